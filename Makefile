@@ -1,0 +1,49 @@
+# The front of the build, for people and machines; meson and ninja do the work.
+BUILD := build
+SAN   := build-san
+FUZZ  := build-fuzz
+PREFIX ?= /usr/local
+ROWS  ?=
+SECONDS ?= 30
+
+.PHONY: all tally run check bench fuzz install format lint clean
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+# The command alone, without tests.
+tally: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet tally
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) --prefix $(PREFIX) >/dev/null || { meson setup $(BUILD) --prefix $(PREFIX); exit 1; }
+
+# Installs what is missing, builds, profiles a real program, shows the report.
+run:
+	@tools/install-dependencies
+	@$(MAKE) --no-print-directory tally
+	@tools/run $(BUILD)
+
+# Installs what is missing; every test and check; the last line is "N passed, N failed, N skipped".
+check:
+	@tools/install-dependencies
+	@tools/check $(BUILD) $(SAN)
+
+bench: all
+	@bench/bench.py --rows "$(ROWS)"
+
+# Every fuzz target for SECONDS seconds each, from tests/corpus.
+fuzz:
+	@tools/fuzz $(FUZZ) $(SECONDS)
+
+install: all
+	@meson install -C $(BUILD) --quiet
+
+format:
+	@find bench cli examples fuzz include src tests -name '*.[ch]' -exec clang-format-14 -i {} +
+
+lint: all
+	@tools/lint $(BUILD)
+
+clean:
+	@rm -rf $(BUILD) $(SAN) $(FUZZ)

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Side by side with perf: the same work on the same recordings in the same run, as ratios.
+
+    make bench                 all rows
+    make bench ROWS='report'   rows whose name contains a word
+
+Recordings are made by perf itself from programs that were not written for this project, are kept
+in build/bench, and are made anew when missing.  CPU is user+sys of the whole process tree, memory
+the peak of anonymous pages (what is mapped from files is the page cache's, and shared).  Each
+figure is the least of several runs, taken in turn (perf, tally, perf, tally, ...).
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+
+# name -> (what it is, perf record's options, shell command, seconds it may take)
+# {dir} is the bench folder, {here} this one.
+RECORDINGS = {
+    "cxx_fp": (
+        "g++ compiling large C++, call chains of frame pointers",
+        "-e cpu-clock -F 45000 -g -m 4096",
+        "g++ -std=c++17 -O2 -c -o /dev/null {here}/large.cc",
+    ),
+    "node_deep": (
+        "node running JavaScript, call chains some 40 deep, a perf map",
+        "-e cpu-clock -F 30000 -g -m 4096",
+        "node --perf-basic-prof --stack-size=4000 {here}/deep.js",
+    ),
+    "sched": (
+        "scheduler tracepoints of a pipe ping-pong",
+        "-e sched:sched_switch -e sched:sched_wakeup -a -m 8192",
+        "perf bench sched pipe -l 400000",
+    ),
+    "make_all": (
+        "the whole system during a parallel build of C files, call chains",
+        "-e cpu-clock -F 20000 -a -g -m 8192",
+        "make -s -j2 -f {here}/many.mk OUT={dir}/many",
+    ),
+}
+
+# name, recording, options of perf report and of tally report
+REPORTS = [
+    ("report flat", "cxx_fp", "--no-children -g none"),
+    ("report callers", "cxx_fp", "--no-children"),
+    ("report trees, children", "cxx_fp", "--children"),
+    ("report flat", "node_deep", "--no-children -g none"),
+    ("report callers", "node_deep", "--no-children"),
+    ("report trees, children", "node_deep", "--children"),
+    ("report flat", "sched", "--no-children -g none"),
+    ("report flat", "make_all", "--no-children -g none"),
+    ("report trees, children", "make_all", "--children"),
+]
+
+SQL = "sqlite3 :memory: < {here}/work.sql"
+SYSCALLS = "dd if=/dev/zero of=/dev/null bs=1 count=1500000 status=none"
+
+# name, options of both, command
+RECORDS = [
+    ("record 1 kHz, chains", "-e cpu-clock -F 1000 -g", SQL),
+    ("record 10 kHz, chains", "-e cpu-clock -F 10000 -g", SQL),
+    ("record 10 kHz", "-e cpu-clock -F 10000", SQL),
+    ("record 50 kHz, chains", "-e cpu-clock -F 50000 -g", SQL),
+    ("record max, chains", "-e cpu-clock -F max -g", SQL),
+    ("record syscall storm", "-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -a", SYSCALLS),
+    ("record -- true", "", "true"),
+]
+
+
+class Usage:
+    """What one run of a command took."""
+
+    def __init__(self, wall, cpu, anon, status, text):
+        self.wall, self.cpu, self.anon, self.status, self.text = wall, cpu, anon, status, text
+
+
+def peak_anon(pid, stop, result):
+    """Watches RssAnon of a process until told to stop."""
+    path = f"/proc/{pid}/status"
+    while not stop.is_set():
+        try:
+            with open(path) as status:
+                for line in status:
+                    if line.startswith("RssAnon:"):
+                        result[0] = max(result[0], int(line.split()[1]) * 1024)
+        except OSError:
+            return
+        stop.wait(0.002)
+
+
+def run(argv, timeout, cwd=None):
+    """Runs a command; its output is read from files so that no pipe slows it."""
+    with open(os.devnull, "rb") as null, open("/tmp/.tally-bench-out", "w+b") as out:
+        start = time.monotonic()
+        child = subprocess.Popen(argv, stdin=null, stdout=out, stderr=subprocess.STDOUT, cwd=cwd)
+        anon, stop = [0], threading.Event()
+        watcher = threading.Thread(target=peak_anon, args=(child.pid, stop, anon))
+        watcher.start()
+        timer = threading.Timer(timeout, child.kill)
+        timer.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.monotonic() - start
+        child.returncode = status
+        timer.cancel()
+        stop.set()
+        watcher.join()
+        out.seek(0)
+        text = out.read(1 << 20).decode("utf-8", "replace")
+    return Usage(wall, usage.ru_utime + usage.ru_stime, anon[0], status, text)
+
+
+def make_recording(name, folder):
+    path = os.path.join(folder, name + ".data")
+    if os.path.exists(path) and os.path.getsize(path) > 1 << 20:
+        return path
+    what, options, command = RECORDINGS[name]
+    command = command.format(dir=folder, here=HERE)
+    if command.startswith("node") and not shutil.which("node"):
+        return None
+    os.makedirs(os.path.join(folder, "many"), exist_ok=True)
+    print(f"# making {name}: {what}", flush=True)
+    subprocess.run(
+        ["perf", "record", "-q", "-o", path, *options.split(), "--", "sh", "-c", command],
+        cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    for line in os.listdir(folder):
+        if line.startswith("isolate-"):
+            os.unlink(os.path.join(folder, line))
+    return path
+
+
+def least(runs):
+    good = [one for one in runs if one.status == 0]
+    if not good:
+        return None
+    return Usage(min(r.wall for r in good), min(r.cpu for r in good), max(r.anon for r in good), 0,
+                 good[-1].text)
+
+
+def seconds(value):
+    return f"{value:8.3f}"
+
+
+def megabytes(value):
+    return f"{value / 1e6:8.1f}"
+
+
+def compare(perf, tally, timeout, times, folder):
+    """Both commands in turn; perf fewer times when it is slow."""
+    perf_runs, tally_runs = [], []
+    for turn in range(times):
+        if turn == 0 or perf_runs[0].wall < 20:
+            perf_runs.append(run(perf, timeout, folder))
+        tally_runs.append(run(tally, timeout, folder))
+    return least(perf_runs), least(tally_runs)
+
+
+def ratio(perf, tally):
+    return f"{perf / tally:8.1f}x" if tally > 0 else "       -"
+
+
+def show(name, subject, perf, tally, log):
+    if not tally:
+        print(f"{name:26} {subject:18} tally failed", flush=True)
+        return
+    if not perf:
+        print(f"{name:26} {subject:18} perf failed; tally: {seconds(tally.cpu)} s CPU, "
+              f"{seconds(tally.wall)} s, {megabytes(tally.anon)} MB", flush=True)
+        return
+    print(f"{name:26} {subject:18} {seconds(perf.cpu)} {seconds(tally.cpu)} "
+          f"{ratio(perf.cpu, tally.cpu)} {seconds(perf.wall)} {seconds(tally.wall)} "
+          f"{ratio(perf.wall, tally.wall)} {megabytes(perf.anon)} {megabytes(tally.anon)} "
+          f"{ratio(perf.anon, tally.anon)}", flush=True)
+    log.write(json.dumps({
+        "row": name, "subject": subject,
+        "perf": {"cpu": perf.cpu, "wall": perf.wall, "anon": perf.anon},
+        "tally": {"cpu": tally.cpu, "wall": tally.wall, "anon": tally.anon}}) + "\n")
+
+
+def heading():
+    print(f"{'row':26} {'on':18} {'perf CPU':>8} {'tally':>8} {'ratio':>9} {'perf s':>8} "
+          f"{'tally s':>8} {'ratio':>9} {'perf MB':>8} {'tally MB':>8} {'ratio':>9}", flush=True)
+
+
+def bench_reports(args, folder, log):
+    for name, recording, options in REPORTS:
+        if args.rows and args.rows not in f"{name} {recording}":
+            continue
+        path = make_recording(recording, folder)
+        if not path:
+            print(f"{name:26} {recording:18} skipped: its program is not installed")
+            continue
+        perf, tally = compare(
+            ["perf", "report", "--stdio", *options.split(), "-i", path],
+            [args.tally, "report", "--stdio", *options.split(), "-i", path],
+            args.timeout, args.times, folder)
+        size = os.path.getsize(path) / 1e6
+        show(name, f"{recording.split('_')[0]} {size:.0f} MB", perf, tally, log)
+
+
+def told(text):
+    """The closing line of a recorder."""
+    lines = [line for line in text.splitlines() if "sample" in line or "ost" in line]
+    return "; ".join(line.strip() for line in lines[-3:])
+
+
+def recorder_cpu(argv, timeout, folder):
+    """CPU of the recorder alone: its tree's, less what its command took as `time -p` in it says."""
+    usage = run(argv, timeout, folder)
+    spent = 0.0
+    for line in usage.text.splitlines():
+        word = line.split()
+        if len(word) == 2 and word[0] in ("user", "sys"):
+            try:
+                spent += float(word[1])
+            except ValueError:
+                pass
+    usage.cpu = max(usage.cpu - spent, 0.001)
+    return usage
+
+
+def bench_records(args, folder, log):
+    for name, options, command in RECORDS:
+        if args.rows and args.rows not in name:
+            continue
+        command = command.format(dir=folder, here=HERE)
+        tail = ["true"] if command == "true" else ["bash", "-c", f"TIMEFORMAT=$'user %U\\nsys %S'; time {command}"]
+        runs = {"perf": [], "tally": []}
+        for _ in range(args.times):
+            for who, tool in (("perf", "perf"), ("tally", args.tally)):
+                path = os.path.join(folder, f"out-{who}.data")
+                runs[who].append(recorder_cpu(
+                    [tool, "record", "-o", path, *options.split(), "--", *tail],
+                    args.timeout, folder))
+        perf, tally = least(runs["perf"]), least(runs["tally"])
+        show(name, "", perf, tally, log)
+        for who, best in (("perf", perf), ("tally", tally)):
+            if best:
+                print(f"    {who}: {told(best.text)}")
+    for who in ("perf", "tally"):
+        for old in ("", ".old"):
+            path = os.path.join(folder, f"out-{who}.data{old}")
+            if os.path.exists(path):
+                os.unlink(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
+    parser.add_argument("--folder", default=os.path.join(TOP, "build", "bench"))
+    parser.add_argument("--rows", default="", help="only rows whose name contains this")
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--timeout", type=float, default=600)
+    args = parser.parse_args()
+    os.makedirs(args.folder, exist_ok=True)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    heading()
+    with open(os.path.join(args.folder, "results.jsonl"), "w") as log:
+        bench_reports(args, args.folder, log)
+        bench_records(args, args.folder, log)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,434 @@
+/* `tally record`: a command, processes or the whole system into a perf.data file. */
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <tally/event.h>
+#include <tally/recorder.h>
+#include <tally/text.h>
+#include "command.h"
+#include "options.h"
+#include "say.h"
+
+struct record {
+	struct tally_event_list events;
+	struct cli_list pids, tids, users;
+	const char *output, *cpus, *frequency, *ring;
+	bool system_wide, no_inherit, callchain, quiet;
+	int64_t delay_ms;
+	uint64_t period;
+	unsigned verbose;
+	pid_t *pid_numbers, *tid_numbers;
+	uint32_t *cpu_numbers;
+	size_t cpu_count;
+};
+
+/* --- options that are more than a word --- */
+
+static int take_event(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct tally_event_options options = {.size = sizeof(options)};
+
+	if (!on) {
+		tally_event_list_done(to);
+		*(struct tally_event_list *)to = (struct tally_event_list){0};
+		return 0;
+	}
+	return tally_event_list_append(to, value, &options, error);
+}
+
+static int fail(struct tally_error *error, const char *format, const char *value)
+{
+	error->code = -EINVAL;
+	error->position = -1;
+	snprintf(error->text, sizeof(error->text), format, value);
+	return -EINVAL;
+}
+
+static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
+{
+	if (on && !strncmp(value, "fp", 2) && (!value[2] || value[2] == ',')) {
+		*(bool *)to = true;
+		return 0;
+	}
+	if (on && (!strncmp(value, "dwarf", 5) || !strcmp(value, "lbr")))
+		return fail(error,
+			    "call graphs by '%s' are not recorded yet; use fp, with programs built "
+			    "with -fno-omit-frame-pointer",
+			    value);
+	if (on)
+		return fail(error, "'%s' is no way to take call chains; there is fp", value);
+	*(bool *)to = false;
+	return 0;
+}
+
+static int take_delay(void *to, const char *value, bool on, struct tally_error *error)
+{
+	uint64_t number = 0;
+	int64_t *delay = to;
+
+	if (!on) {
+		*delay = 0;
+		return 0;
+	}
+	if (!strcmp(value, "-1")) {
+		*delay = -1;
+		return 0;
+	}
+	if (tally_text_u64(value, &number) || number > INT_MAX)
+		return fail(error, "'%s' is no delay; it is a number of milliseconds, or -1",
+			    value);
+	*delay = (int64_t)number;
+	return 0;
+}
+
+/* --- their meaning --- */
+
+static bool parse_numbers(const struct cli_list *list, const char *what, pid_t **ret)
+{
+	pid_t *numbers = calloc(list->count + 1, sizeof(*numbers));
+
+	if (!numbers) {
+		cli_say("record", "out of memory");
+		return false;
+	}
+	*ret = numbers;
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t number;
+
+		if (tally_text_u64(list->items[i], &number) || !number || number > INT_MAX) {
+			cli_say("record", "'%s' is no %s id", list->items[i], what);
+			return false;
+		}
+		numbers[i] = (pid_t)number;
+	}
+	return true;
+}
+
+static bool parse_user(const char *text, struct tally_recorder_options *options)
+{
+	struct passwd *user = getpwnam(text);
+	uint64_t number;
+
+	options->by_uid = true;
+	if (user) {
+		options->uid = user->pw_uid;
+	} else if (!tally_text_u64(text, &number) && number < UINT_MAX) {
+		options->uid = (uid_t)number;
+	} else {
+		cli_say("record", "there is no user '%s'", text);
+		return false;
+	}
+	return true;
+}
+
+/* "512" pages, or a size with B, K, M or G as in perf; rounded up to a power of two later. */
+static bool parse_ring(const char *text, size_t *ret_pages)
+{
+	static const char units[] = "BKMG";
+	size_t length = strlen(text), page = (size_t)sysconf(_SC_PAGESIZE);
+	char number[32];
+	const char *unit;
+	uint64_t value;
+
+	unit = length ? strchr(units, text[length - 1]) : NULL;
+	if (length && length < sizeof(number)) {
+		memcpy(number, text, length + 1);
+		if (unit)
+			number[length - 1] = 0;
+		if (!tally_text_u64(number, &value) && value && value <= UINT_MAX) {
+			if (unit)
+				value = ((value << (10 * (unit - units))) + page - 1) / page;
+			if (value <= SIZE_MAX >> 16) {
+				*ret_pages = (size_t)value;
+				return true;
+			}
+		}
+	}
+	cli_say("record", "'%s' is no ring size; give a number of pages, or of bytes as 512K or 4M",
+		text);
+	return false;
+}
+
+static bool parse_frequency(const char *text, struct tally_recorder_options *options)
+{
+	if (!strcmp(text, "max")) {
+		options->max_frequency = true;
+		return true;
+	}
+	if (!tally_text_u64(text, &options->frequency) && options->frequency &&
+	    options->frequency <= INT_MAX)
+		return true;
+	cli_say("record", "'%s' is no frequency; give a number of samples a second, or max", text);
+	return false;
+}
+
+static bool complete(struct record *record, struct tally_recorder_options *options)
+{
+	if (!parse_numbers(&record->pids, "process", &record->pid_numbers) ||
+	    !parse_numbers(&record->tids, "thread", &record->tid_numbers))
+		return false;
+	options->pids = record->pid_numbers;
+	options->pid_count = record->pids.count;
+	options->tids = record->tid_numbers;
+	options->tid_count = record->tids.count;
+	if (record->users.count > 1) {
+		cli_say("record", "only one user can be recorded at a time");
+		return false;
+	}
+	if (record->users.count && !parse_user(record->users.items[0], options))
+		return false;
+	if (record->cpus) {
+		if (tally_text_cpu_list(record->cpus, &record->cpu_numbers, &record->cpu_count) ||
+		    !record->cpu_count) {
+			cli_say("record", "'%s' is no list of CPUs; give one as 0-3,7",
+				record->cpus);
+			return false;
+		}
+		options->cpus = record->cpu_numbers;
+		options->cpu_count = record->cpu_count;
+	}
+	if (record->frequency && !parse_frequency(record->frequency, options))
+		return false;
+	return !record->ring || parse_ring(record->ring, &options->ring_pages);
+}
+
+/* --- running --- */
+
+/* A signal handler has no argument of its own to find the recorder by. */
+static struct tally_recorder *volatile stoppable;
+
+static void on_signal(int signal)
+{
+	struct tally_recorder *recorder = stoppable;
+
+	if (recorder)
+		tally_recorder_stop(recorder, signal);
+}
+
+/* A shell without job control lets what it puts in the background ignore SIGINT; it is the way to
+ * end a recording all the same.  What nohup has set stays. */
+static void catch_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (i < 2 ||
+		    (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN))
+			sigaction(signals[i], &action, NULL);
+}
+
+static void say_notice(void *context, const char *text)
+{
+	const struct record *record = context;
+
+	if (!record->quiet)
+		cli_say(NULL, "%s", text);
+}
+
+/* 1234567 -> "1,234,567" */
+static const char *grouped(uint64_t number, char room[32])
+{
+	char digits[24];
+	size_t length =
+	    (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+	size_t at = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			room[at++] = ',';
+		room[at++] = digits[i];
+	}
+	room[at] = 0;
+	return room;
+}
+
+static void bytes_in_words(uint64_t bytes, char room[32])
+{
+	if (bytes < 1000000)
+		snprintf(room, 32, "%.1f kB", (double)bytes / 1e3);
+	else if (bytes < 1000000000)
+		snprintf(room, 32, "%.1f MB", (double)bytes / 1e6);
+	else
+		snprintf(room, 32, "%.2f GB", (double)bytes / 1e9);
+}
+
+static void say_result(const struct record *record, const char *output,
+		       const struct tally_recorder_result *result)
+{
+	char samples[32], lost[32], size[32], throttled[64] = "", number[32];
+
+	bytes_in_words(result->bytes, size);
+	if (result->throttled)
+		snprintf(throttled, sizeof(throttled), ", throttled %s time%s",
+			 grouped(result->throttled, number), result->throttled == 1 ? "" : "s");
+	if (!record->quiet)
+		cli_say(NULL, "%s sample%s in %s (%s), %s lost%s",
+			grouped(result->samples, samples), result->samples == 1 ? "" : "s", output,
+			size, result->lost ? grouped(result->lost, lost) : "none", throttled);
+	if (result->lost)
+		cli_say(
+		    NULL,
+		    "%s record%s could not be kept up with: record less (-F, -c), or give larger "
+		    "rings (-m 64M)",
+		    grouped(result->lost, lost), result->lost == 1 ? "" : "s");
+	if (result->sideband_lost)
+		cli_say(NULL,
+			"%s of them told of processes and maps: some samples will have no names",
+			grouped(result->sideband_lost, lost));
+	if (!result->samples && !record->quiet && !record->delay_ms)
+		cli_say(NULL, "nothing was sampled: the event did not happen while it was watched");
+}
+
+/* As a shell tells how a command ended. */
+static int status_of(const struct tally_recorder_result *result)
+{
+	if (result->wait_status < 0)
+		return CLI_OK;
+	if (WIFSIGNALED(result->wait_status)) {
+		int signal = WTERMSIG(result->wait_status);
+
+		/* What a person ended as intended is no failure. */
+		return result->ended_by && (signal == result->ended_by || signal == SIGTERM)
+			   ? CLI_OK
+			   : 128 + signal;
+	}
+	return WEXITSTATUS(result->wait_status);
+}
+
+static int run(struct record *record, struct tally_recorder_options *options)
+{
+	const char *output = options->output ? options->output : "perf.data";
+	int own_failure = options->command ? CLI_OWN_FAILURE : CLI_FAILED, status;
+	struct tally_recorder *recorder;
+	struct tally_recorder_result result;
+	struct tally_error error;
+
+	if (tally_recorder_new(options, &recorder, &error)) {
+		cli_say_error("record", &error);
+		return own_failure;
+	}
+	stoppable = recorder;
+	catch_signals();
+	if (tally_recorder_run(recorder, &result, &error)) {
+		int exec_error = tally_recorder_exec_error(recorder);
+
+		cli_say_error("record", &error);
+		status = exec_error == ENOENT ? CLI_NOT_FOUND
+			 : exec_error         ? CLI_CANNOT_RUN
+					      : own_failure;
+	} else {
+		say_result(record, output, &result);
+		status = status_of(&result);
+	}
+	stoppable = NULL;
+	tally_recorder_free(recorder);
+	return status;
+}
+
+static int parse_and_run(struct record *record, int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
+					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
+	const struct cli_usage usage = {
+	    .command = "record",
+	    .forms = forms,
+	    .about = "Runs a command, or watches what already runs, and keeps samples of where the "
+		     "time goes in a perf.data file, which `tally report` and perf read.",
+	};
+	const struct cli_option options[] = {
+	    {CLI_GROUP, .help = "What to watch"},
+	    {CLI_LIST, 'p', "pid", "PID", "processes with all their threads", &record->pids},
+	    {CLI_LIST, 't', "tid", "TID", "single threads", &record->tids},
+	    {CLI_LIST, 'u', "uid", "USER", "the processes of a user, by name or number",
+	     &record->users},
+	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system", &record->system_wide},
+	    {CLI_STRING, 'C', "cpu", "LIST",
+	     "only on these CPUs: 0-3,7; alone: all that runs there", &record->cpus},
+	    {CLI_FLAG, 'i', "no-inherit", NULL, "no children and no new threads",
+	     &record->no_inherit},
+	    {CLI_GROUP, .help = "What to sample"},
+	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names; usually cycles",
+	     &record->events, .call = take_event},
+	    {CLI_STRING, 'F', "freq", "HZ", "samples a second, or max; usually 4000",
+	     &record->frequency},
+	    {CLI_U64, 'c', "count", "N", "a sample every N events, instead of a frequency",
+	     &record->period},
+	    {CLI_FLAG, 'g', NULL, NULL, "call chains, by frame pointers", &record->callchain},
+	    {CLI_CALL, 0, "call-graph", "HOW", "call chains by fp (frame pointers)",
+	     &record->callchain, .call = take_call_graph},
+	    {CLI_CALL, 'D', "delay", "MS",
+	     "start so many milliseconds after the command; -1: never", &record->delay_ms,
+	     .call = take_delay},
+	    {CLI_GROUP, .help = "Where it goes"},
+	    {CLI_STRING, 'o', "output", "FILE", "the recording; usually perf.data",
+	     &record->output},
+	    {CLI_STRING, 'm', "mmap-pages", "SIZE",
+	     "ring of each CPU, in pages or as 512K, 4M; usually what the limits allow",
+	     &record->ring},
+	    {CLI_FLAG, 'q', "quiet", NULL, "say nothing but what went wrong", &record->quiet},
+	    {CLI_COUNT, 'v', "verbose", NULL, "say more", &record->verbose},
+	    {.kind = CLI_END},
+	};
+	struct tally_recorder_options wanted = {
+	    .size = sizeof(wanted),
+	    .notice = say_notice,
+	    .notice_context = record,
+	};
+	const char **cmdline;
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	if (!complete(record, &wanted))
+		return CLI_USAGE;
+	if (at < argc)
+		wanted.command = argv + at;
+	else if (!record->pids.count && !record->tids.count && !record->users.count &&
+		 !record->system_wide && !record->cpu_count)
+		return cli_usage_error(&usage,
+				       "nothing to watch: give a command, or -p, -t, -u or -a");
+	/* The file tells how to make it again: with the name of the program. */
+	cmdline = calloc((size_t)argc + 1, sizeof(*cmdline));
+	if (!cmdline) {
+		cli_say("record", "out of memory");
+		return CLI_FAILED;
+	}
+	cmdline[0] = "tally";
+	for (int i = 0; i < argc; i++)
+		cmdline[i + 1] = argv[i];
+	wanted.cmdline = cmdline;
+	wanted.cmdline_count = (size_t)argc + 1;
+	wanted.output = record->output;
+	wanted.events = &record->events;
+	wanted.system_wide = record->system_wide;
+	wanted.period = record->period;
+	wanted.callchain = record->callchain;
+	wanted.no_inherit = record->no_inherit;
+	wanted.delay_ms = record->delay_ms;
+	wanted.verbose = record->verbose > 0;
+	status = run(record, &wanted);
+	free(cmdline);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = {0};
+	int status = parse_and_run(&record, argc, argv);
+
+	tally_event_list_done(&record.events);
+	cli_list_done(&record.pids);
+	cli_list_done(&record.tids);
+	cli_list_done(&record.users);
+	free(record.pid_numbers);
+	free(record.tid_numbers);
+	free(record.cpu_numbers);
+	return status;
+}

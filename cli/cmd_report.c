@@ -1,0 +1,400 @@
+/* `tally report`: where the time of a recording went. */
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/data.h>
+#include <tally/profile.h>
+#include <tally/report.h>
+#include <tally/session.h>
+#include <tally/text.h>
+#include "command.h"
+#include "options.h"
+#include "pager.h"
+#include "progress.h"
+#include "say.h"
+#include "term.h"
+
+#define KEYS_MOST   6
+#define LEAST_USUAL 0.5 /* %, of branches of a tree: perf's */
+
+struct tree_choice {
+	bool none, has_order;
+	enum tally_call_order order;
+	double least;
+};
+
+struct key_choice {
+	enum tally_key keys[KEYS_MOST];
+	size_t count;
+};
+
+struct report {
+	const char *input, *symfs, *kallsyms, *vmlinux, *separator;
+	struct key_choice keys;
+	struct tree_choice trees;
+	bool children, no_demangle, show_samples, show_total_period, quiet, stdio;
+	double percent_limit;
+	struct cli_list comms, dsos, symbols, pids, tids;
+	uint32_t *pid_numbers, *tid_numbers;
+	uint64_t max_stack;
+	unsigned verbose;
+};
+
+static int fail(struct tally_error *error, const char *format, const char *text, size_t length)
+{
+	error->code = -EINVAL;
+	error->position = -1;
+	snprintf(error->text, sizeof(error->text), format, (int)length, text);
+	return -EINVAL;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+	return strlen(word) == length && !strncmp(text, word, length);
+}
+
+static int choose_key(struct key_choice *keys, const char *text, size_t length,
+		      struct tally_error *error)
+{
+	static const struct {
+		const char *name;
+		enum tally_key key;
+	} names[] = {
+	    {"comm", TALLY_KEY_COMM},  {"dso", TALLY_KEY_DSO}, {"symbol", TALLY_KEY_SYMBOL},
+	    {"sym", TALLY_KEY_SYMBOL}, {"pid", TALLY_KEY_PID}, {"tid", TALLY_KEY_TID},
+	    {"cpu", TALLY_KEY_CPU},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!is_word(text, length, names[i].name))
+			continue;
+		for (size_t k = 0; k < keys->count; k++)
+			if (keys->keys[k] == names[i].key)
+				return 0; /* named twice */
+		keys->keys[keys->count++] = names[i].key;
+		return 0;
+	}
+	return fail(error, "'%.*s' is no key; there are comm, dso, symbol (sym), pid, tid, cpu",
+		    text, length);
+}
+
+static int take_keys(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct key_choice keys = {0};
+
+	while (on && value) {
+		size_t length = strcspn(value, ",");
+		int result = choose_key(&keys, value, length, error);
+
+		if (result)
+			return result;
+		if (!value[length])
+			break;
+		value += length + 1;
+	}
+	if (keys.count) /* --no-sort: the usual ones */
+		*(struct key_choice *)to = keys;
+	return 0;
+}
+
+static int choose_tree(struct tree_choice *trees, const char *text, size_t length,
+		       struct tally_error *error)
+{
+	char number[32], *end;
+	double least;
+
+	if (is_word(text, length, "none")) {
+		trees->none = true;
+	} else if (is_word(text, length, "caller") || is_word(text, length, "callee")) {
+		trees->has_order = true;
+		trees->order = text[5] == 'r' ? TALLY_CALLER : TALLY_CALLEE;
+	} else if (is_word(text, length, "graph")) {
+		trees->none = false;
+	} else if (!is_word(text, length, "function") && !is_word(text, length, "percent")) {
+		/* The last two are how it is done anyway. */
+		snprintf(number, sizeof(number), "%.*s", (int)length, text);
+		least = strtod(number, &end);
+		if (length >= sizeof(number) || end == number || *end || !isfinite(least) ||
+		    least < 0 || least > 100)
+			return fail(
+			    error,
+			    "'%.*s' is none of none, graph, caller, callee, function, percent, or "
+			    "the least percentage of a branch",
+			    text, length);
+		trees->least = least;
+	}
+	return 0;
+}
+
+static int take_trees(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct tree_choice trees = {.least = LEAST_USUAL, .none = !on};
+
+	while (on && value) {
+		size_t length = strcspn(value, ",");
+		int result = choose_tree(&trees, value, length, error);
+
+		if (result)
+			return result;
+		if (!value[length])
+			break;
+		value += length + 1;
+	}
+	*(struct tree_choice *)to = trees;
+	return 0;
+}
+
+static int take_inverted(void *to, const char *value, bool on, struct tally_error *error)
+{
+	int result = take_trees(to, value, on, error);
+
+	if (!result) {
+		((struct tree_choice *)to)->has_order = true;
+		((struct tree_choice *)to)->order = TALLY_CALLER;
+	}
+	return result;
+}
+
+/* A list of pids or tids as numbers; 0, or an exit status after having said why. */
+static int numbers(const struct cli_usage *usage, const char *option, const struct cli_list *list,
+		   uint32_t **ret)
+{
+	*ret = calloc(list->count + 1, sizeof(**ret));
+	if (!*ret) {
+		cli_say("report", "no memory left");
+		return CLI_FAILED;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t number;
+
+		if (tally_text_u64(list->items[i], &number) || number > UINT32_MAX)
+			return cli_usage_error(usage, "%s: '%s' is not a number of a process",
+					       option, list->items[i]);
+		(*ret)[i] = (uint32_t)number;
+	}
+	return 0;
+}
+
+/* What was wrong with the file though it could be read; the exit status. */
+static int tell_damage(const struct tally_data *data)
+{
+	const struct tally_data_damage *damage = tally_data_damage(data);
+
+	if (damage->count)
+		cli_say("report",
+			"%s: damaged at %llu place%s, the first at offset %llu (%s); %llu bytes "
+			"could not "
+			"be read, what could is shown",
+			tally_data_path(data), (unsigned long long)damage->count,
+			damage->count == 1 ? "" : "s", (unsigned long long)damage->first_at,
+			damage->text, (unsigned long long)damage->lost_bytes);
+	if (damage->no_end)
+		cli_say(
+		    "report",
+		    "%s: the recording was not ended properly (killed, or the disk was full); what "
+		    "reached the file is shown",
+		    tally_data_path(data));
+	return damage->count && !damage->no_end ? CLI_FAILED : CLI_OK;
+}
+
+static int show(const struct report *report, struct tally_session *session,
+		const struct tally_profile *profile)
+{
+	struct tally_report_options options = {
+	    .size = sizeof(options),
+	    .percent_limit = report->percent_limit,
+	    .trees = !report->trees.none,
+	    .order = report->trees.order,
+	    .tree_least = report->trees.least,
+	    .colour = cli_term_colour(),
+	    .width = cli_term_width(),
+	    .show_samples = report->show_samples,
+	    .show_total_period = report->show_total_period,
+	    .separator = report->separator,
+	    .quiet = report->quiet,
+	};
+	struct cli_pager pager;
+	int result;
+
+	if (!report->trees.has_order)
+		options.order = tally_profile_has_children(profile) ? TALLY_CALLER : TALLY_CALLEE;
+	if (report->verbose)
+		tally_report_missing(session, stderr);
+	cli_pager_start(&pager);
+	result = tally_report_text(profile, &options, stdout);
+	cli_pager_finish(&pager);
+	if (result == -EPIPE) /* whoever reads has seen enough */
+		return CLI_OK;
+	if (result == -ENOMEM)
+		cli_say("report", "not enough memory for the report");
+	if (result) /* what did not reach stdout is told where it is closed */
+		return CLI_FAILED;
+	return CLI_OK;
+}
+
+static bool has_callchains(const struct tally_data *data)
+{
+	for (size_t i = 0; i < tally_data_event_count(data); i++)
+		if (tally_data_event(data, i)->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+			return true;
+	return false;
+}
+
+static int run(const struct report *report)
+{
+	struct tally_session_options session_options = {
+	    .size = sizeof(session_options),
+	    .symfs = report->symfs,
+	    .kallsyms = report->kallsyms,
+	    .vmlinux = report->vmlinux,
+	    .no_demangle = report->no_demangle,
+	    .progress = cli_progress_update,
+	};
+	struct tally_profile_options options = {
+	    .size = sizeof(options),
+	    .keys = report->keys.keys,
+	    .key_count = report->keys.count,
+	    .callchains = report->children || !report->trees.none,
+	    .children = report->children,
+	    .max_stack = (uint32_t)report->max_stack,
+	    .comms = (const char *const *)report->comms.items,
+	    .comm_count = report->comms.count,
+	    .dsos = (const char *const *)report->dsos.items,
+	    .dso_count = report->dsos.count,
+	    .symbols = (const char *const *)report->symbols.items,
+	    .symbol_count = report->symbols.count,
+	    .pids = report->pid_numbers,
+	    .pid_count = report->pids.count,
+	    .tids = report->tid_numbers,
+	    .tid_count = report->tids.count,
+	};
+	struct tally_session *session = NULL;
+	struct tally_profile *profile = NULL;
+	struct tally_data *data = NULL;
+	struct tally_error error = {0};
+	struct cli_progress progress;
+	int status;
+
+	cli_progress_start(&progress, "Reading the recording");
+	session_options.progress_context = &progress;
+	if (!tally_data_open(report->input, NULL, &data, &error)) {
+		options.callchains &= has_callchains(data);
+		session_options.lump = !options.callchains;
+	}
+	if (!data || tally_session_new(data, &session_options, &session, &error) ||
+	    tally_profile_new(session, &options, &profile, &error)) {
+		cli_progress_done(&progress);
+		status = cli_say_error("report", &error);
+	} else {
+		int damage;
+
+		cli_progress_done(&progress);
+		damage = tell_damage(data);
+		status = show(report, session, profile);
+		if (!status)
+			status = damage;
+	}
+	tally_profile_free(profile);
+	tally_session_free(session);
+	if (data)
+		tally_data_close(data);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
+	const struct cli_usage usage = {
+	    .command = "report",
+	    .forms = forms,
+	    .about = "Says where the time of a recording went: which programs, binaries and "
+		     "functions the samples fell into, and by which calls they came there.",
+	    .mixed = true,
+	};
+	struct report report = {
+	    .input = "perf.data",
+	    .keys = {{TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL}, 3},
+	    .trees = {.least = LEAST_USUAL},
+	    .children = true,
+	};
+	const struct cli_option options[] = {
+	    {CLI_GROUP, .help = "Input"},
+	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &report.input},
+	    {CLI_STRING, 0, "symfs", "DIR", "look for binaries below this folder",
+	     .to = &report.symfs},
+	    {CLI_STRING, 0, "kallsyms", "FILE", "the kernel's symbols, instead of /proc/kallsyms",
+	     .to = &report.kallsyms},
+	    {CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols",
+	     .to = &report.vmlinux},
+	    {CLI_GROUP, .help = "Rows"},
+	    {CLI_CALL, 's', "sort", "KEYS",
+	     "what makes a row: comm, dso, symbol, pid, tid, cpu (comm,dso,symbol)",
+	     .to = &report.keys, .call = take_keys},
+	    {CLI_FLAG, 0, "children", NULL,
+	     "count what a function called as its own too, when there are call chains (the "
+	     "default)",
+	     .to = &report.children},
+	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this",
+	     .to = &report.percent_limit},
+	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &report.comms},
+	    {CLI_LIST, 'd', "dsos", "NAMES", "only samples in these binaries", .to = &report.dsos},
+	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions",
+	     .to = &report.symbols},
+	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &report.pids},
+	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report.tids},
+	    {CLI_GROUP, .help = "Call trees"},
+	    {CLI_CALL, 'g', "call-graph", "HOW",
+	     "none, or any of graph, caller, callee and the least percentage of a branch "
+	     "(graph,0.5, caller with --children, else callee)",
+	     .to = &report.trees, .flags = CLI_OPTIONAL, .call = take_trees},
+	    {CLI_CALL, 'G', "inverted", "HOW", "the same as -g caller", .to = &report.trees,
+	     .flags = CLI_OPTIONAL, .call = take_inverted},
+	    {CLI_U64, 0, "max-stack", "FRAMES", "take only so many innermost frames of a chain",
+	     .to = &report.max_stack},
+	    {CLI_GROUP, .help = "Output"},
+	    {CLI_FLAG, 0, "stdio", NULL, "plain text (the default)", .to = &report.stdio},
+	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
+	     .to = &report.show_samples},
+	    {CLI_FLAG, 0, "show-total-period", NULL, "a column with the sum of periods",
+	     .to = &report.show_total_period},
+	    {CLI_STRING, 't', "field-separator", "TEXT",
+	     "put this between columns and do not pad them; no trees", .to = &report.separator},
+	    {CLI_FLAG, 0, "no-demangle", NULL, "show symbols as linkers have them",
+	     .to = &report.no_demangle},
+	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
+	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &report.verbose},
+	    {.kind = CLI_END},
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		goto done;
+	status = CLI_USAGE;
+	if (argc - at > 1) {
+		cli_usage_error(&usage, "one recording at a time, not '%s' too", argv[at + 1]);
+		goto done;
+	}
+	if (at < argc)
+		report.input = argv[at];
+	if (report.max_stack > UINT32_MAX)
+		report.max_stack = 0; /* no limit that any chain could meet */
+	if (!report.input)
+		report.input = "perf.data";
+	status = numbers(&usage, "--pid", &report.pids, &report.pid_numbers);
+	if (!status)
+		status = numbers(&usage, "--tid", &report.tids, &report.tid_numbers);
+	if (!status)
+		status = run(&report);
+done:
+	cli_list_done(&report.comms);
+	cli_list_done(&report.dsos);
+	cli_list_done(&report.symbols);
+	cli_list_done(&report.pids);
+	cli_list_done(&report.tids);
+	free(report.pid_numbers);
+	free(report.tid_numbers);
+	return status;
+}

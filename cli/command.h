@@ -1,0 +1,46 @@
+/* Commands of `tally`.
+ *
+ * To add a command:
+ *   1. cli/cmd_<name>.c with `int cmd_<name>(int argc, char **argv)`: argv[0] is the command's
+ * name; the result is the exit status (CLI_*).  Only public headers and those of cli/ are included.
+ *   2. Its prototype below, a row in cli/commands.c, the file in cli/meson.build.
+ *   3. Options as a table of struct cli_option, given to cli_parse() (options.h); --help,
+ * completion and `make lint` are made from that table.
+ *   4. man/tally-<name>.1.scd with every option, listed in man/meson.build.
+ *   5. tests/cli/<name>.bats. */
+#ifndef TALLY_CLI_COMMAND_H
+#define TALLY_CLI_COMMAND_H
+
+#include <stddef.h>
+
+/* Exit statuses.  The last three are those of env(1), for commands that run another one. */
+enum cli_status {
+	CLI_OK = 0,
+	CLI_FAILED = 1,
+	CLI_USAGE = 2,
+	CLI_OWN_FAILURE = 125, /* ours, before the command could be run */
+	CLI_CANNOT_RUN = 126,  /* it was found but cannot be executed */
+	CLI_NOT_FOUND = 127,
+};
+
+struct cli_command {
+	const char *name, *summary; /* one line, without a full stop */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct cli_command cli_commands[];
+extern const size_t cli_command_count;
+
+/* NULL when there is none. */
+const struct cli_command *cli_command_find(const char *name);
+/* Says that there is no such command and which one is near. */
+void cli_command_suggest(const char *name);
+/* All commands, a line each, to stdout. */
+void cli_commands_print(void);
+
+int cmd_help(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+
+#endif

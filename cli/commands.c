@@ -1,0 +1,43 @@
+/* The table of commands, in the order in which --help shows them. */
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <tally/text.h>
+#include "say.h"
+
+const struct cli_command cli_commands[] = {
+    {"record", "run a command, or watch processes or the system, and keep samples in a file",
+     cmd_record},
+    {"report", "say where the time of a recording went", cmd_report},
+    {"help", "the manual page of a command", cmd_help},
+    {"version", "the version", cmd_version},
+};
+const size_t cli_command_count = sizeof(cli_commands) / sizeof(*cli_commands);
+
+const struct cli_command *cli_command_find(const char *name)
+{
+	for (size_t i = 0; i < cli_command_count; i++)
+		if (!strcmp(cli_commands[i].name, name))
+			return &cli_commands[i];
+	return NULL;
+}
+
+void cli_command_suggest(const char *name)
+{
+	const char *names[sizeof(cli_commands) / sizeof(*cli_commands)], *nearest;
+
+	for (size_t i = 0; i < cli_command_count; i++)
+		names[i] = cli_commands[i].name;
+	nearest = tally_text_nearest(name, names, cli_command_count);
+	if (nearest)
+		cli_say(NULL, "no command '%s'; did you mean `tally %s`?", name, nearest);
+	else
+		cli_say(NULL, "no command '%s'; `tally --help` lists them", name);
+}
+
+void cli_commands_print(void)
+{
+	for (size_t i = 0; i < cli_command_count; i++)
+		printf("  %-9s  %s\n", cli_commands[i].name, cli_commands[i].summary);
+}

@@ -1,0 +1,94 @@
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "term.h"
+
+#define HELP_COLUMN 28u /* where the texts stand; a longer option has its text on the next line */
+
+/* Prints words from column `at`, wrapped before `width`, further lines from column `indent`. */
+static void wrap(const char *text, size_t at, size_t indent, size_t width)
+{
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (at > indent && at + 1 + word > width) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)word, text);
+		at += word;
+		text += word;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static size_t columns(void)
+{
+	size_t width = cli_term_width();
+
+	if (!width)
+		return 80;
+	return width < 60 ? 60 : width > 100 ? 100 : width;
+}
+
+static void print_option(const struct cli_option *option, size_t width)
+{
+	char left[128], value[64] = "";
+	size_t length;
+
+	if (option->value && option->flags & CLI_OPTIONAL)
+		snprintf(value, sizeof(value), "[%s%s]", option->name ? "=" : "", option->value);
+	else if (option->value)
+		snprintf(value, sizeof(value), "%s%s", option->name ? "=" : " ", option->value);
+	if (option->letter && option->name)
+		snprintf(left, sizeof(left), "  -%c, --%s%s", option->letter, option->name, value);
+	else if (option->letter)
+		snprintf(left, sizeof(left), "  -%c%s", option->letter, value);
+	else
+		snprintf(left, sizeof(left), "      --%s%s", option->name, value);
+	length = strlen(left);
+	fputs(left, stdout);
+	if (length + 2 > HELP_COLUMN)
+		printf("\n%*s", (int)HELP_COLUMN, "");
+	else
+		printf("%*s", (int)(HELP_COLUMN - length), "");
+	wrap(option->help, HELP_COLUMN, HELP_COLUMN, width);
+}
+
+void cli_help_print(const struct cli_usage *usage, const struct cli_option *options)
+{
+	static const struct cli_option help = {CLI_FLAG,    'h',  "help", NULL,
+					       "this text", NULL, 0,      NULL};
+	size_t width = columns();
+
+	for (size_t i = 0; usage->forms[i]; i++)
+		printf("%s tally %s %s\n", i ? "   or:" : "Usage:", usage->command,
+		       usage->forms[i]);
+	putchar('\n');
+	wrap(usage->about, 0, 0, width);
+	if (options->kind != CLI_GROUP)
+		puts("\nOptions:");
+	for (; options->kind != CLI_END; options++) {
+		if (options->kind == CLI_GROUP)
+			printf("\n%s:\n", options->help);
+		else if (!(options->flags & CLI_HIDDEN))
+			print_option(options, width);
+	}
+	print_option(&help, width);
+}
+
+void cli_help_list(const struct cli_option *options)
+{
+	for (; options->kind != CLI_END; options++)
+		if (options->kind != CLI_GROUP && !(options->flags & CLI_HIDDEN))
+			printf("%c\t%s\t%s%s\t%s\n", options->letter ? options->letter : '-',
+			       options->name ? options->name : "-",
+			       options->value ? options->value : "-",
+			       options->flags & CLI_OPTIONAL ? "?" : "", options->help);
+	puts("h\thelp\t-\tthis text");
+}

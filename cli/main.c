@@ -1,0 +1,66 @@
+/* The command `tally`: finds the command and runs it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/version.h>
+#include "command.h"
+#include "say.h"
+
+static int usage(void)
+{
+	puts("Usage: tally [--no-pager] COMMAND [ARGUMENTS]\n"
+	     "       tally help [COMMAND]\n"
+	     "\n"
+	     "Says where the time of Linux programs went.\n"
+	     "\n"
+	     "Commands:");
+	cli_commands_print();
+	puts("\nOptions:\n"
+	     "  -h, --help       this text\n"
+	     "  -v, --version    the version\n"
+	     "      --no-pager   print straight to the terminal");
+	return CLI_OK;
+}
+
+static int list_commands(void)
+{
+	for (size_t i = 0; i < cli_command_count; i++)
+		printf("%s\t%s\n", cli_commands[i].name, cli_commands[i].summary);
+	return CLI_OK;
+}
+
+static int unknown_option(const char *option)
+{
+	cli_say(NULL, "no option '%s' before the command; `tally --help` lists what there is",
+		option);
+	return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cli_command *command;
+	int at = 1;
+
+	for (; at < argc && argv[at][0] == '-'; at++) {
+		if (!strcmp(argv[at], "--no-pager"))
+			setenv("TALLY_PAGER", "", 1);
+		else if (!strcmp(argv[at], "-h") || !strcmp(argv[at], "--help"))
+			return cli_finish_output(NULL, usage());
+		else if (!strcmp(argv[at], "-v") || !strcmp(argv[at], "--version"))
+			return cli_finish_output(NULL, cmd_version(1, argv));
+		else if (!strcmp(argv[at], "--list-cmds")) /* for completion */
+			return cli_finish_output(NULL, list_commands());
+		else
+			return unknown_option(argv[at]);
+	}
+	if (at >= argc) {
+		cli_say(NULL, "no command given; `tally --help` lists them");
+		return CLI_USAGE;
+	}
+	command = cli_command_find(argv[at]);
+	if (!command) {
+		cli_command_suggest(argv[at]);
+		return CLI_USAGE;
+	}
+	return cli_finish_output(command->name, command->run(argc - at, argv + at));
+}

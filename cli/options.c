@@ -1,0 +1,307 @@
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/text.h>
+#include "command.h"
+#include "help.h"
+#include "say.h"
+
+#define NAMES_MOST 256
+
+struct parser {
+	const struct cli_usage *usage;
+	const struct cli_option *options;
+	int argc, at;
+	char **argv;
+};
+
+int cli_usage_error(const struct cli_usage *usage, const char *format, ...)
+{
+	char text[TALLY_ERROR_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	cli_say(usage->command, "%s (see `tally %s --help`)", text, usage->command);
+	return CLI_USAGE;
+}
+
+void cli_list_done(struct cli_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+	*list = (struct cli_list){0};
+}
+
+static int list_add(struct cli_list *list, const char *item, size_t length)
+{
+	char **more = reallocarray(list->items, list->count + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	list->items = more;
+	more[list->count] = strndup(item, length);
+	if (!more[list->count])
+		return -ENOMEM;
+	list->count++;
+	return 0;
+}
+
+static int list_split(struct cli_list *list, const char *text, bool whole)
+{
+	for (;;) {
+		size_t length = whole ? strlen(text) : strcspn(text, ",");
+		int error = length ? list_add(list, text, length) : -EINVAL;
+
+		if (error || !text[length])
+			return error;
+		text += length + 1;
+	}
+}
+
+static bool takes_value(const struct cli_option *option)
+{
+	return option->kind != CLI_FLAG && option->kind != CLI_COUNT && !(option->flags & CLI_BARE);
+}
+
+/* How the option was written, for messages. */
+static const char *written(const struct cli_option *option, bool letter, char *to, size_t room)
+{
+	if (letter || !option->name)
+		snprintf(to, room, "-%c", option->letter);
+	else
+		snprintf(to, room, "--%s", option->name);
+	return to;
+}
+
+static int store_double(const char *value, double *ret)
+{
+	char *end;
+	double number = strtod(value, &end);
+
+	if (end == value || *end || !isfinite(number))
+		return -EINVAL;
+	*ret = number;
+	return 0;
+}
+
+/* 0, or CLI_USAGE or CLI_FAILED after having said why. */
+static int store(const struct parser *parser, const struct cli_option *option, bool letter,
+		 const char *value, bool on)
+{
+	struct tally_error error = {.text = ""};
+	const char *expected = "";
+	char name[64];
+	int result = 0;
+
+	if (on && !value &&
+	    (option->kind == CLI_U64 || option->kind == CLI_DOUBLE || option->kind == CLI_LIST))
+		return 0; /* CLI_OPTIONAL without a value: what it points to stays */
+	switch (option->kind) {
+	case CLI_FLAG:
+		*(bool *)option->to = on;
+		return 0;
+	case CLI_COUNT:
+		*(unsigned *)option->to = on ? *(unsigned *)option->to + 1 : 0;
+		return 0;
+	case CLI_STRING:
+		*(const char **)option->to = on ? value : NULL;
+		return 0;
+	case CLI_U64:
+		expected = "a number";
+		result = on ? tally_text_u64(value, option->to) : -EINVAL;
+		break;
+	case CLI_DOUBLE:
+		expected = "a number";
+		result = on ? store_double(value, option->to) : -EINVAL;
+		break;
+	case CLI_LIST:
+		expected = "names or numbers with commas between them";
+		if (on)
+			result = list_split(option->to, value, option->flags & CLI_WHOLE);
+		else
+			cli_list_done(option->to);
+		break;
+	case CLI_CALL:
+		result = option->call(option->to, value, on, &error);
+		break;
+	case CLI_END:
+	case CLI_GROUP:
+		break;
+	}
+	if (!result)
+		return 0;
+	written(option, letter, name, sizeof(name));
+	if (result == -ENOMEM) {
+		cli_say(parser->usage->command, "%s: no memory left", name);
+		return CLI_FAILED;
+	}
+	if (error.text[0])
+		return cli_usage_error(parser->usage, "%s: %s", name, error.text);
+	if (result == -ERANGE)
+		return cli_usage_error(parser->usage, "%s: %s is too large", name, value);
+	return cli_usage_error(parser->usage, "%s: '%s' is not %s", name, on ? value : "no",
+			       expected);
+}
+
+/* Takes the value from behind the option (`attached`, or the next argument) and stores it. */
+static int take(struct parser *parser, const struct cli_option *option, bool letter,
+		const char *attached, bool on)
+{
+	char name[64];
+
+	if (!takes_value(option) || !on) {
+		if (attached)
+			return cli_usage_error(parser->usage, "%s takes no value",
+					       written(option, letter, name, sizeof(name)));
+		return store(parser, option, letter, NULL, on);
+	}
+	if (!attached && parser->at < parser->argc &&
+	    !(option->flags & CLI_OPTIONAL && parser->argv[parser->at][0] == '-'))
+		attached = parser->argv[parser->at++];
+	if (!attached && !(option->flags & CLI_OPTIONAL))
+		return cli_usage_error(parser->usage, "%s needs a value: %s",
+				       written(option, letter, name, sizeof(name)),
+				       option->value ? option->value : "VALUE");
+	return store(parser, option, letter, attached, on);
+}
+
+/* Whether `typed` (of `length`) is the option's name: 2 exactly, 1 as a beginning, 0 not; *on tells
+ * a negated one. */
+static int match(const struct cli_option *option, const char *typed, size_t length, bool *on)
+{
+	const char *name = option->name;
+	bool named_no = !strncmp(name, "no-", 3);
+
+	*on = true;
+	if (!strncmp(name, typed, length))
+		return name[length] ? 1 : 2;
+	*on = false;
+	if (named_no && !strncmp(name + 3, typed, length))
+		return name[3 + length] ? 1 : 2;
+	if (!named_no && length > 3 && !strncmp(typed, "no-", 3) &&
+	    !strncmp(name, typed + 3, length - 3))
+		return name[length - 3] ? 1 : 2;
+	return 0;
+}
+
+static int no_such_name(const struct parser *parser, const char *typed)
+{
+	const char *names[NAMES_MOST] = {"help"}, *nearest;
+	size_t count = 1;
+
+	for (const struct cli_option *option = parser->options;
+	     option->kind != CLI_END && count < NAMES_MOST; option++)
+		if (option->name && !(option->flags & CLI_HIDDEN))
+			names[count++] = option->name;
+	nearest = tally_text_nearest(typed, names, count);
+	if (nearest)
+		return cli_usage_error(parser->usage, "no option '--%s'; did you mean --%s?", typed,
+				       nearest);
+	return cli_usage_error(parser->usage, "no option '--%s'", typed);
+}
+
+static int parse_long(struct parser *parser, const char *typed)
+{
+	size_t length = strcspn(typed, "=");
+	const char *value = typed[length] ? typed + length + 1 : NULL;
+	const struct cli_option *found = NULL, *second = NULL;
+	bool found_on = true;
+	char name[64];
+
+	for (const struct cli_option *option = parser->options; option->kind != CLI_END; option++) {
+		bool on;
+		int how = option->name ? match(option, typed, length, &on) : 0;
+
+		if (!how)
+			continue;
+		if (how == 1 && found) {
+			second = option;
+			continue;
+		}
+		second = NULL;
+		found = option;
+		found_on = on;
+		if (how == 2)
+			break;
+	}
+	if (!found) {
+		snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60), typed);
+		return no_such_name(parser, name);
+	}
+	if (second)
+		return cli_usage_error(parser->usage, "--%.*s may be --%s or --%s", (int)length,
+				       typed, found->name, second->name);
+	return take(parser, found, false, value, found_on);
+}
+
+static int parse_letters(struct parser *parser, const char *letters)
+{
+	for (; *letters; letters++) {
+		const struct cli_option *option = parser->options;
+		const char *attached = NULL;
+		int status;
+
+		while (option->kind != CLI_END && option->letter != *letters)
+			option++;
+		if (option->kind == CLI_END)
+			return cli_usage_error(parser->usage, "no option '-%c'", *letters);
+		if (takes_value(option) && letters[1])
+			attached = letters + 1;
+		status = take(parser, option, true, attached, true);
+		if (status || attached)
+			return status;
+	}
+	return 0;
+}
+
+int cli_parse(const struct cli_usage *usage, const struct cli_option *options, int argc,
+	      char **argv, int *ret_status)
+{
+	struct parser parser = {
+	    .usage = usage, .options = options, .argc = argc, .at = 1, .argv = argv};
+	int kept =
+	    0; /* arguments among the options: they stand at argv[1], over options that are done */
+
+	while (parser.at < argc) {
+		char *argument = argv[parser.at];
+		int status;
+
+		if (argument[0] != '-' || !argument[1]) {
+			if (!usage->mixed)
+				break;
+			argv[1 + kept++] = argv[parser.at++];
+			continue;
+		}
+		parser.at++;
+		if (!strcmp(argument, "--"))
+			break;
+		if (!strcmp(argument, "-h") || !strcmp(argument, "--help")) {
+			cli_help_print(usage, options);
+			*ret_status = CLI_OK;
+			return -1;
+		}
+		if (!strcmp(argument, "--list-options")) {
+			cli_help_list(options);
+			*ret_status = CLI_OK;
+			return -1;
+		}
+		status = argument[1] == '-' ? parse_long(&parser, argument + 2)
+					    : parse_letters(&parser, argument + 1);
+		if (status) {
+			*ret_status = status;
+			return -1;
+		}
+	}
+	parser.at -= kept;
+	memmove(&argv[parser.at], &argv[1], (size_t)kept * sizeof(*argv));
+	return parser.at;
+}

@@ -1,0 +1,72 @@
+#include "pager.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *choose(void)
+{
+	const char *pager = getenv("TALLY_PAGER");
+
+	if (!pager)
+		pager = getenv("PAGER");
+	if (!pager)
+		pager = "less";
+	return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
+}
+
+/* In the child: reads what we write.  Without the pager's program the text is shown by cat. */
+static void page(const char *pager, const int ends[2])
+{
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	setenv("LESS", "FRSX", 0); /* S: what is too wide is reached with the arrow keys */
+	if (!strcmp(pager, "less"))
+		execlp("less", "less", (char *)NULL);
+	else
+		execl("/bin/sh", "sh", "-c", pager, (char *)NULL);
+	execlp("cat", "cat", (char *)NULL);
+	_exit(127);
+}
+
+void cli_pager_start(struct cli_pager *ret)
+{
+	const char *pager = choose();
+	int ends[2];
+
+	ret->pid = 0;
+	if (!pager || !isatty(STDOUT_FILENO) || pipe(ends))
+		return;
+	fflush(stdout);
+	ret->pid = fork();
+	if (!ret->pid)
+		page(pager, ends);
+	close(ends[0]);
+	if (ret->pid > 0)
+		dup2(ends[1], STDOUT_FILENO);
+	else
+		ret->pid = 0;
+	close(ends[1]);
+}
+
+void cli_pager_finish(struct cli_pager *pager)
+{
+	int spare;
+
+	if (!pager->pid)
+		return;
+	fflush(stdout);
+	spare = dup(
+	    STDERR_FILENO); /* stdout stays a valid descriptor, and the pipe's last end closes */
+	if (spare >= 0) {
+		dup2(spare, STDOUT_FILENO);
+		close(spare);
+	}
+	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	pager->pid = 0;
+}

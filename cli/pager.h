@@ -1,0 +1,18 @@
+/* A pager behind stdout, on a terminal only.
+ *
+ * The program is TALLY_PAGER, else PAGER, else less; empty or "cat" is none.  LESS=FRX unless LESS
+ * is set: short output stays on the screen, colour passes. */
+#ifndef TALLY_CLI_PAGER_H
+#define TALLY_CLI_PAGER_H
+
+#include <sys/types.h>
+
+struct cli_pager {
+	pid_t pid; /* 0: none runs */
+};
+
+void cli_pager_start(struct cli_pager *ret);
+/* Ends the output and waits until the person has left the pager. */
+void cli_pager_finish(struct cli_pager *pager);
+
+#endif

@@ -1,0 +1,45 @@
+#include "progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ULL
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+}
+
+void cli_progress_start(struct cli_progress *progress, const char *what)
+{
+	*progress =
+	    (struct cli_progress){.what = what, .start = now(), .terminal = isatty(STDERR_FILENO)};
+}
+
+int cli_progress_update(void *context, uint64_t done, uint64_t total)
+{
+	struct cli_progress *progress = context;
+	uint64_t time;
+
+	if (!progress->terminal || !total)
+		return 0;
+	time = now();
+	if (time - progress->start < SECOND || time - progress->last < SECOND / 10)
+		return 0;
+	progress->last = time;
+	progress->shown = true;
+	fprintf(stderr, "\r%s %u %%\033[K", progress->what,
+		(unsigned)(100.0 * (double)(done < total ? done : total) / (double)total));
+	return 0;
+}
+
+void cli_progress_done(struct cli_progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+	progress->shown = false;
+}

@@ -1,0 +1,21 @@
+/* "Reading 42 %" on a terminal's stderr, once a job has taken a second; nothing elsewhere. */
+#ifndef TALLY_CLI_PROGRESS_H
+#define TALLY_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cli_progress {
+	const char *what;     /* "Reading perf.data" */
+	uint64_t start, last; /* ns, CLOCK_MONOTONIC */
+	bool terminal, shown;
+};
+
+void cli_progress_start(struct cli_progress *progress, const char *what);
+/* Fits struct tally_session_options.progress; `context` is the struct cli_progress.  Returns 0.
+ * Safe from one thread at a time. */
+int cli_progress_update(void *context, uint64_t done, uint64_t total);
+/* Takes the line away. */
+void cli_progress_done(struct cli_progress *progress);
+
+#endif

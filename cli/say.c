@@ -1,0 +1,46 @@
+#include "say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <tally/text.h>
+#include "command.h"
+
+static void put(const char *command, const char *text)
+{
+	char harmless[4 * TALLY_ERROR_TEXT];
+
+	tally_text_harmless(text, harmless, sizeof(harmless));
+	fprintf(stderr, "tally%s%s: %s\n", command ? " " : "", command ? command : "", harmless);
+}
+
+void cli_say(const char *command, const char *format, ...)
+{
+	char text[2 * TALLY_ERROR_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	put(command, text);
+}
+
+int cli_say_error(const char *command, const struct tally_error *error)
+{
+	put(command, error->text[0] ? error->text : strerror(-error->code));
+	return CLI_FAILED;
+}
+
+int cli_finish_output(const char *command, int status)
+{
+	int before = ferror(stdout);
+
+	errno = 0;
+	if (fclose(stdout) || before) {
+		cli_say(command, "output could not be written: %s",
+			errno ? strerror(errno) : "it was cut short");
+		return status ? status : CLI_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,18 @@
+/* Lines to the person, on stderr, each begun with who speaks.  Text is made harmless for a
+ * terminal. */
+#ifndef TALLY_CLI_SAY_H
+#define TALLY_CLI_SAY_H
+
+#include <tally/error.h>
+
+/* "tally record: text" and a newline.  `command` may be NULL. */
+void cli_say(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for a failure of the library; returns CLI_FAILED. */
+int cli_say_error(const char *command, const struct tally_error *error);
+
+/* Closes stdout and says so when something written to it did not arrive (a full disk); returns
+ * `status`, or CLI_FAILED when it did not. */
+int cli_finish_output(const char *command, int status);
+
+#endif

@@ -1,0 +1,15 @@
+/* The terminal: whether there is one, how wide, and whether it shows colour. */
+#ifndef TALLY_CLI_TERM_H
+#define TALLY_CLI_TERM_H
+
+#include <stdbool.h>
+
+/* Colour on stdout: a terminal that is not TERM=dumb, and no NO_COLOR (https://no-color.org).  Ask
+ * before a pager is started. */
+bool cli_term_colour(void);
+
+/* Columns of stdout's terminal, or COLUMNS; 0 when it is no terminal.  Ask before a pager is
+ * started. */
+unsigned cli_term_width(void);
+
+#endif

@@ -1,0 +1,84 @@
+/* struct perf_event_attr as the newest kernel has it (Linux 7.0), under the kernel's own names.
+ *
+ * Same layout as the kernel's: a pointer to it may be given to perf_event_open(2).  The system's
+ * own header may be older and shorter, hence a struct of ours.
+ * Source: include/uapi/linux/perf_event.h. */
+#ifndef TALLY_ATTR_H
+#define TALLY_ATTR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+struct tally_attr {
+	uint32_t type;
+	uint32_t size; /* bytes; see tally_attr_min_size() */
+	uint64_t config;
+	union {
+		uint64_t sample_period;
+		uint64_t sample_freq;
+	};
+	uint64_t sample_type;
+	uint64_t read_format;
+	union {
+		uint64_t flags; /* the 64 bits below as one word */
+		struct {
+			uint64_t disabled : 1, inherit : 1, pinned : 1, exclusive : 1,
+			    exclude_user : 1, exclude_kernel : 1, exclude_hv : 1, exclude_idle : 1,
+			    mmap : 1, comm : 1, freq : 1, inherit_stat : 1, enable_on_exec : 1,
+			    task : 1, watermark : 1, precise_ip : 2, mmap_data : 1,
+			    sample_id_all : 1, exclude_host : 1, exclude_guest : 1,
+			    exclude_callchain_kernel : 1, exclude_callchain_user : 1, mmap2 : 1,
+			    comm_exec : 1, use_clockid : 1, context_switch : 1, write_backward : 1,
+			    namespaces : 1, ksymbol : 1, bpf_event : 1, aux_output : 1, cgroup : 1,
+			    text_poke : 1, build_id : 1, inherit_thread : 1, remove_on_exec : 1,
+			    sigtrap : 1, defer_callchain : 1, defer_output : 1, reserved_1 : 24;
+		};
+	};
+	union {
+		uint32_t wakeup_events;
+		uint32_t wakeup_watermark;
+	};
+	uint32_t bp_type;
+	union {
+		uint64_t bp_addr;
+		uint64_t kprobe_func;
+		uint64_t uprobe_path;
+		uint64_t config1;
+	};
+	union {
+		uint64_t bp_len;
+		uint64_t kprobe_addr;
+		uint64_t probe_offset;
+		uint64_t config2;
+	};
+	uint64_t branch_sample_type;
+	uint64_t sample_regs_user;
+	uint32_t sample_stack_user;
+	int32_t clockid;
+	uint64_t sample_regs_intr;
+	uint32_t aux_watermark;
+	uint16_t sample_max_stack;
+	uint16_t reserved_2;
+	uint32_t aux_sample_size;
+	union {
+		uint32_t aux_action;
+		struct {
+			uint32_t aux_start_paused : 1, aux_pause : 1, aux_resume : 1,
+			    reserved_3 : 29;
+		};
+	};
+	uint64_t sig_data;
+	uint64_t config3;
+	uint64_t config4;
+};
+
+/* The smallest published size (64, 72, 80, 96, 104, 112, 120, 128, 136 or 144) that covers every
+ * field that is not zero.  What is written to files and given to the kernel uses it, so that older
+ * readers and kernels accept what they can. */
+uint32_t tally_attr_min_size(const struct tally_attr *attr);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,196 @@
+/* perf.data files: reading them in place, and writing them so that every perf reads them.
+ * Source: the format as perf 2.6.32 to 7.0 reads and writes it. */
+#ifndef TALLY_DATA_H
+#define TALLY_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+#include <tally/error.h>
+#include <tally/record.h>
+
+#pragma GCC visibility push(default)
+
+/* --- reading --- */
+
+struct tally_data;
+
+struct tally_data_event {
+	struct tally_attr attr;
+	struct tally_layout layout;
+	const char *name; /* the file's, else one made from the attr; borrowed until close */
+	const uint64_t *ids;
+	size_t id_count;
+	uint32_t leader; /* index of the group's leader; itself when alone */
+};
+
+struct tally_data_build_id {
+	uint16_t misc; /* low bits: cpumode */
+	uint32_t pid;
+	uint8_t size, id[20];
+	const char *filename;
+};
+
+/* What the feature sections say; NULL or 0 where the file says nothing.  Borrowed until close. */
+struct tally_data_info {
+	const char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;
+	uint32_t cpus_available, cpus_online;
+	uint64_t total_mem_kb;
+	const char *const *cmdline;
+	size_t cmdline_count;
+	uint64_t sample_time_first, sample_time_last; /* ns */
+	bool has_sample_time;
+	uint64_t clockid_resolution; /* ns */
+	uint32_t clockid;
+	uint64_t clock_wall_ns, clock_event_ns;
+	bool has_clock_data;
+	const struct tally_data_build_id *build_ids;
+	size_t build_id_count;
+	uint64_t features[4]; /* the bitmap as it stands */
+};
+
+/* A run of records in native byte order, each 8-byte aligned and a multiple of 8 long.
+ *
+ * Nobody has looked at the headers of a native file's block yet, so that they are walked once: the
+ * one who walks steps by tally_record_extent(), and where no record can stand (size below 8 or no
+ * multiple of 8, or passing the block's end) calls tally_data_block_bad() and goes on with the
+ * block that gives.  tally_block_record() is that check; tally_data_next_record() does all of it.
+ */
+struct tally_block {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t offset; /* of the first byte in the file */
+};
+
+struct tally_data_options {
+	size_t size; /* sizeof of this struct */
+};
+
+int tally_data_open(const char *path, const struct tally_data_options *options,
+		    struct tally_data **ret, struct tally_error *error);
+void tally_data_close(struct tally_data *data);
+const char *tally_data_path(const struct tally_data *data);
+uint64_t tally_data_file_size(const struct tally_data *data);
+size_t tally_data_event_count(const struct tally_data *data);
+const struct tally_data_event *tally_data_event(const struct tally_data *data, size_t index);
+/* Index of the event that has this id; 0 for id 0 and for single events; -ENOENT. */
+int tally_data_find_event(const struct tally_data *data, uint64_t id);
+/* The index of the event that a record belongs to: by its sample or trailer. -ENOENT, -EBADMSG. */
+int tally_data_event_of(const struct tally_data *data, const struct tally_record *record);
+const struct tally_data_info *tally_data_info(const struct tally_data *data);
+/* The payload of a feature section, {NULL, 0} when absent. */
+struct tally_block tally_data_feature(const struct tally_data *data, unsigned feature);
+
+/* The next block of records: 1, 0 at the end, -errno.  Blocks stay readable until close; a second
+ * pass starts with tally_data_rewind().  A damaged place ends the block before it; what it cost is
+ * in tally_data_damage(). */
+int tally_data_next(struct tally_data *data, struct tally_block *ret, struct tally_error *error);
+void tally_data_rewind(struct tally_data *data);
+
+struct tally_data_damage {
+	uint64_t count;       /* places */
+	uint64_t first_at;    /* offset of the first */
+	uint64_t lost_bytes;  /* passed over */
+	bool no_end;          /* the recorder was killed: data size 0, or features missing */
+	char text[256];       /* the first place in words */
+	uint64_t passed_over; /* records of odd size (COMPRESSED, simpleperf's own): no damage */
+};
+const struct tally_data_damage *tally_data_damage(const struct tally_data *data);
+
+/* No record can stand at this offset of the file, in a block of tally_data_next(): the block ends
+ * there, the damage is counted, the records are looked for behind it, and the block that they are
+ * in is given, as by tally_data_next(): 1, 0 at the end, -errno.  What was read of the block before
+ * the offset stays good. */
+int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_block *ret,
+			 struct tally_error *error);
+
+/* The next record over all blocks: 1, 0 at the end, -errno; do not mix with tally_data_next(). */
+int tally_data_next_record(struct tally_data *data, struct tally_record *ret,
+			   struct tally_error *error);
+
+/* Bytes from this record to the next.  AUXTRACE and TRACING_DATA are followed by bytes that
+ * record->size does not count.  UINT64_MAX for a size that cannot be. */
+static inline uint64_t tally_record_extent(const struct tally_record *record)
+{
+	uint64_t outside = 0;
+
+	if (__builtin_expect(record->type != PERF_RECORD_AUXTRACE &&
+				 record->type != PERF_RECORD_HEADER_TRACING_DATA,
+			     1))
+		return record->size;
+	if (record->type == PERF_RECORD_AUXTRACE && record->size >= 16)
+		outside = *(const uint64_t *)(const void *)(record->bytes + 8);
+	else if (record->type == PERF_RECORD_HEADER_TRACING_DATA && record->size >= 12)
+		outside = *(const uint32_t *)(const void *)(record->bytes + 8);
+	return outside > INT64_MAX ? UINT64_MAX : record->size + ((outside + 7) & ~7ULL);
+}
+
+/* The record at this place (a multiple of 8) of a block, or false when none can stand there. */
+static inline bool tally_block_record(const struct tally_block *block, size_t at,
+				      struct tally_record *ret)
+{
+	const struct perf_event_header *header;
+	struct tally_record record;
+
+	if (at >= block->size || block->size - at < sizeof(*header))
+		return false;
+	header = (const void *)(block->bytes + at);
+	record = (struct tally_record){
+	    .bytes = block->bytes + at,
+	    .offset = block->offset + at,
+	    .type = header->type,
+	    .misc = header->misc,
+	    .size = header->size,
+	};
+	if (record.size < sizeof(*header) || record.size % 8 || record.size > block->size - at ||
+	    tally_record_extent(&record) > block->size - at)
+		return false;
+	*ret = record;
+	return true;
+}
+
+/* --- writing --- */
+
+struct tally_writer;
+
+struct tally_writer_event {
+	struct tally_attr attr;
+	const char *name;
+	const uint64_t *ids;
+	size_t id_count;
+	uint32_t leader;
+};
+
+struct tally_writer_options {
+	size_t size; /* sizeof of this struct */
+	const char *const *cmdline;
+	size_t cmdline_count;
+	const char *root;         /* NULL: "/"; where proc and sys are read for the features */
+	bool has_clockid;         /* events use attr.clockid */
+	const void *tracing_data; /* feature 1's payload, or NULL; borrowed until close */
+	size_t tracing_data_size;
+};
+
+/* Creates the file (an old one of that name becomes NAME.old), writes header, ids, attrs and the
+ * features that are known at the start; records follow.  "-" is not taken here. */
+int tally_writer_open(const char *path, const struct tally_writer_event *events, size_t event_count,
+		      const struct tally_writer_options *options, struct tally_writer **ret,
+		      struct tally_error *error);
+/* Appends whole records: what iov names, as it stands.  Not for several threads at once. */
+int tally_writer_append(struct tally_writer *writer, const struct iovec *iov, int iov_count,
+			struct tally_error *error);
+/* Makes what was appended readable even after kill -9, and ends a round (FINISHED_ROUND). */
+int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tally_error *error);
+/* Facts for the last features. */
+int tally_writer_add_build_id(struct tally_writer *writer,
+			      const struct tally_data_build_id *build_id);
+void tally_writer_set_sample_time(struct tally_writer *writer, uint64_t first, uint64_t last);
+uint64_t tally_writer_size(const struct tally_writer *writer); /* bytes of the file so far */
+/* Writes the last features and the final header, closes, frees.  Also after a failed append: what
+ * was good before stays readable. */
+int tally_writer_close(struct tally_writer *writer, struct tally_error *error);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,74 @@
+/* Recording: events over targets, into a perf.data file. */
+#ifndef TALLY_RECORDER_H
+#define TALLY_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <tally/error.h>
+#include <tally/event.h>
+
+#pragma GCC visibility push(default)
+
+struct tally_recorder;
+
+struct tally_recorder_options {
+	size_t size;                           /* sizeof of this struct */
+	const char *output;                    /* NULL: "perf.data" */
+	const struct tally_event_list *events; /* NULL or empty: cycles, else cpu-clock */
+	/* Targets: a command, or pids, tids, or system-wide; cpus narrow it. */
+	char *const
+	    *command; /* argv, NULL-terminated; started by tally_recorder_new(), held at exec */
+	const pid_t *pids, *tids;
+	size_t pid_count, tid_count;
+	bool system_wide;
+	const uint32_t *cpus;
+	size_t cpu_count;
+	bool by_uid;
+	uid_t uid;
+	uint64_t frequency; /* Hz; 0: 4000, clipped to the machine's limit */
+	bool max_frequency; /* -F max */
+	uint64_t period;    /* not 0: a sample every so many, instead of a frequency */
+	bool callchain;     /* frame pointers */
+	bool no_inherit;
+	size_t ring_pages;          /* 0: as large as the limits allow within reason */
+	int64_t delay_ms;           /* start so many ms after the command; -1: disabled */
+	const char *const *cmdline; /* for the file's header */
+	size_t cmdline_count;
+	/* One line each: what was chosen, lowered or left out, and why. */
+	void (*notice)(void *context, const char *text);
+	void *notice_context;
+	bool verbose;
+};
+
+struct tally_recorder_result {
+	uint64_t samples;
+	uint64_t bytes;         /* of the file */
+	uint64_t lost;          /* records that the kernel could not store */
+	uint64_t sideband_lost; /* those among them that tell of processes and maps */
+	uint64_t throttled;     /* times the kernel held sampling back */
+	int wait_status;        /* of the command, as waitpid(2) gives it; -1 without a command */
+	int ended_by;           /* signal that ended the recording, or 0 */
+};
+
+/* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name
+ * what stands in the way and how to lift it. */
+int tally_recorder_new(const struct tally_recorder_options *options, struct tally_recorder **ret,
+		       struct tally_error *error);
+/* Creates the file and records until the command ends, the targets are gone, or
+ * tally_recorder_stop(); the file is complete when it returns, and the command has ended.  A
+ * command that still runs then is passed the signal of tally_recorder_stop(), and SIGTERM 2 s
+ * later.  Once only.  After a failure what was recorded stays readable. */
+int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
+		       struct tally_error *error);
+/* The errno of the exec that made tally_recorder_run() fail, or 0 when that was not the reason. */
+int tally_recorder_exec_error(const struct tally_recorder *recorder);
+/* Ends the recording.  Async-signal-safe. */
+void tally_recorder_stop(struct tally_recorder *recorder, int signal);
+/* Ends a command that still runs. */
+void tally_recorder_free(struct tally_recorder *recorder);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,38 @@
+/* A profile as text for people. */
+#ifndef TALLY_REPORT_H
+#define TALLY_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <tally/profile.h>
+
+#pragma GCC visibility push(default)
+
+struct tally_report_options {
+	size_t size;          /* sizeof of this struct */
+	double percent_limit; /* rows below are left out, % of the event's total */
+	bool trees;           /* call trees below the rows */
+	enum tally_call_order order;
+	double tree_least; /* branches below this % of the total are left out */
+	bool colour;
+	unsigned width;                       /* columns of the terminal; 0: no limit */
+	bool show_samples, show_total_period; /* -n, --show-total-period */
+	const char
+	    *separator; /* not NULL: stands between cells, which are not padded then; no trees */
+	bool quiet;     /* rows only, no header lines */
+};
+
+/* Writes header lines ("# Samples: ...") and rows of every event that has samples to `to`; when
+ * none has, a line that says why it may be so.  Names are escaped, so that no terminal acts on
+ * them. 0, -ENOMEM, or -errno of writing. */
+int tally_report_text(const struct tally_profile *profile,
+		      const struct tally_report_options *options, FILE *to);
+
+/* Writes a line for each binary that samples fell into and whose symbols are missing: its path and
+ * the reason.  The number of lines, or -errno. */
+int tally_report_missing(const struct tally_session *session, FILE *to);
+
+#pragma GCC visibility pop
+
+#endif

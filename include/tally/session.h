@@ -1,0 +1,73 @@
+/* A session: a recording's records joined with its processes and binaries, so that each sample is
+ * told where it ran.
+ *
+ * Opening makes one pass: side-band records build the processes over time, samples are counted.
+ * After that samples are independent of each other and are visited in blocks by several threads. */
+#ifndef TALLY_SESSION_H
+#define TALLY_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/data.h>
+#include <tally/error.h>
+#include <tally/record.h>
+
+#pragma GCC visibility push(default)
+
+struct tally_session;
+
+struct tally_session_options {
+	size_t size;       /* sizeof of this struct */
+	const char *symfs; /* prefix of every binary's path; NULL: none */
+	const char *kallsyms;
+	const char *vmlinux;
+	bool no_demangle;
+	unsigned threads; /* 0: as many as processors */
+	/* Called now and then with bytes done and of how many; not 0 interrupts with -ECANCELED. */
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
+	/* Samples that differ in neither event, thread, address nor what is known of them then may
+	 * be counted together while opening: for profiles without call chains, the fastest.  Others
+	 * are right too, but no faster. */
+	bool lump;
+};
+
+struct tally_session_counts {
+	uint64_t records, samples;
+	/* Records or samples the kernel could not store: the larger of what LOST records say and of
+	 * what LOST_SAMPLES say, which tell the same losses in two ways. */
+	uint64_t lost;
+	uint64_t throttled;             /* THROTTLE records */
+	uint64_t by_type[128];          /* records by type, those from 127 up together */
+	uint64_t first_time, last_time; /* ns, of samples; both 0 without PERF_SAMPLE_TIME */
+	/* Records that are damaged, though their size is not: samples of no event's id or shorter
+	 * than their fields (not in `samples`), others that could not be decoded, and samples that
+	 * the last visit could not (in `samples`, as only decoding tells). */
+	uint64_t unusable, unusable_others, undecoded;
+};
+
+/* The session borrows `data` until it is freed. */
+int tally_session_new(struct tally_data *data, const struct tally_session_options *options,
+		      struct tally_session **ret, struct tally_error *error);
+void tally_session_free(struct tally_session *session);
+struct tally_data *tally_session_data(const struct tally_session *session);
+const struct tally_session_counts *tally_session_counts(const struct tally_session *session);
+/* Samples of one event. */
+uint64_t tally_session_event_samples(const struct tally_session *session, size_t event);
+
+/* Where an address leads: an image and a symbol in it, or just the place.  Frames are numbered from
+ * 1; equal (image, symbol), or equal (image, place) without a symbol, have equal numbers.  Numbers
+ * hold for the session. */
+struct tally_frame {
+	const char *image_name; /* short; "[unknown]" when no mapping held the address */
+	const char *image_path;
+	const char *symbol; /* demangled; NULL when unknown */
+	uint64_t place;     /* file offset: the symbol's start, else of the address */
+	char level;         /* '.', 'k', 'g', 'u', 'H': as perf marks it */
+	uint32_t image;     /* number, for grouping; UINT32_MAX: none */
+};
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,19 @@
+/* libtally: performance events of Linux, from name to picture.  This header includes all others. */
+#ifndef TALLY_TALLY_H
+#define TALLY_TALLY_H
+
+#include <tally/abi.h>
+#include <tally/attr.h>
+#include <tally/data.h>
+#include <tally/error.h>
+#include <tally/event.h>
+#include <tally/kernel.h>
+#include <tally/profile.h>
+#include <tally/record.h>
+#include <tally/recorder.h>
+#include <tally/report.h>
+#include <tally/session.h>
+#include <tally/text.h>
+#include <tally/version.h>
+
+#endif

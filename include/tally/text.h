@@ -1,0 +1,29 @@
+/* Text that people type and programs print: numbers, lists of CPUs, the name that was probably
+ * meant, and text from outside made harmless for a terminal. */
+#ifndef TALLY_TEXT_H
+#define TALLY_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+/* Parses all of `text` as a number, decimal or 0x...; -EINVAL, -ERANGE. */
+int tally_text_u64(const char *text, uint64_t *ret);
+
+/* A kernel CPU list, "0-3,7\n" (Documentation/admin-guide/cputopology.rst), in any order; gives an
+ * ascending array of numbers below 65,536, the caller's to free(), NULL when there are none;
+ * -EINVAL, -ENOMEM. */
+int tally_text_cpu_list(const char *text, uint32_t **ret, size_t *ret_count);
+
+/* Of `count` names the one nearest to `name` (edits, case aside), or NULL when none is near.
+ * Borrowed from `names`. */
+const char *tally_text_nearest(const char *name, const char *const *names, size_t count);
+
+/* Writes `text` with control bytes, DEL and invalid UTF-8 as \xNN, at most `room` bytes with the
+ * NUL; returns the full length, as snprintf does. */
+size_t tally_text_harmless(const char *text, char *to, size_t room);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,67 @@
+/* Unaligned loads and stores, byte swaps, and hashing of bytes. */
+#ifndef TALLY_BASE_BYTES_H
+#define TALLY_BASE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t load_u16(const void *from)
+{
+	uint16_t value;
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+static inline uint32_t load_u32(const void *from)
+{
+	uint32_t value;
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+static inline uint64_t load_u64(const void *from)
+{
+	uint64_t value;
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+static inline void store_u16(void *to, uint16_t value)
+{
+	memcpy(to, &value, sizeof(value));
+}
+
+static inline void store_u32(void *to, uint32_t value)
+{
+	memcpy(to, &value, sizeof(value));
+}
+
+static inline void store_u64(void *to, uint64_t value)
+{
+	memcpy(to, &value, sizeof(value));
+}
+
+static inline uint64_t align_up(uint64_t value, uint64_t to)
+{
+	return (value + to - 1) / to * to;
+}
+
+/* Mixes one word well enough for a power-of-two table. */
+static inline uint64_t hash_u64(uint64_t value)
+{
+	__uint128_t product = (__uint128_t)(value ^ 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t hash_mix(uint64_t seed, uint64_t value)
+{
+	__uint128_t product = (__uint128_t)(seed ^ value) * 0x9fb21c651e98df25ULL;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t tally_hash_bytes(const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,75 @@
+/* A growing array whose elements never move, so that some threads read while one adds.
+ *
+ * Chunk k holds CHUNKS_FIRST << k elements; 22 chunks hold all 32-bit numbers.  Adding is for one
+ * thread at a time (the owner's lock); who reads got the number through something that orders
+ * memory, such as an atomic published after the element was written. */
+#ifndef TALLY_BASE_CHUNKS_H
+#define TALLY_BASE_CHUNKS_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNKS_FIRST_BITS 10
+#define CHUNKS_COUNT      (32 - CHUNKS_FIRST_BITS + 1)
+
+struct tally_chunks { /* all zero is empty and valid */
+	void *_Atomic chunk[CHUNKS_COUNT];
+	_Atomic uint32_t count;
+};
+
+static inline unsigned chunks_which(uint32_t number)
+{
+	return 31U - (unsigned)__builtin_clz((number >> CHUNKS_FIRST_BITS) + 1);
+}
+
+/* The place of an element below the count; `size` is each one's. */
+static inline void *chunks_at(const struct tally_chunks *chunks, uint32_t number, size_t size)
+{
+	unsigned which = chunks_which(number);
+	uint64_t first = ((1ULL << which) - 1) << CHUNKS_FIRST_BITS;
+	char *chunk = atomic_load_explicit(&chunks->chunk[which], memory_order_acquire);
+
+	return chunk + (number - first) * size;
+}
+
+/* Makes the place of the next element, zeroed; its number is the count.  The caller fills it and
+ * then calls chunks_added().  NULL: out of memory or of numbers. */
+static inline void *chunks_next(struct tally_chunks *chunks, size_t size)
+{
+	uint32_t number = atomic_load_explicit(&chunks->count, memory_order_relaxed);
+	unsigned which = chunks_which(number);
+
+	if (number == UINT32_MAX - 1)
+		return NULL;
+	if (!atomic_load_explicit(&chunks->chunk[which], memory_order_relaxed)) {
+		void *chunk = calloc((size_t)1 << (which + CHUNKS_FIRST_BITS), size);
+
+		if (!chunk)
+			return NULL;
+		atomic_store_explicit(&chunks->chunk[which], chunk, memory_order_release);
+	}
+	return chunks_at(chunks, number, size);
+}
+
+static inline uint32_t chunks_added(struct tally_chunks *chunks)
+{
+	return atomic_fetch_add_explicit(&chunks->count, 1, memory_order_release);
+}
+
+static inline uint32_t chunks_count(const struct tally_chunks *chunks)
+{
+	return atomic_load_explicit(&chunks->count, memory_order_acquire);
+}
+
+static inline void chunks_done(struct tally_chunks *chunks)
+{
+	for (unsigned i = 0; i < CHUNKS_COUNT; i++)
+		free(atomic_load_explicit(&chunks->chunk[i], memory_order_relaxed));
+	memset(chunks, 0, sizeof(*chunks)); /* clang 14 takes no initializer of _Atomic pointers */
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* Whole files: small ones of sysfs and procfs read into memory, large ones mapped. */
+#ifndef TALLY_BASE_FS_H
+#define TALLY_BASE_FS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads a file to its end, at most `limit` bytes (-EFBIG beyond).  The result has a NUL behind its
+ * last byte and is the caller's to free().  Returns 0 or -errno. */
+int tally_fs_read(const char *path, size_t limit, char **ret, size_t *ret_size);
+
+/* The same for a path made by printf. */
+int tally_fs_readf(size_t limit, char **ret, size_t *ret_size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The first number of a one-line file, decimal or 0x; -EINVAL when there is none. */
+int tally_fs_read_number(const char *path, int64_t *ret);
+
+/* A file mapped read only.  An empty file maps to {NULL, 0}. */
+struct tally_mapped {
+	const uint8_t *data;
+	size_t size;
+};
+int tally_fs_map(int fd, struct tally_mapped *ret);
+int tally_fs_map_path(const char *path, struct tally_mapped *ret);
+void tally_fs_unmap(struct tally_mapped *mapped);
+
+/* Writes all, over short writes and EINTR.  0 or -errno. */
+int tally_fs_write(int fd, const void *bytes, size_t size);
+int tally_fs_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
+
+#endif

@@ -1,0 +1,77 @@
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct pool {
+	tally_pool_fn run;
+	void *context;
+	size_t pieces;
+	atomic_size_t next;
+	atomic_int failure;
+};
+
+struct worker {
+	struct pool *pool;
+	unsigned number;
+	pthread_t thread;
+};
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	struct pool *pool = worker->pool;
+
+	while (!atomic_load_explicit(&pool->failure, memory_order_relaxed)) {
+		size_t piece = atomic_fetch_add(&pool->next, 1);
+		int result, none = 0;
+
+		if (piece >= pool->pieces)
+			break;
+		result = pool->run(pool->context, worker->number, piece);
+		if (result < 0)
+			atomic_compare_exchange_strong(&pool->failure, &none, result);
+	}
+	return NULL;
+}
+
+int tally_pool_run(unsigned workers, size_t pieces, tally_pool_fn run, void *context)
+{
+	struct pool pool = {.run = run, .context = context, .pieces = pieces};
+	struct worker self = {.pool = &pool}, *others;
+	unsigned started = 0;
+
+	if (workers > pieces)
+		workers = (unsigned)pieces;
+	if (workers <= 1) {
+		work(&self);
+		return atomic_load(&pool.failure);
+	}
+	others = calloc(workers - 1, sizeof(*others));
+	/* Fewer threads than asked for still do all the work. */
+	while (others && started < workers - 1) {
+		others[started] = (struct worker){.pool = &pool, .number = started + 1};
+		if (pthread_create(&others[started].thread, NULL, work, &others[started]))
+			break;
+		started++;
+	}
+	work(&self);
+	for (unsigned i = 0; i < started; i++)
+		pthread_join(others[i].thread, NULL);
+	free(others);
+	return atomic_load(&pool.failure);
+}
+
+unsigned tally_pool_width(void)
+{
+	cpu_set_t set;
+	int count;
+
+	/* The set holds 1,024 processors; on larger machines the call fails. */
+	count = sched_getaffinity(0, sizeof(set), &set) ? (int)sysconf(_SC_NPROCESSORS_ONLN)
+							: CPU_COUNT(&set);
+	return count > 0 ? (unsigned)count : 1;
+}

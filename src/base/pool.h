@@ -1,0 +1,18 @@
+/* A few threads that share out numbered pieces of work. */
+#ifndef TALLY_BASE_POOL_H
+#define TALLY_BASE_POOL_H
+
+#include <stddef.h>
+
+/* Called with worker 0..workers-1 and each piece 0..pieces-1 once; a value below 0 stops the rest.
+ */
+typedef int (*tally_pool_fn)(void *context, unsigned worker, size_t piece);
+
+/* Runs all pieces on `workers` threads (the caller's is worker 0) and waits.  Pieces are taken in
+ * ascending order.  Returns 0, or the first failure, or -errno when no thread could be made. */
+int tally_pool_run(unsigned workers, size_t pieces, tally_pool_fn run, void *context);
+
+/* Processors this process may use, at least 1. */
+unsigned tally_pool_width(void);
+
+#endif

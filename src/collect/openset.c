@@ -1,0 +1,307 @@
+#include "collect/openset.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <unistd.h>
+#include <tally/abi.h>
+#include <tally/record.h>
+#include "base/fail.h"
+#include "base/pool.h"
+
+/* What opening needs besides the set. */
+struct opening {
+	struct tally_openset *set;
+	const struct tally_limits *limits;
+	const struct tally_notice *notice;
+	struct tally_ring_sizes sizes;
+	bool ring_refused; /* a ring of this size: smaller ones may do */
+	struct tally_error *error;
+};
+
+static enum tally_ring_kind kind_of(const struct tally_openset *set, size_t event)
+{
+	return event == tally_plan_sideband(set->plan) ? TALLY_RING_SIDEBAND : TALLY_RING_SAMPLES;
+}
+
+static int add_id(struct tally_planned *event, int fd, struct tally_error *error)
+{
+	uint64_t id;
+	int result = tally_fd_id(fd, &id);
+
+	if (result)
+		return tally_fail(error, result, -1, "%s: the kernel gives no id: %s", event->name,
+				  strerror(-result));
+	if (event->id_count == event->id_room) {
+		size_t room = event->id_room ? event->id_room * 2 : 16;
+		uint64_t *more = reallocarray(event->ids, room, sizeof(*more));
+
+		if (!more)
+			return tally_fail(error, -ENOMEM, -1, "out of memory");
+		event->ids = more;
+		event->id_room = room;
+	}
+	event->ids[event->id_count++] = id;
+	return 0;
+}
+
+/* The first descriptor of a CPU and kind gets the ring, the others send to it. */
+static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind kind, int fd)
+{
+	struct tally_ring **ring = &opening->set->rings[cpu * TALLY_RING_KINDS + kind];
+	struct tally_ring_options options = {
+	    .size = sizeof(options),
+	    .pages = opening->sizes.pages[kind],
+	    .least_pages = opening->sizes.pages[kind],
+	};
+	int result;
+
+	if (*ring) {
+		result = tally_fd_set_output(fd, tally_ring_fd(*ring));
+		return result ? tally_fail(opening->error, result, -1,
+					   "an event cannot share the ring of CPU %u: %s",
+					   opening->set->targets->cpus[cpu], strerror(-result))
+			      : 0;
+	}
+	result = tally_ring_open(fd, &options, opening->limits, ring, opening->error);
+	opening->ring_refused = result == -EPERM || result == -ENOMEM;
+	return result;
+}
+
+static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t index)
+{
+	struct tally_openset *set = opening->set;
+	struct tally_planned *event = &set->plan->events[index];
+	struct tally_open_target target = {
+	    .pid = set->targets->tids[thread],
+	    .cpu = (int)set->targets->cpus[cpu],
+	    .group_fd = -1,
+	};
+	int fd, result;
+
+	if (event->leader != index) {
+		target.group_fd = *tally_openset_fd(set, thread, cpu, event->leader);
+		if (target.group_fd < 0)
+			return -ESRCH; /* the leader's thread was gone already */
+	}
+	fd = event->settled ? tally_open(&event->attr, &target, opening->limits, opening->error)
+			    : tally_plan_settle(event, &target, opening->limits, opening->notice,
+						opening->error);
+	if (fd < 0)
+		return fd;
+	*tally_openset_fd(set, thread, cpu, index) = fd;
+	result = add_id(event, fd, opening->error);
+	return result ? result : attach_ring(opening, cpu, kind_of(set, index), fd);
+}
+
+/* The side-band first: no sample then is of a process nobody told of. */
+static int open_thread(struct opening *opening, size_t thread)
+{
+	struct tally_openset *set = opening->set;
+	size_t sideband = tally_plan_sideband(set->plan);
+
+	for (size_t cpu = 0; cpu < set->targets->cpu_count; cpu++) {
+		int result = open_one(opening, thread, cpu, sideband);
+
+		for (size_t event = 0; event < sideband && !result; event++)
+			result = open_one(opening, thread, cpu, event);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int open_threads(struct opening *opening)
+{
+	struct tally_openset *set = opening->set;
+
+	for (size_t thread = 0; thread < set->targets->tid_count; thread++) {
+		int result = open_thread(opening, thread);
+
+		if (!result)
+			set->threads_open++;
+		else if (result != -ESRCH)
+			return result;
+	}
+	if (!set->threads_open)
+		return tally_fail(opening->error, -ESRCH, -1,
+				  "everything that was to be recorded ended before it could be "
+				  "opened");
+	return 0;
+}
+
+/* All or nothing of what fits at these sizes of the rings. */
+static int open_all(struct opening *opening, const struct tally_targets *targets,
+		    struct tally_plan *plan)
+{
+	struct tally_openset *set = opening->set;
+	size_t count;
+	int result;
+
+	*set = (struct tally_openset){.targets = targets, .plan = plan};
+	count = tally_openset_fd_count(set);
+	set->ring_count = targets->cpu_count * TALLY_RING_KINDS;
+	set->rings = calloc(set->ring_count, sizeof(struct tally_ring *));
+	set->fds = reallocarray(NULL, count, sizeof(*set->fds));
+	if (!set->rings || !set->fds) {
+		tally_openset_close(set);
+		return tally_fail(opening->error, -ENOMEM, -1, "out of memory");
+	}
+	for (size_t i = 0; i < count; i++)
+		set->fds[i] = -1;
+	for (size_t i = 0; i < plan->count; i++)
+		plan->events[i].id_count = 0;
+	/* Best effort: what then does not fit is explained by the open that fails. */
+	tally_limits_raise_nofile(count + 64);
+	opening->ring_refused = false;
+	result = open_threads(opening);
+	if (result)
+		tally_openset_close(set);
+	return result;
+}
+
+/* What each CPU's rings lock, with the page that each has for the kernel's marks, KiB. */
+static uint64_t needed_kb(const struct tally_ring_sizes *sizes)
+{
+	uint64_t pages = 0;
+
+	for (size_t kind = 0; kind < TALLY_RING_KINDS; kind++)
+		pages += sizes->pages[kind] + 1;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* One line for all events whose kernel side was given up. */
+static void tell_user_only(const struct opening *opening, const struct tally_plan *plan)
+{
+	char names[512] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < plan->count && length < sizeof(names); i++)
+		if (plan->events[i].given_up & TALLY_RELAXED_KERNEL)
+			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+						   length ? ", " : "", plan->events[i].name);
+	if (length)
+		tally_notice_tell(
+		    opening->notice,
+		    "%s: user space only, as kernel.perf_event_paranoid is %d; to see "
+		    "the kernel too: `sudo sysctl kernel.perf_event_paranoid=1` or "
+		    "`sudo setcap cap_perfmon+ep $(command -v tally)`",
+		    names, opening->limits->paranoid);
+}
+
+int tally_openset_open(struct tally_openset *set, const struct tally_targets *targets,
+		       struct tally_plan *plan, const struct tally_limits *limits,
+		       const struct tally_ring_sizes *sizes, const struct tally_notice *notice,
+		       struct tally_error *error)
+{
+	struct opening opening = {
+	    .set = set,
+	    .limits = limits,
+	    .notice = notice,
+	    .sizes = *sizes,
+	    .error = error,
+	};
+	int result = open_all(&opening, targets, plan);
+
+	/* How much may be locked cannot be known beforehand, as others of this user may hold some
+	 * of it.  All rings of a kind get smaller, not only those that come last. */
+	while (result && opening.ring_refused) {
+		size_t *pages = opening.sizes.pages, most = 1;
+
+		for (size_t kind = 0; kind < TALLY_RING_KINDS; kind++)
+			most = MAX(most, pages[kind]);
+		if (most == 1)
+			break;
+		for (size_t kind = 0; kind < TALLY_RING_KINDS; kind++)
+			if (pages[kind] == most)
+				pages[kind] /= 2;
+		result = open_all(&opening, targets, plan);
+	}
+	if (result)
+		return result;
+	tell_user_only(&opening, plan);
+	if (opening.sizes.pages[TALLY_RING_SAMPLES] < sizes->pages[TALLY_RING_SAMPLES])
+		tally_notice_tell(notice,
+				  "rings of %zu pages instead of %zu, as this user may lock no "
+				  "more memory; `sudo sysctl kernel.perf_event_mlock_kb=%lld` "
+				  "or CAP_IPC_LOCK lifts that",
+				  opening.sizes.pages[TALLY_RING_SAMPLES],
+				  sizes->pages[TALLY_RING_SAMPLES], (long long)needed_kb(sizes));
+	return 0;
+}
+
+void tally_openset_close(struct tally_openset *set)
+{
+	for (size_t i = 0; set->rings && i < set->ring_count; i++)
+		if (set->rings[i])
+			tally_ring_close(set->rings[i]);
+	for (size_t i = 0; set->fds && i < tally_openset_fd_count(set); i++)
+		if (set->fds[i] >= 0)
+			close(set->fds[i]);
+	free(set->rings);
+	free(set->fds);
+	*set = (struct tally_openset){0};
+}
+
+/* Calls `act` for each open leader of a kind. */
+static void each_leader(const struct tally_openset *set, enum tally_ring_kind kind,
+			int (*act)(int fd, bool group))
+{
+	size_t events = set->plan->count;
+
+	for (size_t i = 0; i < tally_openset_fd_count(set); i++) {
+		size_t event = i % events;
+
+		if (set->fds[i] >= 0 && set->plan->events[event].leader == event &&
+		    kind_of(set, event) == kind)
+			act(set->fds[i], false);
+	}
+}
+
+void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind kind)
+{
+	each_leader(set, kind, tally_fd_enable);
+}
+
+void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind)
+{
+	each_leader(set, kind, tally_fd_disable);
+}
+
+uint64_t tally_openset_lost(const struct tally_openset *set)
+{
+	uint64_t sum = 0, words[16];
+
+	for (size_t i = 0; i < tally_openset_fd_count(set); i++) {
+		uint64_t format = set->plan->events[i % set->plan->count].attr.read_format;
+		struct tally_read read;
+
+		if (set->fds[i] < 0 || !(format & (1ULL << 4)) || format & PERF_FORMAT_GROUP)
+			continue;
+		if (!tally_fd_read(set->fds[i], format, words, sizeof(words) / sizeof(*words),
+				   &read))
+			sum += read.lost;
+	}
+	return sum;
+}
+
+int tally_openset_alive(const struct tally_openset *set, size_t ring)
+{
+	size_t cpu = ring / TALLY_RING_KINDS;
+
+	for (size_t thread = 0; thread < set->targets->tid_count; thread++)
+		for (size_t event = 0; event < set->plan->count; event++) {
+			struct pollfd item = {.fd = *tally_openset_fd(set, thread, cpu, event),
+					      .events = POLLIN};
+
+			if (item.fd < 0 || kind_of(set, event) != ring % TALLY_RING_KINDS)
+				continue;
+			/* A look takes the ring's mark of unread data; who asks drains next. */
+			if (poll(&item, 1, 0) >= 0 && !(item.revents & (POLLHUP | POLLERR)))
+				return item.fd;
+		}
+	return -1;
+}

@@ -1,0 +1,66 @@
+/* All descriptors and rings of a recording: each event for each thread on each CPU; on each CPU a
+ * ring that all samples go to, and a smaller one for the side-band, so that a storm of samples
+ * never pushes out what says whose they are. */
+#ifndef TALLY_COLLECT_OPENSET_H
+#define TALLY_COLLECT_OPENSET_H
+
+#include <tally/kernel.h>
+#include "collect/plan.h"
+#include "collect/targets.h"
+
+enum tally_ring_kind { TALLY_RING_SAMPLES, TALLY_RING_SIDEBAND, TALLY_RING_KINDS };
+
+struct tally_ring_sizes {
+	size_t pages[TALLY_RING_KINDS]; /* powers of two */
+};
+
+struct tally_openset {
+	const struct tally_targets *targets;
+	struct tally_plan *plan;
+	int *fds;                  /* [thread][cpu][event]; -1: not open */
+	struct tally_ring **rings; /* [cpu][kind] */
+	size_t ring_count;
+	size_t threads_open; /* threads that were there to be opened */
+};
+
+/* What the rings may and should be; `asked` (pages of the sample rings) 0: as fits. */
+struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limits,
+						const struct tally_plan *plan, size_t cpus,
+						size_t asked, uint64_t memory);
+
+int tally_openset_open(struct tally_openset *set, const struct tally_targets *targets,
+		       struct tally_plan *plan, const struct tally_limits *limits,
+		       const struct tally_ring_sizes *sizes, const struct tally_notice *notice,
+		       struct tally_error *error);
+void tally_openset_close(struct tally_openset *set);
+
+static inline int *tally_openset_fd(const struct tally_openset *set, size_t thread, size_t cpu,
+				    size_t event)
+{
+	return &set->fds[(thread * set->targets->cpu_count + cpu) * set->plan->count + event];
+}
+
+static inline size_t tally_openset_fd_count(const struct tally_openset *set)
+{
+	return set->targets->tid_count * set->targets->cpu_count * set->plan->count;
+}
+
+/* The ring at a place of the order in which the side-bands of all CPUs come before all samples. */
+static inline size_t tally_openset_sideband_first(const struct tally_openset *set, size_t place)
+{
+	size_t cpus = set->ring_count / TALLY_RING_KINDS;
+
+	return place < cpus ? place * TALLY_RING_KINDS + TALLY_RING_SIDEBAND
+			    : (place - cpus) * TALLY_RING_KINDS + TALLY_RING_SAMPLES;
+}
+
+/* Events of one kind; groups by their leaders. */
+void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind kind);
+void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind);
+/* Records that the kernel could not store, by the events' own counts (Linux 6.0; else 0). */
+uint64_t tally_openset_lost(const struct tally_openset *set);
+/* A descriptor of the ring's CPU and kind whose thread still is there, or -1: nothing more comes.
+ */
+int tally_openset_alive(const struct tally_openset *set, size_t ring);
+
+#endif

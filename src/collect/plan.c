@@ -1,0 +1,232 @@
+#include "collect/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/abi.h>
+#include "base/fail.h"
+
+#define DEFAULT_FREQUENCY 4000        /* Hz, perf's */
+#define FORMAT_LOST       (1ULL << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
+
+/* Every sample and trailer begins with, or ends in, the event's id: records of several events, in
+ * one ring, can be told apart wherever they stand. */
+#define COMMON_FIELDS                                                                   \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+struct making {
+	const struct tally_recorder_options *options;
+	const struct tally_targets *targets;
+	uint64_t frequency;
+	bool inherit;
+};
+
+static bool is_hardware(const struct tally_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
+	       attr->type != PERF_TYPE_BREAKPOINT;
+}
+
+static void complete_common(const struct making *making, struct tally_attr *attr)
+{
+	attr->sample_type |= COMMON_FIELDS;
+	attr->sample_id_all = 1;
+	attr->disabled = 1;
+	attr->inherit = making->inherit;
+	attr->read_format |= PERF_FORMAT_ID | FORMAT_LOST;
+	/* A command counts from its exec on; others are enabled once all is open. */
+	attr->enable_on_exec = making->targets->command;
+}
+
+static void complete_sampling(const struct making *making, struct tally_planned *event)
+{
+	const struct tally_recorder_options *options = making->options;
+	struct tally_attr *attr = &event->attr;
+	bool each_one = attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT;
+
+	complete_common(making, attr);
+	if (options->delay_ms)
+		attr->enable_on_exec = 0;
+	if (options->callchain)
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (options->period) {
+		attr->sample_period = options->period;
+	} else if (each_one && !options->frequency && !options->max_frequency) {
+		attr->sample_period = 1;
+	} else {
+		attr->freq = 1;
+		attr->sample_freq = making->frequency;
+	}
+	/* Of software events the kernel ignores the period of who asks for PERIOD, and gives each
+	 * event as a sample.  Source: perf_swevent_event() of kernel/events/core.c. */
+	if (!attr->freq && attr->sample_period > 1)
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	/* Guests have their own perf; of our own time only what the host spends is meant, as in
+	 * perf. Precise events of several PMUs cannot tell the two apart. */
+	if (is_hardware(attr) && !attr->exclude_host && !attr->exclude_guest && !attr->precise_ip &&
+	    !event->precise_max)
+		attr->exclude_guest = 1;
+	if (event->precise_max)
+		attr->precise_ip = 3;
+}
+
+/* Members of a group whose leader alone samples are read with it. */
+static void complete_group(struct tally_plan *plan, const struct tally_event_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tally_event *leader = &list->events[list->events[i].leader];
+		struct tally_attr *attr = &plan->events[i].attr;
+
+		if (list->events[i].leader != i) {
+			attr->disabled = 0; /* runs when its leader runs */
+			attr->enable_on_exec = 0;
+		}
+		if (!leader->sample_read)
+			continue;
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format |= PERF_FORMAT_GROUP;
+		attr->inherit = 0; /* the kernel has no sums of inherited groups to read */
+		if (list->events[i].leader != i) {
+			attr->freq = 0;
+			attr->sample_period = 0;
+		}
+	}
+}
+
+/* The side-band.  User space only, so that no rights are needed; MMAP2 carries the build-id.
+ * Source: perf_event_open(2), the attr's bits mmap to build_id. */
+static void complete_sideband(const struct making *making, struct tally_attr *attr)
+{
+	*attr = (struct tally_attr){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
+	complete_common(making, attr);
+	attr->sample_period = 1;
+	attr->exclude_kernel = attr->exclude_hv = 1;
+	attr->mmap = attr->mmap2 = attr->build_id = 1;
+	attr->comm = attr->comm_exec = attr->task = 1;
+	attr->ksymbol = attr->bpf_event = 1;
+}
+
+static uint64_t choose_frequency(const struct tally_recorder_options *options,
+				 const struct tally_limits *limits,
+				 const struct tally_notice *notice)
+{
+	uint64_t most = limits->max_sample_rate > 0 ? (uint64_t)limits->max_sample_rate : 1;
+	uint64_t wish = options->frequency ? options->frequency : DEFAULT_FREQUENCY;
+
+	if (options->max_frequency) {
+		tally_notice_tell(notice, "sampling at %llu Hz, kernel.perf_event_max_sample_rate",
+				  (unsigned long long)most);
+		return most;
+	}
+	if (wish <= most)
+		return wish;
+	tally_notice_tell(notice,
+			  "sampling at %llu Hz instead of %llu, the machine's limit; raise it with "
+			  "`sudo sysctl kernel.perf_event_max_sample_rate=%llu`",
+			  (unsigned long long)most, (unsigned long long)wish,
+			  (unsigned long long)wish);
+	return most;
+}
+
+static int copy_events(const struct making *making, struct tally_plan *plan,
+		       const struct tally_event_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tally_event *from = &list->events[i];
+		struct tally_planned *to = &plan->events[i];
+
+		to->attr = from->attr;
+		to->leader = from->leader;
+		to->precise_max = from->precise_max;
+		to->privilege_given = from->privilege_given;
+		to->name = strdup(from->name);
+		if (!to->name)
+			return -ENOMEM;
+		complete_sampling(making, to);
+	}
+	complete_group(plan, list);
+	return 0;
+}
+
+/* Nothing was asked for: cycles, as precisely as they can be had. */
+static int default_event(const struct making *making, struct tally_plan *plan)
+{
+	struct tally_planned *to = &plan->events[0];
+
+	to->attr =
+	    (struct tally_attr){.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES};
+	to->precise_max = true;
+	to->name = strdup("cycles:P");
+	complete_sampling(making, to);
+	return to->name ? 0 : -ENOMEM;
+}
+
+int tally_plan_make(const struct tally_recorder_options *options, const struct tally_limits *limits,
+		    const struct tally_targets *targets, const struct tally_notice *notice,
+		    struct tally_plan *ret, struct tally_error *error)
+{
+	const struct tally_event_list *list = options->events;
+	bool given = list && list->count;
+	struct making making = {
+	    .options = options,
+	    .targets = targets,
+	    .frequency = choose_frequency(options, limits, notice),
+	    .inherit = !options->no_inherit,
+	};
+	struct tally_plan plan = {.count = (given ? list->count : 1) + 1};
+	int result;
+
+	plan.events = calloc(plan.count, sizeof(*plan.events));
+	if (!plan.events)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	result = given ? copy_events(&making, &plan, list) : default_event(&making, &plan);
+	if (!result) {
+		struct tally_planned *sideband = &plan.events[plan.count - 1];
+
+		sideband->leader = (uint32_t)(plan.count - 1);
+		sideband->privilege_given = true;
+		complete_sideband(&making, &sideband->attr);
+		sideband->name = strdup("dummy:u");
+		if (!sideband->name)
+			result = -ENOMEM;
+	}
+	if (result) {
+		tally_plan_done(&plan);
+		return tally_fail(error, result, -1, "out of memory");
+	}
+	*ret = plan;
+	return 0;
+}
+
+void tally_plan_done(struct tally_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		free(plan->events[i].name);
+		free(plan->events[i].ids);
+	}
+	free(plan->events);
+	*plan = (struct tally_plan){0};
+}
+
+uint64_t tally_plan_rate(const struct tally_plan *plan)
+{
+	uint64_t rate = 0;
+
+	for (size_t i = 0; i + 1 < plan->count; i++) {
+		const struct tally_attr *attr = &plan->events[i].attr;
+
+		if (!attr->freq) {
+			if (attr->sample_period)
+				return 0;
+			continue; /* samples with its leader */
+		}
+		/* 64 bytes of header and fixed fields, and a deep call chain. */
+		rate += attr->sample_freq *
+			(64 + (attr->sample_type & PERF_SAMPLE_CALLCHAIN ? 1024 : 0) +
+			 (attr->sample_type & PERF_SAMPLE_RAW ? 128 : 0));
+	}
+	return rate;
+}

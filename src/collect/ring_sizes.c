@@ -1,0 +1,62 @@
+/* How large the rings are.
+ *
+ * What the kernel allows: perf_event_mlock_kb for each CPU, shared by all rings of a user, and
+ * RLIMIT_MEMLOCK on top; no limit with CAP_IPC_LOCK or perf_event_paranoid -1.
+ * Source: perf_mmap() of kernel/events/core.c, perf_event_open(2). */
+#include <sys/param.h>
+#include <unistd.h>
+#include "collect/openset.h"
+
+#define MOST_BYTES     (16ULL << 20) /* enough for 100 ms of a system-call storm */
+#define LEAST_BYTES    (512ULL << 10)
+#define SIDEBAND_BYTES (2ULL << 20) /* of a sample ring of the greatest size */
+#define MEMORY_SHARE   64           /* all rings take at most this part of the memory */
+
+static uint64_t power_below(uint64_t value)
+{
+	return value ? 1ULL << (63 - __builtin_clzll(value)) : 0;
+}
+
+static uint64_t power_above(uint64_t value)
+{
+	uint64_t below = power_below(value);
+
+	return below == value ? below : below << 1;
+}
+
+struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limits,
+						const struct tally_plan *plan, size_t cpus,
+						size_t asked, uint64_t memory)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), rate = tally_plan_rate(plan);
+	uint64_t bytes = MOST_BYTES, sideband;
+	struct tally_ring_sizes sizes;
+
+	/* A second of what frequencies tell: the drain comes by at least that often. */
+	if (rate)
+		bytes = MIN(bytes, MAX(power_above(rate), LEAST_BYTES));
+	if (memory && cpus)
+		bytes = MIN(bytes, MAX(power_below(memory / MEMORY_SHARE / cpus), LEAST_BYTES));
+	sideband = MIN(SIDEBAND_BYTES, MAX(bytes / 4, LEAST_BYTES / 2));
+	if (asked)
+		bytes = power_above(asked) * page;
+	if (!limits->ipc_lock && limits->paranoid > -1) {
+		uint64_t budget = limits->mlock_kb > 0 ? (uint64_t)limits->mlock_kb << 10 : 0;
+
+		/* All of RLIMIT_MEMLOCK: no other locked memory is expected of a recorder.  Each
+		 * ring has one page more, for the kernel's marks. */
+		if (limits->memlock < (1ULL << 40))
+			budget += limits->memlock / MAX(cpus, 1);
+		else
+			budget = 1ULL << 40;
+		sideband = MIN(sideband, MAX(power_below(budget / 6), page));
+		if (!asked)
+			bytes = MIN(bytes, MAX(power_below(budget > sideband + 3 * page
+							       ? budget - sideband - 2 * page
+							       : page),
+					       page));
+	}
+	sizes.pages[TALLY_RING_SAMPLES] = (size_t)(bytes / page);
+	sizes.pages[TALLY_RING_SIDEBAND] = (size_t)MAX(sideband / page, 1);
+	return sizes;
+}

@@ -1,0 +1,96 @@
+/* The first opening of an event: what the kernel, the hardware and the rights do not give is given
+ * up and said in a line. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/abi.h>
+#include "base/fail.h"
+#include "collect/plan.h"
+
+/* "cycles" -> "cycles:u", "cycles:P" -> "cycles:Pu". */
+static int name_user_only(struct tally_planned *event)
+{
+	size_t length = strlen(event->name);
+	char *name = malloc(length + 3);
+
+	if (!name)
+		return -ENOMEM;
+	snprintf(name, length + 3, "%s%su", event->name, strchr(event->name, ':') ? "" : ":");
+	free(event->name);
+	event->name = name;
+	return 0;
+}
+
+/* Without a PMU, or without one that samples, the clock of the CPU is the next best thing. */
+static bool is_cycles_missing(const struct tally_planned *event, int result)
+{
+	return (result == -ENOENT || result == -EOPNOTSUPP || result == -ENODEV ||
+		result == -ENXIO) &&
+	       event->attr.type == PERF_TYPE_HARDWARE &&
+	       event->attr.config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+static int become_clock(struct tally_planned *event, const struct tally_notice *notice)
+{
+	const char *modifiers = strchr(event->name, ':');
+	char name[64];
+	char *copy;
+
+	/* Precision means nothing to the clock; u, k and h stay. */
+	snprintf(name, sizeof(name), "cpu-clock");
+	if (modifiers && strpbrk(modifiers, "ukh")) {
+		size_t at = strlen(name);
+
+		name[at++] = ':';
+		for (; *modifiers && at + 1 < sizeof(name); modifiers++)
+			if (strchr("ukh", *modifiers))
+				name[at++] = *modifiers;
+		name[at] = 0;
+	}
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	tally_notice_tell(notice,
+			  "no hardware counter for %s here (a virtual machine without a PMU?): "
+			  "sampling %s instead",
+			  event->name, copy);
+	free(event->name);
+	event->name = copy;
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	event->attr.precise_ip = 0;
+	event->attr.exclude_guest = 0;
+	event->precise_max = false;
+	return 0;
+}
+
+int tally_plan_settle(struct tally_planned *event, const struct tally_open_target *target,
+		      const struct tally_limits *limits, const struct tally_notice *notice,
+		      struct tally_error *error)
+{
+	uint32_t may = TALLY_RELAXED_ALL, given_up = 0;
+	int result;
+
+	/* A precision and a privilege that a person wrote are not lowered. */
+	if (!event->precise_max)
+		may &= ~(uint32_t)TALLY_RELAXED_PRECISE;
+	if (event->privilege_given || event->attr.type == PERF_TYPE_TRACEPOINT)
+		may &= ~(uint32_t)TALLY_RELAXED_KERNEL;
+	event->precise_asked = event->attr.precise_ip;
+	result = tally_open_relaxed(&event->attr, target, limits, may, &given_up, error);
+	if (is_cycles_missing(event, result)) {
+		result = become_clock(event, notice);
+		if (result)
+			return tally_fail(error, result, -1, "out of memory");
+		result = tally_open_relaxed(&event->attr, target, limits, may, &given_up, error);
+	}
+	if (result < 0)
+		return result;
+	event->settled = true;
+	event->given_up = given_up;
+	/* Without a name of its own nobody could tell later; memory for it is not worth failing. */
+	if (given_up & TALLY_RELAXED_KERNEL)
+		name_user_only(event);
+	return result;
+}

@@ -1,0 +1,281 @@
+#include "collect/targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/text.h"
+
+static int by_number(const void *a, const void *b)
+{
+	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static int add(pid_t **list, size_t *count, pid_t pid)
+{
+	/* Room doubles at powers of two, so that no second number need be kept. */
+	if (!(*count & (*count - 1))) {
+		pid_t *more = reallocarray(*list, *count ? *count * 2 : 1, sizeof(**list));
+
+		if (!more)
+			return -ENOMEM;
+		*list = more;
+	}
+	(*list)[(*count)++] = pid;
+	return 0;
+}
+
+static void sort_unique(pid_t *list, size_t *count)
+{
+	size_t kept = 0;
+
+	if (!*count)
+		return;
+	qsort(list, *count, sizeof(*list), by_number);
+	for (size_t i = 0; i < *count; i++)
+		if (!i || list[i] != list[i - 1])
+			list[kept++] = list[i];
+	*count = kept;
+}
+
+int tally_targets_list(const char *folder, pid_t **ret, size_t *ret_count)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	pid_t *list = NULL;
+	size_t count = 0;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		uint64_t number;
+
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9' ||
+		    tally_text_u64(entry->d_name, &number) || number > INT_MAX)
+			continue;
+		if (add(&list, &count, (pid_t)number)) {
+			free(list);
+			closedir(dir);
+			return -ENOMEM;
+		}
+	}
+	closedir(dir);
+	sort_unique(list, &count);
+	*ret = list;
+	*ret_count = count;
+	return 0;
+}
+
+/* Adds all threads of a process; a process that ended adds none. */
+static int add_threads(struct tally_targets *targets, const char *root, pid_t pid)
+{
+	char path[PATH_MAX];
+	pid_t *list = NULL;
+	size_t count = 0;
+	int result;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/task", root, pid);
+	result = tally_targets_list(path, &list, &count);
+	if (result)
+		return result == -ENOMEM ? result : 0;
+	for (size_t i = 0; i < count && !result; i++)
+		result = add(&targets->tids, &targets->tid_count, list[i]);
+	if (count && !result)
+		result = add(&targets->pids, &targets->pid_count, pid);
+	free(list);
+	return result;
+}
+
+/* The process of a thread, 0 when it ended.  Source: Tgid in proc(5)'s status. */
+static pid_t process_of(const char *root, pid_t tid)
+{
+	char *text, *line;
+	pid_t pid = 0;
+
+	if (tally_fs_readf(65536, &text, NULL, "%s/proc/%d/status", root, tid))
+		return 0;
+	line = strstr(text, "\nTgid:");
+	if (line)
+		pid = (pid_t)strtol(line + 6, NULL, 10);
+	free(text);
+	return pid;
+}
+
+static int add_pids(struct tally_targets *targets, const struct tally_recorder_options *options,
+		    const char *root, struct tally_error *error)
+{
+	for (size_t i = 0; i < options->pid_count; i++) {
+		size_t before = targets->tid_count;
+		int result = add_threads(targets, root, options->pids[i]);
+
+		if (result)
+			return tally_fail(error, result, -1, "out of memory");
+		if (targets->tid_count == before)
+			return tally_fail(error, -ESRCH, -1,
+					  "no process %d: it has ended or was never there "
+					  "(pgrep -l NAME finds the running ones)",
+					  options->pids[i]);
+	}
+	return 0;
+}
+
+static int add_tids(struct tally_targets *targets, const struct tally_recorder_options *options,
+		    const char *root, struct tally_error *error)
+{
+	for (size_t i = 0; i < options->tid_count; i++) {
+		pid_t pid = process_of(root, options->tids[i]);
+
+		if (pid <= 0)
+			return tally_fail(error, -ESRCH, -1,
+					  "no thread %d: it has ended or was never there "
+					  "(ls /proc/PID/task shows a process's threads)",
+					  options->tids[i]);
+		if (add(&targets->tids, &targets->tid_count, options->tids[i]) ||
+		    add(&targets->pids, &targets->pid_count, pid))
+			return tally_fail(error, -ENOMEM, -1, "out of memory");
+	}
+	return 0;
+}
+
+static int add_user(struct tally_targets *targets, const struct tally_recorder_options *options,
+		    const char *root, struct tally_error *error)
+{
+	char path[PATH_MAX];
+	pid_t *list = NULL;
+	size_t count = 0;
+	int result;
+
+	snprintf(path, sizeof(path), "%s/proc", root);
+	result = tally_targets_list(path, &list, &count);
+	if (result)
+		return tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
+	for (size_t i = 0; i < count && !result; i++) {
+		struct stat status;
+
+		snprintf(path, sizeof(path), "%s/proc/%d", root, list[i]);
+		if (!stat(path, &status) && status.st_uid == options->uid)
+			result = add_threads(targets, root, list[i]);
+	}
+	free(list);
+	if (result)
+		return tally_fail(error, result, -1, "out of memory");
+	if (!targets->tid_count)
+		return tally_fail(error, -ESRCH, -1, "user %u runs no process now",
+				  (unsigned)options->uid);
+	return 0;
+}
+
+static int choose_cpus(struct tally_targets *targets, const struct tally_recorder_options *options,
+		       const char *root, struct tally_error *error)
+{
+	char *text, path[PATH_MAX];
+	int result;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
+	result = tally_fs_read(path, 65536, &text, NULL);
+	if (!result) {
+		result = tally_text_cpu_list(text, &targets->cpus, &targets->cpu_count);
+		free(text);
+	}
+	if (result || !targets->cpu_count)
+		return tally_fail(error, result ? result : -ENOENT, -1,
+				  "%s: the list of CPUs cannot be read (is /sys mounted?): %s",
+				  path, strerror(result ? -result : ENOENT));
+	if (!options->cpu_count)
+		return 0;
+	for (size_t i = 0; i < options->cpu_count; i++)
+		if (!bsearch(&options->cpus[i], targets->cpus, targets->cpu_count, sizeof(uint32_t),
+			     by_cpu))
+			return tally_fail(error, -ENODEV, -1,
+					  "CPU %u is not online (%s lists those that are)",
+					  options->cpus[i], path);
+	/* Keeps those that were asked for, in ascending order and once each. */
+	result = 0;
+	for (size_t i = 0; i < targets->cpu_count; i++)
+		for (size_t j = 0; j < options->cpu_count; j++)
+			if (options->cpus[j] == targets->cpus[i]) {
+				targets->cpus[result++] = targets->cpus[i];
+				break;
+			}
+	targets->cpu_count = (size_t)result;
+	return 0;
+}
+
+static int choose_threads(struct tally_targets *targets,
+			  const struct tally_recorder_options *options, const char *root,
+			  pid_t command, struct tally_error *error)
+{
+	int result = 0;
+
+	/* A list of CPUs alone, or with a command, watches all that runs on them, as in perf. */
+	targets->system_wide = options->system_wide || (options->cpu_count && !options->pid_count &&
+							!options->tid_count && !options->by_uid);
+	if (targets->system_wide) {
+		if (options->pid_count || options->tid_count || options->by_uid)
+			return tally_fail(error, -EINVAL, -1,
+					  "the whole system and single processes or threads "
+					  "cannot be recorded at once: give one of them");
+		return add(&targets->tids, &targets->tid_count, -1)
+			   ? tally_fail(error, -ENOMEM, -1, "out of memory")
+			   : 0;
+	}
+	if (options->pid_count)
+		result = add_pids(targets, options, root, error);
+	if (!result && options->tid_count)
+		result = add_tids(targets, options, root, error);
+	if (!result && options->by_uid)
+		result = add_user(targets, options, root, error);
+	if (result)
+		return result;
+	if (!targets->tid_count) {
+		if (!command)
+			return tally_fail(error, -EINVAL, -1,
+					  "nothing to record: give a command, processes, "
+					  "threads, a user or the whole system");
+		targets->command = true;
+		return add(&targets->tids, &targets->tid_count, command)
+			   ? tally_fail(error, -ENOMEM, -1, "out of memory")
+			   : 0;
+	}
+	sort_unique(targets->tids, &targets->tid_count);
+	sort_unique(targets->pids, &targets->pid_count);
+	return 0;
+}
+
+int tally_targets_make(const struct tally_recorder_options *options, const char *root,
+		       pid_t command, struct tally_targets *ret, struct tally_error *error)
+{
+	struct tally_targets targets = {0};
+	int result = choose_cpus(&targets, options, root, error);
+
+	if (!result)
+		result = choose_threads(&targets, options, root, command, error);
+	if (result) {
+		tally_targets_done(&targets);
+		return result;
+	}
+	*ret = targets;
+	return 0;
+}
+
+void tally_targets_done(struct tally_targets *targets)
+{
+	free(targets->tids);
+	free(targets->pids);
+	free(targets->cpus);
+	*targets = (struct tally_targets){0};
+}

@@ -1,0 +1,172 @@
+#include "collect/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/fail.h"
+
+/* Runs in the child between fork and exec, where only what is async-signal-safe may be called. */
+static void wait_and_exec(char *const *command, int go_fd, int failed_fd)
+{
+	int error;
+	char byte;
+	ssize_t got;
+
+	prctl(PR_SET_NAME, TALLY_WORKLOAD_NAME);
+	do
+		got = read(go_fd, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(0); /* the recorder gave up or died: nothing was run */
+	execvp(command[0], command);
+	error = errno;
+	if (write(failed_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+int tally_workload_hold(char *const *command, struct tally_workload *ret, struct tally_error *error)
+{
+	int go[2], failed[2], result;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC))
+		return tally_fail(error, -errno, -1, "pipe: %s", strerror(errno));
+	if (pipe2(failed, O_CLOEXEC)) {
+		result = -errno;
+		close(go[0]);
+		close(go[1]);
+		return tally_fail(error, result, -1, "pipe: %s", strerror(-result));
+	}
+	pid = fork();
+	result = -errno;
+	if (!pid) {
+		/* The write end of its own leash would keep the child waiting for ever. */
+		close(go[1]);
+		wait_and_exec(command, go[0], failed[1]);
+	}
+	close(go[0]);
+	close(failed[1]);
+	if (pid < 0) {
+		close(go[1]);
+		close(failed[0]);
+		return tally_fail(error, result, -1, "fork for '%s': %s", command[0],
+				  strerror(-result));
+	}
+	*ret = (struct tally_workload){
+	    .pid = pid,
+	    .go_fd = go[1],
+	    .failed_fd = failed[0],
+	    .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+	};
+	if (ret->pid_fd >= 0)
+		fcntl(ret->pid_fd, F_SETFD, FD_CLOEXEC);
+	return 0;
+}
+
+/* 0, or why this file cannot be run. */
+static int try_file(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EACCES;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+int tally_workload_find(const char *name)
+{
+	const char *at = getenv("PATH"), *end;
+	char path[PATH_MAX];
+	int result, best = -ENOENT;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/'))
+		return try_file(name);
+	if (!at)
+		at = "/bin:/usr/bin"; /* execvp(3)'s own default */
+	for (;; at = end + 1) {
+		end = strchrnul(at, ':');
+		/* An empty piece of PATH is the current folder. */
+		result = snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - at), at,
+				  end == at ? "" : "/", name);
+		if (result < (int)sizeof(path)) {
+			result = try_file(path);
+			if (!result)
+				return 0;
+			/* As execvp(3): a refusal is remembered while others are tried. */
+			if (result == -EACCES)
+				best = result;
+		}
+		if (!*end)
+			return best;
+	}
+}
+
+int tally_workload_start(struct tally_workload *workload)
+{
+	int error = 0;
+	ssize_t got;
+
+	while (write(workload->go_fd, "", 1) < 0)
+		if (errno != EINTR)
+			return -errno;
+	close(workload->go_fd);
+	workload->go_fd = -1;
+	do
+		got = read(workload->failed_fd, &error, sizeof(error));
+	while (got < 0 && errno == EINTR);
+	close(workload->failed_fd);
+	workload->failed_fd = -1;
+	if (got != sizeof(error) || error <= 0)
+		return 0;
+	/* It is about to leave with the status that tells; a signal now would hide that. */
+	while (!workload->ended && waitpid(workload->pid, &workload->status, 0) < 0)
+		if (errno != EINTR)
+			break;
+	workload->ended = true;
+	return -error;
+}
+
+bool tally_workload_check(struct tally_workload *workload)
+{
+	if (workload->pid && !workload->ended) {
+		pid_t got = waitpid(workload->pid, &workload->status, WNOHANG);
+
+		/* -1: somebody else has waited for it; how it ended cannot be known any more. */
+		if (got < 0 && errno == ECHILD)
+			workload->status = 0;
+		workload->ended = got == workload->pid || (got < 0 && errno == ECHILD);
+	}
+	return workload->ended;
+}
+
+void tally_workload_done(struct tally_workload *workload)
+{
+	if (!workload->pid)
+		return;
+	if (workload->go_fd >= 0)
+		close(workload->go_fd); /* a held child leaves */
+	else if (!tally_workload_check(workload))
+		kill(workload->pid, SIGTERM);
+	if (workload->failed_fd >= 0)
+		close(workload->failed_fd);
+	while (!workload->ended)
+		if (waitpid(workload->pid, &workload->status, 0) == workload->pid || errno != EINTR)
+			workload->ended = true;
+	if (workload->pid_fd >= 0)
+		close(workload->pid_fd);
+	workload->pid = 0;
+}

@@ -1,0 +1,136 @@
+/* Cache events: CACHE[-OP][-RESULT], op and result in either order or left out.
+ *
+ * config = cache | op << 8 | result << 16; source: PERF_TYPE_HW_CACHE in perf_event_open(2).  The
+ * words, and which operations a cache has: perf-list(1) and perf 6.1's answers. */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include "event/family.h"
+
+#define READ     (1 << PERF_COUNT_HW_CACHE_OP_READ)
+#define WRITE    (1 << PERF_COUNT_HW_CACHE_OP_WRITE)
+#define PREFETCH (1 << PERF_COUNT_HW_CACHE_OP_PREFETCH)
+
+/* Canonical name first. */
+static const struct {
+	unsigned operations;
+	const char *words[6];
+} caches[PERF_COUNT_HW_CACHE_MAX] = {
+    [PERF_COUNT_HW_CACHE_L1D] = {READ | WRITE | PREFETCH, {"L1-dcache", "l1-d", "l1d", "L1-data"}},
+    [PERF_COUNT_HW_CACHE_L1I] = {READ | PREFETCH, {"L1-icache", "l1-i", "l1i", "L1-instruction"}},
+    [PERF_COUNT_HW_CACHE_LL] = {READ | WRITE | PREFETCH, {"LLC", "L2"}},
+    [PERF_COUNT_HW_CACHE_DTLB] = {READ | WRITE | PREFETCH, {"dTLB", "d-tlb", "Data-TLB"}},
+    [PERF_COUNT_HW_CACHE_ITLB] = {READ, {"iTLB", "i-tlb", "Instruction-TLB"}},
+    [PERF_COUNT_HW_CACHE_BPU] = {READ, {"branch", "branches", "bpu", "btb", "bpc"}},
+    [PERF_COUNT_HW_CACHE_NODE] = {READ | WRITE | PREFETCH, {"node"}},
+};
+
+/* Of words that begin alike the longer comes first. */
+static const struct {
+	bool is_result;
+	unsigned value;
+	const char *word;
+} parts[] = {
+    {false, PERF_COUNT_HW_CACHE_OP_READ, "loads"},
+    {false, PERF_COUNT_HW_CACHE_OP_READ, "load"},
+    {false, PERF_COUNT_HW_CACHE_OP_READ, "read"},
+    {false, PERF_COUNT_HW_CACHE_OP_WRITE, "stores"},
+    {false, PERF_COUNT_HW_CACHE_OP_WRITE, "store"},
+    {false, PERF_COUNT_HW_CACHE_OP_WRITE, "write"},
+    {false, PERF_COUNT_HW_CACHE_OP_PREFETCH, "prefetches"},
+    {false, PERF_COUNT_HW_CACHE_OP_PREFETCH, "prefetch"},
+    {false, PERF_COUNT_HW_CACHE_OP_PREFETCH, "speculative-read"},
+    {false, PERF_COUNT_HW_CACHE_OP_PREFETCH, "speculative-load"},
+    {true, PERF_COUNT_HW_CACHE_RESULT_ACCESS, "refs"},
+    {true, PERF_COUNT_HW_CACHE_RESULT_ACCESS, "Reference"},
+    {true, PERF_COUNT_HW_CACHE_RESULT_ACCESS, "ops"},
+    {true, PERF_COUNT_HW_CACHE_RESULT_ACCESS, "access"},
+    {true, PERF_COUNT_HW_CACHE_RESULT_MISS, "misses"},
+    {true, PERF_COUNT_HW_CACHE_RESULT_MISS, "miss"},
+};
+
+/* Takes `word` off the front when a - or the end follows it. */
+static bool take(const char **text, size_t *length, const char *word)
+{
+	size_t size = strlen(word);
+
+	if (*length < size || memcmp(*text, word, size) || (*length > size && (*text)[size] != '-'))
+		return false;
+	*text += size;
+	*length -= size;
+	return true;
+}
+
+/* What follows the cache's name: at most two parts.  Of two operations the first holds, as in perf.
+ */
+static bool read_parts(const char *text, size_t length, int *operation, int *result)
+{
+	for (int count = 0; length; count++) {
+		size_t i = 0;
+
+		if (count == 2 || *text != '-')
+			return false;
+		text++;
+		length--;
+		while (i < sizeof(parts) / sizeof(parts[0]) && !take(&text, &length, parts[i].word))
+			i++;
+		if (i == sizeof(parts) / sizeof(parts[0]))
+			return false;
+		if (parts[i].is_result && *result < 0)
+			*result = (int)parts[i].value;
+		if (!parts[i].is_result && *operation < 0)
+			*operation = (int)parts[i].value;
+	}
+	return true;
+}
+
+static enum cache_answer find_in(unsigned cache, const char *text, size_t length,
+				 struct tally_attr *ret)
+{
+	int operation = -1, result = -1;
+
+	if (!read_parts(text, length, &operation, &result))
+		return CACHE_NO;
+	if (operation < 0)
+		operation = PERF_COUNT_HW_CACHE_OP_READ;
+	if (result < 0)
+		result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
+	if (!(caches[cache].operations >> operation & 1))
+		return CACHE_IMPOSSIBLE;
+	*ret = (struct tally_attr){
+	    .type = PERF_TYPE_HW_CACHE,
+	    .config = cache | (uint64_t)operation << 8 | (uint64_t)result << 16,
+	};
+	return CACHE_YES;
+}
+
+enum cache_answer tally_cache_find(const struct event_word *word, struct tally_attr *ret)
+{
+	enum cache_answer answer = CACHE_NO;
+
+	for (unsigned cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++) {
+		for (size_t i = 0; i < 6 && caches[cache].words[i] && answer == CACHE_NO; i++) {
+			const char *text = word->text;
+			size_t length = word->length;
+
+			if (take(&text, &length, caches[cache].words[i]))
+				answer = find_in(cache, text, length, ret);
+		}
+	}
+	return answer;
+}
+
+int tally_cache_format(uint64_t config, char *to, size_t room)
+{
+	static const char *const one[] = {"load", "store", "prefetch"};
+	static const char *const many[] = {"loads", "stores", "prefetches"};
+	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
+
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || operation >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX ||
+	    !(caches[cache].operations >> operation & 1))
+		return -1;
+	if (result == PERF_COUNT_HW_CACHE_RESULT_MISS)
+		return snprintf(to, room, "%s-%s-misses", caches[cache].words[0], one[operation]);
+	return snprintf(to, room, "%s-%s", caches[cache].words[0], many[operation]);
+}

@@ -1,0 +1,75 @@
+/* The families of events: each turns its own kind of name into attrs, one file a family.
+ *
+ * The parser (parse.c) cuts a string into lists, groups, names and modifiers, and asks the families
+ * in the order of tally_event_list_parse(); a family knows only its names. */
+#ifndef TALLY_EVENT_FAMILY_H
+#define TALLY_EVENT_FAMILY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <tally/event.h>
+
+/* A piece of the string that is parsed; `text` is not NUL-terminated. */
+struct event_word {
+	const char *text;
+	size_t length;
+	size_t position; /* column of its first byte */
+};
+
+bool tally_word_is(const struct event_word *word, const char *text);
+
+/* One event on its way into the list. */
+struct event_item {
+	struct tally_event event;
+	bool
+	    guest_given; /* a modifier G or H was written: u and p no longer decide exclude_guest */
+};
+
+struct event_items { /* all zero is empty and valid */
+	struct event_item *items;
+	size_t count, room;
+};
+/* Adds an event with the attr and a copy of the name (`length` bytes); 0 or -ENOMEM. */
+int tally_items_add(struct event_items *items, const struct tally_attr *attr, const char *name,
+		    size_t length);
+void tally_items_done(struct event_items *items);
+
+/* --- generic.c: PERF_TYPE_HARDWARE and PERF_TYPE_SOFTWARE --- */
+bool tally_generic_find(const struct event_word *word, struct tally_attr *ret);
+const char *tally_generic_name(uint32_t type, uint64_t config); /* NULL: none */
+size_t tally_generic_names(const char **ret, size_t room);      /* fills; returns their number */
+
+/* --- cache.c: PERF_TYPE_HW_CACHE --- */
+enum cache_answer { CACHE_NO, CACHE_YES, CACHE_IMPOSSIBLE };
+/* CACHE_IMPOSSIBLE: the words are known, but no CPU counts them together. */
+enum cache_answer tally_cache_find(const struct event_word *word, struct tally_attr *ret);
+/* snprintf()s the canonical name; -1 for a config that has none. */
+int tally_cache_format(uint64_t config, char *to, size_t room);
+
+/* --- raw.c: rNNN and TYPE:CONFIG --- */
+/* 1: it is one, 0: it is not, -ERANGE: it is, but over 64 bits. */
+int tally_raw_find(const struct event_word *word, struct tally_attr *ret);
+int tally_raw_number(const struct event_word *word, uint64_t *ret); /* decimal or 0x; as above */
+
+/* --- tracepoint.c: PERF_TYPE_TRACEPOINT --- */
+/* The folder that holds events/, into `to`; -ENOENT none, -EACCES not readable. */
+int tally_tracefs_find(const struct tally_event_options *options, char *to, size_t room);
+/* Adds an event for each tracepoint that the two names or globs match, in ascending order. */
+int tally_tracepoint_add(const struct event_word *system, const struct event_word *name,
+			 const struct tally_event_options *options, struct event_items *items,
+			 struct tally_error *error);
+/* snprintf()s "system:name" of an id; -1 when no tracepoint has it. */
+int tally_tracepoint_format(uint64_t id, const struct tally_event_options *options, char *to,
+			    size_t room);
+
+/* --- modifier.c --- */
+/* Applies modifiers as written behind an event, or, with `group`, behind the } of its group.  The
+ * name is not touched. `leader`: it leads its group. -EINVAL. */
+int tally_modifier_apply(struct event_item *item, const struct event_word *modifiers, bool group,
+			 bool leader, struct tally_error *error);
+/* Whether all letters are modifiers, whatever their number. */
+bool tally_modifier_looks_like(const struct event_word *word);
+/* The letters that tell an attr from a plain one, "upp"; at most 16 bytes with NUL. */
+void tally_modifier_format(const struct tally_attr *attr, char to[16]);
+
+#endif

@@ -1,0 +1,170 @@
+/* Modifiers: the letters behind an event's colon.
+ *
+ *   u k h    user, kernel, hypervisor: the first one written excludes the other two
+ *   G H      guest, host: likewise; u and p alone leave guests out
+ *   I        not while idle            p pp ppp  precise_ip 1 to 3      P  the highest that opens
+ *   D        pinned                    e         exclusive              W  weak group
+ *   S        read the members of the group with each sample of its leader
+ *
+ * Source: perf-list(1), section "EVENT MODIFIERS", and perf 6.1's answers for what they leave out.
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/fail.h"
+#include "event/family.h"
+
+#define LETTERS "ukhGHpPSDIWe"
+
+bool tally_modifier_looks_like(const struct event_word *word)
+{
+	for (size_t i = 0; i < word->length; i++)
+		if (!word->text[i] || !strchr(LETTERS, word->text[i]))
+			return false;
+	return word->length > 0;
+}
+
+static int check(const struct event_word *modifiers, struct tally_error *error)
+{
+	for (size_t i = 0; i < modifiers->length; i++) {
+		char letter = modifiers->text[i];
+		int64_t at = (int64_t)(modifiers->position + i);
+		size_t same = 0;
+
+		if (!letter || !strchr(LETTERS, letter)) {
+			if (letter < ' ' || letter > '~')
+				letter = '?';
+			return tally_fail(error, -EINVAL, at,
+					  "no modifier is called '%c': expected some of u k h "
+					  "(privilege), G H (guest, host), p pp ppp P (precise), "
+					  "S D e W I",
+					  letter);
+		}
+		for (size_t j = 0; j <= i; j++)
+			same += modifiers->text[j] == letter;
+		if (same > (letter == 'p' ? 3 : 1))
+			return tally_fail(error, -EINVAL, at,
+					  letter == 'p' ? "modifier p stands at most three times"
+							: "modifier %c stands there already",
+					  letter);
+	}
+	return 0;
+}
+
+/* The first of u, k and h excludes all three levels; each letter then lets its own in. */
+static void privilege(struct tally_attr *attr)
+{
+	if (!attr->exclude_user && !attr->exclude_kernel && !attr->exclude_hv)
+		attr->exclude_user = attr->exclude_kernel = attr->exclude_hv = 1;
+}
+
+static void guest(struct event_item *item)
+{
+	if (!item->guest_given)
+		item->event.attr.exclude_guest = item->event.attr.exclude_host = 1;
+	item->guest_given = true;
+}
+
+static void apply(struct event_item *item, char letter, bool leader)
+{
+	struct tally_event *event = &item->event;
+	struct tally_attr *attr = &event->attr;
+
+	switch (letter) {
+	case 'u':
+		privilege(attr);
+		attr->exclude_user = 0;
+		event->privilege_given = true;
+		if (!item->guest_given)
+			attr->exclude_guest = 1;
+		break;
+	case 'k':
+		privilege(attr);
+		attr->exclude_kernel = 0;
+		event->privilege_given = true;
+		break;
+	case 'h':
+		privilege(attr);
+		attr->exclude_hv = 0;
+		event->privilege_given = true;
+		break;
+	case 'G':
+		guest(item);
+		attr->exclude_guest = 0;
+		break;
+	case 'H':
+		guest(item);
+		attr->exclude_host = 0;
+		break;
+	case 'p':
+		attr->precise_ip = (attr->precise_ip + 1) & 3;
+		if (!item->guest_given)
+			attr->exclude_guest = 1;
+		break;
+	case 'P':
+		event->precise_max = true;
+		break;
+	case 'S':
+		event->sample_read = true;
+		break;
+	case 'D':
+		attr->pinned |= leader;
+		break;
+	case 'e':
+		attr->exclusive |= leader;
+		break;
+	case 'W':
+		event->weak = true;
+		break;
+	case 'I':
+		attr->exclude_idle = 1;
+		break;
+	}
+}
+
+int tally_modifier_apply(struct event_item *item, const struct event_word *modifiers, bool group,
+			 bool leader, struct tally_error *error)
+{
+	unsigned precise = item->event.attr.precise_ip;
+	int result = check(modifiers, error);
+
+	if (result)
+		return result;
+	for (size_t i = 0; i < modifiers->length; i++)
+		precise += modifiers->text[i] == 'p';
+	if (precise > 3)
+		return tally_fail(
+		    error, -EINVAL, (int64_t)modifiers->position,
+		    "with the group's p, %s is to be precise to level %u: 3 is the most",
+		    item->event.name, precise);
+	/* An event without modifiers leaves guests out; the first one written decides anew. */
+	if (!group && modifiers->length)
+		item->event.attr.exclude_guest = 0;
+	for (size_t i = 0; i < modifiers->length; i++)
+		apply(item, modifiers->text[i], leader);
+	return 0;
+}
+
+void tally_modifier_format(const struct tally_attr *attr, char to[16])
+{
+	size_t at = 0;
+
+	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv) {
+		if (!attr->exclude_user)
+			to[at++] = 'u';
+		if (!attr->exclude_kernel)
+			to[at++] = 'k';
+		if (!attr->exclude_hv)
+			to[at++] = 'h';
+	}
+	for (unsigned i = 0; i < attr->precise_ip; i++)
+		to[at++] = 'p';
+	if (attr->exclude_host && !attr->exclude_guest)
+		to[at++] = 'G';
+	if (attr->exclude_idle)
+		to[at++] = 'I';
+	if (attr->pinned)
+		to[at++] = 'D';
+	if (attr->exclusive)
+		to[at++] = 'e';
+	to[at] = 0;
+}

@@ -1,0 +1,117 @@
+/* A name for an event whose file gives it none, as perf makes it from the attr.
+ * Source of types and ids: include/uapi/linux/perf_event.h. */
+#include "file/data_file.h"
+
+#include "base/buf.h"
+
+static const char *const hardware[] = {
+    "cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branches",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+};
+static const char *const software[] = {
+    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
+};
+static const char *const caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+				     "iTLB",      "branch",    "node"};
+static const char *const operations[][2] = {
+    {"loads", "load-misses"}, {"stores", "store-misses"}, {"prefetches", "prefetch-misses"}};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* Source: the config of PERF_TYPE_HW_CACHE: id, operation << 8, result << 16. */
+static bool add_cache(struct tally_buf *to, uint64_t config)
+{
+	uint64_t id = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
+
+	if (id >= COUNT(caches) || operation >= COUNT(operations) || result > 1)
+		return false;
+	tally_buf_printf(to, "%s-%s", caches[id], operations[operation][result]);
+	return true;
+}
+
+static bool add_breakpoint(struct tally_buf *to, const struct tally_attr *attr)
+{
+	tally_buf_printf(to, "mem:0x%llx", (unsigned long long)attr->bp_addr);
+	if (attr->bp_type & 7)
+		tally_buf_printf(to, ":%s%s%s", attr->bp_type & 1 ? "r" : "",
+				 attr->bp_type & 2 ? "w" : "", attr->bp_type & 4 ? "x" : "");
+	return true;
+}
+
+static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
+{
+	/* Since Linux 5.13 the high half may name the PMU of a hybrid machine. */
+	uint64_t config = attr->config & 0xffffffff;
+
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		if (config >= COUNT(hardware))
+			return false;
+		tally_buf_text(to, hardware[config]);
+		return true;
+	case PERF_TYPE_SOFTWARE:
+		if (attr->config >= COUNT(software))
+			return false;
+		tally_buf_text(to, software[attr->config]);
+		return true;
+	case PERF_TYPE_HW_CACHE:
+		return add_cache(to, config);
+	case PERF_TYPE_TRACEPOINT:
+		tally_buf_printf(to, "tracepoint:%llu", (unsigned long long)attr->config);
+		return true;
+	case PERF_TYPE_RAW:
+		tally_buf_printf(to, "raw 0x%llx", (unsigned long long)attr->config);
+		return true;
+	case PERF_TYPE_BREAKPOINT:
+		return add_breakpoint(to, attr);
+	default:
+		return false;
+	}
+}
+
+static void add_modifiers(struct tally_buf *to, const struct tally_attr *attr)
+{
+	size_t at;
+
+	tally_buf_text(to, ":");
+	at = to->size;
+	if (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv) {
+		if (!attr->exclude_kernel)
+			tally_buf_text(to, "k");
+		if (!attr->exclude_user)
+			tally_buf_text(to, "u");
+		if (!attr->exclude_hv)
+			tally_buf_text(to, "h");
+	}
+	for (unsigned i = 0; i < attr->precise_ip; i++)
+		tally_buf_text(to, "p");
+	if (attr->exclude_host && !attr->exclude_guest)
+		tally_buf_text(to, "G");
+	if (!to->failed && to->size == at)
+		to->size = at - 1; /* none: without the colon */
+}
+
+const char *tally_file_event_name(struct tally_arena *arena, const struct tally_attr *attr)
+{
+	struct tally_buf made = {0};
+	const char *name = NULL;
+
+	if (!add_known(&made, attr))
+		tally_buf_printf(&made, "type %u config 0x%llx", attr->type,
+				 (unsigned long long)attr->config);
+	add_modifiers(&made, attr);
+	if (!made.failed)
+		name = tally_arena_strndup(arena, (const char *)made.data, made.size);
+	tally_buf_done(&made);
+	return name;
+}

@@ -1,0 +1,57 @@
+/* One ELF file opened for reading its symbols, through libelf; nothing in it is trusted. */
+#ifndef TALLY_IMAGE_ELF_FILE_H
+#define TALLY_IMAGE_ELF_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <gelf.h>
+
+struct tally_elf_load { /* a PT_LOAD segment */
+	uint64_t address, offset, size;
+};
+
+struct tally_elf_section {
+	Elf_Scn *scn; /* NULL: unreadable */
+	const char *name;
+	GElf_Shdr header;
+};
+
+struct tally_elf {
+	Elf *elf;
+	int fd;           /* -1: from memory */
+	const char *data; /* from memory: borrowed */
+	uint64_t size;
+	GElf_Ehdr header;
+	struct tally_elf_section *sections;
+	size_t section_count;
+	struct tally_elf_load *loads;
+	size_t load_count;
+};
+
+/* 0, -errno of the file, -ENOEXEC when it is not ELF (or beyond repair). */
+int tally_elf_open(const char *path, struct tally_elf *ret);
+int tally_elf_open_memory(char *data, size_t size, struct tally_elf *ret);
+void tally_elf_close(struct tally_elf *elf);
+
+/* The first section of that name and type (SHT_NULL: any), or NULL. */
+const struct tally_elf_section *tally_elf_find(const struct tally_elf *elf, const char *name,
+					       uint32_t type);
+
+/* File offset of an address by the segment that holds it.  -ENOENT when none does. */
+int tally_elf_offset(const struct tally_elf *elf, uint64_t address, uint64_t *ret);
+
+/* A copy of the section's bytes with a NUL behind, so that no string runs out of it; the caller's
+ * to free().  Copied and not mapped, because a binary that is rebuilt while we look would fault a
+ * mapping.  -ENODATA: no bytes in the file. */
+int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *section, char **ret,
+		   size_t *ret_size);
+
+/* A copy of one string of a section of strings, the caller's to free(): of a large one that few are
+ * wanted of.  -ENODATA: `at` is not in it. */
+int tally_elf_read_string(const struct tally_elf *elf, const struct tally_elf_section *section,
+			  uint64_t at, char **ret);
+
+/* NT_GNU_BUILD_ID; size 0: has none. */
+void tally_elf_build_id(const struct tally_elf *elf, uint8_t ret[20], uint8_t *ret_size);
+
+#endif

@@ -1,0 +1,95 @@
+/* Binaries: the file behind a mapping, its symbols, and names for addresses.
+ *
+ * A store holds each image once.  Symbol tables are loaded on first need, by any thread; after that
+ * an image is read only.  Places in an image are FILE OFFSETS (ip - map.start + map.pgoff) where
+ * there is a file, plain addresses where there is none: tally_image_places_are_addresses() says
+ * which. */
+#ifndef TALLY_IMAGE_IMAGE_H
+#define TALLY_IMAGE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tally_image_store;
+struct tally_image;
+
+struct tally_symbol {
+	uint64_t start, end; /* [start, end), file offsets; kernel: addresses */
+	const char *name;    /* demangled as asked; untrusted; lives as long as the image */
+	uint8_t binding;     /* STB_* */
+	uint8_t type;        /* STT_* */
+};
+
+struct tally_image_options {
+	size_t size;
+	const char *symfs;      /* prefix of every binary's path; NULL: "" */
+	const char *debug_root; /* NULL: /usr/lib/debug */
+	const char *root;       /* of proc and sys; NULL: "/" */
+	const char *kallsyms;   /* NULL: root/proc/kallsyms */
+	const char *vmlinux;    /* NULL: none but kallsyms */
+	bool no_demangle;
+	/* Where the running kernel's symbols are kept between runs, as reading them from the kernel
+	 * takes longer than most reports.  NULL: "tally" in $XDG_CACHE_HOME, else in $HOME/.cache
+	 * (none when neither is set or is ours, or with another `root`); "": nowhere.  Unused with
+	 * `kallsyms`.  A folder that cannot be written, or others may write, is done without. */
+	const char *cache_dir;
+};
+
+int tally_image_store_new(const struct tally_image_options *options,
+			  struct tally_image_store **ret);
+void tally_image_store_free(struct tally_image_store *store);
+
+enum tally_image_kind {
+	TALLY_IMAGE_FILE,
+	TALLY_IMAGE_KERNEL, /* [kernel.kallsyms] */
+	TALLY_IMAGE_MODULE, /* [ext4], or a .ko path */
+	TALLY_IMAGE_VDSO,
+	TALLY_IMAGE_ANON, /* //anon, [heap], [stack], /dev/zero, memfd: no file to read; perf maps
+			   */
+};
+
+/* What a mapping says of its file. */
+struct tally_image_key {
+	const char *path;                    /* as the record has it */
+	uint32_t pid;                        /* for /proc/PID/root and perf maps; 0: none */
+	bool kernel;                         /* cpumode is kernel */
+	uint64_t ino;                        /* 0: unknown */
+	uint8_t build_id_size, build_id[20]; /* size 0: unknown */
+	bool data; /* the mapping is not executable: no perf map is looked for */
+	uint64_t
+	    anchor; /* kernel: where the symbol named behind the ']' of `path` was when recorded
+		     * ("[kernel.kallsyms]_text": the record's pgoff); 0: unknown.  The first key
+		     * that has it counts: a kernel loaded elsewhere since then is shifted back. */
+};
+
+/* Finds or adds; never NULL but when out of memory.  Cheap; reads no file yet.  Thread safe. */
+struct tally_image *tally_image_get(struct tally_image_store *store,
+				    const struct tally_image_key *key);
+
+uint32_t tally_image_number(const struct tally_image *image); /* 0.. in order of arrival */
+enum tally_image_kind tally_image_kind(const struct tally_image *image);
+const char *tally_image_path(const struct tally_image *image);
+const char *
+tally_image_name(const struct tally_image *image); /* short: base name, as perf prints */
+
+/* Whether places are the sampled addresses themselves (kernel, modules, anonymous memory) and not
+ * file offsets (binaries, the vdso). */
+bool tally_image_places_are_addresses(const struct tally_image *image);
+
+/* Index of the symbol that covers `place`, or -ENOENT.  Loads the table at the first call. */
+int64_t tally_image_find_symbol(struct tally_image *image, uint64_t place);
+size_t tally_image_symbol_count(struct tally_image *image);
+const struct tally_symbol *tally_image_symbol(const struct tally_image *image, int64_t index);
+
+/* Why symbols are missing, in one line ("stripped, and no debug file for build-id ... under ...",
+ * "file changed since the recording: build-id X, recorded Y", "kptr_restrict=2 hides ..."), or NULL
+ * when a table was loaded. */
+const char *tally_image_why_no_symbols(const struct tally_image *image);
+
+/* Build-id of a file (ELF note) or of the running kernel; size into *ret_size (at most 20).
+ * 0, -ENOENT when it has none, -errno. */
+int tally_image_read_build_id(const char *path, uint8_t ret[20], uint8_t *ret_size);
+int tally_image_kernel_build_id(const char *root, uint8_t ret[20], uint8_t *ret_size);
+
+#endif

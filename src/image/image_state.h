@@ -1,0 +1,81 @@
+/* The insides of a store and its images, shared by the files of this folder only. */
+#ifndef TALLY_IMAGE_IMAGE_STATE_H
+#define TALLY_IMAGE_IMAGE_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "base/arena.h"
+#include "base/map.h"
+#include "image/elf_file.h"
+#include "image/image.h"
+#include "image/kallsyms.h"
+#include "image/shown.h"
+#include "image/symbol_table.h"
+
+/* What mappings said of the recorded kernel. */
+struct tally_kernel_facts {
+	uint64_t anchor;                     /* the first that a key had */
+	const char *anchor_name;             /* "_text", "_stext" */
+	uint8_t recorded_size, recorded[20]; /* its build-id */
+};
+
+struct tally_image_store {
+	struct tally_image_options options; /* its strings are the store's own, none is NULL but
+					     * kallsyms and vmlinux */
+	char *cache;                        /* perf's build-id cache, or NULL */
+
+	pthread_mutex_t lock; /* of what follows, up to the kernel */
+	struct tally_arena arena;
+	struct tally_map by_path; /* hash of path -> number + 1 of the newest image of that hash */
+	struct tally_image **images;
+	size_t count, room;
+
+	pthread_mutex_t kernel_lock; /* kallsyms is parsed once */
+	bool kernel_loaded;
+	bool kernel_cached; /* `kallsyms` lacks what the cache omits, */
+	struct tally_kallsyms kallsyms;
+	bool live_loaded;
+	struct tally_kallsyms live; /* and this has it */
+	char *kernel_why;
+	struct tally_kernel_facts facts; /* under lock */
+};
+
+struct tally_image {
+	struct tally_image_store *store;
+	uint32_t number;
+	uint32_t next; /* number + 1 of the next image of the same path hash */
+	enum tally_image_kind kind;
+	const char *path, *name;
+	uint32_t pid;
+	bool data;
+	uint64_t ino;
+	uint8_t build_id_size, build_id[20]; /* as recorded */
+
+	atomic_bool loaded;
+	pthread_mutex_t lock; /* of loading, and of demangling after that */
+	struct tally_symbol_table own;
+	const struct tally_symbol_table *table; /* &own, or a module's of the store */
+	bool demangle;
+	struct tally_shown shown;
+	struct tally_arena arena; /* symbols and names that were shown */
+	char *why;
+};
+
+/* Fill image->table, or image->why; -ENOMEM at worst.  Called once, under the image's lock. */
+int tally_image_load_file(struct tally_image *image);
+int tally_image_load_vdso(struct tally_image *image);
+int tally_image_load_anon(struct tally_image *image);
+int tally_image_load_kernel(struct tally_image *image); /* and modules */
+
+/* Takes the symbols of an ELF file that is complete in itself.  Their number, or -ENOMEM. */
+int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *elf);
+
+/* Sets image->why, replacing what it said. */
+void tally_image_explain(struct tally_image *image, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The process's number in its own PID namespace (as its /tmp/perf-N.map is called); `pid` when it
+ * is gone or cannot be told. */
+uint32_t tally_image_inner_pid(const struct tally_image_store *store, uint32_t pid);
+
+#endif

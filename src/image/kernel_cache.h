@@ -1,0 +1,27 @@
+/* The running kernel's symbols on disk: /proc/kallsyms costs the kernel 30 ms to write and us as
+ * much to read, and says the same until a module comes or goes.  The file is mapped and searched in
+ * place. Layout: struct head of kernel_cache.c, then 8-aligned arrays as struct tally_symbol_table
+ * has them, in this machine's byte order. */
+#ifndef TALLY_IMAGE_KERNEL_CACHE_H
+#define TALLY_IMAGE_KERNEL_CACHE_H
+
+#include "image/kallsyms.h"
+#include "image/kernel_key.h"
+
+/* Whether a group of kallsyms changes without a trace in /proc/modules: BPF programs ("bpf") and
+ * code that tracing makes ("__builtin__ftrace").  Such are never in the cache. */
+bool tally_kernel_cache_omits(const char *module);
+
+/* The folder for `given` (as tally_image_options has it), the caller's to free(), or NULL: none. */
+char *tally_kernel_cache_folder(const char *given);
+
+/* 0, or -errno when there is no file of this key that can be used: another user's, another layout,
+ * damaged. */
+int tally_kernel_cache_read(const char *folder, const struct tally_kernel_key *key,
+			    struct tally_kallsyms *ret);
+
+/* Writes the file, makes the folder, removes files of other keys.  0 or -errno. */
+int tally_kernel_cache_write(const char *folder, const struct tally_kernel_key *key,
+			     const struct tally_kallsyms *kallsyms);
+
+#endif

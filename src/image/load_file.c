@@ -1,0 +1,236 @@
+/* Symbols of a binary that is a file, wherever they are kept. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "image/build_id.h"
+#include "image/debug_file.h"
+#include "image/debugdata.h"
+#include "image/elf_file.h"
+#include "image/elf_symbols.h"
+#include "image/image_state.h"
+#include "image/plt.h"
+
+/* The number of symbols added; a table that is missing or damaged adds none.  Or -ENOMEM. */
+static int64_t add(struct tally_symbol_list *list, const struct tally_elf *elf, uint32_t type,
+		   const struct tally_elf *runtime)
+{
+	struct tally_elf_places places = {.runtime = runtime};
+	int64_t count = tally_elf_symbols_add(elf, type, &places, list);
+
+	return count < 0 && count != -ENOMEM ? 0 : count;
+}
+
+static int settle(struct tally_image *image, struct tally_symbol_list *list,
+		  const struct tally_elf *runtime)
+{
+	bool demangled = !image->store->options.no_demangle;
+	int error = tally_symbol_list_sort(list);
+
+	if (error)
+		return error;
+	tally_symbol_list_settle(list, demangled);
+	error = tally_plt_add(runtime, demangled, list);
+	if (!error) /* the stubs go where they belong */
+		error = tally_symbol_list_sort(list);
+	return error ? error : tally_symbol_table_take(&image->own, list);
+}
+
+int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *elf)
+{
+	struct tally_symbol_list list = {0};
+	int64_t count = add(&list, elf, SHT_SYMTAB, elf);
+
+	if (!count)
+		count = add(&list, elf, SHT_DYNSYM, elf);
+	if (count > 0) {
+		int error = settle(image, &list, elf);
+
+		if (error)
+			count = error;
+	}
+	tally_symbol_list_done(&list);
+	return count;
+}
+
+/* A binary with a compressed small table: that has what .dynsym does not, and the other way round.
+ */
+static int64_t add_debugdata(struct tally_symbol_list *list, const struct tally_elf *binary)
+{
+	struct tally_elf small;
+	char *memory;
+	int64_t count;
+	int error = tally_debugdata_open(binary, &small, &memory);
+
+	if (error)
+		return error;
+	count = add(list, &small, SHT_SYMTAB, binary);
+	tally_elf_close(&small);
+	free(memory);
+	return count;
+}
+
+struct opened {
+	struct tally_elf elf;
+	char *path;
+	int error;    /* 0 when elf is open */
+	bool changed; /* it opened, and was of another build */
+	uint8_t id_size, id[20];
+};
+
+/* Opens a candidate for the binary; one of another build is closed again and remembered. */
+static void try_path(const struct tally_image *image, struct opened *opened, const char *format,
+		     ...) __attribute__((format(printf, 3, 4)));
+
+static void try_path(const struct tally_image *image, struct opened *opened, const char *format,
+		     ...)
+{
+	va_list args;
+	char *path;
+	int error;
+
+	va_start(args, format);
+	if (vasprintf(&path, format, args) < 0)
+		path = NULL;
+	va_end(args);
+	if (!path) {
+		opened->error = -ENOMEM;
+		return;
+	}
+	error = tally_elf_open(path, &opened->elf);
+	if (!opened->changed)
+		opened->error = error;
+	if (!error) {
+		opened->error = 0;
+		tally_elf_build_id(&opened->elf, opened->id, &opened->id_size);
+		opened->changed = image->build_id_size &&
+				  !tally_build_id_equal(opened->id, opened->id_size,
+							image->build_id, image->build_id_size);
+		if (opened->changed) {
+			tally_elf_close(&opened->elf);
+			opened->error = -ESTALE;
+		}
+	}
+	free(opened->path);
+	opened->path = path;
+}
+
+static void open_binary(const struct tally_image *image, struct opened *opened)
+{
+	const struct tally_image_options *options = &image->store->options;
+
+	*opened = (struct opened){.elf = {.fd = -1}, .error = -ENOENT};
+	if (image->path[0] == '/')
+		try_path(image, opened, "%s%s", options->symfs, image->path);
+	/* a container's file: seen through the process, while it lives */
+	if ((opened->error == -ENOENT || opened->error == -ESTALE) && image->pid &&
+	    image->path[0] == '/' && !*options->symfs)
+		try_path(image, opened, "%s/proc/%u/root%s", options->root, image->pid,
+			 image->path);
+}
+
+static void explain_missing(struct tally_image *image, const struct opened *opened)
+{
+	char recorded[TALLY_BUILD_ID_TEXT], found[TALLY_BUILD_ID_TEXT];
+	size_t length = strlen(image->path);
+	const char *symfs = image->store->options.symfs;
+
+	tally_build_id_format(image->build_id, image->build_id_size, recorded);
+	tally_build_id_format(opened->id, opened->id_size, found);
+	if (opened->changed)
+		tally_image_explain(
+		    image,
+		    "%s%s changed since the recording: its build-id is %s, recorded was "
+		    "%s",
+		    symfs, image->path, *found ? found : "none", recorded);
+	else if (opened->error == -ENOENT && length > 10 &&
+		 !strcmp(image->path + length - 10, " (deleted)"))
+		tally_image_explain(image, "%s was deleted or replaced while it ran", image->path);
+	else if (opened->error == -ENOENT)
+		tally_image_explain(
+		    image, "%s%s does not exist on this machine%s", symfs, image->path,
+		    *symfs ? "" : "; if its files are elsewhere, say where with --symfs");
+	else if (opened->error == -EACCES || opened->error == -EPERM)
+		tally_image_explain(image, "%s%s may not be read by this user: read as root", symfs,
+				    image->path);
+	else if (opened->error == -ENOEXEC)
+		tally_image_explain(image, "%s%s is not an ELF binary", symfs, image->path);
+	else
+		tally_image_explain(image, "%s%s: %s", symfs, image->path,
+				    strerror(-opened->error));
+}
+
+static void explain_stripped(struct tally_image *image, const struct tally_debug_search *search,
+			     int64_t debugdata)
+{
+	struct tally_buf where = {0};
+
+	tally_debug_file_where(search, &where);
+	if (debugdata == -ENOTSUP)
+		tally_buf_text(&where,
+			       "; its .gnu_debugdata cannot be read, built without liblzma");
+	else if (debugdata == -EBADMSG)
+		tally_buf_text(&where, "; its .gnu_debugdata is damaged");
+	tally_image_explain(image, "%s is stripped, and there is %s", image->path,
+			    tally_buf_str(&where));
+	tally_buf_done(&where);
+}
+
+/* The first source that has a .symtab, else .gnu_debugdata with .dynsym, else .dynsym. */
+static int64_t take(struct tally_image *image, const struct tally_debug_search *search)
+{
+	const struct tally_elf *binary = search->binary;
+	struct tally_elf debug = {.fd = -1};
+	struct tally_symbol_list list = {0};
+	int64_t count = 0, small;
+	int error = 0;
+
+	if (binary)
+		count = add(&list, binary, SHT_SYMTAB, binary);
+	if (!count && !tally_debug_file_open(search, &debug))
+		count = add(&list, &debug, SHT_SYMTAB, binary ? binary : &debug);
+	if (!count && binary) {
+		small = add_debugdata(&list, binary);
+		count = small == -ENOMEM ? small : add(&list, binary, SHT_DYNSYM, binary);
+		if (count >= 0 && small > 0)
+			count += small;
+		if (!count)
+			explain_stripped(image, search, small);
+	}
+	if (count > 0)
+		error = settle(image, &list, binary ? binary : &debug);
+	tally_elf_close(&debug);
+	tally_symbol_list_done(&list);
+	return error ? error : count;
+}
+
+int tally_image_load_file(struct tally_image *image)
+{
+	const struct tally_image_store *store = image->store;
+	struct tally_debug_search search = {.symfs = store->options.symfs,
+					    .debug_root = store->options.debug_root,
+					    .cache = store->cache,
+					    .path = image->path};
+	struct opened opened;
+	int64_t count;
+
+	open_binary(image, &opened);
+	search.build_id_size = image->build_id_size ? image->build_id_size : opened.id_size;
+	memcpy(search.build_id, image->build_id_size ? image->build_id : opened.id, 20);
+	if (opened.error) {
+		explain_missing(image, &opened);
+		if (!tally_debug_file_cached(&search, &opened.elf))
+			opened.error = 0;
+	}
+	if (!opened.error) {
+		search.binary = &opened.elf;
+		search.opened = opened.path;
+	}
+	count = take(image, &search);
+	if (!opened.error)
+		tally_elf_close(&opened.elf);
+	free(opened.path);
+	return count == -ENOMEM ? -ENOMEM : 0;
+}

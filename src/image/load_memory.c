@@ -1,0 +1,177 @@
+/* Symbols of what has no file: the vdso, and code made at run time. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/fs.h"
+#include "image/build_id.h"
+#include "image/image_state.h"
+#include "image/perf_map.h"
+
+/* The vdso is a few pages; JIT maps of large Java programs reach some 100 MB. */
+#define VDSO_LIMIT     ((size_t)1 << 20)
+#define PERF_MAP_LIMIT ((size_t)1 << 30)
+
+/* How far the mapping at `address` goes on in our own process. */
+static size_t mapped_behind(unsigned long address)
+{
+	char *text, *at, *line;
+	size_t size = 0;
+
+	if (tally_fs_read("/proc/self/maps", (size_t)64 << 20, &text, NULL))
+		return 0;
+	for (line = text; line && *line && !size; line = at ? at + 1 : NULL) {
+		char *end;
+		unsigned long from = strtoul(line, &end, 16);
+		unsigned long to = *end == '-' ? strtoul(end + 1, NULL, 16) : 0;
+
+		if (from <= address && address < to)
+			size = to - address;
+		at = strchr(line, '\n');
+	}
+	free(text);
+	return size;
+}
+
+/* Every process of one kernel has the same vdso, so ours will do when the build is the same. */
+int tally_image_load_vdso(struct tally_image *image)
+{
+	unsigned long address = getauxval(AT_SYSINFO_EHDR);
+	size_t size = address ? mapped_behind(address) : 0;
+	uint8_t id[20], id_size;
+	struct tally_elf elf;
+	int64_t count;
+	char *data;
+	int error;
+
+	if (strcmp(image->path, "[vdso]") != 0 || !size || size > VDSO_LIMIT) {
+		tally_image_explain(image, "%s of this kind of process cannot be read here",
+				    image->path);
+		return 0;
+	}
+	data = malloc(size);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, (const void *)address, size);
+	error = tally_elf_open_memory(data, size, &elf);
+	if (error) {
+		free(data);
+		tally_image_explain(image, "the [vdso] of this kernel is no ELF image");
+		return 0;
+	}
+	tally_elf_build_id(&elf, id, &id_size);
+	if (image->build_id_size &&
+	    !tally_build_id_equal(id, id_size, image->build_id, image->build_id_size)) {
+		tally_image_explain(image,
+				    "the [vdso] is of another kernel than the one that runs now");
+		count = 0;
+	} else {
+		count = tally_image_take_elf(image, &elf);
+		if (!count)
+			tally_image_explain(image, "the [vdso] of this kernel has no symbols");
+	}
+	tally_elf_close(&elf);
+	free(data);
+	return count == -ENOMEM ? -ENOMEM : 0;
+}
+
+uint32_t tally_image_inner_pid(const struct tally_image_store *store, uint32_t pid)
+{
+	char *status, *line;
+	unsigned long inner = pid;
+
+	if (!pid ||
+	    tally_fs_readf(65536, &status, NULL, "%s/proc/%u/status", store->options.root, pid))
+		return pid;
+	line = strstr(status, "\nNStgid:");
+	if (line) { /* outermost first */
+		char *at = line + 8, *end = at;
+
+		for (;;) {
+			unsigned long number = strtoul(at, &end, 10);
+
+			if (end == at)
+				break;
+			inner = number;
+			at = end;
+			if (*at == '\n')
+				break;
+		}
+	}
+	free(status);
+	return inner && inner <= UINT32_MAX ? (uint32_t)inner : pid;
+}
+
+/* perf's rule: a map is believed when its owner is root or who looks at it. */
+static bool is_trusted(const char *path, struct stat *stat)
+{
+	if (lstat(path, stat))
+		return false;
+	if (!S_ISREG(stat->st_mode) && !S_ISLNK(stat->st_mode))
+		return false;
+	return !stat->st_uid || stat->st_uid == geteuid();
+}
+
+/* Reads the map; false: there is none there. */
+static bool read_map(struct tally_image *image, const char *path, int *ret_error)
+{
+	struct stat stat;
+	char *text;
+	size_t size;
+	bool trusted = is_trusted(path, &stat);
+
+	*ret_error = 0;
+	if (!trusted) {
+		if (lstat(path, &stat))
+			return false;
+		tally_image_explain(image,
+				    "%s is owned by user %u, neither root nor this user: not used",
+				    path, (unsigned)stat.st_uid);
+		return true;
+	}
+	*ret_error = tally_fs_read(path, PERF_MAP_LIMIT, &text, &size);
+	if (*ret_error) {
+		tally_image_explain(image, "%s: %s", path, strerror(-*ret_error));
+		return true;
+	}
+	*ret_error = tally_perf_map_parse(text, size, &image->own);
+	if (!*ret_error && !image->own.count)
+		tally_image_explain(image, "%s holds no symbols", path);
+	return true;
+}
+
+int tally_image_load_anon(struct tally_image *image)
+{
+	const struct tally_image_store *store = image->store;
+	uint32_t inner = tally_image_inner_pid(store, image->pid);
+	char *path;
+	bool found = false;
+	int error = 0;
+
+	if (image->data || !image->pid || !strcmp(image->path, "[vsyscall]") ||
+	    !strcmp(image->path, "[uprobes]")) {
+		tally_image_explain(image, "%s is memory without a file",
+				    *image->path ? image->path : "a nameless mapping");
+		return 0;
+	}
+	/* in a container: its own /tmp first */
+	if (inner != image->pid && asprintf(&path, "%s/proc/%u/root/tmp/perf-%u.map",
+					    store->options.root, image->pid, inner) >= 0) {
+		found = read_map(image, path, &error);
+		free(path);
+	}
+	if (!found && asprintf(&path, "%s/tmp/perf-%u.map", store->options.symfs, inner) >= 0) {
+		found = read_map(image, path, &error);
+		free(path);
+	}
+	if (!found)
+		tally_image_explain(
+		    image,
+		    "code made at run time, and no /tmp/perf-%u.map that names it (java: "
+		    "-XX:+DumpPerfMapAtExit; node: --perf-basic-prof; python: -X perf)",
+		    inner);
+	return error == -ENOMEM ? error : 0;
+}

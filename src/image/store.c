@@ -1,0 +1,357 @@
+#include <errno.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "base/options.h"
+#include "image/build_id.h"
+#include "image/image_kind.h"
+#include "image/image_state.h"
+
+static const char *copy(struct tally_arena *arena, const char *text, const char *otherwise)
+{
+	if (!text)
+		text = otherwise;
+	return text ? tally_arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+static int take_options(struct tally_image_store *store, const struct tally_image_options *given)
+{
+	struct tally_image_options options = {0};
+	const char *home = getenv("HOME");
+	int result = tally_options_take(&options, sizeof(options), given);
+
+	if (result)
+		return result;
+	options.size = sizeof(options);
+	options.symfs = copy(&store->arena, options.symfs, "");
+	options.debug_root = copy(&store->arena, options.debug_root, "/usr/lib/debug");
+	/* paths are made as root + "/proc/..." */
+	options.root = copy(&store->arena,
+			    options.root && strcmp(options.root, "/") != 0 ? options.root : "", "");
+	if (!options.symfs || !options.debug_root || !options.root)
+		return -ENOMEM;
+	if (options.kallsyms) {
+		options.kallsyms = copy(&store->arena, options.kallsyms, NULL);
+		if (!options.kallsyms)
+			return -ENOMEM;
+	}
+	if (options.cache_dir) {
+		options.cache_dir = copy(&store->arena, options.cache_dir, NULL);
+		if (!options.cache_dir)
+			return -ENOMEM;
+	}
+	if (options.vmlinux) {
+		options.vmlinux = copy(&store->arena, options.vmlinux, NULL);
+		if (!options.vmlinux)
+			return -ENOMEM;
+	}
+	store->options = options;
+	if (home && *home && asprintf(&store->cache, "%s/.debug", home) < 0) {
+		store->cache = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int tally_image_store_new(const struct tally_image_options *options, struct tally_image_store **ret)
+{
+	struct tally_image_store *store = calloc(1, sizeof(*store));
+	int error;
+
+	if (!store)
+		return -ENOMEM;
+	pthread_mutex_init(&store->lock, NULL);
+	pthread_mutex_init(&store->kernel_lock, NULL);
+	error = take_options(store, options);
+	if (error)
+		tally_image_store_free(store);
+	else
+		*ret = store;
+	return error;
+}
+
+static void free_image(struct tally_image *image)
+{
+	tally_symbol_table_done(&image->own);
+	tally_shown_done(&image->shown);
+	tally_arena_done(&image->arena);
+	free(image->why);
+	pthread_mutex_destroy(&image->lock);
+	free(image);
+}
+
+void tally_image_store_free(struct tally_image_store *store)
+{
+	if (!store)
+		return;
+	for (size_t i = 0; i < store->count; i++)
+		free_image(store->images[i]);
+	free(store->images);
+	tally_map_done(&store->by_path);
+	tally_kallsyms_done(&store->kallsyms);
+	tally_kallsyms_done(&store->live);
+	tally_arena_done(&store->arena);
+	free(store->kernel_why);
+	free(store->cache);
+	pthread_mutex_destroy(&store->lock);
+	pthread_mutex_destroy(&store->kernel_lock);
+	free(store);
+}
+
+/* Whether the image is what the key means.  What one of them does not know does not part them: a
+ * MMAP2 record has either an inode or a build-id. */
+static bool is_same(const struct tally_image *image, const struct tally_image_key *key,
+		    enum tally_image_kind kind, const char *path)
+{
+	if (image->kind != kind || strcmp(image->path, path) != 0)
+		return false;
+	if (kind == TALLY_IMAGE_ANON) /* each process has its own */
+		return image->pid == key->pid && image->data == key->data;
+	if (kind == TALLY_IMAGE_KERNEL)
+		return true;
+	if (image->ino && key->ino && image->ino != key->ino)
+		return false;
+	if (image->build_id_size && key->build_id_size)
+		return tally_build_id_equal(image->build_id, image->build_id_size, key->build_id,
+					    key->build_id_size);
+	return true;
+}
+
+static int name_image(struct tally_image_store *store, struct tally_image *image,
+		      const struct tally_image_key *key, const char *path)
+{
+	struct tally_buf name = {0};
+	uint32_t inner = key->pid;
+
+	/* only memory is called by a process, and to ask for its number reads a file */
+	if (image->kind == TALLY_IMAGE_ANON && !key->data)
+		inner = tally_image_inner_pid(store, key->pid);
+	tally_image_kind_name(image->kind, path, key->data ? 0 : key->pid, inner,
+			      store->options.vmlinux, &name);
+	image->path = copy(&store->arena, path, NULL);
+	image->name = copy(&store->arena, tally_buf_str(&name), NULL);
+	tally_buf_done(&name);
+	return image->path && image->name ? 0 : -ENOMEM;
+}
+
+static struct tally_image *add(struct tally_image_store *store, const struct tally_image_key *key,
+			       enum tally_image_kind kind, const char *path)
+{
+	struct tally_image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	image->store = store;
+	image->kind = kind;
+	image->pid = key->pid;
+	image->data = key->data;
+	image->ino = key->ino;
+	if (key->build_id_size <= 20) {
+		image->build_id_size = key->build_id_size;
+		memcpy(image->build_id, key->build_id, key->build_id_size);
+	}
+	pthread_mutex_init(&image->lock, NULL);
+	if (store->count == store->room) {
+		size_t room = store->room ? store->room * 2 : 64;
+		void *grown = reallocarray(store->images, room, sizeof(*store->images));
+
+		if (!grown) {
+			free_image(image);
+			return NULL;
+		}
+		store->images = grown;
+		store->room = room;
+	}
+	if (name_image(store, image, key, path)) {
+		free_image(image);
+		return NULL;
+	}
+	image->number = (uint32_t)store->count;
+	store->images[store->count++] = image;
+	return image;
+}
+
+static void learn_kernel(struct tally_image_store *store, const struct tally_image_key *key)
+{
+	struct tally_kernel_facts *facts = &store->facts;
+	const char *anchor = strrchr(key->path, ']');
+
+	if (!facts->recorded_size && key->build_id_size && key->build_id_size <= 20) {
+		memcpy(facts->recorded, key->build_id, key->build_id_size);
+		facts->recorded_size = key->build_id_size;
+	}
+	if (!facts->anchor && key->anchor) {
+		facts->anchor = key->anchor;
+		facts->anchor_name = copy(&store->arena, anchor ? anchor + 1 : "", "");
+	}
+}
+
+/* What this mapping knows more than the ones before; too late once a thread loads the image. */
+static void learn(struct tally_image *image, const struct tally_image_key *key)
+{
+	if (atomic_load(&image->loaded) || pthread_mutex_trylock(&image->lock))
+		return;
+	if (!image->ino)
+		image->ino = key->ino;
+	if (!image->pid)
+		image->pid = key->pid;
+	if (!image->build_id_size && key->build_id_size && key->build_id_size <= 20) {
+		memcpy(image->build_id, key->build_id, key->build_id_size);
+		image->build_id_size = key->build_id_size;
+	}
+	pthread_mutex_unlock(&image->lock);
+	if (image->kind == TALLY_IMAGE_KERNEL)
+		learn_kernel(image->store, key);
+}
+
+static struct tally_image *find_or_add(struct tally_image_store *store,
+				       const struct tally_image_key *key,
+				       enum tally_image_kind kind, const char *path)
+{
+	bool added;
+	uint64_t hash = tally_hash_bytes(path, strlen(path));
+	uint64_t *slot;
+	struct tally_image *image;
+
+	if (kind == TALLY_IMAGE_ANON) /* thousands of processes have one each */
+		hash = hash_mix(hash, key->pid);
+	slot = tally_map_put(&store->by_path, hash, &added);
+	if (!slot)
+		return NULL;
+	for (uint64_t at = *slot; at; at = image->next) {
+		image = store->images[at - 1];
+		if (is_same(image, key, kind, path))
+			return image;
+	}
+	image = add(store, key, kind, path);
+	if (image) {
+		image->next = (uint32_t)*slot;
+		*slot = image->number + 1;
+	}
+	return image;
+}
+
+struct tally_image *tally_image_get(struct tally_image_store *store,
+				    const struct tally_image_key *key)
+{
+	enum tally_image_kind kind = tally_image_kind_of(key->path, key->kernel);
+	const char *path =
+	    kind == TALLY_IMAGE_KERNEL ? tally_image_kernel_path(key->path) : key->path;
+	struct tally_image *image;
+
+	pthread_mutex_lock(&store->lock);
+	image = find_or_add(store, key, kind, path);
+	if (image)
+		learn(image, key);
+	pthread_mutex_unlock(&store->lock);
+	return image;
+}
+
+uint32_t tally_image_number(const struct tally_image *image)
+{
+	return image->number;
+}
+
+enum tally_image_kind tally_image_kind(const struct tally_image *image)
+{
+	return image->kind;
+}
+
+const char *tally_image_path(const struct tally_image *image)
+{
+	return image->path;
+}
+
+const char *tally_image_name(const struct tally_image *image)
+{
+	return image->name;
+}
+
+bool tally_image_places_are_addresses(const struct tally_image *image)
+{
+	return image->kind != TALLY_IMAGE_FILE && image->kind != TALLY_IMAGE_VDSO;
+}
+
+void tally_image_explain(struct tally_image *image, const char *format, ...)
+{
+	va_list args;
+	char *why;
+
+	va_start(args, format);
+	if (vasprintf(&why, format, args) < 0)
+		why = NULL;
+	va_end(args);
+	free(image->why);
+	image->why = why;
+}
+
+static int load_by_kind(struct tally_image *image)
+{
+	switch (image->kind) {
+	case TALLY_IMAGE_FILE:
+		return tally_image_load_file(image);
+	case TALLY_IMAGE_VDSO:
+		return tally_image_load_vdso(image);
+	case TALLY_IMAGE_ANON:
+		return tally_image_load_anon(image);
+	case TALLY_IMAGE_KERNEL:
+	case TALLY_IMAGE_MODULE:
+		return tally_image_load_kernel(image);
+	}
+	return 0;
+}
+
+static void load(struct tally_image *image)
+{
+	int error = load_by_kind(image);
+
+	if (!image->table)
+		image->table = &image->own;
+	image->demangle = !image->store->options.no_demangle && image->table == &image->own &&
+			  image->kind != TALLY_IMAGE_ANON;
+	if (!error && image->table->count)
+		error = tally_shown_init(&image->shown, image->table->count);
+	if (error == -ENOMEM) {
+		tally_symbol_table_done(&image->own);
+		image->table = &image->own;
+		tally_image_explain(image, "out of memory while its symbols were read");
+	} else if (image->table->count) {
+		free(image->why);
+		image->why = NULL;
+	}
+}
+
+static void need(struct tally_image *image)
+{
+	if (atomic_load_explicit(&image->loaded, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&image->lock);
+	if (!atomic_load_explicit(&image->loaded, memory_order_relaxed)) {
+		load(image);
+		atomic_store_explicit(&image->loaded, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&image->lock);
+}
+
+int64_t tally_image_find_symbol(struct tally_image *image, uint64_t place)
+{
+	need(image);
+	return tally_symbol_table_find(image->table, place);
+}
+
+size_t tally_image_symbol_count(struct tally_image *image)
+{
+	need(image);
+	return image->table->count;
+}
+
+const char *tally_image_why_no_symbols(const struct tally_image *image)
+{
+	if (!atomic_load_explicit(&((struct tally_image *)image)->loaded, memory_order_acquire))
+		return NULL;
+	return image->why;
+}

@@ -1,0 +1,139 @@
+#include "image/symbol_table.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+void tally_symbol_table_done(struct tally_symbol_table *table)
+{
+	if (table->owns_rows) {
+		free((void *)table->starts);
+		free((void *)table->ends);
+		free((void *)table->names);
+		free((void *)table->infos);
+		free((void *)table->outer);
+	}
+	if (table->owns_text)
+		free((void *)table->text);
+	*table = (struct tally_symbol_table){0};
+}
+
+/* Links each symbol to the nearest earlier one that reaches past it, so that a place behind a
+ * nested symbol finds the symbol around it. */
+static int link_outer(const struct tally_symbol_list *list, uint32_t **ret)
+{
+	bool overlap = false;
+	uint32_t *outer;
+
+	*ret = NULL;
+	for (size_t i = 1; i < list->count && !overlap; i++)
+		overlap = list->ends[i - 1] > list->starts[i];
+	if (!overlap)
+		return 0;
+	outer = calloc(list->count, sizeof(*outer));
+	if (!outer)
+		return -ENOMEM;
+	for (size_t i = 1; i < list->count; i++) {
+		size_t around = i; /* index + 1 of the candidate */
+
+		while (around && list->ends[around - 1] <= list->ends[i])
+			around = outer[around - 1];
+		outer[i] = (uint32_t)around;
+	}
+	*ret = outer;
+	return 0;
+}
+
+static void *shrink(void *array, size_t count, size_t size)
+{
+	void *shrunk = reallocarray(array, count, size);
+
+	return shrunk ? shrunk : array;
+}
+
+int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_symbol_list *list,
+				 const char *text, size_t text_size)
+{
+	uint32_t *outer;
+	int error = link_outer(list, &outer);
+
+	if (error)
+		return error;
+	if (list->count) {
+		list->starts = shrink(list->starts, list->count, sizeof(*list->starts));
+		list->ends = shrink(list->ends, list->count, sizeof(*list->ends));
+		list->names = shrink(list->names, list->count, sizeof(*list->names));
+		list->infos = shrink(list->infos, list->count, sizeof(*list->infos));
+	}
+	*table = (struct tally_symbol_table){
+	    .starts = list->starts,
+	    .ends = list->ends,
+	    .names = list->names,
+	    .infos = list->infos,
+	    .outer = outer,
+	    .text = text,
+	    .text_size = text_size,
+	    .count = list->count,
+	    .owns_rows = true,
+	};
+	list->starts = list->ends = NULL;
+	list->names = NULL;
+	list->infos = NULL;
+	tally_symbol_list_done(list);
+	return 0;
+}
+
+int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbol_list *list)
+{
+	struct tally_buf text = list->text;
+	int error;
+
+	list->text = (struct tally_buf){0};
+	error = tally_symbol_table_take_rows(table, list, (const char *)text.data, text.size);
+	if (error)
+		list->text = text;
+	else
+		table->owns_text = true;
+	return error;
+}
+
+int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t place)
+{
+	const uint64_t *base = table->starts;
+	size_t left = table->count, at;
+
+	place -= table->shift;
+	if (!left || place < base[0])
+		return -ENOENT;
+	while (left > 1) { /* base[0] <= place throughout */
+		size_t half = left / 2;
+
+		base += base[half] <= place ? half : 0;
+		left -= half;
+	}
+	at = (size_t)(base - table->starts);
+	for (;;) {
+		uint64_t start = table->starts[at], end = table->ends[at];
+
+		/* as perf does, a symbol that stayed without a size covers its first byte */
+		if (place < end || (place == start && start == end))
+			return (int64_t)at;
+		/* an outer one is earlier, so this ends */
+		if (!table->outer || !table->outer[at] || table->outer[at] > at)
+			return -ENOENT;
+		at = table->outer[at] - 1;
+	}
+}
+
+struct tally_symbol tally_symbol_table_get(const struct tally_symbol_table *table, size_t index)
+{
+	uint32_t name = table->names[index];
+
+	return (struct tally_symbol){
+	    .start = table->starts[index] + table->shift,
+	    .end = table->ends[index] + table->shift,
+	    .name = name < table->text_size ? table->text + name : "",
+	    .binding = ELF64_ST_BIND(table->infos[index]),
+	    .type = ELF64_ST_TYPE(table->infos[index]),
+	};
+}

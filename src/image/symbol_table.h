@@ -1,0 +1,41 @@
+/* The symbols of one image in sorted arrays, to be asked by any number of threads.  The arrays are
+ * made from a list, or lie in a file that is mapped (kernel_cache.h). */
+#ifndef TALLY_IMAGE_SYMBOL_TABLE_H
+#define TALLY_IMAGE_SYMBOL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "image/image.h"
+#include "image/symbol_list.h"
+
+/* All zero is empty and valid.  What arrays of a file hold may be anything: find and get end, and
+ * stay within them, whatever they hold. */
+struct tally_symbol_table {
+	const uint64_t *starts, *ends; /* as in the list, sorted */
+	const uint32_t *names;
+	const uint8_t *infos;
+	const uint32_t *outer; /* index + 1 of the nearest earlier symbol that reaches past this
+				* one, 0 none; NULL when no symbol overlaps another */
+	const char *text;
+	size_t text_size; /* the last byte is NUL */
+	size_t count;
+	uint64_t shift;            /* added to all places: the image lies elsewhere */
+	bool owns_rows, owns_text; /* malloc'ed, and freed by done */
+};
+
+void tally_symbol_table_done(struct tally_symbol_table *table);
+
+/* Makes the table from a sorted list, which is empty afterwards.  -ENOMEM leaves the list. */
+int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbol_list *list);
+/* The same, and the names stay whose they are. */
+int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_symbol_list *list,
+				 const char *text, size_t text_size);
+
+/* Index of the innermost symbol that covers `place`, or -ENOENT. */
+int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t place);
+
+/* The symbol; its name is borrowed from the table's text. */
+struct tally_symbol tally_symbol_table_get(const struct tally_symbol_table *table, size_t index);
+
+#endif

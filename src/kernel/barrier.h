@@ -1,0 +1,39 @@
+/* The memory barriers of the ring that kernel and reader share: all of them, and why.
+ *
+ * The kernel writes records, then moves data_head; the reader reads records, then moves data_tail.
+ * Each side must see the other's bytes before the other's mark:
+ *
+ *   kernel                                  reader
+ *   --------------------------------        ----------------------------------
+ *   if room up to data_tail (A)             load data_head          (acquire, C)
+ *     write the record                      read the record
+ *     store data_head        (release, B)   store data_tail         (release, D)
+ *
+ * B pairs with C: who sees the new head also sees the record's bytes.  Were C a plain load, the CPU
+ * could fetch the bytes before the head and hand out what the last lap left there.
+ * D pairs with A (a control dependency in the kernel): the kernel writes over a record only after
+ * it saw the tail pass it, and D keeps our reads of the record before that store.
+ *
+ * An acquire load and a release store are just enough on every architecture, and cost nothing on
+ * x86.  Source: the comment in perf_output_put_handle() of kernel/events/ring_buffer.c and the one
+ * at data_head in include/uapi/linux/perf_event.h, which asks for an rmb() after the read and an
+ * mb() before the write. */
+#ifndef TALLY_KERNEL_BARRIER_H
+#define TALLY_KERNEL_BARRIER_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+/* (C) Everything the kernel wrote below the returned head may be read after this. */
+static inline uint64_t barrier_load_head(const struct perf_event_mmap_page *page)
+{
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* (D) All reads below `tail` are done; the kernel may write there. */
+static inline void barrier_store_tail(struct perf_event_mmap_page *page, uint64_t tail)
+{
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* What this machine allows this process: sysctls, rlimits, capabilities. */
+#include <tally/kernel.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "base/fs.h"
+
+/* Bits of CapEff; source: include/uapi/linux/capability.h. */
+enum {
+	CAP_BIT_IPC_LOCK = 14,
+	CAP_BIT_SYS_PTRACE = 19,
+	CAP_BIT_SYS_ADMIN = 21,
+	CAP_BIT_SYSLOG = 34,
+	CAP_BIT_PERFMON = 38
+};
+
+/* The kernel's own defaults, for what cannot be read; source: kernel/events/core.c and
+ * include/uapi/linux/perf_event.h (PERF_MAX_STACK_DEPTH). */
+#define DEFAULT_MLOCK_KB  516
+#define DEFAULT_RATE      100000
+#define DEFAULT_MAX_STACK 127
+
+static int64_t sysctl_or(const char *root, const char *name, int64_t otherwise)
+{
+	char path[PATH_MAX];
+	int64_t value;
+	int length = snprintf(path, sizeof(path), "%s/proc/sys/kernel/%s", root, name);
+
+	if (length < 0 || (size_t)length >= sizeof(path) || tally_fs_read_number(path, &value))
+		return otherwise;
+	return value;
+}
+
+static uint64_t effective_capabilities(const char *root)
+{
+	uint64_t bits = 0;
+	char *status, *line;
+
+	if (tally_fs_readf(1 << 16, &status, NULL, "%s/proc/self/status", root))
+		return 0;
+	line = strstr(status, "\nCapEff:");
+	if (line)
+		bits = strtoull(line + strlen("\nCapEff:"), NULL, 16);
+	free(status);
+	return bits;
+}
+
+void tally_limits_read(const char *root, struct tally_limits *ret)
+{
+	struct rlimit limit;
+	uint64_t caps;
+	int64_t paranoid;
+
+	if (!root)
+		root = "";
+	*ret = (struct tally_limits){0};
+	paranoid = sysctl_or(root, "perf_event_paranoid", INT_MIN);
+	ret->paranoid = paranoid < INT_MIN || paranoid > INT_MAX ? INT_MAX : (int)paranoid;
+	ret->kptr_restrict =
+	    sysctl_or(root, "kptr_restrict", 0) > 0 ? (int)sysctl_or(root, "kptr_restrict", 0) : 0;
+	ret->mlock_kb = sysctl_or(root, "perf_event_mlock_kb", DEFAULT_MLOCK_KB);
+	ret->max_sample_rate = sysctl_or(root, "perf_event_max_sample_rate", DEFAULT_RATE);
+	ret->max_stack = sysctl_or(root, "perf_event_max_stack", DEFAULT_MAX_STACK);
+	if (!getrlimit(RLIMIT_MEMLOCK, &limit))
+		ret->memlock = limit.rlim_cur;
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		ret->nofile = limit.rlim_cur;
+		ret->nofile_hard = limit.rlim_max;
+	}
+	caps = effective_capabilities(root);
+	ret->perfmon = caps >> CAP_BIT_PERFMON & 1;
+	ret->sys_admin = caps >> CAP_BIT_SYS_ADMIN & 1;
+	ret->ipc_lock = caps >> CAP_BIT_IPC_LOCK & 1;
+	ret->sys_ptrace = caps >> CAP_BIT_SYS_PTRACE & 1;
+	ret->syslog = caps >> CAP_BIT_SYSLOG & 1;
+}
+
+/* Descriptors in use now; a guess of a few when /proc is not there. */
+static uint64_t open_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	uint64_t count = 0;
+
+	if (!folder)
+		return 16;
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+int tally_limits_raise_nofile(uint64_t need)
+{
+	struct rlimit limit, raised;
+	uint64_t total;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return -errno;
+	/* A few more, for the output file, pipes and what a library opens in between. */
+	if (__builtin_add_overflow(need, open_descriptors() + 16, &total))
+		return -EMFILE;
+	if (limit.rlim_cur >= total)
+		return 0;
+	raised = limit;
+	raised.rlim_cur = limit.rlim_max;
+	if (limit.rlim_max < total) {
+		/* CAP_SYS_RESOURCE may go past the hard limit, up to fs.nr_open. */
+		struct rlimit beyond = {.rlim_cur = total, .rlim_max = total};
+
+		if (!setrlimit(RLIMIT_NOFILE, &beyond))
+			return 0;
+	}
+	if (raised.rlim_cur > limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &raised))
+		return -errno;
+	return raised.rlim_cur >= total ? 0 : -EMFILE;
+}

@@ -1,0 +1,250 @@
+/* Opening what this kernel, this hardware and these rights allow of an attr.
+ *
+ * Features are probed by opening, never deduced from versions: distributions carry back what others
+ * lack, and a PMU may refuse what its kernel knows. */
+#include <tally/kernel.h>
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <unistd.h>
+#include <tally/abi.h>
+
+/* Newer than the headers of Debian 12 may know; values from include/uapi/linux/perf_event.h. */
+#define FORMAT_LOST (1ULL << 4)
+
+/* What may be given up, newest first: a kernel that lacks one lacks those above it, too, so the
+ * walk down the table meets an old kernel's limit early.  Members of `has` that are set are
+ * cleared. */
+static const struct relaxation {
+	uint32_t bit;
+	const char *name;
+	struct tally_attr has;
+	uint64_t instead; /* sample_type bits that take the place */
+} relaxations[] = {
+    {TALLY_RELAXED_DEFER_CALLCHAIN,
+     "no deferred callchains",
+     {.defer_callchain = 1, .defer_output = 1},
+     0},
+    {TALLY_RELAXED_BRANCH_COUNTERS,
+     "no branch counters",
+     {.branch_sample_type = PERF_SAMPLE_BRANCH_COUNTERS},
+     0},
+    {TALLY_RELAXED_LOST, "no counts of lost records", {.read_format = FORMAT_LOST}, 0},
+    {TALLY_RELAXED_INHERIT_THREAD, "child processes measured too", {.inherit_thread = 1}, 0},
+    {TALLY_RELAXED_WEIGHT_STRUCT,
+     "one weight in place of three",
+     {.sample_type = PERF_SAMPLE_WEIGHT_STRUCT},
+     PERF_SAMPLE_WEIGHT},
+    {TALLY_RELAXED_BUILD_ID, "no build-ids from the kernel", {.build_id = 1}, 0},
+    {TALLY_RELAXED_CODE_PAGE_SIZE,
+     "no code page sizes",
+     {.sample_type = PERF_SAMPLE_CODE_PAGE_SIZE},
+     0},
+    {TALLY_RELAXED_DATA_PAGE_SIZE,
+     "no data page sizes",
+     {.sample_type = PERF_SAMPLE_DATA_PAGE_SIZE},
+     0},
+    {TALLY_RELAXED_TEXT_POKE, "no text-poke records", {.text_poke = 1}, 0},
+    {TALLY_RELAXED_CGROUP, "no cgroups", {.cgroup = 1, .sample_type = PERF_SAMPLE_CGROUP}, 0},
+    {TALLY_RELAXED_BRANCH_HW_INDEX,
+     "no branch stack index",
+     {.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX},
+     0},
+    {TALLY_RELAXED_BPF_EVENT, "no BPF program records", {.bpf_event = 1}, 0},
+    {TALLY_RELAXED_KSYMBOL, "no kernel symbol records", {.ksymbol = 1}, 0},
+    {TALLY_RELAXED_NAMESPACES, "no namespaces", {.namespaces = 1}, 0},
+    {TALLY_RELAXED_PHYS_ADDR, "no physical addresses", {.sample_type = PERF_SAMPLE_PHYS_ADDR}, 0},
+    {TALLY_RELAXED_CONTEXT_SWITCH, "no context switch records", {.context_switch = 1}, 0},
+    {TALLY_RELAXED_CLOCKID, "the kernel's own clock", {.use_clockid = 1, .clockid = -1}, 0},
+    {TALLY_RELAXED_EXCLUDE_GUEST, "guests measured too", {.exclude_guest = 1}, 0},
+};
+
+#define RELAXATION_COUNT (sizeof(relaxations) / sizeof(relaxations[0]))
+
+const char *tally_relaxed_name(uint32_t bit)
+{
+	if (bit == TALLY_RELAXED_PRECISE)
+		return "precise_ip lowered";
+	if (bit == TALLY_RELAXED_KERNEL)
+		return "user space only";
+	for (size_t i = 0; i < RELAXATION_COUNT; i++)
+		if (relaxations[i].bit == bit)
+			return relaxations[i].name;
+	return NULL;
+}
+
+static bool has(const struct tally_attr *attr, const struct relaxation *item)
+{
+	return (attr->flags & item->has.flags) || (attr->sample_type & item->has.sample_type) ||
+	       (attr->read_format & item->has.read_format) ||
+	       (attr->branch_sample_type & item->has.branch_sample_type);
+}
+
+/* The attr without the things of `given_up`, and with precise_ip at most `precise`. */
+static struct tally_attr without(const struct tally_attr *attr, uint32_t given_up, unsigned precise)
+{
+	struct tally_attr less = *attr;
+
+	for (size_t i = 0; i < RELAXATION_COUNT; i++) {
+		const struct relaxation *item = &relaxations[i];
+
+		if (!(given_up & item->bit) || !has(attr, item))
+			continue;
+		if (less.sample_type & item->has.sample_type)
+			less.sample_type |= item->instead;
+		less.flags &= ~item->has.flags;
+		less.sample_type &= ~item->has.sample_type;
+		less.read_format &= ~item->has.read_format;
+		less.branch_sample_type &= ~item->has.branch_sample_type;
+		if (item->has.clockid)
+			less.clockid = 0;
+	}
+	if (given_up & TALLY_RELAXED_KERNEL) {
+		less.exclude_kernel = 1;
+		less.exclude_hv = 1;
+		less.branch_sample_type &=
+		    ~(uint64_t)(PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV);
+	}
+	if (less.precise_ip > precise)
+		less.precise_ip = precise & 3;
+	return less;
+}
+
+struct attempt {
+	const struct tally_attr *attr;
+	const struct tally_open_target *target;
+	const struct tally_limits *limits;
+	uint32_t may, given_up;
+	unsigned precise;
+};
+
+/* Opens the attr less what is given up so far, and `more`. */
+static int try(const struct attempt *attempt, uint32_t more, unsigned precise)
+{
+	struct tally_attr less = without(attempt->attr, attempt->given_up | more, precise);
+
+	return tally_open(&less, attempt->target, attempt->limits, NULL);
+}
+
+static bool of_rights(int result)
+{
+	return result == -EACCES || result == -EPERM;
+}
+
+/* Whether giving something up could help; no descriptor, memory, process or PMU comes of it. */
+static bool of_features(int result)
+{
+	return result == -EINVAL || result == -E2BIG || result == -EOPNOTSUPP;
+}
+
+/* For want of rights: the three things of an attr that need them and can be done without. */
+static int relax_rights(struct attempt *attempt, int result)
+{
+	static const uint32_t steps[] = {TALLY_RELAXED_NAMESPACES, TALLY_RELAXED_PHYS_ADDR,
+					 TALLY_RELAXED_KERNEL};
+	uint32_t tried = 0;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && of_rights(result); i++) {
+		struct tally_attr now = without(attempt->attr, tried, attempt->precise);
+		struct tally_attr less = without(attempt->attr, tried | steps[i], attempt->precise);
+
+		if (!(attempt->may & steps[i]) ||
+		    (now.flags == less.flags && now.sample_type == less.sample_type))
+			continue;
+		tried |= steps[i];
+		result = try(attempt, tried, attempt->precise);
+	}
+	/* Given up also when it did not help: what is explained then is what remains refused. */
+	attempt->given_up |= tried;
+	return result;
+}
+
+static int relax_precise(struct attempt *attempt, int result)
+{
+	unsigned precise = attempt->precise;
+
+	if (!(attempt->may & TALLY_RELAXED_PRECISE))
+		return result;
+	while (of_features(result) && precise > 0) {
+		result = try(attempt, 0, --precise);
+		if (!of_features(result))
+			attempt->precise = precise;
+	}
+	return result;
+}
+
+/* Gives up features one by one until it opens, and then tries each back in. */
+static int relax_features(struct attempt *attempt, int result)
+{
+	uint32_t tried = 0;
+	unsigned precise = attempt->precise;
+
+	for (size_t i = 0; i < RELAXATION_COUNT && of_features(result); i++) {
+		if (!(attempt->may & relaxations[i].bit) ||
+		    (attempt->given_up & relaxations[i].bit) ||
+		    !has(attempt->attr, &relaxations[i]))
+			continue;
+		tried |= relaxations[i].bit;
+		result = try(attempt, tried, precise);
+	}
+	/* Both a feature and precise_ip may be in the way. */
+	while (of_features(result) && (attempt->may & TALLY_RELAXED_PRECISE) && precise > 0)
+		result = try(attempt, tried, --precise);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < RELAXATION_COUNT; i++) {
+		uint32_t bit = relaxations[i].bit;
+		int fd;
+
+		if (!(tried & bit))
+			continue;
+		fd = try(attempt, tried & ~bit, precise);
+		if (fd < 0)
+			continue;
+		close(result);
+		result = fd;
+		tried &= ~bit;
+	}
+	attempt->given_up |= tried;
+	attempt->precise = precise;
+	return result;
+}
+
+int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *target,
+		       const struct tally_limits *limits, uint32_t may, uint32_t *ret_given_up,
+		       struct tally_error *error)
+{
+	struct attempt attempt = {
+	    .attr = attr,
+	    .target = target,
+	    .limits = limits,
+	    .may = may,
+	    .precise = attr->precise_ip,
+	};
+	struct tally_limits own;
+	struct tally_attr opened;
+	int result;
+
+	if (!limits) {
+		tally_limits_read(NULL, &own);
+		attempt.limits = &own;
+	}
+	result = try(&attempt, 0, attempt.precise);
+	if (of_rights(result))
+		result = relax_rights(&attempt, result);
+	if (of_features(result))
+		result = relax_precise(&attempt, result);
+	if (of_features(result))
+		result = relax_features(&attempt, result);
+	opened = without(attr, attempt.given_up, attempt.precise);
+	if (result < 0) {
+		tally_open_explain(-result, &opened, target, attempt.limits, error);
+		return result;
+	}
+	if (opened.precise_ip < attr->precise_ip)
+		attempt.given_up |= TALLY_RELAXED_PRECISE;
+	opened.size = tally_attr_min_size(&opened);
+	*attr = opened;
+	*ret_given_up = attempt.given_up;
+	return result;
+}

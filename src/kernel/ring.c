@@ -1,0 +1,289 @@
+/* A mapped ring: mapping it within what the limits allow, and taking records out of it.
+ *
+ * Positions are the kernel's: bytes since the ring was made, ever growing (ever
+ * shrinking with attr.write_backward, where they start at 0 and wrap below it); a position modulo
+ * the ring's size is its place in the memory. */
+#include <tally/kernel.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <tally/record.h>
+#include <unistd.h>
+#include "base/fail.h"
+#include "base/options.h"
+#include "kernel/barrier.h"
+
+struct tally_ring {
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	uint64_t size;    /* of the data, a power of two; 0: only the control page */
+	uint64_t at;      /* first unread position */
+	uint64_t end;     /* where the unread bytes end, as of the last look */
+	uint64_t seen;    /* overwrite rings: data_head at the last look */
+	uint64_t pending; /* bytes that tally_ring_next() handed out and its next call consumes */
+	uint8_t *joined;  /* a record that wraps, put together; made on first need */
+	size_t mapped, pages;
+	int fd;
+	bool overwrite;
+};
+
+static int map_refused(int errnum, const struct tally_ring_options *options,
+		       const struct tally_limits *limits, size_t page_size,
+		       struct tally_error *error)
+{
+	size_t kb = (options->least_pages + 1) * page_size / 1024;
+
+	switch (errnum) {
+	case EPERM:
+		return tally_fail(
+		    error, -errnum, -1,
+		    "a ring of %zu KiB may not be locked in memory: kernel.perf_event_mlock_kb "
+		    "is %lld KiB a CPU for all rings of this user, RLIMIT_MEMLOCK %llu KiB more, "
+		    "and others of this user may hold some of it; let this program lock more "
+		    "with `sudo setcap cap_perfmon,cap_ipc_lock+ep $(command -v tally)`, raise "
+		    "the limit with `sudo sysctl kernel.perf_event_mlock_kb=%zu`, or ask for "
+		    "smaller rings (-m)",
+		    kb, (long long)limits->mlock_kb, (unsigned long long)limits->memlock / 1024,
+		    kb * 4);
+	case ENOMEM:
+		return tally_fail(error, -errnum, -1,
+				  "no memory for a ring of %zu KiB: ask for smaller rings (-m), "
+				  "fewer CPUs (-C) or fewer threads, or see `sysctl "
+				  "vm.max_map_count` when there are very many rings",
+				  kb);
+	case EINVAL:
+		return tally_fail(error, -errnum, -1,
+				  "the kernel refuses a ring for this event: one that is inherited "
+				  "(attr.inherit) and bound to no CPU has none, nor has one whose "
+				  "output goes to another ring; open the event once for each CPU, "
+				  "or without inherit");
+	default:
+		return tally_fail(error, -errnum, -1, "cannot map a ring of %zu KiB: %s", kb,
+				  strerror(errnum));
+	}
+}
+
+static int check_options(const struct tally_ring_options *options, size_t page_size,
+			 struct tally_error *error)
+{
+	size_t pages = options->pages;
+
+	if (pages & (pages - 1))
+		return tally_fail(error, -EINVAL, -1,
+				  "a ring has a power of two of data pages, not %zu", pages);
+	if (pages > (SIZE_MAX >> 2) / page_size)
+		return tally_fail(error, -EINVAL, -1, "a ring of %zu pages is too large", pages);
+	return 0;
+}
+
+int tally_ring_open(int fd, const struct tally_ring_options *options,
+		    const struct tally_limits *limits, struct tally_ring **ret,
+		    struct tally_error *error)
+{
+	struct tally_ring_options use = {.size = sizeof(use)};
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	struct tally_limits own;
+	struct tally_ring *ring;
+	void *at = MAP_FAILED;
+	int result = tally_options_take(&use, sizeof(use), options);
+
+	if (result)
+		return tally_fail(error, result, -1,
+				  "the ring's options ask for what this version cannot do");
+	result = check_options(&use, page_size, error);
+	if (result)
+		return result;
+	if (!limits) {
+		tally_limits_read(NULL, &own);
+		limits = &own;
+	}
+	if (!use.least_pages || use.least_pages > use.pages)
+		use.least_pages = use.pages ? 1 : 0;
+	ring = calloc(1, sizeof(*ring));
+	if (!ring)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	/* A writable mapping makes the kernel stop at data_tail; a read-only one lets it overwrite.
+	 */
+	for (ring->pages = use.pages;; ring->pages /= 2) {
+		ring->mapped = (ring->pages + 1) * page_size;
+		at = mmap(NULL, ring->mapped, use.overwrite ? PROT_READ : PROT_READ | PROT_WRITE,
+			  MAP_SHARED, fd, 0);
+		if (at != MAP_FAILED)
+			break;
+		result = errno;
+		if ((result != EPERM && result != ENOMEM) || ring->pages / 2 < use.least_pages ||
+		    ring->pages < 2) {
+			use.least_pages = ring->pages;
+			free(ring);
+			return map_refused(result, &use, limits, page_size, error);
+		}
+	}
+	ring->page = at;
+	/* data_offset is there from Linux 4.1 on; before, the data was always behind one page. */
+	ring->data =
+	    (const uint8_t *)at + (ring->page->data_offset ? ring->page->data_offset : page_size);
+	ring->size = (uint64_t)ring->pages * page_size;
+	ring->overwrite = use.overwrite;
+	ring->fd = fd;
+	*ret = ring;
+	return 0;
+}
+
+void tally_ring_close(struct tally_ring *ring)
+{
+	if (!ring)
+		return;
+	munmap(ring->page, ring->mapped);
+	free(ring->joined);
+	free(ring);
+}
+
+size_t tally_ring_pages(const struct tally_ring *ring)
+{
+	return ring->pages;
+}
+
+int tally_ring_fd(const struct tally_ring *ring)
+{
+	return ring->fd;
+}
+
+/* `size` of the header at a position.  Records start at multiples of 8, so a header never wraps. */
+static uint16_t size_at(const struct tally_ring *ring, uint64_t position)
+{
+	const struct perf_event_header *header =
+	    (const void *)(ring->data + (position & (ring->size - 1)));
+
+	return header->size;
+}
+
+/* A backward ring, paused: the newest record is at data_head and older ones follow upward, until
+ * the bytes that were never written (a header of zeros), the record that the newest one cut off (it
+ * would pass one lap above the head), or what an earlier look took. */
+static void look_backward(struct tally_ring *ring)
+{
+	uint64_t head = barrier_load_head(ring->page), fresh = ring->seen - head, length = 0;
+
+	if (head == ring->seen || (int64_t)head > 0)
+		return;
+	while (length < fresh && length < ring->size) {
+		uint16_t size = size_at(ring, head + length);
+
+		if (size < sizeof(struct perf_event_header) || size > ring->size - length)
+			break;
+		length += size;
+	}
+	ring->seen = head;
+	ring->at = head;
+	ring->end = head + length;
+}
+
+static void look(struct tally_ring *ring)
+{
+	if (!ring->size)
+		return;
+	if (ring->overwrite) {
+		look_backward(ring);
+		return;
+	}
+	ring->end = barrier_load_head(ring->page);
+	/* More than a lap cannot be unread; should the kernel's page say so, nothing there is
+	 * whole. */
+	if (ring->end - ring->at > ring->size)
+		ring->at = ring->end;
+}
+
+static void consume(struct tally_ring *ring, uint64_t bytes)
+{
+	ring->at += bytes < ring->end - ring->at ? bytes : ring->end - ring->at;
+	if (!ring->overwrite && ring->size)
+		barrier_store_tail(ring->page, ring->at);
+}
+
+static void settle(struct tally_ring *ring)
+{
+	if (ring->pending)
+		consume(ring, ring->pending);
+	ring->pending = 0;
+}
+
+size_t tally_ring_peek(struct tally_ring *ring, struct tally_ring_bytes *ret)
+{
+	uint64_t total, place, until_wrap;
+
+	settle(ring);
+	look(ring);
+	*ret = (struct tally_ring_bytes){0};
+	total = ring->end - ring->at;
+	if (!total)
+		return 0;
+	place = ring->at & (ring->size - 1);
+	until_wrap = ring->size - place;
+	ret->first = ring->data + place;
+	ret->first_size = total < until_wrap ? total : until_wrap;
+	if (total > until_wrap) {
+		ret->second = ring->data;
+		ret->second_size = total - until_wrap;
+	}
+	return total;
+}
+
+void tally_ring_consume(struct tally_ring *ring, size_t bytes)
+{
+	settle(ring);
+	consume(ring, bytes);
+}
+
+/* The record at `place` passes the memory's end: its two halves, put together. */
+static const uint8_t *join(struct tally_ring *ring, uint64_t place, uint16_t size)
+{
+	size_t first = ring->size - place;
+
+	if (!ring->joined)
+		ring->joined = malloc(UINT16_MAX + 1);
+	if (!ring->joined)
+		return NULL;
+	memcpy(ring->joined, ring->data + place, first);
+	memcpy(ring->joined + first, ring->data, size - first);
+	return ring->joined;
+}
+
+int tally_ring_next(struct tally_ring *ring, struct tally_record *ret)
+{
+	struct perf_event_header header;
+	const uint8_t *bytes;
+	uint64_t place, unread;
+
+	settle(ring);
+	/* Looking is an access to a cache line that the kernel writes: only when all is read. */
+	if (ring->at == ring->end)
+		look(ring);
+	unread = ring->end - ring->at;
+	if (!unread) {
+		bool forward = ring->overwrite && (int64_t)barrier_load_head(ring->page) > 0;
+
+		return forward ? -EINVAL : 0;
+	}
+	place = ring->at & (ring->size - 1);
+	bytes = ring->data + place;
+	if (unread < sizeof(header))
+		return -EBADMSG;
+	memcpy(&header, bytes, sizeof(header));
+	if (header.size < sizeof(header) || header.size % 8 || header.size > unread)
+		return -EBADMSG;
+	if (header.size > ring->size - place)
+		bytes = join(ring, place, header.size);
+	if (!bytes)
+		return -ENOMEM;
+	ring->pending = header.size;
+	*ret = (struct tally_record){
+	    .bytes = bytes,
+	    .offset = ring->at,
+	    .type = header.type,
+	    .misc = header.misc,
+	    .size = header.size,
+	};
+	return 1;
+}

@@ -1,0 +1,147 @@
+#include "output/cell.h"
+
+#include <string.h>
+#include "base/text.h"
+
+static bool begins_character(char byte)
+{
+	return ((uint8_t)byte & 0xc0) != 0x80;
+}
+
+size_t tally_cell_columns(const char *text, size_t length)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < length; i++)
+		columns += begins_character(text[i]);
+	return columns;
+}
+
+size_t tally_cell_cut(const char *text, size_t length, size_t columns)
+{
+	for (size_t i = 0; i < length; i++)
+		if (begins_character(text[i]) && !columns--)
+			return i;
+	return length;
+}
+
+void tally_cell_spaces(struct tally_buf *to, size_t count)
+{
+	if (!count || tally_buf_reserve(to, count))
+		return;
+	memset(to->data + to->size, ' ', count);
+	to->size += count;
+}
+
+void tally_cell_padded(struct tally_buf *to, uint64_t value, unsigned digits)
+{
+	char text[24], *at = text + sizeof(text);
+	char *least = at - (digits < sizeof(text) ? digits : sizeof(text));
+
+	do {
+		*--at = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	while (at > least)
+		*--at = '0';
+	tally_buf_add(to, at, (size_t)(text + sizeof(text) - at));
+}
+
+void tally_cell_u64(struct tally_buf *to, uint64_t value)
+{
+	tally_cell_padded(to, value, 1);
+}
+
+void tally_cell_hex(struct tally_buf *to, uint64_t value, unsigned digits)
+{
+	static const char hex[] = "0123456789abcdef";
+	char text[16], *at = text + sizeof(text);
+	char *least = at - (digits < sizeof(text) ? digits : sizeof(text));
+
+	do {
+		*--at = hex[value & 15];
+		value >>= 4;
+	} while (value);
+	while (at > least)
+		*--at = '0';
+	tally_buf_add(to, at, (size_t)(text + sizeof(text) - at));
+}
+
+uint64_t tally_cell_share(uint64_t part, uint64_t whole)
+{
+	if (!whole)
+		return 0;
+	/* The kernel's periods sum to less than 2^64, but a file may say anything. */
+	return (uint64_t)(((__uint128_t)part * 20000 + whole) / ((__uint128_t)whole * 2));
+}
+
+void tally_cell_percent(struct tally_buf *to, uint64_t hundredths)
+{
+	tally_cell_u64(to, hundredths / 100);
+	tally_buf_byte(to, '.');
+	tally_cell_padded(to, hundredths % 100, 2);
+	tally_buf_byte(to, '%');
+}
+
+void tally_cell_count(struct tally_buf *to, uint64_t value)
+{
+	static const char units[] = "KMG";
+	char unit = 0;
+
+	for (size_t i = 0; i < 3 && value > 1000; i++) {
+		value /= 1000;
+		unit = units[i];
+	}
+	tally_cell_u64(to, value);
+	if (unit)
+		tally_buf_byte(to, (uint8_t)unit);
+}
+
+void tally_cell_name(struct tally_buf *to, const char *name)
+{
+	if (name)
+		tally_text_escape(to, name, strlen(name));
+}
+
+void tally_cell_symbol(struct tally_buf *to, const struct tally_frame *frame)
+{
+	char level[] = "[.] ";
+
+	if (frame->level >= ' ' && frame->level < 0x7f)
+		level[1] = frame->level;
+	tally_buf_add(to, level, 4);
+	if (frame->symbol) {
+		tally_cell_name(to, frame->symbol);
+		return;
+	}
+	tally_buf_add(to, "0x", 2);
+	tally_cell_hex(to, frame->place, 16);
+}
+
+void tally_cell_frame(struct tally_buf *to, const struct tally_frame *frame)
+{
+	if (frame->symbol) {
+		tally_cell_name(to, frame->symbol);
+		return;
+	}
+	if (frame->image_name && frame->image_name[0] != '[') {
+		tally_cell_name(to, frame->image_name);
+		tally_buf_byte(to, '+');
+	}
+	tally_buf_add(to, "0x", 2);
+	tally_cell_hex(to, frame->place, 1);
+}
+
+bool tally_cell_tint(struct tally_buf *to, uint64_t hundredths, bool colour)
+{
+	if (!colour || hundredths < 50)
+		return false;
+	tally_buf_text(to, hundredths >= 500 ? "\x1b[31m" : "\x1b[32m");
+	return true;
+}
+
+void tally_cell_plain(struct tally_buf *to, bool tinted)
+{
+	if (tinted)
+		tally_buf_text(to, "\x1b[m");
+}

@@ -1,0 +1,501 @@
+#include "process/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/chunks.h"
+#include "base/map.h"
+#include "process/space.h"
+#include "process/timeline.h"
+
+/* misc bits that share a position.  Source: include/uapi/linux/perf_event.h; FORK_EXEC is what perf
+ * sets in the FORK records it makes for what already runs, whose maps it tells apart. */
+#define MISC_MMAP_DATA (1U << 13)
+#define MISC_COMM_EXEC (1U << 13)
+#define MISC_FORK_EXEC (1U << 13)
+
+#define KSYMBOL_UNREGISTER 1U
+
+#define KERNEL_SPACE 0U
+#define NAME_UNTOLD  UINT32_MAX /* value in `comms`: the thread's name was not told yet */
+
+/* perf calls the idle task so; no record tells its name. */
+#define IDLE_NAME "swapper"
+
+struct tally_process_table {
+	struct tally_strings strings;
+	struct tally_timeline comms;  /* by tid: string */
+	struct tally_timeline spaces; /* by pid: space */
+	struct tally_space *space_list;
+	size_t space_count, space_room;
+	struct tally_mapping_row *rows;
+	size_t row_count, row_room;
+	uint32_t *own; /* row numbers by space, in order of arrival */
+
+	/* Names made for threads that are seen only in samples, after freezing. */
+	pthread_mutex_t late_lock;
+	struct tally_chunks late; /* const char * */
+	struct tally_map late_ids;
+	struct tally_arena late_arena;
+};
+
+static int64_t space_add(struct tally_process_table *table, const struct tally_space *space)
+{
+	if (table->space_count == table->space_room) {
+		size_t room = table->space_room ? table->space_room * 2 : 64;
+		void *list = room < UINT32_MAX
+				 ? reallocarray(table->space_list, room, sizeof(*table->space_list))
+				 : NULL;
+
+		if (!list)
+			return -ENOMEM;
+		table->space_list = list;
+		table->space_room = room;
+	}
+	table->space_list[table->space_count] = *space;
+	return (int64_t)table->space_count++;
+}
+
+/* The space of a process from `time` on, made of what `from` (or NULL) held then. */
+static int space_begin(struct tally_process_table *table, uint32_t pid, uint64_t time,
+		       const struct tally_timeline_entry *from, bool exec)
+{
+	struct tally_space made = {.parent = SPACE_NONE, .fork_time = time, .exec = exec};
+	int64_t number;
+
+	if (from) {
+		const struct tally_space *above = &table->space_list[from->value];
+
+		made.parent = from->value;
+		/* One that has mapped nothing of its own yet is passed over, so that forks of forks
+		 * do not become long chains. */
+		if (!above->own_count && above->parent != SPACE_NONE) {
+			made.parent = above->parent;
+			made.fork_time = above->fork_time;
+			made.exec |= above->exec;
+		}
+	}
+	number = space_add(table, &made);
+	return number < 0 ? -ENOMEM
+			  : tally_timeline_add(&table->spaces, pid, time, (uint32_t)number);
+}
+
+int tally_process_table_new(struct tally_process_table **ret)
+{
+	struct tally_process_table *table = calloc(1, sizeof(*table));
+	int64_t idle;
+
+	if (!table)
+		return -ENOMEM;
+	pthread_mutex_init(&table->late_lock, NULL);
+	idle = tally_strings_intern(&table->strings, IDLE_NAME, strlen(IDLE_NAME));
+	if (idle < 0 || space_add(table, &(struct tally_space){.parent = SPACE_NONE}) < 0 ||
+	    tally_timeline_add(&table->comms, 0, 0, (uint32_t)idle)) {
+		tally_process_table_free(table);
+		return -ENOMEM;
+	}
+	*ret = table;
+	return 0;
+}
+
+void tally_process_table_free(struct tally_process_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->space_count; i++)
+		tally_space_done(&table->space_list[i]);
+	free(table->space_list);
+	free(table->rows);
+	free(table->own);
+	tally_timeline_done(&table->comms);
+	tally_timeline_done(&table->spaces);
+	tally_strings_done(&table->strings);
+	chunks_done(&table->late);
+	tally_map_done(&table->late_ids);
+	tally_arena_done(&table->late_arena);
+	pthread_mutex_destroy(&table->late_lock);
+	free(table);
+}
+
+static int feed_comm(struct tally_process_table *table, const struct tally_body *body,
+		     uint64_t time)
+{
+	const struct tally_record_comm *comm = &body->comm;
+	int64_t name = tally_strings_intern(&table->strings, comm->comm, strlen(comm->comm));
+	struct tally_timeline_entry *newest;
+
+	if (name < 0)
+		return -ENOMEM;
+	newest = tally_timeline_newest(&table->comms, comm->tid);
+	if (newest && newest->value == NAME_UNTOLD)
+		newest->value = (uint32_t)name;
+	else if ((!newest || newest->value != (uint32_t)name) &&
+		 tally_timeline_add(&table->comms, comm->tid, time, (uint32_t)name))
+		return -ENOMEM;
+	if (!(body->misc & MISC_COMM_EXEC))
+		return 0;
+	return space_begin(table, comm->pid, time, tally_timeline_newest(&table->spaces, comm->pid),
+			   true);
+}
+
+static int feed_fork(struct tally_process_table *table, const struct tally_body *body,
+		     uint64_t time)
+{
+	const struct tally_record_task *task = &body->task;
+	const struct tally_timeline_entry *name = tally_timeline_newest(&table->comms, task->ptid);
+
+	if (tally_timeline_add(&table->comms, task->tid, time, name ? name->value : NAME_UNTOLD))
+		return -ENOMEM;
+	if (task->pid == task->ppid)
+		return 0; /* a thread: its process's space */
+	return space_begin(
+	    table, task->pid, time,
+	    body->misc & MISC_FORK_EXEC ? NULL : tally_timeline_newest(&table->spaces, task->ppid),
+	    false);
+}
+
+/* The space that a process maps into; one that starts with the process's first record when nothing
+ * was told of it. */
+static int64_t space_of(struct tally_process_table *table, uint32_t pid)
+{
+	const struct tally_timeline_entry *newest = tally_timeline_newest(&table->spaces, pid);
+	int64_t space;
+
+	if (newest)
+		return newest->value;
+	space = space_add(table, &(struct tally_space){.parent = SPACE_NONE});
+	if (space < 0 || tally_timeline_add(&table->spaces, pid, 0, (uint32_t)space))
+		return -ENOMEM;
+	return space;
+}
+
+static int row_add(struct tally_process_table *table, struct tally_mapping_row *row, uint64_t len,
+		   const char *filename)
+{
+	struct tally_mapping *mapping = &row->mapping;
+	int64_t name;
+
+	if (!len)
+		return 0;
+	mapping->end = mapping->start + len < mapping->start ? UINT64_MAX : mapping->start + len;
+	name = tally_strings_intern(&table->strings, filename, strlen(filename));
+	if (name < 0)
+		return -ENOMEM;
+	if (table->row_count == table->row_room) {
+		size_t room = table->row_room ? table->row_room * 2 : 256;
+		void *rows = room < UINT32_MAX
+				 ? reallocarray(table->rows, room, sizeof(*table->rows))
+				 : NULL;
+
+		if (!rows)
+			return -ENOMEM;
+		table->rows = rows;
+		table->row_room = room;
+	}
+	mapping->filename = (uint32_t)name;
+	mapping->number = (uint32_t)table->row_count;
+	table->rows[table->row_count++] = *row;
+	table->space_list[row->space].own_count++;
+	return 0;
+}
+
+/* Fills what MMAP and MMAP2 share.  1: taken, 0: not of interest, -ENOMEM. */
+static int row_begin(struct tally_process_table *table, const struct tally_body *body, uint32_t pid,
+		     bool executable, uint64_t time, struct tally_mapping_row *row)
+{
+	uint8_t cpumode = body->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	int64_t space = KERNEL_SPACE;
+
+	if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER ||
+	    cpumode == PERF_RECORD_MISC_HYPERVISOR)
+		return 0;
+	if (cpumode != PERF_RECORD_MISC_KERNEL) {
+		if (!executable)
+			return 0;
+		space = space_of(table, pid);
+		if (space < 0)
+			return -ENOMEM;
+	}
+	*row = (struct tally_mapping_row){
+	    .mapping = {.pid = pid, .cpumode = cpumode}, .time = time, .space = (uint32_t)space};
+	return 1;
+}
+
+static int feed_mmap(struct tally_process_table *table, const struct tally_body *body,
+		     uint64_t time)
+{
+	const struct tally_record_mmap *mmap = &body->mmap;
+	struct tally_mapping_row row;
+	int taken = row_begin(table, body, mmap->pid, !(body->misc & MISC_MMAP_DATA), time, &row);
+
+	if (taken <= 0)
+		return taken;
+	row.mapping.start = mmap->addr;
+	row.mapping.pgoff = mmap->pgoff;
+	row.mapping.prot = PROT_EXEC;
+	return row_add(table, &row, mmap->len, mmap->filename);
+}
+
+static int feed_mmap2(struct tally_process_table *table, const struct tally_body *body,
+		      uint64_t time)
+{
+	const struct tally_record_mmap2 *mmap = &body->mmap2;
+	struct tally_mapping_row row;
+	/* A writer that knew no protection left it 0. */
+	bool executable =
+	    (mmap->prot & PROT_EXEC) || (!mmap->prot && !(body->misc & MISC_MMAP_DATA));
+	int taken = row_begin(table, body, mmap->pid, executable, time, &row);
+
+	if (taken <= 0)
+		return taken;
+	row.mapping.start = mmap->addr;
+	row.mapping.pgoff = mmap->pgoff;
+	row.mapping.prot = mmap->prot;
+	row.mapping.flags = mmap->flags;
+	row.mapping.maj = mmap->maj;
+	row.mapping.min = mmap->min;
+	row.mapping.ino = mmap->ino;
+	row.mapping.ino_generation = mmap->ino_generation;
+	if (mmap->build_id_size && mmap->build_id_size <= sizeof(row.mapping.build_id)) {
+		row.mapping.build_id_size = mmap->build_id_size;
+		memcpy(row.mapping.build_id, mmap->build_id, mmap->build_id_size);
+	}
+	return row_add(table, &row, mmap->len, mmap->filename);
+}
+
+static int feed_ksymbol(struct tally_process_table *table, const struct tally_body *body,
+			uint64_t time)
+{
+	const struct tally_record_ksymbol *symbol = &body->ksymbol;
+	struct tally_mapping_row row = {
+	    .mapping = {.start = symbol->addr,
+			.pid = UINT32_MAX,
+			.prot = PROT_EXEC,
+			.cpumode = PERF_RECORD_MISC_KERNEL,
+			.ksymbol = true},
+	    .time = time,
+	    .space = KERNEL_SPACE,
+	    .hole = symbol->flags & KSYMBOL_UNREGISTER,
+	};
+
+	return row_add(table, &row, symbol->len, symbol->name);
+}
+
+int tally_process_feed(struct tally_process_table *table, const struct tally_body *body,
+		       uint64_t time)
+{
+	switch (body->type) {
+	case PERF_RECORD_COMM:
+		return feed_comm(table, body, time);
+	case PERF_RECORD_FORK:
+		return feed_fork(table, body, time);
+	case PERF_RECORD_MMAP:
+		return feed_mmap(table, body, time);
+	case PERF_RECORD_MMAP2:
+		return feed_mmap2(table, body, time);
+	case PERF_RECORD_KSYMBOL:
+		return feed_ksymbol(table, body, time);
+	default:
+		return 0;
+	}
+}
+
+/* Writes ":TID", as perf names a thread it knows nothing of; the number is signed there. */
+static int name_of_tid(struct tally_buf *text, uint32_t tid)
+{
+	tally_buf_clear(text);
+	tally_buf_printf(text, ":%d", (int)tid);
+	return text->failed;
+}
+
+static int freeze_names(struct tally_process_table *table)
+{
+	struct tally_buf text = {0};
+	uint32_t *tids = NULL;
+	int result = 0;
+
+	/* The tid of each dense key, wanted only when a name is missing. */
+	for (size_t i = 0; !result && i < table->comms.count; i++) {
+		struct tally_timeline_entry *entry = &table->comms.entries[i];
+		int64_t id;
+
+		if (entry->value != NAME_UNTOLD)
+			continue;
+		if (!tids) {
+			tids = calloc(table->comms.keys.count, sizeof(*tids));
+			for (size_t at = 0; tids && at < table->comms.keys.room; at++) {
+				const struct tally_map_slot *slot = &table->comms.keys.slots[at];
+
+				if (slot->key)
+					tids[slot->value] = (uint32_t)(slot->key - 1);
+			}
+		}
+		if (!tids || name_of_tid(&text, tids[entry->key])) {
+			result = -ENOMEM;
+			break;
+		}
+		id = tally_strings_intern(&table->strings, (const char *)text.data, text.size);
+		if (id < 0)
+			result = -ENOMEM;
+		else
+			entry->value = (uint32_t)id;
+	}
+	free(tids);
+	tally_buf_done(&text);
+	return result;
+}
+
+/* Sorts the rows' numbers by space, keeping their order. */
+static int sort_own(struct tally_process_table *table, uint32_t **ret_first)
+{
+	uint32_t *first = calloc(table->space_count + 1, sizeof(*first));
+
+	table->own = calloc(table->row_count + 1, sizeof(*table->own));
+	if (!first || !table->own) {
+		free(first);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < table->space_count; i++)
+		first[i + 1] = first[i] + table->space_list[i].own_count;
+	for (size_t i = 0; i < table->row_count; i++)
+		table->own[first[table->rows[i].space]++] = (uint32_t)i;
+	/* Each start has moved to its space's end, which is the next one's start. */
+	memmove(first + 1, first, table->space_count * sizeof(*first));
+	first[0] = 0;
+	*ret_first = first;
+	return 0;
+}
+
+int tally_process_freeze(struct tally_process_table *table)
+{
+	uint32_t *first, era = 1;
+	int result = freeze_names(table);
+
+	if (!result)
+		result = tally_timeline_freeze(&table->comms);
+	if (!result)
+		result = tally_timeline_freeze(&table->spaces);
+	if (result || (result = sort_own(table, &first)))
+		return result;
+	/* A parent has a lower number than its children, so it is done before them. */
+	for (size_t i = 0; !result && i < table->space_count; i++) {
+		struct tally_space *space = &table->space_list[i];
+
+		space->rows = table->rows;
+		space->above =
+		    space->parent == SPACE_NONE ? NULL : &table->space_list[space->parent];
+		result = tally_space_freeze(space, table->own + first[i]);
+		space->first_era = era;
+		era += space->change_count + 1;
+	}
+	free(first);
+	free(table->own);
+	table->own = NULL;
+	return result;
+}
+
+size_t tally_process_mapping_count(const struct tally_process_table *table)
+{
+	return table->row_count;
+}
+
+const struct tally_mapping *tally_process_mapping(const struct tally_process_table *table,
+						  uint32_t number)
+{
+	return &table->rows[number].mapping;
+}
+
+const char *tally_process_string(const struct tally_process_table *table, uint32_t id)
+{
+	if (id < table->strings.count)
+		return table->strings.text[id];
+	return *(const char **)chunks_at(&table->late, id - (uint32_t)table->strings.count,
+					 sizeof(const char *));
+}
+
+/* The name of a thread that only samples tell of.  Rare, hence a lock and not a plan. */
+static uint32_t late_name(const struct tally_process_table *table, uint32_t tid)
+{
+	struct tally_process_table *open = (struct tally_process_table *)table;
+	uint32_t result = UINT32_MAX;
+	struct tally_buf text = {0};
+	uint64_t *id;
+	bool added;
+
+	pthread_mutex_lock(&open->late_lock);
+	id = tally_map_put(&open->late_ids, (uint64_t)tid + 1, &added);
+	if (id && (added || *id == UINT32_MAX)) {
+		const char **place = chunks_next(&open->late, sizeof(*place));
+		char *copy = NULL;
+
+		*id = UINT32_MAX;
+		if (place && !name_of_tid(&text, tid))
+			copy = tally_arena_strndup(&open->late_arena, (const char *)text.data,
+						   text.size);
+		if (copy) {
+			*place = copy;
+			*id = chunks_added(&open->late) + open->strings.count;
+		}
+	}
+	if (id)
+		result = (uint32_t)*id;
+	pthread_mutex_unlock(&open->late_lock);
+	tally_buf_done(&text);
+	return result;
+}
+
+void tally_process_view(const struct tally_process_table *table, uint32_t pid, uint32_t tid,
+			uint64_t time, struct tally_task_view *ret)
+{
+	struct tally_task_view view = {.until = UINT64_MAX};
+	uint64_t from, until;
+	uint32_t number;
+
+	if (!tally_timeline_at(&table->comms, tid, time, &view.comm, &view.from, &view.until))
+		view.comm = late_name(table, tid);
+	if (tally_timeline_at(&table->spaces, pid, time, &number, &from, &until)) {
+		view.space = &table->space_list[number];
+		view.from = from > view.from ? from : view.from;
+		view.until = until < view.until ? until : view.until;
+		if (!view.space->own_count && view.space->above) {
+			view.era = tally_space_era(view.space, time);
+		} else {
+			view.era = tally_space_era_span(view.space, time, &from, &until);
+			view.from = from > view.from ? from : view.from;
+			view.until = until < view.until ? until : view.until;
+		}
+	}
+	*ret = view;
+}
+
+uint32_t tally_process_comm(const struct tally_process_table *table, uint32_t pid, uint32_t tid,
+			    uint64_t time)
+{
+	uint64_t from, until;
+	uint32_t name;
+
+	(void)pid; /* a tid names one thread at a time, whatever its process */
+	if (tally_timeline_at(&table->comms, tid, time, &name, &from, &until))
+		return name;
+	return late_name(table, tid);
+}
+
+const struct tally_space *tally_process_space(const struct tally_process_table *table, uint32_t pid,
+					      uint64_t time)
+{
+	uint64_t from, until;
+	uint32_t number;
+
+	if (!tally_timeline_at(&table->spaces, pid, time, &number, &from, &until))
+		return NULL;
+	return &table->space_list[number];
+}
+
+const struct tally_space *tally_process_kernel_space(const struct tally_process_table *table)
+{
+	return &table->space_list[KERNEL_SPACE];
+}

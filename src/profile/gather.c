@@ -1,0 +1,285 @@
+#include "profile/gather.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "base/bytes.h"
+
+/* Chains repeat: a loop is sampled at the same place again.  The last chain of each hash is kept
+ * with the node it led to, so that an identical one is neither resolved nor walked.  Two different
+ * chains of one 64-bit hash would be taken for the same; that happens by chance once in some ten
+ * thousand million recordings. */
+struct tally_gather_seen {
+	uint64_t hash; /* 0: nothing yet */
+	uint32_t node;
+};
+#define SEEN_ROOM (1u << 16)
+
+int tally_gather_init(struct tally_gather *gather, const struct tally_gather_plan *plan)
+{
+	*gather = (struct tally_gather){.plan = plan};
+	tally_filter_init(&gather->filter, plan->session, plan->options);
+	gather->sums = calloc(plan->event_count ? plan->event_count : 1, sizeof(*gather->sums));
+	if (plan->options->callchains)
+		gather->seen = calloc(SEEN_ROOM, sizeof(*gather->seen));
+	if (!gather->sums || (plan->options->callchains && !gather->seen) ||
+	    tally_calls_init(&gather->calls)) {
+		tally_gather_done(gather);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void gather_forget(struct tally_gather *gather)
+{
+	free(gather->seen);
+	free(gather->frames);
+	free(gather->path);
+	gather->seen = NULL;
+	gather->frames = gather->path = NULL;
+	gather->frame_room = 0;
+}
+
+void tally_gather_done(struct tally_gather *gather)
+{
+	gather_forget(gather);
+	tally_calls_done(&gather->calls);
+	tally_contexts_done(&gather->contexts);
+	tally_filter_done(&gather->filter);
+	free(gather->sums);
+	*gather = (struct tally_gather){0};
+}
+
+/* The node of the sample's context; 0: out of memory. */
+static uint32_t context_root(struct tally_gather *gather, const struct tally_resolved *sample)
+{
+	const struct tally_key_set *keys = &gather->plan->keys;
+	struct tally_context key = {
+	    .event = sample->event,
+	    .comm = keys->comm ? sample->comm : 0,
+	    .pid = keys->pid ? sample->sample.pid : 0,
+	    .tid = keys->tid ? sample->sample.tid : 0,
+	    .cpu = keys->cpu ? ((sample->sample.present & PERF_SAMPLE_CPU) ? sample->sample.cpu
+									   : UINT32_MAX)
+			     : 0,
+	    .last_comm = sample->comm,
+	    .last_offset = sample->offset,
+	};
+	const struct tally_context *last = &gather->last;
+
+	if (!gather->has_last || last->event != key.event || last->comm != key.comm ||
+	    last->pid != key.pid || last->tid != key.tid || last->cpu != key.cpu) {
+		int64_t number = tally_contexts_put(&gather->contexts, &key);
+
+		if (number < 0)
+			return 0;
+		gather->last_root = tally_calls_step(&gather->calls, 0, (uint32_t)number);
+		if (!gather->last_root)
+			return 0;
+		gather->last_context = (uint32_t)number;
+		gather->last = key;
+		gather->has_last = true;
+	}
+	if (keys->pid || keys->tid) {
+		struct tally_context *context = &gather->contexts.list[gather->last_context];
+
+		if (key.last_offset >= context->last_offset) {
+			context->last_comm = key.last_comm;
+			context->last_offset = key.last_offset;
+		}
+	}
+	return gather->last_root;
+}
+
+/* Two lanes, as one chain of multiplications would wait for each product. */
+static uint64_t chain_hash(uint32_t root, const struct tally_resolved *sample)
+{
+	const uint64_t *chain = sample->sample.callchain;
+	uint64_t nr = sample->sample.callchain_nr, at = 0;
+	uint64_t a = hash_u64((uint64_t)root << 32 | sample->era);
+	uint64_t b = hash_u64(sample->sample.ip ^ (uint64_t)sample->cpumode << 56);
+
+	b = hash_mix(b, sample->kernel_era);
+	for (; at + 2 <= nr; at += 2) {
+		a = hash_mix(a, chain[at]);
+		b = hash_mix(b, chain[at + 1] + at);
+	}
+	if (at < nr)
+		a = hash_mix(a, chain[at]);
+	a = hash_mix(a + nr, b);
+	return a ? a : 1;
+}
+
+static int make_room(struct tally_gather *gather, uint64_t frames)
+{
+	uint32_t room = gather->frame_room ? gather->frame_room : 256;
+
+	if (frames > UINT32_MAX / 8)
+		return -ENOMEM;
+	while (room < frames)
+		room *= 2;
+	if (room != gather->frame_room) {
+		uint32_t *list = reallocarray(gather->frames, room, sizeof(*list));
+		uint32_t *path;
+
+		if (list)
+			gather->frames = list;
+		path = reallocarray(gather->path, room, sizeof(*path));
+		if (path)
+			gather->path = path;
+		if (!list || !path)
+			return -ENOMEM;
+		gather->frame_room = room;
+	}
+	return 0;
+}
+
+/* Walks the chain's frames from the outermost in; the node of the innermost, `root` without frames,
+ * 0: out of memory.  What this chain has in common with the last one needs no look-up. */
+static uint32_t walk_chain(struct tally_gather *gather, struct tally_resolver *resolver,
+			   const struct tally_resolved *sample, uint32_t root,
+			   uint32_t *ret_innermost)
+{
+	uint32_t most = gather->plan->options->max_stack, same = 0, count, skip = 0, node = root;
+
+	if (make_room(gather, sample->sample.callchain_nr + 1))
+		return 0;
+	count = tally_resolver_chain(resolver, sample, gather->frames, gather->frame_room, &same);
+	if (count == UINT32_MAX)
+		return 0;
+	*ret_innermost = count ? gather->frames[0] : 0;
+	if (most && count > most) { /* perf's --max-stack keeps the innermost */
+		count = most;
+		same = 0;
+	}
+	if (gather->path_root == root)
+		skip = same < gather->path_depth ? same : gather->path_depth;
+	if (skip > count)
+		skip = count;
+	if (skip)
+		node = gather->path[skip - 1];
+	/* Nothing of the path holds when this fails on its way. */
+	gather->path_root = 0;
+	for (uint32_t depth = skip; depth < count; depth++) {
+		uint32_t frame = gather->frames[count - 1 - depth];
+
+		node = frame ? tally_calls_step(&gather->calls, node, frame) : 0;
+		if (!node)
+			return 0;
+		gather->path[depth] = node;
+	}
+	gather->path_depth = most && count == most ? 0 : count;
+	gather->path_root = root;
+	return node;
+}
+
+static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *resolver,
+			const struct tally_resolved *sample, uint32_t root)
+{
+	uint32_t own, innermost = 0, node = root;
+
+	if (gather->plan->options->callchains && sample->sample.callchain_nr) {
+		struct tally_gather_seen *seen;
+		uint64_t hash = chain_hash(root, sample);
+
+		seen = &gather->seen[hash & (SEEN_ROOM - 1)];
+		if (seen->hash == hash)
+			return seen->node;
+		node = walk_chain(gather, resolver, sample, root, &innermost);
+		if (!node)
+			return 0;
+		if (!innermost || (sample->sample.present & PERF_SAMPLE_IP)) {
+			own = tally_resolver_frame(resolver, sample, sample->cpumode,
+						   sample->sample.ip);
+			if (!own)
+				return 0;
+			/* The chain may lack the sampled place: user chains of kernel samples, and
+			 * precise events, whose ip is not where the interrupt came. */
+			if (own != innermost)
+				node = tally_calls_step(&gather->calls, node, own);
+			if (!node)
+				return 0;
+		}
+		seen->hash = hash;
+		seen->node = node;
+		return node;
+	}
+	own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
+	return own ? tally_calls_step(&gather->calls, root, own) : 0;
+}
+
+int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample)
+{
+	const struct tally_gather_plan *plan = gather->plan;
+	const struct tally_profile_options *options = plan->options;
+	struct tally_gather_sum *sum;
+	uint64_t period, samples;
+	uint32_t root, leaf;
+
+	if (sample->event >= plan->event_count)
+		return 0;
+	sum = &gather->sums[sample->event];
+	samples = 1 + sample->more;
+	period = (sample->sample.present & PERF_SAMPLE_PERIOD)
+		     ? sample->sample.period
+		     : plan->period[sample->event] * samples;
+	sum->samples += samples;
+	sum->total += period;
+	if (options->comm_count || options->pid_count || options->tid_count) {
+		int passed = tally_filter_task(&gather->filter, sample);
+
+		if (passed <= 0)
+			return passed;
+	}
+	if (options->dso_count || options->symbol_count) {
+		uint32_t own =
+		    tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
+		int passed = own ? tally_filter_frame(&gather->filter, own) : -ENOMEM;
+
+		if (passed <= 0)
+			return passed;
+	}
+	root = context_root(gather, sample);
+	leaf = root ? leaf_of(gather, resolver, sample, root) : 0;
+	if (!leaf)
+		return -ENOMEM;
+	gather->calls.sums[leaf].self += period;
+	gather->calls.sums[leaf].samples += samples;
+	sum->passed += samples;
+	sum->passed_total += period;
+	return 0;
+}
+
+int tally_gather_merge(struct tally_gather *gather, struct tally_gather *from)
+{
+	uint32_t *now = calloc(from->contexts.count + 1, sizeof(*now));
+	int result = now ? 0 : -ENOMEM;
+
+	gather_forget(from);
+	for (uint32_t i = 0; !result && i < from->contexts.count; i++) {
+		const struct tally_context *theirs = &from->contexts.list[i];
+		int64_t number = tally_contexts_put(&gather->contexts, theirs);
+
+		if (number < 0) {
+			result = (int)number;
+			break;
+		}
+		now[i] = (uint32_t)number;
+		if (theirs->last_offset >= gather->contexts.list[number].last_offset) {
+			gather->contexts.list[number].last_comm = theirs->last_comm;
+			gather->contexts.list[number].last_offset = theirs->last_offset;
+		}
+	}
+	if (!result) {
+		tally_calls_finish(&from->calls);
+		result = tally_calls_merge(&gather->calls, &from->calls, now);
+	}
+	for (uint32_t i = 0; i < gather->plan->event_count; i++) {
+		gather->sums[i].samples += from->sums[i].samples;
+		gather->sums[i].total += from->sums[i].total;
+		gather->sums[i].passed += from->sums[i].passed;
+		gather->sums[i].passed_total += from->sums[i].passed_total;
+	}
+	free(now);
+	return result;
+}

@@ -1,0 +1,58 @@
+/* One thread's share of a profile: samples in, a call tree and contexts out. */
+#ifndef TALLY_PROFILE_GATHER_H
+#define TALLY_PROFILE_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "profile/calls.h"
+#include "profile/contexts.h"
+#include "profile/filter.h"
+
+/* Which keys of a row belong to its context. */
+struct tally_key_set {
+	bool comm, pid, tid, cpu, dso, symbol;
+};
+
+/* What all threads share while samples are read; read only. */
+struct tally_gather_plan {
+	const struct tally_session *session;
+	const struct tally_profile_options *options;
+	struct tally_key_set keys;
+	uint64_t want;          /* PERF_SAMPLE_* */
+	const uint64_t *period; /* by event: of samples that do not tell theirs */
+	uint32_t event_count;
+};
+
+struct tally_gather_sum {
+	uint64_t samples, total;       /* of all */
+	uint64_t passed, passed_total; /* of those that passed the filters */
+};
+
+struct tally_gather_seen; /* a chain that was seen, and where it led */
+
+struct tally_gather {
+	const struct tally_gather_plan *plan;
+	struct tally_calls calls;
+	struct tally_contexts contexts;
+	struct tally_filter filter;
+	struct tally_gather_sum *sums; /* by event */
+	struct tally_gather_seen *seen;
+	/* The last chain: its frames as the resolver gave them, and the node of each, outermost
+	 * first. */
+	uint32_t *frames, *path;
+	uint32_t frame_room, path_depth, path_root;
+	/* The last context and its node. */
+	struct tally_context last;
+	uint32_t last_context, last_root;
+	bool has_last;
+};
+
+int tally_gather_init(struct tally_gather *gather, const struct tally_gather_plan *plan);
+void tally_gather_done(struct tally_gather *gather);
+/* Takes one sample. 0 or -ENOMEM. */
+int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample);
+/* Takes all of another; 0 or -ENOMEM. */
+int tally_gather_merge(struct tally_gather *gather, struct tally_gather *from);
+
+#endif

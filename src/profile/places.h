@@ -1,0 +1,30 @@
+/* Frames as rows and trees tell them apart: by what is read in a report.
+ *
+ * The session numbers frames by (image, symbol).  Two images may have one short name (a library in
+ * two containers, one file at two paths); their equal symbols are one place, as in perf's reports,
+ * which compare short names and symbols.  Made after all samples were read; then read only. */
+#ifndef TALLY_PROFILE_PLACES_H
+#define TALLY_PROFILE_PLACES_H
+
+#include <stdint.h>
+#include "base/map.h"
+#include "session/resolve.h"
+
+struct tally_places {
+	const struct tally_session *session;
+	uint32_t frame_count;
+	uint32_t *place_of; /* by frame: the frame that stands for its place; 0: not yet asked */
+	uint32_t *dso_of;   /* by frame that stands for a place: number of its image's short name */
+	uint32_t *slots;    /* frames that stand for places, by hash; 0: free */
+	uint32_t slot_room, slot_count;
+	struct tally_strings dsos;
+	uint32_t *dso_frame; /* by dso: a frame in it */
+	uint32_t dso_room;
+};
+
+int tally_places_init(struct tally_places *places, const struct tally_session *session);
+void tally_places_done(struct tally_places *places);
+/* The frame that stands for this frame's place; 0: out of memory. */
+uint32_t tally_places_find(struct tally_places *places, uint32_t frame);
+
+#endif

@@ -1,0 +1,22 @@
+/* A profile inside: what its accessors and trees stand on. */
+#ifndef TALLY_PROFILE_PROFILE_H
+#define TALLY_PROFILE_PROFILE_H
+
+#include <tally/profile.h>
+#include "profile/rows.h"
+
+struct tally_profile {
+	struct tally_session *session;
+	struct tally_key_set keys;
+	enum tally_key key_list[6]; /* as asked for, each once */
+	size_t key_count;
+	bool callchains, children;
+	struct tally_contexts contexts;
+	struct tally_places places;
+	struct tally_settled settled;
+	struct tally_rows rows;
+	struct tally_gather_sum *sums; /* by event */
+	uint32_t event_count;
+};
+
+#endif

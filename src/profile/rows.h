@@ -1,0 +1,47 @@
+/* The rows of a profile: sums of the call tree's nodes by context and place. */
+#ifndef TALLY_PROFILE_ROWS_H
+#define TALLY_PROFILE_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "profile/contexts.h"
+#include "profile/gather.h"
+#include "profile/places.h"
+#include "profile/settled.h"
+
+struct tally_row {
+	uint32_t context;
+	uint32_t key; /* with the symbol key: a place's frame; with dso only: dso + 1; else 0 */
+	uint64_t self, children, samples;
+	uint32_t number; /* in order of arrival: nodes tell it */
+};
+
+/* Nodes by row, in preorder: those of row number n are list[first[n]..first[n + 1]). */
+struct tally_row_nodes {
+	uint32_t *first, *list;
+};
+
+struct tally_rows {
+	struct tally_row *list; /* by event, then as reports list them; by number until made */
+	uint32_t *slots;        /* number + 1; 0: free; NULL once made */
+	uint32_t count, room, slot_room;
+	uint32_t *event_first; /* by event and one beyond: index in the list */
+	/* With children: the outermost nodes of each row on each path. */
+	struct tally_row_nodes starts;
+	struct tally_row_nodes ends; /* the nodes of each row where samples end */
+};
+
+struct tally_rows_plan {
+	struct tally_key_set keys;
+	bool children; /* rows count what is below them */
+	bool trees;    /* make node lists */
+	uint32_t event_count;
+};
+
+/* Makes rows, writes each node's row, and sums the tree.  0 or -ENOMEM. */
+int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
+		    const struct tally_contexts *contexts, struct tally_places *places,
+		    struct tally_rows *ret);
+void tally_rows_done(struct tally_rows *rows);
+
+#endif

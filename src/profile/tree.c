@@ -1,0 +1,453 @@
+/* The call tree of one row, on demand: groups of nodes with one frame, opened only when large
+ * enough.
+ *
+ * A node of the result stands for a list of nodes of the settled tree (its entries).  Opening it
+ * makes the entries one step further on, groups them by frame, and keeps the groups that are not
+ * too small. The entries of what waits to be opened stand on one stack; what is opened last was put
+ * there last, so memory is bounded by one path's worth of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/options.h"
+#include "profile/profile.h"
+
+#define SIBLINGS_TRIED 16
+
+/* With CALLEE entries go to the caller.  With CALLER they go down, and there are two kinds, as in
+ * perf's reports: the samples that pass through the row are shown from the row on, and those that
+ * end in it, which would show nothing there, from the outermost frame down to it. */
+struct entry {
+	uint32_t node;
+	uint32_t first, end; /* the row's ends in its run, indexes in the list of ends */
+	bool path;           /* goes down to those ends; else to all but those */
+	uint64_t weight;
+};
+
+struct group {
+	uint32_t frame, count;
+	uint32_t at; /* where its entries go */
+	uint64_t total, self;
+};
+
+struct waiting {
+	uint32_t tree_node;
+	uint32_t first, end; /* its entries */
+};
+
+/* An array that doubles. */
+#define LIST(type)                    \
+	struct {                      \
+		type *at;             \
+		uint32_t count, room; \
+	}
+
+struct slot {
+	uint32_t frame, group;
+	uint32_t stamp; /* the slot is taken when it is the walk's */
+};
+
+struct walk {
+	const struct tally_profile *profile;
+	const struct tally_settled_node *nodes;
+	bool up; /* to the callers */
+	uint64_t least;
+	const uint32_t *ends;
+	uint32_t end_count;
+	LIST(struct entry) entries;
+	LIST(struct entry) raw;
+	LIST(uint32_t) raw_group; /* of each raw entry */
+	LIST(struct group) groups;
+	LIST(uint32_t) order; /* of the groups that are kept */
+	LIST(struct waiting) waiting;
+	LIST(struct tally_tree_node) tree;
+	struct slot *slots;
+	uint32_t slot_room, stamp;
+};
+
+static int reserve(void **at, uint32_t *room, uint32_t count, uint32_t more, size_t size)
+{
+	uint64_t need = (uint64_t)count + more, next = *room ? *room : 64;
+	void *grown;
+
+	if (need <= *room)
+		return 0;
+	while (next < need)
+		next *= 2;
+	if (next > UINT32_MAX)
+		return -ENOMEM;
+	grown = reallocarray(*at, next, size);
+	if (!grown)
+		return -ENOMEM;
+	*at = grown;
+	*room = (uint32_t)next;
+	return 0;
+}
+
+#define RESERVE(list, more) \
+	reserve((void **)&(list).at, &(list).room, (list).count, (more), sizeof(*(list).at))
+
+static bool is_context(const struct walk *walk, uint32_t node)
+{
+	return !walk->nodes[node].parent;
+}
+
+/* What of an entry's weight goes no further. */
+static uint64_t own_weight(const struct walk *walk, const struct entry *entry)
+{
+	const struct tally_settled_node *node = &walk->nodes[entry->node];
+
+	bool ends;
+
+	if (walk->up)
+		return is_context(walk, node->parent) ? entry->weight : 0;
+	ends = entry->first < entry->end && walk->ends[entry->first] == entry->node;
+	return ends == entry->path ? node->self : 0;
+}
+
+static int find_group(struct walk *walk, uint32_t frame, uint32_t *ret)
+{
+	uint32_t at;
+
+	if (walk->groups.count * 2 >= walk->slot_room) {
+		uint32_t room = walk->slot_room ? walk->slot_room * 2 : 64;
+		struct slot *slots = room ? calloc(room, sizeof(*slots)) : NULL;
+
+		if (!slots)
+			return -ENOMEM;
+		walk->stamp = 1;
+		for (uint32_t i = 0; i < walk->groups.count; i++) {
+			for (at = (uint32_t)hash_u64(walk->groups.at[i].frame) & (room - 1);
+			     slots[at].stamp;)
+				at = (at + 1) & (room - 1);
+			slots[at] = (struct slot){
+			    .frame = walk->groups.at[i].frame, .group = i, .stamp = 1};
+		}
+		free(walk->slots);
+		walk->slots = slots;
+		walk->slot_room = room;
+	}
+	for (at = (uint32_t)hash_u64(frame) & (walk->slot_room - 1);
+	     walk->slots[at].stamp == walk->stamp; at = (at + 1) & (walk->slot_room - 1))
+		if (walk->slots[at].frame == frame) {
+			*ret = walk->slots[at].group;
+			return 0;
+		}
+	if (RESERVE(walk->groups, 1))
+		return -ENOMEM;
+	*ret = walk->groups.count;
+	walk->groups.at[walk->groups.count++] = (struct group){.frame = frame};
+	walk->slots[at] = (struct slot){.frame = frame, .group = *ret, .stamp = walk->stamp};
+	return 0;
+}
+
+static void clear_groups(struct walk *walk)
+{
+	walk->raw.count = walk->raw_group.count = walk->groups.count = 0;
+	if (walk->stamp == UINT32_MAX) { /* stamps begin anew */
+		memset(walk->slots, 0, walk->slot_room * sizeof(*walk->slots));
+		walk->stamp = 0;
+	}
+	walk->stamp++;
+}
+
+/* Puts an entry into the group of its node's frame. */
+static int take(struct walk *walk, const struct entry *entry)
+{
+	struct group *group;
+	uint32_t number;
+
+	if (RESERVE(walk->raw, 1) || RESERVE(walk->raw_group, 1) ||
+	    find_group(walk, walk->nodes[entry->node].frame, &number))
+		return -ENOMEM;
+	walk->raw.at[walk->raw.count++] = *entry;
+	walk->raw_group.at[walk->raw_group.count++] = number;
+	group = &walk->groups.at[number];
+	group->count++;
+	group->total += entry->weight;
+	group->self += own_weight(walk, entry);
+	return 0;
+}
+
+/* The child of a node in whose run `inside` stands; `child` is one of the node's at or before it.
+ * A context may have a hundred thousand children: after some steps it is nearer from below. */
+static uint32_t child_with(const struct walk *walk, uint32_t node, uint32_t child, uint32_t inside)
+{
+	const struct tally_settled_node *nodes = walk->nodes;
+
+	for (unsigned i = 0; i < SIBLINGS_TRIED; i++) {
+		if (inside < child + nodes[child].size)
+			return child;
+		child += nodes[child].size;
+	}
+	while (nodes[inside].parent != node)
+		inside = nodes[inside].parent;
+	return inside;
+}
+
+/* Down to the ends alone: ends and children both stand in order. */
+static int take_path(struct walk *walk, const struct entry *entry)
+{
+	const struct tally_settled_node *nodes = walk->nodes;
+	uint32_t child = entry->node + 1, at = entry->first;
+
+	if (at < entry->end && walk->ends[at] == entry->node)
+		at++;
+	while (at < entry->end) {
+		struct entry next = {.first = at, .path = true};
+
+		next.node = child = child_with(walk, entry->node, child, walk->ends[at]);
+		child += nodes[child].size;
+		for (; at < entry->end && walk->ends[at] < child; at++)
+			next.weight += nodes[walk->ends[at]].self;
+		next.end = at;
+		if (take(walk, &next))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* All children, without what ends in the row. */
+static int take_below(struct walk *walk, const struct entry *entry)
+{
+	const struct tally_settled_node *nodes = walk->nodes;
+	uint32_t end = entry->node + nodes[entry->node].size, at = entry->first;
+
+	if (at < entry->end && walk->ends[at] == entry->node)
+		at++;
+	for (uint32_t child = entry->node + 1; child < end; child += nodes[child].size) {
+		struct entry next = {.node = child, .first = at, .weight = nodes[child].total};
+
+		for (; at < entry->end && walk->ends[at] < child + nodes[child].size; at++)
+			next.weight -= nodes[walk->ends[at]].self;
+		next.end = at;
+		if ((next.weight || next.first == next.end) && take(walk, &next))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_next(struct walk *walk, const struct entry *entry)
+{
+	uint32_t parent = walk->nodes[entry->node].parent;
+
+	if (!walk->up)
+		return entry->path ? take_path(walk, entry) : take_below(walk, entry);
+	if (is_context(walk, parent))
+		return 0;
+	return take(walk, &(struct entry){.node = parent, .weight = entry->weight});
+}
+
+static int compare_groups(const void *left, const void *right, void *context)
+{
+	const struct walk *walk = context;
+	const struct group *a = &walk->groups.at[*(const uint32_t *)left];
+	const struct group *b = &walk->groups.at[*(const uint32_t *)right];
+	struct tally_frame one, other;
+	int result;
+
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	/* Frame numbers depend on which thread came first; text does not. */
+	one = tally_session_frame(walk->profile->session, a->frame);
+	other = tally_session_frame(walk->profile->session, b->frame);
+	if (one.symbol && other.symbol)
+		result = strcmp(one.symbol, other.symbol);
+	else
+		result = !one.symbol - !other.symbol;
+	if (!result)
+		result = strcmp(one.image_name, other.image_name);
+	if (!result && one.place != other.place)
+		result = one.place < other.place ? -1 : 1;
+	return result;
+}
+
+/* The groups that are large enough become children of a node of the tree. */
+static int make_children(struct walk *walk, uint32_t parent)
+{
+	uint32_t at = walk->entries.count, kept_entries = 0;
+
+	walk->order.count = 0;
+	for (uint32_t i = 0; i < walk->groups.count; i++) {
+		walk->groups.at[i].at = UINT32_MAX;
+		if (walk->groups.at[i].total < walk->least)
+			continue;
+		if (RESERVE(walk->order, 1))
+			return -ENOMEM;
+		walk->order.at[walk->order.count++] = i;
+		kept_entries += walk->groups.at[i].count;
+	}
+	if (!walk->order.count)
+		return 0;
+	qsort_r(walk->order.at, walk->order.count, sizeof(*walk->order.at), compare_groups, walk);
+	if (RESERVE(walk->tree, walk->order.count) || RESERVE(walk->waiting, walk->order.count) ||
+	    RESERVE(walk->entries, kept_entries))
+		return -ENOMEM;
+	walk->tree.at[parent].first_child = walk->tree.count;
+	walk->tree.at[parent].child_count = walk->order.count;
+	for (uint32_t i = 0; i < walk->order.count; i++) {
+		struct group *group = &walk->groups.at[walk->order.at[i]];
+
+		group->at = at;
+		walk->waiting.at[walk->waiting.count++] = (struct waiting){
+		    .tree_node = walk->tree.count, .first = at, .end = at + group->count};
+		at += group->count;
+		walk->tree.at[walk->tree.count++] = (struct tally_tree_node){
+		    .frame = tally_session_frame(walk->profile->session, group->frame),
+		    .self = group->self,
+		    .total = group->total,
+		};
+	}
+	for (uint32_t i = 0; i < walk->raw.count; i++) {
+		struct group *group = &walk->groups.at[walk->raw_group.at[i]];
+
+		if (group->at != UINT32_MAX)
+			walk->entries.at[group->at++] = walk->raw.at[i];
+	}
+	walk->entries.count = at;
+	return 0;
+}
+
+static int open_all(struct walk *walk)
+{
+	while (walk->waiting.count) {
+		struct waiting item = walk->waiting.at[--walk->waiting.count];
+
+		walk->entries.count = item.end; /* what stood behind was opened already */
+		clear_groups(walk);
+		for (uint32_t i = item.first; i < item.end; i++) {
+			struct entry entry = walk->entries.at[i];
+
+			if (take_next(walk, &entry))
+				return -ENOMEM;
+		}
+		if (make_children(walk, item.tree_node))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Groups of the nodes that trees start with.  With `starts` samples pass through those. */
+static int start_down(struct walk *walk, const uint32_t *starts, uint32_t start_count)
+{
+	const struct tally_settled_node *nodes = walk->nodes;
+	struct entry whole = {.end = walk->end_count, .path = true};
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < start_count; i++) {
+		struct entry entry = {
+		    .node = starts[i], .first = at, .weight = nodes[starts[i]].total};
+
+		for (; at < walk->end_count && walk->ends[at] < starts[i] + nodes[starts[i]].size;
+		     at++)
+			entry.weight -= nodes[walk->ends[at]].self;
+		entry.end = at;
+		if (entry.first < entry.end && !entry.weight)
+			continue;
+		if (take(walk, &entry))
+			return -ENOMEM;
+	}
+	if (walk->end_count) {
+		for (whole.node = walk->ends[0]; nodes[whole.node].parent;)
+			whole.node = nodes[whole.node].parent;
+		if (take_path(walk, &whole))
+			return -ENOMEM;
+	}
+	return make_children(walk, 0);
+}
+
+/* The same for trees of callers; when the row is a frame, it is what all of them start with. */
+static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, bool row_is_frame)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tally_settled_node *node = &walk->nodes[list[i]];
+		struct entry entry = {.node = list[i],
+				      .weight = walk->profile->children ? node->total : node->self};
+
+		if (row_is_frame) {
+			if (RESERVE(walk->entries, 1))
+				return -ENOMEM;
+			walk->entries.at[walk->entries.count++] = entry;
+			walk->tree.at[0].self += own_weight(walk, &entry);
+		} else if (take(walk, &entry)) {
+			return -ENOMEM;
+		}
+	}
+	if (!row_is_frame)
+		return make_children(walk, 0);
+	if (RESERVE(walk->waiting, 1))
+		return -ENOMEM;
+	walk->waiting.at[walk->waiting.count++] = (struct waiting){.end = count};
+	return 0;
+}
+
+static int start(struct walk *walk, const struct tally_row *row, bool row_is_frame)
+{
+	const struct tally_rows *rows = &walk->profile->rows;
+	struct tally_tree_node top = {.total = row->children};
+	const uint32_t *starts = NULL;
+	uint32_t count = 0;
+
+	walk->ends = rows->ends.list + rows->ends.first[row->number];
+	walk->end_count = rows->ends.first[row->number + 1] - rows->ends.first[row->number];
+	if (walk->profile->children) {
+		starts = rows->starts.list + rows->starts.first[row->number];
+		count = rows->starts.first[row->number + 1] - rows->starts.first[row->number];
+	}
+	if (RESERVE(walk->tree, 1))
+		return -ENOMEM;
+	if (walk->profile->keys.symbol)
+		top.frame = tally_session_frame(walk->profile->session, row->key);
+	walk->tree.at[walk->tree.count++] = top;
+	clear_groups(walk);
+	if (!walk->up)
+		return start_down(walk, starts, count);
+	return walk->profile->children ? start_up(walk, starts, count, row_is_frame)
+				       : start_up(walk, walk->ends, walk->end_count, row_is_frame);
+}
+
+int tally_profile_tree(const struct tally_profile *profile, size_t event,
+		       const struct tally_profile_row *row,
+		       const struct tally_tree_options *options, struct tally_tree *ret)
+{
+	const struct tally_rows *rows = &profile->rows;
+	struct walk walk = {.profile = profile, .nodes = profile->settled.nodes};
+	struct tally_tree_options taken = {.size = sizeof(taken)};
+	const struct tally_row *told;
+	bool row_is_frame;
+	int result = tally_options_take(&taken, sizeof(taken), options);
+
+	if (result)
+		return result;
+	if (!rows->ends.list || row->handle >= rows->count)
+		return -EINVAL;
+	told = &rows->list[row->handle];
+	if (profile->contexts.list[told->context].event != event)
+		return -EINVAL;
+	walk.up = taken.order == TALLY_CALLEE;
+	walk.least = taken.least;
+	row_is_frame = profile->keys.symbol && walk.up;
+	result = start(&walk, told, row_is_frame);
+	if (!result)
+		result = open_all(&walk);
+	free(walk.entries.at);
+	free(walk.raw.at);
+	free(walk.raw_group.at);
+	free(walk.groups.at);
+	free(walk.order.at);
+	free(walk.waiting.at);
+	free(walk.slots);
+	if (result) {
+		free(walk.tree.at);
+		return result;
+	}
+	*ret = (struct tally_tree){
+	    .nodes = walk.tree.at, .count = walk.tree.count, .row_is_frame = row_is_frame};
+	return 0;
+}
+
+void tally_tree_done(struct tally_tree *tree)
+{
+	free(tree->nodes);
+	*tree = (struct tally_tree){0};
+}

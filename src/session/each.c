@@ -1,0 +1,256 @@
+/* The second pass: pieces of the file are shared out to threads; each sample is decoded in its
+ * place, joined with its thread and space, and shown to the visitor. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/fail.h"
+#include "base/pool.h"
+#include "file/read_at.h"
+#include "session/lump_visit.h"
+
+/* Fields that are read by their fixed offset, without the decoder. */
+#define PLAIN_FIELDS \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+/* How to read one event's samples. */
+struct event_plan {
+	const struct tally_layout *layout;
+	uint64_t want; /* of the fields asked for, those that it has */
+	int16_t ip_at, tid_at, time_at, cpu_at, period_at, chain_at; /* below 0: not wanted */
+	uint16_t least; /* bytes; a sample is never shorter */
+	bool decode;    /* some wanted field needs the decoder */
+};
+
+struct visit {
+	struct tally_session *session;
+	struct event_plan *plans;
+	struct tally_resolver *resolvers;
+	tally_sample_fn visit;
+	void *context;
+	_Atomic uint64_t done;
+	bool lumped; /* lumps first, then the samples that are read again */
+	struct lump_visit lumps;
+	uint64_t *lump_want; /* by event */
+};
+
+static void make_plan(struct event_plan *plan, const struct tally_layout *layout, uint64_t want)
+{
+	*plan = (struct event_plan){
+	    .layout = layout,
+	    /* Comm and space need them. */
+	    .want = layout->sample_type & (want | PERF_SAMPLE_TID | PERF_SAMPLE_TIME),
+	    .least = layout->variable_at,
+	    .chain_at = -1,
+	};
+	plan->ip_at = plan->want & PERF_SAMPLE_IP ? layout->at[TALLY_FIXED_IP] : -1;
+	plan->tid_at = layout->at[TALLY_FIXED_TID];
+	plan->time_at = layout->at[TALLY_FIXED_TIME];
+	plan->cpu_at = plan->want & PERF_SAMPLE_CPU ? layout->at[TALLY_FIXED_CPU] : -1;
+	plan->period_at = plan->want & PERF_SAMPLE_PERIOD ? layout->at[TALLY_FIXED_PERIOD] : -1;
+	if (plan->want & ~(uint64_t)(PLAIN_FIELDS | PERF_SAMPLE_CALLCHAIN))
+		plan->decode = true;
+	/* READ, whose size varies, stands before CALLCHAIN. */
+	if (plan->want & PERF_SAMPLE_CALLCHAIN) {
+		if (layout->sample_type & PERF_SAMPLE_READ)
+			plan->decode = true;
+		else
+			plan->chain_at = (int16_t)layout->variable_at;
+	}
+}
+
+/* Reads the wanted fields; false when the record does not hold them. */
+static inline bool read_sample(const struct event_plan *plan, const struct tally_record *record,
+			       struct tally_sample *sample)
+{
+	const uint8_t *bytes = record->bytes;
+
+	if (record->size < plan->least)
+		return false;
+	if (plan->decode) {
+		sample->tid = sample->pid = 0;
+		sample->time = 0;
+		return tally_sample_decode(plan->layout, record, plan->want, sample, NULL) >= 0;
+	}
+	sample->present = plan->want;
+	sample->ip = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0;
+	sample->pid = sample->tid = 0;
+	if (plan->tid_at >= 0) {
+		sample->pid = load_u32(bytes + plan->tid_at);
+		sample->tid = load_u32(bytes + plan->tid_at + 4);
+	}
+	if (plan->time_at >= 0)
+		sample->time = load_u64(bytes + plan->time_at);
+	if (plan->cpu_at >= 0)
+		sample->cpu = load_u32(bytes + plan->cpu_at);
+	if (plan->period_at >= 0)
+		sample->period = load_u64(bytes + plan->period_at);
+	if (plan->chain_at >= 0) {
+		size_t left = record->size - (size_t)plan->chain_at;
+		uint64_t count;
+
+		if (left < 8)
+			return false;
+		count = load_u64(bytes + plan->chain_at);
+		if (count > left / 8 - 1)
+			return false;
+		sample->callchain_nr = count;
+		sample->callchain = (const void *)(bytes + plan->chain_at + 8);
+	}
+	return true;
+}
+
+/* Pieces end with the first record that makes them long enough; all but those with records of
+ * unusual length fit. */
+#define COPY_SIZE (SESSION_PIECE_SIZE + 65536)
+
+/* The piece's bytes: a copy, as that costs less than the page faults of the mapping. */
+static int piece_bytes(const struct tally_session *session, const struct session_piece *piece,
+		       struct tally_resolver *resolver, const uint8_t **ret)
+{
+	const struct tally_block block = {
+	    .bytes = piece->bytes,
+	    .size = piece->size,
+	    .offset = piece->offset,
+	};
+	int result;
+
+	*ret = piece->bytes;
+	if (piece->size > COPY_SIZE || !tally_data_block_in_place(session->data, &block))
+		return 0;
+	if (!resolver->copy)
+		resolver->copy = malloc(COPY_SIZE);
+	if (!resolver->copy)
+		return 0;
+	result = tally_data_read_at(session->data, piece->offset, resolver->copy, piece->size);
+	if (!result)
+		*ret = resolver->copy;
+	return result;
+}
+
+static int visit_piece(struct visit *visit, unsigned worker, size_t number)
+{
+	struct tally_session *session = visit->session;
+	const struct session_piece *piece = &session->pieces[number];
+	struct tally_resolver *resolver = &visit->resolvers[worker];
+	struct tally_resolved sample = {0};
+	const uint8_t *bytes;
+	uint64_t done;
+	int result = piece_bytes(session, piece, resolver, &bytes);
+	size_t size;
+
+	for (size_t at = 0; at < piece->size && result >= 0; at += size) {
+		const struct perf_event_header *header = (const void *)(bytes + at);
+		struct tally_record record = {
+		    .bytes = bytes + at,
+		    .offset = piece->offset + at,
+		    .type = header->type,
+		    .misc = header->misc,
+		    .size = header->size,
+		};
+		int event;
+
+		size = (size_t)tally_record_extent(&record);
+		/* It was looked at before; but a file can be written to. */
+		if (size < sizeof(*header) || record.size > piece->size - at)
+			break;
+		if (record.type != PERF_RECORD_SAMPLE)
+			continue;
+		event = tally_session_event_of(session, &resolver->ids, &record);
+		if (event < 0)
+			continue;
+		if (!read_sample(&visit->plans[event], &record, &sample.sample)) {
+			resolver->damaged++;
+			continue;
+		}
+		if (visit->lumped && !lump_visit_again(&visit->lumps, sample.sample.pid,
+						       sample.sample.tid, record.offset))
+			continue;
+		sample.event = (uint32_t)event;
+		sample.cpumode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		sample.offset = record.offset;
+		result = resolver_join(resolver, &sample,
+				       session->by_offset ? record.offset : sample.sample.time);
+		if (!result)
+			result = visit->visit(visit->context, worker, resolver, &sample);
+	}
+	done = atomic_fetch_add_explicit(&visit->done, piece->size, memory_order_relaxed);
+	/* Progress is told by the caller's own thread. */
+	if (result >= 0 && !worker && session_progress(session, done + piece->size))
+		return -ECANCELED;
+	return result < 0 ? result : 0;
+}
+
+static int visit_share(void *context, unsigned worker, size_t number)
+{
+	struct visit *visit = context;
+
+	if (!visit->lumped)
+		return visit_piece(visit, worker, number);
+	if (number < visit->lumps.run_count)
+		return tally_lump_visit_run(&visit->lumps, number, visit->lump_want, visit->visit,
+					    visit->context, worker, &visit->resolvers[worker]);
+	return visit_piece(visit, worker,
+			   visit->lumps.redo_pieces[number - visit->lumps.run_count]);
+}
+
+/* Whether lumps serve as well as each sample does; 0 or -ENOMEM. */
+static int look_at_lumps(struct visit *visit, uint64_t want, size_t *shares)
+{
+	struct tally_session *session = visit->session;
+	int result;
+
+	if (!session->lumps || (want & ~LUMP_FIELDS))
+		return 0;
+	visit->lump_want = calloc(session->event_count + 1, sizeof(*visit->lump_want));
+	if (!visit->lump_want)
+		return -ENOMEM;
+	for (size_t i = 0; i < session->event_count; i++)
+		visit->lump_want[i] = visit->plans[i].want;
+	result = tally_lump_visit_init(&visit->lumps, session);
+	visit->lumped = !result;
+	*shares = visit->lumps.run_count + visit->lumps.redo_piece_count;
+	return result;
+}
+
+int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visitor,
+		       void *context, struct tally_error *error)
+{
+	struct visit visit = {.session = session, .visit = visitor, .context = context};
+	size_t shares = session->piece_count;
+	unsigned threads = session->threads, ready = 0;
+	int result = 0;
+
+	visit.plans = calloc(session->event_count + 1, sizeof(*visit.plans));
+	visit.resolvers = calloc(session->threads, sizeof(*visit.resolvers));
+	if (!visit.plans || !visit.resolvers)
+		result = -ENOMEM;
+	for (size_t i = 0; !result && i < session->event_count; i++)
+		make_plan(&visit.plans[i], &tally_data_event(session->data, i)->layout, want);
+	if (!result)
+		result = look_at_lumps(&visit, want, &shares);
+	/* No more than will have anything to do. */
+	if (!result && shares < threads)
+		threads = shares ? (unsigned)shares : 1;
+	while (!result && ready < threads) {
+		result = tally_resolver_init(&visit.resolvers[ready], session);
+		ready += !result;
+	}
+	if (!result)
+		result = tally_pool_run(threads, shares, visit_share, &visit);
+	session->counts.undecoded = 0;
+	for (unsigned i = 0; i < ready; i++) {
+		session->counts.undecoded += visit.resolvers[i].damaged;
+		tally_resolver_done(&visit.resolvers[i]);
+	}
+	if (visit.lumped)
+		tally_lump_visit_done(&visit.lumps);
+	free(visit.lump_want);
+	free(visit.plans);
+	free(visit.resolvers);
+	if (result >= 0)
+		return 0;
+	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
+			  result == -ECANCELED ? "interrupted"
+			  : result == -ENOMEM  ? "out of memory"
+					       : strerror(-result));
+}

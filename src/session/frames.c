@@ -1,0 +1,379 @@
+#include "session/frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/table.h"
+
+#define NO_SYMBOL (-1)
+
+/* As perf marks them: user, kernel, guest kernel, guest user, hypervisor. */
+static const char levels[] = {'.', 'k', 'g', 'u', 'H'};
+
+struct frame_row {
+	uint64_t place;
+	uint32_t image;
+	int32_t symbol; /* NO_SYMBOL */
+};
+
+static struct tally_frame_image *image_at(const struct tally_frames *frames, uint32_t number)
+{
+	return chunks_at(&frames->images, number, sizeof(struct tally_frame_image));
+}
+
+static struct frame_row *row_at(const struct tally_frames *frames, uint32_t number)
+{
+	return chunks_at(&frames->list, number, sizeof(struct frame_row));
+}
+
+/* Adds an image; the lock is held.  NULL: out of memory. */
+static struct tally_frame_image *image_add(struct tally_frames *frames, struct tally_image *image,
+					   const char *name, const char *path, char level)
+{
+	struct tally_frame_image *added =
+	    chunks_next(&frames->images, sizeof(struct tally_frame_image));
+
+	if (!added)
+		return NULL;
+	added->image = image;
+	added->name = name;
+	added->path = path;
+	added->level = level;
+	added->places_are_addresses = !image || tally_image_places_are_addresses(image);
+	added->number = chunks_added(&frames->images);
+	return added;
+}
+
+int tally_frames_init(struct tally_frames *frames, size_t mappings)
+{
+	pthread_mutexattr_t kind;
+
+	/* It is held for some loads and stores, thousands of times a second: a short wait in place
+	 * costs less than two threads that put each other to sleep. */
+	pthread_mutexattr_init(&kind);
+	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(&frames->lock, &kind);
+	for (size_t i = 0; i < FRAME_SHARES; i++)
+		pthread_mutex_init(&frames->shares[i].lock, &kind);
+	pthread_mutexattr_destroy(&kind);
+	frames->by_mapping = calloc(mappings + 1, sizeof(*frames->by_mapping));
+	if (!frames->by_mapping || !chunks_next(&frames->list, sizeof(struct frame_row)))
+		return -ENOMEM;
+	chunks_added(&frames->list);
+	for (size_t i = 0; i < sizeof(levels); i++) {
+		const struct tally_frame_image *image =
+		    image_add(frames, NULL, "[unknown]", "[unknown]", levels[i]);
+
+		if (!image)
+			return -ENOMEM;
+		frames->unknown[i] = image->number;
+	}
+	return 0;
+}
+
+void tally_frames_done(struct tally_frames *frames)
+{
+	if (!frames->by_mapping)
+		return;
+	for (uint32_t i = 0; i < chunks_count(&frames->images); i++)
+		free(atomic_load(&image_at(frames, i)->frames));
+	chunks_done(&frames->images);
+	chunks_done(&frames->list);
+	free(frames->by_mapping);
+	for (size_t i = 0; i < FRAME_SHARES; i++) {
+		free(frames->shares[i].slots);
+		pthread_mutex_destroy(&frames->shares[i].lock);
+	}
+	tally_map_done(&frames->image_ids);
+	pthread_mutex_destroy(&frames->lock);
+}
+
+static uint64_t row_hash(const struct frame_row *row)
+{
+	return hash_mix(hash_u64(row->place), (uint64_t)row->image << 32 | (uint32_t)row->symbol);
+}
+
+/* A slot's place comes from the half of the hash that it keeps: growing reads no rows. */
+static int grow_share(struct tally_frame_share *share)
+{
+	uint32_t room = share->room ? share->room * 2 : 64, mask = room - 1;
+	uint64_t *slots = room ? table_new(room, sizeof(*slots)) : NULL;
+
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < share->room; i++) {
+		uint32_t at = (uint32_t)(share->slots[i] >> 32) & mask;
+
+		if (!share->slots[i])
+			continue;
+		while (slots[at])
+			at = (at + 1) & mask;
+		slots[at] = share->slots[i];
+	}
+	free(share->slots);
+	share->slots = slots;
+	share->room = room;
+	return 0;
+}
+
+/* The lock is held. */
+static uint32_t row_add(struct tally_frames *frames, const struct frame_row *row)
+{
+	struct frame_row *place = chunks_next(&frames->list, sizeof(*place));
+
+	if (!place)
+		return 0;
+	*place = *row;
+	return chunks_added(&frames->list);
+}
+
+/* The number of a row found by what it is. */
+static uint32_t row_intern(struct tally_frames *frames, const struct frame_row *row)
+{
+	uint64_t hash = row_hash(row);
+	uint32_t tag = (uint32_t)(hash >> 32), frame = 0, mask, at;
+	struct tally_frame_share *share = &frames->shares[hash % FRAME_SHARES];
+
+	pthread_mutex_lock(&share->lock);
+	if ((share->count + 1ULL) * 3 > share->room * 2ULL && grow_share(share)) {
+		pthread_mutex_unlock(&share->lock);
+		return 0;
+	}
+	mask = share->room - 1;
+	for (at = tag & mask; share->slots[at]; at = (at + 1) & mask) {
+		const struct frame_row *other;
+
+		if ((uint32_t)(share->slots[at] >> 32) != tag)
+			continue;
+		other = row_at(frames, (uint32_t)share->slots[at]);
+		if (other->place == row->place && other->image == row->image &&
+		    other->symbol == row->symbol)
+			break;
+	}
+	frame = (uint32_t)share->slots[at];
+	if (!frame) {
+		pthread_mutex_lock(&frames->lock);
+		frame = row_add(frames, row);
+		pthread_mutex_unlock(&frames->lock);
+		if (frame) {
+			share->slots[at] = (uint64_t)tag << 32 | frame;
+			share->count++;
+		}
+	}
+	pthread_mutex_unlock(&share->lock);
+	return frame;
+}
+
+static const struct tally_data_build_id *recorded_build_id(const struct tally_frame_source *source,
+							   const char *filename)
+{
+	const struct tally_data_info *info = tally_data_info(source->data);
+	const uint64_t *index =
+	    tally_map_find(source->build_ids, tally_hash_bytes(filename, strlen(filename)));
+
+	if (!index || *index > info->build_id_count ||
+	    strcmp(info->build_ids[*index - 1].filename, filename) != 0)
+		return NULL;
+	return &info->build_ids[*index - 1];
+}
+
+static struct tally_image *image_get(const struct tally_frame_source *source,
+				     const struct tally_mapping *mapping, const char *filename)
+{
+	struct tally_image_key key = {
+	    .path = filename,
+	    .pid = mapping->pid == UINT32_MAX ? 0 : mapping->pid,
+	    .kernel = mapping->cpumode == PERF_RECORD_MISC_KERNEL,
+	    .ino = mapping->ino,
+	    .build_id_size = mapping->build_id_size,
+	};
+	size_t bracket = strcspn(filename, "]");
+	char kernel_name[64];
+
+	memcpy(key.build_id, mapping->build_id, sizeof(key.build_id));
+	if (key.kernel)
+		key.anchor = mapping->pgoff;
+	if (!key.build_id_size) {
+		const struct tally_data_build_id *recorded = recorded_build_id(source, filename);
+
+		/* "[kernel.kallsyms]_text" is the mapping, "[kernel.kallsyms]" its build-id's name.
+		 */
+		if (!recorded && key.kernel && filename[0] == '[' && filename[bracket] &&
+		    bracket + 2 <= sizeof(kernel_name)) {
+			memcpy(kernel_name, filename, bracket + 1);
+			kernel_name[bracket + 1] = 0;
+			recorded = recorded_build_id(source, kernel_name);
+		}
+		if (recorded && recorded->size <= sizeof(key.build_id)) {
+			key.build_id_size = recorded->size;
+			memcpy(key.build_id, recorded->id, recorded->size);
+		}
+	}
+	return tally_image_get(source->images, &key);
+}
+
+/* The image number of a mapping + 1; 0: out of memory. */
+static uint32_t image_number(struct tally_frames *frames, const struct tally_frame_source *source,
+			     const struct tally_mapping *mapping, const char *filename)
+{
+	char level = mapping->cpumode == PERF_RECORD_MISC_KERNEL ? 'k' : '.';
+	struct tally_image *image = NULL;
+	struct tally_frame_image *found;
+	uint64_t key, *id;
+	uint32_t result = 0;
+	bool added;
+
+	if (mapping->ksymbol) {
+		key = 1ULL << 40 | mapping->filename;
+	} else {
+		image = image_get(source, mapping, filename);
+		if (!image)
+			return 0;
+		key = ((uint64_t)tally_image_number(image) << 1 | (level == 'k')) + 1;
+	}
+	pthread_mutex_lock(&frames->lock);
+	id = tally_map_put(&frames->image_ids, key, &added);
+	if (id && !*id) {
+		found = image ? image_add(frames, image, tally_image_name(image),
+					  tally_image_path(image), level)
+			      : image_add(frames, NULL, filename, filename, level);
+		if (found) {
+			found->symbol = image ? NULL : filename;
+			*id = found->number + 1;
+		}
+	}
+	if (id)
+		result = (uint32_t)*id;
+	pthread_mutex_unlock(&frames->lock);
+	return result;
+}
+
+/* The number of a symbol, kept in its image's array. */
+static uint32_t symbol_frame(struct tally_frames *frames, struct tally_frame_image *image,
+			     int64_t symbol)
+{
+	struct frame_row row = {.image = image->number, .symbol = (int32_t)symbol};
+	_Atomic uint32_t *list = atomic_load_explicit(&image->frames, memory_order_acquire);
+	uint32_t frame;
+
+	if (!list) {
+		size_t count = tally_image_symbol_count(image->image);
+
+		pthread_mutex_lock(&frames->lock);
+		list = atomic_load_explicit(&image->frames, memory_order_relaxed);
+		if (!list && count < INT32_MAX && (list = calloc(count + 1, sizeof(*list)))) {
+			atomic_store_explicit(&image->symbol_count, (uint32_t)count,
+					      memory_order_relaxed);
+			atomic_store_explicit(&image->frames, list, memory_order_release);
+		}
+		pthread_mutex_unlock(&frames->lock);
+		if (!list)
+			return 0;
+	}
+	/* A table that grew later (by names of its PLT) has numbers beyond the array. */
+	if (symbol >= (int64_t)atomic_load_explicit(&image->symbol_count, memory_order_relaxed))
+		return row_intern(frames, &row);
+	frame = atomic_load_explicit(&list[symbol], memory_order_acquire);
+	if (frame)
+		return frame;
+	pthread_mutex_lock(&frames->lock);
+	frame = atomic_load_explicit(&list[symbol], memory_order_relaxed);
+	if (!frame) {
+		frame = row_add(frames, &row);
+		atomic_store_explicit(&list[symbol], frame, memory_order_release);
+	}
+	pthread_mutex_unlock(&frames->lock);
+	return frame;
+}
+
+uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place)
+{
+	struct tally_frame_image *image = image_at(frames, number);
+	struct frame_row row = {.place = place, .image = number, .symbol = NO_SYMBOL};
+
+	if (image->image) {
+		int64_t symbol = tally_image_find_symbol(image->image, place);
+
+		if (symbol >= 0 && symbol < INT32_MAX)
+			return symbol_frame(frames, image, symbol);
+	}
+	return row_intern(frames, &row);
+}
+
+int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,
+		       const struct tally_mapping *mapping, char level, uint64_t addr,
+		       uint32_t *ret_image, uint64_t *ret_place)
+{
+	uint32_t number;
+
+	if (!mapping) {
+		const char *at = memchr(levels, level, sizeof(levels));
+
+		*ret_image = frames->unknown[at ? at - levels : 0];
+		*ret_place = addr;
+		return 0;
+	}
+	number = atomic_load_explicit(&frames->by_mapping[mapping->number], memory_order_acquire);
+	if (!number) {
+		number = image_number(frames, source, mapping,
+				      tally_process_string(source->processes, mapping->filename));
+		if (!number)
+			return -ENOMEM;
+		atomic_store_explicit(&frames->by_mapping[mapping->number], number,
+				      memory_order_release);
+	}
+	number--;
+	if (mapping->ksymbol)
+		addr = mapping->start;
+	else if (!image_at(frames, number)->places_are_addresses)
+		addr = addr - mapping->start + mapping->pgoff;
+	*ret_image = number;
+	*ret_place = addr;
+	return 0;
+}
+
+uint32_t tally_frames_find_kernel(struct tally_frames *frames,
+				  const struct tally_frame_source *source,
+				  const struct tally_mapping *kernel, uint64_t addr)
+{
+	uint32_t number = atomic_load_explicit(&frames->kernel, memory_order_acquire);
+
+	if (!number) {
+		const struct tally_mapping guessed = {.cpumode = PERF_RECORD_MISC_KERNEL};
+
+		number =
+		    image_number(frames, source, kernel ? kernel : &guessed,
+				 kernel ? tally_process_string(source->processes, kernel->filename)
+					: "[kernel.kallsyms]");
+		if (!number)
+			return 0;
+		atomic_store_explicit(&frames->kernel, number, memory_order_release);
+	}
+	if (tally_image_find_symbol(image_at(frames, number - 1)->image, addr) < 0)
+		return tally_frames_find(frames, frames->unknown[1], addr);
+	return tally_frames_find(frames, number - 1, addr);
+}
+
+struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
+{
+	const struct frame_row *row =
+	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	const struct tally_frame_image *image = image_at(frames, row->image);
+	struct tally_frame result = {
+	    .image_name = image->name,
+	    .image_path = image->path,
+	    .symbol = image->symbol,
+	    .place = row->place,
+	    .level = image->level,
+	    .image = image->image || image->symbol ? image->number : UINT32_MAX,
+	};
+
+	if (row->symbol != NO_SYMBOL && image->image) {
+		const struct tally_symbol *symbol = tally_image_symbol(image->image, row->symbol);
+
+		result.symbol = symbol->name;
+		result.place = symbol->start;
+	}
+	return result;
+}

@@ -1,0 +1,74 @@
+/* The frame table: every (image, symbol) or (image, place) that was met, by number.
+ *
+ * Numbers are given in order of arrival and what they stand for never moves, so that threads read
+ * while others add.  A symbol's number is kept beside its image's symbols: after the first time
+ * finding it is a look into an array. */
+#ifndef TALLY_SESSION_FRAMES_H
+#define TALLY_SESSION_FRAMES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <tally/session.h>
+#include "base/chunks.h"
+#include "base/map.h"
+#include "image/image.h"
+#include "process/process.h"
+
+/* An image as frames see it. */
+struct tally_frame_image {
+	struct tally_image *image; /* NULL: [unknown], or a KSYMBOL */
+	const char *name, *path;
+	const char *symbol; /* of a KSYMBOL: all of it */
+	char level;
+	bool places_are_addresses;
+	uint32_t number;
+	_Atomic uint32_t symbol_count;
+	_Atomic uint32_t *_Atomic frames; /* by symbol; 0: not met yet */
+};
+
+/* Frames found by what they are, in shares by their hash, so that threads seldom meet at a lock. */
+#define FRAME_SHARES 32
+
+struct tally_frame_share {
+	pthread_mutex_t lock; /* taken before the table's own, when both are */
+	uint64_t *slots;      /* the hash's upper half, then the number; 0: free */
+	uint32_t room, count;
+} __attribute__((aligned(64)));
+
+struct tally_frames {
+	pthread_mutex_t lock;         /* for whoever adds to a list */
+	struct tally_chunks images;   /* struct tally_frame_image */
+	struct tally_chunks list;     /* struct frame_row; number 0 is none */
+	_Atomic uint32_t *by_mapping; /* image + 1; 0: not met yet */
+	struct tally_map image_ids;
+	struct tally_frame_share shares[FRAME_SHARES];
+	uint32_t unknown[5];     /* image numbers of [unknown], by level */
+	_Atomic uint32_t kernel; /* image + 1: of addresses that no mapping holds */
+};
+
+/* What the table stands on, borrowed in each call. */
+struct tally_frame_source {
+	const struct tally_data *data;
+	const struct tally_process_table *processes;
+	struct tally_image_store *images;
+	const struct tally_map *build_ids; /* hash of a filename -> index in the data's info, + 1 */
+};
+
+int tally_frames_init(struct tally_frames *frames, size_t mappings);
+void tally_frames_done(struct tally_frames *frames);
+/* Where an address in a mapping (NULL: in none) leads, for one of the levels of struct tally_frame:
+ * the number of an image, and a place in it.  0 or -ENOMEM. */
+int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,
+		       const struct tally_mapping *mapping, char level, uint64_t addr,
+		       uint32_t *ret_image, uint64_t *ret_place);
+/* The frame of a place in the image of that number; 0: out of memory. */
+uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place);
+/* The same for a kernel address that no mapping holds: `kernel` is the mapping of the kernel's
+ * text, or NULL when the file has none and the running kernel is guessed.  Only a symbol makes it a
+ * place in the kernel. */
+uint32_t tally_frames_find_kernel(struct tally_frames *frames,
+				  const struct tally_frame_source *source,
+				  const struct tally_mapping *kernel, uint64_t addr);
+struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
+
+#endif

@@ -1,0 +1,195 @@
+#include "session/lumps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "base/table.h"
+
+#define FIRST_SLOTS 4096U
+#define FIRST_ROOM  2048U
+
+void tally_lumps_done(struct lumps *lumps)
+{
+	free(lumps->list);
+	free(lumps->slots);
+	free(lumps->stints);
+	free(lumps->stint_slots);
+	*lumps = (struct lumps){0};
+}
+
+static uint64_t thread_hash(uint32_t pid, uint32_t tid)
+{
+	return hash_u64((uint64_t)pid << 32 | tid);
+}
+
+/* The slot of the thread: its newest stint's, or a free one.  There are free ones. */
+static uint32_t *thread_slot(const struct lumps *lumps, uint32_t pid, uint32_t tid)
+{
+	uint32_t mask = lumps->stint_slot_room - 1, at = (uint32_t)thread_hash(pid, tid) & mask;
+
+	for (; lumps->stint_slots[at]; at = (at + 1) & mask) {
+		const struct lump_stint *stint = &lumps->stints[lumps->stint_slots[at] - 1];
+
+		if (stint->tid == tid && stint->pid == pid)
+			break;
+	}
+	return &lumps->stint_slots[at];
+}
+
+static int grow_stints(struct lumps *lumps)
+{
+	uint32_t room = lumps->stint_room ? lumps->stint_room * 2 : 64;
+	struct lump_stint *stints;
+	uint32_t *slots;
+
+	if (room > UINT32_MAX / 4)
+		return -ENOMEM;
+	stints = reallocarray(lumps->stints, room, sizeof(*stints));
+	if (!stints)
+		return -ENOMEM;
+	lumps->stints = stints;
+	slots = calloc((size_t)room * 2, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(lumps->stint_slots);
+	lumps->stint_slots = slots;
+	lumps->stint_room = room;
+	lumps->stint_slot_room = room * 2;
+	/* In order, so that a thread's newest is what stays. */
+	for (uint32_t i = 0; i < lumps->stint_count; i++)
+		*thread_slot(lumps, stints[i].pid, stints[i].tid) = i + 1;
+	return 0;
+}
+
+int tally_lumps_turn(struct lumps *lumps, uint32_t pid, uint32_t tid)
+{
+	uint32_t *slot;
+
+	if (lumps->stint_count == lumps->stint_room && grow_stints(lumps))
+		return -ENOMEM;
+	slot = thread_slot(lumps, pid, tid);
+	if (!*slot || lumps->stints[*slot - 1].ended) {
+		lumps->stints[lumps->stint_count] = (struct lump_stint){
+		    .pid = pid,
+		    .tid = tid,
+		    .first_time = UINT64_MAX,
+		    .first_offset = UINT64_MAX,
+		};
+		*slot = ++lumps->stint_count;
+	}
+	lumps->current = *slot - 1;
+	lumps->has_current = true;
+	return 0;
+}
+
+void tally_lumps_end_stint(struct lumps *lumps, uint32_t pid, uint32_t tid)
+{
+	uint32_t slot = lumps->stint_count ? *thread_slot(lumps, pid, tid) : 0;
+
+	if (!slot)
+		return;
+	lumps->stints[slot - 1].ended = true;
+	if (lumps->current == slot - 1)
+		lumps->has_current = false;
+}
+
+static int grow(struct lumps *lumps)
+{
+	while (lumps->room - lumps->count < LUMPS_BATCH) {
+		uint64_t room = lumps->room ? (uint64_t)lumps->room + lumps->room / 2 : FIRST_ROOM;
+		struct lump *list;
+
+		if (room > UINT32_MAX / 4)
+			return -ENOMEM;
+		list = reallocarray(lumps->list, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		lumps->list = list;
+		lumps->room = (uint32_t)room;
+	}
+	while ((uint64_t)(lumps->count + LUMPS_BATCH) * 3 > (uint64_t)lumps->slot_room * 2) {
+		uint32_t room = lumps->slot_room ? lumps->slot_room * 4 : FIRST_SLOTS;
+		uint32_t *slots = room ? table_new(room, sizeof(*slots)) : NULL;
+
+		if (!slots)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < lumps->count; i++) {
+			const struct lump *lump = &lumps->list[i];
+			uint32_t at = (uint32_t)hash_u64(lump->addr ^ (uint64_t)lump->stint << 40);
+
+			for (at &= room - 1; slots[at]; at = (at + 1) & (room - 1))
+				;
+			slots[at] = i + 1;
+		}
+		free(lumps->slots);
+		lumps->slots = slots;
+		lumps->slot_room = room;
+	}
+	return 0;
+}
+
+/* Told early, as what was done until then is lost. */
+#define VAIN_LEAST 16384U
+/* Longer stints may begin with much that is new and go on with what is known. */
+#define STINT_SAMPLES 1024U
+
+bool tally_lumps_vain(const struct lumps *lumps)
+{
+	return lumps->sample_count >= VAIN_LEAST && lumps->count > lumps->sample_count / 2 &&
+	       lumps->sample_count / STINT_SAMPLES < lumps->stint_count;
+}
+
+int tally_lumps_settle(struct lumps *lumps)
+{
+	unsigned count = lumps->waiting_count;
+	uint32_t mask;
+
+	if (grow(lumps))
+		return -ENOMEM;
+	mask = lumps->slot_room - 1;
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t number = lumps->slots[lumps->waiting[i].hash & mask];
+
+		if (number)
+			__builtin_prefetch(&lumps->list[number - 1], 1);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		const struct lump_waiting *waiting = &lumps->waiting[i];
+		uint32_t at = (uint32_t)waiting->hash & mask, number;
+		struct lump *lump;
+
+		for (; (number = lumps->slots[at]); at = (at + 1) & mask) {
+			lump = &lumps->list[number - 1];
+			if (lump->addr == waiting->addr && lump->stint == waiting->stint &&
+			    lump->event == waiting->event && lump->cpumode == waiting->cpumode)
+				break;
+		}
+		if (number) {
+			lump->period += waiting->period;
+			lump->samples++;
+			continue;
+		}
+		lumps->list[lumps->count] = (struct lump){
+		    .addr = waiting->addr,
+		    .period = waiting->period,
+		    .samples = 1,
+		    .stint = waiting->stint,
+		    .event = waiting->event,
+		    .cpumode = waiting->cpumode,
+		};
+		lumps->slots[at] = ++lumps->count;
+	}
+	lumps->sample_count += count;
+	lumps->waiting_count = 0;
+	return 0;
+}
+
+int tally_lumps_finish(struct lumps *lumps)
+{
+	int result = tally_lumps_settle(lumps);
+
+	free(lumps->slots);
+	free(lumps->stint_slots);
+	lumps->slots = lumps->stint_slots = NULL;
+	lumps->slot_room = lumps->stint_slot_room = 0;
+	return result;
+}

@@ -1,0 +1,111 @@
+/* Samples that are alike, counted together while the first pass reads them.
+ *
+ * What a sample's address leads to can only be told when all side-band records were read.  But two
+ * samples of one thread, at one address, in one mode, lead to the same place unless something
+ * changed between them; so they are counted as one lump on the first pass, and each lump is looked
+ * up once.  A stint is a thread between two records that may change what is known of it (COMM,
+ * FORK); it keeps its first and last time, by which it is told afterwards whether anything did
+ * change within.  The samples of such a stint are read again one by one (lump_visit.c). */
+#ifndef TALLY_SESSION_LUMPS_H
+#define TALLY_SESSION_LUMPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/bytes.h"
+
+struct lump {
+	uint64_t addr, period, samples;
+	uint32_t stint;
+	uint16_t event;
+	uint8_t cpumode;
+};
+
+struct lump_stint {
+	uint32_t pid, tid;
+	uint64_t first_time, last_time;     /* the least and the largest */
+	uint64_t first_offset, last_offset; /* of its samples in the file */
+	bool ended;
+};
+
+/* Look-ups wait for each other in batches, so that their cache misses overlap. */
+#define LUMPS_BATCH 32U
+/* Events have 16 bits in a lump. */
+#define LUMPS_EVENTS_MOST 65536U
+
+struct lump_waiting {
+	uint64_t hash, addr, period;
+	uint32_t stint;
+	uint16_t event;
+	uint8_t cpumode;
+};
+
+struct lumps { /* all zero is empty and valid */
+	struct lump *list;
+	uint32_t *slots; /* number + 1; 0: free */
+	uint32_t count, room, slot_room;
+	struct lump_stint *stints;
+	uint32_t *stint_slots; /* number + 1 of the thread's newest; 0: free */
+	uint32_t stint_count, stint_room, stint_slot_room;
+	uint32_t current; /* stint of the last sample; valid when has_current */
+	bool has_current;
+	uint64_t sample_count; /* that were settled */
+	unsigned waiting_count;
+	struct lump_waiting waiting[LUMPS_BATCH];
+};
+
+void tally_lumps_done(struct lumps *lumps);
+/* Makes the thread's stint the current one, a new one when it has none; 0 or -ENOMEM. */
+int tally_lumps_turn(struct lumps *lumps, uint32_t pid, uint32_t tid);
+/* Something about the thread changes here: its next sample starts a stint. */
+void tally_lumps_end_stint(struct lumps *lumps, uint32_t pid, uint32_t tid);
+/* Whether lumps are too small to be worth it: many short processes, each at addresses of its own.
+ */
+bool tally_lumps_vain(const struct lumps *lumps);
+/* Counts what waits; 0 or -ENOMEM. */
+int tally_lumps_settle(struct lumps *lumps);
+/* The same at the end, and gives back what only adding needs. */
+int tally_lumps_finish(struct lumps *lumps);
+
+struct lump_sample {
+	uint64_t addr, time, period, offset;
+	uint32_t pid, tid;
+	uint16_t event;
+	uint8_t cpumode;
+};
+
+static inline int lumps_add(struct lumps *lumps, const struct lump_sample *sample)
+{
+	struct lump_stint *stint = lumps->has_current ? &lumps->stints[lumps->current] : NULL;
+	struct lump_waiting *waiting;
+	uint64_t hash;
+
+	if (!stint || stint->tid != sample->tid || stint->pid != sample->pid) {
+		int result = tally_lumps_turn(lumps, sample->pid, sample->tid);
+
+		if (result)
+			return result;
+		stint = &lumps->stints[lumps->current];
+	}
+	if (sample->time < stint->first_time)
+		stint->first_time = sample->time;
+	if (sample->time > stint->last_time)
+		stint->last_time = sample->time;
+	if (sample->offset < stint->first_offset)
+		stint->first_offset = sample->offset;
+	stint->last_offset = sample->offset;
+	hash = hash_u64(sample->addr ^ (uint64_t)lumps->current << 40);
+	waiting = &lumps->waiting[lumps->waiting_count++];
+	*waiting = (struct lump_waiting){
+	    .hash = hash,
+	    .addr = sample->addr,
+	    .period = sample->period,
+	    .stint = lumps->current,
+	    .event = sample->event,
+	    .cpumode = sample->cpumode,
+	};
+	if (lumps->slot_room)
+		__builtin_prefetch(&lumps->slots[hash & (lumps->slot_room - 1)]);
+	return lumps->waiting_count == LUMPS_BATCH ? tally_lumps_settle(lumps) : 0;
+}
+
+#endif

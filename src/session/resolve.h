@@ -1,0 +1,60 @@
+/* The session as the layers above see it: samples joined with comm and space, and addresses turned
+ * into frame numbers.  One resolver a thread; the frame table behind them is shared. */
+#ifndef TALLY_SESSION_RESOLVE_H
+#define TALLY_SESSION_RESOLVE_H
+
+#include <stdint.h>
+#include <tally/session.h>
+
+struct tally_resolver;
+struct tally_space;
+
+/* A sample in its place. Borrowed during the visit. */
+struct tally_resolved {
+	uint32_t event;                  /* index in the data */
+	struct tally_sample sample;      /* the fields asked for; present says which */
+	uint8_t cpumode;                 /* PERF_RECORD_MISC_CPUMODE_MASK of the record */
+	uint32_t comm;                   /* string number: tally_session_string() */
+	const struct tally_space *space; /* user space, NULL when unknown */
+	uint32_t era;                    /* of the space at this time; 0: none */
+	uint32_t kernel_era; /* of the kernel's space; what is memoised by era needs both */
+	uint64_t offset;     /* of the record in the file */
+	uint64_t more; /* samples that this one also stands for, alike but for their times: their
+			* periods are in its own; 0 unless the session may lump them */
+};
+
+/* Called for each sample of a block in file order; `worker` is 0..threads-1.  Below 0 stops. */
+typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
+			       const struct tally_resolved *sample);
+
+/* Visits every sample of every event with the fields of `want` decoded, on several threads.  A
+ * session that may lump shows samples together when only IP, TID and PERIOD are wanted. */
+int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
+		       void *context, struct tally_error *error);
+unsigned tally_session_threads(const struct tally_session *session);
+
+/* The frame of an address as seen from a sample (its space, time and the given cpumode).  Memoised
+ * for the thread.  0 only when out of memory. */
+uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			      uint8_t cpumode, uint64_t addr);
+
+/* The frames of the sample's whole call chain, innermost first, at most `room` of them (the
+ * innermost are kept): PERF_CONTEXT_* marks are obeyed and left out.  Return addresses are looked
+ * up as they stand.  Returns their count.  *ret_same: how many of the outermost frames are equal to
+ * those of the last call on this resolver, so that a walk down a call tree can start there; 0 when
+ * the chain was cut to `room`, or the last one was.  A frame is 0 when memory ran out. */
+uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			      uint32_t *frames, uint32_t room, uint32_t *ret_same);
+
+/* What a frame number stands for; callable while other threads resolve. */
+struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame);
+uint32_t tally_session_frame_count(const struct tally_session *session);
+
+const char *tally_session_string(const struct tally_session *session, uint32_t number);
+
+/* For -v: a line for each image whose symbols are missing though samples fell into it. */
+typedef void (*tally_missing_fn)(void *context, const char *image_path, const char *why);
+void tally_session_each_missing(const struct tally_session *session, tally_missing_fn visit,
+				void *context);
+
+#endif

@@ -1,0 +1,96 @@
+/* One thread's memory of what it looked up: addresses, threads, and the last call chain. */
+#ifndef TALLY_SESSION_RESOLVER_H
+#define TALLY_SESSION_RESOLVER_H
+
+#include "base/bytes.h"
+#include "session/resolve.h"
+#include "session/session.h"
+
+/* Look-ups that are known go through a table of pairs of slots: two 16-byte slots, the newer first,
+ * so that one is a cache line at most and an old entry is forgotten instead of the table growing
+ * without end.  A table that leaves the second cache behind costs more than looking up again what
+ * it would have kept: measured from 2^12 to 2^19 pairs. */
+struct resolver_slot {
+	uint64_t addr;
+	uint32_t era, frame;
+};
+/* What a place in an image led to: processes that run one binary at addresses of their own share
+ * it. */
+struct resolver_place {
+	uint64_t place;
+	uint32_t image, frame;
+};
+#define RESOLVER_PLACES      (1U << RESOLVER_PLACE_BITS)
+#define RESOLVER_PLACE_BITS  15
+#define RESOLVER_PAIRS_LEAST (1U << 12)
+#define RESOLVER_PAIRS_MOST  (1U << 14)
+
+#define RESOLVER_TASKS 1024U
+
+/* What held for a thread at its last sample. */
+struct resolver_task {
+	uint64_t from, until; /* [from, until); both 0: nothing yet */
+	const struct tally_space *space;
+	uint32_t pid, tid, comm, era;
+};
+
+struct tally_resolver {
+	struct tally_session *session;
+	struct tally_frame_source source;
+	struct resolver_slot *slots;
+	uint32_t pairs, misses; /* pairs is a power of two; misses since it was last doubled */
+	struct resolver_place *places; /* RESOLVER_PLACES, the newest in its place */
+	struct resolver_task *tasks;
+	uint32_t kernel_era;
+	uint64_t kernel_from, kernel_until;
+	struct session_id_cache ids;
+	/* The last chain, outermost first: its words, the cpumode each was read under, the frames.
+	 */
+	uint64_t *words;
+	uint8_t *modes;
+	uint32_t *frames;
+	uint32_t word_room, word_count, frame_count;
+	uint32_t chain_era, chain_kernel_era;
+	bool chain_whole;
+	uint8_t *copy;    /* of the piece under way */
+	uint64_t damaged; /* samples that could not be decoded */
+};
+
+int tally_resolver_init(struct tally_resolver *resolver, struct tally_session *session);
+void tally_resolver_done(struct tally_resolver *resolver);
+
+/* Comm, space and eras for the sample's pid, tid and time.  0 or -ENOMEM. */
+int tally_resolver_task_miss(struct tally_resolver *resolver, struct resolver_task *task,
+			     uint32_t pid, uint32_t tid, uint64_t time);
+void tally_resolver_kernel_miss(struct tally_resolver *resolver, uint64_t time);
+
+static inline int resolver_join(struct tally_resolver *resolver, struct tally_resolved *sample,
+				uint64_t time)
+{
+	uint32_t pid = sample->sample.pid, tid = sample->sample.tid;
+	struct resolver_task *task = &resolver->tasks[(tid * 0x9e3779b1U) >> 22];
+
+	if (task->tid != tid || task->pid != pid || time < task->from || time >= task->until) {
+		int result = tally_resolver_task_miss(resolver, task, pid, tid, time);
+
+		if (result)
+			return result;
+	}
+	if (time < resolver->kernel_from || time >= resolver->kernel_until)
+		tally_resolver_kernel_miss(resolver, time);
+	sample->comm = task->comm;
+	sample->space = task->space;
+	sample->era = task->era;
+	sample->kernel_era = resolver->kernel_era;
+	return 0;
+}
+
+static inline struct resolver_slot *resolver_pair(const struct tally_resolver *resolver,
+						  uint32_t era, uint64_t addr)
+{
+	uint64_t hash = hash_u64(addr ^ (uint64_t)era << 44);
+
+	return &resolver->slots[(hash & (resolver->pairs - 1)) * 2];
+}
+
+#endif

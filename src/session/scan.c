@@ -1,0 +1,322 @@
+/* The first pass: every record's header is looked at once.  Samples are counted, records that tell
+ * of processes are noted, and the places are noted where the threads of the second pass start. */
+#include "session/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/fail.h"
+
+int tally_session_event_of(const struct tally_session *session, struct session_id_cache *cache,
+			   const struct tally_record *record)
+{
+	uint64_t id;
+	unsigned slot;
+
+	if (session->event_count == 1)
+		return 0;
+	if (session->id_at < 0 || (size_t)session->id_at + 8 > record->size)
+		return tally_data_event_of(session->data, record);
+	id = load_u64(record->bytes + session->id_at);
+	slot = (unsigned)(hash_u64(id) % SESSION_ID_CACHE);
+	if (!cache->slots[slot].known || cache->slots[slot].id != id) {
+		cache->slots[slot].id = id;
+		cache->slots[slot].event = tally_data_event_of(session->data, record);
+		cache->slots[slot].known = true;
+	}
+	return cache->slots[slot].event;
+}
+
+void tally_scan_init(struct scan *scan, const struct tally_session *session)
+{
+	*scan = (struct scan){.session = session, .first = UINT64_MAX};
+}
+
+void tally_scan_done(struct scan *scan)
+{
+	free(scan->event_samples);
+	free(scan->pieces);
+	free(scan->sides);
+	tally_arena_done(&scan->side_bytes);
+	tally_lumps_done(&scan->lumps);
+	*scan = (struct scan){0};
+}
+
+int tally_scan_add_piece(struct scan *scan, size_t end)
+{
+	if (end == scan->piece_at)
+		return 0;
+	if (scan->piece_count == scan->piece_room) {
+		size_t room = scan->piece_room ? scan->piece_room * 2 : 64;
+		void *pieces = reallocarray(scan->pieces, room, sizeof(*scan->pieces));
+
+		if (!pieces)
+			return -ENOMEM;
+		scan->pieces = pieces;
+		scan->piece_room = room;
+	}
+	scan->pieces[scan->piece_count++] = (struct session_piece){
+	    .bytes = scan->block.bytes + scan->piece_at,
+	    .size = end - scan->piece_at,
+	    .offset = scan->block.offset + scan->piece_at,
+	};
+	scan->piece_at = end;
+	return 0;
+}
+
+/* When a record happened: what its trailer says, else its body, else the last record before it that
+ * told. */
+static uint64_t side_time(struct scan *scan, const struct tally_record *record)
+{
+	const struct tally_session *session = scan->session;
+	int event = tally_data_event_of(session->data, record);
+	int back;
+
+	if (session->by_offset)
+		return record->offset;
+	back = tally_data_event(session->data, event < 0 ? 0 : (size_t)event)
+		   ->layout.trailer_at[TALLY_FIXED_TIME];
+	if (back > 0 && record->size >= 8 + back)
+		return load_u64(record->bytes + record->size - back);
+	/* FORK and EXIT: header, pid, ppid, tid, ptid, time.  Source: perf_event.h. */
+	if (record->type == PERF_RECORD_FORK && record->size >= 32) {
+		scan->last_time = load_u64(record->bytes + 24);
+		scan->has_last_time = true;
+	}
+	scan->asked_before |= !scan->has_last_time;
+	return scan->last_time;
+}
+
+static int note_side(struct scan *scan, const struct tally_record *record)
+{
+	const uint8_t *bytes = record->bytes;
+
+	if (scan->side_count == scan->side_room) {
+		size_t room = scan->side_room ? scan->side_room * 2 : 1024;
+		void *sides = reallocarray(scan->sides, room, sizeof(*scan->sides));
+
+		if (!sides)
+			return -ENOMEM;
+		scan->sides = sides;
+		scan->side_room = room;
+	}
+	if (scan->copies_sides) {
+		uint8_t *copy = tally_arena_alloc(&scan->side_bytes, record->size);
+
+		if (!copy)
+			return -ENOMEM;
+		bytes = memcpy(copy, record->bytes, record->size);
+	}
+	scan->sides[scan->side_count++] = (struct session_side){
+	    .time = side_time(scan, record),
+	    .bytes = bytes,
+	    .offset = record->offset,
+	};
+	return 0;
+}
+
+int tally_scan_other(struct scan *scan, const struct tally_record *record)
+{
+	scan->counts.by_type[record->type < 127 ? record->type : 127]++;
+	switch (record->type) {
+	case PERF_RECORD_COMM: /* header, pid, tid */
+		if (record->size >= 16)
+			tally_lumps_end_stint(&scan->lumps, load_u32(record->bytes + 8),
+					      load_u32(record->bytes + 12));
+		return note_side(scan, record);
+	case PERF_RECORD_FORK: /* header, pid, ppid, tid, ptid */
+		if (record->size >= 24)
+			tally_lumps_end_stint(&scan->lumps, load_u32(record->bytes + 8),
+					      load_u32(record->bytes + 16));
+		return note_side(scan, record);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_KSYMBOL:
+		return note_side(scan, record);
+	case PERF_RECORD_LOST: /* header, id, lost */
+		if (record->size >= 24)
+			scan->lost += load_u64(record->bytes + 16);
+		return 0;
+	case PERF_RECORD_LOST_SAMPLES: /* header, lost */
+		if (record->size >= 16)
+			scan->lost_samples += load_u64(record->bytes + 8);
+		return 0;
+	case PERF_RECORD_THROTTLE:
+		scan->counts.throttled++;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void take_sample(struct scan *scan, const struct tally_record *record)
+{
+	const struct tally_session *session = scan->session;
+	int event = tally_session_event_of(session, &scan->ids, record);
+	const struct tally_layout *layout;
+	int time_at;
+
+	scan->counts.by_type[PERF_RECORD_SAMPLE]++;
+	if (event < 0) {
+		scan->counts.unusable++;
+		return;
+	}
+	layout = &tally_data_event(session->data, (size_t)event)->layout;
+	if (record->size < layout->variable_at) {
+		scan->counts.unusable++;
+		return;
+	}
+	scan->event_samples[event]++;
+	time_at = layout->at[TALLY_FIXED_TIME];
+	if (time_at >= 0)
+		scan_time(scan, load_u64(record->bytes + time_at));
+}
+
+static int end_piece(struct scan *scan, size_t end)
+{
+	int result = tally_scan_add_piece(scan, end);
+
+	if (!result && session_progress(scan->session, scan->block.offset + end))
+		result = -ECANCELED;
+	return result;
+}
+
+/* Walks the block until its end, or until a place where no record can stand: its offset in
+ * *ret_bad, SIZE_MAX for none. */
+static int walk_block(struct scan *scan, size_t *ret_bad)
+{
+	struct tally_record record;
+	int result = 0;
+	size_t at = 0;
+
+	scan->piece_at = 0;
+	*ret_bad = SIZE_MAX;
+	while (!result && at < scan->block.size) {
+		if (!tally_block_record(&scan->block, at, &record)) {
+			*ret_bad = at;
+			break;
+		}
+		if (record.type == PERF_RECORD_SAMPLE)
+			take_sample(scan, &record);
+		else
+			result = tally_scan_other(scan, &record);
+		at += (size_t)tally_record_extent(&record);
+		if (!result && at - scan->piece_at >= SESSION_PIECE_SIZE)
+			result = end_piece(scan, at);
+	}
+	return result ? result : end_piece(scan, at);
+}
+
+/* Appends a list to a list, which takes it whole when it is empty. */
+static int append(void **list, size_t *count, size_t *room, void **from, size_t from_count,
+		  size_t from_room, size_t each)
+{
+	uint8_t *more;
+
+	if (!*list) {
+		*list = *from;
+		*count = from_count;
+		*room = from_room;
+		*from = NULL;
+		return 0;
+	}
+	if (!from_count)
+		return 0;
+	more = reallocarray(*list, *count + from_count, each);
+	if (!more)
+		return -ENOMEM;
+	memcpy(more + *count * each, *from, from_count * each);
+	*list = more;
+	*room = *count += from_count;
+	return 0;
+}
+
+int tally_scan_take(struct tally_session *session, struct scan *scans, size_t count)
+{
+	struct tally_session_counts *counts = &session->counts;
+	uint64_t first = UINT64_MAX, last = 0, lost = 0, lost_samples = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct scan *scan = &scans[i];
+
+		for (size_t type = 0; type < 128; type++) {
+			counts->by_type[type] += scan->counts.by_type[type];
+			counts->records += scan->counts.by_type[type];
+		}
+		for (size_t event = 0; event < session->event_count; event++) {
+			session->event_samples[event] += scan->event_samples[event];
+			counts->samples += scan->event_samples[event];
+		}
+		counts->throttled += scan->counts.throttled;
+		counts->unusable += scan->counts.unusable;
+		lost += scan->lost;
+		lost_samples += scan->lost_samples;
+		first = scan->first < first ? scan->first : first;
+		last = scan->last > last ? scan->last : last;
+		if (append((void **)&session->pieces, &session->piece_count, &session->piece_room,
+			   (void **)&scan->pieces, scan->piece_count, scan->piece_room,
+			   sizeof(*scan->pieces)) ||
+		    append((void **)&session->sides, &session->side_count, &session->side_room,
+			   (void **)&scan->sides, scan->side_count, scan->side_room,
+			   sizeof(*scan->sides)))
+			return -ENOMEM;
+	}
+	/* LOST tells what a ring had no room for, LOST_SAMPLES the same by event where the recorder
+	 * asked the counters for it: not two losses. */
+	counts->lost = lost > lost_samples ? lost : lost_samples;
+	if (last || first != UINT64_MAX) {
+		counts->first_time = first;
+		counts->last_time = last;
+	}
+	return 0;
+}
+
+static int no_memory(const struct tally_session *session, int result, struct tally_error *error)
+{
+	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
+			  result == -ECANCELED ? "interrupted" : "out of memory");
+}
+
+/* Block by block, and over damaged places. */
+static int scan_blocks(struct tally_session *session, struct tally_error *error)
+{
+	struct scan *scan = malloc(sizeof(*scan));
+	int more;
+
+	if (!scan)
+		return no_memory(session, -ENOMEM, error);
+	tally_scan_init(scan, session);
+	scan->has_last_time = true; /* 0 before any was told */
+	scan->event_samples = calloc(session->event_count + 1, sizeof(*scan->event_samples));
+	tally_data_rewind(session->data);
+	more = scan->event_samples ? tally_data_next(session->data, &scan->block, error)
+				   : no_memory(session, -ENOMEM, error);
+	while (more > 0) {
+		size_t bad;
+		int result = walk_block(scan, &bad);
+
+		if (result)
+			more = no_memory(session, result, error);
+		else if (bad != SIZE_MAX)
+			more = tally_data_block_bad(session->data, scan->block.offset + bad,
+						    &scan->block, error);
+		else
+			more = tally_data_next(session->data, &scan->block, error);
+	}
+	if (!more && tally_scan_take(session, scan, 1))
+		more = no_memory(session, -ENOMEM, error);
+	tally_scan_done(scan);
+	free(scan);
+	return more;
+}
+
+int tally_session_scan(struct tally_session *session, struct tally_error *error)
+{
+	int result = 0;
+
+	if (session->options.lump && !session->by_offset &&
+	    session->event_count <= LUMPS_EVENTS_MOST)
+		result = tally_session_scan_lumps(session, error);
+	return result ? (result < 0 ? result : 0) : scan_blocks(session, error);
+}

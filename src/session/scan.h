@@ -1,0 +1,53 @@
+/* What one walk over records keeps at hand, and what it found. */
+#ifndef TALLY_SESSION_SCAN_H
+#define TALLY_SESSION_SCAN_H
+
+#include "session/lumps.h"
+#include "session/session.h"
+
+struct scan {
+	const struct tally_session *session;
+	struct tally_block block;
+	size_t piece_at;    /* where the piece under way starts */
+	uint64_t last_time; /* of the last record that told it: for those that do not */
+	bool has_last_time;
+	bool asked_before; /* a record needed the time of one before the walk's start */
+	bool copies_sides; /* the bytes walked over will not stay */
+	struct tally_arena side_bytes;
+	struct tally_session_counts counts; /* by_type, throttled, unusable */
+	uint64_t *event_samples;
+	struct session_piece *pieces;
+	size_t piece_count, piece_room;
+	struct session_side *sides;
+	size_t side_count, side_room;
+	uint64_t lost, lost_samples;
+	uint64_t first, last; /* times of samples */
+	struct session_id_cache ids;
+	struct lumps lumps;
+};
+
+void tally_scan_init(struct scan *scan, const struct tally_session *session);
+void tally_scan_done(struct scan *scan);
+/* The piece under way ends here; 0 or -ENOMEM. */
+int tally_scan_add_piece(struct scan *scan, size_t end);
+/* Takes any record but a sample; 0 or -ENOMEM. */
+int tally_scan_other(struct scan *scan, const struct tally_record *record);
+/* All that walks over parts of the file, in order, found goes into the session; 0 or -ENOMEM. */
+int tally_scan_take(struct tally_session *session, struct scan *scans, size_t count);
+
+/* scan_lumps.c: the first pass that counts samples in lumps.  1: done; 0: not for this file, and
+ * nothing was changed; -errno. */
+int tally_session_scan_lumps(struct tally_session *session, struct tally_error *error);
+
+/* session.c: samples are read again, each. */
+void tally_session_drop_lumps(struct tally_session *session);
+
+static inline void scan_time(struct scan *scan, uint64_t time)
+{
+	scan->last_time = time;
+	scan->has_last_time = true;
+	scan->first = time < scan->first ? time : scan->first;
+	scan->last = time > scan->last ? time : scan->last;
+}
+
+#endif

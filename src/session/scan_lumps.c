@@ -1,0 +1,325 @@
+/* The first pass over a sound file when samples may be lumped: several threads, each on a part of
+ * the file of its own, copy it piece by piece to a small buffer and look at each record once.
+ *
+ * Where a part starts is guessed from a run of records that fit each other, and proved afterwards:
+ * the walk over the part before must end exactly there.  A file that is not so (damaged, or
+ * swapped) is left to the walk over blocks. */
+#include "session/scan.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "base/fail.h"
+#include "base/pool.h"
+#include "file/read_at.h"
+
+/* The buffer stays in a processor's second cache; a record is at most 64 KiB long. */
+#define BUFFER_SIZE ((size_t)320 * 1024)
+/* Less than this is not worth a thread. */
+#define PART_LEAST ((size_t)4 << 20)
+
+/* A start is guessed from so many records, looked for so far. */
+#define GUESS_RECORDS 32U
+#define GUESS_REACH   ((size_t)128 * 1024)
+
+#define UNSOUND 1
+
+/* What is read of one event's samples; offsets below 0: nothing there. */
+struct sample_plan {
+	int16_t ip_at, tid_at, time_at, period_at;
+	uint16_t least;
+};
+
+struct part {
+	struct scan scan;
+	size_t from, to; /* in the block; the last record may pass `to` */
+	size_t stop;     /* where the walk ended */
+	int result;
+};
+
+struct walk {
+	struct tally_session *session;
+	struct tally_block block;
+	const struct sample_plan *plans;
+	struct part *parts;
+	_Atomic uint64_t done;
+	atomic_bool vain; /* no lumps: the samples are read again, each */
+};
+
+static bool header_fits(const uint8_t *at, size_t left, size_t *ret_size)
+{
+	const struct perf_event_header *header = (const void *)at;
+
+	if (left < sizeof(*header) || header->size < sizeof(*header) || header->size % 8 ||
+	    header->size > left || !header->type || header->type >= 128 ||
+	    header->type == PERF_RECORD_AUXTRACE)
+		return false;
+	*ret_size = header->size;
+	return true;
+}
+
+/* The first place from `from` on where a run of records seems to stand; the block's end when there
+ * is none near. */
+static size_t guess_start(const struct tally_block *block, size_t from)
+{
+	size_t reach = block->size - from < GUESS_REACH ? block->size : from + GUESS_REACH;
+
+	for (; from < reach; from += 8) {
+		size_t at = from, size;
+		unsigned run = 0;
+
+		while (run < GUESS_RECORDS &&
+		       header_fits(block->bytes + at, block->size - at, &size)) {
+			at += size;
+			run++;
+		}
+		if (run == GUESS_RECORDS)
+			return from;
+	}
+	return block->size;
+}
+
+static inline int take_sample(const struct walk *walk, struct scan *scan,
+			      const struct tally_record *record, bool lump)
+{
+	int event = tally_session_event_of(walk->session, &scan->ids, record);
+	const uint8_t *bytes = record->bytes;
+	const struct sample_plan *plan = &walk->plans[event < 0 ? 0 : event];
+	struct lump_sample sample;
+
+	if (event < 0 || record->size < plan->least) {
+		scan->counts.unusable++;
+		return 0;
+	}
+	sample = (struct lump_sample){
+	    .addr = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0,
+	    .time = load_u64(bytes + plan->time_at),
+	    .period = plan->period_at >= 0 ? load_u64(bytes + plan->period_at) : 0,
+	    .offset = record->offset,
+	    .pid = plan->tid_at >= 0 ? load_u32(bytes + plan->tid_at) : 0,
+	    .tid = plan->tid_at >= 0 ? load_u32(bytes + plan->tid_at + 4) : 0,
+	    .event = (uint16_t)event,
+	    .cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
+	};
+	scan->event_samples[event]++;
+	scan_time(scan, sample.time);
+	return lump ? lumps_add(&scan->lumps, &sample) : 0;
+}
+
+/* The records in a buffer that start before `to`; *ret_at is behind the last whole one. */
+static int walk_buffer(struct walk *walk, struct scan *scan, const struct tally_block *buffer,
+		       size_t to, size_t *ret_at)
+{
+	size_t base = buffer->offset - walk->block.offset, at = 0;
+	uint64_t samples = 0;
+	bool lump = !atomic_load_explicit(&walk->vain, memory_order_relaxed);
+	int result = 0;
+
+	while (!result && buffer->size - at >= sizeof(struct perf_event_header) && base + at < to) {
+		const struct perf_event_header *header = (const void *)(buffer->bytes + at);
+		struct tally_record record = {
+		    .bytes = buffer->bytes + at,
+		    .offset = buffer->offset + at,
+		    .type = header->type,
+		    .misc = header->misc,
+		    .size = header->size,
+		};
+		uint64_t extent = record.size;
+
+		if (record.size < sizeof(*header) || record.size % 8) {
+			result = UNSOUND;
+			break;
+		}
+		if (record.size > buffer->size - at)
+			break;
+		if (record.type == PERF_RECORD_SAMPLE) {
+			samples++;
+			result = take_sample(walk, scan, &record, lump);
+		} else {
+			extent = tally_record_extent(&record);
+			if (extent > walk->block.size - base - at) {
+				result = UNSOUND;
+				break;
+			}
+			result = tally_scan_other(scan, &record);
+		}
+		at += (size_t)extent;
+		if (base + at - scan->piece_at >= SESSION_PIECE_SIZE && !result)
+			result = tally_scan_add_piece(scan, base + at);
+		/* What follows an AUXTRACE record reaches beyond the buffer. */
+		if (at > buffer->size)
+			break;
+	}
+	scan->counts.by_type[PERF_RECORD_SAMPLE] += samples;
+	*ret_at = at;
+	return result;
+}
+
+static int walk_part(struct walk *walk, struct part *part, bool tells)
+{
+	struct scan *scan = &part->scan;
+	const struct tally_block *block = &walk->block;
+	uint8_t *bytes = malloc(BUFFER_SIZE);
+	size_t at = part->from, step = 0;
+	int result = bytes ? 0 : -ENOMEM;
+
+	scan->event_samples = calloc(walk->session->event_count + 1, sizeof(*scan->event_samples));
+	if (!scan->event_samples)
+		result = -ENOMEM;
+	scan->block = *block;
+	scan->copies_sides = true;
+	scan->has_last_time = !part->from;
+	scan->piece_at = at;
+	for (; !result && at < part->to; at += step) {
+		struct tally_block buffer = {
+		    .bytes = bytes,
+		    .size = block->size - at < BUFFER_SIZE ? block->size - at : BUFFER_SIZE,
+		    .offset = block->offset + at,
+		};
+		uint64_t done;
+
+		/* What cannot be read here is told by the walk that has words for it. */
+		if (tally_data_read_at(walk->session->data, buffer.offset, bytes, buffer.size))
+			result = UNSOUND;
+		else
+			result = walk_buffer(walk, scan, &buffer, part->to, &step);
+		if (!result && tally_lumps_vain(&scan->lumps))
+			atomic_store_explicit(&walk->vain, true, memory_order_relaxed);
+		if (atomic_load_explicit(&walk->vain, memory_order_relaxed))
+			tally_lumps_done(&scan->lumps);
+		if (!result && !step)
+			result = UNSOUND;
+		done = atomic_fetch_add_explicit(&walk->done, step, memory_order_relaxed);
+		if (!result && tells && session_progress(walk->session, done + step))
+			result = -ECANCELED;
+	}
+	if (!result)
+		result = tally_scan_add_piece(scan, at);
+	if (!result && !atomic_load_explicit(&walk->vain, memory_order_relaxed))
+		result = tally_lumps_finish(&scan->lumps);
+	part->stop = at;
+	free(bytes);
+	return result;
+}
+
+static int walk_numbered(void *context, unsigned worker, size_t number)
+{
+	struct walk *walk = context;
+	struct part *part = &walk->parts[number];
+
+	part->result = walk_part(walk, part, !worker);
+	/* A wrong guess shows itself as anything. */
+	return part->result == UNSOUND ? 0 : part->result;
+}
+
+/* Walks the parts and proves them; UNSOUND when anything does not fit. */
+static int walk_parts(struct walk *walk, size_t count)
+{
+	int result = tally_pool_run(walk->session->threads, count, walk_numbered, walk);
+
+	for (size_t i = 0; !result && i < count; i++) {
+		const struct part *part = &walk->parts[i];
+		size_t end = i + 1 < count ? part[1].from : walk->block.size;
+
+		if (part->result || part->stop != end || part->scan.asked_before)
+			result = UNSOUND;
+	}
+	return result;
+}
+
+static struct sample_plan *make_plans(const struct tally_session *session)
+{
+	struct sample_plan *plans = calloc(session->event_count, sizeof(*plans));
+
+	for (size_t i = 0; plans && i < session->event_count; i++) {
+		const struct tally_layout *layout = &tally_data_event(session->data, i)->layout;
+
+		plans[i] = (struct sample_plan){
+		    .ip_at = layout->at[TALLY_FIXED_IP],
+		    .tid_at = layout->at[TALLY_FIXED_TID],
+		    .time_at = layout->at[TALLY_FIXED_TIME],
+		    .period_at = layout->at[TALLY_FIXED_PERIOD],
+		    .least = layout->variable_at,
+		};
+	}
+	return plans;
+}
+
+/* Hands over what the walks found. */
+static int take_parts(struct tally_session *session, struct part *parts, size_t count)
+{
+	struct scan *scans = calloc(count, sizeof(*scans));
+	int result = 0;
+
+	session->lumps = calloc(count, sizeof(*session->lumps));
+	session->side_bytes = calloc(count, sizeof(*session->side_bytes));
+	if (!scans || !session->lumps || !session->side_bytes) {
+		free(scans);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		scans[i] = parts[i].scan;
+		parts[i].scan = (struct scan){0};
+		session->lumps[i] = scans[i].lumps;
+		session->side_bytes[i] = scans[i].side_bytes;
+		scans[i].lumps = (struct lumps){0};
+		scans[i].side_bytes = (struct tally_arena){0};
+	}
+	session->lump_part_count = count;
+	result = tally_scan_take(session, scans, count);
+	for (size_t i = 0; i < count; i++)
+		tally_scan_done(&scans[i]);
+	free(scans);
+	return result;
+}
+
+int tally_session_scan_lumps(struct tally_session *session, struct tally_error *error)
+{
+	struct walk walk = {.session = session};
+	struct sample_plan *plans = NULL;
+	size_t count = 0, most;
+	int result;
+
+	tally_data_rewind(session->data);
+	result = tally_data_next(session->data, &walk.block, error);
+	if (result < 0)
+		return result;
+	if (!result || !tally_data_block_in_place(session->data, &walk.block))
+		return 0;
+	most = walk.block.size / PART_LEAST + 1;
+	most = most < session->threads ? most : session->threads;
+	walk.plans = plans = make_plans(session);
+	walk.parts = calloc(most, sizeof(*walk.parts));
+	result = plans && walk.parts ? 0 : -ENOMEM;
+	for (size_t i = 0; !result && i < most; i++) {
+		size_t from =
+		    i ? guess_start(&walk.block, (walk.block.size / most * i) & ~(size_t)7) : 0;
+
+		if (i && (from == walk.block.size || from <= walk.parts[count - 1].from))
+			continue;
+		if (i)
+			walk.parts[count - 1].to = from;
+		walk.parts[count].from = from;
+		walk.parts[count].to = walk.block.size;
+		tally_scan_init(&walk.parts[count++].scan, session);
+	}
+	if (!result)
+		result = walk_parts(&walk, count);
+	/* A rest that no block can hold is told here; there is nothing more in a sound file. */
+	if (!result)
+		result = tally_data_next(session->data, &walk.block, NULL);
+	if (!result)
+		result = take_parts(session, walk.parts, count);
+	if (!result && atomic_load(&walk.vain))
+		tally_session_drop_lumps(session);
+	for (size_t i = 0; i < count; i++)
+		tally_scan_done(&walk.parts[i].scan);
+	free(walk.parts);
+	free(plans);
+	if (result == UNSOUND)
+		return 0;
+	if (result < 0)
+		return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
+				  result == -ECANCELED ? "interrupted" : "out of memory");
+	return 1;
+}

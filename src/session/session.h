@@ -1,0 +1,87 @@
+/* A session inside: what its parts share. */
+#ifndef TALLY_SESSION_SESSION_H
+#define TALLY_SESSION_SESSION_H
+
+#include <stdatomic.h>
+#include <tally/session.h>
+#include "base/arena.h"
+#include "image/image.h"
+#include "process/process.h"
+#include "session/frames.h"
+#include "session/lumps.h"
+
+/* Bytes of records that one thread takes at a time: enough that taking one costs nothing, few
+ * enough that the last ones are shared out evenly. */
+#define SESSION_PIECE_SIZE ((size_t)256 * 1024)
+
+/* A run of whole records whose headers were checked. */
+struct session_piece {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t offset; /* in the file */
+};
+
+/* A record that tells of processes. */
+struct session_side {
+	uint64_t time;
+	const uint8_t *bytes;
+	uint64_t offset;
+};
+
+#define SESSION_ID_CACHE 64U
+
+/* Ids that samples had lately, and their events; one a thread. */
+struct session_id_cache {
+	struct {
+		uint64_t id;
+		int event;
+		bool known;
+	} slots[SESSION_ID_CACHE];
+};
+
+struct tally_session {
+	struct tally_data *data;
+	struct tally_session_options options; /* its strings are the arena's */
+	struct tally_arena arena;
+	struct tally_session_counts counts;
+	uint64_t *event_samples;
+	size_t event_count;
+	unsigned threads;
+	/* Not every event tells its time: order in the file stands for it, for all records. */
+	bool by_offset;
+	int id_at; /* offset of the id in samples of all events; below 0: see session_event_of() */
+
+	struct session_piece *pieces;
+	size_t piece_count, piece_room;
+	uint64_t total_bytes;
+	struct session_side *sides; /* until the processes are built */
+	size_t side_count, side_room;
+	/* Of sessions that lump, by part of the file; NULL: samples are read again, each. */
+	struct lumps *lumps;
+	struct tally_arena *side_bytes; /* until the processes are built */
+	size_t lump_part_count;
+
+	struct tally_process_table *processes;
+	struct tally_image_store *images;
+	struct tally_frames frames;
+	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
+	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record tells it */
+	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
+};
+
+/* scan.c: the first pass. */
+int tally_session_scan(struct tally_session *session, struct tally_error *error);
+/* The event of a sample (its bytes and size); below 0: none has its id. */
+int tally_session_event_of(const struct tally_session *session, struct session_id_cache *cache,
+			   const struct tally_record *record);
+/* sides.c: sorts by time, keeping the order of equals; 0 or -ENOMEM. */
+int tally_session_sort_sides(struct session_side *sides, size_t count);
+
+static inline bool session_progress(const struct tally_session *session, uint64_t done)
+{
+	return session->options.progress &&
+	       session->options.progress(session->options.progress_context, done,
+					 session->total_bytes);
+}
+
+#endif

@@ -1,0 +1,289 @@
+#include <tally/record.h>
+
+#include <errno.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "wire/layout.h"
+#include "wire/walk.h"
+
+#define HEADER 8
+
+/* Kernel records other than samples end with a trailer; types from 64 up are the tool's. */
+static size_t trailer_of(const struct tally_layout *layout, uint32_t type)
+{
+	return type < PERF_RECORD_HEADER_ATTR && type != PERF_RECORD_SAMPLE ? layout->trailer_size
+									    : 0;
+}
+
+static const char *type_name(uint32_t type)
+{
+	const char *name = tally_record_type_name(type);
+
+	return name ? name : "unknown record";
+}
+
+static int cut(const struct tally_record *record, const struct wire_walk *walk,
+	       struct tally_error *error)
+{
+	return tally_fail(error, -EBADMSG, (int64_t)(record->offset + walk->at),
+			  "%s record of %u bytes at offset %#llx ends within its fields (byte %zu)",
+			  type_name(record->type), record->size, (unsigned long long)record->offset,
+			  walk->at);
+}
+
+static struct wire_walk over(const struct tally_layout *layout, const struct tally_record *record)
+{
+	return (struct wire_walk){
+	    .mode = WIRE_DECODE,
+	    .layout = layout,
+	    .bytes = (uint8_t *)record->bytes,
+	    .at = HEADER,
+	    .end = record->size,
+	    .misc = record->misc,
+	};
+}
+
+/* What nearly all samples are asked for: fields of fixed place, and a call chain that nothing of
+ * varying size stands before.  Both are found without a walk. */
+static bool is_quick(const struct tally_layout *layout, uint64_t present)
+{
+	uint64_t fixed = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			 PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+
+	if (!(layout->sample_type & PERF_SAMPLE_READ))
+		fixed |= PERF_SAMPLE_CALLCHAIN;
+	return !(present & ~fixed);
+}
+
+static int decode_quickly(const struct tally_layout *layout, const struct tally_record *record,
+			  uint64_t present, struct tally_sample *ret, struct tally_error *error)
+{
+	struct wire_walk walk = over(layout, record);
+	const uint8_t *bytes = record->bytes;
+	const int16_t *at = layout->at;
+	uint64_t nr = 0;
+
+	if (record->size < layout->variable_at)
+		return cut(record, &walk, error);
+	walk.at = layout->variable_at;
+	if (present & PERF_SAMPLE_CALLCHAIN) {
+		size_t left = record->size - walk.at;
+
+		if (left < 8)
+			return cut(record, &walk, error);
+		nr = load_u64(bytes + walk.at);
+		if (nr > left / 8 - 1)
+			return cut(record, &walk, error);
+	}
+	memset(ret, 0, sizeof(*ret));
+	ret->present = present;
+	if (present & PERF_SAMPLE_IDENTIFIER)
+		ret->identifier = load_u64(bytes + at[TALLY_FIXED_IDENTIFIER]);
+	if (present & PERF_SAMPLE_IP)
+		ret->ip = load_u64(bytes + at[TALLY_FIXED_IP]);
+	if (present & PERF_SAMPLE_TID) {
+		ret->pid = load_u32(bytes + at[TALLY_FIXED_TID]);
+		ret->tid = load_u32(bytes + at[TALLY_FIXED_TID] + 4);
+	}
+	if (present & PERF_SAMPLE_TIME)
+		ret->time = load_u64(bytes + at[TALLY_FIXED_TIME]);
+	if (present & PERF_SAMPLE_ADDR)
+		ret->addr = load_u64(bytes + at[TALLY_FIXED_ADDR]);
+	if (present & PERF_SAMPLE_ID)
+		ret->id = load_u64(bytes + at[TALLY_FIXED_ID]);
+	if (present & PERF_SAMPLE_STREAM_ID)
+		ret->stream_id = load_u64(bytes + at[TALLY_FIXED_STREAM_ID]);
+	if (present & PERF_SAMPLE_CPU) {
+		ret->cpu = load_u32(bytes + at[TALLY_FIXED_CPU]);
+		ret->cpu_reserved = load_u32(bytes + at[TALLY_FIXED_CPU] + 4);
+	}
+	if (present & PERF_SAMPLE_PERIOD)
+		ret->period = load_u64(bytes + at[TALLY_FIXED_PERIOD]);
+	if (present & PERF_SAMPLE_CALLCHAIN) {
+		ret->callchain_nr = nr;
+		ret->callchain = (const void *)(bytes + walk.at + 8);
+	}
+	return 0;
+}
+
+int tally_sample_decode(const struct tally_layout *layout, const struct tally_record *record,
+			uint64_t want, struct tally_sample *ret, struct tally_error *error)
+{
+	struct wire_walk walk = over(layout, record);
+	struct wire_rows rows = tally_wire_sample_rows;
+	struct tally_sample sample = {.present = want & layout->sample_type};
+
+	if (is_quick(layout, sample.present))
+		return decode_quickly(layout, record, sample.present, ret, error);
+	while (rows.count && !(rows.rows[rows.count - 1].bit & sample.present))
+		rows.count--;
+	if (tally_wire_walk(&walk, rows, layout->sample_type, &sample))
+		return cut(record, &walk, error);
+	*ret = sample;
+	return 0;
+}
+
+int tally_sample_id_decode(const struct tally_layout *layout, const struct tally_record *record,
+			   struct tally_sample_id *ret, struct tally_error *error)
+{
+	struct wire_walk walk = over(layout, record);
+	struct tally_sample_id id = {0};
+
+	if (layout->sample_id_all) {
+		if (record->size < HEADER + layout->trailer_size)
+			return cut(record, &walk, error);
+		id.present = layout->sample_type & WIRE_TRAILER_BITS;
+		walk.at = (size_t)record->size - layout->trailer_size;
+		if (tally_wire_walk(&walk, tally_wire_trailer_rows, layout->sample_type, &id))
+			return cut(record, &walk, error);
+	}
+	*ret = id;
+	return 0;
+}
+
+/* Where the struct of a type begins in struct tally_body: all members of the union share it. */
+static void *base_of(struct tally_body *body)
+{
+	return &body->sample;
+}
+
+int tally_record_decode(const struct tally_layout *layout, const struct tally_record *record,
+			struct tally_body *ret, struct tally_error *error)
+{
+	struct wire_walk walk = over(layout, record);
+	size_t trailer = trailer_of(layout, record->type);
+	/* A whole tally_body is large: only what a type has is cleared. */
+	struct tally_body body;
+	int failure;
+
+	memset(&body, 0, sizeof(body));
+	body.type = record->type;
+	body.misc = record->misc;
+	if (record->size < HEADER + trailer)
+		return cut(record, &walk, error);
+	if (trailer) {
+		failure = tally_sample_id_decode(layout, record, &body.id, error);
+		if (failure)
+			return failure;
+		walk.end -= trailer;
+	}
+	if (record->type == PERF_RECORD_SAMPLE)
+		body.sample.present = layout->sample_type;
+	if (tally_wire_walk(&walk, tally_wire_rows(record->type), layout->sample_type,
+			    base_of(&body)))
+		return cut(record, &walk, error);
+	*ret = body;
+	return 0;
+}
+
+/* Records are padded to 8 with zeros; the bytes of these three end where they end.  Source: the
+ * perf.data format. */
+static bool unpadded(uint32_t type)
+{
+	return type == PERF_RECORD_HEADER_TRACING_DATA || type == PERF_RECORD_HEADER_FEATURE ||
+	       type == PERF_RECORD_COMPRESSED;
+}
+
+static int put(const struct tally_layout *layout, const struct tally_body *from,
+	       struct wire_walk *walk)
+{
+	/* The walk writes through the same pointers that it reads when it decodes; not here. */
+	struct tally_body body = *from;
+	size_t trailer = trailer_of(layout, body.type);
+	int error =
+	    tally_wire_walk(walk, tally_wire_rows(body.type), layout->sample_type, base_of(&body));
+
+	if (error)
+		return error;
+	if (!unpadded(body.type)) {
+		size_t padding = align_up(walk->at, 8) - walk->at;
+
+		if (walk->mode == WIRE_ENCODE) {
+			if (padding > walk->end - walk->at)
+				return -ENOSPC;
+			memset(walk->bytes + walk->at, 0, padding);
+		}
+		walk->at += padding;
+	}
+	if (trailer) {
+		error =
+		    tally_wire_walk(walk, tally_wire_trailer_rows, layout->sample_type, &body.id);
+		if (error)
+			return error;
+	}
+	if (walk->at > UINT16_MAX)
+		return -EOVERFLOW;
+	return (int)walk->at;
+}
+
+int tally_record_size(const struct tally_layout *layout, const struct tally_body *body)
+{
+	struct wire_walk walk = {
+	    .mode = WIRE_SIZE, .layout = layout, .at = HEADER, .misc = body->misc};
+
+	return put(layout, body, &walk);
+}
+
+int tally_record_encode(const struct tally_layout *layout, const struct tally_body *body, void *to,
+			size_t room)
+{
+	struct wire_walk walk = {.mode = WIRE_ENCODE,
+				 .layout = layout,
+				 .bytes = to,
+				 .at = HEADER,
+				 .end = room,
+				 .misc = body->misc};
+	int size;
+
+	if (room < HEADER)
+		return -ENOSPC;
+	size = put(layout, body, &walk);
+	if (size < 0)
+		return size;
+	store_u32(walk.bytes, body->type);
+	store_u16(walk.bytes + 4, body->misc);
+	store_u16(walk.bytes + 6, (uint16_t)size);
+	return size;
+}
+
+int tally_record_swap(const struct tally_layout *layout, void *bytes, size_t size, bool to_native,
+		      struct tally_error *error)
+{
+	struct tally_body scratch;
+	struct tally_record record = {.bytes = bytes};
+	struct wire_walk walk;
+	size_t trailer;
+	uint8_t *at = bytes;
+
+	if (size < HEADER)
+		return tally_fail(error, -EBADMSG, 0, "a record of %zu bytes has no header", size);
+	record.type = load_u32(at);
+	record.misc = load_u16(at + 4);
+	if (to_native) {
+		record.type = __builtin_bswap32(record.type);
+		record.misc = __builtin_bswap16(record.misc);
+	}
+	record.size = (uint16_t)(size > UINT16_MAX ? UINT16_MAX : size);
+	store_u32(at, __builtin_bswap32(load_u32(at)));
+	store_u16(at + 4, __builtin_bswap16(load_u16(at + 4)));
+	store_u16(at + 6, __builtin_bswap16(load_u16(at + 6)));
+	memset(&scratch, 0, sizeof(scratch));
+	walk = over(layout, &record);
+	walk.mode = WIRE_SWAP;
+	walk.to_native = to_native;
+	trailer = trailer_of(layout, record.type);
+	if (record.size < HEADER + trailer)
+		return cut(&record, &walk, error);
+	walk.end -= trailer;
+	if (tally_wire_walk(&walk, tally_wire_rows(record.type), layout->sample_type,
+			    base_of(&scratch)))
+		return cut(&record, &walk, error);
+	walk.at = walk.end;
+	walk.end += trailer;
+	if (trailer &&
+	    tally_wire_walk(&walk, tally_wire_trailer_rows, layout->sample_type, &scratch.id))
+		return cut(&record, &walk, error);
+	return 0;
+}

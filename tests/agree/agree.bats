@@ -1,0 +1,47 @@
+#!/usr/bin/env bats
+# perf and tally read each other's recordings of real programs and say the same.
+
+load frame
+
+# Records with both tools and compares both readers on both files.
+agree_on() { # options of both, -- command
+	need_perf
+	perf record -q -o theirs.data "$@" >/dev/null 2>&1
+	"$TALLY" record -q -o ours.data "$@" >/dev/null
+	perf_reads ours.data
+	"$HERE/compare-rows" "$TALLY" theirs.data
+	"$HERE/compare-rows" "$TALLY" ours.data
+}
+
+@test "a C program: xz" {
+	seq 1 400000 >numbers
+	agree_on -e cpu-clock -F 5000 -g -- xz -6 -T1 -k -f numbers
+}
+
+@test "a C++ program: g++ compiling" {
+	agree_on -e cpu-clock -F 2000 -g -- g++ -std=c++17 -O1 -c -o /dev/null "$HERE/../../bench/large.cc"
+}
+
+@test "a Python program" {
+	agree_on -e cpu-clock -F 5000 -g -- python3 -c 'import json, re
+d = [{"k%d" % i: list(range(i % 50))} for i in range(4000)]
+for _ in range(12): assert re.sub("[0-9]+", "", json.dumps(json.loads(json.dumps(d))))'
+}
+
+@test "a program of several threads: xz -T2" {
+	seq 1 900000 >numbers
+	agree_on -e cpu-clock -F 5000 -g -- xz -3 -T2 --block-size=1MiB -k -f numbers
+}
+
+@test "the whole system during a build" {
+	need_root
+	mkdir -p many
+	agree_on -a -e cpu-clock -F 3000 -g -- make -s -j2 -f "$HERE/../../bench/many.mk" OUT=many NUMBERS="$(seq -s ' ' 1 30)"
+}
+
+@test "the default event falls back with one line, and both read it" {
+	need_perf
+	"$TALLY" record -o ours.data -- xz -6 -k -c "$(command -v perf)" >/dev/null 2>ours.err
+	perf_reads ours.data
+	"$HERE/compare-rows" "$TALLY" ours.data
+}

@@ -1,0 +1,48 @@
+# Shared by the bats files of this folder: the command under test, a scratch folder, what to skip on.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export HERE="$BATS_TEST_DIRNAME"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+need_perf() {
+	command -v perf >/dev/null || skip "perf is not installed"
+	perf record -q -e cpu-clock -o probe.data -- true 2>/dev/null || skip "perf cannot record here"
+}
+
+need_recording() {
+	"$TALLY" record -q -e cpu-clock -o probe.data -- true 2>/dev/null ||
+		skip "events cannot be opened here"
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+need_tracefs() {
+	[ -r /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null ||
+		skip "tracefs cannot be mounted"
+}
+
+# Records of one type in a file, as perf counts them.
+perf_stat_of() { # file, type
+	perf report --stats -i "$1" 2>/dev/null | awk -v type="$2" '$1 == type && $2 == "events:" {sum += $3} END {print sum + 0}'
+}
+
+# perf must read the file without a word on stderr.
+perf_reads() { # file
+	perf report --stdio -i "$1" >/dev/null 2>perf.err </dev/null
+	[ ! -s perf.err ] || { cat perf.err; return 1; }
+	perf script -i "$1" >/dev/null 2>perf.err </dev/null
+	[ ! -s perf.err ] || { cat perf.err; return 1; }
+}
+
+# Every sample has the name of the thread that ran it: no ":1234" made of a number.  -1 is what the
+# kernel itself tells of a thread in its last switch, when it has no number any more.
+all_named() { # file
+	perf script -F comm,tid -i "$1" 2>/dev/null | awk '$1 ~ /^:[0-9]+$/ {print; wrong++} END {exit wrong > 0}'
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# What an ordinary user may do at each kernel.perf_event_paranoid, and what a refusal says.
+
+load frame
+
+LEVEL=/proc/sys/kernel/perf_event_paranoid
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	need_root
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	[ -w "$LEVEL" ] || skip "perf_event_paranoid cannot be set here"
+	before=$(cat "$LEVEL")
+	chmod 777 "$BATS_TEST_TMPDIR"
+	cp "$TALLY" ./tally-copy
+	chmod 755 ./tally-copy
+	for folder in "$BATS_TEST_TMPDIR" "$(dirname "$BATS_TEST_TMPDIR")" "$(dirname "$(dirname "$BATS_TEST_TMPDIR")")"; do
+		chmod o+x "$folder"
+	done
+}
+
+teardown() {
+	[ -z "${before:-}" ] || echo "$before" >"$LEVEL"
+}
+
+as_user() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs "$@"
+}
+
+@test "own programs in user space work at 2" {
+	echo 2 >"$LEVEL"
+	run as_user ./tally-copy record -o u.data -- xz -6 -k -c /usr/bin/perf
+	grep -aq PERFILE2 u.data
+	run as_user ./tally-copy report -i u.data --no-children -g none
+	[ "$status" = 0 ]
+	[[ "$output" == *liblzma* ]]
+	[[ "$output" != *"[k]"* ]]
+}
+
+@test "what 2 refuses is explained" {
+	echo 2 >"$LEVEL"
+	run as_user ./tally-copy record -a -e cpu-clock -o u.data -- true
+	[ "$status" != 0 ]
+	[[ "$output" == *"perf_event_paranoid"* ]]
+	[[ "$output" == *"cap_perfmon"* || "$output" == *"CAP_PERFMON"* ]]
+	[[ "$output" != *"SYS_ADMIN"* ]]
+	run as_user ./tally-copy record -e cpu-clock:k -o u.data -- true
+	[ "$status" != 0 ]
+	[[ "$output" == *"perf_event_paranoid"* ]]
+	run as_user ./tally-copy record -e cpu-clock -p 1 -o u.data
+	[ "$status" != 0 ]
+	[[ "$output" == *"CAP_PERFMON"* || "$output" == *"cap_perfmon"* ]]
+}
+
+@test "3 and 4: user space works, or the refusal names the setting" {
+	for level in 3 4; do
+		echo "$level" >"$LEVEL"
+		run as_user ./tally-copy record -o u.data -- true
+		if [ "$status" != 0 ]; then
+			[[ "$output" == *"perf_event_paranoid"*"$level"* ]]
+		fi
+		run as_user ./tally-copy record -a -e cpu-clock -o u.data -- true
+		[ "$status" != 0 ]
+		[[ "$output" == *"perf_event_paranoid"* ]]
+	done
+}

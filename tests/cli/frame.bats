@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# The frame of the command: help, version, what is said of mistakes, completion.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
+}
+
+@test "--version is the project's, and so is -v, and tally version" {
+	version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" "$TALLY_SOURCE/meson.build")
+	[ -n "$version" ]
+	for way in --version -v version; do
+		run "$TALLY" $way
+		[ "$status" = 0 ]
+		[ "$output" = "tally $version" ]
+	done
+}
+
+@test "--help names every command, on stdout" {
+	cd "$BATS_TEST_TMPDIR"
+	"$TALLY" --help >out 2>err || false
+	[ ! -s err ]
+	"$TALLY" --list-cmds | cut -f 1 >names
+	[ "$(wc -l <names)" -ge 2 ]
+	while read -r name; do
+		grep -q "^  $name  " out
+	done <names
+}
+
+@test "every command has --help that fits 80 columns, begins with its usage, and ends well" {
+	cd "$BATS_TEST_TMPDIR"
+	"$TALLY" --list-cmds | cut -f 1 | grep -v version >names
+	while read -r name; do
+		run "$TALLY" "$name" --help
+		[ "$status" = 0 ]
+		[[ "${lines[0]}" == "Usage: tally $name"* ]]
+		[[ "$output" == *"-h, --help"* ]]
+		echo "$output" | awk 'length > 80 {print "too wide: " $0; wide = 1} END {exit wide}'
+	done <names
+}
+
+@test "no command is a usage error on stderr" {
+	run --separate-stderr "$TALLY"
+	[ "$status" = 2 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"tally --help"* ]]
+}
+
+@test "an unknown command is told with the nearest one" {
+	run "$TALLY" hepl
+	[ "$status" = 2 ]
+	[ "$output" = "tally: no command 'hepl'; did you mean \`tally help\`?" ]
+	run "$TALLY" qqqqqqqq
+	[ "$status" = 2 ]
+	[[ "$output" == *"tally --help"* ]]
+	[[ "$output" != *"did you mean"* ]]
+}
+
+@test "an unknown option is told with the nearest one" {
+	run "$TALLY" help --hlep
+	[ "$status" = 2 ]
+	[[ "$output" == "tally help: no option '--hlep'; did you mean --help?"* ]]
+	run "$TALLY" help -q
+	[ "$status" = 2 ]
+	[[ "$output" == "tally help: no option '-q'"* ]]
+	run "$TALLY" --nonsense
+	[ "$status" = 2 ]
+}
+
+@test "what was typed is shown harmlessly" {
+	run "$TALLY" $'\e]0;x\a'
+	[ "$status" = 2 ]
+	[[ "$output" == *'\x1b]0;x\x07'* ]]
+	[[ "$output" != *$'\e'* ]]
+}
+
+@test "help of a command that is not there" {
+	run "$TALLY" help nothing-of-that
+	[ "$status" = 2 ]
+	run "$TALLY" help help help
+	[ "$status" = 2 ]
+}
+
+@test "output that cannot be written is a failure" {
+	[ -w /dev/full ] || skip "no /dev/full"
+	run bash -c '"$TALLY" --help >/dev/full'
+	[ "$status" = 1 ]
+	[[ "$output" == *"No space left"* ]]
+}
+
+@test "bash completes commands and every option of each" {
+	shopt -u nullglob
+	# shellcheck disable=SC1091
+	source "$TALLY_SOURCE/completions/tally.bash"
+	PATH="$(dirname "$TALLY"):$PATH"
+	COMP_WORDS=(tally '') COMP_CWORD=1
+	_tally
+	[[ " ${COMPREPLY[*]} " == *" help "* ]]
+	for command in $(tally --list-cmds | cut -f 1); do
+		[ "$command" != version ] || continue
+		[[ " ${COMPREPLY[*]} " == *" $command "* ]]
+	done
+	for command in $(tally --list-cmds | cut -f 1 | grep -v -e help -e version) help; do
+		[ "$command" != help ] || continue
+		COMP_WORDS=(tally "$command" --) COMP_CWORD=2
+		_tally
+		for option in $(tally "$command" --list-options | awk -F '\t' '$2 != "-" {print "--" $2}'); do
+			[[ " ${COMPREPLY[*]} " == *" $option "* ]]
+		done
+	done
+}
+
+@test "the pager and colour are for terminals only" {
+	run env TALLY_PAGER="echo paged" "$TALLY" --help
+	[ "$status" = 0 ]
+	[[ "$output" != *paged* ]]
+	[[ "$output" != *$'\e'* ]]
+}

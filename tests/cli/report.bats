@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# tally report: its options, what it says of bad files, and the shares of a program made for it.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	# main calls outer, which calls inner (three quarters of the work) and works itself.
+	cat >busy.c <<'END'
+#include <stdlib.h>
+volatile unsigned long sink;
+__attribute__((noinline)) void inner(unsigned long n) { while (n--) sink += n; }
+__attribute__((noinline)) void outer(unsigned long n)
+{
+	inner(n / 4 * 3);
+	for (n /= 4; n--;)
+		sink += n;
+	sink++;
+}
+int main(void)
+{
+	for (int i = 0; i < 40; i++)
+		outer(12000000);
+	return 0;
+}
+END
+	gcc -O0 -g -o busy busy.c || return 0
+	perf record -q -e cpu-clock:u -F 5000 -g -o chains.data -- ./busy 2>/dev/null || true
+	perf record -q -e cpu-clock:u -F 5000 -o flat.data -- ./busy 2>/dev/null || true
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+need_recording() {
+	[ -s chains.data ] && [ -s flat.data ] || skip "perf cannot record here"
+}
+
+# The first column of the row of a symbol, without its %.
+share_of() { # symbol, text
+	awk -v symbol="$1" '$NF == symbol && $1 ~ /%$/ {sub("%", "", $1); print $1; exit}' <<<"$2"
+}
+
+between() { # least, value, most
+	awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN {exit !(b != "" && a <= b && b <= c)}'
+}
+
+@test "a file that is not there: one line, exit 1" {
+	run --separate-stderr "$TALLY" report -i no-such.data
+	[ "$status" = 1 ]
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ "$stderr" == "tally report: "*"no-such.data"* ]]
+}
+
+@test "a file that is no recording: one line, exit 1" {
+	echo "just some text, longer than a header would be, so that only the magic can tell what it is: $(seq 1 100)" >text.data
+	: >empty.data
+	for file in text.data empty.data .; do
+		run --separate-stderr "$TALLY" report -i "$file"
+		[ "$status" = 1 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" = 1 ]
+	done
+}
+
+@test "wrong options: one line, exit 2" {
+	for wrong in "-s nonsense" "-s comm,," "-g sideways" "-g graph,120" "--pid one" "--percent-limit x" "a.data b.data"; do
+		run --separate-stderr "$TALLY" report $wrong
+		[ "$status" = 2 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" = 1 ]
+	done
+}
+
+@test "shares of a program that is known, without chains" {
+	need_recording
+	run --separate-stderr "$TALLY" report -i flat.data
+	[ "$status" = 0 ]
+	[ -z "$stderr" ]
+	[[ "$output" == *"# Samples: "*" of event 'cpu-clock:u'"* ]]
+	[[ "$output" == *"# Overhead  Command  Shared Object"*"Symbol"* ]]
+	between 65 "$(share_of inner "$output")" 85
+	between 15 "$(share_of outer "$output")" 35
+	[[ "$output" != *"|"* ]]
+}
+
+@test "children and callees are the default with chains" {
+	need_recording
+	run "$TALLY" report -i chains.data
+	[ "$status" = 0 ]
+	[[ "$output" == *"# Children      Self  Command"* ]]
+	between 95 "$(share_of main "$output")" 100
+	between 95 "$(share_of outer "$output")" 100
+	between 65 "$(share_of inner "$output")" 85
+	# below main stands outer, and below that inner with its share
+	[[ "$output" =~ ---main$'\n'\ +outer ]] || [[ "$output" =~ ---main$'\n'.*--outer ]]
+	[[ "$output" =~ --[67][0-9]\.[0-9][0-9]%--inner ]]
+}
+
+@test "callers without children" {
+	need_recording
+	run "$TALLY" report -i chains.data --no-children
+	[[ "$output" == *"# Overhead  Command"* ]]
+	[[ "$output" =~ ---inner$'\n'\ +outer$'\n'\ +main ]]
+	run "$TALLY" report -i chains.data --no-children -g caller
+	[[ "$output" =~ main$'\n'\ +outer$'\n'\ +inner ]]
+	run "$TALLY" report -i chains.data --no-children -g none
+	[[ "$output" != *"---"* ]]
+	run "$TALLY" report -i chains.data --children --no-call-graph
+	[[ "$output" == *"# Children"* ]]
+	[[ "$output" != *"---"* ]]
+}
+
+@test "rows agree with perf's" {
+	need_recording
+	for file in chains.data flat.data; do
+		for keys in comm,dso,symbol dso symbol,comm; do
+			perf report --stdio -q --no-children -g none -s "$keys" -i "$file" -t '|' </dev/null 2>/dev/null |
+				sed -e "s/ *| */|/g" -e "s/ *\$//" -e "s/|- *-\$//" -e "s/^ *//" | grep -v "^\$" | awk -F"|" "\$1 + 0 >= 0.5" | sort >theirs
+			"$TALLY" report -q --no-children -g none -s "$keys" -i "$file" -t '|' | awk -F'|' '$1 + 0 >= 0.5' | sort >ours
+			[ -s theirs ]
+			diff theirs ours
+		done
+	done
+}
+
+@test "keys choose columns, in their order" {
+	need_recording
+	run "$TALLY" report -i flat.data -s dso
+	[[ "$output" == *$'\n'"# Overhead  Shared Object"* ]]
+	run "$TALLY" report -i flat.data -s sym,comm -n --show-total-period
+	[[ "$output" == *$'\n'"# Overhead       Samples        Period  Symbol"*"Command"* ]]
+	run "$TALLY" report -i flat.data -s pid -q -t ,
+	[[ "$output" =~ ^100.00%,\ *[0-9]+:busy$ ]]
+	run "$TALLY" report -i flat.data -s tid -q
+	[[ "$output" =~ [0-9]+:busy$ ]]
+}
+
+@test "samples and periods add up to what the file holds" {
+	need_recording
+	samples=$(perf report --stats -i flat.data 2>/dev/null | awk '$1 == "SAMPLE" {print $3; exit}')
+	"$TALLY" report -i flat.data -n --show-total-period -t , -q -s sym >rows
+	[ "$(awk -F, '{sum += $2} END {print sum}' rows)" = "$samples" ]
+	[ "$(awk -F, '{sum += $3} END {printf "%.0f", sum}' rows)" = \
+		"$("$TALLY" report -i flat.data | awk '/Event count/ {print $NF}')" ]
+}
+
+@test "filters leave the shares as they are" {
+	need_recording
+	all=$("$TALLY" report -i flat.data)
+	for filter in "-S inner" "-S inner --comms busy" "-S inner --dsos busy"; do
+		run "$TALLY" report -i flat.data $filter
+		[ "$(share_of inner "$output")" = "$(share_of inner "$all")" ]
+		[ -z "$(share_of outer "$output")" ]
+		[[ "$output" == *"# Shown: "* ]]
+	done
+	run "$TALLY" report -i flat.data --comms nobody -q
+	[ -z "$output" ]
+	run "$TALLY" report -i flat.data --pid 1 -q
+	[ -z "$output" ]
+}
+
+@test "limits" {
+	need_recording
+	run "$TALLY" report -i flat.data -q --percent-limit 50
+	[ "${#lines[@]}" = 1 ]
+	[[ "$output" == *inner* ]]
+	run "$TALLY" report -i chains.data -q -g 80 --percent-limit 10
+	[[ "$output" != *"--inner"* ]]
+}
+
+@test "a recording cut short is shown, with a line that says so" {
+	need_recording
+	size=$(stat -c %s chains.data)
+	head -c $((size * 2 / 3)) chains.data >cut.data
+	run --separate-stderr "$TALLY" report -i cut.data --no-children -g none
+	[ -n "$stderr" ]
+	[[ "$stderr" == *"cut.data"* ]]
+	between 60 "$(share_of inner "$output")" 90
+}
+
+@test "no samples: says why it may be so" {
+	need_recording
+	perf record -q -e cpu-clock:u -c 1000000000000 -o none.data -- true 2>/dev/null
+	run "$TALLY" report -i none.data
+	[ "$status" = 0 ]
+	[[ "$output" == "# No samples: "* ]]
+}
+
+@test "a full disk is told" {
+	need_recording
+	[ -w /dev/full ] || skip "no /dev/full"
+	run --separate-stderr bash -c '"$TALLY" report -i chains.data >/dev/full'
+	[ "$status" = 1 ]
+	[ -n "$stderr" ]
+}
+
+@test "no colour and no pager away from a terminal" {
+	need_recording
+	TALLY_PAGER="false" run "$TALLY" report -i flat.data
+	[ "$status" = 0 ]
+	[[ "$output" != *$'\x1b'* ]]
+}

@@ -1,0 +1,162 @@
+/* What has no file: the vdso, and JIT code named by /tmp/perf-PID.map. */
+#include "workdir.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include "image/image.h"
+
+static struct tally_image_store *open_store(const char *symfs)
+{
+	struct tally_image_options options = {.size = sizeof(options), .symfs = symfs};
+	struct tally_image_store *store;
+
+	assert_int_equal(tally_image_store_new(&options, &store), 0);
+	return store;
+}
+
+static const char *name_at(struct tally_image *image, uint64_t place)
+{
+	int64_t index = tally_image_find_symbol(image, place);
+
+	return index < 0 ? "-" : tally_image_symbol(image, index)->name;
+}
+
+/* Beyond any PID of Linux (4194304), so that no process is looked at. */
+#define NOBODY 4200001
+
+static void names_code_by_the_perf_map(void **state)
+{
+	const struct workdir *workdir = *state;
+	struct tally_image_key key = {.path = "//anon", .pid = NOBODY};
+	struct tally_image_store *store = open_store(workdir->path);
+	struct tally_image *image, *other;
+
+	assert_int_equal(workdir_run(workdir, "mkdir tmp"), 0);
+	workdir_write(workdir, "tmp/perf-4200001.map",
+		      "7f0000001000 20 py::main:/a b.py\n"
+		      "0x7f0000002000 0x10 with_prefix\n"
+		      "junk\n\n"
+		      "7f0000003000 zz bad\n"
+		      "ffffffffffffffff 10 wraps\n"
+		      "7f0000001000 10 again\n"
+		      "7f0000004000 8 last");
+	image = tally_image_get(store, &key);
+	assert_int_equal(tally_image_kind(image), TALLY_IMAGE_ANON);
+	assert_string_equal(tally_image_name(image), "[JIT] tid 4200001");
+	assert_true(tally_image_places_are_addresses(image));
+	assert_int_equal(tally_image_symbol_count(image), 4);
+	assert_string_equal(name_at(image, 0x7f0000001000), "again"); /* the newer code */
+	assert_string_equal(name_at(image, 0x7f0000001010), "py::main:/a b.py");
+	assert_string_equal(name_at(image, 0x7f0000001020), "-");
+	assert_string_equal(name_at(image, 0x7f000000200f), "with_prefix");
+	assert_string_equal(name_at(image, 0x7f0000004007), "last");
+	assert_null(tally_image_why_no_symbols(image));
+
+	/* another process has no map; data has no code */
+	key.pid = NOBODY + 1;
+	other = tally_image_get(store, &key);
+	assert_ptr_not_equal(other, image);
+	assert_int_equal(tally_image_symbol_count(other), 0);
+	assert_non_null(strstr(tally_image_why_no_symbols(other), "perf-4200002.map"));
+	key.pid = NOBODY;
+	key.data = true;
+	other = tally_image_get(store, &key);
+	assert_int_equal(tally_image_symbol_count(other), 0);
+	tally_image_store_free(store);
+}
+
+static void a_stranger_s_map_is_not_believed(void **state)
+{
+	const struct workdir *workdir = *state;
+	struct tally_image_key key = {.path = "[heap]", .pid = NOBODY};
+	struct tally_image_store *store = open_store(workdir->path);
+	struct tally_image *image;
+
+	if (geteuid() != 0) {
+		tally_image_store_free(store);
+		print_message("skipped: only root can give a file away\n");
+		skip();
+	}
+	assert_int_equal(workdir_run(workdir, "mkdir tmp"), 0);
+	workdir_write(workdir, "tmp/perf-4200001.map", "1000 20 lie\n");
+	assert_int_equal(workdir_run(workdir, "chown 12345 tmp/perf-4200001.map"), 0);
+	image = tally_image_get(store, &key);
+	assert_int_equal(tally_image_symbol_count(image), 0);
+	assert_non_null(strstr(tally_image_why_no_symbols(image), "12345"));
+	tally_image_store_free(store);
+}
+
+static void names_are_those_of_perf(void **state)
+{
+	static const struct {
+		const char *path, *name;
+		enum tally_image_kind kind;
+		bool kernel;
+	} names[] = {
+	    {"/usr/lib/libc.so.6", "libc.so.6", TALLY_IMAGE_FILE, false},
+	    {"/a/b (deleted)", "b (deleted)", TALLY_IMAGE_FILE, false},
+	    {"/memfd:jit (deleted)", "memfd:jit (deleted)", TALLY_IMAGE_ANON, false},
+	    {"[vdso]", "[vdso]", TALLY_IMAGE_VDSO, false},
+	    {"[vsyscall]", "[vsyscall]", TALLY_IMAGE_ANON, false},
+	    {"/dev/zero (deleted)", "[JIT] tid 4200001", TALLY_IMAGE_ANON, false},
+	    {"[stack]", "[JIT] tid 4200001", TALLY_IMAGE_ANON, false},
+	    {"[kernel.kallsyms]_stext", "[kernel.kallsyms]", TALLY_IMAGE_KERNEL, true},
+	    {"/lib/modules/x/snd-hda.ko", "[snd_hda]", TALLY_IMAGE_MODULE, true},
+	    {"bpf_prog_12ab_name", "bpf_prog_12ab_name", TALLY_IMAGE_MODULE, true},
+	};
+	struct tally_image_store *store = open_store(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct tally_image_key key = {
+		    .path = names[i].path, .kernel = names[i].kernel, .pid = NOBODY};
+		struct tally_image *image = tally_image_get(store, &key);
+
+		assert_string_equal(tally_image_name(image), names[i].name);
+		assert_int_equal(tally_image_kind(image), names[i].kind);
+	}
+	tally_image_store_free(store);
+}
+
+static void the_vdso_has_names(void **state)
+{
+	struct tally_image_key key = {.path = "[vdso]"};
+	struct tally_image_store *store = open_store(NULL);
+	struct tally_image *image = tally_image_get(store, &key);
+	bool found = false;
+
+	(void)state;
+	if (!getauxval(AT_SYSINFO_EHDR)) {
+		tally_image_store_free(store);
+		skip();
+	}
+	for (size_t i = 0; i < tally_image_symbol_count(image); i++)
+		found |=
+		    strstr(tally_image_symbol(image, (int64_t)i)->name, "clock_gettime") != NULL;
+	assert_true(found);
+	tally_image_store_free(store);
+
+	/* of another kernel */
+	key.build_id_size = 20;
+	memset(key.build_id, 1, 20);
+	store = open_store(NULL);
+	image = tally_image_get(store, &key);
+	assert_int_equal(tally_image_symbol_count(image), 0);
+	assert_non_null(strstr(tally_image_why_no_symbols(image), "another kernel"));
+	tally_image_store_free(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(names_code_by_the_perf_map, workdir_make,
+					    workdir_remove),
+	    cmocka_unit_test_setup_teardown(a_stranger_s_map_is_not_believed, workdir_make,
+					    workdir_remove),
+	    cmocka_unit_test(names_are_those_of_perf),
+	    cmocka_unit_test(the_vdso_has_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

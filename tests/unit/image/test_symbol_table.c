@@ -1,0 +1,231 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <elf.h>
+#include <errno.h>
+#include "image/demangle.h"
+#include "image/symbol_order.h"
+#include "image/symbol_table.h"
+
+/* A list, and the table it becomes. */
+struct made {
+	struct tally_symbol_list list;
+	struct tally_symbol_table table;
+};
+
+static void made_done(struct made *made)
+{
+	tally_symbol_list_done(&made->list);
+	tally_symbol_table_done(&made->table);
+}
+
+static void put(struct made *made, uint64_t start, uint64_t size, uint8_t binding, const char *name)
+{
+	uint32_t at;
+
+	assert_int_equal(
+	    tally_symbol_list_take_text(&made->list, strdup(name), strlen(name) + 1, &at), 0);
+	assert_int_equal(tally_symbol_list_add(&made->list, start, start + size, at,
+					       (uint8_t)ELF64_ST_INFO(binding, STT_FUNC)),
+			 0);
+}
+
+static void settle(struct made *made)
+{
+	assert_int_equal(tally_symbol_list_sort(&made->list), 0);
+	tally_symbol_list_settle(&made->list, true);
+	assert_int_equal(tally_symbol_table_take(&made->table, &made->list), 0);
+}
+
+static const char *at(const struct made *made, uint64_t place)
+{
+	int64_t index = tally_symbol_table_find(&made->table, place);
+
+	return index < 0 ? "-" : tally_symbol_table_get(&made->table, (size_t)index).name;
+}
+
+static void finds_by_range(void **state)
+{
+	struct made table = {0};
+
+	(void)state;
+	assert_int_equal(tally_symbol_table_find(&table.table, 0), -ENOENT);
+	put(&table, 0x200, 0x10, STB_GLOBAL, "b");
+	put(&table, 0x100, 0x10, STB_GLOBAL, "a");
+	put(&table, 0x210, 0, STB_LOCAL, "label");
+	put(&table, 0x300, 0, STB_LOCAL, "last");
+	settle(&table);
+	assert_string_equal(at(&table, 0xff), "-");
+	assert_string_equal(at(&table, 0x100), "a");
+	assert_string_equal(at(&table, 0x10f), "a");
+	assert_string_equal(at(&table, 0x110), "-");
+	assert_string_equal(at(&table, 0x20f), "b");
+	assert_string_equal(at(&table, 0x210), "label"); /* up to the next */
+	assert_string_equal(at(&table, 0x2ff), "label");
+	assert_string_equal(at(&table, 0x1fff), "last"); /* to the end of the page behind */
+	assert_string_equal(at(&table, 0x2000), "-");
+	made_done(&table);
+}
+
+static void nested_ones_give_way_to_the_outer(void **state)
+{
+	struct made table = {0};
+
+	(void)state;
+	put(&table, 0x100, 0x100, STB_GLOBAL, "outer");
+	put(&table, 0x110, 0x20, STB_GLOBAL, "middle");
+	put(&table, 0x118, 0x04, STB_GLOBAL, "inner");
+	put(&table, 0x180, 0x04, STB_GLOBAL, "late");
+	settle(&table);
+	assert_string_equal(at(&table, 0x10f), "outer");
+	assert_string_equal(at(&table, 0x110), "middle");
+	assert_string_equal(at(&table, 0x118), "inner");
+	assert_string_equal(at(&table, 0x11c), "middle");
+	assert_string_equal(at(&table, 0x130), "outer");
+	assert_string_equal(at(&table, 0x184), "outer");
+	assert_string_equal(at(&table, 0x1ff), "outer");
+	assert_string_equal(at(&table, 0x200), "-");
+	made_done(&table);
+}
+
+/* Each pair in both orders of arrival. */
+static void the_better_alias_stays(void **state)
+{
+	static const struct {
+		uint64_t good_size, bad_size;
+		uint8_t good_binding, bad_binding;
+		const char *good, *bad;
+	} pairs[] = {
+	    {4, 0, STB_LOCAL, STB_GLOBAL, "sized", "a_longer_name_without_size"},
+	    {4, 4, STB_LOCAL, STB_WEAK, "not_weak", "a_longer_weak_name"},
+	    {4, 4, STB_GLOBAL, STB_LOCAL, "global", "a_longer_local_name"},
+	    {4, 4, STB_GLOBAL, STB_GLOBAL, "plain", "__plain_longer"},
+	    {4, 4, STB_GLOBAL, STB_GLOBAL, "the_longer", "short"},
+	    /* shown as f, with no underscore */
+	    {4, 4, STB_GLOBAL, STB_GLOBAL, "_Z1fv", "_underscored"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		for (int order = 0; order < 2; order++) {
+			struct made table = {0};
+
+			if (order)
+				put(&table, 0x100, pairs[i].bad_size, pairs[i].bad_binding,
+				    pairs[i].bad);
+			put(&table, 0x100, pairs[i].good_size, pairs[i].good_binding,
+			    pairs[i].good);
+			if (!order)
+				put(&table, 0x100, pairs[i].bad_size, pairs[i].bad_binding,
+				    pairs[i].bad);
+			put(&table, 0x104, 4, STB_GLOBAL, "next");
+			/* without a size and last of its start, a label takes the room behind */
+			if (!order && !pairs[i].bad_size) {
+				made_done(&table);
+				continue;
+			}
+			settle(&table);
+			assert_int_equal(table.table.count, 2);
+			assert_string_equal(at(&table, 0x100), pairs[i].good);
+			made_done(&table);
+		}
+	}
+}
+
+static void made_up_ends_do_not_wrap(void **state)
+{
+	struct made table = {0};
+
+	(void)state;
+	put(&table, UINT64_MAX - 3, 0, STB_GLOBAL, "top");
+	settle(&table);
+	assert_string_equal(at(&table, UINT64_MAX - 3), "top");
+	assert_string_equal(at(&table, 0), "-");
+	made_done(&table);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	if (left[0] != right[0])
+		return left[0] < right[0] ? -1 : 1;
+	return left[1] < right[1] ? -1 : 1;
+}
+
+static void order_is_that_of_a_stable_sort(void **state)
+{
+	enum { COUNT = 5000 };
+	static uint64_t keys[COUNT], pairs[COUNT][2];
+	uint32_t *order;
+	uint64_t random = 12345;
+
+	(void)state;
+	for (int round = 0; round < 4; round++) {
+		for (size_t i = 0; i < COUNT; i++) {
+			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+			keys[i] = round == 0   ? random
+				  : round == 1 ? random >> 54
+				  : round == 2 ? 0xffffffff81000000ULL + (random >> 40)
+					       : (uint64_t)COUNT - i;
+			pairs[i][0] = keys[i];
+			pairs[i][1] = i;
+		}
+		qsort(pairs, COUNT, sizeof(pairs[0]), by_key);
+		assert_int_equal(tally_symbol_order(keys, COUNT, &order), 0);
+		assert_non_null(order);
+		for (size_t i = 0; i < COUNT; i++)
+			assert_int_equal(order[i], pairs[i][1]);
+		free(order);
+	}
+	for (size_t i = 0; i < COUNT; i++)
+		keys[i] = i / 3;
+	assert_int_equal(tally_symbol_order(keys, COUNT, &order), 0);
+	assert_null(order);
+	assert_int_equal(tally_symbol_order(keys, 0, &order), 0);
+	assert_null(order);
+}
+
+static void demangles(void **state)
+{
+	static const char *const names[][2] = {
+	    {"_ZN2ns1WIiE4spinEl", "ns::W<int>::spin"},
+	    {"_ZNSt6vectorIiSaIiEE9push_backERKi",
+	     "std::vector<int, std::allocator<int> >::push_back"},
+	    {"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
+	    {"_RNvC6_123foo3bar", "123foo::bar"},
+	    {"camlStdlib__List__map_123", "Stdlib.List.map"},
+	    {"camlFoo__bar$27_5", "Foo.bar'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *shown = tally_demangle(names[i][0]);
+
+		assert_non_null(shown);
+		assert_string_equal(shown, names[i][1]);
+		free(shown);
+	}
+	assert_null(tally_demangle("main"));
+	assert_null(tally_demangle("_Z"));
+	assert_null(tally_demangle("_Zq"));
+	assert_null(tally_demangle("camlp4"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(finds_by_range),
+	    cmocka_unit_test(nested_ones_give_way_to_the_outer),
+	    cmocka_unit_test(the_better_alias_stays),
+	    cmocka_unit_test(made_up_ends_do_not_wrap),
+	    cmocka_unit_test(order_is_that_of_a_stable_sort),
+	    cmocka_unit_test(demangles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* What the kernel's tests share: events that any machine has, and a child without rights. */
+#ifndef TALLY_TESTS_KERNEL_TEST_H
+#define TALLY_TESTS_KERNEL_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <tally/kernel.h>
+#include <tally/record.h>
+#include <unistd.h>
+
+/* PERF_FORMAT_LOST, newer than Debian 12's headers. */
+#define TEST_FORMAT_LOST (1ULL << 4)
+
+static inline struct tally_open_target this_thread(void)
+{
+	return (struct tally_open_target){.pid = 0, .cpu = -1, .group_fd = -1};
+}
+
+static inline struct tally_attr software(uint64_t config)
+{
+	return (struct tally_attr){
+	    .type = PERF_TYPE_SOFTWARE, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
+}
+
+/* Opens or says why not; skips the test where the machine lets nothing be opened. */
+static inline int must_open(const struct tally_attr *attr, int group_fd)
+{
+	struct tally_open_target target = this_thread();
+	struct tally_error error;
+	int fd;
+
+	target.group_fd = group_fd;
+	fd = tally_open(attr, &target, NULL, &error);
+	if (fd == -EACCES || fd == -ENOSYS || fd == -EPERM) {
+		print_message("skipped: %s\n", error.text);
+		skip();
+	}
+	if (fd < 0)
+		fail_msg("%s", error.text);
+	return fd;
+}
+
+/* Runs `body` in a child that is nobody, without capabilities; returns its exit status. */
+static inline int as_nobody(int (*body)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		if (!geteuid() && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
+			_exit(99);
+		/* Without this /proc/self belongs to root, and capabilities cannot be read. */
+		prctl(PR_SET_DUMPABLE, 1);
+		_exit(body());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+
+/* Pages that fault once each when touched: one sample of page-faults with period 1. */
+struct pages {
+	uint8_t *at;
+	size_t count, touched;
+};
+
+static inline struct pages pages_new(size_t count)
+{
+	size_t size = count * (size_t)sysconf(_SC_PAGESIZE);
+	struct pages pages = {.count = count};
+
+	pages.at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(pages.at, MAP_FAILED);
+	madvise(pages.at, size, MADV_NOHUGEPAGE);
+	return pages;
+}
+
+static inline void pages_touch(struct pages *pages, size_t count)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (; count; count--)
+		*(volatile uint8_t *)(pages->at + pages->touched++ * size) = 1;
+}
+
+/* The page's number of an address, or -1 when it is none of them. */
+static inline int64_t pages_index(const struct pages *pages, uint64_t address)
+{
+	uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)pages->at;
+
+	if (address < start || address >= start + pages->count * size)
+		return -1;
+	return (int64_t)((address - start) / size);
+}
+
+static inline void pages_done(struct pages *pages)
+{
+	munmap(pages->at, pages->count * (size_t)sysconf(_SC_PAGESIZE));
+}
+
+#endif

@@ -1,0 +1,117 @@
+#include "fake_session.h"
+
+#include <errno.h>
+
+void fake_session_init(struct tally_session *session)
+{
+	*session = (struct tally_session){.threads = 1};
+	session->data.event_count = 1;
+	session->data.events[0].name = "cpu-clock";
+	session->data.events[0].attr.sample_type =
+	    PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
+}
+
+size_t tally_data_event_count(const struct tally_data *data)
+{
+	return data->event_count;
+}
+
+const struct tally_data_event *tally_data_event(const struct tally_data *data, size_t index)
+{
+	return &data->events[index];
+}
+
+struct tally_data *tally_session_data(const struct tally_session *session)
+{
+	return (struct tally_data *)&session->data;
+}
+
+const struct tally_session_counts *tally_session_counts(const struct tally_session *session)
+{
+	return &session->counts;
+}
+
+unsigned tally_session_threads(const struct tally_session *session)
+{
+	return session->threads;
+}
+
+const char *tally_session_string(const struct tally_session *session, uint32_t number)
+{
+	return session->strings[number];
+}
+
+struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame)
+{
+	return session->frames[frame];
+}
+
+uint32_t tally_session_frame_count(const struct tally_session *session)
+{
+	return session->frame_count;
+}
+
+void tally_session_each_missing(const struct tally_session *session, tally_missing_fn visit,
+				void *context)
+{
+	(void)session;
+	visit(context, "/usr/bin/\x1b[2Jx", "stripped");
+}
+
+uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			      uint8_t cpumode, uint64_t addr)
+{
+	(void)resolver;
+	(void)sample;
+	(void)cpumode;
+	return (uint32_t)addr;
+}
+
+uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			      uint32_t *frames, uint32_t room, uint32_t *ret_same)
+{
+	uint32_t depth = (uint32_t)sample->sample.callchain_nr, same = 0;
+
+	if (depth > room)
+		return UINT32_MAX;
+	for (uint32_t i = 0; i < depth; i++)
+		frames[i] = (uint32_t)sample->sample.callchain[i];
+	while (same < depth && same < resolver->depth &&
+	       resolver->last[resolver->depth - 1 - same] == frames[depth - 1 - same])
+		same++;
+	for (uint32_t i = 0; i < depth; i++)
+		resolver->last[i] = frames[i];
+	resolver->depth = depth;
+	*ret_same = same;
+	return depth;
+}
+
+int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
+		       void *context, struct tally_error *error)
+{
+	struct tally_resolver resolvers[8] = {0};
+	int result = 0;
+
+	(void)error;
+	if (session->threads > sizeof(resolvers) / sizeof(*resolvers))
+		return -EINVAL;
+	for (size_t i = 0; i < session->sample_count && !result; i++) {
+		const struct fake_sample *from = &session->samples[i];
+		unsigned worker = (unsigned)(i * session->threads / session->sample_count);
+		struct tally_resolved sample = {
+		    .event = from->event, .comm = from->comm, .era = 1, .offset = i * 64};
+
+		sample.sample.present = session->data.events[from->event].attr.sample_type & want;
+		sample.sample.ip = from->ip ? from->ip : from->chain[0];
+		sample.sample.pid = from->pid;
+		sample.sample.tid = from->tid;
+		sample.sample.cpu = from->cpu;
+		sample.sample.period = from->period;
+		if (sample.sample.present & PERF_SAMPLE_CALLCHAIN) {
+			sample.sample.callchain = from->chain;
+			sample.sample.callchain_nr = from->depth;
+		}
+		result = visit(context, worker, &resolvers[worker], &sample);
+	}
+	return result;
+}

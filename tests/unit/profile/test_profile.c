@@ -1,0 +1,503 @@
+/* Rows and trees of made-up samples: known answers, and a plain model on random chains. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <tally/profile.h>
+#include "fake_session.h"
+
+enum { MAIN = 1, A, B, C, KERNEL, NOWHERE, A_AGAIN, LEAF, FRAMES };
+
+static const struct tally_frame frames[FRAMES] = {
+    [MAIN] = {"app", "/usr/bin/app", "main", 0x100, '.', 0},
+    [A] = {"app", "/usr/bin/app", "a", 0x200, '.', 0},
+    [B] = {"app", "/usr/bin/app", "b", 0x300, '.', 0},
+    [C] = {"libc.so.6", "/lib/libc.so.6", "c", 0x400, '.', 1},
+    [KERNEL] = {"[kernel.kallsyms]", "[kernel.kallsyms]", "k", 0x500, 'k', 2},
+    [NOWHERE] = {"[unknown]", "[unknown]", NULL, 0x1234, '.', UINT32_MAX},
+    /* The same symbol of a binary with the same short name, elsewhere. */
+    [A_AGAIN] = {"app", "/container/app", "a", 0x200, '.', 3},
+    [LEAF] = {"app", "/usr/bin/app", "leaf", 0x600, '.', 0},
+};
+static const char *const strings[] = {"app", "other"};
+static const enum tally_key usual[] = {TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL};
+
+static struct tally_session session_of(const struct fake_sample *samples, size_t count)
+{
+	struct tally_session session;
+
+	fake_session_init(&session);
+	session.frames = frames;
+	session.frame_count = FRAMES;
+	session.strings = strings;
+	session.samples = samples;
+	session.sample_count = count;
+	return session;
+}
+
+static struct tally_profile *profile_of(struct tally_session *session, const enum tally_key *keys,
+					size_t key_count, bool callchains, bool children)
+{
+	struct tally_profile_options options = {.size = sizeof(options),
+						.keys = keys,
+						.key_count = key_count,
+						.callchains = callchains,
+						.children = children};
+	struct tally_profile *profile = NULL;
+	struct tally_error error = {0};
+
+	assert_int_equal(tally_profile_new(session, &options, &profile, &error), 0);
+	return profile;
+}
+
+/* The row of a symbol (or binary); fails the test when there is none. */
+static struct tally_profile_row row_of(const struct tally_profile *profile, const char *comm,
+				       const char *symbol)
+{
+	struct tally_profile_event event = tally_profile_event(profile, 0);
+
+	for (uint64_t i = 0; i < event.row_count; i++) {
+		struct tally_profile_row row = tally_profile_row(profile, 0, i);
+
+		if ((!comm || !strcmp(row.comm, comm)) && row.frame.symbol &&
+		    !strcmp(row.frame.symbol, symbol))
+			return row;
+	}
+	fail_msg("no row %s", symbol);
+	return (struct tally_profile_row){0};
+}
+
+static const struct fake_sample few[] = {
+    {.period = 10, .depth = 3, .chain = {B, A, MAIN}},
+    {.period = 20, .depth = 3, .chain = {C, A, MAIN}},
+    {.period = 5, .depth = 2, .chain = {A, MAIN}},
+    {.period = 7, .depth = 2, .chain = {A_AGAIN, MAIN}},
+    /* a calls itself through b */
+    {.period = 100, .depth = 5, .chain = {C, A, B, A, MAIN}},
+    {.period = 1, .depth = 1, .chain = {NOWHERE}, .comm = 1},
+    /* the sampled place is not in the chain */
+    {.period = 30, .depth = 2, .chain = {A, MAIN}, .ip = KERNEL},
+};
+
+static void flat_rows(void **state)
+{
+	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+	struct tally_profile *profile = profile_of(&session, usual, 3, false, false);
+	struct tally_profile_event event = tally_profile_event(profile, 0);
+	struct tally_profile_row row;
+
+	(void)state;
+	assert_string_equal(event.name, "cpu-clock");
+	assert_int_equal(event.samples, 7);
+	assert_int_equal(event.total, 173);
+	assert_false(event.has_callchains);
+	assert_int_equal(event.row_count, 5);
+	row = tally_profile_row(profile, 0, 0);
+	assert_string_equal(row.frame.symbol, "c");
+	assert_string_equal(row.frame.image_name, "libc.so.6");
+	assert_string_equal(row.comm, "app");
+	assert_int_equal(row.self, 120);
+	assert_int_equal(row.children, 120);
+	assert_int_equal(row.samples, 2);
+	assert_int_equal(row_of(profile, NULL, "k").self, 30);
+	/* one place under one short name */
+	assert_int_equal(row_of(profile, NULL, "a").self, 12);
+	row = tally_profile_row(profile, 0, 4);
+	assert_null(row.frame.symbol);
+	assert_int_equal(row.frame.place, 0x1234);
+	assert_string_equal(row.comm, "other");
+	/* beyond the end */
+	assert_int_equal(tally_profile_row(profile, 0, 5).self, 0);
+	assert_int_equal(tally_profile_row(profile, 9, 0).self, 0);
+	tally_profile_free(profile);
+}
+
+static void children_count_once(void **state)
+{
+	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
+	struct tally_profile_row row = tally_profile_row(profile, 0, 0);
+
+	(void)state;
+	assert_string_equal(row.frame.symbol, "a"); /* ties go by text */
+	assert_int_equal(row.children, 172);
+	assert_int_equal(row.self, 12);
+	assert_int_equal(row_of(profile, "app", "main").children, 172);
+	assert_int_equal(row_of(profile, "app", "main").self, 0);
+	assert_int_equal(row_of(profile, "app", "b").children, 110);
+	assert_int_equal(row_of(profile, "app", "c").children, 120);
+	assert_int_equal(row_of(profile, "app", "k").children, 30);
+	tally_profile_free(profile);
+}
+
+static struct tally_tree tree_of(const struct tally_profile *profile, struct tally_profile_row row,
+				 enum tally_call_order order, uint64_t least)
+{
+	struct tally_tree_options options = {
+	    .size = sizeof(options), .order = order, .least = least};
+	struct tally_tree tree;
+
+	assert_int_equal(tally_profile_tree(profile, 0, &row, &options, &tree), 0);
+	return tree;
+}
+
+/* "a(172,12){b(110,10){...}...}" */
+static void spell(const struct tally_tree *tree, uint32_t at, char *to, size_t room)
+{
+	const struct tally_tree_node *node = &tree->nodes[at];
+	size_t used = strlen(to);
+
+	snprintf(to + used, room - used, "%s(%llu,%llu)",
+		 node->frame.symbol ? node->frame.symbol : "-", (unsigned long long)node->total,
+		 (unsigned long long)node->self);
+	for (uint32_t i = 0; i < node->child_count; i++) {
+		used = strlen(to);
+		snprintf(to + used, room - used, i ? " " : "{");
+		spell(tree, node->first_child + i, to, room);
+	}
+	used = strlen(to);
+	if (node->child_count)
+		snprintf(to + used, room - used, "}");
+}
+
+static void tree_is(const struct tally_profile *profile, struct tally_profile_row row,
+		    enum tally_call_order order, uint64_t least, const char *expected)
+{
+	struct tally_tree tree = tree_of(profile, row, order, least);
+	char text[2048] = "";
+
+	spell(&tree, 0, text, sizeof(text));
+	assert_string_equal(text, expected);
+	tally_tree_done(&tree);
+}
+
+static void trees_with_children(void **state)
+{
+	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
+	struct tally_profile_row bad = row_of(profile, "app", "a");
+	struct tally_tree_options options = {.size = sizeof(options)};
+	struct tally_tree tree = {.count = 77};
+
+	(void)state;
+	tree_is(profile, row_of(profile, "app", "a"), TALLY_CALLER, 0,
+		"a(172,0){a(160,0){b(110,10){a(100,0){c(100,100)}} k(30,30) c(20,20)} "
+		"main(12,0){a(12,12)}}");
+	tree_is(profile, row_of(profile, "app", "a"), TALLY_CALLER, 30,
+		"a(172,0){a(160,0){b(110,10){a(100,0){c(100,100)}} k(30,30)}}");
+	tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLEE, 0,
+		"c(120,0){a(120,0){b(100,0){a(100,0){main(100,100)}} main(20,20)}}");
+	tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLEE, 21,
+		"c(120,0){a(120,0){b(100,0){a(100,0){main(100,100)}}}}");
+	bad.handle = 1000;
+	assert_int_equal(tally_profile_tree(profile, 0, &bad, &options, &tree), -EINVAL);
+	assert_int_equal(tree.count, 77);
+	tally_profile_free(profile);
+}
+
+static void trees_without_children(void **state)
+{
+	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+	struct tally_profile *profile = profile_of(&session, usual, 3, true, false);
+	struct tally_tree tree;
+
+	(void)state;
+	tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLEE, 0,
+		"c(120,0){a(120,0){b(100,0){a(100,0){main(100,100)}} main(20,20)}}");
+	tree_is(profile, row_of(profile, "app", "a"), TALLY_CALLEE, 0, "a(12,0){main(12,12)}");
+	/* The whole paths; the top node is the row, and no part of them. */
+	tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLER, 0,
+		"c(120,0){main(120,0){a(120,0){b(100,0){a(100,0){c(100,100)}} c(20,20)}}}");
+	tree = tree_of(profile, row_of(profile, "app", "c"), TALLY_CALLER, 0);
+	assert_false(tree.row_is_frame);
+	tally_tree_done(&tree);
+	tally_profile_free(profile);
+}
+
+static void rows_of_binaries(void **state)
+{
+	static const enum tally_key by_dso[] = {TALLY_KEY_DSO};
+	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+	struct tally_profile *profile = profile_of(&session, by_dso, 1, true, true);
+	struct tally_profile_row row = tally_profile_row(profile, 0, 0);
+
+	(void)state;
+	assert_int_equal(tally_profile_event(profile, 0).row_count, 4);
+	assert_string_equal(row.frame.image_name, "app");
+	assert_null(row.frame.symbol);
+	assert_null(row.comm);
+	assert_int_equal(row.self, 22);
+	assert_int_equal(row.children, 172);
+	tree_is(profile, row, TALLY_CALLER, 100,
+		"-(172,0){main(172,0){a(172,12){b(110,10){a(100,0){c(100,100)}}}}}");
+	tally_profile_free(profile);
+}
+
+static void filters_keep_the_total(void **state)
+{
+	static const char *const comms[] = {"other"}, *const symbols[] = {"c", "b"},
+				 *const dsos[] = {"/lib/libc.so.6"};
+	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+	struct tally_profile_options options = {
+	    .size = sizeof(options), .keys = usual, .key_count = 3};
+	struct tally_profile *profile;
+
+	(void)state;
+	options.comms = comms;
+	options.comm_count = 1;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
+	assert_int_equal(tally_profile_event(profile, 0).samples, 1);
+	assert_int_equal(tally_profile_event(profile, 0).all_samples, 7);
+	assert_int_equal(tally_profile_event(profile, 0).total, 173);
+	assert_int_equal(tally_profile_event(profile, 0).passed_total, 1);
+	assert_int_equal(tally_profile_event(profile, 0).row_count, 1);
+	tally_profile_free(profile);
+	options.comm_count = 0;
+	options.symbols = symbols;
+	options.symbol_count = 2;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
+	assert_int_equal(tally_profile_event(profile, 0).passed_total, 130);
+	tally_profile_free(profile);
+	options.dsos = dsos;
+	options.dso_count = 1;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
+	assert_int_equal(tally_profile_event(profile, 0).passed_total, 120);
+	tally_profile_free(profile);
+}
+
+static void periods_and_tasks(void **state)
+{
+	static const enum tally_key by_task[] = {TALLY_KEY_PID, TALLY_KEY_TID, TALLY_KEY_CPU};
+	static const uint32_t pids[] = {10};
+	static const struct fake_sample samples[] = {
+	    {.chain = {MAIN}, .pid = 10, .tid = 10, .comm = 0},
+	    {.chain = {MAIN}, .pid = 10, .tid = 11, .comm = 0},
+	    {.chain = {MAIN}, .pid = 10, .tid = 11, .comm = 1},
+	    {.chain = {A}, .pid = 20, .tid = 20, .comm = 0},
+	    {.chain = {A}, .pid = 10, .tid = 11, .comm = 1, .event = 1, .period = 3},
+	};
+	struct tally_session session = session_of(samples, 5);
+	struct tally_profile_options options = {
+	    .size = sizeof(options), .keys = by_task, .key_count = 3, .pids = pids, .pid_count = 1};
+	struct tally_profile *profile;
+	struct tally_profile_row row;
+
+	(void)state;
+	session.data.events[1] = session.data.events[0];
+	session.data.event_count = 2;
+	session.data.events[0].attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	session.data.events[0].attr.sample_period = 1000;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
+	assert_int_equal(tally_profile_event(profile, 0).total, 4000);
+	assert_int_equal(tally_profile_event(profile, 1).total, 3);
+	assert_int_equal(tally_profile_event(profile, 0).row_count, 2);
+	row = tally_profile_row(profile, 0, 0);
+	assert_int_equal(row.tid, 11);
+	assert_int_equal(row.self, 2000);
+	assert_string_equal(row.comm, "other"); /* the last name it had */
+	assert_int_equal(row.cpu, UINT32_MAX);  /* the event's samples do not tell */
+	tally_profile_free(profile);
+	session.data.events[0].attr.freq = 1;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
+	assert_int_equal(tally_profile_event(profile, 0).total, 4);
+	tally_profile_free(profile);
+}
+
+static void options_are_checked(void **state)
+{
+	static const enum tally_key wrong[] = {TALLY_KEY_COMM, (enum tally_key)99};
+	struct tally_session session = session_of(few, 1);
+	struct {
+		struct tally_profile_options known;
+		uint64_t newer;
+	} longer = {.known = {.size = sizeof(longer)}, .newer = 1};
+	struct tally_profile_options options = {
+	    .size = sizeof(options), .keys = wrong, .key_count = 2};
+	struct tally_profile *profile = (void *)&session;
+	struct tally_error error;
+
+	(void)state;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, &error), -EINVAL);
+	assert_int_equal(error.position, 1);
+	assert_ptr_equal(profile, &session);
+	assert_int_equal(tally_profile_new(&session, &longer.known, &profile, &error), -E2BIG);
+}
+
+static void nothing_sampled(void **state)
+{
+	struct tally_session session = session_of(few, 0);
+	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
+
+	(void)state;
+	assert_int_equal(tally_profile_event(profile, 0).samples, 0);
+	assert_int_equal(tally_profile_event(profile, 0).row_count, 0);
+	tally_profile_free(profile);
+}
+
+#define RANDOM_SAMPLES 6000
+#define RANDOM_FRAMES  40
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+static bool in_chain(const struct fake_sample *sample, uint32_t frame)
+{
+	for (uint32_t i = 0; i < sample->depth; i++)
+		if (sample->chain[i] == frame)
+			return true;
+	return false;
+}
+
+/* What the samples say of a path below the row of a frame: of samples that end in it the path
+ * starts at the outermost frame, of others at the row's outermost frame. */
+static uint64_t model_below(const struct fake_sample *samples, uint32_t row, const uint32_t *path,
+			    uint32_t length)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < RANDOM_SAMPLES; i++) {
+		const struct fake_sample *sample = &samples[i];
+		uint32_t at = sample->depth, k = 0;
+
+		if (sample->comm || !in_chain(sample, row))
+			continue;
+		while (sample->chain[0] != row && sample->chain[at - 1] != row)
+			at--;
+		for (; at && k < length && sample->chain[at - 1] == path[k]; at--)
+			k++;
+		sum += k == length ? sample->period : 0;
+	}
+	return sum;
+}
+
+/* Node 0 is the row; the paths start with its children. */
+static void tree_follows_model(const struct tally_tree *tree, uint32_t at,
+			       const struct fake_sample *samples, uint32_t row, uint32_t *path,
+			       uint32_t length)
+{
+	const struct tally_tree_node *node = &tree->nodes[at];
+	uint64_t below = node->self;
+
+	assert_int_equal(node->total, model_below(samples, row, path, length));
+	for (uint32_t i = 0; i < node->child_count; i++) {
+		const struct tally_tree_node *child = &tree->nodes[node->first_child + i];
+
+		below += child->total;
+		if (i)
+			assert_true(child->total <= child[-1].total);
+		path[length] = (uint32_t)child->frame.place;
+		if (length < 4)
+			tree_follows_model(tree, node->first_child + i, samples, row, path,
+					   length + 1);
+	}
+	assert_int_equal(below, node->total);
+}
+
+static void random_chains_follow_the_model(void **state)
+{
+	static struct fake_sample samples[RANDOM_SAMPLES];
+	static struct tally_frame all[RANDOM_FRAMES];
+	static char names[RANDOM_FRAMES][8];
+	struct tally_session session = session_of(samples, RANDOM_SAMPLES);
+	uint32_t seed = 7;
+
+	(void)state;
+	for (uint32_t i = 1; i < RANDOM_FRAMES; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%u", i);
+		all[i] = (struct tally_frame){"app", "/app", names[i], i, '.', 0};
+	}
+	for (uint32_t i = 0; i < RANDOM_SAMPLES; i++) {
+		struct fake_sample *sample = &samples[i];
+
+		if (i && next_random(&seed) % 3 == 0) { /* repeats, and chains alike in part */
+			*sample = samples[next_random(&seed) % i];
+			if (next_random(&seed) % 2)
+				sample->chain[0] = 1 + next_random(&seed) % (RANDOM_FRAMES - 1);
+			continue;
+		}
+		sample->comm = next_random(&seed) % 4 == 0;
+		sample->period = next_random(&seed) % 50;
+		sample->depth = 1 + next_random(&seed) % 12;
+		for (uint32_t k = 0; k < sample->depth; k++)
+			sample->chain[k] = 1 + next_random(&seed) %
+						   (k + 3 > sample->depth ? 4 : RANDOM_FRAMES - 1);
+	}
+	session.frames = all;
+	session.frame_count = RANDOM_FRAMES;
+	for (session.threads = 1; session.threads <= 5; session.threads++) {
+		struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
+		struct tally_profile_event event = tally_profile_event(profile, 0);
+		uint64_t selves = 0;
+
+		assert_int_equal(event.samples, RANDOM_SAMPLES);
+		for (uint64_t i = 0; i < event.row_count; i++) {
+			struct tally_profile_row row = tally_profile_row(profile, 0, i);
+			uint32_t frame = (uint32_t)row.frame.place;
+			uint64_t self = 0, children = 0, count = 0;
+
+			for (uint32_t k = 0; k < RANDOM_SAMPLES; k++) {
+				if (strcmp(strings[samples[k].comm], row.comm) != 0)
+					continue;
+				if (samples[k].chain[0] == frame) {
+					self += samples[k].period;
+					count++;
+				}
+				if (in_chain(&samples[k], frame))
+					children += samples[k].period;
+			}
+			assert_int_equal(row.self, self);
+			assert_int_equal(row.samples, count);
+			assert_int_equal(row.children, children);
+			selves += self;
+			if (i % 7 == 0 && !strcmp(row.comm, "app")) {
+				struct tally_tree tree = tree_of(profile, row, TALLY_CALLER, 0);
+				uint32_t path[8];
+
+				tree_follows_model(&tree, 0, samples, frame, path, 0);
+				tally_tree_done(&tree);
+				tree = tree_of(profile, row, TALLY_CALLEE, 0);
+				assert_int_equal(tree.nodes[0].total, children);
+				tally_tree_done(&tree);
+			}
+		}
+		assert_int_equal(selves, event.total);
+		tally_profile_free(profile);
+		/* Whole paths down to a row hold what the row holds. */
+		profile = profile_of(&session, usual, 3, true, false);
+		for (uint64_t i = 0; i < tally_profile_event(profile, 0).row_count; i += 5) {
+			struct tally_profile_row row = tally_profile_row(profile, 0, i);
+			struct tally_tree tree = tree_of(profile, row, TALLY_CALLER, 0);
+			uint64_t ends = 0, sum = 0;
+
+			for (uint32_t k = 1; k < tree.count; k++)
+				ends += tree.nodes[k].self;
+			for (uint32_t k = 0; k < tree.nodes[0].child_count; k++)
+				sum += tree.nodes[tree.nodes[0].first_child + k].total;
+			assert_int_equal(ends, row.self);
+			assert_int_equal(sum, row.self);
+			tally_tree_done(&tree);
+		}
+		tally_profile_free(profile);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(flat_rows),           cmocka_unit_test(children_count_once),
+	    cmocka_unit_test(trees_with_children), cmocka_unit_test(trees_without_children),
+	    cmocka_unit_test(rows_of_binaries),    cmocka_unit_test(filters_keep_the_total),
+	    cmocka_unit_test(periods_and_tasks),   cmocka_unit_test(options_are_checked),
+	    cmocka_unit_test(nothing_sampled),     cmocka_unit_test(random_chains_follow_the_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

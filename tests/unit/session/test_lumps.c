@@ -1,0 +1,257 @@
+/* Samples counted in lumps come to what each of them alone does. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "scene.h"
+
+enum { THREADS = 4 };
+
+#define WANT      ((uint64_t)(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD))
+#define TYPE_TIME ((uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD))
+
+struct sums {
+	struct tally_session *session;
+	struct {
+		uint64_t shown, samples, period, hash;
+		char apart[64];
+	} by_worker[THREADS];
+};
+
+static uint64_t text_hash(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = hash * 131 + (uint64_t)*text;
+	return hash;
+}
+
+/* Sums of a hash of all that a report tells of a sample. */
+static int add_up(void *context, unsigned worker, struct tally_resolver *resolver,
+		  const struct tally_resolved *sample)
+{
+	struct sums *sums = context;
+	uint32_t number =
+	    tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
+	struct tally_frame frame = tally_session_frame(sums->session, number);
+	uint64_t hash = frame.place * 31 + (uint64_t)frame.level + sample->event * 7919;
+
+	assert_true(worker < THREADS);
+	hash = text_hash(hash, frame.image_name);
+	hash = text_hash(hash, tally_session_string(sums->session, sample->comm));
+	hash = (hash + sample->sample.pid) * 1000003 + sample->sample.tid;
+	sums->by_worker[worker].shown++;
+	sums->by_worker[worker].samples += 1 + sample->more;
+	sums->by_worker[worker].period += sample->sample.period;
+	sums->by_worker[worker].hash +=
+	    hash * (1 + sample->more) + (hash ^ 0x5555) * sample->sample.period;
+	return 0;
+}
+
+struct told {
+	uint64_t shown, samples, period, hash;
+	struct tally_session_counts counts;
+	struct tally_data_damage damage;
+};
+
+static int tell(const char *path, unsigned threads, bool lump, struct told *ret)
+{
+	const struct tally_session_options options = {
+	    .size = sizeof(options), .threads = threads, .lump = lump};
+	struct tally_session *session;
+	struct tally_data *data;
+	struct sums sums = {0};
+	int result = tally_data_open(path, NULL, &data, NULL);
+
+	*ret = (struct told){0};
+	if (result)
+		return result;
+	result = tally_session_new(data, &options, &session, NULL);
+	if (!result) {
+		sums.session = session;
+		assert_int_equal(tally_session_each(session, WANT, add_up, &sums, NULL), 0);
+		for (unsigned i = 0; i < THREADS; i++) {
+			ret->shown += sums.by_worker[i].shown;
+			ret->samples += sums.by_worker[i].samples;
+			ret->period += sums.by_worker[i].period;
+			ret->hash += sums.by_worker[i].hash;
+		}
+		ret->counts = *tally_session_counts(session);
+		tally_session_free(session);
+	}
+	ret->damage = *tally_data_damage(data);
+	tally_data_close(data);
+	return result;
+}
+
+static void expect_same(const struct told *lumped, const struct told *each)
+{
+	assert_int_equal(lumped->samples, each->samples);
+	assert_int_equal(lumped->period, each->period);
+	assert_true(lumped->hash == each->hash);
+	assert_memory_equal(&lumped->counts, &each->counts, sizeof(each->counts));
+	assert_memory_equal(&lumped->damage, &each->damage, sizeof(each->damage));
+}
+
+static uint64_t next(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *seed >> 33;
+}
+
+/* Threads whose names and maps change now and then, in flushes of two processors' rings: each is
+ * in the order of time, and both tell of the same time. */
+static void make_scene(struct scene *scene, unsigned samples, unsigned pids, unsigned changes)
+{
+	uint64_t seed = 11;
+	char name[16];
+
+	scene_begin(scene, TYPE_TIME);
+	for (uint32_t pid = 1; pid <= pids; pid++) {
+		scene_comm(scene, 0, pid, pid, "first", false);
+		scene_map(scene, 0, pid, 0x1000, 0x80000, 0, "/none/such");
+	}
+	for (unsigned i = 0; i < samples; i++) {
+		/* A flush is 1,000 records; two in turn cover the same 500,000 ns. */
+		uint64_t time = 1 + (i / 2000) * 500000 + (i % 1000) * 500 + i / 1000 % 2 * 7;
+		uint32_t pid = 1 + (uint32_t)next(&seed) % pids;
+
+		if (changes && next(&seed) % changes == 0) {
+			switch (next(&seed) % 4) {
+			case 0:
+				(void)snprintf(name, sizeof(name), "name%u", i % 100);
+				scene_comm(scene, time, pid, pid, name, next(&seed) % 2);
+				break;
+			case 1:
+				scene_map(scene, time, pid, 0x10000, 0x20000,
+					  (next(&seed) % 8) << 12,
+					  i % 3 ? "/none/other" : "/none/a");
+				break;
+			case 2:
+				scene_fork(scene, time, pid, 1 + (uint32_t)next(&seed) % pids, pid);
+				break;
+			default:
+				scene_fork(scene, time, pid, pid + 1, pid + 1);
+			}
+		}
+		scene_sample(scene, next(&seed) % 5 == 0, time, pid, pid + (next(&seed) % 16 == 0),
+			     0x1000 + (next(&seed) % 64) * 0x800, NULL, 0);
+	}
+	scene_open(scene, 1);
+}
+
+static void lumps_agree(unsigned samples, unsigned pids, unsigned changes, bool fewer)
+{
+	struct told each, lumped;
+	struct scene scene;
+
+	make_scene(&scene, samples, pids, changes);
+	assert_int_equal(tell(scene.path, 1, false, &each), 0);
+	assert_int_equal(each.samples, samples);
+	assert_int_equal(each.shown, samples);
+	for (unsigned threads = 1; threads <= THREADS; threads++) {
+		assert_int_equal(tell(scene.path, threads, true, &lumped), 0);
+		expect_same(&lumped, &each);
+		if (fewer)
+			assert_true(lumped.shown < samples / 10);
+	}
+	scene_end(&scene);
+}
+
+static void nothing_changes(void **state)
+{
+	(void)state;
+	lumps_agree(250000, 10, 0, true); /* 14 MB: several parts */
+}
+
+static void names_and_maps_change(void **state)
+{
+	(void)state;
+	lumps_agree(250000, 10, 20000, false);
+	lumps_agree(60000, 40, 300, false);
+	lumps_agree(20000, 5, 10, false);
+}
+
+static void many_short_threads(void **state)
+{
+	(void)state;
+	lumps_agree(60000, 2000, 0, false); /* not worth lumps */
+}
+
+static void few_samples(void **state)
+{
+	(void)state;
+	lumps_agree(0, 1, 0, false);
+	lumps_agree(1, 1, 0, false);
+	lumps_agree(40, 3, 2, false);
+}
+
+/* What a broken file holds is the same read in either way. */
+static void damage_is_the_same(void **state)
+{
+	struct scene scene;
+	static uint8_t bytes[65536], broken[sizeof(bytes)];
+	uint64_t seed = 5;
+	size_t size;
+	FILE *file;
+
+	(void)state;
+	make_scene(&scene, 300, 4, 20);
+	file = fopen(scene.path, "rbe");
+	assert_non_null(file);
+	size = fread(bytes, 1, sizeof(bytes), file);
+	(void)fclose(file);
+	assert_true(size > 300 * 48 && size < sizeof(bytes));
+	for (unsigned round = 0; round < 300; round++) {
+		struct told each, lumped;
+		size_t keep = round % 10 ? size : size - next(&seed) % 8000;
+		int result;
+
+		memcpy(broken, bytes, size);
+		for (unsigned i = 0; i < 1 + round % 8; i++)
+			broken[104 + next(&seed) % (size - 104)] = (uint8_t)next(&seed);
+		file = fopen(scene.path, "wbe");
+		assert_non_null(file);
+		assert_int_equal(fwrite(broken, 1, keep, file), keep);
+		(void)fclose(file);
+		result = tell(scene.path, 2, false, &each);
+		assert_int_equal(tell(scene.path, 2, true, &lumped), result);
+		if (!result)
+			expect_same(&lumped, &each);
+	}
+	scene_end(&scene);
+}
+
+static int interrupt(void *context, uint64_t done, uint64_t total)
+{
+	assert_true(done <= total);
+	return ++*(int *)context;
+}
+
+static void progress_interrupts(void **state)
+{
+	int calls = 0;
+	const struct tally_session_options options = {.size = sizeof(options),
+						      .lump = true,
+						      .progress = interrupt,
+						      .progress_context = &calls};
+	struct tally_error error = {0};
+	struct tally_session *session;
+	struct scene scene;
+
+	(void)state;
+	make_scene(&scene, 100, 1, 0);
+	assert_int_equal(tally_session_new(scene.data, &options, &session, &error), -ECANCELED);
+	assert_int_equal(calls, 1);
+	assert_int_equal(error.code, -ECANCELED);
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(nothing_changes),    cmocka_unit_test(names_and_maps_change),
+	    cmocka_unit_test(many_short_threads), cmocka_unit_test(few_samples),
+	    cmocka_unit_test(damage_is_the_same), cmocka_unit_test(progress_interrupts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
