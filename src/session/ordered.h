@@ -1,0 +1,58 @@
+/* Records at their turn: in the order in which perf delivers them, shared out to threads in
+ * batches, with the results of the batches taken in order.
+ *
+ * The order is perf's: records with a time are queued, FINISHED_ROUND n delivers what is not
+ * younger than the youngest record seen up to round n-1, the end of the file delivers the rest;
+ * equal times keep the order of the file; records without a time (none, 0 or ~0) are delivered
+ * where they stand. When not every event tells its time, all is in file order.  Source: the
+ * perf.data format, and perf 6.1's behaviour. */
+#ifndef TALLY_SESSION_ORDERED_H
+#define TALLY_SESSION_ORDERED_H
+
+#include <stdint.h>
+#include <tally/session.h>
+#include "session/resolve.h"
+
+struct tally_ordered_visitor {
+	uint64_t want; /* PERF_SAMPLE_* fields to decode of samples, those that an event has */
+	void *context;
+	/* A sample.  `slot` names the batch's place for results: 0..slots-1, used by one thread at
+	 * a time, from its first record until finish() has returned.  Below 0 stops. */
+	int (*sample)(void *context, unsigned worker, unsigned slot,
+		      struct tally_resolver *resolver, const struct tally_resolved *sample,
+		      const struct tally_record *record);
+	/* Any other record; NULL: they are not shown.  `at` has the event (0 when none is known),
+	 * and in at->sample what the trailer tells: present says which of tid, time, id, cpu.  Comm
+	 * and space are those of at->sample.pid/tid at its time. */
+	int (*other)(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
+		     const struct tally_resolved *at, const struct tally_record *record);
+	/* The batch of this slot is done and its turn has come: batches come in order, one at a
+	 * time, from any thread.  Below 0 stops. */
+	int (*finish)(void *context, unsigned slot);
+};
+
+/* How many slots a visit uses: what a visitor makes its buffers for. */
+unsigned tally_session_slots(const struct tally_session *session);
+/* As many workers as tally_session_threads(), or one when `serial` (then sample() is called
+ * strictly in order). */
+int tally_session_each_ordered(struct tally_session *session,
+			       const struct tally_ordered_visitor *visitor, bool serial,
+			       struct tally_error *error);
+
+/* Where an address leads, with all that a line of text needs. */
+struct tally_located {
+	uint32_t frame;        /* as tally_resolver_frame() gives; 0: out of memory */
+	bool mapped;           /* a mapping (or the kernel) holds the address */
+	uint64_t place;        /* what perf prints as the address in its image (map_ip): file offset
+				* based for user space, the address itself in the kernel */
+	uint64_t symbol_start; /* in the terms of `place`; equal to symbol_end: no symbol */
+	uint64_t symbol_end;
+	uint64_t map_start, map_end; /* of the mapping */
+};
+
+/* The same look-up as tally_resolver_frame(), with the details; not memoised: who prints keeps what
+ * he made of it. 0 or -ENOMEM. */
+int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint8_t cpumode, uint64_t addr, struct tally_located *ret);
+
+#endif
