@@ -10,8 +10,7 @@
 #define CPU_LIMIT    65536u
 #define NEAREST_MOST 63
 
-/* Length of the valid UTF-8 sequence at `at`, 0 when there is none.  Source: RFC 3629. */
-static size_t utf8_length(const uint8_t *at, size_t left)
+size_t tally_text_utf8(const uint8_t *at, size_t left)
 {
 	static const struct {
 		uint8_t mask, lead;
@@ -48,7 +47,7 @@ void tally_text_escape(struct tally_buf *to, const char *text, size_t length)
 			at++;
 		tally_buf_add(to, run, (size_t)(at - run));
 		if (at < end && *at >= 0x80) {
-			size_t bytes = utf8_length(at, (size_t)(end - at));
+			size_t bytes = tally_text_utf8(at, (size_t)(end - at));
 
 			tally_buf_add(to, at, bytes);
 			at += bytes;

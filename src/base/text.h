@@ -7,6 +7,10 @@
 #include <tally/text.h>
 #include "base/buf.h"
 
+/* Length of the valid UTF-8 character at `at`, 0 when there is none: broken, too long, a surrogate,
+ * over U+10FFFF, or a C1 control.  `left` is at least 1.  Source: RFC 3629. */
+size_t tally_text_utf8(const uint8_t *at, size_t left);
+
 /* Adds text with control bytes, DEL and invalid UTF-8 as \xNN, so that no terminal acts on it. */
 void tally_text_escape(struct tally_buf *to, const char *text, size_t length);
 
