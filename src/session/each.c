@@ -7,19 +7,7 @@
 #include "base/pool.h"
 #include "file/read_at.h"
 #include "session/lump_visit.h"
-
-/* Fields that are read by their fixed offset, without the decoder. */
-#define PLAIN_FIELDS \
-	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
-
-/* How to read one event's samples. */
-struct event_plan {
-	const struct tally_layout *layout;
-	uint64_t want; /* of the fields asked for, those that it has */
-	int16_t ip_at, tid_at, time_at, cpu_at, period_at, chain_at; /* below 0: not wanted */
-	uint16_t least; /* bytes; a sample is never shorter */
-	bool decode;    /* some wanted field needs the decoder */
-};
+#include "session/plan.h"
 
 struct visit {
 	struct tally_session *session;
@@ -32,72 +20,6 @@ struct visit {
 	struct lump_visit lumps;
 	uint64_t *lump_want; /* by event */
 };
-
-static void make_plan(struct event_plan *plan, const struct tally_layout *layout, uint64_t want)
-{
-	*plan = (struct event_plan){
-	    .layout = layout,
-	    /* Comm and space need them. */
-	    .want = layout->sample_type & (want | PERF_SAMPLE_TID | PERF_SAMPLE_TIME),
-	    .least = layout->variable_at,
-	    .chain_at = -1,
-	};
-	plan->ip_at = plan->want & PERF_SAMPLE_IP ? layout->at[TALLY_FIXED_IP] : -1;
-	plan->tid_at = layout->at[TALLY_FIXED_TID];
-	plan->time_at = layout->at[TALLY_FIXED_TIME];
-	plan->cpu_at = plan->want & PERF_SAMPLE_CPU ? layout->at[TALLY_FIXED_CPU] : -1;
-	plan->period_at = plan->want & PERF_SAMPLE_PERIOD ? layout->at[TALLY_FIXED_PERIOD] : -1;
-	if (plan->want & ~(uint64_t)(PLAIN_FIELDS | PERF_SAMPLE_CALLCHAIN))
-		plan->decode = true;
-	/* READ, whose size varies, stands before CALLCHAIN. */
-	if (plan->want & PERF_SAMPLE_CALLCHAIN) {
-		if (layout->sample_type & PERF_SAMPLE_READ)
-			plan->decode = true;
-		else
-			plan->chain_at = (int16_t)layout->variable_at;
-	}
-}
-
-/* Reads the wanted fields; false when the record does not hold them. */
-static inline bool read_sample(const struct event_plan *plan, const struct tally_record *record,
-			       struct tally_sample *sample)
-{
-	const uint8_t *bytes = record->bytes;
-
-	if (record->size < plan->least)
-		return false;
-	if (plan->decode) {
-		sample->tid = sample->pid = 0;
-		sample->time = 0;
-		return tally_sample_decode(plan->layout, record, plan->want, sample, NULL) >= 0;
-	}
-	sample->present = plan->want;
-	sample->ip = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0;
-	sample->pid = sample->tid = 0;
-	if (plan->tid_at >= 0) {
-		sample->pid = load_u32(bytes + plan->tid_at);
-		sample->tid = load_u32(bytes + plan->tid_at + 4);
-	}
-	if (plan->time_at >= 0)
-		sample->time = load_u64(bytes + plan->time_at);
-	if (plan->cpu_at >= 0)
-		sample->cpu = load_u32(bytes + plan->cpu_at);
-	if (plan->period_at >= 0)
-		sample->period = load_u64(bytes + plan->period_at);
-	if (plan->chain_at >= 0) {
-		size_t left = record->size - (size_t)plan->chain_at;
-		uint64_t count;
-
-		if (left < 8)
-			return false;
-		count = load_u64(bytes + plan->chain_at);
-		if (count > left / 8 - 1)
-			return false;
-		sample->callchain_nr = count;
-		sample->callchain = (const void *)(bytes + plan->chain_at + 8);
-	}
-	return true;
-}
 
 /* Pieces end with the first record that makes them long enough; all but those with records of
  * unusual length fit. */
@@ -158,7 +80,7 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 		event = tally_session_event_of(session, &resolver->ids, &record);
 		if (event < 0)
 			continue;
-		if (!read_sample(&visit->plans[event], &record, &sample.sample)) {
+		if (!plan_read(&visit->plans[event], &record, &sample.sample)) {
 			resolver->damaged++;
 			continue;
 		}
@@ -220,12 +142,10 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 	unsigned threads = session->threads, ready = 0;
 	int result = 0;
 
-	visit.plans = calloc(session->event_count + 1, sizeof(*visit.plans));
+	visit.plans = tally_session_plans(session, want);
 	visit.resolvers = calloc(session->threads, sizeof(*visit.resolvers));
 	if (!visit.plans || !visit.resolvers)
 		result = -ENOMEM;
-	for (size_t i = 0; !result && i < session->event_count; i++)
-		make_plan(&visit.plans[i], &tally_data_event(session->data, i)->layout, want);
 	if (!result)
 		result = look_at_lumps(&visit, want, &shares);
 	/* No more than will have anything to do. */

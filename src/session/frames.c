@@ -377,3 +377,19 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 	}
 	return result;
 }
+
+bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint64_t *ret_start,
+			 uint64_t *ret_end)
+{
+	const struct frame_row *row =
+	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	const struct tally_frame_image *image = image_at(frames, row->image);
+	const struct tally_symbol *symbol;
+
+	if (row->symbol == NO_SYMBOL || !image->image)
+		return false;
+	symbol = tally_image_symbol(image->image, row->symbol);
+	*ret_start = symbol->start;
+	*ret_end = symbol->end;
+	return true;
+}

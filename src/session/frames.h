@@ -69,6 +69,9 @@ uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_
 uint32_t tally_frames_find_kernel(struct tally_frames *frames,
 				  const struct tally_frame_source *source,
 				  const struct tally_mapping *kernel, uint64_t addr);
+/* The extent of a frame's symbol, in the image's places; false when it has none. */
+bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint64_t *ret_start,
+			 uint64_t *ret_end);
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
 
 #endif

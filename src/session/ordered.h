@@ -4,8 +4,9 @@
  * The order is perf's: records with a time are queued, FINISHED_ROUND n delivers what is not
  * younger than the youngest record seen up to round n-1, the end of the file delivers the rest;
  * equal times keep the order of the file; records without a time (none, 0 or ~0) are delivered
- * where they stand. When not every event tells its time, all is in file order.  Source: the
- * perf.data format, and perf 6.1's behaviour. */
+ * where they stand. When not every event tells its time, or the first has no trailers, all is in
+ * file order.  Source: the perf.data format, and perf 6.1's behaviour.  How it is done, and how
+ * much memory it takes: order.h. */
 #ifndef TALLY_SESSION_ORDERED_H
 #define TALLY_SESSION_ORDERED_H
 
@@ -29,6 +30,9 @@ struct tally_ordered_visitor {
 	/* The batch of this slot is done and its turn has come: batches come in order, one at a
 	 * time, from any thread.  Below 0 stops. */
 	int (*finish)(void *context, unsigned slot);
+	/* FINISHED_ROUND delivers nothing: all records with a time come after those without, as
+	 * when perf itself shows the rounds. */
+	bool ignore_rounds;
 };
 
 /* How many slots a visit uses: what a visitor makes its buffers for. */

@@ -112,40 +112,47 @@ static uint32_t frame_at(struct tally_resolver *resolver, uint32_t image, uint64
 	return known->frame;
 }
 
+const struct tally_mapping *tally_resolver_mapping(const struct tally_resolver *resolver,
+						   const struct tally_resolved *sample,
+						   uint8_t cpumode, uint64_t addr, char *ret_level)
+{
+	const struct tally_session *session = resolver->session;
+	uint64_t time = session->by_offset ? sample->offset : sample->sample.time;
+
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		*ret_level = 'k';
+		return tally_space_find(tally_process_kernel_space(session->processes), addr, time);
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		*ret_level = 'g';
+		return NULL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		*ret_level = 'u';
+		return NULL;
+	case PERF_RECORD_MISC_HYPERVISOR:
+		*ret_level = 'H';
+		return NULL;
+	default:
+		*ret_level = '.';
+		return sample->space ? tally_space_find(sample->space, addr, time) : NULL;
+	}
+}
+
 static __attribute__((noinline)) uint32_t resolve(struct tally_resolver *resolver,
 						  const struct tally_resolved *sample,
 						  uint8_t cpumode, uint32_t era, uint64_t addr)
 {
 	struct tally_session *session = resolver->session;
-	uint64_t time = session->by_offset ? sample->offset : sample->sample.time;
-	const struct tally_mapping *mapping = NULL;
+	const struct tally_mapping *mapping;
 	struct resolver_slot *pair;
 	uint32_t frame = 0;
-	char level = '.';
+	char level;
 
-	switch (cpumode) {
-	case PERF_RECORD_MISC_KERNEL:
-		level = 'k';
-		mapping =
-		    tally_space_find(tally_process_kernel_space(session->processes), addr, time);
-		/* What is told of the kernel is its text; its code from booting lies beyond. */
-		if (!mapping && (session->kernel || session->kernel_guessed))
-			frame = tally_frames_find_kernel(&session->frames, &resolver->source,
-							 session->kernel, addr);
-		break;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		level = 'g';
-		break;
-	case PERF_RECORD_MISC_GUEST_USER:
-		level = 'u';
-		break;
-	case PERF_RECORD_MISC_HYPERVISOR:
-		level = 'H';
-		break;
-	default:
-		if (sample->space)
-			mapping = tally_space_find(sample->space, addr, time);
-	}
+	mapping = tally_resolver_mapping(resolver, sample, cpumode, addr, &level);
+	/* What is told of the kernel is its text; its code from booting lies beyond. */
+	if (!mapping && level == 'k' && (session->kernel || session->kernel_guessed))
+		frame = tally_frames_find_kernel(&session->frames, &resolver->source,
+						 session->kernel, addr);
 	if (!frame) {
 		uint32_t image;
 		uint64_t place;
@@ -188,9 +195,7 @@ static inline uint32_t frame_of(struct tally_resolver *resolver,
 	const struct resolver_slot *pair;
 	uint32_t era;
 
-	/* Not told: the upper half of the addresses is the kernel's. */
-	if (__builtin_expect(cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN, 0))
-		cpumode = addr >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+	cpumode = resolver_cpumode(cpumode, addr);
 	era = era_of(sample, cpumode);
 	pair = resolver_pair(resolver, era, addr);
 	if (pair[0].addr == addr && pair[0].era == era && pair[0].frame)

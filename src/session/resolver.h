@@ -64,6 +64,20 @@ int tally_resolver_task_miss(struct tally_resolver *resolver, struct resolver_ta
 			     uint32_t pid, uint32_t tid, uint64_t time);
 void tally_resolver_kernel_miss(struct tally_resolver *resolver, uint64_t time);
 
+/* The mapping that holds an address as seen from a sample, or NULL, and the level of struct
+ * tally_frame; for a mode of resolver_cpumode(). */
+const struct tally_mapping *tally_resolver_mapping(const struct tally_resolver *resolver,
+						   const struct tally_resolved *sample,
+						   uint8_t cpumode, uint64_t addr, char *ret_level);
+
+/* Not told: the upper half of the addresses is the kernel's. */
+static inline uint8_t resolver_cpumode(uint8_t cpumode, uint64_t addr)
+{
+	if (__builtin_expect(cpumode != PERF_RECORD_MISC_CPUMODE_UNKNOWN, 1))
+		return cpumode;
+	return addr >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+}
+
 static inline int resolver_join(struct tally_resolver *resolver, struct tally_resolved *sample,
 				uint64_t time)
 {

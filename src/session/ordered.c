@@ -1,0 +1,319 @@
+/* Records at their turn: batches of the order are shared out to threads, which decode and join each
+ * record and show it; what they made of a batch is taken when its turn has come. */
+#include "session/ordered.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/fail.h"
+#include "base/pool.h"
+#include "session/order.h"
+#include "session/plan.h"
+#include "session/resolver.h"
+
+/* Records are asked for so many before they are decoded: a batch's are spread over rings. */
+#define PREFETCH 6U
+
+struct worker {
+	struct tally_resolver resolver;
+	struct order_batch batch;
+	struct tally_resolved sample, other;
+};
+
+struct ordered_visit {
+	struct tally_session *session;
+	const struct tally_ordered_visitor *visitor;
+	struct event_plan *plans;
+	struct worker *workers;
+	unsigned slots;
+
+	/* Who holds this one takes the next batch, and its number. */
+	pthread_mutex_t taking;
+	struct order order;
+	uint64_t taken; /* batches */
+	bool ended;
+
+	/* What is done, under `turn`; taken after `taking` when both are. */
+	pthread_mutex_t turn;
+	pthread_cond_t turned; /* `finished` grew, or it failed */
+	bool *done;            /* by slot */
+	uint64_t finished;     /* batches whose results were taken */
+	bool finishing;        /* someone is about it */
+	int failure;
+};
+
+unsigned tally_session_slots(const struct tally_session *session)
+{
+	return session->threads * 2 + 2;
+}
+
+static int fail(struct ordered_visit *visit, int failure)
+{
+	pthread_mutex_lock(&visit->turn);
+	if (!visit->failure)
+		visit->failure = failure;
+	failure = visit->failure;
+	pthread_cond_broadcast(&visit->turned);
+	pthread_mutex_unlock(&visit->turn);
+	return failure;
+}
+
+/* Waits until the slot of a batch is free; 0, or what another thread failed with. */
+static int wait_for_slot(struct ordered_visit *visit, uint64_t batch)
+{
+	int failure;
+
+	pthread_mutex_lock(&visit->turn);
+	while (!visit->failure && batch - visit->finished >= visit->slots)
+		pthread_cond_wait(&visit->turned, &visit->turn);
+	failure = visit->failure;
+	pthread_mutex_unlock(&visit->turn);
+	return failure;
+}
+
+/* The next batch and its number: 1, 0 at the end, -errno. */
+static int take_batch(struct ordered_visit *visit, struct order_batch *batch, uint64_t *ret,
+		      uint64_t *ret_passed)
+{
+	int result;
+
+	pthread_mutex_lock(&visit->taking);
+	result = visit->ended ? 0 : wait_for_slot(visit, visit->taken);
+	batch->count = 0;
+	if (!result && !visit->ended)
+		result = tally_order_next(&visit->order, batch);
+	if (result < 0 || !batch->count)
+		visit->ended = true;
+	else
+		*ret = visit->taken++;
+	*ret_passed = visit->order.passed;
+	pthread_mutex_unlock(&visit->taking);
+	return result < 0 ? result : batch->count > 0;
+}
+
+/* A batch is done: its results and those that waited for it are taken, unless someone is about it
+ * already, who then takes this one too. */
+static int end_batch(struct ordered_visit *visit, uint64_t batch)
+{
+	int failure = 0;
+
+	pthread_mutex_lock(&visit->turn);
+	visit->done[batch % visit->slots] = true;
+	while (!visit->finishing && !visit->failure &&
+	       visit->done[visit->finished % visit->slots]) {
+		unsigned slot = (unsigned)(visit->finished % visit->slots);
+
+		visit->finishing = true;
+		pthread_mutex_unlock(&visit->turn);
+		if (visit->visitor->finish)
+			failure = visit->visitor->finish(visit->visitor->context, slot);
+		pthread_mutex_lock(&visit->turn);
+		visit->finishing = false;
+		visit->done[slot] = false;
+		visit->finished++;
+		if (failure < 0 && !visit->failure)
+			visit->failure = failure;
+		pthread_cond_broadcast(&visit->turned);
+	}
+	failure = visit->failure;
+	pthread_mutex_unlock(&visit->turn);
+	return failure;
+}
+
+static int show_sample(struct ordered_visit *visit, unsigned number, unsigned slot,
+		       const struct tally_record *record)
+{
+	struct tally_session *session = visit->session;
+	struct worker *worker = &visit->workers[number];
+	struct tally_resolver *resolver = &worker->resolver;
+	struct tally_resolved *sample = &worker->sample;
+	int event = tally_session_event_of(session, &resolver->ids, record), result;
+
+	if (event < 0)
+		return 0;
+	if (!plan_read(&visit->plans[event], record, &sample->sample)) {
+		resolver->damaged++;
+		return 0;
+	}
+	sample->event = (uint32_t)event;
+	sample->cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	sample->offset = record->offset;
+	result = resolver_join(resolver, sample,
+			       session->by_offset ? record->offset : sample->sample.time);
+	if (result)
+		return result;
+	return visit->visitor->sample(visit->visitor->context, number, slot, resolver, sample,
+				      record);
+}
+
+/* What a record's trailer tells, as a sample's fields. */
+static void read_trailer(const struct tally_session *session, const struct tally_record *record,
+			 struct tally_resolved *at)
+{
+	int event = tally_data_event_of(session->data, record);
+	struct tally_sample_id id = {0};
+
+	*at = (struct tally_resolved){
+	    .event = event < 0 ? 0 : (uint32_t)event,
+	    .cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
+	    .offset = record->offset,
+	};
+	/* Records of the perf tool have none. */
+	if (record->type >= 64 || !session->event_count ||
+	    tally_sample_id_decode(&tally_data_event(session->data, at->event)->layout, record, &id,
+				   NULL) < 0)
+		return;
+	at->sample = (struct tally_sample){
+	    .present = id.present,
+	    .identifier = id.identifier,
+	    .pid = id.pid,
+	    .tid = id.tid,
+	    .time = id.time,
+	    .id = id.id,
+	    .stream_id = id.stream_id,
+	    .cpu = id.cpu,
+	    .cpu_reserved = id.cpu_reserved,
+	};
+}
+
+static int show_other(struct ordered_visit *visit, unsigned number, unsigned slot,
+		      const struct tally_record *record)
+{
+	struct tally_session *session = visit->session;
+	struct worker *worker = &visit->workers[number];
+	struct tally_resolved *at = &worker->other;
+	int result;
+
+	if (!visit->visitor->other)
+		return 0;
+	read_trailer(session, record, at);
+	result = resolver_join(&worker->resolver, at,
+			       session->by_offset ? record->offset : at->sample.time);
+	if (result)
+		return result;
+	return visit->visitor->other(visit->visitor->context, number, slot, &worker->resolver, at,
+				     record);
+}
+
+static int show_batch(struct ordered_visit *visit, unsigned number, unsigned slot)
+{
+	const struct tally_session *session = visit->session;
+	const struct order_batch *batch = &visit->workers[number].batch;
+	int result = 0;
+
+	for (size_t i = 0; i < batch->count && result >= 0; i++) {
+		struct tally_record record;
+
+		if (i + PREFETCH < batch->count) {
+			const uint8_t *later = order_bytes(session, batch->places[i + PREFETCH]);
+
+			__builtin_prefetch(later);
+			__builtin_prefetch(later + 64);
+		}
+		if (!order_record(session, batch->places[i], &record))
+			continue;
+		if (record.type == PERF_RECORD_SAMPLE)
+			result = show_sample(visit, number, slot, &record);
+		else
+			result = show_other(visit, number, slot, &record);
+	}
+	return result;
+}
+
+/* A thread's work, until no batch is left. */
+static int work(void *context, unsigned number, size_t share)
+{
+	struct ordered_visit *visit = context;
+	struct worker *worker = &visit->workers[number];
+	uint64_t batch = 0, passed = 0;
+	int result;
+
+	(void)share;
+	while ((result = take_batch(visit, &worker->batch, &batch, &passed)) > 0) {
+		result = show_batch(visit, number, (unsigned)(batch % visit->slots));
+		if (result >= 0)
+			result = end_batch(visit, batch);
+		/* Progress is told by the caller's own thread. */
+		if (result >= 0 && !number && session_progress(visit->session, passed))
+			result = -ECANCELED;
+		if (result < 0)
+			break;
+	}
+	return result < 0 ? fail(visit, result) : 0;
+}
+
+static int make_workers(struct ordered_visit *visit, unsigned count, unsigned *ready)
+{
+	visit->workers = calloc(count, sizeof(*visit->workers));
+	if (!visit->workers)
+		return -ENOMEM;
+	for (; *ready < count; ++*ready) {
+		struct worker *worker = &visit->workers[*ready];
+		int result = tally_resolver_init(&worker->resolver, visit->session);
+
+		if (result)
+			return result;
+		worker->batch.places = calloc(ORDER_BATCH_RECORDS, sizeof(*worker->batch.places));
+		if (!worker->batch.places) {
+			tally_resolver_done(&worker->resolver);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int run(struct ordered_visit *visit, unsigned threads)
+{
+	int result;
+
+	pthread_mutex_init(&visit->taking, NULL);
+	pthread_mutex_init(&visit->turn, NULL);
+	pthread_cond_init(&visit->turned, NULL);
+	result = tally_pool_run(threads, threads, work, visit);
+	pthread_cond_destroy(&visit->turned);
+	pthread_mutex_destroy(&visit->turn);
+	pthread_mutex_destroy(&visit->taking);
+	return result;
+}
+
+int tally_session_each_ordered(struct tally_session *session,
+			       const struct tally_ordered_visitor *visitor, bool serial,
+			       struct tally_error *error)
+{
+	struct ordered_visit visit = {
+	    .session = session,
+	    .visitor = visitor,
+	    .slots = tally_session_slots(session),
+	};
+	/* No more than will have anything to do. */
+	size_t most = session->piece_count ? session->piece_count : 1;
+	unsigned threads = serial ? 1 : session->threads, ready = 0;
+	int result;
+
+	threads = threads < most ? threads : (unsigned)most;
+	visit.plans = tally_session_plans(session, visitor->want);
+	visit.done = calloc(visit.slots, sizeof(*visit.done));
+	result = visit.plans && visit.done ? make_workers(&visit, threads, &ready) : -ENOMEM;
+	if (!result)
+		result = tally_order_init(&visit.order, session, visitor->other != NULL,
+					  visitor->ignore_rounds);
+	if (!result)
+		result = run(&visit, threads);
+	tally_order_done(&visit.order);
+	session->counts.undecoded = 0;
+	for (unsigned i = 0; i < ready; i++) {
+		session->counts.undecoded += visit.workers[i].resolver.damaged;
+		tally_resolver_done(&visit.workers[i].resolver);
+		free(visit.workers[i].batch.places);
+	}
+	free(visit.workers);
+	free(visit.plans);
+	free(visit.done);
+	if (result >= 0)
+		return 0;
+	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
+			  result == -ECANCELED ? "interrupted"
+			  : result == -ENOMEM  ? "out of memory"
+					       : strerror(-result));
+}

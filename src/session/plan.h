@@ -1,0 +1,65 @@
+/* How one event's samples are read: the fields at fixed places by their offset, what lies behind
+ * fields of varying size by the decoder. */
+#ifndef TALLY_SESSION_PLAN_H
+#define TALLY_SESSION_PLAN_H
+
+#include <stdbool.h>
+#include <tally/record.h>
+#include "base/bytes.h"
+
+struct event_plan {
+	const struct tally_layout *layout;
+	uint64_t want; /* of the fields asked for, those that it has */
+	int16_t ip_at, tid_at, time_at, cpu_at, period_at, chain_at; /* below 0: not wanted */
+	uint16_t least; /* bytes; a sample is never shorter */
+	bool decode;    /* some wanted field needs the decoder */
+};
+
+struct tally_session;
+
+/* One for each event, for the fields of `want` (PERF_SAMPLE_*); for free().  NULL: out of memory.
+ */
+struct event_plan *tally_session_plans(const struct tally_session *session, uint64_t want);
+
+/* Reads the wanted fields; false when the record does not hold them. */
+static inline bool plan_read(const struct event_plan *plan, const struct tally_record *record,
+			     struct tally_sample *sample)
+{
+	const uint8_t *bytes = record->bytes;
+
+	if (record->size < plan->least)
+		return false;
+	if (plan->decode) {
+		sample->tid = sample->pid = 0;
+		sample->time = 0;
+		return tally_sample_decode(plan->layout, record, plan->want, sample, NULL) >= 0;
+	}
+	sample->present = plan->want;
+	sample->ip = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0;
+	sample->pid = sample->tid = 0;
+	if (plan->tid_at >= 0) {
+		sample->pid = load_u32(bytes + plan->tid_at);
+		sample->tid = load_u32(bytes + plan->tid_at + 4);
+	}
+	if (plan->time_at >= 0)
+		sample->time = load_u64(bytes + plan->time_at);
+	if (plan->cpu_at >= 0)
+		sample->cpu = load_u32(bytes + plan->cpu_at);
+	if (plan->period_at >= 0)
+		sample->period = load_u64(bytes + plan->period_at);
+	if (plan->chain_at >= 0) {
+		size_t left = record->size - (size_t)plan->chain_at;
+		uint64_t count;
+
+		if (left < 8)
+			return false;
+		count = load_u64(bytes + plan->chain_at);
+		if (count > left / 8 - 1)
+			return false;
+		sample->callchain_nr = count;
+		sample->callchain = (const void *)(bytes + plan->chain_at + 8);
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,463 @@
+/* Records at their turn: against a plain model of what perf does with its queue, on made files. */
+#include "scene.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "session/order.h"
+#include "session/ordered.h"
+
+#define TYPE (PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
+
+/* Each record has a number: a sample its ip, a COMM its thread's; a round has 0. */
+struct said {
+	uint64_t *numbers;
+	size_t count;
+};
+
+struct model_record {
+	uint64_t time, number;
+};
+
+/* What perf does, in the plainest way: `queue` is kept in order by insertion. */
+struct model {
+	struct model_record *queue;
+	size_t queued, at; /* of `queue`, those before `at` were delivered */
+	uint64_t youngest, limit;
+	struct said order;
+};
+
+static void model_init(struct model *model, size_t records)
+{
+	*model = (struct model){0};
+	model->queue = calloc(records + 1, sizeof(*model->queue));
+	model->order.numbers = calloc(records + 1, sizeof(*model->order.numbers));
+	assert_non_null(model->queue);
+	assert_non_null(model->order.numbers);
+}
+
+static void model_done(struct model *model)
+{
+	free(model->queue);
+	free(model->order.numbers);
+}
+
+static void model_say(struct model *model, uint64_t number)
+{
+	model->order.numbers[model->order.count++] = number;
+}
+
+static void model_record(struct model *model, uint64_t time, uint64_t number)
+{
+	size_t at = model->queued;
+
+	if (!time || time == UINT64_MAX) {
+		model_say(model, number);
+		return;
+	}
+	if (at == model->at || time >= model->queue[at - 1].time)
+		model->youngest = time;
+	for (; at > model->at && model->queue[at - 1].time > time; at--)
+		model->queue[at] = model->queue[at - 1];
+	model->queue[at] = (struct model_record){time, number};
+	model->queued++;
+}
+
+static void model_flush(struct model *model, uint64_t limit)
+{
+	while (model->at < model->queued && model->queue[model->at].time <= limit)
+		model_say(model, model->queue[model->at++].number);
+}
+
+static void model_round(struct model *model)
+{
+	model_say(model, 0);
+	if (model->at == model->queued)
+		return;
+	if (model->limit)
+		model_flush(model, model->limit);
+	model->limit = model->youngest;
+}
+
+/* --- what the session makes of it --- */
+
+struct look {
+	struct said slots[64];
+	struct said all;
+	unsigned slot_count;
+	size_t room;
+	uint64_t stop_at; /* this number ends it; 0: none */
+};
+
+static int say(struct look *look, unsigned slot, uint64_t number)
+{
+	struct said *said = &look->slots[slot];
+
+	assert_true(slot < look->slot_count);
+	assert_true(said->count < ORDER_BATCH_RECORDS);
+	said->numbers[said->count++] = number;
+	return look->stop_at && number == look->stop_at ? -EINTR : 0;
+}
+
+static int on_sample(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample, const struct tally_record *record)
+{
+	(void)worker;
+	(void)resolver;
+	assert_int_equal(record->type, PERF_RECORD_SAMPLE);
+	return say(context, slot, sample->sample.ip);
+}
+
+static int on_other(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
+		    const struct tally_resolved *at, const struct tally_record *record)
+{
+	(void)worker;
+	(void)resolver;
+	return say(context, slot, record->type == PERF_RECORD_COMM ? at->sample.tid : 0);
+}
+
+static int on_finish(void *context, unsigned slot)
+{
+	struct look *look = context;
+	struct said *said = &look->slots[slot];
+
+	assert_true(look->all.count + said->count <= look->room);
+	memcpy(look->all.numbers + look->all.count, said->numbers,
+	       said->count * sizeof(*said->numbers));
+	look->all.count += said->count;
+	said->count = 0;
+	return 0;
+}
+
+static int visit(struct look *look, struct tally_session *session, size_t room, bool serial,
+		 bool ignore_rounds)
+{
+	const struct tally_ordered_visitor visitor = {
+	    .want = PERF_SAMPLE_IP,
+	    .context = look,
+	    .sample = on_sample,
+	    .other = on_other,
+	    .finish = on_finish,
+	    .ignore_rounds = ignore_rounds,
+	};
+
+	look->slot_count = tally_session_slots(session);
+	look->room = room;
+	look->all.numbers = calloc(room + 1, sizeof(*look->all.numbers));
+	assert_non_null(look->all.numbers);
+	assert_true(look->slot_count <= 64);
+	for (unsigned i = 0; i < look->slot_count; i++) {
+		look->slots[i].numbers =
+		    calloc(ORDER_BATCH_RECORDS, sizeof(*look->slots[i].numbers));
+		assert_non_null(look->slots[i].numbers);
+	}
+	return tally_session_each_ordered(session, &visitor, serial, NULL);
+}
+
+static void look_done(struct look *look)
+{
+	for (unsigned i = 0; i < look->slot_count; i++)
+		free(look->slots[i].numbers);
+	free(look->all.numbers);
+}
+
+static void reopen(struct scene *scene, unsigned threads)
+{
+	const struct tally_session_options options = {.size = sizeof(options), .threads = threads};
+
+	if (scene->writer) {
+		scene_open(scene, threads);
+		return;
+	}
+	tally_session_free(scene->session);
+	assert_int_equal(tally_session_new(scene->data, &options, &scene->session, NULL), 0);
+}
+
+/* The file as it was written is delivered as the model says, by any number of threads. */
+static void expect(struct scene *scene, const struct said *order, bool ignore_rounds)
+{
+	static const unsigned threads[] = {1, 2, 4};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct look look = {0};
+
+		reopen(scene, threads[i % 3]);
+		assert_int_equal(visit(&look, scene->session, order->count, i == 3, ignore_rounds),
+				 0);
+		assert_int_equal(look.all.count, order->count);
+		assert_memory_equal(look.all.numbers, order->numbers,
+				    order->count * sizeof(*order->numbers));
+		look_done(&look);
+	}
+}
+
+static void add_round(struct scene *scene)
+{
+	struct tally_body body = {.type = PERF_RECORD_FINISHED_ROUND};
+
+	scene_add(scene, 0, &body);
+}
+
+/* A record of a test: 's' a sample, 'c' COMM, 'r' a round.  Numbers are counted from 1, rounds too.
+ */
+struct step {
+	char kind;
+	uint64_t time;
+};
+
+/* The model on what the file holds: the writer has rounds of its own. */
+static void model_file(struct model *model, struct scene *scene, bool ignore_rounds, bool sorts)
+{
+	struct tally_record record;
+
+	tally_data_rewind(scene->data);
+	while (tally_data_next_record(scene->data, &record, NULL) > 0) {
+		struct tally_body body;
+
+		assert_int_equal(tally_record_decode(&scene->layouts[0], &record, &body, NULL), 0);
+		if (record.type == PERF_RECORD_SAMPLE)
+			model_record(model, sorts ? body.sample.time : 0, body.sample.ip);
+		else if (record.type == PERF_RECORD_COMM)
+			model_record(model, sorts ? body.id.time : 0, body.comm.tid);
+		else if (record.type == PERF_RECORD_FINISHED_ROUND && !ignore_rounds)
+			model_round(model);
+		else
+			model_say(model, 0);
+	}
+	model_flush(model, UINT64_MAX);
+}
+
+/* `expected` (ends with ~0): what comes, rounds left out. */
+static void play(const struct step *steps, size_t count, bool ignore_rounds,
+		 const uint64_t *expected)
+{
+	struct scene scene;
+	struct model model;
+	size_t at = 0;
+
+	model_init(&model, count + 8);
+	scene_begin(&scene, TYPE);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = i + 1, time = steps[i].time;
+
+		if (steps[i].kind == 'r')
+			add_round(&scene);
+		else if (steps[i].kind == 'c')
+			scene_comm(&scene, time, 5, (uint32_t)number, "name", false);
+		else
+			scene_sample(&scene, number % 2, time, 5, 5, number, NULL, 0);
+	}
+	scene_open(&scene, 1);
+	model_file(&model, &scene, ignore_rounds, true);
+	for (size_t i = 0; expected && i < model.order.count; i++)
+		if (model.order.numbers[i])
+			assert_int_equal(model.order.numbers[i], expected[at++]);
+	assert_true(!expected || expected[at] == UINT64_MAX);
+	expect(&scene, &model.order, ignore_rounds);
+	model_done(&model);
+	scene_end(&scene);
+}
+
+static void rounds_deliver_what_the_round_before_saw(void **state)
+{
+	/* 8 is late: its time lies before what was delivered. */
+	static const struct step steps[] = {{'s', 30}, {'s', 10}, {'r', 0},  {'s', 20}, {'s', 40},
+					    {'r', 0},  {'s', 50}, {'s', 15}, {'r', 0},  {'s', 45}};
+	static const uint64_t order[] = {2, 4, 1, 8, 5, 10, 7, UINT64_MAX};
+
+	(void)state;
+	play(steps, sizeof(steps) / sizeof(*steps), false, order);
+}
+
+static void equal_times_keep_the_order_of_the_file(void **state)
+{
+	static const struct step steps[] = {{'s', 9}, {'s', 5}, {'c', 5}, {'s', 9}, {'s', 5},
+					    {'c', 9}, {'s', 7}, {'s', 5}, {'s', 9}};
+	static const uint64_t order[] = {2, 3, 5, 8, 7, 1, 4, 6, 9, UINT64_MAX};
+
+	(void)state;
+	play(steps, sizeof(steps) / sizeof(*steps), false, order);
+}
+
+static void records_without_a_time_come_where_they_stand(void **state)
+{
+	static const struct step steps[] = {{'s', 30}, {'c', 0}, {'s', UINT64_MAX}, {'s', 20},
+					    {'r', 0},  {'c', 0}, {'s', 0},          {'s', 40},
+					    {'r', 0},  {'c', 0}};
+	static const uint64_t order[] = {2, 3, 6, 7, 4, 1, 10, 8, UINT64_MAX};
+
+	(void)state;
+	play(steps, sizeof(steps) / sizeof(*steps), false, order);
+}
+
+static void rounds_that_find_nothing_change_nothing(void **state)
+{
+	static const struct step steps[] = {{'r', 0},  {'r', 0},  {'s', 30}, {'r', 0}, {'r', 0},
+					    {'r', 0},  {'s', 10}, {'s', 5},  {'r', 0}, {'s', 40},
+					    {'s', 20}, {'r', 0},  {'s', 1}};
+
+	(void)state;
+	play(steps, sizeof(steps) / sizeof(*steps), false, NULL);
+}
+
+static void rounds_can_be_ignored(void **state)
+{
+	static const struct step steps[] = {{'s', 30}, {'r', 0}, {'s', 10}, {'r', 0},
+					    {'s', 20}, {'r', 0}, {'s', 5}};
+	static const uint64_t order[] = {7, 3, 5, 1, UINT64_MAX};
+
+	(void)state;
+	play(steps, sizeof(steps) / sizeof(*steps), true, order);
+}
+
+/* The same for every run. */
+static uint64_t chance(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *seed >> 33;
+}
+
+static void any_mixture_is_delivered_as_perf_does(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		uint64_t random = seed, base = 0;
+		size_t count = 50 + seed * 20;
+		struct step *steps = calloc(count, sizeof(*steps));
+
+		assert_non_null(steps);
+		for (size_t i = 0; i < count; i++) {
+			uint64_t what = chance(&random) % 100;
+
+			steps[i].kind = what < 6 + seed % 3 ? 'r' : what < 20 ? 'c' : 's';
+			base += chance(&random) % 7;
+			steps[i].time = base > 40 && chance(&random) % 3
+					    ? base - chance(&random) % 40
+					    : base + 1;
+			if (what > 96)
+				steps[i].time = what == 97 ? 0 : what == 98 ? UINT64_MAX : 1;
+		}
+		play(steps, count, seed % 8 == 0, NULL);
+		free(steps);
+	}
+}
+
+static void without_times_all_is_in_file_order(void **state)
+{
+	struct scene scene;
+	struct model model;
+
+	(void)state;
+	model_init(&model, 100);
+	scene_begin(&scene, 0);
+	for (uint32_t i = 1; i < 100; i++) {
+		if (i % 7)
+			scene_sample(&scene, i % 2, 100 - i, 5, 5, i, NULL, 0);
+		else
+			scene_comm(&scene, 0, 5, i, "name", false);
+	}
+	scene_open(&scene, 1);
+	model_file(&model, &scene, false, false);
+	for (uint32_t i = 1; i < 100; i++)
+		assert_int_equal(model.order.numbers[i], i);
+	expect(&scene, &model.order, false);
+	model_done(&model);
+	scene_end(&scene);
+}
+
+/* Many records without a round, `jitter` out of order; what the queue took, in entries. */
+static size_t long_round(size_t count, uint64_t jitter, bool reversed)
+{
+	struct scene scene;
+	struct order order;
+	struct order_batch batch;
+	uint64_t random = 1, last = 0, room;
+	size_t seen = 0, rings = 4;
+
+	scene_begin(&scene, TYPE);
+	for (size_t i = 1; i <= count; i++) {
+		uint64_t time = reversed ? count + 1 - i : i + jitter - chance(&random) % jitter;
+
+		/* Flushes of some rings. */
+		if (!reversed && jitter > 1)
+			time = i / 1000 / rings * 1000 * rings + i % 1000 * rings +
+			       i / 1000 % rings + 1;
+		if (i % 50000 == 0)
+			scene_comm(&scene, 0, 5, (uint32_t)i, "name", false);
+		else
+			scene_sample(&scene, i % 2, time, 5, 5, i, NULL, 0);
+	}
+	scene_open(&scene, 2);
+	assert_int_equal(tally_order_init(&order, scene.session, true, true), 0);
+	batch.places = calloc(ORDER_BATCH_RECORDS, sizeof(*batch.places));
+	assert_non_null(batch.places);
+	while (!tally_order_next(&order, &batch) && batch.count) {
+		for (size_t i = 0; i < batch.count; i++, seen++) {
+			struct tally_record record;
+			struct tally_sample sample;
+
+			assert_true(order_record(scene.session, batch.places[i], &record));
+			if (record.type != PERF_RECORD_SAMPLE) {
+				/* Without times: before all that was queued. */
+				assert_true(last == 0);
+				continue;
+			}
+			assert_true(tally_sample_decode(&scene.layouts[0], &record,
+							PERF_SAMPLE_TIME, &sample, NULL) >= 0);
+			assert_true(sample.time >= last);
+			last = sample.time;
+		}
+	}
+	assert_int_equal(seen, tally_session_counts(scene.session)->records);
+	room = order.queue.room;
+	tally_order_done(&order);
+	free(batch.places);
+	scene_end(&scene);
+	return room;
+}
+
+static void memory_does_not_grow_with_a_file_that_is_nearly_in_order(void **state)
+{
+	(void)state;
+	/* One run, and runs of rings: what is looked at before it is looked ahead, rounded up. */
+	assert_true(long_round(1200000, 1, false) <= ORDER_LOOK_AHEAD * 2);
+	assert_true(long_round(1200000, 2, false) <= ORDER_LOOK_AHEAD * 2);
+	/* Backwards every record stands before one that precedes it. */
+	assert_true(long_round(700000, 1, true) <= 1U << 20);
+}
+
+static void a_visit_ends_with_what_the_visitor_says(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene, TYPE);
+	for (uint64_t i = 1; i <= 20000; i++)
+		scene_sample(&scene, 0, i, 5, 5, i, NULL, 0);
+	for (unsigned threads = 1; threads <= 4; threads++) {
+		struct look look = {.stop_at = 10000};
+
+		reopen(&scene, threads);
+		assert_int_equal(visit(&look, scene.session, 20000, false, false), -EINTR);
+		assert_true(look.all.count < 10000);
+		look_done(&look);
+	}
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(rounds_deliver_what_the_round_before_saw),
+	    cmocka_unit_test(equal_times_keep_the_order_of_the_file),
+	    cmocka_unit_test(records_without_a_time_come_where_they_stand),
+	    cmocka_unit_test(rounds_that_find_nothing_change_nothing),
+	    cmocka_unit_test(rounds_can_be_ignored),
+	    cmocka_unit_test(any_mixture_is_delivered_as_perf_does),
+	    cmocka_unit_test(without_times_all_is_in_file_order),
+	    cmocka_unit_test(memory_does_not_grow_with_a_file_that_is_nearly_in_order),
+	    cmocka_unit_test(a_visit_ends_with_what_the_visitor_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
