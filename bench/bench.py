@@ -17,6 +17,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -29,7 +30,7 @@ RECORDINGS = {
     "cxx_fp": (
         "g++ compiling large C++, call chains of frame pointers",
         "-e cpu-clock -F 45000 -g -m 4096",
-        "g++ -std=c++17 -O2 -c -o /dev/null {here}/large.cc",
+        "for i in 1 2; do g++ -std=c++17 -O2 -c -o /dev/null {here}/large.cc; done",
     ),
     "node_deep": (
         "node running JavaScript, call chains some 40 deep, a perf map",
@@ -39,11 +40,11 @@ RECORDINGS = {
     "sched": (
         "scheduler tracepoints of a pipe ping-pong",
         "-e sched:sched_switch -e sched:sched_wakeup -a -m 8192",
-        "perf bench sched pipe -l 400000",
+        "perf bench sched pipe -l 600000",
     ),
     "make_all": (
         "the whole system during a parallel build of C files, call chains",
-        "-e cpu-clock -F 20000 -a -g -m 8192",
+        "-e cpu-clock -F 35000 -a -g -m 8192",
         "make -s -j2 -f {here}/many.mk OUT={dir}/many",
     ),
 }
@@ -59,6 +60,18 @@ REPORTS = [
     ("report flat", "sched", "--no-children -g none"),
     ("report flat", "make_all", "--no-children -g none"),
     ("report trees, children", "make_all", "--children"),
+]
+
+# name, recording, options of perf script and of tally script
+SCRIPTS = [
+    ("script", "cxx_fp", ""),
+    ("script -F ip,sym", "cxx_fp", "-F ip,sym"),
+    ("script", "node_deep", ""),
+    ("script -F ip,sym", "node_deep", "-F ip,sym"),
+    ("script", "sched", ""),
+    ("script -F ip,sym", "sched", "-F ip,sym"),
+    ("script", "make_all", ""),
+    ("evlist", "cxx_fp", None),
 ]
 
 SQL = "sqlite3 :memory: < {here}/work.sql"
@@ -97,9 +110,10 @@ def peak_anon(pid, stop, result):
         stop.wait(0.002)
 
 
-def run(argv, timeout, cwd=None):
+def run(argv, timeout, cwd=None, output=None):
     """Runs a command; its output is read from files so that no pipe slows it."""
-    with open(os.devnull, "rb") as null, open("/tmp/.tally-bench-out", "w+b") as out:
+    with open(os.devnull, "rb") as null, tempfile.TemporaryFile() if output is None else open(
+            output, "w+b") as out:
         start = time.monotonic()
         child = subprocess.Popen(argv, stdin=null, stdout=out, stderr=subprocess.STDOUT, cwd=cwd)
         anon, stop = [0], threading.Event()
@@ -153,13 +167,13 @@ def megabytes(value):
     return f"{value / 1e6:8.1f}"
 
 
-def compare(perf, tally, timeout, times, folder):
+def compare(perf, tally, timeout, times, folder, output=None):
     """Both commands in turn; perf fewer times when it is slow."""
     perf_runs, tally_runs = [], []
     for turn in range(times):
         if turn == 0 or perf_runs[0].wall < 20:
-            perf_runs.append(run(perf, timeout, folder))
-        tally_runs.append(run(tally, timeout, folder))
+            perf_runs.append(run(perf, timeout, folder, output))
+        tally_runs.append(run(tally, timeout, folder, output))
     return least(perf_runs), least(tally_runs)
 
 
@@ -204,6 +218,57 @@ def bench_reports(args, folder, log):
             args.timeout, args.times, folder)
         size = os.path.getsize(path) / 1e6
         show(name, f"{recording.split('_')[0]} {size:.0f} MB", perf, tally, log)
+
+
+def copy_seconds(path, times):
+    """The bound of writing a text: its bytes written again from memory to a new file."""
+    with open(path, "rb") as text:
+        size = text.seek(0, os.SEEK_END)
+        text.seek(0)
+        piece = text.read(1 << 22)
+    if not size:
+        return 0.0
+    best = 1e9
+    for _ in range(times):
+        with tempfile.TemporaryFile(dir=os.path.dirname(path)) as out:
+            start = time.monotonic()
+            for _ in range(0, size, len(piece)):
+                out.write(piece)
+            best = min(best, time.monotonic() - start)
+    return best
+
+
+def same_text(one, other):
+    return subprocess.run(["cmp", "-s", one, other], check=False).returncode == 0
+
+
+def bench_scripts(args, folder, log):
+    for name, recording, options in SCRIPTS:
+        if args.rows and args.rows not in f"{name} {recording}":
+            continue
+        path = make_recording(recording, folder)
+        if not path:
+            print(f"{name:26} {recording:18} skipped: its program is not installed")
+            continue
+        command = ["evlist"] if options is None else ["script", *options.split()]
+        subject = f"{recording.split('_')[0]} {os.path.getsize(path) / 1e6:.0f} MB"
+        perf, tally = (["perf", *command, "-i", path], [args.tally, *command, "-i", path])
+        texts = [os.path.join(folder, f"text-{who}") for who in ("perf", "tally")]
+        for argv, text in zip((perf, tally), texts):
+            run(argv, args.timeout, folder, text)
+        size, bound = os.path.getsize(texts[0]), copy_seconds(texts[0], args.times)
+        for where in (os.devnull, texts[1]):
+            one, other = compare(perf, tally, args.timeout, args.times, folder, where)
+            show(name, subject, one, other, log)
+            if options is None:
+                break
+        if options is not None:
+            same = "the same text" if same_text(*texts) else "NOT the same text"
+            print(f"    the row above: to /dev/null, then to a file; {size / 1e6:.0f} MB, {same}; "
+                  f"writing it alone takes {bound:.3f} s"
+                  + (f", tally {other.wall / bound:.1f} times that" if other and bound else ""))
+        for text in texts:
+            os.unlink(text)
 
 
 def told(text):
@@ -265,6 +330,7 @@ def main():
     heading()
     with open(os.path.join(args.folder, "results.jsonl"), "w") as log:
         bench_reports(args, args.folder, log)
+        bench_scripts(args, args.folder, log)
         bench_records(args, args.folder, log)
     return 0
 

@@ -60,19 +60,25 @@ static int grow_stints(struct lumps *lumps)
 	return 0;
 }
 
-int tally_lumps_turn(struct lumps *lumps, uint32_t pid, uint32_t tid)
+int tally_lumps_turn(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_t time)
 {
+	const struct lump_stint *newest;
+	uint64_t begin;
 	uint32_t *slot;
 
 	if (lumps->stint_count == lumps->stint_room && grow_stints(lumps))
 		return -ENOMEM;
 	slot = thread_slot(lumps, pid, tid);
-	if (!*slot || lumps->stints[*slot - 1].ended) {
+	newest = *slot ? &lumps->stints[*slot - 1] : NULL;
+	begin = !newest ? 0 : newest->ended ? newest->end_time : newest->begin_time;
+	if (!newest || newest->ended || newest->late != (time < begin)) {
 		lumps->stints[lumps->stint_count] = (struct lump_stint){
 		    .pid = pid,
 		    .tid = tid,
 		    .first_time = UINT64_MAX,
 		    .first_offset = UINT64_MAX,
+		    .begin_time = begin,
+		    .late = time < begin,
 		};
 		*slot = ++lumps->stint_count;
 	}
@@ -81,15 +87,31 @@ int tally_lumps_turn(struct lumps *lumps, uint32_t pid, uint32_t tid)
 	return 0;
 }
 
-void tally_lumps_end_stint(struct lumps *lumps, uint32_t pid, uint32_t tid)
+void tally_lumps_end_stint(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_t time)
 {
 	uint32_t slot = lumps->stint_count ? *thread_slot(lumps, pid, tid) : 0;
+	struct lump_stint *stint;
 
 	if (!slot)
 		return;
-	lumps->stints[slot - 1].ended = true;
+	stint = &lumps->stints[slot - 1];
+	if (!stint->ended)
+		stint->end_time = stint->begin_time;
+	stint->end_time = time > stint->end_time ? time : stint->end_time;
+	stint->ended = true;
 	if (lumps->current == slot - 1)
 		lumps->has_current = false;
+}
+
+#define YOUNG ((uint64_t)256 * 1024) /* bytes of the file since its first sample */
+
+void tally_lumps_mapped(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_t time,
+			uint64_t offset)
+{
+	uint32_t slot = lumps->stint_count ? *thread_slot(lumps, pid, tid) : 0;
+
+	if (slot && offset - lumps->stints[slot - 1].first_offset < YOUNG)
+		tally_lumps_end_stint(lumps, pid, tid, time);
 }
 
 static int grow(struct lumps *lumps)

@@ -24,7 +24,11 @@ struct lump_stint {
 	uint32_t pid, tid;
 	uint64_t first_time, last_time;     /* the least and the largest */
 	uint64_t first_offset, last_offset; /* of its samples in the file */
-	bool ended;
+	/* The time of the change it began with, and of the one that ended it.  Samples that stand
+	 * behind a change in the file but are older (another processor's ring, flushed later) are
+	 * kept apart: those behind it are one stint, those before it another. */
+	uint64_t begin_time, end_time;
+	bool ended, late;
 };
 
 /* Look-ups wait for each other in batches, so that their cache misses overlap. */
@@ -54,10 +58,16 @@ struct lumps { /* all zero is empty and valid */
 };
 
 void tally_lumps_done(struct lumps *lumps);
-/* Makes the thread's stint the current one, a new one when it has none; 0 or -ENOMEM. */
-int tally_lumps_turn(struct lumps *lumps, uint32_t pid, uint32_t tid);
-/* Something about the thread changes here: its next sample starts a stint. */
-void tally_lumps_end_stint(struct lumps *lumps, uint32_t pid, uint32_t tid);
+/* Makes the thread's stint the current one, a new one when it has none for that time; 0 or -ENOMEM.
+ */
+int tally_lumps_turn(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_t time);
+/* Something about the thread changed at that time: its next sample starts a stint. */
+void tally_lumps_end_stint(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_t time);
+/* The thread mapped something, which a record at that offset tells.  A program that starts maps one
+ * thing over another: a stint that is young is ended, so that a long one does not begin with that.
+ * Later mappings seldom take another's place. */
+void tally_lumps_mapped(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_t time,
+			uint64_t offset);
 /* Whether lumps are too small to be worth it: many short processes, each at addresses of its own.
  */
 bool tally_lumps_vain(const struct lumps *lumps);
@@ -79,8 +89,9 @@ static inline int lumps_add(struct lumps *lumps, const struct lump_sample *sampl
 	struct lump_waiting *waiting;
 	uint64_t hash;
 
-	if (!stint || stint->tid != sample->tid || stint->pid != sample->pid) {
-		int result = tally_lumps_turn(lumps, sample->pid, sample->tid);
+	if (!stint || stint->tid != sample->tid || stint->pid != sample->pid ||
+	    (sample->time < stint->begin_time) != stint->late) {
+		int result = tally_lumps_turn(lumps, sample->pid, sample->tid, sample->time);
 
 		if (result)
 			return result;

@@ -123,15 +123,22 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 	case PERF_RECORD_COMM: /* header, pid, tid */
 		if (record->size >= 16)
 			tally_lumps_end_stint(&scan->lumps, load_u32(record->bytes + 8),
-					      load_u32(record->bytes + 12));
+					      load_u32(record->bytes + 12),
+					      side_time(scan, record));
 		return note_side(scan, record);
 	case PERF_RECORD_FORK: /* header, pid, ppid, tid, ptid */
 		if (record->size >= 24)
 			tally_lumps_end_stint(&scan->lumps, load_u32(record->bytes + 8),
-					      load_u32(record->bytes + 16));
+					      load_u32(record->bytes + 16),
+					      side_time(scan, record));
 		return note_side(scan, record);
-	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP: /* header, pid, tid */
 	case PERF_RECORD_MMAP2:
+		if (record->size >= 16)
+			tally_lumps_mapped(&scan->lumps, load_u32(record->bytes + 8),
+					   load_u32(record->bytes + 12), side_time(scan, record),
+					   record->offset);
+		return note_side(scan, record);
 	case PERF_RECORD_KSYMBOL:
 		return note_side(scan, record);
 	case PERF_RECORD_LOST: /* header, id, lost */

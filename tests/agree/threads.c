@@ -1,4 +1,5 @@
-/* N threads (argument 1) that each name themselves and compute, argument 2 seconds or a little. */
+/* N threads (argument 1) that each name themselves and compute a little; or for argument 2 seconds,
+ * from when all are there, which "ready" on stdout tells. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <time.h>
 
 static double seconds;
+static pthread_barrier_t all_there;
 
 static double now(void)
 {
@@ -18,11 +20,14 @@ static double now(void)
 static void *work(void *number)
 {
 	volatile unsigned long sum = 0;
-	double end = now() + seconds;
+	double end;
 	char name[16];
 
 	snprintf(name, sizeof(name), "worker-%ld", (long)number);
 	prctl(PR_SET_NAME, name);
+	if (seconds > 0)
+		pthread_barrier_wait(&all_there);
+	end = now() + seconds;
 	do {
 		for (unsigned long i = 0; i < 1500000; i++)
 			sum += i * i;
@@ -36,9 +41,15 @@ int main(int argc, char **argv)
 	pthread_t *threads = calloc((size_t)count, sizeof(*threads));
 
 	seconds = argc > 2 ? strtod(argv[2], NULL) : 0;
+	pthread_barrier_init(&all_there, NULL, (unsigned)count + 1);
 	for (long i = 0; i < count; i++)
 		if (pthread_create(&threads[i], NULL, work, (void *)i))
 			return 1;
+	if (seconds > 0) {
+		pthread_barrier_wait(&all_there);
+		puts("ready");
+		fflush(stdout);
+	}
 	for (long i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
