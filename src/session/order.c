@@ -2,11 +2,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* The file is asked for so far ahead of the walk. */
-#define READ_AHEAD ((size_t)8 << 20)
 
 /* Where the times of an event's records are. */
 static void event_places(const struct tally_session *session, size_t event, int *sample_at,
@@ -150,26 +145,6 @@ static inline void hand_out(struct order_batch *batch, uint64_t place)
 	batch->bytes += (place & ((1U << ORDER_SIZE_BITS) - 1)) * 8;
 }
 
-/* The walk enters a piece: what it will come to is asked for. */
-static void read_ahead(const struct tally_session *session, size_t piece)
-{
-	const size_t every = READ_AHEAD / 2 / SESSION_PIECE_SIZE;
-	size_t end = piece + READ_AHEAD / SESSION_PIECE_SIZE;
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from, to;
-
-	if (piece % every)
-		return;
-	if (end > session->piece_count)
-		end = session->piece_count;
-	from = (uintptr_t)session->pieces[piece].bytes;
-	to = (uintptr_t)session->pieces[end - 1].bytes + session->pieces[end - 1].size;
-	/* Pieces of several blocks need not follow each other. */
-	if (to <= from || to - from > 2 * READ_AHEAD)
-		return;
-	from &= ~(page - 1);
-	(void)madvise((void *)from, to - from, MADV_WILLNEED); // NOLINT(performance-no-int-to-ptr)
-}
-
 /* Begins a release; the walk goes on after it. */
 static int release(struct order *order, uint64_t limit, int64_t *ret)
 {
@@ -275,10 +250,8 @@ static void look(struct order *order, struct order_batch *batch)
 			hand_out(batch, place_of(ahead, sight.size));
 		}
 		*ahead = (struct order_cursor){.piece = ahead->piece + 1};
-		if (ahead->piece < session->piece_count) {
+		if (ahead->piece < session->piece_count)
 			order->least[ahead->piece] = UINT64_MAX;
-			read_ahead(session, ahead->piece);
-		}
 	}
 	order->ahead_ends = true;
 	turn_least(order);
@@ -316,7 +289,6 @@ static int end_piece(struct order *order)
 		order->walk.piece = order->session->piece_count;
 		return release(order, UINT64_MAX, &count);
 	}
-	read_ahead(order->session, order->walk.piece);
 	if (order->next_try != SIZE_MAX && was_ahead(order))
 		return order->queue.waiting >= order->next_try ? try_release(order, piece) : 0;
 	if (order->queue.waiting > ORDER_LOOK_AHEAD && order->next_try == SIZE_MAX)
@@ -344,8 +316,10 @@ static int walk(struct order *order, struct order_batch *batch)
 	size_t extent;
 
 	for (; see(piece, at, &sight, &extent); at->at += extent) {
-		uint64_t time = time_of(order, &sight);
+		uint64_t time;
 
+		session_prefetch(sight.bytes, sight.size);
+		time = time_of(order, &sight);
 		if (__builtin_expect(time != 0, 1)) {
 			if (time_queue_put(&order->queue, time, place_of(at, sight.size)))
 				return -ENOMEM;

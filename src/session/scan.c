@@ -204,6 +204,7 @@ static int walk_block(struct scan *scan, size_t *ret_bad)
 			*ret_bad = at;
 			break;
 		}
+		session_prefetch(record.bytes, record.size);
 		if (record.type == PERF_RECORD_SAMPLE)
 			take_sample(scan, &record);
 		else
