@@ -4,9 +4,10 @@
 #include <string.h>
 #include "base/text.h"
 
+/* As perf takes it for bpf-output: the upper half of Latin-1 is printable too. */
 static bool is_print(uint8_t byte)
 {
-	return byte >= 0x20 && byte < 0x7f;
+	return (byte >= 0x20 && byte < 0x7f) || byte >= 0xa0;
 }
 
 void tally_script_page_size(struct tally_buf *buf, uint64_t bytes)
