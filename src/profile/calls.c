@@ -35,7 +35,7 @@ void tally_calls_finish(struct tally_calls *calls)
 {
 	free(calls->slots);
 	calls->slots = NULL;
-	calls->slot_room = 0;
+	calls->slot_room = calls->slot_count = 0;
 }
 
 static uint32_t hash_of(uint32_t parent, uint32_t frame)
@@ -94,33 +94,43 @@ static int grow_nodes(struct tally_calls *calls)
 	return 0;
 }
 
+/* Adds a node, which is not in the slots yet; 0: out of memory. */
+static inline uint32_t add_node(struct tally_calls *calls, uint32_t parent, uint32_t frame)
+{
+	if (calls->count == calls->room && grow_nodes(calls))
+		return 0;
+	calls->keys[calls->count] = (struct tally_call_key){.parent = parent, .frame = frame};
+	calls->sums[calls->count] = (struct tally_call_sum){0};
+	return calls->count++;
+}
+
 uint32_t tally_calls_step(struct tally_calls *calls, uint32_t parent, uint32_t frame)
 {
-	uint32_t mask = calls->slot_room - 1, hash = hash_of(parent, frame), at = hash & mask;
+	uint32_t mask = calls->slot_room - 1, hash, at, node;
 	uint64_t slot;
 
-	/* The newest node has no children: a new path goes on without asking what is in its way. */
-	if (parent + 1 == calls->count)
-		while (calls->slots[at])
-			at = (at + 1) & mask;
-	for (; (slot = calls->slots[at]); at = (at + 1) & mask) {
-		uint32_t node = (uint32_t)slot;
-
+	if (parent + 1 == calls->count) /* the newest node, which has no children */
+		return add_node(calls, parent, frame);
+	if (calls->keys[parent + 1].parent == parent && calls->keys[parent + 1].frame == frame)
+		return parent + 1;
+	hash = hash_of(parent, frame);
+	for (at = hash & mask; (slot = calls->slots[at]); at = (at + 1) & mask) {
+		node = (uint32_t)slot;
 		if (slot >> 32 == hash && calls->keys[node].parent == parent &&
 		    calls->keys[node].frame == frame)
 			return node;
 	}
-	if (calls->count == calls->room && grow_nodes(calls))
-		return 0;
-	if ((uint64_t)calls->count * 3 >= (uint64_t)calls->slot_room * 2) {
+	if ((uint64_t)calls->slot_count * 3 >= (uint64_t)calls->slot_room * 2) {
 		if (grow_slots(calls))
 			return 0;
 		at = free_slot(calls, hash);
 	}
-	calls->keys[calls->count] = (struct tally_call_key){.parent = parent, .frame = frame};
-	calls->sums[calls->count] = (struct tally_call_sum){0};
-	calls->slots[at] = slot_for(hash, calls->count);
-	return calls->count++;
+	node = add_node(calls, parent, frame);
+	if (!node)
+		return 0;
+	calls->slots[at] = slot_for(hash, node);
+	calls->slot_count++;
+	return node;
 }
 
 /* Merging knows what it will ask for, so that the waits for memory overlap. */

@@ -23,9 +23,10 @@ struct tally_calls {
 	struct tally_call_key *keys;
 	struct tally_call_sum *sums;
 	/* Nodes by hash, which stands in the upper half, so that neither probing nor growing reads
-	 * keys; 0: free. */
+	 * keys; 0: free.  A child that stands right behind its parent, as all of a path do that was
+	 * new from there on, is found there and is not in the slots. */
 	uint64_t *slots;
-	uint32_t count, room, slot_room; /* slot_room is a power of two */
+	uint32_t count, room, slot_count, slot_room; /* slot_room is a power of two */
 };
 
 int tally_calls_init(struct tally_calls *calls); /* 0 or -ENOMEM */
