@@ -23,6 +23,11 @@ struct tally_data_event {
 	const uint64_t *ids;
 	size_t id_count;
 	uint32_t leader; /* index of the group's leader; itself when alone */
+	/* From EVENT_UPDATE records of streams; NULL, 0 where there are none. */
+	const char *unit;
+	double scale; /* by which its counts are multiplied; 0: not told */
+	const uint32_t *cpus;
+	size_t cpu_count;
 };
 
 struct tally_data_build_id {
@@ -60,18 +65,52 @@ struct tally_data_info {
 struct tally_block {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t offset; /* of the first byte in the file */
+	/* Of the first byte in the file.  A recording whose records cannot be used where they stand
+	 * (of a directory, compressed, of the other byte order, not aligned) is copied to a
+	 * temporary file of plain records when the first block is asked for; offsets then go on
+	 * from the first of them as in one file, and tally_data_place() tells where they were. */
+	uint64_t offset;
 };
 
 struct tally_data_options {
 	size_t size; /* sizeof of this struct */
 };
 
+/* Opens a recording of any kind: a file, what was written to a pipe (kept in a file, or read from a
+ * FIFO, which is kept in an unlinked file below $TMPDIR or /var/tmp), or a directory.  "-" is
+ * standard input. */
 int tally_data_open(const char *path, const struct tally_data_options *options,
 		    struct tally_data **ret, struct tally_error *error);
 void tally_data_close(struct tally_data *data);
 const char *tally_data_path(const struct tally_data *data);
+enum tally_data_kind {
+	TALLY_DATA_FILE,      /* with a header that tells where everything is */
+	TALLY_DATA_PIPE,      /* a stream: events and features are records */
+	TALLY_DATA_DIRECTORY, /* a file "data", and the files data.N of threads */
+};
+enum tally_data_kind tally_data_kind(const struct tally_data *data);
+/* Bytes of all its files. */
 uint64_t tally_data_file_size(const struct tally_data *data);
+/* Behind the offset of every record, after the first tally_data_next(). */
+uint64_t tally_data_offset_end(const struct tally_data *data);
+/* Whether records are to be ordered by time over the whole recording: those of a directory, which
+ * has no rounds.  Equal times keep the order of the blocks. */
+bool tally_data_total_order(const struct tally_data *data);
+
+/* What compressed records held; known after the first tally_data_next(). */
+struct tally_data_packed {
+	uint64_t records; /* COMPRESSED and COMPRESSED2, which are not delivered themselves */
+	uint64_t bytes_in, bytes_out;
+};
+const struct tally_data_packed *tally_data_packed(const struct tally_data *data);
+
+/* Where a record stands in its file, by its offset. */
+struct tally_data_place {
+	uint64_t offset; /* in the file; of the compressed record, when packed */
+	int part;        /* N of a directory's file data.N; -1: the file itself, or "data" */
+	bool packed;
+};
+struct tally_data_place tally_data_place(const struct tally_data *data, uint64_t offset);
 size_t tally_data_event_count(const struct tally_data *data);
 const struct tally_data_event *tally_data_event(const struct tally_data *data, size_t index);
 /* Index of the event that has this id; 0 for id 0 and for single events; -ENOENT. */
@@ -94,7 +133,7 @@ struct tally_data_damage {
 	uint64_t lost_bytes;  /* passed over */
 	bool no_end;          /* the recorder was killed: data size 0, or features missing */
 	char text[256];       /* the first place in words */
-	uint64_t passed_over; /* records of odd size (COMPRESSED, simpleperf's own): no damage */
+	uint64_t passed_over; /* records of a size that cannot be made a multiple of 8 */
 };
 const struct tally_data_damage *tally_data_damage(const struct tally_data *data);
 

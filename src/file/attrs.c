@@ -3,6 +3,7 @@
 #include "file/data_file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include "base/fail.h"
 #include "wire/attr_wire.h"
 
@@ -15,23 +16,11 @@ static uint64_t ids_place(const struct tally_data *data, uint64_t attr_size)
 	return attr_size >= 64 && attr_size <= last ? attr_size : last;
 }
 
-static int add_ids(struct tally_data *data, size_t index, struct file_section section)
+int tally_file_add_ids(struct tally_data *data, size_t index, struct file_cursor cursor)
 {
 	struct tally_data_event *event = &data->events[index];
-	struct file_cursor cursor = file_cursor_at(data, section.offset, section.size);
 	size_t count = cursor_left(&cursor) / 8;
-	/* No id is written twice, so all tables together cannot be longer than the file: a file
-	 * whose entries all name the same large place must not cost their product. */
-	size_t most = data->file.size / 8 - data->ids.count;
 
-	if (section.size % 8 || section.size / 8 != count || count > most) {
-		tally_file_damage(data, section.offset, 0,
-				  "ids of event %zu at byte %llu (%llu bytes) do not fit the file",
-				  index, (unsigned long long)section.offset,
-				  (unsigned long long)section.size);
-		if (count > most)
-			count = 0;
-	}
 	if (!count)
 		return 0;
 	if (!data->swapped && (uintptr_t)cursor.at % 8 == 0) {
@@ -58,9 +47,27 @@ static int add_ids(struct tally_data *data, size_t index, struct file_section se
 	return 0;
 }
 
-/* Reads what this library knows of an attr of any length; returns the length that it says it has,
- * where 0 means the first published one. */
-static uint32_t read_attr(const uint8_t *bytes, size_t room, bool swapped, struct tally_attr *ret)
+static int add_ids(struct tally_data *data, size_t index, struct file_section section)
+{
+	struct file_cursor cursor = file_cursor_at(data, section.offset, section.size);
+	size_t count = cursor_left(&cursor) / 8;
+	/* No id is written twice, so all tables together cannot be longer than the file: a file
+	 * whose entries all name the same large place must not cost their product. */
+	size_t most = data->file.size / 8 - data->ids.count;
+
+	if (section.size % 8 || section.size / 8 != count || count > most) {
+		tally_file_damage(data, section.offset, 0,
+				  "ids of event %zu at byte %llu (%llu bytes) do not fit the file",
+				  index, (unsigned long long)section.offset,
+				  (unsigned long long)section.size);
+		if (count > most)
+			return 0;
+	}
+	return tally_file_add_ids(data, index, cursor);
+}
+
+uint32_t tally_file_attr_read(const uint8_t *bytes, size_t room, bool swapped,
+			      struct tally_attr *ret)
 {
 	uint8_t known[sizeof(*ret)] = {0};
 	uint32_t said, size;
@@ -83,8 +90,8 @@ static int read_entry(struct tally_data *data, size_t index)
 	struct tally_data_event *event = &data->events[index];
 	uint64_t at = data->attrs.offset + index * data->attr_size;
 	struct file_cursor entry = file_cursor_at(data, at, data->attr_size);
-	uint32_t size =
-	    read_attr(entry.at, (size_t)data->attr_size - 16, data->swapped, &event->attr);
+	uint32_t size = tally_file_attr_read(entry.at, (size_t)data->attr_size - 16, data->swapped,
+					     &event->attr);
 	struct file_section ids;
 
 	entry.at += ids_place(data, size);
@@ -122,7 +129,7 @@ int tally_file_attrs_read(struct tally_data *data, struct tally_error *error)
 		    "events read",
 		    (unsigned long long)data->attrs.size, (unsigned long long)data->attrs.offset,
 		    (unsigned long long)count);
-	data->events = tally_arena_alloc(&data->arena, count * sizeof(*data->events));
+	data->events = calloc(count, sizeof(*data->events));
 	if (!data->events)
 		return tally_fail(error, -ENOMEM, -1, "%s: out of memory for %llu events",
 				  data->path, (unsigned long long)count);

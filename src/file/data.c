@@ -1,59 +1,39 @@
-/* Opening and closing a perf.data file for reading. */
+/* Opening and closing a recording for reading. */
 #include "file/data_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/fail.h"
 #include "file/file_options.h"
+#include "file/flat.h"
 
-static int open_file(struct tally_data *data, struct tally_error *error)
+/* Where events and features are: in a stream's records, or in tables. */
+static int find_parts(struct tally_data *data, struct tally_error *error)
 {
-	struct stat stat;
-	int fd = open(data->path, O_RDONLY | O_CLOEXEC), code;
+	int code = tally_file_header_read(data, error);
 
-	if (fd < 0)
-		return tally_fail(error, -errno, -1, "%s: cannot be opened: %s%s", data->path,
-				  strerror(errno),
-				  errno == ENOENT ? "; record first, or name the file" : "");
-	if (!fstat(fd, &stat) && S_ISDIR(stat.st_mode)) {
-		close(fd);
-		return tally_fail(error, -EISDIR, -1,
-				  "%s: a directory (perf record --threads or --kcore), which this "
-				  "version does not read; the file \"data\" in it may be readable",
-				  data->path);
-	}
-	code = tally_fs_map(fd, &data->file);
-	data->fd = fd;
-	if (code == -ESPIPE)
-		return tally_fail(
-		    error, code, -1,
-		    "%s: no regular file, and this version reads no other; save it to a "
-		    "file first",
-		    data->path);
 	if (code)
-		return tally_fail(error, code, -1, "%s: cannot be mapped: %s", data->path,
-				  strerror(-code));
-	return 0;
+		return code;
+	if (data->header_size == FILE_HEADER_PIPE_SIZE) {
+		if (data->kind == TALLY_DATA_FILE)
+			data->kind = TALLY_DATA_PIPE;
+		return tally_file_stream_read(data, error);
+	}
+	tally_file_features_locate(data);
+	return tally_file_attrs_read(data, error);
 }
 
 static int read_parts(struct tally_data *data, struct tally_error *error)
 {
-	int code = open_file(data, error);
+	int code = tally_file_input_open(data, error);
 
-	if (code)
-		return code;
-	code = tally_file_header_read(data, error);
-	if (code)
-		return code;
-	tally_file_features_locate(data);
-	code = tally_file_attrs_read(data, error);
+	if (!code)
+		code = find_parts(data, error);
 	if (code)
 		return code;
 	tally_file_event_lookup_init(data);
-	return tally_file_features_read(data, error);
+	code = tally_file_features_read(data, error);
+	return code ? code : tally_file_stream_update(data, error);
 }
 
 int tally_data_open(const char *path, const struct tally_data_options *options,
@@ -88,15 +68,14 @@ void tally_data_close(struct tally_data *data)
 {
 	if (!data)
 		return;
-	for (size_t i = 0; i < data->block_count; i++)
-		if (!data->blocks[i].raw)
-			free((void *)data->blocks[i].block.bytes);
+	tally_file_flat_free(data->flat);
 	free(data->blocks);
+	free(data->events);
+	free(data->updates);
+	tally_buf_done(&data->build_ids);
 	tally_map_done(&data->ids);
 	tally_arena_done(&data->arena);
-	tally_fs_unmap(&data->file);
-	if (data->fd >= 0)
-		close(data->fd);
+	tally_file_input_close(data);
 	free(data->path);
 	free(data);
 }
@@ -106,9 +85,28 @@ const char *tally_data_path(const struct tally_data *data)
 	return data->path;
 }
 
+enum tally_data_kind tally_data_kind(const struct tally_data *data)
+{
+	return data->kind;
+}
+
 uint64_t tally_data_file_size(const struct tally_data *data)
 {
-	return data->file.size;
+	uint64_t size = data->file.size;
+
+	for (size_t i = 0; i < data->part_count; i++)
+		size += data->parts[i].map.size;
+	return size;
+}
+
+uint64_t tally_data_offset_end(const struct tally_data *data)
+{
+	return data->flat ? data->flat->base + data->flat->spool->size : data->file.size;
+}
+
+bool tally_data_total_order(const struct tally_data *data)
+{
+	return data->part_count > 0;
 }
 
 size_t tally_data_event_count(const struct tally_data *data)
@@ -128,14 +126,14 @@ const struct tally_data_info *tally_data_info(const struct tally_data *data)
 
 struct tally_block tally_data_feature(const struct tally_data *data, unsigned feature)
 {
-	const struct file_section *section;
+	const struct file_payload *section;
 
 	if (feature >= FILE_FEATURES || !data->has_section[feature])
 		return (struct tally_block){0};
 	section = &data->sections[feature];
 	return (struct tally_block){
-	    .bytes = data->file.data + section->offset,
-	    .size = (size_t)section->size,
+	    .bytes = section->bytes,
+	    .size = section->size,
 	    .offset = section->offset,
 	};
 }

@@ -4,6 +4,7 @@
 
 #include <tally/data.h>
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "file/cursor.h"
@@ -25,12 +26,38 @@ struct file_section {
 	uint64_t offset, size;
 };
 
-/* A block as it was found, and where its place in the file ends: a copy (of swapped or unaligned
- * records) need not be as long as what it was made from. */
+/* What a feature says, wherever it stands: in a section of the file, or in records of a stream. */
+struct file_payload {
+	const uint8_t *bytes;
+	uint64_t offset; /* of the first byte in the file, for messages */
+	size_t size;
+};
+
+/* A run of records: a file's data, a stream, one file of a directory, what a compressed record
+ * holds.  Places in it count from `bytes`. */
+struct file_region {
+	const uint8_t *bytes;
+	uint64_t start, end; /* of the records */
+	const char *name;    /* before a place in messages; "" for the file itself */
+	bool cut;            /* it ends where its writer stopped, in the middle of anything */
+	bool odd_sizes;      /* a record was seen whose size is no multiple of 8 */
+	bool packed; /* decoded from the record at `packed_at`, which is told as its place */
+	uint64_t packed_at;
+};
+
+/* A block as it was found, and where its place ends: less than 8 bytes more than what can be read
+ * of it when the file is cut. */
 struct file_block {
 	struct tally_block block;
 	uint64_t file_end;
 	bool raw; /* the file's own bytes, headers not looked at yet */
+};
+
+/* A file data.N of a directory. */
+struct file_part {
+	struct tally_mapped map;
+	char *name; /* "data.3: ", for messages */
+	unsigned number;
 };
 
 struct tally_data {
@@ -43,17 +70,23 @@ struct tally_data {
 	uint64_t header_size, attr_size;
 	struct file_section attrs, data; /* as the header says */
 	uint64_t features[4];
-	uint64_t data_end; /* where the records really end, at most the file's end */
-	bool data_cut;     /* the file ends before the data do */
+	struct file_region records; /* of the file; ends at the file's end at most */
+
+	enum tally_data_kind kind;
+	struct file_part *parts; /* of a directory, in the order of their numbers */
+	size_t part_count;
+	struct file_spool *stream;    /* holds `file`, when that came through a pipe; else NULL */
+	struct file_updates *updates; /* of a stream, until they are applied */
+	struct tally_buf build_ids;   /* of a stream: its HEADER_BUILD_ID records */
 
 	struct tally_arena arena;
-	struct tally_data_event *events;
+	struct tally_data_event *events; /* close frees them */
 	size_t event_count;
 	struct tally_map ids; /* id -> index */
 	int id_at, id_back;   /* see event_of.c; below 0: none */
 	bool ids_differ;      /* not all events have their id at the same place */
 
-	struct file_section sections[FILE_FEATURES]; /* clipped to the file; size 0 when absent */
+	struct file_payload sections[FILE_FEATURES]; /* clipped to the file; size 0 when absent */
 	bool has_section[FILE_FEATURES];
 	struct tally_data_info info;
 	struct tally_data_damage damage;
@@ -61,9 +94,8 @@ struct tally_data {
 	struct file_block *blocks; /* found so far, in file order */
 	size_t block_count, block_room, block_next;
 	bool blocks_begun, tail_told;
-	uint64_t scan_at;        /* copies: where the next one starts; data_end when all is told */
-	bool copying;            /* from scan_at on records cannot be used in place */
-	bool odd_sizes;          /* a record was seen whose size is no multiple of 8 */
+	bool flat_needed;        /* a stream whose records cannot be read in place */
+	struct file_flat *flat;  /* the records as plain ones, from some place on; NULL: not made */
 	struct tally_block walk; /* tally_data_next_record()'s place */
 	size_t walk_at;
 };
@@ -72,6 +104,12 @@ struct tally_data {
 int tally_file_header_read(struct tally_data *data, struct tally_error *error);
 /* attrs.c: events, their ids and layouts; leaders and names come from the features. */
 int tally_file_attrs_read(struct tally_data *data, struct tally_error *error);
+/* Adds an event's ids; those that are already another's are not taken from it. 0, -ENOMEM. */
+int tally_file_add_ids(struct tally_data *data, size_t index, struct file_cursor ids);
+/* Reads what this library knows of an attr of any length; returns the length that it says it has,
+ * where 0 means the first published one. */
+uint32_t tally_file_attr_read(const uint8_t *bytes, size_t room, bool swapped,
+			      struct tally_attr *ret);
 /* feature_table.c: finds the sections; decides where the records end. */
 void tally_file_features_locate(struct tally_data *data);
 /* features_read.c: their contents. */
@@ -81,8 +119,22 @@ void tally_file_event_lookup_init(struct tally_data *data);
 /* The event of a record in the file's byte order; -ENOENT, -EBADMSG. */
 int tally_file_event_of(const struct tally_data *data, const uint8_t *bytes, uint32_t type,
 			size_t size, bool swapped);
-/* resync.c: the next place from `from` on where records seem to stand, or `end`. */
-uint64_t tally_file_resync(const struct tally_data *data, uint64_t from, uint64_t end);
+/* resync.c: the next place from `from` on where records seem to stand, or the region's end. */
+uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
+			   uint64_t from);
+/* passing.c: what to do with a place where no record can stand: tells the damage and returns where
+ * to go on. */
+uint64_t tally_file_pass_bad(struct tally_data *data, const struct file_region *region,
+			     uint64_t at);
+/* Bytes at the very end that cannot be a whole record. */
+void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at);
+/* input.c: opens what data->path names and maps it; a stream is kept in a file first. */
+int tally_file_input_open(struct tally_data *data, struct tally_error *error);
+void tally_file_input_close(struct tally_data *data);
+/* stream.c: events and features of a stream, from its records. */
+int tally_file_stream_read(struct tally_data *data, struct tally_error *error);
+/* What it said of events later, which wins over what the features say. */
+int tally_file_stream_update(struct tally_data *data, struct tally_error *error);
 /* event_name.c: a name made from an attr, the arena's; NULL: out of memory. */
 const char *tally_file_event_name(struct tally_arena *arena, const struct tally_attr *attr);
 /* damage.c: counts a damaged place; the first is kept in words. */

@@ -24,6 +24,7 @@ static int trailer_place(const struct tally_layout *layout)
 
 void tally_file_event_lookup_init(struct tally_data *data)
 {
+	data->ids_differ = false;
 	data->id_at = sample_place(&data->events[0].layout);
 	data->id_back = trailer_place(&data->events[0].layout);
 	for (size_t i = 1; i < data->event_count; i++)
@@ -50,7 +51,7 @@ int tally_file_event_of(const struct tally_data *data, const uint8_t *bytes, uin
 	bool sample = type == PERF_RECORD_SAMPLE;
 	int found;
 
-	if (data->event_count == 1 || type >= 64 ||
+	if (data->event_count <= 1 || type >= 64 ||
 	    (!sample && !data->events[0].layout.sample_id_all))
 		return 0;
 	if (sample ? data->id_at < 0 : data->id_back < 0)
@@ -77,7 +78,7 @@ int tally_data_find_event(const struct tally_data *data, uint64_t id)
 {
 	const uint64_t *index;
 
-	if (!id || data->event_count == 1)
+	if (!id || data->event_count <= 1)
 		return 0;
 	index = tally_map_find(&data->ids, id);
 	return index ? (int)*index : -ENOENT;

@@ -16,11 +16,27 @@ struct file_record_header {
 	uint64_t extent; /* bytes to the next record; tally_file_extent() gives it */
 };
 
-/* Needs 8 bytes at `at`. */
-static inline struct file_record_header tally_file_record_header(const struct tally_data *data,
-								 uint64_t at)
+static inline struct file_cursor file_region_cursor(const struct file_region *region, bool swapped,
+						    uint64_t at, uint64_t size)
 {
-	struct file_cursor cursor = file_cursor_at(data, at, 8);
+	return (struct file_cursor){
+	    .at = region->bytes + at,
+	    .end = region->bytes + at + size,
+	    .swapped = swapped,
+	};
+}
+
+/* What a message says of a place in a region. */
+static inline unsigned long long file_region_place(const struct file_region *region, uint64_t at)
+{
+	return region->packed ? region->packed_at : at;
+}
+
+/* Needs 8 bytes at `at`. */
+static inline struct file_record_header tally_file_record_header(const struct file_region *region,
+								 bool swapped, uint64_t at)
+{
+	struct file_cursor cursor = file_region_cursor(region, swapped, at, 8);
 	struct file_record_header header = {.type = cursor_u32(&cursor)};
 
 	header.misc = cursor_u16(&cursor);
@@ -38,10 +54,10 @@ static inline bool tally_file_odd_size_allowed(uint32_t type)
 }
 
 /* Needs header->size bytes at `at`. */
-static inline uint64_t tally_file_extent(const struct tally_data *data, uint64_t at,
-					 const struct file_record_header *header)
+static inline uint64_t tally_file_extent(const struct file_region *region, bool swapped,
+					 uint64_t at, const struct file_record_header *header)
 {
-	struct file_cursor cursor = file_cursor_at(data, at + 8, header->size - 8U);
+	struct file_cursor cursor = file_region_cursor(region, swapped, at + 8, header->size - 8U);
 	uint64_t outside = 0;
 
 	if (header->type == PERF_RECORD_AUXTRACE && header->size >= 16)
@@ -51,6 +67,33 @@ static inline uint64_t tally_file_extent(const struct tally_data *data, uint64_t
 	if (outside > INT64_MAX)
 		return UINT64_MAX;
 	return header->size + align_up(outside, 8);
+}
+
+enum file_fit {
+	FILE_FIT_NONE,  /* no record can stand here */
+	FILE_FIT_WHOLE, /* one does, with all that follows it */
+	FILE_FIT_ODD,   /* the same, of a size that is no multiple of 8, as its type allows */
+};
+
+/* Whether a record stands at a place of the region; *ret is its header as far as one is there. */
+static inline enum file_fit tally_file_fit(const struct file_region *region, bool swapped,
+					   uint64_t at, struct file_record_header *ret)
+{
+	uint64_t left = region->end - at;
+
+	*ret = (struct file_record_header){0};
+	if (left < 8)
+		return FILE_FIT_NONE;
+	*ret = tally_file_record_header(region, swapped, at);
+	ret->extent = ret->size;
+	if (ret->size < 8 || ret->size > left)
+		return FILE_FIT_NONE;
+	ret->extent = tally_file_extent(region, swapped, at, ret);
+	if (ret->extent > left)
+		return FILE_FIT_NONE;
+	if (ret->size % 8 == 0)
+		return FILE_FIT_WHOLE;
+	return tally_file_odd_size_allowed(ret->type) ? FILE_FIT_ODD : FILE_FIT_NONE;
 }
 
 #endif

@@ -78,7 +78,11 @@ static void read_table(struct tally_data *data, uint64_t at, unsigned count)
 					  (unsigned long long)section.size);
 			section.size = left;
 		}
-		data->sections[feature] = section;
+		data->sections[feature] = (struct file_payload){
+		    .bytes = data->file.data + section.offset,
+		    .offset = section.offset,
+		    .size = (size_t)section.size,
+		};
 	}
 }
 
@@ -87,6 +91,11 @@ void tally_file_features_locate(struct tally_data *data)
 	unsigned count = feature_count(data);
 	uint64_t limit = data_limit(data), size = data->file.size;
 
+	data->records = (struct file_region){
+	    .bytes = data->file.data,
+	    .start = data->data.offset,
+	    .name = "",
+	};
 	if (data->data.offset > size) {
 		tally_file_damage(data, 40, 0,
 				  "the data start at byte %llu, behind the file's end at %llu: no "
@@ -94,8 +103,9 @@ void tally_file_features_locate(struct tally_data *data)
 				  (unsigned long long)data->data.offset, (unsigned long long)size);
 		data->damage.no_end = true;
 		data->data.offset = size;
-		data->data_end = size;
-		data->data_cut = true;
+		data->records.start = size;
+		data->records.end = size;
+		data->records.cut = true;
 		return;
 	}
 	if (limit > size) {
@@ -104,20 +114,20 @@ void tally_file_features_locate(struct tally_data *data)
 				  "features that stood behind them are missing",
 				  (unsigned long long)size, (unsigned long long)(limit - size));
 		data->damage.no_end = true;
-		data->data_cut = true;
-		data->data_end = size;
+		data->records.cut = true;
+		data->records.end = size;
 		return;
 	}
-	data->data_end = limit;
+	data->records.end = limit;
 	if (is_checkpoint(data, limit, count)) {
 		data->damage.no_end = true;
-		data->data_cut = true;
-		data->data_end = size;
+		data->records.cut = true;
+		data->records.end = size;
 	} else if (!data->data.size && !is_plausible(data, limit, count ? count : 1)) {
 		/* Also without features: who writes none has at least put the data's size. */
 		data->damage.no_end = true;
-		data->data_cut = true;
-		data->data_end = size;
+		data->records.cut = true;
+		data->records.end = size;
 		return;
 	}
 	if ((uint64_t)count * 16 > size - limit) {

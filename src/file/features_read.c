@@ -10,9 +10,13 @@
 
 static struct file_cursor section_cursor(const struct tally_data *data, unsigned feature)
 {
-	const struct file_section *section = &data->sections[feature];
+	const struct file_payload *section = &data->sections[feature];
 
-	return file_cursor_at(data, section->offset, section->size);
+	return (struct file_cursor){
+	    .at = section->bytes,
+	    .end = section->bytes + section->size,
+	    .swapped = data->swapped,
+	};
 }
 
 /* A string of the format: u32 length with NUL and padding, bytes.  The arena's copy; NULL when it

@@ -33,9 +33,13 @@ static int read_order(struct tally_data *data, struct tally_error *error)
 		data->swapped = load_u64(magic) != native;
 	} else if (!memcmp(magic, first, MAGIC_SIZE)) {
 		uint64_t size = data->file.size >= 24 ? load_u64(data->file.data + 16) : 0;
+		uint64_t header = load_u64(data->file.data + 8);
 
 		data->swapped =
-		    !attr_size_plausible(size) && attr_size_plausible(__builtin_bswap64(size));
+		    (!attr_size_plausible(size) && attr_size_plausible(__builtin_bswap64(size))) ||
+		    header == __builtin_bswap64(FILE_HEADER_PIPE_SIZE);
+		if (header == FILE_HEADER_PIPE_SIZE)
+			data->swapped = false;
 	} else {
 		return tally_fail(error, -EBADMSG, 0,
 				  "%s: no perf.data file: it starts with neither PERFILE2 nor "
@@ -84,11 +88,7 @@ int tally_file_header_read(struct tally_data *data, struct tally_error *error)
 	cursor = file_cursor_at(data, MAGIC_SIZE, UINT64_MAX);
 	data->header_size = cursor_u64(&cursor);
 	if (data->header_size == FILE_HEADER_PIPE_SIZE)
-		return tally_fail(
-		    error, -EOPNOTSUPP, 8,
-		    "%s: written to a pipe (perf record -o -), which this version does "
-		    "not read; record to a file",
-		    data->path);
+		return 0; /* a stream: nothing more */
 	data->attr_size = cursor_u64(&cursor);
 	data->attrs = read_section(&cursor);
 	data->data = read_section(&cursor);

@@ -48,43 +48,45 @@ static bool type_and_size_go(const struct file_record_header *header)
 	       (header->type > FILE_SIMPLEPERF_FIRST && header->type <= FILE_SIMPLEPERF_LAST);
 }
 
-static bool is_run(const struct tally_data *data, uint64_t at, uint64_t end)
+static bool is_run(const struct tally_data *data, const struct file_region *region, uint64_t at)
 {
 	for (unsigned seen = 0; seen < CHAIN; seen++) {
+		uint64_t left = region->end - at;
 		struct file_record_header header;
 
-		if (at == end)
+		if (!left)
 			return seen > 0;
-		if (end - at < 8)
-			return data->data_cut && seen > 1;
-		header = tally_file_record_header(data, at);
+		if (left < 8)
+			return region->cut && seen > 1;
+		header = tally_file_record_header(region, data->swapped, at);
 		if (!type_and_size_go(&header))
 			return false;
-		if (header.size > end - at)
-			return data->data_cut && seen > 1;
+		if (header.size > left)
+			return region->cut && seen > 1;
 		if (header.type == PERF_RECORD_SAMPLE &&
-		    tally_file_event_of(data, data->file.data + at, header.type, header.size,
+		    tally_file_event_of(data, region->bytes + at, header.type, header.size,
 					data->swapped) < 0)
 			return false;
-		header.extent = tally_file_extent(data, at, &header);
-		if (header.extent > end - at)
-			return data->data_cut && seen > 1;
+		header.extent = tally_file_extent(region, data->swapped, at, &header);
+		if (header.extent > left)
+			return region->cut && seen > 1;
 		at += header.extent;
 	}
 	return true;
 }
 
-uint64_t tally_file_resync(const struct tally_data *data, uint64_t from, uint64_t end)
+uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
+			   uint64_t from)
 {
 	/* Records are 8-byte aligned relative to the data's start, until one of an odd size came.
 	 */
-	unsigned step = data->odd_sizes ? 1 : 8;
-	uint64_t at = from;
+	unsigned step = region->odd_sizes ? 1 : 8;
+	uint64_t at = from, end = region->end;
 
 	if (step == 8)
-		at = data->data.offset + align_up(from - data->data.offset, 8);
+		at = region->start + align_up(from - region->start, 8);
 	for (; at < end && end - at >= 8; at += step)
-		if (is_run(data, at, end))
+		if (is_run(data, region, at))
 			return at;
 	return end;
 }

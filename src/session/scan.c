@@ -300,6 +300,7 @@ static int scan_blocks(struct tally_session *session, struct tally_error *error)
 	tally_data_rewind(session->data);
 	more = scan->event_samples ? tally_data_next(session->data, &scan->block, error)
 				   : no_memory(session, -ENOMEM, error);
+	session->total_bytes = tally_data_offset_end(session->data);
 	while (more > 0) {
 		size_t bad;
 		int result = walk_block(scan, &bad);

@@ -284,6 +284,7 @@ int tally_session_scan_lumps(struct tally_session *session, struct tally_error *
 	result = tally_data_next(session->data, &walk.block, error);
 	if (result < 0)
 		return result;
+	session->total_bytes = tally_data_offset_end(session->data);
 	if (!result || !tally_data_block_in_place(session->data, &walk.block))
 		return 0;
 	most = walk.block.size / PART_LEAST + 1;

@@ -261,14 +261,25 @@ static void same_records(struct tally_data *a, struct tally_data *b)
 	assert_int_equal(tally_data_next_record(b, &right, NULL), 0);
 }
 
+static bool is_packed(const char *path)
+{
+	struct tally_data *data = open_data(path);
+	struct tally_block block;
+	bool packed = tally_data_next(data, &block, NULL) > 0 && tally_data_packed(data)->records;
+
+	tally_data_close(data);
+	return packed;
+}
+
 /* False when it holds what cannot be swapped. */
 static bool check_file(const char *path, const char *copy)
 {
 	struct tally_data *sound = open_data(path), *walked = open_data(path), *swapped;
 	struct bytes bytes = read_bytes(path);
-	bool able = swap_file(sound, walked, bytes.data);
+	bool able = !is_packed(path) && swap_file(sound, walked, bytes.data) &&
+		    !tally_data_damage(walked)->count;
 
-	if (able && !tally_data_damage(walked)->count) {
+	if (able) {
 		write_bytes(copy, bytes.data, bytes.size);
 		swapped = open_data(copy);
 		same_facts(sound, swapped);
@@ -277,7 +288,6 @@ static bool check_file(const char *path, const char *copy)
 		assert_int_equal(tally_data_damage(swapped)->count, 0);
 		tally_data_close(swapped);
 	}
-	able = able && !tally_data_damage(walked)->count;
 	free(bytes.data);
 	tally_data_close(sound);
 	tally_data_close(walked);

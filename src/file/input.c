@@ -1,0 +1,191 @@
+/* What a path names: a file is mapped, a directory's files too, and what can be read only once is
+ * kept in a file first. */
+#include "file/data_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/fail.h"
+#include "file/spool.h"
+
+/* More threads than this no perf starts. */
+#define PARTS_MOST 65536U
+
+static bool is_magic(const uint8_t *bytes, size_t size)
+{
+	return size >= FILE_HEADER_PIPE_SIZE &&
+	       (!memcmp(bytes, "PERFILE2", 8) || !memcmp(bytes, "2ELIFREP", 8) ||
+		!memcmp(bytes, "PERFFILE", 8));
+}
+
+/* Of what is no recording only the front is taken: it may have no end. */
+static int keep_stream(struct tally_data *data, int fd, struct tally_error *error)
+{
+	struct file_spool *spool;
+	uint8_t magic[FILE_HEADER_PIPE_SIZE];
+	int code = tally_spool_open(data->path, "what comes through the pipe", &spool, error);
+
+	if (code)
+		return code;
+	data->stream = spool;
+	code = tally_spool_take(spool, fd, sizeof(magic));
+	if (!code && pread(spool->fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	    is_magic(magic, sizeof(magic)))
+		code = tally_spool_take(spool, fd, UINT64_MAX);
+	if (!code)
+		code = tally_spool_finish(spool);
+	if (code)
+		return tally_spool_fail(spool, code, data->path, error);
+	data->file = spool->map;
+	return 0;
+}
+
+static int map_file(struct tally_data *data, int fd, struct tally_error *error)
+{
+	int code = tally_fs_map(fd, &data->file);
+
+	return code ? tally_fail(error, code, -1, "%s: cannot be mapped: %s", data->path,
+				 strerror(-code))
+		    : 0;
+}
+
+/* --- directories --- */
+
+/* N of "data.N", written as a number is; below 0: another name. */
+static int64_t part_number(const char *name)
+{
+	uint64_t number = 0;
+
+	if (strncmp(name, "data.", 5) != 0 || !name[5] || (name[5] == '0' && name[6]))
+		return -1;
+	for (const char *at = name + 5; *at; at++) {
+		if (*at < '0' || *at > '9' || number > PARTS_MOST)
+			return -1;
+		number = number * 10 + (uint64_t)(*at - '0');
+	}
+	return number > PARTS_MOST ? -1 : (int64_t)number;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct file_part *one = a, *two = b;
+
+	return one->number < two->number ? -1 : one->number > two->number;
+}
+
+static int add_part(struct tally_data *data, int folder, const char *name, size_t *room,
+		    struct tally_error *error)
+{
+	struct file_part part = {.number = (unsigned)part_number(name)};
+	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int code = fd < 0 ? -errno : tally_fs_map(fd, &part.map);
+
+	if (fd >= 0)
+		close(fd);
+	if (code)
+		return tally_fail(error, code, -1, "%s/%s: cannot be read: %s", data->path, name,
+				  code == -ESPIPE ? "no regular file" : strerror(-code));
+	if (data->part_count == *room) {
+		size_t more = *room ? *room * 2 : 16;
+		void *parts = reallocarray(data->parts, more, sizeof(*data->parts));
+
+		if (!parts)
+			code = -ENOMEM;
+		else
+			data->parts = parts;
+		*room = code ? *room : more;
+	}
+	if (!code && asprintf(&part.name, "%s: ", name) < 0)
+		code = -ENOMEM;
+	if (code) {
+		tally_fs_unmap(&part.map);
+		return tally_fail(error, code, -1, "%s: out of memory", data->path);
+	}
+	data->parts[data->part_count++] = part;
+	return 0;
+}
+
+static int open_parts(struct tally_data *data, DIR *folder, struct tally_error *error)
+{
+	struct dirent *entry;
+	size_t room = 0;
+	int code = 0;
+
+	while (!code && (entry = readdir(folder)))
+		if (part_number(entry->d_name) >= 0)
+			code = add_part(data, dirfd(folder), entry->d_name, &room, error);
+	if (data->part_count)
+		qsort(data->parts, data->part_count, sizeof(*data->parts), by_number);
+	return code;
+}
+
+static int open_folder(struct tally_data *data, int fd, struct tally_error *error)
+{
+	DIR *folder = fdopendir(fd);
+	int code = 0;
+
+	if (!folder) {
+		code = -errno;
+		close(fd);
+		return tally_fail(error, code, -1, "%s: cannot be read: %s", data->path,
+				  strerror(-code));
+	}
+	data->kind = TALLY_DATA_DIRECTORY;
+	data->fd = openat(dirfd(folder), "data", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (data->fd < 0)
+		code = tally_fail(error, errno == ENOENT ? -EISDIR : -errno, -1,
+				  "%s: a directory whose file \"data\" cannot be opened: %s; name "
+				  "a recording, a file or a directory as perf record --threads "
+				  "makes it",
+				  data->path, strerror(errno));
+	if (!code)
+		code = map_file(data, data->fd, error);
+	if (!code)
+		code = open_parts(data, folder, error);
+	closedir(folder);
+	return code;
+}
+
+int tally_file_input_open(struct tally_data *data, struct tally_error *error)
+{
+	bool standard = !strcmp(data->path, "-");
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+			  : open(data->path, O_RDONLY | O_CLOEXEC);
+	struct stat about;
+
+	if (fd < 0 || fstat(fd, &about)) {
+		int code = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return tally_fail(error, code, -1, "%s: cannot be opened: %s%s", data->path,
+				  strerror(-code),
+				  code == -ENOENT ? "; record first, or name the file" : "");
+	}
+	if (S_ISDIR(about.st_mode))
+		return open_folder(data, fd, error);
+	data->fd = fd;
+	/* Standard input that was read from already is the rest of a file. */
+	if (S_ISREG(about.st_mode) && lseek(fd, 0, SEEK_CUR) <= 0)
+		return map_file(data, fd, error);
+	return keep_stream(data, fd, error);
+}
+
+void tally_file_input_close(struct tally_data *data)
+{
+	for (size_t i = 0; i < data->part_count; i++) {
+		tally_fs_unmap(&data->parts[i].map);
+		free(data->parts[i].name);
+	}
+	free(data->parts);
+	if (data->stream)
+		tally_spool_close(data->stream);
+	else
+		tally_fs_unmap(&data->file);
+	if (data->fd >= 0)
+		close(data->fd);
+}

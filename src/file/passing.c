@@ -1,0 +1,41 @@
+/* A place where no record can stand: what to say of it, and where to go on. */
+#include "file/data_file.h"
+
+#include "file/extent.h"
+
+/* Of a recording that was cut or killed that is how it ends, and was told already. */
+void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at)
+{
+	if (region->cut && data->damage.count)
+		data->damage.lost_bytes += region->end - at;
+	else
+		tally_file_damage(data, at, region->end - at,
+				  "%sthe last record, at byte %llu, is cut after %llu bytes",
+				  region->name, file_region_place(region, at),
+				  (unsigned long long)(region->end - at));
+}
+
+uint64_t tally_file_pass_bad(struct tally_data *data, const struct file_region *region, uint64_t at)
+{
+	struct file_record_header header;
+	uint64_t next;
+
+	tally_file_fit(region, data->swapped, at, &header);
+	if (region->end - at < 8) {
+		tally_file_lose_tail(data, region, at);
+		return region->end;
+	}
+	next = tally_file_resync(data, region, at + 8);
+	/* A recording that was cut or killed ends in the middle of something. */
+	if (next == region->end && region->cut && header.size >= 8 &&
+	    header.extent > region->end - at && header.type && header.type < 128) {
+		tally_file_lose_tail(data, region, at);
+		return next;
+	}
+	tally_file_damage(
+	    data, at, next - at,
+	    "%sno record can stand at byte %llu (type %u, size %u): %llu bytes passed over",
+	    region->name, file_region_place(region, at), header.type, header.size,
+	    (unsigned long long)(next - at));
+	return next;
+}

@@ -1,0 +1,141 @@
+#include "file/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/fail.h"
+
+#define ROOM ((size_t)256 * 1024)
+
+static const char *folder(void)
+{
+	const char *named = secure_getenv("TMPDIR");
+
+	return named && *named ? named : "/var/tmp";
+}
+
+/* File systems that know no files without a name get one whose name is taken away at once. */
+static int open_nameless(void)
+{
+	int fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char *name;
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return fd < 0 ? -errno : fd;
+	if (asprintf(&name, "%s/tally-XXXXXX", folder()) < 0)
+		return -ENOMEM;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	else
+		unlink(name);
+	free(name);
+	return fd;
+}
+
+int tally_spool_open(const char *path, const char *why, struct file_spool **ret,
+		     struct tally_error *error)
+{
+	struct file_spool *spool = calloc(1, sizeof(*spool));
+	int fd;
+
+	if (spool)
+		spool->room = malloc(ROOM);
+	if (!spool || !spool->room) {
+		free(spool);
+		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", path);
+	}
+	fd = open_nameless();
+	if (fd < 0) {
+		free(spool->room);
+		free(spool);
+		return tally_fail(error, fd, -1,
+				  "%s: no file for %s can be made in %s: %s; set TMPDIR to a "
+				  "folder that can be written to",
+				  path, why, folder(), strerror(-fd));
+	}
+	spool->fd = fd;
+	spool->why = why;
+	*ret = spool;
+	return 0;
+}
+
+static int flush(struct file_spool *spool)
+{
+	int code = tally_fs_write(spool->fd, spool->room, spool->held);
+
+	spool->held = 0;
+	return code;
+}
+
+int tally_spool_add(struct file_spool *spool, const void *bytes, size_t size)
+{
+	int code = 0;
+
+	if (size > ROOM - spool->held || size > ROOM / 2)
+		code = flush(spool);
+	spool->size += size;
+	if (code)
+		return code;
+	if (size > ROOM / 2)
+		return tally_fs_write(spool->fd, bytes, size);
+	memcpy(spool->room + spool->held, bytes, size);
+	spool->held += size;
+	return 0;
+}
+
+int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit)
+{
+	int code = flush(spool);
+
+	while (!code && limit) {
+		ssize_t got = read(fd, spool->room, limit < ROOM ? (size_t)limit : ROOM);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : 0;
+		spool->size += (uint64_t)got;
+		limit -= (uint64_t)got;
+		code = tally_fs_write(spool->fd, spool->room, (size_t)got);
+	}
+	return code;
+}
+
+int tally_spool_finish(struct file_spool *spool)
+{
+	int code = flush(spool);
+
+	if (code)
+		return code;
+	free(spool->room);
+	spool->room = NULL;
+	return tally_fs_map(spool->fd, &spool->map);
+}
+
+int tally_spool_fail(const struct file_spool *spool, int code, const char *path,
+		     struct tally_error *error)
+{
+	if (code == -ENOMEM)
+		return tally_fail(error, code, -1, "%s: out of memory", path);
+	if (code == -ENOSPC || code == -EFBIG || code == -EDQUOT)
+		return tally_fail(error, code, -1,
+				  "%s: no room in %s for %s (%llu bytes so far); set TMPDIR to a "
+				  "folder that has more",
+				  path, folder(), spool->why, (unsigned long long)spool->size);
+	return tally_fail(error, code, -1, "%s: %s cannot be kept in %s: %s", path, spool->why,
+			  folder(), strerror(-code));
+}
+
+void tally_spool_close(struct file_spool *spool)
+{
+	if (!spool)
+		return;
+	tally_fs_unmap(&spool->map);
+	close(spool->fd);
+	free(spool->room);
+	free(spool);
+}
