@@ -11,6 +11,7 @@
 #include <tally/session.h>
 #include <tally/text.h>
 #include "command.h"
+#include "damage.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
@@ -178,28 +179,6 @@ static int numbers(const struct cli_usage *usage, const char *option, const stru
 	return 0;
 }
 
-/* What was wrong with the file though it could be read; the exit status. */
-static int tell_damage(const struct tally_data *data)
-{
-	const struct tally_data_damage *damage = tally_data_damage(data);
-
-	if (damage->count)
-		cli_say("report",
-			"%s: damaged at %llu place%s, the first at offset %llu (%s); %llu bytes "
-			"could not "
-			"be read, what could is shown",
-			tally_data_path(data), (unsigned long long)damage->count,
-			damage->count == 1 ? "" : "s", (unsigned long long)damage->first_at,
-			damage->text, (unsigned long long)damage->lost_bytes);
-	if (damage->no_end)
-		cli_say(
-		    "report",
-		    "%s: the recording was not ended properly (killed, or the disk was full); what "
-		    "reached the file is shown",
-		    tally_data_path(data));
-	return damage->count && !damage->no_end ? CLI_FAILED : CLI_OK;
-}
-
 static int show(const struct report *report, struct tally_session *session,
 		const struct tally_profile *profile)
 {
@@ -292,7 +271,7 @@ static int run(const struct report *report)
 		int damage;
 
 		cli_progress_done(&progress);
-		damage = tell_damage(data);
+		damage = cli_tell_damage("report", data);
 		status = show(report, session, profile);
 		if (!status)
 			status = damage;

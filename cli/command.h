@@ -41,6 +41,7 @@ void cli_commands_print(void);
 int cmd_help(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_script(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 #endif

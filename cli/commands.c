@@ -10,6 +10,7 @@ const struct cli_command cli_commands[] = {
     {"record", "run a command, or watch processes or the system, and keep samples in a file",
      cmd_record},
     {"report", "say where the time of a recording went", cmd_report},
+    {"script", "print a recording's samples and records one by one", cmd_script},
     {"help", "the manual page of a command", cmd_help},
     {"version", "the version", cmd_version},
 };

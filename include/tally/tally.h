@@ -12,6 +12,7 @@
 #include <tally/record.h>
 #include <tally/recorder.h>
 #include <tally/report.h>
+#include <tally/script.h>
 #include <tally/session.h>
 #include <tally/text.h>
 #include <tally/version.h>

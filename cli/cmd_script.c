@@ -1,0 +1,296 @@
+/* `tally script`: a recording's samples and records as text, one by one, as perf script prints them. */
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/data.h>
+#include <tally/script.h>
+#include <tally/session.h>
+#include <tally/text.h>
+#include <unistd.h>
+#include "command.h"
+#include "damage.h"
+#include "options.h"
+#include "pager.h"
+#include "progress.h"
+#include "say.h"
+
+struct script {
+	const char *input, *symfs, *kallsyms, *vmlinux, *time, *cpus;
+	struct cli_list fields, comms, dsos, symbols, stops, pids, tids;
+	uint32_t *pid_numbers, *tid_numbers;
+	uint64_t max_stack, addr_range;
+	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path, no_demangle;
+	bool dump, force;
+	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
+	unsigned verbose;
+};
+
+/* Progress until the text begins, and beside it when that goes elsewhere. */
+struct progress {
+	struct cli_progress told;
+	bool over;
+};
+
+static int progress_update(void *context, uint64_t done, uint64_t total)
+{
+	struct progress *progress = context;
+
+	return progress->over ? 0 : cli_progress_update(&progress->told, done, total);
+}
+
+static void notice(void *context, const char *text)
+{
+	(void)context;
+	cli_say("script", "%s", text);
+}
+
+/* A list of pids or tids as numbers; 0, or an exit status after having said why. */
+static int numbers(const struct cli_usage *usage, const char *option, const struct cli_list *list,
+		   uint32_t **ret)
+{
+	*ret = calloc(list->count + 1, sizeof(**ret));
+	if (!*ret) {
+		cli_say("script", "no memory left");
+		return CLI_FAILED;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t number;
+
+		if (tally_text_u64(list->items[i], &number) || number > UINT32_MAX)
+			return cli_usage_error(usage, "%s: '%s' is not a number of a process",
+					       option, list->items[i]);
+		(*ret)[i] = (uint32_t)number;
+	}
+	return 0;
+}
+
+static int list_fields(void)
+{
+	const char *name;
+	size_t width = 0;
+
+	for (size_t i = 0; (name = tally_script_field_name(i)); i++) {
+		if (width + strlen(name) > 76) {
+			putchar('\n');
+			width = 0;
+		}
+		width += (size_t)printf("%s%s", width ? " " : "", name);
+	}
+	putchar('\n');
+	return CLI_OK;
+}
+
+static unsigned shown(const struct script *script)
+{
+	return (script->task ? TALLY_SHOW_TASK : 0U) | (script->mmap ? TALLY_SHOW_MMAP : 0U) |
+	       (script->switches ? TALLY_SHOW_SWITCH : 0U) |
+	       (script->namespaces ? TALLY_SHOW_NAMESPACE : 0U) |
+	       (script->cgroups ? TALLY_SHOW_CGROUP : 0U) |
+	       (script->lost ? TALLY_SHOW_LOST : 0U) | (script->rounds ? TALLY_SHOW_ROUND : 0U) |
+	       (script->bpf ? TALLY_SHOW_BPF : 0U) |
+	       (script->text_poke ? TALLY_SHOW_TEXT_POKE : 0U);
+}
+
+static struct tally_script_options options_of(const struct script *script)
+{
+	return (struct tally_script_options){
+	    .size = sizeof(struct tally_script_options),
+	    .fields = (const char *const *)script->fields.items,
+	    .field_count = script->fields.count,
+	    .hide_call_graph = script->hide_call_graph,
+	    .max_stack = script->max_stack > UINT32_MAX ? UINT32_MAX : (uint32_t)script->max_stack,
+	    .time = script->time,
+	    .cpus = script->cpus,
+	    .comms = (const char *const *)script->comms.items,
+	    .comm_count = script->comms.count,
+	    .dsos = (const char *const *)script->dsos.items,
+	    .dso_count = script->dsos.count,
+	    .symbols = (const char *const *)script->symbols.items,
+	    .symbol_count = script->symbols.count,
+	    .addr_range = script->addr_range,
+	    .stops = (const char *const *)script->stops.items,
+	    .stop_count = script->stops.count,
+	    .pids = script->pid_numbers,
+	    .pid_count = script->pids.count,
+	    .tids = script->tid_numbers,
+	    .tid_count = script->tids.count,
+	    .nanoseconds = script->nanoseconds,
+	    .relative = script->relative,
+	    .delta = script->delta,
+	    .show = shown(script),
+	    .per_event_dump = script->per_event_dump,
+	    .show_kernel_path = script->kernel_path,
+	    .notice = notice,
+	};
+}
+
+static int show(struct tally_session *session, struct tally_script_options *options,
+		struct progress *progress)
+{
+	struct tally_error error = {0};
+	struct cli_pager pager;
+	int result;
+
+	options->harmless = isatty(STDOUT_FILENO);
+	if (options->harmless) {
+		cli_progress_done(&progress->told);
+		progress->over = true;
+	}
+	cli_pager_start(&pager);
+	fflush(stdout); /* what is written from here on goes past it */
+	result = tally_script_write(session, options, STDOUT_FILENO, &error);
+	cli_pager_finish(&pager);
+	cli_progress_done(&progress->told);
+	if (result == -EPIPE) /* whoever reads has seen enough */
+		return CLI_OK;
+	return result ? cli_say_error("script", &error) : CLI_OK;
+}
+
+static int run(const struct script *script, struct tally_script_options *options)
+{
+	struct tally_session_options session_options = {
+	    .size = sizeof(session_options),
+	    .symfs = script->symfs,
+	    .kallsyms = script->kallsyms,
+	    .vmlinux = script->vmlinux,
+	    .no_demangle = script->no_demangle,
+	    .progress = progress_update,
+	};
+	struct tally_session *session = NULL;
+	struct tally_data *data = NULL;
+	struct tally_error error = {0};
+	struct progress progress = {.over = false};
+	int status;
+
+	cli_progress_start(&progress.told, "Reading the recording");
+	session_options.progress_context = &progress;
+	if (tally_data_open(script->input, NULL, &data, &error) ||
+	    tally_session_new(data, &session_options, &session, &error)) {
+		cli_progress_done(&progress.told);
+		status = cli_say_error("script", &error);
+	} else {
+		status = show(session, options, &progress);
+		if (!status)
+			status = cli_tell_damage("script", data);
+	}
+	tally_session_free(session);
+	if (data)
+		tally_data_close(data);
+	return status;
+}
+
+static int check_and_run(const struct cli_usage *usage, const struct script *script)
+{
+	struct tally_script_options options = options_of(script);
+	struct tally_error error = {0};
+
+	if (tally_script_check(&options, &error))
+		return cli_usage_error(usage, "%s", error.text);
+	/* A reader that goes away is no reason to die of. */
+	signal(SIGPIPE, SIG_IGN);
+	return run(script, &options);
+}
+
+int cmd_script(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
+	const struct cli_usage usage = {
+	    .command = "script",
+	    .forms = forms,
+	    .about = "Prints a recording's samples, and on demand its other records, one by one in "
+		     "the order of time: the text of perf script, which other programs read.",
+	    .mixed = true,
+	};
+	struct script script = {.input = "perf.data"};
+	const struct cli_option options[] = {
+	    {CLI_GROUP, .help = "Input"},
+	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &script.input},
+	    {CLI_STRING, 0, "symfs", "DIR", "look for binaries below this folder",
+	     .to = &script.symfs},
+	    {CLI_STRING, 0, "kallsyms", "FILE", "the kernel's symbols, instead of /proc/kallsyms",
+	     .to = &script.kallsyms},
+	    {CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols",
+	     .to = &script.vmlinux},
+	    {CLI_FLAG, 'f', "force", NULL, "", .to = &script.force, .flags = CLI_HIDDEN},
+	    {CLI_GROUP, .help = "Samples"},
+	    {CLI_STRING, 0, "time", "SPANS",
+	     "only from START,STOP in seconds, or shares of the time as 10%/2 or 0%-10%,30%-40%",
+	     .to = &script.time},
+	    {CLI_STRING, 'C', "cpu", "CPUS", "only these CPUs", .to = &script.cpus},
+	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &script.comms},
+	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &script.pids},
+	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &script.tids},
+	    {CLI_LIST, 0, "dsos", "NAMES", "only samples in these binaries", .to = &script.dsos},
+	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions, or at 0x...",
+	     .to = &script.symbols},
+	    {CLI_U64, 0, "addr-range", "BYTES", "how far an address given with -S reaches",
+	     .to = &script.addr_range},
+	    {CLI_GROUP, .help = "Fields"},
+	    {CLI_LIST, 'F', "fields", "FIELDS",
+	     "what is shown: [TYPE:]FIELD,... or +FIELD,-FIELD; help lists them",
+	     .to = &script.fields, .flags = CLI_WHOLE},
+	    {CLI_FLAG, 'G', "hide-call-graph", NULL, "no call chains", .to = &script.hide_call_graph},
+	    {CLI_U64, 0, "max-stack", "FRAMES", "take only so many innermost frames of a chain (127)",
+	     .to = &script.max_stack},
+	    {CLI_LIST, 0, "stop-bt", "NAMES", "end chains at these functions", .to = &script.stops},
+	    {CLI_FLAG, 0, "ns", NULL, "times with all nine digits", .to = &script.nanoseconds},
+	    {CLI_FLAG, 0, "reltime", NULL, "times since the first sample", .to = &script.relative},
+	    {CLI_FLAG, 0, "deltatime", NULL, "times since the sample before", .to = &script.delta},
+	    {CLI_FLAG, 0, "no-demangle", NULL, "show symbols as linkers have them",
+	     .to = &script.no_demangle},
+	    {CLI_FLAG, 0, "show-kernel-path", NULL, "the kernel's binaries by their paths",
+	     .to = &script.kernel_path},
+	    {CLI_GROUP, .help = "Other records"},
+	    {CLI_FLAG, 0, "show-task-events", NULL, "names, forks and exits", .to = &script.task},
+	    {CLI_FLAG, 0, "show-mmap-events", NULL, "mappings", .to = &script.mmap},
+	    {CLI_FLAG, 0, "show-switch-events", NULL, "context switches", .to = &script.switches},
+	    {CLI_FLAG, 0, "show-lost-events", NULL, "losses", .to = &script.lost},
+	    {CLI_FLAG, 0, "show-round-events", NULL, "ends of rounds", .to = &script.rounds},
+	    {CLI_FLAG, 0, "show-namespace-events", NULL, "namespaces", .to = &script.namespaces},
+	    {CLI_FLAG, 0, "show-cgroup-events", NULL, "control groups", .to = &script.cgroups},
+	    {CLI_FLAG, 0, "show-bpf-events", NULL, "BPF programs", .to = &script.bpf},
+	    {CLI_FLAG, 0, "show-text-poke-events", NULL, "changes of the kernel's code",
+	     .to = &script.text_poke},
+	    {CLI_GROUP, .help = "Output"},
+	    {CLI_FLAG, 0, "per-event-dump", NULL,
+	     "write a file FILE.EVENT.dump for each event instead", .to = &script.per_event_dump},
+	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &script.verbose},
+	    {.kind = CLI_END},
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		goto done;
+	if (argc - at > 1) {
+		status = cli_usage_error(&usage, "one recording at a time, not '%s' too",
+					 argv[at + 1]);
+		goto done;
+	}
+	if (at < argc)
+		script.input = argv[at];
+	if (!script.input)
+		script.input = "perf.data";
+	status = numbers(&usage, "--pid", &script.pids, &script.pid_numbers);
+	if (!status)
+		status = numbers(&usage, "--tid", &script.tids, &script.tid_numbers);
+	if (status)
+		goto done;
+	if (script.fields.count && !strcmp(script.fields.items[0], "help"))
+		status = list_fields();
+	else
+		status = check_and_run(&usage, &script);
+done:
+	cli_list_done(&script.fields);
+	cli_list_done(&script.comms);
+	cli_list_done(&script.dsos);
+	cli_list_done(&script.symbols);
+	cli_list_done(&script.stops);
+	cli_list_done(&script.pids);
+	cli_list_done(&script.tids);
+	free(script.pid_numbers);
+	free(script.tid_numbers);
+	return status;
+}

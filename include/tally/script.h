@@ -1,0 +1,72 @@
+/* A recording as text, record for record: what `perf script` prints, to the byte. */
+#ifndef TALLY_SCRIPT_H
+#define TALLY_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/error.h>
+#include <tally/session.h>
+
+#pragma GCC visibility push(default)
+
+/* Which records other than samples are shown: bits. */
+enum tally_script_show {
+	TALLY_SHOW_TASK = 1 << 0, /* COMM, FORK, EXIT */
+	TALLY_SHOW_MMAP = 1 << 1,
+	TALLY_SHOW_SWITCH = 1 << 2,
+	TALLY_SHOW_NAMESPACE = 1 << 3,
+	TALLY_SHOW_CGROUP = 1 << 4,
+	TALLY_SHOW_LOST = 1 << 5,
+	TALLY_SHOW_ROUND = 1 << 6,
+	TALLY_SHOW_BPF = 1 << 7,
+	TALLY_SHOW_TEXT_POKE = 1 << 8,
+};
+
+struct tally_script_options {
+	size_t size; /* sizeof of this struct */
+	/* Arguments of -F in the order given: "[TYPE:][+-]FIELD,...", TYPE one of hw, sw, trace,
+	 * raw, break, synth.  None: what each type of event has by default. */
+	const char *const *fields;
+	size_t field_count;
+	bool hide_call_graph;
+	uint32_t max_stack; /* frames of a chain; 0: 127 */
+	/* "START,STOP" in seconds, either may be missing, several separated by blanks; or "10%/2",
+	 * "0%-10%,30%-40%", "50%" of the time that the samples span.  NULL: all. */
+	const char *time;
+	const char *cpus; /* "0-3,7"; NULL: all */
+	const char *const *comms, *const *dsos, *const *symbols; /* only samples of these */
+	size_t comm_count, dso_count, symbol_count;
+	/* A symbol given as 0x... stands for `addr_range` bytes from there. */
+	uint64_t addr_range;
+	const uint32_t *pids, *tids;
+	size_t pid_count, tid_count;
+	const char *const *stops; /* chains end with these symbols */
+	size_t stop_count;
+	bool nanoseconds, relative, delta; /* how time is told; relative and delta exclude each other */
+	unsigned show;                     /* enum tally_script_show */
+	/* A file "<recording>.<event>.dump" for each event instead. */
+	bool per_event_dump;
+	bool show_kernel_path;
+	/* Names are made harmless for a terminal: control bytes as \xNN. */
+	bool harmless;
+	/* Told of what is left out or ignored, a line each.  NULL: nobody. */
+	void (*notice)(void *context, const char *text);
+	void *notice_context;
+};
+
+/* Whether the options say something that can be done, as far as that shows without a recording. 0,
+ * or -EINVAL with the reason. */
+int tally_script_check(const struct tally_script_options *options, struct tally_error *error);
+
+/* Writes the text to the descriptor.  0; -EPIPE when nobody reads any more (no error is told then);
+ * -EINVAL for fields that the events have not; -errno. */
+int tally_script_write(struct tally_session *session, const struct tally_script_options *options,
+		       int descriptor, struct tally_error *error);
+
+/* The names of fields that -F takes, in the order of perf's list; NULL beyond the last. */
+const char *tally_script_field_name(size_t index);
+
+#pragma GCC visibility pop
+
+#endif

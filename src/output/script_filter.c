@@ -1,0 +1,185 @@
+/* Which samples are shown. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/text.h>
+#include "base/fail.h"
+#include "output/script_state.h"
+
+/* --symbols may name addresses: 0x... */
+static int take_addresses(struct script *script)
+{
+	const struct tally_script_options *options = &script->options;
+	struct script_filter *filter = &script->filter;
+
+	filter->addresses = calloc(options->symbol_count + 1, sizeof(*filter->addresses));
+	if (!filter->addresses)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->symbol_count; i++) {
+		const char *text = options->symbols[i];
+
+		if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X') &&
+		    !tally_text_u64(text, &filter->addresses[filter->address_count]))
+			filter->address_count++;
+	}
+	return 0;
+}
+
+static int take_cpus(struct script *script, struct tally_error *error)
+{
+	struct script_filter *filter = &script->filter;
+	int result = tally_text_cpu_list(script->options.cpus, &filter->cpus, &filter->cpu_count);
+
+	if (result)
+		return tally_fail(error, result, -1, "--cpu '%s' is no list of CPUs, as 0-3,7",
+				  script->options.cpus);
+	for (size_t i = 0; i < script->event_count; i++) {
+		const struct tally_data_event *event = script->events[i].event;
+
+		if (!(event->attr.sample_type & PERF_SAMPLE_CPU))
+			return tally_fail(error, -EINVAL, -1,
+					  "--cpu: samples of '%s' do not tell their CPU",
+					  event->name);
+	}
+	filter->any_cpu = true;
+	return 0;
+}
+
+int tally_script_filter_init(struct script *script, struct tally_error *error)
+{
+	const struct tally_script_options *options = &script->options;
+	const struct tally_data_info *info = tally_data_info(script->data);
+	const struct tally_session_counts *counts = tally_session_counts(script->session);
+	bool told = info->has_sample_time && info->sample_time_last;
+	int result = 0;
+
+	script->filter.tasks = options->comm_count || options->pid_count || options->tid_count;
+	script->filter.frames = options->dso_count || options->symbol_count;
+	if (options->time)
+		result = tally_script_time_parse(
+		    options->time, told ? info->sample_time_first : counts->first_time,
+		    told ? info->sample_time_last : counts->last_time, options->relative,
+		    &script->filter.times, &script->filter.time_count, error);
+	if (!result && options->cpus)
+		result = take_cpus(script, error);
+	if (!result && options->symbol_count)
+		result = take_addresses(script);
+	return result;
+}
+
+void tally_script_filter_done(struct script_filter *filter)
+{
+	free(filter->times);
+	free(filter->cpus);
+	free(filter->addresses);
+	*filter = (struct script_filter){0};
+}
+
+static bool time_passes(const struct script_filter *filter, uint64_t time)
+{
+	if (!time)
+		return true;
+	for (size_t i = 0; i < filter->time_count; i++)
+		if (time >= filter->times[i].start &&
+		    (time <= filter->times[i].end || !filter->times[i].end))
+			return true;
+	return false;
+}
+
+bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu)
+{
+	if (!filter->any_cpu || cpu == UINT32_MAX)
+		return true;
+	for (size_t i = 0; i < filter->cpu_count; i++)
+		if (filter->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+static bool has_text(const char *const *list, size_t count, const char *text)
+{
+	for (size_t i = 0; text && i < count; i++)
+		if (!strcmp(list[i], text))
+			return true;
+	return false;
+}
+
+static bool has_number(const uint32_t *list, size_t count, uint32_t number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == number)
+			return true;
+	return !count;
+}
+
+static bool task_passes(const struct script *script, const struct tally_resolved *sample)
+{
+	const struct tally_script_options *options = &script->options;
+
+	if (options->comm_count &&
+	    !has_text(options->comms, options->comm_count,
+		      tally_session_string(script->session, sample->comm)))
+		return false;
+	return has_number(options->pids, options->pid_count, sample->sample.pid) &&
+	       has_number(options->tids, options->tid_count, sample->sample.tid);
+}
+
+static bool symbol_passes(const struct script *script, const struct tally_frame *frame,
+			  const struct tally_located *at, uint64_t addr)
+{
+	const struct tally_script_options *options = &script->options;
+	uint64_t start = addr - (at->place - at->symbol_start);
+
+	if (has_text(options->symbols, options->symbol_count, frame->symbol))
+		return true;
+	for (size_t i = 0; i < script->filter.address_count; i++) {
+		uint64_t wanted = script->filter.addresses[i];
+
+		if (addr == wanted || (frame->symbol && start == wanted) ||
+		    (addr >= wanted && addr - wanted < options->addr_range))
+			return true;
+	}
+	return false;
+}
+
+static bool frame_passes(const struct script *script, struct tally_resolver *resolver,
+			 const struct tally_resolved *sample)
+{
+	const struct tally_script_options *options = &script->options;
+	struct tally_located at = {0};
+	struct tally_frame frame;
+	uint64_t ip = sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0;
+
+	if (sample->cpumode != PERF_RECORD_MISC_KERNEL &&
+	    sample->cpumode != PERF_RECORD_MISC_USER)
+		return false;
+	if (tally_resolver_locate(resolver, sample, sample->cpumode, ip, &at) || !at.mapped)
+		return false;
+	frame = tally_session_frame(script->session, at.frame);
+	if (options->dso_count &&
+	    !has_text(options->dsos, options->dso_count, frame.image_name) &&
+	    !has_text(options->dsos, options->dso_count, frame.image_path))
+		return false;
+	return !options->symbol_count || symbol_passes(script, &frame, &at, ip);
+}
+
+bool tally_script_passes(const struct script *script, struct tally_resolver *resolver,
+			 const struct tally_resolved *sample)
+{
+	const struct script_filter *filter = &script->filter;
+	uint64_t has = sample->sample.present;
+
+	/* As perf does without --guest...: what ran in guests is passed over. */
+	if (sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	    sample->cpumode == PERF_RECORD_MISC_GUEST_USER)
+		return false;
+	if (filter->time_count &&
+	    !time_passes(filter, has & PERF_SAMPLE_TIME ? sample->sample.time : UINT64_MAX))
+		return false;
+	if (!tally_script_cpu_passes(filter, has & PERF_SAMPLE_CPU ? sample->sample.cpu
+								    : UINT32_MAX))
+		return false;
+	if (filter->tasks && !task_passes(script, sample))
+		return false;
+	return !filter->frames || frame_passes(script, resolver, sample);
+}

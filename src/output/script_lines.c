@@ -1,0 +1,394 @@
+#include "output/script_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/digits.h"
+#include "base/table.h"
+#include "output/script_state.h"
+
+#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
+
+/* Text is copied in pieces of this size: what is read and written beyond its end has room. */
+#define PIECE 32U
+
+int tally_script_lines_init(struct script_lines *lines)
+{
+	lines->slots =
+	    table_new((size_t)SCRIPT_BUCKET << SCRIPT_BUCKET_BITS, sizeof(*lines->slots));
+	return lines->slots ? 0 : -ENOMEM;
+}
+
+void tally_script_lines_done(struct script_lines *lines)
+{
+	tally_buf_done(&lines->store);
+	free(lines->slots);
+	free(lines->words);
+	free(lines->back);
+	free(lines->found);
+	free(lines->modes);
+	*lines = (struct script_lines){0};
+}
+
+/* --- making text --- */
+
+/* What perf finds for an address: nothing where the mode has no maps that it knows. */
+static int locate(const struct script *script, struct tally_resolver *resolver,
+		  const struct tally_resolved *sample, uint8_t *mode, uint64_t addr, bool fall_back,
+		  struct tally_located *ret)
+{
+	uint8_t other = fall_back ? script_addr_mode(script, *mode, addr) : *mode;
+	int result;
+
+	*ret = (struct tally_located){.place = addr};
+	if (*mode == PERF_RECORD_MISC_KERNEL || *mode == PERF_RECORD_MISC_USER) {
+		result = tally_resolver_locate(resolver, sample, *mode, addr, ret);
+		if (result || ret->mapped || other == *mode)
+			return result;
+	}
+	if (other == *mode)
+		return 0;
+	*mode = other;
+	return tally_resolver_locate(resolver, sample, other, addr, ret);
+}
+
+static void put_image(const struct script *script, struct tally_buf *to,
+		      const struct tally_frame *frame, const struct tally_located *at,
+		      uint64_t fields)
+{
+	const char *name = "[unknown]";
+
+	/* Files are told by their paths; the kernel and its modules by their names. */
+	if (at->mapped)
+		name = frame->level == 'k' && !script->options.show_kernel_path ? frame->image_name
+										  : frame->image_path;
+	tally_script_name_put(script, to, name);
+	if (fields & SCRIPT_FIELD(DSOFF) && at->mapped) {
+		tally_buf_add(to, "+0x", 3);
+		buf_hex(to, at->place);
+	}
+}
+
+static void put_symbol(const struct script *script, struct tally_buf *to,
+		       const struct tally_frame *frame, const struct tally_located *at, bool offset)
+{
+	if (!at->mapped || !frame->symbol) {
+		tally_buf_add(to, "[unknown]", 9);
+		return;
+	}
+	tally_script_name_put(script, to, frame->symbol);
+	if (!offset)
+		return;
+	tally_buf_add(to, "+0x", 3);
+	buf_hex(to, at->place < at->symbol_end ? at->place - at->symbol_start
+						: at->place - at->map_start - at->symbol_start);
+}
+
+static void put_place(const struct script *script, struct tally_buf *to,
+		      const struct tally_frame *frame, const struct tally_located *at,
+		      uint64_t fields)
+{
+	if (fields & SCRIPT_FIELD(SYM)) {
+		tally_buf_byte(to, ' ');
+		put_symbol(script, to, frame, at, fields & SCRIPT_FIELD(SYMOFF));
+	}
+	if (fields & SCRIPT_FIELD(DSO)) {
+		tally_buf_add(to, " (", 2);
+		put_image(script, to, frame, at, fields);
+		tally_buf_byte(to, ')');
+	}
+}
+
+static void put_branch(const struct script *script, struct tally_buf *to,
+		       const struct tally_frame *frame, const struct tally_located *at,
+		       uint64_t addr, const struct script_kind *kind)
+{
+	if (kind->shape == SCRIPT_SHAPE_BRANCH_SYM) {
+		put_symbol(script, to, frame, at, true);
+	} else {
+		tally_buf_add(to, "0x", 2);
+		buf_hex(to, kind->shape == SCRIPT_SHAPE_BRANCH_OFF ? at->place : addr);
+	}
+	if (!(kind->fields & SCRIPT_FIELD(DSO)))
+		return;
+	tally_buf_byte(to, '(');
+	put_image(script, to, frame, at, kind->fields);
+	tally_buf_byte(to, ')');
+}
+
+static bool is_stop(const struct script *script, const char *symbol)
+{
+	for (size_t i = 0; symbol && i < script->options.stop_count; i++)
+		if (!strcmp(script->options.stops[i], symbol))
+			return true;
+	return false;
+}
+
+/* Appends the text; *ret_stops says whether chains end behind it.  0 or -ENOMEM. */
+static int put_text(const struct script *script, struct tally_buf *to,
+		    struct tally_resolver *resolver, const struct tally_resolved *sample,
+		    uint8_t mode, uint64_t addr, const struct script_kind *kind, bool *ret_stops)
+{
+	bool fall_back = kind->shape >= SCRIPT_SHAPE_ADDR;
+	struct tally_frame frame = {0};
+	struct tally_located at;
+	int result = locate(script, resolver, sample, &mode, addr, fall_back, &at);
+
+	if (result)
+		return result;
+	if (at.mapped)
+		frame = tally_session_frame(script->session, at.frame);
+	*ret_stops = at.mapped && is_stop(script, frame.symbol);
+	switch (kind->shape) {
+	case SCRIPT_SHAPE_CHAIN:
+		if (kind->fields & SCRIPT_FIELD(IP)) {
+			tally_buf_byte(to, '\t');
+			buf_hex_right(to, at.mapped && frame.level != 'k' ? at.place : addr, 16);
+		}
+		put_place(script, to, &frame, &at, kind->fields);
+		tally_buf_byte(to, '\n');
+		break;
+	case SCRIPT_SHAPE_SINGLE:
+		if (kind->fields & SCRIPT_FIELD(IP))
+			buf_hex_right(to, addr, 16);
+		put_place(script, to, &frame, &at, kind->fields);
+		break;
+	case SCRIPT_SHAPE_ADDR:
+		put_place(script, to, &frame, &at, kind->fields);
+		break;
+	case SCRIPT_SHAPE_BRANCH:
+	case SCRIPT_SHAPE_BRANCH_SYM:
+	case SCRIPT_SHAPE_BRANCH_OFF:
+		put_branch(script, to, &frame, &at, addr, kind);
+		break;
+	}
+	return to->failed;
+}
+
+int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
+			       struct tally_resolver *resolver, const struct tally_resolved *sample,
+			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era,
+			       uint64_t hash)
+{
+	struct script_line_slot *slot = script_bucket(lines, hash);
+	struct script_line line = {
+	    .addr = addr, .era = era, .kind = (uint16_t)kind, .mode = mode};
+	size_t at = lines->store.size;
+	unsigned i;
+	int result;
+
+	tally_buf_add(&lines->store, &line, sizeof(line));
+	result = put_text(script, &lines->store, resolver, sample, mode, addr, &script->kinds[kind],
+			  &line.stops);
+	if (result || lines->store.failed)
+		return -ENOMEM;
+	line.length = (uint32_t)(lines->store.size - at - sizeof(line));
+	memcpy(lines->store.data + at, &line, sizeof(line));
+	tally_buf_zero(&lines->store, align_up(lines->store.size, 8) - lines->store.size);
+	if (tally_buf_reserve(&lines->store, PIECE))
+		return -ENOMEM;
+	for (i = 0; i < SCRIPT_BUCKET - 1 && slot[i].at; i++)
+		;
+	if (slot[i].at)
+		i = lines->next++ % SCRIPT_BUCKET;
+	slot[i] = (struct script_line_slot){.tag = (uint32_t)hash, .at = (uint32_t)(at / 8) + 1};
+	return (int64_t)at;
+}
+
+/* --- putting it --- */
+
+/* Copies at least `size` bytes; the room for PIECE more is there on both sides. */
+static inline void copy_over(uint8_t *to, const uint8_t *from, size_t size)
+{
+	for (size_t done = 0; done < size; done += PIECE)
+		memcpy(to + done, from + done, PIECE);
+}
+
+int tally_script_line_put(struct script_lines *lines, const struct script *script,
+			  struct tally_buf *to, struct tally_resolver *resolver,
+			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+			  unsigned kind)
+{
+	int64_t at = script_line_find(lines, script, resolver, sample, mode, addr, kind);
+	const struct script_line *line;
+
+	if (at < 0)
+		return (int)at;
+	line = script_line_at(lines, (uint64_t)at);
+	if (tally_buf_reserve(to, line->length + PIECE))
+		return -ENOMEM;
+	copy_over(to->data + to->size, (const uint8_t *)(line + 1), line->length);
+	to->size += line->length;
+	return 0;
+}
+
+static bool chain_room(struct script_lines *lines, uint32_t count)
+{
+	uint32_t room = lines->room ? lines->room : 256;
+	void *words, *back, *found, *modes;
+
+	if (count <= lines->room)
+		return true;
+	while (room < count)
+		room *= 2;
+	words = reallocarray(lines->words, room, sizeof(*lines->words));
+	if (words)
+		lines->words = words;
+	back = reallocarray(lines->back, room, sizeof(*lines->back));
+	if (back)
+		lines->back = back;
+	found = reallocarray(lines->found, room, sizeof(*lines->found));
+	if (found)
+		lines->found = found;
+	modes = reallocarray(lines->modes, room, sizeof(*lines->modes));
+	if (modes)
+		lines->modes = modes;
+	if (!words || !back || !found || !modes)
+		return false;
+	lines->room = room;
+	return true;
+}
+
+/* How many words of the chain are looked at: perf stops behind so many addresses. */
+static uint32_t cut_chain(const struct script *script, const uint64_t *chain, uint64_t count)
+{
+	uint32_t frames = 0;
+
+	if (count <= script->max_stack)
+		return (uint32_t)count;
+	for (uint32_t i = 0; i < count; i++) {
+		if (frames == script->max_stack)
+			return i;
+		frames += chain[i] < FIRST_MARK;
+	}
+	return (uint32_t)count;
+}
+
+/* The mode behind a mark; 0: perf knows no such mark, and shows nothing of the chain. */
+static inline uint8_t mode_behind(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	default:
+		return 0;
+	}
+}
+
+#define NO_LINE UINT32_MAX
+
+/* The modes of the words that are not known from the last chain; false: an unknown mark. */
+static bool read_modes(struct script_lines *lines, const struct tally_resolved *sample,
+		       const uint64_t *chain, uint32_t count, uint32_t *equal, unsigned kind)
+{
+	uint8_t mode = PERF_RECORD_MISC_USER;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = count - 1 - i;
+
+		/* What is equal was read under the same mode, or is not equal. */
+		if (at < *equal) {
+			if (lines->modes[at] == mode)
+				return true;
+			*equal = 0;
+		}
+		lines->words[at] = chain[i];
+		lines->modes[at] = mode;
+		if (chain[i] >= FIRST_MARK) {
+			mode = mode_behind(chain[i]);
+			if (!mode)
+				return false;
+		} else {
+			__builtin_prefetch(script_bucket(
+			    lines, script_line_hash(chain[i], script_era(sample, mode), kind)));
+		}
+	}
+	return true;
+}
+
+static int find_lines(struct script_lines *lines, const struct script *script,
+		      struct tally_resolver *resolver, const struct tally_resolved *sample,
+		      uint32_t count, uint32_t equal, unsigned kind, size_t *ret_size)
+{
+	size_t size = 0;
+
+	for (uint32_t at = count; at-- > equal;) {
+		int64_t found;
+
+		lines->found[at] = NO_LINE;
+		if (lines->words[at] >= FIRST_MARK)
+			continue;
+		found = script_line_find(lines, script, resolver, sample, lines->modes[at],
+					 lines->words[at], kind);
+		if (found < 0)
+			return (int)found;
+		lines->found[at] = (uint32_t)(found / 8);
+		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 2);
+		size += script_line_at(lines, (uint64_t)found)->length;
+	}
+	*ret_size = size;
+	return 0;
+}
+
+int tally_script_chain_put(struct script_lines *lines, const struct script *script,
+			   struct tally_buf *to, struct tally_resolver *resolver,
+			   const struct tally_resolved *sample, unsigned kind)
+{
+	const uint64_t *chain = sample->sample.callchain;
+	uint32_t count = cut_chain(script, chain, sample->sample.callchain_nr), equal = 0;
+	size_t size = 0, old;
+	uint8_t *put;
+	bool stopped = false;
+	int result;
+
+	if (!chain_room(lines, count))
+		return -ENOMEM;
+	/* Words that are equal from the outermost in have the same text. */
+	if (lines->chain_valid && lines->era == sample->era && lines->kind == kind &&
+	    lines->kernel_era == sample->kernel_era) {
+		uint32_t most = count < lines->count ? count : lines->count;
+
+		while (equal < most && lines->words[equal] == chain[count - 1 - equal])
+			equal++;
+	}
+	lines->chain_valid = false;
+	if (!read_modes(lines, sample, chain, count, &equal, kind))
+		return 0;
+	result = find_lines(lines, script, resolver, sample, count, equal, kind, &size);
+	if (result)
+		return result;
+	/* How much of the last chain's text is the equal words'. */
+	old = equal ? lines->back[equal - 1] : 0;
+	if (tally_buf_reserve(to, size + old + PIECE))
+		return -ENOMEM;
+	put = to->data + to->size;
+	size += old;
+	for (uint32_t at = count; at-- > equal && !stopped;) {
+		const struct script_line *line;
+
+		lines->back[at] = (uint32_t)size;
+		if (lines->found[at] == NO_LINE)
+			continue;
+		line = script_line_at(lines, (uint64_t)lines->found[at] * 8);
+		copy_over(put, (const uint8_t *)(line + 1), line->length);
+		put += line->length;
+		size -= line->length;
+		stopped = line->stops;
+	}
+	if (!stopped) {
+		memcpy(put, to->data + lines->chain_end - old, old);
+		put += old;
+	}
+	to->size = (size_t)(put - to->data);
+	lines->chain_end = to->size;
+	lines->count = count;
+	lines->era = sample->era;
+	lines->kernel_era = sample->kernel_era;
+	lines->kind = kind;
+	lines->chain_valid = !script->options.stop_count;
+	return 0;
+}

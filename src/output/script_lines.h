@@ -1,0 +1,144 @@
+/* Text of addresses: lines of call chains, "sym+0x1 (dso)" of samples, ends of branches.
+ *
+ * Text is made once for an address as one process sees it, kept, and copied after that.  Each thread
+ * keeps its own, at most SCRIPT_STORE_MOST bytes and what one chain adds: when there is more, all
+ * is forgotten and made again as it is met. */
+#ifndef TALLY_OUTPUT_SCRIPT_LINES_H
+#define TALLY_OUTPUT_SCRIPT_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "session/ordered.h"
+
+struct script;
+
+#define SCRIPT_STORE_MOST ((size_t)24 << 20)
+
+/* How an address is shown. */
+enum script_shape {
+	SCRIPT_SHAPE_CHAIN,  /* "\t%16x sym (dso)\n" */
+	SCRIPT_SHAPE_SINGLE, /* "%16x sym (dso)" */
+	SCRIPT_SHAPE_ADDR,   /* " sym (dso)", of data addresses: perhaps not in the sample's cpumode */
+	SCRIPT_SHAPE_BRANCH, /* "0x%x(dso)" */
+	SCRIPT_SHAPE_BRANCH_SYM, /* "sym+0x%x(dso)" */
+	SCRIPT_SHAPE_BRANCH_OFF, /* "0x%x(dso)", the place in the file */
+};
+
+/* A shape with fields; its number is part of what text is found by. */
+struct script_kind {
+	uint64_t fields; /* those that say what stands with an address */
+	enum script_shape shape;
+};
+
+#define SCRIPT_KINDS_MOST 64
+
+/* Stands before its text in the store. */
+struct script_line {
+	uint64_t addr;
+	uint32_t era;
+	uint16_t kind;
+	uint8_t mode;
+	bool stops; /* the chain ends behind it */
+	uint32_t length, unused;
+};
+
+/* Eight to a cache line. */
+struct script_line_slot {
+	uint32_t tag, at; /* at: of the line in the store, in eighths, + 1; 0: free */
+};
+#define SCRIPT_BUCKET      8U
+#define SCRIPT_BUCKET_BITS 14
+
+struct script_lines {
+	struct tally_buf store;
+	struct script_line_slot *slots; /* 1 << SCRIPT_BUCKET_BITS buckets */
+	uint32_t next;                  /* the slot of a full bucket that makes way */
+	/* The last chain, outermost first: words, the mode each was read under, how far its text is
+	 * from the end of the chain's. */
+	uint64_t *words;
+	uint32_t *back, *found;
+	uint8_t *modes;
+	uint32_t room, count;
+	uint32_t era, kernel_era, kind;
+	size_t chain_end; /* of its text in the buffer */
+	bool chain_valid;
+};
+
+int tally_script_lines_init(struct script_lines *lines);
+void tally_script_lines_done(struct script_lines *lines);
+
+/* The line of an address; offset in the store, valid until the next tally_script_lines_tidy().
+ * 0 to a multiple of 8, or -ENOMEM. */
+int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
+			       struct tally_resolver *resolver, const struct tally_resolved *sample,
+			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era, uint64_t hash);
+
+/* The era that text of an address of this mode is kept under. */
+static inline uint32_t script_era(const struct tally_resolved *sample, uint8_t mode)
+{
+	return mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era
+	       : mode == PERF_RECORD_MISC_USER ? sample->era
+					       : UINT32_MAX;
+}
+
+static inline uint64_t script_line_hash(uint64_t addr, uint32_t era, unsigned kind)
+{
+	return hash_u64(addr ^ (uint64_t)era << 40 ^ (uint64_t)kind << 34);
+}
+
+static inline struct script_line_slot *script_bucket(const struct script_lines *lines, uint64_t hash)
+{
+	return &lines->slots[(hash >> (64 - SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET];
+}
+
+static inline const struct script_line *script_line_at(const struct script_lines *lines, uint64_t at)
+{
+	return (const void *)(lines->store.data + at);
+}
+
+static inline int64_t script_line_find(struct script_lines *lines, const struct script *script,
+				       struct tally_resolver *resolver,
+				       const struct tally_resolved *sample, uint8_t mode,
+				       uint64_t addr, unsigned kind)
+{
+	uint32_t era = script_era(sample, mode);
+	uint64_t hash = script_line_hash(addr, era, kind);
+	const struct script_line_slot *slot = script_bucket(lines, hash);
+
+	for (unsigned i = 0; i < SCRIPT_BUCKET; i++) {
+		const struct script_line *line;
+
+		if (slot[i].tag != (uint32_t)hash || !slot[i].at)
+			continue;
+		line = script_line_at(lines, (uint64_t)(slot[i].at - 1) * 8);
+		if (line->addr == addr && line->era == era && line->kind == kind &&
+		    line->mode == mode)
+			return (int64_t)(slot[i].at - 1) * 8;
+	}
+	return tally_script_line_make(lines, script, resolver, sample, mode, addr, kind, era, hash);
+}
+
+/* Forgets all when too much is kept.  To be called before a sample. */
+static inline void script_lines_tidy(struct script_lines *lines)
+{
+	if (__builtin_expect(lines->store.size > SCRIPT_STORE_MOST, 0)) {
+		lines->store.size = 0;
+		memset(lines->slots, 0,
+		       sizeof(*lines->slots) * SCRIPT_BUCKET << SCRIPT_BUCKET_BITS);
+	}
+}
+
+/* Appends the text of an address.  0 or -ENOMEM. */
+int tally_script_line_put(struct script_lines *lines, const struct script *script,
+			  struct tally_buf *to, struct tally_resolver *resolver,
+			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+			  unsigned kind);
+/* Appends the sample's call chain, a line a frame.  `same_buffer`: nothing was taken out of it since
+ * the last call on these lines.  0 or -ENOMEM. */
+int tally_script_chain_put(struct script_lines *lines, const struct script *script,
+			   struct tally_buf *to, struct tally_resolver *resolver,
+			   const struct tally_resolved *sample, unsigned kind);
+
+#endif

@@ -1,0 +1,96 @@
+/* Records that are no samples: --show-*-events. */
+#include <errno.h>
+#include "output/script_state.h"
+#include "session/resolve.h"
+
+unsigned tally_script_show_of(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return TALLY_SHOW_TASK;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return TALLY_SHOW_MMAP;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return TALLY_SHOW_SWITCH;
+	case PERF_RECORD_NAMESPACES:
+		return TALLY_SHOW_NAMESPACE;
+	case PERF_RECORD_CGROUP:
+		return TALLY_SHOW_CGROUP;
+	case PERF_RECORD_LOST:
+		return TALLY_SHOW_LOST;
+	case PERF_RECORD_FINISHED_ROUND:
+		return TALLY_SHOW_ROUND;
+	case PERF_RECORD_KSYMBOL:
+		return TALLY_SHOW_BPF | TALLY_SHOW_TEXT_POKE;
+	case PERF_RECORD_BPF_EVENT:
+		return TALLY_SHOW_BPF;
+	case PERF_RECORD_TEXT_POKE:
+		return TALLY_SHOW_TEXT_POKE;
+	default:
+		return 0;
+	}
+}
+
+struct task {
+	uint32_t pid, tid;
+	uint64_t time; /* of records that tell it themselves, else 0 */
+};
+
+/* Whose record it is. */
+static struct task task_of(const struct tally_body *body, const struct tally_sample *told)
+{
+	bool has = told->present & PERF_SAMPLE_TID;
+
+	switch (body->type) {
+	case PERF_RECORD_COMM:
+		return (struct task){body->comm.pid, body->comm.tid, 0};
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return (struct task){body->task.pid, body->task.tid, body->task.time};
+	case PERF_RECORD_MMAP:
+		return (struct task){body->mmap.pid, body->mmap.tid, 0};
+	case PERF_RECORD_MMAP2:
+		return (struct task){body->mmap2.pid, body->mmap2.tid, 0};
+	case PERF_RECORD_NAMESPACES:
+		return (struct task){body->namespaces.pid, body->namespaces.tid, 0};
+	default:
+		return (struct task){has ? told->pid : UINT32_MAX, has ? told->tid : UINT32_MAX, 0};
+	}
+}
+
+int tally_script_other_put(struct script *script, struct script_worker *worker,
+			   struct tally_buf *to, const struct tally_resolved *at,
+			   const struct tally_record *record)
+{
+	const struct script_event *event = &script->events[at->event];
+	struct tally_resolved shown = *at;
+	struct tally_body body;
+	struct task task;
+
+	if (tally_record_decode(&event->event->layout, record, &body, NULL) < 0)
+		return 0; /* counted when the processes were built */
+	task = task_of(&body, &at->sample);
+	if (!event->event->layout.sample_id_all) {
+		shown.sample.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+		shown.sample.cpu = 0;
+		shown.sample.time = task.time;
+		shown.sample.pid = task.pid;
+		shown.sample.tid = task.tid;
+	}
+	if (!tally_script_cpu_passes(&script->filter, shown.sample.present & PERF_SAMPLE_CPU
+							  ? shown.sample.cpu
+							  : UINT32_MAX))
+		return 0;
+	if (record->type != PERF_RECORD_FINISHED_ROUND) {
+		shown.comm = task.tid == UINT32_MAX ? UINT32_MAX
+						    : tally_session_comm(script->session, task.pid,
+									 task.tid, at);
+		tally_script_start_put(script, worker, to, event, &shown, record);
+	}
+	tally_script_record(to, &body, NULL);
+	return to->failed;
+}

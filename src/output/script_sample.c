@@ -1,0 +1,445 @@
+/* A sample's line, column by column. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tally/text.h>
+#include <time.h>
+#include "base/digits.h"
+#include "output/script_state.h"
+#include "output/script_values.h"
+
+#define SECOND 1000000000ULL
+
+void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name)
+{
+	size_t length;
+
+	if (!script->options.harmless) {
+		tally_buf_add(to, name, strlen(name));
+		return;
+	}
+	length = tally_text_harmless(name, NULL, 0);
+	if (tally_buf_reserve(to, length + 1))
+		return;
+	tally_text_harmless(name, (char *)to->data + to->size, length + 1);
+	to->size += length;
+}
+
+static void put_comm_text(const struct script *script, struct tally_buf *to, const char *name,
+			  bool alone)
+{
+	struct tally_buf text = {0};
+
+	tally_script_name_put(script, &text, name);
+	if (!alone && text.size < 16)
+		buf_pad(to, ' ', 16 - text.size);
+	tally_buf_add(to, text.data, text.size);
+	tally_buf_byte(to, ' ');
+	tally_buf_done(&text);
+}
+
+/* Threads' names come again and again; the kernel's are at most 15 bytes. */
+static void put_comm(const struct script *script, struct script_worker *worker,
+		     struct tally_buf *to, const struct script_event *event, uint32_t number)
+{
+	struct script_comm *known = &worker->comms[number * 2 % SCRIPT_COMMS + event->comm_alone];
+	const char *name;
+	size_t before = to->size;
+
+	if (number == UINT32_MAX) {
+		put_comm_text(script, to, ":-1", event->comm_alone);
+		return;
+	}
+	if (known->number == number + 1) {
+		char *put = buf_put_begin(to, sizeof(known->text));
+
+		if (put) {
+			memcpy(put, known->text, sizeof(known->text));
+			to->size += known->length;
+		}
+		return;
+	}
+	name = tally_session_string(script->session, number);
+	put_comm_text(script, to, name ? name : ":-1", event->comm_alone);
+	if (to->failed || to->size - before > sizeof(known->text))
+		return;
+	known->number = number + 1;
+	known->length = (uint32_t)(to->size - before);
+	memcpy(known->text, to->data + before, known->length);
+}
+
+static char *put_int_right(char *to, uint32_t value, unsigned width)
+{
+	unsigned length;
+
+	if (value <= INT32_MAX)
+		return put_dec_right(to, value, width);
+	value = 0 - value;
+	length = digits_dec_length(value) + 1;
+	if (length < width)
+		to = put_pad(to, ' ', width - length);
+	*to++ = '-';
+	return put_dec_fixed(to, value, length - 1);
+}
+
+static char *put_int_left(char *to, uint32_t value, unsigned width)
+{
+	char *end = put_int_right(to, value, 0);
+
+	return end - to < (ptrdiff_t)width ? put_pad(end, ' ', width - (size_t)(end - to)) : end;
+}
+
+static char *put_task(char *to, uint64_t fields, uint32_t pid, uint32_t tid)
+{
+	if (fields & SCRIPT_FIELD(PID)) {
+		to = put_int_right(to, pid, 5);
+		if (fields & SCRIPT_FIELD(TID)) {
+			*to++ = '/';
+			to = put_int_left(to, tid, 5);
+		}
+		*to++ = ' ';
+	} else if (fields & SCRIPT_FIELD(TID)) {
+		to = put_int_right(to, tid, 5);
+		*to++ = ' ';
+	}
+	return to;
+}
+
+static char *put_cpu(char *to, uint32_t cpu)
+{
+	*to++ = '[';
+	if (cpu < 1000) {
+		to = put_dec_fixed(to, cpu, 3);
+	} else if (cpu <= INT32_MAX) {
+		to = put_dec(to, cpu);
+	} else { /* printf's %03d of -1 is -01 */
+		uint32_t value = 0 - cpu;
+		unsigned length = digits_dec_length(value);
+
+		*to++ = '-';
+		to = put_dec_fixed(to, value, length < 2 ? 2 : length);
+	}
+	*to++ = ']';
+	*to++ = ' ';
+	return to;
+}
+
+/* Time of day: the wall clock when the recording began, and what went by since then. */
+static void put_wall_time(const struct script *script, struct tally_buf *to, uint64_t time)
+{
+	const struct tally_data_info *info = tally_data_info(script->data);
+	uint64_t wall = info->clock_wall_ns + (time - info->clock_event_ns);
+	time_t seconds = (time_t)(wall / SECOND);
+	struct tm local;
+	char text[64];
+
+	if (!localtime_r(&seconds, &local)) {
+		tally_buf_text(to, "failed ");
+		return;
+	}
+	strftime(text, sizeof(text), "%F %H:%M:%S", &local);
+	tally_buf_text(to, text);
+	tally_buf_byte(to, '.');
+	if (script->options.nanoseconds)
+		buf_dec_zeros(to, wall % SECOND, 9);
+	else
+		buf_dec_zeros(to, wall % SECOND / 1000, 6);
+	tally_buf_byte(to, ' ');
+}
+
+/* --reltime and --deltatime count from what was shown before. */
+static uint64_t shown_time(struct script *script, uint64_t time)
+{
+	uint64_t from;
+
+	if (script->options.relative) {
+		if (!script->first_time)
+			script->first_time = time;
+		return time - script->first_time;
+	}
+	if (!script->options.delta)
+		return time;
+	from = script->last_time ? script->last_time : time;
+	script->last_time = time;
+	return time - from;
+}
+
+static char *put_time(char *to, uint64_t time, bool nanoseconds)
+{
+	uint64_t seconds = time / SECOND, rest = time % SECOND;
+
+	to = put_dec_right(to, seconds, 5);
+	*to++ = '.';
+	to = nanoseconds ? put_dec_fixed(to, rest, 9) : put_dec_fixed(to, rest / 1000, 6);
+	*to++ = ':';
+	*to++ = ' ';
+	return to;
+}
+
+/* Bytes that the columns of numbers take at most. */
+#define START_MOST 160
+
+void tally_script_start_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, const struct script_event *event,
+			    const struct tally_resolved *at, const struct tally_record *record)
+{
+	const struct tally_sample *sample = &at->sample;
+	uint64_t fields = event->fields, has = sample->present;
+	uint64_t time = has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX;
+	bool task = has & PERF_SAMPLE_TID;
+	char *put;
+
+	if (fields & SCRIPT_FIELD(COMM))
+		put_comm(script, worker, to, event, at->comm);
+	put = buf_put_begin(to, START_MOST);
+	if (!put)
+		return;
+	put = put_task(put, fields, task ? sample->pid : UINT32_MAX,
+		       task ? sample->tid : UINT32_MAX);
+	if (fields & SCRIPT_FIELD(CPU))
+		put = put_cpu(put, has & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX);
+	if (fields & (SCRIPT_FIELD(MISC) | SCRIPT_FIELD(TOD))) {
+		buf_put_end(to, put);
+		if (fields & SCRIPT_FIELD(MISC))
+			tally_script_misc(to, record->type, record->misc);
+		if (fields & SCRIPT_FIELD(TOD))
+			put_wall_time(script, to, time);
+		put = buf_put_begin(to, START_MOST);
+		if (!put)
+			return;
+	}
+	if (fields & SCRIPT_FIELD(TIME)) {
+		if (script->serial)
+			time = shown_time(script, time);
+		put = put_time(put, time, script->options.nanoseconds);
+	}
+	buf_put_end(to, put);
+}
+
+static void put_period_and_name(struct tally_buf *to, const struct script_event *event,
+				uint64_t period)
+{
+	char *put = buf_put_begin(to, event->name_length + 40);
+
+	if (!put)
+		return;
+	if (event->fields & SCRIPT_FIELD(PERIOD)) {
+		put = put_dec_right(put, period, 10);
+		*put++ = ' ';
+	}
+	if (event->fields & SCRIPT_FIELD(EVENT)) {
+		memcpy(put, event->name, event->name_length);
+		put += event->name_length;
+	}
+	buf_put_end(to, put);
+}
+
+static int put_addr(const struct script *script, struct script_worker *worker, struct tally_buf *to,
+		    struct tally_resolver *resolver, const struct script_event *event,
+		    const struct tally_resolved *sample)
+{
+	uint64_t addr = sample->sample.present & PERF_SAMPLE_ADDR ? sample->sample.addr : 0;
+
+	buf_hex_right(to, addr, 16);
+	if (!event->addr_named)
+		return 0;
+	return tally_script_line_put(&worker->lines, script, to, resolver, sample, sample->cpumode,
+				     addr, event->addr);
+}
+
+static int put_ip(const struct script *script, struct script_worker *worker, struct tally_buf *to,
+		  struct tally_resolver *resolver, const struct script_event *event,
+		  const struct tally_resolved *sample)
+{
+	if (event->chains && (sample->sample.present & PERF_SAMPLE_CALLCHAIN)) {
+		tally_buf_byte(to, '\n');
+		return tally_script_chain_put(&worker->lines, script, to, resolver, sample,
+					      event->chain);
+	}
+	tally_buf_byte(to, ' ');
+	return tally_script_line_put(&worker->lines, script, to, resolver, sample, sample->cpumode,
+				     sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0,
+				     event->single);
+}
+
+static int put_branch_event(const struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, struct tally_resolver *resolver,
+			    const struct script_event *event, const struct tally_resolved *sample)
+{
+	int result = 0;
+
+	if (event->fields & SCRIPT_FIELD(IP))
+		result = put_ip(script, worker, to, resolver, event, sample);
+	if (!result &&
+	    ((event->fields & SCRIPT_FIELD(ADDR)) ||
+	     ((event->event->attr.sample_type & PERF_SAMPLE_ADDR) &&
+	      !script->fields.types[event->type].user_set))) {
+		tally_buf_add(to, " => ", 4);
+		result = put_addr(script, worker, to, resolver, event, sample);
+	}
+	tally_buf_byte(to, '\n');
+	return result;
+}
+
+#define MEMORY_FIELDS                                                                     \
+	(SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(WEIGHT) | SCRIPT_FIELD(INS_LAT) |          \
+	 SCRIPT_FIELD(RETIRE_LAT))
+#define LATE_FIELDS                                                                       \
+	(SCRIPT_FIELD(IREGS) | SCRIPT_FIELD(UREGS) | SCRIPT_FIELD(BRSTACK) |              \
+	 SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF) | SCRIPT_FIELD(PHYS_ADDR) |  \
+	 SCRIPT_FIELD(DATA_PAGE_SIZE) | SCRIPT_FIELD(CODE_PAGE_SIZE) | SCRIPT_FIELD(CGROUP))
+
+/* What perf shows of memory accesses that tell nothing: "not available" of operation, level, snoop,
+ * lock and TLB.  Source: PERF_MEM_*_NA of perf_event.h. */
+#define NO_DATA_SRC 0x5080021ULL
+
+static void put_memory(struct script *script, struct tally_buf *to, uint64_t fields,
+		       const struct tally_sample *sample)
+{
+	if (fields & SCRIPT_FIELD(DATA_SRC))
+		tally_script_data_src(
+		    to, sample->present & PERF_SAMPLE_DATA_SRC ? sample->data_src : NO_DATA_SRC,
+		    &script->data_src_width);
+	if (fields & SCRIPT_FIELD(WEIGHT))
+		tally_script_weight(to, sample);
+	if (fields & SCRIPT_FIELD(INS_LAT))
+		tally_script_ins_lat(to, sample);
+	if (fields & SCRIPT_FIELD(RETIRE_LAT))
+		tally_script_retire_lat(to, sample);
+}
+
+static int put_late(struct script *script, struct script_worker *worker, struct tally_buf *to,
+		    struct tally_resolver *resolver, const struct script_event *event,
+		    const struct tally_resolved *at)
+{
+	const struct tally_sample *sample = &at->sample;
+	uint64_t fields = event->fields;
+	int result = 0;
+
+	if (fields & SCRIPT_FIELD(IREGS))
+		tally_script_regs(to, script->arch, sample->intr_abi, sample->intr_regs_mask,
+				  sample->present & PERF_SAMPLE_REGS_INTR ? sample->intr_regs
+									  : NULL);
+	if (fields & SCRIPT_FIELD(UREGS))
+		tally_script_regs(to, script->arch, sample->user_abi, sample->user_regs_mask,
+				  sample->present & PERF_SAMPLE_REGS_USER ? sample->user_regs
+									  : NULL);
+	if (fields & (SCRIPT_FIELD(BRSTACK) | SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF)))
+		result =
+		    tally_script_branches_put(script, &worker->lines, to, resolver, event, at);
+	return result;
+}
+
+static void put_last(const struct script *script, struct tally_buf *to,
+		     const struct script_event *event, const struct tally_sample *sample)
+{
+	uint64_t fields = event->fields;
+
+	if (fields & SCRIPT_FIELD(PHYS_ADDR))
+		buf_hex_right(to, sample->present & PERF_SAMPLE_PHYS_ADDR ? sample->phys_addr : 0,
+			      16);
+	if (fields & SCRIPT_FIELD(DATA_PAGE_SIZE))
+		tally_script_page_size(to, sample->data_page_size);
+	if (fields & SCRIPT_FIELD(CODE_PAGE_SIZE))
+		tally_script_page_size(to, sample->code_page_size);
+	if (fields & SCRIPT_FIELD(CGROUP)) {
+		const uint64_t *known = tally_map_find(&script->cgroups, sample->cgroup);
+
+		tally_script_cgroup(to, known ? (const char *)(uintptr_t)*known : NULL);
+	}
+}
+
+/* The line of a sample as it is of one event with one period. */
+static int put_as(struct script *script, struct script_worker *worker, struct tally_buf *to,
+		  struct tally_resolver *resolver, const struct script_event *event,
+		  uint64_t period, const struct tally_resolved *at,
+		  const struct tally_record *record)
+{
+	const struct tally_sample *sample = &at->sample;
+	uint64_t fields = event->fields;
+	int result = 0;
+
+	tally_script_start_put(script, worker, to, event, at, record);
+	put_period_and_name(to, event, period);
+	if (script->fields.flags)
+		tally_script_flags(to, 0);
+	if (event->branches)
+		return put_branch_event(script, worker, to, resolver, event, at);
+	if ((fields & SCRIPT_FIELD(TRACE)) && script->trace &&
+	    (sample->present & PERF_SAMPLE_RAW))
+		tally_trace_text_add(script->trace, to, event->event->attr.config, sample->raw,
+				     sample->raw_size);
+	if (fields & SCRIPT_FIELD(ADDR))
+		result = put_addr(script, worker, to, resolver, event, at);
+	if (fields & MEMORY_FIELDS)
+		put_memory(script, to, fields, sample);
+	if (!result && (fields & SCRIPT_FIELD(IP)))
+		result = put_ip(script, worker, to, resolver, event, at);
+	if (!result && (fields & LATE_FIELDS))
+		result = put_late(script, worker, to, resolver, event, at);
+	if (event->bpf_output && (fields & SCRIPT_FIELD(BPF_OUTPUT)))
+		tally_script_bpf_output(to, sample->present & PERF_SAMPLE_RAW ? sample->raw : NULL,
+					sample->present & PERF_SAMPLE_RAW ? sample->raw_size : 0);
+	if (fields & LATE_FIELDS)
+		put_last(script, to, event, sample);
+	tally_buf_byte(to, '\n');
+	return result ? result : to->failed;
+}
+
+/* A sample that read counters is shown once for each that has moved since it was read before.
+ * Source: what perf does with PERF_SAMPLE_READ, "leader sampling". */
+static int put_counter(struct script *script, struct script_worker *worker, struct tally_buf *to,
+		       struct tally_resolver *resolver, uint64_t id, uint64_t value,
+		       const struct tally_resolved *at, const struct tally_record *record)
+{
+	int event = tally_data_find_event(script->data, id);
+	uint64_t *last, period;
+	bool added;
+
+	if (event < 0 || (size_t)event >= script->event_count)
+		return 0;
+	last = tally_map_put(&script->counters, id, &added);
+	if (!last)
+		return -ENOMEM;
+	period = value - *last;
+	*last = value;
+	if (!period || !script->events[event].fields)
+		return 0;
+	return put_as(script, worker, to, resolver, &script->events[event], period, at, record);
+}
+
+static int put_counters(struct script *script, struct script_worker *worker, struct tally_buf *to,
+			struct tally_resolver *resolver, const struct tally_resolved *at,
+			const struct tally_record *record)
+{
+	const struct tally_read *read = &at->sample.read;
+	bool has_id = read->read_format & PERF_FORMAT_ID;
+	size_t words = 1 + has_id + !!(read->read_format & PERF_FORMAT_LOST);
+	int result = 0;
+
+	if (!read->group)
+		return put_counter(script, worker, to, resolver, read->id, read->value, at, record);
+	for (uint64_t i = 0; !result && i < read->nr; i++) {
+		const uint64_t *entry = &read->group[i * words];
+
+		result = put_counter(script, worker, to, resolver, has_id ? entry[1] : 0, entry[0],
+				     at, record);
+	}
+	return result;
+}
+
+int tally_script_sample_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, struct tally_resolver *resolver,
+			    const struct tally_resolved *sample, const struct tally_record *record)
+{
+	const struct script_event *event = &script->events[sample->event];
+
+	if (sample->sample.present & PERF_SAMPLE_READ)
+		return put_counters(script, worker, to, resolver, sample, record);
+	if (!event->fields)
+		return 0;
+	return put_as(script, worker, to, resolver, event,
+		      sample->sample.present & PERF_SAMPLE_PERIOD ? sample->sample.period
+								  : event->event->attr.sample_period,
+		      sample, record);
+}

@@ -1,0 +1,146 @@
+/* What the parts of the script's text share. */
+#ifndef TALLY_OUTPUT_SCRIPT_STATE_H
+#define TALLY_OUTPUT_SCRIPT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tally/script.h>
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "output/script_fields.h"
+#include "output/script_lines.h"
+#include "output/script_values.h"
+#include "output/trace_text.h"
+#include "session/ordered.h"
+
+#define SCRIPT_FRAMES_USUAL 127 /* perf's, when --max-stack is not given */
+
+/* One event as it is shown. */
+struct script_event {
+	const struct tally_data_event *event;
+	enum script_type type;
+	uint64_t fields;
+	const char *name; /* padded, with ": " behind it */
+	uint32_t name_length;
+	/* numbers of kinds */
+	uint8_t chain, single, addr, branch;
+	bool chains;     /* chains are shown below the first line */
+	bool comm_alone; /* the name of the thread is not padded */
+	bool branches;   /* each sample is a branch: BTS */
+	bool bpf_output;
+	bool addr_named; /* data addresses lead to symbols */
+};
+
+struct script_time {
+	uint64_t start, end; /* ns; 0: open */
+};
+
+struct script_filter {
+	struct script_time *times;
+	size_t time_count;
+	uint32_t *cpus; /* ascending */
+	size_t cpu_count;
+	bool any_cpu, frames, tasks; /* whether -C was given; dsos, symbols; comms, pids, tids */
+	uint64_t *addresses;         /* of --symbols 0x... */
+	size_t address_count;
+};
+
+#define SCRIPT_COMMS 256U
+
+/* The name of a thread as the first column has it. */
+struct script_comm {
+	uint32_t number; /* + 1; 0: none */
+	uint32_t length;
+	char text[24];
+};
+
+struct script_worker {
+	struct script_lines lines;
+	struct script_comm *comms; /* SCRIPT_COMMS */
+	const struct tally_buf *text; /* its last record's */
+};
+
+/* A batch's text, or by event with --per-event-dump. */
+struct script_slot {
+	struct tally_buf *text;
+	uint64_t *samples; /* by event, with --per-event-dump */
+};
+
+struct script {
+	struct tally_session *session;
+	struct tally_data *data;
+	struct tally_script_options options;
+	struct script_fields fields;
+	struct script_filter filter;
+	struct tally_arena arena;
+	struct script_event *events;
+	size_t event_count;
+	struct script_kind kinds[SCRIPT_KINDS_MOST];
+	unsigned kind_count;
+	uint64_t kernel_start; /* addresses from here up are the kernel's */
+	uint64_t want;
+	uint32_t max_stack;
+	bool serial; /* text depends on what was shown before */
+	enum tally_script_arch arch;
+	struct tally_trace_text *trace; /* NULL: the recording has no tracing data */
+
+	struct script_worker *workers;
+	unsigned worker_count;
+	struct script_slot *slots;
+	unsigned slot_count;
+	size_t outputs; /* 1, or one an event */
+	int *descriptors;
+	uint64_t *samples;
+
+	/* Serial only. */
+	uint64_t first_time, last_time; /* of --reltime, --deltatime */
+	struct tally_map counters;      /* id -> last value, of samples that read counters */
+	struct tally_map cgroups;       /* id -> path: a const char *, the arena's */
+	size_t data_src_width;          /* the widest so far */
+};
+
+/* script_filter.c */
+int tally_script_filter_init(struct script *script, struct tally_error *error);
+void tally_script_filter_done(struct script_filter *filter);
+bool tally_script_passes(const struct script *script, struct tally_resolver *resolver,
+			 const struct tally_resolved *sample);
+bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu);
+
+/* script_time.c: --time.  Gives an array, the caller's to free(). */
+int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, bool relative,
+			    struct script_time **ret, size_t *ret_count, struct tally_error *error);
+
+/* script_sample.c */
+int tally_script_sample_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, struct tally_resolver *resolver,
+			    const struct tally_resolved *sample, const struct tally_record *record);
+/* The columns before the event, as of any record. */
+void tally_script_start_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, const struct script_event *event,
+			    const struct tally_resolved *sample, const struct tally_record *record);
+/* Anything else than a sample, where it is shown. */
+int tally_script_other_put(struct script *script, struct script_worker *worker,
+			   struct tally_buf *to, const struct tally_resolved *at,
+			   const struct tally_record *record);
+/* The bit of enum tally_script_show that shows records of a type; 0: none does. */
+unsigned tally_script_show_of(uint32_t type);
+/* script_branch.c */
+int tally_script_branches_put(const struct script *script, struct script_lines *lines,
+			      struct tally_buf *to, struct tally_resolver *resolver,
+			      const struct script_event *event, const struct tally_resolved *sample);
+
+/* A name from outside, harmless when that was asked for. */
+void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);
+
+/* perf looks an address up in the sample's mode, and if nothing is there, in the mode that the
+ * address itself tells. */
+static inline uint8_t script_addr_mode(const struct script *script, uint8_t mode, uint64_t addr)
+{
+	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
+		return addr >= script->kernel_start ? PERF_RECORD_MISC_KERNEL
+						    : PERF_RECORD_MISC_USER;
+	return mode;
+}
+
+#endif
