@@ -1,4 +1,5 @@
-/* `tally script`: a recording's samples and records as text, one by one, as perf script prints them. */
+/* `tally script`: a recording's samples and records as text, one by one, as perf script prints
+ * them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -22,7 +23,8 @@ struct script {
 	struct cli_list fields, comms, dsos, symbols, stops, pids, tids;
 	uint32_t *pid_numbers, *tid_numbers;
 	uint64_t max_stack, addr_range;
-	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path, no_demangle;
+	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path,
+	    no_demangle;
 	bool dump, force;
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 	unsigned verbose;
@@ -88,9 +90,8 @@ static unsigned shown(const struct script *script)
 	return (script->task ? TALLY_SHOW_TASK : 0U) | (script->mmap ? TALLY_SHOW_MMAP : 0U) |
 	       (script->switches ? TALLY_SHOW_SWITCH : 0U) |
 	       (script->namespaces ? TALLY_SHOW_NAMESPACE : 0U) |
-	       (script->cgroups ? TALLY_SHOW_CGROUP : 0U) |
-	       (script->lost ? TALLY_SHOW_LOST : 0U) | (script->rounds ? TALLY_SHOW_ROUND : 0U) |
-	       (script->bpf ? TALLY_SHOW_BPF : 0U) |
+	       (script->cgroups ? TALLY_SHOW_CGROUP : 0U) | (script->lost ? TALLY_SHOW_LOST : 0U) |
+	       (script->rounds ? TALLY_SHOW_ROUND : 0U) | (script->bpf ? TALLY_SHOW_BPF : 0U) |
 	       (script->text_poke ? TALLY_SHOW_TEXT_POKE : 0U);
 }
 
@@ -232,9 +233,10 @@ int cmd_script(int argc, char **argv)
 	    {CLI_LIST, 'F', "fields", "FIELDS",
 	     "what is shown: [TYPE:]FIELD,... or +FIELD,-FIELD; help lists them",
 	     .to = &script.fields, .flags = CLI_WHOLE},
-	    {CLI_FLAG, 'G', "hide-call-graph", NULL, "no call chains", .to = &script.hide_call_graph},
-	    {CLI_U64, 0, "max-stack", "FRAMES", "take only so many innermost frames of a chain (127)",
-	     .to = &script.max_stack},
+	    {CLI_FLAG, 'G', "hide-call-graph", NULL, "no call chains",
+	     .to = &script.hide_call_graph},
+	    {CLI_U64, 0, "max-stack", "FRAMES",
+	     "take only so many innermost frames of a chain (127)", .to = &script.max_stack},
 	    {CLI_LIST, 0, "stop-bt", "NAMES", "end chains at these functions", .to = &script.stops},
 	    {CLI_FLAG, 0, "ns", NULL, "times with all nine digits", .to = &script.nanoseconds},
 	    {CLI_FLAG, 0, "reltime", NULL, "times since the first sample", .to = &script.relative},
@@ -265,8 +267,8 @@ int cmd_script(int argc, char **argv)
 	if (at < 0)
 		goto done;
 	if (argc - at > 1) {
-		status = cli_usage_error(&usage, "one recording at a time, not '%s' too",
-					 argv[at + 1]);
+		status =
+		    cli_usage_error(&usage, "one recording at a time, not '%s' too", argv[at + 1]);
 		goto done;
 	}
 	if (at < argc)

@@ -34,7 +34,7 @@ struct tally_script_options {
 	/* "START,STOP" in seconds, either may be missing, several separated by blanks; or "10%/2",
 	 * "0%-10%,30%-40%", "50%" of the time that the samples span.  NULL: all. */
 	const char *time;
-	const char *cpus; /* "0-3,7"; NULL: all */
+	const char *cpus;                                        /* "0-3,7"; NULL: all */
 	const char *const *comms, *const *dsos, *const *symbols; /* only samples of these */
 	size_t comm_count, dso_count, symbol_count;
 	/* A symbol given as 0x... stands for `addr_range` bytes from there. */
@@ -43,8 +43,9 @@ struct tally_script_options {
 	size_t pid_count, tid_count;
 	const char *const *stops; /* chains end with these symbols */
 	size_t stop_count;
-	bool nanoseconds, relative, delta; /* how time is told; relative and delta exclude each other */
-	unsigned show;                     /* enum tally_script_show */
+	bool nanoseconds, relative,
+	    delta;     /* how time is told; relative and delta exclude each other */
+	unsigned show; /* enum tally_script_show */
 	/* A file "<recording>.<event>.dump" for each event instead. */
 	bool per_event_dump;
 	bool show_kernel_path;

@@ -79,8 +79,11 @@ static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
 	}
 }
 
+/* As perf tells them apart: hosts and guests are told where they are not the usual ones, which
+ * without other modifiers is the host alone. */
 static void add_modifiers(struct tally_buf *to, const struct tally_attr *attr)
 {
+	bool guests_out = attr->precise_ip;
 	size_t at;
 
 	tally_buf_text(to, ":");
@@ -92,11 +95,16 @@ static void add_modifiers(struct tally_buf *to, const struct tally_attr *attr)
 			tally_buf_text(to, "u");
 		if (!attr->exclude_hv)
 			tally_buf_text(to, "h");
+		guests_out = true;
 	}
 	for (unsigned i = 0; i < attr->precise_ip; i++)
 		tally_buf_text(to, "p");
-	if (attr->exclude_host && !attr->exclude_guest)
-		tally_buf_text(to, "G");
+	if (attr->exclude_host || attr->exclude_guest == guests_out) {
+		if (!attr->exclude_host)
+			tally_buf_text(to, "H");
+		if (!attr->exclude_guest)
+			tally_buf_text(to, "G");
+	}
 	if (!to->failed && to->size == at)
 		to->size = at - 1; /* none: without the colon */
 }
@@ -109,7 +117,8 @@ const char *tally_file_event_name(struct tally_arena *arena, const struct tally_
 	if (!add_known(&made, attr))
 		tally_buf_printf(&made, "type %u config 0x%llx", attr->type,
 				 (unsigned long long)attr->config);
-	add_modifiers(&made, attr);
+	else if (attr->type != PERF_TYPE_TRACEPOINT)
+		add_modifiers(&made, attr);
 	if (!made.failed)
 		name = tally_arena_strndup(arena, (const char *)made.data, made.size);
 	tally_buf_done(&made);

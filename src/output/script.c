@@ -19,9 +19,10 @@ static int take_options(struct script *script, const struct tally_script_options
 	int result = tally_options_take(own, sizeof(*own), options);
 
 	if (result)
-		return tally_fail(error, result, -1,
-				  "an option of the script is not known to this libtally; use a newer "
-				  "one");
+		return tally_fail(
+		    error, result, -1,
+		    "an option of the script is not known to this libtally; use a newer "
+		    "one");
 	if (own->relative && own->delta)
 		return tally_fail(error, -EINVAL, -1,
 				  "--reltime and --deltatime exclude each other; leave one out");
@@ -78,17 +79,16 @@ static bool is_branch_event(const struct tally_attr *attr)
 
 static bool is_fault(const struct tally_attr *attr)
 {
-	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
-		attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-		attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
 static int choose_kinds(struct script *script, struct script_event *event)
 {
-	uint64_t place = event->fields & (SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM) | SCRIPT_FIELD(DSO) |
-					  SCRIPT_FIELD(SYMOFF) | SCRIPT_FIELD(DSOFF) |
-					  SCRIPT_FIELD(SRCLINE));
+	uint64_t place =
+	    event->fields & (SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM) | SCRIPT_FIELD(DSO) |
+			     SCRIPT_FIELD(SYMOFF) | SCRIPT_FIELD(DSOFF) | SCRIPT_FIELD(SRCLINE));
 	uint64_t image = place & (SCRIPT_FIELD(DSO) | SCRIPT_FIELD(DSOFF));
 	/* perf takes the first of these that is asked for. */
 	enum script_shape shape = event->fields & SCRIPT_FIELD(BRSTACK) ? SCRIPT_SHAPE_BRANCH
@@ -129,9 +129,9 @@ static int make_event(struct script *script, struct script_event *event, size_t 
 	tally_buf_add(&padded, name.data, name.size);
 	tally_buf_add(&padded, ": ", 2);
 	event->name_length = (uint32_t)padded.size;
-	event->name = padded.failed ? NULL
-				    : tally_arena_strndup(&script->arena, (char *)padded.data,
-							  padded.size);
+	event->name = padded.failed
+			  ? NULL
+			  : tally_arena_strndup(&script->arena, (char *)padded.data, padded.size);
 	tally_buf_done(&name);
 	tally_buf_done(&padded);
 	return event->name ? choose_kinds(script, event) : -ENOMEM;
@@ -213,6 +213,29 @@ static void choose_want(struct script *script)
 	}
 }
 
+/* What perf calls a kernel's image depends on whether its build-id was recorded. */
+static int list_build_ids(struct script *script)
+{
+	const struct tally_data_info *info = tally_data_info(script->data);
+
+	for (size_t i = 0; i < info->build_id_count; i++) {
+		const char *name = info->build_ids[i].filename;
+		bool added;
+
+		if (!name || (info->build_ids[i].misc & PERF_RECORD_MISC_CPUMODE_MASK) !=
+				 PERF_RECORD_MISC_KERNEL)
+			continue;
+		if (!strstr(name, ".ko") && (name[0] != '[' || !strncmp(name, "[kernel", 7))) {
+			if (!script->kernel_name)
+				script->kernel_name = name;
+		} else if (!tally_map_put(&script->listed, tally_hash_bytes(name, strlen(name)),
+					  &added)) {
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 static int read_tracing_data(struct script *script)
 {
 	struct tally_block block = tally_data_feature(script->data, 1);
@@ -280,8 +303,8 @@ static int open_outputs(struct script *script, int descriptor, struct tally_erro
 		int result = dump_name(script, i, &name);
 
 		if (!result) {
-			script->descriptors[i] = open(tally_buf_str(&name),
-						      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+			script->descriptors[i] = open(
+			    tally_buf_str(&name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 			if (script->descriptors[i] < 0)
 				result = tally_fail(error, -errno, -1, "%s: cannot be created: %s",
 						    tally_buf_str(&name), strerror(errno));
@@ -306,7 +329,8 @@ static int close_dumps(struct script *script, int descriptor, bool tell)
 		if (script->descriptors[i] < 0)
 			continue;
 		if (tell && !fstat(script->descriptors[i], &status) && !dump_name(script, i, &name))
-			tally_buf_printf(&text, "[ tally script: Wrote %.3f MB %s (%llu samples) ]\n",
+			tally_buf_printf(&text,
+					 "[ tally script: Wrote %.3f MB %s (%llu samples) ]\n",
 					 (double)status.st_size / 1024 / 1024, tally_buf_str(&name),
 					 (unsigned long long)script->samples[i]);
 		if (close(script->descriptors[i]) && !result)
@@ -347,8 +371,8 @@ static int make_workers(struct script *script)
 	return 0;
 }
 
-static struct tally_buf *text_of(struct script *script, struct script_worker *worker,
-				 unsigned slot, size_t event)
+static struct tally_buf *text_of(struct script *script, struct script_worker *worker, unsigned slot,
+				 size_t event)
 {
 	struct tally_buf *text = &script->slots[slot].text[script->outputs > 1 ? event : 0];
 
@@ -452,6 +476,7 @@ static void script_done(struct script *script)
 	free(script->samples);
 	tally_script_filter_done(&script->filter);
 	tally_trace_text_free(script->trace);
+	tally_map_done(&script->listed);
 	tally_map_done(&script->counters);
 	tally_map_done(&script->cgroups);
 	tally_arena_done(&script->arena);
@@ -470,7 +495,9 @@ static int set_up(struct script *script, int descriptor, struct tally_error *err
 	script->arch = tally_script_arch(tally_data_info(script->data)->arch);
 	script->kernel_start = 1ULL << 63;
 	choose_want(script);
-	result = read_tracing_data(script);
+	result = list_build_ids(script);
+	if (!result)
+		result = read_tracing_data(script);
 	if (!result)
 		result = open_outputs(script, descriptor, error);
 	return result ? result : make_workers(script);

@@ -57,20 +57,20 @@ static const char *const names[SCRIPT_FIELD_COUNT] = {
 };
 
 /* What decodes traces or disassembles is not done here. */
-#define MISSING                                                                                  \
-	(SCRIPT_FIELD(CALLINDENT) | SCRIPT_FIELD(INSN) | SCRIPT_FIELD(INSNLEN) |                  \
-	 SCRIPT_FIELD(BRSTACKINSN) | SCRIPT_FIELD(BRSTACKINSNLEN) | SCRIPT_FIELD(SYNTH) |         \
+#define MISSING                                                                           \
+	(SCRIPT_FIELD(CALLINDENT) | SCRIPT_FIELD(INSN) | SCRIPT_FIELD(INSNLEN) |          \
+	 SCRIPT_FIELD(BRSTACKINSN) | SCRIPT_FIELD(BRSTACKINSNLEN) | SCRIPT_FIELD(SYNTH) | \
 	 SCRIPT_FIELD(METRIC) | SCRIPT_FIELD(SRCCODE) | SCRIPT_FIELD(IPC))
 
-#define HEAD                                                                          \
+#define HEAD                                                                               \
 	(SCRIPT_FIELD(COMM) | SCRIPT_FIELD(TID) | SCRIPT_FIELD(CPU) | SCRIPT_FIELD(TIME) | \
 	 SCRIPT_FIELD(EVENT))
 #define PLACE (SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM) | SCRIPT_FIELD(SYMOFF) | SCRIPT_FIELD(DSO))
 #define USUAL (HEAD | PLACE | SCRIPT_FIELD(PERIOD))
-#define MEMORY                                                                               \
-	(SCRIPT_FIELD(ADDR) | SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(WEIGHT) |                 \
-	 SCRIPT_FIELD(PHYS_ADDR) | SCRIPT_FIELD(DATA_PAGE_SIZE) |                             \
-	 SCRIPT_FIELD(CODE_PAGE_SIZE) | SCRIPT_FIELD(INS_LAT))
+#define MEMORY                                                                                   \
+	(SCRIPT_FIELD(ADDR) | SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(WEIGHT) |                    \
+	 SCRIPT_FIELD(PHYS_ADDR) | SCRIPT_FIELD(DATA_PAGE_SIZE) | SCRIPT_FIELD(CODE_PAGE_SIZE) | \
+	 SCRIPT_FIELD(INS_LAT))
 #define NOT_HARDWARE (SCRIPT_FIELD(TRACE) | SCRIPT_FIELD(BPF_OUTPUT))
 
 /* Source: what perf 6.1 shows. */
@@ -257,7 +257,8 @@ int tally_script_fields_parse(struct script_fields *fields, const char *text,
 		at = colon + 1;
 		again = fields->types[parser.type].user_set;
 	} else if (!*text) {
-		return tally_fail(error, -EINVAL, 0, "-F: no field is named; --fields help lists them");
+		return tally_fail(error, -EINVAL, 0,
+				  "-F: no field is named; --fields help lists them");
 	}
 	for (int i = 0; !colon && i < SCRIPT_TYPE_COUNT; i++)
 		again |= fields->types[i].user_set;
@@ -292,18 +293,20 @@ static bool has(const struct script_fields *fields, int type, uint64_t bits)
 	return (fields->types[type].fields & bits) != 0;
 }
 
-static int drop_or_fail(struct script_fields *fields, int type, const struct tally_data_event *event,
-			uint64_t bits, const char *name, bool traced, struct tally_error *error)
+static int drop_or_fail(struct script_fields *fields, int type,
+			const struct tally_data_event *event, uint64_t bits, const char *name,
+			bool traced, struct tally_error *error)
 {
 	struct script_type_fields *of = &fields->types[type];
 
 	if (of->asked & bits) {
 		if (traced)
 			return 0;
-		return tally_fail(error, -EINVAL, -1,
-				  "samples of '%s' do not have what field '%s' shows; leave it out (-F "
-				  "-%s), or record it",
-				  event->name, name, name);
+		return tally_fail(
+		    error, -EINVAL, -1,
+		    "samples of '%s' do not have what field '%s' shows; leave it out (-F "
+		    "-%s), or record it",
+		    event->name, name, name);
 	}
 	of->fields &= ~bits;
 	return 0;
@@ -348,10 +351,11 @@ static int fit_event(struct script_fields *fields, int type, const struct tally_
 	if (result)
 		return result;
 	if (has(fields, type, SCRIPT_FIELD(SYM) | SCRIPT_FIELD(DSO)) && !places)
-		return tally_fail(error, -EINVAL, -1,
-				  "symbols and binaries were asked for, but samples of '%s' have no "
-				  "address; use -F -sym,-symoff,-dso",
-				  event->name);
+		return tally_fail(
+		    error, -EINVAL, -1,
+		    "symbols and binaries were asked for, but samples of '%s' have no "
+		    "address; use -F -sym,-symoff,-dso",
+		    event->name);
 	if (has(fields, type, SCRIPT_FIELD(SYMOFF)) && !has(fields, type, SCRIPT_FIELD(SYM)))
 		return tally_fail(error, -EINVAL, -1,
 				  "field 'symoff' needs 'sym', whose offset it is; add it to -F");
@@ -363,8 +367,7 @@ static int fit_event(struct script_fields *fields, int type, const struct tally_
 
 static bool is_dummy(const struct tally_data_event *event)
 {
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       event->attr.config == PERF_COUNT_SW_DUMMY;
+	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
 /* The event of a type that stands for all of it; NULL: there is none. */
@@ -416,7 +419,8 @@ int tally_script_fields_fit(struct script_fields *fields, const struct tally_dat
 			return result;
 	}
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
-		chains |= (tally_data_event(data, i)->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+		chains |=
+		    (tally_data_event(data, i)->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 	fields->callchains &= chains;
 	fit_tracepoints(fields, data);
 	return 0;

@@ -116,9 +116,8 @@ static bool task_passes(const struct script *script, const struct tally_resolved
 {
 	const struct tally_script_options *options = &script->options;
 
-	if (options->comm_count &&
-	    !has_text(options->comms, options->comm_count,
-		      tally_session_string(script->session, sample->comm)))
+	if (options->comm_count && !has_text(options->comms, options->comm_count,
+					     tally_session_string(script->session, sample->comm)))
 		return false;
 	return has_number(options->pids, options->pid_count, sample->sample.pid) &&
 	       has_number(options->tids, options->tid_count, sample->sample.tid);
@@ -150,14 +149,12 @@ static bool frame_passes(const struct script *script, struct tally_resolver *res
 	struct tally_frame frame;
 	uint64_t ip = sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0;
 
-	if (sample->cpumode != PERF_RECORD_MISC_KERNEL &&
-	    sample->cpumode != PERF_RECORD_MISC_USER)
+	if (sample->cpumode != PERF_RECORD_MISC_KERNEL && sample->cpumode != PERF_RECORD_MISC_USER)
 		return false;
 	if (tally_resolver_locate(resolver, sample, sample->cpumode, ip, &at) || !at.mapped)
 		return false;
 	frame = tally_session_frame(script->session, at.frame);
-	if (options->dso_count &&
-	    !has_text(options->dsos, options->dso_count, frame.image_name) &&
+	if (options->dso_count && !has_text(options->dsos, options->dso_count, frame.image_name) &&
 	    !has_text(options->dsos, options->dso_count, frame.image_path))
 		return false;
 	return !options->symbol_count || symbol_passes(script, &frame, &at, ip);
@@ -176,8 +173,8 @@ bool tally_script_passes(const struct script *script, struct tally_resolver *res
 	if (filter->time_count &&
 	    !time_passes(filter, has & PERF_SAMPLE_TIME ? sample->sample.time : UINT64_MAX))
 		return false;
-	if (!tally_script_cpu_passes(filter, has & PERF_SAMPLE_CPU ? sample->sample.cpu
-								    : UINT32_MAX))
+	if (!tally_script_cpu_passes(filter,
+				     has & PERF_SAMPLE_CPU ? sample->sample.cpu : UINT32_MAX))
 		return false;
 	if (filter->tasks && !task_passes(script, sample))
 		return false;

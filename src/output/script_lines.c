@@ -52,17 +52,57 @@ static int locate(const struct script *script, struct tally_resolver *resolver,
 	return tally_resolver_locate(resolver, sample, other, addr, ret);
 }
 
+/* Whether a mapping is of memory and not of a file.  Source: the names that perf takes for such. */
+static bool is_memory(const char *path)
+{
+	static const char *const starts[] = {"//anon", "/dev/zero", "/anon_hugepage",
+					     "[stack", "/SYSV",     "[heap]"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (!strncmp(path, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/* The kernel is called as in the list of build-ids, else without the symbol that its mapping starts
+ * with; modules that are not in the list have a short name. */
+static void put_kernel(const struct script *script, struct tally_buf *to,
+		       const struct tally_frame *frame)
+{
+	const char *path = frame->image_path;
+	size_t bracket = strcspn(path, "]");
+	char name[128];
+
+	if (!strncmp(path, "[kernel", 7) && script->kernel_name) {
+		path = script->kernel_name;
+	} else if (path[0] == '[' && path[bracket] && bracket + 2 <= sizeof(name)) {
+		memcpy(name, path, bracket + 1);
+		name[bracket + 1] = 0;
+		path = name;
+	} else if (frame->image_name[0] == '[' && !script->options.show_kernel_path &&
+		   !tally_map_find(&script->listed, tally_hash_bytes(path, strlen(path)))) {
+		path = frame->image_name;
+	}
+	tally_script_name_put(script, to, path);
+}
+
+/* perf's name of an image: the path that was recorded; of memory that holds code, where a table of
+ * its symbols may be. */
 static void put_image(const struct script *script, struct tally_buf *to,
 		      const struct tally_frame *frame, const struct tally_located *at,
 		      uint64_t fields)
 {
-	const char *name = "[unknown]";
-
-	/* Files are told by their paths; the kernel and its modules by their names. */
-	if (at->mapped)
-		name = frame->level == 'k' && !script->options.show_kernel_path ? frame->image_name
-										  : frame->image_path;
-	tally_script_name_put(script, to, name);
+	if (!at->mapped) {
+		tally_buf_text(to, "[unknown]");
+	} else if (frame->level == 'k') {
+		put_kernel(script, to, frame);
+	} else if (at->executable && is_memory(frame->image_path)) {
+		tally_buf_text(to, "/tmp/perf-");
+		buf_int(to, at->map_pid);
+		tally_buf_text(to, ".map");
+	} else {
+		tally_script_name_put(script, to, frame->image_path);
+	}
 	if (fields & SCRIPT_FIELD(DSOFF) && at->mapped) {
 		tally_buf_add(to, "+0x", 3);
 		buf_hex(to, at->place);
@@ -81,7 +121,7 @@ static void put_symbol(const struct script *script, struct tally_buf *to,
 		return;
 	tally_buf_add(to, "+0x", 3);
 	buf_hex(to, at->place < at->symbol_end ? at->place - at->symbol_start
-						: at->place - at->map_start - at->symbol_start);
+					       : at->place - at->map_start - at->symbol_start);
 }
 
 static void put_place(const struct script *script, struct tally_buf *to,
@@ -171,8 +211,7 @@ int64_t tally_script_line_make(struct script_lines *lines, const struct script *
 			       uint64_t hash)
 {
 	struct script_line_slot *slot = script_bucket(lines, hash);
-	struct script_line line = {
-	    .addr = addr, .era = era, .kind = (uint16_t)kind, .mode = mode};
+	struct script_line line = {.addr = addr, .era = era, .kind = (uint16_t)kind, .mode = mode};
 	size_t at = lines->store.size;
 	unsigned i;
 	int result;

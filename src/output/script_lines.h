@@ -1,8 +1,8 @@
 /* Text of addresses: lines of call chains, "sym+0x1 (dso)" of samples, ends of branches.
  *
- * Text is made once for an address as one process sees it, kept, and copied after that.  Each thread
- * keeps its own, at most SCRIPT_STORE_MOST bytes and what one chain adds: when there is more, all
- * is forgotten and made again as it is met. */
+ * Text is made once for an address as one process sees it, kept, and copied after that.  Each
+ * thread keeps its own, at most SCRIPT_STORE_MOST bytes and what one chain adds: when there is
+ * more, all is forgotten and made again as it is met. */
 #ifndef TALLY_OUTPUT_SCRIPT_LINES_H
 #define TALLY_OUTPUT_SCRIPT_LINES_H
 
@@ -20,7 +20,8 @@ struct script;
 enum script_shape {
 	SCRIPT_SHAPE_CHAIN,  /* "\t%16x sym (dso)\n" */
 	SCRIPT_SHAPE_SINGLE, /* "%16x sym (dso)" */
-	SCRIPT_SHAPE_ADDR,   /* " sym (dso)", of data addresses: perhaps not in the sample's cpumode */
+	SCRIPT_SHAPE_ADDR,   /* " sym (dso)", of data addresses: perhaps not in the sample's cpumode
+			      */
 	SCRIPT_SHAPE_BRANCH, /* "0x%x(dso)" */
 	SCRIPT_SHAPE_BRANCH_SYM, /* "sym+0x%x(dso)" */
 	SCRIPT_SHAPE_BRANCH_OFF, /* "0x%x(dso)", the place in the file */
@@ -73,7 +74,8 @@ void tally_script_lines_done(struct script_lines *lines);
  * 0 to a multiple of 8, or -ENOMEM. */
 int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
 			       struct tally_resolver *resolver, const struct tally_resolved *sample,
-			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era, uint64_t hash);
+			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era,
+			       uint64_t hash);
 
 /* The era that text of an address of this mode is kept under. */
 static inline uint32_t script_era(const struct tally_resolved *sample, uint8_t mode)
@@ -88,12 +90,14 @@ static inline uint64_t script_line_hash(uint64_t addr, uint32_t era, unsigned ki
 	return hash_u64(addr ^ (uint64_t)era << 40 ^ (uint64_t)kind << 34);
 }
 
-static inline struct script_line_slot *script_bucket(const struct script_lines *lines, uint64_t hash)
+static inline struct script_line_slot *script_bucket(const struct script_lines *lines,
+						     uint64_t hash)
 {
 	return &lines->slots[(hash >> (64 - SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET];
 }
 
-static inline const struct script_line *script_line_at(const struct script_lines *lines, uint64_t at)
+static inline const struct script_line *script_line_at(const struct script_lines *lines,
+						       uint64_t at)
 {
 	return (const void *)(lines->store.data + at);
 }
@@ -135,8 +139,8 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 			  struct tally_buf *to, struct tally_resolver *resolver,
 			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 			  unsigned kind);
-/* Appends the sample's call chain, a line a frame.  `same_buffer`: nothing was taken out of it since
- * the last call on these lines.  0 or -ENOMEM. */
+/* Appends the sample's call chain, a line a frame.  `same_buffer`: nothing was taken out of it
+ * since the last call on these lines.  0 or -ENOMEM. */
 int tally_script_chain_put(struct script_lines *lines, const struct script *script,
 			   struct tally_buf *to, struct tally_resolver *resolver,
 			   const struct tally_resolved *sample, unsigned kind);

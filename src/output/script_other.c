@@ -86,9 +86,9 @@ int tally_script_other_put(struct script *script, struct script_worker *worker,
 							  : UINT32_MAX))
 		return 0;
 	if (record->type != PERF_RECORD_FINISHED_ROUND) {
-		shown.comm = task.tid == UINT32_MAX ? UINT32_MAX
-						    : tally_session_comm(script->session, task.pid,
-									 task.tid, at);
+		shown.comm = task.tid == UINT32_MAX
+				 ? UINT32_MAX
+				 : tally_session_comm(script->session, task.pid, task.tid, at);
 		tally_script_start_put(script, worker, to, event, &shown, record);
 	}
 	tally_script_record(to, &body, NULL);

@@ -194,8 +194,8 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 	put = buf_put_begin(to, START_MOST);
 	if (!put)
 		return;
-	put = put_task(put, fields, task ? sample->pid : UINT32_MAX,
-		       task ? sample->tid : UINT32_MAX);
+	put =
+	    put_task(put, fields, task ? sample->pid : UINT32_MAX, task ? sample->tid : UINT32_MAX);
 	if (fields & SCRIPT_FIELD(CPU))
 		put = put_cpu(put, has & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX);
 	if (fields & (SCRIPT_FIELD(MISC) | SCRIPT_FIELD(TOD))) {
@@ -257,9 +257,9 @@ static int put_ip(const struct script *script, struct script_worker *worker, str
 					      event->chain);
 	}
 	tally_buf_byte(to, ' ');
-	return tally_script_line_put(&worker->lines, script, to, resolver, sample, sample->cpumode,
-				     sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0,
-				     event->single);
+	return tally_script_line_put(
+	    &worker->lines, script, to, resolver, sample, sample->cpumode,
+	    sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0, event->single);
 }
 
 static int put_branch_event(const struct script *script, struct script_worker *worker,
@@ -270,10 +270,9 @@ static int put_branch_event(const struct script *script, struct script_worker *w
 
 	if (event->fields & SCRIPT_FIELD(IP))
 		result = put_ip(script, worker, to, resolver, event, sample);
-	if (!result &&
-	    ((event->fields & SCRIPT_FIELD(ADDR)) ||
-	     ((event->event->attr.sample_type & PERF_SAMPLE_ADDR) &&
-	      !script->fields.types[event->type].user_set))) {
+	if (!result && ((event->fields & SCRIPT_FIELD(ADDR)) ||
+			((event->event->attr.sample_type & PERF_SAMPLE_ADDR) &&
+			 !script->fields.types[event->type].user_set))) {
 		tally_buf_add(to, " => ", 4);
 		result = put_addr(script, worker, to, resolver, event, sample);
 	}
@@ -281,12 +280,12 @@ static int put_branch_event(const struct script *script, struct script_worker *w
 	return result;
 }
 
-#define MEMORY_FIELDS                                                                     \
-	(SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(WEIGHT) | SCRIPT_FIELD(INS_LAT) |          \
+#define MEMORY_FIELDS                                                            \
+	(SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(WEIGHT) | SCRIPT_FIELD(INS_LAT) | \
 	 SCRIPT_FIELD(RETIRE_LAT))
-#define LATE_FIELDS                                                                       \
-	(SCRIPT_FIELD(IREGS) | SCRIPT_FIELD(UREGS) | SCRIPT_FIELD(BRSTACK) |              \
-	 SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF) | SCRIPT_FIELD(PHYS_ADDR) |  \
+#define LATE_FIELDS                                                                      \
+	(SCRIPT_FIELD(IREGS) | SCRIPT_FIELD(UREGS) | SCRIPT_FIELD(BRSTACK) |             \
+	 SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF) | SCRIPT_FIELD(PHYS_ADDR) | \
 	 SCRIPT_FIELD(DATA_PAGE_SIZE) | SCRIPT_FIELD(CODE_PAGE_SIZE) | SCRIPT_FIELD(CGROUP))
 
 /* What perf shows of memory accesses that tell nothing: "not available" of operation, level, snoop,
@@ -325,8 +324,7 @@ static int put_late(struct script *script, struct script_worker *worker, struct 
 				  sample->present & PERF_SAMPLE_REGS_USER ? sample->user_regs
 									  : NULL);
 	if (fields & (SCRIPT_FIELD(BRSTACK) | SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF)))
-		result =
-		    tally_script_branches_put(script, &worker->lines, to, resolver, event, at);
+		result = tally_script_branches_put(script, &worker->lines, to, resolver, event, at);
 	return result;
 }
 
@@ -365,8 +363,7 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 		tally_script_flags(to, 0);
 	if (event->branches)
 		return put_branch_event(script, worker, to, resolver, event, at);
-	if ((fields & SCRIPT_FIELD(TRACE)) && script->trace &&
-	    (sample->present & PERF_SAMPLE_RAW))
+	if ((fields & SCRIPT_FIELD(TRACE)) && script->trace && (sample->present & PERF_SAMPLE_RAW))
 		tally_trace_text_add(script->trace, to, event->event->attr.config, sample->raw,
 				     sample->raw_size);
 	if (fields & SCRIPT_FIELD(ADDR))
@@ -439,7 +436,8 @@ int tally_script_sample_put(struct script *script, struct script_worker *worker,
 	if (!event->fields)
 		return 0;
 	return put_as(script, worker, to, resolver, event,
-		      sample->sample.present & PERF_SAMPLE_PERIOD ? sample->sample.period
-								  : event->event->attr.sample_period,
+		      sample->sample.present & PERF_SAMPLE_PERIOD
+			  ? sample->sample.period
+			  : event->event->attr.sample_period,
 		      sample, record);
 }

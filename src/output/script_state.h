@@ -57,7 +57,7 @@ struct script_comm {
 
 struct script_worker {
 	struct script_lines lines;
-	struct script_comm *comms; /* SCRIPT_COMMS */
+	struct script_comm *comms;    /* SCRIPT_COMMS */
 	const struct tally_buf *text; /* its last record's */
 };
 
@@ -78,7 +78,9 @@ struct script {
 	size_t event_count;
 	struct script_kind kinds[SCRIPT_KINDS_MOST];
 	unsigned kind_count;
-	uint64_t kernel_start; /* addresses from here up are the kernel's */
+	const char *kernel_name; /* as the recording's list of build-ids has it */
+	struct tally_map listed; /* hashes of the names in that list */
+	uint64_t kernel_start;   /* addresses from here up are the kernel's */
 	uint64_t want;
 	uint32_t max_stack;
 	bool serial; /* text depends on what was shown before */
@@ -128,7 +130,8 @@ unsigned tally_script_show_of(uint32_t type);
 /* script_branch.c */
 int tally_script_branches_put(const struct script *script, struct script_lines *lines,
 			      struct tally_buf *to, struct tally_resolver *resolver,
-			      const struct script_event *event, const struct tally_resolved *sample);
+			      const struct script_event *event,
+			      const struct tally_resolved *sample);
 
 /* A name from outside, harmless when that was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);

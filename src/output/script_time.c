@@ -7,7 +7,7 @@
 #include "output/script_state.h"
 
 #define TIMES_MOST 4096
-#define SECOND	   1000000000ULL
+#define SECOND     1000000000ULL
 
 struct spans {
 	struct script_time *list;

@@ -205,7 +205,7 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 
 /* Fills what MMAP and MMAP2 share.  1: taken, 0: not of interest, -ENOMEM. */
 static int row_begin(struct tally_process_table *table, const struct tally_body *body, uint32_t pid,
-		     bool executable, uint64_t time, struct tally_mapping_row *row)
+		     uint64_t time, struct tally_mapping_row *row)
 {
 	uint8_t cpumode = body->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	int64_t space = KERNEL_SPACE;
@@ -214,8 +214,6 @@ static int row_begin(struct tally_process_table *table, const struct tally_body 
 	    cpumode == PERF_RECORD_MISC_HYPERVISOR)
 		return 0;
 	if (cpumode != PERF_RECORD_MISC_KERNEL) {
-		if (!executable)
-			return 0;
 		space = space_of(table, pid);
 		if (space < 0)
 			return -ENOMEM;
@@ -230,13 +228,13 @@ static int feed_mmap(struct tally_process_table *table, const struct tally_body 
 {
 	const struct tally_record_mmap *mmap = &body->mmap;
 	struct tally_mapping_row row;
-	int taken = row_begin(table, body, mmap->pid, !(body->misc & MISC_MMAP_DATA), time, &row);
+	int taken = row_begin(table, body, mmap->pid, time, &row);
 
 	if (taken <= 0)
 		return taken;
 	row.mapping.start = mmap->addr;
 	row.mapping.pgoff = mmap->pgoff;
-	row.mapping.prot = PROT_EXEC;
+	row.mapping.prot = body->misc & MISC_MMAP_DATA ? 0 : PROT_EXEC;
 	return row_add(table, &row, mmap->len, mmap->filename);
 }
 
@@ -245,16 +243,16 @@ static int feed_mmap2(struct tally_process_table *table, const struct tally_body
 {
 	const struct tally_record_mmap2 *mmap = &body->mmap2;
 	struct tally_mapping_row row;
-	/* A writer that knew no protection left it 0. */
-	bool executable =
-	    (mmap->prot & PROT_EXEC) || (!mmap->prot && !(body->misc & MISC_MMAP_DATA));
-	int taken = row_begin(table, body, mmap->pid, executable, time, &row);
+	int taken = row_begin(table, body, mmap->pid, time, &row);
 
 	if (taken <= 0)
 		return taken;
 	row.mapping.start = mmap->addr;
 	row.mapping.pgoff = mmap->pgoff;
 	row.mapping.prot = mmap->prot;
+	/* A writer that knew no protection left it 0. */
+	if (!mmap->prot && !(body->misc & MISC_MMAP_DATA))
+		row.mapping.prot = PROT_EXEC;
 	row.mapping.flags = mmap->flags;
 	row.mapping.maj = mmap->maj;
 	row.mapping.min = mmap->min;

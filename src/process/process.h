@@ -35,8 +35,8 @@ void tally_process_table_free(struct tally_process_table *table);
 
 /* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL; others are passed over (after EXIT a thread still has its
  * name, until its number is given to a new one).  Times ascend; 0 for synthesised records: valid
- * from the start.  Mappings of data and of guests are passed over, as no sample's ip is looked up
- * in them. 0 or -ENOMEM. */
+ * from the start.  Mappings of guests are passed over, as no sample's ip is looked up
+ * in them; those of data are taken, as addresses of data are, and as they end what was there before. 0 or -ENOMEM. */
 int tally_process_feed(struct tally_process_table *table, const struct tally_body *body,
 		       uint64_t time);
 /* Builds the look-up structures. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/bytes.h"
 #include "base/table.h"
 
@@ -178,6 +179,22 @@ static const struct tally_data_build_id *recorded_build_id(const struct tally_fr
 	return &info->build_ids[*index - 1];
 }
 
+/* The kernel's, under whatever name: a kernel's file instead of "[kernel.kallsyms]". */
+static const struct tally_data_build_id *kernel_build_id(const struct tally_frame_source *source)
+{
+	const struct tally_data_info *info = tally_data_info(source->data);
+
+	for (size_t i = 0; i < info->build_id_count; i++) {
+		const struct tally_data_build_id *build_id = &info->build_ids[i];
+
+		if ((build_id->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL &&
+		    build_id->filename && build_id->filename[0] == '/' &&
+		    !strstr(build_id->filename, ".ko"))
+			return build_id;
+	}
+	return NULL;
+}
+
 static struct tally_image *image_get(const struct tally_frame_source *source,
 				     const struct tally_mapping *mapping, const char *filename)
 {
@@ -186,6 +203,7 @@ static struct tally_image *image_get(const struct tally_frame_source *source,
 	    .pid = mapping->pid == UINT32_MAX ? 0 : mapping->pid,
 	    .kernel = mapping->cpumode == PERF_RECORD_MISC_KERNEL,
 	    .ino = mapping->ino,
+	    .data = !(mapping->prot & PROT_EXEC) && mapping->cpumode != PERF_RECORD_MISC_KERNEL,
 	    .build_id_size = mapping->build_id_size,
 	};
 	size_t bracket = strcspn(filename, "]");
@@ -204,6 +222,8 @@ static struct tally_image *image_get(const struct tally_frame_source *source,
 			memcpy(kernel_name, filename, bracket + 1);
 			kernel_name[bracket + 1] = 0;
 			recorded = recorded_build_id(source, kernel_name);
+			if (!recorded && !strcmp(kernel_name, "[kernel.kallsyms]"))
+				recorded = kernel_build_id(source);
 		}
 		if (recorded && recorded->size <= sizeof(key.build_id)) {
 			key.build_id_size = recorded->size;

@@ -1,5 +1,6 @@
 /* Where an address leads, in all that a line of text needs. */
 #include <errno.h>
+#include <sys/mman.h>
 #include "session/ordered.h"
 #include "session/resolver.h"
 
@@ -21,6 +22,8 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 		found.mapped = true;
 		found.map_start = mapping->start;
 		found.map_end = mapping->end;
+		found.map_pid = mapping->pid;
+		found.executable = mapping->prot & PROT_EXEC;
 	}
 	if (mapping && mapping->ksymbol) {
 		/* All of it is one symbol. */

@@ -52,6 +52,8 @@ struct tally_located {
 	uint64_t symbol_start; /* in the terms of `place`; equal to symbol_end: no symbol */
 	uint64_t symbol_end;
 	uint64_t map_start, map_end; /* of the mapping */
+	uint32_t map_pid;            /* of the process that made it, perhaps a parent */
+	bool executable;
 };
 
 /* The same look-up as tally_resolver_frame(), with the details; not memoised: who prints keeps what

@@ -115,7 +115,7 @@ static void takes_attrs_of_any_size(void **state)
 		assert_int_equal(tally_data_event_count(file), 3);
 		assert_int_equal(tally_data_event(file, 2)->attr.size, sizes[i]);
 		assert_int_equal(tally_data_event(file, 2)->attr.config, 2);
-		assert_string_equal(tally_data_event(file, 2)->name, "cache-references");
+		assert_string_equal(tally_data_event(file, 2)->name, "cache-references:HG");
 		if (sizes[i] == 64)
 			assert_int_equal(tally_data_event(file, 0)->attr.config2, 0);
 		assert_int_equal(tally_data_find_event(file, 301), 2);
@@ -228,7 +228,7 @@ static void reads_killed_recordings_of_perf(void **state)
 	assert_true(tally_data_damage(file)->no_end);
 	assert_int_equal(tally_data_damage(file)->lost_bytes, 4);
 	assert_null(tally_data_info(file)->hostname);
-	assert_string_equal(tally_data_event(file, 0)->name, "cycles");
+	assert_string_equal(tally_data_event(file, 0)->name, "cycles:HG");
 	tally_data_close(file);
 	tally_buf_done(&data);
 	free(path);
@@ -435,7 +435,7 @@ static void bounds_every_feature(void **state)
 			file = open_data(path);
 			count_records(file, counts);
 			assert_int_equal(counts[PERF_RECORD_SAMPLE], 2);
-			assert_string_equal(tally_data_event(file, 0)->name, "cycles");
+			assert_string_equal(tally_data_event(file, 0)->name, "cycles:HG");
 			tally_data_close(file);
 			tally_buf_done(&tail);
 		}
@@ -499,14 +499,15 @@ static void names_events_by_their_attrs(void **state)
 	    {{.type = 0, .config = 0, .precise_ip = 2}, "cycles:pp"},
 	    {{.type = 0, .config = 0, .exclude_user = 1, .exclude_hv = 1, .precise_ip = 3},
 	     "cycles:kppp"},
-	    {{.type = 1, .config = 0}, "cpu-clock"},
-	    {{.type = 1, .config = 11}, "cgroup-switches"},
+	    {{.type = 1, .config = 0}, "cpu-clock:HG"},
+	    {{.type = 1, .config = 0, .exclude_guest = 1}, "cpu-clock"},
+	    {{.type = 1, .config = 11, .exclude_host = 1}, "cgroup-switches:G"},
 	    {{.type = 1, .config = 99}, "type 1 config 0x63"},
 	    {{.type = 2, .config = 314}, "tracepoint:314"},
-	    {{.type = 3, .config = 0x10002}, "LLC-load-misses"},
+	    {{.type = 3, .config = 0x10002}, "LLC-load-misses:HG"},
 	    {{.type = 3, .config = 0x90002}, "type 3 config 0x90002"},
-	    {{.type = 4, .config = 0x1a8}, "raw 0x1a8"},
-	    {{.type = 5, .bp_addr = 0x1000, .bp_type = 3}, "mem:0x1000:rw"},
+	    {{.type = 4, .config = 0x1a8}, "raw 0x1a8:HG"},
+	    {{.type = 5, .bp_addr = 0x1000, .bp_type = 3}, "mem:0x1000:rw:HG"},
 	    {{.type = 44, .config = 7}, "type 44 config 0x7"},
 	};
 	char *path = path_in(state, "names.data");

@@ -205,7 +205,7 @@ static void same_file_again_is_no_change(void **state)
 	assert_int_not_equal(era_at(table, 1, 15), era_at(table, 1, 20));
 }
 
-static void data_is_passed_over(void **state)
+static void data_takes_its_place(void **state)
 {
 	struct tally_process_table *table = *state;
 	struct tally_body body = {.type = PERF_RECORD_MMAP2,
@@ -223,8 +223,9 @@ static void data_is_passed_over(void **state)
 	body.mmap2.prot = PROT_EXEC;
 	feed(table, &body, 11);
 	assert_int_equal(tally_process_freeze(table), 0);
-	assert_string_equal(file_at(table, 1, 0x2000, 20), "/a");
-	assert_int_equal(tally_process_mapping_count(table), 1);
+	assert_string_equal(file_at(table, 1, 0x2000, 5), "/a");
+	assert_string_equal(file_at(table, 1, 0x2000, 20), "//anon");
+	assert_int_equal(tally_process_mapping_count(table), 2);
 }
 
 static void end_of_addresses(void **state)
@@ -421,7 +422,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(threads_share_all, setup, teardown),
 	    cmocka_unit_test_setup_teardown(newer_mapping_cuts_older, setup, teardown),
 	    cmocka_unit_test_setup_teardown(same_file_again_is_no_change, setup, teardown),
-	    cmocka_unit_test_setup_teardown(data_is_passed_over, setup, teardown),
+	    cmocka_unit_test_setup_teardown(data_takes_its_place, setup, teardown),
 	    cmocka_unit_test_setup_teardown(end_of_addresses, setup, teardown),
 	    cmocka_unit_test_setup_teardown(kernel_symbols_come_and_go, setup, teardown),
 	    cmocka_unit_test_setup_teardown(many_short_children, setup, teardown),
