@@ -133,8 +133,28 @@ enum trace_step_kind {
 	STEP_BYTES,    /* %*ph of the dynamic field; length is number, separator `mark` */
 };
 
+/* Steps that need no more than a copy or a load: what is loaded ... */
+enum trace_quick { QUICK_NOT, QUICK_TEXT, QUICK_U8, QUICK_U16, QUICK_U32, QUICK_U64 };
+
+/* ... and what is shown of it. */
+enum trace_quick_as {
+	QUICK_AS_D32,
+	QUICK_AS_D64,
+	QUICK_AS_U32,
+	QUICK_AS_U64,
+	QUICK_AS_X32,
+	QUICK_AS_X64,
+};
+
+enum {
+	TRACE_TEXT_SPARE = 16, /* bytes that may be read behind a step's text */
+	TRACE_NUMBER_MOST = 24,
+};
+
 struct trace_step {
 	enum trace_step_kind kind;
+	enum trace_quick quick;
+	enum trace_quick_as quick_as;
 	bool flag, reverse, compressed, port;
 	char mark;
 	const char *text;
@@ -151,8 +171,9 @@ struct trace_program {
 	size_t field_count;
 	struct trace_step *steps;
 	size_t step_count, step_room;
-	uint32_t needs; /* bytes that a payload must have for loads at fixed places */
-	bool by_fields; /* the print format is beyond understanding: fields are listed */
+	size_t quick_most; /* bytes that all quick steps together may write */
+	uint32_t needs;    /* bytes that a payload must have for loads at fixed places */
+	bool by_fields;    /* the print format is beyond understanding: fields are listed */
 };
 
 /* What a program runs on. */

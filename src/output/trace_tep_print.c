@@ -32,11 +32,17 @@ static struct trace_step *add_step(struct tep_maker *maker, enum trace_step_kind
 static void add_text(struct tep_maker *maker, const char *text, size_t length)
 {
 	struct trace_step *step = length ? add_step(maker, STEP_TEXT) : NULL;
+	char *copy;
 
 	if (!step)
 		return;
-	step->text = tally_tep_make_text(maker, text, length);
+	copy = tally_tep_make(maker, length + TRACE_TEXT_SPARE, 1);
+	if (!copy)
+		return;
+	memcpy(copy, text, length);
+	step->text = copy;
 	step->length = length;
+	step->quick = QUICK_TEXT;
 }
 
 /* Up to the next conversion; returns how much of the format it was. */
@@ -303,6 +309,57 @@ static void add_pointer(struct tep_maker *maker, const char *p, const struct tep
 	}
 }
 
+/* Plain numbers of plain fields need no more than a load. */
+static void make_quick(struct trace_step *step)
+{
+	const struct trace_spec *spec = &step->spec;
+	unsigned wide = spec->bits == 64;
+
+	if (!spec->plain || spec->bits < 32 || step->number->kind != EXPR_LOAD)
+		return;
+	switch (spec->conversion) {
+	case 'd':
+		step->quick_as = wide ? QUICK_AS_D64 : QUICK_AS_D32;
+		break;
+	case 'u':
+		step->quick_as = wide ? QUICK_AS_U64 : QUICK_AS_U32;
+		break;
+	case 'x':
+		step->quick_as = wide ? QUICK_AS_X64 : QUICK_AS_X32;
+		break;
+	default:
+		return;
+	}
+	switch (step->number->size) {
+	case 1:
+		step->quick = QUICK_U8;
+		break;
+	case 2:
+		step->quick = QUICK_U16;
+		break;
+	case 4:
+		step->quick = QUICK_U32;
+		break;
+	case 8:
+		step->quick = QUICK_U64;
+		break;
+	default:
+		break;
+	}
+}
+
+static void count_quick(struct trace_program *program)
+{
+	for (size_t i = 0; i < program->step_count; i++) {
+		const struct trace_step *step = &program->steps[i];
+
+		if (step->quick == QUICK_TEXT)
+			program->quick_most += step->length + TRACE_TEXT_SPARE;
+		else if (step->quick)
+			program->quick_most += TRACE_NUMBER_MOST;
+	}
+}
+
 static void add_value(struct tep_maker *maker, const char *start, const char *end,
 		      const struct tep_print_arg *arg, const struct trace_expr *star)
 {
@@ -319,6 +376,8 @@ static void add_value(struct tep_maker *maker, const char *start, const char *en
 		step->string = tally_tep_string(maker, arg);
 	else
 		step->number = tally_tep_expr(maker, arg);
+	if (*end != 's')
+		make_quick(step);
 }
 
 static const struct tep_print_arg *take_arg(struct tep_maker *maker, struct args *args)
@@ -395,4 +454,5 @@ void tally_tep_steps(struct tep_maker *maker)
 		else
 			format += literal(maker, format);
 	}
+	count_quick(program);
 }
