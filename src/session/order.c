@@ -20,8 +20,10 @@ static void look_at_events(struct order *order)
 	order->file_order = session->by_offset || !session->event_count;
 	if (order->file_order)
 		return;
-	/* perf does not sort recordings whose side-band records tell no time. */
-	order->file_order = !tally_data_event(session->data, 0)->layout.sample_id_all;
+	/* perf does not sort recordings whose side-band records tell no time; of a stream it does
+	 * not know that in time. */
+	order->file_order = tally_data_kind(session->data) != TALLY_DATA_PIPE &&
+			    !tally_data_event(session->data, 0)->layout.sample_id_all;
 	order->same_places = true;
 	event_places(session, 0, &order->sample_at, &order->trailer_back);
 	for (size_t i = 1; i < session->event_count; i++) {
@@ -39,7 +41,7 @@ int tally_order_init(struct order *order, const struct tally_session *session, b
 	*order = (struct order){
 	    .session = session,
 	    .others = others,
-	    .rounds = !ignore_rounds,
+	    .rounds = !ignore_rounds && !tally_data_total_order(session->data),
 	    .next_try = SIZE_MAX,
 	};
 	look_at_events(order);

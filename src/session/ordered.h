@@ -4,9 +4,10 @@
  * The order is perf's: records with a time are queued, FINISHED_ROUND n delivers what is not
  * younger than the youngest record seen up to round n-1, the end of the file delivers the rest;
  * equal times keep the order of the file; records without a time (none, 0 or ~0) are delivered
- * where they stand. When not every event tells its time, or the first has no trailers, all is in
- * file order.  Source: the perf.data format, and perf 6.1's behaviour.  How it is done, and how
- * much memory it takes: order.h. */
+ * where they stand.  Directories have no rounds.  All is in file order when not every event tells
+ * its time, or when the first one's records but samples do not (streams aside).  Source: the
+ * perf.data format, and perf 6.1's behaviour.  How it is done, and how much memory it takes:
+ * order.h. */
 #ifndef TALLY_SESSION_ORDERED_H
 #define TALLY_SESSION_ORDERED_H
 
