@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 #include <tally/error.h>
+#include <tally/info.h>
 #include <tally/record.h>
 
 #pragma GCC visibility push(default)
@@ -28,31 +29,6 @@ struct tally_data_event {
 	double scale; /* by which its counts are multiplied; 0: not told */
 	const uint32_t *cpus;
 	size_t cpu_count;
-};
-
-struct tally_data_build_id {
-	uint16_t misc; /* low bits: cpumode */
-	uint32_t pid;
-	uint8_t size, id[20];
-	const char *filename;
-};
-
-/* What the feature sections say; NULL or 0 where the file says nothing.  Borrowed until close. */
-struct tally_data_info {
-	const char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;
-	uint32_t cpus_available, cpus_online;
-	uint64_t total_mem_kb;
-	const char *const *cmdline;
-	size_t cmdline_count;
-	uint64_t sample_time_first, sample_time_last; /* ns */
-	bool has_sample_time;
-	uint64_t clockid_resolution; /* ns */
-	uint32_t clockid;
-	uint64_t clock_wall_ns, clock_event_ns;
-	bool has_clock_data;
-	const struct tally_data_build_id *build_ids;
-	size_t build_id_count;
-	uint64_t features[4]; /* the bitmap as it stands */
 };
 
 /* A run of records in native byte order, each 8-byte aligned and a multiple of 8 long.

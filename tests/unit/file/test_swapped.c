@@ -102,9 +102,88 @@ static void swap_event_desc(uint8_t *at)
 	}
 }
 
-/* The features that a reader is asked about here; others stay as they are and are not asked. */
-static void swap_feature(uint8_t *file, unsigned feature, uint64_t offset, uint64_t size)
+/* A section as a pattern: '4' and '8' numbers, 's' a string, 'n' a u32 that counts how often the
+ * rest comes, 'b' a u32 and so many bytes; what comes behind its end stays as it is. */
+static uint8_t *swap_pattern(uint8_t *at, const uint8_t *end, const char *pattern)
 {
+	for (; *pattern && at < end; pattern++) {
+		uint32_t count = load_u32(at);
+
+		if (*pattern == '8') {
+			swap_u64(at);
+			at += 8;
+		} else if (*pattern == 's' || *pattern == 'b') {
+			at = swap_string(at);
+		} else {
+			swap_u32(at);
+			at += 4;
+		}
+		if (*pattern == 'n') {
+			while (count--)
+				at = swap_pattern(at, end, pattern + 1);
+			break;
+		}
+	}
+	return at;
+}
+
+static void swap_cpu_topology(uint8_t *at, const uint8_t *end, uint32_t cpus)
+{
+	at = swap_pattern(at, end, "ns");
+	at = swap_pattern(at, end, "ns");
+	for (uint32_t i = 0; i < cpus; i++)
+		at = swap_pattern(at, end, "44");
+	at = swap_pattern(at, end, "ns");
+	for (uint32_t i = 0; i < cpus; i++)
+		at = swap_pattern(at, end, "4");
+}
+
+static void swap_mem_topology(uint8_t *at)
+{
+	uint64_t count = load_u64(at + 16);
+
+	swap_pattern(at, at + 24, "888");
+	for (at += 24; count; count--) {
+		uint64_t words = (load_u64(at + 16) + 63) / 64;
+
+		swap_pattern(at, at + 24, "888");
+		for (at += 24; words; words--, at += 8)
+			swap_u64(at);
+	}
+}
+
+static void swap_bpf_prog_info(uint8_t *at)
+{
+	uint32_t count = load_u32(at);
+
+	swap_u32(at);
+	for (at += 4; count; count--) {
+		uint32_t skip = load_u32(at) + load_u32(at + 4);
+
+		at = swap_pattern(at, at + 16, "448") + skip;
+	}
+}
+
+static void swap_simpleperf_file(uint8_t *at, const uint8_t *end)
+{
+	while (at + 4 < end) {
+		uint8_t *body = at + 4, *next = swap_string(at);
+
+		body += strlen((const char *)body) + 1;
+		swap_pattern(body, next, "484");
+		at = next;
+	}
+}
+
+/* The features that a reader is asked about here; others stay as they are and are not asked. */
+static void swap_feature(uint8_t *file, unsigned feature, uint64_t offset, uint64_t size,
+			 uint32_t *cpus)
+{
+	/* By number; the layouts are those of the perf.data format. */
+	static const char *const patterns[64] = {
+	    [14] = "n488s", [16] = "n4s",   [20] = "4n4444sss", [23] = "8",    [24] = "8",
+	    [26] = "n4b",   [27] = "44444", [28] = "nss",       [29] = "4488", [30] = "nss",
+	};
 	uint8_t *at = file + offset;
 	uint32_t count;
 
@@ -122,6 +201,7 @@ static void swap_feature(uint8_t *file, unsigned feature, uint64_t offset, uint6
 			swap_string(at);
 		break;
 	case 7:
+		*cpus = load_u32(at);
 		swap_u32(at);
 		swap_u32(at + 4);
 		break;
@@ -137,6 +217,9 @@ static void swap_feature(uint8_t *file, unsigned feature, uint64_t offset, uint6
 	case 12:
 		swap_event_desc(at);
 		break;
+	case 13:
+		swap_cpu_topology(at, at + size, *cpus);
+		break;
 	case 17:
 		count = load_u32(at);
 		swap_u32(at);
@@ -151,7 +234,32 @@ static void swap_feature(uint8_t *file, unsigned feature, uint64_t offset, uint6
 		swap_u64(at);
 		swap_u64(at + 8);
 		break;
+	case 18:
+		for (uint8_t *end = at + size; at < end; at += 8)
+			swap_u64(at);
+		break;
+	case 22:
+		swap_mem_topology(at);
+		break;
+	case 25:
+		swap_bpf_prog_info(at);
+		break;
+	case 31:
+		count = load_u32(at);
+		swap_u32(at);
+		for (at += 4; count; count--)
+			at = swap_string(swap_pattern(at, file + offset + size, "nss"));
+		break;
+	case 128:
+		swap_simpleperf_file(at, at + size);
+		break;
+	case 132:
+		for (uint8_t *end = at + size; at + 4 < end;)
+			at = swap_string(at);
+		break;
 	default:
+		if (feature < 64 && patterns[feature])
+			swap_pattern(at, at + size, patterns[feature]);
 		break;
 	}
 }
@@ -162,6 +270,7 @@ static bool swap_file(const struct tally_data *sound, struct tally_data *walked,
 	uint64_t attrs_at = load_u64(file + 24), attrs_size = load_u64(file + 32);
 	uint64_t entry = load_u64(file + 16), table;
 	struct tally_record record;
+	uint32_t cpus = 0;
 	int code;
 
 	while ((code = tally_data_next_record(walked, &record, NULL)) > 0) {
@@ -175,7 +284,8 @@ static bool swap_file(const struct tally_data *sound, struct tally_data *walked,
 	for (unsigned feature = 0; feature < 256; feature++) {
 		if (!(load_u64(file + 72 + feature / 64 * 8) >> (feature % 64) & 1))
 			continue;
-		swap_feature(file, feature, load_u64(file + table), load_u64(file + table + 8));
+		swap_feature(file, feature, load_u64(file + table), load_u64(file + table + 8),
+			     &cpus);
 		swap_u64(file + table);
 		swap_u64(file + table + 8);
 		table += 16;
@@ -201,6 +311,39 @@ static void same_text(const char *a, const char *b)
 	assert_int_equal(!a, !b);
 	if (a)
 		assert_string_equal(a, b);
+}
+
+static void same_machine(const struct tally_data_info *left, const struct tally_data_info *right)
+{
+	assert_int_equal(left->topology.sockets.count, right->topology.sockets.count);
+	assert_int_equal(left->topology.threads.count, right->topology.threads.count);
+	assert_int_equal(left->topology.cpu_count, right->topology.cpu_count);
+	assert_int_equal(left->topology.has_dies, right->topology.has_dies);
+	if (left->topology.cpu_count)
+		assert_memory_equal(left->topology.cpus, right->topology.cpus,
+				    left->topology.cpu_count * sizeof(*left->topology.cpus));
+	assert_int_equal(left->numa_node_count, right->numa_node_count);
+	for (size_t i = 0; i < left->numa_node_count; i++)
+		assert_int_equal(left->numa_nodes[i].total_kb, right->numa_nodes[i].total_kb);
+	assert_int_equal(left->cache_count, right->cache_count);
+	for (size_t i = 0; i < left->cache_count; i++)
+		assert_string_equal(left->caches[i].cpus, right->caches[i].cpus);
+	assert_int_equal(left->pmu_count, right->pmu_count);
+	for (size_t i = 0; i < left->pmu_count; i++)
+		assert_int_equal(left->pmus[i].type, right->pmus[i].type);
+	assert_int_equal(left->memory_block_size, right->memory_block_size);
+	assert_int_equal(left->memory_node_count, right->memory_node_count);
+	for (size_t i = 0; i < left->memory_node_count; i++)
+		assert_memory_equal(left->memory_nodes[i].blocks, right->memory_nodes[i].blocks,
+				    (left->memory_nodes[i].block_count + 63) / 64 * 8);
+	assert_int_equal(left->pmu_caps_count, right->pmu_caps_count);
+	assert_int_equal(left->aux_part_count, right->aux_part_count);
+	assert_int_equal(left->clock_wall_ns, right->clock_wall_ns);
+	assert_int_equal(left->event_desc_count, right->event_desc_count);
+	assert_int_equal(left->btf_count, right->btf_count);
+	assert_int_equal(left->bpf_program_count, right->bpf_program_count);
+	assert_int_equal(left->meta_info.count, right->meta_info.count);
+	assert_int_equal(left->file_count, right->file_count);
 }
 
 static void same_facts(const struct tally_data *a, const struct tally_data *b)
@@ -229,6 +372,7 @@ static void same_facts(const struct tally_data *a, const struct tally_data *b)
 		assert_string_equal(left->build_ids[i].filename, right->build_ids[i].filename);
 	}
 	assert_memory_equal(left->features, right->features, sizeof(left->features));
+	same_machine(left, right);
 }
 
 static void same_events(const struct tally_data *a, const struct tally_data *b)
