@@ -195,7 +195,7 @@ static int add_cpu(uint32_t *cpus, size_t *count, uint32_t cpu)
 }
 
 /* Source: the CPU_MAP record: u16 type; 0: u16 count, u16 each; 1: u16 words, u16 bytes of each,
- * padding to it, words; 2: u8 any, u8, u16 first, u16 last. */
+ * 4 bytes of padding when they are 8, words; 2: u8 any, u8, u16 first, u16 last. */
 static void read_cpus(struct file_cursor body, uint32_t *cpus, size_t *count)
 {
 	uint16_t type = cursor_u16(&body), words, width;
@@ -224,7 +224,7 @@ static void read_cpus(struct file_cursor body, uint32_t *cpus, size_t *count)
 	}
 	width = cursor_u16(&body);
 	if (width == 8)
-		cursor_bytes(&body, 2);
+		cursor_bytes(&body, 4);
 	for (uint32_t i = 0; (width == 4 || width == 8) && i < words; i++) {
 		uint64_t word = width == 8 ? cursor_u64(&body) : cursor_u32(&body);
 

@@ -243,6 +243,8 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 		break;
 	case WIRE_SIZED:
 	case WIRE_REST:
+	case WIRE_UPDATE:
+	case WIRE_COUNTERS:
 		add_bytes(to, name, get_pointer(member), get(count, sizeof(size_t)));
 		break;
 	case WIRE_READ:

@@ -108,17 +108,58 @@ static int decode_quickly(const struct tally_layout *layout, const struct tally_
 	return 0;
 }
 
+static bool fills(const struct tally_layout *layout, const struct tally_record *record)
+{
+	struct wire_walk walk = over(layout, record);
+	struct tally_sample sample;
+
+	return !tally_wire_walk(&walk, tally_wire_sample_rows, layout->sample_type, &sample) &&
+	       walk.at == record->size;
+}
+
+/* The layout that a sample with a branch stack has.  A recorder may have asked for hw_idx or for
+ * counters, and keep it so in the attr, where the kernel or the processor gave none: what the
+ * fields say must fill the record, so another shape is tried where the attr's does not.
+ * `room` holds a layout of its own. */
+static const struct tally_layout *shape_of(const struct tally_layout *layout,
+					   const struct tally_record *record,
+					   struct tally_layout *room)
+{
+	static const uint32_t left_out[] = {
+	    PERF_SAMPLE_BRANCH_HW_INDEX,
+	    PERF_SAMPLE_BRANCH_COUNTERS,
+	    PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_COUNTERS,
+	};
+	const uint32_t both = left_out[2];
+
+	if (!(layout->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
+	    !(layout->branch_sample_type & both) || fills(layout, record))
+		return layout;
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+		if ((layout->branch_sample_type & left_out[i]) != left_out[i])
+			continue;
+		*room = *layout;
+		room->branch_sample_type &= ~(uint64_t)left_out[i];
+		if (fills(room, record))
+			return room;
+	}
+	return layout;
+}
+
 int tally_sample_decode(const struct tally_layout *layout, const struct tally_record *record,
 			uint64_t want, struct tally_sample *ret, struct tally_error *error)
 {
 	struct wire_walk walk = over(layout, record);
 	struct wire_rows rows = tally_wire_sample_rows;
+	struct tally_layout room;
 	struct tally_sample sample = {.present = want & layout->sample_type};
 
 	if (is_quick(layout, sample.present))
 		return decode_quickly(layout, record, sample.present, ret, error);
 	while (rows.count && !(rows.rows[rows.count - 1].bit & sample.present))
 		rows.count--;
+	if (sample.present >= PERF_SAMPLE_BRANCH_STACK)
+		walk.layout = layout = shape_of(layout, record, &room);
 	if (tally_wire_walk(&walk, rows, layout->sample_type, &sample))
 		return cut(record, &walk, error);
 	*ret = sample;
@@ -156,6 +197,7 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	size_t trailer = trailer_of(layout, record->type);
 	/* A whole tally_body is large: only what a type has is cleared. */
 	struct tally_body body;
+	struct tally_layout room;
 	int failure;
 
 	memset(&body, 0, sizeof(body));
@@ -169,8 +211,10 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 			return failure;
 		walk.end -= trailer;
 	}
-	if (record->type == PERF_RECORD_SAMPLE)
+	if (record->type == PERF_RECORD_SAMPLE) {
 		body.sample.present = layout->sample_type;
+		walk.layout = layout = shape_of(layout, record, &room);
+	}
 	if (tally_wire_walk(&walk, tally_wire_rows(record->type), layout->sample_type,
 			    base_of(&body)))
 		return cut(record, &walk, error);

@@ -199,7 +199,7 @@ static const struct wire_row stat_round[] = {F(WIRE_U64, type), F(WIRE_U64, time
 #undef REC
 #define REC tally_record_event_update
 static const struct wire_row event_update[] = {F(WIRE_U64, type), F(WIRE_U64, id),
-					       FN(WIRE_REST, 0, data, data_size)};
+					       FN(WIRE_UPDATE, 0, data, data_size)};
 #undef REC
 #define REC tally_record_time_conv
 static const struct wire_row time_conv[] = {F(WIRE_U64, time_shift), F(WIRE_U64, time_mult),
@@ -216,10 +216,15 @@ static const struct wire_row compressed2[] = {FN(WIRE_SIZED, 0, data, data_size)
 static const struct wire_row bpf_metadata[] = {FS(WIRE_TEXT, 512, prog_name), F(WIRE_U64, nr),
 					       FN(WIRE_TEXTS, 320, entries, nr)};
 #undef REC
+/* Source: the counters of /proc/schedstat 15 to 17 as perf 7.0 keeps them: of a CPU six u32 (calls
+ * of sched_yield() to wakeups of the own CPU), then u64 times; of a domain all are u32. */
 #define REC tally_record_schedstat
-static const struct wire_row schedstat[] = {F(WIRE_U64, timestamp), F(WIRE_U32, cpu),
-					    F(WIRE_U16, version), F(WIRE_U16, domain),
-					    FN(WIRE_REST, 0, counters, counters_size)};
+static const struct wire_row schedstat_cpu[] = {F(WIRE_U64, timestamp), F(WIRE_U32, cpu),
+						F(WIRE_U16, version), F(WIRE_U16, domain),
+						FN(WIRE_COUNTERS, 6, counters, counters_size)};
+static const struct wire_row schedstat_domain[] = {
+    F(WIRE_U64, timestamp), F(WIRE_U32, cpu), F(WIRE_U16, version), F(WIRE_U16, domain),
+    FN(WIRE_COUNTERS, UINT16_MAX, counters, counters_size)};
 #undef REC
 #define REC tally_record_bytes
 static const struct wire_row bytes[] = {FN(WIRE_REST, 0, data, data_size)};
@@ -267,8 +272,8 @@ static const struct wire_rows by_type[] = {
     [PERF_RECORD_COMPRESSED] = ROWS(compressed),
     [PERF_RECORD_COMPRESSED2] = ROWS(compressed2),
     [PERF_RECORD_BPF_METADATA] = ROWS(bpf_metadata),
-    [PERF_RECORD_SCHEDSTAT_CPU] = ROWS(schedstat),
-    [PERF_RECORD_SCHEDSTAT_DOMAIN] = ROWS(schedstat),
+    [PERF_RECORD_SCHEDSTAT_CPU] = ROWS(schedstat_cpu),
+    [PERF_RECORD_SCHEDSTAT_DOMAIN] = ROWS(schedstat_domain),
 };
 
 struct wire_rows tally_wire_rows(uint32_t type)

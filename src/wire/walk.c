@@ -198,6 +198,63 @@ static int rest(struct wire_walk *walk, const uint8_t **member, size_t *size)
 	return bytes(walk, *size, member);
 }
 
+static void swap_words(uint8_t *at, size_t size, size_t width)
+{
+	for (; size >= width; at += width, size -= width)
+		store(at, width, swapped(load(at, width), width));
+}
+
+/* As in CPU_MAP: a type, then {count, CPUs}, {count, width, padding to it, words} or {any, padding,
+ * first, last}. */
+static void swap_cpus(uint8_t *at, size_t size, bool to_native)
+{
+	uint64_t type, width;
+
+	if (size < 8)
+		return;
+	type = to_native ? swapped(load_u16(at), 2) : load_u16(at);
+	width = to_native ? swapped(load_u16(at + 4), 2) : load_u16(at + 4);
+	swap_words(at, 2, 2);
+	if (type == 2) {
+		swap_words(at + 4, 4, 2);
+	} else if (type == 1) {
+		size_t words = width == 8 ? 10 : 6;
+
+		swap_words(at + 2, 4, 2);
+		if ((width == 4 || width == 8) && size > words)
+			swap_words(at + words, size - words, (size_t)width);
+	} else if (!type) {
+		swap_words(at + 2, size - 2, 2);
+	}
+}
+
+static int update(struct wire_walk *walk, struct tally_record_event_update *record)
+{
+	size_t start = walk->at;
+	int error = rest(walk, &record->data, &record->data_size);
+
+	if (error || walk->mode != WIRE_SWAP)
+		return error;
+	if (record->type == 1 && record->data_size >= 8)
+		swap_words(walk->bytes + start, 8, 8);
+	else if (record->type == 3)
+		swap_cpus(walk->bytes + start, record->data_size, walk->to_native);
+	return 0;
+}
+
+static int counters(struct wire_walk *walk, size_t narrow, const uint8_t **member, size_t *size)
+{
+	size_t start = walk->at, first;
+	int error = rest(walk, member, size);
+
+	if (error || walk->mode != WIRE_SWAP)
+		return error;
+	first = *size < narrow * 4 ? *size : narrow * 4;
+	swap_words(walk->bytes + start, first, 4);
+	swap_words(walk->bytes + start + first, *size - first, 8);
+	return 0;
+}
+
 static int read_values(struct wire_walk *walk, struct tally_read *read)
 {
 	uint64_t format = walk->layout->read_format;
@@ -530,6 +587,10 @@ static int field(struct wire_walk *walk, const struct wire_row *row, uint8_t *ba
 		return elements(walk, *(uint64_t *)count, row->size, 0, pointer);
 	case WIRE_REST:
 		return rest(walk, pointer, count);
+	case WIRE_UPDATE:
+		return update(walk, (struct tally_record_event_update *)(void *)base);
+	case WIRE_COUNTERS:
+		return counters(walk, row->size, pointer, count);
 	case WIRE_SIZED:
 		return sized(walk, pointer, count);
 	case WIRE_READ:

@@ -45,6 +45,8 @@ enum wire_kind {
 	WIRE_TIME_TAIL,  /* what TIME_CONV has since Linux 5.10 */
 	WIRE_FMT1,       /* a u64 of AUXTRACE_ERROR since fmt 1 */
 	WIRE_ERROR_TEXT, /* 64 bytes, before fmt 2 cut after the text */
+	WIRE_UPDATE,     /* text, a double or CPUs, by the type of an EVENT_UPDATE; to the end */
+	WIRE_COUNTERS,   /* size counters of u32, then u64 ones, to the end */
 	WIRE_FMT2,       /* two u32 of AUXTRACE_ERROR since fmt 2 */
 };
 

@@ -117,6 +117,8 @@ static void fill(struct random_source *source, const struct tally_layout *layout
 		*(const void **)member = source->words;
 		break;
 	case WIRE_REST:
+	case WIRE_UPDATE:
+	case WIRE_COUNTERS:
 	case WIRE_SIZED:
 		few *= 8;
 		memcpy(base + row->count, &few, 8);

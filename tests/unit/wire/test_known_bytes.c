@@ -392,6 +392,96 @@ static void counts_beyond_the_record_are_refused(void **state)
 	assert_int_equal(body.misc, 0x5a5a); /* untouched */
 }
 
+static const struct tally_attr branchy = {
+    .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_DATA_SRC,
+    .branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_COUNTERS};
+
+/* Recorders ask for hw_idx and counters, and keep it in the attr when they were not given. */
+static void branch_stacks_without_what_the_attr_says(void **state)
+{
+	static const uint8_t full[] __attribute__((aligned(8))) = {
+	    HEAD(9, 2, 72), B64(0x401000), B64(1), B64(5),    B64(0x401100),
+	    B64(0x401200),  B64(1),        B64(9), B64(0x77),
+	};
+	static const uint8_t no_counters[] __attribute__((aligned(8))) = {
+	    HEAD(9, 2, 64), B64(0x401000), B64(1), B64(5),
+	    B64(0x401100),  B64(0x401200), B64(1), B64(0x77),
+	};
+	static const uint8_t neither[] __attribute__((aligned(8))) = {
+	    HEAD(9, 2, 56), B64(0x401000), B64(1), B64(0x401100), B64(0x401200), B64(1), B64(0x77),
+	};
+	static const struct {
+		const uint8_t *bytes;
+		uint64_t index;
+		bool counters;
+	} cases[] = {{full, 5, true}, {no_counters, 5, false}, {neither, 0, false}};
+	struct tally_layout layout;
+	struct tally_sample sample;
+
+	(void)state;
+	tally_layout_init(&layout, &branchy);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tally_record record = {
+		    .bytes = cases[i].bytes, .type = 9, .size = load_u16(cases[i].bytes + 6)};
+		struct tally_body body;
+
+		assert_int_equal(tally_sample_decode(&layout, &record, UINT64_MAX, &sample, NULL),
+				 0);
+		assert_int_equal(sample.branch_nr, 1);
+		assert_int_equal(sample.branches[0].from, 0x401100);
+		assert_int_equal(sample.branch_hw_idx, cases[i].index);
+		assert_int_equal(!!sample.branch_counters, cases[i].counters);
+		assert_int_equal(sample.data_src, 0x77);
+		assert_int_equal(tally_record_decode(&layout, &record, &body, NULL), 0);
+		assert_int_equal(body.sample.data_src, 0x77);
+	}
+}
+
+/* Text stays, numbers are turned. */
+static void tool_records_of_the_other_order(void **state)
+{
+	static const uint8_t scale[] = {HEAD(78, 0, 32), B64(1), B64(7), B64(0x3fd0000000000000)};
+	static const uint8_t name[] = {
+	    HEAD(78, 0, 32), B64(2), B64(7), 'n', 'a', 'm', 'e', 0, 0, 0, 0};
+	static const uint8_t list[] = {HEAD(78, 0, 32), B64(3), B64(7), B16(0),
+				       B16(2),          B16(1), B16(3)};
+	static const uint8_t mask[] = {
+	    HEAD(78, 0, 48), B64(3), B64(7), B16(1), B16(1), B16(8), B32(0),
+	    B64(5),          0,      0,      0,      0,      0,      0};
+	static const uint8_t range[] = {HEAD(78, 0, 32), B64(3), B64(7), B16(2), 1, 0,
+					B16(2),          B16(9)};
+	static const uint8_t cpu[] = {HEAD(85, 0, 56), B64(9), B32(1), B16(17), B16(0), B32(1),
+				      B32(2),          B32(3), B32(4), B32(5),  B32(6), B64(7)};
+	static const uint8_t domain[] = {HEAD(86, 0, 32), B64(9), B32(1), B16(17),
+					 B16(2),          B32(1), B32(2)};
+	static const struct {
+		const uint8_t *bytes;
+		size_t size, at, width; /* a field that must turn; width 0: none */
+	} cases[] = {
+	    {scale, sizeof(scale), 24, 8}, {name, sizeof(name), 24, 0},
+	    {list, sizeof(list), 30, 2},   {mask, sizeof(mask), 34, 8},
+	    {range, sizeof(range), 30, 2}, {cpu, sizeof(cpu), 44, 4},
+	    {cpu, sizeof(cpu), 48, 8},     {domain, sizeof(domain), 28, 4},
+	};
+	struct tally_layout layout;
+
+	(void)state;
+	tally_layout_init(&layout, &plain);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t bytes[64] __attribute__((aligned(8)));
+		const uint8_t *was = cases[i].bytes + cases[i].at;
+
+		memcpy(bytes, cases[i].bytes, cases[i].size);
+		assert_int_equal(tally_record_swap(&layout, bytes, cases[i].size, false, NULL), 0);
+		for (size_t k = 0; k < cases[i].width; k++)
+			assert_int_equal(bytes[cases[i].at + k], was[cases[i].width - 1 - k]);
+		if (!cases[i].width)
+			assert_memory_equal(bytes + cases[i].at, was, 8);
+		assert_int_equal(tally_record_swap(&layout, bytes, cases[i].size, true, NULL), 0);
+		assert_memory_equal(bytes, cases[i].bytes, cases[i].size);
+	}
+}
+
 static void attrs_as_text(void **state)
 {
 	static const struct tally_attr attr = {
@@ -429,6 +519,8 @@ int main(void)
 	    cmocka_unit_test(text_poke),
 	    cmocka_unit_test(callchain_deferred),
 	    cmocka_unit_test(counts_beyond_the_record_are_refused),
+	    cmocka_unit_test(branch_stacks_without_what_the_attr_says),
+	    cmocka_unit_test(tool_records_of_the_other_order),
 	    cmocka_unit_test(attrs_as_text),
 	};
 
