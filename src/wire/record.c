@@ -108,13 +108,18 @@ static int decode_quickly(const struct tally_layout *layout, const struct tally_
 	return 0;
 }
 
+/* Numbers of branch records in a processor are small, -1 for none; addresses are not. */
+#define HW_INDEX_MOST 4096U
+
+/* Whether the fields end where the record does, and what stands for an index can be one. */
 static bool fills(const struct tally_layout *layout, const struct tally_record *record)
 {
 	struct wire_walk walk = over(layout, record);
-	struct tally_sample sample;
+	struct tally_sample sample = {0};
 
 	return !tally_wire_walk(&walk, tally_wire_sample_rows, layout->sample_type, &sample) &&
-	       walk.at == record->size;
+	       walk.at == record->size &&
+	       (sample.branch_hw_idx + 1 <= HW_INDEX_MOST || !sample.branch_nr);
 }
 
 /* The layout that a sample with a branch stack has.  A recorder may have asked for hw_idx or for
@@ -126,8 +131,8 @@ static const struct tally_layout *shape_of(const struct tally_layout *layout,
 					   struct tally_layout *room)
 {
 	static const uint32_t left_out[] = {
-	    PERF_SAMPLE_BRANCH_HW_INDEX,
 	    PERF_SAMPLE_BRANCH_COUNTERS,
+	    PERF_SAMPLE_BRANCH_HW_INDEX,
 	    PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_COUNTERS,
 	};
 	const uint32_t both = left_out[2];

@@ -407,6 +407,10 @@ static void branch_stacks_without_what_the_attr_says(void **state)
 	    HEAD(9, 2, 64), B64(0x401000), B64(1), B64(5),
 	    B64(0x401100),  B64(0x401200), B64(1), B64(0x77),
 	};
+	static const uint8_t no_index[] __attribute__((aligned(8))) = {
+	    HEAD(9, 2, 64), B64(0x401000), B64(1), B64(0x401100),
+	    B64(0x401200),  B64(1),        B64(9), B64(0x77),
+	};
 	static const uint8_t neither[] __attribute__((aligned(8))) = {
 	    HEAD(9, 2, 56), B64(0x401000), B64(1), B64(0x401100), B64(0x401200), B64(1), B64(0x77),
 	};
@@ -414,7 +418,8 @@ static void branch_stacks_without_what_the_attr_says(void **state)
 		const uint8_t *bytes;
 		uint64_t index;
 		bool counters;
-	} cases[] = {{full, 5, true}, {no_counters, 5, false}, {neither, 0, false}};
+	} cases[] = {
+	    {full, 5, true}, {no_counters, 5, false}, {no_index, 0, true}, {neither, 0, false}};
 	struct tally_layout layout;
 	struct tally_sample sample;
 
