@@ -6,6 +6,9 @@
 #include "base/text.h"
 #include "wire/dump.h"
 
+/* perf counts a stream's offsets from behind its header {u64 magic, u64 size}. */
+#define PIPE_HEADER 16
+
 void tally_script_dump_init(struct tally_script_dump *dump, const struct tally_data *data)
 {
 	*dump = (struct tally_script_dump){
@@ -13,6 +16,10 @@ void tally_script_dump_init(struct tally_script_dump *dump, const struct tally_d
 	    .path = tally_data_path(data),
 	    .arch = tally_script_arch(tally_data_info(data)->arch),
 	};
+	if (tally_data_kind(data) == TALLY_DATA_PIPE) {
+		dump->path = "pipe";
+		dump->offset_bias = PIPE_HEADER;
+	}
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
 		dump->sample_type |= tally_data_event(data, i)->attr.sample_type;
 	if (tally_data_event_count(data))
@@ -176,7 +183,8 @@ void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_d
 {
 	static const struct tally_layout none;
 	const struct tally_data_event *of = NULL;
-	uint64_t offset = record->offset - dump->offset_bias;
+	struct tally_data_place place = tally_data_place(dump->data, record->offset);
+	uint64_t offset = place.offset - dump->offset_bias;
 	struct tally_error error = {0};
 	struct tally_body body;
 	int damaged;
@@ -187,6 +195,13 @@ void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_d
 	buf_0x(buf, offset);
 	tally_buf_byte(buf, '@');
 	tally_text_escape(buf, dump->path, strlen(dump->path));
+	if (tally_data_kind(dump->data) == TALLY_DATA_DIRECTORY) {
+		tally_buf_text(buf, "/data");
+		if (place.part >= 0) {
+			tally_buf_byte(buf, '.');
+			buf_dec(buf, (uint64_t)place.part);
+		}
+	}
 	tally_buf_text(buf, " [");
 	buf_0x(buf, record->size);
 	tally_buf_text(buf, "]: event: ");

@@ -368,6 +368,25 @@ int tally_body_dump(const struct tally_layout *layout, const struct tally_body *
 	return to->failed;
 }
 
+int tally_record_dump(const struct tally_layout *layout, const struct tally_record *record,
+		      char **ret, struct tally_error *error)
+{
+	struct tally_buf text = {0};
+	struct tally_body body;
+	int failed = tally_record_decode(layout, record, &body, error);
+
+	if (failed)
+		return failed;
+	tally_body_dump(layout, &body, &text);
+	tally_buf_str(&text);
+	if (text.failed) {
+		tally_buf_done(&text);
+		return -ENOMEM;
+	}
+	*ret = (char *)text.data;
+	return 0;
+}
+
 int tally_attr_dump(const struct tally_attr *attr, struct tally_buf *to)
 {
 #define NUMBER(member)    \

@@ -148,7 +148,7 @@ static const struct wire_row callchain_deferred[] = {F(WIRE_U64, cookie), F(WIRE
 static const struct wire_row header_attr[] = {F(WIRE_ATTR, attr), FN(WIRE_IDS, 8, ids, id_count)};
 #undef REC
 #define REC tally_record_event_type
-static const struct wire_row event_type[] = {F(WIRE_U64, id), FS(WIRE_TEXT, 64, name)};
+static const struct wire_row event_type[] = {F(WIRE_U64, id), FS(WIRE_STRING, 8, name)};
 #undef REC
 #define REC tally_record_tracing_data
 static const struct wire_row tracing_data[] = {F(WIRE_U32, size)};

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -35,6 +36,7 @@ static struct tally_body decode(const struct tally_attr *attr, const uint8_t *by
 	struct tally_buf dump = {0};
 	struct tally_body body;
 	uint8_t again[512];
+	char *whole;
 
 	assert_int_equal(record.size, size);
 	tally_layout_init(&layout, attr);
@@ -46,6 +48,9 @@ static struct tally_body decode(const struct tally_attr *attr, const uint8_t *by
 	assert_int_equal(tally_body_dump(&layout, &body, &dump), 0);
 	if (text)
 		assert_string_equal(tally_buf_str(&dump), text);
+	assert_int_equal(tally_record_dump(&layout, &record, &whole, NULL), 0);
+	assert_string_equal(whole, tally_buf_str(&dump));
+	free(whole);
 	tally_buf_done(&dump);
 	return body;
 }
@@ -372,6 +377,16 @@ static void callchain_deferred(void **state)
 	assert_int_equal(body.callchain_deferred.ips[1], 0x402000);
 }
 
+/* What perf 3.8 wrote to a pipe: the name is as long as it is, up to the next 8 bytes. */
+static void event_type_of_a_stream(void **state)
+{
+	static const uint8_t bytes[] __attribute__((aligned(8))) = {
+	    HEAD(65, 0, 24), B64(0), 'c', 'y', 'c', 'l', 'e', 's', 0, 0};
+
+	(void)state;
+	decode(&plain, bytes, sizeof(bytes), "EVENT_TYPE\nmisc=0\nid=0\nname=\"cycles\"\n");
+}
+
 static void counts_beyond_the_record_are_refused(void **state)
 {
 	/* nr is chosen so that nr * 16 wraps to 16. */
@@ -523,6 +538,7 @@ int main(void)
 	    cmocka_unit_test(ksymbol),
 	    cmocka_unit_test(text_poke),
 	    cmocka_unit_test(callchain_deferred),
+	    cmocka_unit_test(event_type_of_a_stream),
 	    cmocka_unit_test(counts_beyond_the_record_are_refused),
 	    cmocka_unit_test(branch_stacks_without_what_the_attr_says),
 	    cmocka_unit_test(tool_records_of_the_other_order),
