@@ -375,6 +375,14 @@ uint32_t tally_frames_find_kernel(struct tally_frames *frames,
 	return tally_frames_find(frames, number - 1, addr);
 }
 
+struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32_t frame)
+{
+	const struct frame_row *row =
+	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+
+	return image_at(frames, row->image)->image;
+}
+
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
 {
 	const struct frame_row *row =

@@ -72,6 +72,8 @@ uint32_t tally_frames_find_kernel(struct tally_frames *frames,
 /* The extent of a frame's symbol, in the image's places; false when it has none. */
 bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint64_t *ret_start,
 			 uint64_t *ret_end);
+/* The image that a frame is in; NULL: none that is read. */
+struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32_t frame);
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
 
 #endif
