@@ -44,7 +44,9 @@ static int read_cmdline(struct tally_data *data, struct file_cursor *cursor)
 /* {u64 n, n x {u64 offset, u64 size}} */
 static int read_auxtrace(struct tally_data *data, struct file_cursor *cursor)
 {
-	uint64_t count = cursor_u64(cursor);
+	/* simpleperf writes the pairs without their count. */
+	uint64_t whole = cursor_left(cursor);
+	uint64_t count = whole && whole % 16 == 0 ? whole / 16 : cursor_u64(cursor);
 	struct tally_data_aux_part *parts;
 
 	if (count > cursor_left(cursor) / 16) {

@@ -80,7 +80,8 @@ static void check(const struct corpus_row *row, void *context)
 	if (!has(row->counts, "BAD="))
 		check_counts(row, data, counts);
 	if (!has(row->notes, "trunc") && !has(row->notes, "size 0") && !has(row->notes, "feat"))
-		assert_int_equal(tally_data_damage(data)->count, 0);
+		if (tally_data_damage(data)->count)
+			fail_msg("%s: %s", row->path, tally_data_damage(data)->text);
 	assert_int_equal(tally_data_kind(data),
 			 strcmp(row->format, "pipe") ? TALLY_DATA_FILE : TALLY_DATA_PIPE);
 	assert_int_equal(tally_data_event_count(data), strtoul(row->events, NULL, 10));
