@@ -8,6 +8,7 @@
 #include "file/read_at.h"
 #include "session/lump_visit.h"
 #include "session/plan.h"
+#include "session/scan.h"
 
 struct visit {
 	struct tally_session *session;
@@ -162,8 +163,12 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 		session->counts.undecoded += visit.resolvers[i].damaged;
 		tally_resolver_done(&visit.resolvers[i]);
 	}
-	if (visit.lumped)
+	/* A second visit is rare, and right without them; what comes after the first needs the room.
+	 */
+	if (visit.lumped) {
 		tally_lump_visit_done(&visit.lumps);
+		tally_session_drop_lumps(session);
+	}
 	free(visit.lump_want);
 	free(visit.plans);
 	free(visit.resolvers);
