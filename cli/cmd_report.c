@@ -15,6 +15,7 @@
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
+#include "recording.h"
 #include "say.h"
 #include "term.h"
 
@@ -294,14 +295,15 @@ int cmd_report(int argc, char **argv)
 	    .mixed = true,
 	};
 	struct report report = {
-	    .input = "perf.data",
 	    .keys = {{TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL}, 3},
 	    .trees = {.least = LEAST_USUAL},
 	    .children = true,
 	};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "Input"},
-	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &report.input},
+	    {CLI_STRING, 'i', "input", "FILE",
+	     "the recording: a file, a directory, - for standard input (perf.data)",
+	     .to = &report.input},
 	    {CLI_STRING, 0, "symfs", "DIR", "look for binaries below this folder",
 	     .to = &report.symfs},
 	    {CLI_STRING, 0, "kallsyms", "FILE", "the kernel's symbols, instead of /proc/kallsyms",
@@ -360,8 +362,7 @@ int cmd_report(int argc, char **argv)
 		report.input = argv[at];
 	if (report.max_stack > UINT32_MAX)
 		report.max_stack = 0; /* no limit that any chain could meet */
-	if (!report.input)
-		report.input = "perf.data";
+	report.input = cli_recording(report.input);
 	status = numbers(&usage, "--pid", &report.pids, &report.pid_numbers);
 	if (!status)
 		status = numbers(&usage, "--tid", &report.tids, &report.tid_numbers);

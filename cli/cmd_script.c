@@ -16,6 +16,7 @@
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
+#include "recording.h"
 #include "say.h"
 
 struct script {
@@ -205,10 +206,12 @@ int cmd_script(int argc, char **argv)
 		     "the order of time: the text of perf script, which other programs read.",
 	    .mixed = true,
 	};
-	struct script script = {.input = "perf.data"};
+	struct script script = {0};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "Input"},
-	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &script.input},
+	    {CLI_STRING, 'i', "input", "FILE",
+	     "the recording: a file, a directory, - for standard input (perf.data)",
+	     .to = &script.input},
 	    {CLI_STRING, 0, "symfs", "DIR", "look for binaries below this folder",
 	     .to = &script.symfs},
 	    {CLI_STRING, 0, "kallsyms", "FILE", "the kernel's symbols, instead of /proc/kallsyms",
@@ -273,8 +276,7 @@ int cmd_script(int argc, char **argv)
 	}
 	if (at < argc)
 		script.input = argv[at];
-	if (!script.input)
-		script.input = "perf.data";
+	script.input = cli_recording(script.input);
 	status = numbers(&usage, "--pid", &script.pids, &script.pid_numbers);
 	if (!status)
 		status = numbers(&usage, "--tid", &script.tids, &script.tid_numbers);
