@@ -140,13 +140,14 @@ static int settle(struct tally_profile *profile, struct tally_gather *gather, bo
 	gather->contexts = (struct tally_contexts){0};
 	profile->sums = gather->sums;
 	gather->sums = NULL;
-	if (tally_settled_make(&gather->calls, &profile->settled) ||
-	    tally_places_init(&profile->places, profile->session) ||
+	if (tally_settled_make(&gather->calls, &profile->settled))
+		return no_memory(error);
+	/* What is left of it is not needed by what follows, which is where most is. */
+	tally_gather_done(gather);
+	if (tally_places_init(&profile->places, profile->session) ||
 	    tally_rows_make(&plan, &profile->settled, &profile->contexts, &profile->places,
 			    &profile->rows))
 		return no_memory(error);
-	if (!trees)
-		tally_settled_done(&profile->settled);
 	return 0;
 }
 
@@ -194,7 +195,10 @@ static int gather_all(struct tally_profile *profile, const struct tally_profile_
 			return no_memory(error);
 		gathering->ready[0] = true;
 	}
-	return settle(profile, &gathering->workers[0], options->callchains, error);
+	gathering->ready[0] = false; /* it is used up, whatever comes */
+	result = settle(profile, &gathering->workers[0], options->callchains, error);
+	tally_gather_done(&gathering->workers[0]);
+	return result;
 }
 
 int tally_profile_new(struct tally_session *session, const struct tally_profile_options *options,

@@ -252,6 +252,24 @@ static int count_events(const struct tally_rows_plan *plan, const struct tally_c
 	return 0;
 }
 
+/* Puts the rows in the order of the items, which are used up: along each cycle of rows that take
+ * each other's places. */
+static void permute(struct tally_row *list, struct item *items, uint32_t count)
+{
+	for (uint32_t start = 0; start < count; start++) {
+		struct tally_row first = list[start];
+		uint32_t to = start, from;
+
+		while ((from = items[to].row) != start) {
+			list[to] = list[from];
+			items[to].row = to;
+			to = from;
+		}
+		list[to] = first;
+		items[to].row = to;
+	}
+}
+
 int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
 			 const struct tally_places *places, struct tally_rows *rows)
 {
@@ -263,7 +281,6 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	    .list = rows->list,
 	    .count = rows->count,
 	};
-	struct tally_row *list = NULL;
 	int result = count_events(plan, contexts, rows);
 
 	by.items = malloc(room * sizeof(*by.items));
@@ -277,14 +294,15 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	free(by.symbol_rank);
 	free(by.context_rank);
 	free(by.dso_rank);
-	if (!result && !(list = malloc(room * sizeof(*list))))
-		result = -ENOMEM;
 	if (!result) {
-		for (uint32_t i = 0; i < rows->count; i++)
-			list[i] = rows->list[by.items[i].row];
-		free(rows->list);
-		rows->list = list;
-		rows->room = rows->count;
+		void *fitting;
+
+		permute(rows->list, by.items, rows->count);
+		fitting = reallocarray(rows->list, room, sizeof(*rows->list));
+		if (fitting) {
+			rows->list = fitting;
+			rows->room = rows->count;
+		}
 	}
 	free(by.items);
 	return result;

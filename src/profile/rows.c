@@ -186,11 +186,15 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 			for (uint32_t i = 0; i < rows.count; i++)
 				rows.list[i].children = rows.list[i].self;
 		}
-		result = tally_row_order_make(plan, contexts, places, &rows);
 	}
+	/* Ordering is what takes most room. */
 	free(open);
 	free(rows.slots);
 	rows.slots = NULL;
+	if (!plan->trees)
+		tally_settled_done(settled);
+	if (!result)
+		result = tally_row_order_make(plan, contexts, places, &rows);
 	if (result) {
 		tally_rows_done(&rows);
 		return result;

@@ -38,7 +38,8 @@ struct tally_rows_plan {
 	uint32_t event_count;
 };
 
-/* Makes rows, writes each node's row, and sums the tree.  0 or -ENOMEM. */
+/* Makes rows, writes each node's row, and sums the tree, which is gone after that when plan->trees
+ * does not ask for it.  0 or -ENOMEM. */
 int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
 		    const struct tally_contexts *contexts, struct tally_places *places,
 		    struct tally_rows *ret);
