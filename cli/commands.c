@@ -11,6 +11,8 @@ const struct cli_command cli_commands[] = {
      cmd_record},
     {"report", "say where the time of a recording went", cmd_report},
     {"script", "print a recording's samples and records one by one", cmd_script},
+    {"evlist", "list the events of a recording", cmd_evlist},
+    {"info", "say what a recording is, and what is in it", cmd_info},
     {"help", "the manual page of a command", cmd_help},
     {"version", "the version", cmd_version},
 };

@@ -7,6 +7,7 @@
 #include <tally/data.h>
 #include <tally/error.h>
 #include <tally/event.h>
+#include <tally/header.h>
 #include <tally/info.h>
 #include <tally/kernel.h>
 #include <tally/profile.h>

@@ -1,0 +1,90 @@
+/* `tally evlist`: the events of a recording. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tally/data.h>
+#include <tally/header.h>
+#include <unistd.h>
+#include "command.h"
+#include "options.h"
+#include "pager.h"
+#include "say.h"
+
+struct evlist {
+	const char *input;
+	bool verbose, freq, group, trace_fields, json, force;
+};
+
+static int show(const struct evlist *evlist, const struct tally_data *data)
+{
+	struct tally_evlist_options options = {
+	    .size = sizeof(options),
+	    .verbose = evlist->verbose,
+	    .freq = evlist->freq,
+	    .group = evlist->group,
+	    .trace_fields = evlist->trace_fields,
+	    .harmless = isatty(STDOUT_FILENO),
+	};
+	struct cli_pager pager;
+	int result;
+
+	cli_pager_start(&pager);
+	result = evlist->json ? tally_evlist_json(data, stdout)
+			      : tally_evlist_text(data, &options, stdout);
+	cli_pager_finish(&pager);
+	if (!result || result == -EPIPE) /* whoever reads has seen enough */
+		return CLI_OK;
+	cli_say("evlist", "the events could not be written: %s", strerror(-result));
+	return CLI_FAILED;
+}
+
+static int run(const struct evlist *evlist)
+{
+	struct tally_data *data;
+	struct tally_error error;
+	int status;
+
+	if (tally_data_open(evlist->input, NULL, &data, &error))
+		return cli_say_error("evlist", &error);
+	status = show(evlist, data);
+	tally_data_close(data);
+	return status;
+}
+
+int cmd_evlist(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
+	const struct cli_usage usage = {
+	    .command = "evlist",
+	    .forms = forms,
+	    .about = "Lists the events of a recording, a line each, as perf evlist does.",
+	    .mixed = true,
+	};
+	struct evlist evlist = {.input = "perf.data"};
+	const struct cli_option options[] = {
+	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &evlist.input},
+	    {CLI_FLAG, 'f', "force", NULL, "", .to = &evlist.force, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 'v', "verbose", NULL, "all that was asked of the kernel",
+	     .to = &evlist.verbose},
+	    {CLI_FLAG, 'F', "freq", NULL, "how often samples are taken", .to = &evlist.freq},
+	    {CLI_FLAG, 'g', "group", NULL, "groups in braces", .to = &evlist.group},
+	    {CLI_FLAG, 0, "trace-fields", NULL, "the fields of tracepoints",
+	     .to = &evlist.trace_fields},
+	    {CLI_FLAG, 0, "json", NULL, "JSON, with all of it", .to = &evlist.json},
+	    {.kind = CLI_END},
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	if (argc - at > 1)
+		return cli_usage_error(&usage, "one recording at a time, not '%s' too",
+				       argv[at + 1]);
+	if (at < argc)
+		evlist.input = argv[at];
+	if (!evlist.input)
+		evlist.input = "perf.data";
+	if (evlist.group && (evlist.verbose || evlist.freq))
+		return cli_usage_error(&usage, "--group goes with neither --verbose nor --freq");
+	return run(&evlist);
+}

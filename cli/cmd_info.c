@@ -1,0 +1,136 @@
+/* `tally info`: what a recording is. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tally/data.h>
+#include <tally/header.h>
+#include <unistd.h>
+#include "command.h"
+#include "damage.h"
+#include "options.h"
+#include "pager.h"
+#include "progress.h"
+#include "say.h"
+
+struct info {
+	const char *input;
+	bool json, header_only, header, full, force;
+};
+
+/* The header as perf prints it; of a stream also what perf prints when its records come. */
+static int show_header(const struct info *info, const struct tally_data *data)
+{
+	unsigned flags = (info->full ? TALLY_HEADER_FULL : 0) |
+			 (isatty(STDOUT_FILENO) ? TALLY_HEADER_HARMLESS : 0);
+	struct cli_pager pager;
+	int result;
+
+	cli_pager_start(&pager);
+	result = tally_header_text(data, flags, stdout);
+	if (!result)
+		result = tally_header_stream_text(data, flags, stdout);
+	cli_pager_finish(&pager);
+	return result;
+}
+
+static int show_info(const struct info *info, const struct tally_data *data,
+		     const struct tally_summary *summary)
+{
+	struct cli_pager pager;
+	int result;
+
+	cli_pager_start(&pager);
+	result = info->json ? tally_info_json(data, summary, stdout)
+			    : tally_info_text(data, summary, stdout);
+	cli_pager_finish(&pager);
+	return result;
+}
+
+static int written(int result)
+{
+	if (!result || result == -EPIPE) /* whoever reads has seen enough */
+		return CLI_OK;
+	cli_say("info", "it could not be written: %s", strerror(-result));
+	return CLI_FAILED;
+}
+
+static int walk(const struct info *info, struct tally_data *data)
+{
+	struct tally_summary *summary;
+	struct tally_error error = {0};
+	struct cli_progress progress;
+	struct tally_summary_options options = {
+	    .size = sizeof(options),
+	    .progress = cli_progress_update,
+	    .progress_context = &progress,
+	};
+	int status;
+
+	cli_progress_start(&progress, "Reading the recording");
+	status = tally_summary_new(data, &options, &summary, &error);
+	cli_progress_done(&progress);
+	if (status)
+		return cli_say_error("info", &error);
+	status = written(show_info(info, data, summary));
+	tally_summary_free(summary);
+	return status ? status : cli_tell_damage("info", data);
+}
+
+static int run(const struct info *info)
+{
+	struct tally_data *data;
+	struct tally_error error;
+	int status;
+
+	if (tally_data_open(info->input, NULL, &data, &error))
+		return cli_say_error("info", &error);
+	if (info->header)
+		status = written(show_header(info, data));
+	else if (info->header_only)
+		status = written(show_info(info, data, NULL));
+	else
+		status = walk(info, data);
+	tally_data_close(data);
+	return status;
+}
+
+int cmd_info(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
+	const struct cli_usage usage = {
+	    .command = "info",
+	    .forms = forms,
+	    .about = "Says what a recording is: who recorded what, where and how, what is in it, "
+		     "and what was lost.",
+	    .mixed = true,
+	};
+	struct info info = {.input = "perf.data"};
+	const struct cli_option options[] = {
+	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &info.input},
+	    {CLI_FLAG, 'f', "force", NULL, "", .to = &info.force, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 0, "json", NULL, "JSON, with all that the header holds", .to = &info.json},
+	    {CLI_FLAG, 0, "header-only", NULL, "only what the header says: records are not read",
+	     .to = &info.header_only},
+	    {CLI_FLAG, 0, "header", NULL, "the header's text as perf script --header-only has it",
+	     .to = &info.header},
+	    {CLI_FLAG, 'I', "full", NULL, "with --header, topology, caches and memory too",
+	     .to = &info.full},
+	    {.kind = CLI_END},
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	if (argc - at > 1)
+		return cli_usage_error(&usage, "one recording at a time, not '%s' too",
+				       argv[at + 1]);
+	if (at < argc)
+		info.input = argv[at];
+	if (!info.input)
+		info.input = "perf.data";
+	if (info.header && info.json)
+		return cli_usage_error(&usage, "--header is text; --json has all of it anyway");
+	if (info.full && !info.header)
+		return cli_usage_error(&usage, "--full goes with --header");
+	return run(&info);
+}

@@ -1,0 +1,14 @@
+/* Lines of the header in perf's words, shared by the files that make them. */
+#ifndef TALLY_OUTPUT_HEADER_LINES_H
+#define TALLY_OUTPUT_HEADER_LINES_H
+
+#include <tally/data.h>
+#include "base/buf.h"
+
+/* "# what : text" */
+void header_line(struct tally_buf *to, const char *what, const char *text);
+/* What a feature says of the machine: topology, caches, memory, PMUs; nothing for others. */
+void header_machine_lines(struct tally_buf *to, const struct tally_data_info *info,
+			  unsigned feature);
+
+#endif

@@ -1,0 +1,13 @@
+/* Parts of `tally info --json`. */
+#ifndef TALLY_OUTPUT_INFO_JSON_H
+#define TALLY_OUTPUT_INFO_JSON_H
+
+#include <tally/data.h>
+#include "output/json.h"
+
+/* The members of "machine". */
+void info_machine_json(struct json *json, const struct tally_data_info *info);
+/* "build_ids", "bpf_programs", "files": arrays with their keys. */
+void info_programs_json(struct json *json, const struct tally_data_info *info);
+
+#endif
