@@ -37,7 +37,7 @@ struct report {
 	const char *input, *symfs, *kallsyms, *vmlinux, *separator;
 	struct key_choice keys;
 	struct tree_choice trees;
-	bool children, no_demangle, show_samples, show_total_period, quiet, stdio;
+	bool strict, children, no_demangle, show_samples, show_total_period, quiet, stdio;
 	double percent_limit;
 	struct cli_list comms, dsos, symbols, pids, tids;
 	uint32_t *pid_numbers, *tid_numbers;
@@ -272,10 +272,14 @@ static int run(const struct report *report)
 		int damage;
 
 		cli_progress_done(&progress);
-		damage = cli_tell_damage("report", data);
-		status = show(report, session, profile);
-		if (!status)
-			status = damage;
+		if (report->strict && cli_refuse_damage("report", data)) {
+			status = CLI_FAILED;
+		} else {
+			damage = cli_tell_damage("report", data);
+			status = show(report, session, profile);
+			if (!status)
+				status = damage;
+		}
 	}
 	tally_profile_free(profile);
 	tally_session_free(session);
@@ -310,6 +314,8 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.kallsyms},
 	    {CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols",
 	     .to = &report.vmlinux},
+	    {CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail",
+	     .to = &report.strict},
 	    {CLI_GROUP, .help = "Rows"},
 	    {CLI_CALL, 's', "sort", "KEYS",
 	     "what makes a row: comm, dso, symbol, pid, tid, cpu (comm,dso,symbol)",

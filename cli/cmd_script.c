@@ -26,7 +26,7 @@ struct script {
 	uint64_t max_stack, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path,
 	    no_demangle;
-	bool dump, force;
+	bool dump, force, strict;
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 	unsigned verbose;
 };
@@ -173,6 +173,9 @@ static int run(const struct script *script, struct tally_script_options *options
 	    tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress.told);
 		status = cli_say_error("script", &error);
+	} else if (script->strict && cli_refuse_damage("script", data)) {
+		cli_progress_done(&progress.told);
+		status = CLI_FAILED;
 	} else {
 		status = show(session, options, &progress);
 		if (!status)
@@ -219,6 +222,8 @@ int cmd_script(int argc, char **argv)
 	    {CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols",
 	     .to = &script.vmlinux},
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &script.force, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail",
+	     .to = &script.strict},
 	    {CLI_GROUP, .help = "Samples"},
 	    {CLI_STRING, 0, "time", "SPANS",
 	     "only from START,STOP in seconds, or shares of the time as 10%/2 or 0%-10%,30%-40%",

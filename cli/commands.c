@@ -13,6 +13,7 @@ const struct cli_command cli_commands[] = {
     {"script", "print a recording's samples and records one by one", cmd_script},
     {"evlist", "list the events of a recording", cmd_evlist},
     {"info", "say what a recording is, and what is in it", cmd_info},
+    {"repair", "write a damaged or foreign recording anew, for every perf to read", cmd_repair},
     {"help", "the manual page of a command", cmd_help},
     {"version", "the version", cmd_version},
 };

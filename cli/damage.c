@@ -3,21 +3,42 @@
 #include "command.h"
 #include "say.h"
 
+/* What was lost, where, and how much was read, of a damaged recording. */
+static void say(const char *command, const struct tally_data *data, const char *outcome)
+{
+	const struct tally_data_damage *damage = tally_data_damage(data);
+	const char *end = damage->no_end ? "not ended properly (killed, or the disk was full)" : "";
+
+	if (!damage->count) {
+		cli_say(command, "%s: %s, with nothing lost before its end; %s",
+			tally_data_path(data), end, outcome);
+		return;
+	}
+	cli_say(command,
+		"%s: %s%sdamaged at %llu place%s, the first at offset %llu (%s); %llu of %llu "
+		"bytes could not be read; %s",
+		tally_data_path(data), end, damage->no_end ? ", " : "",
+		(unsigned long long)damage->count, damage->count == 1 ? "" : "s",
+		(unsigned long long)damage->first_at, damage->text,
+		(unsigned long long)damage->lost_bytes,
+		(unsigned long long)tally_data_file_size(data), outcome);
+}
+
 int cli_tell_damage(const char *command, const struct tally_data *data)
 {
 	const struct tally_data_damage *damage = tally_data_damage(data);
 
-	if (damage->count)
-		cli_say(command,
-			"%s: damaged at %llu place%s, the first at offset %llu (%s); %llu bytes "
-			"could not be read, what could is shown",
-			tally_data_path(data), (unsigned long long)damage->count,
-			damage->count == 1 ? "" : "s", (unsigned long long)damage->first_at,
-			damage->text, (unsigned long long)damage->lost_bytes);
-	if (damage->no_end)
-		cli_say(command,
-			"%s: the recording was not ended properly (killed, or the disk was full); "
-			"what reached the file is shown",
-			tally_data_path(data));
+	if (damage->count || damage->no_end)
+		say(command, data, "what could be read is shown");
 	return damage->count && !damage->no_end ? CLI_FAILED : CLI_OK;
+}
+
+bool cli_refuse_damage(const char *command, const struct tally_data *data)
+{
+	const struct tally_data_damage *damage = tally_data_damage(data);
+	bool refused = damage->count || damage->no_end;
+
+	if (refused)
+		say(command, data, "--strict shows nothing of it");
+	return refused;
 }

@@ -13,6 +13,7 @@
 #include <tally/profile.h>
 #include <tally/record.h>
 #include <tally/recorder.h>
+#include <tally/repair.h>
 #include <tally/report.h>
 #include <tally/script.h>
 #include <tally/session.h>

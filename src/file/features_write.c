@@ -2,6 +2,8 @@
  * Source of the layouts: the perf.data format as perf 2.6.32 to 7.0 reads it. */
 #include "file/writer.h"
 
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 #include "base/bytes.h"
 
@@ -14,6 +16,31 @@ void tally_file_add_string(struct tally_buf *to, const char *text)
 	tally_buf_u32(to, (uint32_t)padded);
 	tally_buf_add(to, text, size);
 	tally_buf_zero(to, padded - size);
+}
+
+int tally_file_add_build_id(struct tally_buf *to, const struct tally_data_build_id *build_id)
+{
+	static const size_t fixed = 8 + 4 + 20 + 4; /* header, pid, id, {size, 3 unused} */
+	size_t name = strlen(build_id->filename) + 1, size = align_up(fixed + name, 8);
+	struct perf_event_header header = {0};
+	uint8_t tail[4] = {build_id->size};
+
+	if (build_id->size > sizeof(build_id->id))
+		return -EINVAL;
+	if (size > UINT16_MAX)
+		return -ENAMETOOLONG;
+	header.misc = (uint16_t)(build_id->misc | FEATURE_BUILD_ID_HAS_SIZE);
+	header.size = (uint16_t)size;
+	if (tally_buf_reserve(to, size))
+		return -ENOMEM;
+	tally_buf_add(to, &header, sizeof(header));
+	tally_buf_u32(to, build_id->pid);
+	tally_buf_add(to, build_id->id, build_id->size);
+	tally_buf_zero(to, sizeof(build_id->id) - build_id->size);
+	tally_buf_add(to, tail, sizeof(tail));
+	tally_buf_add(to, build_id->filename, name);
+	tally_buf_zero(to, size - fixed - name);
+	return 0;
 }
 
 static void write_tracing_data(const struct file_facts *facts, struct tally_buf *to)

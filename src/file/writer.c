@@ -473,27 +473,7 @@ int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tall
 int tally_writer_add_build_id(struct tally_writer *writer,
 			      const struct tally_data_build_id *build_id)
 {
-	static const size_t fixed = 8 + 4 + 20 + 4; /* header, pid, id, {size, 3 unused} */
-	size_t name = strlen(build_id->filename) + 1, size = align_up(fixed + name, 8);
-	struct perf_event_header header = {0};
-	uint8_t tail[4] = {build_id->size};
-
-	if (build_id->size > sizeof(build_id->id))
-		return -EINVAL;
-	if (size > UINT16_MAX)
-		return -ENAMETOOLONG;
-	header.misc = (uint16_t)(build_id->misc | FEATURE_BUILD_ID_HAS_SIZE);
-	header.size = (uint16_t)size;
-	if (tally_buf_reserve(&writer->build_ids, size))
-		return -ENOMEM;
-	tally_buf_add(&writer->build_ids, &header, sizeof(header));
-	tally_buf_u32(&writer->build_ids, build_id->pid);
-	tally_buf_add(&writer->build_ids, build_id->id, build_id->size);
-	tally_buf_zero(&writer->build_ids, sizeof(build_id->id) - build_id->size);
-	tally_buf_add(&writer->build_ids, tail, sizeof(tail));
-	tally_buf_add(&writer->build_ids, build_id->filename, name);
-	tally_buf_zero(&writer->build_ids, size - fixed - name);
-	return 0;
+	return tally_file_add_build_id(&writer->build_ids, build_id);
 }
 
 void tally_writer_set_sample_time(struct tally_writer *writer, uint64_t first, uint64_t last)

@@ -72,6 +72,9 @@ const struct file_feature_row *tally_file_early_features(void);
 /* u32 length, text, NULs up to a multiple of 64. */
 void tally_file_add_string(struct tally_buf *to, const char *text);
 
+/* A record of section 2, type 0. -EINVAL, -ENAMETOOLONG, -ENOMEM. */
+int tally_file_add_build_id(struct tally_buf *to, const struct tally_data_build_id *build_id);
+
 /* machine.c: facts of the machine below facts->root */
 void tally_file_write_hostname(const struct file_facts *facts, struct tally_buf *to);
 void tally_file_write_osrelease(const struct file_facts *facts, struct tally_buf *to);

@@ -1,0 +1,46 @@
+/* A recording written anew as one regular file that every perf reads. */
+#ifndef TALLY_REPAIR_H
+#define TALLY_REPAIR_H
+
+#include <tally/data.h>
+
+#pragma GCC visibility push(default)
+
+struct tally_repair_options {
+	size_t size; /* sizeof of this struct */
+	/* Attrs get at most the 128 bytes that perf 5.13 to 6.2 know, also when fields behind them
+	 * say something. */
+	bool compat;
+	/* Records of types that perf 6.1 does not know, and would end at, stay. */
+	bool keep_unknown;
+};
+
+struct tally_repair_result {
+	uint64_t records, samples; /* that the new file has */
+	uint64_t bytes;            /* of the new file */
+	/* Records that were left out: of types that perf 6.1 does not know, and such as cannot be
+	 * decoded or name an event that the file does not have. */
+	uint64_t unknown, untrusted;
+	uint32_t first_unknown_type;
+	uint64_t first_untrusted_at; /* as tally_record.offset */
+	unsigned features;           /* sections that were kept or made anew */
+	unsigned features_lost;
+	unsigned first_feature_lost; /* its number */
+	uint32_t attr_size;          /* of the new file */
+	bool attrs_cut;              /* fields of attrs were lost to `compat` */
+	/* Events that are tracepoints, but nothing tells their formats: perf reads no such file. */
+	bool formats_missing;
+};
+
+/* Writes all of `data` that can be trusted to a new file (an old one of that name becomes
+ * NAME.old): header, ids and attrs of the least size, records, features.  Compressed records and
+ * those of a stream or directory become plain ones of native byte order.  Records are read from
+ * their beginning, what could not be read is in tally_data_damage() then.  -EEXIST when `path` is
+ * the recording itself.  After a failure there is no new file. */
+int tally_data_repair(struct tally_data *data, const char *path,
+		      const struct tally_repair_options *options, struct tally_repair_result *ret,
+		      struct tally_error *error);
+
+#pragma GCC visibility pop
+
+#endif
