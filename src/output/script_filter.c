@@ -123,18 +123,17 @@ static bool task_passes(const struct script *script, const struct tally_resolved
 	       has_number(options->tids, options->tid_count, sample->sample.tid);
 }
 
-static bool symbol_passes(const struct script *script, const struct tally_frame *frame,
-			  const struct tally_located *at, uint64_t addr)
+static bool symbol_passes(const struct script *script, const struct tally_spot *at, uint64_t addr)
 {
 	const struct tally_script_options *options = &script->options;
 	uint64_t start = addr - (at->place - at->symbol_start);
 
-	if (has_text(options->symbols, options->symbol_count, frame->symbol))
+	if (has_text(options->symbols, options->symbol_count, at->symbol))
 		return true;
 	for (size_t i = 0; i < script->filter.address_count; i++) {
 		uint64_t wanted = script->filter.addresses[i];
 
-		if (addr == wanted || (frame->symbol && start == wanted) ||
+		if (addr == wanted || (at->symbol && start == wanted) ||
 		    (addr >= wanted && addr - wanted < options->addr_range))
 			return true;
 	}
@@ -145,19 +144,17 @@ static bool frame_passes(const struct script *script, struct tally_resolver *res
 			 const struct tally_resolved *sample)
 {
 	const struct tally_script_options *options = &script->options;
-	struct tally_located at = {0};
-	struct tally_frame frame;
+	struct tally_spot at = {0};
 	uint64_t ip = sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0;
 
 	if (sample->cpumode != PERF_RECORD_MISC_KERNEL && sample->cpumode != PERF_RECORD_MISC_USER)
 		return false;
-	if (tally_resolver_locate(resolver, sample, sample->cpumode, ip, &at) || !at.mapped)
+	if (tally_resolver_spot(resolver, sample, sample->cpumode, ip, &at) || !at.mapped)
 		return false;
-	frame = tally_session_frame(script->session, at.frame);
-	if (options->dso_count && !has_text(options->dsos, options->dso_count, frame.image_name) &&
-	    !has_text(options->dsos, options->dso_count, frame.image_path))
+	if (options->dso_count && !has_text(options->dsos, options->dso_count, at.image_name) &&
+	    !has_text(options->dsos, options->dso_count, at.image_path))
 		return false;
-	return !options->symbol_count || symbol_passes(script, &frame, &at, ip);
+	return !options->symbol_count || symbol_passes(script, &at, ip);
 }
 
 bool tally_script_passes(const struct script *script, struct tally_resolver *resolver,

@@ -34,22 +34,19 @@ void tally_script_lines_done(struct script_lines *lines)
 
 /* What perf finds for an address: nothing where the mode has no maps that it knows. */
 static int locate(const struct script *script, struct tally_resolver *resolver,
-		  const struct tally_resolved *sample, uint8_t *mode, uint64_t addr, bool fall_back,
-		  struct tally_located *ret)
+		  const struct tally_resolved *sample, uint8_t mode, uint64_t addr, bool fall_back,
+		  struct tally_spot *ret)
 {
-	uint8_t other = fall_back ? script_addr_mode(script, *mode, addr) : *mode;
+	uint8_t other = fall_back ? script_addr_mode(script, mode, addr) : mode;
 	int result;
 
-	*ret = (struct tally_located){.place = addr};
-	if (*mode == PERF_RECORD_MISC_KERNEL || *mode == PERF_RECORD_MISC_USER) {
-		result = tally_resolver_locate(resolver, sample, *mode, addr, ret);
-		if (result || ret->mapped || other == *mode)
+	*ret = (struct tally_spot){.place = addr};
+	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) {
+		result = tally_resolver_spot(resolver, sample, mode, addr, ret);
+		if (result || ret->mapped || other == mode)
 			return result;
 	}
-	if (other == *mode)
-		return 0;
-	*mode = other;
-	return tally_resolver_locate(resolver, sample, other, addr, ret);
+	return other == mode ? 0 : tally_resolver_spot(resolver, sample, other, addr, ret);
 }
 
 /* Whether a mapping is of memory and not of a file.  Source: the names that perf takes for such. */
@@ -67,9 +64,9 @@ static bool is_memory(const char *path)
 /* The kernel is called as in the list of build-ids, else without the symbol that its mapping starts
  * with; modules that are not in the list have a short name. */
 static void put_kernel(const struct script *script, struct tally_buf *to,
-		       const struct tally_frame *frame)
+		       const struct tally_spot *at)
 {
-	const char *path = frame->image_path;
+	const char *path = at->image_path;
 	size_t bracket = strcspn(path, "]");
 	char name[128];
 
@@ -79,9 +76,9 @@ static void put_kernel(const struct script *script, struct tally_buf *to,
 		memcpy(name, path, bracket + 1);
 		name[bracket + 1] = 0;
 		path = name;
-	} else if (frame->image_name[0] == '[' && !script->options.show_kernel_path &&
+	} else if (at->image_name[0] == '[' && !script->options.show_kernel_path &&
 		   !tally_map_find(&script->listed, tally_hash_bytes(path, strlen(path)))) {
-		path = frame->image_name;
+		path = at->image_name;
 	}
 	tally_script_name_put(script, to, path);
 }
@@ -89,19 +86,19 @@ static void put_kernel(const struct script *script, struct tally_buf *to,
 /* perf's name of an image: the path that was recorded; of memory that holds code, where a table of
  * its symbols may be. */
 static void put_image(const struct script *script, struct tally_buf *to,
-		      const struct tally_frame *frame, const struct tally_located *at,
+		      const struct tally_spot *at,
 		      uint64_t fields)
 {
 	if (!at->mapped) {
 		tally_buf_text(to, "[unknown]");
-	} else if (frame->level == 'k') {
-		put_kernel(script, to, frame);
-	} else if (at->executable && is_memory(frame->image_path)) {
+	} else if (at->level == 'k') {
+		put_kernel(script, to, at);
+	} else if (at->executable && is_memory(at->image_path)) {
 		tally_buf_text(to, "/tmp/perf-");
 		buf_int(to, at->map_pid);
 		tally_buf_text(to, ".map");
 	} else {
-		tally_script_name_put(script, to, frame->image_path);
+		tally_script_name_put(script, to, at->image_path);
 	}
 	if (fields & SCRIPT_FIELD(DSOFF) && at->mapped) {
 		tally_buf_add(to, "+0x", 3);
@@ -110,13 +107,13 @@ static void put_image(const struct script *script, struct tally_buf *to,
 }
 
 static void put_symbol(const struct script *script, struct tally_buf *to,
-		       const struct tally_frame *frame, const struct tally_located *at, bool offset)
+		       const struct tally_spot *at, bool offset)
 {
-	if (!at->mapped || !frame->symbol) {
+	if (!at->mapped || !at->symbol) {
 		tally_buf_add(to, "[unknown]", 9);
 		return;
 	}
-	tally_script_name_put(script, to, frame->symbol);
+	tally_script_name_put(script, to, at->symbol);
 	if (!offset)
 		return;
 	tally_buf_add(to, "+0x", 3);
@@ -125,26 +122,26 @@ static void put_symbol(const struct script *script, struct tally_buf *to,
 }
 
 static void put_place(const struct script *script, struct tally_buf *to,
-		      const struct tally_frame *frame, const struct tally_located *at,
+		      const struct tally_spot *at,
 		      uint64_t fields)
 {
 	if (fields & SCRIPT_FIELD(SYM)) {
 		tally_buf_byte(to, ' ');
-		put_symbol(script, to, frame, at, fields & SCRIPT_FIELD(SYMOFF));
+		put_symbol(script, to, at, fields & SCRIPT_FIELD(SYMOFF));
 	}
 	if (fields & SCRIPT_FIELD(DSO)) {
 		tally_buf_add(to, " (", 2);
-		put_image(script, to, frame, at, fields);
+		put_image(script, to, at, fields);
 		tally_buf_byte(to, ')');
 	}
 }
 
 static void put_branch(const struct script *script, struct tally_buf *to,
-		       const struct tally_frame *frame, const struct tally_located *at,
+		       const struct tally_spot *at,
 		       uint64_t addr, const struct script_kind *kind)
 {
 	if (kind->shape == SCRIPT_SHAPE_BRANCH_SYM) {
-		put_symbol(script, to, frame, at, true);
+		put_symbol(script, to, at, true);
 	} else {
 		tally_buf_add(to, "0x", 2);
 		buf_hex(to, kind->shape == SCRIPT_SHAPE_BRANCH_OFF ? at->place : addr);
@@ -152,7 +149,7 @@ static void put_branch(const struct script *script, struct tally_buf *to,
 	if (!(kind->fields & SCRIPT_FIELD(DSO)))
 		return;
 	tally_buf_byte(to, '(');
-	put_image(script, to, frame, at, kind->fields);
+	put_image(script, to, at, kind->fields);
 	tally_buf_byte(to, ')');
 }
 
@@ -170,36 +167,33 @@ static int put_text(const struct script *script, struct tally_buf *to,
 		    uint8_t mode, uint64_t addr, const struct script_kind *kind, bool *ret_stops)
 {
 	bool fall_back = kind->shape >= SCRIPT_SHAPE_ADDR;
-	struct tally_frame frame = {0};
-	struct tally_located at;
-	int result = locate(script, resolver, sample, &mode, addr, fall_back, &at);
+	struct tally_spot at;
+	int result = locate(script, resolver, sample, mode, addr, fall_back, &at);
 
 	if (result)
 		return result;
-	if (at.mapped)
-		frame = tally_session_frame(script->session, at.frame);
-	*ret_stops = at.mapped && is_stop(script, frame.symbol);
+	*ret_stops = is_stop(script, at.symbol);
 	switch (kind->shape) {
 	case SCRIPT_SHAPE_CHAIN:
 		if (kind->fields & SCRIPT_FIELD(IP)) {
 			tally_buf_byte(to, '\t');
-			buf_hex_right(to, at.mapped && frame.level != 'k' ? at.place : addr, 16);
+			buf_hex_right(to, at.mapped && at.level != 'k' ? at.place : addr, 16);
 		}
-		put_place(script, to, &frame, &at, kind->fields);
+		put_place(script, to, &at, kind->fields);
 		tally_buf_byte(to, '\n');
 		break;
 	case SCRIPT_SHAPE_SINGLE:
 		if (kind->fields & SCRIPT_FIELD(IP))
 			buf_hex_right(to, addr, 16);
-		put_place(script, to, &frame, &at, kind->fields);
+		put_place(script, to, &at, kind->fields);
 		break;
 	case SCRIPT_SHAPE_ADDR:
-		put_place(script, to, &frame, &at, kind->fields);
+		put_place(script, to, &at, kind->fields);
 		break;
 	case SCRIPT_SHAPE_BRANCH:
 	case SCRIPT_SHAPE_BRANCH_SYM:
 	case SCRIPT_SHAPE_BRANCH_OFF:
-		put_branch(script, to, &frame, &at, addr, kind);
+		put_branch(script, to, &at, addr, kind);
 		break;
 	}
 	return to->failed;
@@ -211,7 +205,7 @@ int64_t tally_script_line_make(struct script_lines *lines, const struct script *
 			       uint64_t hash)
 {
 	struct script_line_slot *slot = script_bucket(lines, hash);
-	struct script_line line = {.addr = addr, .era = era, .kind = (uint16_t)kind, .mode = mode};
+	struct script_line line = {0};
 	size_t at = lines->store.size;
 	unsigned i;
 	int result;
@@ -224,13 +218,18 @@ int64_t tally_script_line_make(struct script_lines *lines, const struct script *
 	line.length = (uint32_t)(lines->store.size - at - sizeof(line));
 	memcpy(lines->store.data + at, &line, sizeof(line));
 	tally_buf_zero(&lines->store, align_up(lines->store.size, 8) - lines->store.size);
-	if (tally_buf_reserve(&lines->store, PIECE))
+	/* More than one chain of the longest names: no recording of any use. */
+	if (tally_buf_reserve(&lines->store, PIECE) || at / 8 + 1 >= 1U << SCRIPT_AT_BITS)
 		return -ENOMEM;
-	for (i = 0; i < SCRIPT_BUCKET - 1 && slot[i].at; i++)
+	for (i = 0; i < SCRIPT_BUCKET - 1 && slot[i].at_kind; i++)
 		;
-	if (slot[i].at)
+	if (slot[i].at_kind)
 		i = lines->next++ % SCRIPT_BUCKET;
-	slot[i] = (struct script_line_slot){.tag = (uint32_t)hash, .at = (uint32_t)(at / 8) + 1};
+	slot[i] = (struct script_line_slot){
+	    .addr = addr,
+	    .era = era,
+	    .at_kind = ((uint32_t)(at / 8) + 1) | (uint32_t)kind << SCRIPT_AT_BITS,
+	};
 	return (int64_t)at;
 }
 
@@ -248,7 +247,12 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 			  unsigned kind)
 {
-	int64_t at = script_line_find(lines, script, resolver, sample, mode, addr, kind);
+	/* What is looked up in another mode too depends on that one's mappings. */
+	uint8_t other = script->kinds[kind].shape >= SCRIPT_SHAPE_ADDR
+			    ? script_addr_mode(script, mode, addr)
+			    : mode;
+	int64_t at = script_line_find(lines, script, resolver, sample, mode,
+				      script_era(sample, other), addr, kind);
 	const struct script_line *line;
 
 	if (at < 0)
@@ -362,13 +366,17 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		if (lines->words[at] >= FIRST_MARK)
 			continue;
 		found = script_line_find(lines, script, resolver, sample, lines->modes[at],
-					 lines->words[at], kind);
+					 script_era(sample, lines->modes[at]), lines->words[at],
+					 kind);
 		if (found < 0)
 			return (int)found;
 		lines->found[at] = (uint32_t)(found / 8);
-		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 2);
-		size += script_line_at(lines, (uint64_t)found)->length;
+		__builtin_prefetch(script_line_at(lines, (uint64_t)found));
+		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 8);
 	}
+	for (uint32_t at = count; at-- > equal;)
+		if (lines->found[at] != NO_LINE)
+			size += script_line_at(lines, (uint64_t)lines->found[at] * 8)->length;
 	*ret_size = size;
 	return 0;
 }

@@ -37,24 +37,26 @@ struct script_kind {
 
 /* Stands before its text in the store. */
 struct script_line {
-	uint64_t addr;
-	uint32_t era;
-	uint16_t kind;
-	uint8_t mode;
+	uint32_t length;
+	uint16_t unused;
+	uint8_t unused_too;
 	bool stops; /* the chain ends behind it */
-	uint32_t length, unused;
 };
 
-/* Eight to a cache line. */
+/* Four to a cache line. */
 struct script_line_slot {
-	uint32_t tag, at; /* at: of the line in the store, in eighths, + 1; 0: free */
+	uint64_t addr;
+	uint32_t era;
+	uint32_t at_kind; /* of the line in the store, in eighths, + 1; above SCRIPT_AT_BITS the
+			   * kind; 0: free */
 };
-#define SCRIPT_BUCKET      8U
-#define SCRIPT_BUCKET_BITS 14
+#define SCRIPT_BUCKET	   4U
+#define SCRIPT_BUCKET_BITS 16
+#define SCRIPT_AT_BITS	   25 /* 256 MB of store */
 
 struct script_lines {
 	struct tally_buf store;
-	struct script_line_slot *slots; /* 1 << SCRIPT_BUCKET_BITS buckets */
+	struct script_line_slot *slots; /* 1 << SCRIPT_BUCKET_BITS buckets, 4 MB */
 	uint32_t next;                  /* the slot of a full bucket that makes way */
 	/* The last chain, outermost first: words, the mode each was read under, how far its text is
 	 * from the end of the chain's. */
@@ -77,7 +79,8 @@ int64_t tally_script_line_make(struct script_lines *lines, const struct script *
 			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era,
 			       uint64_t hash);
 
-/* The era that text of an address of this mode is kept under. */
+/* The era that text of an address of this mode is kept under: eras of the kernel and of processes
+ * have no number in common. */
 static inline uint32_t script_era(const struct tally_resolved *sample, uint8_t mode)
 {
 	return mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era
@@ -90,14 +93,12 @@ static inline uint64_t script_line_hash(uint64_t addr, uint32_t era, unsigned ki
 	return hash_u64(addr ^ (uint64_t)era << 40 ^ (uint64_t)kind << 34);
 }
 
-static inline struct script_line_slot *script_bucket(const struct script_lines *lines,
-						     uint64_t hash)
+static inline struct script_line_slot *script_bucket(const struct script_lines *lines, uint64_t hash)
 {
 	return &lines->slots[(hash >> (64 - SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET];
 }
 
-static inline const struct script_line *script_line_at(const struct script_lines *lines,
-						       uint64_t at)
+static inline const struct script_line *script_line_at(const struct script_lines *lines, uint64_t at)
 {
 	return (const void *)(lines->store.data + at);
 }
@@ -105,22 +106,15 @@ static inline const struct script_line *script_line_at(const struct script_lines
 static inline int64_t script_line_find(struct script_lines *lines, const struct script *script,
 				       struct tally_resolver *resolver,
 				       const struct tally_resolved *sample, uint8_t mode,
-				       uint64_t addr, unsigned kind)
+				       uint32_t era, uint64_t addr, unsigned kind)
 {
-	uint32_t era = script_era(sample, mode);
 	uint64_t hash = script_line_hash(addr, era, kind);
 	const struct script_line_slot *slot = script_bucket(lines, hash);
 
-	for (unsigned i = 0; i < SCRIPT_BUCKET; i++) {
-		const struct script_line *line;
-
-		if (slot[i].tag != (uint32_t)hash || !slot[i].at)
-			continue;
-		line = script_line_at(lines, (uint64_t)(slot[i].at - 1) * 8);
-		if (line->addr == addr && line->era == era && line->kind == kind &&
-		    line->mode == mode)
-			return (int64_t)(slot[i].at - 1) * 8;
-	}
+	for (unsigned i = 0; i < SCRIPT_BUCKET; i++)
+		if (slot[i].addr == addr && slot[i].era == era &&
+		    slot[i].at_kind >> SCRIPT_AT_BITS == kind && slot[i].at_kind)
+			return (int64_t)((slot[i].at_kind & ((1U << SCRIPT_AT_BITS) - 1)) - 1) * 8;
 	return tally_script_line_make(lines, script, resolver, sample, mode, addr, kind, era, hash);
 }
 

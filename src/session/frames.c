@@ -383,6 +383,12 @@ struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32
 	return image_at(frames, row->image)->image;
 }
 
+const struct tally_frame_image *tally_frames_image_at(const struct tally_frames *frames,
+						      uint32_t number)
+{
+	return image_at(frames, number);
+}
+
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
 {
 	const struct frame_row *row =

@@ -74,6 +74,9 @@ bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint
 			 uint64_t *ret_end);
 /* The image that a frame is in; NULL: none that is read. */
 struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32_t frame);
+/* What an image number stands for. */
+const struct tally_frame_image *tally_frames_image_at(const struct tally_frames *frames,
+						      uint32_t number);
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
 
 #endif

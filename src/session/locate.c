@@ -22,8 +22,6 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 		found.mapped = true;
 		found.map_start = mapping->start;
 		found.map_end = mapping->end;
-		found.map_pid = mapping->pid;
-		found.executable = mapping->prot & PROT_EXEC;
 	}
 	if (mapping && mapping->ksymbol) {
 		/* All of it is one symbol. */
@@ -40,6 +38,76 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 		/* The kernel's, beyond the text that is told of. */
 		found.mapped = true;
 		found.map_end = UINT64_MAX;
+	}
+	*ret = found;
+	return 0;
+}
+
+/* Code of the kernel beyond the text that is told of. */
+static int kernel_spot(struct tally_resolver *resolver, uint64_t addr, struct tally_spot *ret)
+{
+	struct tally_session *session = resolver->session;
+	struct tally_spot found = {.place = addr, .level = 'k'};
+	struct tally_frame frame;
+	uint32_t number =
+	    tally_frames_find_kernel(&session->frames, &resolver->source, session->kernel, addr);
+
+	if (!number)
+		return -ENOMEM;
+	if (tally_frames_symbol(&session->frames, number, &found.symbol_start, &found.symbol_end)) {
+		frame = tally_frames_get(&session->frames, number);
+		found.mapped = true;
+		found.image_name = frame.image_name;
+		found.image_path = frame.image_path;
+		found.symbol = frame.symbol;
+	}
+	*ret = found;
+	return 0;
+}
+
+int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			uint8_t cpumode, uint64_t addr, struct tally_spot *ret)
+{
+	struct tally_session *session = resolver->session;
+	struct tally_spot found = {.place = addr};
+	const struct tally_frame_image *image;
+	const struct tally_mapping *mapping;
+	uint32_t number;
+	int64_t index;
+
+	mapping = tally_resolver_mapping(resolver, sample, resolver_cpumode(cpumode, addr), addr,
+					 &found.level);
+	if (!mapping) {
+		if (found.level == 'k' && (session->kernel || session->kernel_guessed))
+			return kernel_spot(resolver, addr, ret);
+		*ret = found;
+		return 0;
+	}
+	if (tally_frames_place(&session->frames, &resolver->source, mapping, found.level, addr,
+			       &number, &found.place))
+		return -ENOMEM;
+	image = tally_frames_image_at(&session->frames, number);
+	found.mapped = true;
+	found.executable = mapping->prot & PROT_EXEC;
+	found.image_name = image->name;
+	found.image_path = image->path;
+	found.map_start = mapping->start;
+	found.map_pid = mapping->pid;
+	if (mapping->ksymbol) {
+		/* All of it is one symbol. */
+		found.place = addr;
+		found.symbol = image->symbol;
+		found.symbol_start = mapping->start;
+		found.symbol_end = mapping->end;
+	} else if (image->image) {
+		index = tally_image_find_symbol(image->image, found.place);
+		if (index >= 0) {
+			const struct tally_symbol *symbol = tally_image_symbol(image->image, index);
+
+			found.symbol = symbol->name;
+			found.symbol_start = symbol->start;
+			found.symbol_end = symbol->end;
+		}
 	}
 	*ret = found;
 	return 0;

@@ -53,13 +53,24 @@ struct tally_located {
 	uint64_t symbol_start; /* in the terms of `place`; equal to symbol_end: no symbol */
 	uint64_t symbol_end;
 	uint64_t map_start, map_end; /* of the mapping */
-	uint32_t map_pid;            /* of the process that made it, perhaps a parent */
-	bool executable;
 };
 
 /* The same look-up as tally_resolver_frame(), with the details; not memoised: who prints keeps what
  * he made of it. 0 or -ENOMEM. */
 int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			  uint8_t cpumode, uint64_t addr, struct tally_located *ret);
+
+/* The same by names and without a number, for text: nothing that other threads share is written. */
+struct tally_spot {
+	bool mapped;
+	bool executable;          /* the mapping */
+	char level;               /* as struct tally_frame has it */
+	const char *image_name, *image_path, *symbol; /* symbol: NULL when unknown */
+	uint64_t place, symbol_start, symbol_end;     /* as struct tally_located has them */
+	uint64_t map_start;
+	uint32_t map_pid; /* of the process that made the mapping, perhaps a parent */
+};
+int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			uint8_t cpumode, uint64_t addr, struct tally_spot *ret);
 
 #endif
