@@ -46,7 +46,8 @@ struct script_filter {
 	size_t address_count;
 };
 
-#define SCRIPT_COMMS 256U
+#define SCRIPT_COMMS	 256U
+#define SCRIPT_LINE_SIZE 128 /* two cache lines, as they are fetched in pairs */
 
 /* The name of a thread as the first column has it. */
 struct script_comm {
@@ -59,9 +60,10 @@ struct script_worker {
 	struct script_lines lines;
 	struct script_comm *comms;    /* SCRIPT_COMMS */
 	const struct tally_buf *text; /* its last record's */
-};
+} __attribute__((aligned(SCRIPT_LINE_SIZE)));
 
-/* A batch's text, or by event with --per-event-dump. */
+/* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of
+ * its own, as here one thread's is beside the other's. */
 struct script_slot {
 	struct tally_buf *text;
 	uint64_t *samples; /* by event, with --per-event-dump */
