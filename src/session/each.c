@@ -163,7 +163,8 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 		session->counts.undecoded += visit.resolvers[i].damaged;
 		tally_resolver_done(&visit.resolvers[i]);
 	}
-	/* A second visit is rare, and right without them; what comes after the first needs the room.
+	/* A second visit is rare, and right without them; what comes after the first needs the
+	 * room.
 	 */
 	if (visit.lumped) {
 		tally_lump_visit_done(&visit.lumps);
