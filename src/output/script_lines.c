@@ -211,11 +211,13 @@ int64_t tally_script_line_make(struct script_lines *lines, const struct script *
 	int result;
 
 	tally_buf_add(&lines->store, &line, sizeof(line));
-	result = put_text(script, &lines->store, resolver, sample, mode, addr, &script->kinds[kind],
+	result = put_text(script, &lines->store, resolver, sample, mode, addr, &script->kinds[kind % SCRIPT_KINDS_MOST],
 			  &line.stops);
 	if (result || lines->store.failed)
 		return -ENOMEM;
 	line.length = (uint32_t)(lines->store.size - at - sizeof(line));
+	if (line.length > lines->longest)
+		lines->longest = line.length;
 	memcpy(lines->store.data + at, &line, sizeof(line));
 	tally_buf_zero(&lines->store, align_up(lines->store.size, 8) - lines->store.size);
 	/* More than one chain of the longest names: no recording of any use. */
@@ -252,7 +254,8 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 			    ? script_addr_mode(script, mode, addr)
 			    : mode;
 	int64_t at = script_line_find(lines, script, resolver, sample, mode,
-				      script_era(sample, other), addr, kind);
+				      script_era(sample, other), addr,
+				      other == mode ? kind : kind + SCRIPT_KINDS_MOST);
 	const struct script_line *line;
 
 	if (at < 0)
@@ -355,10 +358,8 @@ static bool read_modes(struct script_lines *lines, const struct tally_resolved *
 
 static int find_lines(struct script_lines *lines, const struct script *script,
 		      struct tally_resolver *resolver, const struct tally_resolved *sample,
-		      uint32_t count, uint32_t equal, unsigned kind, size_t *ret_size)
+		      uint32_t count, uint32_t equal, unsigned kind)
 {
-	size_t size = 0;
-
 	for (uint32_t at = count; at-- > equal;) {
 		int64_t found;
 
@@ -374,10 +375,6 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		__builtin_prefetch(script_line_at(lines, (uint64_t)found));
 		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 8);
 	}
-	for (uint32_t at = count; at-- > equal;)
-		if (lines->found[at] != NO_LINE)
-			size += script_line_at(lines, (uint64_t)lines->found[at] * 8)->length;
-	*ret_size = size;
 	return 0;
 }
 
@@ -387,8 +384,8 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 {
 	const uint64_t *chain = sample->sample.callchain;
 	uint32_t count = cut_chain(script, chain, sample->sample.callchain_nr), equal = 0;
-	size_t size = 0, old;
-	uint8_t *put;
+	uint8_t *start, *put;
+	size_t old;
 	bool stopped = false;
 	int result;
 
@@ -405,31 +402,32 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 	lines->chain_valid = false;
 	if (!read_modes(lines, sample, chain, count, &equal, kind))
 		return 0;
-	result = find_lines(lines, script, resolver, sample, count, equal, kind, &size);
+	result = find_lines(lines, script, resolver, sample, count, equal, kind);
 	if (result)
 		return result;
 	/* How much of the last chain's text is the equal words'. */
 	old = equal ? lines->back[equal - 1] : 0;
-	if (tally_buf_reserve(to, size + old + PIECE))
+	if (tally_buf_reserve(to, (size_t)(count - equal) * lines->longest + old + PIECE))
 		return -ENOMEM;
-	put = to->data + to->size;
-	size += old;
+	start = put = to->data + to->size;
 	for (uint32_t at = count; at-- > equal && !stopped;) {
 		const struct script_line *line;
 
-		lines->back[at] = (uint32_t)size;
+		lines->back[at] = (uint32_t)(put - start);
 		if (lines->found[at] == NO_LINE)
 			continue;
 		line = script_line_at(lines, (uint64_t)lines->found[at] * 8);
 		copy_over(put, (const uint8_t *)(line + 1), line->length);
 		put += line->length;
-		size -= line->length;
 		stopped = line->stops;
 	}
 	if (!stopped) {
 		memcpy(put, to->data + lines->chain_end - old, old);
 		put += old;
 	}
+	/* From the start was known; from the end is what the next chain needs. */
+	for (uint32_t at = equal; at < count; at++)
+		lines->back[at] = (uint32_t)(put - start) - lines->back[at];
 	to->size = (size_t)(put - to->data);
 	lines->chain_end = to->size;
 	lines->count = count;

@@ -57,6 +57,7 @@ struct script_line_slot {
 struct script_lines {
 	struct tally_buf store;
 	struct script_line_slot *slots; /* 1 << SCRIPT_BUCKET_BITS buckets, 4 MB */
+	uint32_t longest;               /* line, bytes */
 	uint32_t next;                  /* the slot of a full bucket that makes way */
 	/* The last chain, outermost first: words, the mode each was read under, how far its text is
 	 * from the end of the chain's. */
