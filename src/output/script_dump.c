@@ -148,7 +148,7 @@ static void add_fields(struct tally_buf *buf, const struct tally_script_dump *du
 	switch (body->type) {
 	case PERF_RECORD_SAMPLE:
 		if (event)
-			script_dump_sample(buf, dump, event, record, &body->sample);
+			tally_script_dump_sample(buf, dump, event, record, &body->sample);
 		break;
 	case PERF_RECORD_READ:
 		add_read(buf, event, &body->read);
@@ -172,7 +172,7 @@ static void add_fields(struct tally_buf *buf, const struct tally_script_dump *du
 		     body->type < PERF_RECORD_HEADER_ATTR))
 			add_rows(buf, event ? &event->layout : &none, body);
 		else if (body->type >= PERF_RECORD_HEADER_ATTR)
-			script_dump_tool(buf, body);
+			tally_script_dump_tool(buf, body);
 		else
 			tally_script_record_tail(buf, body, NULL);
 	}

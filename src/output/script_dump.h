@@ -5,15 +5,15 @@
 #include "output/script_values.h"
 
 /* The fields of a sample. */
-void script_dump_sample(struct tally_buf *buf, const struct tally_script_dump *dump,
-			const struct tally_data_event *event, const struct tally_record *record,
-			const struct tally_sample *sample);
+void tally_script_dump_sample(struct tally_buf *buf, const struct tally_script_dump *dump,
+			      const struct tally_data_event *event,
+			      const struct tally_record *record, const struct tally_sample *sample);
 
 /* A record of the perf tool (types from 64 up). */
-void script_dump_tool(struct tally_buf *buf, const struct tally_body *body);
+void tally_script_dump_tool(struct tally_buf *buf, const struct tally_body *body);
 
 /* What an AUXTRACE_INFO says of the hardware, behind its type. */
-void script_dump_auxtrace_info(struct tally_buf *buf,
-			       const struct tally_record_auxtrace_info *info);
+void tally_script_dump_auxtrace_info(struct tally_buf *buf,
+				     const struct tally_record_auxtrace_info *info);
 
 #endif

@@ -160,7 +160,8 @@ static void add_cs_etm(struct tally_buf *buf, const struct tally_record_auxtrace
 			return;
 }
 
-void script_dump_auxtrace_info(struct tally_buf *buf, const struct tally_record_auxtrace_info *info)
+void tally_script_dump_auxtrace_info(struct tally_buf *buf,
+				     const struct tally_record_auxtrace_info *info)
 {
 	if (!info->priv)
 		return;

@@ -195,9 +195,9 @@ static void add_head(struct tally_buf *buf, const struct tally_data_event *event
 	tally_buf_byte(buf, '\n');
 }
 
-void script_dump_sample(struct tally_buf *buf, const struct tally_script_dump *dump,
-			const struct tally_data_event *event, const struct tally_record *record,
-			const struct tally_sample *sample)
+void tally_script_dump_sample(struct tally_buf *buf, const struct tally_script_dump *dump,
+			      const struct tally_data_event *event,
+			      const struct tally_record *record, const struct tally_sample *sample)
 {
 	uint64_t has = sample->present;
 	bool calls = event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;

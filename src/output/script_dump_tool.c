@@ -212,7 +212,7 @@ static void add_stat(struct tally_buf *buf, const struct tally_record_stat *stat
 			 stat->running);
 }
 
-void script_dump_tool(struct tally_buf *buf, const struct tally_body *body)
+void tally_script_dump_tool(struct tally_buf *buf, const struct tally_body *body)
 {
 	const struct tally_record_auxtrace *auxtrace = &body->auxtrace;
 
@@ -225,7 +225,7 @@ void script_dump_tool(struct tally_buf *buf, const struct tally_body *body)
 		break;
 	case PERF_RECORD_AUXTRACE_INFO:
 		tally_buf_printf(buf, " type: %u\n", body->auxtrace_info.type);
-		script_dump_auxtrace_info(buf, &body->auxtrace_info);
+		tally_script_dump_auxtrace_info(buf, &body->auxtrace_info);
 		break;
 	case PERF_RECORD_AUXTRACE:
 		tally_buf_printf(buf,
