@@ -8,6 +8,7 @@
 #include "command.h"
 #include "options.h"
 #include "pager.h"
+#include "recording.h"
 #include "say.h"
 
 struct evlist {
@@ -60,7 +61,7 @@ int cmd_evlist(int argc, char **argv)
 	    .about = "Lists the events of a recording, a line each, as perf evlist does.",
 	    .mixed = true,
 	};
-	struct evlist evlist = {.input = "perf.data"};
+	struct evlist evlist = {.input = NULL};
 	const struct cli_option options[] = {
 	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &evlist.input},
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &evlist.force, .flags = CLI_HIDDEN},
@@ -80,10 +81,7 @@ int cmd_evlist(int argc, char **argv)
 	if (argc - at > 1)
 		return cli_usage_error(&usage, "one recording at a time, not '%s' too",
 				       argv[at + 1]);
-	if (at < argc)
-		evlist.input = argv[at];
-	if (!evlist.input)
-		evlist.input = "perf.data";
+	evlist.input = cli_recording(at < argc ? argv[at] : evlist.input);
 	if (evlist.group && (evlist.verbose || evlist.freq))
 		return cli_usage_error(&usage, "--group goes with neither --verbose nor --freq");
 	return run(&evlist);

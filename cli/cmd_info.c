@@ -10,6 +10,7 @@
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
+#include "recording.h"
 #include "say.h"
 
 struct info {
@@ -104,7 +105,7 @@ int cmd_info(int argc, char **argv)
 		     "and what was lost.",
 	    .mixed = true,
 	};
-	struct info info = {.input = "perf.data"};
+	struct info info = {.input = NULL};
 	const struct cli_option options[] = {
 	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &info.input},
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &info.force, .flags = CLI_HIDDEN},
@@ -124,10 +125,7 @@ int cmd_info(int argc, char **argv)
 	if (argc - at > 1)
 		return cli_usage_error(&usage, "one recording at a time, not '%s' too",
 				       argv[at + 1]);
-	if (at < argc)
-		info.input = argv[at];
-	if (!info.input)
-		info.input = "perf.data";
+	info.input = cli_recording(at < argc ? argv[at] : info.input);
 	if (info.header && info.json)
 		return cli_usage_error(&usage, "--header is text; --json has all of it anyway");
 	if (info.full && !info.header)

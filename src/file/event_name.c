@@ -28,26 +28,36 @@ static const char *const operations[][2] = {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+/* Which operations a cache has, a bit each: instructions are not stored, and what translates or
+ * predicts is only looked up. */
+static const uint8_t cache_operations[] = {7, 5, 7, 7, 1, 1, 7};
+
 /* Source: the config of PERF_TYPE_HW_CACHE: id, operation << 8, result << 16. */
-static bool add_cache(struct tally_buf *to, uint64_t config)
+static void add_cache(struct tally_buf *to, uint64_t config)
 {
 	uint64_t id = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
 
-	if (id >= COUNT(caches) || operation >= COUNT(operations) || result > 1)
-		return false;
-	tally_buf_printf(to, "%s-%s", caches[id], operations[operation][result]);
-	return true;
+	if (id >= COUNT(caches))
+		tally_buf_text(to, "unknown-ext-hardware-cache-type");
+	else if (operation >= COUNT(operations))
+		tally_buf_text(to, "unknown-ext-hardware-cache-op");
+	else if (result > 1)
+		tally_buf_text(to, "unknown-ext-hardware-cache-result");
+	else if (!(cache_operations[id] >> operation & 1))
+		tally_buf_text(to, "invalid-cache");
+	else
+		tally_buf_printf(to, "%s-%s", caches[id], operations[operation][result]);
 }
 
-static bool add_breakpoint(struct tally_buf *to, const struct tally_attr *attr)
+static void add_breakpoint(struct tally_buf *to, const struct tally_attr *attr)
 {
 	tally_buf_printf(to, "mem:0x%llx", (unsigned long long)attr->bp_addr);
 	if (attr->bp_type & 7)
 		tally_buf_printf(to, ":%s%s%s", attr->bp_type & 1 ? "r" : "",
 				 attr->bp_type & 2 ? "w" : "", attr->bp_type & 4 ? "x" : "");
-	return true;
 }
 
+/* False when a PMU of that machine has given the type its meaning. */
 static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
 {
 	/* Since Linux 5.13 the high half may name the PMU of a hybrid machine. */
@@ -55,25 +65,22 @@ static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
 
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
-		if (config >= COUNT(hardware))
-			return false;
-		tally_buf_text(to, hardware[config]);
+		tally_buf_text(to,
+			       config < COUNT(hardware) ? hardware[config] : "unknown-hardware");
 		return true;
 	case PERF_TYPE_SOFTWARE:
-		if (attr->config >= COUNT(software))
-			return false;
-		tally_buf_text(to, software[attr->config]);
+		tally_buf_text(to, attr->config < COUNT(software) ? software[attr->config]
+								  : "unknown-software");
 		return true;
 	case PERF_TYPE_HW_CACHE:
-		return add_cache(to, config);
-	case PERF_TYPE_TRACEPOINT:
-		tally_buf_printf(to, "tracepoint:%llu", (unsigned long long)attr->config);
+		add_cache(to, config);
 		return true;
 	case PERF_TYPE_RAW:
 		tally_buf_printf(to, "raw 0x%llx", (unsigned long long)attr->config);
 		return true;
 	case PERF_TYPE_BREAKPOINT:
-		return add_breakpoint(to, attr);
+		add_breakpoint(to, attr);
+		return true;
 	default:
 		return false;
 	}
@@ -114,11 +121,12 @@ const char *tally_file_event_name(struct tally_arena *arena, const struct tally_
 	struct tally_buf made = {0};
 	const char *name = NULL;
 
-	if (!add_known(&made, attr))
-		tally_buf_printf(&made, "type %u config 0x%llx", attr->type,
-				 (unsigned long long)attr->config);
-	else if (attr->type != PERF_TYPE_TRACEPOINT)
+	if (attr->type == PERF_TYPE_TRACEPOINT) /* the formats of tracepoints would tell */
+		tally_buf_printf(&made, "tracepoint:%llu", (unsigned long long)attr->config);
+	else if (add_known(&made, attr))
 		add_modifiers(&made, attr);
+	else
+		tally_buf_printf(&made, "unknown attr type: %d", (int)attr->type);
 	if (!made.failed)
 		name = tally_arena_strndup(arena, (const char *)made.data, made.size);
 	tally_buf_done(&made);

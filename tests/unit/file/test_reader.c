@@ -502,13 +502,15 @@ static void names_events_by_their_attrs(void **state)
 	    {{.type = 1, .config = 0}, "cpu-clock:HG"},
 	    {{.type = 1, .config = 0, .exclude_guest = 1}, "cpu-clock"},
 	    {{.type = 1, .config = 11, .exclude_host = 1}, "cgroup-switches:G"},
-	    {{.type = 1, .config = 99}, "type 1 config 0x63"},
+	    {{.type = 1, .config = 99}, "unknown-software:HG"},
 	    {{.type = 2, .config = 314}, "tracepoint:314"},
 	    {{.type = 3, .config = 0x10002}, "LLC-load-misses:HG"},
-	    {{.type = 3, .config = 0x90002}, "type 3 config 0x90002"},
+	    {{.type = 3, .config = 0x90002}, "unknown-ext-hardware-cache-result:HG"},
+	    {{.type = 3, .config = 0x101}, "invalid-cache:HG"},
+	    {{.type = 3, .config = 0x201}, "L1-icache-prefetches:HG"},
 	    {{.type = 4, .config = 0x1a8}, "raw 0x1a8:HG"},
 	    {{.type = 5, .bp_addr = 0x1000, .bp_type = 3}, "mem:0x1000:rw:HG"},
-	    {{.type = 44, .config = 7}, "type 44 config 0x7"},
+	    {{.type = 44, .config = 7}, "unknown attr type: 44"},
 	};
 	char *path = path_in(state, "names.data");
 
