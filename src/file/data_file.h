@@ -155,6 +155,9 @@ static inline struct file_cursor file_cursor_at(const struct tally_data *data, u
 	};
 }
 
+/* passing.c: bytes of a mapping that a long walk will not look at again soon take no memory. */
+void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to);
+
 static inline bool file_has_feature(const struct tally_data *data, unsigned feature)
 {
 	return data->features[feature / 64] >> (feature % 64) & 1;

@@ -278,6 +278,7 @@ static int copy_all(struct tally_data *data, struct file_flat *flat, uint64_t fr
 {
 	size_t count = data->part_count + 1, left = 0;
 	struct source *sources = calloc(count, sizeof(*sources));
+	uint64_t start;
 	int code = 0;
 
 	if (!sources)
@@ -308,7 +309,9 @@ static int copy_all(struct tally_data *data, struct file_flat *flat, uint64_t fr
 
 		if (source->at >= source->region.end)
 			continue;
-		code = copy_some(source, count > 1 ? TURN : UINT64_MAX);
+		start = source->at;
+		code = copy_some(source, TURN);
+		tally_file_forget(source->region.bytes, start, source->at);
 		left -= source->at >= source->region.end;
 	}
 	for (size_t i = 0; i < count; i++)

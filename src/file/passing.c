@@ -1,6 +1,8 @@
 /* A place where no record can stand: what to say of it, and where to go on. */
 #include "file/data_file.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
 #include "file/extent.h"
 
 /* Of a recording that was cut or killed that is how it ends, and was told already. */
@@ -38,4 +40,15 @@ uint64_t tally_file_pass_bad(struct tally_data *data, const struct file_region *
 	    region->name, file_region_place(region, at), header.type, header.size,
 	    (unsigned long long)(next - at));
 	return next;
+}
+
+void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = ((uintptr_t)bytes + from) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)bytes + to) & ~(page - 1);
+
+	/* They are the file's, and come back from there. */
+	if (start < end)
+		madvise((void *)start, end - start, MADV_DONTNEED);
 }

@@ -21,6 +21,9 @@
 /* More CPUs no mask names. */
 #define CPUS_MOST 65536U
 
+/* The pass over a stream lets go of what it saw after so many bytes. */
+#define FORGET_AFTER ((uint64_t)4 << 20)
+
 struct update {
 	uint64_t type, id;
 	struct file_cursor data;
@@ -137,7 +140,7 @@ static int take_record(struct tally_data *data, uint64_t at,
 int tally_file_stream_read(struct tally_data *data, struct tally_error *error)
 {
 	struct file_region *region = &data->records;
-	uint64_t at = FILE_HEADER_PIPE_SIZE;
+	uint64_t at = FILE_HEADER_PIPE_SIZE, seen = 0;
 	size_t room = 0;
 	int code = 0;
 
@@ -165,6 +168,10 @@ int tally_file_stream_read(struct tally_data *data, struct tally_error *error)
 					     header.type == PERF_RECORD_COMPRESSED2;
 			region->odd_sizes |= fit == FILE_FIT_ODD;
 			at += header.extent;
+		}
+		if (at - seen >= FORGET_AFTER) {
+			tally_file_forget(region->bytes, seen, at);
+			seen = at;
 		}
 	}
 	if (code)
