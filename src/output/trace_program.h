@@ -215,10 +215,6 @@ void tally_trace_compiler_free(struct trace_compiler *compiler);
 int tally_trace_compile(struct trace_compiler *compiler, struct tally_arena *arena,
 			const struct trace_format_text *format, struct trace_program **ret);
 
-/* Whether a format's text is shaped as the kernel writes it, so that a parser can be trusted with
- * it: lines, fields, quotes, brackets. */
-bool tally_trace_format_sound(const char *text, size_t size);
-
 uint64_t tally_trace_load(const struct trace_payload *payload, uint32_t offset, uint32_t size);
 uint64_t tally_trace_eval(const struct trace_payload *payload, const struct trace_expr *expr);
 /* The bytes of a dynamic field, cut to what the payload has. */

@@ -1,24 +1,19 @@
 /* Formats are checked before libtraceevent sees them: on text that is no format its parser frees
- * twice, reads what it freed, or recurses without end.  What passes has the lines and fields that
- * the kernel writes (f_show() in kernel/trace/trace_events.c), quotes that close, brackets that
- * match, and no expression that is deeper or longer than any real one by far. */
+ * twice, follows fields that are not there, or recurses without end.  What passes has the lines
+ * that the kernel writes (f_show() in kernel/trace/trace_events.c). */
+#include "output/trace_sound.h"
+
 #include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
-#include "output/trace_program.h"
 
 enum {
 	TEXT_MOST = 1 << 20,
 	NUMBER_MOST = UINT16_MAX,
-	DEPTH_MOST = 128,
-	OPERATORS_MOST = 2000,
-	FIELDS_MOST = 1000,
 };
 
-struct scan {
-	const char *at, *end;
-};
-
-static bool take(struct scan *scan, const char *word)
+static bool take(struct trace_scan *scan, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -28,7 +23,7 @@ static bool take(struct scan *scan, const char *word)
 	return true;
 }
 
-static bool take_number(struct scan *scan)
+static bool take_number(struct trace_scan *scan)
 {
 	const char *start = scan->at;
 	unsigned value = 0;
@@ -41,7 +36,7 @@ static bool take_number(struct scan *scan)
 	return scan->at > start;
 }
 
-static bool take_name(struct scan *scan)
+static bool take_name(struct trace_scan *scan)
 {
 	const char *start = scan->at;
 
@@ -51,34 +46,60 @@ static bool take_name(struct scan *scan)
 	return scan->at > start;
 }
 
-/* TYPE NAME, with at most one array behind it: a word at least, and letters that types are made of.
- */
-static bool take_declaration(struct scan *scan)
+static bool is_word(char c)
 {
-	const char *start = scan->at;
-	unsigned letters = 0, open = 0, arrays = 0;
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The last word of a declaration, before the array's brackets, is the field's name. */
+static bool add_name(struct trace_names *names, const char *start, const char *end)
+{
+	const char *bracket = memchr(start, '[', (size_t)(end - start)), *first;
+
+	if (bracket)
+		end = bracket;
+	for (first = end; first > start && is_word(first[-1]); first--)
+		;
+	if (first == end || first == start || isdigit((unsigned char)*first) ||
+	    names->count == TRACE_FIELDS_MOST)
+		return false;
+	names->at[names->count++] = (struct trace_name_at){first, (size_t)(end - first)};
+	return true;
+}
+
+/* TYPE NAME, with at most one array behind it.  __data_loc and __rel_loc have the array with the
+ * type: `__data_loc char[] name`. */
+static bool take_declaration(struct trace_scan *scan, struct trace_names *names)
+{
+	const char *start = scan->at, *name = scan->at;
+	unsigned open = 0, arrays = 0;
 
 	for (; scan->at < scan->end && *scan->at != ';'; scan->at++) {
 		char c = *scan->at;
 
-		letters += isalpha((unsigned char)c) != 0;
 		if (c == '[' && (open || arrays++))
 			return false;
 		if (c == '[' || c == '(')
 			open++;
 		else if ((c == ']' || c == ')') && !open--)
 			return false;
-		else if (!isalnum((unsigned char)c) && !strchr("_ *[]().,:+-/&", c))
+		else if (!is_word(c) && !strchr(" *[]().,:+-/&", c))
 			return false;
+		if (c == ']')
+			name = scan->at + 1;
 	}
-	return scan->at > start + 2 && letters && !open && scan->at < scan->end;
+	if (scan->at == scan->end || open || !is_word(*start))
+		return false;
+	if (name == scan->at)
+		name = start;
+	return add_name(names, name, scan->at);
 }
 
 /* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;\n"; old kernels have no "signed". */
-static bool take_field(struct scan *scan)
+static bool take_field(struct trace_scan *scan, struct trace_names *names)
 {
 	if ((!take(scan, "\tfield:") && !take(scan, "\tfield special:")) ||
-	    !take_declaration(scan) || !take(scan, ";\toffset:") || !take_number(scan) ||
+	    !take_declaration(scan, names) || !take(scan, ";\toffset:") || !take_number(scan) ||
 	    !take(scan, ";\tsize:") || !take_number(scan) || !take(scan, ";"))
 		return false;
 	if (take(scan, "\tsigned:") && (!take_number(scan) || !take(scan, ";")))
@@ -86,24 +107,20 @@ static bool take_field(struct scan *scan)
 	return take(scan, "\n");
 }
 
-static bool take_fields(struct scan *scan)
+static bool take_fields(struct trace_scan *scan, struct trace_names *names)
 {
-	unsigned count = 0;
-
-	while (count <= FIELDS_MOST) {
+	while (scan->at < scan->end) {
 		if (take(scan, "\n"))
 			continue;
-		if (scan->at == scan->end || *scan->at != '\t')
-			return count;
-		if (!take_field(scan))
+		if (*scan->at != '\t')
+			return names->count;
+		if (!take_field(scan, names))
 			return false;
-		count++;
 	}
 	return false;
 }
 
-/* To behind the quote that ends what starts here. */
-static bool take_quoted(struct scan *scan)
+bool tally_trace_take_quoted(struct trace_scan *scan)
 {
 	char quote = *scan->at++;
 
@@ -111,47 +128,6 @@ static bool take_quoted(struct scan *scan)
 		if (*scan->at == '\\' && ++scan->at == scan->end)
 			return false;
 	return scan->at++ < scan->end;
-}
-
-struct brackets {
-	char closing[DEPTH_MOST];
-	unsigned depth, operators;
-};
-
-static bool bracket(struct brackets *brackets, char c)
-{
-	if (c == '(' || c == '[' || c == '{') {
-		if (brackets->depth == DEPTH_MOST)
-			return false;
-		brackets->closing[brackets->depth++] = (char)(c == '('   ? ')'
-							      : c == '[' ? ']'
-									 : '}');
-		return true;
-	}
-	return brackets->depth && brackets->closing[--brackets->depth] == c;
-}
-
-static bool take_arguments(struct scan *scan)
-{
-	struct brackets brackets = {.depth = 0};
-
-	while (scan->at < scan->end) {
-		char c = *scan->at;
-
-		if (c == '"' || c == '\'') {
-			if (!take_quoted(scan))
-				return false;
-			continue;
-		}
-		if (strchr("()[]{}", c) && !bracket(&brackets, c))
-			return false;
-		if (strchr(",;{}", c))
-			brackets.operators = 0;
-		else if (strchr("+-*/%&|^!~<>=?:(", c) && ++brackets.operators > OPERATORS_MOST)
-			return false;
-		scan->at++;
-	}
-	return !brackets.depth;
 }
 
 static bool is_text(const char *text, size_t size)
@@ -163,17 +139,23 @@ static bool is_text(const char *text, size_t size)
 	return true;
 }
 
-bool tally_trace_format_sound(const char *text, size_t size)
+void tally_trace_sound(const char *text, size_t size, struct trace_soundness *ret)
 {
-	struct scan scan = {text, text + size};
+	struct trace_scan scan = {text, text + size};
+	struct trace_names *names;
 
-	if (size > TEXT_MOST || !is_text(text, size))
-		return false;
-	if (!take(&scan, "name: ") || !take_name(&scan) || !take(&scan, "\nID: ") ||
-	    !take_number(&scan) || !take(&scan, "\nformat:\n"))
-		return false;
-	if (!take_fields(&scan) || !take(&scan, "print fmt: ") || scan.at == scan.end ||
-	    *scan.at != '"')
-		return false;
-	return take_arguments(&scan);
+	*ret = (struct trace_soundness){false};
+	if (size > TEXT_MOST || !is_text(text, size) || !take(&scan, "name: ") ||
+	    !take_name(&scan) || !take(&scan, "\nID: ") || !take_number(&scan) ||
+	    !take(&scan, "\nformat:\n"))
+		return;
+	names = calloc(1, sizeof(*names));
+	if (!names)
+		return;
+	if (take_fields(&scan, names)) {
+		ret->fields = true;
+		ret->print_offset = (size_t)(scan.at - text);
+		ret->print = take(&scan, "print fmt: ") && tally_trace_print_sound(&scan, names);
+	}
+	free(names);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "output/trace_data.h"
+#include "output/trace_sound.h"
 #include "output/trace_tep.h"
 
 enum {
@@ -573,14 +574,15 @@ void tally_trace_compiler_free(struct trace_compiler *compiler)
 	free(compiler);
 }
 
-static struct trace_program *make_program(struct tep_maker *maker, const char *system)
+static struct trace_program *make_program(struct tep_maker *maker, const char *system,
+					  bool has_print)
 {
 	maker->program = tally_tep_make(maker, 1, sizeof(*maker->program));
 	if (!maker->program)
 		return NULL;
 	maker->program->name = full_name(maker, system);
 	take_fields(maker);
-	maker->program->by_fields = maker->event->flags & (int)TEP_EVENT_FL_FAILED;
+	maker->program->by_fields = !has_print || maker->event->flags & (int)TEP_EVENT_FL_FAILED;
 	if (!maker->failed && !maker->program->by_fields)
 		tally_tep_steps(maker);
 	if (maker->failed && maker->failed != -ENOMEM) {
@@ -590,52 +592,55 @@ static struct trace_program *make_program(struct tep_maker *maker, const char *s
 	return maker->program;
 }
 
-/* libtraceevent 1.7 takes a tab within the print format for its end.  Escaped tabs mean the same to
- * it.  The caller's to free(); NULL: out of memory. */
-static char *escape_tabs(const struct trace_format_text *format, size_t *ret_size)
+/* The text for the parser.  libtraceevent 1.7 takes a tab within the print format for its end:
+ * they are escaped, which means the same to it.  A print format that is beyond it is left out. */
+static void text_for_parser(const struct trace_format_text *format,
+			    const struct trace_soundness *sound, struct tally_buf *to)
 {
-	const char *end = format->text + format->size;
-	const char *print = memmem(format->text, format->size, "\nprint fmt: \"", 13);
-	char *copy = malloc(2 * format->size + 1), *to = copy;
-	bool inside = false;
+	const char *at = format->text + sound->print_offset, *end = format->text + format->size;
+	unsigned quotes = 0;
 
-	if (!copy)
-		return NULL;
-	for (const char *at = format->text; at < end; at++) {
-		bool escaped = at > format->text && at[-1] == '\\';
-
-		if (print && at > print && *at == '"' && !escaped) {
-			inside = !inside;
-			if (!inside)
-				print = NULL;
-		}
-		if (inside && *at == '\t' && !escaped) {
-			*to++ = '\\';
-			*to++ = 't';
-		} else {
-			*to++ = *at;
-		}
+	tally_buf_add(to, format->text, sound->print_offset);
+	if (!sound->print) {
+		tally_buf_text(to, "print fmt: \"\"\n");
+		return;
 	}
-	*ret_size = (size_t)(to - copy);
-	return copy;
+	for (; at < end; at++) {
+		if (*at == '\\' && at + 1 < end) {
+			tally_buf_byte(to, (uint8_t)*at++);
+		} else if (*at == '\t' && quotes == 1) {
+			tally_buf_text(to, "\\t");
+			continue;
+		}
+		quotes += *at == '"' && at[-1] != '\\';
+		tally_buf_byte(to, (uint8_t)*at);
+	}
 }
 
 static int parse(struct trace_compiler *compiler, const struct trace_format_text *format,
-		 struct tep_handle *tep, struct tep_event **ret)
+		 const struct trace_soundness *sound, struct tep_handle *tep,
+		 struct tep_event **ret)
 {
-	size_t size = 0;
-	char *text = escape_tabs(format, &size);
+	struct tally_buf text = {0};
+	struct tep_event *event = NULL;
+	int result;
 
-	if (!text)
-		return -ENOMEM;
+	text_for_parser(format, sound, &text);
+	result = text.failed;
 	tep_set_long_size(tep, (int)compiler->long_size);
 	tep_set_file_bigendian(tep, compiler->big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
-	pthread_mutex_lock(&parser);
-	if (tep_parse_format(tep, ret, text, size, format->system))
-		*ret = NULL;
-	pthread_mutex_unlock(&parser);
-	free(text);
-	return *ret && (*ret)->name ? 0 : -EBADMSG;
+	if (!result) {
+		pthread_mutex_lock(&parser);
+		if (tep_parse_format(tep, &event, (const char *)text.data, text.size,
+				     format->system) ||
+		    !event || !event->name)
+			result = -EBADMSG;
+		pthread_mutex_unlock(&parser);
+	}
+	tally_buf_done(&text);
+	if (!result)
+		*ret = event;
+	return result;
 }
 
 /* A handle an event: libtraceevent looks events up in what it has parsed, and nothing of it has to
@@ -646,16 +651,18 @@ int tally_trace_compile(struct trace_compiler *compiler, struct tally_arena *are
 	struct tep_maker maker = {
 	    .arena = arena, .long_size = compiler->long_size, .big_endian = compiler->big_endian};
 	struct trace_program *program = NULL;
+	struct trace_soundness sound;
 	struct tep_handle *tep;
 
-	if (!tally_trace_format_sound(format->text, format->size))
+	tally_trace_sound(format->text, format->size, &sound);
+	if (!sound.fields)
 		return -EBADMSG;
 	tep = tep_alloc();
 	if (!tep)
 		return -ENOMEM;
-	maker.failed = parse(compiler, format, tep, &maker.event);
+	maker.failed = parse(compiler, format, &sound, tep, &maker.event);
 	if (!maker.failed)
-		program = make_program(&maker, format->system);
+		program = make_program(&maker, format->system, sound.print);
 	tep_free(tep);
 	if (maker.failed)
 		return maker.failed;
