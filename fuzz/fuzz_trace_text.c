@@ -6,10 +6,17 @@
 #include "output/trace_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+const char *__lsan_default_suppressions(void);
 
 enum { ID_MOST = 1 << 16, EVENTS_MOST = 16, PAYLOAD_MOST = 200 };
 
 static volatile uint64_t sink;
+
+/* libtraceevent forgets some of the formats that it refuses. */
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:tep_parse_format\nleak:libtraceevent\n";
+}
 
 static const char *find(void *context, uint64_t address, uint64_t *ret_start)
 {

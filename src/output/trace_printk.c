@@ -51,7 +51,8 @@ int tally_trace_printk_init(struct trace_printk *printk, const char *text, size_
 	memcpy(printk->copy, text, size);
 	printk->copy[size] = '\0';
 	for (char *line = printk->copy, *end = line + size; line < end;) {
-		size_t length = strcspn(line, "\n");
+		char *newline = memchr(line, '\n', (size_t)(end - line));
+		size_t length = (size_t)((newline ? newline : end) - line);
 
 		add_line(printk, line, length);
 		line += length + 1;

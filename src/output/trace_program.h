@@ -25,6 +25,7 @@ enum trace_field_flag {
 	FIELD_DYNAMIC = 16, /* a u32: where, and in its upper half how long */
 	FIELD_LONG = 32,
 	FIELD_RELATIVE = 64, /* "where" counts from the end of the u32 */
+	FIELD_TEXT = 128,    /* of char: FIELD_STRING is of u8 as well */
 };
 
 struct trace_field {

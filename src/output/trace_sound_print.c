@@ -260,6 +260,25 @@ static bool operand(struct parser *parser)
 	return good;
 }
 
+/* libtraceevent computes what it can while it parses, divisions by zero as well.  Real divisors are
+ * numbers, sizes and fields. */
+static bool divisor_follows(struct parser *parser)
+{
+	struct trace_scan *scan = parser->scan;
+	const char *start = scan->at;
+	bool bracket = take(parser, "("), good;
+
+	if (take(parser, "REC->"))
+		good = take_field_name(parser);
+	else if (!bracket && take(parser, "sizeof("))
+		good = true;
+	else
+		good = peek(parser) && strchr("123456789", peek(parser)) && take_number(parser);
+	good = good && (!bracket || take(parser, ")"));
+	scan->at = start;
+	return good;
+}
+
 static bool take_operator(struct parser *parser)
 {
 	static const char *const operators[] = {
@@ -269,16 +288,22 @@ static bool take_operator(struct parser *parser)
 
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
 		if (take(parser, operators[i]))
-			return ++parser->operators <= OPERATORS_MOST;
+			return ++parser->operators <= OPERATORS_MOST &&
+			       (!strchr("/%", *operators[i]) || divisor_follows(parser));
 	return false;
+}
+
+static bool is_operator(char c)
+{
+	return c && strchr("=!<>&|+-*/%", c);
 }
 
 static bool expression(struct parser *parser)
 {
 	bool good = ++parser->depth <= DEPTH_MOST && operand(parser);
 
-	while (good && take_operator(parser))
-		good = operand(parser);
+	while (good && is_operator(peek(parser)))
+		good = take_operator(parser) && operand(parser);
 	if (good && take(parser, "?"))
 		good = ++parser->operators <= OPERATORS_MOST && expression(parser) &&
 		       take(parser, ":") && expression(parser);

@@ -522,6 +522,8 @@ static void take_field(struct tep_maker *maker, const struct tep_format_field *f
 	to->common = common;
 	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++)
 		to->flags |= from->flags & bits[i].theirs ? bits[i].ours : 0;
+	if (from->type && strstr(from->type, "char") && to->element <= 1)
+		to->flags |= FIELD_TEXT;
 	if (program->needs < to->offset + to->size)
 		program->needs = to->offset + to->size;
 }

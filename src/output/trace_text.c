@@ -228,7 +228,7 @@ const char *tally_trace_text_name(struct tally_trace_text *text, uint64_t id)
 static void fill_bytes(const struct trace_payload *payload, const struct trace_field *from,
 		       struct tally_trace_field *to)
 {
-	bool is_string = from->flags & FIELD_STRING && from->element <= 1;
+	bool is_string = from->flags & FIELD_TEXT;
 
 	if (from->flags & FIELD_DYNAMIC) {
 		to->bytes = tally_trace_dynamic(payload, from, &to->size);
@@ -307,7 +307,7 @@ int tally_trace_text_find_field(struct tally_trace_text *text, uint64_t id, cons
 		    .offset = field->offset,
 		    .size = field->size,
 		    .is_signed = field->flags & FIELD_SIGNED,
-		    .is_string = field->flags & FIELD_STRING,
+		    .is_string = field->flags & FIELD_TEXT && field->flags & FIELD_ARRAY,
 		    .is_dynamic = field->flags & FIELD_DYNAMIC,
 		    .is_relative = field->flags & FIELD_RELATIVE,
 		};
