@@ -128,7 +128,7 @@ static void expressions_are_computed(void **state)
 	shows("\"%d %d\", REC->a ? 5 : 6, REC->a == 8 ? 5 : 6", "5 6");
 	shows("\"%d,%d\", ((unsigned int) ((REC->c) >> 20)), (u8)(REC->c >> 4)", "-2032,1");
 	shows("\"%d %d\", REC->mac[5], __get_dynamic_array_len(bytes)", "255 4");
-	shows("\"%d %d %d\", REC->a / REC->mac[1], REC->a / sizeof(u16), REC->a % 4", "0 3 3");
+	shows("\"%d %d %d\", REC->a / REC->mac[1], REC->a / 2, REC->a % 4", "0 3 3");
 }
 
 static void strings_are_fields_and_texts_elsewhere(void **state)
