@@ -13,9 +13,9 @@ int tally_evlist_json(const struct tally_data *data, FILE *out)
 	json_key(&json, "events");
 	json_array(&json);
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
-		facts_event_json(&json, data, i);
+		tally_facts_event_json(&json, data, i);
 	json_array_end(&json);
 	json_object_end(&json);
 	tally_buf_byte(&text, '\n');
-	return facts_put(&text, out);
+	return tally_facts_put(&text, out);
 }

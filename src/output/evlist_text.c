@@ -21,7 +21,7 @@ static void go_on(struct line *line)
 	line->first = false;
 }
 
-struct tally_attr facts_attr_of_perf(const struct tally_data_event *event)
+struct tally_attr tally_facts_attr_of_perf(const struct tally_data_event *event)
 {
 	struct tally_attr attr = event->attr;
 
@@ -84,7 +84,7 @@ static void add_fields(struct line *line, const struct tally_attr *attr,
 static void add_event(struct tally_buf *to, const struct tally_data_event *event,
 		      const struct tally_evlist_options *options, struct tally_trace_text *traces)
 {
-	struct tally_attr attr = facts_attr_of_perf(event);
+	struct tally_attr attr = tally_facts_attr_of_perf(event);
 	struct line line = {.to = to, .first = true};
 
 	tally_buf_text(to, event->name);
@@ -168,5 +168,5 @@ int tally_evlist_text(const struct tally_data *data, const struct tally_evlist_o
 		tally_buf_text(&text, "# Tip: use 'perf evlist --trace-fields' to show fields for "
 				      "tracepoint events\n");
 	tally_trace_text_free(traces);
-	return own.harmless ? facts_put_harmless(&text, out) : facts_put(&text, out);
+	return own.harmless ? tally_facts_put_harmless(&text, out) : tally_facts_put(&text, out);
 }

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "output/attr_text.h"
 
-int facts_put(struct tally_buf *text, FILE *out)
+int tally_facts_put(struct tally_buf *text, FILE *out)
 {
 	int code = text->failed;
 
@@ -18,7 +18,7 @@ int facts_put(struct tally_buf *text, FILE *out)
 	return code;
 }
 
-int facts_put_harmless(struct tally_buf *text, FILE *out)
+int tally_facts_put_harmless(struct tally_buf *text, FILE *out)
 {
 	const char *at = (const char *)text->data, *end = at + text->size;
 	struct tally_buf harmless = {.failed = text->failed};
@@ -33,11 +33,11 @@ int facts_put_harmless(struct tally_buf *text, FILE *out)
 			tally_buf_byte(&harmless, (uint8_t)*at++);
 	}
 	tally_buf_done(text);
-	return facts_put(&harmless, out);
+	return tally_facts_put(&harmless, out);
 }
 
 /* Source: clock_gettime(2); the words are perf's. */
-const char *facts_clock_name(uint32_t clockid)
+const char *tally_facts_clock_name(uint32_t clockid)
 {
 	switch (clockid) {
 	case CLOCK_MONOTONIC:
@@ -55,7 +55,7 @@ const char *facts_clock_name(uint32_t clockid)
 	}
 }
 
-const char *facts_callchain(const struct tally_attr *attr)
+const char *tally_facts_callchain(const struct tally_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return NULL;
@@ -83,7 +83,7 @@ static void add_rate(struct tally_buf *to, const struct tally_attr *attr)
 
 static void add_callchains(struct tally_buf *to, const struct tally_attr *attr)
 {
-	const char *kind = facts_callchain(attr);
+	const char *kind = tally_facts_callchain(attr);
 
 	if (!kind)
 		return;
@@ -102,7 +102,7 @@ static void add_callchains(struct tally_buf *to, const struct tally_attr *attr)
 		tally_buf_text(to, ", deferred");
 }
 
-void facts_event_words(struct tally_buf *to, const struct tally_attr *attr)
+void tally_facts_event_words(struct tally_buf *to, const struct tally_attr *attr)
 {
 	add_rate(to, attr);
 	if (attr->exclude_kernel && !attr->exclude_user)
@@ -157,7 +157,7 @@ static void add_attr(struct json *json, const struct tally_attr *attr)
 	json_object_end(json);
 }
 
-void facts_event_json(struct json *json, const struct tally_data *data, size_t index)
+void tally_facts_event_json(struct json *json, const struct tally_data *data, size_t index)
 {
 	const struct tally_data_event *event = tally_data_event(data, index);
 	const struct tally_attr *attr = &event->attr;
@@ -168,7 +168,7 @@ void facts_event_json(struct json *json, const struct tally_data *data, size_t i
 	json_key_u64(json, "leader", event->leader);
 	json_key_string(json, "type", tally_abi_name(&tally_abi_event_types, attr->type));
 	json_key_u64(json, attr->freq ? "frequency" : "period", attr->sample_period);
-	json_key_string(json, "callchain", facts_callchain(attr));
+	json_key_string(json, "callchain", tally_facts_callchain(attr));
 	add_attr(json, attr);
 	json_key(json, "ids");
 	json_array(json);

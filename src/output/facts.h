@@ -8,9 +8,9 @@
 #include "output/json.h"
 
 /* Writes the text, frees it; 0, -ENOMEM, or what writing failed with. */
-int facts_put(struct tally_buf *text, FILE *out);
+int tally_facts_put(struct tally_buf *text, FILE *out);
 /* The same with all that a terminal may act on but ends of lines and tabs as \xNN. */
-int facts_put_harmless(struct tally_buf *text, FILE *out);
+int tally_facts_put_harmless(struct tally_buf *text, FILE *out);
 
 static inline bool facts_has(const struct tally_data_info *info, unsigned feature)
 {
@@ -18,18 +18,18 @@ static inline bool facts_has(const struct tally_data_info *info, unsigned featur
 }
 
 /* "monotonic", perf's names; "(not found)". */
-const char *facts_clock_name(uint32_t clockid);
+const char *tally_facts_clock_name(uint32_t clockid);
 
 /* The attr that perf shows for the event. */
-struct tally_attr facts_attr_of_perf(const struct tally_data_event *event);
+struct tally_attr tally_facts_attr_of_perf(const struct tally_data_event *event);
 
 /* How call chains are taken: "fp", "dwarf", "lbr", NULL: they are not. */
-const char *facts_callchain(const struct tally_attr *attr);
+const char *tally_facts_callchain(const struct tally_attr *attr);
 
 /* "4000 a second; user space only; call chains by frame pointers" */
-void facts_event_words(struct tally_buf *to, const struct tally_attr *attr);
+void tally_facts_event_words(struct tally_buf *to, const struct tally_attr *attr);
 
 /* {"name":..., "type":..., ...}: one event; tally-evlist(1) says what is in it. */
-void facts_event_json(struct json *json, const struct tally_data *data, size_t index);
+void tally_facts_event_json(struct json *json, const struct tally_data *data, size_t index);
 
 #endif

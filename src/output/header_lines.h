@@ -6,9 +6,9 @@
 #include "base/buf.h"
 
 /* "# what : text" */
-void header_line(struct tally_buf *to, const char *what, const char *text);
+void tally_header_line(struct tally_buf *to, const char *what, const char *text);
 /* What a feature says of the machine: topology, caches, memory, PMUs; nothing for others. */
-void header_machine_lines(struct tally_buf *to, const struct tally_data_info *info,
-			  unsigned feature);
+void tally_header_machine_lines(struct tally_buf *to, const struct tally_data_info *info,
+				unsigned feature);
 
 #endif

@@ -12,7 +12,7 @@ static void add_strings(struct tally_buf *to, const char *what,
 			const struct tally_data_strings *strings)
 {
 	for (size_t i = 0; i < strings->count; i++)
-		header_line(to, what, strings->text[i]);
+		tally_header_line(to, what, strings->text[i]);
 }
 
 static void add_topology(struct tally_buf *to, const struct tally_data_topology *topology)
@@ -205,8 +205,8 @@ static void add_hybrids(struct tally_buf *to, const struct tally_data_info *info
 	}
 }
 
-void header_machine_lines(struct tally_buf *to, const struct tally_data_info *info,
-			  unsigned feature)
+void tally_header_machine_lines(struct tally_buf *to, const struct tally_data_info *info,
+				unsigned feature)
 {
 	switch (feature) {
 	case TALLY_FEATURE_CPU_TOPOLOGY:

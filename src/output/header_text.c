@@ -12,7 +12,7 @@
 /* Sections that perf 6.1 knows end here; its list of missing ones does too. */
 #define FEATURES_OF_PERF_61 32
 
-void header_line(struct tally_buf *to, const char *what, const char *text)
+void tally_header_line(struct tally_buf *to, const char *what, const char *text)
 {
 	tally_buf_printf(to, "# %s : ", what);
 	tally_buf_text(to, text ? text : "(null)"); /* perf's word for what it could not read */
@@ -103,7 +103,7 @@ static void add_sample_time(struct tally_buf *to, const struct tally_data_info *
 
 static void add_clock_data(struct tally_buf *to, const struct tally_data_info *info)
 {
-	const char *name = facts_clock_name(info->clockid);
+	const char *name = tally_facts_clock_name(info->clockid);
 	unsigned long long wall = info->clock_wall_ns, event = info->clock_event_ns;
 	time_t seconds = (time_t)(wall / 1000000000);
 	char date[64] = "<error>";
@@ -200,7 +200,7 @@ static void add_what_it_holds(struct tally_buf *to, const struct tally_data *dat
 		add_clock_data(to, info);
 		break;
 	default:
-		header_machine_lines(to, info, feature);
+		tally_header_machine_lines(to, info, feature);
 	}
 }
 
@@ -209,22 +209,22 @@ static void add_feature(struct tally_buf *to, const struct tally_data *data,
 {
 	switch (feature) {
 	case TALLY_FEATURE_HOSTNAME:
-		header_line(to, "hostname", info->hostname);
+		tally_header_line(to, "hostname", info->hostname);
 		break;
 	case TALLY_FEATURE_OSRELEASE:
-		header_line(to, "os release", info->os_release);
+		tally_header_line(to, "os release", info->os_release);
 		break;
 	case TALLY_FEATURE_VERSION:
-		header_line(to, "perf version", info->version);
+		tally_header_line(to, "perf version", info->version);
 		break;
 	case TALLY_FEATURE_ARCH:
-		header_line(to, "arch", info->arch);
+		tally_header_line(to, "arch", info->arch);
 		break;
 	case TALLY_FEATURE_CPUDESC:
-		header_line(to, "cpudesc", info->cpu_desc);
+		tally_header_line(to, "cpudesc", info->cpu_desc);
 		break;
 	case TALLY_FEATURE_CPUID:
-		header_line(to, "cpuid", info->cpuid);
+		tally_header_line(to, "cpuid", info->cpuid);
 		break;
 	case TALLY_FEATURE_NRCPUS:
 		tally_buf_printf(to, "# nrcpus online : %u\n# nrcpus avail : %u\n",
@@ -292,8 +292,8 @@ int tally_header_text(const struct tally_data *data, unsigned flags, FILE *out)
 		tally_buf_byte(&text, '\n');
 	}
 	tally_buf_text(&text, "# ========\n#\n");
-	return flags & TALLY_HEADER_HARMLESS ? facts_put_harmless(&text, out)
-					     : facts_put(&text, out);
+	return flags & TALLY_HEADER_HARMLESS ? tally_facts_put_harmless(&text, out)
+					     : tally_facts_put(&text, out);
 }
 
 int tally_header_stream_text(const struct tally_data *data, unsigned flags, FILE *out)
@@ -303,6 +303,6 @@ int tally_header_stream_text(const struct tally_data *data, unsigned flags, FILE
 
 	if (is_stream(data))
 		add_features(&text, data, info, flags & TALLY_HEADER_FULL);
-	return flags & TALLY_HEADER_HARMLESS ? facts_put_harmless(&text, out)
-					     : facts_put(&text, out);
+	return flags & TALLY_HEADER_HARMLESS ? tally_facts_put_harmless(&text, out)
+					     : tally_facts_put(&text, out);
 }

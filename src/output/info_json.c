@@ -79,7 +79,7 @@ static void add_time(struct json *json, const struct tally_data_info *info,
 		json_key_u64(json, "last", info->sample_time_last);
 	}
 	if (info->has_clock_data) {
-		json_key_string(json, "clock", facts_clock_name(info->clockid));
+		json_key_string(json, "clock", tally_facts_clock_name(info->clockid));
 		json_key_u64(json, "clock_ns", info->clock_event_ns);
 		json_key_u64(json, "wall_ns", info->clock_wall_ns);
 	}
@@ -177,20 +177,20 @@ int tally_info_json(const struct tally_data *data, const struct tally_summary *s
 	add_recorder(&json, info);
 	json_key(&json, "machine");
 	json_object(&json);
-	info_machine_json(&json, info);
+	tally_info_machine_json(&json, info);
 	json_object_end(&json);
 	add_time(&json, info, summary);
 	json_key(&json, "events");
 	json_array(&json);
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
-		facts_event_json(&json, data, i);
+		tally_facts_event_json(&json, data, i);
 	json_array_end(&json);
-	info_programs_json(&json, info);
+	tally_info_programs_json(&json, info);
 	if (summary) {
 		add_records(&json, data, summary);
 		add_loss(&json, data, summary);
 	}
 	json_object_end(&json);
 	tally_buf_byte(&text, '\n');
-	return facts_put(&text, out);
+	return tally_facts_put(&text, out);
 }

@@ -6,8 +6,8 @@
 #include "output/json.h"
 
 /* The members of "machine". */
-void info_machine_json(struct json *json, const struct tally_data_info *info);
+void tally_info_machine_json(struct json *json, const struct tally_data_info *info);
 /* "build_ids", "bpf_programs", "files": arrays with their keys. */
-void info_programs_json(struct json *json, const struct tally_data_info *info);
+void tally_info_programs_json(struct json *json, const struct tally_data_info *info);
 
 #endif

@@ -126,7 +126,7 @@ static void add_domains(struct json *json, const struct tally_data_info *info)
 	json_array_end(json);
 }
 
-void info_machine_json(struct json *json, const struct tally_data_info *info)
+void tally_info_machine_json(struct json *json, const struct tally_data_info *info)
 {
 	json_key_string(json, "hostname", info->hostname);
 	json_key_string(json, "os_release", info->os_release);
@@ -198,7 +198,7 @@ static void add_bpf(struct json *json, const struct tally_data_info *info)
 	json_array_end(json);
 }
 
-void info_programs_json(struct json *json, const struct tally_data_info *info)
+void tally_info_programs_json(struct json *json, const struct tally_data_info *info)
 {
 	add_build_ids(json, info);
 	add_bpf(json, info);

@@ -152,10 +152,10 @@ static void add_time(struct tally_buf *to, const struct tally_data *data,
 	else
 		return;
 	if (info->has_clock_data)
-		tally_buf_printf(to, " (clock %s)", facts_clock_name(info->clockid));
+		tally_buf_printf(to, " (clock %s)", tally_facts_clock_name(info->clockid));
 	else if (event && event->attr.use_clockid)
 		tally_buf_printf(to, " (clock %s)",
-				 facts_clock_name((uint32_t)event->attr.clockid));
+				 tally_facts_clock_name((uint32_t)event->attr.clockid));
 	tally_buf_byte(to, '\n');
 }
 
@@ -170,7 +170,7 @@ static void add_events(struct tally_buf *to, const struct tally_data *data,
 		label(to, i ? "" : count > 1 ? "Events" : "Event");
 		add_text(to, event->name);
 		tally_buf_text(to, ": ");
-		facts_event_words(to, &event->attr);
+		tally_facts_event_words(to, &event->attr);
 		if (event->leader != i) {
 			tally_buf_text(to, "; grouped with ");
 			add_text(to, tally_data_event(data, event->leader)->name);
@@ -330,5 +330,5 @@ int tally_info_text(const struct tally_data *data, const struct tally_summary *s
 	add_contents(&text, info);
 	if (summary)
 		add_summary(&text, data, summary);
-	return facts_put(&text, out);
+	return tally_facts_put(&text, out);
 }

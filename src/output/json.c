@@ -70,7 +70,7 @@ static const uint8_t *add_special(struct tally_buf *to, const uint8_t *at, const
 	return at + length;
 }
 
-void json_string(struct json *json, const char *text, size_t length)
+void tally_json_string(struct json *json, const char *text, size_t length)
 {
 	const uint8_t *at = (const uint8_t *)text, *end = at + length;
 	char *to = json_place(json, length + 2);
@@ -90,7 +90,7 @@ void json_string(struct json *json, const char *text, size_t length)
 	tally_buf_byte(json->to, '"');
 }
 
-void json_double(struct json *json, double value)
+void tally_json_double(struct json *json, double value)
 {
 	char text[32];
 	int length = 0;

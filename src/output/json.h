@@ -28,10 +28,10 @@ struct json {
 
 /* Adds `length` bytes as a string with its quotes.  What is no UTF-8 becomes U+FFFD, a character
  * for each byte; controls, DEL and C1 controls are written \u00XX. */
-void json_string(struct json *json, const char *text, size_t length);
+void tally_json_string(struct json *json, const char *text, size_t length);
 
 /* A finite number as shortly as it reads back the same; what is not finite is null. */
-void json_double(struct json *json, double value);
+void tally_json_double(struct json *json, double value);
 
 /* --- the rest is small enough to be here --- */
 
@@ -104,6 +104,16 @@ static inline void json_key(struct json *json, const char *key)
 		buf_put_end(json->to, to);
 	}
 	json->comma = false;
+}
+
+static inline void json_string(struct json *json, const char *text, size_t length)
+{
+	tally_json_string(json, text, length);
+}
+
+static inline void json_double(struct json *json, double value)
+{
+	tally_json_double(json, value);
 }
 
 static inline void json_text(struct json *json, const char *text)
