@@ -418,6 +418,12 @@ int tally_script_fields_fit(struct script_fields *fields, const struct tally_dat
 		if (result)
 			return result;
 	}
+	for (int type = 0; type < SCRIPT_TYPE_COUNT; type++)
+		if (first_of(data, type) && has(fields, type, SCRIPT_FIELD(TOD)) &&
+		    !tally_data_info(data)->has_clock_data)
+			return tally_fail(error, -EINVAL, -1,
+					  "field 'tod' needs to know when the clock was read; record with "
+					  "--clockid");
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
 		chains |=
 		    (tally_data_event(data, i)->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;

@@ -136,6 +136,17 @@ static void put_place(const struct script *script, struct tally_buf *to,
 	}
 }
 
+/* The address as lines of chains have it: in a file its place there, which a memfd counts as, though
+ * its symbols are found by addresses. */
+static uint64_t shown_address(const struct tally_spot *at, uint64_t addr)
+{
+	if (!at->mapped || at->level == 'k')
+		return addr;
+	if (!strncmp(at->image_path, "/memfd:", 7))
+		return addr - at->map_start + at->map_pgoff;
+	return at->place;
+}
+
 static void put_branch(const struct script *script, struct tally_buf *to,
 		       const struct tally_spot *at,
 		       uint64_t addr, const struct script_kind *kind)
@@ -177,7 +188,7 @@ static int put_text(const struct script *script, struct tally_buf *to,
 	case SCRIPT_SHAPE_CHAIN:
 		if (kind->fields & SCRIPT_FIELD(IP)) {
 			tally_buf_byte(to, '\t');
-			buf_hex_right(to, at.mapped && at.level != 'k' ? at.place : addr, 16);
+			buf_hex_right(to, shown_address(&at, addr), 16);
 		}
 		put_place(script, to, &at, kind->fields);
 		tally_buf_byte(to, '\n');

@@ -92,6 +92,7 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 	found.image_name = image->name;
 	found.image_path = image->path;
 	found.map_start = mapping->start;
+	found.map_pgoff = mapping->pgoff;
 	found.map_pid = mapping->pid;
 	if (mapping->ksymbol) {
 		/* All of it is one symbol. */

@@ -67,7 +67,7 @@ struct tally_spot {
 	char level;               /* as struct tally_frame has it */
 	const char *image_name, *image_path, *symbol; /* symbol: NULL when unknown */
 	uint64_t place, symbol_start, symbol_end;     /* as struct tally_located has them */
-	uint64_t map_start;
+	uint64_t map_start, map_pgoff;
 	uint32_t map_pid; /* of the process that made the mapping, perhaps a parent */
 };
 int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
