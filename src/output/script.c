@@ -188,7 +188,8 @@ static void choose_want(struct script *script)
 	};
 
 	script->want = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-	script->serial = script->options.relative || script->options.delta;
+	/* Names that records other than samples are shown under are learnt in order, too. */
+	script->serial = script->options.relative || script->options.delta || script->options.show;
 	if (script->filter.frames)
 		script->want |= PERF_SAMPLE_IP;
 	if (script->filter.any_cpu)
@@ -399,7 +400,9 @@ static int visit_sample(void *context, unsigned number, unsigned slot,
 	struct script *script = context;
 	struct script_worker *worker = &script->workers[number];
 
-	if (!tally_script_passes(script, resolver, sample))
+	/* Values that counters had are told by all samples. */
+	if (!(sample->sample.present & PERF_SAMPLE_READ) &&
+	    !tally_script_passes(script, resolver, sample))
 		return 0;
 	script_lines_tidy(&worker->lines);
 	if (script->options.per_event_dump)
@@ -431,8 +434,14 @@ static int visit_other(void *context, unsigned number, unsigned slot,
 {
 	struct script *script = context;
 	struct script_worker *worker = &script->workers[number];
+	int known;
 
 	(void)resolver;
+	if (!script->event_count) /* nothing says how records are laid out */
+		return 0;
+	known = script->options.show ? tally_script_names_learn(script, at, record) : 0;
+	if (known)
+		return known;
 	if (record->type == PERF_RECORD_CGROUP && (script->want & PERF_SAMPLE_CGROUP)) {
 		int result = keep_cgroup(script, at, record);
 
@@ -489,6 +498,7 @@ static void script_done(struct script *script)
 	tally_map_done(&script->listed);
 	tally_map_done(&script->counters);
 	tally_map_done(&script->cgroups);
+	tally_map_done(&script->names);
 	tally_arena_done(&script->arena);
 }
 
@@ -530,6 +540,7 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .other = script.options.show || (script.want & PERF_SAMPLE_CGROUP) ? visit_other
 										       : NULL,
 		    .finish = finish_batch,
+		    .ignore_rounds = script.options.show & TALLY_SHOW_ROUND,
 		};
 
 		result = tally_session_each_ordered(session, &visitor, script.serial, &told);

@@ -1,5 +1,7 @@
 /* Records that are no samples: --show-*-events. */
 #include <errno.h>
+#include <string.h>
+#include "base/digits.h"
 #include "output/script_state.h"
 #include "session/resolve.h"
 
@@ -62,6 +64,61 @@ static struct task task_of(const struct tally_body *body, const struct tally_sam
 	}
 }
 
+static int learn(struct script *script, uint32_t tid, const char *name)
+{
+	bool added;
+	uint64_t *place = tally_map_put(&script->names, tid, &added);
+
+	if (!place)
+		return -ENOMEM;
+	*place = (uintptr_t)tally_arena_strndup(&script->arena, name, strlen(name));
+	return *place ? 0 : -ENOMEM;
+}
+
+/* A thread that was never told a name is called by its number, by perf as by us; a new thread has
+ * that of the one that made it. */
+int tally_script_names_learn(struct script *script, const struct tally_resolved *at,
+			     const struct tally_record *record)
+{
+	const struct script_event *event = &script->events[at->event];
+	const uint64_t *parent;
+	struct tally_body body;
+	uint64_t *place, name;
+	bool added;
+
+	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK) ||
+	    tally_record_decode(&event->event->layout, record, &body, NULL) < 0)
+		return 0;
+	if (record->type == PERF_RECORD_COMM)
+		return learn(script, body.comm.tid, body.comm.comm);
+	parent = tally_map_find(&script->names, body.task.ptid);
+	if (!parent)
+		return body.task.ptid ? 0 : learn(script, body.task.tid, "swapper");
+	name = *parent; /* adding may move it */
+	place = tally_map_put(&script->names, body.task.tid, &added);
+	if (!place)
+		return -ENOMEM;
+	*place = name;
+	return 0;
+}
+
+/* The name so far of a record's thread; "" is none. */
+static const char *name_of(struct script *script, uint32_t tid, char room[16])
+{
+	const uint64_t *known;
+
+	if (tid == UINT32_MAX)
+		return ":-1";
+	known = tally_map_find(&script->names, tid);
+	if (known)
+		return (const char *)(uintptr_t)*known;
+	if (!tid)
+		return "swapper";
+	room[0] = ':';
+	*put_dec(room + 1, tid) = 0;
+	return room;
+}
+
 int tally_script_other_put(struct script *script, struct script_worker *worker,
 			   struct tally_buf *to, const struct tally_resolved *at,
 			   const struct tally_record *record)
@@ -70,6 +127,7 @@ int tally_script_other_put(struct script *script, struct script_worker *worker,
 	struct tally_resolved shown = *at;
 	struct tally_body body;
 	struct task task;
+	char name[16];
 
 	if (tally_record_decode(&event->event->layout, record, &body, NULL) < 0)
 		return 0; /* counted when the processes were built */
@@ -85,12 +143,9 @@ int tally_script_other_put(struct script *script, struct script_worker *worker,
 							  ? shown.sample.cpu
 							  : UINT32_MAX))
 		return 0;
-	if (record->type != PERF_RECORD_FINISHED_ROUND) {
-		shown.comm = task.tid == UINT32_MAX
-				 ? UINT32_MAX
-				 : tally_session_comm(script->session, task.pid, task.tid, at);
-		tally_script_start_put(script, worker, to, event, &shown, record);
-	}
+	if (record->type != PERF_RECORD_FINISHED_ROUND)
+		tally_script_start_put(script, worker, to, event, &shown, record,
+				       name_of(script, task.tid, name));
 	tally_script_record(to, &body, NULL);
 	return to->failed;
 }

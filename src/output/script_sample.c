@@ -46,10 +46,6 @@ static void put_comm(const struct script *script, struct script_worker *worker,
 	const char *name;
 	size_t before = to->size;
 
-	if (number == UINT32_MAX) {
-		put_comm_text(script, to, ":-1", event->comm_alone);
-		return;
-	}
 	if (known->number == number + 1) {
 		char *put = buf_put_begin(to, sizeof(known->text));
 
@@ -181,7 +177,8 @@ static char *put_time(char *to, uint64_t time, bool nanoseconds)
 
 void tally_script_start_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, const struct script_event *event,
-			    const struct tally_resolved *at, const struct tally_record *record)
+			    const struct tally_resolved *at, const struct tally_record *record,
+			    const char *name)
 {
 	const struct tally_sample *sample = &at->sample;
 	uint64_t fields = event->fields, has = sample->present;
@@ -189,7 +186,9 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 	bool task = has & PERF_SAMPLE_TID;
 	char *put;
 
-	if (fields & SCRIPT_FIELD(COMM))
+	if (fields & SCRIPT_FIELD(COMM) && name)
+		put_comm_text(script, to, name, event->comm_alone);
+	else if (fields & SCRIPT_FIELD(COMM))
 		put_comm(script, worker, to, event, at->comm);
 	put = buf_put_begin(to, START_MOST);
 	if (!put)
@@ -357,7 +356,7 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 	uint64_t fields = event->fields;
 	int result = 0;
 
-	tally_script_start_put(script, worker, to, event, at, record);
+	tally_script_start_put(script, worker, to, event, at, record, NULL);
 	put_period_and_name(to, event, period);
 	if (script->fields.flags)
 		tally_script_flags(to, 0);
@@ -400,7 +399,7 @@ static int put_counter(struct script *script, struct script_worker *worker, stru
 		return -ENOMEM;
 	period = value - *last;
 	*last = value;
-	if (!period || !script->events[event].fields)
+	if (!period || !script->events[event].fields || !tally_script_passes(script, resolver, at))
 		return 0;
 	return put_as(script, worker, to, resolver, &script->events[event], period, at, record);
 }

@@ -101,6 +101,7 @@ struct script {
 	uint64_t first_time, last_time; /* of --reltime, --deltatime */
 	struct tally_map counters;      /* id -> last value, of samples that read counters */
 	struct tally_map cgroups;       /* id -> path: a const char *, the arena's */
+	struct tally_map names;         /* tid -> name of the thread so far, as in cgroups */
 	size_t data_src_width;          /* the widest so far */
 };
 
@@ -119,14 +120,18 @@ int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, boo
 int tally_script_sample_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, struct tally_resolver *resolver,
 			    const struct tally_resolved *sample, const struct tally_record *record);
-/* The columns before the event, as of any record. */
+/* The columns before the event, as of any record; `name`: of the thread, NULL: the sample's. */
 void tally_script_start_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, const struct script_event *event,
-			    const struct tally_resolved *sample, const struct tally_record *record);
+			    const struct tally_resolved *sample, const struct tally_record *record,
+			    const char *name);
 /* Anything else than a sample, where it is shown. */
 int tally_script_other_put(struct script *script, struct script_worker *worker,
 			   struct tally_buf *to, const struct tally_resolved *at,
 			   const struct tally_record *record);
+/* Remembers the name that a COMM or FORK gives a thread.  0 or -ENOMEM. */
+int tally_script_names_learn(struct script *script, const struct tally_resolved *at,
+			     const struct tally_record *record);
 /* The bit of enum tally_script_show that shows records of a type; 0: none does. */
 unsigned tally_script_show_of(uint32_t type);
 /* script_branch.c */

@@ -50,9 +50,6 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame);
 uint32_t tally_session_frame_count(const struct tally_session *session);
 
-/* The string number of a thread's name at the time of a record, which may be of another thread. */
-uint32_t tally_session_comm(const struct tally_session *session, uint32_t pid, uint32_t tid,
-			    const struct tally_resolved *at);
 const char *tally_session_string(const struct tally_session *session, uint32_t number);
 
 /* For -v: a line for each image whose symbols are missing though samples fell into it. */

@@ -256,16 +256,6 @@ uint32_t tally_session_frame_count(const struct tally_session *session)
 	return chunks_count(&session->frames.list);
 }
 
-uint32_t tally_session_comm(const struct tally_session *session, uint32_t pid, uint32_t tid,
-			    const struct tally_resolved *at)
-{
-	struct tally_task_view view;
-
-	tally_process_view(session->processes, pid, tid,
-			   session->by_offset ? at->offset : at->sample.time, &view);
-	return view.comm;
-}
-
 const char *tally_session_string(const struct tally_session *session, uint32_t number)
 {
 	return tally_process_string(session->processes, number);
