@@ -159,6 +159,8 @@ static int run(const struct script *script, struct tally_script_options *options
 	    .kallsyms = script->kallsyms,
 	    .vmlinux = script->vmlinux,
 	    .no_demangle = script->no_demangle,
+	    /* Rounds mean something only where they stand. */
+	    .file_order = script->rounds,
 	    .progress = progress_update,
 	};
 	struct tally_session *session = NULL;

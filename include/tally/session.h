@@ -31,6 +31,8 @@ struct tally_session_options {
 	 * be counted together while opening: for profiles without call chains, the fastest.  Others
 	 * are right too, but no faster. */
 	bool lump;
+	/* Records count in the order of the file, whatever their times say. */
+	bool file_order;
 };
 
 struct tally_session_counts {

@@ -95,8 +95,9 @@ static int choose_kinds(struct script *script, struct script_event *event)
 				  : event->fields & SCRIPT_FIELD(BRSTACKSYM)
 				      ? SCRIPT_SHAPE_BRANCH_SYM
 				      : SCRIPT_SHAPE_BRANCH_OFF;
-	int chain = kind_of(script, SCRIPT_SHAPE_CHAIN, place);
-	int single = kind_of(script, SCRIPT_SHAPE_SINGLE, place);
+	uint64_t own = script->fields.types[event->type].no_place ? 0 : place;
+	int chain = kind_of(script, SCRIPT_SHAPE_CHAIN, own);
+	int single = kind_of(script, SCRIPT_SHAPE_SINGLE, own);
 	int addr = kind_of(script, SCRIPT_SHAPE_ADDR, place & ~SCRIPT_FIELD(SRCLINE));
 	int branch = kind_of(script, shape, image);
 
@@ -540,7 +541,6 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .other = script.options.show || (script.want & PERF_SAMPLE_CGROUP) ? visit_other
 										       : NULL,
 		    .finish = finish_batch,
-		    .ignore_rounds = script.options.show & TALLY_SHOW_ROUND,
 		};
 
 		result = tally_session_each_ordered(session, &visitor, script.serial, &told);

@@ -398,11 +398,45 @@ static void fit_tracepoints(struct script_fields *fields, const struct tally_dat
 	}
 }
 
+/* Events of a stream are met one by one, and the first of a type decides for it.  Where they have
+ * chains, addresses and symbols are shown though -F did not name them.  So does perf. */
+static int fit_stream(struct script_fields *fields, const struct tally_data *data,
+		      struct tally_error *error)
+{
+	uint64_t together = 0;
+	unsigned seen = 0;
+
+	fields->types[SCRIPT_OTHER].no_place = true;
+	for (size_t i = 0; i < tally_data_event_count(data); i++) {
+		const struct tally_data_event *event = tally_data_event(data, i);
+		enum script_type type = tally_script_type(&event->attr);
+		struct script_type_fields *of = &fields->types[type];
+		bool chains;
+		int result = 0;
+
+		together |= event->attr.sample_type;
+		if (type == SCRIPT_OTHER || seen >> type & 1)
+			continue;
+		seen |= 1U << type;
+		if (event->attr.sample_type && !is_dummy(event))
+			result = fit_event(fields, (int)type, data, event, error);
+		if (result)
+			return result;
+		chains = (together & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK)) ||
+			 ((together & PERF_SAMPLE_REGS_USER) && (together & PERF_SAMPLE_STACK_USER));
+		if (fields->callchains && chains)
+			of->fields |= (SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM)) & ~of->unasked;
+	}
+	return 0;
+}
+
 int tally_script_fields_fit(struct script_fields *fields, const struct tally_data *data,
 			    struct tally_error *error)
 {
 	bool chains = false;
 
+	if (tally_data_kind(data) == TALLY_DATA_PIPE)
+		return fit_stream(fields, data, error);
 	for (int type = 0; type < SCRIPT_TYPE_COUNT; type++) {
 		const struct tally_data_event *event = first_of(data, type);
 		struct script_type_fields *of = &fields->types[type];

@@ -75,6 +75,7 @@ struct script_type_fields {
 	uint64_t fields;
 	uint64_t asked, unasked; /* by +, - and lists for all types */
 	bool user_set, wildcard_set;
+	bool no_place; /* nothing is shown of what stands with an address: see fit_stream() */
 };
 
 struct script_fields {

@@ -49,6 +49,7 @@ static int look_at_events(struct tally_session *session)
 	if (!session->event_samples)
 		return -ENOMEM;
 	session->id_at = -1;
+	session->by_offset = session->options.file_order;
 	for (size_t i = 0; i < session->event_count; i++) {
 		const struct tally_layout *layout = &tally_data_event(session->data, i)->layout;
 		int at = layout->at[TALLY_FIXED_IDENTIFIER];
