@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "image/elf_file.h"
 #include "image/image.h"
+#include "image/inlines.h"
 #include "image/kallsyms.h"
 #include "image/shown.h"
 #include "image/symbol_table.h"
@@ -59,6 +60,9 @@ struct tally_image {
 	struct tally_shown shown;
 	struct tally_arena arena; /* symbols and names that were shown */
 	char *why;
+
+	pthread_mutex_t lines_lock; /* taken before `lock`, when both are */
+	struct tally_lines *lines;  /* NULL: not asked for yet */
 };
 
 /* Fill image->table, or image->why; -ENOMEM at worst.  Called once, under the image's lock. */
@@ -69,6 +73,11 @@ int tally_image_load_kernel(struct tally_image *image); /* and modules */
 
 /* Takes the symbols of an ELF file that is complete in itself.  Their number, or -ENOMEM. */
 int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *elf);
+
+/* Opens the binary of a loaded image, and, when it has no debug information, the separate file that
+ * may: either can be missing (its elf is NULL).  Both are the caller's to close.  0 or -ENOENT. */
+int tally_image_open_files(const struct tally_image *image, struct tally_elf *ret_binary,
+			   struct tally_elf *ret_debug);
 
 /* Sets image->why, replacing what it said. */
 void tally_image_explain(struct tally_image *image, const char *format, ...)

@@ -234,3 +234,30 @@ int tally_image_load_file(struct tally_image *image)
 	free(opened.path);
 	return count == -ENOMEM ? -ENOMEM : 0;
 }
+
+int tally_image_open_files(const struct tally_image *image, struct tally_elf *ret_binary,
+			   struct tally_elf *ret_debug)
+{
+	const struct tally_image_store *store = image->store;
+	struct tally_debug_search search = {.symfs = store->options.symfs,
+					    .debug_root = store->options.debug_root,
+					    .cache = store->cache,
+					    .path = image->path};
+	struct opened opened;
+
+	*ret_binary = *ret_debug = (struct tally_elf){.fd = -1};
+	open_binary(image, &opened);
+	search.build_id_size = image->build_id_size ? image->build_id_size : opened.id_size;
+	memcpy(search.build_id, image->build_id_size ? image->build_id : opened.id, 20);
+	if (opened.error && !tally_debug_file_cached(&search, &opened.elf))
+		opened.error = 0;
+	if (!opened.error) {
+		*ret_binary = opened.elf;
+		search.binary = ret_binary;
+		search.opened = opened.path;
+	}
+	if (opened.error || !tally_elf_find(ret_binary, ".debug_info", SHT_PROGBITS))
+		(void)tally_debug_file_open(&search, ret_debug);
+	free(opened.path);
+	return ret_binary->elf || ret_debug->elf ? 0 : -ENOENT;
+}

@@ -76,6 +76,8 @@ int tally_image_store_new(const struct tally_image_options *options, struct tall
 
 static void free_image(struct tally_image *image)
 {
+	tally_lines_free(image->lines);
+	pthread_mutex_destroy(&image->lines_lock);
 	tally_symbol_table_done(&image->own);
 	tally_shown_done(&image->shown);
 	tally_arena_done(&image->arena);
@@ -155,6 +157,7 @@ static struct tally_image *add(struct tally_image_store *store, const struct tal
 		memcpy(image->build_id, key->build_id, key->build_id_size);
 	}
 	pthread_mutex_init(&image->lock, NULL);
+	pthread_mutex_init(&image->lines_lock, NULL);
 	if (store->count == store->room) {
 		size_t room = store->room ? store->room * 2 : 64;
 		void *grown = reallocarray(store->images, room, sizeof(*store->images));

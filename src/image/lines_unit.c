@@ -1,0 +1,263 @@
+/* One unit of debug information: its functions by address, and what each is called. */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "image/lines_dwarf.h"
+
+/* Deeper entries are made to exhaust a reader, not to describe a program. */
+#define DEPTH_LIMIT 256U
+/* What a function's entry may refer to before its name is found. */
+#define REFER_LIMIT 16U
+
+static struct tally_line_function *add_function(struct tally_line_unit *unit)
+{
+	if (unit->count == unit->room) {
+		size_t room = unit->room ? unit->room * 2 : 32;
+		void *grown = room < UINT32_MAX
+				  ? reallocarray(unit->functions, room, sizeof(*unit->functions))
+				  : NULL;
+
+		if (!grown)
+			return NULL;
+		unit->functions = grown;
+		unit->room = room;
+	}
+	unit->functions[unit->count] = (struct tally_line_function){0};
+	return &unit->functions[unit->count++];
+}
+
+/* Ranges that go on where one before ended, or end where one started, are one, as their sizes
+ * decide which function is the innermost. */
+struct range {
+	uint64_t low, high;
+};
+
+static bool joined(struct range *ranges, size_t count, uint64_t low, uint64_t high)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (low == ranges[i].high) {
+			ranges[i].high = high;
+			return true;
+		}
+		if (high == ranges[i].low) {
+			ranges[i].low = low;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int add_ranges(struct tally_line_unit *unit, Dwarf_Die *die, uint32_t index, uint64_t *ret)
+{
+	struct range few[32];
+	size_t count = 0;
+	ptrdiff_t at = 0;
+	Dwarf_Addr base = 0, low, high;
+	int error = 0;
+
+	while (!error && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		if (low >= high || joined(few, count, low, high))
+			continue;
+		if (count == sizeof(few) / sizeof(few[0])) { /* the last ones are settled */
+			count--;
+			error =
+			    tally_spans_add(&unit->spans, few[count].low, few[count].high, index);
+		}
+		few[count++] = (struct range){.low = low, .high = high};
+	}
+	if (count)
+		*ret = few[0].low;
+	for (size_t i = 0; i < count && !error; i++)
+		error = tally_spans_add(&unit->spans, few[i].low, few[i].high, index);
+	return error;
+}
+
+/* *around: the number of the function that the entry is in, + 1; becomes the entry's own. */
+static int take_function(struct tally_line_unit *unit, Dwarf_Die *die, int tag, uint32_t *around)
+{
+	struct tally_line_function *function = add_function(unit);
+
+	if (!function)
+		return -ENOMEM;
+	function->die = dwarf_dieoffset(die);
+	function->inlined = tag == DW_TAG_inlined_subroutine;
+	function->caller = function->inlined ? *around : 0;
+	*around = (uint32_t)unit->count;
+	return add_ranges(unit, die, (uint32_t)unit->count - 1, &function->low);
+}
+
+static bool is_function(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_entry_point;
+}
+
+/* What holds no code, and is most of a unit. */
+static bool is_closed(int tag)
+{
+	switch (tag) {
+	case DW_TAG_enumeration_type:
+	case DW_TAG_array_type:
+	case DW_TAG_subroutine_type:
+	case DW_TAG_call_site:
+	case DW_TAG_GNU_call_site:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct level {
+	Dwarf_Die die;
+	uint32_t around; /* for the entries beside it */
+};
+
+static int scan_functions(struct tally_line_unit *unit, Dwarf_Die *top)
+{
+	struct level *levels = malloc(DEPTH_LIMIT * sizeof(*levels));
+	uint32_t depth = 0, around = 0;
+	int error = 0;
+
+	if (!levels)
+		return -ENOMEM;
+	levels[0] = (struct level){0};
+	if (dwarf_child(top, &levels[0].die))
+		goto out;
+	while (!error) {
+		struct level *level = &levels[depth];
+		int tag = dwarf_tag(&level->die);
+
+		around = level->around;
+		if (is_function(tag))
+			error = take_function(unit, &level->die, tag, &around);
+		if (depth + 1 < DEPTH_LIMIT && !is_closed(tag) && !error &&
+		    !dwarf_child(&level->die, &levels[depth + 1].die)) {
+			levels[++depth].around = around;
+			continue;
+		}
+		while (dwarf_siblingof(&levels[depth].die, &levels[depth].die)) {
+			if (!depth--)
+				goto out;
+		}
+	}
+out:
+	free(levels);
+	return error;
+}
+
+int tally_line_unit_read(Dwarf *dwarf, struct tally_line_unit *unit)
+{
+	Dwarf_Die die;
+	int error;
+
+	if (unit->read)
+		return 0;
+	unit->read = true;
+	unit->useless = true;
+	if (!dwarf_offdie(dwarf, unit->die, &die) ||
+	    dwarf_getsrclines(&die, &unit->lines, &unit->line_count))
+		return 0;
+	if (dwarf_getsrcfiles(&die, &unit->files, &unit->file_count))
+		unit->file_count = 0;
+	error = scan_functions(unit, &die);
+	if (error)
+		return error;
+	tally_spans_settle(&unit->spans);
+	unit->useless = false;
+	return 0;
+}
+
+/* Languages whose functions are called in the object file as in the source.  Source: DWARF 5,
+ * 7.12, for the numbers; binutils for the choice. */
+static bool names_are_linkage(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Cobol74:
+	case DW_LANG_Cobol85:
+	case DW_LANG_Fortran77:
+	case DW_LANG_Pascal83:
+	case DW_LANG_PLI:
+	case DW_LANG_UPC:
+	case DW_LANG_Mips_Assembler:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+}
+
+/* Looks in the entry, then in what it is an instance or the definition of. */
+static void read_name(struct tally_line_function *function, Dwarf_Die die)
+{
+	static const unsigned refers[] = {DW_AT_abstract_origin, DW_AT_specification};
+
+	for (unsigned depth = 0; depth < REFER_LIMIT; depth++) {
+		const char *name = text_of(&die, DW_AT_linkage_name);
+		Dwarf_Attribute attribute;
+		bool found = false;
+
+		if (!name)
+			name = text_of(&die, DW_AT_MIPS_linkage_name);
+		if (name) {
+			function->name = name;
+			function->linkage = true;
+			return;
+		}
+		name = function->name ? NULL : text_of(&die, DW_AT_name);
+		if (name) {
+			function->name = name;
+			function->linkage = names_are_linkage(&die);
+		}
+		for (size_t i = 0; i < 2 && !found; i++) {
+			Dwarf_Die other;
+
+			found = dwarf_attr(&die, refers[i], &attribute) &&
+				dwarf_formref_die(&attribute, &other);
+			if (found)
+				die = other;
+		}
+		if (!found)
+			return;
+	}
+}
+
+void tally_line_function_read(Dwarf *dwarf, const struct tally_line_unit *unit,
+			      struct tally_line_function *function)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+	Dwarf_Die die;
+
+	if (function->read)
+		return;
+	function->read = true;
+	if (!dwarf_offdie(dwarf, function->die, &die))
+		return;
+	read_name(function, die);
+	if (!function->inlined)
+		return;
+	if (dwarf_attr(&die, DW_AT_call_file, &attribute) && !dwarf_formudata(&attribute, &value)) {
+		const char *file = value < unit->file_count
+				       ? dwarf_filesrc(unit->files, (size_t)value, NULL, NULL)
+				       : NULL;
+
+		function->call_file = file ? file : "<unknown>";
+	}
+	if (dwarf_attr(&die, DW_AT_call_line, &attribute) && !dwarf_formudata(&attribute, &value))
+		function->call_line = (uint32_t)value;
+}
