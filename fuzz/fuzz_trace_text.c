@@ -57,6 +57,7 @@ static int visit(void *context, const struct tally_trace_field *field)
 
 static void show(struct tally_trace_text *text, uint64_t id, const uint8_t *bytes, uint32_t size)
 {
+	struct tally_trace_symbols symbols = {find, NULL};
 	struct tally_buf out = {0};
 	uint8_t *payload = malloc(size + 1); /* no byte behind it may be read */
 
@@ -66,7 +67,7 @@ static void show(struct tally_trace_text *text, uint64_t id, const uint8_t *byte
 	for (uint32_t i = 0; i < 2 && i < size; i++)
 		payload[i] = (uint8_t)(id >> 8 * i);
 	payload = realloc(payload, size ? size : 1);
-	tally_trace_text_add(text, &out, id, payload, size);
+	tally_trace_text_add(text, &out, id, payload, size, &symbols);
 	tally_trace_text_each_field(text, id, payload, size, visit, NULL);
 	sink += out.size;
 	tally_buf_done(&out);
@@ -76,7 +77,6 @@ static void show(struct tally_trace_text *text, uint64_t id, const uint8_t *byte
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static const uint8_t magic[] = {0x17, 0x08, 0x44, 't'};
-	struct tally_trace_symbols symbols = {find, NULL};
 	struct tally_trace_text *text;
 	struct tally_buf framed = {0};
 	uint32_t payload = size < PAYLOAD_MOST ? (uint32_t)size : PAYLOAD_MOST;
@@ -86,8 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		tally_buf_add(&framed, bytes, size);
 	else
 		frame(&framed, bytes, size);
-	if (!framed.failed &&
-	    !tally_trace_text_new(framed.data, framed.size, &symbols, &text, NULL)) {
+	if (!framed.failed && !tally_trace_text_new(framed.data, framed.size, &text, NULL)) {
 		for (uint64_t id = 0; id < ID_MOST && shown < EVENTS_MOST; id++) {
 			if (!tally_trace_text_name(text, id))
 				continue;

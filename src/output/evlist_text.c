@@ -137,7 +137,7 @@ static int trace_formats(const struct tally_data *data, struct tally_trace_text 
 	struct tally_block formats = tally_data_feature(data, TALLY_FEATURE_TRACING_DATA);
 
 	if (!formats.bytes ||
-	    tally_trace_text_new(formats.bytes, formats.size, NULL, ret, NULL) != -ENOMEM)
+	    tally_trace_text_new(formats.bytes, formats.size, ret, NULL) != -ENOMEM)
 		return 0;
 	return -ENOMEM;
 }

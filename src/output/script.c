@@ -250,7 +250,7 @@ static int read_tracing_data(struct script *script)
 			  (script->events[i].fields & SCRIPT_FIELD(TRACE));
 	if (!wanted)
 		return 0;
-	result = tally_trace_text_new(block.bytes, block.size, NULL, &script->trace, &error);
+	result = tally_trace_text_new(block.bytes, block.size, &script->trace, &error);
 	if (result == -ENOMEM)
 		return result;
 	/* What the payloads mean is missing then; all else is there. */

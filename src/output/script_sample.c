@@ -279,6 +279,36 @@ static int put_branch_event(const struct script *script, struct script_worker *w
 	return result;
 }
 
+/* Of the functions that a tracepoint's payload names by address. */
+struct kernel_symbols {
+	struct tally_resolver *resolver;
+	const struct tally_resolved *sample;
+};
+
+static const char *find_kernel_symbol(void *context, uint64_t address, uint64_t *ret_start)
+{
+	struct kernel_symbols *symbols = context;
+	struct tally_spot spot;
+
+	if (tally_resolver_spot(symbols->resolver, symbols->sample, PERF_RECORD_MISC_KERNEL,
+				address, &spot) ||
+	    !spot.mapped || !spot.symbol)
+		return NULL;
+	*ret_start = address - (spot.place - spot.symbol_start);
+	return spot.symbol;
+}
+
+static void put_trace(const struct script *script, struct tally_buf *to,
+		      struct tally_resolver *resolver, const struct script_event *event,
+		      const struct tally_resolved *at)
+{
+	struct kernel_symbols of_sample = {resolver, at};
+	struct tally_trace_symbols symbols = {find_kernel_symbol, &of_sample};
+
+	tally_trace_text_add(script->trace, to, event->event->attr.config, at->sample.raw,
+			     at->sample.raw_size, &symbols);
+}
+
 #define MEMORY_FIELDS                                                            \
 	(SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(WEIGHT) | SCRIPT_FIELD(INS_LAT) | \
 	 SCRIPT_FIELD(RETIRE_LAT))
@@ -363,8 +393,7 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 	if (event->branches)
 		return put_branch_event(script, worker, to, resolver, event, at);
 	if ((fields & SCRIPT_FIELD(TRACE)) && script->trace && (sample->present & PERF_SAMPLE_RAW))
-		tally_trace_text_add(script->trace, to, event->event->attr.config, sample->raw,
-				     sample->raw_size);
+		put_trace(script, to, resolver, event, at);
 	if (fields & SCRIPT_FIELD(ADDR))
 		result = put_addr(script, worker, to, resolver, event, at);
 	if (fields & MEMORY_FIELDS)

@@ -27,7 +27,6 @@ struct trace_event {
 struct tally_trace_text {
 	struct trace_data data;
 	struct trace_printk printk;
-	struct tally_trace_symbols symbols;
 	struct trace_event *events; /* one a format */
 	uint32_t *by_id;            /* index + 1 of the event; 0: none */
 	size_t id_count;
@@ -73,8 +72,7 @@ static void describe_damage(struct tally_trace_text *text)
 			 data->unnumbered);
 }
 
-int tally_trace_text_new(const void *tracing_data, size_t size,
-			 const struct tally_trace_symbols *symbols, struct tally_trace_text **ret,
+int tally_trace_text_new(const void *tracing_data, size_t size, struct tally_trace_text **ret,
 			 struct tally_error *error)
 {
 	struct tally_trace_text *text = calloc(1, sizeof(*text));
@@ -83,8 +81,6 @@ int tally_trace_text_new(const void *tracing_data, size_t size,
 	if (!text)
 		return tally_fail(error, -ENOMEM, -1, "no memory for tracing data");
 	pthread_mutex_init(&text->lock, NULL);
-	if (symbols)
-		text->symbols = *symbols;
 	result = tally_trace_data_init(&text->data, tracing_data, size, error);
 	if (!result)
 		result = tally_trace_compiler_new(text->data.long_size, text->data.big_endian,
@@ -197,7 +193,8 @@ static int run_filled(const struct trace_program *program, struct trace_payload 
 }
 
 int tally_trace_text_add(struct tally_trace_text *text, struct tally_buf *to, uint64_t id,
-			 const uint8_t *raw, uint32_t raw_size)
+			 const uint8_t *raw, uint32_t raw_size,
+			 const struct tally_trace_symbols *symbols)
 {
 	const struct trace_program *program = program_for(text, id, raw, raw_size);
 	struct trace_payload payload = {
@@ -206,7 +203,7 @@ int tally_trace_text_add(struct tally_trace_text *text, struct tally_buf *to, ui
 	    .swap = text->swap,
 	    .big_endian = text->data.big_endian,
 	    .long_size = (uint8_t)text->data.long_size,
-	    .symbols = &text->symbols,
+	    .symbols = symbols,
 	    .printk = &text->printk,
 	};
 

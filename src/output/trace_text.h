@@ -16,7 +16,7 @@
 struct tally_trace_text;
 
 /* The kernel's symbols, for formats with %pS and the like.  `find` gives the name of the symbol
- * that holds `address` and stores where it starts, or NULL; it may be called by several threads. */
+ * that holds `address` and stores where it starts, or NULL. */
 struct tally_trace_symbols {
 	const char *(*find)(void *context, uint64_t address, uint64_t *ret_start);
 	void *context;
@@ -26,8 +26,7 @@ struct tally_trace_symbols {
  * and may be NULL.  Data that is cut is read up to there, see tally_trace_text_damage().  -ENOENT:
  * there is none; -EBADMSG: these bytes are something else, or nothing of them is left; -ENOTSUP:
  * built without libtraceevent; -ENOMEM. */
-int tally_trace_text_new(const void *tracing_data, size_t size,
-			 const struct tally_trace_symbols *symbols, struct tally_trace_text **ret,
+int tally_trace_text_new(const void *tracing_data, size_t size, struct tally_trace_text **ret,
 			 struct tally_error *error);
 void tally_trace_text_free(struct tally_trace_text *text);
 
@@ -38,9 +37,11 @@ const char *tally_trace_text_damage(const struct tally_trace_text *text);
  * act on where the recorded strings have them.  `id` is the tracepoint's (attr.config); as in perf,
  * the number at the payload's start goes before it.  Fields that the payload is too short for read
  * as zeros.  Returns 0; -ENOENT when the event is not in the tracing data, or its format cannot be
- * read: nothing is appended.  Any number of threads may call this at once. */
+ * read: nothing is appended.  Any number of threads may call this at once.  `symbols` may be NULL:
+ * functions are shown by their addresses. */
 int tally_trace_text_add(struct tally_trace_text *text, struct tally_buf *to, uint64_t id,
-			 const uint8_t *raw, uint32_t raw_size);
+			 const uint8_t *raw, uint32_t raw_size,
+			 const struct tally_trace_symbols *symbols);
 
 /* "sched:sched_switch", borrowed; NULL: not in the tracing data. */
 const char *tally_trace_text_name(struct tally_trace_text *text, uint64_t id);

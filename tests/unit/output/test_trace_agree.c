@@ -148,7 +148,7 @@ static bool agrees(struct tally_trace_text *trace, struct tep_handle *tep, struc
 		tally_buf_clear(&ours);
 		tep_print_event(tep, &theirs, &record, "%s", TEP_PRINT_INFO);
 		trace_seq_terminate(&theirs);
-		if (tally_trace_text_add(trace, &ours, (uint64_t)event->id, raw, size))
+		if (tally_trace_text_add(trace, &ours, (uint64_t)event->id, raw, size, NULL))
 			tally_buf_text(&ours, "(unknown)");
 		equal = !strcmp(theirs.buffer, tally_buf_str(&ours));
 	}
@@ -177,7 +177,7 @@ static void the_kernels_formats_print_as_libtraceevent_prints_them(void **state)
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(tep, sizeof(long));
 	made_tracing(&data, formats, format_count, NULL, false);
-	assert_int_equal(tally_trace_text_new(data.data, data.size, NULL, &trace, NULL), 0);
+	assert_int_equal(tally_trace_text_new(data.data, data.size, &trace, NULL), 0);
 	for (size_t i = 0; i < format_count; i++) {
 		struct tep_event *event = NULL;
 

@@ -57,6 +57,8 @@ static const char *find(void *context, uint64_t address, uint64_t *ret_start)
 	return address >= 0xffffffff81000000 && address < 0xffffffff81000100 ? "do_it" : NULL;
 }
 
+static const struct tally_trace_symbols symbols = {find, NULL};
+
 struct shown {
 	struct tally_buf data, text;
 	struct tally_trace_text *trace;
@@ -64,15 +66,13 @@ struct shown {
 
 static void open_format(struct shown *shown, const char *format, const char *printk)
 {
-	struct tally_trace_symbols symbols = {find, NULL};
 	struct made_format made = {"sys", format};
 	struct tally_error error;
 
 	*shown = (struct shown){.trace = NULL};
 	made_tracing(&shown->data, &made, 1, printk, false);
-	assert_int_equal(tally_trace_text_new(shown->data.data, shown->data.size, &symbols,
-					      &shown->trace, &error),
-			 0);
+	assert_int_equal(
+	    tally_trace_text_new(shown->data.data, shown->data.size, &shown->trace, &error), 0);
 	assert_null(tally_trace_text_damage(shown->trace));
 }
 
@@ -92,7 +92,8 @@ static void shows(const char *print, const char *want)
 	snprintf(format, sizeof(format), "name: it\nID: 300\n" FIELDS "print fmt: %s\n", print);
 	open_format(&shown, format, "0xffffffff81000010 : \"a text of the kernel\\n\"\n");
 	fill(raw);
-	assert_int_equal(tally_trace_text_add(shown.trace, &shown.text, ID, raw, sizeof(raw)), 0);
+	assert_int_equal(
+	    tally_trace_text_add(shown.trace, &shown.text, ID, raw, sizeof(raw), &symbols), 0);
 	assert_string_equal(tally_buf_str(&shown.text), want);
 	close_shown(&shown);
 }
@@ -213,8 +214,8 @@ static void a_payload_that_is_too_short_reads_as_zeros(void **state)
 
 		memcpy(exact, raw, size);
 		tally_buf_clear(&shown.text);
-		assert_int_equal(tally_trace_text_add(shown.trace, &shown.text, ID, exact, size),
-				 0);
+		assert_int_equal(
+		    tally_trace_text_add(shown.trace, &shown.text, ID, exact, size, &symbols), 0);
 		free(exact);
 		if (size == 12)
 			assert_string_equal(tally_buf_str(&shown.text), "a=7 name= text=,\x01");
@@ -232,11 +233,14 @@ static void the_payload_says_whose_it_is_before_the_caller_does(void **state)
 	(void)state;
 	open_format(&shown, simple, NULL);
 	fill(raw);
-	assert_int_equal(tally_trace_text_add(shown.trace, &shown.text, 999, raw, sizeof(raw)), 0);
+	assert_int_equal(
+	    tally_trace_text_add(shown.trace, &shown.text, 999, raw, sizeof(raw), &symbols), 0);
 	store_u16(raw, 999);
-	assert_int_equal(tally_trace_text_add(shown.trace, &shown.text, ID, raw, sizeof(raw)), 0);
-	assert_int_equal(tally_trace_text_add(shown.trace, &shown.text, 999, raw, sizeof(raw)),
-			 -ENOENT);
+	assert_int_equal(
+	    tally_trace_text_add(shown.trace, &shown.text, ID, raw, sizeof(raw), &symbols), 0);
+	assert_int_equal(
+	    tally_trace_text_add(shown.trace, &shown.text, 999, raw, sizeof(raw), &symbols),
+	    -ENOENT);
 	assert_string_equal(tally_trace_text_name(shown.trace, ID), "sys:it");
 	assert_null(tally_trace_text_name(shown.trace, 299));
 	assert_null(tally_trace_text_name(shown.trace, UINT64_MAX));
@@ -254,13 +258,13 @@ static void the_other_byte_order_gives_the_same_text(void **state)
 
 	(void)state;
 	made_tracing(&data, &made, 1, NULL, true);
-	assert_int_equal(tally_trace_text_new(data.data, data.size, NULL, &trace, NULL), 0);
+	assert_int_equal(tally_trace_text_new(data.data, data.size, &trace, NULL), 0);
 	fill(raw);
 	store_u16(raw, __builtin_bswap16(ID));
 	store_u32(raw + 12, __builtin_bswap32((uint32_t)-3));
 	store_u64(raw + 16, __builtin_bswap64(0xffffffff81000010));
 	store_u32(raw + 32, __builtin_bswap32(66 | 10u << 16));
-	assert_int_equal(tally_trace_text_add(trace, &text, 0, raw, sizeof(raw)), 0);
+	assert_int_equal(tally_trace_text_add(trace, &text, 0, raw, sizeof(raw), &symbols), 0);
 	assert_string_equal(tally_buf_str(&text), "-3 ffffffff81000010 some text");
 	tally_trace_text_free(trace);
 	tally_buf_done(&data);
@@ -285,7 +289,7 @@ static void cut_data_is_read_as_far_as_it_goes(void **state)
 		int result;
 
 		memcpy(exact, data.data, size);
-		result = tally_trace_text_new(exact, size, NULL, &trace, NULL);
+		result = tally_trace_text_new(exact, size, &trace, NULL);
 		assert_int_equal(result, !size ? -ENOENT : whole ? 0 : -EBADMSG);
 		if (!result) {
 			assert_string_equal(tally_trace_text_name(trace, ID), "sys:it");
@@ -312,9 +316,9 @@ static void damaged_formats_are_left_out_or_listed_by_field(void **state)
 			damaged[i] = 1;
 		shown = (struct shown){.trace = NULL};
 		made_tracing(&shown.data, &made, 1, NULL, false);
-		if (!tally_trace_text_new(shown.data.data, shown.data.size, NULL, &shown.trace,
-					  NULL))
-			tally_trace_text_add(shown.trace, &shown.text, ID, raw, sizeof(raw));
+		if (!tally_trace_text_new(shown.data.data, shown.data.size, &shown.trace, NULL))
+			tally_trace_text_add(shown.trace, &shown.text, ID, raw, sizeof(raw),
+					     &symbols);
 		close_shown(&shown);
 		damaged[i] = simple[i];
 	}
