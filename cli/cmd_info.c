@@ -15,7 +15,7 @@
 
 struct info {
 	const char *input;
-	bool json, header_only, header, full, force;
+	bool json, header_only, header, full, force, strict;
 };
 
 /* The header as perf prints it; of a stream also what perf prints when its records come. */
@@ -72,6 +72,10 @@ static int walk(const struct info *info, struct tally_data *data)
 	cli_progress_done(&progress);
 	if (status)
 		return cli_say_error("info", &error);
+	if (info->strict && cli_refuse_damage("info", data)) {
+		tally_summary_free(summary);
+		return CLI_FAILED;
+	}
 	status = written(show_info(info, data, summary));
 	tally_summary_free(summary);
 	return status ? status : cli_tell_damage("info", data);
@@ -108,6 +112,8 @@ int cmd_info(int argc, char **argv)
 	struct info info = {.input = NULL};
 	const struct cli_option options[] = {
 	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &info.input},
+	    {CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail",
+	     .to = &info.strict},
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &info.force, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 0, "json", NULL, "JSON, with all that the header holds", .to = &info.json},
 	    {CLI_FLAG, 0, "header-only", NULL, "only what the header says: records are not read",

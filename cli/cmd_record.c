@@ -20,6 +20,7 @@ struct record {
 	struct cli_list pids, tids, users;
 	const char *output, *cpus, *frequency, *ring;
 	bool system_wide, no_inherit, callchain, quiet;
+	uint64_t compress;
 	int64_t delay_ms;
 	uint64_t period;
 	unsigned verbose;
@@ -84,6 +85,16 @@ static int take_delay(void *to, const char *value, bool on, struct tally_error *
 		return fail(error, "'%s' is no delay; it is a number of milliseconds, or -1",
 			    value);
 	*delay = (int64_t)number;
+	return 0;
+}
+
+static int take_level(void *to, const char *value, bool on, struct tally_error *error)
+{
+	uint64_t level = on;
+
+	if (value && (tally_text_u64(value, &level) || !level || level > 22))
+		return fail(error, "'%s' is no level of zstd; it goes from 1 to 22", value);
+	*(uint64_t *)to = level;
 	return 0;
 }
 
@@ -262,6 +273,7 @@ static void bytes_in_words(uint64_t bytes, char room[32])
 static void say_result(const struct record *record, const char *output,
 		       const struct tally_recorder_result *result)
 {
+	bool to_stdout = !strcmp(output, "-");
 	char samples[32], lost[32], size[32], throttled[64] = "", number[32];
 
 	bytes_in_words(result->bytes, size);
@@ -270,8 +282,9 @@ static void say_result(const struct record *record, const char *output,
 			 grouped(result->throttled, number), result->throttled == 1 ? "" : "s");
 	if (!record->quiet)
 		cli_say(NULL, "%s sample%s in %s (%s), %s lost%s",
-			grouped(result->samples, samples), result->samples == 1 ? "" : "s", output,
-			size, result->lost ? grouped(result->lost, lost) : "none", throttled);
+			grouped(result->samples, samples), result->samples == 1 ? "" : "s",
+			to_stdout ? "standard output" : output, size,
+			result->lost ? grouped(result->lost, lost) : "none", throttled);
 	if (result->lost)
 		cli_say(
 		    NULL,
@@ -315,6 +328,10 @@ static int run(struct record *record, struct tally_recorder_options *options)
 		return own_failure;
 	}
 	stoppable = recorder;
+	/* A reader that goes away is told of and ends the recording; the command has not taken this
+	 * over. */
+	if (!strcmp(output, "-"))
+		signal(SIGPIPE, SIG_IGN);
 	catch_signals();
 	if (tally_recorder_run(recorder, &result, &error)) {
 		int exec_error = tally_recorder_exec_error(recorder);
@@ -367,8 +384,11 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	     "start so many milliseconds after the command; -1: never", &record->delay_ms,
 	     .call = take_delay},
 	    {CLI_GROUP, .help = "Where it goes"},
-	    {CLI_STRING, 'o', "output", "FILE", "the recording; usually perf.data",
-	     &record->output},
+	    {CLI_STRING, 'o', "output", "FILE",
+	     "the recording; usually perf.data; -: a stream to standard output", &record->output},
+	    {CLI_CALL, 'z', "compression-level", "LEVEL",
+	     "compress records by zstd, level 1 (the usual one) to 22", &record->compress,
+	     .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_level},
 	    {CLI_STRING, 'm', "mmap-pages", "SIZE",
 	     "ring of each CPU, in pages or as 512K, 4M; usually what the limits allow",
 	     &record->ring},
@@ -412,6 +432,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	wanted.callchain = record->callchain;
 	wanted.no_inherit = record->no_inherit;
 	wanted.delay_ms = record->delay_ms;
+	wanted.compress_level = (int)record->compress;
 	wanted.verbose = record->verbose > 0;
 	status = run(record, &wanted);
 	free(cmdline);

@@ -165,7 +165,8 @@ static int take(struct parser *parser, const struct cli_option *option, bool let
 		return store(parser, option, letter, NULL, on);
 	}
 	if (!attached && parser->at < parser->argc &&
-	    !(option->flags & CLI_OPTIONAL && parser->argv[parser->at][0] == '-'))
+	    !(option->flags & CLI_OPTIONAL &&
+	      (option->flags & CLI_ATTACHED || parser->argv[parser->at][0] == '-')))
 		attached = parser->argv[parser->at++];
 	if (!attached && !(option->flags & CLI_OPTIONAL))
 		return cli_usage_error(parser->usage, "%s needs a value: %s",

@@ -38,9 +38,12 @@ enum cli_kind {
 #define CLI_OPTIONAL \
 	1u          /* the value may be missing: the next argument is one unless it starts with - */
 #define CLI_BARE 2u /* CLI_CALL without a value */
-#define CLI_HIDDEN                                                                              \
-	4u           /* not in --help, completion and man page: a spelling kept for perf's sake \
-		      */
+#define CLI_HIDDEN                                                                    \
+	4u /* not in --help, completion and man page: a spelling kept for perf's sake \
+	    */
+#define CLI_ATTACHED                                                                               \
+	16u /* with CLI_OPTIONAL: the next argument is never its value, only -zVALUE, --name=VALUE \
+	     */
 #define CLI_WHOLE 8u /* CLI_LIST: one item an option, commas have no meaning */
 
 /* `value` is NULL when none was given; `on` is false for --no-NAME.  0, or -errno with error->text

@@ -185,10 +185,13 @@ struct tally_writer_options {
 	bool has_clockid;         /* events use attr.clockid */
 	const void *tracing_data; /* feature 1's payload, or NULL; borrowed until close */
 	size_t tracing_data_size;
+	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
 };
 
 /* Creates the file (an old one of that name becomes NAME.old), writes header, ids, attrs and the
- * features that are known at the start; records follow.  "-" is not taken here. */
+ * features that are known at the start; records follow.  "-" is a stream to standard output, which
+ * perf reads as well: events and features are records there.  A reader that goes away makes appends
+ * fail with -EPIPE, unless SIGPIPE ends the process before. */
 int tally_writer_open(const char *path, const struct tally_writer_event *events, size_t event_count,
 		      const struct tally_writer_options *options, struct tally_writer **ret,
 		      struct tally_error *error);

@@ -14,8 +14,8 @@
 struct tally_recorder;
 
 struct tally_recorder_options {
-	size_t size;                           /* sizeof of this struct */
-	const char *output;                    /* NULL: "perf.data" */
+	size_t size;        /* sizeof of this struct */
+	const char *output; /* NULL: "perf.data"; "-": a stream to standard output */
 	const struct tally_event_list *events; /* NULL or empty: cycles, else cpu-clock */
 	/* Targets: a command, or pids, tids, or system-wide; cpus narrow it. */
 	char *const
@@ -40,6 +40,7 @@ struct tally_recorder_options {
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
 	bool verbose;
+	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
 };
 
 struct tally_recorder_result {

@@ -17,7 +17,7 @@ int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 	unsigned rings = (unsigned)MIN(set->ring_count / TALLY_RING_KINDS, TALLY_CREW_MOST);
 
 	*drain = (struct tally_drain){.set = set, .writer = writer};
-	drain->crew_most = MIN(tally_pool_width(), rings);
+	drain->crew_most = tally_writer_is_serial(writer) ? 1 : MIN(tally_pool_width(), rings);
 	return tally_walk_init(&drain->walk, &set->plan->events[0].attr,
 			       &set->plan->events[tally_plan_sideband(set->plan)].attr, build_ids);
 }

@@ -54,6 +54,8 @@ struct tally_recorder {
 	struct pollfd *polls; /* stop, command, then the rings */
 	int stop_fd;          /* an eventfd: written to by tally_recorder_stop() */
 	atomic_int stop_signal;
+	bool to_stdout;
+	uint64_t wrote; /* bytes of the recording */
 	int exec_error;
 	int64_t enable_at;     /* ns; when the delay is over; 0: nothing to wait for */
 	int64_t checkpoint_at; /* ns; of the last one */
@@ -164,6 +166,7 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 		goto failed;
 	}
 	recorder->output = recorder->options.output ? recorder->options.output : "perf.data";
+	recorder->to_stdout = !strcmp(recorder->output, "-");
 	recorder->notice =
 	    (struct tally_notice){recorder->options.notice, recorder->options.notice_context};
 	result = check_options(&recorder->options, error);
@@ -177,7 +180,8 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 	}
 	/* The child first: it takes over limits and priority as they were, and no descriptors. */
 	if (recorder->options.command) {
-		result = tally_workload_hold(recorder->options.command, &recorder->workload, error);
+		result = tally_workload_hold(recorder->options.command, recorder->to_stdout,
+					     &recorder->workload, error);
 		if (result)
 			goto failed;
 	}
@@ -238,6 +242,7 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 	    .size = sizeof(options),
 	    .cmdline = recorder->options.cmdline,
 	    .cmdline_count = recorder->options.cmdline_count,
+	    .compress_level = recorder->options.compress_level,
 	};
 	struct tally_buf tracing = {0};
 	int result;
@@ -437,6 +442,7 @@ static int finish_file(struct tally_recorder *recorder, struct tally_error *erro
 		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));
 	if (counts->samples)
 		tally_writer_set_sample_time(writer, counts->first_time, counts->last_time);
+	recorder->wrote = tally_writer_size(writer);
 	recorder->writer = NULL;
 	return tally_writer_close(writer, error);
 }
@@ -502,7 +508,8 @@ static void sum_up(struct tally_recorder *recorder, uint64_t lost,
 	    .wait_status = recorder->workload.pid ? recorder->workload.status : -1,
 	    .ended_by = atomic_load(&recorder->stop_signal),
 	};
-	if (!stat(recorder->output, &status))
+	ret->bytes = recorder->wrote;
+	if (!recorder->to_stdout && !stat(recorder->output, &status))
 		ret->bytes = (uint64_t)status.st_size;
 }
 

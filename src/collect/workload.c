@@ -15,7 +15,7 @@
 #include "base/fail.h"
 
 /* Runs in the child between fork and exec, where only what is async-signal-safe may be called. */
-static void wait_and_exec(char *const *command, int go_fd, int failed_fd)
+static void wait_and_exec(char *const *command, bool apart, int go_fd, int failed_fd)
 {
 	int error;
 	char byte;
@@ -27,6 +27,8 @@ static void wait_and_exec(char *const *command, int go_fd, int failed_fd)
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
 		_exit(0); /* the recorder gave up or died: nothing was run */
+	if (apart)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(command[0], command);
 	error = errno;
 	if (write(failed_fd, &error, sizeof(error)) < 0)
@@ -34,7 +36,8 @@ static void wait_and_exec(char *const *command, int go_fd, int failed_fd)
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-int tally_workload_hold(char *const *command, struct tally_workload *ret, struct tally_error *error)
+int tally_workload_hold(char *const *command, bool apart, struct tally_workload *ret,
+			struct tally_error *error)
 {
 	int go[2], failed[2], result;
 	pid_t pid;
@@ -52,7 +55,7 @@ int tally_workload_hold(char *const *command, struct tally_workload *ret, struct
 	if (!pid) {
 		/* The write end of its own leash would keep the child waiting for ever. */
 		close(go[1]);
-		wait_and_exec(command, go[0], failed[1]);
+		wait_and_exec(command, apart, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);

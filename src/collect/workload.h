@@ -18,7 +18,8 @@ struct tally_workload {
 /* The name that the held child has until it runs the command. */
 #define TALLY_WORKLOAD_NAME "tally-exec"
 
-int tally_workload_hold(char *const *command, struct tally_workload *ret,
+/* `apart`: what it prints goes to standard error, for standard output is the recording's. */
+int tally_workload_hold(char *const *command, bool apart, struct tally_workload *ret,
 			struct tally_error *error);
 /* Whether PATH leads to something that can be run: 0 or the -errno exec would give. */
 int tally_workload_find(const char *name);

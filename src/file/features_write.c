@@ -179,6 +179,18 @@ static void write_clock_data(const struct file_facts *facts, struct tally_buf *t
 	tally_buf_u64(to, event);
 }
 
+/* {u32 version 1, u32 zstd, u32 level, u32 ratio, u32 bytes to have room for}. */
+static void write_compressed(const struct file_facts *facts, struct tally_buf *to)
+{
+	if (!facts->options->compress_level)
+		return;
+	tally_buf_u32(to, 1);
+	tally_buf_u32(to, 1);
+	tally_buf_u32(to, (uint32_t)facts->options->compress_level);
+	tally_buf_u32(to, 0); /* known at the end */
+	tally_buf_u32(to, FILE_PACK_ROOM);
+}
+
 const struct file_feature_row *tally_file_early_features(void)
 {
 	static const struct file_feature_row rows[] = {
@@ -201,6 +213,7 @@ const struct file_feature_row *tally_file_early_features(void)
 	    {FEATURE_CACHE, tally_file_write_cache, false, NULL},
 	    {FEATURE_MEM_TOPOLOGY, tally_file_write_mem_topology, false, NULL},
 	    {FEATURE_CLOCKID, write_clockid, false, NULL},
+	    {FEATURE_COMPRESSED, write_compressed, false, NULL},
 	    {FEATURE_CPU_PMU_CAPS, tally_file_write_cpu_pmu_caps, false, NULL},
 	    {FEATURE_CLOCK_DATA, write_clock_data, false, NULL},
 	    {FEATURE_HYBRID_TOPOLOGY, tally_file_write_hybrid_topology, false, NULL},

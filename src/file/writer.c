@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #include "file/data_file.h"
 #include "file/target.h"
 #include "file/file_options.h"
+#include "file/stream_write.h"
 
 #define TABLE_ENTRY 16
 
@@ -40,6 +42,10 @@ static int fail_write(struct tally_writer *writer, int code, struct tally_error 
 		    "room or record elsewhere with -o",
 		    writer->path, (unsigned long long)writer->end,
 		    (unsigned long long)room.f_bavail * room.f_frsize);
+	if (code == -EPIPE)
+		return tally_fail(error, code, (int64_t)writer->end,
+				  "%s: its reader has gone after %llu bytes: the recording ends",
+				  writer->path, (unsigned long long)writer->end);
 	if (code == -EFBIG)
 		return tally_fail(
 		    error, code, (int64_t)writer->end,
@@ -205,6 +211,32 @@ static int write_start(struct tally_writer *writer, const struct file_facts *fac
 	return 0;
 }
 
+static int start_stream(struct tally_writer *writer, const struct file_facts *facts,
+			struct tally_error *error)
+{
+	struct tally_buf start = {0};
+	int code = tally_file_stream_start(facts, &start, error);
+
+	if (!code) {
+		code = tally_fs_write(writer->fd, start.data, start.size);
+		if (code)
+			fail_write(writer, code, error);
+		writer->end = start.size;
+	}
+	tally_buf_done(&start);
+	return code;
+}
+
+static int start_packing(struct tally_writer *writer, int level, struct tally_error *error)
+{
+	int code = level ? tally_pack_new(level, &writer->pack) : 0;
+
+	if (code == -ENOTSUP)
+		return tally_fail(error, code, -1,
+				  "compressing needs libzstd, which this tally was built without");
+	return code ? tally_fail(error, code, -1, "%s: out of memory", writer->path) : 0;
+}
+
 static int check_events(const char *path, const struct tally_writer_event *events, size_t count,
 			struct tally_error *error)
 {
@@ -222,6 +254,8 @@ static int check_events(const char *path, const struct tally_writer_event *event
 static void free_writer(struct tally_writer *writer)
 {
 	tally_buf_done(&writer->build_ids);
+	tally_buf_done(&writer->packed);
+	tally_pack_free(writer->pack);
 	free(writer->path);
 	free(writer);
 }
@@ -243,7 +277,8 @@ int tally_writer_open(const char *path, const struct tally_writer_event *events,
 	writer = calloc(1, sizeof(*writer));
 	if (writer) {
 		writer->fd = -1;
-		writer->path = strdup(path);
+		writer->stream = !strcmp(path, "-");
+		writer->path = strdup(writer->stream ? "standard output" : path);
 		root = strdup(own.root ? own.root : "");
 	}
 	if (!writer || !writer->path || !root) {
@@ -254,11 +289,19 @@ int tally_writer_open(const char *path, const struct tally_writer_event *events,
 		root[length - 1] = 0;
 	facts.root = root;
 	facts.attr_size = common_attr_size(events, event_count);
+	/* perf 5.13 to 6.2 takes attrs of streams to be as long as its own, whatever they say. */
+	if (writer->stream && facts.attr_size < PERF_ATTR_SIZE_VER7)
+		facts.attr_size = PERF_ATTR_SIZE_VER7;
 	writer->attr_size = facts.attr_size + TABLE_ENTRY;
-	code = tally_file_target_open(path, &writer->fd, error);
+	code = start_packing(writer, own.compress_level, error);
 	if (code)
 		goto failed;
-	code = write_start(writer, &facts, error);
+	code = writer->stream ? tally_file_stdout_open(&writer->fd, error)
+			      : tally_file_target_open(path, &writer->fd, error);
+	if (code)
+		goto failed;
+	code = writer->stream ? start_stream(writer, &facts, error)
+			      : write_start(writer, &facts, error);
 	if (code) {
 		close(writer->fd);
 		goto failed;
@@ -274,6 +317,35 @@ failed:
 }
 
 /* --- records --- */
+
+bool tally_writer_is_serial(const struct tally_writer *writer)
+{
+	return writer->stream || writer->pack;
+}
+
+#define BEHIND UINT64_MAX /* a place: where the descriptor is */
+
+/* Who reads a stream may have asked for writes that do not wait. */
+static bool wait_for_room(int fd, int code)
+{
+	struct pollfd item = {.fd = fd, .events = POLLOUT};
+
+	return code == EINTR || (code == EAGAIN && poll(&item, 1, -1) >= 0);
+}
+
+static ssize_t write_some(int fd, const struct iovec *iov, int count, size_t inside, uint64_t at)
+{
+	const struct iovec rest = {.iov_base = (uint8_t *)iov->iov_base + inside,
+				   .iov_len = iov->iov_len - inside};
+
+	if (inside) {
+		iov = &rest;
+		count = 1;
+	}
+	if (count > IOV_MAX)
+		count = IOV_MAX;
+	return at == BEHIND ? writev(fd, iov, count) : pwritev(fd, iov, count, (off_t)at);
+}
 
 /* Writes all of iov at `at`; on failure *ret_wrote says how many bytes went out. */
 static int write_all(int fd, const struct iovec *iov, int count, uint64_t at, uint64_t *ret_wrote)
@@ -291,13 +363,8 @@ static int write_all(int fd, const struct iovec *iov, int count, uint64_t at, ui
 			inside = 0;
 			continue;
 		}
-		if (inside)
-			got = pwrite(fd, (const uint8_t *)iov->iov_base + inside,
-				     iov->iov_len - inside, (off_t)(at + wrote));
-		else
-			got = pwritev(fd, iov, count < IOV_MAX ? count : IOV_MAX,
-				      (off_t)(at + wrote));
-		if (got < 0 && errno == EINTR)
+		got = write_some(fd, iov, count, inside, at == BEHIND ? at : at + wrote);
+		if (got < 0 && wait_for_room(fd, errno))
 			continue;
 		if (got <= 0) {
 			code = got ? -errno : -EIO;
@@ -350,19 +417,43 @@ static int take_in(struct tally_writer *writer, uint64_t wrote, int code, struct
 	if (!code)
 		return 0;
 	writer->failed = true;
+	if (writer->stream)
+		return fail_write(writer, code, error);
 	/* Give back the broken piece's blocks: the features of the end need some. */
 	if (ftruncate(writer->fd, (off_t)writer->end) && errno != EINVAL)
 		return fail_write(writer, -errno, error);
 	return fail_write(writer, code, error);
 }
 
+static int pack(struct tally_writer *writer, const struct iovec *iov, int count)
+{
+	int code;
+
+	tally_buf_clear(&writer->packed);
+	code = tally_pack_add(writer->pack, iov, count, &writer->packed);
+	for (int i = 0; i < count; i++)
+		writer->pack_in += iov[i].iov_len;
+	writer->pack_out += writer->packed.size;
+	return code;
+}
+
 int tally_writer_append(struct tally_writer *writer, const struct iovec *iov, int iov_count,
 			struct tally_error *error)
 {
+	struct iovec packed;
 	uint64_t wrote;
-	int code = write_all(writer->fd, iov, iov_count, writer->end, &wrote);
+	int code;
 
-	if (code)
+	if (writer->pack) {
+		code = pack(writer, iov, iov_count);
+		if (code)
+			return fail_write(writer, code, error);
+		packed = (struct iovec){writer->packed.data, writer->packed.size};
+		iov = &packed;
+		iov_count = 1;
+	}
+	code = write_all(writer->fd, iov, iov_count, writer->stream ? BEHIND : writer->end, &wrote);
+	if (code && !writer->stream)
 		wrote = whole_records(writer->fd, writer->end, wrote);
 	return take_in(writer, wrote, code, error);
 }
@@ -444,6 +535,7 @@ int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tall
 	uint64_t at = writer->end, size = sizeof(round);
 	int code;
 
+	checkpoint &= !writer->stream;
 	if (checkpoint ? !writer->unmarked : !writer->dirty)
 		return 0;
 	/* Two rounds with nothing between them would let perf deliver records too early: a
@@ -452,6 +544,8 @@ int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tall
 		at -= sizeof(round);
 	if (checkpoint)
 		code = write_checkpoint(writer, at, &size);
+	else if (writer->stream)
+		code = tally_fs_write(writer->fd, &round, sizeof(round));
 	else
 		code = tally_fs_write_at(writer->fd, &round, sizeof(round), at);
 	if (code) {
@@ -555,6 +649,38 @@ static int write_end(struct tally_writer *writer, bool build_ids)
 	return tally_fs_write_at(writer->fd, header, sizeof(header), 0);
 }
 
+/* How much smaller it got is in a section in front of the records. */
+static int tell_ratio(const struct tally_writer *writer)
+{
+	uint32_t ratio;
+
+	if (!writer->pack || !writer->pack_out)
+		return 0;
+	ratio = (uint32_t)((writer->pack_in + writer->pack_out / 2) / writer->pack_out);
+	for (size_t i = 0; i < writer->early_count; i++)
+		if (writer->early[i].feature == FEATURE_COMPRESSED)
+			return tally_fs_write_at(writer->fd, &ratio, sizeof(ratio),
+						 writer->early[i].offset + FILE_PACK_RATIO_AT);
+	return 0;
+}
+
+static int end_stream(struct tally_writer *writer)
+{
+	struct tally_buf tail = {0};
+	int code;
+
+	/* Half a record may stand there. */
+	if (writer->failed)
+		return 0;
+	code = tally_file_stream_end(writer, &tail);
+	if (!code)
+		code = tally_fs_write(writer->fd, tail.data, tail.size);
+	if (!code)
+		writer->end += tail.size;
+	tally_buf_done(&tail);
+	return code;
+}
+
 static bool is_out_of_room(int code)
 {
 	return code == -ENOSPC || code == -EFBIG || code == -EDQUOT;
@@ -615,8 +741,11 @@ int tally_writer_close(struct tally_writer *writer, struct tally_error *error)
 		return 0;
 	code = writer->build_ids.failed;
 	if (!code)
-		code = write_end(writer, writer->build_ids.size);
-	if (is_out_of_room(code))
+		code =
+		    writer->stream ? end_stream(writer) : write_end(writer, writer->build_ids.size);
+	if (!code && !writer->stream)
+		code = tell_ratio(writer);
+	if (is_out_of_room(code) && !writer->stream)
 		code = squeeze_end(writer, code, error);
 	else if (code)
 		code = fail_write(writer, code, error);

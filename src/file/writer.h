@@ -5,6 +5,7 @@
 #include <tally/data.h>
 #include "base/buf.h"
 #include "file/feature.h"
+#include "file/pack.h"
 
 struct file_entry { /* one of the feature table */
 	unsigned feature;
@@ -28,7 +29,14 @@ struct tally_writer {
 	struct tally_buf build_ids; /* section 2 as it will stand */
 	bool has_sample_time;
 	uint64_t sample_time_first, sample_time_last;
+	bool stream;             /* to standard output: nothing can be written later */
+	struct file_pack *pack;  /* NULL: records go out as they stand */
+	struct tally_buf packed; /* of one append */
+	uint64_t pack_in, pack_out;
 };
+
+/* Whether records must come one append after another: pieces are not taken then. */
+bool tally_writer_is_serial(const struct tally_writer *writer);
 
 /* Records that one of several threads writes at their own place, which is kept free for them. */
 struct tally_writer_piece {

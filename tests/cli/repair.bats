@@ -132,7 +132,7 @@ perf_lines() {
 	[ "$status" = 0 ]
 	size=$(stat -c %s in.data)
 	head -c $((size * 9 / 10)) in.data >cut.data
-	for command in report script; do
+	for command in report script info; do
 		run --separate-stderr "$TALLY" $command -i cut.data
 		[ "$status" = 0 ]
 		[[ "$stderr" == *"what could be read is shown"* ]]

@@ -27,7 +27,7 @@ static void test_runs_when_told(void **state)
 	struct tally_error error;
 
 	(void)state;
-	assert_int_equal(tally_workload_hold(command, &workload, &error), 0);
+	assert_int_equal(tally_workload_hold(command, false, &workload, &error), 0);
 	usleep(20000);
 	assert_false(tally_workload_check(&workload));
 	assert_int_equal(tally_workload_start(&workload), 0);
@@ -45,11 +45,11 @@ static void test_says_why_not(void **state)
 	struct tally_error error;
 
 	(void)state;
-	assert_int_equal(tally_workload_hold(nowhere, &workload, &error), 0);
+	assert_int_equal(tally_workload_hold(nowhere, false, &workload, &error), 0);
 	assert_int_equal(tally_workload_start(&workload), -ENOENT);
 	tally_workload_done(&workload);
 	assert_int_equal(WEXITSTATUS(workload.status), 127);
-	assert_int_equal(tally_workload_hold(folder, &workload, &error), 0);
+	assert_int_equal(tally_workload_hold(folder, false, &workload, &error), 0);
 	assert_int_equal(tally_workload_start(&workload), -EACCES);
 	tally_workload_done(&workload);
 	assert_int_equal(WEXITSTATUS(workload.status), 126);
@@ -66,7 +66,7 @@ static void test_leaves_when_not_started(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(tally_workload_hold(command, &workload, &error), 0);
+	assert_int_equal(tally_workload_hold(command, false, &workload, &error), 0);
 	tally_workload_done(&workload);
 	assert_true(WIFEXITED(workload.status));
 	assert_int_equal(access(path, F_OK), 0); /* it was not run */
