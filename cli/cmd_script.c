@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/data.h>
+#include <tally/header.h>
 #include <tally/script.h>
 #include <tally/session.h>
 #include <tally/text.h>
@@ -26,7 +27,7 @@ struct script {
 	uint64_t max_stack, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path,
 	    no_demangle;
-	bool dump, force, strict;
+	bool dump, json, header, header_only, full_header, source_path, force, strict;
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 	unsigned verbose;
 };
@@ -125,12 +126,40 @@ static struct tally_script_options options_of(const struct script *script)
 	    .show = shown(script),
 	    .per_event_dump = script->per_event_dump,
 	    .show_kernel_path = script->kernel_path,
+	    .dump = script->dump,
+	    .json = script->json,
+	    .full_source_path = script->source_path,
 	    .notice = notice,
 	};
 }
 
-static int show(struct tally_session *session, struct tally_script_options *options,
-		struct progress *progress)
+/* The header's lines, before the text; below 0 when they could not be written. */
+static int show_header(const struct script *script, const struct tally_data *data)
+{
+	unsigned flags = script->full_header ? TALLY_HEADER_FULL : 0;
+	int result;
+
+	if (!script->header && !script->header_only)
+		return 0;
+	if (isatty(STDOUT_FILENO))
+		flags |= TALLY_HEADER_HARMLESS;
+	result = tally_header_text(data, flags, stdout);
+	if (!result && !script->header_only)
+		result = tally_header_stream_text(data, flags, stdout);
+	return fflush(stdout) && !result ? -errno : result;
+}
+
+/* The status of a header that could not be written. */
+static int header_failed(int result)
+{
+	if (result == -EPIPE)
+		return CLI_OK;
+	cli_say("script", "the header: %s", strerror(-result));
+	return CLI_FAILED;
+}
+
+static int show(const struct script *script, struct tally_session *session,
+		struct tally_script_options *options, struct progress *progress)
 {
 	struct tally_error error = {0};
 	struct cli_pager pager;
@@ -142,7 +171,11 @@ static int show(struct tally_session *session, struct tally_script_options *opti
 		progress->over = true;
 	}
 	cli_pager_start(&pager);
-	fflush(stdout); /* what is written from here on goes past it */
+	result = show_header(script, tally_session_data(session));
+	if (result) {
+		cli_pager_finish(&pager);
+		return header_failed(result);
+	}
 	result = tally_script_write(session, options, STDOUT_FILENO, &error);
 	cli_pager_finish(&pager);
 	cli_progress_done(&progress->told);
@@ -167,25 +200,31 @@ static int run(const struct script *script, struct tally_script_options *options
 	struct tally_data *data = NULL;
 	struct tally_error error = {0};
 	struct progress progress = {.over = false};
-	int status;
+	int result, status;
 
 	cli_progress_start(&progress.told, "Reading the recording");
 	session_options.progress_context = &progress;
-	if (tally_data_open(script->input, NULL, &data, &error) ||
-	    tally_session_new(data, &session_options, &session, &error)) {
+	if (tally_data_open(script->input, NULL, &data, &error)) {
+		cli_progress_done(&progress.told);
+		return cli_say_error("script", &error);
+	}
+	if (script->header_only) {
+		cli_progress_done(&progress.told);
+		result = show_header(script, data);
+		status = result ? header_failed(result) : CLI_OK;
+	} else if (tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress.told);
 		status = cli_say_error("script", &error);
 	} else if (script->strict && cli_refuse_damage("script", data)) {
 		cli_progress_done(&progress.told);
 		status = CLI_FAILED;
 	} else {
-		status = show(session, options, &progress);
+		status = show(script, session, options, &progress);
 		if (!status)
 			status = cli_tell_damage("script", data);
 	}
 	tally_session_free(session);
-	if (data)
-		tally_data_close(data);
+	tally_data_close(data);
 	return status;
 }
 
@@ -267,6 +306,15 @@ int cmd_script(int argc, char **argv)
 	    {CLI_FLAG, 0, "show-text-poke-events", NULL, "changes of the kernel's code",
 	     .to = &script.text_poke},
 	    {CLI_GROUP, .help = "Output"},
+	    {CLI_FLAG, 'D', "dump-raw-trace", NULL, "every record's bytes and fields",
+	     .to = &script.dump},
+	    {CLI_FLAG, 0, "json", NULL, "JSON, an object a record", .to = &script.json},
+	    {CLI_FLAG, 0, "header", NULL, "what the header knows, first", .to = &script.header},
+	    {CLI_FLAG, 0, "header-only", NULL, "only that", .to = &script.header_only},
+	    {CLI_FLAG, 'I', "show-info", NULL, "with it topology, caches and memory",
+	     .to = &script.full_header},
+	    {CLI_FLAG, 0, "full-source-path", NULL, "source files by their whole paths",
+	     .to = &script.source_path},
 	    {CLI_FLAG, 0, "per-event-dump", NULL,
 	     "write a file FILE.EVENT.dump for each event instead", .to = &script.per_event_dump},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &script.verbose},

@@ -48,6 +48,10 @@ struct tally_script_options {
 	unsigned show; /* enum tally_script_show */
 	/* A file "<recording>.<event>.dump" for each event instead. */
 	bool per_event_dump;
+	bool dump; /* every record's bytes and fields before its line */
+	/* JSON instead, an object a line: see tally-script(1).  Fields have no meaning then. */
+	bool json;
+	bool full_source_path; /* lines of source files with the whole path */
 	bool show_kernel_path;
 	/* Names are made harmless for a terminal: control bytes as \xNN. */
 	bool harmless;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/options.h"
+#include "output/script_json.h"
 #include "output/script_state.h"
 
 static int take_options(struct script *script, const struct tally_script_options *options,
@@ -23,6 +24,10 @@ static int take_options(struct script *script, const struct tally_script_options
 		    error, result, -1,
 		    "an option of the script is not known to this libtally; use a newer "
 		    "one");
+	if (own->json && (own->dump || own->per_event_dump))
+		return tally_fail(error, -EINVAL, -1,
+				  "--json tells all of every record; leave out -D and "
+				  "--per-event-dump");
 	if (own->relative && own->delta)
 		return tally_fail(error, -EINVAL, -1,
 				  "--reltime and --deltatime exclude each other; leave one out");
@@ -195,7 +200,9 @@ static void choose_want(struct script *script)
 		script->want |= PERF_SAMPLE_IP;
 	if (script->filter.any_cpu)
 		script->want |= PERF_SAMPLE_CPU;
-	for (size_t i = 0; i < script->event_count; i++) {
+	if (script->options.json)
+		script->want |= PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CPU;
+	for (size_t i = 0; !script->options.json && i < script->event_count; i++) {
 		const struct script_event *event = &script->events[i];
 		uint64_t sample_type = event->event->attr.sample_type;
 
@@ -401,10 +408,24 @@ static int visit_sample(void *context, unsigned number, unsigned slot,
 	struct script *script = context;
 	struct script_worker *worker = &script->workers[number];
 
+	if (script->options.dump) {
+		struct tally_buf *to = text_of(script, worker, slot, sample->event);
+		int result = tally_script_dump_put(script, to, record);
+
+		/* Of what counters tell this stands before each. */
+		if (!result && !(sample->sample.present & PERF_SAMPLE_READ))
+			result = tally_script_dump_spot(script, to, resolver, sample);
+		if (result)
+			return result;
+	}
 	/* Values that counters had are told by all samples. */
 	if (!(sample->sample.present & PERF_SAMPLE_READ) &&
 	    !tally_script_passes(script, resolver, sample))
 		return 0;
+	if (script->options.json)
+		return tally_script_object_put(script, worker,
+					       text_of(script, worker, slot, sample->event),
+					       resolver, sample, record);
 	script_lines_tidy(&worker->lines);
 	if (script->options.per_event_dump)
 		script->slots[slot].samples[sample->event]++;
@@ -435,11 +456,19 @@ static int visit_other(void *context, unsigned number, unsigned slot,
 {
 	struct script *script = context;
 	struct script_worker *worker = &script->workers[number];
-	int known;
+	int known = 0;
 
 	(void)resolver;
 	if (!script->event_count) /* nothing says how records are laid out */
 		return 0;
+	if (script->options.json)
+		return tally_script_object_put(
+		    script, worker, text_of(script, worker, slot, at->event), resolver, at, record);
+	if (script->options.dump)
+		known =
+		    tally_script_dump_put(script, text_of(script, worker, slot, at->event), record);
+	if (known)
+		return known;
 	known = script->options.show ? tally_script_names_learn(script, at, record) : 0;
 	if (known)
 		return known;
@@ -477,10 +506,35 @@ static int finish_batch(void *context, unsigned number)
 	return 0;
 }
 
+static bool wants_others(const struct script *script)
+{
+	return script->options.show || script->options.dump || script->options.json ||
+	       (script->want & PERF_SAMPLE_CGROUP);
+}
+
+/* What stands before and behind all records. */
+static int write_frame(const struct script *script, int descriptor, bool begin)
+{
+	struct tally_buf text = {0};
+	int result;
+
+	if (!script->options.json)
+		return 0;
+	if (begin)
+		tally_script_json_begin(&text, script->data);
+	else
+		tally_script_json_end(&text, script->data, tally_session_counts(script->session));
+	result = text.failed ? text.failed : write_all(descriptor, text.data, text.size);
+	tally_buf_done(&text);
+	return result;
+}
+
 static void script_done(struct script *script)
 {
 	for (unsigned i = 0; script->workers && i < script->worker_count; i++) {
 		free(script->workers[i].comms);
+		tally_buf_done(&script->workers[i].spare);
+		tally_buf_done(&script->workers[i].frames);
 		tally_script_lines_done(&script->workers[i].lines);
 	}
 	for (unsigned i = 0; script->slots && i < script->slot_count; i++) {
@@ -515,6 +569,7 @@ static int set_up(struct script *script, int descriptor, struct tally_error *err
 		return result;
 	script->arch = tally_script_arch(tally_data_info(script->data)->arch);
 	script->kernel_start = 1ULL << 63;
+	tally_script_dump_init(&script->dump, script->data);
 	choose_want(script);
 	result = list_build_ids(script);
 	if (!result)
@@ -538,12 +593,16 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .want = script.want,
 		    .context = &script,
 		    .sample = visit_sample,
-		    .other = script.options.show || (script.want & PERF_SAMPLE_CGROUP) ? visit_other
-										       : NULL,
+		    .other = wants_others(&script) ? visit_other : NULL,
 		    .finish = finish_batch,
 		};
 
-		result = tally_session_each_ordered(session, &visitor, script.serial, &told);
+		result = write_frame(&script, descriptor, true);
+		if (!result)
+			result =
+			    tally_session_each_ordered(session, &visitor, script.serial, &told);
+		if (!result)
+			result = write_frame(&script, descriptor, false);
 	}
 	closed = script.descriptors ? close_dumps(&script, descriptor, !result) : 0;
 	script_done(&script);

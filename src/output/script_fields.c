@@ -422,8 +422,9 @@ static int fit_stream(struct script_fields *fields, const struct tally_data *dat
 			result = fit_event(fields, (int)type, data, event, error);
 		if (result)
 			return result;
-		chains = (together & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK)) ||
-			 ((together & PERF_SAMPLE_REGS_USER) && (together & PERF_SAMPLE_STACK_USER));
+		chains =
+		    (together & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK)) ||
+		    ((together & PERF_SAMPLE_REGS_USER) && (together & PERF_SAMPLE_STACK_USER));
 		if (fields->callchains && chains)
 			of->fields |= (SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM)) & ~of->unasked;
 	}
@@ -455,9 +456,10 @@ int tally_script_fields_fit(struct script_fields *fields, const struct tally_dat
 	for (int type = 0; type < SCRIPT_TYPE_COUNT; type++)
 		if (first_of(data, type) && has(fields, type, SCRIPT_FIELD(TOD)) &&
 		    !tally_data_info(data)->has_clock_data)
-			return tally_fail(error, -EINVAL, -1,
-					  "field 'tod' needs to know when the clock was read; record with "
-					  "--clockid");
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "field 'tod' needs to know when the clock was read; record with "
+			    "--clockid");
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
 		chains |=
 		    (tally_data_event(data, i)->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;

@@ -6,6 +6,7 @@
 #include "base/digits.h"
 #include "base/table.h"
 #include "output/script_state.h"
+#include "session/lines.h"
 
 #define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
 
@@ -49,6 +50,24 @@ static int locate(const struct script *script, struct tally_resolver *resolver,
 	return other == mode ? 0 : tally_resolver_spot(resolver, sample, other, addr, ret);
 }
 
+/* The line of the source, on a line of its own, where anything is known. */
+static int put_source(const struct script *script, struct tally_buf *to,
+		      struct tally_resolver *resolver, const struct tally_resolved *sample,
+		      uint8_t mode, uint64_t addr)
+{
+	struct tally_located at;
+	size_t before = to->size;
+	int result = tally_resolver_locate(resolver, sample, mode, addr, &at);
+
+	if (result)
+		return result;
+	tally_buf_add(to, "\n  ", 3);
+	result = tally_resolver_srcline(resolver, &at, script->options.full_source_path, to);
+	if (to->size == before + 3)
+		to->size = before;
+	return result;
+}
+
 /* Whether a mapping is of memory and not of a file.  Source: the names that perf takes for such. */
 static bool is_memory(const char *path)
 {
@@ -86,8 +105,7 @@ static void put_kernel(const struct script *script, struct tally_buf *to,
 /* perf's name of an image: the path that was recorded; of memory that holds code, where a table of
  * its symbols may be. */
 static void put_image(const struct script *script, struct tally_buf *to,
-		      const struct tally_spot *at,
-		      uint64_t fields)
+		      const struct tally_spot *at, uint64_t fields)
 {
 	if (!at->mapped) {
 		tally_buf_text(to, "[unknown]");
@@ -122,8 +140,7 @@ static void put_symbol(const struct script *script, struct tally_buf *to,
 }
 
 static void put_place(const struct script *script, struct tally_buf *to,
-		      const struct tally_spot *at,
-		      uint64_t fields)
+		      const struct tally_spot *at, uint64_t fields)
 {
 	if (fields & SCRIPT_FIELD(SYM)) {
 		tally_buf_byte(to, ' ');
@@ -136,8 +153,8 @@ static void put_place(const struct script *script, struct tally_buf *to,
 	}
 }
 
-/* The address as lines of chains have it: in a file its place there, which a memfd counts as, though
- * its symbols are found by addresses. */
+/* The address as lines of chains have it: in a file its place there, which a memfd counts as,
+ * though its symbols are found by addresses. */
 static uint64_t shown_address(const struct tally_spot *at, uint64_t addr)
 {
 	if (!at->mapped || at->level == 'k')
@@ -148,8 +165,7 @@ static uint64_t shown_address(const struct tally_spot *at, uint64_t addr)
 }
 
 static void put_branch(const struct script *script, struct tally_buf *to,
-		       const struct tally_spot *at,
-		       uint64_t addr, const struct script_kind *kind)
+		       const struct tally_spot *at, uint64_t addr, const struct script_kind *kind)
 {
 	if (kind->shape == SCRIPT_SHAPE_BRANCH_SYM) {
 		put_symbol(script, to, at, true);
@@ -191,12 +207,16 @@ static int put_text(const struct script *script, struct tally_buf *to,
 			buf_hex_right(to, shown_address(&at, addr), 16);
 		}
 		put_place(script, to, &at, kind->fields);
+		if (kind->fields & SCRIPT_FIELD(SRCLINE) && at.mapped)
+			result = put_source(script, to, resolver, sample, mode, addr);
 		tally_buf_byte(to, '\n');
 		break;
 	case SCRIPT_SHAPE_SINGLE:
 		if (kind->fields & SCRIPT_FIELD(IP))
 			buf_hex_right(to, addr, 16);
 		put_place(script, to, &at, kind->fields);
+		if (kind->fields & SCRIPT_FIELD(SRCLINE) && at.mapped)
+			result = put_source(script, to, resolver, sample, mode, addr);
 		break;
 	case SCRIPT_SHAPE_ADDR:
 		put_place(script, to, &at, kind->fields);
@@ -207,7 +227,7 @@ static int put_text(const struct script *script, struct tally_buf *to,
 		put_branch(script, to, &at, addr, kind);
 		break;
 	}
-	return to->failed;
+	return result ? result : to->failed;
 }
 
 int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
@@ -222,8 +242,8 @@ int64_t tally_script_line_make(struct script_lines *lines, const struct script *
 	int result;
 
 	tally_buf_add(&lines->store, &line, sizeof(line));
-	result = put_text(script, &lines->store, resolver, sample, mode, addr, &script->kinds[kind % SCRIPT_KINDS_MOST],
-			  &line.stops);
+	result = put_text(script, &lines->store, resolver, sample, mode, addr,
+			  &script->kinds[kind % SCRIPT_KINDS_MOST], &line.stops);
 	if (result || lines->store.failed)
 		return -ENOMEM;
 	line.length = (uint32_t)(lines->store.size - at - sizeof(line));
@@ -264,9 +284,9 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 	uint8_t other = script->kinds[kind].shape >= SCRIPT_SHAPE_ADDR
 			    ? script_addr_mode(script, mode, addr)
 			    : mode;
-	int64_t at = script_line_find(lines, script, resolver, sample, mode,
-				      script_era(sample, other), addr,
-				      other == mode ? kind : kind + SCRIPT_KINDS_MOST);
+	int64_t at =
+	    script_line_find(lines, script, resolver, sample, mode, script_era(sample, other), addr,
+			     other == mode ? kind : kind + SCRIPT_KINDS_MOST);
 	const struct script_line *line;
 
 	if (at < 0)
@@ -377,9 +397,9 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		lines->found[at] = NO_LINE;
 		if (lines->words[at] >= FIRST_MARK)
 			continue;
-		found = script_line_find(lines, script, resolver, sample, lines->modes[at],
-					 script_era(sample, lines->modes[at]), lines->words[at],
-					 kind);
+		found =
+		    script_line_find(lines, script, resolver, sample, lines->modes[at],
+				     script_era(sample, lines->modes[at]), lines->words[at], kind);
 		if (found < 0)
 			return (int)found;
 		lines->found[at] = (uint32_t)(found / 8);

@@ -149,3 +149,28 @@ int tally_script_other_put(struct script *script, struct script_worker *worker,
 	tally_script_record(to, &body, NULL);
 	return to->failed;
 }
+
+int tally_script_dump_put(struct script *script, struct tally_buf *to,
+			  const struct tally_record *record)
+{
+	tally_script_dump_record(to, &script->dump, record,
+				 tally_data_event_of(script->data, record));
+	return to->failed;
+}
+
+int tally_script_dump_spot(struct script *script, struct tally_buf *to,
+			   struct tally_resolver *resolver, const struct tally_resolved *sample)
+{
+	bool known =
+	    sample->cpumode == PERF_RECORD_MISC_KERNEL || sample->cpumode == PERF_RECORD_MISC_USER;
+	uint64_t has = sample->sample.present;
+	struct tally_spot at = {0};
+
+	if (known && tally_resolver_spot(resolver, sample, sample->cpumode,
+					 has & PERF_SAMPLE_IP ? sample->sample.ip : 0, &at))
+		return -ENOMEM;
+	tally_script_dump_place(to, tally_session_string(script->session, sample->comm),
+				has & PERF_SAMPLE_TID ? sample->sample.tid : UINT32_MAX,
+				at.mapped ? at.image_path : NULL, !known);
+	return to->failed;
+}

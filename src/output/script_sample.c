@@ -428,6 +428,8 @@ static int put_counter(struct script *script, struct script_worker *worker, stru
 		return -ENOMEM;
 	period = value - *last;
 	*last = value;
+	if (period && script->options.dump && tally_script_dump_spot(script, to, resolver, at))
+		return -ENOMEM;
 	if (!period || !script->events[event].fields || !tally_script_passes(script, resolver, at))
 		return 0;
 	return put_as(script, worker, to, resolver, &script->events[event], period, at, record);

@@ -46,7 +46,7 @@ struct script_filter {
 	size_t address_count;
 };
 
-#define SCRIPT_COMMS	 256U
+#define SCRIPT_COMMS     256U
 #define SCRIPT_LINE_SIZE 128 /* two cache lines, as they are fetched in pairs */
 
 /* The name of a thread as the first column has it. */
@@ -58,8 +58,9 @@ struct script_comm {
 
 struct script_worker {
 	struct script_lines lines;
-	struct script_comm *comms;    /* SCRIPT_COMMS */
-	const struct tally_buf *text; /* its last record's */
+	struct script_comm *comms;      /* SCRIPT_COMMS */
+	struct tally_buf spare, frames; /* of --json: a tracepoint's text; its frames */
+	const struct tally_buf *text;   /* its last record's */
 } __attribute__((aligned(SCRIPT_LINE_SIZE)));
 
 /* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of
@@ -87,6 +88,7 @@ struct script {
 	uint32_t max_stack;
 	bool serial; /* text depends on what was shown before */
 	enum tally_script_arch arch;
+	struct tally_script_dump dump;
 	struct tally_trace_text *trace; /* NULL: the recording has no tracing data */
 
 	struct script_worker *workers;
@@ -129,6 +131,15 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 int tally_script_other_put(struct script *script, struct script_worker *worker,
 			   struct tally_buf *to, const struct tally_resolved *at,
 			   const struct tally_record *record);
+/* -D: the record's bytes and fields; of a sample also what its address leads to. */
+int tally_script_dump_put(struct script *script, struct tally_buf *to,
+			  const struct tally_record *record);
+int tally_script_dump_spot(struct script *script, struct tally_buf *to,
+			   struct tally_resolver *resolver, const struct tally_resolved *sample);
+/* script_objects.c: --json, of samples and other records. */
+int tally_script_object_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, struct tally_resolver *resolver,
+			    const struct tally_resolved *at, const struct tally_record *record);
 /* Remembers the name that a COMM or FORK gives a thread.  0 or -ENOMEM. */
 int tally_script_names_learn(struct script *script, const struct tally_resolved *at,
 			     const struct tally_record *record);
