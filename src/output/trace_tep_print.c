@@ -163,15 +163,20 @@ static bool read_spec(const char *text, const char *end, struct trace_spec *spec
 	return text == end && longs >= -2;
 }
 
+static void add_wrong_argument(struct tep_maker *maker, const struct tep_print_arg *arg)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "ARG TYPE NOT FIELD BUT %d", (int)arg->type);
+	add_text(maker, text, strlen(text));
+}
+
 /* Of MAC and IP addresses and UUIDs only fields can be shown, and only those of the right size. */
 static bool sized_field(struct tep_maker *maker, const struct tep_print_arg *arg, uint32_t size,
 			const char *wrong, const struct trace_field **ret)
 {
-	char text[64];
-
 	if (arg->type != TEP_PRINT_FIELD) {
-		snprintf(text, sizeof(text), "ARG TYPE NOT FIELD BUT %d", (int)arg->type);
-		add_text(maker, text, strlen(text));
+		add_wrong_argument(maker, arg);
 		return false;
 	}
 	*ret = tally_tep_field_of(maker, arg);
@@ -256,7 +261,7 @@ static void add_bytes(struct tep_maker *maker, const char *p, const struct tep_p
 	struct trace_step *step;
 
 	if (arg->type != TEP_PRINT_DYNAMIC_ARRAY) {
-		sized_field(maker, arg->type == TEP_PRINT_FIELD ? NULL : arg, 0, "", &field);
+		add_wrong_argument(maker, arg);
 		return;
 	}
 	field = tally_tep_field(maker, arg->dynarray.field);

@@ -184,6 +184,7 @@ static void pointers_have_the_kernels_forms(void **state)
 	      "2001:0db8:0000:0000:0000:0000:0000:0001 INVALIDIPv4");
 	shows("\"%pU %pUL\", REC->ip, REC->ip",
 	      "20010db8-0000-0000-0000-000000000001 B80D0120-0000-0000-0000-000000000001");
+	shows("\"%*ph\", 6, REC->mac", "ARG TYPE NOT FIELD BUT 2");
 	shows("\"%*phC %*phN\", 9, __get_dynamic_array(bytes), 2, __get_dynamic_array(bytes)",
 	      "01:00:ab:cd 0100");
 }
