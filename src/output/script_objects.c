@@ -90,9 +90,8 @@ int tally_script_object_put(struct script *script, struct script_worker *worker,
 		if (script->trace && event->type == SCRIPT_TRACEPOINT &&
 		    (body.sample.present & PERF_SAMPLE_RAW)) {
 			tally_buf_clear(&worker->spare);
-			tally_trace_text_add(script->trace, &worker->spare,
-					     event->event->attr.config, body.sample.raw,
-					     body.sample.raw_size);
+			tally_script_trace_put(script, &worker->spare, resolver, event, at,
+					       body.sample.raw, body.sample.raw_size);
 			with.trace = tally_buf_str(&worker->spare);
 		}
 	}

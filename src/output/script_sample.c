@@ -298,15 +298,14 @@ static const char *find_kernel_symbol(void *context, uint64_t address, uint64_t 
 	return spot.symbol;
 }
 
-static void put_trace(const struct script *script, struct tally_buf *to,
-		      struct tally_resolver *resolver, const struct script_event *event,
-		      const struct tally_resolved *at)
+void tally_script_trace_put(const struct script *script, struct tally_buf *to,
+			    struct tally_resolver *resolver, const struct script_event *event,
+			    const struct tally_resolved *at, const uint8_t *raw, uint32_t raw_size)
 {
 	struct kernel_symbols of_sample = {resolver, at};
 	struct tally_trace_symbols symbols = {find_kernel_symbol, &of_sample};
 
-	tally_trace_text_add(script->trace, to, event->event->attr.config, at->sample.raw,
-			     at->sample.raw_size, &symbols);
+	tally_trace_text_add(script->trace, to, event->event->attr.config, raw, raw_size, &symbols);
 }
 
 #define MEMORY_FIELDS                                                            \
@@ -393,7 +392,8 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 	if (event->branches)
 		return put_branch_event(script, worker, to, resolver, event, at);
 	if ((fields & SCRIPT_FIELD(TRACE)) && script->trace && (sample->present & PERF_SAMPLE_RAW))
-		put_trace(script, to, resolver, event, at);
+		tally_script_trace_put(script, to, resolver, event, at, sample->raw,
+				       sample->raw_size);
 	if (fields & SCRIPT_FIELD(ADDR))
 		result = put_addr(script, worker, to, resolver, event, at);
 	if (fields & MEMORY_FIELDS)

@@ -122,6 +122,10 @@ int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, boo
 int tally_script_sample_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, struct tally_resolver *resolver,
 			    const struct tally_resolved *sample, const struct tally_record *record);
+/* A tracepoint's payload. */
+void tally_script_trace_put(const struct script *script, struct tally_buf *to,
+			    struct tally_resolver *resolver, const struct script_event *event,
+			    const struct tally_resolved *at, const uint8_t *raw, uint32_t raw_size);
 /* The columns before the event, as of any record; `name`: of the thread, NULL: the sample's. */
 void tally_script_start_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, const struct script_event *event,
