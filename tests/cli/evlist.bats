@@ -5,11 +5,11 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	cd "$BATS_FILE_TMPDIR" || return 1
-	perf record -q -e '{cpu-clock,page-faults}' -e cpu-clock:u -c 100000 -o group.data -- true 2>/dev/null || true
-	perf record -q -F 99 -e cpu-clock -g -o plain.data -- true 2>/dev/null || true
-	perf record -q -e bpf-output/no-inherit=1/ -o bpf.data -- true 2>/dev/null || true
-	perf record -q -e sched:sched_switch -a -o trace.data -- true 2>/dev/null || true
-	perf record -q -F 99 -e cpu-clock -o - -- true >stream.data 2>/dev/null || true
+	perf record -q -e '{cpu-clock,page-faults}' -e cpu-clock:u -c 100000 -o group.data -- true 2>/dev/null || rm -f group.data
+	perf record -q -F 99 -e cpu-clock -g -o plain.data -- true 2>/dev/null || rm -f plain.data
+	perf record -q -e bpf-output/no-inherit=1/ -o bpf.data -- true 2>/dev/null || rm -f bpf.data
+	perf record -q -e sched:sched_switch -a -o trace.data -- true 2>/dev/null || rm -f trace.data
+	perf record -q -F 99 -e cpu-clock -o - -- true >stream.data 2>/dev/null || rm -f stream.data
 }
 
 setup() {

@@ -5,12 +5,12 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	cd "$BATS_FILE_TMPDIR" || return 1
-	perf record -q -F 999 -e cpu-clock -e page-faults -g -k mono -o plain.data -- ls / >/dev/null 2>&1 || true
-	perf record -q -e '{cpu-clock,task-clock}' -z --call-graph dwarf -o packed.data -- ls / >/dev/null 2>&1 || true
-	perf record -q -e sched:sched_switch -e cpu-clock -a -o trace.data -- true >/dev/null 2>&1 || true
+	perf record -q -F 999 -e cpu-clock -e page-faults -g -k mono -o plain.data -- ls / >/dev/null 2>&1 || rm -f plain.data
+	perf record -q -e '{cpu-clock,task-clock}' -z --call-graph dwarf -o packed.data -- ls / >/dev/null 2>&1 || rm -f packed.data
+	perf record -q -e sched:sched_switch -e cpu-clock -a -o trace.data -- true >/dev/null 2>&1 || rm -f trace.data
 	perf record -q -e cpu-clock -o quotes.data -- sh -c "echo 'a b' \"c\"
-		true" >/dev/null 2>&1 || true
-	perf record -q -F 999 -e cpu-clock -o - -- true >stream.data 2>/dev/null || true
+		true" >/dev/null 2>&1 || rm -f quotes.data
+	perf record -q -F 999 -e cpu-clock -o - -- true >stream.data 2>/dev/null || rm -f stream.data
 }
 
 setup() {
