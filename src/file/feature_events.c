@@ -103,11 +103,13 @@ int tally_feature_event_desc(struct tally_data *data, struct file_cursor *cursor
 	return 0;
 }
 
-/* {u32 n, n x {name, u32 leader's index, u32 members}}: members follow their leader. */
+/* {u32 n, n x {name, u32 leader's index, u32 members}}: members follow their leader, and groups
+ * each other. */
 int tally_feature_group_desc(struct tally_data *data, struct file_cursor *cursor)
 {
 	uint32_t count = cursor_count(cursor, 12);
 	struct tally_data_group *groups = feature_list(data, struct tally_data_group, count);
+	size_t next = 0;
 
 	if (!groups)
 		return -ENOMEM;
@@ -120,12 +122,13 @@ int tally_feature_group_desc(struct tally_data *data, struct file_cursor *cursor
 		group->members = cursor_u32(cursor);
 		if (!group->name || cursor->failed)
 			return feature_no_string(cursor);
-		if (group->leader >= data->event_count ||
+		if (group->leader < next || group->leader >= data->event_count ||
 		    group->members > data->event_count - group->leader) {
 			cursor->failed = true;
 			return 0;
 		}
 		data->info.group_count = i + 1;
+		next = group->leader + group->members;
 		for (uint32_t k = group->leader; k < group->leader + group->members; k++)
 			data->events[k].leader = group->leader;
 	}

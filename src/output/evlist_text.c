@@ -100,11 +100,21 @@ static void add_event(struct tally_buf *to, const struct tally_data_event *event
 	tally_buf_byte(to, '\n');
 }
 
+/* Groups are in the order of their leaders. */
 static const struct tally_data_group *find_group(const struct tally_data_info *info, size_t leader)
 {
-	for (size_t i = 0; i < info->group_count; i++)
-		if (info->groups[i].leader == leader)
-			return &info->groups[i];
+	size_t low = 0, high = info->group_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (info->groups[middle].leader == leader)
+			return &info->groups[middle];
+		if (info->groups[middle].leader < leader)
+			low = middle + 1;
+		else
+			high = middle;
+	}
 	return NULL;
 }
 

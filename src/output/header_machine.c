@@ -6,6 +6,8 @@
 #include <tally/text.h>
 #include "base/digits.h"
 
+#define NODES_MOST 1024  /* NUMA nodes of the largest kernels; lists of more are not put in order \
+			  */
 #define MAP_TEXT_MOST 99 /* characters that perf shows of the list of a node's memory blocks */
 
 static void add_strings(struct tally_buf *to, const char *what,
@@ -77,7 +79,10 @@ static void add_numa(struct tally_buf *to, const struct tally_data_info *info)
 				 "# node%u cpu list : ",
 				 node->node, (unsigned long long)node->total_kb,
 				 (unsigned long long)node->free_kb, node->node);
-		add_cpu_list(to, node->cpus);
+		if (i < NODES_MOST)
+			add_cpu_list(to, node->cpus);
+		else
+			tally_buf_text(to, node->cpus);
 		tally_buf_byte(to, '\n');
 	}
 }

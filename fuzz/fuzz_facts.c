@@ -1,0 +1,48 @@
+/* A recording of any bytes: all that is told of its header, as text and as JSON. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <tally/header.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void tell(struct tally_data *data, FILE *out)
+{
+	struct tally_evlist_options options = {
+	    .size = sizeof(options), .verbose = true, .trace_fields = true, .harmless = true};
+	struct tally_evlist_options groups = {.size = sizeof(groups), .group = true};
+	struct tally_summary *summary = NULL;
+
+	tally_header_text(data, TALLY_HEADER_FULL, out);
+	tally_header_text(data, TALLY_HEADER_HARMLESS, out);
+	tally_header_stream_text(data, TALLY_HEADER_FULL, out);
+	tally_evlist_text(data, &options, out);
+	tally_evlist_text(data, &groups, out);
+	tally_evlist_json(data, out);
+	if (!tally_summary_new(data, NULL, &summary, NULL)) {
+		tally_info_text(data, summary, out);
+		tally_info_json(data, summary, out);
+	}
+	tally_summary_free(summary);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	int fd = memfd_create("input", MFD_CLOEXEC);
+	FILE *out = fopen("/dev/null", "w");
+	struct tally_data *data = NULL;
+	char path[64];
+
+	if (fd < 0 || !out || write(fd, bytes, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!tally_data_open(path, NULL, &data, NULL)) {
+		tell(data, out);
+		tally_data_close(data);
+	}
+	fclose(out);
+	close(fd);
+	return 0;
+}
