@@ -64,9 +64,31 @@ static inline char *put_dec_fixed(char *to, uint64_t value, unsigned length)
 	return to + length;
 }
 
+/* Eight hexadecimal digits, the first in the lowest byte. */
+static inline uint64_t digits_hex8(uint32_t value)
+{
+	uint64_t nibbles = value;
+
+	nibbles = (nibbles | nibbles << 16) & 0x0000ffff0000ffff;
+	nibbles = (nibbles | nibbles << 8) & 0x00ff00ff00ff00ff;
+	nibbles = __builtin_bswap64((nibbles | nibbles << 4) & 0x0f0f0f0f0f0f0f0f);
+	/* 6 more carries into the upper half from 10 on, which are letters. */
+	return nibbles + 0x3030303030303030 +
+	       ((nibbles + 0x0606060606060606) >> 4 & 0x0101010101010101) * ('a' - '9' - 1);
+}
+
 /* The last `length` hexadecimal digits (lower case), zeros in front. */
 static inline char *put_hex_fixed(char *to, uint64_t value, unsigned length)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (length <= 16) {
+		uint64_t digits[2] = {digits_hex8((uint32_t)(value >> 32)),
+				      digits_hex8((uint32_t)value)};
+
+		memcpy(to, (const char *)digits + 16 - length, length);
+		return to + length;
+	}
+#endif
 	for (char *at = to + length; at > to; value >>= 4)
 		*--at = "0123456789abcdef"[value & 15];
 	return to + length;

@@ -1,6 +1,7 @@
 #include "output/script_lines.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/digits.h"
@@ -284,11 +285,15 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 	uint8_t other = script->kinds[kind].shape >= SCRIPT_SHAPE_ADDR
 			    ? script_addr_mode(script, mode, addr)
 			    : mode;
-	int64_t at =
-	    script_line_find(lines, script, resolver, sample, mode, script_era(sample, other), addr,
-			     other == mode ? kind : kind + SCRIPT_KINDS_MOST);
+	unsigned both = other == mode ? kind : kind + SCRIPT_KINDS_MOST;
+	uint32_t era = script_era(sample, other);
+	uint64_t hash = script_line_hash(addr, era, both);
+	int64_t at = script_line_look(lines, hash, era, addr, both);
 	const struct script_line *line;
 
+	if (at < 0)
+		at = tally_script_line_make(lines, script, resolver, sample, mode, addr, both, era,
+					    hash);
 	if (at < 0)
 		return (int)at;
 	line = script_line_at(lines, (uint64_t)at);
@@ -357,6 +362,61 @@ static inline uint8_t mode_behind(uint64_t mark)
 }
 
 #define NO_LINE UINT32_MAX
+#define NOTHING (UINT32_MAX - 1) /* an address in a gap */
+
+static inline bool in_gap(const struct script_lines *lines, uint64_t addr)
+{
+	for (unsigned i = 0; i < SCRIPT_GAPS; i++)
+		if (addr >= lines->gaps[i].from && addr < lines->gaps[i].until)
+			return true;
+	return false;
+}
+
+/* Gaps are those of the sample's process, and text is that of the kind. */
+static void begin_gaps(struct script_lines *lines, const struct script *script,
+		       const struct tally_resolved *sample, unsigned kind)
+{
+	uint64_t fields = script->kinds[kind].fields;
+
+	if (lines->gap_era != sample->era) {
+		memset(lines->gaps, 0, sizeof(lines->gaps));
+		lines->gap_era = sample->era;
+	}
+	if (lines->nothing_length && lines->nothing_kind == kind)
+		return;
+	lines->nothing_kind = kind;
+	lines->nothing_length =
+	    (uint32_t)snprintf(lines->nothing, sizeof(lines->nothing), "%s%s\n",
+			       fields & SCRIPT_FIELD(SYM) ? " [unknown]" : "",
+			       fields & SCRIPT_FIELD(DSO) ? " ([unknown])" : "");
+	if (lines->longest < 17 + lines->nothing_length)
+		lines->longest = 17 + lines->nothing_length;
+}
+
+/* Whether the process has nothing at an address that is met for the first time. */
+static bool learn_gap(struct script_lines *lines, const struct tally_resolver *resolver,
+		      const struct tally_resolved *sample, uint64_t addr)
+{
+	struct script_gap gap;
+
+	if (!tally_resolver_gap(resolver, sample, addr, &gap.from, &gap.until))
+		return false;
+	lines->gaps[lines->gap_next++ % SCRIPT_GAPS] = gap;
+	return true;
+}
+
+static uint8_t *put_nothing(const struct script_lines *lines, uint8_t *put, uint64_t addr,
+			    bool address)
+{
+	char *to = (char *)put;
+
+	if (address) {
+		*to++ = '\t';
+		to = put_hex_right(to, addr, 16);
+	}
+	memcpy(to, lines->nothing, sizeof(lines->nothing));
+	return (uint8_t *)to + lines->nothing_length;
+}
 
 /* The modes of the words that are not known from the last chain; false: an unknown mark. */
 static bool read_modes(struct script_lines *lines, const struct tally_resolved *sample,
@@ -375,10 +435,13 @@ static bool read_modes(struct script_lines *lines, const struct tally_resolved *
 		}
 		lines->words[at] = chain[i];
 		lines->modes[at] = mode;
+		lines->found[at] = NO_LINE;
 		if (chain[i] >= FIRST_MARK) {
 			mode = mode_behind(chain[i]);
 			if (!mode)
 				return false;
+		} else if (mode == PERF_RECORD_MISC_USER && in_gap(lines, chain[i])) {
+			lines->found[at] = NOTHING;
 		} else {
 			__builtin_prefetch(script_bucket(
 			    lines, script_line_hash(chain[i], script_era(sample, mode), kind)));
@@ -392,14 +455,23 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		      uint32_t count, uint32_t equal, unsigned kind)
 {
 	for (uint32_t at = count; at-- > equal;) {
+		uint64_t addr = lines->words[at], hash;
+		uint8_t mode = lines->modes[at];
+		uint32_t era = script_era(sample, mode);
 		int64_t found;
 
-		lines->found[at] = NO_LINE;
-		if (lines->words[at] >= FIRST_MARK)
+		if (addr >= FIRST_MARK || lines->found[at] == NOTHING)
 			continue;
-		found =
-		    script_line_find(lines, script, resolver, sample, lines->modes[at],
-				     script_era(sample, lines->modes[at]), lines->words[at], kind);
+		hash = script_line_hash(addr, era, kind);
+		found = script_line_look(lines, hash, era, addr, kind);
+		if (found < 0 && mode == PERF_RECORD_MISC_USER &&
+		    learn_gap(lines, resolver, sample, addr)) {
+			lines->found[at] = NOTHING;
+			continue;
+		}
+		if (found < 0)
+			found = tally_script_line_make(lines, script, resolver, sample, mode, addr,
+						       kind, era, hash);
 		if (found < 0)
 			return (int)found;
 		lines->found[at] = (uint32_t)(found / 8);
@@ -417,11 +489,12 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 	uint32_t count = cut_chain(script, chain, sample->sample.callchain_nr), equal = 0;
 	uint8_t *start, *put;
 	size_t old;
-	bool stopped = false;
+	bool stopped = false, address = script->kinds[kind].fields & SCRIPT_FIELD(IP);
 	int result;
 
 	if (!chain_room(lines, count))
 		return -ENOMEM;
+	begin_gaps(lines, script, sample, kind);
 	/* Words that are equal from the outermost in have the same text. */
 	if (lines->chain_valid && lines->era == sample->era && lines->kind == kind &&
 	    lines->kernel_era == sample->kernel_era) {
@@ -447,6 +520,10 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 		lines->back[at] = (uint32_t)(put - start);
 		if (lines->found[at] == NO_LINE)
 			continue;
+		if (lines->found[at] == NOTHING) {
+			put = put_nothing(lines, put, lines->words[at], address);
+			continue;
+		}
 		line = script_line_at(lines, (uint64_t)lines->found[at] * 8);
 		copy_over(put, (const uint8_t *)(line + 1), line->length);
 		put += line->length;

@@ -50,9 +50,11 @@ struct script_line_slot {
 	uint32_t at_kind; /* of the line in the store, in eighths, + 1; above SCRIPT_AT_BITS the
 			   * kind; 0: free */
 };
-#define SCRIPT_BUCKET	   4U
+#define SCRIPT_BUCKET      4U
 #define SCRIPT_BUCKET_BITS 16
-#define SCRIPT_AT_BITS	   25 /* 256 MB of store */
+#define SCRIPT_AT_BITS     25 /* 256 MB of store */
+
+#define SCRIPT_GAPS 4U
 
 struct script_lines {
 	struct tally_buf store;
@@ -68,6 +70,14 @@ struct script_lines {
 	uint32_t era, kernel_era, kind;
 	size_t chain_end; /* of its text in the buffer */
 	bool chain_valid;
+	/* Where a process has nothing: chains without frame pointers are full of such addresses,
+	 * each another one.  Their text is made each time. */
+	struct script_gap {
+		uint64_t from, until; /* [from, until) */
+	} gaps[SCRIPT_GAPS];
+	uint32_t gap_era, gap_next;
+	char nothing[32]; /* what stands behind such an address */
+	uint32_t nothing_length, nothing_kind;
 };
 
 int tally_script_lines_init(struct script_lines *lines);
@@ -94,29 +104,29 @@ static inline uint64_t script_line_hash(uint64_t addr, uint32_t era, unsigned ki
 	return hash_u64(addr ^ (uint64_t)era << 40 ^ (uint64_t)kind << 34);
 }
 
-static inline struct script_line_slot *script_bucket(const struct script_lines *lines, uint64_t hash)
+static inline struct script_line_slot *script_bucket(const struct script_lines *lines,
+						     uint64_t hash)
 {
 	return &lines->slots[(hash >> (64 - SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET];
 }
 
-static inline const struct script_line *script_line_at(const struct script_lines *lines, uint64_t at)
+static inline const struct script_line *script_line_at(const struct script_lines *lines,
+						       uint64_t at)
 {
 	return (const void *)(lines->store.data + at);
 }
 
-static inline int64_t script_line_find(struct script_lines *lines, const struct script *script,
-				       struct tally_resolver *resolver,
-				       const struct tally_resolved *sample, uint8_t mode,
+/* The line as tally_script_line_make() gives it, or -1: it is not kept. */
+static inline int64_t script_line_look(const struct script_lines *lines, uint64_t hash,
 				       uint32_t era, uint64_t addr, unsigned kind)
 {
-	uint64_t hash = script_line_hash(addr, era, kind);
 	const struct script_line_slot *slot = script_bucket(lines, hash);
 
 	for (unsigned i = 0; i < SCRIPT_BUCKET; i++)
 		if (slot[i].addr == addr && slot[i].era == era &&
 		    slot[i].at_kind >> SCRIPT_AT_BITS == kind && slot[i].at_kind)
 			return (int64_t)((slot[i].at_kind & ((1U << SCRIPT_AT_BITS) - 1)) - 1) * 8;
-	return tally_script_line_make(lines, script, resolver, sample, mode, addr, kind, era, hash);
+	return -1;
 }
 
 /* Forgets all when too much is kept.  To be called before a sample. */

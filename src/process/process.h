@@ -36,7 +36,8 @@ void tally_process_table_free(struct tally_process_table *table);
 /* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL; others are passed over (after EXIT a thread still has its
  * name, until its number is given to a new one).  Times ascend; 0 for synthesised records: valid
  * from the start.  Mappings of guests are passed over, as no sample's ip is looked up
- * in them; those of data are taken, as addresses of data are, and as they end what was there before. 0 or -ENOMEM. */
+ * in them; those of data are taken, as addresses of data are, and as they end what was there
+ * before. 0 or -ENOMEM. */
 int tally_process_feed(struct tally_process_table *table, const struct tally_body *body,
 		       uint64_t time);
 /* Builds the look-up structures. */
@@ -80,5 +81,11 @@ void tally_process_view(const struct tally_process_table *table, uint32_t pid, u
  * where nothing else did. */
 const struct tally_mapping *tally_space_find(const struct tally_space *space, uint64_t addr,
 					     uint64_t time);
+
+/* The range around an address in which tally_space_find() finds nothing, at all times of the era
+ * that `time` is in: [from, until).  False when something holds the address, or that is not plain.
+ */
+bool tally_space_gap(const struct tally_space *space, uint64_t addr, uint64_t time,
+		     uint64_t *ret_from, uint64_t *ret_until);
 
 #endif

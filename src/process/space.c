@@ -218,3 +218,41 @@ const struct tally_mapping *tally_space_find(const struct tally_space *space, ui
 	}
 	return later == SPACE_NONE || rows[later].hole ? NULL : &rows[later].mapping;
 }
+
+bool tally_space_gap(const struct tally_space *space, uint64_t addr, uint64_t time,
+		     uint64_t *ret_from, uint64_t *ret_until)
+{
+	uint64_t from = 0, until = UINT64_MAX;
+	bool through_exec = false;
+	unsigned ups = 0;
+
+	while (space) {
+		uint32_t low = 0, high = space->segment_count;
+
+		if (space->change_count && time < space->changes[space->change_count - 1])
+			return false;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (space->segments[middle].end <= addr)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < space->segment_count) {
+			if (space->segments[low].start <= addr)
+				return false;
+			if (space->segments[low].start < until)
+				until = space->segments[low].start;
+		}
+		if (low && space->segments[low - 1].end > from)
+			from = space->segments[low - 1].end;
+		time = space->fork_time;
+		space = space_up(space, &ups, &through_exec);
+	}
+	if (addr >= until)
+		return false;
+	*ret_from = from;
+	*ret_until = until;
+	return true;
+}

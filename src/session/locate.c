@@ -113,3 +113,15 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 	*ret = found;
 	return 0;
 }
+
+bool tally_resolver_gap(const struct tally_resolver *resolver, const struct tally_resolved *sample,
+			uint64_t addr, uint64_t *ret_from, uint64_t *ret_until)
+{
+	uint64_t time = resolver->session->by_offset ? sample->offset : sample->sample.time;
+
+	if (sample->space)
+		return tally_space_gap(sample->space, addr, time, ret_from, ret_until);
+	*ret_from = 0;
+	*ret_until = UINT64_MAX;
+	return addr != UINT64_MAX;
+}

@@ -63,8 +63,8 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 /* The same by names and without a number, for text: nothing that other threads share is written. */
 struct tally_spot {
 	bool mapped;
-	bool executable;          /* the mapping */
-	char level;               /* as struct tally_frame has it */
+	bool executable;                              /* the mapping */
+	char level;                                   /* as struct tally_frame has it */
 	const char *image_name, *image_path, *symbol; /* symbol: NULL when unknown */
 	uint64_t place, symbol_start, symbol_end;     /* as struct tally_located has them */
 	uint64_t map_start, map_pgoff;
@@ -72,5 +72,10 @@ struct tally_spot {
 };
 int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			uint8_t cpumode, uint64_t addr, struct tally_spot *ret);
+
+/* The range around an address in which the sample's process has nothing as long as its era holds:
+ * [from, until).  False when something is there, or that is not plain. */
+bool tally_resolver_gap(const struct tally_resolver *resolver, const struct tally_resolved *sample,
+			uint64_t addr, uint64_t *ret_from, uint64_t *ret_until);
 
 #endif
