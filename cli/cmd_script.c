@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tally/data.h>
 #include <tally/header.h>
+#include <tally/report.h>
 #include <tally/script.h>
 #include <tally/session.h>
 #include <tally/text.h>
@@ -220,6 +221,8 @@ static int run(const struct script *script, struct tally_script_options *options
 		status = CLI_FAILED;
 	} else {
 		status = show(script, session, options, &progress);
+		if (script->verbose)
+			tally_report_missing(session, stderr);
 		if (!status)
 			status = cli_tell_damage("script", data);
 	}
