@@ -6,7 +6,8 @@
 #include <tally/text.h>
 #include "base/digits.h"
 
-#define NODES_MOST 1024  /* NUMA nodes of the largest kernels; lists of more are not put in order \
+#define NODES_MOST                                                                                \
+	1024             /* NUMA nodes of the largest kernels; lists of more are not put in order \
 			  */
 #define MAP_TEXT_MOST 99 /* characters that perf shows of the list of a node's memory blocks */
 
