@@ -32,9 +32,10 @@ check:
 bench: all
 	@bench/bench.py --rows "$(ROWS)"
 
-# Every fuzz target for SECONDS seconds each, from tests/corpus.
-fuzz:
+# Every fuzz target for SECONDS seconds each, from tests/corpus; recordings cut and damaged at many places.
+fuzz: all
 	@tools/fuzz $(FUZZ) $(SECONDS)
+	@tests/damage/whole $(BUILD)
 
 install: all
 	@meson install -C $(BUILD) --quiet
