@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# tally script against perf script: the same text, on recordings made here and on those of others.
+
+load frame
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	need_perf
+}
+
+# perf counts a library's PLT from its start though some entries stand elsewhere: its names there are wrong.
+plain() {
+	sed -E 's/[^ ]*@plt\b/@plt/g'
+}
+
+same() { # file, options
+	local file=$1
+	shift
+	perf script -f -i "$file" "$@" 2>perf.err </dev/null | plain >perf.txt
+	"$TALLY" script -i "$file" "$@" 2>tally.err </dev/null | plain >tally.txt
+	[ -s perf.txt ] || { echo "perf shows nothing of $file $*"; cat perf.err; return 1; }
+	cmp perf.txt tally.txt || { echo "$file $*"; diff perf.txt tally.txt | head; cat tally.err; return 1; }
+}
+
+make_recordings() {
+	perf record -q -e cpu-clock,page-faults -F 5000 "$@" -- sh -c 'seq 1 20000 | sort -R | md5sum; ls -lR /etc' >/dev/null 2>&1
+}
+
+@test "samples without and with call chains, of one and of several events" {
+	make_recordings -o flat.data
+	make_recordings -g -o chains.data
+	perf record -q -e cpu-clock:u -g -o user.data -- ls -lR /etc >/dev/null 2>&1
+	for file in flat.data chains.data user.data; do
+		same "$file"
+		same "$file" -F ip,sym
+		same "$file" -F comm,pid,tid,time,event,ip,sym,dso,period
+		same "$file" -F -cpu,+pid,-period
+		same "$file" -G
+		same "$file" --max-stack 3
+	done
+}
+
+@test "the system, with switches, namespaces and groups of processes, and all other records" {
+	perf record -q -a -e cpu-clock -g --switch-events --namespaces -o all.data -- sh -c 'ls / >/dev/null; sleep 0.1' ||
+		skip "the system cannot be watched"
+	same all.data
+	same all.data --show-task-events --show-mmap-events --show-switch-events --show-namespace-events \
+		--show-lost-events --show-cgroup-events
+	same all.data --show-round-events
+	same all.data -F +misc,+flags -C 0
+	same all.data --comms ls,sleep
+	same all.data -F comm,pid,tid,cpu,time,event,ip,sym,dso,period
+	same all.data --tid "$(perf script -G -F tid -i all.data 2>/dev/null | awk '$1 > 0 {print $1; exit}')"
+}
+
+@test "times" {
+	make_recordings -o flat.data
+	same flat.data --ns
+	same flat.data --reltime
+	same flat.data --deltatime
+	same flat.data --time 10%-50%
+	same flat.data --time 10%/2,10%/4
+	middle=$(perf script -F time -i flat.data 2>/dev/null | awk 'NR == 20 {sub(":", ""); print $1}')
+	same flat.data --time "$middle,"
+	same flat.data --time ",$middle"
+	same flat.data --time "0,$middle $(awk "BEGIN {print $middle + 0.01}"),"
+}
+
+@test "filters and ends of chains" {
+	make_recordings -g -o chains.data
+	same chains.data --dsos '[kernel.kallsyms]'
+	same chains.data -c sort
+	same chains.data --stop-bt do_syscall_64
+	symbol=$(perf script -G -F ip,sym -i chains.data 2>/dev/null | sort | uniq -c | sort -rn | awk '$2 ~ /^[a-z_]+$/ {print $2; exit}')
+	same chains.data -S "$symbol"
+}
+
+@test "tracepoints, alone and with call chains" {
+	need_tracefs
+	perf record -q -a -e 'sched:sched_switch,sched:sched_wakeup' -o plain.data -- ls -R /etc >/dev/null 2>&1 ||
+		skip "tracepoints cannot be recorded"
+	perf record -q -a -e sched:sched_switch -e cpu-clock -g -o chains.data -- ls -R /etc >/dev/null 2>&1
+	same plain.data
+	same plain.data -F trace:time,event,trace
+	same plain.data -F comm,trace
+	same chains.data
+	same chains.data -F trace:ip,sym -F sw:comm,time
+}
+
+@test "what samples know of memory, registers and counters" {
+	perf record -q -e page-faults -c 1 -d -o faults.data -- ls -R /etc >/dev/null 2>&1
+	same faults.data
+	same faults.data -F +addr
+	perf record -q -e page-faults -c 1 -d -g -o chains.data -- ls -R /etc >/dev/null 2>&1
+	same chains.data -F +addr,+srcline,-srcline
+	perf record -q -e cpu-clock --intr-regs=ax,ip --user-regs=sp,ip -o regs.data -- ls -R /etc >/dev/null 2>&1 ||
+		skip "no registers here"
+	same regs.data -F +iregs,+uregs
+}
+
+@test "events that are read together" {
+	perf record -q -e '{cpu-clock,page-faults}:S' -o group.data -- sh -c 'ls -R /etc; ls -R /etc' >/dev/null 2>&1 ||
+		skip "no such groups here"
+	same group.data
+	same group.data --dsos '[kernel.kallsyms]'
+}
+
+@test "a stream" {
+	perf record -q -e cpu-clock -g -o - -- ls -R /etc 2>/dev/null >stream.data
+	same stream.data
+	same stream.data -F comm,time
+	perf script -i stream.data 2>/dev/null | plain >want
+	"$TALLY" script - <stream.data | plain >got
+	cmp want got
+}
+
+@test "a breakpoint and its clock" {
+	cat >hit.c <<'END'
+volatile int hit;
+int main(void) { for (int i = 0; i < 50; i++) hit = i; return 0; }
+END
+	gcc -no-pie -o hit hit.c || skip "no compiler"
+	perf record -q -k CLOCK_MONOTONIC -e "mem:0x$(nm hit | awk '$3 == "hit" {print $1}'):w" -c 1 -o hit.data -- ./hit 2>/dev/null ||
+		skip "no breakpoints here"
+	same hit.data
+	same hit.data -F +tod
+}
+
+@test "the header and the dump" {
+	make_recordings -g -o chains.data
+	same chains.data --header
+	same chains.data --header-only -I
+	same chains.data -D
+}
+
+@test "as many files as there are events" {
+	make_recordings -o flat.data
+	perf script -i flat.data --per-event-dump >/dev/null 2>&1
+	for event in cpu-clock page-faults; do
+		mv "flat.data.$event.dump" "want.$event"
+	done
+	"$TALLY" script -i flat.data --per-event-dump
+	for event in cpu-clock page-faults; do
+		cmp "want.$event" "flat.data.$event.dump"
+	done
+}
+
+# Where perf shows something else, and why: see doc/COMPATIBILITY.md.
+differs() { # name of a recording
+	case $1 in
+	*intel_pt*) ;;            # traces are not decoded
+	*forkexit-3.4) ;;         # perf takes this machine's vdso for the recorded one's
+	*interpreter_frames*) ;;  # a mapping that is told after its first use
+	*) return 1 ;;
+	esac
+}
+
+@test "recordings of others" {
+	[ -d "${TALLY_CORPUS:-}/files" ] || skip "TALLY_CORPUS is not set"
+	for file in "$TALLY_CORPUS"/files/*; do
+		differs "$file" && continue
+		perf script -f -i "$file" >perf.txt 2>/dev/null </dev/null || continue
+		[ -s perf.txt ] || continue
+		# The kernels that were recorded are not here.
+		for fields in '' '-F comm,pid,tid,cpu,time,event,ip,sym,dso,period' '-F ip,sym' '-F +brstack'; do
+			if perf script -f -i "$file" --kallsyms /dev/null $fields >/dev/null 2>&1 </dev/null; then
+				same "$file" --kallsyms /dev/null $fields
+			fi
+		done
+	done
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# tally script: its options, what it says of mistakes, and results that are known.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	"$TALLY" record -q -e cpu-clock -F 5000 -g -o chains.data -- sh -c 'seq 1 30000 | sort -R | md5sum' >/dev/null 2>&1 || true
+	"$TALLY" record -q -e cpu-clock -F 5000 -o flat.data -- sh -c 'seq 1 30000 | sort -R | md5sum' >/dev/null 2>&1 || true
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+need_recording() {
+	[ -s chains.data ] && [ -s flat.data ] || skip "nothing can be recorded here"
+}
+
+wrong() { # status, words of the message, arguments
+	local want=$1 words=$2
+	shift 2
+	run --separate-stderr "$TALLY" script "$@"
+	[ "$status" = "$want" ] || { echo "status $status: $stderr"; return 1; }
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == "tally script: "*"$words"* ]] || { echo "$stderr"; return 1; }
+}
+
+@test "a file that is not there, or is no recording: one line, exit 1" {
+	wrong 1 no-such.data -i no-such.data
+	echo "this is no recording, and long enough to look at its first bytes" >text
+	wrong 1 text text
+}
+
+@test "mistakes in -F are told in one line, before anything is read" {
+	wrong 2 "did you mean 'period'" -F perod -i no-such.data
+	wrong 2 "'hard' is no type" -F hard:ip -i no-such.data
+	wrong 2 "either every field has a + or -" -F +ip,sym -i no-such.data
+	wrong 2 "'trace' is not valid for hardware events" -F hw:trace -i no-such.data
+	wrong 2 "instructions" -F +brstackinsn -i no-such.data
+}
+
+@test "mistakes in --time, and times that exclude each other" {
+	for time in 1 a,b 5,3 '200%/2' '10%-' '10%/x' '1,2,3' '3,4 1,2'; do
+		wrong 2 "--time '$time'" --time "$time" -i no-such.data
+	done
+	wrong 2 "exclude each other" --reltime --deltatime -i no-such.data
+}
+
+@test "fields that the samples do not have are an error with the way out" {
+	need_recording
+	wrong 1 "-F -addr" -F +addr -i flat.data
+	wrong 1 "no tracepoint events" -F trace: -i flat.data
+	wrong 1 "needs 'sym'" -F sw:ip,symoff -i flat.data
+	wrong 1 "no list of CPUs" -C x -i flat.data
+}
+
+@test "-F help lists the fields" {
+	run "$TALLY" script -F help
+	[ "$status" = 0 ]
+	[[ $output == "comm tid pid time cpu event"* ]]
+	[[ $output == *retire_lat* ]]
+}
+
+@test "as many samples as the recording has, in the order of time" {
+	need_recording
+	want=$("$TALLY" info -i flat.data --json | grep -o '"SAMPLE":[^,}]*' | head -1 | tr -dc 0-9)
+	"$TALLY" script -i flat.data -F time >times
+	[ "$(wc -l <times)" = "$want" ] || [ -z "$want" ]
+	tr -d ' :' <times >plain
+	sort -n -c plain
+}
+
+@test "with chains a sample is a line, its frames, and a blank line" {
+	need_recording
+	samples=$("$TALLY" script -i chains.data -G | wc -l)
+	"$TALLY" script -i chains.data >text
+	[ "$(grep -c '^$' text)" = "$samples" ]
+	[ "$(grep -c '^[^	]' text)" = "$samples" ]
+	"$TALLY" script -i chains.data --max-stack 1 | awk '/^\t/ {n++} /^$/ {if (n > 1) exit 1; n = 0}'
+}
+
+@test "the same text with one thread and with several" {
+	need_recording
+	"$TALLY" script -i chains.data >many
+	cpu=$(taskset -cp $$ | grep -o '[0-9]*' | sed -n 2p)
+	taskset -c "$cpu" "$TALLY" script -i chains.data >one
+	cmp many one
+}
+
+@test "filters part the samples" {
+	need_recording
+	all=$("$TALLY" script -i flat.data -F comm | wc -l)
+	sorts=$("$TALLY" script -i flat.data -F comm -c sort | wc -l)
+	others=$("$TALLY" script -i flat.data -F comm | grep -vc 'sort *$') || true
+	[ $((sorts + others)) = "$all" ]
+	kernel=$("$TALLY" script -i flat.data --dsos '[kernel.kallsyms]' | wc -l)
+	[ "$kernel" = "$("$TALLY" script -i flat.data -F dso,ip | grep -cF '[kernel.kallsyms]')" ]
+}
+
+@test "a reader that goes away early is no failure" {
+	need_recording
+	run --separate-stderr bash -c '"$TALLY" script -i chains.data | head -1; echo "${PIPESTATUS[0]}"'
+	[ "${lines[1]}" = 0 ]
+	[ -z "$stderr" ]
+}
+
+@test "a full disk is told" {
+	need_recording
+	[ -w /dev/full ] || skip "no /dev/full"
+	run --separate-stderr bash -c '"$TALLY" script -i chains.data >/dev/full'
+	[ "$status" = 1 ]
+	[[ $stderr == *"No space left"* ]]
+}
+
+@test "--json is an object a line, a version first, losses last" {
+	need_recording
+	command -v python3 >/dev/null || skip "no python3"
+	"$TALLY" script -i chains.data --json >objects
+	python3 - "$("$TALLY" script -i chains.data -G | wc -l)" <<'END'
+import json, sys
+rows = [json.loads(line) for line in open("objects")]
+assert rows[0]["type"] == "FILE" and rows[0]["version"] == 1
+assert rows[-1]["type"] == "END"
+samples = [row for row in rows if row["type"] == "SAMPLE"]
+assert len(samples) == int(sys.argv[1])
+assert all(row["frames"] for row in samples if row["fields"].get("callchain"))
+END
+}
+
+@test "a recording cut short is shown as far as it goes, with a line that says so" {
+	need_recording
+	head -c "$(($(stat -c %s flat.data) * 2 / 3))" flat.data >cut.data
+	run --separate-stderr "$TALLY" script -i cut.data
+	[ "${#lines[@]}" -gt 0 ]
+	[[ $stderr == *cut.data* ]]
+}
