@@ -71,7 +71,7 @@ make_recordings() {
 	same chains.data --dsos '[kernel.kallsyms]'
 	same chains.data -c sort
 	same chains.data --stop-bt do_syscall_64
-	symbol=$(perf script -G -F ip,sym -i chains.data 2>/dev/null | sort | uniq -c | sort -rn | awk '$2 ~ /^[a-z_]+$/ {print $2; exit}')
+	symbol=$(perf script -G -F ip,sym -i chains.data 2>/dev/null | awk '$2 ~ /^[a-z_]+$/ {print $2}' | sort | uniq -c | sort -rn | awk 'NR == 1 {print $2}')
 	same chains.data -S "$symbol"
 }
 
