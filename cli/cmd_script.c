@@ -11,6 +11,7 @@
 #include <tally/report.h>
 #include <tally/script.h>
 #include <tally/session.h>
+#include <tally/sql.h>
 #include <tally/text.h>
 #include <unistd.h>
 #include "command.h"
@@ -22,7 +23,7 @@
 #include "say.h"
 
 struct script {
-	const char *input, *symfs, *kallsyms, *vmlinux, *time, *cpus;
+	const char *input, *symfs, *kallsyms, *vmlinux, *time, *cpus, *sql;
 	struct cli_list fields, comms, dsos, symbols, stops, pids, tids;
 	uint32_t *pid_numbers, *tid_numbers;
 	uint64_t max_stack, addr_range;
@@ -185,6 +186,18 @@ static int show(const struct script *script, struct tally_session *session,
 	return result ? cli_say_error("script", &error) : CLI_OK;
 }
 
+static int export(struct tally_session *session, const struct script *script,
+		  struct progress *progress)
+{
+	const struct tally_sql_options options = {.size = sizeof(options),
+						  .replace = script->force};
+	struct tally_error error = {0};
+	int result = tally_sql_write(session, script->sql, &options, &error);
+
+	cli_progress_done(&progress->told);
+	return result ? cli_say_error("script", &error) : CLI_OK;
+}
+
 static int run(const struct script *script, struct tally_script_options *options)
 {
 	struct tally_session_options session_options = {
@@ -220,7 +233,8 @@ static int run(const struct script *script, struct tally_script_options *options
 		cli_progress_done(&progress.told);
 		status = CLI_FAILED;
 	} else {
-		status = show(script, session, options, &progress);
+		status = script->sql ? export(session, script, &progress)
+				     : show(script, session, options, &progress);
 		if (script->verbose)
 			tally_report_missing(session, stderr);
 		if (!status)
@@ -265,7 +279,7 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.kallsyms},
 	    {CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols",
 	     .to = &script.vmlinux},
-	    {CLI_FLAG, 'f', "force", NULL, "", .to = &script.force, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 'f', "force", NULL, "replace the file of --sql", .to = &script.force},
 	    {CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail",
 	     .to = &script.strict},
 	    {CLI_GROUP, .help = "Samples"},
@@ -320,6 +334,8 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.source_path},
 	    {CLI_FLAG, 0, "per-event-dump", NULL,
 	     "write a file FILE.EVENT.dump for each event instead", .to = &script.per_event_dump},
+	    {CLI_STRING, 0, "sql", "FILE",
+	     "write all of the recording to a new SQLite database instead", .to = &script.sql},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &script.verbose},
 	    {.kind = CLI_END},
 	};

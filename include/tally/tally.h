@@ -17,6 +17,7 @@
 #include <tally/report.h>
 #include <tally/script.h>
 #include <tally/session.h>
+#include <tally/sql.h>
 #include <tally/text.h>
 #include <tally/version.h>
 

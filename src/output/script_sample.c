@@ -5,6 +5,7 @@
 #include <tally/text.h>
 #include <time.h>
 #include "base/digits.h"
+#include "output/kernel_symbols.h"
 #include "output/script_state.h"
 #include "output/script_values.h"
 
@@ -279,31 +280,12 @@ static int put_branch_event(const struct script *script, struct script_worker *w
 	return result;
 }
 
-/* Of the functions that a tracepoint's payload names by address. */
-struct kernel_symbols {
-	struct tally_resolver *resolver;
-	const struct tally_resolved *sample;
-};
-
-static const char *find_kernel_symbol(void *context, uint64_t address, uint64_t *ret_start)
-{
-	struct kernel_symbols *symbols = context;
-	struct tally_spot spot;
-
-	if (tally_resolver_spot(symbols->resolver, symbols->sample, PERF_RECORD_MISC_KERNEL,
-				address, &spot) ||
-	    !spot.mapped || !spot.symbol)
-		return NULL;
-	*ret_start = address - (spot.place - spot.symbol_start);
-	return spot.symbol;
-}
-
 void tally_script_trace_put(const struct script *script, struct tally_buf *to,
 			    struct tally_resolver *resolver, const struct script_event *event,
 			    const struct tally_resolved *at, const uint8_t *raw, uint32_t raw_size)
 {
 	struct kernel_symbols of_sample = {resolver, at};
-	struct tally_trace_symbols symbols = {find_kernel_symbol, &of_sample};
+	struct tally_trace_symbols symbols = {kernel_symbols_find, &of_sample};
 
 	tally_trace_text_add(script->trace, to, event->event->attr.config, raw, raw_size, &symbols);
 }
