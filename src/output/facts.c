@@ -157,6 +157,17 @@ static void add_attr(struct json *json, const struct tally_attr *attr)
 	json_object_end(json);
 }
 
+/* A type that is not the kernel's own is a PMU's, whose number only that recording knows. */
+static const char *type_name(const struct tally_data_info *info, uint32_t type)
+{
+	const char *name = tally_abi_name(&tally_abi_event_types, type);
+
+	for (size_t i = 0; !name && i < info->pmu_count; i++)
+		if (info->pmus[i].type == type)
+			name = info->pmus[i].name;
+	return name;
+}
+
 void tally_facts_event_json(struct json *json, const struct tally_data *data, size_t index)
 {
 	const struct tally_data_event *event = tally_data_event(data, index);
@@ -166,7 +177,7 @@ void tally_facts_event_json(struct json *json, const struct tally_data *data, si
 	json_key_string(json, "name", event->name);
 	json_key_u64(json, "index", index);
 	json_key_u64(json, "leader", event->leader);
-	json_key_string(json, "type", tally_abi_name(&tally_abi_event_types, attr->type));
+	json_key_string(json, "type", type_name(tally_data_info(data), attr->type));
 	json_key_u64(json, attr->freq ? "frequency" : "period", attr->sample_period);
 	json_key_string(json, "callchain", tally_facts_callchain(attr));
 	add_attr(json, attr);
