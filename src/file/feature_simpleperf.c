@@ -73,7 +73,7 @@ int tally_feature_simpleperf_file(struct tally_data *data, struct file_cursor *c
 		uint32_t size = cursor_u32(cursor);
 		const uint8_t *bytes = cursor_bytes(cursor, size);
 		struct file_cursor body = {
-		    .at = bytes, .end = bytes + size, .swapped = cursor->swapped};
+		    .at = bytes, .end = bytes ? bytes + size : NULL, .swapped = cursor->swapped};
 		size_t length;
 		int code;
 
@@ -166,7 +166,7 @@ int tally_feature_simpleperf_file2(struct tally_data *data, struct file_cursor *
 		struct tally_data_file file = {0};
 		uint32_t size = cursor_u32(cursor);
 		const uint8_t *bytes = cursor_bytes(cursor, size);
-		struct file_cursor body = {.at = bytes, .end = bytes + size};
+		struct file_cursor body = {.at = bytes, .end = bytes ? bytes + size : NULL};
 		int code;
 
 		if (!bytes)
