@@ -401,6 +401,44 @@ static struct tally_buf *text_of(struct script *script, struct script_worker *wo
 	return text;
 }
 
+/* Whether chains stand at the same place in all samples, and are shown alike. */
+static bool chains_alike(const struct script *script)
+{
+	const struct script_event *first = script->events;
+
+	if (!script->event_count || script->options.json || !first->chains ||
+	    first->event->attr.sample_type & PERF_SAMPLE_READ)
+		return false;
+	for (size_t i = 1; i < script->event_count; i++)
+		if (script->events[i].event->attr.sample_type != first->event->attr.sample_type ||
+		    script->events[i].chain != first->chain)
+			return false;
+	return true;
+}
+
+static void look_ahead(void *context, unsigned number, const struct tally_resolver *resolver,
+		       const struct tally_record *record, bool near)
+{
+	const struct script *script = context;
+	const struct script_event *event = script->events;
+	const struct tally_layout *layout = &event->event->layout;
+	size_t at = layout->variable_at;
+	int16_t tid_at = layout->at[TALLY_FIXED_TID];
+	uint32_t era = 0;
+	uint64_t count;
+
+	if (record->size < at + 8)
+		return;
+	if (tid_at >= 0)
+		era = tally_resolver_last_era(resolver, load_u32(record->bytes + tid_at),
+					      load_u32(record->bytes + tid_at + 4));
+	count = load_u64(record->bytes + at);
+	if (count <= (record->size - at) / 8 - 1)
+		tally_script_chain_ahead(&script->workers[number].lines,
+					 (const void *)(record->bytes + at + 8), count, era,
+					 event->chain, near);
+}
+
 static int visit_sample(void *context, unsigned number, unsigned slot,
 			struct tally_resolver *resolver, const struct tally_resolved *sample,
 			const struct tally_record *record)
@@ -594,6 +632,7 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .context = &script,
 		    .sample = visit_sample,
 		    .other = wants_others(&script) ? visit_other : NULL,
+		    .ahead = chains_alike(&script) ? look_ahead : NULL,
 		    .finish = finish_batch,
 		};
 

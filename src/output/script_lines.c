@@ -18,13 +18,19 @@ int tally_script_lines_init(struct script_lines *lines)
 {
 	lines->slots =
 	    table_new((size_t)SCRIPT_BUCKET << SCRIPT_BUCKET_BITS, sizeof(*lines->slots));
-	return lines->slots ? 0 : -ENOMEM;
+	lines->places = table_new(SCRIPT_PLACES, sizeof(*lines->places));
+	if (!lines->slots || !lines->places) {
+		tally_script_lines_done(lines);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void tally_script_lines_done(struct script_lines *lines)
 {
 	tally_buf_done(&lines->store);
 	free(lines->slots);
+	free(lines->places);
 	free(lines->words);
 	free(lines->back);
 	free(lines->found);
@@ -231,15 +237,13 @@ static int put_text(const struct script *script, struct tally_buf *to,
 	return result ? result : to->failed;
 }
 
-int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
-			       struct tally_resolver *resolver, const struct tally_resolved *sample,
-			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era,
-			       uint64_t hash)
+/* Makes the line; its `at` in the store, or -ENOMEM. */
+static int64_t store_line(struct script_lines *lines, const struct script *script,
+			  struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint8_t mode, uint64_t addr, unsigned kind)
 {
-	struct script_line_slot *slot = script_bucket(lines, hash);
 	struct script_line line = {0};
 	size_t at = lines->store.size;
-	unsigned i;
 	int result;
 
 	tally_buf_add(&lines->store, &line, sizeof(line));
@@ -255,16 +259,44 @@ int64_t tally_script_line_make(struct script_lines *lines, const struct script *
 	/* More than one chain of the longest names: no recording of any use. */
 	if (tally_buf_reserve(&lines->store, PIECE) || at / 8 + 1 >= 1U << SCRIPT_AT_BITS)
 		return -ENOMEM;
+	return (int64_t)at;
+}
+
+int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
+			       struct tally_resolver *resolver, const struct tally_resolved *sample,
+			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era,
+			       uint64_t hash)
+{
+	struct script_line_slot *slot = script_bucket(lines, hash);
+	struct script_place *shared = NULL;
+	uint32_t image = 0, at_kind = 0;
+	uint64_t place = 0;
+	unsigned i;
+
+	/* Lines of chains say nothing of the process but its address, as a place in the file. */
+	if (mode == PERF_RECORD_MISC_USER &&
+	    script->kinds[kind % SCRIPT_KINDS_MOST].shape == SCRIPT_SHAPE_CHAIN &&
+	    tally_resolver_place(resolver, sample, addr, &image, &place)) {
+		shared = &lines->places[hash_u64(place ^ (uint64_t)image << 44) % SCRIPT_PLACES];
+		if (shared->at_kind >> SCRIPT_AT_BITS == kind && shared->place == place &&
+		    shared->image == image)
+			at_kind = shared->at_kind;
+	}
+	if (!at_kind) {
+		int64_t at = store_line(lines, script, resolver, sample, mode, addr, kind);
+
+		if (at < 0)
+			return at;
+		at_kind = (uint32_t)(at / 8 + 1) | (uint32_t)kind << SCRIPT_AT_BITS;
+	}
+	if (shared)
+		*shared = (struct script_place){place, image, at_kind};
 	for (i = 0; i < SCRIPT_BUCKET - 1 && slot[i].at_kind; i++)
 		;
 	if (slot[i].at_kind)
 		i = lines->next++ % SCRIPT_BUCKET;
-	slot[i] = (struct script_line_slot){
-	    .addr = addr,
-	    .era = era,
-	    .at_kind = ((uint32_t)(at / 8) + 1) | (uint32_t)kind << SCRIPT_AT_BITS,
-	};
-	return (int64_t)at;
+	slot[i] = (struct script_line_slot){.addr = addr, .era = era, .at_kind = at_kind};
+	return script_line_of(at_kind);
 }
 
 /* --- putting it --- */
@@ -364,24 +396,28 @@ static inline uint8_t mode_behind(uint64_t mark)
 #define NO_LINE UINT32_MAX
 #define NOTHING (UINT32_MAX - 1) /* an address in a gap */
 
-static inline bool in_gap(const struct script_lines *lines, uint64_t addr)
+static inline bool in_gap(const struct script_gaps *gaps, uint64_t addr)
 {
 	for (unsigned i = 0; i < SCRIPT_GAPS; i++)
-		if (addr >= lines->gaps[i].from && addr < lines->gaps[i].until)
+		if (addr >= gaps->from[i] && addr < gaps->until[i])
 			return true;
 	return false;
+}
+
+static inline const struct script_gaps *gaps_of(const struct script_lines *lines, uint32_t era)
+{
+	return &lines->gaps[era % SCRIPT_GAP_SETS];
 }
 
 /* Gaps are those of the sample's process, and text is that of the kind. */
 static void begin_gaps(struct script_lines *lines, const struct script *script,
 		       const struct tally_resolved *sample, unsigned kind)
 {
+	struct script_gaps *gaps = &lines->gaps[sample->era % SCRIPT_GAP_SETS];
 	uint64_t fields = script->kinds[kind].fields;
 
-	if (lines->gap_era != sample->era) {
-		memset(lines->gaps, 0, sizeof(lines->gaps));
-		lines->gap_era = sample->era;
-	}
+	if (gaps->era != sample->era)
+		*gaps = (struct script_gaps){.era = sample->era};
 	if (lines->nothing_length && lines->nothing_kind == kind)
 		return;
 	lines->nothing_kind = kind;
@@ -397,11 +433,12 @@ static void begin_gaps(struct script_lines *lines, const struct script *script,
 static bool learn_gap(struct script_lines *lines, const struct tally_resolver *resolver,
 		      const struct tally_resolved *sample, uint64_t addr)
 {
-	struct script_gap gap;
+	struct script_gaps *gaps = &lines->gaps[sample->era % SCRIPT_GAP_SETS];
+	unsigned next = gaps->next % SCRIPT_GAPS;
 
-	if (!tally_resolver_gap(resolver, sample, addr, &gap.from, &gap.until))
+	if (!tally_resolver_gap(resolver, sample, addr, &gaps->from[next], &gaps->until[next]))
 		return false;
-	lines->gaps[lines->gap_next++ % SCRIPT_GAPS] = gap;
+	gaps->next++;
 	return true;
 }
 
@@ -422,6 +459,7 @@ static uint8_t *put_nothing(const struct script_lines *lines, uint8_t *put, uint
 static bool read_modes(struct script_lines *lines, const struct tally_resolved *sample,
 		       const uint64_t *chain, uint32_t count, uint32_t *equal, unsigned kind)
 {
+	const struct script_gaps *gaps = gaps_of(lines, sample->era);
 	uint8_t mode = PERF_RECORD_MISC_USER;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -440,7 +478,7 @@ static bool read_modes(struct script_lines *lines, const struct tally_resolved *
 			mode = mode_behind(chain[i]);
 			if (!mode)
 				return false;
-		} else if (mode == PERF_RECORD_MISC_USER && in_gap(lines, chain[i])) {
+		} else if (mode == PERF_RECORD_MISC_USER && in_gap(gaps, chain[i])) {
 			lines->found[at] = NOTHING;
 		} else {
 			__builtin_prefetch(script_bucket(
@@ -479,6 +517,40 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 8);
 	}
 	return 0;
+}
+
+/* More words than this are found to be the last chain's, or overlap by themselves. */
+#define AHEAD_WORDS 8U
+
+void tally_script_chain_ahead(const struct script_lines *lines, const uint64_t *chain,
+			      uint64_t count, uint32_t era, unsigned kind, bool near)
+{
+	const struct script_gaps *gaps = gaps_of(lines, era);
+	bool user = true;
+
+	for (uint64_t i = 0; i < count && i < AHEAD_WORDS; i++) {
+		uint32_t here;
+		uint64_t hash;
+		int64_t found;
+
+		if (chain[i] >= FIRST_MARK) {
+			user = chain[i] == (uint64_t)PERF_CONTEXT_USER;
+			continue;
+		}
+		if (user && (!era || (gaps->era == era && in_gap(gaps, chain[i]))))
+			continue;
+		here = user ? era : lines->kernel_era;
+		hash = script_line_hash(chain[i], here, kind);
+		if (!near) {
+			__builtin_prefetch(script_bucket(lines, hash));
+			continue;
+		}
+		found = script_line_look(lines, hash, here, chain[i], kind);
+		if (found < 0)
+			continue;
+		__builtin_prefetch(script_line_at(lines, (uint64_t)found));
+		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 8);
+	}
 }
 
 int tally_script_chain_put(struct script_lines *lines, const struct script *script,

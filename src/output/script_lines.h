@@ -54,11 +54,28 @@ struct script_line_slot {
 #define SCRIPT_BUCKET_BITS 16
 #define SCRIPT_AT_BITS     25 /* 256 MB of store */
 
-#define SCRIPT_GAPS 4U
+#define SCRIPT_GAPS     4U
+#define SCRIPT_GAP_SETS 8U
+
+/* Where a process has nothing: chains without frame pointers are full of such addresses, each
+ * another one.  Their text is made each time. */
+struct script_gaps {
+	uint64_t from[SCRIPT_GAPS], until[SCRIPT_GAPS]; /* [from, until) */
+	uint32_t era, next;
+};
+
+/* A line of a place in a file, which all processes share that map it. */
+struct script_place {
+	uint64_t place;
+	uint32_t image;
+	uint32_t at_kind; /* as in a slot */
+};
+#define SCRIPT_PLACES (1U << 15)
 
 struct script_lines {
 	struct tally_buf store;
 	struct script_line_slot *slots; /* 1 << SCRIPT_BUCKET_BITS buckets, 4 MB */
+	struct script_place *places;    /* SCRIPT_PLACES, the newest in its place */
 	uint32_t longest;               /* line, bytes */
 	uint32_t next;                  /* the slot of a full bucket that makes way */
 	/* The last chain, outermost first: words, the mode each was read under, how far its text is
@@ -70,13 +87,8 @@ struct script_lines {
 	uint32_t era, kernel_era, kind;
 	size_t chain_end; /* of its text in the buffer */
 	bool chain_valid;
-	/* Where a process has nothing: chains without frame pointers are full of such addresses,
-	 * each another one.  Their text is made each time. */
-	struct script_gap {
-		uint64_t from, until; /* [from, until) */
-	} gaps[SCRIPT_GAPS];
-	uint32_t gap_era, gap_next;
-	char nothing[32]; /* what stands behind such an address */
+	struct script_gaps gaps[SCRIPT_GAP_SETS]; /* by era */
+	char nothing[32];                         /* what stands behind such an address */
 	uint32_t nothing_length, nothing_kind;
 };
 
@@ -116,6 +128,11 @@ static inline const struct script_line *script_line_at(const struct script_lines
 	return (const void *)(lines->store.data + at);
 }
 
+static inline int64_t script_line_of(uint32_t at_kind)
+{
+	return (int64_t)((at_kind & ((1U << SCRIPT_AT_BITS) - 1)) - 1) * 8;
+}
+
 /* The line as tally_script_line_make() gives it, or -1: it is not kept. */
 static inline int64_t script_line_look(const struct script_lines *lines, uint64_t hash,
 				       uint32_t era, uint64_t addr, unsigned kind)
@@ -125,7 +142,7 @@ static inline int64_t script_line_look(const struct script_lines *lines, uint64_
 	for (unsigned i = 0; i < SCRIPT_BUCKET; i++)
 		if (slot[i].addr == addr && slot[i].era == era &&
 		    slot[i].at_kind >> SCRIPT_AT_BITS == kind && slot[i].at_kind)
-			return (int64_t)((slot[i].at_kind & ((1U << SCRIPT_AT_BITS) - 1)) - 1) * 8;
+			return script_line_of(slot[i].at_kind);
 	return -1;
 }
 
@@ -134,6 +151,7 @@ static inline void script_lines_tidy(struct script_lines *lines)
 {
 	if (__builtin_expect(lines->store.size > SCRIPT_STORE_MOST, 0)) {
 		lines->store.size = 0;
+		memset(lines->places, 0, sizeof(*lines->places) * SCRIPT_PLACES);
 		memset(lines->slots, 0,
 		       sizeof(*lines->slots) * SCRIPT_BUCKET << SCRIPT_BUCKET_BITS);
 	}
@@ -149,5 +167,11 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 int tally_script_chain_put(struct script_lines *lines, const struct script *script,
 			   struct tally_buf *to, struct tally_resolver *resolver,
 			   const struct tally_resolved *sample, unsigned kind);
+
+/* Asks for what the innermost words of a chain will need that is put soon: first for the slots,
+ * then
+ * (`near`) for the text. */
+void tally_script_chain_ahead(const struct script_lines *lines, const uint64_t *chain,
+			      uint64_t count, uint32_t era, unsigned kind, bool near);
 
 #endif

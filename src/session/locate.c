@@ -114,6 +114,27 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 	return 0;
 }
 
+bool tally_resolver_place(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint64_t addr, uint32_t *ret_image, uint64_t *ret_place)
+{
+	struct tally_frames *frames = &resolver->session->frames;
+	const struct tally_mapping *mapping;
+	char level;
+
+	mapping = tally_resolver_mapping(resolver, sample, PERF_RECORD_MISC_USER, addr, &level);
+	return mapping && !mapping->ksymbol &&
+	       !tally_frames_place(frames, &resolver->source, mapping, level, addr, ret_image,
+				   ret_place) &&
+	       !tally_frames_image_at(frames, *ret_image)->places_are_addresses;
+}
+
+uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t pid, uint32_t tid)
+{
+	const struct resolver_task *task = resolver_task(resolver, tid);
+
+	return task->tid == tid && task->pid == pid ? task->era : 0;
+}
+
 bool tally_resolver_gap(const struct tally_resolver *resolver, const struct tally_resolved *sample,
 			uint64_t addr, uint64_t *ret_from, uint64_t *ret_until)
 {

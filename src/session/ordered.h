@@ -28,6 +28,11 @@ struct tally_ordered_visitor {
 	 * and space are those of at->sample.pid/tid at its time. */
 	int (*other)(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
 		     const struct tally_resolved *at, const struct tally_record *record);
+	/* A sample that will be shown as the next but few, and once more when it is the next but
+	 * one
+	 * (`near`): what it will need from memory may be asked for.  NULL: nothing. */
+	void (*ahead)(void *context, unsigned worker, const struct tally_resolver *resolver,
+		      const struct tally_record *record, bool near);
 	/* The batch of this slot is done and its turn has come: batches come in order, one at a
 	 * time, from any thread.  Below 0 stops. */
 	int (*finish)(void *context, unsigned slot);
@@ -72,6 +77,15 @@ struct tally_spot {
 };
 int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			uint8_t cpumode, uint64_t addr, struct tally_spot *ret);
+
+/* The image and the place in it that a user address leads to, by which text can be kept that every
+ * process shares which maps the file.  False where no file is mapped. */
+bool tally_resolver_place(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint64_t addr, uint32_t *ret_image, uint64_t *ret_place);
+
+/* The era of what the thread had at its last sample on this resolver, which is the era of its next
+ * one most of the time; 0: not known. */
+uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t pid, uint32_t tid);
 
 /* The range around an address in which the sample's process has nothing as long as its era holds:
  * [from, until).  False when something is there, or that is not plain. */

@@ -78,11 +78,17 @@ static inline uint8_t resolver_cpumode(uint8_t cpumode, uint64_t addr)
 	return addr >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 }
 
+static inline struct resolver_task *resolver_task(const struct tally_resolver *resolver,
+						  uint32_t tid)
+{
+	return &resolver->tasks[(tid * 0x9e3779b1U) >> 22];
+}
+
 static inline int resolver_join(struct tally_resolver *resolver, struct tally_resolved *sample,
 				uint64_t time)
 {
 	uint32_t pid = sample->sample.pid, tid = sample->sample.tid;
-	struct resolver_task *task = &resolver->tasks[(tid * 0x9e3779b1U) >> 22];
+	struct resolver_task *task = resolver_task(resolver, tid);
 
 	if (task->tid != tid || task->pid != pid || time < task->from || time >= task->until) {
 		int result = tally_resolver_task_miss(resolver, task, pid, tid, time);
