@@ -31,6 +31,7 @@ check:
 
 bench: all
 	@bench/bench.py --rows "$(ROWS)"
+	@[ -n "$(ROWS)" ] || bench/damage.py --build $(BUILD)
 
 # Every fuzz target for SECONDS seconds each, from tests/corpus; recordings cut and damaged at many places.
 fuzz: all
