@@ -7,6 +7,9 @@
 #define PLAIN_FIELDS \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
+/* Fields that may stand next, one behind the other. */
+#define VARIED_FIELDS (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
+
 static void make_plan(struct event_plan *plan, const struct tally_layout *layout, uint64_t want)
 {
 	*plan = (struct event_plan){
@@ -21,14 +24,15 @@ static void make_plan(struct event_plan *plan, const struct tally_layout *layout
 	plan->time_at = layout->at[TALLY_FIXED_TIME];
 	plan->cpu_at = plan->want & PERF_SAMPLE_CPU ? layout->at[TALLY_FIXED_CPU] : -1;
 	plan->period_at = plan->want & PERF_SAMPLE_PERIOD ? layout->at[TALLY_FIXED_PERIOD] : -1;
-	if (plan->want & ~(uint64_t)(PLAIN_FIELDS | PERF_SAMPLE_CALLCHAIN))
+	if (plan->want & ~(uint64_t)(PLAIN_FIELDS | VARIED_FIELDS))
 		plan->decode = true;
-	/* READ, whose size varies, stands before CALLCHAIN. */
-	if (plan->want & PERF_SAMPLE_CALLCHAIN) {
+	/* READ, whose size varies, stands before CALLCHAIN, and that before RAW. */
+	if (plan->want & VARIED_FIELDS) {
 		if (layout->sample_type & PERF_SAMPLE_READ)
 			plan->decode = true;
-		else
+		else if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
 			plan->chain_at = (int16_t)layout->variable_at;
+		plan->raw = plan->want & PERF_SAMPLE_RAW;
 	}
 }
 

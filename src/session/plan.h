@@ -10,9 +10,11 @@
 struct event_plan {
 	const struct tally_layout *layout;
 	uint64_t want; /* of the fields asked for, those that it has */
-	int16_t ip_at, tid_at, time_at, cpu_at, period_at, chain_at; /* below 0: not wanted */
-	uint16_t least; /* bytes; a sample is never shorter */
-	bool decode;    /* some wanted field needs the decoder */
+	int16_t ip_at, tid_at, time_at, cpu_at, period_at; /* below 0: not wanted */
+	int16_t chain_at; /* below 0: it is not there, or what is wanted does not stand behind it */
+	bool raw;         /* wanted, behind the chain or in its place */
+	uint16_t least;   /* bytes; a sample is never shorter */
+	bool decode;      /* some wanted field needs the decoder */
 };
 
 struct tally_session;
@@ -47,17 +49,28 @@ static inline bool plan_read(const struct event_plan *plan, const struct tally_r
 		sample->cpu = load_u32(bytes + plan->cpu_at);
 	if (plan->period_at >= 0)
 		sample->period = load_u64(bytes + plan->period_at);
-	if (plan->chain_at >= 0) {
-		size_t left = record->size - (size_t)plan->chain_at;
-		uint64_t count;
+	if (plan->chain_at >= 0 || plan->raw) {
+		size_t at = plan->least, left = record->size - at;
 
-		if (left < 8)
-			return false;
-		count = load_u64(bytes + plan->chain_at);
-		if (count > left / 8 - 1)
-			return false;
-		sample->callchain_nr = count;
-		sample->callchain = (const void *)(bytes + plan->chain_at + 8);
+		if (plan->chain_at >= 0) {
+			uint64_t count;
+
+			if (left < 8)
+				return false;
+			count = load_u64(bytes + at);
+			if (count > left / 8 - 1)
+				return false;
+			sample->callchain_nr = count;
+			sample->callchain = (const void *)(bytes + at + 8);
+			at += 8 + count * 8;
+			left -= 8 + count * 8;
+		}
+		if (plan->raw) {
+			if (left < 4 || load_u32(bytes + at) > left - 4)
+				return false;
+			sample->raw_size = load_u32(bytes + at);
+			sample->raw = bytes + at + 4;
+		}
 	}
 	return true;
 }
