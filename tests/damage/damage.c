@@ -277,7 +277,7 @@ static uint64_t whole_before(const struct subject *subject, uint64_t cut)
 
 static void cut_all(struct subject *subject, unsigned cuts)
 {
-	uint64_t before = UINT64_MAX;
+	uint64_t before = UINT64_MAX, most = UINT64_MAX;
 
 	/* From the back, so that the copy only gets shorter. */
 	for (unsigned i = cuts; i-- > 0;) {
@@ -297,6 +297,13 @@ static void cut_all(struct subject *subject, unsigned cuts)
 		if (subject->count && outcome.opened &&
 		    outcome.records != whole_before(subject, cut))
 			complain("what stands before the cut is not what is read");
+		/* Of streams and compressed records it is known at least that less cannot hold
+		 * more.
+		 */
+		if (outcome.opened && outcome.records > most)
+			complain("a shorter piece has more records");
+		if (outcome.opened)
+			most = outcome.records;
 		if (subject->count && !outcome.opened && whole_before(subject, cut))
 			complain("refused, with whole records in front of the cut");
 	}
