@@ -141,7 +141,7 @@ END
 	done
 	"$TALLY" script -i flat.data --per-event-dump
 	for event in cpu-clock page-faults; do
-		cmp "want.$event" "flat.data.$event.dump"
+		cmp <(plain <"want.$event") <(plain <"flat.data.$event.dump")
 	done
 }
 
