@@ -171,14 +171,6 @@ static uint64_t shown_address(const struct tally_spot *at, uint64_t addr)
 	return at->place;
 }
 
-/* The place that brstackoff shows: of a kernel without symbols as it was linked. */
-static uint64_t branch_place(const struct tally_spot *at, uint64_t addr)
-{
-	if (at->mapped && at->level == 'k' && !at->symbol)
-		return addr - at->map_start + at->map_pgoff;
-	return at->place;
-}
-
 static void put_branch(const struct script *script, struct tally_buf *to,
 		       const struct tally_spot *at, uint64_t addr, const struct script_kind *kind)
 {
@@ -186,7 +178,7 @@ static void put_branch(const struct script *script, struct tally_buf *to,
 		put_symbol(script, to, at, true);
 	} else {
 		tally_buf_add(to, "0x", 2);
-		buf_hex(to, kind->shape == SCRIPT_SHAPE_BRANCH_OFF ? branch_place(at, addr) : addr);
+		buf_hex(to, kind->shape == SCRIPT_SHAPE_BRANCH_OFF ? at->place : addr);
 	}
 	if (!(kind->fields & SCRIPT_FIELD(DSO)))
 		return;
