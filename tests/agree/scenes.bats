@@ -82,11 +82,17 @@ for _ in range(150): u.urlopen("http://127.0.0.1:18473/").read()'
 	need_recording
 	need_perf
 	gcc -O1 -pthread -o threads "$HERE/threads.c"
-	./threads 500 4 >ready 3>&- &
+	./threads 500 600 >ready 3>&- &
 	target=$!
 	until grep -qs ready ready; do sleep 0.05; done
-	"$TALLY" record -e cpu-clock -F 2000 -p "$target" -o q.data 2>q.err
-	wait "$target"
+	"$TALLY" record -e cpu-clock -F 2000 -p "$target" -o q.data 2>q.err 3>&- &
+	recorder=$!
+	for _ in $(seq 600); do # until there is more than what is told at the start
+		[ "$(stat -c %s q.data 2>/dev/null || echo 0)" -lt 300000 ] || break
+		sleep 0.1
+	done
+	kill "$target"
+	wait "$recorder"
 	perf_reads q.data
 	all_named q.data
 	perf script --show-task-events -i q.data 2>/dev/null >q.txt
