@@ -63,7 +63,7 @@ int cmd_evlist(int argc, char **argv)
 	};
 	struct evlist evlist = {.input = NULL};
 	const struct cli_option options[] = {
-	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &evlist.input},
+	    CLI_INPUT(evlist.input),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &evlist.force, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 'v', "verbose", NULL, "all that was asked of the kernel",
 	     .to = &evlist.verbose},
@@ -78,10 +78,9 @@ int cmd_evlist(int argc, char **argv)
 
 	if (at < 0)
 		return status;
-	if (argc - at > 1)
-		return cli_usage_error(&usage, "one recording at a time, not '%s' too",
-				       argv[at + 1]);
-	evlist.input = cli_recording(at < argc ? argv[at] : evlist.input);
+	status = cli_recording_take(&usage, argc, argv, at, &evlist.input);
+	if (status)
+		return status;
 	if (evlist.group && (evlist.verbose || evlist.freq))
 		return cli_usage_error(&usage, "--group goes with neither --verbose nor --freq");
 	return run(&evlist);

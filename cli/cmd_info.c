@@ -111,9 +111,8 @@ int cmd_info(int argc, char **argv)
 	};
 	struct info info = {.input = NULL};
 	const struct cli_option options[] = {
-	    {CLI_STRING, 'i', "input", "FILE", "the recording (perf.data)", .to = &info.input},
-	    {CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail",
-	     .to = &info.strict},
+	    CLI_INPUT(info.input),
+	    CLI_STRICT(info.strict),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &info.force, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 0, "json", NULL, "JSON, with all that the header holds", .to = &info.json},
 	    {CLI_FLAG, 0, "header-only", NULL, "only what the header says: records are not read",
@@ -128,10 +127,9 @@ int cmd_info(int argc, char **argv)
 
 	if (at < 0)
 		return status;
-	if (argc - at > 1)
-		return cli_usage_error(&usage, "one recording at a time, not '%s' too",
-				       argv[at + 1]);
-	info.input = cli_recording(at < argc ? argv[at] : info.input);
+	status = cli_recording_take(&usage, argc, argv, at, &info.input);
+	if (status)
+		return status;
 	if (info.header && info.json)
 		return cli_usage_error(&usage, "--header is text; --json has all of it anyway");
 	if (info.full && !info.header)

@@ -7,7 +7,9 @@
 #include <tally/record.h>
 #include <tally/repair.h>
 #include "command.h"
+#include "interrupt.h"
 #include "options.h"
+#include "progress.h"
 #include "say.h"
 
 /* A sentence that grows; what does not fit is cut. */
@@ -93,7 +95,25 @@ static void tell(const struct tally_data *data, const char *output,
 		cli_say("repair", "it has tracepoints without their formats, which perf refuses");
 }
 
-static int run(const char *input, const char *output, const struct tally_repair_options *options)
+/* Ctrl-C takes the half file away. */
+static int repair(struct tally_data *data, const char *output, struct tally_repair_options *options,
+		  struct tally_repair_result *ret, struct tally_error *error)
+{
+	struct cli_progress progress;
+	sigset_t before;
+	int result;
+
+	options->progress = cli_progress_update;
+	options->progress_context = &progress;
+	cli_progress_start(&progress, "Writing the recording");
+	cli_interrupt_hold(&before);
+	result = tally_data_repair(data, output, options, ret, error);
+	cli_progress_done(&progress);
+	cli_interrupt_release(&before);
+	return result;
+}
+
+static int run(const char *input, const char *output, struct tally_repair_options *options)
 {
 	struct tally_repair_result result;
 	struct tally_error error = {0};
@@ -101,7 +121,7 @@ static int run(const char *input, const char *output, const struct tally_repair_
 	int status = CLI_OK;
 
 	if (tally_data_open(input, NULL, &data, &error) ||
-	    tally_data_repair(data, output, options, &result, &error))
+	    repair(data, output, options, &result, &error))
 		status = cli_say_error("repair", &error);
 	else
 		tell(data, output, &result);

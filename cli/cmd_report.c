@@ -10,8 +10,10 @@
 #include <tally/report.h>
 #include <tally/session.h>
 #include <tally/text.h>
+#include "binaries.h"
 #include "command.h"
 #include "damage.h"
+#include "filter.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
@@ -34,13 +36,13 @@ struct key_choice {
 };
 
 struct report {
-	const char *input, *symfs, *kallsyms, *vmlinux, *separator;
+	const char *input, *separator;
+	struct cli_binaries binaries;
+	struct cli_filter filter;
 	struct key_choice keys;
 	struct tree_choice trees;
-	bool strict, children, no_demangle, show_samples, show_total_period, quiet, stdio;
+	bool strict, children, show_samples, show_total_period, quiet, stdio;
 	double percent_limit;
-	struct cli_list comms, dsos, symbols, pids, tids;
-	uint32_t *pid_numbers, *tid_numbers;
 	uint64_t max_stack;
 	unsigned verbose;
 };
@@ -160,26 +162,6 @@ static int take_inverted(void *to, const char *value, bool on, struct tally_erro
 	return result;
 }
 
-/* A list of pids or tids as numbers; 0, or an exit status after having said why. */
-static int numbers(const struct cli_usage *usage, const char *option, const struct cli_list *list,
-		   uint32_t **ret)
-{
-	*ret = calloc(list->count + 1, sizeof(**ret));
-	if (!*ret) {
-		cli_say("report", "no memory left");
-		return CLI_FAILED;
-	}
-	for (size_t i = 0; i < list->count; i++) {
-		uint64_t number;
-
-		if (tally_text_u64(list->items[i], &number) || number > UINT32_MAX)
-			return cli_usage_error(usage, "%s: '%s' is not a number of a process",
-					       option, list->items[i]);
-		(*ret)[i] = (uint32_t)number;
-	}
-	return 0;
-}
-
 static int show(const struct report *report, struct tally_session *session,
 		const struct tally_profile *profile)
 {
@@ -227,10 +209,6 @@ static int run(const struct report *report)
 {
 	struct tally_session_options session_options = {
 	    .size = sizeof(session_options),
-	    .symfs = report->symfs,
-	    .kallsyms = report->kallsyms,
-	    .vmlinux = report->vmlinux,
-	    .no_demangle = report->no_demangle,
 	    .progress = cli_progress_update,
 	};
 	struct tally_profile_options options = {
@@ -240,24 +218,17 @@ static int run(const struct report *report)
 	    .callchains = report->children || !report->trees.none,
 	    .children = report->children,
 	    .max_stack = (uint32_t)report->max_stack,
-	    .comms = (const char *const *)report->comms.items,
-	    .comm_count = report->comms.count,
-	    .dsos = (const char *const *)report->dsos.items,
-	    .dso_count = report->dsos.count,
-	    .symbols = (const char *const *)report->symbols.items,
-	    .symbol_count = report->symbols.count,
-	    .pids = report->pid_numbers,
-	    .pid_count = report->pids.count,
-	    .tids = report->tid_numbers,
-	    .tid_count = report->tids.count,
+	    CLI_FILTER_FIELDS(report->filter),
 	};
 	struct tally_session *session = NULL;
 	struct tally_profile *profile = NULL;
 	struct tally_data *data = NULL;
 	struct tally_error error = {0};
 	struct cli_progress progress;
-	int status;
+	int status = cli_binaries_apply("report", &report->binaries, &session_options);
 
+	if (status)
+		return status;
 	cli_progress_start(&progress, "Reading the recording");
 	session_options.progress_context = &progress;
 	if (!tally_data_open(report->input, NULL, &data, &error)) {
@@ -305,17 +276,9 @@ int cmd_report(int argc, char **argv)
 	};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "Input"},
-	    {CLI_STRING, 'i', "input", "FILE",
-	     "the recording: a file, a directory, - for standard input (perf.data)",
-	     .to = &report.input},
-	    {CLI_STRING, 0, "symfs", "DIR", "look for binaries below this folder",
-	     .to = &report.symfs},
-	    {CLI_STRING, 0, "kallsyms", "FILE", "the kernel's symbols, instead of /proc/kallsyms",
-	     .to = &report.kallsyms},
-	    {CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols",
-	     .to = &report.vmlinux},
-	    {CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail",
-	     .to = &report.strict},
+	    CLI_INPUT(report.input),
+	    CLI_BINARIES(report.binaries),
+	    CLI_STRICT(report.strict),
 	    {CLI_GROUP, .help = "Rows"},
 	    {CLI_CALL, 's', "sort", "KEYS",
 	     "what makes a row: comm, dso, symbol, pid, tid, cpu (comm,dso,symbol)",
@@ -326,12 +289,13 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.children},
 	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this",
 	     .to = &report.percent_limit},
-	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &report.comms},
-	    {CLI_LIST, 'd', "dsos", "NAMES", "only samples in these binaries", .to = &report.dsos},
+	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &report.filter.comms},
+	    {CLI_LIST, 'd', "dsos", "NAMES", "only samples in these binaries",
+	     .to = &report.filter.dsos},
 	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions",
-	     .to = &report.symbols},
-	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &report.pids},
-	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report.tids},
+	     .to = &report.filter.symbols},
+	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &report.filter.pids},
+	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report.filter.tids},
 	    {CLI_GROUP, .help = "Call trees"},
 	    {CLI_CALL, 'g', "call-graph", "HOW",
 	     "none, or any of graph, caller, callee and the least percentage of a branch "
@@ -349,8 +313,7 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.show_total_period},
 	    {CLI_STRING, 't', "field-separator", "TEXT",
 	     "put this between columns and do not pad them; no trees", .to = &report.separator},
-	    {CLI_FLAG, 0, "no-demangle", NULL, "show symbols as linkers have them",
-	     .to = &report.no_demangle},
+	    CLI_NO_DEMANGLE(report.binaries),
 	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &report.verbose},
 	    {.kind = CLI_END},
@@ -359,28 +322,14 @@ int cmd_report(int argc, char **argv)
 
 	if (at < 0)
 		goto done;
-	status = CLI_USAGE;
-	if (argc - at > 1) {
-		cli_usage_error(&usage, "one recording at a time, not '%s' too", argv[at + 1]);
-		goto done;
-	}
-	if (at < argc)
-		report.input = argv[at];
 	if (report.max_stack > UINT32_MAX)
 		report.max_stack = 0; /* no limit that any chain could meet */
-	report.input = cli_recording(report.input);
-	status = numbers(&usage, "--pid", &report.pids, &report.pid_numbers);
+	status = cli_recording_take(&usage, argc, argv, at, &report.input);
 	if (!status)
-		status = numbers(&usage, "--tid", &report.tids, &report.tid_numbers);
+		status = cli_filter_numbers(&usage, &report.filter);
 	if (!status)
 		status = run(&report);
 done:
-	cli_list_done(&report.comms);
-	cli_list_done(&report.dsos);
-	cli_list_done(&report.symbols);
-	cli_list_done(&report.pids);
-	cli_list_done(&report.tids);
-	free(report.pid_numbers);
-	free(report.tid_numbers);
+	cli_filter_done(&report.filter);
 	return status;
 }

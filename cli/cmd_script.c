@@ -14,8 +14,11 @@
 #include <tally/sql.h>
 #include <tally/text.h>
 #include <unistd.h>
+#include "binaries.h"
 #include "command.h"
 #include "damage.h"
+#include "filter.h"
+#include "interrupt.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
@@ -23,12 +26,12 @@
 #include "say.h"
 
 struct script {
-	const char *input, *symfs, *kallsyms, *vmlinux, *time, *cpus, *sql;
-	struct cli_list fields, comms, dsos, symbols, stops, pids, tids;
-	uint32_t *pid_numbers, *tid_numbers;
+	const char *input, *time, *cpus, *sql;
+	struct cli_binaries binaries;
+	struct cli_filter filter;
+	struct cli_list fields, stops;
 	uint64_t max_stack, addr_range;
-	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path,
-	    no_demangle;
+	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
 	bool dump, json, header, header_only, full_header, source_path, force, strict;
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 	unsigned verbose;
@@ -51,26 +54,6 @@ static void notice(void *context, const char *text)
 {
 	(void)context;
 	cli_say("script", "%s", text);
-}
-
-/* A list of pids or tids as numbers; 0, or an exit status after having said why. */
-static int numbers(const struct cli_usage *usage, const char *option, const struct cli_list *list,
-		   uint32_t **ret)
-{
-	*ret = calloc(list->count + 1, sizeof(**ret));
-	if (!*ret) {
-		cli_say("script", "no memory left");
-		return CLI_FAILED;
-	}
-	for (size_t i = 0; i < list->count; i++) {
-		uint64_t number;
-
-		if (tally_text_u64(list->items[i], &number) || number > UINT32_MAX)
-			return cli_usage_error(usage, "%s: '%s' is not a number of a process",
-					       option, list->items[i]);
-		(*ret)[i] = (uint32_t)number;
-	}
-	return 0;
 }
 
 static int list_fields(void)
@@ -109,19 +92,10 @@ static struct tally_script_options options_of(const struct script *script)
 	    .max_stack = script->max_stack > UINT32_MAX ? UINT32_MAX : (uint32_t)script->max_stack,
 	    .time = script->time,
 	    .cpus = script->cpus,
-	    .comms = (const char *const *)script->comms.items,
-	    .comm_count = script->comms.count,
-	    .dsos = (const char *const *)script->dsos.items,
-	    .dso_count = script->dsos.count,
-	    .symbols = (const char *const *)script->symbols.items,
-	    .symbol_count = script->symbols.count,
+	    CLI_FILTER_FIELDS(script->filter),
 	    .addr_range = script->addr_range,
 	    .stops = (const char *const *)script->stops.items,
 	    .stop_count = script->stops.count,
-	    .pids = script->pid_numbers,
-	    .pid_count = script->pids.count,
-	    .tids = script->tid_numbers,
-	    .tid_count = script->tids.count,
 	    .nanoseconds = script->nanoseconds,
 	    .relative = script->relative,
 	    .delta = script->delta,
@@ -156,7 +130,8 @@ static int header_failed(int result)
 {
 	if (result == -EPIPE)
 		return CLI_OK;
-	cli_say("script", "the header: %s", strerror(-result));
+	if (!ferror(stdout)) /* what did not reach stdout is told where it is closed */
+		cli_say("script", "the header: %s", strerror(-result));
 	return CLI_FAILED;
 }
 
@@ -192,9 +167,13 @@ static int export(struct tally_session *session, const struct script *script,
 	const struct tally_sql_options options = {.size = sizeof(options),
 						  .replace = script->force};
 	struct tally_error error = {0};
-	int result = tally_sql_write(session, script->sql, &options, &error);
+	sigset_t before;
+	int result;
 
+	cli_interrupt_hold(&before); /* Ctrl-C takes the half file away */
+	result = tally_sql_write(session, script->sql, &options, &error);
 	cli_progress_done(&progress->told);
+	cli_interrupt_release(&before);
 	return result ? cli_say_error("script", &error) : CLI_OK;
 }
 
@@ -202,10 +181,6 @@ static int run(const struct script *script, struct tally_script_options *options
 {
 	struct tally_session_options session_options = {
 	    .size = sizeof(session_options),
-	    .symfs = script->symfs,
-	    .kallsyms = script->kallsyms,
-	    .vmlinux = script->vmlinux,
-	    .no_demangle = script->no_demangle,
 	    /* Rounds mean something only where they stand. */
 	    .file_order = script->rounds,
 	    .progress = progress_update,
@@ -214,8 +189,10 @@ static int run(const struct script *script, struct tally_script_options *options
 	struct tally_data *data = NULL;
 	struct tally_error error = {0};
 	struct progress progress = {.over = false};
-	int result, status;
+	int result, status = cli_binaries_apply("script", &script->binaries, &session_options);
 
+	if (status)
+		return status;
 	cli_progress_start(&progress.told, "Reading the recording");
 	session_options.progress_context = &progress;
 	if (tally_data_open(script->input, NULL, &data, &error)) {
@@ -270,29 +247,22 @@ int cmd_script(int argc, char **argv)
 	struct script script = {0};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "Input"},
-	    {CLI_STRING, 'i', "input", "FILE",
-	     "the recording: a file, a directory, - for standard input (perf.data)",
-	     .to = &script.input},
-	    {CLI_STRING, 0, "symfs", "DIR", "look for binaries below this folder",
-	     .to = &script.symfs},
-	    {CLI_STRING, 0, "kallsyms", "FILE", "the kernel's symbols, instead of /proc/kallsyms",
-	     .to = &script.kallsyms},
-	    {CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols",
-	     .to = &script.vmlinux},
+	    CLI_INPUT(script.input),
+	    CLI_BINARIES(script.binaries),
 	    {CLI_FLAG, 'f', "force", NULL, "replace the file of --sql", .to = &script.force},
-	    {CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail",
-	     .to = &script.strict},
+	    CLI_STRICT(script.strict),
 	    {CLI_GROUP, .help = "Samples"},
 	    {CLI_STRING, 0, "time", "SPANS",
 	     "only from START,STOP in seconds, or shares of the time as 10%/2 or 0%-10%,30%-40%",
 	     .to = &script.time},
 	    {CLI_STRING, 'C', "cpu", "CPUS", "only these CPUs", .to = &script.cpus},
-	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &script.comms},
-	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &script.pids},
-	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &script.tids},
-	    {CLI_LIST, 0, "dsos", "NAMES", "only samples in these binaries", .to = &script.dsos},
+	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &script.filter.comms},
+	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &script.filter.pids},
+	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &script.filter.tids},
+	    {CLI_LIST, 0, "dsos", "NAMES", "only samples in these binaries",
+	     .to = &script.filter.dsos},
 	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions, or at 0x...",
-	     .to = &script.symbols},
+	     .to = &script.filter.symbols},
 	    {CLI_U64, 0, "addr-range", "BYTES", "how far an address given with -S reaches",
 	     .to = &script.addr_range},
 	    {CLI_GROUP, .help = "Fields"},
@@ -307,8 +277,7 @@ int cmd_script(int argc, char **argv)
 	    {CLI_FLAG, 0, "ns", NULL, "times with all nine digits", .to = &script.nanoseconds},
 	    {CLI_FLAG, 0, "reltime", NULL, "times since the first sample", .to = &script.relative},
 	    {CLI_FLAG, 0, "deltatime", NULL, "times since the sample before", .to = &script.delta},
-	    {CLI_FLAG, 0, "no-demangle", NULL, "show symbols as linkers have them",
-	     .to = &script.no_demangle},
+	    CLI_NO_DEMANGLE(script.binaries),
 	    {CLI_FLAG, 0, "show-kernel-path", NULL, "the kernel's binaries by their paths",
 	     .to = &script.kernel_path},
 	    {CLI_GROUP, .help = "Other records"},
@@ -343,17 +312,9 @@ int cmd_script(int argc, char **argv)
 
 	if (at < 0)
 		goto done;
-	if (argc - at > 1) {
-		status =
-		    cli_usage_error(&usage, "one recording at a time, not '%s' too", argv[at + 1]);
-		goto done;
-	}
-	if (at < argc)
-		script.input = argv[at];
-	script.input = cli_recording(script.input);
-	status = numbers(&usage, "--pid", &script.pids, &script.pid_numbers);
+	status = cli_recording_take(&usage, argc, argv, at, &script.input);
 	if (!status)
-		status = numbers(&usage, "--tid", &script.tids, &script.tid_numbers);
+		status = cli_filter_numbers(&usage, &script.filter);
 	if (status)
 		goto done;
 	if (script.fields.count && !strcmp(script.fields.items[0], "help"))
@@ -361,14 +322,8 @@ int cmd_script(int argc, char **argv)
 	else
 		status = check_and_run(&usage, &script);
 done:
+	cli_filter_done(&script.filter);
 	cli_list_done(&script.fields);
-	cli_list_done(&script.comms);
-	cli_list_done(&script.dsos);
-	cli_list_done(&script.symbols);
 	cli_list_done(&script.stops);
-	cli_list_done(&script.pids);
-	cli_list_done(&script.tids);
-	free(script.pid_numbers);
-	free(script.tid_numbers);
 	return status;
 }

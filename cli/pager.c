@@ -46,10 +46,14 @@ void cli_pager_start(struct cli_pager *ret)
 	if (!ret->pid)
 		page(pager, ends);
 	close(ends[0]);
-	if (ret->pid > 0)
+	if (ret->pid > 0) {
+		const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+		sigaction(SIGINT, &ignore, &ret->interrupt);
 		dup2(ends[1], STDOUT_FILENO);
-	else
+	} else {
 		ret->pid = 0;
+	}
 	close(ends[1]);
 }
 
@@ -68,5 +72,6 @@ void cli_pager_finish(struct cli_pager *pager)
 	}
 	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	sigaction(SIGINT, &pager->interrupt, NULL);
 	pager->pid = 0;
 }

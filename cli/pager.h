@@ -5,10 +5,13 @@
 #ifndef TALLY_CLI_PAGER_H
 #define TALLY_CLI_PAGER_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 struct cli_pager {
 	pid_t pid; /* 0: none runs */
+	struct sigaction
+	    interrupt; /* what Ctrl-C did before: while a pager runs it is the pager's */
 };
 
 void cli_pager_start(struct cli_pager *ret);

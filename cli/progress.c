@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+#include "interrupt.h"
 
 #define SECOND 1000000000ULL
 
@@ -25,6 +26,8 @@ int cli_progress_update(void *context, uint64_t done, uint64_t total)
 	struct cli_progress *progress = context;
 	uint64_t time;
 
+	if (cli_interrupted())
+		return 1;
 	if (!progress->terminal || !total)
 		return 0;
 	time = now();

@@ -12,8 +12,8 @@ struct cli_progress {
 };
 
 void cli_progress_start(struct cli_progress *progress, const char *what);
-/* Fits struct tally_session_options.progress; `context` is the struct cli_progress.  Returns 0.
- * Safe from one thread at a time. */
+/* Fits struct tally_session_options.progress; `context` is the struct cli_progress.  Returns 0,
+ * or 1 when a signal that is held (interrupt.h) asks to end.  Safe from one thread at a time. */
 int cli_progress_update(void *context, uint64_t done, uint64_t total);
 /* Takes the line away. */
 void cli_progress_done(struct cli_progress *progress);

@@ -1,9 +1,27 @@
-/* Which recording a command reads. */
+/* Which recording a command reads: option rows and arguments that are the same for all of them. */
 #ifndef TALLY_CLI_RECORDING_H
 #define TALLY_CLI_RECORDING_H
 
-/* What was named on the command line; with nothing named (NULL) standard input when that is a pipe,
- * as in `tally record -o - ... | tally report`, else "perf.data". */
-const char *cli_recording(const char *named);
+#include "options.h"
+
+#define CLI_INPUT(to_string)                                                                \
+	{                                                                                   \
+		CLI_STRING, 'i', "input", "FILE",                                           \
+		    "the recording: a file, a directory, - for standard input (perf.data)", \
+		    .to = &(to_string)                                                      \
+	}
+
+#define CLI_STRICT(to_flag)                                                                   \
+	{                                                                                     \
+		CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail", \
+		    .to = &(to_flag)                                                          \
+	}
+
+/* Behind cli_parse(), which returned `at`: the recording that is an argument goes before the one of
+ * --input; with none named *input (NULL) becomes "-" when standard input is a pipe, as in `tally
+ * record -o - ... | tally report`, else "perf.data".  0, or CLI_USAGE after having said that there
+ * is more than one. */
+int cli_recording_take(const struct cli_usage *usage, int argc, char **argv, int at,
+		       const char **input);
 
 #endif

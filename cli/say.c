@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <tally/text.h>
@@ -34,10 +35,12 @@ int cli_say_error(const char *command, const struct tally_error *error)
 
 int cli_finish_output(const char *command, int status)
 {
-	int before = ferror(stdout);
+	bool lost = ferror(stdout);
 
 	errno = 0;
-	if (fclose(stdout) || before) {
+	lost |= fflush(stdout) != 0;
+	/* That closing failed is news only where all else went well. */
+	if ((fclose(stdout) && !status) || lost) {
 		cli_say(command, "output could not be written: %s",
 			errno ? strerror(errno) : "it was cut short");
 		return status ? status : CLI_FAILED;

@@ -378,9 +378,9 @@ int tally_record_swap(const struct tally_layout *layout, void *bytes, size_t siz
 		      struct tally_error *error);
 
 /* A record as text, one NAME=VALUE a line, for people and for comparing: its type and misc, its
- * fields, and those of its trailer behind "sample_id.".  Text from the record is escaped, so that no
- * terminal acts on it.  The names are those of the structs above and may become more.  *ret is the
- * caller's to free().  -EBADMSG as tally_record_decode(), -ENOMEM. */
+ * fields, and those of its trailer behind "sample_id.".  Text from the record is escaped, so that
+ * no terminal acts on it.  The names are those of the structs above and may become more.  *ret is
+ * the caller's to free().  -EBADMSG as tally_record_decode(), -ENOMEM. */
 int tally_record_dump(const struct tally_layout *layout, const struct tally_record *record,
 		      char **ret, struct tally_error *error);
 

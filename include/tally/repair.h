@@ -13,6 +13,10 @@ struct tally_repair_options {
 	bool compat;
 	/* Records of types that perf 6.1 does not know, and would end at, stay. */
 	bool keep_unknown;
+	/* Is told now and then how far the records are, in bytes; not 0 ends it with -ECANCELED.
+	 * NULL: nobody asks. */
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
 };
 
 struct tally_repair_result {

@@ -105,7 +105,7 @@ int tally_file_header_read(struct tally_data *data, struct tally_error *error);
 /* attrs.c: events, their ids and layouts; leaders and names come from the features. */
 int tally_file_attrs_read(struct tally_data *data, struct tally_error *error);
 /* Adds an event's ids; those that are already another's are not taken from it. 0, -ENOMEM. */
-int tally_file_add_ids(struct tally_data *data, size_t index, struct file_cursor ids);
+int tally_file_add_ids(struct tally_data *data, size_t index, struct file_cursor cursor);
 /* Reads what this library knows of an attr of any length; returns the length that it says it has,
  * where 0 means the first published one. */
 uint32_t tally_file_attr_read(const uint8_t *bytes, size_t room, bool swapped,

@@ -19,6 +19,8 @@
 #define LAST_KERNEL_TYPE PERF_RECORD_AUX_OUTPUT_HW_ID
 #define LAST_OWN_TYPE    PERF_RECORD_FINISHED_INIT
 
+#define PROGRESS_EVERY 4096U /* records */
+
 /* --- the file --- */
 
 static int flush(struct repair_out *out)
@@ -220,18 +222,33 @@ static int add_record(struct file_repair *repair, const struct tally_record *rec
 	return code ? code : 1;
 }
 
+static int progress(const struct file_repair *repair, uint64_t done)
+{
+	const struct tally_repair_options *options = &repair->options;
+
+	return options->progress && options->progress(options->progress_context, done,
+						      tally_data_offset_end(repair->data))
+		   ? -ECANCELED
+		   : 0;
+}
+
 static int write_records(struct file_repair *repair, struct tally_error *error)
 {
 	struct tally_data *data = repair->data;
 	struct tally_record record;
+	unsigned count = 0;
 	int more;
 
 	tally_data_rewind(data);
 	while ((more = tally_data_next_record(data, &record, error)) > 0) {
-		int code = add_record(repair, &record);
+		int code = count++ % PROGRESS_EVERY ? 0 : progress(repair, record.offset);
+
+		if (!code)
+			code = add_record(repair, &record);
 
 		if (code < 0)
-			return tally_fail(error, code, -1, "%s", strerror(-code));
+			return tally_fail(error, code, -1, "%s",
+					  code == -ECANCELED ? "interrupted" : strerror(-code));
 	}
 	return more;
 }
@@ -293,6 +310,8 @@ int tally_data_repair(struct tally_data *data, const char *path,
 {
 	struct file_repair repair = {.data = data};
 	struct tally_error own = {0};
+	struct stat made;
+	bool is_file;
 	int code = tally_file_options(&repair.options, sizeof(repair.options), options, path, &own);
 
 	if (!code && is_in_place(data, path))
@@ -307,6 +326,7 @@ int tally_data_repair(struct tally_data *data, const char *path,
 			*error = own;
 		return code;
 	}
+	is_file = !fstat(repair.out.fd, &made) && S_ISREG(made.st_mode);
 	code = write_all(&repair, path, &own);
 	if (close(repair.out.fd) && !code)
 		code = tally_fail(&own, -errno, -1, "%s: cannot be written: %s", path,
@@ -314,7 +334,8 @@ int tally_data_repair(struct tally_data *data, const char *path,
 	tally_buf_done(&repair.aux);
 	free(repair.attrs);
 	if (code) {
-		unlink(path);
+		if (is_file)
+			unlink(path); /* never a device */
 		if (error)
 			*error = own;
 		return code;

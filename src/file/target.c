@@ -47,7 +47,7 @@ static int look(const char *path, bool *ret_null, struct tally_error *error)
 					strerror(errno));
 	if (S_ISDIR(stat_buf.st_mode))
 		return tally_fail(error, -EISDIR, -1,
-				  "%s: is a directory; name a file with -o, such as %s/perf.data",
+				  "%s: is a directory; name a file, such as %s/perf.data",
 				  path, path);
 	if (S_ISCHR(stat_buf.st_mode) && stat_buf.st_rdev == makedev(1, 3)) {
 		*ret_null = true;
@@ -57,7 +57,7 @@ static int look(const char *path, bool *ret_null, struct tally_error *error)
 		return tally_fail(
 		    error, -ESPIPE, -1,
 		    "%s: is no regular file, so that its header cannot be completed at "
-		    "the end; name a file with -o",
+		    "the end; name another file",
 		    path);
 	return stat_buf.st_size ? keep_old(path, error) : 0;
 }

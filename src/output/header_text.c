@@ -274,6 +274,7 @@ int tally_header_text(const struct tally_data *data, unsigned flags, FILE *out)
 	time_t modified = (time_t)info->modified;
 	char date[64] = "";
 	struct tally_buf text = {0};
+	uint64_t feature_offset = info->data_offset + info->data_size;
 
 	ctime_r(&modified, date);
 	tally_buf_printf(&text,
@@ -281,8 +282,7 @@ int tally_header_text(const struct tally_data *data, unsigned flags, FILE *out)
 			 "# data offset    : %llu\n# data size      : %llu\n"
 			 "# feat offset    : %llu\n",
 			 date, info->header_version - 1, (unsigned long long)info->data_offset,
-			 (unsigned long long)info->data_size,
-			 (unsigned long long)(info->data_offset + info->data_size));
+			 (unsigned long long)info->data_size, (unsigned long long)feature_offset);
 	if (!is_stream(data)) {
 		add_features(&text, data, info, flags & TALLY_HEADER_FULL);
 		tally_buf_text(&text, "# missing features: ");

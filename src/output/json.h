@@ -97,8 +97,7 @@ static inline void json_key(struct json *json, const char *key)
 
 	if (to) {
 		*to++ = '"';
-		memcpy(to, key, length);
-		to += length;
+		to = mempcpy(to, key, length);
 		*to++ = '"';
 		*to++ = ':';
 		buf_put_end(json->to, to);

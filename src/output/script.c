@@ -47,12 +47,18 @@ int tally_script_check(const struct tally_script_options *options, struct tally_
 	struct script script = {0};
 	struct tally_script_options quiet = {.size = sizeof(quiet)};
 	struct script_time *times;
+	uint32_t *cpus;
 	size_t count;
 	int result = tally_options_take(&quiet, sizeof(quiet), options);
 
 	quiet.notice = NULL;
 	if (!result)
 		result = take_options(&script, &quiet, error);
+	if (!result && quiet.cpus) {
+		result = tally_script_cpus_parse(quiet.cpus, &cpus, &count, error);
+		if (!result)
+			free(cpus);
+	}
 	if (result || !quiet.time)
 		return result;
 	/* The span stands for any. */
@@ -269,15 +275,22 @@ static int read_tracing_data(struct script *script)
 
 /* --- output --- */
 
-static int write_all(int descriptor, const uint8_t *bytes, size_t size)
+static int write_text(struct script *script, int descriptor, const struct tally_buf *text)
 {
+	const uint8_t *bytes = text->data;
+	size_t size = text->size;
+
+	if (text->failed)
+		return text->failed;
 	while (size) {
 		ssize_t wrote = write(descriptor, bytes, size);
 
 		if (wrote < 0 && errno == EINTR)
 			continue;
-		if (wrote < 0)
+		if (wrote < 0) {
+			script->unwritten = true;
 			return -errno;
+		}
 		bytes += wrote;
 		size -= (size_t)wrote;
 	}
@@ -346,8 +359,8 @@ static int close_dumps(struct script *script, int descriptor, bool tell)
 			result = -errno;
 		tally_buf_done(&name);
 	}
-	if (!result && text.size)
-		result = write_all(descriptor, text.data, text.size);
+	if (!result)
+		result = write_text(script, descriptor, &text);
 	tally_buf_done(&text);
 	return result;
 }
@@ -529,10 +542,8 @@ static int finish_batch(void *context, unsigned number)
 
 	for (size_t i = 0; i < script->outputs; i++) {
 		struct tally_buf *text = &slot->text[i];
-		int result = text->failed;
+		int result = write_text(script, script->descriptors[i], text);
 
-		if (!result)
-			result = write_all(script->descriptors[i], text->data, text->size);
 		if (result)
 			return result;
 		tally_buf_clear(text);
@@ -551,7 +562,7 @@ static bool wants_others(const struct script *script)
 }
 
 /* What stands before and behind all records. */
-static int write_frame(const struct script *script, int descriptor, bool begin)
+static int write_frame(struct script *script, int descriptor, bool begin)
 {
 	struct tally_buf text = {0};
 	int result;
@@ -562,7 +573,7 @@ static int write_frame(const struct script *script, int descriptor, bool begin)
 		tally_script_json_begin(&text, script->data);
 	else
 		tally_script_json_end(&text, script->data, tally_session_counts(script->session));
-	result = text.failed ? text.failed : write_all(descriptor, text.data, text.size);
+	result = write_text(script, descriptor, &text);
 	tally_buf_done(&text);
 	return result;
 }
@@ -649,6 +660,9 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		result = closed;
 	if (result >= 0 || result == -EPIPE)
 		return result < 0 ? result : 0;
+	if (script.unwritten)
+		return tally_fail(error, result, -1, "the text could not be written: %s",
+				  strerror(-result));
 	if (told.code)
 		return tally_fail(error, result, told.position, "%s", told.text);
 	return tally_fail(error, result, -1, "%s",

@@ -25,14 +25,24 @@ static int take_addresses(struct script *script)
 	return 0;
 }
 
+int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
+			    struct tally_error *error)
+{
+	int result = tally_text_cpu_list(list, ret, ret_count);
+
+	return result
+		   ? tally_fail(error, result, -1, "--cpu '%s' is no list of CPUs, as 0-3,7", list)
+		   : 0;
+}
+
 static int take_cpus(struct script *script, struct tally_error *error)
 {
 	struct script_filter *filter = &script->filter;
-	int result = tally_text_cpu_list(script->options.cpus, &filter->cpus, &filter->cpu_count);
+	int result =
+	    tally_script_cpus_parse(script->options.cpus, &filter->cpus, &filter->cpu_count, error);
 
 	if (result)
-		return tally_fail(error, result, -1, "--cpu '%s' is no list of CPUs, as 0-3,7",
-				  script->options.cpus);
+		return result;
 	for (size_t i = 0; i < script->event_count; i++) {
 		const struct tally_data_event *event = script->events[i].event;
 

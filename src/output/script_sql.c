@@ -18,6 +18,7 @@
 #include "output/trace_text.h"
 #include "session/lines.h"
 #include "session/ordered.h"
+#include "session/session.h"
 
 /* Addresses from here up are marks.  Source: PERF_CONTEXT_MAX of perf_event.h. */
 #define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
@@ -599,6 +600,24 @@ static int read_formats(struct sql *sql)
 	return result == -ENOMEM ? result : 0;
 }
 
+/* What the database says of a failure comes before that the walk ended. */
+static int visit_all(struct sql *sql, const struct tally_ordered_visitor *visitor)
+{
+	struct tally_error walk = {0};
+	int result = tally_session_each_ordered(sql->session, visitor, true, &walk);
+
+	if (result < 0 && !sql->error->code)
+		*sql->error = walk;
+	return result;
+}
+
+static int ask(void *context)
+{
+	const struct sql *sql = context;
+
+	return session_progress(sql->session, sql->session->total_bytes);
+}
+
 static int fill(struct sql *sql)
 {
 	const struct tally_ordered_visitor visitor = {
@@ -613,12 +632,13 @@ static int fill(struct sql *sql)
 	};
 	int result = prepare(sql);
 
+	tally_sql_file_watch(sql->file, ask, sql);
 	if (!result)
 		result = read_formats(sql);
 	if (!result)
 		result = put_events(sql);
 	if (!result)
-		result = tally_session_each_ordered(sql->session, &visitor, true, sql->error);
+		result = visit_all(sql, &visitor);
 	if (!result) /* behind the samples, as reading them finds damage */
 		result = put_meta(sql);
 	if (!result)

@@ -86,7 +86,8 @@ struct script {
 	uint64_t kernel_start;   /* addresses from here up are the kernel's */
 	uint64_t want;
 	uint32_t max_stack;
-	bool serial; /* text depends on what was shown before */
+	bool unwritten; /* text could not be written */
+	bool serial;    /* text depends on what was shown before */
 	enum tally_script_arch arch;
 	struct tally_script_dump dump;
 	struct tally_trace_text *trace; /* NULL: the recording has no tracing data */
@@ -108,6 +109,9 @@ struct script {
 };
 
 /* script_filter.c */
+/* --cpu: ascending numbers, the caller's to free(). */
+int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
+			    struct tally_error *error);
 int tally_script_filter_init(struct script *script, struct tally_error *error);
 void tally_script_filter_done(struct script_filter *filter);
 bool tally_script_passes(const struct script *script, struct tally_resolver *resolver,
@@ -129,7 +133,7 @@ void tally_script_trace_put(const struct script *script, struct tally_buf *to,
 /* The columns before the event, as of any record; `name`: of the thread, NULL: the sample's. */
 void tally_script_start_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, const struct script_event *event,
-			    const struct tally_resolved *sample, const struct tally_record *record,
+			    const struct tally_resolved *at, const struct tally_record *record,
 			    const char *name);
 /* Anything else than a sample, where it is shown. */
 int tally_script_other_put(struct script *script, struct script_worker *worker,

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 
 #define INSERTS 16U
+#define STEPS   100000 /* of SQLite's machine between two looks at whether to end */
 
 struct tally_sql_insert {
 	struct tally_sql_file *file;
@@ -33,6 +34,8 @@ static int code_of(int sqlite)
 		return -ENOMEM;
 	case SQLITE_FULL:
 		return -ENOSPC;
+	case SQLITE_INTERRUPT:
+		return -ECANCELED;
 	case SQLITE_TOOBIG:
 		return -EFBIG;
 	default:
@@ -121,6 +124,11 @@ int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **
 	else
 		*ret = file;
 	return result;
+}
+
+void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void *context)
+{
+	sqlite3_progress_handler(file->db, STEPS, ask, context);
 }
 
 int tally_sql_file_run(struct tally_sql_file *file, const char *statements,

@@ -13,6 +13,9 @@ struct tally_sql_insert; /* a prepared statement */
 /* Creates PATH.tmp.  -EEXIST, -errno. */
 int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **ret,
 			struct tally_error *error);
+/* Asks now and then, also within a long statement, whether to end: not 0, and that fails with
+ * -ECANCELED. */
+void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void *context);
 /* Gives it its name and closes it.  The file is freed, whatever comes of it. */
 int tally_sql_file_finish(struct tally_sql_file *file, struct tally_error *error);
 /* Removes what was written, and frees; NULL is nothing. */

@@ -172,9 +172,10 @@ static void run(const struct trace_program *program, const struct trace_payload 
 }
 
 /* A payload that is too short is filled up with zeros. */
-static int run_filled(const struct trace_program *program, struct trace_payload *payload,
+static int run_filled(const struct trace_program *program, const struct trace_payload *payload,
 		      struct tally_buf *to)
 {
+	struct trace_payload whole = *payload;
 	uint8_t room[ON_STACK], *filled = room;
 
 	if (program->needs > sizeof(room))
@@ -184,9 +185,9 @@ static int run_filled(const struct trace_program *program, struct trace_payload 
 	memset(filled, 0, program->needs);
 	if (payload->size)
 		memcpy(filled, payload->bytes, payload->size);
-	payload->bytes = filled;
-	payload->size = program->needs;
-	run(program, payload, to);
+	whole.bytes = filled;
+	whole.size = program->needs;
+	run(program, &whole, to);
 	if (filled != room)
 		free(filled);
 	return 0;

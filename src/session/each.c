@@ -173,10 +173,5 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 	free(visit.lump_want);
 	free(visit.plans);
 	free(visit.resolvers);
-	if (result >= 0)
-		return 0;
-	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
-			  result == -ECANCELED ? "interrupted"
-			  : result == -ENOMEM  ? "out of memory"
-					       : strerror(-result));
+	return result < 0 ? session_failed(session, result, error) : 0;
 }

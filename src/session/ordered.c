@@ -328,10 +328,5 @@ int tally_session_each_ordered(struct tally_session *session,
 	free(visit.workers);
 	free(visit.plans);
 	free(visit.done);
-	if (result >= 0)
-		return 0;
-	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
-			  result == -ECANCELED ? "interrupted"
-			  : result == -ENOMEM  ? "out of memory"
-					       : strerror(-result));
+	return result < 0 ? session_failed(session, result, error) : 0;
 }

@@ -280,12 +280,6 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 	return 0;
 }
 
-static int no_memory(const struct tally_session *session, int result, struct tally_error *error)
-{
-	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
-			  result == -ECANCELED ? "interrupted" : "out of memory");
-}
-
 /* Block by block, and over damaged places. */
 static int scan_blocks(struct tally_session *session, struct tally_error *error)
 {
@@ -293,20 +287,20 @@ static int scan_blocks(struct tally_session *session, struct tally_error *error)
 	int more;
 
 	if (!scan)
-		return no_memory(session, -ENOMEM, error);
+		return session_failed(session, -ENOMEM, error);
 	tally_scan_init(scan, session);
 	scan->has_last_time = true; /* 0 before any was told */
 	scan->event_samples = calloc(session->event_count + 1, sizeof(*scan->event_samples));
 	tally_data_rewind(session->data);
 	more = scan->event_samples ? tally_data_next(session->data, &scan->block, error)
-				   : no_memory(session, -ENOMEM, error);
+				   : session_failed(session, -ENOMEM, error);
 	session->total_bytes = tally_data_offset_end(session->data);
 	while (more > 0) {
 		size_t bad;
 		int result = walk_block(scan, &bad);
 
 		if (result)
-			more = no_memory(session, result, error);
+			more = session_failed(session, result, error);
 		else if (bad != SIZE_MAX)
 			more = tally_data_block_bad(session->data, scan->block.offset + bad,
 						    &scan->block, error);
@@ -314,7 +308,7 @@ static int scan_blocks(struct tally_session *session, struct tally_error *error)
 			more = tally_data_next(session->data, &scan->block, error);
 	}
 	if (!more && tally_scan_take(session, scan, 1))
-		more = no_memory(session, -ENOMEM, error);
+		more = session_failed(session, -ENOMEM, error);
 	tally_scan_done(scan);
 	free(scan);
 	return more;

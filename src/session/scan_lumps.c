@@ -320,7 +320,6 @@ int tally_session_scan_lumps(struct tally_session *session, struct tally_error *
 	if (result == UNSOUND)
 		return 0;
 	if (result < 0)
-		return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
-				  result == -ECANCELED ? "interrupted" : "out of memory");
+		return session_failed(session, result, error);
 	return 1;
 }

@@ -2,9 +2,12 @@
 #ifndef TALLY_SESSION_SESSION_H
 #define TALLY_SESSION_SESSION_H
 
+#include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <tally/session.h>
 #include "base/arena.h"
+#include "base/fail.h"
 #include "image/image.h"
 #include "process/process.h"
 #include "session/frames.h"
@@ -89,6 +92,16 @@ static inline void session_prefetch(const uint8_t *record, size_t size)
 		return;
 	for (size_t line = 0; line < size; line += 64)
 		__builtin_prefetch(record + SESSION_PREFETCH_AHEAD + line);
+}
+
+/* A walk over the records that ended early. */
+static inline int session_failed(const struct tally_session *session, int result,
+				 struct tally_error *error)
+{
+	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
+			  result == -ECANCELED ? "interrupted"
+			  : result == -ENOMEM  ? "out of memory"
+					       : strerror(-result));
 }
 
 static inline bool session_progress(const struct tally_session *session, uint64_t done)

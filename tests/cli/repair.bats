@@ -143,3 +143,21 @@ perf_lines() {
 		[[ "$stderr" == *"--strict"* ]]
 	done
 }
+
+@test "Ctrl-C ends it, and nothing of the new file is left" {
+	make_recording
+	# The signal waits from the start, blocked: no race with the work.
+	run perl -MPOSIX=:signal_h -e '
+		sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGINT));
+		kill INT => $$; exec @ARGV' "$TALLY" repair in.data ended.data
+	[ "$status" = 1 ]
+	[[ "$output" == *interrupted* ]]
+	[ ! -e ended.data ]
+}
+
+@test "a device is no new file, and stays" {
+	make_recording
+	run "$TALLY" repair in.data /dev/full
+	[ "$status" = 1 ]
+	[ -c /dev/full ]
+}

@@ -53,7 +53,7 @@ wrong() { # status, words of the message, arguments
 	wrong 1 "-F -addr" -F +addr -i flat.data
 	wrong 1 "no tracepoint events" -F trace: -i flat.data
 	wrong 1 "needs 'sym'" -F sw:ip,symoff -i flat.data
-	wrong 1 "no list of CPUs" -C x -i flat.data
+	wrong 2 "no list of CPUs" -C x -i flat.data
 }
 
 @test "-F help lists the fields" {
@@ -135,4 +135,22 @@ END
 	run --separate-stderr "$TALLY" script -i cut.data
 	[ "${#lines[@]}" -gt 0 ]
 	[[ $stderr == *cut.data* ]]
+}
+
+@test "a file of symbols that cannot be read is said, and nothing shown" {
+	for option in --symfs --kallsyms --vmlinux; do
+		run --separate-stderr "$TALLY" script $option no/such -i flat.data
+		[ "$status" = 1 ]
+		[ -z "$output" ]
+		[[ "$stderr" == *"$option: no/such cannot be read"* ]]
+	done
+}
+
+@test "a full disk is one line" {
+	for options in "" --json --header-only; do
+		run --separate-stderr bash -c '"$TALLY" script $1 -i flat.data >/dev/full' - "$options"
+		[ "$status" = 1 ]
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ "$stderr" == *"could not be written"* ]]
+	done
 }

@@ -125,3 +125,14 @@ ask() { # database, query
 	[ ! -e none.db ]
 	[ ! -e none.db.tmp ]
 }
+
+@test "Ctrl-C ends it, and nothing of the database is left" {
+	# The signal waits from the start, blocked: no race with the work.
+	run perl -MPOSIX=:signal_h -e '
+		sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGINT));
+		kill INT => $$; exec @ARGV' "$TALLY" script -i chains.data --sql ended.db
+	[ "$status" = 1 ]
+	[[ "$output" == *interrupted* ]]
+	[ ! -e ended.db ]
+	[ ! -e ended.db.tmp ]
+}

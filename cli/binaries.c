@@ -1,0 +1,31 @@
+#include "binaries.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "command.h"
+#include "say.h"
+
+static int check(const char *command, const char *option, const char *path)
+{
+	if (!path || !access(path, R_OK))
+		return 0;
+	cli_say(command, "%s: %s cannot be read: %s", option, path, strerror(errno));
+	return CLI_FAILED;
+}
+
+int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
+		       struct tally_session_options *to)
+{
+	int status = check(command, "--symfs", binaries->symfs);
+
+	if (!status)
+		status = check(command, "--kallsyms", binaries->kallsyms);
+	if (!status)
+		status = check(command, "--vmlinux", binaries->vmlinux);
+	to->symfs = binaries->symfs;
+	to->kallsyms = binaries->kallsyms;
+	to->vmlinux = binaries->vmlinux;
+	to->no_demangle = binaries->no_demangle;
+	return status;
+}

@@ -1,0 +1,45 @@
+/* Where the symbols of a recording's binaries come from: the options of all commands that show
+ * symbols. */
+#ifndef TALLY_CLI_BINARIES_H
+#define TALLY_CLI_BINARIES_H
+
+#include <stdbool.h>
+#include <tally/session.h>
+#include "options.h"
+
+struct cli_binaries {
+	const char *symfs, *kallsyms, *vmlinux;
+	bool no_demangle;
+};
+
+/* Rows of an option table. */
+#define CLI_BINARIES(to_binaries)                                                          \
+	{CLI_STRING,                                                                       \
+	 0,                                                                                \
+	 "symfs",                                                                          \
+	 "DIR",                                                                            \
+	 "look for binaries below this folder",                                            \
+	 .to = &(to_binaries).symfs},                                                      \
+	    {CLI_STRING,                                                                   \
+	     0,                                                                            \
+	     "kallsyms",                                                                   \
+	     "FILE",                                                                       \
+	     "the kernel's symbols, instead of /proc/kallsyms",                            \
+	     .to = &(to_binaries).kallsyms},                                               \
+	{                                                                                  \
+		CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols", \
+		    .to = &(to_binaries).vmlinux                                           \
+	}
+
+#define CLI_NO_DEMANGLE(to_binaries)                                                   \
+	{                                                                              \
+		CLI_FLAG, 0, "no-demangle", NULL, "show symbols as linkers have them", \
+		    .to = &(to_binaries).no_demangle                                   \
+	}
+
+/* Puts them into the options of a session.  0, or CLI_FAILED after having said which of the files
+ * cannot be read. */
+int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
+		       struct tally_session_options *to);
+
+#endif
