@@ -16,10 +16,9 @@
 
 int tally_script_lines_init(struct script_lines *lines)
 {
-	lines->slots =
-	    table_new((size_t)SCRIPT_BUCKET << SCRIPT_BUCKET_BITS, sizeof(*lines->slots));
-	lines->places = table_new(SCRIPT_PLACES, sizeof(*lines->places));
-	if (!lines->slots || !lines->places) {
+	lines->slots = table_new(SCRIPT_SLOTS, sizeof(*lines->slots));
+	lines->extents = calloc(SCRIPT_EXTENT_SETS, sizeof(*lines->extents));
+	if (!lines->slots || !lines->extents) {
 		tally_script_lines_done(lines);
 		return -ENOMEM;
 	}
@@ -30,10 +29,11 @@ void tally_script_lines_done(struct script_lines *lines)
 {
 	tally_buf_done(&lines->store);
 	free(lines->slots);
-	free(lines->places);
+	free(lines->extents);
 	free(lines->words);
 	free(lines->back);
 	free(lines->found);
+	free(lines->keys);
 	free(lines->modes);
 	*lines = (struct script_lines){0};
 }
@@ -264,39 +264,24 @@ static int64_t store_line(struct script_lines *lines, const struct script *scrip
 
 int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
 			       struct tally_resolver *resolver, const struct tally_resolved *sample,
-			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era,
-			       uint64_t hash)
+			       uint8_t mode, uint64_t addr, unsigned kind, struct script_key key)
 {
-	struct script_line_slot *slot = script_bucket(lines, hash);
-	struct script_place *shared = NULL;
-	uint32_t image = 0, at_kind = 0;
-	uint64_t place = 0;
+	struct script_line_slot *slot = &lines->slots[key.bucket];
+	int64_t at = store_line(lines, script, resolver, sample, mode, addr, kind);
 	unsigned i;
 
-	/* Lines of chains say nothing of the process but its address, as a place in the file. */
-	if (mode == PERF_RECORD_MISC_USER &&
-	    script->kinds[kind % SCRIPT_KINDS_MOST].shape == SCRIPT_SHAPE_CHAIN &&
-	    tally_resolver_place(resolver, sample, addr, &image, &place)) {
-		shared = &lines->places[hash_u64(place ^ (uint64_t)image << 44) % SCRIPT_PLACES];
-		if (shared->at_kind >> SCRIPT_AT_BITS == kind && shared->place == place &&
-		    shared->image == image)
-			at_kind = shared->at_kind;
-	}
-	if (!at_kind) {
-		int64_t at = store_line(lines, script, resolver, sample, mode, addr, kind);
-
-		if (at < 0)
-			return at;
-		at_kind = (uint32_t)(at / 8 + 1) | (uint32_t)kind << SCRIPT_AT_BITS;
-	}
-	if (shared)
-		*shared = (struct script_place){place, image, at_kind};
+	if (at < 0)
+		return at;
 	for (i = 0; i < SCRIPT_BUCKET - 1 && slot[i].at_kind; i++)
 		;
 	if (slot[i].at_kind)
 		i = lines->next++ % SCRIPT_BUCKET;
-	slot[i] = (struct script_line_slot){.addr = addr, .era = era, .at_kind = at_kind};
-	return script_line_of(at_kind);
+	slot[i] = (struct script_line_slot){
+	    .addr = key.addr,
+	    .era = key.era,
+	    .at_kind = (uint32_t)(at / 8 + 1) | (uint32_t)kind << SCRIPT_AT_BITS,
+	};
+	return at;
 }
 
 /* --- putting it --- */
@@ -318,14 +303,12 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 			    ? script_addr_mode(script, mode, addr)
 			    : mode;
 	unsigned both = other == mode ? kind : kind + SCRIPT_KINDS_MOST;
-	uint32_t era = script_era(sample, other);
-	uint64_t hash = script_line_hash(addr, era, both);
-	int64_t at = script_line_look(lines, hash, era, addr, both);
+	struct script_key key = script_key_of(sample, other, addr);
+	int64_t at = script_line_look(lines, key, both);
 	const struct script_line *line;
 
 	if (at < 0)
-		at = tally_script_line_make(lines, script, resolver, sample, mode, addr, both, era,
-					    hash);
+		at = tally_script_line_make(lines, script, resolver, sample, mode, addr, both, key);
 	if (at < 0)
 		return (int)at;
 	line = script_line_at(lines, (uint64_t)at);
@@ -339,7 +322,7 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 static bool chain_room(struct script_lines *lines, uint32_t count)
 {
 	uint32_t room = lines->room ? lines->room : 256;
-	void *words, *back, *found, *modes;
+	void *words, *back, *found, *keys, *modes;
 
 	if (count <= lines->room)
 		return true;
@@ -354,10 +337,13 @@ static bool chain_room(struct script_lines *lines, uint32_t count)
 	found = reallocarray(lines->found, room, sizeof(*lines->found));
 	if (found)
 		lines->found = found;
+	keys = reallocarray(lines->keys, room, sizeof(*lines->keys));
+	if (keys)
+		lines->keys = keys;
 	modes = reallocarray(lines->modes, room, sizeof(*lines->modes));
 	if (modes)
 		lines->modes = modes;
-	if (!words || !back || !found || !modes)
+	if (!words || !back || !found || !keys || !modes)
 		return false;
 	lines->room = room;
 	return true;
@@ -396,28 +382,44 @@ static inline uint8_t mode_behind(uint64_t mark)
 #define NO_LINE UINT32_MAX
 #define NOTHING (UINT32_MAX - 1) /* an address in a gap */
 
-static inline bool in_gap(const struct script_gaps *gaps, uint64_t addr)
+/* The known extent that holds an address, or NULL. */
+static inline const struct tally_extent *extent_find(struct script_extents *set, uint64_t addr)
 {
-	for (unsigned i = 0; i < SCRIPT_GAPS; i++)
-		if (addr >= gaps->from[i] && addr < gaps->until[i])
-			return true;
-	return false;
+	const struct tally_extent *extent = &set->extents[set->last];
+
+	if (addr >= extent->from && addr < extent->until)
+		return extent;
+	for (uint32_t i = 0; i < SCRIPT_EXTENTS; i++) {
+		extent = &set->extents[i];
+		if (addr >= extent->from && addr < extent->until) {
+			set->last = i;
+			return extent;
+		}
+	}
+	return NULL;
 }
 
-static inline const struct script_gaps *gaps_of(const struct script_lines *lines, uint32_t era)
+/* Looks the extent of an address up.  1; 0: it is not plain; -ENOMEM. */
+static __attribute__((noinline)) int extent_learn(struct script_extents *set,
+						  struct tally_resolver *resolver,
+						  const struct tally_resolved *sample,
+						  uint64_t addr)
 {
-	return &lines->gaps[era % SCRIPT_GAP_SETS];
+	uint32_t next = set->count % SCRIPT_EXTENTS;
+	int result = tally_resolver_extent(resolver, sample, addr, &set->extents[next]);
+
+	if (result > 0) {
+		set->count++;
+		set->last = next;
+	}
+	return result;
 }
 
-/* Gaps are those of the sample's process, and text is that of the kind. */
-static void begin_gaps(struct script_lines *lines, const struct script *script,
-		       const struct tally_resolved *sample, unsigned kind)
+/* What stands behind addresses where nothing is. */
+static void begin_nothing(struct script_lines *lines, const struct script *script, unsigned kind)
 {
-	struct script_gaps *gaps = &lines->gaps[sample->era % SCRIPT_GAP_SETS];
 	uint64_t fields = script->kinds[kind].fields;
 
-	if (gaps->era != sample->era)
-		*gaps = (struct script_gaps){.era = sample->era};
 	if (lines->nothing_length && lines->nothing_kind == kind)
 		return;
 	lines->nothing_kind = kind;
@@ -427,19 +429,6 @@ static void begin_gaps(struct script_lines *lines, const struct script *script,
 			       fields & SCRIPT_FIELD(DSO) ? " ([unknown])" : "");
 	if (lines->longest < 17 + lines->nothing_length)
 		lines->longest = 17 + lines->nothing_length;
-}
-
-/* Whether the process has nothing at an address that is met for the first time. */
-static bool learn_gap(struct script_lines *lines, const struct tally_resolver *resolver,
-		      const struct tally_resolved *sample, uint64_t addr)
-{
-	struct script_gaps *gaps = &lines->gaps[sample->era % SCRIPT_GAP_SETS];
-	unsigned next = gaps->next % SCRIPT_GAPS;
-
-	if (!tally_resolver_gap(resolver, sample, addr, &gaps->from[next], &gaps->until[next]))
-		return false;
-	gaps->next++;
-	return true;
 }
 
 static uint8_t *put_nothing(const struct script_lines *lines, uint8_t *put, uint64_t addr,
@@ -455,37 +444,73 @@ static uint8_t *put_nothing(const struct script_lines *lines, uint8_t *put, uint
 	return (uint8_t *)to + lines->nothing_length;
 }
 
-/* The modes of the words that are not known from the last chain; false: an unknown mark. */
-static bool read_modes(struct script_lines *lines, const struct tally_resolved *sample,
-		       const uint64_t *chain, uint32_t count, uint32_t *equal, unsigned kind)
+/* Where the line of a user address is, or that there is nothing. */
+static int find_user(struct script_lines *lines, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample, uint64_t addr, struct script_key *ret)
 {
-	const struct script_gaps *gaps = gaps_of(lines, sample->era);
+	struct script_extents *set = &lines->extents[sample->era % SCRIPT_EXTENT_SETS];
+	const struct tally_extent *extent;
+
+	if (__builtin_expect(set->era != sample->era, 0))
+		*set = (struct script_extents){.era = sample->era};
+	extent = extent_find(set, addr);
+	if (!extent) {
+		int result = extent_learn(set, resolver, sample, addr);
+
+		if (result < 0)
+			return result;
+		extent = result ? &set->extents[set->last] : NULL;
+	}
+	if (!extent || extent->kind == TALLY_EXTENT_OWN)
+		*ret = script_key(addr, sample->era);
+	else if (extent->kind == TALLY_EXTENT_FILE)
+		*ret = script_key(addr - extent->less, extent->image | SCRIPT_ERA_IMAGE);
+	else
+		return 0;
+	return 1;
+}
+
+/* The modes of the words that are not known from the last chain, and where their lines are.  1; 0:
+ * an unknown mark; -ENOMEM. */
+static int read_words(struct script_lines *lines, struct tally_resolver *resolver,
+		      const struct tally_resolved *sample, const uint64_t *chain, uint32_t count,
+		      uint32_t *equal)
+{
 	uint8_t mode = PERF_RECORD_MISC_USER;
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = count - 1 - i;
+		struct script_key *key = &lines->keys[at];
+		uint64_t word = chain[i];
+		int there = 1;
 
 		/* What is equal was read under the same mode, or is not equal. */
 		if (at < *equal) {
 			if (lines->modes[at] == mode)
-				return true;
+				return 1;
 			*equal = 0;
 		}
-		lines->words[at] = chain[i];
+		lines->words[at] = word;
 		lines->modes[at] = mode;
 		lines->found[at] = NO_LINE;
-		if (chain[i] >= FIRST_MARK) {
-			mode = mode_behind(chain[i]);
+		if (word >= FIRST_MARK) {
+			mode = mode_behind(word);
 			if (!mode)
-				return false;
-		} else if (mode == PERF_RECORD_MISC_USER && in_gap(gaps, chain[i])) {
-			lines->found[at] = NOTHING;
-		} else {
-			__builtin_prefetch(script_bucket(
-			    lines, script_line_hash(chain[i], script_era(sample, mode), kind)));
+				return 0;
+			continue;
 		}
+		if (mode == PERF_RECORD_MISC_USER)
+			there = find_user(lines, resolver, sample, word, key);
+		else
+			*key = script_key_of(sample, mode, word);
+		if (there < 0)
+			return there;
+		if (there)
+			__builtin_prefetch(&lines->slots[key->bucket]);
+		else
+			lines->found[at] = NOTHING;
 	}
-	return true;
+	return 1;
 }
 
 static int find_lines(struct script_lines *lines, const struct script *script,
@@ -493,23 +518,16 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		      uint32_t count, uint32_t equal, unsigned kind)
 {
 	for (uint32_t at = count; at-- > equal;) {
-		uint64_t addr = lines->words[at], hash;
-		uint8_t mode = lines->modes[at];
-		uint32_t era = script_era(sample, mode);
+		uint64_t addr = lines->words[at];
 		int64_t found;
 
 		if (addr >= FIRST_MARK || lines->found[at] == NOTHING)
 			continue;
-		hash = script_line_hash(addr, era, kind);
-		found = script_line_look(lines, hash, era, addr, kind);
-		if (found < 0 && mode == PERF_RECORD_MISC_USER &&
-		    learn_gap(lines, resolver, sample, addr)) {
-			lines->found[at] = NOTHING;
-			continue;
-		}
+		found = script_line_look(lines, lines->keys[at], kind);
 		if (found < 0)
-			found = tally_script_line_make(lines, script, resolver, sample, mode, addr,
-						       kind, era, hash);
+			found =
+			    tally_script_line_make(lines, script, resolver, sample,
+						   lines->modes[at], addr, kind, lines->keys[at]);
 		if (found < 0)
 			return (int)found;
 		lines->found[at] = (uint32_t)(found / 8);
@@ -525,27 +543,34 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 void tally_script_chain_ahead(const struct script_lines *lines, const uint64_t *chain,
 			      uint64_t count, uint32_t era, unsigned kind, bool near)
 {
-	const struct script_gaps *gaps = gaps_of(lines, era);
+	struct script_extents *set = &lines->extents[era % SCRIPT_EXTENT_SETS];
 	bool user = true;
 
 	for (uint64_t i = 0; i < count && i < AHEAD_WORDS; i++) {
-		uint32_t here;
-		uint64_t hash;
+		struct script_key key;
 		int64_t found;
 
 		if (chain[i] >= FIRST_MARK) {
 			user = chain[i] == (uint64_t)PERF_CONTEXT_USER;
+			if (user && set->era != era)
+				return;
 			continue;
 		}
-		if (user && (!era || (gaps->era == era && in_gap(gaps, chain[i]))))
-			continue;
-		here = user ? era : lines->kernel_era;
-		hash = script_line_hash(chain[i], here, kind);
+		if (user) {
+			const struct tally_extent *extent =
+			    set->era == era ? extent_find(set, chain[i]) : NULL;
+
+			if (!extent || extent->kind != TALLY_EXTENT_FILE)
+				continue;
+			key = script_key(chain[i] - extent->less, extent->image | SCRIPT_ERA_IMAGE);
+		} else {
+			key = script_kernel_key(chain[i], lines->kernel_era);
+		}
 		if (!near) {
-			__builtin_prefetch(script_bucket(lines, hash));
+			__builtin_prefetch(&lines->slots[key.bucket]);
 			continue;
 		}
-		found = script_line_look(lines, hash, here, chain[i], kind);
+		found = script_line_look(lines, key, kind);
 		if (found < 0)
 			continue;
 		__builtin_prefetch(script_line_at(lines, (uint64_t)found));
@@ -566,7 +591,7 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 
 	if (!chain_room(lines, count))
 		return -ENOMEM;
-	begin_gaps(lines, script, sample, kind);
+	begin_nothing(lines, script, kind);
 	/* Words that are equal from the outermost in have the same text. */
 	if (lines->chain_valid && lines->era == sample->era && lines->kind == kind &&
 	    lines->kernel_era == sample->kernel_era) {
@@ -576,8 +601,9 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 			equal++;
 	}
 	lines->chain_valid = false;
-	if (!read_modes(lines, sample, chain, count, &equal, kind))
-		return 0;
+	result = read_words(lines, resolver, sample, chain, count, &equal);
+	if (result <= 0)
+		return result;
 	result = find_lines(lines, script, resolver, sample, count, equal, kind);
 	if (result)
 		return result;

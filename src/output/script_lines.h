@@ -43,6 +43,16 @@ struct script_line {
 	bool stops; /* the chain ends behind it */
 };
 
+/* What a line is found by: an address and the era in which it leads there, or a place in a file and
+ * the file's image, under which all processes share it that map the file. */
+struct script_key {
+	uint64_t addr;
+	uint32_t era;
+	uint32_t bucket; /* the first of its slots; the kernel's lines have buckets of their own */
+};
+/* Set in the era of places.  Eras cost memory each, and are not so many. */
+#define SCRIPT_ERA_IMAGE 0x80000000U
+
 /* Four to a cache line. */
 struct script_line_slot {
 	uint64_t addr;
@@ -52,43 +62,36 @@ struct script_line_slot {
 };
 #define SCRIPT_BUCKET      4U
 #define SCRIPT_BUCKET_BITS 16
+#define SCRIPT_KERNEL_BITS 14
+#define SCRIPT_SLOTS       (SCRIPT_BUCKET * ((1U << SCRIPT_BUCKET_BITS) + (1U << SCRIPT_KERNEL_BITS)))
 #define SCRIPT_AT_BITS     25 /* 256 MB of store */
 
-#define SCRIPT_GAPS     4U
-#define SCRIPT_GAP_SETS 8U
-
-/* Where a process has nothing: chains without frame pointers are full of such addresses, each
- * another one.  Their text is made each time. */
-struct script_gaps {
-	uint64_t from[SCRIPT_GAPS], until[SCRIPT_GAPS]; /* [from, until) */
-	uint32_t era, next;
+/* What a process has, as far as it was met.  Chains without frame pointers are full of addresses
+ * where nothing is, each another one: their text is made each time. */
+#define SCRIPT_EXTENTS     8U
+#define SCRIPT_EXTENT_SETS 64U
+struct script_extents {
+	struct tally_extent extents[SCRIPT_EXTENTS];
+	uint32_t era, count, last;
 };
-
-/* A line of a place in a file, which all processes share that map it. */
-struct script_place {
-	uint64_t place;
-	uint32_t image;
-	uint32_t at_kind; /* as in a slot */
-};
-#define SCRIPT_PLACES (1U << 15)
 
 struct script_lines {
 	struct tally_buf store;
-	struct script_line_slot *slots; /* 1 << SCRIPT_BUCKET_BITS buckets, 4 MB */
-	struct script_place *places;    /* SCRIPT_PLACES, the newest in its place */
+	struct script_line_slot *slots; /* SCRIPT_SLOTS: 4 MB and, for the kernel, 1 MB */
 	uint32_t longest;               /* line, bytes */
 	uint32_t next;                  /* the slot of a full bucket that makes way */
 	/* The last chain, outermost first: words, the mode each was read under, how far its text is
 	 * from the end of the chain's. */
 	uint64_t *words;
 	uint32_t *back, *found;
+	struct script_key *keys;
 	uint8_t *modes;
 	uint32_t room, count;
 	uint32_t era, kernel_era, kind;
 	size_t chain_end; /* of its text in the buffer */
 	bool chain_valid;
-	struct script_gaps gaps[SCRIPT_GAP_SETS]; /* by era */
-	char nothing[32];                         /* what stands behind such an address */
+	struct script_extents *extents; /* SCRIPT_EXTENT_SETS, by era */
+	char nothing[32];               /* what stands behind such an address */
 	uint32_t nothing_length, nothing_kind;
 };
 
@@ -99,27 +102,36 @@ void tally_script_lines_done(struct script_lines *lines);
  * 0 to a multiple of 8, or -ENOMEM. */
 int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
 			       struct tally_resolver *resolver, const struct tally_resolved *sample,
-			       uint8_t mode, uint64_t addr, unsigned kind, uint32_t era,
-			       uint64_t hash);
+			       uint8_t mode, uint64_t addr, unsigned kind, struct script_key key);
 
-/* The era that text of an address of this mode is kept under: eras of the kernel and of processes
- * have no number in common. */
-static inline uint32_t script_era(const struct tally_resolved *sample, uint8_t mode)
+static inline uint64_t script_line_hash(uint64_t addr, uint32_t era)
 {
-	return mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era
-	       : mode == PERF_RECORD_MISC_USER ? sample->era
-					       : UINT32_MAX;
+	return hash_u64(addr ^ (uint64_t)era << 36);
 }
 
-static inline uint64_t script_line_hash(uint64_t addr, uint32_t era, unsigned kind)
+static inline struct script_key script_kernel_key(uint64_t addr, uint32_t era)
 {
-	return hash_u64(addr ^ (uint64_t)era << 40 ^ (uint64_t)kind << 34);
+	uint64_t bucket = script_line_hash(addr, era) >> (64 - SCRIPT_KERNEL_BITS);
+
+	return (struct script_key){addr, era,
+				   (uint32_t)(bucket + (1U << SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET};
 }
 
-static inline struct script_line_slot *script_bucket(const struct script_lines *lines,
-						     uint64_t hash)
+static inline struct script_key script_key(uint64_t addr, uint32_t era)
 {
-	return &lines->slots[(hash >> (64 - SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET];
+	uint64_t bucket = script_line_hash(addr, era) >> (64 - SCRIPT_BUCKET_BITS);
+
+	return (struct script_key){addr, era, (uint32_t)bucket * SCRIPT_BUCKET};
+}
+
+/* Where the text of an address of this mode is kept.  Eras of the kernel and of processes have no
+ * number in common. */
+static inline struct script_key script_key_of(const struct tally_resolved *sample, uint8_t mode,
+					      uint64_t addr)
+{
+	if (mode == PERF_RECORD_MISC_KERNEL)
+		return script_kernel_key(addr, sample->kernel_era);
+	return script_key(addr, mode == PERF_RECORD_MISC_USER ? sample->era : UINT32_MAX);
 }
 
 static inline const struct script_line *script_line_at(const struct script_lines *lines,
@@ -134,13 +146,13 @@ static inline int64_t script_line_of(uint32_t at_kind)
 }
 
 /* The line as tally_script_line_make() gives it, or -1: it is not kept. */
-static inline int64_t script_line_look(const struct script_lines *lines, uint64_t hash,
-				       uint32_t era, uint64_t addr, unsigned kind)
+static inline int64_t script_line_look(const struct script_lines *lines, struct script_key key,
+				       unsigned kind)
 {
-	const struct script_line_slot *slot = script_bucket(lines, hash);
+	const struct script_line_slot *slot = &lines->slots[key.bucket];
 
 	for (unsigned i = 0; i < SCRIPT_BUCKET; i++)
-		if (slot[i].addr == addr && slot[i].era == era &&
+		if (slot[i].addr == key.addr && slot[i].era == key.era &&
 		    slot[i].at_kind >> SCRIPT_AT_BITS == kind && slot[i].at_kind)
 			return script_line_of(slot[i].at_kind);
 	return -1;
@@ -151,9 +163,7 @@ static inline void script_lines_tidy(struct script_lines *lines)
 {
 	if (__builtin_expect(lines->store.size > SCRIPT_STORE_MOST, 0)) {
 		lines->store.size = 0;
-		memset(lines->places, 0, sizeof(*lines->places) * SCRIPT_PLACES);
-		memset(lines->slots, 0,
-		       sizeof(*lines->slots) * SCRIPT_BUCKET << SCRIPT_BUCKET_BITS);
+		memset(lines->slots, 0, sizeof(*lines->slots) * SCRIPT_SLOTS);
 	}
 }
 

@@ -82,10 +82,10 @@ void tally_process_view(const struct tally_process_table *table, uint32_t pid, u
 const struct tally_mapping *tally_space_find(const struct tally_space *space, uint64_t addr,
 					     uint64_t time);
 
-/* The range around an address in which tally_space_find() finds nothing, at all times of the era
- * that `time` is in: [from, until).  False when something holds the address, or that is not plain.
- */
-bool tally_space_gap(const struct tally_space *space, uint64_t addr, uint64_t time,
-		     uint64_t *ret_from, uint64_t *ret_until);
+/* What tally_space_find() gives for an address (in *ret, perhaps NULL), and the range around it for
+ * which it gives the same, at all times of the era that `time` is in: [from, until).  False when
+ * that is not plain, as what holds the address is replaced later. */
+bool tally_space_extent(const struct tally_space *space, uint64_t addr, uint64_t time,
+			uint64_t *ret_from, uint64_t *ret_until, const struct tally_mapping **ret);
 
 #endif

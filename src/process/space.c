@@ -219,34 +219,50 @@ const struct tally_mapping *tally_space_find(const struct tally_space *space, ui
 	return later == SPACE_NONE || rows[later].hole ? NULL : &rows[later].mapping;
 }
 
-bool tally_space_gap(const struct tally_space *space, uint64_t addr, uint64_t time,
-		     uint64_t *ret_from, uint64_t *ret_until)
+/* Narrows [from, until) to the part around an address that one segment holds, or none. */
+static const struct tally_space_segment *narrow(const struct tally_space *space, uint64_t addr,
+						uint64_t *from, uint64_t *until)
 {
+	const struct tally_space_segment *before = NULL, *here = NULL, *behind = NULL;
+	uint32_t low = 0, high = space->segment_count;
+	uint64_t start, end;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (space->segments[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low)
+		before = &space->segments[low - 1];
+	if (low < space->segment_count) {
+		if (space->segments[low].start <= addr)
+			here = &space->segments[low];
+		else
+			behind = &space->segments[low];
+	}
+	start = here ? here->start : before ? before->end : 0;
+	end = here ? here->end : behind ? behind->start : UINT64_MAX;
+	*from = start > *from ? start : *from;
+	*until = end < *until ? end : *until;
+	return here;
+}
+
+bool tally_space_extent(const struct tally_space *space, uint64_t addr, uint64_t time,
+			uint64_t *ret_from, uint64_t *ret_until, const struct tally_mapping **ret)
+{
+	const struct tally_space_segment *segment = NULL;
+	const struct tally_mapping_row *rows = space->rows;
 	uint64_t from = 0, until = UINT64_MAX;
 	bool through_exec = false;
 	unsigned ups = 0;
 
-	while (space) {
-		uint32_t low = 0, high = space->segment_count;
-
+	while (space && !segment) {
 		if (space->change_count && time < space->changes[space->change_count - 1])
 			return false;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (space->segments[middle].end <= addr)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < space->segment_count) {
-			if (space->segments[low].start <= addr)
-				return false;
-			if (space->segments[low].start < until)
-				until = space->segments[low].start;
-		}
-		if (low && space->segments[low - 1].end > from)
-			from = space->segments[low - 1].end;
+		segment = narrow(space, addr, &from, &until);
 		time = space->fork_time;
 		space = space_up(space, &ups, &through_exec);
 	}
@@ -254,5 +270,6 @@ bool tally_space_gap(const struct tally_space *space, uint64_t addr, uint64_t ti
 		return false;
 	*ret_from = from;
 	*ret_until = until;
+	*ret = segment && !rows[segment->row].hole ? &rows[segment->row].mapping : NULL;
 	return true;
 }

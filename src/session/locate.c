@@ -114,20 +114,6 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 	return 0;
 }
 
-bool tally_resolver_place(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  uint64_t addr, uint32_t *ret_image, uint64_t *ret_place)
-{
-	struct tally_frames *frames = &resolver->session->frames;
-	const struct tally_mapping *mapping;
-	char level;
-
-	mapping = tally_resolver_mapping(resolver, sample, PERF_RECORD_MISC_USER, addr, &level);
-	return mapping && !mapping->ksymbol &&
-	       !tally_frames_place(frames, &resolver->source, mapping, level, addr, ret_image,
-				   ret_place) &&
-	       !tally_frames_image_at(frames, *ret_image)->places_are_addresses;
-}
-
 uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t pid, uint32_t tid)
 {
 	const struct resolver_task *task = resolver_task(resolver, tid);
@@ -135,14 +121,30 @@ uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t
 	return task->tid == tid && task->pid == pid ? task->era : 0;
 }
 
-bool tally_resolver_gap(const struct tally_resolver *resolver, const struct tally_resolved *sample,
-			uint64_t addr, uint64_t *ret_from, uint64_t *ret_until)
+int tally_resolver_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint64_t addr, struct tally_extent *ret)
 {
+	struct tally_frames *frames = &resolver->session->frames;
 	uint64_t time = resolver->session->by_offset ? sample->offset : sample->sample.time;
+	struct tally_extent found = {.until = UINT64_MAX, .kind = TALLY_EXTENT_NOTHING};
+	const struct tally_mapping *mapping = NULL;
+	uint64_t place;
 
-	if (sample->space)
-		return tally_space_gap(sample->space, addr, time, ret_from, ret_until);
-	*ret_from = 0;
-	*ret_until = UINT64_MAX;
-	return addr != UINT64_MAX;
+	if (sample->space &&
+	    !tally_space_extent(sample->space, addr, time, &found.from, &found.until, &mapping))
+		return 0;
+	if (addr >= found.until)
+		return 0;
+	if (mapping) {
+		found.kind = TALLY_EXTENT_OWN;
+		if (tally_frames_place(frames, &resolver->source, mapping, '.', addr, &found.image,
+				       &place))
+			return -ENOMEM;
+		found.less = addr - place;
+		if (!mapping->ksymbol &&
+		    !tally_frames_image_at(frames, found.image)->places_are_addresses)
+			found.kind = TALLY_EXTENT_FILE;
+	}
+	*ret = found;
+	return 1;
 }

@@ -78,18 +78,27 @@ struct tally_spot {
 int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			uint8_t cpumode, uint64_t addr, struct tally_spot *ret);
 
-/* The image and the place in it that a user address leads to, by which text can be kept that every
- * process shares which maps the file.  False where no file is mapped. */
-bool tally_resolver_place(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  uint64_t addr, uint32_t *ret_image, uint64_t *ret_place);
-
 /* The era of what the thread had at its last sample on this resolver, which is the era of its next
  * one most of the time; 0: not known. */
 uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t pid, uint32_t tid);
 
-/* The range around an address in which the sample's process has nothing as long as its era holds:
- * [from, until).  False when something is there, or that is not plain. */
-bool tally_resolver_gap(const struct tally_resolver *resolver, const struct tally_resolved *sample,
-			uint64_t addr, uint64_t *ret_from, uint64_t *ret_until);
+/* A range of user addresses in all of which a process has nothing, or one mapping. */
+enum tally_extent_kind {
+	TALLY_EXTENT_NOTHING,
+	TALLY_EXTENT_FILE, /* text can be kept by image and place: all who map the file share it */
+	TALLY_EXTENT_OWN,  /* what an address leads to depends on the process */
+};
+
+struct tally_extent {
+	uint64_t from, until; /* [from, until) */
+	uint64_t less;        /* of a file: an address less this is the place in it */
+	uint32_t image;
+	enum tally_extent_kind kind;
+};
+
+/* The one around an address, as the sample's process has it as long as its era holds.  1; 0: that
+ * is not plain; -ENOMEM. */
+int tally_resolver_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint64_t addr, struct tally_extent *ret);
 
 #endif
