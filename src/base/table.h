@@ -1,10 +1,11 @@
-/* Memory for hash tables.  A page of calloc()'s that is read before it is written costs two page
- * faults, and with several threads an interrupt to the other processors besides: reading maps the
- * page of zeros, which writing must take back.  Tables are probed before they are filled, so theirs
- * is written at once. */
+/* Memory for tables and arrays.  A page of calloc()'s that is read before it is written costs two
+ * page faults, and with several threads an interrupt to the other processors besides: reading maps
+ * the page of zeros, which writing must take back.  Tables are probed before they are filled, so
+ * theirs is written at once. */
 #ifndef TALLY_BASE_TABLE_H
 #define TALLY_BASE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,6 +25,19 @@ static inline void *table_new(size_t count, size_t size)
 	__asm__ volatile("" : : "r"(table) : "memory");
 	memset(table, 0, count * size);
 	return table;
+}
+
+/* Gives the array that the pointer at `array` points to another length; false: out of memory, and
+ * it is as it was. */
+static inline bool array_resize(void *array, size_t count, size_t size)
+{
+	void *old, *new;
+
+	memcpy(&old, array, sizeof(old));
+	new = reallocarray(old, count, size);
+	if (new)
+		memcpy(array, &new, sizeof(new));
+	return new != NULL;
 }
 
 #endif

@@ -47,8 +47,8 @@ static int look(const char *path, bool *ret_null, struct tally_error *error)
 					strerror(errno));
 	if (S_ISDIR(stat_buf.st_mode))
 		return tally_fail(error, -EISDIR, -1,
-				  "%s: is a directory; name a file, such as %s/perf.data",
-				  path, path);
+				  "%s: is a directory; name a file, such as %s/perf.data", path,
+				  path);
 	if (S_ISCHR(stat_buf.st_mode) && stat_buf.st_rdev == makedev(1, 3)) {
 		*ret_null = true;
 		return 0;

@@ -128,26 +128,3 @@ void tally_attr_each(const struct tally_attr *attr, tally_attr_visit visit, void
 	tell(to, "config4", HEX, attr->config4);
 	tally_buf_done(&visiting.text);
 }
-
-struct listing {
-	struct tally_buf *to;
-	bool first;
-};
-
-static void add_member(void *context, const char *name, const char *value)
-{
-	struct listing *listing = context;
-
-	tally_buf_text(listing->to, listing->first ? ": " : ", ");
-	listing->first = false;
-	tally_buf_text(listing->to, name);
-	tally_buf_text(listing->to, ": ");
-	tally_buf_text(listing->to, value);
-}
-
-void tally_attr_text(struct tally_buf *to, const struct tally_attr *attr)
-{
-	struct listing listing = {.to = to, .first = true};
-
-	tally_attr_each(attr, add_member, &listing);
-}

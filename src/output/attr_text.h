@@ -11,9 +11,6 @@ typedef void (*tally_attr_visit)(void *context, const char *name, const char *va
 
 void tally_attr_each(const struct tally_attr *attr, tally_attr_visit visit, void *context);
 
-/* ": type: 1, size: 128, ..." as behind an event's name in `perf evlist -v`. */
-void tally_attr_text(struct tally_buf *to, const struct tally_attr *attr);
-
 /* PERF_SAMPLE_* bits in words, "IP|TID|TIME"; bits that perf has no word for are left out. */
 void tally_sample_type_text(struct tally_buf *to, uint64_t sample_type);
 

@@ -293,28 +293,6 @@ static void add_poke(struct json *json, const struct tally_record_text_poke *pok
 		  poke->new_len);
 }
 
-static uint64_t get(const uint8_t *at, size_t size)
-{
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		return load_u16(at);
-	case 4:
-		return load_u32(at);
-	default:
-		return load_u64(at);
-	}
-}
-
-static const void *get_pointer(const uint8_t *at)
-{
-	const void *pointer;
-
-	memcpy(&pointer, at, sizeof(pointer));
-	return pointer;
-}
-
 /* Fields that have a shape of their own; of dumped stacks and traces only the sizes are told. */
 static void add_special(struct json *json, const struct tally_script_json *with,
 			const struct wire_row *row, const uint8_t *member)
@@ -404,16 +382,16 @@ static void add_field(struct json *json, const struct tally_script_json *with,
 
 	switch ((enum wire_kind)row->kind) {
 	case WIRE_U8:
-		key_number(json, row->name, get(member, 1));
+		key_number(json, row->name, wire_get(member, 1));
 		break;
 	case WIRE_U16:
-		key_number(json, row->name, get(member, 2));
+		key_number(json, row->name, wire_get(member, 2));
 		break;
 	case WIRE_U32:
-		key_number(json, row->name, get(member, 4));
+		key_number(json, row->name, wire_get(member, 4));
 		break;
 	case WIRE_U64:
-		key_number(json, row->name, get(member, 8));
+		key_number(json, row->name, wire_get(member, 8));
 		break;
 	case WIRE_PAD:
 		break;
@@ -423,17 +401,19 @@ static void add_field(struct json *json, const struct tally_script_json *with,
 	case WIRE_TEXT:
 	case WIRE_STRING:
 	case WIRE_ERROR_TEXT:
-		json_key_string(json, row->name, get_pointer(member));
+		json_key_string(json, row->name, wire_get_pointer(member));
 		break;
 	case WIRE_WORDS:
-		key_words(json, row->name, get_pointer(member), get(count, 8), row->size / 8);
+		key_words(json, row->name, wire_get_pointer(member), wire_get(count, 8),
+			  row->size / 8);
 		break;
 	case WIRE_IDS:
-		key_words(json, row->name, get_pointer(member), get(count, 8), 1);
+		key_words(json, row->name, wire_get_pointer(member), wire_get(count, 8), 1);
 		break;
 	case WIRE_SIZED:
 	case WIRE_REST:
-		key_bytes(json, row->name, get_pointer(member), get(count, sizeof(size_t)));
+		key_bytes(json, row->name, wire_get_pointer(member),
+			  wire_get(count, sizeof(size_t)));
 		break;
 	default:
 		add_special(json, with, row, member);

@@ -322,28 +322,16 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 static bool chain_room(struct script_lines *lines, uint32_t count)
 {
 	uint32_t room = lines->room ? lines->room : 256;
-	void *words, *back, *found, *keys, *modes;
 
 	if (count <= lines->room)
 		return true;
 	while (room < count)
 		room *= 2;
-	words = reallocarray(lines->words, room, sizeof(*lines->words));
-	if (words)
-		lines->words = words;
-	back = reallocarray(lines->back, room, sizeof(*lines->back));
-	if (back)
-		lines->back = back;
-	found = reallocarray(lines->found, room, sizeof(*lines->found));
-	if (found)
-		lines->found = found;
-	keys = reallocarray(lines->keys, room, sizeof(*lines->keys));
-	if (keys)
-		lines->keys = keys;
-	modes = reallocarray(lines->modes, room, sizeof(*lines->modes));
-	if (modes)
-		lines->modes = modes;
-	if (!words || !back || !found || !keys || !modes)
+	if (!array_resize(&lines->words, room, sizeof(*lines->words)) ||
+	    !array_resize(&lines->back, room, sizeof(*lines->back)) ||
+	    !array_resize(&lines->found, room, sizeof(*lines->found)) ||
+	    !array_resize(&lines->keys, room, sizeof(*lines->keys)) ||
+	    !array_resize(&lines->modes, room, sizeof(*lines->modes)))
 		return false;
 	lines->room = room;
 	return true;

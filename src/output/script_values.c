@@ -169,20 +169,6 @@ void tally_script_flags(struct tally_buf *buf, uint32_t flags)
 	tally_buf_byte(buf, ' ');
 }
 
-void tally_script_machine_pid(struct tally_buf *buf, uint32_t machine_pid)
-{
-	tally_buf_text(buf, "VM:");
-	buf_dec_right(buf, machine_pid, 5);
-	tally_buf_byte(buf, ' ');
-}
-
-void tally_script_vcpu(struct tally_buf *buf, uint32_t vcpu)
-{
-	tally_buf_text(buf, "VCPU:");
-	buf_dec_zeros(buf, vcpu, 3);
-	tally_buf_byte(buf, ' ');
-}
-
 /* Bits 20 to 23 are the type, 26 to 29 what it is extended to; source: struct perf_branch_entry and
  * PERF_BR_* of perf_event.h. */
 const char *tally_script_branch_type(uint64_t flags)

@@ -87,11 +87,6 @@ static inline void tally_script_retire_lat(struct tally_buf *buf, const struct t
 	buf_dec_right(buf, tally_script_retire_lat_value(sample), 16);
 }
 
-static inline void tally_script_phys_addr(struct tally_buf *buf, const struct tally_sample *sample)
-{
-	buf_hex_right(buf, sample->phys_addr, 16);
-}
-
 /* Field cgroup: " PATH"; NULL: " unknown".  (perf 6.1 has no such field; newer ones print this.) */
 void tally_script_cgroup(struct tally_buf *buf, const char *path);
 
@@ -121,10 +116,6 @@ enum {
 
 /* Field flags: "  NAME           ", 24 bytes.  Only decoded traces have flags; 0 of samples. */
 void tally_script_flags(struct tally_buf *buf, uint32_t flags);
-
-/* Fields machine_pid and vcpu, of guests only (machine_pid not 0): "VM:%5d ", "VCPU:%03d ". */
-void tally_script_machine_pid(struct tally_buf *buf, uint32_t machine_pid);
-void tally_script_vcpu(struct tally_buf *buf, uint32_t vcpu);
 
 /* "COND", "CALL", ... of perf_branch_entry's third word; "" when it has no type. */
 const char *tally_script_branch_type(uint64_t flags);

@@ -215,22 +215,14 @@ uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tall
 static bool chain_room(struct tally_resolver *resolver, uint32_t count)
 {
 	uint32_t room = resolver->word_room ? resolver->word_room : 256;
-	void *words, *modes, *frames;
 
 	if (count <= resolver->word_room)
 		return true;
 	while (room < count)
 		room *= 2;
-	words = reallocarray(resolver->words, room, sizeof(*resolver->words));
-	if (words)
-		resolver->words = words;
-	modes = reallocarray(resolver->modes, room, sizeof(*resolver->modes));
-	if (modes)
-		resolver->modes = modes;
-	frames = reallocarray(resolver->frames, room, sizeof(*resolver->frames));
-	if (frames)
-		resolver->frames = frames;
-	if (!words || !modes || !frames)
+	if (!array_resize(&resolver->words, room, sizeof(*resolver->words)) ||
+	    !array_resize(&resolver->modes, room, sizeof(*resolver->modes)) ||
+	    !array_resize(&resolver->frames, room, sizeof(*resolver->frames)))
 		return false;
 	resolver->word_room = room;
 	return true;

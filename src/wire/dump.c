@@ -175,28 +175,6 @@ static void add_metadata(struct tally_buf *to, const struct tally_record_bpf_met
 	}
 }
 
-static uint64_t get(const uint8_t *at, size_t size)
-{
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		return load_u16(at);
-	case 4:
-		return load_u32(at);
-	default:
-		return load_u64(at);
-	}
-}
-
-static const void *get_pointer(const uint8_t *at)
-{
-	const void *pointer;
-
-	memcpy(&pointer, at, sizeof(pointer));
-	return pointer;
-}
-
 static void add_field(struct tally_buf *to, const struct wire_row *row, const char *name,
 		      const struct tally_body *body, const uint8_t *base)
 {
@@ -206,17 +184,17 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 
 	switch ((enum wire_kind)row->kind) {
 	case WIRE_U8:
-		add_number(to, name, get(member, 1));
+		add_number(to, name, wire_get(member, 1));
 		break;
 	case WIRE_U16:
-		add_number(to, name, get(member, 2));
+		add_number(to, name, wire_get(member, 2));
 		break;
 	case WIRE_U32:
-		add_number(to, name, get(member, 4));
+		add_number(to, name, wire_get(member, 4));
 		break;
 	case WIRE_U64:
 	case WIRE_WEIGHT:
-		add_number(to, name, get(member, 8));
+		add_number(to, name, wire_get(member, 8));
 		break;
 	case WIRE_PAD:
 		break;
@@ -226,14 +204,14 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 	case WIRE_TEXT:
 	case WIRE_STRING:
 	case WIRE_ERROR_TEXT:
-		text = get_pointer(member);
+		text = wire_get_pointer(member);
 		add_text(to, name, text, text ? strlen(text) : 0);
 		break;
 	case WIRE_WORDS:
-		add_words(to, name, get_pointer(member), get(count, 8), row->size / 8);
+		add_words(to, name, wire_get_pointer(member), wire_get(count, 8), row->size / 8);
 		break;
 	case WIRE_IDS:
-		add_words(to, name, get_pointer(member), get(count, 8), 1);
+		add_words(to, name, wire_get_pointer(member), wire_get(count, 8), 1);
 		break;
 	case WIRE_NAMED:
 		add_thread_map(to, &body->thread_map);
@@ -245,7 +223,7 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 	case WIRE_REST:
 	case WIRE_UPDATE:
 	case WIRE_COUNTERS:
-		add_bytes(to, name, get_pointer(member), get(count, sizeof(size_t)));
+		add_bytes(to, name, wire_get_pointer(member), wire_get(count, sizeof(size_t)));
 		break;
 	case WIRE_READ:
 		add_read(to, (const void *)member);
@@ -311,7 +289,7 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 		break;
 	case WIRE_FMT1:
 		if (body->auxtrace_error.fmt >= 1)
-			add_number(to, name, get(member, 8));
+			add_number(to, name, wire_get(member, 8));
 		break;
 	case WIRE_FMT2:
 		if (body->auxtrace_error.fmt < 2)
