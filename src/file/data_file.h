@@ -137,6 +137,10 @@ int tally_file_stream_read(struct tally_data *data, struct tally_error *error);
 int tally_file_stream_update(struct tally_data *data, struct tally_error *error);
 /* event_name.c: a name made from an attr, the arena's; NULL: out of memory. */
 const char *tally_file_event_name(struct tally_arena *arena, const struct tally_attr *attr);
+/* tracepoint_name.c: "SYSTEM:NAME" of the tracepoint with that id, the arena's; NULL: the tracing
+ * data (a section, or size 0) does not tell it. */
+const char *tally_file_tracepoint_name(struct tally_arena *arena, struct tally_block tracing,
+				       uint64_t id);
 /* damage.c: counts a damaged place; the first is kept in words. */
 void tally_file_damage(struct tally_data *data, uint64_t offset, uint64_t lost, const char *format,
 		       ...) __attribute__((format(printf, 4, 5)));

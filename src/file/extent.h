@@ -45,11 +45,13 @@ static inline struct file_record_header tally_file_record_header(const struct fi
 }
 
 /* Source: the perf.data format: compressed records are as long as their payload, trace data and
- * features of pipes as long as theirs. */
+ * features of pipes as long as theirs; perf up to 4.x did not fill up lists of CPUs, which events'
+ * updates have too. */
 static inline bool tally_file_odd_size_allowed(uint32_t type)
 {
 	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_HEADER_TRACING_DATA ||
-	       type == PERF_RECORD_HEADER_FEATURE ||
+	       type == PERF_RECORD_HEADER_FEATURE || type == PERF_RECORD_CPU_MAP ||
+	       type == PERF_RECORD_EVENT_UPDATE ||
 	       (type > FILE_SIMPLEPERF_FIRST && type <= FILE_SIMPLEPERF_LAST);
 }
 

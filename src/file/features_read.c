@@ -207,6 +207,10 @@ static int name_events(struct tally_data *data)
 	for (size_t i = 0; i < data->event_count; i++) {
 		struct tally_data_event *event = &data->events[i];
 
+		if (!event->name && event->attr.type == PERF_TYPE_TRACEPOINT)
+			event->name = tally_file_tracepoint_name(
+			    &data->arena, tally_data_feature(data, FEATURE_TRACING_DATA),
+			    event->attr.config);
 		if (!event->name)
 			event->name = tally_file_event_name(&data->arena, &event->attr);
 		if (!event->name)

@@ -216,7 +216,8 @@ static void choose_want(struct script *script)
 			if (event->fields & sources[k].fields)
 				script->want |= sources[k].sample_type;
 		if (event->chains && (event->fields & SCRIPT_FIELD(IP)))
-			script->want |= PERF_SAMPLE_CALLCHAIN;
+			script->want |= PERF_SAMPLE_CALLCHAIN |
+					tally_script_unwound_want(&event->event->attr);
 		if (event->branches)
 			script->want |= PERF_SAMPLE_ADDR;
 		if (sample_type & PERF_SAMPLE_READ) {
@@ -583,6 +584,7 @@ static void script_done(struct script *script)
 	for (unsigned i = 0; script->workers && i < script->worker_count; i++) {
 		free(script->workers[i].comms);
 		tally_buf_done(&script->workers[i].spare);
+		tally_buf_done(&script->workers[i].chain);
 		tally_buf_done(&script->workers[i].frames);
 		tally_script_lines_done(&script->workers[i].lines);
 	}

@@ -1,5 +1,6 @@
 /* Where an address leads, in all that a line of text needs. */
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include "session/ordered.h"
 #include "session/resolver.h"
@@ -63,6 +64,20 @@ static int kernel_spot(struct tally_resolver *resolver, uint64_t addr, struct ta
 	}
 	*ret = found;
 	return 0;
+}
+
+bool tally_resolver_pid_maps(const struct tally_resolver *resolver, uint32_t pid, const char *name)
+{
+	const struct tally_process_table *processes = resolver->source.processes;
+
+	for (size_t i = tally_process_mapping_count(processes); i-- > 0;) {
+		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
+
+		if (mapping->pid == pid &&
+		    !strcmp(tally_process_string(processes, mapping->filename), name))
+			return true;
+	}
+	return false;
 }
 
 int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,

@@ -120,6 +120,22 @@ make_recordings() {
 	cmp want got
 }
 
+# The first line below each sample: where it was.
+first_frames() {
+	awk 'BEGIN {RS = ""} {print $1}'
+}
+
+@test "where user space was, of samples with its registers and stack" {
+	perf record -q -e cpu-clock:u --call-graph dwarf -o stacks.data -- \
+		sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' 2>/dev/null ||
+		skip "perf records no user stacks here"
+	[ "$(uname -m)" = x86_64 ] || skip "registers of x86 only"
+	perf script -i stacks.data -F ip,sym,dso 2>/dev/null </dev/null | first_frames >want
+	"$TALLY" script -i stacks.data -F ip,sym,dso | first_frames >got
+	[ -s want ]
+	cmp want got
+}
+
 @test "a breakpoint and its clock" {
 	cat >hit.c <<'END'
 volatile int hit;

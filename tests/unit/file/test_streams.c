@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "file/data_file.h"
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
@@ -115,6 +116,9 @@ static struct tally_buf stream_make(const struct plain *plain, bool late)
 	tally_buf_add(&made, "/bin/true\0\0", 12);
 	add_head(&made, PERF_RECORD_HEADER_FEATURE, 16);
 	tally_buf_u64(&made, 77);
+	/* CPUs 0 and 1, as perf 4.x wrote them: not filled up to a multiple of 8 bytes. */
+	add_head(&made, PERF_RECORD_CPU_MAP, 20);
+	tally_buf_add(&made, "\0\0\2\0\0\0\1\0\0\0\0\0", 12);
 	add_update(&made, 0, first->ids[0], "ms", 3);
 	add_update(&made, 1, first->ids[0], &scale, 8);
 	add_update(&made, 2, first->ids[1], "renamed", 8);
@@ -556,10 +560,72 @@ static void reads_a_directory(void **state)
 	plain_free(&plain);
 }
 
+/* --- names of tracepoints --- */
+
+static void add_sized(struct tally_buf *to, const char *text)
+{
+	tally_buf_u64(to, strlen(text));
+	tally_buf_add(to, text, strlen(text));
+}
+
+/* The start of tracing data with two systems; the layout is trace-cmd's, version 0.5. */
+static struct tally_buf tracing_make(void)
+{
+	const uint8_t order = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, word = 8;
+	struct tally_buf made = {0};
+
+	tally_buf_add(&made, "\x17\x08\x44tracing0.5", 14);
+	tally_buf_add(&made, &order, 1);
+	tally_buf_add(&made, &word, 1);
+	tally_buf_u32(&made, 4096);
+	tally_buf_add(&made, "header_page", 12);
+	add_sized(&made, "x");
+	tally_buf_add(&made, "header_event", 13);
+	add_sized(&made, "");
+	tally_buf_u32(&made, 1);
+	add_sized(&made, "name: function\nID: 1\nformat:\n");
+	tally_buf_u32(&made, 2);
+	tally_buf_add(&made, "sched", 6);
+	tally_buf_u32(&made, 2);
+	add_sized(&made, "nonsense");
+	add_sized(&made, "name: sched_switch\nID: 314\nformat:\n");
+	tally_buf_add(&made, "probe_it", 9);
+	tally_buf_u32(&made, 1);
+	add_sized(&made, "name: main\nID: 1329\nformat:\n");
+	assert_int_equal(made.failed, 0);
+	return made;
+}
+
+static void tracing_data_names_tracepoints(void **state)
+{
+	struct tally_buf made = tracing_make();
+	struct tally_block block = {.bytes = made.data, .size = made.size};
+	struct tally_arena arena = {0};
+
+	(void)state;
+	assert_string_equal(tally_file_tracepoint_name(&arena, block, 1), "ftrace:function");
+	assert_string_equal(tally_file_tracepoint_name(&arena, block, 314), "sched:sched_switch");
+	assert_string_equal(tally_file_tracepoint_name(&arena, block, 1329), "probe_it:main");
+	assert_null(tally_file_tracepoint_name(&arena, block, 132));
+	for (block.size = 0; block.size < made.size; block.size++) {
+		/* A copy, so that reading beyond its end is seen. */
+		uint8_t *copy = malloc(block.size + 1);
+
+		assert_non_null(copy);
+		memcpy(copy, made.data, block.size);
+		tally_file_tracepoint_name(
+		    &arena, (struct tally_block){.bytes = copy, .size = block.size}, 1329);
+		free(copy);
+	}
+	tally_arena_done(&arena);
+	tally_buf_done(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reads_a_stream),
+	    cmocka_unit_test(tracing_data_names_tracepoints),
 	    cmocka_unit_test(reads_a_fifo),
 	    cmocka_unit_test(reads_a_swapped_stream),
 	    cmocka_unit_test(reads_compressed_records),
