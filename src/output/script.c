@@ -438,19 +438,23 @@ static void look_ahead(void *context, unsigned number, const struct tally_resolv
 	const struct tally_layout *layout = &event->event->layout;
 	size_t at = layout->variable_at;
 	int16_t tid_at = layout->at[TALLY_FIXED_TID];
+	struct script_lines *lines = &script->workers[number].lines;
+	const uint64_t *chain = (const void *)(record->bytes + at + 8);
 	uint32_t era = 0;
 	uint64_t count;
 
 	if (record->size < at + 8)
 		return;
+	if (near) {
+		tally_script_chain_near(lines, chain);
+		return;
+	}
 	if (tid_at >= 0)
 		era = tally_resolver_last_era(resolver, load_u32(record->bytes + tid_at),
 					      load_u32(record->bytes + tid_at + 4));
 	count = load_u64(record->bytes + at);
 	if (count <= (record->size - at) / 8 - 1)
-		tally_script_chain_ahead(&script->workers[number].lines,
-					 (const void *)(record->bytes + at + 8), count, era,
-					 event->chain, near);
+		tally_script_chain_ahead(lines, chain, count, era, event->chain);
 }
 
 static int visit_sample(void *context, unsigned number, unsigned slot,

@@ -367,8 +367,11 @@ static inline uint8_t mode_behind(uint64_t mark)
 	}
 }
 
-#define NO_LINE UINT32_MAX
-#define NOTHING (UINT32_MAX - 1) /* an address in a gap */
+/* What struct script_lines found[] has for words without a line yet. */
+#define NO_LINE UINT32_MAX       /* marks */
+#define NOTHING (UINT32_MAX - 1) /* an address where nothing is */
+#define AT_KEY  (UINT32_MAX - 2) /* to be looked for under its key */
+#define UNKNOWN (UINT32_MAX - 3) /* ahead only: not found out */
 
 /* The known extent that holds an address, or NULL. */
 static inline const struct tally_extent *extent_find(struct script_extents *set, uint64_t addr)
@@ -458,19 +461,55 @@ static int find_user(struct script_lines *lines, struct tally_resolver *resolver
 	return 1;
 }
 
+/* What was found out ahead of a chain, if that is true for its sample; else NULL. */
+static const struct script_ahead *ahead_of(const struct script_lines *lines,
+					   const struct tally_resolved *sample,
+					   const uint64_t *chain, unsigned kind)
+{
+	for (uint32_t i = 0; i < SCRIPT_AHEAD; i++) {
+		const struct script_ahead *ahead = &lines->ahead[i];
+
+		if (lines->ahead_of[i] == chain)
+			return ahead->era == sample->era &&
+				       ahead->kernel_era == sample->kernel_era &&
+				       ahead->kind == kind
+				   ? ahead
+				   : NULL;
+	}
+	return NULL;
+}
+
+/* Where the line of an address is: what found[] is to have, or -ENOMEM. */
+static int64_t find_key(struct script_lines *lines, struct tally_resolver *resolver,
+			const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+			struct script_key *ret)
+{
+	int there = 1;
+
+	if (mode == PERF_RECORD_MISC_USER)
+		there = find_user(lines, resolver, sample, addr, ret);
+	else
+		*ret = script_key_of(sample, mode, addr);
+	if (there <= 0)
+		return there ? there : (int64_t)NOTHING;
+	__builtin_prefetch(&lines->slots[ret->bucket]);
+	return AT_KEY;
+}
+
 /* The modes of the words that are not known from the last chain, and where their lines are.  1; 0:
  * an unknown mark; -ENOMEM. */
 static int read_words(struct script_lines *lines, struct tally_resolver *resolver,
 		      const struct tally_resolved *sample, const uint64_t *chain, uint32_t count,
-		      uint32_t *equal)
+		      uint32_t *equal, unsigned kind)
 {
+	const struct script_ahead *ahead = ahead_of(lines, sample, chain, kind);
+	uint32_t known = ahead ? ahead->count : 0;
 	uint8_t mode = PERF_RECORD_MISC_USER;
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = count - 1 - i;
-		struct script_key *key = &lines->keys[at];
 		uint64_t word = chain[i];
-		int there = 1;
+		int64_t found;
 
 		/* What is equal was read under the same mode, or is not equal. */
 		if (at < *equal) {
@@ -480,25 +519,30 @@ static int read_words(struct script_lines *lines, struct tally_resolver *resolve
 		}
 		lines->words[at] = word;
 		lines->modes[at] = mode;
-		lines->found[at] = NO_LINE;
 		if (word >= FIRST_MARK) {
+			lines->found[at] = NO_LINE;
 			mode = mode_behind(word);
 			if (!mode)
 				return 0;
 			continue;
 		}
-		if (mode == PERF_RECORD_MISC_USER)
-			there = find_user(lines, resolver, sample, word, key);
-		else
-			*key = script_key_of(sample, mode, word);
-		if (there < 0)
-			return there;
-		if (there)
-			__builtin_prefetch(&lines->slots[key->bucket]);
-		else
-			lines->found[at] = NOTHING;
+		if (i < known && ahead->found[i] != UNKNOWN) {
+			lines->found[at] = ahead->found[i];
+			lines->keys[at] = ahead->keys[i];
+			continue;
+		}
+		found = find_key(lines, resolver, sample, mode, word, &lines->keys[at]);
+		if (found < 0)
+			return (int)found;
+		lines->found[at] = (uint32_t)found;
 	}
 	return 1;
+}
+
+static inline void prefetch_line(const struct script_lines *lines, int64_t at)
+{
+	__builtin_prefetch(script_line_at(lines, (uint64_t)at));
+	__builtin_prefetch(script_line_at(lines, (uint64_t)at) + 8);
 }
 
 static int find_lines(struct script_lines *lines, const struct script *script,
@@ -506,63 +550,89 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		      uint32_t count, uint32_t equal, unsigned kind)
 {
 	for (uint32_t at = count; at-- > equal;) {
-		uint64_t addr = lines->words[at];
 		int64_t found;
 
-		if (addr >= FIRST_MARK || lines->found[at] == NOTHING)
+		if (lines->found[at] != AT_KEY)
 			continue;
 		found = script_line_look(lines, lines->keys[at], kind);
 		if (found < 0)
-			found =
-			    tally_script_line_make(lines, script, resolver, sample,
-						   lines->modes[at], addr, kind, lines->keys[at]);
+			found = tally_script_line_make(lines, script, resolver, sample,
+						       lines->modes[at], lines->words[at], kind,
+						       lines->keys[at]);
 		if (found < 0)
 			return (int)found;
 		lines->found[at] = (uint32_t)(found / 8);
-		__builtin_prefetch(script_line_at(lines, (uint64_t)found));
-		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 8);
+		prefetch_line(lines, found);
 	}
 	return 0;
 }
 
-/* More words than this are found to be the last chain's, or overlap by themselves. */
-#define AHEAD_WORDS 8U
-
-void tally_script_chain_ahead(const struct script_lines *lines, const uint64_t *chain,
-			      uint64_t count, uint32_t era, unsigned kind, bool near)
+/* The same for a word whose sample's turn has not come: what the process has is not looked up. */
+static uint32_t find_ahead(const struct script_lines *lines, uint8_t mode, uint64_t addr,
+			   uint32_t era, struct script_key *ret)
 {
 	struct script_extents *set = &lines->extents[era % SCRIPT_EXTENT_SETS];
-	bool user = true;
+	const struct tally_extent *extent;
 
-	for (uint64_t i = 0; i < count && i < AHEAD_WORDS; i++) {
-		struct script_key key;
+	if (mode == PERF_RECORD_MISC_KERNEL) {
+		*ret = script_kernel_key(addr, lines->kernel_era);
+		return AT_KEY;
+	}
+	if (mode != PERF_RECORD_MISC_USER || !era || set->era != era)
+		return UNKNOWN;
+	extent = extent_find(set, addr);
+	if (!extent || extent->kind == TALLY_EXTENT_OWN)
+		return UNKNOWN;
+	if (extent->kind == TALLY_EXTENT_NOTHING)
+		return NOTHING;
+	*ret = script_key(addr - extent->less, extent->image | SCRIPT_ERA_IMAGE);
+	return AT_KEY;
+}
+
+void tally_script_chain_ahead(struct script_lines *lines, const uint64_t *chain, uint64_t count,
+			      uint32_t era, unsigned kind)
+{
+	uint32_t number = lines->ahead_next++ % SCRIPT_AHEAD, i;
+	struct script_ahead *ahead = &lines->ahead[number];
+	uint8_t mode = PERF_RECORD_MISC_USER;
+
+	for (i = 0; i < count && i < SCRIPT_AHEAD_WORDS; i++) {
+		ahead->found[i] = NO_LINE;
+		if (chain[i] >= FIRST_MARK) {
+			mode = mode_behind(chain[i]);
+			continue;
+		}
+		ahead->found[i] = find_ahead(lines, mode, chain[i], era, &ahead->keys[i]);
+		if (ahead->found[i] == AT_KEY)
+			__builtin_prefetch(&lines->slots[ahead->keys[i].bucket]);
+	}
+	ahead->count = i;
+	ahead->era = era;
+	ahead->kernel_era = lines->kernel_era;
+	ahead->kind = kind;
+	lines->ahead_of[number] = chain;
+}
+
+void tally_script_chain_near(struct script_lines *lines, const uint64_t *chain)
+{
+	struct script_ahead *ahead = lines->ahead;
+	uint32_t number = 0;
+
+	while (number < SCRIPT_AHEAD && lines->ahead_of[number] != chain)
+		number++;
+	if (number == SCRIPT_AHEAD)
+		return;
+	ahead += number;
+	for (uint32_t i = 0; i < ahead->count; i++) {
 		int64_t found;
 
-		if (chain[i] >= FIRST_MARK) {
-			user = chain[i] == (uint64_t)PERF_CONTEXT_USER;
-			if (user && set->era != era)
-				return;
+		if (ahead->found[i] != AT_KEY)
 			continue;
-		}
-		if (user) {
-			const struct tally_extent *extent =
-			    set->era == era ? extent_find(set, chain[i]) : NULL;
-
-			if (!extent || extent->kind != TALLY_EXTENT_FILE)
-				continue;
-			key = script_key(chain[i] - extent->less, extent->image | SCRIPT_ERA_IMAGE);
-		} else {
-			key = script_kernel_key(chain[i], lines->kernel_era);
-		}
-		if (!near) {
-			__builtin_prefetch(&lines->slots[key.bucket]);
-			continue;
-		}
-		found = script_line_look(lines, key, kind);
+		found = script_line_look(lines, ahead->keys[i], ahead->kind);
 		if (found < 0)
 			continue;
-		__builtin_prefetch(script_line_at(lines, (uint64_t)found));
-		__builtin_prefetch(script_line_at(lines, (uint64_t)found) + 8);
+		ahead->found[i] = (uint32_t)(found / 8);
+		prefetch_line(lines, found);
 	}
 }
 
@@ -589,7 +659,7 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 			equal++;
 	}
 	lines->chain_valid = false;
-	result = read_words(lines, resolver, sample, chain, count, &equal);
+	result = read_words(lines, resolver, sample, chain, count, &equal, kind);
 	if (result <= 0)
 		return result;
 	result = find_lines(lines, script, resolver, sample, count, equal, kind);

@@ -75,6 +75,18 @@ struct script_extents {
 	uint32_t era, count, last;
 };
 
+/* What was found out of the innermost words of chains before their turn. */
+#define SCRIPT_AHEAD 8U /* chains */
+#define SCRIPT_AHEAD_WORDS                                                    \
+	8U /* more are found to be the last chain's, or overlap by themselves \
+	    */
+struct script_ahead {
+	uint32_t era, kernel_era, kind;
+	uint32_t count;                     /* words */
+	uint32_t found[SCRIPT_AHEAD_WORDS]; /* as in struct script_lines */
+	struct script_key keys[SCRIPT_AHEAD_WORDS];
+};
+
 struct script_lines {
 	struct tally_buf store;
 	struct script_line_slot *slots; /* SCRIPT_SLOTS: 4 MB and, for the kernel, 1 MB */
@@ -90,6 +102,9 @@ struct script_lines {
 	uint32_t era, kernel_era, kind;
 	size_t chain_end; /* of its text in the buffer */
 	bool chain_valid;
+	const uint64_t *ahead_of[SCRIPT_AHEAD]; /* chains; NULL: none */
+	struct script_ahead ahead[SCRIPT_AHEAD];
+	uint32_t ahead_next;
 	struct script_extents *extents; /* SCRIPT_EXTENT_SETS, by era */
 	char nothing[32];               /* what stands behind such an address */
 	uint32_t nothing_length, nothing_kind;
@@ -164,6 +179,7 @@ static inline void script_lines_tidy(struct script_lines *lines)
 	if (__builtin_expect(lines->store.size > SCRIPT_STORE_MOST, 0)) {
 		lines->store.size = 0;
 		memset(lines->slots, 0, sizeof(*lines->slots) * SCRIPT_SLOTS);
+		memset(lines->ahead_of, 0, sizeof(lines->ahead_of));
 	}
 }
 
@@ -178,10 +194,11 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 			   struct tally_buf *to, struct tally_resolver *resolver,
 			   const struct tally_resolved *sample, unsigned kind);
 
-/* Asks for what the innermost words of a chain will need that is put soon: first for the slots,
- * then
- * (`near`) for the text. */
-void tally_script_chain_ahead(const struct script_lines *lines, const uint64_t *chain,
-			      uint64_t count, uint32_t era, unsigned kind, bool near);
+/* Finds out what the innermost words of a chain will need that is put soon, and asks for it: for
+ * the slots first, then (tally_script_chain_near()) for the text.  `era`: that of its sample most
+ * likely; 0: not known. */
+void tally_script_chain_ahead(struct script_lines *lines, const uint64_t *chain, uint64_t count,
+			      uint32_t era, unsigned kind);
+void tally_script_chain_near(struct script_lines *lines, const uint64_t *chain);
 
 #endif
