@@ -249,7 +249,6 @@ int cmd_script(int argc, char **argv)
 	    {CLI_GROUP, .help = "Input"},
 	    CLI_INPUT(script.input),
 	    CLI_BINARIES(script.binaries),
-	    {CLI_FLAG, 'f', "force", NULL, "replace the file of --sql", .to = &script.force},
 	    CLI_STRICT(script.strict),
 	    {CLI_GROUP, .help = "Samples"},
 	    {CLI_STRING, 0, "time", "SPANS",
@@ -305,6 +304,7 @@ int cmd_script(int argc, char **argv)
 	     "write a file FILE.EVENT.dump for each event instead", .to = &script.per_event_dump},
 	    {CLI_STRING, 0, "sql", "FILE",
 	     "write all of the recording to a new SQLite database instead", .to = &script.sql},
+	    {CLI_FLAG, 'f', "force", NULL, "replace the file of --sql", .to = &script.force},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &script.verbose},
 	    {.kind = CLI_END},
 	};
