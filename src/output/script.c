@@ -589,6 +589,7 @@ static void script_done(struct script *script)
 		free(script->workers[i].comms);
 		tally_buf_done(&script->workers[i].spare);
 		tally_buf_done(&script->workers[i].chain);
+		tally_map_done(&script->workers[i].unwound);
 		tally_buf_done(&script->workers[i].frames);
 		tally_script_lines_done(&script->workers[i].lines);
 	}

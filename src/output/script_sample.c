@@ -254,7 +254,7 @@ static int put_ip(const struct script *script, struct script_worker *worker, str
 	if (event->chains && (sample->sample.present & PERF_SAMPLE_CALLCHAIN)) {
 		struct tally_resolved whole;
 
-		if (tally_script_unwound(script, worker, resolver, sample, &whole))
+		if (tally_script_unwound(script, worker, resolver, event, sample, &whole))
 			sample = &whole;
 		tally_buf_byte(to, '\n');
 		return tally_script_chain_put(&worker->lines, script, to, resolver, sample,

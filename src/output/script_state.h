@@ -61,9 +61,8 @@ struct script_worker {
 	struct script_comm *comms;      /* SCRIPT_COMMS */
 	struct tally_buf spare, frames; /* of --json: a tracepoint's text; its frames */
 	struct tally_buf chain;         /* of a sample whose user space is to be unwound */
-	uint32_t unwound_pid;           /* whether that one maps a vDSO is known; 0: none yet */
-	bool unwound_vdso;
-	const struct tally_buf *text; /* its last record's */
+	struct tally_map unwound;       /* pid -> whether its user space is */
+	const struct tally_buf *text;   /* its last record's */
 } __attribute__((aligned(SCRIPT_LINE_SIZE)));
 
 /* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of
@@ -162,14 +161,14 @@ int tally_script_branches_put(const struct script *script, struct script_lines *
 			      const struct script_event *event,
 			      const struct tally_resolved *sample);
 
-/* script_unwound.c: of samples that carry registers and stack of user space, which their call chain
- * leaves out.  The fields that are needed for it (0: an event has no such samples); and the sample
- * with a chain that has the place where user space was, in *ret, until the worker's next sample;
- * false when the sample does not tell it. */
+/* script_unwound.c: of samples whose call chain leaves out user space, or has it in the branch
+ * stack. The fields that are needed for it (0: an event has no such samples); and the sample with a
+ * chain that is whole, in *ret, until the worker's next sample; false when its own is all there is.
+ */
 uint64_t tally_script_unwound_want(const struct tally_attr *attr);
 bool tally_script_unwound(const struct script *script, struct script_worker *worker,
-			  struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  struct tally_resolved *ret);
+			  struct tally_resolver *resolver, const struct script_event *event,
+			  const struct tally_resolved *sample, struct tally_resolved *ret);
 
 /* A name from outside, harmless when that was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "session/ordered.h"
 #include "session/resolver.h"
 
@@ -66,15 +67,19 @@ static int kernel_spot(struct tally_resolver *resolver, uint64_t addr, struct ta
 	return 0;
 }
 
-bool tally_resolver_pid_maps(const struct tally_resolver *resolver, uint32_t pid, const char *name)
+bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t pid, bool vdso)
 {
 	const struct tally_process_table *processes = resolver->source.processes;
 
 	for (size_t i = tally_process_mapping_count(processes); i-- > 0;) {
 		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
+		const char *name = tally_process_string(processes, mapping->filename);
 
-		if (mapping->pid == pid &&
-		    !strcmp(tally_process_string(processes, mapping->filename), name))
+		if (mapping->pid != pid)
+			continue;
+		if (vdso && !strcmp(name, "[vdso]"))
+			return true;
+		if (name[0] == '/' && (mapping->prot & PROT_EXEC) && !access(name, R_OK))
 			return true;
 	}
 	return false;

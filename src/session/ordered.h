@@ -78,9 +78,9 @@ struct tally_spot {
 int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			uint8_t cpumode, uint64_t addr, struct tally_spot *ret);
 
-/* Whether a process itself mapped something of that name, at any time.  Looks at all mappings: who
- * asks for each sample keeps what he was told. */
-bool tally_resolver_pid_maps(const struct tally_resolver *resolver, uint32_t pid, const char *name);
+/* Whether a process itself mapped, at any time, a file that is here too, or (`vdso`) a vDSO.  Looks
+ * at all mappings: who asks for each sample keeps what he was told. */
+bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t pid, bool vdso);
 
 /* The era of what the thread had at its last sample on this resolver, which is the era of its next
  * one most of the time; 0: not known. */
