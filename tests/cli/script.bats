@@ -129,6 +129,36 @@ assert all(row["frames"] for row in samples if row["fields"].get("callchain"))
 END
 }
 
+# Kernel, user and (in the first) a branch stack of calls: what --call-graph lbr records.
+make_branch_chains() { # file
+	command -v python3 >/dev/null || skip "no python3"
+	python3 - "$1" <<'END'
+import struct, sys
+TYPE = 1 | 2 | 4 | 1 << 5 | 1 << 11  # IP, TID, TIME, CALLCHAIN, BRANCH_STACK
+KERNEL, USER = 2**64 - 128, 2**64 - 512
+attr = struct.pack("<IIQQQQQ", 0, 112, 0, 1000, TYPE, 0, 1 << 18)  # cycles, sample_id_all
+attr += bytes(72 - len(attr)) + struct.pack("<Q", 1 | 1 << 11)     # USER, CALL_STACK
+attr += bytes(112 - len(attr))
+def sample(time, chain, branches):
+    body = struct.pack("<QIIQ", chain[1], 7, 7, time)
+    body += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+    body += struct.pack("<Q", len(branches))
+    for origin, target in branches:
+        body += struct.pack("<QQQ", origin, target, 0)
+    return struct.pack("<IHH", 9, 1, 8 + len(body)) + body
+chain = [KERNEL, 0xffffffff81000010, USER, 0x401234]
+data = sample(1000, chain, [(0x402000, 0x401200), (0x403000, 0x402100)]) + sample(2000, chain, [])
+head = b"PERFILE2" + struct.pack("<QQQQQQQQ", 104, 128, 104, 128, 232, len(data), 0, 0) + bytes(32)
+open(sys.argv[1], "wb").write(head + attr + bytes(16) + data)
+END
+}
+
+@test "calls in the branch stack are the user part of the call chain" {
+	make_branch_chains branches.data
+	"$TALLY" script -i branches.data -F ip | tr -d '\t' | tr -s ' \n' '  ' >got
+	[ "$(cat got)" = " ffffffff81000010 401200 402000 403000 ffffffff81000010 401234 " ]
+}
+
 @test "a recording cut short is shown as far as it goes, with a line that says so" {
 	need_recording
 	head -c "$(($(stat -c %s flat.data) * 2 / 3))" flat.data >cut.data
