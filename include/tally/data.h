@@ -54,7 +54,8 @@ struct tally_data_options {
 
 /* Opens a recording of any kind: a file, what was written to a pipe (kept in a file, or read from a
  * FIFO, which is kept in an unlinked file below $TMPDIR or /var/tmp), or a directory.  "-" is
- * standard input. */
+ * standard input.  Damage is no failure: see tally_data_damage().  0; -EBADMSG: no recording, or so
+ * little of one that no event is known; -ENOMEM; -errno of opening and reading. */
 int tally_data_open(const char *path, const struct tally_data_options *options,
 		    struct tally_data **ret, struct tally_error *error);
 void tally_data_close(struct tally_data *data);
@@ -87,6 +88,7 @@ struct tally_data_place {
 	bool packed;
 };
 struct tally_data_place tally_data_place(const struct tally_data *data, uint64_t offset);
+/* Events in the order of the file; each is borrowed until close. */
 size_t tally_data_event_count(const struct tally_data *data);
 const struct tally_data_event *tally_data_event(const struct tally_data *data, size_t index);
 /* Index of the event that has this id; 0 for id 0 and for single events; -ENOENT. */
@@ -203,6 +205,7 @@ int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tall
 /* Facts for the last features. */
 int tally_writer_add_build_id(struct tally_writer *writer,
 			      const struct tally_data_build_id *build_id);
+/* ns of the recording's clock. */
 void tally_writer_set_sample_time(struct tally_writer *writer, uint64_t first, uint64_t last);
 uint64_t tally_writer_size(const struct tally_writer *writer); /* bytes of the file so far */
 /* Writes the last features and the final header, closes, frees.  Also after a failed append: what

@@ -50,6 +50,7 @@ void tally_profile_free(struct tally_profile *profile);
 const struct tally_session *tally_profile_session(const struct tally_profile *profile);
 /* The keys in the order they were asked for, each once.  Borrowed until the profile is freed. */
 const enum tally_key *tally_profile_keys(const struct tally_profile *profile, size_t *ret_count);
+/* Whether it was made with `children`. */
 bool tally_profile_has_children(const struct tally_profile *profile);
 
 struct tally_profile_event {
@@ -62,6 +63,7 @@ struct tally_profile_event {
 	uint64_t all_samples;  /* filters or not */
 	uint64_t passed_total; /* sum of the periods of those that passed */
 };
+/* As many as the session's data has, in its order. */
 size_t tally_profile_event_count(const struct tally_profile *profile);
 struct tally_profile_event tally_profile_event(const struct tally_profile *profile, size_t event);
 

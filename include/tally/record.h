@@ -106,6 +106,7 @@ struct tally_layout {
 	uint16_t trailer_size; /* bytes; 0 without sample_id_all */
 };
 
+/* From sample_type, read_format and what else of the attr decides where fields stand. */
 void tally_layout_init(struct tally_layout *layout, const struct tally_attr *attr);
 
 struct tally_record_mmap {

@@ -49,11 +49,14 @@ struct tally_session_counts {
 	uint64_t unusable, unusable_others, undecoded;
 };
 
-/* The session borrows `data` until it is freed. */
+/* Walks over all records once: processes, maps, counts.  The session borrows `data` until it is
+ * freed. 0; -ECANCELED: `progress` said so; -E2BIG: an option is not known; -ENOMEM; or what
+ * reading gave. */
 int tally_session_new(struct tally_data *data, const struct tally_session_options *options,
 		      struct tally_session **ret, struct tally_error *error);
 void tally_session_free(struct tally_session *session);
 struct tally_data *tally_session_data(const struct tally_session *session);
+/* Borrowed until the session is freed. */
 const struct tally_session_counts *tally_session_counts(const struct tally_session *session);
 /* Samples of one event. */
 uint64_t tally_session_event_samples(const struct tally_session *session, size_t event);

@@ -216,8 +216,8 @@ static void choose_want(struct script *script)
 			if (event->fields & sources[k].fields)
 				script->want |= sources[k].sample_type;
 		if (event->chains && (event->fields & SCRIPT_FIELD(IP)))
-			script->want |= PERF_SAMPLE_CALLCHAIN |
-					tally_script_unwound_want(&event->event->attr);
+			script->want |=
+			    PERF_SAMPLE_CALLCHAIN | tally_script_unwound_want(&event->event->attr);
 		if (event->branches)
 			script->want |= PERF_SAMPLE_ADDR;
 		if (sample_type & PERF_SAMPLE_READ) {
