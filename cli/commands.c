@@ -11,6 +11,7 @@ const struct cli_command cli_commands[] = {
      cmd_record},
     {"report", "say where the time of a recording went", cmd_report},
     {"script", "print a recording's samples and records one by one", cmd_script},
+    {"encode", "say what an event's name means to the kernel", cmd_encode},
     {"evlist", "list the events of a recording", cmd_evlist},
     {"info", "say what a recording is, and what is in it", cmd_info},
     {"repair", "write a damaged or foreign recording anew, for every perf to read", cmd_repair},

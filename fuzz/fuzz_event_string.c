@@ -8,8 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct tally_event_options options = {.size = sizeof(options),
-						   .tracefs = "/nonexistent"};
+static const struct tally_event_options options = {
+    .size = sizeof(options), .sysfs = "/nonexistent", .tracefs = "/nonexistent"};
 
 static void format_back(const struct tally_event *event)
 {

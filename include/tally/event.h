@@ -1,7 +1,8 @@
 /* Events by name: a string becomes attrs, and an attr its name again.  Opens nothing.
  *
  * The grammar is perf's: "cycles:u", "{instructions,cache-misses}:S", "L1-dcache-load-misses",
- * "r1a8:k", "sched:sched_switch", several with commas between them. */
+ * "r1a8:k", "sched:sched_switch", "mem:0x1000/8:w", "cpu/event=0xc0,umask=1/u",
+ * "uncore_imc/cas_count_read/", several with commas between them. */
 #ifndef TALLY_EVENT_H
 #define TALLY_EVENT_H
 
@@ -13,15 +14,66 @@
 
 #pragma GCC visibility push(default)
 
+/* What the tool measures itself; attr is then PERF_COUNT_SW_DUMMY. */
+enum tally_tool_event {
+	TALLY_TOOL_NONE,
+	TALLY_TOOL_DURATION_TIME, /* wall time, ns */
+	TALLY_TOOL_USER_TIME,     /* of the command, ns */
+	TALLY_TOOL_SYSTEM_TIME,
+};
+
+/* Terms that tell the tool how to measure this event; TALLY_TERM_* of those that were written. */
+#define TALLY_TERM_PERIOD          (1u << 0) /* in attr.sample_period */
+#define TALLY_TERM_FREQ            (1u << 1) /* in attr.sample_freq, attr.freq is set */
+#define TALLY_TERM_TIME            (1u << 2) /* time=0 or 1 */
+#define TALLY_TERM_CALL_GRAPH      (1u << 3)
+#define TALLY_TERM_STACK_SIZE      (1u << 4)
+#define TALLY_TERM_MAX_STACK       (1u << 5)
+#define TALLY_TERM_MAX_EVENTS      (1u << 6) /* nr=N */
+#define TALLY_TERM_INHERIT         (1u << 7) /* inherit, no-inherit */
+#define TALLY_TERM_OVERWRITE       (1u << 8) /* overwrite, no-overwrite */
+#define TALLY_TERM_PERCORE         (1u << 9)
+#define TALLY_TERM_AUX_OUTPUT      (1u << 10)
+#define TALLY_TERM_AUX_SAMPLE_SIZE (1u << 11)
+#define TALLY_TERM_BRANCH_TYPE     (1u << 12) /* in attr.branch_sample_type */
+#define TALLY_TERM_METRIC_ID       (1u << 13)
+#define TALLY_TERM_DRIVER          (1u << 14)
+#define TALLY_TERM_NAME            (1u << 15)
+
+struct tally_event_terms {
+	uint32_t given;                 /* TALLY_TERM_*; what is not given is 0 */
+	bool time;                      /* sample the time */
+	bool inherit;                   /* children too */
+	bool overwrite;                 /* the ring is written over */
+	bool percore;                   /* counts of a core's threads are added */
+	bool aux_output;                /* samples go to the leader's AUX area */
+	uint32_t stack_size, max_stack; /* bytes; frames */
+	uint32_t aux_sample_size;       /* bytes */
+	uint64_t max_events;            /* stop after that many */
+	char *call_graph;               /* "fp", "dwarf", "lbr", "no"; NULL */
+	char *metric_id;                /* NULL */
+	char *driver; /* "@key=value" terms without their @, commas between; NULL */
+};
+
 struct tally_event {
-	struct tally_attr attr; /* type, config*, and what modifiers say; nothing about sampling.
-				 * Without a modifier exclude_guest is set, as in perf */
+	struct tally_attr attr; /* type, config*, bp_*, and what modifiers and terms say; of
+				 * sampling only what terms say.  Without a modifier exclude_guest
+				 * is set, as in perf */
 	char *name;             /* as a person would write it, modifiers included; never NULL */
-	uint32_t leader;        /* index of its group's leader in the list; itself when alone */
-	bool precise_max;       /* modifier P: the highest precise_ip that opens */
-	bool sample_read;       /* modifier S: the leader samples, members are read with it */
-	bool privilege_given;   /* a modifier u, k or h was written */
-	bool weak; /* modifier W: when the group does not open, its events stand alone */
+	char *pmu;              /* "cpu", "uncore_imc_0"; NULL: not named by its PMU */
+	char *cpus;    /* its PMU's cpumask or cpus, "0,28": open it there only; NULL: anywhere */
+	char *unit;    /* of the scaled count, "Joules"; NULL: none */
+	double scale;  /* a count is multiplied by it; 1 when there is nothing to scale */
+	bool per_pkg;  /* one CPU a package counts for all of it */
+	bool snapshot; /* the count is a state, not a sum */
+	char *warning; /* one line for the person: something that is rarely meant; NULL: none */
+	enum tally_tool_event tool;
+	struct tally_event_terms terms;
+	uint32_t leader;      /* index of its group's leader in the list; itself when alone */
+	bool precise_max;     /* modifier P: the highest precise_ip that opens */
+	bool sample_read;     /* modifier S: the leader samples, members are read with it */
+	bool privilege_given; /* a modifier u, k or h was written */
+	bool weak;            /* modifier W: when the group does not open, its events stand alone */
 };
 
 struct tally_event_list {
@@ -29,11 +81,24 @@ struct tally_event_list {
 	size_t count;
 };
 
+struct tally_event_context;
+struct tally_table;
+
 struct tally_event_options {
 	size_t size;         /* sizeof of this struct; the tail beyond what is known must be zero */
 	const char *sysfs;   /* NULL: "/sys" */
 	const char *tracefs; /* NULL: found among the usual places */
+	/* PMUs that were read already, of the same sysfs; NULL: they are read for each call. */
+	struct tally_event_context *context;
+	/* "stat": terms about sampling are refused, as perf stat does.  NULL: all are taken. */
+	const char *command;
 };
+
+/* The PMUs of options->sysfs, each read from sysfs when it is first needed and kept: with it a
+ * hundred thousand strings a second are encoded.  One thread at a time. -ENOMEM, -E2BIG. */
+int tally_event_context_new(const struct tally_event_options *options,
+			    struct tally_event_context **ret);
+void tally_event_context_free(struct tally_event_context *context); /* NULL is fine */
 
 /* Parses the whole string.  On failure error->position is the column and error->text says what was
  * expected, with the nearest name.  -EINVAL syntax or unknown name, -ENOENT no such tracepoint,

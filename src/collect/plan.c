@@ -52,7 +52,9 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		attr->sample_type |= PERF_SAMPLE_RAW;
-	if (options->period) {
+	if (attr->sample_period) {
+		/* the event's own term, period= or freq= */
+	} else if (options->period) {
 		attr->sample_period = options->period;
 	} else if (each_one && !options->frequency && !options->max_frequency) {
 		attr->sample_period = 1;

@@ -32,12 +32,15 @@ struct event_items { /* all zero is empty and valid */
 /* Adds an event with the attr and a copy of the name (`length` bytes); 0 or -ENOMEM. */
 int tally_items_add(struct event_items *items, const struct tally_attr *attr, const char *name,
 		    size_t length);
+/* Adds the event itself, which is moved there on success. */
+int tally_items_put(struct event_items *items, struct tally_event *event);
 void tally_items_done(struct event_items *items);
 
 /* --- generic.c: PERF_TYPE_HARDWARE and PERF_TYPE_SOFTWARE --- */
 bool tally_generic_find(const struct event_word *word, struct tally_attr *ret);
 const char *tally_generic_name(uint32_t type, uint64_t config); /* NULL: none */
 size_t tally_generic_names(const char **ret, size_t room);      /* fills; returns their number */
+enum tally_tool_event tally_generic_tool(const struct event_word *word);
 
 /* --- cache.c: PERF_TYPE_HW_CACHE --- */
 enum cache_answer { CACHE_NO, CACHE_YES, CACHE_IMPOSSIBLE };
@@ -50,6 +53,13 @@ int tally_cache_format(uint64_t config, char *to, size_t room);
 /* 1: it is one, 0: it is not, -ERANGE: it is, but over 64 bits. */
 int tally_raw_find(const struct event_word *word, struct tally_attr *ret);
 int tally_raw_number(const struct event_word *word, uint64_t *ret); /* decimal or 0x; as above */
+
+/* --- breakpoint.c: PERF_TYPE_BREAKPOINT --- */
+/* Parses what follows "mem:"; `*at` is moved behind it, or before the colon of its modifiers. */
+int tally_breakpoint_parse(const char *text, size_t *at, struct tally_attr *ret,
+			   struct tally_error *error);
+/* snprintf()s the name; -1 for an attr that has none. */
+int tally_breakpoint_format(const struct tally_attr *attr, char *to, size_t room);
 
 /* --- tracepoint.c: PERF_TYPE_TRACEPOINT --- */
 /* The folder that holds events/, into `to`; -ENOENT none, -EACCES not readable. */

@@ -57,6 +57,15 @@ bool tally_generic_find(const struct event_word *word, struct tally_attr *ret)
 	return false;
 }
 
+enum tally_tool_event tally_generic_tool(const struct event_word *word)
+{
+	if (tally_word_is(word, "duration_time"))
+		return TALLY_TOOL_DURATION_TIME;
+	if (tally_word_is(word, "user_time"))
+		return TALLY_TOOL_USER_TIME;
+	return tally_word_is(word, "system_time") ? TALLY_TOOL_SYSTEM_TIME : TALLY_TOOL_NONE;
+}
+
 const char *tally_generic_name(uint32_t type, uint64_t config)
 {
 	for (size_t i = 0; i < NAME_COUNT; i++)

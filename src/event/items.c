@@ -2,18 +2,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event/family.h"
+#include "event/term.h"
 
 bool tally_word_is(const struct event_word *word, const char *text)
 {
 	return strlen(text) == word->length && !memcmp(word->text, text, word->length);
 }
 
-int tally_items_add(struct event_items *items, const struct tally_attr *attr, const char *name,
-		    size_t length)
+int tally_items_put(struct event_items *items, struct tally_event *event)
 {
-	struct event_item *item;
-
 	if (items->count == items->room) {
 		size_t room = items->room ? items->room * 2 : 16;
 		struct event_item *grown = reallocarray(items->items, room, sizeof(*grown));
@@ -23,19 +20,25 @@ int tally_items_add(struct event_items *items, const struct tally_attr *attr, co
 		items->items = grown;
 		items->room = room;
 	}
-	item = &items->items[items->count];
-	*item = (struct event_item){.event.attr = *attr};
-	item->event.name = strndup(name, length);
-	if (!item->event.name)
-		return -ENOMEM;
-	items->count++;
+	items->items[items->count++] = (struct event_item){.event = *event};
 	return 0;
+}
+
+int tally_items_add(struct event_items *items, const struct tally_attr *attr, const char *name,
+		    size_t length)
+{
+	struct tally_event event = {.attr = *attr, .scale = 1, .name = strndup(name, length)};
+	int result = event.name ? tally_items_put(items, &event) : -ENOMEM;
+
+	if (result)
+		free(event.name);
+	return result;
 }
 
 void tally_items_done(struct event_items *items)
 {
 	for (size_t i = 0; i < items->count; i++)
-		free(items->items[i].event.name);
+		tally_event_done(&items->items[i].event);
 	free(items->items);
 	*items = (struct event_items){0};
 }

@@ -3,13 +3,19 @@
  *   list     = member { "," member }
  *   member   = event | [ name ] "{" event { "," event } "}" [ ":" modifiers ]
  *   event    = generic [ ":" [ modifiers ] ]       cycles, cpu-clock:u
- *            | generic "//" [ modifiers ]          cycles//u
- *            | cache [ ":" modifiers ]             L1-dcache-load-misses:u
- *            | "r" hex [ ":" modifiers ]           r1a8:k
- *            | number ":" number [ ":" [ modifiers ] ]   type:config
- *            | system ":" name [ ":" [ modifiers ] ]   sched:sched_switch, either side a glob
+ *            | generic slashes [ modifiers ]       cycles//u, cycles/period=1000/u
+ *            | cache [ slashes ] [ ":" modifiers ]     L1-dcache-load-misses:u
+ *            | "r" hex [ slashes ] [ ":" modifiers ]   r1a8:k
+ *            | number ":" number [ slashes ] [ ":" [ modifiers ] ]   type:config
+ *            | "mem:" address [ "/" length ] [ ":" rwx ] [ ":" [ modifiers ] ]
+ *            | pmu slashes [ modifiers ]           cpu/event=0xc0/u, uncore_imc/cas_count_read/
+ *            | alias [ slashes ] [ ":" modifiers ]     an event of any PMU: mem-loads, energy-pkg
+ *            | system ":" name [ slashes ] [ ":" [ modifiers ] ]   either side a glob
+ *   slashes  = "/" [ terms ] "/"                   see term.c
  *
- * Names end at one of , { } : / or a blank.  Blanks may stand before and after an event. */
+ * Names end at one of , { } : / or a blank.  Blanks may stand before and after an event.  Behind
+ * slashes modifiers stand without a colon; only where the colon belongs to the name (all but
+ * generic events and PMUs) one may stand, too. */
 #include <ctype.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -19,15 +25,7 @@
 #include "base/fail.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "event/family.h"
-
-struct parser {
-	const char *text;
-	size_t at;
-	const struct tally_event_options *options;
-	struct event_items items;
-	struct tally_error *error;
-};
+#include "event/parse.h"
 
 static void skip_blanks(struct parser *parser)
 {
@@ -71,12 +69,12 @@ static struct event_word take_word(struct parser *parser)
 }
 
 /* At most this much of a foreign word in a message; escaped by who prints it. */
-static int shown(const struct event_word *word)
+int tally_word_shown(const struct event_word *word)
 {
 	return word->length > 80 ? 80 : (int)word->length;
 }
 
-static int fail_memory(const struct parser *parser)
+int tally_parser_fail_memory(const struct parser *parser)
 {
 	return tally_fail(parser->error, -ENOMEM, -1, "out of memory");
 }
@@ -95,7 +93,7 @@ static int fail_unknown(const struct parser *parser, const struct event_word *wo
 				  "expected an event's name before '%c'", peek(parser));
 	text = strndup(word->text, word->length);
 	if (!text)
-		return fail_memory(parser);
+		return tally_parser_fail_memory(parser);
 	/* Of each cache the spelling that people use most. */
 	static const char *const cache_names[] = {
 	    "L1-dcache-loads",       "L1-dcache-load-misses",
@@ -118,7 +116,7 @@ static int fail_unknown(const struct parser *parser, const struct event_word *wo
 	    parser->error, -EINVAL, (int64_t)word->position,
 	    "no event is called %.*s%s%s%s; expected a name such as cycles, cpu-clock, "
 	    "LLC-load-misses or sched:sched_switch, a raw code rHEX, or a group {a,b}",
-	    shown(word), word->text, near ? " (did you mean " : "", near ? near : "",
+	    tally_word_shown(word), word->text, near ? " (did you mean " : "", near ? near : "",
 	    near ? "?)" : "");
 }
 
@@ -136,51 +134,191 @@ static int take_modifiers(struct parser *parser, bool may_be_empty, struct event
 	return 0;
 }
 
-/* Gives the events from `first` on their modifiers and the end of their names. */
-static int finish(struct parser *parser, size_t first, const struct event_word *modifiers,
-		  size_t name_end, size_t name_start)
+/* As they are written, or behind slashes without a colon. */
+int tally_parser_modifiers(struct parser *parser, bool slashes, bool colon_too, bool may_be_empty,
+			   struct event_word *ret)
+{
+	if (!slashes)
+		return take_modifiers(parser, may_be_empty, ret);
+	if (peek(parser) == ':') {
+		if (colon_too)
+			return take_modifiers(parser, may_be_empty, ret);
+		return tally_fail(parser->error, -EINVAL, (int64_t)parser->at,
+				  "expected the modifiers right behind the /, without a colon");
+	}
+	*ret = take_word(parser);
+	return 0;
+}
+
+/* "/" [ terms ] "/", when one is there. */
+int tally_parser_slashes(struct parser *parser, bool *ret_there, struct event_terms *ret)
+{
+	int result = 0;
+
+	ret->count = 0;
+	*ret_there = take(parser, '/');
+	if (!*ret_there)
+		return 0;
+	skip_blanks(parser);
+	if (peek(parser) != '/')
+		result = tally_terms_parse(parser->text, &parser->at, ret, parser->error);
+	if (!result && !take(parser, '/'))
+		result = tally_fail(parser->error, -EINVAL, (int64_t)parser->at,
+				    "expected the second / that ends the terms");
+	return result;
+}
+
+static char *name_with(const char *name, const struct event_word *modifiers)
+{
+	struct tally_buf text = {0};
+	char *made = NULL;
+
+	tally_buf_text(&text, name);
+	tally_buf_byte(&text, ':');
+	tally_buf_add(&text, modifiers->text, modifiers->length);
+	if (!text.failed)
+		made = strdup(tally_buf_str(&text));
+	tally_buf_done(&text);
+	return made;
+}
+
+/* Gives the events from `first` on their modifiers and names: as written, or, where that was a
+ * glob, what it found. */
+int tally_parser_finish(struct parser *parser, size_t first, const struct event_word *modifiers,
+			size_t name_end, size_t name_start)
 {
 	for (size_t i = first; i < parser->items.count; i++) {
 		struct event_item *item = &parser->items.items[i];
+		char *name = NULL;
 		int result = tally_modifier_apply(item, modifiers, false, true, parser->error);
 
 		if (result)
 			return result;
-		if (name_end > name_start) {
+		if (item->event.terms.given & TALLY_TERM_NAME)
+			continue;
+		if (name_end > name_start)
 			/* As it was written, blanks excepted. */
-			free(item->event.name);
-			item->event.name =
-			    strndup(parser->text + name_start, name_end - name_start);
-		} else if (modifiers->length) {
-			struct tally_buf name = {0};
-
-			tally_buf_text(&name, item->event.name);
-			tally_buf_byte(&name, ':');
-			tally_buf_add(&name, modifiers->text, modifiers->length);
-			free(item->event.name);
-			item->event.name = name.failed ? NULL : strdup(tally_buf_str(&name));
-			tally_buf_done(&name);
-		}
-		if (!item->event.name) {
-			/* No name, no event: the list's end must not meet it. */
-			item->event.name = strdup("");
-			return fail_memory(parser);
-		}
+			name = strndup(parser->text + name_start, name_end - name_start);
+		else if (modifiers->length)
+			name = name_with(item->event.name, modifiers);
+		else
+			continue;
+		if (!name)
+			return tally_parser_fail_memory(parser);
+		free(item->event.name);
+		item->event.name = name;
 	}
 	return 0;
+}
+
+/* The PMUs of the machine, read when they are first needed. */
+int tally_parser_need_pmus(struct parser *parser)
+{
+	int result = 0;
+
+	if (!parser->context) {
+		result = tally_event_context_new(parser->options, &parser->own);
+		parser->context = parser->own;
+	}
+	if (!result)
+		result = tally_pmus_list(parser->context);
+	return result ? tally_fail(parser->error, result, -1, "sysfs cannot be read: %s",
+				   strerror(-result))
+		      : 0;
+}
+
+/* Adds the event, which is its own even on failure. */
+int tally_parser_put(struct parser *parser, struct tally_event *event, int result)
+{
+	if (!result && !event->name)
+		event->name = strdup("");
+	if (!result && (!event->name || tally_items_put(&parser->items, event)))
+		result = tally_parser_fail_memory(parser);
+	if (result)
+		tally_event_done(event);
+	return result;
+}
+
+/* An event that is no PMU's, with its terms. */
+int tally_parser_add(struct parser *parser, const struct tally_attr *attr,
+		     const struct event_terms *terms, enum tally_tool_event tool)
+{
+	struct tally_event event = {.attr = *attr, .scale = 1, .tool = tool};
+	int result = 0;
+
+	event.attr.exclude_guest = 1;
+	for (size_t i = 0; i < terms->count && !result; i++)
+		result = tally_term_apply(&terms->terms[i], parser->options->command, &event,
+					  parser->error);
+	return tally_parser_put(parser, &event, result);
+}
+
+/* The same for one of several core PMUs.  Source: PERF_PMU_TYPE_SHIFT of
+ * include/uapi/linux/perf_event.h: the PMU's type is the config's upper half, of raw events it is
+ * the type. */
+int tally_parser_hybrid(struct parser *parser, const struct event_pmu *pmu)
+{
+	struct tally_event *event = &parser->items.items[parser->items.count - 1].event;
+	struct tally_attr *attr = &event->attr;
+
+	if (attr->type == PERF_TYPE_RAW)
+		attr->type = pmu->type;
+	else
+		attr->config = (attr->config & UINT32_MAX) | (uint64_t)pmu->type << 32;
+	event->pmu = strdup(pmu->name);
+	event->cpus = pmu->cpus ? strdup(pmu->cpus) : NULL;
+	if (!event->pmu || (pmu->cpus && !event->cpus))
+		return tally_parser_fail_memory(parser);
+	return 0;
+}
+
+/* A generic, cache or raw event: once for each kind of core that the machine has. */
+static int add_core(struct parser *parser, const struct tally_attr *attr,
+		    const struct event_terms *terms)
+{
+	struct event_pmu *pmu;
+	bool hybrid = false;
+	size_t at = 0;
+	int result = attr->type == PERF_TYPE_SOFTWARE ? 0 : tally_parser_need_pmus(parser);
+
+	if (result)
+		return result;
+	while (attr->type != PERF_TYPE_SOFTWARE &&
+	       (pmu = tally_pmu_next_hybrid(parser->context, &at))) {
+		hybrid = true;
+		result = tally_parser_add(parser, attr, terms, TALLY_TOOL_NONE);
+		if (!result)
+			result = tally_parser_hybrid(parser, pmu);
+		if (result)
+			return result;
+	}
+	return hybrid ? 0 : tally_parser_add(parser, attr, terms, TALLY_TOOL_NONE);
+}
+
+static int apply_terms(struct parser *parser, size_t first, const struct event_terms *terms)
+{
+	int result = 0;
+
+	for (size_t i = first; i < parser->items.count; i++)
+		for (size_t j = 0; j < terms->count && !result; j++)
+			result = tally_term_apply(&terms->terms[j], parser->options->command,
+						  &parser->items.items[i].event, parser->error);
+	return result;
 }
 
 static int parse_tracepoint(struct parser *parser, const struct event_word *system)
 {
 	size_t first = parser->items.count;
 	struct event_word name, modifiers;
+	struct event_terms terms;
+	bool slashes = false;
 	int result;
 
 	name = take_word(parser);
 	if (!name.length)
 		return tally_fail(parser->error, -EINVAL, (int64_t)name.position,
-				  "expected a tracepoint's name after %.*s:", shown(system),
-				  system->text);
+				  "expected a tracepoint's name after %.*s:",
+				  tally_word_shown(system), system->text);
 	result =
 	    tally_tracepoint_add(system, &name, parser->options, &parser->items, parser->error);
 	/* "cycels:u" is rather a generic event with modifiers than a tracepoint called u. */
@@ -189,18 +327,24 @@ static int parse_tracepoint(struct parser *parser, const struct event_word *syst
 	      parser->error->position == (int64_t)name.position))
 		return fail_unknown(parser, system);
 	if (!result)
-		result = take_modifiers(parser, true, &modifiers);
+		result = tally_parser_slashes(parser, &slashes, &terms);
+	if (!result)
+		result = apply_terms(parser, first, &terms);
+	if (!result)
+		result = tally_parser_modifiers(parser, slashes, true, true, &modifiers);
 	if (result)
 		return result;
-	return finish(parser, first, &modifiers, 0, 0);
+	return tally_parser_finish(parser, first, &modifiers, 0, 0);
 }
 
 static int parse_numbers(struct parser *parser, const struct event_word *type_word)
 {
-	struct tally_attr attr = {.exclude_guest = 1};
+	struct tally_attr attr = {0};
 	struct event_word config_word, modifiers;
 	size_t first = parser->items.count;
+	struct event_terms terms;
 	uint64_t type, config;
+	bool slashes;
 	int result;
 
 	config_word = take_word(parser);
@@ -212,12 +356,33 @@ static int parse_numbers(struct parser *parser, const struct event_word *type_wo
 				  "attr.type has 32 bits");
 	attr.type = (uint32_t)type;
 	attr.config = config;
-	result = take_modifiers(parser, true, &modifiers);
-	if (!result && tally_items_add(&parser->items, &attr, "", 0))
-		result = fail_memory(parser);
+	result = tally_parser_slashes(parser, &slashes, &terms);
+	if (!result)
+		result = attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_RAW ||
+				 attr.type == PERF_TYPE_HW_CACHE
+			     ? add_core(parser, &attr, &terms)
+			     : tally_parser_add(parser, &attr, &terms, TALLY_TOOL_NONE);
+	if (!result)
+		result = tally_parser_modifiers(parser, slashes, true, true, &modifiers);
 	if (result)
 		return result;
-	return finish(parser, first, &modifiers, parser->at, type_word->position);
+	return tally_parser_finish(parser, first, &modifiers, parser->at, type_word->position);
+}
+
+static int parse_breakpoint(struct parser *parser, const struct event_word *word)
+{
+	static const struct event_terms none = {.count = 0};
+	size_t first = parser->items.count;
+	struct event_word modifiers;
+	struct tally_attr attr;
+	int result = tally_breakpoint_parse(parser->text, &parser->at, &attr, parser->error);
+
+	if (!result)
+		result = tally_parser_add(parser, &attr, &none, TALLY_TOOL_NONE);
+	if (!result)
+		result = take_modifiers(parser, true, &modifiers);
+	return result ? result
+		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
 }
 
 /* The families whose names are one word. */
@@ -236,22 +401,53 @@ static int find_word(struct parser *parser, const struct event_word *word, struc
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
 				  "%.*s cannot be counted: instruction caches know loads and "
 				  "prefetches, iTLB and branch loads only",
-				  shown(word), word->text);
+				  tally_word_shown(word), word->text);
 	case CACHE_NO:
 		break;
 	}
 	result = tally_raw_find(word, ret);
 	if (result == -ERANGE)
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
-				  "%.*s: a raw event has at most 16 hex digits", shown(word),
-				  word->text);
+				  "%.*s: a raw event has at most 16 hex digits",
+				  tally_word_shown(word), word->text);
 	return result;
+}
+
+/* One generic, cache, raw or tool event. */
+static int finish_word(struct parser *parser, const struct event_word *word,
+		       const struct tally_attr *attr, bool generic)
+{
+	enum tally_tool_event tool = tally_generic_tool(word);
+	size_t first = parser->items.count;
+	struct event_word modifiers;
+	struct event_terms terms;
+	bool slashes;
+	int result = tally_parser_slashes(parser, &slashes, &terms);
+
+	if (!result && tool && terms.count)
+		result = tally_term_unknown(&terms.terms[0], parser->error);
+	if (!result)
+		result = tool ? tally_parser_add(parser, attr, &terms, tool)
+			      : add_core(parser, attr, &terms);
+	if (!result)
+		result = tally_parser_modifiers(parser, slashes, !generic, generic, &modifiers);
+	return result ? result
+		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
+}
+
+static bool second_is_no_modifier(const struct parser *parser)
+{
+	struct parser ahead = {.text = parser->text, .at = parser->at + 1};
+	struct event_word word = take_word(&ahead);
+
+	return word.length && !tally_modifier_looks_like(&word);
 }
 
 static int parse_event(struct parser *parser)
 {
-	struct event_word word, modifiers;
-	size_t first = parser->items.count;
+	static const struct tally_attr dummy = {.type = PERF_TYPE_SOFTWARE,
+						.config = PERF_COUNT_SW_DUMMY};
+	struct event_word word;
 	struct tally_attr attr;
 	uint64_t number;
 	bool generic;
@@ -261,31 +457,25 @@ static int parse_event(struct parser *parser)
 	word = take_word(parser);
 	if (!word.length)
 		return fail_unknown(parser, &word);
+	if (tally_generic_tool(&word))
+		return finish_word(parser, &word, &dummy, true);
 	result = find_word(parser, &word, &attr, &generic);
 	if (result < 0)
 		return result;
-	if (!result) {
-		bool colon = take(parser, ':');
-
-		if (colon && tally_raw_number(&word, &number))
-			return parse_numbers(parser, &word);
-		return colon ? parse_tracepoint(parser, &word) : fail_unknown(parser, &word);
-	}
-	/* "cycles//u": terms between slashes, of which there are none, and modifiers without colon.
-	 */
-	if (generic && peek(parser) == '/' && parser->text[parser->at + 1] == '/') {
-		parser->at += 2;
-		modifiers = take_word(parser);
-		result = 0;
-	} else {
-		result = take_modifiers(parser, generic, &modifiers);
-	}
-	attr.exclude_guest = 1;
-	if (!result && tally_items_add(&parser->items, &attr, "", 0))
-		result = fail_memory(parser);
 	if (result)
+		return finish_word(parser, &word, &attr, generic);
+	if (peek(parser) == ':') {
+		if (tally_raw_number(&word, &number))
+			return take(parser, ':'), parse_numbers(parser, &word);
+		if (tally_word_is(&word, "mem"))
+			return take(parser, ':'), parse_breakpoint(parser, &word);
+		if (second_is_no_modifier(parser))
+			return take(parser, ':'), parse_tracepoint(parser, &word);
+	}
+	result = tally_parse_pmu_event(parser, &word);
+	if (result != -ENOENT)
 		return result;
-	return finish(parser, first, &modifiers, parser->at, word.position);
+	return take(parser, ':') ? parse_tracepoint(parser, &word) : fail_unknown(parser, &word);
 }
 
 /* Adds a group's modifiers to a member's name, those that say what is counted and are not there. */
@@ -353,7 +543,7 @@ static int parse_group(struct parser *parser)
 		item->event.leader = (uint32_t)first;
 		result = tally_modifier_apply(item, &modifiers, true, i == first, parser->error);
 		if (!result && name_group_modifiers(&item->event, &modifiers))
-			result = fail_memory(parser);
+			result = tally_parser_fail_memory(parser);
 		if (result)
 			return result;
 	}
@@ -413,7 +603,9 @@ int tally_event_list_append(struct tally_event_list *list, const char *text,
 	if (result)
 		return tally_fail(error, result, -1,
 				  "the event options ask for what this version cannot do");
+	parser.context = use.context;
 	result = parse_list(&parser);
+	tally_event_context_free(parser.own);
 	if (!result && parser.items.count > UINT32_MAX - list->count)
 		result = tally_fail(error, -E2BIG, -1, "too many events");
 	if (!result) {
@@ -422,7 +614,7 @@ int tally_event_list_append(struct tally_event_list *list, const char *text,
 		if (events)
 			list->events = events;
 		else
-			result = fail_memory(&parser);
+			result = tally_parser_fail_memory(&parser);
 	}
 	if (result) {
 		tally_items_done(&parser.items);
@@ -453,7 +645,7 @@ int tally_event_list_parse(const char *text, const struct tally_event_options *o
 void tally_event_list_done(struct tally_event_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		free(list->events[i].name);
+		tally_event_done(&list->events[i]);
 	free(list->events);
 	*list = (struct tally_event_list){0};
 }

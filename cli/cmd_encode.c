@@ -1,0 +1,304 @@
+/* `tally encode`: what an event's name means to the kernel, as text or JSON. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/event.h>
+#include <tally/text.h>
+#include <unistd.h>
+#include "command.h"
+#include "options.h"
+#include "say.h"
+
+struct encode {
+	const char *sysfs, *tracefs, *cpuid, *command;
+	bool json, verbose;
+	struct tally_event_options options;
+};
+
+/* --- JSON --- */
+
+static void json_text(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte == '"' || byte == '\\')
+			printf("\\%c", byte);
+		else if (byte < ' ' || byte == 0x7f)
+			printf("\\u%04x", byte);
+		else
+			putchar(byte);
+	}
+	putchar('"');
+}
+
+static void json_key(const char *key)
+{
+	printf(",\"%s\":", key);
+}
+
+static void json_text_or_null(const char *key, const char *text)
+{
+	json_key(key);
+	if (text)
+		json_text(text);
+	else
+		fputs("null", stdout);
+}
+
+static void json_number(const char *key, uint64_t value)
+{
+	printf(",\"%s\":%llu", key, (unsigned long long)value);
+}
+
+static void json_hex(const char *key, uint64_t value)
+{
+	printf(",\"%s\":\"0x%llx\"", key, (unsigned long long)value);
+}
+
+/* Children are counted, too, unless a term says otherwise: as record and stat do. */
+static bool inherits(const struct tally_event *event)
+{
+	return !(event->terms.given & TALLY_TERM_INHERIT) || event->terms.inherit;
+}
+
+static bool is_breakpoint(const struct tally_attr *attr)
+{
+	return attr->type == PERF_TYPE_BREAKPOINT;
+}
+
+/* What perf_event_attr calls the group's descriptor: the leader itself opens with -1. */
+static long long leader_of(const struct tally_event *event, size_t index)
+{
+	return event->leader == index ? -1 : (long long)event->leader;
+}
+
+static void json_attr(const struct tally_attr *attr, const struct tally_event *event)
+{
+	json_number("type", attr->type);
+	json_hex("config", attr->config);
+	json_hex("config1", attr->config1);
+	json_hex("config2", attr->config2);
+	json_hex("config3", attr->config3);
+	json_hex("config4", attr->config4);
+	json_number("sample_period", attr->freq ? 0 : attr->sample_period);
+	json_number("sample_freq", attr->freq ? attr->sample_freq : 0);
+	json_number("exclude_user", attr->exclude_user);
+	json_number("exclude_kernel", attr->exclude_kernel);
+	json_number("exclude_hv", attr->exclude_hv);
+	json_number("exclude_idle", attr->exclude_idle);
+	json_number("exclude_host", attr->exclude_host);
+	json_number("exclude_guest", attr->exclude_guest);
+	json_number("precise_ip", attr->precise_ip);
+	json_number("pinned", attr->pinned);
+	json_number("exclusive", attr->exclusive);
+	json_number("inherit", inherits(event));
+	json_number("bp_type", attr->bp_type);
+	json_hex("bp_addr", is_breakpoint(attr) ? attr->bp_addr : 0);
+	json_number("bp_len", is_breakpoint(attr) ? attr->bp_len : 0);
+}
+
+static void json_event(const char *text, const struct tally_event *event, size_t index)
+{
+	fputs("{\"event\":", stdout);
+	json_text(text);
+	json_text_or_null("name", event->name);
+	json_text_or_null("pmu", event->pmu);
+	json_attr(&event->attr, event);
+	printf(",\"leader\":%lld", leader_of(event, index));
+	json_text_or_null("unit", event->unit);
+	printf(",\"scale\":%.17g", event->scale);
+	json_key("per_pkg");
+	fputs(event->per_pkg ? "true" : "false", stdout);
+	json_text_or_null("cpus", event->cpus);
+	json_text_or_null("warning", event->warning);
+	fputs("}\n", stdout);
+}
+
+/* --- text --- */
+
+static void show_text(const char *key, const char *text)
+{
+	char harmless[512];
+
+	if (!text)
+		return;
+	tally_text_harmless(text, harmless, sizeof(harmless));
+	printf("  %-16s %s\n", key, harmless);
+}
+
+static void show_number(const char *key, uint64_t value)
+{
+	if (value)
+		printf("  %-16s %llu\n", key, (unsigned long long)value);
+}
+
+static void show_hex(const char *key, uint64_t value)
+{
+	if (value)
+		printf("  %-16s 0x%llx\n", key, (unsigned long long)value);
+}
+
+static void show_config(const struct tally_attr *attr)
+{
+	printf("  %-16s %u\n  %-16s 0x%llx\n", "type", attr->type, "config",
+	       (unsigned long long)attr->config);
+	if (is_breakpoint(attr)) {
+		show_number("bp_type", attr->bp_type);
+		printf("  %-16s 0x%llx\n", "bp_addr", (unsigned long long)attr->bp_addr);
+		show_number("bp_len", attr->bp_len);
+	} else {
+		show_hex("config1", attr->config1);
+		show_hex("config2", attr->config2);
+	}
+	show_hex("config3", attr->config3);
+	show_hex("config4", attr->config4);
+}
+
+static void show_event(const struct tally_event *event, size_t index)
+{
+	const struct tally_attr *attr = &event->attr;
+	char harmless[512];
+
+	tally_text_harmless(event->name, harmless, sizeof(harmless));
+	printf("%s\n", harmless);
+	show_text("pmu", event->pmu);
+	show_config(attr);
+	show_number(attr->freq ? "sample_freq" : "sample_period", attr->sample_period);
+	show_number("exclude_user", attr->exclude_user);
+	show_number("exclude_kernel", attr->exclude_kernel);
+	show_number("exclude_hv", attr->exclude_hv);
+	show_number("exclude_idle", attr->exclude_idle);
+	show_number("exclude_host", attr->exclude_host);
+	show_number("exclude_guest", attr->exclude_guest);
+	show_number("precise_ip", attr->precise_ip);
+	show_number("pinned", attr->pinned);
+	show_number("exclusive", attr->exclusive);
+	show_number("inherit", inherits(event));
+	if (event->leader != index)
+		printf("  %-16s %u\n", "leader", event->leader);
+	show_text("unit", event->unit);
+	if (event->scale != 1)
+		printf("  %-16s %.17g\n", "scale", event->scale);
+	show_number("per_pkg", event->per_pkg);
+	show_text("cpus", event->cpus);
+}
+
+/* The words in which the name was understood. */
+static void show_source(const struct tally_event *event)
+{
+	if (event->tool)
+		cli_say("encode", "%s is measured by the tool itself", event->name);
+	else if (event->pmu)
+		cli_say("encode", "%s is perf's grammar: PMU %s of sysfs", event->name, event->pmu);
+	else
+		cli_say("encode", "%s is perf's grammar: a name of the kernel's", event->name);
+}
+
+/* The string with a caret below the column, and what was expected there. */
+static int say_wrong(const char *text, const struct tally_error *error)
+{
+	char harmless[1024];
+	size_t column = 0;
+
+	if (error->position >= 0) {
+		char *before = strndup(text, (size_t)error->position);
+
+		if (before)
+			column = tally_text_harmless(before, NULL, 0);
+		free(before);
+		tally_text_harmless(text, harmless, sizeof(harmless));
+		if (column < sizeof(harmless))
+			fprintf(stderr, "  %s\n  %*s^\n", harmless, (int)column, "");
+	}
+	return cli_say_error("encode", error);
+}
+
+static int encode_one(const struct encode *encode, const char *text)
+{
+	struct tally_event_list list = {0};
+	struct tally_error error;
+
+	if (tally_event_list_parse(text, &encode->options, &list, &error))
+		return say_wrong(text, &error);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct tally_event *event = &list.events[i];
+
+		if (encode->verbose)
+			show_source(event);
+		if (event->warning)
+			cli_say("encode", "%s: %s", event->name, event->warning);
+		if (encode->json)
+			json_event(text, event, i);
+		else
+			show_event(event, i);
+	}
+	tally_event_list_done(&list);
+	return CLI_OK;
+}
+
+static int run(struct encode *encode, char **events)
+{
+	int status = CLI_OK, result;
+
+	encode->options = (struct tally_event_options){
+	    .size = sizeof(encode->options),
+	    .sysfs = encode->sysfs,
+	    .tracefs = encode->tracefs,
+	    .command = encode->command,
+	};
+	result = tally_event_context_new(&encode->options, &encode->options.context);
+	if (result) {
+		cli_say("encode", "%s", strerror(-result));
+		return CLI_FAILED;
+	}
+	for (; *events; events++) {
+		int one = encode_one(encode, *events);
+
+		if (one)
+			status = one;
+	}
+	tally_event_context_free(encode->options.context);
+	return status;
+}
+
+int cmd_encode(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS] EVENT...", NULL};
+	const struct cli_usage usage = {
+	    .command = "encode",
+	    .forms = forms,
+	    .about = "Shows what each event's name becomes: the fields of perf_event_attr, those "
+		     "that are 0 left out.  Nothing is opened.",
+	    .mixed = true,
+	};
+	struct encode encode = {.json = false};
+	const struct cli_option options[] = {
+	    {CLI_FLAG, 0, "json", NULL, "a JSON object an event, a line each", .to = &encode.json},
+	    {CLI_FLAG, 'v', "verbose", NULL, "say how each name was understood",
+	     .to = &encode.verbose},
+	    {CLI_STRING, 0, "for", "COMMAND",
+	     "refuse terms that this command has no use for: stat or record",
+	     .to = &encode.command},
+	    {CLI_STRING, 0, "sysfs", "DIR", "another machine's /sys", .to = &encode.sysfs},
+	    {CLI_STRING, 0, "tracefs", "DIR", "another machine's tracefs", .to = &encode.tracefs},
+	    {CLI_STRING, 0, "cpuid", "ID", "another machine's CPU, for vendor tables",
+	     .to = &encode.cpuid},
+	    {.kind = CLI_END},
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	if (at == argc)
+		return cli_usage_error(&usage,
+				       "expected an event, such as cycles:u or cpu/event=0xc0/");
+	if (encode.command && strcmp(encode.command, "stat") && strcmp(encode.command, "record"))
+		return cli_usage_error(&usage, "--for takes stat or record, not '%s'",
+				       encode.command);
+	return run(&encode, argv + at);
+}

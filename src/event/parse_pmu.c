@@ -1,0 +1,170 @@
+/* Events of PMUs in a string: "PMU/terms/" for one PMU or all that the word means, and names that
+ * any PMU of the machine has. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/fail.h"
+#include "base/text.h"
+#include "event/parse.h"
+
+/* The last error is told when no PMU took the event. */
+static int add_of_pmu(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)
+{
+	struct tally_event event = {.attr = {.exclude_guest = 1}};
+	int result = tally_pmu_encode(parser->context, pmu, terms, parser->options->command, &event,
+				      parser->error);
+
+	return tally_parser_put(parser, &event, result);
+}
+
+/* A generic or cache name as an event of a core PMU, "cpu_core/cycles/"; other terms may only be
+ * general ones.  1: it is none. */
+static int add_legacy(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)
+{
+	struct event_terms others = {.count = 0};
+	struct tally_attr attr;
+	bool found = false;
+	int result;
+
+	for (size_t i = 0; i < terms->count; i++) {
+		const struct event_term *term = &terms->terms[i];
+		bool is_name = term->kind == TERM_FORMAT && term->value == VALUE_NONE &&
+			       !tally_pmu_alias_find(pmu, &term->name) &&
+			       (tally_generic_find(&term->name, &attr) ||
+				tally_cache_find(&term->name, &attr) == CACHE_YES);
+
+		if (is_name && (found || attr.type == PERF_TYPE_SOFTWARE))
+			return 1;
+		if (!is_name && term->kind == TERM_FORMAT)
+			return 1;
+		if (!is_name)
+			others.terms[others.count++] = *term;
+		found |= is_name;
+	}
+	if (!found)
+		return 1;
+	for (size_t i = 0; i < terms->count; i++)
+		if (terms->terms[i].kind == TERM_FORMAT &&
+		    !tally_generic_find(&terms->terms[i].name, &attr))
+			(void)tally_cache_find(&terms->terms[i].name, &attr);
+	result = tally_parser_add(parser, &attr, &others, TALLY_TOOL_NONE);
+	if (!result && pmu->hybrid)
+		result = tally_parser_hybrid(parser, pmu);
+	return result;
+}
+
+static int add_to(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)
+{
+	int result = tally_pmu_load(parser->context, pmu);
+
+	if (result == -ENOMEM)
+		return tally_parser_fail_memory(parser);
+	if (result)
+		return tally_fail(parser->error, -EINVAL, -1, "%s has no type in sysfs", pmu->name);
+	result = pmu->core ? add_legacy(parser, pmu, terms) : 1;
+	return result == 1 ? add_of_pmu(parser, pmu, terms) : result;
+}
+
+static int fail_no_pmu(struct parser *parser, const struct event_word *word)
+{
+	char *text = strndup(word->text, word->length);
+	const char **names, *near = NULL;
+	size_t count = parser->context->count;
+
+	names = reallocarray(NULL, count + 1, sizeof(*names));
+	for (size_t i = 0; names && i < count; i++)
+		names[i] = parser->context->pmus[i].name;
+	if (names && text)
+		near = tally_text_nearest(text, names, count);
+	free(names);
+	free(text);
+	return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
+			  "this machine has no PMU %.*s%s%s%s; expected a folder of "
+			  "%s/bus/event_source/devices, its name without number, or a glob",
+			  tally_word_shown(word), word->text, near ? " (did you mean " : "",
+			  near ? near : "", near ? "?)" : "", parser->context->sysfs);
+}
+
+/* "PMU/terms/": of the PMU of that name, or else of all that the word means.  -ENOENT: none. */
+static int add_matching(struct parser *parser, const struct event_word *word,
+			const struct event_terms *terms)
+{
+	struct event_pmu *exact = tally_pmu_find(parser->context, word);
+	int result = -ENOENT, failed = 0;
+	bool added = false;
+
+	if (exact)
+		return add_to(parser, exact, terms);
+	for (size_t i = 0; i < parser->context->count; i++) {
+		struct event_pmu *pmu = &parser->context->pmus[i];
+
+		(void)tally_pmu_load(parser->context, pmu);
+		if (!pmu->usable || !tally_pmu_matches(pmu, word))
+			continue;
+		result = add_to(parser, pmu, terms);
+		if (result == -ENOMEM)
+			return result;
+		if (result)
+			failed = result;
+		added |= !result;
+	}
+	if (added)
+		return 0;
+	return failed ? failed : -ENOENT;
+}
+
+/* An alias of any PMU, with further terms.  -ENOENT: none has it. */
+static int add_alias(struct parser *parser, const struct event_word *word,
+		     struct event_terms *terms)
+{
+	int failed = -ENOENT;
+	bool added = false;
+
+	if (terms->count == TERMS_MOST)
+		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
+				  "too many terms");
+	terms->terms[terms->count++] =
+	    (struct event_term){.kind = TERM_FORMAT, .name = *word, .number = 1};
+	for (size_t i = 0; i < parser->context->count; i++) {
+		struct event_pmu *pmu = &parser->context->pmus[i];
+		int result = tally_pmu_load(parser->context, pmu);
+
+		if (result == -ENOMEM)
+			return tally_parser_fail_memory(parser);
+		if (result || !tally_pmu_alias_find(pmu, word))
+			continue;
+		result = add_of_pmu(parser, pmu, terms);
+		if (result == -ENOMEM)
+			return result;
+		if (result)
+			failed = result;
+		added |= !result;
+	}
+	return added ? 0 : failed;
+}
+
+/* An event of PMUs: "PMU/terms/", or the name of an alias.  -ENOENT: it is none. */
+int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
+{
+	size_t first = parser->items.count;
+	struct event_word modifiers;
+	struct event_terms terms;
+	bool slashes, alias;
+	int result = tally_parser_need_pmus(parser);
+
+	if (!result)
+		result = tally_parser_slashes(parser, &slashes, &terms);
+	if (result)
+		return result;
+	result = slashes ? add_matching(parser, word, &terms) : -ENOENT;
+	alias = result == -ENOENT;
+	if (alias)
+		result = add_alias(parser, word, &terms);
+	if (result == -ENOENT && slashes)
+		return fail_no_pmu(parser, word);
+	if (!result)
+		result = tally_parser_modifiers(parser, slashes, alias, true, &modifiers);
+	return result ? result
+		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
+}

@@ -1,0 +1,88 @@
+/* PMUs as sysfs describes them: their type, the fields of their configs, and their named events.
+ *
+ * Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events} of Linux. */
+#ifndef TALLY_EVENT_PMU_H
+#define TALLY_EVENT_PMU_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "event/term.h"
+
+struct pmu_format {
+	const char *name;
+	unsigned which; /* config, config1, ... */
+	uint64_t mask;  /* the bits that a value is spread over, its lowest into the lowest */
+};
+
+struct pmu_alias {
+	const char *name;
+	const char *text; /* NULL until it is first needed; then its terms, and what follows */
+	const char *unit; /* NULL: none */
+	double scale;     /* 0: none */
+	bool per_pkg, snapshot;
+};
+
+struct event_pmu {
+	const char *name;
+	bool loaded, usable; /* usable: it has a type */
+	bool core;           /* a CPU's own; hybrid machines have several */
+	bool hybrid;         /* one of several core PMUs: cpu_core, cpu_atom */
+	uint32_t type;
+	const char *other_name; /* its `alias` file; NULL */
+	const char *cpus;       /* cpumask or cpus; NULL */
+	struct pmu_format *formats;
+	size_t format_count, format_room;
+	struct pmu_alias *aliases;
+	size_t alias_count, alias_room;
+	bool has_default; /* intel_pt: what is traced unless terms say otherwise */
+	uint64_t default_config;
+};
+
+struct tally_event_context {
+	char sysfs[PATH_MAX];
+	struct tally_arena arena;
+	struct event_pmu *pmus; /* by name */
+	size_t count, room;
+	bool listed;
+};
+
+/* --- context.c --- */
+/* The PMUs' names, read once.  0, or -ENOMEM; a machine without sysfs has none. */
+int tally_pmus_list(struct tally_event_context *context);
+/* Reads a PMU's files, once.  -ENOENT: it is none; -ENOMEM. */
+int tally_pmu_load(struct tally_event_context *context, struct event_pmu *pmu);
+/* The PMU with exactly this name; NULL: none. */
+struct event_pmu *tally_pmu_find(struct tally_event_context *context,
+				 const struct event_word *name);
+/* Whether a word means this PMU: its name or a glob of it, or the name without its number
+ * ("uncore_imc" for uncore_imc_0), for uncore PMUs without their "uncore_", too. */
+bool tally_pmu_matches(const struct event_pmu *pmu, const struct event_word *word);
+/* The next hybrid core PMU from *at on; NULL: no more. */
+struct event_pmu *tally_pmu_next_hybrid(struct tally_event_context *context, size_t *at);
+
+/* --- pmu_format.c --- */
+/* Parses a format file, "config1:0-7,32-35".  -EINVAL */
+int tally_pmu_format_parse(const char *text, unsigned *ret_which, uint64_t *ret_mask);
+const struct pmu_format *tally_pmu_format_find(const struct event_pmu *pmu,
+					       const struct event_word *name);
+uint64_t tally_pmu_format_most(uint64_t mask);
+uint64_t tally_pmu_spread(uint64_t value, uint64_t mask);
+uint64_t tally_pmu_gather(uint64_t word, uint64_t mask); /* back again */
+uint64_t *tally_attr_config(struct tally_attr *attr, unsigned which);
+
+/* --- pmu_alias.c --- */
+struct pmu_alias *tally_pmu_alias_find(struct event_pmu *pmu, const struct event_word *name);
+/* Reads the alias's files, once.  -errno. */
+int tally_pmu_alias_load(struct tally_event_context *context, const struct event_pmu *pmu,
+			 struct pmu_alias *alias);
+
+/* --- pmu.c --- */
+/* Makes an event of a PMU and its terms.  `event` is all zero but what the caller set; what it owns
+ * on failure is the caller's to release. */
+int tally_pmu_encode(struct tally_event_context *context, struct event_pmu *pmu,
+		     const struct event_terms *terms, const char *command,
+		     struct tally_event *event, struct tally_error *error);
+
+#endif
