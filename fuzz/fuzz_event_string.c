@@ -15,7 +15,7 @@ static void format_back(const struct tally_event *event)
 {
 	struct tally_event_list again;
 	struct tally_attr attr;
-	char name[128];
+	char name[512];
 	int length = tally_event_format(&event->attr, &options, name, sizeof(name));
 
 	if (length <= 0 || (size_t)length >= sizeof(name))
@@ -23,8 +23,8 @@ static void format_back(const struct tally_event *event)
 	if (tally_event_list_parse(name, &options, &again, NULL) || again.count != 1)
 		abort();
 	attr = again.events[0].attr;
-	/* A name tells of guests only what no other modifier implies. */
-	attr.exclude_guest = event->attr.exclude_guest;
+	/* Kinds of branch are the tool's to tell. */
+	attr.branch_sample_type = event->attr.branch_sample_type;
 	if (memcmp(&attr, &event->attr, sizeof(attr)))
 		abort();
 	tally_event_list_done(&again);

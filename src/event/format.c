@@ -2,6 +2,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/buf.h"
 #include "base/options.h"
 #include "event/family.h"
 
@@ -26,18 +27,77 @@ static int format_name(const struct tally_attr *attr, const struct tally_event_o
 	return snprintf(to, room, "%u:0x%llx", attr->type, (unsigned long long)attr->config);
 }
 
+/* Whether these modifiers, behind a name, give what the attr excludes. */
+static bool modifiers_give(const char *letters, const struct tally_attr *attr)
+{
+	struct event_item item = {.event.attr.exclude_guest = 1};
+	struct event_word word = {.text = letters, .length = strlen(letters)};
+	const struct tally_attr *got = &item.event.attr;
+
+	return !tally_modifier_apply(&item, &word, false, true, NULL) &&
+	       got->exclude_guest == attr->exclude_guest && got->exclude_host == attr->exclude_host;
+}
+
+/* The letters, with what the attr says of guests where the others do not imply it. */
+static void format_modifiers(const struct tally_attr *attr, char to[24])
+{
+	static const char *const guests[] = {"", "H", "G", "GH"};
+	struct tally_attr plain = *attr;
+	char base[16], text[24];
+
+	plain.exclude_host = plain.exclude_guest = 0;
+	tally_modifier_format(&plain, base);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(text, sizeof(text), "%s%s", base, guests[i]);
+		snprintf(to, 24, "%s", text);
+		if (modifiers_give(text, attr))
+			return;
+	}
+	tally_modifier_format(attr, base); /* no letters exclude both hosts and guests */
+	snprintf(to, 24, "%s", base);
+}
+
+/* What is no part of the name, as terms: ",config1=0x3,period=1000". */
+static void format_terms(const struct tally_attr *attr, struct tally_buf *to)
+{
+	const uint64_t configs[] = {attr->config1, attr->config2, attr->config3, attr->config4};
+
+	for (size_t i = 0; i < 4; i++)
+		if (configs[i])
+			tally_buf_printf(to, ",config%zu=0x%llx", i + 1,
+					 (unsigned long long)configs[i]);
+	if (attr->freq)
+		tally_buf_printf(to, ",freq=%llu", (unsigned long long)attr->sample_freq);
+	else if (attr->sample_period)
+		tally_buf_printf(to, ",period=%llu", (unsigned long long)attr->sample_period);
+}
+
 int tally_event_format(const struct tally_attr *attr, const struct tally_event_options *options,
 		       char *to, size_t room)
 {
 	struct tally_event_options use = {.size = sizeof(use)};
-	char modifiers[16], name[1024];
-	int result = tally_options_take(&use, sizeof(use), options);
+	struct tally_buf terms = {0};
+	char modifiers[24], name[1024];
+	int result = tally_options_take(&use, sizeof(use), options), length = -1;
 
 	if (result)
 		return result;
-	result = format_name(attr, &use, name, sizeof(name));
-	if (result < 0 || (size_t)result >= sizeof(name))
-		return -EOVERFLOW;
-	tally_modifier_format(attr, modifiers);
-	return snprintf(to, room, "%s%s%s", name, *modifiers ? ":" : "", modifiers);
+	if (attr->type == PERF_TYPE_BREAKPOINT && !attr->sample_period && !attr->freq &&
+	    !attr->config3 && !attr->config4)
+		length = tally_breakpoint_format(attr, name, sizeof(name));
+	if (length < 0) {
+		length = format_name(attr, &use, name, sizeof(name));
+		format_terms(attr, &terms);
+	}
+	if (length < 0 || (size_t)length >= sizeof(name) || terms.failed) {
+		tally_buf_done(&terms);
+		return terms.failed ? terms.failed : -EOVERFLOW;
+	}
+	format_modifiers(attr, modifiers);
+	if (terms.size)
+		result = snprintf(to, room, "%s/%s/%s", name, tally_buf_str(&terms) + 1, modifiers);
+	else
+		result = snprintf(to, room, "%s%s%s", name, *modifiers ? ":" : "", modifiers);
+	tally_buf_done(&terms);
+	return result;
 }

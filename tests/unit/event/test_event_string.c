@@ -321,6 +321,46 @@ static void formats_every_cache_event(void **state)
 	assert_int_equal(known, (4 * 3 + 2 + 2) * 2);
 }
 
+/* Each attr that a string can give has a string that gives it. */
+static void random_attrs_come_back(void **state)
+{
+	static const char *const modifiers[] = {"",   "u",  "k",   "uk", "H",   "G",
+						"GH", "pp", "uGH", "kp", "uDI", "He"};
+	uint64_t seed = 88172645463325252ull;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		struct tally_event_list list, again;
+		char text[200], name[200], terms[100] = "";
+		uint32_t type;
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		type = (uint32_t)(seed >> 60) == 2 ? 1 : (uint32_t)(seed >> 60);
+		if (seed & 1)
+			snprintf(terms, sizeof(terms), "/config1=%u,%s=%u,config3=%u/",
+				 (unsigned)(seed >> 8 & 0xff), seed & 2 ? "freq" : "period",
+				 (unsigned)(seed >> 16 & 0xff), (unsigned)(seed >> 24 & 1));
+		if (type == 5)
+			snprintf(text, sizeof(text), "mem:%u/%u:%s:%s", (unsigned)seed & 0xffff,
+				 1u << (seed >> 30 & 3), seed & 4 ? "w" : "x",
+				 modifiers[(seed >> 40) % 12]);
+		else
+			snprintf(text, sizeof(text), "%u:%llu%s:%s", type,
+				 (unsigned long long)(seed >> 32 & 0x3ff), terms,
+				 modifiers[(seed >> 40) % 12]);
+		list = parse(text);
+		assert_true(tally_event_format(&list.events[0].attr, &options, name, sizeof(name)) <
+			    (int)sizeof(name));
+		again = parse(name);
+		assert_memory_equal(&again.events[0].attr, &list.events[0].attr,
+				    sizeof(struct tally_attr));
+		tally_event_list_done(&list);
+		tally_event_list_done(&again);
+	}
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -342,11 +382,17 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_as_written),  cmocka_unit_test(modifiers_beside_the_attr),
-	    cmocka_unit_test(lists_grow),        cmocka_unit_test(wrong_ones),
-	    cmocka_unit_test(tracefs_not_there), cmocka_unit_test(tracefs_closed),
-	    cmocka_unit_test(real_tracefs),      cmocka_unit_test(options_tail),
-	    cmocka_unit_test(formats_back),      cmocka_unit_test(formats_every_cache_event),
+	    cmocka_unit_test(names_as_written),
+	    cmocka_unit_test(modifiers_beside_the_attr),
+	    cmocka_unit_test(lists_grow),
+	    cmocka_unit_test(wrong_ones),
+	    cmocka_unit_test(tracefs_not_there),
+	    cmocka_unit_test(tracefs_closed),
+	    cmocka_unit_test(real_tracefs),
+	    cmocka_unit_test(options_tail),
+	    cmocka_unit_test(formats_back),
+	    cmocka_unit_test(formats_every_cache_event),
+	    cmocka_unit_test(random_attrs_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
