@@ -7,6 +7,7 @@
 #include "say.h"
 
 const struct cli_command cli_commands[] = {
+    {"list", "list the events and metrics that can be asked for", cmd_list},
     {"record", "run a command, or watch processes or the system, and keep samples in a file",
      cmd_record},
     {"report", "say where the time of a recording went", cmd_report},

@@ -4,6 +4,7 @@
 
 #include <tally/abi.h>
 #include <tally/attr.h>
+#include <tally/catalog.h>
 #include <tally/data.h>
 #include <tally/error.h>
 #include <tally/event.h>

@@ -109,7 +109,7 @@ static int make_room(struct tally_table *table)
 	return 0;
 }
 
-int table_add(struct tally_table *table, const struct tally_table_event *event)
+int tally_table_add(struct tally_table *table, const struct tally_table_event *event)
 {
 	struct tally_table_event *copy;
 	int result = make_room(table);
@@ -128,7 +128,7 @@ int table_add(struct tally_table *table, const struct tally_table_event *event)
 	return 0;
 }
 
-void table_done(struct tally_table *table)
+void tally_table_done(struct tally_table *table)
 {
 	tally_arena_done(&table->arena);
 	free(table->events);
@@ -140,7 +140,7 @@ void tally_table_close(struct tally_table *table)
 {
 	if (!table)
 		return;
-	table_done(table);
+	tally_table_done(table);
 	free(table);
 }
 
@@ -252,7 +252,7 @@ static int load_path(struct tally_table *table, const char *path, struct tally_e
 		if (length && length < sizeof(folder)) {
 			memcpy(folder, at, length);
 			folder[length] = '\0';
-			result = table_load_folder(table, folder, error);
+			result = tally_table_load_folder(table, folder, error);
 			if (result != -ENOENT)
 				return result;
 		}

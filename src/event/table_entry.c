@@ -535,8 +535,8 @@ static int standard_terms(const struct object *object, struct tally_table_event 
 	return from && from->terms;
 }
 
-int table_entry_make(const struct table_source *source, const struct table_field *fields,
-		     size_t count, struct tally_table_event *ret)
+int tally_table_entry_make(const struct table_source *source, const struct table_field *fields,
+			   size_t count, struct tally_table_event *ret)
 {
 	struct object object = {.source = source};
 	struct tally_table_event event = {.topic = source->topic, .scale = 1};

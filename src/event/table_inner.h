@@ -36,17 +36,19 @@ struct table_source {
 /* --- table_entry.c --- */
 /* Makes an event of an object's fields.  1: `ret` is one, its text in the table's arena or
  * constant; 0: it is none; -ENOMEM. */
-int table_entry_make(const struct table_source *source, const struct table_field *fields,
-		     size_t count, struct tally_table_event *ret);
+int tally_table_entry_make(const struct table_source *source, const struct table_field *fields,
+			   size_t count, struct tally_table_event *ret);
 
 /* --- table.c --- */
-int table_add(struct tally_table *table, const struct tally_table_event *event);
-void table_done(struct tally_table *table);
+int tally_table_add(struct tally_table *table, const struct tally_table_event *event);
+void tally_table_done(struct tally_table *table);
 
 /* --- table_load.c --- */
 /* Adds a file's events.  0 or -errno; the error's text names the file. */
-int table_load_file(const struct table_source *source, const char *path, struct tally_error *error);
+int tally_table_load_file(const struct table_source *source, const char *path,
+			  struct tally_error *error);
 /* Finds the CPU's files in one folder of the search path and adds them.  -ENOENT: it has none. */
-int table_load_folder(struct tally_table *table, const char *folder, struct tally_error *error);
+int tally_table_load_folder(struct tally_table *table, const char *folder,
+			    struct tally_error *error);
 
 #endif

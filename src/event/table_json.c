@@ -328,8 +328,8 @@ static int read_native(struct reader *reader)
 	return take(reader, '}') ? 0 : wrong(reader, "',' or '}'");
 }
 
-int table_json_read(const char *text, size_t size, table_json_call call, void *to, bool *ret_native,
-		    struct tally_error *error)
+int tally_table_json_read(const char *text, size_t size, table_json_call call, void *to,
+			  bool *ret_native, struct tally_error *error)
 {
 	struct reader reader = {
 	    .begin = text, .at = text, .end = text + size, .call = call, .to = to, .error = error};

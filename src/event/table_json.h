@@ -25,7 +25,7 @@ typedef int (*table_json_call)(void *to, const struct table_field *fields, size_
 /* A list of objects, or an object with such a list under "Events"; `*ret_native` says that it was
  * the second, and is set before the first call.  0, what `call` returned, -EINVAL with the offset,
  * -E2BIG (over 32 levels, or over TABLE_JSON_FIELDS), -ENOMEM. */
-int table_json_read(const char *text, size_t size, table_json_call call, void *to, bool *ret_native,
-		    struct tally_error *error);
+int tally_table_json_read(const char *text, size_t size, table_json_call call, void *to,
+			  bool *ret_native, struct tally_error *error);
 
 #endif

@@ -26,15 +26,16 @@ static int add_object(void *to, const struct table_field *fields, size_t count)
 {
 	struct loading *loading = to;
 	struct tally_table_event event;
-	int result = table_entry_make(&loading->source, fields, count, &event);
+	int result = tally_table_entry_make(&loading->source, fields, count, &event);
 
 	if (result > 0)
-		return table_add(loading->source.table, &event);
+		return tally_table_add(loading->source.table, &event);
 	loading->source.table->refused += !result;
 	return result;
 }
 
-int table_load_file(const struct table_source *source, const char *path, struct tally_error *error)
+int tally_table_load_file(const struct table_source *source, const char *path,
+			  struct tally_error *error)
 {
 	struct loading loading = {.source = *source};
 	struct tally_error inner = {.text = "out of memory", .position = -1};
@@ -46,8 +47,8 @@ int table_load_file(const struct table_source *source, const char *path, struct 
 	if (mapped.size > MOST_BYTES)
 		result = tally_fail(&inner, -EFBIG, -1, "over %u bytes", MOST_BYTES);
 	else
-		result = table_json_read((const char *)mapped.data, mapped.size, add_object,
-					 &loading, &loading.source.native, &inner);
+		result = tally_table_json_read((const char *)mapped.data, mapped.size, add_object,
+					       &loading, &loading.source.native, &inner);
 	tally_fs_unmap(&mapped);
 	if (result)
 		return tally_fail(error, result, inner.position, "%s: %s", path, inner.text);
@@ -100,7 +101,7 @@ static int load_files(struct tally_table *table, const char *folder, bool topics
 			source.topic = topic_of(table, entries[i]->d_name);
 		if (!result && snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) <
 				   (int)sizeof(path))
-			result = table_load_file(&source, path, error);
+			result = tally_table_load_file(&source, path, error);
 		free(entries[i]);
 	}
 	free(entries);
@@ -192,7 +193,7 @@ static int load_named_file(struct tally_table *table, const struct row *row, con
 	source.topic = topic;
 	if (!strcmp(kind, "hybridcore"))
 		source.pmu = !strcmp(role, "Atom") ? "cpu_atom" : "cpu_core";
-	return table_load_file(&source, path, error);
+	return tally_table_load_file(&source, path, error);
 }
 
 /* 1: the row's events were added and were all; 0: more rows may have some; or -errno. */
@@ -285,7 +286,7 @@ static int load_downloads(struct tally_table *table, const char *folder, struct 
 		if (!result && downloaded_for(entries[i]->d_name, table->cpuid) &&
 		    snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) <
 			(int)sizeof(path)) {
-			result = table_load_file(&source, path, error);
+			result = tally_table_load_file(&source, path, error);
 			loaded++;
 		}
 		free(entries[i]);
@@ -295,7 +296,8 @@ static int load_downloads(struct tally_table *table, const char *folder, struct 
 	return result || loaded ? result : -ENOENT;
 }
 
-int table_load_folder(struct tally_table *table, const char *folder, struct tally_error *error)
+int tally_table_load_folder(struct tally_table *table, const char *folder,
+			    struct tally_error *error)
 {
 	int result = load_by_map(table, folder, error);
 

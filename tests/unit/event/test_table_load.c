@@ -266,8 +266,8 @@ static void wrong_json_is_refused_with_its_offset(void **state)
 		struct tally_error error = {0};
 		size_t seen = 0;
 		bool native;
-		int result = table_json_read(cases[i].text, strlen(cases[i].text), count_fields,
-					     &seen, &native, &error);
+		int result = tally_table_json_read(cases[i].text, strlen(cases[i].text),
+						   count_fields, &seen, &native, &error);
 
 		if (result != cases[i].result || seen != cases[i].seen ||
 		    (result && error.position != cases[i].position))

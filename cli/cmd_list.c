@@ -1,0 +1,375 @@
+/* `tally list`: the events and metrics that can be asked for. */
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/catalog.h>
+#include <tally/text.h>
+#include <unistd.h>
+#include "command.h"
+#include "options.h"
+#include "pager.h"
+#include "say.h"
+
+#define NAME_WIDTH 50
+
+struct list {
+	struct tally_catalog_options from;
+	bool json, details, quiet, deprecated, groups, raw;
+	const char **patterns; /* of argv */
+	size_t pattern_count;
+	bool harmless; /* a terminal sees it */
+};
+
+/* The words that choose by kind; perf's, and those for what it has no word for. */
+static const struct {
+	const char *word;
+	unsigned kinds;
+} choices[] = {
+    {"hw", 1u << TALLY_CATALOG_HARDWARE},
+    {"hardware", 1u << TALLY_CATALOG_HARDWARE},
+    {"sw", 1u << TALLY_CATALOG_SOFTWARE | 1u << TALLY_CATALOG_TOOL},
+    {"software", 1u << TALLY_CATALOG_SOFTWARE | 1u << TALLY_CATALOG_TOOL},
+    {"cache", 1u << TALLY_CATALOG_CACHE},
+    {"hwcache", 1u << TALLY_CATALOG_CACHE},
+    {"tool", 1u << TALLY_CATALOG_TOOL},
+    {"tracepoint", 1u << TALLY_CATALOG_TRACEPOINT},
+    {"pmu", 1u << TALLY_CATALOG_PMU | 1u << TALLY_CATALOG_VENDOR},
+    {"vendor", 1u << TALLY_CATALOG_VENDOR},
+    {"metric", 1u << TALLY_CATALOG_METRIC},
+    {"metrics", 1u << TALLY_CATALOG_METRIC},
+    {"metricgroup", 1u << TALLY_CATALOG_METRIC},
+    {"metricgroups", 1u << TALLY_CATALOG_METRIC},
+    {"raw", 1u << TALLY_CATALOG_RAW},
+};
+
+/* Words choose kinds; what is none is a pattern. */
+static void take_arguments(struct list *list, char **argv, int from, int argc)
+{
+	for (int i = from; i < argc; i++) {
+		size_t at = 0, count = sizeof(choices) / sizeof(choices[0]);
+
+		while (at < count && strcmp(choices[at].word, argv[i]) != 0)
+			at++;
+		if (at == count)
+			list->patterns[list->pattern_count++] = argv[i];
+		else
+			list->from.kinds |= choices[at].kinds;
+		list->groups |= at < count && !strncmp(argv[i], "metricgroup", 11);
+	}
+}
+
+static bool text_matches(const char *pattern, const char *text)
+{
+	char *wide;
+	bool yes;
+
+	if (!text)
+		return false;
+	if (!strpbrk(pattern, "*?["))
+		return strcasestr(text, pattern);
+	if (asprintf(&wide, "*%s*", pattern) < 0)
+		return false;
+	yes = !fnmatch(wide, text, FNM_CASEFOLD);
+	free(wide);
+	return yes;
+}
+
+static bool is_chosen(const struct list *list, const struct tally_catalog_entry *entry)
+{
+	if (entry->deprecated && !list->deprecated)
+		return false;
+	for (size_t i = 0; i < list->pattern_count; i++) {
+		const char *pattern = list->patterns[i];
+
+		if (text_matches(pattern, entry->name) || text_matches(pattern, entry->also) ||
+		    text_matches(pattern, entry->groups) || text_matches(pattern, entry->pmu) ||
+		    (entry->kind != TALLY_CATALOG_TRACEPOINT &&
+		     text_matches(pattern, entry->topic)))
+			return true;
+	}
+	return !list->pattern_count;
+}
+
+/* --- text --- */
+
+static void put(const struct list *list, const char *text)
+{
+	char few[512], *many;
+	size_t length;
+
+	if (!list->harmless) {
+		fputs(text, stdout);
+		return;
+	}
+	length = tally_text_harmless(text, few, sizeof(few));
+	if (length < sizeof(few)) {
+		fputs(few, stdout);
+		return;
+	}
+	many = malloc(length + 1);
+	if (!many)
+		return;
+	tally_text_harmless(text, many, length + 1);
+	fputs(many, stdout);
+	free(many);
+}
+
+/* Words in lines of 80 columns, indented. */
+static void put_paragraph(const struct list *list, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t length;
+		char word[256];
+
+		text += strspn(text, " \n\t");
+		length = strcspn(text, " \n\t");
+		if (!length)
+			break;
+		if (!column || column + 1 + length > 80) {
+			fputs(column ? "\n        " : "        ", stdout);
+			column = 8;
+		} else {
+			putchar(' ');
+			column++;
+		}
+		column += length;
+		do { /* a word may be longer than what is written at once */
+			size_t part = length < sizeof(word) ? length : sizeof(word) - 1;
+
+			memcpy(word, text, part);
+			word[part] = '\0';
+			put(list, word);
+			text += part;
+			length -= part;
+		} while (length);
+	}
+	putchar('\n');
+}
+
+static void put_heading(const struct list *list, const struct tally_catalog_entry *entry,
+			const struct tally_catalog_entry *last)
+{
+	bool same_kind = last && last->kind == entry->kind;
+	const char *now = entry->topic ? entry->topic : "",
+		   *then = last && last->topic ? last->topic : "";
+
+	if (entry->kind == TALLY_CATALOG_TRACEPOINT || entry->kind == TALLY_CATALOG_METRIC)
+		now = then = "";
+	if (same_kind && !strcmp(now, then))
+		return;
+	if (last)
+		putchar('\n');
+	printf("%ss", tally_catalog_kind_name(entry->kind));
+	if (*now) {
+		fputs(", ", stdout);
+		put(list, now);
+	}
+	fputs(":\n", stdout);
+}
+
+static void put_entry(const struct list *list, const struct tally_catalog_entry *entry)
+{
+	const char *text = list->details && entry->details ? entry->details : entry->brief;
+	int width = (int)strlen(entry->name);
+
+	fputs("  ", stdout);
+	put(list, entry->name);
+	if (entry->also) {
+		fputs(" OR ", stdout);
+		put(list, entry->also);
+		width += 4 + (int)strlen(entry->also);
+	}
+	printf("%*s [%s%s%s]\n", width < NAME_WIDTH ? NAME_WIDTH - width : 0, "",
+	       tally_catalog_kind_name(entry->kind), entry->deprecated ? ", deprecated" : "",
+	       entry->supported ? "" : ", not on this machine");
+	if (text && !list->quiet)
+		put_paragraph(list, text);
+	if (!list->details)
+		return;
+	if (entry->pmu && entry->kind == TALLY_CATALOG_VENDOR) {
+		fputs("        PMU: ", stdout);
+		put(list, entry->pmu);
+		putchar('\n');
+	}
+	if (entry->terms || entry->expression) {
+		fputs("        = ", stdout);
+		put(list, entry->terms ? entry->terms : entry->expression);
+		putchar('\n');
+	}
+	if (entry->groups) {
+		fputs("        groups: ", stdout);
+		put(list, entry->groups);
+		putchar('\n');
+	}
+}
+
+static size_t put_text(const struct list *list, const struct tally_catalog *catalog)
+{
+	const struct tally_catalog_entry *entry, *last = NULL;
+	size_t shown = 0;
+
+	for (size_t i = 0; (entry = tally_catalog_at(catalog, i)); i++) {
+		if (!is_chosen(list, entry))
+			continue;
+		shown++;
+		if (list->raw) { /* names only, for completion */
+			put(list, entry->name);
+			putchar('\n');
+			continue;
+		}
+		put_heading(list, entry, last);
+		put_entry(list, entry);
+		last = entry;
+	}
+	return shown;
+}
+
+static size_t put_json(const struct list *list, const struct tally_catalog *catalog)
+{
+	const struct tally_catalog_entry *entry;
+	size_t shown = 0;
+
+	fputs("[", stdout);
+	for (size_t i = 0; (entry = tally_catalog_at(catalog, i)); i++) {
+		if (!is_chosen(list, entry))
+			continue;
+		fputs(shown++ ? ",\n" : "\n", stdout);
+		tally_catalog_entry_json(entry, stdout); /* a write that fails is told at the end */
+	}
+	fputs("\n]\n", stdout);
+	return shown;
+}
+
+/* --- groups of metrics --- */
+
+static int in_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Each group's name once; a metric's are cut at ';'. */
+static size_t put_groups(const struct list *list, const struct tally_catalog *catalog)
+{
+	const struct tally_catalog_entry *entry;
+	char **names = NULL;
+	size_t count = 0, shown = 0;
+
+	for (size_t i = 0; (entry = tally_catalog_at(catalog, i)); i++) {
+		const char *at = is_chosen(list, entry) && entry->groups ? entry->groups : "";
+
+		while (*at) {
+			size_t length = strcspn(at, ";");
+			char **grown = reallocarray(names, count + 1, sizeof(*names));
+
+			if (!grown)
+				break;
+			names = grown;
+			names[count] = strndup(at, length);
+			count += names[count] && length;
+			at += length + (at[length] == ';');
+		}
+	}
+	if (count)
+		qsort(names, count, sizeof(*names), in_order);
+	for (size_t i = 0; i < count; i++) {
+		if (i + 1 == count || strcmp(names[i], names[i + 1]) != 0) {
+			put(list, names[i]);
+			putchar('\n');
+			shown++;
+		}
+		free(names[i]);
+	}
+	free(names);
+	return shown;
+}
+
+static int show(struct list *list, const struct tally_catalog *catalog)
+{
+	struct cli_pager pager;
+	const char *note;
+	size_t shown;
+
+	if (!list->quiet)
+		for (size_t i = 0; (note = tally_catalog_note(catalog, i)); i++)
+			cli_say("list", "%s", note);
+	list->harmless = isatty(STDOUT_FILENO);
+	cli_pager_start(&pager);
+	if (list->json)
+		shown = put_json(list, catalog);
+	else if (list->groups)
+		shown = put_groups(list, catalog);
+	else
+		shown = put_text(list, catalog);
+	cli_pager_finish(&pager);
+	if (shown || list->json || !list->pattern_count)
+		return CLI_OK;
+	cli_say("list", "no event or metric has '%s' in its name", list->patterns[0]);
+	return CLI_FAILED;
+}
+
+static int run(struct list *list)
+{
+	struct tally_catalog *catalog;
+	struct tally_error error;
+	int status;
+
+	if (tally_catalog_open(&list->from, &catalog, &error))
+		return cli_say_error("list", &error);
+	status = show(list, catalog);
+	tally_catalog_close(catalog);
+	return status;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS] [KIND|PATTERN]...", NULL};
+	const struct cli_usage usage = {
+	    .command = "list",
+	    .forms = forms,
+	    .about =
+		"Lists the events that -e takes and the metrics that -M takes: all, or those of a "
+		"KIND (hw, sw, cache, tool, pmu, vendor, metric, metricgroup, raw, "
+		"tracepoint), or those whose name, PMU or topic has PATTERN in it.",
+	    .mixed = true,
+	};
+	struct list list = {.from = {.size = sizeof(list.from)}};
+	const struct cli_option options[] = {
+	    {CLI_FLAG, 'l', "long", NULL, "long descriptions, and what each event stands for",
+	     .to = &list.details},
+	    {CLI_FLAG, 'v', "long-desc", NULL, "", .to = &list.details, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 'q', "quiet", NULL, "no descriptions, and not what could not be read",
+	     .to = &list.quiet},
+	    {CLI_FLAG, 0, "names", NULL, "names only, a line each", .to = &list.raw},
+	    {CLI_FLAG, 0, "deprecated", NULL, "events that have a newer name, too",
+	     .to = &list.deprecated},
+	    {CLI_FLAG, 0, "json", NULL, "a JSON array, an object each, with all that is known",
+	     .to = &list.json},
+	    {CLI_GROUP, .help = "Another machine"},
+	    {CLI_STRING, 0, "events", "DIR", "folders of vendor tables, DIR:DIR",
+	     .to = &list.from.events},
+	    {CLI_STRING, 0, "cpuid", "ID", "the CPU, as GenuineIntel-6-55-7",
+	     .to = &list.from.cpuid},
+	    {CLI_STRING, 0, "sysfs", "DIR", "instead of /sys", .to = &list.from.sysfs},
+	    {CLI_STRING, 0, "tracefs", "DIR", "instead of /sys/kernel/tracing",
+	     .to = &list.from.tracefs},
+	    {.kind = CLI_END},
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	list.patterns = calloc((size_t)argc + 1, sizeof(*list.patterns));
+	if (!list.patterns) {
+		cli_say("list", "out of memory");
+		return CLI_FAILED;
+	}
+	take_arguments(&list, argv, at, argc);
+	status = run(&list);
+	free(list.patterns);
+	return status;
+}
