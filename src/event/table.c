@@ -130,6 +130,7 @@ int tally_table_add(struct tally_table *table, const struct tally_table_event *e
 
 void tally_table_done(struct tally_table *table)
 {
+	tally_table_close(table->standard); /* whose text ours may be: not before the table's end */
 	tally_arena_done(&table->arena);
 	free(table->events);
 	free(table->names.slots);

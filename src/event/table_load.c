@@ -145,7 +145,8 @@ static int load_cpu_folder(struct tally_table *table, const char *root, const ch
 {
 	int result;
 
-	table->standard = calloc(1, sizeof(*table->standard));
+	if (!table->standard)
+		table->standard = calloc(1, sizeof(*table->standard));
 	if (!table->standard)
 		return -ENOMEM;
 	result = load_files(table->standard, root, false, error);
