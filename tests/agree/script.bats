@@ -18,7 +18,8 @@ same() { # file, options
 	shift
 	perf script -f -i "$file" "$@" 2>perf.err </dev/null | plain >perf.txt
 	"$TALLY" script -i "$file" "$@" 2>tally.err </dev/null | plain >tally.txt
-	[ -s perf.txt ] || { echo "perf shows nothing of $file $*"; cat perf.err; return 1; }
+	# What options choose may be nothing: which program was sampled where is chance.
+	[ -s perf.txt ] || [ $# -gt 0 ] || { echo "perf shows nothing of $file $*"; cat perf.err; return 1; }
 	cmp perf.txt tally.txt || { echo "$file $*"; diff perf.txt tally.txt | head; cat tally.err; return 1; }
 }
 
