@@ -20,6 +20,12 @@ bool tally_data_block_in_place(const struct tally_data *data, const struct tally
 	       block->bytes == map->data + (block->offset - base);
 }
 
+void tally_data_forget(const struct tally_data *data, const struct tally_block *block)
+{
+	if (tally_data_block_in_place(data, block))
+		tally_file_forget(block->bytes, 0, block->size);
+}
+
 int tally_data_read_at(const struct tally_data *data, uint64_t offset, void *to, size_t size)
 {
 	int fd = data->stream ? data->stream->fd : data->fd;

@@ -10,5 +10,6 @@ bool tally_data_block_in_place(const struct tally_data *data, const struct tally
 /* All `size` bytes from `offset` of the file on; callable by any thread.  0, -EIO when the file
  * became shorter, or another -errno. */
 int tally_data_read_at(const struct tally_data *data, uint64_t offset, void *to, size_t size);
-
+/* The block's bytes take no memory until they are looked at again, if they are the file's own. */
+void tally_data_forget(const struct tally_data *data, const struct tally_block *block);
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "file/read_at.h"
 #include "session/order.h"
 #include "session/plan.h"
 #include "session/resolver.h"
@@ -34,7 +35,8 @@ struct ordered_visit {
 	/* Who holds this one takes the next batch, and its number. */
 	pthread_mutex_t taking;
 	struct order order;
-	uint64_t taken; /* batches */
+	uint64_t taken;   /* batches */
+	size_t forgotten; /* pieces */
 	bool ended;
 
 	/* What is done, under `turn`; taken after `taking` when both are. */
@@ -73,6 +75,42 @@ static int wait_for_slot(struct ordered_visit *visit, uint64_t batch)
 	failure = visit->failure;
 	pthread_mutex_unlock(&visit->turn);
 	return failure;
+}
+
+/* Pieces that batches under way may still be about. */
+#define PIECES_KEPT 16U
+
+/* Pieces of the file that lie behind give their memory back: where batches come from is about the
+ * same place, and what is looked at later nevertheless comes back from the file. */
+static void forget_pieces(struct ordered_visit *visit, const struct order_batch *batch)
+{
+	const struct tally_session *session = visit->session;
+	size_t least = session->piece_count, from, until;
+
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->places[i] >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS) < least)
+			least = batch->places[i] >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS);
+	until = least > PIECES_KEPT ? least - PIECES_KEPT : 0;
+	pthread_mutex_lock(&visit->turn);
+	from = visit->forgotten;
+	if (until < from + SESSION_FORGET_SIZE / SESSION_PIECE_SIZE)
+		until = from;
+	else
+		visit->forgotten = until;
+	pthread_mutex_unlock(&visit->turn);
+	while (from < until) {
+		struct tally_block block = {
+		    .bytes = session->pieces[from].bytes,
+		    .offset = session->pieces[from].offset,
+		};
+
+		/* As long as they are neighbours. */
+		for (; from < until && session->pieces[from].bytes == block.bytes + block.size &&
+		       session->pieces[from].offset == block.offset + block.size;
+		     from++)
+			block.size += session->pieces[from].size;
+		tally_data_forget(session->data, &block);
+	}
 }
 
 /* The next batch and its number: 1, 0 at the end, -errno. */
@@ -252,6 +290,7 @@ static int work(void *context, unsigned number, size_t share)
 		result = show_batch(visit, number, (unsigned)(batch % visit->slots));
 		if (result >= 0)
 			result = end_batch(visit, batch);
+		forget_pieces(visit, &worker->batch);
 		/* Progress is told by the caller's own thread. */
 		if (result >= 0 && !number && session_progress(visit->session, passed))
 			result = -ECANCELED;

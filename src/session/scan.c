@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "file/read_at.h"
 
 int tally_session_event_of(const struct tally_session *session, struct session_id_cache *cache,
 			   const struct tally_record *record)
@@ -180,10 +181,25 @@ static void take_sample(struct scan *scan, const struct tally_record *record)
 		scan_time(scan, load_u64(record->bytes + time_at));
 }
 
+/* The memory of what was walked over is given back. */
+static void forget(struct scan *scan, size_t end)
+{
+	const struct tally_block seen = {
+	    .bytes = scan->block.bytes + scan->forgotten,
+	    .size = end - scan->forgotten,
+	    .offset = scan->block.offset + scan->forgotten,
+	};
+
+	tally_data_forget(scan->session->data, &seen);
+	scan->forgotten = end;
+}
+
 static int end_piece(struct scan *scan, size_t end)
 {
 	int result = tally_scan_add_piece(scan, end);
 
+	if (scan->copies_sides && end - scan->forgotten >= SESSION_FORGET_SIZE)
+		forget(scan, end);
 	if (!result && session_progress(scan->session, scan->block.offset + end))
 		result = -ECANCELED;
 	return result;
@@ -197,7 +213,7 @@ static int walk_block(struct scan *scan, size_t *ret_bad)
 	int result = 0;
 	size_t at = 0;
 
-	scan->piece_at = 0;
+	scan->piece_at = scan->forgotten = 0;
 	*ret_bad = SIZE_MAX;
 	while (!result && at < scan->block.size) {
 		if (!tally_block_record(&scan->block, at, &record)) {
@@ -280,6 +296,18 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 	return 0;
 }
 
+/* The records' bytes stay until the processes are built. */
+static int keep_sides(struct tally_session *session, struct scan *scan)
+{
+	session->side_bytes = calloc(1, sizeof(*session->side_bytes));
+	if (!session->side_bytes)
+		return -ENOMEM;
+	session->side_bytes_count = 1;
+	session->side_bytes[0] = scan->side_bytes;
+	scan->side_bytes = (struct tally_arena){0};
+	return 0;
+}
+
 /* Block by block, and over damaged places. */
 static int scan_blocks(struct tally_session *session, struct tally_error *error)
 {
@@ -290,6 +318,7 @@ static int scan_blocks(struct tally_session *session, struct tally_error *error)
 		return session_failed(session, -ENOMEM, error);
 	tally_scan_init(scan, session);
 	scan->has_last_time = true; /* 0 before any was told */
+	scan->copies_sides = true;
 	scan->event_samples = calloc(session->event_count + 1, sizeof(*scan->event_samples));
 	tally_data_rewind(session->data);
 	more = scan->event_samples ? tally_data_next(session->data, &scan->block, error)
@@ -307,7 +336,7 @@ static int scan_blocks(struct tally_session *session, struct tally_error *error)
 		else
 			more = tally_data_next(session->data, &scan->block, error);
 	}
-	if (!more && tally_scan_take(session, scan, 1))
+	if (!more && (tally_scan_take(session, scan, 1) || keep_sides(session, scan)))
 		more = session_failed(session, -ENOMEM, error);
 	tally_scan_done(scan);
 	free(scan);

@@ -12,6 +12,7 @@ struct scan {
 	uint64_t last_time; /* of the last record that told it: for those that do not */
 	bool has_last_time;
 	bool asked_before; /* a record needed the time of one before the walk's start */
+	size_t forgotten;  /* so much of the block */
 	bool copies_sides; /* the bytes walked over will not stay */
 	struct tally_arena side_bytes;
 	struct tally_session_counts counts; /* by_type, throttled, unusable */

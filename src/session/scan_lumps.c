@@ -253,6 +253,7 @@ static int take_parts(struct tally_session *session, struct part *parts, size_t 
 
 	session->lumps = calloc(count, sizeof(*session->lumps));
 	session->side_bytes = calloc(count, sizeof(*session->side_bytes));
+	session->side_bytes_count = session->side_bytes ? count : 0;
 	if (!scans || !session->lumps || !session->side_bytes) {
 		free(scans);
 		return -ENOMEM;

@@ -97,7 +97,7 @@ void tally_session_drop_lumps(struct tally_session *session)
 
 static void free_side_bytes(struct tally_session *session)
 {
-	for (size_t i = 0; session->side_bytes && i < session->lump_part_count; i++)
+	for (size_t i = 0; session->side_bytes && i < session->side_bytes_count; i++)
 		tally_arena_done(&session->side_bytes[i]);
 	free(session->side_bytes);
 	session->side_bytes = NULL;

@@ -62,6 +62,7 @@ struct tally_session {
 	/* Of sessions that lump, by part of the file; NULL: samples are read again, each. */
 	struct lumps *lumps;
 	struct tally_arena *side_bytes; /* until the processes are built */
+	size_t side_bytes_count;
 	size_t lump_part_count;
 
 	struct tally_process_table *processes;
@@ -79,6 +80,9 @@ int tally_session_event_of(const struct tally_session *session, struct session_i
 			   const struct tally_record *record);
 /* sides.c: sorts by time, keeping the order of equals; 0 or -ENOMEM. */
 int tally_session_sort_sides(struct session_side *sides, size_t count);
+
+/* So much of the file is forgotten at a time: each time stops all threads for a moment. */
+#define SESSION_FORGET_SIZE ((size_t)4 << 20)
 
 /* Long records are a miss of the caches each, as one tells only where the next one is; so a walk
  * asks for what lies some records ahead before it is known what it is.  Short ones the processor
