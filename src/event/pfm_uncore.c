@@ -97,15 +97,15 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Whether the second and third register are one filter of 64 bits: events of C-boxes and CHAs that
- * look transactions up by opcode (0x34 LLC_LOOKUP, 0x35 and 0x36 TOR_*).  PMUs from Ivy Bridge EP
- * on; the first of this kind, Sandy Bridge EP, and Knights Landing have one filter register. */
+/* Whether the second and third register are one filter of 64 bits: events that look transactions up
+ * by opcode (0x34 LLC_LOOKUP, 0x35 and 0x36 TOR_*), of C-boxes from Ivy Bridge EP to Broadwell and
+ * of Skylake's CHAs.  Those of Knights Landing, Ice Lake and Sapphire Rapids have none. */
 static bool has_wide_filter(const char *pmu, uint64_t config)
 {
 	uint64_t code = config & 0xff;
 	bool lookup = code >= 0x34 && code <= 0x36;
 
-	if (begins(pmu, "skx_unc_cha") || begins(pmu, "icx_unc_cha") || begins(pmu, "spr_unc_cha"))
+	if (begins(pmu, "skx_unc_cha"))
 		return lookup;
 	if (begins(pmu, "ivbep_unc_cbo") || begins(pmu, "hswep_unc_cbo") ||
 	    begins(pmu, "bdx_unc_cbo"))
