@@ -13,7 +13,7 @@
 #include "say.h"
 
 struct encode {
-	const char *sysfs, *tracefs, *cpuid, *command;
+	const char *sysfs, *tracefs, *command;
 	bool json, verbose;
 	struct tally_event_options options;
 };
@@ -286,8 +286,6 @@ int cmd_encode(int argc, char **argv)
 	     .to = &encode.command},
 	    {CLI_STRING, 0, "sysfs", "DIR", "another machine's /sys", .to = &encode.sysfs},
 	    {CLI_STRING, 0, "tracefs", "DIR", "another machine's tracefs", .to = &encode.tracefs},
-	    {CLI_STRING, 0, "cpuid", "ID", "another machine's CPU, for vendor tables",
-	     .to = &encode.cpuid},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);

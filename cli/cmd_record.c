@@ -31,16 +31,64 @@ struct record {
 
 /* --- options that are more than a word --- */
 
+/* What an event asks of the recorder that it cannot do yet, in words; NULL: nothing. */
+static const char *cannot_record(const struct tally_event *event)
+{
+	static const struct {
+		uint32_t term;
+		const char *name;
+	} terms[] = {
+	    {TALLY_TERM_TIME, "time"},
+	    {TALLY_TERM_CALL_GRAPH, "call-graph"},
+	    {TALLY_TERM_STACK_SIZE, "stack-size"},
+	    {TALLY_TERM_MAX_STACK, "max-stack"},
+	    {TALLY_TERM_MAX_EVENTS, "nr"},
+	    {TALLY_TERM_INHERIT, "inherit"},
+	    {TALLY_TERM_OVERWRITE, "overwrite"},
+	    {TALLY_TERM_PERCORE, "percore"},
+	    {TALLY_TERM_AUX_OUTPUT, "aux-output"},
+	    {TALLY_TERM_AUX_SAMPLE_SIZE, "aux-sample-size"},
+	    {TALLY_TERM_DRIVER, "@driver"},
+	};
+
+	if (event->tool)
+		return "is counted by the tool itself and cannot be sampled";
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++)
+		if (event->terms.given & terms[i].term)
+			return terms[i].name;
+	return NULL;
+}
+
 static int take_event(void *to, const char *value, bool on, struct tally_error *error)
 {
 	struct tally_event_options options = {.size = sizeof(options)};
+	struct tally_event_list *list = to;
+	size_t before = list->count;
+	int result;
 
 	if (!on) {
 		tally_event_list_done(to);
 		*(struct tally_event_list *)to = (struct tally_event_list){0};
 		return 0;
 	}
-	return tally_event_list_append(to, value, &options, error);
+	result = tally_event_list_append(to, value, &options, error);
+	for (size_t i = before; !result && i < list->count; i++) {
+		const struct tally_event *event = &list->events[i];
+		const char *cannot = cannot_record(event);
+
+		if (event->warning)
+			cli_say("record", "%s", event->warning);
+		if (!cannot)
+			continue;
+		error->code = result = -EOPNOTSUPP;
+		error->position = -1;
+		(void)snprintf(error->text, sizeof(error->text),
+			       event->tool ? "%s %s"
+					   : "%s: this version does not record the term '%s'; "
+					     "leave it out",
+			       event->name, cannot);
+	}
+	return result;
 }
 
 static int fail(struct tally_error *error, const char *format, const char *value)

@@ -397,7 +397,7 @@ static const char *pmu_of(const struct object *object)
 	made = tally_arena_alloc(arena, unit->length + sizeof("uncore_"));
 	if (!made)
 		return NULL;
-	memcpy(made, "uncore_", 7);
+	memcpy(made, "uncore_", sizeof("uncore_"));
 	for (size_t i = 0; i < unit->length; i++) {
 		char byte = unit->at[i];
 

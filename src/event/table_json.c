@@ -313,7 +313,7 @@ static int read_native(struct reader *reader)
 	if (take(reader, '}'))
 		return 0;
 	do {
-		struct table_field key;
+		struct table_field key = {0};
 		int result = read_key(reader, &key);
 
 		if (result)

@@ -104,13 +104,16 @@ static bool begin(struct file_cursor *at)
 const char *tally_file_tracepoint_name(struct tally_arena *arena, struct tally_block tracing,
 				       uint64_t id)
 {
-	struct file_cursor at = {.at = tracing.bytes, .end = tracing.bytes + tracing.size};
+	struct file_cursor at = {.at = tracing.bytes, .end = tracing.bytes};
 	struct sized system = {"ftrace", 6}, name;
 	struct tally_buf made = {0};
 	const char *result = NULL;
 	bool found;
 
-	if (!tracing.size || !begin(&at))
+	if (!tracing.size)
+		return NULL;
+	at.end += tracing.size;
+	if (!begin(&at))
 		return NULL;
 	found = find_in(&at, id, &name);
 	for (uint32_t left = found ? 0 : cursor_count(&at, 5); left && !at.failed && !found;

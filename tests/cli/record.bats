@@ -337,3 +337,12 @@ need_tracepoints() {
 	"$TALLY" record -q -e cpu-clock -o n.data -- bash -c 'nice; ulimit -n; ls /proc/self/fd | wc -l' >under
 	diff plain under
 }
+
+@test "what an event asks of the recorder and it cannot do is refused, not left out" {
+	for event in duration_time 'cpu-clock/call-graph=fp/' 'cpu-clock/no-inherit/'; do
+		run --separate-stderr "$TALLY" record -e "$event" -o refused.data -- true
+		[ "$status" = 2 ]
+		[ "${#stderr_lines[@]}" = 1 ]
+		[ ! -e refused.data ]
+	done
+}
