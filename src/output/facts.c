@@ -20,7 +20,7 @@ int tally_facts_put(struct tally_buf *text, FILE *out)
 
 int tally_facts_put_harmless(struct tally_buf *text, FILE *out)
 {
-	const char *at = (const char *)text->data, *end = at + text->size;
+	const char *at = text->size ? (const char *)text->data : "", *end = at + text->size;
 	struct tally_buf harmless = {.failed = text->failed};
 
 	while (at < end) {
