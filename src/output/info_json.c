@@ -57,12 +57,7 @@ static void add_recorder(struct json *json, const struct tally_data_info *info)
 		json_text(json, info->cmdline[i]);
 	json_array_end(json);
 	json_key(json, "meta_info");
-	json_object(json);
-	for (size_t i = 0; i < info->meta_info.count; i++) {
-		json_key_text(json, info->meta_info.pair[i].key);
-		json_text(json, info->meta_info.pair[i].value);
-	}
-	json_object_end(json);
+	tally_info_pairs_json(json, &info->meta_info);
 	json_object_end(json);
 }
 

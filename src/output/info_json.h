@@ -5,6 +5,8 @@
 #include <tally/data.h>
 #include "output/json.h"
 
+/* An object with a member a pair. */
+void tally_info_pairs_json(struct json *json, const struct tally_data_pairs *pairs);
 /* The members of "machine". */
 void tally_info_machine_json(struct json *json, const struct tally_data_info *info);
 /* "build_ids", "bpf_programs", "files": arrays with their keys. */

@@ -66,17 +66,22 @@ static void add_memory(struct json *json, const struct tally_data_info *info)
 	json_array_end(json);
 }
 
+void tally_info_pairs_json(struct json *json, const struct tally_data_pairs *pairs)
+{
+	json_object(json);
+	for (size_t i = 0; i < pairs->count; i++) {
+		json_key_text(json, pairs->pair[i].key);
+		json_text(json, pairs->pair[i].value);
+	}
+	json_object_end(json);
+}
+
 static void add_caps(struct json *json, const struct tally_data_pmu_caps *caps)
 {
 	json_object(json);
 	json_key_string(json, "pmu", caps->pmu);
 	json_key(json, "caps");
-	json_object(json);
-	for (size_t i = 0; i < caps->caps.count; i++) {
-		json_key_text(json, caps->caps.pair[i].key);
-		json_text(json, caps->caps.pair[i].value);
-	}
-	json_object_end(json);
+	tally_info_pairs_json(json, &caps->caps);
 	json_object_end(json);
 }
 
