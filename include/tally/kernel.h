@@ -104,6 +104,12 @@ int tally_fd_pause_output(int fd, bool pause);
 int tally_fd_query_bpf(int fd, uint32_t *ids, uint32_t room, uint32_t *ret_count);
 int tally_fd_modify(int fd, const struct tally_attr *attr);
 
+/* prctl(2)'s PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: every group that the calling thread has
+ * opened, on whatever target, goes on or stops.  Events that others opened on it are not touched.
+ */
+int tally_prctl_enable(void);
+int tally_prctl_disable(void);
+
 /* One read(2) of a counter or group in any read_format, taken apart.  `words` holds the raw words
  * and must outlive *ret; room in words. Returns 0, -ENOSPC, or -errno. */
 struct tally_read;

@@ -5,6 +5,8 @@
 #include <tally/abi.h>
 #include <tally/attr.h>
 #include <tally/catalog.h>
+#include <tally/count.h>
+#include <tally/counter.h>
 #include <tally/data.h>
 #include <tally/error.h>
 #include <tally/event.h>

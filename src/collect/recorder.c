@@ -112,11 +112,24 @@ static uint64_t memory_bytes(void)
 static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 {
 	const struct tally_recorder_options *options = &recorder->options;
+	struct tally_targets_asked asked = {
+	    .root = "",
+	    .command = recorder->workload.pid,
+	    .pids = options->pids,
+	    .pid_count = options->pid_count,
+	    .tids = options->tids,
+	    .tid_count = options->tid_count,
+	    .by_uid = options->by_uid,
+	    .uid = options->uid,
+	    .system_wide = options->system_wide,
+	    .cpus = options->cpus,
+	    .cpu_count = options->cpu_count,
+	};
 	struct tally_ring_sizes sizes;
 	size_t online;
 	int result;
 
-	result = tally_targets_make(options, "", recorder->workload.pid, &recorder->targets, error);
+	result = tally_targets_make(&asked, &recorder->targets, error);
 	if (result)
 		return result;
 	result = tally_plan_make(options, &recorder->limits, &recorder->targets, &recorder->notice,

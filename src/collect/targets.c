@@ -115,12 +115,12 @@ static pid_t process_of(const char *root, pid_t tid)
 	return pid;
 }
 
-static int add_pids(struct tally_targets *targets, const struct tally_recorder_options *options,
-		    const char *root, struct tally_error *error)
+static int add_pids(struct tally_targets *targets, const struct tally_targets_asked *asked,
+		    struct tally_error *error)
 {
-	for (size_t i = 0; i < options->pid_count; i++) {
+	for (size_t i = 0; i < asked->pid_count; i++) {
 		size_t before = targets->tid_count;
-		int result = add_threads(targets, root, options->pids[i]);
+		int result = add_threads(targets, asked->root, asked->pids[i]);
 
 		if (result)
 			return tally_fail(error, result, -1, "out of memory");
@@ -128,64 +128,64 @@ static int add_pids(struct tally_targets *targets, const struct tally_recorder_o
 			return tally_fail(error, -ESRCH, -1,
 					  "no process %d: it has ended or was never there "
 					  "(pgrep -l NAME finds the running ones)",
-					  options->pids[i]);
+					  asked->pids[i]);
 	}
 	return 0;
 }
 
-static int add_tids(struct tally_targets *targets, const struct tally_recorder_options *options,
-		    const char *root, struct tally_error *error)
+static int add_tids(struct tally_targets *targets, const struct tally_targets_asked *asked,
+		    struct tally_error *error)
 {
-	for (size_t i = 0; i < options->tid_count; i++) {
-		pid_t pid = process_of(root, options->tids[i]);
+	for (size_t i = 0; i < asked->tid_count; i++) {
+		pid_t pid = process_of(asked->root, asked->tids[i]);
 
 		if (pid <= 0)
 			return tally_fail(error, -ESRCH, -1,
 					  "no thread %d: it has ended or was never there "
 					  "(ls /proc/PID/task shows a process's threads)",
-					  options->tids[i]);
-		if (add(&targets->tids, &targets->tid_count, options->tids[i]) ||
+					  asked->tids[i]);
+		if (add(&targets->tids, &targets->tid_count, asked->tids[i]) ||
 		    add(&targets->pids, &targets->pid_count, pid))
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
 	}
 	return 0;
 }
 
-static int add_user(struct tally_targets *targets, const struct tally_recorder_options *options,
-		    const char *root, struct tally_error *error)
+static int add_user(struct tally_targets *targets, const struct tally_targets_asked *asked,
+		    struct tally_error *error)
 {
 	char path[PATH_MAX];
 	pid_t *list = NULL;
 	size_t count = 0;
 	int result;
 
-	snprintf(path, sizeof(path), "%s/proc", root);
+	snprintf(path, sizeof(path), "%s/proc", asked->root);
 	result = tally_targets_list(path, &list, &count);
 	if (result)
 		return tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
 	for (size_t i = 0; i < count && !result; i++) {
 		struct stat status;
 
-		snprintf(path, sizeof(path), "%s/proc/%d", root, list[i]);
-		if (!stat(path, &status) && status.st_uid == options->uid)
-			result = add_threads(targets, root, list[i]);
+		snprintf(path, sizeof(path), "%s/proc/%d", asked->root, list[i]);
+		if (!stat(path, &status) && status.st_uid == asked->uid)
+			result = add_threads(targets, asked->root, list[i]);
 	}
 	free(list);
 	if (result)
 		return tally_fail(error, result, -1, "out of memory");
 	if (!targets->tid_count)
 		return tally_fail(error, -ESRCH, -1, "user %u runs no process now",
-				  (unsigned)options->uid);
+				  (unsigned)asked->uid);
 	return 0;
 }
 
-static int choose_cpus(struct tally_targets *targets, const struct tally_recorder_options *options,
-		       const char *root, struct tally_error *error)
+static int choose_cpus(struct tally_targets *targets, const struct tally_targets_asked *asked,
+		       struct tally_error *error)
 {
 	char *text, path[PATH_MAX];
 	int result;
 
-	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", asked->root);
 	result = tally_fs_read(path, 65536, &text, NULL);
 	if (!result) {
 		result = tally_text_cpu_list(text, &targets->cpus, &targets->cpu_count);
@@ -195,19 +195,19 @@ static int choose_cpus(struct tally_targets *targets, const struct tally_recorde
 		return tally_fail(error, result ? result : -ENOENT, -1,
 				  "%s: the list of CPUs cannot be read (is /sys mounted?): %s",
 				  path, strerror(result ? -result : ENOENT));
-	if (!options->cpu_count)
+	if (!asked->cpu_count)
 		return 0;
-	for (size_t i = 0; i < options->cpu_count; i++)
-		if (!bsearch(&options->cpus[i], targets->cpus, targets->cpu_count, sizeof(uint32_t),
+	for (size_t i = 0; i < asked->cpu_count; i++)
+		if (!bsearch(&asked->cpus[i], targets->cpus, targets->cpu_count, sizeof(uint32_t),
 			     by_cpu))
 			return tally_fail(error, -ENODEV, -1,
 					  "CPU %u is not online (%s lists those that are)",
-					  options->cpus[i], path);
+					  asked->cpus[i], path);
 	/* Keeps those that were asked for, in ascending order and once each. */
 	result = 0;
 	for (size_t i = 0; i < targets->cpu_count; i++)
-		for (size_t j = 0; j < options->cpu_count; j++)
-			if (options->cpus[j] == targets->cpus[i]) {
+		for (size_t j = 0; j < asked->cpu_count; j++)
+			if (asked->cpus[j] == targets->cpus[i]) {
 				targets->cpus[result++] = targets->cpus[i];
 				break;
 			}
@@ -215,39 +215,38 @@ static int choose_cpus(struct tally_targets *targets, const struct tally_recorde
 	return 0;
 }
 
-static int choose_threads(struct tally_targets *targets,
-			  const struct tally_recorder_options *options, const char *root,
-			  pid_t command, struct tally_error *error)
+static int choose_threads(struct tally_targets *targets, const struct tally_targets_asked *asked,
+			  struct tally_error *error)
 {
 	int result = 0;
 
 	/* A list of CPUs alone, or with a command, watches all that runs on them, as in perf. */
-	targets->system_wide = options->system_wide || (options->cpu_count && !options->pid_count &&
-							!options->tid_count && !options->by_uid);
+	targets->system_wide = asked->system_wide || (asked->cpu_count && !asked->pid_count &&
+						      !asked->tid_count && !asked->by_uid);
 	if (targets->system_wide) {
-		if (options->pid_count || options->tid_count || options->by_uid)
+		if (asked->pid_count || asked->tid_count || asked->by_uid)
 			return tally_fail(error, -EINVAL, -1,
 					  "the whole system and single processes or threads "
-					  "cannot be recorded at once: give one of them");
+					  "cannot be measured at once: give one of them");
 		return add(&targets->tids, &targets->tid_count, -1)
 			   ? tally_fail(error, -ENOMEM, -1, "out of memory")
 			   : 0;
 	}
-	if (options->pid_count)
-		result = add_pids(targets, options, root, error);
-	if (!result && options->tid_count)
-		result = add_tids(targets, options, root, error);
-	if (!result && options->by_uid)
-		result = add_user(targets, options, root, error);
+	if (asked->pid_count)
+		result = add_pids(targets, asked, error);
+	if (!result && asked->tid_count)
+		result = add_tids(targets, asked, error);
+	if (!result && asked->by_uid)
+		result = add_user(targets, asked, error);
 	if (result)
 		return result;
 	if (!targets->tid_count) {
-		if (!command)
+		if (!asked->command)
 			return tally_fail(error, -EINVAL, -1,
-					  "nothing to record: give a command, processes, "
+					  "nothing to measure: give a command, processes, "
 					  "threads, a user or the whole system");
 		targets->command = true;
-		return add(&targets->tids, &targets->tid_count, command)
+		return add(&targets->tids, &targets->tid_count, asked->command)
 			   ? tally_fail(error, -ENOMEM, -1, "out of memory")
 			   : 0;
 	}
@@ -256,14 +255,14 @@ static int choose_threads(struct tally_targets *targets,
 	return 0;
 }
 
-int tally_targets_make(const struct tally_recorder_options *options, const char *root,
-		       pid_t command, struct tally_targets *ret, struct tally_error *error)
+int tally_targets_make(const struct tally_targets_asked *asked, struct tally_targets *ret,
+		       struct tally_error *error)
 {
 	struct tally_targets targets = {0};
-	int result = choose_cpus(&targets, options, root, error);
+	int result = asked->any_cpu ? 0 : choose_cpus(&targets, asked, error);
 
 	if (!result)
-		result = choose_threads(&targets, options, root, command, error);
+		result = choose_threads(&targets, asked, error);
 	if (result) {
 		tally_targets_done(&targets);
 		return result;

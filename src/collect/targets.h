@@ -1,4 +1,4 @@
-/* What is recorded: threads and CPUs. */
+/* What is recorded or counted: threads and CPUs. */
 #ifndef TALLY_COLLECT_TARGETS_H
 #define TALLY_COLLECT_TARGETS_H
 
@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <tally/error.h>
-#include <tally/recorder.h>
 
 struct tally_targets {
 	bool system_wide;
@@ -20,9 +19,23 @@ struct tally_targets {
 	size_t cpu_count;
 };
 
-/* `command` is the held child, or 0.  -ESRCH, -EINVAL, -EACCES with words. */
-int tally_targets_make(const struct tally_recorder_options *options, const char *root,
-		       pid_t command, struct tally_targets *ret, struct tally_error *error);
+/* What was asked for; borrowed. */
+struct tally_targets_asked {
+	const char *root; /* the folder that holds proc and sys; "" for / */
+	pid_t command;    /* the held child, or 0 */
+	const pid_t *pids, *tids;
+	size_t pid_count, tid_count;
+	bool by_uid;
+	uid_t uid;
+	bool system_wide;
+	const uint32_t *cpus; /* none: all that are online */
+	size_t cpu_count;
+	bool any_cpu; /* threads wherever they run: CPUs are not looked at */
+};
+
+/* -ESRCH, -EINVAL, -EACCES with words. */
+int tally_targets_make(const struct tally_targets_asked *asked, struct tally_targets *ret,
+		       struct tally_error *error);
 void tally_targets_done(struct tally_targets *targets);
 
 /* Numbers that name entries of a folder of procfs, ascending; the caller's to free(). */

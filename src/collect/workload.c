@@ -136,7 +136,7 @@ int tally_workload_start(struct tally_workload *workload)
 	if (got != sizeof(error) || error <= 0)
 		return 0;
 	/* It is about to leave with the status that tells; a signal now would hide that. */
-	while (!workload->ended && waitpid(workload->pid, &workload->status, 0) < 0)
+	while (!workload->ended && wait4(workload->pid, &workload->status, 0, &workload->usage) < 0)
 		if (errno != EINTR)
 			break;
 	workload->ended = true;
@@ -146,7 +146,7 @@ int tally_workload_start(struct tally_workload *workload)
 bool tally_workload_check(struct tally_workload *workload)
 {
 	if (workload->pid && !workload->ended) {
-		pid_t got = waitpid(workload->pid, &workload->status, WNOHANG);
+		pid_t got = wait4(workload->pid, &workload->status, WNOHANG, &workload->usage);
 
 		/* -1: somebody else has waited for it; how it ended cannot be known any more. */
 		if (got < 0 && errno == ECHILD)
@@ -167,7 +167,8 @@ void tally_workload_done(struct tally_workload *workload)
 	if (workload->failed_fd >= 0)
 		close(workload->failed_fd);
 	while (!workload->ended)
-		if (waitpid(workload->pid, &workload->status, 0) == workload->pid || errno != EINTR)
+		if (wait4(workload->pid, &workload->status, 0, &workload->usage) == workload->pid ||
+		    errno != EINTR)
 			workload->ended = true;
 	if (workload->pid_fd >= 0)
 		close(workload->pid_fd);

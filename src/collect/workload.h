@@ -3,6 +3,7 @@
 #define TALLY_COLLECT_WORKLOAD_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <tally/error.h>
 
@@ -12,7 +13,8 @@ struct tally_workload {
 	int failed_fd; /* gives the errno of a failed exec, or ends at a good one */
 	int pid_fd;    /* readable when the child ended; -1: the kernel has none */
 	bool ended;
-	int status; /* as waitpid(2) gives it, once ended */
+	int status;          /* as waitpid(2) gives it, once ended */
+	struct rusage usage; /* once ended */
 };
 
 /* The name that the held child has until it runs the command. */

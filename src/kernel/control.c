@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 
 /* Later than the headers of Debian 12 may know; numbers from include/uapi/linux/perf_event.h. */
 #ifndef PERF_EVENT_IOC_MODIFY_ATTRIBUTES
@@ -116,4 +117,14 @@ int tally_fd_modify(int fd, const struct tally_attr *attr)
 
 	sized.size = tally_attr_min_size(attr);
 	return control(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (uintptr_t)&sized);
+}
+
+int tally_prctl_enable(void)
+{
+	return prctl(PR_TASK_PERF_EVENTS_ENABLE) ? -errno : 0;
+}
+
+int tally_prctl_disable(void)
+{
+	return prctl(PR_TASK_PERF_EVENTS_DISABLE) ? -errno : 0;
 }

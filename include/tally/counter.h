@@ -1,0 +1,137 @@
+/* Counter sets: events over targets, read as an array of counts [event][place].
+ *
+ *	tally_event_list_parse("{cycles,instructions},page-faults", ...) -> events
+ *	tally_counters_open(&options, &set, &error)      nothing counts yet
+ *	tally_counters_enable(set); work(); tally_counters_disable(set);
+ *	tally_counters_read(set, counts)                 counts[event * places + place]
+ *
+ * A place is a thread, a CPU, or a cgroup on a CPU.  One event on one place is one descriptor of
+ *the kernel; those of a group are on the hardware together and are read in one read(2). */
+#ifndef TALLY_COUNTER_H
+#define TALLY_COUNTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <tally/attr.h>
+#include <tally/count.h>
+#include <tally/error.h>
+#include <tally/event.h>
+
+#pragma GCC visibility push(default)
+
+struct tally_counters;
+
+struct tally_counters_options {
+	size_t size; /* sizeof of this struct */
+	const struct tally_event_list *events;
+	const char *root; /* the folder that holds proc and sys; NULL: "/" */
+	/* Targets.  None: the calling thread.  A command is forked by tally_counters_open() and
+	 * held until tally_counters_start(); with a list of CPUs or system_wide it is only run.
+	 * CPUs alone are the whole of these CPUs; with threads, these threads there, a place each.
+	 * cgroups are folders below the perf_event hierarchy ("/" or "": its top), each counted on
+	 * each CPU. */
+	char *const *command; /* argv, NULL-terminated */
+	const pid_t *pids, *tids;
+	size_t pid_count, tid_count;
+	bool by_uid;
+	uid_t uid;
+	bool system_wide;
+	const uint32_t *cpus;
+	size_t cpu_count;
+	const char *const *cgroups;
+	size_t cgroup_count;
+	bool no_inherit; /* children and threads that the targets start are not counted */
+	bool delayed;    /* a command counts from tally_counters_enable() on, not from its exec */
+	bool user_only;  /* where rights do not reach the kernel's side, the user's side is counted,
+			  * but for events with a privilege modifier; tally_counters_event() tells */
+	bool strict;     /* an event that cannot be counted fails the opening */
+};
+
+/* Opens all.  Events that cannot be counted stay in the set, their counts saying so, and
+ * tally_counters_why() says why; but it fails when descriptors or memory do not suffice (-EMFILE,
+ * -ENFILE, -ENOMEM: the text names the limit that is too low), when no target is there (-ESRCH),
+ * and on bad options.  RLIMIT_NOFILE is raised as needed and allowed.  The options are copied, but
+ * for `command` and `root`, borrowed until close. */
+int tally_counters_open(const struct tally_counters_options *options, struct tally_counters **ret,
+			struct tally_error *error);
+/* Ends a command that still runs, and closes all descriptors.  NULL is fine. */
+void tally_counters_close(struct tally_counters *set);
+
+size_t tally_counters_event_count(const struct tally_counters *set);
+size_t tally_counters_place_count(const struct tally_counters *set);
+
+struct tally_counters_place {
+	int cpu;       /* -1: whichever it runs on */
+	pid_t tid;     /* -1: all that runs on `cpu`; 0: the thread that opened the set */
+	size_t cgroup; /* its index in options->cgroups; SIZE_MAX: none */
+};
+struct tally_counters_place tally_counters_place(const struct tally_counters *set, size_t place);
+
+struct tally_counters_event {
+	const char *name;       /* with ":u" when only user space is counted; the set's */
+	struct tally_attr attr; /* as opened */
+	uint32_t given_up;      /* TALLY_RELAXED_* bits of <tally/kernel.h> */
+	uint32_t leader;        /* a weak group that did not fit has fallen apart */
+	size_t opened;          /* places where it counts */
+};
+struct tally_counters_event tally_counters_event(const struct tally_counters *set, size_t event);
+
+/* Why an event has no count at a place, in words with what to do; the code is 0 and the text empty
+ * when it has one.  What the kernel says is asked anew, so that this costs time. */
+int tally_counters_why(const struct tally_counters *set, size_t event, size_t place,
+		       struct tally_error *ret);
+
+/* The descriptor, the set's, for what tally_fd_*() of <tally/kernel.h>, poll(2) and fcntl(2) can do
+ * with it.  -EBADF when it is not open. */
+int tally_counters_fd(const struct tally_counters *set, size_t event, size_t place);
+
+/* Lets the held command run; what is not `delayed` counts from its exec on (on its CPUs, from here
+ * on).  -errno of the exec, with words.  -EINVAL without a command. */
+int tally_counters_start(struct tally_counters *set, struct tally_error *error);
+
+struct tally_counters_command {
+	pid_t pid;
+	int pid_fd; /* poll(2)s readable when it has ended; -1: this kernel has none; the set's */
+	bool ended;
+	int status;          /* as waitpid(2) gives it, once ended */
+	struct rusage usage; /* of it and of the children that it waited for, once ended */
+};
+/* How the command is; never waits.  -ENOENT without one. */
+int tally_counters_command(struct tally_counters *set, struct tally_counters_command *ret);
+/* Waits for the command's end: 1, or 0 when `timeout_ms` went by (-1: no limit); -EINTR when a
+ * signal came, so that a handler's mark can be looked at; -ENOENT without a command. */
+int tally_counters_wait(struct tally_counters *set, int timeout_ms);
+/* Whether any of the targets is still there; CPUs, cgroups and the calling thread always are. */
+bool tally_counters_alive(const struct tally_counters *set);
+
+/* All events of the set, everywhere; a group as one.  0 or the first -errno. */
+int tally_counters_enable(struct tally_counters *set);
+int tally_counters_disable(struct tally_counters *set);
+/* Counts, times and losses are 0 from here on.  The kernel's own RESET (tally_fd_reset()) leaves
+ * the times and what children counted that have ended. */
+int tally_counters_reset(struct tally_counters *set);
+
+/* One event, at all places.  What the kernel refuses is told in words. */
+int tally_counters_refresh(struct tally_counters *set, size_t event, int overflows);
+int tally_counters_set_period(struct tally_counters *set, size_t event, uint64_t period);
+int tally_counters_set_filter(struct tally_counters *set, size_t event, const char *filter,
+			      struct tally_error *error);
+int tally_counters_attach_bpf(struct tally_counters *set, size_t event, int program_fd,
+			      struct tally_error *error);
+/* Records of an event go to the ring of another at the same place; `to_event` SIZE_MAX: to its own
+ * again. */
+int tally_counters_set_output(struct tally_counters *set, size_t event, size_t to_event,
+			      struct tally_error *error);
+
+/* Reads all into counts[event * tally_counters_place_count() + place].  A read(2) a group and
+ * place; nothing is allocated.  What cannot be read says so in its quality.  0, or -errno when the
+ * kernel refused for another reason than those of tally_count_quality (the rest is read then, too).
+ */
+int tally_counters_read(struct tally_counters *set, struct tally_count *counts);
+
+#pragma GCC visibility pop
+
+#endif
