@@ -13,6 +13,7 @@
 #include <tally/header.h>
 #include <tally/info.h>
 #include <tally/kernel.h>
+#include <tally/metric.h>
 #include <tally/pfm.h>
 #include <tally/profile.h>
 #include <tally/record.h>

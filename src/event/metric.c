@@ -1,272 +1,291 @@
-/* Evaluates metrics. */
-#include "event/metric.h"
+/* Chosen metrics: their life, and their values. */
+#include "event/metric_inner.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event/metric_inner.h"
-#include "event/table.h"
+#include "base/fail.h"
+#include "base/options.h"
 
-static const char *const literal_names[METRIC_LITERALS] = {
-    [METRIC_SMT_ON] = "#smt_on",
-    [METRIC_NUM_CPUS] = "#num_cpus",
-    [METRIC_NUM_CPUS_ONLINE] = "#num_cpus_online",
-    [METRIC_NUM_CORES] = "#num_cores",
-    [METRIC_NUM_DIES] = "#num_dies",
-    [METRIC_NUM_PACKAGES] = "#num_packages",
-    [METRIC_CORE_WIDE] = "#core_wide",
-    [METRIC_SLOTS] = "#slots",
-    [METRIC_HAS_PMEM] = "#has_pmem",
-    [METRIC_SYSTEM_TSC_FREQ] = "#system_tsc_freq",
+/* --- which are grouped --- */
+
+static bool threshold_asks(const struct metric *metric)
+{
+	return metric->use_count > metric->root + 1;
+}
+
+/* Constraints: MetricConstraint of the tables; their meaning: tools/perf/util/metricgroup.c. */
+static void constrain(struct tally_metrics *set, struct metric *metric)
+{
+	const char *constraint = metric->entry->constraint ? metric->entry->constraint : "";
+	bool watchdog =
+	    !strcmp(constraint, "NO_NMI_WATCHDOG") || !strcmp(constraint, "NO_GROUP_EVENTS_NMI") ||
+	    (!strcmp(constraint, "NO_GROUP_EVENTS_THRESHOLD_AND_NMI") && threshold_asks(metric));
+
+	metric->alone = set->no_group || !strcmp(constraint, "NO_GROUP_EVENTS");
+	if (!strcmp(constraint, "NO_GROUP_EVENTS_SMT"))
+		metric->alone |= tally_metric_machine_smt(&set->machine);
+	if (watchdog && !metric->alone && tally_metric_machine_watchdog(&set->machine)) {
+		metric->alone = true;
+		metric->info.note = "its events are not counted together, as the NMI watchdog "
+				    "takes a counter: echo 0 > /proc/sys/kernel/nmi_watchdog";
+	}
+}
+
+/* Of a group, a metric that cannot be resolved keeps its place. */
+static int resolve_all(struct tally_metrics *set, struct tally_error *error)
+{
+	struct tally_error own = {.text = "out of memory", .position = -1};
+	size_t good = 0;
+
+	for (size_t i = 0; i < set->count; i++) {
+		struct metric *metric = &set->metrics[i];
+		int result = tally_metrics_resolve(set, metric, &own);
+
+		if (result == -ENOMEM || (result && metric->by_name))
+			return tally_fail(error, result, -1, "%s", own.text);
+		if (result) {
+			metric->event_count = 0;
+			metric->info.note =
+			    tally_arena_strndup(&set->arena, own.text, strlen(own.text));
+			if (!metric->info.note)
+				return tally_fail(error, -ENOMEM, -1, "out of memory");
+			metric->broken = true;
+			continue;
+		}
+		constrain(set, metric);
+		good++;
+	}
+	if (!good)
+		return tally_fail(error, -EINVAL, -1, "%s", own.text);
+	return 0;
+}
+
+/* --- life --- */
+
+static int open_all(struct tally_metrics *set, const char *names,
+		    const struct tally_metrics_options *options, struct tally_error *error)
+{
+	struct tally_table_options table = {
+	    .size = sizeof(table),
+	    .folders = options->events,
+	    .cpuid = options->cpuid,
+	    .sysfs = options->sysfs,
+	};
+	int result = tally_table_open(&table, &set->table, error);
+
+	if (result)
+		return result;
+	if (!set->options.context) {
+		result = tally_event_context_new(&set->options, &set->own);
+		if (result)
+			return tally_fail(error, result, -1, "%s", strerror(-result));
+		set->options.context = set->own;
+	}
+	result = tally_metrics_choose(set, names, error);
+	if (!result)
+		result = resolve_all(set, error);
+	if (!result && tally_metrics_group(set))
+		result = tally_fail(error, -ENOMEM, -1, "out of memory");
+	return result;
+}
+
+int tally_metrics_new(const char *names, const struct tally_metrics_options *options,
+		      struct tally_metrics **ret, struct tally_error *error)
+{
+	struct tally_metrics_options known = {.size = sizeof(known)};
+	struct tally_metrics *set;
+	int result = tally_options_take(&known, sizeof(known), options);
+
+	if (result)
+		return tally_fail(error, result, -1, "unknown options");
+	set = calloc(1, sizeof(*set));
+	if (!set)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	set->machine = (struct metric_machine){
+	    .sysfs = known.sysfs ? known.sysfs : "/sys",
+	    .procfs = known.procfs ? known.procfs : "/proc",
+	    .cpus = known.cpus,
+	    .system_wide = known.system_wide,
+	    .here = !known.sysfs,
+	};
+	set->options = (struct tally_event_options){
+	    .size = sizeof(set->options),
+	    .sysfs = known.sysfs,
+	    .tracefs = known.tracefs,
+	    .context = known.context,
+	    .command = "stat",
+	};
+	set->no_group = known.no_group;
+	set->no_merge = known.no_merge;
+	set->no_threshold = known.no_threshold;
+	result = open_all(set, names, &known, error);
+	tally_event_context_free(set->own);
+	set->own = NULL;
+	if (result) {
+		tally_metrics_free(set);
+		return result;
+	}
+	*ret = set;
+	return 0;
+}
+
+static void metric_done(struct metric *metric)
+{
+	for (size_t i = 0; i < metric->use_count; i++) {
+		tally_expression_free(metric->uses[i].expression);
+		free(metric->uses[i].binds);
+	}
+	free(metric->uses);
+	free(metric->events);
+	free(metric->counters);
+}
+
+void tally_metrics_free(struct tally_metrics *metrics)
+{
+	if (!metrics)
+		return;
+	for (size_t i = 0; i < metrics->count; i++)
+		metric_done(&metrics->metrics[i]);
+	free(metrics->metrics);
+	for (size_t i = 0; i < metrics->event_count; i++)
+		tally_event_list_done(&metrics->events[i].list);
+	free(metrics->events);
+	for (size_t i = 0; i < metrics->counter_count; i++)
+		free(metrics->counters[i].at);
+	free(metrics->counters);
+	free(metrics->groups);
+	tally_event_list_done(&metrics->list);
+	tally_strings_done(&metrics->keys);
+	tally_table_close(metrics->table);
+	tally_arena_done(&metrics->arena);
+	free(metrics);
+}
+
+/* --- what others ask --- */
+
+const struct tally_metric_info *tally_metrics_at(const struct tally_metrics *metrics, size_t at)
+{
+	return at < metrics->count ? &metrics->metrics[at].info : NULL;
+}
+
+const char *tally_metrics_events(const struct tally_metrics *metrics)
+{
+	return metrics->text;
+}
+
+int tally_metrics_append(struct tally_metrics *metrics, struct tally_event_list *list)
+{
+	struct tally_event_list *own = &metrics->list;
+	struct tally_event *events;
+
+	if (metrics->appended)
+		return -EALREADY;
+	events = reallocarray(list->events, list->count + own->count + 1, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	list->events = events;
+	metrics->first = list->count;
+	for (size_t i = 0; i < own->count; i++) {
+		own->events[i].leader += (uint32_t)list->count;
+		list->events[list->count + i] = own->events[i];
+	}
+	list->count += own->count;
+	free(own->events);
+	*own = (struct tally_event_list){0};
+	metrics->appended = true;
+	return 0;
+}
+
+int64_t tally_metrics_event(const struct tally_metrics *metrics, size_t at, size_t n)
+{
+	const struct metric *metric = at < metrics->count ? &metrics->metrics[at] : NULL;
+
+	if (!metrics->appended || !metric || n >= metric->event_count)
+		return -1;
+	return (int64_t)(metrics->first + metrics->counters[metric->counters[n]].at[0]);
+}
+
+/* --- values --- */
+
+struct evaluation {
+	const struct tally_metrics *set;
+	const struct metric *metric;
+	const struct metric_use *use;
+	double (*count)(void *to, size_t event);
+	void *to;
 };
 
-const char *tally_metric_literal_name(enum tally_metric_literal literal)
+/* Of what the tool measures seconds, as perf has it. */
+static double value_of(void *to, size_t at, const char *id)
 {
-	return literal < METRIC_LITERALS ? literal_names[literal] : NULL;
-}
+	const struct evaluation *evaluation = to;
+	const struct metric_bind *bind = &evaluation->use->binds[at];
+	const struct metric_counter *counter;
+	double sum = 0;
 
-void tally_metric_free(struct tally_metric *metric)
-{
-	if (!metric)
-		return;
-	tally_strings_done(&metric->ids);
-	free(metric->steps);
-	free(metric);
-}
-
-const char *tally_metric_id(const struct tally_metric *metric, size_t at)
-{
-	return at < metric->ids.count ? metric->ids.text[at] : NULL;
-}
-
-/* Cut to an integer; false: it is none, or over 64 bits. */
-static bool whole(double value, int64_t *ret)
-{
-	if (!(value >= -0x1p63 && value < 0x1p63))
-		return false;
-	*ret = (int64_t)value;
-	return true;
-}
-
-static double of_integers(enum metric_verb verb, double left, double right)
-{
-	int64_t a, b;
-
-	if (!whole(left, &a) || !whole(right, &b))
+	(void)id;
+	if (bind->kind == BIND_NOTHING)
 		return NAN;
-	switch (verb) {
-	case METRIC_OR:
-		return (double)(a | b);
-	case METRIC_XOR:
-		return (double)(a ^ b);
-	case METRIC_AND:
-		return (double)(a & b);
-	default: /* METRIC_MODULO; the division by -1 would overflow */
-		return !b ? NAN : b == -1 ? 0.0 : (double)(a % b);
+	if (bind->kind == BIND_USE)
+		return evaluation->metric->uses[bind->index].value;
+	counter = &evaluation->set->counters[evaluation->metric->counters[bind->index]];
+	for (size_t i = 0; i < counter->count; i++)
+		sum += evaluation->count(evaluation->to, evaluation->set->first + counter->at[i]);
+	return evaluation->set->events[counter->event].tool ? sum * 1e-9 : sum;
+}
+
+/* How many counters an event is the sum of; of a metric it is one. */
+static double source_count(void *to, size_t at, const char *id)
+{
+	const struct evaluation *evaluation = to;
+	const struct metric_bind *bind = &evaluation->use->binds[at];
+
+	(void)id;
+	if (bind->kind != BIND_EVENT)
+		return 1;
+	return (double)evaluation->set->counters[evaluation->metric->counters[bind->index]].count;
+}
+
+static double literal_of(void *to, enum tally_expression_literal literal)
+{
+	const struct evaluation *evaluation = to;
+
+	return evaluation->set->machine.literal[literal];
+}
+
+static bool has_event(void *to, size_t at, const char *id)
+{
+	const struct evaluation *evaluation = to;
+
+	(void)id;
+	return evaluation->use->binds[at].has;
+}
+
+struct tally_metric_value tally_metrics_value(const struct tally_metrics *metrics, size_t at,
+					      double (*count)(void *to, size_t event), void *to)
+{
+	struct tally_metric_value result = {.value = NAN, .threshold = -1};
+	struct metric *metric = at < metrics->count ? &metrics->metrics[at] : NULL;
+	struct evaluation evaluation = {.set = metrics, .metric = metric, .count = count, .to = to};
+	const struct tally_expression_source source = {
+	    .value = value_of,
+	    .source_count = source_count,
+	    .literal = literal_of,
+	    .has_event = has_event,
+	    .cpuid = tally_table_cpuid(metrics->table),
+	    .to = &evaluation,
+	};
+
+	if (!metrics->appended || !metric || metric->broken)
+		return result;
+	for (size_t i = 0; i < metric->use_count; i++) {
+		evaluation.use = &metric->uses[i];
+		metric->uses[i].value = tally_expression_value(metric->uses[i].expression, &source);
 	}
-}
-
-static double of_two(enum metric_verb verb, double left, double right)
-{
-	switch (verb) {
-	case METRIC_LESS:
-		return left < right;
-	case METRIC_GREATER:
-		return left > right;
-	case METRIC_ADD:
-		return left + right;
-	case METRIC_SUBTRACT:
-		return left - right;
-	case METRIC_MULTIPLY:
-		return left * right;
-	case METRIC_DIVIDE:
-		return fpclassify(right) == FP_ZERO ? (double)NAN : left / right;
-	case METRIC_MIN:
-		return left < right ? left : right;
-	case METRIC_MAX:
-		return left > right ? left : right;
-	case METRIC_RATIO:
-		return fpclassify(right) == FP_ZERO ? 0.0 : left / right;
-	default:
-		return of_integers(verb, left, right);
-	}
-}
-
-static double of_id(const struct tally_metric_source *source, enum metric_verb verb, const char *id)
-{
-	if (verb == METRIC_ID)
-		return source->value ? source->value(source->to, id) : (double)NAN;
-	if (verb == METRIC_SOURCE_COUNT)
-		return source->source_count ? source->source_count(source->to, id) : (double)NAN;
-	if (verb == METRIC_HAS_EVENT)
-		return source->has_event && source->has_event(source->to, id);
-	return source->cpuid && tally_table_cpuid_matches(id, source->cpuid);
-}
-
-static double pushed_by(const struct tally_metric *metric, const struct metric_step *step,
-			const struct tally_metric_source *source)
-{
-	if (step->verb == METRIC_NUMBER)
-		return step->number;
-	if (step->verb != METRIC_LITERAL)
-		return of_id(source, step->verb, metric->ids.text[step->index]);
-	return source->literal ? source->literal(source->to, (enum tally_metric_literal)step->index)
-			       : (double)NAN;
-}
-
-/* Both branches of an if are evaluated, as perf does: a step has no effect but its value. */
-static double run(const struct tally_metric *metric, const struct tally_metric_source *source,
-		  double *stack)
-{
-	double *top = stack; /* behind the last */
-
-	for (size_t i = 0; i < metric->count; i++) {
-		const struct metric_step *step = &metric->steps[i];
-
-		if (step->verb < METRIC_NEGATE) {
-			*top++ = pushed_by(metric, step, source);
-		} else if (step->verb == METRIC_NEGATE) {
-			top[-1] = -top[-1];
-		} else if (step->verb == METRIC_SELECT) {
-			top -= 2;
-			if (fpclassify(top[0]) == FP_ZERO)
-				top[-1] = top[1];
-		} else {
-			top--;
-			top[-1] = of_two(step->verb, top[-1], top[0]);
-		}
-	}
-	return stack[0];
-}
-
-double tally_metric_value(const struct tally_metric *metric,
-			  const struct tally_metric_source *source)
-{
-	double few[64] = {NAN}, *stack = few, value;
-
-	if (metric->depth > 64)
-		stack = calloc(metric->depth, sizeof(*stack));
-	if (!stack)
-		return NAN;
-	value = run(metric, source, stack);
-	if (stack != few)
-		free(stack);
-	return value;
-}
-
-/* --- what a value needs --- */
-
-/* What the steps from `first` on have left: known whatever the counters say, or not. */
-struct known {
-	size_t first;
-	bool constant;
-	double value;
-};
-
-/* What is left out is told by where it ends: dead[i] is how many steps from i on are not needed. */
-static void leave_out(size_t *dead, size_t first, size_t end)
-{
-	if (end > first && dead[first] < end - first)
-		dead[first] = end - first;
-}
-
-/* value, condition and other stand at top[-1], top[0], top[1]; `at` is the step of the select. */
-static void select_known(struct known *top, size_t at, size_t *dead)
-{
-	struct known value = top[-1];
-
-	if (top[0].constant) {
-		bool other = fpclassify(top[0].value) == FP_ZERO;
-
-		leave_out(dead, other ? value.first : top[0].first, other ? top[1].first : at);
-		top[-1] = other ? top[1] : value;
-	} else if (value.constant && top[1].constant && value.value == top[1].value) {
-		leave_out(dead, top[0].first, at);
-	} else {
-		top[-1].constant = false;
-	}
-	top[-1].first = value.first;
-}
-
-static void two_known(struct known *top, enum metric_verb verb, size_t at, size_t *dead)
-{
-	struct known *left = &top[-1], *right = &top[0];
-
-	if (verb == METRIC_RATIO && right->constant && fpclassify(right->value) == FP_ZERO) {
-		leave_out(dead, left->first, at);
-		left->constant = true;
-		left->value = 0;
-		return;
-	}
-	left->constant &= right->constant;
-	if (left->constant)
-		left->value = of_two(verb, left->value, right->value);
-	left->constant &= isfinite(left->value) != 0;
-}
-
-static struct known push_known(const struct tally_metric *metric, size_t at,
-			       const struct tally_metric_source *source)
-{
-	const struct metric_step *step = &metric->steps[at];
-	struct known pushed = {.first = at};
-
-	if (step->verb == METRIC_ID || step->verb == METRIC_SOURCE_COUNT)
-		return pushed;
-	pushed.value = pushed_by(metric, step, source);
-	pushed.constant = isfinite(pushed.value) != 0;
-	return pushed;
-}
-
-static void find_dead(const struct tally_metric *metric, const struct tally_metric_source *source,
-		      struct known *stack, size_t *dead)
-{
-	struct known *top = stack;
-
-	for (size_t i = 0; i < metric->count; i++) {
-		enum metric_verb verb = metric->steps[i].verb;
-
-		if (verb < METRIC_NEGATE) {
-			*top++ = push_known(metric, i, source);
-		} else if (verb == METRIC_NEGATE) {
-			top[-1].value = -top[-1].value;
-		} else if (verb == METRIC_SELECT) {
-			top -= 2;
-			select_known(top, i, dead);
-		} else {
-			top--;
-			two_known(top, verb, i, dead);
-		}
-	}
-}
-
-static void collect_needed(const struct tally_metric *metric, const size_t *dead, bool *needed)
-{
-	size_t alive = 0; /* the step from which steps are needed again */
-
-	memset(needed, 0, metric->ids.count * sizeof(*needed));
-	for (size_t i = 0; i < metric->count; i++) {
-		const struct metric_step *step = &metric->steps[i];
-
-		if (i + dead[i] > alive)
-			alive = dead[i] ? i + dead[i] : alive;
-		if (i >= alive && (step->verb == METRIC_ID || step->verb == METRIC_SOURCE_COUNT))
-			needed[step->index] = true;
-	}
-}
-
-int tally_metric_needed(const struct tally_metric *metric, const struct tally_metric_source *source,
-			bool *needed)
-{
-	struct known *stack = calloc(metric->depth, sizeof(*stack));
-	size_t *dead = calloc(metric->count, sizeof(*dead));
-	int result = stack && dead ? 0 : -ENOMEM;
-
-	if (!result) {
-		find_dead(metric, source, stack, dead);
-		collect_needed(metric, dead, needed);
-	}
-	free(stack);
-	free(dead);
+	result.value = metric->uses[metric->root].value * metric->info.scale;
+	if (threshold_asks(metric) && !isnan(metric->uses[metric->use_count - 1].value))
+		result.threshold = fpclassify(metric->uses[metric->use_count - 1].value) != FP_ZERO;
 	return result;
 }

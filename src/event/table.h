@@ -32,7 +32,7 @@ struct tally_table_event {
 
 	/* The metric, when there is one; it may stand beside an event. */
 	const char *metric;     /* its name; NULL: none */
-	const char *expression; /* see metric.h; NULL: none */
+	const char *expression; /* see expression.h; NULL: none */
 	const char *groups;     /* "TopdownL1;Frontend"; NULL: none */
 	const char *constraint; /* "NO_GROUP_EVENTS" and its kin; NULL: none */
 	const char *threshold;  /* an expression: true is worth a look; NULL: none */

@@ -8,7 +8,7 @@
 #include <strings.h>
 #include "base/buf.h"
 #include "base/fail.h"
-#include "event/metric_inner.h"
+#include "event/expression_inner.h"
 
 #define LONGEST (64u << 10)
 #define DEEPEST 100 /* parentheses and their like; the tables have 12 */
@@ -23,7 +23,7 @@ enum token {
 
 struct parser {
 	const char *text, *at; /* `at` is behind the token */
-	struct tally_metric *metric;
+	struct tally_expression *expression;
 	struct tally_error *error;
 	unsigned runtime, level;
 	size_t pushed; /* on the stack at this place */
@@ -147,44 +147,44 @@ static int take_sign(struct parser *parser, char sign, const char *what)
 
 /* --- steps --- */
 
-static int add_step(struct parser *parser, struct metric_step step, int grows)
+static int add_step(struct parser *parser, struct expression_step step, int grows)
 {
-	struct tally_metric *metric = parser->metric;
+	struct tally_expression *expression = parser->expression;
 
-	if (metric->count == metric->room) {
-		size_t room = metric->room ? metric->room * 2 : 16;
-		struct metric_step *steps = realloc(metric->steps, room * sizeof(*steps));
+	if (expression->count == expression->room) {
+		size_t room = expression->room ? expression->room * 2 : 16;
+		struct expression_step *steps = realloc(expression->steps, room * sizeof(*steps));
 
 		if (!steps)
 			return -ENOMEM;
-		metric->steps = steps;
-		metric->room = room;
+		expression->steps = steps;
+		expression->room = room;
 	}
-	metric->steps[metric->count++] = step;
+	expression->steps[expression->count++] = step;
 	parser->pushed += (size_t)grows;
-	if (parser->pushed > metric->depth)
-		metric->depth = parser->pushed;
+	if (parser->pushed > expression->depth)
+		expression->depth = parser->pushed;
 	return 0;
 }
 
-static int add_verb(struct parser *parser, enum metric_verb verb, int operands)
+static int add_verb(struct parser *parser, enum expression_verb verb, int operands)
 {
-	return add_step(parser, (struct metric_step){.verb = verb}, 1 - operands);
+	return add_step(parser, (struct expression_step){.verb = verb}, 1 - operands);
 }
 
 /* The word as an ID: '@' is '/', which is an operator otherwise. */
-static int add_id(struct parser *parser, enum metric_verb verb)
+static int add_id(struct parser *parser, enum expression_verb verb)
 {
 	int64_t id;
 
 	for (size_t i = 0; i < parser->word.size; i++)
 		if (parser->word.data[i] == '@')
 			parser->word.data[i] = '/';
-	id = tally_strings_intern(&parser->metric->ids, (const char *)parser->word.data,
+	id = tally_strings_intern(&parser->expression->ids, (const char *)parser->word.data,
 				  parser->word.size);
 	if (id < 0)
 		return (int)id;
-	return add_step(parser, (struct metric_step){.verb = verb, .index = (uint32_t)id}, 1);
+	return add_step(parser, (struct expression_step){.verb = verb, .index = (uint32_t)id}, 1);
 }
 
 /* --- the grammar --- */
@@ -196,20 +196,21 @@ static int parse_literal(struct parser *parser)
 	size_t length = (size_t)(parser->at - parser->begin);
 	int result;
 
-	for (int i = 0; i < METRIC_LITERALS; i++) {
-		const char *name = tally_metric_literal_name((enum tally_metric_literal)i);
+	for (int i = 0; i < EXPR_LITERALS; i++) {
+		const char *name = tally_expression_literal_name((enum tally_expression_literal)i);
 
 		if (strlen(name) != length || strncasecmp(name, parser->begin, length) != 0)
 			continue;
 		result = add_step(
-		    parser, (struct metric_step){.verb = METRIC_LITERAL, .index = (uint32_t)i}, 1);
+		    parser, (struct expression_step){.verb = EXPR_LITERAL, .index = (uint32_t)i},
+		    1);
 		return result ? result : next(parser);
 	}
 	return expected(parser, "a known name behind #");
 }
 
 /* name(ID) */
-static int parse_of_id(struct parser *parser, enum metric_verb verb)
+static int parse_of_id(struct parser *parser, enum expression_verb verb)
 {
 	int result = next(parser);
 
@@ -228,7 +229,7 @@ static int parse_of_id(struct parser *parser, enum metric_verb verb)
 }
 
 /* name(A, B) */
-static int parse_of_two(struct parser *parser, enum metric_verb verb)
+static int parse_of_two(struct parser *parser, enum expression_verb verb)
 {
 	int result = next(parser);
 
@@ -249,15 +250,15 @@ static int parse_word(struct parser *parser)
 {
 	static const struct {
 		const char *name;
-		enum metric_verb verb;
+		enum expression_verb verb;
 		bool of_id;
 	} functions[] = {
-	    {"min", METRIC_MIN, false},
-	    {"max", METRIC_MAX, false},
-	    {"d_ratio", METRIC_RATIO, false},
-	    {"source_count", METRIC_SOURCE_COUNT, true},
-	    {"has_event", METRIC_HAS_EVENT, true},
-	    {"strcmp_cpuid_str", METRIC_CPUID_IS, true},
+	    {"min", EXPR_MIN, false},
+	    {"max", EXPR_MAX, false},
+	    {"d_ratio", EXPR_RATIO, false},
+	    {"source_count", EXPR_SOURCE_COUNT, true},
+	    {"has_event", EXPR_HAS_EVENT, true},
+	    {"strcmp_cpuid_str", EXPR_CPUID_IS, true},
 	};
 	int result;
 
@@ -267,7 +268,7 @@ static int parse_word(struct parser *parser)
 		if (is_name(parser, functions[i].name))
 			return functions[i].of_id ? parse_of_id(parser, functions[i].verb)
 						  : parse_of_two(parser, functions[i].verb);
-	result = add_id(parser, METRIC_ID);
+	result = add_id(parser, EXPR_ID);
 	return result ? result : next(parser);
 }
 
@@ -289,7 +290,7 @@ static int parse_value(struct parser *parser)
 			result = take_sign(parser, ')', "')' or an operator");
 	} else if (parser->token == TOKEN_NUMBER) {
 		result = add_step(
-		    parser, (struct metric_step){.verb = METRIC_NUMBER, .number = parser->number},
+		    parser, (struct expression_step){.verb = EXPR_NUMBER, .number = parser->number},
 		    1);
 		if (!result)
 			result = next(parser);
@@ -300,21 +301,21 @@ static int parse_value(struct parser *parser)
 	} else {
 		result = expected(parser, "a value");
 	}
-	return result || !negative ? result : add_verb(parser, METRIC_NEGATE, 1);
+	return result || !negative ? result : add_verb(parser, EXPR_NEGATE, 1);
 }
 
 /* How tightly the operator at hand binds; 0: there is none. */
-static int binds(const struct parser *parser, enum metric_verb *ret)
+static int binds(const struct parser *parser, enum expression_verb *ret)
 {
 	static const struct {
 		char sign;
 		int tightness;
-		enum metric_verb verb;
+		enum expression_verb verb;
 	} signs[] = {
-	    {'|', 1, METRIC_OR},       {'^', 2, METRIC_XOR},      {'&', 3, METRIC_AND},
-	    {'<', 4, METRIC_LESS},     {'>', 4, METRIC_GREATER},  {'+', 5, METRIC_ADD},
-	    {'-', 5, METRIC_SUBTRACT}, {'*', 6, METRIC_MULTIPLY}, {'/', 6, METRIC_DIVIDE},
-	    {'%', 6, METRIC_MODULO},
+	    {'|', 1, EXPR_OR},       {'^', 2, EXPR_XOR},      {'&', 3, EXPR_AND},
+	    {'<', 4, EXPR_LESS},     {'>', 4, EXPR_GREATER},  {'+', 5, EXPR_ADD},
+	    {'-', 5, EXPR_SUBTRACT}, {'*', 6, EXPR_MULTIPLY}, {'/', 6, EXPR_DIVIDE},
+	    {'%', 6, EXPR_MODULO},
 	};
 
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
@@ -329,7 +330,7 @@ static int binds(const struct parser *parser, enum metric_verb *ret)
 /* Operators that bind at least so tightly, left to right. */
 static int parse_operators(struct parser *parser, int least)
 {
-	enum metric_verb verb = METRIC_ADD;
+	enum expression_verb verb = EXPR_ADD;
 	int result = parse_value(parser), tightness;
 
 	while (!result && (tightness = binds(parser, &verb)) >= least && tightness) {
@@ -362,7 +363,7 @@ static int parse_level(struct parser *parser)
 		selects++;
 	}
 	for (; !result && selects; selects--)
-		result = add_verb(parser, METRIC_SELECT, 3);
+		result = add_verb(parser, EXPR_SELECT, 3);
 	return result;
 }
 
@@ -391,8 +392,8 @@ static int parse_all(struct parser *parser)
 	return result;
 }
 
-int tally_metric_parse(const char *text, unsigned runtime, struct tally_metric **ret,
-		       struct tally_error *error)
+int tally_expression_parse(const char *text, unsigned runtime, struct tally_expression **ret,
+			   struct tally_error *error)
 {
 	struct tally_error own = {.text = "out of memory", .position = -1};
 	struct parser parser = {
@@ -402,17 +403,17 @@ int tally_metric_parse(const char *text, unsigned runtime, struct tally_metric *
 	if (strnlen(text, LONGEST + 1) > LONGEST)
 		return tally_fail(error, -E2BIG, LONGEST, "an expression of over %u bytes",
 				  LONGEST);
-	parser.metric = calloc(1, sizeof(*parser.metric));
+	parser.expression = calloc(1, sizeof(*parser.expression));
 	parser.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (parser.metric && parser.plain)
+	if (parser.expression && parser.plain)
 		result = parse_all(&parser);
 	if (parser.plain)
 		freelocale(parser.plain);
 	tally_buf_done(&parser.word);
 	if (result) {
-		tally_metric_free(parser.metric);
+		tally_expression_free(parser.expression);
 		return tally_fail(error, result, own.position, "%s", own.text);
 	}
-	*ret = parser.metric;
+	*ret = parser.expression;
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event/metric.h"
+#include "event/expression.h"
 
 /* FNV-1a cut to 1.0 ... 126.0 in eighths: exact in a double, and never 0. */
 static double made_up(const char *id)
@@ -17,22 +17,24 @@ static double made_up(const char *id)
 	return 1 + (hash >> 8) % 1000 / 8.0;
 }
 
-static double value_of(void *to, const char *id)
+static double value_of(void *to, size_t at, const char *id)
 {
+	(void)at;
 	(void)to;
 	return made_up(id);
 }
 
-static double literal_of(void *to, enum tally_metric_literal literal)
+static double literal_of(void *to, enum tally_expression_literal literal)
 {
 	(void)to;
-	return literal == METRIC_SMT_ON || literal == METRIC_CORE_WIDE
+	return literal == EXPR_SMT_ON || literal == EXPR_CORE_WIDE
 		   ? 1
-		   : made_up(tally_metric_literal_name(literal));
+		   : made_up(tally_expression_literal_name(literal));
 }
 
-static double count_of(void *to, const char *id)
+static double count_of(void *to, size_t at, const char *id)
 {
+	(void)at;
 	(void)to;
 	(void)id;
 	return 2;
@@ -40,22 +42,22 @@ static double count_of(void *to, const char *id)
 
 int main(void)
 {
-	const struct tally_metric_source source = {
+	const struct tally_expression_source source = {
 	    .value = value_of, .literal = literal_of, .source_count = count_of};
 	char *line = NULL;
 	size_t room = 0;
 
 	while (getline(&line, &room, stdin) > 0) {
-		struct tally_metric *metric;
+		struct tally_expression *expression;
 		struct tally_error error;
 
 		line[strcspn(line, "\n")] = '\0';
-		if (tally_metric_parse(line, 0, &metric, &error)) {
+		if (tally_expression_parse(line, 0, &expression, &error)) {
 			printf("error %s\n", error.text);
 			continue;
 		}
-		printf("%.17g\n", tally_metric_value(metric, &source));
-		tally_metric_free(metric);
+		printf("%.17g\n", tally_expression_value(expression, &source));
+		tally_expression_free(expression);
 	}
 	free(line);
 	return 0;
