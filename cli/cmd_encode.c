@@ -13,9 +13,17 @@
 #include "say.h"
 
 struct encode {
-	const char *sysfs, *tracefs, *command;
-	bool json, verbose;
+	const char *sysfs, *tracefs, *events, *cpuid, *pmu, *command;
+	bool json, verbose, strict;
 	struct tally_event_options options;
+};
+
+/* The words for where a meaning was found; in JSON. */
+static const char *const origins[] = {
+    [TALLY_ORIGIN_KERNEL] = "kernel",   [TALLY_ORIGIN_SYSFS] = "sysfs",
+    [TALLY_ORIGIN_TRACEFS] = "tracefs", [TALLY_ORIGIN_TABLE] = "table",
+    [TALLY_ORIGIN_PFM] = "libpfm4",     [TALLY_ORIGIN_PFM_TABLE] = "libpfm4 over a table",
+    [TALLY_ORIGIN_TOOL] = "tool",
 };
 
 /* --- JSON --- */
@@ -60,9 +68,12 @@ static void json_hex(const char *key, uint64_t value)
 	printf(",\"%s\":\"0x%llx\"", key, (unsigned long long)value);
 }
 
-/* Children are counted, too, unless a term says otherwise: as record and stat do. */
-static bool inherits(const struct tally_event *event)
+/* Children are measured, too, unless a term says otherwise; as record and stat do, but that record
+ * cannot read groups with samples of children. */
+static bool inherits(const struct tally_event *event, const char *command)
 {
+	if (event->sample_read && command && !strcmp(command, "record"))
+		return false;
 	return !(event->terms.given & TALLY_TERM_INHERIT) || event->terms.inherit;
 }
 
@@ -77,7 +88,8 @@ static long long leader_of(const struct tally_event *event, size_t index)
 	return event->leader == index ? -1 : (long long)event->leader;
 }
 
-static void json_attr(const struct tally_attr *attr, const struct tally_event *event)
+static void json_attr(const struct encode *encode, const struct tally_attr *attr,
+		      const struct tally_event *event)
 {
 	json_number("type", attr->type);
 	json_hex("config", attr->config);
@@ -96,25 +108,28 @@ static void json_attr(const struct tally_attr *attr, const struct tally_event *e
 	json_number("precise_ip", attr->precise_ip);
 	json_number("pinned", attr->pinned);
 	json_number("exclusive", attr->exclusive);
-	json_number("inherit", inherits(event));
+	json_number("inherit", inherits(event, encode->command));
 	json_number("bp_type", attr->bp_type);
 	json_hex("bp_addr", is_breakpoint(attr) ? attr->bp_addr : 0);
 	json_number("bp_len", is_breakpoint(attr) ? attr->bp_len : 0);
 }
 
-static void json_event(const char *text, const struct tally_event *event, size_t index)
+static void json_event(const struct encode *encode, const char *text,
+		       const struct tally_event *event, size_t index)
 {
 	fputs("{\"event\":", stdout);
 	json_text(text);
 	json_text_or_null("name", event->name);
 	json_text_or_null("pmu", event->pmu);
-	json_attr(&event->attr, event);
+	json_attr(encode, &event->attr, event);
 	printf(",\"leader\":%lld", leader_of(event, index));
 	json_text_or_null("unit", event->unit);
 	printf(",\"scale\":%.17g", event->scale);
 	json_key("per_pkg");
 	fputs(event->per_pkg ? "true" : "false", stdout);
 	json_text_or_null("cpus", event->cpus);
+	json_text_or_null("origin", origins[event->origin]);
+	json_text_or_null("source", event->source);
 	json_text_or_null("warning", event->warning);
 	fputs("}\n", stdout);
 }
@@ -159,7 +174,7 @@ static void show_config(const struct tally_attr *attr)
 	show_hex("config4", attr->config4);
 }
 
-static void show_event(const struct tally_event *event, size_t index)
+static void show_event(const struct encode *encode, const struct tally_event *event, size_t index)
 {
 	const struct tally_attr *attr = &event->attr;
 	char harmless[512];
@@ -178,7 +193,7 @@ static void show_event(const struct tally_event *event, size_t index)
 	show_number("precise_ip", attr->precise_ip);
 	show_number("pinned", attr->pinned);
 	show_number("exclusive", attr->exclusive);
-	show_number("inherit", inherits(event));
+	show_number("inherit", inherits(event, encode->command));
 	if (event->leader != index)
 		printf("  %-16s %u\n", "leader", event->leader);
 	show_text("unit", event->unit);
@@ -188,15 +203,37 @@ static void show_event(const struct tally_event *event, size_t index)
 	show_text("cpus", event->cpus);
 }
 
-/* The words in which the name was understood. */
+/* The language in which the name was understood, and where it was found. */
 static void show_source(const struct tally_event *event)
 {
-	if (event->tool)
-		cli_say("encode", "%s is measured by the tool itself", event->name);
-	else if (event->pmu)
-		cli_say("encode", "%s is perf's grammar: PMU %s of sysfs", event->name, event->pmu);
-	else
+	const char *source = event->source ? event->source : "", *pmu = event->pmu;
+
+	switch (event->origin) {
+	case TALLY_ORIGIN_KERNEL:
 		cli_say("encode", "%s is perf's grammar: a name of the kernel's", event->name);
+		break;
+	case TALLY_ORIGIN_SYSFS:
+		cli_say("encode", "%s is perf's grammar: PMU %s of sysfs", event->name, pmu);
+		break;
+	case TALLY_ORIGIN_TRACEFS:
+		cli_say("encode", "%s is perf's grammar: a tracepoint", event->name);
+		break;
+	case TALLY_ORIGIN_TABLE:
+		cli_say("encode", "%s is perf's grammar: PMU %s, vendor table of %s", event->name,
+			pmu, source);
+		break;
+	case TALLY_ORIGIN_PFM:
+		cli_say("encode", "%s is libpfm4's language, and its table's %s", event->name,
+			source);
+		break;
+	case TALLY_ORIGIN_PFM_TABLE:
+		cli_say("encode", "%s is libpfm4's language: PMU %s, vendor table of %s",
+			event->name, pmu, source);
+		break;
+	case TALLY_ORIGIN_TOOL:
+		cli_say("encode", "%s is measured by the tool itself", event->name);
+		break;
+	}
 }
 
 /* The string with a caret below the column, and what was expected there. */
@@ -233,9 +270,9 @@ static int encode_one(const struct encode *encode, const char *text)
 		if (event->warning)
 			cli_say("encode", "%s: %s", event->name, event->warning);
 		if (encode->json)
-			json_event(text, event, i);
+			json_event(encode, text, event, i);
 		else
-			show_event(event, i);
+			show_event(encode, event, i);
 	}
 	tally_event_list_done(&list);
 	return CLI_OK;
@@ -250,6 +287,10 @@ static int run(struct encode *encode, char **events)
 	    .sysfs = encode->sysfs,
 	    .tracefs = encode->tracefs,
 	    .command = encode->command,
+	    .events = encode->events,
+	    .cpuid = encode->cpuid,
+	    .pmu = encode->pmu,
+	    .pfm_strict = encode->strict,
 	};
 	result = tally_event_context_new(&encode->options, &encode->options.context);
 	if (result) {
@@ -284,8 +325,16 @@ int cmd_encode(int argc, char **argv)
 	    {CLI_STRING, 0, "for", "COMMAND",
 	     "refuse terms that this command has no use for: stat or record",
 	     .to = &encode.command},
-	    {CLI_STRING, 0, "sysfs", "DIR", "another machine's /sys", .to = &encode.sysfs},
-	    {CLI_STRING, 0, "tracefs", "DIR", "another machine's tracefs", .to = &encode.tracefs},
+	    {CLI_FLAG, 0, "pfm-strict", NULL,
+	     "libpfm4's answer where a vendor table has another one", .to = &encode.strict},
+	    {CLI_GROUP, .help = "Another machine"},
+	    {CLI_STRING, 0, "events", "DIR", "folders of vendor tables, DIR:DIR",
+	     .to = &encode.events},
+	    {CLI_STRING, 0, "cpuid", "ID", "the CPU, as GenuineIntel-6-55-7", .to = &encode.cpuid},
+	    {CLI_STRING, 0, "pmu", "NAME", "the PMU of libpfm4's names, as skl", .to = &encode.pmu},
+	    {CLI_STRING, 0, "sysfs", "DIR", "instead of /sys", .to = &encode.sysfs},
+	    {CLI_STRING, 0, "tracefs", "DIR", "instead of /sys/kernel/tracing",
+	     .to = &encode.tracefs},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);

@@ -2,7 +2,12 @@
  *
  * The grammar is perf's: "cycles:u", "{instructions,cache-misses}:S", "L1-dcache-load-misses",
  * "r1a8:k", "sched:sched_switch", "mem:0x1000/8:w", "cpu/event=0xc0,umask=1/u",
- * "uncore_imc/cas_count_read/", several with commas between them. */
+ * "uncore_imc/cas_count_read/", several with commas between them.  Names of the CPU's vendor tables
+ * are known as sysfs's are: "inst_retired.any:u", "cpu/mem_load_retired.l1_hit,period=1000/pp".
+ *
+ * What perf's grammar does not know may be libpfm4's (tally/pfm.h): "INST_RETIRED:ANY_P:c=1",
+ * "skl::INST_RETIRED:ANY_P".  "perf:NAME" and "pfm:NAME" choose one.  libpfm4's other spellings of
+ * the kernel's own events ("CYCLES") need a prefix, for they are more often a slip. */
 #ifndef TALLY_EVENT_H
 #define TALLY_EVENT_H
 
@@ -39,6 +44,8 @@ enum tally_tool_event {
 #define TALLY_TERM_METRIC_ID       (1u << 13)
 #define TALLY_TERM_DRIVER          (1u << 14)
 #define TALLY_TERM_NAME            (1u << 15)
+#define TALLY_TERM_WEAK \
+	(1u << 16) /* the period is a vendor table's: what is asked for elsewhere wins */
 
 struct tally_event_terms {
 	uint32_t given;                 /* TALLY_TERM_*; what is not given is 0 */
@@ -55,6 +62,17 @@ struct tally_event_terms {
 	char *driver; /* "@key=value" terms without their @, commas between; NULL */
 };
 
+/* Where an event's meaning was found. */
+enum tally_event_origin {
+	TALLY_ORIGIN_KERNEL,    /* a name or number of the kernel's own */
+	TALLY_ORIGIN_SYSFS,     /* fields or a named event of a PMU */
+	TALLY_ORIGIN_TRACEFS,   /* a tracepoint */
+	TALLY_ORIGIN_TABLE,     /* a vendor table */
+	TALLY_ORIGIN_PFM,       /* libpfm4's language and tables */
+	TALLY_ORIGIN_PFM_TABLE, /* libpfm4's language, a vendor table's event */
+	TALLY_ORIGIN_TOOL,      /* measured by the tool itself */
+};
+
 struct tally_event {
 	struct tally_attr attr; /* type, config*, bp_*, and what modifiers and terms say; of
 				 * sampling only what terms say.  Without a modifier exclude_guest
@@ -68,6 +86,8 @@ struct tally_event {
 	bool snapshot; /* the count is a state, not a sum */
 	char *warning; /* one line for the person: something that is rarely meant; NULL: none */
 	enum tally_tool_event tool;
+	enum tally_event_origin origin;
+	char *source; /* the vendor table's folder, or libpfm4's fully qualified name; NULL: none */
 	struct tally_event_terms terms;
 	uint32_t leader;      /* index of its group's leader in the list; itself when alone */
 	bool precise_max;     /* modifier P: the highest precise_ip that opens */
@@ -88,14 +108,22 @@ struct tally_event_options {
 	size_t size;         /* sizeof of this struct; the tail beyond what is known must be zero */
 	const char *sysfs;   /* NULL: "/sys" */
 	const char *tracefs; /* NULL: found among the usual places */
-	/* PMUs that were read already, of the same sysfs; NULL: they are read for each call. */
+	/* PMUs and tables that were read already, for the same sysfs, events, cpuid and pmu; NULL:
+	 * they are read for each call that needs them. */
 	struct tally_event_context *context;
 	/* "stat": terms about sampling are refused, as perf stat does.  NULL: all are taken. */
 	const char *command;
+	const char *events; /* folders of vendor tables, "DIR:DIR"; NULL: $TALLY_EVENTS, else
+			     * $XDG_CACHE_HOME/pmu-events and /usr/share/tally/events */
+	const char *cpuid;  /* whose tables, "GenuineIntel-6-55-7"; NULL: $PERF_CPUID, else this
+			     * machine's */
+	const char *pmu;    /* of libpfm4's names without "pmu::", "skl"; NULL: this machine's */
+	bool pfm_strict;    /* libpfm4's answer where a vendor table has another one */
 };
 
-/* The PMUs of options->sysfs, each read from sysfs when it is first needed and kept: with it a
- * hundred thousand strings a second are encoded.  One thread at a time. -ENOMEM, -E2BIG. */
+/* The PMUs of options->sysfs and the CPU's vendor tables, each read when it is first needed and
+ * kept: with it a hundred thousand strings a second are encoded.  One thread at a time.
+ * -ENAMETOOLONG, -ENOMEM, -E2BIG. */
 int tally_event_context_new(const struct tally_event_options *options,
 			    struct tally_event_context **ret);
 void tally_event_context_free(struct tally_event_context *context); /* NULL is fine */

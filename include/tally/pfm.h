@@ -106,6 +106,8 @@ int tally_pfm_get_perf_event_encoding(const char *text, int plm, struct perf_eve
 
 /* "invalid event attribute" and so on, in the words of pfm_strerror(3).  Never NULL. */
 const char *tally_pfm_strerror(int code);
+/* "PFM_ERR_ATTR" and so on.  Never NULL. */
+const char *tally_pfm_code_name(int code);
 
 /* ---- the same for any machine, and with words about what is wrong ---- */
 

@@ -141,6 +141,9 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 		struct tally_planned *to = &plan->events[i];
 
 		to->attr = from->attr;
+		/* -c goes before the period of a vendor table, as in perf */
+		if (from->terms.given & TALLY_TERM_WEAK && making->options->period)
+			to->attr.sample_period = 0;
 		to->leader = from->leader;
 		to->precise_max = from->precise_max;
 		to->privilege_given = from->privilege_given;

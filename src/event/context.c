@@ -9,14 +9,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/pfm.h>
 #include <unistd.h>
 #include "base/fs.h"
 #include "base/options.h"
 #include "event/pmu.h"
+#include "event/table.h"
 
 #define PMUS_MOST  4096
 #define FILES_MOST 16384 /* in a PMU's folder */
 #define FILE_MOST  4096  /* bytes of one; sysfs gives a page */
+
+static int keep(struct tally_event_context *context, const char *text, const char **to)
+{
+	*to = text ? tally_arena_strndup(&context->arena, text, strlen(text)) : NULL;
+	return text && !*to ? -ENOMEM : 0;
+}
 
 int tally_event_context_new(const struct tally_event_options *options,
 			    struct tally_event_context **ret)
@@ -35,6 +43,13 @@ int tally_event_context_new(const struct tally_event_options *options,
 		free(context);
 		return -ENAMETOOLONG;
 	}
+	context->table_result = context->pfm_code = 1;
+	if (keep(context, use.events, &context->events) ||
+	    keep(context, use.cpuid, &context->cpuid) ||
+	    keep(context, use.pmu, &context->pfm_pmu)) {
+		tally_event_context_free(context);
+		return -ENOMEM;
+	}
 	*ret = context;
 	return 0;
 }
@@ -48,6 +63,8 @@ void tally_event_context_free(struct tally_event_context *context)
 		free(context->pmus[i].aliases);
 	}
 	free(context->pmus);
+	tally_table_close(context->table);
+	tally_pfm_close(context->pfm);
 	tally_arena_done(&context->arena);
 	free(context);
 }
@@ -308,9 +325,14 @@ int tally_pmu_load(struct tally_event_context *context, struct event_pmu *pmu)
 	if (pmu->format_count)
 		qsort(pmu->formats, pmu->format_count, sizeof(*pmu->formats), format_order);
 	pmu->other_name = read_line(context, pmu, "alias");
+	pmu->identifier = read_line(context, pmu, "identifier");
 	pmu->cpus = read_line(context, pmu, "cpumask");
-	if (!pmu->cpus)
+	if (!pmu->cpus) {
 		pmu->cpus = read_line(context, pmu, "cpus");
+		/* Arm's core PMUs have names of their own, and such a list. */
+		pmu->is_the_cpu = pmu->cpus && !pmu->hybrid;
+	}
+	pmu->is_the_cpu |= !strcmp(pmu->name, "cpu");
 	pmu->core = pmu->hybrid || !strcmp(pmu->name, "cpu") || pmu->type == 4;
 	if (!strcmp(pmu->name, "intel_pt"))
 		default_intel_pt(context, pmu);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "event/term.h"
 
-#define OWNED 8
+#define OWNED 9
 
 static void owned(struct tally_event *event, char ***to)
 {
@@ -16,6 +16,7 @@ static void owned(struct tally_event *event, char ***to)
 	to[5] = &event->terms.call_graph;
 	to[6] = &event->terms.metric_id;
 	to[7] = &event->terms.driver;
+	to[8] = &event->source;
 }
 
 void tally_event_done(struct tally_event *event)

@@ -13,6 +13,8 @@
  *            | system ":" name [ slashes ] [ ":" [ modifiers ] ]   either side a glob
  *   slashes  = "/" [ terms ] "/"                   see term.c
  *
+ *            | [ "pfm:" ] name in libpfm4's language         see parse_pfm.c
+ *
  * Names end at one of , { } : / or a blank.  Blanks may stand before and after an event.  Behind
  * slashes modifiers stand without a colon; only where the colon belongs to the name (all but
  * generic events and PMUs) one may stand, too. */
@@ -24,7 +26,6 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/options.h"
-#include "base/text.h"
 #include "event/parse.h"
 
 static void skip_blanks(struct parser *parser)
@@ -79,10 +80,9 @@ int tally_parser_fail_memory(const struct parser *parser)
 	return tally_fail(parser->error, -ENOMEM, -1, "out of memory");
 }
 
-static int fail_unknown(const struct parser *parser, const struct event_word *word)
+static int fail_unknown(struct parser *parser, const struct event_word *word)
 {
-	const char *names[64], *near = NULL;
-	size_t count = tally_generic_names(names, 64);
+	const char *near, *tables = NULL;
 	char *text;
 
 	if (!word->length && !peek(parser))
@@ -91,33 +91,21 @@ static int fail_unknown(const struct parser *parser, const struct event_word *wo
 	if (!word->length)
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
 				  "expected an event's name before '%c'", peek(parser));
+	parser->unknown = true;
 	text = strndup(word->text, word->length);
 	if (!text)
 		return tally_parser_fail_memory(parser);
-	/* Of each cache the spelling that people use most. */
-	static const char *const cache_names[] = {
-	    "L1-dcache-loads",       "L1-dcache-load-misses",
-	    "L1-dcache-stores",      "L1-icache-loads",
-	    "L1-icache-load-misses", "LLC-loads",
-	    "LLC-load-misses",       "LLC-stores",
-	    "LLC-store-misses",      "dTLB-loads",
-	    "dTLB-load-misses",      "dTLB-stores",
-	    "dTLB-store-misses",     "iTLB-loads",
-	    "iTLB-load-misses",      "branch-loads",
-	    "branch-load-misses",    "node-loads",
-	    "node-load-misses",      "node-stores",
-	    "node-store-misses",
-	};
-	for (size_t i = 0; i < sizeof(cache_names) / sizeof(cache_names[0]) && count < 64; i++)
-		names[count++] = cache_names[i];
-	near = tally_text_nearest(text, names, count);
+	near = tally_near_event(parser->context, text);
+	/* The vendors' names have one or the other. */
+	if (strpbrk(text, "._") && parser->context && parser->context->table_result < 0)
+		tables = parser->context->table_error.text;
 	free(text);
 	return tally_fail(
 	    parser->error, -EINVAL, (int64_t)word->position,
 	    "no event is called %.*s%s%s%s; expected a name such as cycles, cpu-clock, "
-	    "LLC-load-misses or sched:sched_switch, a raw code rHEX, or a group {a,b}",
+	    "LLC-load-misses or sched:sched_switch, a raw code rHEX, or a group {a,b}%s%s",
 	    tally_word_shown(word), word->text, near ? " (did you mean " : "", near ? near : "",
-	    near ? "?)" : "");
+	    near ? "?)" : "", tables ? "; " : "", tables ? tables : "");
 }
 
 /* ":" modifiers, which may be left out altogether, and where `may_be_empty` after the colon, too.
@@ -246,6 +234,8 @@ int tally_parser_add(struct parser *parser, const struct tally_attr *attr,
 	struct tally_event event = {.attr = *attr, .scale = 1, .tool = tool};
 	int result = 0;
 
+	if (tool)
+		event.origin = TALLY_ORIGIN_TOOL;
 	event.attr.exclude_guest = 1;
 	for (size_t i = 0; i < terms->count && !result; i++)
 		result = tally_term_apply(&terms->terms[i], parser->options->command, &event,
@@ -321,6 +311,7 @@ static int parse_tracepoint(struct parser *parser, const struct event_word *syst
 				  tally_word_shown(system), system->text);
 	result =
 	    tally_tracepoint_add(system, &name, parser->options, &parser->items, parser->error);
+	parser->unknown = result && result != -ENOMEM;
 	/* "cycels:u" is rather a generic event with modifiers than a tracepoint called u. */
 	if (result && result != -ENOMEM && tally_modifier_looks_like(&name) &&
 	    !(result == -ENOENT && parser->error &&
@@ -419,7 +410,7 @@ static int finish_word(struct parser *parser, const struct event_word *word,
 {
 	enum tally_tool_event tool = tally_generic_tool(word);
 	size_t first = parser->items.count;
-	struct event_word modifiers;
+	struct event_word modifiers = {0};
 	struct event_terms terms;
 	bool slashes;
 	int result = tally_parser_slashes(parser, &slashes, &terms);
@@ -443,7 +434,7 @@ static bool second_is_no_modifier(const struct parser *parser)
 	return word.length && !tally_modifier_looks_like(&word);
 }
 
-static int parse_event(struct parser *parser)
+static int parse_perf_event(struct parser *parser)
 {
 	static const struct tally_attr dummy = {.type = PERF_TYPE_SOFTWARE,
 						.config = PERF_COUNT_SW_DUMMY};
@@ -453,7 +444,6 @@ static int parse_event(struct parser *parser)
 	bool generic;
 	int result;
 
-	skip_blanks(parser);
 	word = take_word(parser);
 	if (!word.length)
 		return fail_unknown(parser, &word);
@@ -476,6 +466,99 @@ static int parse_event(struct parser *parser)
 	if (result != -ENOENT)
 		return result;
 	return take(parser, ':') ? parse_tracepoint(parser, &word) : fail_unknown(parser, &word);
+}
+
+static void drop_items(struct parser *parser, size_t from)
+{
+	while (parser->items.count > from)
+		tally_event_done(&parser->items.items[--parser->items.count].event);
+}
+
+static bool is_in_capitals(const char *text)
+{
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	return length && text[length] == ':';
+}
+
+/* What perf's grammar does not know may be libpfm4's; when it is not, perf's answer stands. */
+static int try_pfm(struct parser *parser, size_t start, int result)
+{
+	struct tally_error *error = parser->error, perf = *error;
+	size_t first = parser->items.count;
+	int other;
+
+	parser->at = start;
+	other = tally_parse_pfm_event(parser, start, false);
+	if (other != -ENOENT)
+		return other;
+	drop_items(parser, first);
+	/* "INST_RETIRED:" is no system of tracepoints: those are in small letters */
+	if (!is_in_capitals(parser->text + start))
+		*error = perf;
+	return result;
+}
+
+/* The vendor's events as libpfm4 has them, as far as it does. */
+static int prefer_pfm(struct parser *parser, size_t start, size_t first)
+{
+	struct parser strict = {.text = parser->text,
+				.at = start,
+				.options = parser->options,
+				.context = parser->context};
+	struct tally_error ignored;
+	int result;
+
+	for (size_t i = first; i < parser->items.count; i++)
+		if (parser->items.items[i].event.origin != TALLY_ORIGIN_TABLE)
+			return 0;
+	strict.error = &ignored;
+	result = tally_parse_pfm_event(&strict, start, false);
+	if (!result && strict.at >= parser->at) {
+		drop_items(parser, first);
+		parser->at = strict.at;
+		result = tally_items_put(&parser->items, &strict.items.items[0].event);
+		strict.items.count -= !result;
+	}
+	tally_items_done(&strict.items);
+	return result == -ENOMEM ? tally_parser_fail_memory(parser) : 0;
+}
+
+static bool take_prefix(struct parser *parser, const char *prefix)
+{
+	const char *at = parser->text + parser->at;
+	size_t length = strlen(prefix);
+
+	if (strncmp(at, prefix, length) || at[length] == ':')
+		return false;
+	parser->at += length;
+	return true;
+}
+
+/* In one of the two languages; "pmu::" is libpfm4's alone. */
+static int parse_event(struct parser *parser)
+{
+	size_t start, first = parser->items.count;
+	struct parser ahead;
+	bool perf;
+	int result;
+
+	skip_blanks(parser);
+	start = parser->at;
+	if (take_prefix(parser, "pfm:"))
+		return tally_parse_pfm_event(parser, start, true);
+	perf = take_prefix(parser, "perf:");
+	ahead = *parser;
+	if (!perf && take_word(&ahead).length && peek(&ahead) == ':' &&
+	    ahead.text[ahead.at + 1] == ':')
+		return tally_parse_pfm_event(parser, start, true);
+	parser->unknown = false;
+	result = parse_perf_event(parser);
+	if (result && result != -ENOMEM && !perf && parser->unknown)
+		return try_pfm(parser, start, result);
+	if (!result && !perf && parser->options->pfm_strict)
+		return prefer_pfm(parser, start, first);
+	return result;
 }
 
 /* Adds a group's modifiers to a member's name, those that say what is counted and are not there. */

@@ -12,6 +12,7 @@ struct parser {
 	struct tally_event_context *own;     /* the same, when it is this call's */
 	struct event_items items;
 	struct tally_error *error;
+	bool unknown; /* what failed is a name that perf's grammar does not know */
 };
 
 int tally_word_shown(const struct event_word *word); /* how much of it a message shows */
@@ -38,5 +39,11 @@ int tally_parser_hybrid(struct parser *parser, const struct event_pmu *pmu);
 /* --- parse_pmu.c --- */
 /* "PMU/terms/", or the name of an alias.  -ENOENT: it is none. */
 int tally_parse_pmu_event(struct parser *parser, const struct event_word *word);
+
+/* --- parse_pfm.c --- */
+/* An event in libpfm4's language, from parser->at on; its name begins at `name_start`.  `asked`:
+ * the person chose the language; else the kernel's own events in other spellings are none of it.
+ * -ENOENT: there is no such event, or no libpfm4. */
+int tally_parse_pfm_event(struct parser *parser, size_t name_start, bool asked);
 
 #endif

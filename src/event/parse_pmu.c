@@ -114,6 +114,15 @@ static int add_matching(struct parser *parser, const struct event_word *word,
 	return failed ? failed : -ENOENT;
 }
 
+static bool has_event(struct tally_event_context *context, struct event_pmu *pmu,
+		      const struct event_word *word)
+{
+	struct pmu_alias of_table;
+
+	return tally_pmu_alias_find(pmu, word) ||
+	       tally_pmu_table_find(context, pmu, word, &of_table);
+}
+
 /* An alias of any PMU, with further terms.  -ENOENT: none has it. */
 static int add_alias(struct parser *parser, const struct event_word *word,
 		     struct event_terms *terms)
@@ -132,7 +141,7 @@ static int add_alias(struct parser *parser, const struct event_word *word,
 
 		if (result == -ENOMEM)
 			return tally_parser_fail_memory(parser);
-		if (result || !tally_pmu_alias_find(pmu, word))
+		if (result || !has_event(parser->context, pmu, word))
 			continue;
 		result = add_of_pmu(parser, pmu, terms);
 		if (result == -ENOMEM)
@@ -161,6 +170,10 @@ int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
 	alias = result == -ENOENT;
 	if (alias)
 		result = add_alias(parser, word, &terms);
+	/* Tables that the person names and that cannot be read are no reason to guess. */
+	if (result == -ENOENT && parser->context->events && parser->context->table_result < 0)
+		return tally_fail(parser->error, parser->context->table_result,
+				  (int64_t)word->position, "%s", parser->context->table_error.text);
 	if (result == -ENOENT && slashes)
 		return fail_no_pmu(parser, word);
 	if (!result)

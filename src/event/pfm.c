@@ -31,6 +31,20 @@ const char *tally_pfm_strerror(int code)
 	return texts[-code];
 }
 
+const char *tally_pfm_code_name(int code)
+{
+	static const char *const names[] = {
+	    "PFM_SUCCESS",      "PFM_ERR_NOTSUPP",  "PFM_ERR_INVAL",    "PFM_ERR_NOINIT",
+	    "PFM_ERR_NOTFOUND", "PFM_ERR_FEATCOMB", "PFM_ERR_UMASK",    "PFM_ERR_NOMEM",
+	    "PFM_ERR_ATTR",     "PFM_ERR_ATTR_VAL", "PFM_ERR_ATTR_SET", "PFM_ERR_TOOMANY",
+	    "PFM_ERR_TOOSMALL",
+	};
+
+	if (code > 0 || code <= -(int)(sizeof(names) / sizeof(names[0])))
+		return "unknown error code";
+	return names[-code];
+}
+
 int tally_pfm_open(const struct tally_pfm_options *options, struct tally_pfm **ret,
 		   struct tally_error *error)
 {

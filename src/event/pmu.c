@@ -12,7 +12,7 @@
 #include <strings.h>
 #include "base/buf.h"
 #include "base/fail.h"
-#include "base/text.h"
+#include "event/table.h"
 
 static int shown(const struct event_word *word)
 {
@@ -58,6 +58,7 @@ static int take_info(const struct pmu_alias *alias, const struct event_term *ter
 			return fail_memory(error);
 	}
 	event->scale = alias->scale != 0 ? alias->scale : 1;
+	event->origin = alias->of_table ? TALLY_ORIGIN_TABLE : TALLY_ORIGIN_SYSFS;
 	event->snapshot |= alias->snapshot;
 	event->per_pkg |= alias->per_pkg;
 	return 0;
@@ -79,12 +80,17 @@ static int expand_one(struct tally_event_context *context, const struct event_pm
 		return tally_fail(error, result, column(term), "event %s of %s cannot be read: %s",
 				  alias->name, pmu->name, strerror(-result));
 	result = take_info(alias, term, event, error);
+	if (!result && alias->of_table) {
+		event->source = strdup(tally_table_folder(context->table));
+		result = event->source ? 0 : fail_memory(error);
+	}
 	if (result)
 		return result;
 	if (tally_terms_parse(alias->text, &at, &own, &inner) || alias->text[at])
 		return tally_fail(error, -EINVAL, column(term),
-				  "event %s of %s is \"%s\" in sysfs, which is not understood",
-				  alias->name, pmu->name, alias->text);
+				  "event %s of %s is \"%s\" in %s, which is not understood",
+				  alias->name, pmu->name, alias->text,
+				  alias->of_table ? event->source : "sysfs");
 	for (size_t i = 0; i < own.count; i++) {
 		if (to->count == TERMS_MOST)
 			return tally_fail(error, -EINVAL, column(term),
@@ -105,8 +111,10 @@ static int expand(struct tally_event_context *context, struct event_pmu *pmu,
 	to->count = 0;
 	for (size_t i = 0; i < terms->count && !result; i++) {
 		const struct event_word *name = alias_name(pmu, &terms->terms[i]);
-		struct pmu_alias *alias = name ? tally_pmu_alias_find(pmu, name) : NULL;
+		struct pmu_alias *alias = name ? tally_pmu_alias_find(pmu, name) : NULL, of_table;
 
+		if (name && !alias && tally_pmu_table_find(context, pmu, name, &of_table))
+			alias = &of_table;
 		if (alias)
 			result =
 			    expand_one(context, pmu, alias, &terms->terms[i], to, event, error);
@@ -119,39 +127,29 @@ static int expand(struct tally_event_context *context, struct event_pmu *pmu,
 	return result;
 }
 
-static int fail_unknown(const struct event_pmu *pmu, const struct event_term *term,
-			struct tally_error *error)
+static int fail_unknown(struct tally_event_context *context, const struct event_pmu *pmu,
+			const struct event_term *term, struct tally_error *error)
 {
-	const char *near = NULL, **names;
-	size_t count = pmu->format_count + pmu->alias_count;
 	char *text = strndup(term->name.text, term->name.length);
+	const struct event_pmu *other = tally_pmu_that_has(context, &term->name);
+	const char *near = other || !text ? NULL : tally_near_term(context, pmu, text);
+	struct tally_buf list = {0}, meant = {0};
 
-	names = count ? reallocarray(NULL, count, sizeof(*names)) : NULL;
-	if (!text || (count && !names)) {
-		free(text);
-		free(names);
-		return fail_memory(error);
-	}
-	for (size_t i = 0; i < pmu->format_count; i++)
-		names[i] = pmu->formats[i].name;
-	for (size_t i = 0; i < pmu->alias_count; i++)
-		names[pmu->format_count + i] = pmu->aliases[i].name;
-	if (count)
-		near = tally_text_nearest(text, names, count);
-	struct tally_buf list = {0};
-
+	free(text);
 	for (size_t i = 0; i < pmu->format_count; i++) {
 		tally_buf_byte(&list, ' ');
 		tally_buf_text(&list, pmu->formats[i].name);
 	}
+	if (near)
+		tally_buf_printf(&meant, " (did you mean %s?)", near);
+	else if (other)
+		tally_buf_printf(&meant, " (%s has)", other->name);
 	tally_fail(error, -EINVAL, column(term),
-		   "%s has neither a field nor an event %.*s%s%s%s; its fields:%.300s", pmu->name,
-		   shown(&term->name), term->name.text, near ? " (did you mean " : "",
-		   near ? near : "", near ? "?)" : "",
+		   "%s has neither a field nor an event %.*s%s; its fields:%.300s", pmu->name,
+		   shown(&term->name), term->name.text, meant.size ? tally_buf_str(&meant) : "",
 		   pmu->format_count ? tally_buf_str(&list) : " none");
+	tally_buf_done(&meant);
 	tally_buf_done(&list);
-	free(names);
-	free(text);
 	return -EINVAL;
 }
 
@@ -190,16 +188,16 @@ struct fields { /* what has been written so far, by config */
 	uint64_t seen[5];
 };
 
-static int apply_field(const struct event_pmu *pmu, struct event_terms *terms,
-		       const struct event_term *term, struct fields *fields,
-		       struct tally_event *event, struct tally_error *error)
+static int apply_field(struct tally_event_context *context, const struct event_pmu *pmu,
+		       struct event_terms *terms, const struct event_term *term,
+		       struct fields *fields, struct tally_event *event, struct tally_error *error)
 {
 	const struct pmu_format *format = tally_pmu_format_find(pmu, &term->name);
 	uint64_t *config, value = term->number, most;
 	int64_t at = term->text.length ? (int64_t)term->text.position : column(term);
 
 	if (!format)
-		return fail_unknown(pmu, term, error);
+		return fail_unknown(context, pmu, term, error);
 	if (term->value == VALUE_TEXT) {
 		struct event_term *given = NULL;
 
@@ -254,6 +252,7 @@ int tally_pmu_encode(struct tally_event_context *context, struct event_pmu *pmu,
 
 	event->attr.type = pmu->type;
 	event->attr.config = pmu->default_config;
+	event->origin = TALLY_ORIGIN_SYSFS;
 	if (copy_of(pmu->name, &event->pmu) || copy_of(pmu->cpus, &event->cpus))
 		return fail_memory(error);
 	result = expand(context, pmu, terms, &all, event, error);
@@ -264,6 +263,7 @@ int tally_pmu_encode(struct tally_event_context *context, struct event_pmu *pmu,
 			result = tally_term_apply(&all.terms[i], command, event, error);
 	for (size_t i = 0; i < all.count && !result; i++)
 		if (all.terms[i].kind == TERM_FORMAT)
-			result = apply_field(pmu, &all, &all.terms[i], &fields, event, error);
+			result =
+			    apply_field(context, pmu, &all, &all.terms[i], &fields, event, error);
 	return result;
 }

@@ -16,12 +16,17 @@ struct pmu_format {
 	uint64_t mask;  /* the bits that a value is spread over, its lowest into the lowest */
 };
 
-struct pmu_alias {
+struct tally_pfm;
+struct tally_table;
+struct tally_table_event;
+
+struct pmu_alias { /* a named event, of sysfs or of a vendor table */
 	const char *name;
 	const char *text; /* NULL until it is first needed; then its terms, and what follows */
 	const char *unit; /* NULL: none */
 	double scale;     /* 0: none */
 	bool per_pkg, snapshot;
+	bool of_table;
 };
 
 struct event_pmu {
@@ -29,9 +34,11 @@ struct event_pmu {
 	bool loaded, usable; /* usable: it has a type */
 	bool core;           /* a CPU's own; hybrid machines have several */
 	bool hybrid;         /* one of several core PMUs: cpu_core, cpu_atom */
+	bool is_the_cpu;     /* has the events of vendor tables that name no PMU */
 	uint32_t type;
 	const char *other_name; /* its `alias` file; NULL */
 	const char *cpus;       /* cpumask or cpus; NULL */
+	const char *identifier; /* which model of it; NULL */
 	struct pmu_format *formats;
 	size_t format_count, format_room;
 	struct pmu_alias *aliases;
@@ -42,7 +49,13 @@ struct event_pmu {
 
 struct tally_event_context {
 	char sysfs[PATH_MAX];
+	const char *events, *cpuid, *pfm_pmu; /* as in the options; in the arena, or NULL */
 	struct tally_arena arena;
+	struct tally_table *table; /* NULL: not needed so far, or there is none */
+	int table_result;          /* of opening it; 1: not tried */
+	struct tally_error table_error;
+	struct tally_pfm *pfm;  /* NULL: as above */
+	int pfm_code;           /* enum tally_pfm_code; 1: not tried */
 	struct event_pmu *pmus; /* by name */
 	size_t count, room;
 	bool listed;
@@ -73,10 +86,31 @@ uint64_t tally_pmu_gather(uint64_t word, uint64_t mask); /* back again */
 uint64_t *tally_attr_config(struct tally_attr *attr, unsigned which);
 
 /* --- pmu_alias.c --- */
+/* Of sysfs. */
 struct pmu_alias *tally_pmu_alias_find(struct event_pmu *pmu, const struct event_word *name);
 /* Reads the alias's files, once.  -errno. */
 int tally_pmu_alias_load(struct tally_event_context *context, const struct event_pmu *pmu,
 			 struct pmu_alias *alias);
+
+/* --- pmu_table.c --- */
+/* The CPU's vendor table, read when it is first needed; NULL: there is none, and
+ * context->table_error says why. */
+const struct tally_table *tally_context_table(struct tally_event_context *context);
+/* The table's event of that name that this PMU has, as an alias.  False: none. */
+bool tally_pmu_table_find(struct tally_event_context *context, const struct event_pmu *pmu,
+			  const struct event_word *name, struct pmu_alias *ret);
+/* Whether an event of the table is for this PMU. */
+bool tally_pmu_table_fits(const struct event_pmu *pmu, const struct tally_table_event *event);
+/* A PMU of the machine, read already, that has the event, in sysfs or by the table; NULL: none. */
+const struct event_pmu *tally_pmu_that_has(struct tally_event_context *context,
+					   const struct event_word *name);
+
+/* --- near.c: borrowed from the context; NULL: nothing is near --- */
+/* Of all events' names, as far as PMUs were read; `context` may be NULL. */
+const char *tally_near_event(struct tally_event_context *context, const char *text);
+/* Of the PMU's fields and events. */
+const char *tally_near_term(struct tally_event_context *context, const struct event_pmu *pmu,
+			    const char *text);
 
 /* --- pmu.c --- */
 /* Makes an event of a PMU and its terms.  `event` is all zero but what the caller set; what it owns

@@ -239,6 +239,11 @@ int tally_term_unknown(const struct event_term *term, struct tally_error *error)
 	    shown(&term->name), term->name.text);
 }
 
+static bool is_stat(const char *command)
+{
+	return command && !strcmp(command, "stat");
+}
+
 /* Terms that perf stat takes: those that do not speak of samples. */
 static bool counts(enum event_term_kind kind)
 {
@@ -269,7 +274,7 @@ static int check(const struct event_term *term, const char *command, struct tall
 		return tally_fail(error, -EINVAL, (int64_t)term->text.position,
 				  "%.*s is at most %llu", shown(&term->name), term->name.text,
 				  (unsigned long long)most);
-	if (command && !strcmp(command, "stat") && !counts(term->kind))
+	if (is_stat(command) && !counts(term->kind))
 		return tally_fail(error, -EINVAL, (int64_t)term->name.position,
 				  "%.*s speaks of samples, and counting takes none",
 				  shown(&term->name), term->name.text);
@@ -400,7 +405,8 @@ static int apply_text(const struct event_term *term, struct tally_event *event,
 	}
 }
 
-static void apply_number(const struct event_term *term, struct tally_event *event)
+static void apply_number(const struct event_term *term, const char *command,
+			 struct tally_event *event)
 {
 	struct tally_event_terms *terms = &event->terms;
 
@@ -409,11 +415,15 @@ static void apply_number(const struct event_term *term, struct tally_event *even
 		set_config(&event->attr, term->which, term->number);
 		break;
 	case TERM_PERIOD:
-	case TERM_FREQ: /* the last one holds */
+	case TERM_FREQ:               /* the last one holds */
+		if (is_stat(command)) /* counts, and lets the period be, as perf stat does */
+			break;
 		event->attr.sample_period = term->number;
 		event->attr.freq = term->kind == TERM_FREQ;
-		terms->given &= ~(TALLY_TERM_PERIOD | TALLY_TERM_FREQ);
+		terms->given &= ~(TALLY_TERM_PERIOD | TALLY_TERM_FREQ | TALLY_TERM_WEAK);
 		terms->given |= term->kind == TERM_FREQ ? TALLY_TERM_FREQ : TALLY_TERM_PERIOD;
+		if (term->of_alias)
+			terms->given |= TALLY_TERM_WEAK;
 		break;
 	case TERM_TIME:
 		terms->given |= TALLY_TERM_TIME;
@@ -470,7 +480,7 @@ int tally_term_apply(const struct event_term *term, const char *command, struct 
 	if (result == -ENOMEM)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	if (result == 1) {
-		apply_number(term, event);
+		apply_number(term, command, event);
 		result = 0;
 	}
 	return result;

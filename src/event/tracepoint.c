@@ -155,7 +155,10 @@ static int add_one(const char *tracefs, const char *system, const char *name,
 		return -ENOENT;
 	attr.config = (uint64_t)id;
 	length = snprintf(full, sizeof(full), "%s:%s", system, name);
-	return tally_items_add(items, &attr, full, (size_t)length);
+	result = tally_items_add(items, &attr, full, (size_t)length);
+	if (!result)
+		items->items[items->count - 1].event.origin = TALLY_ORIGIN_TRACEFS;
+	return result;
 }
 
 /* All events of one system that the pattern matches; returns how many, or -errno. */

@@ -87,3 +87,29 @@ encode() {
 	run encode
 	[ "$status" -eq 2 ]
 }
+
+@test "names of a vendor's table, of the CPU that is named; -v says from where" {
+	tables="$BATS_TEST_DIRNAME/../unit/event/tables/kernel"
+	run --separate-stderr encode -v --events "$tables" --cpuid GenuineIntel-6-55-7 cpu/shared/u
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"config           0x3"* ]]
+	[[ "$stderr" == *"perf's grammar: PMU cpu, vendor table of $tables"* ]]
+	encode --json --events "$tables" --cpuid GenuineIntel-6-55-7 uncore_imc_0/shared/ >out
+	grep -q '"origin":"table","source":"'"$tables"'"' out
+	run encode --events "$tables" --cpuid GenuineIntel-6-1-1 shared
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no event tables for GenuineIntel-6-1-1 in $tables"* ]]
+}
+
+@test "libpfm4's language: a PMU by name, its code where it refuses" {
+	run encode --pmu skl --cpuid GenuineIntel-6-5E-3 INST_RETIRED:ANY_P:c=1:u
+	[[ "$output" != *PFM_ERR_NOINIT* ]] || skip "libpfm4 is not installed"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"config           0x10000c0"* ]]
+	encode --json skl::INST_RETIRED:ANY_P >out
+	grep -q '"origin":"libpfm4","source":"skl::INST_RETIRED:ANY_P:e=0' out
+	run encode skl::INST_RETIRED:NONE
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"  skl::INST_RETIRED:NONE"$'\n'"                    ^"* ]]
+	[[ "$output" == *"NONE is neither a unit mask nor a modifier"*"(PFM_ERR_ATTR)"* ]]
+}

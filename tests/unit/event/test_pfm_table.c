@@ -153,7 +153,8 @@ static void answers_of_libpfm4(void **state)
 	FILE *file;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/pfm413.tsv", folder ? folder : "");
+	snprintf(path, sizeof(path), "%.*s/pfm413.tsv", folder ? (int)strcspn(folder, ":") : 0,
+		 folder ? folder : "");
 	file = folder ? fopen(path, "r") : NULL;
 	if (!file) {
 		print_message("skipped: TALLY_EVENTS names no folder with pfm413.tsv\n");
