@@ -172,8 +172,8 @@ int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
 		result = add_alias(parser, word, &terms);
 	/* Tables that the person names and that cannot be read are no reason to guess. */
 	if (result == -ENOENT && parser->context->events && parser->context->table_result < 0)
-		return tally_fail(parser->error, parser->context->table_result,
-				  (int64_t)word->position, "%s", parser->context->table_error.text);
+		return tally_fail(parser->error, -EINVAL, (int64_t)word->position, "%s",
+				  parser->context->table_error.text);
 	if (result == -ENOENT && slashes)
 		return fail_no_pmu(parser, word);
 	if (!result)
