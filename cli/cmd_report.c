@@ -219,6 +219,7 @@ static int run(const struct report *report)
 	    .children = report->children,
 	    .max_stack = (uint32_t)report->max_stack,
 	    CLI_FILTER_FIELDS(report->filter),
+	    .tree_least = report->trees.least,
 	};
 	struct tally_session *session = NULL;
 	struct tally_profile *profile = NULL;
@@ -233,7 +234,7 @@ static int run(const struct report *report)
 	session_options.progress_context = &progress;
 	if (!tally_data_open(report->input, NULL, &data, &error)) {
 		options.callchains &= has_callchains(data);
-		session_options.lump = !options.callchains;
+		session_options.lump = !options.callchains || !options.children;
 	}
 	if (!data || tally_session_new(data, &session_options, &session, &error) ||
 	    tally_profile_new(session, &options, &profile, &error)) {

@@ -36,6 +36,9 @@ struct tally_profile_options {
 	size_t comm_count, dso_count, symbol_count;
 	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
+	/* Without `children`: rows below this % of the event's total need no tree, so that most
+	 * chains need not be kept. */
+	double tree_least;
 };
 
 struct tally_profile;
@@ -103,7 +106,8 @@ struct tally_tree {
 /* CALLEE gives who called the row.  CALLER gives what it called, from the row on, of the samples
  * that passed through it, and of those in it the whole paths down to it; in a profile without
  * children there are only the latter.  A frame that called itself is taken where it is outermost.
- * -EINVAL: the profile was made without callchains, or no such row; -ENOMEM. */
+ * -EINVAL: the profile was made without callchains, the row is below its tree_least, or there is no
+ * such row; -ENOMEM. */
 int tally_profile_tree(const struct tally_profile *profile, size_t event,
 		       const struct tally_profile_row *row,
 		       const struct tally_tree_options *options, struct tally_tree *ret);

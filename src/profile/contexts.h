@@ -2,7 +2,13 @@
 #ifndef TALLY_PROFILE_CONTEXTS_H
 #define TALLY_PROFILE_CONTEXTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Which keys of a row belong to its context, and which to its place. */
+struct tally_key_set {
+	bool comm, pid, tid, cpu, dso, symbol;
+};
 
 struct tally_context {
 	uint32_t event;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/bytes.h"
 
 /* Chains repeat: a loop is sampled at the same place again.  The last chain of each hash is kept
@@ -46,6 +47,7 @@ void tally_gather_done(struct tally_gather *gather)
 	tally_contexts_done(&gather->contexts);
 	tally_filter_done(&gather->filter);
 	free(gather->sums);
+	free(gather->spots);
 	*gather = (struct tally_gather){0};
 }
 
@@ -172,10 +174,11 @@ static uint32_t walk_chain(struct tally_gather *gather, struct tally_resolver *r
 	return node;
 }
 
+/* `own` is the frame of the sampled place, 0 when it was not looked up yet. */
 static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *resolver,
-			const struct tally_resolved *sample, uint32_t root)
+			const struct tally_resolved *sample, uint32_t root, uint32_t own)
 {
-	uint32_t own, innermost = 0, node = root;
+	uint32_t innermost = 0, node = root;
 
 	if (gather->plan->options->callchains && sample->sample.callchain_nr) {
 		struct tally_gather_seen *seen;
@@ -188,8 +191,9 @@ static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *reso
 		if (!node)
 			return 0;
 		if (!innermost || (sample->sample.present & PERF_SAMPLE_IP)) {
-			own = tally_resolver_frame(resolver, sample, sample->cpumode,
-						   sample->sample.ip);
+			if (!own)
+				own = tally_resolver_frame(resolver, sample, sample->cpumode,
+							   sample->sample.ip);
 			if (!own)
 				return 0;
 			/* The chain may lack the sampled place: user chains of kernel samples, and
@@ -203,8 +207,37 @@ static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *reso
 		seen->node = node;
 		return node;
 	}
-	own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
+	if (!own)
+		own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
 	return own ? tally_calls_step(&gather->calls, root, own) : 0;
+}
+
+static int add_spots(struct tally_gather *gather, const struct tally_gather_spot *spots,
+		     uint32_t count)
+{
+	uint32_t room = gather->spot_room ? gather->spot_room : 4096;
+
+	if (!count || gather->spot_count == TALLY_SPOTS_MANY)
+		return 0;
+	if (count > TALLY_SPOTS_MOST - gather->spot_count) {
+		free(gather->spots);
+		gather->spots = NULL;
+		gather->spot_count = TALLY_SPOTS_MANY;
+		return 0;
+	}
+	while (room - gather->spot_count < count)
+		room *= 2;
+	if (room != gather->spot_room || !gather->spots) {
+		void *grown = reallocarray(gather->spots, room, sizeof(*spots));
+
+		if (!grown)
+			return -ENOMEM;
+		gather->spots = grown;
+		gather->spot_room = room;
+	}
+	memcpy(gather->spots + gather->spot_count, spots, count * sizeof(*spots));
+	gather->spot_count += count;
+	return 0;
 }
 
 int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
@@ -214,7 +247,7 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 	const struct tally_profile_options *options = plan->options;
 	struct tally_gather_sum *sum;
 	uint64_t period, samples;
-	uint32_t root, leaf;
+	uint32_t root, leaf, own = 0;
 
 	if (sample->event >= plan->event_count)
 		return 0;
@@ -231,16 +264,26 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 		if (passed <= 0)
 			return passed;
 	}
-	if (options->dso_count || options->symbol_count) {
-		uint32_t own =
-		    tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
-		int passed = own ? tally_filter_frame(&gather->filter, own) : -ENOMEM;
+	if (plan->only && !tree_rows_may_hold(plan->only, sample->sample.ip))
+		return 0;
+	if (plan->only || plan->spots || options->dso_count || options->symbol_count) {
+		int passed;
 
+		own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
+		if (own && plan->only && !tree_rows_may_have(plan->only, own))
+			return 0;
+		passed = own ? tally_filter_frame(&gather->filter, own) : -ENOMEM;
 		if (passed <= 0)
 			return passed;
 	}
+	if (plan->spots) {
+		const struct tally_gather_spot spot = {tree_rows_hash(sample->sample.ip), own};
+
+		if (add_spots(gather, &spot, 1))
+			return -ENOMEM;
+	}
 	root = context_root(gather, sample);
-	leaf = root ? leaf_of(gather, resolver, sample, root) : 0;
+	leaf = root ? leaf_of(gather, resolver, sample, root, own) : 0;
 	if (!leaf)
 		return -ENOMEM;
 	gather->calls.sums[leaf].self += period;
@@ -274,6 +317,8 @@ int tally_gather_merge(struct tally_gather *gather, struct tally_gather *from)
 		tally_calls_finish(&from->calls);
 		result = tally_calls_merge(&gather->calls, &from->calls, now);
 	}
+	if (!result)
+		result = add_spots(gather, from->spots, from->spot_count);
 	for (uint32_t i = 0; i < gather->plan->event_count; i++) {
 		gather->sums[i].samples += from->sums[i].samples;
 		gather->sums[i].total += from->sums[i].total;

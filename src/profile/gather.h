@@ -7,11 +7,7 @@
 #include "profile/calls.h"
 #include "profile/contexts.h"
 #include "profile/filter.h"
-
-/* Which keys of a row belong to its context. */
-struct tally_key_set {
-	bool comm, pid, tid, cpu, dso, symbol;
-};
+#include "profile/tree_rows.h"
 
 /* What all threads share while samples are read; read only. */
 struct tally_gather_plan {
@@ -21,11 +17,18 @@ struct tally_gather_plan {
 	uint64_t want;          /* PERF_SAMPLE_* */
 	const uint64_t *period; /* by event: of samples that do not tell theirs */
 	uint32_t event_count;
+	const struct tally_tree_rows *only; /* NULL: all samples */
+	bool spots;                         /* note where each sample led */
 };
 
 struct tally_gather_sum {
 	uint64_t samples, total;       /* of all */
 	uint64_t passed, passed_total; /* of those that passed the filters */
+};
+
+/* An address that was sampled, and the frame it led to. */
+struct tally_gather_spot {
+	uint32_t hash, frame;
 };
 
 struct tally_gather_seen; /* a chain that was seen, and where it led */
@@ -35,7 +38,9 @@ struct tally_gather {
 	struct tally_calls calls;
 	struct tally_contexts contexts;
 	struct tally_filter filter;
-	struct tally_gather_sum *sums; /* by event */
+	struct tally_gather_sum *sums;   /* by event */
+	struct tally_gather_spot *spots; /* with plan->spots; an address may be there many times */
+	uint32_t spot_count, spot_room;
 	struct tally_gather_seen *seen;
 	/* The last chain: its frames as the resolver gave them, and the node of each, outermost
 	 * first. */
@@ -46,6 +51,10 @@ struct tally_gather {
 	uint32_t last_context, last_root;
 	bool has_last;
 };
+
+/* More spots than these are not kept: spot_count is then TALLY_SPOTS_MANY. */
+#define TALLY_SPOTS_MOST (1u << 20)
+#define TALLY_SPOTS_MANY UINT32_MAX
 
 int tally_gather_init(struct tally_gather *gather, const struct tally_gather_plan *plan);
 void tally_gather_done(struct tally_gather *gather);

@@ -23,6 +23,28 @@ int tally_places_init(struct tally_places *places, const struct tally_session *s
 	return 0;
 }
 
+int tally_places_grow(struct tally_places *places)
+{
+	uint32_t count = tally_session_frame_count(places->session), old = places->frame_count;
+	uint32_t *place_of, *dso_of;
+
+	count += count < UINT32_MAX;
+	if (count <= old)
+		return 0;
+	place_of = reallocarray(places->place_of, count, sizeof(*place_of));
+	if (!place_of)
+		return -ENOMEM;
+	places->place_of = place_of;
+	dso_of = reallocarray(places->dso_of, count, sizeof(*dso_of));
+	if (!dso_of)
+		return -ENOMEM;
+	places->dso_of = dso_of;
+	memset(place_of + old, 0, (count - old) * sizeof(*place_of));
+	memset(dso_of + old, 0, (count - old) * sizeof(*dso_of));
+	places->frame_count = count;
+	return 0;
+}
+
 void tally_places_done(struct tally_places *places)
 {
 	free(places->place_of);

@@ -23,6 +23,8 @@ struct tally_places {
 };
 
 int tally_places_init(struct tally_places *places, const struct tally_session *session);
+/* Makes room for frames that the session met since; 0 or -ENOMEM. */
+int tally_places_grow(struct tally_places *places);
 void tally_places_done(struct tally_places *places);
 /* The frame that stands for this frame's place; 0: out of memory. */
 uint32_t tally_places_find(struct tally_places *places, uint32_t frame);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/options.h"
-#include "base/pool.h"
+#include "profile/gathering.h"
 
 static int take_keys(const struct tally_profile_options *options, struct tally_profile *profile,
 		     struct tally_error *error)
@@ -54,80 +54,25 @@ static int no_memory(struct tally_error *error)
 	return tally_fail(error, -ENOMEM, -1, "not enough memory for the profile");
 }
 
-struct gathering {
-	struct tally_gather_plan plan;
-	struct tally_gather *workers;
-	bool *ready;
-	unsigned worker_count, step;
-};
-
-static int visit(void *context, unsigned worker, struct tally_resolver *resolver,
-		 const struct tally_resolved *sample)
-{
-	struct gathering *gathering = context;
-
-	if (worker >= gathering->worker_count)
-		return -EINVAL;
-	if (!gathering->ready[worker]) {
-		if (tally_gather_init(&gathering->workers[worker], &gathering->plan))
-			return -ENOMEM;
-		gathering->ready[worker] = true;
-	}
-	return tally_gather_add(&gathering->workers[worker], resolver, sample);
-}
-
-/* One pair of a round: worker `step` further on goes into this one, and is gone. */
-static int merge_pair(void *context, unsigned thread, size_t pair)
-{
-	struct gathering *gathering = context;
-	size_t to = pair * 2 * gathering->step, from = to + gathering->step;
-	int result = 0;
-
-	(void)thread;
-	if (from >= gathering->worker_count || !gathering->ready[from])
-		return 0;
-	if (!gathering->ready[to]) {
-		gathering->workers[to] = gathering->workers[from];
-		gathering->ready[to] = true;
-	} else {
-		struct tally_gather *larger = &gathering->workers[to];
-		struct tally_gather *smaller = &gathering->workers[from];
-
-		if (larger->calls.count < smaller->calls.count) {
-			struct tally_gather other = *larger;
-
-			*larger = *smaller;
-			*smaller = other;
-		}
-		result = tally_gather_merge(larger, smaller);
-		tally_gather_done(smaller);
-	}
-	gathering->ready[from] = false;
-	return result;
-}
-
-static int merge_all(struct gathering *gathering)
-{
-	for (gathering->step = 1; gathering->step < gathering->worker_count; gathering->step *= 2) {
-		unsigned pairs =
-		    (gathering->worker_count + 2 * gathering->step - 1) / (2 * gathering->step);
-		int result = tally_pool_run(gathering->worker_count, pairs, merge_pair, gathering);
-
-		if (result)
-			return result;
-	}
-	return 0;
-}
-
 static bool has_chains(const struct tally_profile *profile, size_t event)
 {
 	return tally_data_event(tally_session_data(profile->session), event)->attr.sample_type &
 	       PERF_SAMPLE_CALLCHAIN;
 }
 
+/* All that was made of samples. */
+static void forget(struct tally_profile *profile)
+{
+	tally_rows_done(&profile->rows);
+	tally_places_done(&profile->places);
+	tally_settled_done(&profile->settled);
+	tally_contexts_done(&profile->contexts);
+	free(profile->sums);
+	profile->sums = NULL;
+}
+
 /* Takes the one gathering that is left over into the profile. */
-static int settle(struct tally_profile *profile, struct tally_gather *gather, bool trees,
-		  struct tally_error *error)
+static int settle(struct tally_profile *profile, struct tally_gather *gather, bool trees)
 {
 	struct tally_rows_plan plan = {
 	    .keys = profile->keys,
@@ -141,63 +86,89 @@ static int settle(struct tally_profile *profile, struct tally_gather *gather, bo
 	profile->sums = gather->sums;
 	gather->sums = NULL;
 	if (tally_settled_make(&gather->calls, &profile->settled))
-		return no_memory(error);
+		return -ENOMEM;
 	/* What is left of it is not needed by what follows, which is where most is. */
 	tally_gather_done(gather);
 	if (tally_places_init(&profile->places, profile->session) ||
 	    tally_rows_make(&plan, &profile->settled, &profile->contexts, &profile->places,
 			    &profile->rows))
-		return no_memory(error);
+		return -ENOMEM;
 	return 0;
 }
 
-static void plan_fields(struct tally_profile *profile, const struct tally_profile_options *options,
-			struct tally_gather_plan *plan, uint64_t *period)
+/* Everything in one reading: chains of all samples, rows and trees from one call tree. */
+static int make_at_once(struct tally_profile *profile, const struct tally_gather_plan *plan,
+			struct tally_error *error)
 {
-	struct tally_data *data = tally_session_data(profile->session);
+	struct tally_gather gather;
+	int result = tally_gathering_run(profile->session, plan, &gather, error);
 
-	plan->session = profile->session;
-	plan->options = options;
-	plan->keys = profile->keys;
-	plan->event_count = profile->event_count;
-	plan->want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
-	/* The name beside a pid or tid is that of its last sample: each one is needed. */
-	if (profile->keys.pid || profile->keys.tid)
-		plan->want |= PERF_SAMPLE_TIME;
-	if (profile->keys.cpu)
-		plan->want |= PERF_SAMPLE_CPU;
-	if (options->callchains)
-		plan->want |= PERF_SAMPLE_CALLCHAIN;
-	/* A sample without its period stands for the attr's; in frequency mode that is unknown. */
-	for (uint32_t i = 0; i < profile->event_count; i++) {
-		const struct tally_attr *attr = &tally_data_event(data, i)->attr;
-
-		period[i] = attr->freq || !attr->sample_period ? 1 : attr->sample_period;
+	if (!result) {
+		result = settle(profile, &gather, plan->options->callchains);
+		tally_gather_done(&gather);
 	}
-	plan->period = period;
+	return result;
 }
 
-static int gather_all(struct tally_profile *profile, const struct tally_profile_options *options,
-		      struct gathering *gathering, struct tally_error *error)
+/* Whether rows can be found without chains, cheaply, and tell then which chains are needed. */
+static bool rows_come_first(const struct tally_profile *profile,
+			    const struct tally_gather_plan *plan)
 {
+	if (!profile->callchains || profile->tree_least <= 0 ||
+	    !(profile->keys.symbol || profile->keys.dso))
+		return false;
+	/* Without it the chain alone tells where a sample was. */
+	for (uint32_t i = 0; i < profile->event_count; i++)
+		if (!(tally_data_event(tally_session_data(profile->session), i)->attr.sample_type &
+		      PERF_SAMPLE_IP))
+			return false;
+	return tally_session_lumps(profile->session, plan->want & ~(uint64_t)PERF_SAMPLE_CALLCHAIN);
+}
+
+/* Rows first, then trees of those that are large.  Returns 1, and takes back what it did, when a
+ * sample could not be read with its chain: it counts nowhere then. */
+static int make_rows_first(struct tally_profile *profile, const struct tally_gather_plan *plan,
+			   struct tally_error *error)
+{
+	const struct tally_session_counts *counts = tally_session_counts(profile->session);
+	struct tally_profile_options flat = *plan->options;
+	struct tally_gather_plan rows = *plan, trees = *plan;
+	struct tally_tree_rows chosen = {0};
+	struct tally_gather_spot *spots = NULL;
+	struct tally_gather gather;
+	uint32_t spot_count = 0;
 	int result;
 
-	result =
-	    tally_session_each(profile->session, gathering->plan.want, visit, gathering, error);
-	if (result == -ENOMEM)
-		return no_memory(error);
-	if (result < 0)
-		return result;
-	if (merge_all(gathering))
-		return no_memory(error);
-	if (!gathering->ready[0]) { /* no sample at all */
-		if (tally_gather_init(&gathering->workers[0], &gathering->plan))
-			return no_memory(error);
-		gathering->ready[0] = true;
+	flat.callchains = false;
+	rows.options = &flat;
+	rows.want &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+	rows.spots = true;
+	result = tally_gathering_run(profile->session, &rows, &gather, error);
+	if (!result) {
+		spots = gather.spots;
+		spot_count = gather.spot_count;
+		gather.spots = NULL;
+		result = settle(profile, &gather, false);
+		tally_gather_done(&gather);
 	}
-	gathering->ready[0] = false; /* it is used up, whatever comes */
-	result = settle(profile, &gathering->workers[0], options->callchains, error);
-	tally_gather_done(&gathering->workers[0]);
+	if (!result)
+		result = tally_tree_rows_choose(profile, &chosen);
+	if (!result)
+		result = tally_tree_rows_spots(&chosen, spots, spot_count);
+	free(spots);
+	trees.only = &chosen;
+	if (!result)
+		result = tally_gathering_run(profile->session, &trees, &gather, error);
+	if (!result) {
+		if (counts->undecoded)
+			result = 1;
+		else
+			result = tally_tree_rows_take(profile, &chosen, &gather);
+		tally_gather_done(&gather);
+	}
+	tally_tree_rows_done(&chosen);
+	if (result == 1)
+		forget(profile);
 	return result;
 }
 
@@ -205,7 +176,7 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		      struct tally_profile **ret, struct tally_error *error)
 {
 	struct tally_profile_options taken = {.size = sizeof(taken)};
-	struct gathering gathering = {0};
+	struct tally_gather_plan plan;
 	struct tally_profile *profile;
 	uint64_t *period;
 	bool any_chains = false;
@@ -229,29 +200,22 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		taken.children = false;
 	profile->callchains = taken.callchains;
 	profile->children = taken.children;
+	profile->tree_least = taken.callchains && !taken.children ? taken.tree_least : 0;
 	result = take_keys(&taken, profile, error);
-	gathering.worker_count = tally_session_threads(session);
-	if (!gathering.worker_count)
-		gathering.worker_count = 1;
-	gathering.workers = calloc(gathering.worker_count, sizeof(*gathering.workers));
-	gathering.ready = calloc(gathering.worker_count, sizeof(*gathering.ready));
 	period = calloc((size_t)profile->event_count + 1, sizeof(*period));
-	if (!result && (!gathering.workers || !gathering.ready || !period))
-		result = no_memory(error);
+	if (!result && !period)
+		result = -ENOMEM;
 	if (!result) {
-		plan_fields(profile, &taken, &gathering.plan, period);
-		result = gather_all(profile, &taken, &gathering, error);
+		tally_gathering_plan(&plan, session, &taken, &profile->keys, period);
+		result =
+		    rows_come_first(profile, &plan) ? make_rows_first(profile, &plan, error) : 1;
+		if (result == 1)
+			result = make_at_once(profile, &plan, error);
 	}
-	for (unsigned i = 0; gathering.workers && gathering.ready && i < gathering.worker_count;
-	     i++)
-		if (gathering.ready[i])
-			tally_gather_done(&gathering.workers[i]);
-	free(gathering.workers);
-	free(gathering.ready);
 	free(period);
 	if (result) {
 		tally_profile_free(profile);
-		return result;
+		return result == -ENOMEM ? no_memory(error) : result;
 	}
 	*ret = profile;
 	return 0;
@@ -261,11 +225,7 @@ void tally_profile_free(struct tally_profile *profile)
 {
 	if (!profile)
 		return;
-	tally_rows_done(&profile->rows);
-	tally_places_done(&profile->places);
-	tally_settled_done(&profile->settled);
-	tally_contexts_done(&profile->contexts);
-	free(profile->sums);
+	forget(profile);
 	free(profile);
 }
 

@@ -11,6 +11,7 @@ struct tally_profile {
 	enum tally_key key_list[6]; /* as asked for, each once */
 	size_t key_count;
 	bool callchains, children;
+	double tree_least; /* % of the event's total: smaller rows have no trees; 0: all have */
 	struct tally_contexts contexts;
 	struct tally_places places;
 	struct tally_settled settled;
@@ -18,5 +19,13 @@ struct tally_profile {
 	struct tally_gather_sum *sums; /* by event */
 	uint32_t event_count;
 };
+
+static inline bool profile_row_is_small(const struct tally_profile *profile, size_t event,
+					const struct tally_row *row)
+{
+	return profile->tree_least > 0 &&
+	       100.0 * (double)row->children <
+		   profile->tree_least * (double)profile->sums[event].total;
+}
 
 #endif

@@ -93,9 +93,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled 
 		/* Without children only places where samples end have rows. */
 		if (!plan->children && !node->samples)
 			continue;
-		key = plan->keys.symbol ? node->frame
-		      : plan->keys.dso  ? places->dso_of[node->frame] + 1
-					: 0;
+		key = rows_key(&plan->keys, places, node->frame);
 		node->row = row_put(rows, context, key);
 		if (node->row == TALLY_NO_ROW)
 			return -ENOMEM;
@@ -131,7 +129,8 @@ static int list_nodes(const struct tally_settled *settled, uint32_t row_count, b
 	ret->first = calloc((size_t)row_count + 2, sizeof(*ret->first));
 	if (!ret->first)
 		return -ENOMEM;
-	memset(open, 0, row_count * sizeof(*open));
+	if (starts)
+		memset(open, 0, row_count * sizeof(*open));
 	for (uint32_t i = 1; i < settled->count; i++)
 		if (starts_here(&nodes[i], i, starts, open)) {
 			ret->first[nodes[i].row + 2]++;
@@ -142,11 +141,18 @@ static int list_nodes(const struct tally_settled *settled, uint32_t row_count, b
 	ret->list = malloc(((size_t)total + 1) * sizeof(*ret->list));
 	if (!ret->list)
 		return -ENOMEM;
-	memset(open, 0, row_count * sizeof(*open));
+	if (starts)
+		memset(open, 0, row_count * sizeof(*open));
 	for (uint32_t i = 1; i < settled->count; i++)
 		if (starts_here(&nodes[i], i, starts, open))
 			ret->list[ret->first[nodes[i].row + 1]++] = i;
 	return 0;
+}
+
+int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,
+			 struct tally_row_nodes *ret)
+{
+	return list_nodes(settled, row_count, false, NULL, ret);
 }
 
 /* A row counts once what is below its outermost node on each path. */
@@ -174,7 +180,7 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 			result = -ENOMEM;
 	}
 	if (!result && plan->trees)
-		result = list_nodes(settled, rows.count, false, open, &rows.ends);
+		result = tally_rows_list_ends(settled, rows.count, &rows.ends);
 	if (!result && plan->trees && plan->children)
 		result = list_nodes(settled, rows.count, true, open, &rows.starts);
 	if (!result) {

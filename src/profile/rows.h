@@ -38,11 +38,22 @@ struct tally_rows_plan {
 	uint32_t event_count;
 };
 
+/* The key of a place's row. */
+static inline uint32_t rows_key(const struct tally_key_set *keys, const struct tally_places *places,
+				uint32_t place)
+{
+	return keys->symbol ? place : keys->dso ? places->dso_of[place] + 1 : 0;
+}
+
 /* Makes rows, writes each node's row, and sums the tree, which is gone after that when plan->trees
  * does not ask for it.  0 or -ENOMEM. */
 int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
 		    const struct tally_contexts *contexts, struct tally_places *places,
 		    struct tally_rows *ret);
+/* Lists the nodes where samples end by their rows, whose numbers are below `row_count`.  Before the
+ * tree is summed, as it asks for samples.  0 or -ENOMEM. */
+int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,
+			 struct tally_row_nodes *ret);
 void tally_rows_done(struct tally_rows *rows);
 
 #endif

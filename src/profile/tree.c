@@ -422,7 +422,8 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 	if (!rows->ends.list || row->handle >= rows->count)
 		return -EINVAL;
 	told = &rows->list[row->handle];
-	if (profile->contexts.list[told->context].event != event)
+	if (profile->contexts.list[told->context].event != event ||
+	    profile_row_is_small(profile, event, told))
 		return -EINVAL;
 	walk.up = taken.order == TALLY_CALLEE;
 	walk.least = taken.least;

@@ -116,13 +116,18 @@ static int visit_share(void *context, unsigned worker, size_t number)
 			   visit->lumps.redo_pieces[number - visit->lumps.run_count]);
 }
 
-/* Whether lumps serve as well as each sample does; 0 or -ENOMEM. */
+bool tally_session_lumps(const struct tally_session *session, uint64_t want)
+{
+	return session->lumps && !(want & ~LUMP_FIELDS);
+}
+
+/* Lumps when they serve as well as each sample does; 0 or -ENOMEM. */
 static int look_at_lumps(struct visit *visit, uint64_t want, size_t *shares)
 {
 	struct tally_session *session = visit->session;
 	int result;
 
-	if (!session->lumps || (want & ~LUMP_FIELDS))
+	if (!tally_session_lumps(session, want))
 		return 0;
 	visit->lump_want = calloc(session->event_count + 1, sizeof(*visit->lump_want));
 	if (!visit->lump_want)

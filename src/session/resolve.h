@@ -3,6 +3,7 @@
 #ifndef TALLY_SESSION_RESOLVE_H
 #define TALLY_SESSION_RESOLVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <tally/session.h>
 
@@ -31,6 +32,9 @@ typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_reso
  * session that may lump shows samples together when only IP, TID and PERIOD are wanted. */
 int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
 		       void *context, struct tally_error *error);
+/* Whether the next visit with these fields shows samples together that are alike; the first visit
+ * uses up what was counted for it. */
+bool tally_session_lumps(const struct tally_session *session, uint64_t want);
 unsigned tally_session_threads(const struct tally_session *session);
 
 /* The frame of an address as seen from a sample (its space, time and the given cpumode).  Memoised

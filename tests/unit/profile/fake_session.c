@@ -31,6 +31,11 @@ const struct tally_session_counts *tally_session_counts(const struct tally_sessi
 	return &session->counts;
 }
 
+bool tally_session_lumps(const struct tally_session *session, uint64_t want)
+{
+	return session->lumps && !(want & PERF_SAMPLE_CALLCHAIN);
+}
+
 unsigned tally_session_threads(const struct tally_session *session)
 {
 	return session->threads;
@@ -93,6 +98,7 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 	int result = 0;
 
 	(void)error;
+	session->visits++;
 	if (session->threads > sizeof(resolvers) / sizeof(*resolvers))
 		return -EINVAL;
 	for (size_t i = 0; i < session->sample_count && !result; i++) {

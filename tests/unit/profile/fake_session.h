@@ -33,6 +33,8 @@ struct tally_session {
 	const struct fake_sample *samples;
 	size_t sample_count;
 	unsigned threads;
+	bool lumps;      /* what tally_session_lumps() says of fields without chains */
+	unsigned visits; /* calls of tally_session_each() */
 	struct tally_session_counts counts;
 	uint64_t chains_resolved; /* calls of tally_resolver_chain() */
 };

@@ -219,6 +219,54 @@ static void trees_without_children(void **state)
 	tally_profile_free(profile);
 }
 
+static struct tally_profile *large_rows_of(struct tally_session *session, double least)
+{
+	struct tally_profile_options options = {.size = sizeof(options),
+						.keys = usual,
+						.key_count = 3,
+						.callchains = true,
+						.tree_least = least};
+	struct tally_profile *profile = NULL;
+
+	assert_int_equal(tally_profile_new(session, &options, &profile, NULL), 0);
+	return profile;
+}
+
+static void only_large_rows_have_trees(void **state)
+{
+	static const struct {
+		bool lumps;
+		uint64_t undecoded; /* a chain that cannot be read: its sample counts nowhere */
+		unsigned visits;
+	} ways[] = {{false, 0, 1}, {true, 0, 2}, {true, 1, 3}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
+		struct tally_tree_options options = {.size = sizeof(options)};
+		struct tally_profile *profile;
+		struct tally_profile_row small;
+		struct tally_tree tree;
+
+		session.lumps = ways[i].lumps;
+		session.counts.undecoded = ways[i].undecoded;
+		profile = large_rows_of(&session, 10);
+		assert_int_equal(session.visits, ways[i].visits);
+		assert_int_equal(tally_profile_event(profile, 0).row_count, 5);
+		assert_true(tally_profile_event(profile, 0).has_callchains);
+		tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLEE, 0,
+			"c(120,0){a(120,0){b(100,0){a(100,0){main(100,100)}} main(20,20)}}");
+		tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLER, 0,
+			"c(120,0){main(120,0){a(120,0){b(100,0){a(100,0){c(100,100)}} c(20,20)}}}");
+		tree_is(profile, row_of(profile, "app", "k"), TALLY_CALLEE, 0,
+			"k(30,0){a(30,0){main(30,30)}}");
+		small = row_of(profile, "app", "a");
+		assert_int_equal(small.self, 12);
+		assert_int_equal(tally_profile_tree(profile, 0, &small, &options, &tree), -EINVAL);
+		tally_profile_free(profile);
+	}
+}
+
 static void rows_of_binaries(void **state)
 {
 	static const enum tally_key by_dso[] = {TALLY_KEY_DSO};
@@ -401,17 +449,12 @@ static void tree_follows_model(const struct tally_tree *tree, uint32_t at,
 	assert_int_equal(below, node->total);
 }
 
-static void random_chains_follow_the_model(void **state)
+static void make_random(struct fake_sample *samples, struct tally_frame *all, char (*names)[8])
 {
-	static struct fake_sample samples[RANDOM_SAMPLES];
-	static struct tally_frame all[RANDOM_FRAMES];
-	static char names[RANDOM_FRAMES][8];
-	struct tally_session session = session_of(samples, RANDOM_SAMPLES);
 	uint32_t seed = 7;
 
-	(void)state;
 	for (uint32_t i = 1; i < RANDOM_FRAMES; i++) {
-		snprintf(names[i], sizeof(names[i]), "f%u", i);
+		snprintf(names[i], sizeof(*names), "f%u", i);
 		all[i] = (struct tally_frame){"app", "/app", names[i], i, '.', 0};
 	}
 	for (uint32_t i = 0; i < RANDOM_SAMPLES; i++) {
@@ -430,6 +473,17 @@ static void random_chains_follow_the_model(void **state)
 			sample->chain[k] = 1 + next_random(&seed) %
 						   (k + 3 > sample->depth ? 4 : RANDOM_FRAMES - 1);
 	}
+}
+
+static void random_chains_follow_the_model(void **state)
+{
+	static struct fake_sample samples[RANDOM_SAMPLES];
+	static struct tally_frame all[RANDOM_FRAMES];
+	static char names[RANDOM_FRAMES][8];
+	struct tally_session session = session_of(samples, RANDOM_SAMPLES);
+
+	(void)state;
+	make_random(samples, all, names);
 	session.frames = all;
 	session.frame_count = RANDOM_FRAMES;
 	for (session.threads = 1; session.threads <= 5; session.threads++) {
@@ -489,14 +543,71 @@ static void random_chains_follow_the_model(void **state)
 	}
 }
 
+/* Chains of large rows alone lead to the trees that all chains lead to. */
+static void few_chains_are_enough(void **state)
+{
+	static struct fake_sample samples[RANDOM_SAMPLES];
+	static struct tally_frame all[RANDOM_FRAMES];
+	static char names[RANDOM_FRAMES][8], whole[1 << 20], part[1 << 20];
+	struct tally_session session = session_of(samples, RANDOM_SAMPLES);
+
+	(void)state;
+	make_random(samples, all, names);
+	session.frames = all;
+	session.frame_count = RANDOM_FRAMES;
+	for (session.threads = 1; session.threads <= 5; session.threads += 2) {
+		struct tally_profile *profile = profile_of(&session, usual, 3, true, false), *lean;
+		struct tally_profile_event event = tally_profile_event(profile, 0);
+		unsigned large = 0;
+
+		session.lumps = true;
+		lean = large_rows_of(&session, 2);
+		session.lumps = false;
+		assert_int_equal(tally_profile_event(lean, 0).row_count, event.row_count);
+		for (uint64_t i = 0; i < event.row_count; i++) {
+			struct tally_profile_row row = tally_profile_row(profile, 0, i);
+			struct tally_profile_row same = tally_profile_row(lean, 0, i);
+
+			assert_string_equal(row.comm, same.comm);
+			assert_int_equal(row.frame.place, same.frame.place);
+			assert_int_equal(row.self, same.self);
+			assert_int_equal(row.samples, same.samples);
+			if (100 * row.self < 2 * event.total)
+				continue;
+			large++;
+			for (unsigned order = TALLY_CALLER; order <= TALLY_CALLEE; order++) {
+				struct tally_tree one = tree_of(profile, row, order, 7);
+				struct tally_tree other = tree_of(lean, same, order, 7);
+
+				*whole = *part = 0;
+				spell(&one, 0, whole, sizeof(whole));
+				spell(&other, 0, part, sizeof(part));
+				assert_string_equal(whole, part);
+				tally_tree_done(&one);
+				tally_tree_done(&other);
+			}
+		}
+		assert_true(large > 3 && large < event.row_count);
+		tally_profile_free(profile);
+		tally_profile_free(lean);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(flat_rows),           cmocka_unit_test(children_count_once),
-	    cmocka_unit_test(trees_with_children), cmocka_unit_test(trees_without_children),
-	    cmocka_unit_test(rows_of_binaries),    cmocka_unit_test(filters_keep_the_total),
-	    cmocka_unit_test(periods_and_tasks),   cmocka_unit_test(options_are_checked),
-	    cmocka_unit_test(nothing_sampled),     cmocka_unit_test(random_chains_follow_the_model),
+	    cmocka_unit_test(flat_rows),
+	    cmocka_unit_test(children_count_once),
+	    cmocka_unit_test(trees_with_children),
+	    cmocka_unit_test(trees_without_children),
+	    cmocka_unit_test(rows_of_binaries),
+	    cmocka_unit_test(filters_keep_the_total),
+	    cmocka_unit_test(periods_and_tasks),
+	    cmocka_unit_test(options_are_checked),
+	    cmocka_unit_test(nothing_sampled),
+	    cmocka_unit_test(random_chains_follow_the_model),
+	    cmocka_unit_test(only_large_rows_have_trees),
+	    cmocka_unit_test(few_chains_are_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

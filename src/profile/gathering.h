@@ -1,0 +1,16 @@
+/* All samples of a session gathered: by each thread for itself, then merged into one. */
+#ifndef TALLY_PROFILE_GATHERING_H
+#define TALLY_PROFILE_GATHERING_H
+
+#include "profile/gather.h"
+
+/* What one reading of the samples is for; `period` is the caller's array, one for each event. */
+void tally_gathering_plan(struct tally_gather_plan *plan, struct tally_session *session,
+			  const struct tally_profile_options *options,
+			  const struct tally_key_set *keys, uint64_t *period);
+/* Reads all samples.  0 and *ret, for tally_gather_done(); -ENOMEM without words for it, or what
+ * reading the session gave, told in `error`. */
+int tally_gathering_run(struct tally_session *session, const struct tally_gather_plan *plan,
+			struct tally_gather *ret, struct tally_error *error);
+
+#endif
