@@ -13,6 +13,7 @@
 #include "binaries.h"
 #include "command.h"
 #include "damage.h"
+#include "dlfilter.h"
 #include "filter.h"
 #include "options.h"
 #include "pager.h"
@@ -39,12 +40,12 @@ struct report {
 	const char *input, *separator;
 	struct cli_binaries binaries;
 	struct cli_filter filter;
+	struct cli_dlfilters dlfilters;
 	struct key_choice keys;
 	struct tree_choice trees;
 	bool strict, children, show_samples, show_total_period, quiet, stdio;
 	double percent_limit;
 	uint64_t max_stack;
-	unsigned verbose;
 };
 
 static int fail(struct tally_error *error, const char *format, const char *text, size_t length)
@@ -183,7 +184,7 @@ static int show(const struct report *report, struct tally_session *session,
 
 	if (!report->trees.has_order)
 		options.order = tally_profile_has_children(profile) ? TALLY_CALLER : TALLY_CALLEE;
-	if (report->verbose)
+	if (report->dlfilters.verbose)
 		tally_report_missing(session, stderr);
 	cli_pager_start(&pager);
 	result = tally_report_text(profile, &options, stdout);
@@ -205,11 +206,31 @@ static bool has_callchains(const struct tally_data *data)
 	return false;
 }
 
-static int run(const struct report *report)
+static int progress_update(void *context, uint64_t done, uint64_t total)
+{
+	return cli_dlfilters_interrupted() ? 1 : cli_progress_update(context, done, total);
+}
+
+/* The profile of what the filters keep.  0, or the exit status after having said why. */
+static int make_profile(struct report *report, struct tally_session *session,
+			const struct tally_profile_options *options, struct cli_progress *progress,
+			struct tally_profile **ret)
+{
+	struct tally_error error = {0};
+	int status = cli_dlfilters_start(&report->dlfilters, session, false), result = 0;
+
+	if (!status)
+		result = tally_profile_new(session, options, ret, &error);
+	status = cli_dlfilters_stop(&report->dlfilters, status);
+	cli_progress_done(progress);
+	return result && !cli_dlfilters_interrupted() ? cli_say_error("report", &error) : status;
+}
+
+static int run(struct report *report)
 {
 	struct tally_session_options session_options = {
 	    .size = sizeof(session_options),
-	    .progress = cli_progress_update,
+	    .progress = progress_update,
 	};
 	struct tally_profile_options options = {
 	    .size = sizeof(options),
@@ -234,24 +255,23 @@ static int run(const struct report *report)
 	session_options.progress_context = &progress;
 	if (!tally_data_open(report->input, NULL, &data, &error)) {
 		options.callchains &= has_callchains(data);
-		session_options.lump = !options.callchains || !options.children;
+		session_options.lump = (!options.callchains || !options.children) &&
+				       !report->dlfilters.filters;
 	}
-	if (!data || tally_session_new(data, &session_options, &session, &error) ||
-	    tally_profile_new(session, &options, &profile, &error)) {
+	if (!data || tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress);
 		status = cli_say_error("report", &error);
 	} else {
-		int damage;
+		status = make_profile(report, session, &options, &progress, &profile);
+	}
+	if (profile && report->strict && cli_refuse_damage("report", data)) {
+		status = CLI_FAILED;
+	} else if (profile) {
+		int damage = cli_tell_damage("report", data);
+		int shown = show(report, session, profile);
 
-		cli_progress_done(&progress);
-		if (report->strict && cli_refuse_damage("report", data)) {
-			status = CLI_FAILED;
-		} else {
-			damage = cli_tell_damage("report", data);
-			status = show(report, session, profile);
-			if (!status)
-				status = damage;
-		}
+		/* What a filter ended with comes first. */
+		status = status ? status : shown ? shown : damage;
 	}
 	tally_profile_free(profile);
 	tally_session_free(session);
@@ -297,6 +317,7 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.filter.symbols},
 	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &report.filter.pids},
 	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report.filter.tids},
+	    CLI_DLFILTERS(report.dlfilters),
 	    {CLI_GROUP, .help = "Call trees"},
 	    {CLI_CALL, 'g', "call-graph", "HOW",
 	     "none, or any of graph, caller, callee and the least percentage of a branch "
@@ -316,21 +337,29 @@ int cmd_report(int argc, char **argv)
 	     "put this between columns and do not pad them; no trees", .to = &report.separator},
 	    CLI_NO_DEMANGLE(report.binaries),
 	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &report.verbose},
+	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing",
+	     .to = &report.dlfilters.verbose},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
 
 	if (at < 0)
 		goto done;
+	if (report.dlfilters.list) {
+		cli_dlfilters_list(&report.dlfilters);
+		goto done;
+	}
 	if (report.max_stack > UINT32_MAX)
 		report.max_stack = 0; /* no limit that any chain could meet */
 	status = cli_recording_take(&usage, argc, argv, at, &report.input);
 	if (!status)
 		status = cli_filter_numbers(&usage, &report.filter);
 	if (!status)
+		status = cli_dlfilters_load("report", &report.dlfilters);
+	if (!status)
 		status = run(&report);
 done:
+	cli_dlfilters_done(&report.dlfilters);
 	cli_filter_done(&report.filter);
 	return status;
 }

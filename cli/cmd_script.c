@@ -17,6 +17,7 @@
 #include "binaries.h"
 #include "command.h"
 #include "damage.h"
+#include "dlfilter.h"
 #include "filter.h"
 #include "interrupt.h"
 #include "options.h"
@@ -29,12 +30,12 @@ struct script {
 	const char *input, *time, *cpus, *sql;
 	struct cli_binaries binaries;
 	struct cli_filter filter;
+	struct cli_dlfilters dlfilters;
 	struct cli_list fields, stops;
 	uint64_t max_stack, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
 	bool dump, json, header, header_only, full_header, source_path, force, strict;
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
-	unsigned verbose;
 };
 
 /* Progress until the text begins, and beside it when that goes elsewhere. */
@@ -47,6 +48,8 @@ static int progress_update(void *context, uint64_t done, uint64_t total)
 {
 	struct progress *progress = context;
 
+	if (cli_dlfilters_interrupted())
+		return 1;
 	return progress->over ? 0 : cli_progress_update(&progress->told, done, total);
 }
 
@@ -135,12 +138,12 @@ static int header_failed(int result)
 	return CLI_FAILED;
 }
 
-static int show(const struct script *script, struct tally_session *session,
+static int show(struct script *script, struct tally_session *session,
 		struct tally_script_options *options, struct progress *progress)
 {
 	struct tally_error error = {0};
 	struct cli_pager pager;
-	int result;
+	int result, status;
 
 	options->harmless = isatty(STDOUT_FILENO);
 	if (options->harmless) {
@@ -153,31 +156,40 @@ static int show(const struct script *script, struct tally_session *session,
 		cli_pager_finish(&pager);
 		return header_failed(result);
 	}
-	result = tally_script_write(session, options, STDOUT_FILENO, &error);
+	status = cli_dlfilters_start(&script->dlfilters, session, script->kernel_path);
+	if (!status)
+		result = tally_script_write(session, options, STDOUT_FILENO, &error);
+	status = cli_dlfilters_stop(&script->dlfilters, status);
 	cli_pager_finish(&pager);
 	cli_progress_done(&progress->told);
-	if (result == -EPIPE) /* whoever reads has seen enough */
-		return CLI_OK;
-	return result ? cli_say_error("script", &error) : CLI_OK;
+	if (!result || result == -EPIPE || cli_dlfilters_interrupted())
+		return status; /* whoever reads has seen enough */
+	return cli_say_error("script", &error);
 }
 
-static int export(struct tally_session *session, const struct script *script,
-		  struct progress *progress)
+static int export(struct tally_session *session, struct script *script, struct progress *progress)
 {
 	const struct tally_sql_options options = {.size = sizeof(options),
 						  .replace = script->force};
 	struct tally_error error = {0};
 	sigset_t before;
-	int result;
+	int result, status;
 
-	cli_interrupt_hold(&before); /* Ctrl-C takes the half file away */
+	status = cli_dlfilters_start(&script->dlfilters, session, script->kernel_path);
+	if (status)
+		return cli_dlfilters_stop(&script->dlfilters, status);
+	/* Ctrl-C takes the half file away; where there are filters, they have handlers for it. */
+	if (!script->dlfilters.filters)
+		cli_interrupt_hold(&before);
 	result = tally_sql_write(session, script->sql, &options, &error);
+	status = cli_dlfilters_stop(&script->dlfilters, CLI_OK);
 	cli_progress_done(&progress->told);
-	cli_interrupt_release(&before);
-	return result ? cli_say_error("script", &error) : CLI_OK;
+	if (!script->dlfilters.filters)
+		cli_interrupt_release(&before);
+	return result && !cli_dlfilters_interrupted() ? cli_say_error("script", &error) : status;
 }
 
-static int run(const struct script *script, struct tally_script_options *options)
+static int run(struct script *script, struct tally_script_options *options)
 {
 	struct tally_session_options session_options = {
 	    .size = sizeof(session_options),
@@ -212,7 +224,7 @@ static int run(const struct script *script, struct tally_script_options *options
 	} else {
 		status = script->sql ? export(session, script, &progress)
 				     : show(script, session, options, &progress);
-		if (script->verbose)
+		if (script->dlfilters.verbose)
 			tally_report_missing(session, stderr);
 		if (!status)
 			status = cli_tell_damage("script", data);
@@ -222,16 +234,18 @@ static int run(const struct script *script, struct tally_script_options *options
 	return status;
 }
 
-static int check_and_run(const struct cli_usage *usage, const struct script *script)
+static int check_and_run(const struct cli_usage *usage, struct script *script)
 {
 	struct tally_script_options options = options_of(script);
 	struct tally_error error = {0};
+	int status;
 
 	if (tally_script_check(&options, &error))
 		return cli_usage_error(usage, "%s", error.text);
 	/* A reader that goes away is no reason to die of. */
 	signal(SIGPIPE, SIG_IGN);
-	return run(script, &options);
+	status = cli_dlfilters_load("script", &script->dlfilters);
+	return status ? status : run(script, &options);
 }
 
 int cmd_script(int argc, char **argv)
@@ -264,6 +278,7 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.filter.symbols},
 	    {CLI_U64, 0, "addr-range", "BYTES", "how far an address given with -S reaches",
 	     .to = &script.addr_range},
+	    CLI_DLFILTERS(script.dlfilters),
 	    {CLI_GROUP, .help = "Fields"},
 	    {CLI_LIST, 'F', "fields", "FIELDS",
 	     "what is shown: [TYPE:]FIELD,... or +FIELD,-FIELD; help lists them",
@@ -305,13 +320,18 @@ int cmd_script(int argc, char **argv)
 	    {CLI_STRING, 0, "sql", "FILE",
 	     "write all of the recording to a new SQLite database instead", .to = &script.sql},
 	    {CLI_FLAG, 'f', "force", NULL, "replace the file of --sql", .to = &script.force},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing", .to = &script.verbose},
+	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing",
+	     .to = &script.dlfilters.verbose},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
 
 	if (at < 0)
 		goto done;
+	if (script.dlfilters.list) {
+		cli_dlfilters_list(&script.dlfilters);
+		goto done;
+	}
 	status = cli_recording_take(&usage, argc, argv, at, &script.input);
 	if (!status)
 		status = cli_filter_numbers(&usage, &script.filter);
@@ -322,6 +342,7 @@ int cmd_script(int argc, char **argv)
 	else
 		status = check_and_run(&usage, &script);
 done:
+	cli_dlfilters_done(&script.dlfilters);
 	cli_filter_done(&script.filter);
 	cli_list_done(&script.fields);
 	cli_list_done(&script.stops);

@@ -8,6 +8,7 @@
 #include <tally/count.h>
 #include <tally/counter.h>
 #include <tally/data.h>
+#include <tally/dlfilter.h>
 #include <tally/error.h>
 #include <tally/event.h>
 #include <tally/header.h>

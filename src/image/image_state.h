@@ -51,6 +51,8 @@ struct tally_image {
 	bool data;
 	uint64_t ino;
 	uint8_t build_id_size, build_id[20]; /* as recorded */
+	uint8_t found_id_size, found_id[20]; /* of the file that was loaded */
+	bool is_32_bit;                      /* as well */
 
 	atomic_bool loaded;
 	pthread_mutex_t lock; /* of loading, and of demangling after that */
@@ -63,6 +65,8 @@ struct tally_image {
 
 	pthread_mutex_t lines_lock; /* taken before `lock`, when both are */
 	struct tally_lines *lines;  /* NULL: not asked for yet */
+	bool code_asked;            /* whether code_fd is known */
+	int code_fd;                /* of the binary; below 0: there is none */
 };
 
 /* Fill image->table, or image->why; -ENOMEM at worst.  Called once, under the image's lock. */

@@ -227,6 +227,8 @@ int tally_image_load_file(struct tally_image *image)
 	if (!opened.error) {
 		search.binary = &opened.elf;
 		search.opened = opened.path;
+		tally_elf_build_id(&opened.elf, image->found_id, &image->found_id_size);
+		image->is_32_bit = opened.elf.header.e_ident[EI_CLASS] == ELFCLASS32;
 	}
 	count = take(image, &search);
 	if (!opened.error)

@@ -77,6 +77,8 @@ int tally_image_store_new(const struct tally_image_options *options, struct tall
 static void free_image(struct tally_image *image)
 {
 	tally_lines_free(image->lines);
+	if (image->code_asked && image->code_fd >= 0)
+		close(image->code_fd);
 	pthread_mutex_destroy(&image->lines_lock);
 	tally_symbol_table_done(&image->own);
 	tally_shown_done(&image->shown);

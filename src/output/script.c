@@ -223,33 +223,14 @@ static void choose_want(struct script *script)
 		if (sample_type & PERF_SAMPLE_READ) {
 			script->want |= PERF_SAMPLE_READ;
 			script->serial = true;
+			/* Each counter that a sample tells of is a sample to the filter. */
+			script->asks = tally_session_filter(script->session);
 		}
 		if (event->fields & (SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(CGROUP)))
 			script->serial = true;
 	}
-}
-
-/* What perf calls a kernel's image depends on whether its build-id was recorded. */
-static int list_build_ids(struct script *script)
-{
-	const struct tally_data_info *info = tally_data_info(script->data);
-
-	for (size_t i = 0; i < info->build_id_count; i++) {
-		const char *name = info->build_ids[i].filename;
-		bool added;
-
-		if (!name || (info->build_ids[i].misc & PERF_RECORD_MISC_CPUMODE_MASK) !=
-				 PERF_RECORD_MISC_KERNEL)
-			continue;
-		if (!strstr(name, ".ko") && (name[0] != '[' || !strncmp(name, "[kernel", 7))) {
-			if (!script->kernel_name)
-				script->kernel_name = name;
-		} else if (!tally_map_put(&script->listed, tally_hash_bytes(name, strlen(name)),
-					  &added)) {
-			return -ENOMEM;
-		}
-	}
-	return 0;
+	if (script->asks)
+		script->want = UINT64_MAX;
 }
 
 static int read_tracing_data(struct script *script)
@@ -319,8 +300,10 @@ static int open_outputs(struct script *script, int descriptor, struct tally_erro
 	script->samples = calloc(script->event_count + 1, sizeof(*script->samples));
 	if (!script->descriptors || !script->samples)
 		return -ENOMEM;
-	for (size_t i = 0; i < script->outputs; i++)
-		script->descriptors[i] = script->options.per_event_dump ? -1 : descriptor;
+	/* Beyond the files there is what a filter prints. */
+	for (size_t i = 0; i <= script->outputs; i++)
+		script->descriptors[i] =
+		    script->options.per_event_dump && i < script->outputs ? -1 : descriptor;
 	for (size_t i = 0; script->options.per_event_dump && i < script->outputs; i++) {
 		struct tally_buf name = {0};
 		int result = dump_name(script, i, &name);
@@ -457,36 +440,55 @@ static void look_ahead(void *context, unsigned number, const struct tally_resolv
 		tally_script_chain_ahead(lines, chain, count, era, event->chain);
 }
 
+static int dump_sample(void *context, unsigned number, unsigned slot,
+		       struct tally_resolver *resolver, const struct tally_resolved *sample,
+		       const struct tally_record *record)
+{
+	struct script *script = context;
+	struct tally_buf *to = text_of(script, &script->workers[number], slot, sample->event);
+	int result = tally_script_dump_put(script, to, record);
+
+	/* Of what counters tell this stands before each. */
+	if (!result && !(sample->sample.present & PERF_SAMPLE_READ))
+		result = tally_script_dump_spot(script, to, resolver, sample);
+	return result;
+}
+
+/* What a filter printed: to where the text goes, or to stdout when that goes to files. */
+static int put_said(void *context, unsigned slot, const uint8_t *text, size_t size)
+{
+	struct script *script = context;
+	struct tally_buf *to =
+	    &script->slots[slot].text[script->options.per_event_dump ? script->outputs : 0];
+
+	tally_buf_add(to, text, size);
+	return to->failed;
+}
+
 static int visit_sample(void *context, unsigned number, unsigned slot,
 			struct tally_resolver *resolver, const struct tally_resolved *sample,
 			const struct tally_record *record)
 {
 	struct script *script = context;
 	struct script_worker *worker = &script->workers[number];
+	struct tally_buf *to = text_of(script, worker, slot, sample->event);
 
-	if (script->options.dump) {
-		struct tally_buf *to = text_of(script, worker, slot, sample->event);
-		int result = tally_script_dump_put(script, to, record);
-
-		/* Of what counters tell this stands before each. */
-		if (!result && !(sample->sample.present & PERF_SAMPLE_READ))
-			result = tally_script_dump_spot(script, to, resolver, sample);
-		if (result)
-			return result;
-	}
 	/* Values that counters had are told by all samples. */
-	if (!(sample->sample.present & PERF_SAMPLE_READ) &&
-	    !tally_script_passes(script, resolver, sample))
-		return 0;
+	if (!(sample->sample.present & PERF_SAMPLE_READ)) {
+		int verdict = script->asks ? tally_script_ask(script, to, resolver, sample, record)
+					   : TALLY_TURN_KEEP;
+
+		if (verdict != TALLY_TURN_KEEP)
+			return verdict < 0 ? verdict : verdict == TALLY_TURN_END;
+		if (!tally_script_passes(script, resolver, sample))
+			return 0;
+	}
 	if (script->options.json)
-		return tally_script_object_put(script, worker,
-					       text_of(script, worker, slot, sample->event),
-					       resolver, sample, record);
+		return tally_script_object_put(script, worker, to, resolver, sample, record);
 	script_lines_tidy(&worker->lines);
 	if (script->options.per_event_dump)
 		script->slots[slot].samples[sample->event]++;
-	return tally_script_sample_put(script, worker, text_of(script, worker, slot, sample->event),
-				       resolver, sample, record);
+	return tally_script_sample_put(script, worker, to, resolver, sample, record);
 }
 
 static int keep_cgroup(struct script *script, const struct tally_resolved *at,
@@ -545,7 +547,7 @@ static int finish_batch(void *context, unsigned number)
 	struct script *script = context;
 	struct script_slot *slot = &script->slots[number];
 
-	for (size_t i = 0; i < script->outputs; i++) {
+	for (size_t i = 0; i <= script->outputs; i++) {
 		struct tally_buf *text = &slot->text[i];
 		int result = write_text(script, script->descriptors[i], text);
 
@@ -594,7 +596,7 @@ static void script_done(struct script *script)
 		tally_script_lines_done(&script->workers[i].lines);
 	}
 	for (unsigned i = 0; script->slots && i < script->slot_count; i++) {
-		for (size_t k = 0; script->slots[i].text && k < script->outputs; k++)
+		for (size_t k = 0; script->slots[i].text && k <= script->outputs; k++)
 			tally_buf_done(&script->slots[i].text[k]);
 		free(script->slots[i].text);
 		free(script->slots[i].samples);
@@ -606,7 +608,7 @@ static void script_done(struct script *script)
 	free(script->samples);
 	tally_script_filter_done(&script->filter);
 	tally_trace_text_free(script->trace);
-	tally_map_done(&script->listed);
+	tally_labels_done(&script->labels);
 	tally_map_done(&script->counters);
 	tally_map_done(&script->cgroups);
 	tally_map_done(&script->names);
@@ -624,10 +626,9 @@ static int set_up(struct script *script, int descriptor, struct tally_error *err
 	if (result)
 		return result;
 	script->arch = tally_script_arch(tally_data_info(script->data)->arch);
-	script->kernel_start = 1ULL << 63;
 	tally_script_dump_init(&script->dump, script->data);
 	choose_want(script);
-	result = list_build_ids(script);
+	result = tally_labels_init(&script->labels, script->data, script->options.show_kernel_path);
 	if (!result)
 		result = read_tracing_data(script);
 	if (!result)
@@ -652,6 +653,11 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .other = wants_others(&script) ? visit_other : NULL,
 		    .ahead = chains_alike(&script) ? look_ahead : NULL,
 		    .finish = finish_batch,
+		    .skips = tally_script_skips,
+		    .filtered = tally_script_filtered,
+		    .said = put_said,
+		    .before = script.options.dump ? dump_sample : NULL,
+		    .filters_itself = script.asks,
 		};
 
 		result = write_frame(&script, descriptor, true);

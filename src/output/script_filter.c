@@ -150,40 +150,85 @@ static bool symbol_passes(const struct script *script, const struct tally_spot *
 	return false;
 }
 
-static bool frame_passes(const struct script *script, struct tally_resolver *resolver,
-			 const struct tally_resolved *sample)
+/* The bits of why the place that the sample was taken at leaves it out. */
+static unsigned frame_filtered(const struct script *script, struct tally_resolver *resolver,
+			       const struct tally_resolved *sample)
 {
 	const struct tally_script_options *options = &script->options;
-	struct tally_spot at = {0};
+	struct tally_spot at;
 	uint64_t ip = sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0;
+	unsigned bits = 0;
 
-	if (sample->cpumode != PERF_RECORD_MISC_KERNEL && sample->cpumode != PERF_RECORD_MISC_USER)
-		return false;
-	if (tally_resolver_spot(resolver, sample, sample->cpumode, ip, &at) || !at.mapped)
-		return false;
-	if (options->dso_count && !has_text(options->dsos, options->dso_count, at.image_name) &&
-	    !has_text(options->dsos, options->dso_count, at.image_path))
-		return false;
-	return !options->symbol_count || symbol_passes(script, &at, ip);
+	if (tally_resolver_perf_spot(resolver, sample, sample->cpumode, ip, false, &at))
+		at = (struct tally_spot){.place = ip};
+	if (options->dso_count &&
+	    (!at.mapped || (!has_text(options->dsos, options->dso_count, at.image_name) &&
+			    !has_text(options->dsos, options->dso_count, at.image_path))))
+		bits |= TALLY_FILTERED_DSO;
+	if (options->symbol_count && (!at.mapped || !symbol_passes(script, &at, ip)))
+		bits |= TALLY_FILTERED_SYMBOL;
+	return bits;
 }
 
-bool tally_script_passes(const struct script *script, struct tally_resolver *resolver,
-			 const struct tally_resolved *sample)
+bool tally_script_skips(void *context, const struct tally_resolved *sample)
 {
+	const struct script *script = context;
 	const struct script_filter *filter = &script->filter;
 	uint64_t has = sample->sample.present;
+
+	if (filter->time_count &&
+	    !time_passes(filter, has & PERF_SAMPLE_TIME ? sample->sample.time : UINT64_MAX))
+		return true;
+	return !tally_script_cpu_passes(filter,
+					has & PERF_SAMPLE_CPU ? sample->sample.cpu : UINT32_MAX);
+}
+
+unsigned tally_script_filtered(void *context, struct tally_resolver *resolver,
+			       const struct tally_resolved *sample)
+{
+	const struct script *script = context;
+	const struct script_filter *filter = &script->filter;
+	unsigned bits = 0;
 
 	/* As perf does without --guest...: what ran in guests is passed over. */
 	if (sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
 	    sample->cpumode == PERF_RECORD_MISC_GUEST_USER)
-		return false;
-	if (filter->time_count &&
-	    !time_passes(filter, has & PERF_SAMPLE_TIME ? sample->sample.time : UINT64_MAX))
-		return false;
-	if (!tally_script_cpu_passes(filter,
-				     has & PERF_SAMPLE_CPU ? sample->sample.cpu : UINT32_MAX))
-		return false;
+		bits |= TALLY_FILTERED_GUEST;
 	if (filter->tasks && !task_passes(script, sample))
-		return false;
-	return !filter->frames || frame_passes(script, resolver, sample);
+		bits |= TALLY_FILTERED_THREAD;
+	if (filter->frames)
+		bits |= frame_filtered(script, resolver, sample);
+	return bits;
+}
+
+bool tally_script_passes(struct script *script, struct tally_resolver *resolver,
+			 const struct tally_resolved *sample)
+{
+	return !tally_script_skips(script, sample) &&
+	       !tally_script_filtered(script, resolver, sample);
+}
+
+int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample, const struct tally_record *record)
+{
+	const struct tally_sample_filter *filter = tally_session_filter(script->session);
+	const struct tally_ordered_visitor visitor = {
+	    .context = script,
+	    .skips = tally_script_skips,
+	    .filtered = tally_script_filtered,
+	};
+	struct tally_resolved as = *sample;
+	struct tally_turn turn = {
+	    .resolver = resolver,
+	    .record = record,
+	    .sample = &as,
+	    .visitor = &visitor,
+	    .joined = true,
+	};
+	int verdict = tally_turn_take(filter, &turn);
+	struct tally_buf *said = filter->said(filter->context);
+
+	tally_buf_add(to, said->data, said->size);
+	tally_buf_clear(said);
+	return verdict < 0 || !to->failed ? verdict : to->failed;
 }

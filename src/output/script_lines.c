@@ -40,23 +40,6 @@ void tally_script_lines_done(struct script_lines *lines)
 
 /* --- making text --- */
 
-/* What perf finds for an address: nothing where the mode has no maps that it knows. */
-static int locate(const struct script *script, struct tally_resolver *resolver,
-		  const struct tally_resolved *sample, uint8_t mode, uint64_t addr, bool fall_back,
-		  struct tally_spot *ret)
-{
-	uint8_t other = fall_back ? script_addr_mode(script, mode, addr) : mode;
-	int result;
-
-	*ret = (struct tally_spot){.place = addr};
-	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) {
-		result = tally_resolver_spot(resolver, sample, mode, addr, ret);
-		if (result || ret->mapped || other == mode)
-			return result;
-	}
-	return other == mode ? 0 : tally_resolver_spot(resolver, sample, other, addr, ret);
-}
-
 /* The line of the source, on a line of its own, where anything is known. */
 static int put_source(const struct script *script, struct tally_buf *to,
 		      struct tally_resolver *resolver, const struct tally_resolved *sample,
@@ -75,56 +58,15 @@ static int put_source(const struct script *script, struct tally_buf *to,
 	return result;
 }
 
-/* Whether a mapping is of memory and not of a file.  Source: the names that perf takes for such. */
-static bool is_memory(const char *path)
-{
-	static const char *const starts[] = {"//anon", "/dev/zero", "/anon_hugepage",
-					     "[stack", "/SYSV",     "[heap]"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-		if (!strncmp(path, starts[i], strlen(starts[i])))
-			return true;
-	return false;
-}
-
-/* The kernel is called as in the list of build-ids, else without the symbol that its mapping starts
- * with; modules that are not in the list have a short name. */
-static void put_kernel(const struct script *script, struct tally_buf *to,
-		       const struct tally_spot *at)
-{
-	const char *path = at->image_path;
-	size_t bracket = strcspn(path, "]");
-	char name[128];
-
-	if (!strncmp(path, "[kernel", 7) && script->kernel_name) {
-		path = script->kernel_name;
-	} else if (path[0] == '[' && path[bracket] && bracket + 2 <= sizeof(name)) {
-		memcpy(name, path, bracket + 1);
-		name[bracket + 1] = 0;
-		path = name;
-	} else if (at->image_name[0] == '[' && !script->options.show_kernel_path &&
-		   !tally_map_find(&script->listed, tally_hash_bytes(path, strlen(path)))) {
-		path = at->image_name;
-	}
-	tally_script_name_put(script, to, path);
-}
-
-/* perf's name of an image: the path that was recorded; of memory that holds code, where a table of
- * its symbols may be. */
 static void put_image(const struct script *script, struct tally_buf *to,
 		      const struct tally_spot *at, uint64_t fields)
 {
-	if (!at->mapped) {
+	char room[TALLY_LABEL_ROOM];
+
+	if (at->mapped)
+		tally_script_name_put(script, to, tally_label_of(&script->labels, at, room));
+	else
 		tally_buf_text(to, "[unknown]");
-	} else if (at->level == 'k') {
-		put_kernel(script, to, at);
-	} else if (at->executable && is_memory(at->image_path)) {
-		tally_buf_text(to, "/tmp/perf-");
-		buf_int(to, at->map_pid);
-		tally_buf_text(to, ".map");
-	} else {
-		tally_script_name_put(script, to, at->image_path);
-	}
 	if (fields & SCRIPT_FIELD(DSOFF) && at->mapped) {
 		tally_buf_add(to, "+0x", 3);
 		buf_hex(to, at->place);
@@ -202,7 +144,7 @@ static int put_text(const struct script *script, struct tally_buf *to,
 {
 	bool fall_back = kind->shape >= SCRIPT_SHAPE_ADDR;
 	struct tally_spot at;
-	int result = locate(script, resolver, sample, mode, addr, fall_back, &at);
+	int result = tally_resolver_perf_spot(resolver, sample, mode, addr, fall_back, &at);
 
 	if (result)
 		return result;
@@ -299,9 +241,8 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 			  unsigned kind)
 {
 	/* What is looked up in another mode too depends on that one's mappings. */
-	uint8_t other = script->kinds[kind].shape >= SCRIPT_SHAPE_ADDR
-			    ? script_addr_mode(script, mode, addr)
-			    : mode;
+	uint8_t other =
+	    script->kinds[kind].shape >= SCRIPT_SHAPE_ADDR ? tally_addr_mode(mode, addr) : mode;
 	unsigned both = other == mode ? kind : kind + SCRIPT_KINDS_MOST;
 	struct script_key key = script_key_of(sample, other, addr);
 	int64_t at = script_line_look(lines, key, both);

@@ -416,7 +416,21 @@ static int put_counter(struct script *script, struct script_worker *worker, stru
 	*last = value;
 	if (period && script->options.dump && tally_script_dump_spot(script, to, resolver, at))
 		return -ENOMEM;
-	if (!period || !script->events[event].fields || !tally_script_passes(script, resolver, at))
+	if (!period)
+		return 0;
+	if (script->asks) {
+		struct tally_resolved as = *at;
+		int verdict;
+
+		as.event = (uint32_t)event;
+		as.sample.id = id;
+		as.sample.period = period;
+		as.sample.present |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
+		verdict = tally_script_ask(script, to, resolver, &as, record);
+		if (verdict != TALLY_TURN_KEEP)
+			return verdict < 0 ? verdict : verdict == TALLY_TURN_END;
+	}
+	if (!script->events[event].fields || !tally_script_passes(script, resolver, at))
 		return 0;
 	return put_as(script, worker, to, resolver, &script->events[event], period, at, record);
 }

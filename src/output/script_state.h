@@ -12,6 +12,8 @@
 #include "output/script_lines.h"
 #include "output/script_values.h"
 #include "output/trace_text.h"
+#include "session/filter.h"
+#include "session/label.h"
 #include "session/ordered.h"
 
 #define SCRIPT_FRAMES_USUAL 127 /* perf's, when --max-stack is not given */
@@ -83,13 +85,12 @@ struct script {
 	size_t event_count;
 	struct script_kind kinds[SCRIPT_KINDS_MOST];
 	unsigned kind_count;
-	const char *kernel_name; /* as the recording's list of build-ids has it */
-	struct tally_map listed; /* hashes of the names in that list */
-	uint64_t kernel_start;   /* addresses from here up are the kernel's */
+	struct tally_labels labels;
 	uint64_t want;
 	uint32_t max_stack;
 	bool unwritten; /* text could not be written */
 	bool serial;    /* text depends on what was shown before */
+	bool asks;      /* the session's filter, itself */
 	enum tally_script_arch arch;
 	struct tally_script_dump dump;
 	struct tally_trace_text *trace; /* NULL: the recording has no tracing data */
@@ -116,7 +117,11 @@ int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
 			    struct tally_error *error);
 int tally_script_filter_init(struct script *script, struct tally_error *error);
 void tally_script_filter_done(struct script_filter *filter);
-bool tally_script_passes(const struct script *script, struct tally_resolver *resolver,
+/* By time or CPU; and TALLY_FILTERED_* bits of all else. */
+bool tally_script_skips(void *script, const struct tally_resolved *sample);
+unsigned tally_script_filtered(void *script, struct tally_resolver *resolver,
+			       const struct tally_resolved *sample);
+bool tally_script_passes(struct script *script, struct tally_resolver *resolver,
 			 const struct tally_resolved *sample);
 bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu);
 
@@ -125,9 +130,14 @@ int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, boo
 			    struct script_time **ret, size_t *ret_count, struct tally_error *error);
 
 /* script_sample.c */
+/* 0; 1: the filter ended the visit; -errno. */
 int tally_script_sample_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, struct tally_resolver *resolver,
 			    const struct tally_resolved *sample, const struct tally_record *record);
+/* What the session's filter makes of a sample; what it prints is appended.  An enum tally_verdict,
+ * or -errno. */
+int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample, const struct tally_record *record);
 /* A tracepoint's payload. */
 void tally_script_trace_put(const struct script *script, struct tally_buf *to,
 			    struct tally_resolver *resolver, const struct script_event *event,
@@ -172,15 +182,5 @@ bool tally_script_unwound(const struct script *script, struct script_worker *wor
 
 /* A name from outside, harmless when that was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);
-
-/* perf looks an address up in the sample's mode, and if nothing is there, in the mode that the
- * address itself tells. */
-static inline uint8_t script_addr_mode(const struct script *script, uint8_t mode, uint64_t addr)
-{
-	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
-		return addr >= script->kernel_start ? PERF_RECORD_MISC_KERNEL
-						    : PERF_RECORD_MISC_USER;
-	return mode;
-}
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "file/read_at.h"
 #include "session/lump_visit.h"
+#include "session/ordered.h"
 #include "session/plan.h"
 #include "session/scan.h"
 
@@ -118,7 +119,7 @@ static int visit_share(void *context, unsigned worker, size_t number)
 
 bool tally_session_lumps(const struct tally_session *session, uint64_t want)
 {
-	return session->lumps && !(want & ~LUMP_FIELDS);
+	return session->lumps && !session->filter && !(want & ~LUMP_FIELDS);
 }
 
 /* Lumps when they serve as well as each sample does; 0 or -ENOMEM. */
@@ -140,6 +141,35 @@ static int look_at_lumps(struct visit *visit, uint64_t want, size_t *shares)
 	return result;
 }
 
+struct in_order {
+	tally_sample_fn visit;
+	void *context;
+};
+
+static int visit_in_order(void *context, unsigned worker, unsigned slot,
+			  struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  const struct tally_record *record)
+{
+	const struct in_order *in_order = context;
+
+	(void)slot, (void)record;
+	return in_order->visit(in_order->context, worker, resolver, sample);
+}
+
+/* A filter is asked in the order of time. */
+static int each_filtered(struct tally_session *session, uint64_t want, tally_sample_fn visit,
+			 void *context, struct tally_error *error)
+{
+	struct in_order in_order = {visit, context};
+	const struct tally_ordered_visitor visitor = {
+	    .want = want,
+	    .context = &in_order,
+	    .sample = visit_in_order,
+	};
+
+	return tally_session_each_ordered(session, &visitor, false, error);
+}
+
 int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visitor,
 		       void *context, struct tally_error *error)
 {
@@ -148,6 +178,8 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 	unsigned threads = session->threads, ready = 0;
 	int result = 0;
 
+	if (session->filter)
+		return each_filtered(session, want, visitor, context, error);
 	visit.plans = tally_session_plans(session, want);
 	visit.resolvers = calloc(session->threads, sizeof(*visit.resolvers));
 	if (!visit.plans || !visit.resolvers)

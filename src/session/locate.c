@@ -62,6 +62,7 @@ static int kernel_spot(struct tally_resolver *resolver, uint64_t addr, struct ta
 		found.image_name = frame.image_name;
 		found.image_path = frame.image_path;
 		found.symbol = frame.symbol;
+		found.map_end = UINT64_MAX;
 	}
 	*ret = found;
 	return 0;
@@ -112,8 +113,10 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 	found.image_name = image->name;
 	found.image_path = image->path;
 	found.map_start = mapping->start;
+	found.map_end = mapping->end;
 	found.map_pgoff = mapping->pgoff;
 	found.map_pid = mapping->pid;
+	found.image = image->image;
 	if (mapping->ksymbol) {
 		/* All of it is one symbol. */
 		found.place = addr;
@@ -128,10 +131,26 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 			found.symbol = symbol->name;
 			found.symbol_start = symbol->start;
 			found.symbol_end = symbol->end;
+			found.binding = symbol->binding;
 		}
 	}
 	*ret = found;
 	return 0;
+}
+
+int tally_resolver_perf_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			     uint8_t mode, uint64_t addr, bool fall_back, struct tally_spot *ret)
+{
+	uint8_t other = fall_back ? tally_addr_mode(mode, addr) : mode;
+	int result;
+
+	*ret = (struct tally_spot){.place = addr};
+	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) {
+		result = tally_resolver_spot(resolver, sample, mode, addr, ret);
+		if (result || ret->mapped || other == mode)
+			return result;
+	}
+	return other == mode ? 0 : tally_resolver_spot(resolver, sample, other, addr, ret);
 }
 
 uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t pid, uint32_t tid)

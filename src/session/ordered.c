@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "file/read_at.h"
+#include "session/filter.h"
 #include "session/order.h"
 #include "session/plan.h"
 #include "session/resolver.h"
@@ -22,6 +23,7 @@
 struct worker {
 	struct tally_resolver resolver;
 	struct order_batch batch;
+	const struct filter_batch *filtered; /* in place of `batch`; NULL: there is no filter */
 	struct tally_resolved sample, other;
 };
 
@@ -30,7 +32,7 @@ struct ordered_visit {
 	const struct tally_ordered_visitor *visitor;
 	struct event_plan *plans;
 	struct worker *workers;
-	unsigned slots;
+	unsigned slots, threads;
 
 	/* Who holds this one takes the next batch, and its number. */
 	pthread_mutex_t taking;
@@ -38,6 +40,8 @@ struct ordered_visit {
 	uint64_t taken;   /* batches */
 	size_t forgotten; /* pieces */
 	bool ended;
+	bool filters; /* batches come through the stage; then all this is under `turn` */
+	struct filter_stage stage;
 
 	/* What is done, under `turn`; taken after `taking` when both are. */
 	pthread_mutex_t turn;
@@ -113,12 +117,57 @@ static void forget_pieces(struct ordered_visit *visit, const struct order_batch 
 	}
 }
 
+/* A batch that went through the filter, and its number: 1, 0 at the end, -errno.  The caller's
+ * thread alone runs the filter; it keeps a batch ready for each thread, and shows batches itself
+ * then. */
+static int take_filtered(struct ordered_visit *visit, unsigned number, uint64_t *ret,
+			 uint64_t *ret_passed)
+{
+	struct filter_stage *stage = &visit->stage;
+	struct worker *worker = &visit->workers[number];
+	unsigned ready = visit->threads > 1 ? visit->threads : 1;
+	int result = 0;
+
+	pthread_mutex_lock(&visit->turn);
+	while (!visit->failure && !result) {
+		bool room = stage->made - visit->taken < ready &&
+			    stage->made - visit->finished < visit->slots;
+
+		if (!number && !visit->ended && room) {
+			pthread_mutex_unlock(&visit->turn);
+			result = tally_filter_stage_make(stage, &visit->order);
+			pthread_mutex_lock(&visit->turn);
+			if (result < 0 || !stage->batches[stage->made % stage->slots].batch.count)
+				visit->ended = true;
+			else
+				stage->made++;
+			pthread_cond_broadcast(&visit->turned);
+		} else if (visit->taken < stage->made) {
+			*ret = visit->taken++;
+			worker->filtered = &stage->batches[*ret % stage->slots];
+			result = 1;
+		} else if (visit->ended) {
+			break;
+		} else {
+			pthread_cond_wait(&visit->turned, &visit->turn);
+		}
+	}
+	if (visit->failure)
+		result = visit->failure;
+	*ret_passed = number ? 0 : visit->order.passed;
+	pthread_mutex_unlock(&visit->turn);
+	return result;
+}
+
 /* The next batch and its number: 1, 0 at the end, -errno. */
-static int take_batch(struct ordered_visit *visit, struct order_batch *batch, uint64_t *ret,
+static int take_batch(struct ordered_visit *visit, unsigned number, uint64_t *ret,
 		      uint64_t *ret_passed)
 {
+	struct order_batch *batch = &visit->workers[number].batch;
 	int result;
 
+	if (visit->filters)
+		return take_filtered(visit, number, ret, ret_passed);
 	pthread_mutex_lock(&visit->taking);
 	result = visit->ended ? 0 : wait_for_slot(visit, visit->taken);
 	batch->count = 0;
@@ -162,15 +211,48 @@ static int end_batch(struct ordered_visit *visit, uint64_t batch)
 	return failure;
 }
 
+/* What the filter made of a record. */
+struct filter_view {
+	const uint8_t *said;
+	size_t said_size;
+	bool dropped;
+};
+
+static inline struct filter_view view_of(const struct filter_batch *filtered, size_t record,
+					 size_t *said)
+{
+	struct filter_view view = {.dropped = filtered->dropped[record]};
+	size_t from = *said ? filtered->said[*said - 1].end : 0;
+
+	if (*said < filtered->said_count && filtered->said[*said].record == record) {
+		view.said = filtered->text.data + from;
+		view.said_size = filtered->said[*said].end - from;
+		++*said;
+	}
+	return view;
+}
+
+static int show_said(struct ordered_visit *visit, unsigned slot, const struct filter_view *view)
+{
+	const struct tally_ordered_visitor *visitor = visit->visitor;
+
+	return view->said_size ? visitor->said(visitor->context, slot, view->said, view->said_size)
+			       : 0;
+}
+
 static int show_sample(struct ordered_visit *visit, unsigned number, unsigned slot,
-		       const struct tally_record *record)
+		       const struct tally_record *record, struct filter_view *view)
 {
 	struct tally_session *session = visit->session;
 	struct worker *worker = &visit->workers[number];
+	const struct tally_ordered_visitor *visitor = visit->visitor;
 	struct tally_resolver *resolver = &worker->resolver;
 	struct tally_resolved *sample = &worker->sample;
-	int event = tally_session_event_of(session, &resolver->ids, record), result;
+	int event, result;
 
+	if (view->dropped && !visitor->before)
+		return show_said(visit, slot, view);
+	event = tally_session_event_of(session, &resolver->ids, record);
 	if (event < 0)
 		return 0;
 	if (!plan_read(&visit->plans[event], record, &sample->sample)) {
@@ -182,10 +264,13 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 	sample->offset = record->offset;
 	result = resolver_join(resolver, sample,
 			       session->by_offset ? record->offset : sample->sample.time);
-	if (result)
+	if (!result && visitor->before)
+		result = visitor->before(visitor->context, number, slot, resolver, sample, record);
+	if (!result)
+		result = show_said(visit, slot, view);
+	if (result || view->dropped)
 		return result;
-	return visit->visitor->sample(visit->visitor->context, number, slot, resolver, sample,
-				      record);
+	return visitor->sample(visitor->context, number, slot, resolver, sample, record);
 }
 
 /* What a record's trailer tells, as a sample's fields. */
@@ -251,10 +336,14 @@ static inline void look_ahead(struct ordered_visit *visit, unsigned number,
 static int show_batch(struct ordered_visit *visit, unsigned number, unsigned slot)
 {
 	const struct tally_session *session = visit->session;
-	const struct order_batch *batch = &visit->workers[number].batch;
+	const struct filter_batch *filtered = visit->workers[number].filtered;
+	const struct order_batch *batch =
+	    filtered ? &filtered->batch : &visit->workers[number].batch;
+	size_t said = 0;
 	int result = 0;
 
-	for (size_t i = 0; i < batch->count && result >= 0; i++) {
+	for (size_t i = 0; i < batch->count && !result; i++) {
+		struct filter_view view = {0};
 		struct tally_record record;
 
 		if (i + PREFETCH < batch->count) {
@@ -267,10 +356,12 @@ static int show_batch(struct ordered_visit *visit, unsigned number, unsigned slo
 			look_ahead(visit, number, batch, i + AHEAD_FAR, false);
 			look_ahead(visit, number, batch, i + AHEAD_NEAR, true);
 		}
+		if (filtered)
+			view = view_of(filtered, i, &said);
 		if (!order_record(session, batch->places[i], &record))
 			continue;
 		if (record.type == PERF_RECORD_SAMPLE)
-			result = show_sample(visit, number, slot, &record);
+			result = show_sample(visit, number, slot, &record, &view);
 		else
 			result = show_other(visit, number, slot, &record);
 	}
@@ -286,11 +377,13 @@ static int work(void *context, unsigned number, size_t share)
 	int result;
 
 	(void)share;
-	while ((result = take_batch(visit, &worker->batch, &batch, &passed)) > 0) {
+	while ((result = take_batch(visit, number, &batch, &passed)) > 0) {
 		result = show_batch(visit, number, (unsigned)(batch % visit->slots));
+		if (result > 0)
+			visit->ended = true; /* serial: nobody else looks */
 		if (result >= 0)
 			result = end_batch(visit, batch);
-		forget_pieces(visit, &worker->batch);
+		forget_pieces(visit, worker->filtered ? &worker->filtered->batch : &worker->batch);
 		/* Progress is told by the caller's own thread. */
 		if (result >= 0 && !number && session_progress(visit->session, passed))
 			result = -ECANCELED;
@@ -349,16 +442,21 @@ int tally_session_each_ordered(struct tally_session *session,
 	int result;
 
 	threads = threads < most ? threads : (unsigned)most;
+	visit.threads = threads;
 	visit.plans = tally_session_plans(session, visitor->want);
 	visit.done = calloc(visit.slots, sizeof(*visit.done));
 	result = visit.plans && visit.done ? make_workers(&visit, threads, &ready) : -ENOMEM;
 	if (!result)
 		result = tally_order_init(&visit.order, session, visitor->other != NULL,
 					  visitor->ignore_rounds);
+	visit.filters = session->filter && !visitor->filters_itself;
+	if (!result && visit.filters)
+		result = tally_filter_stage_init(&visit.stage, session, visitor, visit.slots);
 	if (!result)
 		result = run(&visit, threads);
 	tally_order_done(&visit.order);
-	session->counts.undecoded = 0;
+	session->counts.undecoded = visit.stage.resolver.damaged;
+	tally_filter_stage_done(&visit.stage);
 	for (unsigned i = 0; i < ready; i++) {
 		session->counts.undecoded += visit.workers[i].resolver.damaged;
 		tally_resolver_done(&visit.workers[i].resolver);

@@ -15,6 +15,8 @@
 #include <tally/session.h>
 #include "session/resolve.h"
 
+struct tally_image;
+
 struct tally_ordered_visitor {
 	uint64_t want; /* PERF_SAMPLE_* fields to decode of samples, those that an event has */
 	void *context;
@@ -36,6 +38,21 @@ struct tally_ordered_visitor {
 	/* The batch of this slot is done and its turn has come: batches come in order, one at a
 	 * time, from any thread.  Below 0 stops. */
 	int (*finish)(void *context, unsigned slot);
+	/* When the session has a filter (filter.h): what will not be shown whatever its thread is,
+	 * and what will not be shown for what it is, TALLY_FILTERED_*.  NULL: neither is.  Called
+	 * on the caller's thread. */
+	bool (*skips)(void *context, const struct tally_resolved *sample);
+	unsigned (*filtered)(void *context, struct tally_resolver *resolver,
+			     const struct tally_resolved *sample);
+	/* Text that the filter printed, which comes before the sample that is shown next.  NULL: it
+	 * goes to stdout at once. */
+	int (*said)(void *context, unsigned slot, const uint8_t *text, size_t size);
+	/* Each sample, filtered or not, before that text.  NULL: nobody looks. */
+	int (*before)(void *context, unsigned worker, unsigned slot,
+		      struct tally_resolver *resolver, const struct tally_resolved *sample,
+		      const struct tally_record *record);
+	/* The visitor asks the filter itself. */
+	bool filters_itself;
 	/* FINISHED_ROUND delivers nothing: all records with a time come after those without, as
 	 * when perf itself shows the rounds. */
 	bool ignore_rounds;
@@ -69,14 +86,32 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 struct tally_spot {
 	bool mapped;
 	bool executable;                              /* the mapping */
+	uint8_t binding;                              /* of the symbol, STB_* */
 	char level;                                   /* as struct tally_frame has it */
 	const char *image_name, *image_path, *symbol; /* symbol: NULL when unknown */
 	uint64_t place, symbol_start, symbol_end;     /* as struct tally_located has them */
-	uint64_t map_start, map_pgoff;
-	uint32_t map_pid; /* of the process that made the mapping, perhaps a parent */
+	uint64_t map_start, map_end, map_pgoff;
+	uint32_t map_pid;          /* of the process that made the mapping, perhaps a parent */
+	struct tally_image *image; /* NULL: none that can be read */
 };
 int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			uint8_t cpumode, uint64_t addr, struct tally_spot *ret);
+
+/* Addresses from here up are the kernel's. */
+#define TALLY_KERNEL_START (1ULL << 63)
+
+/* The mode that an address itself tells, in place of another of the host's. */
+static inline uint8_t tally_addr_mode(uint8_t mode, uint64_t addr)
+{
+	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
+		return addr >= TALLY_KERNEL_START ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+	return mode;
+}
+
+/* What perf finds for an address: nothing where the mode has no maps that it knows; `fall_back`:
+ * then in the mode that the address itself tells, as perf does with addresses of data. */
+int tally_resolver_perf_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			     uint8_t mode, uint64_t addr, bool fall_back, struct tally_spot *ret);
 
 /* Whether a process itself mapped, at any time, a file that is here too, or (`vdso`) a vDSO.  Looks
  * at all mappings: who asks for each sample keeps what he was told. */

@@ -42,6 +42,8 @@ struct session_id_cache {
 	} slots[SESSION_ID_CACHE];
 };
 
+struct tally_sample_filter;
+
 struct tally_session {
 	struct tally_data *data;
 	struct tally_session_options options; /* its strings are the arena's */
@@ -71,6 +73,7 @@ struct tally_session {
 	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record tells it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
+	const struct tally_sample_filter *filter; /* NULL: none */
 };
 
 /* scan.c: the first pass. */

@@ -1,0 +1,26 @@
+/* What perf calls the image that an address lies in: the path that was recorded, with what it makes
+ * of the kernel's binaries and of memory that holds code. */
+#ifndef TALLY_SESSION_LABEL_H
+#define TALLY_SESSION_LABEL_H
+
+#include "base/map.h"
+#include "session/ordered.h"
+
+struct tally_labels {            /* all zero is empty and valid */
+	const char *kernel;      /* as the recording's list of build-ids has it; NULL: it has not */
+	struct tally_map listed; /* hashes of the names in that list */
+	bool kernel_path;        /* modules by their paths */
+};
+
+/* From the list of build-ids of the data, which is borrowed.  0 or -ENOMEM. */
+int tally_labels_init(struct tally_labels *labels, const struct tally_data *data, bool kernel_path);
+void tally_labels_done(struct tally_labels *labels);
+
+#define TALLY_LABEL_ROOM 128
+
+/* The name of a spot's image, which is mapped.  `room` is for names that are made; borrowed from it
+ * or from the session.  Untrusted. */
+const char *tally_label_of(const struct tally_labels *labels, const struct tally_spot *spot,
+			   char room[TALLY_LABEL_ROOM]);
+
+#endif
