@@ -38,6 +38,7 @@ void cli_command_suggest(const char *name);
 /* All commands, a line each, to stdout. */
 void cli_commands_print(void);
 
+int cmd_doctor(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_help(int argc, char **argv);

@@ -16,6 +16,8 @@ const struct cli_command cli_commands[] = {
     {"evlist", "list the events of a recording", cmd_evlist},
     {"info", "say what a recording is, and what is in it", cmd_info},
     {"repair", "write a damaged or foreign recording anew, for every perf to read", cmd_repair},
+    {"doctor", "say what is in the way of measuring on this machine, and how to lift it",
+     cmd_doctor},
     {"help", "the manual page of a command", cmd_help},
     {"version", "the version", cmd_version},
 };

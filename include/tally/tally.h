@@ -9,6 +9,7 @@
 #include <tally/counter.h>
 #include <tally/data.h>
 #include <tally/dlfilter.h>
+#include <tally/doctor.h>
 #include <tally/error.h>
 #include <tally/event.h>
 #include <tally/header.h>

@@ -63,6 +63,15 @@ static const char *kind(uint32_t type)
 	return type < PERF_TYPE_MAX ? names[type] : "event of a PMU";
 }
 
+/* Rights, filters and hardware: what `tally doctor` looks at. */
+static const char *who_knows_more(int errnum)
+{
+	return errnum == EACCES || errnum == EPERM || errnum == ENOSYS || errnum == ENODEV ||
+		       errnum == EOPNOTSUPP
+		   ? " (`tally doctor` tells more)"
+		   : "";
+}
+
 static void __attribute__((format(printf, 2, 3)))
 say(const struct refusal *refusal, const char *format, ...)
 {
@@ -73,13 +82,14 @@ say(const struct refusal *refusal, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (refusal->attr->type < PERF_TYPE_MAX)
-		tally_fail(refusal->error, -refusal->errnum, -1, "cannot open %s 0x%llx: %s",
+		tally_fail(refusal->error, -refusal->errnum, -1, "cannot open %s 0x%llx: %s%s",
 			   kind(refusal->attr->type), (unsigned long long)refusal->attr->config,
-			   text);
+			   text, who_knows_more(refusal->errnum));
 	else
 		tally_fail(refusal->error, -refusal->errnum, -1,
-			   "cannot open event 0x%llx of PMU type %u: %s",
-			   (unsigned long long)refusal->attr->config, refusal->attr->type, text);
+			   "cannot open event 0x%llx of PMU type %u: %s%s",
+			   (unsigned long long)refusal->attr->config, refusal->attr->type, text,
+			   who_knows_more(refusal->errnum));
 }
 
 /* The whole of perf_events is closed to users: a sysctl value that only Debian's, Ubuntu's and

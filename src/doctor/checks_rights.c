@@ -1,0 +1,276 @@
+/* What this process may do: the system call itself, perf_event_paranoid, capabilities, containers,
+ * lockdown.
+ *
+ * Sources: perf_event_open(2); Documentation/admin-guide/perf-security.rst; seccomp(2);
+ * user_namespaces(7); kernel_lockdown(7). */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/fs.h"
+#include "doctor/checkup.h"
+
+#define GIVE_PERFMON "sudo setcap cap_perfmon+ep $(command -v tally)"
+
+/* A system call that no kernel takes: flags that do not exist are refused with EINVAL before
+ * anything else is looked at, so that another answer is a filter's.  Made by a child, for a filter
+ * may kill. */
+static int knock(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		return EINVAL; /* nothing was learnt: the checks behind this one will tell */
+	if (!child) {
+		long fd = syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL);
+
+		_exit(fd < 0 ? errno & 0xff : 0);
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return EINVAL;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void check_call(struct tally_checkup *checkup)
+{
+	struct tally_finding finding = {
+	    .id = "syscall",
+	    .group = TALLY_FINDING_RIGHTS,
+	    .state = TALLY_FINDING_BLOCKED,
+	    .cost = "nothing can be counted or sampled",
+	};
+	bool known = checkup->limits.paranoid != INT_MIN;
+	int answer = checkup->live ? knock() : EINVAL;
+
+	if (!known && (answer == ENOSYS || !checkup->live)) {
+		checkup->refused = true;
+		finding.state = TALLY_FINDING_ABSENT;
+		finding.remedy =
+		    "a kernel built with CONFIG_PERF_EVENTS; gVisor and other sandboxes "
+		    "that stand in for the kernel have none";
+		tally_checkup_add(checkup, &finding, "this kernel has no perf events");
+		return;
+	}
+	if (answer == EINVAL) {
+		finding.state = TALLY_FINDING_GOOD;
+		finding.cost = NULL;
+		tally_checkup_add(checkup, &finding, "perf_event_open reaches the kernel");
+		return;
+	}
+	checkup->refused = true;
+	finding.remedy = "docker or podman: run with `--cap-add PERFMON` (`--security-opt "
+			 "seccomp=unconfined` where "
+			 "the profile is older than that capability); Kubernetes: "
+			 "securityContext.capabilities.add "
+			 "[PERFMON]; systemd: SystemCallFilter=perf_event_open";
+	if (answer < 0)
+		tally_checkup_add(checkup, &finding,
+				  "a seccomp filter kills whoever calls perf_event_open (%s)",
+				  strsignal(-answer));
+	else
+		tally_checkup_add(
+		    checkup, &finding,
+		    "a seccomp filter refuses perf_event_open (%s), before the kernel "
+		    "looks at rights",
+		    strerror(answer));
+}
+
+/* An event that every kernel has and that needs the fewest rights. */
+static struct tally_attr least_event(void)
+{
+	return (struct tally_attr){
+	    .type = PERF_TYPE_SOFTWARE,
+	    .config = PERF_COUNT_SW_TASK_CLOCK,
+	    .disabled = 1,
+	    .exclude_kernel = 1,
+	    .exclude_hv = 1,
+	};
+}
+
+/* With CAP_PERFMON: whether it is worth something outside the container. */
+static void check_privileged(struct tally_checkup *checkup, struct tally_finding *finding)
+{
+	struct tally_attr attr = least_event();
+	int result;
+
+	attr.exclude_kernel = 0;
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	result = checkup->live && !checkup->refused ? tally_checkup_try(checkup, &attr) : 0;
+	if (result != -EACCES && result != -EPERM) {
+		finding->state = TALLY_FINDING_GOOD;
+		finding->cost = NULL;
+		tally_checkup_add(
+		    checkup, finding,
+		    "kernel.perf_event_paranoid is %d, which CAP_%s lifts for this process",
+		    checkup->limits.paranoid, checkup->limits.perfmon ? "PERFMON" : "SYS_ADMIN");
+		return;
+	}
+	checkup->privileged = false;
+	finding->state = TALLY_FINDING_LIMITED;
+	finding->cost = "the kernel, whole CPUs and tracepoints are refused";
+	finding->remedy =
+	    "on the host: `sudo sysctl kernel.perf_event_paranoid=1`, or start the container "
+	    "as root of the host with `--cap-add PERFMON` and without a user namespace";
+	tally_checkup_add(
+	    checkup, finding,
+	    "CAP_PERFMON is only a container's (a user namespace): the kernel asks for it on "
+	    "the host, where kernel.perf_event_paranoid is %d",
+	    checkup->limits.paranoid);
+}
+
+static void check_paranoid(struct tally_checkup *checkup)
+{
+	static const char *const costs[] = {
+	    "tracepoints with their fields are refused",
+	    "whole CPUs (-a, -C) and tracepoints are refused",
+	    "the kernel's own part, whole CPUs (-a, -C) and tracepoints are refused; user space of "
+	    "your own "
+	    "programs can be measured (:u)",
+	};
+	struct tally_finding finding = {
+	    .id = "paranoid", .group = TALLY_FINDING_RIGHTS, .state = TALLY_FINDING_LIMITED};
+	int level = checkup->limits.paranoid;
+	struct tally_attr attr = least_event();
+	int result;
+
+	if (level == INT_MIN)
+		return;
+	if (checkup->privileged) {
+		check_privileged(checkup, &finding);
+		return;
+	}
+	if (level < 0) {
+		finding.state = TALLY_FINDING_GOOD;
+		tally_checkup_add(checkup, &finding,
+				  "kernel.perf_event_paranoid is %d: everything is allowed to all",
+				  level);
+		return;
+	}
+	finding.remedy =
+	    level < 2 ? GIVE_PERFMON "; or for all: sudo sysctl kernel.perf_event_paranoid=-1"
+		      : GIVE_PERFMON "; or for all: sudo sysctl kernel.perf_event_paranoid=1";
+	result = checkup->live && !checkup->refused ? tally_checkup_try(checkup, &attr) : 0;
+	if (result == -EACCES || result == -EPERM) {
+		checkup->refused = true;
+		finding.state = TALLY_FINDING_BLOCKED;
+		finding.cost = "this process can measure nothing, not even its own user space";
+		if (level >= 3)
+			tally_checkup_add(
+			    checkup, &finding,
+			    "kernel.perf_event_paranoid is %d, by which this kernel refuses "
+			    "all events to programs without CAP_PERFMON",
+			    level);
+		else
+			tally_checkup_add(checkup, &finding,
+					  "a security module refuses all events (%s), although "
+					  "kernel.perf_event_paranoid is %d",
+					  strerror(-result), level);
+		return;
+	}
+	finding.cost = costs[level < 2 ? level : 2];
+	tally_checkup_add(checkup, &finding, "kernel.perf_event_paranoid is %d%s", level,
+			  level > 2 && checkup->live ? ", which this kernel treats as 2" : "");
+}
+
+/* A line of /proc/self/status; false: there is none. */
+static bool status_number(const struct tally_checkup *checkup, const char *name, int64_t *ret)
+{
+	char *status, *line;
+
+	if (tally_fs_readf(1 << 16, &status, NULL, "%s/proc/self/status", checkup->root))
+		return false;
+	line = strstr(status, name);
+	if (line)
+		*ret = strtoll(line + strlen(name), NULL, 10);
+	free(status);
+	return line;
+}
+
+/* Adds "a, b" to a list. */
+static void list(char *to, size_t room, const char *name)
+{
+	size_t length = strlen(to);
+
+	snprintf(to + length, room - length, "%s%s", length ? ", " : "", name);
+}
+
+static void check_capabilities(struct tally_checkup *checkup)
+{
+	const struct tally_limits *limits = &checkup->limits;
+	const struct {
+		bool has;
+		const char *shown, *name, *buys;
+	} rights[] = {
+	    {checkup->privileged, "CAP_PERFMON", "cap_perfmon",
+	     "the kernel, whole CPUs and tracepoints"},
+	    {limits->sys_ptrace, "CAP_SYS_PTRACE", "cap_sys_ptrace", "other users' processes (-p)"},
+	    {limits->syslog, "CAP_SYSLOG", "cap_syslog", "kernel symbols under kptr_restrict 1"},
+	    {limits->ipc_lock, "CAP_IPC_LOCK", "cap_ipc_lock", "rings beyond the mlock limits"},
+	};
+	struct tally_finding finding = {.id = "capabilities", .group = TALLY_FINDING_RIGHTS};
+	char have[128] = "", missing[128] = "", names[128] = "", buys[256] = "", remedy[256];
+	char cost[sizeof(buys) + 64];
+	int64_t no_new = 0;
+
+	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++) {
+		if (rights[i].has) {
+			list(have, sizeof(have), rights[i].shown);
+			continue;
+		}
+		list(missing, sizeof(missing), rights[i].shown);
+		list(buys, sizeof(buys), rights[i].buys);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 *names ? "," : "", rights[i].name);
+	}
+	if (!*missing) {
+		tally_checkup_add(checkup, &finding, "%s", have);
+		return;
+	}
+	finding.state = TALLY_FINDING_LIMITED;
+	snprintf(cost, sizeof(cost), "they would bring: %s", buys);
+	finding.cost = cost;
+	snprintf(remedy, sizeof(remedy),
+		 "sudo setcap %s+ep $(command -v tally); leave out what you do not need", names);
+	finding.remedy = remedy;
+	if (status_number(checkup, "\nNoNewPrivs:", &no_new) && no_new)
+		finding.remedy =
+		    "no_new_privs is set for this session (a container, a sandbox, or systemd's "
+		    "NoNewPrivileges=), so that neither sudo nor setcap works in it: give the "
+		    "capabilities where it is started";
+	tally_checkup_add(checkup, &finding, "this process has %s, not %s",
+			  *have ? have : "no capability", missing);
+}
+
+static void check_lockdown(struct tally_checkup *checkup)
+{
+	struct tally_finding finding = {
+	    .id = "lockdown", .group = TALLY_FINDING_RIGHTS, .state = TALLY_FINDING_LIMITED};
+	char line[256];
+
+	if (!tally_checkup_line(checkup, "/sys/kernel/security/lockdown", line, sizeof(line)) ||
+	    !strstr(line, "[confidentiality]"))
+		return;
+	finding.cost =
+	    "registers at kernel samples, kprobes and BPF programs that read the kernel are "
+	    "refused, to root too";
+	finding.remedy =
+	    "boot without lockdown=confidentiality; nothing lifts it in a running kernel";
+	tally_checkup_add(checkup, &finding, "the kernel is locked down for confidentiality");
+}
+
+void tally_check_rights(struct tally_checkup *checkup)
+{
+	check_call(checkup);
+	check_paranoid(checkup);
+	check_capabilities(checkup);
+	check_lockdown(checkup);
+}

@@ -1,0 +1,17 @@
+/* What this machine is, where it is a virtual one. */
+#ifndef TALLY_DOCTOR_HYPERVISOR_H
+#define TALLY_DOCTOR_HYPERVISOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "doctor/checkup.h"
+
+struct tally_hypervisor {
+	char name[128];     /* "KVM (Amazon EC2 m5.large)"; untrusted */
+	const char *remedy; /* how it gives its guests a PMU; NULL: it cannot, or nobody knows */
+};
+
+/* Whether it is virtual, as far as can be seen. */
+bool tally_hypervisor_find(const struct tally_checkup *checkup, struct tally_hypervisor *ret);
+
+#endif
