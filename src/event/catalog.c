@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/options.h"
 #include "event/catalog_inner.h"
 #include "event/family.h"
@@ -164,13 +165,31 @@ static int add_fixed(struct tally_catalog *catalog, unsigned kinds)
 	return result;
 }
 
+static bool is_model(const struct tally_catalog *catalog, const char *pmu, const char *compat)
+{
+	char *text = NULL;
+	size_t size;
+	bool yes;
+
+	if (compat &&
+	    !tally_fs_readf(4096, &text, &size, "%s/bus/event_source/devices/%s/identifier",
+			    catalog->sysfs, pmu))
+		text[strcspn(text, "\n")] = 0;
+	yes = tally_table_is_model(compat, text);
+	free(text);
+	return yes;
+}
+
 static bool on_this_machine(const struct tally_catalog *catalog,
 			    const struct tally_table_event *event)
 {
+	if (catalog->other_cpu)
+		return false;
 	if (!event->pmu)
 		return catalog->core;
 	for (size_t i = 0; i < catalog->pmu_count; i++)
-		if (tally_table_event_fits(event, catalog->pmus[i]))
+		if (tally_table_event_fits(event, catalog->pmus[i]) &&
+		    is_model(catalog, catalog->pmus[i], event->compat))
 			return true;
 	return false;
 }
@@ -240,8 +259,13 @@ static int open_table(struct tally_catalog *catalog, const struct tally_catalog_
 	    .sysfs = options->sysfs,
 	};
 	struct tally_error own = {.text = "out of memory", .position = -1};
+	char here[256];
 	int result = tally_table_open(&asked, &catalog->table, &own);
 
+	/* Of a machine whose sysfs is not given only the CPU is known: that it is not this one. */
+	catalog->other_cpu = options->cpuid && !options->sysfs &&
+			     (tally_table_cpuid_here(NULL, here, sizeof(here)) ||
+			      strncmp(options->cpuid, here, strlen(options->cpuid)));
 	if (!result || result == -ENOMEM)
 		return result;
 	if (options->events || options->cpuid)
@@ -254,8 +278,10 @@ static int collect(struct tally_catalog *catalog, const struct tally_catalog_opt
 		   struct tally_error *error)
 {
 	unsigned kinds = options->kinds ? options->kinds : ~0u;
-	int result = tally_catalog_read_pmus(catalog, options->sysfs ? options->sysfs : "/sys",
-					     kinds & 1u << TALLY_CATALOG_PMU);
+	int result;
+
+	catalog->sysfs = options->sysfs ? options->sysfs : "/sys";
+	result = tally_catalog_read_pmus(catalog, catalog->sysfs, kinds & 1u << TALLY_CATALOG_PMU);
 
 	if (!result)
 		result = add_generic(catalog, kinds);

@@ -15,7 +15,9 @@ struct tally_catalog { /* all zero is empty and valid */
 	struct tally_table *table; /* NULL: none for this CPU */
 	char **pmus;               /* of the machine, in the arena */
 	size_t pmu_count, pmu_room;
-	bool core; /* one of them counts the CPU's own events */
+	bool core;         /* one of them counts the CPU's own events */
+	bool other_cpu;    /* the table is that of another machine's CPU */
+	const char *sysfs; /* the caller's; only while it is opened */
 };
 
 int tally_catalog_add(struct tally_catalog *catalog, const struct tally_catalog_entry *entry);

@@ -23,20 +23,18 @@ const struct tally_table *tally_context_table(struct tally_event_context *contex
 	return context->table;
 }
 
-/* Whether the PMU is the model that the event is for: its identifier is one of the globs between
- * commas or semicolons.  Source: "Compat" in jevents.py, and the sysfs file of that name. */
-static bool is_model(const struct event_pmu *pmu, const char *compat)
+bool tally_table_is_model(const char *compat, const char *identifier)
 {
 	if (!compat)
 		return true;
-	while (pmu->identifier && *compat) {
+	while (identifier && *compat) {
 		size_t length = strcspn(compat, ",;");
 		char glob[128];
 
 		if (length < sizeof(glob)) {
 			memcpy(glob, compat, length);
 			glob[length] = 0;
-			if (!fnmatch(glob, pmu->identifier, 0))
+			if (!fnmatch(glob, identifier, 0))
 				return true;
 		}
 		compat += length + (compat[length] != 0);
@@ -47,7 +45,7 @@ static bool is_model(const struct event_pmu *pmu, const char *compat)
 bool tally_pmu_table_fits(const struct event_pmu *pmu, const struct tally_table_event *event)
 {
 	return tally_table_event_fits(event, pmu->is_the_cpu ? "cpu" : pmu->name) &&
-	       is_model(pmu, event->compat);
+	       tally_table_is_model(event->compat, pmu->identifier);
 }
 
 bool tally_pmu_table_find(struct tally_event_context *context, const struct event_pmu *pmu,

@@ -75,6 +75,11 @@ const struct tally_table_event *tally_table_metric(const struct tally_table *tab
  * are not "cpu" (armv8_pmuv3_0) are the caller's to turn into NULL, which is the CPU's own. */
 bool tally_table_event_fits(const struct tally_table_event *event, const char *pmu);
 
+/* Whether a PMU with this `identifier` file (NULL: it has none) is the model that an event is for:
+ * it matches one of the globs between the commas or semicolons of `compat`; NULL is any model.
+ * Source: "Compat" in jevents.py, and the sysfs file of that name. */
+bool tally_table_is_model(const char *compat, const char *identifier);
+
 /* All of them in the order of the files; `at` from 0.  NULL: that was the last. */
 const struct tally_table_event *tally_table_at(const struct tally_table *table, size_t at);
 

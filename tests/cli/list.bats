@@ -111,3 +111,17 @@ other() { # arguments: the list of a made-up machine
 	[[ $output = *page-faults* ]]
 	[[ $stderr = *Nobody-1-2-3* ]]
 }
+
+@test "events of another CPU are not on this machine; those with a model need a PMU of it" {
+	run "$TALLY" list --events "$TABLES/kernel" --cpuid GenuineIntel-6-55-77 --json vendor
+	[ "$status" = 0 ]
+	[[ $output = *'"supported":false'* && $output != *'"supported":true'* ]]
+	mkdir -p arm/bus/event_source/devices/{imx8_ddr0,hisi_sccl3_ddrc1,armv8_pmuv3_0}
+	echo i.MX8MM >arm/bus/event_source/devices/imx8_ddr0/identifier
+	echo 0x31 >arm/bus/event_source/devices/hisi_sccl3_ddrc1/identifier
+	echo 0-3 >arm/bus/event_source/devices/armv8_pmuv3_0/cpus
+	run "$TALLY" list --sysfs arm --events "$TABLES/kernel" --cpuid 0x00000000410fd0c0 -q vendor
+	[[ $output = *"  ddr.cycles "*" [Vendor event]"* ]]
+	[[ $output = *"  ddrc.reads "*", not on this machine]"* ]]
+	[[ $output = *"  sw_incr "*" [Vendor event]"* ]]
+}
