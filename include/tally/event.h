@@ -140,9 +140,11 @@ int tally_event_list_append(struct tally_event_list *list, const char *text,
 void tally_event_list_done(struct tally_event_list *list);
 
 /* The name of an attr: "cycles:u", "sched:sched_switch" when tracefs knows its id, "raw 0x1a8" as
- * rNNN, ...  Terms tell what a name has no place for: config1 to config4, the period or frequency.
- * What parses to it again, but for kinds of branch.  Writes at most `room` bytes with NUL; returns
- * the full length, as snprintf does. */
+ * rNNN, of a PMU's event the shortest of the names that sysfs and the vendor's table have for it:
+ * "mem-loads:pp", "uncore_imc_0/cas_count_read/".  Terms tell what a name has no place for: config1
+ * to config4, the period or frequency.  What parses to it again, but for kinds of branch, and for
+ * what no string gives: that user, kernel and hypervisor, or host and guest, are all excluded.
+ * Writes at most `room` bytes with NUL; returns the full length, as snprintf does. */
 int tally_event_format(const struct tally_attr *attr, const struct tally_event_options *options,
 		       char *to, size_t room);
 

@@ -1,10 +1,12 @@
 /* ATTR -> NAME: what a person would write to get it. */
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
 #include "base/options.h"
-#include "event/family.h"
+#include "event/format.h"
+#include "event/pmu.h"
 
 /* snprintf()s the name without modifiers. */
 static int format_name(const struct tally_attr *attr, const struct tally_event_options *options,
@@ -72,32 +74,75 @@ static void format_terms(const struct tally_attr *attr, struct tally_buf *to)
 		tally_buf_printf(to, ",period=%llu", (unsigned long long)attr->sample_period);
 }
 
-int tally_event_format(const struct tally_attr *attr, const struct tally_event_options *options,
-		       char *to, size_t room)
+/* The numbers and the names that the kernel has everywhere.  Length, or -errno. */
+static int format_plain(const struct tally_attr *attr, const struct tally_event_options *options,
+			const char *modifiers, char *to, size_t room)
 {
-	struct tally_event_options use = {.size = sizeof(use)};
 	struct tally_buf terms = {0};
-	char modifiers[24], name[1024];
-	int result = tally_options_take(&use, sizeof(use), options), length = -1;
+	int length = -1, result;
+	char name[1024];
 
-	if (result)
-		return result;
 	if (attr->type == PERF_TYPE_BREAKPOINT && !attr->sample_period && !attr->freq &&
 	    !attr->config3 && !attr->config4)
 		length = tally_breakpoint_format(attr, name, sizeof(name));
 	if (length < 0) {
-		length = format_name(attr, &use, name, sizeof(name));
+		length = format_name(attr, options, name, sizeof(name));
 		format_terms(attr, &terms);
 	}
 	if (length < 0 || (size_t)length >= sizeof(name) || terms.failed) {
 		tally_buf_done(&terms);
 		return terms.failed ? terms.failed : -EOVERFLOW;
 	}
-	format_modifiers(attr, modifiers);
 	if (terms.size)
 		result = snprintf(to, room, "%s/%s/%s", name, tally_buf_str(&terms) + 1, modifiers);
 	else
 		result = snprintf(to, room, "%s%s%s", name, *modifiers ? ":" : "", modifiers);
 	tally_buf_done(&terms);
+	return result;
+}
+
+/* Whether sysfs may know more of it than the kernel's headers do. */
+static bool may_be_of_pmu(const struct tally_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		return false;
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+		return attr->config >> 32;
+	default:
+		return true;
+	}
+}
+
+int tally_event_format(const struct tally_attr *attr, const struct tally_event_options *options,
+		       char *to, size_t room)
+{
+	struct tally_event_options use = {.size = sizeof(use)};
+	struct tally_event_context *own = NULL;
+	int result = tally_options_take(&use, sizeof(use), options);
+	char modifiers[24], *named = NULL;
+
+	if (result)
+		return result;
+	format_modifiers(attr, modifiers);
+	if (may_be_of_pmu(attr)) {
+		if (!use.context) {
+			result = tally_event_context_new(&use, &own);
+			use.context = own;
+		}
+		use.size = sizeof(use);
+		if (!result)
+			result = tally_pmus_list(use.context);
+		if (!result)
+			named = tally_format_pmu(attr, &use, modifiers);
+	}
+	if (!result)
+		result = named ? snprintf(to, room, "%s", named)
+			       : format_plain(attr, &use, modifiers, to, room);
+	free(named);
+	tally_event_context_free(own);
 	return result;
 }

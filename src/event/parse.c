@@ -474,13 +474,6 @@ static void drop_items(struct parser *parser, size_t from)
 		tally_event_done(&parser->items.items[--parser->items.count].event);
 }
 
-static bool is_in_capitals(const char *text)
-{
-	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-	return length && text[length] == ':';
-}
-
 /* What perf's grammar does not know may be libpfm4's; when it is not, perf's answer stands. */
 static int try_pfm(struct parser *parser, size_t start, int result)
 {
@@ -493,9 +486,7 @@ static int try_pfm(struct parser *parser, size_t start, int result)
 	if (other != -ENOENT)
 		return other;
 	drop_items(parser, first);
-	/* "INST_RETIRED:" is no system of tracepoints: those are in small letters */
-	if (!is_in_capitals(parser->text + start))
-		*error = perf;
+	*error = perf;
 	return result;
 }
 

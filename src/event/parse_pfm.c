@@ -323,6 +323,10 @@ static int add_pfm(struct parser *parser, const char *text, const struct pfm_tex
 	code = open_library(parser->context, &inner);
 	if (!code)
 		code = tally_pfm_encode(parser->context->pfm, text, PLM_DEFAULT,
+					TALLY_PFM_OS_PERF_EVENT_EXT, &found, asked ? &inner : NULL);
+	/* Only now that it is known to be libpfm4's: what is wrong with it, and what is near. */
+	if (code && !asked && code != TALLY_PFM_NOTFOUND && code != TALLY_PFM_NOINIT)
+		code = tally_pfm_encode(parser->context->pfm, text, PLM_DEFAULT,
 					TALLY_PFM_OS_PERF_EVENT_EXT, &found, &inner);
 	if (!code && !asked && is_kernel_event(found.name)) {
 		tally_pfm_event_done(&found);
@@ -341,6 +345,21 @@ static int add_pfm(struct parser *parser, const char *text, const struct pfm_tex
 			  code == TALLY_PFM_NOINIT || code == TALLY_PFM_NOTFOUND ? -ENOENT
 										 : -EINVAL,
 			  inner.position, "%s (%s)", inner.text, tally_pfm_code_name(code));
+}
+
+/* "INST_RETIRED:ANY" is no tracepoint, their systems are in small letters; "CYCELS:u" is rather a
+ * slip. */
+static bool is_only_pfm(const struct pfm_text *words)
+{
+	struct event_word first;
+
+	if (!words->event.length || !words->count)
+		return false;
+	for (size_t i = 0; i < words->event.length; i++)
+		if (islower((unsigned char)words->event.text[i]))
+			return false;
+	first = (struct event_word){words->words[0].text, words->words[0].length, 0};
+	return !tally_modifier_looks_like(&first);
 }
 
 /* All up to what ends an event in a list or group. */
@@ -375,6 +394,11 @@ int tally_parse_pfm_event(struct parser *parser, size_t name_start, bool asked)
 		result = add_vendor(parser, &words, &text, &name);
 	if (result == -ENOENT)
 		result = add_pfm(parser, copy, &words, &name, text.position, asked);
+	if (result == -ENOENT && !asked && is_only_pfm(&words)) {
+		result = add_pfm(parser, copy, &words, &name, text.position, true);
+		if (result == -ENOENT) /* told in libpfm4's words */
+			result = parser->error->code = -EINVAL;
+	}
 	free(copy);
 	return result;
 }

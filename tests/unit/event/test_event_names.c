@@ -272,6 +272,8 @@ static void libpfm4s_own_tables(void **state)
 	    {"CYCLES", "!did you mean cycles?"},
 	    /* this machine's PMUs are not those of the CPU that was asked for */
 	    {"pfm:NOPE:ANY", "!name the PMU"},
+	    {"NOPE:ANY", "!name the PMU"},
+	    {"CYCELS:u", "!did you mean cycles?"},
 	};
 	struct tally_event_options options = toy_options();
 	struct tally_pfm *pfm;
@@ -297,6 +299,105 @@ static void libpfm4s_own_tables(void **state)
 					 {"mem_load.slow", "cpu 4:0x1cd,0x80"}, /* not libpfm4's */
 					 {"cycles:u", "- 0:0 u"}}),
 	    &options);
+}
+
+/* Random attrs of the machine's PMUs: each string gives the attr that it is of. */
+static void attrs_come_back(const struct tally_event_options *options, const uint32_t *types,
+			    size_t type_count, const uint64_t *configs, size_t config_count)
+{
+	uint64_t seed = 88172645463325252ull;
+
+	for (int i = 0; i < 20000; i++) {
+		struct tally_attr attr = {0};
+		struct tally_event_list list;
+		char name[300];
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		attr.type = types[seed % type_count];
+		attr.config = seed >> 8 & 1 ? configs[(seed >> 9) % config_count] : seed >> 40;
+		if (attr.type == PERF_TYPE_TRACEPOINT || attr.type < 2)
+			attr.config &= 0xf;
+		if (seed >> 20 & 1)
+			attr.config1 = seed >> 21 & 0x80;
+		if ((seed >> 22 & 7) == 1)
+			attr.config2 = seed;
+		if ((seed >> 25 & 7) == 1)
+			attr.config3 = seed;
+		if ((seed >> 28 & 3) == 1)
+			attr.sample_period = seed >> 30 & 1 ? 2000003 : seed >> 40;
+		attr.freq = attr.sample_period && seed >> 31 & 1;
+		attr.exclude_user = seed >> 32 & 1;
+		attr.exclude_kernel = !attr.exclude_user && seed >> 33 & 1;
+		attr.exclude_hv = seed >> 34 & 1;
+		attr.exclude_guest = seed >> 35 & 1;
+		attr.exclude_host = !attr.exclude_guest && seed >> 36 & 1;
+		attr.precise_ip = seed >> 37 & 3;
+		attr.exclude_idle = seed >> 39 & 1;
+		attr.pinned = seed >> 40 & 1;
+		attr.exclusive = seed >> 41 & 1;
+		assert_in_range(tally_event_format(&attr, options, name, sizeof(name)), 1,
+				sizeof(name) - 1);
+		if (tally_event_list_parse(name, options, &list, NULL))
+			fail_msg("%s is no event", name);
+		if (list.count != 1 || memcmp(&list.events[0].attr, &attr, sizeof(attr)))
+			fail_msg("%s is another event", name);
+		tally_event_list_done(&list);
+	}
+}
+
+static void attrs_of_pmus_come_back(void **state)
+{
+	static const uint32_t types[] = {0, 1, 2, 3, 4, 6, 20, 21, 25};
+	static const uint32_t kinds[] = {1, 10, 4};
+	static const uint64_t configs[] = {0x42124, 0x1cd,          0xc0, 0x77,
+					   0x304,   0x701000000304, 0x34, 0x1b7};
+	struct tally_event_options options = toy_options();
+
+	(void)state;
+	assert_int_equal(tally_event_context_new(&options, &options.context), 0);
+	attrs_come_back(&options, types, sizeof(types) / sizeof(types[0]), configs, 8);
+	tally_event_context_free(options.context);
+	options = toy_options();
+	options.sysfs = hybrid.root;
+	options.events = intel;
+	options.cpuid = "GenuineIntel-6-97-2";
+	assert_int_equal(tally_event_context_new(&options, &options.context), 0);
+	attrs_come_back(&options, kinds, 3, configs, 8);
+	tally_event_context_free(options.context);
+}
+
+static void attrs_have_their_shortest_name(void **state)
+{
+	static const struct {
+		const char *text, *formatted;
+	} cases[] = {
+	    {"4:0x77:u", "both.have:u"}, /* of sysfs */
+	    {"cpu/l2_rqsts.demand_data_rd_miss/pp", "l2_rqsts.demand_data_rd_miss:pp"},
+	    {"mem_load.slow/freq=7/", "mem_load.slow/freq=7/"},
+	    {"4:0xc0", "cpu/inst_retired.any,period=0/"}, /* not with the table's own */
+	    {"cpu/event=0xc0,period=9/k", "cpu/inst_retired.any,period=9/k"},
+	    {"uncore_imc_1/unc_m_cas.rd/", "uncore_imc_1/unc_m_cas.rd/"}, /* bare it is both's */
+	    {"25:0x34", "unc_c_lookup"},
+	    {"21:0x8", "uncore_imc_1/config=0x8/"},
+	    {"cpu/event=5,umask=3,ldlat=4/u", "r305/config1=0x4/u"},
+	    {"cpu/config=0x1234/", "r1234"},
+	    {"cycles:u", "cycles:u"},
+	    {"99:0x5", "99:0x5"}, /* of no PMU */
+	};
+	struct tally_event_options options = toy_options();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tally_event_list list;
+		char name[100];
+
+		assert_int_equal(tally_event_list_parse(cases[i].text, &options, &list, NULL), 0);
+		tally_event_format(&list.events[0].attr, &options, name, sizeof(name));
+		assert_string_equal(name, cases[i].formatted);
+		tally_event_list_done(&list);
+	}
 }
 
 struct made_file {
@@ -394,6 +495,8 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(tables_that_are_named_must_be_there),
 	    cmocka_unit_test(libpfm4s_language_over_a_vendor_table),
 	    cmocka_unit_test(libpfm4s_own_tables),
+	    cmocka_unit_test(attrs_of_pmus_come_back),
+	    cmocka_unit_test(attrs_have_their_shortest_name),
 	};
 
 	if (argc < 2)

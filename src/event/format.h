@@ -1,0 +1,13 @@
+/* What the files that turn an attr into a name share. */
+#ifndef TALLY_EVENT_FORMAT_H
+#define TALLY_EVENT_FORMAT_H
+
+#include <tally/event.h>
+
+/* The shortest name of a PMU's event, of sysfs or of the vendor's table, else its numbers in the
+ * PMU's slashes; the caller's to free.  NULL: the attr is of no PMU that sysfs has.  The options
+ * have a context whose PMUs are listed. */
+char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_options *options,
+		       const char *modifiers);
+
+#endif

@@ -1,0 +1,189 @@
+/* ATTR -> NAME, for events of PMUs: the shortest string that gives the attr again, with the name
+ * that sysfs or the vendor's table has for it.
+ *
+ * Each string that may do is parsed, and kept when it gives the attr: what a name means is known in
+ * one place only. */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "event/format.h"
+#include "event/pmu.h"
+#include "event/table.h"
+
+struct search {
+	const struct tally_attr *attr;
+	const struct tally_event_options *options;
+	struct tally_event_context *context;
+	struct event_pmu *pmu;
+	const char *modifiers;
+	struct tally_buf try;
+	char *best; /* NULL: none so far */
+};
+
+static bool gives(const struct search *search, const char *text)
+{
+	struct tally_event_list list;
+	bool yes;
+
+	if (tally_event_list_parse(text, search->options, &list, NULL))
+		return false;
+	yes = list.count == 1 && !memcmp(&list.events[0].attr, search->attr, sizeof(*search->attr));
+	tally_event_list_done(&list);
+	return yes;
+}
+
+/* Keeps what was written to search->try when it is shorter than the best, and right. */
+static void consider(struct search *search)
+{
+	const char *text = tally_buf_str(&search->try);
+
+	if (text && !search->try.failed && (!search->best || strlen(text) < strlen(search->best)) &&
+	    gives(search, text)) {
+		char *kept = strdup(text);
+
+		if (kept) {
+			free(search->best);
+			search->best = kept;
+		}
+	}
+	tally_buf_done(&search->try);
+}
+
+/* "period=7" or "", and what takes a table's own period away. */
+static void period_term(const struct search *search, const struct tally_attr *own, char to[40])
+{
+	const struct tally_attr *attr = search->attr;
+
+	*to = 0;
+	if (attr->freq)
+		snprintf(to, 40, "freq=%llu", (unsigned long long)attr->sample_freq);
+	else if (attr->sample_period != own->sample_period)
+		snprintf(to, 40, "period=%llu", (unsigned long long)attr->sample_period);
+}
+
+static bool same_config(const struct tally_attr *a, const struct tally_attr *b)
+{
+	return a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
+	       a->config3 == b->config3 && a->config4 == b->config4;
+}
+
+/* With the PMU's name, and without it where that says the same. */
+static void consider_name(struct search *search, const char *name)
+{
+	struct event_terms terms = {.count = 1};
+	struct tally_event event = {.attr = {.exclude_guest = 1}};
+	struct tally_error ignored;
+	char term[40];
+	bool same;
+
+	terms.terms[0] =
+	    (struct event_term){.kind = TERM_FORMAT, .name = {name, strlen(name), 0}, .number = 1};
+	same = !tally_pmu_encode(search->context, search->pmu, &terms, search->options->command,
+				 &event, &ignored) &&
+	       same_config(&event.attr, search->attr);
+	period_term(search, &event.attr, term);
+	tally_event_done(&event);
+	if (!same)
+		return;
+	tally_buf_printf(&search->try, "%s/%s%s%s/%s", search->pmu->name, name, *term ? "," : "",
+			 term, search->modifiers);
+	consider(search);
+	if (*term)
+		tally_buf_printf(&search->try, "%s/%s/%s", name, term, search->modifiers);
+	else
+		tally_buf_printf(&search->try, "%s%s%s", name, *search->modifiers ? ":" : "",
+				 search->modifiers);
+	consider(search);
+}
+
+static void consider_table(struct search *search)
+{
+	const struct tally_table *table = tally_context_table(search->context);
+	const struct tally_table_event *event;
+
+	for (size_t i = 0; table && (event = tally_table_at(table, i)); i++)
+		if (event->name && event->terms && tally_pmu_table_fits(search->pmu, event))
+			consider_name(search, event->name);
+}
+
+static void consider_numbers(struct search *search)
+{
+	const struct tally_attr *attr = search->attr, none = {0};
+	const uint64_t configs[] = {attr->config, attr->config1, attr->config2, attr->config3,
+				    attr->config4};
+	char term[40];
+	bool first = true;
+
+	tally_buf_printf(&search->try, "%s/", search->pmu->name);
+	for (unsigned i = 0; i < 5; i++) {
+		char which[2] = {i ? (char)('0' + i) : 0, 0};
+
+		/* the first also says that a default is not wanted */
+		if (!configs[i] && (i || !search->pmu->has_default))
+			continue;
+		tally_buf_printf(&search->try, "%sconfig%s=0x%llx", first ? "" : ",", which,
+				 (unsigned long long)configs[i]);
+		first = false;
+	}
+	period_term(search, &none, term);
+	if (*term)
+		tally_buf_printf(&search->try, "%s%s", first ? "" : ",", term);
+	tally_buf_printf(&search->try, "/%s", search->modifiers);
+	consider(search);
+}
+
+/* An event that the kernel has for each kind of core: the PMU's type is the config's upper half. */
+static void consider_kind_of_core(struct search *search)
+{
+	struct tally_attr plain = *search->attr;
+	char name[128], term[40];
+	const char *generic;
+
+	plain.config &= UINT32_MAX;
+	generic = tally_generic_name(plain.type, plain.config);
+	if (generic)
+		snprintf(name, sizeof(name), "%s", generic);
+	else if (plain.type != PERF_TYPE_HW_CACHE ||
+		 tally_cache_format(plain.config, name, sizeof(name)) < 0)
+		return;
+	period_term(search, &(const struct tally_attr){0}, term);
+	tally_buf_printf(&search->try, "%s/%s%s%s/%s", search->pmu->name, name, *term ? "," : "",
+			 term, search->modifiers);
+	consider(search);
+}
+
+static bool is_of(const struct tally_attr *attr, const struct event_pmu *pmu)
+{
+	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE)
+		return pmu->hybrid && attr->config >> 32 == pmu->type;
+	return pmu->type == attr->type && attr->type != PERF_TYPE_SOFTWARE &&
+	       attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT;
+}
+
+char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_options *options,
+		       const char *modifiers)
+{
+	struct search search = {
+	    .attr = attr, .options = options, .context = options->context, .modifiers = modifiers};
+
+	for (size_t i = 0; i < search.context->count; i++) {
+		struct event_pmu *pmu = &search.context->pmus[i];
+
+		if (tally_pmu_load(search.context, pmu) || !is_of(attr, pmu))
+			continue;
+		search.pmu = pmu;
+		if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) {
+			consider_kind_of_core(&search);
+			continue;
+		}
+		for (size_t j = 0; j < pmu->alias_count; j++)
+			consider_name(&search, pmu->aliases[j].name);
+		consider_table(&search);
+		/* rHEX is shorter, where it means but one PMU */
+		if (!search.best && (attr->type != PERF_TYPE_RAW || pmu->hybrid))
+			consider_numbers(&search);
+	}
+	return search.best;
+}
