@@ -37,42 +37,66 @@ static size_t mapped_behind(unsigned long address)
 }
 
 /* Every process of one kernel has the same vdso, so ours will do when the build is the same. */
-int tally_image_load_vdso(struct tally_image *image)
+int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
+			  size_t *ret_size)
 {
 	unsigned long address = getauxval(AT_SYSINFO_EHDR);
 	size_t size = address ? mapped_behind(address) : 0;
 	uint8_t id[20], id_size;
 	struct tally_elf elf;
-	int64_t count;
 	char *data;
-	int error;
 
-	if (strcmp(image->path, "[vdso]") != 0 || !size || size > VDSO_LIMIT) {
-		tally_image_explain(image, "%s of this kind of process cannot be read here",
-				    image->path);
-		return 0;
-	}
+	if (strcmp(image->path, "[vdso]") != 0 || !size || size > VDSO_LIMIT)
+		return -ENOENT;
 	data = malloc(size);
 	if (!data)
 		return -ENOMEM;
 	memcpy(data, (const void *)address, size);
-	error = tally_elf_open_memory(data, size, &elf);
-	if (error) {
+	if (tally_elf_open_memory(data, size, &elf)) {
 		free(data);
-		tally_image_explain(image, "the [vdso] of this kernel is no ELF image");
-		return 0;
+		return -ENOEXEC;
 	}
 	tally_elf_build_id(&elf, id, &id_size);
 	if (image->build_id_size &&
 	    !tally_build_id_equal(id, id_size, image->build_id, image->build_id_size)) {
+		tally_elf_close(&elf);
+		free(data);
+		return -ESTALE;
+	}
+	*ret = elf;
+	*ret_data = data;
+	*ret_size = size;
+	return 0;
+}
+
+int tally_image_load_vdso(struct tally_image *image)
+{
+	struct tally_elf elf;
+	char *data;
+	size_t size;
+	int64_t count;
+	int error = tally_image_open_vdso(image, &elf, &data, &size);
+
+	switch (error) {
+	case 0:
+		break;
+	case -ENOENT:
+		tally_image_explain(image, "%s of this kind of process cannot be read here",
+				    image->path);
+		return 0;
+	case -ENOEXEC:
+		tally_image_explain(image, "the [vdso] of this kernel is no ELF image");
+		return 0;
+	case -ESTALE:
 		tally_image_explain(image,
 				    "the [vdso] is of another kernel than the one that runs now");
-		count = 0;
-	} else {
-		count = tally_image_take_elf(image, &elf);
-		if (!count)
-			tally_image_explain(image, "the [vdso] of this kernel has no symbols");
+		return 0;
+	default:
+		return error;
 	}
+	count = tally_image_take_elf(image, &elf);
+	if (!count)
+		tally_image_explain(image, "the [vdso] of this kernel has no symbols");
 	tally_elf_close(&elf);
 	free(data);
 	return count == -ENOMEM ? -ENOMEM : 0;

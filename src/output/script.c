@@ -77,7 +77,7 @@ static int kind_of(struct script *script, enum script_shape shape, uint64_t fiel
 			return (int)i;
 	if (script->kind_count == SCRIPT_KINDS_MOST)
 		return -ENOMEM; /* 8 types of events, 4 shapes each */
-	script->kinds[script->kind_count] = (struct script_kind){fields, shape};
+	script->kinds[script->kind_count] = (struct script_kind){.fields = fields, .shape = shape};
 	return (int)script->kind_count++;
 }
 
@@ -111,10 +111,12 @@ static int choose_kinds(struct script *script, struct script_event *event)
 	int single = kind_of(script, SCRIPT_SHAPE_SINGLE, own);
 	int addr = kind_of(script, SCRIPT_SHAPE_ADDR, place & ~SCRIPT_FIELD(SRCLINE));
 	int branch = kind_of(script, shape, image);
+	int unwound = kind_of(script, SCRIPT_SHAPE_UNWOUND, own);
 
-	if (chain < 0 || single < 0 || addr < 0 || branch < 0)
+	if (chain < 0 || unwound < 0 || single < 0 || addr < 0 || branch < 0)
 		return -ENOMEM;
 	event->chain = (uint8_t)chain;
+	script->kinds[chain].unwound = (uint8_t)unwound;
 	event->single = (uint8_t)single;
 	event->addr = (uint8_t)addr;
 	event->branch = (uint8_t)branch;
@@ -216,8 +218,7 @@ static void choose_want(struct script *script)
 			if (event->fields & sources[k].fields)
 				script->want |= sources[k].sample_type;
 		if (event->chains && (event->fields & SCRIPT_FIELD(IP)))
-			script->want |=
-			    PERF_SAMPLE_CALLCHAIN | tally_script_unwound_want(&event->event->attr);
+			script->want |= PERF_SAMPLE_CALLCHAIN;
 		if (event->branches)
 			script->want |= PERF_SAMPLE_ADDR;
 		if (sample_type & PERF_SAMPLE_READ) {
@@ -590,8 +591,6 @@ static void script_done(struct script *script)
 	for (unsigned i = 0; script->workers && i < script->worker_count; i++) {
 		free(script->workers[i].comms);
 		tally_buf_done(&script->workers[i].spare);
-		tally_buf_done(&script->workers[i].chain);
-		tally_map_done(&script->workers[i].unwound);
 		tally_buf_done(&script->workers[i].frames);
 		tally_script_lines_done(&script->workers[i].lines);
 	}
@@ -628,6 +627,7 @@ static int set_up(struct script *script, int descriptor, struct tally_error *err
 	script->arch = tally_script_arch(tally_data_info(script->data)->arch);
 	tally_script_dump_init(&script->dump, script->data);
 	choose_want(script);
+	tally_session_unwind_most(script->session, script->max_stack);
 	result = tally_labels_init(&script->labels, script->data, script->options.show_kernel_path);
 	if (!result)
 		result = read_tracing_data(script);

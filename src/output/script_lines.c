@@ -14,6 +14,9 @@
 /* Text is copied in pieces of this size: what is read and written beyond its end has room. */
 #define PIECE 32U
 
+/* The mode of words that were unwound. */
+#define UNWOUND 0x80
+
 int tally_script_lines_init(struct script_lines *lines)
 {
 	lines->slots = table_new(SCRIPT_SLOTS, sizeof(*lines->slots));
@@ -137,6 +140,52 @@ static bool is_stop(const struct script *script, const char *symbol)
 	return false;
 }
 
+static void put_chain_line(const struct script *script, struct tally_buf *to,
+			   const struct tally_spot *at, uint64_t addr, uint64_t fields)
+{
+	if (fields & SCRIPT_FIELD(IP)) {
+		tally_buf_byte(to, '\t');
+		buf_hex_right(to, shown_address(at, addr), 16);
+	}
+	put_place(script, to, at, fields);
+}
+
+/* The functions that were inlined where an address is, each on a line of its own, as if it was
+ * where the one is that they are in.  Below 0: -ENOMEM; 0: nothing is known of any. */
+static int put_inlines(const struct script *script, struct tally_buf *to,
+		       struct tally_resolver *resolver, const struct tally_resolved *sample,
+		       uint64_t addr, uint64_t fields, const struct tally_spot *at, bool *ret_stops)
+{
+	const struct tally_inline *inlines;
+	struct tally_located located;
+	size_t count;
+	int result;
+
+	if (!at->mapped || !at->symbol)
+		return 0;
+	result = tally_resolver_locate(resolver, sample, PERF_RECORD_MISC_USER, addr, &located);
+	if (!result)
+		result = tally_resolver_inlines(resolver, &located, &inlines, &count);
+	if (result)
+		return result;
+	for (size_t i = 0; i < count && !*ret_stops; i++) {
+		struct tally_spot function = *at;
+
+		function.symbol = inlines[i].name;
+		put_chain_line(script, to, &function, addr,
+			       inlines[i].inlined ? fields & ~SCRIPT_FIELD(DSO) : fields);
+		if (fields & SCRIPT_FIELD(SRCLINE)) {
+			tally_buf_add(to, "\n  ", 3);
+			tally_inline_srcline(&inlines[i], script->options.full_source_path, to);
+		}
+		if (inlines[i].inlined)
+			tally_buf_add(to, " (inlined)", 10);
+		tally_buf_byte(to, '\n');
+		*ret_stops = is_stop(script, function.symbol);
+	}
+	return count != 0;
+}
+
 /* Appends the text; *ret_stops says whether chains end behind it.  0 or -ENOMEM. */
 static int put_text(const struct script *script, struct tally_buf *to,
 		    struct tally_resolver *resolver, const struct tally_resolved *sample,
@@ -150,12 +199,20 @@ static int put_text(const struct script *script, struct tally_buf *to,
 		return result;
 	*ret_stops = is_stop(script, at.symbol);
 	switch (kind->shape) {
+	case SCRIPT_SHAPE_UNWOUND:
+		*ret_stops = false;
+		result =
+		    put_inlines(script, to, resolver, sample, addr, kind->fields, &at, ret_stops);
+		if (result)
+			break;
+		*ret_stops = is_stop(script, at.symbol);
+		put_chain_line(script, to, &at, addr, kind->fields);
+		if (kind->fields & SCRIPT_FIELD(SRCLINE) && at.mapped)
+			result = put_source(script, to, resolver, sample, mode, addr);
+		tally_buf_byte(to, '\n');
+		break;
 	case SCRIPT_SHAPE_CHAIN:
-		if (kind->fields & SCRIPT_FIELD(IP)) {
-			tally_buf_byte(to, '\t');
-			buf_hex_right(to, shown_address(&at, addr), 16);
-		}
-		put_place(script, to, &at, kind->fields);
+		put_chain_line(script, to, &at, addr, kind->fields);
 		if (kind->fields & SCRIPT_FIELD(SRCLINE) && at.mapped)
 			result = put_source(script, to, resolver, sample, mode, addr);
 		tally_buf_byte(to, '\n');
@@ -176,7 +233,7 @@ static int put_text(const struct script *script, struct tally_buf *to,
 		put_branch(script, to, &at, addr, kind);
 		break;
 	}
-	return result ? result : to->failed;
+	return result < 0 ? result : to->failed;
 }
 
 /* Makes the line; its `at` in the store, or -ENOMEM. */
@@ -278,12 +335,16 @@ static bool chain_room(struct script_lines *lines, uint32_t count)
 	return true;
 }
 
-/* How many words of the chain are looked at: perf stops behind so many addresses. */
-static uint32_t cut_chain(const struct script *script, const uint64_t *chain, uint64_t count)
+/* How many words of the chain are looked at: perf stops behind so many addresses.  What was unwound
+ * is cut already.
+ */
+static uint32_t cut_chain(const struct script *script, const struct tally_resolved *sample)
 {
+	const uint64_t *chain = sample->sample.callchain;
+	uint64_t count = sample->sample.callchain_nr;
 	uint32_t frames = 0;
 
-	if (count <= script->max_stack)
+	if (count <= script->max_stack || sample->unwound)
 		return (uint32_t)count;
 	for (uint32_t i = 0; i < count; i++) {
 		if (frames == script->max_stack)
@@ -452,6 +513,8 @@ static int read_words(struct script_lines *lines, struct tally_resolver *resolve
 		uint64_t word = chain[i];
 		int64_t found;
 
+		if (sample->unwound && i >= sample->unwound)
+			mode = UNWOUND;
 		/* What is equal was read under the same mode, or is not equal. */
 		if (at < *equal) {
 			if (lines->modes[at] == mode)
@@ -460,7 +523,7 @@ static int read_words(struct script_lines *lines, struct tally_resolver *resolve
 		}
 		lines->words[at] = word;
 		lines->modes[at] = mode;
-		if (word >= FIRST_MARK) {
+		if (word >= FIRST_MARK && mode != UNWOUND) {
 			lines->found[at] = NO_LINE;
 			mode = mode_behind(word);
 			if (!mode)
@@ -472,7 +535,9 @@ static int read_words(struct script_lines *lines, struct tally_resolver *resolve
 			lines->keys[at] = ahead->keys[i];
 			continue;
 		}
-		found = find_key(lines, resolver, sample, mode, word, &lines->keys[at]);
+		found = find_key(lines, resolver, sample,
+				 mode == UNWOUND ? PERF_RECORD_MISC_USER : mode, word,
+				 &lines->keys[at]);
 		if (found < 0)
 			return (int)found;
 		lines->found[at] = (uint32_t)found;
@@ -491,15 +556,18 @@ static int find_lines(struct script_lines *lines, const struct script *script,
 		      uint32_t count, uint32_t equal, unsigned kind)
 {
 	for (uint32_t at = count; at-- > equal;) {
+		bool unwound = lines->modes[at] == UNWOUND;
+		unsigned as = unwound ? script->kinds[kind].unwound : kind;
 		int64_t found;
 
 		if (lines->found[at] != AT_KEY)
 			continue;
-		found = script_line_look(lines, lines->keys[at], kind);
+		found = script_line_look(lines, lines->keys[at], as);
 		if (found < 0)
 			found = tally_script_line_make(lines, script, resolver, sample,
-						       lines->modes[at], lines->words[at], kind,
-						       lines->keys[at]);
+						       unwound ? PERF_RECORD_MISC_USER
+							       : lines->modes[at],
+						       lines->words[at], as, lines->keys[at]);
 		if (found < 0)
 			return (int)found;
 		lines->found[at] = (uint32_t)(found / 8);
@@ -582,7 +650,7 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 			   const struct tally_resolved *sample, unsigned kind)
 {
 	const uint64_t *chain = sample->sample.callchain;
-	uint32_t count = cut_chain(script, chain, sample->sample.callchain_nr), equal = 0;
+	uint32_t count = cut_chain(script, sample), equal = 0;
 	uint8_t *start, *put;
 	size_t old;
 	bool stopped = false, address = script->kinds[kind].fields & SCRIPT_FIELD(IP);

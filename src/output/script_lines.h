@@ -18,8 +18,11 @@ struct script;
 
 /* How an address is shown. */
 enum script_shape {
-	SCRIPT_SHAPE_CHAIN,  /* "\t%16x sym (dso)\n" */
-	SCRIPT_SHAPE_SINGLE, /* "%16x sym (dso)" */
+	SCRIPT_SHAPE_CHAIN,   /* "\t%16x sym (dso)\n" */
+	SCRIPT_SHAPE_UNWOUND, /* the same, of a frame that was unwound: a line for each function
+			       * that was inlined there
+			       */
+	SCRIPT_SHAPE_SINGLE,  /* "%16x sym (dso)" */
 	SCRIPT_SHAPE_ADDR,   /* " sym (dso)", of data addresses: perhaps not in the sample's cpumode
 			      */
 	SCRIPT_SHAPE_BRANCH, /* "0x%x(dso)" */
@@ -31,6 +34,7 @@ enum script_shape {
 struct script_kind {
 	uint64_t fields; /* those that say what stands with an address */
 	enum script_shape shape;
+	uint8_t unwound; /* of chains: the kind of their frames that were unwound */
 };
 
 #define SCRIPT_KINDS_MOST 64

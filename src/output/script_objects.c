@@ -3,8 +3,6 @@
 #include "output/script_json.h"
 #include "output/script_state.h"
 
-#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
-
 static int find_frame(const struct script *script, struct tally_resolver *resolver,
 		      const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 		      struct tally_script_json_frame *ret)
@@ -42,10 +40,10 @@ static int find_frames(const struct script *script, struct script_worker *worker
 		tally_buf_add(&worker->frames, &frame, sizeof(frame));
 		return worker->frames.failed ? -ENOMEM : 1;
 	}
-	for (uint64_t i = 0; i < chain && count < script->max_stack; i++) {
+	for (uint64_t i = 0; i < chain && (count < script->max_stack || sample->unwound); i++) {
 		uint64_t word = sample->sample.callchain[i];
 
-		if (word >= FIRST_MARK) {
+		if (resolved_is_mark(sample, i)) {
 			mode = word == (uint64_t)PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL
 			       : word == (uint64_t)PERF_CONTEXT_USER ? PERF_RECORD_MISC_USER
 								     : 0;

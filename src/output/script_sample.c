@@ -252,10 +252,6 @@ static int put_ip(const struct script *script, struct script_worker *worker, str
 		  const struct tally_resolved *sample)
 {
 	if (event->chains && (sample->sample.present & PERF_SAMPLE_CALLCHAIN)) {
-		struct tally_resolved whole;
-
-		if (tally_script_unwound(script, worker, resolver, event, sample, &whole))
-			sample = &whole;
 		tally_buf_byte(to, '\n');
 		return tally_script_chain_put(&worker->lines, script, to, resolver, sample,
 					      event->chain);

@@ -21,7 +21,6 @@
 #include "session/session.h"
 
 /* Addresses from here up are marks.  Source: PERF_CONTEXT_MAX of perf_event.h. */
-#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
 /* Records from here up are perf's own, not the kernel's. */
 #define FIRST_OF_TOOL 64U
 /* Longer details of a record (of features, that is) are left out. */
@@ -224,7 +223,7 @@ static int chain_of(struct sql *sql, struct tally_resolver *resolver,
 		uint64_t from = until;
 		uint8_t mode = sample->cpumode;
 
-		while (from && words[from - 1] < FIRST_MARK)
+		while (from && !resolved_is_mark(sample, from - 1))
 			from--;
 		if (from)
 			mode = mode_behind(words[from - 1]);

@@ -62,8 +62,6 @@ struct script_worker {
 	struct script_lines lines;
 	struct script_comm *comms;      /* SCRIPT_COMMS */
 	struct tally_buf spare, frames; /* of --json: a tracepoint's text; its frames */
-	struct tally_buf chain;         /* of a sample whose user space is to be unwound */
-	struct tally_map unwound;       /* pid -> whether its user space is */
 	const struct tally_buf *text;   /* its last record's */
 } __attribute__((aligned(SCRIPT_LINE_SIZE)));
 
@@ -170,15 +168,6 @@ int tally_script_branches_put(const struct script *script, struct script_lines *
 			      struct tally_buf *to, struct tally_resolver *resolver,
 			      const struct script_event *event,
 			      const struct tally_resolved *sample);
-
-/* script_unwound.c: of samples whose call chain leaves out user space, or has it in the branch
- * stack. The fields that are needed for it (0: an event has no such samples); and the sample with a
- * chain that is whole, in *ret, until the worker's next sample; false when its own is all there is.
- */
-uint64_t tally_script_unwound_want(const struct tally_attr *attr);
-bool tally_script_unwound(const struct script *script, struct script_worker *worker,
-			  struct tally_resolver *resolver, const struct script_event *event,
-			  const struct tally_resolved *sample, struct tally_resolved *ret);
 
 /* A name from outside, harmless when that was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);

@@ -2,11 +2,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <string.h>
 
 /* A chain of forks without exec longer than this is no program's; looking further up would let a
  * made-up file cost time without end. */
 #define SPACES_UP_MAX 64
+
+/* What code made at run time is called depends on whether it may run; a file is the same in any
+ * case. */
+static bool same_use(const struct tally_mapping *x, const struct tally_mapping *y)
+{
+	return x->ino || x->build_id_size || !((x->prot ^ y->prot) & PROT_EXEC);
+}
 
 bool tally_mapping_row_same(const struct tally_mapping_row *a, const struct tally_mapping_row *b)
 {
@@ -15,7 +23,7 @@ bool tally_mapping_row_same(const struct tally_mapping_row *a, const struct tall
 	return x->filename == y->filename && x->start - x->pgoff == y->start - y->pgoff &&
 	       x->ino == y->ino && x->ino_generation == y->ino_generation && x->maj == y->maj &&
 	       x->min == y->min && a->hole == b->hole && x->ksymbol == y->ksymbol &&
-	       x->cpumode == y->cpumode && x->build_id_size == y->build_id_size &&
+	       x->cpumode == y->cpumode && same_use(x, y) && x->build_id_size == y->build_id_size &&
 	       !memcmp(x->build_id, y->build_id, x->build_id_size);
 }
 

@@ -94,6 +94,10 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 		sample.offset = record.offset;
 		result = resolver_join(resolver, &sample,
 				       session->by_offset ? record.offset : sample.sample.time);
+		sample.unwound = 0;
+		if (!result && visit->plans[event].chain)
+			result =
+			    tally_resolver_complete(resolver, &sample, visit->plans[event].chain);
 		if (!result)
 			result = visit->visit(visit->context, worker, resolver, &sample);
 	}

@@ -264,11 +264,16 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 	sample->offset = record->offset;
 	result = resolver_join(resolver, sample,
 			       session->by_offset ? record->offset : sample->sample.time);
+	sample->unwound = 0;
 	if (!result && visitor->before)
 		result = visitor->before(visitor->context, number, slot, resolver, sample, record);
 	if (!result)
 		result = show_said(visit, slot, view);
 	if (result || view->dropped)
+		return result;
+	if (visit->plans[event].chain)
+		result = tally_resolver_complete(resolver, sample, visit->plans[event].chain);
+	if (result)
 		return result;
 	return visitor->sample(visitor->context, number, slot, resolver, sample, record);
 }

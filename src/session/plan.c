@@ -10,14 +10,22 @@
 /* Fields that may stand next, one behind the other. */
 #define VARIED_FIELDS (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
 
-static void make_plan(struct event_plan *plan, const struct tally_layout *layout, uint64_t want)
+static void make_plan(struct event_plan *plan, const struct tally_data_event *event, uint64_t want)
 {
+	const struct tally_layout *layout = &event->layout;
+	enum plan_chain chain = PLAN_CHAIN_RECORDED;
+	uint64_t more = 0;
+
+	if (want & PERF_SAMPLE_CALLCHAIN)
+		chain = tally_unwinding_of(&event->attr, &more);
+	want |= more;
 	*plan = (struct event_plan){
 	    .layout = layout,
 	    /* Comm and space need them. */
 	    .want = layout->sample_type & (want | PERF_SAMPLE_TID | PERF_SAMPLE_TIME),
 	    .least = layout->variable_at,
 	    .chain_at = -1,
+	    .chain = chain,
 	};
 	plan->ip_at = plan->want & PERF_SAMPLE_IP ? layout->at[TALLY_FIXED_IP] : -1;
 	plan->tid_at = layout->at[TALLY_FIXED_TID];
@@ -41,6 +49,6 @@ struct event_plan *tally_session_plans(const struct tally_session *session, uint
 	struct event_plan *plans = calloc(session->event_count + 1, sizeof(*plans));
 
 	for (size_t i = 0; plans && i < session->event_count; i++)
-		make_plan(&plans[i], &tally_data_event(session->data, i)->layout, want);
+		make_plan(&plans[i], tally_data_event(session->data, i), want);
 	return plans;
 }

@@ -6,15 +6,17 @@
 #include <stdbool.h>
 #include <tally/record.h>
 #include "base/bytes.h"
+#include "session/unwinding.h"
 
 struct event_plan {
 	const struct tally_layout *layout;
 	uint64_t want; /* of the fields asked for, those that it has */
 	int16_t ip_at, tid_at, time_at, cpu_at, period_at; /* below 0: not wanted */
 	int16_t chain_at; /* below 0: it is not there, or what is wanted does not stand behind it */
-	bool raw;         /* wanted, behind the chain or in its place */
-	uint16_t least;   /* bytes; a sample is never shorter */
-	bool decode;      /* some wanted field needs the decoder */
+	enum plan_chain chain; /* how the chain is completed, when it is wanted */
+	bool raw;              /* wanted, behind the chain or in its place */
+	uint16_t least;        /* bytes; a sample is never shorter */
+	bool decode;           /* some wanted field needs the decoder */
 };
 
 struct tally_session;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tally/abi.h>
 #include <tally/session.h>
 
 struct tally_resolver;
@@ -20,9 +21,20 @@ struct tally_resolved {
 	uint32_t era;                    /* of the space at this time; 0: none */
 	uint32_t kernel_era; /* of the kernel's space; what is memoised by era needs both */
 	uint64_t offset;     /* of the record in the file */
+	/* Words of the call chain from this one on were unwound: addresses all of them, user
+	 * space's, of calls and not behind them.  0: none were. */
+	uint32_t unwound;
 	uint64_t more; /* samples that this one also stands for, alike but for their times: their
 			* periods are in its own; 0 unless the session may lump them */
 };
+
+/* Whether a word of the chain is no address but tells how those behind it are to be read:
+ * PERF_CONTEXT_*. */
+static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_t word)
+{
+	return sample->sample.callchain[word] >= (uint64_t)PERF_CONTEXT_MAX &&
+	       !(sample->unwound && word >= sample->unwound);
+}
 
 /* Called for each sample of a block in file order; `worker` is 0..threads-1.  Below 0 stops. */
 typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
@@ -35,6 +47,9 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 /* Whether the next visit with these fields shows samples together that are alike; the first visit
  * uses up what was counted for it. */
 bool tally_session_lumps(const struct tally_session *session, uint64_t want);
+/* How many frames of a chain are unwound at most; before visiting.  perf's usual 127 when never
+ * told. */
+void tally_session_unwind_most(struct tally_session *session, uint32_t frames);
 unsigned tally_session_threads(const struct tally_session *session);
 
 /* The frame of an address as seen from a sample (its space, time and the given cpumode).  Memoised

@@ -12,6 +12,8 @@
 
 /* A mode of our own for the word behind PERF_CONTEXT_USER_DEFERRED: a cookie and no address. */
 #define MODE_COOKIE 0x80
+/* Of words that were unwound: none of them is a mark, though it may look like one. */
+#define MODE_UNWOUND 0x81
 
 /* Marks are the last page of addresses.  Source: PERF_CONTEXT_MAX of perf_event.h, -4095. */
 #define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
@@ -45,6 +47,7 @@ void tally_resolver_done(struct tally_resolver *resolver)
 	free(resolver->modes);
 	free(resolver->frames);
 	free(resolver->copy);
+	tally_unwinding_free(resolver->unwinding);
 	*resolver = (struct tally_resolver){0};
 }
 
@@ -230,7 +233,13 @@ static bool chain_room(struct tally_resolver *resolver, uint32_t count)
 
 static bool is_frame(uint64_t word, uint8_t mode)
 {
-	return word < FIRST_MARK && mode != MODE_COOKIE;
+	return mode == MODE_UNWOUND || (word < FIRST_MARK && mode != MODE_COOKIE);
+}
+
+/* The mode that a frame's address is looked up in. */
+static uint8_t frame_mode(uint8_t mode)
+{
+	return mode == MODE_UNWOUND ? PERF_RECORD_MISC_USER : mode;
 }
 
 /* The mode of the words behind one. */
@@ -238,7 +247,7 @@ static uint8_t mode_behind(uint64_t word, uint8_t mode)
 {
 	if (mode == MODE_COOKIE)
 		return PERF_RECORD_MISC_USER;
-	if (word < FIRST_MARK)
+	if (word < FIRST_MARK || mode == MODE_UNWOUND)
 		return mode;
 	switch (word) {
 	case (uint64_t)PERF_CONTEXT_HV:
@@ -289,15 +298,22 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 	for (uint32_t i = 0; i < count - equal; i++) {
 		uint32_t at = count - 1 - i;
 
+		if (i == sample->unwound && i)
+			mode = MODE_UNWOUND;
 		resolver->words[at] = chain[i];
 		resolver->modes[at] = mode;
 		/* Several slots on their way at once: each is a miss of the caches of its own. */
 		if (is_frame(chain[i], mode))
-			__builtin_prefetch(resolver_pair(resolver, era_of(sample, mode), chain[i]));
+			__builtin_prefetch(
+			    resolver_pair(resolver, era_of(sample, frame_mode(mode)), chain[i]));
 		mode = mode_behind(chain[i], mode);
 	}
+	if (equal && count - equal == sample->unwound && sample->unwound)
+		mode = MODE_UNWOUND;
 	if (equal && resolver->modes[equal - 1] != mode) {
 		for (uint32_t i = count - equal; i < count; i++) {
+			if (i == sample->unwound && i)
+				mode = MODE_UNWOUND;
 			resolver->modes[count - 1 - i] = mode;
 			mode = mode_behind(chain[i], mode);
 		}
@@ -314,7 +330,8 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 
 		if (!is_frame(resolver->words[at], resolver->modes[at]))
 			continue;
-		frame = frame_of(resolver, sample, resolver->modes[at], resolver->words[at]);
+		frame = frame_of(resolver, sample, frame_mode(resolver->modes[at]),
+				 resolver->words[at]);
 		if (!frame) {
 			resolver->word_count = resolver->frame_count = 0;
 			if (room)

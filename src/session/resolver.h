@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "session/resolve.h"
 #include "session/session.h"
+#include "session/unwinding.h"
 
 /* Look-ups that are known go through a table of pairs of slots: two 16-byte slots, the newer first,
  * so that one is a cache line at most and an old entry is forgotten instead of the table growing
@@ -52,8 +53,9 @@ struct tally_resolver {
 	uint32_t word_room, word_count, frame_count;
 	uint32_t chain_era, chain_kernel_era;
 	bool chain_whole;
-	uint8_t *copy;    /* of the piece under way */
-	uint64_t damaged; /* samples that could not be decoded */
+	struct unwinding *unwinding; /* NULL: nothing was unwound yet */
+	uint8_t *copy;               /* of the piece under way */
+	uint64_t damaged;            /* samples that could not be decoded */
 };
 
 int tally_resolver_init(struct tally_resolver *resolver, struct tally_session *session);

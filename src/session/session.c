@@ -10,9 +10,14 @@
 #include "base/pool.h"
 #include "session/resolve.h"
 #include "session/scan.h"
+#include "session/unwinding.h"
 
 /* More threads than this are a mistake. */
 #define THREADS_MOST 1024U
+
+/* Frames of a chain: perf's PERF_MAX_STACK_DEPTH; more than this is no stack. */
+#define UNWIND_USUAL 127U
+#define UNWIND_MOST  65536U
 
 static int keep_text(struct tally_session *session, const char **text)
 {
@@ -171,6 +176,8 @@ static int make_images(struct tally_session *session)
 			     7))
 			session->kernel = mapping;
 	}
+	if (!result)
+		result = tally_unwinding_images_new(&session->unwinding_images);
 	return result ? result : tally_frames_init(&session->frames, mappings);
 }
 
@@ -184,6 +191,7 @@ int tally_session_new(struct tally_data *data, const struct tally_session_option
 	if (!session)
 		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", tally_data_path(data));
 	session->data = data;
+	session->unwind_most = UNWIND_USUAL;
 	session->total_bytes = tally_data_file_size(data);
 	result = take_options(session, options, &told);
 	if (!result)
@@ -215,6 +223,7 @@ void tally_session_free(struct tally_session *session)
 	if (!session)
 		return;
 	tally_frames_done(&session->frames);
+	tally_unwinding_images_free(session->unwinding_images);
 	tally_image_store_free(session->images);
 	tally_process_table_free(session->processes);
 	tally_map_done(&session->build_ids);
@@ -240,6 +249,11 @@ const struct tally_session_counts *tally_session_counts(const struct tally_sessi
 uint64_t tally_session_event_samples(const struct tally_session *session, size_t event)
 {
 	return event < session->event_count ? session->event_samples[event] : 0;
+}
+
+void tally_session_unwind_most(struct tally_session *session, uint32_t frames)
+{
+	session->unwind_most = frames < UNWIND_MOST ? frames : UNWIND_MOST;
 }
 
 unsigned tally_session_threads(const struct tally_session *session)

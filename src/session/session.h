@@ -70,6 +70,8 @@ struct tally_session {
 	struct tally_process_table *processes;
 	struct tally_image_store *images;
 	struct tally_frames frames;
+	struct unwinding_images *unwinding_images;
+	uint32_t unwind_most;       /* frames of a chain */
 	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record tells it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */

@@ -1,0 +1,140 @@
+#include "image/frame_info.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "image/image_state.h"
+
+/* Files stay open for their bytes up to this number, so that others can be opened too. */
+#define OPEN_MOST 512
+
+static void take_section(const struct tally_elf *elf, const char *name,
+			 struct tally_frame_section *ret)
+{
+	const struct tally_elf_section *section =
+	    elf->elf ? tally_elf_find(elf, name, SHT_NULL) : NULL;
+	char *bytes;
+
+	if (!section || tally_elf_read(elf, section, &bytes, &ret->size))
+		return;
+	ret->bytes = (uint8_t *)bytes;
+	ret->address = section->header.sh_addr;
+}
+
+/* Takes over what is wanted of the opened binary, which may be closed after that. */
+static void take_binary(struct tally_elf *elf, struct tally_frame_info *info)
+{
+	info->machine = elf->header.e_machine;
+	info->word = elf->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
+	take_section(elf, ".eh_frame", &info->eh_frame);
+	take_section(elf, ".debug_frame", &info->debug_frame);
+	info->loads = elf->loads;
+	info->load_count = elf->load_count;
+	elf->loads = NULL;
+	elf->load_count = 0;
+}
+
+static bool is_readable(const struct tally_elf *elf)
+{
+	return elf->elf && elf->header.e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+static void read_file(const struct tally_image *image, struct tally_frame_info *info)
+{
+	struct tally_elf binary, debug;
+
+	if (tally_image_open_files(image, &binary, &debug))
+		return;
+	if (is_readable(&binary)) {
+		take_binary(&binary, info);
+		if (binary.fd >= 0 && binary.fd < OPEN_MOST)
+			info->fd = dup(binary.fd);
+		if (!info->debug_frame.bytes && is_readable(&debug) &&
+		    debug.header.e_machine == binary.header.e_machine)
+			take_section(&debug, ".debug_frame", &info->debug_frame);
+	}
+	tally_elf_close(&binary);
+	tally_elf_close(&debug);
+}
+
+static int read_vdso(const struct tally_image *image, struct tally_frame_info *info)
+{
+	struct tally_elf elf;
+	char *data;
+	size_t size;
+	int error = tally_image_open_vdso(image, &elf, &data, &size);
+
+	if (error)
+		return error == -ENOMEM ? error : 0;
+	if (is_readable(&elf)) {
+		take_binary(&elf, info);
+		info->data = (uint8_t *)data;
+		info->data_size = size;
+		data = NULL;
+	}
+	tally_elf_close(&elf);
+	free(data);
+	return 0;
+}
+
+int tally_image_frame_info(struct tally_image *image, struct tally_frame_info *ret)
+{
+	struct tally_frame_info info = {.fd = -1};
+	int error = 0;
+
+	(void)tally_image_symbol_count(image); /* what mappings say of it is settled */
+	if (image->kind == TALLY_IMAGE_FILE)
+		read_file(image, &info);
+	else if (image->kind == TALLY_IMAGE_VDSO)
+		error = read_vdso(image, &info);
+	if (error)
+		return error;
+	*ret = info;
+	return 0;
+}
+
+void tally_frame_info_drop_sections(struct tally_frame_info *info)
+{
+	free(info->eh_frame.bytes);
+	free(info->debug_frame.bytes);
+	info->eh_frame = info->debug_frame = (struct tally_frame_section){0};
+}
+
+void tally_frame_info_done(struct tally_frame_info *info)
+{
+	tally_frame_info_drop_sections(info);
+	free(info->loads);
+	free(info->data);
+	if (info->fd >= 0)
+		close(info->fd);
+	*info = (struct tally_frame_info){.fd = -1};
+}
+
+int tally_frame_info_address(const struct tally_frame_info *info, uint64_t place, uint64_t *ret)
+{
+	for (size_t i = 0; i < info->load_count; i++) {
+		const struct tally_elf_load *load = &info->loads[i];
+
+		if (place >= load->offset && place - load->offset < load->size) {
+			*ret = place - load->offset + load->address;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int tally_frame_info_read(const struct tally_frame_info *info, uint64_t place, void *ret,
+			  size_t size)
+{
+	if (info->data) {
+		if (place > info->data_size || size > info->data_size - place)
+			return -ENODATA;
+		memcpy(ret, info->data + place, size);
+		return 0;
+	}
+	if (info->fd < 0 || place > INT64_MAX ||
+	    pread(info->fd, ret, size, (off_t)place) != (ssize_t)size)
+		return -ENODATA;
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* What unwinding needs of an image: its call frame information as it is in the file, where its
+ * places are in memory, and its bytes. */
+#ifndef TALLY_IMAGE_FRAME_INFO_H
+#define TALLY_IMAGE_FRAME_INFO_H
+
+#include <stdint.h>
+#include <stddef.h>
+#include "image/elf_file.h"
+
+struct tally_image;
+
+/* A section of the file; bytes are the frame info's own. */
+struct tally_frame_section {
+	uint8_t *bytes; /* NULL: there is none */
+	size_t size;
+	uint64_t address;
+};
+
+struct tally_frame_info {
+	uint16_t machine; /* EM_*; EM_NONE: the image cannot be read */
+	unsigned word;    /* bytes of an address: 4 or 8 */
+	struct tally_frame_section eh_frame, debug_frame;
+	struct tally_elf_load *loads;
+	size_t load_count;
+	int fd;        /* of the file, for its bytes; -1: not at hand */
+	uint8_t *data; /* instead of it, of what is no file */
+	size_t data_size;
+};
+
+/* Reads all that the image has; what is missing is left empty.  Of files of another byte order
+ * nothing is. For tally_frame_info_done().  0 or -ENOMEM. */
+int tally_image_frame_info(struct tally_image *image, struct tally_frame_info *ret);
+void tally_frame_info_done(struct tally_frame_info *info);
+/* The sections alone, when they were read. */
+void tally_frame_info_drop_sections(struct tally_frame_info *info);
+
+/* The address, as the sections have it, of a place (a file offset).  0 or -ENOENT. */
+int tally_frame_info_address(const struct tally_frame_info *info, uint64_t place, uint64_t *ret);
+/* Bytes at a place.  0, or -ENODATA when not all are at hand. */
+int tally_frame_info_read(const struct tally_frame_info *info, uint64_t place, void *ret,
+			  size_t size);
+
+#endif

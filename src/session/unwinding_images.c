@@ -1,0 +1,129 @@
+#include "session/unwinding_images.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "base/map.h"
+#include "image/image.h"
+#include "session/unwinding.h"
+
+struct known_image {
+	pthread_mutex_t lock; /* of reading it */
+	atomic_bool ready;
+	struct unwinding_image image;
+};
+
+struct unwinding_images {
+	pthread_mutex_t lock;
+	struct tally_map by_number; /* struct known_image * */
+};
+
+int tally_unwinding_images_new(struct unwinding_images **ret)
+{
+	struct unwinding_images *images = calloc(1, sizeof(*images));
+
+	if (!images)
+		return -ENOMEM;
+	pthread_mutex_init(&images->lock, NULL);
+	*ret = images;
+	return 0;
+}
+
+static void known_free(uint64_t pointer)
+{
+	struct known_image *known = (void *)(uintptr_t)pointer;
+
+	if (!known)
+		return;
+	tally_cfi_done(&known->image.cfi);
+	tally_frame_info_done(&known->image.info);
+	pthread_mutex_destroy(&known->lock);
+	free(known);
+}
+
+void tally_unwinding_images_free(struct unwinding_images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < images->by_number.room; i++)
+		known_free(images->by_number.slots[i].value);
+	known_free(images->by_number.zero_value);
+	tally_map_done(&images->by_number);
+	pthread_mutex_destroy(&images->lock);
+	free(images);
+}
+
+static struct known_image *known_at(struct unwinding_images *images, uint32_t number)
+{
+	struct known_image *known = NULL;
+	uint64_t *slot;
+	bool added;
+
+	pthread_mutex_lock(&images->lock);
+	slot = tally_map_put(&images->by_number, number, &added);
+	if (slot && !*slot) {
+		known = calloc(1, sizeof(*known));
+		if (known) {
+			pthread_mutex_init(&known->lock, NULL);
+			known->image.info.fd = -1;
+		}
+		*slot = (uintptr_t)known;
+	}
+	if (slot)
+		known = (void *)(uintptr_t)*slot;
+	pthread_mutex_unlock(&images->lock);
+	return known;
+}
+
+static enum tally_unwind_arch arch_of(const struct tally_frame_info *info)
+{
+	switch (info->machine) {
+	case EM_X86_64:
+		return info->word == 8 ? TALLY_UNWIND_X86_64 : TALLY_UNWIND_NONE;
+	case EM_386:
+		return TALLY_UNWIND_I386;
+	case EM_AARCH64:
+		return info->word == 8 ? TALLY_UNWIND_ARM64 : TALLY_UNWIND_NONE;
+	default:
+		return TALLY_UNWIND_NONE;
+	}
+}
+
+/* Without memory the image is as one that cannot be read. */
+static void read_image(struct tally_image *from, struct unwinding_image *image)
+{
+	struct tally_frame_info *info = &image->info;
+	struct cfi_section eh_frame, debug_frame;
+
+	if (tally_image_frame_info(from, info))
+		return;
+	image->arch = arch_of(info);
+	eh_frame =
+	    (struct cfi_section){info->eh_frame.bytes, info->eh_frame.size, info->eh_frame.address};
+	debug_frame = (struct cfi_section){info->debug_frame.bytes, info->debug_frame.size,
+					   info->debug_frame.address};
+	if (image->arch != TALLY_UNWIND_NONE &&
+	    !tally_cfi_compile(&eh_frame, &debug_frame, info->word, &image->cfi))
+		image->told = image->cfi.row_count;
+	tally_frame_info_drop_sections(info);
+}
+
+const struct unwinding_image *tally_unwinding_image(struct unwinding_images *images,
+						    struct tally_image *image)
+{
+	struct known_image *known = known_at(images, tally_image_number(image));
+
+	if (!known)
+		return NULL;
+	if (!atomic_load_explicit(&known->ready, memory_order_acquire)) {
+		pthread_mutex_lock(&known->lock);
+		if (!atomic_load_explicit(&known->ready, memory_order_relaxed)) {
+			read_image(image, &known->image);
+			atomic_store_explicit(&known->ready, true, memory_order_release);
+		}
+		pthread_mutex_unlock(&known->lock);
+	}
+	return &known->image;
+}

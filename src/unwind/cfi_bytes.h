@@ -1,0 +1,79 @@
+/* Reading call frame information byte by byte: what runs over the end gives 0 and is remembered. */
+#ifndef TALLY_UNWIND_CFI_BYTES_H
+#define TALLY_UNWIND_CFI_BYTES_H
+
+#include <stdbool.h>
+#include "base/bytes.h"
+
+struct cfi_bytes {
+	const uint8_t *at, *end;
+	bool failed;
+};
+
+static inline bool cfi_more(const struct cfi_bytes *bytes)
+{
+	return !bytes->failed && bytes->at < bytes->end;
+}
+
+/* The place of so many bytes, which are passed over; NULL: there are not as many. */
+static inline const uint8_t *cfi_take(struct cfi_bytes *bytes, uint64_t size)
+{
+	const uint8_t *at = bytes->at;
+
+	if (bytes->failed || size > (uint64_t)(bytes->end - at)) {
+		bytes->failed = true;
+		return NULL;
+	}
+	bytes->at += size;
+	return at;
+}
+
+static inline uint64_t cfi_fixed(struct cfi_bytes *bytes, unsigned size)
+{
+	const uint8_t *at = cfi_take(bytes, size);
+
+	if (!at)
+		return 0;
+	switch (size) {
+	case 1:
+		return *at;
+	case 2:
+		return load_u16(at);
+	case 4:
+		return load_u32(at);
+	default:
+		return load_u64(at);
+	}
+}
+
+static inline uint64_t cfi_uleb(struct cfi_bytes *bytes)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+
+	do {
+		byte = cfi_fixed(bytes, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return value;
+}
+
+static inline int64_t cfi_sleb(struct cfi_bytes *bytes)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+
+	do {
+		byte = cfi_fixed(bytes, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && (byte & 0x40))
+		value |= ~0ULL << shift;
+	return (int64_t)value;
+}
+
+#endif

@@ -1,0 +1,324 @@
+#include "unwind/cfi_entries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/map.h"
+#include "base/table.h"
+#include "unwind/cfi_bytes.h"
+
+/* Source: LSB 5.0, 10.5.1 "DWARF Exception Header Encoding". */
+#define PE_OMIT     0xff
+#define PE_FORMAT   0x0f
+#define PE_RELATIVE 0x70
+#define PE_PCREL    0x10
+#define PE_ALIGNED  0x50
+#define PE_INDIRECT 0x80
+
+struct reading {
+	struct cfi_entries *entries;
+	const struct cfi_section *section;
+	struct tally_map commons; /* offset in the section -> number + 1 */
+	bool debug;
+	unsigned word;
+};
+
+/* One entry's length and identity. */
+struct entry {
+	struct cfi_bytes bytes; /* behind the id */
+	size_t id_at;
+	uint64_t id;
+	bool is_long; /* the 64-bit format */
+};
+
+static uint64_t format_value(struct cfi_bytes *bytes, uint8_t format, unsigned word)
+{
+	switch (format) {
+	case 0x0:
+		return cfi_fixed(bytes, word);
+	case 0x1:
+		return cfi_uleb(bytes);
+	case 0x2:
+		return cfi_fixed(bytes, 2);
+	case 0x3:
+		return cfi_fixed(bytes, 4);
+	case 0x4:
+	case 0xc:
+		return cfi_fixed(bytes, 8);
+	case 0x9:
+		return (uint64_t)cfi_sleb(bytes);
+	case 0xa:
+		return (uint64_t)(int64_t)(int16_t)cfi_fixed(bytes, 2);
+	case 0xb:
+		return (uint64_t)(int64_t)(int32_t)cfi_fixed(bytes, 4);
+	default:
+		bytes->failed = true;
+		return 0;
+	}
+}
+
+bool tally_cfi_pointer(const struct cfi_section *section, struct cfi_bytes *bytes, uint8_t encoding,
+		       unsigned word, uint64_t *ret)
+{
+	uint64_t at = section->address + (uint64_t)(bytes->at - section->bytes), value;
+
+	*ret = 0;
+	if (encoding == PE_OMIT)
+		return true;
+	if (encoding == PE_ALIGNED) {
+		cfi_take(bytes, align_up(at, word) - at);
+		value = cfi_fixed(bytes, word);
+	} else {
+		value = format_value(bytes, encoding & PE_FORMAT, word);
+		if (value && (encoding & PE_RELATIVE) == PE_PCREL)
+			value += at;
+		else if (encoding & (PE_RELATIVE | PE_INDIRECT))
+			return false; /* relative to what only the loaded program knows */
+	}
+	*ret = word == 4 ? (uint32_t)value : value;
+	return !bytes->failed;
+}
+
+/* Whether there is an entry at an offset; its bytes, its id, and where the next one is. */
+static bool entry_at(const struct reading *reading, size_t at, struct entry *ret, size_t *ret_next)
+{
+	const struct cfi_section *section = reading->section;
+	struct cfi_bytes bytes = {.at = section->bytes + at, .end = section->bytes + section->size};
+	uint64_t length = cfi_fixed(&bytes, 4);
+	const uint8_t *start;
+
+	ret->is_long = length == UINT32_MAX;
+	if (ret->is_long)
+		length = cfi_fixed(&bytes, 8);
+	start = cfi_take(&bytes, length);
+	if (!start)
+		return false;
+	*ret_next = (size_t)(bytes.at - section->bytes);
+	ret->bytes = (struct cfi_bytes){.at = start, .end = bytes.at, .failed = !length};
+	ret->id_at = (size_t)(start - section->bytes);
+	/* In .eh_frame it has four bytes in long entries too.  Source: LSB 5.0, 10.6.1.1. */
+	ret->id = cfi_fixed(&ret->bytes, ret->is_long && reading->debug ? 8 : 4);
+	return true;
+}
+
+static bool is_common(const struct reading *reading, const struct entry *entry)
+{
+	if (!reading->debug)
+		return !entry->id;
+	return entry->id == (entry->is_long ? UINT64_MAX : UINT32_MAX);
+}
+
+/* The letters of the augmentation and its data. */
+static void read_augmentation(const struct reading *reading, struct cfi_bytes *bytes,
+			      const char *letters, struct cfi_common *common)
+{
+	uint64_t unused;
+
+	for (; *letters && !bytes->failed; letters++) {
+		switch (*letters) {
+		case 'z':
+			cfi_uleb(bytes);
+			common->sized = true;
+			break;
+		case 'L':
+			cfi_fixed(bytes, 1);
+			break;
+		case 'R':
+			common->encoding = (uint8_t)cfi_fixed(bytes, 1);
+			break;
+		case 'P': {
+			/* Where the personality routine is does not matter, only how long that is.
+			 */
+			uint8_t encoding = (uint8_t)cfi_fixed(bytes, 1);
+
+			if (encoding != PE_ALIGNED)
+				encoding &= PE_FORMAT;
+			if (!tally_cfi_pointer(reading->section, bytes, encoding, reading->word,
+					       &unused))
+				bytes->failed = true;
+			break;
+		}
+		case 'S':
+			common->signal = true;
+			break;
+		case 'B': /* return addresses are signed with key B: arm64 */
+			break;
+		default: /* of unknown ones the size must be known, and then they do not matter */
+			bytes->failed = !common->sized;
+			return;
+		}
+	}
+}
+
+static void parse_common(const struct reading *reading, struct entry *entry,
+			 struct cfi_common *common)
+{
+	struct cfi_bytes *bytes = &entry->bytes, augmentation;
+	uint64_t version = cfi_fixed(bytes, 1), column;
+	const char *letters = (const char *)bytes->at;
+	const uint8_t *nul =
+	    bytes->failed ? NULL : memchr(bytes->at, 0, (size_t)(bytes->end - bytes->at));
+
+	*common = (struct cfi_common){0};
+	if (!nul || (version != 1 && version != 3 && version != 4))
+		return;
+	bytes->at = nul + 1;
+	if (!strncmp(letters, "eh", 2)) { /* of the first GCCs: a word of data */
+		cfi_fixed(bytes, reading->word);
+		letters += 2;
+	}
+	if (version == 4 && (cfi_fixed(bytes, 1) != reading->word || cfi_fixed(bytes, 1) != 0))
+		return; /* other sizes of addresses, or segments */
+	common->code_align = cfi_uleb(bytes);
+	common->data_align = cfi_sleb(bytes);
+	column = version == 1 ? cfi_fixed(bytes, 1) : cfi_uleb(bytes);
+	augmentation = *bytes;
+	if (*letters == 'z') {
+		uint64_t size = cfi_uleb(bytes);
+
+		cfi_take(bytes, size);
+	}
+	read_augmentation(reading, &augmentation, letters, common);
+	if (*letters != 'z')
+		*bytes = augmentation;
+	common->return_column = (uint8_t)column;
+	common->program = (struct cfi_span){(size_t)(bytes->at - reading->section->bytes),
+					    (size_t)(bytes->end - reading->section->bytes)};
+	common->usable = !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
+}
+
+/* The number of the common part at an offset; UINT32_MAX: there is none that can be used; or
+ * -ENOMEM. */
+static int64_t common_at(struct reading *reading, uint64_t at)
+{
+	struct cfi_entries *entries = reading->entries;
+	uint64_t *known = tally_map_find(&reading->commons, at);
+	struct entry entry;
+	size_t next;
+	bool added;
+
+	if (!known) {
+		if (at >= reading->section->size || !entry_at(reading, (size_t)at, &entry, &next) ||
+		    entry.bytes.failed || !is_common(reading, &entry))
+			return UINT32_MAX;
+		if (entries->common_count == entries->common_room) {
+			uint32_t room = entries->common_room ? entries->common_room * 2 : 64;
+
+			if (!array_resize(&entries->commons, room, sizeof(*entries->commons)))
+				return -ENOMEM;
+			entries->common_room = room;
+		}
+		parse_common(reading, &entry, &entries->commons[entries->common_count]);
+		known = tally_map_put(&reading->commons, at, &added);
+		if (!known)
+			return -ENOMEM;
+		*known = ++entries->common_count;
+	}
+	return entries->commons[*known - 1].usable ? (int64_t)(*known - 1) : UINT32_MAX;
+}
+
+/* 0 or -ENOMEM. */
+static int take_function(struct reading *reading, struct entry *entry)
+{
+	struct cfi_entries *entries = reading->entries;
+	/* .eh_frame counts back from the id, .debug_frame from the start of the section. */
+	uint64_t at = reading->debug ? entry->id : entry->id_at - entry->id;
+	int64_t number = common_at(reading, at);
+	struct cfi_bytes *bytes = &entry->bytes;
+	struct cfi_function function = {.common = (uint32_t)number, .debug = reading->debug};
+	const struct cfi_common *common;
+	uint8_t encoding = 0;
+	uint64_t length;
+
+	if (number < 0)
+		return (int)number;
+	if (number == UINT32_MAX)
+		return 0;
+	common = &entries->commons[number];
+	if (!reading->debug)
+		encoding = common->encoding;
+	if (!tally_cfi_pointer(reading->section, bytes, encoding, reading->word, &function.start) ||
+	    !tally_cfi_pointer(reading->section, bytes, encoding & PE_FORMAT, reading->word,
+			       &length))
+		return 0;
+	if (common->sized)
+		cfi_take(bytes, cfi_uleb(bytes));
+	/* What the linker left out starts at 0. */
+	if (bytes->failed || !function.start || !length || function.start + length < function.start)
+		return 0;
+	function.end = function.start + length;
+	function.program = (struct cfi_span){(size_t)(bytes->at - reading->section->bytes),
+					     (size_t)(bytes->end - reading->section->bytes)};
+	if (entries->function_count == entries->function_room) {
+		size_t room = entries->function_room ? entries->function_room * 2 : 256;
+
+		if (!array_resize(&entries->functions, room, sizeof(*entries->functions)))
+			return -ENOMEM;
+		entries->function_room = room;
+	}
+	entries->functions[entries->function_count++] = function;
+	return 0;
+}
+
+int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section *section,
+			   bool debug, unsigned word)
+{
+	struct reading reading = {
+	    .entries = entries, .section = section, .debug = debug, .word = word};
+	int result = 0;
+	size_t at = 0, next;
+
+	while (!result && at < section->size) {
+		struct entry entry;
+
+		if (!entry_at(&reading, at, &entry, &next))
+			break;
+		at = next;
+		/* An empty one ends .eh_frame of one object file; there may be more. */
+		if (!entry.bytes.failed && !is_common(&reading, &entry))
+			result = take_function(&reading, &entry);
+	}
+	tally_map_done(&reading.commons);
+	return result;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct cfi_function *a = one, *b = other;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->debug != b->debug)
+		return a->debug ? 1 : -1;
+	/* By place in the section, so that the order does not depend on the sort. */
+	return a->program.from < b->program.from ? -1 : a->program.from > b->program.from;
+}
+
+void tally_cfi_entries_settle(struct cfi_entries *entries)
+{
+	struct cfi_function *list = entries->functions;
+	size_t count = entries->function_count, kept = 0;
+	uint64_t covered = 0; /* by .eh_frame, up to here */
+	bool sorted = true;
+
+	for (size_t i = 1; i < count && sorted; i++)
+		sorted = compare(&list[i - 1], &list[i]) <= 0;
+	if (!sorted)
+		qsort(list, count, sizeof(*list), compare);
+	for (size_t i = 0; i < count; i++) {
+		if ((kept && list[kept - 1].start == list[i].start) ||
+		    (list[i].debug && list[i].start < covered))
+			continue;
+		if (!list[i].debug && list[i].end > covered)
+			covered = list[i].end;
+		list[kept++] = list[i];
+	}
+	entries->function_count = kept;
+}
+
+void tally_cfi_entries_done(struct cfi_entries *entries)
+{
+	free(entries->commons);
+	free(entries->functions);
+	*entries = (struct cfi_entries){0};
+}

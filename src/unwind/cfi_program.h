@@ -1,0 +1,32 @@
+/* Runs the instructions of an entry: the rules as they change from address to address. */
+#ifndef TALLY_UNWIND_CFI_PROGRAM_H
+#define TALLY_UNWIND_CFI_PROGRAM_H
+
+#include "unwind/cfi_entries.h"
+
+/* The rules at one address.  Values of expressions are places in the section. */
+struct cfi_state {
+	struct cfi_rule cfa; /* column, value; or an expression */
+	uint64_t changed;    /* a bit for each column that is not CFI_SAME */
+	struct cfi_rule rules[CFI_COLUMNS];
+};
+
+struct cfi_run {
+	const struct cfi_section *section;
+	const struct cfi_common *common;
+	const struct cfi_state
+	    *initial; /* what DW_CFA_restore goes back to; NULL: of the common part itself */
+	unsigned word;
+	/* Called when the rules up to here are complete: they hold for [from, until).  Not 0 stops.
+	 */
+	int (*row)(void *context, uint64_t from, uint64_t until, const struct cfi_state *state);
+	void *context;
+};
+
+/* Runs a program that starts at `start` with `state`, which has the last rules after that.  0;
+ * -EINVAL: it makes no sense, and *ret_from is the address from which on no rules are known; or
+ * what row() gave. */
+int tally_cfi_program_run(const struct cfi_run *run, struct cfi_span program, uint64_t start,
+			  uint64_t end, struct cfi_state *state, uint64_t *ret_from);
+
+#endif
