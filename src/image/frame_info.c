@@ -3,11 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "image/code.h"
 #include "image/image_state.h"
-
-/* Files stay open for their bytes up to this number, so that others can be opened too. */
-#define OPEN_MOST 512
 
 static void take_section(const struct tally_elf *elf, const char *name,
 			 struct tally_frame_section *ret)
@@ -48,8 +45,6 @@ static void read_file(const struct tally_image *image, struct tally_frame_info *
 		return;
 	if (is_readable(&binary)) {
 		take_binary(&binary, info);
-		if (binary.fd >= 0 && binary.fd < OPEN_MOST)
-			info->fd = dup(binary.fd);
 		if (!info->debug_frame.bytes && is_readable(&debug) &&
 		    debug.header.e_machine == binary.header.e_machine)
 			take_section(&debug, ".debug_frame", &info->debug_frame);
@@ -80,7 +75,7 @@ static int read_vdso(const struct tally_image *image, struct tally_frame_info *i
 
 int tally_image_frame_info(struct tally_image *image, struct tally_frame_info *ret)
 {
-	struct tally_frame_info info = {.fd = -1};
+	struct tally_frame_info info = {.image = image};
 	int error = 0;
 
 	(void)tally_image_symbol_count(image); /* what mappings say of it is settled */
@@ -106,9 +101,7 @@ void tally_frame_info_done(struct tally_frame_info *info)
 	tally_frame_info_drop_sections(info);
 	free(info->loads);
 	free(info->data);
-	if (info->fd >= 0)
-		close(info->fd);
-	*info = (struct tally_frame_info){.fd = -1};
+	*info = (struct tally_frame_info){0};
 }
 
 int tally_frame_info_address(const struct tally_frame_info *info, uint64_t place, uint64_t *ret)
@@ -133,8 +126,7 @@ int tally_frame_info_read(const struct tally_frame_info *info, uint64_t place, v
 		memcpy(ret, info->data + place, size);
 		return 0;
 	}
-	if (info->fd < 0 || place > INT64_MAX ||
-	    pread(info->fd, ret, size, (off_t)place) != (ssize_t)size)
-		return -ENODATA;
-	return 0;
+	return info->image && tally_image_read(info->image, place, ret, size) == (int64_t)size
+		   ? 0
+		   : -ENODATA;
 }

@@ -22,8 +22,8 @@ struct tally_frame_info {
 	struct tally_frame_section eh_frame, debug_frame;
 	struct tally_elf_load *loads;
 	size_t load_count;
-	int fd;        /* of the file, for its bytes; -1: not at hand */
-	uint8_t *data; /* instead of it, of what is no file */
+	struct tally_image *image;
+	uint8_t *data; /* of what is no file: its bytes; NULL: the file's are read */
 	size_t data_size;
 };
 

@@ -65,10 +65,8 @@ static struct known_image *known_at(struct unwinding_images *images, uint32_t nu
 	slot = tally_map_put(&images->by_number, number, &added);
 	if (slot && !*slot) {
 		known = calloc(1, sizeof(*known));
-		if (known) {
+		if (known)
 			pthread_mutex_init(&known->lock, NULL);
-			known->image.info.fd = -1;
-		}
 		*slot = (uintptr_t)known;
 	}
 	if (slot)
