@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 ROWS  ?=
 SECONDS ?= 30
 
-.PHONY: all tally run check bench fuzz install format lint clean
+.PHONY: all tally run check check-pmu bench fuzz install format lint clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -28,6 +28,10 @@ run:
 check:
 	@tools/install-dependencies
 	@tools/check $(BUILD) $(SAN)
+
+# Counting and sampling on an emulated processor with a PMU, exact to the instruction; not part of check.
+check-pmu:
+	@tools/check-pmu
 
 bench: all
 	@bench/bench.py --rows "$(ROWS)"

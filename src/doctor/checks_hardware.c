@@ -107,6 +107,7 @@ static void check_counters(struct tally_checkup *checkup)
 	struct tally_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
 	int fds[GROUP_MOST], count = 0;
 
+	attr.disabled = 0; /* arm64's driver counts only those that are not into a group's need */
 	while (count < GROUP_MOST) {
 		fds[count] = tally_open(&attr, &target, &checkup->limits, NULL);
 		if (fds[count] < 0)
