@@ -89,6 +89,37 @@ RECORDS = [
 ]
 
 
+# A machine for the rows about names: a core PMU, memory controllers, and the CPU whose tables are read.
+MACHINE = {
+    "cpu/type": "4",
+    "cpu/format/event": "config:0-7", "cpu/format/umask": "config:8-15", "cpu/format/edge": "config:18",
+    "cpu/format/inv": "config:23", "cpu/format/cmask": "config:24-31", "cpu/format/ldlat": "config1:0-15",
+    "cpu/events/mem-loads": "event=0xcd,umask=0x1,ldlat=3", "cpu/events/cpu-cycles": "event=0x3c",
+    **{f"uncore_imc_{i}/{name}": text for i in range(6) for name, text in (
+        ("type", str(20 + i)), ("cpumask", "0"), ("format/event", "config:0-7"), ("format/umask", "config:8-15"),
+        ("events/cas_count_read", "event=0x04,umask=0x03"), ("events/cas_count_read.unit", "MiB"),
+        ("events/cas_count_read.scale", "6.103515625e-5"))},
+    "software/type": "1", "tracepoint/type": "2", "breakpoint/type": "5",
+}
+MACHINE_CPU = "GenuineIntel-6-55-4"
+
+ENCODINGS = {
+    "generic names": ["cycles:u", "instructions", "LLC-load-misses:k", "context-switches", "r1a8:u"],
+    "names of sysfs": ["cpu/event=0xc0,umask=0x1,cmask=1/u", "mem-loads:pp", "uncore_imc_1/cas_count_read/",
+                       "cpu/mem-loads/"],
+}
+
+# name, what is asked, perf's words, tally's; of the machine above.  perf has no command that only encodes.
+NAMES = [
+    ("encode", "cycles", "record --dry-run -o /dev/null -e cycles true", "encode cycles"),
+    ("encode", "of sysfs", "record --dry-run -o /dev/null -e mem-loads true", "encode mem-loads"),
+    ("encode", "of a table", "record --dry-run -o /dev/null -e inst_retired.any true", "encode inst_retired.any"),
+    ("list", "all", "list", "list"),
+    ("list", "hw", "list hw", "list hw"),
+]
+NAMES_TIMES = 20  # runs of a command that takes some ms
+
+
 class Usage:
     """What one run of a command took."""
 
@@ -317,6 +348,46 @@ def bench_records(args, folder, log):
                 os.unlink(path)
 
 
+def make_machine(folder):
+    root = os.path.join(folder, "machine")
+    for path, text in MACHINE.items():
+        path = os.path.join(root, "bus/event_source/devices", path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text + "\n")
+    return root
+
+
+def bench_names(args, folder, log):
+    machine = make_machine(folder)
+    for subject, names in ENCODINGS.items():
+        if args.rows and args.rows not in f"encodings {subject}":
+            continue
+        program = os.path.join(os.path.dirname(args.tally), "bench-encodings")
+        done = subprocess.run([program, machine, *names], capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"{'encodings':26} {subject:18} failed: {done.stderr.strip()}")
+            continue
+        print(f"{'encodings':26} {subject:18} {int(done.stdout):,} a second on one core (at least 100,000 are wanted)")
+        log.write(json.dumps({"row": "encodings", "subject": subject, "a_second": int(done.stdout)}) + "\n")
+    os.environ.update(SYSFS_PATH=machine, PERF_CPUID=MACHINE_CPU)
+    for name, subject, perf, tally in NAMES:
+        if args.rows and args.rows not in f"{name} {subject}":
+            continue
+        tally = f"{tally} --sysfs {machine}"
+        tables = subprocess.run([args.tally, "list", "--sysfs", machine, "--names", "vendor"], capture_output=True,
+                                text=True, check=False).stdout
+        if subject == "of a table" and "inst_retired.any" not in tables:
+            print(f"{name:26} {subject:18} skipped: TALLY_EVENTS names no tables of {MACHINE_CPU}")
+            continue
+        loop = f"for i in $(seq {NAMES_TIMES}); do %s >/dev/null 2>&1 || exit 1; done"
+        one, other = compare(["sh", "-c", loop % f"perf {perf}"], ["sh", "-c", loop % f"{args.tally} {tally}"],
+                             args.timeout, args.times, folder)
+        show(name, f"{subject}, x{NAMES_TIMES}", one, other, log)
+    for word in ("SYSFS_PATH", "PERF_CPUID"):
+        os.environ.pop(word)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
@@ -332,6 +403,7 @@ def main():
         bench_reports(args, args.folder, log)
         bench_scripts(args, args.folder, log)
         bench_records(args, args.folder, log)
+        bench_names(args, args.folder, log)
     return 0
 
 

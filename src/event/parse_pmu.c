@@ -114,21 +114,31 @@ static int add_matching(struct parser *parser, const struct event_word *word,
 	return failed ? failed : -ENOENT;
 }
 
+/* Whether sysfs has the name for any PMU: then the vendor's table need not be read. */
+static bool is_of_sysfs(struct tally_event_context *context, const struct event_word *word)
+{
+	for (size_t i = 0; i < context->count; i++)
+		if (!tally_pmu_load(context, &context->pmus[i]) &&
+		    tally_pmu_alias_find(&context->pmus[i], word))
+			return true;
+	return false;
+}
+
 static bool has_event(struct tally_event_context *context, struct event_pmu *pmu,
-		      const struct event_word *word)
+		      const struct event_word *word, bool of_sysfs)
 {
 	struct pmu_alias of_table;
 
-	return tally_pmu_alias_find(pmu, word) ||
-	       tally_pmu_table_find(context, pmu, word, &of_table);
+	return of_sysfs ? tally_pmu_alias_find(pmu, word) != NULL
+			: tally_pmu_table_find(context, pmu, word, &of_table);
 }
 
 /* An alias of any PMU, with further terms.  -ENOENT: none has it. */
 static int add_alias(struct parser *parser, const struct event_word *word,
 		     struct event_terms *terms)
 {
+	bool of_sysfs = is_of_sysfs(parser->context, word), added = false;
 	int failed = -ENOENT;
-	bool added = false;
 
 	if (terms->count == TERMS_MOST)
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
@@ -141,7 +151,7 @@ static int add_alias(struct parser *parser, const struct event_word *word,
 
 		if (result == -ENOMEM)
 			return tally_parser_fail_memory(parser);
-		if (result || !has_event(parser->context, pmu, word))
+		if (result || !has_event(parser->context, pmu, word, of_sysfs))
 			continue;
 		result = add_of_pmu(parser, pmu, terms);
 		if (result == -ENOMEM)
