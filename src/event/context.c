@@ -302,19 +302,24 @@ static void default_intel_pt(struct tally_event_context *context, struct event_p
 	}
 }
 
-int tally_pmu_load(struct tally_event_context *context, struct event_pmu *pmu)
+int tally_pmu_type(struct tally_event_context *context, struct event_pmu *pmu)
 {
 	uint64_t type;
-	int result;
 
-	if (pmu->loaded)
-		return pmu->usable ? 0 : -ENOENT;
-	pmu->usable = read_cap(context, pmu, "type", 10, &type) && type <= UINT32_MAX;
-	if (!pmu->usable) {
-		pmu->loaded = true;
-		return -ENOENT;
-	}
-	pmu->type = (uint32_t)type;
+	if (!pmu->type_read)
+		pmu->usable = read_cap(context, pmu, "type", 10, &type) && type <= UINT32_MAX;
+	if (!pmu->type_read && pmu->usable)
+		pmu->type = (uint32_t)type;
+	pmu->type_read = true;
+	return pmu->usable ? 0 : -ENOENT;
+}
+
+int tally_pmu_load(struct tally_event_context *context, struct event_pmu *pmu)
+{
+	int result = tally_pmu_type(context, pmu);
+
+	if (pmu->loaded || result)
+		return result;
 	result = read_folder(context, pmu, "format", add_format);
 	if (!result)
 		result = read_folder(context, pmu, "events", add_alias);

@@ -171,7 +171,8 @@ char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_o
 	for (size_t i = 0; i < search.context->count; i++) {
 		struct event_pmu *pmu = &search.context->pmus[i];
 
-		if (tally_pmu_load(search.context, pmu) || !is_of(attr, pmu))
+		if (tally_pmu_type(search.context, pmu) || !is_of(attr, pmu) ||
+		    tally_pmu_load(search.context, pmu))
 			continue;
 		search.pmu = pmu;
 		if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) {

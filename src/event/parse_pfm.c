@@ -269,7 +269,8 @@ static int set_pmu(struct parser *parser, struct tally_event *event)
 	for (size_t i = 0; i < parser->context->count; i++) {
 		struct event_pmu *pmu = &parser->context->pmus[i];
 
-		if (tally_pmu_load(parser->context, pmu) || pmu->type != event->attr.type)
+		if (tally_pmu_type(parser->context, pmu) || pmu->type != event->attr.type ||
+		    tally_pmu_load(parser->context, pmu))
 			continue;
 		event->pmu = strdup(pmu->name);
 		event->cpus = pmu->cpus ? strdup(pmu->cpus) : NULL;

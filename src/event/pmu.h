@@ -31,10 +31,10 @@ struct pmu_alias { /* a named event, of sysfs or of a vendor table */
 
 struct event_pmu {
 	const char *name;
-	bool loaded, usable; /* usable: it has a type */
-	bool core;           /* a CPU's own; hybrid machines have several */
-	bool hybrid;         /* one of several core PMUs: cpu_core, cpu_atom */
-	bool is_the_cpu;     /* has the events of vendor tables that name no PMU */
+	bool type_read, loaded, usable; /* usable: it has a type */
+	bool core;                      /* a CPU's own; hybrid machines have several */
+	bool hybrid;                    /* one of several core PMUs: cpu_core, cpu_atom */
+	bool is_the_cpu;                /* has the events of vendor tables that name no PMU */
 	uint32_t type;
 	const char *other_name; /* its `alias` file; NULL */
 	const char *cpus;       /* cpumask or cpus; NULL */
@@ -64,6 +64,8 @@ struct tally_event_context {
 /* --- context.c --- */
 /* The PMUs' names, read once.  0, or -ENOMEM; a machine without sysfs has none. */
 int tally_pmus_list(struct tally_event_context *context);
+/* Reads a PMU's type alone, once.  -ENOENT: it has none. */
+int tally_pmu_type(struct tally_event_context *context, struct event_pmu *pmu);
 /* Reads a PMU's files, once.  -ENOENT: it is none; -ENOMEM. */
 int tally_pmu_load(struct tally_event_context *context, struct event_pmu *pmu);
 /* The PMU with exactly this name; NULL: none. */

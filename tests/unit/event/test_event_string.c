@@ -364,6 +364,8 @@ static void random_attrs_come_back(void **state)
 static int set_up(void **state)
 {
 	(void)state;
+	/* without PMUs, so that none has a name for a type of these tests */
+	options.sysfs = tracefs.root;
 	if (made_tracefs_init(&tracefs))
 		return -1;
 	made_tracefs_id(&tracefs, "sched", "sched_switch");
