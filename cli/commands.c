@@ -10,6 +10,7 @@ const struct cli_command cli_commands[] = {
     {"list", "list the events and metrics that can be asked for", cmd_list},
     {"record", "run a command, or watch processes or the system, and keep samples in a file",
      cmd_record},
+    {"stat", "count events while a command runs, and say what they mean", cmd_stat},
     {"report", "say where the time of a recording went", cmd_report},
     {"script", "print a recording's samples and records one by one", cmd_script},
     {"encode", "say what an event's name means to the kernel", cmd_encode},

@@ -7,24 +7,34 @@
 #include <unistd.h>
 #include <tally/text.h>
 
-bool cli_term_colour(void)
+bool cli_term_colour_of(int fd)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return isatty(STDOUT_FILENO) && !(none && *none) && term && strcmp(term, "dumb") != 0;
+	return isatty(fd) && !(none && *none) && term && strcmp(term, "dumb") != 0;
 }
 
-unsigned cli_term_width(void)
+bool cli_term_colour(void)
+{
+	return cli_term_colour_of(STDOUT_FILENO);
+}
+
+unsigned cli_term_width_of(int fd)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
 	uint64_t asked;
 
-	if (!isatty(STDOUT_FILENO))
+	if (!isatty(fd))
 		return 0;
 	if (columns && !tally_text_u64(columns, &asked) && asked >= 20 && asked <= 10000)
 		return (unsigned)asked;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+	if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
 	return 80;
+}
+
+unsigned cli_term_width(void)
+{
+	return cli_term_width_of(STDOUT_FILENO);
 }

@@ -7,9 +7,11 @@
 /* Colour on stdout: a terminal that is not TERM=dumb, and no NO_COLOR (https://no-color.org).  Ask
  * before a pager is started. */
 bool cli_term_colour(void);
+bool cli_term_colour_of(int fd); /* on another descriptor */
 
 /* Columns of stdout's terminal, or COLUMNS; 0 when it is no terminal.  Ask before a pager is
  * started. */
 unsigned cli_term_width(void);
+unsigned cli_term_width_of(int fd);
 
 #endif

@@ -25,7 +25,10 @@
 #include <tally/script.h>
 #include <tally/session.h>
 #include <tally/sql.h>
+#include <tally/stat.h>
+#include <tally/stat_text.h>
 #include <tally/text.h>
+#include <tally/topology.h>
 #include <tally/version.h>
 
 #endif

@@ -1,0 +1,362 @@
+/* `tally stat`: counts of a command, of what runs, or of the whole system. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/text.h>
+#include "command.h"
+#include "say.h"
+#include "stat.h"
+
+/* --- options that are more than a word --- */
+
+__attribute__((format(printf, 2, 3))) static int fail(struct tally_error *error, const char *format,
+						      ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static int take_event(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct tally_event_options options = {.size = sizeof(options), .command = "stat"};
+	struct stat_ask *ask = to;
+	size_t before = ask->events.count;
+	int result;
+
+	if (!on) {
+		tally_event_list_done(&ask->events);
+		ask->events = (struct tally_event_list){0};
+		return 0;
+	}
+	result = tally_event_list_append(&ask->events, value, &options, error);
+	for (size_t i = before; !result && i < ask->events.count; i++) {
+		const struct tally_event *event = &ask->events.events[i];
+
+		if (event->warning)
+			cli_say("stat", "%s", event->warning);
+		if (event->terms.given & TALLY_TERM_PERCORE)
+			return fail(error, "%s: percore is not counted by stat; use --per-core",
+				    event->name);
+	}
+	return result;
+}
+
+static int take_filter(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct stat_ask *ask = to;
+	struct stat_filter *more;
+
+	if (!on) {
+		ask->filter_count = 0;
+		return 0;
+	}
+	if (!ask->events.count)
+		return fail(error, "a filter is of the event before it: give -e first");
+	more = reallocarray(ask->filters, ask->filter_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	ask->filters = more;
+	more[ask->filter_count++] =
+	    (struct stat_filter){.event = ask->events.count - 1, .text = value};
+	return 0;
+}
+
+static int take_repeat(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct stat_ask *ask = to;
+
+	ask->repeat = 1;
+	ask->repeat_given = on;
+	if (on && (tally_text_u64(value, &ask->repeat) || ask->repeat > 1000000))
+		return fail(error, "'%s' is no number of runs; 0 is without end", value);
+	return 0;
+}
+
+static int take_delay(void *to, const char *value, bool on, struct tally_error *error)
+{
+	uint64_t number = 0;
+	int64_t *delay = to;
+
+	*delay = 0;
+	if (!on)
+		return 0;
+	if (!strcmp(value, "-1")) {
+		*delay = -1;
+		return 0;
+	}
+	if (tally_text_u64(value, &number) || number > INT_MAX)
+		return fail(error, "'%s' is no delay; it is a number of milliseconds, or -1",
+			    value);
+	*delay = (int64_t)number;
+	return 0;
+}
+
+#define TAKE_BY(name, mode)                                                                     \
+	static int take_##name(void *to, const char *value, bool on, struct tally_error *error) \
+	{                                                                                       \
+		(void)value;                                                                    \
+		(void)error;                                                                    \
+		((struct stat_ask *)to)->by = on ? TALLY_STAT_##mode : TALLY_STAT_GLOBAL;       \
+		return 0;                                                                       \
+	}
+TAKE_BY(cpu, CPU)
+TAKE_BY(thread, THREAD)
+TAKE_BY(core, CORE)
+TAKE_BY(cluster, CLUSTER)
+TAKE_BY(cache, CACHE)
+TAKE_BY(die, DIE)
+TAKE_BY(socket, SOCKET)
+TAKE_BY(node, NODE)
+
+/* --- what they mean together --- */
+
+static int parse_numbers(const struct cli_list *list, const char *what, pid_t **ret)
+{
+	pid_t *numbers = calloc(list->count + 1, sizeof(*numbers));
+
+	if (!numbers) {
+		cli_say("stat", "out of memory");
+		return CLI_FAILED;
+	}
+	*ret = numbers;
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t number;
+
+		if (tally_text_u64(list->items[i], &number) || !number || number > INT_MAX) {
+			cli_say("stat", "'%s' is no %s id", list->items[i], what);
+			return CLI_USAGE;
+		}
+		numbers[i] = (pid_t)number;
+	}
+	return CLI_OK;
+}
+
+static int choose_targets(struct stat_ask *ask)
+{
+	int status = parse_numbers(&ask->pids, "process", &ask->pid_numbers);
+
+	if (!status)
+		status = parse_numbers(&ask->tids, "thread", &ask->tid_numbers);
+	if (status)
+		return status;
+	if (ask->cpus &&
+	    (tally_text_cpu_list(ask->cpus, &ask->cpu_numbers, &ask->cpu_count) || !ask->cpu_count))
+		return cli_usage_error(ask->usage, "'%s' is no list of CPUs; give one as 0-3,7",
+				       ask->cpus);
+	if (ask->system_wide && stat_has_tasks(ask))
+		return cli_usage_error(ask->usage, "-a is the whole system; -p and -t are parts of "
+						   "it: give one of them");
+	ask->pid_count = ask->pids.count;
+	/* Without anything to count, all is. */
+	if (!ask->command && !stat_has_tasks(ask) && !ask->cpu_count)
+		ask->system_wide = true;
+	ask->every_thread = ask->system_wide && ask->by == TALLY_STAT_THREAD && !ask->cpu_count;
+	return CLI_OK;
+}
+
+/* Events that only count on CPUs, as those of memory controllers do, of a command: what the whole
+ * system does meanwhile, as in perf. */
+static void widen_target(struct stat_ask *ask)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < ask->events.count; i++) {
+		const struct tally_event *event = &ask->events.events[i];
+
+		if (event->tool == TALLY_TOOL_DURATION_TIME)
+			continue;
+		if (!event->cpus || !event->pmu || !strncmp(event->pmu, "cpu", 3))
+			return;
+		any = true;
+	}
+	if (any && stat_counts_command(ask))
+		ask->system_wide = true;
+}
+
+static int check_together(const struct stat_ask *ask)
+{
+	bool tasks = stat_has_tasks(ask), wide = stat_has_cpus(ask);
+
+	if (ask->separator && ask->perf_json)
+		return cli_usage_error(ask->usage, "-x and -j are two formats: give one of them");
+	if (ask->json && (ask->separator || ask->perf_json))
+		return cli_usage_error(ask->usage,
+				       "--json is a format of its own: leave -x and -j out");
+	if (ask->output && ask->log_fd)
+		return cli_usage_error(ask->usage, "-o and --log-fd are two places: give one");
+	if (ask->metric_only && ask->by == TALLY_STAT_THREAD)
+		return cli_usage_error(ask->usage, "--metric-only has no rows of threads");
+	if (ask->table && (!ask->repeat_given || ask->repeat < 2))
+		return cli_usage_error(ask->usage, "--table is of several runs: give -r");
+	if (ask->repeat != 1 && !ask->command)
+		return cli_usage_error(ask->usage, "-r repeats a command: give one");
+	if (ask->all_user && ask->all_kernel)
+		return cli_usage_error(ask->usage,
+				       "--all-user and --all-kernel exclude each other");
+	if (ask->by == TALLY_STAT_THREAD && !tasks && (!ask->system_wide || ask->cpu_count))
+		return cli_usage_error(ask->usage,
+				       "--per-thread needs -p, -t, or -a without a list of CPUs");
+	if (ask->by != TALLY_STAT_GLOBAL && ask->by != TALLY_STAT_THREAD && !wide)
+		return cli_usage_error(ask->usage, "counts by parts of the machine are of CPUs: "
+						   "give -a or -C");
+	if ((ask->cgroups.count || ask->each_cgroup.count) && !wide)
+		return cli_usage_error(ask->usage, "cgroups are counted on CPUs: give -a or -C");
+	if (ask->cgroups.count && ask->each_cgroup.count)
+		return cli_usage_error(ask->usage, "-G and --for-each-cgroup exclude each other");
+	if (ask->cgroups.count > 1 && ask->cgroups.count != ask->events.count)
+		return cli_usage_error(ask->usage,
+				       "-G has %zu cgroups for %zu events; give one for each, or "
+				       "one for all",
+				       ask->cgroups.count, ask->events.count);
+	if (ask->interval_count && !ask->interval_ms)
+		return cli_usage_error(ask->usage, "--interval-count counts intervals: give -I");
+	if (ask->timeout_ms && ask->interval_ms)
+		return cli_usage_error(ask->usage,
+				       "--timeout and -I exclude each other; --interval-count "
+				       "ends after so many intervals");
+	if (ask->timeout_ms && ask->timeout_ms < 10)
+		return cli_usage_error(ask->usage, "--timeout is 10 ms at least");
+	return CLI_OK;
+}
+
+static int complete(struct stat_ask *ask)
+{
+	int status = choose_targets(ask);
+
+	if (!status)
+		status = stat_events_complete(ask);
+	if (!status) {
+		widen_target(ask);
+		status = check_together(ask);
+	}
+	if (ask->separator && !strcmp(ask->separator, "\\t"))
+		ask->separator = "\t";
+	return status;
+}
+
+static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
+					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
+	const struct cli_usage usage = {
+	    .command = "stat",
+	    .forms = forms,
+	    .about = "Counts events while a command runs, of what already runs, or of the whole "
+		     "system, and says what the counts mean together.",
+	};
+	const struct cli_option options[] = {
+	    {CLI_GROUP, .help = "What to count"},
+	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names", ask, .call = take_event},
+	    {CLI_CALL, 0, "filter", "FILTER", "of the tracepoint before: \"prev_pid == 0\"", ask,
+	     .call = take_filter},
+	    {CLI_COUNT, 'd', "detailed", NULL,
+	     "caches too; -dd: TLBs and instruction caches, -ddd: prefetches", &ask->detailed},
+	    {CLI_FLAG, 'T', "transaction", NULL, "transactional memory", &ask->transaction},
+	    {CLI_FLAG, 'n', "null", NULL, "the time only", &ask->null_run},
+	    {CLI_FLAG, 'g', "group", NULL, "all events as one group", &ask->group},
+	    {CLI_FLAG, 0, "all-user", NULL, "user space only, whatever the events say",
+	     &ask->all_user},
+	    {CLI_FLAG, 0, "all-kernel", NULL, "the kernel only, whatever the events say",
+	     &ask->all_kernel},
+	    {CLI_FLAG, 0, "no-scale", NULL,
+	     "counts as they are, where events took turns on the hardware", &ask->no_scale},
+	    {CLI_FLAG, 0, "no-merge", NULL, "an event of several PMUs is told for each",
+	     &ask->no_merge},
+	    {CLI_GROUP, .help = "What to watch"},
+	    {CLI_LIST, 'p', "pid", "PID", "processes with all their threads", &ask->pids},
+	    {CLI_LIST, 't', "tid", "TID", "single threads", &ask->tids},
+	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system; usual without a command",
+	     &ask->system_wide},
+	    {CLI_STRING, 'C', "cpu", "LIST", "all that runs on these CPUs: 0-3,7", &ask->cpus},
+	    {CLI_LIST, 'G', "cgroup", "NAME", "in this cgroup; several: one for each event",
+	     &ask->cgroups},
+	    {CLI_LIST, 0, "for-each-cgroup", "NAME", "all events in each of these cgroups",
+	     &ask->each_cgroup},
+	    {CLI_FLAG, 'i', "no-inherit", NULL, "no children and no new threads", &ask->no_inherit},
+	    {CLI_GROUP, .help = "When"},
+	    {CLI_CALL, 'r', "repeat", "N", "run the command N times, tell mean and spread", ask,
+	     .call = take_repeat},
+	    {CLI_U64, 'I', "interval-print", "MS", "tell the counts each so many milliseconds",
+	     &ask->interval_ms},
+	    {CLI_U64, 0, "interval-count", "N", "so many intervals", &ask->interval_count},
+	    {CLI_FLAG, 0, "interval-clear", NULL, "clear the screen before each interval",
+	     &ask->interval_clear},
+	    {CLI_FLAG, 0, "summary", NULL, "what all intervals make together", &ask->summary},
+	    {CLI_CALL, 'D', "delay", "MS",
+	     "start so many milliseconds after the command; -1: when --control says so",
+	     &ask->delay_ms, .call = take_delay},
+	    {CLI_U64, 0, "timeout", "MS", "end after so many milliseconds", &ask->timeout_ms},
+	    {CLI_STRING, 0, "control", "WHERE",
+	     "take orders (enable, disable, ping, stop) from fd:N[,M] or fifo:PATH[,PATH]",
+	     &ask->control},
+	    {CLI_STRING, 0, "pre", "COMMAND", "run before each run", &ask->before},
+	    {CLI_STRING, 0, "post", "COMMAND", "run after each run", &ask->after},
+	    {CLI_FLAG, 'S', "sync", NULL, "write out all that waits for disks before each run",
+	     &ask->sync},
+	    {CLI_GROUP, .help = "By what"},
+	    {CLI_CALL, 'A', "no-aggr", NULL, "each CPU", ask, CLI_BARE, take_cpu},
+	    {CLI_CALL, 0, "per-thread", NULL, "each thread, of -p, -t or -a", ask, CLI_BARE,
+	     take_thread},
+	    {CLI_CALL, 0, "per-core", NULL, "each core", ask, CLI_BARE, take_core},
+	    {CLI_CALL, 0, "per-cluster", NULL, "each cluster of cores", ask, CLI_BARE,
+	     take_cluster},
+	    {CLI_CALL, 0, "per-cache", NULL, "CPUs that share the last-level cache", ask, CLI_BARE,
+	     take_cache},
+	    {CLI_CALL, 0, "per-die", NULL, "each die", ask, CLI_BARE, take_die},
+	    {CLI_CALL, 0, "per-socket", NULL, "each socket", ask, CLI_BARE, take_socket},
+	    {CLI_CALL, 0, "per-node", NULL, "each NUMA node", ask, CLI_BARE, take_node},
+	    {CLI_GROUP, .help = "How it is told"},
+	    {CLI_STRING, 'x', "field-separator", "SEPARATOR", "CSV, as perf's", &ask->separator},
+	    {CLI_FLAG, 'j', "json-output", NULL, "JSON lines, as perf's", &ask->perf_json},
+	    {CLI_FLAG, 0, "json", NULL, "JSON with all that is known of each count", &ask->json},
+	    {CLI_STRING, 'o', "output", "FILE", "instead of standard error", &ask->output},
+	    {CLI_FLAG, 0, "append", NULL, "behind what the file holds", &ask->append},
+	    {CLI_U64, 0, "log-fd", "FD", "to this descriptor", &ask->log_fd},
+	    {CLI_FLAG, 0, "metric-only", NULL, "what counts say together, without them",
+	     &ask->metric_only},
+	    {CLI_FLAG, 0, "no-csv-summary", NULL, "CSV: lines of --summary look as all others",
+	     &ask->no_csv_summary},
+	    {CLI_FLAG, 'B', "big-num", NULL, "1,234,567 rather than 1234567; usual", &ask->big_num},
+	    {CLI_FLAG, 0, "table", NULL, "the time of each run, with -r", &ask->table},
+	    {CLI_FLAG, 0, "quiet", NULL, "no counts", &ask->quiet},
+	    {CLI_COUNT, 'v', "verbose", NULL, "say more", &ask->verbose},
+	    {.kind = CLI_END},
+	};
+	struct stat_output output;
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	ask->usage = &usage;
+	ask->command = at < argc ? argv + at : NULL;
+	status = complete(ask);
+	if (status)
+		return status;
+	status = stat_output_open(&output, ask);
+	if (!status)
+		status = stat_run(ask, &output);
+	return stat_output_close(&output) ? CLI_FAILED : status;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat_ask ask = {.repeat = 1, .big_num = true};
+	int status = parse_and_run(&ask, argc, argv);
+
+	tally_event_list_done(&ask.events);
+	cli_list_done(&ask.pids);
+	cli_list_done(&ask.tids);
+	cli_list_done(&ask.cgroups);
+	cli_list_done(&ask.each_cgroup);
+	free(ask.filters);
+	free(ask.pid_numbers);
+	free(ask.tid_numbers);
+	free(ask.cpu_numbers);
+	return status;
+}

@@ -1,0 +1,162 @@
+/* The parts of `tally stat`. */
+#ifndef TALLY_CLI_STAT_H
+#define TALLY_CLI_STAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <tally/counter.h>
+#include <tally/event.h>
+#include <tally/stat.h>
+#include <tally/stat_text.h>
+#include "options.h"
+
+#define STAT_MS 1000000ULL /* ns */
+
+enum stat_format { STAT_TABLE, STAT_CSV, STAT_PERF_JSON, STAT_OWN_JSON };
+
+struct stat_filter { /* of a tracepoint */
+	size_t event;
+	const char *text;
+};
+
+/* What was asked for. */
+struct stat_ask {
+	const struct cli_usage *usage;
+	/* What to count. */
+	struct tally_event_list events;
+	struct stat_filter *filters;
+	size_t filter_count;
+	unsigned detailed;
+	bool null_run, transaction, group, all_user, all_kernel, no_scale, no_merge;
+	/* Where. */
+	struct cli_list pids, tids;
+	pid_t *pid_numbers, *tid_numbers;
+	size_t pid_count;  /* of pid_numbers */
+	bool every_thread; /* pid_numbers are all processes there are, found at each opening */
+	bool system_wide, no_inherit;
+	const char *cpus;
+	uint32_t *cpu_numbers;
+	size_t cpu_count;
+	struct cli_list cgroups, each_cgroup;
+	/* How. */
+	uint64_t repeat, interval_ms, interval_count, timeout_ms;
+	int64_t delay_ms;
+	bool repeat_given, interval_clear, sync, summary;
+	const char *control, *before, *after;
+	/* How it is told. */
+	enum tally_stat_by by;
+	bool json, perf_json, big_num, metric_only, table, no_csv_summary, quiet, append;
+	const char *separator, *output;
+	uint64_t log_fd;
+	unsigned verbose;
+	/* The command; NULL: none. */
+	char **command;
+};
+
+static inline bool stat_has_tasks(const struct stat_ask *ask)
+{
+	return ask->pids.count || ask->tids.count || ask->every_thread;
+}
+
+static inline bool stat_has_cpus(const struct stat_ask *ask)
+{
+	return (ask->system_wide && !ask->every_thread) || ask->cpu_count;
+}
+
+/* The command itself is what is counted. */
+static inline bool stat_counts_command(const struct stat_ask *ask)
+{
+	return ask->command && !stat_has_tasks(ask) && !stat_has_cpus(ask);
+}
+
+/* --- stat_events.c --- */
+
+/* Adds what is counted when nothing was named, and what -d adds.  0, or an exit status after having
+ * said why not. */
+int stat_events_complete(struct stat_ask *ask);
+
+/* --- stat_count.c: a set of counters with the model of its counts --- */
+
+struct stat_count {
+	const struct stat_ask *ask;
+	struct tally_counters *set; /* NULL: not open */
+	struct tally_stat *stat;    /* made with the first set, kept over runs */
+	struct tally_stat_event *events;
+	struct tally_stat_place *places;
+	size_t event_count, place_count;
+	char **names; /* of events, where they are not those of the list */
+	struct tally_error *whys;
+	char (*comms)[16];
+	struct tally_count *read;   /* as the set gives them */
+	struct tally_count *counts; /* [event][place] as the model wants them: by cgroup */
+	const char **cgroups;
+	size_t cgroup_count;
+};
+
+/* Opens the counters for a run.  0, or an exit status after having said why not. */
+int stat_count_open(struct stat_count *count, const struct stat_ask *ask);
+/* Ends the run: a command that still runs is ended, too.  The model stays. */
+void stat_count_close(struct stat_count *count);
+void stat_count_done(struct stat_count *count);
+/* Reads all into count->counts. */
+void stat_count_read(struct stat_count *count);
+/* Why events were not counted goes into the model's events; asks the kernel. */
+void stat_count_explain(struct stat_count *count);
+
+/* --- stat_control.c: --control --- */
+
+struct stat_control {
+	int command_fd, answer_fd; /* -1: none */
+	bool close_command, close_answer;
+	char line[64];
+	size_t length;
+};
+
+enum stat_order { STAT_ORDER_NONE, STAT_ORDER_ENABLE, STAT_ORDER_DISABLE, STAT_ORDER_STOP };
+
+/* "fd:N[,M]" or "fifo:PATH[,PATH]".  0, or CLI_USAGE after having said what is wrong. */
+int stat_control_open(struct stat_control *control, const struct stat_ask *ask);
+void stat_control_close(struct stat_control *control);
+/* Reads what came; one order a call, STAT_ORDER_NONE when there is none (any more). */
+enum stat_order stat_control_next(struct stat_control *control);
+/* Tells that the last order is done. */
+void stat_control_answer(struct stat_control *control);
+
+/* --- stat_run.c --- */
+
+struct stat_output;
+
+/* Counts, as often as was asked for; the exit status. */
+int stat_run(const struct stat_ask *ask, struct stat_output *output);
+
+/* A signal came that asks to end: its number, or 0. */
+int stat_interrupted(void);
+
+/* --- stat_output.c: where the text goes --- */
+
+struct stat_output {
+	const struct stat_ask *ask;
+	enum stat_format format;
+	FILE *to;
+	bool own;      /* close it */
+	bool terminal; /* colour, width */
+	bool colour;
+	unsigned width;
+	unsigned intervals; /* told so far */
+	char *title;
+};
+
+int stat_output_open(struct stat_output *output, const struct stat_ask *ask);
+/* CLI_OK, or CLI_FAILED after having said that the text could not be written. */
+int stat_output_close(struct stat_output *output);
+void stat_output_interval(struct stat_output *output, const struct tally_stat *stat, uint64_t time);
+struct stat_run_times { /* of each run, ns */
+	uint64_t *ns;
+	size_t count;
+};
+void stat_output_end(struct stat_output *output, const struct tally_stat *stat,
+		     const struct stat_run_times *times);
+
+#endif

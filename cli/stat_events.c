@@ -1,0 +1,92 @@
+/* What `tally stat` counts when nothing was named: perf's choice. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "command.h"
+#include "say.h"
+#include "stat.h"
+
+static const char *const details[] = {
+    "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+    "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+    "L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+
+static int add(struct stat_ask *ask, const char *text)
+{
+	const struct tally_event_options options = {.size = sizeof(options), .command = "stat"};
+	struct tally_error error;
+	int result = tally_event_list_append(&ask->events, text, &options, &error);
+
+	if (!result)
+		return CLI_OK;
+	cli_say("stat", "%s: %s", text, error.text);
+	return CLI_FAILED;
+}
+
+static bool has_event(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s", name);
+	return !access(path, F_OK);
+}
+
+static int add_usual(struct stat_ask *ask)
+{
+	int status =
+	    add(ask, stat_has_cpus(ask)
+			 ? "cpu-clock,context-switches,cpu-migrations,page-faults,cycles"
+			 : "task-clock,context-switches,cpu-migrations,page-faults,cycles");
+
+	if (!status && has_event("stalled-cycles-frontend"))
+		status = add(ask, "stalled-cycles-frontend");
+	if (!status && has_event("stalled-cycles-backend"))
+		status = add(ask, "stalled-cycles-backend");
+	return status ? status : add(ask, "instructions,branches,branch-misses");
+}
+
+static int add_transaction(struct stat_ask *ask)
+{
+	if (!has_event("tx-start") || !has_event("cycles-t")) {
+		cli_say("stat", "-T: this CPU has no events of transactions (tx-start, cycles-t)");
+		return CLI_FAILED;
+	}
+	if (has_event("cycles-ct") && has_event("el-start"))
+		return add(ask, "task-clock,{instructions,cycles,cpu/cycles-t/,cpu/tx-start/,"
+				"cpu/el-start/,cpu/cycles-ct/}");
+	return add(ask, "task-clock,{instructions,cycles,cpu/cycles-t/,cpu/tx-start/}");
+}
+
+/* All events of one group, led by the first. */
+static void make_group(struct tally_event_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		list->events[i].leader = 0;
+}
+
+int stat_events_complete(struct stat_ask *ask)
+{
+	int status = CLI_OK;
+
+	if (ask->null_run) {
+		/* A set of counters has one at least: this one never counts, and is not told. */
+		tally_event_list_done(&ask->events);
+		ask->events = (struct tally_event_list){0};
+		return add(ask, "dummy");
+	}
+	if (ask->transaction)
+		status = add_transaction(ask);
+	if (!status && !ask->events.count)
+		status = add_usual(ask);
+	for (size_t i = 0; i < ask->detailed && i < 3 && !status; i++)
+		status = add(ask, details[i]);
+	if (ask->group)
+		make_group(&ask->events);
+	for (size_t i = 0; i < ask->events.count && (ask->all_user || ask->all_kernel); i++) {
+		ask->events.events[i].attr.exclude_kernel = ask->all_user;
+		ask->events.events[i].attr.exclude_user = ask->all_kernel;
+		ask->events.events[i].privilege_given = true;
+	}
+	return status;
+}

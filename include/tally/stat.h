@@ -1,0 +1,166 @@
+/* Counts made readable: readings of counters at places, added up by parts of the machine, over runs
+ * or in intervals, and what follows from several of them together ("insn per cycle").
+ *
+ *	tally_stat_new(&options, &stat, &error);
+ *	for each run:
+ *		tally_stat_begin(stat);
+ *		tally_stat_interval(stat, counts, &times);     now and then, when intervals are
+ *shown tally_stat_finish(stat, counts, &times); tally_stat_value(stat, event, part, &value); also
+ *after each interval
+ *
+ * Opens, reads and prints nothing; what it is given may come from counters or from a file. */
+#ifndef TALLY_STAT_H
+#define TALLY_STAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/attr.h>
+#include <tally/count.h>
+#include <tally/error.h>
+
+#pragma GCC visibility push(default)
+
+/* What has a row of its own. */
+enum tally_stat_by {
+	TALLY_STAT_GLOBAL, /* all places together */
+	TALLY_STAT_CPU,    /* perf's -A */
+	TALLY_STAT_THREAD,
+	TALLY_STAT_CORE,
+	TALLY_STAT_CLUSTER,
+	TALLY_STAT_CACHE, /* CPUs with the same last-level cache */
+	TALLY_STAT_DIE,
+	TALLY_STAT_SOCKET,
+	TALLY_STAT_NODE,
+};
+
+/* Where a counter counts, or a part of the machine that several such belong to.  What is not known,
+ * or is not the same for all of a part, is -1 and NULL. */
+struct tally_stat_place {
+	int32_t cpu, tid;
+	int32_t socket, die, cluster, cache, core, node;
+	const char *comm; /* of the thread */
+};
+
+struct tally_stat_event {
+	struct tally_attr attr;
+	const char *name;
+	const char *unit;   /* NULL: none; of clocks without one: msec */
+	const char *pmu;    /* NULL: not named by its PMU */
+	const char *cgroup; /* NULL: not of one */
+	double scale;       /* a count is multiplied by it; 0: 1, of clocks without a unit 1e-6 */
+	bool per_pkg;       /* one place of a die counts for all of it */
+	bool snapshot;      /* the count is a state, not a sum */
+	bool tool;          /* a time that the tool measures: ns */
+	const char *why;    /* why it is not counted, a line, as it is when it is told; NULL, empty:
+			     * not known */
+};
+
+/* A number that is computed from counts, beside the event that it is shown with. */
+struct tally_stat_metric {
+	const char *name, *unit; /* unit NULL or "": a plain number */
+	size_t event;            /* index */
+};
+
+struct tally_stat_options {
+	size_t size; /* sizeof of this struct */
+	const struct tally_stat_event *events;
+	size_t event_count;
+	const struct tally_stat_place *places;
+	size_t place_count;
+	enum tally_stat_by by;
+	bool merge;    /* events of the same name on several PMUs are one, which is the first */
+	bool unscaled; /* values as they were counted, however long they ran (--no-scale) */
+	const struct tally_stat_metric *metrics;
+	size_t metric_count;
+	/* The metric's value when the events counted `values` (by event, scaled for the time that
+	 * they ran but not by their unit's scale; NAN: not counted), in a time of `elapsed` ns.
+	 * NAN when it cannot be told. */
+	double (*metric_value)(void *context, size_t metric, const double *values, double elapsed);
+	void *metric_context;
+};
+
+struct tally_stat;
+
+/* What options point to is borrowed until free.  -EINVAL, -E2BIG, -ENOMEM. */
+int tally_stat_new(const struct tally_stat_options *options, struct tally_stat **ret,
+		   struct tally_error *error);
+void tally_stat_free(struct tally_stat *stat); /* NULL is fine */
+const struct tally_stat_options *tally_stat_options(const struct tally_stat *stat);
+
+struct tally_stat_times {      /* ns */
+	uint64_t elapsed;      /* of the run; in intervals: since the one before */
+	uint64_t user, system; /* of the command */
+};
+
+/* Counts start at 0 again. */
+void tally_stat_begin(struct tally_stat *stat);
+/* A reading during a run: `counts` are [event][place], since the run began.  What the functions
+ * below tell is then of the time since the reading before. */
+void tally_stat_interval(struct tally_stat *stat, const struct tally_count *counts,
+			 const struct tally_stat_times *times);
+/* The reading at the end of a run.  What the functions below tell is then of whole runs: means. */
+void tally_stat_finish(struct tally_stat *stat, const struct tally_count *counts,
+		       const struct tally_stat_times *times);
+size_t tally_stat_runs(const struct tally_stat *stat); /* finished */
+
+/* The parts that have rows, ascending; one for TALLY_STAT_GLOBAL.  Borrowed until free. */
+const struct tally_stat_place *tally_stat_parts(const struct tally_stat *stat, size_t *ret_count);
+
+struct tally_stat_value {
+	double value;  /* in the event's unit, scaled for the time it ran; 0 when not counted */
+	double spread; /* standard error of the mean of the runs, in the same unit; 0 of one run */
+	double enabled, running; /* ns, of all places of the part together */
+	enum tally_count_quality quality;
+	uint32_t places;  /* where the event counts within the part */
+	uint32_t missing; /* of these, where it has no number though elsewhere it has */
+};
+/* False when the event has no place in this part, or nothing was read yet. */
+bool tally_stat_value(const struct tally_stat *stat, size_t event, size_t part,
+		      struct tally_stat_value *ret);
+
+/* Whether a value can be used as the event's count; then its quality says how. */
+static inline bool tally_stat_counted(const struct tally_stat_value *value)
+{
+	return value->quality == TALLY_COUNT_COUNTED || value->quality == TALLY_COUNT_SCALED ||
+	       value->quality == TALLY_COUNT_PARTIAL;
+}
+
+/* Wall time, user and system time of what the values are of: ns, means over runs, with the standard
+ * error of the mean. */
+struct tally_stat_duration {
+	double elapsed, user, system;
+	double elapsed_spread, user_spread, system_spread;
+};
+struct tally_stat_duration tally_stat_duration(const struct tally_stat *stat);
+
+enum tally_stat_grade { /* how much it stands out, by perf's limits */
+			TALLY_STAT_PLAIN,
+			TALLY_STAT_GOOD,
+			TALLY_STAT_NOTABLE,
+			TALLY_STAT_HIGH,
+			TALLY_STAT_BAD,
+};
+
+#define TALLY_STAT_DERIVED_MOST 64
+
+/* What follows from a count together with others. */
+struct tally_stat_derived {
+	bool known;     /* false: what it needs was not counted */
+	bool metric;    /* one of options->metrics */
+	bool next_line; /* perf begins a line for it */
+	double value;
+	uint8_t decimals;    /* that perf shows */
+	const char *suffix;  /* behind the number: "%", " %" or "" */
+	const char *unit;    /* "insn per cycle", "of all branches", "M/sec" */
+	const char *of_unit; /* of a metric with a unit: "Joules"; else NULL */
+	enum tally_stat_grade grade;
+};
+/* The derived values shown beside an event, at most `room`; their number.  Those of an event that
+ * was not counted are there, too, and not known. */
+size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t part,
+			 struct tally_stat_derived *ret, size_t room);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,54 @@
+/* Counts as text: a table for people, perf's CSV and JSON lines, and JSON of our own. */
+#ifndef TALLY_STAT_TEXT_H
+#define TALLY_STAT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <tally/stat.h>
+
+#pragma GCC visibility push(default)
+
+struct tally_stat_text_options {
+	size_t size;           /* sizeof of this struct */
+	const char *title;     /* what was counted: "'true'"; NULL: no title */
+	const char *separator; /* of CSV; NULL: "," */
+	bool intervals;        /* what is told is of an interval, which ended at: */
+	uint64_t time;         /* ns */
+	bool heading;          /* names of columns come first: before the first interval */
+	bool summary;          /* CSV: lines begin with "summary" */
+	bool repeated;         /* the spread over runs is told, though there may be but one */
+	bool metric_only;      /* derived values alone, a line a part */
+	bool skip_zeros;       /* threads that counted nothing are left out */
+	bool plain_numbers;    /* table: 1234567 instead of 1,234,567 */
+	bool command_times;    /* table, JSON: user and system time are of a command that was run */
+	bool totals_only;      /* table: wall time without counts (--null) */
+	bool colour;           /* table */
+	unsigned width;        /* table: columns of the terminal; 0: no limit */
+	const uint64_t *run_times; /* table: wall time of each run, ns; NULL: not shown */
+	size_t run_time_count;
+	/* Table: one line on what was not counted, beside the reasons of the events; NULL: none. */
+	const char *hint;
+};
+
+/* Each writes what tally_stat_value() and tally_stat_derive() now tell.  0, -ENOMEM, or -errno of
+ * writing.  Names from outside are made harmless for a terminal (table), escaped (JSON), or left as
+ * they are (CSV, as in perf). */
+
+/* For people: a line a count, widths by what there is. */
+int tally_stat_text(const struct tally_stat *stat, const struct tally_stat_text_options *options,
+		    FILE *to);
+/* As `perf stat -x` of 6.1: the same fields in the same order, numbers in the C locale. */
+int tally_stat_csv(const struct tally_stat *stat, const struct tally_stat_text_options *options,
+		   FILE *to);
+/* As `perf stat -j` of 6.1: an object a line, the same members in the same order. */
+int tally_stat_perf_json(const struct tally_stat *stat,
+			 const struct tally_stat_text_options *options, FILE *to);
+/* All that is known of each count in one object on one line; see tally-stat(1). */
+int tally_stat_json(const struct tally_stat *stat, const struct tally_stat_text_options *options,
+		    FILE *to);
+
+#pragma GCC visibility pop
+
+#endif

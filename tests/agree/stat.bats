@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# tally stat -x and -j against perf stat's: the same lines with the same fields in the same order, values aside.
+
+load frame
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	command -v perf >/dev/null || skip "perf is not installed"
+	perf stat -e task-clock true >/dev/null 2>&1 || skip "perf cannot count here"
+	case $(perf --version) in
+	*" 6.1"*) ;;
+	*) skip "perf is not 6.1, whose fields these are" ;;
+	esac
+}
+
+# Numbers are N, threads THREAD; words that depend on how much was counted are the same.
+# perf tells 1 for the number of places of what is not supported, whatever it is; a rate's unit goes with its size.
+masked() {
+	sed -E 's/"[0-9]+\.[0-9]+"/"N"/g; s/\b[0-9]+\.[0-9]+%?/N/g; s/(^|[,;: \t])-?[0-9]+\b/\1N/g; s/ +N/ N/g
+		s/[KMG]?\/sec/rate/; s/^[^,]*-[0-9]+,/THREAD,/; s/"thread" : "[^"]*"/THREAD/
+		s/^(<not counted>|N),/COUNT,/'
+}
+
+both() { # options
+	perf stat "$@" 2>perf.txt >/dev/null </dev/null || { cat perf.txt; return 1; }
+	"$TALLY" stat "$@" 2>tally.txt >/dev/null </dev/null || { cat tally.txt; return 1; }
+	[ -s perf.txt ]
+	grep -v "^Couldn't resolve" perf.txt | masked >perf.masked
+	masked <tally.txt >tally.masked
+}
+
+same_order() {
+	both "$@"
+	cmp -s perf.masked tally.masked || { echo "stat $*"; diff perf.masked tally.masked; return 1; }
+}
+
+# How many threads or intervals there are is chance: the kinds of lines are the same.
+same() {
+	both "$@"
+	cmp -s <(sort -u perf.masked) <(sort -u tally.masked) || { echo "stat $*"; diff perf.masked tally.masked; return 1; }
+}
+
+both_formats() {
+	same_order -x, "$@"
+	same_order -j "$@"
+}
+
+need_wide() {
+	perf stat -a true >/dev/null 2>&1 || skip "the whole system cannot be counted here"
+}
+
+@test "the usual events of a command" {
+	both_formats true
+	both_formats -d true
+	both_formats -dd true
+	both_formats -ddd true
+}
+
+@test "one event, several, groups, modifiers" {
+	both_formats -e cpu-clock true
+	both_formats -e faults true
+	both_formats -e task-clock,page-faults:u true
+	both_formats -e '{task-clock,page-faults},context-switches:k' true
+	both_formats -e duration_time,task-clock true
+	both_formats -e cycles,instructions true
+}
+
+@test "the whole system" {
+	need_wide
+	both_formats -a true
+	both_formats -a -e cpu-clock,faults true
+}
+
+@test "each CPU" {
+	need_wide
+	both_formats -a -A --no-merge true
+	both_formats -C 0 -A -e cpu-clock,faults true
+}
+
+@test "cores, dies, sockets, nodes" {
+	need_wide
+	both_formats -a --per-core true
+	both_formats -a --per-die true
+	both_formats -a --per-socket true
+	both_formats -a --per-node true
+}
+
+@test "threads" {
+	need_wide
+	same -x, -a --per-thread -e cpu-clock sleep 0.1
+	same -j -a --per-thread -e cpu-clock sleep 0.1
+	sleep 10 &
+	both_formats -p $! --per-thread -e faults sleep 0.1
+	kill $!
+}
+
+@test "repeated runs have a spread" {
+	both_formats -r 3 true
+	both_formats -r 2 -e task-clock true
+	need_wide
+	both_formats -r 2 -a --per-core -e cpu-clock,faults true
+}
+
+# perf tells no interval when the command ends before it looks for the first time: it takes a moment.
+@test "intervals" {
+	both_formats -I 10000 sleep 0.3
+	need_wide
+	both_formats -I 10000 -a --per-core -e cpu-clock,faults sleep 0.3
+	both_formats -I 10000 -a -A -e cpu-clock,faults sleep 0.3
+	same -x, -I 100 -a -e cpu-clock,faults sleep 0.35
+	same -j -I 100 -a -e cpu-clock,faults sleep 0.35
+}
+
+@test "the summary behind intervals" {
+	same_order -x' ' -e cpu-clock -I 10000 --interval-count 1 --summary sleep 0.3
+	same_order -x' ' -e cpu-clock -I 10000 --interval-count 1 --summary --no-csv-summary sleep 0.3
+	same_order -x, -e cpu-clock,faults -I 10000 --summary sleep 0.3
+	same_order -j -e cpu-clock,faults -I 10000 --summary sleep 0.3
+}
+
+@test "other separators" {
+	same_order -x ';' true
+	same_order -x '\t' true
+	same_order -x ' : ' -e task-clock,faults true
+}
+
+@test "cgroups" {
+	need_wide
+	local top=/sys/fs/cgroup
+	[ -d $top/unified ] && top=$top/unified
+	mkdir $top/tally-test 2>/dev/null || skip "no cgroup can be made here"
+	cat >in-it <<-END
+		echo \$\$ >$top/tally-test/cgroup.procs
+		seq 1000 >/dev/null
+	END
+	both_formats -a --for-each-cgroup tally-test -e cpu-clock,faults sh in-it
+	both_formats -a -e cpu-clock,faults -G tally-test,tally-test sh in-it
+	rmdir $top/tally-test
+}
+
+@test "a file for the output, and behind what it holds" {
+	for what in perf "$TALLY"; do
+		"$what" stat -x, -e faults -o out.txt true
+		"$what" stat -x, -e faults --append -o out.txt true
+		sed 's/started on .*/started on/' out.txt | masked >"masked.$(basename "$what")"
+		rm out.txt
+	done
+	cmp masked.perf masked.tally
+}

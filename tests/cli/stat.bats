@@ -1,0 +1,258 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2016 # small programs for sh stand in single quotes
+bats_require_minimum_version 1.5.0
+# tally stat: what it counts, how it tells it, how it ends.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export LC_ALL=C
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	[[ $BATS_TEST_DESCRIPTION = *mistakes* ]] || "$TALLY" stat -e task-clock true 2>/dev/null ||
+		skip "events cannot be counted here"
+}
+
+need_wide() {
+	"$TALLY" stat -x, -a -e cpu-clock true 2>&1 | grep -q '^[0-9]' || skip "the whole system cannot be counted here"
+}
+
+# The field of an event's line in CSV.
+field() { # event, number; CSV on stdin
+	awk -F, -v event="$1" -v field="$2" '{for (i = 1; i <= NF; i++) if ($i == event) {print $field; exit}}'
+}
+
+# The interpreter itself: what stands before it in PATH may be a program that asks for much.
+find_python() {
+	PYTHON=$(python3 -c 'import sys; print(sys.executable)')
+}
+
+json() { # a python expression over the object `it`; JSON on stdin
+	python3 -c "import json, sys; it = json.loads(sys.stdin.readline()); print(($1))"
+}
+
+@test "a table for people: a title, a line an event, the time" {
+	run "$TALLY" stat -e task-clock,page-faults true
+	[ "$status" = 0 ]
+	[[ $output = *"Performance counter stats for 'true':"* ]]
+	[[ $output =~ [0-9.]+\ msec\ +task-clock\ +#\ +[0-9.]+\ CPUs\ utilized ]]
+	[[ $output =~ [0-9]+\ +page-faults\ +#\ +[0-9.]+\ [KM]?/sec ]]
+	[[ $output =~ [0-9]\.[0-9]{9}\ seconds\ time\ elapsed ]]
+	[[ $output =~ [0-9]\.[0-9]{9}\ seconds\ user ]]
+	[[ $output != *$'\e'* ]]
+}
+
+@test "the command's own output and status pass" {
+	run --separate-stderr "$TALLY" stat -e task-clock sh -c 'echo out; exit 37'
+	[ "$status" = 37 ]
+	[ "$output" = out ]
+	run "$TALLY" stat -e task-clock sh -c 'kill -KILL $$'
+	[ "$status" = 137 ]
+	[[ $output = *"ended by a signal: Killed"* ]]
+	run -127 "$TALLY" stat no-such-program-anywhere
+	[[ $output = *no-such-program-anywhere* ]]
+	echo text >plain
+	run -126 "$TALLY" stat ./plain
+}
+
+@test "what is counted is exact" {
+	[ -r /sys/kernel/tracing/events/syscalls/sys_enter_getppid/id ] || skip "tracefs is not readable"
+	find_python
+	got=$("$TALLY" stat -x, -e syscalls:sys_enter_getppid "$PYTHON" -c 'import os
+for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
+	[ "$got" = 1000 ]
+}
+
+@test "a filter of a tracepoint" {
+	[ -r /sys/kernel/tracing/events/raw_syscalls/sys_enter/id ] || skip "tracefs is not readable"
+	"$TALLY" stat -x, -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit --filter 'id == 999' true 2>out
+	[ "$(field raw_syscalls:sys_exit 1 <out)" = 0 ]
+	[ "$(field raw_syscalls:sys_enter 1 <out)" -gt 10 ]
+}
+
+@test "children count, but not with -i" {
+	[ -r /sys/kernel/tracing/events/syscalls/sys_enter_getppid/id ] || skip "tracefs is not readable"
+	find_python
+	cat >work.py <<-END
+		import os
+		if os.fork() == 0:
+		    for _ in range(100): os.getppid()
+		    os._exit(0)
+		os.wait()
+	END
+	got=$("$TALLY" stat -x, -e syscalls:sys_enter_getppid "$PYTHON" work.py 2>&1 | field syscalls:sys_enter_getppid 1)
+	[ "$got" = 100 ]
+	got=$("$TALLY" stat -x, -i -e syscalls:sys_enter_getppid "$PYTHON" work.py 2>&1 | field syscalls:sys_enter_getppid 1)
+	[ "$got" = 0 ]
+}
+
+@test "hardware events that are not there are told of in one line" {
+	run "$TALLY" stat -d true
+	[[ $output = *"<not supported>       cycles"* ]] || skip "there are hardware counters here"
+	[ "$(grep -c 'Not counted:' <<<"$output")" = 1 ]
+	[[ $output = *"Not counted: cycles, instructions, branches"*"LLC-load-misses: no hardware counters"* ]]
+}
+
+@test "runs are means with their spread, and the time of each" {
+	run "$TALLY" stat -r 3 -e page-faults true
+	[[ $output = *"for 'true' (3 runs):"* ]]
+	[[ $output =~ "+-"\ [0-9.]+\ seconds\ time\ elapsed ]]
+	run "$TALLY" stat -r 3 --table -e page-faults true
+	[ "$(grep -c '^ *[0-9.]* ([+-][0-9.]*) #' <<<"$output")" = 3 ]
+	"$TALLY" stat -r 4 --json -e page-faults sh -c 'echo x >>runs' 2>out
+	[ "$(wc -l <runs)" = 4 ]
+	[ "$(json "it['runs'], 'standard_error' in it['events'][0]['counts'][0]" <out)" = "(4, True)" ]
+}
+
+@test "our JSON has the quality of each value" {
+	"$TALLY" stat --json -e task-clock,duration_time -e '{page-faults,context-switches}' true 2>out
+	[ "$(json "it['version'], it['by'], it['counted']" <out)" = "(1, 'global', \"'true'\")" ]
+	[ "$(json "[e['event'] for e in it['events']]" <out)" = "['task-clock', 'duration_time', 'page-faults', 'context-switches']" ]
+	[ "$(json "{c['quality'] for e in it['events'] for c in e['counts']}" <out)" = "{'counted'}" ]
+	[ "$(json "it['events'][0]['counts'][0]['value'] > 0 and it['elapsed']['ns'] > 0" <out)" = True ]
+}
+
+@test "intervals add up to the summary" {
+	"$TALLY" stat -x, -I 50 --summary -e page-faults sh -c 'for i in 1 2 3 4; do sleep 0.05; ls / >/dev/null; done' 2>out
+	[ "$(grep -c page-faults out)" -gt 3 ]
+	[ "$(awk -F, '/summary/ {print $2}' out)" = "$(awk -F, '!/summary/ && $2 ~ /^[0-9]/ {sum += $2} END {print sum}' out)" ]
+}
+
+@test "so many intervals" {
+	need_wide
+	"$TALLY" stat -x, -a -I 20 --interval-count 3 -e cpu-clock 2>out
+	[ "$(wc -l <out)" = 3 ]
+}
+
+@test "parts of the machine add up to all of it" {
+	need_wide
+	"$TALLY" stat --json -a -A -e duration_time,cpu-clock sleep 0.05 2>cpus
+	count=$(getconf _NPROCESSORS_ONLN)
+	[ "$(json "len(it['events'][1]['counts']), len(it['events'][0]['counts'])" <cpus)" = "($count, 1)" ]
+	for by in core die socket node cluster cache; do
+		"$TALLY" stat --json -a --per-$by -e cpu-clock sleep 0.05 2>part
+		[ "$(json "it['by'], sum(c['places'] for c in it['events'][0]['counts'])" <part)" = "('$by', $count)" ]
+	done
+}
+
+@test "a process that runs" {
+	sleep 100 &
+	run "$TALLY" stat -p $! -e context-switches sleep 0.05
+	kill $!
+	[ "$status" = 0 ]
+	[[ $output = *"for process id '$!':"* ]]
+	[[ $output =~ [0-9]\ +context-switches ]]
+	run "$TALLY" stat -p 4194303 true
+	[ "$status" != 0 ]
+	[[ $output = *4194303* ]]
+}
+
+@test "ends with what it watches" {
+	sleep 0.3 &
+	run timeout 20 "$TALLY" stat -p $! -e context-switches
+	[ "$status" = 0 ]
+}
+
+@test "Ctrl-C tells what was counted" {
+	need_wide
+	for command in "" "sleep 100"; do
+		# shellcheck disable=SC2086 # nothing, or words
+		timeout -s KILL 30 "$TALLY" stat -a -e cpu-clock -I 100 --summary $command 2>out &
+		until grep -q cpu-clock out; do sleep 0.05; done
+		pkill -INT -P $!
+		wait $! || true
+		grep -q 'seconds time elapsed' out
+	done
+}
+
+@test "a time limit ends the command, with success" {
+	run timeout 20 "$TALLY" stat --timeout 50 -e task-clock sleep 100
+	[ "$status" = 0 ]
+	[[ $output = *"seconds time elapsed"* ]]
+}
+
+@test "a delay leaves the beginning out" {
+	"$TALLY" stat --json -D 200 -e page-faults sh -c 'ls / >/dev/null; sleep 0.4' 2>out
+	[ "$(json "it['events'][0]['counts'][0]['value'] < 60" <out)" = True ]
+}
+
+@test "another program says when to count" {
+	mkfifo orders answers
+	exec 8<>orders 9<>answers
+	timeout 30 "$TALLY" stat -x, -D -1 --control fifo:orders,answers -e page-faults sh -c 'ls / >/dev/null; sleep 100' 2>out &
+	echo ping >&8
+	read -r -t 20 -u 9 answer
+	[ "$answer" = ack ]
+	echo enable >&8
+	read -r -t 20 -u 9 answer
+	echo stop >&8
+	wait $! || true
+	grep -q '^[0-9<].*page-faults' out
+	run "$TALLY" stat --control pipe:3 true
+	[ "$status" = 2 ]
+	[[ $output = *"expected fd:N"* ]]
+}
+
+@test "shell lines before and after each run" {
+	"$TALLY" stat -r 2 --pre 'echo before >>log' --post 'echo after >>log' -e task-clock sh -c 'echo run >>log' 2>/dev/null
+	[ "$(tr '\n' ' ' <log)" = "before run after before run after " ]
+	run "$TALLY" stat --pre false -e task-clock sh -c 'echo run >>log2'
+	[ "$status" = 1 ]
+	[ ! -e log2 ]
+}
+
+@test "files, descriptors, nothing at all" {
+	run "$TALLY" stat -o out.txt -e task-clock true
+	[ -z "$output" ]
+	grep -q '^# started on' out.txt
+	"$TALLY" stat -o out.txt --append -e task-clock true
+	[ "$(grep -c 'seconds time elapsed' out.txt)" = 2 ]
+	"$TALLY" stat --log-fd 5 -e task-clock true 5>fd.txt
+	grep -q task-clock fd.txt
+	run "$TALLY" stat --quiet true
+	[ -z "$output" ]
+	run "$TALLY" stat -o /no/such/folder/file true
+	[ "$status" = 1 ]
+	run "$TALLY" stat --null true
+	[[ $output = *"seconds time elapsed"* && $output != *task-clock* ]]
+}
+
+@test "numbers with and without commas" {
+	run "$TALLY" stat -e duration_time sleep 0.01
+	[[ $output =~ [0-9],[0-9]{3},[0-9]{3}\ ns ]]
+	run "$TALLY" stat --no-big-num -e duration_time sleep 0.01
+	[[ $output =~ [0-9]{8}\ ns ]]
+}
+
+@test "mistakes are said in a line" {
+	while read -r words; do
+		# shellcheck disable=SC2086
+		run "$TALLY" stat $words true
+		[ "$status" = 2 ] || { echo "$words: $status $output"; return 1; }
+		[ "$(wc -l <<<"$output")" = 1 ] || { echo "$words: $output"; return 1; }
+	done <<-END
+		-e no-such-event
+		-p zero
+		-C none
+		-x, -j
+		-j --json
+		-A
+		--per-core
+		--per-thread
+		-G /
+		--for-each-cgroup /
+		--interval-count 3
+		-I 100 --timeout 100
+		--timeout 1
+		--table
+		-r many
+		-D soon
+		--filter 1
+		--all-user --all-kernel
+		-o x --log-fd 2
+		--metric-only --per-thread -a
+		--interval-clear
+		-a -p 1
+	END
+}

@@ -1,0 +1,482 @@
+/* The model of counts: values, spreads and derived values that were computed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <string.h>
+#include <tally/stat.h>
+
+#define HARDWARE(what)                                                     \
+	{                                                                  \
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##what \
+	}
+#define SOFTWARE(what)                                                     \
+	{                                                                  \
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##what \
+	}
+
+static const struct tally_stat_place one[] = {{-1, 100, -1, -1, -1, -1, -1, -1, "sh"}};
+
+/* Two sockets with two cores each; their numbers do not follow the sockets. */
+static const struct tally_stat_place cpus[] = {
+    {0, -1, 0, 0, 0, 0, 0, 0, NULL},
+    {1, -1, 1, 0, 0, 1, 0, 1, NULL},
+    {2, -1, 0, 0, 0, 0, 1, 0, NULL},
+    {3, -1, 1, 0, 0, 1, 1, 1, NULL},
+};
+
+static struct tally_count counted(uint64_t raw, uint64_t enabled, uint64_t running)
+{
+	return (struct tally_count){
+	    .raw = raw,
+	    .time_enabled = enabled,
+	    .time_running = running,
+	    .places = 1,
+	    .quality = !enabled            ? TALLY_COUNT_IDLE
+		       : !running          ? TALLY_COUNT_NEVER_RAN
+		       : running < enabled ? TALLY_COUNT_SCALED
+					   : TALLY_COUNT_COUNTED,
+	};
+}
+
+static struct tally_stat *make(const struct tally_stat_event *events, size_t event_count,
+			       const struct tally_stat_place *places, size_t place_count,
+			       enum tally_stat_by by)
+{
+	struct tally_stat_options options = {
+	    .size = sizeof(options),
+	    .events = events,
+	    .event_count = event_count,
+	    .places = places,
+	    .place_count = place_count,
+	    .by = by,
+	    .merge = true,
+	};
+	struct tally_stat *stat;
+
+	assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
+	return stat;
+}
+
+static struct tally_stat_value value_of(const struct tally_stat *stat, size_t event, size_t part)
+{
+	struct tally_stat_value value;
+
+	assert_true(tally_stat_value(stat, event, part, &value));
+	return value;
+}
+
+static void assert_near(double got, double expected)
+{
+	if (fabs(got - expected) > 1e-9 * fmax(1, fabs(expected)))
+		fail_msg("%.12g, expected %.12g", got, expected);
+}
+
+static const struct tally_stat_times second = {1000000000, 600000000, 200000000};
+
+static void clocks_are_told_in_ms(void **state)
+{
+	const struct tally_stat_event events[] = {{SOFTWARE(TASK_CLOCK), "task-clock"}};
+	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
+	struct tally_count counts[] = {counted(1500000, 1500000, 1500000)};
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	assert_near(value_of(stat, 0, 0).value, 1.5);
+	assert_string_equal(tally_stat_options(stat)->events[0].unit, "msec");
+	assert_int_equal(value_of(stat, 0, 0).quality, TALLY_COUNT_COUNTED);
+	tally_stat_free(stat);
+}
+
+static void nothing_read_is_no_value(void **state)
+{
+	const struct tally_stat_event events[] = {{SOFTWARE(TASK_CLOCK), "task-clock"}};
+	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
+	struct tally_stat_value value;
+
+	(void)state;
+	assert_false(tally_stat_value(stat, 0, 0, &value));
+	tally_stat_free(stat);
+}
+
+static void each_place_is_scaled_on_its_own(void **state)
+{
+	const struct tally_stat_event events[] = {{HARDWARE(CPU_CYCLES), "cycles"}};
+	struct tally_stat *stat = make(events, 1, cpus, 2, TALLY_STAT_GLOBAL);
+	struct tally_count counts[] = {counted(100, 1000, 500), counted(300, 1000, 1000)};
+	struct tally_stat_value value;
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	value = value_of(stat, 0, 0);
+	assert_near(value.value, 500); /* 200 and 300; the sums together would be 533 */
+	assert_int_equal(value.quality, TALLY_COUNT_SCALED);
+	assert_near(value.enabled, 2000);
+	assert_near(value.running, 1500);
+	assert_int_equal(value.places, 2);
+	tally_stat_free(stat);
+}
+
+static void unscaled_counts_stay(void **state)
+{
+	const struct tally_stat_event events[] = {{HARDWARE(CPU_CYCLES), "cycles"}};
+	struct tally_stat_options options = {
+	    .size = sizeof(options),
+	    .events = events,
+	    .event_count = 1,
+	    .places = one,
+	    .place_count = 1,
+	    .unscaled = true,
+	};
+	struct tally_count counts[] = {counted(100, 1000, 500)};
+	struct tally_stat *stat;
+
+	(void)state;
+	assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
+	tally_stat_finish(stat, counts, &second);
+	assert_near(value_of(stat, 0, 0).value, 100);
+	assert_int_equal(value_of(stat, 0, 0).quality, TALLY_COUNT_SCALED);
+	tally_stat_free(stat);
+}
+
+static void parts_are_sums_of_their_places(void **state)
+{
+	const struct tally_stat_event events[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	struct tally_count counts[] = {counted(1, 9, 9), counted(10, 9, 9), counted(100, 9, 9),
+				       counted(1000, 9, 9)};
+	static const struct {
+		enum tally_stat_by by;
+		size_t parts;
+		double first, last;
+	} cases[] = {
+	    {TALLY_STAT_GLOBAL, 1, 1111, 1111}, {TALLY_STAT_CPU, 4, 1, 1000},
+	    {TALLY_STAT_CORE, 4, 1, 1000},      {TALLY_STAT_SOCKET, 2, 101, 1010},
+	    {TALLY_STAT_DIE, 2, 101, 1010},     {TALLY_STAT_CACHE, 2, 101, 1010},
+	    {TALLY_STAT_CLUSTER, 2, 101, 1010}, {TALLY_STAT_NODE, 2, 101, 1010},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct tally_stat *stat = make(events, 1, cpus, 4, cases[i].by);
+		size_t parts;
+
+		tally_stat_finish(stat, counts, &second);
+		tally_stat_parts(stat, &parts);
+		assert_int_equal(parts, cases[i].parts);
+		assert_near(value_of(stat, 0, 0).value, cases[i].first);
+		assert_near(value_of(stat, 0, parts - 1).value, cases[i].last);
+		tally_stat_free(stat);
+	}
+}
+
+static void a_part_without_the_event_has_no_value(void **state)
+{
+	const struct tally_stat_event events[] = {{.attr = {.type = 20}, .name = "uncore/x/"}};
+	struct tally_count counts[4] = {counted(5, 9, 9)}; /* the others are ELSEWHERE */
+	struct tally_stat *stat = make(events, 1, cpus, 4, TALLY_STAT_SOCKET);
+	struct tally_stat_value value;
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	assert_near(value_of(stat, 0, 0).value, 5);
+	assert_int_equal(value_of(stat, 0, 0).places, 1);
+	assert_false(tally_stat_value(stat, 0, 1, &value));
+	tally_stat_free(stat);
+}
+
+static void a_package_is_counted_once(void **state)
+{
+	const struct tally_stat_event events[] = {
+	    {.attr = {.type = 20}, .name = "energy", .per_pkg = true}};
+	struct tally_count counts[] = {counted(7, 9, 9), counted(70, 9, 9), counted(7, 9, 9),
+				       counted(70, 9, 9)};
+	struct tally_stat *stat = make(events, 1, cpus, 4, TALLY_STAT_GLOBAL);
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	assert_near(value_of(stat, 0, 0).value, 77);
+	tally_stat_free(stat);
+}
+
+static void events_of_several_pmus_are_one(void **state)
+{
+	const struct tally_stat_event events[] = {
+	    {.attr = {.type = 20}, .name = "reads", .pmu = "imc_0"},
+	    {.attr = {.type = 21}, .name = "reads", .pmu = "imc_1"},
+	    {.attr = {.type = 21}, .name = "writes", .pmu = "imc_1"},
+	};
+	struct tally_count counts[] = {counted(3, 9, 9), counted(4, 9, 9), counted(5, 9, 9)};
+	struct tally_stat *stat = make(events, 3, one, 1, TALLY_STAT_GLOBAL);
+	struct tally_stat_value value;
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	assert_near(value_of(stat, 0, 0).value, 7);
+	assert_false(tally_stat_value(stat, 1, 0, &value));
+	assert_near(value_of(stat, 2, 0).value, 5);
+	tally_stat_free(stat);
+}
+
+static void runs_have_a_mean_and_its_standard_error(void **state)
+{
+	const struct tally_stat_event events[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	static const uint64_t runs[] = {2, 4, 4, 4, 5, 5, 7, 9}; /* mean 5, sum of squares 32 */
+	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
+	struct tally_stat_duration duration;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		struct tally_count counts[] = {counted(runs[i], 10, 10)};
+		struct tally_stat_times times = {runs[i] * 1000, 0, 0};
+
+		tally_stat_begin(stat);
+		tally_stat_finish(stat, counts, &times);
+	}
+	assert_int_equal(tally_stat_runs(stat), 8);
+	assert_near(value_of(stat, 0, 0).value, 5);
+	assert_near(value_of(stat, 0, 0).spread, sqrt(32.0 / 7 / 8));
+	duration = tally_stat_duration(stat);
+	assert_near(duration.elapsed, 5000);
+	assert_near(duration.elapsed_spread, 1000 * sqrt(32.0 / 7 / 8));
+	tally_stat_free(stat);
+}
+
+static void intervals_are_differences_and_the_end_is_the_whole(void **state)
+{
+	const struct tally_stat_event events[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	struct tally_count first[] = {counted(10, 100, 100)}, then[] = {counted(13, 200, 200)};
+	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
+
+	(void)state;
+	tally_stat_begin(stat);
+	tally_stat_interval(stat, first, &second);
+	assert_near(value_of(stat, 0, 0).value, 10);
+	tally_stat_interval(stat, then, &second);
+	assert_near(value_of(stat, 0, 0).value, 3);
+	tally_stat_interval(stat, then, &second);
+	assert_int_equal(value_of(stat, 0, 0).quality, TALLY_COUNT_IDLE);
+	tally_stat_finish(stat, then, &second);
+	assert_near(value_of(stat, 0, 0).value, 13);
+	tally_stat_free(stat);
+}
+
+static void what_was_not_counted_says_so(void **state)
+{
+	const struct tally_stat_event events[] = {{HARDWARE(CPU_CYCLES), "cycles"},
+						  {HARDWARE(INSTRUCTIONS), "instructions"}};
+	struct tally_count counts[] = {{.quality = TALLY_COUNT_NOT_SUPPORTED, .missing = 1},
+				       counted(0, 1000, 0)};
+	struct tally_stat *stat = make(events, 2, one, 1, TALLY_STAT_GLOBAL);
+	struct tally_stat_derived derived[4];
+	struct tally_stat_value value;
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	value = value_of(stat, 0, 0);
+	assert_int_equal(value.quality, TALLY_COUNT_NOT_SUPPORTED);
+	assert_false(tally_stat_counted(&value));
+	value = value_of(stat, 1, 0);
+	assert_int_equal(value.quality, TALLY_COUNT_NEVER_RAN);
+	assert_false(tally_stat_counted(&value));
+	assert_int_equal(tally_stat_derive(stat, 1, 0, derived, 4), 1);
+	assert_false(derived[0].known);
+	tally_stat_free(stat);
+}
+
+static struct tally_stat_derived derive(const struct tally_stat *stat, size_t event)
+{
+	struct tally_stat_derived derived[4] = {{0}};
+
+	assert_true(tally_stat_derive(stat, event, 0, derived, 4) >= 1);
+	return derived[0];
+}
+
+static void counts_say_more_together(void **state)
+{
+	const struct tally_stat_event events[] = {
+	    {SOFTWARE(TASK_CLOCK), "task-clock"},
+	    {SOFTWARE(CONTEXT_SWITCHES), "context-switches"},
+	    {HARDWARE(CPU_CYCLES), "cycles"},
+	    {HARDWARE(INSTRUCTIONS), "instructions"},
+	    {HARDWARE(BRANCH_INSTRUCTIONS), "branches"},
+	    {HARDWARE(BRANCH_MISSES), "branch-misses"},
+	    {{.type = PERF_TYPE_HW_CACHE, .config = 0}, "L1-dcache-loads"},
+	    {{.type = PERF_TYPE_HW_CACHE, .config = 0x10000}, "L1-dcache-load-misses"},
+	};
+	struct tally_count counts[] = {
+	    counted(500000000, 500000000, 500000000),
+	    counted(250, 9, 9),
+	    counted(1500000000, 9, 9),
+	    counted(3000000000, 9, 9),
+	    counted(1000, 9, 9),
+	    counted(250, 9, 9),
+	    counted(2000, 9, 9),
+	    counted(140, 9, 9),
+	};
+	static const struct {
+		double value;
+		const char *unit, *suffix;
+		enum tally_stat_grade grade;
+	} expected[] = {
+	    {0.5, "CPUs utilized", "", TALLY_STAT_PLAIN},
+	    {500, "/sec", "", TALLY_STAT_PLAIN},
+	    {3, "GHz", "", TALLY_STAT_PLAIN},
+	    {2, "insn per cycle", "", TALLY_STAT_PLAIN},
+	    {2, "K/sec", "", TALLY_STAT_PLAIN},
+	    {25, "of all branches", "%", TALLY_STAT_BAD},
+	    {4, "K/sec", "", TALLY_STAT_PLAIN},
+	    {7, "of all L1-dcache accesses", "%", TALLY_STAT_NOTABLE},
+	};
+	struct tally_stat *stat = make(events, 8, one, 1, TALLY_STAT_GLOBAL);
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	for (size_t i = 0; i < 8; i++) {
+		struct tally_stat_derived got = derive(stat, i);
+
+		assert_true(got.known);
+		assert_near(got.value, expected[i].value);
+		assert_string_equal(got.unit, expected[i].unit);
+		assert_string_equal(got.suffix, expected[i].suffix);
+		assert_int_equal(got.grade, expected[i].grade);
+	}
+	tally_stat_free(stat);
+}
+
+static void user_space_is_compared_with_user_space(void **state)
+{
+	const struct tally_stat_event events[] = {
+	    {HARDWARE(CPU_CYCLES), "cycles"},
+	    {{.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = 1},
+	     "cycles:u"},
+	    {{.type = PERF_TYPE_HARDWARE,
+	      .config = PERF_COUNT_HW_INSTRUCTIONS,
+	      .exclude_kernel = 1},
+	     "instructions:u"},
+	};
+	struct tally_count counts[] = {counted(1000, 9, 9), counted(200, 9, 9), counted(100, 9, 9)};
+	struct tally_stat *stat = make(events, 3, one, 1, TALLY_STAT_GLOBAL);
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	assert_near(derive(stat, 2).value, 0.5);
+	tally_stat_free(stat);
+}
+
+static void without_a_clock_there_are_no_rates(void **state)
+{
+	const struct tally_stat_event events[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	struct tally_count counts[] = {counted(10, 9, 9)};
+	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
+	struct tally_stat_derived derived[4];
+
+	(void)state;
+	tally_stat_finish(stat, counts, &second);
+	assert_int_equal(tally_stat_derive(stat, 0, 0, derived, 4), 0);
+	tally_stat_free(stat);
+}
+
+static void slots_are_shared_out(void **state)
+{
+	static const char *const names[] = {"topdown-total-slots", "topdown-slots-issued",
+					    "topdown-slots-retired", "topdown-fetch-bubbles",
+					    "topdown-recovery-bubbles"};
+	static const uint64_t slots[] = {1000, 500, 400, 150, 50};
+	/* (500 - 400 + 50) / 1000 bad, 400 retired, 150 of the front end; the rest is the back's.
+	 */
+	static const double percent[] = {-1, 30, 40, 15, 15};
+	struct tally_stat_event events[5];
+	struct tally_count counts[5];
+	struct tally_stat *stat;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		events[i] = (struct tally_stat_event){.attr = {.type = 4}, .name = names[i]};
+		counts[i] = counted(slots[i], 9, 9);
+	}
+	stat = make(events, 5, one, 1, TALLY_STAT_GLOBAL);
+	tally_stat_finish(stat, counts, &second);
+	for (size_t i = 1; i < 5; i++)
+		assert_near(derive(stat, i).value, percent[i]);
+	tally_stat_free(stat);
+}
+
+static double double_of_first(void *context, size_t metric, const double *values, double elapsed)
+{
+	(void)context;
+	assert_int_equal(metric, 0);
+	assert_near(elapsed, 1e9);
+	return 2 * values[0] + values[1];
+}
+
+static void metrics_are_shown_beside_their_event(void **state)
+{
+	const struct tally_stat_event events[] = {
+	    {.attr = {.type = 20}, .name = "x", .scale = 0.5, .unit = "MiB"},
+	    {SOFTWARE(PAGE_FAULTS), "faults"},
+	};
+	const struct tally_stat_metric metric = {"twice", NULL, 1};
+	struct tally_stat_options options = {
+	    .size = sizeof(options),
+	    .events = events,
+	    .event_count = 2,
+	    .places = one,
+	    .place_count = 1,
+	    .metrics = &metric,
+	    .metric_count = 1,
+	    .metric_value = double_of_first,
+	};
+	struct tally_count counts[] = {counted(10, 9, 9), counted(3, 9, 9)};
+	struct tally_stat *stat;
+
+	(void)state;
+	assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
+	tally_stat_finish(stat, counts, &second);
+	assert_near(value_of(stat, 0, 0).value, 5);
+	assert_near(derive(stat, 1).value, 23); /* of what was counted, not of MiB */
+	assert_string_equal(derive(stat, 1).unit, "twice");
+	tally_stat_free(stat);
+}
+
+static void options_that_cannot_be_are_refused(void **state)
+{
+	struct tally_stat_options none = {.size = sizeof(none)};
+	struct {
+		struct tally_stat_options known;
+		uint64_t unknown;
+	} newer = {.known = {.size = sizeof(newer), .places = one, .place_count = 1}, .unknown = 1};
+	struct tally_stat *stat;
+
+	(void)state;
+	assert_int_equal(tally_stat_new(&none, &stat, NULL), -EINVAL);
+	assert_int_equal(tally_stat_new(&newer.known, &stat, NULL), -E2BIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(clocks_are_told_in_ms),
+	    cmocka_unit_test(nothing_read_is_no_value),
+	    cmocka_unit_test(each_place_is_scaled_on_its_own),
+	    cmocka_unit_test(unscaled_counts_stay),
+	    cmocka_unit_test(parts_are_sums_of_their_places),
+	    cmocka_unit_test(a_part_without_the_event_has_no_value),
+	    cmocka_unit_test(a_package_is_counted_once),
+	    cmocka_unit_test(events_of_several_pmus_are_one),
+	    cmocka_unit_test(runs_have_a_mean_and_its_standard_error),
+	    cmocka_unit_test(intervals_are_differences_and_the_end_is_the_whole),
+	    cmocka_unit_test(what_was_not_counted_says_so),
+	    cmocka_unit_test(counts_say_more_together),
+	    cmocka_unit_test(user_space_is_compared_with_user_space),
+	    cmocka_unit_test(without_a_clock_there_are_no_rates),
+	    cmocka_unit_test(slots_are_shared_out),
+	    cmocka_unit_test(metrics_are_shown_beside_their_event),
+	    cmocka_unit_test(options_that_cannot_be_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
