@@ -119,6 +119,7 @@ int tally_counters_refresh(struct tally_counters *set, size_t event, int overflo
 int tally_counters_set_period(struct tally_counters *set, size_t event, uint64_t period);
 int tally_counters_set_filter(struct tally_counters *set, size_t event, const char *filter,
 			      struct tally_error *error);
+/* Of a tracepoint or probe, the program decides for all events on it, other processes' too. */
 int tally_counters_attach_bpf(struct tally_counters *set, size_t event, int program_fd,
 			      struct tally_error *error);
 /* Records of an event go to the ring of another at the same place; `to_event` SIZE_MAX: to its own

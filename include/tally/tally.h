@@ -16,10 +16,14 @@
 #include <tally/info.h>
 #include <tally/kernel.h>
 #include <tally/metric.h>
+#include <tally/overflow.h>
 #include <tally/pfm.h>
 #include <tally/profile.h>
+#include <tally/raw.h>
+#include <tally/rdpmc.h>
 #include <tally/record.h>
 #include <tally/recorder.h>
+#include <tally/region.h>
 #include <tally/repair.h>
 #include <tally/report.h>
 #include <tally/script.h>

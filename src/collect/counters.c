@@ -10,6 +10,7 @@
 #include <tally/kernel.h>
 #include <tally/record.h>
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/options.h"
 
 static int hold_command(struct tally_counters *set, char *const *command, struct tally_error *error)
@@ -284,21 +285,26 @@ int tally_counters_wait(struct tally_counters *set, int timeout_ms)
 	return 1;
 }
 
+/* Whether a thread runs; one that only waits to be waited for does not.  Source: proc(5). */
+static bool is_alive(const char *root, pid_t tid)
+{
+	char *text, *at;
+	bool alive = true;
+
+	if (tally_fs_readf(65536, &text, NULL, "%s/proc/%d/stat", root, tid))
+		return !kill(tid, 0) || errno != ESRCH;
+	at = strrchr(text, ')');
+	if (at && at[1] == ' ')
+		alive = at[2] != 'Z' && at[2] != 'X';
+	free(text);
+	return alive;
+}
+
 bool tally_counters_alive(const struct tally_counters *set)
 {
-	for (size_t place = 0; place < set->place_count; place++) {
-		if (set->places[place].tid <= 0)
+	/* A descriptor without a ring always hangs up; only /proc knows. */
+	for (size_t place = 0; place < set->place_count; place++)
+		if (set->places[place].tid <= 0 || is_alive(set->root, set->places[place].tid))
 			return true;
-		for (size_t event = 0; event < set->event_count; event++) {
-			struct pollfd item = {.fd = tally_counters_fd(set, event, place)};
-
-			if (item.fd < 0)
-				continue;
-			/* The kernel hangs up when the event's task has ended. */
-			if (poll(&item, 1, 0) >= 0 && !(item.revents & POLLHUP))
-				return true;
-			break;
-		}
-	}
 	return false;
 }

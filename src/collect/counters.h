@@ -74,6 +74,10 @@ int tally_counters_make_events(struct tally_counters *set,
 int tally_counters_open_all(struct tally_counters *set, struct tally_error *error);
 void tally_counters_close_all(struct tally_counters *set);
 
+/* --- counters_read.c --- */
+/* What a slot that is no descriptor says. */
+enum tally_count_quality tally_counters_refusal(int slot);
+
 /* --- counters_tool.c --- */
 void tally_counters_tools_run(struct tally_counters *set, bool run);
 /* One of no place but the first. */

@@ -8,7 +8,7 @@
 
 #define FORMAT_LOST (1ULL << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
 
-static enum tally_count_quality of_refusal(int slot)
+enum tally_count_quality tally_counters_refusal(int slot)
 {
 	switch (slot) {
 	case TALLY_FD_ELSEWHERE:
@@ -41,11 +41,11 @@ static void refuse(const struct reading *reading, uint32_t leader, int otherwise
 
 	do {
 		int slot = *tally_counters_slot(reading->set, event, reading->place);
-		enum tally_count_quality quality = of_refusal(slot);
+		enum tally_count_quality quality = tally_counters_refusal(slot);
 
 		if (slot == TALLY_FD_LEADER)
-			quality =
-			    of_refusal(*tally_counters_slot(reading->set, leader, reading->place));
+			quality = tally_counters_refusal(
+			    *tally_counters_slot(reading->set, leader, reading->place));
 		else if (slot >= 0)
 			quality = (enum tally_count_quality)otherwise;
 		*count_of(reading, event) = (struct tally_count){.quality = quality};
@@ -79,7 +79,7 @@ static int take_group(const struct reading *reading, uint32_t leader, const stru
 
 		if (slot < 0) {
 			*count_of(reading, event) =
-			    (struct tally_count){.quality = of_refusal(slot)};
+			    (struct tally_count){.quality = tally_counters_refusal(slot)};
 		} else {
 			uint64_t raw, id = 0, lost = 0;
 

@@ -1,0 +1,41 @@
+/* Being told that a counter overflowed: by poll(2), by signals, by traps.
+ *
+ * attr.sample_period (or freq) says how often; attr.wakeup_events, or with attr.watermark
+ * attr.wakeup_watermark, after how many samples or bytes in the ring poll(2) and epoll(7) wake; a
+ * ring is needed for these.  A signal comes with every overflow, ring or none. tally_fd_refresh()
+ * enables for so many overflows; the last disables the event, and is told as POLL_HUP. Source:
+ * perf_event_open(2), "Overflow handling". */
+#ifndef TALLY_OVERFLOW_H
+#define TALLY_OVERFLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#pragma GCC visibility push(default)
+
+/* Each overflow of `fd` sends `signal` (best a real-time one, which queues) to the thread `tid` (0:
+ * the calling one).  Its siginfo_t has si_fd, and si_code POLL_IN or POLL_HUP.  signal 0: no more.
+ * 0 or -errno. */
+int tally_overflow_signal(int fd, int signal, pid_t tid);
+
+#define TALLY_OVERFLOW_READY  1 /* there is something in the ring */
+#define TALLY_OVERFLOW_HUNGUP 2 /* its task has ended, or its refreshes are used up */
+
+/* Waits for it, at most timeout_ms (-1: no limit): TALLY_OVERFLOW_* bits, 0 when the time went by,
+ * -EINTR when a signal came, -errno. */
+int tally_overflow_wait(int fd, int timeout_ms);
+
+/* What the SIGTRAP of an event with attr.sigtrap tells (Linux 5.13). */
+struct tally_sigtrap {
+	uint64_t addr; /* of a breakpoint's data, else 0 or as the PMU gives it */
+	uint64_t data; /* attr.sig_data */
+	uint32_t type; /* attr.type */
+	bool async;    /* it came later than its cause */
+};
+/* `info`: the handler's siginfo_t.  0, or -EINVAL when it is another signal.  Async-signal-safe. */
+int tally_sigtrap_decode(const void *info, struct tally_sigtrap *ret);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,473 @@
+/* Counter sets over every kind of target. */
+#include "counter_scene.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* --- targets --- */
+
+static void this_thread(void **state)
+{
+	struct scene scene;
+	struct tally_counters_place place;
+	uint64_t id;
+
+	(void)state;
+	open_scene(&scene, "page-faults:u,{task-clock:u,page-faults:u}", self);
+	assert_int_equal(scene.places, 1);
+	place = tally_counters_place(scene.set, 0);
+	assert_int_equal(place.tid, 0);
+	assert_int_equal(place.cpu, -1);
+	assert_true(place.cgroup == SIZE_MAX);
+	/* Nothing counts yet. */
+	touch_pages(10);
+	read_scene(&scene);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(count_at(&scene, i, 0)->quality, TALLY_COUNT_IDLE);
+		assert_int_equal(exact(&scene, i, 0), 0);
+	}
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(50);
+	assert_int_equal(tally_counters_disable(scene.set), 0);
+	touch_pages(10);
+	read_scene(&scene);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(count_at(&scene, i, 0)->quality, TALLY_COUNT_COUNTED);
+		assert_int_equal(count_at(&scene, i, 0)->places, 1);
+		assert_int_equal(tally_fd_id(tally_counters_fd(scene.set, i, 0), &id), 0);
+		assert_int_equal(count_at(&scene, i, 0)->id, id);
+	}
+	assert_in_range(exact(&scene, 0, 0), 50, 100);
+	assert_in_range(exact(&scene, 2, 0), 50, 100);
+	assert_true(exact(&scene, 1, 0) > 1000);
+	/* Members of a group have one time. */
+	assert_int_equal(count_at(&scene, 1, 0)->time_enabled,
+			 count_at(&scene, 2, 0)->time_enabled);
+	assert_true(tally_counters_alive(scene.set));
+	close_scene(&scene);
+}
+
+/* From a reset on, all is as if it had begun there. */
+static void reset_begins_anew(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene, "{page-faults:u,task-clock:u},duration_time", self);
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(100);
+	assert_int_equal(tally_counters_disable(scene.set), 0);
+	assert_int_equal(tally_counters_reset(scene.set), 0);
+	read_scene(&scene);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(count_at(&scene, i, 0)->quality, TALLY_COUNT_IDLE);
+		assert_int_equal(count_at(&scene, i, 0)->time_enabled, 0);
+		assert_int_equal(exact(&scene, i, 0), 0);
+	}
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(20);
+	assert_int_equal(tally_counters_disable(scene.set), 0);
+	read_scene(&scene);
+	assert_in_range(exact(&scene, 0, 0), 20, 70);
+	assert_int_equal(count_at(&scene, 0, 0)->quality, TALLY_COUNT_COUNTED);
+	assert_true(exact(&scene, 2, 0) > 0);
+	close_scene(&scene);
+}
+
+struct toucher {
+	pthread_barrier_t step;
+	pid_t tid;
+	size_t pages;
+};
+
+static void *touch_there(void *argument)
+{
+	struct toucher *toucher = argument;
+
+	toucher->tid = (pid_t)syscall(SYS_gettid);
+	pthread_barrier_wait(&toucher->step);
+	pthread_barrier_wait(&toucher->step);
+	touch_pages(toucher->pages);
+	pthread_barrier_wait(&toucher->step);
+	return NULL;
+}
+
+static void threads_by_tid(void **state)
+{
+	struct toucher touchers[3];
+	pthread_t threads[3];
+	struct tally_counters_options options = {.tid_count = 3};
+	struct scene scene;
+	pid_t tids[3];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		touchers[i].pages = 400 * (i + 1);
+		pthread_barrier_init(&touchers[i].step, NULL, 2);
+		pthread_create(&threads[i], NULL, touch_there, &touchers[i]);
+		pthread_barrier_wait(&touchers[i].step);
+		tids[i] = touchers[i].tid;
+	}
+	options.tids = tids;
+	open_scene(&scene, "page-faults:u", options);
+	assert_int_equal(scene.places, 3);
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(50); /* of a thread that is not counted */
+	for (size_t i = 0; i < 3; i++)
+		pthread_barrier_wait(&touchers[i].step);
+	for (size_t i = 0; i < 3; i++)
+		pthread_barrier_wait(&touchers[i].step);
+	for (size_t i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	read_scene(&scene);
+	for (size_t place = 0; place < 3; place++) {
+		pid_t tid = tally_counters_place(scene.set, place).tid;
+
+		for (size_t i = 0; i < 3; i++)
+			if (tids[i] == tid)
+				assert_in_range(exact(&scene, 0, place), touchers[i].pages,
+						touchers[i].pages + 200);
+	}
+	close_scene(&scene);
+}
+
+/* A child that waits, touches pages in itself and in a child of its own, waits, and ends. */
+struct child {
+	pid_t pid;
+	int go, done;
+};
+
+static void child_start(struct child *child, size_t own, size_t inherited)
+{
+	int go[2], done[2];
+	char byte = 0;
+
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(done), 0);
+	child->pid = fork();
+	if (!child->pid) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		touch_pages(own);
+		if (inherited) {
+			pid_t inner = fork();
+
+			if (!inner) {
+				touch_pages(inherited);
+				_exit(0);
+			}
+			waitpid(inner, NULL, 0);
+		}
+		if (write(done[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(go[0]);
+	close(done[1]);
+	child->go = go[1];
+	child->done = done[0];
+}
+
+static void child_run(struct child *child)
+{
+	char byte = 0;
+
+	assert_int_equal(write(child->go, &byte, 1), 1);
+	assert_int_equal(read(child->done, &byte, 1), 1);
+}
+
+static void child_end(struct child *child)
+{
+	int status;
+
+	close(child->go);
+	close(child->done);
+	assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
+}
+
+static void a_process_with_and_without_children(void **state)
+{
+	(void)state;
+	for (int inherit = 0; inherit < 2; inherit++) {
+		struct tally_counters_options options = {.pid_count = 1, .no_inherit = !inherit};
+		struct child child;
+		struct scene scene;
+
+		child_start(&child, 300, 1000);
+		options.pids = &child.pid;
+		open_scene(&scene, "{page-faults:u,task-clock:u}", options);
+		assert_int_equal(scene.places, 1);
+		assert_int_equal(tally_counters_place(scene.set, 0).tid, child.pid);
+		assert_int_equal(tally_counters_enable(scene.set), 0);
+		child_run(&child);
+		read_scene(&scene);
+		if (inherit)
+			assert_in_range(exact(&scene, 0, 0), 1300, 1600);
+		else
+			assert_in_range(exact(&scene, 0, 0), 300, 600);
+		assert_true(tally_counters_alive(scene.set));
+		child_end(&child);
+		assert_false(tally_counters_alive(scene.set));
+		/* What it counted stays. */
+		read_scene(&scene);
+		assert_true(exact(&scene, 0, 0) >= 300);
+		close_scene(&scene);
+	}
+}
+
+static void a_command_from_its_exec_on(void **state)
+{
+	char *command[] = {"sh", "-c", "exit 7", NULL}, *wrong[] = {"/no/such/program", NULL};
+	struct tally_counters_command told;
+	struct tally_error error;
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene, "{task-clock:u,page-faults:u},duration_time,user_time,system_time",
+		   (struct tally_counters_options){.command = command});
+	assert_int_equal(scene.places, 1);
+	assert_int_equal(tally_counters_command(scene.set, &told), 0);
+	assert_false(told.ended);
+	assert_int_equal(tally_counters_place(scene.set, 0).tid, told.pid);
+	assert_int_equal(tally_counters_wait(scene.set, 0), 0);
+	read_scene(&scene);
+	assert_int_equal(count_at(&scene, 0, 0)->quality, TALLY_COUNT_IDLE);
+	assert_int_equal(tally_counters_start(scene.set, &error), 0);
+	assert_int_equal(tally_counters_start(scene.set, &error), -EINVAL); /* once */
+	assert_int_equal(tally_counters_wait(scene.set, -1), 1);
+	assert_int_equal(tally_counters_command(scene.set, &told), 0);
+	assert_true(told.ended);
+	assert_true(WIFEXITED(told.status));
+	assert_int_equal(WEXITSTATUS(told.status), 7);
+	read_scene(&scene);
+	assert_true(exact(&scene, 0, 0) > 10000);
+	assert_true(exact(&scene, 1, 0) > 10);
+	assert_true(exact(&scene, 2, 0) >= exact(&scene, 0, 0)); /* wall time */
+	/* The command's whole life, its fork included. */
+	assert_true(told.usage.ru_minflt >= (long)exact(&scene, 1, 0));
+	assert_int_equal(tally_counters_wait(scene.set, 1000), 1);
+	close_scene(&scene);
+
+	open_scene(&scene, "task-clock:u", (struct tally_counters_options){.command = wrong});
+	assert_int_equal(tally_counters_start(scene.set, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "/no/such/program"));
+	close_scene(&scene);
+}
+
+/* Held back: the command runs, and is counted from the enabling on. */
+static void a_command_delayed(void **state)
+{
+	char *command[] = {"sleep", "1000", NULL};
+	struct tally_counters_command told;
+	struct tally_error error;
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene, "task-clock:u,duration_time",
+		   (struct tally_counters_options){.command = command, .delayed = true});
+	assert_int_equal(tally_counters_start(scene.set, &error), 0);
+	read_scene(&scene);
+	assert_int_equal(count_at(&scene, 0, 0)->quality, TALLY_COUNT_IDLE);
+	assert_int_equal(count_at(&scene, 1, 0)->quality, TALLY_COUNT_IDLE);
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	assert_int_equal(tally_counters_wait(scene.set, 1), 0);
+	assert_int_equal(tally_counters_command(scene.set, &told), 0);
+	assert_false(told.ended);
+	read_scene(&scene);
+	assert_true(exact(&scene, 1, 0) > 0);
+	close_scene(&scene); /* ends it */
+	assert_int_equal(kill(told.pid, 0), -1);
+}
+
+/* Each CPU is a place.  A thread bound to one is seen there. */
+static void cpus(void **state)
+{
+	struct tally_counters_options options = {.system_wide = true};
+	cpu_set_t before, one;
+	struct scene scene;
+	uint32_t chosen;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	open_scene(&scene, "page-faults:u", options);
+	assert_int_equal(scene.places, sysconf(_SC_NPROCESSORS_ONLN));
+	chosen = (uint32_t)tally_counters_place(scene.set, scene.places - 1).cpu;
+	assert_int_equal(tally_counters_place(scene.set, 0).tid, -1);
+	if (tally_counters_fd(scene.set, 0, 0) < 0) {
+		close_scene(&scene);
+		print_message("skipped: CPUs may not be watched here\n");
+		skip();
+	}
+	close_scene(&scene);
+
+	options = (struct tally_counters_options){.cpus = &chosen, .cpu_count = 1};
+	open_scene(&scene, "page-faults:u", options);
+	assert_int_equal(scene.places, 1);
+	assert_int_equal(tally_counters_place(scene.set, 0).cpu, chosen);
+	CPU_ZERO(&one);
+	CPU_SET(chosen, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(1000);
+	assert_int_equal(tally_counters_disable(scene.set), 0);
+	read_scene(&scene);
+	assert_true(exact(&scene, 0, 0) >= 1000);
+	close_scene(&scene);
+
+	/* A thread there: nobody else's. */
+	options.tid_count = 1;
+	options.tids = (pid_t[]){(pid_t)syscall(SYS_gettid)};
+	open_scene(&scene, "page-faults:u", options);
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(100);
+	assert_int_equal(tally_counters_disable(scene.set), 0);
+	read_scene(&scene);
+	assert_in_range(exact(&scene, 0, 0), 100, 150);
+	close_scene(&scene);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+static bool write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+	bool good = file && fputs(text, file) >= 0;
+
+	return file && !fclose(file) && good;
+}
+
+static void a_cgroup(void **state)
+{
+	char name[64], path[256], text[32];
+	const char *top = !access("/sys/fs/cgroup/unified/cgroup.procs", F_OK)
+			      ? "/sys/fs/cgroup/unified"
+			      : "/sys/fs/cgroup";
+	const char *names[2] = {"/", name};
+	struct tally_counters_options options = {.cgroups = names, .cgroup_count = 2};
+	struct tally_error error;
+	uint64_t sum = 0;
+	struct child child;
+	struct scene scene;
+	size_t half;
+
+	(void)state;
+	snprintf(name, sizeof(name), "tally-test-%d", getpid());
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	if (mkdir(path, 0755)) {
+		print_message("skipped: no cgroup can be made: %s\n", strerror(errno));
+		skip();
+	}
+	child_start(&child, 500, 500);
+	snprintf(path, sizeof(path), "%s/%s/cgroup.procs", top, name);
+	snprintf(text, sizeof(text), "%d\n", child.pid);
+	assert_true(write_file(path, text));
+	open_scene(&scene, "page-faults:u", options);
+	half = scene.places / 2;
+	assert_int_equal(half, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_int_equal(tally_counters_place(scene.set, 0).cgroup, 0);
+	assert_int_equal(tally_counters_place(scene.set, half).cgroup, 1);
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(1000); /* not in it */
+	child_run(&child);
+	read_scene(&scene);
+	for (size_t place = half; place < scene.places; place++)
+		sum += count_at(&scene, 0, place)->raw;
+	close_scene(&scene);
+	child_end(&child);
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	rmdir(path);
+	assert_in_range(sum, 1000, 1600);
+
+	names[1] = "no/such/cgroup";
+	scene.events = events_of("page-faults:u");
+	options.size = sizeof(options);
+	options.events = &scene.events;
+	assert_int_equal(tally_counters_open(&options, &scene.set, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "no/such/cgroup"));
+	names[1] = "../../etc";
+	assert_int_equal(tally_counters_open(&options, &scene.set, &error), -EINVAL);
+	tally_event_list_done(&scene.events);
+}
+
+/* Hundreds of threads with many events each: more descriptors than a shell gives. */
+static void *wait_there(void *argument)
+{
+	struct toucher *toucher = argument;
+
+	pthread_barrier_wait(&toucher->step);
+	pthread_barrier_wait(&toucher->step);
+	return NULL;
+}
+
+static void many_threads(void **state)
+{
+	enum { THREADS = 500 };
+	static pthread_t threads[THREADS];
+	struct tally_counters_options options = {.size = sizeof(options), .pid_count = 1};
+	struct tally_event_list events =
+	    events_of("task-clock:u,page-faults:u,{task-clock:u,page-faults:u,minor-faults:u},"
+		      "{task-clock:u,page-faults:u,minor-faults:u,major-faults:u,dummy:u}");
+	struct toucher toucher;
+	struct tally_counters *set;
+	struct tally_error error;
+	struct rlimit before;
+	pid_t self_pid = getpid();
+	size_t places, made = 0;
+	int result;
+
+	(void)state;
+	pthread_barrier_init(&toucher.step, NULL, THREADS + 1);
+	while (made < THREADS && !pthread_create(&threads[made], NULL, wait_there, &toucher))
+		made++;
+	if (made < THREADS) {
+		fail_msg("only %zu threads can be made", made);
+	}
+	pthread_barrier_wait(&toucher.step);
+	options.events = &events;
+	options.pids = &self_pid;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	result = tally_counters_open(&options, &set, &error);
+	if (result == -EMFILE) { /* a hard limit that nobody here may lift */
+		assert_non_null(strstr(error.text, "RLIMIT_NOFILE"));
+	} else {
+		struct tally_count *counts;
+
+		need_events(result, &error);
+		places = tally_counters_place_count(set);
+		assert_int_equal(places, THREADS + 1);
+		counts = calloc(places * events.count, sizeof(*counts));
+		assert_non_null(counts);
+		for (size_t i = 0; i < events.count; i++)
+			assert_int_equal(tally_counters_event(set, i).opened, places);
+		assert_int_equal(tally_counters_enable(set), 0);
+		assert_int_equal(tally_counters_read(set, counts), 0);
+		for (size_t i = 0; i < places * events.count; i++)
+			assert_true(counts[i].quality >= TALLY_COUNT_IDLE);
+		free(counts);
+		tally_counters_close(set);
+	}
+	pthread_barrier_wait(&toucher.step);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	setrlimit(RLIMIT_NOFILE, &before);
+	tally_event_list_done(&events);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(this_thread),
+	    cmocka_unit_test(reset_begins_anew),
+	    cmocka_unit_test(threads_by_tid),
+	    cmocka_unit_test(a_process_with_and_without_children),
+	    cmocka_unit_test(a_command_from_its_exec_on),
+	    cmocka_unit_test(a_command_delayed),
+	    cmocka_unit_test(cpus),
+	    cmocka_unit_test(a_cgroup),
+	    cmocka_unit_test(many_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* The kinds of event that a machine without a PMU has, each with a way to cause a known number of
+ * it. */
+#ifndef TALLY_TESTS_KINDS_H
+#define TALLY_TESTS_KINDS_H
+
+#include "kernel_test.h"
+
+#include <linux/hw_breakpoint.h>
+#include <sys/syscall.h>
+
+struct kind {
+	const char *name;
+	/* Fills the attr; -errno when this machine lacks the event. */
+	int (*attr)(struct tally_attr *ret);
+	void (*cause)(unsigned times);
+	bool exact;   /* `times` causes count `times`, and nothing else does */
+	bool samples; /* it can sample */
+};
+
+static inline int kind_faults(struct tally_attr *ret)
+{
+	*ret = software(PERF_COUNT_SW_PAGE_FAULTS);
+	return 0;
+}
+
+static inline void cause_faults(unsigned times)
+{
+	struct pages pages = pages_new(times);
+
+	pages_touch(&pages, times);
+	pages_done(&pages);
+}
+
+static inline int read_number(const char *path, uint64_t *ret)
+{
+	FILE *file = fopen(path, "re");
+	unsigned long long number;
+	int got;
+
+	if (!file)
+		return -errno;
+	got = fscanf(file, "%llu", &number);
+	fclose(file);
+	*ret = number;
+	return got == 1 ? 0 : -EINVAL;
+}
+
+/* The tracepoint of a system call's entry; -ENOENT. */
+static inline int syscall_tracepoint(const char *name, struct tally_attr *ret)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	uint64_t id = 0;
+	char path[256];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/events/syscalls/sys_enter_%s/id", roots[i], name);
+		if (!read_number(path, &id)) {
+			*ret = (struct tally_attr){.type = PERF_TYPE_TRACEPOINT, .config = id};
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static inline int kind_tracepoint(struct tally_attr *ret)
+{
+	return syscall_tracepoint("getppid", ret);
+}
+
+static inline void cause_tracepoint(unsigned times)
+{
+	for (; times; times--)
+		syscall(SYS_getppid);
+}
+
+static volatile uint64_t kind_watched;
+
+static inline int kind_breakpoint(struct tally_attr *ret)
+{
+	*ret = (struct tally_attr){.type = PERF_TYPE_BREAKPOINT,
+				   .bp_type = HW_BREAKPOINT_W,
+				   .bp_addr = (uintptr_t)&kind_watched,
+				   .bp_len = HW_BREAKPOINT_LEN_8,
+				   .exclude_kernel = 1,
+				   .exclude_hv = 1};
+	return 0;
+}
+
+static inline void cause_breakpoint(unsigned times)
+{
+	for (; times; times--)
+		kind_watched = times;
+}
+
+static inline int kind_msr(struct tally_attr *ret)
+{
+	uint64_t type = 0;
+	int result = read_number("/sys/bus/event_source/devices/msr/type", &type);
+
+	*ret = (struct tally_attr){.type = (uint32_t)type};
+	return result;
+}
+
+static inline void cause_time(unsigned times)
+{
+	for (volatile unsigned i = 0; i < times * 1000; i++)
+		;
+}
+
+static const struct kind kinds[] = {
+    {"page-faults", kind_faults, cause_faults, true, true},
+    {"syscalls:sys_enter_getppid", kind_tracepoint, cause_tracepoint, true, true},
+    {"mem:ADDRESS/8:w", kind_breakpoint, cause_breakpoint, true, true},
+    {"msr/tsc/", kind_msr, cause_time, false, false},
+};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Opens an event of a kind; -1 and a line where this machine or these rights have none. */
+static inline int kind_open(const struct kind *kind, struct tally_attr *attr,
+			    const struct tally_open_target *target)
+{
+	struct tally_error error;
+	int fd = tally_open(attr, target, NULL, &error);
+
+	if (fd >= 0)
+		return fd;
+	print_message("%s is left out: %s\n", kind->name, error.text);
+	return -1;
+}
+
+/* A count that `times` causes made. */
+static inline void kind_check(const struct kind *kind, uint64_t value, unsigned times)
+{
+	/* Faults of the library's own pages may come in between. */
+	if (times && kind->attr == kind_faults)
+		assert_in_range(value, times, times + 30);
+	else if (kind->exact)
+		assert_int_equal(value, times);
+	else
+		assert_true(times ? value > times : value == 0);
+}
+
+#endif
