@@ -9,6 +9,7 @@
 #include <tally/text.h>
 #include <unistd.h>
 #include "command.h"
+#include "markers.h"
 #include "options.h"
 #include "pager.h"
 #include "say.h"
@@ -20,6 +21,11 @@ struct list {
 	bool json, details, quiet, deprecated, groups, raw;
 	const char **patterns; /* of argv */
 	size_t pattern_count;
+	const char **programs; /* of argv, for markers */
+	size_t program_count;
+	bool markers;
+	struct cli_markers found;
+	size_t catalog_count;
 	bool harmless; /* a terminal sees it */
 };
 
@@ -45,15 +51,34 @@ static const struct {
     {"raw", 1u << TALLY_CATALOG_RAW},
 };
 
-/* Words choose kinds; what is none is a pattern. */
+/* Markers are no part of a machine's catalogue: they come behind it, when they are asked for. */
+static const struct tally_catalog_entry *entry_at(const struct list *list,
+						  const struct tally_catalog *catalog, size_t at)
+{
+	const struct tally_catalog_entry *entry = catalog ? tally_catalog_at(catalog, at) : NULL;
+
+	if (entry)
+		return entry;
+	return at - list->catalog_count < list->found.count
+		   ? &list->found.entries[at - list->catalog_count]
+		   : NULL;
+}
+
+/* Words choose kinds; what is none is a pattern, or, with a slash and for markers, a program. */
 static void take_arguments(struct list *list, char **argv, int from, int argc)
 {
+	for (int i = from; i < argc; i++)
+		list->markers |= !strcmp(argv[i], "sdt");
 	for (int i = from; i < argc; i++) {
 		size_t at = 0, count = sizeof(choices) / sizeof(choices[0]);
 
 		while (at < count && strcmp(choices[at].word, argv[i]) != 0)
 			at++;
-		if (at == count)
+		if (!strcmp(argv[i], "sdt"))
+			continue;
+		if (list->markers && strchr(argv[i], '/'))
+			list->programs[list->program_count++] = argv[i];
+		else if (at == count)
 			list->patterns[list->pattern_count++] = argv[i];
 		else
 			list->from.kinds |= choices[at].kinds;
@@ -213,7 +238,7 @@ static size_t put_text(const struct list *list, const struct tally_catalog *cata
 	const struct tally_catalog_entry *entry, *last = NULL;
 	size_t shown = 0;
 
-	for (size_t i = 0; (entry = tally_catalog_at(catalog, i)); i++) {
+	for (size_t i = 0; (entry = entry_at(list, catalog, i)); i++) {
 		if (!is_chosen(list, entry))
 			continue;
 		shown++;
@@ -235,7 +260,7 @@ static size_t put_json(const struct list *list, const struct tally_catalog *cata
 	size_t shown = 0;
 
 	fputs("[", stdout);
-	for (size_t i = 0; (entry = tally_catalog_at(catalog, i)); i++) {
+	for (size_t i = 0; (entry = entry_at(list, catalog, i)); i++) {
 		if (!is_chosen(list, entry))
 			continue;
 		fputs(shown++ ? ",\n" : "\n", stdout);
@@ -259,7 +284,7 @@ static size_t put_groups(const struct list *list, const struct tally_catalog *ca
 	char **names = NULL;
 	size_t count = 0, shown = 0;
 
-	for (size_t i = 0; (entry = tally_catalog_at(catalog, i)); i++) {
+	for (size_t i = 0; (entry = entry_at(list, catalog, i)); i++) {
 		const char *at = is_chosen(list, entry) && entry->groups ? entry->groups : "";
 
 		while (*at) {
@@ -295,10 +320,12 @@ static int show(struct list *list, const struct tally_catalog *catalog)
 	size_t shown;
 
 	if (!list->quiet)
-		for (size_t i = 0; (note = tally_catalog_note(catalog, i)); i++)
+		for (size_t i = 0; catalog && (note = tally_catalog_note(catalog, i)); i++)
 			cli_say("list", "%s", note);
 	list->harmless = isatty(STDOUT_FILENO);
 	cli_pager_start(&pager);
+	while (catalog && tally_catalog_at(catalog, list->catalog_count))
+		list->catalog_count++;
 	if (list->json)
 		shown = put_json(list, catalog);
 	else if (list->groups)
@@ -314,14 +341,20 @@ static int show(struct list *list, const struct tally_catalog *catalog)
 
 static int run(struct list *list)
 {
-	struct tally_catalog *catalog;
+	bool machine = !list->markers || list->from.kinds;
+	struct tally_catalog *catalog = NULL;
 	struct tally_error error;
 	int status;
 
-	if (tally_catalog_open(&list->from, &catalog, &error))
+	if (machine && tally_catalog_open(&list->from, &catalog, &error))
 		return cli_say_error("list", &error);
-	status = show(list, catalog);
+	status = list->markers ? cli_markers_read(&list->found, list->programs, list->program_count,
+						  list->from.sysfs)
+			       : CLI_OK;
+	if (status == CLI_OK)
+		status = show(list, catalog);
 	tally_catalog_close(catalog);
+	cli_markers_done(&list->found);
 	return status;
 }
 
@@ -334,7 +367,7 @@ int cmd_list(int argc, char **argv)
 	    .about =
 		"Lists the events that -e takes and the metrics that -M takes: all, or those of a "
 		"KIND (hw, sw, cache, tool, pmu, vendor, metric, metricgroup, raw, "
-		"tracepoint), or those whose name, PMU or topic has PATTERN in it.",
+		"tracepoint, sdt), or those whose name, PMU or topic has PATTERN in it.",
 	    .mixed = true,
 	};
 	struct list list = {.from = {.size = sizeof(list.from)}};
@@ -364,12 +397,16 @@ int cmd_list(int argc, char **argv)
 	if (at < 0)
 		return status;
 	list.patterns = calloc((size_t)argc + 1, sizeof(*list.patterns));
-	if (!list.patterns) {
+	list.programs = calloc((size_t)argc + 1, sizeof(*list.programs));
+	if (!list.patterns || !list.programs) {
+		free(list.patterns);
+		free(list.programs);
 		cli_say("list", "out of memory");
 		return CLI_FAILED;
 	}
 	take_arguments(&list, argv, at, argc);
 	status = run(&list);
 	free(list.patterns);
+	free(list.programs);
 	return status;
 }

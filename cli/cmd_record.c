@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <tally/event.h>
+#include <tally/probe.h>
 #include <tally/recorder.h>
 #include <tally/text.h>
 #include "command.h"
@@ -257,6 +258,24 @@ static bool complete(struct record *record, struct tally_recorder_options *optio
 	return !record->ring || parse_ring(record->ring, &options->ring_pages);
 }
 
+/* Places in code are found once it is known what is recorded: markers are looked for there. */
+static bool find_places(struct record *record, const struct tally_recorder_options *options)
+{
+	struct tally_probe_options where = {
+	    .size = sizeof(where),
+	    .command = options->command,
+	    .pids = options->pids,
+	    .pid_count = options->pid_count,
+	    .system_wide = record->system_wide,
+	};
+	struct tally_error error;
+
+	if (!tally_probe_resolve(&record->events, &where, &error))
+		return true;
+	cli_say_error("record", &error);
+	return false;
+}
+
 /* --- running --- */
 
 /* A signal handler has no argument of its own to find the recorder by. */
@@ -462,6 +481,8 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 		 !record->system_wide && !record->cpu_count)
 		return cli_usage_error(&usage,
 				       "nothing to watch: give a command, or -p, -t, -u or -a");
+	if (!find_places(record, &wanted))
+		return wanted.command ? CLI_OWN_FAILURE : CLI_FAILED;
 	/* The file tells how to make it again: with the name of the program. */
 	cmdline = calloc((size_t)argc + 1, sizeof(*cmdline));
 	if (!cmdline) {

@@ -73,6 +73,25 @@ enum tally_event_origin {
 	TALLY_ORIGIN_TOOL,      /* measured by the tool itself */
 };
 
+enum tally_probe_kind {
+	TALLY_PROBE_PROGRAM, /* a place in a program or library */
+	TALLY_PROBE_MARKER,  /* places that its author marked for tracing (SDT) */
+	TALLY_PROBE_KERNEL,  /* a function of the kernel, which finds it itself */
+};
+
+/* The place that an event of the PMUs uprobe and kprobe is for.  It is found, and its address put
+ * into the attr, by tally_probe_resolve() of <tally/probe.h>; before that config1 is 0. */
+struct tally_event_probe {
+	enum tally_probe_kind kind;
+	bool resolved;
+	char *path;   /* of the program, or a word to look it up by; NULL: the kernel, or unknown */
+	char *symbol; /* function or marker; NULL: `offset` alone says where */
+	char *provider; /* of a marker */
+	bool address; /* without a symbol: `offset` is an address of the program, not of its file */
+	uint64_t offset;       /* bytes behind the symbol; without one: of the place */
+	uint64_t counter_mask; /* bits of attr.config for a marker's counter of who listens */
+};
+
 struct tally_event {
 	struct tally_attr attr; /* type, config*, bp_*, and what modifiers and terms say; of
 				 * sampling only what terms say.  Without a modifier exclude_guest
@@ -89,6 +108,7 @@ struct tally_event {
 	enum tally_event_origin origin;
 	char *source; /* the vendor table's folder, or libpfm4's fully qualified name; NULL: none */
 	struct tally_event_terms terms;
+	struct tally_event_probe *probe; /* NULL: it is for no place in code */
 	uint32_t leader;      /* index of its group's leader in the list; itself when alone */
 	bool precise_max;     /* modifier P: the highest precise_ip that opens */
 	bool sample_read;     /* modifier S: the leader samples, members are read with it */

@@ -18,6 +18,7 @@
 #include <tally/metric.h>
 #include <tally/overflow.h>
 #include <tally/pfm.h>
+#include <tally/probe.h>
 #include <tally/profile.h>
 #include <tally/raw.h>
 #include <tally/rdpmc.h>
@@ -27,6 +28,7 @@
 #include <tally/repair.h>
 #include <tally/report.h>
 #include <tally/script.h>
+#include <tally/sdt.h>
 #include <tally/session.h>
 #include <tally/sql.h>
 #include <tally/stat.h>

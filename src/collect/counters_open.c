@@ -91,6 +91,12 @@ int tally_counters_make_events(struct tally_counters *set,
 		bool thread = set->places[0].tid >= 0;
 		int result = copy_event(to, from);
 
+		if (!result && from->probe && !from->probe->resolved)
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "%s: its place is not known yet; tally_probe_resolve() finds "
+			    "it",
+			    from->name);
 		if (result)
 			return tally_fail(error, result, -1, "%s: %s", from->name,
 					  strerror(-result));

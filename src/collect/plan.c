@@ -43,7 +43,8 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 {
 	const struct tally_recorder_options *options = making->options;
 	struct tally_attr *attr = &event->attr;
-	bool each_one = attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT;
+	bool each_one = event->each_one || attr->type == PERF_TYPE_TRACEPOINT ||
+			attr->type == PERF_TYPE_BREAKPOINT;
 
 	complete_common(making, attr);
 	if (options->delay_ms)
@@ -133,6 +134,12 @@ static uint64_t choose_frequency(const struct tally_recorder_options *options,
 	return most;
 }
 
+static bool is_probe(const struct tally_event *event)
+{
+	return event->probe ||
+	       (event->pmu && (!strcmp(event->pmu, "uprobe") || !strcmp(event->pmu, "kprobe")));
+}
+
 static int copy_events(const struct making *making, struct tally_plan *plan,
 		       const struct tally_event_list *list)
 {
@@ -147,6 +154,8 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 		to->leader = from->leader;
 		to->precise_max = from->precise_max;
 		to->privilege_given = from->privilege_given;
+		to->each_one = is_probe(from);
+		to->points = from->probe;
 		to->name = strdup(from->name);
 		if (!to->name)
 			return -ENOMEM;
@@ -184,6 +193,12 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	struct tally_plan plan = {.count = (given ? list->count : 1) + 1};
 	int result;
 
+	for (size_t i = 0; given && i < list->count; i++)
+		if (list->events[i].probe && !list->events[i].probe->resolved)
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "%s: its place is not known yet; tally_probe_resolve() finds it",
+			    list->events[i].name);
 	plan.events = calloc(plan.count, sizeof(*plan.events));
 	if (!plan.events)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");

@@ -15,6 +15,8 @@ struct tally_planned {
 	struct tally_attr attr;
 	char *name;
 	uint32_t leader;
+	bool each_one;          /* a place: unless told otherwise each passing is a sample */
+	bool points;            /* attr.config1 points to text, for the opening only */
 	bool precise_max;       /* asked for the highest precise_ip */
 	bool privilege_given;   /* asked for this privilege: it is not lowered */
 	bool settled;           /* opened once: attr is what this kernel takes */

@@ -273,6 +273,8 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 		    .id_count = from->id_count,
 		    .leader = from->leader,
 		};
+		if (from->points) /* to memory of ours, which means nothing to who reads it */
+			events[i].attr.config1 = 0;
 	}
 	result = tally_tracing_data_make(&recorder->plan, NULL, "", &tracing, error);
 	if (!result) {

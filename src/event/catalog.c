@@ -147,10 +147,12 @@ static int add_fixed(struct tally_catalog *catalog, unsigned kinds)
 	     .brief = "an event of a PMU by the fields of its format/ in sysfs"},
 	    {TALLY_CATALOG_RAW, .name = "mem:ADDRESS[/LENGTH][:rwx]",
 	     .brief = "a hardware breakpoint: reading, writing or executing an address"},
-	    {TALLY_CATALOG_RAW, .name = "kprobe/func=NAME,probe_offset=N/",
-	     .brief = "a probe in the kernel; retprobe=1 where the function returns"},
-	    {TALLY_CATALOG_RAW, .name = "uprobe/path=FILE,probe_offset=N/",
-	     .brief = "a probe in a program; retprobe=1 where the function returns"},
+	    {TALLY_CATALOG_RAW, .name = "kprobe:FUNCTION[+OFFSET]",
+	     .brief = "a place in the kernel's code; kretprobe: where the function returns"},
+	    {TALLY_CATALOG_RAW, .name = "uprobe:PROGRAM:FUNCTION[+OFFSET]",
+	     .brief = "a place in a program's code; uretprobe: where the function returns"},
+	    {TALLY_CATALOG_RAW, .name = "usdt:PROGRAM:PROVIDER:NAME",
+	     .brief = "a marker for tracing that a program has; `tally list sdt` shows them"},
 	};
 	int result = 0;
 
@@ -357,6 +359,7 @@ const char *tally_catalog_kind_name(enum tally_catalog_kind kind)
 	    [TALLY_CATALOG_METRIC] = "Metric",
 	    [TALLY_CATALOG_RAW] = "Form of name",
 	    [TALLY_CATALOG_TRACEPOINT] = "Tracepoint event",
+	    [TALLY_CATALOG_MARKER] = "SDT marker",
 	};
 
 	return kind < TALLY_CATALOG_KINDS ? names[kind] : NULL;

@@ -52,6 +52,7 @@ int tally_catalog_entry_json(const struct tally_catalog_entry *entry, FILE *to)
 	    [TALLY_CATALOG_METRIC] = "metric",
 	    [TALLY_CATALOG_RAW] = "raw",
 	    [TALLY_CATALOG_TRACEPOINT] = "tracepoint",
+	    [TALLY_CATALOG_MARKER] = "marker",
 	};
 	struct tally_buf buf = {0};
 	int result = 0;

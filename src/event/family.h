@@ -72,6 +72,10 @@ int tally_tracepoint_add(const struct event_word *system, const struct event_wor
 int tally_tracepoint_format(uint64_t id, const struct tally_event_options *options, char *to,
 			    size_t room);
 
+/* --- probe.c: places in code --- */
+/* Whether a word before a colon begins a probe: uprobe, uretprobe, usdt, kprobe, kretprobe. */
+bool tally_probe_begins(const struct event_word *word);
+
 /* --- modifier.c --- */
 /* Applies modifiers as written behind an event, or, with `group`, behind the } of its group.  The
  * name is not touched. `leader`: it leads its group. -EINVAL. */

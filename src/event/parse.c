@@ -8,6 +8,7 @@
  *            | "r" hex [ slashes ] [ ":" modifiers ]   r1a8:k
  *            | number ":" number [ slashes ] [ ":" [ modifiers ] ]   type:config
  *            | "mem:" address [ "/" length ] [ ":" rwx ] [ ":" [ modifiers ] ]
+ *            | probe [ slashes ] [ ":" modifiers ]     uprobe:/bin/ls:main; see probe.c
  *            | pmu slashes [ modifiers ]           cpu/event=0xc0/u, uncore_imc/cas_count_read/
  *            | alias [ slashes ] [ ":" modifiers ]     an event of any PMU: mem-loads, energy-pkg
  *            | system ":" name [ slashes ] [ ":" [ modifiers ] ]   either side a glob
@@ -311,6 +312,12 @@ static int parse_tracepoint(struct parser *parser, const struct event_word *syst
 				  tally_word_shown(system), system->text);
 	result =
 	    tally_tracepoint_add(system, &name, parser->options, &parser->items, parser->error);
+	if (result && result != -ENOMEM) {
+		int marker = tally_parse_marker(parser, system, &name);
+
+		if (marker != -ENOENT)
+			return marker;
+	}
 	parser->unknown = result && result != -ENOMEM;
 	/* "cycels:u" is rather a generic event with modifiers than a tracepoint called u. */
 	if (result && result != -ENOMEM && tally_modifier_looks_like(&name) &&
@@ -459,6 +466,8 @@ static int parse_perf_event(struct parser *parser)
 			return take(parser, ':'), parse_numbers(parser, &word);
 		if (tally_word_is(&word, "mem"))
 			return take(parser, ':'), parse_breakpoint(parser, &word);
+		if (tally_probe_begins(&word))
+			return take(parser, ':'), tally_parse_probe(parser, &word);
 		if (second_is_no_modifier(parser))
 			return take(parser, ':'), parse_tracepoint(parser, &word);
 	}

@@ -46,4 +46,11 @@ int tally_parse_pmu_event(struct parser *parser, const struct event_word *word);
  * -ENOENT: there is no such event, or no libpfm4. */
 int tally_parse_pfm_event(struct parser *parser, size_t name_start, bool asked);
 
+/* --- probe.c --- */
+/* Parses what follows "uprobe:" and its kin.  -EINVAL, -ENOMEM. */
+int tally_parse_probe(struct parser *parser, const struct event_word *kind);
+/* "sdt_PROVIDER:NAME", which no tracepoint is called.  -ENOENT: it is none either. */
+int tally_parse_marker(struct parser *parser, const struct event_word *system,
+		       const struct event_word *name);
+
 #endif

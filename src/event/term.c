@@ -45,6 +45,10 @@ static const struct {
     {"aux-output", TERM_AUX_OUTPUT, 0, VALUE_NUMBER},
     {"aux-sample-size", TERM_AUX_SAMPLE_SIZE, 0, VALUE_NUMBER},
     {"metric-id", TERM_METRIC_ID, 0, VALUE_TEXT},
+    {"uprobe_path", TERM_UPROBE_PATH, 0, VALUE_TEXT},
+    {"kprobe_func", TERM_KPROBE_FUNC, 0, VALUE_TEXT},
+    {"kprobe_addr", TERM_KPROBE_ADDR, 0, VALUE_NUMBER},
+    {"probe_offset", TERM_PROBE_OFFSET, 0, VALUE_NUMBER},
 };
 
 static void skip_blanks(const char *text, size_t *at)
@@ -94,6 +98,9 @@ static int take_value(const char *text, size_t *at, struct event_term *term,
 	skip_blanks(text, at);
 	if (text[*at] == '\'')
 		return take_quoted(text, at, term, error);
+	if (text[*at] == '/' && term->kind == TERM_UPROBE_PATH)
+		return tally_fail(error, -EINVAL, (int64_t)*at,
+				  "expected the path in quotes: uprobe_path='/bin/ls'");
 	if (!isdigit((unsigned char)text[*at])) {
 		term->text = take_name(text, at);
 		term->value = VALUE_TEXT;
@@ -247,15 +254,17 @@ static bool is_stat(const char *command)
 /* Terms that perf stat takes: those that do not speak of samples. */
 static bool counts(enum event_term_kind kind)
 {
-	return kind == TERM_CONFIG || kind == TERM_NAME || kind == TERM_PERIOD ||
-	       kind == TERM_PERCORE || kind == TERM_METRIC_ID || kind == TERM_DRIVER;
+	return kind == TERM_CONFIG || kind >= TERM_UPROBE_PATH || kind == TERM_NAME ||
+	       kind == TERM_PERIOD || kind == TERM_PERCORE || kind == TERM_METRIC_ID ||
+	       kind == TERM_DRIVER;
 }
 
 static int check(const struct event_term *term, const char *command, struct tally_error *error)
 {
 	uint64_t most = UINT64_MAX;
 	bool text = term->kind == TERM_NAME || term->kind == TERM_BRANCH_TYPE ||
-		    term->kind == TERM_CALL_GRAPH || term->kind == TERM_METRIC_ID;
+		    term->kind == TERM_CALL_GRAPH || term->kind == TERM_METRIC_ID ||
+		    term->kind == TERM_UPROBE_PATH || term->kind == TERM_KPROBE_FUNC;
 
 	if (term->kind == TERM_DRIVER)
 		return 0;
@@ -476,6 +485,8 @@ int tally_term_apply(const struct event_term *term, const char *command, struct 
 	result = check(term, command, error);
 	if (result)
 		return result;
+	if (term->kind >= TERM_UPROBE_PATH)
+		return tally_probe_term(term, event, error);
 	result = apply_text(term, event, error);
 	if (result == -ENOMEM)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");

@@ -29,6 +29,10 @@ enum event_term_kind {
 	TERM_AUX_SAMPLE_SIZE,
 	TERM_METRIC_ID,
 	TERM_DRIVER,
+	TERM_UPROBE_PATH, /* as struct perf_event_attr calls them */
+	TERM_KPROBE_FUNC,
+	TERM_KPROBE_ADDR,
+	TERM_PROBE_OFFSET,
 };
 
 enum event_term_value { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT };
@@ -55,6 +59,10 @@ int tally_terms_parse(const char *text, size_t *at, struct event_terms *ret,
 /* Applies a term that is for any event, not of a PMU's format.  `command`: see struct
  * tally_event_options. -EINVAL, -ENOMEM. */
 int tally_term_apply(const struct event_term *term, const char *command, struct tally_event *event,
+		     struct tally_error *error);
+/* --- probe.c --- */
+/* Applies a term of kind TERM_UPROBE_PATH to TERM_PROBE_OFFSET.  -EINVAL, -ENOMEM. */
+int tally_probe_term(const struct event_term *term, struct tally_event *event,
 		     struct tally_error *error);
 /* Of a term that is for no event: says so. -EINVAL. */
 int tally_term_unknown(const struct event_term *term, struct tally_error *error);
