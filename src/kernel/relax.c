@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 #include <tally/abi.h>
+#include "kernel/blame.h"
 
 /* Newer than the headers of Debian 12 may know; values from include/uapi/linux/perf_event.h. */
 #define FORMAT_LOST (1ULL << 4)
@@ -238,7 +239,12 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 		result = relax_features(&attempt, result);
 	opened = without(attr, attempt.given_up, attempt.precise);
 	if (result < 0) {
-		tally_open_explain(-result, &opened, target, attempt.limits, error);
+		/* what would have been given up stands in nobody's way */
+		struct tally_attr least = without(
+		    attr, attempt.given_up | (may & TALLY_RELAXED_EXCLUDE_GUEST), attempt.precise);
+
+		if (!tally_open_blame(result, &least, target, attempt.limits, error))
+			tally_open_explain(-result, &opened, target, attempt.limits, error);
 		return result;
 	}
 	if (opened.precise_ip < attr->precise_ip)

@@ -85,6 +85,41 @@ static void a_newer_flag(void **state)
 	close(fd);
 }
 
+/* A PMU outside the cores: which of the fields it refuses is found out by trying. */
+static void fields_that_a_pmu_refuses(void **state)
+{
+	FILE *file = fopen("/sys/bus/event_source/devices/msr/type", "r");
+	struct tally_attr attr = {.config = 0};
+	struct tally_open_target target = this_thread();
+	struct tally_error error;
+	uint32_t given_up;
+	int fd;
+
+	(void)state;
+	if (!file || fscanf(file, "%u", &attr.type) != 1)
+		skip();
+	fclose(file);
+	fd = tally_open(&attr, &target, NULL, NULL);
+	if (fd < 0)
+		skip();
+	close(fd);
+	attr.exclude_kernel = 1;
+	attr.exclude_idle = 1; /* not in tally_relaxed: nobody gives it up silently */
+	assert_int_equal(
+	    tally_open_relaxed(&attr, &target, NULL, TALLY_RELAXED_ALL, &given_up, &error),
+	    -EINVAL);
+	assert_non_null(strstr(error.text, "refuses attr.exclude_user, _kernel or _hv, "
+					   "attr.exclude_idle, and opens it without: "));
+	assert_non_null(strstr(error.text, "leave the modifiers u, k and h out, leave the modifier "
+					   "I out"));
+	attr.exclude_kernel = attr.exclude_idle = 0;
+	attr.sample_period = 1000;
+	assert_int_equal(
+	    tally_open_relaxed(&attr, &target, NULL, TALLY_RELAXED_ALL, &given_up, &error),
+	    -EINVAL);
+	assert_non_null(strstr(error.text, "refuses attr.sample_period (sampling), and"));
+}
+
 /* Without a PMU there is nothing to give up for: the first answer stands, with its explanation. */
 static void no_pmu(void **state)
 {
@@ -178,6 +213,7 @@ int main(void)
 	    cmocka_unit_test(nothing_to_give_up),
 	    cmocka_unit_test(only_what_is_refused),
 	    cmocka_unit_test(a_newer_flag),
+	    cmocka_unit_test(fields_that_a_pmu_refuses),
 	    cmocka_unit_test(no_pmu),
 	    cmocka_unit_test(nobody),
 	    cmocka_unit_test(all_have_names),
