@@ -255,8 +255,8 @@ static int run(struct report *report)
 	session_options.progress_context = &progress;
 	if (!tally_data_open(report->input, NULL, &data, &error)) {
 		options.callchains &= has_callchains(data);
-		session_options.lump = (!options.callchains || !options.children) &&
-				       !report->dlfilters.filters;
+		session_options.lump =
+		    (!options.callchains || !options.children) && !report->dlfilters.filters;
 	}
 	if (!data || tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress);
@@ -346,6 +346,7 @@ int cmd_report(int argc, char **argv)
 	if (at < 0)
 		goto done;
 	if (report.dlfilters.list) {
+		status = CLI_OK;
 		cli_dlfilters_list(&report.dlfilters);
 		goto done;
 	}

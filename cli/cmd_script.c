@@ -329,6 +329,7 @@ int cmd_script(int argc, char **argv)
 	if (at < 0)
 		goto done;
 	if (script.dlfilters.list) {
+		status = CLI_OK;
 		cli_dlfilters_list(&script.dlfilters);
 		goto done;
 	}

@@ -26,10 +26,10 @@ void tally_dlfilters_free(struct tally_dlfilters *filters);
 int tally_dlfilters_add(struct tally_dlfilters *filters, const char *name, const char *const *args,
 			size_t arg_count, struct tally_error *error);
 
-/* The session's samples go through the filters from now on, until the filters are freed or the
- * session is, which must outlive tally_dlfilters_stop().  Calls start() of each.  `kernel_path`:
- * the kernel's binaries by their paths.  0; -ECANCELED: one of them refused
- * (tally_dlfilters_ended()); -ENOMEM. */
+/* The session's samples go through the filters from now on, until tally_dlfilters_stop(), which
+ * must come before the session is freed.  Calls start() of each.  `kernel_path`: the kernel's
+ * binaries by their paths.  0; -ECANCELED: one of them refused (tally_dlfilters_ended()); -ENOMEM.
+ */
 int tally_dlfilters_start(struct tally_dlfilters *filters, struct tally_session *session,
 			  bool kernel_path, struct tally_error *error);
 /* Calls stop() of those whose start() was called, once; the first gives the result. */

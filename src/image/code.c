@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 #include "image/image_state.h"
 
@@ -22,11 +23,26 @@ static int open_code(const struct tally_image *image)
 	return fd;
 }
 
+static int64_t read_memory(struct tally_image *image, uint64_t place, void *to, size_t size)
+{
+	(void)tally_image_symbol_count(image); /* loads it */
+	if (!image->code)
+		return -ENOENT;
+	if (place >= image->code_size)
+		return 0;
+	if (size > image->code_size - place)
+		size = image->code_size - place;
+	memcpy(to, image->code + place, size);
+	return (int64_t)size;
+}
+
 int64_t tally_image_read(struct tally_image *image, uint64_t place, void *to, size_t size)
 {
 	ssize_t got;
 	int fd;
 
+	if (image->kind == TALLY_IMAGE_VDSO)
+		return read_memory(image, place, to, size);
 	pthread_mutex_lock(&image->lines_lock);
 	if (!image->code_asked)
 		image->code_fd = open_code(image);

@@ -67,6 +67,8 @@ struct tally_image {
 	struct tally_lines *lines;  /* NULL: not asked for yet */
 	bool code_asked;            /* whether code_fd is known */
 	int code_fd;                /* of the binary; below 0: there is none */
+	char *code;                 /* the vdso's bytes, once loaded; NULL: none */
+	size_t code_size;
 };
 
 /* Fill image->table, or image->why; -ENOMEM at worst.  Called once, under the image's lock. */

@@ -163,6 +163,25 @@ static const char *or_unknown(const char *text)
 	return text ? text : unknown;
 }
 
+/* The file as addr2line names it, when the unit does. */
+static const char *whole_path(struct tally_lines *lines, const struct tally_line_unit *unit,
+			      const char *file)
+{
+	size_t folder = unit && unit->folder ? strlen(unit->folder) : 0, length;
+	char *path;
+
+	if (!folder || !file || *file == '/' || *file == '<')
+		return or_unknown(file);
+	length = strlen(file);
+	path = tally_arena_alloc(&lines->arena, folder + length + 2);
+	if (!path)
+		return file;
+	memcpy(path, unit->folder, folder);
+	path[folder] = '/';
+	memcpy(path + folder + 1, file, length + 1);
+	return path;
+}
+
 static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 			const struct told *told, const char *symbol, struct answer *answer)
 {
@@ -185,9 +204,10 @@ static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 		const struct tally_line_function *caller =
 		    tally_line_caller(&lines->units, told->found.unit, at);
 
-		answer->inlines[i] = (struct tally_inline){.name = name_of(lines, caller),
-							   .file = or_unknown(at->call_file),
-							   .line = at->call_line};
+		answer->inlines[i] = (struct tally_inline){
+		    .name = name_of(lines, caller),
+		    .file = whole_path(lines, told->found.unit, at->call_file),
+		    .line = at->call_line};
 		at = caller;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -209,7 +229,8 @@ static int make_answer(struct tally_image *image, struct tally_lines *lines, uin
 	answer->error = tell(lines, answer->line.address, &told);
 	if (answer->error)
 		return answer->error == -ENOENT ? 0 : answer->error;
-	answer->line.file = or_unknown(told.found.file);
+	answer->line.file =
+	    whole_path(lines, told.found.named ? told.found.unit : NULL, told.found.file);
 	answer->line.line = told.found.line;
 	if (symbol < 0)
 		return 0;

@@ -152,6 +152,7 @@ static bool find_row(const struct tally_line_unit *unit, uint64_t address,
 	if (!row || dwarf_lineendsequence(row, &ends) || ends || dwarf_lineno(row, &line))
 		return false;
 	ret->file = dwarf_linesrc(row, NULL, NULL);
+	ret->named = true;
 	ret->line = line > 0 ? (uint32_t)line : 0;
 	return true;
 }

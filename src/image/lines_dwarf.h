@@ -31,6 +31,9 @@ struct tally_line_unit {
 	size_t line_count;
 	Dwarf_Files *files;
 	size_t file_count;
+	/* The folder of a unit that was compiled with a relative one: addr2line has it before the
+	 * names of files that are relative, libdw has not.  NULL: none. */
+	const char *folder;
 	struct tally_line_function *functions;
 	size_t count, room;
 	struct tally_spans spans; /* of functions */
@@ -55,6 +58,7 @@ struct tally_line_found {
 	struct tally_line_unit *unit;
 	struct tally_line_function *function; /* innermost, or NULL; its name is read */
 	const char *file;                     /* NULL: unknown */
+	bool named;                           /* the file, by the unit */
 	uint32_t line;
 };
 

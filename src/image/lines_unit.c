@@ -146,6 +146,14 @@ out:
 	return error;
 }
 
+static const char *relative_folder(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
+
+	return folder && *folder && *folder != '/' ? folder : NULL;
+}
+
 int tally_line_unit_read(Dwarf *dwarf, struct tally_line_unit *unit)
 {
 	Dwarf_Die die;
@@ -160,6 +168,7 @@ int tally_line_unit_read(Dwarf *dwarf, struct tally_line_unit *unit)
 		return 0;
 	if (dwarf_getsrcfiles(&die, &unit->files, &unit->file_count))
 		unit->file_count = 0;
+	unit->folder = relative_folder(&die);
 	error = scan_functions(unit, &die);
 	if (error)
 		return error;

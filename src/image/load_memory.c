@@ -97,8 +97,10 @@ int tally_image_load_vdso(struct tally_image *image)
 	count = tally_image_take_elf(image, &elf);
 	if (!count)
 		tally_image_explain(image, "the [vdso] of this kernel has no symbols");
+	tally_elf_build_id(&elf, image->found_id, &image->found_id_size);
 	tally_elf_close(&elf);
-	free(data);
+	image->code = data;
+	image->code_size = size;
 	return count == -ENOMEM ? -ENOMEM : 0;
 }
 

@@ -79,6 +79,7 @@ static void free_image(struct tally_image *image)
 	tally_lines_free(image->lines);
 	if (image->code_asked && image->code_fd >= 0)
 		close(image->code_fd);
+	free(image->code);
 	pthread_mutex_destroy(&image->lines_lock);
 	tally_symbol_table_done(&image->own);
 	tally_shown_done(&image->shown);

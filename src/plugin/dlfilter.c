@@ -122,12 +122,18 @@ static void free_filter(struct dlfilter *filter)
 	free(filter);
 }
 
+static void leave_session(struct tally_dlfilters *host)
+{
+	if (host->session && tally_session_filter(host->session) == &host->hook)
+		tally_session_set_filter(host->session, NULL);
+	host->session = NULL;
+}
+
 void tally_dlfilters_free(struct tally_dlfilters *filters)
 {
 	if (!filters)
 		return;
-	if (filters->session && tally_session_filter(filters->session) == &filters->hook)
-		tally_session_set_filter(filters->session, NULL);
+	leave_session(filters);
 	for (size_t i = 0; i < filters->count; i++)
 		free_filter(filters->list[i]);
 	free(filters->list);
@@ -271,6 +277,7 @@ void tally_dlfilters_stop(struct tally_dlfilters *filters)
 		}
 		filter->started = false;
 	}
+	leave_session(filters);
 	tally_own_stdout_print(&filters->out);
 }
 

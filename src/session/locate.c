@@ -142,9 +142,13 @@ int tally_resolver_perf_spot(struct tally_resolver *resolver, const struct tally
 			     uint8_t mode, uint64_t addr, bool fall_back, struct tally_spot *ret)
 {
 	uint8_t other = fall_back ? tally_addr_mode(mode, addr) : mode;
+	const struct tally_session *session = resolver->session;
 	int result;
 
 	*ret = (struct tally_spot){.place = addr};
+	/* perf does not take the running kernel for one that the recording does not tell of. */
+	if (other == PERF_RECORD_MISC_KERNEL && !session->kernel && session->kernel_guessed)
+		return 0;
 	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) {
 		result = tally_resolver_spot(resolver, sample, mode, addr, ret);
 		if (result || ret->mapped || other == mode)

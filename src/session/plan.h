@@ -34,13 +34,17 @@ static inline bool plan_read(const struct event_plan *plan, const struct tally_r
 	if (record->size < plan->least)
 		return false;
 	if (plan->decode) {
-		sample->tid = sample->pid = 0;
 		sample->time = 0;
-		return tally_sample_decode(plan->layout, record, plan->want, sample, NULL) >= 0;
+		if (tally_sample_decode(plan->layout, record, plan->want, sample, NULL) < 0)
+			return false;
+		if (plan->tid_at < 0)
+			sample->pid = sample->tid = UINT32_MAX;
+		return true;
 	}
 	sample->present = plan->want;
 	sample->ip = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0;
-	sample->pid = sample->tid = 0;
+	/* Samples that do not tell are of thread -1, as in perf. */
+	sample->pid = sample->tid = UINT32_MAX;
 	if (plan->tid_at >= 0) {
 		sample->pid = load_u32(bytes + plan->tid_at);
 		sample->tid = load_u32(bytes + plan->tid_at + 4);
