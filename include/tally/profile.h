@@ -36,8 +36,8 @@ struct tally_profile_options {
 	size_t comm_count, dso_count, symbol_count;
 	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
-	/* Without `children`: rows below this % of the event's total need no tree, so that most
-	 * chains need not be kept. */
+	/* Rows below this % of the event's total need no tree, so that what they would be made of
+	 * need not be kept: without `children` most chains. */
 	double tree_least;
 };
 

@@ -80,7 +80,7 @@ static int grow_nodes(struct tally_calls *calls)
 	struct tally_call_key *keys;
 	struct tally_call_sum *sums;
 
-	if (room > UINT32_MAX)
+	if (room > INT32_MAX) /* settled nodes count with 31 bits */
 		return -ENOMEM;
 	keys = reallocarray(calls->keys, room, sizeof(*keys));
 	if (!keys)

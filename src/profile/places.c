@@ -5,51 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-
-int tally_places_init(struct tally_places *places, const struct tally_session *session)
-{
-	uint32_t count = tally_session_frame_count(session);
-
-	/* One beyond: frames are numbered from 1, and the count may or may not tell number 0. */
-	*places = (struct tally_places){.session = session, .slot_room = 1024};
-	places->frame_count = count < UINT32_MAX ? count + 1 : count;
-	places->place_of = calloc(places->frame_count, sizeof(*places->place_of));
-	places->dso_of = calloc(places->frame_count, sizeof(*places->dso_of));
-	places->slots = calloc(places->slot_room, sizeof(*places->slots));
-	if (!places->place_of || !places->dso_of || !places->slots) {
-		tally_places_done(places);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-int tally_places_grow(struct tally_places *places)
-{
-	uint32_t count = tally_session_frame_count(places->session), old = places->frame_count;
-	uint32_t *place_of, *dso_of;
-
-	count += count < UINT32_MAX;
-	if (count <= old)
-		return 0;
-	place_of = reallocarray(places->place_of, count, sizeof(*place_of));
-	if (!place_of)
-		return -ENOMEM;
-	places->place_of = place_of;
-	dso_of = reallocarray(places->dso_of, count, sizeof(*dso_of));
-	if (!dso_of)
-		return -ENOMEM;
-	places->dso_of = dso_of;
-	memset(place_of + old, 0, (count - old) * sizeof(*place_of));
-	memset(dso_of + old, 0, (count - old) * sizeof(*dso_of));
-	places->frame_count = count;
-	return 0;
-}
+#include "base/table.h"
 
 void tally_places_done(struct tally_places *places)
 {
 	free(places->place_of);
 	free(places->dso_of);
-	free(places->slots);
 	free(places->dso_frame);
 	tally_strings_done(&places->dsos);
 	*places = (struct tally_places){0};
@@ -64,29 +25,6 @@ static bool same(const struct tally_frame *a, const struct tally_frame *b)
 {
 	return a->place == b->place && !a->symbol == !b->symbol &&
 	       (!a->symbol || a->symbol == b->symbol || !strcmp(a->symbol, b->symbol));
-}
-
-static int grow(struct tally_places *places)
-{
-	uint32_t room = places->slot_room * 2, *slots = calloc(room, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < places->slot_room; i++) {
-		uint32_t frame = places->slots[i], at;
-		struct tally_frame told;
-
-		if (!frame)
-			continue;
-		told = tally_session_frame(places->session, frame);
-		for (at = hash_of(places->dso_of[frame], &told) & (room - 1); slots[at];)
-			at = (at + 1) & (room - 1);
-		slots[at] = frame;
-	}
-	free(places->slots);
-	places->slots = slots;
-	places->slot_room = room;
-	return 0;
 }
 
 static int64_t dso_number(struct tally_places *places, uint32_t frame, const char *name)
@@ -110,35 +48,125 @@ static int64_t dso_number(struct tally_places *places, uint32_t frame, const cha
 	return dso;
 }
 
-uint32_t tally_places_find(struct tally_places *places, uint32_t frame)
+/* Names that frames had lately, and their numbers: one after another has the same. */
+#define NAMES 16U
+/* Frames whose misses of the caches overlap. */
+#define BATCH 32U
+
+struct filling {
+	struct tally_places *places;
+	uint64_t *slots; /* the hash in the upper half, then the frame; 0: free */
+	uint32_t mask;
+	struct {
+		const char *name;
+		uint32_t dso;
+	} names[NAMES];
+};
+
+static int64_t dso_of(struct filling *filling, uint32_t frame, const struct tally_frame *told)
 {
-	struct tally_frame told;
-	int64_t dso;
+	const char *name = told->image_name ? told->image_name : "[unknown]";
+	unsigned at = (unsigned)(hash_u64((uintptr_t)name) % NAMES);
+
+	if (filling->names[at].name != name) {
+		int64_t dso = dso_number(filling->places, frame, name);
+
+		if (dso < 0)
+			return dso;
+		filling->names[at].name = name;
+		filling->names[at].dso = (uint32_t)dso;
+	}
+	return filling->names[at].dso;
+}
+
+static void put(struct filling *filling, uint32_t frame, uint32_t hash)
+{
+	struct tally_places *places = filling->places;
+	struct tally_frame told, known;
+	uint64_t slot;
 	uint32_t at;
 
-	if (frame >= places->frame_count || !frame)
-		return 0;
-	if (places->place_of[frame])
-		return places->place_of[frame];
-	if (places->slot_count * 2 >= places->slot_room && grow(places))
-		return 0;
-	told = tally_session_frame(places->session, frame);
-	dso = dso_number(places, frame, told.image_name ? told.image_name : "[unknown]");
-	if (dso < 0)
-		return 0;
-	for (at = hash_of((uint32_t)dso, &told) & (places->slot_room - 1); places->slots[at];
-	     at = (at + 1) & (places->slot_room - 1)) {
-		uint32_t other = places->slots[at];
-		struct tally_frame known;
+	for (at = hash & filling->mask; (slot = filling->slots[at]);
+	     at = (at + 1) & filling->mask) {
+		uint32_t other = (uint32_t)slot;
 
-		if (places->dso_of[other] != (uint32_t)dso)
+		if (slot >> 32 != hash || places->dso_of[other] != places->dso_of[frame])
 			continue;
+		told = tally_session_frame(places->session, frame);
 		known = tally_session_frame(places->session, other);
-		if (same(&known, &told))
-			return places->place_of[frame] = other;
+		if (same(&known, &told)) {
+			places->place_of[frame] = other;
+			return;
+		}
 	}
-	places->slots[at] = frame;
-	places->slot_count++;
-	places->dso_of[frame] = (uint32_t)dso;
-	return places->place_of[frame] = frame;
+	filling->slots[at] = (uint64_t)hash << 32 | frame;
+	places->place_of[frame] = frame;
+}
+
+/* Tells the places of the frames from `known` on; those below are known. */
+static int fill(struct filling *filling, uint32_t known, uint32_t count)
+{
+	struct tally_places *places = filling->places;
+
+	for (uint32_t first = 1; first < count; first += BATCH) {
+		uint32_t end = count - first < BATCH ? count : first + BATCH;
+		uint32_t hashes[BATCH] = {0};
+
+		for (uint32_t frame = first; frame < end; frame++) {
+			struct tally_frame told;
+			int64_t dso;
+
+			if (frame < known && places->place_of[frame] != frame)
+				continue;
+			told = tally_session_frame(places->session, frame);
+			dso = dso_of(filling, frame, &told);
+			if (dso < 0)
+				return -ENOMEM;
+			places->dso_of[frame] = (uint32_t)dso;
+			hashes[frame - first] = hash_of((uint32_t)dso, &told);
+			__builtin_prefetch(&filling->slots[hashes[frame - first] & filling->mask],
+					   1);
+		}
+		for (uint32_t frame = first; frame < end; frame++)
+			if (frame >= known || places->place_of[frame] == frame)
+				put(filling, frame, hashes[frame - first]);
+	}
+	return 0;
+}
+
+int tally_places_grow(struct tally_places *places)
+{
+	struct filling filling = {.places = places};
+	uint32_t count = tally_session_frame_count(places->session), old = places->frame_count;
+	uint64_t room = 64;
+	int result;
+
+	if (count <= old)
+		return 0;
+	while (room < (uint64_t)count + count / 2)
+		room *= 2;
+	if (room > UINT32_MAX ||
+	    !array_resize(&places->place_of, count, sizeof(*places->place_of)) ||
+	    !array_resize(&places->dso_of, count, sizeof(*places->dso_of)))
+		return -ENOMEM;
+	memset(places->place_of + old, 0, (count - old) * sizeof(*places->place_of));
+	memset(places->dso_of + old, 0, (count - old) * sizeof(*places->dso_of));
+	filling.slots = table_new(room, sizeof(*filling.slots));
+	filling.mask = (uint32_t)room - 1;
+	result = filling.slots ? fill(&filling, old, count) : -ENOMEM;
+	free(filling.slots);
+	if (!result)
+		places->frame_count = count;
+	return result;
+}
+
+int tally_places_init(struct tally_places *places, const struct tally_session *session)
+{
+	int result;
+
+	*places = (struct tally_places){.session = session};
+	result = tally_places_grow(places);
+	if (result)
+		tally_places_done(places);
+	return result;
 }

@@ -2,7 +2,8 @@
  *
  * The session numbers frames by (image, symbol).  Two images may have one short name (a library in
  * two containers, one file at two paths); their equal symbols are one place, as in perf's reports,
- * which compare short names and symbols.  Made after all samples were read; then read only. */
+ * which compare short names and symbols.  All are told at once, after samples were read, in the
+ * order of frames, which is that of memory; then read only. */
 #ifndef TALLY_PROFILE_PLACES_H
 #define TALLY_PROFILE_PLACES_H
 
@@ -13,20 +14,23 @@
 struct tally_places {
 	const struct tally_session *session;
 	uint32_t frame_count;
-	uint32_t *place_of; /* by frame: the frame that stands for its place; 0: not yet asked */
-	uint32_t *dso_of;   /* by frame that stands for a place: number of its image's short name */
-	uint32_t *slots;    /* frames that stand for places, by hash; 0: free */
-	uint32_t slot_room, slot_count;
+	uint32_t *place_of; /* by frame: the first frame with its place */
+	uint32_t *dso_of;   /* by frame: number of its image's short name */
 	struct tally_strings dsos;
 	uint32_t *dso_frame; /* by dso: a frame in it */
 	uint32_t dso_room;
 };
 
+/* 0 or -ENOMEM. */
 int tally_places_init(struct tally_places *places, const struct tally_session *session);
-/* Makes room for frames that the session met since; 0 or -ENOMEM. */
+/* Takes the frames that the session met since; 0 or -ENOMEM. */
 int tally_places_grow(struct tally_places *places);
 void tally_places_done(struct tally_places *places);
-/* The frame that stands for this frame's place; 0: out of memory. */
-uint32_t tally_places_find(struct tally_places *places, uint32_t frame);
+
+/* The frame that stands for this frame's place; 0: there is no such frame. */
+static inline uint32_t places_find(const struct tally_places *places, uint32_t frame)
+{
+	return frame < places->frame_count ? places->place_of[frame] : 0;
+}
 
 #endif

@@ -78,12 +78,14 @@ static int settle(struct tally_profile *profile, struct tally_gather *gather, bo
 	    .keys = profile->keys,
 	    .children = profile->children,
 	    .trees = trees,
+	    .tree_least = profile->tree_least,
 	    .event_count = profile->event_count,
 	};
 
 	profile->contexts = gather->contexts;
 	gather->contexts = (struct tally_contexts){0};
 	profile->sums = gather->sums;
+	plan.sums = profile->sums;
 	gather->sums = NULL;
 	if (tally_settled_make(&gather->calls, &profile->settled))
 		return -ENOMEM;
@@ -114,7 +116,7 @@ static int make_at_once(struct tally_profile *profile, const struct tally_gather
 static bool rows_come_first(const struct tally_profile *profile,
 			    const struct tally_gather_plan *plan)
 {
-	if (!profile->callchains || profile->tree_least <= 0 ||
+	if (!profile->callchains || profile->children || !(profile->tree_least > 0) ||
 	    !(profile->keys.symbol || profile->keys.dso))
 		return false;
 	/* Without it the chain alone tells where a sample was. */
@@ -200,7 +202,7 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		taken.children = false;
 	profile->callchains = taken.callchains;
 	profile->children = taken.children;
-	profile->tree_least = taken.callchains && !taken.children ? taken.tree_least : 0;
+	profile->tree_least = taken.callchains ? taken.tree_least : 0;
 	result = take_keys(&taken, profile, error);
 	period = calloc((size_t)profile->event_count + 1, sizeof(*period));
 	if (!result && !period)

@@ -23,9 +23,7 @@ struct tally_profile {
 static inline bool profile_row_is_small(const struct tally_profile *profile, size_t event,
 					const struct tally_row *row)
 {
-	return profile->tree_least > 0 &&
-	       100.0 * (double)row->children <
-		   profile->tree_least * (double)profile->sums[event].total;
+	return rows_is_small(profile->tree_least, row, profile->sums[event].total);
 }
 
 #endif

@@ -1,16 +1,23 @@
 /* Half a million rows are not rare (call chains by frame pointers go astray into numbers that are
  * no addresses), and most of them are alike: one sample each.  Comparing two would be comparing
- * texts nearly each time, so texts are ranked once, and rows are sorted by numbers alone: digit by
- * digit, from what matters least to what matters most. */
+ * texts nearly each time, so texts are ranked once, and rows are sorted by numbers alone: by what
+ * matters most first, then each run of equals by what matters next.  Runs stand in order of arrival
+ * until then, so that what is read of their rows is read in memory's order. */
 #include "profile/row_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
 
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
+/* Shorter runs are sorted by insertion, and by smaller digits. */
+#define SHORT_RUN  32U
+#define MIDDLE_RUN 4096U
 #define NO_RANK    UINT32_MAX
+
+enum level { EVENT, CHILDREN, SELF, BINARY, SYMBOL, PLACE, LEVELS };
 
 struct item {
 	uint64_t key;
@@ -30,37 +37,57 @@ struct ordering {
 	const struct tally_row *list;
 	uint32_t count;
 	struct item *items, *spare;
-	uint32_t *symbol_rank;  /* by row; NO_RANK: it has none */
+	uint32_t *symbol_rank;  /* by frame; NO_RANK: it has none */
 	uint32_t *context_rank; /* by context */
 	uint32_t *dso_rank;     /* by dso */
 };
 
-/* Sorts by the keys and leaves what is equal as it stood. */
-static void sort_items(struct ordering *by)
+static void sort_short(struct item *items, uint32_t count)
 {
-	uint64_t varying = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		struct item item = items[i];
+		uint32_t at = i;
 
-	for (uint32_t i = 1; i < by->count; i++)
-		varying |= by->items[i].key ^ by->items[0].key;
+		for (; at && items[at - 1].key > item.key; at--)
+			items[at] = items[at - 1];
+		items[at] = item;
+	}
+}
+
+/* Sorts by the keys and leaves what is equal as it stood; `varying` has the bits in which any two
+ * differ. */
+static void sort_items(struct item *items, struct item *spare, uint32_t count, uint64_t varying)
+{
+	unsigned bits = count < MIDDLE_RUN ? 8 : DIGIT_BITS;
+	uint32_t digits = 1u << bits;
+	struct item *from = items, *to = spare, *swapped;
+
+	if (count < SHORT_RUN) {
+		sort_short(items, count);
+		return;
+	}
 	while (varying) {
 		unsigned shift = (unsigned)__builtin_ctzll(varying);
-		uint32_t starts[DIGITS] = {0}, at = 0;
-		struct item *sorted = by->spare;
+		uint32_t starts[DIGITS], at = 0;
 
-		for (uint32_t i = 0; i < by->count; i++)
-			starts[by->items[i].key >> shift & (DIGITS - 1)]++;
-		for (uint32_t i = 0; i < DIGITS; i++) {
+		memset(starts, 0, digits * sizeof(*starts));
+		for (uint32_t i = 0; i < count; i++)
+			starts[from[i].key >> shift & (digits - 1)]++;
+		for (uint32_t i = 0; i < digits; i++) {
 			uint32_t here = starts[i];
 
 			starts[i] = at;
 			at += here;
 		}
-		for (uint32_t i = 0; i < by->count; i++)
-			sorted[starts[by->items[i].key >> shift & (DIGITS - 1)]++] = by->items[i];
-		by->spare = by->items;
-		by->items = sorted;
-		varying &= shift + DIGIT_BITS < 64 ? ~0ULL << (shift + DIGIT_BITS) : 0;
+		for (uint32_t i = 0; i < count; i++)
+			to[starts[from[i].key >> shift & (digits - 1)]++] = from[i];
+		swapped = from;
+		from = to;
+		to = swapped;
+		varying &= shift + bits < 64 ? ~0ULL << (shift + bits) : 0;
 	}
+	if (from != items)
+		memcpy(items, from, count * sizeof(*items));
 }
 
 static int compare_texts(const void *left, const void *right)
@@ -82,56 +109,40 @@ static void rank_texts(struct ranked *texts, uint32_t count, uint32_t *ranks)
 	}
 }
 
-/* Each symbol is ranked once, however many contexts have it: by_frame tells which were. */
+/* Each symbol is ranked once, however many contexts have it. */
 static int rank_symbols(struct ordering *by)
 {
 	const struct tally_places *places = by->places;
-	uint32_t *by_frame = calloc((size_t)places->frame_count + 1, sizeof(*by_frame));
 	struct ranked *texts = NULL;
 	uint32_t known = 0, room = 0;
-	int result = by_frame ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; !result && i < by->count; i++) {
+	by->symbol_rank = malloc(((size_t)places->frame_count + 1) * sizeof(*by->symbol_rank));
+	if (!by->symbol_rank)
+		return -ENOMEM;
+	memset(by->symbol_rank, 0xff, places->frame_count * sizeof(*by->symbol_rank));
+	for (uint32_t i = 0; i < by->count; i++) {
 		uint32_t key = by->list[i].key;
-		struct tally_frame frame = tally_session_frame(places->session, key);
+		const char *symbol;
 
-		by->items[i] = (struct item){.key = frame.place, .row = i};
-		by->symbol_rank[i] = NO_RANK;
-		if (!frame.symbol)
+		if (by->symbol_rank[key] != NO_RANK)
 			continue;
-		if (!by_frame[key]) {
-			if (known == room) {
-				struct ranked *more;
-
-				room = room ? room * 2 : 1024;
-				more = reallocarray(texts, room, sizeof(*texts));
-				if (!more) {
-					result = -ENOMEM;
-					break;
-				}
-				texts = more;
+		symbol = tally_session_frame(places->session, key).symbol;
+		if (!symbol)
+			continue;
+		if (known == room) {
+			room = room ? room * 2 : 1024;
+			if (!array_resize(&texts, room, sizeof(*texts))) {
+				free(texts);
+				return -ENOMEM;
 			}
-			texts[known] = (struct ranked){.text = frame.symbol, .number = known};
-			by_frame[key] = ++known;
 		}
-		by->symbol_rank[i] = by_frame[key] - 1;
+		by->symbol_rank[key] = 0;
+		texts[known++] = (struct ranked){.text = symbol, .number = key};
 	}
-	if (!result && known) {
-		uint32_t *ranks = malloc(known * sizeof(*ranks));
-
-		if (ranks) {
-			rank_texts(texts, known, ranks);
-			for (uint32_t i = 0; i < by->count; i++)
-				if (by->symbol_rank[i] != NO_RANK)
-					by->symbol_rank[i] = ranks[by->symbol_rank[i]];
-		} else {
-			result = -ENOMEM;
-		}
-		free(ranks);
-	}
+	if (known)
+		rank_texts(texts, known, by->symbol_rank);
 	free(texts);
-	free(by_frame);
-	return result;
+	return 0;
 }
 
 static int rank_dsos(struct ordering *by)
@@ -195,47 +206,65 @@ static int rank_contexts(struct ordering *by)
 	return 0;
 }
 
+static uint64_t key_at(const struct ordering *by, uint32_t number, enum level level)
+{
+	const struct tally_row *row = &by->list[number];
+	uint64_t dso = 0;
+
+	switch (level) {
+	case EVENT:
+		return by->contexts->list[row->context].event;
+	case CHILDREN:
+		return ~row->children;
+	case SELF:
+		return ~row->self;
+	case BINARY:
+		if (by->plan->keys.symbol)
+			dso = by->dso_rank[by->places->dso_of[row->key]];
+		else if (by->plan->keys.dso)
+			dso = by->dso_rank[row->key - 1];
+		return (uint64_t)by->context_rank[row->context] << 32 | dso;
+	case SYMBOL:
+		return by->symbol_rank[row->key];
+	case PLACE:
+	case LEVELS:
+		break;
+	}
+	return tally_session_frame(by->places->session, row->key).place;
+}
+
+/* Sorts a run whose rows are equal above this level. */
+static void order_run(struct ordering *by, uint32_t first, uint32_t count, enum level level)
+{
+	struct item *items = by->items + first;
+	enum level levels = by->plan->keys.symbol ? LEVELS : SYMBOL;
+	uint64_t varying = 0;
+
+	for (; level < levels && !varying; level++) {
+		for (uint32_t i = 0; i < count; i++) {
+			items[i].key = key_at(by, items[i].row, level);
+			varying |= items[i].key ^ items[0].key;
+		}
+	}
+	if (!varying)
+		return;
+	sort_items(items, by->spare + first, count, varying);
+	for (uint32_t i = 0, end; level < levels && i < count; i = end) {
+		for (end = i + 1; end < count && items[end].key == items[i].key;)
+			end++;
+		if (end - i > 1)
+			order_run(by, first + i, end - i, level);
+	}
+}
+
 /* The items as reports list the rows. */
 static int order_items(struct ordering *by)
 {
-	const struct tally_key_set *keys = &by->plan->keys;
-
-	if (rank_contexts(by) || rank_dsos(by))
+	if (rank_contexts(by) || rank_dsos(by) || (by->plan->keys.symbol && rank_symbols(by)))
 		return -ENOMEM;
-	if (keys->symbol) {
-		if (rank_symbols(by))
-			return -ENOMEM;
-		sort_items(by);
-		for (uint32_t i = 0; i < by->count; i++)
-			by->items[i].key = by->symbol_rank[by->items[i].row];
-		sort_items(by);
-	} else {
-		for (uint32_t i = 0; i < by->count; i++)
-			by->items[i] = (struct item){.row = i};
-	}
-	for (uint32_t i = 0; i < by->count; i++) {
-		const struct tally_row *row = &by->list[by->items[i].row];
-		uint64_t dso = 0;
-
-		if (keys->symbol)
-			dso = by->dso_rank[by->places->dso_of[row->key]];
-		else if (keys->dso)
-			dso = by->dso_rank[row->key - 1];
-		by->items[i].key = (uint64_t)by->context_rank[row->context] << 32 | dso;
-	}
-	sort_items(by);
 	for (uint32_t i = 0; i < by->count; i++)
-		by->items[i].key = ~by->list[by->items[i].row].self;
-	sort_items(by);
-	for (uint32_t i = 0; i < by->count; i++)
-		by->items[i].key = ~by->list[by->items[i].row].children;
-	sort_items(by);
-	if (by->plan->event_count > 1) {
-		for (uint32_t i = 0; i < by->count; i++)
-			by->items[i].key =
-			    by->contexts->list[by->list[by->items[i].row].context].event;
-		sort_items(by);
-	}
+		by->items[i].row = i;
+	order_run(by, 0, by->count, EVENT);
 	return 0;
 }
 
@@ -252,23 +281,7 @@ static int count_events(const struct tally_rows_plan *plan, const struct tally_c
 	return 0;
 }
 
-/* Puts the rows in the order of the items, which are used up: along each cycle of rows that take
- * each other's places. */
-static void permute(struct tally_row *list, struct item *items, uint32_t count)
-{
-	for (uint32_t start = 0; start < count; start++) {
-		struct tally_row first = list[start];
-		uint32_t to = start, from;
-
-		while ((from = items[to].row) != start) {
-			list[to] = list[from];
-			items[to].row = to;
-			to = from;
-		}
-		list[to] = first;
-		items[to].row = to;
-	}
-}
+#define AHEAD 16
 
 int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
 			 const struct tally_places *places, struct tally_rows *rows)
@@ -281,12 +294,12 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	    .list = rows->list,
 	    .count = rows->count,
 	};
+	struct tally_row *list = NULL;
 	int result = count_events(plan, contexts, rows);
 
 	by.items = malloc(room * sizeof(*by.items));
 	by.spare = malloc(room * sizeof(*by.spare));
-	by.symbol_rank = malloc(room * sizeof(*by.symbol_rank));
-	if (!result && (!by.items || !by.spare || !by.symbol_rank))
+	if (!result && (!by.items || !by.spare))
 		result = -ENOMEM;
 	if (!result)
 		result = order_items(&by);
@@ -294,15 +307,17 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	free(by.symbol_rank);
 	free(by.context_rank);
 	free(by.dso_rank);
+	if (!result && !(list = malloc(room * sizeof(*list))))
+		result = -ENOMEM;
 	if (!result) {
-		void *fitting;
-
-		permute(rows->list, by.items, rows->count);
-		fitting = reallocarray(rows->list, room, sizeof(*rows->list));
-		if (fitting) {
-			rows->list = fitting;
-			rows->room = rows->count;
+		for (uint32_t i = 0; i < rows->count; i++) {
+			if (i + AHEAD < rows->count)
+				__builtin_prefetch(&rows->list[by.items[i + AHEAD].row]);
+			list[i] = rows->list[by.items[i].row];
 		}
+		free(rows->list);
+		rows->list = list;
+		rows->room = rows->count;
 	}
 	free(by.items);
 	return result;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/table.h"
 #include "profile/row_order.h"
 
 void tally_rows_done(struct tally_rows *rows)
@@ -23,147 +24,217 @@ static uint32_t slot_of(uint32_t context, uint32_t key, uint32_t room)
 	return (uint32_t)hash_u64((uint64_t)context << 32 | key) & (room - 1);
 }
 
-static int grow(struct tally_rows *rows)
+static int grow_list(struct tally_rows *rows)
 {
-	uint32_t room = rows->room ? rows->room * 2 : 256, slot_room = room * 2;
-	struct tally_row *list;
-	uint32_t *slots;
+	uint64_t room = rows->room ? (uint64_t)rows->room * 2 : 256;
 
-	if (room > UINT32_MAX / 4)
+	if (room > UINT32_MAX / 4 || !array_resize(&rows->list, room, sizeof(*rows->list)))
 		return -ENOMEM;
-	list = reallocarray(rows->list, room, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	rows->list = list;
-	slots = calloc(slot_room, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < rows->count; i++) {
-		uint32_t at = slot_of(list[i].context, list[i].key, slot_room);
-
-		while (slots[at])
-			at = (at + 1) & (slot_room - 1);
-		slots[at] = i + 1;
-	}
-	free(rows->slots);
-	rows->slots = slots;
-	rows->room = room;
-	rows->slot_room = slot_room;
+	rows->room = (uint32_t)room;
 	return 0;
 }
 
-/* The row's number; TALLY_NO_ROW: out of memory. */
-static uint32_t row_put(struct tally_rows *rows, uint32_t context, uint32_t key)
+/* Only of rows that are not the first of their key. */
+static int grow_slots(struct tally_rows *rows)
 {
-	uint32_t at;
+	uint32_t room = rows->slot_room ? rows->slot_room * 2 : 256;
+	uint32_t *slots = room ? calloc(room, sizeof(*slots)) : NULL;
 
-	if (rows->count == rows->room && grow(rows))
-		return TALLY_NO_ROW;
-	for (at = slot_of(context, key, rows->slot_room); rows->slots[at];
-	     at = (at + 1) & (rows->slot_room - 1)) {
-		const struct tally_row *row = &rows->list[rows->slots[at] - 1];
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->slot_room; i++) {
+		const struct tally_row *row;
+		uint32_t at;
 
-		if (row->context == context && row->key == key)
-			return rows->slots[at] - 1;
+		if (!rows->slots[i])
+			continue;
+		row = &rows->list[rows->slots[i] - 1];
+		for (at = slot_of(row->context, row->key, room); slots[at];)
+			at = (at + 1) & (room - 1);
+		slots[at] = rows->slots[i];
 	}
+	free(rows->slots);
+	rows->slots = slots;
+	rows->slot_room = room;
+	return 0;
+}
+
+/* The row's number; TALLY_NO_ROW: out of memory.  Most keys are met in one context alone: the first
+ * row of each is found without a hash, at *first (its number + 1). */
+static uint32_t row_put(struct tally_rows *rows, uint32_t *first, uint32_t context, uint32_t key)
+{
+	uint32_t *slot = first;
+
+	if (*first && rows->list[*first - 1].context != context) {
+		uint32_t at;
+
+		if (rows->slot_count * 2 >= rows->slot_room && grow_slots(rows))
+			return TALLY_NO_ROW;
+		for (at = slot_of(context, key, rows->slot_room); rows->slots[at];
+		     at = (at + 1) & (rows->slot_room - 1)) {
+			const struct tally_row *row = &rows->list[rows->slots[at] - 1];
+
+			if (row->context == context && row->key == key)
+				break;
+		}
+		slot = &rows->slots[at];
+		rows->slot_count += !*slot;
+	}
+	if (*slot)
+		return *slot - 1;
+	if (rows->count == rows->room && grow_list(rows))
+		return TALLY_NO_ROW;
 	rows->list[rows->count] =
 	    (struct tally_row){.context = context, .key = key, .number = rows->count};
-	rows->slots[at] = ++rows->count;
+	*slot = ++rows->count;
 	return rows->count - 1;
 }
+
+#define AHEAD 16
 
 /* First walk: each node's place and row, and what rows spent themselves. */
 static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled *settled,
 		       struct tally_places *places, struct tally_rows *rows)
 {
 	struct tally_settled_node *nodes = settled->nodes;
+	/* By key: a frame, or a binary's number + 1; there are no more of these. */
+	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
 	uint32_t context = 0;
+	int result = first ? 0 : -ENOMEM;
 
-	for (uint32_t i = 1; i < settled->count; i++) {
+	for (uint32_t i = 1; !result && i < settled->count; i++) {
 		struct tally_settled_node *node = &nodes[i];
 		uint32_t key;
 
+		if (i + AHEAD < settled->count && nodes[i + AHEAD].frame < places->frame_count)
+			__builtin_prefetch(&places->place_of[nodes[i + AHEAD].frame]);
+		if (i + AHEAD / 2 < settled->count && plan->keys.symbol)
+			__builtin_prefetch(&first[places_find(places, nodes[i + AHEAD / 2].frame)]);
 		if (!node->parent) {
 			context = node->frame;
 			continue;
 		}
-		node->frame = tally_places_find(places, node->frame);
-		if (!node->frame)
-			return -ENOMEM;
+		node->frame = places_find(places, node->frame);
+		if (!node->frame) {
+			result = -ENOMEM;
+			break;
+		}
 		/* Without children only places where samples end have rows. */
 		if (!plan->children && !node->samples)
 			continue;
 		key = rows_key(&plan->keys, places, node->frame);
-		node->row = row_put(rows, context, key);
-		if (node->row == TALLY_NO_ROW)
-			return -ENOMEM;
+		node->row = row_put(rows, &first[key], context, key);
+		if (node->row == TALLY_NO_ROW) {
+			result = -ENOMEM;
+			break;
+		}
 		rows->list[node->row].self += node->self;
 		rows->list[node->row].samples += node->samples;
 	}
-	return 0;
+	free(first);
+	return result;
 }
 
-/* Whether a row's trees start at this node, or else whether samples end in it.  `open` is by row
- * the end of the last run that the row covers: a node of the row within it stands below another one
- * of the row. */
-static bool starts_here(const struct tally_settled_node *node, uint32_t index, bool starts,
-			uint32_t *open)
+/* Whether a row's trees start at this node.  `open` is by row the end of the last run that the row
+ * covers: a node of the row within it stands below another one of the row. */
+static bool starts_here(const struct tally_settled_node *node, uint32_t index, uint32_t *open)
 {
-	if (node->row == TALLY_NO_ROW)
+	if (index < *open)
 		return false;
-	if (!starts)
-		return node->samples > 0;
-	if (index < open[node->row])
-		return false;
-	open[node->row] = index + node->size;
+	*open = index + node->size;
 	return true;
 }
 
-/* Lists nodes by row with a counting sort, two walks.  Before the sums, as it asks for samples. */
-static int list_nodes(const struct tally_settled *settled, uint32_t row_count, bool starts,
-		      uint32_t *open, struct tally_row_nodes *ret)
+/* A row counts once what is below its outermost node on each path. */
+static int sum_children(const struct tally_settled *settled, struct tally_rows *rows)
 {
 	const struct tally_settled_node *nodes = settled->nodes;
-	uint32_t total = 0;
+	uint32_t *open = calloc((size_t)rows->count + 1, sizeof(*open));
 
-	ret->first = calloc((size_t)row_count + 2, sizeof(*ret->first));
-	if (!ret->first)
+	if (!open)
 		return -ENOMEM;
-	if (starts)
-		memset(open, 0, row_count * sizeof(*open));
 	for (uint32_t i = 1; i < settled->count; i++)
-		if (starts_here(&nodes[i], i, starts, open)) {
-			ret->first[nodes[i].row + 2]++;
-			total++;
-		}
-	for (uint32_t row = 2; row < row_count + 2; row++)
-		ret->first[row] += ret->first[row - 1];
-	ret->list = malloc(((size_t)total + 1) * sizeof(*ret->list));
-	if (!ret->list)
-		return -ENOMEM;
-	if (starts)
-		memset(open, 0, row_count * sizeof(*open));
-	for (uint32_t i = 1; i < settled->count; i++)
-		if (starts_here(&nodes[i], i, starts, open))
-			ret->list[ret->first[nodes[i].row + 1]++] = i;
+		if (nodes[i].row != TALLY_NO_ROW && starts_here(&nodes[i], i, &open[nodes[i].row]))
+			rows->list[nodes[i].row].children += nodes[i].total;
+	free(open);
 	return 0;
+}
+
+/* Numbers those rows that have trees; all others are alike. */
+static uint32_t number_rows(const struct tally_rows_plan *plan,
+			    const struct tally_contexts *contexts, struct tally_rows *rows)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		struct tally_row *row = &rows->list[i];
+
+		row->number = TALLY_NO_ROW;
+		if (!rows_is_small(plan->tree_least, row,
+				   plan->sums[contexts->list[row->context].event].total))
+			row->number = count++;
+	}
+	return count;
+}
+
+/* The nodes then tell their rows' numbers, TALLY_NO_ROW for rows without trees. */
+static void renumber_nodes(struct tally_settled *settled, const struct tally_rows *rows)
+{
+	for (uint32_t i = 1; i < settled->count; i++)
+		if (settled->nodes[i].row != TALLY_NO_ROW)
+			settled->nodes[i].row = rows->list[settled->nodes[i].row].number;
+}
+
+/* Lists nodes by row with a counting sort, two walks. */
+static int list_nodes(const struct tally_settled *settled, uint32_t row_count, bool starts,
+		      struct tally_row_nodes *ret)
+{
+	const struct tally_settled_node *nodes = settled->nodes;
+	uint32_t *open = calloc((size_t)row_count + 1, sizeof(*open));
+	uint32_t *first = ret->first = calloc((size_t)row_count + 2, sizeof(*first));
+
+	for (unsigned walk = 0; open && first && walk < 2; walk++) {
+		for (uint32_t i = 1; i < settled->count; i++) {
+			uint32_t row = nodes[i].row;
+
+			if (row == TALLY_NO_ROW ||
+			    !(starts ? starts_here(&nodes[i], i, &open[row]) : nodes[i].ends))
+				continue;
+			if (walk)
+				ret->list[first[row + 1]++] = i;
+			else
+				first[row + 2]++;
+		}
+		if (walk)
+			break;
+		for (uint32_t row = 2; row < row_count + 2; row++)
+			first[row] += first[row - 1];
+		ret->list = malloc(((size_t)first[row_count + 1] + 1) * sizeof(*ret->list));
+		if (!ret->list)
+			break;
+		memset(open, 0, row_count * sizeof(*open));
+	}
+	free(open);
+	return ret->list ? 0 : -ENOMEM;
 }
 
 int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,
 			 struct tally_row_nodes *ret)
 {
-	return list_nodes(settled, row_count, false, NULL, ret);
+	return list_nodes(settled, row_count, false, ret);
 }
 
-/* A row counts once what is below its outermost node on each path. */
-static void sum_children(const struct tally_settled *settled, struct tally_rows *rows,
-			 uint32_t *open)
+static int list_all(const struct tally_rows_plan *plan, struct tally_settled *settled,
+		    const struct tally_contexts *contexts, struct tally_rows *rows)
 {
-	const struct tally_settled_node *nodes = settled->nodes;
+	uint32_t count = number_rows(plan, contexts, rows);
+	int result;
 
-	for (uint32_t i = 1; i < settled->count; i++)
-		if (starts_here(&nodes[i], i, true, open))
-			rows->list[nodes[i].row].children += nodes[i].total;
+	renumber_nodes(settled, rows);
+	result = list_nodes(settled, count, false, &rows->ends);
+	if (!result && plan->children)
+		result = list_nodes(settled, count, true, &rows->starts);
+	return result;
 }
 
 int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
@@ -171,32 +242,22 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 		    struct tally_rows *ret)
 {
 	struct tally_rows rows = {0};
-	uint32_t *open = NULL;
 	int result = assign_rows(plan, settled, places, &rows);
 
-	if (!result) {
-		open = calloc((size_t)rows.count + 1, sizeof(*open));
-		if (!open)
-			result = -ENOMEM;
-	}
-	if (!result && plan->trees)
-		result = tally_rows_list_ends(settled, rows.count, &rows.ends);
-	if (!result && plan->trees && plan->children)
-		result = list_nodes(settled, rows.count, true, open, &rows.starts);
-	if (!result) {
-		tally_settled_sum(settled);
-		if (plan->children) {
-			memset(open, 0, rows.count * sizeof(*open));
-			sum_children(settled, &rows, open);
-		} else {
-			for (uint32_t i = 0; i < rows.count; i++)
-				rows.list[i].children = rows.list[i].self;
-		}
-	}
-	/* Ordering is what takes most room. */
-	free(open);
 	free(rows.slots);
 	rows.slots = NULL;
+	if (!result && plan->children) {
+		tally_settled_sum(settled);
+		result = sum_children(settled, &rows);
+	} else if (!result) {
+		if (plan->trees)
+			tally_settled_sum(settled);
+		for (uint32_t i = 0; i < rows.count; i++)
+			rows.list[i].children = rows.list[i].self;
+	}
+	if (!result && plan->trees)
+		result = list_all(plan, settled, contexts, &rows);
+	/* Ordering is what takes most room. */
 	if (!plan->trees)
 		tally_settled_done(settled);
 	if (!result)

@@ -13,7 +13,7 @@ struct tally_row {
 	uint32_t context;
 	uint32_t key; /* with the symbol key: a place's frame; with dso only: dso + 1; else 0 */
 	uint64_t self, children, samples;
-	uint32_t number; /* in order of arrival: nodes tell it */
+	uint32_t number; /* of rows that have trees: nodes tell it; TALLY_NO_ROW: it has none */
 };
 
 /* Nodes by row, in preorder: those of row number n are list[first[n]..first[n + 1]). */
@@ -23,8 +23,8 @@ struct tally_row_nodes {
 
 struct tally_rows {
 	struct tally_row *list; /* by event, then as reports list them; by number until made */
-	uint32_t *slots;        /* number + 1; 0: free; NULL once made */
-	uint32_t count, room, slot_room;
+	uint32_t *slots;        /* index + 1; 0: free; NULL once made */
+	uint32_t count, room, slot_count, slot_room;
 	uint32_t *event_first; /* by event and one beyond: index in the list */
 	/* With children: the outermost nodes of each row on each path. */
 	struct tally_row_nodes starts;
@@ -33,10 +33,18 @@ struct tally_rows {
 
 struct tally_rows_plan {
 	struct tally_key_set keys;
-	bool children; /* rows count what is below them */
-	bool trees;    /* make node lists */
+	bool children;                       /* rows count what is below them */
+	bool trees;                          /* make node lists of rows that are large enough */
+	double tree_least;                   /* % of the event's total */
+	const struct tally_gather_sum *sums; /* by event */
 	uint32_t event_count;
 };
+
+/* Whether a row is below that share of its event's total. */
+static inline bool rows_is_small(double least, const struct tally_row *row, uint64_t total)
+{
+	return least > 0 && 100.0 * (double)row->children < least * (double)total;
+}
 
 /* The key of a place's row. */
 static inline uint32_t rows_key(const struct tally_key_set *keys, const struct tally_places *places,
@@ -50,8 +58,8 @@ static inline uint32_t rows_key(const struct tally_key_set *keys, const struct t
 int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
 		    const struct tally_contexts *contexts, struct tally_places *places,
 		    struct tally_rows *ret);
-/* Lists the nodes where samples end by their rows, whose numbers are below `row_count`.  Before the
- * tree is summed, as it asks for samples.  0 or -ENOMEM. */
+/* Lists the nodes where samples end by their rows, whose numbers are below `row_count`.  0 or
+ * -ENOMEM. */
 int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,
 			 struct tally_row_nodes *ret);
 void tally_rows_done(struct tally_rows *rows);

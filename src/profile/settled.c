@@ -45,7 +45,8 @@ int tally_settled_make(struct tally_calls *calls, struct tally_settled *ret)
 		    .parent = place[from[i].parent],
 		    .frame = from[i].frame,
 		    .row = TALLY_NO_ROW,
-		    .size = size[i],
+		    .size = size[i] & INT32_MAX,
+		    .ends = calls->sums[i].samples > 0,
 		    .self = calls->sums[i].self,
 		    .samples = calls->sums[i].samples,
 		};

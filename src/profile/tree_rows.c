@@ -37,11 +37,8 @@ static void number_rows(struct tally_profile *profile, struct tally_tree_rows *c
 	for (uint32_t event = 0; event < profile->event_count; event++)
 		for (uint32_t i = rows->event_first[event]; i < rows->event_first[event + 1]; i++)
 			rows->list[i].number = profile_row_is_small(profile, event, &rows->list[i])
-						   ? UINT32_MAX
+						   ? TALLY_NO_ROW
 						   : chosen->count++;
-	for (uint32_t i = 0; i < rows->count; i++)
-		if (rows->list[i].number == UINT32_MAX)
-			rows->list[i].number = chosen->count;
 }
 
 /* Marks the frames whose keys are those of chosen rows: by `keys`, a bit each. */
@@ -120,17 +117,17 @@ static int assign_rows(struct tally_profile *profile, const struct tally_tree_ro
 			context = node->frame = contexts[node->frame];
 			continue;
 		}
-		node->frame = tally_places_find(&profile->places, node->frame);
+		node->frame = places_find(&profile->places, node->frame);
 		if (!node->frame)
 			return -ENOMEM;
-		if (!node->samples)
+		if (!node->ends)
 			continue;
 		row = *slot_of(chosen, &profile->rows, context,
 			       rows_key(&profile->keys, &profile->places, node->frame));
 		if (row)
 			node->row = profile->rows.list[row - 1].number;
 		else /* the same place in another context, whose row is small */
-			node->samples = 0;
+			node->ends = 0;
 	}
 	return 0;
 }
@@ -157,7 +154,7 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 		result = assign_rows(profile, chosen, contexts);
 	if (!result)
 		result =
-		    tally_rows_list_ends(&profile->settled, chosen->count + 1, &profile->rows.ends);
+		    tally_rows_list_ends(&profile->settled, chosen->count, &profile->rows.ends);
 	if (!result)
 		tally_settled_sum(&profile->settled);
 	free(contexts);

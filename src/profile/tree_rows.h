@@ -19,7 +19,7 @@ struct tally_tree_rows {
 	uint64_t *frames; /* a bit each: its place is that of a chosen row, in some context */
 	uint64_t *spots;  /* bits by hashes of addresses: some with it led there; NULL: not known */
 	uint32_t frame_count;
-	uint32_t count;  /* chosen rows have the numbers below, all others this one */
+	uint32_t count;  /* chosen rows have the numbers below */
 	uint32_t *slots; /* index in the list of rows + 1, by context and key; 0: free */
 	uint32_t slot_room;
 };

@@ -1,0 +1,292 @@
+#include "output/report_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "output/cell.h"
+
+#define LAST_LEAST   16 /* columns that the last column keeps however narrow the terminal is */
+#define NUMBER_WIDTH 8  /* of percentages; of counts 12: perf's */
+#define COUNT_WIDTH  12
+#define TASK_WIDTH   7 /* a pid's digits */
+
+static void add_column(struct report_columns *columns, struct report_column column)
+{
+	column.width = strlen(column.title);
+	if (column.kind == COLUMN_CHILDREN || column.kind == COLUMN_SELF)
+		column.width = NUMBER_WIDTH;
+	if (column.kind == COLUMN_SAMPLES || column.kind == COLUMN_PERIOD)
+		column.width = COUNT_WIDTH;
+	columns->list[columns->count++] = column;
+}
+
+void tally_report_columns_choose(struct report_columns *columns,
+				 const struct tally_profile *profile, uint64_t total,
+				 const struct tally_report_options *options)
+{
+	static const char *const titles[] = {
+	    [TALLY_KEY_COMM] = "Command",        [TALLY_KEY_DSO] = "Shared Object",
+	    [TALLY_KEY_SYMBOL] = "Symbol",       [TALLY_KEY_PID] = "    Pid:Command",
+	    [TALLY_KEY_TID] = "    Tid:Command", [TALLY_KEY_CPU] = "CPU",
+	};
+	size_t count;
+	const enum tally_key *keys = tally_profile_keys(profile, &count);
+	bool children = tally_profile_has_children(profile);
+
+	*columns = (struct report_columns){.options = options, .total = total};
+	if (children)
+		add_column(columns, (struct report_column){COLUMN_CHILDREN, .title = "Children",
+							   .right = true});
+	add_column(columns,
+		   (struct report_column){COLUMN_SELF, .title = children ? "Self" : "Overhead",
+					  .right = true});
+	if (columns->options->show_samples)
+		add_column(columns, (struct report_column){COLUMN_SAMPLES, .title = "Samples",
+							   .right = true});
+	if (columns->options->show_total_period)
+		add_column(columns,
+			   (struct report_column){COLUMN_PERIOD, .title = "Period", .right = true});
+	for (size_t i = 0; i < count; i++)
+		add_column(columns, (struct report_column){COLUMN_KEY, .key = keys[i],
+							   .title = titles[keys[i]],
+							   .right = keys[i] == TALLY_KEY_CPU});
+}
+
+static void put_task(struct tally_buf *to, uint32_t number, const char *comm)
+{
+	size_t before = to->size, digits;
+
+	tally_cell_u64(to, number);
+	digits = to->size - before;
+	if (digits < TASK_WIDTH) { /* right-aligned in front of its name */
+		to->size = before;
+		tally_cell_spaces(to, TASK_WIDTH - digits);
+		tally_cell_u64(to, number);
+	}
+	tally_buf_byte(to, ':');
+	tally_cell_name(to, comm);
+}
+
+static void put_key(struct tally_buf *to, enum tally_key key, const struct tally_profile_row *row)
+{
+	switch (key) {
+	case TALLY_KEY_COMM:
+		tally_cell_name(to, row->comm);
+		break;
+	case TALLY_KEY_DSO:
+		tally_cell_name(to, row->frame.image_name);
+		break;
+	case TALLY_KEY_SYMBOL:
+		tally_cell_symbol(to, &row->frame);
+		break;
+	case TALLY_KEY_PID:
+		put_task(to, row->pid, row->comm);
+		break;
+	case TALLY_KEY_TID:
+		put_task(to, row->tid, row->comm);
+		break;
+	case TALLY_KEY_CPU:
+		if (row->cpu == UINT32_MAX) /* the samples do not tell */
+			tally_buf_byte(to, '-');
+		else
+			tally_cell_padded(to, row->cpu, 3);
+		break;
+	}
+}
+
+static struct report_cell_source source_of(const struct report_column *column,
+					   const struct tally_profile_row *row)
+{
+	switch (column->kind) {
+	case COLUMN_CHILDREN:
+		return (struct report_cell_source){.number = row->children};
+	case COLUMN_SAMPLES:
+		return (struct report_cell_source){.number = row->samples};
+	case COLUMN_SELF:
+	case COLUMN_PERIOD:
+		return (struct report_cell_source){.number = row->self};
+	case COLUMN_KEY:
+		break;
+	}
+	switch (column->key) {
+	case TALLY_KEY_COMM:
+		return (struct report_cell_source){.name = row->comm};
+	case TALLY_KEY_DSO:
+		return (struct report_cell_source){.name = row->frame.image_name};
+	case TALLY_KEY_SYMBOL:
+		return (struct report_cell_source){
+		    .name = row->frame.symbol,
+		    .number = row->frame.symbol ? (uint8_t)row->frame.level : row->frame.place};
+	case TALLY_KEY_PID:
+		return (struct report_cell_source){.name = row->comm, .number = row->pid};
+	case TALLY_KEY_TID:
+		return (struct report_cell_source){.name = row->comm, .number = row->tid};
+	case TALLY_KEY_CPU:
+		break;
+	}
+	return (struct report_cell_source){.number = row->cpu};
+}
+
+/* The column's text becomes that of the row's cell; true when it was already. */
+static bool make_cell(const struct report_columns *columns, struct report_column *column,
+		      const struct tally_profile_row *row)
+{
+	struct report_cell_source source = source_of(column, row);
+	/* Without a symbol the level of equal places may differ. */
+	bool may_same = column->key != TALLY_KEY_SYMBOL || source.name;
+
+	if (column->made && may_same && source.name == column->source.name &&
+	    source.number == column->source.number)
+		return true;
+	tally_buf_clear(&column->text);
+	switch (column->kind) {
+	case COLUMN_CHILDREN:
+		tally_cell_percent(&column->text, tally_cell_share(row->children, columns->total));
+		break;
+	case COLUMN_SELF:
+		tally_cell_percent(&column->text, tally_cell_share(row->self, columns->total));
+		break;
+	case COLUMN_SAMPLES:
+		tally_cell_u64(&column->text, row->samples);
+		break;
+	case COLUMN_PERIOD:
+		tally_cell_u64(&column->text, row->self);
+		break;
+	case COLUMN_KEY:
+		put_key(&column->text, column->key, row);
+		break;
+	}
+	column->columns = tally_cell_columns((char *)column->text.data, column->text.size);
+	column->source = source;
+	column->made = true;
+	return false;
+}
+
+int tally_report_columns_hold(struct report_columns *columns, const struct tally_profile_row *row)
+{
+	for (size_t k = 0; k < columns->count; k++) {
+		struct report_column *column = &columns->list[k];
+
+		/* A place without a name is 22 columns wide: "[.] 0x" and 16 digits. */
+		if (column->kind == COLUMN_KEY && column->key == TALLY_KEY_SYMBOL &&
+		    !row->frame.symbol && column->width >= 22)
+			continue;
+		if (make_cell(columns, column, row))
+			continue;
+		if (column->text.failed)
+			return column->text.failed;
+		if (column->columns > column->width)
+			column->width = column->columns;
+	}
+	return 0;
+}
+
+void tally_report_columns_copy(struct report_columns *columns, const struct report_columns *from)
+{
+	*columns = *from;
+	for (size_t k = 0; k < columns->count; k++) {
+		columns->list[k].text = (struct tally_buf){0};
+		columns->list[k].made = false;
+	}
+}
+
+void tally_report_columns_done(struct report_columns *columns)
+{
+	for (size_t k = 0; k < columns->count; k++)
+		tally_buf_done(&columns->list[k].text);
+}
+
+/* The last column gives way to a narrow terminal: what is too long is cut there. */
+void tally_report_columns_fit(struct report_columns *columns)
+{
+	struct report_column *last = &columns->list[columns->count - 1];
+	size_t used = 0, room;
+
+	if (!columns->options->width || last->kind != COLUMN_KEY)
+		return;
+	for (size_t i = 0; i < columns->count; i++)
+		used += 2 + (i + 1 < columns->count ? columns->list[i].width : 0);
+	room = columns->options->width > used ? columns->options->width - used : 0;
+	if (room < LAST_LEAST)
+		room = LAST_LEAST;
+	if (last->width > room)
+		last->width = room;
+}
+
+/* The share decides the colour. */
+static void put_cell(const struct report_columns *columns, struct tally_buf *to, size_t index,
+		     uint64_t hundredths)
+{
+	const struct report_column *column = &columns->list[index];
+	const char *text = (const char *)column->text.data;
+	size_t pad = column->columns < column->width ? column->width - column->columns : 0;
+	bool last = index + 1 == columns->count, tinted = false;
+
+	tally_cell_spaces(to, 2 + (column->right ? pad : 0));
+	if (column->kind == COLUMN_CHILDREN || column->kind == COLUMN_SELF)
+		tinted = tally_cell_tint(to, hundredths, columns->options->colour);
+	if (column->columns > column->width) {
+		tally_buf_add(to, text, tally_cell_cut(text, column->text.size, column->width - 3));
+		tally_buf_add(to, "...", 3);
+	} else {
+		tally_buf_add(to, text, column->text.size);
+	}
+	tally_cell_plain(to, tinted);
+	if (!column->right && !last)
+		tally_cell_spaces(to, pad);
+}
+
+int tally_report_columns_row(struct report_columns *columns, const struct tally_profile_row *row,
+			     struct tally_buf *to)
+{
+	const char *separator = columns->options->separator;
+
+	for (size_t k = 0; k < columns->count; k++) {
+		struct report_column *column = &columns->list[k];
+		uint64_t part = column->kind == COLUMN_CHILDREN ? row->children : row->self;
+
+		make_cell(columns, column, row);
+		if (column->text.failed)
+			return column->text.failed;
+		if (!separator) {
+			put_cell(columns, to, k,
+				 columns->options->colour ? tally_cell_share(part, columns->total)
+							  : 0);
+			continue;
+		}
+		if (k)
+			tally_buf_text(to, separator);
+		tally_buf_add(to, column->text.data, column->text.size);
+	}
+	tally_buf_byte(to, '\n');
+	return 0;
+}
+
+void tally_report_columns_titles(const struct report_columns *columns, struct tally_buf *to)
+{
+	const char *separator = columns->options->separator;
+
+	tally_buf_byte(to, '#');
+	for (size_t k = 0; k < columns->count; k++) {
+		const struct report_column *column = &columns->list[k];
+		size_t length = strlen(column->title), pad = column->width - length;
+
+		tally_buf_text(to, !k ? " " : separator ? separator : "  ");
+		if (column->width < length || separator)
+			pad = 0;
+		if (column->right)
+			tally_cell_spaces(to, pad);
+		tally_buf_text(to, column->title);
+		if (!column->right && k + 1 < columns->count)
+			tally_cell_spaces(to, pad);
+	}
+	tally_buf_byte(to, '\n');
+	if (separator)
+		return;
+	tally_buf_byte(to, '#');
+	for (size_t k = 0; k < columns->count; k++) {
+		tally_buf_text(to, k ? "  " : " ");
+		for (size_t i = 0; i < columns->list[k].width; i++)
+			tally_buf_byte(to, '.');
+	}
+	tally_buf_text(to, "\n#\n");
+}
