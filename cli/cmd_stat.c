@@ -230,6 +230,8 @@ static int complete(struct stat_ask *ask)
 	int status = choose_targets(ask);
 
 	if (!status)
+		status = stat_metrics_find(ask);
+	if (!status)
 		status = stat_events_complete(ask);
 	if (!status) {
 		widen_target(ask);
@@ -244,7 +246,7 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
 					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
-	const struct cli_usage usage = {
+	static const struct cli_usage usage = {
 	    .command = "stat",
 	    .forms = forms,
 	    .about = "Counts events while a command runs, of what already runs, or of the whole "
@@ -255,6 +257,15 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names", ask, .call = take_event},
 	    {CLI_CALL, 0, "filter", "FILTER", "of the tracepoint before: \"prev_pid == 0\"", ask,
 	     .call = take_filter},
+	    {CLI_LIST, 'M', "metrics", "METRIC", "metrics or their groups, of the CPU's tables",
+	     &ask->metric_names},
+	    {CLI_FLAG, 0, "metric-no-group", NULL, "the events of metrics stand alone",
+	     &ask->metric_no_group},
+	    {CLI_FLAG, 0, "metric-no-merge", NULL, "metrics share no events",
+	     &ask->metric_no_merge},
+	    {CLI_FLAG, 0, "metric-no-threshold", NULL,
+	     "do not count what only says whether a metric is worth a look",
+	     &ask->metric_no_threshold},
 	    {CLI_COUNT, 'd', "detailed", NULL,
 	     "caches too; -dd: TLBs and instruction caches, -ddd: prefetches", &ask->detailed},
 	    {CLI_FLAG, 'T', "transaction", NULL, "transactional memory", &ask->transaction},
@@ -354,6 +365,8 @@ int cmd_stat(int argc, char **argv)
 	cli_list_done(&ask.tids);
 	cli_list_done(&ask.cgroups);
 	cli_list_done(&ask.each_cgroup);
+	cli_list_done(&ask.metric_names);
+	tally_metrics_free(ask.metrics);
 	free(ask.filters);
 	free(ask.pid_numbers);
 	free(ask.tid_numbers);

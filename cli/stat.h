@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <tally/counter.h>
 #include <tally/event.h>
+#include <tally/metric.h>
 #include <tally/stat.h>
 #include <tally/stat_text.h>
 #include "options.h"
@@ -30,6 +31,9 @@ struct stat_ask {
 	size_t filter_count;
 	unsigned detailed;
 	bool null_run, transaction, group, all_user, all_kernel, no_scale, no_merge;
+	struct cli_list metric_names;
+	struct tally_metrics *metrics; /* NULL: none */
+	bool metric_no_group, metric_no_merge, metric_no_threshold;
 	/* Where. */
 	struct cli_list pids, tids;
 	pid_t *pid_numbers, *tid_numbers;
@@ -77,6 +81,15 @@ static inline bool stat_counts_command(const struct stat_ask *ask)
  * said why not. */
 int stat_events_complete(struct stat_ask *ask);
 
+/* --- stat_metrics.c --- */
+
+/* Finds the metrics and adds the events that they need.  0, or an exit status after having said why
+ * not. */
+int stat_metrics_find(struct stat_ask *ask);
+struct stat_count;
+/* Puts the metrics into the model's options.  0, or CLI_FAILED: out of memory. */
+int stat_metrics_put(struct stat_count *count, struct tally_stat_options *options);
+
 /* --- stat_count.c: a set of counters with the model of its counts --- */
 
 struct stat_count {
@@ -93,6 +106,8 @@ struct stat_count {
 	struct tally_count *counts; /* [event][place] as the model wants them: by cgroup */
 	const char **cgroups;
 	size_t cgroup_count;
+	struct tally_stat_metric *metrics;
+	size_t metric_count; /* for each cgroup */
 };
 
 /* Opens the counters for a run.  0, or an exit status after having said why not. */

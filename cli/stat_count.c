@@ -176,6 +176,8 @@ static int make_model(struct stat_count *count)
 	options.event_count = count->event_count;
 	options.places = count->places;
 	options.place_count = count->place_count;
+	if (stat_metrics_put(count, &options))
+		return CLI_FAILED;
 	if (tally_stat_new(&options, &count->stat, &error))
 		return cli_say_error("stat", &error);
 	return CLI_OK;
@@ -295,6 +297,7 @@ void stat_count_done(struct stat_count *count)
 	free(count->read);
 	free(count->counts);
 	free(count->cgroups);
+	free(count->metrics);
 	*count = (struct stat_count){0};
 }
 

@@ -59,7 +59,7 @@ struct tally_stat_event {
 /* A number that is computed from counts, beside the event that it is shown with. */
 struct tally_stat_metric {
 	const char *name, *unit; /* unit NULL or "": a plain number */
-	size_t event;            /* index */
+	size_t event;            /* index; one that is not there: it is not shown */
 };
 
 struct tally_stat_options {
@@ -73,10 +73,11 @@ struct tally_stat_options {
 	bool unscaled; /* values as they were counted, however long they ran (--no-scale) */
 	const struct tally_stat_metric *metrics;
 	size_t metric_count;
-	/* The metric's value when the events counted `values` (by event, scaled for the time that
-	 * they ran but not by their unit's scale; NAN: not counted), in a time of `elapsed` ns.
-	 * NAN when it cannot be told. */
-	double (*metric_value)(void *context, size_t metric, const double *values, double elapsed);
+	/* The metric's value when the events counted `values`: by event, scaled for the time that
+	 * they ran but not by their unit's scale; NAN: not counted.  NAN when it cannot be told;
+	 * *ret_notable: it is worth a look. */
+	double (*metric_value)(void *context, size_t metric, const double *values,
+			       bool *ret_notable);
 	void *metric_context;
 };
 

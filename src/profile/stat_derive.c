@@ -376,9 +376,11 @@ static void derive_metrics(struct derive *derive, size_t event)
 		const struct tally_stat_metric *metric = &options->metrics[i];
 		bool with_unit = metric->unit && *metric->unit, first = !derive->count;
 		struct tally_stat_derived *to;
+		bool notable = false;
 		double result;
 
-		if (metric->event != event)
+		if (metric->event >= options->event_count ||
+		    derive->stat->into[metric->event] != event)
 			continue;
 		for (size_t j = 0; j < options->event_count && !made; j++) {
 			struct tally_stat_value value;
@@ -391,11 +393,12 @@ static void derive_metrics(struct derive *derive, size_t event)
 					: (double)NAN;
 		}
 		made = true;
-		result = options->metric_value(options->metric_context, i, values,
-					       tally_stat_duration(derive->stat).elapsed);
+		result = options->metric_value(options->metric_context, i, values, &notable);
 		to = put(derive, !isnan(result), result, with_unit ? 1 : 2, "", metric->name);
 		to->of_unit = with_unit ? metric->unit : NULL;
 		to->metric = true;
+		if (notable)
+			to->grade = TALLY_STAT_BAD;
 		to->next_line = !first;
 	}
 }

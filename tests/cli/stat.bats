@@ -113,6 +113,25 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ "$(json "it['events'][0]['counts'][0]['value'] > 0 and it['elapsed']['ns'] > 0" <out)" = True ]
 }
 
+@test "metrics of the CPU's tables, beside their events and alone" {
+	mkdir -p tables/x86/toy
+	printf 'Family-model,Version,Filename,EventType\nGenuineIntel-6-1,v1,toy,core\n' >tables/x86/mapfile.csv
+	cat >tables/x86/toy/metrics.json <<-END
+		[{"MetricName": "twice", "MetricExpr": "faults * 2", "MetricGroup": "Toy"},
+		 {"MetricName": "share", "MetricExpr": "faults / (faults + faults)", "MetricGroup": "Toy", "ScaleUnit": "100%"}]
+	END
+	export TALLY_EVENTS=$PWD/tables PERF_CPUID=GenuineIntel-6-1-1
+	"$TALLY" stat --json -M Toy true 2>out
+	[ "$(json "[e['event'] for e in it['events']]" <out)" = "['faults']" ]
+	[ "$(json "[d['value'] / c['value'] for e in it['events'] for c in e['counts'] for d in c['derived'] if d['name'] == 'twice']" <out)" = "[2.0]" ]
+	[ "$(json "[(d['value'], d['unit']) for d in it['events'][0]['counts'][0]['derived'] if d['name'] == 'share']" <out)" = "[(50, '%')]" ]
+	run "$TALLY" stat --metric-only -x, -M twice true
+	[[ $output =~ ^twice,$'\n'[0-9]+.00,$ ]]
+	run "$TALLY" stat -M twoce true
+	[ "$status" = 1 ]
+	[[ $output = *twice* ]]
+}
+
 @test "intervals add up to the summary" {
 	"$TALLY" stat -x, -I 50 --summary -e page-faults sh -c 'for i in 1 2 3 4; do sleep 0.05; ls / >/dev/null; done' 2>out
 	[ "$(grep -c page-faults out)" -gt 3 ]
