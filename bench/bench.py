@@ -71,6 +71,9 @@ SCRIPTS = [
     ("script", "sched", ""),
     ("script -F ip,sym", "sched", "-F ip,sym"),
     ("script", "make_all", ""),
+    # A filter that keeps all: the cost of asking it.
+    ("script --dlfilter", "cxx_fp", "--dlfilter {dir}/keep.so"),
+    ("script --dlfilter", "node_deep", "--dlfilter {dir}/keep.so"),
     ("evlist", "cxx_fp", None),
 ]
 
@@ -269,6 +272,13 @@ def copy_seconds(path, times):
     return best
 
 
+def make_filter(folder):
+    """keep.so: asked twice about each sample, keeps it."""
+    source, out = (os.path.join(TOP, "tests/agree/dlfilter/probe.c"), os.path.join(folder, "keep.so"))
+    return subprocess.run(["cc", "-O2", "-w", "-fPIC", "-shared", "-I", os.path.join(TOP, "include"), "-DQUIET",
+                           "-DEARLY=0", "-DLATE=0", "-o", out, source], check=False).returncode == 0
+
+
 def same_text(one, other):
     return subprocess.run(["cmp", "-s", one, other], check=False).returncode == 0
 
@@ -281,7 +291,10 @@ def bench_scripts(args, folder, log):
         if not path:
             print(f"{name:26} {recording:18} skipped: its program is not installed")
             continue
-        command = ["evlist"] if options is None else ["script", *options.split()]
+        if "keep.so" in (options or "") and not make_filter(folder):
+            print(f"{name:26} {recording:18} skipped: no compiler for the filter")
+            continue
+        command = ["evlist"] if options is None else ["script", *options.format(dir=folder).split()]
         subject = f"{recording.split('_')[0]} {os.path.getsize(path) / 1e6:.0f} MB"
         perf, tally = (["perf", *command, "-i", path], [args.tally, *command, "-i", path])
         texts = [os.path.join(folder, f"text-{who}") for who in ("perf", "tally")]
