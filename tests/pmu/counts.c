@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <tally/counter.h>
 #include <tally/kernel.h>
+#include <tally/region.h>
 #include <unistd.h>
 #include "loop.h"
 #include "tap.h"
@@ -257,6 +258,48 @@ static void test_refresh(void)
 	close(fd);
 }
 
+/* Regions of known work, by reads that need no system call, and by read(2): the same counts. */
+static void test_regions(bool no_rdpmc)
+{
+	struct tally_event_list list = {0};
+	struct tally_regions_options options = {
+	    .size = sizeof(options), .events = &list, .no_rdpmc = no_rdpmc};
+	struct tally_regions *regions;
+	struct tally_region_result result;
+	struct tally_count small[1], large[1];
+	struct tally_error error = {0};
+	int few, many, failed;
+
+	failed =
+	    tally_event_list_parse("armv8_pmuv3/inst_retired,rdpmc=1/u", &plain, &list, &error);
+	if (!failed)
+		failed = tally_regions_open(&options, &regions, &error);
+	if (failed) {
+		tap(false, "regions open", "%s", error.text);
+		return;
+	}
+	few = tally_region(regions, "few");
+	many = tally_region(regions, "many");
+	for (int i = 0; i < 10; i++) {
+		tally_region_begin(regions, few);
+		loop(1000);
+		tally_region_end(regions, few);
+		tally_region_begin(regions, many);
+		loop(61000); /* as many instructions to load it as 1000 takes */
+		tally_region_end(regions, many);
+	}
+	tap(tally_regions_direct(regions) == !no_rdpmc,
+	    no_rdpmc ? "regions read by read(2)" : "regions read counters from user space", "%d",
+	    tally_regions_direct(regions));
+	tally_region_result(regions, few, SIZE_MAX, &result, small, NULL);
+	tally_region_result(regions, many, SIZE_MAX, &result, large, NULL);
+	tap(exact(large) - exact(small) == 10 * 60000 * LOOP_INSTRUCTIONS && result.calls == 10,
+	    "10 regions of 60,000 rounds more are exact", "%llu, %llu",
+	    (unsigned long long)small->raw, (unsigned long long)large->raw);
+	tally_regions_close(regions);
+	tally_event_list_done(&list);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t cost = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
@@ -268,5 +311,7 @@ int main(int argc, char **argv)
 	test_pinned();
 	test_inherit();
 	test_refresh();
+	test_regions(false);
+	test_regions(true);
 	return tap_failures != 0;
 }

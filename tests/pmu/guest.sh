@@ -33,6 +33,7 @@ as_nobody() {
 }
 
 echo 2 >/proc/sys/kernel/perf_event_paranoid
+[ -e /proc/sys/kernel/perf_user_access ] && echo 1 >/proc/sys/kernel/perf_user_access
 echo "# counters of the library"
 /pmu-counts "$cost" || failed=1
 
@@ -52,6 +53,19 @@ is "instructions between samples are cycles by the cost" \
 	"$([ "$cost" = 1 ] && echo "100000 100000 " || echo "100000 $((100000 * cost)) ")"
 /tally record -q -a -e cycles -c $((1000000 * cost)) -o /tmp/all /pmu-work 10000000
 between "of all CPUs, the user and the kernel" "$(samples /tmp/all cycles)" 20 60
+
+echo "# tally stat"
+/tally stat -x, -o /tmp/stat -e instructions:u,cycles:u,instructions:k /pmu-work 10000000
+between "instructions of the user" "$(grep instructions:u /tmp/stat | cut -d, -f1)" 20000000 20100000
+per_cycle=$(grep instructions:u /tmp/stat | cut -d, -f6)
+is "instructions a cycle" "$per_cycle" "$([ "$cost" = 1 ] && echo 1.00 || echo 0.12)"
+between "the kernel's own are apart" "$(grep instructions:k /tmp/stat | cut -d, -f1)" 10000 5000000
+/tally stat -x, -o /tmp/stat -e cycles:u -a sleep 0.1
+is "all CPUs are counted" "$(cut -d, -f3 /tmp/stat | tail -n 1)" cycles:u
+/tally stat -o /tmp/stat -e instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u /pmu-work 100000000
+is "scaled counts show their share" "$(grep -c 'instructions:u.*%)' /tmp/stat)" 8
+/tally stat --json -o /tmp/stat -e instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u /pmu-work 100000000
+is "and in JSON" "$(grep -o '"quality":"scaled"' /tmp/stat | wc -l)" 8
 
 echo "# an ordinary user"
 case $(as_nobody '/tally record -o /tmp/none -e cycles:u /pmu-work 1000') in
