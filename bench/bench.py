@@ -123,6 +123,16 @@ NAMES = [
 NAMES_TIMES = 20  # runs of a command that takes some ms
 
 
+# What the regions of a program count; groups are read at once.
+REGIONS = [
+    ("one event", "task-clock"),
+    ("a group of two", "{task-clock,page-faults}"),
+    ("a group of eight", "{task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults,"
+                         "cpu-clock,dummy}"),
+    ("a PMU's", "{cycles,instructions}"),
+]
+
+
 class Usage:
     """What one run of a command took."""
 
@@ -401,6 +411,23 @@ def bench_names(args, folder, log):
         os.environ.pop(word)
 
 
+def bench_regions(args, _folder, log):
+    """Regions of a program that counts itself: what they cost beyond the kernel's two reads."""
+    for name, events in REGIONS:
+        if args.rows and args.rows not in f"regions {name}":
+            continue
+        program = os.path.join(os.path.dirname(args.tally), "bench-region-cost")
+        done = subprocess.run([program, events], capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"{'regions':26} {name:18} skipped: {done.stderr.strip()}")
+            continue
+        cost = json.loads(done.stdout)
+        direct = f", {cost['direct_ns']:.0f} ns without system calls" if "direct_ns" in cost else ""
+        print(f"{'regions':26} {name:18} {cost['region_ns']:.0f} ns a begin and end, {cost['beyond_ns']:.0f} ns beyond "
+              f"the kernel's two reads (under 100 are wanted){direct}")
+        log.write(json.dumps({"row": "regions", "events": events, **cost}) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
@@ -417,6 +444,7 @@ def main():
         bench_scripts(args, args.folder, log)
         bench_records(args, args.folder, log)
         bench_names(args, args.folder, log)
+        bench_regions(args, args.folder, log)
     return 0
 
 

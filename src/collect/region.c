@@ -58,6 +58,12 @@ static inline struct region_mark between(const uint64_t *from, const uint64_t *t
 				    to[place.times + 1] - from[place.times + 1]};
 }
 
+static inline struct region_mark less(struct region_mark from, struct region_mark part)
+{
+	return (struct region_mark){from.raw - part.raw, from.enabled - part.enabled,
+				    from.running - part.running};
+}
+
 /* What was opened inside and has no end. */
 static void drop(struct region_thread *thread)
 {
@@ -79,14 +85,14 @@ static void settle(struct region_thread *thread, const uint64_t *now)
 	for (uint32_t i = 0; i < thread->regions->events.count; i++) {
 		struct region_mark all = between(frame->began, now, thread->places[i]), own = all;
 
-		if (outermost)
-			region_add(&sum->inclusive[i], all);
-		if (frame->nested) {
-			own.raw -= frame->inside[i].raw;
-			own.enabled -= frame->inside[i].enabled;
-			own.running -= frame->inside[i].running;
-		}
+		if (frame->nested)
+			own = less(all, frame->inside[i]);
 		region_add(&sum->exclusive[i], own);
+		/* Mostly nothing: the outermost is not nested. */
+		if (!outermost)
+			region_add(&sum->beyond[i], less((struct region_mark){0}, own));
+		else if (frame->nested)
+			region_add(&sum->beyond[i], frame->inside[i]);
 		if (!outer)
 			continue;
 		if (outer->nested)

@@ -38,8 +38,9 @@ struct region_place {
 /* A region's sums in a thread. */
 struct region_sum {
 	uint64_t calls, dropped;
-	uint32_t open;                             /* how often it is open now */
-	struct region_mark *inclusive, *exclusive; /* [event] */
+	uint32_t open;                 /* how often it is open now */
+	struct region_mark *exclusive; /* [event] */
+	struct region_mark *beyond;    /* [event]: added, it is inclusive; may be below 0 */
 };
 
 struct region_thread {

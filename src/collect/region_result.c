@@ -85,7 +85,10 @@ static void add_thread(const struct region_thread *thread, int region,
 		struct tally_count count;
 
 		if (inclusive) {
-			count = to_count(thread, i, load(&sum->inclusive[i]));
+			struct region_mark all = load(&sum->exclusive[i]);
+
+			region_add(&all, load(&sum->beyond[i]));
+			count = to_count(thread, i, all);
 			tally_count_add(&inclusive[i], &count);
 		}
 		if (exclusive) {

@@ -111,7 +111,7 @@ static int make_sums(struct region_thread *thread)
 	if (!thread->sums || !thread->kept)
 		return -ENOMEM;
 	for (size_t i = 0; i < names; i++) {
-		thread->sums[i].inclusive = thread->kept + 2 * i * events;
+		thread->sums[i].beyond = thread->kept + 2 * i * events;
 		thread->sums[i].exclusive = thread->kept + (2 * i + 1) * events;
 	}
 	return 0;
@@ -167,7 +167,7 @@ static void fold(struct region_thread *into, const struct region_thread *from, s
 		into->sums[i].calls += from->sums[i].calls;
 		into->sums[i].dropped += from->sums[i].dropped;
 		for (size_t at = 0; at < events; at++) {
-			region_add(&into->sums[i].inclusive[at], from->sums[i].inclusive[at]);
+			region_add(&into->sums[i].beyond[at], from->sums[i].beyond[at]);
 			region_add(&into->sums[i].exclusive[at], from->sums[i].exclusive[at]);
 		}
 	}

@@ -21,6 +21,45 @@ need_events() {
 	[ "${samples:-0}" -ge 50 ]
 }
 
+# Runs an example that needs no PMU, into $output.
+run_example() {
+	need_events
+	run "$(dirname "$TALLY")/examples/example-$1"
+	[ "$status" -eq 0 ]
+}
+
+@test "count_printf: what it cannot count it says, and the rest it counts" {
+	run_example count_printf
+	[[ $output == *"Measuring this printf"* ]]
+	grep -qE '^(Used [0-9]+ instructions|No instructions: not (supported|permitted) here)' <<<"$output"
+	grep -qE '^Used [1-9][0-9]* ns of CPU time$' <<<"$output"
+}
+
+@test "ratios: of a PMU's group, else of one that every machine has" {
+	run_example ratios
+	grep -qE '^[0-9]+ cycles, [0-9]+ instructions: [0-9.]+ a cycle, counted [0-9]+ % of the time$|^[0-9.]+ ms of CPU time, [0-9]+ page faults: [0-9]+ a second$' <<<"$output"
+}
+
+@test "overflow: as many signals as were asked for, the last of them known" {
+	run_example overflow
+	[ "$output" = '3 overflows of 100 page faults each; then the event was disabled' ]
+}
+
+@test "relink: a program of the system call on the bottom layer" {
+	run_example relink
+	# Each sample is a header, an ip and an address; faults of the C library may be among them.
+	[[ $output =~ ^1[0-9][0-9]' samples and 0 other records in '2[0-9]{3}' bytes'$ ]]
+}
+
+@test "regions: eight threads, and their sum" {
+	run_example regions
+	[ "$(grep -cE '^fill   thread +[0-9]+ +20 times' <<<"$output")" -eq 8 ]
+	[ "$(grep -cE '^sort   thread +[0-9]+ +20 times' <<<"$output")" -eq 8 ]
+	grep -qE '^sort   all threads +160 times +[0-9.]+ ms +[0-9]+ page faults' <<<"$output"
+	sum=$(sed -nE 's/^fill   thread.* ([0-9]+) page faults.*/\1/p' <<<"$output" | awk "{sum += \$1} END {print sum}")
+	[ "$sum" = "$(sed -nE 's/^fill   all threads.* ([0-9]+) page faults.*/\1/p' <<<"$output")" ]
+}
+
 @test "samples: builds against what is installed, by pkg-config" {
 	cd "$BATS_TEST_TMPDIR"
 	command -v meson >/dev/null || skip "meson is not installed"
