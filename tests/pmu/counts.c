@@ -39,6 +39,18 @@ static struct tally_counters *open_set(const char *events, bool strict, int *ret
 	return *ret ? NULL : set;
 }
 
+/* "BEGIN,EVENT,EVENT...END"; in static memory, until the next. */
+static const char *repeated(const char *begin, const char *event, int times, const char *end)
+{
+	static char text[1024];
+	int length = snprintf(text, sizeof(text), "%s", begin);
+
+	for (int i = 0; i < times; i++)
+		length += snprintf(text + length, sizeof(text) - (size_t)length, ",%s", event);
+	snprintf(text + length, sizeof(text) - (size_t)length, "%s", end);
+	return text;
+}
+
 /* Counts of a set around that many rounds. */
 static void measure(struct tally_counters *set, uint64_t rounds, struct tally_count *counts)
 {
@@ -106,14 +118,10 @@ static void test_split(void)
 static void test_group_size(void)
 {
 	struct tally_count counts[MOST];
-	char events[512] = "{cycles:u";
 	int result, six, seven;
 	struct tally_counters *set;
 
-	for (int i = 0; i < 6; i++)
-		strcat(events, ",instructions:u");
-	strcat(events, "}");
-	set = open_set(events, true, &six);
+	set = open_set(repeated("{cycles:u", "instructions:u", 6, "}"), true, &six);
 	if (set) {
 		measure(set, 1000, counts);
 		for (int i = 2; i < 7; i++)
@@ -124,9 +132,7 @@ static void test_group_size(void)
 	tap(!six && !result && exact(&counts[1]) >= 2000,
 	    "six counters and the cycle counter are a group", "%d", result);
 	tally_counters_close(set);
-	events[strlen(events) - 1] = '\0';
-	strcat(events, ",instructions:u}");
-	set = open_set(events, true, &seven);
+	set = open_set(repeated("{cycles:u", "instructions:u", 7, "}"), true, &seven);
 	tap(seven == -EINVAL, "a group of one more is refused", "%d", seven);
 	tally_counters_close(set);
 }
@@ -134,16 +140,13 @@ static void test_group_size(void)
 static void test_multiplexing(void)
 {
 	struct tally_count counts[16];
-	char events[512] = "instructions:u";
 	const uint64_t rounds = 400000000;
 	struct tally_counters *set;
 	unsigned good = 0, scaled = 0;
 	double worst = 0;
 	int result;
 
-	for (int i = 1; i < 16; i++)
-		strcat(events, ",instructions:u");
-	set = open_set(events, true, &result);
+	set = open_set(repeated("instructions:u", "instructions:u", 15, ""), true, &result);
 	if (!set) {
 		tap(false, "16 events take turns", "%s", strerror(-result));
 		return;
@@ -168,14 +171,11 @@ static void test_multiplexing(void)
 static void test_pinned(void)
 {
 	struct tally_count counts[16];
-	char events[512] = "instructions:uD";
 	struct tally_counters *set;
 	unsigned ran = 0, failed = 0;
 	int result;
 
-	for (int i = 1; i < 16; i++)
-		strcat(events, ",instructions:uD");
-	set = open_set(events, true, &result);
+	set = open_set(repeated("instructions:uD", "instructions:uD", 15, ""), true, &result);
 	if (!set) {
 		tap(false, "16 pinned events open", "%s", strerror(-result));
 		return;
