@@ -123,6 +123,13 @@ NAMES = [
 NAMES_TIMES = 20  # runs of a command that takes some ms
 
 
+# Commands that do next to nothing: what it takes to start.
+STARTS = [
+    ("stat true", ["stat", "true"]),
+    ("stat -x, true", ["stat", "-x,", "true"]),
+]
+STARTS_TIMES = 200
+
 # What the regions of a program count; groups are read at once.
 REGIONS = [
     ("one event", "task-clock"),
@@ -411,6 +418,30 @@ def bench_names(args, folder, log):
         os.environ.pop(word)
 
 
+def cpu_of_start(argv):
+    """CPU seconds of a command and what it ran; spawned, for a fork of this large program is dear."""
+    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
+    _, status, usage = os.wait4(os.posix_spawnp(argv[0], argv, os.environ, file_actions=quiet), 0)
+    return None if status else usage.ru_utime + usage.ru_stime
+
+
+def bench_starts(args, _folder, log):
+    for name, words in STARTS:
+        if args.rows and args.rows not in name:
+            continue
+        spent = {"perf": [], "tally": []}
+        for _ in range(STARTS_TIMES):
+            for who, tool in (("perf", "perf"), ("tally", args.tally)):
+                spent[who].append(cpu_of_start([tool, *words]))
+        if None in spent["perf"] + spent["tally"]:
+            print(f"{name:26} skipped: events cannot be counted here")
+            continue
+        perf, tally = (1e3 * sum(spent[who]) / STARTS_TIMES for who in ("perf", "tally"))
+        print(f"{name:26} {f'mean of {STARTS_TIMES}':18} perf {perf:.2f} ms of CPU, tally {tally:.2f} ms: "
+              f"1/{perf / tally:.1f} (1/5 is wanted)")
+        log.write(json.dumps({"row": name, "perf_ms": perf, "tally_ms": tally}) + "\n")
+
+
 def bench_regions(args, _folder, log):
     """Regions of a program that counts itself: what they cost beyond the kernel's two reads."""
     for name, events in REGIONS:
@@ -445,6 +476,7 @@ def main():
         bench_records(args, args.folder, log)
         bench_names(args, args.folder, log)
         bench_regions(args, args.folder, log)
+        bench_starts(args, args.folder, log)
     return 0
 
 

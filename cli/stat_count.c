@@ -367,6 +367,14 @@ static void say_hardware(const struct stat_count *count, struct tally_error *why
 		     : "no hardware counters are to be had here, as in most virtual machines");
 }
 
+static bool is_alone(const struct tally_event_list *list, size_t event)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (i != event && list->events[i].leader == list->events[event].leader)
+			return false;
+	return true;
+}
+
 void stat_count_explain(struct stat_count *count)
 {
 	const struct tally_error *hardware = NULL;
@@ -382,7 +390,14 @@ void stat_count_explain(struct stat_count *count)
 			continue;
 		}
 		find_in_set(count, i, &event, &place);
-		tally_counters_why(count->set, event, place + where, &count->whys[i]);
+		/* Of generic events that stand alone there is but one reason, which need not be
+		 * asked. */
+		if (is_hardware(&count->events[i]) && is_alone(&count->ask->events, event) &&
+		    count->counts[i * count->place_count + where].quality ==
+			TALLY_COUNT_NOT_SUPPORTED)
+			count->whys[i].code = -ENOENT;
+		else
+			tally_counters_why(count->set, event, place + where, &count->whys[i]);
 		if (is_hardware(&count->events[i]) && count->whys[i].code == -ENOENT) {
 			say_hardware(count, &count->whys[i]);
 			hardware = &count->whys[i];

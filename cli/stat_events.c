@@ -32,18 +32,18 @@ static bool has_event(const char *name)
 	return !access(path, F_OK);
 }
 
+/* All in one string: the machine's PMUs are looked at but once. */
 static int add_usual(struct stat_ask *ask)
 {
-	int status =
-	    add(ask, stat_has_cpus(ask)
-			 ? "cpu-clock,context-switches,cpu-migrations,page-faults,cycles"
-			 : "task-clock,context-switches,cpu-migrations,page-faults,cycles");
+	char text[512];
 
-	if (!status && has_event("stalled-cycles-frontend"))
-		status = add(ask, "stalled-cycles-frontend");
-	if (!status && has_event("stalled-cycles-backend"))
-		status = add(ask, "stalled-cycles-backend");
-	return status ? status : add(ask, "instructions,branches,branch-misses");
+	snprintf(text, sizeof(text),
+		 "%s,context-switches,cpu-migrations,page-faults,cycles%s%s,instructions,branches,"
+		 "branch-misses",
+		 stat_has_cpus(ask) ? "cpu-clock" : "task-clock",
+		 has_event("stalled-cycles-frontend") ? ",stalled-cycles-frontend" : "",
+		 has_event("stalled-cycles-backend") ? ",stalled-cycles-backend" : "");
+	return add(ask, text);
 }
 
 static int add_transaction(struct stat_ask *ask)

@@ -64,6 +64,11 @@ static double count_of(const struct derive *derive, enum stat_kind kind)
 	return value;
 }
 
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* --- values --- */
 
 static struct tally_stat_derived *put(struct derive *derive, bool known, double value,
@@ -124,7 +129,7 @@ static void derive_instructions(struct derive *derive, double count)
 {
 	double cycles = count_of(derive, STAT_CYCLES);
 	double stalled =
-	    fmax(count_of(derive, STAT_STALLED_FRONT), count_of(derive, STAT_STALLED_BACK));
+	    larger(count_of(derive, STAT_STALLED_FRONT), count_of(derive, STAT_STALLED_BACK));
 
 	put(derive, cycles != 0, count / cycles, 2, "", "insn per cycle");
 	if (stalled != 0 && count != 0)
@@ -180,7 +185,7 @@ static bool derive_transaction(struct derive *derive, double count)
 		put(derive, cycles != 0, 100 * (count / cycles), 2, "%", "transactional cycles");
 		return true;
 	case STAT_TX_CYCLES_CP:
-		other = fmax(count_of(derive, STAT_TX_CYCLES), count);
+		other = larger(count_of(derive, STAT_TX_CYCLES), count);
 		put(derive, cycles != 0, 100 * ((other - count) / cycles), 2, "%",
 		    "aborted cycles");
 		return true;
