@@ -19,7 +19,7 @@
 struct record {
 	struct tally_event_list events;
 	struct cli_list pids, tids, users;
-	const char *output, *cpus, *frequency, *ring;
+	const char *output, *cpus, *frequency, *ring, *call_graph;
 	bool system_wide, no_inherit, callchain, quiet;
 	uint64_t compress;
 	int64_t delay_ms;
@@ -31,34 +31,6 @@ struct record {
 };
 
 /* --- options that are more than a word --- */
-
-/* What an event asks of the recorder that it cannot do yet, in words; NULL: nothing. */
-static const char *cannot_record(const struct tally_event *event)
-{
-	static const struct {
-		uint32_t term;
-		const char *name;
-	} terms[] = {
-	    {TALLY_TERM_TIME, "time"},
-	    {TALLY_TERM_CALL_GRAPH, "call-graph"},
-	    {TALLY_TERM_STACK_SIZE, "stack-size"},
-	    {TALLY_TERM_MAX_STACK, "max-stack"},
-	    {TALLY_TERM_MAX_EVENTS, "nr"},
-	    {TALLY_TERM_INHERIT, "inherit"},
-	    {TALLY_TERM_OVERWRITE, "overwrite"},
-	    {TALLY_TERM_PERCORE, "percore"},
-	    {TALLY_TERM_AUX_OUTPUT, "aux-output"},
-	    {TALLY_TERM_AUX_SAMPLE_SIZE, "aux-sample-size"},
-	    {TALLY_TERM_DRIVER, "@driver"},
-	};
-
-	if (event->tool)
-		return "is counted by the tool itself and cannot be sampled";
-	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++)
-		if (event->terms.given & terms[i].term)
-			return terms[i].name;
-	return NULL;
-}
 
 static int take_event(void *to, const char *value, bool on, struct tally_error *error)
 {
@@ -75,19 +47,16 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 	result = tally_event_list_append(to, value, &options, error);
 	for (size_t i = before; !result && i < list->count; i++) {
 		const struct tally_event *event = &list->events[i];
-		const char *cannot = cannot_record(event);
 
 		if (event->warning)
 			cli_say("record", "%s", event->warning);
-		if (!cannot)
+		if (!event->tool)
 			continue;
 		error->code = result = -EOPNOTSUPP;
 		error->position = -1;
 		(void)snprintf(error->text, sizeof(error->text),
-			       event->tool ? "%s %s"
-					   : "%s: this version does not record the term '%s'; "
-					     "leave it out",
-			       event->name, cannot);
+			       "%s is counted by the tool itself and cannot be sampled",
+			       event->name);
 	}
 	return result;
 }
@@ -102,19 +71,16 @@ static int fail(struct tally_error *error, const char *format, const char *value
 
 static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
 {
-	if (on && !strncmp(value, "fp", 2) && (!value[2] || value[2] == ',')) {
-		*(bool *)to = true;
-		return 0;
-	}
-	if (on && (!strncmp(value, "dwarf", 5) || !strcmp(value, "lbr")))
-		return fail(error,
-			    "call graphs by '%s' are not recorded yet; use fp, with programs built "
-			    "with -fno-omit-frame-pointer",
-			    value);
-	if (on)
-		return fail(error, "'%s' is no way to take call chains; there is fp", value);
-	*(bool *)to = false;
-	return 0;
+	static const char *const ways[] = {"fp", "dwarf", "lbr", "no"};
+	size_t length = on ? strcspn(value, ",") : 0;
+
+	*(const char **)to = on ? value : NULL;
+	for (size_t i = 0; on && i < sizeof(ways) / sizeof(*ways); i++)
+		on = strlen(ways[i]) != length || strncmp(ways[i], value, length) != 0;
+	return on ? fail(error,
+			 "'%s' is no way to take call chains; there are fp, dwarf[,SIZE], lbr",
+			 value)
+		  : 0;
 }
 
 static int take_delay(void *to, const char *value, bool on, struct tally_error *error)
@@ -445,8 +411,9 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	    {CLI_U64, 'c', "count", "N", "a sample every N events, instead of a frequency",
 	     &record->period},
 	    {CLI_FLAG, 'g', NULL, NULL, "call chains, by frame pointers", &record->callchain},
-	    {CLI_CALL, 0, "call-graph", "HOW", "call chains by fp (frame pointers)",
-	     &record->callchain, .call = take_call_graph},
+	    {CLI_CALL, 0, "call-graph", "HOW",
+	     "call chains by fp (frame pointers), dwarf[,SIZE] (copies of the stack), lbr",
+	     &record->call_graph, .call = take_call_graph},
 	    {CLI_CALL, 'D', "delay", "MS",
 	     "start so many milliseconds after the command; -1: never", &record->delay_ms,
 	     .call = take_delay},
@@ -499,6 +466,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	wanted.system_wide = record->system_wide;
 	wanted.period = record->period;
 	wanted.callchain = record->callchain;
+	wanted.call_graph = record->call_graph;
 	wanted.no_inherit = record->no_inherit;
 	wanted.delay_ms = record->delay_ms;
 	wanted.compress_level = (int)record->compress;

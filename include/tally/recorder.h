@@ -41,6 +41,9 @@ struct tally_recorder_options {
 	void *notice_context;
 	bool verbose;
 	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
+	/* How call chains are taken: "fp", "dwarf" or "dwarf,SIZE" (copies of the stack), "lbr",
+	 * "no"; NULL: as `callchain` says.  Events' own terms come first. */
+	const char *call_graph;
 };
 
 struct tally_recorder_result {

@@ -148,7 +148,7 @@ static int make_helpers(struct tally_crew *crew, unsigned count)
 		struct helper *helper = &crew->helper[crew->helpers];
 
 		helper->crew = crew;
-		tally_walk_init(&helper->walk, &plan->events[0].attr, NULL, NULL);
+		tally_walk_init(&helper->walk, tally_plan_timed(plan), NULL, NULL);
 		result = -pthread_create(&helper->thread, NULL, help, helper);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

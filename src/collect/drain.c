@@ -18,7 +18,7 @@ int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 
 	*drain = (struct tally_drain){.set = set, .writer = writer};
 	drain->crew_most = tally_writer_is_serial(writer) ? 1 : MIN(tally_pool_width(), rings);
-	return tally_walk_init(&drain->walk, &set->plan->events[0].attr,
+	return tally_walk_init(&drain->walk, tally_plan_timed(set->plan),
 			       &set->plan->events[tally_plan_sideband(set->plan)].attr, build_ids);
 }
 

@@ -49,13 +49,16 @@ static int add_id(struct tally_planned *event, int fd, struct tally_error *error
 }
 
 /* The first descriptor of a CPU and kind gets the ring, the others send to it. */
-static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind kind, int fd)
+static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind kind, bool kept,
+		       int fd)
 {
-	struct tally_ring **ring = &opening->set->rings[cpu * TALLY_RING_KINDS + kind];
+	struct tally_ring **ring =
+	    kept ? &opening->set->kept[cpu] : &opening->set->rings[cpu * TALLY_RING_KINDS + kind];
 	struct tally_ring_options options = {
 	    .size = sizeof(options),
 	    .pages = opening->sizes.pages[kind],
 	    .least_pages = opening->sizes.pages[kind],
+	    .overwrite = kept,
 	};
 	int result;
 
@@ -94,7 +97,9 @@ static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t i
 		return fd;
 	*tally_openset_fd(set, thread, cpu, index) = fd;
 	result = add_id(event, fd, opening->error);
-	return result ? result : attach_ring(opening, cpu, kind_of(set, index), fd);
+	return result
+		   ? result
+		   : attach_ring(opening, cpu, kind_of(set, index), event->attr.write_backward, fd);
 }
 
 /* The side-band first: no sample then is of a process nobody told of. */
@@ -146,7 +151,8 @@ static int open_all(struct opening *opening, const struct tally_targets *targets
 	set->ring_count = targets->cpu_count * TALLY_RING_KINDS;
 	set->rings = calloc(set->ring_count, sizeof(struct tally_ring *));
 	set->fds = reallocarray(NULL, count, sizeof(*set->fds));
-	if (!set->rings || !set->fds) {
+	set->kept = calloc(targets->cpu_count, sizeof(struct tally_ring *));
+	if (!set->rings || !set->fds || !set->kept) {
 		tally_openset_close(set);
 		return tally_fail(opening->error, -ENOMEM, -1, "out of memory");
 	}
@@ -238,10 +244,14 @@ void tally_openset_close(struct tally_openset *set)
 	for (size_t i = 0; set->rings && i < set->ring_count; i++)
 		if (set->rings[i])
 			tally_ring_close(set->rings[i]);
+	for (size_t i = 0; set->kept && i < set->targets->cpu_count; i++)
+		if (set->kept[i])
+			tally_ring_close(set->kept[i]);
 	for (size_t i = 0; set->fds && i < tally_openset_fd_count(set); i++)
 		if (set->fds[i] >= 0)
 			close(set->fds[i]);
 	free(set->rings);
+	free(set->kept);
 	free(set->fds);
 	*set = (struct tally_openset){0};
 }

@@ -1,6 +1,7 @@
 /* All descriptors and rings of a recording: each event for each thread on each CPU; on each CPU a
  * ring that all samples go to, and a smaller one for the side-band, so that a storm of samples
- * never pushes out what says whose they are. */
+ * never pushes out what says whose they are; and one for events of which only the latest samples
+ * are kept (attr.write_backward). */
 #ifndef TALLY_COLLECT_OPENSET_H
 #define TALLY_COLLECT_OPENSET_H
 
@@ -20,7 +21,8 @@ struct tally_openset {
 	int *fds;                  /* [thread][cpu][event]; -1: not open */
 	struct tally_ring **rings; /* [cpu][kind] */
 	size_t ring_count;
-	size_t threads_open; /* threads that were there to be opened */
+	struct tally_ring **kept; /* [cpu]; of events whose oldest samples are written over */
+	size_t threads_open;      /* threads that were there to be opened */
 };
 
 /* What the rings may and should be; `asked` (pages of the sample rings) 0: as fits. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
+#include "collect/plan_terms.h"
 
 #define DEFAULT_FREQUENCY 4000        /* Hz, perf's */
 #define FORMAT_LOST       (1ULL << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
@@ -18,8 +19,10 @@
 struct making {
 	const struct tally_recorder_options *options;
 	const struct tally_targets *targets;
+	struct tally_chain chain; /* of all events */
 	uint64_t frequency;
 	bool inherit;
+	bool data_maps; /* stacks are unwound later, and may need what is mapped as data */
 };
 
 static bool is_hardware(const struct tally_attr *attr)
@@ -49,8 +52,6 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 	complete_common(making, attr);
 	if (options->delay_ms)
 		attr->enable_on_exec = 0;
-	if (options->callchain)
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (attr->sample_period) {
@@ -110,6 +111,7 @@ static void complete_sideband(const struct making *making, struct tally_attr *at
 	attr->mmap = attr->mmap2 = attr->build_id = 1;
 	attr->comm = attr->comm_exec = attr->task = 1;
 	attr->ksymbol = attr->bpf_event = 1;
+	attr->mmap_data = making->data_maps;
 }
 
 static uint64_t choose_frequency(const struct tally_recorder_options *options,
@@ -141,8 +143,10 @@ static bool is_probe(const struct tally_event *event)
 }
 
 static int copy_events(const struct making *making, struct tally_plan *plan,
-		       const struct tally_event_list *list)
+		       const struct tally_event_list *list, struct tally_error *error)
 {
+	int result;
+
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tally_event *from = &list->events[i];
 		struct tally_planned *to = &plan->events[i];
@@ -158,15 +162,19 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 		to->points = from->probe;
 		to->name = strdup(from->name);
 		if (!to->name)
-			return -ENOMEM;
+			return tally_fail(error, -ENOMEM, -1, "out of memory");
 		complete_sampling(making, to);
+		result = tally_plan_terms(from, &making->chain, &to->attr, error);
+		if (result)
+			return result;
 	}
 	complete_group(plan, list);
 	return 0;
 }
 
 /* Nothing was asked for: cycles, as precisely as they can be had. */
-static int default_event(const struct making *making, struct tally_plan *plan)
+static int default_event(const struct making *making, struct tally_plan *plan,
+			 struct tally_error *error)
 {
 	struct tally_planned *to = &plan->events[0];
 
@@ -175,7 +183,9 @@ static int default_event(const struct making *making, struct tally_plan *plan)
 	to->precise_max = true;
 	to->name = strdup("cycles:P");
 	complete_sampling(making, to);
-	return to->name ? 0 : -ENOMEM;
+	return to->name ? tally_plan_terms(&(struct tally_event){.name = to->name}, &making->chain,
+					   &to->attr, error)
+			: tally_fail(error, -ENOMEM, -1, "out of memory");
 }
 
 int tally_plan_make(const struct tally_recorder_options *options, const struct tally_limits *limits,
@@ -189,9 +199,10 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	    .targets = targets,
 	    .frequency = choose_frequency(options, limits, notice),
 	    .inherit = !options->no_inherit,
+	    .chain = {.how = options->callchain ? TALLY_CHAIN_FRAME_POINTERS : TALLY_CHAIN_NONE},
 	};
 	struct tally_plan plan = {.count = (given ? list->count : 1) + 1};
-	int result;
+	int result = 0;
 
 	for (size_t i = 0; given && i < list->count; i++)
 		if (list->events[i].probe && !list->events[i].probe->resolved)
@@ -202,20 +213,26 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	plan.events = calloc(plan.count, sizeof(*plan.events));
 	if (!plan.events)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
-	result = given ? copy_events(&making, &plan, list) : default_event(&making, &plan);
+	if (options->call_graph)
+		result = tally_chain_parse(options->call_graph, &making.chain, error);
+	if (!result)
+		result = given ? copy_events(&making, &plan, list, error)
+			       : default_event(&making, &plan, error);
 	if (!result) {
 		struct tally_planned *sideband = &plan.events[plan.count - 1];
 
 		sideband->leader = (uint32_t)(plan.count - 1);
 		sideband->privilege_given = true;
+		for (size_t i = 0; i + 1 < plan.count; i++)
+			making.data_maps |= plan.events[i].attr.sample_stack_user != 0;
 		complete_sideband(&making, &sideband->attr);
 		sideband->name = strdup("dummy:u");
 		if (!sideband->name)
-			result = -ENOMEM;
+			result = tally_fail(error, -ENOMEM, -1, "out of memory");
 	}
 	if (result) {
 		tally_plan_done(&plan);
-		return tally_fail(error, result, -1, "out of memory");
+		return result;
 	}
 	*ret = plan;
 	return 0;
@@ -229,6 +246,15 @@ void tally_plan_done(struct tally_plan *plan)
 	}
 	free(plan->events);
 	*plan = (struct tally_plan){0};
+}
+
+const struct tally_attr *tally_plan_timed(const struct tally_plan *plan)
+{
+	/* The fields before it are the same in all events: see COMMON_FIELDS. */
+	for (size_t i = 0; i + 1 < plan->count; i++)
+		if (!(plan->events[i].attr.sample_type & PERF_SAMPLE_TIME))
+			return NULL;
+	return &plan->events[0].attr;
 }
 
 uint64_t tally_plan_rate(const struct tally_plan *plan)
@@ -246,7 +272,7 @@ uint64_t tally_plan_rate(const struct tally_plan *plan)
 		/* 64 bytes of header and fixed fields, and a deep call chain. */
 		rate += attr->sample_freq *
 			(64 + (attr->sample_type & PERF_SAMPLE_CALLCHAIN ? 1024 : 0) +
-			 (attr->sample_type & PERF_SAMPLE_RAW ? 128 : 0));
+			 attr->sample_stack_user + (attr->sample_type & PERF_SAMPLE_RAW ? 128 : 0));
 	}
 	return rate;
 }

@@ -37,6 +37,10 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		    struct tally_plan *ret, struct tally_error *error);
 void tally_plan_done(struct tally_plan *plan);
 
+/* The attr of the events that sample, when all of their samples have the time at one place; else
+ * NULL. */
+const struct tally_attr *tally_plan_timed(const struct tally_plan *plan);
+
 static inline size_t tally_plan_sideband(const struct tally_plan *plan)
 {
 	return plan->count - 1;

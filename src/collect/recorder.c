@@ -541,6 +541,8 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	tally_openset_disable(&recorder->set, TALLY_RING_SAMPLES);
 	tally_openset_disable(&recorder->set, TALLY_RING_SIDEBAND);
 	result = pass(recorder, error);
+	if (!result)
+		result = tally_drain_kept(&recorder->drain, error);
 	if (result)
 		return result;
 	lost = tally_openset_lost(&recorder->set);

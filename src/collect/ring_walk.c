@@ -68,8 +68,14 @@ static inline void note_time(struct tally_walk *walk, uint64_t time)
 int tally_walk_init(struct tally_walk *walk, const struct tally_attr *samples,
 		    const struct tally_attr *sideband, struct tally_build_ids *build_ids)
 {
+	struct tally_layout layout;
+
 	*walk = (struct tally_walk){.build_ids = build_ids};
-	tally_layout_init(&walk->layout, samples);
+	if (samples) {
+		tally_layout_init(&layout, samples);
+		walk->timed = true;
+		walk->time_at = (size_t)layout.at[TALLY_FIXED_TIME];
+	}
 	if (!sideband)
 		return 0;
 	tally_layout_init(&walk->sideband_layout, sideband);
@@ -103,7 +109,7 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 			  size_t from, size_t most)
 {
 	size_t total = bytes->first_size + bytes->second_size, at = from;
-	size_t time_at = (size_t)walk->layout.at[TALLY_FIXED_TIME], last = total;
+	size_t time_at = walk->time_at, last = total;
 	uint64_t samples = 0, records = 0;
 
 	while (at < total && at - from < most) {
@@ -114,7 +120,7 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 		if (header.type == PERF_RECORD_SAMPLE) {
 			/* Of a ring's samples the first and the last are about the earliest and the
 			 * latest: no need to look at each. */
-			if (header.size >= time_at + 8) {
+			if (walk->timed && header.size >= time_at + 8) {
 				if (!samples)
 					note_time(walk, word_at(bytes, at + time_at));
 				last = at;

@@ -2,6 +2,7 @@
 #ifndef TALLY_COLLECT_RING_WALK_H
 #define TALLY_COLLECT_RING_WALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tally/kernel.h>
@@ -21,14 +22,16 @@ struct tally_walk_counts {
 
 /* What a thread needs to walk rings, and what it counted. */
 struct tally_walk {
-	struct tally_layout layout;          /* of the first event */
+	bool timed; /* samples have a time, at `time_at` */
+	size_t time_at;
 	struct tally_layout sideband_layout; /* of the side-band's event */
 	struct tally_build_ids *build_ids;
 	struct tally_walk_counts counts;
 	uint8_t *joined; /* a side-band record that wraps, put together */
 };
 
-/* `sideband` NULL: it walks sample rings only.  0 or -ENOMEM. */
+/* `samples` NULL: they have no time that could be noted.  `sideband` NULL: it walks sample rings
+ * only.  0 or -ENOMEM. */
 int tally_walk_init(struct tally_walk *walk, const struct tally_attr *samples,
 		    const struct tally_attr *sideband, struct tally_build_ids *build_ids);
 void tally_walk_done(struct tally_walk *walk);

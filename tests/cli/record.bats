@@ -32,7 +32,7 @@ need_tracepoints() {
 
 @test "mistakes in options are said in a line and leave no file" {
 	for mistake in "-F fast" "-m 7X" "-p zero" "-C none" "-u nobody-of-that-name" \
-		"--call-graph dwarf" "--call-graph odd" "-D soon" "-e no-such-event"; do
+		"--call-graph dwarf,x" "--call-graph odd" "-D soon" "-e no-such-event"; do
 		# shellcheck disable=SC2086
 		run "$TALLY" record $mistake -o out.data -- true
 		[ "$status" != 0 ] || { echo "accepted: $mistake"; return 1; }
@@ -339,10 +339,28 @@ need_tracepoints() {
 }
 
 @test "what an event asks of the recorder and it cannot do is refused, not left out" {
-	for event in duration_time 'cpu-clock/call-graph=fp/' 'cpu-clock/no-inherit/'; do
+	for event in 'cpu-clock/nr=3/' 'cpu-clock/percore/' 'cpu-clock/stack-size=64/' 'cpu-clock/call-graph=odd/'; do
+		run --separate-stderr "$TALLY" record -e "$event" -o refused.data -- true
+		[ "$status" = 125 ]
+		[ "${#stderr_lines[@]}" = 1 ]
+		[ ! -e refused.data ]
+	done
+	for event in duration_time user_time; do
 		run --separate-stderr "$TALLY" record -e "$event" -o refused.data -- true
 		[ "$status" = 2 ]
 		[ "${#stderr_lines[@]}" = 1 ]
 		[ ! -e refused.data ]
 	done
+}
+
+@test "of an event that is written over, the latest samples are kept, in order" {
+	need_recording
+	"$TALLY" record -q -e 'cpu-clock/freq=20000/' -m 4 -o all.data -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' 2>/dev/null
+	"$TALLY" record -q -e 'cpu-clock/freq=20000,overwrite/' -m 4 -o kept.data -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exec sleep 0.01'
+	"$TALLY" script -i kept.data -F time | sed 's/[: ]//g' >times
+	[ -s times ]
+	# 16 KiB of ring hold fewer than 300 samples of 64 bytes on each CPU.
+	[ "$(wc -l <times)" -le $((300 * $(getconf _NPROCESSORS_CONF))) ]
+	sort -c times
+	"$TALLY" evlist -v -i kept.data | grep -q 'write_backward: 1'
 }

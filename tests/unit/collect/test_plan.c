@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <tally/abi.h>
 #include "collect/plan.h"
 
@@ -139,12 +140,176 @@ static void test_delay(void **state)
 	tally_plan_done(&plan);
 }
 
+/* Reasoned from perf-record(1); each is also what perf 6.1 writes (tests/agree/terms.bats). */
+static void test_terms(void **state)
+{
+	static const uint64_t copies = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+				       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_ADDR |
+				       PERF_SAMPLE_DATA_SRC;
+	static const struct {
+		struct tally_event_terms terms;
+		bool global_fp;
+		const char *global;
+		uint64_t has, lacks; /* bits of sample_type */
+		uint32_t stack;
+		uint16_t frames;
+	} cases[] = {
+	    {.lacks = copies},
+	    {.global_fp = true, .has = PERF_SAMPLE_CALLCHAIN, .lacks = PERF_SAMPLE_STACK_USER},
+	    {.global = "dwarf", .has = copies, .stack = 8192},
+	    {.global = "dwarf,100", .has = copies, .stack = 104},
+	    {.global = "no", .global_fp = true, .lacks = copies},
+	    {.terms = {.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"no"},
+	     .global = "dwarf",
+	     .lacks = copies},
+	    {.terms = {.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"dwarf,65528"},
+	     .has = copies,
+	     .stack = 65528},
+	    {.terms = {.given = TALLY_TERM_CALL_GRAPH | TALLY_TERM_STACK_SIZE,
+		       .call_graph = (char *)"dwarf",
+		       .stack_size = 4096},
+	     .has = copies,
+	     .stack = 4096},
+	    {.terms = {.given = TALLY_TERM_STACK_SIZE, .stack_size = 16},
+	     .global = "dwarf",
+	     .has = copies,
+	     .stack = 16},
+	    {.terms = {.given = TALLY_TERM_MAX_STACK, .max_stack = 7},
+	     .has = PERF_SAMPLE_CALLCHAIN,
+	     .lacks = PERF_SAMPLE_STACK_USER,
+	     .frames = 7},
+	    {.terms = {.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"lbr"},
+	     .has = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK},
+	    {.terms = {.given = TALLY_TERM_TIME}, .lacks = PERF_SAMPLE_TIME},
+	    {.terms = {.given = TALLY_TERM_TIME, .time = true}, .has = PERF_SAMPLE_TIME},
+	    {.terms = {.given = TALLY_TERM_PERIOD}, .lacks = PERF_SAMPLE_PERIOD},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct asked asked = {
+		    .list.count = 1,
+		    .options = {.callchain = cases[i].global_fp, .call_graph = cases[i].global}};
+		const struct tally_attr *attr;
+		struct tally_plan plan;
+
+		asked.events[0] =
+		    (struct tally_event){.name = (char *)"x", .terms = cases[i].terms};
+		make(&asked, &plan);
+		attr = &plan.events[0].attr;
+		if ((attr->sample_type & cases[i].has) != cases[i].has ||
+		    attr->sample_type & cases[i].lacks)
+			fail_msg("case %zu: sample_type %#llx", i,
+				 (unsigned long long)attr->sample_type);
+		assert_int_equal(attr->sample_stack_user, cases[i].stack);
+		assert_int_equal(attr->sample_max_stack, cases[i].frames);
+		assert_int_equal(attr->exclude_callchain_user, cases[i].stack != 0);
+		assert_int_equal(attr->sample_regs_user != 0, cases[i].stack != 0);
+		/* What is read while unwinding may be mapped as data. */
+		assert_int_equal(plan.events[1].attr.mmap_data, cases[i].stack != 0);
+		assert_ptr_equal(tally_plan_timed(&plan),
+				 attr->sample_type & PERF_SAMPLE_TIME ? attr : NULL);
+		tally_plan_done(&plan);
+	}
+}
+
+static void test_terms_of_the_attr(void **state)
+{
+	struct asked asked = {.list.count = 3};
+	struct tally_plan plan;
+
+	(void)state;
+	asked.events[0] =
+	    (struct tally_event){.name = (char *)"a", .terms = {.given = TALLY_TERM_INHERIT}};
+	asked.events[1] =
+	    (struct tally_event){.name = (char *)"b",
+				 .leader = 1,
+				 .terms = {.given = TALLY_TERM_OVERWRITE | TALLY_TERM_INHERIT,
+					   .overwrite = true,
+					   .inherit = true}};
+	asked.events[2] = (struct tally_event){
+	    .name = (char *)"c",
+	    .leader = 2,
+	    .attr = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY},
+	    .terms = {.given = TALLY_TERM_BRANCH_TYPE | TALLY_TERM_AUX_OUTPUT, .aux_output = true}};
+	make(&asked, &plan);
+	assert_int_equal(plan.events[0].attr.inherit, 0);
+	assert_int_equal(plan.events[0].attr.write_backward, 0);
+	assert_int_equal(plan.events[1].attr.inherit, 1);
+	assert_int_equal(plan.events[1].attr.write_backward, 1);
+	assert_true(plan.events[2].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+	assert_int_equal(plan.events[2].attr.aux_output, 1);
+	tally_plan_done(&plan);
+}
+
+static void test_terms_refused(void **state)
+{
+	static const struct {
+		struct tally_event_terms terms;
+		const char *says;
+	} cases[] = {
+	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"odd"}, "call-graph is fp"},
+	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"dwarf,65536"}, "8 to 65528"},
+	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"dwarf,x"}, "call-graph is fp"},
+	    {{.given = TALLY_TERM_STACK_SIZE, .stack_size = 16}, "add call-graph=dwarf"},
+	    {{.given = TALLY_TERM_MAX_STACK, .max_stack = 70000}, "at most 65535"},
+	    {{.given = TALLY_TERM_MAX_EVENTS}, "leave it out"},
+	    {{.given = TALLY_TERM_PERCORE}, "leave it out"},
+	    {{.given = TALLY_TERM_AUX_SAMPLE_SIZE}, "leave it out"},
+	    {{.given = TALLY_TERM_DRIVER}, "leave it out"},
+	};
+	struct tally_limits limits = {.max_sample_rate = 50000};
+	struct tally_targets targets = {.command = true};
+	struct tally_notice notice = {NULL, NULL};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tally_event event = {.name = (char *)"x", .terms = cases[i].terms};
+		struct tally_event_list list = {&event, 1};
+		struct tally_recorder_options options = {.events = &list};
+		struct tally_plan plan;
+		struct tally_error error;
+
+		assert_true(tally_plan_make(&options, &limits, &targets, &notice, &plan, &error) <
+			    0);
+		assert_non_null(strstr(error.text, cases[i].says));
+	}
+}
+
+static void test_a_place_is_found_first(void **state)
+{
+	struct tally_event_probe probe = {.resolved = true};
+	struct tally_event event = {.name = (char *)"x", .probe = &probe};
+	struct asked asked = {.list.count = 1};
+	struct tally_limits limits = {.max_sample_rate = 50000};
+	struct tally_targets targets = {.command = true};
+	struct tally_notice notice = {NULL, NULL};
+	struct tally_plan plan;
+	struct tally_error error;
+
+	(void)state;
+	asked.events[0] = event;
+	make(&asked, &plan);
+	assert_int_equal(plan.events[0].attr.sample_period, 1); /* each passing is a sample */
+	assert_int_equal(plan.events[0].attr.freq, 0);
+	tally_plan_done(&plan);
+	probe.resolved = false;
+	assert_int_equal(tally_plan_make(&asked.options, &limits, &targets, &notice, &plan, &error),
+			 -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_default),    cmocka_unit_test(test_frequency_limit),
-	    cmocka_unit_test(test_tracepoint), cmocka_unit_test(test_group_read),
+	    cmocka_unit_test(test_default),
+	    cmocka_unit_test(test_frequency_limit),
+	    cmocka_unit_test(test_tracepoint),
+	    cmocka_unit_test(test_group_read),
 	    cmocka_unit_test(test_delay),
+	    cmocka_unit_test(test_terms),
+	    cmocka_unit_test(test_terms_of_the_attr),
+	    cmocka_unit_test(test_terms_refused),
+	    cmocka_unit_test(test_a_place_is_found_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ struct scene {
 	struct tally_walk walk;
 	struct tally_build_ids ids;
 	uint8_t joined[65536];
+	struct tally_layout layout;
 	uint64_t bytes[4096];
 	size_t size;
 };
@@ -27,7 +28,9 @@ static int set_up(void **state)
 	struct tally_attr attr = {.sample_type = FIELDS, .sample_id_all = 1};
 
 	tally_build_ids_init(&scene->ids);
-	tally_layout_init(&scene->walk.layout, &attr);
+	tally_layout_init(&scene->layout, &attr);
+	scene->walk.timed = true;
+	scene->walk.time_at = (size_t)scene->layout.at[TALLY_FIXED_TIME];
 	tally_layout_init(&scene->walk.sideband_layout, &attr);
 	scene->walk.build_ids = &scene->ids;
 	scene->walk.joined = scene->joined;
@@ -46,9 +49,8 @@ static int tear_down(void **state)
 
 static void add(struct scene *scene, const struct tally_body *body)
 {
-	int size =
-	    tally_record_encode(&scene->walk.layout, body, (uint8_t *)scene->bytes + scene->size,
-				sizeof(scene->bytes) - scene->size);
+	int size = tally_record_encode(&scene->layout, body, (uint8_t *)scene->bytes + scene->size,
+				       sizeof(scene->bytes) - scene->size);
 
 	assert_true(size > 0);
 	scene->size += (size_t)size;
