@@ -51,8 +51,8 @@ int tally_drain_pass(struct tally_drain *drain, struct tally_error *error);
 /* Ends a pass in the file: what is older than the latest of the pass before is all there. */
 int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_error *error);
 
-/* Takes what is kept of events that are written over (drain_kept.c), oldest first.  Their events must
- * be disabled.  0 or -errno with words. */
+/* Takes what is kept of events that are written over (drain_kept.c), oldest first.  Their events
+ * must be disabled.  0 or -errno with words. */
 int tally_drain_kept(struct tally_drain *drain, struct tally_error *error);
 
 #endif
