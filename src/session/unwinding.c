@@ -225,6 +225,9 @@ static int unwind(struct unwinding *unwinding, struct tally_resolved *sample)
 		return 0;
 	count = tally_unwind(&start, &world, unwinding->frames,
 			     unwinding->resolver->session->unwind_most);
+	/* perf shows nothing of other machines' code, and where it was alone is no chain. */
+	if (start.arch != TALLY_UNWIND_X86_64 && count < 2)
+		return 0;
 	tally_buf_clear(chain);
 	copy_recorded(unwinding, from);
 	tally_buf_u64(chain, PERF_CONTEXT_USER);

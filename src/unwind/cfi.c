@@ -17,9 +17,7 @@ struct compiling {
 	struct tally_cfi *cfi;
 	const struct cfi_section *section; /* of the function under way */
 	const struct cfi_common *common;
-	size_t row_room;
-	uint32_t set_room, rule_room;
-	size_t expression_room;
+	size_t row_room, set_room, rule_room, expression_room;
 	/* Equal ones are kept once: hash -> number or place, + 1. */
 	struct tally_map sets, expressions;
 };
@@ -72,6 +70,8 @@ static int64_t intern_expression(struct compiling *compiling, const struct cfi_r
 	uint8_t *to;
 	bool added;
 
+	if (!rule->length)
+		return 0;
 	known = tally_map_find(&compiling->expressions, hash);
 	if (known && *known - 1 + rule->length <= cfi->expression_size &&
 	    !memcmp(cfi->expressions + *known - 1, bytes, rule->length))
@@ -131,22 +131,23 @@ static int64_t keep_set(struct compiling *compiling, struct cfi_rules *set,
 			const struct cfi_rule *rules)
 {
 	struct tally_cfi *cfi = compiling->cfi;
-	size_t set_room = compiling->set_room, rule_room = compiling->rule_room;
 	struct cfi_rules *to;
 	struct cfi_rule *rules_to;
 
 	if (cfi->rule_count + set->count > RULES_MOST || cfi->set_count >= RULES_MOST)
 		return -EINVAL;
-	rules_to = append(&cfi->rules, cfi->rule_count, &rule_room, set->count, sizeof(*rules_to));
-	compiling->rule_room = (uint32_t)rule_room;
-	to = append(&cfi->sets, cfi->set_count, &set_room, 1, sizeof(*to));
-	compiling->set_room = (uint32_t)set_room;
-	if ((!rules_to && set->count) || !to)
+	if (set->count) {
+		rules_to = append(&cfi->rules, cfi->rule_count, &compiling->rule_room, set->count,
+				  sizeof(*rules_to));
+		if (!rules_to)
+			return -ENOMEM;
+		memcpy(rules_to, rules, set->count * sizeof(*rules));
+	}
+	to = append(&cfi->sets, cfi->set_count, &compiling->set_room, 1, sizeof(*to));
+	if (!to)
 		return -ENOMEM;
 	set->first = cfi->rule_count;
 	*to = *set;
-	if (set->count)
-		memcpy(rules_to, rules, set->count * sizeof(*rules));
 	cfi->rule_count += set->count;
 	return cfi->set_count++;
 }

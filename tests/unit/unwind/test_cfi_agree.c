@@ -1,0 +1,201 @@
+/* The tables of real binaries against libdw's reading of the same sections, at every address where
+ * a rule changes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include "image/elf_file.h"
+#include "unwind/cfi.h"
+#include "unwind/cfi_entries.h"
+
+struct library {
+	char path[256];
+};
+
+static int find_library(struct dl_phdr_info *info, size_t size, void *to)
+{
+	struct library *library = to;
+
+	(void)size;
+	if (strstr(info->dlpi_name, "/libc.so") && strlen(info->dlpi_name) < sizeof(library->path))
+		strcpy(library->path, info->dlpi_name);
+	return 0;
+}
+
+/* One column as libdw has it: 1 when it is as the rule says.  Of what libdw calls "undefined or not
+ * told" ours is either. */
+static bool agrees(Dwarf_Frame *frame, const struct tally_cfi *cfi, const struct cfi_rules *set,
+		   unsigned column)
+{
+	const struct cfi_rule *rule = NULL;
+	Dwarf_Op space[3], *ops;
+	size_t count;
+
+	for (uint32_t i = 0; i < set->count; i++)
+		if (cfi->rules[set->first + i].column == column)
+			rule = &cfi->rules[set->first + i];
+	if (dwarf_frame_register(frame, (int)column, space, &ops, &count))
+		return false;
+	/* The stack pointer is the CFA unless something else is told, to libdw. */
+	if (!rule)
+		return !count || column == 7; /* same value: ops is NULL; undefined by default of
+				  the ABI: ops is the space */
+	switch (rule->how) {
+	case CFI_UNDEFINED:
+		return !count && ops == space;
+	case CFI_AT_CFA:
+		return count >= 1 && ops[0].atom == DW_OP_call_frame_cfa &&
+		       (rule->value ? count == 2 && ops[1].atom == DW_OP_plus_uconst &&
+					  (int64_t)ops[1].number == rule->value
+				    : count == 1);
+	case CFI_CFA_PLUS:
+		return count >= 2 && ops[count - 1].atom == DW_OP_stack_value;
+	case CFI_REGISTER:
+		return count == 1;
+	case CFI_AT_EXPRESSION:
+		return count >= 1 && ops[count - 1].atom != DW_OP_stack_value;
+	default:
+		return count >= 1 && ops[count - 1].atom == DW_OP_stack_value;
+	}
+}
+
+static bool cfa_agrees(Dwarf_Frame *frame, const struct cfi_rule *cfa)
+{
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (dwarf_frame_cfa(frame, &ops, &count))
+		return false;
+	if (cfa->how == CFI_IS_EXPRESSION)
+		return count > 1;
+	if (count != 1)
+		return false;
+	if (ops[0].atom == DW_OP_bregx)
+		return ops[0].number == cfa->column && (int64_t)ops[0].number2 == cfa->value;
+	return ops[0].atom == DW_OP_breg0 + cfa->column && (int64_t)ops[0].number == cfa->value;
+}
+
+struct compared {
+	size_t rows, functions;
+};
+
+static void compare_row(Dwarf_CFI *other, const struct tally_cfi *cfi, uint64_t address,
+			uint32_t number, struct compared *compared)
+{
+	Dwarf_Frame *frame = NULL;
+	const struct cfi_rules *set;
+	int column;
+	bool signal;
+
+	if (number == CFI_NONE)
+		return;
+	assert_int_not_equal(number, CFI_DAMAGED);
+	set = &cfi->sets[number];
+	assert_int_equal(dwarf_cfi_addrframe(other, address, &frame), 0);
+	column = dwarf_frame_info(frame, NULL, NULL, &signal);
+	if (column != set->return_column || signal != set->signal || !cfa_agrees(frame, &set->cfa))
+		fail_msg("at %#llx: the CFA is another", (unsigned long long)address);
+	for (unsigned i = 0; i < 17; i++)
+		if (!agrees(frame, cfi, set, i))
+			fail_msg("at %#llx: register %u has another rule",
+				 (unsigned long long)address, i);
+	compared->rows++;
+	free(frame);
+}
+
+/* All rows, and how many functions libdw has rules at the start of that are here too. */
+static void compare(const char *path, size_t least)
+{
+	struct compared compared = {0};
+	struct tally_cfi cfi;
+	struct tally_elf elf;
+	struct cfi_entries entries = {0};
+	const struct tally_elf_section *section;
+	struct cfi_section eh_frame = {0}, none = {0};
+	Dwarf_CFI *other;
+	char *bytes;
+
+	assert_int_equal(tally_elf_open(path, &elf), 0);
+	section = tally_elf_find(&elf, ".eh_frame", SHT_NULL);
+	assert_non_null(section);
+	assert_int_equal(tally_elf_read(&elf, section, &bytes, &eh_frame.size), 0);
+	eh_frame.bytes = (uint8_t *)bytes;
+	eh_frame.address = section->header.sh_addr;
+	assert_int_equal(tally_cfi_compile(&eh_frame, &none, 8, &cfi), 0);
+	other = dwarf_getcfi_elf(elf.elf);
+	assert_non_null(other);
+	for (size_t i = 0; i < cfi.row_count; i++) {
+		uint64_t address = cfi.base + cfi.rows[i].from;
+
+		assert_true(!i || cfi.rows[i].from > cfi.rows[i - 1].from);
+		assert_int_equal(tally_cfi_find(&cfi, address), cfi.rows[i].rules);
+		if (i)
+			assert_int_equal(tally_cfi_find(&cfi, address - 1), cfi.rows[i - 1].rules);
+		compare_row(other, &cfi, address, cfi.rows[i].rules, &compared);
+	}
+	assert_int_equal(tally_cfi_entries_read(&entries, &eh_frame, false, 8), 0);
+	tally_cfi_entries_settle(&entries);
+	for (size_t i = 0; i < entries.function_count; i++) {
+		const struct cfi_function *function = &entries.functions[i];
+
+		compare_row(other, &cfi, function->start, tally_cfi_find(&cfi, function->start),
+			    &compared);
+		compare_row(other, &cfi, function->end - 1, tally_cfi_find(&cfi, function->end - 1),
+			    &compared);
+	}
+	print_message("%s: %zu rows, %u sets of rules, %zu functions\n", path, compared.rows,
+		      cfi.set_count, entries.function_count);
+	assert_true(entries.function_count >= least);
+	assert_true(compared.rows >= 2 * entries.function_count);
+	dwarf_cfi_end(other);
+	tally_cfi_entries_done(&entries);
+	tally_cfi_done(&cfi);
+	tally_elf_close(&elf);
+	free(bytes);
+}
+
+static void rules_of_the_c_library_are_libdws(void **state)
+{
+	struct library library = {""};
+
+	(void)state;
+	dl_iterate_phdr(find_library, &library);
+	if (!*library.path)
+		skip();
+	compare(library.path, 2000);
+}
+
+static void rules_of_a_cpp_library_are_libdws(void **state)
+{
+	static const char path[] = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6";
+	struct tally_elf elf;
+
+	(void)state;
+	if (tally_elf_open(path, &elf))
+		skip();
+	tally_elf_close(&elf);
+	compare(path, 4000);
+}
+
+static void rules_of_this_program_are_libdws(void **state)
+{
+	(void)state;
+	compare("/proc/self/exe", 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(rules_of_the_c_library_are_libdws),
+	    cmocka_unit_test(rules_of_a_cpp_library_are_libdws),
+	    cmocka_unit_test(rules_of_this_program_are_libdws),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
