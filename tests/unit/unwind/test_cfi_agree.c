@@ -8,6 +8,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "image/elf_file.h"
@@ -24,7 +25,7 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *to)
 
 	(void)size;
 	if (strstr(info->dlpi_name, "/libc.so") && strlen(info->dlpi_name) < sizeof(library->path))
-		strcpy(library->path, info->dlpi_name);
+		snprintf(library->path, sizeof(library->path), "%s", info->dlpi_name);
 	return 0;
 }
 
