@@ -7,6 +7,7 @@
  *	cc relink.c $(pkg-config --cflags --libs tally) -o relink && ./relink
  */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -5,10 +5,14 @@
 #ifndef TALLY_RAW_H
 #define TALLY_RAW_H
 
-#include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Of <linux/perf_event.h>, or of the copy that a program brings with it, which excludes the other.
+ */
+struct perf_event_header;
+struct perf_event_mmap_page;
 
 #pragma GCC visibility push(default)
 

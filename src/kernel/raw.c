@@ -1,6 +1,7 @@
 #include <tally/raw.h>
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
