@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/table.h"
 
 /* Chains repeat: a loop is sampled at the same place again.  The last chain of each hash is kept
  * with the node it led to, so that an identical one is neither resolved nor walked.  Two different
@@ -13,7 +14,8 @@ struct tally_gather_seen {
 	uint64_t hash; /* 0: nothing yet */
 	uint32_t node;
 };
-#define SEEN_ROOM (1u << 16)
+#define SEEN_LEAST (1u << 14)
+#define SEEN_MOST  (1u << 20)
 
 int tally_gather_init(struct tally_gather *gather, const struct tally_gather_plan *plan)
 {
@@ -21,7 +23,8 @@ int tally_gather_init(struct tally_gather *gather, const struct tally_gather_pla
 	tally_filter_init(&gather->filter, plan->session, plan->options);
 	gather->sums = calloc(plan->event_count ? plan->event_count : 1, sizeof(*gather->sums));
 	if (plan->options->callchains)
-		gather->seen = calloc(SEEN_ROOM, sizeof(*gather->seen));
+		gather->seen = table_new(SEEN_LEAST, sizeof(*gather->seen));
+	gather->seen_room = SEEN_LEAST;
 	if (!gather->sums || (plan->options->callchains && !gather->seen) ||
 	    tally_calls_init(&gather->calls)) {
 		tally_gather_done(gather);
@@ -92,15 +95,14 @@ static uint32_t context_root(struct tally_gather *gather, const struct tally_res
 	return gather->last_root;
 }
 
-/* Two lanes, as one chain of multiplications would wait for each product. */
-static uint64_t chain_hash(uint32_t root, const struct tally_resolved *sample)
+/* Two lanes, as one chain of multiplications would wait for each product.  Never 0. */
+static uint64_t chain_hash(const struct tally_resolved *sample)
 {
 	const uint64_t *chain = sample->sample.callchain;
 	uint64_t nr = sample->sample.callchain_nr, at = 0;
-	uint64_t a = hash_u64((uint64_t)root << 32 | sample->era);
+	uint64_t a = hash_u64((uint64_t)sample->kernel_era << 32 | sample->era);
 	uint64_t b = hash_u64(sample->sample.ip ^ (uint64_t)sample->cpumode << 56);
 
-	b = hash_mix(b, sample->kernel_era);
 	for (; at + 2 <= nr; at += 2) {
 		a = hash_mix(a, chain[at]);
 		b = hash_mix(b, chain[at + 1] + at);
@@ -109,6 +111,51 @@ static uint64_t chain_hash(uint32_t root, const struct tally_resolved *sample)
 		a = hash_mix(a, chain[at]);
 	a = hash_mix(a + nr, b);
 	return a ? a : 1;
+}
+
+/* The same with the context; the slot is by the chain's alone. */
+static uint64_t seen_hash(uint64_t chain, uint32_t root)
+{
+	uint64_t hash = hash_mix(chain, root);
+
+	return hash ? hash : 1;
+}
+
+static struct tally_gather_seen *seen_slot(const struct tally_gather *gather, uint64_t chain)
+{
+	return &gather->seen[chain & (gather->seen_room - 1)];
+}
+
+/* What was seen is not worth moving. */
+static void grow_seen(struct tally_gather *gather)
+{
+	struct tally_gather_seen *seen;
+
+	if (gather->seen_room >= SEEN_MOST || gather->calls.count < gather->seen_room)
+		return;
+	seen = table_new((size_t)gather->seen_room * 4, sizeof(*seen));
+	if (!seen)
+		return; /* the old one still does */
+	free(gather->seen);
+	gather->seen = seen;
+	gather->seen_room *= 4;
+}
+
+void tally_gather_ahead(const struct tally_gather *gather, struct tally_resolved *sample,
+			unsigned stage)
+{
+	const struct tally_gather_seen *seen;
+
+	if (!sample->sample.callchain_nr ||
+	    (gather->plan->only && !tree_rows_may_hold(gather->plan->only, sample->sample.ip)))
+		return;
+	if (!stage)
+		sample->note = chain_hash(sample);
+	seen = seen_slot(gather, sample->note);
+	if (!stage)
+		__builtin_prefetch(seen);
+	else if (seen->hash == seen_hash(sample->note, gather->last_root))
+		__builtin_prefetch(&gather->calls.sums[seen->node], 1);
 }
 
 static int make_room(struct tally_gather *gather, uint64_t frames)
@@ -182,9 +229,10 @@ static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *reso
 
 	if (gather->plan->options->callchains && sample->sample.callchain_nr) {
 		struct tally_gather_seen *seen;
-		uint64_t hash = chain_hash(root, sample);
+		uint64_t chain = sample->note ? sample->note : chain_hash(sample);
+		uint64_t hash = seen_hash(chain, root);
 
-		seen = &gather->seen[hash & (SEEN_ROOM - 1)];
+		seen = seen_slot(gather, chain);
 		if (seen->hash == hash)
 			return seen->node;
 		node = walk_chain(gather, resolver, sample, root, &innermost);
@@ -203,6 +251,8 @@ static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *reso
 			if (!node)
 				return 0;
 		}
+		grow_seen(gather);
+		seen = seen_slot(gather, chain);
 		seen->hash = hash;
 		seen->node = node;
 		return node;

@@ -42,6 +42,7 @@ struct tally_gather {
 	struct tally_gather_spot *spots; /* with plan->spots; an address may be there many times */
 	uint32_t spot_count, spot_room;
 	struct tally_gather_seen *seen;
+	uint32_t seen_room; /* a power of two; grows with the call tree */
 	/* The last chain: its frames as the resolver gave them, and the node of each, outermost
 	 * first. */
 	uint32_t *frames, *path;
@@ -58,6 +59,9 @@ struct tally_gather {
 
 int tally_gather_init(struct tally_gather *gather, const struct tally_gather_plan *plan);
 void tally_gather_done(struct tally_gather *gather);
+/* Fetches what a sample with a chain that comes soon will need (tally_ahead_fn). */
+void tally_gather_ahead(const struct tally_gather *gather, struct tally_resolved *sample,
+			unsigned stage);
 /* Takes one sample. 0 or -ENOMEM. */
 int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample);

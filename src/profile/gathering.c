@@ -26,6 +26,15 @@ static int visit(void *context, unsigned worker, struct tally_resolver *resolver
 	return tally_gather_add(&gathering->workers[worker], resolver, sample);
 }
 
+static void look_ahead(void *context, unsigned worker, struct tally_resolved *sample,
+		       unsigned stage)
+{
+	const struct gathering *gathering = context;
+
+	if (worker < gathering->worker_count && gathering->ready[worker])
+		tally_gather_ahead(&gathering->workers[worker], sample, stage);
+}
+
 /* One pair of a round: worker `step` further on goes into this one, and is gone. */
 static int merge_pair(void *context, unsigned thread, size_t pair)
 {
@@ -102,6 +111,12 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 			struct tally_gather *ret, struct tally_error *error)
 {
 	struct gathering gathering = {.plan = plan, .worker_count = tally_session_threads(session)};
+	const struct tally_sample_visitor visitor = {
+	    .want = plan->want,
+	    .context = &gathering,
+	    .visit = visit,
+	    .ahead = plan->options->callchains ? look_ahead : NULL,
+	};
 	int result = 0;
 
 	if (!gathering.worker_count)
@@ -111,7 +126,7 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 	if (!gathering.workers || !gathering.ready)
 		result = -ENOMEM;
 	if (!result)
-		result = tally_session_each(session, plan->want, visit, &gathering, error);
+		result = tally_session_visit(session, &visitor, error);
 	if (!result)
 		result = merge_all(&gathering);
 	if (!result && !gathering.ready[0]) { /* no sample at all */

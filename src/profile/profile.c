@@ -7,6 +7,8 @@
 #include "base/options.h"
 #include "profile/gathering.h"
 
+#define AHEAD 8
+
 static int take_keys(const struct tally_profile_options *options, struct tally_profile *profile,
 		     struct tally_error *error)
 {
@@ -286,6 +288,9 @@ struct tally_profile_row tally_profile_row(const struct tally_profile *profile, 
 		return ret;
 	ret.handle = rows->event_first[event] + (uint32_t)index;
 	row = &rows->list[ret.handle];
+	/* Rows are read one after another; where their frames stand is all over the memory. */
+	if (keys->symbol && ret.handle + AHEAD < rows->count)
+		tally_session_frame_ahead(profile->session, row[AHEAD].key);
 	context = &profile->contexts.list[row->context];
 	ret.self = row->self;
 	ret.children = row->children;

@@ -16,6 +16,7 @@
 #define SHORT_RUN  32U
 #define MIDDLE_RUN 4096U
 #define NO_RANK    UINT32_MAX
+#define AHEAD      16
 
 enum level { EVENT, CHILDREN, SELF, BINARY, SYMBOL, PLACE, LEVELS };
 
@@ -124,6 +125,8 @@ static int rank_symbols(struct ordering *by)
 		uint32_t key = by->list[i].key;
 		const char *symbol;
 
+		if (i + AHEAD < by->count)
+			tally_session_frame_ahead(places->session, by->list[i + AHEAD].key);
 		if (by->symbol_rank[key] != NO_RANK)
 			continue;
 		symbol = tally_session_frame(places->session, key).symbol;
@@ -242,6 +245,9 @@ static void order_run(struct ordering *by, uint32_t first, uint32_t count, enum 
 
 	for (; level < levels && !varying; level++) {
 		for (uint32_t i = 0; i < count; i++) {
+			if (level == PLACE && i + AHEAD < count)
+				tally_session_frame_ahead(by->places->session,
+							  by->list[items[i + AHEAD].row].key);
 			items[i].key = key_at(by, items[i].row, level);
 			varying |= items[i].key ^ items[0].key;
 		}
@@ -280,8 +286,6 @@ static int count_events(const struct tally_rows_plan *plan, const struct tally_c
 		rows->event_first[event + 1] += rows->event_first[event];
 	return 0;
 }
-
-#define AHEAD 16
 
 int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
 			 const struct tally_places *places, struct tally_rows *rows)

@@ -16,6 +16,7 @@ struct visit {
 	struct event_plan *plans;
 	struct tally_resolver *resolvers;
 	tally_sample_fn visit;
+	tally_ahead_fn ahead;
 	void *context;
 	_Atomic uint64_t done;
 	bool lumped; /* lumps first, then the samples that are read again */
@@ -51,12 +52,50 @@ static int piece_bytes(const struct tally_session *session, const struct session
 	return result;
 }
 
+/* Samples that are looked at ahead, so that their misses of the caches overlap. */
+#define BATCH 16U
+
+struct batch {
+	unsigned count;
+	struct tally_resolved samples[BATCH];
+};
+
+static int show_batch(struct visit *visit, unsigned worker, struct batch *batch)
+{
+	unsigned count = batch->count;
+	int result = 0;
+
+	batch->count = 0;
+	for (unsigned stage = 0; visit->ahead && stage < 2; stage++)
+		for (unsigned i = 0; i < count; i++)
+			visit->ahead(visit->context, worker, &batch->samples[i], stage);
+	for (unsigned i = 0; i < count && result >= 0; i++)
+		result = visit->visit(visit->context, worker, &visit->resolvers[worker],
+				      &batch->samples[i]);
+	return result;
+}
+
+/* What is unwound stays in the resolver, for one sample only. */
+static int show_unwound(struct visit *visit, unsigned worker, struct batch *batch,
+			struct tally_resolved *sample)
+{
+	struct tally_resolver *resolver = &visit->resolvers[worker];
+	int result = show_batch(visit, worker, batch);
+
+	if (result >= 0)
+		result =
+		    tally_resolver_complete(resolver, sample, visit->plans[sample->event].chain);
+	if (result >= 0)
+		result = visit->visit(visit->context, worker, resolver, sample);
+	return result;
+}
+
 static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 {
 	struct tally_session *session = visit->session;
 	const struct session_piece *piece = &session->pieces[number];
 	struct tally_resolver *resolver = &visit->resolvers[worker];
-	struct tally_resolved sample = {0};
+	struct batch batch = {0};
 	const uint8_t *bytes;
 	uint64_t done;
 	int result = piece_bytes(session, piece, resolver, &bytes);
@@ -71,6 +110,7 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 		    .misc = header->misc,
 		    .size = header->size,
 		};
+		struct tally_resolved *sample = &batch.samples[batch.count];
 		int event;
 
 		size = (size_t)tally_record_extent(&record);
@@ -82,25 +122,29 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 		event = tally_session_event_of(session, &resolver->ids, &record);
 		if (event < 0)
 			continue;
-		if (!plan_read(&visit->plans[event], &record, &sample.sample)) {
+		if (!plan_read(&visit->plans[event], &record, &sample->sample)) {
 			resolver->damaged++;
 			continue;
 		}
-		if (visit->lumped && !lump_visit_again(&visit->lumps, sample.sample.pid,
-						       sample.sample.tid, record.offset))
+		if (visit->lumped && !lump_visit_again(&visit->lumps, sample->sample.pid,
+						       sample->sample.tid, record.offset))
 			continue;
-		sample.event = (uint32_t)event;
-		sample.cpumode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-		sample.offset = record.offset;
-		result = resolver_join(resolver, &sample,
-				       session->by_offset ? record.offset : sample.sample.time);
-		sample.unwound = 0;
-		if (!result && visit->plans[event].chain)
-			result =
-			    tally_resolver_complete(resolver, &sample, visit->plans[event].chain);
-		if (!result)
-			result = visit->visit(visit->context, worker, resolver, &sample);
+		sample->event = (uint32_t)event;
+		sample->cpumode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		sample->offset = record.offset;
+		sample->unwound = 0;
+		sample->note = 0;
+		result = resolver_join(resolver, sample,
+				       session->by_offset ? record.offset : sample->sample.time);
+		if (result)
+			break;
+		if (visit->plans[event].chain)
+			result = show_unwound(visit, worker, &batch, sample);
+		else if (++batch.count == BATCH)
+			result = show_batch(visit, worker, &batch);
 	}
+	if (result >= 0)
+		result = show_batch(visit, worker, &batch);
 	done = atomic_fetch_add_explicit(&visit->done, piece->size, memory_order_relaxed);
 	/* Progress is told by the caller's own thread. */
 	if (result >= 0 && !worker && session_progress(session, done + piece->size))
@@ -161,12 +205,12 @@ static int visit_in_order(void *context, unsigned worker, unsigned slot,
 }
 
 /* A filter is asked in the order of time. */
-static int each_filtered(struct tally_session *session, uint64_t want, tally_sample_fn visit,
-			 void *context, struct tally_error *error)
+static int each_filtered(struct tally_session *session, const struct tally_sample_visitor *shown,
+			 struct tally_error *error)
 {
-	struct in_order in_order = {visit, context};
+	struct in_order in_order = {shown->visit, shown->context};
 	const struct tally_ordered_visitor visitor = {
-	    .want = want,
+	    .want = shown->want,
 	    .context = &in_order,
 	    .sample = visit_in_order,
 	};
@@ -174,22 +218,25 @@ static int each_filtered(struct tally_session *session, uint64_t want, tally_sam
 	return tally_session_each_ordered(session, &visitor, false, error);
 }
 
-int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visitor,
-		       void *context, struct tally_error *error)
+int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
+			struct tally_error *error)
 {
-	struct visit visit = {.session = session, .visit = visitor, .context = context};
+	struct visit visit = {.session = session,
+			      .visit = visitor->visit,
+			      .ahead = visitor->ahead,
+			      .context = visitor->context};
 	size_t shares = session->piece_count;
 	unsigned threads = session->threads, ready = 0;
 	int result = 0;
 
 	if (session->filter)
-		return each_filtered(session, want, visitor, context, error);
-	visit.plans = tally_session_plans(session, want);
+		return each_filtered(session, visitor, error);
+	visit.plans = tally_session_plans(session, visitor->want);
 	visit.resolvers = calloc(session->threads, sizeof(*visit.resolvers));
 	if (!visit.plans || !visit.resolvers)
 		result = -ENOMEM;
 	if (!result)
-		result = look_at_lumps(&visit, want, &shares);
+		result = look_at_lumps(&visit, visitor->want, &shares);
 	/* No more than will have anything to do. */
 	if (!result && shares < threads)
 		threads = shares ? (unsigned)shares : 1;
@@ -215,4 +262,13 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 	free(visit.plans);
 	free(visit.resolvers);
 	return result < 0 ? session_failed(session, result, error) : 0;
+}
+
+int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
+		       void *context, struct tally_error *error)
+{
+	const struct tally_sample_visitor visitor = {
+	    .want = want, .context = context, .visit = visit};
+
+	return tally_session_visit(session, &visitor, error);
 }

@@ -389,6 +389,12 @@ const struct tally_frame_image *tally_frames_image_at(const struct tally_frames 
 	return image_at(frames, number);
 }
 
+void tally_frames_ahead(const struct tally_frames *frames, uint32_t frame)
+{
+	if (frame < chunks_count(&frames->list))
+		__builtin_prefetch(row_at(frames, frame));
+}
+
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
 {
 	const struct frame_row *row =

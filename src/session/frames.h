@@ -77,6 +77,8 @@ struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32
 /* What an image number stands for. */
 const struct tally_frame_image *tally_frames_image_at(const struct tally_frames *frames,
 						      uint32_t number);
+/* Fetches what that will read. */
+void tally_frames_ahead(const struct tally_frames *frames, uint32_t frame);
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
 
 #endif

@@ -26,6 +26,7 @@ struct tally_resolved {
 	uint32_t unwound;
 	uint64_t more; /* samples that this one also stands for, alike but for their times: their
 			* periods are in its own; 0 unless the session may lump them */
+	uint64_t note; /* the visitor's, from looking ahead; 0 before */
 };
 
 /* Whether a word of the chain is no address but tells how those behind it are to be read:
@@ -40,8 +41,23 @@ static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_
 typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
 			       const struct tally_resolved *sample);
 
+/* Called for some samples before they are visited, each at stage 0 and then at stage 1, so that
+ * what they will need of the memory is on its way: it may fetch, and keep a note in the sample. */
+typedef void (*tally_ahead_fn)(void *context, unsigned worker, struct tally_resolved *sample,
+			       unsigned stage);
+
+struct tally_sample_visitor {
+	uint64_t want; /* PERF_SAMPLE_*: the fields that are decoded */
+	void *context;
+	tally_sample_fn visit;
+	tally_ahead_fn ahead; /* or NULL */
+};
+
 /* Visits every sample of every event with the fields of `want` decoded, on several threads.  A
  * session that may lump shows samples together when only IP, TID and PERIOD are wanted. */
+int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
+			struct tally_error *error);
+/* The same without looking ahead. */
 int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
 		       void *context, struct tally_error *error);
 /* Whether the next visit with these fields shows samples together that are alike; the first visit
@@ -67,6 +83,8 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 
 /* What a frame number stands for; callable while other threads resolve. */
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame);
+/* Fetches what that will read, when it is known some time before. */
+void tally_session_frame_ahead(const struct tally_session *session, uint32_t frame);
 uint32_t tally_session_frame_count(const struct tally_session *session);
 
 const char *tally_session_string(const struct tally_session *session, uint32_t number);

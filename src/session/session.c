@@ -266,6 +266,11 @@ struct tally_frame tally_session_frame(const struct tally_session *session, uint
 	return tally_frames_get(&session->frames, frame);
 }
 
+void tally_session_frame_ahead(const struct tally_session *session, uint32_t frame)
+{
+	tally_frames_ahead(&session->frames, frame);
+}
+
 uint32_t tally_session_frame_count(const struct tally_session *session)
 {
 	return chunks_count(&session->frames.list);

@@ -51,6 +51,11 @@ struct tally_frame tally_session_frame(const struct tally_session *session, uint
 	return session->frames[frame];
 }
 
+void tally_session_frame_ahead(const struct tally_session *session, uint32_t frame)
+{
+	(void)session, (void)frame;
+}
+
 uint32_t tally_session_frame_count(const struct tally_session *session)
 {
 	return session->frame_count;
@@ -91,8 +96,8 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 	return depth;
 }
 
-int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
-		       void *context, struct tally_error *error)
+int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
+			struct tally_error *error)
 {
 	struct tally_resolver resolvers[8] = {0};
 	int result = 0;
@@ -107,7 +112,8 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 		struct tally_resolved sample = {
 		    .event = from->event, .comm = from->comm, .era = 1, .offset = i * 64};
 
-		sample.sample.present = session->data.events[from->event].attr.sample_type & want;
+		sample.sample.present =
+		    session->data.events[from->event].attr.sample_type & visitor->want;
 		sample.sample.ip = from->ip ? from->ip : from->chain[0];
 		sample.sample.pid = from->pid;
 		sample.sample.tid = from->tid;
@@ -117,7 +123,10 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 			sample.sample.callchain = from->chain;
 			sample.sample.callchain_nr = from->depth;
 		}
-		result = visit(context, worker, &resolvers[worker], &sample);
+		/* Of some samples only, as a session does. */
+		for (unsigned stage = 0; stage < 2 && visitor->ahead && i % 5; stage++)
+			visitor->ahead(visitor->context, worker, &sample, stage);
+		result = visitor->visit(visitor->context, worker, &resolvers[worker], &sample);
 	}
 	return result;
 }

@@ -34,7 +34,7 @@ struct tally_session {
 	size_t sample_count;
 	unsigned threads;
 	bool lumps;      /* what tally_session_lumps() says of fields without chains */
-	unsigned visits; /* calls of tally_session_each() */
+	unsigned visits; /* calls of tally_session_visit() */
 	struct tally_session_counts counts;
 	uint64_t chains_resolved; /* calls of tally_resolver_chain() */
 };
