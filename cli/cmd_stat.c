@@ -225,6 +225,27 @@ static int check_together(const struct stat_ask *ask)
 	return CLI_OK;
 }
 
+static int check_compare(const struct stat_ask *ask)
+{
+	if (!ask->compare && ask->until != 0)
+		return cli_usage_error(ask->usage, "--until is for --compare");
+	if (!ask->compare)
+		return CLI_OK;
+	if (!stat_counts_command(ask) || ask->by != TALLY_STAT_GLOBAL)
+		return cli_usage_error(ask->usage, "--compare counts its commands: leave out -a, "
+						   "-p and the like");
+	if (ask->interval_ms || ask->timeout_ms || ask->control || ask->table || ask->metric_only)
+		return cli_usage_error(ask->usage, "--compare is of whole runs: leave out -I, "
+						   "--timeout, --control, --table, --metric-only");
+	if (ask->separator || ask->perf_json)
+		return cli_usage_error(ask->usage, "--compare has a table and --json");
+	if (ask->repeat_given && ask->repeat < 2)
+		return cli_usage_error(ask->usage, "--compare needs two runs at least");
+	if (ask->until < 0)
+		return cli_usage_error(ask->usage, "--until is a part of the time, in %%");
+	return CLI_OK;
+}
+
 static int complete(struct stat_ask *ask)
 {
 	int status = choose_targets(ask);
@@ -236,6 +257,9 @@ static int complete(struct stat_ask *ask)
 	if (!status) {
 		widen_target(ask);
 		status = check_together(ask);
+	}
+	if (!status) {
+		status = check_compare(ask);
 	}
 	if (ask->separator && !strcmp(ask->separator, "\\t"))
 		ask->separator = "\t";
@@ -293,6 +317,12 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_GROUP, .help = "When"},
 	    {CLI_CALL, 'r', "repeat", "N", "run the command N times, tell mean and spread", ask,
 	     .call = take_repeat},
+	    {CLI_FLAG, 0, "compare", NULL,
+	     "the arguments are commands, each as one word: run them in turn and compare them",
+	     &ask->compare},
+	    {CLI_U64, 0, "warmup", "N", "runs of each before --compare; usually 1", &ask->warm_up},
+	    {CLI_DOUBLE, 0, "until", "PERCENT",
+	     "with --compare: run until the times are known so well", &ask->until},
 	    {CLI_U64, 'I', "interval-print", "MS", "tell the counts each so many milliseconds",
 	     &ask->interval_ms},
 	    {CLI_U64, 0, "interval-count", "N", "so many intervals", &ask->interval_count},
@@ -351,13 +381,13 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 		return status;
 	status = stat_output_open(&output, ask);
 	if (!status)
-		status = stat_run(ask, &output);
+		status = ask->compare ? stat_compare(ask, &output) : stat_run(ask, &output);
 	return stat_output_close(&output) ? CLI_FAILED : status;
 }
 
 int cmd_stat(int argc, char **argv)
 {
-	struct stat_ask ask = {.repeat = 1, .big_num = true};
+	struct stat_ask ask = {.repeat = 1, .big_num = true, .warm_up = 1};
 	int status = parse_and_run(&ask, argc, argv);
 
 	tally_event_list_done(&ask.events);

@@ -48,6 +48,9 @@ struct stat_ask {
 	uint64_t repeat, interval_ms, interval_count, timeout_ms;
 	int64_t delay_ms;
 	bool repeat_given, interval_clear, sync, summary;
+	bool compare;
+	uint64_t warm_up;
+	double until; /* %; 0: as often as was said */
 	const char *control, *before, *after;
 	/* How it is told. */
 	enum tally_stat_by by;
@@ -146,8 +149,17 @@ struct stat_output;
 /* Counts, as often as was asked for; the exit status. */
 int stat_run(const struct stat_ask *ask, struct stat_output *output);
 
-/* A signal came that asks to end: its number, or 0. */
-int stat_interrupted(void);
+/* One run, added to `count`, whose counters are closed when it returns: the command's status, or
+ * why it could not be run.  *ret_over: a signal came, or it could not be run: no other one should
+ * follow. */
+int stat_run_once(const struct stat_ask *ask, struct stat_count *count, bool *ret_over);
+/* A signal that asks to end came during the last run. */
+bool stat_interrupted(void);
+
+/* --- stat_compare.c --- */
+
+/* Runs the commands, which ask->command holds one a word, in turn, and compares them. */
+int stat_compare(const struct stat_ask *ask, struct stat_output *output);
 
 /* --- stat_output.c: where the text goes --- */
 

@@ -17,7 +17,7 @@
 #define NEVER      UINT64_MAX
 
 /* A handler has no argument of its own. */
-static volatile sig_atomic_t caught, sent_to_us;
+static volatile sig_atomic_t caught, sent_to_us, any;
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
@@ -26,12 +26,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		return;
 	/* What the terminal sends all that runs on it gets. */
 	sent_to_us = info->si_code == SI_USER;
-	caught = signal;
+	caught = any = signal;
 }
 
-int stat_interrupted(void)
+bool stat_interrupted(void)
 {
-	return caught;
+	return any;
 }
 
 struct run {
@@ -62,7 +62,7 @@ static void catch_signals(sigset_t *ret_blocked)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, before;
 
-	caught = 0;
+	caught = any = 0;
 	sigemptyset(ret_blocked);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
 		if (signals[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&
@@ -325,7 +325,8 @@ static int run_once(struct run *run, const sigset_t *blocked, bool *ret_over)
 		end(run);
 		status = status_of(run, signal);
 		*ret_over = signal || run->stopped;
-		if (run->output->format == STAT_TABLE || run->output->format == STAT_OWN_JSON)
+		if (run->output &&
+		    (run->output->format == STAT_TABLE || run->output->format == STAT_OWN_JSON))
 			stat_count_explain(&run->count);
 	}
 	stat_count_close(&run->count);
@@ -334,6 +335,20 @@ static int run_once(struct run *run, const sigset_t *blocked, bool *ret_over)
 		*ret_over = true;
 		return CLI_FAILED;
 	}
+	return status;
+}
+
+int stat_run_once(const struct stat_ask *ask, struct stat_count *count, bool *ret_over)
+{
+	struct run run = {
+	    .ask = ask, .control = {.command_fd = -1, .answer_fd = -1}, .count = *count};
+	sigset_t blocked;
+	int status;
+
+	catch_signals(&blocked);
+	status = run_once(&run, &blocked, ret_over);
+	*count = run.count;
+	free(run.times.ns);
 	return status;
 }
 

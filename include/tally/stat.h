@@ -114,6 +114,7 @@ struct tally_stat_value {
 	double enabled, running; /* ns, of all places of the part together */
 	enum tally_count_quality quality;
 	uint32_t places;  /* where the event counts within the part */
+	uint32_t runs;    /* in which it was counted; 0 in intervals */
 	uint32_t missing; /* of these, where it has no number though elsewhere it has */
 };
 /* False when the event has no place in this part, or nothing was read yet. */
@@ -161,6 +162,28 @@ struct tally_stat_derived {
  * was not counted are there, too, and not known. */
 size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t part,
 			 struct tally_stat_derived *ret, size_t room);
+
+/* --- differences --- */
+
+struct tally_stat_mean {     /* of several runs */
+	double mean, spread; /* spread: standard error of the mean */
+	size_t runs;
+};
+
+/* Welch's t-test: what lies between two means whose runs scatter differently. */
+struct tally_stat_difference {
+	double difference; /* second less first */
+	double low, high;  /* it is between these, with the confidence that was asked for */
+	bool known;        /* false: fewer than two runs of one of them */
+	bool distinct;     /* 0 is not between them: the difference is no chance, as far as that */
+};
+/* `confidence` is between 0 and 1, 0.95 for one.  Source: B. L. Welch, Biometrika 34 (1947). */
+struct tally_stat_difference tally_stat_welch(const struct tally_stat_mean *first,
+					      const struct tally_stat_mean *second,
+					      double confidence);
+/* The half width in standard errors of the interval that holds the mean with this confidence:
+ * Student's t of so many degrees of freedom (above 0; they need not be whole). */
+double tally_stat_student(double confidence, double degrees);
 
 #pragma GCC visibility pop
 

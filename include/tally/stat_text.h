@@ -49,6 +49,26 @@ int tally_stat_perf_json(const struct tally_stat *stat,
 int tally_stat_json(const struct tally_stat *stat, const struct tally_stat_text_options *options,
 		    FILE *to);
 
+/* Several commands that were run in turn, compared with the first. */
+struct tally_stat_compared {
+	const char *name;    /* "A" */
+	const char *command; /* as it was typed */
+	const struct tally_stat *stat;
+};
+struct tally_stat_compare_options {
+	size_t size;       /* sizeof of this struct */
+	double confidence; /* 0: 0.95 */
+	bool colour;
+};
+/* For each time and count the mean of each command, and how far it is from the first one's; then in
+ * words which one took less time, or that this cannot be told.  All have the same events, and one
+ * part.  0, -ENOMEM, -errno of writing. */
+int tally_stat_compare_text(const struct tally_stat_compared *compared, size_t count,
+			    const struct tally_stat_compare_options *options, FILE *to);
+/* The same as an object on a line; see tally-stat(1). */
+int tally_stat_compare_json(const struct tally_stat_compared *compared, size_t count,
+			    const struct tally_stat_compare_options *options, FILE *to);
+
 #pragma GCC visibility pop
 
 #endif

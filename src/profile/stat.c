@@ -381,6 +381,7 @@ bool tally_stat_value(const struct tally_stat *stat, size_t event, size_t part,
 	if (stat->whole) {
 		ret->quality = cell->runs_quality;
 		ret->value = cell->mean * scale;
+		ret->runs = cell->runs;
 		ret->spread = spread(cell->squares, cell->runs) * fabs(scale);
 		if (cell->runs) {
 			ret->enabled = cell->enabled_mean;

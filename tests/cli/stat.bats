@@ -221,6 +221,26 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ ! -e log2 ]
 }
 
+@test "commands compared: what is plainly more is told, what is alike is not" {
+	run "$TALLY" stat --compare -r 6 -e task-clock,page-faults 'true' 'sh -c "for i in 1 2 3 4 5 6 7 8 9; do ls / >/dev/null; done"' true
+	[ "$status" = 0 ]
+	[[ $output = *"6 runs each, in turn"* && $output = *"A  true"* ]]
+	[[ $output = *"B is slower than A: it takes"*"more time"* || $output = *"but it takes"*"more CPU time"* ]]
+	[[ $output != *$'\r'* ]]
+	"$TALLY" stat --compare --json -r 4 -e task-clock 'echo >>first a' 'echo >>second b' 2>out
+	[ "$(wc -l <first) $(wc -l <second)" = "5 5" ] # with the warm-up
+	[ "$(json "[c['command'] for c in it['commands']], [c['runs'] for c in it['commands']]" <out)" = "(['echo >>first a', 'echo >>second b'], [4, 4])" ]
+	[ "$(json "sorted(set(it['commands'][1]['quantities'][0]))" <out)" = "['difference', 'distinct', 'high', 'low', 'mean', 'name', 'quality', 'runs', 'standard_error', 'unit']" ]
+	"$TALLY" stat --compare --until 1000 -e task-clock --json true true 2>out
+	[ "$(json "it['commands'][0]['runs']" <out)" = 5 ]
+}
+
+@test "a command that fails is not compared" {
+	run "$TALLY" stat --compare -e task-clock true 'sh -c "exit 3"'
+	[ "$status" = 3 ]
+	[[ $output = *"B (sh -c \"exit 3\") failed with status 3"* ]]
+}
+
 @test "files, descriptors, nothing at all" {
 	run "$TALLY" stat -o out.txt -e task-clock true
 	[ -z "$output" ]
@@ -272,6 +292,12 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 		-o x --log-fd 2
 		--metric-only --per-thread -a
 		--interval-clear
+		--compare
+		--compare -r 1 true
+		--compare -a true
+		--compare -x, true
+		--compare -I 10 true
+		--until 3
 		-a -p 1
 	END
 }

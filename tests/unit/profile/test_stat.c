@@ -443,6 +443,48 @@ static void metrics_are_shown_beside_their_event(void **state)
 	tally_stat_free(stat);
 }
 
+/* Source: the usual tables of Student's t, two-sided. */
+static void students_t_is_that_of_tables(void **state)
+{
+	static const struct {
+		double confidence, degrees, t;
+	} table[] = {
+	    {0.95, 1, 12.7062047},  {0.95, 2, 4.30265273},  {0.95, 5, 2.57058184},
+	    {0.95, 10, 2.22813885}, {0.95, 30, 2.04227246}, {0.95, 1000, 1.96233906},
+	    {0.99, 10, 3.16927267}, {0.90, 4, 2.13184679},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (fabs(tally_stat_student(table[i].confidence, table[i].degrees) - table[i].t) >
+		    1e-7)
+			fail_msg("%g degrees", table[i].degrees);
+}
+
+static void means_differ_or_it_cannot_be_told(void **state)
+{
+	/* Variances 4 and 9 of 10 and 20 runs: degrees of freedom (0.4 + 0.45)^2 / (0.16 / 9 +
+	 * 0.2025 / 19) = 25.3959, t 2.05785. */
+	struct tally_stat_mean first = {100, sqrt(0.4), 10}, far = {103, sqrt(0.45), 20};
+	struct tally_stat_mean near = {101, sqrt(0.45), 20}, once = {120, 0, 1};
+	struct tally_stat_mean exact = {7, 0, 5}, other = {8, 0, 5};
+	struct tally_stat_difference got = tally_stat_welch(&first, &far, 0.95);
+
+	(void)state;
+	assert_true(got.known && got.distinct);
+	assert_near(got.difference, 3);
+	assert_true(fabs(got.low - (3 - 2.05785 * sqrt(0.85))) < 1e-4);
+	assert_true(fabs(got.high - (3 + 2.05785 * sqrt(0.85))) < 1e-4);
+	got = tally_stat_welch(&first, &near, 0.95);
+	assert_true(got.known && !got.distinct);
+	got = tally_stat_welch(&first, &once, 0.95);
+	assert_false(got.known || got.distinct);
+	got = tally_stat_welch(&exact, &other, 0.95);
+	assert_true(got.distinct);
+	assert_near(got.low, 1);
+	assert_false(tally_stat_welch(&exact, &exact, 0.95).distinct);
+}
+
 static void options_that_cannot_be_are_refused(void **state)
 {
 	struct tally_stat_options none = {.size = sizeof(none)};
@@ -476,6 +518,8 @@ int main(void)
 	    cmocka_unit_test(without_a_clock_there_are_no_rates),
 	    cmocka_unit_test(slots_are_shared_out),
 	    cmocka_unit_test(metrics_are_shown_beside_their_event),
+	    cmocka_unit_test(students_t_is_that_of_tables),
+	    cmocka_unit_test(means_differ_or_it_cannot_be_told),
 	    cmocka_unit_test(options_that_cannot_be_are_refused),
 	};
 
