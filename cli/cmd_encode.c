@@ -236,32 +236,13 @@ static void show_source(const struct tally_event *event)
 	}
 }
 
-/* The string with a caret below the column, and what was expected there. */
-static int say_wrong(const char *text, const struct tally_error *error)
-{
-	char harmless[1024];
-	size_t column = 0;
-
-	if (error->position >= 0) {
-		char *before = strndup(text, (size_t)error->position);
-
-		if (before)
-			column = tally_text_harmless(before, NULL, 0);
-		free(before);
-		tally_text_harmless(text, harmless, sizeof(harmless));
-		if (column < sizeof(harmless))
-			fprintf(stderr, "  %s\n  %*s^\n", harmless, (int)column, "");
-	}
-	return cli_say_error("encode", error);
-}
-
 static int encode_one(const struct encode *encode, const char *text)
 {
 	struct tally_event_list list = {0};
 	struct tally_error error;
 
 	if (tally_event_list_parse(text, &encode->options, &list, &error))
-		return say_wrong(text, &error);
+		return cli_say_wrong("encode", text, &error);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct tally_event *event = &list.events[i];
 

@@ -11,6 +11,7 @@
 #include <tally/session.h>
 #include <tally/text.h>
 #include "binaries.h"
+#include "choice.h"
 #include "command.h"
 #include "damage.h"
 #include "dlfilter.h"
@@ -41,6 +42,7 @@ struct report {
 	struct cli_binaries binaries;
 	struct cli_filter filter;
 	struct cli_dlfilters dlfilters;
+	struct cli_choice choice;
 	struct key_choice keys;
 	struct tree_choice trees;
 	bool strict, children, show_samples, show_total_period, quiet, stdio;
@@ -217,8 +219,10 @@ static int make_profile(struct report *report, struct tally_session *session,
 			struct tally_profile **ret)
 {
 	struct tally_error error = {0};
-	int status = cli_dlfilters_start(&report->dlfilters, session, false), result = 0;
+	int status = cli_choice_use("report", &report->choice, session), result = 0;
 
+	if (!status)
+		status = cli_dlfilters_start(&report->dlfilters, session, false);
 	if (!status)
 		result = tally_profile_new(session, options, ret, &error);
 	status = cli_dlfilters_stop(&report->dlfilters, status);
@@ -258,7 +262,11 @@ static int run(struct report *report)
 		session_options.lump =
 		    (!options.callchains || !options.children) && !report->dlfilters.filters;
 	}
-	if (!data || tally_session_new(data, &session_options, &session, &error)) {
+	if (data)
+		status = cli_choice_fit("report", &report->choice, data);
+	if (status) {
+		cli_progress_done(&progress);
+	} else if (!data || tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress);
 		status = cli_say_error("report", &error);
 	} else {
@@ -317,6 +325,7 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.filter.symbols},
 	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &report.filter.pids},
 	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report.filter.tids},
+	    CLI_CHOICE(report.choice),
 	    CLI_DLFILTERS(report.dlfilters),
 	    {CLI_GROUP, .help = "Call trees"},
 	    {CLI_CALL, 'g', "call-graph", "HOW",
@@ -356,11 +365,14 @@ int cmd_report(int argc, char **argv)
 	if (!status)
 		status = cli_filter_numbers(&usage, &report.filter);
 	if (!status)
+		status = cli_choice_parse("report", &report.choice);
+	if (!status)
 		status = cli_dlfilters_load("report", &report.dlfilters);
 	if (!status)
 		status = run(&report);
 done:
 	cli_dlfilters_done(&report.dlfilters);
+	cli_choice_done(&report.choice);
 	cli_filter_done(&report.filter);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include <tally/text.h>
 #include <unistd.h>
 #include "binaries.h"
+#include "choice.h"
 #include "command.h"
 #include "damage.h"
 #include "dlfilter.h"
@@ -31,6 +32,7 @@ struct script {
 	struct cli_binaries binaries;
 	struct cli_filter filter;
 	struct cli_dlfilters dlfilters;
+	struct cli_choice choice;
 	struct cli_list fields, stops;
 	uint64_t max_stack, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
@@ -211,7 +213,10 @@ static int run(struct script *script, struct tally_script_options *options)
 		cli_progress_done(&progress.told);
 		return cli_say_error("script", &error);
 	}
-	if (script->header_only) {
+	status = cli_choice_fit("script", &script->choice, data);
+	if (status) {
+		cli_progress_done(&progress.told);
+	} else if (script->header_only) {
 		cli_progress_done(&progress.told);
 		result = show_header(script, data);
 		status = result ? header_failed(result) : CLI_OK;
@@ -221,7 +226,7 @@ static int run(struct script *script, struct tally_script_options *options)
 	} else if (script->strict && cli_refuse_damage("script", data)) {
 		cli_progress_done(&progress.told);
 		status = CLI_FAILED;
-	} else {
+	} else if (!(status = cli_choice_use("script", &script->choice, session))) {
 		status = script->sql ? export(session, script, &progress)
 				     : show(script, session, options, &progress);
 		if (script->dlfilters.verbose)
@@ -244,7 +249,9 @@ static int check_and_run(const struct cli_usage *usage, struct script *script)
 		return cli_usage_error(usage, "%s", error.text);
 	/* A reader that goes away is no reason to die of. */
 	signal(SIGPIPE, SIG_IGN);
-	status = cli_dlfilters_load("script", &script->dlfilters);
+	status = cli_choice_parse("script", &script->choice);
+	if (!status)
+		status = cli_dlfilters_load("script", &script->dlfilters);
 	return status ? status : run(script, &options);
 }
 
@@ -278,6 +285,7 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.filter.symbols},
 	    {CLI_U64, 0, "addr-range", "BYTES", "how far an address given with -S reaches",
 	     .to = &script.addr_range},
+	    CLI_CHOICE(script.choice),
 	    CLI_DLFILTERS(script.dlfilters),
 	    {CLI_GROUP, .help = "Fields"},
 	    {CLI_LIST, 'F', "fields", "FIELDS",
@@ -344,6 +352,7 @@ int cmd_script(int argc, char **argv)
 		status = check_and_run(&usage, &script);
 done:
 	cli_dlfilters_done(&script.dlfilters);
+	cli_choice_done(&script.choice);
 	cli_filter_done(&script.filter);
 	cli_list_done(&script.fields);
 	cli_list_done(&script.stops);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tally/text.h>
 #include "command.h"
@@ -31,6 +32,24 @@ int cli_say_error(const char *command, const struct tally_error *error)
 {
 	put(command, error->text[0] ? error->text : strerror(-error->code));
 	return CLI_FAILED;
+}
+
+int cli_say_wrong(const char *command, const char *text, const struct tally_error *error)
+{
+	char harmless[1024];
+	size_t column = 0;
+
+	if (error->position >= 0) {
+		char *before = strndup(text, (size_t)error->position);
+
+		if (before)
+			column = tally_text_harmless(before, NULL, 0);
+		free(before);
+		tally_text_harmless(text, harmless, sizeof(harmless));
+		if (column < sizeof(harmless))
+			fprintf(stderr, "  %s\n  %*s^\n", harmless, (int)column, "");
+	}
+	return cli_say_error(command, error);
 }
 
 int cli_finish_output(const char *command, int status)

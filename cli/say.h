@@ -11,6 +11,9 @@ void cli_say(const char *command, const char *format, ...) __attribute__((format
 /* The same for a failure of the library; returns CLI_FAILED. */
 int cli_say_error(const char *command, const struct tally_error *error);
 
+/* The same for what was typed, shown with a caret below the column of the error. */
+int cli_say_wrong(const char *command, const char *text, const struct tally_error *error);
+
 /* Closes stdout and says so when something written to it did not arrive (a full disk); returns
  * `status`, or CLI_FAILED when it did not. */
 int cli_finish_output(const char *command, int status);

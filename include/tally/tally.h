@@ -5,6 +5,7 @@
 #include <tally/abi.h>
 #include <tally/attr.h>
 #include <tally/catalog.h>
+#include <tally/choice.h>
 #include <tally/count.h>
 #include <tally/counter.h>
 #include <tally/data.h>

@@ -225,7 +225,8 @@ static void choose_want(struct script *script)
 			script->want |= PERF_SAMPLE_READ;
 			script->serial = true;
 			/* Each counter that a sample tells of is a sample to the filter. */
-			script->asks = tally_session_filter(script->session);
+			script->asks =
+			    tally_session_filter(script->session) || script->session->test;
 		}
 		if (event->fields & (SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(CGROUP)))
 			script->serial = true;

@@ -5,6 +5,7 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "output/script_state.h"
+#include "session/test.h"
 
 /* --symbols may name addresses: 0x... */
 static int take_addresses(struct script *script)
@@ -225,10 +226,20 @@ int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_r
 	    .visitor = &visitor,
 	    .joined = true,
 	};
-	int verdict = tally_turn_take(filter, &turn);
-	struct tally_buf *said = filter->said(filter->context);
+	int verdict = TALLY_TURN_KEEP, passes;
 
-	tally_buf_add(to, said->data, said->size);
-	tally_buf_clear(said);
-	return verdict < 0 || !to->failed ? verdict : to->failed;
+	if (filter) {
+		struct tally_buf *said;
+
+		verdict = tally_turn_take(filter, &turn);
+		said = filter->said(filter->context);
+		tally_buf_add(to, said->data, said->size);
+		tally_buf_clear(said);
+		if (to->failed)
+			return to->failed;
+	}
+	if (verdict != TALLY_TURN_KEEP)
+		return verdict;
+	passes = tally_session_test(script->session, 0, resolver, sample);
+	return passes < 0 ? passes : passes ? TALLY_TURN_KEEP : TALLY_TURN_DROP;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "output/trace_data.h"
+#include "file/trace_data.h"
 #include "output/trace_sound.h"
 #include "output/trace_tep.h"
 

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/text.h"
-#include "output/trace_data.h"
+#include "file/trace_data.h"
 #include "output/trace_program.h"
 
 enum {

@@ -10,6 +10,7 @@
 #include "session/ordered.h"
 #include "session/plan.h"
 #include "session/scan.h"
+#include "session/test.h"
 
 struct visit {
 	struct tally_session *session;
@@ -167,6 +168,8 @@ static int visit_share(void *context, unsigned worker, size_t number)
 
 bool tally_session_lumps(const struct tally_session *session, uint64_t want)
 {
+	if (session->test)
+		want |= session->test->want;
 	return session->lumps && !session->filter && !(want & ~LUMP_FIELDS);
 }
 
@@ -218,25 +221,49 @@ static int each_filtered(struct tally_session *session, const struct tally_sampl
 	return tally_session_each_ordered(session, &visitor, false, error);
 }
 
+/* Samples that pass the session's test. */
+struct tested {
+	const struct tally_session *session;
+	const struct tally_sample_visitor *visitor;
+};
+
+static int visit_tested(void *context, unsigned worker, struct tally_resolver *resolver,
+			const struct tally_resolved *sample)
+{
+	const struct tested *tested = context;
+	const struct tally_sample_visitor *visitor = tested->visitor;
+	int passes = tally_session_test(tested->session, worker, resolver, sample);
+
+	return passes > 0 ? visitor->visit(visitor->context, worker, resolver, sample) : passes;
+}
+
 int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
 			struct tally_error *error)
 {
+	struct tested tested = {session, visitor};
 	struct visit visit = {.session = session,
 			      .visit = visitor->visit,
 			      .ahead = visitor->ahead,
 			      .context = visitor->context};
+	uint64_t want = visitor->want;
 	size_t shares = session->piece_count;
 	unsigned threads = session->threads, ready = 0;
 	int result = 0;
 
 	if (session->filter)
 		return each_filtered(session, visitor, error);
-	visit.plans = tally_session_plans(session, visitor->want);
+	if (session->test) {
+		want |= session->test->want;
+		visit.visit = visit_tested;
+		visit.ahead = NULL; /* what is done ahead is the visitor's, with its own context */
+		visit.context = &tested;
+	}
+	visit.plans = tally_session_plans(session, want);
 	visit.resolvers = calloc(session->threads, sizeof(*visit.resolvers));
 	if (!visit.plans || !visit.resolvers)
 		result = -ENOMEM;
 	if (!result)
-		result = look_at_lumps(&visit, visitor->want, &shares);
+		result = look_at_lumps(&visit, want, &shares);
 	/* No more than will have anything to do. */
 	if (!result && shares < threads)
 		threads = shares ? (unsigned)shares : 1;

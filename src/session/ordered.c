@@ -13,6 +13,7 @@
 #include "session/order.h"
 #include "session/plan.h"
 #include "session/resolver.h"
+#include "session/test.h"
 
 /* Records are asked for so many before they are decoded: a batch's are spread over rings. */
 #define PREFETCH 8U
@@ -275,6 +276,11 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 		result = tally_resolver_complete(resolver, sample, visit->plans[event].chain);
 	if (result)
 		return result;
+	if (session->test && !visitor->filters_itself) {
+		result = tally_session_test(session, number, resolver, sample);
+		if (result <= 0)
+			return result;
+	}
 	return visitor->sample(visitor->context, number, slot, resolver, sample, record);
 }
 
@@ -448,7 +454,8 @@ int tally_session_each_ordered(struct tally_session *session,
 
 	threads = threads < most ? threads : (unsigned)most;
 	visit.threads = threads;
-	visit.plans = tally_session_plans(session, visitor->want);
+	visit.plans =
+	    tally_session_plans(session, visitor->want | (session->test ? session->test->want : 0));
 	visit.done = calloc(visit.slots, sizeof(*visit.done));
 	result = visit.plans && visit.done ? make_workers(&visit, threads, &ready) : -ENOMEM;
 	if (!result)

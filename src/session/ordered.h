@@ -51,7 +51,7 @@ struct tally_ordered_visitor {
 	int (*before)(void *context, unsigned worker, unsigned slot,
 		      struct tally_resolver *resolver, const struct tally_resolved *sample,
 		      const struct tally_record *record);
-	/* The visitor asks the filter itself. */
+	/* The visitor asks the filter, and the test (test.h), itself. */
 	bool filters_itself;
 	/* FINISHED_ROUND delivers nothing: all records with a time come after those without, as
 	 * when perf itself shows the rounds. */

@@ -43,6 +43,7 @@ struct session_id_cache {
 };
 
 struct tally_sample_filter;
+struct tally_sample_test;
 
 struct tally_session {
 	struct tally_data *data;
@@ -76,6 +77,7 @@ struct tally_session {
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record tells it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
 	const struct tally_sample_filter *filter; /* NULL: none */
+	const struct tally_sample_test *test;     /* NULL: none */
 };
 
 /* scan.c: the first pass. */

@@ -1,4 +1,4 @@
-#include "output/trace_data.h"
+#include "file/trace_data.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  * long, page size; header_page and header_event; formats of ftrace's own events; formats by system;
  * kallsyms; formats of printk; names of processes.  Numbers are in the recording machine's order.
  */
-#ifndef TALLY_OUTPUT_TRACE_DATA_H
-#define TALLY_OUTPUT_TRACE_DATA_H
+#ifndef TALLY_FILE_TRACE_DATA_H
+#define TALLY_FILE_TRACE_DATA_H
 
 #include <stdbool.h>
 #include <stddef.h>
