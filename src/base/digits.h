@@ -101,6 +101,15 @@ static inline char *put_dec(char *to, uint64_t value)
 
 static inline char *put_hex(char *to, uint64_t value)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (!(value >> 32)) { /* most are, and written at once */
+		unsigned length = digits_hex_length(value);
+		uint64_t digits = digits_hex8((uint32_t)value) >> (64 - 8 * length);
+
+		memcpy(to, &digits, sizeof(digits));
+		return to + length;
+	}
+#endif
 	return put_hex_fixed(to, value, digits_hex_length(value));
 }
 
@@ -120,10 +129,27 @@ static inline char *put_dec_right(char *to, uint64_t value, unsigned width)
 	return put_dec_fixed(to, value, length);
 }
 
+/* Right-aligned among 16: all digits, and those in front that are 0 become blanks. */
+static inline char *put_hex_right16(char *to, uint64_t value)
+{
+	unsigned blanks = 16 - digits_hex_length(value);
+	uint64_t digits[2] = {digits_hex8((uint32_t)(value >> 32)), digits_hex8((uint32_t)value)};
+	const uint64_t change = (uint64_t)('0' ^ ' ') * 0x0101010101010101;
+
+	digits[0] ^= blanks < 8 ? change & ((1ULL << 8 * blanks) - 1) : change;
+	digits[1] ^= blanks < 8 ? 0 : change & ((1ULL << 8 * (blanks - 8)) - 1);
+	memcpy(to, digits, sizeof(digits));
+	return to + sizeof(digits);
+}
+
 static inline char *put_hex_right(char *to, uint64_t value, unsigned width)
 {
 	unsigned length = digits_hex_length(value);
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (width == 16)
+		return put_hex_right16(to, value);
+#endif
 	if (length < width)
 		to = put_pad(to, ' ', width - length);
 	return put_hex_fixed(to, value, length);

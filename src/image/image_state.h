@@ -11,6 +11,7 @@
 #include "image/inlines.h"
 #include "image/kallsyms.h"
 #include "image/shown.h"
+#include "image/symbol_steps.h"
 #include "image/symbol_table.h"
 
 /* What mappings said of the recorded kernel. */
@@ -58,6 +59,7 @@ struct tally_image {
 	pthread_mutex_t lock; /* of loading, and of demangling after that */
 	struct tally_symbol_table own;
 	const struct tally_symbol_table *table; /* &own, or a module's of the store */
+	struct tally_symbol_steps steps;
 	bool demangle;
 	struct tally_shown shown;
 	struct tally_arena arena; /* symbols and names that were shown */

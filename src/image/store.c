@@ -83,6 +83,7 @@ static void free_image(struct tally_image *image)
 	pthread_mutex_destroy(&image->lines_lock);
 	tally_symbol_table_done(&image->own);
 	tally_shown_done(&image->shown);
+	tally_symbol_steps_done(&image->steps);
 	tally_arena_done(&image->arena);
 	free(image->why);
 	pthread_mutex_destroy(&image->lock);
@@ -326,6 +327,7 @@ static void load(struct tally_image *image)
 		image->table = &image->own;
 		tally_image_explain(image, "out of memory while its symbols were read");
 	} else if (image->table->count) {
+		tally_symbol_steps_init(&image->steps, image->table);
 		free(image->why);
 		image->why = NULL;
 	}
@@ -346,7 +348,7 @@ static void need(struct tally_image *image)
 int64_t tally_image_find_symbol(struct tally_image *image, uint64_t place)
 {
 	need(image);
-	return tally_symbol_table_find(image->table, place);
+	return symbol_steps_find(&image->steps, image->table, place);
 }
 
 size_t tally_image_symbol_count(struct tally_image *image)

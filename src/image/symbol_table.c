@@ -97,10 +97,11 @@ int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbo
 	return error;
 }
 
-int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t place)
+int64_t tally_symbol_table_find_among(const struct tally_symbol_table *table, uint64_t place,
+				      size_t from, size_t count)
 {
-	const uint64_t *base = table->starts;
-	size_t left = table->count, at;
+	const uint64_t *base = table->starts + from;
+	size_t left = count, at;
 
 	place -= table->shift;
 	if (!left || place < base[0])
@@ -123,6 +124,11 @@ int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t
 			return -ENOENT;
 		at = table->outer[at] - 1;
 	}
+}
+
+int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t place)
+{
+	return tally_symbol_table_find_among(table, place, 0, table->count);
 }
 
 struct tally_symbol tally_symbol_table_get(const struct tally_symbol_table *table, size_t index)

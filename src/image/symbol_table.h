@@ -34,6 +34,10 @@ int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_
 
 /* Index of the innermost symbol that covers `place`, or -ENOENT. */
 int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t place);
+/* The same where the last symbol that starts at or before `place` is one of `count` from `from` on,
+ * or there is none; [from, from + count) lies within the table. */
+int64_t tally_symbol_table_find_among(const struct tally_symbol_table *table, uint64_t place,
+				      size_t from, size_t count);
 
 /* The symbol; its name is borrowed from the table's text. */
 struct tally_symbol tally_symbol_table_get(const struct tally_symbol_table *table, size_t index);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <tally/script.h>
 #include <unistd.h>
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/options.h"
 #include "output/script_json.h"
@@ -77,7 +78,13 @@ static int kind_of(struct script *script, enum script_shape shape, uint64_t fiel
 			return (int)i;
 	if (script->kind_count == SCRIPT_KINDS_MOST)
 		return -ENOMEM; /* 8 types of events, 4 shapes each */
-	script->kinds[script->kind_count] = (struct script_kind){.fields = fields, .shape = shape};
+	script->kinds[script->kind_count] = (struct script_kind){
+	    .fields = fields,
+	    .shape = shape,
+	    .by_symbol = shape <= SCRIPT_SHAPE_SINGLE && shape != SCRIPT_SHAPE_UNWOUND &&
+			 !(fields & (SCRIPT_FIELD(DSOFF) | SCRIPT_FIELD(SRCLINE))),
+	    .symbols = fields & SCRIPT_FIELD(SYM) || script->options.stop_count,
+	};
 	return (int)script->kind_count++;
 }
 
@@ -374,7 +381,7 @@ static int make_workers(struct script *script)
 		struct script_worker *worker = &script->workers[i];
 
 		worker->comms = calloc(SCRIPT_COMMS, sizeof(*worker->comms));
-		if (!worker->comms || tally_script_lines_init(&worker->lines))
+		if (!worker->comms)
 			return -ENOMEM;
 	}
 	for (unsigned i = 0; i < script->slot_count; i++) {
@@ -398,48 +405,6 @@ static struct tally_buf *text_of(struct script *script, struct script_worker *wo
 		worker->lines.chain_valid = false;
 	worker->text = text;
 	return text;
-}
-
-/* Whether chains stand at the same place in all samples, and are shown alike. */
-static bool chains_alike(const struct script *script)
-{
-	const struct script_event *first = script->events;
-
-	if (!script->event_count || script->options.json || !first->chains ||
-	    first->event->attr.sample_type & PERF_SAMPLE_READ)
-		return false;
-	for (size_t i = 1; i < script->event_count; i++)
-		if (script->events[i].event->attr.sample_type != first->event->attr.sample_type ||
-		    script->events[i].chain != first->chain)
-			return false;
-	return true;
-}
-
-static void look_ahead(void *context, unsigned number, const struct tally_resolver *resolver,
-		       const struct tally_record *record, bool near)
-{
-	const struct script *script = context;
-	const struct script_event *event = script->events;
-	const struct tally_layout *layout = &event->event->layout;
-	size_t at = layout->variable_at;
-	int16_t tid_at = layout->at[TALLY_FIXED_TID];
-	struct script_lines *lines = &script->workers[number].lines;
-	const uint64_t *chain = (const void *)(record->bytes + at + 8);
-	uint32_t era = 0;
-	uint64_t count;
-
-	if (record->size < at + 8)
-		return;
-	if (near) {
-		tally_script_chain_near(lines, chain);
-		return;
-	}
-	if (tid_at >= 0)
-		era = tally_resolver_last_era(resolver, load_u32(record->bytes + tid_at),
-					      load_u32(record->bytes + tid_at + 4));
-	count = load_u64(record->bytes + at);
-	if (count <= (record->size - at) / 8 - 1)
-		tally_script_chain_ahead(lines, chain, count, era, event->chain);
 }
 
 static int dump_sample(void *context, unsigned number, unsigned slot,
@@ -652,7 +617,6 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .context = &script,
 		    .sample = visit_sample,
 		    .other = wants_others(&script) ? visit_other : NULL,
-		    .ahead = chains_alike(&script) ? look_ahead : NULL,
 		    .finish = finish_batch,
 		    .skips = tally_script_skips,
 		    .filtered = tally_script_filtered,

@@ -1,20 +1,22 @@
 /* Text of addresses: lines of call chains, "sym+0x1 (dso)" of samples, ends of branches.
  *
- * Text is made once for an address as one process sees it, kept, and copied after that.  Each
- * thread keeps its own, at most SCRIPT_STORE_MOST bytes and what one chain adds: when there is
- * more, all is forgotten and made again as it is met. */
+ * Text is made once and copied after that: for a symbol of an image, whose lines differ in their
+ * numbers only; else for an address as one process sees it.  Each thread keeps its own, at most
+ * SCRIPT_STORE_MOST bytes and what one chain adds: when there is more, all is forgotten and made
+ * again as it is met. */
 #ifndef TALLY_OUTPUT_SCRIPT_LINES_H
 #define TALLY_OUTPUT_SCRIPT_LINES_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/buf.h"
-#include "base/bytes.h"
+#include "base/digits.h"
 #include "session/ordered.h"
 
 struct script;
 
-#define SCRIPT_STORE_MOST ((size_t)24 << 20)
+#define SCRIPT_STORE_MOST ((size_t)8 << 20)
 
 /* How an address is shown. */
 enum script_shape {
@@ -35,27 +37,31 @@ struct script_kind {
 	uint64_t fields; /* those that say what stands with an address */
 	enum script_shape shape;
 	uint8_t unwound; /* of chains: the kind of their frames that were unwound */
+	/* Its lines are alike for a symbol but for the numbers of address and offset, and whether
+	 * it matters which symbol that is. */
+	bool by_symbol, symbols;
 };
 
 #define SCRIPT_KINDS_MOST 64
 
-/* Stands before its text in the store. */
+/* Stands before its text in the store: all there is to say of an address; or of a symbol what
+ * stands between the numbers of address and offset. */
 struct script_line {
-	uint32_t length;
-	uint16_t unused;
-	uint8_t unused_too;
-	bool stops; /* the chain ends behind it */
+	uint64_t start; /* what the offset counts from */
+	uint32_t head;  /* bytes of text */
+	uint32_t tail;  /* where in the store the text behind the offset is, with... */
+	uint32_t tail_length;
+	bool offset; /* there is one */
+	bool apart;  /* of a symbol: its addresses must have lines of their own */
+	bool stops;  /* the chain ends behind it */
 };
 
-/* What a line is found by: an address and the era in which it leads there, or a place in a file and
- * the file's image, under which all processes share it that map the file. */
+/* What a line is found by that is of an address: that, and the era in which it leads there. */
 struct script_key {
 	uint64_t addr;
 	uint32_t era;
-	uint32_t bucket; /* the first of its slots; the kernel's lines have buckets of their own */
+	uint32_t bucket; /* the first of its slots */
 };
-/* Set in the era of places.  Eras cost memory each, and are not so many. */
-#define SCRIPT_ERA_IMAGE 0x80000000U
 
 /* Four to a cache line. */
 struct script_line_slot {
@@ -65,126 +71,147 @@ struct script_line_slot {
 			   * kind; 0: free */
 };
 #define SCRIPT_BUCKET      4U
-#define SCRIPT_BUCKET_BITS 16
-#define SCRIPT_KERNEL_BITS 14
-#define SCRIPT_SLOTS       (SCRIPT_BUCKET * ((1U << SCRIPT_BUCKET_BITS) + (1U << SCRIPT_KERNEL_BITS)))
+#define SCRIPT_BUCKET_BITS 14
+#define SCRIPT_SLOTS       (SCRIPT_BUCKET * (1U << SCRIPT_BUCKET_BITS))
 #define SCRIPT_AT_BITS     25 /* 256 MB of store */
 
-/* What a process has, as far as it was met.  Chains without frame pointers are full of addresses
- * where nothing is, each another one: their text is made each time. */
-#define SCRIPT_EXTENTS     8U
-#define SCRIPT_EXTENT_SETS 64U
-struct script_extents {
-	struct tally_extent extents[SCRIPT_EXTENTS];
-	uint32_t era, count, last;
+/* The lines of an image, by symbol. */
+struct script_image {
+	uint32_t *lines; /* by symbol + 1, the first where none is: in eighths of the store, + 1 */
+	uint32_t count;
+	uint32_t tail, tail_length; /* as its lines have it */
 };
 
-/* What was found out of the innermost words of chains before their turn. */
-#define SCRIPT_AHEAD 8U /* chains */
-#define SCRIPT_AHEAD_WORDS                                                    \
-	8U /* more are found to be the last chain's, or overlap by themselves \
-	    */
-struct script_ahead {
-	uint32_t era, kernel_era, kind;
-	uint32_t count;                     /* words */
-	uint32_t found[SCRIPT_AHEAD_WORDS]; /* as in struct script_lines */
-	struct script_key keys[SCRIPT_AHEAD_WORDS];
+/* What a process or the kernel has, as far as it was met.  Chains without frame pointers are full
+ * of addresses where nothing is, each another one. */
+#define SCRIPT_EXTENTS     16U
+#define SCRIPT_EXTENT_SETS 64U /* of processes; one more is the kernel's */
+struct script_extents {
+	uint64_t from[SCRIPT_EXTENTS]; /* ascending; behind `count` UINT64_MAX */
+	struct script_extent {
+		uint64_t until, less;
+		uint32_t *lines;             /* as in struct script_image; NULL: by address */
+		struct tally_image *symbols; /* NULL: there is nothing */
+		uint32_t count, image;
+	} rest[SCRIPT_EXTENTS + 1]; /* of from[i] is rest[i + 1] */
+	uint32_t era, count, victim;
+	bool made;
+};
+
+/* What goes by symbols, of one kind. */
+struct script_view {
+	struct script_extents sets[SCRIPT_EXTENT_SETS + 1]; /* by era */
+	struct script_image *images;                        /* by number; the first: of nothing */
+	uint32_t image_count;
 };
 
 struct script_lines {
 	struct tally_buf store;
-	struct script_line_slot *slots; /* SCRIPT_SLOTS: 4 MB and, for the kernel, 1 MB */
-	uint32_t longest;               /* line, bytes */
-	uint32_t next;                  /* the slot of a full bucket that makes way */
-	/* The last chain, outermost first: words, the mode each was read under, how far its text is
-	 * from the end of the chain's. */
+	struct script_line_slot *slots;               /* SCRIPT_SLOTS; NULL: not needed so far */
+	uint32_t longest;                             /* line with its numbers, bytes */
+	uint32_t next;                                /* the slot of a full bucket that makes way */
+	struct script_view *views[SCRIPT_KINDS_MOST]; /* NULL: not needed so far */
+	/* The last long chain, outermost first: words, the mode each was read under, how far its
+	 * text is from the end of the chain's. */
 	uint64_t *words;
-	uint32_t *back, *found;
-	struct script_key *keys;
+	uint32_t *back;
 	uint8_t *modes;
 	uint32_t room, count;
 	uint32_t era, kernel_era, kind;
 	size_t chain_end; /* of its text in the buffer */
 	bool chain_valid;
-	const uint64_t *ahead_of[SCRIPT_AHEAD]; /* chains; NULL: none */
-	struct script_ahead ahead[SCRIPT_AHEAD];
-	uint32_t ahead_next;
-	struct script_extents *extents; /* SCRIPT_EXTENT_SETS, by era */
-	char nothing[32];               /* what stands behind such an address */
-	uint32_t nothing_length, nothing_kind;
 };
 
-int tally_script_lines_init(struct script_lines *lines);
 void tally_script_lines_done(struct script_lines *lines);
 
-/* The line of an address; offset in the store, valid until the next tally_script_lines_tidy().
- * 0 to a multiple of 8, or -ENOMEM. */
-int64_t tally_script_line_make(struct script_lines *lines, const struct script *script,
-			       struct tally_resolver *resolver, const struct tally_resolved *sample,
-			       uint8_t mode, uint64_t addr, unsigned kind, struct script_key key);
-
-static inline uint64_t script_line_hash(uint64_t addr, uint32_t era)
-{
-	return hash_u64(addr ^ (uint64_t)era << 36);
-}
-
-static inline struct script_key script_kernel_key(uint64_t addr, uint32_t era)
-{
-	uint64_t bucket = script_line_hash(addr, era) >> (64 - SCRIPT_KERNEL_BITS);
-
-	return (struct script_key){addr, era,
-				   (uint32_t)(bucket + (1U << SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET};
-}
-
-static inline struct script_key script_key(uint64_t addr, uint32_t era)
-{
-	uint64_t bucket = script_line_hash(addr, era) >> (64 - SCRIPT_BUCKET_BITS);
-
-	return (struct script_key){addr, era, (uint32_t)bucket * SCRIPT_BUCKET};
-}
-
-/* Where the text of an address of this mode is kept.  Eras of the kernel and of processes have no
- * number in common. */
-static inline struct script_key script_key_of(const struct tally_resolved *sample, uint8_t mode,
-					      uint64_t addr)
-{
-	if (mode == PERF_RECORD_MISC_KERNEL)
-		return script_kernel_key(addr, sample->kernel_era);
-	return script_key(addr, mode == PERF_RECORD_MISC_USER ? sample->era : UINT32_MAX);
-}
-
-static inline const struct script_line *script_line_at(const struct script_lines *lines,
-						       uint64_t at)
-{
-	return (const void *)(lines->store.data + at);
-}
-
-static inline int64_t script_line_of(uint32_t at_kind)
-{
-	return (int64_t)((at_kind & ((1U << SCRIPT_AT_BITS) - 1)) - 1) * 8;
-}
-
-/* The line as tally_script_line_make() gives it, or -1: it is not kept. */
-static inline int64_t script_line_look(const struct script_lines *lines, struct script_key key,
-				       unsigned kind)
-{
-	const struct script_line_slot *slot = &lines->slots[key.bucket];
-
-	for (unsigned i = 0; i < SCRIPT_BUCKET; i++)
-		if (slot[i].addr == key.addr && slot[i].era == key.era &&
-		    slot[i].at_kind >> SCRIPT_AT_BITS == kind && slot[i].at_kind)
-			return script_line_of(slot[i].at_kind);
-	return -1;
-}
-
-/* Forgets all when too much is kept.  To be called before a sample. */
+/* Forgets all lines. */
+void tally_script_lines_forget(struct script_lines *lines);
+/* Does so when too much is kept.  To be called before a sample. */
 static inline void script_lines_tidy(struct script_lines *lines)
 {
-	if (__builtin_expect(lines->store.size > SCRIPT_STORE_MOST, 0)) {
-		lines->store.size = 0;
-		memset(lines->slots, 0, sizeof(*lines->slots) * SCRIPT_SLOTS);
-		memset(lines->ahead_of, 0, sizeof(lines->ahead_of));
+	if (__builtin_expect(lines->store.size > SCRIPT_STORE_MOST, 0))
+		tally_script_lines_forget(lines);
+}
+
+/* Where the text of an address is. */
+struct script_found {
+	const struct script_line *line; /* valid until the next one is found */
+	uint64_t place;                 /* of a symbol's line: where in the image */
+	bool by_symbol;                 /* the address is still to be put */
+};
+
+/* Finds the line of an address that was read under a mode, or makes it.  0 or -ENOMEM. */
+int tally_script_line_find(struct script_lines *lines, const struct script *script,
+			   struct tally_resolver *resolver, const struct tally_resolved *sample,
+			   uint8_t mode, uint64_t addr, unsigned kind, struct script_found *ret);
+
+/* The same as far as it goes without making anything; false: it is not known so. */
+static inline bool script_line_look(const struct script_lines *lines,
+				    const struct tally_resolved *sample, uint8_t mode,
+				    uint64_t addr, unsigned kind, struct script_found *ret)
+{
+	const struct script_view *view = lines->views[kind];
+	const struct script_extents *set;
+	const struct script_extent *extent;
+	uint32_t era, at = 0, line;
+
+	if (__builtin_expect(!view, 0))
+		return false;
+	if (mode == PERF_RECORD_MISC_USER) {
+		era = sample->era;
+		set = &view->sets[era % SCRIPT_EXTENT_SETS];
+	} else if (mode == PERF_RECORD_MISC_KERNEL) {
+		era = sample->kernel_era;
+		set = &view->sets[SCRIPT_EXTENT_SETS];
+	} else {
+		return false;
 	}
+	/* Which one it is nobody can guess: no branch on it. */
+	for (uint32_t i = 0; i < SCRIPT_EXTENTS; i++)
+		at += addr >= set->from[i];
+	extent = &set->rest[at];
+	if (__builtin_expect(set->era != era || addr >= extent->until || !extent->lines, 0))
+		return false;
+	ret->place = addr - extent->less;
+	ret->by_symbol = true;
+	at = 0;
+	if (extent->symbols) {
+		int64_t symbol = tally_extent_symbol(extent->symbols, ret->place);
+
+		at = (uint32_t)(symbol < 0 ? 0 : symbol + 1);
+	}
+	line = at < extent->count ? extent->lines[at] : 0;
+	if (__builtin_expect(!line, 0))
+		return false;
+	ret->line = (const void *)(lines->store.data + ((uint64_t)line - 1) * 8);
+	return !ret->line->apart;
+}
+
+/* Text is copied in pieces of this size: what is read and written beyond its end has room. */
+#define SCRIPT_COPY_PIECE 64U
+
+/* Copies at least `size` bytes; the room for a piece more is there on both sides. */
+static inline uint8_t *script_copy_over(uint8_t *to, const uint8_t *from, size_t size)
+{
+	memcpy(to, from, SCRIPT_COPY_PIECE);
+	for (size_t done = SCRIPT_COPY_PIECE; done < size; done += SCRIPT_COPY_PIECE)
+		memcpy(to + done, from + done, SCRIPT_COPY_PIECE);
+	return to + size;
+}
+
+/* Puts what was found, a symbol's behind its address; returns the end.  There is room for the
+ * longest line and a piece. */
+static inline uint8_t *script_found_put(const struct script_lines *lines,
+					const struct script_found *found, uint8_t *to)
+{
+	const struct script_line *line = found->line;
+	uint8_t *digits = script_copy_over(to, (const uint8_t *)(line + 1), line->head);
+	/* Whether there is an offset nobody can guess: no branch on it. */
+	uint64_t offset = line->offset ? found->place - line->start : 0;
+
+	to = (uint8_t *)put_hex((char *)digits, offset);
+	to = line->offset ? to : digits;
+	return script_copy_over(to, lines->store.data + line->tail, line->tail_length);
 }
 
 /* Appends the text of an address.  0 or -ENOMEM. */
@@ -192,17 +219,23 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 			  struct tally_buf *to, struct tally_resolver *resolver,
 			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 			  unsigned kind);
-/* Appends the sample's call chain, a line a frame.  `same_buffer`: nothing was taken out of it
- * since the last call on these lines.  0 or -ENOMEM. */
+/* Appends the sample's call chain, a line a frame.  0 or -ENOMEM. */
 int tally_script_chain_put(struct script_lines *lines, const struct script *script,
 			   struct tally_buf *to, struct tally_resolver *resolver,
 			   const struct tally_resolved *sample, unsigned kind);
 
-/* Finds out what the innermost words of a chain will need that is put soon, and asks for it: for
- * the slots first, then (tally_script_chain_near()) for the text.  `era`: that of its sample most
- * likely; 0: not known. */
-void tally_script_chain_ahead(struct script_lines *lines, const uint64_t *chain, uint64_t count,
-			      uint32_t era, unsigned kind);
-void tally_script_chain_near(struct script_lines *lines, const uint64_t *chain);
+/* script_place.c: appends all that is said of an address; *ret_stops: chains end behind it.  0 or
+ * -ENOMEM. */
+int tally_script_place_put(const struct script *script, struct tally_buf *to,
+			   struct tally_resolver *resolver, const struct tally_resolved *sample,
+			   uint8_t mode, uint64_t addr, const struct script_kind *kind,
+			   bool *ret_stops);
+/* The same of the symbol that an address is in, for a kind that goes by symbols, without numbers:
+ * what stands before the offset, and fills the line; what stands behind, alike for all of the
+ * image, in *tail. */
+int tally_script_symbol_put(const struct script *script, struct tally_buf *to,
+			    struct tally_buf *tail, struct tally_resolver *resolver,
+			    const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+			    const struct script_kind *kind, struct script_line *line);
 
 #endif

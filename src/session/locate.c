@@ -157,37 +157,43 @@ int tally_resolver_perf_spot(struct tally_resolver *resolver, const struct tally
 	return other == mode ? 0 : tally_resolver_spot(resolver, sample, other, addr, ret);
 }
 
-uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t pid, uint32_t tid)
-{
-	const struct resolver_task *task = resolver_task(resolver, tid);
-
-	return task->tid == tid && task->pid == pid ? task->era : 0;
-}
-
 int tally_resolver_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  uint64_t addr, struct tally_extent *ret)
+			  uint8_t cpumode, uint64_t addr, struct tally_extent *ret)
 {
-	struct tally_frames *frames = &resolver->session->frames;
-	uint64_t time = resolver->session->by_offset ? sample->offset : sample->sample.time;
+	struct tally_session *session = resolver->session;
+	struct tally_frames *frames = &session->frames;
+	uint64_t time = session->by_offset ? sample->offset : sample->sample.time;
+	bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
+	const struct tally_space *space =
+	    kernel ? tally_process_kernel_space(session->processes) : sample->space;
 	struct tally_extent found = {.until = UINT64_MAX, .kind = TALLY_EXTENT_NOTHING};
 	const struct tally_mapping *mapping = NULL;
+	const struct tally_frame_image *image;
 	uint64_t place;
 
-	if (sample->space &&
-	    !tally_space_extent(sample->space, addr, time, &found.from, &found.until, &mapping))
+	if (space && !tally_space_extent(space, addr, time, &found.from, &found.until, &mapping))
 		return 0;
-	if (addr >= found.until)
+	/* The kernel's code may lie beyond the text that is told of. */
+	if (addr >= found.until || (kernel && !mapping))
 		return 0;
 	if (mapping) {
 		found.kind = TALLY_EXTENT_OWN;
-		if (tally_frames_place(frames, &resolver->source, mapping, '.', addr, &found.image,
-				       &place))
+		if (tally_frames_place(frames, &resolver->source, mapping, kernel ? 'k' : '.', addr,
+				       &found.image, &place))
 			return -ENOMEM;
 		found.less = addr - place;
-		if (!mapping->ksymbol &&
-		    !tally_frames_image_at(frames, found.image)->places_are_addresses)
-			found.kind = TALLY_EXTENT_FILE;
+		image = tally_frames_image_at(frames, found.image);
+		if (!mapping->ksymbol && image->image && (kernel || !image->places_are_addresses)) {
+			found.kind = TALLY_EXTENT_SHARED;
+			found.symbols = image->image;
+			found.symbol_count = (uint32_t)tally_image_symbol_count(image->image);
+		}
 	}
 	*ret = found;
 	return 1;
+}
+
+int64_t tally_extent_symbol(struct tally_image *symbols, uint64_t place)
+{
+	return tally_image_find_symbol(symbols, place);
 }

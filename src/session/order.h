@@ -20,7 +20,7 @@
 
 #define ORDER_BATCH_RECORDS 2048U
 /* Bytes of records in a batch; the last one may pass it. */
-#define ORDER_BATCH_BYTES ((size_t)256 * 1024)
+#define ORDER_BATCH_BYTES ((size_t)64 * 1024)
 
 #define ORDER_LOOK_AHEAD ((size_t)256 * 1024)
 

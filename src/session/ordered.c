@@ -17,9 +17,6 @@
 
 /* Records are asked for so many before they are decoded: a batch's are spread over rings. */
 #define PREFETCH 8U
-/* And then by the visitor, twice: what the second time finds is what the first asked for. */
-#define AHEAD_FAR  5U
-#define AHEAD_NEAR 2U
 
 struct worker {
 	struct tally_resolver resolver;
@@ -333,17 +330,6 @@ static int show_other(struct ordered_visit *visit, unsigned number, unsigned slo
 				     record);
 }
 
-static inline void look_ahead(struct ordered_visit *visit, unsigned number,
-			      const struct order_batch *batch, size_t at, bool near)
-{
-	struct tally_record record;
-
-	if (at < batch->count && order_record(visit->session, batch->places[at], &record) &&
-	    record.type == PERF_RECORD_SAMPLE)
-		visit->visitor->ahead(visit->visitor->context, number,
-				      &visit->workers[number].resolver, &record, near);
-}
-
 static int show_batch(struct ordered_visit *visit, unsigned number, unsigned slot)
 {
 	const struct tally_session *session = visit->session;
@@ -362,10 +348,6 @@ static int show_batch(struct ordered_visit *visit, unsigned number, unsigned slo
 
 			__builtin_prefetch(later);
 			__builtin_prefetch(later + 64);
-		}
-		if (visit->visitor->ahead) {
-			look_ahead(visit, number, batch, i + AHEAD_FAR, false);
-			look_ahead(visit, number, batch, i + AHEAD_NEAR, true);
 		}
 		if (filtered)
 			view = view_of(filtered, i, &said);

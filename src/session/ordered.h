@@ -30,11 +30,6 @@ struct tally_ordered_visitor {
 	 * and space are those of at->sample.pid/tid at its time. */
 	int (*other)(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
 		     const struct tally_resolved *at, const struct tally_record *record);
-	/* A sample that will be shown as the next but few, and once more when it is the next but
-	 * one
-	 * (`near`): what it will need from memory may be asked for.  NULL: nothing. */
-	void (*ahead)(void *context, unsigned worker, const struct tally_resolver *resolver,
-		      const struct tally_record *record, bool near);
 	/* The batch of this slot is done and its turn has come: batches come in order, one at a
 	 * time, from any thread.  Below 0 stops. */
 	int (*finish)(void *context, unsigned slot);
@@ -117,27 +112,28 @@ int tally_resolver_perf_spot(struct tally_resolver *resolver, const struct tally
  * at all mappings: who asks for each sample keeps what he was told. */
 bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t pid, bool vdso);
 
-/* The era of what the thread had at its last sample on this resolver, which is the era of its next
- * one most of the time; 0: not known. */
-uint32_t tally_resolver_last_era(const struct tally_resolver *resolver, uint32_t pid, uint32_t tid);
-
-/* A range of user addresses in all of which a process has nothing, or one mapping. */
+/* A range of addresses in all of which a process, or the kernel, has nothing, or one mapping. */
 enum tally_extent_kind {
 	TALLY_EXTENT_NOTHING,
-	TALLY_EXTENT_FILE, /* text can be kept by image and place: all who map the file share it */
-	TALLY_EXTENT_OWN,  /* what an address leads to depends on the process */
+	TALLY_EXTENT_SHARED, /* all who map the image have the same at its places */
+	TALLY_EXTENT_OWN,    /* what an address leads to depends on the process */
 };
 
 struct tally_extent {
 	uint64_t from, until; /* [from, until) */
-	uint64_t less;        /* of a file: an address less this is the place in it */
-	uint32_t image;
+	uint64_t less;        /* if shared: an address less this is the place in the image */
+	uint32_t image;       /* its number */
 	enum tally_extent_kind kind;
+	/* If shared: where the symbols of its places are found, and how many there are. */
+	struct tally_image *symbols;
+	uint32_t symbol_count;
 };
 
-/* The one around an address, as the sample's process has it as long as its era holds.  1; 0: that
- * is not plain; -ENOMEM. */
+/* The one around an address, as the sample's process or (PERF_RECORD_MISC_KERNEL) the kernel has it
+ * as long as its era holds.  1; 0: that is not plain; -ENOMEM. */
 int tally_resolver_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  uint64_t addr, struct tally_extent *ret);
+			  uint8_t cpumode, uint64_t addr, struct tally_extent *ret);
+/* The number of the symbol at a place of such an image; below 0: there is none. */
+int64_t tally_extent_symbol(struct tally_image *symbols, uint64_t place);
 
 #endif

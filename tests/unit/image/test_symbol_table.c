@@ -9,6 +9,7 @@
 #include <errno.h>
 #include "image/demangle.h"
 #include "image/symbol_order.h"
+#include "image/symbol_steps.h"
 #include "image/symbol_table.h"
 
 /* A list, and the table it becomes. */
@@ -190,6 +191,78 @@ static void order_is_that_of_a_stable_sort(void **state)
 	assert_null(order);
 }
 
+static uint64_t next_random(uint64_t *random)
+{
+	*random = *random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *random >> 33;
+}
+
+static void agree(const struct made *made, const struct tally_symbol_steps *steps, uint64_t place)
+{
+	assert_int_equal(symbol_steps_find(steps, &made->table, place),
+			 tally_symbol_table_find(&made->table, place));
+}
+
+/* Dense, in far groups as the kernel and its modules, nested, and without sizes. */
+static void steps_find_what_the_whole_table_has(void **state)
+{
+	enum { COUNT = 3000 };
+	uint64_t random = 777;
+
+	(void)state;
+	for (unsigned round = 0; round < 8; round++) {
+		struct tally_symbol_steps steps;
+		struct made table = {0};
+		uint64_t last = 0x1000;
+
+		for (size_t i = 0; i < (round & 4 ? 65 : COUNT); i++) {
+			uint64_t size = next_random(&random) % (round & 1 ? 4096 : 64);
+
+			last += next_random(&random) % 128;
+			if (round & 2 && i % 1000 == 999)
+				last += 1ULL << 40;
+			put(&table, last, i % 7 ? size : 0, STB_GLOBAL, "f");
+		}
+		settle(&table);
+		tally_symbol_steps_init(&steps, &table.table);
+		assert_true(steps.count > 0 && steps.count <= table.table.count);
+		for (size_t i = 0; i < table.table.count; i++) {
+			for (uint64_t near = 0; near < 3; near++) {
+				agree(&table, &steps, table.table.starts[i] + near - 1);
+				agree(&table, &steps, table.table.ends[i] + near - 1);
+			}
+			agree(&table, &steps, next_random(&random) % (last + 1000));
+		}
+		agree(&table, &steps, 0);
+		agree(&table, &steps, UINT64_MAX);
+		table.table.shift = 0 - (uint64_t)0x123456;
+		agree(&table, &steps, table.table.starts[5] - 0x123456);
+		agree(&table, &steps, UINT64_MAX);
+		tally_symbol_steps_done(&steps);
+		made_done(&table);
+	}
+}
+
+static void a_table_out_of_order_has_no_steps(void **state)
+{
+	uint64_t starts[100], ends[100];
+	struct tally_symbol_table table = {.starts = starts, .ends = ends, .count = 100};
+	struct tally_symbol_steps steps;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++) {
+		starts[i] = i * 16;
+		ends[i] = i * 16 + 16;
+	}
+	starts[50] = 8;
+	tally_symbol_steps_init(&steps, &table);
+	assert_int_equal(steps.count, 0);
+	assert_int_equal(symbol_steps_find(&steps, &table, 1599), 99);
+	table.count = 0;
+	tally_symbol_steps_init(&steps, &table);
+	assert_int_equal(steps.count, 0);
+}
+
 static void demangles(void **state)
 {
 	static const char *const names[][2] = {
@@ -224,6 +297,8 @@ int main(void)
 	    cmocka_unit_test(the_better_alias_stays),
 	    cmocka_unit_test(made_up_ends_do_not_wrap),
 	    cmocka_unit_test(order_is_that_of_a_stable_sort),
+	    cmocka_unit_test(steps_find_what_the_whole_table_has),
+	    cmocka_unit_test(a_table_out_of_order_has_no_steps),
 	    cmocka_unit_test(demangles),
 	};
 
