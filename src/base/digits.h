@@ -124,8 +124,13 @@ static inline char *put_dec_right(char *to, uint64_t value, unsigned width)
 {
 	unsigned length = digits_dec_length(value);
 
-	if (length < width)
+	if (__builtin_constant_p(width) && width <= 16) {
+		/* What is too much is written over. */
+		memcpy(to, "                ", 16);
+		to += length < width ? width - length : 0;
+	} else if (length < width) {
 		to = put_pad(to, ' ', width - length);
+	}
 	return put_dec_fixed(to, value, length);
 }
 
@@ -167,6 +172,16 @@ static inline char *buf_put_begin(struct tally_buf *buf, size_t most)
 static inline void buf_put_end(struct tally_buf *buf, const char *end)
 {
 	buf->size = (size_t)((const uint8_t *)end - buf->data);
+}
+
+static inline void buf_byte(struct tally_buf *buf, char byte)
+{
+	char *to = buf_put_begin(buf, 1);
+
+	if (to) {
+		*to = byte;
+		buf->size++;
+	}
 }
 
 static inline void buf_dec_right(struct tally_buf *buf, uint64_t value, unsigned width)

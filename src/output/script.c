@@ -139,7 +139,11 @@ static int make_event(struct script *script, struct script_event *event, size_t 
 	event->type = tally_script_type(attr);
 	event->fields = script->fields.types[event->type].fields;
 	event->chains = chains && script->fields.callchains;
-	event->comm_alone = event->chains && (event->fields & SCRIPT_FIELD(IP));
+	event->columns = (uint8_t)((event->fields & SCRIPT_FIELD(COMM) ? SCRIPT_COLUMN_COMM : 0) |
+				   (event->fields & SCRIPT_FIELD(PID) ? SCRIPT_COLUMN_PID : 0) |
+				   (event->fields & SCRIPT_FIELD(TID) ? SCRIPT_COLUMN_TID : 0));
+	if (event->chains && (event->fields & SCRIPT_FIELD(IP)))
+		event->columns |= SCRIPT_COLUMN_ALONE;
 	event->branches = is_branch_event(attr);
 	event->addr_named = event->branches || is_fault(attr);
 	event->bpf_output =
@@ -150,6 +154,7 @@ static int make_event(struct script *script, struct script_event *event, size_t 
 	tally_buf_add(&padded, name.data, name.size);
 	tally_buf_add(&padded, ": ", 2);
 	event->name_length = (uint32_t)padded.size;
+	tally_buf_zero(&padded, SCRIPT_COPY_PIECE);
 	event->name = padded.failed
 			  ? NULL
 			  : tally_arena_strndup(&script->arena, (char *)padded.data, padded.size);
@@ -380,8 +385,8 @@ static int make_workers(struct script *script)
 	for (unsigned i = 0; i < script->worker_count; i++) {
 		struct script_worker *worker = &script->workers[i];
 
-		worker->comms = calloc(SCRIPT_COMMS, sizeof(*worker->comms));
-		if (!worker->comms)
+		worker->tasks = calloc(SCRIPT_TASKS, sizeof(*worker->tasks));
+		if (!worker->tasks)
 			return -ENOMEM;
 	}
 	for (unsigned i = 0; i < script->slot_count; i++) {
@@ -555,7 +560,7 @@ static int write_frame(struct script *script, int descriptor, bool begin)
 static void script_done(struct script *script)
 {
 	for (unsigned i = 0; script->workers && i < script->worker_count; i++) {
-		free(script->workers[i].comms);
+		free(script->workers[i].tasks);
 		tally_buf_done(&script->workers[i].spare);
 		tally_buf_done(&script->workers[i].frames);
 		tally_script_lines_done(&script->workers[i].lines);

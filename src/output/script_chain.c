@@ -197,8 +197,9 @@ int tally_script_chain_put(struct script_lines *lines, const struct script *scri
 			   struct tally_buf *to, struct tally_resolver *resolver,
 			   const struct tally_resolved *sample, unsigned kind)
 {
-	uint32_t count = cut_chain(script, sample->sample.callchain, sample->sample.callchain_nr);
+	uint32_t count = cut_chain(script, sample);
 
-	return count < LONG_CHAIN ? put_short(lines, script, to, resolver, sample, count, kind)
-				  : put_long(lines, script, to, resolver, sample, count, kind);
+	return count < LONG_CHAIN && !sample->unwound
+		   ? put_short(lines, script, to, resolver, sample, count, kind)
+		   : put_long(lines, script, to, resolver, sample, count, kind);
 }

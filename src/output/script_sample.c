@@ -39,32 +39,6 @@ static void put_comm_text(const struct script *script, struct tally_buf *to, con
 	tally_buf_done(&text);
 }
 
-/* Threads' names come again and again; the kernel's are at most 15 bytes. */
-static void put_comm(const struct script *script, struct script_worker *worker,
-		     struct tally_buf *to, const struct script_event *event, uint32_t number)
-{
-	struct script_comm *known = &worker->comms[number * 2 % SCRIPT_COMMS + event->comm_alone];
-	const char *name;
-	size_t before = to->size;
-
-	if (known->number == number + 1) {
-		char *put = buf_put_begin(to, sizeof(known->text));
-
-		if (put) {
-			memcpy(put, known->text, sizeof(known->text));
-			to->size += known->length;
-		}
-		return;
-	}
-	name = tally_session_string(script->session, number);
-	put_comm_text(script, to, name ? name : ":-1", event->comm_alone);
-	if (to->failed || to->size - before > sizeof(known->text))
-		return;
-	known->number = number + 1;
-	known->length = (uint32_t)(to->size - before);
-	memcpy(known->text, to->data + before, known->length);
-}
-
 static char *put_int_right(char *to, uint32_t value, unsigned width)
 {
 	unsigned length;
@@ -86,20 +60,66 @@ static char *put_int_left(char *to, uint32_t value, unsigned width)
 	return end - to < (ptrdiff_t)width ? put_pad(end, ' ', width - (size_t)(end - to)) : end;
 }
 
-static char *put_task(char *to, uint64_t fields, uint32_t pid, uint32_t tid)
+static char *put_ids(char *to, uint8_t columns, uint32_t pid, uint32_t tid)
 {
-	if (fields & SCRIPT_FIELD(PID)) {
+	if (columns & SCRIPT_COLUMN_PID) {
 		to = put_int_right(to, pid, 5);
-		if (fields & SCRIPT_FIELD(TID)) {
+		if (columns & SCRIPT_COLUMN_TID) {
 			*to++ = '/';
 			to = put_int_left(to, tid, 5);
 		}
 		*to++ = ' ';
-	} else if (fields & SCRIPT_FIELD(TID)) {
+	} else if (columns & SCRIPT_COLUMN_TID) {
 		to = put_int_right(to, tid, 5);
 		*to++ = ' ';
 	}
 	return to;
+}
+
+static void put_task_text(const struct script *script, struct tally_buf *to, uint8_t columns,
+			  const char *name, uint32_t pid, uint32_t tid)
+{
+	char *put;
+
+	if (columns & SCRIPT_COLUMN_COMM)
+		put_comm_text(script, to, name, columns & SCRIPT_COLUMN_ALONE);
+	put = buf_put_begin(to, 2 * DIGITS_MOST + 4);
+	if (put)
+		buf_put_end(to, put_ids(put, columns, pid, tid));
+}
+
+/* Threads come again and again; the kernel's names are at most 15 bytes. */
+static void put_task(const struct script *script, struct script_worker *worker,
+		     struct tally_buf *to, uint8_t columns, uint32_t comm, uint32_t pid,
+		     uint32_t tid)
+{
+	struct script_task *known = &worker->tasks[(tid * 0x9e3779b1U) >> 24];
+	const char *name;
+	size_t before = to->size;
+
+	if (__builtin_expect(known->tid == tid && known->comm == comm + 1 && known->pid == pid &&
+				 known->columns == columns,
+			     1)) {
+		char *put = buf_put_begin(to, sizeof(known->text));
+
+		if (put) {
+			memcpy(put, known->text, sizeof(known->text));
+			to->size += known->length;
+		}
+		return;
+	}
+	name = tally_session_string(script->session, comm);
+	put_task_text(script, to, columns, name ? name : ":-1", pid, tid);
+	if (to->failed || to->size - before > sizeof(known->text))
+		return;
+	*known = (struct script_task){
+	    .comm = comm + 1,
+	    .pid = pid,
+	    .tid = tid,
+	    .columns = columns,
+	    .length = (uint8_t)(to->size - before),
+	};
+	memcpy(known->text, to->data + before, known->length);
 }
 
 static char *put_cpu(char *to, uint32_t cpu)
@@ -161,12 +181,20 @@ static uint64_t shown_time(struct script *script, uint64_t time)
 	return time - from;
 }
 
-static char *put_time(char *to, uint64_t time, bool nanoseconds)
+static char *put_time(struct script_seconds *known, char *to, uint64_t time, bool nanoseconds)
 {
 	uint64_t seconds = time / SECOND, rest = time % SECOND;
 
-	to = put_dec_right(to, seconds, 5);
-	*to++ = '.';
+	if (!known->length || known->value != seconds) {
+		char text[DIGITS_MOST + 2], *end = put_dec_right(text, seconds, 5);
+
+		*end++ = '.';
+		known->value = seconds;
+		known->length = (uint32_t)(end - text); /* at most 11 digits, of 64 bits of ns */
+		memcpy(known->text, text, sizeof(known->text));
+	}
+	memcpy(to, known->text, sizeof(known->text));
+	to += known->length;
 	to = nanoseconds ? put_dec_fixed(to, rest, 9) : put_dec_fixed(to, rest / 1000, 6);
 	*to++ = ':';
 	*to++ = ' ';
@@ -185,17 +213,16 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 	uint64_t fields = event->fields, has = sample->present;
 	uint64_t time = has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX;
 	bool task = has & PERF_SAMPLE_TID;
+	uint32_t pid = task ? sample->pid : UINT32_MAX, tid = task ? sample->tid : UINT32_MAX;
 	char *put;
 
-	if (fields & SCRIPT_FIELD(COMM) && name)
-		put_comm_text(script, to, name, event->comm_alone);
-	else if (fields & SCRIPT_FIELD(COMM))
-		put_comm(script, worker, to, event, at->comm);
+	if (name)
+		put_task_text(script, to, event->columns, name, pid, tid);
+	else
+		put_task(script, worker, to, event->columns, at->comm, pid, tid);
 	put = buf_put_begin(to, START_MOST);
 	if (!put)
 		return;
-	put =
-	    put_task(put, fields, task ? sample->pid : UINT32_MAX, task ? sample->tid : UINT32_MAX);
 	if (fields & SCRIPT_FIELD(CPU))
 		put = put_cpu(put, has & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX);
 	if (fields & (SCRIPT_FIELD(MISC) | SCRIPT_FIELD(TOD))) {
@@ -211,7 +238,7 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 	if (fields & SCRIPT_FIELD(TIME)) {
 		if (script->serial)
 			time = shown_time(script, time);
-		put = put_time(put, time, script->options.nanoseconds);
+		put = put_time(&worker->seconds, put, time, script->options.nanoseconds);
 	}
 	buf_put_end(to, put);
 }
@@ -219,7 +246,7 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 static void put_period_and_name(struct tally_buf *to, const struct script_event *event,
 				uint64_t period)
 {
-	char *put = buf_put_begin(to, event->name_length + 40);
+	char *put = buf_put_begin(to, event->name_length + 40 + SCRIPT_COPY_PIECE);
 
 	if (!put)
 		return;
@@ -228,8 +255,8 @@ static void put_period_and_name(struct tally_buf *to, const struct script_event 
 		*put++ = ' ';
 	}
 	if (event->fields & SCRIPT_FIELD(EVENT)) {
-		memcpy(put, event->name, event->name_length);
-		put += event->name_length;
+		put = (char *)script_copy_over((uint8_t *)put, (const uint8_t *)event->name,
+					       event->name_length);
 	}
 	buf_put_end(to, put);
 }
@@ -252,11 +279,11 @@ static int put_ip(const struct script *script, struct script_worker *worker, str
 		  const struct tally_resolved *sample)
 {
 	if (event->chains && (sample->sample.present & PERF_SAMPLE_CALLCHAIN)) {
-		tally_buf_byte(to, '\n');
+		buf_byte(to, '\n');
 		return tally_script_chain_put(&worker->lines, script, to, resolver, sample,
 					      event->chain);
 	}
-	tally_buf_byte(to, ' ');
+	buf_byte(to, ' ');
 	return tally_script_line_put(
 	    &worker->lines, script, to, resolver, sample, sample->cpumode,
 	    sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0, event->single);
@@ -389,7 +416,7 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 					sample->present & PERF_SAMPLE_RAW ? sample->raw_size : 0);
 	if (fields & LATE_FIELDS)
 		put_last(script, to, event, sample);
-	tally_buf_byte(to, '\n');
+	buf_byte(to, '\n');
 	return result ? result : to->failed;
 }
 

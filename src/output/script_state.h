@@ -23,13 +23,13 @@ struct script_event {
 	const struct tally_data_event *event;
 	enum script_type type;
 	uint64_t fields;
-	const char *name; /* padded, with ": " behind it */
+	const char *name; /* padded, with ": " behind it, and room for a piece of copying */
 	uint32_t name_length;
+	uint8_t columns; /* SCRIPT_COLUMN_* */
 	/* numbers of kinds */
 	uint8_t chain, single, addr, branch;
-	bool chains;     /* chains are shown below the first line */
-	bool comm_alone; /* the name of the thread is not padded */
-	bool branches;   /* each sample is a branch: BTS */
+	bool chains;   /* chains are shown below the first line */
+	bool branches; /* each sample is a branch: BTS */
 	bool bpf_output;
 	bool addr_named; /* data addresses lead to symbols */
 };
@@ -48,19 +48,35 @@ struct script_filter {
 	size_t address_count;
 };
 
-#define SCRIPT_COMMS     256U
+#define SCRIPT_TASKS     256U
+#define SCRIPT_TASK_TEXT 48U
 #define SCRIPT_LINE_SIZE 128 /* two cache lines, as they are fetched in pairs */
 
-/* The name of a thread as the first column has it. */
-struct script_comm {
-	uint32_t number; /* + 1; 0: none */
-	uint32_t length;
-	char text[24];
+/* The first columns as they stand before a thread's samples: its name and ids. */
+struct script_task {
+	uint32_t comm; /* number + 1; 0: none */
+	uint32_t pid, tid;
+	uint8_t columns, length;
+	char text[SCRIPT_TASK_TEXT];
+};
+
+/* The columns that there are. */
+#define SCRIPT_COLUMN_COMM  1U
+#define SCRIPT_COLUMN_PID   2U
+#define SCRIPT_COLUMN_TID   4U
+#define SCRIPT_COLUMN_ALONE 8U /* the name is not padded */
+
+/* Seconds with the point behind them, which many samples have in common. */
+struct script_seconds {
+	uint64_t value;
+	uint32_t length; /* 0: none */
+	char text[16];
 };
 
 struct script_worker {
 	struct script_lines lines;
-	struct script_comm *comms;      /* SCRIPT_COMMS */
+	struct script_task *tasks; /* SCRIPT_TASKS */
+	struct script_seconds seconds;
 	struct tally_buf spare, frames; /* of --json: a tracepoint's text; its frames */
 	const struct tally_buf *text;   /* its last record's */
 } __attribute__((aligned(SCRIPT_LINE_SIZE)));
