@@ -19,7 +19,7 @@ void tally_symbol_steps_init(struct tally_symbol_steps *steps,
 void tally_symbol_steps_done(struct tally_symbol_steps *steps);
 
 /* So many are looked through without a branch on what is found. */
-#define SYMBOL_STEP_USUAL 4U
+#define SYMBOL_STEP_USUAL 8U
 /* Set in the number of a step's first symbol where more has to be done: there are more, they end
  * the table, or a place behind one may be in another around it. */
 #define SYMBOL_STEP_SPECIAL 0x80000000U
@@ -41,8 +41,9 @@ static inline int64_t symbol_steps_find(const struct tally_symbol_steps *steps,
 		to = steps->first[step + 1] & ~SYMBOL_STEP_SPECIAL;
 		return tally_symbol_table_find_among(table, place, from, to - from + 1);
 	}
-	at = from + (table->starts[from + 1] <= start) + (table->starts[from + 2] <= start) +
-	     (table->starts[from + 3] <= start);
+	at = from;
+	for (uint32_t i = 1; i < SYMBOL_STEP_USUAL; i++)
+		at += table->starts[from + i] <= start;
 	/* one that stayed without a size covers its first byte */
 	return start < table->ends[at] || (start == table->starts[at] && start == table->ends[at])
 		   ? (int64_t)at

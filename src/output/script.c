@@ -102,11 +102,13 @@ static bool is_fault(const struct tally_attr *attr)
 						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
+#define PLACE_FIELDS                                                                       \
+	(SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM) | SCRIPT_FIELD(DSO) | SCRIPT_FIELD(SYMOFF) | \
+	 SCRIPT_FIELD(DSOFF) | SCRIPT_FIELD(SRCLINE))
+
 static int choose_kinds(struct script *script, struct script_event *event)
 {
-	uint64_t place =
-	    event->fields & (SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM) | SCRIPT_FIELD(DSO) |
-			     SCRIPT_FIELD(SYMOFF) | SCRIPT_FIELD(DSOFF) | SCRIPT_FIELD(SRCLINE));
+	uint64_t place = event->fields & PLACE_FIELDS;
 	uint64_t image = place & (SCRIPT_FIELD(DSO) | SCRIPT_FIELD(DSOFF));
 	/* perf takes the first of these that is asked for. */
 	enum script_shape shape = event->fields & SCRIPT_FIELD(BRSTACK) ? SCRIPT_SHAPE_BRANCH
@@ -146,6 +148,8 @@ static int make_event(struct script *script, struct script_event *event, size_t 
 		event->columns |= SCRIPT_COLUMN_ALONE;
 	event->branches = is_branch_event(attr);
 	event->addr_named = event->branches || is_fault(attr);
+	event->places = (event->fields & SCRIPT_FIELD(IP)) && !(event->fields & ~PLACE_FIELDS) &&
+			!event->branches && !script->fields.flags;
 	event->bpf_output =
 	    attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
 	tally_script_name_put(script, &name, event->event->name);

@@ -314,23 +314,60 @@ int tally_script_line_find(struct script_lines *lines, const struct script *scri
 			  : find_by_address(lines, script, resolver, sample, mode, addr, kind, ret);
 }
 
+/* As tally_script_line_put(), of any kind. */
+static int put_line(struct script_lines *lines, const struct script *script, struct tally_buf *to,
+		    struct tally_resolver *resolver, const struct tally_resolved *sample,
+		    uint8_t mode, uint64_t addr, unsigned kind)
+{
+	struct script_found found;
+	int result =
+	    tally_script_line_find(lines, script, resolver, sample, mode, addr, kind, &found);
+	char *put = result ? NULL : buf_put_begin(to, lines->longest + SCRIPT_COPY_PIECE);
+
+	if (!put)
+		return -ENOMEM;
+	if (found.by_symbol && script->kinds[kind].fields & SCRIPT_FIELD(IP))
+		put = put_hex_right(put, addr, 16);
+	buf_put_end(to, (const char *)script_found_put(lines, &found, (uint8_t *)put));
+	return 0;
+}
+
+static void put_memo(struct tally_buf *to, const struct script_memo *memo)
+{
+	char *put = buf_put_begin(to, sizeof(memo->text));
+
+	if (!put)
+		return;
+	memcpy(put, memo->text, sizeof(memo->text) / 2);
+	if (memo->length > sizeof(memo->text) / 2)
+		memcpy(put, memo->text, sizeof(memo->text));
+	to->size += memo->length;
+}
+
 int tally_script_line_put(struct script_lines *lines, const struct script *script,
 			  struct tally_buf *to, struct tally_resolver *resolver,
 			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 			  unsigned kind)
 {
-	struct script_found found;
-	uint8_t *put;
-	int result =
-	    tally_script_line_find(lines, script, resolver, sample, mode, addr, kind, &found);
+	uint32_t era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
+	size_t before = to->size;
+	struct script_memo *memo;
+	int result;
 
-	if (!result && tally_buf_reserve(to, lines->longest + SCRIPT_COPY_PIECE))
-		result = -ENOMEM;
-	if (result)
+	if (script->kinds[kind].shape != SCRIPT_SHAPE_SINGLE || !lines->views[kind] ||
+	    (mode != PERF_RECORD_MISC_KERNEL && mode != PERF_RECORD_MISC_USER))
+		return put_line(lines, script, to, resolver, sample, mode, addr, kind);
+	memo = &lines->views[kind]->memos[hash_u64(addr) >> (64 - SCRIPT_MEMO_BITS)];
+	if (memo->addr == addr && memo->era == era && memo->length) {
+		put_memo(to, memo);
+		return to->failed;
+	}
+	result = put_line(lines, script, to, resolver, sample, mode, addr, kind);
+	if (result || to->size - before > sizeof(memo->text))
 		return result;
-	put = to->data + to->size;
-	if (found.by_symbol && script->kinds[kind].fields & SCRIPT_FIELD(IP))
-		put = (uint8_t *)put_hex_right((char *)put, addr, 16);
-	to->size = (size_t)(script_found_put(lines, &found, put) - to->data);
+	memo->addr = addr;
+	memo->era = era;
+	memo->length = (uint32_t)(to->size - before);
+	memcpy(memo->text, to->data + before, memo->length);
 	return 0;
 }

@@ -98,11 +98,21 @@ struct script_extents {
 	bool made;
 };
 
+/* Text of addresses that stand alone, as tracepoints have the same again and again. */
+#define SCRIPT_MEMO_BITS 6
+#define SCRIPT_MEMO_TEXT 112U
+struct script_memo {
+	uint64_t addr;
+	uint32_t era, length; /* length 0: nothing */
+	char text[SCRIPT_MEMO_TEXT];
+};
+
 /* What goes by symbols, of one kind. */
 struct script_view {
 	struct script_extents sets[SCRIPT_EXTENT_SETS + 1]; /* by era */
 	struct script_image *images;                        /* by number; the first: of nothing */
 	uint32_t image_count;
+	struct script_memo memos[1U << SCRIPT_MEMO_BITS];
 };
 
 struct script_lines {

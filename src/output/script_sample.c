@@ -394,6 +394,11 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 	uint64_t fields = event->fields;
 	int result = 0;
 
+	if (event->places) {
+		result = put_ip(script, worker, to, resolver, event, at);
+		buf_byte(to, '\n');
+		return result ? result : to->failed;
+	}
 	tally_script_start_put(script, worker, to, event, at, record, NULL);
 	put_period_and_name(to, event, period);
 	if (script->fields.flags)

@@ -32,6 +32,7 @@ struct script_event {
 	bool branches; /* each sample is a branch: BTS */
 	bool bpf_output;
 	bool addr_named; /* data addresses lead to symbols */
+	bool places;     /* nothing is shown but where it was */
 };
 
 struct script_time {

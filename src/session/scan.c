@@ -181,8 +181,7 @@ static void take_sample(struct scan *scan, const struct tally_record *record)
 		scan_time(scan, load_u64(record->bytes + time_at));
 }
 
-/* The memory of what was walked over is given back. */
-static void forget(struct scan *scan, size_t end)
+void tally_scan_forget(struct scan *scan, size_t end)
 {
 	const struct tally_block seen = {
 	    .bytes = scan->block.bytes + scan->forgotten,
@@ -190,6 +189,8 @@ static void forget(struct scan *scan, size_t end)
 	    .offset = scan->block.offset + scan->forgotten,
 	};
 
+	if (!scan->copies_sides || seen.size < SESSION_FORGET_SIZE)
+		return;
 	tally_data_forget(scan->session->data, &seen);
 	scan->forgotten = end;
 }
@@ -198,8 +199,7 @@ static int end_piece(struct scan *scan, size_t end)
 {
 	int result = tally_scan_add_piece(scan, end);
 
-	if (scan->copies_sides && end - scan->forgotten >= SESSION_FORGET_SIZE)
-		forget(scan, end);
+	tally_scan_forget(scan, end);
 	if (!result && session_progress(scan->session, scan->block.offset + end))
 		result = -ECANCELED;
 	return result;
@@ -347,8 +347,7 @@ int tally_session_scan(struct tally_session *session, struct tally_error *error)
 {
 	int result = 0;
 
-	if (session->options.lump && !session->by_offset &&
-	    session->event_count <= LUMPS_EVENTS_MOST)
-		result = tally_session_scan_lumps(session, error);
+	if (!session->by_offset && session->event_count)
+		result = tally_session_scan_parts(session, error);
 	return result ? (result < 0 ? result : 0) : scan_blocks(session, error);
 }

@@ -31,14 +31,16 @@ void tally_scan_init(struct scan *scan, const struct tally_session *session);
 void tally_scan_done(struct scan *scan);
 /* The piece under way ends here; 0 or -ENOMEM. */
 int tally_scan_add_piece(struct scan *scan, size_t end);
+/* The memory of what was walked over is given back, when it is enough to be worth it. */
+void tally_scan_forget(struct scan *scan, size_t end);
 /* Takes any record but a sample; 0 or -ENOMEM. */
 int tally_scan_other(struct scan *scan, const struct tally_record *record);
 /* All that walks over parts of the file, in order, found goes into the session; 0 or -ENOMEM. */
 int tally_scan_take(struct tally_session *session, struct scan *scans, size_t count);
 
-/* scan_lumps.c: the first pass that counts samples in lumps.  1: done; 0: not for this file, and
- * nothing was changed; -errno. */
-int tally_session_scan_lumps(struct tally_session *session, struct tally_error *error);
+/* scan_parts.c: the first pass by several threads, which also counts samples in lumps when the
+ * session may.  1: done; 0: not for this file, and nothing was changed; -errno. */
+int tally_session_scan_parts(struct tally_session *session, struct tally_error *error);
 
 /* session.c: samples are read again, each. */
 void tally_session_drop_lumps(struct tally_session *session);

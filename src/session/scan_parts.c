@@ -1,5 +1,6 @@
-/* The first pass over a sound file when samples may be lumped: several threads, each on a part of
- * the file of its own, copy it piece by piece to a small buffer and look at each record once.
+/* The first pass over a sound file: several threads look at each record once, each thread in a part
+ * of the file of its own.  Where samples are lumped the part is copied piece by piece to a small
+ * buffer.
  *
  * Where a part starts is guessed from a run of records that fit each other, and proved afterwards:
  * the walk over the part before must end exactly there.  A file that is not so (damaged, or
@@ -91,6 +92,10 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 		scan->counts.unusable++;
 		return 0;
 	}
+	scan->event_samples[event]++;
+	scan_time(scan, load_u64(bytes + plan->time_at));
+	if (!lump)
+		return 0;
 	sample = (struct lump_sample){
 	    .addr = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0,
 	    .time = load_u64(bytes + plan->time_at),
@@ -101,9 +106,7 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 	    .event = (uint16_t)event,
 	    .cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
 	};
-	scan->event_samples[event]++;
-	scan_time(scan, sample.time);
-	return lump ? lumps_add(&scan->lumps, &sample) : 0;
+	return lumps_add(&scan->lumps, &sample);
 }
 
 /* The records in a buffer that start before `to`; *ret_at is behind the last whole one. */
@@ -159,9 +162,12 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 {
 	struct scan *scan = &part->scan;
 	const struct tally_block *block = &walk->block;
-	uint8_t *bytes = malloc(BUFFER_SIZE);
+	/* A look at each header costs less than the copy that the look at all of it is served by.
+	 */
+	bool copies = walk->session->options.lump;
+	uint8_t *bytes = copies ? malloc(BUFFER_SIZE) : NULL;
 	size_t at = part->from, step = 0;
-	int result = bytes ? 0 : -ENOMEM;
+	int result = !copies || bytes ? 0 : -ENOMEM;
 
 	scan->event_samples = calloc(walk->session->event_count + 1, sizeof(*scan->event_samples));
 	if (!scan->event_samples)
@@ -169,17 +175,18 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 	scan->block = *block;
 	scan->copies_sides = true;
 	scan->has_last_time = !part->from;
-	scan->piece_at = at;
+	scan->piece_at = scan->forgotten = at;
 	for (; !result && at < part->to; at += step) {
 		struct tally_block buffer = {
-		    .bytes = bytes,
+		    .bytes = copies ? bytes : block->bytes + at,
 		    .size = block->size - at < BUFFER_SIZE ? block->size - at : BUFFER_SIZE,
 		    .offset = block->offset + at,
 		};
 		uint64_t done;
 
 		/* What cannot be read here is told by the walk that has words for it. */
-		if (tally_data_read_at(walk->session->data, buffer.offset, bytes, buffer.size))
+		if (copies &&
+		    tally_data_read_at(walk->session->data, buffer.offset, bytes, buffer.size))
 			result = UNSOUND;
 		else
 			result = walk_buffer(walk, scan, &buffer, part->to, &step);
@@ -189,6 +196,8 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 			tally_lumps_done(&scan->lumps);
 		if (!result && !step)
 			result = UNSOUND;
+		if (!copies)
+			tally_scan_forget(scan, at + step < block->size ? at + step : block->size);
 		done = atomic_fetch_add_explicit(&walk->done, step, memory_order_relaxed);
 		if (!result && tells && session_progress(walk->session, done + step))
 			result = -ECANCELED;
@@ -274,7 +283,7 @@ static int take_parts(struct tally_session *session, struct part *parts, size_t 
 	return result;
 }
 
-int tally_session_scan_lumps(struct tally_session *session, struct tally_error *error)
+int tally_session_scan_parts(struct tally_session *session, struct tally_error *error)
 {
 	struct walk walk = {.session = session};
 	struct sample_plan *plans = NULL;
@@ -286,6 +295,8 @@ int tally_session_scan_lumps(struct tally_session *session, struct tally_error *
 	if (result < 0)
 		return result;
 	session->total_bytes = tally_data_offset_end(session->data);
+	atomic_store(&walk.vain,
+		     !session->options.lump || session->event_count > LUMPS_EVENTS_MOST);
 	if (!result || !tally_data_block_in_place(session->data, &walk.block))
 		return 0;
 	most = walk.block.size / PART_LEAST + 1;
