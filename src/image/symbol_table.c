@@ -100,12 +100,13 @@ int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbo
 int64_t tally_symbol_table_find_among(const struct tally_symbol_table *table, uint64_t place,
 				      size_t from, size_t count)
 {
-	const uint64_t *base = table->starts + from;
+	const uint64_t *base;
 	size_t left = count, at;
 
 	place -= table->shift;
-	if (!left || place < base[0])
+	if (!left || place < table->starts[from])
 		return -ENOENT;
+	base = table->starts + from;
 	while (left > 1) { /* base[0] <= place throughout */
 		size_t half = left / 2;
 
