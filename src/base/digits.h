@@ -126,7 +126,7 @@ static inline char *put_dec_right(char *to, uint64_t value, unsigned width)
 
 	if (__builtin_constant_p(width) && width <= 16) {
 		/* What is too much is written over. */
-		memcpy(to, "                ", 16);
+		memset(to, ' ', 16);
 		to += length < width ? width - length : 0;
 	} else if (length < width) {
 		to = put_pad(to, ' ', width - length);
