@@ -294,8 +294,8 @@ static int other_instruction(struct running *running, uint8_t code)
 		cfi_uleb(bytes);
 		return 0;
 	default:
-		bytes->failed =
-		    !cfa_instruction(running, code) && !register_instruction(running, code);
+		if (!cfa_instruction(running, code) && !register_instruction(running, code))
+			bytes->failed = true;
 		return 0;
 	}
 }
@@ -303,8 +303,6 @@ static int other_instruction(struct running *running, uint8_t code)
 static int step(struct running *running)
 {
 	uint8_t code = (uint8_t)cfi_fixed(&running->bytes, 1), operand = code & 0x3f;
-	bool failed;
-	int result;
 
 	switch (code & 0xc0) {
 	case CFA_ADVANCE_LOC:
@@ -316,10 +314,7 @@ static int step(struct running *running)
 		restore(running, operand);
 		return 0;
 	default:
-		failed = running->bytes.failed;
-		result = other_instruction(running, code);
-		running->bytes.failed |= failed;
-		return result;
+		return other_instruction(running, code);
 	}
 }
 

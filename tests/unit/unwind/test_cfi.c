@@ -102,6 +102,8 @@ static void what_makes_no_sense_costs_only_what_it_is_about(void **state)
 {
 	static const uint8_t unknown[] = {0x44, 0x0e, 16, 0x44, 0x3f};
 	static const uint8_t empty_stack[] = {0x42, 0x0b};
+	static const uint8_t no_such_register[] = {0x42, 0x0c, 200, 1, 8, 0x42};
+	static const uint8_t cut_expression[] = {0x42, 0x0f, 100, 0x42};
 	struct made made = {.size = 0};
 	struct tally_cfi cfi;
 
@@ -110,7 +112,13 @@ static void what_makes_no_sense_costs_only_what_it_is_about(void **state)
 	made_function(&made, 0x1000, 0x10, unknown, sizeof(unknown));
 	made_function(&made, 0x2000, 0x10, empty_stack, sizeof(empty_stack));
 	made_function(&made, 0x3000, 0x10, with_frame_pointer, 3);
+	made_function(&made, 0x4000, 0x10, no_such_register, sizeof(no_such_register));
+	made_function(&made, 0x5000, 0x10, cut_expression, sizeof(cut_expression));
 	made_compile(&made, &cfi);
+	assert_int_equal(tally_cfi_find(&cfi, 0x4002), CFI_DAMAGED);
+	assert_int_equal(tally_cfi_find(&cfi, 0x4008), CFI_DAMAGED);
+	assert_int_equal(made_set(&cfi, 0x5001)->cfa.value, 8);
+	assert_int_equal(tally_cfi_find(&cfi, 0x5004), CFI_DAMAGED);
 	assert_int_equal(made_set(&cfi, 0x1000)->cfa.value, 8);
 	assert_int_equal(made_set(&cfi, 0x1004)->cfa.value, 16);
 	assert_int_equal(tally_cfi_find(&cfi, 0x1008), CFI_DAMAGED);
