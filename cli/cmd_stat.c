@@ -266,10 +266,28 @@ static int complete(struct stat_ask *ask)
 	return status;
 }
 
+/* -o is then the recording's name. */
+static int prepare_record(struct stat_ask *ask)
+{
+	if (ask->compare || ask->repeat != 1)
+		return cli_usage_error(ask->usage, "record keeps one run: leave out -r, --compare");
+	if (ask->cgroups.count || ask->each_cgroup.count)
+		return cli_usage_error(ask->usage, "recordings have no place for cgroups");
+	if (stat_record_mode(ask->by) < 0)
+		return cli_usage_error(
+		    ask->usage, "recordings have no word for clusters and caches; record -A");
+	ask->recording = ask->output ? ask->output : "perf.data";
+	ask->output = NULL;
+	/* With a stream on standard output nothing else is told, as in perf. */
+	ask->quiet |= !strcmp(ask->recording, "-");
+	return CLI_OK;
+}
+
 static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 {
-	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
-					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
+	static const char *const forms[] = {
+	    "[OPTIONS] [--] COMMAND [ARGUMENTS]",      "[OPTIONS] -p PID,...",    "[OPTIONS] -a",
+	    "record [OPTIONS] [-o FILE] [--] COMMAND", "report [OPTIONS] [FILE]", NULL};
 	static const struct cli_usage usage = {
 	    .command = "stat",
 	    .forms = forms,
@@ -372,11 +390,23 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	struct stat_output output;
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
 
+	if (at >= 0 && at < argc && strcmp(argv[at - 1], "--") != 0) {
+		if (!strcmp(argv[at], "report"))
+			return stat_report(argc - at, argv + at);
+		ask->record = !strcmp(argv[at], "record");
+	}
+	if (ask->record) {
+		argc -= at;
+		argv += at;
+		at = cli_parse(&usage, options, argc, argv, &status);
+	}
 	if (at < 0)
 		return status;
 	ask->usage = &usage;
 	ask->command = at < argc ? argv + at : NULL;
 	status = complete(ask);
+	if (!status && ask->record)
+		status = prepare_record(ask);
 	if (status)
 		return status;
 	status = stat_output_open(&output, ask);
@@ -388,7 +418,21 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 int cmd_stat(int argc, char **argv)
 {
 	struct stat_ask ask = {.repeat = 1, .big_num = true, .warm_up = 1};
-	int status = parse_and_run(&ask, argc, argv);
+	/* A recording tells how to make it again: with the name of the program. */
+	const char **cmdline = calloc((size_t)argc + 1, sizeof(*cmdline));
+	int status;
+
+	if (!cmdline) {
+		cli_say("stat", "out of memory");
+		return CLI_FAILED;
+	}
+	cmdline[0] = "tally";
+	for (int i = 0; i < argc; i++)
+		cmdline[i + 1] = argv[i];
+	ask.cmdline = cmdline;
+	ask.cmdline_count = (size_t)argc + 1;
+	status = parse_and_run(&ask, argc, argv);
+	free(cmdline);
 
 	tally_event_list_done(&ask.events);
 	cli_list_done(&ask.pids);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include <tally/counter.h>
+#include <tally/data.h>
 #include <tally/event.h>
 #include <tally/metric.h>
 #include <tally/stat.h>
@@ -60,6 +61,11 @@ struct stat_ask {
 	unsigned verbose;
 	/* The command; NULL: none. */
 	char **command;
+	/* `tally stat record`: the recording, and how it was asked for. */
+	bool record;
+	const char *recording;
+	const char *const *cmdline;
+	size_t cmdline_count;
 };
 
 static inline bool stat_has_tasks(const struct stat_ask *ask)
@@ -141,6 +147,33 @@ void stat_control_close(struct stat_control *control);
 enum stat_order stat_control_next(struct stat_control *control);
 /* Tells that the last order is done. */
 void stat_control_answer(struct stat_control *control);
+
+/* --- stat_record.c: counts into a perf.data file --- */
+
+struct stat_record {
+	struct tally_writer *writer; /* NULL: not open */
+	uint32_t *threads;           /* by place of the set: the index of its thread */
+	void *bytes;                 /* of a round's records */
+	size_t room;
+};
+
+/* Creates the file; the counters of `count` are open.  0, or an exit status after having said why
+ * not. */
+int stat_record_open(struct stat_record *record, struct stat_count *count);
+/* Adds what was read last, of the time until `time` (ns since the start; at the end, of the run).
+ */
+int stat_record_round(struct stat_record *record, const struct stat_count *count, uint64_t time,
+		      bool last);
+int stat_record_close(struct stat_record *record);
+
+/* --- stat_report.c --- */
+
+/* `tally stat report`: the counts of a recording. */
+int stat_report(int argc, char **argv);
+
+/* perf's numbers of what has rows of its own, as STAT_CONFIG has them.  Source: enum aggr_mode of
+ * perf 6.1.  -1: it has none. */
+int stat_record_mode(enum tally_stat_by by);
 
 /* --- stat_run.c --- */
 

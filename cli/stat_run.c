@@ -40,6 +40,8 @@ struct run {
 	struct stat_control control;
 	struct stat_count count;
 	struct stat_run_times times;
+	struct stat_record record;
+	int failed;    /* an exit status: the recording could not be written */
 	sigset_t open; /* the mask while we wait: signals come then only */
 	uint64_t start, enable_at, interval_at, timeout_at, last;
 	uint64_t intervals_left;
@@ -86,6 +88,9 @@ static void tell_interval(struct run *run)
 	struct tally_stat_times times = {.elapsed = time - run->last};
 
 	stat_count_read(&run->count);
+	if (run->ask->record && !run->failed)
+		run->failed =
+		    stat_record_round(&run->record, &run->count, time - run->start, false);
 	tally_stat_interval(run->count.stat, run->count.counts, &times);
 	run->last = time;
 	stat_output_interval(run->output, run->count.stat, time - run->start);
@@ -254,6 +259,9 @@ static void end(struct run *run)
 		times.system = ns_of(&command.usage.ru_stime);
 	}
 	stat_count_read(&run->count);
+	/* Intervals are the whole in a recording: perf would add the last round to them. */
+	if (run->ask->record && !run->failed && !run->ask->interval_ms)
+		run->failed = stat_record_round(&run->record, &run->count, times.elapsed, true);
 	tally_stat_finish(run->count.stat, run->count.counts, &times);
 	more = reallocarray(run->times.ns, run->times.count + 1, sizeof(*more));
 	if (more) {
@@ -318,12 +326,14 @@ static int run_once(struct run *run, const sigset_t *blocked, bool *ret_over)
 	status = stat_count_open(&run->count, ask);
 	/* Blocked from here on only, for the command has the mask of when it was forked. */
 	sigprocmask(SIG_BLOCK, blocked, &run->open);
+	if (!status && ask->record)
+		status = stat_record_open(&run->record, &run->count);
 	if (!status)
 		status = begin(run);
 	if (!status) {
 		signal = watch(run);
 		end(run);
-		status = status_of(run, signal);
+		status = run->failed ? run->failed : status_of(run, signal);
 		*ret_over = signal || run->stopped;
 		if (run->output &&
 		    (run->output->format == STAT_TABLE || run->output->format == STAT_OWN_JSON))
@@ -372,6 +382,8 @@ int stat_run(const struct stat_ask *ask, struct stat_output *output)
 	if (ask->repeat && run.count.stat && tally_stat_runs(run.count.stat) &&
 	    (!ask->interval_ms || ask->summary))
 		stat_output_end(output, run.count.stat, &run.times);
+	if (stat_record_close(&run.record))
+		status = CLI_FAILED;
 	stat_count_done(&run.count);
 	stat_control_close(&run.control);
 	free(run.times.ns);

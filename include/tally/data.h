@@ -188,6 +188,7 @@ struct tally_writer_options {
 	const void *tracing_data; /* feature 1's payload, or NULL; borrowed until close */
 	size_t tracing_data_size;
 	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
+	bool has_stat;      /* records tell counts, no samples (feature 19) */
 };
 
 /* Creates the file (an old one of that name becomes NAME.old), writes header, ids, attrs and the

@@ -191,6 +191,11 @@ static void write_compressed(const struct file_facts *facts, struct tally_buf *t
 	tally_buf_u32(to, FILE_PACK_ROOM);
 }
 
+static bool has_stat(const struct file_facts *facts)
+{
+	return facts->options->has_stat;
+}
+
 const struct file_feature_row *tally_file_early_features(void)
 {
 	static const struct file_feature_row rows[] = {
@@ -210,6 +215,7 @@ const struct file_feature_row *tally_file_early_features(void)
 	    {FEATURE_BRANCH_STACK, NULL, true, has_branches},
 	    {FEATURE_PMU_MAPPINGS, tally_file_write_pmu_mappings, false, NULL},
 	    {FEATURE_GROUP_DESC, write_group_desc, false, NULL},
+	    {FEATURE_STAT, NULL, true, has_stat},
 	    {FEATURE_CACHE, tally_file_write_cache, false, NULL},
 	    {FEATURE_MEM_TOPOLOGY, tally_file_write_mem_topology, false, NULL},
 	    {FEATURE_CLOCKID, write_clockid, false, NULL},

@@ -87,11 +87,11 @@ static void add_feature(unsigned feature, const struct tally_buf *payload, struc
 	add_padding(to, payload->size);
 }
 
-/* perf reads the others from sections of a file only. */
-static bool goes_by_record(unsigned feature)
+/* perf reads the others from sections of a file only, and flags from its header. */
+static bool goes_by_record(const struct file_feature_row *row)
 {
-	return feature != FEATURE_TRACING_DATA && feature != FEATURE_BRANCH_STACK &&
-	       feature != FEATURE_CACHE && feature != FEATURE_HYBRID_TOPOLOGY;
+	return !row->empty && row->feature != FEATURE_TRACING_DATA &&
+	       row->feature != FEATURE_CACHE && row->feature != FEATURE_HYBRID_TOPOLOGY;
 }
 
 static int add_features(const struct file_facts *facts, struct tally_buf *to)
@@ -101,7 +101,7 @@ static int add_features(const struct file_facts *facts, struct tally_buf *to)
 
 	for (const struct file_feature_row *row = tally_file_early_features();
 	     row->feature && !code; row++) {
-		if (!goes_by_record(row->feature))
+		if (!goes_by_record(row))
 			continue;
 		tally_buf_clear(&payload);
 		row->write(facts, &payload);

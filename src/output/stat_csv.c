@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/options.h"
+#include "base/text.h"
 #include "output/stat_lines.h"
 
 struct csv {
@@ -21,6 +23,12 @@ static void separate(const struct csv *csv)
 	tally_buf_text(csv->to, csv->separator);
 }
 
+/* Names from outside: what a terminal acts on is written \xNN. */
+static void put_name(const struct csv *csv, const char *text)
+{
+	tally_text_escape(csv->to, text, strlen(text));
+}
+
 static void put_time(const struct csv *csv)
 {
 	if (csv->options.intervals) {
@@ -32,9 +40,13 @@ static void put_time(const struct csv *csv)
 /* "S0-D0-C0,2," */
 static void put_part(const struct csv *csv, size_t part, uint32_t places)
 {
+	struct tally_buf name = {0};
+
 	if (csv->of->by == TALLY_STAT_GLOBAL)
 		return;
-	tally_stat_part_name(csv->stat, part, csv->to);
+	tally_stat_part_name(csv->stat, part, &name);
+	put_name(csv, tally_buf_str(&name));
+	tally_buf_done(&name);
 	separate(csv);
 	if (tally_stat_counts_places(csv->of->by)) {
 		tally_buf_printf(csv->to, "%u", places);
@@ -108,12 +120,12 @@ static void put_line(const struct csv *csv, const struct stat_line *line, bool c
 	else
 		tally_buf_text(csv->to, tally_stat_uncounted(value->quality));
 	separate(csv);
-	tally_buf_text(csv->to, event->unit);
+	put_name(csv, event->unit);
 	separate(csv);
-	tally_buf_text(csv->to, event->name);
+	put_name(csv, event->name);
 	if (cgroups) {
 		separate(csv);
-		tally_buf_text(csv->to, event->cgroup ? event->cgroup : "");
+		put_name(csv, event->cgroup ? event->cgroup : "");
 	}
 	if (csv->options.repeated) {
 		separate(csv);

@@ -241,6 +241,26 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[[ $output = *"B (sh -c \"exit 3\") failed with status 3"* ]]
 }
 
+@test "recordings of intervals, and what cannot be recorded or reported" {
+	"$TALLY" stat record -x, -I 50 -e faults -o i.data sleep 0.12 2>now
+	"$TALLY" stat report -x, i.data 2>then
+	cmp now then
+	run "$TALLY" stat record -r 2 true
+	[ "$status" = 2 ]
+	run "$TALLY" stat record -a --per-cache true
+	[ "$status" = 2 ]
+	"$TALLY" stat record -e faults -o task.data true 2>/dev/null
+	run "$TALLY" stat report --per-core task.data
+	[ "$status" = 2 ]
+	[[ $output = *"counts of tasks"* ]]
+	"$TALLY" record -q -e cpu-clock -o samples.data true
+	run "$TALLY" stat report samples.data
+	[ "$status" = 1 ]
+	[[ $output = *"has no counts"* ]]
+	run "$TALLY" stat report /no/such/file
+	[ "$status" = 1 ]
+}
+
 @test "files, descriptors, nothing at all" {
 	run "$TALLY" stat -o out.txt -e task-clock true
 	[ -z "$output" ]
