@@ -22,7 +22,11 @@ masked() {
 }
 
 both() { # options
-	perf stat "$@" 2>perf.txt >/dev/null </dev/null || { cat perf.txt; return 1; }
+	# Of all threads perf fails when one of them ends while it looks for them.
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		perf stat "$@" 2>perf.txt >/dev/null </dev/null && break
+	done
+	! grep -q Usage perf.txt || { cat perf.txt; return 1; }
 	"$TALLY" stat "$@" 2>tally.txt >/dev/null </dev/null || { cat tally.txt; return 1; }
 	[ -s perf.txt ]
 	grep -v "^Couldn't resolve" perf.txt | masked >perf.masked
