@@ -173,7 +173,7 @@ static bool trace_holds(const struct tally_choice *choice, const struct choice_t
 {
 	const struct tally_sample *sample = &resolved->sample;
 	const struct choice_trace *trace = &test->trace[resolved->event];
-	uint64_t value;
+	uint64_t value, sign;
 
 	if (!(sample->present & PERF_SAMPLE_RAW) || trace->kind == TRACE_NONE ||
 	    trace->offset > sample->raw_size || trace->size > sample->raw_size - trace->offset)
@@ -188,8 +188,8 @@ static bool trace_holds(const struct tally_choice *choice, const struct choice_t
 					value >> 16);
 	if (!trace->is_signed)
 		return compare(test->op, value, (uint64_t)trace->number);
-	value <<= 64 - 8 * trace->size;
-	return compare_signed(test->op, (int64_t)value >> (64 - 8 * trace->size), trace->number);
+	sign = trace->size && trace->size <= 8 ? 1ULL << (8 * trace->size - 1) : 0;
+	return compare_signed(test->op, (int64_t)((value ^ sign) - sign), trace->number);
 }
 
 static uint64_t period_of(const struct tally_choice *choice, const struct tally_resolved *sample)

@@ -126,7 +126,8 @@ static struct choice_trace find(const struct trace_format_text *format, struct n
 
 static int unknown(const struct choice_test *test, struct near *near, struct tally_error *error)
 {
-	const char *at = (const char *)near->names.data, *end = at + near->names.size, *nearest;
+	const char *at = (const char *)near->names.data, *end = at ? at + near->names.size : at,
+		   *nearest;
 	const char **names = NULL;
 	size_t count = 0, room = 0;
 	int result;
