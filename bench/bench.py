@@ -42,6 +42,11 @@ RECORDINGS = {
         "-e sched:sched_switch -e sched:sched_wakeup -a -m 8192",
         "perf bench sched pipe -l 600000",
     ),
+    "cxx_dwarf": (
+        "the C++ compiler itself, registers and 8 KiB of stack a sample",
+        "-e cpu-clock -F 4000 --call-graph dwarf,8192 -m 4096",
+        "exec {cxx} -quiet -std=c++17 -O2 -D_GNU_SOURCE -imultiarch {multiarch} -o /dev/null {here}/large.cc",
+    ),
     "make_all": (
         "the whole system during a parallel build of C files, call chains",
         "-e cpu-clock -F 35000 -a -g -m 8192",
@@ -71,6 +76,7 @@ SCRIPTS = [
     ("script", "sched", ""),
     ("script -F ip,sym", "sched", "-F ip,sym"),
     ("script", "make_all", ""),
+    ("script, unwound", "cxx_dwarf", "--no-inline"),
     # A filter that keeps all: the cost of asking it.
     ("script --dlfilter", "cxx_fp", "--dlfilter {dir}/keep.so"),
     ("script --dlfilter", "node_deep", "--dlfilter {dir}/keep.so"),
@@ -188,13 +194,18 @@ def make_recording(name, folder):
     if os.path.exists(path) and os.path.getsize(path) > 1 << 20:
         return path
     what, options, command = RECORDINGS[name]
-    command = command.format(dir=folder, here=HERE)
+    cxx, multiarch = (
+        subprocess.run(["g++", option], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+        for option in ("-print-prog-name=cc1plus", "-print-multiarch"))
+    command = command.format(dir=folder, here=HERE, cxx=cxx, multiarch=multiarch)
+    # What begins with exec is started by perf itself.
+    words = command.split()[1:] if command.startswith("exec ") else ["sh", "-c", command]
     if command.startswith("node") and not shutil.which("node"):
         return None
     os.makedirs(os.path.join(folder, "many"), exist_ok=True)
     print(f"# making {name}: {what}", flush=True)
     subprocess.run(
-        ["perf", "record", "-q", "-o", path, *options.split(), "--", "sh", "-c", command],
+        ["perf", "record", "-q", "-o", path, *options.split(), "--", *words],
         cwd=folder, check=True, stdout=subprocess.DEVNULL)
     for line in os.listdir(folder):
         if line.startswith("isolate-"):

@@ -114,6 +114,8 @@ END
 	[ "$(lines_of once)" -gt 0 ]
 	[ "$(lines_of middle)" -gt 0 ]
 	grep -q '(inlined)$' tally.txt
+	same dwarf.data --no-inline
+	! grep -q '(inlined)$' tally.txt || return 1
 }
 
 @test "C++ without frame pointers: all columns, less frames" {
