@@ -20,7 +20,8 @@ struct tally_metrics_options {
 	const char *tracefs; /* NULL: found among the usual places */
 	const char *events;  /* folders of vendor tables, as in struct tally_catalog_options */
 	const char *cpuid;   /* the same */
-	/* PMUs that were read already, of the same sysfs; NULL: they are read here. */
+	/* PMUs and tables that were read already, for the same sysfs, events and cpuid; it must
+	 * outlive the metrics.  NULL: they are read here. */
 	struct tally_event_context *context;
 	const char *cpus;  /* those that are counted, "0-3,8"; NULL: all.  For #core_wide */
 	bool system_wide;  /* CPUs are counted, not a command.  For #core_wide */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/options.h"
+#include "event/pmu.h"
 
 /* --- which are grouped --- */
 
@@ -23,7 +24,7 @@ static void constrain(struct tally_metrics *set, struct metric *metric)
 	    !strcmp(constraint, "NO_NMI_WATCHDOG") || !strcmp(constraint, "NO_GROUP_EVENTS_NMI") ||
 	    (!strcmp(constraint, "NO_GROUP_EVENTS_THRESHOLD_AND_NMI") && threshold_asks(metric));
 
-	metric->alone = set->no_group || !strcmp(constraint, "NO_GROUP_EVENTS");
+	metric->alone |= set->no_group || !strcmp(constraint, "NO_GROUP_EVENTS");
 	if (!strcmp(constraint, "NO_GROUP_EVENTS_SMT"))
 		metric->alone |= tally_metric_machine_smt(&set->machine);
 	if (watchdog && !metric->alone && tally_metric_machine_watchdog(&set->machine)) {
@@ -67,22 +68,19 @@ static int resolve_all(struct tally_metrics *set, struct tally_error *error)
 static int open_all(struct tally_metrics *set, const char *names,
 		    const struct tally_metrics_options *options, struct tally_error *error)
 {
-	struct tally_table_options table = {
-	    .size = sizeof(table),
-	    .folders = options->events,
-	    .cpuid = options->cpuid,
-	    .sysfs = options->sysfs,
-	};
-	int result = tally_table_open(&table, &set->table, error);
+	struct tally_event_context *context = options->context;
+	int result = 0;
 
-	if (result)
-		return result;
-	if (!set->options.context) {
+	if (!context) {
 		result = tally_event_context_new(&set->options, &set->own);
 		if (result)
 			return tally_fail(error, result, -1, "%s", strerror(-result));
-		set->options.context = set->own;
+		set->options.context = context = set->own;
 	}
+	set->table = tally_context_table(context);
+	if (!set->table)
+		return tally_fail(error, context->table_result, context->table_error.position, "%s",
+				  context->table_error.text);
 	result = tally_metrics_choose(set, names, error);
 	if (!result)
 		result = resolve_all(set, error);
@@ -114,6 +112,8 @@ int tally_metrics_new(const char *names, const struct tally_metrics_options *opt
 	    .size = sizeof(set->options),
 	    .sysfs = known.sysfs,
 	    .tracefs = known.tracefs,
+	    .events = known.events,
+	    .cpuid = known.cpuid,
 	    .context = known.context,
 	    .command = "stat",
 	};
@@ -121,8 +121,6 @@ int tally_metrics_new(const char *names, const struct tally_metrics_options *opt
 	set->no_merge = known.no_merge;
 	set->no_threshold = known.no_threshold;
 	result = open_all(set, names, &known, error);
-	tally_event_context_free(set->own);
-	set->own = NULL;
 	if (result) {
 		tally_metrics_free(set);
 		return result;
@@ -158,7 +156,7 @@ void tally_metrics_free(struct tally_metrics *metrics)
 	free(metrics->groups);
 	tally_event_list_done(&metrics->list);
 	tally_strings_done(&metrics->keys);
-	tally_table_close(metrics->table);
+	tally_event_context_free(metrics->own); /* with the table, whose text is ours */
 	tally_arena_done(&metrics->arena);
 	free(metrics);
 }

@@ -27,13 +27,10 @@ static bool is_wanted(const struct wanted *wanted, const char *text, size_t leng
 	return length == wanted->length && !strncasecmp(text, wanted->name, length);
 }
 
-static bool group_is_wanted(const struct wanted *wanted, const char *groups)
+/* Whether it is one of a list with semicolons. */
+static bool is_among(const struct wanted *wanted, const char *groups)
 {
-	if (is_wanted(wanted, "all", 3))
-		return true;
-	if (!groups || !*groups)
-		return is_wanted(wanted, "No_group", 8);
-	while (*groups) {
+	while (groups && *groups) {
 		size_t length;
 
 		groups += strspn(groups, "; ");
@@ -43,6 +40,15 @@ static bool group_is_wanted(const struct wanted *wanted, const char *groups)
 		groups += length;
 	}
 	return false;
+}
+
+static bool group_is_wanted(const struct wanted *wanted, const char *groups)
+{
+	if (is_wanted(wanted, "all", 3))
+		return true;
+	if (!groups || !*groups)
+		return is_wanted(wanted, "No_group", 8);
+	return is_among(wanted, groups);
 }
 
 /* --- of a system's own PMUs: only where one of them is the model --- */
@@ -139,6 +145,7 @@ static int add(struct tally_metrics *set, const struct tally_table_event *entry,
 	    .entry = entry,
 	    .modifiers = wanted->modifiers,
 	    .by_name = by_name,
+	    .alone = is_among(wanted, entry->alone_in),
 	};
 	if (!metric->info.name)
 		return -ENOMEM;

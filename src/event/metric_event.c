@@ -94,7 +94,7 @@ int64_t tally_metrics_event_of(struct tally_metrics *set, const char *id, const 
 	if (pmu && !is_kind_of_core(pmu))
 		pmu = NULL;
 	if (!strcmp(id, "duration_time") || !strcmp(id, "user_time") || !strcmp(id, "system_time"))
-		modifiers = ""; /* the tool measures it, they are for counters */
+		modifiers = "", pmu = NULL; /* the tool measures it, not a counter */
 	tally_buf_text(&key, pmu ? pmu : "");
 	tally_buf_byte(&key, ' ');
 	text = key.size;

@@ -68,7 +68,7 @@ struct metric_group {
 
 struct tally_metrics {
 	struct tally_arena arena;
-	struct tally_table *table;
+	const struct tally_table *table; /* the context's */
 	struct metric_machine machine;
 	struct tally_event_options options;
 	struct tally_event_context *own; /* NULL: the caller's is used */

@@ -315,7 +315,7 @@ static int parse_tracepoint(struct parser *parser, const struct event_word *syst
 	if (result && result != -ENOMEM) {
 		int marker = tally_parse_marker(parser, system, &name);
 
-		if (marker != -ENOENT)
+		if (marker <= 0)
 			return marker;
 	}
 	parser->unknown = result && result != -ENOMEM;

@@ -49,7 +49,7 @@ int tally_parse_pfm_event(struct parser *parser, size_t name_start, bool asked);
 /* --- probe.c --- */
 /* Parses what follows "uprobe:" and its kin.  -EINVAL, -ENOMEM. */
 int tally_parse_probe(struct parser *parser, const struct event_word *kind);
-/* "sdt_PROVIDER:NAME", which no tracepoint is called.  -ENOENT: it is none either. */
+/* "sdt_PROVIDER:NAME", which no tracepoint is called.  1: it is none either. */
 int tally_parse_marker(struct parser *parser, const struct event_word *system,
 		       const struct event_word *name);
 

@@ -272,7 +272,7 @@ int tally_parse_marker(struct parser *parser, const struct event_word *system,
 
 	if (system->length <= 4 || memcmp(system->text, "sdt_", 4) != 0 ||
 	    memchr(name->text, '*', name->length) || memchr(name->text, '?', name->length))
-		return -ENOENT;
+		return 1;
 	place.provider =
 	    (struct event_word){system->text + 4, system->length - 4, system->position + 4};
 	return put(parser, &place, USDT, system->position);

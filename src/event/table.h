@@ -34,6 +34,7 @@ struct tally_table_event {
 	const char *metric;     /* its name; NULL: none */
 	const char *expression; /* see expression.h; NULL: none */
 	const char *groups;     /* "TopdownL1;Frontend"; NULL: none */
+	const char *alone_in;   /* those of them in which its events are not grouped; NULL: none */
 	const char *constraint; /* "NO_GROUP_EVENTS" and its kin; NULL: none */
 	const char *threshold;  /* an expression: true is worth a look; NULL: none */
 

@@ -37,6 +37,7 @@ enum key {
 	METRIC_GROUP,
 	METRIC_NAME,
 	METRIC_THRESHOLD,
+	METRIC_NO_GROUP,
 	MSR_INDEX,
 	MSR_VALUE,
 	NODE_TYPE,
@@ -80,6 +81,7 @@ static const char *const key_names[KEYS] = {
     [METRIC_GROUP] = "MetricGroup",
     [METRIC_NAME] = "MetricName",
     [METRIC_THRESHOLD] = "MetricThreshold",
+    [METRIC_NO_GROUP] = "MetricgroupNoGroup",
     [MSR_INDEX] = "MSRIndex",
     [MSR_VALUE] = "MSRValue",
     [NODE_TYPE] = "NodeType",
@@ -489,6 +491,7 @@ static void make_metric(const struct object *object, struct tally_table_event *r
 	ret->expression = keep_if(object, METRIC_EXPR);
 	ret->metric = object->of[METRIC_NAME].at ? keep_if(object, METRIC_NAME) : ret->name;
 	ret->groups = keep_if(object, METRIC_GROUP);
+	ret->alone_in = keep_if(object, METRIC_NO_GROUP);
 	ret->constraint = keep_if(object, CONSTRAINT);
 	ret->threshold = keep_if(object, METRIC_THRESHOLD);
 }
@@ -517,6 +520,7 @@ static void take_standard(const struct tally_table_event *from, struct tally_tab
 		to->expression = from->expression;
 		to->metric = from->metric;
 		to->groups = from->groups;
+		to->alone_in = from->alone_in;
 		to->constraint = from->constraint;
 		to->threshold = from->threshold;
 	}

@@ -11,6 +11,8 @@
 #include <cpuid.h>
 #endif
 
+#define PATTERN_LONGEST 512
+
 int tally_table_path(char *to, size_t room)
 {
 	const char *own = getenv("TALLY_EVENTS"), *cache = getenv("XDG_CACHE_HOME");
@@ -92,6 +94,23 @@ static size_t dashes(const char *text)
 	return count;
 }
 
+/* Whether a pattern is of the kind that tables have: compiling and matching others could take all
+ * memory, or forever. */
+static bool is_tame(const char *pattern)
+{
+	size_t length = strnlen(pattern, PATTERN_LONGEST + 1), repeats = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		/* "[[:xdigit:]]{4}": a count of one digit, of one byte of the text. */
+		if (pattern[i] == '{' && (!i || pattern[i - 1] == ')' || !pattern[i + 1] ||
+					  pattern[i + 2] != '}' || ++repeats > 8))
+			return false;
+		if (pattern[i] == '\\' && pattern[i + 1] >= '0' && pattern[i + 1] <= '9')
+			return false;
+	}
+	return length <= PATTERN_LONGEST;
+}
+
 /* Source: tools/perf/arch/x86/util/header.c, strcmp_cpuid_str(): three dashes make it full, and
  * a pattern without the fourth part is held against a cpuid without it. */
 bool tally_table_cpuid_matches(const char *pattern, const char *cpuid)
@@ -106,7 +125,7 @@ bool tally_table_cpuid_matches(const char *pattern, const char *cpuid)
 		return false;
 	if (!full_pattern && full)
 		length = (size_t)(strrchr(cpuid, '-') - cpuid);
-	if (regcomp(&compiled, pattern, REG_EXTENDED))
+	if (!is_tame(pattern) || regcomp(&compiled, pattern, REG_EXTENDED))
 		return false;
 	yes = !regexec(&compiled, cpuid, 1, &match, 0) && match.rm_so == 0 &&
 	      (size_t)match.rm_eo == length;

@@ -147,6 +147,9 @@ static void events_are_grouped_as_they_are_divided(void **state)
 	/* The leader of Intel's topdown events. */
 	needs(&machine, "topdown", "{slots,topdown-retiring,cycles}:W");
 	needs(&machine, "constant", "duration_time");
+	/* By this group its events stand alone. */
+	needs(&machine, "Parts", "{cycles,branches}:W");
+	needs(&machine, "Loose", "cycles,branches");
 	machine.options.no_group = true;
 	needs(&machine, "CPI,branch_share", "instructions,cycles,branches");
 	machine.options.no_group = false;

@@ -220,6 +220,8 @@ static void patterns_of_cpus(void **state)
 	    {"0x00000000410fd0c", "0x00000000410fd0c0", false},
 	    {"004[bcd][[:xdigit:]]{4}", "004d0200", true},
 	    {"(", "x", false},
+	    {"((x{1,255}){1,255}){1,255}", "x", false}, /* would take all memory */
+	    {"(x*)*\\1", "x", false},
 	};
 
 	(void)state;
