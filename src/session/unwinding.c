@@ -22,7 +22,7 @@ struct known_code {
 	const struct tally_cfi *cfi;
 	uint32_t era, rules; /* era 0: free */
 };
-#define KNOWN_CODE_BITS 12
+#define KNOWN_CODE_BITS 14
 
 struct unwinding {
 	struct tally_resolver *resolver;
