@@ -1,5 +1,6 @@
 /* `tally report`: where the time of a recording went. */
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include "term.h"
 
 #define KEYS_MOST   6
+#define LARGE_TABLE (128 * 1024)
 #define LEAST_USUAL 0.5 /* %, of branches of a tree: perf's */
 
 struct tree_choice {
@@ -350,7 +352,12 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.dlfilters.verbose},
 	    {.kind = CLI_END},
 	};
-	int status, at = cli_parse(&usage, options, argc, argv, &status);
+	int status, at;
+
+	/* Tables are built one after another, and large: each goes back to the system when it was
+	 * used, whatever malloc() learns of their sizes. */
+	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
+	at = cli_parse(&usage, options, argc, argv, &status);
 
 	if (at < 0)
 		goto done;

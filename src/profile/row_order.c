@@ -17,6 +17,7 @@
 #define MIDDLE_RUN 4096U
 #define NO_RANK    UINT32_MAX
 #define AHEAD      16
+#define IN_PLACE   (1u << 18) /* fewer rows are put in order where they are */
 
 enum level { EVENT, CHILDREN, SELF, BINARY, SYMBOL, PLACE, LEVELS };
 
@@ -287,6 +288,43 @@ static int count_events(const struct tally_rows_plan *plan, const struct tally_c
 	return 0;
 }
 
+/* Puts the rows in the order of the items, which are used up: along each cycle of rows that take
+ * each other's places. */
+static void permute(struct tally_row *list, struct item *items, uint32_t count)
+{
+	for (uint32_t start = 0; start < count; start++) {
+		struct tally_row first = list[start];
+		uint32_t to = start, from;
+
+		while ((from = items[to].row) != start) {
+			list[to] = list[from];
+			items[to].row = to;
+			to = from;
+		}
+		list[to] = first;
+		items[to].row = to;
+	}
+}
+
+/* Where a row that takes another's place leads is only known when it was read, and many rows do not
+ * fit the caches: they are copied, as what is read then is known before. */
+static int copy_in_order(struct tally_rows *rows, const struct item *items)
+{
+	struct tally_row *list = malloc(((size_t)rows->count + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->count; i++) {
+		if (i + AHEAD < rows->count)
+			__builtin_prefetch(&rows->list[items[i + AHEAD].row]);
+		list[i] = rows->list[items[i].row];
+	}
+	free(rows->list);
+	rows->list = list;
+	rows->room = rows->count;
+	return 0;
+}
+
 int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
 			 const struct tally_places *places, struct tally_rows *rows)
 {
@@ -298,7 +336,6 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	    .list = rows->list,
 	    .count = rows->count,
 	};
-	struct tally_row *list = NULL;
 	int result = count_events(plan, contexts, rows);
 
 	by.items = malloc(room * sizeof(*by.items));
@@ -311,18 +348,10 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	free(by.symbol_rank);
 	free(by.context_rank);
 	free(by.dso_rank);
-	if (!result && !(list = malloc(room * sizeof(*list))))
-		result = -ENOMEM;
-	if (!result) {
-		for (uint32_t i = 0; i < rows->count; i++) {
-			if (i + AHEAD < rows->count)
-				__builtin_prefetch(&rows->list[by.items[i + AHEAD].row]);
-			list[i] = rows->list[by.items[i].row];
-		}
-		free(rows->list);
-		rows->list = list;
-		rows->room = rows->count;
-	}
+	if (!result && rows->count < IN_PLACE)
+		permute(rows->list, by.items, rows->count);
+	else if (!result)
+		result = copy_in_order(rows, by.items);
 	free(by.items);
 	return result;
 }

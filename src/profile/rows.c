@@ -26,7 +26,7 @@ static uint32_t slot_of(uint32_t context, uint32_t key, uint32_t room)
 
 static int grow_list(struct tally_rows *rows)
 {
-	uint64_t room = rows->room ? (uint64_t)rows->room * 2 : 256;
+	uint64_t room = rows->room ? (uint64_t)rows->room + rows->room / 4 : 256;
 
 	if (room > UINT32_MAX / 4 || !array_resize(&rows->list, room, sizeof(*rows->list)))
 		return -ENOMEM;
@@ -246,6 +246,8 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 
 	free(rows.slots);
 	rows.slots = NULL;
+	if (!result && array_resize(&rows.list, (size_t)rows.count + 1, sizeof(*rows.list)))
+		rows.room = rows.count;
 	if (!result && plan->children) {
 		tally_settled_sum(settled);
 		result = sum_children(settled, &rows);

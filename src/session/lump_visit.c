@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/pages.h"
 
 /* Lumps that one thread takes at a time. */
-#define RUN 8192U
+#define RUN LUMPS_CHUNK
 
 static int by_thread(const void *left, const void *right)
 {
@@ -168,17 +169,20 @@ int tally_lump_visit_run(const struct lump_visit *visit, size_t run, const uint6
 			 struct tally_resolver *resolver)
 {
 	struct tally_resolved sample = {0};
-	const struct lumps *lumps;
-	size_t part = 0, at, end;
+	struct lumps *lumps;
+	struct lump *chunk;
+	size_t part = 0, first, count;
 	int result = 0;
 
 	while (run >= visit->first_run[part + 1])
 		part++;
 	lumps = &visit->session->lumps[part];
-	at = (run - visit->first_run[part]) * RUN;
-	end = lumps->count - at < RUN ? lumps->count : at + RUN;
-	for (; at < end && result >= 0; at++) {
-		const struct lump *lump = &lumps->list[at];
+	run -= visit->first_run[part];
+	first = run * RUN;
+	count = lumps->count - first < RUN ? lumps->count - first : RUN;
+	chunk = lumps->chunks[run];
+	for (size_t i = 0; i < count && result >= 0; i++) {
+		const struct lump *lump = &chunk[i];
 		const struct lump_stint *stint = &lumps->stints[lump->stint];
 		const struct lump_view *view = &visit->views[part][lump->stint];
 
@@ -200,5 +204,7 @@ int tally_lump_visit_run(const struct lump_visit *visit, size_t run, const uint6
 		sample.more = lump->samples - 1;
 		result = show(context, worker, resolver, &sample);
 	}
+	pages_free(chunk, LUMPS_CHUNK * sizeof(*chunk));
+	lumps->chunks[run] = NULL;
 	return result < 0 ? result : 0;
 }

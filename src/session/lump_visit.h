@@ -37,7 +37,7 @@ int tally_lump_visit_init(struct lump_visit *visit, struct tally_session *sessio
 void tally_lump_visit_done(struct lump_visit *visit);
 bool tally_lump_visit_again(const struct lump_visit *visit, uint32_t pid, uint32_t tid,
 			    uint64_t offset);
-/* Shows the lumps of a run; `want` by event: the fields that its samples have. */
+/* Shows the lumps of a run, and frees them; `want` by event: the fields that its samples have. */
 int tally_lump_visit_run(const struct lump_visit *visit, size_t run, const uint64_t *want,
 			 tally_sample_fn show, void *context, unsigned worker,
 			 struct tally_resolver *resolver);

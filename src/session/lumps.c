@@ -2,14 +2,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <tally/abi.h>
+#include "base/pages.h"
 #include "base/table.h"
 
 #define FIRST_SLOTS 4096U
-#define FIRST_ROOM  2048U
 
 void tally_lumps_done(struct lumps *lumps)
 {
-	free(lumps->list);
+	for (uint32_t i = 0; i < lumps->chunk_count; i++)
+		pages_free(lumps->chunks[i], LUMPS_CHUNK * sizeof(**lumps->chunks));
+	free(lumps->chunks);
 	free(lumps->slots);
 	free(lumps->stints);
 	free(lumps->stint_slots);
@@ -116,26 +119,25 @@ void tally_lumps_mapped(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_
 
 static int grow(struct lumps *lumps)
 {
-	while (lumps->room - lumps->count < LUMPS_BATCH) {
-		uint64_t room = lumps->room ? (uint64_t)lumps->room + lumps->room / 2 : FIRST_ROOM;
-		struct lump *list;
+	if ((uint64_t)lumps->chunk_count * LUMPS_CHUNK < (uint64_t)lumps->count + LUMPS_BATCH) {
+		struct lump *chunk;
 
-		if (room > UINT32_MAX / 4)
+		if (lumps->count > UINT32_MAX / 4 ||
+		    !array_resize(&lumps->chunks, lumps->chunk_count + 1, sizeof(*lumps->chunks)))
 			return -ENOMEM;
-		list = reallocarray(lumps->list, room, sizeof(*list));
-		if (!list)
+		chunk = pages_new(LUMPS_CHUNK * sizeof(*chunk));
+		if (!chunk)
 			return -ENOMEM;
-		lumps->list = list;
-		lumps->room = (uint32_t)room;
+		lumps->chunks[lumps->chunk_count++] = chunk;
 	}
 	while ((uint64_t)(lumps->count + LUMPS_BATCH) * 3 > (uint64_t)lumps->slot_room * 2) {
-		uint32_t room = lumps->slot_room ? lumps->slot_room * 4 : FIRST_SLOTS;
+		uint32_t room = lumps->slot_room ? lumps->slot_room * 2 : FIRST_SLOTS;
 		uint32_t *slots = room ? table_new(room, sizeof(*slots)) : NULL;
 
 		if (!slots)
 			return -ENOMEM;
 		for (uint32_t i = 0; i < lumps->count; i++) {
-			const struct lump *lump = &lumps->list[i];
+			const struct lump *lump = lumps_at(lumps, i);
 			uint32_t at = (uint32_t)hash_u64(lump->addr ^ (uint64_t)lump->stint << 40);
 
 			for (at &= room - 1; slots[at]; at = (at + 1) & (room - 1))
@@ -156,6 +158,8 @@ static int grow(struct lumps *lumps)
 
 bool tally_lumps_vain(const struct lumps *lumps)
 {
+	if (lumps->stint_count > LUMP_STINTS_MOST / 8 * 7)
+		return true;
 	return lumps->sample_count >= VAIN_LEAST && lumps->count > lumps->sample_count / 2 &&
 	       lumps->sample_count / STINT_SAMPLES < lumps->stint_count;
 }
@@ -172,7 +176,7 @@ int tally_lumps_settle(struct lumps *lumps)
 		uint32_t number = lumps->slots[lumps->waiting[i].hash & mask];
 
 		if (number)
-			__builtin_prefetch(&lumps->list[number - 1], 1);
+			__builtin_prefetch(lumps_at(lumps, number - 1), 1);
 	}
 	for (unsigned i = 0; i < count; i++) {
 		const struct lump_waiting *waiting = &lumps->waiting[i];
@@ -180,9 +184,10 @@ int tally_lumps_settle(struct lumps *lumps)
 		struct lump *lump;
 
 		for (; (number = lumps->slots[at]); at = (at + 1) & mask) {
-			lump = &lumps->list[number - 1];
+			lump = lumps_at(lumps, number - 1);
 			if (lump->addr == waiting->addr && lump->stint == waiting->stint &&
-			    lump->event == waiting->event && lump->cpumode == waiting->cpumode)
+			    lump->event == waiting->event && lump->cpumode == waiting->cpumode &&
+			    lump->samples < LUMP_SAMPLES_MOST)
 				break;
 		}
 		if (number) {
@@ -190,13 +195,13 @@ int tally_lumps_settle(struct lumps *lumps)
 			lump->samples++;
 			continue;
 		}
-		lumps->list[lumps->count] = (struct lump){
+		*lumps_at(lumps, lumps->count) = (struct lump){
 		    .addr = waiting->addr,
 		    .period = waiting->period,
 		    .samples = 1,
-		    .stint = waiting->stint,
-		    .event = waiting->event,
-		    .cpumode = waiting->cpumode,
+		    .stint = waiting->stint & (LUMP_STINTS_MOST - 1),
+		    .event = waiting->event & (LUMP_EVENTS_MOST - 1),
+		    .cpumode = (uint8_t)(waiting->cpumode & PERF_RECORD_MISC_CPUMODE_MASK),
 		};
 		lumps->slots[at] = ++lumps->count;
 	}

@@ -13,12 +13,19 @@
 #include <stdint.h>
 #include "base/bytes.h"
 
-struct lump {
-	uint64_t addr, period, samples;
-	uint32_t stint;
-	uint16_t event;
-	uint8_t cpumode;
+struct lump { /* what is kept of each counts: recordings have a million */
+	uint64_t addr, period;
+	uint32_t samples : 29;
+	uint32_t cpumode : 3; /* PERF_RECORD_MISC_CPUMODE_MASK */
+	uint32_t stint : 20;
+	uint32_t event : 12;
 };
+#define LUMP_SAMPLES_MOST ((1U << 29) - 1)
+#define LUMP_STINTS_MOST  (1U << 20)
+#define LUMP_EVENTS_MOST  (1U << 12)
+
+/* Lumps stand in chunks, each freed when it was visited. */
+#define LUMPS_CHUNK 8192U
 
 struct lump_stint {
 	uint32_t pid, tid;
@@ -33,8 +40,6 @@ struct lump_stint {
 
 /* Look-ups wait for each other in batches, so that their cache misses overlap. */
 #define LUMPS_BATCH 32U
-/* Events have 16 bits in a lump. */
-#define LUMPS_EVENTS_MOST 65536U
 
 struct lump_waiting {
 	uint64_t hash, addr, period;
@@ -43,10 +48,10 @@ struct lump_waiting {
 	uint8_t cpumode;
 };
 
-struct lumps { /* all zero is empty and valid */
-	struct lump *list;
-	uint32_t *slots; /* number + 1; 0: free */
-	uint32_t count, room, slot_room;
+struct lumps {                /* all zero is empty and valid */
+	struct lump **chunks; /* NULL: visited */
+	uint32_t *slots;      /* number + 1; 0: free */
+	uint32_t count, chunk_count, slot_room;
 	struct lump_stint *stints;
 	uint32_t *stint_slots; /* number + 1 of the thread's newest; 0: free */
 	uint32_t stint_count, stint_room, stint_slot_room;
@@ -68,7 +73,8 @@ void tally_lumps_end_stint(struct lumps *lumps, uint32_t pid, uint32_t tid, uint
  * Later mappings seldom take another's place. */
 void tally_lumps_mapped(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_t time,
 			uint64_t offset);
-/* Whether lumps are too small to be worth it: many short processes, each at addresses of its own.
+/* Whether lumps are too small to be worth it: many short processes, each at addresses of its own;
+ * or too many for their numbers.  To be asked at least every LUMP_STINTS_MOST / 8 samples.
  */
 bool tally_lumps_vain(const struct lumps *lumps);
 /* Counts what waits; 0 or -ENOMEM. */
@@ -82,6 +88,11 @@ struct lump_sample {
 	uint16_t event;
 	uint8_t cpumode;
 };
+
+static inline struct lump *lumps_at(const struct lumps *lumps, uint32_t number)
+{
+	return &lumps->chunks[number / LUMPS_CHUNK][number % LUMPS_CHUNK];
+}
 
 static inline int lumps_add(struct lumps *lumps, const struct lump_sample *sample)
 {

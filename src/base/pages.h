@@ -1,0 +1,23 @@
+/* Memory in pages of its own, which go back to the system when they are freed: malloc() keeps what
+ * it gave in small pieces, and reports are measured by what they hold at once. */
+#ifndef TALLY_BASE_PAGES_H
+#define TALLY_BASE_PAGES_H
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+/* `size` zeroed bytes; NULL: out of memory.  For pages_free() with the same size. */
+static inline void *pages_new(size_t size)
+{
+	void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
+static inline void pages_free(void *pages, size_t size)
+{
+	if (pages)
+		munmap(pages, size);
+}
+
+#endif
