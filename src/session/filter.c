@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include "base/table.h"
 
+#define QUICK_FIELDS                                                                        \
+	((uint64_t)(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+		    PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW))
+/* Which the quick plans leave out, though their place is the same in each sample. */
+#define FIXED_FIELDS                                                             \
+	((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | \
+		    PERF_SAMPLE_STREAM_ID))
+
+/* Records are asked for so many before they are read: a batch's are spread over rings. */
+#define PREFETCH 8U
+
 void tally_session_set_filter(struct tally_session *session,
 			      const struct tally_sample_filter *filter)
 {
@@ -44,11 +55,15 @@ int tally_filter_stage_init(struct filter_stage *stage, struct tally_session *se
 	    .filter = session->filter,
 	    .visitor = visitor,
 	    .plans = tally_session_plans(session, UINT64_MAX),
+	    .quick = tally_session_plans(session, QUICK_FIELDS),
 	    .batches = calloc(slots, sizeof(*stage->batches)),
 	    .slots = slots,
 	};
-	if (!stage->plans || !stage->batches)
+	if (!stage->plans || !stage->quick || !stage->batches)
 		return -ENOMEM;
+	for (size_t i = 0; i < session->event_count; i++)
+		if (stage->quick[i].layout->sample_type & ~(QUICK_FIELDS | FIXED_FIELDS))
+			stage->quick[i].decode = true;
 	result = tally_resolver_init(&stage->resolver, session);
 	for (unsigned i = 0; i < slots && !result; i++) {
 		struct filter_batch *batch = &stage->batches[i];
@@ -73,6 +88,7 @@ void tally_filter_stage_done(struct filter_stage *stage)
 		tally_resolver_done(&stage->resolver);
 	free(stage->batches);
 	free(stage->plans);
+	free(stage->quick);
 	*stage = (struct filter_stage){0};
 }
 
@@ -98,6 +114,31 @@ static int keep_said(struct filter_stage *stage, struct filter_batch *to, size_t
 	return to->text.failed;
 }
 
+static uint64_t fixed(const struct tally_layout *layout, const struct tally_record *record,
+		      enum tally_fixed field)
+{
+	return layout->at[field] >= 0 ? load_u64(record->bytes + layout->at[field]) : 0;
+}
+
+/* All fields; most events have none but those at fixed places and a chain. */
+static bool read_all(const struct filter_stage *stage, size_t event,
+		     const struct tally_record *record, struct tally_sample *sample)
+{
+	const struct event_plan *quick = &stage->quick[event];
+	const struct tally_layout *layout = quick->layout;
+
+	if (quick->decode)
+		return plan_read(&stage->plans[event], record, sample);
+	if (!plan_read(quick, record, sample))
+		return false;
+	sample->present = layout->sample_type;
+	sample->identifier = fixed(layout, record, TALLY_FIXED_IDENTIFIER);
+	sample->addr = fixed(layout, record, TALLY_FIXED_ADDR);
+	sample->id = fixed(layout, record, TALLY_FIXED_ID);
+	sample->stream_id = fixed(layout, record, TALLY_FIXED_STREAM_ID);
+	return true;
+}
+
 static int take_sample(struct filter_stage *stage, const struct tally_record *record)
 {
 	struct tally_resolver *resolver = &stage->resolver;
@@ -112,7 +153,7 @@ static int take_sample(struct filter_stage *stage, const struct tally_record *re
 
 	if (event < 0)
 		return TALLY_TURN_DROP;
-	if (!plan_read(&stage->plans[event], record, &sample->sample)) {
+	if (!read_all(stage, (size_t)event, record, &sample->sample)) {
 		resolver->damaged++;
 		return TALLY_TURN_DROP;
 	}
@@ -131,6 +172,9 @@ static int run(struct filter_stage *stage, struct filter_batch *to)
 		struct tally_record record;
 		int result, kept;
 
+		if (i + PREFETCH < batch->count)
+			__builtin_prefetch(
+			    order_bytes(stage->resolver.session, batch->places[i + PREFETCH]));
 		to->dropped[i] = false;
 		if (!order_record(stage->resolver.session, batch->places[i], &record) ||
 		    record.type != PERF_RECORD_SAMPLE)

@@ -91,7 +91,9 @@ struct filter_stage {
 	const struct tally_ordered_visitor *visitor;
 	struct tally_resolver resolver;
 	struct tally_resolved sample;
-	struct event_plan *plans;
+	struct event_plan *plans; /* of all fields */
+	/* Of those that need no decoder; NULL, or decode set: the above. */
+	struct event_plan *quick;
 	struct filter_batch *batches; /* by slot */
 	unsigned slots;
 	uint64_t made; /* batches */
