@@ -78,6 +78,18 @@ static int take_repeat(void *to, const char *value, bool on, struct tally_error 
 	return 0;
 }
 
+/* --no-metric-only is for --topdown, which tells no counts by itself. */
+static int take_metric_only(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct stat_ask *ask = to;
+
+	(void)value;
+	(void)error;
+	ask->metric_only = on;
+	ask->no_metric_only = !on;
+	return 0;
+}
+
 static int take_delay(void *to, const char *value, bool on, struct tally_error *error)
 {
 	uint64_t number = 0;
@@ -311,6 +323,9 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_COUNT, 'd', "detailed", NULL,
 	     "caches too; -dd: TLBs and instruction caches, -ddd: prefetches", &ask->detailed},
 	    {CLI_FLAG, 'T', "transaction", NULL, "transactional memory", &ask->transaction},
+	    {CLI_FLAG, 0, "topdown", NULL, "where the slots of the pipeline went", &ask->topdown},
+	    {CLI_U64, 0, "td-level", "N", "of --topdown: 1, or 2 where the CPU has it; the highest",
+	     &ask->topdown_level},
 	    {CLI_FLAG, 'n', "null", NULL, "the time only", &ask->null_run},
 	    {CLI_FLAG, 'g', "group", NULL, "all events as one group", &ask->group},
 	    {CLI_FLAG, 0, "all-user", NULL, "user space only, whatever the events say",
@@ -377,8 +392,8 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_STRING, 'o', "output", "FILE", "instead of standard error", &ask->output},
 	    {CLI_FLAG, 0, "append", NULL, "behind what the file holds", &ask->append},
 	    {CLI_U64, 0, "log-fd", "FD", "to this descriptor", &ask->log_fd},
-	    {CLI_FLAG, 0, "metric-only", NULL, "what counts say together, without them",
-	     &ask->metric_only},
+	    {CLI_CALL, 0, "metric-only", NULL, "what counts say together, without them", ask,
+	     CLI_BARE, take_metric_only},
 	    {CLI_FLAG, 0, "no-csv-summary", NULL, "CSV: lines of --summary look as all others",
 	     &ask->no_csv_summary},
 	    {CLI_FLAG, 'B', "big-num", NULL, "1,234,567 rather than 1234567; usual", &ask->big_num},

@@ -31,6 +31,8 @@ struct stat_ask {
 	struct stat_filter *filters;
 	size_t filter_count;
 	unsigned detailed;
+	bool topdown, no_metric_only;
+	uint64_t topdown_level; /* 0: the highest */
 	bool null_run, transaction, group, all_user, all_kernel, no_scale, no_merge;
 	struct cli_list metric_names;
 	struct tally_metrics *metrics; /* NULL: none */

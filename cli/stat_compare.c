@@ -199,7 +199,7 @@ static int tell(const struct contest *contest, const struct stat_output *output)
 	    .confidence = CONFIDENCE,
 	    .colour = output->colour,
 	};
-	struct tally_stat_compared compared[COMMANDS];
+	struct tally_stat_compared compared[COMMANDS] = {{0}};
 	double worst;
 	int result;
 

@@ -58,6 +58,46 @@ static int add_transaction(struct stat_ask *ask)
 	return add(ask, "task-clock,{instructions,cycles,cpu/cycles-t/,cpu/tx-start/}");
 }
 
+/* --topdown: where the slots of the pipeline went.  CPUs with a counter of slots have the shares as
+ * events; older ones have their parts, which count for a whole core. */
+static int add_topdown(struct stat_ask *ask)
+{
+	static const char level2[] = "topdown-heavy-ops,topdown-br-mispredict,topdown-fetch-lat,"
+				     "topdown-mem-bound";
+	bool has_level2 = has_event("topdown-heavy-ops");
+	char text[256];
+
+	ask->metric_only = !ask->no_metric_only;
+	if (has_event("slots") && has_event("topdown-retiring")) {
+		if (ask->topdown_level > (has_level2 ? 2 : 1)) {
+			cli_say("stat", "--td-level: this CPU has %d", has_level2 ? 2 : 1);
+			return CLI_USAGE;
+		}
+		snprintf(text, sizeof(text),
+			 "{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,"
+			 "topdown-be-bound%s%s}",
+			 has_level2 && ask->topdown_level != 1 ? "," : "",
+			 has_level2 && ask->topdown_level != 1 ? level2 : "");
+		return add(ask, text);
+	}
+	if (!has_event("topdown-total-slots")) {
+		cli_say("stat",
+			"--topdown: this CPU has no events for it; where its tables have the "
+			"metric, -M TopdownL1 tells the same");
+		return CLI_FAILED;
+	}
+	if (!stat_has_cpus(ask) || (ask->by != TALLY_STAT_GLOBAL && ask->by != TALLY_STAT_CORE))
+		return cli_usage_error(ask->usage,
+				       "--topdown is of whole cores on this CPU: give -a, "
+				       "and no other part than --per-core");
+	ask->by = TALLY_STAT_CORE;
+	snprintf(text, sizeof(text),
+		 "{topdown-total-slots,topdown-slots-retired%s,topdown-fetch-bubbles,"
+		 "topdown-slots-issued}",
+		 has_event("topdown-recovery-bubbles") ? ",topdown-recovery-bubbles" : "");
+	return add(ask, text);
+}
+
 /* All events of one group, led by the first. */
 static void make_group(struct tally_event_list *list)
 {
@@ -77,6 +117,8 @@ int stat_events_complete(struct stat_ask *ask)
 	}
 	if (ask->transaction)
 		status = add_transaction(ask);
+	if (!status && ask->topdown)
+		status = add_topdown(ask);
 	if (!status && !ask->events.count)
 		status = add_usual(ask);
 	for (size_t i = 0; i < ask->detailed && i < 3 && !status; i++)

@@ -1,0 +1,380 @@
+/* Texts of counts: of hardware that need not be here, with what perf 6.1 prints for the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <tally/stat_text.h>
+
+#define HARDWARE(what)                                                     \
+	{                                                                  \
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##what \
+	}
+#define SOFTWARE(what)                                                     \
+	{                                                                  \
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##what \
+	}
+
+static const struct tally_stat_place task[] = {{-1, 100, -1, -1, -1, -1, -1, -1, "sh"}};
+static const struct tally_stat_place cpus[] = {
+    {0, -1, 0, 0, 0, 0, 0, 0, NULL},
+    {1, -1, 0, 0, 0, 0, 1, 0, NULL},
+};
+
+static struct tally_count counted(uint64_t raw, uint64_t enabled, uint64_t running)
+{
+	return (struct tally_count){
+	    .raw = raw,
+	    .time_enabled = enabled,
+	    .time_running = running,
+	    .places = 1,
+	    .quality = running < enabled ? TALLY_COUNT_SCALED : TALLY_COUNT_COUNTED,
+	};
+}
+
+static const struct tally_count unsupported = {.missing = 1, .quality = TALLY_COUNT_NOT_SUPPORTED};
+
+typedef int (*writer)(const struct tally_stat *stat, const struct tally_stat_text_options *options,
+		      FILE *to);
+
+/* The caller's to free(). */
+static char *written(writer write, const struct tally_stat *stat,
+		     const struct tally_stat_text_options *options)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	assert_int_equal(write(stat, options, to), 0);
+	fclose(to);
+	return text;
+}
+
+static void assert_written(writer write, const struct tally_stat *stat,
+			   const struct tally_stat_text_options *options, const char *expected)
+{
+	char *text = written(write, stat, options);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static struct tally_stat *make(const struct tally_stat_options *options)
+{
+	struct tally_stat *stat;
+
+	assert_int_equal(tally_stat_new(options, &stat, NULL), 0);
+	return stat;
+}
+
+static const struct tally_stat_times times = {1000000000, 600000000, 200000000};
+static const struct tally_stat_event events[] = {
+    {SOFTWARE(TASK_CLOCK), "task-clock"},
+    {HARDWARE(CPU_CYCLES), "cycles"},
+    {HARDWARE(INSTRUCTIONS), "instructions"},
+    {HARDWARE(STALLED_CYCLES_FRONTEND), "stalled-cycles-frontend"},
+    {HARDWARE(BRANCH_MISSES), "branch-misses", .why = "it is a test"},
+};
+
+static struct tally_stat *make_task(void)
+{
+	const struct tally_stat_options options = {
+	    .size = sizeof(options),
+	    .events = events,
+	    .event_count = 5,
+	    .places = task,
+	    .place_count = 1,
+	};
+	const struct tally_count counts[] = {
+	    counted(500000000, 500000000, 500000000), counted(1000000000, 500000000, 500000000),
+	    counted(1000000, 400, 100), counted(600000000, 500000000, 500000000), unsupported};
+	struct tally_stat *stat = make(&options);
+
+	tally_stat_finish(stat, counts, &times);
+	return stat;
+}
+
+static void csv_is_perfs(void **state)
+{
+	struct tally_stat_text_options options = {.size = sizeof(options)};
+	struct tally_stat *stat = make_task();
+
+	(void)state;
+	assert_written(tally_stat_csv, stat, &options,
+		       "500.00,msec,task-clock,500000000,100.00,0.500,CPUs utilized\n"
+		       "1000000000,,cycles,500000000,100.00,2.000,GHz\n"
+		       "4000000,,instructions,100,25.00,0.00,insn per cycle\n"
+		       ",,,,150.00,stalled cycles per insn\n"
+		       "600000000,,stalled-cycles-frontend,500000000,100.00,60.00,frontend cycles "
+		       "idle\n"
+		       "<not supported>,,branch-misses,0,100.00,,\n");
+	options.repeated = true;
+	options.separator = ";";
+	options.summary = true;
+	assert_written(
+	    tally_stat_csv, stat, &options,
+	    "         summary;500.00;msec;task-clock;0.00%;500000000;100.00;0.500;CPUs utilized\n"
+	    "         summary;1000000000;;cycles;0.00%;500000000;100.00;2.000;GHz\n"
+	    "         summary;4000000;;instructions;0.00%;100;25.00;0.00;insn per cycle\n"
+	    ";;;;150.00;stalled cycles per insn\n"
+	    "         summary;600000000;;stalled-cycles-frontend;0.00%;500000000;100.00;60.00;"
+	    "frontend cycles idle\n"
+	    "         summary;<not supported>;;branch-misses;0.00%;0;100.00;;\n");
+	tally_stat_free(stat);
+}
+
+static void perfs_json_is_perfs(void **state)
+{
+	struct tally_stat_text_options options = {
+	    .size = sizeof(options), .intervals = true, .time = 1000123456};
+	struct tally_stat *stat = make_task();
+
+	(void)state;
+	assert_written(
+	    tally_stat_perf_json, stat, &options,
+	    "{\"interval\" : 1.000123456, \"counter-value\" : \"500.000000\", \"unit\" : \"msec\", "
+	    "\"event\" : \"task-clock\", \"event-runtime\" : 500000000, \"pcnt-running\" : 100.00, "
+	    "\"metric-value\" : 0.500000, \"metric-unit\" : \"CPUs utilized\"}\n"
+	    "{\"interval\" : 1.000123456, \"counter-value\" : \"1000000000.000000\", \"unit\" : "
+	    "\"\", "
+	    "\"event\" : \"cycles\", \"event-runtime\" : 500000000, \"pcnt-running\" : 100.00, "
+	    "\"metric-value\" : 2.000000, \"metric-unit\" : \"GHz\"}\n"
+	    "{\"interval\" : 1.000123456, \"counter-value\" : \"4000000.000000\", \"unit\" : \"\", "
+	    "\"event\" : \"instructions\", \"event-runtime\" : 100, \"pcnt-running\" : 25.00, "
+	    "\"metric-value\" : 0.004000, \"metric-unit\" : \"insn per cycle\"}\n"
+	    "{\"interval\" : 1.000123456, \"metric-value\" : 150.000000, \"metric-unit\" : "
+	    "\"stalled cycles per insn\"}\n"
+	    "{\"interval\" : 1.000123456, \"counter-value\" : \"600000000.000000\", \"unit\" : "
+	    "\"\", "
+	    "\"event\" : \"stalled-cycles-frontend\", \"event-runtime\" : 500000000, "
+	    "\"pcnt-running\" : 100.00, \"metric-value\" : 60.000000, \"metric-unit\" : "
+	    "\"frontend cycles idle\"}\n"
+	    "{\"interval\" : 1.000123456, \"counter-value\" : \"<not supported>\", \"unit\" : "
+	    "\"\", "
+	    "\"event\" : \"branch-misses\", \"event-runtime\" : 0, \"pcnt-running\" : 100.00, "
+	    "\"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n");
+	tally_stat_free(stat);
+}
+
+static void parts_stand_in_front(void **state)
+{
+	static const struct tally_stat_event faults[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	struct tally_stat_options options = {
+	    .size = sizeof(options),
+	    .events = faults,
+	    .event_count = 1,
+	    .places = cpus,
+	    .place_count = 2,
+	};
+	static const struct {
+		enum tally_stat_by by;
+		const char *csv;
+	} cases[] = {
+	    {TALLY_STAT_CPU, "CPU0,3,,faults,9,100.00,,\nCPU1,4,,faults,9,100.00,,\n"},
+	    {TALLY_STAT_CORE, "S0-D0-C0,1,3,,faults,9,100.00,,\nS0-D0-C1,1,4,,faults,9,100.00,,\n"},
+	    {TALLY_STAT_DIE, "S0-D0,2,7,,faults,18,100.00,,\n"},
+	    {TALLY_STAT_SOCKET, "S0,2,7,,faults,18,100.00,,\n"},
+	    {TALLY_STAT_NODE, "N0,2,7,,faults,18,100.00,,\n"},
+	    {TALLY_STAT_CLUSTER, "S0-D0-CLS0,2,7,,faults,18,100.00,,\n"},
+	    {TALLY_STAT_CACHE, "S0-D0-L3-ID0,2,7,,faults,18,100.00,,\n"},
+	};
+	const struct tally_count counts[] = {counted(3, 9, 9), counted(4, 9, 9)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct tally_stat_text_options text = {.size = sizeof(text)};
+		struct tally_stat *stat;
+
+		options.by = cases[i].by;
+		stat = make(&options);
+		tally_stat_finish(stat, counts, &times);
+		assert_written(tally_stat_csv, stat, &text, cases[i].csv);
+		tally_stat_free(stat);
+	}
+}
+
+static void threads_come_by_their_counts(void **state)
+{
+	static const struct tally_stat_event faults[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	static const struct tally_stat_place threads[] = {
+	    {-1, 7, -1, -1, -1, -1, -1, -1, "few"},
+	    {-1, 8, -1, -1, -1, -1, -1, -1, "many"},
+	    {-1, 9, -1, -1, -1, -1, -1, -1, "none"},
+	};
+	const struct tally_stat_options options = {
+	    .size = sizeof(options),
+	    .events = faults,
+	    .event_count = 1,
+	    .places = threads,
+	    .place_count = 3,
+	    .by = TALLY_STAT_THREAD,
+	};
+	const struct tally_count counts[] = {counted(3, 9, 9), counted(40, 9, 9), counted(0, 9, 9)};
+	struct tally_stat_text_options text = {.size = sizeof(text), .skip_zeros = true};
+	struct tally_stat *stat = make(&options);
+
+	(void)state;
+	tally_stat_finish(stat, counts, &times);
+	assert_written(tally_stat_csv, stat, &text,
+		       "many-8,40,,faults,9,100.00,,\nfew-7,3,,faults,9,100.00,,\n");
+	tally_stat_free(stat);
+}
+
+static void the_table_tells_what_was_scaled_and_what_not_counted(void **state)
+{
+	struct tally_stat_text_options options = {
+	    .size = sizeof(options), .title = "'x'", .command_times = true};
+	struct tally_stat *stat = make_task();
+
+	(void)state;
+	assert_written(
+	    tally_stat_text, stat, &options,
+	    "\n Performance counter stats for 'x':\n\n"
+	    "          500.00 msec  task-clock               #  0.500 CPUs utilized\n"
+	    "   1,000,000,000       cycles                   #  2.000 GHz\n"
+	    "       4,000,000       instructions             #   0.00 insn per cycle           "
+	    "(scaled from 25.0%)\n"
+	    "                                                # 150.00 stalled cycles per insn\n"
+	    "     600,000,000       stalled-cycles-frontend  # 60.00% frontend cycles idle\n"
+	    " <not supported>       branch-misses\n"
+	    "\n       1.000000000 seconds time elapsed\n"
+	    "\n       0.600000000 seconds user\n       0.200000000 seconds sys\n"
+	    "\n Not counted: branch-misses: it is a test\n\n");
+	tally_stat_free(stat);
+}
+
+static void names_are_cut_and_coloured_only_where_asked(void **state)
+{
+	static const struct tally_stat_event longest[] = {
+	    {SOFTWARE(PAGE_FAULTS), "an/event,with=many,terms=0x1234567,and=more/\033[2J"}};
+	const struct tally_stat_options of = {
+	    .size = sizeof(of),
+	    .events = longest,
+	    .event_count = 1,
+	    .places = task,
+	    .place_count = 1,
+	};
+	const struct tally_count counts[] = {counted(3, 9, 9)};
+	struct tally_stat_text_options options = {
+	    .size = sizeof(options), .title = "'x'", .width = 50};
+	struct tally_stat *stat = make(&of);
+	char *text;
+
+	(void)state;
+	tally_stat_finish(stat, counts, &times);
+	text = written(tally_stat_text, stat, &options);
+	assert_non_null(strstr(text, "…\n"));
+	assert_null(strchr(text, '\033'));
+	free(text);
+	options.width = 0;
+	text = written(tally_stat_text, stat, &options);
+	assert_non_null(strstr(text, "more/\\x1b[2J\n"));
+	free(text);
+	options.colour = true;
+	text = written(tally_stat_text, stat, &options);
+	assert_non_null(strstr(text, "\033[1m"));
+	free(text);
+	tally_stat_free(stat);
+}
+
+static void our_json_tells_the_quality(void **state)
+{
+	struct tally_stat_text_options options = {.size = sizeof(options), .title = "'x'"};
+	struct tally_stat *stat = make_task();
+	char *text = written(tally_stat_json, stat, &options);
+
+	(void)state;
+	assert_non_null(strstr(text,
+			       "{\"version\":1,\"counted\":\"'x'\",\"by\":\"global\",\"runs\":1,"
+			       "\"elapsed\":{\"ns\":1e+09},"));
+	assert_non_null(strstr(text,
+			       "{\"event\":\"instructions\",\"counts\":[{\"quality\":\"scaled\","
+			       "\"value\":4e+06,\"time_enabled\":400,\"time_running\":100,"));
+	assert_non_null(strstr(text, "\"why\":\"it is a test\",\"counts\":[{\"quality\":\"not "
+				     "supported\",\"value\":null,"));
+	free(text);
+	tally_stat_free(stat);
+}
+
+static struct tally_stat *make_runs(const uint64_t *runs, size_t count)
+{
+	static const struct tally_stat_event faults[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	const struct tally_stat_options options = {
+	    .size = sizeof(options),
+	    .events = faults,
+	    .event_count = 1,
+	    .places = task,
+	    .place_count = 1,
+	};
+	struct tally_stat *stat = make(&options);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tally_count counts[] = {counted(7, 9, 9)};
+		struct tally_stat_times run = {runs[i], 0, 0};
+
+		tally_stat_begin(stat);
+		tally_stat_finish(stat, counts, &run);
+	}
+	return stat;
+}
+
+static char *compared(const struct tally_stat *first, const struct tally_stat *second)
+{
+	const struct tally_stat_compared all[] = {{"A", "one", first}, {"B", "two", second}};
+	struct tally_stat_compare_options options = {.size = sizeof(options)};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	assert_int_equal(tally_stat_compare_text(all, 2, &options, to), 0);
+	fclose(to);
+	return text;
+}
+
+static void commands_are_compared_in_words(void **state)
+{
+	static const uint64_t slow[] = {2000000000, 2010000000, 1990000000};
+	static const uint64_t fast[] = {1000000000, 1010000000, 990000000};
+	static const uint64_t wide[] = {1000000000, 3000000000, 2000000000};
+	struct tally_stat *first = make_runs(slow, 3), *second = make_runs(fast, 3);
+	struct tally_stat *third = make_runs(wide, 3);
+	char *text = compared(first, second);
+
+	(void)state;
+	/* 1 s less of 2, the standard errors 5.77 ms each, t of 4 degrees 2.776: +-22.7 ms. */
+	assert_non_null(strstr(text, " B is faster than A: it takes 50.00% less time (48.87% to "
+				     "51.13%, 95% confidence)\n"));
+	assert_non_null(strstr(text, "same\n")); /* the counts */
+	free(text);
+	text = compared(second, first);
+	assert_non_null(strstr(text, " B is slower than A: it takes 100.00% more time"));
+	free(text);
+	text = compared(first, third);
+	assert_non_null(strstr(text, " Cannot tell whether A or B is faster"));
+	free(text);
+	tally_stat_free(first);
+	tally_stat_free(second);
+	tally_stat_free(third);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(csv_is_perfs),
+	    cmocka_unit_test(perfs_json_is_perfs),
+	    cmocka_unit_test(parts_stand_in_front),
+	    cmocka_unit_test(threads_come_by_their_counts),
+	    cmocka_unit_test(the_table_tells_what_was_scaled_and_what_not_counted),
+	    cmocka_unit_test(names_are_cut_and_coloured_only_where_asked),
+	    cmocka_unit_test(our_json_tells_the_quality),
+	    cmocka_unit_test(commands_are_compared_in_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
