@@ -44,9 +44,10 @@ make_filters() {
 	mkdir -p folder.so
 }
 
-# perf counts a library's PLT from its start though some entries stand elsewhere: its names there are wrong.
+# perf counts a library's PLT from its start though some entries stand elsewhere: its names there are wrong,
+# and it has none for .plt.got and .plt.sec.
 plain() {
-	sed -E 's/[^ ]*@plt\b/@plt/g'
+	sed -E 's/[^ ]*@plt\b(\+0x[0-9a-f]+)?|\[unknown\]/@plt/g'
 }
 
 same() { # options
