@@ -133,8 +133,8 @@ int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
 int tally_script_filter_init(struct script *script, struct tally_error *error);
 void tally_script_filter_done(struct script_filter *filter);
 /* By time or CPU; and TALLY_FILTERED_* bits of all else. */
-bool tally_script_skips(void *script, const struct tally_resolved *sample);
-unsigned tally_script_filtered(void *script, struct tally_resolver *resolver,
+bool tally_script_skips(void *context, const struct tally_resolved *sample);
+unsigned tally_script_filtered(void *context, struct tally_resolver *resolver,
 			       const struct tally_resolved *sample);
 bool tally_script_passes(struct script *script, struct tally_resolver *resolver,
 			 const struct tally_resolved *sample);
