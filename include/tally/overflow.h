@@ -3,7 +3,7 @@
  * attr.sample_period (or freq) says how often; attr.wakeup_events, or with attr.watermark
  * attr.wakeup_watermark, after how many samples or bytes in the ring poll(2) and epoll(7) wake; a
  * ring is needed for these.  A signal comes with every overflow, ring or none. tally_fd_refresh()
- * enables for so many overflows; the last disables the event, and is told as POLL_HUP. Source:
+ * enables for so many overflows; the last disables the event, and its signal says POLL_HUP. Source:
  * perf_event_open(2), "Overflow handling". */
 #ifndef TALLY_OVERFLOW_H
 #define TALLY_OVERFLOW_H
@@ -20,7 +20,7 @@
 int tally_overflow_signal(int fd, int signal, pid_t tid);
 
 #define TALLY_OVERFLOW_READY  1 /* there is something in the ring */
-#define TALLY_OVERFLOW_HUNGUP 2 /* its task has ended, or its refreshes are used up */
+#define TALLY_OVERFLOW_HUNGUP 2 /* its task has ended, or it has no ring */
 
 /* Waits for it, at most timeout_ms (-1: no limit): TALLY_OVERFLOW_* bits, 0 when the time went by,
  * -EINTR when a signal came, -errno. */

@@ -1,4 +1,4 @@
-/* Every read format, ioctl and prctl on software, tracepoint, breakpoint and msr events. */
+/* Every read format, ioctl and prctl on every kind of event. */
 #include "kinds.h"
 
 #include <linux/bpf.h>
@@ -103,9 +103,11 @@ static void a_group_of_all_kinds(void **state)
 	assert_int_equal(read.time_enabled, read.time_running);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(read.group[2 * (i + 1) + 1], ids[i + 1]);
-		/* Pages that making up the others' causes touches are faults, too. */
+		/* Making up the others' causes is faults and instructions, too. */
 		if (members[i]->attr == kind_faults)
 			assert_in_range(read.group[2 * (i + 1)], 10, 60);
+		else if (members[i]->attr == kind_instructions)
+			assert_true(read.group[2 * (i + 1)] >= (10 + i) * INSTRUCTIONS_UNIT);
 		else
 			kind_check(members[i], read.group[2 * (i + 1)], 10 + (unsigned)i);
 	}
@@ -142,7 +144,7 @@ static void control_of(const struct kind *kind, struct tally_attr attr)
 	assert_int_equal(tally_prctl_enable(), 0);
 	kind->cause(9);
 	assert_int_equal(tally_prctl_disable(), 0);
-	if (kind->exact)
+	if (kind->unit)
 		kind_check(kind, value_of(fd), 9);
 	else
 		assert_true(value_of(fd) > before);
@@ -199,7 +201,7 @@ static void sampling_of(const struct kind *kind, struct tally_attr attr)
 	int fd, other;
 
 	attr.disabled = 1;
-	attr.sample_period = 10;
+	attr.sample_period = 10 * kind->unit;
 	attr.sample_type = PERF_SAMPLE_IP;
 	fd = tally_open(&attr, &target, NULL, NULL);
 	assert_true(fd >= 0);
@@ -209,7 +211,7 @@ static void sampling_of(const struct kind *kind, struct tally_attr attr)
 	assert_int_equal(tally_fd_disable(fd, false), 0);
 	assert_in_range(drain(ring), 5, 8);
 	/* Another period, from here on. */
-	assert_int_equal(tally_fd_set_period(fd, 5), 0);
+	assert_int_equal(tally_fd_set_period(fd, 5 * kind->unit), 0);
 	assert_int_equal(tally_fd_set_period(fd, 0), -EINVAL);
 	assert_int_equal(tally_fd_enable(fd, false), 0);
 	kind->cause(100);
