@@ -441,6 +441,12 @@ static int put_said(void *context, unsigned slot, const uint8_t *text, size_t si
 	return to->failed;
 }
 
+static bool is_guest(const struct tally_resolved *sample)
+{
+	return sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	       sample->cpumode == PERF_RECORD_MISC_GUEST_USER;
+}
+
 static int visit_sample(void *context, unsigned number, unsigned slot,
 			struct tally_resolver *resolver, const struct tally_resolved *sample,
 			const struct tally_record *record)
@@ -456,7 +462,8 @@ static int visit_sample(void *context, unsigned number, unsigned slot,
 
 		if (verdict != TALLY_TURN_KEEP)
 			return verdict < 0 ? verdict : verdict == TALLY_TURN_END;
-		if (!tally_script_passes(script, resolver, sample))
+		if ((script->filter.any || is_guest(sample)) &&
+		    !tally_script_passes(script, resolver, sample))
 			return 0;
 	}
 	if (script->options.json)

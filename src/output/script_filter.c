@@ -75,6 +75,8 @@ int tally_script_filter_init(struct script *script, struct tally_error *error)
 		result = take_cpus(script, error);
 	if (!result && options->symbol_count)
 		result = take_addresses(script);
+	script->filter.any = script->filter.tasks || script->filter.frames ||
+			     script->filter.time_count || script->filter.any_cpu;
 	return result;
 }
 

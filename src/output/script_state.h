@@ -44,6 +44,7 @@ struct script_filter {
 	size_t time_count;
 	uint32_t *cpus; /* ascending */
 	size_t cpu_count;
+	bool any; /* of the following, or times */
 	bool any_cpu, frames, tasks; /* whether -C was given; dsos, symbols; comms, pids, tids */
 	uint64_t *addresses;         /* of --symbols 0x... */
 	size_t address_count;

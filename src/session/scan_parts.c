@@ -135,6 +135,8 @@ static int walk_buffer(struct walk *walk, struct scan *scan, const struct tally_
 		}
 		if (record.size > buffer->size - at)
 			break;
+		if (!walk->session->options.lump)
+			session_prefetch(record.bytes, record.size);
 		if (record.type == PERF_RECORD_SAMPLE) {
 			samples++;
 			result = take_sample(walk, scan, &record, lump);
