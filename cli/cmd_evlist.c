@@ -8,6 +8,7 @@
 #include "command.h"
 #include "options.h"
 #include "pager.h"
+#include "progress.h"
 #include "recording.h"
 #include "say.h"
 
@@ -45,7 +46,7 @@ static int run(const struct evlist *evlist)
 	struct tally_error error;
 	int status;
 
-	if (tally_data_open(evlist->input, NULL, &data, &error))
+	if (cli_data_open(evlist->input, &data, &error))
 		return cli_say_error("evlist", &error);
 	status = show(evlist, data);
 	tally_data_close(data);

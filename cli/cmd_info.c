@@ -87,7 +87,7 @@ static int run(const struct info *info)
 	struct tally_error error;
 	int status;
 
-	if (tally_data_open(info->input, NULL, &data, &error))
+	if (cli_data_open(info->input, &data, &error))
 		return cli_say_error("info", &error);
 	if (info->header)
 		status = written(show_header(info, data));

@@ -120,8 +120,7 @@ static int run(const char *input, const char *output, struct tally_repair_option
 	struct tally_data *data = NULL;
 	int status = CLI_OK;
 
-	if (tally_data_open(input, NULL, &data, &error) ||
-	    repair(data, output, options, &result, &error))
+	if (cli_data_open(input, &data, &error) || repair(data, output, options, &result, &error))
 		status = cli_say_error("repair", &error);
 	else
 		tell(data, output, &result);

@@ -259,7 +259,7 @@ static int run(struct report *report)
 		return status;
 	cli_progress_start(&progress, "Reading the recording");
 	session_options.progress_context = &progress;
-	if (!tally_data_open(report->input, NULL, &data, &error)) {
+	if (!cli_data_open(report->input, &data, &error)) {
 		options.callchains &= has_callchains(data);
 		session_options.lump =
 		    (!options.callchains || !options.children) && !report->dlfilters.filters;

@@ -210,7 +210,7 @@ static int run(struct script *script, struct tally_script_options *options)
 		return status;
 	cli_progress_start(&progress.told, "Reading the recording");
 	session_options.progress_context = &progress;
-	if (tally_data_open(script->input, NULL, &data, &error)) {
+	if (cli_data_open(script->input, &data, &error)) {
 		cli_progress_done(&progress.told);
 		return cli_say_error("script", &error);
 	}

@@ -28,15 +28,19 @@ int cli_progress_update(void *context, uint64_t done, uint64_t total)
 
 	if (cli_interrupted())
 		return 1;
-	if (!progress->terminal || !total)
+	if (!progress->terminal)
 		return 0;
 	time = now();
 	if (time - progress->start < SECOND || time - progress->last < SECOND / 10)
 		return 0;
 	progress->last = time;
 	progress->shown = true;
-	fprintf(stderr, "\r%s %u %%\033[K", progress->what,
-		(unsigned)(100.0 * (double)(done < total ? done : total) / (double)total));
+	if (!total)
+		fprintf(stderr, "\r%s %llu MB\033[K", progress->what,
+			(unsigned long long)(done / 1000000));
+	else
+		fprintf(stderr, "\r%s %u %%\033[K", progress->what,
+			(unsigned)(100.0 * (double)(done < total ? done : total) / (double)total));
 	return 0;
 }
 
@@ -45,4 +49,20 @@ void cli_progress_done(struct cli_progress *progress)
 	if (progress->shown)
 		fputs("\r\033[K", stderr);
 	progress->shown = false;
+}
+
+int cli_data_open(const char *path, struct tally_data **ret, struct tally_error *error)
+{
+	struct cli_progress progress;
+	const struct tally_data_options options = {
+	    .size = sizeof(options),
+	    .progress = cli_progress_update,
+	    .progress_context = &progress,
+	};
+	int result;
+
+	cli_progress_start(&progress, "Reading the recording");
+	result = tally_data_open(path, &options, ret, error);
+	cli_progress_done(&progress);
+	return result;
 }

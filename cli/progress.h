@@ -1,9 +1,11 @@
-/* "Reading 42 %" on a terminal's stderr, once a job has taken a second; nothing elsewhere. */
+/* "Reading 42 %", or "Reading 42 MB" of what has no known end, on a terminal's stderr, once a job
+ * has taken a second; nothing elsewhere. */
 #ifndef TALLY_CLI_PROGRESS_H
 #define TALLY_CLI_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tally/data.h>
 
 struct cli_progress {
 	const char *what;     /* "Reading perf.data" */
@@ -15,6 +17,8 @@ void cli_progress_start(struct cli_progress *progress, const char *what);
 /* Fits struct tally_session_options.progress; `context` is the struct cli_progress.  Returns 0,
  * or 1 when a signal that is held (interrupt.h) asks to end.  Safe from one thread at a time. */
 int cli_progress_update(void *context, uint64_t done, uint64_t total);
+/* tally_data_open() that shows how much came through a pipe so far. */
+int cli_data_open(const char *path, struct tally_data **ret, struct tally_error *error);
 /* Takes the line away. */
 void cli_progress_done(struct cli_progress *progress);
 

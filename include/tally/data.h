@@ -50,6 +50,10 @@ struct tally_block {
 
 struct tally_data_options {
 	size_t size; /* sizeof of this struct */
+	/* Called now and then while what comes through a pipe is kept, with the bytes so far; how
+	 * many there will be is not known, and `total` 0.  Not 0 interrupts with -ECANCELED. */
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
 };
 
 /* Opens a recording of any kind: a file, what was written to a pipe (kept in a file, or read from a

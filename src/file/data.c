@@ -39,7 +39,6 @@ static int read_parts(struct tally_data *data, struct tally_error *error)
 int tally_data_open(const char *path, const struct tally_data_options *options,
 		    struct tally_data **ret, struct tally_error *error)
 {
-	/* Its size and nothing behind it: there are no options yet. */
 	struct tally_data_options own = {.size = sizeof(own)};
 	struct tally_data *data;
 	int code = tally_file_options(&own, sizeof(own), options, path, error);
@@ -50,6 +49,7 @@ int tally_data_open(const char *path, const struct tally_data_options *options,
 	if (data) {
 		data->fd = -1;
 		data->path = strdup(path);
+		data->options = own;
 	}
 	if (!data || !data->path) {
 		free(data);

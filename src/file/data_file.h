@@ -62,6 +62,7 @@ struct file_part {
 
 struct tally_data {
 	char *path;
+	struct tally_data_options options;
 	struct tally_mapped file;
 	int fd;          /* of the same; below 0: none */
 	bool swapped;    /* the file is of the other byte order */

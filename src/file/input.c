@@ -32,10 +32,10 @@ static int keep_stream(struct tally_data *data, int fd, struct tally_error *erro
 	if (code)
 		return code;
 	data->stream = spool;
-	code = tally_spool_take(spool, fd, sizeof(magic));
+	code = tally_spool_take(spool, fd, sizeof(magic), &data->options);
 	if (!code && pread(spool->fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
 	    is_magic(magic, sizeof(magic)))
-		code = tally_spool_take(spool, fd, UINT64_MAX);
+		code = tally_spool_take(spool, fd, UINT64_MAX, &data->options);
 	if (!code)
 		code = tally_spool_finish(spool);
 	if (code)

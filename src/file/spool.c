@@ -87,7 +87,8 @@ int tally_spool_add(struct file_spool *spool, const void *bytes, size_t size)
 	return 0;
 }
 
-int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit)
+int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit,
+		     const struct tally_data_options *options)
 {
 	int code = flush(spool);
 
@@ -101,6 +102,9 @@ int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit)
 		spool->size += (uint64_t)got;
 		limit -= (uint64_t)got;
 		code = tally_fs_write(spool->fd, spool->room, (size_t)got);
+		if (!code && options->progress &&
+		    options->progress(options->progress_context, spool->size, 0))
+			code = -ECANCELED;
 	}
 	return code;
 }
@@ -121,6 +125,8 @@ int tally_spool_fail(const struct file_spool *spool, int code, const char *path,
 {
 	if (code == -ENOMEM)
 		return tally_fail(error, code, -1, "%s: out of memory", path);
+	if (code == -ECANCELED)
+		return tally_fail(error, code, -1, "%s: interrupted", path);
 	if (code == -ENOSPC || code == -EFBIG || code == -EDQUOT)
 		return tally_fail(error, code, -1,
 				  "%s: no room in %s for %s (%llu bytes so far); set TMPDIR to a "

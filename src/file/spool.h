@@ -3,6 +3,7 @@
 #ifndef TALLY_FILE_SPOOL_H
 #define TALLY_FILE_SPOOL_H
 
+#include <tally/data.h>
 #include <tally/error.h>
 #include "base/fs.h"
 
@@ -19,8 +20,9 @@ struct file_spool {
 int tally_spool_open(const char *path, const char *why, struct file_spool **ret,
 		     struct tally_error *error);
 int tally_spool_add(struct file_spool *spool, const void *bytes, size_t size);
-/* Takes all that a descriptor gives until its end, at most `limit` bytes. */
-int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit);
+/* Takes all that a descriptor gives until its end, at most `limit` bytes, and tells how it goes. */
+int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit,
+		     const struct tally_data_options *options);
 /* Maps what is there.  Nothing may be added afterwards. */
 int tally_spool_finish(struct file_spool *spool);
 /* The words for a failure of the last three. */

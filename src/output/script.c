@@ -246,6 +246,12 @@ static void choose_want(struct script *script)
 		}
 		if (event->fields & (SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(CGROUP)))
 			script->serial = true;
+		script->guest_fields |=
+		    (event->fields & (SCRIPT_FIELD(MACHINE_PID) | SCRIPT_FIELD(VCPU))) != 0;
+	}
+	if (script->guest_fields) {
+		script->want |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID;
+		script->serial = true;
 	}
 	if (script->asks)
 		script->want = UINT64_MAX;
@@ -491,6 +497,26 @@ static int keep_cgroup(struct script *script, const struct tally_resolved *at,
 	return *place ? 0 : -ENOMEM;
 }
 
+/* Whose samples are those of a guest. */
+static int keep_guests(struct script *script, const struct tally_record *record)
+{
+	const struct tally_record_id_index *index;
+	struct tally_body body;
+
+	if (tally_record_decode(&script->events->event->layout, record, &body, NULL) < 0)
+		return 0;
+	index = &body.id_index;
+	for (uint64_t i = 0; index->guests && i < index->nr; i++) {
+		bool added;
+		uint64_t *place = tally_map_put(&script->guests, index->entries[i].id, &added);
+
+		if (!place)
+			return -ENOMEM;
+		*place = index->guests[2 * i] << 32 | (uint32_t)index->guests[2 * i + 1];
+	}
+	return 0;
+}
+
 static int visit_other(void *context, unsigned number, unsigned slot,
 		       struct tally_resolver *resolver, const struct tally_resolved *at,
 		       const struct tally_record *record)
@@ -515,6 +541,12 @@ static int visit_other(void *context, unsigned number, unsigned slot,
 		return known;
 	if (record->type == PERF_RECORD_CGROUP && (script->want & PERF_SAMPLE_CGROUP)) {
 		int result = keep_cgroup(script, at, record);
+
+		if (result)
+			return result;
+	}
+	if (record->type == PERF_RECORD_ID_INDEX && script->guest_fields) {
+		int result = keep_guests(script, record);
 
 		if (result)
 			return result;
@@ -548,7 +580,7 @@ static int finish_batch(void *context, unsigned number)
 static bool wants_others(const struct script *script)
 {
 	return script->options.show || script->options.dump || script->options.json ||
-	       (script->want & PERF_SAMPLE_CGROUP);
+	       script->guest_fields || (script->want & PERF_SAMPLE_CGROUP);
 }
 
 /* What stands before and behind all records. */
@@ -592,6 +624,7 @@ static void script_done(struct script *script)
 	tally_labels_done(&script->labels);
 	tally_map_done(&script->counters);
 	tally_map_done(&script->cgroups);
+	tally_map_done(&script->guests);
 	tally_map_done(&script->names);
 	tally_arena_done(&script->arena);
 }

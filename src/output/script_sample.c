@@ -122,20 +122,25 @@ static void put_task(const struct script *script, struct script_worker *worker,
 	memcpy(known->text, to->data + before, known->length);
 }
 
+/* printf's %03d; of -1 that is -01 */
+static char *put_number3(char *to, uint32_t number)
+{
+	unsigned length;
+
+	if (number < 1000)
+		return put_dec_fixed(to, number, 3);
+	if (number <= INT32_MAX)
+		return put_dec(to, number);
+	number = 0 - number;
+	length = digits_dec_length(number);
+	*to++ = '-';
+	return put_dec_fixed(to, number, length < 2 ? 2 : length);
+}
+
 static char *put_cpu(char *to, uint32_t cpu)
 {
 	*to++ = '[';
-	if (cpu < 1000) {
-		to = put_dec_fixed(to, cpu, 3);
-	} else if (cpu <= INT32_MAX) {
-		to = put_dec(to, cpu);
-	} else { /* printf's %03d of -1 is -01 */
-		uint32_t value = 0 - cpu;
-		unsigned length = digits_dec_length(value);
-
-		*to++ = '-';
-		to = put_dec_fixed(to, value, length < 2 ? 2 : length);
-	}
+	to = put_number3(to, cpu);
 	*to++ = ']';
 	*to++ = ' ';
 	return to;
@@ -201,6 +206,34 @@ static char *put_time(struct script_seconds *known, char *to, uint64_t time, boo
 	return to;
 }
 
+/* Of a guest's samples: the process that runs it, and its processor. */
+static void put_guest(const struct script *script, struct tally_buf *to, uint64_t fields,
+		      const struct tally_sample *sample)
+{
+	uint64_t id = sample->present & PERF_SAMPLE_IDENTIFIER ? sample->identifier
+		      : sample->present & PERF_SAMPLE_ID       ? sample->id
+							       : 0;
+	const uint64_t *guest = id ? tally_map_find(&script->guests, id) : NULL;
+	char *put;
+
+	if (!guest || !(*guest >> 32))
+		return;
+	put = buf_put_begin(to, 64);
+	if (!put)
+		return;
+	if (fields & SCRIPT_FIELD(MACHINE_PID)) {
+		memcpy(put, "VM:", 3);
+		put = put_int_right(put + 3, (uint32_t)(*guest >> 32), 5);
+		*put++ = ' ';
+	}
+	if (fields & SCRIPT_FIELD(VCPU)) {
+		memcpy(put, "VCPU:", 5);
+		put = put_number3(put + 5, (uint32_t)*guest);
+		*put++ = ' ';
+	}
+	buf_put_end(to, put);
+}
+
 /* Bytes that the columns of numbers take at most. */
 #define START_MOST 160
 
@@ -216,6 +249,8 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 	uint32_t pid = task ? sample->pid : UINT32_MAX, tid = task ? sample->tid : UINT32_MAX;
 	char *put;
 
+	if (script->guest_fields)
+		put_guest(script, to, fields, sample);
 	if (name)
 		put_task_text(script, to, event->columns, name, pid, tid);
 	else

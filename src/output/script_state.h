@@ -44,7 +44,7 @@ struct script_filter {
 	size_t time_count;
 	uint32_t *cpus; /* ascending */
 	size_t cpu_count;
-	bool any; /* of the following, or times */
+	bool any;                    /* of the following, or times */
 	bool any_cpu, frames, tasks; /* whether -C was given; dsos, symbols; comms, pids, tids */
 	uint64_t *addresses;         /* of --symbols 0x... */
 	size_t address_count;
@@ -104,9 +104,10 @@ struct script {
 	struct tally_labels labels;
 	uint64_t want;
 	uint32_t max_stack;
-	bool unwritten; /* text could not be written */
-	bool serial;    /* text depends on what was shown before */
-	bool asks;      /* the session's filter, itself */
+	bool unwritten;    /* text could not be written */
+	bool serial;       /* text depends on what was shown before */
+	bool asks;         /* the session's filter, itself */
+	bool guest_fields; /* some event shows whose guest's it is */
 	enum tally_script_arch arch;
 	struct tally_script_dump dump;
 	struct tally_trace_text *trace; /* NULL: the recording has no tracing data */
@@ -123,6 +124,7 @@ struct script {
 	uint64_t first_time, last_time; /* of --reltime, --deltatime */
 	struct tally_map counters;      /* id -> last value, of samples that read counters */
 	struct tally_map cgroups;       /* id -> path: a const char *, the arena's */
+	struct tally_map guests;        /* id -> pid of the guest's machine << 32 | its processor */
 	struct tally_map names;         /* tid -> name of the thread so far, as in cgroups */
 	size_t data_src_width;          /* the widest so far */
 };

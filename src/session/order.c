@@ -35,13 +35,12 @@ static void look_at_events(struct order *order)
 	}
 }
 
-int tally_order_init(struct order *order, const struct tally_session *session, bool others,
-		     bool ignore_rounds)
+int tally_order_init(struct order *order, const struct tally_session *session, bool others)
 {
 	*order = (struct order){
 	    .session = session,
 	    .others = others,
-	    .rounds = !ignore_rounds && !tally_data_total_order(session->data),
+	    .rounds = !tally_data_total_order(session->data),
 	    .next_try = SIZE_MAX,
 	};
 	look_at_events(order);

@@ -71,9 +71,8 @@ struct order {
 	uint64_t passed;   /* bytes that the walk is behind, for progress */
 };
 
-/* `ignore_rounds`: only the end of the file releases.  0 or -ENOMEM. */
-int tally_order_init(struct order *order, const struct tally_session *session, bool others,
-		     bool ignore_rounds);
+/* 0 or -ENOMEM. */
+int tally_order_init(struct order *order, const struct tally_session *session, bool others);
 void tally_order_done(struct order *order);
 /* Fills an empty batch with the next records; it stays empty at the end.  0 or -ENOMEM. */
 int tally_order_next(struct order *order, struct order_batch *batch);

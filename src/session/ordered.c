@@ -441,8 +441,7 @@ int tally_session_each_ordered(struct tally_session *session,
 	visit.done = calloc(visit.slots, sizeof(*visit.done));
 	result = visit.plans && visit.done ? make_workers(&visit, threads, &ready) : -ENOMEM;
 	if (!result)
-		result = tally_order_init(&visit.order, session, visitor->other != NULL,
-					  visitor->ignore_rounds);
+		result = tally_order_init(&visit.order, session, visitor->other != NULL);
 	visit.filters = session->filter && !visitor->filters_itself;
 	if (!result && visit.filters)
 		result = tally_filter_stage_init(&visit.stage, session, visitor, visit.slots);

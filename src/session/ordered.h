@@ -48,9 +48,6 @@ struct tally_ordered_visitor {
 		      const struct tally_record *record);
 	/* The visitor asks the filter, and the test (test.h), itself. */
 	bool filters_itself;
-	/* FINISHED_ROUND delivers nothing: all records with a time come after those without, as
-	 * when perf itself shows the rounds. */
-	bool ignore_rounds;
 };
 
 /* How many slots a visit uses: what a visitor makes its buffers for. */

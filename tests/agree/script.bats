@@ -169,6 +169,40 @@ END
 	done
 }
 
+@test "samples of guests, by what the index of ids says of them" {
+	command -v python3 >/dev/null || skip "no python3"
+	perf record -q -e cpu-clock,task-clock -F 500 -o host.data -- sh -c 'seq 1 20000 | sort -R' >/dev/null 2>&1 ||
+		skip "perf cannot record this here"
+	# The index gets its second part: pid of the machine and number of the processor, of all ids but the first.
+	python3 - host.data guests.data <<'END'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+at, size = struct.unpack_from("<QQ", data, 40)
+end, start, records = at + size, at, b""
+while at < end:
+    kind, misc, length = struct.unpack_from("<IHH", data, at)
+    record = data[at:at + length]
+    if kind == 69:
+        count = struct.unpack_from("<Q", record, 8)[0]
+        guests = b"".join(struct.pack("<QQ", 4321 + i if i else 0, 1200 * i) for i in range(count))
+        record = struct.pack("<IHH", kind, misc, 16 + 48 * count) + record[8:16 + 32 * count] + guests
+    records += record
+    at += length
+shift = len(records) - size
+head = data[:48] + struct.pack("<Q", len(records)) + data[56:start]
+table = bytearray(data[end:])
+for i in range(sum(bin(byte).count("1") for byte in data[72:104])):
+    place = struct.unpack_from("<Q", table, 16 * i)[0]
+    struct.pack_into("<Q", table, 16 * i, place + shift)
+open(sys.argv[2], "wb").write(head + records + table)
+END
+	for fields in machine_pid,vcpu,tid,time,ip vcpu,event,period machine_pid,pid; do
+		same guests.data -F "$fields"
+	done
+	grep -q '^VM: 43' tally.txt
+	same guests.data -F machine_pid,vcpu,tid,time --show-task-events
+}
+
 # Where perf shows something else, and why: see doc/COMPATIBILITY.md.
 differs() { # name of a recording
 	case $1 in

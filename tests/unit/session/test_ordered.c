@@ -129,8 +129,7 @@ static int on_finish(void *context, unsigned slot)
 	return 0;
 }
 
-static int visit(struct look *look, struct tally_session *session, size_t room, bool serial,
-		 bool ignore_rounds)
+static int visit(struct look *look, struct tally_session *session, size_t room, bool serial)
 {
 	const struct tally_ordered_visitor visitor = {
 	    .want = PERF_SAMPLE_IP,
@@ -138,7 +137,6 @@ static int visit(struct look *look, struct tally_session *session, size_t room, 
 	    .sample = on_sample,
 	    .other = on_other,
 	    .finish = on_finish,
-	    .ignore_rounds = ignore_rounds,
 	};
 
 	look->slot_count = tally_session_slots(session);
@@ -174,7 +172,7 @@ static void reopen(struct scene *scene, unsigned threads)
 }
 
 /* The file as it was written is delivered as the model says, by any number of threads. */
-static void expect(struct scene *scene, const struct said *order, bool ignore_rounds)
+static void expect(struct scene *scene, const struct said *order)
 {
 	static const unsigned threads[] = {1, 2, 4};
 
@@ -182,8 +180,7 @@ static void expect(struct scene *scene, const struct said *order, bool ignore_ro
 		struct look look = {0};
 
 		reopen(scene, threads[i % 3]);
-		assert_int_equal(visit(&look, scene->session, order->count, i == 3, ignore_rounds),
-				 0);
+		assert_int_equal(visit(&look, scene->session, order->count, i == 3), 0);
 		assert_int_equal(look.all.count, order->count);
 		assert_memory_equal(look.all.numbers, order->numbers,
 				    order->count * sizeof(*order->numbers));
@@ -206,7 +203,7 @@ struct step {
 };
 
 /* The model on what the file holds: the writer has rounds of its own. */
-static void model_file(struct model *model, struct scene *scene, bool ignore_rounds, bool sorts)
+static void model_file(struct model *model, struct scene *scene, bool sorts)
 {
 	struct tally_record record;
 
@@ -219,7 +216,7 @@ static void model_file(struct model *model, struct scene *scene, bool ignore_rou
 			model_record(model, sorts ? body.sample.time : 0, body.sample.ip);
 		else if (record.type == PERF_RECORD_COMM)
 			model_record(model, sorts ? body.id.time : 0, body.comm.tid);
-		else if (record.type == PERF_RECORD_FINISHED_ROUND && !ignore_rounds)
+		else if (record.type == PERF_RECORD_FINISHED_ROUND)
 			model_round(model);
 		else
 			model_say(model, 0);
@@ -228,8 +225,7 @@ static void model_file(struct model *model, struct scene *scene, bool ignore_rou
 }
 
 /* `expected` (ends with ~0): what comes, rounds left out. */
-static void play(const struct step *steps, size_t count, bool ignore_rounds,
-		 const uint64_t *expected)
+static void play(const struct step *steps, size_t count, const uint64_t *expected)
 {
 	struct scene scene;
 	struct model model;
@@ -248,12 +244,12 @@ static void play(const struct step *steps, size_t count, bool ignore_rounds,
 			scene_sample(&scene, number % 2, time, 5, 5, number, NULL, 0);
 	}
 	scene_open(&scene, 1);
-	model_file(&model, &scene, ignore_rounds, true);
+	model_file(&model, &scene, true);
 	for (size_t i = 0; expected && i < model.order.count; i++)
 		if (model.order.numbers[i])
 			assert_int_equal(model.order.numbers[i], expected[at++]);
 	assert_true(!expected || expected[at] == UINT64_MAX);
-	expect(&scene, &model.order, ignore_rounds);
+	expect(&scene, &model.order);
 	model_done(&model);
 	scene_end(&scene);
 }
@@ -266,7 +262,7 @@ static void rounds_deliver_what_the_round_before_saw(void **state)
 	static const uint64_t order[] = {2, 4, 1, 8, 5, 10, 7, UINT64_MAX};
 
 	(void)state;
-	play(steps, sizeof(steps) / sizeof(*steps), false, order);
+	play(steps, sizeof(steps) / sizeof(*steps), order);
 }
 
 static void equal_times_keep_the_order_of_the_file(void **state)
@@ -276,7 +272,7 @@ static void equal_times_keep_the_order_of_the_file(void **state)
 	static const uint64_t order[] = {2, 3, 5, 8, 7, 1, 4, 6, 9, UINT64_MAX};
 
 	(void)state;
-	play(steps, sizeof(steps) / sizeof(*steps), false, order);
+	play(steps, sizeof(steps) / sizeof(*steps), order);
 }
 
 static void records_without_a_time_come_where_they_stand(void **state)
@@ -287,7 +283,7 @@ static void records_without_a_time_come_where_they_stand(void **state)
 	static const uint64_t order[] = {2, 3, 6, 7, 4, 1, 10, 8, UINT64_MAX};
 
 	(void)state;
-	play(steps, sizeof(steps) / sizeof(*steps), false, order);
+	play(steps, sizeof(steps) / sizeof(*steps), order);
 }
 
 static void rounds_that_find_nothing_change_nothing(void **state)
@@ -297,17 +293,7 @@ static void rounds_that_find_nothing_change_nothing(void **state)
 					    {'s', 20}, {'r', 0},  {'s', 1}};
 
 	(void)state;
-	play(steps, sizeof(steps) / sizeof(*steps), false, NULL);
-}
-
-static void rounds_can_be_ignored(void **state)
-{
-	static const struct step steps[] = {{'s', 30}, {'r', 0}, {'s', 10}, {'r', 0},
-					    {'s', 20}, {'r', 0}, {'s', 5}};
-	static const uint64_t order[] = {7, 3, 5, 1, UINT64_MAX};
-
-	(void)state;
-	play(steps, sizeof(steps) / sizeof(*steps), true, order);
+	play(steps, sizeof(steps) / sizeof(*steps), NULL);
 }
 
 /* The same for every run. */
@@ -337,7 +323,7 @@ static void any_mixture_is_delivered_as_perf_does(void **state)
 			if (what > 96)
 				steps[i].time = what == 97 ? 0 : what == 98 ? UINT64_MAX : 1;
 		}
-		play(steps, count, seed % 8 == 0, NULL);
+		play(steps, count, NULL);
 		free(steps);
 	}
 }
@@ -357,10 +343,10 @@ static void without_times_all_is_in_file_order(void **state)
 			scene_comm(&scene, 0, 5, i, "name", false);
 	}
 	scene_open(&scene, 1);
-	model_file(&model, &scene, false, false);
+	model_file(&model, &scene, false);
 	for (uint32_t i = 1; i < 100; i++)
 		assert_int_equal(model.order.numbers[i], i);
-	expect(&scene, &model.order, false);
+	expect(&scene, &model.order);
 	model_done(&model);
 	scene_end(&scene);
 }
@@ -388,7 +374,8 @@ static size_t long_round(size_t count, uint64_t jitter, bool reversed)
 			scene_sample(&scene, i % 2, time, 5, 5, i, NULL, 0);
 	}
 	scene_open(&scene, 2);
-	assert_int_equal(tally_order_init(&order, scene.session, true, true), 0);
+	assert_int_equal(tally_order_init(&order, scene.session, true), 0);
+	order.rounds = false; /* the writer's */
 	batch.places = calloc(ORDER_BATCH_RECORDS, sizeof(*batch.places));
 	assert_non_null(batch.places);
 	while (!tally_order_next(&order, &batch) && batch.count) {
@@ -438,7 +425,7 @@ static void a_visit_ends_with_what_the_visitor_says(void **state)
 		struct look look = {.stop_at = 10000};
 
 		reopen(&scene, threads);
-		assert_int_equal(visit(&look, scene.session, 20000, false, false), -EINTR);
+		assert_int_equal(visit(&look, scene.session, 20000, false), -EINTR);
 		assert_true(look.all.count < 10000);
 		look_done(&look);
 	}
@@ -452,7 +439,6 @@ int main(void)
 	    cmocka_unit_test(equal_times_keep_the_order_of_the_file),
 	    cmocka_unit_test(records_without_a_time_come_where_they_stand),
 	    cmocka_unit_test(rounds_that_find_nothing_change_nothing),
-	    cmocka_unit_test(rounds_can_be_ignored),
 	    cmocka_unit_test(any_mixture_is_delivered_as_perf_does),
 	    cmocka_unit_test(without_times_all_is_in_file_order),
 	    cmocka_unit_test(memory_does_not_grow_with_a_file_that_is_nearly_in_order),
