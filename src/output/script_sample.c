@@ -222,12 +222,12 @@ static void put_guest(const struct script *script, struct tally_buf *to, uint64_
 	if (!put)
 		return;
 	if (fields & SCRIPT_FIELD(MACHINE_PID)) {
-		memcpy(put, "VM:", 3);
+		memcpy(put, (const char[]){'V', 'M', ':'}, 3);
 		put = put_int_right(put + 3, (uint32_t)(*guest >> 32), 5);
 		*put++ = ' ';
 	}
 	if (fields & SCRIPT_FIELD(VCPU)) {
-		memcpy(put, "VCPU:", 5);
+		memcpy(put, (const char[]){'V', 'C', 'P', 'U', ':'}, 5);
 		put = put_number3(put + 5, (uint32_t)*guest);
 		*put++ = ' ';
 	}
