@@ -263,6 +263,8 @@ static int complete(struct stat_ask *ask)
 	int status = choose_targets(ask);
 
 	if (!status)
+		status = stat_events_place(ask);
+	if (!status)
 		status = stat_metrics_find(ask);
 	if (!status)
 		status = stat_events_complete(ask);

@@ -92,6 +92,10 @@ static inline bool stat_counts_command(const struct stat_ask *ask)
  * said why not. */
 int stat_events_complete(struct stat_ask *ask);
 
+/* Finds the places in code that events are for (uprobe:, usdt:); what is at several places becomes
+ * as many events.  0, or an exit status after having said why not. */
+int stat_events_place(struct stat_ask *ask);
+
 /* --- stat_metrics.c --- */
 
 /* Finds the metrics and adds the events that they need.  0, or an exit status after having said why

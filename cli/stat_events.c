@@ -1,6 +1,7 @@
 /* What `tally stat` counts when nothing was named: perf's choice. */
 #include <stdlib.h>
 #include <string.h>
+#include <tally/probe.h>
 #include <unistd.h>
 #include "command.h"
 #include "say.h"
@@ -131,4 +132,38 @@ int stat_events_complete(struct stat_ask *ask)
 		ask->events.events[i].privilege_given = true;
 	}
 	return status;
+}
+
+/* Filters say which event they are of by its number, which copies before it change. */
+static void follow(struct stat_ask *ask, const char *name, struct stat_filter *filter)
+{
+	for (size_t i = 0; i < ask->events.count; i++)
+		if (ask->events.events[i].name == name) /* the same text, not an equal one */
+			filter->event = i;
+}
+
+int stat_events_place(struct stat_ask *ask)
+{
+	const struct tally_probe_options where = {
+	    .size = sizeof(where),
+	    .command = ask->command,
+	    .pids = ask->pid_numbers,
+	    .pid_count = ask->pid_count,
+	    .system_wide = ask->system_wide,
+	};
+	const char **names = calloc(ask->filter_count + 1, sizeof(*names));
+	struct tally_error error;
+	int result;
+
+	if (!names) {
+		cli_say("stat", "out of memory");
+		return CLI_FAILED;
+	}
+	for (size_t i = 0; i < ask->filter_count; i++)
+		names[i] = ask->events.events[ask->filters[i].event].name;
+	result = tally_probe_resolve(&ask->events, &where, &error);
+	for (size_t i = 0; i < ask->filter_count; i++)
+		follow(ask, names[i], &ask->filters[i]);
+	free(names);
+	return result ? cli_say_error("stat", &error) : CLI_OK;
 }

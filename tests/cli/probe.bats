@@ -105,6 +105,16 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 	[ "$(cat output)" = 30 ]
 }
 
+@test "tally stat counts places" {
+	needs_uprobes
+	run --separate-stderr "$TALLY" stat -x, -e uprobe:./prog:work,usdt:./prog:toy:tick,sdt_toy:heard -o counts.csv ./prog
+	[ "$status" = 0 ]
+	[ "$(grep -v '^#' counts.csv | grep . | cut -d, -f1,3)" = $'30,uprobe:./prog:work\n30,usdt:./prog:toy:tick\n3,usdt:./prog:toy:tick_1\n30,sdt_toy:heard' ]
+	run "$TALLY" stat -e uprobe:./prog:wrok ./prog
+	[ "$status" -ne 0 ]
+	[[ $output = *"did you mean work?"* ]]
+}
+
 @test "perf reads the recording" {
 	needs_uprobes
 	command -v perf >/dev/null || skip "perf is not installed"
