@@ -8,17 +8,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <grp.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <tally/kernel.h>
 #include <tally/record.h>
 #include <unistd.h>
+#include "as_nobody.h"
 
 /* PERF_FORMAT_LOST, newer than Debian 12's headers. */
 #define TEST_FORMAT_LOST (1ULL << 4)
@@ -50,23 +48,6 @@ static inline int must_open(const struct tally_attr *attr, int group_fd)
 	if (fd < 0)
 		fail_msg("%s", error.text);
 	return fd;
-}
-
-/* Runs `body` in a child that is nobody, without capabilities; returns its exit status. */
-static inline int as_nobody(int (*body)(void))
-{
-	int status;
-	pid_t child = fork();
-
-	if (!child) {
-		if (!geteuid() && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
-			_exit(99);
-		/* Without this /proc/self belongs to root, and capabilities cannot be read. */
-		prctl(PR_SET_DUMPABLE, 1);
-		_exit(body());
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
 /* Pages that fault once each when touched: one sample of page-faults with period 1. */

@@ -1,9 +1,9 @@
 /* Every read format, ioctl and prctl on every kind of event. */
 #include "kinds.h"
 
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include "bpf_program.h"
 
 #define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
@@ -14,6 +14,24 @@ static uint64_t value_of(int fd)
 
 	assert_int_equal(tally_fd_read(fd, 0, words, 8, &read), 0);
 	return read.value;
+}
+
+/* What this machine has of them. */
+static void each_kind(void (*body)(const struct kind *kind, struct tally_attr attr))
+{
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		struct tally_open_target target = this_thread();
+		struct tally_attr attr;
+		int fd;
+
+		if (kinds[i].attr(&attr))
+			continue;
+		fd = kind_open(&kinds[i], &attr, &target);
+		if (fd < 0)
+			continue;
+		close(fd);
+		body(&kinds[i], attr);
+	}
 }
 
 static void read_formats_of(const struct kind *kind, struct tally_attr attr)
@@ -52,19 +70,7 @@ static void read_formats_of(const struct kind *kind, struct tally_attr attr)
 static void every_read_format(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < KIND_COUNT; i++) {
-		struct tally_open_target target = this_thread();
-		struct tally_attr attr;
-		int fd;
-
-		if (kinds[i].attr(&attr))
-			continue;
-		fd = kind_open(&kinds[i], &attr, &target);
-		if (fd < 0)
-			continue;
-		close(fd);
-		read_formats_of(&kinds[i], attr);
-	}
+	each_kind(read_formats_of);
 }
 
 /* All kinds in one group under a software leader: one read, and all run at once. */
@@ -166,19 +172,7 @@ static void control_of(const struct kind *kind, struct tally_attr attr)
 static void every_control(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < KIND_COUNT; i++) {
-		struct tally_open_target target = this_thread();
-		struct tally_attr attr;
-		int fd;
-
-		if (kinds[i].attr(&attr))
-			continue;
-		fd = kind_open(&kinds[i], &attr, &target);
-		if (fd < 0)
-			continue;
-		close(fd);
-		control_of(&kinds[i], attr);
-	}
+	each_kind(control_of);
 }
 
 static size_t drain(struct tally_ring *ring)
@@ -200,6 +194,11 @@ static void sampling_of(const struct kind *kind, struct tally_attr attr)
 	size_t samples;
 	int fd, other;
 
+	if (!kind->samples) {
+		attr.sample_period = 1000;
+		assert_true(tally_open(&attr, &target, NULL, NULL) < 0);
+		return;
+	}
 	attr.disabled = 1;
 	attr.sample_period = 10 * kind->unit;
 	attr.sample_type = PERF_SAMPLE_IP;
@@ -255,24 +254,7 @@ static void sampling_of(const struct kind *kind, struct tally_attr attr)
 static void every_control_of_samples(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < KIND_COUNT; i++) {
-		struct tally_open_target target = this_thread();
-		struct tally_attr attr;
-		int fd;
-
-		if (kinds[i].attr(&attr))
-			continue;
-		fd = kind_open(&kinds[i], &attr, &target);
-		if (fd < 0)
-			continue;
-		close(fd);
-		if (kinds[i].samples) {
-			sampling_of(&kinds[i], attr);
-			continue;
-		}
-		attr.sample_period = 1000;
-		assert_true(tally_open(&attr, &target, NULL, NULL) < 0);
-	}
+	each_kind(sampling_of);
 }
 
 /* A breakpoint moves without being opened anew. */
@@ -304,25 +286,6 @@ static void a_breakpoint_moves(void **state)
 }
 
 /* --- BPF --- */
-
-/* A program that returns `result`; its descriptor, or -errno. */
-static int load_program(uint32_t type, int32_t result)
-{
-	struct bpf_insn code[] = {
-	    {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = result},
-	    {.code = BPF_JMP | BPF_EXIT},
-	};
-	union bpf_attr attr;
-	long fd;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = type;
-	attr.insns = (uintptr_t)code;
-	attr.insn_cnt = 2;
-	attr.license = (uintptr_t) "MIT";
-	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
-	return fd < 0 ? -errno : (int)fd;
-}
 
 static void a_program_decides(void **state)
 {

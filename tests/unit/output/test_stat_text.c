@@ -9,32 +9,13 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <tally/stat_text.h>
-
-#define HARDWARE(what)                                                     \
-	{                                                                  \
-		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##what \
-	}
-#define SOFTWARE(what)                                                     \
-	{                                                                  \
-		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##what \
-	}
+#include "../profile/made_counts.h"
 
 static const struct tally_stat_place task[] = {{-1, 100, -1, -1, -1, -1, -1, -1, "sh"}};
 static const struct tally_stat_place cpus[] = {
     {0, -1, 0, 0, 0, 0, 0, 0, NULL},
     {1, -1, 0, 0, 0, 0, 1, 0, NULL},
 };
-
-static struct tally_count counted(uint64_t raw, uint64_t enabled, uint64_t running)
-{
-	return (struct tally_count){
-	    .raw = raw,
-	    .time_enabled = enabled,
-	    .time_running = running,
-	    .places = 1,
-	    .quality = running < enabled ? TALLY_COUNT_SCALED : TALLY_COUNT_COUNTED,
-	};
-}
 
 static const struct tally_count unsupported = {.missing = 1, .quality = TALLY_COUNT_NOT_SUPPORTED};
 

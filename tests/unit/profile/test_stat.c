@@ -9,15 +9,7 @@
 #include <math.h>
 #include <string.h>
 #include <tally/stat.h>
-
-#define HARDWARE(what)                                                     \
-	{                                                                  \
-		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##what \
-	}
-#define SOFTWARE(what)                                                     \
-	{                                                                  \
-		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##what \
-	}
+#include "made_counts.h"
 
 static const struct tally_stat_place one[] = {{-1, 100, -1, -1, -1, -1, -1, -1, "sh"}};
 
@@ -28,20 +20,6 @@ static const struct tally_stat_place cpus[] = {
     {2, -1, 0, 0, 0, 0, 1, 0, NULL},
     {3, -1, 1, 0, 0, 1, 1, 1, NULL},
 };
-
-static struct tally_count counted(uint64_t raw, uint64_t enabled, uint64_t running)
-{
-	return (struct tally_count){
-	    .raw = raw,
-	    .time_enabled = enabled,
-	    .time_running = running,
-	    .places = 1,
-	    .quality = !enabled            ? TALLY_COUNT_IDLE
-		       : !running          ? TALLY_COUNT_NEVER_RAN
-		       : running < enabled ? TALLY_COUNT_SCALED
-					   : TALLY_COUNT_COUNTED,
-	};
-}
 
 static struct tally_stat *make(const struct tally_stat_event *events, size_t event_count,
 			       const struct tally_stat_place *places, size_t place_count,
