@@ -13,6 +13,7 @@
 #include <tally/recorder.h>
 #include <tally/text.h>
 #include "command.h"
+#include "ids.h"
 #include "options.h"
 #include "say.h"
 
@@ -61,14 +62,6 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 	return result;
 }
 
-static int fail(struct tally_error *error, const char *format, const char *value)
-{
-	error->code = -EINVAL;
-	error->position = -1;
-	snprintf(error->text, sizeof(error->text), format, value);
-	return -EINVAL;
-}
-
 static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
 {
 	static const char *const ways[] = {"fp", "dwarf", "lbr", "no"};
@@ -77,9 +70,10 @@ static int take_call_graph(void *to, const char *value, bool on, struct tally_er
 	*(const char **)to = on ? value : NULL;
 	for (size_t i = 0; on && i < sizeof(ways) / sizeof(*ways); i++)
 		on = strlen(ways[i]) != length || strncmp(ways[i], value, length) != 0;
-	return on ? fail(error,
-			 "'%s' is no way to take call chains; there are fp, dwarf[,SIZE], lbr",
-			 value)
+	return on ? cli_refuse(
+			error,
+			"'%s' is no way to take call chains; there are fp, dwarf[,SIZE], lbr",
+			value)
 		  : 0;
 }
 
@@ -97,8 +91,8 @@ static int take_delay(void *to, const char *value, bool on, struct tally_error *
 		return 0;
 	}
 	if (tally_text_u64(value, &number) || number > INT_MAX)
-		return fail(error, "'%s' is no delay; it is a number of milliseconds, or -1",
-			    value);
+		return cli_refuse(error, "'%s' is no delay; it is a number of milliseconds, or -1",
+				  value);
 	*delay = (int64_t)number;
 	return 0;
 }
@@ -108,33 +102,12 @@ static int take_level(void *to, const char *value, bool on, struct tally_error *
 	uint64_t level = on;
 
 	if (value && (tally_text_u64(value, &level) || !level || level > 22))
-		return fail(error, "'%s' is no level of zstd; it goes from 1 to 22", value);
+		return cli_refuse(error, "'%s' is no level of zstd; it goes from 1 to 22", value);
 	*(uint64_t *)to = level;
 	return 0;
 }
 
 /* --- their meaning --- */
-
-static bool parse_numbers(const struct cli_list *list, const char *what, pid_t **ret)
-{
-	pid_t *numbers = calloc(list->count + 1, sizeof(*numbers));
-
-	if (!numbers) {
-		cli_say("record", "out of memory");
-		return false;
-	}
-	*ret = numbers;
-	for (size_t i = 0; i < list->count; i++) {
-		uint64_t number;
-
-		if (tally_text_u64(list->items[i], &number) || !number || number > INT_MAX) {
-			cli_say("record", "'%s' is no %s id", list->items[i], what);
-			return false;
-		}
-		numbers[i] = (pid_t)number;
-	}
-	return true;
-}
 
 static bool parse_user(const char *text, struct tally_recorder_options *options)
 {
@@ -196,8 +169,8 @@ static bool parse_frequency(const char *text, struct tally_recorder_options *opt
 
 static bool complete(struct record *record, struct tally_recorder_options *options)
 {
-	if (!parse_numbers(&record->pids, "process", &record->pid_numbers) ||
-	    !parse_numbers(&record->tids, "thread", &record->tid_numbers))
+	if (cli_parse_ids("record", &record->pids, "process", &record->pid_numbers) ||
+	    cli_parse_ids("record", &record->tids, "thread", &record->tid_numbers))
 		return false;
 	options->pids = record->pid_numbers;
 	options->pid_count = record->pids.count;

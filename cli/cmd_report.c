@@ -52,14 +52,6 @@ struct report {
 	uint64_t max_stack;
 };
 
-static int fail(struct tally_error *error, const char *format, const char *text, size_t length)
-{
-	error->code = -EINVAL;
-	error->position = -1;
-	snprintf(error->text, sizeof(error->text), format, (int)length, text);
-	return -EINVAL;
-}
-
 static bool is_word(const char *text, size_t length, const char *word)
 {
 	return strlen(word) == length && !strncmp(text, word, length);
@@ -86,8 +78,9 @@ static int choose_key(struct key_choice *keys, const char *text, size_t length,
 		keys->keys[keys->count++] = names[i].key;
 		return 0;
 	}
-	return fail(error, "'%.*s' is no key; there are comm, dso, symbol (sym), pid, tid, cpu",
-		    text, length);
+	return cli_refuse(error,
+			  "'%.*s' is no key; there are comm, dso, symbol (sym), pid, tid, cpu",
+			  (int)length, text);
 }
 
 static int take_keys(void *to, const char *value, bool on, struct tally_error *error)
@@ -128,11 +121,11 @@ static int choose_tree(struct tree_choice *trees, const char *text, size_t lengt
 		least = strtod(number, &end);
 		if (length >= sizeof(number) || end == number || *end || !isfinite(least) ||
 		    least < 0 || least > 100)
-			return fail(
+			return cli_refuse(
 			    error,
 			    "'%.*s' is none of none, graph, caller, callee, function, percent, or "
 			    "the least percentage of a branch",
-			    text, length);
+			    (int)length, text);
 		trees->least = least;
 	}
 	return 0;

@@ -1,26 +1,15 @@
 /* `tally stat`: counts of a command, of what runs, or of the whole system. */
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tally/text.h>
 #include "command.h"
+#include "ids.h"
 #include "say.h"
 #include "stat.h"
 
 /* --- options that are more than a word --- */
-
-__attribute__((format(printf, 2, 3))) static int fail(struct tally_error *error, const char *format,
-						      ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(error->text, sizeof(error->text), format, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 static int take_event(void *to, const char *value, bool on, struct tally_error *error)
 {
@@ -41,8 +30,9 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 		if (event->warning)
 			cli_say("stat", "%s", event->warning);
 		if (event->terms.given & TALLY_TERM_PERCORE)
-			return fail(error, "%s: percore is not counted by stat; use --per-core",
-				    event->name);
+			return cli_refuse(error,
+					  "%s: percore is not counted by stat; use --per-core",
+					  event->name);
 	}
 	return result;
 }
@@ -57,7 +47,7 @@ static int take_filter(void *to, const char *value, bool on, struct tally_error 
 		return 0;
 	}
 	if (!ask->events.count)
-		return fail(error, "a filter is of the event before it: give -e first");
+		return cli_refuse(error, "a filter is of the event before it: give -e first");
 	more = reallocarray(ask->filters, ask->filter_count + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -74,7 +64,7 @@ static int take_repeat(void *to, const char *value, bool on, struct tally_error 
 	ask->repeat = 1;
 	ask->repeat_given = on;
 	if (on && (tally_text_u64(value, &ask->repeat) || ask->repeat > 1000000))
-		return fail(error, "'%s' is no number of runs; 0 is without end", value);
+		return cli_refuse(error, "'%s' is no number of runs; 0 is without end", value);
 	return 0;
 }
 
@@ -103,8 +93,8 @@ static int take_delay(void *to, const char *value, bool on, struct tally_error *
 		return 0;
 	}
 	if (tally_text_u64(value, &number) || number > INT_MAX)
-		return fail(error, "'%s' is no delay; it is a number of milliseconds, or -1",
-			    value);
+		return cli_refuse(error, "'%s' is no delay; it is a number of milliseconds, or -1",
+				  value);
 	*delay = (int64_t)number;
 	return 0;
 }
@@ -128,33 +118,12 @@ TAKE_BY(node, NODE)
 
 /* --- what they mean together --- */
 
-static int parse_numbers(const struct cli_list *list, const char *what, pid_t **ret)
-{
-	pid_t *numbers = calloc(list->count + 1, sizeof(*numbers));
-
-	if (!numbers) {
-		cli_say("stat", "out of memory");
-		return CLI_FAILED;
-	}
-	*ret = numbers;
-	for (size_t i = 0; i < list->count; i++) {
-		uint64_t number;
-
-		if (tally_text_u64(list->items[i], &number) || !number || number > INT_MAX) {
-			cli_say("stat", "'%s' is no %s id", list->items[i], what);
-			return CLI_USAGE;
-		}
-		numbers[i] = (pid_t)number;
-	}
-	return CLI_OK;
-}
-
 static int choose_targets(struct stat_ask *ask)
 {
-	int status = parse_numbers(&ask->pids, "process", &ask->pid_numbers);
+	int status = cli_parse_ids("stat", &ask->pids, "process", &ask->pid_numbers);
 
 	if (!status)
-		status = parse_numbers(&ask->tids, "thread", &ask->tid_numbers);
+		status = cli_parse_ids("stat", &ask->tids, "thread", &ask->tid_numbers);
 	if (status)
 		return status;
 	if (ask->cpus &&

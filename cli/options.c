@@ -21,6 +21,18 @@ struct parser {
 	char **argv;
 };
 
+int cli_refuse(struct tally_error *error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	error->code = -EINVAL;
+	error->position = -1;
+	return -EINVAL;
+}
+
 int cli_usage_error(const struct cli_usage *usage, const char *format, ...)
 {
 	char text[TALLY_ERROR_TEXT];

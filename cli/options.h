@@ -50,6 +50,10 @@ enum cli_kind {
  * saying what was expected. */
 typedef int (*cli_call)(void *to, const char *value, bool on, struct tally_error *error);
 
+/* For a cli_call: fills the error with what was expected; returns -EINVAL. */
+int cli_refuse(struct tally_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 struct cli_option {
 	enum cli_kind kind;
 	char letter;       /* 0: none */
