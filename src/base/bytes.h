@@ -27,6 +27,21 @@ static inline uint64_t load_u64(const void *from)
 	return value;
 }
 
+/* An unsigned number of 1, 2, 4 or 8 bytes. */
+static inline uint64_t load_uint(const void *from, size_t size)
+{
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)from;
+	case 2:
+		return load_u16(from);
+	case 4:
+		return load_u32(from);
+	default:
+		return load_u64(from);
+	}
+}
+
 static inline void store_u16(void *to, uint16_t value)
 {
 	memcpy(to, &value, sizeof(value));

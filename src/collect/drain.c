@@ -29,8 +29,7 @@ void tally_drain_done(struct tally_drain *drain)
 	tally_walk_done(&drain->walk);
 }
 
-/* Appends what is pending and gives the room in the rings back. */
-static int flush(struct tally_drain *drain, struct tally_error *error)
+int tally_drain_flush(struct tally_drain *drain, struct tally_error *error)
 {
 	int result = 0;
 
@@ -75,7 +74,7 @@ static int take(struct tally_drain *drain, struct tally_ring *ring,
 	drain->pending += to - from;
 	if (drain->pending >= CHUNK || drain->iovec_count + 2 > TALLY_DRAIN_IOVECS ||
 	    drain->taken_count == TALLY_DRAIN_IOVECS)
-		return flush(drain, error);
+		return tally_drain_flush(drain, error);
 	return 0;
 }
 
@@ -99,7 +98,7 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 		if (to == at) {
 			/* Nothing after this place can be told apart: it is not written, for it
 			 * would make the rest of the file unreadable. */
-			result = flush(drain, error);
+			result = tally_drain_flush(drain, error);
 			tally_ring_consume(ring, total - at);
 			drain->walk.counts.bad_bytes += total - at;
 			return result;
@@ -178,7 +177,7 @@ int tally_drain_pass(struct tally_drain *drain, struct tally_error *error)
 			result =
 			    drain_ring(drain, tally_openset_sideband_first(drain->set, i), error);
 		if (!result)
-			result = flush(drain, error);
+			result = tally_drain_flush(drain, error);
 	}
 	judge(drain);
 	return result;

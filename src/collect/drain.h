@@ -46,6 +46,8 @@ int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 		     struct tally_writer *writer, struct tally_build_ids *build_ids);
 void tally_drain_done(struct tally_drain *drain);
 
+/* Appends what is pending and gives the room in the rings back.  0 or -errno with words. */
+int tally_drain_flush(struct tally_drain *drain, struct tally_error *error);
 /* Takes what all rings hold now and appends it.  0 or -errno with words. */
 int tally_drain_pass(struct tally_drain *drain, struct tally_error *error);
 /* Ends a pass in the file: what is older than the latest of the pass before is all there. */

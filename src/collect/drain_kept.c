@@ -8,22 +8,6 @@
 #include "base/fail.h"
 #include "collect/drain.h"
 
-static int flush(struct tally_drain *drain, struct tally_error *error)
-{
-	int result = 0;
-
-	if (drain->iovec_count)
-		result =
-		    tally_writer_append(drain->writer, drain->iovecs, drain->iovec_count, error);
-	if (result < 0)
-		return result;
-	drain->appended |= drain->iovec_count != 0;
-	drain->since_mark += drain->pending;
-	drain->pending = 0;
-	drain->iovec_count = 0;
-	return 0;
-}
-
 static void add(struct tally_drain *drain, const uint8_t *bytes, size_t size)
 {
 	drain->iovecs[drain->iovec_count++] =
@@ -38,7 +22,7 @@ static int append(struct tally_drain *drain, const struct tally_ring_bytes *byte
 	size_t first = bytes->first_size;
 
 	if (drain->iovec_count + 2 > TALLY_DRAIN_IOVECS) {
-		int result = flush(drain, error);
+		int result = tally_drain_flush(drain, error);
 
 		if (result)
 			return result;
@@ -94,7 +78,7 @@ static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, struct
 	for (size_t i = count; i-- > 0 && !result;)
 		result = append(drain, &bytes, i ? ends[i - 1] : 0, ends[i], error);
 	if (!result)
-		result = flush(drain, error);
+		result = tally_drain_flush(drain, error);
 	free(ends);
 	tally_ring_consume(ring, total);
 	return result;

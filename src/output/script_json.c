@@ -382,16 +382,16 @@ static void add_field(struct json *json, const struct tally_script_json *with,
 
 	switch ((enum wire_kind)row->kind) {
 	case WIRE_U8:
-		key_number(json, row->name, wire_get(member, 1));
+		key_number(json, row->name, load_uint(member, 1));
 		break;
 	case WIRE_U16:
-		key_number(json, row->name, wire_get(member, 2));
+		key_number(json, row->name, load_uint(member, 2));
 		break;
 	case WIRE_U32:
-		key_number(json, row->name, wire_get(member, 4));
+		key_number(json, row->name, load_uint(member, 4));
 		break;
 	case WIRE_U64:
-		key_number(json, row->name, wire_get(member, 8));
+		key_number(json, row->name, load_uint(member, 8));
 		break;
 	case WIRE_PAD:
 		break;
@@ -404,16 +404,16 @@ static void add_field(struct json *json, const struct tally_script_json *with,
 		json_key_string(json, row->name, wire_get_pointer(member));
 		break;
 	case WIRE_WORDS:
-		key_words(json, row->name, wire_get_pointer(member), wire_get(count, 8),
+		key_words(json, row->name, wire_get_pointer(member), load_uint(count, 8),
 			  row->size / 8);
 		break;
 	case WIRE_IDS:
-		key_words(json, row->name, wire_get_pointer(member), wire_get(count, 8), 1);
+		key_words(json, row->name, wire_get_pointer(member), load_uint(count, 8), 1);
 		break;
 	case WIRE_SIZED:
 	case WIRE_REST:
 		key_bytes(json, row->name, wire_get_pointer(member),
-			  wire_get(count, sizeof(size_t)));
+			  load_uint(count, sizeof(size_t)));
 		break;
 	default:
 		add_special(json, with, row, member);

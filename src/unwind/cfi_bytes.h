@@ -32,48 +32,34 @@ static inline uint64_t cfi_fixed(struct cfi_bytes *bytes, unsigned size)
 {
 	const uint8_t *at = cfi_take(bytes, size);
 
-	if (!at)
-		return 0;
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		return load_u16(at);
-	case 4:
-		return load_u32(at);
-	default:
-		return load_u64(at);
-	}
+	return at ? load_uint(at, size) : 0;
+}
+
+/* LEB128, whose sign stands in its last byte. */
+static inline uint64_t cfi_leb(struct cfi_bytes *bytes, bool is_signed)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+
+	do {
+		byte = cfi_fixed(bytes, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (is_signed && shift < 64 && (byte & 0x40))
+		value |= ~0ULL << shift;
+	return value;
 }
 
 static inline uint64_t cfi_uleb(struct cfi_bytes *bytes)
 {
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = cfi_fixed(bytes, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return value;
+	return cfi_leb(bytes, false);
 }
 
 static inline int64_t cfi_sleb(struct cfi_bytes *bytes)
 {
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = cfi_fixed(bytes, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~0ULL << shift;
-	return (int64_t)value;
+	return (int64_t)cfi_leb(bytes, true);
 }
 
 #endif

@@ -184,17 +184,17 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 
 	switch ((enum wire_kind)row->kind) {
 	case WIRE_U8:
-		add_number(to, name, wire_get(member, 1));
+		add_number(to, name, load_uint(member, 1));
 		break;
 	case WIRE_U16:
-		add_number(to, name, wire_get(member, 2));
+		add_number(to, name, load_uint(member, 2));
 		break;
 	case WIRE_U32:
-		add_number(to, name, wire_get(member, 4));
+		add_number(to, name, load_uint(member, 4));
 		break;
 	case WIRE_U64:
 	case WIRE_WEIGHT:
-		add_number(to, name, wire_get(member, 8));
+		add_number(to, name, load_uint(member, 8));
 		break;
 	case WIRE_PAD:
 		break;
@@ -208,10 +208,10 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 		add_text(to, name, text, text ? strlen(text) : 0);
 		break;
 	case WIRE_WORDS:
-		add_words(to, name, wire_get_pointer(member), wire_get(count, 8), row->size / 8);
+		add_words(to, name, wire_get_pointer(member), load_uint(count, 8), row->size / 8);
 		break;
 	case WIRE_IDS:
-		add_words(to, name, wire_get_pointer(member), wire_get(count, 8), 1);
+		add_words(to, name, wire_get_pointer(member), load_uint(count, 8), 1);
 		break;
 	case WIRE_NAMED:
 		add_thread_map(to, &body->thread_map);
@@ -223,7 +223,7 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 	case WIRE_REST:
 	case WIRE_UPDATE:
 	case WIRE_COUNTERS:
-		add_bytes(to, name, wire_get_pointer(member), wire_get(count, sizeof(size_t)));
+		add_bytes(to, name, wire_get_pointer(member), load_uint(count, sizeof(size_t)));
 		break;
 	case WIRE_READ:
 		add_read(to, (const void *)member);
@@ -289,7 +289,7 @@ static void add_field(struct tally_buf *to, const struct wire_row *row, const ch
 		break;
 	case WIRE_FMT1:
 		if (body->auxtrace_error.fmt >= 1)
-			add_number(to, name, wire_get(member, 8));
+			add_number(to, name, load_uint(member, 8));
 		break;
 	case WIRE_FMT2:
 		if (body->auxtrace_error.fmt < 2)

@@ -15,20 +15,6 @@ static int need(const struct wire_walk *walk, uint64_t size)
 	return walk->mode == WIRE_ENCODE ? -ENOSPC : -EBADMSG;
 }
 
-static uint64_t load(const uint8_t *from, size_t size)
-{
-	switch (size) {
-	case 1:
-		return *from;
-	case 2:
-		return load_u16(from);
-	case 4:
-		return load_u32(from);
-	default:
-		return load_u64(from);
-	}
-}
-
 static void store(uint8_t *to, size_t size, uint64_t value)
 {
 	switch (size) {
@@ -78,7 +64,7 @@ static int scalar(struct wire_walk *walk, size_t size, void *member)
 	case WIRE_SIZE:
 		break;
 	case WIRE_SWAP:
-		value = load(at, size);
+		value = load_uint(at, size);
 		store(at, size, swapped(value, size));
 		store(member, size, walk->to_native ? swapped(value, size) : value);
 		break;
@@ -201,7 +187,7 @@ static int rest(struct wire_walk *walk, const uint8_t **member, size_t *size)
 static void swap_words(uint8_t *at, size_t size, size_t width)
 {
 	for (; size >= width; at += width, size -= width)
-		store(at, width, swapped(load(at, width), width));
+		store(at, width, swapped(load_uint(at, width), width));
 }
 
 /* As in CPU_MAP: a type, then {count, CPUs}, {count, width, padding to it, words} or {any, padding,
@@ -501,7 +487,7 @@ static int cpu_map(struct wire_walk *walk, struct tally_record_cpu_map *map)
 		for (size_t i = 0; i < map->nr; i++) {
 			uint8_t *at = walk->bytes + start + i * width;
 
-			store(at, width, swapped(load(at, width), width));
+			store(at, width, swapped(load_uint(at, width), width));
 		}
 	return error;
 }

@@ -58,21 +58,6 @@ struct wire_row {
 	uint16_t kind, size, member, count; /* member, count: offsets in the struct */
 };
 
-/* A member of a struct by its place: of 1, 2, 4 or 8 bytes, or a pointer. */
-static inline uint64_t wire_get(const uint8_t *at, size_t size)
-{
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		return load_u16(at);
-	case 4:
-		return load_u32(at);
-	default:
-		return load_u64(at);
-	}
-}
-
 static inline const void *wire_get_pointer(const uint8_t *at)
 {
 	const void *pointer;
