@@ -13,7 +13,6 @@ static void free_workers(struct tally_choice *choice)
 		for (uint16_t k = 0; worker->known && k < choice->count; k++)
 			free(worker->known[k].verdicts);
 		free(worker->known);
-		free(worker->frames);
 		tally_resolver_free(worker->resolver);
 	}
 	free(choice->workers);

@@ -82,13 +82,14 @@ struct choice_test {
 struct choice_known {
 	uint8_t *verdicts; /* 0: not known */
 	uint32_t room;
+	/* Of the chain that STACK was last asked about, counted from the outermost frame: the first
+	 * that holds (UINT32_MAX: none), and how many all chains since then have had, too. */
+	uint32_t hit, same;
 };
 
 struct choice_worker {
 	struct choice_known *known;      /* by test */
 	struct tally_resolver *resolver; /* of chains: a visitor's own counts on its last call */
-	uint32_t *frames;
-	uint32_t frame_room;
 };
 
 struct tally_choice {

@@ -113,36 +113,70 @@ static int frame_holds(const struct tally_choice *choice, const struct choice_te
 	return *verdict == HOLDS;
 }
 
-static int stack_holds(struct tally_choice *choice, struct choice_worker *worker, size_t test,
-		       struct tally_resolver *resolver, const struct tally_resolved *sample)
+/* Whether a word of the chain tells where the sample fell: the first address, read in its mode. */
+static bool chain_begins(const struct tally_resolved *resolved)
 {
-	const struct tally_sample *fields = &sample->sample;
-	uint64_t most = fields->present & PERF_SAMPLE_CALLCHAIN ? fields->callchain_nr : 0;
-	uint32_t count, same;
-	int result = 0;
+	const struct tally_sample *sample = &resolved->sample;
+	uint64_t mark = resolved->cpumode == PERF_RECORD_MISC_KERNEL ? (uint64_t)PERF_CONTEXT_KERNEL
+			: resolved->cpumode == PERF_RECORD_MISC_USER ? (uint64_t)PERF_CONTEXT_USER
+								     : 0;
 
-	if (fields->present & PERF_SAMPLE_IP)
-		result = frame_holds(
-		    choice, &choice->tests[test], &worker->known[test],
-		    tally_resolver_frame(resolver, sample, sample->cpumode, fields->ip));
-	if (result || !most)
-		return result;
+	return sample->callchain_nr > 1 && sample->callchain[0] == mark &&
+	       sample->callchain[1] == sample->ip;
+}
+
+/* The chain's frames from the outermost in: of those that the last chain had too it is known
+ * whether one of them holds. */
+static int chain_holds(struct tally_choice *choice, struct choice_worker *worker, size_t number,
+		       const struct tally_resolved *sample)
+{
+	struct choice_known *known = &worker->known[number];
+	const uint32_t *frames;
+	uint32_t same;
+	int64_t count;
+
 	if (!worker->resolver)
 		worker->resolver = tally_resolver_new(choice->session);
 	if (!worker->resolver)
 		return -ENOMEM;
-	if (most > worker->frame_room) {
-		if (most > UINT32_MAX / 2 ||
-		    !array_resize(&worker->frames, most * 2, sizeof(*worker->frames)))
-			return -ENOMEM;
-		worker->frame_room = (uint32_t)most * 2;
+	count = tally_resolver_frames(worker->resolver, sample, &frames, &same);
+	if (count < 0)
+		return (int)count;
+	for (uint16_t i = 0; i < choice->count; i++)
+		if (worker->known[i].same > same)
+			worker->known[i].same = same;
+	if (known->hit < known->same)
+		return 1;
+	known->hit = UINT32_MAX;
+	for (uint32_t i = known->same; i < count; i++) {
+		int result = frame_holds(choice, &choice->tests[number], known, frames[i]);
+
+		if (result < 0) {
+			known->same = 0;
+			return result;
+		}
+		if (result) {
+			known->hit = i;
+			break;
+		}
 	}
-	count = tally_resolver_chain(worker->resolver, sample, worker->frames, worker->frame_room,
-				     &same);
-	for (uint32_t i = 0; i < count && !result; i++)
-		result = frame_holds(choice, &choice->tests[test], &worker->known[test],
-				     worker->frames[i]);
-	return result;
+	known->same = UINT32_MAX;
+	return known->hit != UINT32_MAX;
+}
+
+static int stack_holds(struct tally_choice *choice, struct choice_worker *worker, size_t test,
+		       struct tally_resolver *resolver, const struct tally_resolved *sample)
+{
+	const struct tally_sample *fields = &sample->sample;
+	int result = 0;
+
+	if (fields->present & PERF_SAMPLE_CALLCHAIN && fields->callchain_nr)
+		result = chain_holds(choice, worker, test, sample);
+	if (result || !(fields->present & PERF_SAMPLE_IP) ||
+	    (fields->present & PERF_SAMPLE_CALLCHAIN && chain_begins(sample)))
+		return result;
+	return frame_holds(choice, &choice->tests[test], &worker->known[test],
+			   tally_resolver_frame(resolver, sample, sample->cpumode, fields->ip));
 }
 
 static uint64_t load(const uint8_t *at, uint32_t size, bool swapped)

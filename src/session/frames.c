@@ -307,10 +307,12 @@ static uint32_t symbol_frame(struct tally_frames *frames, struct tally_frame_ima
 	return frame;
 }
 
-uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place)
+uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
+			   bool names_only)
 {
 	struct tally_frame_image *image = image_at(frames, number);
-	struct frame_row row = {.place = place, .image = number, .symbol = NO_SYMBOL};
+	struct frame_row row = {
+	    .place = names_only ? 0 : place, .image = number, .symbol = NO_SYMBOL};
 
 	if (image->image) {
 		int64_t symbol = tally_image_find_symbol(image->image, place);
@@ -371,8 +373,8 @@ uint32_t tally_frames_find_kernel(struct tally_frames *frames,
 		atomic_store_explicit(&frames->kernel, number, memory_order_release);
 	}
 	if (tally_image_find_symbol(image_at(frames, number - 1)->image, addr) < 0)
-		return tally_frames_find(frames, frames->unknown[1], addr);
-	return tally_frames_find(frames, number - 1, addr);
+		return tally_frames_find(frames, frames->unknown[1], addr, false);
+	return tally_frames_find(frames, number - 1, addr, false);
 }
 
 struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32_t frame)

@@ -61,8 +61,10 @@ void tally_frames_done(struct tally_frames *frames);
 int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,
 		       const struct tally_mapping *mapping, char level, uint64_t addr,
 		       uint32_t *ret_image, uint64_t *ret_place);
-/* The frame of a place in the image of that number; 0: out of memory. */
-uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place);
+/* The frame of a place in the image of that number; 0: out of memory.  `names_only`: places without
+ * a symbol are one frame. */
+uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
+			   bool names_only);
 /* The same for a kernel address that no mapping holds: `kernel` is the mapping of the kernel's
  * text, or NULL when the file has none and the running kernel is guessed.  Only a symbol makes it a
  * place in the kernel. */

@@ -80,6 +80,10 @@ uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tall
  * the chain was cut to `room`, or the last one was.  A frame is 0 when memory ran out. */
 uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			      uint32_t *frames, uint32_t room, uint32_t *ret_same);
+/* The same, whole, the outermost first, without a copy: borrowed until the resolver's next chain.
+ * Their count, or -ENOMEM. */
+int64_t tally_resolver_frames(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			      const uint32_t **ret, uint32_t *ret_same);
 
 /* What a frame number stands for; callable while other threads resolve. */
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame);

@@ -110,7 +110,8 @@ static uint32_t frame_at(struct tally_resolver *resolver, uint32_t image, uint64
 		*known = (struct resolver_place){
 		    .place = place,
 		    .image = image,
-		    .frame = tally_frames_find(&resolver->session->frames, image, place),
+		    .frame = tally_frames_find(&resolver->session->frames, image, place,
+					       resolver->names_only),
 		};
 	return known->frame;
 }
@@ -163,6 +164,9 @@ static __attribute__((noinline)) uint32_t resolve(struct tally_resolver *resolve
 		if (tally_frames_place(&session->frames, &resolver->source, mapping, level, addr,
 				       &image, &place))
 			return 0;
+		/* Not remembered: such words hardly come again, and would drive out others. */
+		if (!mapping && resolver->names_only)
+			return frame_at(resolver, image, 0);
 		frame = frame_at(resolver, image, place);
 	}
 	if (!frame)
@@ -267,14 +271,15 @@ static uint8_t mode_behind(uint64_t word, uint8_t mode)
 	}
 }
 
-uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			      uint32_t *frames, uint32_t room, uint32_t *ret_same)
+int64_t tally_resolver_frames(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			      const uint32_t **ret, uint32_t *ret_same)
 {
 	const uint64_t *chain = sample->sample.callchain;
-	uint32_t count, equal = 0, same = 0, depth = 0, out;
+	uint32_t count, equal = 0, same = 0, depth = 0;
 	bool alike = true;
 	uint8_t mode = sample->cpumode;
 
+	*ret = NULL;
 	*ret_same = 0;
 	/* A record is at most 64 KiB long, so the count is small. */
 	if (!(sample->sample.present & PERF_SAMPLE_CALLCHAIN) || !sample->sample.callchain_nr)
@@ -282,9 +287,7 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 	count = (uint32_t)sample->sample.callchain_nr;
 	if (!chain_room(resolver, count)) {
 		resolver->word_count = resolver->frame_count = 0;
-		if (room)
-			frames[0] = 0;
-		return room ? 1 : 0;
+		return -ENOMEM;
 	}
 	/* Words that are equal from the outermost in.  What they lead to is equal too when they are
 	 * read under the same mode, in the same eras. */
@@ -334,9 +337,7 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 				 resolver->words[at]);
 		if (!frame) {
 			resolver->word_count = resolver->frame_count = 0;
-			if (room)
-				frames[0] = 0;
-			return room ? 1 : 0;
+			return -ENOMEM;
 		}
 		/* Two places in one function are one frame. */
 		alike = alike && depth < resolver->frame_count && resolver->frames[depth] == frame;
@@ -344,10 +345,30 @@ uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tall
 		resolver->frames[depth++] = frame;
 	}
 	resolver->frame_count = depth;
-	out = depth < room ? depth : room;
+	*ret = resolver->frames;
+	*ret_same = resolver->chain_whole ? same : 0;
+	resolver->chain_whole = true;
+	return depth;
+}
+
+uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			      uint32_t *frames, uint32_t room, uint32_t *ret_same)
+{
+	const uint32_t *all;
+	int64_t depth = tally_resolver_frames(resolver, sample, &all, ret_same);
+	uint32_t out;
+
+	if (depth < 0) {
+		if (room)
+			frames[0] = 0;
+		return room ? 1 : 0;
+	}
+	out = depth < room ? (uint32_t)depth : room;
 	for (uint32_t i = 0; i < out; i++)
-		frames[i] = resolver->frames[depth - 1 - i];
-	*ret_same = out == depth && resolver->chain_whole ? same : 0;
-	resolver->chain_whole = out == depth;
+		frames[i] = all[depth - 1 - i];
+	if (out < depth) {
+		*ret_same = 0;
+		resolver->chain_whole = false;
+	}
 	return out;
 }

@@ -53,6 +53,7 @@ struct tally_resolver {
 	uint32_t word_room, word_count, frame_count;
 	uint32_t chain_era, chain_kernel_era;
 	bool chain_whole;
+	bool names_only;             /* places of an image that have no name are one frame */
 	struct unwinding *unwinding; /* NULL: nothing was unwound yet */
 	uint8_t *copy;               /* of the piece under way */
 	uint64_t damaged;            /* samples that could not be decoded */

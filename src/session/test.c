@@ -22,8 +22,10 @@ struct tally_resolver *tally_resolver_new(struct tally_session *session)
 
 	if (resolver && tally_resolver_init(resolver, session)) {
 		free(resolver);
-		resolver = NULL;
+		return NULL;
 	}
+	if (resolver)
+		resolver->names_only = true;
 	return resolver;
 }
 

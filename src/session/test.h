@@ -20,7 +20,8 @@ void tally_session_set_test(struct tally_session *session, const struct tally_sa
 int tally_session_test(const struct tally_session *session, unsigned worker,
 		       struct tally_resolver *resolver, const struct tally_resolved *sample);
 
-/* A resolver of one's own, for chains beside those of the visitor.  NULL: out of memory. */
+/* A resolver of one's own, for chains beside those of the visitor, which is asked for names: all
+ * places of an image that have none are one frame.  NULL: out of memory. */
 struct tally_resolver *tally_resolver_new(struct tally_session *session);
 void tally_resolver_free(struct tally_resolver *resolver);
 
