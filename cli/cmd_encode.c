@@ -26,6 +26,49 @@ static const char *const origins[] = {
     [TALLY_ORIGIN_TOOL] = "tool",
 };
 
+/* --- terms --- */
+
+struct shown_term {
+	const char *name; /* perf's */
+	const char *text; /* NULL: a number */
+	uint64_t number;
+	bool hex;
+};
+
+#define TERMS 16
+
+/* Those that were given, and that no member of the attr which is shown anyway holds. */
+static size_t terms_of(const struct tally_event *event, struct shown_term *ret)
+{
+	const struct tally_event_terms *terms = &event->terms;
+	const struct {
+		uint32_t bit;
+		struct shown_term term;
+	} all[] = {
+	    {TALLY_TERM_TIME, {"time", .number = terms->time}},
+	    {TALLY_TERM_CALL_GRAPH, {"call-graph", .text = terms->call_graph}},
+	    {TALLY_TERM_STACK_SIZE, {"stack-size", .number = terms->stack_size}},
+	    {TALLY_TERM_MAX_STACK, {"max-stack", .number = terms->max_stack}},
+	    {TALLY_TERM_BRANCH_TYPE,
+	     {"branch_type", .number = event->attr.branch_sample_type, .hex = true}},
+	    {TALLY_TERM_OVERWRITE, {"overwrite", .number = terms->overwrite}},
+	    {TALLY_TERM_AUX_OUTPUT, {"aux-output", .number = terms->aux_output}},
+	    {TALLY_TERM_AUX_SAMPLE_SIZE,
+	     {"aux-sample-size", .number = event->attr.aux_sample_size}},
+	    {TALLY_TERM_MAX_EVENTS, {"nr", .number = terms->max_events}},
+	    {TALLY_TERM_PERCORE, {"percore", .number = terms->percore}},
+	    {TALLY_TERM_METRIC_ID, {"metric-id", .text = terms->metric_id}},
+	    {TALLY_TERM_DRIVER, {"driver", .text = terms->driver}},
+	};
+	size_t count = 0;
+
+	_Static_assert(sizeof(all) / sizeof(all[0]) <= TERMS, "all have room");
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (terms->given & all[i].bit)
+			ret[count++] = all[i].term;
+	return count;
+}
+
 /* --- JSON --- */
 
 static void json_text(const char *text)
@@ -114,6 +157,26 @@ static void json_attr(const struct encode *encode, const struct tally_attr *attr
 	json_number("bp_len", is_breakpoint(attr) ? attr->bp_len : 0);
 }
 
+/* The terms that say how the tool measures the event; those that are in the attr above are not
+ * repeated. */
+static void json_terms(const struct tally_event *event)
+{
+	struct shown_term terms[TERMS];
+	size_t count = terms_of(event, terms);
+
+	json_key("terms");
+	putchar('{');
+	for (size_t i = 0; i < count; i++) {
+		printf("%s\"%s\":", i ? "," : "", terms[i].name);
+		if (terms[i].text)
+			json_text(terms[i].text);
+		else
+			printf(terms[i].hex ? "\"0x%llx\"" : "%llu",
+			       (unsigned long long)terms[i].number);
+	}
+	putchar('}');
+}
+
 static void json_event(const struct encode *encode, const char *text,
 		       const struct tally_event *event, size_t index)
 {
@@ -128,6 +191,7 @@ static void json_event(const struct encode *encode, const char *text,
 	json_key("per_pkg");
 	fputs(event->per_pkg ? "true" : "false", stdout);
 	json_text_or_null("cpus", event->cpus);
+	json_terms(event);
 	json_text_or_null("origin", origins[event->origin]);
 	json_text_or_null("source", event->source);
 	json_text_or_null("warning", event->warning);
@@ -177,7 +241,9 @@ static void show_config(const struct tally_attr *attr)
 static void show_event(const struct encode *encode, const struct tally_event *event, size_t index)
 {
 	const struct tally_attr *attr = &event->attr;
+	struct shown_term terms[TERMS];
 	char harmless[512];
+	size_t count;
 
 	tally_text_harmless(event->name, harmless, sizeof(harmless));
 	printf("%s\n", harmless);
@@ -201,6 +267,13 @@ static void show_event(const struct encode *encode, const struct tally_event *ev
 		printf("  %-16s %.17g\n", "scale", event->scale);
 	show_number("per_pkg", event->per_pkg);
 	show_text("cpus", event->cpus);
+	count = terms_of(event, terms);
+	for (size_t i = 0; i < count; i++)
+		if (terms[i].text)
+			show_text(terms[i].name, terms[i].text);
+		else
+			printf(terms[i].hex ? "  %-16s 0x%llx\n" : "  %-16s %llu\n", terms[i].name,
+			       (unsigned long long)terms[i].number);
 }
 
 /* The language in which the name was understood, and where it was found. */

@@ -39,7 +39,7 @@ enum tally_tool_event {
 #define TALLY_TERM_OVERWRITE       (1u << 8) /* overwrite, no-overwrite */
 #define TALLY_TERM_PERCORE         (1u << 9)
 #define TALLY_TERM_AUX_OUTPUT      (1u << 10)
-#define TALLY_TERM_AUX_SAMPLE_SIZE (1u << 11)
+#define TALLY_TERM_AUX_SAMPLE_SIZE (1u << 11) /* in attr.aux_sample_size; bytes */
 #define TALLY_TERM_BRANCH_TYPE     (1u << 12) /* in attr.branch_sample_type */
 #define TALLY_TERM_METRIC_ID       (1u << 13)
 #define TALLY_TERM_DRIVER          (1u << 14)
@@ -55,7 +55,6 @@ struct tally_event_terms {
 	bool percore;                   /* counts of a core's threads are added */
 	bool aux_output;                /* samples go to the leader's AUX area */
 	uint32_t stack_size, max_stack; /* bytes; frames */
-	uint32_t aux_sample_size;       /* bytes */
 	uint64_t max_events;            /* stop after that many */
 	char *call_graph;               /* "fp", "dwarf", "lbr", "no"; NULL */
 	char *metric_id;                /* NULL */

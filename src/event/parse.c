@@ -85,6 +85,7 @@ static int fail_unknown(struct parser *parser, const struct event_word *word)
 {
 	const char *near, *tables = NULL;
 	char *text;
+	int result;
 
 	if (!word->length && !peek(parser))
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
@@ -93,6 +94,9 @@ static int fail_unknown(struct parser *parser, const struct event_word *word)
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
 				  "expected an event's name before '%c'", peek(parser));
 	parser->unknown = true;
+	result = tally_parser_fail_absent(parser, word);
+	if (result != 1)
+		return result;
 	text = strndup(word->text, word->length);
 	if (!text)
 		return tally_parser_fail_memory(parser);

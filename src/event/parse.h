@@ -39,6 +39,9 @@ int tally_parser_hybrid(struct parser *parser, const struct event_pmu *pmu);
 /* --- parse_pmu.c --- */
 /* "PMU/terms/", or the name of an alias.  -ENOENT: it is none. */
 int tally_parse_pmu_event(struct parser *parser, const struct event_word *word);
+/* Says of a name of the vendor's table, which only PMUs have that are not here, which these are.
+ * 1: it is none. */
+int tally_parser_fail_absent(const struct parser *parser, const struct event_word *word);
 
 /* --- parse_pfm.c --- */
 /* An event in libpfm4's language, from parser->at on; its name begins at `name_start`.  `asked`:

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "event/parse.h"
+#include "event/table.h"
 
 /* The last error is told when no PMU took the event. */
 static int add_of_pmu(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)
@@ -66,12 +67,36 @@ static int add_to(struct parser *parser, struct event_pmu *pmu, const struct eve
 	return result == 1 ? add_of_pmu(parser, pmu, terms) : result;
 }
 
+int tally_parser_fail_absent(const struct parser *parser, const struct event_word *word)
+{
+	const struct tally_table *table =
+	    parser->context ? tally_context_table(parser->context) : NULL;
+	const struct tally_table_event *event =
+	    table ? tally_table_find(table, word->text, word->length) : NULL;
+
+	while (event && !event->terms)
+		event = event->same_name;
+	if (!event)
+		return 1;
+	return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
+			  "%s is an event of the PMU %s%s%s (table of %s), and %s/bus/event_source/"
+			  "devices has none",
+			  event->name, event->pmu ? event->pmu : "cpu",
+			  event->compat ? ", model " : "", event->compat ? event->compat : "",
+			  tally_table_cpuid(table), parser->context->sysfs);
+}
+
 static int fail_no_pmu(struct parser *parser, const struct event_word *word)
 {
 	char *text = strndup(word->text, word->length);
 	const char **names, *near = NULL;
 	size_t count = parser->context->count;
+	int result = tally_parser_fail_absent(parser, word);
 
+	if (result != 1) {
+		free(text);
+		return result;
+	}
 	names = reallocarray(NULL, count + 1, sizeof(*names));
 	for (size_t i = 0; names && i < count; i++)
 		names[i] = parser->context->pmus[i].name;

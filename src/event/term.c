@@ -1,7 +1,7 @@
 /* Terms: their syntax, and those that are for any event.
  *
  *   terms = term { "," term }
- *   term  = name [ "=" value ] | "r" hex | "@" driver
+ *   term  = name [ "=" value ] | "r" hex | "@" driver [ "=" setting ]
  *   value = decimal | 0xhex | name | 'text'
  *
  * Blanks stand where they like.  A term without value is 1.  Source: perf-record(1) and
@@ -160,17 +160,31 @@ static int find_raw(struct event_term *term)
 	return result;
 }
 
+static void skip_letters(const char *text, size_t *at, const char *others)
+{
+	while (isalnum((unsigned char)text[*at]) || (text[*at] && strchr(others, text[*at])))
+		++*at;
+}
+
+/* "@key" or "@key=setting", for the driver of a trace unit. */
 static int take_driver(const char *text, size_t *at, struct event_term *term,
 		       struct tally_error *error)
 {
-	size_t start = ++*at;
+	size_t start = ++*at, key;
 
-	while (text[*at] && !strchr(",/", text[*at]) && !isspace((unsigned char)text[*at]))
+	skip_letters(text, at, "_.");
+	key = *at;
+	if (key > start && text[key] == '=') {
 		++*at;
+		skip_letters(text, at, "_.*?:");
+		if (*at == key + 1)
+			return tally_fail(error, -EINVAL, (int64_t)*at,
+					  "expected the driver's setting after =");
+	}
 	term->kind = TERM_DRIVER;
 	term->value = VALUE_TEXT;
 	term->name = term->text = (struct event_word){text + start, *at - start, start};
-	if (*at == start)
+	if (key == start)
 		return tally_fail(error, -EINVAL, (int64_t)start,
 				  "expected key or key=value for the driver after @");
 	return 0;
@@ -470,7 +484,7 @@ static void apply_number(const struct event_term *term, const char *command,
 		break;
 	default:
 		terms->given |= TALLY_TERM_AUX_SAMPLE_SIZE;
-		terms->aux_sample_size = (uint32_t)term->number;
+		event->attr.aux_sample_size = (uint32_t)term->number;
 		break;
 	}
 }

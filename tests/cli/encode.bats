@@ -62,6 +62,26 @@ encode() {
 	END
 }
 
+@test "terms that no member of the attr above holds, and how drivers' terms are written" {
+	encode --json 'cs/call-graph=dwarf,stack-size=4096,percore,nr=7/' 'cs/@sinksize=8k,@etr,aux-sample-size=4096/' cs >out
+	python3 - <<-'END'
+		import json
+		sampled, traced, plain = [json.loads(line)["terms"] for line in open("out")]
+		assert sampled == {"call-graph": "dwarf", "stack-size": 4096, "percore": 1, "nr": 7}
+		assert traced == {"aux-sample-size": 4096, "driver": "sinksize=8k,etr"}
+		assert plain == {}
+	END
+	run encode 'cs/@etr,aux-sample-size=4096,branch_type=any/'
+	[[ "$output" == *"  branch_type      0x8"*"  aux-sample-size  4096"*"  driver           etr" ]]
+	run encode 'cs/@etr-x/'
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"         ^"$'\n'*"expected , or the / that ends the terms"* ]]
+	run encode 'cs/@etr=/'
+	[[ "$output" == *"expected the driver's setting after ="* ]]
+	run encode 'cs/@=1/'
+	[[ "$output" == *"expected key or key=value for the driver after @"* ]]
+}
+
 @test "a field given twice is ORed, as perf does, and told" {
 	run --separate-stderr encode --json cpu/mem-loads,ldlat=0x32/
 	[ "$status" -eq 0 ]
@@ -99,6 +119,16 @@ encode() {
 	run encode --events "$tables" --cpuid GenuineIntel-6-1-1 shared
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no event tables for GenuineIntel-6-1-1 in $tables"* ]]
+}
+
+@test "a name of the table whose PMU this machine has not" {
+	tables="$BATS_TEST_DIRNAME/../unit/event/tables/kernel"
+	for name in unc_c_lookup UNC_C_LOOKUP/period=1/u; do
+		run --separate-stderr encode --events "$tables" --cpuid GenuineIntel-6-55-7 $name
+		[ "$status" -eq 1 ]
+		[[ "$stderr" == *"unc_c_lookup is an event of the PMU uncore_cbox (table of GenuineIntel-6-55-7), and sys/bus/event_source/devices has none"* ]]
+		[[ "$stderr" != *"did you mean"* ]]
+	done
 }
 
 @test "libpfm4's language: a PMU by name, its code where it refuses" {

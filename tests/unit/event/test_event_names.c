@@ -190,7 +190,7 @@ static void each_kind_of_core_has_its_own(void **state)
 	    {"mem.hit", "cpu_atom 10:0x1d2 | cpu_core 4:0x200000001d1 period1000003"},
 	    {"cpu_core/mem.hit/", "cpu_core 4:0x200000001d1 period1000003"},
 	    {"cpu_atom/mem.hit/u", "cpu_atom 10:0x1d2 u"},
-	    {"unc_cha_tor", "!no event is called"}, /* no such PMU there */
+	    {"unc_cha_tor", "!unc_cha_tor is an event of the PMU uncore_cha (table of "},
 	};
 	struct tally_event_options options = toy_options();
 
