@@ -13,17 +13,23 @@ static void event_places(const struct tally_session *session, size_t event, int 
 	*trailer_back = layout->trailer_at[TALLY_FIXED_TIME];
 }
 
+bool tally_order_in_file(const struct tally_session *session)
+{
+	if (session->by_offset || !session->event_count)
+		return true;
+	/* perf does not sort recordings whose side-band records tell no time; of a stream it does
+	 * not know that in time. */
+	return tally_data_kind(session->data) != TALLY_DATA_PIPE &&
+	       !tally_data_event(session->data, 0)->layout.sample_id_all;
+}
+
 static void look_at_events(struct order *order)
 {
 	const struct tally_session *session = order->session;
 
-	order->file_order = session->by_offset || !session->event_count;
+	order->file_order = tally_order_in_file(session);
 	if (order->file_order)
 		return;
-	/* perf does not sort recordings whose side-band records tell no time; of a stream it does
-	 * not know that in time. */
-	order->file_order = tally_data_kind(session->data) != TALLY_DATA_PIPE &&
-			    !tally_data_event(session->data, 0)->layout.sample_id_all;
 	order->same_places = true;
 	event_places(session, 0, &order->sample_at, &order->trailer_back);
 	for (size_t i = 1; i < session->event_count; i++) {
@@ -35,7 +41,7 @@ static void look_at_events(struct order *order)
 	}
 }
 
-int tally_order_init(struct order *order, const struct tally_session *session, bool others)
+void tally_order_init(struct order *order, const struct tally_session *session, bool others)
 {
 	*order = (struct order){
 	    .session = session,
@@ -44,7 +50,6 @@ int tally_order_init(struct order *order, const struct tally_session *session, b
 	    .next_try = SIZE_MAX,
 	};
 	look_at_events(order);
-	return 0;
 }
 
 void tally_order_done(struct order *order)

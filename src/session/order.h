@@ -29,8 +29,9 @@
 #define ORDER_OFFSET_BITS 19
 
 struct order_batch {
-	uint64_t *places; /* ORDER_BATCH_RECORDS */
+	uint64_t *places;
 	size_t count, bytes;
+	size_t room; /* ORDER_BATCH_RECORDS at least */
 };
 
 struct order_cursor {
@@ -71,8 +72,10 @@ struct order {
 	uint64_t passed;   /* bytes that the walk is behind, for progress */
 };
 
-/* 0 or -ENOMEM. */
-int tally_order_init(struct order *order, const struct tally_session *session, bool others);
+/* Whether perf takes all records where they stand, as not all tell their times. */
+bool tally_order_in_file(const struct tally_session *session);
+/* `others`: records that are no samples are asked for. */
+void tally_order_init(struct order *order, const struct tally_session *session, bool others);
 void tally_order_done(struct order *order);
 /* Fills an empty batch with the next records; it stays empty at the end.  0 or -ENOMEM. */
 int tally_order_next(struct order *order, struct order_batch *batch);

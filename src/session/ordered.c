@@ -13,6 +13,7 @@
 #include "session/order.h"
 #include "session/plan.h"
 #include "session/resolver.h"
+#include "session/time_spans.h"
 #include "session/test.h"
 
 /* Records are asked for so many before they are decoded: a batch's are spread over rings. */
@@ -21,6 +22,7 @@
 struct worker {
 	struct tally_resolver resolver;
 	struct order_batch batch;
+	struct time_span span;
 	const struct filter_batch *filtered; /* in place of `batch`; NULL: there is no filter */
 	struct tally_resolved sample, other;
 };
@@ -35,6 +37,8 @@ struct ordered_visit {
 	/* Who holds this one takes the next batch, and its number. */
 	pthread_mutex_t taking;
 	struct order order;
+	bool by_spans; /* in place of `order` */
+	struct time_spans spans;
 	uint64_t taken;   /* batches */
 	size_t forgotten; /* pieces */
 	bool ended;
@@ -162,6 +166,7 @@ static int take_batch(struct ordered_visit *visit, unsigned number, uint64_t *re
 		      uint64_t *ret_passed)
 {
 	struct order_batch *batch = &visit->workers[number].batch;
+	struct time_span *span = &visit->workers[number].span;
 	int result;
 
 	if (visit->filters)
@@ -169,15 +174,24 @@ static int take_batch(struct ordered_visit *visit, unsigned number, uint64_t *re
 	pthread_mutex_lock(&visit->taking);
 	result = visit->ended ? 0 : wait_for_slot(visit, visit->taken);
 	batch->count = 0;
-	if (!result && !visit->ended)
-		result = tally_order_next(&visit->order, batch);
-	if (result < 0 || !batch->count)
+	if (!result && !visit->ended) {
+		if (visit->by_spans)
+			result = tally_time_spans_next(&visit->spans, span);
+		else if (!(result = tally_order_next(&visit->order, batch)))
+			result = batch->count > 0;
+	}
+	if (result <= 0)
 		visit->ended = true;
 	else
 		*ret = visit->taken++;
-	*ret_passed = visit->order.passed;
+	*ret_passed = visit->by_spans ? visit->spans.passed : visit->order.passed;
 	pthread_mutex_unlock(&visit->taking);
-	return result < 0 ? result : batch->count > 0;
+	if (result > 0 && visit->by_spans) {
+		int filled = tally_time_span_fill(visit->session, span, batch);
+
+		return filled ? filled : 1;
+	}
+	return result;
 }
 
 /* A batch is done: its results and those that waited for it are taken, unless someone is about it
@@ -398,6 +412,7 @@ static int make_workers(struct ordered_visit *visit, unsigned count, unsigned *r
 		if (result)
 			return result;
 		worker->batch.places = calloc(ORDER_BATCH_RECORDS, sizeof(*worker->batch.places));
+		worker->batch.room = ORDER_BATCH_RECORDS;
 		if (!worker->batch.places) {
 			tally_resolver_done(&worker->resolver);
 			return -ENOMEM;
@@ -434,19 +449,26 @@ int tally_session_each_ordered(struct tally_session *session,
 	unsigned threads = serial ? 1 : session->threads, ready = 0;
 	int result;
 
+	tally_order_init(&visit.order, session, visitor->other != NULL);
 	threads = threads < most ? threads : (unsigned)most;
 	visit.threads = threads;
 	visit.plans =
 	    tally_session_plans(session, visitor->want | (session->test ? session->test->want : 0));
 	visit.done = calloc(visit.slots, sizeof(*visit.done));
 	result = visit.plans && visit.done ? make_workers(&visit, threads, &ready) : -ENOMEM;
-	if (!result)
-		result = tally_order_init(&visit.order, session, visitor->other != NULL);
 	visit.filters = session->filter && !visitor->filters_itself;
 	if (!result && visit.filters)
 		result = tally_filter_stage_init(&visit.stage, session, visitor, visit.slots);
+	/* Records that are no samples have their places among them by the walk alone. */
+	if (!result && !visit.filters && !visitor->other && session->stretches) {
+		result = tally_time_spans_init(&visit.spans, session);
+		visit.by_spans = !result;
+		if (result == -E2BIG)
+			result = 0;
+	}
 	if (!result)
 		result = run(&visit, threads);
+	tally_time_spans_done(&visit.spans);
 	tally_order_done(&visit.order);
 	session->counts.undecoded = visit.stage.resolver.damaged;
 	tally_filter_stage_done(&visit.stage);
@@ -454,6 +476,7 @@ int tally_session_each_ordered(struct tally_session *session,
 		session->counts.undecoded += visit.workers[i].resolver.damaged;
 		tally_resolver_done(&visit.workers[i].resolver);
 		free(visit.workers[i].batch.places);
+		tally_time_span_done(&visit.workers[i].span);
 	}
 	free(visit.workers);
 	free(visit.plans);

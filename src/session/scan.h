@@ -25,6 +25,7 @@ struct scan {
 	uint64_t first, last; /* times of samples */
 	struct session_id_cache ids;
 	struct lumps lumps;
+	struct stretch_notes stretches;
 };
 
 void tally_scan_init(struct scan *scan, const struct tally_session *session);

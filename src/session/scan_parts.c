@@ -80,8 +80,9 @@ static size_t guess_start(const struct tally_block *block, size_t from)
 	return block->size;
 }
 
+/* `at`: in its piece. */
 static inline int take_sample(const struct walk *walk, struct scan *scan,
-			      const struct tally_record *record, bool lump)
+			      const struct tally_record *record, size_t at, bool lump)
 {
 	int event = tally_session_event_of(walk->session, &scan->ids, record);
 	const uint8_t *bytes = record->bytes;
@@ -90,10 +91,14 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 
 	if (event < 0 || record->size < plan->least) {
 		scan->counts.unusable++;
+		scan->stretches.on = false;
 		return 0;
 	}
 	scan->event_samples[event]++;
 	scan_time(scan, load_u64(bytes + plan->time_at));
+	if (scan->stretches.on)
+		return stretch_note(&scan->stretches, load_u64(bytes + plan->time_at),
+				    scan->piece_count, at);
 	if (!lump)
 		return 0;
 	sample = (struct lump_sample){
@@ -107,6 +112,18 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 	    .cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
 	};
 	return lumps_add(&scan->lumps, &sample);
+}
+
+static int stretch_other(struct stretch_notes *notes, const struct tally_record *record)
+{
+	int back = notes->trailer_back;
+
+	if (record->type == PERF_RECORD_FINISHED_ROUND)
+		return tally_stretch_round(notes);
+	/* Records of the perf tool have no trailer. */
+	if (record->type < 64 && back > 0 && record->size >= 8 + back)
+		stretch_note_other(notes, load_u64(record->bytes + record->size - back));
+	return 0;
 }
 
 /* The records in a buffer that start before `to`; *ret_at is behind the last whole one. */
@@ -139,7 +156,7 @@ static int walk_buffer(struct walk *walk, struct scan *scan, const struct tally_
 			session_prefetch(record.bytes, record.size);
 		if (record.type == PERF_RECORD_SAMPLE) {
 			samples++;
-			result = take_sample(walk, scan, &record, lump);
+			result = take_sample(walk, scan, &record, base + at - scan->piece_at, lump);
 		} else {
 			extent = tally_record_extent(&record);
 			if (extent > walk->block.size - base - at) {
@@ -147,6 +164,8 @@ static int walk_buffer(struct walk *walk, struct scan *scan, const struct tally_
 				break;
 			}
 			result = tally_scan_other(scan, &record);
+			if (!result && scan->stretches.on)
+				result = stretch_other(&scan->stretches, &record);
 		}
 		at += (size_t)extent;
 		if (base + at - scan->piece_at >= SESSION_PIECE_SIZE && !result)
@@ -178,6 +197,7 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 	scan->copies_sides = true;
 	scan->has_last_time = !part->from;
 	scan->piece_at = scan->forgotten = at;
+	tally_stretch_notes_init(&scan->stretches, walk->session);
 	for (; !result && at < part->to; at += step) {
 		struct tally_block buffer = {
 		    .bytes = copies ? bytes : block->bytes + at,
@@ -278,7 +298,9 @@ static int take_parts(struct tally_session *session, struct part *parts, size_t 
 		scans[i].side_bytes = (struct tally_arena){0};
 	}
 	session->lump_part_count = count;
-	result = tally_scan_take(session, scans, count);
+	result = tally_stretches_take(session, scans, count);
+	if (!result)
+		result = tally_scan_take(session, scans, count);
 	for (size_t i = 0; i < count; i++)
 		tally_scan_done(&scans[i]);
 	free(scans);

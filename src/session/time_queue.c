@@ -167,11 +167,11 @@ static void merge(const struct time_entry *left, const struct time_entry *middle
 		memcpy(to, right, (size_t)(end - right) * sizeof(*to));
 }
 
-/* Neighbours pairwise, until one is left; the result is in the buffer that it returns. */
-static const struct time_entry *merge_all(struct time_queue *queue, size_t runs)
+/* Neighbours pairwise, until one is left. */
+const struct time_entry *tally_time_merge(struct time_entry *const spare[2], size_t *bounds,
+					  size_t runs)
 {
-	struct time_entry *from = queue->spare[0], *to = queue->spare[1];
-	size_t *bounds = queue->bounds; /* of run i: [bounds[i], bounds[i + 1]) */
+	struct time_entry *from = spare[0], *to = spare[1];
 
 	while (runs > 1) {
 		struct time_entry *swap = from;
@@ -264,7 +264,7 @@ static int next_slice(struct time_queue *queue)
 		run->from = until;
 	}
 	queue->bounds[runs] = filled;
-	queue->slice = merge_all(queue, runs);
+	queue->slice = tally_time_merge(queue->spare, queue->bounds, runs);
 	return 0;
 }
 

@@ -66,6 +66,11 @@ int64_t tally_time_queue_release(struct time_queue *queue, uint64_t limit);
  * again; -ENOMEM. */
 int64_t tally_time_queue_next(struct time_queue *queue, const struct time_entry **ret);
 
+/* Merges the ascending runs in spare[0], of which run i is [bounds[i], bounds[i + 1]), by means of
+ * as much room in spare[1]; the result is in the buffer that it returns.  Bounds are lost. */
+const struct time_entry *tally_time_merge(struct time_entry *const spare[2], size_t *bounds,
+					  size_t runs);
+
 static inline void time_queue_taken(struct time_queue *queue, size_t count)
 {
 	queue->slice_at += count;

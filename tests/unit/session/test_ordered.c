@@ -6,10 +6,12 @@
 #include <string.h>
 #include "session/order.h"
 #include "session/ordered.h"
+#include "session/session.h"
 
 #define TYPE (PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
 
-/* Each record has a number: a sample its ip, a COMM its thread's; a round has 0. */
+/* Each record has a number: a sample its ip, a COMM its thread's and OTHER; a round has 0. */
+#define OTHER (1ULL << 63)
 struct said {
 	uint64_t *numbers;
 	size_t count;
@@ -113,7 +115,7 @@ static int on_other(void *context, unsigned worker, unsigned slot, struct tally_
 {
 	(void)worker;
 	(void)resolver;
-	return say(context, slot, record->type == PERF_RECORD_COMM ? at->sample.tid : 0);
+	return say(context, slot, record->type == PERF_RECORD_COMM ? OTHER | at->sample.tid : 0);
 }
 
 static int on_finish(void *context, unsigned slot)
@@ -129,13 +131,14 @@ static int on_finish(void *context, unsigned slot)
 	return 0;
 }
 
-static int visit(struct look *look, struct tally_session *session, size_t room, bool serial)
+static int visit(struct look *look, struct tally_session *session, size_t room, bool serial,
+		 bool others)
 {
 	const struct tally_ordered_visitor visitor = {
 	    .want = PERF_SAMPLE_IP,
 	    .context = look,
 	    .sample = on_sample,
-	    .other = on_other,
+	    .other = others ? on_other : NULL,
 	    .finish = on_finish,
 	};
 
@@ -171,21 +174,41 @@ static void reopen(struct scene *scene, unsigned threads)
 	assert_int_equal(tally_session_new(scene->data, &options, &scene->session, NULL), 0);
 }
 
-/* The file as it was written is delivered as the model says, by any number of threads. */
-static void expect(struct scene *scene, const struct said *order)
+/* What is delivered, by any number of threads; whether time alone told the order. */
+static bool deliver(struct scene *scene, const struct said *order, bool others)
 {
 	static const unsigned threads[] = {1, 2, 4};
+	bool by_time = true;
 
 	for (size_t i = 0; i < 4; i++) {
 		struct look look = {0};
 
 		reopen(scene, threads[i % 3]);
-		assert_int_equal(visit(&look, scene->session, order->count, i == 3), 0);
+		by_time &= scene->session->stretches != NULL;
+		assert_int_equal(visit(&look, scene->session, order->count, i == 3, others), 0);
 		assert_int_equal(look.all.count, order->count);
 		assert_memory_equal(look.all.numbers, order->numbers,
 				    order->count * sizeof(*order->numbers));
 		look_done(&look);
 	}
+	return by_time;
+}
+
+/* The file as it was written is delivered as the model says, and so are its samples alone; whether
+ * their times told the order. */
+static bool expect(struct scene *scene, const struct said *order)
+{
+	struct said samples = {.numbers = calloc(order->count + 1, sizeof(*samples.numbers))};
+	bool by_time;
+
+	assert_non_null(samples.numbers);
+	for (size_t i = 0; i < order->count; i++)
+		if (order->numbers[i] && !(order->numbers[i] & OTHER))
+			samples.numbers[samples.count++] = order->numbers[i];
+	deliver(scene, order, true);
+	by_time = deliver(scene, &samples, false);
+	free(samples.numbers);
+	return by_time;
 }
 
 static void add_round(struct scene *scene)
@@ -215,7 +238,7 @@ static void model_file(struct model *model, struct scene *scene, bool sorts)
 		if (record.type == PERF_RECORD_SAMPLE)
 			model_record(model, sorts ? body.sample.time : 0, body.sample.ip);
 		else if (record.type == PERF_RECORD_COMM)
-			model_record(model, sorts ? body.id.time : 0, body.comm.tid);
+			model_record(model, sorts ? body.id.time : 0, OTHER | body.comm.tid);
 		else if (record.type == PERF_RECORD_FINISHED_ROUND)
 			model_round(model);
 		else
@@ -225,11 +248,12 @@ static void model_file(struct model *model, struct scene *scene, bool sorts)
 }
 
 /* `expected` (ends with ~0): what comes, rounds left out. */
-static void play(const struct step *steps, size_t count, const uint64_t *expected)
+static bool play(const struct step *steps, size_t count, const uint64_t *expected)
 {
 	struct scene scene;
 	struct model model;
 	size_t at = 0;
+	bool by_time;
 
 	model_init(&model, count + 8);
 	scene_begin(&scene, TYPE);
@@ -247,11 +271,12 @@ static void play(const struct step *steps, size_t count, const uint64_t *expecte
 	model_file(&model, &scene, true);
 	for (size_t i = 0; expected && i < model.order.count; i++)
 		if (model.order.numbers[i])
-			assert_int_equal(model.order.numbers[i], expected[at++]);
+			assert_int_equal(model.order.numbers[i] & ~OTHER, expected[at++]);
 	assert_true(!expected || expected[at] == UINT64_MAX);
-	expect(&scene, &model.order);
+	by_time = expect(&scene, &model.order);
 	model_done(&model);
 	scene_end(&scene);
+	return by_time;
 }
 
 static void rounds_deliver_what_the_round_before_saw(void **state)
@@ -305,9 +330,11 @@ static uint64_t chance(uint64_t *seed)
 
 static void any_mixture_is_delivered_as_perf_does(void **state)
 {
+	unsigned by_time = 0;
+
 	(void)state;
-	for (uint64_t seed = 1; seed <= 40; seed++) {
-		uint64_t random = seed, base = 0;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		uint64_t random = seed, base = 1;
 		size_t count = 50 + seed * 20;
 		struct step *steps = calloc(count, sizeof(*steps));
 
@@ -318,14 +345,16 @@ static void any_mixture_is_delivered_as_perf_does(void **state)
 			steps[i].kind = what < 6 + seed % 3 ? 'r' : what < 20 ? 'c' : 's';
 			base += chance(&random) % 7;
 			steps[i].time = base > 40 && chance(&random) % 3
-					    ? base - chance(&random) % 40
+					    ? base - chance(&random) % (seed % 3 ? 40 : 10)
 					    : base + 1;
-			if (what > 96)
+			if (what > 96 && seed % 3)
 				steps[i].time = what == 97 ? 0 : what == 98 ? UINT64_MAX : 1;
 		}
-		play(steps, count, NULL);
+		by_time += play(steps, count, NULL);
 		free(steps);
 	}
+	/* Some are late, or without a time; some are not. */
+	assert_in_range(by_time, 5, 55);
 }
 
 static void without_times_all_is_in_file_order(void **state)
@@ -345,9 +374,54 @@ static void without_times_all_is_in_file_order(void **state)
 	scene_open(&scene, 1);
 	model_file(&model, &scene, false);
 	for (uint32_t i = 1; i < 100; i++)
-		assert_int_equal(model.order.numbers[i], i);
-	expect(&scene, &model.order);
+		assert_int_equal(model.order.numbers[i] & ~OTHER, i);
+	assert_false(expect(&scene, &model.order));
 	model_done(&model);
+	scene_end(&scene);
+}
+
+static int by_time_and_number(const void *left, const void *right)
+{
+	const struct model_record *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Flushes of rings: long ones, and one whose samples are few and far between. */
+static void spans_of_time_are_in_order(void **state)
+{
+	enum { ROUNDS = 4, SAMPLES = 60000, COUNT = ROUNDS * SAMPLES };
+	struct model_record *records = calloc(COUNT, sizeof(*records));
+	struct said order = {.numbers = calloc(COUNT, sizeof(*order.numbers))};
+	struct scene scene;
+
+	(void)state;
+	assert_non_null(records);
+	assert_non_null(order.numbers);
+	scene_begin(&scene, TYPE);
+	for (uint64_t round = 0, i = 0; round < ROUNDS; round++) {
+		for (uint64_t ring = 0; ring < 4; ring++) {
+			for (uint64_t k = 0; k < SAMPLES; k++) {
+				uint64_t time = (round * SAMPLES + k) / 2 + 1;
+
+				if ((k % 64 ? k % 3 : 3) != ring)
+					continue;
+				records[i] = (struct model_record){time, i + 1};
+				i++;
+				scene_sample(&scene, i % 2, time, 5, 5, i, NULL, 0);
+			}
+		}
+		add_round(&scene);
+	}
+	scene_open(&scene, 1);
+	qsort(records, COUNT, sizeof(*records), by_time_and_number);
+	for (size_t i = 0; i < COUNT; i++)
+		order.numbers[order.count++] = records[i].number;
+	assert_true(deliver(&scene, &order, false));
+	free(records);
+	free(order.numbers);
 	scene_end(&scene);
 }
 
@@ -374,7 +448,7 @@ static size_t long_round(size_t count, uint64_t jitter, bool reversed)
 			scene_sample(&scene, i % 2, time, 5, 5, i, NULL, 0);
 	}
 	scene_open(&scene, 2);
-	assert_int_equal(tally_order_init(&order, scene.session, true), 0);
+	tally_order_init(&order, scene.session, true);
 	order.rounds = false; /* the writer's */
 	batch.places = calloc(ORDER_BATCH_RECORDS, sizeof(*batch.places));
 	assert_non_null(batch.places);
@@ -425,7 +499,7 @@ static void a_visit_ends_with_what_the_visitor_says(void **state)
 		struct look look = {.stop_at = 10000};
 
 		reopen(&scene, threads);
-		assert_int_equal(visit(&look, scene.session, 20000, false), -EINTR);
+		assert_int_equal(visit(&look, scene.session, 20000, false, true), -EINTR);
 		assert_true(look.all.count < 10000);
 		look_done(&look);
 	}
@@ -439,6 +513,7 @@ int main(void)
 	    cmocka_unit_test(equal_times_keep_the_order_of_the_file),
 	    cmocka_unit_test(records_without_a_time_come_where_they_stand),
 	    cmocka_unit_test(rounds_that_find_nothing_change_nothing),
+	    cmocka_unit_test(spans_of_time_are_in_order),
 	    cmocka_unit_test(any_mixture_is_delivered_as_perf_does),
 	    cmocka_unit_test(without_times_all_is_in_file_order),
 	    cmocka_unit_test(memory_does_not_grow_with_a_file_that_is_nearly_in_order),
