@@ -27,5 +27,6 @@ int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 	to->kallsyms = binaries->kallsyms;
 	to->vmlinux = binaries->vmlinux;
 	to->no_demangle = binaries->no_demangle;
+	to->no_inlines = binaries->no_inline;
 	return status;
 }

@@ -9,7 +9,7 @@
 
 struct cli_binaries {
 	const char *symfs, *kallsyms, *vmlinux;
-	bool no_demangle;
+	bool no_demangle, no_inline;
 };
 
 /* Rows of an option table. */
@@ -35,6 +35,13 @@ struct cli_binaries {
 	{                                                                              \
 		CLI_FLAG, 0, "no-demangle", NULL, "show symbols as linkers have them", \
 		    .to = &(to_binaries).no_demangle                                   \
+	}
+
+#define CLI_NO_INLINE(to_binaries)                                              \
+	{                                                                       \
+		CLI_FLAG, 0, "no-inline", NULL,                                 \
+		    "of unwound chains, leave out functions that were inlined", \
+		    .to = &(to_binaries).no_inline                              \
 	}
 
 /* Puts them into the options of a session.  0, or CLI_FAILED after having said which of the files

@@ -340,6 +340,7 @@ int cmd_report(int argc, char **argv)
 	    {CLI_STRING, 't', "field-separator", "TEXT",
 	     "put this between columns and do not pad them; no trees", .to = &report.separator},
 	    CLI_NO_DEMANGLE(report.binaries),
+	    CLI_NO_INLINE(report.binaries),
 	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing",
 	     .to = &report.dlfilters.verbose},

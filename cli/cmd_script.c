@@ -36,7 +36,7 @@ struct script {
 	struct cli_list fields, stops;
 	uint64_t max_stack, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
-	bool dump, json, header, header_only, full_header, source_path, no_inline, force, strict;
+	bool dump, json, header, header_only, full_header, source_path, force, strict;
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 };
 
@@ -110,7 +110,6 @@ static struct tally_script_options options_of(const struct script *script)
 	    .dump = script->dump,
 	    .json = script->json,
 	    .full_source_path = script->source_path,
-	    .no_inline = script->no_inline,
 	    .notice = notice,
 	};
 }
@@ -324,9 +323,7 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.full_header},
 	    {CLI_FLAG, 0, "full-source-path", NULL, "source files by their whole paths",
 	     .to = &script.source_path},
-	    {CLI_FLAG, 0, "no-inline", NULL,
-	     "of unwound chains, leave out the functions that were inlined",
-	     .to = &script.no_inline},
+	    CLI_NO_INLINE(script.binaries),
 	    {CLI_FLAG, 0, "per-event-dump", NULL,
 	     "write a file FILE.EVENT.dump for each event instead", .to = &script.per_event_dump},
 	    {CLI_STRING, 0, "sql", "FILE",

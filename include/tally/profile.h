@@ -29,7 +29,7 @@ struct tally_profile_options {
 	size_t key_count;
 	bool callchains;    /* keep call chains (trees, children) when the events have them */
 	bool children;      /* a row also counts what its callees spent */
-	uint32_t max_stack; /* frames kept of a chain; 0: all */
+	uint32_t max_stack; /* frames kept of a chain, without those that were inlined; 0: all */
 	/* Only samples where these match; NULL or 0 count: all.  Lists of exact names or numbers.
 	 */
 	const char *const *comms, *const *dsos, *const *symbols;
@@ -99,8 +99,8 @@ struct tally_tree_node {
 struct tally_tree {
 	struct tally_tree_node *nodes; /* node 0 is the row itself */
 	uint32_t count;
-	/* Node 0's frame is where the tree starts; else (CALLER, and rows without a symbol key) the
-	 * trees start with node 0's children. */
+	/* Node 0's frame is where the tree starts; else (CALLER, rows without a symbol key, and
+	 * samples in functions that were inlined there) the trees start with node 0's children. */
 	bool row_is_frame;
 };
 /* CALLEE gives who called the row.  CALLER gives what it called, from the row on, of the samples

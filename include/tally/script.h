@@ -51,7 +51,6 @@ struct tally_script_options {
 	bool dump; /* every record's bytes and fields before its line */
 	/* JSON instead, an object a line: see tally-script(1).  Fields have no meaning then. */
 	bool json;
-	bool no_inline; /* frames of unwound chains without the functions that were inlined there */
 	bool full_source_path; /* lines of source files with the whole path */
 	bool show_kernel_path;
 	/* Names are made harmless for a terminal: control bytes as \xNN. */

@@ -33,6 +33,8 @@ struct tally_session_options {
 	bool lump;
 	/* Records count in the order of the file, whatever their times say. */
 	bool file_order;
+	/* Chains that are unwound have no frames of functions that were inlined. */
+	bool no_inlines;
 };
 
 struct tally_session_counts {
@@ -62,8 +64,8 @@ const struct tally_session_counts *tally_session_counts(const struct tally_sessi
 uint64_t tally_session_event_samples(const struct tally_session *session, size_t event);
 
 /* Where an address leads: an image and a symbol in it, or just the place.  Frames are numbered from
- * 1; equal (image, symbol), or equal (image, place) without a symbol, have equal numbers.  Numbers
- * hold for the session. */
+ * 1; equal (image, symbol), or equal (image, place) without a symbol, have equal numbers, and so do
+ * functions of one name that were inlined into one symbol.  Numbers hold for the session. */
 struct tally_frame {
 	const char *image_name; /* short; "[unknown]" when no mapping held the address */
 	const char *image_path;
@@ -71,6 +73,8 @@ struct tally_frame {
 	uint64_t place;     /* file offset: the symbol's start, else of the address */
 	char level;         /* '.', 'k', 'g', 'u', 'H': as perf marks it */
 	uint32_t image;     /* number, for grouping; UINT32_MAX: none */
+	bool inlined;       /* the function is part of the symbol at `place`, as debug information
+			     * says */
 };
 
 #pragma GCC visibility pop

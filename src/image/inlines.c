@@ -28,7 +28,7 @@ struct tally_lines {
 	struct tally_line_units units;
 	uint64_t shift;             /* places to addresses: added */
 	struct tally_map by_place;  /* struct answer * */
-	struct tally_strings names; /* demangled */
+	struct tally_strings names; /* as shown */
 	struct tally_arena arena;
 };
 
@@ -89,6 +89,7 @@ static struct tally_lines *need_lines(struct tally_image *image)
 	return image->lines;
 }
 
+/* Equal names are one pointer.  NULL: out of memory. */
 static const char *shown_name(const struct tally_image *image, struct tally_lines *lines,
 			      const char *name)
 {
@@ -96,14 +97,14 @@ static const char *shown_name(const struct tally_image *image, struct tally_line
 	int64_t id;
 
 	if (!name)
-		return unknown;
-	if (!image->store->options.no_demangle)
+		name = unknown;
+	else if (!image->store->options.no_demangle)
 		demangled = tally_demangle(name);
-	if (!demangled)
-		return name;
-	id = tally_strings_intern(&lines->names, demangled, strlen(demangled));
+	if (demangled)
+		name = demangled;
+	id = tally_strings_intern(&lines->names, name, strlen(name));
 	free(demangled);
-	return id < 0 ? name : lines->names.text[id];
+	return id < 0 ? NULL : lines->names.text[id];
 }
 
 /* What is told of an address: by debug information, with names of the symbol table where it has
@@ -214,6 +215,8 @@ static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 		struct tally_inline *one = &answer->inlines[i];
 
 		one->name = shown_name(image, lines, one->name);
+		if (!one->name)
+			return -ENOMEM;
 		one->inlined = strcmp(one->name, symbol) != 0;
 	}
 	return 0;

@@ -24,7 +24,8 @@ struct tally_line {
 };
 
 struct tally_inline {
-	const char *name; /* demangled like the image's symbols; "??" when unknown */
+	const char *name; /* demangled like the image's symbols; "??" when unknown; equal ones of an
+			   * image are one pointer */
 	const char *file; /* as in struct tally_line: of the innermost where the address is, of */
 	uint32_t line;    /* others where they call the one before */
 	bool inlined;     /* perf marks it: its name is not that of the symbol at the place */

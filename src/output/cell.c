@@ -103,6 +103,13 @@ void tally_cell_name(struct tally_buf *to, const char *name)
 		tally_text_escape(to, name, strlen(name));
 }
 
+static void put_function(struct tally_buf *to, const struct tally_frame *frame)
+{
+	tally_cell_name(to, frame->symbol);
+	if (frame->inlined)
+		tally_buf_add(to, " (inlined)", 10);
+}
+
 void tally_cell_symbol(struct tally_buf *to, const struct tally_frame *frame)
 {
 	char level[] = "[.] ";
@@ -111,7 +118,7 @@ void tally_cell_symbol(struct tally_buf *to, const struct tally_frame *frame)
 		level[1] = frame->level;
 	tally_buf_add(to, level, 4);
 	if (frame->symbol) {
-		tally_cell_name(to, frame->symbol);
+		put_function(to, frame);
 		return;
 	}
 	tally_buf_add(to, "0x", 2);
@@ -121,7 +128,7 @@ void tally_cell_symbol(struct tally_buf *to, const struct tally_frame *frame)
 void tally_cell_frame(struct tally_buf *to, const struct tally_frame *frame)
 {
 	if (frame->symbol) {
-		tally_cell_name(to, frame->symbol);
+		put_function(to, frame);
 		return;
 	}
 	if (frame->image_name && frame->image_name[0] != '[') {

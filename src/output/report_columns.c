@@ -115,7 +115,9 @@ static struct report_cell_source source_of(const struct report_column *column,
 	case TALLY_KEY_SYMBOL:
 		return (struct report_cell_source){
 		    .name = row->frame.symbol,
-		    .number = row->frame.symbol ? (uint8_t)row->frame.level : row->frame.place};
+		    .number = row->frame.symbol
+				  ? (uint64_t)row->frame.inlined << 8 | (uint8_t)row->frame.level
+				  : row->frame.place};
 	case TALLY_KEY_PID:
 		return (struct report_cell_source){.name = row->comm, .number = row->pid};
 	case TALLY_KEY_TID:

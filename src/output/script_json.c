@@ -455,7 +455,10 @@ static void add_frames(struct json *json, const struct tally_script_json *with)
 		json_hex(json, frame->ip);
 		if (frame->symbol) {
 			json_key_string(json, "symbol", frame->symbol);
-			json_key_u64(json, "offset", frame->offset);
+			if (frame->inlined)
+				json_key_bool(json, "inlined", true);
+			else
+				json_key_u64(json, "offset", frame->offset);
 		}
 		if (frame->dso)
 			json_key_string(json, "dso", frame->dso);

@@ -22,6 +22,7 @@ struct tally_script_json_frame {
 	uint64_t offset;     /* of ip in the symbol */
 	const char *dso;     /* the image's path; NULL: no mapping holds the address */
 	const char *srcline; /* "file.c:12"; NULL: unknown */
+	bool inlined;        /* then without an offset */
 };
 
 /* A record and what is known of it besides its bytes.  Borrowed during the call. */

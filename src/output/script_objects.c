@@ -22,6 +22,27 @@ static int find_frame(const struct script *script, struct tally_resolver *resolv
 	return result;
 }
 
+/* Those of an address that was unwound; their count, or -ENOMEM. */
+static int add_unwound(const struct script *script, struct script_worker *worker,
+		       struct tally_resolver *resolver, const struct tally_resolved *sample,
+		       uint64_t addr, const struct tally_script_json_frame *plain)
+{
+	const uint32_t *numbers;
+	uint32_t count = tally_resolver_unwound(resolver, sample, addr, &numbers);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct tally_script_json_frame frame = *plain;
+		struct tally_frame told = tally_session_frame(script->session, numbers[i]);
+
+		if (told.inlined) {
+			frame.symbol = told.symbol;
+			frame.inlined = true;
+		}
+		tally_buf_add(&worker->frames, &frame, sizeof(frame));
+	}
+	return count ? (int)count : -ENOMEM;
+}
+
 /* The frames of the chain, or the address alone; their count, or -ENOMEM. */
 static int find_frames(const struct script *script, struct script_worker *worker,
 		       struct tally_resolver *resolver, const struct tally_resolved *sample)
@@ -51,6 +72,14 @@ static int find_frames(const struct script *script, struct script_worker *worker
 		}
 		if (find_frame(script, resolver, sample, mode, word, &frame))
 			return -ENOMEM;
+		if (sample->unwound && i >= sample->unwound) {
+			int more = add_unwound(script, worker, resolver, sample, word, &frame);
+
+			if (more < 0)
+				return more;
+			count += (uint32_t)more;
+			continue;
+		}
 		tally_buf_add(&worker->frames, &frame, sizeof(frame));
 		count++;
 	}

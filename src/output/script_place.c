@@ -122,7 +122,7 @@ static int put_inlines(const struct script *script, struct tally_buf *to,
 	size_t count;
 	int result;
 
-	if (script->options.no_inline || !at->mapped || !at->symbol)
+	if (!at->mapped || !at->symbol)
 		return 0;
 	result = tally_resolver_locate(resolver, sample, PERF_RECORD_MISC_USER, addr, &located);
 	if (!result)

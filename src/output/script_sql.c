@@ -113,18 +113,36 @@ static int add_line(struct sql *sql, struct tally_resolver *resolver,
 	return set_name(sql->frames, SQL_FRAME_LINE, &sql->text, tally_buf_str(&sql->other));
 }
 
-static int add_frame(struct sql *sql, struct tally_resolver *resolver,
-		     const struct tally_located *located, uint64_t number)
+/* Of the function that is the n-th of those that were inlined there. */
+static int add_inlined_line(struct sql *sql, struct tally_resolver *resolver,
+			    const struct tally_located *located, uint32_t nth)
 {
-	struct tally_frame frame = tally_session_frame(sql->session, located->frame);
+	const struct tally_inline *inlines;
+	size_t count;
+	int result = tally_resolver_inlines(resolver, located, &inlines, &count);
+
+	if (result || nth >= count || !inlines[nth].line)
+		return result;
+	tally_buf_clear(&sql->other);
+	tally_buf_printf(&sql->other, "%s:%u", inlines[nth].file, inlines[nth].line);
+	return set_name(sql->frames, SQL_FRAME_LINE, &sql->text, tally_buf_str(&sql->other));
+}
+
+/* `of`: the frame at the place, or that of the n-th function that was inlined there. */
+static int add_frame(struct sql *sql, struct tally_resolver *resolver,
+		     const struct tally_located *located, uint32_t of, uint32_t nth,
+		     uint64_t number)
+{
+	struct tally_frame frame = tally_session_frame(sql->session, of);
 	int result = 0;
 
 	if (frame.image != UINT32_MAX)
 		result = add_image(sql, &frame);
 	if (!result && frame.symbol)
-		result = add_symbol(sql, located->frame, &frame);
+		result = add_symbol(sql, of, &frame);
 	if (!result && sql->options.lines)
-		result = add_line(sql, resolver, located);
+		result = frame.inlined ? add_inlined_line(sql, resolver, located, nth)
+				       : add_line(sql, resolver, located);
 	if (result)
 		return result;
 	tally_sql_set(sql->frames, SQL_FRAME_ID, number);
@@ -132,9 +150,12 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 		tally_sql_set(sql->frames, SQL_FRAME_IMAGE, frame.image + 1ULL);
 	tally_sql_set(sql->frames, SQL_FRAME_PLACE, located->place);
 	if (frame.symbol) {
-		tally_sql_set(sql->frames, SQL_FRAME_SYMBOL, located->frame);
-		tally_sql_set(sql->frames, SQL_FRAME_OFFSET,
-			      located->place - located->symbol_start);
+		tally_sql_set(sql->frames, SQL_FRAME_SYMBOL, of);
+		if (frame.inlined)
+			tally_sql_set(sql->frames, SQL_FRAME_INLINED, 1);
+		else
+			tally_sql_set(sql->frames, SQL_FRAME_OFFSET,
+				      located->place - located->symbol_start);
 	}
 	return tally_sql_add(sql->frames, sql->error);
 }
@@ -143,7 +164,7 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
  */
 static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint64_t *ret)
+		     uint32_t of, uint32_t nth, uint64_t *ret)
 {
 	struct tally_located located;
 	int result = tally_resolver_locate(resolver, sample, mode, address, &located);
@@ -151,18 +172,17 @@ static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 
 	if (result)
 		return result;
-	*ret = tally_sql_keys_number(&sql->frame_keys, located.place, located.frame, &added);
+	*ret = tally_sql_keys_number(&sql->frame_keys, located.place, of, &added);
 	if (!*ret)
 		return -ENOMEM;
-	return added ? add_frame(sql, resolver, &located, *ret) : 0;
+	return added ? add_frame(sql, resolver, &located, of, nth, *ret) : 0;
 }
 
-/* *ret: the number of the row of an address. */
-static int frame_of(struct sql *sql, struct tally_resolver *resolver,
-		    const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		    uint64_t *ret)
+/* *ret: the number of the row of an address and a frame there. */
+static int row_of(struct sql *sql, struct tally_resolver *resolver,
+		  const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		  uint32_t frame, uint32_t nth, uint64_t *ret)
 {
-	uint32_t frame = tally_resolver_frame(resolver, sample, mode, address);
 	uint64_t number, row;
 	bool added;
 	int result;
@@ -171,7 +191,7 @@ static int frame_of(struct sql *sql, struct tally_resolver *resolver,
 	if (!number)
 		return -ENOMEM;
 	if (added) {
-		result = frame_row(sql, resolver, sample, mode, address, &row);
+		result = frame_row(sql, resolver, sample, mode, address, frame, nth, &row);
 		if (!result) {
 			tally_buf_u64(&sql->rows, row);
 			result = sql->rows.failed;
@@ -181,6 +201,15 @@ static int frame_of(struct sql *sql, struct tally_resolver *resolver,
 	}
 	*ret = load_u64(sql->rows.data + (number - 1) * sizeof(row));
 	return 0;
+}
+
+static int frame_of(struct sql *sql, struct tally_resolver *resolver,
+		    const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		    uint64_t *ret)
+{
+	uint32_t frame = tally_resolver_frame(resolver, sample, mode, address);
+
+	return row_of(sql, resolver, sample, mode, address, frame, 0, ret);
 }
 
 static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint64_t frame,
@@ -209,13 +238,62 @@ static uint8_t mode_behind(uint64_t mark)
 	}
 }
 
+/* Where a chain got to, from the outermost in. */
+struct chain_end {
+	uint64_t node, depth;
+};
+
+static int step_to(struct sql *sql, uint64_t frame, struct chain_end *at)
+{
+	bool added;
+	uint64_t number = tally_sql_keys_number(&sql->chain_keys, at->node, frame, &added);
+	int result;
+
+	if (!number)
+		return -ENOMEM;
+	result = added ? add_chain_node(sql, number, at->node, frame, at->depth) : 0;
+	at->node = number;
+	at->depth++;
+	return result;
+}
+
+static int step(struct sql *sql, struct tally_resolver *resolver,
+		const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		struct chain_end *at)
+{
+	uint64_t frame;
+	int result = frame_of(sql, resolver, sample, mode, address, &frame);
+
+	return result ? result : step_to(sql, frame, at);
+}
+
+/* Functions that were inlined there are steps of their own. */
+static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
+			const struct tally_resolved *sample, uint64_t address, struct chain_end *at)
+{
+	const uint32_t *frames;
+	uint32_t count = tally_resolver_unwound(resolver, sample, address, &frames);
+	int result = count ? 0 : -ENOMEM;
+
+	for (uint32_t i = count; !result && i-- > 0;) {
+		uint64_t row;
+
+		result = row_of(sql, resolver, sample, PERF_RECORD_MISC_USER, address, frames[i], i,
+				&row);
+		if (!result)
+			result = step_to(sql, row, at);
+	}
+	return result;
+}
+
 /* A chain is a leaf of a tree whose roots are outermost: equal starts of chains are stored once.
  * *ret: the leaf, 0: there is no chain. */
 static int chain_of(struct sql *sql, struct tally_resolver *resolver,
 		    const struct tally_resolved *sample, uint64_t *ret)
 {
 	const uint64_t *words = sample->sample.callchain;
-	uint64_t count = sample->sample.callchain_nr, node = 0, depth = 0, until = count;
+	uint64_t count = sample->sample.callchain_nr, until = count;
+	struct chain_end at = {0};
 
 	*ret = 0;
 	/* Outermost first: each run of addresses has its mark before it, the first one none. */
@@ -228,24 +306,16 @@ static int chain_of(struct sql *sql, struct tally_resolver *resolver,
 		if (from)
 			mode = mode_behind(words[from - 1]);
 		for (uint64_t i = until; mode && i-- > from;) {
-			uint64_t frame, number;
-			bool added;
-			int result = frame_of(sql, resolver, sample, mode, words[i], &frame);
+			int result = sample->unwound && i >= sample->unwound
+					 ? step_unwound(sql, resolver, sample, words[i], &at)
+					 : step(sql, resolver, sample, mode, words[i], &at);
 
 			if (result)
 				return result;
-			number = tally_sql_keys_number(&sql->chain_keys, node, frame, &added);
-			if (!number)
-				return -ENOMEM;
-			result = added ? add_chain_node(sql, number, node, frame, depth) : 0;
-			if (result)
-				return result;
-			node = number;
-			depth++;
 		}
 		until = from ? from - 1 : 0;
 	}
-	*ret = node;
+	*ret = at.node;
 	return 0;
 }
 

@@ -131,26 +131,24 @@ static int chain_holds(struct tally_choice *choice, struct choice_worker *worker
 		       const struct tally_resolved *sample)
 {
 	struct choice_known *known = &worker->known[number];
-	const uint32_t *frames;
-	uint32_t same;
-	int64_t count;
+	struct tally_chain_frames chain;
+	int result;
 
 	if (!worker->resolver)
 		worker->resolver = tally_resolver_new(choice->session);
 	if (!worker->resolver)
 		return -ENOMEM;
-	count = tally_resolver_frames(worker->resolver, sample, &frames, &same);
-	if (count < 0)
-		return (int)count;
+	result = tally_resolver_chain(worker->resolver, sample, &chain);
+	if (result)
+		return result;
 	for (uint16_t i = 0; i < choice->count; i++)
-		if (worker->known[i].same > same)
-			worker->known[i].same = same;
+		if (worker->known[i].same > chain.same)
+			worker->known[i].same = chain.same;
 	if (known->hit < known->same)
 		return 1;
 	known->hit = UINT32_MAX;
-	for (uint32_t i = known->same; i < count; i++) {
-		int result = frame_holds(choice, &choice->tests[number], known, frames[i]);
-
+	for (uint32_t i = known->same; i < chain.count; i++) {
+		result = frame_holds(choice, &choice->tests[number], known, chain.frames[i]);
 		if (result < 0) {
 			known->same = 0;
 			return result;
@@ -173,7 +171,7 @@ static int stack_holds(struct tally_choice *choice, struct choice_worker *worker
 	if (fields->present & PERF_SAMPLE_CALLCHAIN && fields->callchain_nr)
 		result = chain_holds(choice, worker, test, sample);
 	if (result || !(fields->present & PERF_SAMPLE_IP) ||
-	    (fields->present & PERF_SAMPLE_CALLCHAIN && chain_begins(sample)))
+	    (fields->present & PERF_SAMPLE_CALLCHAIN && !sample->unwound && chain_begins(sample)))
 		return result;
 	return frame_holds(choice, &choice->tests[test], &worker->known[test],
 			   tally_resolver_frame(resolver, sample, sample->cpumode, fields->ip));

@@ -19,6 +19,10 @@ struct tally_call_sum {
 	uint64_t samples; /* and their number */
 };
 
+/* In a node's frame: samples end in that frame's row, and its trees end with the parent.  For
+ * functions that were inlined: what they are part of counts, and they are shown. */
+#define TALLY_CALL_UNSHOWN (1U << 31)
+
 struct tally_calls {
 	struct tally_call_key *keys;
 	struct tally_call_sum *sums;

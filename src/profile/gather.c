@@ -36,11 +36,10 @@ int tally_gather_init(struct tally_gather *gather, const struct tally_gather_pla
 static void gather_forget(struct tally_gather *gather)
 {
 	free(gather->seen);
-	free(gather->frames);
 	free(gather->path);
 	gather->seen = NULL;
-	gather->frames = gather->path = NULL;
-	gather->frame_room = 0;
+	gather->path = NULL;
+	gather->path_room = 0;
 }
 
 void tally_gather_done(struct tally_gather *gather)
@@ -158,45 +157,32 @@ void tally_gather_ahead(const struct tally_gather *gather, struct tally_resolved
 		__builtin_prefetch(&gather->calls.sums[seen->node], 1);
 }
 
-static int make_room(struct tally_gather *gather, uint64_t frames)
+static int make_room(struct tally_gather *gather, uint32_t frames)
 {
-	uint32_t room = gather->frame_room ? gather->frame_room : 256;
+	uint64_t room = gather->path_room ? gather->path_room : 256;
 
-	if (frames > UINT32_MAX / 8)
-		return -ENOMEM;
+	if (frames <= gather->path_room)
+		return 0;
 	while (room < frames)
 		room *= 2;
-	if (room != gather->frame_room) {
-		uint32_t *list = reallocarray(gather->frames, room, sizeof(*list));
-		uint32_t *path;
-
-		if (list)
-			gather->frames = list;
-		path = reallocarray(gather->path, room, sizeof(*path));
-		if (path)
-			gather->path = path;
-		if (!list || !path)
-			return -ENOMEM;
-		gather->frame_room = room;
-	}
+	if (room > UINT32_MAX || !array_resize(&gather->path, room, sizeof(*gather->path)))
+		return -ENOMEM;
+	gather->path_room = (uint32_t)room;
 	return 0;
 }
 
 /* Walks the chain's frames from the outermost in; the node of the innermost, `root` without frames,
  * 0: out of memory.  What this chain has in common with the last one needs no look-up. */
-static uint32_t walk_chain(struct tally_gather *gather, struct tally_resolver *resolver,
-			   const struct tally_resolved *sample, uint32_t root,
-			   uint32_t *ret_innermost)
+static uint32_t walk_chain(struct tally_gather *gather, const struct tally_resolved *sample,
+			   const struct tally_chain_frames *chain, uint32_t root)
 {
-	uint32_t most = gather->plan->options->max_stack, same = 0, count, skip = 0, node = root;
+	uint32_t most = gather->plan->options->max_stack, same = chain->same, skip = 0, node = root;
+	uint32_t count = chain->count;
 
-	if (make_room(gather, sample->sample.callchain_nr + 1))
+	if (make_room(gather, count))
 		return 0;
-	count = tally_resolver_chain(resolver, sample, gather->frames, gather->frame_room, &same);
-	if (count == UINT32_MAX)
-		return 0;
-	*ret_innermost = count ? gather->frames[0] : 0;
-	if (most && count > most) { /* perf's --max-stack keeps the innermost */
+	/* perf's --max-stack keeps the innermost; of what was unwound no more are there. */
+	if (most && count > most && !sample->unwound) {
 		count = most;
 		same = 0;
 	}
@@ -209,14 +195,13 @@ static uint32_t walk_chain(struct tally_gather *gather, struct tally_resolver *r
 	/* Nothing of the path holds when this fails on its way. */
 	gather->path_root = 0;
 	for (uint32_t depth = skip; depth < count; depth++) {
-		uint32_t frame = gather->frames[count - 1 - depth];
-
-		node = frame ? tally_calls_step(&gather->calls, node, frame) : 0;
+		node = tally_calls_step(&gather->calls, node,
+					chain->frames[chain->count - count + depth]);
 		if (!node)
 			return 0;
 		gather->path[depth] = node;
 	}
-	gather->path_depth = most && count == most ? 0 : count;
+	gather->path_depth = count < chain->count ? 0 : count;
 	gather->path_root = root;
 	return node;
 }
@@ -225,17 +210,22 @@ static uint32_t walk_chain(struct tally_gather *gather, struct tally_resolver *r
 static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *resolver,
 			const struct tally_resolved *sample, uint32_t root, uint32_t own)
 {
-	uint32_t innermost = 0, node = root;
+	uint32_t node;
 
 	if (gather->plan->options->callchains && sample->sample.callchain_nr) {
 		struct tally_gather_seen *seen;
+		struct tally_chain_frames frames;
 		uint64_t chain = sample->note ? sample->note : chain_hash(sample);
 		uint64_t hash = seen_hash(chain, root);
+		uint32_t innermost;
 
 		seen = seen_slot(gather, chain);
 		if (seen->hash == hash)
 			return seen->node;
-		node = walk_chain(gather, resolver, sample, root, &innermost);
+		if (tally_resolver_chain(resolver, sample, &frames))
+			return 0;
+		innermost = frames.count ? frames.frames[frames.count - 1] : 0;
+		node = walk_chain(gather, sample, &frames, root);
 		if (!node)
 			return 0;
 		if (!innermost || (sample->sample.present & PERF_SAMPLE_IP)) {
@@ -247,7 +237,9 @@ static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *reso
 			/* The chain may lack the sampled place: user chains of kernel samples, and
 			 * precise events, whose ip is not where the interrupt came. */
 			if (own != innermost)
-				node = tally_calls_step(&gather->calls, node, own);
+				node = tally_calls_step(
+				    &gather->calls, node,
+				    own == frames.inlined_in ? own | TALLY_CALL_UNSHOWN : own);
 			if (!node)
 				return 0;
 		}

@@ -43,10 +43,8 @@ struct tally_gather {
 	uint32_t spot_count, spot_room;
 	struct tally_gather_seen *seen;
 	uint32_t seen_room; /* a power of two; grows with the call tree */
-	/* The last chain: its frames as the resolver gave them, and the node of each, outermost
-	 * first. */
-	uint32_t *frames, *path;
-	uint32_t frame_room, path_depth, path_root;
+	uint32_t *path;     /* of the last chain: the node of each frame, outermost first */
+	uint32_t path_room, path_depth, path_root;
 	/* The last context and its node. */
 	struct tally_context last;
 	uint32_t last_context, last_root;

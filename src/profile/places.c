@@ -12,18 +12,24 @@ void tally_places_done(struct tally_places *places)
 	free(places->place_of);
 	free(places->dso_of);
 	free(places->dso_frame);
+	free(places->call_of);
 	tally_strings_done(&places->dsos);
 	*places = (struct tally_places){0};
 }
 
 static uint32_t hash_of(uint32_t dso, const struct tally_frame *frame)
 {
-	return (uint32_t)hash_mix(hash_u64((uint64_t)dso << 1 | !!frame->symbol), frame->place);
+	uint64_t hash = hash_mix(hash_u64((uint64_t)dso << 1 | !!frame->symbol), frame->place);
+
+	/* Hundreds of them may be in one place. */
+	if (frame->inlined)
+		hash = hash_mix(hash, tally_hash_bytes(frame->symbol, strlen(frame->symbol)));
+	return (uint32_t)hash;
 }
 
 static bool same(const struct tally_frame *a, const struct tally_frame *b)
 {
-	return a->place == b->place && !a->symbol == !b->symbol &&
+	return a->place == b->place && !a->symbol == !b->symbol && a->inlined == b->inlined &&
 	       (!a->symbol || a->symbol == b->symbol || !strcmp(a->symbol, b->symbol));
 }
 
@@ -134,6 +140,72 @@ static int fill(struct filling *filling, uint32_t known, uint32_t count)
 	return 0;
 }
 
+/* Of functions that have the name of an inlined one, the one that comes first in reports. */
+static bool is_before(const struct tally_frame *a, const struct tally_frame *b)
+{
+	int names = strcmp(a->image_name, b->image_name);
+
+	return names ? names < 0 : a->place < b->place;
+}
+
+/* Calls of equal names where one of two was inlined are one, and a function that was not stands for
+ * them: perf takes the one that it meets first. */
+static int merge_calls(struct tally_places *places)
+{
+	const struct tally_session *session = places->session;
+	struct tally_map names = {0}; /* hash of the name -> the frame that stands for it */
+	int result = 0;
+
+	for (unsigned walk = 0; walk < 3; walk++) {
+		for (uint32_t frame = 1; frame < places->frame_count; frame++) {
+			const struct tally_frame told = tally_session_frame(session, frame);
+			struct tally_frame known;
+			uint64_t hash, *stands;
+			bool added = false;
+
+			if (places->place_of[frame] != frame || !told.symbol ||
+			    told.inlined != (walk != 1))
+				continue;
+			hash = tally_hash_bytes(told.symbol, strlen(told.symbol));
+			if (!walk) {
+				stands = tally_map_put(&names, hash, &added);
+				if (!stands)
+					result = -ENOMEM;
+				else if (added)
+					*stands = frame;
+				continue;
+			}
+			stands = tally_map_find(&names, hash);
+			if (!stands)
+				continue;
+			known = tally_session_frame(session, (uint32_t)*stands);
+			if (strcmp(known.symbol, told.symbol) != 0)
+				continue;
+			if (walk == 2)
+				places->call_of[frame] = (uint32_t)*stands;
+			else if (known.inlined || is_before(&told, &known))
+				*stands = frame;
+		}
+	}
+	tally_map_done(&names);
+	return result;
+}
+
+static int tell_calls(struct tally_places *places)
+{
+	bool any = false;
+
+	for (uint32_t frame = 1; frame < places->frame_count && !any; frame++)
+		any = tally_session_frame(places->session, frame).inlined;
+	if (!any)
+		return 0;
+	if (!array_resize(&places->call_of, places->frame_count, sizeof(*places->call_of)))
+		return -ENOMEM;
+	for (uint32_t frame = 0; frame < places->frame_count; frame++)
+		places->call_of[frame] = frame;
+	return merge_calls(places);
+}
+
 int tally_places_grow(struct tally_places *places)
 {
 	struct filling filling = {.places = places};
@@ -155,9 +227,10 @@ int tally_places_grow(struct tally_places *places)
 	filling.mask = (uint32_t)room - 1;
 	result = filling.slots ? fill(&filling, old, count) : -ENOMEM;
 	free(filling.slots);
-	if (!result)
-		places->frame_count = count;
-	return result;
+	if (result)
+		return result;
+	places->frame_count = count;
+	return tell_calls(places);
 }
 
 int tally_places_init(struct tally_places *places, const struct tally_session *session)

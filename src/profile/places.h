@@ -19,6 +19,7 @@ struct tally_places {
 	struct tally_strings dsos;
 	uint32_t *dso_frame; /* by dso: a frame in it */
 	uint32_t dso_room;
+	uint32_t *call_of; /* by frame: see places_call(); NULL: none was inlined */
 };
 
 /* 0 or -ENOMEM. */
@@ -26,6 +27,13 @@ int tally_places_init(struct tally_places *places, const struct tally_session *s
 /* Takes the frames that the session met since; 0 or -ENOMEM. */
 int tally_places_grow(struct tally_places *places);
 void tally_places_done(struct tally_places *places);
+
+/* The frame that stands for a place in trees, where functions that were inlined are told apart by
+ * their names alone, as in perf's. */
+static inline uint32_t places_call(const struct tally_places *places, uint32_t place)
+{
+	return places->call_of ? places->call_of[place] : place;
+}
 
 /* The frame that stands for this frame's place; 0: there is no such frame. */
 static inline uint32_t places_find(const struct tally_places *places, uint32_t frame)

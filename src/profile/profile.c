@@ -211,6 +211,8 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		result = -ENOMEM;
 	if (!result) {
 		tally_gathering_plan(&plan, session, &taken, &profile->keys, period);
+		if (taken.max_stack)
+			tally_session_unwind_most(session, taken.max_stack);
 		result =
 		    rows_come_first(profile, &plan) ? make_rows_first(profile, &plan, error) : 1;
 		if (result == 1)

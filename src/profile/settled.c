@@ -11,6 +11,8 @@ int tally_settled_make(struct tally_calls *calls, struct tally_settled *ret)
 	struct tally_settled_node *to;
 
 	tally_calls_finish(calls);
+	if (count > UINT32_MAX >> 2)
+		return -ENOMEM;
 	size = malloc(count * sizeof(*size));
 	place = malloc(count * sizeof(*place));
 	next = malloc(count * sizeof(*next)); /* where a node's next child will stand */
@@ -43,10 +45,11 @@ int tally_settled_make(struct tally_calls *calls, struct tally_settled *ret)
 	for (uint32_t i = 0; i < count; i++)
 		to[place[i]] = (struct tally_settled_node){
 		    .parent = place[from[i].parent],
-		    .frame = from[i].frame,
+		    .frame = from[i].frame & ~TALLY_CALL_UNSHOWN,
 		    .row = TALLY_NO_ROW,
-		    .size = size[i] & INT32_MAX,
+		    .size = size[i] & (UINT32_MAX >> 2),
 		    .ends = calls->sums[i].samples > 0,
+		    .unshown = (from[i].frame & TALLY_CALL_UNSHOWN) != 0,
 		    .self = calls->sums[i].self,
 		    .samples = calls->sums[i].samples,
 		};

@@ -12,11 +12,12 @@
 
 struct tally_settled_node {
 	uint32_t parent;
-	uint32_t frame;     /* contexts (below node 0): the context's number */
-	uint32_t row;       /* the row it belongs to; TALLY_NO_ROW for node 0 and contexts */
-	uint32_t size : 31; /* nodes of its run, itself included */
-	uint32_t ends : 1;  /* samples end in it */
-	uint64_t self;      /* period spent in it */
+	uint32_t frame;       /* contexts (below node 0): the context's number */
+	uint32_t row;         /* the row it belongs to; TALLY_NO_ROW for node 0 and contexts */
+	uint32_t size : 30;   /* nodes of its run, itself included */
+	uint32_t ends : 1;    /* samples end in it */
+	uint32_t unshown : 1; /* TALLY_CALL_UNSHOWN */
+	uint64_t self;        /* period spent in it */
 	union {
 		uint64_t total;   /* with all below, once tally_settled_sum() was called */
 		uint64_t samples; /* until then: how many end here */

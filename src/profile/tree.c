@@ -63,6 +63,7 @@ struct walk {
 	LIST(struct tally_tree_node) tree;
 	struct slot *slots;
 	uint32_t slot_room, stamp;
+	uint64_t unshown; /* weight of nodes that are not shown, below what is opened */
 };
 
 static int reserve(void **at, uint32_t *room, uint32_t count, uint32_t more, size_t size)
@@ -157,8 +158,13 @@ static int take(struct walk *walk, const struct entry *entry)
 	struct group *group;
 	uint32_t number;
 
+	if (walk->nodes[entry->node].unshown) { /* a leaf that only its row knows */
+		walk->unshown += entry->weight;
+		return 0;
+	}
 	if (RESERVE(walk->raw, 1) || RESERVE(walk->raw_group, 1) ||
-	    find_group(walk, walk->nodes[entry->node].frame, &number))
+	    find_group(walk, places_call(&walk->profile->places, walk->nodes[entry->node].frame),
+		       &number))
 		return -ENOMEM;
 	walk->raw.at[walk->raw.count++] = *entry;
 	walk->raw_group.at[walk->raw_group.count++] = number;
@@ -321,6 +327,8 @@ static int open_all(struct walk *walk)
 			if (take_next(walk, &entry))
 				return -ENOMEM;
 		}
+		walk->tree.at[item.tree_node].self += walk->unshown;
+		walk->unshown = 0;
 		if (make_children(walk, item.tree_node))
 			return -ENOMEM;
 	}
@@ -361,7 +369,7 @@ static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, boo
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct tally_settled_node *node = &walk->nodes[list[i]];
-		struct entry entry = {.node = list[i],
+		struct entry entry = {.node = node->unshown ? node->parent : list[i],
 				      .weight = walk->profile->children ? node->total : node->self};
 
 		if (row_is_frame) {
@@ -379,6 +387,31 @@ static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, boo
 		return -ENOMEM;
 	walk->waiting.at[walk->waiting.count++] = (struct waiting){.end = count};
 	return 0;
+}
+
+/* The nodes that trees of callers start with. */
+static const uint32_t *upward_starts(const struct tally_profile *profile,
+				     const struct tally_row *row, uint32_t *ret_count)
+{
+	const struct tally_row_nodes *nodes =
+	    profile->children ? &profile->rows.starts : &profile->rows.ends;
+	uint32_t first = nodes->first[row->number];
+
+	*ret_count = nodes->first[row->number + 1] - first;
+	return nodes->list + first;
+}
+
+/* Whether all trees of callers start with the row's own frame: functions that were inlined there
+ * come before it. */
+static bool starts_with_row(const struct tally_profile *profile, const struct tally_row *row)
+{
+	uint32_t count;
+	const uint32_t *starts = upward_starts(profile, row, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (profile->settled.nodes[starts[i]].unshown)
+			return false;
+	return true;
 }
 
 static int start(struct walk *walk, const struct tally_row *row, bool row_is_frame)
@@ -402,8 +435,8 @@ static int start(struct walk *walk, const struct tally_row *row, bool row_is_fra
 	clear_groups(walk);
 	if (!walk->up)
 		return start_down(walk, starts, count);
-	return walk->profile->children ? start_up(walk, starts, count, row_is_frame)
-				       : start_up(walk, walk->ends, walk->end_count, row_is_frame);
+	starts = upward_starts(walk->profile, row, &count);
+	return start_up(walk, starts, count, row_is_frame);
 }
 
 int tally_profile_tree(const struct tally_profile *profile, size_t event,
@@ -427,7 +460,7 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 		return -EINVAL;
 	walk.up = taken.order == TALLY_CALLEE;
 	walk.least = taken.least;
-	row_is_frame = profile->keys.symbol && walk.up;
+	row_is_frame = profile->keys.symbol && walk.up && starts_with_row(profile, told);
 	result = start(&walk, told, row_is_frame);
 	if (!result)
 		result = open_all(&walk);

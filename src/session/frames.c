@@ -8,14 +8,16 @@
 #include "base/table.h"
 
 #define NO_SYMBOL (-1)
+/* Of a function that was inlined into a symbol, and back. */
+#define INLINED_IN(symbol) (-2 - (symbol))
 
 /* As perf marks them: user, kernel, guest kernel, guest user, hypervisor. */
 static const char levels[] = {'.', 'k', 'g', 'u', 'H'};
 
 struct frame_row {
-	uint64_t place;
+	uint64_t place; /* of inlined functions: the name's address */
 	uint32_t image;
-	int32_t symbol; /* NO_SYMBOL */
+	int32_t symbol; /* NO_SYMBOL; below that: INLINED_IN() */
 };
 
 static struct tally_frame_image *image_at(const struct tally_frames *frames, uint32_t number)
@@ -323,6 +325,19 @@ uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_
 	return row_intern(frames, &row);
 }
 
+uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,
+			      const char *name)
+{
+	const struct tally_frame_image *image = image_at(frames, number);
+	int64_t symbol = tally_image_find_symbol(image->image, place);
+	struct frame_row row = {.place = (uintptr_t)name, .image = number};
+
+	if (symbol < 0 || symbol >= INT32_MAX)
+		return tally_frames_find(frames, number, place, false);
+	row.symbol = INLINED_IN((int32_t)symbol);
+	return row_intern(frames, &row);
+}
+
 int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,
 		       const struct tally_mapping *mapping, char level, uint64_t addr,
 		       uint32_t *ret_image, uint64_t *ret_place)
@@ -397,6 +412,14 @@ void tally_frames_ahead(const struct tally_frames *frames, uint32_t frame)
 		__builtin_prefetch(row_at(frames, frame));
 }
 
+/* Of a row that has one. */
+static const struct tally_symbol *symbol_of(const struct tally_frame_image *image,
+					    const struct frame_row *row)
+{
+	return tally_image_symbol(image->image,
+				  row->symbol < NO_SYMBOL ? INLINED_IN(row->symbol) : row->symbol);
+}
+
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
 {
 	const struct frame_row *row =
@@ -412,9 +435,10 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 	};
 
 	if (row->symbol != NO_SYMBOL && image->image) {
-		const struct tally_symbol *symbol = tally_image_symbol(image->image, row->symbol);
+		const struct tally_symbol *symbol = symbol_of(image, row);
 
-		result.symbol = symbol->name;
+		result.inlined = row->symbol < NO_SYMBOL;
+		result.symbol = result.inlined ? (const char *)(uintptr_t)row->place : symbol->name;
 		result.place = symbol->start;
 	}
 	return result;
@@ -430,7 +454,7 @@ bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint
 
 	if (row->symbol == NO_SYMBOL || !image->image)
 		return false;
-	symbol = tally_image_symbol(image->image, row->symbol);
+	symbol = symbol_of(image, row);
 	*ret_start = symbol->start;
 	*ret_end = symbol->end;
 	return true;

@@ -65,13 +65,18 @@ int tally_frames_place(struct tally_frames *frames, const struct tally_frame_sou
  * a symbol are one frame. */
 uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
 			   bool names_only);
-/* The same for a kernel address that no mapping holds: `kernel` is the mapping of the kernel's
- * text, or NULL when the file has none and the running kernel is guessed.  Only a symbol makes it a
- * place in the kernel. */
+/* The frame of a function that was inlined where `place` is, within a symbol of the image, to which
+ * its name belongs: one pointer for all that are equal.  0: out of memory. */
+uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,
+			      const char *name);
+/* The same as tally_frames_find() for a kernel address that no mapping holds: `kernel` is the
+ * mapping of the kernel's text, or NULL when the file has none and the running kernel is guessed.
+ * Only a symbol makes it a place in the kernel. */
 uint32_t tally_frames_find_kernel(struct tally_frames *frames,
 				  const struct tally_frame_source *source,
 				  const struct tally_mapping *kernel, uint64_t addr);
-/* The extent of a frame's symbol, in the image's places; false when it has none. */
+/* The extent of a frame's symbol, or of that which it was inlined into, in the image's places;
+ * false when it has none. */
 bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint64_t *ret_start,
 			 uint64_t *ret_end);
 /* The image that a frame is in; NULL: none that is read. */

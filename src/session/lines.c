@@ -24,7 +24,7 @@ int tally_resolver_inlines(struct tally_resolver *resolver, const struct tally_l
 {
 	struct tally_image *image = image_of(resolver, located);
 
-	if (image)
+	if (image && !resolver->session->options.no_inlines)
 		return tally_image_inlines(image, located->place, ret, ret_count);
 	*ret_count = 0;
 	return 0;

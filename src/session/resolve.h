@@ -73,17 +73,29 @@ unsigned tally_session_threads(const struct tally_session *session);
 uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			      uint8_t cpumode, uint64_t addr);
 
-/* The frames of the sample's whole call chain, innermost first, at most `room` of them (the
- * innermost are kept): PERF_CONTEXT_* marks are obeyed and left out.  Return addresses are looked
- * up as they stand.  Returns their count.  *ret_same: how many of the outermost frames are equal to
- * those of the last call on this resolver, so that a walk down a call tree can start there; 0 when
- * the chain was cut to `room`, or the last one was.  A frame is 0 when memory ran out. */
-uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			      uint32_t *frames, uint32_t room, uint32_t *ret_same);
-/* The same, whole, the outermost first, without a copy: borrowed until the resolver's next chain.
- * Their count, or -ENOMEM. */
-int64_t tally_resolver_frames(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			      const uint32_t **ret, uint32_t *ret_same);
+/* The frames of a call chain.  Borrowed until the resolver is asked for the next one. */
+struct tally_chain_frames {
+	const uint32_t *frames; /* outermost first */
+	uint32_t count;
+	/* How many of the outermost frames are equal to those of the last call on this resolver, so
+	 * that a walk down a call tree can start there. */
+	uint32_t same;
+	/* When the innermost is a function that was inlined there: the frame of what it is part of,
+	 * as tally_resolver_frame() has it.  Else 0. */
+	uint32_t inlined_in;
+};
+
+/* The frames of the sample's whole call chain.  PERF_CONTEXT_* marks are obeyed and left out.
+ * Return addresses are looked up as they stand.  What was unwound has functions that were inlined
+ * there as frames of their own.  0 or -ENOMEM. */
+int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 struct tally_chain_frames *ret);
+
+/* The frames of an address that was unwound, innermost first, the functions that were inlined there
+ * among them.  Borrowed until the next call.  Their count; 0: out of memory. */
+uint32_t tally_resolver_unwound(struct tally_resolver *resolver,
+				const struct tally_resolved *sample, uint64_t addr,
+				const uint32_t **ret);
 
 /* What a frame number stands for; callable while other threads resolve. */
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame);

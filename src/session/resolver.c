@@ -46,7 +46,9 @@ void tally_resolver_done(struct tally_resolver *resolver)
 	free(resolver->words);
 	free(resolver->modes);
 	free(resolver->frames);
+	free(resolver->depths);
 	free(resolver->copy);
+	tally_resolver_runs_done(&resolver->runs);
 	tally_unwinding_free(resolver->unwinding);
 	*resolver = (struct tally_resolver){0};
 }
@@ -101,6 +103,18 @@ static void grow(struct tally_resolver *resolver)
 	free(old);
 }
 
+void tally_resolver_keep(struct tally_resolver *resolver, uint32_t era, uint64_t addr,
+			 uint32_t frame)
+{
+	struct resolver_slot *pair;
+
+	if (++resolver->misses > resolver->pairs && resolver->pairs < RESOLVER_PAIRS_MOST)
+		grow(resolver);
+	pair = resolver_pair(resolver, era, addr);
+	pair[1] = pair[0];
+	pair[0] = (struct resolver_slot){.addr = addr, .era = era, .frame = frame};
+}
+
 static uint32_t frame_at(struct tally_resolver *resolver, uint32_t image, uint64_t place)
 {
 	uint64_t hash = hash_u64(place ^ (uint64_t)image << 44);
@@ -148,7 +162,6 @@ static __attribute__((noinline)) uint32_t resolve(struct tally_resolver *resolve
 {
 	struct tally_session *session = resolver->session;
 	const struct tally_mapping *mapping;
-	struct resolver_slot *pair;
 	uint32_t frame = 0;
 	char level;
 
@@ -171,11 +184,7 @@ static __attribute__((noinline)) uint32_t resolve(struct tally_resolver *resolve
 	}
 	if (!frame)
 		return 0;
-	if (++resolver->misses > resolver->pairs && resolver->pairs < RESOLVER_PAIRS_MOST)
-		grow(resolver);
-	pair = resolver_pair(resolver, era, addr);
-	pair[1] = pair[0];
-	pair[0] = (struct resolver_slot){.addr = addr, .era = era, .frame = frame};
+	tally_resolver_keep(resolver, era, addr, frame);
 	return frame;
 }
 
@@ -191,25 +200,68 @@ static inline uint32_t era_of(const struct tally_resolved *sample, uint8_t cpumo
 		return ERA_GUEST_USER;
 	case PERF_RECORD_MISC_HYPERVISOR:
 		return ERA_HYPERVISOR;
+	case MODE_UNWOUND:
+		return (sample->space ? sample->era : ERA_NO_SPACE) | RESOLVER_ERA_UNWOUND;
 	default:
 		return sample->space ? sample->era : ERA_NO_SPACE;
 	}
 }
 
+static inline uint32_t kept(const struct tally_resolver *resolver, uint32_t era, uint64_t addr)
+{
+	const struct resolver_slot *pair = resolver_pair(resolver, era, addr);
+
+	if (pair[0].addr == addr && pair[0].era == era && pair[0].frame)
+		return pair[0].frame;
+	return pair[1].addr == addr && pair[1].era == era ? pair[1].frame : 0;
+}
+
 static inline uint32_t frame_of(struct tally_resolver *resolver,
 				const struct tally_resolved *sample, uint8_t cpumode, uint64_t addr)
 {
-	const struct resolver_slot *pair;
-	uint32_t era;
+	uint32_t era, frame;
 
 	cpumode = resolver_cpumode(cpumode, addr);
 	era = era_of(sample, cpumode);
-	pair = resolver_pair(resolver, era, addr);
-	if (pair[0].addr == addr && pair[0].era == era && pair[0].frame)
-		return pair[0].frame;
-	if (pair[1].addr == addr && pair[1].era == era && pair[1].frame)
-		return pair[1].frame;
-	return resolve(resolver, sample, cpumode, era, addr);
+	frame = kept(resolver, era, addr);
+	return frame ? frame : resolve(resolver, sample, cpumode, era, addr);
+}
+
+/* Frames that one word leads to, innermost first. */
+struct run {
+	const uint32_t *frames;
+	uint32_t count, inlined_in;
+};
+
+/* Of an address that was unwound.  `room` is for a single frame.  False: out of memory. */
+static inline bool run_of(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint64_t addr, uint32_t *room, struct run *ret)
+{
+	uint32_t era = era_of(sample, MODE_UNWOUND);
+	uint32_t frame = kept(resolver, era, addr);
+	const uint32_t *words;
+
+	if (!frame)
+		frame = tally_resolver_run_miss(resolver, sample, era, addr);
+	*room = frame;
+	*ret = (struct run){.frames = room, .count = 1};
+	if (frame & RESOLVER_RUN) {
+		words = &resolver->runs.words[frame & ~RESOLVER_RUN];
+		*ret = (struct run){.frames = words + 2, .count = words[1], .inlined_in = words[0]};
+	}
+	return frame;
+}
+
+uint32_t tally_resolver_unwound(struct tally_resolver *resolver,
+				const struct tally_resolved *sample, uint64_t addr,
+				const uint32_t **ret)
+{
+	struct run run;
+
+	if (!run_of(resolver, sample, addr, &resolver->single, &run))
+		return 0;
+	*ret = run.frames;
+	return run.count;
 }
 
 uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
@@ -229,21 +281,29 @@ static bool chain_room(struct tally_resolver *resolver, uint32_t count)
 		room *= 2;
 	if (!array_resize(&resolver->words, room, sizeof(*resolver->words)) ||
 	    !array_resize(&resolver->modes, room, sizeof(*resolver->modes)) ||
-	    !array_resize(&resolver->frames, room, sizeof(*resolver->frames)))
+	    !array_resize(&resolver->depths, room, sizeof(*resolver->depths)))
 		return false;
 	resolver->word_room = room;
+	return true;
+}
+
+static bool frame_room(struct tally_resolver *resolver, uint32_t count)
+{
+	uint32_t room = resolver->frame_room ? resolver->frame_room : 256;
+
+	if (count <= resolver->frame_room)
+		return true;
+	while (room < count)
+		room *= 2;
+	if (!array_resize(&resolver->frames, room, sizeof(*resolver->frames)))
+		return false;
+	resolver->frame_room = room;
 	return true;
 }
 
 static bool is_frame(uint64_t word, uint8_t mode)
 {
 	return mode == MODE_UNWOUND || (word < FIRST_MARK && mode != MODE_COOKIE);
-}
-
-/* The mode that a frame's address is looked up in. */
-static uint8_t frame_mode(uint8_t mode)
-{
-	return mode == MODE_UNWOUND ? PERF_RECORD_MISC_USER : mode;
 }
 
 /* The mode of the words behind one. */
@@ -271,33 +331,39 @@ static uint8_t mode_behind(uint64_t word, uint8_t mode)
 	}
 }
 
-int64_t tally_resolver_frames(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			      const uint32_t **ret, uint32_t *ret_same)
+/* Nothing holds of the last chain. */
+static int forget(struct tally_resolver *resolver)
+{
+	resolver->word_count = resolver->frame_count = 0;
+	return -ENOMEM;
+}
+
+/* How many of the outermost words are those of the last chain.  What they lead to is equal too when
+ * they are read under the same mode, in the same eras. */
+static uint32_t equal_words(const struct tally_resolver *resolver,
+			    const struct tally_resolved *sample, uint32_t count)
 {
 	const uint64_t *chain = sample->sample.callchain;
-	uint32_t count, equal = 0, same = 0, depth = 0;
-	bool alike = true;
+	uint32_t most = count < resolver->word_count ? count : resolver->word_count, equal = 0;
+
+	if (resolver->chain_era != sample->era || resolver->chain_kernel_era != sample->kernel_era)
+		return 0;
+	/* Of what the innermost frame is part of nothing is kept. */
+	if (sample->unwound && most > count - sample->unwound - 1)
+		most = count - sample->unwound - 1;
+	while (equal < most && resolver->words[equal] == chain[count - 1 - equal])
+		equal++;
+	return equal;
+}
+
+/* Keeps the chain's words and their modes; returns `equal`, or 0 when the modes of those words have
+ * changed. */
+static uint32_t take_words(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			   uint32_t count, uint32_t equal)
+{
+	const uint64_t *chain = sample->sample.callchain;
 	uint8_t mode = sample->cpumode;
 
-	*ret = NULL;
-	*ret_same = 0;
-	/* A record is at most 64 KiB long, so the count is small. */
-	if (!(sample->sample.present & PERF_SAMPLE_CALLCHAIN) || !sample->sample.callchain_nr)
-		return 0;
-	count = (uint32_t)sample->sample.callchain_nr;
-	if (!chain_room(resolver, count)) {
-		resolver->word_count = resolver->frame_count = 0;
-		return -ENOMEM;
-	}
-	/* Words that are equal from the outermost in.  What they lead to is equal too when they are
-	 * read under the same mode, in the same eras. */
-	if (resolver->chain_era == sample->era &&
-	    resolver->chain_kernel_era == sample->kernel_era) {
-		uint32_t most = count < resolver->word_count ? count : resolver->word_count;
-
-		while (equal < most && resolver->words[equal] == chain[count - 1 - equal])
-			equal++;
-	}
 	for (uint32_t i = 0; i < count - equal; i++) {
 		uint32_t at = count - 1 - i;
 
@@ -307,68 +373,69 @@ int64_t tally_resolver_frames(struct tally_resolver *resolver, const struct tall
 		resolver->modes[at] = mode;
 		/* Several slots on their way at once: each is a miss of the caches of its own. */
 		if (is_frame(chain[i], mode))
-			__builtin_prefetch(
-			    resolver_pair(resolver, era_of(sample, frame_mode(mode)), chain[i]));
+			__builtin_prefetch(resolver_pair(resolver, era_of(sample, mode), chain[i]));
 		mode = mode_behind(chain[i], mode);
 	}
-	if (equal && count - equal == sample->unwound && sample->unwound)
-		mode = MODE_UNWOUND;
-	if (equal && resolver->modes[equal - 1] != mode) {
-		for (uint32_t i = count - equal; i < count; i++) {
-			if (i == sample->unwound && i)
-				mode = MODE_UNWOUND;
-			resolver->modes[count - 1 - i] = mode;
-			mode = mode_behind(chain[i], mode);
-		}
-		equal = 0;
+	if (!equal || resolver->modes[equal - 1] == mode)
+		return equal;
+	for (uint32_t i = count - equal; i < count; i++) {
+		if (i == sample->unwound && i)
+			mode = MODE_UNWOUND;
+		resolver->modes[count - 1 - i] = mode;
+		mode = mode_behind(chain[i], mode);
 	}
+	return 0;
+}
+
+int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 struct tally_chain_frames *ret)
+{
+	uint32_t count, equal, same, depth, inlined_in = 0;
+	bool alike = true;
+
+	*ret = (struct tally_chain_frames){0};
+	/* A record is at most 64 KiB long, so the count is small. */
+	if (!(sample->sample.present & PERF_SAMPLE_CALLCHAIN) || !sample->sample.callchain_nr)
+		return 0;
+	count = (uint32_t)sample->sample.callchain_nr;
+	if (!chain_room(resolver, count))
+		return forget(resolver);
+	equal = take_words(resolver, sample, count, equal_words(resolver, sample, count));
 	resolver->chain_era = sample->era;
 	resolver->chain_kernel_era = sample->kernel_era;
 	resolver->word_count = count;
-	for (uint32_t at = 0; at < equal; at++)
-		depth += is_frame(resolver->words[at], resolver->modes[at]);
-	same = depth;
+	same = depth = equal ? resolver->depths[equal - 1] : 0;
+	if (!frame_room(resolver, depth + count - equal))
+		return forget(resolver);
 	for (uint32_t at = equal; at < count; at++) {
+		uint8_t mode = resolver->modes[at];
+		uint64_t word = resolver->words[at];
 		uint32_t frame;
+		struct run run = {.frames = &frame, .count = 1};
 
-		if (!is_frame(resolver->words[at], resolver->modes[at]))
+		if (!is_frame(word, mode)) {
+			resolver->depths[at] = depth;
 			continue;
-		frame = frame_of(resolver, sample, frame_mode(resolver->modes[at]),
-				 resolver->words[at]);
-		if (!frame) {
-			resolver->word_count = resolver->frame_count = 0;
-			return -ENOMEM;
 		}
-		/* Two places in one function are one frame. */
-		alike = alike && depth < resolver->frame_count && resolver->frames[depth] == frame;
-		same += alike;
-		resolver->frames[depth++] = frame;
+		if (mode != MODE_UNWOUND)
+			frame = frame_of(resolver, sample, mode, word);
+		else if (!run_of(resolver, sample, word, &frame, &run) ||
+			 !frame_room(resolver, depth + run.count + count - at))
+			frame = 0;
+		if (!frame)
+			return forget(resolver);
+		for (uint32_t i = run.count; i-- > 0; depth++) {
+			/* Two places in one function are one frame. */
+			alike = alike && depth < resolver->frame_count &&
+				resolver->frames[depth] == run.frames[i];
+			same += alike;
+			resolver->frames[depth] = run.frames[i];
+		}
+		inlined_in = run.inlined_in;
+		resolver->depths[at] = depth;
 	}
 	resolver->frame_count = depth;
-	*ret = resolver->frames;
-	*ret_same = resolver->chain_whole ? same : 0;
-	resolver->chain_whole = true;
-	return depth;
-}
-
-uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			      uint32_t *frames, uint32_t room, uint32_t *ret_same)
-{
-	const uint32_t *all;
-	int64_t depth = tally_resolver_frames(resolver, sample, &all, ret_same);
-	uint32_t out;
-
-	if (depth < 0) {
-		if (room)
-			frames[0] = 0;
-		return room ? 1 : 0;
-	}
-	out = depth < room ? (uint32_t)depth : room;
-	for (uint32_t i = 0; i < out; i++)
-		frames[i] = all[depth - 1 - i];
-	if (out < depth) {
-		*ret_same = 0;
-		resolver->chain_whole = false;
-	}
-	return out;
+	*ret = (struct tally_chain_frames){
+	    .frames = resolver->frames, .count = depth, .same = same, .inlined_in = inlined_in};
+	return 0;
 }

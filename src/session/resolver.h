@@ -3,6 +3,7 @@
 #define TALLY_SESSION_RESOLVER_H
 
 #include "base/bytes.h"
+#include "base/map.h"
 #include "session/resolve.h"
 #include "session/session.h"
 #include "session/unwinding.h"
@@ -35,6 +36,19 @@ struct resolver_task {
 	uint32_t pid, tid, comm, era;
 };
 
+/* What unwound addresses lead to when that is more than a frame: a run of frames, with the
+ * functions that were inlined there. */
+struct inlined_runs {
+	struct tally_map
+	    by_place;    /* image and place -> where its run starts, + 1; 0: it has none */
+	uint32_t *words; /* of each run: the plain frame, the count, the frames innermost first */
+	uint32_t count, room;
+};
+/* A slot's frame with this bit is a run. */
+#define RESOLVER_RUN (1U << 31)
+/* Unwound addresses are remembered apart from others. */
+#define RESOLVER_ERA_UNWOUND (1U << 31)
+
 struct tally_resolver {
 	struct tally_session *session;
 	struct tally_frame_source source;
@@ -50,10 +64,12 @@ struct tally_resolver {
 	uint64_t *words;
 	uint8_t *modes;
 	uint32_t *frames;
-	uint32_t word_room, word_count, frame_count;
+	uint32_t *depths; /* by word: frames up to it, its own included */
+	uint32_t word_room, frame_room, word_count, frame_count;
 	uint32_t chain_era, chain_kernel_era;
-	bool chain_whole;
-	bool names_only;             /* places of an image that have no name are one frame */
+	bool names_only; /* places of an image that have no name are one frame */
+	struct inlined_runs runs;
+	uint32_t single;             /* of tally_resolver_unwound() */
 	struct unwinding *unwinding; /* NULL: nothing was unwound yet */
 	uint8_t *copy;               /* of the piece under way */
 	uint64_t damaged;            /* samples that could not be decoded */
@@ -72,6 +88,15 @@ void tally_resolver_kernel_miss(struct tally_resolver *resolver, uint64_t time);
 const struct tally_mapping *tally_resolver_mapping(const struct tally_resolver *resolver,
 						   const struct tally_resolved *sample,
 						   uint8_t cpumode, uint64_t addr, char *ret_level);
+
+/* Keeps what an address led to under an era. */
+void tally_resolver_keep(struct tally_resolver *resolver, uint32_t era, uint64_t addr,
+			 uint32_t frame);
+/* inlined.c: looks up an address that was unwound, and keeps what it leads to: a frame, or a run's
+ * place in `runs` with RESOLVER_RUN.  0: out of memory. */
+uint32_t tally_resolver_run_miss(struct tally_resolver *resolver,
+				 const struct tally_resolved *sample, uint32_t era, uint64_t addr);
+void tally_resolver_runs_done(struct inlined_runs *runs);
 
 /* Not told: the upper half of the addresses is the kernel's. */
 static inline uint8_t resolver_cpumode(uint8_t cpumode, uint64_t addr)

@@ -78,15 +78,16 @@ int main() {
 		work(300000);
 	} }'
 
-@test "inlined functions" {
-	command -v addr2line >/dev/null || skip "perf asks addr2line"
-	compiled -x c -O2 -g -fomit-frame-pointer <<'END'
+inlining='
 #include <stdlib.h>
 volatile unsigned long sink;
+static inline __attribute__((always_inline)) unsigned long mix(unsigned long s, unsigned long i) {
+	return s + (i * i ^ s >> 3);
+}
 __attribute__((noinline)) unsigned long leaf(unsigned long n) {
 	unsigned long s = 0;
 	for (unsigned long i = 0; i < n; i++)
-		s += i * i ^ s >> 3;
+		s = mix(s, i);
 	return sink = s;
 }
 static inline __attribute__((always_inline)) unsigned long once(unsigned long n) { return leaf(n) + 1; }
@@ -97,18 +98,23 @@ __attribute__((noinline)) unsigned long middle(unsigned long n) {
 	sink += (unsigned long)room;
 	return twice(n) + room[0];
 }
+__attribute__((noinline)) unsigned long other(unsigned long n) { return once(n) * 3; }
 static int compare(const void *a, const void *b) { sink += leaf(20); return *(const int *)a - *(const int *)b; }
 int main(void) {
 	int all[1000];
 	for (int k = 0; k < 100; k++) {
 		middle(20000);
+		other(10000);
 		for (int i = 0; i < 1000; i++)
 			all[i] = rand();
 		qsort(all, 1000, sizeof(*all), compare);
 	}
 	return 0;
-}
-END
+}'
+
+@test "inlined functions" {
+	command -v addr2line >/dev/null || skip "perf asks addr2line"
+	compiled -x c -O2 -g -fomit-frame-pointer <<<"$inlining"
 	sampled 16384 ./program
 	same dwarf.data
 	[ "$(lines_of once)" -gt 0 ]
@@ -116,6 +122,55 @@ END
 	grep -q '(inlined)$' tally.txt
 	same dwarf.data --no-inline
 	! grep -q '(inlined)$' tally.txt || return 1
+}
+
+# Without what is drawn between them: where equal shares stand is anyone's choice.
+lines_of_report() { # command, options
+	"$@" </dev/null 2>/dev/null | grep -v '^#' | tr -d ' |-' | grep . |
+		sed -E 's/[A-Za-z_0-9@.]*@plt$/@plt/; s/(\]|%|^)_init$/\1@plt/' | sort
+}
+
+same_report() { # options
+	lines_of_report perf report --stdio -i dwarf.data "$@" >perf.txt
+	lines_of_report "$TALLY" report -i dwarf.data "$@" >tally.txt
+	[ -s perf.txt ] || { echo "perf shows nothing of $*"; return 1; }
+	cmp perf.txt tally.txt || { echo "$*"; diff perf.txt tally.txt | head -20; return 1; }
+}
+
+@test "report: rows and trees have the functions that were inlined" {
+	command -v addr2line >/dev/null || skip "perf asks addr2line"
+	compiled -x c -O2 -g -fomit-frame-pointer <<<"$inlining"
+	sampled 16384 ./program
+	same_report --children -g none
+	grep -q 'once(inlined)$' tally.txt
+	grep -q '\[\.\]mix(inlined)$' tally.txt
+	same_report --children -g caller
+	same_report --no-children -g none
+	! grep -q inlined tally.txt || return 1
+	same_report --no-children -g caller
+	grep -q 'mix(inlined)$' tally.txt
+	same_report --no-children -g callee
+	grep -q 'mix(inlined)$' tally.txt
+	same_report --no-children -g callee --max-stack 2
+	same_report --children -g caller --no-inline
+	! grep -q inlined tally.txt || return 1
+}
+
+@test "--json and --sql have the inlined functions that script shows" {
+	command -v jq >/dev/null && command -v sqlite3 >/dev/null || skip "needs jq and sqlite3"
+	compiled -x c -O2 -g -fomit-frame-pointer <<<"$inlining"
+	sampled 16384 ./program
+	"$TALLY" script -i dwarf.data -F ip,sym,dso |
+		awk '/^\t/ {print $2, ($NF == "(inlined)")}' | sort >text
+	grep -q '^twice 1' text
+	"$TALLY" script -i dwarf.data --json |
+		jq -r '.frames[]? | "\(.symbol // "[unknown]") \(if .inlined then 1 else 0 end)"' | sort >json
+	cmp text json || { diff text json | head; return 1; }
+	"$TALLY" script -i dwarf.data --sql all.db
+	sqlite3 -separator ' ' all.db "SELECT ifnull(stacks.symbol, '[unknown]'), ifnull(inlined, 0)
+		FROM samples JOIN stacks USING (callchain)" | sort >sql
+	cmp text sql || { diff text sql | head; return 1; }
+	[ "$("$TALLY" script -i dwarf.data --json --no-inline | jq -r '.frames[]? | select(.inlined) | .ip' | wc -l)" = 0 ]
 }
 
 @test "C++ without frame pointers: all columns, less frames" {

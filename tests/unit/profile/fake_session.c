@@ -36,6 +36,11 @@ bool tally_session_lumps(const struct tally_session *session, uint64_t want)
 	return session->lumps && !(want & PERF_SAMPLE_CALLCHAIN);
 }
 
+void tally_session_unwind_most(struct tally_session *session, uint32_t frames)
+{
+	session->unwind_most = frames;
+}
+
 unsigned tally_session_threads(const struct tally_session *session)
 {
 	return session->threads;
@@ -77,23 +82,25 @@ uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tall
 	return (uint32_t)addr;
 }
 
-uint32_t tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			      uint32_t *frames, uint32_t room, uint32_t *ret_same)
+int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 struct tally_chain_frames *ret)
 {
 	uint32_t depth = (uint32_t)sample->sample.callchain_nr, same = 0;
+	bool alike = true;
 
-	if (depth > room)
-		return UINT32_MAX;
-	for (uint32_t i = 0; i < depth; i++)
-		frames[i] = (uint32_t)sample->sample.callchain[i];
-	while (same < depth && same < resolver->depth &&
-	       resolver->last[resolver->depth - 1 - same] == frames[depth - 1 - same])
-		same++;
-	for (uint32_t i = 0; i < depth; i++)
-		resolver->last[i] = frames[i];
+	for (uint32_t i = 0; i < depth; i++) {
+		uint32_t frame = (uint32_t)sample->sample.callchain[depth - 1 - i];
+
+		alike = alike && i < resolver->depth && resolver->last[i] == frame;
+		same += alike;
+		resolver->last[i] = frame;
+	}
 	resolver->depth = depth;
-	*ret_same = same;
-	return depth;
+	*ret = (struct tally_chain_frames){
+	    .frames = resolver->last, .count = depth, .same = same, .inlined_in = 0};
+	if (depth && resolver->inlined_in)
+		ret->inlined_in = resolver->inlined_in[resolver->last[depth - 1]];
+	return 0;
 }
 
 int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
@@ -101,6 +108,9 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 {
 	struct tally_resolver resolvers[8] = {0};
 	int result = 0;
+
+	for (size_t i = 0; i < sizeof(resolvers) / sizeof(*resolvers); i++)
+		resolvers[i].inlined_in = session->inlined_in;
 
 	(void)error;
 	session->visits++;

@@ -21,8 +21,9 @@ struct tally_data {
 };
 
 struct tally_resolver {
-	uint64_t last[FAKE_DEPTH];
+	uint32_t last[FAKE_DEPTH]; /* outermost first */
 	uint32_t depth;
+	const uint32_t *inlined_in;
 };
 
 struct tally_session {
@@ -36,7 +37,8 @@ struct tally_session {
 	bool lumps;      /* what tally_session_lumps() says of fields without chains */
 	unsigned visits; /* calls of tally_session_visit() */
 	struct tally_session_counts counts;
-	uint64_t chains_resolved; /* calls of tally_resolver_chain() */
+	const uint32_t *inlined_in; /* by frame: see struct tally_chain_frames; NULL: none is */
+	uint32_t unwind_most;
 };
 
 /* One event "cpu-clock" that has chains and periods. */

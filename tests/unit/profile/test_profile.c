@@ -318,6 +318,108 @@ static void filters_keep_the_total(void **state)
 	tally_profile_free(profile);
 }
 
+/* LEAF and B are parts of A, inlined: what samples in them cost is A's own, and trees show them. */
+static void inlined_functions(void **state)
+{
+	static const struct fake_sample samples[] = {
+	    {.depth = 3, .chain = {LEAF, A, MAIN}, .ip = A, .period = 10},
+	    {.depth = 4, .chain = {LEAF, B, A, MAIN}, .ip = A, .period = 20},
+	    {.depth = 2, .chain = {A, MAIN}, .ip = A, .period = 40},
+	    {.depth = 5, .chain = {C, LEAF, B, A, MAIN}, .ip = C, .period = 80},
+	    /* Not named by what it is in: the symbol is in no chain. */
+	    {.depth = 2, .chain = {B, MAIN}, .ip = A, .period = 160},
+	};
+	static const uint32_t inlined_in[FRAMES] = {[LEAF] = A, [B] = A};
+	struct tally_frame named[FRAMES];
+	struct tally_session session = session_of(samples, 5);
+	struct tally_tree_options options = {.size = sizeof(options), .order = TALLY_CALLEE};
+	struct tally_profile *profile;
+	struct tally_profile_row row;
+	struct tally_tree tree;
+
+	(void)state;
+	memcpy(named, frames, sizeof(named));
+	named[LEAF].inlined = named[B].inlined = true;
+	named[LEAF].place = named[B].place = named[A].place;
+	session.frames = named;
+	session.inlined_in = inlined_in;
+	profile = profile_of(&session, usual, 3, true, true);
+	row = row_of(profile, "app", "a");
+	assert_int_equal(row.self, 230);
+	assert_int_equal(row.children, 310);
+	row = row_of(profile, "app", "leaf");
+	assert_int_equal(row.self, 0);
+	assert_int_equal(row.children, 110);
+	row = row_of(profile, "app", "b");
+	assert_int_equal(row.self, 0);
+	assert_int_equal(row.children, 260);
+	tally_profile_free(profile);
+
+	profile = profile_of(&session, usual, 3, true, false);
+	row = row_of(profile, "app", "a");
+	assert_int_equal(row.self, 230);
+	assert_int_equal(tally_profile_tree(profile, 0, &row, &options, &tree), 0);
+	assert_false(tree.row_is_frame);
+	assert_int_equal(tree.nodes[0].child_count, 3);
+	assert_string_equal(tree.nodes[1].frame.symbol, "b");
+	assert_int_equal(tree.nodes[1].total, 160);
+	assert_string_equal(tree.nodes[2].frame.symbol, "a");
+	assert_int_equal(tree.nodes[2].total, 40);
+	assert_string_equal(tree.nodes[3].frame.symbol, "leaf");
+	assert_int_equal(tree.nodes[3].total, 30);
+	assert_int_equal(tree.nodes[3].child_count, 2);
+	tally_tree_done(&tree);
+	options.order = TALLY_CALLER;
+	assert_int_equal(tally_profile_tree(profile, 0, &row, &options, &tree), 0);
+	assert_int_equal(tree.nodes[0].child_count, 1);
+	assert_string_equal(tree.nodes[1].frame.symbol, "main");
+	assert_int_equal(tree.nodes[1].child_count, 2);
+	assert_string_equal(tree.nodes[2].frame.symbol, "b");
+	assert_int_equal(tree.nodes[2].total, 160);
+	assert_int_equal(tree.nodes[2].self, 160);
+	assert_int_equal(tree.nodes[2].child_count, 0);
+	assert_string_equal(tree.nodes[3].frame.symbol, "a");
+	assert_int_equal(tree.nodes[3].total, 70);
+	assert_int_equal(tree.nodes[3].self, 40);
+	assert_int_equal(tree.nodes[3].child_count, 2);
+	tally_tree_done(&tree);
+	tally_profile_free(profile);
+}
+
+/* Calls of one name where one was inlined are one branch, called as the one that was not. */
+static void inlined_and_not(void **state)
+{
+	static const struct fake_sample samples[] = {
+	    {.depth = 3, .chain = {C, LEAF, MAIN}, .period = 10},
+	    {.depth = 3, .chain = {C, B, MAIN}, .period = 20},
+	    {.depth = 3, .chain = {C, A, MAIN}, .period = 40},
+	};
+	struct tally_frame named[FRAMES];
+	struct tally_session session = session_of(samples, 3);
+	struct tally_tree_options options = {.size = sizeof(options), .order = TALLY_CALLEE};
+	struct tally_profile *profile;
+	struct tally_profile_row row;
+	struct tally_tree tree;
+
+	(void)state;
+	memcpy(named, frames, sizeof(named));
+	named[LEAF].inlined = named[B].inlined = true;
+	named[LEAF].symbol = named[B].symbol = "a";
+	session.frames = named;
+	profile = profile_of(&session, usual, 3, true, true);
+	row = row_of(profile, "app", "c");
+	assert_int_equal(tally_profile_tree(profile, 0, &row, &options, &tree), 0);
+	assert_true(tree.row_is_frame);
+	assert_int_equal(tree.count, 3);
+	assert_string_equal(tree.nodes[1].frame.symbol, "a");
+	assert_false(tree.nodes[1].frame.inlined);
+	assert_int_equal(tree.nodes[1].total, 70);
+	tally_tree_done(&tree);
+	/* Rows are of one place each. */
+	assert_int_equal(tally_profile_event(profile, 0).row_count, 5);
+	tally_profile_free(profile);
+}
+
 static void periods_and_tasks(void **state)
 {
 	static const enum tally_key by_task[] = {TALLY_KEY_PID, TALLY_KEY_TID, TALLY_KEY_CPU};
@@ -602,6 +704,8 @@ int main(void)
 	    cmocka_unit_test(trees_without_children),
 	    cmocka_unit_test(rows_of_binaries),
 	    cmocka_unit_test(filters_keep_the_total),
+	    cmocka_unit_test(inlined_functions),
+	    cmocka_unit_test(inlined_and_not),
 	    cmocka_unit_test(periods_and_tasks),
 	    cmocka_unit_test(options_are_checked),
 	    cmocka_unit_test(nothing_sampled),

@@ -42,7 +42,7 @@ static int look(void *context, unsigned worker, struct tally_resolver *resolver,
 		const struct tally_resolved *sample)
 {
 	struct seen *seen = context;
-	uint32_t frames[64], same, count;
+	struct tally_chain_frames chain;
 	char text[128];
 
 	assert_int_equal(worker, 0);
@@ -50,10 +50,11 @@ static int look(void *context, unsigned worker, struct tally_resolver *resolver,
 		       tally_session_string(seen->session, sample->comm));
 	say(seen, text);
 	if (seen->chains) {
-		count = tally_resolver_chain(resolver, sample, frames, 64, &same);
-		for (uint32_t i = 0; i < count; i++)
-			say_frame(seen, frames[i]);
-		(void)snprintf(text, sizeof(text), " =%u", same);
+		assert_int_equal(tally_resolver_chain(resolver, sample, &chain), 0);
+		assert_int_equal(chain.inlined_in, 0);
+		for (uint32_t i = chain.count; i-- > 0;)
+			say_frame(seen, chain.frames[i]);
+		(void)snprintf(text, sizeof(text), " =%u", chain.same);
 		say(seen, text);
 	} else {
 		say_frame(seen, tally_resolver_frame(resolver, sample, sample->cpumode,
@@ -204,16 +205,17 @@ static int add_up(void *context, unsigned worker, struct tally_resolver *resolve
 		  const struct tally_resolved *sample)
 {
 	struct sums *sums = context;
-	uint32_t frames[64], same, count;
+	struct tally_chain_frames chain;
 
-	count = tally_resolver_chain(resolver, sample, frames, 64, &same);
+	assert_int_equal(tally_resolver_chain(resolver, sample, &chain), 0);
 	sums->by_worker[worker].samples++;
-	sums->by_worker[worker].frames += count;
+	sums->by_worker[worker].frames += chain.count;
 	sums->by_worker[worker].hash +=
 	    frame_hash(sums->session,
 		       tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip));
-	for (uint32_t i = 0; i < count; i++)
-		sums->by_worker[worker].hash += (i + 1) * frame_hash(sums->session, frames[i]);
+	for (uint32_t i = 0; i < chain.count; i++)
+		sums->by_worker[worker].hash +=
+		    (i + 1) * frame_hash(sums->session, chain.frames[i]);
 	return 0;
 }
 
@@ -309,13 +311,13 @@ static void a_visitor_stops_it(void **state)
 static int count_one(void *context, unsigned worker, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample)
 {
-	uint32_t frames[4], same;
+	struct tally_chain_frames chain;
 
 	(void)worker;
 	++*(uint64_t *)context;
 	assert_int_not_equal(
 	    tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip), 0);
-	(void)tally_resolver_chain(resolver, sample, frames, 4, &same);
+	assert_int_equal(tally_resolver_chain(resolver, sample, &chain), 0);
 	return 0;
 }
 
