@@ -228,7 +228,15 @@ static void explain_absent(const struct refusal *refusal)
 {
 	const struct tally_attr *attr = refusal->attr;
 
-	if (is_hardware(attr) && refusal->errnum == ENOENT && attr->type == PERF_TYPE_HW_CACHE)
+	/* Of hardware it may as well be the PMU that is missing. */
+	if (refusal->target->flags & PERF_FLAG_PID_CGROUP && !is_hardware(attr) &&
+	    refusal->errnum == ENOENT)
+		say(refusal,
+		    "the cgroup has no perf_event controller, or there is no such event: take a "
+		    "cgroup of the perf_event or the unified hierarchy; in the latter cgroups have "
+		    "it from the first `echo +pids | sudo tee "
+		    "/sys/fs/cgroup/cgroup.subtree_control` on");
+	else if (is_hardware(attr) && refusal->errnum == ENOENT && attr->type == PERF_TYPE_HW_CACHE)
 		say(refusal,
 		    "this CPU's PMU does not count that cache or that operation on it, or there is "
 		    "no PMU at all (a virtual machine): cpu-clock samples by time instead");
