@@ -103,7 +103,7 @@ static void check_frames(struct tally_checkup *checkup, const char *libc)
 static void check_debug_files(struct tally_checkup *checkup, const char *libc)
 {
 	struct tally_finding finding = {.id = "debug_files", .group = TALLY_FINDING_PROGRAMS};
-	char path[256] = "/usr/lib/debug/.build-id/";
+	char path[256] = "/usr/lib/debug/.build-id/", remedy[CHECKUP_TEXT];
 	uint8_t id[20], size = 0;
 	size_t length;
 
@@ -120,10 +120,57 @@ static void check_debug_files(struct tally_checkup *checkup, const char *libc)
 	}
 	finding.state = TALLY_FINDING_LIMITED;
 	finding.cost = "its inner functions have no names, and no lines (-F +srcline)";
-	finding.remedy =
-	    "Debian, Ubuntu: sudo apt install libc6-dbg; Fedora: sudo dnf debuginfo-install glibc; "
-	    "one file: debuginfod-find debuginfo FILE";
+	snprintf(remedy, sizeof(remedy),
+		 "Debian, Ubuntu: sudo apt install libc6-dbg; Fedora: sudo dnf debuginfo-install "
+		 "glibc; from a debuginfod server: sudo install -D \"$(debuginfod-find debuginfo "
+		 "%s)\" %s",
+		 libc, path);
+	finding.remedy = remedy;
 	tally_checkup_add(checkup, &finding, "no debug file of %s (%s)", libc, path);
+}
+
+static bool in_path(const char *program)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t length = strcspn(at, ":");
+		char path[4096];
+
+		if (length &&
+		    snprintf(path, sizeof(path), "%.*s/%s", (int)length, at, program) <
+			(int)sizeof(path) &&
+		    !access(path, X_OK))
+			return true;
+		at += length + (at[length] == ':');
+	}
+	return false;
+}
+
+/* Servers that give debug files by build-id, and the program that asks them.  Nothing is asked
+ * here: files are only read where they lie, for asking takes time and tells others what runs. */
+static void check_debuginfod(struct tally_checkup *checkup)
+{
+	struct tally_finding finding = {.id = "debuginfod", .group = TALLY_FINDING_PROGRAMS};
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	bool named = urls && *urls, installed = in_path("debuginfod-find");
+
+	if (named && installed) {
+		tally_checkup_add(checkup, &finding, "debuginfod-find fetches debug files from %s",
+				  urls);
+		return;
+	}
+	finding.state = TALLY_FINDING_ABSENT;
+	finding.cost = "debug files come in packages only";
+	finding.remedy = !installed
+			     ? "Debian, Ubuntu: sudo apt install debuginfod; Fedora: sudo dnf "
+			       "install elfutils-debuginfod-client; it sets DEBUGINFOD_URLS in new "
+			       "shells"
+			     : "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org/, or your "
+			       "distribution's server";
+	tally_checkup_add(checkup, &finding, "%s",
+			  installed ? "no debuginfod server is named (DEBUGINFOD_URLS)"
+				    : "debuginfod-find is not installed");
 }
 
 void tally_check_programs(struct tally_checkup *checkup)
@@ -132,6 +179,7 @@ void tally_check_programs(struct tally_checkup *checkup)
 
 	if (!checkup->live)
 		return;
+	check_debuginfod(checkup);
 	dl_iterate_phdr(find_libc, libc);
 	if (!*libc)
 		return; /* a static build: nothing here tells of the programs around it */

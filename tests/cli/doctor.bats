@@ -161,6 +161,21 @@ END
 	[ "$(finding kernel_symbols state)" = good ]
 }
 
+@test "debuginfod: a server and its client, and which of them is missing" {
+	mkdir programs
+	printf '#!/bin/sh\n' >programs/debuginfod-find
+	chmod +x programs/debuginfod-find
+	run env "PATH=/nowhere:" DEBUGINFOD_URLS=http://localhost:1/ ./tally doctor --json
+	[ "$(finding debuginfod state)" = absent ]
+	[ "$(finding debuginfod found)" = "debuginfod-find is not installed" ]
+	run env "PATH=/nowhere:$PWD/programs:$PATH" DEBUGINFOD_URLS='' ./tally doctor --json
+	[ "$(finding debuginfod state)" = absent ]
+	[[ "$(finding debuginfod remedy)" == *"export DEBUGINFOD_URLS="* ]]
+	run env "PATH=/nowhere:$PWD/programs:$PATH" DEBUGINFOD_URLS='http://localhost:1/' ./tally doctor --json
+	[ "$(finding debuginfod state)" = good ]
+	[ "$(finding debuginfod found)" = "debuginfod-find fetches debug files from http://localhost:1/" ]
+}
+
 @test "another machine's tree: low limits, lockdown, no tracefs" {
 	mkdir -p tree/proc/sys/kernel tree/sys/kernel/security tree/sys/bus/event_source/devices/{cpu,intel_pt}
 	echo 1000 >tree/proc/sys/kernel/perf_event_max_sample_rate
