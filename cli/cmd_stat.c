@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/text.h>
+#include <unistd.h>
 #include "command.h"
 #include "ids.h"
 #include "say.h"
@@ -29,12 +30,61 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 
 		if (event->warning)
 			cli_say("stat", "%s", event->warning);
-		if (event->terms.given & TALLY_TERM_PERCORE)
-			return cli_refuse(error,
-					  "%s: percore is not counted by stat; use --per-core",
-					  event->name);
 	}
+	if (!result)
+		result = stat_events_of_core(ask, before);
+	if (!result && ask->events.count == before)
+		return cli_refuse(error, "'%s' is no event of %s", value, ask->core);
 	return result;
+}
+
+/* A kind of core by its name in those of the PMUs: "atom" for cpu_atom. */
+static int take_core_type(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct stat_ask *ask = to;
+	char path[128];
+
+	ask->core = NULL;
+	if (!on)
+		return 0;
+	if (ask->events.count || ask->metric_names.count)
+		return cli_refuse(error, "it is of the events behind it: give it first");
+	snprintf(ask->core_name, sizeof(ask->core_name), "cpu_%s", value);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus", ask->core_name);
+	if (strchr(value, '/') || strlen(value) > 20 || access(path, F_OK))
+		return cli_refuse(error,
+				  "'%s' is no kind of core of this machine: there is no PMU cpu_%s",
+				  value, value);
+	ask->core = ask->core_name;
+	return 0;
+}
+
+/* What perf has and Tally has not, so that the reason is told instead of a similar name. */
+static int refuse_iostat(void *to, const char *value, bool on, struct tally_error *error)
+{
+	(void)to;
+	(void)value;
+	(void)on;
+	return cli_refuse(error,
+			  "traffic of PCIe root ports is not told; their counters can be named: "
+			  "-a -e uncore_iio_0/.../, see `tally list`");
+}
+
+static int refuse_bpf(void *to, const char *value, bool on, struct tally_error *error)
+{
+	(void)to;
+	(void)value;
+	(void)on;
+	return cli_refuse(error, "counts are not made by or of BPF programs; what runs them can be "
+				 "counted: -a, -p or --for-each-cgroup");
+}
+
+static int refuse_pfm(void *to, const char *value, bool on, struct tally_error *error)
+{
+	(void)to;
+	(void)value;
+	(void)on;
+	return cli_refuse(error, "-e takes libpfm4's names too: -e pfm:NAME");
 }
 
 static int take_filter(void *to, const char *value, bool on, struct tally_error *error)
@@ -162,8 +212,11 @@ static void widen_target(struct stat_ask *ask)
 
 static int check_together(const struct stat_ask *ask)
 {
-	bool tasks = stat_has_tasks(ask), wide = stat_has_cpus(ask);
+	bool tasks = stat_has_tasks(ask), wide = stat_has_cpus(ask), percore = false;
 
+	if (ask->core && ask->metrics)
+		return cli_usage_error(ask->usage, "--cputype chooses events; metrics of -M name "
+						   "their kinds of core themselves");
 	if (ask->separator && ask->perf_json)
 		return cli_usage_error(ask->usage, "-x and -j are two formats: give one of them");
 	if (ask->json && (ask->separator || ask->perf_json))
@@ -195,6 +248,14 @@ static int check_together(const struct stat_ask *ask)
 				       "-G has %zu cgroups for %zu events; give one for each, or "
 				       "one for all",
 				       ask->cgroups.count, ask->events.count);
+	for (size_t i = 0; i < ask->events.count; i++)
+		percore |= ask->events.events[i].terms.percore;
+	if (percore && ask->by != TALLY_STAT_CPU)
+		return cli_usage_error(ask->usage, "percore adds the CPUs of a core up where CPUs "
+						   "have rows: give -A, or --per-core without it");
+	if (ask->percore_each && !percore)
+		return cli_usage_error(ask->usage, "--percore-show-thread is of events with the "
+						   "term percore: -e cpu/cycles,percore/");
 	if (ask->interval_count && !ask->interval_ms)
 		return cli_usage_error(ask->usage, "--interval-count counts intervals: give -I");
 	if (ask->timeout_ms && ask->interval_ms)
@@ -297,6 +358,7 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_FLAG, 0, "topdown", NULL, "where the slots of the pipeline went", &ask->topdown},
 	    {CLI_U64, 0, "td-level", "N", "of --topdown: 1, or 2 where the CPU has it; the highest",
 	     &ask->topdown_level},
+	    {CLI_FLAG, 0, "smi-cost", NULL, "what interrupts of the firmware take", &ask->smi_cost},
 	    {CLI_FLAG, 'n', "null", NULL, "the time only", &ask->null_run},
 	    {CLI_FLAG, 'g', "group", NULL, "all events as one group", &ask->group},
 	    {CLI_FLAG, 0, "all-user", NULL, "user space only, whatever the events say",
@@ -307,6 +369,11 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	     "counts as they are, where events took turns on the hardware", &ask->no_scale},
 	    {CLI_FLAG, 0, "no-merge", NULL, "an event of several PMUs is told for each",
 	     &ask->no_merge},
+	    {CLI_FLAG, 0, "hybrid-merge", NULL, "an event of several kinds of core is told as one",
+	     &ask->hybrid_merge},
+	    {CLI_CALL, 0, "cputype", "KIND",
+	     "of the events behind it those of this kind of core: core, atom", ask,
+	     .call = take_core_type},
 	    {CLI_GROUP, .help = "What to watch"},
 	    {CLI_LIST, 'p', "pid", "PID", "processes with all their threads", &ask->pids},
 	    {CLI_LIST, 't', "tid", "TID", "single threads", &ask->tids},
@@ -356,6 +423,9 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_CALL, 0, "per-die", NULL, "each die", ask, CLI_BARE, take_die},
 	    {CLI_CALL, 0, "per-socket", NULL, "each socket", ask, CLI_BARE, take_socket},
 	    {CLI_CALL, 0, "per-node", NULL, "each NUMA node", ask, CLI_BARE, take_node},
+	    {CLI_FLAG, 0, "percore-show-thread", NULL,
+	     "events with the term percore: the core's count for each of its CPUs",
+	     &ask->percore_each},
 	    {CLI_GROUP, .help = "How it is told"},
 	    {CLI_STRING, 'x', "field-separator", "SEPARATOR", "CSV, as perf's", &ask->separator},
 	    {CLI_FLAG, 'j', "json-output", NULL, "JSON lines, as perf's", &ask->perf_json},
@@ -371,6 +441,12 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_FLAG, 0, "table", NULL, "the time of each run, with -r", &ask->table},
 	    {CLI_FLAG, 0, "quiet", NULL, "no counts", &ask->quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say more", &ask->verbose},
+	    {CLI_CALL, 0, "iostat", "PORTS", NULL, ask, CLI_OPTIONAL | CLI_ATTACHED | CLI_HIDDEN,
+	     refuse_iostat},
+	    {CLI_CALL, 0, "bpf-counters", NULL, NULL, ask, CLI_BARE | CLI_HIDDEN, refuse_bpf},
+	    {CLI_CALL, 'b', "bpf-prog", "ID", NULL, ask, CLI_HIDDEN, refuse_bpf},
+	    {CLI_CALL, 0, "bpf-attr-map", "PATH", NULL, ask, CLI_HIDDEN, refuse_bpf},
+	    {CLI_CALL, 0, "pfm-events", "EVENT", NULL, ask, CLI_HIDDEN, refuse_pfm},
 	    {.kind = CLI_END},
 	};
 	struct stat_output output;
@@ -397,7 +473,10 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 		return status;
 	status = stat_output_open(&output, ask);
 	if (!status)
+		status = stat_smi_freeze(ask);
+	if (!status)
 		status = ask->compare ? stat_compare(ask, &output) : stat_run(ask, &output);
+	stat_smi_done(ask);
 	return stat_output_close(&output) ? CLI_FAILED : status;
 }
 

@@ -31,8 +31,12 @@ struct stat_ask {
 	struct stat_filter *filters;
 	size_t filter_count;
 	unsigned detailed;
-	bool topdown, no_metric_only;
+	bool topdown, smi_cost, no_metric_only;
+	const char *core; /* PMU of the kind of core that is counted, "cpu_atom"; NULL: all */
+	char core_name[32];
+	bool hybrid_merge, percore_each;
 	uint64_t topdown_level; /* 0: the highest */
+	bool smi_frozen;        /* by us */
 	bool null_run, transaction, group, all_user, all_kernel, no_scale, no_merge;
 	struct cli_list metric_names;
 	struct tally_metrics *metrics; /* NULL: none */
@@ -91,6 +95,19 @@ static inline bool stat_counts_command(const struct stat_ask *ask)
 /* Adds what is counted when nothing was named, and what -d adds.  0, or an exit status after having
  * said why not. */
 int stat_events_complete(struct stat_ask *ask);
+/* An event of one of several kinds of core. */
+bool stat_is_hybrid(const struct tally_event *event);
+/* Of the events from `first` on takes those out that are of another kind of core than ask->core.
+ * -ENOMEM. */
+int stat_events_of_core(struct stat_ask *ask, size_t first);
+
+/* --- stat_smi.c: --smi-cost, what the firmware's interrupts take --- */
+
+/* Adds its events.  0, or an exit status after having said why they cannot be counted. */
+int stat_smi_add(struct stat_ask *ask);
+/* Has the counters stand still in these interrupts, as long as we count; until stat_smi_done(). */
+int stat_smi_freeze(struct stat_ask *ask);
+void stat_smi_done(const struct stat_ask *ask);
 
 /* Finds the places in code that events are for (uprobe:, usdt:); what is at several places becomes
  * as many events.  0, or an exit status after having said why not. */

@@ -74,7 +74,7 @@ static void read_comm(pid_t tid, char to[16])
 static bool needs_topology(const struct stat_ask *ask)
 {
 	for (size_t i = 0; i < ask->events.count; i++)
-		if (ask->events.events[i].per_pkg)
+		if (ask->events.events[i].per_pkg || ask->events.events[i].terms.percore)
 			return true;
 	return ask->by > TALLY_STAT_THREAD;
 }
@@ -103,18 +103,27 @@ static void fill_place(struct stat_count *count, size_t index, bool topology)
 	}
 }
 
-/* With --no-merge, so that those of several PMUs can be told apart. */
-static char *name_by_pmu(const char *name, const char *pmu)
+/* So that those of several PMUs can be told apart; the names are perf's. */
+static char *name_by_pmu(const char *name, const struct tally_event *event)
 {
-	const char *terms = strchr(name, '/');
+	const char *terms = strchr(name, '/'), *pmu = event->pmu;
 	char *made = NULL;
 	int length;
 
 	if (!strncmp(name, pmu, strlen(pmu)))
 		return NULL;
-	length =
-	    terms ? asprintf(&made, "%s%s", pmu, terms) : asprintf(&made, "%s [%s]", name, pmu);
+	if (terms)
+		length = asprintf(&made, "%s%s", pmu, terms);
+	else
+		length = asprintf(&made, stat_is_hybrid(event) ? "%2$s/%1$s/" : "%1$s [%2$s]", name,
+				  pmu);
 	return length < 0 ? NULL : made;
+}
+
+/* Kinds of core are told apart unless they are to be one: their counts mean different things. */
+static bool stands_alone(const struct stat_ask *ask, const struct tally_event *event)
+{
+	return event->pmu && (ask->no_merge || (stat_is_hybrid(event) && !ask->hybrid_merge));
 }
 
 static void fill_event(struct stat_count *count, size_t index, size_t event, const char *cgroup)
@@ -122,8 +131,8 @@ static void fill_event(struct stat_count *count, size_t index, size_t event, con
 	const struct tally_event *from = &count->ask->events.events[event];
 	struct tally_counters_event opened = tally_counters_event(count->set, event);
 
-	if (count->ask->no_merge && from->pmu)
-		count->names[index] = name_by_pmu(opened.name, from->pmu);
+	if (stands_alone(count->ask, from))
+		count->names[index] = name_by_pmu(opened.name, from);
 	else
 		count->names[index] = strdup(opened.name);
 	count->events[index] = (struct tally_stat_event){
@@ -136,6 +145,7 @@ static void fill_event(struct stat_count *count, size_t index, size_t event, con
 	    .per_pkg = from->per_pkg,
 	    .snapshot = from->snapshot,
 	    .tool = from->tool != TALLY_TOOL_NONE,
+	    .percore = from->terms.percore,
 	    .why = count->whys[index].text,
 	};
 }
@@ -150,6 +160,7 @@ static int make_model(struct stat_count *count)
 	    .by = ask->by,
 	    .unscaled = ask->no_scale,
 	    .merge = !ask->no_merge,
+	    .percore_each = ask->percore_each,
 	};
 	struct tally_error error;
 

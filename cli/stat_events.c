@@ -1,4 +1,6 @@
 /* What `tally stat` counts when nothing was named: perf's choice. */
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tally/probe.h>
@@ -17,9 +19,12 @@ static int add(struct stat_ask *ask, const char *text)
 {
 	const struct tally_event_options options = {.size = sizeof(options), .command = "stat"};
 	struct tally_error error;
+	size_t before = ask->events.count;
 	int result = tally_event_list_append(&ask->events, text, &options, &error);
 
-	if (!result)
+	if (!result && stat_events_of_core(ask, before))
+		snprintf(error.text, sizeof(error.text), "out of memory");
+	else if (!result)
 		return CLI_OK;
 	cli_say("stat", "%s: %s", text, error.text);
 	return CLI_FAILED;
@@ -106,6 +111,48 @@ static void make_group(struct tally_event_list *list)
 		list->events[i].leader = 0;
 }
 
+bool stat_is_hybrid(const struct tally_event *event)
+{
+	const struct tally_attr *attr = &event->attr;
+	bool generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+
+	return event->pmu &&
+	       (!strncmp(event->pmu, "cpu_", 4) || (generic && attr->config >> 32 != 0));
+}
+
+int stat_events_of_core(struct stat_ask *ask, size_t first)
+{
+	struct tally_event_list *list = &ask->events, dropped = {0};
+	uint32_t *places;
+	size_t kept = first;
+
+	if (!ask->core || first == list->count)
+		return 0;
+	dropped.events = calloc(list->count - first, sizeof(*dropped.events));
+	places = calloc(list->count, sizeof(*places));
+	if (!dropped.events || !places) {
+		free(dropped.events);
+		free(places);
+		return -ENOMEM;
+	}
+	for (size_t i = first; i < list->count; i++) {
+		struct tally_event *event = &list->events[i];
+
+		if (stat_is_hybrid(event) && strcmp(event->pmu, ask->core) != 0) {
+			dropped.events[dropped.count++] = *event;
+			continue;
+		}
+		/* Groups are of one kind of core. */
+		places[i] = (uint32_t)kept;
+		event->leader = event->leader == i ? (uint32_t)kept : places[event->leader];
+		list->events[kept++] = *event;
+	}
+	list->count = kept;
+	free(places);
+	tally_event_list_done(&dropped);
+	return 0;
+}
+
 int stat_events_complete(struct stat_ask *ask)
 {
 	int status = CLI_OK;
@@ -120,6 +167,8 @@ int stat_events_complete(struct stat_ask *ask)
 		status = add_transaction(ask);
 	if (!status && ask->topdown)
 		status = add_topdown(ask);
+	if (!status && ask->smi_cost)
+		status = stat_smi_add(ask);
 	if (!status && !ask->events.count)
 		status = add_usual(ask);
 	for (size_t i = 0; i < ask->detailed && i < 3 && !status; i++)

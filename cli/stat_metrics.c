@@ -77,7 +77,7 @@ static double count_of(void *to, size_t event)
 	return counted->values[counted->first + event];
 }
 
-static double value_of(void *context, size_t metric, const double *values, bool *ret_notable)
+static double value_of(void *context, size_t metric, const double *values, int *ret_threshold)
 {
 	const struct stat_count *count = context;
 	size_t cgroup = metric / count->metric_count;
@@ -85,7 +85,7 @@ static double value_of(void *context, size_t metric, const double *values, bool 
 	struct tally_metric_value value = tally_metrics_value(
 	    count->ask->metrics, metric % count->metric_count, count_of, &counted);
 
-	*ret_notable = value.threshold == 1;
+	*ret_threshold = value.threshold;
 	return value.value;
 }
 

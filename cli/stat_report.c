@@ -33,6 +33,17 @@ struct report {
 	bool interval, told;
 };
 
+int stat_record_mode(enum tally_stat_by by)
+{
+	static const int modes[] = {
+	    [TALLY_STAT_GLOBAL] = 1, [TALLY_STAT_CPU] = 0,      [TALLY_STAT_THREAD] = 5,
+	    [TALLY_STAT_CORE] = 4,   [TALLY_STAT_CLUSTER] = -1, [TALLY_STAT_CACHE] = -1,
+	    [TALLY_STAT_DIE] = 3,    [TALLY_STAT_SOCKET] = 2,   [TALLY_STAT_NODE] = 7,
+	};
+
+	return modes[by];
+}
+
 static int no_memory(void)
 {
 	cli_say("stat", "out of memory");

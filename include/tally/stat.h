@@ -52,6 +52,7 @@ struct tally_stat_event {
 	bool per_pkg;       /* one place of a die counts for all of it */
 	bool snapshot;      /* the count is a state, not a sum */
 	bool tool;          /* a time that the tool measures: ns */
+	bool percore;       /* by CPU: the CPUs of a core count as one, which has a row once */
 	const char *why;    /* why it is not counted, a line, as it is when it is told; NULL, empty:
 			     * not known */
 };
@@ -69,15 +70,17 @@ struct tally_stat_options {
 	const struct tally_stat_place *places;
 	size_t place_count;
 	enum tally_stat_by by;
-	bool merge;    /* events of the same name on several PMUs are one, which is the first */
-	bool unscaled; /* values as they were counted, however long they ran (--no-scale) */
+	bool merge;        /* events of the same name on several PMUs are one, which is the first */
+	bool unscaled;     /* values as they were counted, however long they ran (--no-scale) */
+	bool percore_each; /* an event that is `percore` has its core's count for each of its CPUs
+			    */
 	const struct tally_stat_metric *metrics;
 	size_t metric_count;
 	/* The metric's value when the events counted `values`: by event, scaled for the time that
-	 * they ran but not by their unit's scale; NAN: not counted.  NAN when it cannot be told;
-	 * *ret_notable: it is worth a look. */
+	 * they ran but not by their unit's scale; NAN: not counted.  NAN when it cannot be told.
+	 * *ret_threshold: 1 it is worth a look, 0 it is not, -1 (as it was) there is no limit. */
 	double (*metric_value)(void *context, size_t metric, const double *values,
-			       bool *ret_notable);
+			       int *ret_threshold);
 	void *metric_context;
 };
 
@@ -157,6 +160,7 @@ struct tally_stat_derived {
 	const char *unit;    /* "insn per cycle", "of all branches", "M/sec" */
 	const char *of_unit; /* of a metric with a unit: "Joules"; else NULL */
 	enum tally_stat_grade grade;
+	int8_t threshold; /* of a metric: 1 worth a look, 0 not; -1: there is no limit */
 };
 /* The derived values shown beside an event, at most `room`; their number.  Those of an event that
  * was not counted are there, too, and not known. */

@@ -38,13 +38,13 @@ static void put_time(const struct csv *csv)
 }
 
 /* "S0-D0-C0,2," */
-static void put_part(const struct csv *csv, size_t part, uint32_t places)
+static void put_part(const struct csv *csv, size_t event, size_t part, uint32_t places)
 {
 	struct tally_buf name = {0};
 
 	if (csv->of->by == TALLY_STAT_GLOBAL)
 		return;
-	tally_stat_part_name(csv->stat, part, &name);
+	tally_stat_line_name(csv->stat, event, part, &name);
 	put_name(csv, tally_buf_str(&name));
 	tally_buf_done(&name);
 	separate(csv);
@@ -88,7 +88,7 @@ static void begin_further(const struct csv *csv, const struct stat_line *line)
 
 	tally_buf_byte(csv->to, '\n');
 	put_time(csv);
-	put_part(csv, line->part, line->value.places);
+	put_part(csv, line->event, line->part, line->value.places);
 	while (count--)
 		separate(csv);
 }
@@ -112,7 +112,7 @@ static void put_line(const struct csv *csv, const struct stat_line *line, bool c
 	put_time(csv);
 	if (csv->options.summary)
 		tally_buf_printf(csv->to, "%16s%s", "summary", csv->separator);
-	put_part(csv, line->part, value->places);
+	put_part(csv, line->event, line->part, value->places);
 	if (counted)
 		/* A scale that is no whole number makes the value none. */
 		tally_buf_printf(csv->to, "%.*f", floor(event->scale) < event->scale ? 2 : 0,
@@ -197,7 +197,7 @@ static void put_metrics(const struct csv *csv, size_t part)
 			continue;
 		if (first) {
 			put_time(csv);
-			put_part(csv, part, value.places);
+			put_part(csv, event, part, value.places);
 			first = false;
 		}
 		count = tally_stat_derive(csv->stat, event, part, derived, TALLY_STAT_DERIVED_MOST);

@@ -60,6 +60,8 @@ static void put_derived(struct json *json, const struct tally_stat *stat, size_t
 			json_key_string(json, "unit", percent ? "%" : derived[i].of_unit);
 		if (derived[i].metric)
 			json_key_bool(json, "metric", true);
+		if (derived[i].threshold >= 0)
+			json_key_bool(json, "threshold", derived[i].threshold);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -69,10 +71,14 @@ static void put_count(struct json *json, const struct tally_stat *stat,
 		      const struct stat_line *line)
 {
 	const struct tally_stat_value *value = &line->value;
+	struct tally_stat_place part;
 	size_t parts;
 
+	part = tally_stat_parts(stat, &parts)[line->part];
+	if (tally_stat_is_core_line(stat, line->event))
+		part.cpu = -1;
 	json_object(json);
-	put_part(json, &tally_stat_parts(stat, &parts)[line->part]);
+	put_part(json, &part);
 	json_key_string(json, "quality", tally_count_quality_name(value->quality));
 	json_key(json, "value");
 	if (tally_stat_counted(value))

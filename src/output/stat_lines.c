@@ -88,6 +88,25 @@ void tally_stat_part_name(const struct tally_stat *stat, size_t part, struct tal
 	}
 }
 
+bool tally_stat_is_core_line(const struct tally_stat *stat, size_t event)
+{
+	const struct tally_stat_options *options = tally_stat_options(stat);
+
+	return options->events[event].percore && !options->percore_each;
+}
+
+void tally_stat_line_name(const struct tally_stat *stat, size_t event, size_t part,
+			  struct tally_buf *to)
+{
+	size_t count;
+	const struct tally_stat_place *place = &tally_stat_parts(stat, &count)[part];
+
+	if (tally_stat_is_core_line(stat, event))
+		tally_buf_printf(to, "S%d-D%d-C%d", place->socket, place->die, place->core);
+	else
+		tally_stat_part_name(stat, part, to);
+}
+
 bool tally_stat_counts_places(enum tally_stat_by by)
 {
 	return by != TALLY_STAT_GLOBAL && by != TALLY_STAT_CPU && by != TALLY_STAT_THREAD;

@@ -21,6 +21,11 @@ double tally_stat_running(const struct tally_stat_value *value);
 
 /* "S0-D0-C1", "CPU3", "sh-4711", "N0"; nothing of a global one. */
 void tally_stat_part_name(const struct tally_stat *stat, size_t part, struct tally_buf *to);
+/* The same for an event: of one that counts cores, a row by CPU is its core's. */
+void tally_stat_line_name(const struct tally_stat *stat, size_t event, size_t part,
+			  struct tally_buf *to);
+/* Whether such a row is a core's. */
+bool tally_stat_is_core_line(const struct tally_stat *stat, size_t event);
 /* Whether the number of its places is told with a part's name. */
 bool tally_stat_counts_places(enum tally_stat_by by);
 

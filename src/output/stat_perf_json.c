@@ -25,7 +25,7 @@ static void put_string(const struct lines *lines, const char *key, const char *t
 	tally_buf_text(lines->to, ", ");
 }
 
-static void begin(const struct lines *lines, size_t part, uint32_t places)
+static void begin(const struct lines *lines, const struct stat_line *line)
 {
 	static const char *const keys[] = {
 	    [TALLY_STAT_CPU] = "cpu",       [TALLY_STAT_THREAD] = "thread",
@@ -33,6 +33,7 @@ static void begin(const struct lines *lines, size_t part, uint32_t places)
 	    [TALLY_STAT_CACHE] = "cache",   [TALLY_STAT_DIE] = "die",
 	    [TALLY_STAT_SOCKET] = "socket", [TALLY_STAT_NODE] = "node",
 	};
+	bool core = tally_stat_is_core_line(lines->stat, line->event);
 	struct tally_buf name = {0};
 
 	tally_buf_byte(lines->to, '{');
@@ -42,15 +43,15 @@ static void begin(const struct lines *lines, size_t part, uint32_t places)
 				 (unsigned long long)(lines->options.time % 1000000000));
 	if (lines->of->by == TALLY_STAT_GLOBAL)
 		return;
-	tally_stat_part_name(lines->stat, part, &name);
+	tally_stat_line_name(lines->stat, line->event, line->part, &name);
 	/* A CPU is but its number. */
-	put_string(lines, keys[lines->of->by],
-		   tally_buf_str(&name) + (lines->of->by == TALLY_STAT_CPU ? 3 : 0));
+	put_string(lines, core ? "core" : keys[lines->of->by],
+		   tally_buf_str(&name) + (lines->of->by == TALLY_STAT_CPU && !core ? 3 : 0));
 	if (name.failed)
 		lines->to->failed = name.failed;
 	tally_buf_done(&name);
 	if (tally_stat_counts_places(lines->of->by))
-		tally_buf_printf(lines->to, "\"aggregate-number\" : %u, ", places);
+		tally_buf_printf(lines->to, "\"aggregate-number\" : %u, ", line->value.places);
 }
 
 /* The members that end an object. */
@@ -76,7 +77,7 @@ static void put_count(const struct lines *lines, const struct stat_line *line, b
 	const struct tally_stat_value *value = &line->value;
 	bool counted = tally_stat_counted(value);
 
-	begin(lines, line->part, value->places);
+	begin(lines, line);
 	if (counted)
 		tally_buf_printf(lines->to, "\"counter-value\" : \"%f\", ", value->value);
 	else
@@ -108,7 +109,7 @@ static void put_line(const struct lines *lines, const struct stat_line *line, bo
 		put_derived(lines, 0, NULL, "(null)");
 	for (size_t i = 0; i < count; i++) {
 		if (i)
-			begin(lines, line->part, line->value.places);
+			begin(lines, line);
 		put_derived(lines, derived[i].known ? derived[i].value : 0, derived[i].of_unit,
 			    derived[i].unit);
 	}
@@ -126,7 +127,7 @@ static void put_metrics(const struct lines *lines, const struct stat_line *line)
 		if (!tally_stat_is_metric(&derived[i]) || !derived[i].known)
 			continue;
 		tally_stat_metric_name(&lines->of->events[line->event], &derived[i], &name);
-		begin(lines, line->part, line->value.places);
+		begin(lines, line);
 		put_derived(lines, derived[i].value, NULL, tally_buf_str(&name));
 		tally_buf_done(&name);
 	}

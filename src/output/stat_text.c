@@ -154,7 +154,7 @@ static void put_part(struct stat_table *table, struct stat_row *row, const struc
 		tally_stat_put_time(table->options.time, &table->pool);
 		end_cell(table, &row->cells[STAT_TIME]);
 	}
-	tally_stat_part_name(table->stat, line->part, &name);
+	tally_stat_line_name(table->stat, line->event, line->part, &name);
 	put_name(table, &row->cells[STAT_PART], tally_buf_str(&name));
 	tally_buf_done(&name);
 	if (tally_stat_counts_places(table->of->by)) {

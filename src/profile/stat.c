@@ -200,6 +200,7 @@ int tally_stat_new(const struct tally_stat_options *options, struct tally_stat *
 	}
 	for (size_t i = 0; i < events; i++) {
 		stat->events[i] = stat->options.events[i];
+		stat->events[i].percore &= stat->options.by == TALLY_STAT_CPU;
 		complete(&stat->events[i]);
 		stat->kinds[i] = (uint8_t)tally_stat_kind(&stat->events[i]);
 		stat->into[i] = find_first(stat, i);
@@ -252,6 +253,15 @@ void tally_stat_begin(struct tally_stat *stat)
 	       stat->options.event_count * stat->options.place_count * sizeof(*stat->before));
 }
 
+/* By CPU, an event that counts cores: its place is the first CPU of its core, or all of them. */
+static bool of_core(const struct tally_stat *stat, size_t place, size_t part)
+{
+	const struct tally_stat_place *of = &stat->options.places[place], *to = &stat->parts[part];
+
+	return of->cpu == to->cpu || (of->core >= 0 && of->core == to->core && of->die == to->die &&
+				      of->socket == to->socket);
+}
+
 /* One place's count. */
 static void add_place(struct stat_cell *cell, const struct tally_count *count, bool unscaled)
 {
@@ -279,8 +289,15 @@ static void take_event(struct tally_stat *stat, size_t index, const struct tally
 			continue;
 		if (event->snapshot)
 			count.raw = counts[place].raw;
-		add_place(stat_cell(stat, stat->into[index], stat->part_of[place]), &count,
-			  stat->options.unscaled);
+		if (!event->percore) {
+			add_place(stat_cell(stat, stat->into[index], stat->part_of[place]), &count,
+				  stat->options.unscaled);
+			continue;
+		}
+		for (size_t part = 0, added = 0; part < stat->part_count; part++)
+			if (of_core(stat, place, part) && (!added++ || stat->options.percore_each))
+				add_place(stat_cell(stat, stat->into[index], part), &count,
+					  stat->options.unscaled);
 	}
 }
 

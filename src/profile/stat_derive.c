@@ -83,6 +83,7 @@ static struct tally_stat_derived *put(struct derive *derive, bool known, double 
 	    .decimals = (uint8_t)decimals,
 	    .suffix = suffix,
 	    .unit = unit,
+	    .threshold = -1,
 	};
 	return to;
 }
@@ -381,7 +382,7 @@ static void derive_metrics(struct derive *derive, size_t event)
 		const struct tally_stat_metric *metric = &options->metrics[i];
 		bool with_unit = metric->unit && *metric->unit, first = !derive->count;
 		struct tally_stat_derived *to;
-		bool notable = false;
+		int threshold = -1;
 		double result;
 
 		if (metric->event >= options->event_count ||
@@ -398,11 +399,12 @@ static void derive_metrics(struct derive *derive, size_t event)
 					: (double)NAN;
 		}
 		made = true;
-		result = options->metric_value(options->metric_context, i, values, &notable);
+		result = options->metric_value(options->metric_context, i, values, &threshold);
 		to = put(derive, !isnan(result), result, with_unit ? 1 : 2, "", metric->name);
 		to->of_unit = with_unit ? metric->unit : NULL;
 		to->metric = true;
-		if (notable)
+		to->threshold = (int8_t)threshold;
+		if (threshold == 1)
 			to->grade = TALLY_STAT_BAD;
 		to->next_line = !first;
 	}
@@ -422,7 +424,8 @@ size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t par
 	struct tally_stat_value value;
 	bool counted;
 
-	if (!tally_stat_value(stat, event, part, &value))
+	/* A core's count and a CPU's have nothing to do with each other. */
+	if (!tally_stat_value(stat, event, part, &value) || derive.event->percore)
 		return 0;
 	counted = tally_stat_counted(&value);
 	if (!derive_core(&derive, value.value) && !derive_transaction(&derive, value.value) &&

@@ -200,3 +200,72 @@ alike() {
 		cmp theirs.txt ours.txt || { echo "$by"; diff theirs.txt ours.txt; return 1; }
 	done
 }
+
+# --- hardware that is not here: a made-up sysfs, in a mount namespace that both look at ---
+
+# Two kinds of core; CPUs 0 and 1 are one core's.
+made_up() { # options
+	cat >made_up.sh <<-'END'
+		set -e
+		mkdir -p made/devices/system made/bus
+		for pmu in software msr; do
+			[ ! -e /sys/bus/event_source/devices/$pmu ] || cp -r /sys/bus/event_source/devices/$pmu/ made/bus/ 2>/dev/null || true
+		done
+		for pmu in cpu_core:4:0 cpu_atom:10:1; do
+			name=${pmu%%:*} rest=${pmu#*:}
+			mkdir -p made/bus/$name/events made/bus/$name/format
+			echo "${rest%:*}" >made/bus/$name/type
+			echo "${rest#*:}" >made/bus/$name/cpus
+			echo config:0-7 >made/bus/$name/format/event
+			echo event=0x3c >made/bus/$name/events/cpu-cycles
+		done
+		mount --bind made/bus /sys/bus/event_source/devices
+		echo 0 >made/number
+		for cpu in 0 1; do
+			mount --bind made/number /sys/devices/system/cpu/cpu$cpu/topology/core_id
+		done
+		exec "$@"
+	END
+	unshare --mount sh made_up.sh "$@"
+}
+
+same_made_up() { # options
+	made_up perf stat "$@" 2>perf.txt >/dev/null
+	made_up "$TALLY" stat "$@" 2>tally.txt >/dev/null
+	[ -s perf.txt ]
+	masked <perf.txt >perf.masked
+	masked <tally.txt >tally.masked
+	cmp -s perf.masked tally.masked || { echo "stat $*"; diff perf.masked tally.masked; return 1; }
+}
+
+need_made_up() {
+	[ "$(id -u)" -eq 0 ] || skip "only root makes up a sysfs"
+	[ -e /sys/devices/system/cpu/cpu1/topology/core_id ] || skip "there is but one CPU"
+	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "this machine has a PMU of its own"
+	made_up true || skip "there are no mount namespaces here"
+}
+
+@test "kinds of core are told apart, chosen, and made one" {
+	need_made_up
+	same_made_up -x, -e cycles true
+	same_made_up -j -e cycles true
+	same_made_up -x, -e cpu-cycles:u true
+	same_made_up -x, --hybrid-merge -e cycles true
+	same_made_up -x, --cputype atom -e cycles,task-clock true
+	same_made_up -x, --no-merge --cputype core -e cycles true
+}
+
+@test "percore: a row a core, or its count for each of its CPUs" {
+	need_wide
+	need_made_up
+	[ -e /sys/bus/event_source/devices/msr/events/tsc ] || skip "there is no msr PMU"
+	same_made_up -x, -a -A -e msr/tsc,percore/ sleep 0.01
+	grep -q S0-D0-C0 tally.txt
+	same_made_up -x, -a -A -C 0,1 -e msr/tsc,percore/,cpu-clock sleep 0.01
+	same_made_up -x, -a -A -C 0,1 --percore-show-thread -e msr/tsc,percore/ sleep 0.01
+	same_made_up -j -a -A -C 0,1 --percore-show-thread -e msr/tsc,percore/ sleep 0.01
+	# Both CPUs' counts are the sum of both.
+	[ "$(cut -d'"' -f8 tally.txt | uniq | wc -l)" = 1 ]
+	made_up "$TALLY" stat -x, -a -A -C 0,1 -e msr/tsc,percore/,msr/tsc/ sleep 0.1 2>sum.txt
+	awk -F, '/percore/ {core = $2} !/percore/ {cpus += $2} END {exit !(core > cpus * 0.9 && core < cpus * 1.1)}' sum.txt
+}

@@ -319,5 +319,55 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 		--compare -I 10 true
 		--until 3
 		-a -p 1
+		--percore-show-thread -a -A
+		-a -e msr/tsc,percore/
+		--cputype nonsense
+		--cputype ../x
+		-e task-clock --cputype core
+		--iostat
+		--iostat=list
+		--bpf-counters
+		-b 1
+		--pfm-events cycles
 	END
+}
+
+# Made up in a mount namespace: counters that can stand still in the firmware's interrupts.
+with_smi() { # options
+	# shellcheck disable=SC2016
+	unshare --mount sh -c '
+		mkdir -p devices/system devices/cpu msr
+		cp -r /sys/bus/event_source/devices/msr/. msr/ 2>/dev/null
+		echo event=0x00 >msr/events/aperf
+		echo event=0x04 >msr/events/smi
+		echo "$FREEZE" >devices/cpu/freeze_on_smi
+		mkdir -p bus/software && cp -r /sys/bus/event_source/devices/software/. bus/software/ 2>/dev/null
+		mv msr bus/
+		mount --rbind /sys/devices/system devices/system && mount --rbind devices /sys/devices &&
+			mount --bind bus /sys/bus/event_source/devices || exit 99
+		"$@"
+		cat /sys/devices/cpu/freeze_on_smi' sh "$@"
+}
+
+@test "--smi-cost: the counters stand still in SMIs as long as it counts" {
+	need_wide
+	[ "$(id -u)" -eq 0 ] && [ -e /sys/bus/event_source/devices/msr/type ] || skip "only root makes up a sysfs with msr"
+	if [ ! -e /sys/devices/cpu/freeze_on_smi ]; then
+		run -1 "$TALLY" stat --smi-cost -a true
+		[[ $output = *"no /sys/devices/cpu/freeze_on_smi"* ]]
+	fi
+	export FREEZE=0
+	run --separate-stderr with_smi "$TALLY" stat --smi-cost --no-metric-only -x, -a cat /sys/devices/cpu/freeze_on_smi
+	[ "$status" != 99 ] || skip "there are no mount namespaces here"
+	[ "$output" = 10 ] # during, and after
+	[[ $stderr = *,msr/aperf/,*,msr/smi/,*,cycles,* ]]
+	# A command that ends badly, and none at all.
+	run --separate-stderr with_smi "$TALLY" stat --smi-cost -a sh -c 'cat /sys/devices/cpu/freeze_on_smi; kill -KILL $$'
+	[ "$output" = 10 ]
+	run --separate-stderr with_smi "$TALLY" stat --smi-cost -a no-such-program
+	[ "$output" = 0 ]
+	# What was set before stays.
+	export FREEZE=1
+	run --separate-stderr with_smi "$TALLY" stat --smi-cost -a true
+	[ "$output" = 1 ]
 }

@@ -282,6 +282,50 @@ static void our_json_tells_the_quality(void **state)
 	tally_stat_free(stat);
 }
 
+static double seven(void *context, size_t metric, const double *values, int *ret_threshold)
+{
+	static const int thresholds[] = {1, 0, -1};
+
+	(void)context;
+	(void)values;
+	*ret_threshold = thresholds[metric];
+	return 7;
+}
+
+/* Whether a metric is worth a look is told where the tables have a limit for it. */
+static void our_json_tells_thresholds(void **state)
+{
+	static const struct tally_stat_event faults[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
+	static const struct tally_stat_metric metrics[] = {
+	    {"much", NULL, 0}, {"little", NULL, 0}, {"boundless", NULL, 0}};
+	struct tally_stat_text_options options = {.size = sizeof(options)};
+	const struct tally_stat_options of = {
+	    .size = sizeof(of),
+	    .events = faults,
+	    .event_count = 1,
+	    .places = task,
+	    .place_count = 1,
+	    .metrics = metrics,
+	    .metric_count = 3,
+	    .metric_value = seven,
+	};
+	const struct tally_count counts[] = {counted(7, 9, 9)};
+	struct tally_stat_times run = {1000, 0, 0};
+	struct tally_stat *stat = make(&of);
+	char *text;
+
+	(void)state;
+	tally_stat_begin(stat);
+	tally_stat_finish(stat, counts, &run);
+	text = written(tally_stat_json, stat, &options);
+	assert_non_null(
+	    strstr(text, "{\"name\":\"much\",\"value\":7,\"metric\":true,\"threshold\":true},"
+			 "{\"name\":\"little\",\"value\":7,\"metric\":true,\"threshold\":false},"
+			 "{\"name\":\"boundless\",\"value\":7,\"metric\":true}"));
+	free(text);
+	tally_stat_free(stat);
+}
+
 static struct tally_stat *make_runs(const uint64_t *runs, size_t count)
 {
 	static const struct tally_stat_event faults[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
@@ -354,6 +398,7 @@ int main(void)
 	    cmocka_unit_test(the_table_tells_what_was_scaled_and_what_not_counted),
 	    cmocka_unit_test(names_are_cut_and_coloured_only_where_asked),
 	    cmocka_unit_test(our_json_tells_the_quality),
+	    cmocka_unit_test(our_json_tells_thresholds),
 	    cmocka_unit_test(commands_are_compared_in_words),
 	};
 

@@ -383,11 +383,12 @@ static void slots_are_shared_out(void **state)
 	tally_stat_free(stat);
 }
 
-static double double_of_first(void *context, size_t metric, const double *values, bool *ret_notable)
+static double double_of_first(void *context, size_t metric, const double *values,
+			      int *ret_threshold)
 {
 	(void)context;
 	assert_int_equal(metric, 0);
-	*ret_notable = true;
+	*ret_threshold = 1;
 	return 2 * values[0] + values[1];
 }
 
@@ -418,6 +419,71 @@ static void metrics_are_shown_beside_their_event(void **state)
 	assert_near(derive(stat, 1).value, 23); /* of what was counted, not of MiB */
 	assert_string_equal(derive(stat, 1).unit, "twice");
 	assert_int_equal(derive(stat, 1).grade, TALLY_STAT_BAD);
+	assert_int_equal(derive(stat, 1).threshold, 1);
+	tally_stat_free(stat);
+}
+
+/* CPUs 0 and 2, and 1 and 3, are a core: what counts cores is told once, or for each CPU. */
+static void a_cores_count_is_its_cpus(void **state)
+{
+	static const struct tally_stat_place threads[] = {
+	    {0, -1, 0, 0, 0, 0, 5, 0, NULL},
+	    {1, -1, 0, 0, 0, 0, 6, 0, NULL},
+	    {2, -1, 0, 0, 0, 0, 5, 0, NULL},
+	    {3, -1, 1, 0, 0, 1, 6, 1, NULL}, /* another socket's core of the same number */
+	};
+	const struct tally_stat_event events[] = {
+	    {SOFTWARE(PAGE_FAULTS), "of cores", .percore = true},
+	    {SOFTWARE(PAGE_FAULTS), "of CPUs"}};
+	const struct tally_count counts[] = {
+	    counted(1, 9, 9), counted(10, 9, 9), counted(100, 9, 9), counted(1000, 9, 9),
+	    counted(1, 9, 9), counted(10, 9, 9), counted(100, 9, 9), counted(1000, 9, 9)};
+	const double each[] = {101, 10, 101, 1000}, alone[] = {1, 10, 100, 1000};
+
+	(void)state;
+	for (int twice = 0; twice < 2; twice++) {
+		struct tally_stat_options options = {.size = sizeof(options),
+						     .events = events,
+						     .event_count = 2,
+						     .places = threads,
+						     .place_count = 4,
+						     .by = TALLY_STAT_CPU,
+						     .percore_each = twice};
+		struct tally_stat_value value;
+		struct tally_stat *stat;
+
+		assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
+		tally_stat_finish(stat, counts, &second);
+		for (size_t part = 0; part < 4; part++) {
+			assert_near(value_of(stat, 1, part).value, alone[part]);
+			if (part == 2 && !twice)
+				assert_false(tally_stat_value(stat, 0, part, &value));
+			else
+				assert_near(value_of(stat, 0, part).value, each[part]);
+		}
+		tally_stat_free(stat);
+	}
+}
+
+/* Interrupts of the firmware: what aperf counts beyond the cycles. */
+static void the_firmwares_share(void **state)
+{
+	const struct tally_stat_event events[] = {{.attr = {.type = 9}, .name = "msr/aperf/"},
+						  {.attr = {.type = 9}, .name = "msr/smi/"},
+						  {HARDWARE(CPU_CYCLES), "cycles"}};
+	struct tally_count counts[] = {counted(1000, 9, 9), counted(3, 9, 9), counted(800, 9, 9)};
+	struct tally_stat_derived derived[4];
+	struct tally_stat *stat;
+
+	(void)state;
+	stat = make(events, 3, one, 1, TALLY_STAT_GLOBAL);
+	tally_stat_finish(stat, counts, &second);
+	assert_int_equal(tally_stat_derive(stat, 1, 0, derived, 4), 2);
+	assert_near(derived[0].value, 20);
+	assert_string_equal(derived[0].unit, "SMI cycles%");
+	assert_int_equal(derived[0].grade, TALLY_STAT_BAD);
+	assert_near(derived[1].value, 3);
+	assert_string_equal(derived[1].unit, "SMI#");
 	tally_stat_free(stat);
 }
 
@@ -496,6 +562,8 @@ int main(void)
 	    cmocka_unit_test(without_a_clock_there_are_no_rates),
 	    cmocka_unit_test(slots_are_shared_out),
 	    cmocka_unit_test(metrics_are_shown_beside_their_event),
+	    cmocka_unit_test(a_cores_count_is_its_cpus),
+	    cmocka_unit_test(the_firmwares_share),
 	    cmocka_unit_test(students_t_is_that_of_tables),
 	    cmocka_unit_test(means_differ_or_it_cannot_be_told),
 	    cmocka_unit_test(options_that_cannot_be_are_refused),
