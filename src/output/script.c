@@ -480,6 +480,36 @@ static int visit_sample(void *context, unsigned number, unsigned slot,
 	return tally_script_sample_put(script, worker, to, resolver, sample, record);
 }
 
+/* The same of samples of which nothing is shown but where they were, and no option looks at each.
+ */
+static int visit_place(void *context, unsigned number, unsigned slot,
+		       struct tally_resolver *resolver, const struct tally_resolved *sample,
+		       const struct tally_record *record)
+{
+	struct script *script = context;
+	const struct script_event *event = &script->events[sample->event];
+	struct script_worker *worker = &script->workers[number];
+	const struct script_memo *memo;
+	struct tally_buf *to;
+	char *put;
+
+	memo = event->places && !event->chains && (sample->sample.present & PERF_SAMPLE_IP)
+		   ? script_memo_look(&worker->lines, sample, sample->cpumode, sample->sample.ip,
+				      event->single)
+		   : NULL;
+	if (!memo)
+		return visit_sample(context, number, slot, resolver, sample, record);
+	to = text_of(script, worker, slot, 0);
+	put = buf_put_begin(to, sizeof(memo->text) + 2);
+	if (!put)
+		return to->failed;
+	*put++ = ' ';
+	put = script_memo_put(memo, put);
+	*put++ = '\n';
+	buf_put_end(to, put);
+	return 0;
+}
+
 static int keep_cgroup(struct script *script, const struct tally_resolved *at,
 		       const struct tally_record *record)
 {
@@ -583,6 +613,13 @@ static bool wants_others(const struct script *script)
 	       script->guest_fields || (script->want & PERF_SAMPLE_CGROUP);
 }
 
+/* Whether a sample's place is not all that its event says of it. */
+static bool looks_at_each(const struct script *script)
+{
+	return script->filter.any || script->asks || script->options.json || script->options.dump ||
+	       script->options.per_event_dump || (script->want & PERF_SAMPLE_READ);
+}
+
 /* What stands before and behind all records. */
 static int write_frame(struct script *script, int descriptor, bool begin)
 {
@@ -664,7 +701,7 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		const struct tally_ordered_visitor visitor = {
 		    .want = script.want,
 		    .context = &script,
-		    .sample = visit_sample,
+		    .sample = looks_at_each(&script) ? visit_sample : visit_place,
 		    .other = wants_others(&script) ? visit_other : NULL,
 		    .finish = finish_batch,
 		    .skips = tally_script_skips,

@@ -332,41 +332,33 @@ static int put_line(struct script_lines *lines, const struct script *script, str
 	return 0;
 }
 
-static void put_memo(struct tally_buf *to, const struct script_memo *memo)
-{
-	char *put = buf_put_begin(to, sizeof(memo->text));
-
-	if (!put)
-		return;
-	memcpy(put, memo->text, sizeof(memo->text) / 2);
-	if (memo->length > sizeof(memo->text) / 2)
-		memcpy(put, memo->text, sizeof(memo->text));
-	to->size += memo->length;
-}
-
 int tally_script_line_put(struct script_lines *lines, const struct script *script,
 			  struct tally_buf *to, struct tally_resolver *resolver,
 			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 			  unsigned kind)
 {
-	uint32_t era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
-	size_t before = to->size;
+	const struct script_memo *known;
 	struct script_memo *memo;
+	size_t before = to->size;
 	int result;
 
 	if (script->kinds[kind].shape != SCRIPT_SHAPE_SINGLE || !lines->views[kind] ||
 	    (mode != PERF_RECORD_MISC_KERNEL && mode != PERF_RECORD_MISC_USER))
 		return put_line(lines, script, to, resolver, sample, mode, addr, kind);
-	memo = &lines->views[kind]->memos[hash_u64(addr) >> (64 - SCRIPT_MEMO_BITS)];
-	if (memo->addr == addr && memo->era == era && memo->length) {
-		put_memo(to, memo);
+	known = script_memo_look(lines, sample, mode, addr, kind);
+	if (known) {
+		char *put = buf_put_begin(to, sizeof(known->text));
+
+		if (put)
+			buf_put_end(to, script_memo_put(known, put));
 		return to->failed;
 	}
 	result = put_line(lines, script, to, resolver, sample, mode, addr, kind);
 	if (result || to->size - before > sizeof(memo->text))
 		return result;
+	memo = &lines->views[kind]->memos[hash_u64(addr) >> (64 - SCRIPT_MEMO_BITS)];
 	memo->addr = addr;
-	memo->era = era;
+	memo->era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
 	memo->length = (uint32_t)(to->size - before);
 	memcpy(memo->text, to->data + before, memo->length);
 	return 0;

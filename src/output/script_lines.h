@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/digits.h"
 #include "session/ordered.h"
 
@@ -222,6 +223,32 @@ static inline uint8_t *script_found_put(const struct script_lines *lines,
 	to = (uint8_t *)put_hex((char *)digits, offset);
 	to = line->offset ? to : digits;
 	return script_copy_over(to, lines->store.data + line->tail, line->tail_length);
+}
+
+/* The text of an address that stands alone, when it is known; its kind is of that shape. */
+static inline const struct script_memo *script_memo_look(const struct script_lines *lines,
+							 const struct tally_resolved *sample,
+							 uint8_t mode, uint64_t addr, unsigned kind)
+{
+	const struct script_view *view = lines->views[kind];
+	const struct script_memo *memo;
+	uint32_t era;
+
+	if (__builtin_expect(
+		!view || (mode != PERF_RECORD_MISC_KERNEL && mode != PERF_RECORD_MISC_USER), 0))
+		return NULL;
+	era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
+	memo = &view->memos[hash_u64(addr) >> (64 - SCRIPT_MEMO_BITS)];
+	return memo->addr == addr && memo->era == era && memo->length ? memo : NULL;
+}
+
+/* Puts it; returns the end.  There is room for all that a memo holds. */
+static inline char *script_memo_put(const struct script_memo *memo, char *to)
+{
+	memcpy(to, memo->text, sizeof(memo->text) / 2);
+	if (memo->length > sizeof(memo->text) / 2)
+		memcpy(to, memo->text, sizeof(memo->text));
+	return to + memo->length;
 }
 
 /* Appends the text of an address.  0 or -ENOMEM. */

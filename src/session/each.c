@@ -120,7 +120,7 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 			break;
 		if (record.type != PERF_RECORD_SAMPLE)
 			continue;
-		event = tally_session_event_of(session, &resolver->ids, &record);
+		event = session_event_of(session, &resolver->ids, &record);
 		if (event < 0)
 			continue;
 		if (!plan_read(&visit->plans[event], &record, &sample->sample)) {

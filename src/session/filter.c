@@ -149,7 +149,7 @@ static int take_sample(struct filter_stage *stage, const struct tally_record *re
 	    .sample = sample,
 	    .visitor = stage->visitor,
 	};
-	int event = tally_session_event_of(resolver->session, &resolver->ids, record);
+	int event = session_event_of(resolver->session, &resolver->ids, record);
 
 	if (event < 0)
 		return TALLY_TURN_DROP;

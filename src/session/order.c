@@ -84,7 +84,7 @@ static __attribute__((noinline)) void places_of_event(struct order *order,
 	int event;
 
 	if (sight->type == PERF_RECORD_SAMPLE)
-		event = tally_session_event_of(session, &order->ids, &record);
+		event = session_event_of(session, &order->ids, &record);
 	else
 		event = tally_data_event_of(session->data, &record);
 	*at = -1;

@@ -264,7 +264,7 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 
 	if (view->dropped && !visitor->before)
 		return show_said(visit, slot, view);
-	event = tally_session_event_of(session, &resolver->ids, record);
+	event = session_event_of(session, &resolver->ids, record);
 	if (event < 0)
 		return 0;
 	if (!plan_read(&visit->plans[event], record, &sample->sample)) {

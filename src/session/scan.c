@@ -9,24 +9,19 @@
 #include "base/fail.h"
 #include "file/read_at.h"
 
-int tally_session_event_of(const struct tally_session *session, struct session_id_cache *cache,
-			   const struct tally_record *record)
+int tally_session_event_miss(const struct tally_session *session, struct session_id_cache *cache,
+			     const struct tally_record *record)
 {
+	int event = tally_data_event_of(session->data, record);
 	uint64_t id;
-	unsigned slot;
 
-	if (session->event_count == 1)
-		return 0;
 	if (session->id_at < 0 || (size_t)session->id_at + 8 > record->size)
-		return tally_data_event_of(session->data, record);
+		return event;
 	id = load_u64(record->bytes + session->id_at);
-	slot = (unsigned)(hash_u64(id) % SESSION_ID_CACHE);
-	if (!cache->slots[slot].known || cache->slots[slot].id != id) {
-		cache->slots[slot].id = id;
-		cache->slots[slot].event = tally_data_event_of(session->data, record);
-		cache->slots[slot].known = true;
-	}
-	return cache->slots[slot].event;
+	cache->slots[id % SESSION_ID_CACHE].id = id;
+	cache->slots[id % SESSION_ID_CACHE].event = event;
+	cache->slots[id % SESSION_ID_CACHE].known = true;
+	return event;
 }
 
 void tally_scan_init(struct scan *scan, const struct tally_session *session)
@@ -162,7 +157,7 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 static void take_sample(struct scan *scan, const struct tally_record *record)
 {
 	const struct tally_session *session = scan->session;
-	int event = tally_session_event_of(session, &scan->ids, record);
+	int event = session_event_of(session, &scan->ids, record);
 	const struct tally_layout *layout;
 	int time_at;
 

@@ -84,7 +84,7 @@ static size_t guess_start(const struct tally_block *block, size_t from)
 static inline int take_sample(const struct walk *walk, struct scan *scan,
 			      const struct tally_record *record, size_t at, bool lump)
 {
-	int event = tally_session_event_of(walk->session, &scan->ids, record);
+	int event = session_event_of(walk->session, &scan->ids, record);
 	const uint8_t *bytes = record->bytes;
 	const struct sample_plan *plan = &walk->plans[event < 0 ? 0 : event];
 	struct lump_sample sample;

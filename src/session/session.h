@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tally/session.h>
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "image/image.h"
 #include "process/process.h"
@@ -88,8 +89,8 @@ struct tally_session {
 /* scan.c: the first pass. */
 int tally_session_scan(struct tally_session *session, struct tally_error *error);
 /* The event of a sample (its bytes and size); below 0: none has its id. */
-int tally_session_event_of(const struct tally_session *session, struct session_id_cache *cache,
-			   const struct tally_record *record);
+int tally_session_event_miss(const struct tally_session *session, struct session_id_cache *cache,
+			     const struct tally_record *record);
 /* sides.c: sorts by time, keeping the order of equals; 0 or -ENOMEM. */
 int tally_session_sort_sides(struct session_side *sides, size_t count);
 
@@ -99,7 +100,7 @@ int tally_session_sort_sides(struct session_side *sides, size_t count);
 /* Long records are a miss of the caches each, as one tells only where the next one is; so a walk
  * asks for what lies some records ahead before it is known what it is.  Short ones the processor
  * asks for by itself. */
-#define SESSION_PREFETCH_FROM  128U
+#define SESSION_PREFETCH_FROM  64U
 #define SESSION_PREFETCH_AHEAD 1024U
 
 static inline void session_prefetch(const uint8_t *record, size_t size)
@@ -118,6 +119,24 @@ static inline int session_failed(const struct tally_session *session, int result
 			  result == -ECANCELED ? "interrupted"
 			  : result == -ENOMEM  ? "out of memory"
 					       : strerror(-result));
+}
+
+static inline int session_event_of(const struct tally_session *session,
+				   struct session_id_cache *cache,
+				   const struct tally_record *record)
+{
+	uint64_t id;
+	unsigned slot;
+
+	if (session->event_count == 1)
+		return 0;
+	if (session->id_at >= 0 && (size_t)session->id_at + 8 <= record->size) {
+		id = load_u64(record->bytes + session->id_at);
+		slot = id % SESSION_ID_CACHE; /* ids are given one after the other */
+		if (cache->slots[slot].known && cache->slots[slot].id == id)
+			return cache->slots[slot].event;
+	}
+	return tally_session_event_miss(session, cache, record);
 }
 
 static inline bool session_progress(const struct tally_session *session, uint64_t done)

@@ -166,7 +166,7 @@ static inline size_t walk_next(struct stretch_walk *walk, uint64_t *ret_time)
 		const struct perf_event_header *header = (const void *)(walk->bytes + walk->at);
 		struct tally_record record = {
 		    .bytes = walk->bytes + walk->at, .type = header->type, .size = header->size};
-		uint64_t extent = record.size;
+		uint64_t extent;
 
 		/* All this was looked at before; but a file can be written to. */
 		if (record.size < sizeof(*header) || record.size % 8 ||
@@ -194,9 +194,9 @@ static void pass_over(const struct tally_session *session, struct span_stretch *
 {
 	struct stretch_walk walk = walk_begin(session, open->place);
 	uint64_t time;
-	size_t size, before = 0;
+	size_t before = 0;
 
-	while ((size = walk_next(&walk, &time)) && time < from)
+	while (walk_next(&walk, &time) && time < from)
 		before = walk.at;
 	/* What stands behind the last sample that is younger is no sample before the next one. */
 	if (before > walk.rest)
