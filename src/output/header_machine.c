@@ -211,6 +211,30 @@ static void add_hybrids(struct tally_buf *to, const struct tally_data_info *info
 	}
 }
 
+/* Source: the lines of perf 7.0.  A CPU's domains stand together in the section. */
+static void add_domains(struct tally_buf *to, const struct tally_data_info *info)
+{
+	const struct tally_data_cpu_domain *list = info->cpu_domains;
+
+	tally_buf_printf(to, "# schedstat version\t: %u\n# Maximum sched domains\t: %u\n",
+			 info->schedstat_version, info->domain_levels);
+	for (size_t i = 0; i < info->cpu_domain_count; i++) {
+		if (!i || list[i].cpu != list[i - 1].cpu) {
+			size_t end = i;
+
+			while (end < info->cpu_domain_count && list[end].cpu == list[i].cpu)
+				end++;
+			tally_buf_printf(to, "# cpu\t\t: %u\n# nr_domains\t: %zu\n", list[i].cpu,
+					 end - i);
+		}
+		tally_buf_printf(to, "# Domain\t\t: %u\n", list[i].domain);
+		if (list[i].name)
+			tally_buf_printf(to, "# Domain name      : %s\n", list[i].name);
+		tally_buf_printf(to, "# Domain cpu map   : %s\n# Domain cpu list  : %s\n",
+				 list[i].cpu_mask, list[i].cpus);
+	}
+}
+
 void tally_header_machine_lines(struct tally_buf *to, const struct tally_data_info *info,
 				unsigned feature)
 {
@@ -239,6 +263,17 @@ void tally_header_machine_lines(struct tally_buf *to, const struct tally_data_in
 		break;
 	case TALLY_FEATURE_HYBRID_TOPOLOGY:
 		add_hybrids(to, info);
+		break;
+	case TALLY_FEATURE_CPU_DOMAIN_INFO:
+		add_domains(to, info);
+		break;
+	/* In words of our own: no perf at hand shows these two. */
+	case TALLY_FEATURE_E_MACHINE:
+		tally_buf_printf(to, "# e_machine : %u, e_flags : %u\n", info->e_machine,
+				 info->e_flags);
+		break;
+	case TALLY_FEATURE_CLN_SIZE:
+		tally_buf_printf(to, "# cache line size : %u\n", info->cache_line_size);
 		break;
 	default:
 		break;

@@ -9,7 +9,7 @@
 #include "output/facts.h"
 #include "output/header_lines.h"
 
-/* Sections that perf 6.1 knows end here; its list of missing ones does too. */
+/* The list of missing sections ends where that of perf 6.1 does. */
 #define FEATURES_OF_PERF_61 32
 
 void tally_header_line(struct tally_buf *to, const char *what, const char *text)
@@ -246,13 +246,13 @@ static bool is_long(unsigned feature)
 {
 	return feature == TALLY_FEATURE_CPU_TOPOLOGY || feature == TALLY_FEATURE_NUMA_TOPOLOGY ||
 	       feature == TALLY_FEATURE_CACHE || feature == TALLY_FEATURE_MEM_TOPOLOGY ||
-	       feature == TALLY_FEATURE_HYBRID_TOPOLOGY;
+	       feature == TALLY_FEATURE_HYBRID_TOPOLOGY || feature == TALLY_FEATURE_CPU_DOMAIN_INFO;
 }
 
 static void add_features(struct tally_buf *to, const struct tally_data *data,
 			 const struct tally_data_info *info, bool full)
 {
-	for (unsigned feature = 1; feature < FEATURES_OF_PERF_61; feature++) {
+	for (unsigned feature = 1; feature < TALLY_FEATURES_OF_PERF; feature++) {
 		if (!tally_data_feature(data, feature).bytes)
 			continue;
 		if (full || !is_long(feature))
