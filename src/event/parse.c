@@ -496,7 +496,7 @@ static int try_pfm(struct parser *parser, size_t start, int result)
 
 	parser->at = start;
 	other = tally_parse_pfm_event(parser, start, false);
-	if (other != -ENOENT)
+	if (!other || other == -ENOMEM || (other != -ENOENT && !parser->absent))
 		return other;
 	drop_items(parser, first);
 	*error = perf;
@@ -556,7 +556,7 @@ static int parse_event(struct parser *parser)
 	if (!perf && take_word(&ahead).length && peek(&ahead) == ':' &&
 	    ahead.text[ahead.at + 1] == ':')
 		return tally_parse_pfm_event(parser, start, true);
-	parser->unknown = false;
+	parser->unknown = parser->absent = false;
 	result = parse_perf_event(parser);
 	if (result && result != -ENOMEM && !perf && parser->unknown)
 		return try_pfm(parser, start, result);

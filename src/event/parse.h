@@ -13,6 +13,7 @@ struct parser {
 	struct event_items items;
 	struct tally_error *error;
 	bool unknown; /* what failed is a name that perf's grammar does not know */
+	bool absent;  /* ... but the vendor's table, of a PMU that is not here */
 };
 
 int tally_word_shown(const struct event_word *word); /* how much of it a message shows */
@@ -41,7 +42,7 @@ int tally_parser_hybrid(struct parser *parser, const struct event_pmu *pmu);
 int tally_parse_pmu_event(struct parser *parser, const struct event_word *word);
 /* Says of a name of the vendor's table, which only PMUs have that are not here, which these are.
  * 1: it is none. */
-int tally_parser_fail_absent(const struct parser *parser, const struct event_word *word);
+int tally_parser_fail_absent(struct parser *parser, const struct event_word *word);
 
 /* --- parse_pfm.c --- */
 /* An event in libpfm4's language, from parser->at on; its name begins at `name_start`.  `asked`:

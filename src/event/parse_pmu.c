@@ -67,7 +67,7 @@ static int add_to(struct parser *parser, struct event_pmu *pmu, const struct eve
 	return result == 1 ? add_of_pmu(parser, pmu, terms) : result;
 }
 
-int tally_parser_fail_absent(const struct parser *parser, const struct event_word *word)
+int tally_parser_fail_absent(struct parser *parser, const struct event_word *word)
 {
 	const struct tally_table *table =
 	    parser->context ? tally_context_table(parser->context) : NULL;
@@ -78,6 +78,7 @@ int tally_parser_fail_absent(const struct parser *parser, const struct event_wor
 		event = event->same_name;
 	if (!event)
 		return 1;
+	parser->absent = true;
 	return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
 			  "%s is an event of the PMU %s%s%s (table of %s), and %s/bus/event_source/"
 			  "devices has none",

@@ -516,17 +516,21 @@ static void take_standard(const struct tally_table_event *from, struct tally_tab
 	}
 	to->per_package |= from->per_package;
 	to->deprecated |= from->deprecated;
-	if (!to->expression) {
+	if (!to->expression)
 		to->expression = from->expression;
+	if (!to->metric)
 		to->metric = from->metric;
+	if (!to->groups)
 		to->groups = from->groups;
+	if (!to->alone_in)
 		to->alone_in = from->alone_in;
+	if (!to->constraint)
 		to->constraint = from->constraint;
+	if (!to->threshold)
 		to->threshold = from->threshold;
-	}
 }
 
-/* Events that name a standard one which is nowhere are left out. */
+/* Events and metrics that name a standard one which is nowhere are left out. */
 static int standard_terms(const struct object *object, struct tally_table_event *ret)
 {
 	const struct text *name = &object->of[ARCH_STD_EVENT];
@@ -534,9 +538,11 @@ static int standard_terms(const struct object *object, struct tally_table_event 
 	const struct tally_table_event *from =
 	    standard ? tally_table_find(standard, name->at, name->length) : NULL;
 
+	if (!from && standard)
+		from = tally_table_metric(standard, name->at, name->length);
 	if (from)
 		take_standard(from, ret);
-	return from && from->terms;
+	return from && (from->terms || from->metric);
 }
 
 int tally_table_entry_make(const struct table_source *source, const struct table_field *fields,

@@ -40,10 +40,19 @@ static double count_of(void *to, size_t at, const char *id)
 	return 2;
 }
 
+static bool has_event(void *to, size_t at, const char *id)
+{
+	return value_of(to, at, id) >= 64;
+}
+
 int main(void)
 {
 	const struct tally_expression_source source = {
-	    .value = value_of, .literal = literal_of, .source_count = count_of};
+	    .value = value_of,
+	    .literal = literal_of,
+	    .source_count = count_of,
+	    .has_event = has_event,
+	};
 	char *line = NULL;
 	size_t room = 0;
 

@@ -148,6 +148,14 @@ static void standard_events_fill_what_is_left_out(void **state)
 	assert_string_equal(event->terms, "event=0");
 	assert_string_equal(event->brief, "Words of its own");
 	assert_int_equal(tally_table_refused(table), 1); /* NOWHERE */
+	event = tally_table_metric(table, "idle", 4);
+	assert_string_equal(event->expression, "stall / cpu_cycles");
+	assert_string_equal(event->groups, "Top");
+	assert_true(event->scale == 100);
+	assert_null(event->terms);
+	event = tally_table_metric(table, "busy", 4);
+	assert_string_equal(event->expression, "1 - 2 * idle");
+	assert_string_equal(event->brief, "Standard metric");
 	event = find(table, "imx8_ddr0", "ddr.cycles");
 	assert_string_equal(event->compat, "i.MX8MM");
 	assert_non_null(find(table, "hisi_sccl3_ddrc0", "ddrc.reads"));
