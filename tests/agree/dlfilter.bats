@@ -227,3 +227,39 @@ same() { # options
 	cmp perf.txt tally.txt
 	rm -f /tmp/perf-"$jit_pid".map
 }
+
+@test "programs linked by lld, for 32 bits, statically and yet anywhere" {
+	cat >spin.c <<-'END'
+		static volatile unsigned long sink;
+		__attribute__((noinline)) void leaf(void) { for (int i = 0; i < 300000; i++) sink = sink * 2654435761u + i; }
+		__attribute__((noinline)) void middle(void) { leaf(); sink++; }
+		#ifdef ALONE /* without a C library: the 32-bit one need not be there */
+		void _start(void)
+		{
+			for (int i = 0; i < 400; i++)
+				middle();
+			__asm__ volatile("int $0x80" : : "a"(1), "b"(0));
+		}
+		#else
+		int main(void) { for (int i = 0; i < 400; i++) middle(); }
+		#endif
+	END
+	made=""
+	cc -O2 -g -fuse-ld=lld -o lld spin.c 2>lld.err && made="lld" || echo "no lld: $(tail -1 lld.err)"
+	cc -O2 -g -static-pie -o static spin.c 2>static.err && ./static && made="$made static" || echo "no static PIE: $(tail -1 static.err)"
+	if [ "$(uname -m)" = x86_64 ]; then
+		cc -O2 -g -m32 -nostdlib -static -fno-pie -fno-stack-protector -DALONE -o short spin.c 2>short.err && ./short &&
+			made="$made short" || echo "no 32 bits: $(tail -1 short.err)"
+	fi
+	[ -n "$made" ] || skip "no linker here makes any of them"
+	for program in $made; do
+		perf record -q -e cpu-clock:u -F 2000 -g -o $program.data ./$program
+		for when in early late; do
+			same -i $program.data --dlfilter ./dump.so --dlarg $when
+			grep -q "leaf" tally.raw || { echo "$program: no function is named"; return 1; }
+		done
+		for filter in all odd resolve; do
+			same -i $program.data --dlfilter ./$filter.so
+		done
+	done
+}
