@@ -86,16 +86,27 @@ static int wait_for_slot(struct ordered_visit *visit, uint64_t batch)
 /* Pieces that batches under way may still be about. */
 #define PIECES_KEPT 16U
 
+/* The first piece that has something of the worker's batch. */
+static size_t first_piece(const struct ordered_visit *visit, const struct worker *worker)
+{
+	const struct order_batch *batch =
+	    worker->filtered ? &worker->filtered->batch : &worker->batch;
+	uint64_t least = UINT64_MAX;
+
+	if (visit->by_spans)
+		return worker->span.stretches[0].place >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS);
+	for (size_t i = 0; i < batch->count; i++)
+		least = batch->places[i] < least ? batch->places[i] : least;
+	return batch->count ? least >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS) : 0;
+}
+
 /* Pieces of the file that lie behind give their memory back: where batches come from is about the
  * same place, and what is looked at later nevertheless comes back from the file. */
-static void forget_pieces(struct ordered_visit *visit, const struct order_batch *batch)
+static void forget_pieces(struct ordered_visit *visit, const struct worker *worker)
 {
 	const struct tally_session *session = visit->session;
-	size_t least = session->piece_count, from, until;
+	size_t least = first_piece(visit, worker), from, until;
 
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->places[i] >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS) < least)
-			least = batch->places[i] >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS);
 	until = least > PIECES_KEPT ? least - PIECES_KEPT : 0;
 	pthread_mutex_lock(&visit->turn);
 	from = visit->forgotten;
@@ -390,7 +401,7 @@ static int work(void *context, unsigned number, size_t share)
 			visit->ended = true; /* serial: nobody else looks */
 		if (result >= 0)
 			result = end_batch(visit, batch);
-		forget_pieces(visit, worker->filtered ? &worker->filtered->batch : &worker->batch);
+		forget_pieces(visit, worker);
 		/* Progress is told by the caller's own thread. */
 		if (result >= 0 && !number && session_progress(visit->session, passed))
 			result = -ECANCELED;
