@@ -198,6 +198,7 @@ static int tell(const struct contest *contest, const struct stat_output *output)
 	    .size = sizeof(options),
 	    .confidence = CONFIDENCE,
 	    .colour = output->colour,
+	    .width = output->width,
 	};
 	struct tally_stat_compared compared[COMMANDS] = {{0}};
 	double worst;

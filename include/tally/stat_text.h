@@ -58,6 +58,7 @@ struct tally_stat_compare_options {
 	size_t size;       /* sizeof of this struct */
 	double confidence; /* 0: 0.95 */
 	bool colour;
+	unsigned width; /* of the terminal, columns; 0: no limit */
 };
 /* For each time and count the mean of each command, and how far it is from the first one's; then in
  * words which one took less time, or that this cannot be told.  All have the same events, and one

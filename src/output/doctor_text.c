@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "output/facts.h"
+#include "output/fold.h"
 
 #define INDENT      2
 #define STATE_WIDTH 9 /* "limited  " */
@@ -35,30 +36,18 @@ static void dye(const struct sheet *sheet, const char *colour)
 		tally_buf_text(sheet->to, colour);
 }
 
-/* Words of `text` from column `at` on, broken before the width, further lines begun at `left`. */
+/* Words of `text` from column `at` on, further lines begun at `left`. */
 static void fold(const struct sheet *sheet, const char *text, unsigned at, unsigned left)
 {
-	bool begun = false;
+	struct tally_buf harmless = {0};
 
-	while (*text) {
-		size_t length = strcspn(text, " ");
-
-		if (begun && at + 1 + length > sheet->width) {
-			tally_buf_printf(sheet->to, "\n%*s", (int)left, "");
-			at = left;
-			begun = false;
-		}
-		if (begun) {
-			tally_buf_byte(sheet->to, ' ');
-			at++;
-		}
-		tally_text_escape(sheet->to, text, length);
-		at += (unsigned)length;
-		begun = true;
-		text += length;
-		text += strspn(text, " ");
-	}
+	tally_text_escape(&harmless, text, strlen(text));
+	if (harmless.failed)
+		sheet->to->failed = harmless.failed;
+	else
+		tally_fold(sheet->to, tally_buf_str(&harmless), sheet->width, at, left);
 	tally_buf_byte(sheet->to, '\n');
+	tally_buf_done(&harmless);
 }
 
 static void add_part(const struct sheet *sheet, const char *label, const char *text)
@@ -92,20 +81,24 @@ static void add_summary(const struct sheet *sheet, const struct tally_doctor *do
 	size_t limited = tally_doctor_count(doctor, TALLY_FINDING_LIMITED);
 	size_t absent = tally_doctor_count(doctor, TALLY_FINDING_ABSENT);
 
-	dye(sheet, "\033[1m");
+	struct tally_buf text = {0};
+
 	if (blocked)
-		tally_buf_printf(sheet->to, "%zu thing%s in the way altogether", blocked,
+		tally_buf_printf(&text, "%zu thing%s in the way altogether", blocked,
 				 blocked == 1 ? " is" : "s are");
 	else
-		tally_buf_text(sheet->to, "Nothing is in the way altogether");
+		tally_buf_text(&text, "Nothing is in the way altogether");
 	if (limited)
-		tally_buf_printf(sheet->to, ", %zu limit%s what can be measured", limited,
+		tally_buf_printf(&text, ", %zu limit%s what can be measured", limited,
 				 limited == 1 ? "s" : "");
 	if (absent)
-		tally_buf_printf(sheet->to, ", %zu %s not there", absent,
-				 absent == 1 ? "is" : "are");
-	tally_buf_text(sheet->to, ".\n");
+		tally_buf_printf(&text, ", %zu %s not there", absent, absent == 1 ? "is" : "are");
+	tally_buf_byte(&text, '.');
+	dye(sheet, "\033[1m");
+	tally_fold(sheet->to, tally_buf_str(&text), sheet->width, 0, 0);
 	dye(sheet, "\033[0m");
+	tally_buf_byte(sheet->to, '\n');
+	tally_buf_done(&text);
 }
 
 int tally_doctor_text(const struct tally_doctor *doctor,

@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "output/cell.h"
+#include "output/fold.h"
 #include "output/json.h"
 #include "output/stat_table.h"
 
@@ -27,7 +28,12 @@ struct comparison {
 	size_t count;
 	struct tally_stat_compare_options options;
 	size_t name_width;
+	bool narrow; /* differences have lines of their own */
 };
+
+/* A line's columns beside the name: command, mean, unit, spread; the difference in words. */
+#define MEAN_COLUMNS       35
+#define DIFFERENCE_COLUMNS 47
 
 #define TIMES 3 /* quantities before the events */
 
@@ -185,8 +191,12 @@ static void put_quantity(const struct comparison *comparison, size_t index, stru
 			put_mean(&quantity, &mean, scale, to);
 			if (quality == TALLY_COUNT_SCALED)
 				tally_buf_text(to, "  (scaled)");
-			if (i && difference_of(comparison, index, i, &difference, &first))
+			if (i && difference_of(comparison, index, i, &difference, &first)) {
+				if (comparison->narrow)
+					tally_buf_printf(to, "\n%*s",
+							 (int)comparison->name_width + 5, "");
 				put_difference(&difference, first, comparison->options.colour, to);
+			}
 		} else {
 			tally_buf_printf(to, "%15s", tally_stat_uncounted(quality));
 		}
@@ -293,6 +303,9 @@ static int take_options(struct comparison *comparison,
 		if (width > comparison->name_width)
 			comparison->name_width = width < 40 ? width : 40;
 	}
+	comparison->narrow =
+	    comparison->options.width &&
+	    comparison->name_width + MEAN_COLUMNS + DIFFERENCE_COLUMNS > comparison->options.width;
 	return result;
 }
 
@@ -300,7 +313,7 @@ int tally_stat_compare_text(const struct tally_stat_compared *compared, size_t c
 			    const struct tally_stat_compare_options *options, FILE *to)
 {
 	struct comparison comparison = {.compared = compared, .count = count};
-	struct tally_buf buf = {0};
+	struct tally_buf buf = {0}, words = {0};
 	int result = take_options(&comparison, options);
 
 	if (result)
@@ -315,13 +328,18 @@ int tally_stat_compare_text(const struct tally_stat_compared *compared, size_t c
 	for (size_t i = 0; i < quantities(&comparison); i++)
 		if (is_counted(&comparison, i))
 			put_quantity(&comparison, i, &buf);
-	put_uncounted(&comparison, &buf);
-	tally_buf_byte(&buf, '\n');
-	put_verdicts(&comparison, &buf);
-	tally_buf_printf(&buf,
+	put_uncounted(&comparison, &words);
+	tally_buf_byte(&words, '\n');
+	put_verdicts(&comparison, &words);
+	tally_buf_printf(&words,
 			 "\n Means with their standard errors; differences of means by Welch's "
 			 "t-test, in %% of %s\n\n",
 			 compared[0].name);
+	if (words.failed)
+		buf.failed = words.failed;
+	else
+		tally_fold_lines(&buf, tally_buf_str(&words), comparison.options.width);
+	tally_buf_done(&words);
 	result = tally_stat_flush(&buf, to);
 	tally_buf_done(&buf);
 	return result;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "output/cell.h"
+#include "output/fold.h"
 #include "output/stat_table.h"
 
 #define SECOND 1e9
@@ -203,18 +204,32 @@ static void put_reasons(const struct stat_table *table, const struct stat_line *
 	}
 }
 
+/* What is known but by words. */
+static void put_words(const struct stat_table *table, const struct stat_line *lines, size_t count,
+		      struct tally_buf *to)
+{
+	struct tally_buf text = {0};
+
+	if (!table->options.metric_only)
+		put_reasons(table, lines, count, &text);
+	if (table->options.hint) {
+		tally_buf_text(&text, "\n ");
+		put_harmless(&text, table->options.hint);
+		tally_buf_byte(&text, '\n');
+	}
+	if (text.failed)
+		to->failed = text.failed;
+	else if (text.size)
+		tally_fold_lines(to, tally_buf_str(&text), table->options.width);
+	tally_buf_done(&text);
+}
+
 void tally_stat_put_end(const struct stat_table *table, const struct stat_line *lines, size_t count,
 			struct tally_buf *to)
 {
 	if (!table->options.totals_only)
 		tally_buf_byte(to, '\n');
 	put_times(table, to);
-	if (!table->options.metric_only)
-		put_reasons(table, lines, count, to);
-	if (table->options.hint) {
-		tally_buf_text(to, "\n ");
-		put_harmless(to, table->options.hint);
-		tally_buf_byte(to, '\n');
-	}
+	put_words(table, lines, count, to);
 	tally_buf_byte(to, '\n');
 }

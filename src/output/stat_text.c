@@ -18,7 +18,10 @@
 #include "base/text.h"
 #include "output/cell.h"
 
-#define NAME_LEAST 16 /* columns of names however narrow the terminal is */
+/* Columns of names, and of what derived values are, however narrow the terminal is. */
+#define NAME_LEAST    16
+#define DERIVED_LEAST 8
+#define BRIEF_BELOW   100 /* terminals that have no room for words beside a share */
 
 static const struct stat_column columns[STAT_COLUMNS] = {
     [STAT_TIME] = {.right = true},
@@ -135,8 +138,10 @@ static void put_trust(struct stat_table *table, struct stat_row *row,
 	}
 	begin_cell(table, &row->cells[STAT_SHARE]);
 	if (value->quality == TALLY_COUNT_SCALED)
-		tally_buf_printf(&table->pool, "(%s %.1f%%)",
-				 table->of->unscaled ? "counted" : "scaled from",
+		tally_buf_printf(&table->pool, "(%s%.1f%%)",
+				 table->options.width && table->options.width < BRIEF_BELOW ? ""
+				 : table->of->unscaled ? "counted "
+						       : "scaled from ",
 				 tally_stat_running(value));
 	if (value->missing)
 		tally_buf_printf(&table->pool, "%s(%u of %u places missing)",
@@ -218,7 +223,7 @@ static int add_line(struct stat_table *table, const struct stat_line *line)
 
 static void measure(struct stat_table *table)
 {
-	size_t total = 0;
+	size_t total = 0, values = 0; /* what the values take themselves */
 
 	for (size_t i = 0; i < STAT_COLUMNS; i++) {
 		size_t width = 0;
@@ -228,6 +233,8 @@ static void measure(struct stat_table *table)
 				width = table->rows[j].cells[i].columns;
 		if (width && width < columns[i].least)
 			width = columns[i].least;
+		if (i == STAT_VALUE)
+			values = width < 15 ? 15 : width;
 		if (table->options.intervals && i == STAT_NAME && width < 24)
 			width =
 			    24; /* from one interval to the next the columns stay where they are */
@@ -240,11 +247,22 @@ static void measure(struct stat_table *table)
 	}
 	if (table->options.width && total + 1 > table->options.width) {
 		size_t over = total + 1 - table->options.width;
-		size_t name = table->widths[STAT_NAME];
+		size_t name = table->widths[STAT_NAME], spare = 0;
 
-		table->widths[STAT_NAME] = name > over + NAME_LEAST ? name - over
-					   : name < NAME_LEAST      ? name
-								    : NAME_LEAST;
+		/* From interval to interval it still is the same, as long as counts are small. */
+		if (table->options.intervals)
+			spare = table->widths[STAT_VALUE] - values;
+		spare = spare < over ? spare : over;
+		table->widths[STAT_VALUE] -= spare;
+		over -= spare;
+		spare = name < NAME_LEAST ? 0 : name - NAME_LEAST;
+		spare = spare < over ? spare : over;
+		table->widths[STAT_NAME] -= spare;
+		over -= spare;
+		/* "CPUs u..." says as much as a word that is broken at the edge. */
+		spare = table->widths[STAT_DERIVED];
+		spare = spare < DERIVED_LEAST ? 0 : spare - DERIVED_LEAST;
+		table->widths[STAT_DERIVED] -= spare < over ? spare : over;
 	}
 }
 

@@ -388,6 +388,55 @@ static void commands_are_compared_in_words(void **state)
 	tally_stat_free(third);
 }
 
+static void no_line_wider_than(const char *text, size_t width)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n"), columns = 0;
+
+		for (size_t i = 0; i < length; i++)
+			columns += (text[i] & 0xc0) != 0x80;
+		if (columns > width)
+			fail_msg("%zu columns: %.*s", columns, (int)length, text);
+		text += length + (text[length] == '\n');
+	}
+}
+
+/* Nothing is broken at the edge of a terminal of 80 columns. */
+static void texts_fit_the_terminal(void **state)
+{
+	static const uint64_t slow[] = {2000000000, 2010000000, 1990000000};
+	static const uint64_t wide[] = {1000000000, 3000000000, 2000000000};
+	struct tally_stat_text_options options = {
+	    .size = sizeof(options), .title = "'x'", .width = 80};
+	struct tally_stat *stat = make_task(), *first = make_runs(slow, 3);
+	struct tally_stat *second = make_runs(wide, 3);
+	const struct tally_stat_compared all[] = {{"A", "one", first}, {"B", "two", second}};
+	struct tally_stat_compare_options narrow = {.size = sizeof(narrow), .width = 80};
+	char *text = written(tally_stat_text, stat, &options);
+	size_t size = 0;
+	FILE *to;
+
+	(void)state;
+	no_line_wider_than(text, 80);
+	free(text);
+	options.intervals = options.heading = true;
+	options.width = 90;
+	text = written(tally_stat_text, stat, &options);
+	no_line_wider_than(text, 90);
+	free(text);
+	text = NULL;
+	to = open_memstream(&text, &size);
+	assert_non_null(to);
+	assert_int_equal(tally_stat_compare_text(all, 2, &narrow, to), 0);
+	fclose(to);
+	no_line_wider_than(text, 80);
+	assert_non_null(strstr(text, "\n  A's time more (95% confidence)"));
+	free(text);
+	tally_stat_free(stat);
+	tally_stat_free(first);
+	tally_stat_free(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +449,7 @@ int main(void)
 	    cmocka_unit_test(our_json_tells_the_quality),
 	    cmocka_unit_test(our_json_tells_thresholds),
 	    cmocka_unit_test(commands_are_compared_in_words),
+	    cmocka_unit_test(texts_fit_the_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
