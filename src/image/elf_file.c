@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "image/build_id.h"
@@ -90,7 +91,7 @@ int tally_elf_open(const char *path, struct tally_elf *ret)
 		close(elf.fd);
 		return -ENOSYS;
 	}
-	elf.elf = elf_begin(elf.fd, ELF_C_READ, NULL);
+	elf.elf = elf_begin(elf.fd, ELF_C_READ_MMAP, NULL);
 	error = begin(&elf);
 	if (!error)
 		*ret = elf;
@@ -219,6 +220,34 @@ int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *
 	}
 	data[size] = 0;
 	*ret = data;
+	*ret_size = (size_t)size;
+	return 0;
+}
+
+/* Smaller ones are copied: a mapping of each of hundreds of binaries would cost more. */
+#define MAP_LEAST ((uint64_t)256 * 1024)
+
+int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_section *section,
+			  struct tally_mapped *ret, const char **ret_strings, size_t *ret_size)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = section->header.sh_size;
+	uint64_t before = section->header.sh_offset % page;
+	char *map, *last;
+
+	if (elf->fd < 0 || size < MAP_LEAST || !has_bytes(elf, &section->header))
+		return -ENODATA;
+	map = mmap(NULL, (size_t)(before + size), PROT_READ | PROT_WRITE, MAP_PRIVATE, elf->fd,
+		   (off_t)(section->header.sh_offset - before));
+	if (map == MAP_FAILED)
+		return -errno;
+	last = map + before + size - 1;
+	if (*last) {
+		munmap(map, (size_t)(before + size));
+		return -ENODATA;
+	}
+	*(volatile char *)last = 0; /* our own page from now on, whoever writes to the file */
+	*ret = (struct tally_mapped){.data = (uint8_t *)map, .size = (size_t)(before + size)};
+	*ret_strings = map + before;
 	*ret_size = (size_t)size;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <gelf.h>
+#include "base/fs.h"
 
 struct tally_elf_load { /* a PT_LOAD segment */
 	uint64_t address, offset, size;
@@ -45,6 +46,13 @@ int tally_elf_offset(const struct tally_elf *elf, uint64_t address, uint64_t *re
  * mapping.  -ENODATA: no bytes in the file. */
 int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *section, char **ret,
 		   size_t *ret_size);
+
+/* A large section of strings as it lies in the file, mapped, its last byte a NUL whatever the file
+ * holds: for what would otherwise be most of the memory that is used.  `ret_strings` is borrowed
+ * from `ret`, which is the caller's to tally_fs_unmap().  -ENODATA: small, in memory, or without a
+ * NUL at its end: tally_elf_read() it. */
+int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_section *section,
+			  struct tally_mapped *ret, const char **ret_strings, size_t *ret_size);
 
 /* A copy of one string of a section of strings, the caller's to free(): of a large one that few are
  * wanted of.  -ENODATA: `at` is not in it. */

@@ -86,11 +86,50 @@ static int add_one(const struct tally_elf *elf, const struct tally_elf_places *p
 	return tally_symbol_list_add(list, start, end, name, symbol->st_info);
 }
 
-/* `base`: where the names will be in the list's text. */
-static int add_all(const struct tally_elf *elf, Elf_Data *data, size_t count, const char *names,
-		   size_t names_size, const uint8_t *uses, const struct tally_elf_places *places,
-		   uint32_t base, struct tally_symbol_list *list)
+/* A table's strings: lying in the file, or copied. */
+struct names {
+	const char *text;
+	size_t size;
+	struct tally_mapped mapped;
+	char *copy;
+};
+
+static int read_names(const struct tally_elf *elf, const struct tally_elf_section *strings,
+		      bool may_map, struct names *ret)
 {
+	int error;
+
+	if (may_map && !tally_elf_map_strings(elf, strings, &ret->mapped, &ret->text, &ret->size))
+		return 0;
+	error = tally_elf_read(elf, strings, &ret->copy, &ret->size);
+	ret->text = ret->copy;
+	return error;
+}
+
+/* Names that are copied behind others stand where add_all() said. */
+static int keep_names(struct tally_symbol_list *list, struct names *names)
+{
+	uint32_t base;
+	int error;
+
+	if (names->copy) {
+		error = tally_symbol_list_take_text(list, names->copy, names->size + 1, &base);
+		if (!error)
+			names->copy = NULL;
+		return error;
+	}
+	list->mapped = names->mapped;
+	list->first = names->text;
+	list->first_size = names->size;
+	names->mapped = (struct tally_mapped){0};
+	return 0;
+}
+
+static int add_all(const struct tally_elf *elf, Elf_Data *data, size_t count,
+		   const struct names *names, const uint8_t *uses,
+		   const struct tally_elf_places *places, struct tally_symbol_list *list)
+{
+	uint32_t base = (uint32_t)symbol_list_text_end(list);
 	int error = tally_symbol_list_reserve(list, count);
 
 	for (size_t i = 1; i < count && !error; i++) {
@@ -100,10 +139,10 @@ static int add_all(const struct tally_elf *elf, Elf_Data *data, size_t count, co
 			break;
 		/* above the sections: SHN_ABS, SHN_COMMON and others that are no place in the file
 		 */
-		if (!symbol.st_name || symbol.st_name >= names_size ||
+		if (!symbol.st_name || symbol.st_name >= names->size ||
 		    symbol.st_shndx >= elf->section_count ||
 		    !is_wanted(&symbol, uses[symbol.st_shndx]) ||
-		    is_mapping_mark(elf, names + symbol.st_name))
+		    is_mapping_mark(elf, names->text + symbol.st_name))
 			continue;
 		error = add_one(elf, places, &symbol, base + symbol.st_name, list);
 	}
@@ -116,11 +155,11 @@ int64_t tally_elf_symbols_add(const struct tally_elf *elf, uint32_t type,
 	const struct tally_elf_section *section =
 	    tally_elf_find(elf, type == SHT_SYMTAB ? ".symtab" : ".dynsym", type);
 	size_t entry = gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT);
-	size_t before = list->count, names_size;
-	uint32_t base;
+	const struct tally_elf_section *strings;
+	size_t before = list->count;
 	uint8_t *uses;
 	Elf_Data *data;
-	char *names;
+	struct names names = {0};
 	int error;
 
 	if (!section || section->header.sh_link >= elf->section_count || !entry)
@@ -128,25 +167,23 @@ int64_t tally_elf_symbols_add(const struct tally_elf *elf, uint32_t type,
 	data = elf_getdata(section->scn, NULL);
 	if (!data || !data->d_buf || data->d_size / entry > INT32_MAX)
 		return -ENOENT;
-	error = tally_elf_read(elf, &elf->sections[section->header.sh_link], &names, &names_size);
+	strings = &elf->sections[section->header.sh_link];
+	error = read_names(elf, strings, !symbol_list_text_end(list), &names);
 	if (error)
 		return error == -ENODATA ? -ENOENT : error;
-	if (names_size >= UINT32_MAX - list->text.size) {
-		free(names);
-		return -EOVERFLOW;
-	}
 	uses = section_uses(elf);
-	base = (uint32_t)list->text.size;
-	error = uses ? add_all(elf, data, data->d_size / entry, names, names_size, uses, places,
-			       base, list)
-		     : -ENOMEM;
+	if (names.size >= UINT32_MAX - symbol_list_text_end(list))
+		error = -EOVERFLOW;
+	else
+		error = uses ? add_all(elf, data, data->d_size / entry, &names, uses, places, list)
+			     : -ENOMEM;
 	free(uses);
-	if (!error && list->count > before) {
-		error = tally_symbol_list_take_text(list, names, names_size + 1, &base);
-		if (!error)
-			return (int64_t)(list->count - before);
-	}
-	free(names);
+	if (!error && list->count > before)
+		error = keep_names(list, &names);
+	free(names.copy);
+	tally_fs_unmap(&names.mapped);
+	if (!error)
+		return (int64_t)(list->count - before);
 	list->count = before;
 	return error;
 }

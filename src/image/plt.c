@@ -166,14 +166,14 @@ static int stub_name(const struct plt *plt, const struct slot *slot, uint32_t *r
 	struct tally_buf *text = &plt->list->text;
 	const char *target;
 	char *name = NULL, *shown = NULL;
-	size_t at = text->size;
+	size_t before = text->size, at = symbol_list_text_end(plt->list);
 
 	if (slot->name && tally_elf_read_string(plt->elf, plt->strings, slot->name, &name))
 		name = NULL;
 	if ((!name || !*name) && slot->target) {
 		target = target_name(plt, slot->target);
 		free(name);
-		/* copied, as it lies in the text that now grows */
+		/* copied, as it may lie in the text that now grows */
 		name = target ? strdup(target) : NULL;
 	}
 	if (name && plt->demangled)
@@ -182,8 +182,8 @@ static int stub_name(const struct plt *plt, const struct slot *slot, uint32_t *r
 	tally_buf_add(text, "@plt", sizeof("@plt"));
 	free(name);
 	free(shown);
-	if (!text->failed && text->size > UINT32_MAX) {
-		text->size = at;
+	if (!text->failed && symbol_list_text_end(plt->list) > UINT32_MAX) {
+		text->size = before;
 		return -EOVERFLOW;
 	}
 	*ret = (uint32_t)at;

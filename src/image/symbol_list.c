@@ -17,6 +17,7 @@ void tally_symbol_list_done(struct tally_symbol_list *list)
 	free(list->names);
 	free(list->infos);
 	free(list->groups);
+	tally_fs_unmap(&list->mapped);
 	tally_buf_done(&list->text);
 	*list = (struct tally_symbol_list){0};
 }
@@ -61,21 +62,24 @@ int tally_symbol_list_add(struct tally_symbol_list *list, uint64_t start, uint64
 
 const char *tally_symbol_list_name(const struct tally_symbol_list *list, size_t index)
 {
-	return (const char *)list->text.data + list->names[index];
+	size_t name = list->names[index];
+
+	return name < list->first_size ? list->first + name
+				       : (const char *)list->text.data + (name - list->first_size);
 }
 
 int tally_symbol_list_take_text(struct tally_symbol_list *list, char *text, size_t size,
 				uint32_t *ret)
 {
-	uint32_t at = (uint32_t)list->text.size;
+	uint32_t at = (uint32_t)symbol_list_text_end(list);
 
-	if (size > UINT32_MAX - list->text.size)
+	if (size > UINT32_MAX - symbol_list_text_end(list))
 		return -EOVERFLOW;
 	if (!list->text.size) {
 		tally_buf_done(&list->text);
 		list->text =
 		    (struct tally_buf){.data = (uint8_t *)text, .size = size, .room = size};
-		*ret = 0;
+		*ret = at;
 		return 0;
 	}
 	tally_buf_add(&list->text, text, size);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/buf.h"
+#include "base/fs.h"
 
 /* All zero is empty and valid.  One array a field, as the table keeps them: a large library has a
  * hundred thousand symbols. */
@@ -16,7 +17,11 @@ struct tally_symbol_list {
 	uint8_t *infos;          /* binding and type as st_info of ELF has them */
 	uint16_t *groups;        /* kallsyms: 0 the kernel, else the module; NULL elsewhere */
 	size_t count, room;
-	struct tally_buf text; /* the names, each with its NUL */
+	/* The names, each with its NUL: first those of a mapped file, if any, then `text`. */
+	struct tally_mapped mapped;
+	const char *first;
+	size_t first_size;
+	struct tally_buf text;
 };
 
 void tally_symbol_list_done(struct tally_symbol_list *list);
@@ -30,6 +35,12 @@ const char *tally_symbol_list_name(const struct tally_symbol_list *list, size_t 
  * still the caller's. */
 int tally_symbol_list_take_text(struct tally_symbol_list *list, char *text, size_t size,
 				uint32_t *ret);
+
+/* Where the name that is added next will stand. */
+static inline size_t symbol_list_text_end(const struct tally_symbol_list *list)
+{
+	return list->first_size + list->text.size;
+}
 
 /* Sorts by start (equal ones stay in order of arrival). */
 int tally_symbol_list_sort(struct tally_symbol_list *list);

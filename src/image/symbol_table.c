@@ -15,6 +15,8 @@ void tally_symbol_table_done(struct tally_symbol_table *table)
 	}
 	if (table->owns_text)
 		free((void *)table->text);
+	free((void *)table->more);
+	tally_fs_unmap(&table->mapped);
 	*table = (struct tally_symbol_table){0};
 }
 
@@ -85,16 +87,32 @@ int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_
 
 int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbol_list *list)
 {
+	struct tally_mapped mapped = list->mapped;
 	struct tally_buf text = list->text;
+	const char *first = list->first;
+	size_t first_size = list->first_size;
 	int error;
 
 	list->text = (struct tally_buf){0};
-	error = tally_symbol_table_take_rows(table, list, (const char *)text.data, text.size);
-	if (error)
-		list->text = text;
+	list->mapped = (struct tally_mapped){0};
+	if (first_size)
+		error = tally_symbol_table_take_rows(table, list, first, first_size);
 	else
+		error =
+		    tally_symbol_table_take_rows(table, list, (const char *)text.data, text.size);
+	if (error) {
+		list->text = text;
+		list->mapped = mapped;
+		return error;
+	}
+	table->mapped = mapped;
+	if (first_size) {
+		table->more = (const char *)text.data;
+		table->more_size = text.size;
+	} else {
 		table->owns_text = true;
-	return error;
+	}
+	return 0;
 }
 
 int64_t tally_symbol_table_find_among(const struct tally_symbol_table *table, uint64_t place,
@@ -132,14 +150,20 @@ int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t
 	return tally_symbol_table_find_among(table, place, 0, table->count);
 }
 
+static const char *name_at(const struct tally_symbol_table *table, size_t name)
+{
+	if (name < table->text_size)
+		return table->text + name;
+	name -= table->text_size;
+	return name < table->more_size ? table->more + name : "";
+}
+
 struct tally_symbol tally_symbol_table_get(const struct tally_symbol_table *table, size_t index)
 {
-	uint32_t name = table->names[index];
-
 	return (struct tally_symbol){
 	    .start = table->starts[index] + table->shift,
 	    .end = table->ends[index] + table->shift,
-	    .name = name < table->text_size ? table->text + name : "",
+	    .name = name_at(table, table->names[index]),
 	    .binding = ELF64_ST_BIND(table->infos[index]),
 	    .type = ELF64_ST_TYPE(table->infos[index]),
 	};

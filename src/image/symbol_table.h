@@ -17,11 +17,14 @@ struct tally_symbol_table {
 	const uint8_t *infos;
 	const uint32_t *outer; /* index + 1 of the nearest earlier symbol that reaches past this
 				* one, 0 none; NULL when no symbol overlaps another */
-	const char *text;
-	size_t text_size; /* the last byte is NUL */
+	/* Names: an offset below text_size is one in `text`, from there on one in `more`.  The last
+	 * byte of each is NUL. */
+	const char *text, *more;
+	size_t text_size, more_size;
+	struct tally_mapped mapped; /* what `text` lies in, the table's own; or nothing */
 	size_t count;
 	uint64_t shift;            /* added to all places: the image lies elsewhere */
-	bool owns_rows, owns_text; /* malloc'ed, and freed by done */
+	bool owns_rows, owns_text; /* malloc'ed, and freed by done; `more` always is */
 };
 
 void tally_symbol_table_done(struct tally_symbol_table *table);
