@@ -80,6 +80,10 @@ bool tally_image_places_are_addresses(const struct tally_image *image);
 /* Index of the symbol that covers `place`, or -ENOENT.  Loads the table at the first call. */
 int64_t tally_image_find_symbol(struct tally_image *image, uint64_t place);
 size_t tally_image_symbol_count(struct tally_image *image);
+/* The places from one that a found symbol covers on which it covers alone: [*ret_from, *ret_until),
+ * perhaps without the place itself, which other symbols may cut off. */
+void tally_image_symbol_span(const struct tally_image *image, int64_t index, uint64_t *ret_from,
+			     uint64_t *ret_until);
 const struct tally_symbol *tally_image_symbol(const struct tally_image *image, int64_t index);
 
 /* Why symbols are missing, in one line ("stripped, and no debug file for build-id ... under ...",

@@ -351,6 +351,19 @@ int64_t tally_image_find_symbol(struct tally_image *image, uint64_t place)
 	return symbol_steps_find(&image->steps, image->table, place);
 }
 
+void tally_image_symbol_span(const struct tally_image *image, int64_t index, uint64_t *ret_from,
+			     uint64_t *ret_until)
+{
+	const struct tally_symbol_table *table = image->table;
+	size_t at = (size_t)index;
+	uint64_t until = table->ends[at];
+
+	if (at + 1 < table->count && table->starts[at + 1] < until)
+		until = table->starts[at + 1];
+	*ret_from = table->starts[at] + table->shift;
+	*ret_until = until + table->shift;
+}
+
 size_t tally_image_symbol_count(struct tally_image *image)
 {
 	need(image);

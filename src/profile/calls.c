@@ -38,11 +38,6 @@ void tally_calls_finish(struct tally_calls *calls)
 	calls->slot_room = calls->slot_count = 0;
 }
 
-static uint32_t hash_of(uint32_t parent, uint32_t frame)
-{
-	return (uint32_t)hash_u64((uint64_t)parent << 32 | frame);
-}
-
 static uint64_t slot_for(uint32_t hash, uint32_t node)
 {
 	return (uint64_t)hash << 32 | node;
@@ -113,7 +108,7 @@ uint32_t tally_calls_step(struct tally_calls *calls, uint32_t parent, uint32_t f
 		return add_node(calls, parent, frame);
 	if (calls->keys[parent + 1].parent == parent && calls->keys[parent + 1].frame == frame)
 		return parent + 1;
-	hash = hash_of(parent, frame);
+	hash = calls_hash(parent, frame);
 	for (at = hash & mask; (slot = calls->slots[at]); at = (at + 1) & mask) {
 		node = (uint32_t)slot;
 		if (slot >> 32 == hash && calls->keys[node].parent == parent &&
@@ -136,20 +131,6 @@ uint32_t tally_calls_step(struct tally_calls *calls, uint32_t parent, uint32_t f
 /* Merging knows what it will ask for, so that the waits for memory overlap. */
 #define AHEAD 16u
 
-static void fetch_step(const struct tally_calls *calls, uint32_t parent, uint32_t frame)
-{
-	__builtin_prefetch(&calls->slots[hash_of(parent, frame) & (calls->slot_room - 1)]);
-}
-
-static void fetch_key(const struct tally_calls *calls, uint32_t parent, uint32_t frame)
-{
-	uint32_t at = hash_of(parent, frame) & (calls->slot_room - 1);
-	uint32_t node = (uint32_t)calls->slots[at];
-
-	__builtin_prefetch(&calls->keys[node]);
-	__builtin_prefetch(&calls->sums[node]);
-}
-
 int tally_calls_merge(struct tally_calls *calls, const struct tally_calls *from,
 		      const uint32_t *contexts)
 {
@@ -166,9 +147,9 @@ int tally_calls_merge(struct tally_calls *calls, const struct tally_calls *from,
 			const struct tally_call_key *far = key + AHEAD, *near = key + AHEAD / 2;
 
 			if (far->parent && far->parent < i)
-				fetch_step(calls, now[far->parent], far->frame);
+				calls_fetch_slot(calls, now[far->parent], far->frame);
 			if (near->parent && near->parent < i)
-				fetch_key(calls, now[near->parent], near->frame);
+				calls_fetch_node(calls, now[near->parent], near->frame);
 		}
 		now[i] = tally_calls_step(calls, now[key->parent], frame);
 		if (!now[i]) {

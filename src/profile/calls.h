@@ -8,6 +8,7 @@
 #define TALLY_PROFILE_CALLS_H
 
 #include <stdint.h>
+#include "base/bytes.h"
 
 /* Keys stand apart from sums: steps read keys only, and most nodes never have a sum. */
 struct tally_call_key {
@@ -37,6 +38,29 @@ int tally_calls_init(struct tally_calls *calls); /* 0 or -ENOMEM */
 void tally_calls_done(struct tally_calls *calls);
 /* The child of `parent` for `frame`, made when missing; 0: out of memory. */
 uint32_t tally_calls_step(struct tally_calls *calls, uint32_t parent, uint32_t frame);
+/* A step that is taken soon waits less when its slot was fetched some time before, and its node
+ * some time after that. */
+static inline uint32_t calls_hash(uint32_t parent, uint32_t frame)
+{
+	return (uint32_t)hash_u64((uint64_t)parent << 32 | frame);
+}
+
+static inline void calls_fetch_slot(const struct tally_calls *calls, uint32_t parent,
+				    uint32_t frame)
+{
+	__builtin_prefetch(&calls->slots[calls_hash(parent, frame) & (calls->slot_room - 1)]);
+}
+
+static inline void calls_fetch_node(const struct tally_calls *calls, uint32_t parent,
+				    uint32_t frame)
+{
+	uint32_t at = calls_hash(parent, frame) & (calls->slot_room - 1);
+	uint32_t node = (uint32_t)calls->slots[at];
+
+	__builtin_prefetch(&calls->keys[node]);
+	__builtin_prefetch(&calls->sums[node], 1);
+}
+
 /* Adds all of `from`; contexts[n] is the number here of its context n.  0 or -ENOMEM. */
 int tally_calls_merge(struct tally_calls *calls, const struct tally_calls *from,
 		      const uint32_t *contexts);

@@ -46,6 +46,7 @@ void tally_gather_done(struct tally_gather *gather)
 {
 	gather_forget(gather);
 	tally_calls_done(&gather->calls);
+	tally_flat_done(&gather->flat);
 	tally_contexts_done(&gather->contexts);
 	tally_filter_done(&gather->filter);
 	free(gather->sums);
@@ -282,6 +283,21 @@ static int add_spots(struct tally_gather *gather, const struct tally_gather_spot
 	return 0;
 }
 
+int tally_gather_note(struct tally_gather *gather, uint64_t addr, uint32_t frame)
+{
+	const struct tally_gather_spot spot = {tree_rows_hash(addr), frame};
+
+	return add_spots(gather, &spot, 1);
+}
+
+int tally_gather_settle(struct tally_gather *gather, struct tally_resolver *resolver)
+{
+	int result = tally_flat_settle(gather, resolver);
+
+	tally_flat_done(&gather->flat);
+	return result;
+}
+
 int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample)
 {
@@ -308,7 +324,11 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 	}
 	if (plan->only && !tree_rows_may_hold(plan->only, sample->sample.ip))
 		return 0;
-	if (plan->only || plan->spots || options->dso_count || options->symbol_count) {
+	if (!options->callchains) {
+		root = context_root(gather, sample);
+		return root ? tally_flat_add(gather, resolver, sample, root, period) : -ENOMEM;
+	}
+	if (plan->only || options->dso_count || options->symbol_count) {
 		int passed;
 
 		own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
@@ -317,12 +337,6 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 		passed = own ? tally_filter_frame(&gather->filter, own) : -ENOMEM;
 		if (passed <= 0)
 			return passed;
-	}
-	if (plan->spots) {
-		const struct tally_gather_spot spot = {tree_rows_hash(sample->sample.ip), own};
-
-		if (add_spots(gather, &spot, 1))
-			return -ENOMEM;
 	}
 	root = context_root(gather, sample);
 	leaf = root ? leaf_of(gather, resolver, sample, root, own) : 0;

@@ -7,6 +7,7 @@
 #include "profile/calls.h"
 #include "profile/contexts.h"
 #include "profile/filter.h"
+#include "profile/flat.h"
 #include "profile/tree_rows.h"
 
 /* What all threads share while samples are read; read only. */
@@ -41,6 +42,7 @@ struct tally_gather {
 	struct tally_gather_sum *sums;   /* by event */
 	struct tally_gather_spot *spots; /* with plan->spots; an address may be there many times */
 	uint32_t spot_count, spot_room;
+	struct tally_flat flat; /* without plan->options->callchains */
 	struct tally_gather_seen *seen;
 	uint32_t seen_room; /* a power of two; grows with the call tree */
 	uint32_t *path;     /* of the last chain: the node of each frame, outermost first */
@@ -63,6 +65,11 @@ void tally_gather_ahead(const struct tally_gather *gather, struct tally_resolved
 /* Takes one sample. 0 or -ENOMEM. */
 int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample);
+/* Takes what waits to be looked up together with more: once, before the gather is used.  0 or
+ * -ENOMEM. */
+int tally_gather_settle(struct tally_gather *gather, struct tally_resolver *resolver);
+/* Notes where an address led.  0 or -ENOMEM. */
+int tally_gather_note(struct tally_gather *gather, uint64_t addr, uint32_t frame);
 /* Takes all of another; 0 or -ENOMEM. */
 int tally_gather_merge(struct tally_gather *gather, struct tally_gather *from);
 

@@ -35,6 +35,15 @@ static void look_ahead(void *context, unsigned worker, struct tally_resolved *sa
 		tally_gather_ahead(&gathering->workers[worker], sample, stage);
 }
 
+static int finish(void *context, unsigned worker, struct tally_resolver *resolver)
+{
+	struct gathering *gathering = context;
+
+	if (worker >= gathering->worker_count || !gathering->ready[worker])
+		return 0;
+	return tally_gather_settle(&gathering->workers[worker], resolver);
+}
+
 /* One pair of a round: worker `step` further on goes into this one, and is gone. */
 static int merge_pair(void *context, unsigned thread, size_t pair)
 {
@@ -116,6 +125,7 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 	    .context = &gathering,
 	    .visit = visit,
 	    .ahead = plan->options->callchains ? look_ahead : NULL,
+	    .finish = finish,
 	};
 	int result = 0;
 

@@ -192,6 +192,29 @@ static int look_at_lumps(struct visit *visit, uint64_t want, size_t *shares)
 	return result;
 }
 
+struct finishing {
+	const struct tally_sample_visitor *visitor;
+	struct tally_resolver *resolvers;
+};
+
+static int finish_one(void *context, unsigned thread, size_t worker)
+{
+	const struct finishing *finishing = context;
+
+	(void)thread;
+	return finishing->visitor->finish(finishing->visitor->context, (unsigned)worker,
+					  &finishing->resolvers[worker]);
+}
+
+/* What workers kept is looked up by each on a thread, as the samples were. */
+static int finish_all(const struct tally_sample_visitor *visitor, struct tally_resolver *resolvers,
+		      unsigned count)
+{
+	struct finishing finishing = {visitor, resolvers};
+
+	return visitor->finish ? tally_pool_run(count, count, finish_one, &finishing) : 0;
+}
+
 struct in_order {
 	tally_sample_fn visit;
 	void *context;
@@ -218,7 +241,16 @@ static int each_filtered(struct tally_session *session, const struct tally_sampl
 	    .sample = visit_in_order,
 	};
 
-	return tally_session_each_ordered(session, &visitor, false, error);
+	struct tally_resolver resolver;
+	int result = tally_session_each_ordered(session, &visitor, false, error);
+
+	if (result || !shown->finish)
+		return result;
+	result = tally_resolver_init(&resolver, session);
+	for (unsigned worker = 0; !result && worker < session->threads; worker++)
+		result = shown->finish(shown->context, worker, &resolver);
+	tally_resolver_done(&resolver);
+	return result < 0 ? session_failed(session, result, error) : 0;
 }
 
 /* Samples that pass the session's test. */
@@ -273,6 +305,8 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 	}
 	if (!result)
 		result = tally_pool_run(threads, shares, visit_share, &visit);
+	if (!result)
+		result = finish_all(visitor, visit.resolvers, ready);
 	session->counts.undecoded = 0;
 	for (unsigned i = 0; i < ready; i++) {
 		session->counts.undecoded += visit.resolvers[i].damaged;

@@ -46,11 +46,15 @@ typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_reso
 typedef void (*tally_ahead_fn)(void *context, unsigned worker, struct tally_resolved *sample,
 			       unsigned stage);
 
+/* Called for each worker when all samples were visited, so that it can look up what it kept. */
+typedef int (*tally_finish_fn)(void *context, unsigned worker, struct tally_resolver *resolver);
+
 struct tally_sample_visitor {
 	uint64_t want; /* PERF_SAMPLE_*: the fields that are decoded */
 	void *context;
 	tally_sample_fn visit;
-	tally_ahead_fn ahead; /* or NULL */
+	tally_ahead_fn ahead;   /* or NULL */
+	tally_finish_fn finish; /* or NULL */
 };
 
 /* Visits every sample of every event with the fields of `want` decoded, on several threads.  A
@@ -72,6 +76,10 @@ unsigned tally_session_threads(const struct tally_session *session);
  * for the thread.  0 only when out of memory. */
 uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			      uint8_t cpumode, uint64_t addr);
+
+/* The same, faster for addresses that are asked for in their order. */
+uint32_t tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			     uint8_t cpumode, uint64_t addr);
 
 /* The frames of a call chain.  Borrowed until the resolver is asked for the next one. */
 struct tally_chain_frames {

@@ -115,7 +115,7 @@ void tally_resolver_keep(struct tally_resolver *resolver, uint32_t era, uint64_t
 	pair[0] = (struct resolver_slot){.addr = addr, .era = era, .frame = frame};
 }
 
-static uint32_t frame_at(struct tally_resolver *resolver, uint32_t image, uint64_t place)
+uint32_t tally_resolver_place(struct tally_resolver *resolver, uint32_t image, uint64_t place)
 {
 	uint64_t hash = hash_u64(place ^ (uint64_t)image << 44);
 	struct resolver_place *known = &resolver->places[hash & (RESOLVER_PLACES - 1)];
@@ -179,8 +179,8 @@ static __attribute__((noinline)) uint32_t resolve(struct tally_resolver *resolve
 			return 0;
 		/* Not remembered: such words hardly come again, and would drive out others. */
 		if (!mapping && resolver->names_only)
-			return frame_at(resolver, image, 0);
-		frame = frame_at(resolver, image, place);
+			return tally_resolver_place(resolver, image, 0);
+		frame = tally_resolver_place(resolver, image, place);
 	}
 	if (!frame)
 		return 0;

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/map.h"
+#include "session/ordered.h"
 #include "session/resolve.h"
 #include "session/session.h"
 #include "session/unwinding.h"
@@ -49,6 +50,16 @@ struct inlined_runs {
 /* Unwound addresses are remembered apart from others. */
 #define RESOLVER_ERA_UNWOUND (1U << 31)
 
+/* Where the last address led that was asked for as near: all addresses of [from, from + size) lead
+ * to one frame, those of the extent to one image. */
+struct resolver_near {
+	uint64_t from, size; /* size 0: nothing yet */
+	uint32_t era, frame;
+	uint8_t cpumode;
+	bool has_extent;
+	struct tally_extent extent;
+};
+
 struct tally_resolver {
 	struct tally_session *session;
 	struct tally_frame_source source;
@@ -69,7 +80,8 @@ struct tally_resolver {
 	uint32_t chain_era, chain_kernel_era;
 	bool names_only; /* places of an image that have no name are one frame */
 	struct inlined_runs runs;
-	uint32_t single;             /* of tally_resolver_unwound() */
+	uint32_t single; /* of tally_resolver_unwound() */
+	struct resolver_near near;
 	struct unwinding *unwinding; /* NULL: nothing was unwound yet */
 	uint8_t *copy;               /* of the piece under way */
 	uint64_t damaged;            /* samples that could not be decoded */
@@ -82,6 +94,9 @@ void tally_resolver_done(struct tally_resolver *resolver);
 int tally_resolver_task_miss(struct tally_resolver *resolver, struct resolver_task *task,
 			     uint32_t pid, uint32_t tid, uint64_t time);
 void tally_resolver_kernel_miss(struct tally_resolver *resolver, uint64_t time);
+
+/* The frame of a place in the image of that number; 0: out of memory. */
+uint32_t tally_resolver_place(struct tally_resolver *resolver, uint32_t image, uint64_t place);
 
 /* The mapping that holds an address as seen from a sample, or NULL, and the level of struct
  * tally_frame; for a mode of resolver_cpumode(). */

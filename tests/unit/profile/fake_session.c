@@ -82,6 +82,12 @@ uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tall
 	return (uint32_t)addr;
 }
 
+uint32_t tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			     uint8_t cpumode, uint64_t addr)
+{
+	return tally_resolver_frame(resolver, sample, cpumode, addr);
+}
+
 int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			 struct tally_chain_frames *ret)
 {
@@ -138,5 +144,7 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 			visitor->ahead(visitor->context, worker, &sample, stage);
 		result = visitor->visit(visitor->context, worker, &resolvers[worker], &sample);
 	}
+	for (unsigned worker = 0; !result && visitor->finish && worker < session->threads; worker++)
+		result = visitor->finish(visitor->context, worker, &resolvers[worker]);
 	return result;
 }

@@ -1,0 +1,30 @@
+/* Samples without call chains, looked up in the order of their addresses.
+ *
+ * One after another they are all over the address space, so that each look-up waits for memory:
+ * mappings, symbols, frames, nodes.  So they wait until there are many; what is near by is looked
+ * up together then, and most are where the one before was. */
+#ifndef TALLY_PROFILE_FLAT_H
+#define TALLY_PROFILE_FLAT_H
+
+#include <stdint.h>
+#include "session/resolve.h"
+
+struct tally_gather;
+struct tally_resolver;
+
+/* All zero is empty and valid. */
+struct tally_flat {
+	struct tally_flat_sample *samples;
+	struct tally_flat_view *views; /* what was known of their threads, each time it changed */
+	uint64_t *order, *spare;
+	uint32_t count, view_count, view_room;
+};
+
+void tally_flat_done(struct tally_flat *flat);
+/* Keeps one for later, or looks up all.  0 or -ENOMEM. */
+int tally_flat_add(struct tally_gather *gather, struct tally_resolver *resolver,
+		   const struct tally_resolved *sample, uint32_t root, uint64_t period);
+/* Looks up all that wait, with a resolver of the session's.  0 or -ENOMEM. */
+int tally_flat_settle(struct tally_gather *gather, struct tally_resolver *resolver);
+
+#endif
