@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "wire/layout.h"
@@ -195,6 +196,33 @@ static void *base_of(struct tally_body *body)
 	return &body->sample;
 }
 
+/* Where prot and flags of MMAP2 are, which Linux 3.16 put there: header, pid, tid, addr, len,
+ * pgoff, maj, min, ino, ino_generation.  Source: perf_event.h of Linux 3.12 and 3.16. */
+#define MMAP2_PROT 64
+
+/* Whether an MMAP2 record has its name there.  The kernel tells of prot no more than the lowest
+ * three bits, which no name begins with in either byte order. */
+static bool is_bare_mmap2(const struct tally_record *record, size_t end)
+{
+	const uint8_t *at = record->bytes + MMAP2_PROT;
+	size_t length;
+
+	if (record->type != PERF_RECORD_MMAP2 || end < MMAP2_PROT + 8 ||
+	    (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || (at[0] != '/' && at[0] != '['))
+		return false;
+	length = strnlen((const char *)at, 8);
+	for (size_t i = 1; i < 8; i++)
+		if (i < length ? at[i] < ' ' : at[i] != 0)
+			return false;
+	return true;
+}
+
+static struct wire_rows rows_of(const struct tally_record *record, size_t end)
+{
+	return is_bare_mmap2(record, end) ? tally_wire_bare_mmap2_rows
+					  : tally_wire_rows(record->type);
+}
+
 int tally_record_decode(const struct tally_layout *layout, const struct tally_record *record,
 			struct tally_body *ret, struct tally_error *error)
 {
@@ -220,9 +248,14 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 		body.sample.present = layout->sample_type;
 		walk.layout = layout = shape_of(layout, record, &room);
 	}
-	if (tally_wire_walk(&walk, tally_wire_rows(record->type), layout->sample_type,
-			    base_of(&body)))
+	if (tally_wire_walk(&walk, rows_of(record, walk.end), layout->sample_type, base_of(&body)))
 		return cut(record, &walk, error);
+	/* What MMAP tells where MMAP2 has more. */
+	if (is_bare_mmap2(record, walk.end)) {
+		body.mmap2.prot =
+		    record->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC;
+		body.mmap2.flags = MAP_PRIVATE;
+	}
 	*ret = body;
 	return 0;
 }
@@ -326,7 +359,7 @@ int tally_record_swap(const struct tally_layout *layout, void *bytes, size_t siz
 	if (record.size < HEADER + trailer)
 		return cut(&record, &walk, error);
 	walk.end -= trailer;
-	if (tally_wire_walk(&walk, tally_wire_rows(record.type), layout->sample_type,
+	if (tally_wire_walk(&walk, rows_of(&record, walk.end), layout->sample_type,
 			    base_of(&scratch)))
 		return cut(&record, &walk, error);
 	walk.at = walk.end;

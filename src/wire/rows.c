@@ -82,7 +82,11 @@ static const struct wire_row mmap2[] = {
     F(WIRE_U32, pid),  F(WIRE_U32, tid),   F(WIRE_U64, addr),
     F(WIRE_U64, len),  F(WIRE_U64, pgoff), F(WIRE_MMAP2_ID, maj),
     F(WIRE_U32, prot), F(WIRE_U32, flags), FS(WIRE_STRING, 8, filename)};
+static const struct wire_row bare_mmap2[] = {
+    F(WIRE_U32, pid),   F(WIRE_U32, tid),      F(WIRE_U64, addr),           F(WIRE_U64, len),
+    F(WIRE_U64, pgoff), F(WIRE_MMAP2_ID, maj), FS(WIRE_STRING, 8, filename)};
 #undef REC
+const struct wire_rows tally_wire_bare_mmap2_rows = ROWS(bare_mmap2);
 #define REC tally_record_lost
 static const struct wire_row lost[] = {F(WIRE_U64, id), F(WIRE_U64, lost)};
 #undef REC

@@ -82,6 +82,8 @@ struct wire_rows {
 
 /* The rows of a record type; those of unknown types are one WIRE_REST. */
 struct wire_rows tally_wire_rows(uint32_t type);
+/* MMAP2 as Linux 3.12 had it, and kernels that took it from there: without prot and flags. */
+extern const struct wire_rows tally_wire_bare_mmap2_rows;
 extern const struct wire_rows tally_wire_sample_rows;
 extern const struct wire_rows tally_wire_trailer_rows;
 

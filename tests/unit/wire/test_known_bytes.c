@@ -207,6 +207,46 @@ static void mmap2_with_an_inode(void **state)
 	assert_int_equal(body.id.cpu, 3);
 }
 
+/* Of Linux 3.12: in both byte orders, and with a name that ends where flags are. */
+static void mmap2_without_rights(void **state)
+{
+	static const char *const names[] = {"/lib/libx.so.1", "[vdso]"};
+	struct tally_layout layout;
+
+	(void)state;
+	tally_layout_init(&layout, &plain);
+	for (size_t i = 0; i < 2; i++) {
+		size_t padded = align_up(strlen(names[i]) + 1, 8), size = 64 + padded + 24;
+		uint8_t bytes[128] = {HEAD(PERF_RECORD_MMAP2, 2, 0),
+				      B32(10),
+				      B32(11),
+				      B64(0x400000),
+				      B64(0x1000),
+				      B64(0x2000),
+				      B32(8),
+				      B32(1),
+				      B64(1234567),
+				      B64(7)};
+		const struct tally_record record = {
+		    .bytes = bytes, .type = PERF_RECORD_MMAP2, .misc = 2, .size = (uint16_t)size};
+		struct tally_body body;
+
+		bytes[6] = (uint8_t)size;
+		memcpy(bytes + 64, names[i], strlen(names[i]));
+		store_u64(bytes + 64 + padded + 8, 77);
+		for (unsigned turn = 0; turn < 2; turn++) {
+			assert_int_equal(tally_record_decode(&layout, &record, &body, NULL), 0);
+			assert_string_equal(body.mmap2.filename, names[i]);
+			assert_int_equal(body.mmap2.ino_generation, 7);
+			assert_int_equal(body.mmap2.prot, 5);
+			assert_int_equal(body.mmap2.flags, 2);
+			assert_int_equal(body.id.time, 77);
+			assert_int_equal(tally_record_swap(&layout, bytes, size, false, NULL), 0);
+			assert_int_equal(tally_record_swap(&layout, bytes, size, true, NULL), 0);
+		}
+	}
+}
+
 static void mmap2_with_a_build_id(void **state)
 {
 	static const uint8_t bytes[] __attribute__((aligned(8))) = {
@@ -531,6 +571,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sample),
 	    cmocka_unit_test(mmap2_with_an_inode),
+	    cmocka_unit_test(mmap2_without_rights),
 	    cmocka_unit_test(mmap2_with_a_build_id),
 	    cmocka_unit_test(comm),
 	    cmocka_unit_test(lost),
