@@ -423,17 +423,25 @@ static struct tally_buf *text_of(struct script *script, struct script_worker *wo
 }
 
 static int dump_sample(void *context, unsigned number, unsigned slot,
-		       struct tally_resolver *resolver, const struct tally_resolved *sample,
-		       const struct tally_record *record)
+		       const struct tally_resolved *sample, const struct tally_record *record)
 {
 	struct script *script = context;
-	struct tally_buf *to = text_of(script, &script->workers[number], slot, sample->event);
-	int result = tally_script_dump_put(script, to, record);
 
-	/* Of what counters tell this stands before each. */
-	if (!result && !(sample->sample.present & PERF_SAMPLE_READ))
-		result = tally_script_dump_spot(script, to, resolver, sample);
-	return result;
+	return tally_script_dump_put(
+	    script, text_of(script, &script->workers[number], slot, sample->event), record);
+}
+
+/* Of what counters tell this stands before each. */
+static int dump_spot(void *context, unsigned number, unsigned slot, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample)
+{
+	struct script *script = context;
+
+	if (sample->sample.present & PERF_SAMPLE_READ)
+		return 0;
+	return tally_script_dump_spot(
+	    script, text_of(script, &script->workers[number], slot, sample->event), resolver,
+	    sample);
 }
 
 /* What a filter printed: to where the text goes, or to stdout when that goes to files. */
@@ -708,6 +716,7 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .filtered = tally_script_filtered,
 		    .said = put_said,
 		    .before = script.options.dump ? dump_sample : NULL,
+		    .placed = dump_spot,
 		    .filters_itself = script.asks,
 		};
 

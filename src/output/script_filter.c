@@ -39,6 +39,7 @@ int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
 static int take_cpus(struct script *script, struct tally_error *error)
 {
 	struct script_filter *filter = &script->filter;
+	uint32_t available = tally_data_info(script->data)->cpus_available;
 	int result =
 	    tally_script_cpus_parse(script->options.cpus, &filter->cpus, &filter->cpu_count, error);
 
@@ -52,6 +53,12 @@ static int take_cpus(struct script *script, struct tally_error *error)
 					  "--cpu: samples of '%s' do not tell their CPU",
 					  event->name);
 	}
+	for (size_t i = 0; i < filter->cpu_count && available; i++)
+		if (filter->cpus[i] >= available)
+			return tally_fail(error, -EINVAL, -1,
+					  "--cpu: the recording is of a machine with CPUs 0 to %u, "
+					  "none of which is %u",
+					  available - 1, filter->cpus[i]);
 	filter->any_cpu = true;
 	return 0;
 }

@@ -31,6 +31,8 @@ int tally_turn_take(const struct tally_sample_filter *filter, struct tally_turn 
 	const struct tally_ordered_visitor *visitor = turn->visitor;
 	int result = filter->early ? filter->early(filter->context, turn) : TALLY_TURN_KEEP;
 
+	turn->dropped_early = result != TALLY_TURN_KEEP;
+	turn->said_early = filter->said(filter->context)->size;
 	/* Without a late part what the visitor leaves out needs no turn. */
 	if (result || !filter->late)
 		return result;
@@ -93,7 +95,8 @@ void tally_filter_stage_done(struct filter_stage *stage)
 }
 
 /* Keeps what the filter printed at that record. */
-static int keep_said(struct filter_stage *stage, struct filter_batch *to, size_t record)
+static int keep_said(struct filter_stage *stage, struct filter_batch *to, size_t record,
+		     const struct tally_turn *turn)
 {
 	struct tally_buf *said = stage->filter->said(stage->filter->context);
 
@@ -110,7 +113,8 @@ static int keep_said(struct filter_stage *stage, struct filter_batch *to, size_t
 	}
 	tally_buf_add(&to->text, said->data, said->size);
 	tally_buf_clear(said);
-	to->said[to->said_count++] = (struct filter_said){.record = record, .end = to->text.size};
+	to->said[to->said_count++] =
+	    (struct filter_said){.record = record, .early = turn->said_early, .end = to->text.size};
 	return to->text.failed;
 }
 
@@ -139,16 +143,11 @@ static bool read_all(const struct filter_stage *stage, size_t event,
 	return true;
 }
 
-static int take_sample(struct filter_stage *stage, const struct tally_record *record)
+static int take_sample(struct filter_stage *stage, struct tally_turn *turn)
 {
 	struct tally_resolver *resolver = &stage->resolver;
 	struct tally_resolved *sample = &stage->sample;
-	struct tally_turn turn = {
-	    .resolver = resolver,
-	    .record = record,
-	    .sample = sample,
-	    .visitor = stage->visitor,
-	};
+	const struct tally_record *record = turn->record;
 	int event = session_event_of(resolver->session, &resolver->ids, record);
 
 	if (event < 0)
@@ -160,7 +159,7 @@ static int take_sample(struct filter_stage *stage, const struct tally_record *re
 	sample->event = (uint32_t)event;
 	sample->cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	sample->offset = record->offset;
-	return tally_turn_take(stage->filter, &turn);
+	return tally_turn_take(stage->filter, turn);
 }
 
 /* Samples through the filter, until it ends the visit. */
@@ -170,20 +169,27 @@ static int run(struct filter_stage *stage, struct filter_batch *to)
 
 	for (size_t i = 0; i < batch->count; i++) {
 		struct tally_record record;
+		struct tally_turn turn = {
+		    .resolver = &stage->resolver,
+		    .record = &record,
+		    .sample = &stage->sample,
+		    .visitor = stage->visitor,
+		};
 		int result, kept;
 
 		if (i + PREFETCH < batch->count)
 			__builtin_prefetch(
 			    order_bytes(stage->resolver.session, batch->places[i + PREFETCH]));
-		to->dropped[i] = false;
+		to->dropped[i] = FILTER_KEPT;
 		if (!order_record(stage->resolver.session, batch->places[i], &record) ||
 		    record.type != PERF_RECORD_SAMPLE)
 			continue;
-		result = take_sample(stage, &record);
+		result = take_sample(stage, &turn);
 		if (result < 0)
 			return result;
-		to->dropped[i] = result != TALLY_TURN_KEEP;
-		kept = keep_said(stage, to, i);
+		if (result != TALLY_TURN_KEEP)
+			to->dropped[i] = turn.dropped_early ? FILTER_DROPPED_EARLY : FILTER_DROPPED;
+		kept = keep_said(stage, to, i, &turn);
 		if (kept)
 			return kept;
 		if (result == TALLY_TURN_END) {

@@ -24,6 +24,9 @@ struct tally_turn {
 	struct tally_resolved *sample; /* joined with its thread once `joined` */
 	const struct tally_ordered_visitor *visitor;
 	bool joined;
+	/* What early() made of it: whether it dropped the sample, and how much it printed. */
+	bool dropped_early;
+	size_t said_early;
 };
 
 enum tally_verdict {
@@ -75,12 +78,15 @@ int tally_turn_take(const struct tally_sample_filter *filter, struct tally_turn 
 /* Text that stands before a record of the batch. */
 struct filter_said {
 	size_t record; /* its index; the count: behind all */
+	size_t early;  /* so much of it by early() */
 	size_t end;    /* in the batch's text */
 };
 
+enum filter_dropped { FILTER_KEPT, FILTER_DROPPED, FILTER_DROPPED_EARLY };
+
 struct filter_batch {
 	struct order_batch batch;
-	bool *dropped; /* by record */
+	uint8_t *dropped; /* by record, an enum filter_dropped */
 	struct filter_said *said;
 	size_t said_count, said_room;
 	struct tally_buf text;

@@ -237,8 +237,8 @@ static int end_batch(struct ordered_visit *visit, uint64_t batch)
 /* What the filter made of a record. */
 struct filter_view {
 	const uint8_t *said;
-	size_t said_size;
-	bool dropped;
+	size_t said_size, said_early; /* so much of it before the sample was looked at */
+	enum filter_dropped dropped;
 };
 
 static inline struct filter_view view_of(const struct filter_batch *filtered, size_t record,
@@ -250,17 +250,37 @@ static inline struct filter_view view_of(const struct filter_batch *filtered, si
 	if (*said < filtered->said_count && filtered->said[*said].record == record) {
 		view.said = filtered->text.data + from;
 		view.said_size = filtered->said[*said].end - from;
+		view.said_early = filtered->said[*said].early;
 		++*said;
 	}
 	return view;
 }
 
-static int show_said(struct ordered_visit *visit, unsigned slot, const struct filter_view *view)
+static int show_said(struct ordered_visit *visit, unsigned slot, const struct filter_view *view,
+		     size_t from, size_t until)
 {
 	const struct tally_ordered_visitor *visitor = visit->visitor;
 
-	return view->said_size ? visitor->said(visitor->context, slot, view->said, view->said_size)
-			       : 0;
+	return until > from ? visitor->said(visitor->context, slot, view->said + from, until - from)
+			    : 0;
+}
+
+/* The dump of a sample, in three parts with what the filter says between them: its fields, and
+ * where it was taken, unless nobody comes to look that up. */
+static int show_dump(struct ordered_visit *visit, unsigned number, unsigned slot,
+		     const struct tally_record *record, const struct filter_view *view)
+{
+	const struct tally_ordered_visitor *visitor = visit->visitor;
+	struct worker *worker = &visit->workers[number];
+	struct tally_resolved *sample = &worker->sample;
+	int result = visitor->before(visitor->context, number, slot, sample, record);
+
+	if (!result)
+		result = show_said(visit, slot, view, 0, view->said_early);
+	if (!result && view->dropped != FILTER_DROPPED_EARLY &&
+	    !visitor->skips(visitor->context, sample))
+		result = visitor->placed(visitor->context, number, slot, &worker->resolver, sample);
+	return result ? result : show_said(visit, slot, view, view->said_early, view->said_size);
 }
 
 static int show_sample(struct ordered_visit *visit, unsigned number, unsigned slot,
@@ -274,7 +294,7 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 	int event, result;
 
 	if (view->dropped && !visitor->before)
-		return show_said(visit, slot, view);
+		return show_said(visit, slot, view, 0, view->said_size);
 	event = session_event_of(session, &resolver->ids, record);
 	if (event < 0)
 		return 0;
@@ -288,10 +308,9 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 	result = resolver_join(resolver, sample,
 			       session->by_offset ? record->offset : sample->sample.time);
 	sample->unwound = 0;
-	if (!result && visitor->before)
-		result = visitor->before(visitor->context, number, slot, resolver, sample, record);
 	if (!result)
-		result = show_said(visit, slot, view);
+		result = visitor->before ? show_dump(visit, number, slot, record, view)
+					 : show_said(visit, slot, view, 0, view->said_size);
 	if (result || view->dropped)
 		return result;
 	if (visit->plans[event].chain)

@@ -42,10 +42,13 @@ struct tally_ordered_visitor {
 	/* Text that the filter printed, which comes before the sample that is shown next.  NULL: it
 	 * goes to stdout at once. */
 	int (*said)(void *context, unsigned slot, const uint8_t *text, size_t size);
-	/* Each sample, filtered or not, before that text.  NULL: nobody looks. */
+	/* Each sample, filtered or not, before that text, and, between what the filter prints early
+	 * and late, each that it kept early and that `skips`, which is there then, lets pass.
+	 * NULL: nobody looks. */
 	int (*before)(void *context, unsigned worker, unsigned slot,
-		      struct tally_resolver *resolver, const struct tally_resolved *sample,
-		      const struct tally_record *record);
+		      const struct tally_resolved *sample, const struct tally_record *record);
+	int (*placed)(void *context, unsigned worker, unsigned slot,
+		      struct tally_resolver *resolver, const struct tally_resolved *sample);
 	/* The visitor asks the filter, and the test (test.h), itself. */
 	bool filters_itself;
 };

@@ -117,6 +117,18 @@ same() { # options
 	END
 }
 
+@test "-D: what a filter prints stands where perf has it, and what --time leaves out is not looked up" {
+	for data in simple events; do
+		for filter in all odd early1 late-38 early-125; do
+			same -D -i $data.data --dlfilter ./$filter.so
+		done
+		same -D -i $data.data --dlfilter ./all.so --time 1.000010,2.000001
+		same -D -i $data.data --dlfilter ./all.so -S foo
+		same -D -i $data.data --dlfilter ./dump.so --dlarg late
+		same -D -i $data.data --time 1.000010,2.000001
+	done
+}
+
 @test "arguments: none, empty ones, with blanks, before the filter" {
 	same -i simple.data --dlfilter ./dump.so
 	same -i simple.data --dlfilter ./dump.so --dlarg "" --dlarg "a b" --dlarg late

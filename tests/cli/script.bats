@@ -54,6 +54,8 @@ wrong() { # status, words of the message, arguments
 	wrong 1 "no tracepoint events" -F trace: -i flat.data
 	wrong 1 "needs 'sym'" -F sw:ip,symoff -i flat.data
 	wrong 2 "no list of CPUs" -C x -i flat.data
+	perf record -q -e cpu-clock -F 500 -a -o cpus.data -- sleep 0.1 2>/dev/null || return 0
+	wrong 1 "a machine with CPUs 0 to " -C 0,9999 -i cpus.data
 }
 
 @test "-F help lists the fields" {
