@@ -30,12 +30,20 @@ static int add(struct stat_ask *ask, const char *text)
 	return CLI_FAILED;
 }
 
-static bool has_event(const char *name)
+static bool pmu_has(const char *pmu, const char *name)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s", name);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/%s", pmu, name);
 	return !access(path, F_OK);
+}
+
+static bool has_event(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "events/%s", name);
+	return pmu_has("cpu", path);
 }
 
 /* All in one string: the machine's PMUs are looked at but once. */
@@ -66,27 +74,68 @@ static int add_transaction(struct stat_ask *ask)
 
 /* --topdown: where the slots of the pipeline went.  CPUs with a counter of slots have the shares as
  * events; older ones have their parts, which count for a whole core. */
+
+static const char *const slot_shares[] = {"slots",
+					  "topdown-retiring",
+					  "topdown-bad-spec",
+					  "topdown-fe-bound",
+					  "topdown-be-bound",
+					  "topdown-heavy-ops",
+					  "topdown-br-mispredict",
+					  "topdown-fetch-lat",
+					  "topdown-mem-bound"};
+static const char *const slot_parts[] = {"topdown-total-slots", "topdown-slots-retired",
+					 "topdown-recovery-bubbles", "topdown-fetch-bubbles",
+					 "topdown-slots-issued"};
+#define LEVEL1 5 /* of slot_shares */
+
+/* The PMU that is asked: of several kinds of core the one that was chosen, else the large one. */
+static const char *topdown_pmu(const struct stat_ask *ask)
+{
+	return ask->core ? ask->core : pmu_has("cpu_core", "cpus") ? "cpu_core" : "cpu";
+}
+
+static bool topdown_has(const char *pmu, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "events/%s", name);
+	return pmu_has(pmu, path);
+}
+
+/* Adds those of the events that the PMU has, as a group. */
+static int add_slots(struct stat_ask *ask, const char *pmu, const char *const *names, size_t count)
+{
+	bool one_kind = !strcmp(pmu, "cpu");
+	char text[1024];
+	size_t length = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (topdown_has(pmu, names[i]))
+			length += (size_t)snprintf(text + length, sizeof(text) - length,
+						   one_kind ? "%1$c%2$s" : "%1$c%3$s/%2$s/",
+						   length ? ',' : '{', names[i], pmu);
+	snprintf(text + length, sizeof(text) - length, "}");
+	return add(ask, text);
+}
+
 static int add_topdown(struct stat_ask *ask)
 {
-	static const char level2[] = "topdown-heavy-ops,topdown-br-mispredict,topdown-fetch-lat,"
-				     "topdown-mem-bound";
-	bool has_level2 = has_event("topdown-heavy-ops");
-	char text[256];
+	const char *pmu = topdown_pmu(ask);
+	uint64_t levels = topdown_has(pmu, "topdown-heavy-ops") ? 2 : 1;
 
 	ask->metric_only = !ask->no_metric_only;
-	if (has_event("slots") && has_event("topdown-retiring")) {
-		if (ask->topdown_level > (has_level2 ? 2 : 1)) {
-			cli_say("stat", "--td-level: this CPU has %d", has_level2 ? 2 : 1);
+	if (topdown_has(pmu, "slots") && topdown_has(pmu, "topdown-retiring")) {
+		if (ask->topdown_level > levels) {
+			cli_say("stat", "--td-level: this CPU has %d", (int)levels);
 			return CLI_USAGE;
 		}
-		snprintf(text, sizeof(text),
-			 "{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,"
-			 "topdown-be-bound%s%s}",
-			 has_level2 && ask->topdown_level != 1 ? "," : "",
-			 has_level2 && ask->topdown_level != 1 ? level2 : "");
-		return add(ask, text);
+		return add_slots(ask, pmu, slot_shares,
+				 levels == 2 && ask->topdown_level != 1
+				     ? sizeof(slot_shares) / sizeof(*slot_shares)
+				     : LEVEL1);
 	}
-	if (!has_event("topdown-total-slots")) {
+	if (!topdown_has(pmu, "topdown-total-slots")) {
 		cli_say("stat",
 			"--topdown: this CPU has no events for it; where its tables have the "
 			"metric, -M TopdownL1 tells the same");
@@ -97,11 +146,7 @@ static int add_topdown(struct stat_ask *ask)
 				       "--topdown is of whole cores on this CPU: give -a, "
 				       "and no other part than --per-core");
 	ask->by = TALLY_STAT_CORE;
-	snprintf(text, sizeof(text),
-		 "{topdown-total-slots,topdown-slots-retired%s,topdown-fetch-bubbles,"
-		 "topdown-slots-issued}",
-		 has_event("topdown-recovery-bubbles") ? ",topdown-recovery-bubbles" : "");
-	return add(ask, text);
+	return add_slots(ask, pmu, slot_parts, sizeof(slot_parts) / sizeof(*slot_parts));
 }
 
 /* All events of one group, led by the first. */

@@ -210,8 +210,7 @@ static void put_words(const struct stat_table *table, const struct stat_line *li
 {
 	struct tally_buf text = {0};
 
-	if (!table->options.metric_only)
-		put_reasons(table, lines, count, &text);
+	put_reasons(table, lines, count, &text);
 	if (table->options.hint) {
 		tally_buf_text(&text, "\n ");
 		put_harmless(&text, table->options.hint);

@@ -218,6 +218,9 @@ made_up() { # options
 			echo "${rest#*:}" >made/bus/$name/cpus
 			echo config:0-7 >made/bus/$name/format/event
 			echo event=0x3c >made/bus/$name/events/cpu-cycles
+			for event in slots topdown-retiring topdown-bad-spec topdown-fe-bound topdown-be-bound; do
+				echo event=0x01 >made/bus/$name/events/$event
+			done
 		done
 		mount --bind made/bus /sys/bus/event_source/devices
 		echo 0 >made/number
@@ -253,6 +256,20 @@ need_made_up() {
 	same_made_up -x, --hybrid-merge -e cycles true
 	same_made_up -x, --cputype atom -e cycles,task-clock true
 	same_made_up -x, --no-merge --cputype core -e cycles true
+}
+
+@test "the slots of the pipeline are those of the large cores, or of the chosen ones" {
+	need_made_up
+	# perf stops at what is not supported, and names it.
+	run made_up perf stat --topdown true
+	[[ $output = *"The cpu_core/slots/ event is not supported"* ]]
+	made_up "$TALLY" stat -x, --topdown --no-metric-only true 2>core.txt
+	[ "$(cut -d, -f3 core.txt | tr '\n' ' ')" = "cpu_core/slots/ cpu_core/topdown-retiring/ cpu_core/topdown-bad-spec/ cpu_core/topdown-fe-bound/ cpu_core/topdown-be-bound/ " ]
+	made_up "$TALLY" stat -x, --cputype atom --topdown --no-metric-only true 2>atom.txt
+	[ "$(sed s/cpu_atom/cpu_core/ atom.txt)" = "$(cat core.txt)" ]
+	# Without counts it says why there is nothing.
+	run made_up "$TALLY" stat --topdown true
+	[[ $output = *"Not counted: cpu_core/slots/: "* ]]
 }
 
 @test "percore: a row a core, or its count for each of its CPUs" {
