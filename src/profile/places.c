@@ -129,6 +129,7 @@ static int fill(struct filling *filling, uint32_t known, uint32_t count)
 			if (dso < 0)
 				return -ENOMEM;
 			places->dso_of[frame] = (uint32_t)dso;
+			places->inlined |= told.inlined;
 			hashes[frame - first] = hash_of((uint32_t)dso, &told);
 			__builtin_prefetch(&filling->slots[hashes[frame - first] & filling->mask],
 					   1);
@@ -193,11 +194,7 @@ static int merge_calls(struct tally_places *places)
 
 static int tell_calls(struct tally_places *places)
 {
-	bool any = false;
-
-	for (uint32_t frame = 1; frame < places->frame_count && !any; frame++)
-		any = tally_session_frame(places->session, frame).inlined;
-	if (!any)
+	if (!places->inlined)
 		return 0;
 	if (!array_resize(&places->call_of, places->frame_count, sizeof(*places->call_of)))
 		return -ENOMEM;

@@ -7,6 +7,7 @@
 #ifndef TALLY_PROFILE_PLACES_H
 #define TALLY_PROFILE_PLACES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/map.h"
 #include "session/resolve.h"
@@ -19,6 +20,7 @@ struct tally_places {
 	struct tally_strings dsos;
 	uint32_t *dso_frame; /* by dso: a frame in it */
 	uint32_t dso_room;
+	bool inlined;      /* some frame was */
 	uint32_t *call_of; /* by frame: see places_call(); NULL: none was inlined */
 };
 
