@@ -56,11 +56,10 @@ static const char *const names[SCRIPT_FIELD_COUNT] = {
     [SCRIPT_FLAGS] = "flags",
 };
 
-/* What decodes traces or disassembles is not done here. */
-#define MISSING                                                                           \
-	(SCRIPT_FIELD(CALLINDENT) | SCRIPT_FIELD(INSN) | SCRIPT_FIELD(INSNLEN) |          \
-	 SCRIPT_FIELD(BRSTACKINSN) | SCRIPT_FIELD(BRSTACKINSNLEN) | SCRIPT_FIELD(SYNTH) | \
-	 SCRIPT_FIELD(METRIC) | SCRIPT_FIELD(SRCCODE) | SCRIPT_FIELD(IPC))
+/* What decodes traces, or shows sources, is not done here. */
+#define MISSING                                                                  \
+	(SCRIPT_FIELD(CALLINDENT) | SCRIPT_FIELD(SYNTH) | SCRIPT_FIELD(METRIC) | \
+	 SCRIPT_FIELD(SRCCODE) | SCRIPT_FIELD(IPC))
 
 #define HEAD                                                                               \
 	(SCRIPT_FIELD(COMM) | SCRIPT_FIELD(TID) | SCRIPT_FIELD(CPU) | SCRIPT_FIELD(TIME) | \
@@ -193,7 +192,7 @@ static int take_field(struct parser *parser, int field)
 	}
 	if (parser->change != CHANGE_REMOVE && (bit & MISSING))
 		return tally_fail(parser->error, -ENOTSUP, -1,
-				  "-F: '%s' needs instructions or decoded traces, which is not "
+				  "-F: '%s' needs decoded traces or source files, which is not "
 				  "done yet; leave it out",
 				  names[field]);
 	if (parser->type >= 0) {

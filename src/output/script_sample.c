@@ -360,6 +360,10 @@ void tally_script_trace_put(const struct script *script, struct tally_buf *to,
 	 SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF) | SCRIPT_FIELD(PHYS_ADDR) | \
 	 SCRIPT_FIELD(DATA_PAGE_SIZE) | SCRIPT_FIELD(CODE_PAGE_SIZE) | SCRIPT_FIELD(CGROUP))
 
+#define INSN_FIELDS                                                               \
+	(SCRIPT_FIELD(INSN) | SCRIPT_FIELD(INSNLEN) | SCRIPT_FIELD(BRSTACKINSN) | \
+	 SCRIPT_FIELD(BRSTACKINSNLEN))
+
 /* What perf shows of memory accesses that tell nothing: "not available" of operation, level, snoop,
  * lock and TLB.  Source: PERF_MEM_*_NA of perf_event.h. */
 #define NO_DATA_SRC 0x5080021ULL
@@ -454,6 +458,8 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 	if (event->bpf_output && (fields & SCRIPT_FIELD(BPF_OUTPUT)))
 		tally_script_bpf_output(to, sample->present & PERF_SAMPLE_RAW ? sample->raw : NULL,
 					sample->present & PERF_SAMPLE_RAW ? sample->raw_size : 0);
+	if (!result && fields & INSN_FIELDS)
+		result = tally_script_insn_put(script, to, resolver, fields, at);
 	if (fields & LATE_FIELDS)
 		put_last(script, to, event, sample);
 	buf_byte(to, '\n');

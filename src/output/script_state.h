@@ -189,6 +189,11 @@ int tally_script_branches_put(const struct script *script, struct script_lines *
 			      const struct script_event *event,
 			      const struct tally_resolved *sample);
 
+/* script_insn.c: fields insn, insnlen, brstackinsn, brstackinsnlen. */
+int tally_script_insn_put(const struct script *script, struct tally_buf *to,
+			  struct tally_resolver *resolver, uint64_t fields,
+			  const struct tally_resolved *sample);
+
 /* A name from outside, harmless when that was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/table.h"
+#include "image/insn_length.h"
 
 /* Eras of addresses that belong to no space. */
 #define ERA_NO_SPACE     0U
@@ -49,6 +50,8 @@ void tally_resolver_done(struct tally_resolver *resolver)
 	free(resolver->depths);
 	free(resolver->copy);
 	tally_resolver_runs_done(&resolver->runs);
+	for (size_t i = 0; i < 2; i++)
+		tally_insn_decoder_free(resolver->decoders[i]);
 	tally_unwinding_free(resolver->unwinding);
 	*resolver = (struct tally_resolver){0};
 }

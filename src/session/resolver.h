@@ -82,9 +82,10 @@ struct tally_resolver {
 	struct inlined_runs runs;
 	uint32_t single; /* of tally_resolver_unwound() */
 	struct resolver_near near;
-	struct unwinding *unwinding; /* NULL: nothing was unwound yet */
-	uint8_t *copy;               /* of the piece under way */
-	uint64_t damaged;            /* samples that could not be decoded */
+	struct insn_decoder *decoders[2]; /* of 32 and of 64 bits; NULL: not needed yet */
+	struct unwinding *unwinding;      /* NULL: nothing was unwound yet */
+	uint8_t *copy;                    /* of the piece under way */
+	uint64_t damaged;                 /* samples that could not be decoded */
 };
 
 int tally_resolver_init(struct tally_resolver *resolver, struct tally_session *session);

@@ -38,7 +38,7 @@ wrong() { # status, words of the message, arguments
 	wrong 2 "'hard' is no type" -F hard:ip -i no-such.data
 	wrong 2 "either every field has a + or -" -F +ip,sym -i no-such.data
 	wrong 2 "'trace' is not valid for hardware events" -F hw:trace -i no-such.data
-	wrong 2 "instructions" -F +brstackinsn -i no-such.data
+	wrong 2 "decoded traces" -F +ipc -i no-such.data
 }
 
 @test "mistakes in --time, and times that exclude each other" {
