@@ -32,7 +32,9 @@ struct source {
 	struct file_inflate *inflate;
 	struct tally_buf carry; /* decoded, not yet a whole record */
 	bool broken;            /* its stream was damaged, which was told */
-	int code;               /* out of memory, or of room */
+	/* Compressed records, and ends of rounds among them, that nobody will read again. */
+	uint64_t done_from, done_to;
+	int code; /* out of memory, or of room */
 };
 
 /* Notes where the record that comes next stands in its file. */
@@ -232,6 +234,14 @@ static bool is_packed(uint32_t type)
 	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_COMPRESSED2;
 }
 
+/* What came through a pipe is kept in a file of our own; there it need not stand twice. */
+static void drop_done(struct source *source)
+{
+	if (source->data->stream && !source->part)
+		tally_spool_drop(source->data->stream, source->done_from, source->done_to);
+	source->done_from = source->done_to = source->at;
+}
+
 /* Copies up to `most` bytes of a file's records, and at least one record. */
 static int copy_some(struct source *source, uint64_t most)
 {
@@ -251,6 +261,7 @@ static int copy_some(struct source *source, uint64_t most)
 			    region->end - source->at > 8)
 				code = copy_packed(source, source->at, &header);
 			source->at = tally_file_pass_bad(source->data, region, source->at);
+			drop_done(source);
 			continue;
 		}
 		if (is_packed(header.type))
@@ -258,7 +269,13 @@ static int copy_some(struct source *source, uint64_t most)
 		else
 			code = copy_record(source, region, source->at, &header);
 		source->at += header.extent;
+		/* Others may be read where they stand: features of a stream. */
+		if (is_packed(header.type) || header.type == PERF_RECORD_FINISHED_ROUND)
+			source->done_to = source->at;
+		else
+			drop_done(source);
 	}
+	drop_done(source);
 	return code;
 }
 
@@ -290,6 +307,8 @@ static int copy_all(struct tally_data *data, struct file_flat *flat, uint64_t fr
 		    .region = data->records,
 		    .part = (unsigned)i,
 		    .at = from,
+		    .done_from = from,
+		    .done_to = from,
 		};
 		if (i) {
 			const struct file_part *part = &data->parts[i - 1];

@@ -136,6 +136,17 @@ int tally_spool_fail(const struct file_spool *spool, int code, const char *path,
 			  folder(), strerror(-code));
 }
 
+void tally_spool_drop(const struct file_spool *spool, uint64_t from, uint64_t to)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	from = (from + page - 1) & ~(page - 1);
+	to &= ~(page - 1);
+	if (from < to)
+		(void)!fallocate(spool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+				 (off_t)(to - from));
+}
+
 void tally_spool_close(struct file_spool *spool)
 {
 	if (!spool)

@@ -28,6 +28,9 @@ int tally_spool_finish(struct file_spool *spool);
 /* The words for a failure of the last three. */
 int tally_spool_fail(const struct file_spool *spool, int code, const char *path,
 		     struct tally_error *error);
+/* Gives the room of whole pages back, which read as zeros then; where files have no holes nothing
+ * is done. */
+void tally_spool_drop(const struct file_spool *spool, uint64_t from, uint64_t to);
 void tally_spool_close(struct file_spool *spool);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "file/data_file.h"
+#include "file/spool.h"
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
@@ -362,6 +363,65 @@ static void write_with(const struct plain *plain, const struct tally_buf *data, 
 	tally_buf_done(&made);
 }
 
+/* What comes through a pipe does not stand in two files when it was decoded. */
+static void what_was_decoded_of_a_pipe_is_given_back(void **state)
+{
+	struct plain plain = plain_make(state);
+	char *path = path_in(state, "packed.data"), *fifo = path_in(state, "fifo");
+	struct tally_buf records = {0}, packed;
+	struct tally_record record;
+	struct tally_data *data;
+	uint64_t random = 1;
+	struct stat about;
+	unsigned seen = 0;
+	pid_t child;
+	int status;
+
+	for (unsigned i = 0; i < 60; i++) {
+		add_head(&records, 90, 4008);
+		for (unsigned k = 0; k < 500; k++) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			tally_buf_u64(&records, random);
+		}
+	}
+	packed = pack(records.data, records.size, 10000, true);
+	write_with(&plain, &packed, path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	child = fork();
+	if (!child) {
+		int from = open(path, O_RDONLY), to = open(fifo, O_WRONLY);
+		uint8_t bytes[4096];
+		ssize_t got;
+
+		while ((got = read(from, bytes, sizeof(bytes))) > 0)
+			if (write(to, bytes, (size_t)got) != got)
+				_exit(1);
+		_exit(0);
+	}
+	data = open_data(fifo);
+	while (tally_data_next_record(data, &record, NULL) > 0)
+		seen += record.type == 90;
+	assert_int_equal(seen, 60);
+	assert_int_equal(tally_data_damage(data)->count, 0);
+	assert_string_equal(tally_data_info(data)->version, tally_data_info(plain.data)->version);
+	assert_non_null(data->stream);
+	if (!fallocate(data->stream->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1)) {
+		assert_int_equal(fstat(data->stream->fd, &about), 0);
+		assert_true((uint64_t)about.st_blocks * 512 < packed.size / 2);
+	}
+	tally_data_close(data);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	unlink(fifo);
+	tally_buf_done(&records);
+	tally_buf_done(&packed);
+	free(path);
+	free(fifo);
+	plain_free(&plain);
+}
+
 /* Steps that end within records and within their headers. */
 static void reads_compressed_records(void **state)
 {
@@ -629,6 +689,7 @@ int main(void)
 	    cmocka_unit_test(reads_a_fifo),
 	    cmocka_unit_test(reads_a_swapped_stream),
 	    cmocka_unit_test(reads_compressed_records),
+	    cmocka_unit_test(what_was_decoded_of_a_pipe_is_given_back),
 	    cmocka_unit_test(keeps_what_decodes),
 	    cmocka_unit_test(stops_what_grows_without_end),
 	    cmocka_unit_test(reads_a_directory),
