@@ -6,6 +6,25 @@
 #include "image/code.h"
 #include "image/image_state.h"
 
+/* No binary's tables are larger when they are not compressed. */
+#define TABLES_LIMIT ((uint64_t)256 << 20)
+
+static void take_compressed(Elf_Scn *scn, struct tally_frame_section *ret)
+{
+	GElf_Chdr header;
+	Elf_Data *data;
+
+	if (!gelf_getchdr(scn, &header) || !header.ch_size || header.ch_size > TABLES_LIMIT ||
+	    elf_compress(scn, 0, 0) < 0)
+		return;
+	data = elf_rawdata(scn, NULL);
+	ret->bytes = data && data->d_size ? malloc(data->d_size) : NULL;
+	if (!ret->bytes)
+		return;
+	memcpy(ret->bytes, data->d_buf, data->d_size);
+	ret->size = data->d_size;
+}
+
 static void take_section(const struct tally_elf *elf, const char *name,
 			 struct tally_frame_section *ret)
 {
@@ -13,9 +32,12 @@ static void take_section(const struct tally_elf *elf, const char *name,
 	    elf->elf ? tally_elf_find(elf, name, SHT_NULL) : NULL;
 	char *bytes;
 
-	if (!section || tally_elf_read(elf, section, &bytes, &ret->size))
+	if (!section)
 		return;
-	ret->bytes = (uint8_t *)bytes;
+	if (section->header.sh_flags & SHF_COMPRESSED)
+		take_compressed(section->scn, ret);
+	else if (!tally_elf_read(elf, section, &bytes, &ret->size))
+		ret->bytes = (uint8_t *)bytes;
 	ret->address = section->header.sh_addr;
 }
 

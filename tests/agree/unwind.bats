@@ -240,6 +240,21 @@ END
 	[ "$(lines_of main)" -gt 0 ]
 }
 
+@test "call frame information in .debug_frame, compressed or not" {
+	command -v objcopy >/dev/null || skip "needs objcopy"
+	compiled -x c -O2 -g -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables <<<"$inlining"
+	readelf -SW program | grep -q ' \.debug_frame ' || skip "this compiler writes no .debug_frame"
+	sampled 16384 ./program
+	"$TALLY" script -i dwarf.data >plain.txt
+	cp plain.txt tally.txt
+	[ "$(lines_of middle)" -gt 0 ]
+	[ "$(lines_of main)" -gt 0 ]
+	objcopy --compress-debug-sections=zlib program
+	readelf -tW program | grep -A2 ' \.debug_frame$' | grep -q COMPRESSED
+	"$TALLY" script -i dwarf.data >tally.txt
+	cmp plain.txt tally.txt || { diff plain.txt tally.txt | head; return 1; }
+}
+
 @test "code that nothing is told of, with a frame pointer and without, and code made at run time" {
 	compiled -O2 <<'END'
 #include <cstdio>
