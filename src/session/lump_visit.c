@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "base/pages.h"
 
 /* Lumps that one thread takes at a time. */
 #define RUN LUMPS_CHUNK
@@ -194,7 +193,7 @@ int tally_lump_visit_run(const struct lump_visit *visit, size_t run, const uint6
 		sample.sample.pid = stint->pid;
 		sample.sample.tid = stint->tid;
 		sample.sample.time = stint->first_time;
-		sample.sample.period = lump->period;
+		sample.sample.period = lumps_period(lumps, (uint32_t)(first + i));
 		sample.cpumode = lump->cpumode;
 		sample.comm = view->comm;
 		sample.space = view->space;
@@ -204,7 +203,6 @@ int tally_lump_visit_run(const struct lump_visit *visit, size_t run, const uint6
 		sample.more = lump->samples - 1;
 		result = show(context, worker, resolver, &sample);
 	}
-	pages_free(chunk, LUMPS_CHUNK * sizeof(*chunk));
-	lumps->chunks[run] = NULL;
+	tally_lumps_drop(lumps, (uint32_t)run);
 	return result < 0 ? result : 0;
 }

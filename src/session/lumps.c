@@ -8,11 +8,24 @@
 
 #define FIRST_SLOTS 4096U
 
+#define PERIODS_SIZE (LUMPS_CHUNK * sizeof(uint64_t))
+
+void tally_lumps_drop(struct lumps *lumps, uint32_t chunk)
+{
+	pages_free(lumps->chunks[chunk], LUMPS_CHUNK * sizeof(**lumps->chunks));
+	lumps->chunks[chunk] = NULL;
+	if (!lumps->periods)
+		return;
+	pages_free(lumps->periods[chunk], PERIODS_SIZE);
+	lumps->periods[chunk] = NULL;
+}
+
 void tally_lumps_done(struct lumps *lumps)
 {
 	for (uint32_t i = 0; i < lumps->chunk_count; i++)
-		pages_free(lumps->chunks[i], LUMPS_CHUNK * sizeof(**lumps->chunks));
+		tally_lumps_drop(lumps, i);
 	free(lumps->chunks);
+	free(lumps->periods);
 	free(lumps->slots);
 	free(lumps->stints);
 	free(lumps->stint_slots);
@@ -125,9 +138,20 @@ static int grow(struct lumps *lumps)
 		if (lumps->count > UINT32_MAX / 4 ||
 		    !array_resize(&lumps->chunks, lumps->chunk_count + 1, sizeof(*lumps->chunks)))
 			return -ENOMEM;
+		if (lumps->periods) {
+			if (!array_resize(&lumps->periods, lumps->chunk_count + 1,
+					  sizeof(*lumps->periods)))
+				return -ENOMEM;
+			lumps->periods[lumps->chunk_count] = pages_new(PERIODS_SIZE);
+			if (!lumps->periods[lumps->chunk_count])
+				return -ENOMEM;
+		}
 		chunk = pages_new(LUMPS_CHUNK * sizeof(*chunk));
-		if (!chunk)
+		if (!chunk) {
+			if (lumps->periods)
+				pages_free(lumps->periods[lumps->chunk_count], PERIODS_SIZE);
 			return -ENOMEM;
+		}
 		lumps->chunks[lumps->chunk_count++] = chunk;
 	}
 	while ((uint64_t)(lumps->count + LUMPS_BATCH) * 3 > (uint64_t)lumps->slot_room * 2) {
@@ -164,12 +188,49 @@ bool tally_lumps_vain(const struct lumps *lumps)
 	       lumps->sample_count / STINT_SAMPLES < lumps->stint_count;
 }
 
+/* The sums of all lumps so far, which had one period. */
+static int make_periods(struct lumps *lumps)
+{
+	uint64_t **periods = calloc(lumps->chunk_count, sizeof(*periods));
+	bool failed = !periods;
+
+	for (uint32_t i = 0; !failed && i < lumps->chunk_count; i++) {
+		periods[i] = pages_new(PERIODS_SIZE);
+		failed = !periods[i];
+	}
+	for (uint32_t i = 0; failed && periods && i < lumps->chunk_count; i++)
+		pages_free(periods[i], PERIODS_SIZE);
+	if (failed) {
+		free(periods);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < lumps->count; i++)
+		periods[i / LUMPS_CHUNK][i % LUMPS_CHUNK] =
+		    lumps_at(lumps, i)->samples * lumps->period;
+	lumps->periods = periods;
+	return 0;
+}
+
+/* Whether the samples that wait have the one period that all had so far. */
+static bool same_period(struct lumps *lumps)
+{
+	uint64_t differ = 0;
+
+	if (!lumps->sample_count && lumps->waiting_count)
+		lumps->period = lumps->waiting[0].period;
+	for (unsigned i = 0; i < lumps->waiting_count; i++)
+		differ |= lumps->waiting[i].period ^ lumps->period;
+	return !differ;
+}
+
 int tally_lumps_settle(struct lumps *lumps)
 {
 	unsigned count = lumps->waiting_count;
 	uint32_t mask;
 
 	if (grow(lumps))
+		return -ENOMEM;
+	if (!lumps->periods && !same_period(lumps) && make_periods(lumps))
 		return -ENOMEM;
 	mask = lumps->slot_room - 1;
 	for (unsigned i = 0; i < count; i++) {
@@ -190,14 +251,17 @@ int tally_lumps_settle(struct lumps *lumps)
 			    lump->samples < LUMP_SAMPLES_MOST)
 				break;
 		}
+		if (lumps->periods) {
+			uint32_t here = number ? number - 1 : lumps->count;
+
+			lumps->periods[here / LUMPS_CHUNK][here % LUMPS_CHUNK] += waiting->period;
+		}
 		if (number) {
-			lump->period += waiting->period;
 			lump->samples++;
 			continue;
 		}
 		*lumps_at(lumps, lumps->count) = (struct lump){
 		    .addr = waiting->addr,
-		    .period = waiting->period,
 		    .samples = 1,
 		    .stint = waiting->stint & (LUMP_STINTS_MOST - 1),
 		    .event = waiting->event & (LUMP_EVENTS_MOST - 1),

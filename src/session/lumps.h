@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 
 struct lump { /* what is kept of each counts: recordings have a million */
-	uint64_t addr, period;
+	uint64_t addr;
 	uint32_t samples : 29;
 	uint32_t cpumode : 3; /* PERF_RECORD_MISC_CPUMODE_MASK */
 	uint32_t stint : 20;
@@ -24,7 +24,7 @@ struct lump { /* what is kept of each counts: recordings have a million */
 #define LUMP_STINTS_MOST  (1U << 20)
 #define LUMP_EVENTS_MOST  (1U << 12)
 
-/* Lumps stand in chunks, each freed when it was visited. */
+/* Lumps stand in chunks, each freed when it was visited, with the sums of their periods. */
 #define LUMPS_CHUNK 8192U
 
 struct lump_stint {
@@ -52,6 +52,10 @@ struct lumps {                /* all zero is empty and valid */
 	struct lump **chunks; /* NULL: visited */
 	uint32_t *slots;      /* number + 1; 0: free */
 	uint32_t count, chunk_count, slot_room;
+	/* As long as all samples have one period it is told once; from the first that has another
+	 * on, the sums stand beside the lumps, chunk by chunk. */
+	uint64_t period;
+	uint64_t **periods; /* NULL: samples * period; of a chunk NULL: visited */
 	struct lump_stint *stints;
 	uint32_t *stint_slots; /* number + 1 of the thread's newest; 0: free */
 	uint32_t stint_count, stint_room, stint_slot_room;
@@ -93,6 +97,15 @@ static inline struct lump *lumps_at(const struct lumps *lumps, uint32_t number)
 {
 	return &lumps->chunks[number / LUMPS_CHUNK][number % LUMPS_CHUNK];
 }
+
+static inline uint64_t lumps_period(const struct lumps *lumps, uint32_t number)
+{
+	return lumps->periods ? lumps->periods[number / LUMPS_CHUNK][number % LUMPS_CHUNK]
+			      : lumps_at(lumps, number)->samples * lumps->period;
+}
+
+/* Gives back a chunk that was visited. */
+void tally_lumps_drop(struct lumps *lumps, uint32_t chunk);
 
 static inline int lumps_add(struct lumps *lumps, const struct lump_sample *sample)
 {

@@ -15,7 +15,7 @@ void scene_begin(struct scene *scene, uint64_t sample_type)
 	struct tally_error error = {0};
 	int fd;
 
-	*scene = (struct scene){.path = "/tmp/tally-session-XXXXXX"};
+	*scene = (struct scene){.path = "/tmp/tally-session-XXXXXX", .period = 1000};
 	fd = mkstemp(scene->path);
 	assert_true(fd >= 0);
 	close(fd);
@@ -103,7 +103,7 @@ void scene_sample(struct scene *scene, unsigned event, uint64_t time, uint32_t p
 	    .pid = pid,
 	    .tid = tid,
 	    .time = time,
-	    .period = 1000,
+	    .period = scene->period,
 	    .callchain = chain,
 	    .callchain_nr = chain_nr,
 	};

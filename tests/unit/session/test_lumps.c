@@ -132,6 +132,9 @@ static void make_scene(struct scene *scene, unsigned samples, unsigned pids, uns
 				scene_fork(scene, time, pid, pid + 1, pid + 1);
 			}
 		}
+		/* One period for all, or others from some sample on. */
+		if (changes && i > samples / 2)
+			scene->period = 1000 + i % 3;
 		scene_sample(scene, next(&seed) % 5 == 0, time, pid, pid + (next(&seed) % 16 == 0),
 			     0x1000 + (next(&seed) % 64) * 0x800, NULL, 0);
 	}
