@@ -1,5 +1,6 @@
 #include "output/cell.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "base/text.h"
 
@@ -69,10 +70,21 @@ void tally_cell_hex(struct tally_buf *to, uint64_t value, unsigned digits)
 
 uint64_t tally_cell_share(uint64_t part, uint64_t whole)
 {
+	__uint128_t scaled = (__uint128_t)part * 10000;
+	uint64_t down, rest;
+	char text[64];
+	int length;
+
 	if (!whole)
 		return 0;
 	/* The kernel's periods sum to less than 2^64, but a file may say anything. */
-	return (uint64_t)(((__uint128_t)part * 20000 + whole) / ((__uint128_t)whole * 2));
+	down = (uint64_t)(scaled / whole);
+	rest = (uint64_t)(scaled % whole);
+	if (rest != whole - rest)
+		return down + (rest > whole - rest);
+	/* In the middle: where perf's printf of a double goes. */
+	length = snprintf(text, sizeof(text), "%.2f", 100.0 * (double)part / (double)whole);
+	return down + (text[length - 1] != (char)('0' + down % 10));
 }
 
 void tally_cell_percent(struct tally_buf *to, uint64_t hundredths)

@@ -18,7 +18,7 @@ void tally_cell_u64(struct tally_buf *to, uint64_t value);
 /* At least `digits` digits with leading zeros. */
 void tally_cell_padded(struct tally_buf *to, uint64_t value, unsigned digits);
 void tally_cell_hex(struct tally_buf *to, uint64_t value, unsigned digits);
-/* Hundredths of a percent, rounded; 0 of nothing is 0. */
+/* Hundredths of a percent, rounded as printf rounds a double; 0 of nothing is 0. */
 uint64_t tally_cell_share(uint64_t part, uint64_t whole);
 /* "12.34%" of hundredths. */
 void tally_cell_percent(struct tally_buf *to, uint64_t hundredths);
