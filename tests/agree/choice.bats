@@ -26,7 +26,7 @@ same() { # expression, awk condition over a line of all.txt
 	[ -s some.txt ]
 	same 'filename =~ sleep$' '/sched_process_exec: filename=[^ ]*sleep /'
 	[ -s some.txt ]
-	same 'next_pid == 0 and event =~ switch' '/sched_switch.*next_comm=swapper|sched_switch.*==> swapper/'
+	same 'next_pid != 0 and event =~ switch' '/sched_switch/ && !/next_comm=swapper|==> swapper/'
 	[ -s some.txt ]
 	same 'trace.pid > 0 and event == sched:sched_process_exec' '/sched_process_exec:/'
 	same 'prev_prio < 0' '0'
