@@ -44,12 +44,6 @@ make_filters() {
 	mkdir -p folder.so
 }
 
-# perf counts a library's PLT from its start though some entries stand elsewhere: its names there are wrong,
-# and it has none for .plt.got and .plt.sec.
-plain() {
-	sed -E 's/[^ ]*@plt\b(\+0x[0-9a-f]+)?|\[unknown\]/@plt/g'
-}
-
 same() { # options
 	local status_of_perf status_of_tally
 	perf script "$@" >perf.raw 2>perf.err </dev/null && status_of_perf=0 || status_of_perf=$?

@@ -8,12 +8,6 @@ setup() {
 	need_perf
 }
 
-# perf counts a library's PLT from its start though some entries stand elsewhere: its names there are wrong,
-# and it has none for .plt.got and .plt.sec.
-plain() {
-	sed -E 's/[^ ]*@plt\b(\+0x[0-9a-f]+)?|\[unknown\]/@plt/g'
-}
-
 same() { # file, options
 	local file=$1
 	shift

@@ -49,8 +49,8 @@ same() { # EVENT [OPTION]...
 	need_perf
 	"$TALLY" record -q -o ours.data -e cpu-clock/call-graph=dwarf/ -- seq 1 300000 >/dev/null
 	perf_reads ours.data
-	perf script -i ours.data -F time,ip,sym 2>/dev/null >theirs
-	"$TALLY" script -i ours.data -F time,ip,sym >ours
+	perf script -i ours.data -F time,ip,sym 2>/dev/null | plain >theirs
+	"$TALLY" script -i ours.data -F time,ip,sym | plain >ours
 	[ "$(grep -c . ours)" -gt 100 ]
 	cmp theirs ours
 }
