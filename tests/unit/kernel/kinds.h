@@ -201,4 +201,43 @@ static inline int kind_try(const struct kind *kind, struct tally_attr *attr,
 	return fd;
 }
 
+/* The value of an event that is read alone. */
+static inline uint64_t value_of(int fd)
+{
+	struct tally_read read;
+	uint64_t word;
+
+	assert_int_equal(tally_fd_read(fd, 0, &word, 1, &read), 0);
+	return read.value;
+}
+
+/* How many samples were in the ring. */
+static inline size_t drain(struct tally_ring *ring)
+{
+	struct tally_record record;
+	size_t samples = 0;
+
+	while (tally_ring_next(ring, &record) == 1)
+		samples += record.type == PERF_RECORD_SAMPLE;
+	return samples;
+}
+
+/* The kinds that this machine has. */
+static inline void each_kind(void (*body)(const struct kind *kind, struct tally_attr attr))
+{
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		struct tally_open_target target = this_thread();
+		struct tally_attr attr;
+		int fd;
+
+		if (kinds[i].attr(&attr))
+			continue;
+		fd = kind_open(&kinds[i], &attr, &target);
+		if (fd < 0)
+			continue;
+		close(fd);
+		body(&kinds[i], attr);
+	}
+}
+
 #endif

@@ -7,33 +7,6 @@
 
 #define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-static uint64_t value_of(int fd)
-{
-	struct tally_read read;
-	uint64_t words[8];
-
-	assert_int_equal(tally_fd_read(fd, 0, words, 8, &read), 0);
-	return read.value;
-}
-
-/* What this machine has of them. */
-static void each_kind(void (*body)(const struct kind *kind, struct tally_attr attr))
-{
-	for (size_t i = 0; i < KIND_COUNT; i++) {
-		struct tally_open_target target = this_thread();
-		struct tally_attr attr;
-		int fd;
-
-		if (kinds[i].attr(&attr))
-			continue;
-		fd = kind_open(&kinds[i], &attr, &target);
-		if (fd < 0)
-			continue;
-		close(fd);
-		body(&kinds[i], attr);
-	}
-}
-
 static void read_formats_of(const struct kind *kind, struct tally_attr attr)
 {
 	attr.disabled = 1;
@@ -173,16 +146,6 @@ static void every_control(void **state)
 {
 	(void)state;
 	each_kind(control_of);
-}
-
-static size_t drain(struct tally_ring *ring)
-{
-	struct tally_record record;
-	size_t samples = 0;
-
-	while (tally_ring_next(ring, &record) == 1)
-		samples += record.type == PERF_RECORD_SAMPLE;
-	return samples;
 }
 
 static void sampling_of(const struct kind *kind, struct tally_attr attr)

@@ -7,15 +7,6 @@
 
 #define CAUSES 10
 
-static uint64_t value_of(int fd)
-{
-	struct tally_read read;
-	uint64_t words[8];
-
-	assert_int_equal(tally_fd_read(fd, 0, words, 8, &read), 0);
-	return read.value;
-}
-
 static void *cause_there(void *kind)
 {
 	((const struct kind *)kind)->cause(CAUSES);
@@ -58,31 +49,30 @@ static unsigned counted_in(const struct kind *kind, const struct tally_attr *att
 	return (unsigned)(value / ((uint64_t)CAUSES * kind->unit));
 }
 
+static void inheritance_of(const struct kind *kind, struct tally_attr attr)
+{
+	struct tally_open_target target = this_thread();
+
+	attr.disabled = 1;
+	attr.inherit_thread = 1;
+	assert_int_equal(tally_open(&attr, &target, NULL, NULL), -EINVAL);
+	attr.inherit_thread = 0;
+	if (kind->unit != 1 || kind->attr == kind_faults)
+		return;
+	assert_int_equal(counted_in(kind, &attr), 1);
+	attr.inherit = 1;
+	assert_int_equal(counted_in(kind, &attr), 3);
+	attr.inherit_stat = 1; /* who counted is kept apart, the sum is the same */
+	assert_int_equal(counted_in(kind, &attr), 3);
+	attr.inherit_stat = 0;
+	attr.inherit_thread = 1;
+	assert_int_equal(counted_in(kind, &attr), 2);
+}
+
 static void inheritance(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < KIND_COUNT; i++) {
-		struct tally_open_target target = this_thread();
-		struct tally_attr attr;
-		int fd = kind_try(&kinds[i], &attr, &target);
-
-		if (fd < 0)
-			continue;
-		close(fd);
-		attr.inherit_thread = 1;
-		assert_int_equal(tally_open(&attr, &target, NULL, NULL), -EINVAL);
-		attr.inherit_thread = 0;
-		if (kinds[i].unit != 1 || kinds[i].attr == kind_faults)
-			continue;
-		assert_int_equal(counted_in(&kinds[i], &attr), 1);
-		attr.inherit = 1;
-		assert_int_equal(counted_in(&kinds[i], &attr), 3);
-		attr.inherit_stat = 1; /* who counted is kept apart, the sum is the same */
-		assert_int_equal(counted_in(&kinds[i], &attr), 3);
-		attr.inherit_stat = 0;
-		attr.inherit_thread = 1;
-		assert_int_equal(counted_in(&kinds[i], &attr), 2);
-	}
+	each_kind(inheritance_of);
 }
 
 /* The same of page faults, which every machine has: those of a process are many. */
@@ -187,16 +177,6 @@ static uint64_t members_of(int fd)
 
 	assert_int_equal(tally_fd_read(fd, GROUPED, words, 16, &read), 0);
 	return read.nr;
-}
-
-static size_t drain(struct tally_ring *ring)
-{
-	struct tally_record record;
-	size_t samples = 0;
-
-	while (tally_ring_next(ring, &record) == 1)
-		samples += record.type == PERF_RECORD_SAMPLE;
-	return samples;
 }
 
 /* group_fd is the leader's, the ring's to write to (FD_OUTPUT), or, with FD_NO_GROUP, no leader's.

@@ -3,10 +3,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <tally/overflow.h>
+#include "traps.h"
 
 #define PERIOD 10 /* causes */
 
@@ -238,23 +237,10 @@ static void hangups_of_every_kind(void **state)
 
 /* --- traps --- */
 
-static struct tally_sigtrap trap;
-static volatile sig_atomic_t traps;
-
-static void on_trap(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)context;
-	if (!tally_sigtrap_decode(info, &trap))
-		traps = traps + 1;
-}
-
 static void traps_of_every_kind(void **state)
 {
-	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
-
 	(void)state;
-	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
+	catch_traps();
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		struct tally_open_target target = this_thread();
 		struct tally_attr attr;

@@ -5,10 +5,9 @@
 #include <linux/hw_breakpoint.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
-#include <tally/overflow.h>
+#include "traps.h"
 
 static struct tally_attr faults(uint64_t period)
 {
@@ -279,26 +278,6 @@ static void told_to_a_thread(void **state)
 }
 
 /* --- traps --- */
-
-static struct tally_sigtrap trap;
-static volatile sig_atomic_t traps;
-
-static void on_trap(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)context;
-	if (!tally_sigtrap_decode(info, &trap))
-		traps = traps + 1;
-}
-
-static void catch_traps(void)
-{
-	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
-
-	traps = 0;
-	memset(&trap, 0, sizeof(trap));
-	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
-}
 
 static void traps_at_a_breakpoint(void **state)
 {
