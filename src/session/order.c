@@ -23,22 +23,18 @@ bool tally_order_in_file(const struct tally_session *session)
 	       !tally_data_event(session->data, 0)->layout.sample_id_all;
 }
 
-static void look_at_events(struct order *order)
+bool tally_order_same_places(const struct tally_session *session, int *ret_sample_at,
+			     int *ret_trailer_back)
 {
-	const struct tally_session *session = order->session;
-
-	order->file_order = tally_order_in_file(session);
-	if (order->file_order)
-		return;
-	order->same_places = true;
-	event_places(session, 0, &order->sample_at, &order->trailer_back);
+	event_places(session, 0, ret_sample_at, ret_trailer_back);
 	for (size_t i = 1; i < session->event_count; i++) {
 		int at, back;
 
 		event_places(session, i, &at, &back);
-		if (at != order->sample_at || back != order->trailer_back)
-			order->same_places = false;
+		if (at != *ret_sample_at || back != *ret_trailer_back)
+			return false;
 	}
+	return true;
 }
 
 void tally_order_init(struct order *order, const struct tally_session *session, bool others)
@@ -49,7 +45,10 @@ void tally_order_init(struct order *order, const struct tally_session *session, 
 	    .rounds = !tally_data_total_order(session->data),
 	    .next_try = SIZE_MAX,
 	};
-	look_at_events(order);
+	order->file_order = tally_order_in_file(session);
+	if (!order->file_order)
+		order->same_places =
+		    tally_order_same_places(session, &order->sample_at, &order->trailer_back);
 }
 
 void tally_order_done(struct order *order)

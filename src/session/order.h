@@ -74,6 +74,10 @@ struct order {
 
 /* Whether perf takes all records where they stand, as not all tell their times. */
 bool tally_order_in_file(const struct tally_session *session);
+/* Whether the records of all events, of which there are some, tell their times at the same places;
+ * those of the first. */
+bool tally_order_same_places(const struct tally_session *session, int *ret_sample_at,
+			     int *ret_trailer_back);
 /* `others`: records that are no samples are asked for. */
 void tally_order_init(struct order *order, const struct tally_session *session, bool others);
 void tally_order_done(struct order *order);

@@ -5,21 +5,6 @@
 #include "session/order.h"
 #include "session/scan.h"
 
-/* Whether all events have their times at the same places, and perf sorts their records. */
-static bool same_places(const struct tally_session *session, struct stretch_notes *notes)
-{
-	for (size_t i = 0; i < session->event_count; i++) {
-		const struct tally_layout *layout = &tally_data_event(session->data, i)->layout;
-		int at = layout->at[TALLY_FIXED_TIME], back = layout->trailer_at[TALLY_FIXED_TIME];
-
-		if (i && (at != notes->sample_at || back != notes->trailer_back))
-			return false;
-		notes->sample_at = at;
-		notes->trailer_back = back;
-	}
-	return session->event_count && !tally_order_in_file(session);
-}
-
 void tally_stretch_notes_init(struct stretch_notes *notes, const struct tally_session *session)
 {
 	size_t bytes = session->total_bytes / STRETCH_WANTED;
@@ -29,7 +14,8 @@ void tally_stretch_notes_init(struct stretch_notes *notes, const struct tally_se
 		       : bytes > STRETCH_MOST ? STRETCH_MOST
 					      : bytes;
 	notes->most = session->total_bytes / notes->bytes * 4 + 4096;
-	notes->on = !session->options.lump && same_places(session, notes);
+	notes->on = !session->options.lump && !tally_order_in_file(session) &&
+		    tally_order_same_places(session, &notes->sample_at, &notes->trailer_back);
 	/* The first sample begins one. */
 	notes->piece = SIZE_MAX;
 }
