@@ -113,9 +113,12 @@ static void json_hex(const char *key, uint64_t value)
 
 /* Children are measured, too, unless a term says otherwise; as record and stat do, but that record
  * cannot read groups with samples of children. */
-static bool inherits(const struct tally_event *event, const char *command)
+static bool inherits(const struct tally_event_list *list, size_t index, const char *command)
 {
-	if (event->sample_read && command && !strcmp(command, "record"))
+	const struct tally_event *event = &list->events[index];
+
+	if (event->sample_read && command && !strcmp(command, "record") &&
+	    !tally_event_alone(list, index))
 		return false;
 	return !(event->terms.given & TALLY_TERM_INHERIT) || event->terms.inherit;
 }
@@ -131,8 +134,7 @@ static long long leader_of(const struct tally_event *event, size_t index)
 	return event->leader == index ? -1 : (long long)event->leader;
 }
 
-static void json_attr(const struct encode *encode, const struct tally_attr *attr,
-		      const struct tally_event *event)
+static void json_attr(const struct tally_attr *attr, bool inherited)
 {
 	json_number("type", attr->type);
 	json_hex("config", attr->config);
@@ -151,7 +153,7 @@ static void json_attr(const struct encode *encode, const struct tally_attr *attr
 	json_number("precise_ip", attr->precise_ip);
 	json_number("pinned", attr->pinned);
 	json_number("exclusive", attr->exclusive);
-	json_number("inherit", inherits(event, encode->command));
+	json_number("inherit", inherited);
 	json_number("bp_type", attr->bp_type);
 	json_hex("bp_addr", is_breakpoint(attr) ? attr->bp_addr : 0);
 	json_number("bp_len", is_breakpoint(attr) ? attr->bp_len : 0);
@@ -178,13 +180,15 @@ static void json_terms(const struct tally_event *event)
 }
 
 static void json_event(const struct encode *encode, const char *text,
-		       const struct tally_event *event, size_t index)
+		       const struct tally_event_list *list, size_t index)
 {
+	const struct tally_event *event = &list->events[index];
+
 	fputs("{\"event\":", stdout);
 	json_text(text);
 	json_text_or_null("name", event->name);
 	json_text_or_null("pmu", event->pmu);
-	json_attr(encode, &event->attr, event);
+	json_attr(&event->attr, inherits(list, index, encode->command));
 	printf(",\"leader\":%lld", leader_of(event, index));
 	json_text_or_null("unit", event->unit);
 	printf(",\"scale\":%.17g", event->scale);
@@ -238,8 +242,10 @@ static void show_config(const struct tally_attr *attr)
 	show_hex("config4", attr->config4);
 }
 
-static void show_event(const struct encode *encode, const struct tally_event *event, size_t index)
+static void show_event(const struct encode *encode, const struct tally_event_list *list,
+		       size_t index)
 {
+	const struct tally_event *event = &list->events[index];
 	const struct tally_attr *attr = &event->attr;
 	struct shown_term terms[TERMS];
 	char harmless[512];
@@ -259,7 +265,7 @@ static void show_event(const struct encode *encode, const struct tally_event *ev
 	show_number("precise_ip", attr->precise_ip);
 	show_number("pinned", attr->pinned);
 	show_number("exclusive", attr->exclusive);
-	show_number("inherit", inherits(event, encode->command));
+	show_number("inherit", inherits(list, index, encode->command));
 	if (event->leader != index)
 		printf("  %-16s %u\n", "leader", event->leader);
 	show_text("unit", event->unit);
@@ -324,9 +330,9 @@ static int encode_one(const struct encode *encode, const char *text)
 		if (event->warning)
 			cli_say("encode", "%s: %s", event->name, event->warning);
 		if (encode->json)
-			json_event(encode, text, event, i);
+			json_event(encode, text, &list, i);
 		else
-			show_event(encode, event, i);
+			show_event(encode, &list, i);
 	}
 	tally_event_list_done(&list);
 	return CLI_OK;

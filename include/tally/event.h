@@ -157,6 +157,15 @@ int tally_event_list_parse(const char *text, const struct tally_event_options *o
 int tally_event_list_append(struct tally_event_list *list, const char *text,
 			    const struct tally_event_options *options, struct tally_error *error);
 void tally_event_list_done(struct tally_event_list *list);
+/* Whether the event is in no group, or is all of it. */
+static inline bool tally_event_alone(const struct tally_event_list *list, size_t index)
+{
+	uint32_t leader = list->events[index].leader;
+
+	/* A group's events stand together. */
+	return leader == index &&
+	       (index + 1 == list->count || list->events[index + 1].leader != leader);
+}
 
 /* The name of an attr: "cycles:u", "sched:sched_switch" when tracefs knows its id, "raw 0x1a8" as
  * rNNN, of a PMU's event the shortest of the names that sysfs and the vendor's table have for it:

@@ -31,6 +31,12 @@ static bool is_hardware(const struct tally_attr *attr)
 	       attr->type != PERF_TYPE_BREAKPOINT;
 }
 
+/* What BPF programs write: each is a sample. */
+static bool is_bpf_output(const struct tally_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
 static void complete_common(const struct making *making, struct tally_attr *attr)
 {
 	attr->sample_type |= COMMON_FIELDS;
@@ -47,12 +53,12 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 	const struct tally_recorder_options *options = making->options;
 	struct tally_attr *attr = &event->attr;
 	bool each_one = event->each_one || attr->type == PERF_TYPE_TRACEPOINT ||
-			attr->type == PERF_TYPE_BREAKPOINT;
+			attr->type == PERF_TYPE_BREAKPOINT || is_bpf_output(attr);
 
 	complete_common(making, attr);
 	if (options->delay_ms)
 		attr->enable_on_exec = 0;
-	if (attr->type == PERF_TYPE_TRACEPOINT)
+	if (attr->type == PERF_TYPE_TRACEPOINT || is_bpf_output(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (attr->sample_period) {
 		/* the event's own term, period= or freq= */
@@ -91,6 +97,8 @@ static void complete_group(struct tally_plan *plan, const struct tally_event_lis
 		if (!leader->sample_read)
 			continue;
 		attr->sample_type |= PERF_SAMPLE_READ;
+		if (tally_event_alone(list, i))
+			continue;
 		attr->read_format |= PERF_FORMAT_GROUP;
 		attr->inherit = 0; /* the kernel has no sums of inherited groups to read */
 		if (list->events[i].leader != i) {

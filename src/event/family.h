@@ -23,6 +23,7 @@ struct event_item {
 	struct tally_event event;
 	bool
 	    guest_given; /* a modifier G or H was written: u and p no longer decide exclude_guest */
+	bool several;    /* one of those of several uncore PMUs that its name means */
 };
 
 struct event_items { /* all zero is empty and valid */

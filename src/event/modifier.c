@@ -5,6 +5,7 @@
  *   I        not while idle            p pp ppp  precise_ip 1 to 3      P  the highest that opens
  *   D        pinned                    e         exclusive              W  weak group
  *   S        read the members of the group with each sample of its leader
+ *   b        by a counter that others share through BPF: taken, told, and counted as usual
  *
  * Source: perf-list(1), section "EVENT MODIFIERS", and perf 6.1's answers for what they leave out.
  */
@@ -13,7 +14,7 @@
 #include "base/fail.h"
 #include "event/family.h"
 
-#define LETTERS "ukhGHpPSDIWe"
+#define LETTERS "ukhGHpPSDIWeb"
 
 bool tally_modifier_looks_like(const struct event_word *word)
 {
@@ -36,7 +37,7 @@ static int check(const struct event_word *modifiers, struct tally_error *error)
 			return tally_fail(error, -EINVAL, at,
 					  "no modifier is called '%c': expected some of u k h "
 					  "(privilege), G H (guest, host), p pp ppp P (precise), "
-					  "S D e W I",
+					  "S D e W I b",
 					  letter);
 		}
 		for (size_t j = 0; j <= i; j++)
@@ -50,11 +51,13 @@ static int check(const struct event_word *modifiers, struct tally_error *error)
 	return 0;
 }
 
-/* The first of u, k and h excludes all three levels; each letter then lets its own in. */
-static void privilege(struct tally_attr *attr)
+/* The first of u, k and h excludes all three levels, unless some are already; each letter then lets
+ * its own in. */
+static void privilege(struct tally_attr *attr, bool *excluded)
 {
-	if (!attr->exclude_user && !attr->exclude_kernel && !attr->exclude_hv)
+	if (!*excluded)
 		attr->exclude_user = attr->exclude_kernel = attr->exclude_hv = 1;
+	*excluded = true;
 }
 
 static void guest(struct event_item *item)
@@ -64,26 +67,26 @@ static void guest(struct event_item *item)
 	item->guest_given = true;
 }
 
-static void apply(struct event_item *item, char letter, bool leader)
+static void apply(struct event_item *item, char letter, bool leader, bool *excluded)
 {
 	struct tally_event *event = &item->event;
 	struct tally_attr *attr = &event->attr;
 
 	switch (letter) {
 	case 'u':
-		privilege(attr);
+		privilege(attr, excluded);
 		attr->exclude_user = 0;
 		event->privilege_given = true;
 		if (!item->guest_given)
 			attr->exclude_guest = 1;
 		break;
 	case 'k':
-		privilege(attr);
+		privilege(attr, excluded);
 		attr->exclude_kernel = 0;
 		event->privilege_given = true;
 		break;
 	case 'h':
-		privilege(attr);
+		privilege(attr, excluded);
 		attr->exclude_hv = 0;
 		event->privilege_given = true;
 		break;
@@ -118,13 +121,20 @@ static void apply(struct event_item *item, char letter, bool leader)
 	case 'I':
 		attr->exclude_idle = 1;
 		break;
+	case 'b':
+		if (!event->warning)
+			event->warning = strdup("modifier b asks for a counter that is shared "
+						"through BPF; it is counted by one of its own");
+		break;
 	}
 }
 
 int tally_modifier_apply(struct event_item *item, const struct event_word *modifiers, bool group,
 			 bool leader, struct tally_error *error)
 {
-	unsigned precise = item->event.attr.precise_ip;
+	struct tally_attr *attr = &item->event.attr;
+	bool excluded = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
+	unsigned precise = attr->precise_ip;
 	int result = check(modifiers, error);
 
 	if (result)
@@ -138,9 +148,9 @@ int tally_modifier_apply(struct event_item *item, const struct event_word *modif
 		    item->event.name, precise);
 	/* An event without modifiers leaves guests out; the first one written decides anew. */
 	if (!group && modifiers->length)
-		item->event.attr.exclude_guest = 0;
+		attr->exclude_guest = 0;
 	for (size_t i = 0; i < modifiers->length; i++)
-		apply(item, modifiers->text[i], leader);
+		apply(item, modifiers->text[i], leader, &excluded);
 	return 0;
 }
 

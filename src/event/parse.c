@@ -432,7 +432,7 @@ static int finish_word(struct parser *parser, const struct event_word *word,
 		result = tool ? tally_parser_add(parser, attr, &terms, tool)
 			      : add_core(parser, attr, &terms);
 	if (!result)
-		result = tally_parser_modifiers(parser, slashes, !generic, generic, &modifiers);
+		result = tally_parser_modifiers(parser, slashes, !generic, true, &modifiers);
 	return result ? result
 		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
 }
@@ -565,44 +565,6 @@ static int parse_event(struct parser *parser)
 	return result;
 }
 
-/* Adds a group's modifiers to a member's name, those that say what is counted and are not there. */
-static int name_group_modifiers(struct tally_event *event, const struct event_word *modifiers)
-{
-	struct tally_buf name = {0};
-	const char *own = strrchr(event->name, ':'), *slash = strrchr(event->name, '/');
-	bool added = false;
-	int result;
-
-	if (own && (event->attr.type == PERF_TYPE_TRACEPOINT && strchr(event->name, ':') == own))
-		own = NULL;
-	if (slash)
-		own = slash;
-	tally_buf_text(&name, event->name);
-	for (size_t i = 0; i < modifiers->length; i++) {
-		char letter = modifiers->text[i];
-
-		if (!strchr("ukhGHpI", letter) || (letter != 'p' && own && strchr(own, letter)))
-			continue;
-		if (!added && !own)
-			tally_buf_byte(&name, ':');
-		added = true;
-		tally_buf_byte(&name, (uint8_t)letter);
-	}
-	result = name.failed;
-	if (added && !result) {
-		char *text = strdup(tally_buf_str(&name));
-
-		if (text) {
-			free(event->name);
-			event->name = text;
-		} else {
-			result = -ENOMEM;
-		}
-	}
-	tally_buf_done(&name);
-	return result;
-}
-
 static int parse_group(struct parser *parser)
 {
 	size_t first = parser->items.count;
@@ -624,17 +586,7 @@ static int parse_group(struct parser *parser)
 	result = take_modifiers(parser, false, &modifiers);
 	if (result)
 		return result;
-	for (size_t i = first; i < parser->items.count; i++) {
-		struct event_item *item = &parser->items.items[i];
-
-		item->event.leader = (uint32_t)first;
-		result = tally_modifier_apply(item, &modifiers, true, i == first, parser->error);
-		if (!result && name_group_modifiers(&item->event, &modifiers))
-			result = tally_parser_fail_memory(parser);
-		if (result)
-			return result;
-	}
-	return 0;
+	return tally_parser_group(parser, first, &modifiers);
 }
 
 /* A group may have a name before its brace; it names nothing that is kept. */

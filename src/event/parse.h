@@ -37,6 +37,10 @@ int tally_parser_add(struct parser *parser, const struct tally_attr *attr,
 /* Makes the last event one of this core PMU, of several. */
 int tally_parser_hybrid(struct parser *parser, const struct event_pmu *pmu);
 
+/* --- group.c --- */
+/* Makes the events from `first` on a group, or one for each of the PMUs that their names mean. */
+int tally_parser_group(struct parser *parser, size_t first, const struct event_word *modifiers);
+
 /* --- parse_pmu.c --- */
 /* "PMU/terms/", or the name of an alias.  -ENOENT: it is none. */
 int tally_parse_pmu_event(struct parser *parser, const struct event_word *word);

@@ -189,6 +189,19 @@ static int add_alias(struct parser *parser, const struct event_word *word,
 	return added ? 0 : failed;
 }
 
+/* Of the kinds of core that a hybrid machine has, each counts all events of a group. */
+static void mark_several(struct parser *parser, size_t first)
+{
+	for (size_t i = first; i < parser->items.count; i++) {
+		struct event_item *item = &parser->items.items[i];
+		struct event_word name = {.text = item->event.pmu,
+					  .length = strlen(item->event.pmu)};
+		const struct event_pmu *pmu = tally_pmu_find(parser->context, &name);
+
+		item->several = !pmu || !pmu->core;
+	}
+}
+
 /* An event of PMUs: "PMU/terms/", or the name of an alias.  -ENOENT: it is none. */
 int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
 {
@@ -214,6 +227,8 @@ int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
 		return fail_no_pmu(parser, word);
 	if (!result)
 		result = tally_parser_modifiers(parser, slashes, alias, true, &modifiers);
+	if (!result && parser->items.count > first + 1)
+		mark_several(parser, first);
 	return result ? result
 		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
 }

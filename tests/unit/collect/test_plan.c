@@ -125,6 +125,30 @@ static void test_group_read(void **state)
 	assert_int_equal(plan.events[1].attr.freq, 0);
 	assert_int_equal(plan.events[1].attr.disabled, 0);
 	tally_plan_done(&plan);
+	/* Alone there is no group to read, and children are recorded. */
+	asked.list.count = 1;
+	make(&asked, &plan);
+	assert_true(plan.events[0].attr.sample_type & PERF_SAMPLE_READ);
+	assert_false(plan.events[0].attr.read_format & PERF_FORMAT_GROUP);
+	assert_int_equal(plan.events[0].attr.inherit, 1);
+	tally_plan_done(&plan);
+}
+
+static void test_bpf_output(void **state)
+{
+	struct asked asked = {
+	    .list.count = 1,
+	    .events = {{.attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_BPF_OUTPUT},
+			.name = "bpf-output"}},
+	};
+	struct tally_plan plan;
+
+	(void)state;
+	make(&asked, &plan);
+	assert_int_equal(plan.events[0].attr.freq, 0);
+	assert_int_equal(plan.events[0].attr.sample_period, 1);
+	assert_true(plan.events[0].attr.sample_type & PERF_SAMPLE_RAW);
+	tally_plan_done(&plan);
 }
 
 static void test_delay(void **state)
@@ -301,15 +325,11 @@ static void test_a_place_is_found_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_default),
-	    cmocka_unit_test(test_frequency_limit),
-	    cmocka_unit_test(test_tracepoint),
-	    cmocka_unit_test(test_group_read),
-	    cmocka_unit_test(test_delay),
-	    cmocka_unit_test(test_terms),
-	    cmocka_unit_test(test_terms_of_the_attr),
-	    cmocka_unit_test(test_terms_refused),
-	    cmocka_unit_test(test_a_place_is_found_first),
+	    cmocka_unit_test(test_default),       cmocka_unit_test(test_frequency_limit),
+	    cmocka_unit_test(test_tracepoint),    cmocka_unit_test(test_group_read),
+	    cmocka_unit_test(test_bpf_output),    cmocka_unit_test(test_delay),
+	    cmocka_unit_test(test_terms),         cmocka_unit_test(test_terms_of_the_attr),
+	    cmocka_unit_test(test_terms_refused), cmocka_unit_test(test_a_place_is_found_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

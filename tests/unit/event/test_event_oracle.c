@@ -133,19 +133,23 @@ static size_t unique(struct wanted *of, size_t count)
 	return kept;
 }
 
-/* What perf record adds of its own: 4000 samples a second, each tracepoint and breakpoint. */
+/* What perf record adds of its own: 4000 samples a second, each tracepoint, breakpoint and output
+ * of BPF programs. */
 static void complete(struct tally_attr *attr)
 {
-	bool each = attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT;
+	bool each = attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT ||
+		    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT);
 
 	attr->freq = !each;
 	attr->sample_period = each ? 1 : 4000;
 }
 
 /* Children are measured, too, but not where perf record reads a group with each sample. */
-static bool inherits(const struct tally_event *event, bool record)
+static bool inherits(const struct tally_event_list *list, size_t index, bool record)
 {
-	if (event->sample_read && record)
+	const struct tally_event *event = &list->events[index];
+
+	if (event->sample_read && record && !tally_event_alone(list, index))
 		return false;
 	return !(event->terms.given & TALLY_TERM_INHERIT) || event->terms.inherit;
 }
@@ -166,7 +170,7 @@ static bool same(struct wanted *wanted, size_t count, const struct tally_event_l
 		if (!attr.sample_period && !attr.freq &&
 		    (!list->events[i].sample_read || list->events[i].leader == i))
 			complete(&attr);
-		describe(&attr, inherits(&list->events[i], record), record, got[i].text,
+		describe(&attr, inherits(list, i, record), record, got[i].text,
 			 sizeof(got[i].text));
 		got[i].leader = list->events[i].leader == i ? -1 : (long)list->events[i].leader;
 		equal = equal && !strcmp(got[i].text, wanted[i].text) &&

@@ -38,6 +38,7 @@ static const char *const files[][2] = {
     {"cpu_core/cpus", "0-3"},
     {"cpu_core/format/event", "config:0-7"},
     {"cpu_core/events/slots", "event=0x04"},
+    {"cpu_core/events/topdown-be-bound", "event=0x83"},
 };
 
 static struct tally_event_list parse(const char *text)
@@ -96,6 +97,45 @@ static void strings_become_attrs(void **state)
 			fail_msg("%s: %zu events, %u:%#llx,%#llx", cases[i].text, list.count,
 				 attr->type, (unsigned long long)attr->config,
 				 (unsigned long long)attr->config1);
+		tally_event_list_done(&list);
+	}
+}
+
+/* One line a list: "TYPE:CONFIG", with "<I" of members, I the index of their leader. */
+static void groups_are_one_pmus(void **state)
+{
+	static const char *const cases[][2] = {
+	    /* each instance has its own */
+	    {"{uncore_box/hits/,uncore_box/e=9/}", "40:0x11 40:0x9<0 41:0x12 41:0x9<2"},
+	    {"{hits,cs}:e", "40:0x11! 41:0x12! 1:0x3!"},
+	    {"cs,{hits}", "1:0x3 40:0x11 41:0x12"},
+	    {"{uncore_box_0/e=1/,uncore_box_0/e=2/}", "40:0x1 40:0x2<0"},
+	    /* what was asked for by name stays, though the kernel will refuse it */
+	    {"{uncore_box_0/e=1/,uncore_box_1/e=2/}", "40:0x1 41:0x2<0"},
+	    /* slots leads where there are topdown events, as the PMU needs it */
+	    {"{cs,topdown-be-bound,slots}:D", "4:0x4! 1:0x3<0 4:0x83<0"},
+	    {"{slots,topdown-be-bound}", "4:0x4 4:0x83<0"},
+	    {"{cs,slots}", "1:0x3 4:0x4<0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tally_event_list list = parse(cases[i][0]);
+		char text[200] = "";
+
+		for (size_t j = 0; j < list.count; j++) {
+			const struct tally_event *event = &list.events[j];
+			size_t at = strlen(text);
+
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u:%#llx",
+					       j ? " " : "", event->attr.type,
+					       (unsigned long long)event->attr.config);
+			if (event->attr.pinned || event->attr.exclusive)
+				at += (size_t)snprintf(text + at, sizeof(text) - at, "!");
+			if (event->leader != j)
+				snprintf(text + at, sizeof(text) - at, "<%u", event->leader);
+		}
+		assert_string_equal(text, cases[i][1]);
 		tally_event_list_done(&list);
 	}
 }
@@ -168,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(strings_become_attrs),
+	    cmocka_unit_test(groups_are_one_pmus),
 	    cmocka_unit_test(units_and_cpus),
 	    cmocka_unit_test(wrong_ones),
 	};
