@@ -492,33 +492,43 @@ static int visit_sample(void *context, unsigned number, unsigned slot,
 	return tally_script_sample_put(script, worker, to, resolver, sample, record);
 }
 
-/* The same of samples of which nothing is shown but where they were, and no option looks at each.
- */
-static int visit_place(void *context, unsigned number, unsigned slot,
-		       struct tally_resolver *resolver, const struct tally_resolved *sample,
-		       const struct tally_record *record)
+/* Text of where a sample was, when it is known. */
+static uint64_t note_place(void *context, unsigned number, unsigned slot, uint32_t era,
+			   uint64_t addr)
+{
+	const struct script *script = context;
+	struct script_lines *lines = &script->workers[number].lines;
+	struct script_memo *memo = script_memo_look(lines, era, addr, script->events->single);
+
+	if (memo)
+		memo->noted = lines->slot = (uint16_t)(slot + 1);
+	return (uintptr_t)memo;
+}
+
+/* Room is made for so many. */
+#define PLACES_AT_ONCE 64U
+
+static int put_places(void *context, unsigned number, unsigned slot, const uint64_t *notes,
+		      size_t count)
 {
 	struct script *script = context;
-	const struct script_event *event = &script->events[sample->event];
-	struct script_worker *worker = &script->workers[number];
-	const struct script_memo *memo;
-	struct tally_buf *to;
-	char *put;
+	struct tally_buf *to = text_of(script, &script->workers[number], slot, 0);
 
-	memo = event->places && !event->chains && (sample->sample.present & PERF_SAMPLE_IP)
-		   ? script_memo_look(&worker->lines, sample, sample->cpumode, sample->sample.ip,
-				      event->single)
-		   : NULL;
-	if (!memo)
-		return visit_sample(context, number, slot, resolver, sample, record);
-	to = text_of(script, worker, slot, 0);
-	put = buf_put_begin(to, sizeof(memo->text) + 2);
-	if (!put)
-		return to->failed;
-	*put++ = ' ';
-	put = script_memo_put(memo, put);
-	*put++ = '\n';
-	buf_put_end(to, put);
+	while (count) {
+		size_t some = count < PLACES_AT_ONCE ? count : PLACES_AT_ONCE;
+		char *put = buf_put_begin(to, some * (SCRIPT_MEMO_TEXT + 2));
+
+		if (!put)
+			return to->failed;
+		for (size_t i = 0; i < some; i++) {
+			*put++ = ' ';
+			put = script_memo_put((const void *)(uintptr_t)(notes[i] << 1 >> 1), put);
+			*put++ = '\n';
+		}
+		buf_put_end(to, put);
+		notes += some;
+		count -= some;
+	}
 	return 0;
 }
 
@@ -625,11 +635,17 @@ static bool wants_others(const struct script *script)
 	       script->guest_fields || (script->want & PERF_SAMPLE_CGROUP);
 }
 
-/* Whether a sample's place is not all that its event says of it. */
-static bool looks_at_each(const struct script *script)
+/* Whether of samples nothing is shown but where they were, alike for all events, and no option
+ * looks at each. */
+static bool shows_places(const struct script *script)
 {
-	return script->filter.any || script->asks || script->options.json || script->options.dump ||
-	       script->options.per_event_dump || (script->want & PERF_SAMPLE_READ);
+	for (size_t i = 0; i < script->event_count; i++)
+		if (!script->events[i].places || script->events[i].chains ||
+		    script->events[i].single != script->events->single)
+			return false;
+	return !script->filter.any && !script->asks && !script->options.json &&
+	       !script->options.dump && !script->options.per_event_dump &&
+	       !(script->want & PERF_SAMPLE_READ);
 }
 
 /* What stands before and behind all records. */
@@ -713,7 +729,9 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		const struct tally_ordered_visitor visitor = {
 		    .want = script.want,
 		    .context = &script,
-		    .sample = looks_at_each(&script) ? visit_sample : visit_place,
+		    .sample = visit_sample,
+		    .note = shows_places(&script) ? note_place : NULL,
+		    .noted = put_places,
 		    .other = wants_others(&script) ? visit_other : NULL,
 		    .finish = finish_batch,
 		    .skips = tally_script_skips,

@@ -340,12 +340,13 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 	const struct script_memo *known;
 	struct script_memo *memo;
 	size_t before = to->size;
+	uint32_t era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
 	int result;
 
 	if (script->kinds[kind].shape != SCRIPT_SHAPE_SINGLE || !lines->views[kind] ||
 	    (mode != PERF_RECORD_MISC_KERNEL && mode != PERF_RECORD_MISC_USER))
 		return put_line(lines, script, to, resolver, sample, mode, addr, kind);
-	known = script_memo_look(lines, sample, mode, addr, kind);
+	known = script_memo_look(lines, era, addr, kind);
 	if (known) {
 		char *put = buf_put_begin(to, sizeof(known->text));
 
@@ -357,9 +358,11 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 	if (result || to->size - before > sizeof(memo->text))
 		return result;
 	memo = &lines->views[kind]->memos[hash_u64(addr) >> (64 - SCRIPT_MEMO_BITS)];
+	if (memo->length && memo->noted == lines->slot)
+		return 0;
 	memo->addr = addr;
-	memo->era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
-	memo->length = (uint32_t)(to->size - before);
+	memo->era = era;
+	memo->length = (uint16_t)(to->size - before);
 	memcpy(memo->text, to->data + before, memo->length);
 	return 0;
 }

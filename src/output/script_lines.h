@@ -104,7 +104,9 @@ struct script_extents {
 #define SCRIPT_MEMO_TEXT 112U
 struct script_memo {
 	uint64_t addr;
-	uint32_t era, length; /* length 0: nothing */
+	uint32_t era;
+	uint16_t length; /* 0: nothing */
+	uint16_t noted;  /* in which slot's batch last, + 1 */
 	char text[SCRIPT_MEMO_TEXT];
 };
 
@@ -117,6 +119,7 @@ struct script_view {
 };
 
 struct script_lines {
+	uint16_t slot; /* of the batch under way, + 1: memos that were noted for it stay */
 	struct tally_buf store;
 	struct script_line_slot *slots;               /* SCRIPT_SLOTS; NULL: not needed so far */
 	uint32_t longest;                             /* line with its numbers, bytes */
@@ -225,19 +228,16 @@ static inline uint8_t *script_found_put(const struct script_lines *lines,
 	return script_copy_over(to, lines->store.data + line->tail, line->tail_length);
 }
 
-/* The text of an address that stands alone, when it is known; its kind is of that shape. */
-static inline const struct script_memo *script_memo_look(const struct script_lines *lines,
-							 const struct tally_resolved *sample,
-							 uint8_t mode, uint64_t addr, unsigned kind)
+/* The text of an address that stands alone, as seen in an era of the mode's (kernel's or user's),
+ * when it is known; its kind is of that shape. */
+static inline struct script_memo *script_memo_look(const struct script_lines *lines, uint32_t era,
+						   uint64_t addr, unsigned kind)
 {
-	const struct script_view *view = lines->views[kind];
-	const struct script_memo *memo;
-	uint32_t era;
+	struct script_view *view = lines->views[kind];
+	struct script_memo *memo;
 
-	if (__builtin_expect(
-		!view || (mode != PERF_RECORD_MISC_KERNEL && mode != PERF_RECORD_MISC_USER), 0))
+	if (__builtin_expect(!view, 0))
 		return NULL;
-	era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
 	memo = &view->memos[hash_u64(addr) >> (64 - SCRIPT_MEMO_BITS)];
 	return memo->addr == addr && memo->era == era && memo->length ? memo : NULL;
 }

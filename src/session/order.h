@@ -28,6 +28,9 @@
 #define ORDER_SIZE_BITS   13
 #define ORDER_OFFSET_BITS 19
 
+/* In place of a record's place: what a visitor noted of it, so that it is not looked at again. */
+#define ORDER_NOTE (1ULL << 63)
+
 struct order_batch {
 	uint64_t *places;
 	size_t count, bytes;
@@ -84,18 +87,28 @@ void tally_order_done(struct order *order);
 /* Fills an empty batch with the next records; it stays empty at the end.  0 or -ENOMEM. */
 int tally_order_next(struct order *order, struct order_batch *batch);
 
+static inline const struct session_piece *order_piece(const struct tally_session *session,
+						      uint64_t place)
+{
+	return &session->pieces[place >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS)];
+}
+
+/* In its piece. */
+static inline size_t order_offset(uint64_t place)
+{
+	return (place >> ORDER_SIZE_BITS & ((1U << ORDER_OFFSET_BITS) - 1)) * 8;
+}
+
 static inline const uint8_t *order_bytes(const struct tally_session *session, uint64_t place)
 {
-	return session->pieces[place >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS)].bytes +
-	       (place >> ORDER_SIZE_BITS & ((1U << ORDER_OFFSET_BITS) - 1)) * 8;
+	return order_piece(session, place)->bytes + order_offset(place);
 }
 
 /* The record at a place; false when the file was changed since it was looked at. */
 static inline bool order_record(const struct tally_session *session, uint64_t place,
 				struct tally_record *ret)
 {
-	const struct session_piece *piece =
-	    &session->pieces[place >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS)];
+	const struct session_piece *piece = order_piece(session, place);
 	const uint8_t *bytes = order_bytes(session, place);
 	const struct perf_event_header *header = (const void *)bytes;
 

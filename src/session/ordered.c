@@ -19,6 +19,9 @@
 /* Records are asked for so many before they are decoded: a batch's are spread over rings. */
 #define PREFETCH 8U
 
+/* Bytes of records in a batch of which notes are taken: what is shown of them is short. */
+#define NOTED_BYTES (3 * ORDER_BATCH_BYTES)
+
 struct worker {
 	struct tally_resolver resolver;
 	struct order_batch batch;
@@ -39,8 +42,9 @@ struct ordered_visit {
 	struct order order;
 	bool by_spans; /* in place of `order` */
 	struct time_spans spans;
-	uint64_t taken;   /* batches */
-	size_t forgotten; /* pieces */
+	int note_ip_at, note_tid_at; /* find_notes() */
+	uint64_t taken;              /* batches */
+	size_t forgotten;            /* pieces */
 	bool ended;
 	bool filters; /* batches come through the stage; then all this is under `turn` */
 	struct filter_stage stage;
@@ -172,6 +176,67 @@ static int take_filtered(struct ordered_visit *visit, unsigned number, uint64_t 
 	return result;
 }
 
+/* Who looks at the samples of a span. */
+struct noting {
+	struct ordered_visit *visit;
+	unsigned number, slot;
+};
+
+/* Where samples of all events have their addresses and threads, which is before their times; below
+ * 0: not all have them alike, or nobody takes notes. */
+static void find_notes(struct ordered_visit *visit)
+{
+	const struct event_plan *plans = visit->plans;
+
+	visit->note_ip_at = -1;
+	if (!visit->visitor->note || visit->session->test)
+		return;
+	for (size_t i = 0; i < visit->session->event_count; i++)
+		if (plans[i].ip_at < 0 || plans[i].ip_at != plans->ip_at || plans[i].tid_at < 0 ||
+		    plans[i].tid_at != plans->tid_at || plans[i].time_at < plans[i].tid_at ||
+		    plans[i].time_at < plans[i].ip_at)
+			return;
+	visit->note_ip_at = plans->ip_at;
+	visit->note_tid_at = plans->tid_at;
+}
+
+/* The visitor's notes of samples of one piece. */
+static void note_samples(void *context, struct time_entry *entries, size_t count)
+{
+	const struct noting *noting = context;
+	const struct ordered_visit *visit = noting->visit;
+	const struct tally_ordered_visitor *visitor = visit->visitor;
+	struct worker *worker = &visit->workers[noting->number];
+	struct tally_resolver *resolver = &worker->resolver;
+	struct tally_resolved *sample = &worker->sample;
+	const struct session_piece *piece = order_piece(visit->session, entries->place);
+
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *bytes = piece->bytes + order_offset(entries[i].place);
+		const struct perf_event_header *header = (const void *)bytes;
+		uint8_t mode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		uint64_t time = entries[i].time, note;
+		uint32_t era;
+
+		if (mode == PERF_RECORD_MISC_KERNEL) {
+			resolver_join_kernel(resolver, time);
+			era = resolver->kernel_era;
+		} else if (mode == PERF_RECORD_MISC_USER) {
+			sample->sample.pid = load_u32(bytes + visit->note_tid_at);
+			sample->sample.tid = load_u32(bytes + visit->note_tid_at + 4);
+			if (resolver_join(resolver, sample, time))
+				continue;
+			era = sample->era;
+		} else {
+			continue;
+		}
+		note = visitor->note(visitor->context, noting->number, noting->slot, era,
+				     load_u64(bytes + visit->note_ip_at));
+		if (note)
+			entries[i].place = ORDER_NOTE | note;
+	}
+}
+
 /* The next batch and its number: 1, 0 at the end, -errno. */
 static int take_batch(struct ordered_visit *visit, unsigned number, uint64_t *ret,
 		      uint64_t *ret_passed)
@@ -198,7 +263,11 @@ static int take_batch(struct ordered_visit *visit, unsigned number, uint64_t *re
 	*ret_passed = visit->by_spans ? visit->spans.passed : visit->order.passed;
 	pthread_mutex_unlock(&visit->taking);
 	if (result > 0 && visit->by_spans) {
-		int filled = tally_time_span_fill(visit->session, span, batch);
+		struct noting noting = {
+		    .visit = visit, .number = number, .slot = (unsigned)(*ret % visit->slots)};
+		int filled = tally_time_span_fill(visit->session, span,
+						  visit->note_ip_at >= 0 ? note_samples : NULL,
+						  &noting, batch);
 
 		return filled ? filled : 1;
 	}
@@ -387,7 +456,16 @@ static int show_batch(struct ordered_visit *visit, unsigned number, unsigned slo
 		struct filter_view view = {0};
 		struct tally_record record;
 
-		if (i + PREFETCH < batch->count) {
+		if (batch->places[i] & ORDER_NOTE) {
+			size_t from = i;
+
+			while (i + 1 < batch->count && batch->places[i + 1] & ORDER_NOTE)
+				i++;
+			result = visit->visitor->noted(visit->visitor->context, number, slot,
+						       batch->places + from, i + 1 - from);
+			continue;
+		}
+		if (i + PREFETCH < batch->count && !(batch->places[i + PREFETCH] & ORDER_NOTE)) {
 			const uint8_t *later = order_bytes(session, batch->places[i + PREFETCH]);
 
 			__builtin_prefetch(later);
@@ -491,7 +569,9 @@ int tally_session_each_ordered(struct tally_session *session,
 		result = tally_filter_stage_init(&visit.stage, session, visitor, visit.slots);
 	/* Records that are no samples have their places among them by the walk alone. */
 	if (!result && !visit.filters && !visitor->other && session->stretches) {
-		result = tally_time_spans_init(&visit.spans, session);
+		find_notes(&visit);
+		result = tally_time_spans_init(
+		    &visit.spans, session, visit.note_ip_at < 0 ? ORDER_BATCH_BYTES : NOTED_BYTES);
 		visit.by_spans = !result;
 		if (result == -E2BIG)
 			result = 0;

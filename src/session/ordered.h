@@ -25,6 +25,16 @@ struct tally_ordered_visitor {
 	int (*sample)(void *context, unsigned worker, unsigned slot,
 		      struct tally_resolver *resolver, const struct tally_resolved *sample,
 		      const struct tally_record *record);
+	/* Or NULL: nothing is shown of samples but where they were, whatever their event.  What is
+	 * shown of an address in an era, which is of a process or of the kernel, kept in a number
+	 * below 2^63; 0: the sample comes to sample() at its turn.  Asked before that, in the order
+	 * of the file, where this saves a look at each sample. */
+	uint64_t (*note)(void *context, unsigned worker, unsigned slot, uint32_t era,
+			 uint64_t addr);
+	/* Notes that the worker made for this slot, at their turn; the highest bit means nothing.
+	 * Below 0 stops. */
+	int (*noted)(void *context, unsigned worker, unsigned slot, const uint64_t *notes,
+		     size_t count);
 	/* Any other record; NULL: they are not shown.  `at` has the event (0 when none is known),
 	 * and in at->sample what the trailer tells: present says which of tid, time, id, cpu.  Comm
 	 * and space are those of at->sample.pid/tid at its time. */

@@ -128,6 +128,12 @@ static inline struct resolver_task *resolver_task(const struct tally_resolver *r
 	return &resolver->tasks[(tid * 0x9e3779b1U) >> 22];
 }
 
+static inline void resolver_join_kernel(struct tally_resolver *resolver, uint64_t time)
+{
+	if (time < resolver->kernel_from || time >= resolver->kernel_until)
+		tally_resolver_kernel_miss(resolver, time);
+}
+
 static inline int resolver_join(struct tally_resolver *resolver, struct tally_resolved *sample,
 				uint64_t time)
 {
@@ -140,8 +146,7 @@ static inline int resolver_join(struct tally_resolver *resolver, struct tally_re
 		if (result)
 			return result;
 	}
-	if (time < resolver->kernel_from || time >= resolver->kernel_until)
-		tally_resolver_kernel_miss(resolver, time);
+	resolver_join_kernel(resolver, time);
 	sample->comm = task->comm;
 	sample->space = task->space;
 	sample->era = task->era;

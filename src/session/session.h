@@ -101,7 +101,7 @@ int tally_session_sort_sides(struct session_side *sides, size_t count);
  * asks for what lies some records ahead before it is known what it is.  Short ones the processor
  * asks for by itself. */
 #define SESSION_PREFETCH_FROM  64U
-#define SESSION_PREFETCH_AHEAD 1024U
+#define SESSION_PREFETCH_AHEAD 4096U
 
 static inline void session_prefetch(const uint8_t *record, size_t size)
 {

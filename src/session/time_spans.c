@@ -15,6 +15,36 @@ static size_t stretch_bytes(const struct session_stretch *stretch)
 	return (stretch->place & SIZE_MASK) * 8 + 8;
 }
 
+/* Slices of the recording's time in which stretches are counted. */
+#define SLICES 4096U
+
+/* At most so many bytes of stretches have a time in common: those that have one in the same slice.
+ * Told without sorting; UINT64_MAX when it cannot be. */
+static uint64_t rough_overlap(const struct tally_session *session)
+{
+	uint64_t begin = session->counts.first_time, open = 0, most = 0, slice;
+	uint64_t *begun = calloc((SLICES + 1) * 2, sizeof(*begun));
+	uint64_t *ended = begun + SLICES + 1;
+
+	if (!begun)
+		return UINT64_MAX;
+	slice = (session->counts.last_time - begin) / SLICES + 1;
+	for (size_t i = 0; i < session->stretch_count; i++) {
+		const struct session_stretch *stretch = &session->stretches[i];
+
+		/* Both are times of samples, which the counts are of. */
+		begun[(stretch->first - begin) / slice] += stretch_bytes(stretch);
+		ended[(stretch->last - begin) / slice] += stretch_bytes(stretch);
+	}
+	for (size_t i = 0; i < SLICES; i++) {
+		open += begun[i];
+		most = open > most ? open : most;
+		open -= ended[i];
+	}
+	free(begun);
+	return most;
+}
+
 /* The stretches by their first, or last, times. */
 static int sort(struct time_queue *queue, const struct tally_session *session, bool by_last)
 {
@@ -63,11 +93,14 @@ static int64_t overlap(const struct tally_session *session)
 	return result ? result : (int64_t)most;
 }
 
-int tally_time_spans_init(struct time_spans *spans, const struct tally_session *session)
+int tally_time_spans_init(struct time_spans *spans, const struct tally_session *session,
+			  size_t bytes)
 {
-	int64_t most = overlap(session);
+	int64_t most = 0;
 
-	*spans = (struct time_spans){.session = session};
+	*spans = (struct time_spans){.session = session, .bytes = bytes};
+	if (rough_overlap(session) > SPANS_OVERLAP)
+		most = overlap(session);
 	if (most < 0)
 		return (int)most;
 	return most > (int64_t)SPANS_OVERLAP ? -E2BIG : sort(&spans->queue, session, false);
@@ -99,7 +132,7 @@ static int open_some(struct time_spans *spans, uint64_t *ret_until)
 			return 0;
 		}
 		least = next->time < least ? next->time : least;
-		if (bytes >= ORDER_BATCH_BYTES && next->time > least) {
+		if (bytes >= spans->bytes && next->time > least) {
 			*ret_until = next->time;
 			return 0;
 		}
@@ -308,10 +341,10 @@ static void collect(const struct tally_session *session, struct time_span *span,
 }
 
 int tally_time_span_fill(const struct tally_session *session, struct time_span *span,
-			 struct order_batch *batch)
+			 tally_span_note_fn note, void *context, struct order_batch *batch)
 {
 	const struct time_entry *entries;
-	size_t runs = 0;
+	size_t runs = 0, from;
 	int result = span_room(span, session);
 
 	if (result)
@@ -320,7 +353,11 @@ int tally_time_span_fill(const struct tally_session *session, struct time_span *
 	for (size_t i = 0; i < span->count; i++) {
 		if (i + 1 < span->count)
 			__builtin_prefetch(order_bytes(session, span->stretches[i + 1].place));
+		from = span->entry_count;
 		collect(session, span, span->stretches[i].place, &runs);
+		/* While they are in the nearest cache. */
+		if (note && span->entry_count > from)
+			note(context, span->spare[0] + from, span->entry_count - from);
 	}
 	span->bounds[runs] = span->entry_count;
 	entries = tally_time_merge(span->spare, span->bounds, runs);

@@ -38,18 +38,25 @@ struct time_spans {
 	/* Those that the next span may have samples of, in the order of the file. */
 	struct span_stretch *open;
 	size_t open_count, open_room;
+	size_t bytes;    /* of stretches that a span begins */
 	uint64_t passed; /* bytes of stretches, for progress */
 };
 
-/* 0; -E2BIG: too many stretches overlap; -ENOMEM.  To be done in any case. */
-int tally_time_spans_init(struct time_spans *spans, const struct tally_session *session);
+/* A span begins stretches of so many bytes: the more, the fewer are in two of them; what is made of
+ * a span should stay in a processor's second cache.  0; -E2BIG: too many stretches overlap;
+ * -ENOMEM.  To be done in any case. */
+int tally_time_spans_init(struct time_spans *spans, const struct tally_session *session,
+			  size_t bytes);
 void tally_time_spans_done(struct time_spans *spans);
 /* 1: the next span, which may turn out to be empty; 0: there is none; -ENOMEM. */
 int tally_time_spans_next(struct time_spans *spans, struct time_span *ret);
 
 void tally_time_span_done(struct time_span *span);
-/* Fills an empty batch with a span's samples, in order.  0 or -ENOMEM. */
+/* Looks at some samples of one piece, in the order of the file, and may put a note in place of a
+ * sample's place. */
+typedef void (*tally_span_note_fn)(void *context, struct time_entry *entries, size_t count);
+/* Fills an empty batch with a span's samples, in order; `note` or NULL.  0 or -ENOMEM. */
 int tally_time_span_fill(const struct tally_session *session, struct time_span *span,
-			 struct order_batch *batch);
+			 tally_span_note_fn note, void *context, struct order_batch *batch);
 
 #endif

@@ -89,14 +89,19 @@ struct look {
 	unsigned slot_count;
 	size_t room;
 	uint64_t stop_at; /* this number ends it; 0: none */
+	bool notes;       /* takes some samples by notes; how many: */
+	_Atomic size_t noted;
 };
+
+/* More than a batch of short samples has. */
+#define SLOT_ROOM (4 * ORDER_BATCH_RECORDS)
 
 static int say(struct look *look, unsigned slot, uint64_t number)
 {
 	struct said *said = &look->slots[slot];
 
 	assert_true(slot < look->slot_count);
-	assert_true(said->count < ORDER_BATCH_RECORDS);
+	assert_true(said->count < SLOT_ROOM);
 	said->numbers[said->count++] = number;
 	return look->stop_at && number == look->stop_at ? -EINTR : 0;
 }
@@ -108,6 +113,34 @@ static int on_sample(void *context, unsigned worker, unsigned slot, struct tally
 	(void)resolver;
 	assert_int_equal(record->type, PERF_RECORD_SAMPLE);
 	return say(context, slot, sample->sample.ip);
+}
+
+/* Two of three. */
+static uint64_t on_note(void *context, unsigned worker, unsigned slot, uint32_t era, uint64_t addr)
+{
+	struct look *look = context;
+
+	(void)worker;
+	(void)era;
+	assert_true(slot < look->slot_count);
+	return addr % 3 ? addr : 0;
+}
+
+static int on_noted(void *context, unsigned worker, unsigned slot, const uint64_t *notes,
+		    size_t count)
+{
+	struct look *look = context;
+	int result = 0;
+
+	(void)worker;
+	look->noted += count;
+	for (size_t i = 0; i < count && !result; i++) {
+		uint64_t number = notes[i] << 1 >> 1;
+
+		assert_int_not_equal(number % 3, 0);
+		result = say(look, slot, number);
+	}
+	return result;
 }
 
 static int on_other(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
@@ -138,6 +171,8 @@ static int visit(struct look *look, struct tally_session *session, size_t room, 
 	    .want = PERF_SAMPLE_IP,
 	    .context = look,
 	    .sample = on_sample,
+	    .note = look->notes ? on_note : NULL,
+	    .noted = on_noted,
 	    .other = others ? on_other : NULL,
 	    .finish = on_finish,
 	};
@@ -148,8 +183,7 @@ static int visit(struct look *look, struct tally_session *session, size_t room, 
 	assert_non_null(look->all.numbers);
 	assert_true(look->slot_count <= 64);
 	for (unsigned i = 0; i < look->slot_count; i++) {
-		look->slots[i].numbers =
-		    calloc(ORDER_BATCH_RECORDS, sizeof(*look->slots[i].numbers));
+		look->slots[i].numbers = calloc(SLOT_ROOM, sizeof(*look->slots[i].numbers));
 		assert_non_null(look->slots[i].numbers);
 	}
 	return tally_session_each_ordered(session, &visitor, serial, NULL);
@@ -174,21 +208,32 @@ static void reopen(struct scene *scene, unsigned threads)
 	assert_int_equal(tally_session_new(scene->data, &options, &scene->session, NULL), 0);
 }
 
+static size_t worth_a_note(const struct said *order)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < order->count; i++)
+		count += order->numbers[i] % 3 != 0;
+	return count;
+}
+
 /* What is delivered, by any number of threads; whether time alone told the order. */
 static bool deliver(struct scene *scene, const struct said *order, bool others)
 {
-	static const unsigned threads[] = {1, 2, 4};
+	static const unsigned threads[] = {1, 2, 4, 2};
 	bool by_time = true;
 
-	for (size_t i = 0; i < 4; i++) {
-		struct look look = {0};
+	for (size_t i = 0; i < 8; i++) {
+		struct look look = {.notes = i >= 4 && !others};
 
-		reopen(scene, threads[i % 3]);
+		reopen(scene, threads[i % 4]);
 		by_time &= scene->session->stretches != NULL;
-		assert_int_equal(visit(&look, scene->session, order->count, i == 3, others), 0);
+		assert_int_equal(visit(&look, scene->session, order->count, i % 4 == 3, others), 0);
 		assert_int_equal(look.all.count, order->count);
 		assert_memory_equal(look.all.numbers, order->numbers,
 				    order->count * sizeof(*order->numbers));
+		/* Where order is by time, none is looked at twice. */
+		assert_int_equal(look.noted, look.notes && by_time ? worth_a_note(order) : 0);
 		look_done(&look);
 	}
 	return by_time;
