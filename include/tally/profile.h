@@ -100,12 +100,13 @@ struct tally_tree {
 	struct tally_tree_node *nodes; /* node 0 is the row itself */
 	uint32_t count;
 	/* Node 0's frame is where the tree starts; else (CALLER, rows without a symbol key, and
-	 * samples in functions that were inlined there) the trees start with node 0's children. */
+	 * samples whose chain lacks their place) the trees start with node 0's children. */
 	bool row_is_frame;
 };
 /* CALLEE gives who called the row.  CALLER gives what it called, from the row on, of the samples
  * that passed through it, and of those in it the whole paths down to it; in a profile without
- * children there are only the latter.  A frame that called itself is taken where it is outermost.
+ * children there are only the latter.  Of a frame that called itself, CALLEE takes the innermost
+ * call, CALLER the outermost.
  * -EINVAL: the profile was made without callchains, the row is below its tree_least, or there is no
  * such row; -ENOMEM. */
 int tally_profile_tree(const struct tally_profile *profile, size_t event,

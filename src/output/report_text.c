@@ -22,6 +22,7 @@ struct table {
 	uint64_t tree_count;     /* rows that have a tree come first */
 	struct tally_buf *trees; /* of the rows from tree_first on, a batch of them */
 	uint64_t tree_first;
+	bool by_symbol; /* the first column that tells rows apart is the symbol */
 };
 
 /* Rows come largest first, so those below the limit are the last. */
@@ -61,7 +62,8 @@ static int make_tree(void *context, unsigned thread, size_t index)
 	result = tally_profile_tree(table->profile, table->event, &row, &wanted, &tree);
 	if (result)
 		return result;
-	tally_report_tree(&table->trees[index], &tree, table->told.total, options);
+	tally_report_tree(&table->trees[index], &tree, table->told.total, options,
+			  table->by_symbol);
 	tally_tree_done(&tree);
 	return table->trees[index].failed;
 }
@@ -105,14 +107,17 @@ static int put_rows(struct table *table, struct tally_buf *to, FILE *file)
 	for (uint64_t i = 0; i < table->tree_count; i++) {
 		struct tally_profile_row row = tally_profile_row(table->profile, table->event, i);
 		int result = tally_report_columns_row(&table->columns, &row, to);
+		const struct tally_buf *tree;
 
 		if (!result && i % TREE_BATCH == 0)
 			result = make_trees(table, i);
 		if (result)
 			return result;
-		tally_buf_add(to, table->trees[i % TREE_BATCH].data,
-			      table->trees[i % TREE_BATCH].size);
-		tally_buf_byte(to, '\n');
+		tree = &table->trees[i % TREE_BATCH];
+		if (tree->size) {
+			tally_buf_add(to, tree->data, tree->size);
+			tally_buf_byte(to, '\n');
+		}
 		if (to->size >= FLUSH_SIZE) {
 			result = tally_report_write_out(to, file);
 			if (result)
@@ -150,8 +155,10 @@ static int put_event(const struct tally_profile *profile, size_t event,
 {
 	struct table table = {.profile = profile, .options = options, .event = event};
 	struct report_rows rows = {.profile = profile, .event = event};
+	size_t key_count;
 	int result = 0;
 
+	table.by_symbol = tally_profile_keys(profile, &key_count)[0] == TALLY_KEY_SYMBOL;
 	table.told = tally_profile_event(profile, event);
 	tally_report_columns_choose(&table.columns, profile, table.told.total, options);
 	rows.end = table.row_count = count_shown(&table);

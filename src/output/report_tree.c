@@ -119,14 +119,29 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 	}
 }
 
+static bool same_frame(const struct tally_frame *one, const struct tally_frame *other)
+{
+	return one->place == other->place && one->symbol == other->symbol &&
+	       one->image_name == other->image_name;
+}
+
 void tally_report_tree(struct tally_buf *to, const struct tally_tree *tree, uint64_t whole,
-		       const struct tally_report_options *options)
+		       const struct tally_report_options *options, bool by_symbol)
 {
 	struct drawing drawing = {.to = to, .tree = tree, .options = options, .whole = whole};
 	const struct tally_tree_node *node = tree->nodes;
 
 	tally_cell_spaces(&drawing.lead, MARGIN);
 	if (!tree->row_is_frame) {
+		const struct tally_tree_node *child = only_child(&drawing, node);
+
+		if (!child) {
+			put_below(&drawing, node, 0);
+			goto done;
+		}
+		node = child;
+	}
+	if (by_symbol && same_frame(&node->frame, &tree->nodes->frame)) {
 		const struct tally_tree_node *child = only_child(&drawing, node);
 
 		if (!child) {

@@ -20,8 +20,9 @@ struct tally_call_sum {
 	uint64_t samples; /* and their number */
 };
 
-/* In a node's frame: samples end in that frame's row, and its trees end with the parent.  For
- * functions that were inlined: what they are part of counts, and they are shown. */
+/* In a node's frame: samples end in that frame's row, and its trees end with the parent.  For what
+ * a chain lacks of its sample's place, and for functions that were inlined there: what they are
+ * part of counts, and they are shown. */
 #define TALLY_CALL_UNSHOWN (1U << 31)
 
 struct tally_calls {

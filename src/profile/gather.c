@@ -235,12 +235,13 @@ static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *reso
 							   sample->sample.ip);
 			if (!own)
 				return 0;
-			/* The chain may lack the sampled place: user chains of kernel samples, and
-			 * precise events, whose ip is not where the interrupt came. */
+			/* The chain may lack the sampled place: what is inlined there is in it
+			 * instead, user chains of kernel samples, precise events, whose ip is not
+			 * where the interrupt came, chains that the kernel broke off.  It has a
+			 * row then, and trees have the chain alone. */
 			if (own != innermost)
-				node = tally_calls_step(
-				    &gather->calls, node,
-				    own == frames.inlined_in ? own | TALLY_CALL_UNSHOWN : own);
+				node = tally_calls_step(&gather->calls, node,
+							own | TALLY_CALL_UNSHOWN);
 			if (!node)
 				return 0;
 		}
@@ -252,7 +253,7 @@ static uint32_t leaf_of(struct tally_gather *gather, struct tally_resolver *reso
 	}
 	if (!own)
 		own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
-	return own ? tally_calls_step(&gather->calls, root, own) : 0;
+	return own ? tally_calls_step(&gather->calls, root, own | TALLY_CALL_UNSHOWN) : 0;
 }
 
 static int add_spots(struct tally_gather *gather, const struct tally_gather_spot *spots,

@@ -12,8 +12,8 @@ void tally_rows_done(struct tally_rows *rows)
 	free(rows->list);
 	free(rows->slots);
 	free(rows->event_first);
-	free(rows->starts.first);
-	free(rows->starts.list);
+	free(rows->all.first);
+	free(rows->all.list);
 	free(rows->ends.first);
 	free(rows->ends.list);
 	*rows = (struct tally_rows){0};
@@ -135,17 +135,8 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled 
 	return result;
 }
 
-/* Whether a row's trees start at this node.  `open` is by row the end of the last run that the row
- * covers: a node of the row within it stands below another one of the row. */
-static bool starts_here(const struct tally_settled_node *node, uint32_t index, uint32_t *open)
-{
-	if (index < *open)
-		return false;
-	*open = index + node->size;
-	return true;
-}
-
-/* A row counts once what is below its outermost node on each path. */
+/* A row counts once what is below its outermost node on each path.  `open` is by row the end of the
+ * last run that the row covers: a node of the row within it stands below another one of the row. */
 static int sum_children(const struct tally_settled *settled, struct tally_rows *rows)
 {
 	const struct tally_settled_node *nodes = settled->nodes;
@@ -153,9 +144,14 @@ static int sum_children(const struct tally_settled *settled, struct tally_rows *
 
 	if (!open)
 		return -ENOMEM;
-	for (uint32_t i = 1; i < settled->count; i++)
-		if (nodes[i].row != TALLY_NO_ROW && starts_here(&nodes[i], i, &open[nodes[i].row]))
-			rows->list[nodes[i].row].children += nodes[i].total;
+	for (uint32_t i = 1; i < settled->count; i++) {
+		uint32_t row = nodes[i].row;
+
+		if (row == TALLY_NO_ROW || i < open[row])
+			continue;
+		open[row] = i + nodes[i].size;
+		rows->list[row].children += nodes[i].total;
+	}
 	free(open);
 	return 0;
 }
@@ -186,19 +182,17 @@ static void renumber_nodes(struct tally_settled *settled, const struct tally_row
 }
 
 /* Lists nodes by row with a counting sort, two walks. */
-static int list_nodes(const struct tally_settled *settled, uint32_t row_count, bool starts,
+static int list_nodes(const struct tally_settled *settled, uint32_t row_count, bool all,
 		      struct tally_row_nodes *ret)
 {
 	const struct tally_settled_node *nodes = settled->nodes;
-	uint32_t *open = calloc((size_t)row_count + 1, sizeof(*open));
 	uint32_t *first = ret->first = calloc((size_t)row_count + 2, sizeof(*first));
 
-	for (unsigned walk = 0; open && first && walk < 2; walk++) {
+	for (unsigned walk = 0; first && walk < 2; walk++) {
 		for (uint32_t i = 1; i < settled->count; i++) {
 			uint32_t row = nodes[i].row;
 
-			if (row == TALLY_NO_ROW ||
-			    !(starts ? starts_here(&nodes[i], i, &open[row]) : nodes[i].ends))
+			if (row == TALLY_NO_ROW || !(all || nodes[i].ends))
 				continue;
 			if (walk)
 				ret->list[first[row + 1]++] = i;
@@ -212,9 +206,7 @@ static int list_nodes(const struct tally_settled *settled, uint32_t row_count, b
 		ret->list = malloc(((size_t)first[row_count + 1] + 1) * sizeof(*ret->list));
 		if (!ret->list)
 			break;
-		memset(open, 0, row_count * sizeof(*open));
 	}
-	free(open);
 	return ret->list ? 0 : -ENOMEM;
 }
 
@@ -233,7 +225,7 @@ static int list_all(const struct tally_rows_plan *plan, struct tally_settled *se
 	renumber_nodes(settled, rows);
 	result = list_nodes(settled, count, false, &rows->ends);
 	if (!result && plan->children)
-		result = list_nodes(settled, count, true, &rows->starts);
+		result = list_nodes(settled, count, true, &rows->all);
 	return result;
 }
 

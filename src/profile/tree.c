@@ -14,9 +14,10 @@
 
 #define SIBLINGS_TRIED 16
 
-/* With CALLEE entries go to the caller.  With CALLER they go down, and there are two kinds, as in
- * perf's reports: the samples that pass through the row are shown from the row on, and those that
- * end in it, which would show nothing there, from the outermost frame down to it. */
+/* With CALLEE entries go to the caller, from the row's innermost frame on.  With CALLER they go
+ * down, and there are two kinds, as in perf's reports: the samples that pass through the row are
+ * shown from its outermost frame on, and those that end in it, which would show nothing there, from
+ * the outermost frame down to it. */
 struct entry {
 	uint32_t node;
 	uint32_t first, end; /* the row's ends in its run, indexes in the list of ends */
@@ -335,19 +336,20 @@ static int open_all(struct walk *walk)
 	return 0;
 }
 
-/* Groups of the nodes that trees start with.  With `starts` samples pass through those. */
-static int start_down(struct walk *walk, const uint32_t *starts, uint32_t start_count)
+/* Groups of the nodes that trees start with.  Samples pass through `list`, the row's nodes. */
+static int start_down(struct walk *walk, const uint32_t *list, uint32_t count)
 {
 	const struct tally_settled_node *nodes = walk->nodes;
 	struct entry whole = {.end = walk->end_count, .path = true};
-	uint32_t at = 0;
+	uint32_t at = 0, open = 0;
 
-	for (uint32_t i = 0; i < start_count; i++) {
-		struct entry entry = {
-		    .node = starts[i], .first = at, .weight = nodes[starts[i]].total};
+	for (uint32_t i = 0; i < count; i++) {
+		struct entry entry = {.node = list[i], .first = at, .weight = nodes[list[i]].total};
 
-		for (; at < walk->end_count && walk->ends[at] < starts[i] + nodes[starts[i]].size;
-		     at++)
+		if (list[i] < open) /* below another one of the row */
+			continue;
+		open = list[i] + nodes[list[i]].size;
+		for (; at < walk->end_count && walk->ends[at] < open; at++)
 			entry.weight -= nodes[walk->ends[at]].self;
 		entry.end = at;
 		if (entry.first < entry.end && !entry.weight)
@@ -364,45 +366,82 @@ static int start_down(struct walk *walk, const uint32_t *starts, uint32_t start_
 	return make_children(walk, 0);
 }
 
+/* Entries of what passed through each of the row's nodes and no further one of the row. */
+static void make_innermost(struct walk *walk, const uint32_t *list, uint32_t count)
+{
+	const struct tally_settled_node *nodes = walk->nodes;
+	struct entry *entries = walk->entries.at;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t around = i; /* the next one outwards + 1, kept in `first`; 0: none */
+
+		while (around && list[i] >= list[around - 1] + nodes[list[around - 1]].size)
+			around = entries[around - 1].first;
+		entries[i] = (struct entry){
+		    .node = list[i], .first = around, .weight = nodes[list[i]].total};
+		if (around) {
+			entries[around - 1].weight -= entries[i].weight;
+			entries[around - 1].path = true; /* something is taken further in */
+		}
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (!entries[i].path || entries[i].weight)
+			entries[walk->entries.count++] = entries[i];
+}
+
 /* The same for trees of callers; when the row is a frame, it is what all of them start with. */
 static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, bool row_is_frame)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct tally_settled_node *node = &walk->nodes[list[i]];
-		struct entry entry = {.node = node->unshown ? node->parent : list[i],
-				      .weight = walk->profile->children ? node->total : node->self};
+	if (RESERVE(walk->entries, count))
+		return -ENOMEM;
+	if (walk->profile->children)
+		make_innermost(walk, list, count);
+	else
+		for (uint32_t i = 0; i < count; i++)
+			walk->entries.at[walk->entries.count++] =
+			    (struct entry){.node = list[i], .weight = walk->nodes[list[i]].self};
+	for (uint32_t i = 0; i < walk->entries.count; i++) {
+		struct entry *entry = &walk->entries.at[i];
 
-		if (row_is_frame) {
-			if (RESERVE(walk->entries, 1))
-				return -ENOMEM;
-			walk->entries.at[walk->entries.count++] = entry;
-			walk->tree.at[0].self += own_weight(walk, &entry);
-		} else if (take(walk, &entry)) {
+		if (walk->nodes[entry->node].unshown)
+			entry->node = walk->nodes[entry->node].parent;
+		if (is_context(walk, entry->node)) /* there was no chain */
+			walk->unshown += entry->weight;
+		else if (row_is_frame)
+			walk->tree.at[0].self += own_weight(walk, entry);
+		else if (take(walk, entry))
 			return -ENOMEM;
-		}
 	}
-	if (!row_is_frame)
+	if (!row_is_frame) {
+		walk->entries.count = 0;
 		return make_children(walk, 0);
+	}
 	if (RESERVE(walk->waiting, 1))
 		return -ENOMEM;
-	walk->waiting.at[walk->waiting.count++] = (struct waiting){.end = count};
+	walk->waiting.at[walk->waiting.count++] = (struct waiting){.end = walk->entries.count};
 	return 0;
 }
 
-/* The nodes that trees of callers start with. */
-static const uint32_t *upward_starts(const struct tally_profile *profile,
-				     const struct tally_row *row, uint32_t *ret_count)
+/* A row's nodes among those. */
+static const uint32_t *row_nodes(const struct tally_row_nodes *nodes, const struct tally_row *row,
+				 uint32_t *ret_count)
 {
-	const struct tally_row_nodes *nodes =
-	    profile->children ? &profile->rows.starts : &profile->rows.ends;
 	uint32_t first = nodes->first[row->number];
 
 	*ret_count = nodes->first[row->number + 1] - first;
 	return nodes->list + first;
 }
 
+/* The nodes that trees of callers start with. */
+static const uint32_t *upward_starts(const struct tally_profile *profile,
+				     const struct tally_row *row, uint32_t *ret_count)
+{
+	return row_nodes(profile->children ? &profile->rows.all : &profile->rows.ends, row,
+			 ret_count);
+}
+
 /* Whether all trees of callers start with the row's own frame: functions that were inlined there
- * come before it. */
+ * come before it, and a sample's chain may lack its place. */
 static bool starts_with_row(const struct tally_profile *profile, const struct tally_row *row)
 {
 	uint32_t count;
@@ -418,25 +457,23 @@ static int start(struct walk *walk, const struct tally_row *row, bool row_is_fra
 {
 	const struct tally_rows *rows = &walk->profile->rows;
 	struct tally_tree_node top = {.total = row->children};
-	const uint32_t *starts = NULL;
+	const uint32_t *list = NULL;
 	uint32_t count = 0;
 
-	walk->ends = rows->ends.list + rows->ends.first[row->number];
-	walk->end_count = rows->ends.first[row->number + 1] - rows->ends.first[row->number];
-	if (walk->profile->children) {
-		starts = rows->starts.list + rows->starts.first[row->number];
-		count = rows->starts.first[row->number + 1] - rows->starts.first[row->number];
-	}
+	walk->ends = row_nodes(&rows->ends, row, &walk->end_count);
 	if (RESERVE(walk->tree, 1))
 		return -ENOMEM;
 	if (walk->profile->keys.symbol)
 		top.frame = tally_session_frame(walk->profile->session, row->key);
 	walk->tree.at[walk->tree.count++] = top;
 	clear_groups(walk);
-	if (!walk->up)
-		return start_down(walk, starts, count);
-	starts = upward_starts(walk->profile, row, &count);
-	return start_up(walk, starts, count, row_is_frame);
+	if (walk->up) {
+		list = upward_starts(walk->profile, row, &count);
+		return start_up(walk, list, count, row_is_frame);
+	}
+	if (walk->profile->children)
+		list = row_nodes(&rows->all, row, &count);
+	return start_down(walk, list, count);
 }
 
 int tally_profile_tree(const struct tally_profile *profile, size_t event,
@@ -462,8 +499,11 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 	walk.least = taken.least;
 	row_is_frame = profile->keys.symbol && walk.up && starts_with_row(profile, told);
 	result = start(&walk, told, row_is_frame);
-	if (!result)
+	if (!result) {
+		walk.tree.at[0].self += walk.unshown;
+		walk.unshown = 0;
 		result = open_all(&walk);
+	}
 	free(walk.entries.at);
 	free(walk.raw.at);
 	free(walk.raw_group.at);

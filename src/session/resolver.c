@@ -13,6 +13,8 @@
 
 /* A mode of our own for the word behind PERF_CONTEXT_USER_DEFERRED: a cookie and no address. */
 #define MODE_COOKIE 0x80
+/* Behind a mark that nobody defined: a stack was followed where there is none. */
+#define MODE_BROKEN 0x82
 /* Of words that were unwound: none of them is a mark, though it may look like one. */
 #define MODE_UNWOUND 0x81
 
@@ -306,7 +308,8 @@ static bool frame_room(struct tally_resolver *resolver, uint32_t count)
 
 static bool is_frame(uint64_t word, uint8_t mode)
 {
-	return mode == MODE_UNWOUND || (word < FIRST_MARK && mode != MODE_COOKIE);
+	return mode == MODE_UNWOUND ||
+	       (word < FIRST_MARK && mode != MODE_COOKIE && mode != MODE_BROKEN);
 }
 
 /* The mode of the words behind one. */
@@ -314,7 +317,7 @@ static uint8_t mode_behind(uint64_t word, uint8_t mode)
 {
 	if (mode == MODE_COOKIE)
 		return PERF_RECORD_MISC_USER;
-	if (word < FIRST_MARK || mode == MODE_UNWOUND)
+	if (word < FIRST_MARK || mode == MODE_UNWOUND || mode == MODE_BROKEN)
 		return mode;
 	switch (word) {
 	case (uint64_t)PERF_CONTEXT_HV:
@@ -329,8 +332,10 @@ static uint8_t mode_behind(uint64_t word, uint8_t mode)
 		return PERF_RECORD_MISC_GUEST_KERNEL;
 	case (uint64_t)PERF_CONTEXT_GUEST_USER:
 		return PERF_RECORD_MISC_GUEST_USER;
-	default: /* PERF_CONTEXT_GUEST stands alone only before its two; others nobody defined */
+	case (uint64_t)PERF_CONTEXT_GUEST: /* stands alone only before its two */
 		return mode;
+	default:
+		return MODE_BROKEN;
 	}
 }
 
@@ -360,9 +365,9 @@ static uint32_t equal_words(const struct tally_resolver *resolver,
 }
 
 /* Keeps the chain's words and their modes; returns `equal`, or 0 when the modes of those words have
- * changed. */
-static uint32_t take_words(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			   uint32_t count, uint32_t equal)
+ * changed; -1: the chain is broken. */
+static int64_t take_words(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint32_t count, uint32_t equal)
 {
 	const uint64_t *chain = sample->sample.callchain;
 	uint8_t mode = sample->cpumode;
@@ -379,7 +384,7 @@ static uint32_t take_words(struct tally_resolver *resolver, const struct tally_r
 			__builtin_prefetch(resolver_pair(resolver, era_of(sample, mode), chain[i]));
 		mode = mode_behind(chain[i], mode);
 	}
-	if (!equal || resolver->modes[equal - 1] == mode)
+	if (equal && resolver->modes[equal - 1] == mode)
 		return equal;
 	for (uint32_t i = count - equal; i < count; i++) {
 		if (i == sample->unwound && i)
@@ -387,7 +392,7 @@ static uint32_t take_words(struct tally_resolver *resolver, const struct tally_r
 		resolver->modes[count - 1 - i] = mode;
 		mode = mode_behind(chain[i], mode);
 	}
-	return 0;
+	return mode == MODE_BROKEN ? -1 : 0;
 }
 
 int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
@@ -395,6 +400,7 @@ int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_res
 {
 	uint32_t count, equal, same, depth, inlined_in = 0;
 	bool alike = true;
+	int64_t taken;
 
 	*ret = (struct tally_chain_frames){0};
 	/* A record is at most 64 KiB long, so the count is small. */
@@ -403,7 +409,12 @@ int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_res
 	count = (uint32_t)sample->sample.callchain_nr;
 	if (!chain_room(resolver, count))
 		return forget(resolver);
-	equal = take_words(resolver, sample, count, equal_words(resolver, sample, count));
+	taken = take_words(resolver, sample, count, equal_words(resolver, sample, count));
+	if (taken < 0) { /* as in perf, nothing of it is worth showing */
+		forget(resolver);
+		return 0;
+	}
+	equal = (uint32_t)taken;
 	resolver->chain_era = sample->era;
 	resolver->chain_kernel_era = sample->kernel_era;
 	resolver->word_count = count;

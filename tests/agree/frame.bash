@@ -52,3 +52,16 @@ all_named() { # file
 plain() {
 	sed -E 's/[^ ]*@plt\b(\+0x[0-9a-f]+)?|\[unknown\]/@plt/g'
 }
+
+# Without what is drawn between them: where equal shares stand is anyone's choice.
+lines_of_report() { # command, options
+	"$@" </dev/null 2>/dev/null | grep -v '^#' | tr -d ' |-' | grep . |
+		sed -E 's/[A-Za-z_0-9@.]*@plt$/@plt/; s/(\]|%|^)_init$/\1@plt/; s/(\]|%|^)(0x)?0+$/\10/' | sort
+}
+
+same_report() { # file, options
+	lines_of_report perf report --stdio -i "$@" >perf.txt
+	lines_of_report "$TALLY" report -i "$@" >tally.txt
+	[ -s perf.txt ] || { echo "perf shows nothing of $*"; return 1; }
+	cmp perf.txt tally.txt || { echo "$*"; diff perf.txt tally.txt | head -20; return 1; }
+}

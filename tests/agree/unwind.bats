@@ -124,35 +124,23 @@ int main(void) {
 	! grep -q '(inlined)$' tally.txt || return 1
 }
 
-# Without what is drawn between them: where equal shares stand is anyone's choice.
-lines_of_report() { # command, options
-	"$@" </dev/null 2>/dev/null | grep -v '^#' | tr -d ' |-' | grep . |
-		sed -E 's/[A-Za-z_0-9@.]*@plt$/@plt/; s/(\]|%|^)_init$/\1@plt/' | sort
-}
-
-same_report() { # options
-	lines_of_report perf report --stdio -i dwarf.data "$@" >perf.txt
-	lines_of_report "$TALLY" report -i dwarf.data "$@" >tally.txt
-	[ -s perf.txt ] || { echo "perf shows nothing of $*"; return 1; }
-	cmp perf.txt tally.txt || { echo "$*"; diff perf.txt tally.txt | head -20; return 1; }
-}
-
 @test "report: rows and trees have the functions that were inlined" {
 	command -v addr2line >/dev/null || skip "perf asks addr2line"
 	compiled -x c -O2 -g -fomit-frame-pointer <<<"$inlining"
 	sampled 16384 ./program
-	same_report --children -g none
+	same_report dwarf.data --children -g none
 	grep -q 'once(inlined)$' tally.txt
 	grep -q '\[\.\]mix(inlined)$' tally.txt
-	same_report --children -g caller
-	same_report --no-children -g none
+	same_report dwarf.data --children -g caller
+	same_report dwarf.data --no-children -g none
 	! grep -q inlined tally.txt || return 1
-	same_report --no-children -g caller
+	same_report dwarf.data --no-children -g caller
 	grep -q 'mix(inlined)$' tally.txt
-	same_report --no-children -g callee
+	same_report dwarf.data --no-children -g callee
 	grep -q 'mix(inlined)$' tally.txt
-	same_report --no-children -g callee --max-stack 2
-	same_report --children -g caller --no-inline
+	same_report dwarf.data --no-children -g callee --max-stack 2
+	same_report dwarf.data --children -g callee
+	same_report dwarf.data --children -g caller --no-inline
 	! grep -q inlined tally.txt || return 1
 }
 

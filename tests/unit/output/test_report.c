@@ -263,13 +263,11 @@ static void straight_on_terminals(void **state)
 		text_is(&made, &options,
 			terminal ? "   100.00%     0.00%  [.] work\n"
 				   "            |\n"
-				   "            ---work\n"
-				   "               copy\n"
+				   "            ---copy\n"
 				   "\n"
 				   "   100.00%     0.00%  [.] main\n"
 				   "            |\n"
-				   "            ---main\n"
-				   "               work\n"
+				   "            ---work\n"
 				   "               copy\n"
 				   "\n"
 				 : "   100.00%     0.00%  [.] work\n"
@@ -279,12 +277,54 @@ static void straight_on_terminals(void **state)
 				   "\n"
 				   "   100.00%     0.00%  [.] main\n"
 				   "            |\n"
-				   "            ---main\n"
-				   "               work\n"
+				   "            ---work\n"
 				   "               |\n"
 				   "                --100.00%--copy\n"
 				   "\n");
 	}
+}
+
+/* Rows that begin with the symbol have it once, and nothing where nothing but it would stand. */
+static void rows_of_symbols(void **state)
+{
+	struct tally_report_options options = {.size = sizeof(options),
+					       .trees = true,
+					       .order = TALLY_CALLEE,
+					       .tree_least = 2,
+					       .percent_limit = 3,
+					       .quiet = true};
+	struct made made;
+
+	(void)state;
+	make(&made, usual + 2, 1, true, false);
+	text_is(&made, &options,
+		"    60.00%  [.] copy\n"
+		"            |\n"
+		"            ---work\n"
+		"               main\n"
+		"\n"
+		"    20.00%  [k] clear_page\n"
+		"            |\n"
+		"            ---copy\n"
+		"               work\n"
+		"               main\n"
+		"\n"
+		"    15.00%  [.] work\n"
+		"            |\n"
+		"            ---main\n"
+		"\n"
+		"     3.00%  [.] 0x0000000000012345\n");
+	/* Whole paths start elsewhere. */
+	options.order = TALLY_CALLER;
+	options.percent_limit = 60;
+	make(&made, usual + 2, 1, true, false);
+	text_is(&made, &options,
+		"    60.00%  [.] copy\n"
+		"            |\n"
+		"            ---main\n"
+		"               work\n"
+		"               copy\n"
+		"\n");
 }
 
 static void says_why_nothing(void **state)
@@ -385,6 +425,7 @@ int main(void)
 	    cmocka_unit_test(children_and_callees),
 	    cmocka_unit_test(narrow_and_coloured),
 	    cmocka_unit_test(straight_on_terminals),
+	    cmocka_unit_test(rows_of_symbols),
 	    cmocka_unit_test(says_why_nothing),
 	    cmocka_unit_test(missing_symbols),
 	    cmocka_unit_test(full_disk),
