@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/pool.h"
-#include "file/read_at.h"
+#include "file/in_place.h"
 #include "session/lump_visit.h"
 #include "session/ordered.h"
 #include "session/plan.h"
@@ -24,34 +24,6 @@ struct visit {
 	struct lump_visit lumps;
 	uint64_t *lump_want; /* by event */
 };
-
-/* Pieces end with the first record that makes them long enough; all but those with records of
- * unusual length fit. */
-#define COPY_SIZE (SESSION_PIECE_SIZE + 65536)
-
-/* The piece's bytes: a copy, as that costs less than the page faults of the mapping. */
-static int piece_bytes(const struct tally_session *session, const struct session_piece *piece,
-		       struct tally_resolver *resolver, const uint8_t **ret)
-{
-	const struct tally_block block = {
-	    .bytes = piece->bytes,
-	    .size = piece->size,
-	    .offset = piece->offset,
-	};
-	int result;
-
-	*ret = piece->bytes;
-	if (piece->size > COPY_SIZE || !tally_data_block_in_place(session->data, &block))
-		return 0;
-	if (!resolver->copy)
-		resolver->copy = malloc(COPY_SIZE);
-	if (!resolver->copy)
-		return 0;
-	result = tally_data_read_at(session->data, piece->offset, resolver->copy, piece->size);
-	if (!result)
-		*ret = resolver->copy;
-	return result;
-}
 
 /* Samples that are looked at ahead, so that their misses of the caches overlap. */
 #define BATCH 16U
@@ -97,9 +69,14 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 	const struct session_piece *piece = &session->pieces[number];
 	struct tally_resolver *resolver = &visit->resolvers[worker];
 	struct batch batch = {0};
-	const uint8_t *bytes;
+	const uint8_t *bytes = piece->bytes;
+	const struct tally_block block = {
+	    .bytes = bytes,
+	    .size = piece->size,
+	    .offset = piece->offset,
+	};
 	uint64_t done;
-	int result = piece_bytes(session, piece, resolver, &bytes);
+	int result = tally_data_populate(session->data, &block);
 	size_t size;
 
 	for (size_t at = 0; at < piece->size && result >= 0; at += size) {
@@ -114,6 +91,7 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 		struct tally_resolved *sample = &batch.samples[batch.count];
 		int event;
 
+		session_prefetch(record.bytes, record.size);
 		size = (size_t)tally_record_extent(&record);
 		/* It was looked at before; but a file can be written to. */
 		if (size < sizeof(*header) || record.size > piece->size - at)
@@ -146,6 +124,7 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 	}
 	if (result >= 0)
 		result = show_batch(visit, worker, &batch);
+	tally_data_forget(session->data, &block);
 	done = atomic_fetch_add_explicit(&visit->done, piece->size, memory_order_relaxed);
 	/* Progress is told by the caller's own thread. */
 	if (result >= 0 && !worker && session_progress(session, done + piece->size))

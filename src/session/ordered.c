@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/pool.h"
-#include "file/read_at.h"
+#include "file/in_place.h"
 #include "session/filter.h"
 #include "session/order.h"
 #include "session/plan.h"

@@ -50,7 +50,6 @@ void tally_resolver_done(struct tally_resolver *resolver)
 	free(resolver->modes);
 	free(resolver->frames);
 	free(resolver->depths);
-	free(resolver->copy);
 	tally_resolver_runs_done(&resolver->runs);
 	for (size_t i = 0; i < 2; i++)
 		tally_insn_decoder_free(resolver->decoders[i]);

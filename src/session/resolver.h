@@ -84,7 +84,6 @@ struct tally_resolver {
 	struct resolver_near near;
 	struct insn_decoder *decoders[2]; /* of 32 and of 64 bits; NULL: not needed yet */
 	struct unwinding *unwinding;      /* NULL: nothing was unwound yet */
-	uint8_t *copy;                    /* of the piece under way */
 	uint64_t damaged;                 /* samples that could not be decoded */
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "file/read_at.h"
+#include "file/in_place.h"
 
 int tally_session_event_miss(const struct tally_session *session, struct session_id_cache *cache,
 			     const struct tally_record *record)

@@ -1,6 +1,5 @@
 /* The first pass over a sound file: several threads look at each record once, each thread in a part
- * of the file of its own.  Where samples are lumped the part is copied piece by piece to a small
- * buffer.
+ * of the file of its own.
  *
  * Where a part starts is guessed from a run of records that fit each other, and proved afterwards:
  * the walk over the part before must end exactly there.  A file that is not so (damaged, or
@@ -12,10 +11,10 @@
 #include <stdlib.h>
 #include "base/fail.h"
 #include "base/pool.h"
-#include "file/read_at.h"
+#include "file/in_place.h"
 
-/* The buffer stays in a processor's second cache; a record is at most 64 KiB long. */
-#define BUFFER_SIZE ((size_t)320 * 1024)
+/* So much of the file is mapped at once; a record is at most 64 KiB long. */
+#define WINDOW_SIZE ((size_t)1 << 20)
 /* Less than this is not worth a thread. */
 #define PART_LEAST ((size_t)4 << 20)
 
@@ -126,20 +125,20 @@ static int stretch_other(struct stretch_notes *notes, const struct tally_record 
 	return 0;
 }
 
-/* The records in a buffer that start before `to`; *ret_at is behind the last whole one. */
-static int walk_buffer(struct walk *walk, struct scan *scan, const struct tally_block *buffer,
+/* The records in a window that start before `to`; *ret_at is behind the last whole one. */
+static int walk_window(struct walk *walk, struct scan *scan, const struct tally_block *window,
 		       size_t to, size_t *ret_at)
 {
-	size_t base = buffer->offset - walk->block.offset, at = 0;
+	size_t base = window->offset - walk->block.offset, at = 0;
 	uint64_t samples = 0;
 	bool lump = !atomic_load_explicit(&walk->vain, memory_order_relaxed);
 	int result = 0;
 
-	while (!result && buffer->size - at >= sizeof(struct perf_event_header) && base + at < to) {
-		const struct perf_event_header *header = (const void *)(buffer->bytes + at);
+	while (!result && window->size - at >= sizeof(struct perf_event_header) && base + at < to) {
+		const struct perf_event_header *header = (const void *)(window->bytes + at);
 		struct tally_record record = {
-		    .bytes = buffer->bytes + at,
-		    .offset = buffer->offset + at,
+		    .bytes = window->bytes + at,
+		    .offset = window->offset + at,
 		    .type = header->type,
 		    .misc = header->misc,
 		    .size = header->size,
@@ -150,10 +149,9 @@ static int walk_buffer(struct walk *walk, struct scan *scan, const struct tally_
 			result = UNSOUND;
 			break;
 		}
-		if (record.size > buffer->size - at)
+		if (record.size > window->size - at)
 			break;
-		if (!walk->session->options.lump)
-			session_prefetch(record.bytes, record.size);
+		session_prefetch(record.bytes, record.size);
 		if (record.type == PERF_RECORD_SAMPLE) {
 			samples++;
 			result = take_sample(walk, scan, &record, base + at - scan->piece_at, lump);
@@ -170,8 +168,8 @@ static int walk_buffer(struct walk *walk, struct scan *scan, const struct tally_
 		at += (size_t)extent;
 		if (base + at - scan->piece_at >= SESSION_PIECE_SIZE && !result)
 			result = tally_scan_add_piece(scan, base + at);
-		/* What follows an AUXTRACE record reaches beyond the buffer. */
-		if (at > buffer->size)
+		/* What follows an AUXTRACE record reaches beyond the window. */
+		if (at > window->size)
 			break;
 	}
 	scan->counts.by_type[PERF_RECORD_SAMPLE] += samples;
@@ -183,12 +181,8 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 {
 	struct scan *scan = &part->scan;
 	const struct tally_block *block = &walk->block;
-	/* A look at each header costs less than the copy that the look at all of it is served by.
-	 */
-	bool copies = walk->session->options.lump;
-	uint8_t *bytes = copies ? malloc(BUFFER_SIZE) : NULL;
 	size_t at = part->from, step = 0;
-	int result = !copies || bytes ? 0 : -ENOMEM;
+	int result = 0;
 
 	scan->event_samples = calloc(walk->session->event_count + 1, sizeof(*scan->event_samples));
 	if (!scan->event_samples)
@@ -199,27 +193,23 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 	scan->piece_at = scan->forgotten = at;
 	tally_stretch_notes_init(&scan->stretches, walk->session);
 	for (; !result && at < part->to; at += step) {
-		struct tally_block buffer = {
-		    .bytes = copies ? bytes : block->bytes + at,
-		    .size = block->size - at < BUFFER_SIZE ? block->size - at : BUFFER_SIZE,
+		const struct tally_block window = {
+		    .bytes = block->bytes + at,
+		    .size = block->size - at < WINDOW_SIZE ? block->size - at : WINDOW_SIZE,
 		    .offset = block->offset + at,
 		};
 		uint64_t done;
 
-		/* What cannot be read here is told by the walk that has words for it. */
-		if (copies &&
-		    tally_data_read_at(walk->session->data, buffer.offset, bytes, buffer.size))
-			result = UNSOUND;
-		else
-			result = walk_buffer(walk, scan, &buffer, part->to, &step);
+		result = tally_data_populate(walk->session->data, &window);
+		if (!result)
+			result = walk_window(walk, scan, &window, part->to, &step);
 		if (!result && tally_lumps_vain(&scan->lumps))
 			atomic_store_explicit(&walk->vain, true, memory_order_relaxed);
 		if (atomic_load_explicit(&walk->vain, memory_order_relaxed))
 			tally_lumps_done(&scan->lumps);
 		if (!result && !step)
 			result = UNSOUND;
-		if (!copies)
-			tally_scan_forget(scan, at + step < block->size ? at + step : block->size);
+		tally_scan_forget(scan, at + step < block->size ? at + step : block->size);
 		done = atomic_fetch_add_explicit(&walk->done, step, memory_order_relaxed);
 		if (!result && tells && session_progress(walk->session, done + step))
 			result = -ECANCELED;
@@ -229,7 +219,6 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 	if (!result && !atomic_load_explicit(&walk->vain, memory_order_relaxed))
 		result = tally_lumps_finish(&scan->lumps);
 	part->stop = at;
-	free(bytes);
 	return result;
 }
 

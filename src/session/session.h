@@ -118,6 +118,7 @@ static inline int session_failed(const struct tally_session *session, int result
 	return tally_fail(error, result, -1, "%s: %s", tally_data_path(session->data),
 			  result == -ECANCELED ? "interrupted"
 			  : result == -ENOMEM  ? "out of memory"
+			  : result == -EIO     ? "became shorter while it was read"
 					       : strerror(-result));
 }
 
