@@ -182,19 +182,19 @@ int tally_lump_visit_run(const struct lump_visit *visit, size_t run, const uint6
 	chunk = lumps->chunks[run];
 	for (size_t i = 0; i < count && result >= 0; i++) {
 		const struct lump *lump = &chunk[i];
-		const struct lump_stint *stint = &lumps->stints[lump->stint];
-		const struct lump_view *view = &visit->views[part][lump->stint];
+		const struct lump_stint *stint = &lumps->stints[lump_stint(lump)];
+		const struct lump_view *view = &visit->views[part][lump_stint(lump)];
 
 		if (view->changes)
 			continue;
-		sample.event = lump->event;
-		sample.sample.present = want[lump->event];
+		sample.event = lump_event(lump);
+		sample.sample.present = want[sample.event];
 		sample.sample.ip = lump->addr;
 		sample.sample.pid = stint->pid;
 		sample.sample.tid = stint->tid;
 		sample.sample.time = stint->first_time;
 		sample.sample.period = lumps_period(lumps, (uint32_t)(first + i));
-		sample.cpumode = lump->cpumode;
+		sample.cpumode = lump_cpumode(lump);
 		sample.comm = view->comm;
 		sample.space = view->space;
 		sample.era = view->era;

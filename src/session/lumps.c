@@ -130,6 +130,13 @@ void tally_lumps_mapped(struct lumps *lumps, uint32_t pid, uint32_t tid, uint64_
 		tally_lumps_end_stint(lumps, pid, tid, time);
 }
 
+/* The bits of a slot that a number needs not, of the half of the hash that does not tell where the
+ * slot is. */
+static uint32_t slot_tag(uint64_t hash, uint32_t mask)
+{
+	return (uint32_t)(hash >> 32) & ~mask;
+}
+
 static int grow(struct lumps *lumps)
 {
 	if ((uint64_t)lumps->chunk_count * LUMPS_CHUNK < (uint64_t)lumps->count + LUMPS_BATCH) {
@@ -162,11 +169,12 @@ static int grow(struct lumps *lumps)
 			return -ENOMEM;
 		for (uint32_t i = 0; i < lumps->count; i++) {
 			const struct lump *lump = lumps_at(lumps, i);
-			uint32_t at = (uint32_t)hash_u64(lump->addr ^ (uint64_t)lump->stint << 40);
+			uint64_t hash = lump_hash(lump->addr, lump_stint(lump));
+			uint32_t at = (uint32_t)hash & (room - 1);
 
-			for (at &= room - 1; slots[at]; at = (at + 1) & (room - 1))
+			for (; slots[at]; at = (at + 1) & (room - 1))
 				;
-			slots[at] = i + 1;
+			slots[at] = slot_tag(hash, room - 1) | (i + 1);
 		}
 		free(lumps->slots);
 		lumps->slots = slots;
@@ -226,7 +234,7 @@ static bool same_period(struct lumps *lumps)
 int tally_lumps_settle(struct lumps *lumps)
 {
 	unsigned count = lumps->waiting_count;
-	uint32_t mask;
+	uint32_t places[LUMPS_BATCH], mask;
 
 	if (grow(lumps))
 		return -ENOMEM;
@@ -234,40 +242,42 @@ int tally_lumps_settle(struct lumps *lumps)
 		return -ENOMEM;
 	mask = lumps->slot_room - 1;
 	for (unsigned i = 0; i < count; i++) {
-		uint32_t number = lumps->slots[lumps->waiting[i].hash & mask];
+		uint64_t hash = lumps->waiting[i].hash;
+		uint32_t tag = slot_tag(hash, mask), at = (uint32_t)hash & mask, slot;
 
-		if (number)
-			__builtin_prefetch(lumps_at(lumps, number - 1), 1);
+		while ((slot = lumps->slots[at]) && (slot & ~mask) != tag)
+			at = (at + 1) & mask;
+		if (slot)
+			__builtin_prefetch(lumps_at(lumps, (slot & mask) - 1), 1);
+		places[i] = at;
 	}
 	for (unsigned i = 0; i < count; i++) {
 		const struct lump_waiting *waiting = &lumps->waiting[i];
-		uint32_t at = (uint32_t)waiting->hash & mask, number;
-		struct lump *lump;
+		uint32_t tag = slot_tag(waiting->hash, mask), at = places[i], number, slot;
+		struct lump *lump = NULL;
 
-		for (; (number = lumps->slots[at]); at = (at + 1) & mask) {
-			lump = lumps_at(lumps, number - 1);
-			if (lump->addr == waiting->addr && lump->stint == waiting->stint &&
-			    lump->event == waiting->event && lump->cpumode == waiting->cpumode &&
+		for (; (slot = lumps->slots[at]); at = (at + 1) & mask) {
+			if ((slot & ~mask) != tag)
+				continue;
+			lump = lumps_at(lumps, (slot & mask) - 1);
+			if (lump->addr == waiting->addr && lump->kind == waiting->kind &&
 			    lump->samples < LUMP_SAMPLES_MOST)
 				break;
 		}
-		if (lumps->periods) {
-			uint32_t here = number ? number - 1 : lumps->count;
-
-			lumps->periods[here / LUMPS_CHUNK][here % LUMPS_CHUNK] += waiting->period;
-		}
-		if (number) {
+		number = slot ? (slot & mask) - 1 : lumps->count;
+		if (lumps->periods)
+			lumps->periods[number / LUMPS_CHUNK][number % LUMPS_CHUNK] +=
+			    waiting->period;
+		if (slot) {
 			lump->samples++;
 			continue;
 		}
-		*lumps_at(lumps, lumps->count) = (struct lump){
+		*lumps_at(lumps, number) = (struct lump){
 		    .addr = waiting->addr,
 		    .samples = 1,
-		    .stint = waiting->stint & (LUMP_STINTS_MOST - 1),
-		    .event = waiting->event & (LUMP_EVENTS_MOST - 1),
-		    .cpumode = (uint8_t)(waiting->cpumode & PERF_RECORD_MISC_CPUMODE_MASK),
+		    .kind = waiting->kind & ((1ULL << 35) - 1),
 		};
-		lumps->slots[at] = ++lumps->count;
+		lumps->slots[at] = tag | ++lumps->count;
 	}
 	lumps->sample_count += count;
 	lumps->waiting_count = 0;

@@ -15,14 +15,35 @@
 
 struct lump { /* what is kept of each counts: recordings have a million */
 	uint64_t addr;
-	uint32_t samples : 29;
-	uint32_t cpumode : 3; /* PERF_RECORD_MISC_CPUMODE_MASK */
-	uint32_t stint : 20;
-	uint32_t event : 12;
+	uint64_t samples : 29;
+	uint64_t kind : 35; /* lump_kind() */
 };
 #define LUMP_SAMPLES_MOST ((1U << 29) - 1)
 #define LUMP_STINTS_MOST  (1U << 20)
 #define LUMP_EVENTS_MOST  (1U << 12)
+
+/* What one lump's samples have in common beside the address; compared at once.  `cpumode` as
+ * PERF_RECORD_MISC_CPUMODE_MASK. */
+static inline uint64_t lump_kind(uint32_t stint, uint16_t event, uint8_t cpumode)
+{
+	return (cpumode & 7u) | (uint64_t)(event & (LUMP_EVENTS_MOST - 1)) << 3 |
+	       (uint64_t)(stint & (LUMP_STINTS_MOST - 1)) << 15;
+}
+
+static inline uint32_t lump_stint(const struct lump *lump)
+{
+	return (uint32_t)(lump->kind >> 15);
+}
+
+static inline uint16_t lump_event(const struct lump *lump)
+{
+	return (uint16_t)(lump->kind >> 3 & (LUMP_EVENTS_MOST - 1));
+}
+
+static inline uint8_t lump_cpumode(const struct lump *lump)
+{
+	return lump->kind & 7u;
+}
 
 /* Lumps stand in chunks, each freed when it was visited, with the sums of their periods. */
 #define LUMPS_CHUNK 8192U
@@ -39,18 +60,17 @@ struct lump_stint {
 };
 
 /* Look-ups wait for each other in batches, so that their cache misses overlap. */
-#define LUMPS_BATCH 32U
+#define LUMPS_BATCH 64U
 
 struct lump_waiting {
-	uint64_t hash, addr, period;
-	uint32_t stint;
-	uint16_t event;
-	uint8_t cpumode;
+	uint64_t hash, addr, period, kind;
 };
 
 struct lumps {                /* all zero is empty and valid */
 	struct lump **chunks; /* NULL: visited */
-	uint32_t *slots;      /* number + 1; 0: free */
+	/* Number + 1, below as many bits of the hash as there is room for, so that other lumps are
+	 * not looked at; 0: free.  Never full. */
+	uint32_t *slots;
 	uint32_t count, chunk_count, slot_room;
 	/* As long as all samples have one period it is told once; from the first that has another
 	 * on, the sums stand beside the lumps, chunk by chunk. */
@@ -107,6 +127,11 @@ static inline uint64_t lumps_period(const struct lumps *lumps, uint32_t number)
 /* Gives back a chunk that was visited. */
 void tally_lumps_drop(struct lumps *lumps, uint32_t chunk);
 
+static inline uint64_t lump_hash(uint64_t addr, uint32_t stint)
+{
+	return hash_u64(addr ^ (uint64_t)stint << 40);
+}
+
 static inline int lumps_add(struct lumps *lumps, const struct lump_sample *sample)
 {
 	struct lump_stint *stint = lumps->has_current ? &lumps->stints[lumps->current] : NULL;
@@ -128,15 +153,13 @@ static inline int lumps_add(struct lumps *lumps, const struct lump_sample *sampl
 	if (sample->offset < stint->first_offset)
 		stint->first_offset = sample->offset;
 	stint->last_offset = sample->offset;
-	hash = hash_u64(sample->addr ^ (uint64_t)lumps->current << 40);
+	hash = lump_hash(sample->addr, lumps->current);
 	waiting = &lumps->waiting[lumps->waiting_count++];
 	*waiting = (struct lump_waiting){
 	    .hash = hash,
 	    .addr = sample->addr,
 	    .period = sample->period,
-	    .stint = lumps->current,
-	    .event = sample->event,
-	    .cpumode = sample->cpumode,
+	    .kind = lump_kind(lumps->current, sample->event, sample->cpumode),
 	};
 	if (lumps->slot_room)
 		__builtin_prefetch(&lumps->slots[hash & (lumps->slot_room - 1)]);

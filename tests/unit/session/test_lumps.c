@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "scene.h"
 
 enum { THREADS = 4 };
@@ -248,12 +250,40 @@ static void progress_interrupts(void **state)
 	scene_end(&scene);
 }
 
+/* Cut after it was opened, before it is walked over. */
+static void a_file_that_becomes_shorter_is_told(void **state)
+{
+	const struct tally_session_options options = {.size = sizeof(options), .lump = true};
+	long page = sysconf(_SC_PAGESIZE);
+	struct tally_error error = {0};
+	struct tally_session *session;
+	struct scene scene;
+	void *own = mmap(NULL, (size_t)page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	if (madvise(own, (size_t)page, MADV_POPULATE_READ)) {
+		munmap(own, (size_t)page);
+		print_message("this kernel has no MADV_POPULATE_READ\n");
+		skip();
+	}
+	munmap(own, (size_t)page);
+	make_scene(&scene, 5000, 1, 0);
+	assert_int_equal(truncate(scene.path, page), 0);
+	assert_int_equal(tally_session_new(scene.data, &options, &session, &error), -EIO);
+	assert_non_null(strstr(error.text, "became shorter while it was read"));
+	scene_end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(nothing_changes),    cmocka_unit_test(names_and_maps_change),
-	    cmocka_unit_test(many_short_threads), cmocka_unit_test(few_samples),
-	    cmocka_unit_test(damage_is_the_same), cmocka_unit_test(progress_interrupts),
+	    cmocka_unit_test(nothing_changes),
+	    cmocka_unit_test(names_and_maps_change),
+	    cmocka_unit_test(many_short_threads),
+	    cmocka_unit_test(few_samples),
+	    cmocka_unit_test(damage_is_the_same),
+	    cmocka_unit_test(progress_interrupts),
+	    cmocka_unit_test(a_file_that_becomes_shorter_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
