@@ -90,53 +90,106 @@ int tally_symbol_list_take_text(struct tally_symbol_list *list, char *text, size
 	return 0;
 }
 
-static void *permuted(const void *from, const uint32_t *order, size_t count, size_t size)
-{
-	char *to = reallocarray(NULL, count, size);
+/* The list's arrays, and the size of what each has of a symbol; those that it lacks are NULL. */
+#define ARRAYS 5
 
-	for (size_t i = 0; to && i < count; i++)
-		memcpy(to + i * size, (const char *)from + order[i] * size, size);
-	return to;
+struct rows {
+	void *at[ARRAYS];
+	size_t size[ARRAYS];
+};
+
+static struct rows rows_of(const struct tally_symbol_list *list)
+{
+	return (struct rows){
+	    {list->starts, list->ends, list->names, list->infos, list->groups},
+	    {sizeof(*list->starts), sizeof(*list->ends), sizeof(*list->names), sizeof(*list->infos),
+	     sizeof(*list->groups)},
+	};
 }
 
-/* One array after the other, so that there is one copy at a time. */
-static int reorder(struct tally_symbol_list *list, const uint32_t *order)
+static void permute(const void *from, void *to, const uint32_t *order, size_t count, size_t size)
 {
-	void **arrays[] = {(void **)&list->starts, (void **)&list->ends, (void **)&list->names,
-			   (void **)&list->infos, (void **)&list->groups};
-	const size_t sizes[] = {sizeof(*list->starts), sizeof(*list->ends), sizeof(*list->names),
-				sizeof(*list->infos), sizeof(*list->groups)};
+	for (size_t i = 0; i < count; i++)
+		memcpy((char *)to + i * size, (const char *)from + order[i] * size, size);
+}
 
-	list->room = list->count;
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-		void *to;
+/* Puts the symbols from `first` on in order, by way of one array's memory. */
+static int sort_from(struct tally_symbol_list *list, size_t first)
+{
+	struct rows rows = rows_of(list);
+	size_t count = list->count - first;
+	uint32_t *order;
+	void *room;
+	int error = tally_symbol_order(list->starts + first, count, &order);
 
-		if (!*arrays[i])
+	if (error || !order)
+		return error;
+	room = malloc(count * sizeof(uint64_t));
+	for (size_t i = 0; room && i < ARRAYS; i++) {
+		char *at = rows.at[i];
+
+		if (!at)
 			continue;
-		to = permuted(*arrays[i], order, list->count, sizes[i]);
-		if (!to) {
-			list->count = 0; /* neither old nor new order */
-			return -ENOMEM;
-		}
-		free(*arrays[i]);
-		*arrays[i] = to;
+		at += first * rows.size[i];
+		permute(at, room, order, count, rows.size[i]);
+		memcpy(at, room, count * rows.size[i]);
 	}
-	return 0;
+	free(order);
+	free(room);
+	return room ? 0 : -ENOMEM;
+}
+
+/* Symbols before `first` are in order, those from there on too, and are few. */
+static int merge_from(struct tally_symbol_list *list, size_t first)
+{
+	struct rows rows = rows_of(list);
+	size_t count = list->count - first;
+	uint64_t *starts = malloc(count * sizeof(*starts));
+	size_t *places = malloc(count * sizeof(*places));
+	void *room = malloc(count * sizeof(uint64_t));
+	bool failed = !starts || !places || !room;
+
+	/* Where each of the last ones belongs: behind its equals. */
+	if (!failed)
+		memcpy(starts, list->starts + first, count * sizeof(*starts));
+	for (size_t i = count, before = first; !failed && i-- > 0;) {
+		while (before && list->starts[before - 1] > starts[i])
+			before--;
+		places[i] = before;
+	}
+	for (size_t array = 0; !failed && array < ARRAYS; array++) {
+		size_t size = rows.size[array], end = first;
+		char *at = rows.at[array];
+
+		if (!at)
+			continue;
+		memcpy(room, at + first * size, count * size);
+		for (size_t i = count; i-- > 0; end = places[i]) {
+			memmove(at + (places[i] + i + 1) * size, at + places[i] * size,
+				(end - places[i]) * size);
+			memcpy(at + (places[i] + i) * size, (char *)room + i * size, size);
+		}
+	}
+	free(starts);
+	free(places);
+	free(room);
+	return failed ? -ENOMEM : 0;
 }
 
 int tally_symbol_list_sort(struct tally_symbol_list *list)
 {
-	uint32_t *order;
+	size_t ordered = list->count > 0;
 	int error;
 
-	if (!list->count)
+	while (ordered < list->count && list->starts[ordered - 1] <= list->starts[ordered])
+		ordered++;
+	if (ordered == list->count)
 		return 0;
-	error = tally_symbol_order(list->starts, list->count, &order);
-	if (error || !order)
-		return error;
-	error = reorder(list, order);
-	free(order);
-	return error;
+	/* Stubs that were added behind the others are few. */
+	if (list->count - ordered > ordered / 8)
+		return sort_from(list, 0);
+	error = sort_from(list, ordered);
+	return error ? error : merge_from(list, ordered);
 }
 
 /* perf's rule for symbols of unknown size (hand-written assembler; all of kallsyms): up to the next

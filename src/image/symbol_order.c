@@ -3,37 +3,36 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { DIGIT_BITS = 11, DIGITS = 6, BUCKETS = 1 << DIGIT_BITS }; /* 6 * 11 covers 64 bits */
 
-struct entry {
-	uint64_t key;
-	uint32_t index;
-};
-
-static bool in_order(const uint64_t *keys, size_t count)
+/* The bits in which any two keys differ; *ret_ordered: whether they are in order. */
+static uint64_t look_at(const uint64_t *keys, size_t count, bool *ret_ordered)
 {
-	for (size_t i = 1; i < count; i++)
-		if (keys[i - 1] > keys[i])
-			return false;
-	return true;
+	uint64_t varying = 0;
+	bool ordered = true;
+
+	for (size_t i = 1; i < count; i++) {
+		varying |= keys[i] ^ keys[0];
+		ordered &= keys[i - 1] <= keys[i];
+	}
+	*ret_ordered = ordered;
+	return varying;
 }
 
-static size_t digit_of(uint64_t key, unsigned digit)
+static size_t digit_of(uint64_t key, unsigned shift)
 {
-	return key >> (digit * DIGIT_BITS) & (BUCKETS - 1);
+	return key >> shift & (BUCKETS - 1);
 }
 
-/* Moves `from` to `to` by one digit; false when all have the same digit and nothing moved. */
-static bool scatter(const struct entry *from, struct entry *to, size_t count, unsigned digit)
+/* Moves `from` to `to` by one digit of their keys. */
+static void scatter(const uint64_t *keys, const uint32_t *from, uint32_t *to, size_t count,
+		    unsigned shift)
 {
 	uint32_t places[BUCKETS] = {0}, place = 0;
 
 	for (size_t i = 0; i < count; i++)
-		places[digit_of(from[i].key, digit)]++;
-	if (places[digit_of(from[0].key, digit)] == count)
-		return false;
+		places[digit_of(keys[i], shift)]++;
 	for (size_t i = 0; i < BUCKETS; i++) {
 		uint32_t here = places[i];
 
@@ -41,43 +40,41 @@ static bool scatter(const struct entry *from, struct entry *to, size_t count, un
 		place += here;
 	}
 	for (size_t i = 0; i < count; i++)
-		to[places[digit_of(from[i].key, digit)]++] = from[i];
-	return true;
+		to[places[digit_of(keys[from[i]], shift)]++] = from[i];
 }
 
 int tally_symbol_order(const uint64_t *keys, size_t count, uint32_t **ret)
 {
-	struct entry *from, *to, *both;
-	uint32_t *order;
+	uint32_t *from, *to;
+	bool ordered;
+	uint64_t varying;
 
 	if (count > UINT32_MAX)
 		return -EOVERFLOW;
-	if (in_order(keys, count)) {
+	varying = look_at(keys, count, &ordered);
+	if (ordered) {
 		*ret = NULL;
 		return 0;
 	}
-	both = malloc(2 * count * sizeof(*both));
-	order = malloc(count * sizeof(*order));
-	if (!both || !order) {
-		free(both);
-		free(order);
+	from = malloc(count * sizeof(*from));
+	to = malloc(count * sizeof(*to));
+	if (!from || !to) {
+		free(from);
+		free(to);
 		return -ENOMEM;
 	}
-	from = both;
-	to = both + count;
 	for (size_t i = 0; i < count; i++)
-		from[i] = (struct entry){.key = keys[i], .index = (uint32_t)i};
-	for (unsigned digit = 0; digit < DIGITS; digit++) {
-		if (scatter(from, to, count, digit)) {
-			struct entry *swap = from;
+		from[i] = (uint32_t)i;
+	for (unsigned shift = 0; shift < DIGITS * DIGIT_BITS; shift += DIGIT_BITS) {
+		uint32_t *swap = from;
 
-			from = to;
-			to = swap;
-		}
+		if (!(varying >> shift & (BUCKETS - 1)))
+			continue;
+		scatter(keys, from, to, count, shift);
+		from = to;
+		to = swap;
 	}
-	for (size_t i = 0; i < count; i++)
-		order[i] = from[i].index;
-	free(both);
-	*ret = order;
+	free(to);
+	*ret = from;
 	return 0;
 }

@@ -191,6 +191,40 @@ static void order_is_that_of_a_stable_sort(void **state)
 	assert_null(order);
 }
 
+/* As those that are added when the others are in order. */
+static void few_behind_the_others_go_where_they_belong(void **state)
+{
+	static const uint64_t late[] = {700, 5, 40, 100000, 40, 0, 41};
+	enum { MANY = 100, LATE = sizeof(late) / sizeof(late[0]) };
+	struct tally_symbol_list list = {.groups = malloc((MANY + LATE) * sizeof(uint16_t))};
+	uint32_t seen[MANY + LATE] = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY + LATE; i++) {
+		uint64_t start = i < MANY ? i * 10 : late[i - MANY];
+
+		list.groups[i] = (uint16_t)i;
+		assert_int_equal(
+		    tally_symbol_list_add(&list, start, start + i, i, (uint8_t)(i % 200)), 0);
+	}
+	assert_int_equal(tally_symbol_list_sort(&list), 0);
+	for (uint32_t i = 0; i < MANY + LATE; i++) {
+		uint32_t name = list.names[i];
+
+		assert_true(name < MANY + LATE);
+		assert_int_equal(seen[name]++, 0);
+		assert_int_equal(list.starts[i], name < MANY ? name * 10 : late[name - MANY]);
+		assert_int_equal(list.ends[i], list.starts[i] + name);
+		assert_int_equal(list.infos[i], name % 200);
+		assert_int_equal(list.groups[i], name);
+		if (!i)
+			continue;
+		assert_true(list.starts[i - 1] <= list.starts[i]);
+		assert_true(list.starts[i - 1] < list.starts[i] || list.names[i - 1] < name);
+	}
+	tally_symbol_list_done(&list);
+}
+
 static uint64_t next_random(uint64_t *random)
 {
 	*random = *random * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -297,6 +331,7 @@ int main(void)
 	    cmocka_unit_test(the_better_alias_stays),
 	    cmocka_unit_test(made_up_ends_do_not_wrap),
 	    cmocka_unit_test(order_is_that_of_a_stable_sort),
+	    cmocka_unit_test(few_behind_the_others_go_where_they_belong),
 	    cmocka_unit_test(steps_find_what_the_whole_table_has),
 	    cmocka_unit_test(a_table_out_of_order_has_no_steps),
 	    cmocka_unit_test(demangles),
