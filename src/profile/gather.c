@@ -58,21 +58,23 @@ void tally_gather_done(struct tally_gather *gather)
 static uint32_t context_root(struct tally_gather *gather, const struct tally_resolved *sample)
 {
 	const struct tally_key_set *keys = &gather->plan->keys;
-	struct tally_context key = {
-	    .event = sample->event,
-	    .comm = keys->comm ? sample->comm : 0,
-	    .pid = keys->pid ? sample->sample.pid : 0,
-	    .tid = keys->tid ? sample->sample.tid : 0,
-	    .cpu = keys->cpu ? ((sample->sample.present & PERF_SAMPLE_CPU) ? sample->sample.cpu
-									   : UINT32_MAX)
-			     : 0,
-	    .last_comm = sample->comm,
-	    .last_offset = sample->offset,
-	};
 	const struct tally_context *last = &gather->last;
+	uint32_t comm = keys->comm ? sample->comm : 0, pid = keys->pid ? sample->sample.pid : 0;
+	uint32_t tid = keys->tid ? sample->sample.tid : 0, cpu = 0;
 
-	if (!gather->has_last || last->event != key.event || last->comm != key.comm ||
-	    last->pid != key.pid || last->tid != key.tid || last->cpu != key.cpu) {
+	if (keys->cpu)
+		cpu = sample->sample.present & PERF_SAMPLE_CPU ? sample->sample.cpu : UINT32_MAX;
+	if (!gather->has_last || last->event != sample->event || last->comm != comm ||
+	    last->pid != pid || last->tid != tid || last->cpu != cpu) {
+		const struct tally_context key = {
+		    .event = sample->event,
+		    .comm = comm,
+		    .pid = pid,
+		    .tid = tid,
+		    .cpu = cpu,
+		    .last_comm = sample->comm,
+		    .last_offset = sample->offset,
+		};
 		int64_t number = tally_contexts_put(&gather->contexts, &key);
 
 		if (number < 0)
@@ -87,9 +89,9 @@ static uint32_t context_root(struct tally_gather *gather, const struct tally_res
 	if (keys->pid || keys->tid) {
 		struct tally_context *context = &gather->contexts.list[gather->last_context];
 
-		if (key.last_offset >= context->last_offset) {
-			context->last_comm = key.last_comm;
-			context->last_offset = key.last_offset;
+		if (sample->offset >= context->last_offset) {
+			context->last_comm = sample->comm;
+			context->last_offset = sample->offset;
 		}
 	}
 	return gather->last_root;

@@ -271,11 +271,10 @@ static uint32_t image_number(struct tally_frames *frames, const struct tally_fra
 	return result;
 }
 
-/* The number of a symbol, kept in its image's array. */
-static uint32_t symbol_frame(struct tally_frames *frames, struct tally_frame_image *image,
-			     int64_t symbol)
+uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number, int64_t symbol)
 {
-	struct frame_row row = {.image = image->number, .symbol = (int32_t)symbol};
+	struct tally_frame_image *image = image_at(frames, number);
+	struct frame_row row = {.image = number, .symbol = (int32_t)symbol};
 	_Atomic uint32_t *list = atomic_load_explicit(&image->frames, memory_order_acquire);
 	uint32_t frame;
 
@@ -320,7 +319,7 @@ uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_
 		int64_t symbol = tally_image_find_symbol(image->image, place);
 
 		if (symbol >= 0 && symbol < INT32_MAX)
-			return symbol_frame(frames, image, symbol);
+			return tally_frames_symbol_frame(frames, number, symbol);
 	}
 	return row_intern(frames, &row);
 }

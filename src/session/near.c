@@ -16,7 +16,7 @@ static uint32_t in_extent(struct tally_resolver *resolver, const struct tally_re
 	if (extent->kind != TALLY_EXTENT_SHARED) /* remembered for its process alone */
 		return tally_resolver_frame(resolver, sample, near->cpumode, addr);
 	symbol = tally_image_find_symbol(extent->symbols, place);
-	if (symbol >= 0) {
+	if (symbol >= 0 && symbol < INT32_MAX) {
 		tally_image_symbol_span(extent->symbols, symbol, &from, &until);
 		if (place >= from && place < until) {
 			/* Not beyond the extent, where another image begins. */
@@ -27,6 +27,7 @@ static uint32_t in_extent(struct tally_resolver *resolver, const struct tally_re
 			near->from = from;
 			near->size = until - from;
 		}
+		return tally_frames_symbol_frame(&resolver->session->frames, extent->image, symbol);
 	}
 	return tally_resolver_place(resolver, extent->image, place);
 }
