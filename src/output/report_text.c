@@ -25,10 +25,9 @@ struct table {
 	bool by_symbol; /* the first column that tells rows apart is the symbol */
 };
 
-/* Rows come largest first, so those below the limit are the last. */
-static uint64_t count_shown(const struct table *table)
+/* Rows come largest first, so those below `least` are the last. */
+static uint64_t count_from(const struct table *table, double least)
 {
-	double whole = (double)table->told.total, least = table->options->percent_limit;
 	uint64_t low = 0, high = table->told.row_count;
 
 	while (least > 0 && low < high) {
@@ -36,12 +35,25 @@ static uint64_t count_shown(const struct table *table)
 		struct tally_profile_row row =
 		    tally_profile_row(table->profile, table->event, middle);
 
-		if (100.0 * (double)row.children < least * whole)
+		if ((double)row.children < least)
 			high = middle;
 		else
 			low = middle + 1;
 	}
 	return least > 0 ? low : high;
+}
+
+static uint64_t count_shown(const struct table *table)
+{
+	return count_from(table, table->options->percent_limit * (double)table->told.total / 100);
+}
+
+/* The least period of a branch, whole as perf has it. */
+static uint64_t tree_least(const struct table *table)
+{
+	double least = (double)table->told.total * (table->options->tree_least / 100.0);
+
+	return least <= 0 ? 0 : least >= 0x1p64 ? UINT64_MAX : (uint64_t)least;
 }
 
 static int make_tree(void *context, unsigned thread, size_t index)
@@ -52,13 +64,10 @@ static int make_tree(void *context, unsigned thread, size_t index)
 	    tally_profile_row(table->profile, table->event, table->tree_first + index);
 	struct tally_tree_options wanted = {.size = sizeof(wanted), .order = options->order};
 	struct tally_tree tree;
-	double least = options->tree_least / 100.0 * (double)table->told.total;
 	int result;
 
 	(void)thread;
-	wanted.least = least <= 0 ? 0 : least >= 0x1p64 ? UINT64_MAX : (uint64_t)least;
-	if ((double)wanted.least < least)
-		wanted.least++;
+	wanted.least = tree_least(table);
 	result = tally_profile_tree(table->profile, table->event, &row, &wanted, &tree);
 	if (result)
 		return result;
@@ -71,15 +80,12 @@ static int make_tree(void *context, unsigned thread, size_t index)
 /* A row that is smaller than the least branch has no tree. */
 static void count_trees(struct table *table)
 {
-	struct table above = *table;
-	struct tally_report_options limit = *table->options;
+	uint64_t count;
 
 	if (!table->options->trees || table->options->separator || !table->told.has_callchains)
 		return;
-	if (limit.tree_least > limit.percent_limit)
-		limit.percent_limit = limit.tree_least;
-	above.options = &limit;
-	table->tree_count = count_shown(&above);
+	count = count_from(table, (double)tree_least(table));
+	table->tree_count = count < table->row_count ? count : table->row_count;
 }
 
 /* Trees are walked by several threads, a batch of rows at a time so that not all text is held. */

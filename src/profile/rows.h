@@ -42,7 +42,10 @@ struct tally_rows_plan {
 /* Whether a row is below that share of its event's total. */
 static inline bool rows_is_small(double least, const struct tally_row *row, uint64_t total)
 {
-	return least > 0 && 100.0 * (double)row->children < least * (double)total;
+	/* Whole periods, as perf has it. */
+	double whole = (double)total * (least / 100.0);
+
+	return whole >= 0x1p64 || (whole >= 1 && row->children < (uint64_t)whole);
 }
 
 /* The key of a place's row. */

@@ -144,7 +144,7 @@ static void callers_of_rows(void **state)
 	struct tally_report_options options = {.size = sizeof(options),
 					       .trees = true,
 					       .order = TALLY_CALLEE,
-					       .tree_least = 2,
+					       .tree_least = 1.65, /* 16 whole periods */
 					       .percent_limit = 1,
 					       .quiet = true};
 	struct made made;
@@ -174,7 +174,10 @@ static void callers_of_rows(void **state)
 		"            |\n"
 		"            ---libx.so+0x12345\n"
 		"\n"
-		"     1.60%  sh       [unknown]          [.] 0x0000007f00001234\n");
+		"     1.60%  sh       [unknown]          [.] 0x0000007f00001234\n"
+		"            |\n"
+		"            ---0x7f00001234\n"
+		"\n");
 }
 
 static void children_and_callees(void **state)
