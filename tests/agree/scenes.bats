@@ -21,17 +21,14 @@ load frame
 @test "a running server, by pid" {
 	need_recording
 	need_perf
-	python3 -m http.server 18473 --bind 127.0.0.1 >/dev/null 2>&1 3>&- &
+	python3 -u -m http.server 0 --bind 127.0.0.1 >server.txt 2>/dev/null 3>&- &
 	server=$!
-	for _ in $(seq 50); do
-		python3 -c 'import urllib.request as u; u.urlopen("http://127.0.0.1:18473/")' 2>/dev/null && break
-		sleep 0.1
-	done
+	until port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.txt) && [ -n "$port" ]; do sleep 0.05; done
 	"$TALLY" record -g -e cpu-clock -F 9000 -p "$server" -o p.data 2>p.err 3>&- &
 	recorder=$!
 	sleep 0.5
-	python3 -c 'import urllib.request as u
-for _ in range(150): u.urlopen("http://127.0.0.1:18473/").read()'
+	python3 -c 'import sys, urllib.request as u
+for _ in range(150): u.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).read()' "$port"
 	kill -INT "$recorder"
 	wait "$recorder" || true
 	kill "$server"

@@ -130,16 +130,16 @@ need_wide() {
 
 @test "cgroups" {
 	need_wide
-	local top=/sys/fs/cgroup
+	local top=/sys/fs/cgroup own=tally-test-$$
 	[ -d $top/unified ] && top=$top/unified
-	mkdir $top/tally-test 2>/dev/null || skip "no cgroup can be made here"
+	mkdir $top/$own 2>/dev/null || skip "no cgroup can be made here"
 	cat >in-it <<-END
-		echo \$\$ >$top/tally-test/cgroup.procs
+		echo \$\$ >$top/$own/cgroup.procs
 		seq 1000 >/dev/null
 	END
-	both_formats -a --for-each-cgroup tally-test -e cpu-clock,faults sh in-it
-	both_formats -a -e cpu-clock,faults -G tally-test,tally-test sh in-it
-	rmdir $top/tally-test
+	both_formats -a --for-each-cgroup $own -e cpu-clock,faults sh in-it
+	both_formats -a -e cpu-clock,faults -G $own,$own sh in-it
+	rmdir $top/$own
 }
 
 @test "a file for the output, and behind what it holds" {
