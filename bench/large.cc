@@ -14,6 +14,10 @@
 #include <variant>
 #include <vector>
 
+#ifndef TYPES
+#define TYPES 24
+#endif
+
 template <int N> struct tag {
 	int value = N;
 	bool operator<(const tag &other) const { return value < other.value; }
@@ -64,5 +68,5 @@ int main(int argc, char **argv)
 	std::string text(argc > 1 ? argv[1] : "the quick brown fox");
 	std::regex pattern("([a-z]+) ([a-z]+)");
 
-	return all(text, std::make_integer_sequence<int, 24>{}) + std::regex_search(text, pattern);
+	return all(text, std::make_integer_sequence<int, TYPES>{}) + std::regex_search(text, pattern);
 }

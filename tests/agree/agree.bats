@@ -19,7 +19,7 @@ agree_on() { # options of both, -- command
 }
 
 @test "a C++ program: g++ compiling" {
-	agree_on -e cpu-clock -F 2000 -g -- g++ -std=c++17 -O1 -c -o /dev/null "$HERE/../../bench/large.cc"
+	agree_on -e cpu-clock -F 5000 -g -- g++ -std=c++17 -O1 -DTYPES=1 -c -o /dev/null "$HERE/../../bench/large.cc"
 }
 
 @test "a Python program" {

@@ -50,7 +50,7 @@ all_named() { # file
 # perf counts a library's PLT from its start though some entries stand elsewhere: its names there are wrong,
 # and it has none for .plt.got and .plt.sec.
 plain() {
-	sed -E 's/[^ ]*@plt\b(\+0x[0-9a-f]+)?|\[unknown\]/@plt/g'
+	LC_ALL=C sed -E '/@plt/ s/[^ ]*@plt\b(\+0x[0-9a-f]+)?/@plt/g; s/\[unknown\]/@plt/g'
 }
 
 # Without what is drawn between them: where equal shares stand is anyone's choice.

@@ -9,13 +9,16 @@ setup() {
 }
 
 same() { # file, options
-	local file=$1
-	shift
-	perf script -f -i "$file" "$@" 2>perf.err </dev/null | plain >perf.txt
-	"$TALLY" script -i "$file" "$@" 2>tally.err </dev/null | plain >tally.txt
+	perf script -f -i "$@" 2>perf.err </dev/null | plain >perf.txt
 	# What options choose may be nothing: which program was sampled where is chance.
-	[ -s perf.txt ] || [ $# -gt 0 ] || { echo "perf shows nothing of $file $*"; cat perf.err; return 1; }
-	cmp perf.txt tally.txt || { echo "$file $*"; diff perf.txt tally.txt | head; cat tally.err; return 1; }
+	[ -s perf.txt ] || [ $# -gt 1 ] || { echo "perf shows nothing of $1"; cat perf.err; return 1; }
+	as_perf "$@"
+}
+
+# Tally's text is what perf.txt holds.
+as_perf() { # file, options
+	"$TALLY" script -i "$@" 2>tally.err </dev/null | plain >tally.txt
+	cmp perf.txt tally.txt || { echo "$*"; diff perf.txt tally.txt | head; cat tally.err; return 1; }
 }
 
 make_recordings() {
@@ -211,13 +214,11 @@ differs() { # name of a recording
 	[ -d "${TALLY_CORPUS:-}/files" ] || skip "TALLY_CORPUS is not set"
 	for file in "$TALLY_CORPUS"/files/*; do
 		differs "$file" && continue
-		perf script -f -i "$file" >perf.txt 2>/dev/null </dev/null || continue
-		[ -s perf.txt ] || continue
 		# The kernels that were recorded are not here.
 		for fields in '' '-F comm,pid,tid,cpu,time,event,ip,sym,dso,period' '-F ip,sym' '-F +brstack'; do
-			if perf script -f -i "$file" --kallsyms /dev/null $fields >/dev/null 2>&1 </dev/null; then
-				same "$file" --kallsyms /dev/null $fields
-			fi
+			perf script -f -i "$file" --kallsyms /dev/null $fields >perf.raw 2>/dev/null </dev/null || continue
+			plain <perf.raw >perf.txt
+			[ ! -s perf.txt ] || as_perf "$file" --kallsyms /dev/null $fields
 		done
 	done
 }
