@@ -170,9 +170,10 @@ static inline bool tally_event_alone(const struct tally_event_list *list, size_t
 /* The name of an attr: "cycles:u", "sched:sched_switch" when tracefs knows its id, "raw 0x1a8" as
  * rNNN, of a PMU's event the shortest of the names that sysfs and the vendor's table have for it:
  * "mem-loads:pp", "uncore_imc_0/cas_count_read/".  Terms tell what a name has no place for: config1
- * to config4, the period or frequency.  What parses to it again, but for kinds of branch, and for
- * what no string gives: that user, kernel and hypervisor, or host and guest, are all excluded.
- * Writes at most `room` bytes with NUL; returns the full length, as snprintf does. */
+ * to config4, the period or frequency, the size of AUX samples.  What parses to it again, but for
+ * kinds of branch, and for what no string gives: that user, kernel and hypervisor, or host and
+ * guest, are all excluded. Writes at most `room` bytes with NUL; returns the full length, as
+ * snprintf does. */
 int tally_event_format(const struct tally_attr *attr, const struct tally_event_options *options,
 		       char *to, size_t room);
 

@@ -59,19 +59,33 @@ static void format_modifiers(const struct tally_attr *attr, char to[24])
 	snprintf(to, 24, "%s", base);
 }
 
+void tally_format_sampling(const struct tally_attr *attr, uint64_t own_period, char to[80])
+{
+	int length = 0;
+
+	*to = 0;
+	if (attr->freq)
+		length = snprintf(to, 80, "freq=%llu", (unsigned long long)attr->sample_freq);
+	else if (attr->sample_period != own_period)
+		length = snprintf(to, 80, "period=%llu", (unsigned long long)attr->sample_period);
+	if (attr->aux_sample_size)
+		snprintf(to + length, 80 - (size_t)length, "%saux-sample-size=%u",
+			 length ? "," : "", attr->aux_sample_size);
+}
+
 /* What is no part of the name, as terms: ",config1=0x3,period=1000". */
 static void format_terms(const struct tally_attr *attr, struct tally_buf *to)
 {
 	const uint64_t configs[] = {attr->config1, attr->config2, attr->config3, attr->config4};
+	char sampling[80];
 
 	for (size_t i = 0; i < 4; i++)
 		if (configs[i])
 			tally_buf_printf(to, ",config%zu=0x%llx", i + 1,
 					 (unsigned long long)configs[i]);
-	if (attr->freq)
-		tally_buf_printf(to, ",freq=%llu", (unsigned long long)attr->sample_freq);
-	else if (attr->sample_period)
-		tally_buf_printf(to, ",period=%llu", (unsigned long long)attr->sample_period);
+	tally_format_sampling(attr, 0, sampling);
+	if (*sampling)
+		tally_buf_printf(to, ",%s", sampling);
 }
 
 /* The numbers and the names that the kernel has everywhere.  Length, or -errno. */
@@ -83,7 +97,7 @@ static int format_plain(const struct tally_attr *attr, const struct tally_event_
 	char name[1024];
 
 	if (attr->type == PERF_TYPE_BREAKPOINT && !attr->sample_period && !attr->freq &&
-	    !attr->config3 && !attr->config4)
+	    !attr->config3 && !attr->config4 && !attr->aux_sample_size)
 		length = tally_breakpoint_format(attr, name, sizeof(name));
 	if (length < 0) {
 		length = format_name(attr, options, name, sizeof(name));

@@ -10,4 +10,8 @@
 char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_options *options,
 		       const char *modifiers);
 
+/* "period=7,aux-sample-size=8", the parts that there are, or "".  `own_period`: what the name
+ * itself brings; another is written, 0 too. */
+void tally_format_sampling(const struct tally_attr *attr, uint64_t own_period, char to[80]);
+
 #endif

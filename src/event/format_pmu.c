@@ -51,18 +51,6 @@ static void consider(struct search *search)
 	tally_buf_done(&search->try);
 }
 
-/* "period=7" or "", and what takes a table's own period away. */
-static void period_term(const struct search *search, const struct tally_attr *own, char to[40])
-{
-	const struct tally_attr *attr = search->attr;
-
-	*to = 0;
-	if (attr->freq)
-		snprintf(to, 40, "freq=%llu", (unsigned long long)attr->sample_freq);
-	else if (attr->sample_period != own->sample_period)
-		snprintf(to, 40, "period=%llu", (unsigned long long)attr->sample_period);
-}
-
 static bool same_config(const struct tally_attr *a, const struct tally_attr *b)
 {
 	return a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
@@ -75,7 +63,7 @@ static void consider_name(struct search *search, const char *name)
 	struct event_terms terms = {.count = 1};
 	struct tally_event event = {.attr = {.exclude_guest = 1}};
 	struct tally_error ignored;
-	char term[40];
+	char term[80];
 	bool same;
 
 	terms.terms[0] =
@@ -83,7 +71,7 @@ static void consider_name(struct search *search, const char *name)
 	same = !tally_pmu_encode(search->context, search->pmu, &terms, search->options->command,
 				 &event, &ignored) &&
 	       same_config(&event.attr, search->attr);
-	period_term(search, &event.attr, term);
+	tally_format_sampling(search->attr, event.attr.sample_period, term);
 	tally_event_done(&event);
 	if (!same)
 		return;
@@ -110,10 +98,10 @@ static void consider_table(struct search *search)
 
 static void consider_numbers(struct search *search)
 {
-	const struct tally_attr *attr = search->attr, none = {0};
+	const struct tally_attr *attr = search->attr;
 	const uint64_t configs[] = {attr->config, attr->config1, attr->config2, attr->config3,
 				    attr->config4};
-	char term[40];
+	char term[80];
 	bool first = true;
 
 	tally_buf_printf(&search->try, "%s/", search->pmu->name);
@@ -127,7 +115,7 @@ static void consider_numbers(struct search *search)
 				 (unsigned long long)configs[i]);
 		first = false;
 	}
-	period_term(search, &none, term);
+	tally_format_sampling(attr, 0, term);
 	if (*term)
 		tally_buf_printf(&search->try, "%s%s", first ? "" : ",", term);
 	tally_buf_printf(&search->try, "/%s", search->modifiers);
@@ -138,7 +126,7 @@ static void consider_numbers(struct search *search)
 static void consider_kind_of_core(struct search *search)
 {
 	struct tally_attr plain = *search->attr;
-	char name[128], term[40];
+	char name[128], term[80];
 	const char *generic;
 
 	plain.config &= UINT32_MAX;
@@ -148,7 +136,7 @@ static void consider_kind_of_core(struct search *search)
 	else if (plain.type != PERF_TYPE_HW_CACHE ||
 		 tally_cache_format(plain.config, name, sizeof(name)) < 0)
 		return;
-	period_term(search, &(const struct tally_attr){0}, term);
+	tally_format_sampling(search->attr, 0, term);
 	tally_buf_printf(&search->try, "%s/%s%s%s/%s", search->pmu->name, name, *term ? "," : "",
 			 term, search->modifiers);
 	consider(search);

@@ -339,9 +339,11 @@ static void random_attrs_come_back(void **state)
 		seed ^= seed << 17;
 		type = (uint32_t)(seed >> 60) == 2 ? 1 : (uint32_t)(seed >> 60);
 		if (seed & 1)
-			snprintf(terms, sizeof(terms), "/config1=%u,%s=%u,config3=%u/",
+			snprintf(terms, sizeof(terms),
+				 "/config1=%u,%s=%u,config3=%u,aux-sample-size=%u/",
 				 (unsigned)(seed >> 8 & 0xff), seed & 2 ? "freq" : "period",
-				 (unsigned)(seed >> 16 & 0xff), (unsigned)(seed >> 24 & 1));
+				 (unsigned)(seed >> 16 & 0xff), (unsigned)(seed >> 24 & 1),
+				 (unsigned)(seed >> 25 & 1));
 		if (type == 5)
 			snprintf(text, sizeof(text), "mem:%u/%u:%s:%s", (unsigned)seed & 0xffff,
 				 1u << (seed >> 30 & 3), seed & 4 ? "w" : "x",
