@@ -7,7 +7,7 @@
 #include "profile/gather.h"
 
 /* The numbers of the samples fill the lower bits of what is sorted. */
-#define NUMBER_BITS  14u
+#define NUMBER_BITS  13u
 #define SAMPLES_MOST (1u << NUMBER_BITS)
 
 /* Sorted by so many bits of the address: lines of the caches, of 47 bits of addresses. */

@@ -79,25 +79,35 @@ static int settle(struct tally_profile *profile, struct tally_gather *gather, bo
 	struct tally_rows_plan plan = {
 	    .keys = profile->keys,
 	    .children = profile->children,
-	    .trees = trees,
 	    .tree_least = profile->tree_least,
 	    .event_count = profile->event_count,
 	};
+	struct tally_calls calls = {0};
+	int result;
 
 	profile->contexts = gather->contexts;
 	gather->contexts = (struct tally_contexts){0};
 	profile->sums = gather->sums;
 	plan.sums = profile->sums;
 	gather->sums = NULL;
-	if (tally_settled_make(&gather->calls, &profile->settled))
+	if (!trees) {
+		calls = gather->calls;
+		gather->calls = (struct tally_calls){0};
+		tally_calls_finish(&calls);
+	} else if (tally_settled_make(&gather->calls, &profile->settled)) {
 		return -ENOMEM;
+	}
 	/* What is left of it is not needed by what follows, which is where most is. */
 	tally_gather_done(gather);
-	if (tally_places_init(&profile->places, profile->session) ||
-	    tally_rows_make(&plan, &profile->settled, &profile->contexts, &profile->places,
-			    &profile->rows))
-		return -ENOMEM;
-	return 0;
+	result = tally_places_init(&profile->places, profile->session);
+	if (!result && trees)
+		result = tally_rows_make(&plan, &profile->settled, &profile->contexts,
+					 &profile->places, &profile->rows);
+	else if (!result)
+		result = tally_rows_make_flat(&plan, &calls, &profile->contexts, &profile->places,
+					      &profile->rows);
+	tally_calls_done(&calls);
+	return result ? -ENOMEM : 0;
 }
 
 /* Everything in one reading: chains of all samples, rows and trees from one call tree. */

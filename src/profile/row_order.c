@@ -21,10 +21,11 @@
 
 enum level { EVENT, CHILDREN, SELF, BINARY, SYMBOL, PLACE, LEVELS };
 
+/* Packed: there are two of them a row when most memory is in use. */
 struct item {
 	uint64_t key;
 	uint32_t row;
-};
+} __attribute__((packed));
 
 /* A text and what it stands for, while ranks are given. */
 struct ranked {

@@ -135,6 +135,41 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled 
 	return result;
 }
 
+/* The same of nodes that were not settled: each is a context, or a place below one. */
+static int assign_places(const struct tally_rows_plan *plan, const struct tally_calls *calls,
+			 struct tally_places *places, struct tally_rows *rows)
+{
+	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	int result = first ? 0 : -ENOMEM;
+
+	for (uint32_t i = 1; !result && i < calls->count; i++) {
+		const struct tally_call_key *node = &calls->keys[i];
+		uint32_t place, key, number;
+
+		if (i + AHEAD < calls->count && node[AHEAD].frame < places->frame_count)
+			__builtin_prefetch(&places->place_of[node[AHEAD].frame]);
+		if (i + AHEAD / 2 < calls->count && plan->keys.symbol)
+			__builtin_prefetch(&first[places_find(places, node[AHEAD / 2].frame)]);
+		if (!node->parent)
+			continue;
+		place = places_find(places, node->frame);
+		if (!place) {
+			result = -ENOMEM;
+			break;
+		}
+		key = rows_key(&plan->keys, places, place);
+		number = row_put(rows, &first[key], calls->keys[node->parent].frame, key);
+		if (number == TALLY_NO_ROW) {
+			result = -ENOMEM;
+			break;
+		}
+		rows->list[number].self += calls->sums[i].self;
+		rows->list[number].samples += calls->sums[i].samples;
+	}
+	free(first);
+	return result;
+}
+
 /* A row counts once what is below its outermost node on each path.  `open` is by row the end of the
  * last run that the row covers: a node of the row within it stands below another one of the row. */
 static int sum_children(const struct tally_settled *settled, struct tally_rows *rows)
@@ -229,6 +264,31 @@ static int list_all(const struct tally_rows_plan *plan, struct tally_settled *se
 	return result;
 }
 
+/* The list as long as its rows, which count what is their own until more is summed. */
+static void close_list(const struct tally_rows_plan *plan, struct tally_rows *rows)
+{
+	free(rows->slots);
+	rows->slots = NULL;
+	if (array_resize(&rows->list, (size_t)rows->count + 1, sizeof(*rows->list)))
+		rows->room = rows->count;
+	for (uint32_t i = 0; !plan->children && i < rows->count; i++)
+		rows->list[i].children = rows->list[i].self;
+}
+
+/* Puts the rows in order, if all went well so far; they go to *ret, or are gone. */
+static int order(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
+		 const struct tally_places *places, struct tally_rows *rows, int result,
+		 struct tally_rows *ret)
+{
+	if (!result)
+		result = tally_row_order_make(plan, contexts, places, rows);
+	if (result)
+		tally_rows_done(rows);
+	else
+		*ret = *rows;
+	return result;
+}
+
 int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
 		    const struct tally_contexts *contexts, struct tally_places *places,
 		    struct tally_rows *ret)
@@ -236,30 +296,25 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 	struct tally_rows rows = {0};
 	int result = assign_rows(plan, settled, places, &rows);
 
-	free(rows.slots);
-	rows.slots = NULL;
-	if (!result && array_resize(&rows.list, (size_t)rows.count + 1, sizeof(*rows.list)))
-		rows.room = rows.count;
-	if (!result && plan->children) {
+	if (!result) {
+		close_list(plan, &rows);
 		tally_settled_sum(settled);
-		result = sum_children(settled, &rows);
-	} else if (!result) {
-		if (plan->trees)
-			tally_settled_sum(settled);
-		for (uint32_t i = 0; i < rows.count; i++)
-			rows.list[i].children = rows.list[i].self;
+		result = plan->children ? sum_children(settled, &rows) : 0;
 	}
-	if (!result && plan->trees)
-		result = list_all(plan, settled, contexts, &rows);
-	/* Ordering is what takes most room. */
-	if (!plan->trees)
-		tally_settled_done(settled);
 	if (!result)
-		result = tally_row_order_make(plan, contexts, places, &rows);
-	if (result) {
-		tally_rows_done(&rows);
-		return result;
-	}
-	*ret = rows;
-	return 0;
+		result = list_all(plan, settled, contexts, &rows);
+	return order(plan, contexts, places, &rows, result, ret);
+}
+
+int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_calls *calls,
+			 const struct tally_contexts *contexts, struct tally_places *places,
+			 struct tally_rows *ret)
+{
+	struct tally_rows rows = {0};
+	int result = assign_places(plan, calls, places, &rows);
+
+	tally_calls_done(calls); /* ordering is what takes most room */
+	if (!result)
+		close_list(plan, &rows);
+	return order(plan, contexts, places, &rows, result, ret);
 }

@@ -33,7 +33,6 @@ struct tally_rows {
 struct tally_rows_plan {
 	struct tally_key_set keys;
 	bool children;                       /* rows count what is below them */
-	bool trees;                          /* make node lists of rows that are large enough */
 	double tree_least;                   /* % of the event's total */
 	const struct tally_gather_sum *sums; /* by event */
 	uint32_t event_count;
@@ -55,11 +54,15 @@ static inline uint32_t rows_key(const struct tally_key_set *keys, const struct t
 	return keys->symbol ? place : keys->dso ? places->dso_of[place] + 1 : 0;
 }
 
-/* Makes rows, writes each node's row, and sums the tree, which is gone after that when plan->trees
- * does not ask for it.  0 or -ENOMEM. */
+/* Makes rows, writes each node's row, and sums the tree.  0 or -ENOMEM. */
 int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
 		    const struct tally_contexts *contexts, struct tally_places *places,
 		    struct tally_rows *ret);
+/* Makes rows of samples without chains, whose nodes are contexts and the places below them;
+ * `calls` is empty then.  0 or -ENOMEM. */
+int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_calls *calls,
+			 const struct tally_contexts *contexts, struct tally_places *places,
+			 struct tally_rows *ret);
 /* Lists the nodes where samples end by their rows, whose numbers are below `row_count`.  0 or
  * -ENOMEM. */
 int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,

@@ -308,12 +308,17 @@ uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number,
 	return frame;
 }
 
+uint32_t tally_frames_nameless(struct tally_frames *frames, uint32_t number, uint64_t place)
+{
+	const struct frame_row row = {.place = place, .image = number, .symbol = NO_SYMBOL};
+
+	return row_intern(frames, &row);
+}
+
 uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
 			   bool names_only)
 {
-	struct tally_frame_image *image = image_at(frames, number);
-	struct frame_row row = {
-	    .place = names_only ? 0 : place, .image = number, .symbol = NO_SYMBOL};
+	const struct tally_frame_image *image = image_at(frames, number);
 
 	if (image->image) {
 		int64_t symbol = tally_image_find_symbol(image->image, place);
@@ -321,7 +326,7 @@ uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_
 		if (symbol >= 0 && symbol < INT32_MAX)
 			return tally_frames_symbol_frame(frames, number, symbol);
 	}
-	return row_intern(frames, &row);
+	return tally_frames_nameless(frames, number, names_only ? 0 : place);
 }
 
 uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,

@@ -65,6 +65,8 @@ int tally_frames_place(struct tally_frames *frames, const struct tally_frame_sou
  * a symbol are one frame. */
 uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
 			   bool names_only);
+/* The frame of a place in the image of that number that has no symbol; 0: out of memory. */
+uint32_t tally_frames_nameless(struct tally_frames *frames, uint32_t number, uint64_t place);
 /* The frame of a symbol of the image of that number; 0: out of memory. */
 uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number, int64_t symbol);
 /* The frame of a function that was inlined where `place` is, within a symbol of the image, to which

@@ -29,7 +29,10 @@ static uint32_t in_extent(struct tally_resolver *resolver, const struct tally_re
 		}
 		return tally_frames_symbol_frame(&resolver->session->frames, extent->image, symbol);
 	}
-	return tally_resolver_place(resolver, extent->image, place);
+	/* As addresses come in their order, what is remembered of many places would seldom be met.
+	 */
+	return tally_frames_nameless(&resolver->session->frames, extent->image,
+				     resolver->names_only ? 0 : place);
 }
 
 uint32_t tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,

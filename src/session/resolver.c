@@ -33,8 +33,7 @@ int tally_resolver_init(struct tally_resolver *resolver, struct tally_session *s
 	};
 	resolver->slots = table_new((size_t)resolver->pairs * 2, sizeof(*resolver->slots));
 	resolver->tasks = calloc(RESOLVER_TASKS, sizeof(*resolver->tasks));
-	resolver->places = table_new(RESOLVER_PLACES, sizeof(*resolver->places));
-	if (!resolver->slots || !resolver->places || !resolver->tasks) {
+	if (!resolver->slots || !resolver->tasks) {
 		tally_resolver_done(resolver);
 		return -ENOMEM;
 	}
@@ -122,8 +121,12 @@ void tally_resolver_keep(struct tally_resolver *resolver, uint32_t era, uint64_t
 uint32_t tally_resolver_place(struct tally_resolver *resolver, uint32_t image, uint64_t place)
 {
 	uint64_t hash = hash_u64(place ^ (uint64_t)image << 44);
-	struct resolver_place *known = &resolver->places[hash & (RESOLVER_PLACES - 1)];
+	struct resolver_place *known;
 
+	if (!resolver->places &&
+	    !(resolver->places = table_new(RESOLVER_PLACES, sizeof(*resolver->places))))
+		return 0;
+	known = &resolver->places[hash & (RESOLVER_PLACES - 1)];
 	if (known->place != place || known->image != image || !known->frame)
 		*known = (struct resolver_place){
 		    .place = place,

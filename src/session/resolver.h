@@ -65,7 +65,8 @@ struct tally_resolver {
 	struct tally_frame_source source;
 	struct resolver_slot *slots;
 	uint32_t pairs, misses; /* pairs is a power of two; misses since it was last doubled */
-	struct resolver_place *places; /* RESOLVER_PLACES, the newest in its place */
+	struct resolver_place
+	    *places; /* RESOLVER_PLACES, the newest in its place; NULL: none yet */
 	struct resolver_task *tasks;
 	uint32_t kernel_era;
 	uint64_t kernel_from, kernel_until;
