@@ -222,3 +222,19 @@ differs() { # name of a recording
 		done
 	done
 }
+
+@test "samples of guests, of which a host's recording knows no more than that they are" {
+	command -v python3 >/dev/null || skip "needs python3"
+	local file
+	make_recordings -o flat.data
+	make_recordings -g -o chains.data
+	for file in flat chains; do
+		"$HERE/guests.py" $file.data $file.guest.data
+		same $file.guest.data
+		same $file.guest.data -F +misc
+		same $file.guest.data -D
+		"$TALLY" report -i $file.guest.data --no-children -g none -q >rows.txt 2>/dev/null
+		grep -qE '\[unknown\] +\[g\] 0x' rows.txt
+		grep -qE '\[unknown\] +\[u\] 0x' rows.txt
+	done
+}
