@@ -87,9 +87,9 @@ int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *
 int tally_image_open_files(const struct tally_image *image, struct tally_elf *ret_binary,
 			   struct tally_elf *ret_debug);
 
-/* Opens the [vdso] that an image is of from our own.  *ret_data (and its size) is what it stands
- * on, the caller's to free() once it is closed.  0; -ENOENT: of this kind there is none; -ENOEXEC;
- * -ESTALE: it is of another build than the recorded; -ENOMEM. */
+/* Opens the [vdso] that an image is of: our own, or that of its build-id in perf's cache. *ret_data
+ * (and its size) is what it stands on, the caller's to free() once it is closed.  0; -ENOENT: of
+ * this kind there is none; -ENOEXEC; -ESTALE: it is of another build than the recorded; -ENOMEM. */
 int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
 			  size_t *ret_size);
 

@@ -36,22 +36,13 @@ static size_t mapped_behind(unsigned long address)
 	return size;
 }
 
-/* Every process of one kernel has the same vdso, so ours will do when the build is the same. */
-int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
-			  size_t *ret_size)
+/* Takes over `data`, also when it fails. */
+static int open_bytes(const struct tally_image *image, char *data, size_t size,
+		      struct tally_elf *ret, char **ret_data, size_t *ret_size)
 {
-	unsigned long address = getauxval(AT_SYSINFO_EHDR);
-	size_t size = address ? mapped_behind(address) : 0;
 	uint8_t id[20], id_size;
 	struct tally_elf elf;
-	char *data;
 
-	if (strcmp(image->path, "[vdso]") != 0 || !size || size > VDSO_LIMIT)
-		return -ENOENT;
-	data = malloc(size);
-	if (!data)
-		return -ENOMEM;
-	memcpy(data, (const void *)address, size);
 	if (tally_elf_open_memory(data, size, &elf)) {
 		free(data);
 		return -ENOEXEC;
@@ -67,6 +58,52 @@ int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret
 	*ret_data = data;
 	*ret_size = size;
 	return 0;
+}
+
+/* Every process of one kernel has the same vdso, so ours will do when the build is the same. */
+static int open_own(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
+		    size_t *ret_size)
+{
+	unsigned long address = getauxval(AT_SYSINFO_EHDR);
+	size_t size = address ? mapped_behind(address) : 0;
+	char *data;
+
+	if (strcmp(image->path, "[vdso]") != 0 || !size || size > VDSO_LIMIT)
+		return -ENOENT;
+	data = malloc(size);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, (const void *)address, size);
+	return open_bytes(image, data, size, ret, ret_data, ret_size);
+}
+
+/* Of other kernels perf keeps the one that a recording met, in its cache of build-ids. */
+static int open_cached(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
+		       size_t *ret_size)
+{
+	char id[TALLY_BUILD_ID_TEXT], *data;
+	size_t size;
+	int error;
+
+	if (!image->store->cache || image->build_id_size < 2)
+		return -ENOENT;
+	tally_build_id_format(image->build_id, image->build_id_size, id);
+	error = tally_fs_readf(VDSO_LIMIT, &data, &size, "%s/.build-id/%.2s/%s/vdso",
+			       image->store->cache, id, id + 2);
+	if (error)
+		return error == -ENOMEM ? error : -ENOENT;
+	return open_bytes(image, data, size, ret, ret_data, ret_size);
+}
+
+int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
+			  size_t *ret_size)
+{
+	int own = open_own(image, ret, ret_data, ret_size), cached;
+
+	if (!own || own == -ENOMEM)
+		return own;
+	cached = open_cached(image, ret, ret_data, ret_size);
+	return !cached || cached == -ENOMEM ? cached : own;
 }
 
 int tally_image_load_vdso(struct tally_image *image)
@@ -89,7 +126,8 @@ int tally_image_load_vdso(struct tally_image *image)
 		return 0;
 	case -ESTALE:
 		tally_image_explain(image,
-				    "the [vdso] is of another kernel than the one that runs now");
+				    "the [vdso] is of another kernel than the one that runs now, "
+				    "and ~/.debug has none of its build-id");
 		return 0;
 	default:
 		return error;

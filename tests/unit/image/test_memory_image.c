@@ -147,6 +147,42 @@ static void the_vdso_has_names(void **state)
 	tally_image_store_free(store);
 }
 
+/* perf keeps the vdso of what it recorded; one of another build there is not believed. */
+static void another_kernel_s_vdso_is_in_the_cache(void **state)
+{
+	const struct workdir *workdir = *state;
+	struct tally_image_key key = {.path = "[vdso]", .build_id_size = 20};
+	char home[4096] = "";
+	struct tally_image_store *store;
+	struct tally_image *image;
+	bool found = false;
+
+	if (workdir_run(workdir, "gcc --version >/dev/null 2>&1"))
+		skip();
+	assert_int_equal(
+	    workdir_run(workdir, "o=$(printf %%038d | tr 0 1) && mkdir -p .debug/.build-id/11/$o "
+				 ".debug/.build-id/22/$(printf %%038d | tr 0 2) && echo 'int "
+				 "made(void) { return 1; }' "
+				 "| gcc -shared -nostdlib -fPIC -Wl,--build-id=0x11$o -x c - -o "
+				 ".debug/.build-id/11/$o/vdso && cp .debug/.build-id/11/$o/vdso "
+				 ".debug/.build-id/22/2*"),
+	    0);
+	snprintf(home, sizeof(home), "%s", getenv("HOME") ? getenv("HOME") : "");
+	setenv("HOME", workdir->path, 1);
+	store = open_store(NULL);
+	memset(key.build_id, 0x11, 20);
+	image = tally_image_get(store, &key);
+	for (size_t i = 0; i < tally_image_symbol_count(image); i++)
+		found |= !strcmp(tally_image_symbol(image, (int64_t)i)->name, "made");
+	assert_true(found);
+	memset(key.build_id, 0x22, 20);
+	image = tally_image_get(store, &key);
+	assert_int_equal(tally_image_symbol_count(image), 0);
+	assert_non_null(tally_image_why_no_symbols(image));
+	tally_image_store_free(store);
+	setenv("HOME", home, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +192,8 @@ int main(void)
 					    workdir_remove),
 	    cmocka_unit_test(names_are_those_of_perf),
 	    cmocka_unit_test(the_vdso_has_names),
+	    cmocka_unit_test_setup_teardown(another_kernel_s_vdso_is_in_the_cache, workdir_make,
+					    workdir_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
