@@ -199,7 +199,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 @test "another program says when to count" {
 	mkfifo orders answers
 	exec 8<>orders 9<>answers
-	timeout 30 "$TALLY" stat -x, -D -1 --control fifo:orders,answers -e page-faults sh -c 'ls / >/dev/null; sleep 100' 2>out &
+	timeout 30 "$TALLY" stat -x, -D -1 --control fifo:orders,answers -e page-faults sh -c 'ls / >/dev/null; exec sleep 100' 2>out &
 	echo ping >&8
 	read -r -t 20 -u 9 answer
 	[ "$answer" = ack ]
