@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tally/version.h>
 #include "command.h"
+#include "mapped.h"
 #include "say.h"
 
 static int usage(void)
@@ -62,5 +63,6 @@ int main(int argc, char **argv)
 		cli_command_suggest(argv[at]);
 		return CLI_USAGE;
 	}
+	cli_mapped_guard(command->name);
 	return cli_finish_output(command->name, command->run(argc - at, argv + at));
 }

@@ -186,3 +186,21 @@ END
 		[[ "$stderr" == *"could not be written"* ]]
 	done
 }
+
+@test "a recording that somebody cuts off while it is read: one line, exit 1" {
+	# Samples by count, so that the recording is large on any machine.
+	"$TALLY" record -q -e page-faults -c 1 -o cut.data -- sh -c 'i=0; while [ $i -lt 600 ]; do /bin/true; i=$((i + 1)); done' 2>err || true
+	[ -s cut.data ] || skip "nothing can be recorded here"
+	[ "$(stat -c %s cut.data)" -gt 2000000 ]
+	mkfifo lines
+	"$TALLY" script -i cut.data >lines 2>said &
+	exec 5<lines
+	read -r _ <&5 # it writes, and waits: most was not looked at again
+	truncate -s 65536 cut.data
+	cat <&5 >/dev/null
+	exec 5<&-
+	wait $! && false
+	cat said
+	[ "$(wc -l <said)" = 1 ]
+	grep -q "^tally script: .*became shorter while it was read" said
+}

@@ -1,0 +1,37 @@
+/* State at file scope: a signal handler is given nothing else. */
+#include "mapped.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+#include "command.h"
+
+static const char *guarded;
+
+static void put(const char *text)
+{
+	if (write(STDERR_FILENO, text, strlen(text)) < 0)
+		return;
+}
+
+static void cut_off(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code != BUS_ADRERR) {
+		signal(number, SIG_DFL);
+		raise(number); /* comes when this handler returns */
+		return;
+	}
+	put("tally ");
+	put(guarded);
+	put(": a file became shorter while it was read; try again when nothing writes to it\n");
+	_exit(CLI_FAILED);
+}
+
+void cli_mapped_guard(const char *command)
+{
+	const struct sigaction action = {.sa_sigaction = cut_off, .sa_flags = SA_SIGINFO};
+
+	guarded = command;
+	sigaction(SIGBUS, &action, NULL);
+}
