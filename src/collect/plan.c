@@ -108,15 +108,20 @@ static void complete_group(struct tally_plan *plan, const struct tally_event_lis
 	}
 }
 
-/* The side-band.  User space only, so that no rights are needed; MMAP2 carries the build-id.
- * Source: perf_event_open(2), the attr's bits mmap to build_id. */
+/* The side-band.  User space only, so that no rights are needed; MMAP2 carries the build-id, but
+ * not when CPUs are recorded: of one mapping's records the kernel writes those of CPUs first, and
+ * leaves the bit of misc that tells of a build-id in those that it writes to others afterwards, so
+ * that every perf record that runs meanwhile takes numbers for ids, and perf 6.1 crashes.  Source:
+ * perf_event_open(2), the attr's bits mmap to build_id; perf_event_mmap_output() of
+ * kernel/events/core.c. */
 static void complete_sideband(const struct making *making, struct tally_attr *attr)
 {
 	*attr = (struct tally_attr){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
 	complete_common(making, attr);
 	attr->sample_period = 1;
 	attr->exclude_kernel = attr->exclude_hv = 1;
-	attr->mmap = attr->mmap2 = attr->build_id = 1;
+	attr->mmap = attr->mmap2 = 1;
+	attr->build_id = !making->targets->system_wide;
 	attr->comm = attr->comm_exec = attr->task = 1;
 	attr->ksymbol = attr->bpf_event = 1;
 	attr->mmap_data = making->data_maps;

@@ -45,3 +45,12 @@ for _ in range(12): assert re.sub("[0-9]+", "", json.dumps(json.loads(json.dumps
 	perf_reads ours.data
 	"$HERE/compare-rows" "$TALLY" ours.data
 }
+
+@test "perf records while the whole system is recorded" {
+	need_perf
+	"$TALLY" record -q -a -e cpu-clock -F 100 -o system.data -- perf record -q -e cpu-clock -o theirs.data -- true
+	perf script -i theirs.data --show-mmap-events | grep -q 'PERF_RECORD_MMAP2.*/true$'
+	# The ids of what was mapped are read from the files.
+	"$TALLY" script -i system.data --show-mmap-events | grep -q 'PERF_RECORD_MMAP2.*/true$'
+	perf buildid-list -i system.data | grep -q '^[0-9a-f]\{40\} .*libc'
+}

@@ -25,7 +25,10 @@ struct asked {
 static void make(struct asked *asked, struct tally_plan *ret)
 {
 	struct tally_limits limits = {.paranoid = 2, .max_sample_rate = 50000};
-	struct tally_targets targets = {.command = true};
+	struct tally_targets targets = {
+	    .command = !asked->options.system_wide,
+	    .system_wide = asked->options.system_wide,
+	};
 	struct tally_notice notice = {keep_notice, asked->said};
 	struct tally_error error;
 
@@ -61,6 +64,12 @@ static void test_default(void **state)
 	assert_int_equal(plan.events[0].attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN,
 			 plan.events[1].attr.sample_type);
 	assert_string_equal(asked.said, "");
+	tally_plan_done(&plan);
+	/* Who else records would be told of build-ids that are none. */
+	asked.options.system_wide = true;
+	make(&asked, &plan);
+	assert_false(plan.events[1].attr.build_id);
+	assert_true(plan.events[1].attr.mmap2);
 	tally_plan_done(&plan);
 }
 
