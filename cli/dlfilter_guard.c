@@ -4,9 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
-#include <unistd.h>
+#include "say.h"
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -23,23 +22,17 @@ static struct {
 	volatile uint64_t call;       /* that was under way when it was last looked */
 } guard;
 
-static void put(const char *text)
-{
-	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return;
-}
-
 /* "tally script: the filter './x.so' WHAT filter_event END" */
 static void tell(const struct tally_dlfilter_now *now, const char *what, const char *end)
 {
-	put("tally ");
-	put(guard.command);
-	put(": the filter '");
-	put(now->name);
-	put(what);
-	put(now->callback);
-	put(end);
-	put("\n");
+	cli_say_raw("tally ");
+	cli_say_raw(guard.command);
+	cli_say_raw(": the filter '");
+	cli_say_raw(now->name);
+	cli_say_raw(what);
+	cli_say_raw(now->callback);
+	cli_say_raw(end);
+	cli_say_raw("\n");
 }
 
 static const char *crash_name(int number)

@@ -2,17 +2,11 @@
 #include "mapped.h"
 
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 #include "command.h"
+#include "say.h"
 
 static const char *guarded;
-
-static void put(const char *text)
-{
-	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return;
-}
 
 static void cut_off(int number, siginfo_t *info, void *context)
 {
@@ -22,9 +16,10 @@ static void cut_off(int number, siginfo_t *info, void *context)
 		raise(number); /* comes when this handler returns */
 		return;
 	}
-	put("tally ");
-	put(guarded);
-	put(": a file became shorter while it was read; try again when nothing writes to it\n");
+	cli_say_raw("tally ");
+	cli_say_raw(guarded);
+	cli_say_raw(
+	    ": a file became shorter while it was read; try again when nothing writes to it\n");
 	_exit(CLI_FAILED);
 }
 

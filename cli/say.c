@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/text.h>
+#include <unistd.h>
 #include "command.h"
 
 static void put(const char *command, const char *text)
@@ -50,6 +51,12 @@ int cli_say_wrong(const char *command, const char *text, const struct tally_erro
 			fprintf(stderr, "  %s\n  %*s^\n", harmless, (int)column, "");
 	}
 	return cli_say_error(command, error);
+}
+
+void cli_say_raw(const char *text)
+{
+	if (write(STDERR_FILENO, text, strlen(text)) < 0)
+		return; /* there is nobody to tell */
 }
 
 int cli_finish_output(const char *command, int status)

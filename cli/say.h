@@ -14,6 +14,9 @@ int cli_say_error(const char *command, const struct tally_error *error);
 /* The same for what was typed, shown with a caret below the column of the error. */
 int cli_say_wrong(const char *command, const char *text, const struct tally_error *error);
 
+/* Some text as it is, for signal handlers: with write(2) alone. */
+void cli_say_raw(const char *text);
+
 /* Closes stdout and says so when something written to it did not arrive (a full disk); returns
  * `status`, or CLI_FAILED when it did not. */
 int cli_finish_output(const char *command, int status);
