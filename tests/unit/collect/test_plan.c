@@ -89,6 +89,15 @@ static void test_frequency_limit(void **state)
 	tally_plan_done(&plan);
 }
 
+/* The first event's every occurrence is a sample, with its data. */
+static void make_of_each(struct asked *asked, struct tally_plan *ret)
+{
+	make(asked, ret);
+	assert_int_equal(ret->events[0].attr.freq, 0);
+	assert_int_equal(ret->events[0].attr.sample_period, 1);
+	assert_true(ret->events[0].attr.sample_type & PERF_SAMPLE_RAW);
+}
+
 static void test_tracepoint(void **state)
 {
 	struct asked asked = {
@@ -98,10 +107,7 @@ static void test_tracepoint(void **state)
 	struct tally_plan plan;
 
 	(void)state;
-	make(&asked, &plan);
-	assert_int_equal(plan.events[0].attr.freq, 0);
-	assert_int_equal(plan.events[0].attr.sample_period, 1);
-	assert_true(plan.events[0].attr.sample_type & PERF_SAMPLE_RAW);
+	make_of_each(&asked, &plan);
 	assert_true(plan.events[0].attr.sample_type & PERF_SAMPLE_PERIOD);
 	tally_plan_done(&plan);
 	/* With a period of one's own the kernel counts only when PERIOD is not asked for. */
@@ -153,10 +159,7 @@ static void test_bpf_output(void **state)
 	struct tally_plan plan;
 
 	(void)state;
-	make(&asked, &plan);
-	assert_int_equal(plan.events[0].attr.freq, 0);
-	assert_int_equal(plan.events[0].attr.sample_period, 1);
-	assert_true(plan.events[0].attr.sample_type & PERF_SAMPLE_RAW);
+	make_of_each(&asked, &plan);
 	tally_plan_done(&plan);
 }
 
