@@ -7,38 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/fail.h"
 
-/* Runs in the child between fork and exec, where only what is async-signal-safe may be called. */
-static void wait_and_exec(char *const *command, bool apart, int go_fd, int failed_fd)
-{
-	int error;
-	char byte;
-	ssize_t got;
-
-	prctl(PR_SET_NAME, TALLY_WORKLOAD_NAME);
-	do
-		got = read(go_fd, &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
-		_exit(0); /* the recorder gave up or died: nothing was run */
-	if (apart)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	execvp(command[0], command);
-	error = errno;
-	if (write(failed_fd, &error, sizeof(error)) < 0)
-		_exit(126);
-	_exit(error == ENOENT ? 127 : 126);
-}
-
 int tally_workload_hold(char *const *command, bool apart, struct tally_workload *ret,
 			struct tally_error *error)
 {
+	struct tally_workload_stack stack;
 	int go[2], failed[2], result;
 	pid_t pid;
 
@@ -50,26 +28,26 @@ int tally_workload_hold(char *const *command, bool apart, struct tally_workload 
 		close(go[1]);
 		return tally_fail(error, result, -1, "pipe: %s", strerror(-result));
 	}
-	pid = fork();
-	result = -errno;
-	if (!pid) {
-		/* The write end of its own leash would keep the child waiting for ever. */
-		close(go[1]);
-		wait_and_exec(command, apart, go[0], failed[1]);
-	}
+	pid = tally_workload_child_start(&(struct tally_workload_child){.command = command,
+									.apart = apart,
+									.go_fd = go[0],
+									.leash_fd = go[1],
+									.failed_fd = failed[1]},
+					 &stack);
 	close(go[0]);
 	close(failed[1]);
 	if (pid < 0) {
 		close(go[1]);
 		close(failed[0]);
-		return tally_fail(error, result, -1, "fork for '%s': %s", command[0],
-				  strerror(-result));
+		tally_workload_stack_free(&stack);
+		return tally_fail(error, pid, -1, "clone for '%s': %s", command[0], strerror(-pid));
 	}
 	*ret = (struct tally_workload){
 	    .pid = pid,
 	    .go_fd = go[1],
 	    .failed_fd = failed[0],
 	    .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+	    .stack = stack,
 	};
 	if (ret->pid_fd >= 0)
 		fcntl(ret->pid_fd, F_SETFD, FD_CLOEXEC);
@@ -172,5 +150,6 @@ void tally_workload_done(struct tally_workload *workload)
 			workload->ended = true;
 	if (workload->pid_fd >= 0)
 		close(workload->pid_fd);
+	tally_workload_stack_free(&workload->stack);
 	workload->pid = 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <tally/error.h>
+#include "collect/workload_child.h"
 
 struct tally_workload {
 	pid_t pid;     /* 0: none */
@@ -15,6 +16,7 @@ struct tally_workload {
 	bool ended;
 	int status;          /* as waitpid(2) gives it, once ended */
 	struct rusage usage; /* once ended */
+	struct tally_workload_stack stack;
 };
 
 /* The name that the held child has until it runs the command. */

@@ -73,6 +73,66 @@ static void test_leaves_when_not_started(void **state)
 	unlink(path);
 }
 
+static volatile sig_atomic_t handled;
+
+static void on_signal(int number)
+{
+	(void)number;
+	handled = 1;
+}
+
+/* The child shares our memory while it waits; our handlers must not run in it. */
+static void test_signal_of_the_held(void **state)
+{
+	char *const command[] = {"true", NULL};
+	struct sigaction before, ours = {.sa_handler = on_signal};
+	struct tally_workload workload;
+	struct tally_error error;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &ours, &before), 0);
+	assert_int_equal(tally_workload_hold(command, false, &workload, &error), 0);
+	assert_int_equal(kill(workload.pid, SIGUSR1), 0);
+	assert_int_equal(tally_workload_start(&workload), 0);
+	wait_for(&workload);
+	tally_workload_done(&workload);
+	assert_true(WIFSIGNALED(workload.status));
+	assert_int_equal(WTERMSIG(workload.status), SIGUSR1);
+	assert_int_equal(handled, 0);
+	raise(SIGUSR1);
+	assert_int_equal(handled, 1); /* here it is as it was */
+	sigaction(SIGUSR1, &before, NULL);
+}
+
+/* Its words are the child's own, and a script without "#!" has them all twice. */
+static void test_many_words(void **state)
+{
+	enum { WORDS = 20000 };
+	char path[] = "/tmp/tally-script-XXXXXX";
+	char **command = calloc(WORDS + 2, sizeof(*command));
+	struct tally_workload workload;
+	struct tally_error error;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_true(dprintf(fd, "test $# = %d && test \"$9\" = w9 && exit 7\n", WORDS) > 0);
+	fchmod(fd, 0700);
+	close(fd);
+	command[0] = path;
+	for (int i = 1; i <= WORDS; i++)
+		assert_true(asprintf(&command[i], "w%d", i) > 0);
+	assert_int_equal(tally_workload_hold(command, false, &workload, &error), 0);
+	for (int i = 1; i <= WORDS; i++)
+		free(command[i]);
+	free(command);
+	assert_int_equal(tally_workload_start(&workload), 0);
+	wait_for(&workload);
+	tally_workload_done(&workload);
+	unlink(path);
+	assert_int_equal(WEXITSTATUS(workload.status), 7);
+}
+
 static void test_find(void **state)
 {
 	char folder[] = "/tmp/tally-path-XXXXXX", value[64];
@@ -105,6 +165,8 @@ int main(void)
 	    cmocka_unit_test(test_runs_when_told),
 	    cmocka_unit_test(test_says_why_not),
 	    cmocka_unit_test(test_leaves_when_not_started),
+	    cmocka_unit_test(test_signal_of_the_held),
+	    cmocka_unit_test(test_many_words),
 	    cmocka_unit_test(test_find),
 	};
 
