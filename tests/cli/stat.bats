@@ -176,9 +176,10 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 @test "Ctrl-C tells what was counted" {
 	need_wide
 	for command in "" "sleep 100"; do
+		rm -f out
 		# shellcheck disable=SC2086 # nothing, or words
 		timeout -s KILL 30 "$TALLY" stat -a -e cpu-clock -I 100 --summary $command 2>out &
-		until grep -q cpu-clock out; do sleep 0.05; done
+		until grep -qs cpu-clock out; do sleep 0.05; done
 		pkill -INT -P $!
 		wait $! || true
 		grep -q 'seconds time elapsed' out
