@@ -18,8 +18,7 @@ void tally_buf_clear(struct tally_buf *buf)
 	buf->failed = 0;
 }
 
-/* Always keeps one byte beyond what was asked, for the NUL of text. */
-int tally_buf_reserve(struct tally_buf *buf, size_t more)
+int tally_buf_grow(struct tally_buf *buf, size_t more)
 {
 	size_t need, room = buf->room ? buf->room : 256;
 	uint8_t *data;
@@ -38,14 +37,6 @@ int tally_buf_reserve(struct tally_buf *buf, size_t more)
 	buf->data = data;
 	buf->room = room;
 	return 0;
-}
-
-void tally_buf_add(struct tally_buf *buf, const void *bytes, size_t size)
-{
-	if (!size || tally_buf_reserve(buf, size))
-		return;
-	memcpy(buf->data + buf->size, bytes, size);
-	buf->size += size;
 }
 
 void tally_buf_zero(struct tally_buf *buf, size_t size)

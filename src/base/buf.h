@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* All zero is empty and valid.  After a failed allocation `failed` stays set, further additions do
  * nothing, and the writer checks once at the end. */
@@ -15,8 +16,19 @@ struct tally_buf {
 
 void tally_buf_done(struct tally_buf *buf);
 void tally_buf_clear(struct tally_buf *buf); /* keeps the memory */
-int tally_buf_reserve(struct tally_buf *buf, size_t more);
-void tally_buf_add(struct tally_buf *buf, const void *bytes, size_t size);
+int tally_buf_grow(struct tally_buf *buf, size_t more);
+/* Always keeps one byte beyond what was asked, for the NUL of text. */
+static inline int tally_buf_reserve(struct tally_buf *buf, size_t more)
+{
+	return !buf->failed && more < buf->room - buf->size ? 0 : tally_buf_grow(buf, more);
+}
+static inline void tally_buf_add(struct tally_buf *buf, const void *bytes, size_t size)
+{
+	if (!size || tally_buf_reserve(buf, size))
+		return;
+	memcpy(buf->data + buf->size, bytes, size);
+	buf->size += size;
+}
 void tally_buf_zero(struct tally_buf *buf, size_t size);
 void tally_buf_byte(struct tally_buf *buf, uint8_t byte);
 void tally_buf_u32(struct tally_buf *buf, uint32_t value);
