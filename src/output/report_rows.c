@@ -25,14 +25,18 @@ static int make_share(void *context, unsigned worker, size_t number)
 	const struct report_rows *rows = work->rows;
 	uint64_t at = work->first + number * SHARE;
 	uint64_t end = rows->end - at < SHARE ? rows->end : at + SHARE;
+	/* Texts of other threads lie beside it: it is written where it is alone. */
+	struct tally_buf text = work->lines ? work->texts[number] : (struct tally_buf){0};
 	int result = 0;
 
 	for (; at < end && !result; at++) {
 		struct tally_profile_row row = tally_profile_row(rows->profile, rows->event, at);
 
-		result = work->lines ? tally_report_columns_row(columns, &row, &work->texts[number])
+		result = work->lines ? tally_report_columns_row(columns, &row, &text)
 				     : tally_report_columns_hold(columns, &row);
 	}
+	if (work->lines)
+		work->texts[number] = text;
 	return result;
 }
 

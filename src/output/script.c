@@ -379,20 +379,11 @@ static int close_dumps(struct script *script, int descriptor, bool tell)
 
 /* --- the visit --- */
 
-/* Zeroed, and no neighbour of what others write. */
-static void *apart(size_t count, size_t size)
-{
-	size_t bytes = align_up(count * size, SCRIPT_LINE_SIZE);
-	void *memory = aligned_alloc(SCRIPT_LINE_SIZE, bytes);
-
-	return memory ? memset(memory, 0, bytes) : NULL;
-}
-
 static int make_workers(struct script *script)
 {
 	script->worker_count = script->serial ? 1 : tally_session_threads(script->session);
 	script->slot_count = tally_session_slots(script->session);
-	script->workers = apart(script->worker_count, sizeof(*script->workers));
+	script->workers = table_apart(script->worker_count, sizeof(*script->workers));
 	script->slots = calloc(script->slot_count, sizeof(*script->slots));
 	if (!script->workers || !script->slots)
 		return -ENOMEM;
@@ -406,8 +397,8 @@ static int make_workers(struct script *script)
 	for (unsigned i = 0; i < script->slot_count; i++) {
 		struct script_slot *slot = &script->slots[i];
 
-		slot->text = apart(script->outputs + 1, sizeof(*slot->text));
-		slot->samples = apart(script->event_count + 1, sizeof(*slot->samples));
+		slot->text = table_apart(script->outputs + 1, sizeof(*slot->text));
+		slot->samples = table_apart(script->event_count + 1, sizeof(*slot->samples));
 		if (!slot->text || !slot->samples)
 			return -ENOMEM;
 	}

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "output/script_fields.h"
 #include "output/script_lines.h"
 #include "output/script_values.h"
@@ -52,7 +53,6 @@ struct script_filter {
 
 #define SCRIPT_TASKS     256U
 #define SCRIPT_TASK_TEXT 48U
-#define SCRIPT_LINE_SIZE 128 /* two cache lines, as they are fetched in pairs */
 
 /* The first columns as they stand before a thread's samples: its name and ids. */
 struct script_task {
@@ -81,7 +81,7 @@ struct script_worker {
 	struct script_seconds seconds;
 	struct tally_buf spare, frames; /* of --json: a tracepoint's text; its frames */
 	const struct tally_buf *text;   /* its last record's */
-} __attribute__((aligned(SCRIPT_LINE_SIZE)));
+} __attribute__((aligned(TABLE_APART)));
 
 /* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of
  * its own, as here one thread's is beside the other's. */

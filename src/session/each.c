@@ -270,7 +270,7 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 		visit.context = &tested;
 	}
 	visit.plans = tally_session_plans(session, want);
-	visit.resolvers = calloc(session->threads, sizeof(*visit.resolvers));
+	visit.resolvers = table_apart(session->threads, sizeof(*visit.resolvers));
 	if (!visit.plans || !visit.resolvers)
 		result = -ENOMEM;
 	if (!result)

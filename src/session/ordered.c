@@ -510,7 +510,7 @@ static int work(void *context, unsigned number, size_t share)
 
 static int make_workers(struct ordered_visit *visit, unsigned count, unsigned *ready)
 {
-	visit->workers = calloc((size_t)count + 1, sizeof(*visit->workers));
+	visit->workers = table_apart((size_t)count + 1, sizeof(*visit->workers));
 	if (!visit->workers)
 		return -ENOMEM;
 	for (; *ready < count; ++*ready) {

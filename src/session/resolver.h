@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "session/ordered.h"
 #include "session/resolve.h"
 #include "session/session.h"
@@ -86,7 +87,7 @@ struct tally_resolver {
 	struct insn_decoder *decoders[2]; /* of 32 and of 64 bits; NULL: not needed yet */
 	struct unwinding *unwinding;      /* NULL: nothing was unwound yet */
 	uint64_t damaged;                 /* samples that could not be decoded */
-};
+} __attribute__((aligned(TABLE_APART)));
 
 int tally_resolver_init(struct tally_resolver *resolver, struct tally_session *session);
 void tally_resolver_done(struct tally_resolver *resolver);

@@ -18,7 +18,7 @@ int tally_session_test(const struct tally_session *session, unsigned worker,
 
 struct tally_resolver *tally_resolver_new(struct tally_session *session)
 {
-	struct tally_resolver *resolver = malloc(sizeof(*resolver));
+	struct tally_resolver *resolver = table_apart(1, sizeof(*resolver));
 
 	if (resolver && tally_resolver_init(resolver, session)) {
 		free(resolver);
