@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/table.h"
 #include "profile/calls.h"
 #include "profile/contexts.h"
 #include "profile/filter.h"
@@ -51,7 +52,7 @@ struct tally_gather {
 	struct tally_context last;
 	uint32_t last_context, last_root;
 	bool has_last;
-};
+} __attribute__((aligned(TABLE_APART)));
 
 /* More spots than these are not kept: spot_count is then TALLY_SPOTS_MANY. */
 #define TALLY_SPOTS_MOST (1u << 20)

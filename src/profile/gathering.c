@@ -6,60 +6,61 @@
 
 struct gathering {
 	const struct tally_gather_plan *plan;
-	struct tally_gather *workers;
-	bool *ready;
-	unsigned worker_count, step;
+	struct tally_gathered *to;
+	unsigned step; /* of merging */
 };
 
 static int visit(void *context, unsigned worker, struct tally_resolver *resolver,
 		 const struct tally_resolved *sample)
 {
-	struct gathering *gathering = context;
+	const struct gathering *gathering = context;
+	struct tally_gathered *to = gathering->to;
 
-	if (worker >= gathering->worker_count)
+	if (worker >= to->worker_count)
 		return -EINVAL;
-	if (!gathering->ready[worker]) {
-		if (tally_gather_init(&gathering->workers[worker], gathering->plan))
+	if (!to->ready[worker]) {
+		if (tally_gather_init(&to->workers[worker], gathering->plan))
 			return -ENOMEM;
-		gathering->ready[worker] = true;
+		to->ready[worker] = true;
 	}
-	return tally_gather_add(&gathering->workers[worker], resolver, sample);
+	return tally_gather_add(&to->workers[worker], resolver, sample);
 }
 
 static void look_ahead(void *context, unsigned worker, struct tally_resolved *sample,
 		       unsigned stage)
 {
-	const struct gathering *gathering = context;
+	const struct tally_gathered *to = ((const struct gathering *)context)->to;
 
-	if (worker < gathering->worker_count && gathering->ready[worker])
-		tally_gather_ahead(&gathering->workers[worker], sample, stage);
+	if (worker < to->worker_count && to->ready[worker])
+		tally_gather_ahead(&to->workers[worker], sample, stage);
 }
 
 static int finish(void *context, unsigned worker, struct tally_resolver *resolver)
 {
-	struct gathering *gathering = context;
+	const struct tally_gathered *to = ((const struct gathering *)context)->to;
 
-	if (worker >= gathering->worker_count || !gathering->ready[worker])
+	if (worker >= to->worker_count || !to->ready[worker])
 		return 0;
-	return tally_gather_settle(&gathering->workers[worker], resolver);
+	return tally_gather_settle(&to->workers[worker], resolver);
 }
 
 /* One pair of a round: worker `step` further on goes into this one, and is gone. */
 static int merge_pair(void *context, unsigned thread, size_t pair)
 {
-	struct gathering *gathering = context;
+	const struct gathering *gathering = context;
+	struct tally_gathered *all = gathering->to;
 	size_t to = pair * 2 * gathering->step, from = to + gathering->step;
 	int result = 0;
 
 	(void)thread;
-	if (from >= gathering->worker_count || !gathering->ready[from])
+	if (from >= all->worker_count || !all->ready[from])
 		return 0;
-	if (!gathering->ready[to]) {
-		gathering->workers[to] = gathering->workers[from];
-		gathering->ready[to] = true;
+	if (!all->ready[to]) {
+		all->workers[to] = all->workers[from];
+		all->ready[to] = true;
 	} else {
-		struct tally_gather *larger = &gathering->workers[to];
-		struct tally_gather *smaller = &gathering->workers[from];
+		struct tally_gather *larger = &all->workers[to];
+		struct tally_gather *smaller = &all->workers[from];
 
 		if (larger->calls.count < smaller->calls.count) {
 			struct tally_gather other = *larger;
@@ -70,21 +71,38 @@ static int merge_pair(void *context, unsigned thread, size_t pair)
 		result = tally_gather_merge(larger, smaller);
 		tally_gather_done(smaller);
 	}
-	gathering->ready[from] = false;
+	all->ready[from] = false;
 	return result;
 }
 
-static int merge_all(struct gathering *gathering)
+int tally_gathered_merge(struct tally_gathered *gathered, const struct tally_gather_plan *plan,
+			 struct tally_gather *ret)
 {
-	for (gathering->step = 1; gathering->step < gathering->worker_count; gathering->step *= 2) {
+	struct gathering gathering = {.to = gathered};
+
+	for (gathering.step = 1; gathering.step < gathered->worker_count; gathering.step *= 2) {
 		unsigned pairs =
-		    (gathering->worker_count + 2 * gathering->step - 1) / (2 * gathering->step);
-		int result = tally_pool_run(gathering->worker_count, pairs, merge_pair, gathering);
+		    (gathered->worker_count + 2 * gathering.step - 1) / (2 * gathering.step);
+		int result = tally_pool_run(gathered->worker_count, pairs, merge_pair, &gathering);
 
 		if (result)
 			return result;
 	}
+	if (!gathered->ready[0]) /* no sample at all */
+		return tally_gather_init(ret, plan);
+	*ret = gathered->workers[0];
+	gathered->ready[0] = false;
 	return 0;
+}
+
+void tally_gathered_done(struct tally_gathered *gathered)
+{
+	for (unsigned i = 0; gathered->ready && i < gathered->worker_count; i++)
+		if (gathered->ready[i])
+			tally_gather_done(&gathered->workers[i]);
+	free(gathered->workers);
+	free(gathered->ready);
+	*gathered = (struct tally_gathered){0};
 }
 
 void tally_gathering_plan(struct tally_gather_plan *plan, struct tally_session *session,
@@ -117,9 +135,9 @@ void tally_gathering_plan(struct tally_gather_plan *plan, struct tally_session *
 }
 
 int tally_gathering_run(struct tally_session *session, const struct tally_gather_plan *plan,
-			struct tally_gather *ret, struct tally_error *error)
+			struct tally_gathered *ret, struct tally_error *error)
 {
-	struct gathering gathering = {.plan = plan, .worker_count = tally_session_threads(session)};
+	struct gathering gathering = {.plan = plan, .to = ret};
 	const struct tally_sample_visitor visitor = {
 	    .want = plan->want,
 	    .context = &gathering,
@@ -127,30 +145,15 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 	    .ahead = plan->options->callchains ? look_ahead : NULL,
 	    .finish = finish,
 	};
-	int result = 0;
+	unsigned threads = tally_session_threads(session);
+	int result;
 
-	if (!gathering.worker_count)
-		gathering.worker_count = 1;
-	gathering.workers = calloc(gathering.worker_count, sizeof(*gathering.workers));
-	gathering.ready = calloc(gathering.worker_count, sizeof(*gathering.ready));
-	if (!gathering.workers || !gathering.ready)
-		result = -ENOMEM;
-	if (!result)
-		result = tally_session_visit(session, &visitor, error);
-	if (!result)
-		result = merge_all(&gathering);
-	if (!result && !gathering.ready[0]) { /* no sample at all */
-		result = tally_gather_init(&gathering.workers[0], plan);
-		gathering.ready[0] = !result;
-	}
-	if (!result) {
-		*ret = gathering.workers[0];
-		gathering.ready[0] = false;
-	}
-	for (unsigned i = 0; gathering.ready && i < gathering.worker_count; i++)
-		if (gathering.ready[i])
-			tally_gather_done(&gathering.workers[i]);
-	free(gathering.workers);
-	free(gathering.ready);
+	*ret = (struct tally_gathered){.worker_count = threads ? threads : 1};
+	ret->workers = table_apart(ret->worker_count, sizeof(*ret->workers));
+	ret->ready = calloc(ret->worker_count, sizeof(*ret->ready));
+	result =
+	    ret->workers && ret->ready ? tally_session_visit(session, &visitor, error) : -ENOMEM;
+	if (result)
+		tally_gathered_done(ret);
 	return result;
 }

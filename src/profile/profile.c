@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/options.h"
+#include "base/pool.h"
 #include "profile/gathering.h"
 
 #define AHEAD 8
@@ -73,40 +74,84 @@ static void forget(struct tally_profile *profile)
 	profile->sums = NULL;
 }
 
-/* Takes the one gathering that is left over into the profile. */
-static int settle(struct tally_profile *profile, struct tally_gather *gather, bool trees)
+/* Making a profile of what was gathered. */
+struct settling {
+	struct tally_profile *profile;
+	const struct tally_gather_plan *plan;
+	struct tally_gathered *gathered;
+	struct tally_gather_spot *spots; /* what the plan had noted */
+	uint32_t spot_count;
+	struct tally_calls calls; /* without chains */
+	struct tally_place_ranks ranks;
+};
+
+static int settle_calls(struct settling *settling)
 {
+	struct tally_profile *profile = settling->profile;
+	struct tally_gather gather;
+	int result = tally_gathered_merge(settling->gathered, settling->plan, &gather);
+
+	if (result)
+		return result;
+	profile->contexts = gather.contexts;
+	gather.contexts = (struct tally_contexts){0};
+	profile->sums = gather.sums;
+	gather.sums = NULL;
+	settling->spots = gather.spots;
+	settling->spot_count = gather.spot_count;
+	gather.spots = NULL;
+	if (settling->plan->options->callchains) {
+		result = tally_settled_make(&gather.calls, &profile->settled);
+	} else {
+		settling->calls = gather.calls;
+		gather.calls = (struct tally_calls){0};
+		tally_calls_finish(&settling->calls);
+	}
+	/* What is left of it is not needed by what follows, which is where most is. */
+	tally_gather_done(&gather);
+	return result;
+}
+
+static int settle_places(struct settling *settling)
+{
+	struct tally_profile *profile = settling->profile;
+	int result = tally_places_init(&profile->places, profile->session);
+
+	return result ? result
+		      : tally_place_ranks_make(&profile->places, profile->keys.symbol,
+					       &settling->ranks);
+}
+
+static int settle_part(void *context, unsigned thread, size_t part)
+{
+	(void)thread;
+	return part ? settle_places(context) : settle_calls(context);
+}
+
+/* Takes what was gathered into the profile, all but its spots.  0 or -ENOMEM. */
+static int settle(struct settling *settling)
+{
+	struct tally_profile *profile = settling->profile;
+	bool trees = settling->plan->options->callchains;
 	struct tally_rows_plan plan = {
 	    .keys = profile->keys,
 	    .children = profile->children,
 	    .tree_least = profile->tree_least,
+	    .ranks = &settling->ranks,
 	    .event_count = profile->event_count,
 	};
-	struct tally_calls calls = {0};
-	int result;
+	/* Without trees the time is short, and memory is what counts: one after the other. */
+	int result = tally_pool_run(trees ? tally_session_threads(profile->session) : 1, 2,
+				    settle_part, settling);
 
-	profile->contexts = gather->contexts;
-	gather->contexts = (struct tally_contexts){0};
-	profile->sums = gather->sums;
 	plan.sums = profile->sums;
-	gather->sums = NULL;
-	if (!trees) {
-		calls = gather->calls;
-		gather->calls = (struct tally_calls){0};
-		tally_calls_finish(&calls);
-	} else if (tally_settled_make(&gather->calls, &profile->settled)) {
-		return -ENOMEM;
-	}
-	/* What is left of it is not needed by what follows, which is where most is. */
-	tally_gather_done(gather);
-	result = tally_places_init(&profile->places, profile->session);
-	if (!result && trees)
-		result = tally_rows_make(&plan, &profile->settled, &profile->contexts,
-					 &profile->places, &profile->rows);
-	else if (!result)
-		result = tally_rows_make_flat(&plan, &calls, &profile->contexts, &profile->places,
-					      &profile->rows);
-	tally_calls_done(&calls);
+	if (!result)
+		result = trees ? tally_rows_make(&plan, &profile->settled, &profile->contexts,
+						 &profile->places, &profile->rows)
+			       : tally_rows_make_flat(&plan, &settling->calls, &profile->contexts,
+						      &profile->places, &profile->rows);
+	tally_calls_done(&settling->calls);
+	tally_place_ranks_done(&settling->ranks);
 	return result ? -ENOMEM : 0;
 }
 
@@ -114,12 +159,13 @@ static int settle(struct tally_profile *profile, struct tally_gather *gather, bo
 static int make_at_once(struct tally_profile *profile, const struct tally_gather_plan *plan,
 			struct tally_error *error)
 {
-	struct tally_gather gather;
-	int result = tally_gathering_run(profile->session, plan, &gather, error);
+	struct tally_gathered gathered;
+	struct settling settling = {.profile = profile, .plan = plan, .gathered = &gathered};
+	int result = tally_gathering_run(profile->session, plan, &gathered, error);
 
 	if (!result) {
-		result = settle(profile, &gather, plan->options->callchains);
-		tally_gather_done(&gather);
+		result = settle(&settling);
+		tally_gathered_done(&gathered);
 	}
 	return result;
 }
@@ -148,37 +194,35 @@ static int make_rows_first(struct tally_profile *profile, const struct tally_gat
 	struct tally_profile_options flat = *plan->options;
 	struct tally_gather_plan rows = *plan, trees = *plan;
 	struct tally_tree_rows chosen = {0};
-	struct tally_gather_spot *spots = NULL;
+	struct tally_gathered gathered;
+	struct settling settling = {.profile = profile, .plan = &rows, .gathered = &gathered};
 	struct tally_gather gather;
-	uint32_t spot_count = 0;
 	int result;
 
 	flat.callchains = false;
 	rows.options = &flat;
 	rows.want &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	rows.spots = true;
-	result = tally_gathering_run(profile->session, &rows, &gather, error);
+	result = tally_gathering_run(profile->session, &rows, &gathered, error);
 	if (!result) {
-		spots = gather.spots;
-		spot_count = gather.spot_count;
-		gather.spots = NULL;
-		result = settle(profile, &gather, false);
-		tally_gather_done(&gather);
+		result = settle(&settling);
+		tally_gathered_done(&gathered);
 	}
 	if (!result)
 		result = tally_tree_rows_choose(profile, &chosen);
 	if (!result)
-		result = tally_tree_rows_spots(&chosen, spots, spot_count);
-	free(spots);
+		result = tally_tree_rows_spots(&chosen, settling.spots, settling.spot_count);
+	free(settling.spots);
 	trees.only = &chosen;
 	if (!result)
-		result = tally_gathering_run(profile->session, &trees, &gather, error);
+		result = tally_gathering_run(profile->session, &trees, &gathered, error);
 	if (!result) {
-		if (counts->undecoded)
-			result = 1;
-		else
+		result = counts->undecoded ? 1 : tally_gathered_merge(&gathered, &trees, &gather);
+		if (!result) {
 			result = tally_tree_rows_take(profile, &chosen, &gather);
-		tally_gather_done(&gather);
+			tally_gather_done(&gather);
+		}
+		tally_gathered_done(&gathered);
 	}
 	tally_tree_rows_done(&chosen);
 	if (result == 1)

@@ -6,166 +6,28 @@
 #include "profile/row_order.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/table.h"
+#include "base/pool.h"
+#include "profile/row_sort.h"
 
-#define DIGIT_BITS 11
-#define DIGITS     (1u << DIGIT_BITS)
-/* Shorter runs are sorted by insertion, and by smaller digits. */
-#define SHORT_RUN  32U
-#define MIDDLE_RUN 4096U
-#define NO_RANK    UINT32_MAX
-#define AHEAD      16
-#define IN_PLACE   (1u << 18) /* fewer rows are put in order where they are */
+#define AHEAD    16
+#define PIECE    (1u << 15) /* rows that a thread takes at a time */
+#define IN_PLACE (1u << 18) /* fewer rows are put in order where they are */
 
 enum level { EVENT, CHILDREN, SELF, BINARY, SYMBOL, PLACE, LEVELS };
-
-/* Packed: there are two of them a row when most memory is in use. */
-struct item {
-	uint64_t key;
-	uint32_t row;
-} __attribute__((packed));
-
-/* A text and what it stands for, while ranks are given. */
-struct ranked {
-	const char *text;
-	uint32_t number;
-};
 
 struct ordering {
 	const struct tally_rows_plan *plan;
 	const struct tally_contexts *contexts;
 	const struct tally_places *places;
 	const struct tally_row *list;
-	uint32_t count;
-	struct item *items, *spare;
-	uint32_t *symbol_rank;  /* by frame; NO_RANK: it has none */
+	unsigned threads;
+	struct tally_row_item *items, *spare;
+	const struct tally_place_ranks *ranks;
 	uint32_t *context_rank; /* by context */
-	uint32_t *dso_rank;     /* by dso */
 };
-
-static void sort_short(struct item *items, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++) {
-		struct item item = items[i];
-		uint32_t at = i;
-
-		for (; at && items[at - 1].key > item.key; at--)
-			items[at] = items[at - 1];
-		items[at] = item;
-	}
-}
-
-/* Sorts by the keys and leaves what is equal as it stood; `varying` has the bits in which any two
- * differ. */
-static void sort_items(struct item *items, struct item *spare, uint32_t count, uint64_t varying)
-{
-	unsigned bits = count < MIDDLE_RUN ? 8 : DIGIT_BITS;
-	uint32_t digits = 1u << bits;
-	struct item *from = items, *to = spare, *swapped;
-
-	if (count < SHORT_RUN) {
-		sort_short(items, count);
-		return;
-	}
-	while (varying) {
-		unsigned shift = (unsigned)__builtin_ctzll(varying);
-		uint32_t starts[DIGITS], at = 0;
-
-		memset(starts, 0, digits * sizeof(*starts));
-		for (uint32_t i = 0; i < count; i++)
-			starts[from[i].key >> shift & (digits - 1)]++;
-		for (uint32_t i = 0; i < digits; i++) {
-			uint32_t here = starts[i];
-
-			starts[i] = at;
-			at += here;
-		}
-		for (uint32_t i = 0; i < count; i++)
-			to[starts[from[i].key >> shift & (digits - 1)]++] = from[i];
-		swapped = from;
-		from = to;
-		to = swapped;
-		varying &= shift + bits < 64 ? ~0ULL << (shift + bits) : 0;
-	}
-	if (from != items)
-		memcpy(items, from, count * sizeof(*items));
-}
-
-static int compare_texts(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-
-	return a->text == b->text ? 0 : strcmp(a->text, b->text);
-}
-
-/* Equal texts get equal ranks. */
-static void rank_texts(struct ranked *texts, uint32_t count, uint32_t *ranks)
-{
-	uint32_t rank = 0;
-
-	qsort(texts, count, sizeof(*texts), compare_texts);
-	for (uint32_t i = 0; i < count; i++) {
-		rank += i && compare_texts(&texts[i - 1], &texts[i]);
-		ranks[texts[i].number] = rank;
-	}
-}
-
-/* Each symbol is ranked once, however many contexts have it. */
-static int rank_symbols(struct ordering *by)
-{
-	const struct tally_places *places = by->places;
-	struct ranked *texts = NULL;
-	uint32_t known = 0, room = 0;
-
-	by->symbol_rank = malloc(((size_t)places->frame_count + 1) * sizeof(*by->symbol_rank));
-	if (!by->symbol_rank)
-		return -ENOMEM;
-	memset(by->symbol_rank, 0xff, places->frame_count * sizeof(*by->symbol_rank));
-	for (uint32_t i = 0; i < by->count; i++) {
-		uint32_t key = by->list[i].key;
-		const char *symbol;
-
-		if (i + AHEAD < by->count)
-			tally_session_frame_ahead(places->session, by->list[i + AHEAD].key);
-		if (by->symbol_rank[key] != NO_RANK)
-			continue;
-		symbol = tally_session_frame(places->session, key).symbol;
-		if (!symbol)
-			continue;
-		if (known == room) {
-			room = room ? room * 2 : 1024;
-			if (!array_resize(&texts, room, sizeof(*texts))) {
-				free(texts);
-				return -ENOMEM;
-			}
-		}
-		by->symbol_rank[key] = 0;
-		texts[known++] = (struct ranked){.text = symbol, .number = key};
-	}
-	if (known)
-		rank_texts(texts, known, by->symbol_rank);
-	free(texts);
-	return 0;
-}
-
-static int rank_dsos(struct ordering *by)
-{
-	uint32_t count = (uint32_t)by->places->dsos.count;
-	struct ranked *texts = malloc(((size_t)count + 1) * sizeof(*texts));
-
-	by->dso_rank = malloc(((size_t)count + 1) * sizeof(*by->dso_rank));
-	if (!texts || !by->dso_rank) {
-		free(texts);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		texts[i] = (struct ranked){.text = by->places->dsos.text[i], .number = i};
-	rank_texts(texts, count, by->dso_rank);
-	free(texts);
-	return 0;
-}
 
 static int compare_numbers(uint32_t a, uint32_t b)
 {
@@ -225,12 +87,12 @@ static uint64_t key_at(const struct ordering *by, uint32_t number, enum level le
 		return ~row->self;
 	case BINARY:
 		if (by->plan->keys.symbol)
-			dso = by->dso_rank[by->places->dso_of[row->key]];
+			dso = by->ranks->dso[by->places->dso_of[row->key]];
 		else if (by->plan->keys.dso)
-			dso = by->dso_rank[row->key - 1];
+			dso = by->ranks->dso[row->key - 1];
 		return (uint64_t)by->context_rank[row->context] << 32 | dso;
 	case SYMBOL:
-		return by->symbol_rank[row->key];
+		return by->ranks->symbol[row->key];
 	case PLACE:
 	case LEVELS:
 		break;
@@ -238,42 +100,65 @@ static uint64_t key_at(const struct ordering *by, uint32_t number, enum level le
 	return tally_session_frame(by->places->session, row->key).place;
 }
 
+/* The keys of a run at one level, made in pieces. */
+struct keying {
+	const struct ordering *by;
+	struct tally_row_item *items;
+	uint32_t count;
+	enum level level;
+	atomic_uint_fast64_t varying;
+};
+
+static int make_keys(void *context, unsigned thread, size_t piece)
+{
+	struct keying *keying = context;
+	const struct ordering *by = keying->by;
+	struct tally_row_item *items = keying->items;
+	uint32_t first = (uint32_t)piece * PIECE, end = keying->count;
+	uint64_t varying = 0;
+
+	(void)thread;
+	if (end - first > PIECE)
+		end = first + PIECE;
+	for (uint32_t i = first; i < end; i++) {
+		if (keying->level == PLACE && i + AHEAD < end)
+			tally_session_frame_ahead(by->places->session,
+						  by->list[items[i + AHEAD].row].key);
+		items[i].key = key_at(by, items[i].row, keying->level);
+		varying |= items[i].key ^ items[first].key;
+	}
+	varying |= items[first].key ^ key_at(by, items[0].row, keying->level);
+	atomic_fetch_or_explicit(&keying->varying, varying, memory_order_relaxed);
+	return 0;
+}
+
+static uint64_t take_keys(const struct ordering *by, struct tally_row_item *items, uint32_t count,
+			  enum level level)
+{
+	struct keying keying = {.by = by, .items = items, .count = count, .level = level};
+
+	tally_pool_run(by->threads, (count + PIECE - 1) / PIECE, make_keys, &keying);
+	return atomic_load(&keying.varying);
+}
+
 /* Sorts a run whose rows are equal above this level. */
 static void order_run(struct ordering *by, uint32_t first, uint32_t count, enum level level)
 {
-	struct item *items = by->items + first;
+	struct tally_row_item *items = by->items + first;
 	enum level levels = by->plan->keys.symbol ? LEVELS : SYMBOL;
 	uint64_t varying = 0;
 
-	for (; level < levels && !varying; level++) {
-		for (uint32_t i = 0; i < count; i++) {
-			if (level == PLACE && i + AHEAD < count)
-				tally_session_frame_ahead(by->places->session,
-							  by->list[items[i + AHEAD].row].key);
-			items[i].key = key_at(by, items[i].row, level);
-			varying |= items[i].key ^ items[0].key;
-		}
-	}
+	for (; level < levels && !varying; level++)
+		varying = take_keys(by, items, count, level);
 	if (!varying)
 		return;
-	sort_items(items, by->spare + first, count, varying);
+	tally_row_sort(items, by->spare + first, count, varying, by->threads);
 	for (uint32_t i = 0, end; level < levels && i < count; i = end) {
 		for (end = i + 1; end < count && items[end].key == items[i].key;)
 			end++;
 		if (end - i > 1)
 			order_run(by, first + i, end - i, level);
 	}
-}
-
-/* The items as reports list the rows. */
-static int order_items(struct ordering *by)
-{
-	if (rank_contexts(by) || rank_dsos(by) || (by->plan->keys.symbol && rank_symbols(by)))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < by->count; i++)
-		by->items[i].row = i;
-	order_run(by, 0, by->count, EVENT);
-	return 0;
 }
 
 static int count_events(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
@@ -291,7 +176,7 @@ static int count_events(const struct tally_rows_plan *plan, const struct tally_c
 
 /* Puts the rows in the order of the items, which are used up: along each cycle of rows that take
  * each other's places. */
-static void permute(struct tally_row *list, struct item *items, uint32_t count)
+static void permute(struct tally_row *list, struct tally_row_item *items, uint32_t count)
 {
 	for (uint32_t start = 0; start < count; start++) {
 		struct tally_row first = list[start];
@@ -307,21 +192,41 @@ static void permute(struct tally_row *list, struct item *items, uint32_t count)
 	}
 }
 
+struct copying {
+	const struct tally_row *from;
+	struct tally_row *to;
+	const struct tally_row_item *items;
+	uint32_t count;
+};
+
+static int copy_piece(void *context, unsigned thread, size_t piece)
+{
+	struct copying *copying = context;
+	uint32_t first = (uint32_t)piece * PIECE, end = copying->count;
+
+	(void)thread;
+	if (end - first > PIECE)
+		end = first + PIECE;
+	for (uint32_t i = first; i < end; i++) {
+		if (i + AHEAD < end)
+			__builtin_prefetch(&copying->from[copying->items[i + AHEAD].row]);
+		copying->to[i] = copying->from[copying->items[i].row];
+	}
+	return 0;
+}
+
 /* Where a row that takes another's place leads is only known when it was read, and many rows do not
  * fit the caches: they are copied, as what is read then is known before. */
-static int copy_in_order(struct tally_rows *rows, const struct item *items)
+static int copy_in_order(struct tally_rows *rows, const struct ordering *by)
 {
-	struct tally_row *list = malloc(((size_t)rows->count + 1) * sizeof(*list));
+	struct copying copying = {.from = rows->list, .items = by->items, .count = rows->count};
 
-	if (!list)
+	copying.to = malloc(((size_t)rows->count + 1) * sizeof(*copying.to));
+	if (!copying.to)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < rows->count; i++) {
-		if (i + AHEAD < rows->count)
-			__builtin_prefetch(&rows->list[items[i + AHEAD].row]);
-		list[i] = rows->list[items[i].row];
-	}
+	tally_pool_run(by->threads, (rows->count + PIECE - 1) / PIECE, copy_piece, &copying);
 	free(rows->list);
-	rows->list = list;
+	rows->list = copying.to;
 	rows->room = rows->count;
 	return 0;
 }
@@ -335,24 +240,28 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	    .contexts = contexts,
 	    .places = places,
 	    .list = rows->list,
-	    .count = rows->count,
+	    .threads = tally_session_threads(places->session),
+	    .ranks = plan->ranks,
 	};
 	int result = count_events(plan, contexts, rows);
 
 	by.items = malloc(room * sizeof(*by.items));
 	by.spare = malloc(room * sizeof(*by.spare));
-	if (!result && (!by.items || !by.spare))
+	if (!by.items || !by.spare)
 		result = -ENOMEM;
 	if (!result)
-		result = order_items(&by);
+		result = rank_contexts(&by);
+	if (!result) {
+		for (uint32_t i = 0; i < rows->count; i++)
+			by.items[i].row = i;
+		order_run(&by, 0, rows->count, EVENT);
+	}
 	free(by.spare);
-	free(by.symbol_rank);
 	free(by.context_rank);
-	free(by.dso_rank);
 	if (!result && rows->count < IN_PLACE)
 		permute(rows->list, by.items, rows->count);
 	else if (!result)
-		result = copy_in_order(rows, by.items);
+		result = copy_in_order(rows, &by);
 	free(by.items);
 	return result;
 }

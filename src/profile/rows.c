@@ -90,7 +90,20 @@ static uint32_t row_put(struct tally_rows *rows, uint32_t *first, uint32_t conte
 	return rows->count - 1;
 }
 
-#define AHEAD 16
+/* Walks through nodes lead all over the rows: what is soon read was fetched before. */
+#define AHEAD 16U
+
+static inline void fetch_place(const struct tally_places *places, uint32_t frame)
+{
+	if (frame < places->frame_count)
+		__builtin_prefetch(&places->place_of[frame]);
+}
+
+static inline void fetch_row(const struct tally_rows *rows, uint32_t number)
+{
+	if (number < rows->count)
+		__builtin_prefetch(&rows->list[number], 1);
+}
 
 /* First walk: each node's place and row, and what rows spent themselves. */
 static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled *settled,
@@ -106,10 +119,15 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled 
 		struct tally_settled_node *node = &nodes[i];
 		uint32_t key;
 
-		if (i + AHEAD < settled->count && nodes[i + AHEAD].frame < places->frame_count)
-			__builtin_prefetch(&places->place_of[nodes[i + AHEAD].frame]);
-		if (i + AHEAD / 2 < settled->count && plan->keys.symbol)
-			__builtin_prefetch(&first[places_find(places, nodes[i + AHEAD / 2].frame)]);
+		if (i + AHEAD < settled->count) {
+			fetch_place(places, node[AHEAD].frame);
+			if (plan->keys.symbol) {
+				__builtin_prefetch(
+				    &first[places_find(places, node[AHEAD / 2].frame)]);
+				fetch_row(rows,
+					  first[places_find(places, node[AHEAD / 4].frame)] - 1);
+			}
+		}
 		if (!node->parent) {
 			context = node->frame;
 			continue;
@@ -146,8 +164,8 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 		const struct tally_call_key *node = &calls->keys[i];
 		uint32_t place, key, number;
 
-		if (i + AHEAD < calls->count && node[AHEAD].frame < places->frame_count)
-			__builtin_prefetch(&places->place_of[node[AHEAD].frame]);
+		if (i + AHEAD < calls->count)
+			fetch_place(places, node[AHEAD].frame);
 		if (i + AHEAD / 2 < calls->count && plan->keys.symbol)
 			__builtin_prefetch(&first[places_find(places, node[AHEAD / 2].frame)]);
 		if (!node->parent)
@@ -182,6 +200,10 @@ static int sum_children(const struct tally_settled *settled, struct tally_rows *
 	for (uint32_t i = 1; i < settled->count; i++) {
 		uint32_t row = nodes[i].row;
 
+		if (i + AHEAD < settled->count && nodes[i + AHEAD].row != TALLY_NO_ROW) {
+			__builtin_prefetch(&open[nodes[i + AHEAD].row], 1);
+			fetch_row(rows, nodes[i + AHEAD].row);
+		}
 		if (row == TALLY_NO_ROW || i < open[row])
 			continue;
 		open[row] = i + nodes[i].size;
@@ -211,9 +233,14 @@ static uint32_t number_rows(const struct tally_rows_plan *plan,
 /* The nodes then tell their rows' numbers, TALLY_NO_ROW for rows without trees. */
 static void renumber_nodes(struct tally_settled *settled, const struct tally_rows *rows)
 {
-	for (uint32_t i = 1; i < settled->count; i++)
-		if (settled->nodes[i].row != TALLY_NO_ROW)
-			settled->nodes[i].row = rows->list[settled->nodes[i].row].number;
+	for (uint32_t i = 1; i < settled->count; i++) {
+		struct tally_settled_node *node = &settled->nodes[i];
+
+		if (i + AHEAD < settled->count)
+			fetch_row(rows, node[AHEAD].row);
+		if (node->row != TALLY_NO_ROW)
+			node->row = rows->list[node->row].number;
+	}
 }
 
 /* Lists nodes by row with a counting sort, two walks. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "profile/contexts.h"
 #include "profile/gather.h"
+#include "profile/place_ranks.h"
 #include "profile/places.h"
 #include "profile/settled.h"
 
@@ -35,6 +36,7 @@ struct tally_rows_plan {
 	bool children;                       /* rows count what is below them */
 	double tree_least;                   /* % of the event's total */
 	const struct tally_gather_sum *sums; /* by event */
+	const struct tally_place_ranks *ranks;
 	uint32_t event_count;
 };
 
