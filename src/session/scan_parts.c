@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "base/table.h"
 #include "file/in_place.h"
 
 /* So much of the file is mapped at once; a record is at most 64 KiB long. */
@@ -35,7 +36,7 @@ struct part {
 	size_t from, to; /* in the block; the last record may pass `to` */
 	size_t stop;     /* where the walk ended */
 	int result;
-};
+} __attribute__((aligned(TABLE_APART)));
 
 struct walk {
 	struct tally_session *session;
@@ -314,7 +315,7 @@ int tally_session_scan_parts(struct tally_session *session, struct tally_error *
 	most = walk.block.size / PART_LEAST + 1;
 	most = most < session->threads ? most : session->threads;
 	walk.plans = plans = make_plans(session);
-	walk.parts = calloc(most, sizeof(*walk.parts));
+	walk.parts = table_apart(most, sizeof(*walk.parts));
 	result = plans && walk.parts ? 0 : -ENOMEM;
 	for (size_t i = 0; !result && i < most; i++) {
 		size_t from =
