@@ -117,9 +117,11 @@ static int settle_places(struct settling *settling)
 	struct tally_profile *profile = settling->profile;
 	int result = tally_places_init(&profile->places, profile->session);
 
-	return result ? result
-		      : tally_place_ranks_make(&profile->places, profile->keys.symbol,
-					       &settling->ranks);
+	/* Without trees the time is short and memory is what counts: one thing after the other. */
+	if (!result && settling->plan->options->callchains)
+		result = tally_place_ranks_make(&profile->places, profile->keys.symbol,
+						&settling->ranks);
+	return result;
 }
 
 static int settle_part(void *context, unsigned thread, size_t part)
@@ -140,7 +142,6 @@ static int settle(struct settling *settling)
 	    .ranks = &settling->ranks,
 	    .event_count = profile->event_count,
 	};
-	/* Without trees the time is short, and memory is what counts: one after the other. */
 	int result = tally_pool_run(trees ? tally_session_threads(profile->session) : 1, 2,
 				    settle_part, settling);
 

@@ -307,6 +307,8 @@ static int order(const struct tally_rows_plan *plan, const struct tally_contexts
 		 const struct tally_places *places, struct tally_rows *rows, int result,
 		 struct tally_rows *ret)
 {
+	if (!result && !plan->ranks->dso)
+		result = tally_place_ranks_make(places, plan->keys.symbol, plan->ranks);
 	if (!result)
 		result = tally_row_order_make(plan, contexts, places, rows);
 	if (result)

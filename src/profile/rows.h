@@ -36,7 +36,7 @@ struct tally_rows_plan {
 	bool children;                       /* rows count what is below them */
 	double tree_least;                   /* % of the event's total */
 	const struct tally_gather_sum *sums; /* by event */
-	const struct tally_place_ranks *ranks;
+	struct tally_place_ranks *ranks;     /* empty: made when rows are put in order */
 	uint32_t event_count;
 };
 
