@@ -10,12 +10,13 @@
 #define NUMBER_BITS  13u
 #define SAMPLES_MOST (1u << NUMBER_BITS)
 
-/* Sorted by so many bits of the address: lines of the caches, of 47 bits of addresses. */
-#define LINE_BITS  6u
-#define KEY_BITS   44u
-#define ERA_SHIFT  (KEY_BITS - 6u)
-#define DIGIT_BITS 11u
-#define DIGITS     (1u << DIGIT_BITS)
+/* Sorted by three digits: by the stretch of 4 GiB of a space, as a hash, and the line of the caches
+ * in it.  Stretches of one hash may mix; nothing depends on that. */
+#define DIGIT_BITS   11u
+#define LINE_BITS    6u
+#define STRETCH_BITS 32u
+#define KEY_BITS     (3u * DIGIT_BITS)
+#define DIGITS       (1u << DIGIT_BITS)
 
 struct tally_flat_sample {
 	uint64_t addr, period;
@@ -39,12 +40,13 @@ void tally_flat_done(struct tally_flat *flat)
 	*flat = (struct tally_flat){0};
 }
 
-/* Equal addresses of several spaces are kept apart, mostly; nothing depends on that. */
 static uint64_t key_of(const struct tally_flat_sample *sample, const struct tally_flat_view *view)
 {
 	uint64_t era = sample->cpumode == PERF_RECORD_MISC_KERNEL ? view->kernel_era : view->era;
+	uint64_t stretch = hash_u64(era << 32 | sample->addr >> STRETCH_BITS);
+	uint64_t line = (sample->addr & ((1ull << STRETCH_BITS) - 1)) >> LINE_BITS;
 
-	return ((sample->addr >> LINE_BITS) + (era << ERA_SHIFT)) & ((1ull << KEY_BITS) - 1);
+	return (stretch << (STRETCH_BITS - LINE_BITS) | line) & ((1ull << KEY_BITS) - 1);
 }
 
 /* Sorts flat->order by its keys. */

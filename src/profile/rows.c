@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/pool.h"
 #include "base/table.h"
 #include "profile/row_order.h"
 
@@ -278,19 +279,6 @@ int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count
 	return list_nodes(settled, row_count, false, ret);
 }
 
-static int list_all(const struct tally_rows_plan *plan, struct tally_settled *settled,
-		    const struct tally_contexts *contexts, struct tally_rows *rows)
-{
-	uint32_t count = number_rows(plan, contexts, rows);
-	int result;
-
-	renumber_nodes(settled, rows);
-	result = list_nodes(settled, count, false, &rows->ends);
-	if (!result && plan->children)
-		result = list_nodes(settled, count, true, &rows->all);
-	return result;
-}
-
 /* The list as long as its rows, which count what is their own until more is summed. */
 static void close_list(const struct tally_rows_plan *plan, struct tally_rows *rows)
 {
@@ -302,20 +290,36 @@ static void close_list(const struct tally_rows_plan *plan, struct tally_rows *ro
 		rows->list[i].children = rows->list[i].self;
 }
 
-/* Puts the rows in order, if all went well so far; they go to *ret, or are gone. */
 static int order(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
-		 const struct tally_places *places, struct tally_rows *rows, int result,
-		 struct tally_rows *ret)
+		 const struct tally_places *places, struct tally_rows *rows)
 {
-	if (!result && !plan->ranks->dso)
+	int result = 0;
+
+	if (!plan->ranks->dso)
 		result = tally_place_ranks_make(places, plan->keys.symbol, plan->ranks);
-	if (!result)
-		result = tally_row_order_make(plan, contexts, places, rows);
-	if (result)
-		tally_rows_done(rows);
-	else
-		*ret = *rows;
-	return result;
+	return result ? result : tally_row_order_make(plan, contexts, places, rows);
+}
+
+/* What remains when rows have their numbers and sums: their order, and two lists of nodes. */
+struct finishing {
+	const struct tally_rows_plan *plan;
+	const struct tally_settled *settled;
+	const struct tally_contexts *contexts;
+	const struct tally_places *places;
+	struct tally_rows *rows;
+	uint32_t numbered;
+};
+
+static int finish_part(void *context, unsigned thread, size_t part)
+{
+	const struct finishing *finishing = context;
+	struct tally_rows *rows = finishing->rows;
+
+	(void)thread;
+	if (!part)
+		return order(finishing->plan, finishing->contexts, finishing->places, rows);
+	return list_nodes(finishing->settled, finishing->numbered, part == 2,
+			  part == 2 ? &rows->all : &rows->ends);
 }
 
 int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
@@ -323,6 +327,7 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 		    struct tally_rows *ret)
 {
 	struct tally_rows rows = {0};
+	struct finishing finishing = {plan, settled, contexts, places, &rows, 0};
 	int result = assign_rows(plan, settled, places, &rows);
 
 	if (!result) {
@@ -330,9 +335,17 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 		tally_settled_sum(settled);
 		result = plan->children ? sum_children(settled, &rows) : 0;
 	}
-	if (!result)
-		result = list_all(plan, settled, contexts, &rows);
-	return order(plan, contexts, places, &rows, result, ret);
+	if (!result) {
+		finishing.numbered = number_rows(plan, contexts, &rows);
+		renumber_nodes(settled, &rows);
+		result = tally_pool_run(tally_session_threads(places->session),
+					plan->children ? 3 : 2, finish_part, &finishing);
+	}
+	if (result)
+		tally_rows_done(&rows);
+	else
+		*ret = rows;
+	return result;
 }
 
 int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_calls *calls,
@@ -343,7 +356,13 @@ int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_calls 
 	int result = assign_places(plan, calls, places, &rows);
 
 	tally_calls_done(calls); /* ordering is what takes most room */
-	if (!result)
+	if (!result) {
 		close_list(plan, &rows);
-	return order(plan, contexts, places, &rows, result, ret);
+		result = order(plan, contexts, places, &rows);
+	}
+	if (result)
+		tally_rows_done(&rows);
+	else
+		*ret = rows;
+	return result;
 }
