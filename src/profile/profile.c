@@ -101,7 +101,8 @@ static int settle_calls(struct settling *settling)
 	settling->spot_count = gather.spot_count;
 	gather.spots = NULL;
 	if (settling->plan->options->callchains) {
-		result = tally_settled_make(&gather.calls, &profile->settled);
+		result = tally_settled_make(&gather.calls, tally_session_threads(profile->session),
+					    &profile->settled);
 	} else {
 		settling->calls = gather.calls;
 		gather.calls = (struct tally_calls){0};

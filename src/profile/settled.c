@@ -2,8 +2,43 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/pool.h"
 
-int tally_settled_make(struct tally_calls *calls, struct tally_settled *ret)
+#define PIECE (1u << 16) /* nodes that a thread takes at a time */
+
+struct moving {
+	const struct tally_calls *calls;
+	const uint32_t *size, *place; /* by number in `calls` */
+	struct tally_settled_node *to;
+};
+
+static int move_piece(void *context, unsigned thread, size_t piece)
+{
+	const struct moving *moving = context;
+	const struct tally_calls *calls = moving->calls;
+	uint32_t first = (uint32_t)piece * PIECE;
+	uint32_t end = calls->count - first > PIECE ? first + PIECE : calls->count;
+
+	(void)thread;
+	for (uint32_t i = first; i < end; i++) {
+		const struct tally_call_key *from = &calls->keys[i];
+		const struct tally_call_sum *sum = &calls->sums[i];
+
+		moving->to[moving->place[i]] = (struct tally_settled_node){
+		    .parent = moving->place[from->parent],
+		    .frame = from->frame & ~TALLY_CALL_UNSHOWN,
+		    .row = TALLY_NO_ROW,
+		    .size = moving->size[i] & (UINT32_MAX >> 2),
+		    .ends = sum->samples > 0,
+		    .unshown = (from->frame & TALLY_CALL_UNSHOWN) != 0,
+		    .self = sum->self,
+		    .samples = sum->samples,
+		};
+	}
+	return 0;
+}
+
+int tally_settled_make(struct tally_calls *calls, unsigned threads, struct tally_settled *ret)
 {
 	const struct tally_call_key *from = calls->keys;
 	uint32_t count = calls->count;
@@ -42,17 +77,8 @@ int tally_settled_make(struct tally_calls *calls, struct tally_settled *ret)
 		free(place);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < count; i++)
-		to[place[i]] = (struct tally_settled_node){
-		    .parent = place[from[i].parent],
-		    .frame = from[i].frame & ~TALLY_CALL_UNSHOWN,
-		    .row = TALLY_NO_ROW,
-		    .size = size[i] & (UINT32_MAX >> 2),
-		    .ends = calls->sums[i].samples > 0,
-		    .unshown = (from[i].frame & TALLY_CALL_UNSHOWN) != 0,
-		    .self = calls->sums[i].self,
-		    .samples = calls->sums[i].samples,
-		};
+	tally_pool_run(threads, (count + PIECE - 1) / PIECE, move_piece,
+		       &(struct moving){.calls = calls, .size = size, .place = place, .to = to});
 	free(size);
 	free(place);
 	tally_calls_done(calls);

@@ -29,8 +29,8 @@ struct tally_settled {
 	uint32_t count;
 };
 
-/* Takes the nodes out of `calls`, which is empty then.  0 or -ENOMEM. */
-int tally_settled_make(struct tally_calls *calls, struct tally_settled *ret);
+/* Takes the nodes out of `calls`, which is empty then, by so many threads.  0 or -ENOMEM. */
+int tally_settled_make(struct tally_calls *calls, unsigned threads, struct tally_settled *ret);
 void tally_settled_sum(struct tally_settled *settled);
 void tally_settled_done(struct tally_settled *settled);
 

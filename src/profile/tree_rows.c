@@ -147,7 +147,8 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 			contexts[i] = (uint32_t)number;
 	}
 	if (!result)
-		result = tally_settled_make(&gather->calls, &profile->settled);
+		result = tally_settled_make(&gather->calls, tally_session_threads(profile->session),
+					    &profile->settled);
 	if (!result)
 		result = tally_places_grow(&profile->places);
 	if (!result)
