@@ -250,6 +250,7 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	}
 	if (tally_wire_walk(&walk, rows_of(record, walk.end), layout->sample_type, base_of(&body)))
 		return cut(record, &walk, error);
+	body.misc = walk.misc;
 	/* What MMAP tells where MMAP2 has more. */
 	if (is_bare_mmap2(record, walk.end)) {
 		body.mmap2.prot =

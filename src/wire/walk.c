@@ -5,6 +5,9 @@
 #include "base/bytes.h"
 #include "wire/attr_wire.h"
 
+#define BUILD_ID_MOST 20
+#define MMAP2_ID      24 /* bytes of an id in MMAP2, or of the numbers that may stand there */
+
 /* Makes sure that `size` more bytes are there (or fit).  In WIRE_SIZE only counts. */
 static int need(const struct wire_walk *walk, uint64_t size)
 {
@@ -338,11 +341,31 @@ static int raw(struct wire_walk *walk, struct tally_sample *sample)
 	return error ? error : padded(walk, sample->raw_size, &sample->raw);
 }
 
+/* Whether what stands there can be a size byte, three of nothing, and an id with zeros behind it.
+ * Linux tells of an id that is not there: once a record was made for an event with build-ids, its
+ * bit stays for the other events that get the same record (perf_event_mmap_output(), 5.12 to 6.18).
+ */
+static bool is_mmap2_id(const struct wire_walk *walk)
+{
+	const uint8_t *at = walk->bytes + walk->at, *end = at + MMAP2_ID;
+
+	if (walk->end - walk->at < MMAP2_ID)
+		return true; /* too short for either, which is told below */
+	if (!at[0] || at[0] > BUILD_ID_MOST || at[1] || at[2] || at[3])
+		return false;
+	for (at += 4 + at[0]; at < end; at++)
+		if (*at)
+			return false;
+	return true;
+}
+
 static int mmap2_id(struct wire_walk *walk, struct tally_record_mmap2 *mmap2)
 {
 	const uint8_t *id = mmap2->build_id;
 	int error;
 
+	if ((walk->mode == WIRE_DECODE || walk->mode == WIRE_SWAP) && !is_mmap2_id(walk))
+		walk->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 	if (!(walk->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
 		error = scalar(walk, 4, &mmap2->maj);
 		if (!error)
@@ -355,12 +378,9 @@ static int mmap2_id(struct wire_walk *walk, struct tally_record_mmap2 *mmap2)
 	if (!error)
 		error = pad(walk, 3);
 	if (!error)
-		error = bytes(walk, 20, &id);
-	if (!error && (walk->mode == WIRE_DECODE || walk->mode == WIRE_SWAP)) {
-		memcpy(mmap2->build_id, id, 20);
-		if (mmap2->build_id_size > 20)
-			return -EBADMSG;
-	}
+		error = bytes(walk, BUILD_ID_MOST, &id);
+	if (!error && (walk->mode == WIRE_DECODE || walk->mode == WIRE_SWAP))
+		memcpy(mmap2->build_id, id, BUILD_ID_MOST);
 	return error;
 }
 
@@ -370,15 +390,15 @@ static int build_id(struct wire_walk *walk, struct tally_record_build_id *record
 {
 	const uint8_t *id = record->build_id;
 	bool sized = walk->misc & 1 << 15;
-	int error = bytes(walk, 20, &id);
+	int error = bytes(walk, BUILD_ID_MOST, &id);
 
 	if (!error && (walk->mode == WIRE_DECODE || walk->mode == WIRE_SWAP))
-		memcpy(record->build_id, id, 20);
+		memcpy(record->build_id, id, BUILD_ID_MOST);
 	if (!error)
 		error = sized ? scalar(walk, 1, &record->build_id_size) : pad(walk, 1);
 	if (!error && !sized)
-		record->build_id_size = 20;
-	if (!error && record->build_id_size > 20)
+		record->build_id_size = BUILD_ID_MOST;
+	if (!error && record->build_id_size > BUILD_ID_MOST)
 		return walk->mode == WIRE_ENCODE ? -EINVAL : -EBADMSG;
 	return error ? error : pad(walk, 3);
 }

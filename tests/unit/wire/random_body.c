@@ -135,8 +135,8 @@ static void fill(struct random_source *source, const struct tally_layout *layout
 		body->mmap2.ino_generation = random_next(source);
 		if (!body->misc)
 			break;
-		body->mmap2.build_id_size = (uint8_t)(value % 21);
-		memcpy(body->mmap2.build_id, source->words, 20);
+		body->mmap2.build_id_size = (uint8_t)(1 + value % 20);
+		memcpy(body->mmap2.build_id, source->words, body->mmap2.build_id_size);
 		break;
 	case WIRE_BUILD_ID:
 		body->misc = (uint16_t)(value & 1 << 15);

@@ -305,6 +305,55 @@ static void mmap2_with_a_build_id(void **state)
 	assert_int_equal(body.mmap2.prot, 5);
 }
 
+/* Linux leaves the bit of build-ids set though the numbers of the file stand there. */
+static void mmap2_with_a_bit_that_lies(void **state)
+{
+	static const uint32_t devices[] = {0, 8, 254, 259};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		uint8_t bytes[] __attribute__((aligned(8))) = {
+		    HEAD(10, 0x4002, 104),
+		    B32(10),
+		    B32(11),
+		    B64(0x400000),
+		    B64(0x1000),
+		    B64(0x2000),
+		    B32(0),
+		    B32(1),
+		    B64(1234567),
+		    B64(7),
+		    B32(5),
+		    B32(2),
+		    '/',
+		    'b',
+		    'i',
+		    'n',
+		    0,
+		    0,
+		    0,
+		    0,
+		    TRAILER,
+		};
+		struct tally_record record = {.bytes = bytes,
+					      .type = PERF_RECORD_MMAP2,
+					      .misc = load_u16(bytes + 4),
+					      .size = sizeof(bytes)};
+		struct tally_layout layout;
+		struct tally_body body;
+
+		store_u32(bytes + 40, devices[i]);
+		tally_layout_init(&layout, &plain);
+		assert_int_equal(tally_record_decode(&layout, &record, &body, NULL), 0);
+		assert_int_equal(body.misc, PERF_RECORD_MISC_USER);
+		assert_int_equal(body.mmap2.maj, devices[i]);
+		assert_int_equal(body.mmap2.ino, 1234567);
+		assert_int_equal(body.mmap2.build_id_size, 0);
+		assert_string_equal(body.mmap2.filename, "/bin");
+		assert_int_equal(body.id.time, 99);
+	}
+}
+
 static void comm(void **state)
 {
 	/* The name holds a newline: dumps escape it. */
@@ -573,6 +622,7 @@ int main(void)
 	    cmocka_unit_test(mmap2_with_an_inode),
 	    cmocka_unit_test(mmap2_without_rights),
 	    cmocka_unit_test(mmap2_with_a_build_id),
+	    cmocka_unit_test(mmap2_with_a_bit_that_lies),
 	    cmocka_unit_test(comm),
 	    cmocka_unit_test(lost),
 	    cmocka_unit_test(namespaces),
