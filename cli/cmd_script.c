@@ -94,7 +94,9 @@ static struct tally_script_options options_of(const struct script *script)
 	    .fields = (const char *const *)script->fields.items,
 	    .field_count = script->fields.count,
 	    .hide_call_graph = script->hide_call_graph,
-	    .max_stack = script->max_stack > UINT32_MAX ? UINT32_MAX : (uint32_t)script->max_stack,
+	    .max_stack = !script->max_stack               ? TALLY_SCRIPT_NO_FRAMES
+			 : script->max_stack < UINT32_MAX ? (uint32_t)script->max_stack
+							  : UINT32_MAX - 1,
 	    .time = script->time,
 	    .cpus = script->cpus,
 	    CLI_FILTER_FIELDS(script->filter),
@@ -265,7 +267,7 @@ int cmd_script(int argc, char **argv)
 		     "the order of time: the text of perf script, which other programs read.",
 	    .mixed = true,
 	};
-	struct script script = {0};
+	struct script script = {.max_stack = 127};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "Input"},
 	    CLI_INPUT(script.input),

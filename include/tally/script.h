@@ -23,6 +23,8 @@ enum tally_script_show {
 	TALLY_SHOW_TEXT_POKE = 1 << 8,
 };
 
+#define TALLY_SCRIPT_NO_FRAMES UINT32_MAX
+
 struct tally_script_options {
 	size_t size; /* sizeof of this struct */
 	/* Arguments of -F in the order given: "[TYPE:][+-]FIELD,...", TYPE one of hw, sw, trace,
@@ -30,7 +32,7 @@ struct tally_script_options {
 	const char *const *fields;
 	size_t field_count;
 	bool hide_call_graph;
-	uint32_t max_stack; /* frames of a chain; 0: 127 */
+	uint32_t max_stack; /* frames of a chain; 0: 127; TALLY_SCRIPT_NO_FRAMES: none */
 	/* "START,STOP" in seconds, either may be missing, several separated by blanks; or "10%/2",
 	 * "0%-10%,30%-40%", "50%" of the time that the samples span.  NULL: all. */
 	const char *time;

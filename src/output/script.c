@@ -34,7 +34,9 @@ static int take_options(struct script *script, const struct tally_script_options
 				  "--reltime and --deltatime exclude each other; leave one out");
 	tally_script_fields_init(&script->fields);
 	script->fields.callchains = !own->hide_call_graph;
-	script->max_stack = own->max_stack ? own->max_stack : SCRIPT_FRAMES_USUAL;
+	script->max_stack = own->max_stack == TALLY_SCRIPT_NO_FRAMES ? 0
+			    : own->max_stack                         ? own->max_stack
+								     : SCRIPT_FRAMES_USUAL;
 	for (size_t i = 0; i < own->field_count; i++) {
 		result = tally_script_fields_parse(&script->fields, own->fields[i], own, error);
 		if (result)
@@ -224,7 +226,7 @@ static void choose_want(struct script *script)
 	script->want = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	/* Names that records other than samples are shown under are learnt in order, too. */
 	script->serial = script->options.relative || script->options.delta || script->options.show;
-	if (script->filter.frames)
+	if (script->filter.frames || script->options.dump)
 		script->want |= PERF_SAMPLE_IP;
 	if (script->filter.any_cpu)
 		script->want |= PERF_SAMPLE_CPU;
@@ -698,7 +700,7 @@ static int set_up(struct script *script, int descriptor, struct tally_error *err
 	script->arch = tally_script_arch(tally_data_info(script->data)->arch);
 	tally_script_dump_init(&script->dump, script->data);
 	choose_want(script);
-	tally_session_unwind_most(script->session, script->max_stack);
+	tally_session_unwind_most(script->session, script->max_stack ? script->max_stack : 1);
 	result = tally_labels_init(&script->labels, script->data, script->options.show_kernel_path);
 	if (!result)
 		result = read_tracing_data(script);

@@ -34,7 +34,7 @@ static uint32_t cut_chain(const struct script *script, const struct tally_resolv
 	uint64_t count = sample->sample.callchain_nr;
 	uint32_t frames = 0;
 
-	if (count <= script->max_stack || sample->unwound)
+	if (count <= script->max_stack || (sample->unwound && script->max_stack))
 		return (uint32_t)count;
 	for (uint32_t i = 0; i < count; i++) {
 		if (frames == script->max_stack)

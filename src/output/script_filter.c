@@ -139,7 +139,9 @@ static bool task_passes(const struct script *script, const struct tally_resolved
 	if (options->comm_count && !has_text(options->comms, options->comm_count,
 					     tally_session_string(script->session, sample->comm)))
 		return false;
-	return has_number(options->pids, options->pid_count, sample->sample.pid) &&
+	/* Thread 0 is the idle one, whatever process a sample tells of it: as in perf. */
+	return has_number(options->pids, options->pid_count,
+			  sample->sample.tid ? sample->sample.pid : 0) &&
 	       has_number(options->tids, options->tid_count, sample->sample.tid);
 }
 

@@ -61,7 +61,9 @@ static int find_frames(const struct script *script, struct script_worker *worker
 		tally_buf_add(&worker->frames, &frame, sizeof(frame));
 		return worker->frames.failed ? -ENOMEM : 1;
 	}
-	for (uint64_t i = 0; i < chain && (count < script->max_stack || sample->unwound); i++) {
+	for (uint64_t i = 0;
+	     i < chain && (count < script->max_stack || (sample->unwound && script->max_stack));
+	     i++) {
 		uint64_t word = sample->sample.callchain[i];
 
 		if (resolved_is_mark(sample, i)) {

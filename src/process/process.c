@@ -446,6 +446,24 @@ static uint32_t late_name(const struct tally_process_table *table, uint32_t tid)
 	return result;
 }
 
+/* The name at that time, and since and until when.  What a thread is called later, it may have
+ * become by exec: before it was told its name is not known. */
+static uint32_t name_at(const struct tally_process_table *table, uint32_t tid, uint64_t time,
+			uint64_t *ret_from, uint64_t *ret_until)
+{
+	uint32_t name;
+
+	*ret_from = 0;
+	*ret_until = UINT64_MAX;
+	if (!tally_timeline_at(&table->comms, tid, time, &name, ret_from, ret_until))
+		return late_name(table, tid);
+	if (*ret_from <= time)
+		return name;
+	*ret_until = *ret_from;
+	*ret_from = 0;
+	return late_name(table, tid);
+}
+
 void tally_process_view(const struct tally_process_table *table, uint32_t pid, uint32_t tid,
 			uint64_t time, struct tally_task_view *ret)
 {
@@ -453,10 +471,10 @@ void tally_process_view(const struct tally_process_table *table, uint32_t pid, u
 	uint64_t from, until;
 	uint32_t number;
 
-	if (!tally_timeline_at(&table->comms, tid, time, &view.comm, &view.from, &view.until))
-		view.comm = late_name(table, tid);
+	view.comm = name_at(table, tid, time, &view.from, &view.until);
 	if (tally_timeline_at(&table->spaces, pid, time, &number, &from, &until)) {
 		view.space = &table->space_list[number];
+		from = from > time ? 0 : from; /* what it maps may have been told late */
 		view.from = from > view.from ? from : view.from;
 		view.until = until < view.until ? until : view.until;
 		if (!view.space->own_count && view.space->above) {
@@ -474,12 +492,9 @@ uint32_t tally_process_comm(const struct tally_process_table *table, uint32_t pi
 			    uint64_t time)
 {
 	uint64_t from, until;
-	uint32_t name;
 
 	(void)pid; /* a tid names one thread at a time, whatever its process */
-	if (tally_timeline_at(&table->comms, tid, time, &name, &from, &until))
-		return name;
-	return late_name(table, tid);
+	return name_at(table, tid, time, &from, &until);
 }
 
 const struct tally_space *tally_process_space(const struct tally_process_table *table, uint32_t pid,

@@ -106,7 +106,7 @@ bool tally_timeline_at(const struct tally_timeline *timeline, uint32_t key, uint
 			high = middle;
 	}
 	*ret_value = timeline->entries[low - 1].value;
-	*ret_from = low - 1 == first ? 0 : timeline->entries[low - 1].time;
+	*ret_from = timeline->entries[low - 1].time;
 	*ret_until = low < end ? timeline->entries[low].time : UINT64_MAX;
 	return true;
 }

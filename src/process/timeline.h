@@ -33,8 +33,9 @@ struct tally_timeline_entry *tally_timeline_newest(const struct tally_timeline *
 						   uint32_t key);
 int tally_timeline_freeze(struct tally_timeline *timeline);
 
-/* What holds at `time`, and since and until when ([from, until), UINT64_MAX: to the end).  The
- * first value also holds before it was told.  false: nothing was told of the key. */
+/* What holds at `time`, and since and until when ([from, until), UINT64_MAX: to the end).  Before
+ * the first value was told it is given too, and *ret_from is later than `time` then.  false:
+ * nothing was told of the key. */
 bool tally_timeline_at(const struct tally_timeline *timeline, uint32_t key, uint64_t time,
 		       uint32_t *ret_value, uint64_t *ret_from, uint64_t *ret_until);
 

@@ -38,6 +38,8 @@ make_recordings() {
 		same "$file" -F -cpu,+pid,-period
 		same "$file" -G
 		same "$file" --max-stack 3
+		same "$file" --max-stack 0
+		same "$file" -D -F tid
 	done
 }
 
