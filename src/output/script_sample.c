@@ -8,6 +8,7 @@
 #include "output/kernel_symbols.h"
 #include "output/script_state.h"
 #include "output/script_values.h"
+#include "session/moves.h"
 
 #define SECOND 1000000000ULL
 
@@ -466,62 +467,44 @@ static int put_as(struct script *script, struct script_worker *worker, struct ta
 	return result ? result : to->failed;
 }
 
-/* A sample that read counters is shown once for each that has moved since it was read before.
- * Source: what perf does with PERF_SAMPLE_READ, "leader sampling". */
-static int put_counter(struct script *script, struct script_worker *worker, struct tally_buf *to,
-		       struct tally_resolver *resolver, uint64_t id, uint64_t value,
-		       const struct tally_resolved *at, const struct tally_record *record)
-{
-	int event = tally_data_find_event(script->data, id);
-	uint64_t *last, period;
-	bool added;
+/* A sample that read counters, while it is shown once for each that has moved. */
+struct counted {
+	struct script *script;
+	struct script_worker *worker;
+	struct tally_buf *to;
+	struct tally_resolver *resolver;
+	const struct tally_resolved *at;
+	const struct tally_record *record;
+};
 
-	if (event < 0 || (size_t)event >= script->event_count)
+static int put_move(void *context, uint32_t event, uint64_t id, uint64_t by)
+{
+	const struct counted *counted = context;
+	struct script *script = counted->script;
+	const struct tally_resolved *at = counted->at;
+
+	if (event >= script->event_count)
 		return 0;
-	last = tally_map_put(&script->counters, id, &added);
-	if (!last)
+	if (script->options.dump &&
+	    tally_script_dump_spot(script, counted->to, counted->resolver, at))
 		return -ENOMEM;
-	period = value - *last;
-	*last = value;
-	if (period && script->options.dump && tally_script_dump_spot(script, to, resolver, at))
-		return -ENOMEM;
-	if (!period)
-		return 0;
 	if (script->asks) {
 		struct tally_resolved as = *at;
 		int verdict;
 
-		as.event = (uint32_t)event;
+		as.event = event;
 		as.sample.id = id;
-		as.sample.period = period;
+		as.sample.period = by;
 		as.sample.present |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
-		verdict = tally_script_ask(script, to, resolver, &as, record);
+		verdict =
+		    tally_script_ask(script, counted->to, counted->resolver, &as, counted->record);
 		if (verdict != TALLY_TURN_KEEP)
 			return verdict < 0 ? verdict : verdict == TALLY_TURN_END;
 	}
-	if (!script->events[event].fields || !tally_script_passes(script, resolver, at))
+	if (!script->events[event].fields || !tally_script_passes(script, counted->resolver, at))
 		return 0;
-	return put_as(script, worker, to, resolver, &script->events[event], period, at, record);
-}
-
-static int put_counters(struct script *script, struct script_worker *worker, struct tally_buf *to,
-			struct tally_resolver *resolver, const struct tally_resolved *at,
-			const struct tally_record *record)
-{
-	const struct tally_read *read = &at->sample.read;
-	bool has_id = read->read_format & PERF_FORMAT_ID;
-	size_t words = 1 + has_id + !!(read->read_format & PERF_FORMAT_LOST);
-	int result = 0;
-
-	if (!read->group)
-		return put_counter(script, worker, to, resolver, read->id, read->value, at, record);
-	for (uint64_t i = 0; !result && i < read->nr; i++) {
-		const uint64_t *entry = &read->group[i * words];
-
-		result = put_counter(script, worker, to, resolver, has_id ? entry[1] : 0, entry[0],
-				     at, record);
-	}
-	return result;
+	return put_as(script, counted->worker, counted->to, counted->resolver,
+		      &script->events[event], by, at, counted->record);
 }
 
 int tally_script_sample_put(struct script *script, struct script_worker *worker,
@@ -531,7 +514,9 @@ int tally_script_sample_put(struct script *script, struct script_worker *worker,
 	const struct script_event *event = &script->events[sample->event];
 
 	if (sample->sample.present & PERF_SAMPLE_READ)
-		return put_counters(script, worker, to, resolver, sample, record);
+		return tally_moves_each(
+		    &script->counters, script->data, &sample->sample.read, put_move,
+		    &(struct counted){script, worker, to, resolver, sample, record});
 	if (!event->fields)
 		return 0;
 	return put_as(script, worker, to, resolver, event,

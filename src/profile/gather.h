@@ -21,6 +21,7 @@ struct tally_gather_plan {
 	uint32_t event_count;
 	const struct tally_tree_rows *only; /* NULL: all samples */
 	bool spots;                         /* note where each sample led */
+	bool reads; /* samples that read counters are one of each that moved */
 };
 
 struct tally_gather_sum {

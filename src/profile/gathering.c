@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/map.h"
 #include "base/pool.h"
+#include "session/moves.h"
 
 struct gathering {
 	const struct tally_gather_plan *plan;
 	struct tally_gathered *to;
-	unsigned step; /* of merging */
+	unsigned step;             /* of merging */
+	struct tally_map counters; /* id -> last value */
 };
 
 static int visit(void *context, unsigned worker, struct tally_resolver *resolver,
@@ -130,8 +133,42 @@ void tally_gathering_plan(struct tally_gather_plan *plan, struct tally_session *
 	for (uint32_t i = 0; i < plan->event_count; i++) {
 		const struct tally_attr *attr = &tally_data_event(data, i)->attr;
 
+		plan->reads |= (attr->sample_type & PERF_SAMPLE_READ) != 0;
 		period[i] = attr->freq || !attr->sample_period ? 1 : attr->sample_period;
 	}
+	if (plan->reads)
+		plan->want |= PERF_SAMPLE_READ | PERF_SAMPLE_TIME;
+}
+
+/* A sample that read counters, while it is taken once for each that has moved. */
+struct counted {
+	struct gathering *gathering;
+	struct tally_resolver *resolver;
+	const struct tally_resolved *at;
+};
+
+static int take_move(void *context, uint32_t event, uint64_t id, uint64_t by)
+{
+	const struct counted *counted = context;
+	struct tally_resolved as = *counted->at;
+
+	as.event = event;
+	as.sample.id = id;
+	as.sample.period = by;
+	as.sample.present |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
+	return visit(counted->gathering, 0, counted->resolver, &as);
+}
+
+static int visit_counted(void *context, unsigned worker, struct tally_resolver *resolver,
+			 const struct tally_resolved *sample)
+{
+	struct gathering *gathering = context;
+
+	if (!(sample->sample.present & PERF_SAMPLE_READ))
+		return visit(gathering, worker, resolver, sample);
+	return tally_moves_each(&gathering->counters, tally_session_data(gathering->plan->session),
+				&sample->sample.read, take_move,
+				&(struct counted){gathering, resolver, sample});
 }
 
 int tally_gathering_run(struct tally_session *session, const struct tally_gather_plan *plan,
@@ -141,7 +178,9 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 	const struct tally_sample_visitor visitor = {
 	    .want = plan->want,
 	    .context = &gathering,
-	    .visit = visit,
+	    /* What a counter moved by since the last sample is told in their order alone. */
+	    .visit = plan->reads ? visit_counted : visit,
+	    .in_order = plan->reads,
 	    .ahead = plan->options->callchains ? look_ahead : NULL,
 	    .finish = finish,
 	};

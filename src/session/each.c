@@ -209,8 +209,7 @@ static int visit_in_order(void *context, unsigned worker, unsigned slot,
 	return in_order->visit(in_order->context, worker, resolver, sample);
 }
 
-/* A filter is asked in the order of time. */
-static int each_filtered(struct tally_session *session, const struct tally_sample_visitor *shown,
+static int each_in_order(struct tally_session *session, const struct tally_sample_visitor *shown,
 			 struct tally_error *error)
 {
 	struct in_order in_order = {shown->visit, shown->context};
@@ -221,7 +220,7 @@ static int each_filtered(struct tally_session *session, const struct tally_sampl
 	};
 
 	struct tally_resolver resolver;
-	int result = tally_session_each_ordered(session, &visitor, false, error);
+	int result = tally_session_each_ordered(session, &visitor, shown->in_order, error);
 
 	if (result || !shown->finish)
 		return result;
@@ -261,8 +260,9 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 	unsigned threads = session->threads, ready = 0;
 	int result = 0;
 
-	if (session->filter)
-		return each_filtered(session, visitor, error);
+	/* A filter is asked in the order of time. */
+	if (session->filter || visitor->in_order)
+		return each_in_order(session, visitor, error);
 	if (session->test) {
 		want |= session->test->want;
 		visit.visit = visit_tested;

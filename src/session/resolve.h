@@ -55,6 +55,7 @@ struct tally_sample_visitor {
 	tally_sample_fn visit;
 	tally_ahead_fn ahead;   /* or NULL */
 	tally_finish_fn finish; /* or NULL */
+	bool in_order;          /* visits are by worker 0, in the order of time */
 };
 
 /* Visits every sample of every event with the fields of `want` decoded, on several threads.  A

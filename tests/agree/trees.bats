@@ -47,3 +47,19 @@ END
 	same_report chains.data --no-children -g callee -s sym,comm
 	! grep -A2 '\[\.\]leaf' tally.txt | grep -q '^leaf$'
 }
+
+@test "samples that read a group of counters are samples of each that moved" {
+	local sort
+	perf record -q -g -e '{cpu-clock,page-faults,context-switches}:S' -e task-clock -o read.data -- \
+		sh -c 'for i in 1 2 3; do ls -R /usr/share/doc >/dev/null; done' >/dev/null 2>&1 ||
+		skip "perf cannot record this here"
+	for sort in comm dso,comm; do
+		lines_of_report perf report --stdio --no-group --no-children -g none -s $sort -i read.data >perf.txt
+		lines_of_report "$TALLY" report --no-children -g none -s $sort -i read.data >tally.txt
+		cmp perf.txt tally.txt || { diff perf.txt tally.txt; return 1; }
+	done
+	[ "$("$TALLY" report -i read.data -s comm -g none | grep -c '^# Samples')" = 4 ]
+	perf report --stdio --no-group -i read.data 2>/dev/null </dev/null | grep '^# Event count' >perf.txt
+	"$TALLY" report -i read.data -g none | grep '^# Event count' >tally.txt
+	cmp perf.txt tally.txt
+}
