@@ -15,7 +15,8 @@ setup() {
 
 # perf counts a library's PLT from its start though some entries stand elsewhere: its names there are wrong.
 plain() {
-	LC_ALL=C sed -E 's/^(\t *[0-9a-f]+) .*@plt/\1 @plt/; s/ _init\+0x[0-9a-f]+/ @plt+0x0/; s/ _init( \(.*)?$/ @plt\1/'
+	LC_ALL=C sed -E 's/^(\t *[0-9a-f]+|[^\t].*: +[0-9a-f]+) .*@plt/\1 @plt/
+		s/ _init(\+0x[0-9a-f]+)?( \(.*)?$/ @plt\2/; s/ @plt\+0x[0-9a-f]+/ @plt/'
 }
 
 same() { # file, options
