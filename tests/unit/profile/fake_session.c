@@ -1,6 +1,7 @@
 #include "fake_session.h"
 
 #include <errno.h>
+#include "session/moves.h"
 
 void fake_session_init(struct tally_session *session)
 {
@@ -107,6 +108,14 @@ int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_res
 	if (depth && resolver->inlined_in)
 		ret->inlined_in = resolver->inlined_in[resolver->last[depth - 1]];
 	return 0;
+}
+
+/* No sample of this session reads counters. */
+int tally_moves_each(struct tally_map *counters, const struct tally_data *data,
+		     const struct tally_read *read, tally_move_fn each, void *context)
+{
+	(void)counters, (void)data, (void)read, (void)each, (void)context;
+	return -EINVAL;
 }
 
 int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
