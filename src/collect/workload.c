@@ -46,11 +46,9 @@ int tally_workload_hold(char *const *command, bool apart, struct tally_workload 
 	    .pid = pid,
 	    .go_fd = go[1],
 	    .failed_fd = failed[0],
-	    .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+	    .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0), /* is close-on-exec */
 	    .stack = stack,
 	};
-	if (ret->pid_fd >= 0)
-		fcntl(ret->pid_fd, F_SETFD, FD_CLOEXEC);
 	return 0;
 }
 
