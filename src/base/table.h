@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 
 /* `count` zeroed elements; NULL: out of memory.  For free(). */
 static inline void *table_new(size_t count, size_t size)
@@ -39,7 +40,7 @@ static inline void *table_apart(size_t count, size_t size)
 
 	if (size && count > (PTRDIFF_MAX - TABLE_APART) / size)
 		return NULL;
-	bytes = (count * size + TABLE_APART - 1) / TABLE_APART * TABLE_APART;
+	bytes = align_up(count * size, TABLE_APART);
 	table = aligned_alloc(TABLE_APART, bytes);
 	return table ? memset(table, 0, bytes) : NULL;
 }

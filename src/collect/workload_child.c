@@ -8,9 +8,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/bytes.h"
 #include "collect/workload.h"
 
-#define PAGE       4096
 #define EXEC_STACK (64 * 1024) /* execvp(3) has a path of PATH on it */
 
 /*
@@ -97,7 +97,7 @@ pid_t tally_workload_child_start(const struct tally_workload_child *child,
 		bytes += strlen(child->command[words]) + 1;
 	/* Once for the copy, once for execvp(3), which runs a script without "#!" by sh. */
 	bytes += 2 * (words + 3) * sizeof(char *);
-	stack->size = (bytes + PAGE - 1) / PAGE * PAGE;
+	stack->size = align_up(bytes, 4096);
 	stack->memory = mmap(NULL, stack->size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (stack->memory == MAP_FAILED) {

@@ -127,7 +127,8 @@ static int make_keys(void *context, unsigned thread, size_t piece)
 		items[i].key = key_at(by, items[i].row, keying->level);
 		varying |= items[i].key ^ items[first].key;
 	}
-	varying |= items[first].key ^ key_at(by, items[0].row, keying->level);
+	if (first)
+		varying |= items[first].key ^ key_at(by, items[0].row, keying->level);
 	atomic_fetch_or_explicit(&keying->varying, varying, memory_order_relaxed);
 	return 0;
 }

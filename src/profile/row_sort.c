@@ -90,11 +90,12 @@ static int sort_part(void *context, unsigned thread, size_t digit)
 	memcpy(items, split->spare + first, count * sizeof(*items));
 	for (uint32_t i = 1; i < count; i++)
 		varying |= items[i].key ^ items[0].key;
-	return tally_row_sort(items, split->spare + first, count, varying, 1);
+	tally_row_sort(items, split->spare + first, count, varying, 1);
+	return 0;
 }
 
-int tally_row_sort(struct tally_row_item *items, struct tally_row_item *spare, uint32_t count,
-		   uint64_t varying, unsigned threads)
+void tally_row_sort(struct tally_row_item *items, struct tally_row_item *spare, uint32_t count,
+		    uint64_t varying, unsigned threads)
 {
 	unsigned top = varying ? 64 - (unsigned)__builtin_clzll(varying) : 0;
 	unsigned shift = top > DIGIT_BITS ? top - DIGIT_BITS : 0;
@@ -102,9 +103,9 @@ int tally_row_sort(struct tally_row_item *items, struct tally_row_item *spare, u
 
 	if (count < LONG_RUN || !shift) {
 		sort_digits(items, spare, count, varying);
-		return 0;
+		return;
 	}
 	find_starts(items, count, shift, DIGITS, split.ends);
 	move(items, spare, count, shift, DIGITS, split.ends); /* the starts are ends then */
-	return tally_pool_run(threads, DIGITS, sort_part, &split);
+	tally_pool_run(threads, DIGITS, sort_part, &split);
 }

@@ -11,9 +11,8 @@ struct tally_row_item {
 } __attribute__((packed));
 
 /* Sorts by the keys and leaves what is equal as it stood.  `varying` has the bits in which any two
- * differ, `spare` has room for as many.  Many are sorted by so many threads.  0, or the -errno of
- * threads that could not be made. */
-int tally_row_sort(struct tally_row_item *items, struct tally_row_item *spare, uint32_t count,
-		   uint64_t varying, unsigned threads);
+ * differ, `spare` has room for as many.  Many are sorted by so many threads. */
+void tally_row_sort(struct tally_row_item *items, struct tally_row_item *spare, uint32_t count,
+		    uint64_t varying, unsigned threads);
 
 #endif
