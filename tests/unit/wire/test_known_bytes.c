@@ -169,31 +169,13 @@ static void sample(void **state)
 	assert_memory_equal(s->aux, "AUXdata!", 8);
 }
 
+#define MMAP2_WITH_NUMBERS(misc, maj)                                                             \
+	HEAD(10, misc, 104), B32(10), B32(11), B64(0x400000), B64(0x1000), B64(0x2000), B32(maj), \
+	    B32(1), B64(1234567), B64(7), B32(5), B32(2), '/', 'b', 'i', 'n', 0, 0, 0, 0, TRAILER
+
 static void mmap2_with_an_inode(void **state)
 {
-	static const uint8_t bytes[] __attribute__((aligned(8))) = {
-	    HEAD(10, 2, 104),
-	    B32(10),
-	    B32(11),
-	    B64(0x400000),
-	    B64(0x1000),
-	    B64(0x2000),
-	    B32(8),
-	    B32(1),
-	    B64(1234567),
-	    B64(7),
-	    B32(5),
-	    B32(2),
-	    '/',
-	    'b',
-	    'i',
-	    'n',
-	    0,
-	    0,
-	    0,
-	    0,
-	    TRAILER,
-	};
+	static const uint8_t bytes[] __attribute__((aligned(8))) = {MMAP2_WITH_NUMBERS(2, 8)};
 	struct tally_body body =
 	    decode(&plain, bytes, sizeof(bytes),
 		   "MMAP2\nmisc=0x2 USER\npid=10\ntid=11\naddr=0x400000\nlen=0x1000\npgoff=0x2000\n"
@@ -312,29 +294,8 @@ static void mmap2_with_a_bit_that_lies(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
-		uint8_t bytes[] __attribute__((aligned(8))) = {
-		    HEAD(10, 0x4002, 104),
-		    B32(10),
-		    B32(11),
-		    B64(0x400000),
-		    B64(0x1000),
-		    B64(0x2000),
-		    B32(0),
-		    B32(1),
-		    B64(1234567),
-		    B64(7),
-		    B32(5),
-		    B32(2),
-		    '/',
-		    'b',
-		    'i',
-		    'n',
-		    0,
-		    0,
-		    0,
-		    0,
-		    TRAILER,
-		};
+		uint8_t bytes[]
+		    __attribute__((aligned(8))) = {MMAP2_WITH_NUMBERS(0x4002, devices[i])};
 		struct tally_record record = {.bytes = bytes,
 					      .type = PERF_RECORD_MMAP2,
 					      .misc = load_u16(bytes + 4),
@@ -342,7 +303,6 @@ static void mmap2_with_a_bit_that_lies(void **state)
 		struct tally_layout layout;
 		struct tally_body body;
 
-		store_u32(bytes + 40, devices[i]);
 		tally_layout_init(&layout, &plain);
 		assert_int_equal(tally_record_decode(&layout, &record, &body, NULL), 0);
 		assert_int_equal(body.misc, PERF_RECORD_MISC_USER);
