@@ -192,6 +192,7 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 	ret->ready = calloc(ret->worker_count, sizeof(*ret->ready));
 	result =
 	    ret->workers && ret->ready ? tally_session_visit(session, &visitor, error) : -ENOMEM;
+	tally_map_done(&gathering.counters);
 	if (result)
 		tally_gathered_done(ret);
 	return result;

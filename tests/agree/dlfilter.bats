@@ -45,8 +45,11 @@ make_filters() {
 }
 
 same() { # options
-	local status_of_perf status_of_tally
-	perf script "$@" >perf.raw 2>perf.err </dev/null && status_of_perf=0 || status_of_perf=$?
+	local status_of_perf=141 status_of_tally i
+	# perf dies by SIGPIPE when the addr2line that it asks does, as it may on a busy machine.
+	for ((i = 0; i < 3 && status_of_perf == 141; i++)); do
+		perf script "$@" >perf.raw 2>perf.err </dev/null && status_of_perf=0 || status_of_perf=$?
+	done
 	"$TALLY" script "$@" >tally.raw 2>tally.err </dev/null && status_of_tally=0 || status_of_tally=$?
 	plain <perf.raw >perf.txt
 	plain <tally.raw >tally.txt

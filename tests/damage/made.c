@@ -126,6 +126,7 @@ static void put_sample(struct maker *maker, size_t event)
 	sample->identifier = sample->id = 100 + event;
 	sample->ip = random_place(maker);
 	sample->pid = sample->tid = 1000 + (uint32_t)(random_next(&maker->source) % 3);
+	sample->read.id = sample->id; /* its own counter, which moves */
 	sample->time = maker->time += 1000 + random_next(&maker->source) % 1000;
 	sample->cpu = (uint32_t)(random_next(&maker->source) % 4);
 	sample->period = 1 + random_next(&maker->source) % 100000;
