@@ -84,6 +84,8 @@ size_t tally_image_symbol_count(struct tally_image *image);
  * perhaps without the place itself, which other symbols may cut off. */
 void tally_image_symbol_span(const struct tally_image *image, int64_t index, uint64_t *ret_from,
 			     uint64_t *ret_until);
+/* Where the next symbol begins behind a place that none was found for; UINT64_MAX: nowhere. */
+uint64_t tally_image_gap_end(const struct tally_image *image, uint64_t place);
 const struct tally_symbol *tally_image_symbol(const struct tally_image *image, int64_t index);
 
 /* Why symbols are missing, in one line ("stripped, and no debug file for build-id ... under ...",

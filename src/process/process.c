@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/chunks.h"
 #include "base/map.h"
 #include "process/space.h"
@@ -34,6 +35,8 @@ struct tally_process_table {
 	size_t space_count, space_room;
 	struct tally_mapping_row *rows;
 	size_t row_count, row_room;
+	struct tally_map files; /* hash -> struct tally_mapped_file *, the arena's */
+	struct tally_arena file_arena;
 	uint32_t *own; /* row numbers by space, in order of arrival */
 
 	/* Names made for threads that are seen only in samples, after freezing. */
@@ -114,6 +117,8 @@ void tally_process_table_free(struct tally_process_table *table)
 	tally_timeline_done(&table->comms);
 	tally_timeline_done(&table->spaces);
 	tally_strings_done(&table->strings);
+	tally_map_done(&table->files);
+	tally_arena_done(&table->file_arena);
 	chunks_done(&table->late);
 	tally_map_done(&table->late_ids);
 	tally_arena_done(&table->late_arena);
@@ -173,8 +178,43 @@ static int64_t space_of(struct tally_process_table *table, uint32_t pid)
 	return space;
 }
 
+static bool file_same(const struct tally_mapped_file *a, const struct tally_mapped_file *b)
+{
+	return a->filename == b->filename && a->ino == b->ino &&
+	       a->ino_generation == b->ino_generation && a->maj == b->maj && a->min == b->min &&
+	       a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+}
+
+/* The one that is equal; NULL: out of memory.  Should two have one hash, the later is kept as often
+ * as it comes. */
+static const struct tally_mapped_file *file_intern(struct tally_process_table *table,
+						   const struct tally_mapped_file *file)
+{
+	uint64_t hash = hash_mix(hash_u64(file->ino), (uint64_t)file->filename << 32 | file->min);
+	struct tally_mapped_file *made;
+	uint64_t *known;
+	bool added;
+
+	hash = hash_mix(hash, load_u64(file->build_id) ^ file->ino_generation);
+	known = tally_map_put(&table->files, hash, &added);
+	if (!known)
+		return NULL;
+	made = (struct tally_mapped_file *)(uintptr_t)*known;
+	if (made && file_same(made, file))
+		return made;
+	made = tally_arena_alloc(&table->file_arena, sizeof(*made));
+	if (!made)
+		return NULL;
+	*made = *file;
+	if (!*known)
+		*known = (uintptr_t)made;
+	return made;
+}
+
+/* `file` lacks its name's id. */
 static int row_add(struct tally_process_table *table, struct tally_mapping_row *row, uint64_t len,
-		   const char *filename)
+		   struct tally_mapped_file *file, const char *filename)
 {
 	struct tally_mapping *mapping = &row->mapping;
 	int64_t name;
@@ -184,6 +224,10 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 	mapping->end = mapping->start + len < mapping->start ? UINT64_MAX : mapping->start + len;
 	name = tally_strings_intern(&table->strings, filename, strlen(filename));
 	if (name < 0)
+		return -ENOMEM;
+	file->filename = (uint32_t)name;
+	mapping->file = file_intern(table, file);
+	if (!mapping->file)
 		return -ENOMEM;
 	if (table->row_count == table->row_room) {
 		size_t room = table->row_room ? table->row_room * 2 : 256;
@@ -196,7 +240,6 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 		table->rows = rows;
 		table->row_room = room;
 	}
-	mapping->filename = (uint32_t)name;
 	mapping->number = (uint32_t)table->row_count;
 	table->rows[table->row_count++] = *row;
 	table->space_list[row->space].own_count++;
@@ -235,13 +278,19 @@ static int feed_mmap(struct tally_process_table *table, const struct tally_body 
 	row.mapping.start = mmap->addr;
 	row.mapping.pgoff = mmap->pgoff;
 	row.mapping.prot = body->misc & MISC_MMAP_DATA ? 0 : PROT_EXEC;
-	return row_add(table, &row, mmap->len, mmap->filename);
+	return row_add(table, &row, mmap->len, &(struct tally_mapped_file){0}, mmap->filename);
 }
 
 static int feed_mmap2(struct tally_process_table *table, const struct tally_body *body,
 		      uint64_t time)
 {
 	const struct tally_record_mmap2 *mmap = &body->mmap2;
+	struct tally_mapped_file file = {
+	    .maj = mmap->maj,
+	    .min = mmap->min,
+	    .ino = mmap->ino,
+	    .ino_generation = mmap->ino_generation,
+	};
 	struct tally_mapping_row row;
 	int taken = row_begin(table, body, mmap->pid, time, &row);
 
@@ -253,16 +302,11 @@ static int feed_mmap2(struct tally_process_table *table, const struct tally_body
 	/* A writer that knew no protection left it 0. */
 	if (!mmap->prot && !(body->misc & MISC_MMAP_DATA))
 		row.mapping.prot = PROT_EXEC;
-	row.mapping.flags = mmap->flags;
-	row.mapping.maj = mmap->maj;
-	row.mapping.min = mmap->min;
-	row.mapping.ino = mmap->ino;
-	row.mapping.ino_generation = mmap->ino_generation;
-	if (mmap->build_id_size && mmap->build_id_size <= sizeof(row.mapping.build_id)) {
-		row.mapping.build_id_size = mmap->build_id_size;
-		memcpy(row.mapping.build_id, mmap->build_id, mmap->build_id_size);
+	if (mmap->build_id_size && mmap->build_id_size <= sizeof(file.build_id)) {
+		file.build_id_size = mmap->build_id_size;
+		memcpy(file.build_id, mmap->build_id, mmap->build_id_size);
 	}
-	return row_add(table, &row, mmap->len, mmap->filename);
+	return row_add(table, &row, mmap->len, &file, mmap->filename);
 }
 
 static int feed_ksymbol(struct tally_process_table *table, const struct tally_body *body,
@@ -280,7 +324,7 @@ static int feed_ksymbol(struct tally_process_table *table, const struct tally_bo
 	    .hole = symbol->flags & KSYMBOL_UNREGISTER,
 	};
 
-	return row_add(table, &row, symbol->len, symbol->name);
+	return row_add(table, &row, symbol->len, &(struct tally_mapped_file){0}, symbol->name);
 }
 
 int tally_process_feed(struct tally_process_table *table, const struct tally_body *body,

@@ -12,18 +12,22 @@
 
 struct tally_process_table;
 
-/* One mapping; lives as long as the table. */
+/* What mappings tell of their file, one for all that tell the same.  These and mappings live as
+ * long as the table. */
+struct tally_mapped_file {
+	uint32_t filename; /* id in the table's strings */
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint8_t build_id_size, build_id[20];
+};
+
 struct tally_mapping {
 	uint64_t start, end, pgoff; /* [start, end) */
-	uint64_t ino, ino_generation;
-	uint32_t maj, min;
-	uint32_t prot, flags;
-	uint32_t filename; /* id in the table's strings */
-	uint32_t pid;
-	uint8_t build_id_size, build_id[20];
-	uint8_t cpumode; /* PERF_RECORD_MISC_{KERNEL,USER,...} */
-	bool ksymbol;    /* of a KSYMBOL record: all of it is one symbol named by filename */
+	const struct tally_mapped_file *file;
+	uint32_t prot, pid;
 	uint32_t number; /* 0.. in order of arrival: an index for what others keep beside it */
+	uint8_t cpumode; /* PERF_RECORD_MISC_{KERNEL,USER,...} */
+	bool ksymbol;    /* of a KSYMBOL record: all of it is one symbol with the file's name */
 };
 
 /* An address space from exec (or its first sight) on.  Kernel mappings have a space of their own.

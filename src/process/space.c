@@ -13,18 +13,16 @@
  * case. */
 static bool same_use(const struct tally_mapping *x, const struct tally_mapping *y)
 {
-	return x->ino || x->build_id_size || !((x->prot ^ y->prot) & PROT_EXEC);
+	return x->file->ino || x->file->build_id_size || !((x->prot ^ y->prot) & PROT_EXEC);
 }
 
 bool tally_mapping_row_same(const struct tally_mapping_row *a, const struct tally_mapping_row *b)
 {
 	const struct tally_mapping *x = &a->mapping, *y = &b->mapping;
 
-	return x->filename == y->filename && x->start - x->pgoff == y->start - y->pgoff &&
-	       x->ino == y->ino && x->ino_generation == y->ino_generation && x->maj == y->maj &&
-	       x->min == y->min && a->hole == b->hole && x->ksymbol == y->ksymbol &&
-	       x->cpumode == y->cpumode && same_use(x, y) && x->build_id_size == y->build_id_size &&
-	       !memcmp(x->build_id, y->build_id, x->build_id_size);
+	return x->file == y->file && x->start - x->pgoff == y->start - y->pgoff &&
+	       a->hole == b->hole && x->ksymbol == y->ksymbol && x->cpumode == y->cpumode &&
+	       same_use(x, y);
 }
 
 /* The segment that holds `addr`, or NULL. */

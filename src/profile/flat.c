@@ -6,82 +6,95 @@
 #include "base/table.h"
 #include "profile/gather.h"
 
-/* The numbers of the samples fill the lower bits of what is sorted. */
-#define NUMBER_BITS  13u
-#define SAMPLES_MOST (1u << NUMBER_BITS)
+#define SAMPLES_MOST (16u << 10)
+#define VIEWS_MOST   (1u << 12)
 
-/* Sorted by three digits: by the stretch of 4 GiB of a space, as a hash, and the line of the caches
- * in it.  Stretches of one hash may mix; nothing depends on that. */
-#define DIGIT_BITS   11u
-#define LINE_BITS    6u
-#define STRETCH_BITS 32u
-#define KEY_BITS     (3u * DIGIT_BITS)
-#define DIGITS       (1u << DIGIT_BITS)
-
+/* One sample: its address, less the upper bits that its view has, and the view's number; its
+ * period, how many samples it stands for, and the stretch of 4 GiB of a space that it is in, as a
+ * hash. */
 struct tally_flat_sample {
-	uint64_t addr, period;
-	uint32_t samples : 29;
-	uint32_t cpumode : 3;
-	uint32_t root, view, event;
+	uint64_t place, amount;
 };
+#define PLACE_BITS  48u
+#define PERIOD_BITS 40u
+#define COUNT_BITS  17u
+#define PLACE_MASK  ((1ull << PLACE_BITS) - 1)
+#define PERIOD_MASK ((1ull << PERIOD_BITS) - 1)
+#define COUNT_MASK  ((1ull << COUNT_BITS) - 1)
 
+/* What many samples have in common that come one after another. */
 struct tally_flat_view {
 	const struct tally_space *space;
 	uint64_t time, offset;
-	uint32_t era, kernel_era;
+	uint32_t era, kernel_era, root, event;
+	uint32_t own_era; /* the one of the two that its addresses go by */
+	uint16_t addr_top;
+	uint8_t cpumode;
 };
 
 void tally_flat_done(struct tally_flat *flat)
 {
 	free(flat->samples);
-	free(flat->views);
-	free(flat->order);
 	free(flat->spare);
+	free(flat->views);
 	*flat = (struct tally_flat){0};
 }
 
-static uint64_t key_of(const struct tally_flat_sample *sample, const struct tally_flat_view *view)
+static const struct tally_flat_view *view_of(const struct tally_flat *flat,
+					     const struct tally_flat_sample *sample)
 {
-	uint64_t era = sample->cpumode == PERF_RECORD_MISC_KERNEL ? view->kernel_era : view->era;
-	uint64_t stretch = hash_u64(era << 32 | sample->addr >> STRETCH_BITS);
-	uint64_t line = (sample->addr & ((1ull << STRETCH_BITS) - 1)) >> LINE_BITS;
-
-	return (stretch << (STRETCH_BITS - LINE_BITS) | line) & ((1ull << KEY_BITS) - 1);
+	return &flat->views[sample->place >> PLACE_BITS];
 }
 
-/* Sorts flat->order by its keys. */
+/* Sorted by the line of the caches in a stretch, and by the stretch.  Stretches of one hash may
+ * mix; nothing depends on that. */
+#define DIGIT_BITS   11u
+#define DIGITS       (1u << DIGIT_BITS)
+#define LINE_BITS    6u
+#define STRETCH_BITS 32u
+#define STRETCH_AT   (PERIOD_BITS + COUNT_BITS)
+
+static inline uint32_t digit_of(const struct tally_flat_sample *sample, unsigned which)
+{
+	unsigned shift = LINE_BITS + which * DIGIT_BITS;
+	uint32_t line = (uint32_t)sample->place >> shift;
+
+	if (which == 2)
+		line |= (uint32_t)(sample->amount >> STRETCH_AT) << (STRETCH_BITS - shift);
+	return line & (DIGITS - 1);
+}
+
+static inline void sort_digit(struct tally_flat *flat, uint32_t *counts, unsigned which)
+{
+	struct tally_flat_sample *from = flat->samples, *to = flat->spare;
+	uint32_t at = 0;
+
+	if (counts[digit_of(&from[0], which)] == flat->count)
+		return;
+	for (uint32_t i = 0; i < DIGITS; i++) {
+		uint32_t here = counts[i];
+
+		counts[i] = at;
+		at += here;
+	}
+	for (uint32_t i = 0; i < flat->count; i++)
+		to[counts[digit_of(&from[i], which)]++] = from[i];
+	flat->samples = to;
+	flat->spare = from;
+}
+
 static void sort(struct tally_flat *flat)
 {
-	uint64_t varying = 0, first = flat->order[0];
+	uint32_t counts[3][DIGITS] = {{0}};
 
-	for (uint32_t i = 1; i < flat->count; i++)
-		varying |= flat->order[i] ^ first;
-	varying &= ~0ull << NUMBER_BITS;
-	while (varying) {
-		unsigned shift = (unsigned)__builtin_ctzll(varying);
-		uint32_t starts[DIGITS] = {0}, at = 0;
-		uint64_t *swapped = flat->order;
-
-		for (uint32_t i = 0; i < flat->count; i++)
-			starts[flat->order[i] >> shift & (DIGITS - 1)]++;
-		for (uint32_t i = 0; i < DIGITS; i++) {
-			uint32_t here = starts[i];
-
-			starts[i] = at;
-			at += here;
-		}
-		for (uint32_t i = 0; i < flat->count; i++)
-			flat->spare[starts[flat->order[i] >> shift & (DIGITS - 1)]++] =
-			    flat->order[i];
-		flat->order = flat->spare;
-		flat->spare = swapped;
-		varying &= shift + DIGIT_BITS < 64 ? ~0ull << (shift + DIGIT_BITS) : 0;
+	for (uint32_t i = 0; i < flat->count; i++) {
+		counts[0][digit_of(&flat->samples[i], 0)]++;
+		counts[1][digit_of(&flat->samples[i], 1)]++;
+		counts[2][digit_of(&flat->samples[i], 2)]++;
 	}
-}
-
-static const struct tally_flat_sample *sample_at(const struct tally_flat *flat, uint32_t place)
-{
-	return &flat->samples[flat->order[place] & (SAMPLES_MOST - 1)];
+	sort_digit(flat, counts[0], 0);
+	sort_digit(flat, counts[1], 1);
+	sort_digit(flat, counts[2], 2);
 }
 
 /* Samples one after another of one place, whose steps to their nodes wait together. */
@@ -118,72 +131,136 @@ static int take_runs(struct tally_gather *gather, struct runs *runs)
 	return 0;
 }
 
-/* Takes a sample, its frame being known; 0, -ENOMEM. */
-static int take(struct tally_gather *gather, struct runs *runs,
-		const struct tally_flat_sample *sample, uint32_t frame)
+/* A sample of that view whose frame is known; 0, -ENOMEM. */
+static inline int take(struct tally_gather *gather, struct runs *runs,
+		       const struct tally_flat_view *view, const struct run *known, uint64_t addr)
 {
 	struct run *last = runs->count ? &runs->at[runs->count - 1] : NULL;
-	int passed = tally_filter_frame(&gather->filter, frame);
 
-	if (passed <= 0)
-		return passed;
-	if (gather->plan->spots && tally_gather_note(gather, sample->addr, frame))
+	if (gather->filters_frames) {
+		int passed = tally_filter_frame(&gather->filter, known->frame);
+
+		if (passed <= 0)
+			return passed;
+	}
+	if (gather->plan->spots && tally_gather_note(gather, addr, known->frame))
 		return -ENOMEM;
-	if (last && last->frame == frame && last->root == sample->root) { /* so is the event */
-		last->period += sample->period;
-		last->samples += sample->samples;
+	if (last && last->frame == known->frame && last->root == known->root) {
+		last->period += known->period; /* the event is the root's */
+		last->samples += known->samples;
 		return 0;
 	}
 	if (runs->count == RUNS && take_runs(gather, runs))
 		return -ENOMEM;
-	calls_fetch_slot(&gather->calls, sample->root, frame);
-	runs->at[runs->count++] = (struct run){
-	    .period = sample->period,
-	    .samples = sample->samples,
-	    .root = sample->root,
-	    .frame = frame,
-	    .event = sample->event,
-	};
+	calls_fetch_slot(&gather->calls, view->root, known->frame);
+	runs->at[runs->count++] = *known;
 	return 0;
 }
 
-/* What is looked at so many samples later is fetched. */
-#define AHEAD 8u
+static uint64_t addr_of(const struct tally_flat_sample *sample, const struct tally_flat_view *view)
+{
+	return (uint64_t)view->addr_top << PLACE_BITS | (sample->place & PLACE_MASK);
+}
+
+/* So many samples are looked up together: those without a symbol wait for each other. */
+#define BLOCK 64u
+
+struct block {
+	uint32_t frames[BLOCK];
+	uint8_t waiting[BLOCK]; /* by sample: which of the nameless, if it is one */
+	struct tally_image_place places[BLOCK];
+	uint32_t nameless[BLOCK];
+	uint32_t nameless_count;
+};
+
+/* Where the last samples were, and what tells the resolver of their process. */
+struct looking {
+	struct tally_near_span span;
+	const struct tally_flat_view *view;
+	struct tally_resolved seen;
+};
+
+static uint32_t look_up(struct tally_resolver *resolver, struct looking *looking,
+			const struct tally_flat_view *view, uint64_t addr, struct block *block)
+{
+	struct tally_image_place *place = &block->places[block->nameless_count];
+
+	if (looking->view != view) {
+		looking->seen.sample.time = view->time;
+		looking->seen.offset = view->offset;
+		looking->seen.space = view->space;
+		looking->seen.era = view->era;
+		looking->seen.kernel_era = view->kernel_era;
+		looking->view = view;
+	}
+	tally_resolver_near(resolver, &looking->seen, view->cpumode, addr, &looking->span);
+	if (looking->span.frame == TALLY_NEAR_NAMELESS) {
+		looking->span.size = 0; /* it waits in this block, and once */
+		*place = looking->span.place;
+		if (!block->nameless_count || place->place != place[-1].place ||
+		    place->image != place[-1].image)
+			block->nameless_count++;
+	}
+	return looking->span.frame;
+}
+
+static int settle_block(struct tally_gather *gather, struct tally_resolver *resolver,
+			struct runs *runs, struct looking *looking, uint32_t first, uint32_t count)
+{
+	const struct tally_flat *flat = &gather->flat;
+	const struct tally_flat_sample *samples = flat->samples + first;
+	struct block block;
+	int result = 0;
+
+	block.nameless_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tally_flat_view *view = view_of(flat, &samples[i]);
+		uint64_t addr = addr_of(&samples[i], view);
+		const struct tally_near_span *span = &looking->span;
+
+		if (addr - span->from < span->size && view->own_era == span->era &&
+		    view->cpumode == span->cpumode)
+			block.frames[i] = span->frame;
+		else
+			block.frames[i] = look_up(resolver, looking, view, addr, &block);
+		if (!block.frames[i])
+			return -ENOMEM;
+		block.waiting[i] = (uint8_t)(block.nameless_count - 1);
+	}
+	if (block.nameless_count)
+		result = tally_resolver_nameless(resolver, block.places, block.nameless_count,
+						 block.nameless);
+	for (uint32_t i = 0; i < count && !result; i++) {
+		const struct tally_flat_view *view = view_of(flat, &samples[i]);
+		uint32_t frame = block.frames[i];
+		const struct run known = {
+		    .period = samples[i].amount & PERIOD_MASK,
+		    .samples = samples[i].amount >> PERIOD_BITS & COUNT_MASK,
+		    .root = view->root,
+		    .frame =
+			frame == TALLY_NEAR_NAMELESS ? block.nameless[block.waiting[i]] : frame,
+		    .event = view->event,
+		};
+
+		result = take(gather, runs, view, &known, addr_of(&samples[i], view));
+	}
+	return result;
+}
 
 int tally_flat_settle(struct tally_gather *gather, struct tally_resolver *resolver)
 {
 	struct tally_flat *flat = &gather->flat;
-	struct tally_resolved seen = {0};
-	struct runs runs = {.count = 0};
-	uint32_t last_view = UINT32_MAX;
+	struct looking looking = {.view = NULL};
+	struct runs runs;
 	int result = 0;
 
 	if (!flat->count)
 		return 0;
-	for (uint32_t i = 0; i < flat->count; i++)
-		flat->order[i] = key_of(&flat->samples[i], &flat->views[flat->samples[i].view])
-				     << NUMBER_BITS |
-				 i;
+	runs.count = 0;
 	sort(flat);
-	for (uint32_t i = 0; i < flat->count && !result; i++) {
-		const struct tally_flat_sample *sample = sample_at(flat, i);
-		uint32_t frame;
-
-		if (i + AHEAD < flat->count)
-			__builtin_prefetch(sample_at(flat, i + AHEAD));
-		if (sample->view != last_view) {
-			const struct tally_flat_view *view = &flat->views[sample->view];
-
-			seen.sample.time = view->time;
-			seen.offset = view->offset;
-			seen.space = view->space;
-			seen.era = view->era;
-			seen.kernel_era = view->kernel_era;
-			last_view = sample->view;
-		}
-		frame = tally_resolver_near(resolver, &seen, sample->cpumode, sample->addr);
-		result = frame ? take(gather, &runs, sample, frame) : -ENOMEM;
-	}
+	for (uint32_t i = 0; i < flat->count && !result; i += BLOCK)
+		result = settle_block(gather, resolver, &runs, &looking, i,
+				      flat->count - i < BLOCK ? flat->count - i : BLOCK);
 	if (!result)
 		result = take_runs(gather, &runs);
 	flat->count = flat->view_count = 0;
@@ -194,10 +271,9 @@ static int make_room(struct tally_flat *flat)
 {
 	if (!flat->samples) {
 		flat->samples = malloc(SAMPLES_MOST * sizeof(*flat->samples));
-		flat->order = malloc(SAMPLES_MOST * sizeof(*flat->order));
 		flat->spare = malloc(SAMPLES_MOST * sizeof(*flat->spare));
 	}
-	if (!flat->samples || !flat->order || !flat->spare)
+	if (!flat->samples || !flat->spare)
 		return -ENOMEM;
 	if (flat->view_count == flat->view_room) {
 		uint32_t room = flat->view_room ? flat->view_room * 2 : 64;
@@ -209,33 +285,74 @@ static int make_room(struct tally_flat *flat)
 	return 0;
 }
 
-int tally_flat_add(struct tally_gather *gather, struct tally_resolver *resolver,
-		   const struct tally_resolved *sample, uint32_t root, uint64_t period)
+/* The number of the sample's view; below 0: -ENOMEM. */
+static int64_t view_add(struct tally_flat *flat, const struct tally_resolved *sample, uint32_t root)
 {
-	struct tally_flat *flat = &gather->flat;
-	const struct tally_flat_view *last;
 	int result = make_room(flat);
 
 	if (result)
 		return result;
-	last = flat->view_count ? &flat->views[flat->view_count - 1] : NULL;
-	if (!last || last->era != sample->era || last->kernel_era != sample->kernel_era ||
-	    last->space != sample->space)
-		flat->views[flat->view_count++] = (struct tally_flat_view){
-		    .space = sample->space,
-		    .time = sample->sample.time,
-		    .offset = sample->offset,
-		    .era = sample->era,
-		    .kernel_era = sample->kernel_era,
-		};
-	flat->samples[flat->count++] = (struct tally_flat_sample){
-	    .addr = sample->sample.ip,
-	    .period = period,
-	    .samples = (uint32_t)(1 + sample->more) & ((1u << 29) - 1),
-	    .cpumode = (uint32_t)sample->cpumode & 7u,
+	flat->views[flat->view_count] = (struct tally_flat_view){
+	    .space = sample->space,
+	    .time = sample->sample.time,
+	    .offset = sample->offset,
+	    .era = sample->era,
+	    .kernel_era = sample->kernel_era,
 	    .root = root,
-	    .view = flat->view_count - 1,
+	    .event = sample->event,
+	    .own_era =
+		sample->cpumode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era,
+	    .addr_top = (uint16_t)(sample->sample.ip >> PLACE_BITS),
+	    .cpumode = sample->cpumode,
+	};
+	return flat->view_count++;
+}
+
+/* One of more than an entry holds. */
+static int take_alone(struct tally_gather *gather, struct tally_resolver *resolver,
+		      const struct tally_resolved *sample, uint32_t root, uint64_t period)
+{
+	const struct run known = {
+	    .period = period,
+	    .samples = 1 + sample->more,
+	    .root = root,
+	    .frame = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip),
 	    .event = sample->event,
 	};
-	return flat->count == SAMPLES_MOST ? tally_flat_settle(gather, resolver) : 0;
+	const struct tally_flat_view view = {.root = root};
+	struct runs runs = {.count = 0};
+
+	if (!known.frame || take(gather, &runs, &view, &known, sample->sample.ip))
+		return -ENOMEM;
+	return take_runs(gather, &runs);
+}
+
+int tally_flat_add(struct tally_gather *gather, struct tally_resolver *resolver,
+		   const struct tally_resolved *sample, uint32_t root, uint64_t period)
+{
+	struct tally_flat *flat = &gather->flat;
+	uint64_t samples = 1 + sample->more, ip = sample->sample.ip, stretch;
+	uint32_t *last = &flat->last[sample->cpumode & 7u];
+	const struct tally_flat_view *view = *last < flat->view_count ? &flat->views[*last] : NULL;
+
+	if (period > PERIOD_MASK || samples > COUNT_MASK)
+		return take_alone(gather, resolver, sample, root, period);
+	if (!view || view->root != root || view->era != sample->era ||
+	    view->kernel_era != sample->kernel_era || view->space != sample->space ||
+	    view->addr_top != ip >> PLACE_BITS || view->cpumode != sample->cpumode) {
+		int64_t added = view_add(flat, sample, root);
+
+		if (added < 0)
+			return (int)added;
+		*last = (uint32_t)added;
+		view = &flat->views[added];
+	}
+	stretch = hash_u64((uint64_t)view->own_era << 32 | ip >> STRETCH_BITS);
+	flat->samples[flat->count++] = (struct tally_flat_sample){
+	    .place = (ip & PLACE_MASK) | (uint64_t)*last << PLACE_BITS,
+	    .amount = period | samples << PERIOD_BITS | stretch << STRETCH_AT,
+	};
+	if (flat->count < SAMPLES_MOST && flat->view_count < VIEWS_MOST)
+		return 0;
+	return tally_flat_settle(gather, resolver);
 }

@@ -14,10 +14,10 @@ struct tally_resolver;
 
 /* All zero is empty and valid. */
 struct tally_flat {
-	struct tally_flat_sample *samples;
+	struct tally_flat_sample *samples, *spare;
 	struct tally_flat_view *views; /* what was known of their threads, each time it changed */
-	uint64_t *order, *spare;
 	uint32_t count, view_count, view_room;
+	uint32_t last[8]; /* by cpumode: the number of the last view, if there are so many */
 };
 
 void tally_flat_done(struct tally_flat *flat);

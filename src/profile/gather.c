@@ -19,13 +19,23 @@ struct tally_gather_seen {
 
 int tally_gather_init(struct tally_gather *gather, const struct tally_gather_plan *plan)
 {
-	*gather = (struct tally_gather){.plan = plan};
-	tally_filter_init(&gather->filter, plan->session, plan->options);
+	const struct tally_profile_options *options = plan->options;
+
+	*gather = (struct tally_gather){
+	    .plan = plan,
+	    .filters_tasks = options->comm_count || options->pid_count || options->tid_count,
+	    .filters_frames = options->dso_count || options->symbol_count,
+	    .comm_mask = plan->keys.comm ? UINT32_MAX : 0,
+	    .pid_mask = plan->keys.pid ? UINT32_MAX : 0,
+	    .tid_mask = plan->keys.tid ? UINT32_MAX : 0,
+	    .cpu_mask = plan->keys.cpu ? UINT32_MAX : 0,
+	};
+	tally_filter_init(&gather->filter, plan->session, options);
 	gather->sums = calloc(plan->event_count ? plan->event_count : 1, sizeof(*gather->sums));
-	if (plan->options->callchains)
+	if (options->callchains)
 		gather->seen = table_new(SEEN_LEAST, sizeof(*gather->seen));
 	gather->seen_room = SEEN_LEAST;
-	if (!gather->sums || (plan->options->callchains && !gather->seen) ||
+	if (!gather->sums || (options->callchains && !gather->seen) ||
 	    tally_calls_init(&gather->calls)) {
 		tally_gather_done(gather);
 		return -ENOMEM;
@@ -54,17 +64,31 @@ void tally_gather_done(struct tally_gather *gather)
 	*gather = (struct tally_gather){0};
 }
 
-/* The node of the sample's context; 0: out of memory. */
-static uint32_t context_root(struct tally_gather *gather, const struct tally_resolved *sample)
+/* The node of a context that is not the last one; 0: out of memory. */
+static uint32_t context_miss(struct tally_gather *gather, const struct tally_context *key)
 {
-	const struct tally_key_set *keys = &gather->plan->keys;
-	const struct tally_context *last = &gather->last;
-	uint32_t comm = keys->comm ? sample->comm : 0, pid = keys->pid ? sample->sample.pid : 0;
-	uint32_t tid = keys->tid ? sample->sample.tid : 0, cpu = 0;
+	int64_t number = tally_contexts_put(&gather->contexts, key);
 
-	if (keys->cpu)
+	if (number < 0)
+		return 0;
+	gather->last_root = tally_calls_step(&gather->calls, 0, (uint32_t)number);
+	gather->last_context = (uint32_t)number;
+	gather->last = *key;
+	return gather->last_root;
+}
+
+/* The node of the sample's context; 0: out of memory. */
+static inline uint32_t context_root(struct tally_gather *gather,
+				    const struct tally_resolved *sample)
+{
+	const struct tally_context *last = &gather->last;
+	uint32_t comm = sample->comm & gather->comm_mask, cpu = 0;
+	uint32_t pid = sample->sample.pid & gather->pid_mask;
+	uint32_t tid = sample->sample.tid & gather->tid_mask;
+
+	if (gather->cpu_mask)
 		cpu = sample->sample.present & PERF_SAMPLE_CPU ? sample->sample.cpu : UINT32_MAX;
-	if (!gather->has_last || last->event != sample->event || last->comm != comm ||
+	if (!gather->last_root || last->event != sample->event || last->comm != comm ||
 	    last->pid != pid || last->tid != tid || last->cpu != cpu) {
 		const struct tally_context key = {
 		    .event = sample->event,
@@ -75,18 +99,11 @@ static uint32_t context_root(struct tally_gather *gather, const struct tally_res
 		    .last_comm = sample->comm,
 		    .last_offset = sample->offset,
 		};
-		int64_t number = tally_contexts_put(&gather->contexts, &key);
 
-		if (number < 0)
+		if (!context_miss(gather, &key))
 			return 0;
-		gather->last_root = tally_calls_step(&gather->calls, 0, (uint32_t)number);
-		if (!gather->last_root)
-			return 0;
-		gather->last_context = (uint32_t)number;
-		gather->last = key;
-		gather->has_last = true;
 	}
-	if (keys->pid || keys->tid) {
+	if (gather->pid_mask | gather->tid_mask) {
 		struct tally_context *context = &gather->contexts.list[gather->last_context];
 
 		if (sample->offset >= context->last_offset) {
@@ -319,7 +336,7 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 		     : plan->period[sample->event] * samples;
 	sum->samples += samples;
 	sum->total += period;
-	if (options->comm_count || options->pid_count || options->tid_count) {
+	if (gather->filters_tasks) {
 		int passed = tally_filter_task(&gather->filter, sample);
 
 		if (passed <= 0)
@@ -331,7 +348,7 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 		root = context_root(gather, sample);
 		return root ? tally_flat_add(gather, resolver, sample, root, period) : -ENOMEM;
 	}
-	if (plan->only || options->dso_count || options->symbol_count) {
+	if (plan->only || gather->filters_frames) {
 		int passed;
 
 		own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);

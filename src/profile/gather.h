@@ -49,10 +49,11 @@ struct tally_gather {
 	uint32_t seen_room; /* a power of two; grows with the call tree */
 	uint32_t *path;     /* of the last chain: the node of each frame, outermost first */
 	uint32_t path_room, path_depth, path_root;
-	/* The last context and its node. */
+	bool filters_tasks, filters_frames;
+	/* The last context and its node; what is not a key is 0 under its mask. */
+	uint32_t comm_mask, pid_mask, tid_mask, cpu_mask;
 	struct tally_context last;
 	uint32_t last_context, last_root;
-	bool has_last;
 } __attribute__((aligned(TABLE_APART)));
 
 /* More spots than these are not kept: spot_count is then TALLY_SPOTS_MANY. */

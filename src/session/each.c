@@ -119,6 +119,8 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 			break;
 		if (visit->plans[event].chain)
 			result = show_unwound(visit, worker, &batch, sample);
+		else if (!visit->ahead)
+			result = visit->visit(visit->context, worker, resolver, sample);
 		else if (++batch.count == BATCH)
 			result = show_batch(visit, worker, &batch);
 	}

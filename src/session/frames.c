@@ -100,23 +100,23 @@ static uint64_t row_hash(const struct frame_row *row)
 /* A slot's place comes from the half of the hash that it keeps: growing reads no rows. */
 static int grow_share(struct tally_frame_share *share)
 {
-	uint32_t room = share->room ? share->room * 2 : 64, mask = room - 1;
-	uint64_t *slots = room ? table_new(room, sizeof(*slots)) : NULL;
+	uint32_t before = share->room, room = before ? before * 2 : 64, mask = room - 1;
+	uint64_t *old = share->slots, *slots = room ? table_new(room, sizeof(*slots)) : NULL;
 
 	if (!slots)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < share->room; i++) {
-		uint32_t at = (uint32_t)(share->slots[i] >> 32) & mask;
+	for (uint32_t i = 0; i < before; i++) {
+		uint32_t at = (uint32_t)(old[i] >> 32) & mask;
 
-		if (!share->slots[i])
+		if (!old[i])
 			continue;
 		while (slots[at])
 			at = (at + 1) & mask;
-		slots[at] = share->slots[i];
+		slots[at] = old[i];
 	}
-	free(share->slots);
-	share->slots = slots;
-	share->room = room;
+	atomic_store_explicit(&share->slots, slots, memory_order_relaxed);
+	atomic_store_explicit(&share->room, room, memory_order_relaxed);
+	free(old);
 	return 0;
 }
 
@@ -131,41 +131,49 @@ static uint32_t row_add(struct tally_frames *frames, const struct frame_row *row
 	return chunks_added(&frames->list);
 }
 
-/* The number of a row found by what it is. */
-static uint32_t row_intern(struct tally_frames *frames, const struct frame_row *row)
+/* The number of a row found by what it is, and by the hash of that. */
+static uint32_t row_intern_hashed(struct tally_frames *frames, const struct frame_row *row,
+				  uint64_t hash)
 {
-	uint64_t hash = row_hash(row);
-	uint32_t tag = (uint32_t)(hash >> 32), frame = 0, mask, at;
+	uint32_t tag = (uint32_t)(hash >> 32), frame = 0, room, at;
 	struct tally_frame_share *share = &frames->shares[hash % FRAME_SHARES];
+	uint64_t *slots;
 
 	pthread_mutex_lock(&share->lock);
-	if ((share->count + 1ULL) * 3 > share->room * 2ULL && grow_share(share)) {
+	room = atomic_load_explicit(&share->room, memory_order_relaxed);
+	if ((share->count + 1ULL) * 3 > room * 2ULL && grow_share(share)) {
 		pthread_mutex_unlock(&share->lock);
 		return 0;
 	}
-	mask = share->room - 1;
-	for (at = tag & mask; share->slots[at]; at = (at + 1) & mask) {
+	room = atomic_load_explicit(&share->room, memory_order_relaxed);
+	slots = atomic_load_explicit(&share->slots, memory_order_relaxed);
+	for (at = tag & (room - 1); slots[at]; at = (at + 1) & (room - 1)) {
 		const struct frame_row *other;
 
-		if ((uint32_t)(share->slots[at] >> 32) != tag)
+		if ((uint32_t)(slots[at] >> 32) != tag)
 			continue;
-		other = row_at(frames, (uint32_t)share->slots[at]);
+		other = row_at(frames, (uint32_t)slots[at]);
 		if (other->place == row->place && other->image == row->image &&
 		    other->symbol == row->symbol)
 			break;
 	}
-	frame = (uint32_t)share->slots[at];
+	frame = (uint32_t)slots[at];
 	if (!frame) {
 		pthread_mutex_lock(&frames->lock);
 		frame = row_add(frames, row);
 		pthread_mutex_unlock(&frames->lock);
 		if (frame) {
-			share->slots[at] = (uint64_t)tag << 32 | frame;
+			slots[at] = (uint64_t)tag << 32 | frame;
 			share->count++;
 		}
 	}
 	pthread_mutex_unlock(&share->lock);
 	return frame;
+}
+
+static uint32_t row_intern(struct tally_frames *frames, const struct frame_row *row)
+{
+	return row_intern_hashed(frames, row, row_hash(row));
 }
 
 static const struct tally_data_build_id *recorded_build_id(const struct tally_frame_source *source,
@@ -200,18 +208,19 @@ static const struct tally_data_build_id *kernel_build_id(const struct tally_fram
 static struct tally_image *image_get(const struct tally_frame_source *source,
 				     const struct tally_mapping *mapping, const char *filename)
 {
+	const struct tally_mapped_file *file = mapping->file;
 	struct tally_image_key key = {
 	    .path = filename,
 	    .pid = mapping->pid == UINT32_MAX ? 0 : mapping->pid,
 	    .kernel = mapping->cpumode == PERF_RECORD_MISC_KERNEL,
-	    .ino = mapping->ino,
+	    .ino = file->ino,
 	    .data = !(mapping->prot & PROT_EXEC) && mapping->cpumode != PERF_RECORD_MISC_KERNEL,
-	    .build_id_size = mapping->build_id_size,
+	    .build_id_size = file->build_id_size,
 	};
 	size_t bracket = strcspn(filename, "]");
 	char kernel_name[64];
 
-	memcpy(key.build_id, mapping->build_id, sizeof(key.build_id));
+	memcpy(key.build_id, file->build_id, sizeof(key.build_id));
 	if (key.kernel)
 		key.anchor = mapping->pgoff;
 	if (!key.build_id_size) {
@@ -247,7 +256,7 @@ static uint32_t image_number(struct tally_frames *frames, const struct tally_fra
 	bool added;
 
 	if (mapping->ksymbol) {
-		key = 1ULL << 40 | mapping->filename;
+		key = 1ULL << 40 | mapping->file->filename;
 	} else {
 		image = image_get(source, mapping, filename);
 		if (!image)
@@ -308,17 +317,57 @@ uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number,
 	return frame;
 }
 
-uint32_t tally_frames_nameless(struct tally_frames *frames, uint32_t number, uint64_t place)
+static struct frame_row nameless_row(uint32_t number, uint64_t place)
 {
-	const struct frame_row row = {.place = place, .image = number, .symbol = NO_SYMBOL};
+	return (struct frame_row){.place = place, .image = number, .symbol = NO_SYMBOL};
+}
 
-	return row_intern(frames, &row);
+/* Where a search by that hash begins; another thread may move it away meanwhile. */
+static void fetch_slot(const struct tally_frames *frames, uint64_t hash)
+{
+	const struct tally_frame_share *share = &frames->shares[hash % FRAME_SHARES];
+	uint64_t *slots = atomic_load_explicit(&share->slots, memory_order_relaxed);
+	uint32_t room = atomic_load_explicit(&share->room, memory_order_relaxed);
+
+	if (room)
+		__builtin_prefetch(slots + ((hash >> 32) & (room - 1)));
+}
+
+/* So many places wait together for what their searches need of the memory. */
+#define TOGETHER 32U
+
+int tally_frames_nameless(struct tally_frames *frames, const struct tally_image_place *places,
+			  uint32_t count, uint32_t *ret)
+{
+	uint64_t hashes[TOGETHER];
+
+	for (uint32_t first = 0; first < count; first += TOGETHER) {
+		uint32_t n = count - first < TOGETHER ? count - first : TOGETHER;
+
+		for (uint32_t i = 0; i < n; i++) {
+			const struct tally_image_place *at = &places[first + i];
+			const struct frame_row row = nameless_row(at->image, at->place);
+
+			hashes[i] = row_hash(&row);
+			fetch_slot(frames, hashes[i]);
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			const struct tally_image_place *at = &places[first + i];
+			const struct frame_row row = nameless_row(at->image, at->place);
+
+			ret[first + i] = row_intern_hashed(frames, &row, hashes[i]);
+			if (!ret[first + i])
+				return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
 			   bool names_only)
 {
 	const struct tally_frame_image *image = image_at(frames, number);
+	struct frame_row row;
 
 	if (image->image) {
 		int64_t symbol = tally_image_find_symbol(image->image, place);
@@ -326,7 +375,8 @@ uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_
 		if (symbol >= 0 && symbol < INT32_MAX)
 			return tally_frames_symbol_frame(frames, number, symbol);
 	}
-	return tally_frames_nameless(frames, number, names_only ? 0 : place);
+	row = nameless_row(number, names_only ? 0 : place);
+	return row_intern(frames, &row);
 }
 
 uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,
@@ -357,8 +407,9 @@ int tally_frames_place(struct tally_frames *frames, const struct tally_frame_sou
 	}
 	number = atomic_load_explicit(&frames->by_mapping[mapping->number], memory_order_acquire);
 	if (!number) {
-		number = image_number(frames, source, mapping,
-				      tally_process_string(source->processes, mapping->filename));
+		number =
+		    image_number(frames, source, mapping,
+				 tally_process_string(source->processes, mapping->file->filename));
 		if (!number)
 			return -ENOMEM;
 		atomic_store_explicit(&frames->by_mapping[mapping->number], number,
@@ -381,12 +432,15 @@ uint32_t tally_frames_find_kernel(struct tally_frames *frames,
 	uint32_t number = atomic_load_explicit(&frames->kernel, memory_order_acquire);
 
 	if (!number) {
-		const struct tally_mapping guessed = {.cpumode = PERF_RECORD_MISC_KERNEL};
+		const struct tally_mapping guessed = {
+		    .cpumode = PERF_RECORD_MISC_KERNEL,
+		    .file = &(struct tally_mapped_file){0},
+		};
 
-		number =
-		    image_number(frames, source, kernel ? kernel : &guessed,
-				 kernel ? tally_process_string(source->processes, kernel->filename)
-					: "[kernel.kallsyms]");
+		number = image_number(
+		    frames, source, kernel ? kernel : &guessed,
+		    kernel ? tally_process_string(source->processes, kernel->file->filename)
+			   : "[kernel.kallsyms]");
 		if (!number)
 			return 0;
 		atomic_store_explicit(&frames->kernel, number, memory_order_release);

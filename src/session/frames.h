@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "image/image.h"
 #include "process/process.h"
+#include "session/resolve.h"
 
 /* An image as frames see it. */
 struct tally_frame_image {
@@ -30,9 +31,10 @@ struct tally_frame_image {
 #define FRAME_SHARES 32
 
 struct tally_frame_share {
-	pthread_mutex_t lock; /* taken before the table's own, when both are */
-	uint64_t *slots;      /* the hash's upper half, then the number; 0: free */
-	uint32_t room, count;
+	pthread_mutex_t lock;    /* taken before the table's own, when both are */
+	uint64_t *_Atomic slots; /* the hash's upper half, then the number; 0: free */
+	_Atomic uint32_t room;   /* both are changed with the lock, and looked at to fetch */
+	uint32_t count;
 } __attribute__((aligned(64)));
 
 struct tally_frames {
@@ -65,8 +67,9 @@ int tally_frames_place(struct tally_frames *frames, const struct tally_frame_sou
  * a symbol are one frame. */
 uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
 			   bool names_only);
-/* The frame of a place in the image of that number that has no symbol; 0: out of memory. */
-uint32_t tally_frames_nameless(struct tally_frames *frames, uint32_t number, uint64_t place);
+/* The frames of places in images, of those numbers, that have no symbol.  0 or -ENOMEM. */
+int tally_frames_nameless(struct tally_frames *frames, const struct tally_image_place *places,
+			  uint32_t count, uint32_t *ret);
 /* The frame of a symbol of the image of that number; 0: out of memory. */
 uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number, int64_t symbol);
 /* The frame of a function that was inlined where `place` is, within a symbol of the image, to which

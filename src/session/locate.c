@@ -74,7 +74,7 @@ bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t
 
 	for (size_t i = tally_process_mapping_count(processes); i-- > 0;) {
 		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
-		const char *name = tally_process_string(processes, mapping->filename);
+		const char *name = tally_process_string(processes, mapping->file->filename);
 
 		if (mapping->pid != pid)
 			continue;

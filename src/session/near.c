@@ -2,65 +2,105 @@
  * least in one mapping. */
 #include "session/resolver.h"
 
-/* Looks the address up in the extent; 0: out of memory. */
-static uint32_t in_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  uint64_t addr)
+/* What is remembered of many places without a symbol would seldom be met, as addresses come in
+ * their order: they are looked up together. */
+static void in_gap(const struct resolver_near *near, uint64_t addr, struct tally_near_span *ret)
+{
+	ret->frame = TALLY_NEAR_NAMELESS;
+	ret->place.image = near->extent.image;
+	ret->place.place = addr - near->extent.less;
+}
+
+/* Remembers that no symbol covers what comes from the address on. */
+static void find_gap(struct resolver_near *near, uint64_t addr)
+{
+	const struct tally_extent *extent = &near->extent;
+	uint64_t place = addr - extent->less;
+	uint64_t size = tally_image_gap_end(extent->symbols, place) - place;
+
+	near->gap_from = addr;
+	near->gap_size = extent->until - addr < size ? extent->until - addr : size;
+}
+
+/* The part of the extent around an address that its symbol covers alone. */
+static void symbol_span(const struct tally_extent *extent, int64_t symbol, uint64_t addr,
+			struct tally_near_span *ret)
+{
+	uint64_t place = addr - extent->less, from, until;
+
+	tally_image_symbol_span(extent->symbols, symbol, &from, &until);
+	if (place < from || place >= until)
+		return;
+	/* Not beyond the extent, where another image begins. */
+	until = extent->until - addr < until - place ? extent->until : addr + (until - place);
+	from = addr - extent->from < place - from ? extent->from : addr - (place - from);
+	ret->from = from;
+	ret->size = until - from;
+}
+
+/* Looks the address up in the extent. */
+static void in_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
+		      uint64_t addr, struct tally_near_span *ret)
 {
 	struct resolver_near *near = &resolver->near;
 	const struct tally_extent *extent = &near->extent;
-	uint64_t place = addr - extent->less, from, until;
+	struct tally_frames *frames = &resolver->session->frames;
+	uint64_t place = addr - extent->less;
 	int64_t symbol;
 
-	near->from = addr;
-	near->size = 1;
-	if (extent->kind != TALLY_EXTENT_SHARED) /* remembered for its process alone */
-		return tally_resolver_frame(resolver, sample, near->cpumode, addr);
+	if (extent->kind != TALLY_EXTENT_SHARED) { /* remembered for its process alone */
+		ret->frame = tally_resolver_frame(resolver, sample, near->cpumode, addr);
+		return;
+	}
 	symbol = tally_image_find_symbol(extent->symbols, place);
 	if (symbol >= 0 && symbol < INT32_MAX) {
-		tally_image_symbol_span(extent->symbols, symbol, &from, &until);
-		if (place >= from && place < until) {
-			/* Not beyond the extent, where another image begins. */
-			until = extent->until - addr < until - place ? extent->until
-								     : addr + (until - place);
-			from = addr - extent->from < place - from ? extent->from
-								  : addr - (place - from);
-			near->from = from;
-			near->size = until - from;
-		}
-		return tally_frames_symbol_frame(&resolver->session->frames, extent->image, symbol);
+		symbol_span(extent, symbol, addr, ret);
+		ret->frame = tally_frames_symbol_frame(frames, extent->image, symbol);
+	} else if (resolver->names_only) {
+		ret->frame = tally_frames_find(frames, extent->image, place, true);
+	} else {
+		if (symbol < 0)
+			find_gap(near, addr);
+		in_gap(near, addr, ret);
 	}
-	/* As addresses come in their order, what is remembered of many places would seldom be met.
-	 */
-	return tally_frames_nameless(&resolver->session->frames, extent->image,
-				     resolver->names_only ? 0 : place);
 }
 
-uint32_t tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			     uint8_t cpumode, uint64_t addr)
+void tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 uint8_t cpumode, uint64_t addr, struct tally_near_span *ret)
 {
 	struct resolver_near *near = &resolver->near;
-	uint32_t era;
+	uint8_t mode = resolver_cpumode(cpumode, addr);
+	uint32_t era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
 	int found;
 
-	cpumode = resolver_cpumode(cpumode, addr);
-	era = cpumode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
-	if (near->cpumode == cpumode && near->era == era) {
-		if (addr - near->from < near->size)
-			return near->frame;
+	*ret = (struct tally_near_span){.from = addr, .size = 1, .era = era, .cpumode = mode};
+	if (near->cpumode == mode && near->era == era) {
+		if (addr - near->gap_from < near->gap_size) {
+			in_gap(near, addr, ret);
+			return;
+		}
 		if (near->has_extent &&
-		    addr - near->extent.from < near->extent.until - near->extent.from)
-			return near->frame = in_extent(resolver, sample, addr);
+		    addr - near->extent.from < near->extent.until - near->extent.from) {
+			in_extent(resolver, sample, addr, ret);
+			return;
+		}
 	}
-	*near = (struct resolver_near){.cpumode = cpumode, .era = era};
-	if (cpumode != PERF_RECORD_MISC_KERNEL && cpumode != PERF_RECORD_MISC_USER)
-		return tally_resolver_frame(resolver, sample, cpumode, addr);
-	found = tally_resolver_extent(resolver, sample, cpumode, addr, &near->extent);
-	if (found < 0)
-		return 0;
-	near->has_extent = found;
-	if (found)
-		return near->frame = in_extent(resolver, sample, addr);
-	near->from = addr;
-	near->size = 1;
-	return near->frame = tally_resolver_frame(resolver, sample, cpumode, addr);
+	*near = (struct resolver_near){.cpumode = mode, .era = era};
+	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) {
+		found = tally_resolver_extent(resolver, sample, mode, addr, &near->extent);
+		if (found < 0)
+			return;
+		near->has_extent = found;
+		if (found) {
+			in_extent(resolver, sample, addr, ret);
+			return;
+		}
+	}
+	ret->frame = tally_resolver_frame(resolver, sample, mode, addr);
+}
+
+int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_image_place *places,
+			    uint32_t count, uint32_t *ret)
+{
+	return tally_frames_nameless(&resolver->session->frames, places, count, ret);
 }

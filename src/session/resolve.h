@@ -78,9 +78,28 @@ unsigned tally_session_threads(const struct tally_session *session);
 uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			      uint8_t cpumode, uint64_t addr);
 
-/* The same, faster for addresses that are asked for in their order. */
-uint32_t tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			     uint8_t cpumode, uint64_t addr);
+/* A place without a symbol in the image of that number. */
+struct tally_image_place {
+	uint64_t place;
+	uint32_t image;
+};
+#define TALLY_NEAR_NAMELESS UINT32_MAX
+
+/* The frame of an address, and of all others of that mode and era in [from, from + size). */
+struct tally_near_span {
+	uint64_t from, size;
+	uint32_t frame; /* 0: out of memory; TALLY_NEAR_NAMELESS: that of `place` */
+	uint32_t era;   /* the sample's, or of addresses of the kernel its kernel_era */
+	uint8_t cpumode;
+	struct tally_image_place place; /* to be asked for together with others */
+};
+
+/* As tally_resolver_frame(), faster for addresses that are asked for in their order. */
+void tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 uint8_t cpumode, uint64_t addr, struct tally_near_span *ret);
+/* The frames of such places.  0 or -ENOMEM. */
+int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_image_place *places,
+			    uint32_t count, uint32_t *ret);
 
 /* The frames of a call chain.  Borrowed until the resolver is asked for the next one. */
 struct tally_chain_frames {

@@ -51,11 +51,11 @@ struct inlined_runs {
 /* Unwound addresses are remembered apart from others. */
 #define RESOLVER_ERA_UNWOUND (1U << 31)
 
-/* Where the last address led that was asked for as near: all addresses of [from, from + size) lead
- * to one frame, those of the extent to one image. */
+/* Where the last address was that was asked for as near: all addresses of the extent lead to one
+ * image, those of the gap in it to places without a symbol. */
 struct resolver_near {
-	uint64_t from, size; /* size 0: nothing yet */
-	uint32_t era, frame;
+	uint64_t gap_from, gap_size;
+	uint32_t era;
 	uint8_t cpumode;
 	bool has_extent;
 	struct tally_extent extent;

@@ -18,9 +18,7 @@ int tally_session_event_miss(const struct tally_session *session, struct session
 	if (session->id_at < 0 || (size_t)session->id_at + 8 > record->size)
 		return event;
 	id = load_u64(record->bytes + session->id_at);
-	cache->slots[id % SESSION_ID_CACHE].id = id;
-	cache->slots[id % SESSION_ID_CACHE].event = event;
-	cache->slots[id % SESSION_ID_CACHE].known = true;
+	cache->slots[id % SESSION_ID_CACHE] = (struct session_id_slot){id, (uint32_t)(event + 1)};
 	return event;
 }
 

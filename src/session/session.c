@@ -172,8 +172,8 @@ static int make_images(struct tally_session *session)
 		if (mapping->cpumode != PERF_RECORD_MISC_KERNEL || mapping->ksymbol)
 			continue;
 		session->kernel_guessed = false;
-		if (!strncmp(tally_process_string(session->processes, mapping->filename), "[kernel",
-			     7))
+		if (!strncmp(tally_process_string(session->processes, mapping->file->filename),
+			     "[kernel", 7))
 			session->kernel = mapping;
 	}
 	if (!result)

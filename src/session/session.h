@@ -37,10 +37,9 @@ struct session_side {
 
 /* Ids that samples had lately, and their events; one a thread. */
 struct session_id_cache {
-	struct {
+	struct session_id_slot {
 		uint64_t id;
-		int event;
-		bool known;
+		uint32_t event; /* + 1; 0: nothing yet */
 	} slots[SESSION_ID_CACHE];
 };
 
@@ -107,8 +106,11 @@ static inline void session_prefetch(const uint8_t *record, size_t size)
 {
 	if (size < SESSION_PREFETCH_FROM)
 		return;
-	for (size_t line = 0; line < size; line += 64)
-		__builtin_prefetch(record + SESSION_PREFETCH_AHEAD + line);
+	record += SESSION_PREFETCH_AHEAD;
+	__builtin_prefetch(record);
+	__builtin_prefetch(record + 64);
+	for (size_t line = 128; __builtin_expect(line < size, 0); line += 64)
+		__builtin_prefetch(record + line);
 }
 
 /* A walk over the records that ended early. */
@@ -126,16 +128,15 @@ static inline int session_event_of(const struct tally_session *session,
 				   struct session_id_cache *cache,
 				   const struct tally_record *record)
 {
-	uint64_t id;
-	unsigned slot;
-
 	if (session->event_count == 1)
 		return 0;
-	if (session->id_at >= 0 && (size_t)session->id_at + 8 <= record->size) {
-		id = load_u64(record->bytes + session->id_at);
-		slot = id % SESSION_ID_CACHE; /* ids are given one after the other */
-		if (cache->slots[slot].known && cache->slots[slot].id == id)
-			return cache->slots[slot].event;
+	if (session->id_at >= 0 && session->id_at + 8 <= (int)record->size) {
+		uint64_t id = load_u64(record->bytes + session->id_at);
+		/* ids are given one after the other */
+		const struct session_id_slot *slot = &cache->slots[id % SESSION_ID_CACHE];
+
+		if (slot->id == id && slot->event)
+			return (int)slot->event - 1;
 	}
 	return tally_session_event_miss(session, cache, record);
 }

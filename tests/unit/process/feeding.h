@@ -72,7 +72,7 @@ static inline const char *file_at(const struct tally_process_table *table, uint3
 	const struct tally_space *space = tally_process_space(table, pid, time);
 	const struct tally_mapping *mapping = space ? tally_space_find(space, addr, time) : NULL;
 
-	return mapping ? tally_process_string(table, mapping->filename) : "-";
+	return mapping ? tally_process_string(table, mapping->file->filename) : "-";
 }
 
 static inline uint32_t era_at(const struct tally_process_table *table, uint32_t pid, uint64_t time)

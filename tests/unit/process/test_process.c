@@ -257,14 +257,15 @@ static void kernel_symbols_come_and_go(void **state)
 	assert_int_equal(tally_process_freeze(table), 0);
 	kernel = tally_process_kernel_space(table);
 	found = tally_space_find(kernel, 0xffffffff81234567, 5);
-	assert_string_equal(tally_process_string(table, found->filename), "[kernel.kallsyms]_text");
+	assert_string_equal(tally_process_string(table, found->file->filename),
+			    "[kernel.kallsyms]_text");
 	found = tally_space_find(kernel, prog + 0x90, 15);
-	assert_string_equal(tally_process_string(table, found->filename), "bpf_prog_a");
+	assert_string_equal(tally_process_string(table, found->file->filename), "bpf_prog_a");
 	assert_true(found->ksymbol);
 	assert_null(tally_space_find(kernel, prog + 0x90, 25));
 	assert_null(tally_space_find(kernel, prog, 35));
 	found = tally_space_find(kernel, prog + 0x90, 35);
-	assert_string_equal(tally_process_string(table, found->filename), "bpf_prog_b");
+	assert_string_equal(tally_process_string(table, found->file->filename), "bpf_prog_b");
 	assert_int_not_equal(tally_space_era(kernel, 15), tally_space_era(kernel, 25));
 	assert_int_equal(tally_space_era(kernel, 5), tally_space_era(kernel, 15));
 }

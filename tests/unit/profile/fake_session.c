@@ -83,10 +83,24 @@ uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tall
 	return (uint32_t)addr;
 }
 
-uint32_t tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			     uint8_t cpumode, uint64_t addr)
+void tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 uint8_t cpumode, uint64_t addr, struct tally_near_span *ret)
 {
-	return tally_resolver_frame(resolver, sample, cpumode, addr);
+	*ret = (struct tally_near_span){.from = addr, .size = 1, .cpumode = cpumode};
+	ret->era = cpumode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
+	ret->place.place = addr;
+	/* Some have to be asked for once more. */
+	ret->frame =
+	    addr % 3 ? tally_resolver_frame(resolver, sample, cpumode, addr) : TALLY_NEAR_NAMELESS;
+}
+
+int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_image_place *places,
+			    uint32_t count, uint32_t *ret)
+{
+	(void)resolver;
+	for (uint32_t i = 0; i < count; i++)
+		ret[i] = (uint32_t)places[i].place;
+	return 0;
 }
 
 int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
