@@ -131,9 +131,9 @@ static int take_runs(struct tally_gather *gather, struct runs *runs)
 	return 0;
 }
 
-/* A sample of that view whose frame is known; 0, -ENOMEM. */
-static inline int take(struct tally_gather *gather, struct runs *runs,
-		       const struct tally_flat_view *view, const struct run *known, uint64_t addr)
+/* Samples whose frame is known; 0, -ENOMEM. */
+static inline int take(struct tally_gather *gather, struct runs *runs, const struct run *known,
+		       uint64_t addr)
 {
 	struct run *last = runs->count ? &runs->at[runs->count - 1] : NULL;
 
@@ -152,7 +152,7 @@ static inline int take(struct tally_gather *gather, struct runs *runs,
 	}
 	if (runs->count == RUNS && take_runs(gather, runs))
 		return -ENOMEM;
-	calls_fetch_slot(&gather->calls, view->root, known->frame);
+	calls_fetch_slot(&gather->calls, known->root, known->frame);
 	runs->at[runs->count++] = *known;
 	return 0;
 }
@@ -242,7 +242,7 @@ static int settle_block(struct tally_gather *gather, struct tally_resolver *reso
 		    .event = view->event,
 		};
 
-		result = take(gather, runs, view, &known, addr_of(&samples[i], view));
+		result = take(gather, runs, &known, addr_of(&samples[i], view));
 	}
 	return result;
 }
@@ -285,14 +285,11 @@ static int make_room(struct tally_flat *flat)
 	return 0;
 }
 
-/* The number of the sample's view; below 0: -ENOMEM. */
-static int64_t view_add(struct tally_flat *flat, const struct tally_resolved *sample, uint32_t root)
+/* Makes flat->last[mode] the view of such samples of that mode at that address; 0 or -ENOMEM. */
+static int find_view(struct tally_flat *flat, const struct tally_resolved *sample, uint32_t root,
+		     uint8_t mode, uint64_t ip)
 {
-	int result = make_room(flat);
-
-	if (result)
-		return result;
-	flat->views[flat->view_count] = (struct tally_flat_view){
+	const struct tally_flat_view view = {
 	    .space = sample->space,
 	    .time = sample->sample.time,
 	    .offset = sample->offset,
@@ -300,59 +297,107 @@ static int64_t view_add(struct tally_flat *flat, const struct tally_resolved *sa
 	    .kernel_era = sample->kernel_era,
 	    .root = root,
 	    .event = sample->event,
-	    .own_era =
-		sample->cpumode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era,
-	    .addr_top = (uint16_t)(sample->sample.ip >> PLACE_BITS),
-	    .cpumode = sample->cpumode,
+	    .own_era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era,
+	    .addr_top = (uint16_t)(ip >> PLACE_BITS),
+	    .cpumode = mode,
 	};
-	return flat->view_count++;
+	uint32_t *number = &flat->last[mode % FLAT_MODES];
+	int result;
+
+	if (*number < flat->view_count) {
+		const struct tally_flat_view *last = &flat->views[*number];
+
+		if (last->root == root && last->era == view.era &&
+		    last->kernel_era == view.kernel_era && last->space == view.space &&
+		    last->addr_top == view.addr_top && last->cpumode == mode)
+			return 0;
+	}
+	result = make_room(flat);
+	if (result)
+		return result;
+	*number = flat->view_count++;
+	flat->views[*number] = view;
+	return 0;
 }
 
 /* One of more than an entry holds. */
 static int take_alone(struct tally_gather *gather, struct tally_resolver *resolver,
-		      const struct tally_resolved *sample, uint32_t root, uint64_t period)
+		      const struct tally_resolved *sample, uint8_t mode, struct run *one,
+		      uint64_t ip)
 {
-	const struct run known = {
-	    .period = period,
-	    .samples = 1 + sample->more,
-	    .root = root,
-	    .frame = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip),
-	    .event = sample->event,
-	};
-	const struct tally_flat_view view = {.root = root};
 	struct runs runs = {.count = 0};
 
-	if (!known.frame || take(gather, &runs, &view, &known, sample->sample.ip))
+	one->frame = tally_resolver_frame(resolver, sample, mode, ip);
+	if (!one->frame || take(gather, &runs, one, ip))
 		return -ENOMEM;
 	return take_runs(gather, &runs);
+}
+
+static inline bool is_full(const struct tally_flat *flat)
+{
+	return flat->count == SAMPLES_MOST || flat->view_count == VIEWS_MOST;
+}
+
+/* One of the last view of the mode; there is room. */
+static inline void put(struct tally_flat *flat, uint8_t mode, uint64_t ip, uint64_t period,
+		       uint64_t samples)
+{
+	uint64_t number = flat->last[mode % FLAT_MODES];
+	uint64_t stretch =
+	    hash_u64((uint64_t)flat->views[number].own_era << 32 | ip >> STRETCH_BITS);
+
+	flat->samples[flat->count++] = (struct tally_flat_sample){
+	    .place = (ip & PLACE_MASK) | number << PLACE_BITS,
+	    .amount = period | samples << PERIOD_BITS | stretch << STRETCH_AT,
+	};
 }
 
 int tally_flat_add(struct tally_gather *gather, struct tally_resolver *resolver,
 		   const struct tally_resolved *sample, uint32_t root, uint64_t period)
 {
 	struct tally_flat *flat = &gather->flat;
-	uint64_t samples = 1 + sample->more, ip = sample->sample.ip, stretch;
-	uint32_t *last = &flat->last[sample->cpumode & 7u];
-	const struct tally_flat_view *view = *last < flat->view_count ? &flat->views[*last] : NULL;
+	uint64_t ip = sample->sample.ip;
+	struct run one = {period, 1 + sample->more, .root = root, .event = sample->event};
+	int result;
 
-	if (period > PERIOD_MASK || samples > COUNT_MASK)
-		return take_alone(gather, resolver, sample, root, period);
-	if (!view || view->root != root || view->era != sample->era ||
-	    view->kernel_era != sample->kernel_era || view->space != sample->space ||
-	    view->addr_top != ip >> PLACE_BITS || view->cpumode != sample->cpumode) {
-		int64_t added = view_add(flat, sample, root);
+	if (one.period > PERIOD_MASK || one.samples > COUNT_MASK)
+		return take_alone(gather, resolver, sample, sample->cpumode, &one, ip);
+	result = find_view(flat, sample, root, sample->cpumode, ip);
+	if (result)
+		return result;
+	put(flat, sample->cpumode, ip, one.period, one.samples);
+	return is_full(flat) ? tally_flat_settle(gather, resolver) : 0;
+}
 
-		if (added < 0)
-			return (int)added;
-		*last = (uint32_t)added;
-		view = &flat->views[added];
+int tally_flat_add_run(struct tally_gather *gather, struct tally_resolver *resolver,
+		       const struct tally_sample_run *run, uint32_t root, uint64_t period)
+{
+	struct tally_flat *flat = &gather->flat;
+	uint32_t found = 0; /* a bit for each mode whose last view is this run's */
+	int result = 0;
+
+	for (uint32_t i = 0; i < run->count && !result; i++) {
+		uint64_t ip = run->ips[i], own = period ? period : run->periods[i];
+		uint8_t mode = run->cpumodes[i] % FLAT_MODES;
+
+		if (own > PERIOD_MASK) {
+			struct run one = {own, 1, .root = root, .event = run->first->event};
+
+			result = take_alone(gather, resolver, run->first, mode, &one, ip);
+			continue;
+		}
+		if (!(found >> mode & 1) ||
+		    flat->views[flat->last[mode]].addr_top != ip >> PLACE_BITS) {
+			result = find_view(flat, run->first, root, mode, ip);
+			if (result)
+				break;
+			found |= 1u << mode;
+		}
+		put(flat, mode, ip, own, 1);
+		if (is_full(flat)) {
+			result = tally_flat_settle(gather, resolver);
+			found = 0;
+		}
 	}
-	stretch = hash_u64((uint64_t)view->own_era << 32 | ip >> STRETCH_BITS);
-	flat->samples[flat->count++] = (struct tally_flat_sample){
-	    .place = (ip & PLACE_MASK) | (uint64_t)*last << PLACE_BITS,
-	    .amount = period | samples << PERIOD_BITS | stretch << STRETCH_AT,
-	};
-	if (flat->count < SAMPLES_MOST && flat->view_count < VIEWS_MOST)
-		return 0;
-	return tally_flat_settle(gather, resolver);
+	return result;
 }

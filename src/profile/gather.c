@@ -369,6 +369,33 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 	return 0;
 }
 
+int tally_gather_add_run(struct tally_gather *gather, struct tally_resolver *resolver,
+			 const struct tally_sample_run *run)
+{
+	const struct tally_resolved *first = run->first;
+	struct tally_gather_sum *sum;
+	uint64_t period = 0;
+	uint32_t root;
+
+	if (first->event >= gather->plan->event_count)
+		return 0;
+	sum = &gather->sums[first->event];
+	if (!(first->sample.present & PERF_SAMPLE_PERIOD))
+		period = gather->plan->period[first->event];
+	sum->samples += run->count;
+	sum->total += period * run->count;
+	for (uint32_t i = 0; !period && i < run->count; i++)
+		sum->total += run->periods[i];
+	if (gather->filters_tasks) {
+		int passed = tally_filter_task(&gather->filter, first);
+
+		if (passed <= 0)
+			return passed;
+	}
+	root = context_root(gather, first);
+	return root ? tally_flat_add_run(gather, resolver, run, root, period) : -ENOMEM;
+}
+
 int tally_gather_merge(struct tally_gather *gather, struct tally_gather *from)
 {
 	uint32_t *now = calloc(from->contexts.count + 1, sizeof(*now));

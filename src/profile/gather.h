@@ -68,6 +68,9 @@ void tally_gather_ahead(const struct tally_gather *gather, struct tally_resolved
 /* Takes one sample. 0 or -ENOMEM. */
 int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample);
+/* The same for a run of samples, of which no chains are wanted. */
+int tally_gather_add_run(struct tally_gather *gather, struct tally_resolver *resolver,
+			 const struct tally_sample_run *run);
 /* Takes what waits to be looked up together with more: once, before the gather is used.  0 or
  * -ENOMEM. */
 int tally_gather_settle(struct tally_gather *gather, struct tally_resolver *resolver);

@@ -13,20 +13,31 @@ struct gathering {
 	struct tally_map counters; /* id -> last value */
 };
 
-static int visit(void *context, unsigned worker, struct tally_resolver *resolver,
-		 const struct tally_resolved *sample)
+/* What the worker gathers into; NULL: out of memory. */
+static struct tally_gather *gather_of(void *context, unsigned worker)
 {
 	const struct gathering *gathering = context;
 	struct tally_gathered *to = gathering->to;
 
-	if (worker >= to->worker_count)
-		return -EINVAL;
-	if (!to->ready[worker]) {
-		if (tally_gather_init(&to->workers[worker], gathering->plan))
-			return -ENOMEM;
-		to->ready[worker] = true;
-	}
-	return tally_gather_add(&to->workers[worker], resolver, sample);
+	if (!to->ready[worker])
+		to->ready[worker] = !tally_gather_init(&to->workers[worker], gathering->plan);
+	return to->ready[worker] ? &to->workers[worker] : NULL;
+}
+
+static int visit(void *context, unsigned worker, struct tally_resolver *resolver,
+		 const struct tally_resolved *sample)
+{
+	struct tally_gather *gather = gather_of(context, worker);
+
+	return gather ? tally_gather_add(gather, resolver, sample) : -ENOMEM;
+}
+
+static int visit_run(void *context, unsigned worker, struct tally_resolver *resolver,
+		     const struct tally_sample_run *run)
+{
+	struct tally_gather *gather = gather_of(context, worker);
+
+	return gather ? tally_gather_add_run(gather, resolver, run) : -ENOMEM;
 }
 
 static void look_ahead(void *context, unsigned worker, struct tally_resolved *sample,
@@ -180,6 +191,7 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 	    .context = &gathering,
 	    /* What a counter moved by since the last sample is told in their order alone. */
 	    .visit = plan->reads ? visit_counted : visit,
+	    .run = plan->options->callchains || plan->only ? NULL : visit_run,
 	    .in_order = plan->reads,
 	    .ahead = plan->options->callchains ? look_ahead : NULL,
 	    .finish = finish,

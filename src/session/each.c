@@ -8,7 +8,9 @@
 #include "file/in_place.h"
 #include "session/lump_visit.h"
 #include "session/ordered.h"
+#include "session/piece.h"
 #include "session/plan.h"
+#include "session/run_visit.h"
 #include "session/scan.h"
 #include "session/test.h"
 
@@ -19,6 +21,7 @@ struct visit {
 	tally_sample_fn visit;
 	tally_ahead_fn ahead;
 	void *context;
+	struct run_visit runs;
 	_Atomic uint64_t done;
 	bool lumped; /* lumps first, then the samples that are read again */
 	struct lump_visit lumps;
@@ -63,42 +66,19 @@ static int show_unwound(struct visit *visit, unsigned worker, struct batch *batc
 	return result;
 }
 
-static int visit_piece(struct visit *visit, unsigned worker, size_t number)
+static int visit_samples(struct visit *visit, unsigned worker, const struct session_piece *piece)
 {
-	struct tally_session *session = visit->session;
-	const struct session_piece *piece = &session->pieces[number];
+	const struct tally_session *session = visit->session;
 	struct tally_resolver *resolver = &visit->resolvers[worker];
 	struct batch batch = {0};
-	const uint8_t *bytes = piece->bytes;
-	const struct tally_block block = {
-	    .bytes = bytes,
-	    .size = piece->size,
-	    .offset = piece->offset,
-	};
-	uint64_t done;
-	int result = tally_data_populate(session->data, &block);
-	size_t size;
+	struct tally_record record;
+	size_t at = 0;
+	int result = 0;
 
-	for (size_t at = 0; at < piece->size && result >= 0; at += size) {
-		const struct perf_event_header *header = (const void *)(bytes + at);
-		struct tally_record record = {
-		    .bytes = bytes + at,
-		    .offset = piece->offset + at,
-		    .type = header->type,
-		    .misc = header->misc,
-		    .size = header->size,
-		};
+	while (result >= 0 && piece_next_sample(piece, &at, &record)) {
 		struct tally_resolved *sample = &batch.samples[batch.count];
-		int event;
+		int event = session_event_of(session, &resolver->ids, &record);
 
-		session_prefetch(record.bytes, record.size);
-		size = (size_t)tally_record_extent(&record);
-		/* It was looked at before; but a file can be written to. */
-		if (size < sizeof(*header) || record.size > piece->size - at)
-			break;
-		if (record.type != PERF_RECORD_SAMPLE)
-			continue;
-		event = session_event_of(session, &resolver->ids, &record);
 		if (event < 0)
 			continue;
 		if (!plan_read(&visit->plans[event], &record, &sample->sample)) {
@@ -124,8 +104,25 @@ static int visit_piece(struct visit *visit, unsigned worker, size_t number)
 		else if (++batch.count == BATCH)
 			result = show_batch(visit, worker, &batch);
 	}
+	return result < 0 ? result : show_batch(visit, worker, &batch);
+}
+
+static int visit_piece(struct visit *visit, unsigned worker, size_t number)
+{
+	struct tally_session *session = visit->session;
+	const struct session_piece *piece = &session->pieces[number];
+	const struct tally_block block = {
+	    .bytes = piece->bytes,
+	    .size = piece->size,
+	    .offset = piece->offset,
+	};
+	int result = tally_data_populate(session->data, &block);
+	uint64_t done;
+
 	if (result >= 0)
-		result = show_batch(visit, worker, &batch);
+		result = visit->runs.show ? tally_run_visit_piece(&visit->runs, piece, worker,
+								  &visit->resolvers[worker])
+					  : visit_samples(visit, worker, piece);
 	tally_data_forget(session->data, &block);
 	done = atomic_fetch_add_explicit(&visit->done, piece->size, memory_order_relaxed);
 	/* Progress is told by the caller's own thread. */
@@ -277,6 +274,14 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 		result = -ENOMEM;
 	if (!result)
 		result = look_at_lumps(&visit, want, &shares);
+	if (!result && visitor->run && !session->test && !(want & ~LUMP_FIELDS))
+		visit.runs = (struct run_visit){
+		    .session = session,
+		    .plans = visit.plans,
+		    .lumps = visit.lumped ? &visit.lumps : NULL,
+		    .show = visitor->run,
+		    .context = visitor->context,
+		};
 	/* No more than will have anything to do. */
 	if (!result && shares < threads)
 		threads = shares ? (unsigned)shares : 1;

@@ -41,6 +41,21 @@ static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_
 typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
 			       const struct tally_resolved *sample);
 
+/* Samples of one event and thread that come one after another while its name, space and eras hold.
+ */
+struct tally_sample_run {
+	/* The first of them; event, pid, tid, comm, space, eras and what is present are those of
+	 * all. */
+	const struct tally_resolved *first;
+	uint32_t count;
+	const uint64_t *ips, *periods; /* by sample; 0 when it is not present */
+	const uint8_t *cpumodes;
+};
+
+/* The same as tally_sample_fn, for all of a run. */
+typedef int (*tally_run_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
+			    const struct tally_sample_run *run);
+
 /* Called for some samples before they are visited, each at stage 0 and then at stage 1, so that
  * what they will need of the memory is on its way: it may fetch, and keep a note in the sample. */
 typedef void (*tally_ahead_fn)(void *context, unsigned worker, struct tally_resolved *sample,
@@ -53,6 +68,8 @@ struct tally_sample_visitor {
 	uint64_t want; /* PERF_SAMPLE_*: the fields that are decoded */
 	void *context;
 	tally_sample_fn visit;
+	tally_run_fn run;       /* or NULL; instead, when only IP, TID and PERIOD are wanted: what
+				 * stands for several samples is still visited */
 	tally_ahead_fn ahead;   /* or NULL */
 	tally_finish_fn finish; /* or NULL */
 	bool in_order;          /* visits are by worker 0, in the order of time */

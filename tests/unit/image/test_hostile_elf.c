@@ -16,6 +16,7 @@ static void ask(const char *path)
 	struct tally_image_key key = {.path = path};
 	struct tally_image_store *store;
 	struct tally_image *image;
+	uint64_t gap_end = 0;
 	uint8_t id[20], size;
 	size_t count;
 
@@ -33,6 +34,12 @@ static void ask(const char *path)
 
 			assert_true(symbol->start <= place);
 			assert_true(place < symbol->end || symbol->start == symbol->end);
+			assert_true(place >= gap_end);
+		} else if (place >= gap_end) {
+			gap_end = tally_image_gap_end(image, place);
+			assert_true(gap_end > place);
+			if (gap_end != UINT64_MAX)
+				assert_true(tally_image_find_symbol(image, gap_end) >= 0);
 		}
 	}
 	assert_true(count || tally_image_why_no_symbols(image));

@@ -132,11 +132,58 @@ int tally_moves_each(struct tally_map *counters, const struct tally_data *data,
 	return -EINVAL;
 }
 
+static struct tally_resolved resolved_of(const struct tally_session *session, size_t number,
+					 uint64_t want)
+{
+	const struct fake_sample *from = &session->samples[number];
+	struct tally_resolved sample = {
+	    .event = from->event, .comm = from->comm, .era = 1, .offset = number * 64};
+
+	sample.sample.present = session->data.events[from->event].attr.sample_type & want;
+	sample.sample.ip = from->ip ? from->ip : from->chain[0];
+	sample.sample.pid = from->pid;
+	sample.sample.tid = from->tid;
+	sample.sample.cpu = from->cpu;
+	sample.sample.period = from->period;
+	if (sample.sample.present & PERF_SAMPLE_CALLCHAIN) {
+		sample.sample.callchain = from->chain;
+		sample.sample.callchain_nr = from->depth;
+	}
+	return sample;
+}
+
+/* Shows as many as one run holds, from that sample on; *ret_count: so many were there. */
+static int show_run(struct tally_session *session, const struct tally_sample_visitor *visitor,
+		    struct tally_resolver *resolver, size_t number, size_t *ret_count)
+{
+	struct tally_resolved first = resolved_of(session, number, visitor->want);
+	uint64_t ips[5], periods[5];
+	uint8_t cpumodes[5];
+	struct tally_sample_run run = {
+	    .first = &first, .ips = ips, .periods = periods, .cpumodes = cpumodes};
+
+	while (run.count < 5 && number + run.count < session->sample_count) {
+		struct tally_resolved next =
+		    resolved_of(session, number + run.count, visitor->want);
+
+		if (next.event != first.event || next.sample.tid != first.sample.tid ||
+		    next.comm != first.comm)
+			break;
+		ips[run.count] = next.sample.ip;
+		periods[run.count] = next.sample.period;
+		cpumodes[run.count++] =
+		    number % 3 ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+	}
+	*ret_count = run.count;
+	return visitor->run(visitor->context, 0, resolver, &run);
+}
+
 int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
 			struct tally_error *error)
 {
 	struct tally_resolver resolvers[8] = {0};
 	int result = 0;
+	size_t count;
 
 	for (size_t i = 0; i < sizeof(resolvers) / sizeof(*resolvers); i++)
 		resolvers[i].inlined_in = session->inlined_in;
@@ -145,22 +192,14 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 	session->visits++;
 	if (session->threads > sizeof(resolvers) / sizeof(*resolvers))
 		return -EINVAL;
-	for (size_t i = 0; i < session->sample_count && !result; i++) {
-		const struct fake_sample *from = &session->samples[i];
+	for (size_t i = 0; i < session->sample_count && !result; i += count) {
 		unsigned worker = (unsigned)(i * session->threads / session->sample_count);
-		struct tally_resolved sample = {
-		    .event = from->event, .comm = from->comm, .era = 1, .offset = i * 64};
+		struct tally_resolved sample = resolved_of(session, i, visitor->want);
 
-		sample.sample.present =
-		    session->data.events[from->event].attr.sample_type & visitor->want;
-		sample.sample.ip = from->ip ? from->ip : from->chain[0];
-		sample.sample.pid = from->pid;
-		sample.sample.tid = from->tid;
-		sample.sample.cpu = from->cpu;
-		sample.sample.period = from->period;
-		if (sample.sample.present & PERF_SAMPLE_CALLCHAIN) {
-			sample.sample.callchain = from->chain;
-			sample.sample.callchain_nr = from->depth;
+		count = 1;
+		if (session->runs && visitor->run) {
+			result = show_run(session, visitor, &resolvers[0], i, &count);
+			continue;
 		}
 		/* Of some samples only, as a session does. */
 		for (unsigned stage = 0; stage < 2 && visitor->ahead && i % 5; stage++)

@@ -35,6 +35,7 @@ struct tally_session {
 	size_t sample_count;
 	unsigned threads;
 	bool lumps;      /* what tally_session_lumps() says of fields without chains */
+	bool runs;       /* shows runs to who takes them */
 	unsigned visits; /* calls of tally_session_visit() */
 	struct tally_session_counts counts;
 	const uint32_t *inlined_in; /* by frame: see struct tally_chain_frames; NULL: none is */

@@ -1,0 +1,95 @@
+#include "session/run_visit.h"
+
+#include "session/piece.h"
+
+#define RUN_MOST 256U
+
+struct run {
+	struct tally_resolved first;
+	uint64_t from, until; /* times in [from, until) are in it */
+	uint32_t count;
+	uint64_t ips[RUN_MOST], periods[RUN_MOST];
+	uint8_t cpumodes[RUN_MOST];
+};
+
+static int show(const struct run_visit *visit, unsigned worker, struct tally_resolver *resolver,
+		struct run *run)
+{
+	const struct tally_sample_run told = {
+	    .first = &run->first,
+	    .count = run->count,
+	    .ips = run->ips,
+	    .periods = run->periods,
+	    .cpumodes = run->cpumodes,
+	};
+
+	run->count = 0;
+	return told.count ? visit->show(visit->context, worker, resolver, &told) : 0;
+}
+
+/* What is told of the first holds for all. */
+static int begin(struct tally_resolver *resolver, struct run *run, uint64_t time)
+{
+	int result = resolver_join(resolver, &run->first, time);
+	const struct resolver_task *task = resolver_task(resolver, run->first.sample.tid);
+
+	run->from = task->from > resolver->kernel_from ? task->from : resolver->kernel_from;
+	run->until = task->until < resolver->kernel_until ? task->until : resolver->kernel_until;
+	return result;
+}
+
+int tally_run_visit_piece(const struct run_visit *visit, const struct session_piece *piece,
+			  unsigned worker, struct tally_resolver *resolver)
+{
+	const struct tally_session *session = visit->session;
+	struct run run = {.count = 0};
+	struct tally_sample *sample = &run.first.sample;
+	struct tally_record record;
+	size_t at = 0;
+	int result = 0;
+
+	while (result >= 0 && piece_next_sample(piece, &at, &record)) {
+		int event = session_event_of(session, &resolver->ids, &record);
+		const struct event_plan *plan = &visit->plans[event < 0 ? 0 : event];
+		const uint8_t *bytes = record.bytes;
+		/* Samples that do not tell are of thread -1, as in perf. */
+		uint32_t pid = UINT32_MAX, tid = UINT32_MAX;
+		uint64_t time = 0;
+
+		if (event < 0)
+			continue;
+		if (record.size < plan->least) {
+			resolver->damaged++;
+			continue;
+		}
+		if (plan->tid_at >= 0) {
+			pid = load_u32(bytes + plan->tid_at);
+			tid = load_u32(bytes + plan->tid_at + 4);
+		}
+		if (visit->lumps && !lump_visit_again(visit->lumps, pid, tid, record.offset))
+			continue;
+		if (session->by_offset)
+			time = record.offset;
+		else if (plan->time_at >= 0)
+			time = load_u64(bytes + plan->time_at);
+		if (!run.count || run.count == RUN_MOST || sample->tid != tid ||
+		    sample->pid != pid || time < run.from || time >= run.until ||
+		    run.first.event != (uint32_t)event) {
+			result = show(visit, worker, resolver, &run);
+			if (result < 0)
+				break;
+			sample->pid = pid;
+			sample->tid = tid;
+			sample->time = time;
+			sample->present = plan->want;
+			run.first.event = (uint32_t)event;
+			run.first.offset = record.offset;
+			result = begin(resolver, &run, time);
+		}
+		run.ips[run.count] = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0;
+		run.periods[run.count] =
+		    plan->period_at >= 0 ? load_u64(bytes + plan->period_at) : 0;
+		run.cpumodes[run.count++] = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	}
+	return result < 0 ? result : show(visit, worker, resolver, &run);
+}

@@ -1,0 +1,21 @@
+/* The second pass for who wants of samples only their ip, thread and period: they are read where
+ * they stand, and shown in runs. */
+#ifndef TALLY_SESSION_RUN_VISIT_H
+#define TALLY_SESSION_RUN_VISIT_H
+
+#include "session/lump_visit.h"
+#include "session/plan.h"
+
+struct run_visit {
+	const struct tally_session *session;
+	const struct event_plan *plans;
+	const struct lump_visit *lumps; /* NULL: all samples; else those that are read again */
+	tally_run_fn show;              /* NULL: samples cannot be shown so */
+	void *context;
+};
+
+/* 0, or what `show` gave. */
+int tally_run_visit_piece(const struct run_visit *visit, const struct session_piece *piece,
+			  unsigned worker, struct tally_resolver *resolver);
+
+#endif
