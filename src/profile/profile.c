@@ -118,11 +118,26 @@ static int settle_places(struct settling *settling)
 	struct tally_profile *profile = settling->profile;
 	int result = tally_places_init(&profile->places, profile->session);
 
-	/* Without trees the time is short and memory is what counts: one thing after the other. */
-	if (!result && settling->plan->options->callchains)
+	if (!result)
 		result = tally_place_ranks_make(&profile->places, profile->keys.symbol,
 						&settling->ranks);
 	return result;
+}
+
+/* Without trees the time is short, and memory is what counts when there are many nodes: one thing
+ * after the other then. */
+#define NODES_MANY (1u << 18)
+
+static unsigned settle_threads(const struct settling *settling)
+{
+	const struct tally_gathered *gathered = settling->gathered;
+	uint64_t nodes = 0;
+
+	for (unsigned i = 0; i < gathered->worker_count; i++)
+		nodes += gathered->ready[i] ? gathered->workers[i].calls.count : 0;
+	return settling->plan->options->callchains || nodes < NODES_MANY
+		   ? tally_session_threads(settling->profile->session)
+		   : 1;
 }
 
 static int settle_part(void *context, unsigned thread, size_t part)
@@ -143,8 +158,7 @@ static int settle(struct settling *settling)
 	    .ranks = &settling->ranks,
 	    .event_count = profile->event_count,
 	};
-	int result = tally_pool_run(trees ? tally_session_threads(profile->session) : 1, 2,
-				    settle_part, settling);
+	int result = tally_pool_run(settle_threads(settling), 2, settle_part, settling);
 
 	plan.sums = profile->sums;
 	if (!result)

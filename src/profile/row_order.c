@@ -12,9 +12,11 @@
 #include "base/pool.h"
 #include "profile/row_sort.h"
 
-#define AHEAD    16
-#define PIECE    (1u << 15) /* rows that a thread takes at a time */
-#define IN_PLACE (1u << 18) /* fewer rows are put in order where they are */
+#define AHEAD 16
+/* Rows of a cycle that are fetched before they are moved. */
+#define CYCLE_AHEAD 6
+#define PIECE       (1u << 15) /* rows that a thread takes at a time */
+#define IN_PLACE    (1u << 18) /* fewer rows are put in order where they are */
 
 enum level { EVENT, CHILDREN, SELF, BINARY, SYMBOL, PLACE, LEVELS };
 
@@ -176,14 +178,18 @@ static int count_events(const struct tally_rows_plan *plan, const struct tally_c
 }
 
 /* Puts the rows in the order of the items, which are used up: along each cycle of rows that take
- * each other's places. */
+ * each other's places, those that come soon being fetched. */
 static void permute(struct tally_row *list, struct tally_row_item *items, uint32_t count)
 {
 	for (uint32_t start = 0; start < count; start++) {
 		struct tally_row first = list[start];
-		uint32_t to = start, from;
+		uint32_t to = start, from, ahead = start;
 
+		for (unsigned i = 0; i < CYCLE_AHEAD && items[ahead].row != start; i++)
+			ahead = items[ahead].row;
 		while ((from = items[to].row) != start) {
+			ahead = items[ahead].row;
+			__builtin_prefetch(&list[ahead], 1);
 			list[to] = list[from];
 			items[to].row = to;
 			to = from;
