@@ -367,17 +367,9 @@ void tally_image_symbol_span(const struct tally_image *image, int64_t index, uin
 uint64_t tally_image_gap_end(const struct tally_image *image, uint64_t place)
 {
 	const struct tally_symbol_table *table = image->table;
-	size_t from = 0, to = table->count;
+	size_t behind = symbol_steps_behind(&image->steps, table, place);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (table->starts[middle] + table->shift <= place)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < table->count ? table->starts[from] + table->shift : UINT64_MAX;
+	return behind < table->count ? table->starts[behind] + table->shift : UINT64_MAX;
 }
 
 size_t tally_image_symbol_count(struct tally_image *image)

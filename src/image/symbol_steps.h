@@ -50,4 +50,27 @@ static inline int64_t symbol_steps_find(const struct tally_symbol_steps *steps,
 		   : -ENOENT;
 }
 
+/* The index of the first symbol that starts behind the place; the table's count: none does. */
+static inline size_t symbol_steps_behind(const struct tally_symbol_steps *steps,
+					 const struct tally_symbol_table *table, uint64_t place)
+{
+	uint64_t start = place - table->shift, step = (start - steps->base) >> steps->bits;
+	size_t from = 0, to = table->count;
+
+	if (steps->count && start >= steps->base) {
+		step = step < steps->count ? step : steps->count;
+		from = steps->first[step] & ~SYMBOL_STEP_SPECIAL;
+		to = (size_t)(steps->first[step + 1] & ~SYMBOL_STEP_SPECIAL) + 1;
+	}
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (table->starts[middle] <= start)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 #endif

@@ -97,22 +97,61 @@ static void sort(struct tally_flat *flat)
 	sort_digit(flat, counts[2], 2);
 }
 
-/* Samples one after another of one place, whose steps to their nodes wait together. */
+/* Samples one after another of one place and root. */
 struct run {
-	uint64_t period, samples;
+	uint64_t period, samples, addr;
 	uint32_t root, frame, event;
+	uint32_t nameless; /* which of the places, while the frame is TALLY_NEAR_NAMELESS */
 };
-#define RUNS 32u
+
+/* So many wait together for what their look-ups need of the memory. */
+#define RUNS 64u
 
 struct runs {
-	uint32_t count;
+	uint32_t count, nameless_count;
 	struct run at[RUNS];
+	struct tally_image_place places[RUNS];
+	uint32_t nameless[RUNS];
 };
 
-static int take_runs(struct tally_gather *gather, struct runs *runs)
+/* Keeps those that pass, all with their frames; 0 or -ENOMEM. */
+static int settle_frames(struct tally_gather *gather, struct tally_resolver *resolver,
+			 struct runs *runs)
+{
+	uint32_t kept = 0;
+
+	if (runs->nameless_count &&
+	    tally_resolver_nameless(resolver, runs->places, runs->nameless_count, runs->nameless))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < runs->count; i++) {
+		struct run run = runs->at[i];
+
+		if (run.frame == TALLY_NEAR_NAMELESS)
+			run.frame = runs->nameless[run.nameless];
+		if (gather->filters_frames) {
+			int passed = tally_filter_frame(&gather->filter, run.frame);
+
+			if (passed < 0)
+				return passed;
+			if (!passed)
+				continue;
+		}
+		if (gather->plan->spots && tally_gather_note(gather, run.addr, run.frame))
+			return -ENOMEM;
+		calls_fetch_slot(&gather->calls, run.root, run.frame);
+		runs->at[kept++] = run;
+	}
+	runs->count = kept;
+	return 0;
+}
+
+static int take_runs(struct tally_gather *gather, struct tally_resolver *resolver,
+		     struct runs *runs)
 {
 	struct tally_calls *calls = &gather->calls;
 
+	if (settle_frames(gather, resolver, runs))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < runs->count; i++)
 		calls_fetch_node(calls, runs->at[i].root, runs->at[i].frame);
 	for (uint32_t i = 0; i < runs->count; i++) {
@@ -127,33 +166,7 @@ static int take_runs(struct tally_gather *gather, struct runs *runs)
 		sum->passed += run->samples;
 		sum->passed_total += run->period;
 	}
-	runs->count = 0;
-	return 0;
-}
-
-/* Samples whose frame is known; 0, -ENOMEM. */
-static inline int take(struct tally_gather *gather, struct runs *runs, const struct run *known,
-		       uint64_t addr)
-{
-	struct run *last = runs->count ? &runs->at[runs->count - 1] : NULL;
-
-	if (gather->filters_frames) {
-		int passed = tally_filter_frame(&gather->filter, known->frame);
-
-		if (passed <= 0)
-			return passed;
-	}
-	if (gather->plan->spots && tally_gather_note(gather, addr, known->frame))
-		return -ENOMEM;
-	if (last && last->frame == known->frame && last->root == known->root) {
-		last->period += known->period; /* the event is the root's */
-		last->samples += known->samples;
-		return 0;
-	}
-	if (runs->count == RUNS && take_runs(gather, runs))
-		return -ENOMEM;
-	calls_fetch_slot(&gather->calls, known->root, known->frame);
-	runs->at[runs->count++] = *known;
+	runs->count = runs->nameless_count = 0;
 	return 0;
 }
 
@@ -162,29 +175,16 @@ static uint64_t addr_of(const struct tally_flat_sample *sample, const struct tal
 	return (uint64_t)view->addr_top << PLACE_BITS | (sample->place & PLACE_MASK);
 }
 
-/* So many samples are looked up together: those without a symbol wait for each other. */
-#define BLOCK 64u
-
-struct block {
-	uint32_t frames[BLOCK];
-	uint8_t waiting[BLOCK]; /* by sample: which of the nameless, if it is one */
-	struct tally_image_place places[BLOCK];
-	uint32_t nameless[BLOCK];
-	uint32_t nameless_count;
-};
-
-/* Where the last samples were, and what tells the resolver of their process. */
+/* Where the last sample was, and what tells the resolver of its process. */
 struct looking {
 	struct tally_near_span span;
 	const struct tally_flat_view *view;
 	struct tally_resolved seen;
 };
 
-static uint32_t look_up(struct tally_resolver *resolver, struct looking *looking,
-			const struct tally_flat_view *view, uint64_t addr, struct block *block)
+static void look_up(struct tally_resolver *resolver, struct looking *looking,
+		    const struct tally_flat_view *view, uint64_t addr)
 {
-	struct tally_image_place *place = &block->places[block->nameless_count];
-
 	if (looking->view != view) {
 		looking->seen.sample.time = view->time;
 		looking->seen.offset = view->offset;
@@ -194,75 +194,77 @@ static uint32_t look_up(struct tally_resolver *resolver, struct looking *looking
 		looking->view = view;
 	}
 	tally_resolver_near(resolver, &looking->seen, view->cpumode, addr, &looking->span);
-	if (looking->span.frame == TALLY_NEAR_NAMELESS) {
-		looking->span.size = 0; /* it waits in this block, and once */
-		*place = looking->span.place;
-		if (!block->nameless_count || place->place != place[-1].place ||
-		    place->image != place[-1].image)
-			block->nameless_count++;
-	}
-	return looking->span.frame;
 }
 
-static int settle_block(struct tally_gather *gather, struct tally_resolver *resolver,
-			struct runs *runs, struct looking *looking, uint32_t first, uint32_t count)
+static bool is_last_place(const struct runs *runs, const struct tally_image_place *place)
+{
+	const struct tally_image_place *last = &runs->places[runs->nameless_count - 1];
+
+	return last->place == place->place && last->image == place->image;
+}
+
+/* Begins a run at that address, in the span. */
+static struct run *begin_run(struct runs *runs, const struct tally_near_span *span,
+			     const struct tally_flat_view *view, uint64_t addr)
+{
+	struct run *run = &runs->at[runs->count++];
+
+	if (span->frame == TALLY_NEAR_NAMELESS &&
+	    !(runs->nameless_count && is_last_place(runs, &span->place)))
+		runs->places[runs->nameless_count++] = span->place;
+	*run = (struct run){
+	    .addr = addr,
+	    .root = view->root,
+	    .frame = span->frame,
+	    .event = view->event,
+	    .nameless = runs->nameless_count - 1,
+	};
+	return run;
+}
+
+static int settle_samples(struct tally_gather *gather, struct tally_resolver *resolver,
+			  struct runs *runs)
 {
 	const struct tally_flat *flat = &gather->flat;
-	const struct tally_flat_sample *samples = flat->samples + first;
-	struct block block;
-	int result = 0;
+	struct looking looking = {.view = NULL};
+	const struct tally_near_span *span = &looking.span;
+	bool each = gather->plan->spots; /* a run is one address */
 
-	block.nameless_count = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct tally_flat_view *view = view_of(flat, &samples[i]);
-		uint64_t addr = addr_of(&samples[i], view);
-		const struct tally_near_span *span = &looking->span;
+	for (uint32_t i = 0; i < flat->count; i++) {
+		const struct tally_flat_sample *sample = &flat->samples[i];
+		const struct tally_flat_view *view = view_of(flat, sample);
+		uint64_t addr = addr_of(sample, view);
+		struct run *run = runs->count ? &runs->at[runs->count - 1] : NULL;
 
-		if (addr - span->from < span->size && view->own_era == span->era &&
-		    view->cpumode == span->cpumode)
-			block.frames[i] = span->frame;
-		else
-			block.frames[i] = look_up(resolver, looking, view, addr, &block);
-		if (!block.frames[i])
-			return -ENOMEM;
-		block.waiting[i] = (uint8_t)(block.nameless_count - 1);
+		if (addr - span->from >= span->size || view->own_era != span->era ||
+		    view->cpumode != span->cpumode) {
+			look_up(resolver, &looking, view, addr);
+			if (!span->frame)
+				return -ENOMEM;
+			run = NULL;
+		}
+		if (!run || run->root != view->root || (each && run->addr != addr)) {
+			if (runs->count == RUNS && take_runs(gather, resolver, runs))
+				return -ENOMEM;
+			run = begin_run(runs, span, view, addr);
+		}
+		run->period += sample->amount & PERIOD_MASK;
+		run->samples += sample->amount >> PERIOD_BITS & COUNT_MASK;
 	}
-	if (block.nameless_count)
-		result = tally_resolver_nameless(resolver, block.places, block.nameless_count,
-						 block.nameless);
-	for (uint32_t i = 0; i < count && !result; i++) {
-		const struct tally_flat_view *view = view_of(flat, &samples[i]);
-		uint32_t frame = block.frames[i];
-		const struct run known = {
-		    .period = samples[i].amount & PERIOD_MASK,
-		    .samples = samples[i].amount >> PERIOD_BITS & COUNT_MASK,
-		    .root = view->root,
-		    .frame =
-			frame == TALLY_NEAR_NAMELESS ? block.nameless[block.waiting[i]] : frame,
-		    .event = view->event,
-		};
-
-		result = take(gather, runs, &known, addr_of(&samples[i], view));
-	}
-	return result;
+	return take_runs(gather, resolver, runs);
 }
 
 int tally_flat_settle(struct tally_gather *gather, struct tally_resolver *resolver)
 {
 	struct tally_flat *flat = &gather->flat;
-	struct looking looking = {.view = NULL};
 	struct runs runs;
-	int result = 0;
+	int result;
 
 	if (!flat->count)
 		return 0;
-	runs.count = 0;
+	runs.count = runs.nameless_count = 0;
 	sort(flat);
-	for (uint32_t i = 0; i < flat->count && !result; i += BLOCK)
-		result = settle_block(gather, resolver, &runs, &looking, i,
-				      flat->count - i < BLOCK ? flat->count - i : BLOCK);
-	if (!result)
-		result = take_runs(gather, &runs);
+	result = settle_samples(gather, resolver, &runs);
 	flat->count = flat->view_count = 0;
 	return result;
 }
@@ -322,15 +324,15 @@ static int find_view(struct tally_flat *flat, const struct tally_resolved *sampl
 
 /* One of more than an entry holds. */
 static int take_alone(struct tally_gather *gather, struct tally_resolver *resolver,
-		      const struct tally_resolved *sample, uint8_t mode, struct run *one,
-		      uint64_t ip)
+		      const struct tally_resolved *sample, uint8_t mode, const struct run *one)
 {
-	struct runs runs = {.count = 0};
+	struct runs runs;
 
-	one->frame = tally_resolver_frame(resolver, sample, mode, ip);
-	if (!one->frame || take(gather, &runs, one, ip))
-		return -ENOMEM;
-	return take_runs(gather, &runs);
+	runs.count = 1;
+	runs.nameless_count = 0;
+	runs.at[0] = *one;
+	runs.at[0].frame = tally_resolver_frame(resolver, sample, mode, one->addr);
+	return runs.at[0].frame ? take_runs(gather, resolver, &runs) : -ENOMEM;
 }
 
 static inline bool is_full(const struct tally_flat *flat)
@@ -357,11 +359,11 @@ int tally_flat_add(struct tally_gather *gather, struct tally_resolver *resolver,
 {
 	struct tally_flat *flat = &gather->flat;
 	uint64_t ip = sample->sample.ip;
-	struct run one = {period, 1 + sample->more, .root = root, .event = sample->event};
+	struct run one = {period, 1 + sample->more, ip, .root = root, .event = sample->event};
 	int result;
 
 	if (one.period > PERIOD_MASK || one.samples > COUNT_MASK)
-		return take_alone(gather, resolver, sample, sample->cpumode, &one, ip);
+		return take_alone(gather, resolver, sample, sample->cpumode, &one);
 	result = find_view(flat, sample, root, sample->cpumode, ip);
 	if (result)
 		return result;
@@ -381,9 +383,9 @@ int tally_flat_add_run(struct tally_gather *gather, struct tally_resolver *resol
 		uint8_t mode = run->cpumodes[i] % FLAT_MODES;
 
 		if (own > PERIOD_MASK) {
-			struct run one = {own, 1, .root = root, .event = run->first->event};
+			struct run one = {own, 1, ip, .root = root, .event = run->first->event};
 
-			result = take_alone(gather, resolver, run->first, mode, &one, ip);
+			result = take_alone(gather, resolver, run->first, mode, &one);
 			continue;
 		}
 		if (!(found >> mode & 1) ||
