@@ -107,10 +107,26 @@ static struct rows rows_of(const struct tally_symbol_list *list)
 	};
 }
 
-static void permute(const void *from, void *to, const uint32_t *order, size_t count, size_t size)
+/* Inlined with its size known, as that many calls to copy a word would take most of the time. */
+static inline void permute_sized(const char *from, char *to, const uint32_t *order, size_t count,
+				 size_t size)
 {
 	for (size_t i = 0; i < count; i++)
-		memcpy((char *)to + i * size, (const char *)from + order[i] * size, size);
+		memcpy(to + i * size, from + order[i] * size, size);
+}
+
+static void permute(const void *from, void *to, const uint32_t *order, size_t count, size_t size)
+{
+	switch (size) {
+	case sizeof(uint64_t):
+		permute_sized(from, to, order, count, sizeof(uint64_t));
+		break;
+	case sizeof(uint32_t):
+		permute_sized(from, to, order, count, sizeof(uint32_t));
+		break;
+	default:
+		permute_sized(from, to, order, count, size);
+	}
 }
 
 /* Puts the symbols from `first` on in order, by way of one array's memory. */
