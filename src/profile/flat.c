@@ -257,12 +257,11 @@ static int settle_samples(struct tally_gather *gather, struct tally_resolver *re
 int tally_flat_settle(struct tally_gather *gather, struct tally_resolver *resolver)
 {
 	struct tally_flat *flat = &gather->flat;
-	struct runs runs;
+	struct runs runs = {.count = 0};
 	int result;
 
 	if (!flat->count)
 		return 0;
-	runs.count = runs.nameless_count = 0;
 	sort(flat);
 	result = settle_samples(gather, resolver, &runs);
 	flat->count = flat->view_count = 0;
@@ -326,11 +325,8 @@ static int find_view(struct tally_flat *flat, const struct tally_resolved *sampl
 static int take_alone(struct tally_gather *gather, struct tally_resolver *resolver,
 		      const struct tally_resolved *sample, uint8_t mode, const struct run *one)
 {
-	struct runs runs;
+	struct runs runs = {.count = 1, .at = {*one}};
 
-	runs.count = 1;
-	runs.nameless_count = 0;
-	runs.at[0] = *one;
 	runs.at[0].frame = tally_resolver_frame(resolver, sample, mode, one->addr);
 	return runs.at[0].frame ? take_runs(gather, resolver, &runs) : -ENOMEM;
 }
