@@ -336,16 +336,13 @@ static inline bool is_full(const struct tally_flat *flat)
 	return flat->count == SAMPLES_MOST || flat->view_count == VIEWS_MOST;
 }
 
-/* One of the last view of the mode; there is room. */
-static inline void put(struct tally_flat *flat, uint8_t mode, uint64_t ip, uint64_t period,
-		       uint64_t samples)
+static inline struct tally_flat_sample entry_of(uint64_t ip, uint32_t view, uint32_t own_era,
+						uint64_t period, uint64_t samples)
 {
-	uint64_t number = flat->last[mode % FLAT_MODES];
-	uint64_t stretch =
-	    hash_u64((uint64_t)flat->views[number].own_era << 32 | ip >> STRETCH_BITS);
+	uint64_t stretch = hash_u64((uint64_t)own_era << 32 | ip >> STRETCH_BITS);
 
-	flat->samples[flat->count++] = (struct tally_flat_sample){
-	    .place = (ip & PLACE_MASK) | number << PLACE_BITS,
+	return (struct tally_flat_sample){
+	    .place = (ip & PLACE_MASK) | (uint64_t)view << PLACE_BITS,
 	    .amount = period | samples << PERIOD_BITS | stretch << STRETCH_AT,
 	};
 }
@@ -356,6 +353,7 @@ int tally_flat_add(struct tally_gather *gather, struct tally_resolver *resolver,
 	struct tally_flat *flat = &gather->flat;
 	uint64_t ip = sample->sample.ip;
 	struct run one = {period, 1 + sample->more, ip, .root = root, .event = sample->event};
+	uint32_t view;
 	int result;
 
 	if (one.period > PERIOD_MASK || one.samples > COUNT_MASK)
@@ -363,38 +361,65 @@ int tally_flat_add(struct tally_gather *gather, struct tally_resolver *resolver,
 	result = find_view(flat, sample, root, sample->cpumode, ip);
 	if (result)
 		return result;
-	put(flat, sample->cpumode, ip, one.period, one.samples);
+	view = flat->last[sample->cpumode % FLAT_MODES];
+	flat->samples[flat->count++] =
+	    entry_of(ip, view, flat->views[view].own_era, one.period, one.samples);
 	return is_full(flat) ? tally_flat_settle(gather, resolver) : 0;
+}
+
+/* The view of a run's samples of one mode, as long as that is the last one. */
+struct mode_view {
+	uint32_t number, own_era, addr_top; /* the last: that + 1; 0: not found yet */
+};
+
+/* Takes samples of the run from *at on until there is room no more, or one that stands alone. */
+static int add_some(struct tally_flat *flat, const struct tally_sample_run *run, uint32_t root,
+		    uint64_t period, uint32_t *at)
+{
+	struct mode_view modes[FLAT_MODES] = {{0}};
+	uint32_t i = *at, count = flat->count;
+	int result = 0;
+
+	for (; i < run->count && count < SAMPLES_MOST; i++) {
+		uint64_t ip = run->ips[i], own = period ? period : run->periods[i];
+		uint8_t mode = run->cpumodes[i] % FLAT_MODES;
+		struct mode_view *view = &modes[mode];
+
+		if (own > PERIOD_MASK)
+			break;
+		if (view->addr_top != (ip >> PLACE_BITS) + 1) {
+			if (flat->view_count == VIEWS_MOST)
+				break;
+			result = find_view(flat, run->first, root, mode, ip);
+			if (result)
+				break;
+			view->number = flat->last[mode];
+			view->own_era = flat->views[view->number].own_era;
+			view->addr_top = (uint32_t)(ip >> PLACE_BITS) + 1;
+		}
+		flat->samples[count++] = entry_of(ip, view->number, view->own_era, own, 1);
+	}
+	flat->count = count;
+	*at = i;
+	return result;
 }
 
 int tally_flat_add_run(struct tally_gather *gather, struct tally_resolver *resolver,
 		       const struct tally_sample_run *run, uint32_t root, uint64_t period)
 {
 	struct tally_flat *flat = &gather->flat;
-	uint32_t found = 0; /* a bit for each mode whose last view is this run's */
+	uint32_t i = 0;
 	int result = 0;
 
-	for (uint32_t i = 0; i < run->count && !result; i++) {
-		uint64_t ip = run->ips[i], own = period ? period : run->periods[i];
-		uint8_t mode = run->cpumodes[i] % FLAT_MODES;
-
-		if (own > PERIOD_MASK) {
-			struct run one = {own, 1, ip, .root = root, .event = run->first->event};
-
-			result = take_alone(gather, resolver, run->first, mode, &one);
-			continue;
-		}
-		if (!(found >> mode & 1) ||
-		    flat->views[flat->last[mode]].addr_top != ip >> PLACE_BITS) {
-			result = find_view(flat, run->first, root, mode, ip);
-			if (result)
-				break;
-			found |= 1u << mode;
-		}
-		put(flat, mode, ip, own, 1);
-		if (is_full(flat)) {
+	while (!result && i < run->count) {
+		result = add_some(flat, run, root, period, &i);
+		if (!result && is_full(flat)) {
 			result = tally_flat_settle(gather, resolver);
-			found = 0;
+		} else if (!result && i < run->count) {
+			struct run one = {period ? period : run->periods[i], 1, run->ips[i],
+					  .root = root, .event = run->first->event};
+
+			result = take_alone(gather, resolver, run->first, run->cpumodes[i++], &one);
 		}
 	}
 	return result;

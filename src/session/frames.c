@@ -14,6 +14,8 @@
 /* As perf marks them: user, kernel, guest kernel, guest user, hypervisor. */
 static const char levels[] = {'.', 'k', 'g', 'u', 'H'};
 
+#define SHARE_BITS 12 /* of a place: they do not tell its share */
+
 struct frame_row {
 	uint64_t place; /* of inlined functions: the name's address */
 	uint32_t image;
@@ -97,6 +99,14 @@ static uint64_t row_hash(const struct frame_row *row)
 	return hash_mix(hash_u64(row->place), (uint64_t)row->image << 32 | (uint32_t)row->symbol);
 }
 
+/* Places that are near each other have one share, so that a lock serves for several. */
+static struct tally_frame_share *share_of(struct tally_frames *frames, const struct frame_row *row)
+{
+	uint64_t hash = hash_u64(row->place >> SHARE_BITS ^ (uint64_t)row->image << 48);
+
+	return &frames->shares[hash % FRAME_SHARES];
+}
+
 /* A slot's place comes from the half of the hash that it keeps: growing reads no rows. */
 static int grow_share(struct tally_frame_share *share)
 {
@@ -131,20 +141,16 @@ static uint32_t row_add(struct tally_frames *frames, const struct frame_row *row
 	return chunks_added(&frames->list);
 }
 
-/* The number of a row found by what it is, and by the hash of that. */
-static uint32_t row_intern_hashed(struct tally_frames *frames, const struct frame_row *row,
-				  uint64_t hash)
+/* The number of a row found by what it is, in its share, whose lock is held. */
+static uint32_t row_put(struct tally_frames *frames, struct tally_frame_share *share,
+			const struct frame_row *row, uint64_t hash)
 {
-	uint32_t tag = (uint32_t)(hash >> 32), frame = 0, room, at;
-	struct tally_frame_share *share = &frames->shares[hash % FRAME_SHARES];
+	uint32_t tag = (uint32_t)(hash >> 32), frame, room, at;
 	uint64_t *slots;
 
-	pthread_mutex_lock(&share->lock);
 	room = atomic_load_explicit(&share->room, memory_order_relaxed);
-	if ((share->count + 1ULL) * 3 > room * 2ULL && grow_share(share)) {
-		pthread_mutex_unlock(&share->lock);
+	if ((share->count + 1ULL) * 3 > room * 2ULL && grow_share(share))
 		return 0;
-	}
 	room = atomic_load_explicit(&share->room, memory_order_relaxed);
 	slots = atomic_load_explicit(&share->slots, memory_order_relaxed);
 	for (at = tag & (room - 1); slots[at]; at = (at + 1) & (room - 1)) {
@@ -155,25 +161,27 @@ static uint32_t row_intern_hashed(struct tally_frames *frames, const struct fram
 		other = row_at(frames, (uint32_t)slots[at]);
 		if (other->place == row->place && other->image == row->image &&
 		    other->symbol == row->symbol)
-			break;
+			return (uint32_t)slots[at];
 	}
-	frame = (uint32_t)slots[at];
-	if (!frame) {
-		pthread_mutex_lock(&frames->lock);
-		frame = row_add(frames, row);
-		pthread_mutex_unlock(&frames->lock);
-		if (frame) {
-			slots[at] = (uint64_t)tag << 32 | frame;
-			share->count++;
-		}
+	pthread_mutex_lock(&frames->lock);
+	frame = row_add(frames, row);
+	pthread_mutex_unlock(&frames->lock);
+	if (frame) {
+		slots[at] = (uint64_t)tag << 32 | frame;
+		share->count++;
 	}
-	pthread_mutex_unlock(&share->lock);
 	return frame;
 }
 
 static uint32_t row_intern(struct tally_frames *frames, const struct frame_row *row)
 {
-	return row_intern_hashed(frames, row, row_hash(row));
+	struct tally_frame_share *share = share_of(frames, row);
+	uint32_t frame;
+
+	pthread_mutex_lock(&share->lock);
+	frame = row_put(frames, share, row, row_hash(row));
+	pthread_mutex_unlock(&share->lock);
+	return frame;
 }
 
 static const struct tally_data_build_id *recorded_build_id(const struct tally_frame_source *source,
@@ -323,9 +331,8 @@ static struct frame_row nameless_row(uint32_t number, uint64_t place)
 }
 
 /* Where a search by that hash begins; another thread may move it away meanwhile. */
-static void fetch_slot(const struct tally_frames *frames, uint64_t hash)
+static void fetch_slot(const struct tally_frame_share *share, uint64_t hash)
 {
-	const struct tally_frame_share *share = &frames->shares[hash % FRAME_SHARES];
 	uint64_t *slots = atomic_load_explicit(&share->slots, memory_order_relaxed);
 	uint32_t room = atomic_load_explicit(&share->room, memory_order_relaxed);
 
@@ -336,31 +343,44 @@ static void fetch_slot(const struct tally_frames *frames, uint64_t hash)
 /* So many places wait together for what their searches need of the memory. */
 #define TOGETHER 32U
 
+static int find_nameless(struct tally_frames *frames, const struct tally_image_place *places,
+			 uint32_t count, uint32_t *ret)
+{
+	struct tally_frame_share *shares[TOGETHER], *locked = NULL;
+	struct frame_row rows[TOGETHER];
+	uint64_t hashes[TOGETHER];
+	int result = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		rows[i] = nameless_row(places[i].image, places[i].place);
+		hashes[i] = row_hash(&rows[i]);
+		shares[i] = share_of(frames, &rows[i]);
+		fetch_slot(shares[i], hashes[i]);
+	}
+	for (uint32_t i = 0; i < count && !result; i++) {
+		if (locked != shares[i]) {
+			if (locked)
+				pthread_mutex_unlock(&locked->lock);
+			locked = shares[i];
+			pthread_mutex_lock(&locked->lock);
+		}
+		ret[i] = row_put(frames, locked, &rows[i], hashes[i]);
+		result = ret[i] ? 0 : -ENOMEM;
+	}
+	if (locked)
+		pthread_mutex_unlock(&locked->lock);
+	return result;
+}
+
 int tally_frames_nameless(struct tally_frames *frames, const struct tally_image_place *places,
 			  uint32_t count, uint32_t *ret)
 {
-	uint64_t hashes[TOGETHER];
+	int result = 0;
 
-	for (uint32_t first = 0; first < count; first += TOGETHER) {
-		uint32_t n = count - first < TOGETHER ? count - first : TOGETHER;
-
-		for (uint32_t i = 0; i < n; i++) {
-			const struct tally_image_place *at = &places[first + i];
-			const struct frame_row row = nameless_row(at->image, at->place);
-
-			hashes[i] = row_hash(&row);
-			fetch_slot(frames, hashes[i]);
-		}
-		for (uint32_t i = 0; i < n; i++) {
-			const struct tally_image_place *at = &places[first + i];
-			const struct frame_row row = nameless_row(at->image, at->place);
-
-			ret[first + i] = row_intern_hashed(frames, &row, hashes[i]);
-			if (!ret[first + i])
-				return -ENOMEM;
-		}
-	}
-	return 0;
+	for (uint32_t i = 0; i < count && !result; i += TOGETHER)
+		result = find_nameless(frames, places + i,
+				       count - i < TOGETHER ? count - i : TOGETHER, ret + i);
+	return result;
 }
 
 uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
