@@ -28,6 +28,19 @@ static inline void *table_new(size_t count, size_t size)
 	return table;
 }
 
+/* Of a counting sort: counts by digit become the places where each digit's elements start. */
+static inline void counts_to_starts(uint32_t *counts, uint32_t digits)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < digits; i++) {
+		uint32_t here = counts[i];
+
+		counts[i] = at;
+		at += here;
+	}
+}
+
 /* Two lines of the caches, as they are fetched in pairs.  What threads write all the time is apart
  * by so much: of structures that are aligned to it. */
 #define TABLE_APART 128

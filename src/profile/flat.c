@@ -67,16 +67,10 @@ static inline uint32_t digit_of(const struct tally_flat_sample *sample, unsigned
 static inline void sort_digit(struct tally_flat *flat, uint32_t *counts, unsigned which)
 {
 	struct tally_flat_sample *from = flat->samples, *to = flat->spare;
-	uint32_t at = 0;
 
 	if (counts[digit_of(&from[0], which)] == flat->count)
 		return;
-	for (uint32_t i = 0; i < DIGITS; i++) {
-		uint32_t here = counts[i];
-
-		counts[i] = at;
-		at += here;
-	}
+	counts_to_starts(counts, DIGITS);
 	for (uint32_t i = 0; i < flat->count; i++)
 		to[counts[digit_of(&from[i], which)]++] = from[i];
 	flat->samples = to;

@@ -318,6 +318,17 @@ int tally_gather_settle(struct tally_gather *gather, struct tally_resolver *reso
 	return result;
 }
 
+/* Counts samples like that one; 1: they pass as far as their task tells, 0: not, -ENOMEM. */
+static inline int count_in(struct tally_gather *gather, const struct tally_resolved *sample,
+			   uint64_t samples, uint64_t period)
+{
+	struct tally_gather_sum *sum = &gather->sums[sample->event];
+
+	sum->samples += samples;
+	sum->total += period;
+	return gather->filters_tasks ? tally_filter_task(&gather->filter, sample) : 1;
+}
+
 int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample)
 {
@@ -326,6 +337,7 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 	struct tally_gather_sum *sum;
 	uint64_t period, samples;
 	uint32_t root, leaf, own = 0;
+	int passed;
 
 	if (sample->event >= plan->event_count)
 		return 0;
@@ -334,14 +346,9 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 	period = (sample->sample.present & PERF_SAMPLE_PERIOD)
 		     ? sample->sample.period
 		     : plan->period[sample->event] * samples;
-	sum->samples += samples;
-	sum->total += period;
-	if (gather->filters_tasks) {
-		int passed = tally_filter_task(&gather->filter, sample);
-
-		if (passed <= 0)
-			return passed;
-	}
+	passed = count_in(gather, sample, samples, period);
+	if (passed <= 0)
+		return passed;
 	if (plan->only && !tree_rows_may_hold(plan->only, sample->sample.ip))
 		return 0;
 	if (!options->callchains) {
@@ -349,8 +356,6 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 		return root ? tally_flat_add(gather, resolver, sample, root, period) : -ENOMEM;
 	}
 	if (plan->only || gather->filters_frames) {
-		int passed;
-
 		own = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
 		if (own && plan->only && !tree_rows_may_have(plan->only, own))
 			return 0;
@@ -373,25 +378,20 @@ int tally_gather_add_run(struct tally_gather *gather, struct tally_resolver *res
 			 const struct tally_sample_run *run)
 {
 	const struct tally_resolved *first = run->first;
-	struct tally_gather_sum *sum;
-	uint64_t period = 0;
+	uint64_t period = 0, total;
 	uint32_t root;
+	int passed;
 
 	if (first->event >= gather->plan->event_count)
 		return 0;
-	sum = &gather->sums[first->event];
 	if (!(first->sample.present & PERF_SAMPLE_PERIOD))
 		period = gather->plan->period[first->event];
-	sum->samples += run->count;
-	sum->total += period * run->count;
+	total = period * run->count;
 	for (uint32_t i = 0; !period && i < run->count; i++)
-		sum->total += run->periods[i];
-	if (gather->filters_tasks) {
-		int passed = tally_filter_task(&gather->filter, first);
-
-		if (passed <= 0)
-			return passed;
-	}
+		total += run->periods[i];
+	passed = count_in(gather, first, run->count, total);
+	if (passed <= 0)
+		return passed;
 	root = context_root(gather, first);
 	return root ? tally_flat_add_run(gather, resolver, run, root, period) : -ENOMEM;
 }

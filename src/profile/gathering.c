@@ -13,12 +13,14 @@ struct gathering {
 	struct tally_map counters; /* id -> last value */
 };
 
-/* What the worker gathers into; NULL: out of memory. */
+/* What the worker gathers into; NULL: there is none such, or out of memory. */
 static struct tally_gather *gather_of(void *context, unsigned worker)
 {
 	const struct gathering *gathering = context;
 	struct tally_gathered *to = gathering->to;
 
+	if (worker >= to->worker_count)
+		return NULL;
 	if (!to->ready[worker])
 		to->ready[worker] = !tally_gather_init(&to->workers[worker], gathering->plan);
 	return to->ready[worker] ? &to->workers[worker] : NULL;

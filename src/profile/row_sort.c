@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "base/pool.h"
+#include "base/table.h"
 
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
@@ -27,17 +28,10 @@ static void sort_short(struct tally_row_item *items, uint32_t count)
 static void find_starts(const struct tally_row_item *items, uint32_t count, unsigned shift,
 			uint32_t digits, uint32_t *starts)
 {
-	uint32_t at = 0;
-
 	memset(starts, 0, digits * sizeof(*starts));
 	for (uint32_t i = 0; i < count; i++)
 		starts[items[i].key >> shift & (digits - 1)]++;
-	for (uint32_t i = 0; i < digits; i++) {
-		uint32_t here = starts[i];
-
-		starts[i] = at;
-		at += here;
-	}
+	counts_to_starts(starts, digits);
 }
 
 static void move(const struct tally_row_item *from, struct tally_row_item *to, uint32_t count,

@@ -42,7 +42,7 @@ static int show_batch(struct visit *visit, unsigned worker, struct batch *batch)
 	int result = 0;
 
 	batch->count = 0;
-	for (unsigned stage = 0; visit->ahead && stage < 2; stage++)
+	for (unsigned stage = 0; stage < 2; stage++)
 		for (unsigned i = 0; i < count; i++)
 			visit->ahead(visit->context, worker, &batch->samples[i], stage);
 	for (unsigned i = 0; i < count && result >= 0; i++)

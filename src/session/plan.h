@@ -25,6 +25,14 @@ struct tally_session;
  */
 struct event_plan *tally_session_plans(const struct tally_session *session, uint64_t want);
 
+/* Samples that do not tell their thread are of thread -1, as in perf. */
+static inline void plan_read_task(const struct event_plan *plan, const uint8_t *bytes,
+				  uint32_t *ret_pid, uint32_t *ret_tid)
+{
+	*ret_pid = plan->tid_at >= 0 ? load_u32(bytes + plan->tid_at) : UINT32_MAX;
+	*ret_tid = plan->tid_at >= 0 ? load_u32(bytes + plan->tid_at + 4) : UINT32_MAX;
+}
+
 /* Reads the wanted fields; false when the record does not hold them. */
 static inline bool plan_read(const struct event_plan *plan, const struct tally_record *record,
 			     struct tally_sample *sample)
@@ -43,12 +51,7 @@ static inline bool plan_read(const struct event_plan *plan, const struct tally_r
 	}
 	sample->present = plan->want;
 	sample->ip = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0;
-	/* Samples that do not tell are of thread -1, as in perf. */
-	sample->pid = sample->tid = UINT32_MAX;
-	if (plan->tid_at >= 0) {
-		sample->pid = load_u32(bytes + plan->tid_at);
-		sample->tid = load_u32(bytes + plan->tid_at + 4);
-	}
+	plan_read_task(plan, bytes, &sample->pid, &sample->tid);
 	if (plan->time_at >= 0)
 		sample->time = load_u64(bytes + plan->time_at);
 	if (plan->cpu_at >= 0)

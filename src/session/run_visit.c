@@ -52,9 +52,8 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 		int event = session_event_of(session, &resolver->ids, &record);
 		const struct event_plan *plan = &visit->plans[event < 0 ? 0 : event];
 		const uint8_t *bytes = record.bytes;
-		/* Samples that do not tell are of thread -1, as in perf. */
-		uint32_t pid = UINT32_MAX, tid = UINT32_MAX;
 		uint64_t time = 0;
+		uint32_t pid, tid;
 
 		if (event < 0)
 			continue;
@@ -62,10 +61,7 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 			resolver->damaged++;
 			continue;
 		}
-		if (plan->tid_at >= 0) {
-			pid = load_u32(bytes + plan->tid_at);
-			tid = load_u32(bytes + plan->tid_at + 4);
-		}
+		plan_read_task(plan, bytes, &pid, &tid);
 		if (visit->lumps && !lump_visit_again(visit->lumps, pid, tid, record.offset))
 			continue;
 		if (session->by_offset)
