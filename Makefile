@@ -2,11 +2,10 @@
 BUILD := build
 SAN   := build-san
 FUZZ  := build-fuzz
-PREFIX ?= /usr/local
 ROWS  ?=
 SECONDS ?= 30
 
-.PHONY: all tally run check check-pmu bench fuzz install format lint clean
+.PHONY: all tally run check check-pmu bench fuzz install uninstall format lint clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -16,7 +15,8 @@ tally: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet tally
 
 $(BUILD)/build.ninja:
-	@meson setup $(BUILD) --prefix $(PREFIX) >/dev/null || { meson setup $(BUILD) --prefix $(PREFIX); exit 1; }
+	@meson setup $(BUILD) --prefix $(or $(PREFIX),/usr/local) >$(BUILD).log || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
 
 # Installs what is missing, builds, profiles a real program, shows the report.
 run:
@@ -42,8 +42,13 @@ fuzz: all
 	@tools/fuzz $(FUZZ) $(SECONDS)
 	@tests/damage/whole $(BUILD)
 
-install: all
-	@meson install -C $(BUILD) --quiet
+# PREFIX=DIR (default: /usr/local, or the one of the last install); DESTDIR=DIR goes before it.
+install: $(BUILD)/build.ninja
+	@tools/install $(BUILD) $(PREFIX)
+
+# Removes what the last `make install` wrote.
+uninstall:
+	@tools/install --remove $(BUILD)
 
 format:
 	@find bench cli examples fuzz include src tests -name '*.[ch]' -exec clang-format-14 -i {} +

@@ -45,7 +45,7 @@ END
 	same_report chains.data --children -g callee -s sym
 	same_report chains.data --no-children -g callee -s sym
 	same_report chains.data --no-children -g callee -s sym,comm
-	! grep -A2 '\[\.\]leaf' tally.txt | grep -q '^leaf$'
+	! grep -A2 '\[\.\]leaf' tally.txt | grep -q '^leaf$' || return 1
 }
 
 @test "samples that read a group of counters are samples of each that moved" {

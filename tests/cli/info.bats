@@ -152,6 +152,6 @@ END
 	for how in "info --no-pager" "info --header"; do
 		script -qec "TALLY_PAGER= $TALLY ${how/ --no-pager/} evil.data" /dev/null </dev/null >out
 		grep -q 'x1b\[2J' out
-		! grep -q $'\e\\[2J' out
+		! grep -q $'\e\\[2J' out || return 1
 	done
 }
