@@ -18,7 +18,8 @@
 
 struct list {
 	struct tally_catalog_options from;
-	bool json, details, quiet, deprecated, groups, raw;
+	bool json, details, quiet, brief, deprecated, groups, names, raw_dump;
+	const char *cpu_type;
 	const char **patterns; /* of argv */
 	size_t pattern_count;
 	const char **programs; /* of argv, for markers */
@@ -105,6 +106,11 @@ static bool text_matches(const char *pattern, const char *text)
 static bool is_chosen(const struct list *list, const struct tally_catalog_entry *entry)
 {
 	if (entry->deprecated && !list->deprecated)
+		return false;
+	if (list->cpu_type && entry->pmu && !strncmp(entry->pmu, "cpu_", 4) &&
+	    strcmp(entry->pmu + 4, list->cpu_type) != 0)
+		return false;
+	if (list->raw_dump && !entry->supported)
 		return false;
 	for (size_t i = 0; i < list->pattern_count; i++) {
 		const char *pattern = list->patterns[i];
@@ -212,7 +218,7 @@ static void put_entry(const struct list *list, const struct tally_catalog_entry 
 	printf("%*s [%s%s%s]\n", width < NAME_WIDTH ? NAME_WIDTH - width : 0, "",
 	       tally_catalog_kind_name(entry->kind), entry->deprecated ? ", deprecated" : "",
 	       entry->supported ? "" : ", not on this machine");
-	if (text && !list->quiet)
+	if (text && list->brief && !list->quiet)
 		put_paragraph(list, text);
 	if (!list->details)
 		return;
@@ -242,12 +248,13 @@ static size_t put_text(const struct list *list, const struct tally_catalog *cata
 		if (!is_chosen(list, entry))
 			continue;
 		shown++;
-		if (list->raw) { /* names only, for completion */
+		if (list->names || list->raw_dump) {
 			put(list, entry->name);
-			putchar('\n');
+			putchar(list->names ? '\n' : ' ');
 			continue;
 		}
-		put_heading(list, entry, last);
+		if (list->harmless) /* a person reads it; through a pipe each line is an event */
+			put_heading(list, entry, last);
 		put_entry(list, entry);
 		last = entry;
 	}
@@ -370,17 +377,24 @@ int cmd_list(int argc, char **argv)
 		"tracepoint, sdt), or those whose name, PMU or topic has PATTERN in it.",
 	    .mixed = true,
 	};
-	struct list list = {.from = {.size = sizeof(list.from)}};
+	struct list list = {.from = {.size = sizeof(list.from)}, .brief = true};
 	const struct cli_option options[] = {
 	    {CLI_FLAG, 'l', "long", NULL, "long descriptions, and what each event stands for",
 	     .to = &list.details},
 	    {CLI_FLAG, 'v', "long-desc", NULL, "", .to = &list.details, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 0, "details", NULL, "", .to = &list.details, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 'd', "desc", NULL, "descriptions (default; --no-desc: none)",
+	     .to = &list.brief},
 	    {CLI_FLAG, 'q', "quiet", NULL, "no descriptions, and not what could not be read",
 	     .to = &list.quiet},
-	    {CLI_FLAG, 0, "names", NULL, "names only, a line each", .to = &list.raw},
+	    {CLI_FLAG, 0, "names", NULL, "names only, a line each", .to = &list.names},
+	    {CLI_FLAG, 0, "raw-dump", NULL, "names that this machine has, all in one line",
+	     .to = &list.raw_dump},
+	    {CLI_STRING, 0, "cputype", "TYPE",
+	     "of a machine with kinds of CPUs only this kind: core, atom", .to = &list.cpu_type},
 	    {CLI_FLAG, 0, "deprecated", NULL, "events that have a newer name, too",
 	     .to = &list.deprecated},
-	    {CLI_FLAG, 0, "json", NULL, "a JSON array, an object each, with all that is known",
+	    {CLI_FLAG, 'j', "json", NULL, "a JSON array, an object each, with all that is known",
 	     .to = &list.json},
 	    {CLI_GROUP, .help = "Another machine"},
 	    {CLI_STRING, 0, "events", "DIR", "folders of vendor tables, DIR:DIR",

@@ -125,3 +125,32 @@ other() { # arguments: the list of a made-up machine
 	[[ $output = *"  ddrc.reads "*", not on this machine]"* ]]
 	[[ $output = *"  sw_incr "*" [Vendor event]"* ]]
 }
+
+@test "13.31: options of perf list: -j, --no-desc, --details, --raw-dump, --cputype" {
+	other --json >long.json
+	other -j >short.json
+	cmp long.json short.json
+	other --long >long.txt
+	other --details >details.txt
+	cmp long.txt details.txt
+	run other L2_RQSTS
+	[ "${#lines[@]}" -gt 1 ]
+	run other --no-desc L2_RQSTS
+	[ "${#lines[@]}" = 1 ]
+	run other --raw-dump vendor
+	[[ " $output" = *" unc_m_cas.rd "* && ${#lines[@]} = 1 && $output != *unc_c_lookup* ]]
+
+	mkdir -p hybrid/bus/event_source/devices/cpu_{core,atom}/events
+	echo event=0x3c >hybrid/bus/event_source/devices/cpu_core/events/cpu-cycles
+	echo event=0x3d >hybrid/bus/event_source/devices/cpu_atom/events/cpu-cycles
+	run --separate-stderr "$TALLY" list --sysfs hybrid --cputype atom --names pmu
+	[ "$output" = cpu_atom/cpu-cycles/ ]
+}
+
+@test "13.31: through a pipe each line is an event or its description, without headings" {
+	other -q hw sw >piped
+	! grep -v '^  [^ ].*\]$' piped || return 1
+	command -v script >/dev/null || skip "script(1) is not installed"
+	script -qec "TALLY_PAGER= $TALLY list sw" /dev/null </dev/null | tr -d '\r' >shown
+	grep -qx 'Software events:' shown
+}
