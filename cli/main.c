@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tally/version.h>
 #include "command.h"
+#include "ending.h"
 #include "mapped.h"
 #include "say.h"
 
@@ -64,5 +65,6 @@ int main(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	cli_mapped_guard(command->name);
-	return cli_finish_output(command->name, command->run(argc - at, argv + at));
+	return cli_ending_leave(
+	    cli_finish_output(command->name, command->run(argc - at, argv + at)));
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "ending.h"
 #include "say.h"
 #include "stat.h"
 
@@ -270,23 +271,15 @@ static void end(struct run *run)
 	}
 }
 
-/* As a shell tells how a command ended. */
 static int status_of(struct run *run, int signal)
 {
 	struct tally_counters_command command;
-	int how;
 
 	if (tally_counters_command(run->count.set, &command) || !command.ended)
+		return cli_ending_status("stat", NULL, -1, signal);
+	if (run->timed_out && WIFSIGNALED(command.status) && WTERMSIG(command.status) == SIGTERM)
 		return CLI_OK;
-	if (!WIFSIGNALED(command.status))
-		return WEXITSTATUS(command.status);
-	how = WTERMSIG(command.status);
-	if (run->timed_out && how == SIGTERM)
-		return CLI_OK;
-	if (how != signal)
-		cli_say("stat", "%s was ended by a signal: %s", run->ask->command[0],
-			strsignal(how));
-	return 128 + how;
+	return cli_ending_status("stat", run->ask->command[0], command.status, signal);
 }
 
 /* A person's own line for the shell. */
