@@ -17,6 +17,7 @@
 /* Bit 0 of the feature bitmap is reserved and nobody writes it; our writer sets it while a
  * recording goes on: see writer.c. */
 #define FILE_FEATURE_CHECKPOINT 0
+#define FILE_CHECKPOINT_RECORD  PERF_RECORD_HEADER_EVENT_TYPE
 #define FILE_FEATURES           256
 
 /* More events than any recording has; a larger table is damage. */

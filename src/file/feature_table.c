@@ -20,7 +20,7 @@ static uint64_t data_limit(const struct tally_data *data)
 }
 
 /* A recording by tally that did not come to its end: bit 0 is set and the table stands in the body
- * of a FINISHED_ROUND record (see writer.c), so that more records may follow. */
+ * of a record (see writer.c; once it was a FINISHED_ROUND), so that more records may follow. */
 static bool is_checkpoint(const struct tally_data *data, uint64_t at, unsigned count)
 {
 	struct file_cursor cursor = file_cursor_at(data, at, (uint64_t)count * 16);
@@ -30,7 +30,8 @@ static bool is_checkpoint(const struct tally_data *data, uint64_t at, unsigned c
 	cursor_u16(&cursor);
 	size = cursor_u16(&cursor);
 	return !cursor.failed && file_has_feature(data, FILE_FEATURE_CHECKPOINT) &&
-	       type == PERF_RECORD_FINISHED_ROUND && size == count * 16;
+	       (type == FILE_CHECKPOINT_RECORD || type == PERF_RECORD_FINISHED_ROUND) &&
+	       size == count * 16;
 }
 
 /* Without data a table is believed only when all of it makes sense: a recorder that was killed

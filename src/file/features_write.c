@@ -179,12 +179,12 @@ static void write_clock_data(const struct file_facts *facts, struct tally_buf *t
 	tally_buf_u64(to, event);
 }
 
-/* {u32 version 1, u32 zstd, u32 level, u32 ratio, u32 bytes to have room for}. */
+/* As perf: {u32 version 0, u32 zstd, u32 level, u32 ratio, u32 bytes to have room for}. */
 static void write_compressed(const struct file_facts *facts, struct tally_buf *to)
 {
 	if (!facts->options->compress_level)
 		return;
-	tally_buf_u32(to, 1);
+	tally_buf_u32(to, 0);
 	tally_buf_u32(to, 1);
 	tally_buf_u32(to, (uint32_t)facts->options->compress_level);
 	tally_buf_u32(to, 0); /* known at the end */

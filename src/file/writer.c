@@ -3,9 +3,10 @@
  * The layout is: header, ids, attrs, the feature sections known at the start, then the records; the
  * table of features must stand right behind the records (data.offset + data.size), where perf looks
  * for it.  So that a recorder killed at any moment leaves a whole file, a checkpoint appends a
- * FINISHED_ROUND record whose own bytes are that table, then lets the header end the data right
- * before it.  Recording goes on behind that record, which perf, seeing the final header, passes as
- * a round like any other.  To make a record header the first entry of a table, bit 0 of the feature
+ * record whose own bytes are that table, then lets the header end the data right before it.
+ * Recording goes on behind that record.  Its type is EVENT_TYPE, of which no perf since 3.12 reads
+ * the body; the first one of a file stands before the data of the final header, so that a short
+ * recording holds none.  To make a record header the first entry of a table, bit 0 of the feature
  * bitmap, reserved and read by nobody, is set meanwhile: its entry is {the record's header, 0}. The
  * same bit tells our reader that more records may follow.
  *
@@ -163,8 +164,7 @@ static int write_checkpoint(struct tally_writer *writer, uint64_t at, uint64_t *
 	uint64_t features[4] = {0};
 	uint8_t header[FILE_HEADER_SIZE];
 	size_t size = (1 + writer->early_count) * TABLE_ENTRY;
-	struct perf_event_header record = {.type = PERF_RECORD_FINISHED_ROUND,
-					   .size = (uint16_t)size};
+	struct perf_event_header record = {.type = FILE_CHECKPOINT_RECORD, .size = (uint16_t)size};
 	int code;
 
 	memcpy(table, &record, sizeof(record));
@@ -207,7 +207,7 @@ static int write_start(struct tally_writer *writer, const struct file_facts *fac
 	if (code)
 		return fail_write(writer, code, error);
 	writer->end += size;
-	writer->marked = writer->end;
+	writer->marked = writer->data_at = writer->end;
 	return 0;
 }
 
@@ -412,7 +412,6 @@ static int take_in(struct tally_writer *writer, uint64_t wrote, int code, struct
 	writer->end += wrote;
 	if (wrote) {
 		writer->dirty = writer->unmarked = true;
-		writer->plain_last = false;
 	}
 	if (!code)
 		return 0;
@@ -528,36 +527,39 @@ int tally_writer_commit(struct tally_writer *writer, const struct tally_writer_p
 	return take_in(writer, sum, code, error);
 }
 
-int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tally_error *error)
+static int write_round(struct tally_writer *writer)
 {
 	const struct perf_event_header round = {.type = PERF_RECORD_FINISHED_ROUND,
 						.size = sizeof(round)};
-	uint64_t at = writer->end, size = sizeof(round);
-	int code;
+	int code = writer->stream
+		       ? tally_fs_write(writer->fd, &round, sizeof(round))
+		       : tally_fs_write_at(writer->fd, &round, sizeof(round), writer->end);
 
-	checkpoint &= !writer->stream;
-	if (checkpoint ? !writer->unmarked : !writer->dirty)
-		return 0;
-	/* Two rounds with nothing between them would let perf deliver records too early: a
-	 * checkpoint behind a plain round takes its place. */
-	if (checkpoint && writer->plain_last)
-		at -= sizeof(round);
-	if (checkpoint)
-		code = write_checkpoint(writer, at, &size);
-	else if (writer->stream)
-		code = tally_fs_write(writer->fd, &round, sizeof(round));
-	else
-		code = tally_fs_write_at(writer->fd, &round, sizeof(round), at);
+	if (code)
+		return code;
+	writer->end += sizeof(round);
+	writer->dirty = false;
+	return 0;
+}
+
+int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tally_error *error)
+{
+	uint64_t size;
+	int code = 0;
+
+	/* Two rounds with nothing between them would let perf deliver records too early. */
+	if (writer->dirty)
+		code = write_round(writer);
+	if (!code && checkpoint && writer->unmarked && !writer->stream) {
+		code = write_checkpoint(writer, writer->end, &size);
+		if (!code) {
+			writer->unmarked = false;
+			writer->marked = writer->end += size;
+		}
+	}
 	if (code) {
 		writer->failed = true;
 		return fail_write(writer, code, error);
-	}
-	writer->end = at + size;
-	writer->dirty = false;
-	writer->plain_last = !checkpoint;
-	if (checkpoint) {
-		writer->unmarked = false;
-		writer->marked = writer->end;
 	}
 	return 0;
 }

@@ -21,7 +21,6 @@ struct tally_writer {
 	uint64_t end;     /* behind the last whole record */
 	bool dirty;       /* records since the last round */
 	bool unmarked;    /* records or rounds since the last checkpoint */
-	bool plain_last;  /* the last 8 bytes before `end` are a plain round */
 	bool failed;      /* an append did not go through: bytes may stand behind `end` */
 	uint64_t marked;  /* where the last checkpoint ends: records follow one another from here */
 	struct file_entry early[FEATURE_COUNT]; /* sections in front of the data, ascending */

@@ -98,7 +98,7 @@ static void reads_what_was_written(void **state)
 	count_records(data, counts);
 	assert_int_equal(counts[PERF_RECORD_COMM], 1);
 	assert_int_equal(counts[PERF_RECORD_SAMPLE], 50);
-	assert_int_equal(counts[PERF_RECORD_FINISHED_ROUND], 6); /* and one at the start */
+	assert_int_equal(counts[PERF_RECORD_FINISHED_ROUND], 5);
 	assert_int_equal(tally_data_damage(data)->count, 0);
 	assert_false(tally_data_damage(data)->no_end);
 	tally_data_rewind(data);
@@ -187,7 +187,7 @@ static void keeps_rounds_apart(void **state)
 	size = tally_writer_size(writer);
 	round_of(writer, false);
 	assert_int_equal(tally_writer_size(writer), size);
-	round_of(writer, true); /* takes the plain one's place */
+	round_of(writer, true); /* ends no round again, and marks only */
 	size = tally_writer_size(writer);
 	round_of(writer, true);
 	round_of(writer, false);
@@ -195,9 +195,55 @@ static void keeps_rounds_apart(void **state)
 	close_writer(writer);
 	data = open_data(path);
 	count_records(data, counts);
-	assert_int_equal(counts[PERF_RECORD_FINISHED_ROUND], 2);
+	assert_int_equal(counts[PERF_RECORD_FINISHED_ROUND], 1);
 	assert_int_equal(counts[PERF_RECORD_SAMPLE], 1);
 	tally_data_close(data);
+	free(path);
+}
+
+/* 13.28: hotspot warns of rounds with a body, and refuses a COMPRESSED section of version 1. */
+static void writes_rounds_and_compression_as_perf(void **state)
+{
+	struct tally_writer_options options = {.size = sizeof(options), .compress_level = 1};
+	char *path = path_in(state, "perfs_form.data");
+	struct tally_writer *writer;
+	struct tally_data *data;
+	struct tally_record record;
+	struct tally_block section;
+	uint64_t time = 1, rounds = 0, marks = 0;
+
+#ifdef HAVE_ZSTD
+	const unsigned kinds = 2;
+#else
+	const unsigned kinds = 1;
+#endif
+
+	for (unsigned packed = 0; packed < kinds; packed++) {
+		writer = recording_begin(path, packed ? &options : NULL);
+		for (unsigned i = 0; i < 4; i++) {
+			recording_samples(writer, 3, &time);
+			round_of(writer, i == 2); /* one checkpoint in the middle */
+		}
+		close_writer(writer);
+		data = open_data(path);
+		section = tally_data_feature(data, FEATURE_COMPRESSED);
+		if (!packed) {
+			assert_null(section.bytes);
+		} else {
+			assert_int_equal(section.size, 20);
+			assert_int_equal(*(const uint32_t *)(const void *)section.bytes, 0);
+		}
+		rounds = marks = 0;
+		while (tally_data_next_record(data, &record, NULL) > 0) {
+			rounds += record.type == PERF_RECORD_FINISHED_ROUND;
+			marks += record.type == PERF_RECORD_HEADER_EVENT_TYPE;
+			if (record.type == PERF_RECORD_FINISHED_ROUND)
+				assert_int_equal(record.size, sizeof(struct perf_event_header));
+		}
+		assert_int_equal(rounds, 4);
+		assert_int_equal(marks, 1); /* the start's is in front of the data */
+		tally_data_close(data);
+	}
 	free(path);
 }
 
@@ -503,6 +549,7 @@ int main(void)
 	    cmocka_unit_test(picks_the_smallest_attr),
 	    cmocka_unit_test(tells_groups),
 	    cmocka_unit_test(keeps_rounds_apart),
+	    cmocka_unit_test(writes_rounds_and_compression_as_perf),
 	    cmocka_unit_test(survives_being_killed),
 	    cmocka_unit_test(survives_a_full_disk),
 	    cmocka_unit_test(survives_no_room_for_the_end),
