@@ -22,6 +22,8 @@ struct record {
 	struct cli_list pids, tids, users;
 	const char *output, *cpus, *frequency, *ring, *call_graph;
 	bool system_wide, no_inherit, callchain, quiet;
+	/* How -g takes chains where the command line does not say it: from a configuration file. */
+	char record_mode[32], dump_size[16], usual_call_graph[64];
 	uint64_t compress;
 	int64_t delay_ms;
 	uint64_t period;
@@ -75,6 +77,20 @@ static int take_call_graph(void *to, const char *value, bool on, struct tally_er
 			"'%s' is no way to take call chains; there are fp, dwarf[,SIZE], lbr",
 			value)
 		  : 0;
+}
+
+/* What the command line says, with what a configuration file says where it does not. */
+static const char *call_graph(struct record *record)
+{
+	const char *mode = record->call_graph;
+
+	if (!mode && record->callchain && record->record_mode[0])
+		mode = record->record_mode;
+	if (!mode || strcmp(mode, "dwarf") != 0 || !record->dump_size[0])
+		return mode;
+	snprintf(record->usual_call_graph, sizeof(record->usual_call_graph), "dwarf,%s",
+		 record->dump_size);
+	return record->usual_call_graph;
 }
 
 static int take_delay(void *to, const char *value, bool on, struct tally_error *error)
@@ -439,7 +455,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	wanted.system_wide = record->system_wide;
 	wanted.period = record->period;
 	wanted.callchain = record->callchain;
-	wanted.call_graph = record->call_graph;
+	wanted.call_graph = call_graph(record);
 	wanted.no_inherit = record->no_inherit;
 	wanted.delay_ms = record->delay_ms;
 	wanted.compress_level = (int)record->compress;
@@ -449,10 +465,21 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	return status;
 }
 
+const struct cli_setting cmd_record_settings[] = {
+    {"call-graph.record-mode", "-g", CLI_SETTING_TEXT, offsetof(struct record, record_mode),
+     .room = sizeof(((struct record *)0)->record_mode)},
+    {"call-graph.dump-size", "--call-graph", CLI_SETTING_TEXT, offsetof(struct record, dump_size),
+     .room = sizeof(((struct record *)0)->dump_size)},
+    {.key = NULL},
+};
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = {0};
-	int status = parse_and_run(&record, argc, argv);
+	int status = cli_settings_apply("record", cmd_record_settings, &record);
+
+	if (!status)
+		status = parse_and_run(&record, argc, argv);
 
 	tally_event_list_done(&record.events);
 	cli_list_done(&record.pids);

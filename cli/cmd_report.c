@@ -131,6 +131,13 @@ static int choose_tree(struct tree_choice *trees, const char *text, size_t lengt
 	return 0;
 }
 
+/* One word of -g, from a configuration file: what it says is added to what is there. */
+static int take_tree_word(void *to, const char *value, bool on, struct tally_error *error)
+{
+	(void)on;
+	return choose_tree(to, value, strlen(value), error);
+}
+
 static int take_trees(void *to, const char *value, bool on, struct tally_error *error)
 {
 	struct tree_choice trees = {.least = LEAST_USUAL, .none = !on};
@@ -283,6 +290,21 @@ static int run(struct report *report)
 	return status;
 }
 
+const struct cli_setting cmd_report_settings[] = {
+    {"report.children", "--children", CLI_SETTING_BOOL, offsetof(struct report, children)},
+    {"report.percent-limit", "--percent-limit", CLI_SETTING_DOUBLE,
+     offsetof(struct report, percent_limit)},
+    {"report.sort_order", "--sort", CLI_SETTING_CALL, offsetof(struct report, keys),
+     .call = take_keys},
+    {"call-graph.print-type", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
+     .call = take_tree_word},
+    {"call-graph.order", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
+     .call = take_tree_word},
+    {"call-graph.threshold", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
+     .call = take_tree_word},
+    {.key = NULL},
+};
+
 int cmd_report(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -351,8 +373,8 @@ int cmd_report(int argc, char **argv)
 	/* Tables are built one after another, and large: each goes back to the system when it was
 	 * used, whatever malloc() learns of their sizes. */
 	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
-	at = cli_parse(&usage, options, argc, argv, &status);
-
+	status = cli_settings_apply("report", cmd_report_settings, &report);
+	at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
 	if (at < 0)
 		goto done;
 	if (report.dlfilters.list) {

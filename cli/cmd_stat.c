@@ -480,6 +480,11 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	return stat_output_close(&output) ? CLI_FAILED : status;
 }
 
+const struct cli_setting cmd_stat_settings[] = {
+    {"stat.big-num", "--big-num", CLI_SETTING_BOOL, offsetof(struct stat_ask, big_num)},
+    {.key = NULL},
+};
+
 int cmd_stat(int argc, char **argv)
 {
 	struct stat_ask ask = {.repeat = 1, .big_num = true, .warm_up = 1};
@@ -496,7 +501,9 @@ int cmd_stat(int argc, char **argv)
 		cmdline[i + 1] = argv[i];
 	ask.cmdline = cmdline;
 	ask.cmdline_count = (size_t)argc + 1;
-	status = parse_and_run(&ask, argc, argv);
+	status = cli_settings_apply("stat", cmd_stat_settings, &ask);
+	if (!status)
+		status = parse_and_run(&ask, argc, argv);
 	free(cmdline);
 
 	tally_event_list_done(&ask.events);

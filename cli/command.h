@@ -12,6 +12,7 @@
 #define TALLY_CLI_COMMAND_H
 
 #include <stddef.h>
+#include "settings.h"
 
 /* Exit statuses.  The last three are those of env(1), for commands that run another one. */
 enum cli_status {
@@ -26,10 +27,13 @@ enum cli_status {
 struct cli_command {
 	const char *name, *summary; /* one line, without a full stop */
 	int (*run)(int argc, char **argv);
+	const struct cli_setting *settings; /* keys of perf's configuration files; NULL: none */
 };
 
 extern const struct cli_command cli_commands[];
 extern const size_t cli_command_count;
+
+extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[];
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
@@ -38,6 +42,7 @@ void cli_command_suggest(const char *name);
 /* All commands, a line each, to stdout. */
 void cli_commands_print(void);
 
+int cmd_config(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);

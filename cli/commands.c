@@ -9,9 +9,10 @@
 const struct cli_command cli_commands[] = {
     {"list", "list the events and metrics that can be asked for", cmd_list},
     {"record", "run a command, or watch processes or the system, and keep samples in a file",
-     cmd_record},
-    {"stat", "count events while a command runs, and say what they mean", cmd_stat},
-    {"report", "say where the time of a recording went", cmd_report},
+     cmd_record, cmd_record_settings},
+    {"stat", "count events while a command runs, and say what they mean", cmd_stat,
+     cmd_stat_settings},
+    {"report", "say where the time of a recording went", cmd_report, cmd_report_settings},
     {"script", "print a recording's samples and records one by one", cmd_script},
     {"encode", "say what an event's name means to the kernel", cmd_encode},
     {"evlist", "list the events of a recording", cmd_evlist},
@@ -19,6 +20,7 @@ const struct cli_command cli_commands[] = {
     {"repair", "write a damaged or foreign recording anew, for every perf to read", cmd_repair},
     {"doctor", "say what is in the way of measuring on this machine, and how to lift it",
      cmd_doctor},
+    {"config", "print perf's configuration files, and which keys tally obeys", cmd_config},
     {"help", "the manual page of a command", cmd_help},
     {"version", "the version", cmd_version},
 };

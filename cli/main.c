@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 		cli_command_suggest(argv[at]);
 		return CLI_USAGE;
 	}
+	cli_settings_pager(command->name);
 	cli_mapped_guard(command->name);
 	return cli_ending_leave(
 	    cli_finish_output(command->name, command->run(argc - at, argv + at)));
