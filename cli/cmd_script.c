@@ -1,6 +1,7 @@
 /* `tally script`: a recording's samples and records as text, one by one, as perf script prints
  * them. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -257,6 +258,36 @@ static int check_and_run(const struct cli_usage *usage, struct script *script)
 	return status ? status : run(script, &options);
 }
 
+/* perf runs scripts of its own; the same records come as JSON. */
+static int refuse_script(void *to, const char *value, bool on, struct tally_error *error)
+{
+	(void)to;
+	(void)on;
+	return cli_refuse(
+	    error,
+	    "scripts are not run within tally; port %s to read lines of JSON and use "
+	    "`tally script --json | python3 %s`, see SCRIPTS IN PYTHON in tally-script(1)",
+	    value, value);
+}
+
+/* `perf script NAME` runs a script that perf has installed; whether `name` is one. */
+static bool is_script_of_perf(const char *name)
+{
+	static const char *const folders[] = {"python", "perl"};
+	const char *exec = getenv("PERF_EXEC_PATH");
+	char path[PATH_MAX];
+
+	if (strchr(name, '/') || !access(name, F_OK))
+		return false;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		snprintf(path, sizeof(path), "%s/scripts/%s/bin/%s-report",
+			 exec && *exec ? exec : "/usr/lib/perf-core", folders[i], name);
+		if (!access(path, F_OK))
+			return true;
+	}
+	return false;
+}
+
 int cmd_script(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -333,6 +364,7 @@ int cmd_script(int argc, char **argv)
 	    {CLI_FLAG, 'f', "force", NULL, "replace the file of --sql", .to = &script.force},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing",
 	     .to = &script.dlfilters.verbose},
+	    {CLI_CALL, 's', "script", "FILE", "", .flags = CLI_HIDDEN, .call = refuse_script},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
@@ -343,6 +375,17 @@ int cmd_script(int argc, char **argv)
 		status = CLI_OK;
 		cli_dlfilters_list(&script.dlfilters);
 		goto done;
+	}
+	for (int i = at; i < argc; i++) {
+		if (is_script_of_perf(argv[i])) {
+			status = cli_usage_error(
+			    &usage,
+			    "'%s' is a script of perf, which only perf runs; read the same records "
+			    "with `tally script --json | PROGRAM`, see SCRIPTS IN PYTHON in "
+			    "tally-script(1)",
+			    argv[i]);
+			goto done;
+		}
 	}
 	status = cli_recording_take(&usage, argc, argv, at, &script.input);
 	if (!status)

@@ -663,6 +663,7 @@ static void script_done(struct script *script)
 	for (unsigned i = 0; script->workers && i < script->worker_count; i++) {
 		free(script->workers[i].tasks);
 		tally_buf_done(&script->workers[i].spare);
+		tally_buf_done(&script->workers[i].trace_fields);
 		tally_buf_done(&script->workers[i].frames);
 		tally_script_lines_done(&script->workers[i].lines);
 	}

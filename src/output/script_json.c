@@ -50,12 +50,9 @@ static void key_number(struct json *json, const char *name, uint64_t value)
 	add_number(json, name, value);
 }
 
-static void key_bytes(struct json *json, const char *name, const uint8_t *bytes, size_t size)
+static void put_bytes(struct json *json, const uint8_t *bytes, size_t size)
 {
-	char *to;
-
-	json_key(json, name);
-	to = json_place(json, size * 2 + 2);
+	char *to = json_place(json, size * 2 + 2);
 	if (!to)
 		return;
 	*to++ = '"';
@@ -63,6 +60,12 @@ static void key_bytes(struct json *json, const char *name, const uint8_t *bytes,
 		to = put_hex_fixed(to, bytes[i], 2);
 	*to++ = '"';
 	buf_put_end(json->to, to);
+}
+
+static void key_bytes(struct json *json, const char *name, const uint8_t *bytes, size_t size)
+{
+	json_key(json, name);
+	put_bytes(json, bytes, size);
 }
 
 /* [a,b], or [[a,b],[c,d]] where an element has several words. */
@@ -469,6 +472,21 @@ static void add_frames(struct json *json, const struct tally_script_json *with)
 	json_array_end(json);
 }
 
+void tally_script_json_field(struct json *json, const struct tally_trace_field *field)
+{
+	json_key_text(json, field->name); /* from the recording */
+	if (field->kind == TALLY_TRACE_BYTES)
+		put_bytes(json, field->bytes, field->size);
+	else if (field->kind == TALLY_TRACE_STRING)
+		json_string(json, (const char *)field->bytes, field->size);
+	else if (field->kind == TALLY_TRACE_POINTER)
+		json_hex(json, field->number);
+	else if (field->kind == TALLY_TRACE_SIGNED)
+		json_i64(json, (int64_t)field->number);
+	else
+		json_u64(json, field->number);
+}
+
 void tally_script_json_record(struct tally_buf *buf, const struct tally_script_json *with)
 {
 	const struct tally_body *body = with->body;
@@ -505,6 +523,12 @@ void tally_script_json_record(struct tally_buf *buf, const struct tally_script_j
 		add_frames(&json, with);
 	if (with->trace)
 		json_key_string(&json, "trace", with->trace);
+	if (with->trace_fields_size) {
+		json_key(&json, "trace_fields");
+		json_object(&json);
+		json_raw(&json, with->trace_fields, with->trace_fields_size);
+		json_object_end(&json);
+	}
 	json_object_end(&json);
 	tally_buf_byte(buf, '\n');
 }

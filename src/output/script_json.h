@@ -8,7 +8,9 @@
 #ifndef TALLY_OUTPUT_SCRIPT_JSON_H
 #define TALLY_OUTPUT_SCRIPT_JSON_H
 
+#include "output/json.h"
 #include "output/script_values.h"
+#include "output/trace_text.h"
 
 struct tally_session_counts;
 
@@ -34,10 +36,17 @@ struct tally_script_json {
 	enum tally_script_arch arch;
 	const char *event, *comm; /* NULL: left out */
 	const char *trace;        /* a tracepoint's text; NULL: left out */
+	/* Its fields, members of an object in JSON; size 0: left out. */
+	const char *trace_fields;
+	size_t trace_fields_size;
 	/* Of samples: where the address or each of the call chain leads, innermost first. */
 	const struct tally_script_json_frame *frames;
 	size_t frame_count;
 };
+
+/* Appends a tracepoint's field as a member: a number, a string, or an array's bytes in hexadecimal.
+ */
+void tally_script_json_field(struct json *json, const struct tally_trace_field *field);
 
 void tally_script_json_begin(struct tally_buf *buf, const struct tally_data *data);
 void tally_script_json_record(struct tally_buf *buf, const struct tally_script_json *with);

@@ -88,6 +88,13 @@ static int find_frames(const struct script *script, struct script_worker *worker
 	return worker->frames.failed ? -ENOMEM : (int)count;
 }
 
+static int add_trace_field(void *context, const struct tally_trace_field *field)
+{
+	if (!field->common)
+		tally_script_json_field(context, field);
+	return 0;
+}
+
 int tally_script_object_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, struct tally_resolver *resolver,
 			    const struct tally_resolved *at, const struct tally_record *record)
@@ -106,6 +113,7 @@ int tally_script_object_put(struct script *script, struct script_worker *worker,
 			? tally_session_string(script->session, at->comm)
 			: NULL,
 	};
+	struct json fields = {.to = &worker->trace_fields};
 	int frames;
 
 	if (tally_record_decode(with.layout, record, &body, NULL) < 0)
@@ -122,6 +130,12 @@ int tally_script_object_put(struct script *script, struct script_worker *worker,
 			tally_script_trace_put(script, &worker->spare, resolver, event, at,
 					       body.sample.raw, body.sample.raw_size);
 			with.trace = tally_buf_str(&worker->spare);
+			tally_buf_clear(&worker->trace_fields);
+			tally_trace_text_each_field(script->trace, event->event->attr.config,
+						    body.sample.raw, body.sample.raw_size,
+						    add_trace_field, &fields);
+			with.trace_fields = (const char *)worker->trace_fields.data;
+			with.trace_fields_size = worker->trace_fields.size;
 		}
 	}
 	tally_script_json_record(to, &with);

@@ -79,8 +79,9 @@ struct script_worker {
 	struct script_lines lines;
 	struct script_task *tasks; /* SCRIPT_TASKS */
 	struct script_seconds seconds;
-	struct tally_buf spare, frames; /* of --json: a tracepoint's text; its frames */
-	const struct tally_buf *text;   /* its last record's */
+	/* of --json: a tracepoint's text and its fields; a sample's frames */
+	struct tally_buf spare, trace_fields, frames;
+	const struct tally_buf *text; /* its last record's */
 } __attribute__((aligned(TABLE_APART)));
 
 /* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of
