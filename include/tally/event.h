@@ -94,7 +94,7 @@ struct tally_event_probe {
 struct tally_event {
 	struct tally_attr attr; /* type, config*, bp_*, and what modifiers and terms say; of
 				 * sampling only what terms say.  Without a modifier exclude_guest
-				 * is set, as in perf */
+				 * is set, as in perf, but not for PMUs outside the cores */
 	char *name;             /* as a person would write it, modifiers included; never NULL */
 	char *pmu;              /* "cpu", "uncore_imc_0"; NULL: not named by its PMU */
 	char *cpus;    /* its PMU's cpumask or cpus, "0,28": open it there only; NULL: anywhere */

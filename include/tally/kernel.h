@@ -20,6 +20,7 @@ struct tally_limits {
 	int64_t max_stack;        /* kernel.perf_event_max_stack, frames */
 	uint64_t memlock, nofile; /* soft RLIMIT_MEMLOCK (bytes), RLIMIT_NOFILE */
 	uint64_t nofile_hard;
+	int cpus; /* how many CPUs this machine can have (sysfs' possible); 0: unknown */
 	bool perfmon, sys_admin, ipc_lock, sys_ptrace, syslog; /* effective capabilities */
 };
 /* `root` is the folder that holds proc and sys; NULL: "/".  Never fails: what cannot be read keeps
@@ -41,7 +42,8 @@ struct tally_open_target {
 
 /* Opens, with attr.size set to tally_attr_min_size().  limits NULL: read when needed.  Returns the
  * descriptor (the caller's) or -errno, with error->text saying which attr field, limit file or
- * capability stood in the way and the command that lifts it. */
+ * capability stood in the way and the command that lifts it.  With -E2BIG error->position is the
+ * size of the kernel's own struct perf_event_attr, which the kernel writes into attr.size. */
 int tally_open(const struct tally_attr *attr, const struct tally_open_target *target,
 	       const struct tally_limits *limits, struct tally_error *error);
 
@@ -85,7 +87,8 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 /* One bit of TALLY_RELAXED_* in words: "precise_ip lowered"; NULL for none. */
 const char *tally_relaxed_name(uint32_t bit);
 
-/* The same explanation for an errno at hand (positive); used by tally_open. */
+/* The same explanation for an errno at hand (positive); used by tally_open.  For E2BIG the attr is
+ * as the kernel left it. */
 void tally_open_explain(int errnum, const struct tally_attr *attr,
 			const struct tally_open_target *target, const struct tally_limits *limits,
 			struct tally_error *error);
@@ -127,7 +130,8 @@ struct tally_ring_options {
 };
 /* Maps the ring of `fd`, which must outlive it.  What the kernel locks for it beyond the limits is
  * refused with EPERM; the ring is then halved, and tally_ring_pages() tells that by differing from
- * what was asked.  A tail of *options that this version does not know must be zero, else -E2BIG.
+ * what was asked.  -EBUSY (older kernels: -EINVAL): the event's output goes to another one's ring.
+ * A tail of *options that this version does not know must be zero, else -E2BIG.
  * limits NULL: read now.  0 or -errno with error->text saying which limit and how to lift it. */
 int tally_ring_open(int fd, const struct tally_ring_options *options,
 		    const struct tally_limits *limits, struct tally_ring **ret,

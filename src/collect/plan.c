@@ -127,6 +127,30 @@ static void complete_sideband(const struct making *making, struct tally_attr *at
 	attr->mmap_data = making->data_maps;
 }
 
+/* Times are compared over all events, and events of one ring must have one clock: the side-band
+ * takes that of the events.  Source: perf_event_set_output() of kernel/events/core.c. */
+static int choose_clock(struct tally_plan *plan, struct tally_error *error)
+{
+	const struct tally_planned *first = &plan->events[0];
+	struct tally_attr *sideband = &plan->events[plan->count - 1].attr;
+
+	for (size_t i = 1; i + 1 < plan->count; i++) {
+		const struct tally_planned *other = &plan->events[i];
+
+		if (other->attr.use_clockid == first->attr.use_clockid &&
+		    (!first->attr.use_clockid || other->attr.clockid == first->attr.clockid))
+			continue;
+		return tally_fail(error, -EINVAL, -1,
+				  "%s and %s have different clocks (attr.use_clockid, "
+				  "attr.clockid): one recording has one clock, give all events "
+				  "the same",
+				  first->name, other->name);
+	}
+	sideband->use_clockid = first->attr.use_clockid;
+	sideband->clockid = first->attr.clockid;
+	return 0;
+}
+
 static uint64_t choose_frequency(const struct tally_recorder_options *options,
 				 const struct tally_limits *limits,
 				 const struct tally_notice *notice)
@@ -243,6 +267,8 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		if (!sideband->name)
 			result = tally_fail(error, -ENOMEM, -1, "out of memory");
 	}
+	if (!result)
+		result = choose_clock(&plan, error);
 	if (result) {
 		tally_plan_done(&plan);
 		return result;

@@ -273,6 +273,7 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 		    .id_count = from->id_count,
 		    .leader = from->leader,
 		};
+		options.has_clockid |= from->attr.use_clockid;
 		if (from->points) /* to memory of ours, which means nothing to who reads it */
 			events[i].attr.config1 = 0;
 	}

@@ -72,7 +72,8 @@ int tally_plan_settle(struct tally_planned *event, const struct tally_open_targe
 	uint32_t may = TALLY_RELAXED_ALL, given_up = 0;
 	int result;
 
-	/* A precision and a privilege that a person wrote are not lowered. */
+	/* A precision, a privilege and a clock that a person wrote are not given up. */
+	may &= ~(uint32_t)TALLY_RELAXED_CLOCKID;
 	if (!event->precise_max)
 		may &= ~(uint32_t)TALLY_RELAXED_PRECISE;
 	if (event->privilege_given || event->attr.type == PERF_TYPE_TRACEPOINT)

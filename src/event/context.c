@@ -390,6 +390,11 @@ bool tally_pmu_matches(const struct event_pmu *pmu, const struct event_word *wor
 	return pmu->other_name && name_matches(pmu->other_name, word, glob, pattern);
 }
 
+bool tally_pmu_knows_guests(const struct event_pmu *pmu)
+{
+	return pmu->core || pmu->is_the_cpu;
+}
+
 struct event_pmu *tally_pmu_next_hybrid(struct tally_event_context *context, size_t *at)
 {
 	while (*at < context->count) {

@@ -30,9 +30,9 @@ static int format_name(const struct tally_attr *attr, const struct tally_event_o
 }
 
 /* Whether these modifiers, behind a name, give what the attr excludes. */
-static bool modifiers_give(const char *letters, const struct tally_attr *attr)
+static bool modifiers_give(const char *letters, const struct tally_attr *attr, bool guests_out)
 {
-	struct event_item item = {.event.attr.exclude_guest = 1};
+	struct event_item item = {.event.attr.exclude_guest = guests_out};
 	struct event_word word = {.text = letters, .length = strlen(letters)};
 	const struct tally_attr *got = &item.event.attr;
 
@@ -41,7 +41,7 @@ static bool modifiers_give(const char *letters, const struct tally_attr *attr)
 }
 
 /* The letters, with what the attr says of guests where the others do not imply it. */
-static void format_modifiers(const struct tally_attr *attr, char to[24])
+void tally_format_modifiers(const struct tally_attr *attr, bool guests_out, char to[24])
 {
 	static const char *const guests[] = {"", "H", "G", "GH"};
 	struct tally_attr plain = *attr;
@@ -52,7 +52,7 @@ static void format_modifiers(const struct tally_attr *attr, char to[24])
 	for (size_t i = 0; i < 4; i++) {
 		snprintf(text, sizeof(text), "%s%s", base, guests[i]);
 		snprintf(to, 24, "%s", text);
-		if (modifiers_give(text, attr))
+		if (modifiers_give(text, attr, guests_out))
 			return;
 	}
 	tally_modifier_format(attr, base); /* no letters exclude both hosts and guests */
@@ -141,7 +141,7 @@ int tally_event_format(const struct tally_attr *attr, const struct tally_event_o
 
 	if (result)
 		return result;
-	format_modifiers(attr, modifiers);
+	tally_format_modifiers(attr, attr->type < PERF_TYPE_MAX, modifiers);
 	if (may_be_of_pmu(attr)) {
 		if (!use.context) {
 			result = tally_event_context_new(&use, &own);
@@ -151,7 +151,7 @@ int tally_event_format(const struct tally_attr *attr, const struct tally_event_o
 		if (!result)
 			result = tally_pmus_list(use.context);
 		if (!result)
-			named = tally_format_pmu(attr, &use, modifiers);
+			named = tally_format_pmu(attr, &use);
 	}
 	if (!result)
 		result = named ? snprintf(to, room, "%s", named)

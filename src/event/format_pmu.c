@@ -17,7 +17,7 @@ struct search {
 	const struct tally_event_options *options;
 	struct tally_event_context *context;
 	struct event_pmu *pmu;
-	const char *modifiers;
+	char modifiers[24];
 	struct tally_buf try;
 	char *best; /* NULL: none so far */
 };
@@ -150,11 +150,9 @@ static bool is_of(const struct tally_attr *attr, const struct event_pmu *pmu)
 	       attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT;
 }
 
-char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_options *options,
-		       const char *modifiers)
+char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_options *options)
 {
-	struct search search = {
-	    .attr = attr, .options = options, .context = options->context, .modifiers = modifiers};
+	struct search search = {.attr = attr, .options = options, .context = options->context};
 
 	for (size_t i = 0; i < search.context->count; i++) {
 		struct event_pmu *pmu = &search.context->pmus[i];
@@ -163,6 +161,7 @@ char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_o
 		    tally_pmu_load(search.context, pmu))
 			continue;
 		search.pmu = pmu;
+		tally_format_modifiers(attr, tally_pmu_knows_guests(pmu), search.modifiers);
 		if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) {
 			consider_kind_of_core(&search);
 			continue;

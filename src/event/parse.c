@@ -241,7 +241,7 @@ int tally_parser_add(struct parser *parser, const struct tally_attr *attr,
 
 	if (tool)
 		event.origin = TALLY_ORIGIN_TOOL;
-	event.attr.exclude_guest = 1;
+	event.attr.exclude_guest = attr->type < PERF_TYPE_MAX; /* not of any PMU's */
 	for (size_t i = 0; i < terms->count && !result; i++)
 		result = tally_term_apply(&terms->terms[i], parser->options->command, &event,
 					  parser->error);

@@ -12,7 +12,7 @@
 /* The last error is told when no PMU took the event. */
 static int add_of_pmu(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)
 {
-	struct tally_event event = {.attr = {.exclude_guest = 1}};
+	struct tally_event event = {.attr.exclude_guest = tally_pmu_knows_guests(pmu)};
 	int result = tally_pmu_encode(parser->context, pmu, terms, parser->options->command, &event,
 				      parser->error);
 

@@ -74,6 +74,9 @@ struct event_pmu *tally_pmu_find(struct tally_event_context *context,
 /* Whether a word means this PMU: its name or a glob of it, or the name without its number
  * ("uncore_imc" for uncore_imc_0), for uncore PMUs without their "uncore_", too. */
 bool tally_pmu_matches(const struct event_pmu *pmu, const struct event_word *word);
+/* Whether its events leave guests out when no modifier is written, as perf's do.  PMUs outside the
+ * cores count for all; some of them (msr, power) refuse what they cannot tell apart. */
+bool tally_pmu_knows_guests(const struct event_pmu *pmu);
 /* The next hybrid core PMU from *at on; NULL: no more. */
 struct event_pmu *tally_pmu_next_hybrid(struct tally_event_context *context, size_t *at);
 

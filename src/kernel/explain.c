@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -331,12 +332,66 @@ static void explain_invalid_group(const struct refusal *refusal)
 		    "make the group smaller, or list the events without braces");
 }
 
+#define KNOWN_FLAGS \
+	(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
+
+/* What is wrong with where it is opened, before the attr counts. */
+static bool explain_invalid_target(const struct refusal *refusal)
+{
+	const struct tally_open_target *target = refusal->target;
+	const struct tally_limits *limits = refusal->limits;
+
+	if (target->flags & ~(unsigned long)KNOWN_FLAGS)
+		say(refusal,
+		    "flags 0x%lx are not known to perf_event_open: only PERF_FLAG_FD_NO_GROUP (1), "
+		    "_FD_OUTPUT (2), _PID_CGROUP (4) and _FD_CLOEXEC (8) are",
+		    target->flags & ~(unsigned long)KNOWN_FLAGS);
+	else if (target->cpu < -1)
+		say(refusal, "cpu %d is not a CPU: they count from 0, and -1 is any CPU",
+		    target->cpu);
+	else if (limits->cpus && target->cpu >= limits->cpus)
+		say(refusal,
+		    "there is no CPU %d: this machine has 0 to %d (`cat "
+		    "/sys/devices/system/cpu/possible`, and online for those in use)",
+		    target->cpu, limits->cpus - 1);
+	else
+		return false;
+	return true;
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+#define ON_X86 1
+#else
+#define ON_X86 0
+#endif
+
+static void explain_invalid_breakpoint(const struct refusal *refusal)
+{
+	const struct tally_attr *attr = refusal->attr;
+
+	/* Source: arch_build_bp_info() of arch/x86/kernel/hw_breakpoint.c. */
+	if (ON_X86 && attr->bp_type == HW_BREAKPOINT_R)
+		say(refusal,
+		    "x86 has no breakpoint for reads alone (attr.bp_type 1): take reads and "
+		    "writes, mem:0x%llx:rw, or writes, mem:0x%llx:w",
+		    (unsigned long long)attr->bp_addr, (unsigned long long)attr->bp_addr);
+	else
+		say(refusal,
+		    "breakpoint at 0x%llx, %llu bytes, type %u: the address must be a multiple of "
+		    "the length (1, 2, 4 or 8; for x the size of a long), and one in the kernel "
+		    "needs attr.exclude_user and the rights to it",
+		    (unsigned long long)attr->bp_addr, (unsigned long long)attr->bp_len,
+		    attr->bp_type);
+}
+
 static void explain_invalid(const struct refusal *refusal)
 {
 	const struct tally_attr *attr = refusal->attr;
 	const struct tally_open_target *target = refusal->target;
 	const struct tally_limits *limits = refusal->limits;
 
+	if (explain_invalid_target(refusal))
+		return;
 	if (target->flags & PERF_FLAG_PID_CGROUP && target->cpu == -1)
 		say(refusal,
 		    "a cgroup (PERF_FLAG_PID_CGROUP) is watched CPU by CPU: cpu must not be -1");
@@ -410,12 +465,14 @@ static void explain_invalid(const struct refusal *refusal)
 		    "no u and k): write fewer p modifiers",
 		    (unsigned)attr->precise_ip);
 	else if (attr->type == PERF_TYPE_BREAKPOINT)
+		explain_invalid_breakpoint(refusal);
+	else if (attr->type == PERF_TYPE_TRACEPOINT)
 		say(refusal,
-		    "breakpoint at 0x%llx, %llu bytes, type %u: the address must be a multiple of "
-		    "the length (1, 2, 4 or 8; for x the size of a long), and one in the kernel "
-		    "needs attr.exclude_user and the rights to it",
-		    (unsigned long long)attr->bp_addr, (unsigned long long)attr->bp_len,
-		    attr->bp_type);
+		    "no tracepoint has the id %llu (attr.config) on this kernel: ids change with "
+		    "each boot and module; name it again as system:name (`tally list tracepoint` "
+		    "shows them). Else the kernel does not know sample_type 0x%llx or flags 0x%llx",
+		    (unsigned long long)attr->config, (unsigned long long)attr->sample_type,
+		    (unsigned long long)attr->flags);
 	else
 		say(refusal,
 		    "the kernel knows the event but not all of what is asked of it: config 0x%llx, "
@@ -427,15 +484,24 @@ static void explain_invalid(const struct refusal *refusal)
 
 static void explain_too_big(const struct refusal *refusal)
 {
+	uint32_t needed = tally_attr_min_size(refusal->attr), kernel = refusal->attr->size;
+	char has[64] = "is shorter than";
+
+	/* perf_copy_attr() of kernel/events/core.c writes its own size, at least that of the first
+	 * version. */
+	if (kernel >= PERF_ATTR_SIZE_VER0 && kernel != needed)
+		snprintf(has, sizeof(has), "has %u bytes, not", kernel);
 	say(refusal,
-	    "this kernel's perf_event_attr is shorter than the %u bytes that the fields in use "
-	    "take%s: leave out the option that sets them, or use a newer kernel",
-	    tally_attr_min_size(refusal->attr),
+	    "this kernel's perf_event_attr %s the %u bytes that the fields in use take%s: leave "
+	    "out the option that sets them, or use a newer kernel",
+	    has, needed,
 	    refusal->attr->config4           ? " (attr.config4, Linux 6.19)"
 	    : refusal->attr->config3         ? " (attr.config3, Linux 6.3)"
 	    : refusal->attr->sig_data        ? " (attr.sig_data, Linux 5.13)"
 	    : refusal->attr->aux_sample_size ? " (attr.aux_sample_size, Linux 5.5)"
 					     : "");
+	if (kernel >= PERF_ATTR_SIZE_VER0 && kernel != needed)
+		refusal->error->position = kernel;
 }
 
 static void explain_descriptors(const struct refusal *refusal)

@@ -37,6 +37,22 @@ static int64_t sysctl_or(const char *root, const char *name, int64_t otherwise)
 	return value;
 }
 
+/* "0-127" -> 128.  Source: Documentation/admin-guide/cputopology.rst. */
+static int possible_cpus(const char *root)
+{
+	char *text, *last;
+	long cpus;
+
+	if (tally_fs_readf(1 << 16, &text, NULL, "%s/sys/devices/system/cpu/possible", root))
+		return 0;
+	last = text + strlen(text);
+	while (last > text && last[-1] != '-' && last[-1] != ',')
+		last--;
+	cpus = strtol(last, NULL, 10) + 1;
+	free(text);
+	return cpus > 0 && cpus < INT_MAX ? (int)cpus : 0;
+}
+
 static uint64_t effective_capabilities(const char *root)
 {
 	uint64_t bits = 0;
@@ -73,6 +89,7 @@ void tally_limits_read(const char *root, struct tally_limits *ret)
 		ret->nofile = limit.rlim_cur;
 		ret->nofile_hard = limit.rlim_max;
 	}
+	ret->cpus = possible_cpus(root);
 	caps = effective_capabilities(root);
 	ret->perfmon = caps >> CAP_BIT_PERFMON & 1;
 	ret->sys_admin = caps >> CAP_BIT_SYS_ADMIN & 1;

@@ -18,7 +18,8 @@ int tally_open(const struct tally_attr *attr, const struct tally_open_target *ta
 	if (fd < 0) {
 		int errnum = errno;
 
-		tally_open_explain(errnum, attr, target, limits, error);
+		/* With E2BIG the kernel has written how long its own attr is. */
+		tally_open_explain(errnum, errnum == E2BIG ? &sized : attr, target, limits, error);
 		return -errnum;
 	}
 	return (int)fd;

@@ -243,6 +243,9 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 		struct tally_attr least = without(
 		    attr, attempt.given_up | (may & TALLY_RELAXED_EXCLUDE_GUEST), attempt.precise);
 
+		/* once more for the size that the kernel then writes back */
+		if (result == -E2BIG && error && tally_open(&opened, target, limits, error) < 0)
+			return result;
 		if (!tally_open_blame(result, &least, target, attempt.limits, error))
 			tally_open_explain(-result, &opened, target, attempt.limits, error);
 		return result;

@@ -59,6 +59,12 @@ static int map_refused(int errnum, const struct tally_ring_options *options,
 				  "(attr.inherit) and bound to no CPU has none, nor has one whose "
 				  "output goes to another ring; open the event once for each CPU, "
 				  "or without inherit");
+	case EBUSY: /* perf_mmap_rb() of kernel/events/core.c, from Linux 6.17 on */
+		return tally_fail(
+		    error, -errnum, -1,
+		    "the output of this event goes to another event's ring "
+		    "(tally_fd_set_output()): read that ring, or send the output back "
+		    "to its own before mapping it");
 	default:
 		return tally_fail(error, -errnum, -1, "cannot map a ring of %zu KiB: %s", kb,
 				  strerror(errnum));

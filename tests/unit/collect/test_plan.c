@@ -312,6 +312,42 @@ static void test_terms_refused(void **state)
 	}
 }
 
+/* 13.11: samples and side-band have one clock, or cannot be put in order. */
+static void test_clock(void **state)
+{
+	struct tally_attr attr = {.type = PERF_TYPE_SOFTWARE, .use_clockid = 1, .clockid = 4};
+	struct asked asked = {
+	    .list.count = 2,
+	    .events = {{.attr = attr, .name = (char *)"a"}, {.attr = attr, .name = (char *)"b"}},
+	};
+	struct tally_limits limits = {.max_sample_rate = 50000};
+	struct tally_targets targets = {.command = true};
+	struct tally_notice notice = {NULL, NULL};
+	struct tally_plan plan;
+	struct tally_error error = {0};
+
+	(void)state;
+	asked.events[1].leader = 1;
+	make(&asked, &plan);
+	assert_int_equal(plan.events[2].attr.use_clockid, 1);
+	assert_int_equal(plan.events[2].attr.clockid, 4);
+	tally_plan_done(&plan);
+	for (unsigned i = 0; i < 2; i++) {
+		asked.events[i].attr.clockid = 1;
+		if (i)
+			asked.events[1].attr.use_clockid = 0;
+		assert_int_equal(
+		    tally_plan_make(&asked.options, &limits, &targets, &notice, &plan, &error),
+		    -EINVAL);
+		assert_non_null(strstr(error.text, "a and b have different clocks"));
+	}
+	asked.events[0].attr.use_clockid = 0;
+	asked.events[0].attr.clockid = 0;
+	make(&asked, &plan);
+	assert_int_equal(plan.events[2].attr.use_clockid, 0);
+	tally_plan_done(&plan);
+}
+
 static void test_a_place_is_found_first(void **state)
 {
 	struct tally_event_probe probe = {.resolved = true};
@@ -337,11 +373,17 @@ static void test_a_place_is_found_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_default),       cmocka_unit_test(test_frequency_limit),
-	    cmocka_unit_test(test_tracepoint),    cmocka_unit_test(test_group_read),
-	    cmocka_unit_test(test_bpf_output),    cmocka_unit_test(test_delay),
-	    cmocka_unit_test(test_terms),         cmocka_unit_test(test_terms_of_the_attr),
-	    cmocka_unit_test(test_terms_refused), cmocka_unit_test(test_a_place_is_found_first),
+	    cmocka_unit_test(test_clock),
+	    cmocka_unit_test(test_default),
+	    cmocka_unit_test(test_frequency_limit),
+	    cmocka_unit_test(test_tracepoint),
+	    cmocka_unit_test(test_group_read),
+	    cmocka_unit_test(test_bpf_output),
+	    cmocka_unit_test(test_delay),
+	    cmocka_unit_test(test_terms),
+	    cmocka_unit_test(test_terms_of_the_attr),
+	    cmocka_unit_test(test_terms_refused),
+	    cmocka_unit_test(test_a_place_is_found_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

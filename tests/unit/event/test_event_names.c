@@ -380,6 +380,7 @@ static void attrs_have_their_shortest_name(void **state)
 	    {"cpu/event=0xc0,period=9/k", "cpu/inst_retired.any,period=9/k"},
 	    {"uncore_imc_1/unc_m_cas.rd/", "uncore_imc_1/unc_m_cas.rd/"}, /* bare it is both's */
 	    {"25:0x34", "unc_c_lookup"},
+	    {"25:0x34:H", "unc_c_lookup:H"},
 	    {"21:0x8", "uncore_imc_1/config=0x8/"},
 	    {"cpu/event=5,umask=3,ldlat=4/u", "r305/config1=0x4/u"},
 	    {"cpu/config=0x1234/", "r1234"},

@@ -157,6 +157,33 @@ static void units_and_cpus(void **state)
 	tally_event_list_done(&list);
 }
 
+/* 13.11: msr and its like refuse what they cannot exclude, so that nothing is asked of them. */
+static void guests_are_left_out_of_cores_only(void **state)
+{
+	static const struct {
+		const char *text, *back;
+		unsigned excludes;
+	} cases[] = {
+	    {"gap/a=2/", NULL, 0},           {"30:0x40", NULL, 0},
+	    {"gap/a=2/H", NULL, 1},          {"uncore_box_0/e=3/", "uncore_box_0/config=0x3/", 0},
+	    {"cpu_core/slots/", "slots", 1}, {"cpu_core/slots/GH", "slots:GH", 0},
+	    {"cs", "context-switches", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tally_event_list list = parse(cases[i].text);
+		char name[100];
+
+		assert_int_equal(list.events[0].attr.exclude_guest, cases[i].excludes);
+		assert_true(tally_event_format(&list.events[0].attr, &options, name, sizeof(name)) >
+			    0);
+		if (cases[i].back)
+			assert_string_equal(name, cases[i].back);
+		tally_event_list_done(&list);
+	}
+}
+
 static void wrong_ones(void **state)
 {
 	static const struct {
@@ -210,6 +237,7 @@ int main(void)
 	    cmocka_unit_test(strings_become_attrs),
 	    cmocka_unit_test(groups_are_one_pmus),
 	    cmocka_unit_test(units_and_cpus),
+	    cmocka_unit_test(guests_are_left_out_of_cores_only),
 	    cmocka_unit_test(wrong_ones),
 	};
 

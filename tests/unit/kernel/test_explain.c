@@ -209,6 +209,26 @@ static const struct {
      ROOT_AT(2),
      {"breakpoint at 0x1001"}},
     {EINVAL, {.type = 1, .sample_type = 0x80000000}, SELF, ROOT_AT(2), {"sample_type 0x80000000"}},
+    /* 13.11: an older kernel is not the reason. */
+    {EINVAL,
+     {.type = 1},
+     {.pid = -1, .cpu = 4, .group_fd = -1},
+     {.paranoid = 2, .max_sample_rate = 100000, .perfmon = true, .cpus = 4},
+     {"there is no CPU 4", "0 to 3"}},
+    {EINVAL, {.type = 1}, {.pid = -1, .cpu = -7, .group_fd = -1}, ROOT_AT(2), {"cpu -7"}},
+    {EINVAL,
+     {.type = 1},
+     {.pid = 0, .cpu = -1, .group_fd = -1, .flags = 0x110},
+     ROOT_AT(2),
+     {"flags 0x110", "PERF_FLAG_FD_NO_GROUP"}},
+    {EINVAL, {.type = 2, .config = 77}, SELF, ROOT_AT(2), {"no tracepoint has the id 77"}},
+#if defined(__x86_64__) || defined(__i386__)
+    {EINVAL,
+     {.type = 5, .bp_type = 1, .bp_addr = 0x1000, .bp_len = 4},
+     SELF,
+     ROOT_AT(2),
+     {"x86 has no breakpoint for reads alone", "mem:0x1000:rw"}},
+#endif
     {EINVAL, {.type = 9, .exclude_guest = 1}, SELF, ROOT_AT(2), {"attr.exclude_*", "u k h G H I"}},
     {EINVAL, {.type = 9}, SELF, ROOT_AT(2), {"whole CPUs", "pid 0, cpu -1"}},
     {E2BIG, {.type = 1, .config3 = 1}, SELF, ROOT_AT(2), {"136 bytes", "attr.config3"}},
@@ -279,45 +299,59 @@ static void real_refusals(void **state)
 		struct tally_open_target target;
 		int result;
 		const char *says;
-	} real[] = {
-	    {{.type = 1, .exclude_kernel = 1},
-	     {.pid = 0x3fffff, .cpu = -1, .group_fd = -1},
-	     -ESRCH,
-	     "4194303"},
-	    {{.type = 1, .exclude_kernel = 1},
-	     {.pid = 0, .cpu = -1, .group_fd = 9999},
-	     -EBADF,
-	     "group_fd 9999"},
-	    {{.type = 1, .exclude_kernel = 1, .freq = 1, .sample_freq = 1ULL << 40},
-	     SELF,
-	     -EINVAL,
-	     "kernel.perf_event_max_sample_rate"},
-	    {{.type = 1, .exclude_kernel = 1, .sample_period = 1ULL << 63},
-	     SELF,
-	     -EINVAL,
-	     "attr.sample_period"},
-	    {{.type = 1,
-	      .exclude_kernel = 1,
-	      .sample_type = PERF_SAMPLE_CALLCHAIN,
-	      .sample_period = 1000,
-	      .sample_max_stack = 65535},
-	     SELF,
-	     -EOVERFLOW,
-	     "kernel.perf_event_max_stack"},
-	    {{.type = 1, .exclude_kernel = 1, .use_clockid = 1, .clockid = 99},
-	     SELF,
-	     -EINVAL,
-	     "attr.clockid 99"},
-	    {{.type = 1, .exclude_kernel = 1, .reserved_1 = 1 << 23}, SELF, -EINVAL, "reserved"},
-	    {{.type = 1, .exclude_kernel = 1, .config = 1000},
-	     SELF,
-	     -ENOENT,
-	     "no such software event"},
-	    {{.type = 0xfffffff0, .exclude_kernel = 1}, SELF, -ENOENT, "attr.type 4294967280"},
-	    {{.type = 1, .exclude_kernel = 1, .inherit = 1, .sample_type = PERF_SAMPLE_READ},
-	     SELF,
-	     -EINVAL,
-	     "PERF_SAMPLE_TID"},
+	} real[] =
+	{ {{.type = 1, .exclude_kernel = 1},
+	   {.pid = 0x3fffff, .cpu = -1, .group_fd = -1},
+	   -ESRCH,
+	   "4194303"},
+	  {{.type = 1, .exclude_kernel = 1},
+	   {.pid = 0, .cpu = -1, .group_fd = 9999},
+	   -EBADF,
+	   "group_fd 9999"},
+	  {{.type = 1, .exclude_kernel = 1, .freq = 1, .sample_freq = 1ULL << 40},
+	   SELF,
+	   -EINVAL,
+	   "kernel.perf_event_max_sample_rate"},
+	  {{.type = 1, .exclude_kernel = 1, .sample_period = 1ULL << 63},
+	   SELF,
+	   -EINVAL,
+	   "attr.sample_period"},
+	  {{.type = 1,
+	    .exclude_kernel = 1,
+	    .sample_type = PERF_SAMPLE_CALLCHAIN,
+	    .sample_period = 1000,
+	    .sample_max_stack = 65535},
+	   SELF,
+	   -EOVERFLOW,
+	   "kernel.perf_event_max_stack"},
+	  {{.type = 1, .exclude_kernel = 1, .use_clockid = 1, .clockid = 99},
+	   SELF,
+	   -EINVAL,
+	   "attr.clockid 99"},
+	  {{.type = 1, .exclude_kernel = 1, .reserved_1 = 1 << 23}, SELF, -EINVAL, "reserved"},
+	  {{.type = 1, .exclude_kernel = 1, .config = 1000},
+	   SELF,
+	   -ENOENT,
+	   "no such software event"},
+	  {{.type = 0xfffffff0, .exclude_kernel = 1}, SELF, -ENOENT, "attr.type 4294967280"},
+	  {{.type = 1, .exclude_kernel = 1},
+	   {.pid = 0, .cpu = 1 << 20, .group_fd = -1},
+	   -EINVAL,
+	   "there is no CPU 1048576"},
+	  {{.type = 1, .exclude_kernel = 1},
+	   {.pid = 0, .cpu = -1, .group_fd = -1, .flags = 1ul << 20},
+	   -EINVAL,
+	   "flags 0x100000"},
+#if defined(__x86_64__) || defined(__i386__)
+	  {{.type = 5, .exclude_kernel = 1, .bp_type = 1, .bp_addr = 0x1000, .bp_len = 4},
+	   SELF,
+	   -EINVAL,
+	   "reads alone"},
+#endif
+	  {{.type = 1, .exclude_kernel = 1, .inherit = 1, .sample_type = PERF_SAMPLE_READ},
+	   SELF,
+	   -EINVAL,
+	   "PERF_SAMPLE_TID"},
 	};
 	struct tally_attr plain = software(PERF_COUNT_SW_DUMMY);
 
@@ -330,6 +364,39 @@ static void real_refusals(void **state)
 		if (result != real[i].result || !strstr(error.text, real[i].says))
 			fail_msg("case %zu: %d: %s", i, result, error.text);
 	}
+}
+
+/* 13.11: the size that the kernel writes back with E2BIG. */
+static void tells_the_kernels_size(void **state)
+{
+	struct tally_attr attr = software(PERF_COUNT_SW_DUMMY), raw;
+	struct tally_open_target target = this_thread();
+	struct tally_error error = {0}, relaxed = {0};
+	uint32_t given_up;
+	char size[32];
+	int fd;
+
+	(void)state;
+	close(must_open(&attr, -1));
+	attr.config4 = 1; /* what a kernel that knows it does with it does not matter */
+	fd = tally_open(&attr, &target, NULL, &error);
+	if (fd != -E2BIG) {
+		print_message("skipped: this kernel knows attr.config4\n");
+		if (fd >= 0)
+			close(fd);
+		skip();
+	}
+	raw = attr;
+	raw.size = sizeof(raw);
+	assert_int_equal(syscall(SYS_perf_event_open, &raw, 0, -1, -1, 0), -1);
+	assert_in_range(raw.size, PERF_ATTR_SIZE_VER0, sizeof(raw) - 8);
+	assert_int_equal(error.position, raw.size);
+	snprintf(size, sizeof(size), "has %u bytes", raw.size);
+	assert_non_null(strstr(error.text, size));
+	assert_int_equal(
+	    tally_open_relaxed(&attr, &target, NULL, TALLY_RELAXED_ALL, &given_up, &relaxed),
+	    -E2BIG);
+	assert_int_equal(relaxed.position, raw.size);
 }
 
 static int out_of_files(void)
@@ -455,6 +522,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_errno),
 	    cmocka_unit_test(real_refusals),
+	    cmocka_unit_test(tells_the_kernels_size),
 	    cmocka_unit_test(containers),
 	    cmocka_unit_test(nobody),
 	};

@@ -56,6 +56,10 @@ static void made_up_tree(void **state)
 	tally_limits_read(root, &limits);
 	assert_int_equal(limits.max_stack, 127);
 	assert_int_equal(limits.paranoid, INT_MIN);
+	assert_int_equal(limits.cpus, 0);
+	put(root, "sys/devices/system/cpu/possible", "0-3,8-11\n");
+	tally_limits_read(root, &limits);
+	assert_int_equal(limits.cpus, 12);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	assert_int_equal(system(command), 0);
 }

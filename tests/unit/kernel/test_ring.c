@@ -394,6 +394,37 @@ static void options_checked(void **state)
 	close(fd);
 }
 
+/* 13.11: an event whose output goes to another one's ring has none. */
+static void sent_elsewhere(void **state)
+{
+	struct tally_attr attr = every_fault();
+	struct tally_ring_options options = {.size = sizeof(options), .pages = 2};
+	struct tally_ring *ring, *none = NULL;
+	struct tally_error error = {0};
+	int fd, other, result;
+
+	(void)state;
+	fd = must_open(&attr, -1);
+	other = must_open(&attr, -1);
+	assert_int_equal(tally_ring_open(fd, &options, NULL, &ring, &error), 0);
+	assert_int_equal(tally_fd_set_output(other, fd), 0);
+	result = tally_ring_open(other, &options, NULL, &none, &error);
+	if (!result) { /* before Linux 6.17 both have the same ring */
+		tally_ring_close(none);
+		none = NULL;
+	} else {
+		assert_true(result == -EBUSY || result == -EINVAL);
+		assert_int_equal(error.code, result);
+		assert_non_null(strstr(error.text, result == -EBUSY
+						       ? "goes to another event's ring"
+						       : "output goes to another ring"));
+	}
+	assert_null(none);
+	tally_ring_close(ring);
+	close(other);
+	close(fd);
+}
+
 /* Over kernel.perf_event_mlock_kb a ring of nobody is halved, or refused with words. */
 static int locked_memory(void)
 {
@@ -454,6 +485,7 @@ int main(void)
 	    cmocka_unit_test(overwrites),
 	    cmocka_unit_test(overwrites_forward),
 	    cmocka_unit_test(options_checked),
+	    cmocka_unit_test(sent_elsewhere),
 	    cmocka_unit_test(halves),
 	};
 
