@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include "settings.h"
 
-/* Exit statuses.  The last three are those of env(1), for commands that run another one. */
+/* Exit statuses.  125 to 127 are those of env(1), for commands that run another one. */
 enum cli_status {
 	CLI_OK = 0,
 	CLI_FAILED = 1,
@@ -22,6 +22,7 @@ enum cli_status {
 	CLI_OWN_FAILURE = 125, /* ours, before the command could be run */
 	CLI_CANNOT_RUN = 126,  /* it was found but cannot be executed */
 	CLI_NOT_FOUND = 127,
+	CLI_NOT_PERMITTED = 255, /* stat: nothing that was asked for may be counted; perf's */
 };
 
 struct cli_command {

@@ -151,6 +151,10 @@ void stat_count_done(struct stat_count *count);
 void stat_count_read(struct stat_count *count);
 /* Why events were not counted goes into the model's events; asks the kernel. */
 void stat_count_explain(struct stat_count *count);
+/* Says once for each reason which event was not permitted; after stat_count_explain(). */
+void stat_count_say_unpermitted(const struct stat_count *count);
+/* Of all threads of the system: how many could not be counted, and why. */
+void stat_count_say_threads(const struct stat_count *count);
 
 /* --- stat_control.c: --control --- */
 

@@ -227,6 +227,29 @@ static pid_t *list_processes(pid_t *old, size_t *ret_count)
 	return old;
 }
 
+/* Where nothing may be counted, counting would only say so for each event.  0, or an exit status
+ * after having said why. */
+static int check_permission(const struct stat_count *count)
+{
+	size_t events = told(count->ask), places = tally_counters_place_count(count->set);
+
+	/* A clock of our own is no answer to who asked for more. */
+	for (size_t i = 0; i < events; i++)
+		if (count->ask->events.events[i].tool == TALLY_TOOL_NONE &&
+		    tally_counters_event(count->set, i).opened)
+			return CLI_OK;
+	for (size_t i = 0; i < events * places; i++) {
+		struct tally_error why;
+		int code = tally_counters_why(count->set, i / places, i % places, &why);
+
+		if (code == -EACCES || code == -EPERM) {
+			cli_say_error("stat", &why);
+			return CLI_NOT_PERMITTED;
+		}
+	}
+	return CLI_OK;
+}
+
 int stat_count_open(struct stat_count *count, const struct stat_ask *ask)
 {
 	struct tally_counters_options options = {
@@ -269,6 +292,9 @@ int stat_count_open(struct stat_count *count, const struct stat_ask *ask)
 		cli_say_error("stat", &error);
 		return ask->command ? CLI_OWN_FAILURE : CLI_FAILED;
 	}
+	status = check_permission(count);
+	if (status)
+		return status;
 	for (size_t i = 0; i < ask->filter_count; i++)
 		if (tally_counters_set_filter(count->set, ask->filters[i].event,
 					      ask->filters[i].text, &error)) {
@@ -317,6 +343,9 @@ void stat_count_read(struct stat_count *count)
 	size_t events = told(count->ask), places = count->place_count;
 	size_t cgroups = count->cgroup_count ? count->cgroup_count : 1, to = 0;
 
+	/* The set of --null has an event all the same. */
+	if (!events)
+		return;
 	/* What could not be read says so itself. */
 	tally_counters_read(count->set, count->read);
 	for (size_t cgroup = 0; cgroup < cgroups; cgroup++)
@@ -414,4 +443,54 @@ void stat_count_explain(struct stat_count *count)
 			hardware = &count->whys[i];
 		}
 	}
+}
+
+static bool is_unpermitted(const struct stat_count *count, size_t event)
+{
+	int code = count->whys[event].code;
+
+	return *count->whys[event].text && (code == -EACCES || code == -EPERM);
+}
+
+void stat_count_say_unpermitted(const struct stat_count *count)
+{
+	for (size_t i = 0; i < count->event_count; i++) {
+		const char *why = count->whys[i].text;
+		char others[32] = "";
+		size_t more = 0;
+		bool first = is_unpermitted(count, i);
+
+		for (size_t j = 0; j < count->event_count && first; j++) {
+			bool same =
+			    j != i && is_unpermitted(count, j) && !strcmp(count->whys[j].text, why);
+
+			first = !same || j > i;
+			more += same;
+		}
+		if (!first)
+			continue;
+		if (more)
+			snprintf(others, sizeof(others), " and %zu more", more);
+		cli_say("stat", "not permitted: %s%s: %s", count->events[i].name, others, why);
+	}
+}
+
+/* Threads of others have no row. */
+void stat_count_say_threads(const struct stat_count *count)
+{
+	size_t hidden = 0, event = 0;
+
+	if (!count->event_count)
+		return;
+	for (size_t i = 0; i < count->event_count * count->place_count; i++)
+		if (count->counts[i].quality == TALLY_COUNT_NOT_PERMITTED) {
+			event = i / count->place_count;
+			break;
+		}
+	for (size_t i = 0; i < count->place_count; i++)
+		hidden += count->counts[event * count->place_count + i].quality ==
+			  TALLY_COUNT_NOT_PERMITTED;
+	if (hidden)
+		cli_say("stat", "%zu of %zu threads were not permitted and have no row: %s", hidden,
+			count->place_count, count->whys[event].text);
 }

@@ -328,8 +328,7 @@ static int run_once(struct run *run, const sigset_t *blocked, bool *ret_over)
 		end(run);
 		status = run->failed ? run->failed : status_of(run, signal);
 		*ret_over = signal || run->stopped;
-		if (run->output &&
-		    (run->output->format == STAT_TABLE || run->output->format == STAT_OWN_JSON))
+		if (run->output)
 			stat_count_explain(&run->count);
 	}
 	stat_count_close(&run->count);
@@ -375,6 +374,11 @@ int stat_run(const struct stat_ask *ask, struct stat_output *output)
 	if (ask->repeat && run.count.stat && tally_stat_runs(run.count.stat) &&
 	    (!ask->interval_ms || ask->summary))
 		stat_output_end(output, run.count.stat, &run.times);
+	/* The other forms have the reasons in them. */
+	if (run.count.stat && ask->every_thread)
+		stat_count_say_threads(&run.count);
+	else if (run.count.stat && (output->format == STAT_CSV || output->format == STAT_PERF_JSON))
+		stat_count_say_unpermitted(&run.count);
 	if (stat_record_close(&run.record))
 		status = CLI_FAILED;
 	stat_count_done(&run.count);

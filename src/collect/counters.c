@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/options.h"
+#include "kernel/explain.h"
 
 static int hold_command(struct tally_counters *set, char *const *command, struct tally_error *error)
 {
@@ -152,6 +153,19 @@ static int why_tool(const struct tally_counters *set, size_t event, struct tally
 			  set->events[event].name);
 }
 
+/* What was given up for want of rights is not what stands in the way. */
+static int why_refused(const struct tally_counters *set, size_t event,
+		       const struct tally_open_target *target, int code, struct tally_error *ret)
+{
+	struct tally_attr attr = set->events[event].attr;
+
+	if (tally_counters_user_suffices(set, &set->events[event]) &&
+	    (code == -EACCES || code == -EPERM))
+		attr.exclude_kernel = attr.exclude_hv = 1;
+	tally_open_reason(-code, &attr, target, NULL, ret);
+	return code;
+}
+
 /* A member that the kernel refused: does it open alone? */
 static int why_member(const struct tally_counters *set, size_t event, size_t place, int code,
 		      struct tally_error *ret)
@@ -200,8 +214,7 @@ int tally_counters_why(const struct tally_counters *set, size_t event, size_t pl
 	if (slot < 0) {
 		if (counted->leader != event && slot == -EINVAL)
 			return why_member(set, event, place, slot, ret);
-		tally_open_explain(-slot, &counted->attr, &target, NULL, ret);
-		return slot;
+		return why_refused(set, event, &target, slot, ret);
 	}
 	if (counted->attr.pinned || set->events[counted->leader].attr.pinned) {
 		struct tally_counted *leader = &set->events[counted->leader];

@@ -71,6 +71,9 @@ struct tally_open_target tally_counters_target(const struct tally_counters *set,
 int tally_counters_make_events(struct tally_counters *set,
 			       const struct tally_counters_options *options,
 			       struct tally_error *error);
+/* Whether the user's side of an event will do where rights do not reach the kernel's. */
+bool tally_counters_user_suffices(const struct tally_counters *set,
+				  const struct tally_counted *event);
 int tally_counters_open_all(struct tally_counters *set, struct tally_error *error);
 void tally_counters_close_all(struct tally_counters *set);
 

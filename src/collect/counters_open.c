@@ -152,6 +152,13 @@ static void name_user_only(struct tally_counted *event)
 	event->name = name;
 }
 
+bool tally_counters_user_suffices(const struct tally_counters *set,
+				  const struct tally_counted *event)
+{
+	return set->user_only && !event->privilege_given &&
+	       event->attr.type != PERF_TYPE_TRACEPOINT;
+}
+
 /* The first opening of an event: what it cannot have and is not missed in a count is given up. */
 static int settle(struct tally_counters *set, struct tally_counted *event,
 		  const struct tally_open_target *target)
@@ -164,7 +171,7 @@ static int settle(struct tally_counters *set, struct tally_counted *event,
 
 	if (event->precise_max)
 		may |= TALLY_RELAXED_PRECISE;
-	if (set->user_only && !event->privilege_given && event->attr.type != PERF_TYPE_TRACEPOINT)
+	if (tally_counters_user_suffices(set, event))
 		may |= TALLY_RELAXED_KERNEL;
 	fd = tally_open_relaxed(&event->attr, target, &unread, may, &given_up, NULL);
 	if (fd < 0)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
+#include "kernel/explain.h"
 
 #define GIVE_PERFMON "`sudo setcap cap_perfmon+ep $(command -v tally)`"
 #define AS_ROOT      "run it with sudo"
@@ -27,6 +28,7 @@ struct refusal {
 	const struct tally_open_target *target;
 	const struct tally_limits *limits;
 	struct tally_error *error;
+	bool unnamed; /* the caller names the event */
 };
 
 static bool privileged(const struct tally_limits *limits)
@@ -82,7 +84,10 @@ say(const struct refusal *refusal, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (refusal->attr->type < PERF_TYPE_MAX)
+	if (refusal->unnamed)
+		tally_fail(refusal->error, -refusal->errnum, -1, "%s%s", text,
+			   who_knows_more(refusal->errnum));
+	else if (refusal->attr->type < PERF_TYPE_MAX)
 		tally_fail(refusal->error, -refusal->errnum, -1, "cannot open %s 0x%llx: %s%s",
 			   kind(refusal->attr->type), (unsigned long long)refusal->attr->config,
 			   text, who_knows_more(refusal->errnum));
@@ -614,24 +619,35 @@ static const struct {
     {EBADF, explain_descriptor},
 };
 
+static void explain(struct refusal *refusal)
+{
+	struct tally_limits own;
+
+	if (!refusal->error)
+		return;
+	if (!refusal->limits) {
+		tally_limits_read(NULL, &own);
+		refusal->limits = &own;
+	}
+	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
+		if (explanations[i].errnum == refusal->errnum) {
+			explanations[i].explain(refusal);
+			return;
+		}
+	}
+	say(refusal, "%s", strerror(refusal->errnum));
+}
+
 void tally_open_explain(int errnum, const struct tally_attr *attr,
 			const struct tally_open_target *target, const struct tally_limits *limits,
 			struct tally_error *error)
 {
-	struct refusal refusal = {errnum, attr, target, limits, error};
-	struct tally_limits own;
+	explain(&(struct refusal){errnum, attr, target, limits, error, false});
+}
 
-	if (!error)
-		return;
-	if (!limits) {
-		tally_limits_read(NULL, &own);
-		refusal.limits = &own;
-	}
-	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
-		if (explanations[i].errnum == errnum) {
-			explanations[i].explain(&refusal);
-			return;
-		}
-	}
-	say(&refusal, "%s", strerror(errnum));
+void tally_open_reason(int errnum, const struct tally_attr *attr,
+		       const struct tally_open_target *target, const struct tally_limits *limits,
+		       struct tally_error *error)
+{
+	explain(&(struct refusal){errnum, attr, target, limits, error, true});
 }

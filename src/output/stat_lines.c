@@ -114,9 +114,14 @@ bool tally_stat_counts_places(enum tally_stat_by by)
 
 const char *tally_stat_uncounted(enum tally_count_quality quality)
 {
-	return quality == TALLY_COUNT_NOT_SUPPORTED || quality == TALLY_COUNT_NOT_PERMITTED
-		   ? "<not supported>"
-		   : "<not counted>";
+	switch (quality) {
+	case TALLY_COUNT_NOT_SUPPORTED:
+		return "<not supported>";
+	case TALLY_COUNT_NOT_PERMITTED:
+		return "<not permitted>";
+	default:
+		return "<not counted>";
+	}
 }
 
 /* Source: valid_only_metric() of perf 6.1's stat: rates and CPUs utilized are none. */

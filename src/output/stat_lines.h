@@ -29,7 +29,7 @@ bool tally_stat_is_core_line(const struct tally_stat *stat, size_t event);
 /* Whether the number of its places is told with a part's name. */
 bool tally_stat_counts_places(enum tally_stat_by by);
 
-/* "<not counted>" or "<not supported>": perf's words. */
+/* "<not counted>" and "<not supported>", perf's words, or "<not permitted>". */
 const char *tally_stat_uncounted(enum tally_count_quality quality);
 
 /* Whether --metric-only shows it. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What an ordinary user may do at each kernel.perf_event_paranoid, and what a refusal says.
 
+bats_require_minimum_version 1.5.0
 load frame
 
 LEVEL=/proc/sys/kernel/perf_event_paranoid
@@ -63,4 +64,46 @@ as_user() {
 		[ "$status" != 0 ]
 		[[ "$output" == *"perf_event_paranoid"* ]]
 	done
+}
+
+@test "13.4: stat of what is not permitted says so once, with perf's exit status, and runs nothing" {
+	echo 2 >"$LEVEL"
+	for form in "" -x, -j --json; do
+		# shellcheck disable=SC2086 # one word or none
+		run as_user ./tally-copy stat $form -a -- touch ran
+		[ "$status" = 255 ]
+		[ "$(grep -c perf_event_paranoid <<<"$output")" = 1 ]
+		[[ $output != *"<not"* ]]
+		[ ! -e ran ]
+	done
+	command -v perf >/dev/null || skip "perf is not installed"
+	run as_user perf stat -a -- true
+	[ "$status" = 255 ]
+}
+
+@test "13.4: what is not permitted beside what is: its word, and the reason once in every form" {
+	echo 2 >"$LEVEL"
+	run --separate-stderr as_user ./tally-copy stat -o counts -e task-clock,task-clock:k,page-faults:k -- true
+	[ "$status" = 0 ]
+	[ "$(grep -c '<not permitted>' counts)" = 2 ]
+	[ "$(grep -c 'perf_event_paranoid is 2' counts)" = 1 ]
+	[ -z "$stderr" ]
+	for form in -x, -j; do
+		run --separate-stderr as_user ./tally-copy stat "$form" -o counts -e task-clock,task-clock:k,page-faults:k -- true
+		[ "$(grep -c '<not permitted>' counts)" = 2 ]
+		[ "$(grep -c 'task-clock:k and 1 more: kernel.perf_event_paranoid is 2' <<<"$stderr")" = 1 ]
+	done
+}
+
+@test "13.4: stat of another user's process names the process as the cause, as record does" {
+	for level in 1 2; do
+		echo "$level" >"$LEVEL"
+		run timeout -s KILL 20 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ./tally-copy stat -p 1 -e task-clock,page-faults -- true
+		[ "$status" = 255 ]
+		[[ $output = *"process 1 is not yours to trace"* ]]
+		[[ $output != *perf_event_paranoid* ]]
+	done
+	run as_user ./tally-copy stat -a --per-thread -e task-clock -- true
+	[ "$status" = 0 ]
+	[ "$(grep -c 'threads were not permitted and have no row: process' <<<"$output")" = 1 ]
 }

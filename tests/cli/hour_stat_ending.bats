@@ -48,3 +48,9 @@ ended() { # group|alone, signal, arguments of tally
 	[ "$status" = 0 ]
 	[[ $stderr != *"ended by a signal"* ]]
 }
+
+@test "13.4: the time alone, of the whole system, is measured without a word to spare" {
+	run "$TALLY" stat -a -n true
+	[ "$status" = 0 ]
+	[[ $output = *"seconds time elapsed"* ]]
+}
