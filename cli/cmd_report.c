@@ -47,7 +47,7 @@ struct report {
 	struct cli_choice choice;
 	struct key_choice keys;
 	struct tree_choice trees;
-	bool strict, children, show_samples, show_total_period, quiet, stdio;
+	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio;
 	double percent_limit;
 	uint64_t max_stack;
 };
@@ -257,6 +257,7 @@ static int run(struct report *report)
 
 	if (status)
 		return status;
+	session_options.functions = !report->addresses;
 	cli_progress_start(&progress, "Reading the recording");
 	session_options.progress_context = &progress;
 	if (!cli_data_open(report->input, &data, &error)) {
@@ -333,6 +334,10 @@ int cmd_report(int argc, char **argv)
 	     "count what a function called as its own too, when there are call chains (the "
 	     "default)",
 	     .to = &report.children},
+	    {CLI_FLAG, 0, "addresses", NULL,
+	     "rows as in perf: one for each address without a symbol, and for each version of a "
+	     "Java or JavaScript function",
+	     .to = &report.addresses},
 	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this",
 	     .to = &report.percent_limit},
 	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &report.filter.comms},

@@ -35,6 +35,10 @@ struct tally_session_options {
 	bool file_order;
 	/* Chains that are unwound have no frames of functions that were inlined. */
 	bool no_inlines;
+	/* A place without a symbol is the function around it, as far as the binary says where that
+	 * starts; and what was compiled several times while a program ran (versions of a function
+	 * of Java or JavaScript) is one function.  Else each is apart, as in perf. */
+	bool functions;
 };
 
 struct tally_session_counts {
@@ -75,6 +79,10 @@ struct tally_frame {
 	uint32_t image;     /* number, for grouping; UINT32_MAX: none */
 	bool inlined;       /* the function is part of the symbol at `place`, as debug information
 			     * says */
+	/* There is no symbol, but `place` is where the function starts; `address` is the same as
+	 * the file's own addresses count, which tools such as objdump show. */
+	bool function;
+	uint64_t address;
 };
 
 #pragma GCC visibility pop

@@ -122,6 +122,14 @@ static void put_function(struct tally_buf *to, const struct tally_frame *frame)
 		tally_buf_add(to, " (inlined)", 10);
 }
 
+/* A function that no symbol names: by its binary and where it starts in that. */
+static void put_start(struct tally_buf *to, const struct tally_frame *frame)
+{
+	tally_cell_name(to, frame->image_name);
+	tally_buf_text(to, "+0x");
+	tally_cell_hex(to, frame->address, 1);
+}
+
 void tally_cell_symbol(struct tally_buf *to, const struct tally_frame *frame)
 {
 	char level[] = "[.] ";
@@ -133,6 +141,10 @@ void tally_cell_symbol(struct tally_buf *to, const struct tally_frame *frame)
 		put_function(to, frame);
 		return;
 	}
+	if (frame->function) {
+		put_start(to, frame);
+		return;
+	}
 	tally_buf_add(to, "0x", 2);
 	tally_cell_hex(to, frame->place, 16);
 }
@@ -141,6 +153,10 @@ void tally_cell_frame(struct tally_buf *to, const struct tally_frame *frame)
 {
 	if (frame->symbol) {
 		put_function(to, frame);
+		return;
+	}
+	if (frame->function) {
+		put_start(to, frame);
 		return;
 	}
 	if (frame->image_name && frame->image_name[0] != '[') {

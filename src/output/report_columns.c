@@ -170,7 +170,7 @@ int tally_report_columns_hold(struct report_columns *columns, const struct tally
 
 		/* A place without a name is 22 columns wide: "[.] 0x" and 16 digits. */
 		if (column->kind == COLUMN_KEY && column->key == TALLY_KEY_SYMBOL &&
-		    !row->frame.symbol && column->width >= 22)
+		    !row->frame.symbol && !row->frame.function && column->width >= 22)
 			continue;
 		if (make_cell(columns, column, row))
 			continue;

@@ -76,6 +76,29 @@ int tally_filter_task(struct tally_filter *filter, const struct tally_resolved *
 	return *verdict == TALLY_VERDICT_PASS;
 }
 
+/* A function without a symbol is called as reports show it. */
+static bool holds_function(const struct tally_profile_options *options,
+			   const struct tally_frame *frame)
+{
+	size_t length;
+
+	if (frame->symbol)
+		return holds_name(options->symbols, options->symbol_count, frame->symbol);
+	if (!frame->function || !frame->image_name)
+		return false;
+	length = strlen(frame->image_name);
+	for (size_t i = 0; i < options->symbol_count; i++) {
+		const char *name = options->symbols[i];
+		char *end;
+
+		if (!strncmp(name, frame->image_name, length) &&
+		    !strncmp(name + length, "+0x", 3) &&
+		    strtoull(name + length + 1, &end, 16) == frame->address && !*end)
+			return true;
+	}
+	return false;
+}
+
 int tally_filter_frame(struct tally_filter *filter, uint32_t frame)
 {
 	const struct tally_profile_options *options = filter->options;
@@ -97,8 +120,7 @@ int tally_filter_frame(struct tally_filter *filter, uint32_t frame)
 			       (told.image_path &&
 				holds_name(options->dsos, options->dso_count, told.image_path));
 		if (pass && options->symbol_count)
-			pass = told.symbol &&
-			       holds_name(options->symbols, options->symbol_count, told.symbol);
+			pass = holds_function(options, &told);
 		*verdict = pass ? TALLY_VERDICT_PASS : TALLY_VERDICT_FAIL;
 	}
 	return *verdict == TALLY_VERDICT_PASS;

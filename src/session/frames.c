@@ -6,10 +6,12 @@
 #include <sys/mman.h>
 #include "base/bytes.h"
 #include "base/table.h"
+#include "session/compiled_name.h"
 
 #define NO_SYMBOL (-1)
+#define FUNCTION  (-2) /* no symbol either; the place is where the function starts */
 /* Of a function that was inlined into a symbol, and back. */
-#define INLINED_IN(symbol) (-2 - (symbol))
+#define INLINED_IN(symbol) (-3 - (symbol))
 
 /* As perf marks them: user, kernel, guest kernel, guest user, hypervisor. */
 static const char levels[] = {'.', 'k', 'g', 'u', 'H'};
@@ -17,9 +19,11 @@ static const char levels[] = {'.', 'k', 'g', 'u', 'H'};
 #define SHARE_BITS 12 /* of a place: they do not tell its share */
 
 struct frame_row {
-	uint64_t place; /* of inlined functions: the name's address */
+	/* Of inlined functions: the name's address; of symbols: the same of a name that is shown
+	 * instead of theirs, or 0. */
+	uint64_t place;
 	uint32_t image;
-	int32_t symbol; /* NO_SYMBOL; below that: INLINED_IN() */
+	int32_t symbol; /* NO_SYMBOL, FUNCTION; below that: INLINED_IN() */
 };
 
 static struct tally_frame_image *image_at(const struct tally_frames *frames, uint32_t number)
@@ -50,10 +54,11 @@ static struct tally_frame_image *image_add(struct tally_frames *frames, struct t
 	return added;
 }
 
-int tally_frames_init(struct tally_frames *frames, size_t mappings)
+int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functions)
 {
 	pthread_mutexattr_t kind;
 
+	frames->functions = functions;
 	/* It is held for some loads and stores, thousands of times a second: a short wait in place
 	 * costs less than two threads that put each other to sleep. */
 	pthread_mutexattr_init(&kind);
@@ -81,8 +86,10 @@ void tally_frames_done(struct tally_frames *frames)
 {
 	if (!frames->by_mapping)
 		return;
-	for (uint32_t i = 0; i < chunks_count(&frames->images); i++)
+	for (uint32_t i = 0; i < chunks_count(&frames->images); i++) {
 		free(atomic_load(&image_at(frames, i)->frames));
+		tally_functions_free(atomic_load(&image_at(frames, i)->functions));
+	}
 	chunks_done(&frames->images);
 	chunks_done(&frames->list);
 	free(frames->by_mapping);
@@ -91,6 +98,8 @@ void tally_frames_done(struct tally_frames *frames)
 		pthread_mutex_destroy(&frames->shares[i].lock);
 	}
 	tally_map_done(&frames->image_ids);
+	tally_map_done(&frames->compiled);
+	tally_arena_done(&frames->names);
 	pthread_mutex_destroy(&frames->lock);
 }
 
@@ -288,6 +297,43 @@ static uint32_t image_number(struct tally_frames *frames, const struct tally_fra
 	return result;
 }
 
+/* Whether equal names of the image's symbols are versions of one function. */
+static bool is_compiled(const struct tally_frames *frames, const struct tally_frame_image *image)
+{
+	return frames->functions && tally_image_kind(image->image) == TALLY_IMAGE_ANON;
+}
+
+/* The row of a symbol whose name other symbols of the image may have, which is one row then.  The
+ * lock is held. */
+static uint32_t compiled_add(struct tally_frames *frames, const struct tally_frame_image *image,
+			     struct frame_row *row)
+{
+	const char *name = tally_image_symbol(image->image, row->symbol)->name, *other;
+	size_t start = tally_compiled_name(name);
+	uint64_t hash, *known;
+	bool added;
+
+	if (start) {
+		char *shown = tally_arena_strndup(&frames->names, name, strlen(name));
+
+		if (!shown)
+			return 0;
+		memmove(shown + start, shown + start + 1, strlen(shown + start));
+		name = shown;
+		row->place = (uintptr_t)name;
+	}
+	hash = hash_mix(tally_hash_bytes(name, strlen(name)), image->number);
+	known = tally_map_put(&frames->compiled, hash, &added);
+	if (!known)
+		return 0;
+	if (*known) {
+		other = tally_frames_get(frames, (uint32_t)*known).symbol;
+		return strcmp(name, other) ? row_add(frames, row) : (uint32_t)*known;
+	}
+	*known = row_add(frames, row);
+	return (uint32_t)*known;
+}
+
 uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number, int64_t symbol)
 {
 	struct tally_frame_image *image = image_at(frames, number);
@@ -318,7 +364,8 @@ uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number,
 	pthread_mutex_lock(&frames->lock);
 	frame = atomic_load_explicit(&list[symbol], memory_order_relaxed);
 	if (!frame) {
-		frame = row_add(frames, &row);
+		frame = is_compiled(frames, image) ? compiled_add(frames, image, &row)
+						   : row_add(frames, &row);
 		atomic_store_explicit(&list[symbol], frame, memory_order_release);
 	}
 	pthread_mutex_unlock(&frames->lock);
@@ -383,10 +430,48 @@ int tally_frames_nameless(struct tally_frames *frames, const struct tally_image_
 	return result;
 }
 
+/* NULL: out of memory. */
+static const struct tally_functions *functions_of(struct tally_frame_image *image)
+{
+	struct tally_functions *known, *made;
+
+	known = atomic_load_explicit(&image->functions, memory_order_acquire);
+	if (known)
+		return known;
+	made = tally_functions_new(image->image);
+	if (!atomic_compare_exchange_strong(&image->functions, &known, made)) {
+		tally_functions_free(made); /* another thread was first */
+		return known;
+	}
+	return made;
+}
+
+bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_t place,
+			   struct tally_function *ret)
+{
+	struct tally_frame_image *image = image_at(frames, number);
+	const struct tally_functions *functions;
+
+	if (!frames->functions || !image->image || image->places_are_addresses)
+		return false;
+	functions = functions_of(image);
+	return functions && !tally_functions_find(functions, place, ret);
+}
+
+uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,
+				     const struct tally_function *function)
+{
+	const struct frame_row row = {
+	    .place = function->start, .image = number, .symbol = FUNCTION};
+
+	return row_intern(frames, &row);
+}
+
 uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
 			   bool names_only)
 {
 	const struct tally_frame_image *image = image_at(frames, number);
+	struct tally_function function;
 	struct frame_row row;
 
 	if (image->image) {
@@ -395,6 +480,8 @@ uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_
 		if (symbol >= 0 && symbol < INT32_MAX)
 			return tally_frames_symbol_frame(frames, number, symbol);
 	}
+	if (!names_only && tally_frames_function(frames, number, place, &function))
+		return tally_frames_function_frame(frames, number, &function);
 	row = nameless_row(number, names_only ? 0 : place);
 	return row_intern(frames, &row);
 }
@@ -495,7 +582,7 @@ static const struct tally_symbol *symbol_of(const struct tally_frame_image *imag
 					    const struct frame_row *row)
 {
 	return tally_image_symbol(image->image,
-				  row->symbol < NO_SYMBOL ? INLINED_IN(row->symbol) : row->symbol);
+				  row->symbol < FUNCTION ? INLINED_IN(row->symbol) : row->symbol);
 }
 
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
@@ -512,11 +599,15 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 	    .image = image->image || image->symbol ? image->number : UINT32_MAX,
 	};
 
-	if (row->symbol != NO_SYMBOL && image->image) {
+	if (row->symbol == FUNCTION) {
+		result.function = true;
+		result.address =
+		    tally_functions_address(atomic_load(&image->functions), row->place);
+	} else if (row->symbol != NO_SYMBOL && image->image) {
 		const struct tally_symbol *symbol = symbol_of(image, row);
 
-		result.inlined = row->symbol < NO_SYMBOL;
-		result.symbol = result.inlined ? (const char *)(uintptr_t)row->place : symbol->name;
+		result.inlined = row->symbol < FUNCTION;
+		result.symbol = row->place ? (const char *)(uintptr_t)row->place : symbol->name;
 		result.place = symbol->start;
 	}
 	return result;
@@ -530,7 +621,7 @@ bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint
 	const struct tally_frame_image *image = image_at(frames, row->image);
 	const struct tally_symbol *symbol;
 
-	if (row->symbol == NO_SYMBOL || !image->image)
+	if (row->symbol == NO_SYMBOL || row->symbol == FUNCTION || !image->image)
 		return false;
 	symbol = symbol_of(image, row);
 	*ret_start = symbol->start;

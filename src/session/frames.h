@@ -14,6 +14,7 @@
 #include "image/image.h"
 #include "process/process.h"
 #include "session/resolve.h"
+#include "unwind/functions.h"
 
 /* An image as frames see it. */
 struct tally_frame_image {
@@ -25,6 +26,8 @@ struct tally_frame_image {
 	uint32_t number;
 	_Atomic uint32_t symbol_count;
 	_Atomic uint32_t *_Atomic frames; /* by symbol; 0: not met yet */
+	/* For places without a symbol; NULL: not asked for yet. */
+	_Atomic(struct tally_functions *) functions;
 };
 
 /* Frames found by what they are, in shares by their hash, so that threads seldom meet at a lock. */
@@ -46,6 +49,10 @@ struct tally_frames {
 	struct tally_frame_share shares[FRAME_SHARES];
 	uint32_t unknown[5];     /* image numbers of [unknown], by level */
 	_Atomic uint32_t kernel; /* image + 1: of addresses that no mapping holds */
+	bool functions;          /* struct tally_session_options */
+	/* With it, of code that was compiled at run time: */
+	struct tally_map compiled; /* hash of image and name -> the first frame of the name */
+	struct tally_arena names;  /* that are shown instead of the symbols' */
 };
 
 /* What the table stands on, borrowed in each call. */
@@ -56,7 +63,7 @@ struct tally_frame_source {
 	const struct tally_map *build_ids; /* hash of a filename -> index in the data's info, + 1 */
 };
 
-int tally_frames_init(struct tally_frames *frames, size_t mappings);
+int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functions);
 void tally_frames_done(struct tally_frames *frames);
 /* Where an address in a mapping (NULL: in none) leads, for one of the levels of struct tally_frame:
  * the number of an image, and a place in it.  0 or -ENOMEM. */
@@ -72,6 +79,13 @@ int tally_frames_nameless(struct tally_frames *frames, const struct tally_image_
 			  uint32_t count, uint32_t *ret);
 /* The frame of a symbol of the image of that number; 0: out of memory. */
 uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number, int64_t symbol);
+/* The function around a place without a symbol, in the image of that number; false: nothing says
+ * where it is, or nobody wants to know. */
+bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_t place,
+			   struct tally_function *ret);
+/* The frame of such a function; 0: out of memory. */
+uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,
+				     const struct tally_function *function);
 /* The frame of a function that was inlined where `place` is, within a symbol of the image, to which
  * its name belongs: one pointer for all that are equal.  0: out of memory. */
 uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,

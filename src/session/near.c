@@ -38,6 +38,17 @@ static void symbol_span(const struct tally_extent *extent, int64_t symbol, uint6
 	ret->size = until - from;
 }
 
+/* The part of the extent from an address on that its function covers, up to the next symbol. */
+static void function_span(const struct tally_extent *extent, const struct tally_function *function,
+			  uint64_t addr, struct tally_near_span *ret)
+{
+	uint64_t place = addr - extent->less, until = tally_image_gap_end(extent->symbols, place);
+
+	if (function->end < until)
+		until = function->end;
+	ret->size = extent->until - addr < until - place ? extent->until - addr : until - place;
+}
+
 /* Looks the address up in the extent. */
 static void in_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
 		      uint64_t addr, struct tally_near_span *ret)
@@ -46,6 +57,7 @@ static void in_extent(struct tally_resolver *resolver, const struct tally_resolv
 	const struct tally_extent *extent = &near->extent;
 	struct tally_frames *frames = &resolver->session->frames;
 	uint64_t place = addr - extent->less;
+	struct tally_function function;
 	int64_t symbol;
 
 	if (extent->kind != TALLY_EXTENT_SHARED) { /* remembered for its process alone */
@@ -58,6 +70,9 @@ static void in_extent(struct tally_resolver *resolver, const struct tally_resolv
 		ret->frame = tally_frames_symbol_frame(frames, extent->image, symbol);
 	} else if (resolver->names_only) {
 		ret->frame = tally_frames_find(frames, extent->image, place, true);
+	} else if (symbol < 0 && tally_frames_function(frames, extent->image, place, &function)) {
+		function_span(extent, &function, addr, ret);
+		ret->frame = tally_frames_function_frame(frames, extent->image, &function);
 	} else {
 		if (symbol < 0)
 			find_gap(near, addr);

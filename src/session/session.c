@@ -178,7 +178,8 @@ static int make_images(struct tally_session *session)
 	}
 	if (!result)
 		result = tally_unwinding_images_new(&session->unwinding_images);
-	return result ? result : tally_frames_init(&session->frames, mappings);
+	return result ? result
+		      : tally_frames_init(&session->frames, mappings, session->options.functions);
 }
 
 int tally_session_new(struct tally_data *data, const struct tally_session_options *options,

@@ -61,7 +61,7 @@ lines_of_report() { # command, options
 
 same_report() { # file, options
 	lines_of_report perf report --stdio -i "$@" >perf.txt
-	lines_of_report "$TALLY" report -i "$@" >tally.txt
+	lines_of_report "$TALLY" report --addresses -i "$@" >tally.txt
 	[ -s perf.txt ] || { echo "perf shows nothing of $*"; return 1; }
 	cmp perf.txt tally.txt || { echo "$*"; diff perf.txt tally.txt | head -20; return 1; }
 }
