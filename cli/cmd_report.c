@@ -47,7 +47,7 @@ struct report {
 	struct cli_choice choice;
 	struct key_choice keys;
 	struct tree_choice trees;
-	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio;
+	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
 	double percent_limit;
 	uint64_t max_stack;
 };
@@ -167,6 +167,16 @@ static int take_inverted(void *to, const char *value, bool on, struct tally_erro
 	return result;
 }
 
+static int take_percentage(void *to, const char *value, bool on, struct tally_error *error)
+{
+	bool relative = on && !strcmp(value, "relative");
+
+	if (on && !relative && strcmp(value, "absolute") != 0)
+		return cli_refuse(error, "'%s' is not absolute or relative", value);
+	*(bool *)to = relative;
+	return 0;
+}
+
 static int show(const struct report *report, struct tally_session *session,
 		const struct tally_profile *profile)
 {
@@ -247,6 +257,7 @@ static int run(struct report *report)
 	    .max_stack = (uint32_t)report->max_stack,
 	    CLI_FILTER_FIELDS(report->filter),
 	    .tree_least = report->trees.least,
+	    .relative = report->relative,
 	};
 	struct tally_session *session = NULL;
 	struct tally_profile *profile = NULL;
@@ -349,6 +360,11 @@ int cmd_report(int argc, char **argv)
 	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report.filter.tids},
 	    CLI_CHOICE(report.choice),
 	    CLI_DLFILTERS(report.dlfilters),
+	    {CLI_CALL, 0, "percentage", "OF",
+	     "what shares are of with a filter: absolute, all samples of the event (the default), "
+	     "or "
+	     "relative, those that pass",
+	     .to = &report.relative, .call = take_percentage},
 	    {CLI_GROUP, .help = "Call trees"},
 	    {CLI_CALL, 'g', "call-graph", "HOW",
 	     "none, or any of graph, caller, callee and the least percentage of a branch "

@@ -36,9 +36,12 @@ struct tally_profile_options {
 	size_t comm_count, dso_count, symbol_count;
 	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
-	/* Rows below this % of the event's total need no tree, so that what they would be made of
+	/* Rows below this share (%) need no tree, so that what they would be made of
 	 * need not be kept: without `children` most chains. */
 	double tree_least;
+	/* Shares are of the samples that pass the filters, those of the session
+	 * (tally_choice_use(), dlfilters) too; else of all. */
+	bool relative;
 };
 
 struct tally_profile;
@@ -55,16 +58,20 @@ const struct tally_session *tally_profile_session(const struct tally_profile *pr
 const enum tally_key *tally_profile_keys(const struct tally_profile *profile, size_t *ret_count);
 /* Whether it was made with `children`. */
 bool tally_profile_has_children(const struct tally_profile *profile);
+/* Whether it was made with `relative`. */
+bool tally_profile_is_relative(const struct tally_profile *profile);
 
 struct tally_profile_event {
 	const char *name;
 	uint64_t samples; /* that passed the filters */
-	uint64_t
-	    total; /* sum of the periods of ALL samples, so that filters leave shares as they are */
+	/* What shares are of: the sum of the periods of all samples, so that filters leave shares
+	 * as they are; with `relative` of those that passed. */
+	uint64_t total;
 	uint64_t row_count;
 	bool has_callchains;
 	uint64_t all_samples;  /* filters or not */
 	uint64_t passed_total; /* sum of the periods of those that passed */
+	uint64_t all_total;    /* of all */
 };
 /* As many as the session's data has, in its order. */
 size_t tally_profile_event_count(const struct tally_profile *profile);

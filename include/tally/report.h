@@ -11,10 +11,10 @@
 
 struct tally_report_options {
 	size_t size;          /* sizeof of this struct */
-	double percent_limit; /* rows below are left out, % of the event's total */
+	double percent_limit; /* rows below this share are left out, % */
 	bool trees;           /* call trees below the rows */
 	enum tally_call_order order;
-	double tree_least; /* branches below this % of the total are left out */
+	double tree_least; /* branches below this share are left out, % */
 	bool colour;
 	unsigned width;                       /* columns of the terminal; 0: no limit */
 	bool show_samples, show_total_period; /* -n, --show-total-period */

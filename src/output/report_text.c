@@ -136,7 +136,8 @@ static int put_rows(struct table *table, struct tally_buf *to, FILE *file)
 static void put_header(const struct table *table, struct tally_buf *to)
 {
 	tally_buf_text(to, "# Samples: ");
-	tally_cell_count(to, table->told.all_samples);
+	tally_cell_count(to, tally_profile_is_relative(table->profile) ? table->told.samples
+								       : table->told.all_samples);
 	tally_buf_text(to, " of event '");
 	tally_cell_name(to, table->told.name);
 	tally_buf_text(to, "'\n# Event count (approx.): ");
@@ -148,8 +149,8 @@ static void put_header(const struct table *table, struct tally_buf *to)
 		tally_buf_text(to, " of ");
 		tally_cell_u64(to, table->told.all_samples);
 		tally_buf_text(to, " samples pass the filters, ");
-		tally_cell_percent(to,
-				   tally_cell_share(table->told.passed_total, table->told.total));
+		tally_cell_percent(
+		    to, tally_cell_share(table->told.passed_total, table->told.all_total));
 		tally_buf_text(to, " of the event count\n");
 	}
 	tally_buf_text(to, "#\n");

@@ -318,6 +318,27 @@ int tally_gather_settle(struct tally_gather *gather, struct tally_resolver *reso
 	return result;
 }
 
+static uint64_t samples_of(const struct tally_resolved *sample)
+{
+	return 1 + sample->more;
+}
+
+static uint64_t period_of(const struct tally_gather_plan *plan, const struct tally_resolved *sample)
+{
+	return (sample->sample.present & PERF_SAMPLE_PERIOD)
+		   ? sample->sample.period
+		   : plan->period[sample->event] * samples_of(sample);
+}
+
+int tally_gather_leave_out(struct tally_gather *gather, const struct tally_resolved *sample)
+{
+	if (sample->event < gather->plan->event_count) {
+		gather->sums[sample->event].samples += samples_of(sample);
+		gather->sums[sample->event].total += period_of(gather->plan, sample);
+	}
+	return 0;
+}
+
 /* Counts samples like that one; 1: they pass as far as their task tells, 0: not, -ENOMEM. */
 static inline int count_in(struct tally_gather *gather, const struct tally_resolved *sample,
 			   uint64_t samples, uint64_t period)
@@ -342,10 +363,8 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 	if (sample->event >= plan->event_count)
 		return 0;
 	sum = &gather->sums[sample->event];
-	samples = 1 + sample->more;
-	period = (sample->sample.present & PERF_SAMPLE_PERIOD)
-		     ? sample->sample.period
-		     : plan->period[sample->event] * samples;
+	samples = samples_of(sample);
+	period = period_of(plan, sample);
 	passed = count_in(gather, sample, samples, period);
 	if (passed <= 0)
 		return passed;

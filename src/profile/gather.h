@@ -34,6 +34,12 @@ struct tally_gather_spot {
 	uint32_t hash, frame;
 };
 
+/* The period that shares are of. */
+static inline uint64_t gather_whole(const struct tally_gather_sum *sum, bool relative)
+{
+	return relative ? sum->passed_total : sum->total;
+}
+
 struct tally_gather_seen; /* a chain that was seen, and where it led */
 
 struct tally_gather {
@@ -68,7 +74,9 @@ void tally_gather_ahead(const struct tally_gather *gather, struct tally_resolved
 /* Takes one sample. 0 or -ENOMEM. */
 int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample);
-/* The same for a run of samples, of which no chains are wanted. */
+/* Takes one that the session's filters left out: it is one of all.  0. */
+int tally_gather_leave_out(struct tally_gather *gather, const struct tally_resolved *sample);
+/* The same as tally_gather_add() for a run of samples, of which no chains are wanted. */
 int tally_gather_add_run(struct tally_gather *gather, struct tally_resolver *resolver,
 			 const struct tally_sample_run *run);
 /* Takes what waits to be looked up together with more: once, before the gather is used.  0 or

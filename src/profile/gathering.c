@@ -34,6 +34,15 @@ static int visit(void *context, unsigned worker, struct tally_resolver *resolver
 	return gather ? tally_gather_add(gather, resolver, sample) : -ENOMEM;
 }
 
+static int leave_out(void *context, unsigned worker, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample)
+{
+	struct tally_gather *gather = gather_of(context, worker);
+
+	(void)resolver;
+	return gather ? tally_gather_leave_out(gather, sample) : -ENOMEM;
+}
+
 static int visit_run(void *context, unsigned worker, struct tally_resolver *resolver,
 		     const struct tally_sample_run *run)
 {
@@ -158,6 +167,7 @@ struct counted {
 	struct gathering *gathering;
 	struct tally_resolver *resolver;
 	const struct tally_resolved *at;
+	tally_sample_fn take;
 };
 
 static int take_move(void *context, uint32_t event, uint64_t id, uint64_t by)
@@ -169,19 +179,31 @@ static int take_move(void *context, uint32_t event, uint64_t id, uint64_t by)
 	as.sample.id = id;
 	as.sample.period = by;
 	as.sample.present |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
-	return visit(counted->gathering, 0, counted->resolver, &as);
+	return counted->take(counted->gathering, 0, counted->resolver, &as);
+}
+
+static int take_counted(struct gathering *gathering, unsigned worker,
+			struct tally_resolver *resolver, const struct tally_resolved *sample,
+			tally_sample_fn take)
+{
+	if (!(sample->sample.present & PERF_SAMPLE_READ))
+		return take(gathering, worker, resolver, sample);
+	return tally_moves_each(&gathering->counters, tally_session_data(gathering->plan->session),
+				&sample->sample.read, take_move,
+				&(struct counted){gathering, resolver, sample, take});
 }
 
 static int visit_counted(void *context, unsigned worker, struct tally_resolver *resolver,
 			 const struct tally_resolved *sample)
 {
-	struct gathering *gathering = context;
+	return take_counted(context, worker, resolver, sample, visit);
+}
 
-	if (!(sample->sample.present & PERF_SAMPLE_READ))
-		return visit(gathering, worker, resolver, sample);
-	return tally_moves_each(&gathering->counters, tally_session_data(gathering->plan->session),
-				&sample->sample.read, take_move,
-				&(struct counted){gathering, resolver, sample});
+/* What a counter moved by until a sample that is left out is that sample's, not the next one's. */
+static int leave_out_counted(void *context, unsigned worker, struct tally_resolver *resolver,
+			     const struct tally_resolved *sample)
+{
+	return take_counted(context, worker, resolver, sample, leave_out);
 }
 
 int tally_gathering_run(struct tally_session *session, const struct tally_gather_plan *plan,
@@ -197,6 +219,7 @@ int tally_gathering_run(struct tally_session *session, const struct tally_gather
 	    .in_order = plan->reads,
 	    .ahead = plan->options->callchains ? look_ahead : NULL,
 	    .finish = finish,
+	    .left_out = plan->reads ? leave_out_counted : leave_out,
 	};
 	unsigned threads = tally_session_threads(session);
 	int result;

@@ -154,6 +154,7 @@ static int settle(struct settling *settling)
 	struct tally_rows_plan plan = {
 	    .keys = profile->keys,
 	    .children = profile->children,
+	    .relative = profile->relative,
 	    .tree_least = profile->tree_least,
 	    .ranks = &settling->ranks,
 	    .event_count = profile->event_count,
@@ -274,6 +275,7 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		taken.children = false;
 	profile->callchains = taken.callchains;
 	profile->children = taken.children;
+	profile->relative = taken.relative;
 	profile->tree_least = taken.callchains ? taken.tree_least : 0;
 	result = take_keys(&taken, profile, error);
 	period = calloc((size_t)profile->event_count + 1, sizeof(*period));
@@ -315,6 +317,11 @@ bool tally_profile_has_children(const struct tally_profile *profile)
 	return profile->children;
 }
 
+bool tally_profile_is_relative(const struct tally_profile *profile)
+{
+	return profile->relative;
+}
+
 const enum tally_key *tally_profile_keys(const struct tally_profile *profile, size_t *ret_count)
 {
 	*ret_count = profile->key_count;
@@ -338,11 +345,12 @@ struct tally_profile_event tally_profile_event(const struct tally_profile *profi
 	return (struct tally_profile_event){
 	    .name = told->name,
 	    .samples = sum->passed,
-	    .total = sum->total,
+	    .total = gather_whole(sum, profile->relative),
 	    .row_count = profile->rows.event_first[event + 1] - profile->rows.event_first[event],
 	    .has_callchains = profile->callchains && has_chains(profile, event),
 	    .all_samples = sum->samples,
 	    .passed_total = sum->passed_total,
+	    .all_total = sum->total,
 	};
 }
 

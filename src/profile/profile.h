@@ -10,8 +10,8 @@ struct tally_profile {
 	struct tally_key_set keys;
 	enum tally_key key_list[6]; /* as asked for, each once */
 	size_t key_count;
-	bool callchains, children;
-	double tree_least; /* % of the event's total: smaller rows have no trees; 0: all have */
+	bool callchains, children, relative;
+	double tree_least; /* % of what shares are of: smaller rows have no trees; 0: all have */
 	struct tally_contexts contexts;
 	struct tally_places places;
 	struct tally_settled settled;
@@ -23,7 +23,8 @@ struct tally_profile {
 static inline bool profile_row_is_small(const struct tally_profile *profile, size_t event,
 					const struct tally_row *row)
 {
-	return rows_is_small(profile->tree_least, row, profile->sums[event].total);
+	return rows_is_small(profile->tree_least, row,
+			     gather_whole(&profile->sums[event], profile->relative));
 }
 
 #endif

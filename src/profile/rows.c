@@ -225,7 +225,8 @@ static uint32_t number_rows(const struct tally_rows_plan *plan,
 
 		row->number = TALLY_NO_ROW;
 		if (!rows_is_small(plan->tree_least, row,
-				   plan->sums[contexts->list[row->context].event].total))
+				   gather_whole(&plan->sums[contexts->list[row->context].event],
+						plan->relative)))
 			row->number = count++;
 	}
 	return count;

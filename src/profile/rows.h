@@ -34,13 +34,14 @@ struct tally_rows {
 struct tally_rows_plan {
 	struct tally_key_set keys;
 	bool children;                       /* rows count what is below them */
-	double tree_least;                   /* % of the event's total */
+	bool relative;                       /* shares are of what passed the filters */
+	double tree_least;                   /* % of what shares are of */
 	const struct tally_gather_sum *sums; /* by event */
 	struct tally_place_ranks *ranks;     /* empty: made when rows are put in order */
 	uint32_t event_count;
 };
 
-/* Whether a row is below that share of its event's total. */
+/* Whether a row is below that share of its event's period. */
 static inline bool rows_is_small(double least, const struct tally_row *row, uint64_t total)
 {
 	/* Whole periods, as perf has it. */

@@ -193,31 +193,33 @@ static int finish_all(const struct tally_sample_visitor *visitor, struct tally_r
 	return visitor->finish ? tally_pool_run(count, count, finish_one, &finishing) : 0;
 }
 
-struct in_order {
-	tally_sample_fn visit;
-	void *context;
-};
-
 static int visit_in_order(void *context, unsigned worker, unsigned slot,
 			  struct tally_resolver *resolver, const struct tally_resolved *sample,
 			  const struct tally_record *record)
 {
-	const struct in_order *in_order = context;
+	const struct tally_sample_visitor *shown = context;
 
 	(void)slot, (void)record;
-	return in_order->visit(in_order->context, worker, resolver, sample);
+	return shown->visit(shown->context, worker, resolver, sample);
+}
+
+static int leave_out_in_order(void *context, unsigned worker, struct tally_resolver *resolver,
+			      const struct tally_resolved *sample)
+{
+	const struct tally_sample_visitor *shown = context;
+
+	return shown->left_out(shown->context, worker, resolver, sample);
 }
 
 static int each_in_order(struct tally_session *session, const struct tally_sample_visitor *shown,
 			 struct tally_error *error)
 {
-	struct in_order in_order = {shown->visit, shown->context};
 	const struct tally_ordered_visitor visitor = {
 	    .want = shown->want,
-	    .context = &in_order,
+	    .context = (void *)shown,
 	    .sample = visit_in_order,
+	    .left_out = shown->left_out ? leave_out_in_order : NULL,
 	};
-
 	struct tally_resolver resolver;
 	int result = tally_session_each_ordered(session, &visitor, shown->in_order, error);
 
@@ -243,6 +245,8 @@ static int visit_tested(void *context, unsigned worker, struct tally_resolver *r
 	const struct tally_sample_visitor *visitor = tested->visitor;
 	int passes = tally_session_test(tested->session, worker, resolver, sample);
 
+	if (!passes && visitor->left_out)
+		return visitor->left_out(visitor->context, worker, resolver, sample);
 	return passes > 0 ? visitor->visit(visitor->context, worker, resolver, sample) : passes;
 }
 

@@ -362,13 +362,14 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 	struct tally_resolved *sample = &worker->sample;
 	int event, result;
 
-	if (view->dropped && !visitor->before)
+	if (view->dropped && !visitor->before && !visitor->left_out)
 		return show_said(visit, slot, view, 0, view->said_size);
 	event = session_event_of(session, &resolver->ids, record);
 	if (event < 0)
 		return 0;
 	if (!plan_read(&visit->plans[event], record, &sample->sample)) {
-		resolver->damaged++;
+		/* The filter counted what it could not read. */
+		resolver->damaged += !view->dropped || visitor->before;
 		return 0;
 	}
 	sample->event = (uint32_t)event;
@@ -380,6 +381,8 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 	if (!result)
 		result = visitor->before ? show_dump(visit, number, slot, record, view)
 					 : show_said(visit, slot, view, 0, view->said_size);
+	if (!result && view->dropped && visitor->left_out)
+		result = visitor->left_out(visitor->context, number, resolver, sample);
 	if (result || view->dropped)
 		return result;
 	if (visit->plans[event].chain)
@@ -388,6 +391,8 @@ static int show_sample(struct ordered_visit *visit, unsigned number, unsigned sl
 		return result;
 	if (session->test && !visitor->filters_itself) {
 		result = tally_session_test(session, number, resolver, sample);
+		if (!result && visitor->left_out)
+			return visitor->left_out(visitor->context, number, resolver, sample);
 		if (result <= 0)
 			return result;
 	}

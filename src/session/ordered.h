@@ -59,6 +59,9 @@ struct tally_ordered_visitor {
 		      const struct tally_resolved *sample, const struct tally_record *record);
 	int (*placed)(void *context, unsigned worker, unsigned slot,
 		      struct tally_resolver *resolver, const struct tally_resolved *sample);
+	/* Samples that the filter and the test do not let pass, at their turn.  NULL: nobody looks.
+	 */
+	tally_sample_fn left_out;
 	/* The visitor asks the filter, and the test (test.h), itself. */
 	bool filters_itself;
 };

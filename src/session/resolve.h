@@ -72,7 +72,10 @@ struct tally_sample_visitor {
 				 * stands for several samples is still visited */
 	tally_ahead_fn ahead;   /* or NULL */
 	tally_finish_fn finish; /* or NULL */
-	bool in_order;          /* visits are by worker 0, in the order of time */
+	/* Or NULL.  Samples that the session's filter and its test do not let pass come here, on
+	 * the same terms as others to `visit`, but that their chains are not unwound. */
+	tally_sample_fn left_out;
+	bool in_order; /* visits are by worker 0, in the order of time */
 };
 
 /* Visits every sample of every event with the fields of `want` decoded, on several threads.  A

@@ -95,7 +95,7 @@ is() { # expression, periods
 	[ "$("$TALLY" script -i all.data --json --filter 'period < 103' | grep -o '"period":[0-9]*' | tr '\n' ' ')" = \
 		'"period":100 "period":101 "period":102 ' ]
 	"$TALLY" report -i all.data -n --stdio -g none --no-children --filter 'period < 103' >report.txt
-	[ "$(awk '/^# Samples/ {print $3}' report.txt)" = 3 ]
+	[ "$(awk '/^# Shown/ {print $3}' report.txt)" = 3 ]
 	"$TALLY" report -i all.data --stdio --filter 'sym == foo or not sym == foo' >some.txt
 	"$TALLY" report -i all.data --stdio >all.txt
 	cmp some.txt all.txt

@@ -59,7 +59,7 @@ setup() {
 	[ "$(wc -l <<<"$periods")" = 10 ]
 	[ "$("$TALLY" script -i all.data --dlfilter ./odd.so --json | grep -o '"period":[0-9]*' | cut -d: -f2)" = "$periods" ]
 	"$TALLY" report -i all.data --dlfilter ./odd.so -n --stdio -g none --no-children >report.txt
-	[ "$(awk '/^# Samples/ {print $3}' report.txt)" = 11 ] # a report drops no guests by itself
+	[ "$(awk '/^# Shown/ {print $3}' report.txt)" = 11 ] # a report drops no guests by itself
 	if "$TALLY" script -i all.data --sql out.db -f --dlfilter ./odd.so 2>sql.err; then
 		[ "$(sqlite3 out.db 'SELECT count(*) FROM samples')" = 11 ]
 	fi

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# tally report in the first hour: what filters leave of the shares, and what is said when nothing passes.
+
+load ../agree/dlfilter/frame
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export TALLY_PAGER=
+	cd "$BATS_FILE_TMPDIR" || return 1
+	command -v cc >/dev/null && command -v python3 >/dev/null || return 0
+	make_streams
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	need_compiler
+}
+
+shares() { # options
+	"$TALLY" report -i all.data -q -t '|' -g none --no-children "$@" | tr -d ' '
+}
+
+@test "13.2: a share is of all samples, whichever filter chose the row" {
+	[ "$(shares -s comm -c the-prog)" = "4.15%|the-prog" ]
+	[ "$(shares -s comm --filter 'comm == the-prog')" = "4.15%|the-prog" ]
+	[ "$(shares -s comm --filter 'period < 103' -c the-prog)" = "$(shares -s comm -c the-prog --filter 'period < 103')" ]
+	# a thread: 20 samples and 91.65 % of the period; foo of it 9 samples and 41.75 %.
+	foo='41.75%|athread|[.]foo'
+	[ "$(shares -s comm,symbol -S foo -c 'a thread')" = "$foo" ]
+	[ "$(shares -s comm,symbol --filter 'sym == foo and comm == "a thread"')" = "$foo" ]
+	[ "$(shares -s comm,symbol -S foo --filter 'comm == "a thread"')" = "$foo" ]
+	[ "$(shares -s comm,symbol -d fb -S foo --tid 778)" = "$(shares -s comm,symbol -d fb -S foo --filter 'tid == 778')" ]
+}
+
+@test "13.2: --percentage relative makes shares of what passes, whichever filter it is" {
+	for filter in "-c the-prog" "--filter comm==the-prog"; do
+		# shellcheck disable=SC2086 # words
+		[ "$(shares -s comm $filter --percentage relative)" = "100.00%|the-prog" ]
+		# shellcheck disable=SC2086
+		[ "$(shares -s comm $filter --percentage absolute)" = "4.15%|the-prog" ]
+	done
+	[ "$(shares -s symbol -d fb --percentage relative)" = "$(shares -s symbol --filter 'dso == fb' --percentage relative)" ]
+	run "$TALLY" report -i all.data --stdio --percentage relative -c the-prog
+	[[ "$output" = *"# Samples: 1 of event"*"# Event count (approx.): 101"* ]]
+	[[ "$output" = *"# Shown: 1 of 22 samples pass the filters, 4.15% of the event count"* ]]
+	# Branches of a tree and --percent-limit go by the same.
+	run "$TALLY" report -i all.data --stdio --percentage relative -c the-prog --percent-limit 50
+	[[ "$output" = *"100.00%"*"the-prog"*"foo"* ]]
+	[ -z "$(shares -c the-prog --percent-limit 50)" ]
+	run "$TALLY" report -i all.data --percentage half
+	[ "$status" = 2 ]
+	[[ "$output" = *"'half' is not absolute or relative"* ]]
+}
+
+@test "13.2: --dlfilter leaves shares as they are, too" {
+	build none-of-two.so probe -DQUIET -DLATE=n%2
+	build all-of-them.so probe -DQUIET -DLATE=0
+	shares -s comm,symbol >all.txt
+	shares -s comm,symbol --dlfilter ./all-of-them.so | cmp - all.txt
+	shares -n -s comm --dlfilter ./none-of-two.so >some.txt
+	[ "$(awk -F'|' '{sum += $2} END {print sum}' some.txt)" = 11 ]
+	between() { awk -F'|' '{sum += $1} END {exit !(sum > 40 && sum < 60)}' "$1"; }
+	between some.txt
+	[ "$(shares -n -s comm --dlfilter ./none-of-two.so --percentage relative |
+		awk -F'|' '{sum += $1} END {print (sum > 99.9)}')" = 1 ]
+	"$TALLY" report -i all.data --stdio --dlfilter ./none-of-two.so | grep -q '^# Shown: 11 of 22 samples pass the filters'
+}
+
+@test "13.2: shares with filters are perf's" {
+	command -v perf >/dev/null || skip "perf is not installed"
+	perfs() {
+		perf report --stdio -i all.data -q -t '|' -g none --no-children "$@" 2>/dev/null </dev/null | tr -d ' ' | grep .
+	}
+	for of in absolute relative; do
+		# Without samples of guests, of which perf's report has no rows.
+		for filter in "-c the-prog,nobody" "-c the-prog,:9" "-d [vdso],all.so"; do
+			# shellcheck disable=SC2086
+			diff <(perfs -s comm,dso $filter --percentage $of | sort) \
+				<(shares -s comm,dso $filter --percentage $of | sort)
+		done
+	done
+}
