@@ -185,6 +185,24 @@ struct tally_stat_difference {
 struct tally_stat_difference tally_stat_welch(const struct tally_stat_mean *first,
 					      const struct tally_stat_mean *second,
 					      double confidence);
+
+/* How many times the first mean the second is: Welch's t-test of their logarithms.  Nothing that
+ * takes time or is counted is below 0, and neither are the limits. */
+struct tally_stat_ratio {
+	double ratio;     /* second by first */
+	double low, high; /* it is between these, with the confidence that was asked for */
+	bool known; /* false: fewer than two runs of one of them, or a mean that is not above 0 */
+	bool distinct; /* 1 is not between them */
+	/* Where it is not distinct: so many more runs of each would show, in four cases of five, a
+	 * ratio that is what it seems; SIZE_MAX: more than TALLY_STAT_RUNS_MOST, or it seems to
+	 * be 1. */
+	size_t more_runs;
+};
+#define TALLY_STAT_RUNS_MOST 10000
+/* `confidence` as above.  The spread of a logarithm is the relative spread (the delta method).
+ * Source: G. Casella, R. L. Berger, Statistical Inference (2002), 5.5.4. */
+struct tally_stat_ratio tally_stat_ratio(const struct tally_stat_mean *first,
+					 const struct tally_stat_mean *second, double confidence);
 /* The half width in standard errors of the interval that holds the mean with this confidence:
  * Student's t of so many degrees of freedom (above 0; they need not be whole). */
 double tally_stat_student(double confidence, double degrees);

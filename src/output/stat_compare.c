@@ -3,8 +3,8 @@
  *                         A     0.1234 s    +- 0.42%
  *  time elapsed           B     0.1003 s    +- 0.31%   -18.7%  (-19.9% to -17.5%)  less
  *
- * The difference is told in % of the first command's mean, with its confidence interval by Welch's
- * t-test. */
+ * The difference is in % of the first command's mean, with the confidence interval of the ratio of
+ * the means: nothing can take more than 100 % less. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -78,18 +78,42 @@ static bool mean_of(const struct comparison *comparison, size_t index, size_t co
 	return tally_stat_counted(&value);
 }
 
+struct difference {       /* from the first command */
+	double first;     /* its mean */
+	double by;        /* what the other's is more */
+	double low, high; /* of `by` */
+	bool distinct;
+	size_t more_runs; /* as struct tally_stat_ratio has them; 0: unknown */
+};
+
 static bool difference_of(const struct comparison *comparison, size_t index, size_t command,
-			  struct tally_stat_difference *ret, double *ret_first)
+			  struct difference *ret)
 {
+	double confidence = comparison->options.confidence;
 	struct tally_stat_mean first, second;
+	struct tally_stat_difference difference;
 	enum tally_count_quality quality;
+	struct tally_stat_ratio ratio;
 
 	if (!mean_of(comparison, index, 0, &first, &quality) ||
 	    !mean_of(comparison, index, command, &second, &quality))
 		return false;
-	*ret = tally_stat_welch(&first, &second, comparison->options.confidence);
-	*ret_first = first.mean;
-	return ret->known;
+	ratio = tally_stat_ratio(&first, &second, confidence);
+	if (ratio.known) {
+		*ret = (struct difference){first.mean,
+					   second.mean - first.mean,
+					   first.mean * (ratio.low - 1),
+					   first.mean * (ratio.high - 1),
+					   ratio.distinct,
+					   ratio.more_runs};
+		return true;
+	}
+	/* One of them is 0, which has no ratio. */
+	difference = tally_stat_welch(&first, &second, confidence);
+	*ret = (struct difference){
+	    first.mean,      difference.difference, fmax(difference.low, -first.mean),
+	    difference.high, difference.distinct,   0};
+	return difference.known;
 }
 
 /* --- text --- */
@@ -126,29 +150,44 @@ static void put_mean(const struct quantity *quantity, const struct tally_stat_me
 		tally_cell_spaces(to, 9);
 }
 
-static void put_difference(const struct tally_stat_difference *difference, double first,
-			   bool colour, struct tally_buf *to)
+/* "12.34%", "1234%"; beyond what anybody compares, "over 99999%". */
+static void put_percent(double percent, bool sign, struct tally_buf *to)
+{
+	if (percent >= 99999.5)
+		tally_buf_text(to, sign ? ">+99999%" : "over 99999%");
+	else
+		tally_buf_printf(to, sign ? "%+.*f%%" : "%.*f%%", fabs(percent) < 999.995 ? 2 : 0,
+				 percent);
+}
+
+static void put_difference(const struct difference *difference, bool colour, struct tally_buf *to)
 {
 	bool same = difference->high <= 0 && difference->low >= 0;
-	const char *word = same                         ? "same"
-			   : !difference->distinct      ? "cannot tell"
-			   : difference->difference < 0 ? "less"
-							: "more";
-	const char *tint = !difference->distinct        ? "\033[2m"
-			   : difference->difference < 0 ? "\033[32m"
-							: "\033[31m";
-	struct tally_buf between = {0};
+	double of = difference->first / 100;
+	const char *word = same                    ? "same"
+			   : !difference->distinct ? "cannot tell"
+			   : difference->by < 0    ? "less"
+						   : "more";
+	const char *tint = !difference->distinct ? "\033[2m"
+			   : difference->by < 0  ? "\033[32m"
+						 : "\033[31m";
+	struct tally_buf by = {0}, between = {0};
 
 	tally_buf_text(to, colour ? tint : "");
-	if (first > 0) {
-		tally_buf_printf(&between, "(%+.2f%% to %+.2f%%)", 100 * difference->low / first,
-				 100 * difference->high / first);
-		tally_buf_printf(to, "  %+8.2f%%  %-24s %s", 100 * difference->difference / first,
-				 tally_buf_str(&between), word);
+	if (of > 0) {
+		put_percent(difference->by / of, true, &by);
+		tally_buf_byte(&between, '(');
+		put_percent(difference->low / of, true, &between);
+		tally_buf_text(&between, " to ");
+		put_percent(difference->high / of, true, &between);
+		tally_buf_byte(&between, ')');
+		tally_buf_printf(to, "  %9s  %-24s %s", tally_buf_str(&by), tally_buf_str(&between),
+				 word);
 	} else {
-		tally_buf_printf(to, "  %+9.4g  %-24s %s", difference->difference, "", word);
+		tally_buf_printf(to, "  %+9.4g  %-24s %s", difference->by, "", word);
 	}
 	tally_buf_text(to, colour ? "\033[0m" : "");
+	tally_buf_done(&by);
 	tally_buf_done(&between);
 }
 
@@ -174,9 +213,8 @@ static void put_quantity(const struct comparison *comparison, size_t index, stru
 	if (mean_of(comparison, index, 0, &mean, &quality))
 		scale = in_words(&quantity, mean.mean);
 	for (size_t i = 0; i < comparison->count; i++) {
-		struct tally_stat_difference difference;
+		struct difference difference;
 		struct tally_buf name = {0};
-		double first;
 
 		if (!i)
 			tally_text_escape(&name, quantity.name, strlen(quantity.name));
@@ -191,11 +229,11 @@ static void put_quantity(const struct comparison *comparison, size_t index, stru
 			put_mean(&quantity, &mean, scale, to);
 			if (quality == TALLY_COUNT_SCALED)
 				tally_buf_text(to, "  (scaled)");
-			if (i && difference_of(comparison, index, i, &difference, &first)) {
+			if (i && difference_of(comparison, index, i, &difference)) {
 				if (comparison->narrow)
 					tally_buf_printf(to, "\n%*s",
 							 (int)comparison->name_width + 5, "");
-				put_difference(&difference, first, comparison->options.colour, to);
+				put_difference(&difference, comparison->options.colour, to);
 			}
 		} else {
 			tally_buf_printf(to, "%15s", tally_stat_uncounted(quality));
@@ -209,21 +247,43 @@ static void put_cpu_verdict(const struct comparison *comparison, size_t command,
 			    struct tally_buf *to)
 {
 	const struct tally_stat_options *of = tally_stat_options(comparison->compared[0].stat);
-	struct tally_stat_difference difference;
-	double mean;
+	struct difference difference;
 
 	for (size_t i = 0; i < of->event_count; i++) {
 		const struct tally_attr *attr = &of->events[i].attr;
 
 		if (attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_TASK_CLOCK ||
-		    !difference_of(comparison, TIMES + i, command, &difference, &mean) ||
-		    !difference.distinct || mean <= 0)
+		    !difference_of(comparison, TIMES + i, command, &difference) ||
+		    !difference.distinct || difference.first <= 0)
 			continue;
-		tally_buf_printf(to, "   but it takes %.2f%% %s CPU time (%s)\n",
-				 100 * fabs(difference.difference) / mean,
-				 difference.difference < 0 ? "less" : "more", of->events[i].name);
+		tally_buf_text(to, "   but it takes ");
+		put_percent(100 * fabs(difference.by) / difference.first, false, to);
+		tally_buf_printf(to, " %s CPU time (%s)\n", difference.by < 0 ? "less" : "more",
+				 of->events[i].name);
 		return;
 	}
+}
+
+/* "between 3.20% less and 1.50% more" */
+static void put_either_way(const struct difference *difference, struct tally_buf *to)
+{
+	tally_buf_text(to, "between ");
+	put_percent(-100 * difference->low / difference->first, false, to);
+	tally_buf_text(to, " less and ");
+	put_percent(100 * difference->high / difference->first, false, to);
+	tally_buf_text(to, " more");
+}
+
+static void put_more_runs(const struct difference *difference, struct tally_buf *to)
+{
+	tally_buf_text(to, "the difference of ");
+	put_percent(100 * fabs(difference->by) / difference->first, false, to);
+	if (difference->more_runs == SIZE_MAX)
+		tally_buf_printf(to, ", if there is one, does not show in %d runs",
+				 TALLY_STAT_RUNS_MOST);
+	else
+		tally_buf_printf(to, ", if it is real, should show after %zu more runs of each",
+				 difference->more_runs);
 }
 
 /* What the time that they took says, in a sentence for each. */
@@ -234,39 +294,35 @@ static void put_verdicts(const struct comparison *comparison, struct tally_buf *
 	for (size_t i = 1; i < comparison->count; i++) {
 		const char *first = comparison->compared[0].name,
 			   *name = comparison->compared[i].name;
-		struct tally_stat_difference difference;
-		double mean, low, high;
+		struct difference by;
+		double sign;
 
-		if (!difference_of(comparison, 0, i, &difference, &mean) || mean <= 0) {
+		if (!difference_of(comparison, 0, i, &by) || by.first <= 0) {
 			tally_buf_printf(to,
 					 " %s against %s: one run says nothing of chance; give -r "
 					 "2 or more\n",
 					 name, first);
 			continue;
 		}
-		low = 100 * difference.low / mean;
-		high = 100 * difference.high / mean;
-		if (!difference.distinct) {
-			tally_buf_printf(
-			    to,
-			    " Cannot tell whether %s or %s is faster: %s takes between %+.2f%% "
-			    "and %+.2f%% of %s's time more (%.0f%% confidence); more runs "
-			    "narrow this\n",
-			    first, name, name, low, high, first, percent);
+		if (!by.distinct) {
+			tally_buf_printf(to, " Cannot tell whether %s or %s is faster: %s takes ",
+					 first, name, name);
+			put_either_way(&by, to);
+			tally_buf_printf(to, " time than %s (%.0f%% confidence); ", first, percent);
+			put_more_runs(&by, to);
+			tally_buf_byte(to, '\n');
 			put_cpu_verdict(comparison, i, to);
-		} else if (difference.difference < 0) {
-			tally_buf_printf(to,
-					 " %s is faster than %s: it takes %.2f%% less time (%.2f%% "
-					 "to %.2f%%, %.0f%% confidence)\n",
-					 name, first, -100 * difference.difference / mean, -high,
-					 -low, percent);
-		} else {
-			tally_buf_printf(to,
-					 " %s is slower than %s: it takes %.2f%% more time (%.2f%% "
-					 "to %.2f%%, %.0f%% confidence)\n",
-					 name, first, 100 * difference.difference / mean, low, high,
-					 percent);
+			continue;
 		}
+		sign = by.by < 0 ? -100 : 100;
+		tally_buf_printf(to, " %s is %s than %s: it takes ", name,
+				 by.by < 0 ? "faster" : "slower", first);
+		put_percent(sign * by.by / by.first, false, to);
+		tally_buf_printf(to, " %s time (", by.by < 0 ? "less" : "more");
+		put_percent(sign * (by.by < 0 ? by.high : by.low) / by.first, false, to);
+		tally_buf_text(to, " to ");
+		put_percent(sign * (by.by < 0 ? by.low : by.high) / by.first, false, to);
+		tally_buf_printf(to, ", %.0f%% confidence)\n", percent);
 	}
 }
 
@@ -332,8 +388,8 @@ int tally_stat_compare_text(const struct tally_stat_compared *compared, size_t c
 	tally_buf_byte(&words, '\n');
 	put_verdicts(&comparison, &words);
 	tally_buf_printf(&words,
-			 "\n Means with their standard errors; differences of means by Welch's "
-			 "t-test, in %% of %s\n\n",
+			 "\n Means with their standard errors; differences in %% of %s, by "
+			 "Welch's t-test of the ratio of the means\n\n",
 			 compared[0].name);
 	if (words.failed)
 		buf.failed = words.failed;
@@ -351,10 +407,9 @@ static void put_json_quantity(const struct comparison *comparison, size_t index,
 			      struct json *json)
 {
 	struct quantity quantity = quantity_of(comparison, index);
-	struct tally_stat_difference difference;
+	struct difference difference;
 	enum tally_count_quality quality;
 	struct tally_stat_mean mean;
-	double first;
 
 	json_object(json);
 	json_key_string(json, "name", quantity.name);
@@ -372,14 +427,16 @@ static void put_json_quantity(const struct comparison *comparison, size_t index,
 		json_key(json, "mean");
 		json_null(json);
 	}
-	if (command && difference_of(comparison, index, command, &difference, &first)) {
+	if (command && difference_of(comparison, index, command, &difference)) {
 		json_key(json, "difference");
-		json_double(json, difference.difference);
+		json_double(json, difference.by);
 		json_key(json, "low");
 		json_double(json, difference.low);
 		json_key(json, "high");
 		json_double(json, difference.high);
 		json_key_bool(json, "distinct", difference.distinct);
+		if (difference.more_runs && difference.more_runs < SIZE_MAX)
+			json_key_u64(json, "more_runs", difference.more_runs);
 	}
 	json_object_end(json);
 }

@@ -529,6 +529,62 @@ static void means_differ_or_it_cannot_be_told(void **state)
 	assert_false(tally_stat_welch(&exact, &exact, 0.95).distinct);
 }
 
+/* 13.3.  Worked out by mpmath (Python), its incomplete beta function and searches of its own. */
+static void ratios_of_means_are_those_worked_out_elsewhere(void **state)
+{
+	static const struct {
+		struct tally_stat_mean first, second;
+		double ratio, low, high;
+		size_t more;
+	} known[] = {
+	    {{100, 0.632455532033676, 10},
+	     {103, 0.670820393249937, 20},
+	     1.03,
+	     1.01091803002,
+	     1.049442159,
+	     0},
+	    {{10, 3, 3}, {3.568, 1, 3}, 0.3568, 0.113889706328, 1.11780286476, 2},
+	    {{10, 1, 5}, {9, 0.5, 5}, 0.9, 0.682126301048, 1.18746337556, 43},
+	    {{2, 0.01, 4}, {2.01, 0.02, 6}, 1.005, 0.978948061631, 1.03174523714, 217},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct tally_stat_ratio got =
+		    tally_stat_ratio(&known[i].first, &known[i].second, 0.95);
+
+		assert_true(got.known);
+		assert_true(got.distinct == !known[i].more);
+		assert_near(got.ratio, known[i].ratio);
+		assert_near(got.low, known[i].low);
+		assert_near(got.high, known[i].high);
+		assert_int_equal(got.more_runs, known[i].more);
+	}
+}
+
+/* 13.3. */
+static void no_limit_of_a_ratio_passes_zero(void **state)
+{
+	struct tally_stat_mean first = {10, 4, 2}, other = {4, 3, 2}, none = {0, 0, 5};
+	struct tally_stat_mean exact = {7, 0, 5}, same = {7, 0, 5};
+	struct tally_stat_difference difference = tally_stat_welch(&first, &other, 0.95);
+	struct tally_stat_ratio there = tally_stat_ratio(&first, &other, 0.95);
+	struct tally_stat_ratio back = tally_stat_ratio(&other, &first, 0.95);
+
+	(void)state;
+	assert_true(difference.low < -first.mean); /* more than 100 % less */
+	assert_true(there.low > 0 && !there.distinct);
+	/* It does not matter which is the first. */
+	assert_near(back.low * there.high, 1);
+	assert_near(back.high * there.low, 1);
+	assert_false(tally_stat_ratio(&first, &none, 0.95).known);
+	assert_false(tally_stat_ratio(&none, &first, 0.95).known);
+	there = tally_stat_ratio(&exact, &same, 0.95);
+	assert_true(there.known && !there.distinct && there.more_runs == SIZE_MAX);
+	other.runs = 1;
+	assert_false(tally_stat_ratio(&first, &other, 0.95).known);
+}
+
 static void options_that_cannot_be_are_refused(void **state)
 {
 	struct tally_stat_options none = {.size = sizeof(none)};
@@ -566,6 +622,8 @@ int main(void)
 	    cmocka_unit_test(the_firmwares_share),
 	    cmocka_unit_test(students_t_is_that_of_tables),
 	    cmocka_unit_test(means_differ_or_it_cannot_be_told),
+	    cmocka_unit_test(ratios_of_means_are_those_worked_out_elsewhere),
+	    cmocka_unit_test(no_limit_of_a_ratio_passes_zero),
 	    cmocka_unit_test(options_that_cannot_be_are_refused),
 	};
 
