@@ -64,19 +64,24 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 	return result;
 }
 
-static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
+static bool is_call_graph(const char *value)
 {
 	static const char *const ways[] = {"fp", "dwarf", "lbr", "no"};
-	size_t length = on ? strcspn(value, ",") : 0;
+	size_t length = strcspn(value, ",");
 
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (strlen(ways[i]) == length && !strncmp(ways[i], value, length))
+			return true;
+	return false;
+}
+
+static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
+{
 	*(const char **)to = on ? value : NULL;
-	for (size_t i = 0; on && i < sizeof(ways) / sizeof(*ways); i++)
-		on = strlen(ways[i]) != length || strncmp(ways[i], value, length) != 0;
-	return on ? cli_refuse(
-			error,
-			"'%s' is no way to take call chains; there are fp, dwarf[,SIZE], lbr",
-			value)
-		  : 0;
+	if (!on || is_call_graph(value))
+		return 0;
+	return cli_refuse(
+	    error, "'%s' is no way to take call chains; there are fp, dwarf[,SIZE], lbr", value);
 }
 
 /* What the command line says, with what a configuration file says where it does not. */
@@ -211,6 +216,20 @@ static bool complete(struct record *record, struct tally_recorder_options *optio
 	if (record->frequency && !parse_frequency(record->frequency, options))
 		return false;
 	return !record->ring || parse_ring(record->ring, &options->ring_pages);
+}
+
+/* `-g dwarf prog` and `-p $(pidof nginx)`: the first word is not a command. */
+static int check_command(const struct cli_usage *usage, const struct record *record, int argc,
+			 char **argv, int at)
+{
+	int status = cli_ids_check_words(usage, "-p", &record->pids, argc, argv, at);
+
+	if (!status)
+		status = cli_ids_check_words(usage, "-t", &record->tids, argc, argv, at);
+	if (!status && at < argc && !strcmp(argv[at - 1], "-g") && is_call_graph(argv[at]))
+		status =
+		    cli_usage_error(usage, "-g takes no value: write --call-graph %s", argv[at]);
+	return status;
 }
 
 /* Places in code are found once it is known what is recorded: markers are looked for there. */
@@ -399,7 +418,8 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	     &record->frequency},
 	    {CLI_U64, 'c', "count", "N", "a sample every N events, instead of a frequency",
 	     &record->period},
-	    {CLI_FLAG, 'g', NULL, NULL, "call chains, by frame pointers", &record->callchain},
+	    {CLI_FLAG, 'g', NULL, NULL, "call chains, by frame pointers", &record->callchain,
+	     .with_value = "call-graph"},
 	    {CLI_CALL, 0, "call-graph", "HOW",
 	     "call chains by fp (frame pointers), dwarf[,SIZE] (copies of the stack), lbr",
 	     &record->call_graph, .call = take_call_graph},
@@ -428,6 +448,9 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
 
 	if (at < 0)
+		return status;
+	status = check_command(&usage, record, argc, argv, at);
+	if (status)
 		return status;
 	if (!complete(record, &wanted))
 		return CLI_USAGE;

@@ -156,6 +156,16 @@ static int take_trees(void *to, const char *value, bool on, struct tally_error *
 	return 0;
 }
 
+/* perf has a screen of its own: nobody should be led to an option that looks alike. */
+static int refuse_screen(void *to, const char *value, bool on, struct tally_error *error)
+{
+	(void)to;
+	(void)value;
+	return on ? cli_refuse(error, "there is no such screen here: the report is text, on a "
+				      "terminal through $PAGER")
+		  : 0;
+}
+
 static int take_inverted(void *to, const char *value, bool on, struct tally_error *error)
 {
 	int result = take_trees(to, value, on, error);
@@ -376,6 +386,8 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.max_stack},
 	    {CLI_GROUP, .help = "Output"},
 	    {CLI_FLAG, 0, "stdio", NULL, "plain text (the default)", .to = &report.stdio},
+	    {CLI_CALL, 0, "tui", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
+	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
 	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 	     .to = &report.show_samples},
 	    {CLI_FLAG, 0, "show-total-period", NULL, "a column with the sum of periods",

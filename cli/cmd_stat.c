@@ -466,7 +466,11 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 		return status;
 	ask->usage = &usage;
 	ask->command = at < argc ? argv + at : NULL;
-	status = complete(ask);
+	status = cli_ids_check_words(&usage, "-p", &ask->pids, argc, argv, at);
+	if (!status)
+		status = cli_ids_check_words(&usage, "-t", &ask->tids, argc, argv, at);
+	if (!status)
+		status = complete(ask);
 	if (!status && ask->record)
 		status = prepare_record(ask);
 	if (status)

@@ -1,9 +1,34 @@
 #include "ids.h"
+#include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tally/text.h>
 #include "command.h"
 #include "say.h"
+
+/* "4058 4057" and "nginx", as `pidof nginx` and a person give them. */
+static int refuse(const char *command, const char *text, const char *what)
+{
+	bool numbers = *text != 0;
+
+	for (const char *at = text; *at; at++)
+		numbers &= isdigit((unsigned char)*at) || isspace((unsigned char)*at);
+	if (numbers && strpbrk(text, " \t\n"))
+		cli_say(command,
+			"'%s' is no %s id: several have commas between them, as `pgrep -d, NAME` "
+			"prints them",
+			text, what);
+	else if (isalpha((unsigned char)*text) && !strcmp(what, "process"))
+		cli_say(command,
+			"'%s' is no process id: `pgrep -d, %s` prints the ids of a name, with "
+			"commas",
+			text, text);
+	else
+		cli_say(command, "'%s' is no %s id", text, what);
+	return CLI_USAGE;
+}
 
 int cli_parse_ids(const char *command, const struct cli_list *list, const char *what, pid_t **ret)
 {
@@ -17,11 +42,34 @@ int cli_parse_ids(const char *command, const struct cli_list *list, const char *
 	for (size_t i = 0; i < list->count; i++) {
 		uint64_t id;
 
-		if (tally_text_u64(list->items[i], &id) || !id || id > INT_MAX) {
-			cli_say(command, "'%s' is no %s id", list->items[i], what);
-			return CLI_USAGE;
-		}
+		if (tally_text_u64(list->items[i], &id) || !id || id > INT_MAX)
+			return refuse(command, list->items[i], what);
 		ids[i] = (pid_t)id;
 	}
 	return CLI_OK;
+}
+
+int cli_ids_check_words(const struct cli_usage *usage, const char *option,
+			const struct cli_list *list, int argc, char **argv, int at)
+{
+	char all[256];
+	size_t length = 0;
+
+	if (!list->count || at >= argc || !strcmp(argv[at - 1], "--"))
+		return CLI_OK;
+	for (size_t i = 0; i < list->count && length < sizeof(all); i++)
+		length +=
+		    (size_t)snprintf(all + length, sizeof(all) - length, "%s,", list->items[i]);
+	for (int i = at; i < argc; i++) {
+		if (!*argv[i] || argv[i][strspn(argv[i], "0123456789")])
+			return CLI_OK; /* a command */
+		if (length < sizeof(all))
+			length += (size_t)snprintf(all + length, sizeof(all) - length, "%s%s",
+						   argv[i], i + 1 < argc ? "," : "");
+	}
+	return cli_usage_error(usage,
+			       "'%s' is a number, not a command: several ids stand behind one "
+			       "%s with commas between them: %s %s",
+			       argv[at], option, option,
+			       length < sizeof(all) ? all : "\"$(pgrep -d, NAME)\"");
 }

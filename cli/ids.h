@@ -9,4 +9,9 @@
  * CLI_OK; else it was said. */
 int cli_parse_ids(const char *command, const struct cli_list *list, const char *what, pid_t **ret);
 
+/* `-p $(pidof nginx)` gives the second id as a word, which is no command to run: CLI_USAGE after
+ * having said so.  `option` is the list's, argv[at] the first word behind the options. */
+int cli_ids_check_words(const struct cli_usage *usage, const char *option,
+			const struct cli_list *list, int argc, char **argv, int at);
+
 #endif

@@ -137,6 +137,11 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 		break;
 	case CLI_LIST:
 		expected = "names or numbers with commas between them";
+		if (on && !*value)
+			return cli_usage_error(
+			    parser->usage,
+			    "%s: the value is empty: what should have given it printed nothing",
+			    written(option, letter, name, sizeof(name)));
 		if (on)
 			result = list_split(option->to, value, option->flags & CLI_WHOLE);
 		else
@@ -256,6 +261,24 @@ static int parse_long(struct parser *parser, const char *typed)
 	return take(parser, found, false, value, found_on);
 }
 
+/* "-g=dwarf", "-F=99": `sign` is at the '='. */
+static int letter_with_sign(const struct parser *parser, const struct cli_option *option,
+			    const char *sign)
+{
+	bool named = option->name && takes_value(option);
+	const char *to = named ? option->name : option->with_value;
+
+	if (!takes_value(option) && !to)
+		return cli_usage_error(parser->usage, "-%c takes no value", option->letter);
+	if (!takes_value(option))
+		return cli_usage_error(parser->usage, "-%c takes no value: write --%s%s",
+				       option->letter, to, sign);
+	return cli_usage_error(
+	    parser->usage, "-%c%s: after a letter the value comes without '=': write -%c%s%s%s%s%s",
+	    option->letter, sign, option->letter, option->flags & CLI_ATTACHED ? "" : " ", sign + 1,
+	    named ? " or --" : "", named ? to : "", named ? sign : "");
+}
+
 static int parse_letters(struct parser *parser, const char *letters)
 {
 	for (; *letters; letters++) {
@@ -267,6 +290,9 @@ static int parse_letters(struct parser *parser, const char *letters)
 			option++;
 		if (option->kind == CLI_END)
 			return cli_usage_error(parser->usage, "no option '-%c'", *letters);
+		/* "=" alone may be a separator. */
+		if (letters[1] == '=' && (letters[2] || !takes_value(option)))
+			return letter_with_sign(parser, option, letters + 1);
 		if (takes_value(option) && letters[1])
 			attached = letters + 1;
 		status = take(parser, option, true, attached, true);

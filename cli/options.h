@@ -63,6 +63,8 @@ struct cli_option {
 	void *to;
 	unsigned flags;
 	cli_call call;
+	const char *with_value; /* CLI_FLAG: the long option that takes the value which people write
+				 * behind this one */
 };
 
 struct cli_usage {

@@ -38,6 +38,7 @@ struct tally_open_target {
 	int cpu;      /* -1: any */
 	int group_fd; /* -1: none */
 	unsigned long flags; /* PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is added */
+	const char *name;    /* of the event, for errors; NULL: the attr's numbers */
 };
 
 /* Opens, with attr.size set to tally_attr_min_size().  limits NULL: read when needed.  Returns the

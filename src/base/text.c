@@ -152,37 +152,48 @@ int tally_text_cpu_list(const char *text, uint32_t **ret, size_t *ret_count)
 	return 0;
 }
 
+static bool same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters to add, to take away, to replace, and neighbours to swap, to make one of the other. */
 static size_t edits(const char *a, const char *b)
 {
-	size_t row[NEAREST_MOST + 1], length = strlen(b);
+	size_t rows[3][NEAREST_MOST + 1], length = strlen(b);
+	size_t *before = rows[0], *above = rows[1], *row = rows[2];
 
 	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
+		above[j] = j;
 	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
+		size_t *oldest = before;
 
 		row[0] = i + 1;
 		for (size_t j = 0; j < length; j++) {
-			bool same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
-			size_t best = diagonal + !same;
-
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j + 1] + 1 < best)
-				best = row[j + 1] + 1;
-			diagonal = row[j + 1];
-			row[j + 1] = best;
+			row[j + 1] = least_of(above[j] + !same_letter(a[i], b[j]),
+					      least_of(row[j], above[j + 1]) + 1);
+			if (i && j && same_letter(a[i], b[j - 1]) && same_letter(a[i - 1], b[j]))
+				row[j + 1] = least_of(row[j + 1], before[j - 1] + 1);
 		}
+		before = above;
+		above = row;
+		row = oldest;
 	}
-	return row[length];
+	return above[length];
 }
 
 const char *tally_text_nearest(const char *name, const char *const *names, size_t count)
 {
-	size_t length = strlen(name), least = length / 3 + 2;
+	/* A third of the letters may be wrong: of more than that anything could be made. */
+	size_t length = strlen(name), least = (length > 5 ? length / 3 : 1) + 1;
 	const char *nearest = NULL;
 
-	if (length > NEAREST_MOST)
+	if (length < 2 || length > NEAREST_MOST)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		size_t distance;

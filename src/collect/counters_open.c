@@ -117,7 +117,12 @@ struct tally_open_target tally_counters_target(const struct tally_counters *set,
 					       size_t place)
 {
 	const struct tally_counters_place *where = &set->places[place];
-	struct tally_open_target target = {.pid = where->tid, .cpu = where->cpu, .group_fd = -1};
+	struct tally_open_target target = {
+	    .pid = where->tid,
+	    .cpu = where->cpu,
+	    .group_fd = -1,
+	    .name = set->events[event].name,
+	};
 	uint32_t leader = set->events[event].leader;
 
 	if (where->cgroup != SIZE_MAX) {

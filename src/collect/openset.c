@@ -74,6 +74,13 @@ static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind
 	return result;
 }
 
+/* What a refusal is told of: the side-band, which nobody typed, is refused for the sake of the
+ * first event. */
+static const char *name_of(const struct tally_openset *set, size_t index)
+{
+	return set->plan->events[index == tally_plan_sideband(set->plan) ? 0 : index].name;
+}
+
 static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t index)
 {
 	struct tally_openset *set = opening->set;
@@ -82,6 +89,7 @@ static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t i
 	    .pid = set->targets->tids[thread],
 	    .cpu = (int)set->targets->cpus[cpu],
 	    .group_fd = -1,
+	    .name = name_of(set, index),
 	};
 	int fd, result;
 

@@ -333,7 +333,7 @@ static int start_command(struct tally_recorder *recorder, struct tally_error *er
 	if (!result)
 		return 0;
 	recorder->exec_error = -result;
-	return tally_fail(error, result, -1, "cannot run '%s': %s", name, strerror(-result));
+	return tally_workload_refuse(name, result, error);
 }
 
 static int start(struct tally_recorder *recorder, struct tally_error *error)
@@ -346,9 +346,7 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 		result = tally_workload_find(recorder->options.command[0]);
 		if (result) {
 			recorder->exec_error = -result;
-			return tally_fail(
-			    error, result, -1, "cannot run '%s': %s", recorder->options.command[0],
-			    result == -ENOENT ? "no such program in PATH" : strerror(-result));
+			return tally_workload_refuse(recorder->options.command[0], result, error);
 		}
 	}
 	result = open_writer(recorder, error);

@@ -70,6 +70,7 @@ int tally_plan_settle(struct tally_planned *event, const struct tally_open_targe
 		      struct tally_error *error)
 {
 	uint32_t may = TALLY_RELAXED_ALL, given_up = 0;
+	struct tally_open_target other;
 	int result;
 
 	/* A precision, a privilege and a clock that a person wrote are not given up. */
@@ -84,7 +85,9 @@ int tally_plan_settle(struct tally_planned *event, const struct tally_open_targe
 		result = become_clock(event, notice);
 		if (result)
 			return tally_fail(error, result, -1, "out of memory");
-		result = tally_open_relaxed(&event->attr, target, limits, may, &given_up, error);
+		other = *target;
+		other.name = event->name; /* the one before is freed */
+		result = tally_open_relaxed(&event->attr, &other, limits, may, &given_up, error);
 	}
 	if (result < 0)
 		return result;

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,17 @@ static int add_tids(struct tally_targets *targets, const struct tally_targets_as
 	return 0;
 }
 
+static int refuse_idle_user(uid_t uid, struct tally_error *error)
+{
+	struct passwd room, *user;
+	char text[1024];
+
+	if (!getpwuid_r(uid, &room, text, sizeof(text), &user) && user)
+		return tally_fail(error, -ESRCH, -1, "user %s (%u) runs no process now",
+				  user->pw_name, (unsigned)uid);
+	return tally_fail(error, -ESRCH, -1, "user %u runs no process now", (unsigned)uid);
+}
+
 static int add_user(struct tally_targets *targets, const struct tally_targets_asked *asked,
 		    struct tally_error *error)
 {
@@ -173,10 +185,7 @@ static int add_user(struct tally_targets *targets, const struct tally_targets_as
 	free(list);
 	if (result)
 		return tally_fail(error, result, -1, "out of memory");
-	if (!targets->tid_count)
-		return tally_fail(error, -ESRCH, -1, "user %u runs no process now",
-				  (unsigned)asked->uid);
-	return 0;
+	return targets->tid_count ? 0 : refuse_idle_user(asked->uid, error);
 }
 
 static int choose_cpus(struct tally_targets *targets, const struct tally_targets_asked *asked,

@@ -94,6 +94,69 @@ int tally_workload_find(const char *name)
 	}
 }
 
+/* The program that the file's first line asks for, without its arguments; false: it is no script.
+ */
+static bool interpreter_of(const char *path, char *ret, size_t room)
+{
+	FILE *file = fopen(path, "re");
+	bool found = file && fgets(ret, (int)room, file) && !strncmp(ret, "#!", 2);
+
+	if (file)
+		fclose(file);
+	if (!found)
+		return false;
+	memmove(ret, ret + 2, strlen(ret + 2) + 1);
+	memmove(ret, ret + strspn(ret, " \t"), strlen(ret + strspn(ret, " \t")) + 1);
+	ret[strcspn(ret, " \t\r\n")] = 0;
+	return true;
+}
+
+/* Why exec finds nothing: no such file, or a file that asks for another one. */
+static int refuse_absent(const char *name, struct tally_error *error)
+{
+	char interpreter[256], here[PATH_MAX];
+	struct stat status;
+
+	if (strchr(name, '/') && !stat(name, &status) && S_ISREG(status.st_mode))
+		return interpreter_of(name, interpreter, sizeof(interpreter))
+			   ? tally_fail(error, -ENOENT, -1,
+					"cannot run '%s': its first line asks for '%s', which is "
+					"not there",
+					name, interpreter)
+			   : tally_fail(error, -ENOENT, -1,
+					"cannot run '%s': the loader that it asks for is not there "
+					"(`file %s` shows which); it was built for another system",
+					name, name);
+	if (strchr(name, '/'))
+		return tally_fail(error, -ENOENT, -1, "cannot run '%s': no such file", name);
+	snprintf(here, sizeof(here), "./%s", name);
+	if (!try_file(here))
+		return tally_fail(error, -ENOENT, -1,
+				  "cannot run '%s': no such program in PATH; there is one in this "
+				  "folder: write ./%s",
+				  name, name);
+	return tally_fail(error, -ENOENT, -1, "cannot run '%s': no such program in PATH", name);
+}
+
+int tally_workload_refuse(const char *name, int code, struct tally_error *error)
+{
+	struct stat status;
+
+	if (code == -ENOENT)
+		return refuse_absent(name, error);
+	if (code == -EACCES && strchr(name, '/') && !stat(name, &status)) {
+		if (S_ISDIR(status.st_mode))
+			return tally_fail(error, code, -1, "cannot run '%s': it is a directory",
+					  name);
+		if (S_ISREG(status.st_mode) && !(status.st_mode & 0111))
+			return tally_fail(error, code, -1,
+					  "cannot run '%s': it is not executable: `chmod +x %s`, "
+					  "or name the program that reads it: sh %s",
+					  name, name, name);
+	}
+	return tally_fail(error, code, -1, "cannot run '%s': %s", name, strerror(-code));
+}
+
 int tally_workload_start(struct tally_workload *workload)
 {
 	int error = 0;

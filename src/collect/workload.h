@@ -27,6 +27,8 @@ int tally_workload_hold(char *const *command, bool apart, struct tally_workload 
 			struct tally_error *error);
 /* Whether PATH leads to something that can be run: 0 or the -errno exec would give. */
 int tally_workload_find(const char *name);
+/* Says why `name` cannot be run, from the -errno of the two others; returns it. */
+int tally_workload_refuse(const char *name, int code, struct tally_error *error);
 /* Lets it run. 0, or the -errno of its exec. */
 int tally_workload_start(struct tally_workload *workload);
 /* Whether it has ended; never waits. */

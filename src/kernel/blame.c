@@ -120,7 +120,7 @@ bool tally_open_blame(int result, const struct tally_attr *attr,
 		      const struct tally_open_target *target, const struct tally_limits *limits,
 		      struct tally_error *error)
 {
-	char names[256] = "", advice[256] = "";
+	char names[256] = "", advice[256] = "", event[256];
 	uint32_t refused;
 
 	if (!error || (result != -EINVAL && result != -EOPNOTSUPP) || target->group_fd >= 0 ||
@@ -136,9 +136,13 @@ bool tally_open_blame(int result, const struct tally_attr *attr,
 	}
 	if (!*names)
 		return false;
+	if (target->name)
+		snprintf(event, sizeof(event), "%s", target->name);
+	else
+		snprintf(event, sizeof(event), "event 0x%llx of PMU type %u",
+			 (unsigned long long)attr->config, attr->type);
 	tally_fail(error, result, -1,
-		   "cannot open event 0x%llx of PMU type %u: the PMU refuses %s, and opens it "
-		   "without: %s",
-		   (unsigned long long)attr->config, attr->type, names, advice);
+		   "cannot open %s: the PMU refuses %s, and opens it without: %s", event, names,
+		   advice);
 	return true;
 }

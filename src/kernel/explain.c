@@ -87,6 +87,9 @@ say(const struct refusal *refusal, const char *format, ...)
 	if (refusal->unnamed)
 		tally_fail(refusal->error, -refusal->errnum, -1, "%s%s", text,
 			   who_knows_more(refusal->errnum));
+	else if (refusal->target->name)
+		tally_fail(refusal->error, -refusal->errnum, -1, "cannot open %s: %s%s",
+			   refusal->target->name, text, who_knows_more(refusal->errnum));
 	else if (refusal->attr->type < PERF_TYPE_MAX)
 		tally_fail(refusal->error, -refusal->errnum, -1, "cannot open %s 0x%llx: %s%s",
 			   kind(refusal->attr->type), (unsigned long long)refusal->attr->config,

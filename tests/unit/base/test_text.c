@@ -167,6 +167,11 @@ static void nearest_names(void **state)
 	assert_string_equal(tally_text_nearest("cpuclock", names, count), "cpu-clock");
 	assert_null(tally_text_nearest("branch-misses-and-more", names, count));
 	assert_null(tally_text_nearest("cycles", names, 0));
+	/* 13.18: two of three letters may not be wrong, and a swap is one mistake. */
+	assert_null(tally_text_nearest("tui", (const char *const[]){"tid", "pid"}, 2));
+	assert_string_equal(tally_text_nearest("tdi", (const char *const[]){"pid", "tid"}, 2),
+			    "tid");
+	assert_null(tally_text_nearest("b", names, count));
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = 0;
 	assert_null(tally_text_nearest(longest, names, count));

@@ -54,7 +54,8 @@ static int parse(struct values *values, const char *line, bool mixed, char *left
 	    {CLI_DOUBLE, 0, "percent-limit", "P", "h", &values->limit},
 	    {CLI_LIST, 'e', "event", "E", "h", &values->events},
 	    {CLI_LIST, 0, "line", "L", "h", &values->lines, CLI_WHOLE},
-	    {CLI_FLAG, 'g', .help = "h", .to = &values->callgraph},
+	    {CLI_FLAG, 'g', .help = "h", .to = &values->callgraph, .with_value = "call-graph"},
+	    {CLI_LIST, 0, "tid", "T", "h", &values->events},
 	    {CLI_CALL, 'G', "call-graph", "HOW", "h", values->called, CLI_OPTIONAL, call},
 	    {.kind = CLI_END},
 	};
@@ -239,9 +240,41 @@ static void mistakes(void **state)
 	}
 }
 
+/* 13.18: what people write from habit is answered with what they meant, or with no guess. */
+static void hints_hit(void **state)
+{
+	static const struct {
+		const char *line, *said;
+	} cases[] = {
+	    {"-g=dwarf", "-g takes no value: write --call-graph=dwarf"},
+	    {"-ag=fp", "-g takes no value: write --call-graph=fp"},
+	    {"-a=1", "-a takes no value ("},
+	    {"-a=", "-a takes no value ("},
+	    {"-c=99",
+	     "-c=99: after a letter the value comes without '=': write -c 99 or --count=99"},
+	    {"-e=cycles", "write -e cycles or --event=cycles"},
+	    {"--tui", "no option '--tui' ("},
+	    {"--tdi 1", "no option '--tdi'; did you mean --tid?"},
+	    {"--counts 1", "no option '--counts'; did you mean --count?"},
+	    {"--gtk", "no option '--gtk' ("},
+	};
+	struct values values = {0};
+	char left[256], said[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int result = parse(&values, cases[i].line, false, left, said);
+
+		assert_int_equal(result, -CLI_USAGE);
+		assert_non_null(strstr(said, cases[i].said));
+		done(&values);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(hints_hit),
 	    cmocka_unit_test(every_way_of_writing),
 	    cmocka_unit_test(kinds),
 	    cmocka_unit_test(values_that_may_be_missing),
