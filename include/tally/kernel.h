@@ -22,6 +22,8 @@ struct tally_limits {
 	uint64_t nofile_hard;
 	int cpus; /* how many CPUs this machine can have (sysfs' possible); 0: unknown */
 	bool perfmon, sys_admin, ipc_lock, sys_ptrace, syslog; /* effective capabilities */
+	uint64_t file_caps;  /* bits of those that this program's file gives (setcap) */
+	bool user_namespace; /* not the first one: its capabilities do not count for perf events */
 };
 /* `root` is the folder that holds proc and sys; NULL: "/".  Never fails: what cannot be read keeps
  * the kernel's default. */

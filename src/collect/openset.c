@@ -11,6 +11,7 @@
 #include <tally/record.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "kernel/setcap.h"
 
 /* What opening needs besides the set. */
 struct opening {
@@ -190,7 +191,7 @@ static uint64_t needed_kb(const struct tally_ring_sizes *sizes)
 /* One line for all events whose kernel side was given up. */
 static void tell_user_only(const struct opening *opening, const struct tally_plan *plan)
 {
-	char names[512] = "";
+	char names[512] = "", setcap[SETCAP_TEXT];
 	size_t length = 0;
 
 	for (size_t i = 0; i < plan->count && length < sizeof(names); i++)
@@ -201,9 +202,9 @@ static void tell_user_only(const struct opening *opening, const struct tally_pla
 		tally_notice_tell(
 		    opening->notice,
 		    "%s: user space only, as kernel.perf_event_paranoid is %d; to see "
-		    "the kernel too: `sudo sysctl kernel.perf_event_paranoid=1` or "
-		    "`sudo setcap cap_perfmon+ep $(command -v tally)`",
-		    names, opening->limits->paranoid);
+		    "the kernel too: `sudo sysctl kernel.perf_event_paranoid=1`, or %s",
+		    names, opening->limits->paranoid,
+		    tally_setcap_command(opening->limits, SETCAP_BIT(PERFMON), setcap));
 }
 
 int tally_openset_open(struct tally_openset *set, const struct tally_targets *targets,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <unistd.h>
 #include <tally/abi.h>
 #include "base/fail.h"
@@ -41,7 +42,7 @@ static int find_tracefs(const char *root, char *to, size_t room)
 		char path[PATH_MAX];
 
 		snprintf(path, sizeof(path), "%s%s/events/header_page", root, places[i]);
-		if (access(path, R_OK))
+		if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
 			continue;
 		snprintf(to, room, "%s%s", root, places[i]);
 		return 0;

@@ -47,6 +47,7 @@ static void check_symbols(struct tally_checkup *checkup)
 					.group = TALLY_FINDING_KERNEL,
 					.state = TALLY_FINDING_LIMITED,
 					.cost = "kernel functions have no names in reports"};
+	char remedy[CHECKUP_TEXT];
 	int shown = symbols_shown(checkup), restricted = checkup->limits.kptr_restrict;
 
 	if (shown > 0) {
@@ -65,15 +66,17 @@ static void check_symbols(struct tally_checkup *checkup)
 				  restricted);
 	} else if (restricted == 1) {
 		finding.remedy =
-		    "sudo setcap cap_perfmon,cap_syslog+ep $(command -v tally); or for all: sudo "
-		    "sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
+		    tally_checkup_give(checkup, SETCAP_BIT(PERFMON) | SETCAP_BIT(SYSLOG),
+				       "; or for all: sudo sysctl kernel.kptr_restrict=0 "
+				       "kernel.perf_event_paranoid=1",
+				       remedy);
 		tally_checkup_add(checkup, &finding,
 				  "kernel.kptr_restrict is 1: /proc/kallsyms shows "
 				  "addresses only to who has CAP_SYSLOG");
 	} else {
-		finding.remedy =
-		    "sudo setcap cap_perfmon,cap_syslog+ep $(command -v tally); or for all: sudo "
-		    "sysctl kernel.perf_event_paranoid=1";
+		finding.remedy = tally_checkup_give(
+		    checkup, SETCAP_BIT(PERFMON) | SETCAP_BIT(SYSLOG),
+		    "; or for all: sudo sysctl kernel.perf_event_paranoid=1", remedy);
 		tally_checkup_add(
 		    checkup, &finding,
 		    "kernel.perf_event_paranoid is %d: above 1 /proc/kallsyms shows addresses "
@@ -98,7 +101,7 @@ static void check_tracefs(struct tally_checkup *checkup)
 		if (snprintf(events, sizeof(events), "%s%s/events", checkup->root, usual[i]) >=
 		    (int)sizeof(events))
 			continue;
-		if (!access(events, R_OK | X_OK)) {
+		if (!faccessat(AT_FDCWD, events, R_OK | X_OK, AT_EACCESS)) {
 			finding.state = TALLY_FINDING_GOOD;
 			finding.cost = NULL;
 			tally_checkup_add(checkup, &finding, "tracefs is mounted at %s", usual[i]);
@@ -148,6 +151,7 @@ static void check_bpf(struct tally_checkup *checkup)
 					.group = TALLY_FINDING_KERNEL,
 					.state = TALLY_FINDING_LIMITED,
 					.cost = "BPF programs cannot be attached to events"};
+	char remedy[CHECKUP_TEXT];
 	int result;
 
 	if (!checkup->live)
@@ -158,7 +162,8 @@ static void check_bpf(struct tally_checkup *checkup)
 		finding.cost = NULL;
 		tally_checkup_add(checkup, &finding, "BPF programs for events can be loaded");
 	} else if (result == -EPERM || result == -EACCES) {
-		finding.remedy = "sudo setcap cap_bpf,cap_perfmon+ep $(command -v tally)";
+		finding.remedy =
+		    tally_checkup_give(checkup, SETCAP_BIT(BPF) | SETCAP_BIT(PERFMON), "", remedy);
 		tally_checkup_add(checkup, &finding, "loading BPF programs needs CAP_BPF");
 	} else {
 		finding.state = TALLY_FINDING_ABSENT;

@@ -23,7 +23,7 @@ static void check_mlock(struct tally_checkup *checkup)
 	const struct tally_limits *limits = &checkup->limits;
 	struct tally_finding finding = {.id = "mlock", .group = TALLY_FINDING_LIMITS};
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), budget, ring, cpus;
-	char memlock[32] = "unlimited", of_ring[64] = "none";
+	char memlock[32] = "unlimited", of_ring[64] = "none", remedy[CHECKUP_TEXT];
 
 	if (limits->ipc_lock || limits->paranoid < 0 || limits->memlock >= 1ULL << 40) {
 		tally_checkup_add(checkup, &finding, "rings may be of any size%s",
@@ -45,9 +45,11 @@ static void check_mlock(struct tally_checkup *checkup)
 		    ring ? "rings are small: samples are lost when a program is busy"
 			 : "nothing can be sampled: not even the smallest ring may be locked";
 		finding.remedy =
-		    "sudo setcap cap_perfmon,cap_ipc_lock+ep $(command -v tally); or for all: sudo "
-		    "sysctl kernel.perf_event_mlock_kb=516; or in this shell, up to its hard "
-		    "limit: ulimit -l unlimited";
+		    tally_checkup_give(checkup, SETCAP_BIT(PERFMON) | SETCAP_BIT(IPC_LOCK),
+				       "; or for all: sudo sysctl kernel.perf_event_mlock_kb=516; "
+				       "or in this shell, up to its hard limit: ulimit -l "
+				       "unlimited",
+				       remedy);
 	}
 	tally_checkup_add(
 	    checkup, &finding,

@@ -16,8 +16,6 @@
 #include "base/fs.h"
 #include "doctor/checkup.h"
 
-#define GIVE_PERFMON "sudo setcap cap_perfmon+ep $(command -v tally)"
-
 /* A system call that no kernel takes: flags that do not exist are refused with EINVAL before
  * anything else is looked at, so that another answer is a filter's.  Made by a child, for a filter
  * may kill. */
@@ -140,6 +138,7 @@ static void check_paranoid(struct tally_checkup *checkup)
 	    .id = "paranoid", .group = TALLY_FINDING_RIGHTS, .state = TALLY_FINDING_LIMITED};
 	int level = checkup->limits.paranoid;
 	struct tally_attr attr = least_event();
+	char remedy[CHECKUP_TEXT];
 	int result;
 
 	if (level == INT_MIN)
@@ -156,8 +155,10 @@ static void check_paranoid(struct tally_checkup *checkup)
 		return;
 	}
 	finding.remedy =
-	    level < 2 ? GIVE_PERFMON "; or for all: sudo sysctl kernel.perf_event_paranoid=-1"
-		      : GIVE_PERFMON "; or for all: sudo sysctl kernel.perf_event_paranoid=1";
+	    tally_checkup_give(checkup, SETCAP_BIT(PERFMON),
+			       level < 2 ? "; or for all: sudo sysctl kernel.perf_event_paranoid=-1"
+					 : "; or for all: sudo sysctl kernel.perf_event_paranoid=1",
+			       remedy);
 	result = checkup->live && !checkup->refused ? tally_checkup_try(checkup, &attr) : 0;
 	if (result == -EACCES || result == -EPERM) {
 		checkup->refused = true;
@@ -208,28 +209,35 @@ static void check_capabilities(struct tally_checkup *checkup)
 	const struct tally_limits *limits = &checkup->limits;
 	const struct {
 		bool has;
-		const char *shown, *name, *buys;
+		uint64_t bit;
+		const char *name, *buys;
 	} rights[] = {
-	    {checkup->privileged, "CAP_PERFMON", "cap_perfmon",
-	     "the kernel, whole CPUs and tracepoints"},
-	    {limits->sys_ptrace, "CAP_SYS_PTRACE", "cap_sys_ptrace", "other users' processes (-p)"},
-	    {limits->syslog, "CAP_SYSLOG", "cap_syslog", "kernel symbols under kptr_restrict 1"},
-	    {limits->ipc_lock, "CAP_IPC_LOCK", "cap_ipc_lock", "rings beyond the mlock limits"},
+	    {checkup->privileged, SETCAP_BIT(PERFMON), "CAP_PERFMON",
+	     "the kernel, whole CPUs, other users' processes and tracepoints"},
+	    {limits->sys_ptrace, SETCAP_BIT(SYS_PTRACE), "CAP_SYS_PTRACE",
+	     "maps of other users' processes (-p, -a)"},
+	    {limits->syslog, SETCAP_BIT(SYSLOG), "CAP_SYSLOG",
+	     "kernel symbols under kptr_restrict 1 or paranoid 2"},
+	    {limits->ipc_lock, SETCAP_BIT(IPC_LOCK), "CAP_IPC_LOCK",
+	     "rings beyond the mlock limits"},
 	};
 	struct tally_finding finding = {.id = "capabilities", .group = TALLY_FINDING_RIGHTS};
-	char have[128] = "", missing[128] = "", names[128] = "", buys[256] = "", remedy[256];
+	char have[128] = "", missing[128] = "", buys[256] = "", remedy[CHECKUP_TEXT];
 	char cost[sizeof(buys) + 64];
+	uint64_t wanted = 0;
 	int64_t no_new = 0;
 
 	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++) {
 		if (rights[i].has) {
-			list(have, sizeof(have), rights[i].shown);
+			list(have, sizeof(have), rights[i].name);
+			/* of a file that is to keep it */
+			if (limits->file_caps)
+				wanted |= rights[i].bit;
 			continue;
 		}
-		list(missing, sizeof(missing), rights[i].shown);
+		list(missing, sizeof(missing), rights[i].name);
 		list(buys, sizeof(buys), rights[i].buys);
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-			 *names ? "," : "", rights[i].name);
+		wanted |= rights[i].bit;
 	}
 	if (!*missing) {
 		tally_checkup_add(checkup, &finding, "%s", have);
@@ -238,9 +246,9 @@ static void check_capabilities(struct tally_checkup *checkup)
 	finding.state = TALLY_FINDING_LIMITED;
 	snprintf(cost, sizeof(cost), "they would bring: %s", buys);
 	finding.cost = cost;
-	snprintf(remedy, sizeof(remedy),
-		 "sudo setcap %s+ep $(command -v tally); leave out what you do not need", names);
-	finding.remedy = remedy;
+	finding.remedy = tally_checkup_give(
+	    checkup, wanted, limits->user_namespace ? "" : "; leave out what you do not need",
+	    remedy);
 	if (status_number(checkup, "\nNoNewPrivs:", &no_new) && no_new)
 		finding.remedy =
 		    "no_new_privs is set for this session (a container, a sandbox, or systemd's "
@@ -248,6 +256,26 @@ static void check_capabilities(struct tally_checkup *checkup)
 		    "capabilities where it is started";
 	tally_checkup_add(checkup, &finding, "this process has %s, not %s",
 			  *have ? have : "no capability", missing);
+}
+
+/* What asks for more than CAP_PERFMON.  Source: perf_uprobe_event_init() of kernel/events/core.c.
+ */
+static void check_uprobes(struct tally_checkup *checkup)
+{
+	struct tally_finding finding = {
+	    .id = "uprobes", .group = TALLY_FINDING_RIGHTS, .state = TALLY_FINDING_LIMITED};
+	int64_t type =
+	    tally_checkup_number(checkup, "/sys/bus/event_source/devices/uprobe/type", 0);
+	struct tally_attr attr = {.type = (uint32_t)type, .disabled = 1};
+
+	/* Without a path the kernel looks at the rights, and then refuses the attr. */
+	if (type <= 0 || !checkup->live || checkup->refused || !checkup->privileged ||
+	    tally_checkup_try(checkup, &attr) != -EACCES)
+		return;
+	finding.cost = "uprobes, USDT markers among them (uprobe:, usdt:), are refused";
+	finding.remedy = "run tally with sudo for them";
+	tally_checkup_add(checkup, &finding,
+			  "uprobes need CAP_SYS_ADMIN on this kernel, not only CAP_PERFMON");
 }
 
 static void check_lockdown(struct tally_checkup *checkup)
@@ -272,5 +300,6 @@ void tally_check_rights(struct tally_checkup *checkup)
 	check_call(checkup);
 	check_paranoid(checkup);
 	check_capabilities(checkup);
+	check_uprobes(checkup);
 	check_lockdown(checkup);
 }

@@ -9,6 +9,7 @@
 #include <tally/doctor.h>
 #include <tally/kernel.h>
 #include "base/arena.h"
+#include "kernel/setcap.h"
 
 #define CHECKUP_TEXT 1024 /* bytes of one text at most */
 
@@ -36,6 +37,10 @@ int64_t tally_checkup_number(const struct tally_checkup *checkup, const char *pa
 			     int64_t otherwise);
 /* Whether a path below the root is there. */
 bool tally_checkup_has(const struct tally_checkup *checkup, const char *path);
+
+/* How to give this program capabilities, and after that what else helps ("or for all: ..."). */
+const char *tally_checkup_give(const struct tally_checkup *checkup, uint64_t wanted,
+			       const char *otherwise, char to[CHECKUP_TEXT]);
 
 /* Must be in this order: rights first, since they tell what else can be seen. */
 void tally_check_rights(struct tally_checkup *checkup);

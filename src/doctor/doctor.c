@@ -91,6 +91,16 @@ int64_t tally_checkup_number(const struct tally_checkup *checkup, const char *pa
 	return value;
 }
 
+const char *tally_checkup_give(const struct tally_checkup *checkup, uint64_t wanted,
+			       const char *otherwise, char to[CHECKUP_TEXT])
+{
+	char setcap[SETCAP_TEXT];
+
+	snprintf(to, CHECKUP_TEXT, "%s%s", tally_setcap_command(&checkup->limits, wanted, setcap),
+		 otherwise);
+	return to;
+}
+
 bool tally_checkup_has(const struct tally_checkup *checkup, const char *path)
 {
 	char whole[PATH_MAX];

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/fail.h"
@@ -83,6 +84,7 @@ int tally_tracefs_find(const struct tally_event_options *options, char *to, size
 {
 	static const char *const usual[] = {"kernel/tracing", "kernel/debug/tracing"};
 	const char *sysfs = options && options->sysfs ? options->sysfs : "/sys";
+	char closed[PATH_MAX];
 	int result = -ENOENT;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -96,11 +98,16 @@ int tally_tracefs_find(const struct tally_event_options *options, char *to, size
 		if (length < 0 || (size_t)length >= room ||
 		    snprintf(events, sizeof(events), "%s/events", to) >= (int)sizeof(events))
 			return -ENAMETOOLONG;
-		if (!access(events, R_OK | X_OK))
+		/* capabilities of the file (setcap) count, which access(2) leaves out */
+		if (!faccessat(AT_FDCWD, events, R_OK | X_OK, AT_EACCESS))
 			return 0;
-		if (errno == EACCES || errno == EPERM)
+		if ((errno == EACCES || errno == EPERM) && result == -ENOENT) {
+			snprintf(closed, sizeof(closed), "%s", to);
 			result = -EACCES;
+		}
 	}
+	if (result == -EACCES)
+		snprintf(to, room, "%s", closed);
 	return result;
 }
 
@@ -111,8 +118,9 @@ static int fail_tracefs(int result, const struct event_word *word, const char *t
 
 	if (result == -EACCES)
 		return tally_fail(error, -EACCES, at,
-				  "tracepoints are named in %s, which only root may read: open it "
-				  "to your group with `sudo mount -o remount,mode=750,gid=$(id -g) "
+				  "tracepoints are named in %s, which only root may read, with "
+				  "CAP_PERFMON too: open it to your group with `sudo mount -o "
+				  "remount,mode=750,gid=$(id -g) "
 				  "/sys/kernel/tracing`, or run it with sudo",
 				  tracefs);
 	return tally_fail(error, -EACCES, at,

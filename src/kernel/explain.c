@@ -16,9 +16,12 @@
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
+#include "base/fs.h"
 #include "kernel/explain.h"
+#include "kernel/setcap.h"
 
-#define GIVE_PERFMON "`sudo setcap cap_perfmon+ep $(command -v tally)`"
+/* Where it stands in a text, say() puts the command for this program and place. */
+#define GIVE_PERFMON "\1"
 #define AS_ROOT      "run it with sudo"
 
 /* What a refusal is explained from. */
@@ -47,6 +50,16 @@ static bool is_hardware(const struct tally_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
 	       attr->type == PERF_TYPE_RAW;
+}
+
+/* perf_uprobe_event_init() of kernel/events/core.c asks for more than all other PMUs. */
+static bool is_uprobe(const struct tally_attr *attr)
+{
+	int64_t type;
+
+	return attr->type >= PERF_TYPE_MAX &&
+	       !tally_fs_read_number("/sys/bus/event_source/devices/uprobe/type", &type) &&
+	       type == attr->type;
 }
 
 static bool excludes(const struct tally_attr *attr)
@@ -78,12 +91,23 @@ static const char *who_knows_more(int errnum)
 static void __attribute__((format(printf, 2, 3)))
 say(const struct refusal *refusal, const char *format, ...)
 {
-	char text[TALLY_ERROR_TEXT];
+	char raw[TALLY_ERROR_TEXT], setcap[SETCAP_TEXT], *mark;
+	char text[TALLY_ERROR_TEXT + SETCAP_TEXT + 2];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
+	mark = strchr(raw, *GIVE_PERFMON);
+	if (mark) {
+		bool namespace = refusal->limits->user_namespace;
+
+		tally_setcap_command(refusal->limits, SETCAP_BIT(PERFMON), setcap);
+		snprintf(text, sizeof(text), "%.*s%s%s%s%s", (int)(mark - raw), raw,
+			 namespace ? "" : "`", setcap, namespace ? "" : "`", mark + 1);
+	} else {
+		memcpy(text, raw, sizeof(raw));
+	}
 	if (refusal->unnamed)
 		tally_fail(refusal->error, -refusal->errnum, -1, "%s%s", text,
 			   who_knows_more(refusal->errnum));
@@ -132,6 +156,12 @@ static void explain_rights(const struct refusal *refusal)
 		say(refusal,
 		    "the kernel is locked down and gives out no registers (attr.sample_regs_intr); "
 		    "leave them out, or see `cat /sys/kernel/security/lockdown`");
+		return;
+	}
+	if (refusal->errnum == EACCES && !refusal->limits->sys_admin && is_uprobe(attr)) {
+		say(refusal, "uprobes need CAP_SYS_ADMIN since Linux 6.16 and the stable kernels "
+			     "of mid-2025, because they can be set into the middle of an "
+			     "instruction; CAP_PERFMON is enough before: " AS_ROOT);
 		return;
 	}
 	if (privileged(refusal->limits)) {
@@ -224,7 +254,7 @@ static void explain_rights(const struct refusal *refusal)
 		return;
 	}
 	if (attr->type >= PERF_TYPE_MAX) {
-		say(refusal, "this PMU asks for CAP_PERFMON (kprobes, uprobes and most PMUs "
+		say(refusal, "this PMU asks for CAP_PERFMON (kprobes and most PMUs "
 			     "outside the cores do): give it with " GIVE_PERFMON);
 		return;
 	}

@@ -10,15 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/fs.h"
-
-/* Bits of CapEff; source: include/uapi/linux/capability.h. */
-enum {
-	CAP_BIT_IPC_LOCK = 14,
-	CAP_BIT_SYS_PTRACE = 19,
-	CAP_BIT_SYS_ADMIN = 21,
-	CAP_BIT_SYSLOG = 34,
-	CAP_BIT_PERFMON = 38
-};
+#include "kernel/setcap.h"
 
 /* The kernel's own defaults, for what cannot be read; source: kernel/events/core.c and
  * include/uapi/linux/perf_event.h (PERF_MAX_STACK_DEPTH). */
@@ -35,6 +27,31 @@ static int64_t sysctl_or(const char *root, const char *name, int64_t otherwise)
 	if (length < 0 || (size_t)length >= sizeof(path) || tally_fs_read_number(path, &value))
 		return otherwise;
 	return value;
+}
+
+/* The first user namespace maps every id to itself.  Source: user_namespaces(7). */
+static bool in_user_namespace(const char *root)
+{
+	uint64_t words[3] = {0}; /* the first id inside, outside, and how many */
+	char *map, *at;
+	bool first;
+
+	if (tally_fs_readf(1 << 16, &map, NULL, "%s/proc/self/uid_map", root))
+		return false;
+	at = map;
+	for (size_t i = 0; i < 3; i++)
+		words[i] = strtoull(at, &at, 10);
+	first = !words[0] && !words[1] && words[2] == UINT32_MAX;
+	free(map);
+	return !first;
+}
+
+static uint64_t caps_of_program(const char *root)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/proc/self/exe", root);
+
+	return length > 0 && (size_t)length < sizeof(path) ? tally_setcap_of_file(path) : 0;
 }
 
 /* "0-127" -> 128.  Source: Documentation/admin-guide/cputopology.rst. */
@@ -90,6 +107,8 @@ void tally_limits_read(const char *root, struct tally_limits *ret)
 		ret->nofile_hard = limit.rlim_max;
 	}
 	ret->cpus = possible_cpus(root);
+	ret->file_caps = caps_of_program(root);
+	ret->user_namespace = in_user_namespace(root);
 	caps = effective_capabilities(root);
 	ret->perfmon = caps >> CAP_BIT_PERFMON & 1;
 	ret->sys_admin = caps >> CAP_BIT_SYS_ADMIN & 1;

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/options.h"
 #include "kernel/barrier.h"
+#include "kernel/setcap.h"
 
 struct tally_ring {
 	struct perf_event_mmap_page *page;
@@ -34,6 +35,7 @@ static int map_refused(int errnum, const struct tally_ring_options *options,
 		       struct tally_error *error)
 {
 	size_t kb = (options->least_pages + 1) * page_size / 1024;
+	char setcap[SETCAP_TEXT];
 
 	switch (errnum) {
 	case EPERM:
@@ -42,10 +44,12 @@ static int map_refused(int errnum, const struct tally_ring_options *options,
 		    "a ring of %zu KiB may not be locked in memory: kernel.perf_event_mlock_kb "
 		    "is %lld KiB a CPU for all rings of this user, RLIMIT_MEMLOCK %llu KiB more, "
 		    "and others of this user may hold some of it; let this program lock more "
-		    "with `sudo setcap cap_perfmon,cap_ipc_lock+ep $(command -v tally)`, raise "
+		    "(CAP_IPC_LOCK) with %s, raise "
 		    "the limit with `sudo sysctl kernel.perf_event_mlock_kb=%zu`, or ask for "
 		    "smaller rings (-m)",
 		    kb, (long long)limits->mlock_kb, (unsigned long long)limits->memlock / 1024,
+		    tally_setcap_command(limits, SETCAP_BIT(PERFMON) | SETCAP_BIT(IPC_LOCK),
+					 setcap),
 		    kb * 4);
 	case ENOMEM:
 		return tally_fail(error, -errnum, -1,

@@ -56,6 +56,56 @@ print(found[0][sys.argv[2]] if found else "not there")' "$1" "$2" <<<"$output"
 	done
 }
 
+# A program with capabilities of its file, on a file system that keeps them.
+with_caps() {
+	command -v setcap >/dev/null || skip "setcap is not installed"
+	setcap "$1+ep" tally 2>/dev/null || skip "files cannot have capabilities here"
+	as_nobody ./tally doctor --json | grep -q CAP_ || skip "programs get no capabilities from files here"
+}
+
+@test "13.5: the setcap that doctor prints keeps what the file has, and is not given in a user namespace" {
+	need_root
+	set_to perf_event_paranoid 2
+	with_caps cap_perfmon,cap_net_raw
+	run as_nobody ./tally doctor --json
+	[[ "$(finding capabilities remedy)" == "sudo setcap cap_net_raw,cap_ipc_lock,cap_sys_ptrace,cap_syslog,cap_perfmon+ep "* ]]
+	# As it says: nothing that it had is lost, and nothing is missing then.
+	setcap cap_net_raw,cap_ipc_lock,cap_sys_ptrace,cap_syslog,cap_perfmon+ep tally
+	run as_nobody ./tally doctor --json
+	[ "$(finding capabilities state)" = good ]
+	[ "$(finding paranoid state)" = good ]
+	unshare -U true 2>/dev/null || skip "no user namespaces here"
+	run unshare -U -r ./tally doctor --json
+	[[ "$output" != *"sudo setcap"* ]]
+	[[ "$(finding capabilities remedy)" == *"without a user namespace"*"setcap does not help"* ]]
+}
+
+@test "13.10: with CAP_PERFMON alone, each thing that needs more says what it needs" {
+	need_root
+	set_to perf_event_paranoid 2
+	set_to kptr_restrict 1
+	with_caps cap_perfmon
+	run as_nobody ./tally doctor --json
+	[[ "$(finding kernel_symbols remedy)" == "sudo setcap cap_syslog,cap_perfmon+ep "* ]]
+	[[ "$(finding capabilities cost)" == *"kernel symbols"*"rings beyond"* ]]
+	run as_nobody ./tally record -q -e uprobe:libc:malloc -o /dev/null true
+	if [ "$status" -ne 0 ] && [ -e /sys/bus/event_source/devices/uprobe ]; then
+		[[ "$output" == *"uprobes need CAP_SYS_ADMIN"*"sudo"* ]]
+		run as_nobody ./tally doctor --json
+		[[ "$(finding uprobes found)" == *"CAP_SYS_ADMIN"* ]]
+	fi
+	run as_nobody ./tally record -m 128M -e cpu-clock -o /dev/null true
+	[[ "$output" == *CAP_IPC_LOCK* ]]
+	if [ -d /sys/kernel/tracing/events/sched ] && ! as_nobody ls /sys/kernel/tracing >/dev/null 2>&1; then
+		run as_nobody ./tally record -e sched:sched_switch -o /dev/null true
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"named in /sys/kernel/tracing,"*"with CAP_PERFMON too"* ]]
+		# The rights of the file count for folders, too.
+		setcap cap_perfmon,cap_dac_read_search+ep tally
+		run -0 as_nobody ./tally record -q -e sched:sched_switch -o /dev/null true
+	fi
+}
+
 @test "a user at paranoid -1 may all, and root at 4" {
 	need_root
 	set_to perf_event_paranoid -1

@@ -60,6 +60,13 @@ static void made_up_tree(void **state)
 	put(root, "sys/devices/system/cpu/possible", "0-3,8-11\n");
 	tally_limits_read(root, &limits);
 	assert_int_equal(limits.cpus, 12);
+	assert_false(limits.user_namespace);
+	put(root, "proc/self/uid_map", "         0          0 4294967295\n");
+	tally_limits_read(root, &limits);
+	assert_false(limits.user_namespace);
+	put(root, "proc/self/uid_map", "         0       1000          1\n");
+	tally_limits_read(root, &limits);
+	assert_true(limits.user_namespace);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	assert_int_equal(system(command), 0);
 }
