@@ -15,8 +15,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <tally/attr.h>
 #include <tally/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #pragma GCC visibility push(default)
 
@@ -104,6 +109,60 @@ int tally_pfm_get_os_event_encoding(const char *text, int plm, int os, void *arg
 int tally_pfm_get_perf_event_encoding(const char *text, int plm, struct perf_event_attr *attr,
 				      char **fstr, int *idx);
 
+/* The same before there was pfm_get_os_event_encoding(): register values.  `codes` and `count` as
+ * in struct tally_pfm_pmu_encode_arg; `fstr` and `idx` may be NULL. */
+int tally_pfm_get_event_encoding(const char *text, int plm, char **fstr, int *idx, uint64_t **codes,
+				 int *count);
+
+/* libpfm4's tables.  Indexes of events are unique over all PMUs and opaque; those of attributes
+ * count from 0.  All three structs are filled by the library: their names are its own, and live to
+ * the end of the process.  `size` is sizeof of the struct, or 0 for its first published size. */
+
+struct tally_pfm_pmu_info { /* pfm_pmu_info_t */
+	const char *name, *desc;
+	size_t size;
+	unsigned id;
+	unsigned type; /* 1: of the processor, 2: uncore, 3: of the operating system */
+	int event_count, first_event;
+	int max_encoding; /* registers that one event may take */
+	int counters, fixed_counters;
+	unsigned is_present : 1, is_default : 1, reserved : 30;
+};
+
+struct tally_pfm_event_info { /* pfm_event_info_t */
+	const char *name, *desc, *equal;
+	size_t size;
+	uint64_t code;
+	unsigned pmu, data_type;
+	int idx, attr_count, reserved;
+	unsigned is_precise : 1, is_speculative : 2, hw_sample : 1, reserved_bits : 28;
+};
+
+struct tally_pfm_attr_info { /* pfm_event_attr_info_t */
+	const char *name, *desc, *equal;
+	size_t size;
+	uint64_t code;
+	unsigned type; /* 1: unit mask, 2: modifier that is on or off, 3: modifier with a number */
+	int idx;
+	unsigned ctrl; /* who provides it; 1: the PMU, 2: perf_events */
+	unsigned is_default : 1, is_precise : 1, is_speculative : 2, hw_sample : 1, reserved : 27;
+	uint64_t default_value;
+};
+
+/* pfm_initialize(3) and pfm_terminate(3): needed before the functions below; TALLY_PFM_NOINIT
+ * where the library is not installed, and from each of them before it is initialised. */
+int tally_pfm_initialize(void);
+void tally_pfm_terminate(void);
+int tally_pfm_get_version(void); /* major << 16 | minor */
+
+int tally_pfm_get_pmu_info(unsigned pmu, struct tally_pfm_pmu_info *ret);
+int tally_pfm_find_event(const char *text); /* its index, or an enum tally_pfm_code */
+int tally_pfm_get_event_next(int idx);      /* the next of the same PMU; -1: none */
+int tally_pfm_get_event_info(int idx, int os, struct tally_pfm_event_info *ret);
+int tally_pfm_get_event_attr_info(int idx, int attr, int os, struct tally_pfm_attr_info *ret);
+/* Checks a PMU's table for contradictions, and writes them to `file`. */
+int tally_pfm_pmu_validate(unsigned pmu, FILE *file);
+
 /* "invalid event attribute" and so on, in the words of pfm_strerror(3).  Never NULL. */
 const char *tally_pfm_strerror(int code);
 /* "PFM_ERR_ATTR" and so on.  Never NULL. */
@@ -146,5 +205,9 @@ int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enu
 void tally_pfm_event_done(struct tally_pfm_event *event);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

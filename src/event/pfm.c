@@ -117,7 +117,7 @@ static int resolve(struct pfm_request *request)
 {
 	const struct pfm_library *library = &request->pfm->library;
 	const struct pfm_word *pmu = &request->words.pmu;
-	struct pfm_event event;
+	struct tally_pfm_event_info event;
 
 	if (pmu->text) {
 		if (tally_pfm_pmu_named(library, pmu->text, pmu->length, &request->pmu))

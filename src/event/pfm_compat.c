@@ -14,7 +14,7 @@ static bool is_foreign(const struct pfm_library *library, const char *text)
 {
 	const char *set = getenv("LIBPFM_ENCODE_INACTIVE");
 	const char *behind = strstr(text, "::");
-	struct pfm_pmu pmu;
+	struct tally_pfm_pmu_info pmu;
 
 	if (!behind || text[strcspn(text, ", \t\n")])
 		return false;
@@ -91,6 +91,26 @@ int tally_pfm_get_os_event_encoding(const char *text, int plm, int os, void *arg
 		code = library.encode(text, plm, (unsigned)os, arg);
 	tally_pfm_library_close(&library);
 	return code;
+}
+
+int tally_pfm_get_event_encoding(const char *text, int plm, char **fstr, int *idx, uint64_t **codes,
+				 int *count)
+{
+	struct tally_pfm_pmu_encode_arg arg = {.fstr = fstr, .size = sizeof(arg)};
+	int code;
+
+	if (!codes || !count)
+		return TALLY_PFM_INVAL;
+	arg.codes = *codes;
+	arg.count = *count;
+	code = tally_pfm_get_os_event_encoding(text, plm, TALLY_PFM_OS_NONE, &arg);
+	if (code)
+		return code;
+	*codes = arg.codes;
+	*count = arg.count;
+	if (idx)
+		*idx = arg.idx;
+	return TALLY_PFM_SUCCESS;
 }
 
 int tally_pfm_get_perf_event_encoding(const char *text, int plm, struct perf_event_attr *attr,

@@ -22,13 +22,13 @@ struct pfm_request {
 	int plm;
 	enum tally_pfm_os os;
 	bool pmu_known;
-	struct pfm_pmu pmu; /* when pmu_known */
-	int idx;            /* the event; negative: not found */
+	struct tally_pfm_pmu_info pmu; /* when pmu_known */
+	int idx;                       /* the event; negative: not found */
 };
 
 /* --- pfm_uncore.c: PMUs outside of cores, over the library's registers and a sysfs tree --- */
 /* Whether it is one that is encoded here; else the library does it. */
-bool tally_pfm_is_uncore(const struct pfm_pmu *pmu);
+bool tally_pfm_is_uncore(const struct tally_pfm_pmu_info *pmu);
 /* An enum tally_pfm_code; `ret` as tally_pfm_encode() says. */
 int tally_pfm_uncore_encode(const struct pfm_request *request, struct tally_pfm_event *ret);
 /* What the kernel calls a PMU outside of cores: "uncore_cbox_3" of "bdx_unc_cbo3".  -1: unknown. */
@@ -38,9 +38,9 @@ int tally_pfm_perf_name(const char *pmu, char *to, size_t room);
 /* Finds a word among the attributes of an event as the library does: the first of that name, where
  * one with a value is no unit mask.  An enum tally_pfm_code. */
 int tally_pfm_find_attr(const struct pfm_library *library, int idx, enum tally_pfm_os os,
-			const struct pfm_word *word, struct pfm_attr *ret);
+			const struct pfm_word *word, struct tally_pfm_attr_info *ret);
 /* The value of a modifier as written; TALLY_PFM_ATTR_VAL. */
-int tally_pfm_modifier_value(const struct pfm_word *word, const struct pfm_attr *attr,
+int tally_pfm_modifier_value(const struct pfm_word *word, const struct tally_pfm_attr_info *attr,
 			     uint64_t *ret);
 /* Puts a modifier of PFM_OS_PERF_EVENT_EXT, by its name, into the attr; TALLY_PFM_ATTR_VAL. */
 int tally_pfm_modifier_apply(const char *name, uint64_t value, struct tally_attr *attr, int *cpu);

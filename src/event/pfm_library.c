@@ -15,7 +15,7 @@ static void find(struct pfm_library *library, const char *name, void *function, 
 	memcpy(function, &found, size);
 }
 
-static int load(struct pfm_library *library)
+int tally_pfm_library_load(struct pfm_library *library)
 {
 	/* It keeps what it knows in its own data: once loaded it stays, so that the next handle
 	 * finds it initialised. */
@@ -30,9 +30,13 @@ static int load(struct pfm_library *library)
 	FIND(event_info, "pfm_get_event_info");
 	FIND(attr_info, "pfm_get_event_attr_info");
 	FIND(encode, "pfm_get_os_event_encoding");
+	FIND(validate, "pfm_pmu_validate");
+	FIND(version, "pfm_get_version");
+	FIND(terminate, "pfm_terminate");
 #undef FIND
 	if (library->initialize && library->find_event && library->event_next &&
-	    library->pmu_info && library->event_info && library->attr_info && library->encode)
+	    library->pmu_info && library->event_info && library->attr_info && library->encode &&
+	    library->validate && library->version && library->terminate)
 		return TALLY_PFM_SUCCESS;
 	dlclose(library->handle);
 	return TALLY_PFM_NOINIT;
@@ -54,7 +58,7 @@ static int initialize(const struct pfm_library *library, int all_pmus)
 int tally_pfm_library_open(struct pfm_library *ret, int all_pmus, struct tally_error *error)
 {
 	struct pfm_library library = {0};
-	int code = load(&library);
+	int code = tally_pfm_library_load(&library);
 
 	if (code) {
 		tally_fail(error, -ENOENT, -1, "libpfm4 is not installed: apt install libpfm4");
@@ -78,31 +82,31 @@ void tally_pfm_library_close(struct pfm_library *library)
 	library->handle = NULL;
 }
 
-int tally_pfm_pmu(const struct pfm_library *library, unsigned id, struct pfm_pmu *ret)
+int tally_pfm_pmu(const struct pfm_library *library, unsigned id, struct tally_pfm_pmu_info *ret)
 {
-	*ret = (struct pfm_pmu){.size = sizeof(*ret)};
+	*ret = (struct tally_pfm_pmu_info){.size = sizeof(*ret)};
 	return library->pmu_info(id, ret);
 }
 
 int tally_pfm_event_of(const struct pfm_library *library, int idx, unsigned os,
-		       struct pfm_event *ret)
+		       struct tally_pfm_event_info *ret)
 {
-	*ret = (struct pfm_event){.size = sizeof(*ret)};
+	*ret = (struct tally_pfm_event_info){.size = sizeof(*ret)};
 	return library->event_info(idx, os, ret);
 }
 
 int tally_pfm_attr(const struct pfm_library *library, int idx, int at, unsigned os,
-		   struct pfm_attr *ret)
+		   struct tally_pfm_attr_info *ret)
 {
-	*ret = (struct pfm_attr){.size = sizeof(*ret)};
+	*ret = (struct tally_pfm_attr_info){.size = sizeof(*ret)};
 	return library->attr_info(idx, at, os, ret);
 }
 
 int tally_pfm_pmu_named(const struct pfm_library *library, const char *name, size_t length,
-			struct pfm_pmu *ret)
+			struct tally_pfm_pmu_info *ret)
 {
 	for (unsigned id = 0; id < PFM_PMU_IDS; id++) {
-		struct pfm_pmu pmu;
+		struct tally_pfm_pmu_info pmu;
 
 		if (tally_pfm_pmu(library, id, &pmu))
 			continue;

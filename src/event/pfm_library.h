@@ -7,7 +7,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <tally/error.h>
+#include <tally/pfm.h>
 
 enum pfm_pmu_type { PFM_TYPE_CORE = 1, PFM_TYPE_UNCORE = 2, PFM_TYPE_OS = 3 };
 enum pfm_attr_type {
@@ -18,38 +20,6 @@ enum pfm_attr_type {
 };
 enum pfm_attr_ctrl { PFM_CTRL_PMU = 1, PFM_CTRL_PERF_EVENT = 2 };
 
-/* All are filled by the library; names are its own and live as long as it is loaded, which is to
- * the end of the process. */
-struct pfm_pmu {
-	const char *name, *desc;
-	size_t size;
-	unsigned id;
-	unsigned type; /* enum pfm_pmu_type */
-	int event_count, first_event, max_encoding, counters, fixed_counters;
-	unsigned is_present : 1, is_default : 1, reserved : 30;
-};
-
-struct pfm_event {
-	const char *name, *desc, *equal;
-	size_t size;
-	uint64_t code;
-	unsigned pmu;
-	unsigned data_type;
-	int idx, attr_count, reserved;
-	unsigned is_precise : 1, is_speculative : 2, hw_sample : 1, reserved_bits : 28;
-};
-
-struct pfm_attr {
-	const char *name, *desc, *equal;
-	size_t size;
-	uint64_t code;
-	unsigned type; /* enum pfm_attr_type */
-	int idx;
-	unsigned ctrl; /* enum pfm_attr_ctrl */
-	unsigned is_default : 1, is_precise : 1, is_speculative : 2, hw_sample : 1, reserved : 27;
-	uint64_t default_value;
-};
-
 #define PFM_PMU_IDS 4096 /* more than any version has; an id that is none is answered at once */
 
 struct pfm_library {
@@ -57,11 +27,17 @@ struct pfm_library {
 	int (*initialize)(void);
 	int (*find_event)(const char *text);
 	int (*event_next)(int idx);
-	int (*pmu_info)(unsigned pmu, struct pfm_pmu *ret);
-	int (*event_info)(int idx, unsigned os, struct pfm_event *ret);
-	int (*attr_info)(int idx, int attr, unsigned os, struct pfm_attr *ret);
+	int (*pmu_info)(unsigned pmu, struct tally_pfm_pmu_info *ret);
+	int (*event_info)(int idx, unsigned os, struct tally_pfm_event_info *ret);
+	int (*attr_info)(int idx, int attr, unsigned os, struct tally_pfm_attr_info *ret);
 	int (*encode)(const char *text, int plm, unsigned os, void *arg);
+	int (*validate)(unsigned pmu, FILE *file);
+	int (*version)(void);
+	void (*terminate)(void);
 };
+
+/* Loads without initialising: the library's functions answer PFM_ERR_NOINIT until it is. */
+int tally_pfm_library_load(struct pfm_library *library);
 
 /* Loads and initialises; enum tally_pfm_code.  `all_pmus`: also those that this machine has not,
  * unless the program initialised the library before. */
@@ -69,13 +45,13 @@ int tally_pfm_library_open(struct pfm_library *ret, int all_pmus, struct tally_e
 void tally_pfm_library_close(struct pfm_library *library);
 
 /* Filled in with size set; 0 when there is one.  `id` in 0..PFM_PMU_IDS. */
-int tally_pfm_pmu(const struct pfm_library *library, unsigned id, struct pfm_pmu *ret);
+int tally_pfm_pmu(const struct pfm_library *library, unsigned id, struct tally_pfm_pmu_info *ret);
 int tally_pfm_event_of(const struct pfm_library *library, int idx, unsigned os,
-		       struct pfm_event *ret);
+		       struct tally_pfm_event_info *ret);
 int tally_pfm_attr(const struct pfm_library *library, int idx, int at, unsigned os,
-		   struct pfm_attr *ret);
+		   struct tally_pfm_attr_info *ret);
 /* The PMU of that name, in any case. */
 int tally_pfm_pmu_named(const struct pfm_library *library, const char *name, size_t length,
-			struct pfm_pmu *ret);
+			struct tally_pfm_pmu_info *ret);
 
 #endif

@@ -3,14 +3,14 @@
 #include "event/pfm_encode.h"
 
 int tally_pfm_find_attr(const struct pfm_library *library, int idx, enum tally_pfm_os os,
-			const struct pfm_word *word, struct pfm_attr *ret)
+			const struct pfm_word *word, struct tally_pfm_attr_info *ret)
 {
-	struct pfm_event event;
+	struct tally_pfm_event_info event;
 
 	if (tally_pfm_event_of(library, idx, os, &event))
 		return TALLY_PFM_NOTFOUND;
 	for (int at = 0; at < event.attr_count; at++) {
-		struct pfm_attr attr;
+		struct tally_pfm_attr_info attr;
 
 		if (tally_pfm_attr(library, idx, at, os, &attr))
 			continue;
@@ -24,7 +24,7 @@ int tally_pfm_find_attr(const struct pfm_library *library, int idx, enum tally_p
 	return TALLY_PFM_ATTR;
 }
 
-int tally_pfm_modifier_value(const struct pfm_word *word, const struct pfm_attr *attr,
+int tally_pfm_modifier_value(const struct pfm_word *word, const struct tally_pfm_attr_info *attr,
 			     uint64_t *ret)
 {
 	bool good;

@@ -57,7 +57,7 @@ int tally_pfm_perf_name(const char *pmu, char *to, size_t room)
 		   : -1;
 }
 
-bool tally_pfm_is_uncore(const struct pfm_pmu *pmu)
+bool tally_pfm_is_uncore(const struct tally_pfm_pmu_info *pmu)
 {
 	char name[64];
 
@@ -178,7 +178,7 @@ static void split_words(const struct pfm_request *request, struct split *split)
 	tally_buf_add(&split->rest, words->event.text, words->event.length);
 	for (size_t i = 0; i < words->count && !split->code; i++) {
 		const struct pfm_word *word = &words->words[i];
-		struct pfm_attr attr;
+		struct tally_pfm_attr_info attr;
 		uint64_t value = 0;
 
 		if (word->length > 1 && word->text[0] == '0' && (word->text[1] | 0x20) == 'x') {
@@ -246,7 +246,7 @@ static void add_known(const struct pfm_request *request, const char *name, struc
 	for (size_t length; *at; at += length) {
 		struct pfm_word word = {.text = at + (*at == ':')};
 		const char *equals;
-		struct pfm_attr attr;
+		struct tally_pfm_attr_info attr;
 
 		length = 1 + strcspn(at + 1, ":");
 		equals = memchr(at, '=', length);
@@ -267,8 +267,8 @@ static char *full_name(const struct pfm_request *request, const char *begin,
 		       const struct tally_attr *attr)
 {
 	struct tally_buf name = {0};
-	struct pfm_attr info;
-	struct pfm_event event;
+	struct tally_pfm_attr_info info;
+	struct tally_pfm_event_info event;
 
 	add_known(request, begin, &name);
 	if (tally_pfm_event_of(&request->pfm->library, request->idx, request->os, &event))

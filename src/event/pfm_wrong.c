@@ -54,11 +54,11 @@ static const char *str(struct tally_buf *buf)
 	return text && !buf->failed ? text : "";
 }
 
-static void add_events(const struct pfm_library *library, const struct pfm_pmu *pmu,
+static void add_events(const struct pfm_library *library, const struct tally_pfm_pmu_info *pmu,
 		       struct names *names)
 {
 	for (int idx = pmu->first_event; idx >= 0; idx = library->event_next(idx)) {
-		struct pfm_event event;
+		struct tally_pfm_event_info event;
 
 		if (tally_pfm_event_of(library, idx, TALLY_PFM_OS_PERF_EVENT_EXT, &event))
 			break;
@@ -75,7 +75,7 @@ static void tell_not_found(const struct pfm_request *request, struct tally_error
 	struct tally_buf near = {0};
 
 	for (unsigned id = 0; id < PFM_PMU_IDS; id++) {
-		struct pfm_pmu pmu;
+		struct tally_pfm_pmu_info pmu;
 
 		if (tally_pfm_pmu(library, id, &pmu))
 			continue;
@@ -111,8 +111,8 @@ static void tell_no_attr(const struct pfm_request *request, const struct pfm_wor
 	const struct pfm_library *library = &request->pfm->library;
 	struct names names = {0};
 	struct tally_buf near = {0};
-	struct pfm_event event;
-	struct pfm_attr attr;
+	struct tally_pfm_event_info event;
+	struct tally_pfm_attr_info attr;
 
 	if (tally_pfm_event_of(library, request->idx, request->os, &event))
 		event.attr_count = 0;
@@ -134,7 +134,7 @@ static void tell_no_attr(const struct pfm_request *request, const struct pfm_wor
 /* Whether the word is nothing that the event knows, whatever the library says of this machine's. */
 static bool is_unknown(const struct pfm_request *request, const struct pfm_word *word)
 {
-	struct pfm_attr attr;
+	struct tally_pfm_attr_info attr;
 
 	if (is_raw(word))
 		return false;
@@ -173,7 +173,7 @@ static void tell_attr(const struct pfm_request *request, struct tally_error *err
 	tally_fail(error, -EINVAL, -1, "%s", tally_pfm_strerror(TALLY_PFM_ATTR));
 }
 
-static const char *what_value(const struct pfm_word *word, const struct pfm_attr *attr)
+static const char *what_value(const struct pfm_word *word, const struct tally_pfm_attr_info *attr)
 {
 	uint64_t value;
 
@@ -198,7 +198,7 @@ static void tell_value(const struct pfm_request *request, struct tally_error *er
 {
 	const struct pfm_text *words = &request->words;
 	const struct pfm_word *last = NULL;
-	struct pfm_attr attr;
+	struct tally_pfm_attr_info attr;
 
 	for (size_t i = 0; i < words->count; i++) {
 		const struct pfm_word *word = &words->words[i];
@@ -222,8 +222,8 @@ static void tell_unit_mask(const struct pfm_request *request, struct tally_error
 {
 	const struct pfm_library *library = &request->pfm->library;
 	struct tally_buf list = {0};
-	struct pfm_event event;
-	struct pfm_attr attr;
+	struct tally_pfm_event_info event;
+	struct tally_pfm_attr_info attr;
 	size_t count = 0;
 
 	if (tally_pfm_event_of(library, request->idx, request->os, &event))

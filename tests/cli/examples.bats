@@ -75,4 +75,8 @@ run_example() {
 	cc -std=c11 "$TALLY_SOURCE/examples/samples.c" $(cat flags) -o samples ||
 		{ nm -D "$(find "$root" -name libtally.so.0)" | grep -q __asan && skip "the library is built with a sanitizer"; false; }
 	[ -x samples ]
+	PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs tally-libpfm4 >flags
+	# shellcheck disable=SC2046
+	cc "$TALLY_SOURCE/examples/libpfm4_events.c" $(cat flags) -o libpfm4_events
+	readelf -d libpfm4_events | grep -q 'NEEDED.*libtally.so.0'
 }

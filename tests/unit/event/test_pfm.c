@@ -361,17 +361,17 @@ static void layouts(void **state)
 #ifdef HAVE_PFM_HEADERS
 #define SAME(ours, member, theirs, name) \
 	assert_int_equal(offsetof(struct ours, member), offsetof(theirs, name))
-	assert_int_equal(sizeof(struct pfm_pmu), sizeof(pfm_pmu_info_t));
-	SAME(pfm_pmu, id, pfm_pmu_info_t, pmu);
-	SAME(pfm_pmu, first_event, pfm_pmu_info_t, first_event);
-	SAME(pfm_pmu, fixed_counters, pfm_pmu_info_t, num_fixed_cntrs);
-	assert_int_equal(sizeof(struct pfm_event), sizeof(pfm_event_info_t));
-	SAME(pfm_event, idx, pfm_event_info_t, idx);
-	SAME(pfm_event, attr_count, pfm_event_info_t, nattrs);
-	assert_int_equal(sizeof(struct pfm_attr), sizeof(pfm_event_attr_info_t));
-	SAME(pfm_attr, type, pfm_event_attr_info_t, type);
-	SAME(pfm_attr, ctrl, pfm_event_attr_info_t, ctrl);
-	SAME(pfm_attr, default_value, pfm_event_attr_info_t, dfl_val64);
+	assert_int_equal(sizeof(struct tally_pfm_pmu_info), sizeof(pfm_pmu_info_t));
+	SAME(tally_pfm_pmu_info, id, pfm_pmu_info_t, pmu);
+	SAME(tally_pfm_pmu_info, first_event, pfm_pmu_info_t, first_event);
+	SAME(tally_pfm_pmu_info, fixed_counters, pfm_pmu_info_t, num_fixed_cntrs);
+	assert_int_equal(sizeof(struct tally_pfm_event_info), sizeof(pfm_event_info_t));
+	SAME(tally_pfm_event_info, idx, pfm_event_info_t, idx);
+	SAME(tally_pfm_event_info, attr_count, pfm_event_info_t, nattrs);
+	assert_int_equal(sizeof(struct tally_pfm_attr_info), sizeof(pfm_event_attr_info_t));
+	SAME(tally_pfm_attr_info, type, pfm_event_attr_info_t, type);
+	SAME(tally_pfm_attr_info, ctrl, pfm_event_attr_info_t, ctrl);
+	SAME(tally_pfm_attr_info, default_value, pfm_event_attr_info_t, dfl_val64);
 	assert_int_equal(sizeof(struct tally_pfm_perf_encode_arg), sizeof(pfm_perf_encode_arg_t));
 	SAME(tally_pfm_perf_encode_arg, cpu, pfm_perf_encode_arg_t, cpu);
 	assert_int_equal(sizeof(struct tally_pfm_pmu_encode_arg), sizeof(pfm_pmu_encode_arg_t));
