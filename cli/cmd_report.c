@@ -23,6 +23,7 @@
 #include "recording.h"
 #include "say.h"
 #include "term.h"
+#include "unmatched.h"
 
 #define KEYS_MOST   6
 #define LARGE_TABLE (128 * 1024)
@@ -222,6 +223,19 @@ static int show(const struct report *report, struct tally_session *session,
 	return CLI_OK;
 }
 
+/* When there are samples and no filter lets one pass. */
+static void say_unmatched(const struct report *report, struct tally_session *session,
+			  const struct tally_profile *profile)
+{
+	uint64_t samples = tally_session_counts(session)->samples;
+
+	for (size_t i = 0; i < tally_profile_event_count(profile); i++)
+		if (tally_profile_event(profile, i).samples)
+			return;
+	if (samples)
+		cli_unmatched_say("report", session, samples, &report->filter, &report->choice);
+}
+
 static bool has_callchains(const struct tally_data *data)
 {
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
@@ -302,6 +316,7 @@ static int run(struct report *report)
 		int damage = cli_tell_damage("report", data);
 		int shown = show(report, session, profile);
 
+		say_unmatched(report, session, profile);
 		/* What a filter ended with comes first. */
 		status = status ? status : shown ? shown : damage;
 	}
@@ -316,6 +331,8 @@ const struct cli_setting cmd_report_settings[] = {
     {"report.children", "--children", CLI_SETTING_BOOL, offsetof(struct report, children)},
     {"report.percent-limit", "--percent-limit", CLI_SETTING_DOUBLE,
      offsetof(struct report, percent_limit)},
+    {"hist.percentage", "--percentage", CLI_SETTING_CALL, offsetof(struct report, relative),
+     .call = take_percentage},
     {"report.sort_order", "--sort", CLI_SETTING_CALL, offsetof(struct report, keys),
      .call = take_keys},
     {"call-graph.print-type", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),

@@ -62,8 +62,10 @@ static void print_option(const struct cli_option *option, size_t width)
 
 void cli_help_print(const struct cli_usage *usage, const struct cli_option *options)
 {
-	static const struct cli_option help = {CLI_FLAG,    'h',  "help", NULL,
-					       "this text", NULL, 0,      NULL};
+	static const struct cli_option everywhere[] = {
+	    {CLI_FLAG, 0, "no-pager", NULL, "print straight to the terminal", NULL, 0, NULL},
+	    {CLI_FLAG, 'h', "help", NULL, "this text", NULL, 0, NULL},
+	};
 	size_t width = columns();
 
 	for (size_t i = 0; usage->forms[i]; i++)
@@ -79,7 +81,8 @@ void cli_help_print(const struct cli_usage *usage, const struct cli_option *opti
 		else if (!(options->flags & CLI_HIDDEN))
 			print_option(options, width);
 	}
-	print_option(&help, width);
+	print_option(&everywhere[0], width);
+	print_option(&everywhere[1], width);
 }
 
 void cli_help_list(const struct cli_option *options)
@@ -90,5 +93,6 @@ void cli_help_list(const struct cli_option *options)
 			       options->name ? options->name : "-",
 			       options->value ? options->value : "-",
 			       options->flags & CLI_OPTIONAL ? "?" : "", options->help);
+	puts("-\tno-pager\t-\tprint straight to the terminal");
 	puts("h\thelp\t-\tthis text");
 }

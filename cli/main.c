@@ -20,7 +20,7 @@ static int usage(void)
 	puts("\nOptions:\n"
 	     "  -h, --help       this text\n"
 	     "  -v, --version    the version\n"
-	     "      --no-pager   print straight to the terminal");
+	     "      --no-pager   print straight to the terminal; each command takes it too");
 	return CLI_OK;
 }
 

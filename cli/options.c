@@ -213,8 +213,8 @@ static int match(const struct cli_option *option, const char *typed, size_t leng
 
 static int no_such_name(const struct parser *parser, const char *typed)
 {
-	const char *names[NAMES_MOST] = {"help"}, *nearest;
-	size_t count = 1;
+	const char *names[NAMES_MOST] = {"help", "no-pager"}, *nearest;
+	size_t count = 2;
 
 	for (const struct cli_option *option = parser->options;
 	     option->kind != CLI_END && count < NAMES_MOST; option++)
@@ -327,6 +327,10 @@ int cli_parse(const struct cli_usage *usage, const struct cli_option *options, i
 			cli_help_print(usage, options);
 			*ret_status = CLI_OK;
 			return -1;
+		}
+		if (!strcmp(argument, "--no-pager")) {
+			setenv("TALLY_PAGER", "", 1);
+			continue;
 		}
 		if (!strcmp(argument, "--list-options")) {
 			cli_help_list(options);

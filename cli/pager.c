@@ -9,8 +9,11 @@
 
 static const char *choose(void)
 {
-	const char *pager = getenv("TALLY_PAGER");
+	const char *pager = getenv("TALLY_PAGER"), *term = getenv("TERM");
 
+	/* A pager needs a terminal that can move its cursor; else it stops and asks. */
+	if (!term || !*term || !strcmp(term, "dumb"))
+		return NULL;
 	if (!pager)
 		pager = getenv("PAGER");
 	if (!pager)

@@ -12,6 +12,7 @@
 
 #include <tally/data.h>
 #include <tally/error.h>
+#include <tally/names.h>
 #include <tally/session.h>
 
 #pragma GCC visibility push(default)
@@ -27,6 +28,11 @@ int tally_choice_fit(struct tally_choice *choice, struct tally_data *data,
 /* Only samples that it holds for are seen of the session from now on; it was fitted to the
  * session's data, and both outlive what is done with the session.  0 or -ENOMEM. */
 int tally_choice_use(struct tally_choice *choice, struct tally_session *session);
+/* The names of commands, binaries and functions that the expression asks for by == or `has`: NAME
+ * of `comm == NAME`, in order, each with the kind of the field.  Not those under =~. */
+typedef void (*tally_choice_name_fn)(void *context, enum tally_name_kind kind, const char *name);
+void tally_choice_each_name(const struct tally_choice *choice, tally_choice_name_fn visit,
+			    void *context);
 /* After the session is freed, or instead of using it.  NULL is allowed. */
 void tally_choice_free(struct tally_choice *choice);
 

@@ -17,6 +17,7 @@
 #include <tally/info.h>
 #include <tally/kernel.h>
 #include <tally/metric.h>
+#include <tally/names.h>
 #include <tally/overflow.h>
 #include <tally/pfm.h>
 #include <tally/probe.h>

@@ -53,6 +53,14 @@ void tally_cell_u64(struct tally_buf *to, uint64_t value)
 	tally_cell_padded(to, value, 1);
 }
 
+void tally_cell_noun(struct tally_buf *to, uint64_t count, const char *noun)
+{
+	tally_buf_byte(to, ' ');
+	tally_buf_text(to, noun);
+	if (count != 1)
+		tally_buf_byte(to, 's');
+}
+
 void tally_cell_hex(struct tally_buf *to, uint64_t value, unsigned digits)
 {
 	static const char hex[] = "0123456789abcdef";

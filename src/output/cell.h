@@ -17,6 +17,8 @@ void tally_cell_spaces(struct tally_buf *to, size_t count);
 void tally_cell_u64(struct tally_buf *to, uint64_t value);
 /* At least `digits` digits with leading zeros. */
 void tally_cell_padded(struct tally_buf *to, uint64_t value, unsigned digits);
+/* " time" of 1, " times" of all other numbers. */
+void tally_cell_noun(struct tally_buf *to, uint64_t count, const char *noun);
 void tally_cell_hex(struct tally_buf *to, uint64_t value, unsigned digits);
 /* Hundredths of a percent, rounded as printf rounds a double; 0 of nothing is 0. */
 uint64_t tally_cell_share(uint64_t part, uint64_t whole);

@@ -44,7 +44,8 @@ static void add_bytes(struct tally_buf *to, uint64_t bytes)
 	if (unit)
 		tally_buf_printf(to, "%.1f %s", value, units[unit]);
 	else
-		tally_buf_printf(to, "%llu bytes", (unsigned long long)bytes);
+		tally_buf_printf(to, "%llu byte%s", (unsigned long long)bytes,
+				 bytes == 1 ? "" : "s");
 }
 
 static void text_line(struct tally_buf *to, const char *name, const char *text)
@@ -181,7 +182,7 @@ static void add_events(struct tally_buf *to, const struct tally_data *data,
 		label(to, "");
 		tally_buf_text(to, "  ");
 		add_count(to, summary->events[i].samples);
-		tally_buf_text(to, summary->events[i].samples == 1 ? " sample" : " samples");
+		tally_cell_noun(to, summary->events[i].samples, "sample");
 		if (summary->events[i].period) {
 			tally_buf_text(to, ", about ");
 			add_count(to, summary->events[i].period);
@@ -252,19 +253,23 @@ static void add_lost(struct tally_buf *to, const struct tally_summary *summary)
 	if (summary->lost || summary->lost_samples) {
 		label(to, "Lost");
 		add_count(to, summary->lost);
-		tally_buf_text(to, " records, ");
+		tally_cell_noun(to, summary->lost, "record");
+		tally_buf_text(to, ", ");
 		add_count(to, summary->lost_samples);
-		tally_buf_text(to, " samples\n");
+		tally_cell_noun(to, summary->lost_samples, "sample");
+		tally_buf_byte(to, '\n');
 	}
 	if (summary->throttled) {
 		label(to, "Throttled");
 		add_count(to, summary->throttled);
-		tally_buf_text(to, " times: samples came faster than the kernel allows\n");
+		tally_cell_noun(to, summary->throttled, "time");
+		tally_buf_text(to, ": samples came faster than the kernel allows\n");
 	}
 	if (summary->strangers) {
 		label(to, "Strangers");
 		add_count(to, summary->strangers);
-		tally_buf_text(to, " samples of events that the header does not know\n");
+		tally_cell_noun(to, summary->strangers, "sample");
+		tally_buf_text(to, " of events that the header does not know\n");
 	}
 	if (summary->aux_records || summary->auxtrace_bytes) {
 		label(to, "AUX");
@@ -272,9 +277,11 @@ static void add_lost(struct tally_buf *to, const struct tally_summary *summary)
 		tally_buf_text(to, " in the file, of ");
 		add_bytes(to, summary->aux_bytes);
 		tally_buf_text(to, " written");
-		if (summary->aux_truncated)
-			tally_buf_printf(to, "; cut %llu times",
-					 (unsigned long long)summary->aux_truncated);
+		if (summary->aux_truncated) {
+			tally_buf_text(to, "; cut ");
+			add_count(to, summary->aux_truncated);
+			tally_cell_noun(to, summary->aux_truncated, "time");
+		}
 		tally_buf_byte(to, '\n');
 	}
 }
@@ -299,7 +306,10 @@ static void add_summary(struct tally_buf *to, const struct tally_data *data,
 		add_bytes(to, packed->bytes_out);
 		tally_buf_text(to, " in ");
 		add_bytes(to, packed->bytes_in);
-		tally_buf_printf(to, ", %llu records\n", (unsigned long long)packed->records);
+		tally_buf_text(to, ", ");
+		add_count(to, packed->records);
+		tally_cell_noun(to, packed->records, "record");
+		tally_buf_byte(to, '\n');
 	}
 	add_lost(to, summary);
 	if (damage->count || damage->no_end) {

@@ -148,7 +148,9 @@ static void put_header(const struct table *table, struct tally_buf *to)
 		tally_cell_u64(to, table->told.samples);
 		tally_buf_text(to, " of ");
 		tally_cell_u64(to, table->told.all_samples);
-		tally_buf_text(to, " samples pass the filters, ");
+		tally_cell_noun(to, table->told.all_samples, "sample");
+		tally_buf_text(to, table->told.samples == 1 ? " passes" : " pass");
+		tally_buf_text(to, " the filters, ");
 		tally_cell_percent(
 		    to, tally_cell_share(table->told.passed_total, table->told.all_total));
 		tally_buf_text(to, " of the event count\n");
@@ -200,7 +202,8 @@ static void put_losses(const struct tally_session_counts *counts, struct tally_b
 	if (counts->throttled) {
 		tally_buf_text(to, "# Throttled: ");
 		tally_cell_u64(to, counts->throttled);
-		tally_buf_text(to, " times: samples came faster than "
+		tally_cell_noun(to, counts->throttled, "time");
+		tally_buf_text(to, ": samples came faster than "
 				   "kernel.perf_event_max_sample_rate lets them\n");
 	}
 	if (counts->lost || counts->throttled)
@@ -213,7 +216,11 @@ static void put_nothing(const struct tally_profile *profile, struct tally_buf *t
 	    tally_session_counts(tally_profile_session(profile));
 
 	tally_buf_text(to, "# No samples");
-	if (counts->lost)
+	if (counts->samples) {
+		tally_buf_text(to, ": the filter ended before any of ");
+		tally_cell_u64(to, counts->samples);
+		tally_buf_byte(to, '\n');
+	} else if (counts->lost)
 		tally_buf_text(to, ": all of them were lost; record with larger rings (-m)\n");
 	else if (!counts->records)
 		tally_buf_text(

@@ -113,6 +113,43 @@ int tally_choice_fit(struct tally_choice *choice, struct tally_data *data,
 				 : result;
 }
 
+static bool names_what(const struct choice_test *test, enum tally_name_kind *ret)
+{
+	switch (test->field) {
+	case CHOICE_COMM:
+		*ret = TALLY_NAME_COMM;
+		break;
+	case CHOICE_DSO:
+		*ret = TALLY_NAME_DSO;
+		break;
+	case CHOICE_SYM:
+		*ret = TALLY_NAME_SYMBOL;
+		break;
+	case CHOICE_STACK:
+		*ret = TALLY_NAME_STACK;
+		break;
+	case CHOICE_PID:
+		*ret = TALLY_NAME_PID;
+		break;
+	case CHOICE_TID:
+		*ret = TALLY_NAME_TID;
+		break;
+	default:
+		return false;
+	}
+	return test->op == CHOICE_EQUAL || test->op == CHOICE_HAS;
+}
+
+void tally_choice_each_name(const struct tally_choice *choice, tally_choice_name_fn visit,
+			    void *context)
+{
+	enum tally_name_kind kind;
+
+	for (uint16_t i = 0; i < choice->count; i++)
+		if (names_what(&choice->tests[i], &kind))
+			visit(context, kind, choice->tests[i].value);
+}
+
 int tally_choice_use(struct tally_choice *choice, struct tally_session *session)
 {
 	free_workers(choice);

@@ -8,6 +8,14 @@ void tally_session_set_test(struct tally_session *session, const struct tally_sa
 	session->test = test;
 }
 
+const struct tally_sample_test *tally_session_take_test(struct tally_session *session)
+{
+	const struct tally_sample_test *test = session->test;
+
+	session->test = NULL;
+	return test;
+}
+
 int tally_session_test(const struct tally_session *session, unsigned worker,
 		       struct tally_resolver *resolver, const struct tally_resolved *sample)
 {

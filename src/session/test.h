@@ -16,6 +16,8 @@ struct tally_sample_test {
 
 /* For all visits from now on.  Borrowed; NULL: none. */
 void tally_session_set_test(struct tally_session *session, const struct tally_sample_test *test);
+/* Takes it from the session and returns it; NULL: there was none. */
+const struct tally_sample_test *tally_session_take_test(struct tally_session *session);
 /* Whether a sample passes; for visitors that have samples of their own. */
 int tally_session_test(const struct tally_session *session, unsigned worker,
 		       struct tally_resolver *resolver, const struct tally_resolved *sample);

@@ -43,7 +43,7 @@ shares() { # options
 	[ "$(shares -s symbol -d fb --percentage relative)" = "$(shares -s symbol --filter 'dso == fb' --percentage relative)" ]
 	run "$TALLY" report -i all.data --stdio --percentage relative -c the-prog
 	[[ "$output" = *"# Samples: 1 of event"*"# Event count (approx.): 101"* ]]
-	[[ "$output" = *"# Shown: 1 of 22 samples pass the filters, 4.15% of the event count"* ]]
+	[[ "$output" = *"# Shown: 1 of 22 samples passes the filters, 4.15% of the event count"* ]]
 	# Branches of a tree and --percent-limit go by the same.
 	run "$TALLY" report -i all.data --stdio --percentage relative -c the-prog --percent-limit 50
 	[[ "$output" = *"100.00%"*"the-prog"*"foo"* ]]
@@ -79,5 +79,71 @@ shares() { # options
 			diff <(perfs -s comm,dso $filter --percentage $of | sort) \
 				<(shares -s comm,dso $filter --percentage $of | sort)
 		done
+	done
+}
+
+@test "13.16: a filter that matches nothing says so, with the nearest names" {
+	said() { # expected part, options
+		local expected=$1
+		shift
+		run --separate-stderr "$TALLY" report -i all.data -q "$@"
+		[ "$status" = 0 ]
+		[ -z "$output" ]
+		[[ "$stderr" = "tally report: 0 of 22 samples match: "*"$expected"* ]] || { echo "$stderr"; return 1; }
+	}
+	said "no command is named 'the-pro'; nearest: the-prog" -c the-pro
+	said "no command is named 'A THREAD'; nearest: a thread" -c 'A THREAD'
+	said "no sample is in a function named 'fooo'; nearest: foo" -S fooo
+	said "no sample is in a binary named 'vdso'; nearest: [vdso]" -d vdso
+	said "no sample is in a function named 'zzzzzz'; those with most samples: foo" -S zzzzzz
+	said "no sample is of process '1'; those with most samples: 777 (a thread)" --pid 1
+	said "no sample is of thread '5'" --tid 5
+	said "no command is named 'the_prog'; nearest: the-prog" --filter 'comm == the_prog and period > 1'
+	said "no call chain has a function named 'bat'; nearest: bar" --filter 'stack has bat'
+	run --separate-stderr "$TALLY" report -i all.data -q -c the-prog -d '[vdso]'
+	[ "$stderr" = "tally report: 0 of 22 samples match all filters together" ]
+	run "$TALLY" report -i all.data -c nobody
+	[[ "$output" != *"may have ended"* ]]
+	[[ "$output" = *"# Shown: 0 of 22 samples pass the filters"* ]]
+	run --separate-stderr "$TALLY" report -i all.data -c the-prog
+	[ -z "$stderr" ]
+}
+
+# Runs a command on a terminal of that size; what it writes, without carriage returns.
+on_terminal() { # rows, columns, command
+	python3 - "$@" <<-'END'
+		import fcntl, os, pty, select, struct, sys, termios, time
+		rows, columns, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+		pid, end = pty.fork()
+		if not pid:
+		    time.sleep(0.05)
+		    os.execvp(command[0], command)
+		fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+		said = b""
+		while select.select([end], [], [], 60)[0]:
+		    try:
+		        more = os.read(end, 65536)
+		    except OSError:
+		        break
+		    if not more:
+		        break
+		    said += more
+		os.waitpid(pid, 0)
+		sys.stdout.buffer.write(said.replace(b"\r", b""))
+	END
+}
+
+@test "13.21: --no-pager stands behind the command too, and a dumb terminal has no pager" {
+	unset TALLY_PAGER
+	paged() {
+		on_terminal 24 80 env -u COLUMNS -u TALLY_PAGER TERM="${term:-vt100}" PAGER='echo went to the pager; cat' \
+			"$TALLY" "$@" | grep -c "went to the pager" || true
+	}
+	[ "$(paged report -i all.data)" = 1 ]
+	[ "$(paged report -i all.data --no-pager)" = 0 ]
+	[ "$(paged --no-pager report -i all.data)" = 0 ]
+	[ "$(term=dumb paged report -i all.data)" = 0 ]
+	for command in script info evlist list stat record encode doctor repair; do
+		"$TALLY" "$command" --no-pager --help | grep -q -- --no-pager
 	done
 }

@@ -1,0 +1,14 @@
+/* What is said when filters match no sample. */
+#ifndef TALLY_CLI_UNMATCHED_H
+#define TALLY_CLI_UNMATCHED_H
+
+#include <stdint.h>
+#include "choice.h"
+#include "filter.h"
+
+/* "0 of 533 samples match", and for each name that no sample has the nearest that some have.  Reads
+ * the samples once more. */
+void cli_unmatched_say(const char *command, struct tally_session *session, uint64_t samples,
+		       const struct cli_filter *filter, const struct cli_choice *choice);
+
+#endif
