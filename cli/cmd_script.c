@@ -27,6 +27,9 @@
 #include "progress.h"
 #include "recording.h"
 #include "say.h"
+#include "stat.h"
+
+#define USUAL_STACK 127 /* frames of a chain, as in perf */
 
 struct script {
 	const char *input, *time, *cpus, *sql;
@@ -194,6 +197,54 @@ static int export(struct tally_session *session, struct script *script, struct p
 	return result && !cli_dlfilters_interrupted() ? cli_say_error("script", &error) : status;
 }
 
+/* The first option that chooses samples or their text; NULL. */
+static const char *chooses(const struct script *script)
+{
+	const struct cli_filter *filter = &script->filter;
+	const struct {
+		bool given;
+		const char *name;
+	} options[] = {
+	    {script->json, "--json"},
+	    {script->dump, "-D"},
+	    {script->per_event_dump, "--per-event-dump"},
+	    {script->fields.count, "-F"},
+	    {script->hide_call_graph, "-G"},
+	    {script->max_stack != USUAL_STACK, "--max-stack"},
+	    {script->stops.count, "--stop-bt"},
+	    {script->nanoseconds, "--ns"},
+	    {script->relative, "--reltime"},
+	    {script->delta, "--deltatime"},
+	    {script->source_path, "--full-source-path"},
+	    {shown(script), "--show-...-events"},
+	    {script->time, "--time"},
+	    {script->cpus, "-C"},
+	    {filter->comms.count, "-c"},
+	    {filter->pids.count, "--pid"},
+	    {filter->tids.count, "--tid"},
+	    {filter->dsos.count, "--dsos"},
+	    {filter->symbols.count, "-S"},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].given)
+			return options[i].name;
+	return NULL;
+}
+
+/* A recording of counts has no samples. */
+static int show_counts(const struct script *script, struct tally_data *data)
+{
+	struct cli_pager pager;
+	int result, status;
+
+	cli_pager_start(&pager);
+	result = show_header(script, data);
+	status = result ? header_failed(result) : stat_report_list(data, script->input);
+	cli_pager_finish(&pager);
+	return status;
+}
+
 static int run(struct script *script, struct tally_script_options *options)
 {
 	struct tally_session_options session_options = {
@@ -223,6 +274,9 @@ static int run(struct script *script, struct tally_script_options *options)
 		cli_progress_done(&progress.told);
 		result = show_header(script, data);
 		status = result ? header_failed(result) : CLI_OK;
+	} else if (!script->sql && !chooses(script) && stat_report_knows(data)) {
+		cli_progress_done(&progress.told);
+		status = show_counts(script, data);
 	} else if (tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress.told);
 		status = cli_say_error("script", &error);
@@ -248,6 +302,12 @@ static int check_and_run(const struct cli_usage *usage, struct script *script)
 	struct tally_error error = {0};
 	int status;
 
+	if (script->sql && (chooses(script) || script->header || script->header_only))
+		return cli_usage_error(
+		    usage,
+		    "--sql writes the whole recording to a database, which %s does "
+		    "not change: give one of them; --filter chooses samples of both",
+		    chooses(script) ? chooses(script) : "--header");
 	if (tally_script_check(&options, &error))
 		return cli_usage_error(usage, "%s", error.text);
 	/* A reader that goes away is no reason to die of. */
@@ -298,7 +358,7 @@ int cmd_script(int argc, char **argv)
 		     "the order of time: the text of perf script, which other programs read.",
 	    .mixed = true,
 	};
-	struct script script = {.max_stack = 127};
+	struct script script = {.max_stack = USUAL_STACK};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "Input"},
 	    CLI_INPUT(script.input),

@@ -197,6 +197,10 @@ int stat_record_close(struct stat_record *record);
 
 /* `tally stat report`: the counts of a recording. */
 int stat_report(int argc, char **argv);
+/* Whether a recording is of `stat record`. */
+bool stat_report_knows(struct tally_data *data);
+/* Prints each of its counts on a line, as perf script does; an exit status. */
+int stat_report_list(struct tally_data *data, const char *input);
 
 /* perf's numbers of what has rows of its own, as STAT_CONFIG has them.  Source: enum aggr_mode of
  * perf 6.1.  -1: it has none. */

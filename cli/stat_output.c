@@ -1,5 +1,7 @@
 /* Where the text of counts goes, and in which form. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -69,6 +71,21 @@ static char *title_of(const struct stat_ask *ask)
 	return ask->command ? joined(ask->command) : NULL;
 }
 
+/* The descriptor stays the caller's: it may be standard output, which is closed at the end. */
+static FILE *open_copy(const struct stat_ask *ask)
+{
+	int given = ask->log_fd > INT_MAX ? -1 : (int)ask->log_fd;
+	int fd = fcntl(given, F_DUPFD_CLOEXEC, 3);
+	FILE *copy;
+
+	if (fd < 0)
+		return NULL;
+	copy = fdopen(fd, ask->append ? "a" : "w");
+	if (!copy)
+		close(fd);
+	return copy;
+}
+
 static int open_file(struct stat_output *output)
 {
 	const struct stat_ask *ask = output->ask;
@@ -78,7 +95,7 @@ static int open_file(struct stat_output *output)
 
 	output->to = stderr;
 	if (ask->log_fd)
-		output->to = fdopen((int)ask->log_fd, ask->append ? "a" : "w");
+		output->to = open_copy(ask);
 	else if (ask->output && strcmp(ask->output, "-") != 0)
 		output->to = fopen(ask->output, mode);
 	else
@@ -92,7 +109,8 @@ static int open_file(struct stat_output *output)
 		return CLI_FAILED;
 	}
 	output->own = true;
-	if (!ask->log_fd && output->format != STAT_OWN_JSON && ctime_r(&now, room))
+	/* Lines of JSON are for programs; perf leaves it out from 6.12 on. */
+	if (!ask->log_fd && output->format < STAT_PERF_JSON && ctime_r(&now, room))
 		fprintf(output->to, "# started on %s\n", room);
 	return CLI_OK;
 }

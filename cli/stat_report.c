@@ -31,6 +31,7 @@ struct report {
 	struct tally_stat *stat; /* made at the first round */
 	uint64_t last;           /* ns: the end of the interval before */
 	bool interval, told;
+	bool listed; /* to stdout, a line a count and round */
 };
 
 int stat_record_mode(enum tally_stat_by by)
@@ -304,6 +305,41 @@ static void mark_missing(struct report *report)
 	}
 }
 
+static bool is_on_cpu(const struct tally_data_event *event, int32_t cpu)
+{
+	if (!event->cpu_count || cpu < 0)
+		return true;
+	for (size_t i = 0; i < event->cpu_count; i++)
+		if (event->cpus[i] == (uint32_t)cpu)
+			return true;
+	return false;
+}
+
+/* perf script's lines.  Source: __process_stat() of perf 6.1's builtin-script.c. */
+static void list_round(const struct report *report, uint64_t time)
+{
+	const struct tally_count *count = report->counts;
+
+	if (!report->told)
+		printf("%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL", "ENA", "RUN",
+		       "TIME", "EVENT");
+	for (size_t event = 0; event < report->event_count; event++) {
+		char name[1024];
+
+		tally_text_harmless(report->events[event].name, name, sizeof(name));
+		for (size_t thread = 0; thread < report->thread_count; thread++)
+			for (size_t cpu = 0; cpu < report->cpu_count; cpu++, count++)
+				if (is_on_cpu(tally_data_event(report->data, event),
+					      report->cpus[cpu]))
+					printf("%3d %8d %15llu %15llu %15llu %15llu %s\n",
+					       report->cpus[cpu], (int)report->threads[thread].pid,
+					       (unsigned long long)count->raw,
+					       (unsigned long long)count->time_enabled,
+					       (unsigned long long)count->time_running,
+					       (unsigned long long)time, name);
+	}
+}
+
 static int take_round(struct report *report, const struct tally_record_stat_round *round)
 {
 	struct tally_stat_times times = {.elapsed = round->time - report->last};
@@ -312,8 +348,12 @@ static int take_round(struct report *report, const struct tally_record_stat_roun
 
 	if (status)
 		return status;
+	if (report->listed)
+		list_round(report, round->time);
 	mark_missing(report);
 	report->told = true;
+	if (report->listed)
+		return CLI_OK;
 	if (round->type == 0) {
 		tally_stat_interval(report->stat, report->counts, &times);
 		report->last = round->time;
@@ -355,12 +395,14 @@ static int take_record(struct report *report, const struct tally_record *record)
 	}
 }
 
-static char *title_of(const struct tally_data_info *info)
+/* What came through a pipe is named as perf names it, whoever wrote it. */
+static char *title_of(const struct tally_data *data)
 {
+	const struct tally_data_info *info = tally_data_info(data);
 	size_t length = 3;
 	char *title, *at;
 
-	if (!info->cmdline_count)
+	if (!info->cmdline_count || tally_data_kind(data) == TALLY_DATA_PIPE)
 		return strdup("'pipe'");
 	for (size_t i = 0; i < info->cmdline_count; i++)
 		length += strlen(info->cmdline[i]) + 1;
@@ -377,17 +419,12 @@ static char *title_of(const struct tally_data_info *info)
 	return title;
 }
 
-static int read_all(struct report *report)
+static int read_rounds(struct report *report)
 {
 	struct tally_error error;
 	struct tally_record record;
-	int got, status;
+	int got, status = take_events(report);
 
-	if (tally_data_open(report->input, NULL, &report->data, &error))
-		return cli_say_error("stat", &error);
-	status = take_events(report);
-	free(report->output.title);
-	report->output.title = title_of(tally_data_info(report->data));
 	while (!status && (got = tally_data_next_record(report->data, &record, &error)) > 0)
 		status = take_record(report, &record);
 	if (!status && got < 0)
@@ -399,6 +436,17 @@ static int read_all(struct report *report)
 		status = CLI_FAILED;
 	}
 	return status;
+}
+
+static int read_all(struct report *report)
+{
+	struct tally_error error;
+
+	if (tally_data_open(report->input, NULL, &report->data, &error))
+		return cli_say_error("stat", &error);
+	free(report->output.title);
+	report->output.title = title_of(report->data);
+	return read_rounds(report);
 }
 
 static int take_by(struct report *report, enum tally_stat_by by, bool on)
@@ -462,20 +510,49 @@ static int parse_and_report(struct report *report, int argc, char **argv)
 	return stat_output_close(&report->output) ? CLI_FAILED : status;
 }
 
+static void release(struct report *report)
+{
+	tally_stat_free(report->stat);
+	for (size_t i = 0; i < report->event_count; i++)
+		free(report->units[i]);
+	free(report->units);
+	free(report->events);
+	free(report->threads);
+	free(report->cpus);
+	free(report->places);
+	free(report->counts);
+}
+
 int stat_report(int argc, char **argv)
 {
 	struct report report = {.ask = {.repeat = 1, .big_num = true}};
 	int status = parse_and_report(&report, argc, argv);
 
-	tally_stat_free(report.stat);
+	release(&report);
 	tally_data_close(report.data);
-	for (size_t i = 0; i < report.event_count; i++)
-		free(report.units[i]);
-	free(report.units);
-	free(report.events);
-	free(report.threads);
-	free(report.cpus);
-	free(report.places);
-	free(report.counts);
+	return status;
+}
+
+bool stat_report_knows(struct tally_data *data)
+{
+	struct tally_record record;
+	bool known = false;
+
+	/* Of `stat record` what was counted stands before everything that the kernel wrote. */
+	while (!known && tally_data_next_record(data, &record, NULL) > 0) {
+		if (record.type < PERF_RECORD_HEADER_ATTR)
+			break;
+		known = record.type == PERF_RECORD_STAT_CONFIG;
+	}
+	tally_data_rewind(data);
+	return known;
+}
+
+int stat_report_list(struct tally_data *data, const char *input)
+{
+	struct report report = {.input = input, .data = data, .listed = true};
+	int status = read_rounds(&report);
+
+	release(&report);
 	return status;
 }

@@ -237,6 +237,22 @@ static void put_cell(const struct report_columns *columns, struct tally_buf *to,
 		tally_cell_spaces(to, pad);
 }
 
+/* A separator within a cell would begin a further one: '.' in its place, and as perf does it for
+ * the first character of a longer one.  Source: repsep_snprintf() of perf 6.1's util/sort.c. */
+static void put_separated(const struct tally_buf *cell, const char *separator, struct tally_buf *to)
+{
+	const char *text = (const char *)cell->data;
+	size_t length = *separator & 0x80 ? strlen(separator) : 1; /* characters stay whole */
+
+	for (size_t i = 0; i < cell->size;) {
+		bool within =
+		    length && length <= cell->size - i && !memcmp(text + i, separator, length);
+
+		tally_buf_byte(to, within ? '.' : cell->data[i]);
+		i += within ? length : 1;
+	}
+}
+
 int tally_report_columns_row(struct report_columns *columns, const struct tally_profile_row *row,
 			     struct tally_buf *to)
 {
@@ -257,7 +273,7 @@ int tally_report_columns_row(struct report_columns *columns, const struct tally_
 		}
 		if (k)
 			tally_buf_text(to, separator);
-		tally_buf_add(to, column->text.data, column->text.size);
+		put_separated(&column->text, separator, to);
 	}
 	tally_buf_byte(to, '\n');
 	return 0;
