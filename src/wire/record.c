@@ -112,24 +112,48 @@ static int decode_quickly(const struct tally_layout *layout, const struct tally_
 /* Numbers of branch records in a processor are small, -1 for none; addresses are not. */
 #define HW_INDEX_MOST 4096U
 
-/* Whether the fields end where the record does, and what stands for an index can be one. */
-static bool fills(const struct tally_layout *layout, const struct tally_record *record)
+/* Whether the fields end where the record does. */
+static bool fills(const struct tally_layout *layout, const struct tally_record *record,
+		  struct tally_sample *ret)
 {
 	struct wire_walk walk = over(layout, record);
-	struct tally_sample sample = {0};
 
-	return !tally_wire_walk(&walk, tally_wire_sample_rows, layout->sample_type, &sample) &&
-	       walk.at == record->size &&
-	       (sample.branch_hw_idx + 1 <= HW_INDEX_MOST || !sample.branch_nr);
+	memset(ret, 0, sizeof(*ret));
+	return !tally_wire_walk(&walk, tally_wire_sample_rows, layout->sample_type, ret) &&
+	       walk.at == record->size;
+}
+
+/* The same for bytes of the other order, which stay as they are. */
+static __attribute__((noinline)) bool fills_swapped(const struct tally_layout *layout,
+						    const struct tally_record *record,
+						    struct tally_sample *ret)
+{
+	struct wire_walk walk = over(layout, record);
+	uint8_t copy[UINT16_MAX + 1];
+
+	memcpy(copy, record->bytes, record->size);
+	memset(ret, 0, sizeof(*ret));
+	walk.bytes = copy;
+	walk.mode = WIRE_SWAP;
+	walk.to_native = true;
+	return !tally_wire_walk(&walk, tally_wire_sample_rows, layout->sample_type, ret) &&
+	       walk.at == record->size;
+}
+
+/* Whether what stands for an index can be one. */
+static bool has_index(const struct tally_sample *sample)
+{
+	return sample->branch_hw_idx + 1 <= HW_INDEX_MOST || !sample->branch_nr;
 }
 
 /* The layout that a sample with a branch stack has.  A recorder may have asked for hw_idx or for
  * counters, and keep it so in the attr, where the kernel or the processor gave none: what the
  * fields say must fill the record, so another shape is tried where the attr's does not.
- * `room` holds a layout of its own. */
-static const struct tally_layout *shape_of(const struct tally_layout *layout,
-					   const struct tally_record *record,
-					   struct tally_layout *room)
+ * `room` holds a layout of its own.  NULL: it has none of the shapes. */
+static const struct tally_layout *shape_of(
+    const struct tally_layout *layout, const struct tally_record *record,
+    bool (*fill)(const struct tally_layout *, const struct tally_record *, struct tally_sample *),
+    struct tally_layout *room)
 {
 	static const uint32_t left_out[] = {
 	    PERF_SAMPLE_BRANCH_COUNTERS,
@@ -137,19 +161,48 @@ static const struct tally_layout *shape_of(const struct tally_layout *layout,
 	    PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_COUNTERS,
 	};
 	const uint32_t both = left_out[2];
+	struct tally_sample sample;
+	bool filled;
 
 	if (!(layout->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
-	    !(layout->branch_sample_type & both) || fills(layout, record))
+	    !(layout->branch_sample_type & both))
+		return layout;
+	filled = fill(layout, record, &sample);
+	if (filled && has_index(&sample))
 		return layout;
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
 		if ((layout->branch_sample_type & left_out[i]) != left_out[i])
 			continue;
 		*room = *layout;
 		room->branch_sample_type &= ~(uint64_t)left_out[i];
-		if (fills(room, record))
+		if (fill(room, record, &sample) && has_index(&sample))
 			return room;
 	}
-	return layout;
+	return filled ? layout : NULL;
+}
+
+static int shapeless(const struct tally_record *record, struct tally_error *error)
+{
+	return tally_fail(error, -EBADMSG, (int64_t)record->offset,
+			  "SAMPLE record of %u bytes at offset %#llx is not as long as its fields",
+			  record->size, (unsigned long long)record->offset);
+}
+
+/* Fields that a newer kernel added stand behind all others. */
+#define KNOWN_FIELDS (((uint64_t)PERF_SAMPLE_WEIGHT_STRUCT << 1) - 1)
+
+bool tally_sample_fills(const struct tally_layout *layout, const struct tally_record *record)
+{
+	struct tally_layout room;
+	const struct tally_layout *shape = shape_of(layout, record, fills, &room);
+	struct tally_sample sample;
+
+	if (!shape)
+		return false;
+	if (layout->sample_type & ~KNOWN_FIELDS)
+		return !tally_sample_decode(layout, record, layout->sample_type, &sample, NULL);
+	return fills(shape, record, &sample) &&
+	       sample.user_stack_dyn_size <= sample.user_stack_size;
 }
 
 int tally_sample_decode(const struct tally_layout *layout, const struct tally_record *record,
@@ -165,7 +218,9 @@ int tally_sample_decode(const struct tally_layout *layout, const struct tally_re
 	while (rows.count && !(rows.rows[rows.count - 1].bit & sample.present))
 		rows.count--;
 	if (sample.present >= PERF_SAMPLE_BRANCH_STACK)
-		walk.layout = layout = shape_of(layout, record, &room);
+		walk.layout = layout = shape_of(layout, record, fills, &room);
+	if (!layout)
+		return shapeless(record, error);
 	if (tally_wire_walk(&walk, rows, layout->sample_type, &sample))
 		return cut(record, &walk, error);
 	*ret = sample;
@@ -198,23 +253,47 @@ static void *base_of(struct tally_body *body)
 
 /* Where prot and flags of MMAP2 are, which Linux 3.16 put there: header, pid, tid, addr, len,
  * pgoff, maj, min, ino, ino_generation.  Source: perf_event.h of Linux 3.12 and 3.16. */
-#define MMAP2_PROT 64
+#define MMAP2_ID_AT 40
+#define MMAP2_PROT  64
 
-/* Whether an MMAP2 record has its name there.  The kernel tells of prot no more than the lowest
- * three bits, which no name begins with in either byte order. */
-static bool is_bare_mmap2(const struct tally_record *record, size_t end)
+/* Whether 8 bytes are the front of a name, and not prot and flags.  The kernel tells of prot no
+ * more than the lowest three bits, which no name begins with in either byte order. */
+static bool is_name(const uint8_t *at)
 {
-	const uint8_t *at = record->bytes + MMAP2_PROT;
 	size_t length;
 
-	if (record->type != PERF_RECORD_MMAP2 || end < MMAP2_PROT + 8 ||
-	    (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || (at[0] != '/' && at[0] != '['))
+	if (at[0] != '/' && at[0] != '[')
 		return false;
 	length = strnlen((const char *)at, 8);
 	for (size_t i = 1; i < 8; i++)
 		if (i < length ? at[i] < ' ' : at[i] != 0)
 			return false;
 	return true;
+}
+
+/* Whether an MMAP2 record has its name there. */
+static bool is_bare_mmap2(const struct tally_record *record, size_t end)
+{
+	if (record->type != PERF_RECORD_MMAP2 || end < MMAP2_PROT + 8)
+		return false;
+	/* Kernels that write build-ids write prot too. */
+	if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) &&
+	    tally_wire_is_mmap2_id(record->bytes + MMAP2_ID_AT, end - MMAP2_ID_AT))
+		return false;
+	return is_name(record->bytes + MMAP2_PROT);
+}
+
+/* Whether prot and flags of an MMAP2 record would be a name in the other byte order. */
+static bool is_swapped_name(const struct tally_record *record, size_t end)
+{
+	const uint8_t *at = record->bytes + MMAP2_PROT;
+	uint8_t swapped[8];
+
+	if (record->type != PERF_RECORD_MMAP2 || end < MMAP2_PROT + 8)
+		return false;
+	store_u32(swapped, __builtin_bswap32(load_u32(at)));
+	store_u32(swapped + 4, __builtin_bswap32(load_u32(at + 4)));
+	return is_name(swapped);
 }
 
 static struct wire_rows rows_of(const struct tally_record *record, size_t end)
@@ -246,11 +325,17 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	}
 	if (record->type == PERF_RECORD_SAMPLE) {
 		body.sample.present = layout->sample_type;
-		walk.layout = layout = shape_of(layout, record, &room);
+		walk.layout = layout = shape_of(layout, record, fills, &room);
+		if (!layout)
+			return shapeless(record, error);
 	}
 	if (tally_wire_walk(&walk, rows_of(record, walk.end), layout->sample_type, base_of(&body)))
 		return cut(record, &walk, error);
 	body.misc = walk.misc;
+	if (is_swapped_name(record, walk.end) && !is_bare_mmap2(record, walk.end))
+		return tally_fail(error, -EBADMSG, (int64_t)(record->offset + MMAP2_PROT),
+				  "MMAP2 record at offset %#llx has a prot that no kernel writes",
+				  (unsigned long long)record->offset);
 	/* What MMAP tells where MMAP2 has more. */
 	if (is_bare_mmap2(record, walk.end)) {
 		body.mmap2.prot =
@@ -259,6 +344,26 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	}
 	*ret = body;
 	return 0;
+}
+
+unsigned tally_record_fixed_size(const struct tally_layout *layout, uint32_t type)
+{
+	static const uint8_t widths[] = {
+	    [WIRE_U8] = 1, [WIRE_U16] = 2, [WIRE_U32] = 4, [WIRE_U64] = 8};
+	struct wire_rows rows = tally_wire_rows(type);
+	size_t size = HEADER + trailer_of(layout, type);
+
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct wire_row *row = &rows.rows[i];
+
+		if (row->kind == WIRE_PAD)
+			size += row->size;
+		else if (row->kind <= WIRE_U64 && !row->bit)
+			size += widths[row->kind];
+		else
+			return 0;
+	}
+	return (unsigned)size;
 }
 
 /* Records are padded to 8 with zeros; the bytes of these three end where they end.  Source: the
@@ -336,6 +441,7 @@ int tally_record_swap(const struct tally_layout *layout, void *bytes, size_t siz
 {
 	struct tally_body scratch;
 	struct tally_record record = {.bytes = bytes};
+	struct tally_layout room;
 	struct wire_walk walk;
 	size_t trailer;
 	uint8_t *at = bytes;
@@ -353,6 +459,10 @@ int tally_record_swap(const struct tally_layout *layout, void *bytes, size_t siz
 	store_u16(at + 4, __builtin_bswap16(load_u16(at + 4)));
 	store_u16(at + 6, __builtin_bswap16(load_u16(at + 6)));
 	memset(&scratch, 0, sizeof(scratch));
+	if (record.type == PERF_RECORD_SAMPLE)
+		layout = shape_of(layout, &record, to_native ? fills_swapped : fills, &room);
+	if (!layout)
+		return shapeless(&record, error);
 	walk = over(layout, &record);
 	walk.mode = WIRE_SWAP;
 	walk.to_native = to_native;

@@ -306,6 +306,9 @@ static int branches(struct wire_walk *walk, struct tally_sample *sample)
 			swap_branch_flags(walk->bytes + start + i * sizeof(struct tally_branch) +
 					      16,
 					  walk->to_native);
+	/* Where none were decoded none are encoded: see shape_of(). */
+	if ((walk->mode == WIRE_ENCODE || walk->mode == WIRE_SIZE) && !sample->branch_counters)
+		return error;
 	if (!error && shape & PERF_SAMPLE_BRANCH_COUNTERS)
 		error = elements(walk, sample->branch_nr, 8, 1,
 				 (const uint8_t **)&sample->branch_counters);
@@ -345,12 +348,12 @@ static int raw(struct wire_walk *walk, struct tally_sample *sample)
  * Linux tells of an id that is not there: once a record was made for an event with build-ids, its
  * bit stays for the other events that get the same record (perf_event_mmap_output(), 5.12 to 6.18).
  */
-static bool is_mmap2_id(const struct wire_walk *walk)
+bool tally_wire_is_mmap2_id(const uint8_t *at, size_t left)
 {
-	const uint8_t *at = walk->bytes + walk->at, *end = at + MMAP2_ID;
+	const uint8_t *end = at + MMAP2_ID;
 
-	if (walk->end - walk->at < MMAP2_ID)
-		return true; /* too short for either, which is told below */
+	if (left < MMAP2_ID)
+		return true; /* too short for either, which the walk finds */
 	if (!at[0] || at[0] > BUILD_ID_MOST || at[1] || at[2] || at[3])
 		return false;
 	for (at += 4 + at[0]; at < end; at++)
@@ -364,7 +367,8 @@ static int mmap2_id(struct wire_walk *walk, struct tally_record_mmap2 *mmap2)
 	const uint8_t *id = mmap2->build_id;
 	int error;
 
-	if ((walk->mode == WIRE_DECODE || walk->mode == WIRE_SWAP) && !is_mmap2_id(walk))
+	if ((walk->mode == WIRE_DECODE || walk->mode == WIRE_SWAP) &&
+	    !tally_wire_is_mmap2_id(walk->bytes + walk->at, walk->end - walk->at))
 		walk->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 	if (!(walk->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
 		error = scalar(walk, 4, &mmap2->maj);

@@ -87,6 +87,10 @@ extern const struct wire_rows tally_wire_bare_mmap2_rows;
 extern const struct wire_rows tally_wire_sample_rows;
 extern const struct wire_rows tally_wire_trailer_rows;
 
+/* Whether a build-id can stand where MMAP2 has one or a device and an inode, as misc says it does;
+ * `left`: bytes of the body from there on. */
+bool tally_wire_is_mmap2_id(const uint8_t *at, size_t left);
+
 #define WIRE_TRAILER_BITS                                                                         \
 	((uint64_t)(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
 		    PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER))
