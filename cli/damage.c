@@ -14,6 +14,15 @@ static void say(const char *command, const struct tally_data *data, const char *
 			tally_data_path(data), end, outcome);
 		return;
 	}
+	if (damage->count == damage->features) {
+		cli_say(command,
+			"%s: %s%s%llu feature section%s cannot be read, the first at offset %llu "
+			"(%s), but every record was; %s",
+			tally_data_path(data), end, damage->no_end ? ", " : "",
+			(unsigned long long)damage->count, damage->count == 1 ? "" : "s",
+			(unsigned long long)damage->first_at, damage->text, outcome);
+		return;
+	}
 	cli_say(command,
 		"%s: %s%sdamaged at %llu place%s, the first at offset %llu (%s); %llu of %llu "
 		"bytes could not be read; %s",
@@ -30,7 +39,7 @@ int cli_tell_damage(const char *command, const struct tally_data *data)
 
 	if (damage->count || damage->no_end)
 		say(command, data, "what could be read is shown");
-	return damage->count && !damage->no_end ? CLI_FAILED : CLI_OK;
+	return damage->count > damage->features && !damage->no_end ? CLI_FAILED : CLI_OK;
 }
 
 bool cli_refuse_damage(const char *command, const struct tally_data *data)

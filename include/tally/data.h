@@ -112,10 +112,14 @@ void tally_data_rewind(struct tally_data *data);
 struct tally_data_damage {
 	uint64_t count;       /* places */
 	uint64_t first_at;    /* offset of the first */
-	uint64_t lost_bytes;  /* passed over */
+	uint64_t lost_bytes;  /* of the file, passed over */
 	bool no_end;          /* the recorder was killed: data size 0, or features missing */
 	char text[256];       /* the first place in words */
 	uint64_t passed_over; /* records of a size that cannot be made a multiple of 8 */
+	/* Of the places: records that make no sense, as their event is not known, their fields do
+	 * not fit, or a count is larger than can be. */
+	uint64_t refused;
+	uint64_t features; /* of the places: feature sections; no record was lost by them */
 };
 const struct tally_data_damage *tally_data_damage(const struct tally_data *data);
 
@@ -126,7 +130,8 @@ const struct tally_data_damage *tally_data_damage(const struct tally_data *data)
 int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_block *ret,
 			 struct tally_error *error);
 
-/* The next record over all blocks: 1, 0 at the end, -errno; do not mix with tally_data_next(). */
+/* The next record over all blocks that makes sense (see tally_data_damage.refused): 1, 0 at the
+ * end, -errno; do not mix with tally_data_next(), whose blocks hold all records. */
 int tally_data_next_record(struct tally_data *data, struct tally_record *ret,
 			   struct tally_error *error);
 

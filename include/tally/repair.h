@@ -22,8 +22,8 @@ struct tally_repair_options {
 struct tally_repair_result {
 	uint64_t records, samples; /* that the new file has */
 	uint64_t bytes;            /* of the new file */
-	/* Records that were left out: of types that perf 6.1 does not know, and such as cannot be
-	 * decoded or name an event that the file does not have. */
+	/* Records that were left out: of types that perf 6.1 does not know, and such as make no
+	 * sense (see tally_data_damage.refused) or make perf 6.1 end at them. */
 	uint64_t unknown, untrusted;
 	uint32_t first_unknown_type;
 	uint64_t first_untrusted_at; /* as tally_record.offset */

@@ -49,10 +49,9 @@ struct tally_session_counts {
 	uint64_t throttled;             /* THROTTLE records */
 	uint64_t by_type[128];          /* records by type, those from 127 up together */
 	uint64_t first_time, last_time; /* ns, of samples; both 0 without PERF_SAMPLE_TIME */
-	/* Records that are damaged, though their size is not: samples of no event's id or shorter
-	 * than their fields (not in `samples`), others that could not be decoded, and samples that
-	 * the last visit could not (in `samples`, as only decoding tells). */
-	uint64_t unusable, unusable_others, undecoded;
+	/* Records that make no sense (see tally_data_damage.refused), which count nowhere else; and
+	 * samples that the last visit could not read, as the file was changed meanwhile. */
+	uint64_t unusable, undecoded;
 };
 
 /* Walks over all records once: processes, maps, counts.  The session borrows `data` until it is

@@ -195,9 +195,18 @@ int tally_data_next_record(struct tally_data *data, struct tally_record *ret,
 			continue;
 		}
 		if (tally_block_record(walk, data->walk_at, &record)) {
-			data->walk_at += (size_t)tally_record_extent(&record);
-			*ret = record;
-			return 1;
+			size_t next = data->walk_at + (size_t)tally_record_extent(&record);
+			bool trusted = tally_file_trusts(data, &record);
+
+			if (trusted || tally_file_ends_well(data, &record)) {
+				data->walk_at = next;
+				if (!trusted) {
+					tally_file_refuse(data, &record);
+					continue;
+				}
+				*ret = record;
+				return 1;
+			}
 		}
 		code = tally_data_block_bad(data, walk->offset + data->walk_at, walk, error);
 		data->walk_at = 0;

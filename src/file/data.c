@@ -33,7 +33,11 @@ static int read_parts(struct tally_data *data, struct tally_error *error)
 		return code;
 	tally_file_event_lookup_init(data);
 	code = tally_file_features_read(data, error);
-	return code ? code : tally_file_stream_update(data, error);
+	if (!code)
+		code = tally_file_stream_update(data, error);
+	if (!code && tally_file_trust_init(data))
+		code = tally_fail(error, -ENOMEM, -1, "%s: out of memory", data->path);
+	return code;
 }
 
 int tally_data_open(const char *path, const struct tally_data_options *options,
@@ -71,6 +75,7 @@ void tally_data_close(struct tally_data *data)
 	tally_file_flat_free(data->flat);
 	free(data->blocks);
 	free(data->events);
+	free(data->trust);
 	free(data->updates);
 	tally_buf_done(&data->build_ids);
 	tally_map_done(&data->ids);

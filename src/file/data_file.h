@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "file/cursor.h"
+#include "file/trust.h"
 
 /* Sizes of the header.  Source: the perf.data format; the short one has no feature bitmap. */
 #define FILE_HEADER_SIZE       104
@@ -92,6 +93,8 @@ struct tally_data {
 	bool has_section[FILE_FEATURES];
 	struct tally_data_info info;
 	struct tally_data_damage damage;
+	struct file_trust *trust;    /* by event; close frees it */
+	struct file_refused refused; /* by the last walk; part of the damage */
 
 	struct file_block *blocks; /* found so far, in file order */
 	size_t block_count, block_room, block_next;
@@ -124,10 +127,13 @@ int tally_file_event_of(const struct tally_data *data, const uint8_t *bytes, uin
 /* resync.c: the next place from `from` on where records seem to stand, or the region's end. */
 uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
 			   uint64_t from);
+/* Whether a record at `at` that makes no sense may end at `end` nevertheless: there the region ends
+ * or a record seems to stand, and no records seem to stand before. */
+bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,
+			uint64_t at, uint64_t end);
 /* passing.c: what to do with a place where no record can stand: tells the damage and returns where
  * to go on. */
-uint64_t tally_file_pass_bad(struct tally_data *data, const struct file_region *region,
-			     uint64_t at);
+uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region, uint64_t at);
 /* Bytes at the very end that cannot be a whole record. */
 void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at);
 /* input.c: opens what data->path names and maps it; a stream is kept in a file first. */
@@ -143,9 +149,15 @@ const char *tally_file_event_name(struct tally_arena *arena, const struct tally_
  * data (a section, or size 0) does not tell it. */
 const char *tally_file_tracepoint_name(struct tally_arena *arena, struct tally_block tracing,
 				       uint64_t id);
+/* trust.c: when the events are known; 0, -ENOMEM. */
+int tally_file_trust_init(struct tally_data *data);
 /* damage.c: counts a damaged place; the first is kept in words. */
 void tally_file_damage(struct tally_data *data, uint64_t offset, uint64_t lost, const char *format,
 		       ...) __attribute__((format(printf, 4, 5)));
+
+/* The same for a feature section: no record is lost by it. */
+void tally_file_feature_damage(struct tally_data *data, unsigned feature, uint64_t offset,
+			       const char *what);
 
 static inline struct file_cursor file_cursor_at(const struct tally_data *data, uint64_t offset,
 						uint64_t size)

@@ -44,14 +44,13 @@ static inline struct file_record_header tally_file_record_header(const struct fi
 	return header;
 }
 
-/* Source: the perf.data format: compressed records are as long as their payload, trace data and
- * features of pipes as long as theirs; perf up to 4.x did not fill up lists of CPUs, which events'
- * updates have too. */
+/* Records of the perf tool may be of any size; those of the kernel are filled up to a multiple
+ * of 8. Source: the perf.data format: compressed records, trace data and features of pipes are as
+ * long as their payload, build-ids 36 bytes longer than a name filled up to 64; perf up to 4.x did
+ * not fill up lists of CPUs, which events' updates have too. */
 static inline bool tally_file_odd_size_allowed(uint32_t type)
 {
-	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_HEADER_TRACING_DATA ||
-	       type == PERF_RECORD_HEADER_FEATURE || type == PERF_RECORD_CPU_MAP ||
-	       type == PERF_RECORD_EVENT_UPDATE ||
+	return (type >= PERF_RECORD_HEADER_ATTR && type <= PERF_RECORD_SCHEDSTAT_DOMAIN) ||
 	       (type > FILE_SIMPLEPERF_FIRST && type <= FILE_SIMPLEPERF_LAST);
 }
 

@@ -71,12 +71,9 @@ static void read_table(struct tally_data *data, uint64_t at, unsigned count)
 		if (section.size > data->file.size - section.offset) {
 			uint64_t left = data->file.size - section.offset;
 
-			tally_file_damage(data, entry, section.size - left,
-					  "feature %u, named at byte %llu, passes the file's end: "
-					  "%llu of %llu bytes are there",
-					  feature, (unsigned long long)entry,
-					  (unsigned long long)left,
-					  (unsigned long long)section.size);
+			tally_file_feature_damage(data, feature, entry,
+						  left ? "passes the end of the file"
+						       : "is behind the end of the file");
 			section.size = left;
 		}
 		data->sections[feature] = (struct file_payload){
@@ -110,7 +107,8 @@ void tally_file_features_locate(struct tally_data *data)
 		return;
 	}
 	if (limit > size) {
-		tally_file_damage(data, size, limit - size,
+		/* What is not there is none of the file's bytes. */
+		tally_file_damage(data, size, 0,
 				  "the file is cut at byte %llu: %llu bytes of records and all "
 				  "features that stood behind them are missing",
 				  (unsigned long long)size, (unsigned long long)(limit - size));

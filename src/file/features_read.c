@@ -241,10 +241,8 @@ int tally_file_features_read(struct tally_data *data, struct tally_error *error)
 		cursor = section_cursor(data, feature);
 		code = read_feature(data, feature, &cursor);
 		if (cursor.failed)
-			tally_file_damage(data, data->sections[feature].offset, 0,
-					  "feature %u at byte %llu does not hold what it should",
-					  feature,
-					  (unsigned long long)data->sections[feature].offset);
+			tally_file_feature_damage(data, feature, data->sections[feature].offset,
+						  "does not hold what it should");
 	}
 	if (!code)
 		code = name_events(data);

@@ -99,7 +99,8 @@ static int copy_record(struct source *source, const struct file_region *region, 
 	memcpy(copy, bytes, header->size);
 	memset(copy + header->size, 0, (size_t)padded - header->size);
 	if (data->swapped && to_native(data, copy, header->type, header->size)) {
-		tally_file_damage(data, at, header->size,
+		tally_file_damage(data, region->packed ? region->packed_at : at,
+				  region->packed ? 0 : header->size,
 				  "%sthe record at byte %llu (type %u) is shorter than its type",
 				  region->name, file_region_place(region, at), header->type);
 		return 0;
@@ -242,6 +243,22 @@ static void drop_done(struct source *source)
 	source->done_from = source->done_to = source->at;
 }
 
+/* Whether the record at the source's place is one: else bytes are damaged there that look like a
+ * header.  What was compressed is checked by zstd. */
+static bool believed(const struct source *source, const struct file_record_header *header)
+{
+	const struct file_region *region = &source->region;
+	const struct tally_record record = {
+	    .bytes = region->bytes + source->at,
+	    .type = header->type,
+	    .misc = header->misc,
+	    .size = header->size,
+	};
+
+	return source->data->swapped || tally_file_trusts(source->data, &record) ||
+	       tally_file_ends_at(source->data, region, source->at, source->at + header->extent);
+}
+
 /* Copies up to `most` bytes of a file's records, and at least one record. */
 static int copy_some(struct source *source, uint64_t most)
 {
@@ -254,6 +271,8 @@ static int copy_some(struct source *source, uint64_t most)
 		enum file_fit fit =
 		    tally_file_fit(region, source->data->swapped, source->at, &header);
 
+		if (fit != FILE_FIT_NONE && !believed(source, &header))
+			fit = FILE_FIT_NONE;
 		region->odd_sizes |= fit == FILE_FIT_ODD;
 		if (fit == FILE_FIT_NONE) {
 			/* Of a compressed record that was cut the front can be decoded. */
@@ -283,7 +302,7 @@ static int copy_some(struct source *source, uint64_t most)
 static void end_source(struct source *source)
 {
 	if (source->carry.size && !source->broken)
-		tally_file_damage(source->data, source->region.end, source->carry.size,
+		tally_file_damage(source->data, source->region.end, 0,
 				  "%sthe last compressed record ends within a record, after %zu "
 				  "bytes of it",
 				  source->region.name, source->carry.size);

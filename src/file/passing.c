@@ -17,7 +17,7 @@ void tally_file_lose_tail(struct tally_data *data, const struct file_region *reg
 				  (unsigned long long)(region->end - at));
 }
 
-uint64_t tally_file_pass_bad(struct tally_data *data, const struct file_region *region, uint64_t at)
+uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region, uint64_t at)
 {
 	struct file_record_header header;
 	uint64_t next;
@@ -27,7 +27,13 @@ uint64_t tally_file_pass_bad(struct tally_data *data, const struct file_region *
 		tally_file_lose_tail(data, region, at);
 		return region->end;
 	}
-	next = tally_file_resync(data, region, at + 8);
+	/* One of an odd size costs no more than itself; what follows is not aligned then. */
+	if (tally_file_ends_at(data, region, at, at + header.size)) {
+		next = at + header.size;
+		region->odd_sizes |= header.size % 8 != 0;
+	} else {
+		next = tally_file_resync(data, region, at + 8);
+	}
 	/* A recording that was cut or killed ends in the middle of something. */
 	if (next == region->end && region->cut && header.size >= 8 &&
 	    header.extent > region->end - at && header.type && header.type < 128) {

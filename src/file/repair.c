@@ -12,12 +12,16 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "file/feature.h"
 #include "file/file_options.h"
 #include "file/target.h"
 
 /* The last types that perf 6.1 knows, of the kernel's and of its own. */
 #define LAST_KERNEL_TYPE PERF_RECORD_AUX_OUTPUT_HW_ID
 #define LAST_OWN_TYPE    PERF_RECORD_FINISHED_INIT
+
+#define LAST_CPU_MAP  2  /* list, mask, range */
+#define LAST_AUXTRACE 6U /* intel_pt, intel_bts, cs_etm, arm_spe, s390, hisi_ptt */
 
 #define PROGRESS_EVERY 4096U /* records */
 
@@ -176,6 +180,37 @@ static bool is_known(uint32_t type)
 	       (type >= PERF_RECORD_HEADER_ATTR && type <= LAST_OWN_TYPE);
 }
 
+/* Counts make sense in what `perf stat record` wrote; elsewhere perf has no room for them. */
+static bool has_counts(const struct tally_data *data)
+{
+	return data->has_section[FEATURE_STAT] || data->kind == TALLY_DATA_PIPE;
+}
+
+/* Whether perf 6.1 takes a record that can be trusted without ending at it. */
+static bool perf_takes(const struct tally_data *data, const struct tally_record *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_STAT:
+	case PERF_RECORD_STAT_CONFIG:
+	case PERF_RECORD_STAT_ROUND:
+		return has_counts(data);
+	case PERF_RECORD_CPU_MAP: /* header, type */
+		return load_u16(record->bytes + 8) <= LAST_CPU_MAP;
+	case PERF_RECORD_AUXTRACE_INFO: /* header, type */
+		return load_u32(record->bytes + 8) - 1 < LAST_AUXTRACE;
+	default:
+		return true;
+	}
+}
+
+static void leave_out(struct tally_repair_result *result, const struct tally_record *first,
+		      uint64_t count)
+{
+	if (count && (!result->untrusted || first->offset < result->first_untrusted_at))
+		result->first_untrusted_at = first->offset;
+	result->untrusted += count;
+}
+
 static int add_aux_place(struct file_repair *repair, const struct tally_record *record)
 {
 	tally_buf_u64(&repair->aux, place(&repair->out));
@@ -204,9 +239,8 @@ static int add_record(struct file_repair *repair, const struct tally_record *rec
 			result->first_unknown_type = record->type;
 		return 0;
 	}
-	if (!tally_repair_trusts(repair->data, record)) {
-		if (!result->untrusted++)
-			result->first_untrusted_at = record->offset;
+	if (!perf_takes(repair->data, record)) {
+		leave_out(result, record, 1);
 		return 0;
 	}
 	if (record->type == PERF_RECORD_FINISHED_ROUND) {
@@ -250,6 +284,7 @@ static int write_records(struct file_repair *repair, struct tally_error *error)
 			return tally_fail(error, code, -1, "%s",
 					  code == -ECANCELED ? "interrupted" : strerror(-code));
 	}
+	leave_out(&repair->result, &data->refused.first, data->refused.count);
 	return more;
 }
 

@@ -27,7 +27,5 @@ struct file_repair {
 
 /* repair_features.c: the table and the payloads, to stand at repair->out.at; the bitmap. */
 int tally_repair_features(struct file_repair *repair, uint64_t bitmap[4], struct tally_buf *to);
-/* repair_trust.c: whether every reader can take the record as it stands. */
-bool tally_repair_trusts(const struct tally_data *data, const struct tally_record *record);
 
 #endif

@@ -48,9 +48,10 @@ static bool type_and_size_go(const struct file_record_header *header)
 	       (header->type > FILE_SIMPLEPERF_FIRST && header->type <= FILE_SIMPLEPERF_LAST);
 }
 
-static bool is_run(const struct tally_data *data, const struct file_region *region, uint64_t at)
+static bool is_run(const struct tally_data *data, const struct file_region *region, uint64_t at,
+		   unsigned count)
 {
-	for (unsigned seen = 0; seen < CHAIN; seen++) {
+	for (unsigned seen = 0; seen < count; seen++) {
 		uint64_t left = region->end - at;
 		struct file_record_header header;
 
@@ -75,18 +76,33 @@ static bool is_run(const struct tally_data *data, const struct file_region *regi
 	return true;
 }
 
-uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
-			   uint64_t from)
+static uint64_t find_run(const struct tally_data *data, const struct file_region *region,
+			 uint64_t from, uint64_t end)
 {
 	/* Records are 8-byte aligned relative to the data's start, until one of an odd size came.
 	 */
 	unsigned step = region->odd_sizes ? 1 : 8;
-	uint64_t at = from, end = region->end;
+	uint64_t at = from;
 
 	if (step == 8)
 		at = region->start + align_up(from - region->start, 8);
 	for (; at < end && end - at >= 8; at += step)
-		if (is_run(data, region, at))
+		if (is_run(data, region, at, CHAIN))
 			return at;
 	return end;
+}
+
+uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
+			   uint64_t from)
+{
+	return find_run(data, region, from, region->end);
+}
+
+bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,
+			uint64_t at, uint64_t end)
+{
+	if (end < at + 8 || end > region->end ||
+	    (end < region->end && !is_run(data, region, end, 1)))
+		return false;
+	return find_run(data, region, at + 8, end) == end;
 }

@@ -151,6 +151,7 @@ static void add_loss(struct json *json, const struct tally_data *data,
 	json_key(json, "damage");
 	json_object(json);
 	json_key_u64(json, "places", damage->count);
+	json_key_u64(json, "refused", damage->refused);
 	json_key_u64(json, "lost_bytes", damage->lost_bytes);
 	json_key_bool(json, "no_end", damage->no_end);
 	if (damage->count) {

@@ -580,11 +580,11 @@ void tally_script_json_end(struct tally_buf *buf, const struct tally_data *data,
 	json_key_u64(&json, "samples", counts->samples);
 	json_key_u64(&json, "lost", counts->lost);
 	json_key_u64(&json, "throttled", counts->throttled);
-	json_key_u64(&json, "unusable",
-		     counts->unusable + counts->unusable_others + counts->undecoded);
+	json_key_u64(&json, "unusable", counts->unusable + counts->undecoded);
 	json_key(&json, "damage");
 	json_object(&json);
 	json_key_u64(&json, "places", damage->count);
+	json_key_u64(&json, "refused", damage->refused);
 	json_key_u64(&json, "lost_bytes", damage->lost_bytes);
 	json_key_bool(&json, "no_end", damage->no_end);
 	if (damage->count) {

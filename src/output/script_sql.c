@@ -595,7 +595,7 @@ static int put_meta(struct sql *sql)
 	    {"throttled", counts->throttled},
 	    {"first_time", counts->first_time},
 	    {"last_time", counts->last_time},
-	    {"unusable", counts->unusable + counts->unusable_others + counts->undecoded},
+	    {"unusable", counts->unusable + counts->undecoded},
 	    {"damaged_places", damage->count},
 	    {"damaged_bytes", damage->lost_bytes},
 	};

@@ -111,8 +111,24 @@ static int note_side(struct scan *scan, const struct tally_record *record)
 	return 0;
 }
 
+int tally_scan_refuse(struct scan *scan, const struct tally_record *record, size_t at)
+{
+	size_t next = at + (size_t)tally_record_extent(record);
+	int result;
+
+	if (!tally_file_ends_well(scan->session->data, record))
+		return SCAN_REFUSED;
+	result = tally_scan_add_piece(scan, at);
+	file_refuse(&scan->refused, record);
+	scan->counts.unusable++;
+	scan->piece_at = next;
+	return result;
+}
+
 int tally_scan_other(struct scan *scan, const struct tally_record *record)
 {
+	if (!tally_file_trusts_other(scan->session->data, record))
+		return SCAN_REFUSED;
 	scan->counts.by_type[record->type < 127 ? record->type : 127]++;
 	switch (record->type) {
 	case PERF_RECORD_COMM: /* header, pid, tid */
@@ -152,27 +168,21 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 	}
 }
 
-static void take_sample(struct scan *scan, const struct tally_record *record)
+static int take_sample(struct scan *scan, const struct tally_record *record)
 {
 	const struct tally_session *session = scan->session;
 	int event = session_event_of(session, &scan->ids, record);
-	const struct tally_layout *layout;
 	int time_at;
 
+	if (event < 0 ||
+	    !file_trusts_sample(tally_file_trust(session->data, (size_t)event), record))
+		return SCAN_REFUSED;
 	scan->counts.by_type[PERF_RECORD_SAMPLE]++;
-	if (event < 0) {
-		scan->counts.unusable++;
-		return;
-	}
-	layout = &tally_data_event(session->data, (size_t)event)->layout;
-	if (record->size < layout->variable_at) {
-		scan->counts.unusable++;
-		return;
-	}
 	scan->event_samples[event]++;
-	time_at = layout->at[TALLY_FIXED_TIME];
+	time_at = tally_data_event(session->data, (size_t)event)->layout.at[TALLY_FIXED_TIME];
 	if (time_at >= 0)
 		scan_time(scan, load_u64(record->bytes + time_at));
+	return 0;
 }
 
 void tally_scan_forget(struct scan *scan, size_t end)
@@ -216,11 +226,18 @@ static int walk_block(struct scan *scan, size_t *ret_bad)
 		}
 		session_prefetch(record.bytes, record.size);
 		if (record.type == PERF_RECORD_SAMPLE)
-			take_sample(scan, &record);
+			result = take_sample(scan, &record);
 		else
 			result = tally_scan_other(scan, &record);
+		if (__builtin_expect(result == SCAN_REFUSED, 0))
+			result = tally_scan_refuse(scan, &record, at);
+		if (result == SCAN_REFUSED) {
+			*ret_bad = at;
+			result = 0;
+			break;
+		}
 		at += (size_t)tally_record_extent(&record);
-		if (!result && at - scan->piece_at >= SESSION_PIECE_SIZE)
+		if (!result && at >= scan->piece_at + SESSION_PIECE_SIZE)
 			result = end_piece(scan, at);
 	}
 	return result ? result : end_piece(scan, at);
@@ -254,6 +271,7 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 {
 	struct tally_session_counts *counts = &session->counts;
 	uint64_t first = UINT64_MAX, last = 0, lost = 0, lost_samples = 0;
+	struct file_refused refused = {.count = 0};
 
 	for (size_t i = 0; i < count; i++) {
 		struct scan *scan = &scans[i];
@@ -268,6 +286,7 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 		}
 		counts->throttled += scan->counts.throttled;
 		counts->unusable += scan->counts.unusable;
+		file_refused_add(&refused, &scan->refused);
 		lost += scan->lost;
 		lost_samples += scan->lost_samples;
 		first = scan->first < first ? scan->first : first;
@@ -280,6 +299,7 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 			   sizeof(*scan->sides)))
 			return -ENOMEM;
 	}
+	tally_file_tell_refused(session->data, &refused);
 	/* LOST tells what a ring had no room for, LOST_SAMPLES the same by event where the recorder
 	 * asked the counters for it: not two losses. */
 	counts->lost = lost > lost_samples ? lost : lost_samples;

@@ -2,8 +2,12 @@
 #ifndef TALLY_SESSION_SCAN_H
 #define TALLY_SESSION_SCAN_H
 
+#include "file/trust.h"
 #include "session/lumps.h"
 #include "session/session.h"
+
+/* What is said of a record that cannot be trusted. */
+#define SCAN_REFUSED 2
 
 struct scan {
 	const struct tally_session *session;
@@ -25,6 +29,7 @@ struct scan {
 	uint64_t first, last; /* times of samples */
 	struct session_id_cache ids;
 	struct lumps lumps;
+	struct file_refused refused; /* records that no piece holds */
 	struct stretch_notes stretches;
 };
 
@@ -34,8 +39,11 @@ void tally_scan_done(struct scan *scan);
 int tally_scan_add_piece(struct scan *scan, size_t end);
 /* The memory of what was walked over is given back, when it is enough to be worth it. */
 void tally_scan_forget(struct scan *scan, size_t end);
-/* Takes any record but a sample; 0 or -ENOMEM. */
+/* Takes any record but a sample: 0, SCAN_REFUSED, -ENOMEM. */
 int tally_scan_other(struct scan *scan, const struct tally_record *record);
+/* A record that cannot be trusted, at a place in the block: pieces go on behind it, unless no
+ * record can stand there.  0, SCAN_REFUSED in that case, -ENOMEM. */
+int tally_scan_refuse(struct scan *scan, const struct tally_record *record, size_t at);
 /* All that walks over parts of the file, in order, found goes into the session; 0 or -ENOMEM. */
 int tally_scan_take(struct tally_session *session, struct scan *scans, size_t count);
 

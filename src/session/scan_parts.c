@@ -28,7 +28,7 @@
 /* What is read of one event's samples; offsets below 0: nothing there. */
 struct sample_plan {
 	int16_t ip_at, tid_at, time_at, period_at;
-	uint16_t least;
+	struct file_trust trust;
 };
 
 struct part {
@@ -89,11 +89,8 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 	const struct sample_plan *plan = &walk->plans[event < 0 ? 0 : event];
 	struct lump_sample sample;
 
-	if (event < 0 || record->size < plan->least) {
-		scan->counts.unusable++;
-		scan->stretches.on = false;
-		return 0;
-	}
+	if (event < 0 || !file_trusts_sample(&plan->trust, record))
+		return SCAN_REFUSED;
 	scan->event_samples[event]++;
 	scan_time(scan, load_u64(bytes + plan->time_at));
 	if (scan->stretches.on)
@@ -154,8 +151,8 @@ static int walk_window(struct walk *walk, struct scan *scan, const struct tally_
 			break;
 		session_prefetch(record.bytes, record.size);
 		if (record.type == PERF_RECORD_SAMPLE) {
-			samples++;
 			result = take_sample(walk, scan, &record, base + at - scan->piece_at, lump);
+			samples += result != SCAN_REFUSED;
 		} else {
 			extent = tally_record_extent(&record);
 			if (extent > walk->block.size - base - at) {
@@ -166,8 +163,10 @@ static int walk_window(struct walk *walk, struct scan *scan, const struct tally_
 			if (!result && scan->stretches.on)
 				result = stretch_other(&scan->stretches, &record);
 		}
+		if (__builtin_expect(result == SCAN_REFUSED, 0))
+			result = tally_scan_refuse(scan, &record, base + at) ? UNSOUND : 0;
 		at += (size_t)extent;
-		if (base + at - scan->piece_at >= SESSION_PIECE_SIZE && !result)
+		if (base + at >= scan->piece_at + SESSION_PIECE_SIZE && !result)
 			result = tally_scan_add_piece(scan, base + at);
 		/* What follows an AUXTRACE record reaches beyond the window. */
 		if (at > window->size)
@@ -260,7 +259,7 @@ static struct sample_plan *make_plans(const struct tally_session *session)
 		    .tid_at = layout->at[TALLY_FIXED_TID],
 		    .time_at = layout->at[TALLY_FIXED_TIME],
 		    .period_at = layout->at[TALLY_FIXED_PERIOD],
-		    .least = layout->variable_at,
+		    .trust = *tally_file_trust(session->data, i),
 		};
 	}
 	return plans;

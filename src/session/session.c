@@ -108,8 +108,7 @@ static void free_side_bytes(struct tally_session *session)
 	session->side_bytes = NULL;
 }
 
-/* Feeds the side-band records in time order.  One that is shorter than its type says is passed
- * over: the rest of the recording still means what it does. */
+/* Feeds the side-band records in time order. */
 static int build_processes(struct tally_session *session)
 {
 	int result = tally_session_sort_sides(session->sides, session->side_count);
@@ -129,11 +128,9 @@ static int build_processes(struct tally_session *session)
 		int event = tally_data_event_of(session->data, &record);
 		struct tally_body body;
 
-		if (tally_record_decode(
+		if (!tally_record_decode(
 			&tally_data_event(session->data, event < 0 ? 0 : (size_t)event)->layout,
-			&record, &body, NULL) < 0)
-			session->counts.unusable_others++;
-		else
+			&record, &body, NULL))
 			result = tally_process_feed(session->processes, &body, side->time);
 	}
 	free(session->sides);

@@ -1,0 +1,179 @@
+#include "file/trust.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "file/data_file.h"
+#include "file/extent.h"
+#include "file/flat.h"
+#include "wire/layout.h"
+
+/* What a counter of a processor, or the kernel's clock, can count between two samples: 15 hours of
+ * a cycle every 0.2 ns.  A larger sample_period is that which was asked for. */
+#define PERIOD_MOST ((uint64_t)1 << 48)
+
+/* Record types up to here may be given a meaning; by now there are 23 of the kernel and 22 of perf.
+ */
+#define LAST_TYPE 1024
+
+/* Tracepoints and programs in the kernel count what they like. */
+static uint64_t period_most(const struct tally_attr *attr)
+{
+	if (attr->type == PERF_TYPE_TRACEPOINT ||
+	    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT))
+		return UINT64_MAX;
+	return !attr->freq && attr->sample_period > PERIOD_MOST ? attr->sample_period : PERIOD_MOST;
+}
+
+int tally_file_trust_init(struct tally_data *data)
+{
+	data->trust = calloc(data->event_count + 1, sizeof(*data->trust));
+	if (!data->trust)
+		return -ENOMEM;
+	for (size_t i = 0; i < data->event_count; i++) {
+		const struct tally_data_event *event = &data->events[i];
+		uint64_t varied = layout_varied(&event->layout);
+
+		data->trust[i] = (struct file_trust){
+		    .layout = &event->layout,
+		    .period_most = period_most(&event->attr),
+		    .fixed = event->layout.variable_at,
+		    .cpu_at = event->layout.at[TALLY_FIXED_CPU],
+		    .period_at = event->layout.at[TALLY_FIXED_PERIOD],
+		    .varies = varied,
+		    .quick = !(varied & ~(uint64_t)(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)),
+		    .chain = varied & PERF_SAMPLE_CALLCHAIN,
+		    .raw = varied & PERF_SAMPLE_RAW,
+		};
+	}
+	return 0;
+}
+
+const struct file_trust *tally_file_trust(const struct tally_data *data, size_t event)
+{
+	return &data->trust[event];
+}
+
+bool tally_file_trusts_shape(const struct file_trust *trust, const struct tally_record *record)
+{
+	return tally_sample_fills(trust->layout, record);
+}
+
+/* Whether the event of each entry is known. */
+static bool knows_ids(const struct tally_data *data, const struct tally_record_id_index *index)
+{
+	for (uint64_t i = 0; i < index->nr; i++)
+		if (!tally_map_find(&data->ids, index->entries[i].id))
+			return false;
+	return true;
+}
+
+static bool knows_id(const struct tally_data *data, uint64_t id)
+{
+	return data->event_count == 1 || tally_map_find(&data->ids, id);
+}
+
+/* The kernel's and the perf tool's, also of newer ones, and simpleperf's. */
+static bool is_type(uint32_t type)
+{
+	return (type && type < LAST_TYPE) ||
+	       (type > FILE_SIMPLEPERF_FIRST && type <= FILE_SIMPLEPERF_LAST);
+}
+
+static bool trusts_body(const struct tally_data *data, const struct tally_body *body)
+{
+	switch (body->type) {
+	case PERF_RECORD_ID_INDEX:
+		return knows_ids(data, &body->id_index);
+	case PERF_RECORD_EVENT_UPDATE:
+		return knows_id(data, body->event_update.id);
+	case PERF_RECORD_STAT:
+		return knows_id(data, body->stat.id);
+	default:
+		return true;
+	}
+}
+
+bool tally_file_trusts_other(const struct tally_data *data, const struct tally_record *record)
+{
+	int event = tally_data_event_of(data, record);
+	const struct tally_layout *layout;
+	struct tally_body body;
+	unsigned size;
+	int cpu_back;
+
+	if (event < 0 || !is_type(record->type))
+		return false;
+	layout = data->trust[event].layout;
+	cpu_back = layout->trailer_at[TALLY_FIXED_CPU];
+	/* Those of the kernel have a trailer, with nothing beside the CPU. */
+	if (record->type < PERF_RECORD_HEADER_ATTR && cpu_back > 0 &&
+	    (record->size < 8 + cpu_back || load_u32(record->bytes + record->size - cpu_back + 4)))
+		return false;
+	switch (record->type) {
+	case PERF_RECORD_LOST: /* header, id, lost */
+		return record->size >= 24 && load_u64(record->bytes + 16) <= PERIOD_MOST;
+	case PERF_RECORD_LOST_SAMPLES: /* header, lost */
+		return record->size >= 16 && load_u64(record->bytes + 8) <= PERIOD_MOST;
+	case PERF_RECORD_HEADER_EVENT_TYPE: /* nobody has read its text for long: it may not end */
+		return true;
+	default:
+		break;
+	}
+	size = tally_record_fixed_size(layout, record->type);
+	if (size)
+		return record->size >= size;
+	return !tally_record_decode(layout, record, &body, NULL) && trusts_body(data, &body);
+}
+
+bool tally_file_trusts(const struct tally_data *data, const struct tally_record *record)
+{
+	int event;
+
+	if (record->type != PERF_RECORD_SAMPLE)
+		return tally_file_trusts_other(data, record);
+	event = tally_data_event_of(data, record);
+	return event >= 0 && file_trusts_sample(&data->trust[event], record);
+}
+
+bool tally_file_ends_well(const struct tally_data *data, const struct tally_record *record)
+{
+	/* Those that were copied were looked at then. */
+	return (data->flat && record->offset >= data->flat->base) ||
+	       tally_file_ends_at(data, &data->records, record->offset,
+				  record->offset + tally_record_extent(record));
+}
+
+void tally_file_refuse(struct tally_data *data, const struct tally_record *record)
+{
+	struct file_refused refused = data->refused;
+
+	/* Not once more by who walks again. */
+	if (refused.count && record->offset <= refused.last_at)
+		return;
+	file_refuse(&refused, record);
+	tally_file_tell_refused(data, &refused);
+}
+
+void tally_file_tell_refused(struct tally_data *data, const struct file_refused *refused)
+{
+	struct tally_data_damage *damage = &data->damage;
+	const struct tally_record *first = &refused->first;
+	const char *name = tally_record_type_name(first->type);
+	struct tally_data_place place;
+
+	damage->count -= data->refused.count;
+	damage->lost_bytes -= data->refused.bytes;
+	data->refused = *refused;
+	damage->refused = refused->count;
+	if (!refused->count)
+		return;
+	place = tally_data_place(data, first->offset);
+	/* What was compressed took fewer bytes of the file. */
+	if (place.packed)
+		data->refused.bytes = 0;
+	tally_file_damage(data, place.offset, data->refused.bytes,
+			  "the record at byte %llu (%s, %u bytes) makes no sense",
+			  (unsigned long long)place.offset, name ? name : "of no known type",
+			  first->size);
+	damage->count += refused->count - 1;
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# Which records of a recording are read, and what is said of those that are not.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	command -v python3 >/dev/null || skip "python3 is not installed"
+}
+
+make() {
+	python3 "$BATS_TEST_DIRNAME/hour_records.py" "$@"
+}
+
+# The samples that script prints, and the sum of the periods that report counts.
+samples() {
+	"$TALLY" script -i "$1" -F time 2>/dev/null | grep -c .
+}
+
+events() {
+	"$TALLY" report -i "$1" --stdio 2>/dev/null | sed -n 's/^# Event count (approx.): //p'
+}
+
+@test "13.1: random bytes in a recording count nothing, and cost no more than what they hit" {
+	local seed kept
+	for seed in 1 2 3 4 5 6 7 8; do
+		make spoilt f.data "$seed"
+		kept=$(samples f.data)
+		# 4500 bytes are 112 samples of 40 bytes, and two that are hit at their ends.
+		[ "$kept" -ge 1885 ]
+		[ "$kept" -le 1888 ]
+		[ "$(events f.data)" = $((kept * 1000)) ]
+	done
+}
+
+@test "13.1: report, script, info, JSON, SQL and repair refuse the same record, with its offset" {
+	make period f.data
+	[ "$(samples f.data)" = 100 ]
+	[ "$(events f.data)" = 100000 ]
+	run -1 --separate-stderr "$TALLY" report -i f.data --stdio
+	[[ "$stderr" == *"damaged at 1 place, the first at offset 2232 (the record at byte 2232 (SAMPLE, 40 bytes) makes no sense)"* ]]
+	[[ "$stderr" == *"40 of 4272 bytes could not be read"* ]]
+	run -1 --separate-stderr "$TALLY" script -i f.data
+	[[ "$stderr" == *"the record at byte 2232 (SAMPLE, 40 bytes) makes no sense"* ]]
+	run -1 --separate-stderr "$TALLY" info -i f.data --json
+	[[ "$output" == *'"refused":1'* ]]
+	[[ "$output" == *'"period":100000'* ]]
+	run -1 --separate-stderr "$TALLY" script --json -i f.data
+	[[ "$output" == *'"samples":100,'*'"unusable":1,'*'"refused":1'* ]]
+	"$TALLY" repair f.data out.data 2>said
+	grep -q "100 of them samples.*; 1 record that makes no sense left out (first at offset 2232)" said
+	[ "$(events out.data)" = 100000 ]
+	run -0 "$TALLY" report -i out.data --stdio
+}
+
+@test "13.27: build-ids of odd sizes, as perf inject -b writes them, cost no sample" {
+	make build-ids f.data
+	run -0 "$TALLY" script -i f.data
+	[ "$(samples f.data)" = 100 ]
+	run -0 --separate-stderr "$TALLY" info -i f.data --json
+	[[ "$output" == *'"places":0'* ]]
+}
+
+@test "13.27: a record of an odd size that none can have costs no more than itself" {
+	make odd f.data
+	[ "$(samples f.data)" = 100 ]
+	run -1 --separate-stderr "$TALLY" report -i f.data --stdio
+	[[ "$stderr" == *"109 bytes passed over"* ]]
+}
+
+@test "13.27: all samples of perf inject -b are read" {
+	command -v perf >/dev/null || skip "perf is not installed"
+	perf record -q -e cpu-clock -F 2000 -o in.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' \
+		2>/dev/null || skip "events cannot be opened here"
+	perf inject -b -i in.data -o out.data 2>/dev/null || skip "this perf cannot inject build-ids"
+	run -0 "$TALLY" script -i out.data
+	[ "$(samples out.data)" = "$(perf script -i in.data -F time 2>/dev/null | grep -c .)" ]
+}
+
+@test "13.9: a feature section that cannot be read is a warning when every record was read" {
+	make feature f.data
+	run -0 --separate-stderr "$TALLY" report -i f.data --stdio
+	[[ "$stderr" == *"1 feature section cannot be read, the first at offset"*"every record was"* ]]
+	run -1 "$TALLY" report -i f.data --stdio --strict
+}
+
+@test "13.9: what is missing from a file is none of the bytes that could not be read" {
+	local lost
+	make cut f.data
+	lost=$("$TALLY" script --json -i f.data 2>/dev/null | sed -n 's/.*"lost_bytes":\([0-9]*\).*/\1/p')
+	[ "$lost" -lt 40 ]
+	[ "$(samples f.data)" -ge 998 ]
+}
