@@ -4,6 +4,7 @@
 #include "abi/names.h"
 #include "base/digits.h"
 #include "base/text.h"
+#include "output/cell.h"
 #include "output/facts.h"
 #include "output/summary.h"
 
