@@ -13,6 +13,8 @@ const struct cli_command cli_commands[] = {
     {"stat", "count events while a command runs, and say what they mean", cmd_stat,
      cmd_stat_settings},
     {"report", "say where the time of a recording went", cmd_report, cmd_report_settings},
+    {"probe", "define events at functions, lines and variables of programs, and remove them",
+     cmd_probe},
     {"script", "print a recording's samples and records one by one", cmd_script},
     {"encode", "say what an event's name means to the kernel", cmd_encode},
     {"evlist", "list the events of a recording", cmd_evlist},

@@ -21,6 +21,7 @@
 #include <tally/overflow.h>
 #include <tally/pfm.h>
 #include <tally/probe.h>
+#include <tally/probe_event.h>
 #include <tally/profile.h>
 #include <tally/raw.h>
 #include <tally/rdpmc.h>

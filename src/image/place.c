@@ -192,6 +192,27 @@ int tally_image_find_function(const char *path, const char *name, uint64_t **ret
 	return result;
 }
 
+int tally_image_symbols(const char *path, struct tally_symbol_list *ret, struct tally_error *error)
+{
+	struct tally_symbol_list list = {0};
+	struct tally_elf elf;
+	int result = tally_elf_open(path, &elf);
+
+	if (result)
+		return fail_open(path, result, error);
+	result = add_all(&list, &elf, path);
+	if (!result)
+		result = tally_symbol_list_sort(&list);
+	tally_elf_close(&elf);
+	if (result) {
+		tally_symbol_list_done(&list);
+		return tally_fail(error, result, -1, "out of memory");
+	}
+	tally_symbol_list_settle(&list, true);
+	*ret = list;
+	return 0;
+}
+
 int tally_image_find_address(const char *path, uint64_t address, uint64_t *ret,
 			     struct tally_error *error)
 {

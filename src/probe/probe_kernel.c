@@ -1,0 +1,123 @@
+/* Places in the kernel and its modules, by symbols. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/text.h>
+#include "base/fail.h"
+#include "probe/kernel_symbols.h"
+#include "probe/name_filter.h"
+#include "probe/probe_set.h"
+
+static bool is_of(const struct kernel_symbol *symbol, const char *module)
+{
+	return module ? symbol->module && !strcmp(symbol->module, module) : !symbol->module;
+}
+
+static int add_symbol(struct tally_probe_set *set, const struct kernel_symbols *symbols,
+		      const struct kernel_symbol *symbol, struct tally_error *error)
+{
+	const struct probe_point *point = &set->spec.point;
+	struct probe_site site = {.name = symbol->name};
+	uint64_t address = symbol->address + point->offset;
+	struct tally_buf place = {0};
+	int result;
+
+	/* By _text, as several functions may have one name; returns only where the kernel takes
+	 * that. */
+	if (symbol->module)
+		tally_buf_printf(&place, "%s:%s+%llu", symbol->module, symbol->name,
+				 (unsigned long long)point->offset);
+	else if (symbols->text && address >= symbols->text &&
+		 (!point->at_return || set->features.return_offset))
+		tally_buf_printf(&place, "_text+%llu",
+				 (unsigned long long)(address - symbols->text));
+	else
+		tally_buf_printf(&place, "%s+%llu", symbol->name,
+				 (unsigned long long)point->offset);
+	result = tally_probe_set_plain_arguments(set, 0, !point->offset, &site, error);
+	site.place = place.failed ? NULL : tally_buf_str(&place);
+	if (!result)
+		result = site.place ? tally_probe_set_append(set, &site, error)
+				    : tally_fail(error, -ENOMEM, -1, "out of memory");
+	tally_buf_done(&place);
+	return result;
+}
+
+static int fail_absent(const struct tally_probe_set *set, const struct kernel_symbols *symbols,
+		       struct tally_error *error)
+{
+	const char *name = set->spec.point.function, *module = set->options.module, *near = NULL;
+	const char **names = calloc(symbols->count + 1, sizeof(*names));
+	size_t count = 0;
+	int result;
+
+	for (size_t i = 0; names && i < symbols->count; i++) {
+		const struct kernel_symbol *symbol = &symbols->list[i];
+
+		if (is_of(symbol, module))
+			names[count++] = symbol->name;
+		else if (!strcmp(symbol->name, name) && !module)
+			near = symbol->module;
+	}
+	if (near && !module) {
+		result = tally_fail(error, -ENOENT, -1, "%s is in the module %s: add -m %s", name,
+				    near, near);
+	} else {
+		near = count ? tally_text_nearest(name, names, count) : NULL;
+		result =
+		    tally_fail(error, -ENOENT, -1, "%s%s has no function %s%s%s%s",
+			       module ? "the module " : "the kernel", module ? module : "", name,
+			       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	}
+	free(names);
+	return result;
+}
+
+static int find(struct tally_probe_set *set, const struct kernel_symbols *symbols,
+		struct tally_error *error)
+{
+	const char *name = set->spec.point.function;
+	uint64_t last = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < symbols->count && !result; i++) {
+		const struct kernel_symbol *symbol = &symbols->list[i];
+
+		if (!is_of(symbol, set->options.module) || symbol->address == last ||
+		    !tally_name_matches(symbol->name, name))
+			continue;
+		last = symbol->address;
+		result = add_symbol(set, symbols, symbol, error);
+	}
+	return !result && !set->site_count ? fail_absent(set, symbols, error) : result;
+}
+
+int tally_probe_set_find_kernel(struct tally_probe_set *set, struct tally_error *error)
+{
+	const struct probe_point *point = &set->spec.point;
+	struct kernel_symbols symbols;
+	int result;
+
+	if (point->is_address) {
+		struct probe_site site = {0};
+		char name[32], place[32];
+
+		snprintf(name, sizeof(name), "abs_%llx", (unsigned long long)point->address);
+		snprintf(place, sizeof(place), "0x%llx", (unsigned long long)point->address);
+		site.name = name;
+		site.place = place;
+		result = tally_probe_set_plain_arguments(set, 0, true, &site, error);
+		return result ? result : tally_probe_set_append(set, &site, error);
+	}
+	if (tally_probe_wants_debug(&set->spec))
+		return tally_fail(
+		    error, -ENOTSUP, -1,
+		    "lines and variables are read in programs only (-x PROGRAM); in "
+		    "the kernel name a function, +OFFSET, %%return, $argN and %%REGISTER");
+	result = tally_kernel_symbols_open(set->options.procfs, &symbols, error);
+	if (result)
+		return result;
+	result = find(set, &symbols, error);
+	tally_kernel_symbols_close(&symbols);
+	return result;
+}
