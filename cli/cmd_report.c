@@ -30,7 +30,7 @@
 #define LEAST_USUAL 0.5 /* %, of branches of a tree: perf's */
 
 struct tree_choice {
-	bool none, has_order;
+	bool none, has_order, chosen; /* chosen: by -g or -G */
 	enum tally_call_order order;
 	double least;
 };
@@ -141,7 +141,7 @@ static int take_tree_word(void *to, const char *value, bool on, struct tally_err
 
 static int take_trees(void *to, const char *value, bool on, struct tally_error *error)
 {
-	struct tree_choice trees = {.least = LEAST_USUAL, .none = !on};
+	struct tree_choice trees = {.least = LEAST_USUAL, .none = !on, .chosen = true};
 
 	while (on && value) {
 		size_t length = strcspn(value, ",");
@@ -203,6 +203,8 @@ static int show(const struct report *report, struct tally_session *session,
 	    .show_total_period = report->show_total_period,
 	    .separator = report->separator,
 	    .quiet = report->quiet,
+	    .height =
+		report->trees.chosen || report->stdio || report->quiet ? 0 : cli_term_height(),
 	};
 	struct cli_pager pager;
 	int result;
@@ -402,7 +404,8 @@ int cmd_report(int argc, char **argv)
 	    {CLI_U64, 0, "max-stack", "FRAMES", "take only so many innermost frames of a chain",
 	     .to = &report.max_stack},
 	    {CLI_GROUP, .help = "Output"},
-	    {CLI_FLAG, 0, "stdio", NULL, "plain text (the default)", .to = &report.stdio},
+	    {CLI_FLAG, 0, "stdio", NULL, "on a terminal the same text as in a file",
+	     .to = &report.stdio},
 	    {CLI_CALL, 0, "tui", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
 	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
 	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",

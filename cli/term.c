@@ -38,3 +38,12 @@ unsigned cli_term_width(void)
 {
 	return cli_term_width_of(STDOUT_FILENO);
 }
+
+unsigned cli_term_height(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row ? size.ws_row : 24;
+}

@@ -21,6 +21,9 @@ struct tally_report_options {
 	const char
 	    *separator; /* not NULL: stands between cells, which are not padded then; no trees */
 	bool quiet;     /* rows only, no header lines */
+	/* Lines of the terminal: where there are trees, the first rows come without them once, as
+	 * many as fit, ten at least.  0: rows come once, each with its tree. */
+	unsigned height;
 };
 
 /* Writes header lines ("# Samples: ...") and rows of every event that has samples to `to`; when

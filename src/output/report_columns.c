@@ -5,6 +5,9 @@
 #include "output/cell.h"
 
 #define LAST_LEAST   16 /* columns that the last column keeps however narrow the terminal is */
+#define LAST_WANTED  32 /* and at whose cost others become narrower, down to NAME_WANTED */
+#define NAME_WANTED  17 /* [kernel.kallsyms] */
+#define NAME_LEAST   10 /* that other columns of names keep */
 #define NUMBER_WIDTH 8  /* of percentages; of counts 12: perf's */
 #define COUNT_WIDTH  12
 #define TASK_WIDTH   7 /* a pid's digits */
@@ -197,17 +200,48 @@ void tally_report_columns_done(struct report_columns *columns)
 		tally_buf_done(&columns->list[k].text);
 }
 
-/* The last column gives way to a narrow terminal: what is too long is cut there. */
+/* The widest column of names but the last, or NULL when all are as narrow as `least`. */
+static struct report_column *widest_name(struct report_columns *columns, size_t least)
+{
+	struct report_column *widest = NULL;
+
+	for (size_t i = 0; i + 1 < columns->count; i++) {
+		struct report_column *column = &columns->list[i];
+
+		if (column->kind == COLUMN_KEY && column->width > least &&
+		    (!widest || column->width > widest->width))
+			widest = column;
+	}
+	return widest;
+}
+
+/* Makes other columns of names narrower, down to `least`, until the last one has `wanted`.  What
+ * the last one has then. */
+static size_t make_room(struct report_columns *columns, size_t wanted, size_t least)
+{
+	size_t used = 0, width = columns->options->width;
+	struct report_column *widest;
+
+	for (size_t i = 0; i < columns->count; i++)
+		used += 2 + (i + 1 < columns->count ? columns->list[i].width : 0);
+	while (used + wanted > width && (widest = widest_name(columns, least))) {
+		widest->width--;
+		used--;
+	}
+	return width > used ? width - used : 0;
+}
+
+/* The last column gives way to a narrow terminal, and so do the widest others: what is too long is
+ * cut there. */
 void tally_report_columns_fit(struct report_columns *columns)
 {
 	struct report_column *last = &columns->list[columns->count - 1];
-	size_t used = 0, room;
+	size_t room;
 
 	if (!columns->options->width || last->kind != COLUMN_KEY)
 		return;
-	for (size_t i = 0; i < columns->count; i++)
-		used += 2 + (i + 1 < columns->count ? columns->list[i].width : 0);
-	room = columns->options->width > used ? columns->options->width - used : 0;
+	make_room(columns, last->width < LAST_WANTED ? last->width : LAST_WANTED, NAME_WANTED);
+	room = make_room(columns, LAST_LEAST, NAME_LEAST);
 	if (room < LAST_LEAST)
 		room = LAST_LEAST;
 	if (last->width > room)
@@ -286,14 +320,16 @@ void tally_report_columns_titles(const struct report_columns *columns, struct ta
 	tally_buf_byte(to, '#');
 	for (size_t k = 0; k < columns->count; k++) {
 		const struct report_column *column = &columns->list[k];
-		size_t length = strlen(column->title), pad = column->width - length;
+		size_t length = strlen(column->title), pad = 0;
 
 		tally_buf_text(to, !k ? " " : separator ? separator : "  ");
-		if (column->width < length || separator)
-			pad = 0;
+		if (column->width < length && !separator)
+			length = column->width;
+		else if (!separator)
+			pad = column->width - length;
 		if (column->right)
 			tally_cell_spaces(to, pad);
-		tally_buf_text(to, column->title);
+		tally_buf_add(to, column->title, length);
 		if (!column->right && k + 1 < columns->count)
 			tally_cell_spaces(to, pad);
 	}

@@ -8,9 +8,11 @@
 #include "output/cell.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
+#include "output/report_wrap.h"
 
-#define TREE_BATCH 32
-#define FLUSH_SIZE ((size_t)1 << 16)
+#define TREE_BATCH  32
+#define FLUSH_SIZE  ((size_t)1 << 16)
+#define FIRST_LEAST 10 /* rows before trees on a terminal */
 
 struct table {
 	const struct tally_profile *profile;
@@ -133,8 +135,39 @@ static int put_rows(struct table *table, struct tally_buf *to, FILE *file)
 	return tally_report_rows_write(&rest, &table->columns, to, file);
 }
 
+/* So many rows fit a terminal below the lines that `to` holds and above the pager's own. */
+static uint64_t count_first(const struct table *table, const struct tally_buf *to)
+{
+	uint64_t lines = 3, count; /* the pager's, and that a blank line and a title follow */
+
+	for (size_t i = 0; i < to->size; i++)
+		lines += to->data[i] == '\n';
+	count = table->options->height > lines ? table->options->height - lines : 0;
+	if (count < FIRST_LEAST)
+		count = FIRST_LEAST;
+	return count < table->row_count ? count : table->row_count;
+}
+
+/* The first rows without their trees, so that a terminal's first screen has many. */
+static int put_first(struct table *table, struct tally_buf *to, FILE *file)
+{
+	const struct report_rows first = {table->profile, table->event, 0, count_first(table, to)};
+	int result = tally_report_rows_write(&first, &table->columns, to, file);
+	size_t from = to->size;
+
+	tally_buf_text(to, "\n# Call trees of all rows, ");
+	tally_buf_text(to, table->options->order == TALLY_CALLER ? "callers" : "callees");
+	tally_buf_text(to, " first, branches from ");
+	tally_cell_percent(to, (uint64_t)(table->options->tree_least * 100 + 0.5));
+	tally_buf_text(to, " (-g none: no trees)\n#\n");
+	tally_report_wrap(to, from, table->options->width);
+	return result;
+}
+
 static void put_header(const struct table *table, struct tally_buf *to)
 {
+	size_t from = to->size;
+
 	tally_buf_text(to, "# Samples: ");
 	tally_cell_count(to, tally_profile_is_relative(table->profile) ? table->told.samples
 								       : table->told.all_samples);
@@ -156,6 +189,7 @@ static void put_header(const struct table *table, struct tally_buf *to)
 		tally_buf_text(to, " of the event count\n");
 	}
 	tally_buf_text(to, "#\n");
+	tally_report_wrap(to, from, table->options->width);
 	tally_report_columns_titles(&table->columns, to);
 }
 
@@ -179,7 +213,10 @@ static int put_event(const struct tally_profile *profile, size_t event,
 		count_trees(&table);
 		if (!options->quiet)
 			put_header(&table, to);
-		result = put_rows(&table, to, file);
+		if (options->height && table.tree_count)
+			result = put_first(&table, to, file);
+		if (!result)
+			result = put_rows(&table, to, file);
 	}
 	for (size_t i = 0; table.trees && i < TREE_BATCH; i++)
 		tally_buf_done(&table.trees[i]);
@@ -217,7 +254,7 @@ static void put_nothing(const struct tally_profile *profile, struct tally_buf *t
 
 	tally_buf_text(to, "# No samples");
 	if (counts->samples) {
-		tally_buf_text(to, ": the filter ended before any of ");
+		tally_buf_text(to, ": the filter ended the reading before the first of ");
 		tally_cell_u64(to, counts->samples);
 		tally_buf_byte(to, '\n');
 	} else if (counts->lost)
@@ -244,6 +281,7 @@ int tally_report_text(const struct tally_profile *profile,
 		return result;
 	if (!taken.quiet)
 		put_losses(tally_session_counts(tally_profile_session(profile)), &text);
+	tally_report_wrap(&text, 0, taken.width);
 	for (size_t i = 0; i < events && !result; i++) {
 		if (!tally_profile_event(profile, i).all_samples)
 			continue;
@@ -253,6 +291,7 @@ int tally_report_text(const struct tally_profile *profile,
 	}
 	if (!result && !shown) {
 		put_nothing(profile, &text);
+		tally_report_wrap(&text, 0, taken.width);
 		result = tally_report_write_out(&text, to);
 	}
 	tally_buf_done(&text);

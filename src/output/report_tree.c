@@ -15,6 +15,12 @@
 #include "output/cell.h"
 
 #define MARGIN 12
+#define STEP   11 /* columns from a fork to its branches' forks: perf's */
+/* On a terminal forks stand closer where a tree would leave its functions fewer columns than this.
+ */
+#define STEP_LEAST  2
+#define FRAME_LEAST 36
+#define CUT_LEAST   12 /* and what goes beyond this is left out */
 /* A tree forks deeper than this only when made up; a line's lead would grow without bound. */
 #define FORKS_MOST 200
 
@@ -23,6 +29,7 @@ struct drawing {
 	const struct tally_tree *tree;
 	const struct tally_report_options *options;
 	uint64_t whole;
+	size_t step;
 	struct tally_buf lead; /* what stands before each line at this depth */
 	struct tally_buf line;
 };
@@ -36,7 +43,7 @@ static void put_frame(struct drawing *drawing, const struct tally_frame *frame, 
 	tally_cell_frame(line, frame);
 	bytes = line->size;
 	if (width) {
-		size_t room = width > used + 12 ? width - used : 12;
+		size_t room = width > used + CUT_LEAST ? width - used : CUT_LEAST;
 
 		columns = tally_cell_columns((const char *)line->data, bytes);
 		if (columns > room) {
@@ -80,6 +87,51 @@ static const struct tally_tree_node *only_child(const struct drawing *drawing,
 	return same ? child : NULL;
 }
 
+/* How many forks stand one below another. */
+static unsigned forks_below(const struct drawing *drawing, const struct tally_tree_node *node,
+			    unsigned forks)
+{
+	const struct tally_tree_node *child;
+	unsigned deepest = forks;
+
+	while ((child = only_child(drawing, node)))
+		node = child;
+	for (uint32_t i = 0; i < node->child_count && forks < FORKS_MOST; i++) {
+		unsigned below =
+		    forks_below(drawing, &drawing->tree->nodes[node->first_child + i], forks + 1);
+
+		deepest = below > deepest ? below : deepest;
+	}
+	return deepest;
+}
+
+/* Branches of a terminal's trees stand as far from their forks as the deepest one allows. */
+static size_t step_of(const struct drawing *drawing)
+{
+	size_t width = drawing->options->width, used = MARGIN + FRAME_LEAST, step;
+	unsigned forks = width ? forks_below(drawing, drawing->tree->nodes, 0) : 0;
+
+	if (!forks)
+		return STEP;
+	step = width > used ? (width - used) / forks : 0;
+	return step > STEP ? STEP : step < STEP_LEAST ? STEP_LEAST : step;
+}
+
+/* The lead of what is below a branch. */
+static void put_step(struct drawing *drawing, bool last)
+{
+	tally_buf_byte(&drawing->lead, last ? ' ' : '|');
+	tally_cell_spaces(&drawing->lead, drawing->step - 1);
+}
+
+static bool is_too_deep(const struct drawing *drawing, unsigned forks)
+{
+	size_t width = drawing->options->width;
+
+	return forks == FORKS_MOST ||
+	       (forks && width && drawing->lead.size + STEP + 2 + CUT_LEAST > width);
+}
+
 /* What stands below a node, after its own line. */
 static void put_below(struct drawing *drawing, const struct tally_tree_node *node, unsigned forks)
 {
@@ -91,7 +143,7 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 		put_frame(drawing, &child->frame, lead);
 		node = child;
 	}
-	if (node->child_count && forks == FORKS_MOST) {
+	if (node->child_count && is_too_deep(drawing, forks)) {
 		put_lead(drawing);
 		tally_buf_text(drawing->to, "...\n");
 		return;
@@ -113,7 +165,7 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 		tally_cell_plain(drawing->to, tinted);
 		tally_buf_text(drawing->to, "--");
 		put_frame(drawing, &child->frame, lead + 5 + before);
-		tally_buf_text(&drawing->lead, last ? "           " : "|          ");
+		put_step(drawing, last);
 		put_below(drawing, child, forks + 1);
 		drawing->lead.size = lead;
 	}
@@ -131,6 +183,7 @@ void tally_report_tree(struct tally_buf *to, const struct tally_tree *tree, uint
 	struct drawing drawing = {.to = to, .tree = tree, .options = options, .whole = whole};
 	const struct tally_tree_node *node = tree->nodes;
 
+	drawing.step = step_of(&drawing);
 	tally_cell_spaces(&drawing.lead, MARGIN);
 	if (!tree->row_is_frame) {
 		const struct tally_tree_node *child = only_child(&drawing, node);

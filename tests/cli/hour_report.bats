@@ -147,3 +147,24 @@ on_terminal() { # rows, columns, command
 		"$TALLY" "$command" --no-pager --help | grep -q -- --no-pager
 	done
 }
+
+@test "13.15: on a terminal a recording with chains shows its rows first, then trees; into a pipe as before" {
+	unset TALLY_PAGER
+	on_terminal 24 80 env -u COLUMNS TERM=vt100 NO_COLOR=1 "$TALLY" report -i all.data --no-pager >screen.txt
+	# Rows of the first screen, above the trees.
+	[ "$(sed '/^# Call trees/,$d' screen.txt | grep -c '^ *[0-9.]*%  ')" -ge 10 ]
+	[ "$(sed '/^# Call trees/,$d' screen.txt | wc -l)" -le 23 ]
+	[ "$(sed '1,/^# Call trees/d' screen.txt | grep -c -- '---')" -ge 3 ]
+	awk 'length > 80 {print; wide = 1} END {exit wide}' screen.txt
+	# All rows stand there once more, with their trees.
+	[ "$(sed '1,/^# Call trees/d' screen.txt | grep -c '^ *[0-9.]*% *[0-9.]*%  ')" = \
+		"$("$TALLY" report -i all.data -q -g none | grep -c .)" ]
+	for explicit in --stdio "-g caller" -G -q "-g none"; do
+		# shellcheck disable=SC2086 # words
+		on_terminal 24 80 env -u COLUMNS TERM=vt100 NO_COLOR=1 "$TALLY" report -i all.data --no-pager $explicit >screen.txt
+		! grep "^# Call trees" screen.txt || false
+	done
+	"$TALLY" report -i all.data >pipe.txt
+	! grep "^# Call trees" pipe.txt || false
+	"$TALLY" report -i all.data --stdio | cmp - pipe.txt
+}

@@ -226,12 +226,12 @@ static void narrow_and_coloured(void **state)
 	(void)state;
 	make(&made, usual, 3, false, false);
 	text_is(&made, &options,
-		"    \x1b[31m60.00%\x1b[m  app      libc.so.6          [.] copy\n"
-		"    \x1b[31m20.00%\x1b[m  app      [kernel.kallsyms]  [k] clear_page\n"
-		"    \x1b[31m15.00%\x1b[m  app      app                [.] work\n"
-		"     \x1b[32m3.00%\x1b[m  sh       libx.so            [.] 0x0000000...\n"
-		"     \x1b[32m1.60%\x1b[m  sh       [unknown]          [.] 0x0000007...\n"
-		"     0.40%  app      app                [.] evil\\x1b[...\n");
+		"    \x1b[31m60.00%\x1b[m  app      libc.so.6    [.] copy\n"
+		"    \x1b[31m20.00%\x1b[m  app      [kernel....  [k] clear_page\n"
+		"    \x1b[31m15.00%\x1b[m  app      app          [.] work\n"
+		"     \x1b[32m3.00%\x1b[m  sh       libx.so      [.] 0x0000000...\n"
+		"     \x1b[32m1.60%\x1b[m  sh       [unknown]    [.] 0x0000007...\n"
+		"     0.40%  app      app          [.] evil\\x1b[...\n");
 }
 
 /* Shares that read the same make no fork on a terminal, but in a file, where perf has it. */
@@ -343,6 +343,7 @@ static void says_why_nothing(void **state)
 	make(&made, usual, 3, false, false);
 	tally_profile_free(made.profile);
 	made.session.sample_count = 0;
+	made.session.counts.samples = 0;
 	assert_int_equal(tally_profile_new(&made.session, &plain, &made.profile, NULL), 0);
 	to = open_memstream(&text, &size);
 	assert_int_equal(tally_report_text(made.profile, &options, to), 0);
@@ -352,6 +353,63 @@ static void says_why_nothing(void **state)
 	assert_non_null(strstr(text, "# No samples: the recorded program may have ended"));
 	assert_non_null(strstr(text, "# No samples: all of them were lost"));
 	free(text);
+	tally_profile_free(made.profile);
+}
+
+/* 13.15: a chain of which each function has samples of its own forks at each call. */
+enum { DEEP = 40 };
+
+static void deep_trees_fit_the_terminal(void **state)
+{
+	static struct tally_frame deep[DEEP + 1];
+	static struct fake_sample each[DEEP];
+	static char names[DEEP + 1][48];
+	struct tally_profile_options plain = {.size = sizeof(plain),
+					      .keys = usual,
+					      .key_count = 3,
+					      .callchains = true,
+					      .children = true};
+	struct tally_report_options options = {
+	    .size = sizeof(options), .trees = true, .order = TALLY_CALLER, .height = 24};
+	struct made made;
+
+	(void)state;
+	for (uint32_t i = 1; i <= DEEP; i++) {
+		snprintf(names[i], sizeof(names[i]), "function_%02u_with_a_name_of_some_length", i);
+		deep[i] = (struct tally_frame){
+		    "a-binary-with-a-long-name.so.1", "/lib/a", names[i], i, '.', 0};
+		each[i - 1] = (struct fake_sample){.period = 1000 - i, .depth = i};
+		for (uint32_t at = 0; at < i; at++)
+			each[i - 1].chain[at] = i - at;
+	}
+	fake_session_init(&made.session);
+	made.session.frames = deep;
+	made.session.frame_count = DEEP + 1;
+	made.session.strings = strings;
+	made.session.samples = each;
+	made.session.sample_count = DEEP;
+	made.session.counts.samples = DEEP;
+	made.session.counts.records = DEEP;
+	made.session.counts.throttled = 1;
+	assert_int_equal(tally_profile_new(&made.session, &plain, &made.profile, NULL), 0);
+	for (options.width = 60; options.width <= 160; options.width += 20) {
+		char *text = NULL, *line;
+		size_t size = 0, rows = 0;
+		FILE *to = open_memstream(&text, &size);
+		bool trees = false;
+
+		assert_int_equal(tally_report_text(made.profile, &options, to), 0);
+		fclose(to);
+		for (line = text; *line; line += strcspn(line, "\n") + 1) {
+			assert_in_range(strcspn(line, "\n"), 0, options.width);
+			trees |= !strncmp(line, "# Call trees of all rows", 24);
+			rows += !trees && line[0] != '#' && line[0] != '\n';
+		}
+		/* The rest of the 24 lines are the header's, and the pager's. */
+		assert_true(trees);
+		assert_in_range(rows, 10, 16);
+		free(text);
+	}
 	tally_profile_free(made.profile);
 }
 
@@ -430,6 +488,7 @@ int main(void)
 	    cmocka_unit_test(straight_on_terminals),
 	    cmocka_unit_test(rows_of_symbols),
 	    cmocka_unit_test(says_why_nothing),
+	    cmocka_unit_test(deep_trees_fit_the_terminal),
 	    cmocka_unit_test(missing_symbols),
 	    cmocka_unit_test(full_disk),
 	    cmocka_unit_test(numbers),
