@@ -88,7 +88,7 @@ static int lines_read(const struct listing *listing, bool uprobes, struct lines 
 	if (result == -ENOENT)
 		result = 0;
 	else if (result)
-		tally_trace_fail(listing->tracefs, uprobes, result, listing->error);
+		result = tally_trace_fail(listing->tracefs, uprobes, result, listing->error);
 	if (!result) {
 		lines.lines = calloc(text.count + 1, sizeof(*lines.lines));
 		result = lines.lines ? 0 : -ENOMEM;

@@ -621,7 +621,7 @@ int tally_probe_set_add(struct tally_probe_set *set,
 		return result;
 	result = read_names(set->tracefs, uprobes, &taken);
 	if (result)
-		tally_trace_fail(set->tracefs, uprobes, result, error);
+		result = tally_trace_fail(set->tracefs, uprobes, result, error);
 	if (!result)
 		result = define_all(set, &taken, error);
 	for (size_t i = 0; i < set->site_count && !result && !dry_run; i++) {
