@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,12 @@
 #include <tally/text.h>
 #include <unistd.h>
 #include "command.h"
+#include "list.h"
 #include "markers.h"
 #include "options.h"
 #include "pager.h"
 #include "say.h"
+#include "term.h"
 
 #define NAME_WIDTH 50
 
@@ -28,6 +31,8 @@ struct list {
 	struct cli_markers found;
 	size_t catalog_count;
 	bool harmless; /* a terminal sees it */
+	bool get_tables;
+	int width; /* of the terminal, columns; 0: no limit */
 };
 
 /* The words that choose by kind; perf's, and those for what it has no word for. */
@@ -203,6 +208,22 @@ static void put_heading(const struct list *list, const struct tally_catalog_entr
 	fputs(":\n", stdout);
 }
 
+/* Behind a name of `width` columns; where the terminal is too narrow, below it. */
+static void put_kind(const struct list *list, const struct tally_catalog_entry *entry, int width)
+{
+	char kind[128];
+	int length = snprintf(kind, sizeof(kind), "[%s%s%s]", tally_catalog_kind_name(entry->kind),
+			      entry->deprecated ? ", deprecated" : "",
+			      entry->supported ? "" : ", not on this machine");
+	int room = list->width ? list->width - length - 3 : INT_MAX;
+	int column = room < NAME_WIDTH ? room : NAME_WIDTH;
+
+	if (width > room)
+		printf("\n        %s\n", kind);
+	else
+		printf("%*s %s\n", width < column ? column - width : 0, "", kind);
+}
+
 static void put_entry(const struct list *list, const struct tally_catalog_entry *entry)
 {
 	const char *text = list->details && entry->details ? entry->details : entry->brief;
@@ -215,9 +236,7 @@ static void put_entry(const struct list *list, const struct tally_catalog_entry 
 		put(list, entry->also);
 		width += 4 + (int)strlen(entry->also);
 	}
-	printf("%*s [%s%s%s]\n", width < NAME_WIDTH ? NAME_WIDTH - width : 0, "",
-	       tally_catalog_kind_name(entry->kind), entry->deprecated ? ", deprecated" : "",
-	       entry->supported ? "" : ", not on this machine");
+	put_kind(list, entry, width);
 	if (text && list->brief && !list->quiet)
 		put_paragraph(list, text);
 	if (!list->details)
@@ -330,6 +349,7 @@ static int show(struct list *list, const struct tally_catalog *catalog)
 		for (size_t i = 0; catalog && (note = tally_catalog_note(catalog, i)); i++)
 			cli_say("list", "%s", note);
 	list->harmless = isatty(STDOUT_FILENO);
+	list->width = list->harmless ? (int)cli_term_width_of(STDOUT_FILENO) : 0;
 	cli_pager_start(&pager);
 	while (catalog && tally_catalog_at(catalog, list->catalog_count))
 		list->catalog_count++;
@@ -396,6 +416,9 @@ int cmd_list(int argc, char **argv)
 	     .to = &list.deprecated},
 	    {CLI_FLAG, 'j', "json", NULL, "a JSON array, an object each, with all that is known",
 	     .to = &list.json},
+	    {CLI_FLAG, 0, "get-tables", NULL,
+	     "print the commands that fetch tables of CPUs' events, for sh",
+	     .to = &list.get_tables},
 	    {CLI_GROUP, .help = "Another machine"},
 	    {CLI_STRING, 0, "events", "DIR", "folders of vendor tables, DIR:DIR",
 	     .to = &list.from.events},
@@ -410,6 +433,8 @@ int cmd_list(int argc, char **argv)
 
 	if (at < 0)
 		return status;
+	if (list.get_tables)
+		return list_get_tables();
 	list.patterns = calloc((size_t)argc + 1, sizeof(*list.patterns));
 	list.programs = calloc((size_t)argc + 1, sizeof(*list.programs));
 	if (!list.patterns || !list.programs) {

@@ -259,8 +259,10 @@ static int load_path(struct tally_table *table, const char *path, struct tally_e
 		}
 		at += length + (at[length] == ':');
 	}
-	return tally_fail(error, -ENOENT, -1, "no event tables for %s in %s", table->cpuid,
-			  *path ? path : "an empty path");
+	return tally_fail(error, -ENOENT, -1,
+			  "no event tables for %s in %s: `tally list --get-tables` prints "
+			  "the commands that fetch them",
+			  table->cpuid, *path ? path : "an empty path");
 }
 
 static int open_table(struct tally_table *table, const struct tally_table_options *options,

@@ -33,7 +33,7 @@ struct comparison {
 
 /* A line's columns beside the name: command, mean, unit, spread; the difference in words. */
 #define MEAN_COLUMNS       35
-#define DIFFERENCE_COLUMNS 47
+#define DIFFERENCE_COLUMNS 49
 
 #define TIMES 3 /* quantities before the events */
 
@@ -203,6 +203,15 @@ static bool is_counted(const struct comparison *comparison, size_t index)
 	return false;
 }
 
+/* Of a difference on a line of its own: below the mean, where there is room. */
+static int indent_of(const struct comparison *comparison)
+{
+	size_t width = comparison->options.width, below = comparison->name_width + 5;
+	size_t room = width > DIFFERENCE_COLUMNS ? width - DIFFERENCE_COLUMNS : 1;
+
+	return (int)(below < room ? below : room);
+}
+
 static void put_quantity(const struct comparison *comparison, size_t index, struct tally_buf *to)
 {
 	struct quantity quantity = quantity_of(comparison, index);
@@ -231,8 +240,7 @@ static void put_quantity(const struct comparison *comparison, size_t index, stru
 				tally_buf_text(to, "  (scaled)");
 			if (i && difference_of(comparison, index, i, &difference)) {
 				if (comparison->narrow)
-					tally_buf_printf(to, "\n%*s",
-							 (int)comparison->name_width + 5, "");
+					tally_buf_printf(to, "\n%*s", indent_of(comparison), "");
 				put_difference(&difference, comparison->options.colour, to);
 			}
 		} else {

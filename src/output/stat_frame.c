@@ -144,6 +144,7 @@ static void put_times(const struct stat_table *table, struct tally_buf *to)
 	struct tally_stat_duration times = tally_stat_duration(table->stat);
 	double elapsed = times.elapsed / SECOND, spread = times.elapsed_spread / SECOND;
 	int digits = precision(spread);
+	size_t start;
 
 	if (tally_stat_runs(table->stat) < 2) {
 		tally_buf_printf(to, " %17.9f seconds time elapsed\n", elapsed);
@@ -154,8 +155,13 @@ static void put_times(const struct stat_table *table, struct tally_buf *to)
 	}
 	if (table->options.run_times)
 		put_runs(table, elapsed, digits, to);
-	tally_buf_printf(to, " %17.*f +- %.*f seconds time elapsed  ( +-%6.2f%% )\n", digits,
-			 elapsed, digits, spread, elapsed > 0 ? 100 * spread / elapsed : 0);
+	start = to->size;
+	tally_buf_printf(to, " %17.*f +- %.*f seconds time elapsed", digits, elapsed, digits,
+			 spread);
+	if (!table->options.width ||
+	    to->size - start + strlen("  ( +-100.00% )") <= table->options.width)
+		tally_buf_printf(to, "  ( +-%6.2f%% )", elapsed > 0 ? 100 * spread / elapsed : 0);
+	tally_buf_byte(to, '\n');
 	if (table->options.command_times)
 		tally_buf_printf(
 		    to, "\n %17.*f +- %.*f seconds user\n %17.*f +- %.*f seconds sys\n", digits,

@@ -20,6 +20,7 @@
 
 /* Columns of names, and of what derived values are, however narrow the terminal is. */
 #define NAME_LEAST    16
+#define NAME_SHORTEST 12 /* where nothing else can be left out */
 #define DERIVED_LEAST 8
 #define BRIEF_BELOW   100 /* terminals that have no room for words beside a share */
 
@@ -221,6 +222,21 @@ static int add_line(struct stat_table *table, const struct stat_line *line)
 
 /* --- layout --- */
 
+/* Counts and how far they can be trusted come first; names give way where even that is too much. */
+static void leave_out_derived(struct stat_table *table, size_t over)
+{
+	size_t freed = 0, spare = table->widths[STAT_NAME];
+
+	for (size_t i = STAT_NUMBER; i <= STAT_DERIVED; i++)
+		if (table->widths[i])
+			freed += table->widths[i] + columns[i].gap +
+				 (columns[i].mark ? strlen(columns[i].mark) : 0);
+	table->widths[STAT_NUMBER] = table->widths[STAT_DERIVED] = 0;
+	over -= freed < over ? freed : over;
+	spare = spare < NAME_SHORTEST ? 0 : spare - NAME_SHORTEST;
+	table->widths[STAT_NAME] -= spare < over ? spare : over;
+}
+
 static void measure(struct stat_table *table)
 {
 	size_t total = 0, values = 0; /* what the values take themselves */
@@ -259,11 +275,28 @@ static void measure(struct stat_table *table)
 		spare = spare < over ? spare : over;
 		table->widths[STAT_NAME] -= spare;
 		over -= spare;
-		/* "CPUs u..." says as much as a word that is broken at the edge. */
+		/* "CPUs..." says as much as a word that is broken at the edge. */
 		spare = table->widths[STAT_DERIVED];
 		spare = spare < DERIVED_LEAST ? 0 : spare - DERIVED_LEAST;
-		table->widths[STAT_DERIVED] -= spare < over ? spare : over;
+		spare = spare < over ? spare : over;
+		table->widths[STAT_DERIVED] -= spare;
+		if (over > spare)
+			leave_out_derived(table, over - spare);
 	}
+}
+
+/* The bytes of whole words within so many that are left of a text. */
+static size_t whole_words(const char *text, size_t length)
+{
+	size_t at = length;
+
+	if (text[at] == ' ')
+		return at;
+	while (at && text[at - 1] != ' ')
+		at--;
+	while (at && text[at - 1] == ' ')
+		at--;
+	return at ? at : length;
 }
 
 static const char *tint(const struct stat_row *row, enum stat_column_id id)
@@ -304,7 +337,9 @@ static void put_cell(const struct stat_table *table, const struct stat_row *row,
 
 	if (cut) {
 		length = tally_cell_cut(text, length, table->widths[id] - 1);
-		taken = table->widths[id];
+		if (id == STAT_DERIVED)
+			length = whole_words(text, length);
+		taken = tally_cell_columns(text, length) + 1;
 	}
 	if (columns[id].right)
 		tally_cell_spaces(to, table->widths[id] - taken);

@@ -223,7 +223,8 @@ static void tables_that_are_named_must_be_there(void **state)
 	static const struct names_case cases[] = {
 	    {"cycles", "- 0:0"},
 	    {"both.have", "cpu 4:0x77"},
-	    {"mem_load.slow", "!no event tables for GenuineIntel-6-55-7 in /nonexistent"},
+	    {"mem_load.slow", "!no event tables for GenuineIntel-6-55-7 in /nonexistent: `tally "
+			      "list --get-tables` prints the commands that fetch them"},
 	};
 	struct tally_event_options options = toy_options();
 

@@ -446,6 +446,56 @@ static void texts_fit_the_terminal(void **state)
 	tally_stat_free(second);
 }
 
+/* 13.21: at 60 columns words are whole, and what there is no room for is left out, not broken. */
+static void texts_fit_a_terminal_of_60_columns(void **state)
+{
+	static const uint64_t slow[] = {2000000000, 2010000000, 1990000000};
+	static const uint64_t wide[] = {1000000000, 3000000000, 2000000000};
+	struct tally_stat_text_options options = {
+	    .size = sizeof(options), .title = "'x'", .width = 60, .repeated = true};
+	struct tally_stat *stat = make_task(), *first = make_runs(slow, 3);
+	struct tally_stat *second = make_runs(wide, 3);
+	const struct tally_stat_compared all[] = {{"A", "one", first}, {"B", "two", second}};
+	struct tally_stat_compare_options narrow = {.size = sizeof(narrow), .width = 60};
+	char *text = written(tally_stat_text, second, &options);
+	bool some_cut = false;
+	size_t size = 0;
+	FILE *to;
+
+	(void)state;
+	no_line_wider_than(text, 60);
+	assert_non_null(strstr(text, "seconds time elapsed\n"));
+	free(text);
+	options.repeated = false;
+	for (options.width = 60; options.width < 100; options.width++) {
+		const char *at;
+
+		text = written(tally_stat_text, stat, &options);
+		no_line_wider_than(text, options.width);
+		at = strstr(text, "CPUs u");
+		assert_true(!at || !strncmp(at, "CPUs utilized", 13));
+		some_cut |= strstr(text, " CPUs…") != NULL;
+		free(text);
+	}
+	assert_true(some_cut);
+	options.width = 60;
+	options.intervals = options.heading = true;
+	text = written(tally_stat_text, stat, &options);
+	no_line_wider_than(text, 60);
+	assert_null(strchr(text + 1, '#'));
+	free(text);
+	text = NULL;
+	to = open_memstream(&text, &size);
+	assert_non_null(to);
+	assert_int_equal(tally_stat_compare_text(all, 2, &narrow, to), 0);
+	fclose(to);
+	no_line_wider_than(text, 60);
+	free(text);
+	tally_stat_free(stat);
+	tally_stat_free(first);
+	tally_stat_free(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +509,7 @@ int main(void)
 	    cmocka_unit_test(our_json_tells_thresholds),
 	    cmocka_unit_test(commands_are_compared_in_words),
 	    cmocka_unit_test(texts_fit_the_terminal),
+	    cmocka_unit_test(texts_fit_a_terminal_of_60_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
