@@ -118,7 +118,8 @@ static int64_t collect(const struct tally_symbol_list *list, const char *name, b
 		else
 			to[count++] = list->starts[i];
 	}
-	if (!count)
+	/* Next to one that is chosen there is at most an old version, which nothing new calls. */
+	if (!count || chosen_late)
 		return chosen_late ? -ENOTSUP : 0;
 	qsort(to, count, sizeof(*to), in_order);
 	for (size_t i = 0; i < count; i++) /* .symtab and .dynsym both have it */

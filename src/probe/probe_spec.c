@@ -31,11 +31,12 @@ static int fail_memory(const struct parser *parser)
 	return tally_fail(parser->error, -ENOMEM, -1, "out of memory");
 }
 
-/* The first of `marks` that no backslash is before; NULL: none. */
+/* The first of `marks` that no backslash is before; NULL: none.  "::" is part of a name of C++. */
 static const char *find_mark(struct piece piece, const char *marks)
 {
 	for (size_t i = 0; i < piece.length; i++) {
-		if (piece.at[i] == '\\')
+		if (piece.at[i] == '\\' ||
+		    (piece.at[i] == ':' && i + 1 < piece.length && piece.at[i + 1] == ':'))
 			i++;
 		else if (strchr(marks, piece.at[i]))
 			return &piece.at[i];

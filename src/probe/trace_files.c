@@ -23,7 +23,7 @@ static const char *file_name(bool uprobes)
 int tally_trace_folder(const char *tracefs, char *path, size_t room, struct tally_error *error)
 {
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	bool forbidden = false;
+	const char *forbidden = NULL;
 
 	for (size_t i = 0; i < (tracefs ? 1 : 2); i++) {
 		char readme[PATH_MAX];
@@ -35,7 +35,8 @@ int tally_trace_folder(const char *tracefs, char *path, size_t room, struct tall
 					  "the path of tracefs is too long");
 		if (!access(readme, F_OK))
 			return 0;
-		forbidden |= errno == EACCES || errno == EPERM;
+		if (!forbidden && (errno == EACCES || errno == EPERM))
+			forbidden = tracefs ? tracefs : usual[i];
 		snprintf(readme, sizeof(readme), "%s/kprobe_events", path);
 		if (!access(readme, F_OK))
 			return 0;
@@ -52,7 +53,7 @@ int tally_trace_folder(const char *tracefs, char *path, size_t room, struct tall
 				  "%s is open to root only: run it with sudo, or open it to your "
 				  "group with `sudo mount -o remount,mode=770,gid=$(id -g) "
 				  "/sys/kernel/tracing`",
-				  path);
+				  forbidden);
 	return tally_fail(error, -ENOENT, -1,
 			  "tracefs is not mounted at %s: `sudo mount -t tracefs nodev "
 			  "/sys/kernel/tracing` mounts it",

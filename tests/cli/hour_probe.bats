@@ -400,3 +400,18 @@ END
 	run "$TALLY" probe -D %tick
 	[[ $output = *"say which program has the marker"* ]]
 }
+
+@test "13.32: functions of C++ are found by their whole names, with their variables" {
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	cat >shape.cc <<'END'
+namespace ns { struct Shape { int kind; int twice(int x); }; }
+__attribute__((noinline)) int ns::Shape::twice(int x) { return 2 * x + kind; }
+int main(int argc, char **) { ns::Shape s{argc}; return s.twice(argc); }
+END
+	g++ -g -O0 -o shape shape.cc 2>errors || skip "C++ cannot be built here"
+	run define shape 'ns::Shape::twice x this->kind'
+	[ "$status" = 0 ]
+	[[ $output = "p:probe_shape/ns__Shape__twice $PWD/shape:0x"*" x="*"(%bp):s32 kind=+0("*"(%bp)):s32" ]]
+	run define shape 'twice x this->kind'
+	[ "$status" = 0 ]
+}

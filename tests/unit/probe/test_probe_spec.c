@@ -44,6 +44,10 @@ static void a_place_has_its_parts(void **state)
 	parse("func;a=*;b", &spec);
 	assert_string_equal(spec.point.pattern, "a=*;b");
 	tally_probe_spec_done(&spec);
+	parse("e=ns::Shape::twice:3", &spec);
+	assert_string_equal(spec.point.function, "ns::Shape::twice");
+	assert_int_equal(spec.point.line, 3);
+	tally_probe_spec_done(&spec);
 	parse("0x1f0 %ax", &spec);
 	assert_true(spec.point.is_address);
 	assert_int_equal(spec.point.address, 0x1f0);
