@@ -26,6 +26,9 @@ int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 	to->symfs = binaries->symfs;
 	to->kallsyms = binaries->kallsyms;
 	to->vmlinux = binaries->vmlinux;
+	to->build_id_dir = binaries->build_id_dir   ? binaries->build_id_dir
+			   : binaries->usual_dir[0] ? binaries->usual_dir
+						    : NULL;
 	to->no_demangle = binaries->no_demangle;
 	to->no_inlines = binaries->no_inline;
 	return status;

@@ -7,8 +7,11 @@
 #include <tally/session.h>
 #include "options.h"
 
+#define CLI_BUILD_ID_DIR 4096 /* bytes of a path in a configuration file */
+
 struct cli_binaries {
-	const char *symfs, *kallsyms, *vmlinux;
+	const char *symfs, *kallsyms, *vmlinux, *build_id_dir;
+	char usual_dir[CLI_BUILD_ID_DIR]; /* buildid.dir of a configuration file */
 	bool no_demangle, no_inline;
 };
 
@@ -20,6 +23,12 @@ struct cli_binaries {
 	 "DIR",                                                                            \
 	 "look for binaries below this folder",                                            \
 	 .to = &(to_binaries).symfs},                                                      \
+	    {CLI_STRING,                                                                   \
+	     0,                                                                            \
+	     "buildid-dir",                                                                \
+	     "DIR",                                                                        \
+	     "copies of binaries by build-id; default: ~/.debug",                          \
+	     .to = &(to_binaries).build_id_dir},                                           \
 	    {CLI_STRING,                                                                   \
 	     0,                                                                            \
 	     "kallsyms",                                                                   \

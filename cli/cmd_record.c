@@ -14,6 +14,7 @@
 #include <tally/text.h>
 #include "command.h"
 #include "ids.h"
+#include "keep.h"
 #include "options.h"
 #include "say.h"
 
@@ -29,6 +30,9 @@ struct record {
 	uint64_t period;
 	unsigned verbose;
 	pid_t *pid_numbers, *tid_numbers;
+	const char *build_id_folder;
+	char usual_folder[4096]; /* of the configuration file */
+	bool no_build_ids, no_cache, all_binaries;
 	uint32_t *cpu_numbers;
 	size_t cpu_count;
 };
@@ -356,6 +360,28 @@ static int status_of(const struct tally_recorder_result *result)
 	return WEXITSTATUS(result->wait_status);
 }
 
+/* The recording is whole: from here on a signal ends us at once. */
+static void keep_binaries(const struct record *record, const char *output)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	const struct cli_keep keep = {
+	    .folder = record->build_id_folder   ? record->build_id_folder
+		      : record->usual_folder[0] ? record->usual_folder
+						: NULL,
+	    .all = record->all_binaries,
+	    .quiet = record->quiet,
+	    .verbose = record->verbose > 0,
+	};
+	struct sigaction now;
+
+	if (record->no_cache || record->no_build_ids || !strcmp(output, "-"))
+		return;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (!sigaction(signals[i], NULL, &now) && now.sa_handler == on_signal)
+			signal(signals[i], SIG_DFL);
+	cli_keep_binaries(output, &keep);
+}
+
 static int run(struct record *record, struct tally_recorder_options *options)
 {
 	const char *output = options->output ? options->output : "perf.data";
@@ -363,6 +389,7 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	struct tally_recorder *recorder;
 	struct tally_recorder_result result;
 	struct tally_error error;
+	bool complete = false;
 
 	if (tally_recorder_new(options, &recorder, &error)) {
 		cli_say_error("record", &error);
@@ -383,10 +410,13 @@ static int run(struct record *record, struct tally_recorder_options *options)
 					      : own_failure;
 	} else {
 		say_result(record, output, &result);
+		complete = result.samples;
 		status = status_of(&result);
 	}
 	stoppable = NULL;
 	tally_recorder_free(recorder);
+	if (complete)
+		keep_binaries(record, output);
 	return status;
 }
 
@@ -435,6 +465,14 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	    {CLI_STRING, 'm', "mmap-pages", "SIZE",
 	     "ring of each CPU, in pages or as 512K, 4M; usually what the limits allow",
 	     &record->ring},
+	    {CLI_FLAG, 'N', "no-buildid-cache", NULL, "keep no copies of the sampled binaries",
+	     &record->no_cache},
+	    {CLI_FLAG, 'B', "no-buildid", NULL, "the same, and write no table of build-ids",
+	     &record->no_build_ids},
+	    {CLI_FLAG, 0, "buildid-all", NULL, "keep also binaries without samples",
+	     &record->all_binaries},
+	    {CLI_STRING, 0, "buildid-dir", "DIR",
+	     "where copies of binaries are kept; default: ~/.debug", &record->build_id_folder},
 	    {CLI_FLAG, 'q', "quiet", NULL, "say nothing but what went wrong", &record->quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say more", &record->verbose},
 	    {.kind = CLI_END},
@@ -482,13 +520,31 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	wanted.no_inherit = record->no_inherit;
 	wanted.delay_ms = record->delay_ms;
 	wanted.compress_level = (int)record->compress;
+	wanted.no_build_ids = record->no_build_ids;
 	wanted.verbose = record->verbose > 0;
 	status = run(record, &wanted);
 	free(cmdline);
 	return status;
 }
 
+/* record.build-id = cache, no-cache, skip or mmap, as perf. */
+static int take_build_id(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct record *record = to;
+
+	(void)on;
+	record->no_cache = !strcmp(value, "no-cache");
+	record->no_build_ids = !strcmp(value, "skip");
+	return record->no_cache || record->no_build_ids || !strcmp(value, "cache") ||
+		       !strcmp(value, "mmap")
+		   ? 0
+		   : cli_refuse(error, "'%s' is not cache, no-cache, skip or mmap", value);
+}
+
 const struct cli_setting cmd_record_settings[] = {
+    {"buildid.dir", "--buildid-dir", CLI_SETTING_TEXT, offsetof(struct record, usual_folder),
+     .room = sizeof(((struct record *)0)->usual_folder)},
+    {"record.build-id", "--no-buildid-cache", CLI_SETTING_CALL, 0, .call = take_build_id},
     {"call-graph.record-mode", "-g", CLI_SETTING_TEXT, offsetof(struct record, record_mode),
      .room = sizeof(((struct record *)0)->record_mode)},
     {"call-graph.dump-size", "--call-graph", CLI_SETTING_TEXT, offsetof(struct record, dump_size),

@@ -343,6 +343,8 @@ const struct cli_setting cmd_report_settings[] = {
      .call = take_tree_word},
     {"call-graph.threshold", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
      .call = take_tree_word},
+    {"buildid.dir", "--buildid-dir", CLI_SETTING_TEXT, offsetof(struct report, binaries.usual_dir),
+     .room = CLI_BUILD_ID_DIR},
     {.key = NULL},
 };
 

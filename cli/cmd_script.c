@@ -348,6 +348,12 @@ static bool is_script_of_perf(const char *name)
 	return false;
 }
 
+const struct cli_setting cmd_script_settings[] = {
+    {"buildid.dir", "--buildid-dir", CLI_SETTING_TEXT, offsetof(struct script, binaries.usual_dir),
+     .room = CLI_BUILD_ID_DIR},
+    {.key = NULL},
+};
+
 int cmd_script(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -427,7 +433,8 @@ int cmd_script(int argc, char **argv)
 	    {CLI_CALL, 's', "script", "FILE", "", .flags = CLI_HIDDEN, .call = refuse_script},
 	    {.kind = CLI_END},
 	};
-	int status, at = cli_parse(&usage, options, argc, argv, &status);
+	int status = cli_settings_apply("script", cmd_script_settings, &script);
+	int at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
 
 	if (at < 0)
 		goto done;

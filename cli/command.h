@@ -34,7 +34,8 @@ struct cli_command {
 extern const struct cli_command cli_commands[];
 extern const size_t cli_command_count;
 
-extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[];
+extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[],
+    cmd_script_settings[];
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);

@@ -44,6 +44,7 @@ struct tally_recorder_options {
 	/* How call chains are taken: "fp", "dwarf" or "dwarf,SIZE" (copies of the stack), "lbr",
 	 * "no"; NULL: as `callchain` says.  Events' own terms come first. */
 	const char *call_graph;
+	bool no_build_ids; /* the file gets no table of build-ids */
 };
 
 struct tally_recorder_result {

@@ -39,6 +39,7 @@ struct tally_session_options {
 	 * starts; and what was compiled several times while a program ran (versions of a function
 	 * of Java or JavaScript) is one function.  Else each is apart, as in perf. */
 	bool functions;
+	const char *build_id_dir; /* the build-id cache; NULL: $HOME/.debug */
 };
 
 struct tally_session_counts {

@@ -450,7 +450,9 @@ static int finish_file(struct tally_recorder *recorder, struct tally_error *erro
 {
 	const struct tally_walk_counts *counts = &recorder->drain.walk.counts;
 	struct tally_writer *writer = recorder->writer;
-	int result = tally_build_ids_write(&recorder->build_ids, writer);
+	int result = recorder->options.no_build_ids
+			 ? 0
+			 : tally_build_ids_write(&recorder->build_ids, writer);
 
 	if (result)
 		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));

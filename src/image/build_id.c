@@ -213,6 +213,14 @@ int tally_image_read_build_id(const char *path, uint8_t ret[20], uint8_t *ret_si
 	return !error && !segments ? by_sections(path, ret, ret_size) : error;
 }
 
+int tally_image_read_build_id_fd(int fd, uint8_t ret[20], uint8_t *ret_size)
+{
+	struct head head = {.fd = fd};
+	int error = read_head(&head);
+
+	return error ? error : by_segments(&head, ret, ret_size);
+}
+
 int tally_image_kernel_build_id(const char *root, uint8_t ret[20], uint8_t *ret_size)
 {
 	char *notes;

@@ -34,6 +34,7 @@ struct tally_image_options {
 	 * (none when neither is set or is ours, or with another `root`); "": nowhere.  Unused with
 	 * `kallsyms`.  A folder that cannot be written, or others may write, is done without. */
 	const char *cache_dir;
+	const char *build_id_dir; /* perf's cache of binaries; NULL: $HOME/.debug */
 };
 
 int tally_image_store_new(const struct tally_image_options *options,
@@ -96,6 +97,8 @@ const char *tally_image_why_no_symbols(const struct tally_image *image);
 /* Build-id of a file (ELF note) or of the running kernel; size into *ret_size (at most 20).
  * 0, -ENOENT when it has none, -errno. */
 int tally_image_read_build_id(const char *path, uint8_t ret[20], uint8_t *ret_size);
+/* The same of an open file, by its segments alone: objects and kernel modules have none. */
+int tally_image_read_build_id_fd(int fd, uint8_t ret[20], uint8_t *ret_size);
 int tally_image_kernel_build_id(const char *root, uint8_t ret[20], uint8_t *ret_size);
 
 #endif

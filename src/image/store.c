@@ -50,6 +50,10 @@ static int take_options(struct tally_image_store *store, const struct tally_imag
 			return -ENOMEM;
 	}
 	store->options = options;
+	if (options.build_id_dir) {
+		store->cache = strdup(options.build_id_dir);
+		return store->cache ? 0 : -ENOMEM;
+	}
 	if (home && *home && asprintf(&store->cache, "%s/.debug", home) < 0) {
 		store->cache = NULL;
 		return -ENOMEM;

@@ -38,7 +38,8 @@ static int take_options(struct tally_session *session, const struct tally_sessio
 				  "newer one");
 	if ((own->symfs && keep_text(session, &own->symfs)) ||
 	    (own->kallsyms && keep_text(session, &own->kallsyms)) ||
-	    (own->vmlinux && keep_text(session, &own->vmlinux)))
+	    (own->vmlinux && keep_text(session, &own->vmlinux)) ||
+	    (own->build_id_dir && keep_text(session, &own->build_id_dir)))
 		return -ENOMEM;
 	session->threads = own->threads ? own->threads : tally_pool_width();
 	if (session->threads > THREADS_MOST)
@@ -157,6 +158,7 @@ static int make_images(struct tally_session *session)
 	    .kallsyms = session->options.kallsyms,
 	    .vmlinux = session->options.vmlinux,
 	    .no_demangle = session->options.no_demangle,
+	    .build_id_dir = session->options.build_id_dir,
 	};
 	size_t mappings = tally_process_mapping_count(session->processes);
 	int result = tally_image_store_new(&options, &session->images);

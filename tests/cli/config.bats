@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	cd "$BATS_FILE_TMPDIR" || return 1
-	PERF_CONFIG=/dev/null "$TALLY" record -q -g -e cpu-clock -o run.data -- sh -c \
+	PERF_CONFIG=/dev/null "$TALLY" record -N -q -g -e cpu-clock -o run.data -- sh -c \
 		'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' 2>said || cat said >why
 }
 
@@ -65,10 +65,10 @@ need_recording() {
 @test "13.31: record -g obeys record-mode and dump-size" {
 	need_recording
 	printf '[call-graph]\nrecord-mode = dwarf\ndump-size = 16384\n' >"$PERF_CONFIG"
-	"$TALLY" record -q -g -e cpu-clock -o dwarf.data -- true
+	"$TALLY" record -N -q -g -e cpu-clock -o dwarf.data -- true
 	PERF_CONFIG=/dev/null run "$TALLY" evlist -v -i dwarf.data
 	[[ $output = *"sample_stack_user: 16384"* ]]
-	"$TALLY" record -q --call-graph fp -e cpu-clock -o fp.data -- true
+	"$TALLY" record -N -q --call-graph fp -e cpu-clock -o fp.data -- true
 	run "$TALLY" evlist -v -i fp.data
 	[[ $output != *sample_stack_user* ]]
 }

@@ -1,0 +1,44 @@
+#include "keep.h"
+
+#include <errno.h>
+#include <tally/build_id_cache.h>
+#include "say.h"
+
+static void say_kept(const struct cli_keep *keep, const char *folder,
+		     const struct tally_build_id_cache_result *result)
+{
+	if (keep->verbose)
+		cli_say(
+		    NULL,
+		    "binaries in %s: %u new, %u there before, %u changed or gone, %u too large, "
+		    "%u not to be read or written",
+		    folder, result->kept, result->there, result->changed, result->too_large,
+		    result->failed);
+	else if (result->too_large && !keep->quiet)
+		cli_say(
+		    NULL,
+		    "%u binar%s not kept in %s, which takes 256 MiB each and 4 GiB in all: `perf "
+		    "buildid-cache -P` empties it, -N keeps none",
+		    result->too_large, result->too_large == 1 ? "y was" : "ies were", folder);
+}
+
+void cli_keep_binaries(const char *recording, const struct cli_keep *keep)
+{
+	const struct tally_session_options options = {.size = sizeof(options), .lump = true};
+	const struct tally_build_id_cache_options how = {
+	    .size = sizeof(how), .folder = keep->folder, .all = keep->all};
+	struct tally_build_id_cache_result result;
+	struct tally_session *session = NULL;
+	struct tally_data *data = NULL;
+	struct tally_error error;
+
+	if (!tally_data_open(recording, NULL, &data, &error) &&
+	    !tally_session_new(data, &options, &session, &error) &&
+	    !tally_build_id_cache_keep(session, &how, &result, &error))
+		say_kept(keep, keep->folder ? keep->folder : "~/.debug", &result);
+	/* A home that cannot be written is usual (services, nobody), another user's is not. */
+	else if (keep->verbose || (!keep->quiet && (keep->folder || error.code == -EPERM)))
+		cli_say(NULL, "%s; -N does without", error.text);
+	tally_session_free(session);
+	tally_data_close(data);
+}

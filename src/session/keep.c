@@ -1,0 +1,126 @@
+/* Which binaries of a recording have samples, and their way into the build-id cache. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/build_id_cache.h>
+#include "base/options.h"
+#include "image/id_cache.h"
+#include "session/resolver.h"
+
+#define FILE_USUAL  (256ULL << 20)
+#define CACHE_USUAL (4ULL << 30)
+
+struct hits {
+	atomic_bool *mappings; /* by number */
+	atomic_bool kernel;
+};
+
+static int mark(void *context, unsigned worker, struct tally_resolver *resolver,
+		const struct tally_resolved *sample)
+{
+	struct hits *hits = context;
+	uint64_t ip = sample->sample.ip;
+	uint8_t mode = resolver_cpumode(sample->cpumode, ip);
+	const struct tally_mapping *mapping;
+	char level;
+
+	(void)worker;
+	mapping = tally_resolver_mapping(resolver, sample, mode, ip, &level);
+	if (mapping)
+		atomic_store_explicit(&hits->mappings[mapping->number], true, memory_order_relaxed);
+	else if (level == 'k')
+		atomic_store_explicit(&hits->kernel, true, memory_order_relaxed);
+	return 0;
+}
+
+/* Whether a mapping with samples is of this file and, as far as it tells, of this build. */
+static bool was_hit(const struct tally_session *session, struct hits *hits,
+		    const struct tally_data_build_id *build_id)
+{
+	const struct tally_process_table *processes = session->processes;
+	bool kernel = !strncmp(build_id->filename, "[kernel.kallsyms]", 17);
+
+	if (kernel && atomic_load(&hits->kernel))
+		return true;
+	for (size_t i = 0; i < tally_process_mapping_count(processes); i++) {
+		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
+		const struct tally_mapped_file *file = mapping->file;
+		const char *name;
+
+		if (!atomic_load_explicit(&hits->mappings[mapping->number], memory_order_relaxed))
+			continue;
+		name = tally_process_string(processes, file->filename);
+		if (kernel ? !strncmp(name, "[kernel.kallsyms]", 17)
+			   : !strcmp(name, build_id->filename) &&
+				 (!file->build_id_size ||
+				  (file->build_id_size == build_id->size &&
+				   !memcmp(file->build_id, build_id->id, build_id->size))))
+			return true;
+	}
+	return false;
+}
+
+static void count(int result, struct tally_build_id_cache_result *to)
+{
+	if (result > 0)
+		to->kept++;
+	else if (!result)
+		to->there++;
+	else if (result == -ESTALE || result == -ENOENT)
+		to->changed++;
+	else if (result == -EFBIG)
+		to->too_large++;
+	else
+		to->failed++;
+}
+
+static int find_hits(struct tally_session *session, struct hits *hits, struct tally_error *error)
+{
+	const struct tally_sample_visitor visitor = {
+	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+	    .context = hits,
+	    .visit = mark,
+	};
+
+	hits->mappings =
+	    calloc(tally_process_mapping_count(session->processes) + 1, sizeof(*hits->mappings));
+	if (!hits->mappings)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	return tally_session_visit(session, &visitor, error);
+}
+
+int tally_build_id_cache_keep(struct tally_session *session,
+			      const struct tally_build_id_cache_options *options,
+			      struct tally_build_id_cache_result *ret, struct tally_error *error)
+{
+	struct tally_build_id_cache_options use = {.size = sizeof(use)};
+	const struct tally_data_info *info = tally_data_info(session->data);
+	struct tally_build_id_cache_result sum = {0};
+	struct tally_id_cache cache = {.folder = -1, .ids = -1};
+	struct hits hits = {0};
+	int result = tally_options_take(&use, sizeof(use), options);
+
+	if (result)
+		return tally_fail(error, result, -1, "options that this libtally does not know");
+	cache.file_most = use.file_most ? use.file_most : FILE_USUAL;
+	cache.all_most = use.cache_most ? use.cache_most : CACHE_USUAL;
+	result = tally_id_cache_open(&cache, use.folder, error);
+	if (result)
+		return result;
+	if (!use.all)
+		result = find_hits(session, &hits, error);
+	for (size_t i = 0; !result && i < info->build_id_count; i++) {
+		const struct tally_data_build_id *build_id = &info->build_ids[i];
+
+		if (build_id->filename && (use.all || was_hit(session, &hits, build_id)))
+			count(tally_id_cache_add(&cache, build_id->filename, build_id->id,
+						 build_id->size),
+			      &sum);
+	}
+	tally_id_cache_close(&cache);
+	free(hits.mappings);
+	if (!result)
+		*ret = sum;
+	return result;
+}
