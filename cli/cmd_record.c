@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <tally/event.h>
 #include <tally/probe.h>
+#include <tally/kernel.h>
 #include <tally/recorder.h>
 #include <tally/text.h>
 #include "command.h"
@@ -315,6 +316,26 @@ static void bytes_in_words(uint64_t bytes, char room[32])
 		snprintf(room, 32, "%.2f GB", (double)bytes / 1e9);
 }
 
+static void say_hidden_kernel(void)
+{
+	struct tally_limits limits;
+
+	tally_limits_read(NULL, &limits);
+	if (limits.kptr_restrict >= 2)
+		cli_say(
+		    NULL,
+		    "kernel functions have no names: kernel.kptr_restrict=%d hides them even from "
+		    "root; set it to 1",
+		    limits.kptr_restrict);
+	else
+		cli_say(NULL,
+			"kernel functions have no names for this user: %s=%d hides them; report as "
+			"root or with CAP_SYSLOG",
+			limits.kptr_restrict ? "kernel.kptr_restrict"
+					     : "kernel.perf_event_paranoid",
+			limits.kptr_restrict ? limits.kptr_restrict : limits.paranoid);
+}
+
 static void say_result(const struct record *record, const char *output,
 		       const struct tally_recorder_result *result)
 {
@@ -340,6 +361,8 @@ static void say_result(const struct record *record, const char *output,
 		cli_say(NULL,
 			"%s of them told of processes and maps: some samples will have no names",
 			grouped(result->sideband_lost, lost));
+	if (result->kernel_hidden && result->samples && !record->quiet)
+		say_hidden_kernel();
 	if (!result->samples && !record->quiet && !record->delay_ms)
 		cli_say(NULL, "nothing was sampled: the event did not happen while it was watched");
 }

@@ -55,6 +55,9 @@ struct tally_recorder_result {
 	uint64_t throttled;     /* times the kernel held sampling back */
 	int wait_status;        /* of the command, as waitpid(2) gives it; -1 without a command */
 	int ended_by;           /* signal that ended the recording, or 0 */
+	/* The kernel was sampled too, and the recording does not say where its functions are, as
+	 * this user may not see their addresses. */
+	bool kernel_hidden;
 };
 
 /* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name

@@ -57,6 +57,7 @@ struct tally_recorder {
 	bool to_stdout;
 	uint64_t wrote; /* bytes of the recording */
 	int exec_error;
+	bool kernel_hidden;    /* struct tally_recorder_result */
 	int64_t enable_at;     /* ns; when the delay is over; 0: nothing to wait for */
 	int64_t checkpoint_at; /* ns; of the last one */
 };
@@ -289,6 +290,21 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 	return result;
 }
 
+/* Whether an event's samples may be in the kernel; the one that only tells of processes has none.
+ */
+static bool samples_kernel(const struct tally_plan *plan)
+{
+	bool kernel = false;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct tally_attr *attr = &plan->events[i].attr;
+
+		kernel |= !attr->exclude_kernel && !(attr->type == PERF_TYPE_SOFTWARE &&
+						     attr->config == PERF_COUNT_SW_DUMMY);
+	}
+	return kernel;
+}
+
 /* Appends records for what runs already. */
 static int describe_running(struct tally_recorder *recorder, struct tally_error *error)
 {
@@ -301,6 +317,7 @@ static int describe_running(struct tally_recorder *recorder, struct tally_error 
 
 	tally_layout_init(&layout, &recorder->plan.events[0].attr);
 	result = tally_synth_kernel(&synth, &records);
+	recorder->kernel_hidden = !records.size && samples_kernel(&recorder->plan);
 	if (!result && recorder->targets.system_wide)
 		result = tally_synth_system(&synth, &records);
 	else if (!result && recorder->targets.command)
@@ -523,6 +540,7 @@ static void sum_up(struct tally_recorder *recorder, uint64_t lost,
 	    .sideband_lost = counts->sideband_lost,
 	    .wait_status = recorder->workload.pid ? recorder->workload.status : -1,
 	    .ended_by = atomic_load(&recorder->stop_signal),
+	    .kernel_hidden = recorder->kernel_hidden,
 	};
 	ret->bytes = recorder->wrote;
 	if (!recorder->to_stdout && !stat(recorder->output, &status))

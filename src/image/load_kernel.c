@@ -39,26 +39,37 @@ static struct tally_kernel_facts facts_of(struct tally_image_store *store)
 	return facts;
 }
 
-static void explain_hidden(struct tally_image_store *store, const char *path)
+static int64_t sysctl_of(const struct tally_image_store *store, const char *name)
 {
-	int64_t restrict_level = -1;
+	int64_t value = -1;
 	char *file;
 
-	if (asprintf(&file, "%s/proc/sys/kernel/kptr_restrict", store->options.root) >= 0) {
-		tally_fs_read_number(file, &restrict_level);
+	if (asprintf(&file, "%s/proc/sys/kernel/%s", store->options.root, name) >= 0) {
+		tally_fs_read_number(file, &value);
 		free(file);
 	}
-	if (restrict_level >= 2)
+	return value;
+}
+
+static void explain_hidden(struct tally_image_store *store, const char *path)
+{
+	static const char how[] =
+	    "hides them from this user; report as root or with CAP_SYSLOG, or set it to";
+	int64_t restricted = sysctl_of(store, "kptr_restrict");
+
+	if (store->options.kallsyms)
+		explain(store, "%s was copied by a user from whom the addresses are hidden", path);
+	else if (restricted >= 2)
 		explain(store,
-			"kptr_restrict=%lld hides kernel addresses in %s even from root: sysctl "
-			"kernel.kptr_restrict=1 and run with CAP_SYSLOG",
-			(long long)restrict_level, path);
+			"kernel.kptr_restrict=%lld hides them even from root; set it to 1 and "
+			"report as "
+			"root or with CAP_SYSLOG",
+			(long long)restricted);
+	else if (restricted == 1)
+		explain(store, "kernel.kptr_restrict=1 %s 0", how);
 	else
-		explain(store,
-			"kptr_restrict=%lld hides kernel addresses in %s from this user: run with "
-			"CAP_SYSLOG (or as root), or allow all with sysctl kernel.kptr_restrict=0 "
-			"(and kernel.perf_event_paranoid=1)",
-			(long long)restrict_level, path);
+		explain(store, "kernel.perf_event_paranoid=%lld %s 1",
+			(long long)sysctl_of(store, "perf_event_paranoid"), how);
 }
 
 /* Whether what was read can be used. */
