@@ -188,8 +188,7 @@ static int take_percentage(void *to, const char *value, bool on, struct tally_er
 	return 0;
 }
 
-static int show(const struct report *report, struct tally_session *session,
-		const struct tally_profile *profile)
+static int show(const struct report *report, const struct tally_profile *profile)
 {
 	struct tally_report_options options = {
 	    .size = sizeof(options),
@@ -212,7 +211,7 @@ static int show(const struct report *report, struct tally_session *session,
 	if (!report->trees.has_order)
 		options.order = tally_profile_has_children(profile) ? TALLY_CALLER : TALLY_CALLEE;
 	if (report->dlfilters.verbose)
-		tally_report_missing(session, stderr);
+		tally_report_nameless(profile, stderr);
 	cli_pager_start(&pager);
 	result = tally_report_text(profile, &options, stdout);
 	cli_pager_finish(&pager);
@@ -316,7 +315,7 @@ static int run(struct report *report)
 		status = CLI_FAILED;
 	} else if (profile) {
 		int damage = cli_tell_damage("report", data);
-		int shown = show(report, session, profile);
+		int shown = show(report, profile);
 
 		say_unmatched(report, session, profile);
 		/* What a filter ended with comes first. */

@@ -32,6 +32,11 @@ struct tally_report_options {
 int tally_report_text(const struct tally_profile *profile,
 		      const struct tally_report_options *options, FILE *to);
 
+/* Writes a line for each binary of which functions in the profile have no symbols, the largest
+ * share of an event first: the share, its path, the reason, and the Debian package that has its
+ * symbols. The number of lines, or -errno. */
+int tally_report_nameless(const struct tally_profile *profile, FILE *to);
+
 /* Writes a line for each binary that samples fell into and whose symbols are missing: its path and
  * the reason.  The number of lines, or -errno. */
 int tally_report_missing(const struct tally_session *session, FILE *to);

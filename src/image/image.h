@@ -91,7 +91,7 @@ const struct tally_symbol *tally_image_symbol(const struct tally_image *image, i
 
 /* Why symbols are missing, in one line ("stripped, and no debug file for build-id ... under ...",
  * "file changed since the recording: build-id X, recorded Y", "kptr_restrict=2 hides ..."), or NULL
- * when a table was loaded. */
+ * when a table was loaded that is more than the names which a stripped library exports. */
 const char *tally_image_why_no_symbols(const struct tally_image *image);
 
 /* Build-id of a file (ELF note) or of the running kernel; size into *ret_size (at most 20).

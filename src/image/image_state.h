@@ -64,6 +64,7 @@ struct tally_image {
 	struct tally_shown shown;
 	struct tally_arena arena; /* symbols and names that were shown */
 	char *why;
+	bool stripped; /* it has but the names that it exports, and `why` says so */
 
 	pthread_mutex_t lines_lock; /* taken before `lock`, when both are */
 	struct tally_lines *lines;  /* NULL: not asked for yet */

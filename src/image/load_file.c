@@ -173,7 +173,8 @@ static void explain_stripped(struct tally_image *image, const struct tally_debug
 			       "; its .gnu_debugdata cannot be read, built without liblzma");
 	else if (debugdata == -EBADMSG)
 		tally_buf_text(&where, "; its .gnu_debugdata is damaged");
-	tally_image_explain(image, "%s is stripped, and there is %s", image->path,
+	tally_image_explain(image, "%s is stripped%s, and there is %s", image->path,
+			    image->stripped ? " down to the names that it exports" : "",
 			    tally_buf_str(&where));
 	tally_buf_done(&where);
 }
@@ -194,9 +195,10 @@ static int64_t take(struct tally_image *image, const struct tally_debug_search *
 	if (!count && binary) {
 		small = add_debugdata(&list, binary);
 		count = small == -ENOMEM ? small : add(&list, binary, SHT_DYNSYM, binary);
+		image->stripped = small <= 0 && count > 0;
 		if (count >= 0 && small > 0)
 			count += small;
-		if (!count)
+		if (!count || image->stripped)
 			explain_stripped(image, search, small);
 	}
 	if (count > 0)

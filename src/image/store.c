@@ -332,8 +332,10 @@ static void load(struct tally_image *image)
 		tally_image_explain(image, "out of memory while its symbols were read");
 	} else if (image->table->count) {
 		tally_symbol_steps_init(&image->steps, image->table);
-		free(image->why);
-		image->why = NULL;
+		if (!image->stripped) {
+			free(image->why);
+			image->why = NULL;
+		}
 	}
 }
 

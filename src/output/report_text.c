@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/pool.h"
 #include "output/cell.h"
+#include "output/report_notes.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
 #include "output/report_wrap.h"
@@ -164,9 +165,10 @@ static int put_first(struct table *table, struct tally_buf *to, FILE *file)
 	return result;
 }
 
-static void put_header(const struct table *table, struct tally_buf *to)
+static int put_header(const struct table *table, struct tally_buf *to)
 {
 	size_t from = to->size;
+	int result;
 
 	tally_buf_text(to, "# Samples: ");
 	tally_cell_count(to, tally_profile_is_relative(table->profile) ? table->told.samples
@@ -188,9 +190,11 @@ static void put_header(const struct table *table, struct tally_buf *to)
 		    to, tally_cell_share(table->told.passed_total, table->told.all_total));
 		tally_buf_text(to, " of the event count\n");
 	}
+	result = tally_report_notes(table->profile, table->event, to);
 	tally_buf_text(to, "#\n");
 	tally_report_wrap(to, from, table->options->width);
 	tally_report_columns_titles(&table->columns, to);
+	return result;
 }
 
 static int put_event(const struct tally_profile *profile, size_t event,
@@ -212,8 +216,8 @@ static int put_event(const struct tally_profile *profile, size_t event,
 		tally_report_columns_fit(&table.columns);
 		count_trees(&table);
 		if (!options->quiet)
-			put_header(&table, to);
-		if (options->height && table.tree_count)
+			result = put_header(&table, to);
+		if (!result && options->height && table.tree_count)
 			result = put_first(&table, to, file);
 		if (!result)
 			result = put_rows(&table, to, file);

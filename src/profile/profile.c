@@ -276,6 +276,7 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 	profile->callchains = taken.callchains;
 	profile->children = taken.children;
 	profile->relative = taken.relative;
+	profile->max_stack = taken.max_stack;
 	profile->tree_least = taken.callchains ? taken.tree_least : 0;
 	result = take_keys(&taken, profile, error);
 	period = calloc((size_t)profile->event_count + 1, sizeof(*period));

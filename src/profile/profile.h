@@ -11,7 +11,8 @@ struct tally_profile {
 	enum tally_key key_list[6]; /* as asked for, each once */
 	size_t key_count;
 	bool callchains, children, relative;
-	double tree_least; /* % of what shares are of: smaller rows have no trees; 0: all have */
+	uint32_t max_stack; /* struct tally_profile_options */
+	double tree_least;  /* % of what shares are of: smaller rows have no trees; 0: all have */
 	struct tally_contexts contexts;
 	struct tally_places places;
 	struct tally_settled settled;

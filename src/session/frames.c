@@ -458,6 +458,21 @@ bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_
 	return functions && !tally_functions_find(functions, place, ret);
 }
 
+int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
+			     struct tally_function *ret)
+{
+	const struct frame_row *row =
+	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	struct tally_frame_image *image = image_at(frames, row->image);
+	const struct tally_functions *functions;
+
+	if ((row->symbol != NO_SYMBOL && row->symbol != FUNCTION) || !image->image ||
+	    image->places_are_addresses)
+		return -ENOENT;
+	functions = functions_of(image);
+	return functions ? tally_functions_find(functions, row->place, ret) : -ENOENT;
+}
+
 uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,
 				     const struct tally_function *function)
 {

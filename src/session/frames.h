@@ -86,6 +86,10 @@ bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_
 /* The frame of such a function; 0: out of memory. */
 uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,
 				     const struct tally_function *function);
+/* The function around a frame's place that has no symbol, whatever the frame stands for.  0, or
+ * -ENOENT. */
+int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
+			     struct tally_function *ret);
 /* The frame of a function that was inlined where `place` is, within a symbol of the image, to which
  * its name belongs: one pointer for all that are equal.  0: out of memory. */
 uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,

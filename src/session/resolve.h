@@ -153,6 +153,20 @@ uint32_t tally_session_frame_count(const struct tally_session *session);
 
 const char *tally_session_string(const struct tally_session *session, uint32_t number);
 
+/* What is known of the image of a frame (struct tally_frame's `image`). */
+struct tally_image_facts {
+	const char *name, *path;
+	const char *why; /* why symbols are missing; NULL: none are, as far as is known */
+	bool is_file;    /* of this build, and at hand: a package may have it */
+	const uint8_t *build_id;
+	uint8_t build_id_size;
+};
+/* False: there is no such image, or none that is read. */
+bool tally_session_image_facts(const struct tally_session *session, uint32_t image,
+			       struct tally_image_facts *ret);
+/* Why the kernel's symbols are missing; NULL: they are not, or it is not known. */
+const char *tally_session_why_no_kernel(const struct tally_session *session);
+
 /* For -v: a line for each image whose symbols are missing though samples fell into it. */
 typedef void (*tally_missing_fn)(void *context, const char *image_path, const char *why);
 void tally_session_each_missing(const struct tally_session *session, tally_missing_fn visit,

@@ -91,7 +91,7 @@ some_samples() {
 	} | record stripped chains.data chains
 	"$TALLY" report --stdio -i chains.data --children -g caller >caller
 	cat caller
-	[ "$(grep -c 'Children\|100.00%' caller)" = 4 ]
+	[ "$(grep -c '^ *100.00%' caller)" = 3 ]
 	grep -q -- "---stripped+0x$(start_of main)" caller
 	grep -qx " *stripped+0x$(start_of second)" caller
 	"$TALLY" report --stdio -i chains.data --no-children -g callee >callee
@@ -157,4 +157,142 @@ END
 2,[.]JS:~sumfile.js:1:2
 2,[.]intFib.fib(int)
 END
+}
+
+@test "13.13: a line of the header names a binary without symbols, its share, and its build-id" {
+	{ some_samples; echo "sample 5 1"; } | record stripped stripped.data
+	"$TALLY" report --stdio -i stripped.data >got
+	id=$(readelf -n stripped | sed -n 's/ *Build ID: //p')
+	[ -n "$id" ] || skip "the linker writes no build-id"
+	grep -qx "# No symbols, 90.00%: stripped (build-id $id)" got
+	# Not of what has its symbols, and not of what is small.
+	some_samples | record named named.data
+	"$TALLY" report --stdio -i named.data >got
+	! grep -q '^# No symbols' got || return 1
+	{ echo "sample 5 1"; echo "times 40"; echo "sample 5 $(start_of first)"; } | record stripped small.data
+	"$TALLY" report --stdio -i small.data >got
+	! grep -q '^# No symbols' got || return 1
+}
+
+@test "13.13: -v names the binary, its share and the reason, though it has the names that it exports" {
+	gcc -O1 -fno-toplevel-reorder -shared -fPIC -fasynchronous-unwind-tables -Wl,-Bsymbolic -s -o library.so -x c - <<'END'
+__attribute__((noinline)) static int hidden(int n) { while (n > 5) n = n * 3 % 100; return n; }
+int shown(int n) { return hidden(n) + hidden(n + 1); }
+END
+	gcc -O1 -fno-toplevel-reorder -shared -fPIC -fasynchronous-unwind-tables -Wl,-Bsymbolic -o named.so -x c - <<'END'
+__attribute__((noinline)) static int hidden(int n) { while (n > 5) n = n * 3 % 100; return n; }
+int shown(int n) { return hidden(n) + hidden(n + 1); }
+END
+	at=$(nm named.so | awk '$3 == "hidden" {print $1}')
+	printf 'comm 5 x\nmap 5 1000 1000 1000 %s\nsample 5 %x\ntimes 2\nsample 5 1\n' "$PWD/library.so" $((0x$at)) |
+		python3 "$HERE/recording.py" library.data
+	"$TALLY" report -v --stdio -i library.data >got 2>said
+	cat got said
+	grep -q '^75.00%  .*/library.so is stripped down to the names that it exports, and there is no debug file' said
+	grep -q '^# No symbols, 75.00%: library.so' got
+}
+
+@test "13.13: the Debian package that has a binary's symbols is named" {
+	[ -d /var/lib/dpkg/info ] || skip "this is not Debian"
+	local path package
+	for path in /usr/bin/xz /usr/bin/sha256sum /usr/bin/gzip; do
+		package=$(dpkg -S "$path" 2>/dev/null | sed -n "s,^\([^:]*\): $path\$,\1,p")
+		[ -n "$package" ] && ! nm "$path" 2>/dev/null | grep -q . && break
+		package=
+	done
+	[ -n "$package" ] && [ ! -e "/usr/lib/debug/.build-id" ] || [ -n "$package" ] || skip "no stripped program of a package is here"
+	read -r offset size <<<"$(readelf -lW "$path" | awk '$1 == "LOAD" && $7 $8 ~ /E/ {print $2, $5}')"
+	printf 'comm 5 x\nmap 5 10000000 %s %s %s\nsample 5 %x\n' "${size#0x}" "${offset#0x}" "$path" \
+		$((0x10000000 + size / 2)) | python3 "$HERE/recording.py" package.data
+	"$TALLY" report --stdio -i package.data >got
+	grep -q '^# No symbols' got || skip "its symbols are installed"
+	grep -qx "# No symbols, 100.00%: ${path##*/} (Debian package $package-dbgsym)" got
+}
+
+@test "13.12: the header says why kernel functions have no names, and what to do" {
+	printf '0000000000000000 T _text\n0000000000000000 T vfs_read\n0000000000000000 T _etext\n' >zeros
+	{
+		some_samples
+		echo "kernel ffffffff81000000 1000000"
+		echo "sample 5 ffffffff81000100"
+	} | record named kernel.data
+	"$TALLY" report --stdio -i kernel.data --kallsyms zeros >got
+	cat got
+	grep -qx '# No kernel symbols, 10.00%: zeros was copied by a user from whom the addresses are hidden' got
+	# Symbols that are there are not missed.
+	printf 'ffffffff81000000 T _text\nffffffff81000080 T vfs_read\nffffffff82000000 T _etext\n' >some
+	"$TALLY" report --stdio -i kernel.data --kallsyms some >got
+	grep -q '\[k\] vfs_read' got
+	! grep -q '^# No kernel symbols' got || return 1
+}
+
+@test "13.12: record and report say that kernel names are hidden from a user with CAP_PERFMON alone" {
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+perfmon
+		--ambient-caps=-all,+perfmon --bounding-set=-all,+perfmon env HOME=/nonexistent "$BATS_TEST_TMPDIR/tally")
+	chmod a+x "$BATS_RUN_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR/.." 2>/dev/null || true
+	cp -L "$TALLY" "$BATS_TEST_TMPDIR/tally" && chmod -R a+rwX "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	"${user[@]}" record -q -e cpu-clock -o probe.data -- true 2>/dev/null || skip "CAP_PERFMON is not enough here"
+	grep -qv '^0* ' <(setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all head -5 /proc/kallsyms) &&
+		skip "kernel addresses are shown to every user"
+	"${user[@]}" record -e cpu-clock -F 5000 -o user.data -- dd if=/dev/zero of=/dev/null bs=64 count=400000 2>said
+	cat said
+	grep -q '^tally: kernel functions have no names.* hides them' said
+	"${user[@]}" record -e cpu-clock:u -o u.data -- true 2>said
+	! grep -q 'kernel functions' said || return 1
+	"${user[@]}" report --stdio -i user.data >got
+	grep -q '^# No kernel symbols, [0-9.]*%: kernel\.[a-z_]*=[0-9]* hides them.*report as root or with CAP_SYSLOG' got
+}
+
+# Chains of which each is a thousand periods.
+chains() {
+	echo "sample 5 $(start_of first 3) user $(start_of first 3) $(start_of main 5) $(start_of _start 5)"
+	echo "times 2"
+	echo "sample 5 $(start_of first 3) user $(start_of first 3) $(start_of main 5)"
+	echo "sample 5 $(start_of second 3) user $(start_of second 3) 0"
+	# The kernel follows its own stacks; a sample of it alone is not cut off.
+	echo "sample 5 ffffffff81000100 kernel ffffffff81000100"
+}
+
+@test "13.14: the header says which share of chains does not reach the start of its thread" {
+	chains | record named chains.data chains
+	for options in "--children" "--no-children" "-g callee"; do
+		# shellcheck disable=SC2086 # several words
+		"$TALLY" report --stdio -i chains.data $options >got
+		grep -q '^# Cut call chains, 33.33%: they end before the start of their thread, .*--call-graph dwarf$' got ||
+			{ cat got; return 1; }
+	done
+	# When all reach it, when chains are cut on purpose, and when none are shown there is nothing to say.
+	chains | head -2 | record named whole.data chains
+	"$TALLY" report --stdio -i whole.data >got
+	! grep -q 'Cut call chains' got || return 1
+	"$TALLY" report --stdio -i chains.data --max-stack 1 >got
+	! grep -q 'Cut call chains' got || return 1
+	"$TALLY" report --stdio -i chains.data --no-children -g none >got
+	! grep -q 'Cut call chains' got || return 1
+}
+
+@test "13.14: the start of a thread is known in a C library without its local symbols" {
+	cat >libc.c <<'END'
+__attribute__((noinline)) static int call_main(int n) { while (n > 5) n = n * 3 % 100; return n; }
+int __libc_start_main(int n) { return call_main(n) + call_main(n + 1); }
+__attribute__((noinline)) static int other(int n) { while (n > 6) n = n * 7 % 100; return n; }
+int another(int n) { return other(n) + other(n + 1) + n; }
+END
+	gcc -O1 -fno-toplevel-reorder -falign-functions=16 -nostdlib -shared -fPIC -fasynchronous-unwind-tables \
+		-Wl,-Bsymbolic -o libc.named libc.c || skip "gcc cannot build this"
+	strip -o libc.so libc.named
+	at() { printf '%x' $((0x$(nm libc.named | awk -v name="$1" '$3 == name {print $1}') + 3)); }
+	{
+		printf 'comm 5 x\nmap 5 1000 1000 1000 %s\n' "$PWD/libc.so"
+		echo "sample 5 $(at another) user $(at another) $(at call_main)"
+		echo "times 2"
+		echo "sample 5 $(at another) user $(at another) $(at other)"
+	} | python3 "$HERE/recording.py" libc.data chains
+	for options in "" --addresses; do
+		"$TALLY" report --stdio -i libc.data $options >got
+		grep -q 'Cut call chains, 25.00%' got || { cat got; return 1; }
+	done
 }

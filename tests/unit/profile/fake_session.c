@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include "session/moves.h"
+#include "session/session_packages.h"
+#include "session/thread_start.h"
 
 void fake_session_init(struct tally_session *session)
 {
@@ -72,6 +74,32 @@ void tally_session_each_missing(const struct tally_session *session, tally_missi
 {
 	(void)session;
 	visit(context, "/usr/bin/\x1b[2Jx", "stripped");
+}
+
+bool tally_session_image_facts(const struct tally_session *session, uint32_t image,
+			       struct tally_image_facts *ret)
+{
+	(void)session, (void)image, (void)ret;
+	return false;
+}
+
+const char *tally_session_why_no_kernel(const struct tally_session *session)
+{
+	(void)session;
+	return NULL;
+}
+
+int tally_session_symbol_packages(const struct tally_session *session, const char *const *paths,
+				  size_t count, char **ret)
+{
+	(void)session, (void)paths, (void)count, (void)ret;
+	return 0;
+}
+
+enum tally_thread_start tally_session_thread_start(const struct tally_session *session,
+						   uint32_t frame)
+{
+	return session->frames[frame].symbol ? TALLY_START_YES : TALLY_START_NO;
 }
 
 uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
