@@ -41,9 +41,9 @@ static void put_folder(void)
 static void put_from_git(const char *comment)
 {
 	static const char *const lines[] = {
+	    "kernel=https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git",
 	    "source=$(mktemp -d)",
-	    "git clone -q --depth 1 --filter=blob:none --sparse "
-	    "https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git \"$source\"",
+	    "git clone -q --depth 1 --filter=blob:none --sparse \"$kernel\" \"$source\"",
 	    "git -C \"$source\" sparse-checkout set tools/perf/pmu-events/arch",
 	    "cp -r \"$source\"/tools/perf/pmu-events/arch/. \"$tables\"",
 	    "rm -rf \"$source\"",

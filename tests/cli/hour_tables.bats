@@ -35,7 +35,7 @@ setup() {
 	tar -cJf src/linux-source-9.9.tar.xz linux-source-9.9 || skip "tar or xz is missing"
 	"$TALLY" list --get-tables >commands
 	sh -n commands
-	grep -q 'git clone.*kernel.org' commands
+	grep -q 'kernel=https://git.kernel.org/' commands
 	if grep -q apt-get commands; then
 		sed -e "s|/usr/src|$PWD/src|" -e '/apt-get/d' commands >here
 		sh -e here
