@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <tally/event.h>
@@ -396,8 +397,11 @@ static void keep_binaries(const struct record *record, const char *output)
 	    .verbose = record->verbose > 0,
 	};
 	struct sigaction now;
+	struct stat status;
 
-	if (record->no_cache || record->no_build_ids || !strcmp(output, "-"))
+	/* what went to a pipe or /dev/null cannot be read again */
+	if (record->no_cache || record->no_build_ids || !strcmp(output, "-") ||
+	    stat(output, &status) || !S_ISREG(status.st_mode))
 		return;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (!sigaction(signals[i], NULL, &now) && now.sa_handler == on_signal)

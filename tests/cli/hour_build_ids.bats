@@ -8,7 +8,7 @@ setup() {
 	export HOME="$PWD/home" PERF_CONFIG="$PWD/config"
 	mkdir home
 	: >config
-	"$TALLY" record -q -N -e cpu-clock:u -o /dev/null true 2>why || skip "events cannot be recorded here: $(head -n 1 why)"
+	"$TALLY" record -q -e cpu-clock:u -o /dev/null true 2>why || skip "events cannot be recorded here: $(head -n 1 why)"
 	[ ! -e home/.debug ]
 }
 
@@ -94,6 +94,11 @@ id_of() {
 	if command -v perf >/dev/null; then
 		perf report -i run.data --header-only 2>/dev/null | grep -q 'missing features:.* BUILD_ID'
 	fi
+	# What cannot be read again, or goes to a pipe, keeps nothing either.
+	run "$TALLY" record -e cpu-clock:u --buildid-dir null -o /dev/null ./prog
+	[[ "$output" != *"-N does"* ]]
+	"$TALLY" record -q -e cpu-clock:u --buildid-dir null -o - ./prog | cat >/dev/null
+	[ ! -e null ]
 	printf '[record]\n\tbuild-id = no-cache\n' >config
 	"$TALLY" record -q -e cpu-clock:u -o run.data ./prog
 	[ ! -e home/.debug ]
