@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/data.h>
+#include <tally/header.h>
 #include <tally/profile.h>
 #include <tally/report.h>
 #include <tally/session.h>
 #include <tally/text.h>
+#include <unistd.h>
 #include "binaries.h"
 #include "choice.h"
 #include "command.h"
@@ -49,9 +51,60 @@ struct report {
 	struct key_choice keys;
 	struct tree_choice trees;
 	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
+	bool header, header_only, full, stats, tasks;
 	double percent_limit;
 	uint64_t max_stack;
 };
+
+/* What became of writing; `error` may have the words for it. */
+static int written(int result, const struct tally_error *error)
+{
+	if (!result || result == -EPIPE) /* whoever reads has seen enough */
+		return CLI_OK;
+	if (error && error->text[0])
+		return cli_say_error("report", error);
+	if (result == -ENOMEM)
+		cli_say("report", "not enough memory for the report");
+	return CLI_FAILED; /* what did not reach stdout is told where it is closed */
+}
+
+static int show_header(const struct report *report, const struct tally_data *data)
+{
+	unsigned flags = (report->full ? TALLY_HEADER_FULL : 0) |
+			 (isatty(STDOUT_FILENO) ? TALLY_HEADER_HARMLESS : 0);
+	int result = tally_header_text(data, flags, stdout);
+
+	return result ? result : tally_header_stream_text(data, flags, stdout);
+}
+
+/* Instead of rows: what is in the recording. */
+static int show_counts(const struct report *report, struct tally_session *session)
+{
+	struct tally_error error = {0};
+	struct cli_pager pager;
+	int result = 0;
+
+	cli_pager_start(&pager);
+	if (report->header)
+		result = show_header(report, tally_session_data(session));
+	if (!result && report->stats)
+		result = tally_report_stats(session, stdout);
+	if (!result && report->tasks)
+		result = tally_report_tasks(session, stdout, &error);
+	cli_pager_finish(&pager);
+	return written(result, &error);
+}
+
+static int show_header_only(const struct report *report, const struct tally_data *data)
+{
+	struct cli_pager pager;
+	int result;
+
+	cli_pager_start(&pager);
+	result = show_header(report, data);
+	cli_pager_finish(&pager);
+	return written(result, NULL);
+}
 
 static bool is_word(const char *text, size_t length, const char *word)
 {
@@ -87,18 +140,25 @@ static int choose_key(struct key_choice *keys, const char *text, size_t length,
 static int take_keys(void *to, const char *value, bool on, struct tally_error *error)
 {
 	struct key_choice keys = {0};
+	bool all = false; /* without other keys, one row of all samples */
 
 	while (on && value) {
 		size_t length = strcspn(value, ",");
-		int result = choose_key(&keys, value, length, error);
+		/* It is what rows are sorted by, and the first column. */
+		bool overhead = is_word(value, length, "overhead");
+		int result = overhead ? 0 : choose_key(&keys, value, length, error);
 
+		if (overhead && keys.count)
+			return cli_refuse(error, "rows are sorted by overhead, so it is the first "
+						 "of the keys");
 		if (result)
 			return result;
+		all |= overhead;
 		if (!value[length])
 			break;
 		value += length + 1;
 	}
-	if (keys.count) /* --no-sort: the usual ones */
+	if (keys.count || all) /* --no-sort: the usual ones */
 		*(struct key_choice *)to = keys;
 	return 0;
 }
@@ -213,15 +273,13 @@ static int show(const struct report *report, const struct tally_profile *profile
 	if (report->dlfilters.verbose)
 		tally_report_nameless(profile, stderr);
 	cli_pager_start(&pager);
-	result = tally_report_text(profile, &options, stdout);
+	result = report->header
+		     ? show_header(report, tally_session_data(tally_profile_session(profile)))
+		     : 0;
+	if (!result)
+		result = tally_report_text(profile, &options, stdout);
 	cli_pager_finish(&pager);
-	if (result == -EPIPE) /* whoever reads has seen enough */
-		return CLI_OK;
-	if (result == -ENOMEM)
-		cli_say("report", "not enough memory for the report");
-	if (result) /* what did not reach stdout is told where it is closed */
-		return CLI_FAILED;
-	return CLI_OK;
+	return written(result, NULL);
 }
 
 /* When there are samples and no filter lets one pass. */
@@ -305,9 +363,18 @@ static int run(struct report *report)
 		status = cli_choice_fit("report", &report->choice, data);
 	if (status) {
 		cli_progress_done(&progress);
+	} else if (data && report->header_only) {
+		cli_progress_done(&progress);
+		status = show_header_only(report, data);
 	} else if (!data || tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress);
 		status = cli_say_error("report", &error);
+	} else if (report->stats || report->tasks) {
+		cli_progress_done(&progress);
+		status = report->strict && cli_refuse_damage("report", data)
+			     ? CLI_FAILED
+			     : show_counts(report, session);
+		status = status ? status : cli_tell_damage("report", data);
 	} else {
 		status = make_profile(report, session, &options, &progress, &profile);
 	}
@@ -367,9 +434,22 @@ int cmd_report(int argc, char **argv)
 	    CLI_INPUT(report.input),
 	    CLI_BINARIES(report.binaries),
 	    CLI_STRICT(report.strict),
+	    {CLI_GROUP, .help = "Instead of rows, or before them"},
+	    {CLI_FLAG, 0, "header", NULL, "first what the file's header says",
+	     .to = &report.header},
+	    {CLI_FLAG, 0, "header-only", NULL, "what the header says, and nothing else",
+	     .to = &report.header_only},
+	    {CLI_FLAG, 'I', "show-info", NULL, "with a header, topology, caches and memory too",
+	     .to = &report.full},
+	    {CLI_FLAG, 0, "stats", NULL,
+	     "how many records of each type, and samples of each event, there are",
+	     .to = &report.stats},
+	    {CLI_FLAG, 0, "tasks", NULL, "the threads, each below the one that made it",
+	     .to = &report.tasks},
 	    {CLI_GROUP, .help = "Rows"},
 	    {CLI_CALL, 's', "sort", "KEYS",
-	     "what makes a row: comm, dso, symbol, pid, tid, cpu (comm,dso,symbol)",
+	     "what makes a row: comm, dso, symbol, pid, tid, cpu, before them overhead "
+	     "(comm,dso,symbol)",
 	     .to = &report.keys, .call = take_keys},
 	    {CLI_FLAG, 0, "children", NULL,
 	     "count what a function called as its own too, when there are call chains (the "

@@ -168,3 +168,69 @@ on_terminal() { # rows, columns, command
 	! grep "^# Call trees" pipe.txt || false
 	"$TALLY" report -i all.data --stdio | cmp - pipe.txt
 }
+
+@test "13.31: --stats counts records by type and samples by event" {
+	"$TALLY" report -i events.data --stats >stats.txt
+	grep -q '^           TOTAL events:         42$' stats.txt
+	grep -q '^          SAMPLE events:         30  (71.4%)$' stats.txt
+	[ "$(grep -c ' stats:$' stats.txt)" = 11 ] # with the first line
+	[ "$(grep -c '^          SAMPLE events:          3$' stats.txt)" = 10 ]
+}
+
+@test "13.31: --tasks shows each thread below the one that made it" {
+	python3 - <<-'END'
+		import struct
+		def record(kind, body):
+		    return struct.pack("<IHH", kind, 0, 8 + len(body)) + body
+		def comm(pid, tid, name):
+		    return record(3, struct.pack("<II", pid, tid) + name.ljust(16, b"\0"))
+		def fork(pid, ppid, tid, ptid):
+		    return record(7, struct.pack("<IIIIQ", pid, ppid, tid, ptid, 0))
+		attr = struct.pack("<IIQQQQQ", 1, 64, 0, 1, 3, 0, 0) + bytes(16)
+		records = (comm(300, 300, b"shell") + fork(301, 300, 301, 300) + comm(301, 301, b"child") +
+		           fork(301, 301, 302, 301) + fork(303, 301, 303, 302) + comm(44, 44, b"other") +
+		           record(9, struct.pack("<QII", 0x1000, 44, 44)))
+		with open("tasks.data", "wb") as to:
+		    to.write(b"PERFILE2" + struct.pack("<Q", 16) + record(64, attr) + records)
+	END
+	cat >wanted <<-'END'
+		#      pid      tid     ppid  comm
+		         0        0       -1 |swapper
+		        44       44       -1 |other
+		       300      300       -1 |shell
+		       301      301      300 | child
+		       301      302      301 |  child
+		       303      303      302 |   child
+	END
+	"$TALLY" report -i tasks.data --tasks | diff wanted - || false
+}
+
+@test "13.31: --header-only is the header alone, --header has the report below it" {
+	"$TALLY" report -i tasks.data --header-only >only.txt
+	"$TALLY" info -i tasks.data --header >header.txt
+	cmp only.txt header.txt
+	"$TALLY" report -i all.data --header >both.txt
+	head -c "$(stat -c %s <("$TALLY" report -i all.data --header-only) >/dev/null; "$TALLY" report -i all.data --header-only | wc -c)" both.txt |
+		cmp - <("$TALLY" report -i all.data --header-only)
+	tail -n 3 both.txt | cmp - <("$TALLY" report -i all.data | tail -n 3)
+}
+
+@test "13.31: --stats, --tasks and --header-only are perf's" {
+	command -v perf >/dev/null || skip "perf is not installed"
+	for file in all.data events.data simple.data tasks.data ${TALLY_CORPUS:+"$TALLY_CORPUS"/files/*quipper*3.8 "$TALLY_CORPUS"/files/*4.14}; do
+		case $file in *armv7*) continue ;; esac # perf reads its header only in part
+		for how in --stats --tasks --header-only; do
+			perf report --stdio -i "$file" $how >perfs.txt 2>/dev/null </dev/null || continue
+			"$TALLY" report -i "$file" $how 2>/dev/null | diff perfs.txt - >differ.txt ||
+				{ echo "$file $how"; head differ.txt; return 1; }
+		done
+	done
+}
+
+@test "13.31: overhead is a sort key, the first" {
+	[ "$(shares -s overhead,comm)" = "$(shares -s comm)" ]
+	[ "$(shares -s overhead)" = "100.00%" ]
+	run "$TALLY" report -i all.data -s comm,overhead
+	[ "$status" = 2 ]
+	[[ "$output" = *"rows are sorted by overhead, so it is the first of the keys"* ]]
+}
