@@ -3,6 +3,31 @@
 #include "profile/profile.h"
 #include "session/thread_start.h"
 
+static bool is_cut(const struct tally_profile *profile, const struct tally_settled_node *node)
+{
+	return tally_session_thread_start(profile->session, node->frame) == TALLY_START_NO;
+}
+
+/* How much below an outermost frame was cut off.  Where a thread starts, its frame pointer may be
+ * anything, so that one word which is no code stands above the start: then what is below counts. */
+static uint64_t cut_below(const struct tally_profile *profile, uint32_t number)
+{
+	const struct tally_settled_node *nodes = profile->settled.nodes;
+	const struct tally_settled_node *node = &nodes[number];
+	uint32_t end = number + node->size;
+	uint64_t cut = node->total;
+
+	if (!is_cut(profile, node))
+		return 0;
+	if (tally_session_frame(profile->session, node->frame).image != UINT32_MAX)
+		return cut;
+	for (uint32_t i = number + 1; i < end && i < profile->settled.count;
+	     i += nodes[i].size ? nodes[i].size : 1)
+		if (!nodes[i].unshown && !is_cut(profile, &nodes[i]))
+			cut -= nodes[i].total;
+	return cut;
+}
+
 void tally_profile_chain_ends(const struct tally_profile *profile, size_t event,
 			      struct tally_chain_ends *ret)
 {
@@ -22,13 +47,11 @@ void tally_profile_chain_ends(const struct tally_profile *profile, size_t event,
 		for (uint32_t i = context + 1; i < end && i < settled->count;) {
 			const struct tally_settled_node *node = &settled->nodes[i];
 
+			if (!node->unshown) { /* else a sample without a chain */
+				ret->all += node->total;
+				ret->cut += cut_below(profile, i);
+			}
 			i += node->size ? node->size : 1;
-			if (node->unshown) /* a sample without a chain */
-				continue;
-			ret->all += node->total;
-			if (tally_session_thread_start(profile->session, node->frame) ==
-			    TALLY_START_NO)
-				ret->cut += node->total;
 		}
 	}
 }

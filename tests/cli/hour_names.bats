@@ -274,6 +274,16 @@ chains() {
 	! grep -q 'Cut call chains' got || return 1
 }
 
+@test "13.14: a word above the start of a thread, which is no code, cuts nothing off" {
+	{
+		echo "sample 5 $(start_of first 3) user $(start_of first 3) $(start_of _start 5) be552274c0854800"
+		echo "times 3"
+		echo "sample 5 $(start_of first 3) user $(start_of first 3) be552274c0854800"
+	} | record named above.data chains
+	"$TALLY" report --stdio -i above.data >got
+	grep -q '^# Cut call chains, 20.00%' got || { cat got; return 1; }
+}
+
 @test "13.14: the start of a thread is known in a C library without its local symbols" {
 	cat >libc.c <<'END'
 __attribute__((noinline)) static int call_main(int n) { while (n > 5) n = n * 3 % 100; return n; }
