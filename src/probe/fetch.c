@@ -104,7 +104,8 @@ static int start_register(struct state *state, unsigned machine, uint64_t number
 	struct fetch at = {.name = tally_fetch_register(machine, number)};
 
 	return at.name ? start(state, &at, added)
-		       : refuse(state, "it is in a register that the kernel has no name for");
+		       : refuse(state, "it is in a register that the kernel does not "
+				       "give (of floating point, or a vector)");
 }
 
 static int push(struct state *state, int64_t value)

@@ -34,7 +34,8 @@ static void print_harmless(const char *text, size_t length, FILE *to)
 	struct tally_buf shown = {0};
 
 	tally_text_escape(&shown, text, length);
-	fwrite(shown.data, 1, shown.size, to);
+	if (shown.size)
+		fwrite(shown.data, 1, shown.size, to);
 	tally_buf_done(&shown);
 }
 

@@ -207,7 +207,9 @@ int tally_trace_write(const char *path, bool uprobes, const char *line, struct t
 				  "it first",
 				  line);
 	if (kernel_reason(path, line, reason, sizeof(reason)))
-		return tally_fail(error, result, -1, "the kernel refused `%s`: %s", line, reason);
+		return tally_fail(
+		    error, result, -1, "the kernel refused `%s`: %s%s", line, reason,
+		    strstr(reason, "register") ? "; on x86 they are %ax, %di, %r8 and so on" : "");
 	return tally_fail(error, result, -1, "the kernel refused `%s`: %s", line,
 			  strerror(-result));
 }

@@ -104,6 +104,14 @@ static enum die_next match_placed(Dwarf_Die *die, unsigned depth, void *context)
 	return tag == DW_TAG_namespace ? DIE_INSIDE : DIE_BEHIND;
 }
 
+static enum die_next match_named(Dwarf_Die *die, unsigned depth, void *context)
+{
+	struct search *search = context;
+
+	(void)depth;
+	return is_named(die, search->name) ? DIE_END : DIE_INSIDE;
+}
+
 static bool find_elsewhere(const struct probe_scope *scope, const char *name, Dwarf_Die *ret)
 {
 	struct search search = {.scope = scope, .name = name, .ret = ret};
@@ -528,6 +536,18 @@ static int add_name(Dwarf_Die *variable, void *context)
 	return 0;
 }
 
+/* The function has it, and this inlined copy does not: the compiler left it out. */
+static bool is_left_out(const struct probe_scope *scope, const char *name)
+{
+	struct search search = {.scope = scope, .name = name};
+	Dwarf_Die top = scope->scope, origin, found;
+	Dwarf_Attribute value;
+
+	search.ret = &found;
+	return dwarf_attr(&top, DW_AT_abstract_origin, &value) &&
+	       dwarf_formref_die(&value, &origin) && tally_die_walk(&origin, match_named, &search);
+}
+
 static int fail_unknown(const struct probe_scope *scope, const struct probe_argument *argument,
 			struct tally_error *error)
 {
@@ -579,7 +599,9 @@ int tally_variable_format(const struct probe_scope *scope, const struct probe_ar
 	int result;
 
 	if (!tally_variable_find(scope, argument->variable, &value.die))
-		return fail_unknown(scope, argument, error);
+		return is_left_out(scope, argument->variable)
+			   ? fail_place(scope, argument, -ENOENT, NULL, error)
+			   : fail_unknown(scope, argument, error);
 	result = tally_variable_locate(scope, &value.die, &value.fetch, &why);
 	if (!result && value.fetch.base == FETCH_VALUE && !features->constants) {
 		result = -ENOTSUP;
