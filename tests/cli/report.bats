@@ -159,9 +159,9 @@ between() { # least, value, most
 		[ -z "$(share_of outer "$output")" ]
 		[[ "$output" == *"# Shown: "* ]]
 	done
-	run "$TALLY" report -i flat.data --comms nobody -q
+	run --separate-stderr "$TALLY" report -i flat.data --comms nobody -q
 	[ -z "$output" ]
-	run "$TALLY" report -i flat.data --pid 1 -q
+	run --separate-stderr "$TALLY" report -i flat.data --pid 1 -q
 	[ -z "$output" ]
 }
 
