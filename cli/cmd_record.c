@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <tally/event.h>
 #include <tally/probe.h>
@@ -15,14 +14,16 @@
 #include <tally/recorder.h>
 #include <tally/text.h>
 #include "command.h"
+#include "ending.h"
 #include "ids.h"
 #include "keep.h"
 #include "options.h"
+#include "recording.h"
 #include "say.h"
 
 struct record {
 	struct tally_event_list events;
-	struct cli_list pids, tids, users;
+	struct cli_list pids, tids, parents, users;
 	const char *output, *cpus, *frequency, *ring, *call_graph;
 	bool system_wide, no_inherit, callchain, quiet;
 	/* How -g takes chains where the command line does not say it: from a configuration file. */
@@ -31,10 +32,10 @@ struct record {
 	int64_t delay_ms;
 	uint64_t period;
 	unsigned verbose;
-	pid_t *pid_numbers, *tid_numbers;
 	const char *build_id_folder;
 	char usual_folder[4096]; /* of the configuration file */
 	bool no_build_ids, no_cache, all_binaries;
+	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
 	uint32_t *cpu_numbers;
 	size_t cpu_count;
 };
@@ -197,12 +198,15 @@ static bool parse_frequency(const char *text, struct tally_recorder_options *opt
 static bool complete(struct record *record, struct tally_recorder_options *options)
 {
 	if (cli_parse_ids("record", &record->pids, "process", &record->pid_numbers) ||
-	    cli_parse_ids("record", &record->tids, "thread", &record->tid_numbers))
+	    cli_parse_ids("record", &record->tids, "thread", &record->tid_numbers) ||
+	    cli_parse_ids("record", &record->parents, "process", &record->parent_numbers))
 		return false;
 	options->pids = record->pid_numbers;
 	options->pid_count = record->pids.count;
 	options->tids = record->tid_numbers;
 	options->tid_count = record->tids.count;
+	options->parents = record->parent_numbers;
+	options->parent_count = record->parents.count;
 	if (record->users.count > 1) {
 		cli_say("record", "only one user can be recorded at a time");
 		return false;
@@ -231,6 +235,9 @@ static int check_command(const struct cli_usage *usage, const struct record *rec
 	int status = cli_ids_check_words(usage, "-p", &record->pids, argc, argv, at);
 
 	if (!status)
+		status =
+		    cli_ids_check_words(usage, "--children-of", &record->parents, argc, argv, at);
+	if (!status)
 		status = cli_ids_check_words(usage, "-t", &record->tids, argc, argv, at);
 	if (!status && at < argc && !strcmp(argv[at - 1], "-g") && is_call_graph(argv[at]))
 		status =
@@ -244,8 +251,8 @@ static bool find_places(struct record *record, const struct tally_recorder_optio
 	struct tally_probe_options where = {
 	    .size = sizeof(where),
 	    .command = options->command,
-	    .pids = options->pids,
-	    .pid_count = options->pid_count,
+	    .pids = options->pid_count ? options->pids : options->parents,
+	    .pid_count = options->pid_count ? options->pid_count : options->parent_count,
 	    .system_wide = record->system_wide,
 	};
 	struct tally_error error;
@@ -337,6 +344,27 @@ static void say_hidden_kernel(void)
 			limits.kptr_restrict ? limits.kptr_restrict : limits.paranoid);
 }
 
+/* A command that makes a daemon of itself ends at once, and what it is there for is missed. */
+static void say_running(const struct tally_recorder_result *result)
+{
+	char list[96] = "", number[32];
+	size_t length = 0;
+
+	/* What a person ended may be ending still. */
+	if (!result->running_count || result->ended_by)
+		return;
+	for (size_t i = 0; i < result->running_count && length < sizeof(list); i++)
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%d",
+					   i ? "," : "", result->running[i]);
+	cli_say(NULL,
+		"the command has ended; %s process%s that it started still run%s and %s not "
+		"recorded any more: -p %s records %s",
+		grouped(result->running_count, number), result->running_count == 1 ? "" : "es",
+		result->running_count == 1 ? "s" : "", result->running_count == 1 ? "is" : "are",
+		length < sizeof(list) ? list : "PID,...",
+		result->running_count == 1 ? "it" : "them");
+}
+
 static void say_result(const struct record *record, const char *output,
 		       const struct tally_recorder_result *result)
 {
@@ -364,24 +392,10 @@ static void say_result(const struct record *record, const char *output,
 			grouped(result->sideband_lost, lost));
 	if (result->kernel_hidden && result->samples && !record->quiet)
 		say_hidden_kernel();
+	if (!record->quiet)
+		say_running(result);
 	if (!result->samples && !record->quiet && !record->delay_ms)
 		cli_say(NULL, "nothing was sampled: the event did not happen while it was watched");
-}
-
-/* As a shell tells how a command ended. */
-static int status_of(const struct tally_recorder_result *result)
-{
-	if (result->wait_status < 0)
-		return CLI_OK;
-	if (WIFSIGNALED(result->wait_status)) {
-		int signal = WTERMSIG(result->wait_status);
-
-		/* What a person ended as intended is no failure. */
-		return result->ended_by && (signal == result->ended_by || signal == SIGTERM)
-			   ? CLI_OK
-			   : 128 + signal;
-	}
-	return WEXITSTATUS(result->wait_status);
 }
 
 /* The recording is whole: from here on a signal ends us at once. */
@@ -411,7 +425,7 @@ static void keep_binaries(const struct record *record, const char *output)
 
 static int run(struct record *record, struct tally_recorder_options *options)
 {
-	const char *output = options->output ? options->output : "perf.data";
+	const char *output = options->output;
 	int own_failure = options->command ? CLI_OWN_FAILURE : CLI_FAILED, status;
 	struct tally_recorder *recorder;
 	struct tally_recorder_result result;
@@ -422,12 +436,17 @@ static int run(struct record *record, struct tally_recorder_options *options)
 		cli_say_error("record", &error);
 		return own_failure;
 	}
+	if (!record->quiet && !record->no_inherit)
+		cli_ids_tell_children(options->pids, options->pid_count, "recorded");
 	stoppable = recorder;
 	/* A reader that goes away is told of and ends the recording; the command has not taken this
 	 * over. */
 	if (!strcmp(output, "-"))
 		signal(SIGPIPE, SIG_IGN);
 	catch_signals();
+	if (!options->command && !record->quiet && isatty(STDERR_FILENO))
+		cli_say(NULL, "recording%s; Ctrl-C ends it",
+			record->system_wide ? " the whole system" : "");
 	if (tally_recorder_run(recorder, &result, &error)) {
 		int exec_error = tally_recorder_exec_error(recorder);
 
@@ -439,6 +458,8 @@ static int run(struct record *record, struct tally_recorder_options *options)
 		say_result(record, output, &result);
 		complete = result.samples;
 		status = status_of(&result);
+		status = cli_ending_status("record", options->command ? options->command[0] : NULL,
+					   result.wait_status, result.ended_by);
 	}
 	stoppable = NULL;
 	tally_recorder_free(recorder);
@@ -459,7 +480,12 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "What to watch"},
-	    {CLI_LIST, 'p', "pid", "PID", "processes with all their threads", &record->pids},
+	    {CLI_LIST, 'p', "pid", "PID",
+	     "processes with all their threads, and the children that they start from now on",
+	     &record->pids},
+	    {CLI_LIST, 0, "children-of", "PID",
+	     "processes with all that run below them: their children, and the children of these",
+	     &record->parents},
 	    {CLI_LIST, 't', "tid", "TID", "single threads", &record->tids},
 	    {CLI_LIST, 'u', "uid", "USER", "the processes of a user, by name or number",
 	     &record->users},
@@ -485,7 +511,9 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	     .call = take_delay},
 	    {CLI_GROUP, .help = "Where it goes"},
 	    {CLI_STRING, 'o', "output", "FILE",
-	     "the recording; usually perf.data; -: a stream to standard output", &record->output},
+	     "the recording; usually perf.data, or a stream into a pipe; -: a stream to standard "
+	     "output",
+	     &record->output},
 	    {CLI_CALL, 'z', "compression-level", "LEVEL",
 	     "compress records by zstd, level 1 (the usual one) to 22", &record->compress,
 	     .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_level},
@@ -521,8 +549,8 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 		return CLI_USAGE;
 	if (at < argc)
 		wanted.command = argv + at;
-	else if (!record->pids.count && !record->tids.count && !record->users.count &&
-		 !record->system_wide && !record->cpu_count)
+	else if (!record->pids.count && !record->tids.count && !record->parents.count &&
+		 !record->users.count && !record->system_wide && !record->cpu_count)
 		return cli_usage_error(&usage,
 				       "nothing to watch: give a command, or -p, -t, -u or -a");
 	if (!find_places(record, &wanted))
@@ -538,7 +566,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 		cmdline[i + 1] = argv[i];
 	wanted.cmdline = cmdline;
 	wanted.cmdline_count = (size_t)argc + 1;
-	wanted.output = record->output;
+	wanted.output = cli_recording_output(record->output);
 	wanted.events = &record->events;
 	wanted.system_wide = record->system_wide;
 	wanted.period = record->period;
@@ -590,9 +618,11 @@ int cmd_record(int argc, char **argv)
 	tally_event_list_done(&record.events);
 	cli_list_done(&record.pids);
 	cli_list_done(&record.tids);
+	cli_list_done(&record.parents);
 	cli_list_done(&record.users);
 	free(record.pid_numbers);
 	free(record.tid_numbers);
+	free(record.parent_numbers);
 	free(record.cpu_numbers);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "ids.h"
+#include "recording.h"
 #include "say.h"
 #include "stat.h"
 
@@ -174,6 +175,8 @@ static int choose_targets(struct stat_ask *ask)
 
 	if (!status)
 		status = cli_parse_ids("stat", &ask->tids, "thread", &ask->tid_numbers);
+	if (!status)
+		status = cli_parse_ids("stat", &ask->parents, "process", &ask->parent_numbers);
 	if (status)
 		return status;
 	if (ask->cpus &&
@@ -320,7 +323,7 @@ static int prepare_record(struct stat_ask *ask)
 	if (stat_record_mode(ask->by) < 0)
 		return cli_usage_error(
 		    ask->usage, "recordings have no word for clusters and caches; record -A");
-	ask->recording = ask->output ? ask->output : "perf.data";
+	ask->recording = cli_recording_output(ask->output);
 	ask->output = NULL;
 	/* With a stream on standard output nothing else is told, as in perf. */
 	ask->quiet |= !strcmp(ask->recording, "-");
@@ -375,7 +378,12 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	     "of the events behind it those of this kind of core: core, atom", ask,
 	     .call = take_core_type},
 	    {CLI_GROUP, .help = "What to watch"},
-	    {CLI_LIST, 'p', "pid", "PID", "processes with all their threads", &ask->pids},
+	    {CLI_LIST, 'p', "pid", "PID",
+	     "processes with all their threads, and the children that they start from now on",
+	     &ask->pids},
+	    {CLI_LIST, 0, "children-of", "PID",
+	     "processes with all that run below them: their children, and the children of these",
+	     &ask->parents},
 	    {CLI_LIST, 't', "tid", "TID", "single threads", &ask->tids},
 	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system; usual without a command",
 	     &ask->system_wide},
@@ -475,6 +483,9 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 		status = prepare_record(ask);
 	if (status)
 		return status;
+	/* Formats for programs go where this would go. */
+	if (!ask->no_inherit && !ask->quiet && !ask->separator && !ask->perf_json && !ask->json)
+		cli_ids_tell_children(ask->pid_numbers, ask->pids.count, "counted");
 	status = stat_output_open(&output, ask);
 	if (!status)
 		status = stat_smi_freeze(ask);
@@ -513,6 +524,7 @@ int cmd_stat(int argc, char **argv)
 	tally_event_list_done(&ask.events);
 	cli_list_done(&ask.pids);
 	cli_list_done(&ask.tids);
+	cli_list_done(&ask.parents);
 	cli_list_done(&ask.cgroups);
 	cli_list_done(&ask.each_cgroup);
 	cli_list_done(&ask.metric_names);
@@ -520,6 +532,7 @@ int cmd_stat(int argc, char **argv)
 	free(ask.filters);
 	free(ask.pid_numbers);
 	free(ask.tid_numbers);
+	free(ask.parent_numbers);
 	free(ask.cpu_numbers);
 	return status;
 }

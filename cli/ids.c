@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/descendants.h>
 #include <tally/text.h>
 #include "command.h"
 #include "say.h"
@@ -72,4 +73,23 @@ int cli_ids_check_words(const struct cli_usage *usage, const char *option,
 			       "%s with commas between them: %s %s",
 			       argv[at], option, option,
 			       length < sizeof(all) ? all : "\"$(pgrep -d, NAME)\"");
+}
+
+void cli_ids_tell_children(const pid_t *pids, size_t count, const char *verb)
+{
+	pid_t *below = NULL;
+	size_t number = 0;
+	char list[128] = "";
+
+	if (!count || tally_descendants(NULL, pids, count, &below, &number) || !number)
+		return;
+	free(below);
+	for (size_t i = 0, length = 0; i < count && length < sizeof(list); i++)
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%d",
+					   i ? "," : "", pids[i]);
+	cli_say(NULL,
+		"%zu process%s below %s run%s already and %s not %s: --children-of %s includes %s",
+		number, number == 1 ? "" : "es", count == 1 ? list : "these",
+		number == 1 ? "s" : "", number == 1 ? "is" : "are", verb,
+		strlen(list) + 12 < sizeof(list) ? list : "PID,...", number == 1 ? "it" : "them");
 }

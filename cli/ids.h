@@ -14,4 +14,8 @@ int cli_parse_ids(const char *command, const struct cli_list *list, const char *
 int cli_ids_check_words(const struct cli_usage *usage, const char *option,
 			const struct cli_list *list, int argc, char **argv, int at);
 
+/* Says that children of these processes run already, which -p does not include, and what does.
+ * `verb` is what is not done with them: "recorded". */
+void cli_ids_tell_children(const pid_t *pids, size_t count, const char *verb);
+
 #endif

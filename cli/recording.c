@@ -3,18 +3,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int cli_recording_take(const struct cli_usage *usage, int argc, char **argv, int at,
-		       const char **input)
+static bool is_pipe(int fd)
 {
 	struct stat about;
 
+	return !fstat(fd, &about) && S_ISFIFO(about.st_mode);
+}
+
+const char *cli_recording_output(const char *output)
+{
+	return output ? output : is_pipe(STDOUT_FILENO) ? "-" : "perf.data";
+}
+
+int cli_recording_take(const struct cli_usage *usage, int argc, char **argv, int at,
+		       const char **input)
+{
 	if (argc - at > 1)
 		return cli_usage_error(usage, "one recording at a time, not '%s' too",
 				       argv[at + 1]);
 	if (at < argc)
 		*input = argv[at];
 	else if (!*input)
-		*input =
-		    !fstat(STDIN_FILENO, &about) && S_ISFIFO(about.st_mode) ? "-" : "perf.data";
+		*input = is_pipe(STDIN_FILENO) ? "-" : "perf.data";
 	return 0;
 }

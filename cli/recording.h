@@ -17,6 +17,10 @@
 		    .to = &(to_flag)                                                          \
 	}
 
+/* Where a recording goes: what -o names (NULL: it was not given), or a stream into the pipe that
+ * standard output is, as in `tally record ... | perf script -i -`, or "perf.data". */
+const char *cli_recording_output(const char *output);
+
 /* Behind cli_parse(), which returned `at`: the recording that is an argument goes before the one of
  * --input; with none named *input (NULL) becomes "-" when standard input is a pipe, as in `tally
  * record -o - ... | tally report`, else "perf.data".  0, or CLI_USAGE after having said that there

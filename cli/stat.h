@@ -42,8 +42,8 @@ struct stat_ask {
 	struct tally_metrics *metrics; /* NULL: none */
 	bool metric_no_group, metric_no_merge, metric_no_threshold;
 	/* Where. */
-	struct cli_list pids, tids;
-	pid_t *pid_numbers, *tid_numbers;
+	struct cli_list pids, tids, parents;
+	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
 	size_t pid_count;  /* of pid_numbers */
 	bool every_thread; /* pid_numbers are all processes there are, found at each opening */
 	bool system_wide, no_inherit;
@@ -76,7 +76,7 @@ struct stat_ask {
 
 static inline bool stat_has_tasks(const struct stat_ask *ask)
 {
-	return ask->pids.count || ask->tids.count || ask->every_thread;
+	return ask->pids.count || ask->tids.count || ask->parents.count || ask->every_thread;
 }
 
 static inline bool stat_has_cpus(const struct stat_ask *ask)

@@ -258,6 +258,8 @@ int stat_count_open(struct stat_count *count, const struct stat_ask *ask)
 	    .command = ask->command,
 	    .pids = ask->pid_numbers,
 	    .pid_count = ask->pid_count,
+	    .parents = ask->parent_numbers,
+	    .parent_count = ask->parents.count,
 	    .tids = ask->tid_numbers,
 	    .tid_count = ask->tids.count,
 	    .system_wide = ask->system_wide && !ask->every_thread,

@@ -241,8 +241,8 @@ int stat_events_place(struct stat_ask *ask)
 	const struct tally_probe_options where = {
 	    .size = sizeof(where),
 	    .command = ask->command,
-	    .pids = ask->pid_numbers,
-	    .pid_count = ask->pid_count,
+	    .pids = ask->pid_count ? ask->pid_numbers : ask->parent_numbers,
+	    .pid_count = ask->pid_count ? ask->pid_count : ask->parents.count,
 	    .system_wide = ask->system_wide,
 	};
 	const char **names = calloc(ask->filter_count + 1, sizeof(*names));

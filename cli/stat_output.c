@@ -64,6 +64,8 @@ static char *title_of(const struct stat_ask *ask)
 		return strdup("'system wide'");
 	if (ask->pids.count)
 		return named("process id ", &ask->pids, NULL);
+	if (ask->parents.count)
+		return named("all below process id ", &ask->parents, NULL);
 	if (ask->tids.count)
 		return named("thread id ", &ask->tids, NULL);
 	if (ask->cpu_count)

@@ -48,6 +48,8 @@ struct tally_counters_options {
 	bool user_only;  /* where rights do not reach the kernel's side, the user's side is counted,
 			  * but for events with a privilege modifier; tally_counters_event() tells */
 	bool strict;     /* an event that cannot be counted fails the opening */
+	const pid_t *parents; /* targets: processes with all that run below them */
+	size_t parent_count;
 };
 
 /* Opens all.  Events that cannot be counted stay in the set, their counts saying so, and

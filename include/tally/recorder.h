@@ -44,7 +44,9 @@ struct tally_recorder_options {
 	/* How call chains are taken: "fp", "dwarf" or "dwarf,SIZE" (copies of the stack), "lbr",
 	 * "no"; NULL: as `callchain` says.  Events' own terms come first. */
 	const char *call_graph;
-	bool no_build_ids; /* the file gets no table of build-ids */
+	bool no_build_ids;    /* the file gets no table of build-ids */
+	const pid_t *parents; /* targets: processes with all that run below them */
+	size_t parent_count;
 };
 
 struct tally_recorder_result {
@@ -58,6 +60,9 @@ struct tally_recorder_result {
 	/* The kernel was sampled too, and the recording does not say where its functions are, as
 	 * this user may not see their addresses. */
 	bool kernel_hidden;
+	const pid_t *running; /* processes that the command started and that still run; borrowed
+			       * until tally_recorder_free() */
+	size_t running_count;
 };
 
 /* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name

@@ -78,6 +78,8 @@ int tally_counters_make_places(struct tally_counters *set,
 	    .pid_count = options->pid_count,
 	    .tids = options->tids,
 	    .tid_count = options->tid_count,
+	    .parents = options->parents,
+	    .parent_count = options->parent_count,
 	    .by_uid = options->by_uid,
 	    .uid = options->uid,
 	    .system_wide = options->system_wide || options->cgroup_count,
@@ -90,7 +92,7 @@ int tally_counters_make_places(struct tally_counters *set,
 	/* With threads and no list of CPUs, a thread is one place wherever it runs. */
 	asked.any_cpu = !asked.system_wide && !asked.cpu_count;
 	if (asked.any_cpu && !asked.command && !asked.pid_count && !asked.tid_count &&
-	    !asked.by_uid) {
+	    !asked.parent_count && !asked.by_uid) {
 		result = make_room(set, 1, error);
 		if (!result)
 			add(set, 0, -1, SIZE_MAX);

@@ -26,6 +26,7 @@
 #include "collect/notice.h"
 #include "collect/openset.h"
 #include "collect/plan.h"
+#include "collect/survivors.h"
 #include "collect/synth.h"
 #include "collect/targets.h"
 #include "collect/tell.h"
@@ -51,6 +52,9 @@ struct tally_recorder {
 	struct tally_build_ids build_ids;
 	struct tally_writer *writer;
 	struct tally_drain drain;
+	struct tally_survivors survivors;
+	pid_t *running; /* of the survivors */
+	size_t running_count;
 	struct pollfd *polls; /* stop, command, then the rings */
 	int stop_fd;          /* an eventfd: written to by tally_recorder_stop() */
 	atomic_int stop_signal;
@@ -120,6 +124,8 @@ static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 	    .pid_count = options->pid_count,
 	    .tids = options->tids,
 	    .tid_count = options->tid_count,
+	    .parents = options->parents,
+	    .parent_count = options->parent_count,
 	    .by_uid = options->by_uid,
 	    .uid = options->uid,
 	    .system_wide = options->system_wide,
@@ -225,6 +231,8 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	tally_plan_done(&recorder->plan);
 	tally_targets_done(&recorder->targets);
 	tally_build_ids_done(&recorder->build_ids);
+	tally_survivors_done(&recorder->survivors);
+	free(recorder->running);
 	if (recorder->stop_fd >= 0)
 		close(recorder->stop_fd);
 	free(recorder->polls);
@@ -372,6 +380,11 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	if (tally_drain_init(&recorder->drain, &recorder->set, recorder->writer,
 			     &recorder->build_ids))
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	if (recorder->targets.command) {
+		if (tally_survivors_init(&recorder->survivors))
+			return tally_fail(error, -ENOMEM, -1, "out of memory");
+		recorder->drain.walk.survivors = &recorder->survivors;
+	}
 	/* The side-band runs before procfs is read: a process that comes between is told of twice
 	 * rather than never. */
 	if (!recorder->targets.command)
@@ -542,6 +555,11 @@ static void sum_up(struct tally_recorder *recorder, uint64_t lost,
 	    .ended_by = atomic_load(&recorder->stop_signal),
 	    .kernel_hidden = recorder->kernel_hidden,
 	};
+	if (!tally_survivors_find(&recorder->survivors, "", &recorder->running,
+				  &recorder->running_count)) {
+		ret->running = recorder->running;
+		ret->running_count = recorder->running_count;
+	}
 	ret->bytes = recorder->wrote;
 	if (!recorder->to_stdout && !stat(recorder->output, &status))
 		ret->bytes = (uint64_t)status.st_size;

@@ -188,6 +188,10 @@ size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_byte
 			break;
 		if (header.type == PERF_RECORD_MMAP2)
 			note_mapping(walk, whole(walk, bytes, at, header.size), &header);
+		else if (walk->survivors &&
+			 (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT))
+			tally_survivors_note(walk->survivors, whole(walk, bytes, at, header.size),
+					     header.size);
 		walk->counts.sideband_lost += note_rare(walk, bytes, at, &header);
 		walk->counts.records++;
 		at += header.size;

@@ -8,6 +8,7 @@
 #include <tally/kernel.h>
 #include <tally/record.h>
 #include "collect/build_ids.h"
+#include "collect/survivors.h"
 
 #define TALLY_WALK_TYPES 32 /* the kernel's records; Linux 7.0 has 22 */
 
@@ -26,6 +27,7 @@ struct tally_walk {
 	size_t time_at;
 	struct tally_layout sideband_layout; /* of the side-band's event */
 	struct tally_build_ids *build_ids;
+	struct tally_survivors *survivors; /* NULL: processes that begin and end are not noted */
 	struct tally_walk_counts counts;
 	uint8_t *joined; /* a side-band record that wraps, put together */
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tally/descendants.h>
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/text.h"
@@ -117,11 +118,11 @@ static pid_t process_of(const char *root, pid_t tid)
 }
 
 static int add_pids(struct tally_targets *targets, const struct tally_targets_asked *asked,
-		    struct tally_error *error)
+		    const pid_t *pids, size_t count, struct tally_error *error)
 {
-	for (size_t i = 0; i < asked->pid_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		size_t before = targets->tid_count;
-		int result = add_threads(targets, asked->root, asked->pids[i]);
+		int result = add_threads(targets, asked->root, pids[i]);
 
 		if (result)
 			return tally_fail(error, result, -1, "out of memory");
@@ -129,9 +130,29 @@ static int add_pids(struct tally_targets *targets, const struct tally_targets_as
 			return tally_fail(error, -ESRCH, -1,
 					  "no process %d: it has ended or was never there "
 					  "(pgrep -l NAME finds the running ones)",
-					  asked->pids[i]);
+					  pids[i]);
 	}
 	return 0;
+}
+
+/* What ends meanwhile is not missed; what is started meanwhile is, unless by a thread that is open
+ * by then. */
+static int add_families(struct tally_targets *targets, const struct tally_targets_asked *asked,
+			struct tally_error *error)
+{
+	pid_t *list = NULL;
+	size_t count = 0;
+	int result = add_pids(targets, asked, asked->parents, asked->parent_count, error);
+
+	if (result)
+		return result;
+	result = tally_descendants(asked->root, asked->parents, asked->parent_count, &list, &count);
+	for (size_t i = 0; i < count && !result; i++)
+		result = add_threads(targets, asked->root, list[i]);
+	free(list);
+	return result ? tally_fail(error, result, -1, "the children of processes: %s",
+				   strerror(-result))
+		      : 0;
 }
 
 static int add_tids(struct tally_targets *targets, const struct tally_targets_asked *asked,
@@ -227,13 +248,13 @@ static int choose_cpus(struct tally_targets *targets, const struct tally_targets
 static int choose_threads(struct tally_targets *targets, const struct tally_targets_asked *asked,
 			  struct tally_error *error)
 {
+	bool tasks = asked->pid_count || asked->tid_count || asked->parent_count || asked->by_uid;
 	int result = 0;
 
 	/* A list of CPUs alone, or with a command, watches all that runs on them, as in perf. */
-	targets->system_wide = asked->system_wide || (asked->cpu_count && !asked->pid_count &&
-						      !asked->tid_count && !asked->by_uid);
+	targets->system_wide = asked->system_wide || (asked->cpu_count && !tasks);
 	if (targets->system_wide) {
-		if (asked->pid_count || asked->tid_count || asked->by_uid)
+		if (tasks)
 			return tally_fail(error, -EINVAL, -1,
 					  "the whole system and single processes or threads "
 					  "cannot be measured at once: give one of them");
@@ -242,7 +263,9 @@ static int choose_threads(struct tally_targets *targets, const struct tally_targ
 			   : 0;
 	}
 	if (asked->pid_count)
-		result = add_pids(targets, asked, error);
+		result = add_pids(targets, asked, asked->pids, asked->pid_count, error);
+	if (!result && asked->parent_count)
+		result = add_families(targets, asked, error);
 	if (!result && asked->tid_count)
 		result = add_tids(targets, asked, error);
 	if (!result && asked->by_uid)

@@ -25,6 +25,8 @@ struct tally_targets_asked {
 	pid_t command;    /* the held child, or 0 */
 	const pid_t *pids, *tids;
 	size_t pid_count, tid_count;
+	const pid_t *parents; /* processes with all that run below them */
+	size_t parent_count;
 	bool by_uid;
 	uid_t uid;
 	bool system_wide;

@@ -14,6 +14,26 @@ static bool attr_size_plausible(uint64_t size)
 	return size >= 64 + 16 && size <= 65536;
 }
 
+static int refuse_short(const struct tally_data *data, struct tally_error *error)
+{
+	size_t size = data->file.size;
+	const char *path = strcmp(data->path, "-") != 0 ? data->path : "standard input";
+
+	if (!size && data->stream)
+		return tally_fail(error, -EBADMSG, 0,
+				  "%s: nothing came: the command before the pipe wrote no "
+				  "recording; see what it said, or name a file",
+				  path);
+	if (!size)
+		return tally_fail(error, -EBADMSG, 0,
+				  "%s: is empty: no recording was written to it; record again",
+				  path);
+	return tally_fail(error, -EBADMSG, 0,
+			  "%s: %zu byte%s: too few for a perf.data file: it was never "
+			  "written, or cut; record again",
+			  path, size, size == 1 ? "" : "s");
+}
+
 static int read_order(struct tally_data *data, struct tally_error *error)
 {
 	static const char forward[MAGIC_SIZE] = "PERFILE2", backward[MAGIC_SIZE] = "2ELIFREP",
@@ -23,10 +43,7 @@ static int read_order(struct tally_data *data, struct tally_error *error)
 	uint64_t native = 0x32454c4946524550ULL; /* "PERFILE2" as a number of little endian */
 
 	if (data->file.size < FILE_HEADER_PIPE_SIZE)
-		return tally_fail(error, -EBADMSG, 0,
-				  "%s: %zu bytes are too few for a perf.data file: it was never "
-				  "written, or cut; record again",
-				  data->path, data->file.size);
+		return refuse_short(data, error);
 	memcpy(magic, data->file.data, MAGIC_SIZE);
 	/* The magic is a number in the writer's order: its text reads forward on little endian. */
 	if (!memcmp(magic, forward, MAGIC_SIZE) || !memcmp(magic, backward, MAGIC_SIZE)) {

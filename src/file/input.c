@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -150,6 +151,33 @@ static int open_folder(struct tally_data *data, int fd, struct tally_error *erro
 	return code;
 }
 
+/* A recording is its owner's, and most are made with sudo. */
+static int refuse_open(const char *path, int code, struct tally_error *error)
+{
+	struct passwd room, *user = NULL;
+	char text[1024], number[32];
+	const char *command;
+	struct stat about;
+
+	if (code != -EACCES)
+		return tally_fail(error, code, -1, "%s: cannot be opened: %s%s", path,
+				  strerror(-code),
+				  code == -ENOENT ? "; record first, or name the file" : "");
+	if (stat(path, &about))
+		return tally_fail(error, code, -1,
+				  "%s: cannot be opened: %s: a folder on its way may not be "
+				  "entered by you; run this with sudo, or copy the file",
+				  path, strerror(-code));
+	snprintf(number, sizeof(number), "user %u", (unsigned)about.st_uid);
+	if (getpwuid_r(about.st_uid, &room, text, sizeof(text), &user))
+		user = NULL;
+	command = about.st_uid == geteuid() ? "chmod u+r" : "sudo chown $(id -u)";
+	return tally_fail(error, code, -1,
+			  "%s: cannot be opened: %s: it belongs to %s, and its mode does not let "
+			  "you read it: `%s %s` gives it to you, or run this with sudo",
+			  path, strerror(-code), user ? user->pw_name : number, command, path);
+}
+
 int tally_file_input_open(struct tally_data *data, struct tally_error *error)
 {
 	bool standard = !strcmp(data->path, "-");
@@ -162,9 +190,7 @@ int tally_file_input_open(struct tally_data *data, struct tally_error *error)
 
 		if (fd >= 0)
 			close(fd);
-		return tally_fail(error, code, -1, "%s: cannot be opened: %s%s", data->path,
-				  strerror(-code),
-				  code == -ENOENT ? "; record first, or name the file" : "");
+		return refuse_open(data->path, code, error);
 	}
 	if (S_ISDIR(about.st_mode))
 		return open_folder(data, fd, error);

@@ -355,7 +355,7 @@ int tally_data_repair(struct tally_data *data, const char *path,
 				  "another file",
 				  path);
 	if (!code)
-		code = tally_file_target_open(path, &repair.out.fd, &own);
+		code = tally_file_target_open(path, &repair.out.fd, NULL, &own);
 	if (code) {
 		if (error)
 			*error = own;

@@ -36,7 +36,7 @@ static int keep_old(const char *path, struct tally_error *error)
 	return code;
 }
 
-static int look(const char *path, bool *ret_null, struct tally_error *error)
+static int look(const char *path, bool *ret_null, bool *ret_kept, struct tally_error *error)
 {
 	struct stat stat_buf;
 
@@ -59,17 +59,19 @@ static int look(const char *path, bool *ret_null, struct tally_error *error)
 		    "%s: is no regular file, so that its header cannot be completed at "
 		    "the end; name another file",
 		    path);
-	return stat_buf.st_size ? keep_old(path, error) : 0;
+	*ret_kept = stat_buf.st_size > 0;
+	return *ret_kept ? keep_old(path, error) : 0;
 }
 
-int tally_file_target_open(const char *path, int *ret, struct tally_error *error)
+int tally_file_target_open(const char *path, int *ret, bool *ret_kept, struct tally_error *error)
 {
+	bool kept = false;
 	bool null = false;
 	int code, fd;
 
 	if (!*path)
 		return tally_fail(error, -ENOENT, -1, "no file is named to record to");
-	code = look(path, &null, error);
+	code = look(path, &null, &kept, error);
 	if (code)
 		return code;
 	/* Recordings tell much of whoever is recorded: for the owner only, as perf's are. */
@@ -80,5 +82,21 @@ int tally_file_target_open(const char *path, int *ret, struct tally_error *error
 		    errno == EACCES || errno == EROFS ? "; record where you may write, with -o"
 						      : "");
 	*ret = fd;
+	if (ret_kept)
+		*ret_kept = kept;
 	return 0;
+}
+
+void tally_file_target_undo(const char *path, bool kept)
+{
+	struct tally_buf old = {0};
+	struct stat about;
+
+	if (stat(path, &about) || !S_ISREG(about.st_mode))
+		return;
+	tally_buf_text(&old, path);
+	tally_buf_text(&old, ".old");
+	if (!kept || old.failed || rename(tally_buf_str(&old), path))
+		unlink(path);
+	tally_buf_done(&old);
 }

@@ -2,10 +2,15 @@
 #ifndef TALLY_FILE_TARGET_H
 #define TALLY_FILE_TARGET_H
 
+#include <stdbool.h>
 #include <tally/error.h>
 
 /* Creates it empty, for writing and reading back; one that was there and held something becomes
- * NAME.old.  Directories and what is no file are refused; /dev/null is taken. */
-int tally_file_target_open(const char *path, int *ret, struct tally_error *error);
+ * NAME.old, which *ret_kept (not NULL) says.  Directories and what is no file are refused;
+ * /dev/null is taken. */
+int tally_file_target_open(const char *path, int *ret, bool *ret_kept, struct tally_error *error);
+
+/* Takes away a file that nothing could be written to; with `kept` the old one is back. */
+void tally_file_target_undo(const char *path, bool kept);
 
 #endif

@@ -31,38 +31,44 @@
 
 #define TABLE_ENTRY 16
 
+/* Whether a reader makes something of what is written: of a stream its start, of a file the first
+ * checkpoint. */
+static bool is_readable(const struct tally_writer *writer)
+{
+	return writer->stream ? writer->end : writer->marked;
+}
+
 static int fail_write(struct tally_writer *writer, int code, struct tally_error *error)
 {
 	struct statvfs room;
+	const char *rest = is_readable(writer) ? "what was recorded until then can be read"
+					       : "nothing was recorded";
+	unsigned long long end = writer->end;
 
 	if (code == -ENOSPC && !fstatvfs(writer->fd, &room))
 		return tally_fail(
-		    error, code, (int64_t)writer->end,
-		    "%s: cannot be written beyond %llu bytes: no space left on its file "
-		    "system (%llu bytes free); what was recorded stays readable; make "
-		    "room or record elsewhere with -o",
-		    writer->path, (unsigned long long)writer->end,
-		    (unsigned long long)room.f_bavail * room.f_frsize);
+		    error, code, (int64_t)end,
+		    "%s: cannot be written beyond %llu bytes: no space left on its "
+		    "file system (%llu bytes free); %s; make room or record elsewhere "
+		    "with -o",
+		    writer->path, end, (unsigned long long)room.f_bavail * room.f_frsize, rest);
 	if (code == -EPIPE)
-		return tally_fail(error, code, (int64_t)writer->end,
+		return tally_fail(error, code, (int64_t)end,
 				  "%s: its reader has gone after %llu bytes: the recording ends",
-				  writer->path, (unsigned long long)writer->end);
+				  writer->path, end);
 	if (code == -EFBIG)
 		return tally_fail(
-		    error, code, (int64_t)writer->end,
-		    "%s: cannot be written beyond %llu bytes: the limit of file sizes is "
-		    "reached (ulimit -f, or the file system's); what was recorded stays "
-		    "readable",
-		    writer->path, (unsigned long long)writer->end);
+		    error, code, (int64_t)end,
+		    "%s: cannot be written beyond %llu bytes: the limit of file sizes "
+		    "is reached (ulimit -f, or the file system's); %s",
+		    writer->path, end, rest);
 	if (code == -EDQUOT)
-		return tally_fail(
-		    error, code, (int64_t)writer->end,
-		    "%s: cannot be written beyond %llu bytes: the disk quota is used up; "
-		    "what was recorded stays readable; record elsewhere with -o",
-		    writer->path, (unsigned long long)writer->end);
-	return tally_fail(error, code, (int64_t)writer->end,
-			  "%s: cannot be written beyond %llu bytes: %s", writer->path,
-			  (unsigned long long)writer->end, strerror(-code));
+		return tally_fail(error, code, (int64_t)end,
+				  "%s: cannot be written beyond %llu bytes: the disk quota is used "
+				  "up; %s; record elsewhere with -o",
+				  writer->path, end, rest);
+	return tally_fail(error, code, (int64_t)end, "%s: cannot be written beyond %llu bytes: %s",
+			  writer->path, end, strerror(-code));
 }
 
 /* --- the start --- */
@@ -204,8 +210,10 @@ static int write_start(struct tally_writer *writer, const struct file_facts *fac
 	tally_buf_done(&start);
 	if (!code)
 		code = write_checkpoint(writer, writer->end, &size);
-	if (code)
+	if (code) {
+		writer->end = 0; /* of which nothing can be read */
 		return fail_write(writer, code, error);
+	}
 	writer->end += size;
 	writer->marked = writer->data_at = writer->end;
 	return 0;
@@ -268,6 +276,7 @@ int tally_writer_open(const char *path, const struct tally_writer_event *events,
 	struct file_facts facts = {.options = &own, .events = events, .event_count = event_count};
 	struct tally_writer *writer;
 	char *root = NULL;
+	bool kept = false;
 	int code = check_events(path, events, event_count, error);
 
 	if (!code)
@@ -297,13 +306,15 @@ int tally_writer_open(const char *path, const struct tally_writer_event *events,
 	if (code)
 		goto failed;
 	code = writer->stream ? tally_file_stdout_open(&writer->fd, error)
-			      : tally_file_target_open(path, &writer->fd, error);
+			      : tally_file_target_open(path, &writer->fd, &kept, error);
 	if (code)
 		goto failed;
 	code = writer->stream ? start_stream(writer, &facts, error)
 			      : write_start(writer, &facts, error);
 	if (code) {
 		close(writer->fd);
+		if (!writer->stream)
+			tally_file_target_undo(path, kept);
 		goto failed;
 	}
 	free(root);
