@@ -457,7 +457,6 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	} else {
 		say_result(record, output, &result);
 		complete = result.samples;
-		status = status_of(&result);
 		status = cli_ending_status("record", options->command ? options->command[0] : NULL,
 					   result.wait_status, result.ended_by);
 	}

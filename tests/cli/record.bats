@@ -179,7 +179,7 @@ need_tracepoints() {
 	recorder=$!
 	sleep 0.7
 	kill -INT "$recorder"
-	wait "$recorder"
+	wait "$recorder" || [ $? = 130 ]
 	kill "$target"
 	[ "$(perf script -F tid -i x.data 2>/dev/null | sort -u | tr -d ' ')" = "$target" ]
 	perf script -F comm,ip,sym,dso -i x.data 2>/dev/null | grep -q '/.*sh'
@@ -285,7 +285,7 @@ need_tracepoints() {
 	recorder=$!
 	sleep 1
 	kill -INT "$recorder"
-	wait "$recorder"
+	wait "$recorder" || [ $? = 130 ]
 	seen=$(perf script -F pid -i u.data 2>/dev/null | sort -u | tr -d ' ')
 	kill "$theirs" "$others"
 	# Others of that user may run, too, but nobody else.

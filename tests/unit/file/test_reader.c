@@ -184,7 +184,7 @@ static void refuses_what_is_no_recording(void **state)
 		int code;
 		const char *words;
 	} cases[] = {
-	    {"", 0, -EBADMSG, "too few"},
+	    {"", 0, -EBADMSG, "is empty"},
 	    {"PERFILE2", 8, -EBADMSG, "too few"},
 	    {"\177ELF............................", 32, -EBADMSG, "neither PERFILE2 nor"},
 	    {"PERFILE2\20\0\0\0\0\0\0\0....", 20, -EBADMSG, "no events"},
