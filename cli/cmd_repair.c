@@ -158,6 +158,7 @@ int cmd_repair(int argc, char **argv)
 						   ? "name the recording, and the file to write"
 						   : "one recording and one file to write");
 	if (!strcmp(argv[at + 1], "-"))
-		return cli_usage_error(&usage, "what is repaired goes to a regular file, not '-'");
+		return cli_usage_error(&usage, "what is repaired goes to a regular file, not '-'; "
+					       "`tally inject -i IN` writes a stream");
 	return run(argv[at], argv[at + 1], &wanted);
 }

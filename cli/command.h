@@ -50,6 +50,7 @@ int cmd_encode(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_inject(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_record(int argc, char **argv);

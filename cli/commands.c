@@ -21,6 +21,7 @@ const struct cli_command cli_commands[] = {
     {"evlist", "list the events of a recording", cmd_evlist},
     {"info", "say what a recording is, and what is in it", cmd_info},
     {"repair", "write a damaged or foreign recording anew, for every perf to read", cmd_repair},
+    {"inject", "write a recording as a plain file or stream, with build-ids added", cmd_inject},
     {"doctor", "say what is in the way of measuring on this machine, and how to lift it",
      cmd_doctor},
     {"config", "print perf's configuration files, and which keys tally obeys", cmd_config},

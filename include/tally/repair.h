@@ -13,6 +13,9 @@ struct tally_repair_options {
 	bool compat;
 	/* Records of types that perf 6.1 does not know, and would end at, stay. */
 	bool keep_unknown;
+	/* Build-ids that the new file names besides those that it has; borrowed during the call. */
+	const struct tally_data_build_id *build_ids;
+	size_t build_id_count;
 	/* Is told now and then how far the records are, in bytes; not 0 ends it with -ECANCELED.
 	 * NULL: nobody asks. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
@@ -37,10 +40,10 @@ struct tally_repair_result {
 };
 
 /* Writes all of `data` that can be trusted to a new file (an old one of that name becomes
- * NAME.old): header, ids and attrs of the least size, records, features.  Compressed records and
- * those of a stream or directory become plain ones of native byte order.  Records are read from
- * their beginning, what could not be read is in tally_data_damage() then.  -EEXIST when `path` is
- * the recording itself.  After a failure there is no new file. */
+ * NAME.old; "-" is a stream to standard output): header, ids and attrs of the least size, records,
+ * features.  Compressed records and those of a stream or directory become plain ones of native byte
+ * order.  Records are read from their beginning, what could not be read is in tally_data_damage()
+ * then.  -EEXIST when `path` is the recording itself.  After a failure there is no new file. */
 int tally_data_repair(struct tally_data *data, const char *path,
 		      const struct tally_repair_options *options, struct tally_repair_result *ret,
 		      struct tally_error *error);

@@ -85,6 +85,13 @@ struct tally_frame {
 	uint64_t address;
 };
 
+/* Build-ids of the binaries that the recording maps without one, read from this machine's files;
+ * what is not there is left out.  Records are read from their beginning.  The array is the
+ * caller's, for tally_data_build_ids_free(). */
+int tally_data_mapped_build_ids(struct tally_data *data, struct tally_data_build_id **ret,
+				size_t *ret_count, struct tally_error *error);
+void tally_data_build_ids_free(struct tally_data_build_id *ids, size_t count);
+
 #pragma GCC visibility pop
 
 #endif

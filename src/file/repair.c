@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "file/feature.h"
 #include "file/file_options.h"
+#include "file/stream_write.h"
 #include "file/target.h"
 
 /* The last types that perf 6.1 knows, of the kernel's and of its own. */
@@ -31,7 +32,9 @@ static int flush(struct repair_out *out)
 {
 	int code = 0;
 
-	if (out->run_size)
+	if (out->run_size && out->stream)
+		code = tally_fs_write(out->fd, out->run, out->run_size);
+	else if (out->run_size)
 		code = tally_fs_write_at(out->fd, out->run, out->run_size, out->at);
 	if (code)
 		return code;
@@ -105,7 +108,8 @@ static void cut_attr(struct file_repair *repair, struct tally_attr *attr)
 static int make_attrs(struct file_repair *repair)
 {
 	const struct tally_data *data = repair->data;
-	uint32_t size = PERF_ATTR_SIZE_VER0;
+	/* perf 6.1 reads ids of a stream behind an attr of its own size. */
+	uint32_t size = repair->out.stream ? PERF_ATTR_SIZE_VER7 : PERF_ATTR_SIZE_VER0;
 
 	repair->attrs = calloc(data->event_count, sizeof(*repair->attrs));
 	if (!repair->attrs)
@@ -149,6 +153,18 @@ static int write_front(struct file_repair *repair)
 	if (!code)
 		code = tally_fs_write_at(repair->out.fd, front.data, front.size, 0);
 	repair->out.at = repair->data_at = front.size;
+	tally_buf_done(&front);
+	return code;
+}
+
+static int write_stream_front(struct file_repair *repair, struct tally_error *error)
+{
+	struct tally_buf front = {0};
+	int code = tally_repair_stream_front(repair, &front, error);
+
+	if (!code)
+		code = tally_fs_write(repair->out.fd, front.data, front.size);
+	repair->out.at = front.size;
 	tally_buf_done(&front);
 	return code;
 }
@@ -317,12 +333,15 @@ static int write_all(struct file_repair *repair, const char *path, struct tally_
 {
 	int code = make_attrs(repair);
 
-	if (!code)
+	if (!code && !repair->out.stream)
 		code = write_front(repair);
 	if (!code) {
 		struct tally_error own = {0};
 
-		code = write_records(repair, &own);
+		if (repair->out.stream)
+			code = write_stream_front(repair, &own);
+		if (!code)
+			code = write_records(repair, &own);
 		/* A failure to read says more than its number. */
 		if (code && own.text[0] && strcmp(own.text, strerror(-code)) != 0) {
 			*error = own;
@@ -331,8 +350,8 @@ static int write_all(struct file_repair *repair, const char *path, struct tally_
 	}
 	if (!code)
 		code = flush(&repair->out);
-	repair->data_end = repair->out.at;
-	if (!code)
+	repair->data_end = repair->result.bytes = repair->out.at;
+	if (!code && !repair->out.stream)
 		code = write_end(repair);
 	return code
 		   ? tally_fail(error, code, -1, "%s: cannot be written: %s", path, strerror(-code))
@@ -349,19 +368,21 @@ int tally_data_repair(struct tally_data *data, const char *path,
 	bool is_file;
 	int code = tally_file_options(&repair.options, sizeof(repair.options), options, path, &own);
 
-	if (!code && is_in_place(data, path))
+	repair.out.stream = !strcmp(path, "-");
+	if (!code && !repair.out.stream && is_in_place(data, path))
 		code = tally_fail(&own, -EEXIST, -1,
 				  "%s: is the recording itself, or would take its place; name "
 				  "another file",
 				  path);
 	if (!code)
-		code = tally_file_target_open(path, &repair.out.fd, NULL, &own);
+		code = repair.out.stream ? tally_file_stdout_open(&repair.out.fd, &own)
+					 : tally_file_target_open(path, &repair.out.fd, NULL, &own);
 	if (code) {
 		if (error)
 			*error = own;
 		return code;
 	}
-	is_file = !fstat(repair.out.fd, &made) && S_ISREG(made.st_mode);
+	is_file = !repair.out.stream && !fstat(repair.out.fd, &made) && S_ISREG(made.st_mode);
 	code = write_all(&repair, path, &own);
 	if (close(repair.out.fd) && !code)
 		code = tally_fail(&own, -errno, -1, "%s: cannot be written: %s", path,

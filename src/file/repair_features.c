@@ -29,7 +29,7 @@ static void skip_sized(struct file_cursor *at)
  * 0.5 and later: {17 08 44 "tracing", version, order, size of long, page size, two headers,
  * ftrace's formats, the systems' formats, kallsyms, printk formats, since 0.6 the names of
  * processes}. */
-static bool is_tracing_data(const uint8_t *bytes, size_t size)
+bool tally_repair_trusts_tracing(const uint8_t *bytes, size_t size)
 {
 	static const uint8_t magic[10] = "\x17\x08\x44tracing";
 	struct file_cursor at = {.at = bytes, .end = bytes + size};
@@ -81,11 +81,16 @@ static void add_event_desc(const struct file_repair *repair, struct tally_buf *t
 	}
 }
 
-static void add_build_ids(const struct tally_data *data, struct tally_buf *to)
+void tally_repair_build_ids(const struct file_repair *repair, struct tally_buf *to)
 {
+	const struct tally_data_info *info = &repair->data->info;
+	const struct tally_repair_options *options = &repair->options;
+
 	/* A name that is too long for a record is no file's. */
-	for (size_t i = 0; i < data->info.build_id_count; i++)
-		tally_file_add_build_id(to, &data->info.build_ids[i]);
+	for (size_t i = 0; i < info->build_id_count; i++)
+		tally_file_add_build_id(to, &info->build_ids[i]);
+	for (size_t i = 0; i < options->build_id_count; i++)
+		tally_file_add_build_id(to, &options->build_ids[i]);
 }
 
 static bool add_kept(const struct tally_data *data, unsigned feature, struct tally_buf *to)
@@ -106,19 +111,19 @@ static bool add_kept(const struct tally_data *data, unsigned feature, struct tal
 }
 
 /* Adds a feature's payload; false when it is lost. */
-static bool add_feature(const struct file_repair *repair, unsigned feature, struct tally_buf *to)
+bool tally_repair_feature(const struct file_repair *repair, unsigned feature, struct tally_buf *to)
 {
 	const struct tally_data *data = repair->data;
 	const struct file_payload *payload = &data->sections[feature];
 
 	switch (feature) {
 	case FEATURE_TRACING_DATA:
-		if (!is_tracing_data(payload->bytes, payload->size))
+		if (!tally_repair_trusts_tracing(payload->bytes, payload->size))
 			return false;
 		tally_buf_add(to, payload->bytes, payload->size);
 		return true;
 	case FEATURE_BUILD_ID:
-		add_build_ids(data, to);
+		tally_repair_build_ids(repair, to);
 		return true;
 	case FEATURE_EVENT_DESC:
 		add_event_desc(repair, to);
@@ -132,7 +137,7 @@ static bool add_feature(const struct file_repair *repair, unsigned feature, stru
 	}
 }
 
-static bool is_wanted(const struct file_repair *repair, unsigned feature)
+bool tally_repair_wants(const struct file_repair *repair, unsigned feature)
 {
 	const struct tally_data *data = repair->data;
 
@@ -143,6 +148,8 @@ static bool is_wanted(const struct file_repair *repair, unsigned feature)
 		return false;
 	case FEATURE_EVENT_DESC: /* a stream may have told names one by one */
 		return data->has_section[feature] || data->kind == TALLY_DATA_PIPE;
+	case FEATURE_BUILD_ID:
+		return data->has_section[feature] || repair->options.build_id_count;
 	case FEATURE_AUXTRACE:
 		return repair->aux_count;
 	default:
@@ -166,9 +173,9 @@ static int add_payloads(struct file_repair *repair, uint64_t sizes[FILE_FEATURES
 	for (unsigned feature = 0; feature < FILE_FEATURES; feature++) {
 		size_t before = to->size;
 
-		if (!is_wanted(repair, feature))
+		if (!tally_repair_wants(repair, feature))
 			continue;
-		if (!add_feature(repair, feature, to)) {
+		if (!tally_repair_feature(repair, feature, to)) {
 			to->size = before;
 			if (!result->features_lost++)
 				result->first_feature_lost = feature;

@@ -74,24 +74,25 @@ static void add_name(const struct tally_writer_event *event, struct tally_buf *t
 	add_padding(to, length);
 }
 
-static void add_feature(unsigned feature, const struct tally_buf *payload, struct tally_buf *to)
+/* perf reads the others from sections of a file only. */
+static bool goes_by_record(unsigned feature)
 {
-	uint64_t size = HEADER + 8 + align_up(payload->size, 8);
+	return feature != FEATURE_TRACING_DATA && feature != FEATURE_BUILD_ID &&
+	       feature != FEATURE_CACHE && feature != FEATURE_HYBRID_TOPOLOGY;
+}
+
+void tally_file_stream_feature(unsigned feature, const void *payload, size_t payload_size,
+			       struct tally_buf *to)
+{
+	uint64_t size = HEADER + 8 + align_up(payload_size, 8);
 
 	/* What does not fit into a record is left out, as perf does. */
-	if (size > UINT16_MAX)
+	if (size > UINT16_MAX || !goes_by_record(feature))
 		return;
 	add_header(to, PERF_RECORD_HEADER_FEATURE, size);
 	tally_buf_u64(to, feature);
-	tally_buf_add(to, payload->data, payload->size);
-	add_padding(to, payload->size);
-}
-
-/* perf reads the others from sections of a file only, and flags from its header. */
-static bool goes_by_record(const struct file_feature_row *row)
-{
-	return !row->empty && row->feature != FEATURE_TRACING_DATA &&
-	       row->feature != FEATURE_CACHE && row->feature != FEATURE_HYBRID_TOPOLOGY;
+	tally_buf_add(to, payload, payload_size);
+	add_padding(to, payload_size);
 }
 
 static int add_features(const struct file_facts *facts, struct tally_buf *to)
@@ -101,12 +102,12 @@ static int add_features(const struct file_facts *facts, struct tally_buf *to)
 
 	for (const struct file_feature_row *row = tally_file_early_features();
 	     row->feature && !code; row++) {
-		if (!goes_by_record(row))
+		if (row->empty || !goes_by_record(row->feature)) /* flags stand in a header */
 			continue;
 		tally_buf_clear(&payload);
 		row->write(facts, &payload);
 		if (payload.size)
-			add_feature(row->feature, &payload, to);
+			tally_file_stream_feature(row->feature, payload.data, payload.size, to);
 		code = payload.failed;
 	}
 	tally_buf_done(&payload);
@@ -114,20 +115,18 @@ static int add_features(const struct file_facts *facts, struct tally_buf *to)
 }
 
 /* A record of 12 bytes, and behind it the formats, padded: readers go by exactly that. */
-static void add_tracing_data(const struct file_facts *facts, struct tally_buf *to)
+void tally_file_stream_tracing_data(const void *bytes, size_t size, struct tally_buf *to)
 {
-	uint64_t size = facts->options->tracing_data ? facts->options->tracing_data_size : 0;
-
 	if (!size)
 		return;
 	add_header(to, PERF_RECORD_HEADER_TRACING_DATA, HEADER + 4);
 	tally_buf_u32(to, (uint32_t)align_up(size, 8));
-	tally_buf_add(to, facts->options->tracing_data, size);
+	tally_buf_add(to, bytes, size);
 	add_padding(to, size);
 }
 
-int tally_file_stream_start(const struct file_facts *facts, struct tally_buf *to,
-			    struct tally_error *error)
+int tally_file_stream_events(const struct file_facts *facts, struct tally_buf *to,
+			     struct tally_error *error)
 {
 	int code = 0;
 
@@ -140,17 +139,29 @@ int tally_file_stream_start(const struct file_facts *facts, struct tally_buf *to
 		return code;
 	for (size_t i = 0; i < facts->event_count; i++)
 		add_name(&facts->events[i], to);
+	return to->failed ? tally_fail(error, to->failed, -1, "out of memory") : 0;
+}
+
+int tally_file_stream_start(const struct file_facts *facts, struct tally_buf *to,
+			    struct tally_error *error)
+{
+	int code = tally_file_stream_events(facts, to, error);
+
+	if (code)
+		return code;
 	code = add_features(facts, to);
-	add_tracing_data(facts, to);
+	if (facts->options->tracing_data)
+		tally_file_stream_tracing_data(facts->options->tracing_data,
+					       facts->options->tracing_data_size, to);
 	code = code ? code : to->failed;
 	return code ? tally_fail(error, code, -1, "out of memory") : 0;
 }
 
-static void add_build_ids(const struct tally_writer *writer, struct tally_buf *to)
+void tally_file_stream_build_ids(const void *section, size_t size, struct tally_buf *to)
 {
 	size_t from = to->size;
 
-	tally_buf_add(to, writer->build_ids.data, writer->build_ids.size);
+	tally_buf_add(to, section, size);
 	if (to->failed)
 		return;
 	/* In a section their type is 0. */
@@ -164,11 +175,11 @@ int tally_file_stream_end(const struct tally_writer *writer, struct tally_buf *t
 {
 	struct tally_buf payload = {0};
 
-	add_build_ids(writer, to);
+	tally_file_stream_build_ids(writer->build_ids.data, writer->build_ids.size, to);
 	if (writer->has_sample_time) {
 		tally_buf_u64(&payload, writer->sample_time_first);
 		tally_buf_u64(&payload, writer->sample_time_last);
-		add_feature(FEATURE_SAMPLE_TIME, &payload, to);
+		tally_file_stream_feature(FEATURE_SAMPLE_TIME, payload.data, payload.size, to);
 	}
 	tally_buf_done(&payload);
 	return to->failed;

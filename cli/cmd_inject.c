@@ -1,0 +1,106 @@
+/* `tally inject`: a recording on its way from one program to another, with build-ids added. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/data.h>
+#include <tally/repair.h>
+#include <tally/session.h>
+#include <unistd.h>
+#include "command.h"
+#include "interrupt.h"
+#include "options.h"
+#include "progress.h"
+#include "recording.h"
+#include "say.h"
+
+struct inject {
+	const char *input, *output;
+	bool build_ids, force;
+	unsigned verbose;
+};
+
+static int write_out(struct tally_data *data, const struct inject *inject,
+		     struct tally_repair_options *options)
+{
+	struct tally_repair_result result;
+	struct tally_error error = {0};
+	sigset_t before;
+	int code;
+
+	cli_interrupt_hold(&before); /* Ctrl-C takes the half file away */
+	code = tally_data_repair(data, inject->output, options, &result, &error);
+	cli_interrupt_release(&before);
+	if (code == -EPIPE)
+		return CLI_OK; /* whoever reads has seen enough */
+	if (code)
+		return cli_say_error("inject", &error);
+	if (result.untrusted)
+		cli_say("inject",
+			"%llu records make no sense and were left out, the first at offset %llu",
+			(unsigned long long)result.untrusted,
+			(unsigned long long)result.first_untrusted_at);
+	if (inject->verbose)
+		cli_say("inject", "%llu records, %zu build-ids added",
+			(unsigned long long)result.records, options->build_id_count);
+	return CLI_OK;
+}
+
+static int run(const struct inject *inject)
+{
+	struct tally_repair_options options = {.size = sizeof(options), .keep_unknown = true};
+	struct tally_data_build_id *ids = NULL;
+	struct tally_error error = {0};
+	struct tally_data *data = NULL;
+	int status;
+
+	if (cli_data_open(inject->input, &data, &error))
+		return cli_say_error("inject", &error);
+	if (inject->build_ids &&
+	    tally_data_mapped_build_ids(data, &ids, &options.build_id_count, &error)) {
+		status = cli_say_error("inject", &error);
+	} else {
+		options.build_ids = ids;
+		status = write_out(data, inject, &options);
+	}
+	tally_data_build_ids_free(ids, options.build_id_count);
+	tally_data_close(data);
+	return status;
+}
+
+int cmd_inject(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS]", NULL};
+	const struct cli_usage usage = {
+	    .command = "inject",
+	    .forms = forms,
+	    .about = "Reads a recording and writes it as a plain one, to a file or as a stream: "
+		     "compressed records and directories become plain records, and with -b the "
+		     "build-ids of mapped binaries are added.",
+	    .mixed = true,
+	};
+	struct inject inject = {.input = "-", .output = "-"};
+	const struct cli_option options[] = {
+	    {CLI_STRING, 'i', "input", "FILE",
+	     "the recording: a file, a directory (default: -, standard input)",
+	     .to = &inject.input},
+	    {CLI_STRING, 'o', "output", "FILE",
+	     "the new recording (default: -, a stream to standard output)", .to = &inject.output},
+	    {CLI_FLAG, 'b', "build-ids", NULL,
+	     "add the build-ids of mapped binaries that have none, from the files of this machine",
+	     .to = &inject.build_ids},
+	    {CLI_FLAG, 0, "buildid-all", NULL, "", .to = &inject.build_ids, .flags = CLI_HIDDEN},
+	    {CLI_FLAG, 'f', "force", NULL, "", .to = &inject.force, .flags = CLI_HIDDEN},
+	    {CLI_COUNT, 'v', "verbose", NULL, "say how much was written", .to = &inject.verbose},
+	    {.kind = CLI_END},
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	status = cli_recording_take(&usage, argc, argv, at, &inject.input);
+	if (status)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	return run(&inject);
+}
