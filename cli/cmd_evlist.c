@@ -46,7 +46,7 @@ static int run(const struct evlist *evlist)
 	struct tally_error error;
 	int status;
 
-	if (cli_data_open(evlist->input, &data, &error))
+	if (cli_data_open(evlist->input, 0, &data, &error))
 		return cli_say_error("evlist", &error);
 	status = show(evlist, data);
 	tally_data_close(data);

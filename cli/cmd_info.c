@@ -16,6 +16,7 @@
 struct info {
 	const char *input;
 	bool json, header_only, header, full, force, strict;
+	uint64_t max_expand;
 };
 
 /* The header as perf prints it; of a stream also what perf prints when its records come. */
@@ -87,7 +88,7 @@ static int run(const struct info *info)
 	struct tally_error error;
 	int status;
 
-	if (cli_data_open(info->input, &data, &error))
+	if (cli_data_open(info->input, info->max_expand, &data, &error))
 		return cli_say_error("info", &error);
 	if (info->header)
 		status = written(show_header(info, data));
@@ -113,6 +114,7 @@ int cmd_info(int argc, char **argv)
 	const struct cli_option options[] = {
 	    CLI_INPUT(info.input),
 	    CLI_STRICT(info.strict),
+	    CLI_MAX_EXPAND(info.max_expand),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &info.force, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 0, "json", NULL, "JSON, with all that the header holds", .to = &info.json},
 	    {CLI_FLAG, 0, "header-only", NULL, "only what the header says: records are not read",

@@ -54,7 +54,7 @@ static int run(const struct inject *inject)
 	struct tally_data *data = NULL;
 	int status;
 
-	if (cli_data_open(inject->input, &data, &error))
+	if (cli_data_open(inject->input, 0, &data, &error))
 		return cli_say_error("inject", &error);
 	if (inject->build_ids &&
 	    tally_data_mapped_build_ids(data, &ids, &options.build_id_count, &error)) {

@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "options.h"
 #include "progress.h"
+#include "recording.h"
 #include "say.h"
 
 /* A sentence that grows; what does not fit is cut. */
@@ -113,14 +114,16 @@ static int repair(struct tally_data *data, const char *output, struct tally_repa
 	return result;
 }
 
-static int run(const char *input, const char *output, struct tally_repair_options *options)
+static int run(const char *input, const char *output, uint64_t max_expand,
+	       struct tally_repair_options *options)
 {
 	struct tally_repair_result result;
 	struct tally_error error = {0};
 	struct tally_data *data = NULL;
 	int status = CLI_OK;
 
-	if (cli_data_open(input, &data, &error) || repair(data, output, options, &result, &error))
+	if (cli_data_open(input, max_expand, &data, &error) ||
+	    repair(data, output, options, &result, &error))
 		status = cli_say_error("repair", &error);
 	else
 		tell(data, output, &result);
@@ -141,12 +144,14 @@ int cmd_repair(int argc, char **argv)
 	    .mixed = true,
 	};
 	struct tally_repair_options wanted = {.size = sizeof(wanted)};
+	uint64_t max_expand = 0;
 	const struct cli_option options[] = {
 	    {CLI_FLAG, 0, "compat", NULL,
 	     "cut events to what perf 6.1 knows, also when that loses what they ask for",
 	     .to = &wanted.compat},
 	    {CLI_FLAG, 0, "keep-unknown", NULL, "keep records of types that perf 6.1 ends at",
 	     .to = &wanted.keep_unknown},
+	    CLI_MAX_EXPAND(max_expand),
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
@@ -160,5 +165,5 @@ int cmd_repair(int argc, char **argv)
 	if (!strcmp(argv[at + 1], "-"))
 		return cli_usage_error(&usage, "what is repaired goes to a regular file, not '-'; "
 					       "`tally inject -i IN` writes a stream");
-	return run(argv[at], argv[at + 1], &wanted);
+	return run(argv[at], argv[at + 1], max_expand, &wanted);
 }

@@ -53,7 +53,7 @@ struct report {
 	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
 	bool header, header_only, full, stats, tasks;
 	double percent_limit;
-	uint64_t max_stack;
+	uint64_t max_stack, max_expand;
 };
 
 /* What became of writing; `error` may have the words for it. */
@@ -354,7 +354,7 @@ static int run(struct report *report)
 	session_options.functions = !report->addresses;
 	cli_progress_start(&progress, "Reading the recording");
 	session_options.progress_context = &progress;
-	if (!cli_data_open(report->input, &data, &error)) {
+	if (!cli_data_open(report->input, report->max_expand, &data, &error)) {
 		options.callchains &= has_callchains(data);
 		session_options.lump =
 		    (!options.callchains || !options.children) && !report->dlfilters.filters;
@@ -434,6 +434,7 @@ int cmd_report(int argc, char **argv)
 	    CLI_INPUT(report.input),
 	    CLI_BINARIES(report.binaries),
 	    CLI_STRICT(report.strict),
+	    CLI_MAX_EXPAND(report.max_expand),
 	    {CLI_GROUP, .help = "Instead of rows, or before them"},
 	    {CLI_FLAG, 0, "header", NULL, "first what the file's header says",
 	     .to = &report.header},

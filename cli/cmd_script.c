@@ -38,7 +38,7 @@ struct script {
 	struct cli_dlfilters dlfilters;
 	struct cli_choice choice;
 	struct cli_list fields, stops;
-	uint64_t max_stack, addr_range;
+	uint64_t max_stack, max_expand, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
 	bool dump, json, header, header_only, full_header, source_path, force, strict;
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
@@ -263,7 +263,7 @@ static int run(struct script *script, struct tally_script_options *options)
 		return status;
 	cli_progress_start(&progress.told, "Reading the recording");
 	session_options.progress_context = &progress;
-	if (cli_data_open(script->input, &data, &error)) {
+	if (cli_data_open(script->input, script->max_expand, &data, &error)) {
 		cli_progress_done(&progress.told);
 		return cli_say_error("script", &error);
 	}
@@ -370,6 +370,7 @@ int cmd_script(int argc, char **argv)
 	    CLI_INPUT(script.input),
 	    CLI_BINARIES(script.binaries),
 	    CLI_STRICT(script.strict),
+	    CLI_MAX_EXPAND(script.max_expand),
 	    {CLI_GROUP, .help = "Samples"},
 	    {CLI_STRING, 0, "time", "SPANS",
 	     "only from START,STOP in seconds, or shares of the time as 10%/2 or 0%-10%,30%-40%",

@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+/* All that others send to end a command, or that a limit or a timer sends. */
+static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGALRM,
+			      SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU};
 
 #define SIGNALS (sizeof(signals) / sizeof(*signals))
 

@@ -5,7 +5,8 @@
 #include <unistd.h>
 #include "interrupt.h"
 
-#define SECOND 1000000000ULL
+#define SECOND   1000000000ULL
+#define MEGABYTE 1000000U
 
 static uint64_t now(void)
 {
@@ -51,13 +52,15 @@ void cli_progress_done(struct cli_progress *progress)
 	progress->shown = false;
 }
 
-int cli_data_open(const char *path, struct tally_data **ret, struct tally_error *error)
+int cli_data_open(const char *path, uint64_t expand_mb, struct tally_data **ret,
+		  struct tally_error *error)
 {
 	struct cli_progress progress;
 	const struct tally_data_options options = {
 	    .size = sizeof(options),
 	    .progress = cli_progress_update,
 	    .progress_context = &progress,
+	    .expand_most = expand_mb < UINT64_MAX / MEGABYTE ? expand_mb * MEGABYTE : UINT64_MAX,
 	};
 	int result;
 

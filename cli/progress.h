@@ -17,8 +17,10 @@ void cli_progress_start(struct cli_progress *progress, const char *what);
 /* Fits struct tally_session_options.progress; `context` is the struct cli_progress.  Returns 0,
  * or 1 when a signal that is held (interrupt.h) asks to end.  Safe from one thread at a time. */
 int cli_progress_update(void *context, uint64_t done, uint64_t total);
-/* tally_data_open() that shows how much came through a pipe so far. */
-int cli_data_open(const char *path, struct tally_data **ret, struct tally_error *error);
+/* tally_data_open() that shows how much came through a pipe so far.  `expand_mb`: what --max-expand
+ * says, 0 without it. */
+int cli_data_open(const char *path, uint64_t expand_mb, struct tally_data **ret,
+		  struct tally_error *error);
 /* Takes the line away. */
 void cli_progress_done(struct cli_progress *progress);
 

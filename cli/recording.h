@@ -11,6 +11,13 @@
 		    .to = &(to_string)                                                      \
 	}
 
+#define CLI_MAX_EXPAND(to_u64)                                                                   \
+	{                                                                                        \
+		CLI_U64, 0, "max-expand", "MB",                                                  \
+		    "let compressed records expand to so much (64 MB and 100 times their size)", \
+		    .to = &(to_u64)                                                              \
+	}
+
 #define CLI_STRICT(to_flag)                                                                   \
 	{                                                                                     \
 		CLI_FLAG, 0, "strict", NULL, "show nothing of a damaged recording, and fail", \

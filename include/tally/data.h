@@ -54,6 +54,9 @@ struct tally_data_options {
 	 * many there will be is not known, and `total` 0.  Not 0 interrupts with -ECANCELED. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
+	/* Bytes that its compressed records may expand to; what is beyond is damage.  0: 64 MB, and
+	 * 100 times their size. */
+	uint64_t expand_most;
 };
 
 /* Opens a recording of any kind: a file, what was written to a pipe (kept in a file, or read from a

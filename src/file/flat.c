@@ -17,10 +17,10 @@
 #define TURN (2U << 20)
 /* The longest record that is put together over compressed ones; AUX data are not compressed. */
 #define PACKED_MOST (16U << 20)
-/* Real records shrink to a fiftieth at most, dumps of empty stacks to a few hundredth.  What grows
- * by more is made up to fill the disk. */
-#define PACKED_RATIO 2000U
-#define PACKED_FREE  ((uint64_t)64 << 20)
+/* Real records shrink to a fiftieth at most.  What grows by more may be made up to fill the disk; a
+ * large dump of empty stacks needs the option. */
+#define EXPAND_RATIO 100U
+#define EXPAND_FREE  ((uint64_t)64 * 1000 * 1000)
 
 /* One file on its way. */
 struct source {
@@ -164,6 +164,12 @@ struct decoding {
 	bool too_much;
 };
 
+static uint64_t expand_most(const struct tally_data *data, const struct tally_data_packed *packed)
+{
+	return data->options.expand_most ? data->options.expand_most
+					 : EXPAND_FREE + packed->bytes_in * EXPAND_RATIO;
+}
+
 static int take_decoded(void *context, const uint8_t *bytes, size_t size)
 {
 	struct decoding *decoding = context;
@@ -171,8 +177,7 @@ static int take_decoded(void *context, const uint8_t *bytes, size_t size)
 	struct tally_data_packed *packed = &source->flat->packed;
 
 	packed->bytes_out += size;
-	if (packed->bytes_out > PACKED_FREE &&
-	    (packed->bytes_out - PACKED_FREE) / PACKED_RATIO > packed->bytes_in) {
+	if (packed->bytes_out > expand_most(source->data, packed)) {
 		decoding->too_much = true;
 		return -EFBIG;
 	}
@@ -217,13 +222,20 @@ static int copy_packed(struct source *source, uint64_t at, const struct file_rec
 		source->broken = false;
 		return code;
 	}
-	if (!source->broken)
+	if (!source->broken && decoding.too_much)
+		tally_file_damage(
+		    data, at, 0,
+		    "%sits compressed records expand to more than %llu MB from byte %llu "
+		    "on; --max-expand=MB reads more",
+		    region->name,
+		    (unsigned long long)(expand_most(data, &source->flat->packed) / 1000000),
+		    (unsigned long long)at);
+	else if (!source->broken)
 		tally_file_damage(data, at, 0,
 				  "%sthe compressed record at byte %llu is damaged (%s): what it "
 				  "and the next ones hold is lost",
 				  region->name, (unsigned long long)at,
-				  decoding.too_much ? "it holds more than records do"
-						    : tally_inflate_why(source->inflate));
+				  tally_inflate_why(source->inflate));
 	source->broken = true;
 	data->damage.lost_bytes += size;
 	source->carry.size = 0;

@@ -15,6 +15,9 @@
  */
 #define LAST_TYPE 1024
 
+/* A record with the longest path that Linux has (PATH_MAX), its other fields and its trailer. */
+#define NAME_MOST (4096 + 256)
+
 /* Tracepoints and programs in the kernel count what they like. */
 static uint64_t period_most(const struct tally_attr *attr)
 {
@@ -79,6 +82,12 @@ static bool is_type(uint32_t type)
 	       (type > FILE_SIMPLEPERF_FIRST && type <= FILE_SIMPLEPERF_LAST);
 }
 
+static bool has_name(uint32_t type)
+{
+	return type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM ||
+	       type == PERF_RECORD_KSYMBOL || type == PERF_RECORD_CGROUP;
+}
+
 static bool trusts_body(const struct tally_data *data, const struct tally_body *body)
 {
 	switch (body->type) {
@@ -102,6 +111,8 @@ bool tally_file_trusts_other(const struct tally_data *data, const struct tally_r
 	int cpu_back;
 
 	if (event < 0 || !is_type(record->type))
+		return false;
+	if (has_name(record->type) && record->size > NAME_MOST)
 		return false;
 	layout = data->trust[event].layout;
 	cpu_back = layout->trailer_at[TALLY_FIXED_CPU];

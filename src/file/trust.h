@@ -3,8 +3,8 @@
  *
  * A record is trusted when its event is known, its fields are there (those of a sample fill it to
  * its last byte), and what the kernel always writes the same is so: nothing beside the CPU, no
- * count that no counter can reach.  A record that is refused is counted as damage, with its offset,
- * and left out of everything. */
+ * count that no counter can reach, no name longer than a path can be.  A record that is refused is
+ * counted as damage, with its offset, and left out of everything. */
 #ifndef TALLY_FILE_TRUST_H
 #define TALLY_FILE_TRUST_H
 

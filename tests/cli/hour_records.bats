@@ -80,6 +80,46 @@ events() {
 	[ "$(samples out.data)" = "$(perf script -i in.data -F time 2>/dev/null | grep -c .)" ]
 }
 
+@test "13.35: compressed records expand to 64 MB and 100 times their size, or to what --max-expand says" {
+	command -v zstd >/dev/null || skip "zstd is not installed"
+	make expands f.data
+	[ "$(stat -c %s f.data)" -lt 60000 ]
+	run -1 --separate-stderr "$TALLY" info -i f.data --json
+	[[ "$stderr" == *"expand to more than "*"--max-expand=MB reads more"* ]]
+	[ "$(sed -n 's/.*"bytes_out":\([0-9]*\).*/\1/p' <<<"$output")" -lt 71000000 ]
+	run -1 "$TALLY" report -i f.data --stdio
+	run -0 "$TALLY" report -i f.data --stdio --max-expand 100
+	[[ "$output" == *"Event count (approx.): 2000000000"* ]]
+	run -0 "$TALLY" repair --max-expand 100 f.data out.data
+	[[ "$output" == *"2000000 of them samples"* ]]
+}
+
+@test "13.35: a name longer than a path can be makes no sense" {
+	make names f.data
+	[ "$(samples f.data)" = 100 ]
+	run -1 --separate-stderr "$TALLY" info -i f.data --json
+	[[ "$output" == *'"refused":1,'* ]]
+	[[ "$stderr" == *"(MMAP2, 60080 bytes) makes no sense"* ]]
+}
+
+@test "13.35: script --sql that a signal ends leaves no file behind" {
+	local i signal
+	command -v zstd >/dev/null || skip "zstd is not installed"
+	make expands f.data
+	for signal in ALRM USR1 TERM; do
+		"$TALLY" script -i f.data --max-expand 100 --sql out.db 2>/dev/null &
+		for ((i = 0; i < 3000; i++)); do
+			[ ! -e out.db.tmp ] || break
+			sleep 0.01
+		done
+		[ -e out.db.tmp ]
+		kill -s "$signal" $!
+		wait $! || true
+		[ ! -e out.db.tmp ]
+		[ ! -e out.db ]
+	done
+}
+
 @test "13.9: a feature section that cannot be read is a warning when every record was read" {
 	make feature f.data
 	run -0 --separate-stderr "$TALLY" report -i f.data --stdio

@@ -2,6 +2,7 @@
 
 import random
 import struct
+import subprocess
 import sys
 
 IP, TID, TIME, PERIOD = 1, 2, 4, 0x100
@@ -19,6 +20,19 @@ def build_id(name):
     """As perf inject -b of perf 6.1 writes it: 36 bytes and the name, filled up to 64."""
     name = name.encode() + b"\0"
     return record(67, struct.pack("<i", 7) + bytes(range(20)) + bytes(4) + name.ljust(-(-len(name) // 64) * 64, b"\0"))
+
+
+def mapping(name):
+    """An MMAP2 record."""
+    name = name.encode() + b"\0"
+    body = struct.pack("<IIQQQIIQQII", 7, 7, 0x400000, 4096, 0, 0, 0, 0, 0, 5, 2)
+    return record(10, body + name.ljust(-(-len(name) // 8) * 8, b"\0"), 2)
+
+
+def compressed(whole):
+    """Records in COMPRESSED ones, by the zstd command."""
+    packed = subprocess.run(["zstd", "-q", "-c"], input=whole, stdout=subprocess.PIPE, check=True).stdout
+    return [record(81, packed[at : at + 60000]) for at in range(0, len(packed), 60000)]
 
 
 def made(records, feature=None, cut=0):
@@ -53,6 +67,8 @@ if __name__ == "__main__":
         "period": lambda: made(some + [sample(50, 6771489758615117247)] + some),
         "build-ids": lambda: made([build_id("/bin/a"), build_id("/bin/" + "b" * 70)] + some + [build_id("/c")] + some),
         "odd": lambda: made(some + [record(10, bytes(101))] + some),
+        "names": lambda: made(some + [mapping("/" + "x" * 60000), mapping("/" + "x" * 4000)] + some),
+        "expands": lambda: made(compressed(sample(1) * 2000000)),
         "feature": lambda: made(some, feature=(8, b"\xff" * 4)),
         "cut": lambda: made([sample(i) for i in range(2000)], cut=40000),
     }
