@@ -12,6 +12,7 @@ void tally_symbol_table_done(struct tally_symbol_table *table)
 		free((void *)table->names);
 		free((void *)table->infos);
 		free((void *)table->outer);
+		free((void *)table->further);
 	}
 	if (table->owns_text)
 		free((void *)table->text);
@@ -46,6 +47,32 @@ static int link_outer(const struct tally_symbol_list *list, uint32_t **ret)
 	return 0;
 }
 
+/* How many symbols are around one grows by one from an outer one to an inner.  Of each a link leads
+ * as far out as its outer one's two links together where these are equally long, else to the outer
+ * one itself: so the lengths are those of a counting with digits 1 and 2, and any number is reached
+ * by a few.  Source: E. W. Myers, "An applicative random-access stack", 1983. */
+static uint32_t *link_further(const uint32_t *outer, size_t count)
+{
+	uint32_t *further = calloc(count, sizeof(*further));
+	uint32_t *depths = calloc(count + 1, sizeof(*depths)); /* by index + 1 */
+
+	for (size_t i = 0; further && depths && i < count; i++) {
+		uint32_t near = outer[i], far = near ? further[near - 1] : 0;
+		uint32_t behind = far ? further[far - 1] : 0;
+
+		depths[i + 1] = near ? depths[near] + 1 : 1;
+		further[i] = near && depths[near] - depths[far] == depths[far] - depths[behind]
+				 ? behind
+				 : near;
+	}
+	if (!depths) {
+		free(further);
+		further = NULL;
+	}
+	free(depths);
+	return further;
+}
+
 static void *shrink(void *array, size_t count, size_t size)
 {
 	void *shrunk = reallocarray(array, count, size);
@@ -56,11 +83,17 @@ static void *shrink(void *array, size_t count, size_t size)
 int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_symbol_list *list,
 				 const char *text, size_t text_size)
 {
-	uint32_t *outer;
+	uint32_t *outer, *further = NULL;
 	int error = link_outer(list, &outer);
 
 	if (error)
 		return error;
+	if (outer)
+		further = link_further(outer, list->count);
+	if (outer && !further) {
+		free(outer);
+		return -ENOMEM;
+	}
 	if (list->count) {
 		list->starts = shrink(list->starts, list->count, sizeof(*list->starts));
 		list->ends = shrink(list->ends, list->count, sizeof(*list->ends));
@@ -73,6 +106,7 @@ int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_
 	    .names = list->names,
 	    .infos = list->infos,
 	    .outer = outer,
+	    .further = further,
 	    .text = text,
 	    .text_size = text_size,
 	    .count = list->count,
@@ -115,6 +149,20 @@ int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbo
 	return 0;
 }
 
+/* The innermost symbol around one that ends before the place: those further out end later. */
+static int64_t find_around(const struct tally_symbol_table *table, uint64_t place, size_t at)
+{
+	while (place >= table->ends[at]) {
+		uint32_t near = table->outer[at], far = table->further ? table->further[at] : 0;
+
+		/* an outer one is earlier, so this ends, whatever the arrays hold */
+		if (!near || near > at)
+			return -ENOENT;
+		at = (far && place >= table->ends[far - 1] ? far : near) - 1;
+	}
+	return (int64_t)at;
+}
+
 int64_t tally_symbol_table_find_among(const struct tally_symbol_table *table, uint64_t place,
 				      size_t from, size_t count)
 {
@@ -132,17 +180,11 @@ int64_t tally_symbol_table_find_among(const struct tally_symbol_table *table, ui
 		left -= half;
 	}
 	at = (size_t)(base - table->starts);
-	for (;;) {
-		uint64_t start = table->starts[at], end = table->ends[at];
-
-		/* as perf does, a symbol that stayed without a size covers its first byte */
-		if (place < end || (place == start && start == end))
-			return (int64_t)at;
-		/* an outer one is earlier, so this ends */
-		if (!table->outer || !table->outer[at] || table->outer[at] > at)
-			return -ENOENT;
-		at = table->outer[at] - 1;
-	}
+	/* as perf does, a symbol that stayed without a size covers its first byte */
+	if (place < table->ends[at] ||
+	    (place == table->starts[at] && table->starts[at] == table->ends[at]))
+		return (int64_t)at;
+	return table->outer ? find_around(table, place, at) : -ENOENT;
 }
 
 int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t place)

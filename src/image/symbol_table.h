@@ -17,6 +17,9 @@ struct tally_symbol_table {
 	const uint8_t *infos;
 	const uint32_t *outer; /* index + 1 of the nearest earlier symbol that reaches past this
 				* one, 0 none; NULL when no symbol overlaps another */
+	/* index + 1 of one further out, so that of any number of symbols around each other a few
+	 * are looked at; NULL: there are none, or the arrays are of a file */
+	const uint32_t *further;
 	/* Names: an offset below text_size is one in `text`, from there on one in `more`.  The last
 	 * byte of each is NUL. */
 	const char *text, *more;
