@@ -67,7 +67,8 @@ char *tally_arena_strndup(struct tally_arena *arena, const char *text, size_t le
 
 	if (!copy)
 		return NULL;
-	memcpy(copy, text, length);
+	if (length) /* an empty text may be NULL */
+		memcpy(copy, text, length);
 	copy[length] = 0;
 	return copy;
 }

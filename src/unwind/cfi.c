@@ -8,7 +8,9 @@
 #include "base/table.h"
 #include "unwind/cfi_program.h"
 
-/* More than the largest programs have; what a file says beyond is not followed. */
+/* Rules that differ are fewer than bytes that say them, by far: a file has a rule for each eight bytes
+ * of its sections, and these in front, and what it says beyond is not followed. */
+#define RULES_LEAST      (1U << 14)
 #define RULES_MOST       (1U << 22)
 #define EXPRESSIONS_MOST (1U << 24)
 #define SECTION_MOST     ((size_t)1 << 30)
@@ -18,6 +20,8 @@ struct compiling {
 	const struct cfi_section *section; /* of the function under way */
 	const struct cfi_common *common;
 	size_t row_room, set_room, rule_room, expression_room;
+	size_t rules_most;
+	bool full; /* they were too many: no more are looked at */
 	/* Equal ones are kept once: hash -> number or place, + 1. */
 	struct tally_map sets, expressions;
 };
@@ -134,8 +138,11 @@ static int64_t keep_set(struct compiling *compiling, struct cfi_rules *set,
 	struct cfi_rules *to;
 	struct cfi_rule *rules_to;
 
-	if (cfi->rule_count + set->count > RULES_MOST || cfi->set_count >= RULES_MOST)
+	if (cfi->rule_count + set->count > compiling->rules_most ||
+	    cfi->set_count >= compiling->rules_most) {
+		compiling->full = true;
 		return -EINVAL;
+	}
 	if (set->count) {
 		rules_to = append(&cfi->rules, cfi->rule_count, &compiling->rule_room, set->count,
 				  sizeof(*rules_to));
@@ -190,7 +197,7 @@ static int64_t intern_state(struct compiling *compiling, const struct cfi_state 
 static int take_row(void *context, uint64_t from, uint64_t until, const struct cfi_state *state)
 {
 	struct compiling *compiling = context;
-	int64_t number = intern_state(compiling, state);
+	int64_t number = compiling->full ? -EINVAL : intern_state(compiling, state);
 
 	(void)until;
 	if (number == -ENOMEM)
@@ -271,6 +278,9 @@ int tally_cfi_compile(const struct cfi_section *eh_frame, const struct cfi_secti
 	struct cfi_entries entries = {0};
 	int result = 0;
 
+	compiling.rules_most = RULES_LEAST + (eh_frame->size + debug_frame->size) / 8;
+	if (compiling.rules_most > RULES_MOST)
+		compiling.rules_most = RULES_MOST;
 	if (eh_frame->bytes && eh_frame->size <= SECTION_MOST)
 		result = tally_cfi_entries_read(&entries, eh_frame, false, word);
 	if (!result && debug_frame->bytes && debug_frame->size <= SECTION_MOST)

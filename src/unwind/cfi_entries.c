@@ -15,6 +15,11 @@
 #define PE_ALIGNED  0x50
 #define PE_INDIRECT 0x80
 
+/* Of the part that functions share, which may be read for each of them: compilers write some ten
+ * bytes. */
+#define LETTERS_MOST 32U
+#define PROGRAM_MOST 1024U
+
 struct reading {
 	struct cfi_entries *entries;
 	const struct cfi_section *section;
@@ -156,8 +161,10 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 	struct cfi_bytes *bytes = &entry->bytes, augmentation;
 	uint64_t version = cfi_fixed(bytes, 1), column;
 	const char *letters = (const char *)bytes->at;
+	size_t left = (size_t)(bytes->end - bytes->at);
 	const uint8_t *nul =
-	    bytes->failed ? NULL : memchr(bytes->at, 0, (size_t)(bytes->end - bytes->at));
+	    bytes->failed ? NULL
+			  : memchr(bytes->at, 0, left < LETTERS_MOST ? left : LETTERS_MOST);
 
 	*common = (struct cfi_common){0};
 	if (!nul || (version != 1 && version != 3 && version != 4))
@@ -184,7 +191,7 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 	common->return_column = (uint8_t)column;
 	common->program = (struct cfi_span){(size_t)(bytes->at - reading->section->bytes),
 					    (size_t)(bytes->end - reading->section->bytes)};
-	common->usable = !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
+	common->usable = common->program.until - common->program.from <= PROGRAM_MOST && !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
 }
 
 /* The number of the common part at an offset; UINT32_MAX: there is none that can be used; or

@@ -6,6 +6,9 @@
 
 /* Rules that are remembered, at most: compilers nest a few. */
 #define REMEMBERED_MOST 16U
+/* Bytes of an expression: compilers write some ten.  Each row of a table may have one for each
+ * register. */
+#define EXPRESSION_MOST 256U
 
 /* Source: DWARF 5, table 7.29; LSB 5.0, 10.5.2, for GNU's. */
 enum cfi_instruction {
@@ -92,7 +95,7 @@ static int64_t take_expression(struct running *running, uint32_t *ret_length)
 	uint64_t length = cfi_uleb(&running->bytes);
 	const uint8_t *at = cfi_take(&running->bytes, length);
 
-	if (!at || length > UINT16_MAX) {
+	if (!at || length > EXPRESSION_MOST) {
 		running->bytes.failed = true;
 		return 0;
 	}

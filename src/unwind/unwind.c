@@ -95,6 +95,12 @@ int tally_unwind_register(const struct unwind_state *state, unsigned column, uin
 	return place_read(state, &state->places[column], ret);
 }
 
+/* An expression without a byte is somewhere too. */
+static const uint8_t *expression(const struct tally_cfi *cfi, const struct cfi_rule *rule)
+{
+	return rule->length ? cfi->expressions + rule->value : (const uint8_t *)"";
+}
+
 static int find_cfa(const struct unwind_state *state, const struct tally_cfi *cfi,
 		    const struct cfi_rule *rule, uint64_t *ret)
 {
@@ -104,8 +110,8 @@ static int find_cfa(const struct unwind_state *state, const struct tally_cfi *cf
 		result = tally_unwind_register(state, rule->column, ret);
 		*ret += (uint64_t)rule->value;
 	} else {
-		result = tally_unwind_evaluate(state, cfi->expressions + rule->value, rule->length,
-					       0, ret, &column);
+		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length, 0,
+					       ret, &column);
 		if (!result && column >= 0)
 			result = -EINVAL;
 	}
@@ -135,7 +141,7 @@ static int find_place(const struct unwind_state *state, const struct tally_cfi *
 		return 0;
 	case CFI_AT_EXPRESSION:
 	case CFI_IS_EXPRESSION:
-		result = tally_unwind_evaluate(state, cfi->expressions + rule->value, rule->length,
+		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length,
 					       cfa, &value, &column);
 		if (result)
 			return result;
