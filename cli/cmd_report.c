@@ -272,6 +272,7 @@ static int show(const struct report *report, const struct tally_profile *profile
 		options.order = tally_profile_has_children(profile) ? TALLY_CALLER : TALLY_CALLEE;
 	if (report->dlfilters.verbose)
 		tally_report_nameless(profile, stderr);
+	tally_report_left_out(tally_profile_session(profile), stderr);
 	cli_pager_start(&pager);
 	result = report->header
 		     ? show_header(report, tally_session_data(tally_profile_session(profile)))

@@ -288,6 +288,7 @@ static int run(struct script *script, struct tally_script_options *options)
 				     : show(script, session, options, &progress);
 		if (script->dlfilters.verbose)
 			tally_report_missing(session, stderr);
+		tally_report_left_out(session, stderr);
 		if (!status)
 			status = cli_tell_damage("script", data);
 	}

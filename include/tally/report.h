@@ -48,6 +48,11 @@ int tally_report_stats(const struct tally_session *session, FILE *to);
  * them.  0, -ENOMEM, -errno of writing, or what reading gave. */
 int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error);
 
+/* Writes a line for each binary of whose symbols or source lines something was left out so far,
+ * because it would take more memory than the binary's size is a reason for.  The number of lines,
+ * or -errno. */
+int tally_report_left_out(const struct tally_session *session, FILE *to);
+
 #pragma GCC visibility pop
 
 #endif

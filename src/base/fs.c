@@ -12,13 +12,11 @@
 #include <unistd.h>
 #include "base/buf.h"
 
-int tally_fs_read(const char *path, size_t limit, char **ret, size_t *ret_size)
+int tally_fs_read_open(int fd, size_t limit, char **ret, size_t *ret_size)
 {
 	struct tally_buf buf = {0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	int error;
 
-	if (fd < 0)
-		return -errno;
 	for (;;) {
 		ssize_t got;
 
@@ -38,7 +36,6 @@ int tally_fs_read(const char *path, size_t limit, char **ret, size_t *ret_size)
 			break;
 		}
 	}
-	close(fd);
 	if (error) {
 		tally_buf_done(&buf);
 		return error;
@@ -48,6 +45,17 @@ int tally_fs_read(const char *path, size_t limit, char **ret, size_t *ret_size)
 	if (ret_size)
 		*ret_size = buf.size;
 	return 0;
+}
+
+int tally_fs_read(const char *path, size_t limit, char **ret, size_t *ret_size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return -errno;
+	error = tally_fs_read_open(fd, limit, ret, ret_size);
+	close(fd);
+	return error;
 }
 
 int tally_fs_readf(size_t limit, char **ret, size_t *ret_size, const char *format, ...)

@@ -9,6 +9,9 @@
  * last byte and is the caller's to free().  Returns 0 or -errno. */
 int tally_fs_read(const char *path, size_t limit, char **ret, size_t *ret_size);
 
+/* The same of a descriptor, from where it is; it stays open. */
+int tally_fs_read_open(int fd, size_t limit, char **ret, size_t *ret_size);
+
 /* The same for a path made by printf. */
 int tally_fs_readf(size_t limit, char **ret, size_t *ret_size, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

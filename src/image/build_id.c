@@ -2,12 +2,12 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/fs.h"
+#include "base/regular.h"
 #include "image/elf_file.h"
 #include "image/image.h"
 
@@ -195,13 +195,12 @@ static int read_head(struct head *head)
 
 int tally_image_read_build_id(const char *path, uint8_t ret[20], uint8_t *ret_size)
 {
-	/* non-blocking: a name in a recording may be a FIFO or a device by now */
-	struct head head = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+	struct head head = {.fd = tally_regular_open(path, NULL)};
 	int error;
 	bool segments;
 
 	if (head.fd < 0)
-		return -errno;
+		return head.fd == -ENODEV ? -ENOENT : head.fd;
 	error = read_head(&head);
 	segments = !error && field(&head,
 				   head.bytes + (head.wide ? offsetof(Elf64_Ehdr, e_phnum)

@@ -84,6 +84,7 @@ static int take(struct tally_code_map *map, struct tally_elf *elf)
 	result = add_sections(map, elf);
 	if (!result)
 		result = add_segments(map, elf);
+	map->allowed = elf->allowed;
 	map->loads = elf->loads;
 	map->load_count = elf->load_count;
 	elf->loads = NULL;

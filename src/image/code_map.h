@@ -22,6 +22,7 @@ struct tally_code_map {
 	size_t span_count;
 	/* .eh_frame_hdr: a place, its bytes, the address there; size 0: there is none. */
 	uint64_t table_place, table_size, table_address;
+	uint64_t allowed; /* bytes that what is made of the file may take */
 };
 
 /* For tally_code_map_done().  Of files of another byte order nothing is read.  0 or -ENOMEM. */

@@ -8,9 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/bytes.h"
 #include "base/fs.h"
 #include "image/build_id.h"
+
+/* Files without a build-id are old, and not as large. */
+#define CRC_MOST ((uint64_t)1 << 30)
 
 struct link {       /* .gnu_debuglink */
 	char *name; /* of the file, without folder; NULL: none */
@@ -53,12 +57,12 @@ static uint32_t crc32_of(const uint8_t *data, size_t size)
 	return ~crc;
 }
 
-static bool crc_fits(const char *path, uint32_t crc)
+static bool crc_fits(const struct tally_elf *elf, uint32_t crc)
 {
 	struct tally_mapped mapped;
 	bool fits;
 
-	if (tally_fs_map_path(path, &mapped))
+	if (elf->size > CRC_MOST || tally_fs_map(elf->fd, &mapped))
 		return false;
 	fits = crc32_of(mapped.data, mapped.size) == crc;
 	tally_fs_unmap(&mapped);
@@ -79,7 +83,7 @@ static int try_file(const struct tally_debug_search *search, const char *path,
 		if (!id_size ||
 		    !tally_build_id_equal(id, id_size, search->build_id, search->build_id_size))
 			goto unfit;
-	} else if (!link || !crc_fits(path, link->crc)) {
+	} else if (!link || !crc_fits(&elf, link->crc)) {
 		goto unfit;
 	}
 	if (symtab && !tally_elf_find(&elf, ".symtab", SHT_SYMTAB))
@@ -150,12 +154,18 @@ static int by_cache(const struct tally_debug_search *search, bool symtab, const 
 		    struct tally_elf *ret)
 {
 	char id[TALLY_BUILD_ID_TEXT];
+	int error;
 
 	if (search->build_id_size < 2 || !search->cache)
 		return -ENOENT;
 	tally_build_id_format(search->build_id, search->build_id_size, id);
-	return try_printf(search, NULL, symtab, ret, "%s/.build-id/%.2s/%s/%s", search->cache, id,
-			  id + 2, file);
+	error = try_printf(search, NULL, symtab, ret, "%s/.build-id/%.2s/%s/%s", search->cache, id,
+			   id + 2, file);
+	if (!error && ret->owner && ret->owner != geteuid()) { /* who wrote it says what is shown */
+		tally_elf_close(ret);
+		error = -ENOENT;
+	}
+	return error;
 }
 
 int tally_debug_file_open(const struct tally_debug_search *search, struct tally_elf *ret)

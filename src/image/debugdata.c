@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <lzma.h>
 
-/* Far above what such a table is (some MB), far below what would hurt: the input is not trusted. */
-#define UNPACKED_LIMIT ((size_t)256 << 20)
-#define DECODER_LIMIT  ((uint64_t)128 << 20)
+/* What xz -9 needs. */
+#define DECODER_LIMIT ((uint64_t)80 << 20)
 
-static int unpack(lzma_stream *stream, char **ret, size_t *ret_size)
+static int unpack(lzma_stream *stream, uint64_t most, char **ret, size_t *ret_size)
 {
 	size_t room = 65536, size = 0;
 	char *data = NULL;
@@ -28,11 +27,13 @@ static int unpack(lzma_stream *stream, char **ret, size_t *ret_size)
 		size = room - stream->avail_out;
 		if (state == LZMA_STREAM_END)
 			break;
-		if (state != LZMA_OK || stream->avail_out || room >= UNPACKED_LIMIT) {
+		if (state != LZMA_OK || stream->avail_out || room >= most) {
 			free(data);
-			return -EBADMSG;
+			return room >= most ? -EFBIG : -EBADMSG;
 		}
 		room *= 2;
+		if (room > most)
+			room = (size_t)most;
 	}
 	*ret = data;
 	*ret_size = size;
@@ -55,7 +56,7 @@ int tally_debugdata_open(const struct tally_elf *elf, struct tally_elf *ret, cha
 	}
 	stream.next_in = (const uint8_t *)packed;
 	stream.avail_in = packed_size;
-	error = unpack(&stream, &data, &size);
+	error = unpack(&stream, elf->allowed, &data, &size);
 	lzma_end(&stream);
 	free(packed);
 	if (error)

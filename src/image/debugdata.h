@@ -6,7 +6,7 @@
 
 /* Unpacks the section (xz of an ELF file) and opens it; *ret_memory is the caller's to free() after
  * *ret is closed.  -ENOENT: the binary has none; -ENOTSUP: built without liblzma; -EBADMSG:
- * damaged. */
+ * damaged; -EFBIG: it expands to more than is allowed. */
 int tally_debugdata_open(const struct tally_elf *elf, struct tally_elf *ret, char **ret_memory);
 
 #endif

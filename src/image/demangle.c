@@ -1,11 +1,12 @@
 #include "image/demangle.h"
 
+#include <errno.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <libiberty/demangle.h>
-
-/* Deeper or longer names are made to exhaust a demangler, not to be read. */
-#define NAME_LIMIT 65536
+#include "base/buf.h"
+#include "image/elf_file.h"
 
 /* OCaml's native compiler writes Module.name as camlModule__name_123, and bytes that assemblers
  * refuse as $xx. */
@@ -63,12 +64,64 @@ static char *ocaml(const char *name)
 	return shown;
 }
 
-char *tally_demangle(const char *name)
+/* What is written of a name so far.  Demanglers write piece by piece and cannot be asked to stop,
+ * so that what is too long leaves them by a jump; they hold no memory then but for a few bytes. */
+struct writing {
+	struct tally_buf text;
+	uint64_t most;
+	jmp_buf end;
+};
+
+static void write_piece(const char *piece, size_t size, void *context)
 {
-	if (!tally_demangle_wanted(name) || strnlen(name, NAME_LIMIT) == NAME_LIMIT)
+	struct writing *writing = context;
+
+	if (size > writing->most - writing->text.size)
+		longjmp(writing->end, 1);
+	tally_buf_add(&writing->text, piece, size);
+}
+
+/* No DMGL_PARAMS: bare names.  Rust goes before C++, whose prefix old Rust shares. */
+static bool demangle(const char *name, struct writing *writing)
+{
+	if (setjmp(writing->end))
+		return false;
+	if (rust_demangle_callback(name, DMGL_NO_OPTS, write_piece, writing))
+		return true;
+	tally_buf_clear(&writing->text);
+	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, write_piece, writing) != 0;
+}
+
+static uint64_t smaller(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+char *tally_demangle(const char *name, uint64_t *left)
+{
+	struct writing writing = {0};
+	uint64_t length, used;
+	char *shown = NULL;
+
+	if (!tally_demangle_wanted(name))
 		return NULL;
-	if (name[0] == 'c')
+	length = strnlen(name, TALLY_NAME_MOST);
+	if (length == TALLY_NAME_MOST || length > *left)
+		return NULL;
+	if (name[0] == 'c') {
+		*left -= length;
 		return ocaml(name);
-	/* no DMGL_PARAMS: bare names; auto tries Rust before C++, whose prefix old Rust shares */
-	return cplus_demangle(name, DMGL_NO_OPTS | DMGL_AUTO);
+	}
+	writing.most = smaller(TALLY_NAME_MOST, *left - length);
+	if (demangle(name, &writing))
+		tally_buf_byte(&writing.text, 0);
+	else
+		writing.text.failed = -EINVAL;
+	used = length + writing.text.size;
+	*left -= smaller(used, *left);
+	if (!writing.text.failed)
+		shown = realloc(writing.text.data, writing.text.size);
+	if (!shown)
+		tally_buf_done(&writing.text);
+	return shown;
 }

@@ -1,18 +1,24 @@
 #include "image/elf_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/regular.h"
 #include "image/build_id.h"
 
 /* More than the largest debug files have (-ffunction-sections objects), less than would hurt. */
 #define SECTION_LIMIT ((size_t)1 << 20)
-#define LOAD_LIMIT    ((size_t)4096)
+/* Each address is looked for in all of them. */
+#define LOAD_LIMIT ((size_t)256)
+/* Names of sections are compared with many others: longer ones are no names. */
+#define SECTION_NAME_MOST ((size_t)256)
+/* Notes with a build-id are small, and few. */
+#define NOTES_MOST      64U
+#define NOTES_SIZE_MOST ((uint64_t)64 * 1024)
 
 static void read_sections(struct tally_elf *elf)
 {
@@ -35,7 +41,8 @@ static void read_sections(struct tally_elf *elf)
 			continue;
 		section->scn = scn;
 		section->name = elf_strptr(elf->elf, names, section->header.sh_name);
-		if (!section->name)
+		if (!section->name ||
+		    strnlen(section->name, SECTION_NAME_MOST) == SECTION_NAME_MOST)
 			section->name = "";
 	}
 }
@@ -76,17 +83,18 @@ static int begin(struct tally_elf *elf)
 
 int tally_elf_open(const char *path, struct tally_elf *ret)
 {
-	struct tally_elf elf = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
 	struct stat stat;
+	struct tally_elf elf = {.fd = tally_regular_open(path, &stat)};
+	uint64_t stored;
 	int error;
 
 	if (elf.fd < 0)
-		return -errno;
-	if (fstat(elf.fd, &stat) || !S_ISREG(stat.st_mode)) {
-		close(elf.fd);
-		return -ENOEXEC;
-	}
+		return elf.fd;
 	elf.size = (uint64_t)stat.st_size;
+	elf.owner = stat.st_uid;
+	/* Holes are no reason to allow more. */
+	stored = (uint64_t)stat.st_blocks * 512;
+	elf.allowed = elf_allowed(stored < elf.size ? stored : elf.size);
 	if (elf_version(EV_CURRENT) == EV_NONE) {
 		close(elf.fd);
 		return -ENOSYS;
@@ -100,7 +108,8 @@ int tally_elf_open(const char *path, struct tally_elf *ret)
 
 int tally_elf_open_memory(char *data, size_t size, struct tally_elf *ret)
 {
-	struct tally_elf elf = {.fd = -1, .data = data, .size = size};
+	struct tally_elf elf = {
+	    .fd = -1, .data = data, .size = size, .allowed = elf_allowed(size), .owner = geteuid()};
 	int error;
 
 	if (elf_version(EV_CURRENT) == EV_NONE)
@@ -121,6 +130,34 @@ void tally_elf_close(struct tally_elf *elf)
 	free(elf->sections);
 	free(elf->loads);
 	*elf = (struct tally_elf){.fd = -1};
+}
+
+Elf_Data *tally_elf_data(const struct tally_elf *elf, const struct tally_elf_section *section)
+{
+	if (!section->scn || section->header.sh_size > elf->allowed)
+		return NULL;
+	return elf_getdata(section->scn, NULL);
+}
+
+uint64_t tally_elf_expanded(const struct tally_elf_section *section)
+{
+	GElf_Chdr header;
+	Elf_Data *data;
+	uint64_t size = 0;
+
+	if (!section->scn || section->header.sh_type == SHT_NOBITS)
+		return 0;
+	if (section->header.sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section->scn, &header) ? header.ch_size : 0;
+	if (strncmp(section->name, ".zdebug", 7) != 0)
+		return section->header.sh_size;
+	/* GNU's older way: "ZLIB", then the size with its high byte first. */
+	data = elf_rawdata(section->scn, NULL);
+	if (!data || !data->d_buf || data->d_size < 12)
+		return 0;
+	for (size_t i = 4; i < 12; i++)
+		size = size << 8 | ((const uint8_t *)data->d_buf)[i];
+	return size;
 }
 
 const struct tally_elf_section *tally_elf_find(const struct tally_elf *elf, const char *name,
@@ -194,6 +231,7 @@ int tally_elf_read_string(const struct tally_elf *elf, const struct tally_elf_se
 				*ret = text;
 				return 0;
 			}
+			error = room >= TALLY_NAME_MOST ? -ENODATA : 0;
 		}
 		free(text);
 		if (error)
@@ -210,6 +248,8 @@ int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *
 
 	if (!has_bytes(elf, &section->header))
 		return -ENODATA;
+	if (size > elf->allowed)
+		return -EFBIG;
 	data = malloc((size_t)size + 1);
 	if (!data)
 		return -ENOMEM;
@@ -254,13 +294,17 @@ int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_se
 
 void tally_elf_build_id(const struct tally_elf *elf, uint8_t ret[20], uint8_t *ret_size)
 {
+	unsigned notes = 0;
+
 	*ret_size = 0;
-	for (size_t i = 1; i < elf->section_count && !*ret_size; i++) {
+	for (size_t i = 1; i < elf->section_count && !*ret_size && notes < NOTES_MOST; i++) {
 		const struct tally_elf_section *section = &elf->sections[i];
 		Elf_Data *data;
 
-		if (!section->scn || section->header.sh_type != SHT_NOTE)
+		if (!section->scn || section->header.sh_type != SHT_NOTE ||
+		    section->header.sh_size > NOTES_SIZE_MOST)
 			continue;
+		notes++;
 		data = elf_getdata(section->scn, NULL); /* swaps the headers of a foreign file */
 		if (data && data->d_buf)
 			tally_build_id_find(data->d_buf, data->d_size, false, ret, ret_size);

@@ -4,8 +4,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <gelf.h>
 #include "base/fs.h"
+
+/* The most bytes of a name or path that is copied out of a file.  Names of C++ that are whole
+ * expressions reach some ten thousand. */
+#define TALLY_NAME_MOST 65536
 
 struct tally_elf_load { /* a PT_LOAD segment */
 	uint64_t address, offset, size;
@@ -22,6 +27,8 @@ struct tally_elf {
 	int fd;           /* -1: from memory */
 	const char *data; /* from memory: borrowed */
 	uint64_t size;
+	uint64_t allowed; /* bytes that what is made of it may take */
+	uid_t owner;      /* of the file; of memory who asks */
 	GElf_Ehdr header;
 	struct tally_elf_section *sections;
 	size_t section_count;
@@ -29,10 +36,25 @@ struct tally_elf {
 	size_t load_count;
 };
 
-/* 0, -errno of the file, -ENOEXEC when it is not ELF (or beyond repair). */
+/* What is made of a file of so many bytes may take as many: so that a small one cannot ask for
+ * much, and a large one has what it needs.  Stated in doc/ARCHITECTURE.md. */
+static inline uint64_t elf_allowed(uint64_t file_size)
+{
+	return ((uint64_t)64 << 20) +
+	       (file_size < UINT64_MAX / 32 ? file_size * 16 : UINT64_MAX / 2);
+}
+
+/* Opens a regular file only, without waiting (base/regular.h).  0, -errno of the file, -ENOEXEC
+ * when it is not ELF (or beyond repair), -ENODEV when it is no file that may be opened. */
 int tally_elf_open(const char *path, struct tally_elf *ret);
 int tally_elf_open_memory(char *data, size_t size, struct tally_elf *ret);
 void tally_elf_close(struct tally_elf *elf);
+
+/* A section's data in this machine's byte order, libelf's own; NULL: there is none, or it is larger
+ * than is allowed. */
+Elf_Data *tally_elf_data(const struct tally_elf *elf, const struct tally_elf_section *section);
+/* How large the section is once it is not compressed. */
+uint64_t tally_elf_expanded(const struct tally_elf_section *section);
 
 /* The first section of that name and type (SHT_NULL: any), or NULL. */
 const struct tally_elf_section *tally_elf_find(const struct tally_elf *elf, const char *name,
@@ -43,7 +65,7 @@ int tally_elf_offset(const struct tally_elf *elf, uint64_t address, uint64_t *re
 
 /* A copy of the section's bytes with a NUL behind, so that no string runs out of it; the caller's
  * to free().  Copied and not mapped, because a binary that is rebuilt while we look would fault a
- * mapping.  -ENODATA: no bytes in the file. */
+ * mapping.  -ENODATA: no bytes in the file; -EFBIG: more than are allowed. */
 int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *section, char **ret,
 		   size_t *ret_size);
 
@@ -55,7 +77,7 @@ int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_se
 			  struct tally_mapped *ret, const char **ret_strings, size_t *ret_size);
 
 /* A copy of one string of a section of strings, the caller's to free(): of a large one that few are
- * wanted of.  -ENODATA: `at` is not in it. */
+ * wanted of.  -ENODATA: `at` is not in it, or it is longer than TALLY_NAME_MOST. */
 int tally_elf_read_string(const struct tally_elf *elf, const struct tally_elf_section *section,
 			  uint64_t at, char **ret);
 

@@ -164,10 +164,12 @@ int64_t tally_elf_symbols_add(const struct tally_elf *elf, uint32_t type,
 
 	if (!section || section->header.sh_link >= elf->section_count || !entry)
 		return -ENOENT;
-	data = elf_getdata(section->scn, NULL);
+	strings = &elf->sections[section->header.sh_link];
+	if (section->header.sh_size > elf->allowed || strings->header.sh_size > elf->allowed)
+		return -EFBIG;
+	data = tally_elf_data(elf, section);
 	if (!data || !data->d_buf || data->d_size / entry > INT32_MAX)
 		return -ENOENT;
-	strings = &elf->sections[section->header.sh_link];
 	error = read_names(elf, strings, !symbol_list_text_end(list), &names);
 	if (error)
 		return error == -ENODATA ? -ENOENT : error;

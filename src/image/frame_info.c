@@ -6,15 +6,12 @@
 #include "image/code.h"
 #include "image/image_state.h"
 
-/* No binary's tables are larger when they are not compressed. */
-#define TABLES_LIMIT ((uint64_t)256 << 20)
-
-static void take_compressed(Elf_Scn *scn, struct tally_frame_section *ret)
+static void take_compressed(Elf_Scn *scn, uint64_t most, struct tally_frame_section *ret)
 {
 	GElf_Chdr header;
 	Elf_Data *data;
 
-	if (!gelf_getchdr(scn, &header) || !header.ch_size || header.ch_size > TABLES_LIMIT ||
+	if (!gelf_getchdr(scn, &header) || !header.ch_size || header.ch_size > most ||
 	    elf_compress(scn, 0, 0) < 0)
 		return;
 	data = elf_rawdata(scn, NULL);
@@ -35,7 +32,7 @@ static void take_section(const struct tally_elf *elf, const char *name,
 	if (!section)
 		return;
 	if (section->header.sh_flags & SHF_COMPRESSED)
-		take_compressed(section->scn, ret);
+		take_compressed(section->scn, elf->allowed, ret);
 	else if (!tally_elf_read(elf, section, &bytes, &ret->size))
 		ret->bytes = (uint8_t *)bytes;
 	ret->address = section->header.sh_addr;

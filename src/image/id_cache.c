@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/regular.h"
 #include "image/build_id.h"
 #include "image/image.h"
 
@@ -172,12 +173,9 @@ static int open_file(const char *path, const uint8_t *id, uint8_t id_size, struc
 {
 	struct stat status;
 
-	/* non-blocking: the path may lead to a FIFO or a device by now */
-	ret->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ret->fd = tally_regular_open(path, &status);
 	if (ret->fd < 0)
-		return -errno;
-	if (fstat(ret->fd, &status) || !S_ISREG(status.st_mode))
-		return -ENOENT;
+		return ret->fd == -ENODEV ? -ENOENT : ret->fd;
 	ret->size = (uint64_t)status.st_size;
 	ret->mode = status.st_mode & 0755;
 	return is_build(ret->fd, id, id_size) ? 0 : -ESTALE;

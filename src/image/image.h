@@ -94,6 +94,11 @@ const struct tally_symbol *tally_image_symbol(const struct tally_image *image, i
  * when a table was loaded that is more than the names which a stripped library exports. */
 const char *tally_image_why_no_symbols(const struct tally_image *image);
 
+/* What is left out of the symbols and source lines of an image so far, because it would take more
+ * than the binary's size is a reason for: each a line, which lives as long as the image. */
+typedef void (*tally_image_line_fn)(void *context, const char *line);
+void tally_image_each_left_out(struct tally_image *image, tally_image_line_fn visit, void *context);
+
 /* Build-id of a file (ELF note) or of the running kernel; size into *ret_size (at most 20).
  * 0, -ENOENT when it has none, -errno. */
 int tally_image_read_build_id(const char *path, uint8_t ret[20], uint8_t *ret_size);

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include "base/arena.h"
 #include "base/map.h"
+#include "image/budget.h"
 #include "image/elf_file.h"
 #include "image/image.h"
 #include "image/inlines.h"
@@ -64,7 +65,9 @@ struct tally_image {
 	struct tally_shown shown;
 	struct tally_arena arena; /* symbols and names that were shown */
 	char *why;
-	bool stripped; /* it has but the names that it exports, and `why` says so */
+	bool stripped;              /* it has but the names that it exports, and `why` says so */
+	struct tally_budget budget; /* of its names that are made, shown ones too */
+	char *left_out;             /* of its symbols: in a line; NULL: nothing was */
 
 	pthread_mutex_t lines_lock; /* taken before `lock`, when both are */
 	struct tally_lines *lines;  /* NULL: not asked for yet */
@@ -97,6 +100,10 @@ int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret
 /* Sets image->why, replacing what it said. */
 void tally_image_explain(struct tally_image *image, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Sets *line, unless it is set, to the words that so much of the binary is left out. */
+void tally_image_leave_out(const struct tally_image *image, char **line, const char *what,
+			   uint64_t allowed);
 
 /* The process's number in its own PID namespace (as its /tmp/perf-N.map is called); `pid` when it
  * is gone or cannot be told. */

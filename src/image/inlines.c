@@ -29,7 +29,11 @@ struct tally_lines {
 	uint64_t shift;             /* places to addresses: added */
 	struct tally_map by_place;  /* struct answer * */
 	struct tally_strings names; /* as shown */
+	struct tally_map shown;     /* where a name is in the file -> where it is shown */
 	struct tally_arena arena;
+	struct tally_budget budget; /* of answers and names */
+	uint64_t allowed;
+	char *left_out;
 };
 
 void tally_lines_free(struct tally_lines *lines)
@@ -42,8 +46,15 @@ void tally_lines_free(struct tally_lines *lines)
 	tally_elf_close(&lines->debug);
 	tally_map_done(&lines->by_place);
 	tally_strings_done(&lines->names);
+	tally_map_done(&lines->shown);
 	tally_arena_done(&lines->arena);
+	free(lines->left_out);
 	free(lines);
+}
+
+const char *tally_lines_left_out(const struct tally_lines *lines)
+{
+	return lines ? lines->left_out : NULL;
 }
 
 /* perf turns places into addresses by .text alone, wherever the place is. */
@@ -65,6 +76,8 @@ static int open_lines(const struct tally_image *image, struct tally_lines *lines
 		return 0;
 	lines->shift = shift_of(lines->binary.elf ? &lines->binary : &lines->debug);
 	lines->symbol_file = lines->debug.elf ? &lines->debug : &lines->binary;
+	lines->allowed = lines->symbol_file->allowed;
+	lines->budget.left = lines->allowed;
 	error = tally_line_symbols_read(&lines->symbols, lines->symbol_file);
 	if (!error && lines->debug.elf)
 		error = tally_line_units_open(&lines->units, &lines->debug);
@@ -93,18 +106,33 @@ static struct tally_lines *need_lines(struct tally_image *image)
 static const char *shown_name(const struct tally_image *image, struct tally_lines *lines,
 			      const char *name)
 {
+	const char *of = name;
 	char *demangled = NULL;
+	uint64_t *known = tally_map_find(&lines->shown, (uintptr_t)name);
+	size_t length;
 	int64_t id;
+	bool added;
 
+	if (known)
+		return (const char *)(uintptr_t)*known;
 	if (!name)
 		name = unknown;
 	else if (!image->store->options.no_demangle)
-		demangled = tally_demangle(name);
+		demangled = tally_demangle(name, &lines->budget.left);
 	if (demangled)
 		name = demangled;
-	id = tally_strings_intern(&lines->names, name, strlen(name));
+	length = strnlen(name, TALLY_NAME_MOST);
+	if (!budget_take(&lines->budget, length)) {
+		name = unknown;
+		length = sizeof(unknown) - 1;
+	}
+	id = tally_strings_intern(&lines->names, name, length);
 	free(demangled);
-	return id < 0 ? NULL : lines->names.text[id];
+	known = id < 0 ? NULL : tally_map_put(&lines->shown, (uintptr_t)of, &added);
+	if (!known)
+		return NULL;
+	*known = (uintptr_t)lines->names.text[id];
+	return lines->names.text[id];
 }
 
 /* What is told of an address: by debug information, with names of the symbol table where it has
@@ -174,7 +202,9 @@ static const char *whole_path(struct tally_lines *lines, const struct tally_line
 	if (!folder || !file || *file == '/' || *file == '<')
 		return or_unknown(file);
 	length = strlen(file);
-	path = tally_arena_alloc(&lines->arena, folder + length + 2);
+	path = budget_take(&lines->budget, folder + length + 2)
+		   ? tally_arena_alloc(&lines->arena, folder + length + 2)
+		   : NULL;
 	if (!path)
 		return file;
 	memcpy(path, unit->folder, folder);
@@ -194,6 +224,8 @@ static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 		at = tally_line_caller(&lines->units, told->found.unit, at);
 		count += at != NULL;
 	}
+	if (!budget_take(&lines->budget, count * sizeof(*answer->inlines)))
+		return 0;
 	answer->inlines = tally_arena_alloc(&lines->arena, count * sizeof(*answer->inlines));
 	if (!answer->inlines)
 		return -ENOMEM;
@@ -253,6 +285,9 @@ static const struct answer *find_answer(struct tally_image *image, uint64_t plac
 	answer = tally_arena_alloc(&lines->arena, sizeof(*answer));
 	if (!answer || make_answer(image, lines, place, answer))
 		return NULL;
+	if (lines->budget.spent || lines->units.budget.spent)
+		tally_image_leave_out(image, &lines->left_out, "source lines or inlined functions",
+				      lines->allowed);
 	known = tally_map_put(&lines->by_place, place, &added);
 	if (!known)
 		return NULL;

@@ -41,7 +41,8 @@ int tally_image_line(struct tally_image *image, uint64_t place, struct tally_lin
 int tally_image_inlines(struct tally_image *image, uint64_t place, const struct tally_inline **ret,
 			size_t *ret_count);
 
-/* For store.c. */
+/* For store.c.  What is left out, in a line, or NULL; `lines` may be NULL. */
+const char *tally_lines_left_out(const struct tally_lines *lines);
 void tally_lines_free(struct tally_lines *lines);
 
 #endif

@@ -213,7 +213,7 @@ static int split(const struct tally_symbol_list *all, struct tally_kallsyms *to)
 static void settle(struct tally_symbol_list *all, const struct tally_kallsyms *to)
 {
 	all->text = (struct tally_buf){.data = (uint8_t *)to->text, .size = to->text_size};
-	tally_symbol_list_settle(all, false);
+	tally_symbol_list_settle(all, NULL);
 	all->text = (struct tally_buf){0};
 }
 

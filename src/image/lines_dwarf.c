@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a unit takes, libdw's part too. */
+#define UNIT_COST 640U
+/* So many of the units that do not say where they are are asked for an address. */
+#define UNPLACED_MOST 4096U
+
 bool tally_line_units_exist(const struct tally_elf *elf)
 {
 	static const char *const names[] = {".debug_info", ".zdebug_info"};
@@ -33,7 +38,7 @@ static int add_unplaced(struct tally_line_units *units, uint32_t index)
 	return 0;
 }
 
-static int add_unit(struct tally_line_units *units, Dwarf_Die *die)
+static int add_unit(struct tally_line_units *units, Dwarf_Die *die, Dwarf_Off end)
 {
 	uint32_t index = (uint32_t)units->count;
 	Dwarf_Addr base = 0, low, high;
@@ -52,9 +57,14 @@ static int add_unit(struct tally_line_units *units, Dwarf_Die *die)
 		units->list = grown;
 		units->room = room;
 	}
-	units->list[units->count++] = (struct tally_line_unit){.die = dwarf_dieoffset(die)};
+	if (!budget_take(&units->budget, UNIT_COST))
+		return -EFBIG;
+	units->list[units->count++] =
+	    (struct tally_line_unit){.die = dwarf_dieoffset(die), .end = end};
 	while (!error && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		placed |= low < high;
+		if (!budget_take(&units->budget, 2 * sizeof(struct tally_span)))
+			return -EFBIG;
 		error = tally_spans_add(&units->spans, low, high, index);
 	}
 	return error || placed ? error : add_unplaced(units, index);
@@ -73,26 +83,64 @@ static int read_units(struct tally_line_units *units)
 			break;
 		if (dwarf_offdie(units->dwarf, at + header, &die) &&
 		    dwarf_tag(&die) != DW_TAG_type_unit)
-			error = add_unit(units, &die);
+			error = add_unit(units, &die, next);
 		at = next;
 	}
 	return error;
+}
+
+/* A section that libdw has expanded by now. */
+static struct tally_lines_text text_of(const struct tally_elf *elf, const char *name)
+{
+	for (size_t i = 1; i < elf->section_count; i++) {
+		const struct tally_elf_section *section = &elf->sections[i];
+		bool packed = !strncmp(section->name, ".z", 2);
+		Elf_Data *data;
+
+		if (!section->scn || strcmp(section->name + (packed ? 2 : 1), name) != 0)
+			continue;
+		data = elf_getdata(section->scn, NULL);
+		return data && data->d_buf ? (struct tally_lines_text){data->d_buf, data->d_size}
+					   : (struct tally_lines_text){0};
+	}
+	return (struct tally_lines_text){0};
+}
+
+static int open_dwarf(struct tally_line_units *units, const struct tally_elf *elf)
+{
+	const uint16_t one = 1;
+	bool little = *(const uint8_t *)&one == 1;
+
+	if (!tally_lines_fit(elf)) {
+		units->budget.spent = true;
+		return -ENOENT;
+	}
+	units->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+	if (!units->dwarf)
+		return -ENOENT;
+	units->foreign = (elf->header.e_ident[EI_DATA] == ELFDATA2LSB) != little;
+	units->sections.line = text_of(elf, "debug_line");
+	units->sections.line_str = text_of(elf, "debug_line_str");
+	units->sections.str = text_of(elf, "debug_str");
+	return tally_lines_alt_open(&units->alt, units->dwarf, elf);
 }
 
 int tally_line_units_open(struct tally_line_units *units, const struct tally_elf *elf)
 {
 	int error;
 
-	*units = (struct tally_line_units){0};
+	*units = (struct tally_line_units){.budget.left = elf->allowed, .alt.elf.fd = -1};
 	if (!tally_line_units_exist(elf))
 		return -ENOENT;
-	units->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
-	if (!units->dwarf)
-		return -ENOENT;
-	error = read_units(units);
+	error = open_dwarf(units, elf);
+	if (!error)
+		error = read_units(units);
 	if (error) {
+		bool spent = units->budget.spent;
+
 		tally_line_units_done(units);
-		return error;
+		units->budget.spent = spent;
+		return error == -EFBIG ? -ENOENT : error;
 	}
 	tally_spans_settle(&units->spans);
 	return 0;
@@ -109,7 +157,8 @@ void tally_line_units_done(struct tally_line_units *units)
 	tally_spans_done(&units->spans);
 	if (units->dwarf)
 		dwarf_end(units->dwarf);
-	*units = (struct tally_line_units){0};
+	tally_lines_alt_close(&units->alt);
+	*units = (struct tally_line_units){.alt.elf.fd = -1};
 }
 
 /* The smallest range; of equal ones that of the later entry, which is the inner one. */
@@ -117,8 +166,10 @@ static struct tally_line_function *innermost(struct tally_line_unit *unit, uint6
 {
 	const struct tally_span *best = NULL;
 
-	for (const struct tally_span *span = tally_spans_first(&unit->spans, address); span;
-	     span = tally_spans_next(&unit->spans, span, address)) {
+	uint32_t looked_at = 0;
+
+	for (const struct tally_span *span = tally_spans_first(&unit->spans, address, &looked_at);
+	     span; span = tally_spans_next(&unit->spans, span, address, &looked_at)) {
 		uint64_t size = span->high - span->low;
 
 		if (!best || size < best->high - best->low ||
@@ -162,7 +213,7 @@ static int find_in(struct tally_line_units *units, uint32_t index, uint64_t addr
 {
 	struct tally_line_unit *unit = &units->list[index];
 	struct tally_line_found found = {.unit = unit};
-	int error = tally_line_unit_read(units->dwarf, unit);
+	int error = tally_line_unit_read(units, unit);
 	bool line;
 
 	if (error)
@@ -183,12 +234,15 @@ static int find_in(struct tally_line_units *units, uint32_t index, uint64_t addr
 static int find_placed(struct tally_line_units *units, uint64_t address,
 		       struct tally_line_found *ret)
 {
+	uint32_t looked_at = 0;
+
 	for (uint64_t after = 0;;) {
 		uint64_t next = UINT64_MAX;
 		int error;
 
-		for (const struct tally_span *span = tally_spans_first(&units->spans, address);
-		     span; span = tally_spans_next(&units->spans, span, address))
+		for (const struct tally_span *span =
+			 tally_spans_first(&units->spans, address, &looked_at);
+		     span; span = tally_spans_next(&units->spans, span, address, &looked_at))
 			if (span->index >= after && span->index < next)
 				next = span->index;
 		if (next == UINT64_MAX)
@@ -205,7 +259,7 @@ int tally_line_units_find(struct tally_line_units *units, uint64_t address,
 {
 	int error = find_placed(units, address, ret);
 
-	for (size_t i = 0; i < units->unplaced_count && error == -ENOENT; i++)
+	for (size_t i = 0; i < units->unplaced_count && i < UNPLACED_MOST && error == -ENOENT; i++)
 		error = find_in(units, units->unplaced[i], address, ret);
 	return error;
 }

@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 #include <elfutils/libdw.h>
+#include "image/budget.h"
 #include "image/elf_file.h"
+#include "image/lines_alt.h"
+#include "image/lines_cost.h"
 #include "image/lines_spans.h"
 
 struct tally_line_function {
@@ -25,7 +28,7 @@ struct tally_line_function {
 };
 
 struct tally_line_unit {
-	Dwarf_Off die;
+	Dwarf_Off die, end; /* end: of the unit */
 	bool read, useless; /* useless: it has no line table, or is damaged */
 	Dwarf_Lines *lines;
 	size_t line_count;
@@ -44,13 +47,18 @@ struct tally_line_units {
 	struct tally_line_unit *list;
 	size_t count, room;
 	struct tally_spans spans; /* of units */
-	uint32_t *unplaced;       /* units that do not say where they are */
+	struct tally_lines_alt alt;
+	struct tally_lines_sections sections;
+	bool foreign; /* of the other byte order */
+	struct tally_budget budget;
+	uint32_t *unplaced; /* units that do not say where they are */
 	size_t unplaced_count, unplaced_room;
 };
 
 /* Whether the file has debug information; cheap. */
 bool tally_line_units_exist(const struct tally_elf *elf);
-/* The file stays open until done.  0, -ENOENT, -ENOMEM. */
+/* The file stays open until done.  What is too much for a file of its size is left out, and the
+ * budget says so.  0, -ENOENT, -ENOMEM. */
 int tally_line_units_open(struct tally_line_units *units, const struct tally_elf *elf);
 void tally_line_units_done(struct tally_line_units *units);
 
@@ -71,7 +79,7 @@ struct tally_line_function *tally_line_caller(struct tally_line_units *units,
 					      const struct tally_line_function *function);
 
 /* For the files of this: reads a unit's lines and functions.  0, or -ENOMEM. */
-int tally_line_unit_read(Dwarf *dwarf, struct tally_line_unit *unit);
+int tally_line_unit_read(struct tally_line_units *units, struct tally_line_unit *unit);
 /* Reads the name of a function and where it is called. */
 void tally_line_function_read(Dwarf *dwarf, const struct tally_line_unit *unit,
 			      struct tally_line_function *function);

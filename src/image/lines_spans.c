@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Functions of programs are some ten within each other, and at most some hundred. */
+#define LOOK_MOST 16384U
+
 void tally_spans_done(struct tally_spans *spans)
 {
 	free(spans->list);
@@ -55,14 +58,17 @@ void tally_spans_settle(struct tally_spans *spans)
 }
 
 static const struct tally_span *holding(const struct tally_spans *spans, uint32_t from,
-					uint64_t address)
+					uint64_t address, uint32_t *looked_at)
 {
-	while (from && spans->list[from - 1].high <= address)
+	while (from && spans->list[from - 1].high <= address && *looked_at < LOOK_MOST) {
 		from = spans->list[from - 1].outer;
-	return from ? &spans->list[from - 1] : NULL;
+		++*looked_at;
+	}
+	return from && ++*looked_at < LOOK_MOST ? &spans->list[from - 1] : NULL;
 }
 
-const struct tally_span *tally_spans_first(const struct tally_spans *spans, uint64_t address)
+const struct tally_span *tally_spans_first(const struct tally_spans *spans, uint64_t address,
+					   uint32_t *looked_at)
 {
 	size_t from = 0, to = spans->count;
 
@@ -74,11 +80,12 @@ const struct tally_span *tally_spans_first(const struct tally_spans *spans, uint
 		else
 			to = middle;
 	}
-	return holding(spans, (uint32_t)from, address);
+	return holding(spans, (uint32_t)from, address, looked_at);
 }
 
 const struct tally_span *tally_spans_next(const struct tally_spans *spans,
-					  const struct tally_span *span, uint64_t address)
+					  const struct tally_span *span, uint64_t address,
+					  uint32_t *looked_at)
 {
-	return holding(spans, span->outer, address);
+	return holding(spans, span->outer, address, looked_at);
 }

@@ -22,9 +22,12 @@ int tally_spans_add(struct tally_spans *spans, uint64_t low, uint64_t high, uint
 /* To be called once, after all were added. */
 void tally_spans_settle(struct tally_spans *spans);
 
-/* Those that hold the address, the latest start first; NULL: no more. */
-const struct tally_span *tally_spans_first(const struct tally_spans *spans, uint64_t address);
+/* Those that hold the address, the latest start first; NULL: no more.  *looked_at is 0 at first,
+ * and counts: many spans around each other were made to take time, and are not all looked at. */
+const struct tally_span *tally_spans_first(const struct tally_spans *spans, uint64_t address,
+					   uint32_t *looked_at);
 const struct tally_span *tally_spans_next(const struct tally_spans *spans,
-					  const struct tally_span *span, uint64_t address);
+					  const struct tally_span *span, uint64_t address,
+					  uint32_t *looked_at);
 
 #endif

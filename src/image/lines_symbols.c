@@ -56,7 +56,7 @@ static int compare(const void *a, const void *b)
 static int read_table(struct tally_line_symbols *symbols, const struct tally_elf *elf,
 		      const struct tally_elf_section *section)
 {
-	Elf_Data *data = elf_getdata(section->scn, NULL);
+	Elf_Data *data = tally_elf_data(elf, section);
 	size_t entry = gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT);
 	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
 	const char *file = NULL;

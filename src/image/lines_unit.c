@@ -10,8 +10,16 @@
 /* What a function's entry may refer to before its name is found. */
 #define REFER_LIMIT 16U
 
-static struct tally_line_function *add_function(struct tally_line_unit *unit)
+/* NULL: no memory, or too little of the budget is left. */
+static struct tally_line_function *add_function(struct tally_line_unit *unit,
+						struct tally_budget *budget)
 {
+	if (unit->count == unit->room) {
+		size_t room = unit->room ? unit->room * 2 : 32;
+
+		if (!budget_take(budget, (room - unit->room) * sizeof(*unit->functions)))
+			return NULL;
+	}
 	if (unit->count == unit->room) {
 		size_t room = unit->room ? unit->room * 2 : 32;
 		void *grown = room < UINT32_MAX
@@ -48,7 +56,8 @@ static bool joined(struct range *ranges, size_t count, uint64_t low, uint64_t hi
 	return false;
 }
 
-static int add_ranges(struct tally_line_unit *unit, Dwarf_Die *die, uint32_t index, uint64_t *ret)
+static int add_ranges(struct tally_line_unit *unit, Dwarf_Die *die, struct tally_budget *budget,
+		      uint32_t index, uint64_t *ret)
 {
 	struct range few[32];
 	size_t count = 0;
@@ -57,6 +66,8 @@ static int add_ranges(struct tally_line_unit *unit, Dwarf_Die *die, uint32_t ind
 	int error = 0;
 
 	while (!error && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		if (!budget_take(budget, 2 * sizeof(struct tally_span)))
+			return -EFBIG;
 		if (low >= high || joined(few, count, low, high))
 			continue;
 		if (count == sizeof(few) / sizeof(few[0])) { /* the last ones are settled */
@@ -74,17 +85,18 @@ static int add_ranges(struct tally_line_unit *unit, Dwarf_Die *die, uint32_t ind
 }
 
 /* *around: the number of the function that the entry is in, + 1; becomes the entry's own. */
-static int take_function(struct tally_line_unit *unit, Dwarf_Die *die, int tag, uint32_t *around)
+static int take_function(struct tally_line_unit *unit, Dwarf_Die *die, struct tally_budget *budget,
+			 int tag, uint32_t *around)
 {
-	struct tally_line_function *function = add_function(unit);
+	struct tally_line_function *function = add_function(unit, budget);
 
 	if (!function)
-		return -ENOMEM;
+		return budget->spent ? -EFBIG : -ENOMEM;
 	function->die = dwarf_dieoffset(die);
 	function->inlined = tag == DW_TAG_inlined_subroutine;
 	function->caller = function->inlined ? *around : 0;
 	*around = (uint32_t)unit->count;
-	return add_ranges(unit, die, (uint32_t)unit->count - 1, &function->low);
+	return add_ranges(unit, die, budget, (uint32_t)unit->count - 1, &function->low);
 }
 
 static bool is_function(int tag)
@@ -113,35 +125,59 @@ struct level {
 	uint32_t around; /* for the entries beside it */
 };
 
-static int scan_functions(struct tally_line_unit *unit, Dwarf_Die *top)
+/* Moves on to the entry behind: the one beside, else the one beside what it is in, and so on.
+ * False: the unit ends.  Each step goes forward in the file, as the end of a row of entries says
+ * where what is beside the entry around them is: references to it are not believed, and a row is
+ * not walked again to find its end. */
+static bool move_on(struct level *levels, uint32_t *depth, const unsigned char *end)
 {
+	Dwarf_Die next = {0};
+	unsigned char *at;
+
+	if (!dwarf_siblingof(&levels[*depth].die, &next)) {
+		levels[*depth].die = next;
+		return true;
+	}
+	if (!next.addr) /* it is damaged, or ends without a sign */
+		return false;
+	at = next.addr;
+	while (*depth) {
+		--*depth;
+		if (++at >= end)
+			return false;
+		if (*at) {
+			levels[*depth].die = (Dwarf_Die){.addr = at, .cu = levels[*depth].die.cu};
+			return true;
+		}
+	}
+	return false;
+}
+
+static int scan_functions(struct tally_line_unit *unit, Dwarf_Die *top, struct tally_budget *budget)
+{
+	const unsigned char *end = (unsigned char *)top->addr + (unit->end - unit->die);
 	struct level *levels = malloc(DEPTH_LIMIT * sizeof(*levels));
 	uint32_t depth = 0, around = 0;
+	bool more;
 	int error = 0;
 
 	if (!levels)
 		return -ENOMEM;
 	levels[0] = (struct level){0};
-	if (dwarf_child(top, &levels[0].die))
-		goto out;
-	while (!error) {
+	more = !dwarf_child(top, &levels[0].die);
+	while (more && !error) {
 		struct level *level = &levels[depth];
 		int tag = dwarf_tag(&level->die);
 
 		around = level->around;
 		if (is_function(tag))
-			error = take_function(unit, &level->die, tag, &around);
+			error = take_function(unit, &level->die, budget, tag, &around);
 		if (depth + 1 < DEPTH_LIMIT && !is_closed(tag) && !error &&
-		    !dwarf_child(&level->die, &levels[depth + 1].die)) {
+		    !dwarf_child(&level->die, &levels[depth + 1].die))
 			levels[++depth].around = around;
-			continue;
-		}
-		while (dwarf_siblingof(&levels[depth].die, &levels[depth].die)) {
-			if (!depth--)
-				goto out;
-		}
+		else
+			more = move_on(levels, &depth, end);
 	}
-out:
 	free(levels);
 	return error;
 }
@@ -154,8 +190,34 @@ static const char *relative_folder(Dwarf_Die *die)
 	return folder && *folder && *folder != '/' ? folder : NULL;
 }
 
-int tally_line_unit_read(Dwarf *dwarf, struct tally_line_unit *unit)
+/* Whether the unit's lines may be read; then *ret is what they take. */
+static bool lines_fit(struct tally_line_units *units, Dwarf_Die *die, uint64_t *ret)
 {
+	const struct tally_lines_sections *sections = &units->sections;
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+	Dwarf_Die unit;
+	uint8_t address_size;
+	uint64_t meanwhile;
+
+	if (!dwarf_attr(die, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset) ||
+	    !dwarf_diecu(die, &unit, &address_size, NULL))
+		return false;
+	if (units->foreign) { /* not looked at: a byte of a table is rarely a row */
+		meanwhile = sections->line.size * 40;
+		*ret = 0;
+	} else if (tally_lines_cost(sections, offset, address_size, &meanwhile, ret)) {
+		return false;
+	}
+	if (meanwhile <= units->budget.left)
+		return true;
+	units->budget.spent = true;
+	return false;
+}
+
+int tally_line_unit_read(struct tally_line_units *units, struct tally_line_unit *unit)
+{
+	uint64_t cost;
 	Dwarf_Die die;
 	int error;
 
@@ -163,13 +225,21 @@ int tally_line_unit_read(Dwarf *dwarf, struct tally_line_unit *unit)
 		return 0;
 	unit->read = true;
 	unit->useless = true;
-	if (!dwarf_offdie(dwarf, unit->die, &die) ||
+	if (!dwarf_offdie(units->dwarf, unit->die, &die) || !lines_fit(units, &die, &cost) ||
 	    dwarf_getsrclines(&die, &unit->lines, &unit->line_count))
 		return 0;
+	(void)budget_take(&units->budget, cost);
 	if (dwarf_getsrcfiles(&die, &unit->files, &unit->file_count))
 		unit->file_count = 0;
 	unit->folder = relative_folder(&die);
-	error = scan_functions(unit, &die);
+	error = scan_functions(unit, &die, &units->budget);
+	if (error == -EFBIG) {
+		free(unit->functions);
+		unit->functions = NULL;
+		unit->count = unit->room = 0;
+		tally_spans_done(&unit->spans);
+		return 0;
+	}
 	if (error)
 		return error;
 	tally_spans_settle(&unit->spans);

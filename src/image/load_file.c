@@ -14,12 +14,14 @@
 #include "image/plt.h"
 
 /* The number of symbols added; a table that is missing or damaged adds none.  Or -ENOMEM. */
-static int64_t add(struct tally_symbol_list *list, const struct tally_elf *elf, uint32_t type,
-		   const struct tally_elf *runtime)
+static int64_t add(struct tally_image *image, struct tally_symbol_list *list,
+		   const struct tally_elf *elf, uint32_t type, const struct tally_elf *runtime)
 {
 	struct tally_elf_places places = {.runtime = runtime};
 	int64_t count = tally_elf_symbols_add(elf, type, &places, list);
 
+	if (count == -EFBIG)
+		tally_image_leave_out(image, &image->left_out, "symbols", elf->allowed);
 	return count < 0 && count != -ENOMEM ? 0 : count;
 }
 
@@ -28,11 +30,15 @@ static int settle(struct tally_image *image, struct tally_symbol_list *list,
 {
 	bool demangled = !image->store->options.no_demangle;
 	int error = tally_symbol_list_sort(list);
+	uint64_t allowed;
 
 	if (error)
 		return error;
-	tally_symbol_list_settle(list, demangled);
-	error = tally_plt_add(runtime, demangled, list);
+	allowed = image->budget.left += runtime->allowed;
+	tally_symbol_list_settle(list, demangled ? &image->budget.left : NULL);
+	error = tally_plt_add(runtime, demangled, &image->budget, list);
+	if (image->budget.spent)
+		tally_image_leave_out(image, &image->left_out, "names of stubs", allowed);
 	if (!error) /* the stubs go where they belong */
 		error = tally_symbol_list_sort(list);
 	return error ? error : tally_symbol_table_take(&image->own, list);
@@ -41,10 +47,10 @@ static int settle(struct tally_image *image, struct tally_symbol_list *list,
 int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *elf)
 {
 	struct tally_symbol_list list = {0};
-	int64_t count = add(&list, elf, SHT_SYMTAB, elf);
+	int64_t count = add(image, &list, elf, SHT_SYMTAB, elf);
 
 	if (!count)
-		count = add(&list, elf, SHT_DYNSYM, elf);
+		count = add(image, &list, elf, SHT_DYNSYM, elf);
 	if (count > 0) {
 		int error = settle(image, &list, elf);
 
@@ -57,16 +63,20 @@ int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *
 
 /* A binary with a compressed small table: that has what .dynsym does not, and the other way round.
  */
-static int64_t add_debugdata(struct tally_symbol_list *list, const struct tally_elf *binary)
+static int64_t add_debugdata(struct tally_image *image, struct tally_symbol_list *list,
+			     const struct tally_elf *binary)
 {
 	struct tally_elf small;
 	char *memory;
 	int64_t count;
 	int error = tally_debugdata_open(binary, &small, &memory);
 
+	if (error == -EFBIG)
+		tally_image_leave_out(image, &image->left_out, "symbols in .gnu_debugdata",
+				      binary->allowed);
 	if (error)
 		return error;
-	count = add(list, &small, SHT_SYMTAB, binary);
+	count = add(image, list, &small, SHT_SYMTAB, binary);
 	tally_elf_close(&small);
 	free(memory);
 	return count;
@@ -157,6 +167,9 @@ static void explain_missing(struct tally_image *image, const struct opened *open
 				    image->path);
 	else if (opened->error == -ENOEXEC)
 		tally_image_explain(image, "%s%s is not an ELF binary", symfs, image->path);
+	else if (opened->error == -ENODEV)
+		tally_image_explain(image, "%s%s is not a regular file: not opened", symfs,
+				    image->path);
 	else
 		tally_image_explain(image, "%s%s: %s", symfs, image->path,
 				    strerror(-opened->error));
@@ -189,12 +202,14 @@ static int64_t take(struct tally_image *image, const struct tally_debug_search *
 	int error = 0;
 
 	if (binary)
-		count = add(&list, binary, SHT_SYMTAB, binary);
-	if (!count && !tally_debug_file_open(search, &debug))
-		count = add(&list, &debug, SHT_SYMTAB, binary ? binary : &debug);
+		count = add(image, &list, binary, SHT_SYMTAB, binary);
+	if (!count && !tally_debug_file_open(search, &debug)) {
+		count = add(image, &list, &debug, SHT_SYMTAB, binary ? binary : &debug);
+		image->budget.left = debug.allowed;
+	}
 	if (!count && binary) {
-		small = add_debugdata(&list, binary);
-		count = small == -ENOMEM ? small : add(&list, binary, SHT_DYNSYM, binary);
+		small = add_debugdata(image, &list, binary);
+		count = small == -ENOMEM ? small : add(image, &list, binary, SHT_DYNSYM, binary);
 		image->stripped = small <= 0 && count > 0;
 		if (count >= 0 && small > 0)
 			count += small;

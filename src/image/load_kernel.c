@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fs.h"
+#include "base/regular.h"
 #include "image/build_id.h"
 #include "image/elf_symbols.h"
 #include "image/image_kind.h"
@@ -87,12 +88,14 @@ static int judge(struct tally_image_store *store, const struct tally_kallsyms *k
 	return 0;
 }
 
-static int parse_kallsyms(struct tally_image_store *store, const char *path,
+/* `cached`: of the cache of build-ids, where others may have put it. */
+static int parse_kallsyms(struct tally_image_store *store, const char *path, bool cached,
 			  struct tally_kallsyms *ret)
 {
 	char *text;
 	size_t size;
-	int error = tally_fs_read(path, KALLSYMS_LIMIT, &text, &size);
+	int error = cached ? tally_regular_read(path, KALLSYMS_LIMIT, true, &text, &size)
+			   : tally_fs_read(path, KALLSYMS_LIMIT, &text, &size);
 
 	if (error) {
 		explain(store, "%s: %s", path, strerror(-error));
@@ -101,9 +104,9 @@ static int parse_kallsyms(struct tally_image_store *store, const char *path,
 	return tally_kallsyms_parse(text, size, ret);
 }
 
-static int read_kallsyms(struct tally_image_store *store, const char *path)
+static int read_kallsyms(struct tally_image_store *store, const char *path, bool cached)
 {
-	int error = parse_kallsyms(store, path, &store->kallsyms);
+	int error = parse_kallsyms(store, path, cached, &store->kallsyms);
 
 	return error ? error : judge(store, &store->kallsyms, path);
 }
@@ -120,13 +123,13 @@ static int read_running(struct tally_image_store *store, const char *path)
 
 	if (!folder || tally_kernel_key_read(options->root, &key)) {
 		free(folder);
-		return read_kallsyms(store, path);
+		return read_kallsyms(store, path, false);
 	}
 	if (!tally_kernel_cache_read(folder, &key, &store->kallsyms)) {
 		store->kernel_cached = true;
 		error = judge(store, &store->kallsyms, path);
 	} else {
-		error = parse_kallsyms(store, path, &store->kallsyms);
+		error = parse_kallsyms(store, path, false, &store->kallsyms);
 		if (!error)
 			error = judge(store, &store->kallsyms, path);
 		/* a module that came meanwhile is not of this key; a cache that cannot be written
@@ -150,7 +153,7 @@ static int read_cached(struct tally_image_store *store, const struct tally_kerne
 	tally_build_id_format(facts->recorded, facts->recorded_size, id);
 	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", store->cache, id, id + 2) < 0)
 		return -ENOMEM;
-	error = read_kallsyms(store, path);
+	error = read_kallsyms(store, path, true);
 	free(path);
 	return error;
 }
@@ -172,7 +175,7 @@ static int choose_kallsyms(struct tally_image_store *store, const struct tally_k
 	int error;
 
 	if (store->options.kallsyms)
-		return read_kallsyms(store, store->options.kallsyms);
+		return read_kallsyms(store, store->options.kallsyms, false);
 	if (other_kernel(store, facts, running, &size)) {
 		error = read_cached(store, facts);
 		if (!error || error == -ENOMEM)
@@ -230,7 +233,7 @@ static const struct tally_symbol_table *find_live(struct tally_image_store *stor
 
 	pthread_mutex_lock(&store->kernel_lock);
 	if (!store->live_loaded && asprintf(&path, "%s/proc/kallsyms", store->options.root) >= 0) {
-		if (!parse_kallsyms(store, path, &store->live))
+		if (!parse_kallsyms(store, path, false, &store->live))
 			shift_to_recording(&store->live, &facts);
 		store->live_loaded = true;
 		free(path);
@@ -245,7 +248,7 @@ static uint64_t vmlinux_anchor(const struct tally_elf *elf, const char *name)
 {
 	const struct tally_elf_section *section = tally_elf_find(elf, ".symtab", SHT_SYMTAB);
 	uint64_t found = 0;
-	Elf_Data *data = section ? elf_getdata(section->scn, NULL) : NULL;
+	Elf_Data *data = section ? tally_elf_data(elf, section) : NULL;
 	GElf_Sym symbol;
 
 	for (int i = 1; data && !found && gelf_getsym(data, i, &symbol); i++) {
@@ -303,7 +306,7 @@ static int load_vmlinux(struct tally_image *image)
 	if (count > 0) {
 		error = tally_symbol_list_sort(&list);
 		if (!error) {
-			tally_symbol_list_settle(&list, false);
+			tally_symbol_list_settle(&list, NULL);
 			error = tally_symbol_table_take(&image->own, &list);
 		}
 	} else if (count == -ENOMEM) {

@@ -7,13 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fs.h"
+#include "base/regular.h"
 #include "image/build_id.h"
 #include "image/image_state.h"
 #include "image/perf_map.h"
 
 /* The vdso is a few pages; JIT maps of large Java programs reach some 100 MB. */
 #define VDSO_LIMIT     ((size_t)1 << 20)
-#define PERF_MAP_LIMIT ((size_t)1 << 30)
+#define PERF_MAP_LIMIT ((size_t)256 << 20)
 
 /* How far the mapping at `address` goes on in our own process. */
 static size_t mapped_behind(unsigned long address)
@@ -81,15 +82,17 @@ static int open_own(const struct tally_image *image, struct tally_elf *ret, char
 static int open_cached(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
 		       size_t *ret_size)
 {
-	char id[TALLY_BUILD_ID_TEXT], *data;
+	char id[TALLY_BUILD_ID_TEXT], *data, *path;
 	size_t size;
 	int error;
 
 	if (!image->store->cache || image->build_id_size < 2)
 		return -ENOENT;
 	tally_build_id_format(image->build_id, image->build_id_size, id);
-	error = tally_fs_readf(VDSO_LIMIT, &data, &size, "%s/.build-id/%.2s/%s/vdso",
-			       image->store->cache, id, id + 2);
+	if (asprintf(&path, "%s/.build-id/%.2s/%s/vdso", image->store->cache, id, id + 2) < 0)
+		return -ENOMEM;
+	error = tally_regular_read(path, VDSO_LIMIT, true, &data, &size);
+	free(path);
 	if (error)
 		return error == -ENOMEM ? error : -ENOENT;
 	return open_bytes(image, data, size, ret, ret_data, ret_size);
@@ -169,34 +172,33 @@ uint32_t tally_image_inner_pid(const struct tally_image_store *store, uint32_t p
 	return inner && inner <= UINT32_MAX ? (uint32_t)inner : pid;
 }
 
-/* perf's rule: a map is believed when its owner is root or who looks at it. */
-static bool is_trusted(const char *path, struct stat *stat)
-{
-	if (lstat(path, stat))
-		return false;
-	if (!S_ISREG(stat->st_mode) && !S_ISLNK(stat->st_mode))
-		return false;
-	return !stat->st_uid || stat->st_uid == geteuid();
-}
-
 /* Reads the map; false: there is none there. */
 static bool read_map(struct tally_image *image, const char *path, int *ret_error)
 {
-	struct stat stat;
-	char *text;
-	size_t size;
-	bool trusted = is_trusted(path, &stat);
+	struct stat about;
+	char *text = NULL;
+	size_t size = 0;
 
 	*ret_error = 0;
-	if (!trusted) {
-		if (lstat(path, &stat))
-			return false;
+	if (lstat(path, &about))
+		return false;
+	/* perf's rule: a map is believed when its owner is root or who looks at it.  Of a link both
+	 * owners count: that of the link chose the file. */
+	if (tally_regular_is_owned(&about))
+		*ret_error = tally_regular_read(path, PERF_MAP_LIMIT, true, &text, &size);
+	if (!tally_regular_is_owned(&about) || *ret_error == -EPERM) {
+		if (tally_regular_is_owned(&about))
+			(void)!stat(path, &about);
+		*ret_error = 0;
 		tally_image_explain(image,
 				    "%s is owned by user %u, neither root nor this user: not used",
-				    path, (unsigned)stat.st_uid);
+				    path, (unsigned)about.st_uid);
 		return true;
 	}
-	*ret_error = tally_fs_read(path, PERF_MAP_LIMIT, &text, &size);
+	if (*ret_error == -ENODEV) {
+		tally_image_explain(image, "%s is not a regular file: not opened", path);
+		return true;
+	}
 	if (*ret_error) {
 		tally_image_explain(image, "%s: %s", path, strerror(-*ret_error));
 		return true;

@@ -74,7 +74,7 @@ int tally_image_needed(const char *path, struct tally_strings *libraries,
 		return result;
 	section = tally_elf_find(&elf, ".dynamic", SHT_DYNAMIC);
 	if (section && section->header.sh_link < elf.section_count)
-		data = elf_getdata(section->scn, NULL);
+		data = tally_elf_data(&elf, section);
 	for (int i = 0; data && data->d_buf && !result; i++) {
 		GElf_Dyn entry;
 

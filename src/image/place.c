@@ -16,6 +16,8 @@ static int fail_open(const char *path, int result, struct tally_error *error)
 {
 	if (result == -ENOEXEC)
 		return tally_fail(error, result, -1, "%s is not an ELF binary", path);
+	if (result == -ENODEV)
+		return tally_fail(error, result, -1, "%s is not a regular file", path);
 	return tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
 }
 
@@ -82,14 +84,14 @@ static bool is_function(const struct tally_symbol_list *list, size_t index)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-static bool is_called(const char *symbol, const char *name, bool shown)
+static bool is_called(const char *symbol, const char *name, bool shown, uint64_t *left)
 {
 	char *text;
 	bool same;
 
 	if (!shown)
 		return !strcmp(symbol, name);
-	text = tally_demangle_wanted(symbol) ? tally_demangle(symbol) : NULL;
+	text = tally_demangle_wanted(symbol) ? tally_demangle(symbol, left) : NULL;
 	same = text && !strcmp(text, name);
 	free(text);
 	return same;
@@ -106,12 +108,13 @@ static int in_order(const void *a, const void *b)
 static int64_t collect(const struct tally_symbol_list *list, const char *name, bool shown,
 		       uint64_t *to)
 {
+	uint64_t left = elf_allowed(symbol_list_text_end(list));
 	size_t count = 0, kept = 0;
 	bool chosen_late = false;
 
 	for (size_t i = 0; i < list->count; i++) {
 		if (!is_function(list, i) ||
-		    !is_called(tally_symbol_list_name(list, i), name, shown))
+		    !is_called(tally_symbol_list_name(list, i), name, shown, &left))
 			continue;
 		if ((list->infos[i] & 15) == STT_GNU_IFUNC)
 			chosen_late = true;
@@ -197,6 +200,7 @@ int tally_image_symbols(const char *path, struct tally_symbol_list *ret, struct 
 {
 	struct tally_symbol_list list = {0};
 	struct tally_elf elf;
+	uint64_t left;
 	int result = tally_elf_open(path, &elf);
 
 	if (result)
@@ -209,7 +213,8 @@ int tally_image_symbols(const char *path, struct tally_symbol_list *ret, struct 
 		tally_symbol_list_done(&list);
 		return tally_fail(error, result, -1, "out of memory");
 	}
-	tally_symbol_list_settle(&list, true);
+	left = elf_allowed(symbol_list_text_end(&list));
+	tally_symbol_list_settle(&list, &left);
 	*ret = list;
 	return 0;
 }

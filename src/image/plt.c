@@ -22,6 +22,7 @@ struct plt {
 	struct tally_symbol_list *list;
 	size_t settled; /* symbols of the list before ours */
 	bool demangled;
+	struct tally_budget *budget;
 };
 
 static bool is_irelative(const struct tally_elf *elf, uint64_t type)
@@ -76,7 +77,7 @@ static int read_slots(struct plt *plt, const char *name, bool all)
 	if (!section || !section->scn)
 		return 0;
 	with_addend = section->header.sh_type == SHT_RELA;
-	data = elf_getdata(section->scn, NULL);
+	data = tally_elf_data(plt->elf, section);
 	entry = gelf_fsize(plt->elf->elf, with_addend ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT);
 	if (!data || !data->d_buf || !entry || data->d_size / entry > INT32_MAX)
 		return 0;
@@ -174,10 +175,15 @@ static int stub_name(const struct plt *plt, const struct slot *slot, uint32_t *r
 		target = target_name(plt, slot->target);
 		free(name);
 		/* copied, as it may lie in the text that now grows */
-		name = target ? strdup(target) : NULL;
+		name = target ? strndup(target, TALLY_NAME_MOST) : NULL;
 	}
 	if (name && plt->demangled)
-		shown = tally_demangle(name);
+		shown = tally_demangle(name, &plt->budget->left);
+	if (!budget_take(plt->budget, strlen(shown ? shown : name ? name : ""))) {
+		free(name);
+		free(shown);
+		return -EFBIG;
+	}
 	tally_buf_text(text, shown ? shown : name ? name : "");
 	tally_buf_add(text, "@plt", sizeof("@plt"));
 	free(name);
@@ -196,7 +202,7 @@ static int add_stub(struct plt *plt, const struct slot *slot, uint64_t place, ui
 	int error = stub_name(plt, slot, &name);
 
 	if (error)
-		return error == -EOVERFLOW ? 0 : error;
+		return error == -EOVERFLOW || error == -EFBIG ? 0 : error;
 	return tally_symbol_list_add(plt->list, place, place + size, name,
 				     ELF64_ST_INFO(STB_GLOBAL, STT_FUNC));
 }
@@ -248,7 +254,8 @@ static int add_stubs(struct plt *plt, const char *name, bool ordered)
 	if (!section || tally_elf_read(plt->elf, section, &code, &size))
 		return 0;
 	stub_sizes(plt->elf, section, &header, &stub);
-	for (uint64_t at = ordered ? header : 0; at + stub <= size && !error; at += stub, index++) {
+	for (uint64_t at = ordered ? header : 0; at + stub <= size && !error && !plt->budget->spent;
+	     at += stub, index++) {
 		const struct slot *slot = stub_slot(plt, (const uint8_t *)code + at, (size_t)stub,
 						    section->header.sh_addr + at);
 
@@ -280,15 +287,20 @@ static int run(struct plt *plt)
 	return error;
 }
 
-int tally_plt_add(const struct tally_elf *elf, bool demangled, struct tally_symbol_list *list)
+int tally_plt_add(const struct tally_elf *elf, bool demangled, struct tally_budget *budget,
+		  struct tally_symbol_list *list)
 {
 	const struct tally_elf_section *section = tally_elf_find(elf, ".dynsym", SHT_DYNSYM);
-	struct plt plt = {.elf = elf, .list = list, .settled = list->count, .demangled = demangled};
+	struct plt plt = {.elf = elf,
+			  .list = list,
+			  .settled = list->count,
+			  .demangled = demangled,
+			  .budget = budget};
 	int error;
 
 	if (!section || section->header.sh_link >= elf->section_count)
 		return 0;
-	plt.symbols = elf_getdata(section->scn, NULL);
+	plt.symbols = tally_elf_data(elf, section);
 	plt.strings = &elf->sections[section->header.sh_link];
 	if (!plt.symbols || !plt.symbols->d_buf)
 		return 0;

@@ -101,6 +101,8 @@ int tally_sdt_open(const char *path, struct tally_sdt **ret, struct tally_error 
 	tally_sdt_close(sdt);
 	if (result == -ENOEXEC)
 		return tally_fail(error, result, -1, "%s is not an ELF binary", path);
+	if (result == -ENODEV)
+		return tally_fail(error, result, -1, "%s is not a regular file", path);
 	if (result == -EBADMSG)
 		return tally_fail(error, result, -1, "the markers of %s are damaged", path);
 	return tally_fail(error, result, -1, "%s: %s", path, strerror(-result));

@@ -6,6 +6,9 @@
 #include "image/demangle.h"
 #include "image/image_state.h"
 
+/* What is left of names that are too long for any use. */
+#define CUT_SIZE 1024
+
 int tally_shown_init(struct tally_shown *shown, size_t count)
 {
 	shown->pieces = calloc(count / TALLY_SHOWN_PIECE + 1, sizeof(*shown->pieces));
@@ -26,8 +29,17 @@ static const struct tally_symbol *make(struct tally_image *image, size_t index)
 	if (!made)
 		return NULL;
 	*made = tally_symbol_table_get(image->table, index);
-	name = image->demangle && tally_demangle_wanted(made->name) ? tally_demangle(made->name)
-								    : NULL;
+	name = image->demangle && tally_demangle_wanted(made->name)
+		   ? tally_demangle(made->name, &image->budget.left)
+		   : NULL;
+	if (strnlen(made->name, TALLY_NAME_MOST) == TALLY_NAME_MOST) {
+		char *cut = tally_arena_strndup(&image->arena, made->name, CUT_SIZE + 3);
+
+		if (!cut)
+			return NULL;
+		memset(cut + CUT_SIZE, '.', 3);
+		made->name = cut;
+	}
 	if (name) {
 		const char *copy = tally_arena_strndup(&image->arena, name, strlen(name));
 

@@ -90,6 +90,7 @@ static void free_image(struct tally_image *image)
 	tally_symbol_steps_done(&image->steps);
 	tally_arena_done(&image->arena);
 	free(image->why);
+	free(image->left_out);
 	pthread_mutex_destroy(&image->lock);
 	free(image);
 }
@@ -300,6 +301,16 @@ void tally_image_explain(struct tally_image *image, const char *format, ...)
 	image->why = why;
 }
 
+void tally_image_leave_out(const struct tally_image *image, char **line, const char *what,
+			   uint64_t allowed)
+{
+	if (!*line && asprintf(line,
+			       "%s: its %s are left out: they would take more than %llu MB, the "
+			       "most for a file of its size",
+			       image->path, what, (unsigned long long)(allowed >> 20)) < 0)
+		*line = NULL;
+}
+
 static int load_by_kind(struct tally_image *image)
 {
 	switch (image->kind) {
@@ -382,6 +393,21 @@ size_t tally_image_symbol_count(struct tally_image *image)
 {
 	need(image);
 	return image->table->count;
+}
+
+void tally_image_each_left_out(struct tally_image *image, tally_image_line_fn visit, void *context)
+{
+	const char *lines;
+
+	if (!atomic_load_explicit(&image->loaded, memory_order_acquire))
+		return;
+	if (image->left_out)
+		visit(context, image->left_out);
+	pthread_mutex_lock(&image->lines_lock);
+	lines = tally_lines_left_out(image->lines);
+	pthread_mutex_unlock(&image->lines_lock);
+	if (lines)
+		visit(context, lines);
 }
 
 const char *tally_image_why_no_symbols(const struct tally_image *image)

@@ -9,6 +9,8 @@
 #include "image/symbol_order.h"
 
 #define PAGE 4096
+/* Names are compared as far as this: longer ones are alike. */
+#define COMPARED_MOST ((size_t)16384)
 
 void tally_symbol_list_done(struct tally_symbol_list *list)
 {
@@ -236,7 +238,7 @@ static bool shown_alike(const char *a, const char *b)
 {
 	size_t i;
 
-	for (i = 0; a[i] && b[i]; i++) {
+	for (i = 0; a[i] && b[i] && i < COMPARED_MOST; i++) {
 		if (a[i] == b[i])
 			continue;
 		if (!i || (a[i - 1] != 'C' && a[i - 1] != 'D'))
@@ -244,69 +246,103 @@ static bool shown_alike(const char *a, const char *b)
 		if (a[i] < '0' || a[i] > '9' || b[i] < '0' || b[i] > '9')
 			return false;
 	}
-	return a[i] == b[i];
+	return a[i] == b[i] && !a[i];
 }
 
 static size_t underscores(const char *name)
 {
-	return strspn(name, "_");
+	size_t count = 0;
+
+	while (name[count] == '_' && count < COMPARED_MOST)
+		count++;
+	return count;
 }
 
 /* Whether the second name says more than the first: fewer leading underscores, else longer. */
 static bool says_more(const char *a, const char *b)
 {
 	size_t a_under = underscores(a), b_under = underscores(b);
-	size_t a_length, b_length;
 
 	if (a_under != b_under)
 		return b_under < a_under;
-	a_length = strlen(a);
-	b_length = strlen(b);
-	return b_length > a_length;
+	return strnlen(b, COMPARED_MOST) > strnlen(a, COMPARED_MOST);
 }
 
-/* Of two symbols at one start, whether the second is the better one: one that has a size, then one
- * that is not weak, then a global one, then the name that says more. */
-static bool second_is_better(const struct tally_symbol_list *list, size_t a, size_t b,
-			     bool demangled)
+/* The best symbol so far of those at one start. */
+struct best {
+	size_t index;
+	char *shown;             /* NULL: not made yet, or it is plain */
+	uint64_t *demangle_left; /* NULL: names are not demangled */
+};
+
+static bool name_is_better(const struct tally_symbol_list *list, struct best *best, size_t other)
 {
-	bool a_empty = list->ends[a] == list->starts[a], b_empty = list->ends[b] == list->starts[b];
-	uint8_t a_binding = ELF64_ST_BIND(list->infos[a]);
-	uint8_t b_binding = ELF64_ST_BIND(list->infos[b]);
-	const char *a_name, *b_name;
-	char *a_shown = NULL, *b_shown = NULL;
+	const char *name = tally_symbol_list_name(list, best->index);
+	const char *other_name = tally_symbol_list_name(list, other);
+	char *other_shown = NULL;
 	bool better;
 
-	if (a_empty != b_empty)
-		return a_empty;
-	if ((a_binding == STB_WEAK) != (b_binding == STB_WEAK))
-		return a_binding == STB_WEAK;
-	if ((a_binding == STB_GLOBAL) != (b_binding == STB_GLOBAL))
-		return b_binding == STB_GLOBAL;
-	a_name = tally_symbol_list_name(list, a);
-	b_name = tally_symbol_list_name(list, b);
-	if (demangled && (tally_demangle_wanted(a_name) || tally_demangle_wanted(b_name))) {
-		if (shown_alike(a_name, b_name))
+	if (best->demangle_left &&
+	    (tally_demangle_wanted(name) || tally_demangle_wanted(other_name))) {
+		if (shown_alike(name, other_name))
 			return false;
-		a_shown = tally_demangle(a_name);
-		b_shown = tally_demangle(b_name);
+		if (!best->shown)
+			best->shown = tally_demangle(name, best->demangle_left);
+		other_shown = tally_demangle(other_name, best->demangle_left);
 	}
-	better = says_more(a_shown ? a_shown : a_name, b_shown ? b_shown : b_name);
-	free(a_shown);
-	free(b_shown);
+	better =
+	    says_more(best->shown ? best->shown : name, other_shown ? other_shown : other_name);
+	if (better) {
+		free(best->shown);
+		best->shown = other_shown;
+	} else {
+		free(other_shown);
+	}
 	return better;
 }
 
-static void keep_best(struct tally_symbol_list *list, bool demangled)
+/* Of two symbols at one start, whether the other is the better one: one that has a size, then one
+ * that is not weak, then a global one, then the name that says more. */
+static bool is_better(const struct tally_symbol_list *list, struct best *best, size_t other)
 {
+	size_t a = best->index;
+	bool a_empty = list->ends[a] == list->starts[a];
+	bool b_empty = list->ends[other] == list->starts[other];
+	uint8_t a_binding = ELF64_ST_BIND(list->infos[a]);
+	uint8_t b_binding = ELF64_ST_BIND(list->infos[other]);
+	bool better;
+
+	if (a_empty != b_empty)
+		better = a_empty;
+	else if ((a_binding == STB_WEAK) != (b_binding == STB_WEAK))
+		better = a_binding == STB_WEAK;
+	else if ((a_binding == STB_GLOBAL) != (b_binding == STB_GLOBAL))
+		better = b_binding == STB_GLOBAL;
+	else
+		return name_is_better(list, best, other);
+	if (better) {
+		free(best->shown);
+		best->shown = NULL;
+	}
+	return better;
+}
+
+static void keep_best(struct tally_symbol_list *list, uint64_t *demangle_left)
+{
+	struct best best = {.demangle_left = demangle_left};
 	size_t kept = 0;
 
 	for (size_t i = 1; i < list->count; i++) {
-		if (list->starts[i] == list->starts[kept] &&
-		    !second_is_better(list, kept, i, demangled))
+		bool same = list->starts[i] == list->starts[kept];
+
+		if (same && !is_better(list, &best, i))
 			continue;
-		if (list->starts[i] != list->starts[kept])
+		if (!same) {
 			kept++;
+			free(best.shown);
+			best.shown = NULL;
+		}
+		best.index = kept;
 		list->starts[kept] = list->starts[i];
 		list->ends[kept] = list->ends[i];
 		list->names[kept] = list->names[i];
@@ -314,13 +350,14 @@ static void keep_best(struct tally_symbol_list *list, bool demangled)
 		if (list->groups)
 			list->groups[kept] = list->groups[i];
 	}
+	free(best.shown);
 	list->count = kept + 1;
 }
 
-void tally_symbol_list_settle(struct tally_symbol_list *list, bool demangled)
+void tally_symbol_list_settle(struct tally_symbol_list *list, uint64_t *demangle_left)
 {
 	if (!list->count)
 		return;
 	extend(list);
-	keep_best(list, demangled);
+	keep_best(list, demangle_left);
 }

@@ -45,7 +45,8 @@ static inline size_t symbol_list_text_end(const struct tally_symbol_list *list)
 /* Sorts by start (equal ones stay in order of arrival). */
 int tally_symbol_list_sort(struct tally_symbol_list *list);
 /* On a sorted list: gives symbols without a size the room up to the next symbol, then keeps the
- * best of those that start together.  `demangled`: names are compared as they are shown. */
-void tally_symbol_list_settle(struct tally_symbol_list *list, bool demangled);
+ * best of those that start together.  `demangle_left`: names are compared as they are shown, as far
+ * as tally_demangle() may still go; NULL: as they are. */
+void tally_symbol_list_settle(struct tally_symbol_list *list, uint64_t *demangle_left);
 
 #endif

@@ -19,28 +19,38 @@ static void describe(const struct debug_info *info, const char *debug_root,
 	tally_elf_build_id(&info->elf, ret->build_id, &ret->build_id_size);
 }
 
-static Dwarf *begin(const struct tally_elf *elf)
+static Dwarf *begin(const struct tally_elf *elf, struct tally_lines_alt *alt)
 {
-	return tally_line_units_exist(elf) ? dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL) : NULL;
+	Dwarf *dwarf = NULL;
+
+	if (tally_line_units_exist(elf) && tally_lines_fit(elf))
+		dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+	if (dwarf && tally_lines_alt_open(alt, dwarf, elf)) {
+		dwarf_end(dwarf);
+		dwarf = NULL;
+	}
+	return dwarf;
 }
 
 int tally_debug_info_open(const char *path, const char *debug_root, struct debug_info *ret,
 			  struct tally_error *error)
 {
-	struct debug_info info = {.path = path};
+	struct debug_info info = {.path = path, .alt.elf.fd = -1};
 	struct tally_debug_search search;
 	int result = tally_elf_open(path, &info.elf);
 
 	if (result == -ENOEXEC)
 		return tally_fail(error, result, -1, "%s is not an ELF binary", path);
+	if (result == -ENODEV)
+		return tally_fail(error, result, -1, "%s is not a regular file", path);
 	if (result)
 		return tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
-	info.dwarf = begin(&info.elf);
+	info.dwarf = begin(&info.elf, &info.alt);
 	if (!info.dwarf) {
 		describe(&info, debug_root, &search);
 		info.has_other = !tally_debug_file_open(&search, &info.other);
 		if (info.has_other)
-			info.dwarf = begin(&info.other);
+			info.dwarf = begin(&info.other, &info.alt);
 	}
 	if (info.dwarf) {
 		const struct tally_elf_section *section =
@@ -60,6 +70,7 @@ void tally_debug_info_close(struct debug_info *info)
 		dwarf_cfi_end(info->frames);
 	if (info->dwarf)
 		dwarf_end(info->dwarf);
+	tally_lines_alt_close(&info->alt);
 	if (info->has_other)
 		tally_elf_close(&info->other);
 	tally_elf_close(&info->elf);

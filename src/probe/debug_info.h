@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <tally/error.h>
 #include "image/elf_file.h"
+#include "image/lines_alt.h"
 
 struct debug_info {
 	const char *path;       /* of the program; borrowed */
 	struct tally_elf elf;   /* the program */
 	struct tally_elf other; /* its debug file, when there is one */
 	bool has_other;
+	struct tally_lines_alt alt;   /* what it shares with other files */
 	Dwarf *dwarf;                 /* NULL: there is no debug information */
 	Dwarf_CFI *frames, *unloaded; /* .eh_frame, .debug_frame; NULL */
 };

@@ -272,10 +272,11 @@ static int find_by_glob(struct tally_probe_set *set, unsigned machine, struct ta
 {
 	struct tally_symbol_list list = {0};
 	int result = tally_image_symbols(set->program, &list, error);
+	uint64_t left = elf_allowed(symbol_list_text_end(&list));
 
 	for (size_t i = 0; i < list.count && !result; i++) {
 		const char *name = tally_symbol_list_name(&list, i);
-		char *shown = tally_demangle_wanted(name) ? tally_demangle(name) : NULL;
+		char *shown = tally_demangle_wanted(name) ? tally_demangle(name, &left) : NULL;
 
 		if ((list.infos[i] & 15) == STT_FUNC &&
 		    tally_name_matches(shown ? shown : name, set->spec.point.function))

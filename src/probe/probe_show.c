@@ -77,12 +77,14 @@ static int add_program(const struct tally_probe_event_options *options, struct n
 		       struct tally_error *error)
 {
 	struct tally_symbol_list list = {0};
+	uint64_t left;
 	char *path;
 	int result = tally_probe_program_path(options, &path, error);
 
 	if (result)
 		return result;
 	result = tally_image_symbols(path, &list, error);
+	left = elf_allowed(symbol_list_text_end(&list));
 	for (size_t i = 0; i < list.count && !result; i++) {
 		const char *name = tally_symbol_list_name(&list, i);
 		unsigned type = list.infos[i] & 15;
@@ -90,7 +92,7 @@ static int add_program(const struct tally_probe_event_options *options, struct n
 
 		if (type != STT_FUNC && type != STT_GNU_IFUNC)
 			continue;
-		shown = tally_demangle_wanted(name) ? tally_demangle(name) : NULL;
+		shown = tally_demangle_wanted(name) ? tally_demangle(name, &left) : NULL;
 		if (names_add(names, shown ? shown : name))
 			result = tally_fail(error, -ENOMEM, -1, "out of memory");
 		free(shown);

@@ -171,5 +171,8 @@ const char *tally_session_why_no_kernel(const struct tally_session *session);
 typedef void (*tally_missing_fn)(void *context, const char *image_path, const char *why);
 void tally_session_each_missing(const struct tally_session *session, tally_missing_fn visit,
 				void *context);
+/* The same for what is left out of images because it would take too much. */
+void tally_session_each_left_out(const struct tally_session *session,
+				 void (*visit)(void *context, const char *line), void *context);
 
 #endif

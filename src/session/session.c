@@ -294,3 +294,15 @@ void tally_session_each_missing(const struct tally_session *session, tally_missi
 			visit(context, image->path, why);
 	}
 }
+
+void tally_session_each_left_out(const struct tally_session *session,
+				 void (*visit)(void *context, const char *line), void *context)
+{
+	for (uint32_t i = 0; i < chunks_count(&session->frames.images); i++) {
+		const struct tally_frame_image *image =
+		    chunks_at(&session->frames.images, i, sizeof(*image));
+
+		if (image->image)
+			tally_image_each_left_out(image->image, visit, context);
+	}
+}

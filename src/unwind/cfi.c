@@ -8,8 +8,8 @@
 #include "base/table.h"
 #include "unwind/cfi_program.h"
 
-/* Rules that differ are fewer than bytes that say them, by far: a file has a rule for each eight bytes
- * of its sections, and these in front, and what it says beyond is not followed. */
+/* Rules that differ are fewer than bytes that say them, by far: a file has a rule for each eight
+ * bytes of its sections, and these in front, and what it says beyond is not followed. */
 #define RULES_LEAST      (1U << 14)
 #define RULES_MOST       (1U << 22)
 #define EXPRESSIONS_MOST (1U << 24)

@@ -163,8 +163,7 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 	const char *letters = (const char *)bytes->at;
 	size_t left = (size_t)(bytes->end - bytes->at);
 	const uint8_t *nul =
-	    bytes->failed ? NULL
-			  : memchr(bytes->at, 0, left < LETTERS_MOST ? left : LETTERS_MOST);
+	    bytes->failed ? NULL : memchr(bytes->at, 0, left < LETTERS_MOST ? left : LETTERS_MOST);
 
 	*common = (struct cfi_common){0};
 	if (!nul || (version != 1 && version != 3 && version != 4))
@@ -191,7 +190,8 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 	common->return_column = (uint8_t)column;
 	common->program = (struct cfi_span){(size_t)(bytes->at - reading->section->bytes),
 					    (size_t)(bytes->end - reading->section->bytes)};
-	common->usable = common->program.until - common->program.from <= PROGRAM_MOST && !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
+	common->usable = common->program.until - common->program.from <= PROGRAM_MOST &&
+			 !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
 }
 
 /* The number of the common part at an offset; UINT32_MAX: there is none that can be used; or

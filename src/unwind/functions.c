@@ -15,6 +15,8 @@
 /* More functions than the largest programs have, and their table. */
 #define FUNCTIONS_MOST ((size_t)1 << 24)
 #define SECTION_MOST   ((size_t)1 << 30)
+/* Bytes that one takes while they are read. */
+#define FUNCTION_COST 20U
 
 /* Of a size that is not known yet, and of one that cannot be known: the next start ends it. */
 #define SIZE_UNREAD  0U
@@ -102,7 +104,8 @@ static int read_table(struct tally_functions *functions)
 	    head[0] != 1 || head[2] != ENCODED_COUNT || head[3] != ENCODED_TABLE)
 		return -ENOENT;
 	count = load_u32(head + 8);
-	if (!count || count > room || count > FUNCTIONS_MOST)
+	if (!count || count > room || count > FUNCTIONS_MOST ||
+	    count > map->allowed / FUNCTION_COST)
 		return -ENOENT;
 	size = (size_t)count * ENTRY_SIZE;
 	entries = malloc(size);

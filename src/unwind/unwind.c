@@ -110,8 +110,8 @@ static int find_cfa(const struct unwind_state *state, const struct tally_cfi *cf
 		result = tally_unwind_register(state, rule->column, ret);
 		*ret += (uint64_t)rule->value;
 	} else {
-		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length, 0,
-					       ret, &column);
+		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length, 0, ret,
+					       &column);
 		if (!result && column >= 0)
 			result = -EINVAL;
 	}
@@ -141,8 +141,8 @@ static int find_place(const struct unwind_state *state, const struct tally_cfi *
 		return 0;
 	case CFI_AT_EXPRESSION:
 	case CFI_IS_EXPRESSION:
-		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length,
-					       cfa, &value, &column);
+		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length, cfa,
+					       &value, &column);
 		if (result)
 			return result;
 		if (column >= 0)

@@ -87,6 +87,47 @@ static void a_stranger_s_map_is_not_believed(void **state)
 	tally_image_store_free(store);
 }
 
+/* 13.26: a link that is ours to a file that is not. */
+static void a_link_to_a_stranger_s_map_is_not_believed(void **state)
+{
+	const struct workdir *workdir = *state;
+	struct tally_image_key key = {.path = "[heap]", .pid = NOBODY};
+	struct tally_image_store *store = open_store(workdir->path);
+	struct tally_image *image;
+
+	if (geteuid() != 0) {
+		tally_image_store_free(store);
+		print_message("skipped: only root can give a file away\n");
+		skip();
+	}
+	assert_int_equal(workdir_run(workdir, "mkdir tmp"), 0);
+	workdir_write(workdir, "lie", "1000 20 lie\n");
+	assert_int_equal(
+	    workdir_run(workdir, "chown 12345 lie && ln -s ../lie tmp/perf-4200001.map"), 0);
+	image = tally_image_get(store, &key);
+	assert_int_equal(tally_image_symbol_count(image), 0);
+	assert_non_null(strstr(tally_image_why_no_symbols(image), "12345"));
+	tally_image_store_free(store);
+}
+
+/* 13.22: nobody writes to it, so that opening it in the usual way does not end. */
+static void a_map_that_is_a_fifo_is_not_opened(void **state)
+{
+	const struct workdir *workdir = *state;
+	struct tally_image_key key = {.path = "[heap]", .pid = NOBODY};
+	struct tally_image_store *store = open_store(workdir->path);
+	struct tally_image *image;
+
+	assert_int_equal(
+	    workdir_run(workdir, "mkdir tmp && mkfifo f && ln -s ../f tmp/perf-4200001.map"), 0);
+	alarm(60);
+	image = tally_image_get(store, &key);
+	assert_int_equal(tally_image_symbol_count(image), 0);
+	alarm(0);
+	assert_non_null(strstr(tally_image_why_no_symbols(image), "not a regular file"));
+	tally_image_store_free(store);
+}
+
 static void names_are_those_of_perf(void **state)
 {
 	static const struct {
@@ -189,6 +230,10 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(names_code_by_the_perf_map, workdir_make,
 					    workdir_remove),
 	    cmocka_unit_test_setup_teardown(a_stranger_s_map_is_not_believed, workdir_make,
+					    workdir_remove),
+	    cmocka_unit_test_setup_teardown(a_link_to_a_stranger_s_map_is_not_believed,
+					    workdir_make, workdir_remove),
+	    cmocka_unit_test_setup_teardown(a_map_that_is_a_fifo_is_not_opened, workdir_make,
 					    workdir_remove),
 	    cmocka_unit_test(names_are_those_of_perf),
 	    cmocka_unit_test(the_vdso_has_names),

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 #include <elf.h>
@@ -37,8 +38,10 @@ static void put(struct made *made, uint64_t start, uint64_t size, uint8_t bindin
 
 static void settle(struct made *made)
 {
+	uint64_t left = 1 << 20;
+
 	assert_int_equal(tally_symbol_list_sort(&made->list), 0);
-	tally_symbol_list_settle(&made->list, true);
+	tally_symbol_list_settle(&made->list, &left);
 	assert_int_equal(tally_symbol_table_take(&made->table, &made->list), 0);
 }
 
@@ -309,23 +312,137 @@ static void demangles(void **state)
 	    {"camlFoo__bar$27_5", "Foo.bar'"},
 	};
 
+	uint64_t left = 1 << 20;
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *shown = tally_demangle(names[i][0]);
+		char *shown = tally_demangle(names[i][0], &left);
 
 		assert_non_null(shown);
 		assert_string_equal(shown, names[i][1]);
 		free(shown);
 	}
-	assert_null(tally_demangle("main"));
-	assert_null(tally_demangle("_Z"));
-	assert_null(tally_demangle("_Zq"));
-	assert_null(tally_demangle("camlp4"));
+	assert_null(tally_demangle("main", &left));
+	assert_null(tally_demangle("_Z", &left));
+	assert_null(tally_demangle("_Zq", &left));
+	assert_null(tally_demangle("camlp4", &left));
+}
+
+/* 13.23: each tuple of this name of Rust's holds the one before twice. */
+static void a_name_that_doubles_stays_as_it_is(void **state)
+{
+	char name[4096];
+	size_t length = (size_t)snprintf(name, sizeof(name), "_RINvC1a1bTuuE"), before = 8;
+	uint64_t left = 1 << 30;
+	char *shown;
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		char place[3] = {0};
+		size_t here = length - 2;
+
+		place[0] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		    [(before - 1) / 62 ? (before - 1) / 62 : (before - 1) % 62];
+		if ((before - 1) / 62)
+			place[1] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			    [(before - 1) % 62];
+		length += (size_t)snprintf(name + length, sizeof(name) - length, "TB%s_B%s_E",
+					   place, place);
+		before = here;
+		if (i == 3) { /* few are written out */
+			snprintf(name + length, sizeof(name) - length, "E");
+			shown = tally_demangle(name, &left);
+			assert_non_null(shown);
+			assert_memory_equal(shown, "a::b::<((), ()),", 7);
+			free(shown);
+		}
+	}
+	snprintf(name + length, sizeof(name) - length, "E");
+	left = 1 << 30;
+	assert_null(tally_demangle(name, &left));
+	/* It was given up early, and what it took counts. */
+	assert_true(left < 1 << 30 && left > (1 << 30) - (1 << 17));
+}
+
+/* 13.23: together they may take so much. */
+static void names_are_made_plain_as_far_as_the_budget_goes(void **state)
+{
+	uint64_t left = 100;
+	unsigned count = 0;
+	char *shown;
+
+	(void)state;
+	while ((shown = tally_demangle("_ZN2ns1WIiE4spinEl", &left))) {
+		free(shown);
+		count++;
+	}
+	assert_int_equal(count, 2);
+	assert_true(left < 40);
+}
+
+/* 13.24: each lies within the one before; a place behind all but one of them is found as soon. */
+static void symbols_around_each_other_are_found(void **state)
+{
+	enum { COUNT = 1 << 20, ASKED = 1 << 17 };
+	struct tally_symbol_list list = {0};
+	struct tally_symbol_table table;
+	uint32_t at;
+
+	(void)state;
+	assert_int_equal(tally_symbol_list_take_text(&list, strdup("f"), 2, &at), 0);
+	for (uint64_t i = 0; i < COUNT; i++)
+		assert_int_equal(tally_symbol_list_add(&list, i, 4 * COUNT - 2 * i, 0, 0), 0);
+	assert_int_equal(tally_symbol_table_take(&table, &list), 0);
+	/* Linear, this is the work of hours. */
+	for (uint64_t i = 0; i < ASKED; i++) {
+		uint64_t inner = i * (COUNT / ASKED);
+
+		assert_int_equal(tally_symbol_table_find(&table, 4 * COUNT - 2 * inner - 1), inner);
+	}
+	assert_int_equal(tally_symbol_table_find(&table, 4 * COUNT), -ENOENT);
+	tally_symbol_table_done(&table);
+}
+
+/* The links that go far lead where the near ones do, whatever overlaps. */
+static void links_that_go_far_change_no_answer(void **state)
+{
+	uint64_t random = 1;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct tally_symbol_list list = {0};
+		struct tally_symbol_table table;
+		uint32_t name;
+		const uint32_t *further;
+
+		assert_int_equal(tally_symbol_list_take_text(&list, strdup("f"), 2, &name), 0);
+		for (uint64_t i = 0; i < 200; i++) {
+			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+			assert_int_equal(tally_symbol_list_add(&list, i / 2 * 2,
+							       i / 2 * 2 + (random >> 33) % 300, 0,
+							       0),
+					 0);
+		}
+		assert_int_equal(tally_symbol_table_take(&table, &list), 0);
+		further = table.further;
+		for (uint64_t place = 0; place < 600; place++) {
+			int64_t found = tally_symbol_table_find(&table, place);
+
+			table.further = NULL;
+			assert_int_equal(tally_symbol_table_find(&table, place), found);
+			table.further = further;
+		}
+		tally_symbol_table_done(&table);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_name_that_doubles_stays_as_it_is),
+	    cmocka_unit_test(names_are_made_plain_as_far_as_the_budget_goes),
+	    cmocka_unit_test(symbols_around_each_other_are_found),
+	    cmocka_unit_test(links_that_go_far_change_no_answer),
 	    cmocka_unit_test(finds_by_range),
 	    cmocka_unit_test(nested_ones_give_way_to_the_outer),
 	    cmocka_unit_test(the_better_alias_stays),

@@ -238,3 +238,11 @@ int tally_session_visit(struct tally_session *session, const struct tally_sample
 		result = visitor->finish(visitor->context, worker, &resolvers[worker]);
 	return result;
 }
+
+void tally_session_each_left_out(const struct tally_session *session,
+				 void (*visit)(void *context, const char *line), void *context)
+{
+	(void)session;
+	(void)visit;
+	(void)context;
+}
