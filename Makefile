@@ -37,7 +37,8 @@ bench: all
 	@bench/bench.py --rows "$(ROWS)"
 	@[ -n "$(ROWS)" ] || bench/damage.py --build $(BUILD)
 
-# Every fuzz target for SECONDS seconds each, from tests/corpus; recordings cut and damaged at many places.
+# Every fuzz target for SECONDS seconds each, from tests/corpus; recordings cut and damaged at many places;
+# thousands of hostile binaries.
 fuzz: all
 	@tools/fuzz $(FUZZ) $(SECONDS)
 	@tests/damage/whole $(BUILD)
