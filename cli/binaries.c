@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+#include "build_id_folder.h"
 #include "command.h"
 #include "say.h"
 
@@ -26,9 +27,7 @@ int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 	to->symfs = binaries->symfs;
 	to->kallsyms = binaries->kallsyms;
 	to->vmlinux = binaries->vmlinux;
-	to->build_id_dir = binaries->build_id_dir   ? binaries->build_id_dir
-			   : binaries->usual_dir[0] ? binaries->usual_dir
-						    : NULL;
+	to->build_id_dir = cli_build_id_folder(binaries->build_id_dir, binaries->usual_dir);
 	to->no_demangle = binaries->no_demangle;
 	to->no_inlines = binaries->no_inline;
 	return status;

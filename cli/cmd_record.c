@@ -13,6 +13,7 @@
 #include <tally/kernel.h>
 #include <tally/recorder.h>
 #include <tally/text.h>
+#include "build_id_folder.h"
 #include "command.h"
 #include "ending.h"
 #include "ids.h"
@@ -403,9 +404,7 @@ static void keep_binaries(const struct record *record, const char *output)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	const struct cli_keep keep = {
-	    .folder = record->build_id_folder   ? record->build_id_folder
-		      : record->usual_folder[0] ? record->usual_folder
-						: NULL,
+	    .folder = cli_build_id_folder(record->build_id_folder, record->usual_folder),
 	    .all = record->all_binaries,
 	    .quiet = record->quiet,
 	    .verbose = record->verbose > 0,

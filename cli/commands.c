@@ -18,6 +18,9 @@ const struct cli_command cli_commands[] = {
     {"script", "print a recording's samples and records one by one", cmd_script,
      cmd_script_settings},
     {"encode", "say what an event's name means to the kernel", cmd_encode},
+    {"buildid-cache", "keep copies of binaries by their build-ids, list and remove them",
+     cmd_buildid_cache, cmd_buildid_cache_settings},
+    {"buildid-list", "list the build-ids of a recording, a binary or the kernel", cmd_buildid_list},
     {"evlist", "list the events of a recording", cmd_evlist},
     {"info", "say what a recording is, and what is in it", cmd_info},
     {"repair", "write a damaged or foreign recording anew, for every perf to read", cmd_repair},
@@ -26,7 +29,7 @@ const struct cli_command cli_commands[] = {
      cmd_doctor},
     {"config", "print perf's configuration files, and which keys tally obeys", cmd_config},
     {"help", "the manual page of a command", cmd_help},
-    {"version", "the version", cmd_version},
+    {"version", "the version, and what it was built with", cmd_version},
 };
 const size_t cli_command_count = sizeof(cli_commands) / sizeof(*cli_commands);
 
@@ -54,5 +57,5 @@ void cli_command_suggest(const char *name)
 void cli_commands_print(void)
 {
 	for (size_t i = 0; i < cli_command_count; i++)
-		printf("  %-9s  %s\n", cli_commands[i].name, cli_commands[i].summary);
+		printf("  %-13s  %s\n", cli_commands[i].name, cli_commands[i].summary);
 }

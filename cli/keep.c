@@ -17,7 +17,7 @@ static void say_kept(const struct cli_keep *keep, const char *folder,
 	else if (result->too_large && !keep->quiet)
 		cli_say(
 		    NULL,
-		    "%u binar%s not kept in %s, which takes 256 MiB each and 4 GiB in all: `perf "
+		    "%u binar%s not kept in %s, which takes 256 MiB each and 4 GiB in all: `tally "
 		    "buildid-cache -P` empties it, -N keeps none",
 		    result->too_large, result->too_large == 1 ? "y was" : "ies were", folder);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/version.h>
+#include "build_id_folder.h"
 #include "command.h"
 #include "ending.h"
 #include "mapped.h"
@@ -10,7 +11,7 @@
 
 static int usage(void)
 {
-	puts("Usage: tally [--no-pager] COMMAND [ARGUMENTS]\n"
+	puts("Usage: tally [--no-pager] [--buildid-dir DIR] COMMAND [ARGUMENTS]\n"
 	     "       tally help [COMMAND]\n"
 	     "\n"
 	     "Says where the time of Linux programs went.\n"
@@ -20,7 +21,9 @@ static int usage(void)
 	puts("\nOptions:\n"
 	     "  -h, --help       this text\n"
 	     "  -v, --version    the version\n"
-	     "      --no-pager   print straight to the terminal; each command takes it too");
+	     "      --no-pager   print straight to the terminal; each command takes it too\n"
+	     "      --buildid-dir DIR\n"
+	     "                   the build-id cache; default: ~/.debug");
 	return CLI_OK;
 }
 
@@ -33,6 +36,10 @@ static int list_commands(void)
 
 static int unknown_option(const char *option)
 {
+	if (!strcmp(option, "--buildid-dir") || !strcmp(option, "--buildid-dir=")) {
+		cli_say(NULL, "--buildid-dir: a folder is expected");
+		return CLI_USAGE;
+	}
 	cli_say(NULL, "no option '%s' before the command; `tally --help` lists what there is",
 		option);
 	return CLI_USAGE;
@@ -46,6 +53,10 @@ int main(int argc, char **argv)
 	for (; at < argc && argv[at][0] == '-'; at++) {
 		if (!strcmp(argv[at], "--no-pager"))
 			setenv("TALLY_PAGER", "", 1);
+		else if (!strncmp(argv[at], "--buildid-dir=", 14) && argv[at][14])
+			cli_build_id_folder_set(argv[at] + 14);
+		else if (!strcmp(argv[at], "--buildid-dir") && at + 1 < argc)
+			cli_build_id_folder_set(argv[++at]);
 		else if (!strcmp(argv[at], "-h") || !strcmp(argv[at], "--help"))
 			return cli_finish_output(NULL, usage());
 		else if (!strcmp(argv[at], "-v") || !strcmp(argv[at], "--version"))

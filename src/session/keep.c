@@ -8,9 +8,6 @@
 #include "image/id_cache.h"
 #include "session/resolver.h"
 
-#define FILE_USUAL  (256ULL << 20)
-#define CACHE_USUAL (4ULL << 30)
-
 struct hits {
 	atomic_bool *mappings; /* by number */
 	atomic_bool kernel;
@@ -103,8 +100,8 @@ int tally_build_id_cache_keep(struct tally_session *session,
 
 	if (result)
 		return tally_fail(error, result, -1, "options that this libtally does not know");
-	cache.file_most = use.file_most ? use.file_most : FILE_USUAL;
-	cache.all_most = use.cache_most ? use.cache_most : CACHE_USUAL;
+	cache.file_most = use.file_most ? use.file_most : TALLY_ID_CACHE_FILE_USUAL;
+	cache.all_most = use.cache_most ? use.cache_most : TALLY_ID_CACHE_ALL_USUAL;
 	result = tally_id_cache_open(&cache, use.folder, error);
 	if (result)
 		return result;
@@ -122,5 +119,18 @@ int tally_build_id_cache_keep(struct tally_session *session,
 	free(hits.mappings);
 	if (!result)
 		*ret = sum;
+	return result;
+}
+
+int tally_build_id_hits(struct tally_session *session, bool *ret, struct tally_error *error)
+{
+	const struct tally_data_info *info = tally_data_info(session->data);
+	struct hits hits = {0};
+	int result = find_hits(session, &hits, error);
+
+	for (size_t i = 0; !result && i < info->build_id_count; i++)
+		ret[i] =
+		    info->build_ids[i].filename && was_hit(session, &hits, &info->build_ids[i]);
+	free(hits.mappings);
 	return result;
 }
