@@ -28,6 +28,7 @@
 #include "unmatched.h"
 
 #define KEYS_MOST   6
+#define FIELDS_MOST (KEYS_MOST + 4)
 #define LARGE_TABLE (128 * 1024)
 #define LEAST_USUAL 0.5 /* %, of branches of a tree: perf's */
 
@@ -40,6 +41,15 @@ struct tree_choice {
 struct key_choice {
 	enum tally_key keys[KEYS_MOST];
 	size_t count;
+	bool chosen; /* by -s or report.sort_order */
+};
+
+/* -F: columns from the left, and what rows are sorted by. */
+struct field_choice {
+	struct tally_report_column columns[FIELDS_MOST], order[2 * FIELDS_MOST];
+	size_t count, order_count;
+	bool more_samples, more_period; /* +sample, +period: among the usual columns */
+	struct key_choice more;
 };
 
 struct report {
@@ -49,6 +59,7 @@ struct report {
 	struct cli_dlfilters dlfilters;
 	struct cli_choice choice;
 	struct key_choice keys;
+	struct field_choice fields;
 	struct tree_choice trees;
 	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
 	bool header, header_only, full, stats, tasks;
@@ -158,9 +169,112 @@ static int take_keys(void *to, const char *value, bool on, struct tally_error *e
 			break;
 		value += length + 1;
 	}
+	keys.chosen = true;
 	if (keys.count || all) /* --no-sort: the usual ones */
 		*(struct key_choice *)to = keys;
 	return 0;
+}
+
+static bool find_field(const char *text, size_t length, enum tally_report_field *ret)
+{
+	static const struct {
+		const char *name;
+		enum tally_report_field field;
+	} names[] = {
+	    {"overhead", TALLY_FIELD_OVERHEAD},
+	    {"overhead_children", TALLY_FIELD_CHILDREN},
+	    {"sample", TALLY_FIELD_SAMPLES},
+	    {"period", TALLY_FIELD_PERIOD},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (is_word(text, length, names[i].name)) {
+			*ret = names[i].field;
+			return true;
+		}
+	return false;
+}
+
+static void add_field(struct field_choice *to, struct tally_report_column column)
+{
+	for (size_t i = 0; i < to->count; i++)
+		if (to->columns[i].field == column.field && to->columns[i].key == column.key)
+			return;
+	to->columns[to->count++] = column;
+}
+
+static int choose_field(struct field_choice *to, const char *text, size_t length, bool more,
+			struct tally_error *error)
+{
+	struct tally_report_column column = {.field = TALLY_FIELD_KEY};
+	struct key_choice key = {0};
+
+	if (find_field(text, length, &column.field)) {
+		to->more_samples |= more && column.field == TALLY_FIELD_SAMPLES;
+		to->more_period |= more && column.field == TALLY_FIELD_PERIOD;
+	} else if (choose_key(more ? &to->more : &key, text, length, error)) {
+		return cli_refuse(error,
+				  "'%.*s' is no column; there are overhead, overhead_children, "
+				  "sample, period, comm, dso, symbol (sym), pid, tid, cpu",
+				  (int)length, text);
+	} else {
+		column.key = key.keys[0];
+	}
+	if (!more)
+		add_field(to, column);
+	return 0;
+}
+
+static int take_fields(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct field_choice fields = {.count = 0};
+	bool more = on && *value == '+';
+
+	for (value += more; on; value++) {
+		size_t length = strcspn(value, ",");
+		int result = choose_field(&fields, value, length, more, error);
+
+		if (result)
+			return result;
+		value += length;
+		if (!*value)
+			break;
+	}
+	*(struct field_choice *)to = fields;
+	return 0;
+}
+
+/* Keys of -s that are no columns follow as such, and rows are sorted by them first; without -s the
+ * columns alone make rows. */
+static void settle_fields(struct report *report)
+{
+	struct field_choice *fields = &report->fields;
+	struct key_choice keys = {.count = 0};
+
+	report->show_samples |= fields->more_samples;
+	report->show_total_period |= fields->more_period;
+	for (size_t i = 0; i < fields->more.count; i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < report->keys.count; k++)
+			there |= report->keys.keys[k] == fields->more.keys[i];
+		if (!there)
+			report->keys.keys[report->keys.count++] = fields->more.keys[i];
+	}
+	if (!fields->count)
+		return;
+	for (size_t i = 0; report->keys.chosen && i < report->keys.count; i++) {
+		struct tally_report_column column = {TALLY_FIELD_KEY, report->keys.keys[i]};
+
+		add_field(fields, column);
+		fields->order[fields->order_count++] = column;
+	}
+	for (size_t i = 0; i < fields->count; i++) {
+		fields->order[fields->order_count++] = fields->columns[i];
+		if (fields->columns[i].field == TALLY_FIELD_KEY)
+			keys.keys[keys.count++] = fields->columns[i].key;
+	}
+	report->keys = keys;
 }
 
 static int choose_tree(struct tree_choice *trees, const char *text, size_t length,
@@ -268,6 +382,12 @@ static int show(const struct report *report, const struct tally_profile *profile
 	struct cli_pager pager;
 	int result;
 
+	if (report->fields.count) {
+		options.columns = report->fields.columns;
+		options.column_count = report->fields.count;
+		options.order_by = report->fields.order;
+		options.order_by_count = report->fields.order_count;
+	}
 	if (!report->trees.has_order)
 		options.order = tally_profile_has_children(profile) ? TALLY_CALLER : TALLY_CALLEE;
 	if (report->dlfilters.verbose)
@@ -453,6 +573,10 @@ int cmd_report(int argc, char **argv)
 	     "what makes a row: comm, dso, symbol, pid, tid, cpu, before them overhead "
 	     "(comm,dso,symbol)",
 	     .to = &report.keys, .call = take_keys},
+	    {CLI_CALL, 'F', "fields", "FIELDS",
+	     "these columns, and rows sorted by them in this order: overhead, overhead_children, "
+	     "sample, period and keys; +FIELDS: more than the usual ones",
+	     .to = &report.fields, .call = take_fields},
 	    {CLI_FLAG, 0, "children", NULL,
 	     "count what a function called as its own too, when there are call chains (the "
 	     "default)",
@@ -520,6 +644,7 @@ int cmd_report(int argc, char **argv)
 	}
 	if (report.max_stack > UINT32_MAX)
 		report.max_stack = 0; /* no limit that any chain could meet */
+	settle_fields(&report);
 	status = cli_recording_take(&usage, argc, argv, at, &report.input);
 	if (!status)
 		status = cli_filter_numbers(&usage, &report.filter);

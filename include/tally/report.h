@@ -9,6 +9,19 @@
 
 #pragma GCC visibility push(default)
 
+enum tally_report_field {
+	TALLY_FIELD_OVERHEAD, /* the row's own share */
+	TALLY_FIELD_CHILDREN, /* with what it called; the same without children */
+	TALLY_FIELD_SAMPLES,
+	TALLY_FIELD_PERIOD,
+	TALLY_FIELD_KEY, /* a key of the profile */
+};
+struct tally_report_column {
+	enum tally_report_field field;
+	enum tally_key key; /* of TALLY_FIELD_KEY */
+};
+#define TALLY_REPORT_COLUMNS_MOST 12
+
 struct tally_report_options {
 	size_t size;          /* sizeof of this struct */
 	double percent_limit; /* rows below this share are left out, % */
@@ -24,6 +37,11 @@ struct tally_report_options {
 	/* Lines of the terminal: where there are trees, the first rows come without them once, as
 	 * many as fit, ten at least.  0: rows come once, each with its tree. */
 	unsigned height;
+	/* These columns, from the left, instead of the usual ones, and the rows sorted by these,
+	 * one after the other; 0: as usual.  More than TALLY_REPORT_COLUMNS_MOST columns: -EINVAL.
+	 */
+	const struct tally_report_column *columns, *order_by;
+	size_t column_count, order_by_count;
 };
 
 /* Writes header lines ("# Samples: ...") and rows of every event that has samples to `to`; when

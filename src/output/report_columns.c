@@ -22,36 +22,67 @@ static void add_column(struct report_columns *columns, struct report_column colu
 	columns->list[columns->count++] = column;
 }
 
-void tally_report_columns_choose(struct report_columns *columns,
-				 const struct tally_profile *profile, uint64_t total,
-				 const struct tally_report_options *options)
+static void add_key(struct report_columns *columns, enum tally_key key)
 {
 	static const char *const titles[] = {
 	    [TALLY_KEY_COMM] = "Command",        [TALLY_KEY_DSO] = "Shared Object",
 	    [TALLY_KEY_SYMBOL] = "Symbol",       [TALLY_KEY_PID] = "    Pid:Command",
 	    [TALLY_KEY_TID] = "    Tid:Command", [TALLY_KEY_CPU] = "CPU",
 	};
+
+	add_column(columns, (struct report_column){COLUMN_KEY, .key = key, .title = titles[key],
+						   .right = key == TALLY_KEY_CPU});
+}
+
+static void add_number(struct report_columns *columns, enum report_column_kind kind,
+		       const char *title)
+{
+	add_column(columns, (struct report_column){kind, .title = title, .right = true});
+}
+
+static void add_wanted(struct report_columns *columns, const struct tally_report_column *wanted)
+{
+	switch (wanted->field) {
+	case TALLY_FIELD_OVERHEAD:
+		add_number(columns, COLUMN_SELF, "Overhead");
+		break;
+	case TALLY_FIELD_CHILDREN:
+		add_number(columns, COLUMN_CHILDREN, "Children");
+		break;
+	case TALLY_FIELD_SAMPLES:
+		add_number(columns, COLUMN_SAMPLES, "Samples");
+		break;
+	case TALLY_FIELD_PERIOD:
+		add_number(columns, COLUMN_PERIOD, "Period");
+		break;
+	case TALLY_FIELD_KEY:
+		add_key(columns, wanted->key);
+		break;
+	}
+}
+
+void tally_report_columns_choose(struct report_columns *columns,
+				 const struct tally_profile *profile, uint64_t total,
+				 const struct tally_report_options *options)
+{
 	size_t count;
 	const enum tally_key *keys = tally_profile_keys(profile, &count);
 	bool children = tally_profile_has_children(profile);
 
 	*columns = (struct report_columns){.options = options, .total = total};
+	for (size_t i = 0; i < options->column_count; i++)
+		add_wanted(columns, &options->columns[i]);
+	if (options->column_count)
+		return;
 	if (children)
-		add_column(columns, (struct report_column){COLUMN_CHILDREN, .title = "Children",
-							   .right = true});
-	add_column(columns,
-		   (struct report_column){COLUMN_SELF, .title = children ? "Self" : "Overhead",
-					  .right = true});
-	if (columns->options->show_samples)
-		add_column(columns, (struct report_column){COLUMN_SAMPLES, .title = "Samples",
-							   .right = true});
-	if (columns->options->show_total_period)
-		add_column(columns,
-			   (struct report_column){COLUMN_PERIOD, .title = "Period", .right = true});
+		add_number(columns, COLUMN_CHILDREN, "Children");
+	add_number(columns, COLUMN_SELF, children ? "Self" : "Overhead");
+	if (options->show_samples)
+		add_number(columns, COLUMN_SAMPLES, "Samples");
+	if (options->show_total_period)
+		add_number(columns, COLUMN_PERIOD, "Period");
 	for (size_t i = 0; i < count; i++)
-		add_column(columns, (struct report_column){COLUMN_KEY, .key = keys[i],
-							   .title = titles[keys[i]],
-							   .right = keys[i] == TALLY_KEY_CPU});
+		add_key(columns, keys[i]);
 }
 
 static void put_task(struct tally_buf *to, uint32_t number, const char *comm)

@@ -7,8 +7,6 @@
 #include <tally/report.h>
 #include "base/buf.h"
 
-#define REPORT_COLUMNS_MOST 12
-
 enum report_column_kind {
 	COLUMN_CHILDREN,
 	COLUMN_SELF,
@@ -40,7 +38,7 @@ struct report_column {
 struct report_columns {
 	const struct tally_report_options *options;
 	uint64_t total; /* that shares are of */
-	struct report_column list[REPORT_COLUMNS_MOST];
+	struct report_column list[TALLY_REPORT_COLUMNS_MOST];
 	size_t count;
 };
 

@@ -30,7 +30,8 @@ static int make_share(void *context, unsigned worker, size_t number)
 	int result = 0;
 
 	for (; at < end && !result; at++) {
-		struct tally_profile_row row = tally_profile_row(rows->profile, rows->event, at);
+		struct tally_profile_row row = tally_profile_row(
+		    rows->profile, rows->event, rows->order ? rows->order[at] : at);
 
 		result = work->lines ? tally_report_columns_row(columns, &row, &text)
 				     : tally_report_columns_hold(columns, &row);

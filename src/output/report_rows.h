@@ -8,7 +8,8 @@
 struct report_rows {
 	const struct tally_profile *profile;
 	size_t event;
-	uint64_t first, end; /* of the event's rows */
+	uint64_t first, end;   /* of the event's rows */
+	const uint64_t *order; /* which row stands where; NULL: as the profile has them */
 };
 
 /* Widens the columns to hold all cells of these rows.  0 or -ENOMEM. */

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "output/cell.h"
 #include "output/report_notes.h"
+#include "output/report_order.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
 #include "output/report_wrap.h"
@@ -25,7 +26,8 @@ struct table {
 	uint64_t tree_count;     /* rows that have a tree come first */
 	struct tally_buf *trees; /* of the rows from tree_first on, a batch of them */
 	uint64_t tree_first;
-	bool by_symbol; /* the first column that tells rows apart is the symbol */
+	uint64_t *order; /* which row stands where; NULL: as the profile has them */
+	bool by_symbol;  /* the first column that tells rows apart is the symbol */
 };
 
 /* Rows come largest first, so those below `least` are the last. */
@@ -51,6 +53,13 @@ static uint64_t count_shown(const struct table *table)
 	return count_from(table, table->options->percent_limit * (double)table->told.total / 100);
 }
 
+/* The row that stands at this place. */
+static struct tally_profile_row row_at(const struct table *table, uint64_t at)
+{
+	return tally_profile_row(table->profile, table->event,
+				 table->order ? table->order[at] : at);
+}
+
 /* The least period of a branch, whole as perf has it. */
 static uint64_t tree_least(const struct table *table)
 {
@@ -63,14 +72,15 @@ static int make_tree(void *context, unsigned thread, size_t index)
 {
 	struct table *table = context;
 	const struct tally_report_options *options = table->options;
-	struct tally_profile_row row =
-	    tally_profile_row(table->profile, table->event, table->tree_first + index);
+	struct tally_profile_row row = row_at(table, table->tree_first + index);
 	struct tally_tree_options wanted = {.size = sizeof(wanted), .order = options->order};
 	struct tally_tree tree;
 	int result;
 
 	(void)thread;
 	wanted.least = tree_least(table);
+	if (table->order && row.children < wanted.least)
+		return 0;
 	result = tally_profile_tree(table->profile, table->event, &row, &wanted, &tree);
 	if (result)
 		return result;
@@ -89,6 +99,8 @@ static void count_trees(struct table *table)
 		return;
 	count = count_from(table, (double)tree_least(table));
 	table->tree_count = count < table->row_count ? count : table->row_count;
+	if (table->order && count) /* they may stand anywhere */
+		table->tree_count = table->row_count;
 }
 
 /* Trees are walked by several threads, a batch of rows at a time so that not all text is held. */
@@ -111,10 +123,10 @@ static int make_trees(struct table *table, uint64_t first)
 static int put_rows(struct table *table, struct tally_buf *to, FILE *file)
 {
 	const struct report_rows rest = {table->profile, table->event, table->tree_count,
-					 table->row_count};
+					 table->row_count, table->order};
 
 	for (uint64_t i = 0; i < table->tree_count; i++) {
-		struct tally_profile_row row = tally_profile_row(table->profile, table->event, i);
+		struct tally_profile_row row = row_at(table, i);
 		int result = tally_report_columns_row(&table->columns, &row, to);
 		const struct tally_buf *tree;
 
@@ -152,7 +164,8 @@ static uint64_t count_first(const struct table *table, const struct tally_buf *t
 /* The first rows without their trees, so that a terminal's first screen has many. */
 static int put_first(struct table *table, struct tally_buf *to, FILE *file)
 {
-	const struct report_rows first = {table->profile, table->event, 0, count_first(table, to)};
+	const struct report_rows first = {table->profile, table->event, 0, count_first(table, to),
+					  table->order};
 	int result = tally_report_rows_write(&first, &table->columns, to, file);
 	size_t from = to->size;
 
@@ -209,8 +222,11 @@ static int put_event(const struct tally_profile *profile, size_t event,
 	table.told = tally_profile_event(profile, event);
 	tally_report_columns_choose(&table.columns, profile, table.told.total, options);
 	rows.end = table.row_count = count_shown(&table);
+	if (options->order_by_count)
+		result = tally_report_order_make(profile, event, rows.end, options, &table.order);
+	rows.order = table.order;
 	/* Columns that are not padded need no widths. */
-	if (!options->separator)
+	if (!result && !options->separator)
 		result = tally_report_rows_hold(&rows, &table.columns);
 	if (!result) {
 		tally_report_columns_fit(&table.columns);
@@ -225,6 +241,7 @@ static int put_event(const struct tally_profile *profile, size_t event,
 	for (size_t i = 0; table.trees && i < TREE_BATCH; i++)
 		tally_buf_done(&table.trees[i]);
 	free(table.trees);
+	free(table.order);
 	tally_report_columns_done(&table.columns);
 	return result;
 }
@@ -283,6 +300,8 @@ int tally_report_text(const struct tally_profile *profile,
 
 	if (result)
 		return result;
+	if (taken.column_count > TALLY_REPORT_COLUMNS_MOST)
+		return -EINVAL;
 	if (!taken.quiet)
 		put_losses(tally_session_counts(tally_profile_session(profile)), &text);
 	tally_report_wrap(&text, 0, taken.width);
