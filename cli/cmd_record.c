@@ -454,6 +454,9 @@ static int run(struct record *record, struct tally_recorder_options *options)
 			 : exec_error         ? CLI_CANNOT_RUN
 					      : own_failure;
 	} else {
+		/* The terminal's ^C has a line of its own. */
+		if (result.ended_by == SIGINT && !record->quiet && isatty(STDERR_FILENO))
+			fputc('\n', stderr);
 		say_result(record, output, &result);
 		complete = result.samples;
 		status = cli_ending_status("record", options->command ? options->command[0] : NULL,

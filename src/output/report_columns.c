@@ -279,6 +279,29 @@ void tally_report_columns_fit(struct report_columns *columns)
 		last->width = room;
 }
 
+/* The bytes of "+0x15a20" at the end of a name; 0: it ends otherwise. */
+static size_t offset_size(const char *text, size_t size)
+{
+	size_t at = size;
+
+	while (at && strchr("0123456789abcdef", text[at - 1]))
+		at--;
+	return at < size && at >= 3 && !memcmp(text + at - 3, "+0x", 3) ? size - at + 3 : 0;
+}
+
+/* An address within a binary stays whole: it, not the binary's name, says which function it is. */
+static void put_cut(const struct report_column *column, struct tally_buf *to)
+{
+	const char *text = (const char *)column->text.data;
+	size_t tail = offset_size(text, column->text.size), room = column->width - 3;
+
+	if (tail > room)
+		tail = 0;
+	tally_buf_add(to, text, tally_cell_cut(text, column->text.size, room - tail));
+	tally_buf_add(to, "...", 3);
+	tally_buf_add(to, text + column->text.size - tail, tail);
+}
+
 /* The share decides the colour. */
 static void put_cell(const struct report_columns *columns, struct tally_buf *to, size_t index,
 		     uint64_t hundredths)
@@ -291,12 +314,10 @@ static void put_cell(const struct report_columns *columns, struct tally_buf *to,
 	tally_cell_spaces(to, 2 + (column->right ? pad : 0));
 	if (column->kind == COLUMN_CHILDREN || column->kind == COLUMN_SELF)
 		tinted = tally_cell_tint(to, hundredths, columns->options->colour);
-	if (column->columns > column->width) {
-		tally_buf_add(to, text, tally_cell_cut(text, column->text.size, column->width - 3));
-		tally_buf_add(to, "...", 3);
-	} else {
+	if (column->columns > column->width)
+		put_cut(column, to);
+	else
 		tally_buf_add(to, text, column->text.size);
-	}
 	tally_cell_plain(to, tinted);
 	if (!column->right && !last)
 		tally_cell_spaces(to, pad);

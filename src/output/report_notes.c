@@ -15,6 +15,9 @@
 
 #define BINARIES_MOST 3U
 
+/* How the name of a thread's anonymous code begins. */
+#define JIT_NAME "[JIT]"
+
 /* The largest stack that a sample can hold is a little less than 64 KiB: --call-graph's limit. */
 #define STACK_MOST "65528"
 
@@ -37,6 +40,9 @@ static void put_image(const struct nameless *nameless, const struct nameless_ima
 			tally_buf_text(to, " (");
 			tally_nameless_where(image, to);
 			tally_buf_byte(to, ')');
+		} else if (!strncmp(image->facts.name, JIT_NAME, strlen(JIT_NAME))) {
+			tally_buf_text(to, " (code made at run time; programs can name it: "
+					   "node --perf-basic-prof)");
 		}
 	}
 	tally_buf_byte(to, '\n');
