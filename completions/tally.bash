@@ -1,20 +1,79 @@
-# Completion of tally(1) for bash.  Asks tally itself what there is, so it is never out of date.
+# Completion of tally(1) for bash.  Asks tally itself what there is, so it is never out of date: what an option's
+# value is called (EVENT, PIDS, KEYS, HOW) says what it may be.
+
+# The value of the option that the word belongs to, as --list-options calls it; empty: it takes none.
+_tally_value() { # tally, command, option
+	"$1" "$2" --list-options 2>/dev/null |
+		awk -F '\t' -v option="$3" '$3 != "-" && (option == "-" $1 || option == "--" $2) {sub(/\?$/, "", $3); print $3; exit}'
+}
+
+# Words for such a value; status 1: it is a file or anything else.
+_tally_words() { # tally, command, value
+	case $3 in
+	EVENT | EVENTS) "$1" list --names 2>/dev/null ;;
+	PID | PIDS | TID | TIDS) (cd /proc && printf '%s\n' [0-9]*) ;;
+	KEYS) printf '%s\n' comm dso symbol pid tid cpu overhead ;;
+	FIELDS)
+		[[ $2 == report ]] || return 1
+		printf '%s\n' overhead overhead_children sample period comm dso symbol pid tid cpu
+		;;
+	HOW)
+		case $2 in
+		record) printf '%s\n' fp dwarf lbr ;;
+		report) printf '%s\n' none graph caller callee ;;
+		*) return 1 ;;
+		esac
+		;;
+	NAME | NAMES) ;;
+	*) return 1 ;;
+	esac
+}
 
 _tally() {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local tally=${COMP_WORDS[0]} command= i
+	local word=${COMP_WORDS[COMP_CWORD]} before at=$COMP_CWORD
+	local tally=${COMP_WORDS[0]} command='' i value words list='' colon
 
 	COMPREPLY=()
+	# The shell parts words at ':' and '=': sched:sched_switch is one, --sort=comm an option and its value.
+	while ((at > 1)) && [[ ${COMP_WORDS[at]} == : || ${COMP_WORDS[at - 1]} == : ]]; do
+		((at--))
+		word=${COMP_WORDS[at]}$word
+	done
+	before=${COMP_WORDS[at - 1]}
+	if [[ $word == = ]]; then
+		word=''
+	elif [[ $before == = ]]; then
+		before=${COMP_WORDS[at - 2]}
+	fi
 	for ((i = 1; i < COMP_CWORD; i++)); do
-		if [[ ${COMP_WORDS[i]} != -* ]]; then
+		if [[ ${COMP_WORDS[i]} == --buildid-dir ]]; then
+			((i++))
+		elif [[ ${COMP_WORDS[i]} != -* ]]; then
 			command=${COMP_WORDS[i]}
 			break
 		fi
 	done
+	if [[ $before == --buildid-dir ]]; then
+		mapfile -t COMPREPLY < <(compgen -d -- "$word")
+		return
+	fi
 	if [[ -z $command || $before == help ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$("$tally" --list-cmds 2>/dev/null | cut -f 1)
-			--help --version --no-pager" -- "$word")
+			--help --version --no-pager --buildid-dir" -- "$word")
 		return
+	fi
+	if [[ $before == -* ]]; then
+		value=$(_tally_value "$tally" "$command" "$before")
+		if [[ -n $value ]] && words=$(_tally_words "$tally" "$command" "$value"); then
+			# Behind a comma the next one of a list.
+			[[ $word == *,* ]] && list=${word%,*},
+			mapfile -t COMPREPLY < <(awk -v list="$list" -v begin="$word" \
+				'index(list $0, begin) == 1 {print list $0}' <<<"$words")
+			[[ -z $words ]] && COMPREPLY=()
+			colon=${word%"${word##*:}"} # what stands before the part that is completed
+			[[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"$colon"}")
+			return
+		fi
 	fi
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$("$tally" "$command" --list-options 2>/dev/null |
@@ -22,6 +81,6 @@ _tally() {
 		return
 	fi
 	mapfile -t COMPREPLY < <(compgen -f -- "$word")
-	compopt -o filenames 2>/dev/null
+	compopt -o filenames 2>/dev/null || :
 }
 complete -F _tally tally
