@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/abi.h>
 #include <tally/pfm.h>
 #include <unistd.h>
 #include "base/fs.h"
@@ -392,7 +393,7 @@ bool tally_pmu_matches(const struct event_pmu *pmu, const struct event_word *wor
 
 bool tally_pmu_knows_guests(const struct event_pmu *pmu)
 {
-	return pmu->core || pmu->is_the_cpu;
+	return pmu->core || pmu->is_the_cpu || pmu->type < PERF_TYPE_MAX;
 }
 
 struct event_pmu *tally_pmu_next_hybrid(struct tally_event_context *context, size_t *at)

@@ -65,7 +65,11 @@ bool tally_file_trusts_shape(const struct file_trust *trust, const struct tally_
 static bool knows_ids(const struct tally_data *data, const struct tally_record_id_index *index)
 {
 	for (uint64_t i = 0; i < index->nr; i++)
-		if (!tally_map_find(&data->ids, index->entries[i].id))
+		/* Records of a stream stand at any address. */
+		if (!tally_map_find(&data->ids,
+				    load_u64((const uint8_t *)index->entries +
+					     i * sizeof(*index->entries) +
+					     offsetof(struct tally_id_index_entry, id))))
 			return false;
 	return true;
 }

@@ -1,5 +1,6 @@
 /* Text to tests: a reader by recursive descent, which emits the tests of a part from its end to its
  * start, as each has to know which comes next. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,8 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "plugin/choice.h"
+
+#define REGEX_MOST 65536
 
 enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_QUOTED, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_OP };
 
@@ -184,6 +187,35 @@ static int take_operator(struct parser *parser, struct choice_test *test)
 	return 0;
 }
 
+/* regcomp() writes out what a + or {n,m} repeats, so that some of them within each other take
+ * gigabytes.  Whether the pattern, written out, stays below REGEX_MOST times its length. */
+static bool is_tame(const char *pattern)
+{
+	uint64_t times = 1;
+
+	for (; *pattern; pattern++) {
+		uint64_t most = 1;
+
+		if (*pattern == '\\' && pattern[1]) {
+			pattern++;
+		} else if (*pattern == '+') {
+			most = 2;
+		} else if (*pattern == '{') {
+			uint64_t number = 0;
+
+			for (const char *at = pattern + 1;
+			     (isdigit((unsigned char)*at) || *at == ',') && most <= REGEX_MOST;
+			     at++) {
+				number = *at == ',' ? 0 : number * 10 + (uint64_t)(*at - '0');
+				most = number > most ? number : most;
+			}
+		}
+		if (most > REGEX_MOST || (times *= most) > REGEX_MOST)
+			return false;
+	}
+	return true;
+}
+
 static int take_value(struct parser *parser, struct choice_test *test)
 {
 	static const char *const kinds[] = {
@@ -205,6 +237,10 @@ static int take_value(struct parser *parser, struct choice_test *test)
 			     kinds[test->type]);
 	if (test->op != CHOICE_MATCH && test->op != CHOICE_NO_MATCH)
 		return 0;
+	if (!is_tame(test->value))
+		return wrong(parser, parser->token.at,
+			     "'%s' repeats too much: use * instead of some of + and {...}",
+			     test->value);
 	result = regcomp(&test->regex, test->value, REG_EXTENDED | REG_NOSUB);
 	if (result) {
 		char why[128];

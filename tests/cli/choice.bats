@@ -145,3 +145,13 @@ wrong() { # expression, column, text
 	[ "$status" = 2 ]
 	[[ "$stderr" = *"no event of this recording tells its samples' weight"* ]]
 }
+
+@test "13.36: a regular expression that would take gigabytes is refused" {
+	run "$TALLY" report -i none.data --filter 'comm =~ "x++++++++++++++++++++++++++++++++++++"'
+	[ "$status" = 2 ]
+	[[ $output = *"repeats too much"* ]]
+	run "$TALLY" report -i none.data --filter 'comm =~ "(a{200}){200}{200}"'
+	[[ $output = *"repeats too much"* ]]
+	run "$TALLY" report -i none.data --filter 'comm =~ "^(g[+][+]|cc1.*)+[0-9]{1,3}$"'
+	[[ $output != *"repeats too much"* ]]
+}

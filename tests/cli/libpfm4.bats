@@ -2,19 +2,17 @@
 # Programs written for libpfm4 build against libtally unchanged, and print the same.
 # TALLY_LIBPFM4 may name libpfm4's own source: its examples and tests are built and compared, too.
 
-setup_file() {
-	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
-	export TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
+setup() {
+	TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
 	command -v cc >/dev/null || skip "no C compiler"
 	[ -f /usr/include/perfmon/pfmlib.h ] || skip "libpfm4-dev is not installed"
-	local library
 	library=$(dirname "$TALLY")/src
-	! nm -D "$library/libtally.so" | grep -q __asan || skip "the library is built with a sanitizer"
-	export OURS="-I$TALLY_SOURCE/include -I$TALLY_SOURCE/include/libpfm4"
-	export LINK="-L$library -ltally -Wl,-rpath,$library"
-}
-
-setup() {
+	if nm -D "$library/libtally.so" | grep __asan >/dev/null; then
+		skip "the library is built with a sanitizer"
+	fi
+	OURS="-I$TALLY_SOURCE/include -I$TALLY_SOURCE/include/libpfm4"
+	LINK="-L$library -ltally -Wl,-rpath,$library"
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 

@@ -129,8 +129,8 @@ static void write_debug_link(struct hostile *hostile)
 
 	make_fifo(hostile, "fifo");
 	add_code(hostile, &elf, CODE_SIZE);
-	elf_made_add(&elf, ".gnu_debuglink", (Elf64_Shdr){.sh_type = SHT_PROGBITS}, "fifo\0\0\0\0",
-		     12);
+	elf_made_add(&elf, ".gnu_debuglink", (Elf64_Shdr){.sh_type = SHT_PROGBITS},
+		     "fifo\0\0\0\0\0\0\0", 12);
 	elf_made_write(&elf, hostile->path);
 }
 
