@@ -49,8 +49,8 @@ make_recordings() {
 	same all.data
 	same all.data --show-task-events --show-mmap-events --show-switch-events --show-namespace-events \
 		--show-lost-events --show-cgroup-events
-	# In the order of the file, what perf knows of mappings is a matter of which processor was read first.
-	same all.data --show-round-events -F comm,pid,tid,cpu,time,event,period
+	# In the order of the file, what perf knows of names and mappings depends on which processor was read first.
+	same all.data --show-round-events -F pid,tid,cpu,time,event,period
 	same all.data -F +misc,+flags -C 0
 	same all.data --comms ls,sleep
 	same all.data -F comm,pid,tid,cpu,time,event,ip,sym,dso,period
