@@ -76,7 +76,7 @@ static int written(int result, const struct tally_error *error)
 		return cli_say_error("report", error);
 	if (result == -ENOMEM)
 		cli_say("report", "not enough memory for the report");
-	return CLI_FAILED; /* what did not reach stdout is told where it is closed */
+	return CLI_FAILED; /* what did not reach stdout is reported where it is closed */
 }
 
 static int show_header(const struct report *report, const struct tally_data *data)

@@ -141,7 +141,7 @@ static int header_failed(int result)
 {
 	if (result == -EPIPE)
 		return CLI_OK;
-	if (!ferror(stdout)) /* what did not reach stdout is told where it is closed */
+	if (!ferror(stdout)) /* what did not reach stdout is reported where it is closed */
 		cli_say("script", "the header: %s", strerror(-result));
 	return CLI_FAILED;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "command.h"
 #include "config.h"
 #include "say.h"
@@ -71,7 +72,7 @@ void cli_settings_pager(const char *command)
 	char key[64];
 	bool wanted;
 
-	if (getenv("TALLY_PAGER") || cli_config_read(&config, &error))
+	if (!isatty(STDOUT_FILENO) || getenv("TALLY_PAGER") || cli_config_read(&config, &error))
 		return;
 	snprintf(key, sizeof(key), "pager.%s", command);
 	entry = cli_config_find(&config, key);

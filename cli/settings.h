@@ -33,8 +33,8 @@ struct cli_setting {
 /* CLI_OK, or CLI_USAGE after having said which value of which file is wrong. */
 int cli_settings_apply(const char *command, const struct cli_setting *settings, void *object);
 
-/* pager.COMMAND: sets TALLY_PAGER unless it is set.  A file that cannot be read is left to
- * cli_settings_apply(). */
+/* pager.COMMAND: sets TALLY_PAGER unless it is set, where a terminal shows the output.  A file that
+ * cannot be read is left to cli_settings_apply(). */
 void cli_settings_pager(const char *command);
 
 #endif

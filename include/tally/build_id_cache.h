@@ -86,7 +86,7 @@ int tally_build_id_running(const char *root, bool modules, tally_build_id_loaded
 /* The build-id of a file, in hexadecimal.  -ENODATA: it has none; -errno. */
 int tally_build_id_of_file(const char *file, char ret[41]);
 
-/* Keeps the binaries of a session's recording that have samples, those whose build-id it tells;
+/* Keeps the binaries of a session's recording that have samples, those whose build-id it has;
  * of the kernel its symbols.  Only regular files are taken, whose build-id is the recorded one.
  * A folder that is not there is made; one that belongs to another user, or that others may write,
  * is refused: -EPERM.  0, or -errno with words; a binary that cannot be kept is no error. */

@@ -62,7 +62,7 @@ int tally_report_missing(const struct tally_session *session, FILE *to);
 /* How many records of each type there are, and how many samples of each event, as
  * `perf report --stats` lists them.  0, -ENOMEM, or -errno of writing. */
 int tally_report_stats(const struct tally_session *session, FILE *to);
-/* The threads that records tell of, each below the one that made it, as `perf report --tasks` lists
+/* The threads of the recording, each below the one that made it, as `perf report --tasks` lists
  * them.  0, -ENOMEM, -errno of writing, or what reading gave. */
 int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error);
 

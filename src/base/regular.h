@@ -13,10 +13,10 @@
 int tally_regular_open(const char *path, struct stat *ret);
 
 /* Reads such a file to its end, at most `limit` bytes (-EFBIG beyond), as tally_fs_read() does.
- * `owned`: only when its owner is root or who asks, else -EPERM. */
+ * `owned`: only when its owner is root or the caller, else -EPERM. */
 int tally_regular_read(const char *path, size_t limit, bool owned, char **ret, size_t *ret_size);
 
-/* Whether the owner of a file is root or who asks: what others put there is not to be believed. */
+/* Whether the owner of a file is root or the caller: what others put there is not trusted. */
 bool tally_regular_is_owned(const struct stat *about);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include "base/fs.h"
 #include "collect/targets.h"
@@ -29,20 +28,6 @@ static bool is_one_of(const pid_t *pids, size_t count, pid_t pid)
 		if (pids[i] == pid)
 			return true;
 	return false;
-}
-
-static pid_t parent_of(const char *root, pid_t pid)
-{
-	char *text, *line;
-	pid_t parent = 0;
-
-	if (tally_fs_readf(65536, &text, NULL, "%s/proc/%d/status", root, pid))
-		return 0;
-	line = strstr(text, "\nPPid:");
-	if (line)
-		parent = (pid_t)strtol(line + 6, NULL, 10);
-	free(text);
-	return parent;
 }
 
 /* Whether one more was found: a child may have a smaller number than its parent. */
@@ -85,7 +70,8 @@ int tally_descendants(const char *root, const pid_t *pids, size_t count, pid_t *
 		result = -ENOMEM;
 	} else {
 		for (size_t i = 0; i < family.count; i++)
-			family.parents[i] = all[i] == self ? 0 : parent_of(root, all[i]);
+			family.parents[i] =
+			    all[i] == self ? 0 : tally_targets_of_status(root, all[i], "\nPPid:");
 		while (find_more(&family, pids, count))
 			;
 		for (size_t i = 0; i < family.count; i++)

@@ -102,17 +102,16 @@ static int add_threads(struct tally_targets *targets, const char *root, pid_t pi
 	return result;
 }
 
-/* The process of a thread, 0 when it ended.  Source: Tgid in proc(5)'s status. */
-static pid_t process_of(const char *root, pid_t tid)
+pid_t tally_targets_of_status(const char *root, pid_t tid, const char *key)
 {
 	char *text, *line;
 	pid_t pid = 0;
 
 	if (tally_fs_readf(65536, &text, NULL, "%s/proc/%d/status", root, tid))
 		return 0;
-	line = strstr(text, "\nTgid:");
+	line = strstr(text, key);
 	if (line)
-		pid = (pid_t)strtol(line + 6, NULL, 10);
+		pid = (pid_t)strtol(line + strlen(key), NULL, 10);
 	free(text);
 	return pid;
 }
@@ -159,7 +158,7 @@ static int add_tids(struct tally_targets *targets, const struct tally_targets_as
 		    struct tally_error *error)
 {
 	for (size_t i = 0; i < asked->tid_count; i++) {
-		pid_t pid = process_of(asked->root, asked->tids[i]);
+		pid_t pid = tally_targets_of_status(asked->root, asked->tids[i], "\nTgid:");
 
 		if (pid <= 0)
 			return tally_fail(error, -ESRCH, -1,

@@ -43,4 +43,8 @@ void tally_targets_done(struct tally_targets *targets);
 /* Numbers that name entries of a folder of procfs, ascending; the caller's to free(). */
 int tally_targets_list(const char *folder, pid_t **ret, size_t *ret_count);
 
+/* A number of /proc/TID/status: "\nTgid:" is the process of a thread, "\nPPid:" its parent; 0 when
+ * it has ended. Source: proc(5). */
+pid_t tally_targets_of_status(const char *root, pid_t tid, const char *key);
+
 #endif

@@ -3,6 +3,8 @@
 bats_require_minimum_version 1.5.0
 # tally record: how it ends, what it says of what it does not see, full disks, pipes.
 
+load ending
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export LC_ALL=C
@@ -12,18 +14,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	"$TALLY" record -q -e cpu-clock -o probe.data -- true 2>/dev/null ||
 		skip "events cannot be opened here"
-}
-
-# Runs tally as the leader of its process group, and sends the group, as a terminal does, or tally alone a signal
-# once `ready` is there.  Prints how it ended: "signal 2", "status 0".
-ended() { # group|alone, signal, arguments of tally
-	perl -e 'use POSIX; my ($whom, $signal, @command) = @ARGV;
-		my $pid = fork;
-		if (!$pid) { setpgrp; $SIG{INT} = "DEFAULT"; open STDERR, ">", "said"; exec @command; POSIX::_exit(99); }
-		for (1 .. 600) { last if -e "ready"; select undef, undef, undef, 0.05; }
-		kill $signal => ($whom eq "group" ? -$pid : $pid);
-		waitpid $pid, 0;
-		print $? & 127 ? "signal " . ($? & 127) : "status " . ($? >> 8);' "$1" "$2" "$TALLY" "${@:3}"
 }
 
 @test "13.7: record that a signal ends dies of it with a whole file, as perf does" {

@@ -3,6 +3,8 @@
 bats_require_minimum_version 1.5.0
 # tally stat: the exit status, and what is said of a command that died of a signal.
 
+load ending
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export LC_ALL=C
@@ -11,18 +13,6 @@ setup_file() {
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	"$TALLY" stat -e task-clock true 2>/dev/null || skip "events cannot be counted here"
-}
-
-# Runs tally as the leader of its process group, and sends the group, as a terminal does, or tally alone a signal
-# once `ready` is there.  Prints how it ended: "signal 2", "status 0".
-ended() { # group|alone, signal, arguments of tally
-	perl -e 'use POSIX; my ($whom, $signal, @command) = @ARGV;
-		my $pid = fork;
-		if (!$pid) { setpgrp; $SIG{INT} = "DEFAULT"; open STDERR, ">", "said"; exec @command; POSIX::_exit(99); }
-		for (1 .. 600) { last if -e "ready"; select undef, undef, undef, 0.05; }
-		kill $signal => ($whom eq "group" ? -$pid : $pid);
-		waitpid $pid, 0;
-		print $? & 127 ? "signal " . ($? & 127) : "status " . ($? >> 8);' "$1" "$2" "$TALLY" "${@:3}"
 }
 
 @test "13.7: stat that a signal ends dies of it after it has printed its counts, as perf does" {
