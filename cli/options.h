@@ -13,8 +13,8 @@
  *		return status;
  *
  * Accepted: -q, -i FILE, -iFILE, -qi FILE, --input FILE, --input=FILE, --no-quiet, a unique
- *beginning of a long name, and -- as the end of options.  -h, --help and --no-pager are there by
- *themselves. */
+ * beginning of a long name, and -- as the end of options.  Every command has -h, --help and
+ * --no-pager without a row. */
 #ifndef TALLY_CLI_OPTIONS_H
 #define TALLY_CLI_OPTIONS_H
 

@@ -1,13 +1,13 @@
 /* Keys of perf's configuration files that a command obeys, as rows of a table:
  *
  *	const struct cli_setting cmd_report_settings[] = {
- *		{"report.children", "--children", CLI_SETTING_BOOL, offsetof(struct report,
- *children)},
+ *		{"report.children", "--children", CLI_SETTING_BOOL,
+ *		 offsetof(struct report, children)},
  *		{.key = NULL},
  *	};
  *
- * The table stands in the command's row of cli/commands.c, so `tally config` lists it.  A key gives
- *an option's default: cli_settings_apply() comes before cli_parse(). */
+ * The table is in the command's row of cli/commands.c, so `tally config` lists it.  A key sets the
+ * default of an option: call cli_settings_apply() before cli_parse(). */
 #ifndef TALLY_CLI_SETTINGS_H
 #define TALLY_CLI_SETTINGS_H
 

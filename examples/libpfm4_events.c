@@ -1,5 +1,5 @@
 /* Written for libpfm4, and built unchanged against it or against libtally: every PMU that is
- *present, its events, their attributes, and what the events of one PMU are to the kernel.
+ * present, its events, their attributes, and what the events of one PMU are to the kernel.
  *
  *	cc libpfm4_events.c $(pkg-config --cflags --libs tally-libpfm4)
  *	cc libpfm4_events.c -lpfm */

@@ -1,5 +1,5 @@
 /* Ratios of a group: events that were on the hardware together, read at once, so that their ratio
- *is true even when they took turns with others.
+ * is true even when they took turns with others.
  *
  *	cc ratios.c $(pkg-config --cflags --libs tally) -o ratios && ./ratios
  */

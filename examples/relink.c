@@ -1,8 +1,8 @@
 /* A program written for perf_event_open(2), linked to Tally's bottom layer instead of its own.
  *
  * Test suites of the system call have a few functions that all else goes through: one that opens,
- *one that reads a ring.  These two have the usual shapes of those; put in their place, the programs
- *that use them run on this library unchanged.
+ * one that reads a ring.  These two have the usual shapes of those; put in their place, the
+ * programs that use them run on this library unchanged.
  *
  *	cc relink.c $(pkg-config --cflags --libs tally) -o relink && ./relink
  */

@@ -1,5 +1,5 @@
 /* Filters for perf script --dlfilter and for Tally: what such a shared object and its host know of
- *each other.  A filter that is compiled with this header runs in both, as it is.
+ * each other.  A filter that is compiled with this header runs in both, as it is.
  *
  * A filter defines any of start(), filter_event_early(), filter_event(), stop() and
  * filter_description(), and, to ask its host anything, one variable
@@ -10,7 +10,7 @@
  * member is there when `size` reaches behind it.  See tally-dlfilter(7), perf-dlfilter(1).
  *
  * The name and the guard are those of perf's own header, so that either serves.  MIT licence;
- *written from the binary interface alone. */
+ * written from the binary interface alone. */
 #ifndef _LINUX_PERF_DLFILTER_H
 #define _LINUX_PERF_DLFILTER_H
 

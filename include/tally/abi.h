@@ -7,6 +7,10 @@
 
 #include <linux/perf_event.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* attr.size by kernel; source: PERF_ATTR_SIZE_VER* of include/uapi/linux/perf_event.h */
 #ifndef PERF_ATTR_SIZE_VER8
 #define PERF_ATTR_SIZE_VER8 136 /* config3, Linux 6.3 */
@@ -66,5 +70,9 @@ enum tally_simpleperf_record {
 	SIMPLE_PERF_RECORD_TRACING_DATA,
 	SIMPLE_PERF_RECORD_DEBUG,
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,7 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
+#ifdef __clang__ /* C++ has no structs without a name in unions; compilers do */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnested-anon-types"
+#endif
 
 struct tally_attr {
 	uint32_t type;
@@ -23,7 +31,7 @@ struct tally_attr {
 	uint64_t read_format;
 	union {
 		uint64_t flags; /* the 64 bits below as one word */
-		struct {
+		__extension__ struct {
 			uint64_t disabled : 1, inherit : 1, pinned : 1, exclusive : 1,
 			    exclude_user : 1, exclude_kernel : 1, exclude_hv : 1, exclude_idle : 1,
 			    mmap : 1, comm : 1, freq : 1, inherit_stat : 1, enable_on_exec : 1,
@@ -64,7 +72,7 @@ struct tally_attr {
 	uint32_t aux_sample_size;
 	union {
 		uint32_t aux_action;
-		struct {
+		__extension__ struct {
 			uint32_t aux_start_paused : 1, aux_pause : 1, aux_resume : 1,
 			    reserved_3 : 29;
 		};
@@ -74,11 +82,19 @@ struct tally_attr {
 	uint64_t config4;
 };
 
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
 /* The smallest published size (64, 72, 80, 96, 104, 112, 120, 128, 136 or 144) that covers every
  * field that is not zero.  What is written to files and given to the kernel uses it, so that older
  * readers and kernels accept what they can. */
 uint32_t tally_attr_min_size(const struct tally_attr *attr);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

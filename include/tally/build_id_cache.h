@@ -12,6 +12,10 @@
 #include <tally/error.h>
 #include <tally/session.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_build_id_cache_options {
@@ -95,5 +99,9 @@ int tally_build_id_cache_keep(struct tally_session *session,
 			      struct tally_build_id_cache_result *ret, struct tally_error *error);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

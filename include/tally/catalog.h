@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 enum tally_catalog_kind { /* also the order in which they come */
@@ -80,5 +84,9 @@ const char *tally_catalog_kind_name(enum tally_catalog_kind kind);
 int tally_catalog_entry_json(const struct tally_catalog_entry *entry, FILE *to);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,9 +4,9 @@
  *	stack has NAME          a function of that name in the call chain, or where the sample fell
  *	and or not ( )          also && || !
  *
- * Fields: comm pid tid cpu time event period ip addr sym dso weight, and those of tracepoints by
- *their own names, or as trace.NAME.  What a sample does not tell matches nothing.  See
- *tally-script(1). */
+ * Fields: comm pid tid cpu time event period ip addr sym dso weight.  The fields of tracepoints
+ * have their own names, or trace.NAME.  A field that a sample does not have matches nothing.  See
+ * tally-script(1). */
 #ifndef TALLY_CHOICE_H
 #define TALLY_CHOICE_H
 
@@ -14,6 +14,10 @@
 #include <tally/error.h>
 #include <tally/names.h>
 #include <tally/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #pragma GCC visibility push(default)
 
@@ -37,5 +41,9 @@ void tally_choice_each_name(const struct tally_choice *choice, tally_choice_name
 void tally_choice_free(struct tally_choice *choice);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* From nothing known to all known; those from TALLY_COUNT_PARTIAL on have a number. */
@@ -69,5 +73,9 @@ struct tally_count tally_count_since(const struct tally_count *now,
 const char *tally_count_quality_name(enum tally_count_quality quality);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,7 +6,7 @@
  *	tally_counters_read(set, counts)                 counts[event * places + place]
  *
  * A place is a thread, a CPU, or a cgroup on a CPU.  One event on one place is one descriptor of
- *the kernel; those of a group are on the hardware together and are read in one read(2). */
+ * the kernel.  The events of a group are on the hardware together: one read(2) reads them all. */
 #ifndef TALLY_COUNTER_H
 #define TALLY_COUNTER_H
 
@@ -19,6 +19,10 @@
 #include <tally/count.h>
 #include <tally/error.h>
 #include <tally/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #pragma GCC visibility push(default)
 
@@ -136,5 +140,9 @@ int tally_counters_set_output(struct tally_counters *set, size_t event, size_t t
 int tally_counters_read(struct tally_counters *set, struct tally_count *counts);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include <tally/info.h>
 #include <tally/record.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* --- reading --- */
@@ -164,14 +168,12 @@ static inline bool tally_block_record(const struct tally_block *block, size_t at
 
 	if (at >= block->size || block->size - at < sizeof(*header))
 		return false;
-	header = (const void *)(block->bytes + at);
-	record = (struct tally_record){
-	    .bytes = block->bytes + at,
-	    .offset = block->offset + at,
-	    .type = header->type,
-	    .misc = header->misc,
-	    .size = header->size,
-	};
+	header = (const struct perf_event_header *)(const void *)(block->bytes + at);
+	record.bytes = block->bytes + at;
+	record.offset = block->offset + at;
+	record.type = header->type;
+	record.misc = header->misc;
+	record.size = header->size;
 	if (record.size < sizeof(*header) || record.size % 8 || record.size > block->size - at ||
 	    tally_record_extent(&record) > block->size - at)
 		return false;
@@ -226,5 +228,9 @@ uint64_t tally_writer_size(const struct tally_writer *writer); /* bytes of the f
 int tally_writer_close(struct tally_writer *writer, struct tally_error *error);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

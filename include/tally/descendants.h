@@ -6,6 +6,10 @@
 #include <sys/types.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* Those below `pids` that run now, ascending, without `pids` themselves and the caller; the
@@ -16,5 +20,9 @@ int tally_descendants(const char *root, const pid_t *pids, size_t count, pid_t *
 		      size_t *ret_count);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

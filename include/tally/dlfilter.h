@@ -12,6 +12,10 @@
 #include <tally/error.h>
 #include <tally/session.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_dlfilters; /* filters in the order in which they are asked */
@@ -60,5 +64,9 @@ char *tally_dlfilters_folder(unsigned index);
 int tally_dlfilter_describe(const char *path, char **ret_short, char **ret_long);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

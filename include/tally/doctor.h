@@ -11,6 +11,10 @@
 #include <stdio.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 enum tally_finding_state {
@@ -77,5 +81,9 @@ int tally_doctor_text(const struct tally_doctor *doctor,
 int tally_doctor_json(const struct tally_doctor *doctor, FILE *to);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

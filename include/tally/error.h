@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define TALLY_ERROR_TEXT 768
 
 struct tally_error {
@@ -14,5 +18,9 @@ struct tally_error {
 	int64_t position;            /* column in a string (from 0) or offset in a file; -1: none */
 	char text[TALLY_ERROR_TEXT]; /* one line, no newline at its end */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

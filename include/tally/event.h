@@ -17,6 +17,10 @@
 #include <tally/attr.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* What the tool measures itself; attr is then PERF_COUNT_SW_DUMMY. */
@@ -178,5 +182,9 @@ int tally_event_format(const struct tally_attr *attr, const struct tally_event_o
 		       char *to, size_t room);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <tally/data.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* Functions here return 0, -ENOMEM, or what writing failed with (-EPIPE, -ENOSPC, ...). */
@@ -64,5 +68,9 @@ int tally_info_text(const struct tally_data *data, const struct tally_summary *s
 int tally_info_json(const struct tally_data *data, const struct tally_summary *summary, FILE *out);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

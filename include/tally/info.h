@@ -13,6 +13,10 @@
 #include <stdint.h>
 #include <tally/attr.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* The feature sections' numbers: bits of tally_data_info.features. */
@@ -255,5 +259,9 @@ struct tally_data_info {
 };
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <tally/attr.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* What this machine allows this process; read once, given to what needs it. */
@@ -162,5 +166,9 @@ struct tally_record;
 int tally_ring_next(struct tally_ring *ring, struct tally_record *ret);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

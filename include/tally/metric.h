@@ -11,6 +11,10 @@
 #include <tally/error.h>
 #include <tally/event.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_metrics_options {
@@ -88,5 +92,9 @@ struct tally_metric_value tally_metrics_value(const struct tally_metrics *metric
 					      double (*count)(void *to, size_t event), void *to);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include <stdint.h>
 #include <tally/session.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 enum tally_name_kind {
@@ -36,5 +40,9 @@ size_t tally_names_list(const struct tally_names *names, enum tally_name_kind ki
 			const char *name, const char **ret, size_t room);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

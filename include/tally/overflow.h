@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* Each overflow of `fd` sends `signal` (best a real-time one, which queues) to the thread `tid` (0:
@@ -37,5 +41,9 @@ struct tally_sigtrap {
 int tally_sigtrap_decode(const void *info, struct tally_sigtrap *ret);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <tally/error.h>
 #include <tally/event.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* Where a marker without a program is looked for; else it is found in none. */
@@ -38,5 +42,9 @@ int tally_probe_resolve(struct tally_event_list *list, const struct tally_probe_
 int tally_probe_programs(const struct tally_probe_options *options, char ***ret, size_t *ret_count);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

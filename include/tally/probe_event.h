@@ -11,6 +11,10 @@
 #include <stdio.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_probe_event {
@@ -80,5 +84,9 @@ int tally_probe_lines_print(const char *range, const struct tally_probe_event_op
 			    FILE *to, struct tally_error *error);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <tally/session.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 enum tally_key {
@@ -122,5 +126,9 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 void tally_tree_done(struct tally_tree *tree);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

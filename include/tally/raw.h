@@ -14,6 +14,10 @@
 struct perf_event_header;
 struct perf_event_mmap_page;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* perf_event_open(2): its arguments unchanged, its result: a descriptor, or -1 with errno set,
@@ -47,5 +51,9 @@ int tally_raw_ring_next(struct tally_raw_ring *ring, const struct perf_event_hea
 void tally_raw_ring_release(struct tally_raw_ring *ring);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

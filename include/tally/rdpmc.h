@@ -8,6 +8,10 @@
 #include <tally/count.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_rdpmc;
@@ -28,5 +32,9 @@ int tally_rdpmc_read(struct tally_rdpmc *counter, struct tally_count *ret);
 bool tally_rdpmc_direct(const struct tally_rdpmc *counter);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

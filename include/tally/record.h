@@ -16,6 +16,10 @@
 #include <tally/attr.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_record {
@@ -389,5 +393,9 @@ int tally_record_dump(const struct tally_layout *layout, const struct tally_reco
 const char *tally_record_type_name(uint32_t type);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <tally/error.h>
 #include <tally/event.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_recorder;
@@ -83,5 +87,9 @@ void tally_recorder_stop(struct tally_recorder *recorder, int signal);
 void tally_recorder_free(struct tally_recorder *recorder);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,8 +6,8 @@
  *	tally_region_result(regions, parse, SIZE_MAX, &result, inclusive, exclusive)
  *
  * Each thread has its own counters, opened at its first begin and closed when it ends.  A begin or
- *end is one read of them, in user space where the machine lets it, and little more: they may stay
- *in. What they cost themselves is counted in the region around. */
+ * an end costs one read of them, in user space where the machine allows it, and little more: it
+ * can stay in a program.  What a region costs itself is counted in the region around it. */
 #ifndef TALLY_REGION_H
 #define TALLY_REGION_H
 
@@ -18,6 +18,10 @@
 #include <tally/count.h>
 #include <tally/error.h>
 #include <tally/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #pragma GCC visibility push(default)
 
@@ -80,5 +84,9 @@ bool tally_regions_direct(struct tally_regions *regions);
 int tally_regions_why(struct tally_regions *regions, size_t event, struct tally_error *ret);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <tally/data.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_repair_options {
@@ -49,5 +53,9 @@ int tally_data_repair(struct tally_data *data, const char *path,
 		      struct tally_error *error);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <tally/profile.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 enum tally_report_field {
@@ -72,5 +76,9 @@ int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_err
 int tally_report_left_out(const struct tally_session *session, FILE *to);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

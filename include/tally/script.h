@@ -8,6 +8,10 @@
 #include <tally/error.h>
 #include <tally/session.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* Which records other than samples are shown: bits. */
@@ -75,5 +79,9 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 const char *tally_script_field_name(size_t index);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

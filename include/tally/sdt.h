@@ -10,6 +10,10 @@
 #include <stdint.h>
 #include <tally/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_sdt_marker {
@@ -31,5 +35,9 @@ void tally_sdt_close(struct tally_sdt *sdt); /* NULL is fine */
 const struct tally_sdt_marker *tally_sdt_at(const struct tally_sdt *sdt, size_t at);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

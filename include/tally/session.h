@@ -13,6 +13,10 @@
 #include <tally/error.h>
 #include <tally/record.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_session;
@@ -93,5 +97,9 @@ int tally_data_mapped_build_ids(struct tally_data *data, struct tally_data_build
 void tally_data_build_ids_free(struct tally_data_build_id *ids, size_t count);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include <tally/error.h>
 #include <tally/session.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* meta.value where key is 'schema_version': changes when a table or a column gets another meaning
@@ -28,5 +32,9 @@ int tally_sql_write(struct tally_session *session, const char *path,
 		    const struct tally_sql_options *options, struct tally_error *error);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,9 +4,9 @@
  *	tally_stat_new(&options, &stat, &error);
  *	for each run:
  *		tally_stat_begin(stat);
- *		tally_stat_interval(stat, counts, &times);     now and then, when intervals are
- *shown tally_stat_finish(stat, counts, &times); tally_stat_value(stat, event, part, &value); also
- *after each interval
+ *		tally_stat_interval(stat, counts, &times);  (only for intervals)
+ *		tally_stat_finish(stat, counts, &times);
+ *	tally_stat_value(stat, event, part, &value);  (also after each interval)
  *
  * Opens, reads and prints nothing; what it is given may come from counters or from a file. */
 #ifndef TALLY_STAT_H
@@ -18,6 +18,10 @@
 #include <tally/attr.h>
 #include <tally/count.h>
 #include <tally/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #pragma GCC visibility push(default)
 
@@ -208,5 +212,9 @@ struct tally_stat_ratio tally_stat_ratio(const struct tally_stat_mean *first,
 double tally_stat_student(double confidence, double degrees);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <tally/stat.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 struct tally_stat_text_options {
@@ -70,5 +74,9 @@ int tally_stat_compare_json(const struct tally_stat_compared *compared, size_t c
 			    const struct tally_stat_compare_options *options, FILE *to);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

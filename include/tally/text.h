@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* Parses all of `text` as a number, decimal or 0x...; -EINVAL, -ERANGE. */
@@ -25,5 +29,9 @@ const char *tally_text_nearest(const char *name, const char *const *names, size_
 size_t tally_text_harmless(const char *text, char *to, size_t room);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* The kernel's ids; -1: it does not tell. */
@@ -18,5 +22,9 @@ struct tally_topology_cpu {
 void tally_topology_read(const char *root, uint32_t cpu, struct tally_topology_cpu *ret);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #pragma GCC visibility push(default)
 
 /* "0.1.0", of the library at run time. */
@@ -19,5 +23,9 @@ struct tally_version_part {
 const struct tally_version_part *tally_version_parts(size_t *ret_count);
 
 #pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

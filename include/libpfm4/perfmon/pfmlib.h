@@ -2,9 +2,9 @@
  *
  *	cc $(pkg-config --cflags tally-libpfm4) program.c $(pkg-config --libs tally-libpfm4)
  *
- * Each function is one of <tally/pfm.h>, which see; names, numbers and layouts are libpfm4's
- *(4.13).  The tables come from libpfm.so.4 at run time: where it is not installed pfm_initialize()
- *returns PFM_ERR_NOINIT. */
+ * Each function calls one of <tally/pfm.h>; names, numbers and layouts are those of libpfm4 4.13.
+ * The tables come from libpfm.so.4 at run time: where it is not installed pfm_initialize() returns
+ * PFM_ERR_NOINIT. */
 #ifndef TALLY_LIBPFM4_PFMLIB_H
 #define TALLY_LIBPFM4_PFMLIB_H
 
