@@ -8,6 +8,7 @@ SECONDS ?= 30
 .PHONY: all tally run check check-pmu bench fuzz install uninstall format lint clean
 
 all: $(BUILD)/build.ninja
+	@tools/found check $(BUILD) >/dev/null || true
 	@ninja -C $(BUILD) --quiet
 
 # The command alone, without tests.

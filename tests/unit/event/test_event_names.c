@@ -503,8 +503,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
-	snprintf(kernel, sizeof(kernel), "%s/kernel", argv[1]);
-	snprintf(intel, sizeof(intel), "%s/intel", argv[1]);
+	snprintf(kernel, sizeof(kernel), "%s/tables/kernel", argv[1]);
+	snprintf(intel, sizeof(intel), "%s/tables/intel", argv[1]);
 	unsetenv("PERF_CPUID");
 	unsetenv("TALLY_EVENTS");
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -10,7 +10,7 @@
 #include <tally/event.h>
 #include "made_tracefs.h"
 
-static const char *table_path;
+static char table_path[4096];
 
 /* Makes every tracepoint that the line expects. */
 static void make_tracepoints(struct made_tracefs *tracefs, const char *line)
@@ -132,6 +132,6 @@ int main(int count, char **arguments)
 
 	if (count < 2)
 		return 2;
-	table_path = arguments[1];
+	snprintf(table_path, sizeof(table_path), "%s/perf61.tbl", arguments[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include "event/metric_machine.h"
 #include "made_sysfs.h"
 
-static const char *tables; /* the folder of the test's tables */
+static const char *folder_of_test;
 
 struct machine {
 	struct made_sysfs sysfs;
@@ -63,7 +63,7 @@ static void machine_init(struct machine *machine)
 		put(machine, path, "0-3");
 	}
 	put(machine, "../../../sys/kernel/nmi_watchdog", "0");
-	snprintf(machine->folders, sizeof(machine->folders), "%s/metrics", tables);
+	snprintf(machine->folders, sizeof(machine->folders), "%s/tables/metrics", folder_of_test);
 	machine->options.sysfs = machine->options.procfs = machine->sysfs.root;
 	machine->options.events = machine->folders;
 	machine->options.cpuid = "GenuineIntel-6-55-7";
@@ -401,6 +401,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
 		return 1;
 	}
-	tables = argv[1];
+	folder_of_test = argv[1];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

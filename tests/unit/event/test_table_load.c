@@ -11,7 +11,7 @@
 #include "event/table.h"
 #include "event/table_json.h"
 
-static const char *tables; /* the folder of the test's tables */
+static const char *folder_of_test;
 
 static struct tally_table *open_for(const char *folder, const char *cpuid)
 {
@@ -20,7 +20,7 @@ static struct tally_table *open_for(const char *folder, const char *cpuid)
 	struct tally_error error = {0};
 	char folders[4096];
 
-	snprintf(folders, sizeof(folders), "/nowhere/at/all:%s/%s", tables, folder);
+	snprintf(folders, sizeof(folders), "/nowhere/at/all:%s/tables/%s", folder_of_test, folder);
 	options.folders = folders;
 	if (tally_table_open(&options, &table, &error))
 		fail_msg("%s", error.text);
@@ -319,6 +319,6 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
-	tables = argv[1];
+	folder_of_test = argv[1];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "file/data_file.h"
 #include "file/spool.h"
-#ifdef HAVE_ZSTD
+#if TALLY_WITH_ZSTD
 #include <zstd.h>
 #endif
 
@@ -304,7 +304,7 @@ static void reads_a_swapped_stream(void **state)
 
 /* --- compressed --- */
 
-#ifdef HAVE_ZSTD
+#if TALLY_WITH_ZSTD
 
 /* zstd bytes of all records, each `step` bytes of them flushed to a record, ROUNDs between. */
 static struct tally_buf pack(const uint8_t *bytes, size_t size, size_t step, bool two)

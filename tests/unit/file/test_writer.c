@@ -212,7 +212,7 @@ static void writes_rounds_and_compression_as_perf(void **state)
 	struct tally_block section;
 	uint64_t time = 1, rounds = 0, marks = 0;
 
-#ifdef HAVE_ZSTD
+#if TALLY_WITH_ZSTD
 	const unsigned kinds = 2;
 #else
 	const unsigned kinds = 1;

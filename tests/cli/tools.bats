@@ -1,0 +1,49 @@
+# The tools of the tree itself.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tools tests/unit/base tests/unit/wire tests/cli tests/agree fuzz build/tests build/meson-private
+	cp "$TALLY_SOURCE/tools/found" tools/
+	touch tests/unit/base/test_map.c tests/unit/base/test_buf.c tests/unit/base/made.h tests/cli/stat.bats fuzz/fuzz_elf.c
+	touch -d '2020-01-01' build/meson-private/coredata.dat
+}
+
+@test "14.7: tests are found by folder: the files of a pattern, in order" {
+	run -0 tools/found list tests/unit/base 'test_*.c'
+	[ "$output" = $'test_buf.c\ntest_map.c' ]
+	run -0 tools/found list tests/unit '[a-z]*'
+	[ "$output" = $'base\nwire' ]
+	run -0 tools/found list tests/unit/wire 'test_*.c'
+	[ "$output" = "" ]
+}
+
+@test "14.7: a build sees what came and what went, and is configured again" {
+	tools/found all >build/tests/found.list
+	run -0 tools/found check build
+	[ "$output" = "" ]
+	[ "$(date -r build/meson-private/coredata.dat +%Y)" = 2020 ]
+	touch tests/unit/wire/test_new.c
+	rm tests/cli/stat.bats
+	run -1 tools/found check build
+	[ "${lines[0]}" = "tests/cli/stat.bats: is gone" ]
+	[ "${lines[1]}" = "tests/unit/wire/test_new.c: is new" ]
+	[ "$(date -r build/meson-private/coredata.dat +%Y)" != 2020 ]
+	tools/found all >build/tests/found.list # what configuring does
+	run -0 tools/found check build
+}
+
+@test "14.7: every unit test of the tree is a test of the build" {
+	cd "$TALLY_SOURCE"
+	meson introspect --tests "${TALLY%/*}" | tr ',' '\n' | sed -n 's/.*"name": "\([^"]*\)".*/\1/p' | sort >"$BATS_TEST_TMPDIR/built"
+	count=0
+	for file in tests/unit/*/test_*.c; do
+		folder=$(basename "$(dirname "$file")")
+		name=$(basename "$file" .c)
+		name=${name#test_}
+		name=${name#"${folder}_"}
+		grep -qx "$folder-${name//_/-}" "$BATS_TEST_TMPDIR/built" || { echo "$file is not run"; return 1; }
+		count=$((count + 1))
+	done
+	[ "$count" -gt 60 ]
+}
