@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tally/data.h>
-#include <tally/header.h>
+#include <tally/evlist.h>
 #include <unistd.h>
 #include "command.h"
 #include "options.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tally/data.h>
 #include <tally/header.h>
+#include <tally/summary.h>
 #include <unistd.h>
 #include "command.h"
 #include "damage.h"

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <tally/event.h>
+#include <tally/limits.h>
 #include <tally/probe.h>
-#include <tally/kernel.h>
 #include <tally/recorder.h>
 #include <tally/text.h>
 #include "build_id_folder.h"

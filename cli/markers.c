@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/probe.h>
-#include <tally/sdt.h>
 #include <unistd.h>
 #include "command.h"
 #include "say.h"

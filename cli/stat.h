@@ -11,7 +11,6 @@
 #include <tally/event.h>
 #include <tally/metric.h>
 #include <tally/stat.h>
-#include <tally/stat_text.h>
 #include "options.h"
 
 #define STAT_MS 1000000ULL /* ns */

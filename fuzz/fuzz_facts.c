@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <tally/evlist.h>
 #include <tally/header.h>
+#include <tally/summary.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

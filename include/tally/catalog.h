@@ -26,7 +26,8 @@ enum tally_catalog_kind { /* also the order in which they come */
 			  TALLY_CATALOG_METRIC, /* of the CPU's tables */
 			  TALLY_CATALOG_RAW,    /* forms of names: rNNN, mem:ADDR */
 			  TALLY_CATALOG_TRACEPOINT,
-			  TALLY_CATALOG_MARKER, /* of programs: <tally/sdt.h>; a catalogue has none
+			  TALLY_CATALOG_MARKER, /* of programs: <tally/probe.h>; a catalogue has
+						 * none
 						 */
 			  TALLY_CATALOG_KINDS,
 };

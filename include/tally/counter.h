@@ -79,7 +79,7 @@ struct tally_counters_place tally_counters_place(const struct tally_counters *se
 struct tally_counters_event {
 	const char *name;       /* with ":u" when only user space is counted; the set's */
 	struct tally_attr attr; /* as opened */
-	uint32_t given_up;      /* TALLY_RELAXED_* bits of <tally/kernel.h> */
+	uint32_t given_up;      /* TALLY_RELAXED_* bits of <tally/open.h> */
 	uint32_t leader;        /* a weak group that did not fit has fallen apart */
 	size_t opened;          /* places where it counts */
 };
@@ -90,7 +90,7 @@ struct tally_counters_event tally_counters_event(const struct tally_counters *se
 int tally_counters_why(const struct tally_counters *set, size_t event, size_t place,
 		       struct tally_error *ret);
 
-/* The descriptor, the set's, for what tally_fd_*() of <tally/kernel.h>, poll(2) and fcntl(2) can do
+/* The descriptor, the set's, for what tally_fd_*() of <tally/fd.h>, poll(2) and fcntl(2) can do
  * with it.  -EBADF when it is not open. */
 int tally_counters_fd(const struct tally_counters *set, size_t event, size_t place);
 

@@ -1,19 +1,21 @@
-/* Events for places in code (uprobe:, usdt:, sdt_, kprobe:), from names to what the kernel takes.
- */
+/* Places in code: events for them (uprobe:, usdt:, sdt_, kprobe:) from names to what the kernel
+ * takes, and the markers for tracing that programs have. */
 #ifndef TALLY_PROBE_H
 #define TALLY_PROBE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <tally/error.h>
-#include <tally/event.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #pragma GCC visibility push(default)
+
+struct tally_event_list; /* <tally/event.h> */
 
 /* Where a marker without a program is looked for; else it is found in none. */
 struct tally_probe_options {
@@ -40,6 +42,29 @@ int tally_probe_resolve(struct tally_event_list *list, const struct tally_probe_
 /* The paths of all binaries that the targets run, in an array of strings: one block, the caller's
  * to free().  What cannot be read is left out.  -ENOMEM, -E2BIG of the options. */
 int tally_probe_programs(const struct tally_probe_options *options, char ***ret, size_t *ret_count);
+
+/* --- markers --- */
+
+/* A marker for tracing that a program's author put into it (SDT, "USDT"): DTRACE_PROBE() of
+ * <sys/sdt.h>.  Source: the notes of .note.stapsdt as systemtap's wiki page
+ * "UserSpaceProbeImplementation" and <sys/sdt.h> describe them. */
+struct tally_sdt_marker {
+	const char *provider, *name; /* untrusted */
+	const char *arguments;       /* "8@%rax -4@$3": where its arguments are; untrusted */
+	uint64_t offset;             /* in the file */
+	uint64_t counter;            /* in the file: how many listen, 16 bits; 0: it has none */
+};
+
+struct tally_sdt;
+
+/* Reads the markers of a program or library.  -ENOENT no such file, -ENOEXEC no ELF, -EBADMSG its
+ * notes are damaged (those before the damage are not given), -errno, -ENOMEM.  A file without
+ * markers has none of them and is no error.  Release with tally_sdt_close(). */
+int tally_sdt_open(const char *path, struct tally_sdt **ret, struct tally_error *error);
+void tally_sdt_close(struct tally_sdt *sdt); /* NULL is fine */
+
+/* By provider, name and offset; NULL: no more.  Borrowed until tally_sdt_close(). */
+const struct tally_sdt_marker *tally_sdt_at(const struct tally_sdt *sdt, size_t at);
 
 #pragma GCC visibility pop
 

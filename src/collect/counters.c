@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <tally/abi.h>
-#include <tally/kernel.h>
+#include <tally/fd.h>
+#include <tally/open.h>
 #include <tally/record.h>
 #include "base/fail.h"
 #include "base/fs.h"

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <tally/kernel.h>
+#include <tally/fd.h>
 #include "base/fail.h"
 #include "collect/counters.h"
 

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <tally/abi.h>
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 #include <tally/text.h>
 #include "base/fail.h"
 #include "collect/counters.h"

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <tally/abi.h>
-#include <tally/kernel.h>
+#include <tally/fd.h>
 #include <tally/record.h>
 #include "collect/counters.h"
 

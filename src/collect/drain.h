@@ -8,8 +8,8 @@
 #include <sys/uio.h>
 #include <tally/data.h>
 #include <tally/error.h>
-#include <tally/kernel.h>
 #include <tally/record.h>
+#include <tally/ring.h>
 #include "collect/build_ids.h"
 #include "collect/crew.h"
 #include "collect/openset.h"

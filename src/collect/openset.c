@@ -8,7 +8,11 @@
 #include <sys/param.h>
 #include <unistd.h>
 #include <tally/abi.h>
+#include <tally/fd.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 #include <tally/record.h>
+#include <tally/ring.h>
 #include "base/fail.h"
 #include "base/pool.h"
 #include "kernel/setcap.h"

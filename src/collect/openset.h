@@ -5,7 +5,8 @@
 #ifndef TALLY_COLLECT_OPENSET_H
 #define TALLY_COLLECT_OPENSET_H
 
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/ring.h>
 #include "collect/plan.h"
 #include "collect/targets.h"
 

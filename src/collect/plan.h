@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <tally/error.h>
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 #include <tally/recorder.h>
 #include "collect/notice.h"
 #include "collect/targets.h"

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tally/sdt.h>
 #include <tally/text.h>
 #include "base/fail.h"
 #include "base/options.h"

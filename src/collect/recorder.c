@@ -17,7 +17,8 @@
 #include <unistd.h>
 #include <tally/abi.h>
 #include <tally/data.h>
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/ring.h>
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/options.h"

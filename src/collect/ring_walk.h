@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tally/kernel.h>
 #include <tally/record.h>
+#include <tally/ring.h>
 #include "collect/build_ids.h"
 #include "collect/survivors.h"
 

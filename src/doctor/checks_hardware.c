@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <tally/open.h>
 #include "doctor/checkup.h"
 #include "doctor/hypervisor.h"
 

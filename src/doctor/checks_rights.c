@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <tally/limits.h>
 #include "base/fs.h"
 #include "doctor/checkup.h"
 

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tally/attr.h>
 #include <tally/doctor.h>
-#include <tally/kernel.h>
+#include <tally/limits.h>
 #include "base/arena.h"
 #include "kernel/setcap.h"
 

@@ -1,5 +1,7 @@
 /* The list of findings, and what the checks share. */
 #include <tally/doctor.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* Markers of a binary, at their places in the file. */
-#include <tally/sdt.h>
+#include <tally/probe.h>
 
 #include <errno.h>
 #include <stdbool.h>

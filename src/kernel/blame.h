@@ -3,7 +3,8 @@
 #define TALLY_KERNEL_BLAME_H
 
 #include <stdbool.h>
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 
 /* After a refusal with `result` (-EINVAL or -EOPNOTSUPP) of a PMU's event that leads no group:
  * opens it without fields of its, and says in `error` which ones stand in the way and what to do.

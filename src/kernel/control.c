@@ -1,5 +1,5 @@
 /* The ioctls of an event's descriptor; source: perf_event_open(2), section "ioctl calls". */
-#include <tally/kernel.h>
+#include <tally/fd.h>
 
 #include <errno.h>
 #include <limits.h>

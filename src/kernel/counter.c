@@ -1,6 +1,6 @@
 /* Reading a counter or a group; source of the layout: perf_event_open(2), "Reading results", and
  * enum perf_event_read_format of include/uapi/linux/perf_event.h. */
-#include <tally/kernel.h>
+#include <tally/fd.h>
 
 #include <errno.h>
 #include <tally/record.h>

@@ -5,7 +5,8 @@
  * first one that this attr, target and machine meet.  Ways out are told least power first:
  * CAP_PERFMON for this one program, then the sysctl for all.  Sources: perf_event_open(2), section
  * ERRORS; Documentation/admin-guide/perf-security.rst and sysctl/kernel.rst. */
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 
 #include <errno.h>
 #include <limits.h>

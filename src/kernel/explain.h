@@ -3,7 +3,8 @@
 #ifndef TALLY_KERNEL_EXPLAIN_H
 #define TALLY_KERNEL_EXPLAIN_H
 
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 
 /* As tally_open_explain(), less its "cannot open software event 0x0: ". */
 void tally_open_reason(int errnum, const struct tally_attr *attr,

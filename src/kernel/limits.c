@@ -1,5 +1,5 @@
 /* What this machine allows this process: sysctls, rlimits, capabilities. */
-#include <tally/kernel.h>
+#include <tally/limits.h>
 
 #include <dirent.h>
 #include <errno.h>

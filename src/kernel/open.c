@@ -1,5 +1,6 @@
 /* perf_event_open(2) itself. */
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 
 #include <errno.h>
 #include <linux/perf_event.h>

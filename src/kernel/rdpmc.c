@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <tally/abi.h>
-#include <tally/kernel.h>
+#include <tally/fd.h>
 #include <tally/record.h>
 #include "kernel/rdpmc_page.h"
 

@@ -2,7 +2,8 @@
  *
  * Features are probed by opening, never deduced from versions: distributions carry back what others
  * lack, and a PMU may refuse what its kernel knows. */
-#include <tally/kernel.h>
+#include <tally/limits.h>
+#include <tally/open.h>
 
 #include <errno.h>
 #include <linux/perf_event.h>

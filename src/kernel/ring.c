@@ -3,7 +3,9 @@
  * Positions are the kernel's: bytes since the ring was made, ever growing (ever
  * shrinking with attr.write_backward, where they start at 0 and wrap below it); a position modulo
  * the ring's size is its place in the memory. */
-#include <tally/kernel.h>
+#include <tally/fd.h>
+#include <tally/limits.h>
+#include <tally/ring.h>
 
 #include <errno.h>
 #include <stdlib.h>

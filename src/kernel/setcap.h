@@ -2,7 +2,7 @@
 #ifndef TALLY_KERNEL_SETCAP_H
 #define TALLY_KERNEL_SETCAP_H
 
-#include <tally/kernel.h>
+#include <tally/limits.h>
 
 /* Bits of CapEff; source: include/uapi/linux/capability.h. */
 enum {

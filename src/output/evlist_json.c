@@ -1,5 +1,5 @@
 /* The events of a recording as JSON; tally-evlist(1) says what is in it. */
-#include <tally/header.h>
+#include <tally/evlist.h>
 
 #include "output/facts.h"
 

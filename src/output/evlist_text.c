@@ -1,5 +1,5 @@
 /* The events of a recording, a line each.  Source of the lines: the output of perf 6.1's evlist. */
-#include <tally/header.h>
+#include <tally/evlist.h>
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TALLY_OUTPUT_STAT_LINES_H
 #define TALLY_OUTPUT_STAT_LINES_H
 
-#include <tally/stat_text.h>
+#include <tally/stat.h>
 #include "base/buf.h"
 
 struct stat_line {

@@ -2,7 +2,7 @@
 #ifndef TALLY_OUTPUT_SUMMARY_H
 #define TALLY_OUTPUT_SUMMARY_H
 
-#include <tally/header.h>
+#include <tally/summary.h>
 
 #define SUMMARY_TYPES 256 /* record types below this have a row of their own */
 #define SUMMARY_MORE  64  /* and this many of those above; the rest shares the last row */

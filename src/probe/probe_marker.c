@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tally/sdt.h>
+#include <tally/probe.h>
 #include <tally/text.h>
 #include "base/fail.h"
 #include "probe/name_filter.h"

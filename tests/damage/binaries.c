@@ -21,10 +21,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <tally/data.h>
+#include <tally/probe.h>
 #include <tally/profile.h>
 #include <tally/report.h>
 #include <tally/script.h>
-#include <tally/sdt.h>
 #include <tally/session.h>
 #include "hostile.h"
 #include "image/image.h"

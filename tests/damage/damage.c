@@ -18,12 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 #include <tally/data.h>
+#include <tally/evlist.h>
 #include <tally/header.h>
 #include <tally/profile.h>
 #include <tally/repair.h>
 #include <tally/report.h>
 #include <tally/script.h>
 #include <tally/session.h>
+#include <tally/summary.h>
 #include "made.h"
 
 /* --- what is going on, for when it goes wrong --- */

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tally/counter.h>
-#include <tally/kernel.h>
+#include <tally/fd.h>
+#include <tally/open.h>
 #include <tally/region.h>
 #include <unistd.h>
 #include "loop.h"

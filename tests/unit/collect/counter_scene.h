@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <tally/kernel.h>
 
 struct scene {
 	struct tally_event_list events;

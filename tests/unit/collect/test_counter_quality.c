@@ -2,6 +2,8 @@
 #include "counter_scene.h"
 
 #include <sys/resource.h>
+#include <tally/open.h>
+#include <tally/ring.h>
 #include "../kernel/as_nobody.h"
 #include "../kernel/bpf_program.h"
 

@@ -14,6 +14,10 @@
 #include <signal.h>
 #include <tally/abi.h>
 #include <tally/data.h>
+#include <tally/fd.h>
+#include <tally/limits.h>
+#include <tally/open.h>
+#include <tally/ring.h>
 #include "collect/drain.h"
 
 /* As if the machine had so many CPUs: each has its own thread that is recorded, and its rings. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <tally/kernel.h>
+#include <tally/open.h>
 #include <tally/record.h>
 #include <unistd.h>
 #include "as_nobody.h"

@@ -7,6 +7,9 @@
 
 #include <linux/hw_breakpoint.h>
 #include <sys/syscall.h>
+#include <tally/open.h>
+#include <tally/fd.h>
+#include <tally/ring.h>
 
 struct kind {
 	const char *name;

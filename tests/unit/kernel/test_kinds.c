@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <tally/open.h>
+#include <tally/fd.h>
+#include <tally/ring.h>
 #include "bpf_program.h"
 
 #define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)

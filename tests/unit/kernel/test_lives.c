@@ -4,6 +4,9 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <tally/open.h>
+#include <tally/fd.h>
+#include <tally/ring.h>
 
 #define CAUSES 10
 

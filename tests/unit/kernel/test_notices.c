@@ -5,6 +5,9 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <tally/open.h>
+#include <tally/fd.h>
+#include <tally/ring.h>
 #include "traps.h"
 
 #define PERIOD 10 /* causes */

@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <tally/open.h>
+#include <tally/fd.h>
+#include <tally/ring.h>
 #include "traps.h"
 
 static struct tally_attr faults(uint64_t period)

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <tally/abi.h>
+#include <tally/fd.h>
 #include <tally/raw.h>
 
 static int open_raw(struct tally_attr *attr)

@@ -2,6 +2,8 @@
 #include "kernel_test.h"
 
 #include <pthread.h>
+#include <tally/fd.h>
+#include <tally/open.h>
 #include <tally/rdpmc.h>
 #include "kernel/rdpmc_page.h"
 

@@ -3,6 +3,10 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <tally/limits.h>
+#include <tally/open.h>
+#include <tally/fd.h>
+#include <tally/ring.h>
 
 /* One record: header, ip, pid and tid, time, addr; 40 bytes do not divide a ring, so some wrap. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)

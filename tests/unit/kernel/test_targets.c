@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <tally/open.h>
+#include <tally/fd.h>
 
 #define CAUSES 10
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <tally/stat_text.h>
+#include <tally/stat.h>
 #include "../profile/made_counts.h"
 
 static const struct tally_stat_place task[] = {{-1, 100, -1, -1, -1, -1, -1, -1, "sh"}};

@@ -1,0 +1,50 @@
+/* The descriptor of an open event: its ioctls, read(2) of its values, and the switch of prctl(2).
+ *
+ * Source: perf_event_open(2), "perf_event ioctl calls" and "Reading results"; prctl(2). */
+#ifndef TALLY_FD_H
+#define TALLY_FD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/attr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/* The ioctls of an event's descriptor.  0 or -errno. `group`: PERF_IOC_FLAG_GROUP. */
+int tally_fd_enable(int fd, bool group);
+int tally_fd_disable(int fd, bool group);
+int tally_fd_reset(int fd, bool group);
+int tally_fd_refresh(int fd, int count);
+int tally_fd_set_period(int fd, uint64_t period);
+int tally_fd_set_output(int fd, int to_fd); /* -1: back to its own */
+int tally_fd_set_filter(int fd, const char *filter);
+int tally_fd_id(int fd, uint64_t *ret);
+int tally_fd_set_bpf(int fd, int program_fd);
+int tally_fd_pause_output(int fd, bool pause);
+int tally_fd_query_bpf(int fd, uint32_t *ids, uint32_t room, uint32_t *ret_count);
+int tally_fd_modify(int fd, const struct tally_attr *attr);
+
+/* prctl(2)'s PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: every group that the calling thread has
+ * opened, on whatever target, goes on or stops.  Events that others opened on it are not touched.
+ */
+int tally_prctl_enable(void);
+int tally_prctl_disable(void);
+
+/* One read(2) of a counter or group in any read_format, taken apart.  `words` holds the raw words
+ * and must outlive *ret; room in words. Returns 0, -ENOSPC, or -errno. */
+struct tally_read;
+int tally_fd_read(int fd, uint64_t read_format, uint64_t *words, size_t room,
+		  struct tally_read *ret);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+/* What a recording holds: its header and counts of its records, as text and as JSON. */
+#ifndef TALLY_SUMMARY_H
+#define TALLY_SUMMARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <tally/data.h>
+#include <tally/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/* What a walk over a recording's records counts. */
+struct tally_summary;
+
+struct tally_summary_options {
+	size_t size; /* sizeof of this struct */
+	/* Called now and then with bytes done and in all; not 0 ends the walk with -EINTR. */
+	int (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
+};
+
+/* Walks over all records from the start (see tally_data_rewind()); `data` is not to be walked by
+ * others meanwhile.  0, -ENOMEM, -EINTR, or what reading failed with. */
+int tally_summary_new(struct tally_data *data, const struct tally_summary_options *options,
+		      struct tally_summary **ret, struct tally_error *error);
+void tally_summary_free(struct tally_summary *summary);
+
+/* All that is known of the recording, for people and as JSON (see tally-info(1)).  `summary` NULL:
+ * only what the header says. */
+int tally_info_text(const struct tally_data *data, const struct tally_summary *summary, FILE *out);
+int tally_info_json(const struct tally_data *data, const struct tally_summary *summary, FILE *out);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
