@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/fd.h>
 #include "base/fail.h"
 #include "collect/drain.h"
 
