@@ -28,7 +28,7 @@ static int print_entry(void *context, const struct tally_build_id_cache_entry *e
 	char path[4096];
 
 	(void)context;
-	tally_text_harmless(entry->path, path, sizeof(path));
+	tally_text_escape(entry->path, path, sizeof(path));
 	printf("%s %s\n", entry->id, path);
 	return 0;
 }

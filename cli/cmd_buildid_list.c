@@ -41,7 +41,7 @@ static void print_id(const struct tally_data_build_id *build_id)
 
 	for (unsigned i = 0; i < build_id->size; i++)
 		printf("%02x", build_id->id[i]);
-	tally_text_harmless(build_id->filename, path, sizeof(path));
+	tally_text_escape(build_id->filename, path, sizeof(path));
 	printf(" %s\n", path);
 }
 

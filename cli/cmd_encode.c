@@ -206,12 +206,12 @@ static void json_event(const struct encode *encode, const char *text,
 
 static void show_text(const char *key, const char *text)
 {
-	char harmless[512];
+	char escaped[512];
 
 	if (!text)
 		return;
-	tally_text_harmless(text, harmless, sizeof(harmless));
-	printf("  %-16s %s\n", key, harmless);
+	tally_text_escape(text, escaped, sizeof(escaped));
+	printf("  %-16s %s\n", key, escaped);
 }
 
 static void show_number(const char *key, uint64_t value)
@@ -248,11 +248,11 @@ static void show_event(const struct encode *encode, const struct tally_event_lis
 	const struct tally_event *event = &list->events[index];
 	const struct tally_attr *attr = &event->attr;
 	struct shown_term terms[TERMS];
-	char harmless[512];
+	char escaped[512];
 	size_t count;
 
-	tally_text_harmless(event->name, harmless, sizeof(harmless));
-	printf("%s\n", harmless);
+	tally_text_escape(event->name, escaped, sizeof(escaped));
+	printf("%s\n", escaped);
 	show_text("pmu", event->pmu);
 	show_config(attr);
 	show_number(attr->freq ? "sample_freq" : "sample_period", attr->sample_period);

@@ -25,7 +25,7 @@ static int show(const struct evlist *evlist, const struct tally_data *data)
 	    .freq = evlist->freq,
 	    .group = evlist->group,
 	    .trace_fields = evlist->trace_fields,
-	    .harmless = isatty(STDOUT_FILENO),
+	    .raw_text = !isatty(STDOUT_FILENO),
 	};
 	struct cli_pager pager;
 	int result;

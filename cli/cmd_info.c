@@ -23,8 +23,8 @@ struct info {
 /* The header as perf prints it; of a stream also what perf prints when its records come. */
 static int show_header(const struct info *info, const struct tally_data *data)
 {
-	unsigned flags = (info->full ? TALLY_HEADER_FULL : 0) |
-			 (isatty(STDOUT_FILENO) ? TALLY_HEADER_HARMLESS : 0);
+	unsigned flags =
+	    (info->full ? TALLY_HEADER_FULL : 0) | (isatty(STDOUT_FILENO) ? 0 : TALLY_HEADER_RAW);
 	struct cli_pager pager;
 	int result;
 

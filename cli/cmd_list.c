@@ -30,7 +30,7 @@ struct list {
 	bool markers;
 	struct cli_markers found;
 	size_t catalog_count;
-	bool harmless; /* a terminal sees it */
+	bool terminal; /* standard output is one */
 	bool get_tables;
 	int width; /* of the terminal, columns; 0: no limit */
 };
@@ -136,11 +136,11 @@ static void put(const struct list *list, const char *text)
 	char few[512], *many;
 	size_t length;
 
-	if (!list->harmless) {
+	if (!list->terminal) {
 		fputs(text, stdout);
 		return;
 	}
-	length = tally_text_harmless(text, few, sizeof(few));
+	length = tally_text_escape(text, few, sizeof(few));
 	if (length < sizeof(few)) {
 		fputs(few, stdout);
 		return;
@@ -148,7 +148,7 @@ static void put(const struct list *list, const char *text)
 	many = malloc(length + 1);
 	if (!many)
 		return;
-	tally_text_harmless(text, many, length + 1);
+	tally_text_escape(text, many, length + 1);
 	fputs(many, stdout);
 	free(many);
 }
@@ -272,7 +272,7 @@ static size_t put_text(const struct list *list, const struct tally_catalog *cata
 			putchar(list->names ? '\n' : ' ');
 			continue;
 		}
-		if (list->harmless) /* a person reads it; through a pipe each line is an event */
+		if (list->terminal) /* a person reads it; through a pipe each line is an event */
 			put_heading(list, entry, last);
 		put_entry(list, entry);
 		last = entry;
@@ -348,8 +348,8 @@ static int show(struct list *list, const struct tally_catalog *catalog)
 	if (!list->quiet)
 		for (size_t i = 0; catalog && (note = tally_catalog_note(catalog, i)); i++)
 			cli_say("list", "%s", note);
-	list->harmless = isatty(STDOUT_FILENO);
-	list->width = list->harmless ? (int)cli_term_width_of(STDOUT_FILENO) : 0;
+	list->terminal = isatty(STDOUT_FILENO);
+	list->width = list->terminal ? (int)cli_term_width_of(STDOUT_FILENO) : 0;
 	cli_pager_start(&pager);
 	while (catalog && tally_catalog_at(catalog, list->catalog_count))
 		list->catalog_count++;

@@ -92,7 +92,7 @@ static void say_event(const struct tally_probe_event *event)
 	char name[160], place[4096];
 
 	snprintf(name, sizeof(name), "%s:%s", event->group, event->event);
-	tally_text_harmless(event->place, place, sizeof(place));
+	tally_text_escape(event->place, place, sizeof(place));
 	fprintf(stderr, "  %-20s (on %s)\n", name, place);
 }
 

@@ -82,7 +82,7 @@ static int written(int result, const struct tally_error *error)
 static int show_header(const struct report *report, const struct tally_data *data)
 {
 	unsigned flags = (report->full ? TALLY_HEADER_FULL : 0) |
-			 (isatty(STDOUT_FILENO) ? TALLY_HEADER_HARMLESS : 0);
+			 (isatty(STDOUT_FILENO) ? 0 : TALLY_HEADER_RAW);
 	int result = tally_header_text(data, flags, stdout);
 
 	return result ? result : tally_header_stream_text(data, flags, stdout);

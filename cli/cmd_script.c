@@ -128,8 +128,8 @@ static int show_header(const struct script *script, const struct tally_data *dat
 
 	if (!script->header && !script->header_only)
 		return 0;
-	if (isatty(STDOUT_FILENO))
-		flags |= TALLY_HEADER_HARMLESS;
+	if (!isatty(STDOUT_FILENO))
+		flags |= TALLY_HEADER_RAW;
 	result = tally_header_text(data, flags, stdout);
 	if (!result && !script->header_only)
 		result = tally_header_stream_text(data, flags, stdout);
@@ -153,8 +153,8 @@ static int show(struct script *script, struct tally_session *session,
 	struct cli_pager pager;
 	int result, status;
 
-	options->harmless = isatty(STDOUT_FILENO);
-	if (options->harmless) {
+	options->raw_text = !isatty(STDOUT_FILENO);
+	if (!options->raw_text) {
 		cli_progress_done(&progress->told);
 		progress->over = true;
 	}

@@ -12,10 +12,10 @@
 
 static void put(const char *command, const char *text)
 {
-	char harmless[4 * TALLY_ERROR_TEXT];
+	char escaped[4 * TALLY_ERROR_TEXT];
 
-	tally_text_harmless(text, harmless, sizeof(harmless));
-	fprintf(stderr, "tally%s%s: %s\n", command ? " " : "", command ? command : "", harmless);
+	tally_text_escape(text, escaped, sizeof(escaped));
+	fprintf(stderr, "tally%s%s: %s\n", command ? " " : "", command ? command : "", escaped);
 }
 
 void cli_say(const char *command, const char *format, ...)
@@ -37,18 +37,18 @@ int cli_say_error(const char *command, const struct tally_error *error)
 
 int cli_say_wrong(const char *command, const char *text, const struct tally_error *error)
 {
-	char harmless[1024];
+	char escaped[1024];
 	size_t column = 0;
 
 	if (error->position >= 0) {
 		char *before = strndup(text, (size_t)error->position);
 
 		if (before)
-			column = tally_text_harmless(before, NULL, 0);
+			column = tally_text_escape(before, NULL, 0);
 		free(before);
-		tally_text_harmless(text, harmless, sizeof(harmless));
-		if (column < sizeof(harmless))
-			fprintf(stderr, "  %s\n  %*s^\n", harmless, (int)column, "");
+		tally_text_escape(text, escaped, sizeof(escaped));
+		if (column < sizeof(escaped))
+			fprintf(stderr, "  %s\n  %*s^\n", escaped, (int)column, "");
 	}
 	return cli_say_error(command, error);
 }

@@ -1,4 +1,4 @@
-/* Lines to the person, on stderr, each begun with who speaks.  Text is made harmless for a
+/* Lines to the person, on stderr, each begun with who speaks.  Text is escaped for a
  * terminal. */
 #ifndef TALLY_CLI_SAY_H
 #define TALLY_CLI_SAY_H

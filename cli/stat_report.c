@@ -326,7 +326,7 @@ static void list_round(const struct report *report, uint64_t time)
 	for (size_t event = 0; event < report->event_count; event++) {
 		char name[1024];
 
-		tally_text_harmless(report->events[event].name, name, sizeof(name));
+		tally_text_escape(report->events[event].name, name, sizeof(name));
 		for (size_t thread = 0; thread < report->thread_count; thread++)
 			for (size_t cpu = 0; cpu < report->cpu_count; cpu++, count++)
 				if (is_on_cpu(tally_data_event(report->data, event),

@@ -13,12 +13,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static void tell(struct tally_data *data, FILE *out)
 {
 	struct tally_evlist_options options = {
-	    .size = sizeof(options), .verbose = true, .trace_fields = true, .harmless = true};
+	    .size = sizeof(options), .verbose = true, .trace_fields = true, .raw_text = true};
 	struct tally_evlist_options groups = {.size = sizeof(groups), .group = true};
 	struct tally_summary *summary = NULL;
 
 	tally_header_text(data, TALLY_HEADER_FULL, out);
-	tally_header_text(data, TALLY_HEADER_HARMLESS, out);
+	tally_header_text(data, TALLY_HEADER_RAW, out);
 	tally_header_stream_text(data, TALLY_HEADER_FULL, out);
 	tally_evlist_text(data, &options, out);
 	tally_evlist_text(data, &groups, out);

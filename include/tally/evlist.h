@@ -21,7 +21,7 @@ struct tally_evlist_options {
 	bool freq;         /* the sampling rate */
 	bool group;        /* groups in braces; not with the two before */
 	bool trace_fields; /* the fields of tracepoints */
-	bool harmless;     /* for a terminal: bytes that it may act on as \xNN */
+	bool raw_text;     /* text of the recording is not escaped */
 };
 
 /* The events, a line each, as `perf evlist` prints them. */

@@ -14,8 +14,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum tally_header_flags {
-	TALLY_HEADER_FULL = 1,     /* topology, caches and memory too: perf's -I */
-	TALLY_HEADER_HARMLESS = 2, /* for a terminal: bytes that it may act on as \xNN */
+	TALLY_HEADER_FULL = 1, /* topology, caches and memory too: perf's -I */
+	TALLY_HEADER_RAW = 2,  /* text of the recording is not escaped */
 };
 
 /* The lines that `perf script --header-only` prints, "# ========" around them.  Of a stream perf

@@ -59,8 +59,7 @@ struct tally_script_options {
 	bool json;
 	bool full_source_path; /* lines of source files with the whole path */
 	bool show_kernel_path;
-	/* Names are made harmless for a terminal: control bytes as \xNN. */
-	bool harmless;
+	bool raw_text; /* text of the recording is not escaped: for other programs, as perf does */
 	/* Told of what is left out or ignored, a line each.  NULL: nobody. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;

@@ -237,7 +237,7 @@ struct tally_stat_text_options {
 };
 
 /* Each writes what tally_stat_value() and tally_stat_derive() now tell.  0, -ENOMEM, or -errno of
- * writing.  Names from outside are made harmless for a terminal. */
+ * writing.  Names are escaped (<tally/text.h>). */
 
 /* For people: a line a count, widths by what there is. */
 int tally_stat_text(const struct tally_stat *stat, const struct tally_stat_text_options *options,

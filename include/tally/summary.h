@@ -19,13 +19,13 @@ struct tally_summary;
 
 struct tally_summary_options {
 	size_t size; /* sizeof of this struct */
-	/* Called now and then with bytes done and in all; not 0 ends the walk with -EINTR. */
+	/* Called now and then with bytes done and in all; not 0 ends the walk with -ECANCELED. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
 };
 
 /* Walks over all records from the start (see tally_data_rewind()); `data` is not to be walked by
- * others meanwhile.  0, -ENOMEM, -EINTR, or what reading failed with. */
+ * others meanwhile.  0, -ENOMEM, -ECANCELED, or what reading failed with. */
 int tally_summary_new(struct tally_data *data, const struct tally_summary_options *options,
 		      struct tally_summary **ret, struct tally_error *error);
 void tally_summary_free(struct tally_summary *summary);

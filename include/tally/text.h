@@ -1,5 +1,12 @@
-/* Text that people type and programs print: numbers, lists of CPUs, the name that was probably
- * meant, and text from outside made harmless for a terminal. */
+/* Text that people type and programs print: numbers, lists of CPUs, the nearest of several names,
+ * and text from files and processes escaped.
+ *
+ * One rule holds for all text that comes from files and processes (names of commands, files,
+ * functions and events, fields of tracepoints): whoever prints it escapes it as tally_text_escape()
+ * does.  Functions of this library that write to a FILE do so; those that write JSON, HTML or SQL
+ * follow the rules of these.  The option `raw_text`, where a function has it, turns this off, for
+ * output that only another program reads.  Text in structs is as it was found: a program that
+ * prints it escapes it. */
 #ifndef TALLY_TEXT_H
 #define TALLY_TEXT_H
 
@@ -24,9 +31,9 @@ int tally_text_cpu_list(const char *text, uint32_t **ret, size_t *ret_count);
  * Borrowed from `names`. */
 const char *tally_text_nearest(const char *name, const char *const *names, size_t count);
 
-/* Writes `text` with control bytes, DEL and invalid UTF-8 as \xNN, at most `room` bytes with the
- * NUL; returns the full length, as snprintf does. */
-size_t tally_text_harmless(const char *text, char *to, size_t room);
+/* Copies `text` with control bytes, DEL and invalid UTF-8 as \xNN, so that no terminal acts on it.
+ * Writes at most `room` bytes with the NUL; returns the full length, as snprintf(3) does. */
+size_t tally_text_escape(const char *text, char *to, size_t room);
 
 #pragma GCC visibility pop
 

@@ -35,7 +35,7 @@ size_t tally_text_utf8(const uint8_t *at, size_t left)
 	return 0;
 }
 
-void tally_text_escape(struct tally_buf *to, const char *text, size_t length)
+void tally_text_add_escaped(struct tally_buf *to, const char *text, size_t length)
 {
 	static const char hex[] = "0123456789abcdef";
 	const uint8_t *at = (const uint8_t *)text, *end = at + length;
@@ -63,12 +63,12 @@ void tally_text_escape(struct tally_buf *to, const char *text, size_t length)
 	}
 }
 
-size_t tally_text_harmless(const char *text, char *to, size_t room)
+size_t tally_text_escape(const char *text, char *to, size_t room)
 {
 	struct tally_buf buf = {0};
 	size_t length;
 
-	tally_text_escape(&buf, text, strlen(text));
+	tally_text_add_escaped(&buf, text, strlen(text));
 	length = buf.failed ? 0 : buf.size;
 	if (room) {
 		size_t fits = length < room ? length : room - 1;

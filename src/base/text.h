@@ -12,6 +12,6 @@
 size_t tally_text_utf8(const uint8_t *at, size_t left);
 
 /* Adds text with control bytes, DEL and invalid UTF-8 as \xNN, so that no terminal acts on it. */
-void tally_text_escape(struct tally_buf *to, const char *text, size_t length);
+void tally_text_add_escaped(struct tally_buf *to, const char *text, size_t length);
 
 #endif

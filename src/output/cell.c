@@ -120,7 +120,7 @@ void tally_cell_count(struct tally_buf *to, uint64_t value)
 void tally_cell_name(struct tally_buf *to, const char *name)
 {
 	if (name)
-		tally_text_escape(to, name, strlen(name));
+		tally_text_add_escaped(to, name, strlen(name));
 }
 
 static void put_function(struct tally_buf *to, const struct tally_frame *frame)

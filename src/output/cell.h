@@ -27,7 +27,7 @@ void tally_cell_percent(struct tally_buf *to, uint64_t hundredths);
 /* 999, 9K, 12M, 1G: as perf shortens counts (down, at thousands). */
 void tally_cell_count(struct tally_buf *to, uint64_t value);
 
-/* A name from outside, made harmless. */
+/* A name from outside, escaped. */
 void tally_cell_name(struct tally_buf *to, const char *name);
 /* "[.] main", "[k] 0x0000000000012345". */
 void tally_cell_symbol(struct tally_buf *to, const struct tally_frame *frame);

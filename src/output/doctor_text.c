@@ -39,15 +39,15 @@ static void dye(const struct sheet *sheet, const char *colour)
 /* Words of `text` from column `at` on, further lines begun at `left`. */
 static void fold(const struct sheet *sheet, const char *text, unsigned at, unsigned left)
 {
-	struct tally_buf harmless = {0};
+	struct tally_buf escaped = {0};
 
-	tally_text_escape(&harmless, text, strlen(text));
-	if (harmless.failed)
-		sheet->to->failed = harmless.failed;
+	tally_text_add_escaped(&escaped, text, strlen(text));
+	if (escaped.failed)
+		sheet->to->failed = escaped.failed;
 	else
-		tally_fold(sheet->to, tally_buf_str(&harmless), sheet->width, at, left);
+		tally_fold(sheet->to, tally_buf_str(&escaped), sheet->width, at, left);
 	tally_buf_byte(sheet->to, '\n');
-	tally_buf_done(&harmless);
+	tally_buf_done(&escaped);
 }
 
 static void add_part(const struct sheet *sheet, const char *label, const char *text)

@@ -178,5 +178,5 @@ int tally_evlist_text(const struct tally_data *data, const struct tally_evlist_o
 		tally_buf_text(&text, "# Tip: use 'perf evlist --trace-fields' to show fields for "
 				      "tracepoint events\n");
 	tally_trace_text_free(traces);
-	return own.harmless ? tally_facts_put_harmless(&text, out) : tally_facts_put(&text, out);
+	return own.raw_text ? tally_facts_put(&text, out) : tally_facts_put_escaped(&text, out);
 }

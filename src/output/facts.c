@@ -18,22 +18,22 @@ int tally_facts_put(struct tally_buf *text, FILE *out)
 	return code;
 }
 
-int tally_facts_put_harmless(struct tally_buf *text, FILE *out)
+int tally_facts_put_escaped(struct tally_buf *text, FILE *out)
 {
 	const char *at = text->size ? (const char *)text->data : "", *end = at + text->size;
-	struct tally_buf harmless = {.failed = text->failed};
+	struct tally_buf escaped = {.failed = text->failed};
 
 	while (at < end) {
 		const char *run = at;
 
 		while (at < end && *at != '\n' && *at != '\t')
 			at++;
-		tally_text_escape(&harmless, run, (size_t)(at - run));
+		tally_text_add_escaped(&escaped, run, (size_t)(at - run));
 		if (at < end)
-			tally_buf_byte(&harmless, (uint8_t)*at++);
+			tally_buf_byte(&escaped, (uint8_t)*at++);
 	}
 	tally_buf_done(text);
-	return tally_facts_put(&harmless, out);
+	return tally_facts_put(&escaped, out);
 }
 
 /* Source: clock_gettime(2); the words are perf's. */

@@ -10,7 +10,7 @@
 /* Writes the text, frees it; 0, -ENOMEM, or what writing failed with. */
 int tally_facts_put(struct tally_buf *text, FILE *out);
 /* The same with all that a terminal may act on but ends of lines and tabs as \xNN. */
-int tally_facts_put_harmless(struct tally_buf *text, FILE *out);
+int tally_facts_put_escaped(struct tally_buf *text, FILE *out);
 
 static inline bool facts_has(const struct tally_data_info *info, unsigned feature)
 {

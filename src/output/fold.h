@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* The words of `text`, which is harmless, from column `at` on; what would pass `width` columns (0:
+/* The words of `text`, which is escaped, from column `at` on; what would pass `width` columns (0:
  * no limit) goes to a further line, which begins at column `left`.  No line end behind them. */
 void tally_fold(struct tally_buf *to, const char *text, unsigned width, unsigned at, unsigned left);
 /* Each line on its own; further lines begin a column to the right of where it began. */

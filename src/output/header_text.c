@@ -292,8 +292,8 @@ int tally_header_text(const struct tally_data *data, unsigned flags, FILE *out)
 		tally_buf_byte(&text, '\n');
 	}
 	tally_buf_text(&text, "# ========\n#\n");
-	return flags & TALLY_HEADER_HARMLESS ? tally_facts_put_harmless(&text, out)
-					     : tally_facts_put(&text, out);
+	return flags & TALLY_HEADER_RAW ? tally_facts_put(&text, out)
+					: tally_facts_put_escaped(&text, out);
 }
 
 int tally_header_stream_text(const struct tally_data *data, unsigned flags, FILE *out)
@@ -303,6 +303,6 @@ int tally_header_stream_text(const struct tally_data *data, unsigned flags, FILE
 
 	if (is_stream(data))
 		add_features(&text, data, info, flags & TALLY_HEADER_FULL);
-	return flags & TALLY_HEADER_HARMLESS ? tally_facts_put_harmless(&text, out)
-					     : tally_facts_put(&text, out);
+	return flags & TALLY_HEADER_RAW ? tally_facts_put(&text, out)
+					: tally_facts_put_escaped(&text, out);
 }

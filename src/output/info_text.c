@@ -12,7 +12,7 @@
 
 static void add_text(struct tally_buf *to, const char *text)
 {
-	tally_text_escape(to, text, strlen(text));
+	tally_text_add_escaped(to, text, strlen(text));
 }
 
 static void label(struct tally_buf *to, const char *name)

@@ -9,7 +9,7 @@
  *
  * gives {"version":1}.  Commas come by themselves; whether begins and ends match is the caller's.
  * Nothing is allocated but by the buffer, whose `failed` is looked at once at the end.  The text is
- * ASCII but for characters of the strings themselves, and is harmless for a terminal.
+ * ASCII but for characters of the strings themselves, and has nothing that a terminal acts on.
  * Source: RFC 8259. */
 #ifndef TALLY_OUTPUT_JSON_H
 #define TALLY_OUTPUT_JSON_H

@@ -93,7 +93,7 @@ static void add_read(struct tally_buf *buf, const struct tally_data_event *event
 	buf_int(buf, record->tid);
 	tally_buf_byte(buf, ' ');
 	if (name)
-		tally_text_escape(buf, name, strlen(name));
+		tally_text_add_escaped(buf, name, strlen(name));
 	tally_buf_byte(buf, ' ');
 	buf_dec(buf, read->value);
 	tally_buf_byte(buf, '\n');
@@ -194,7 +194,7 @@ void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_d
 	tally_buf_byte(buf, '\n');
 	buf_0x(buf, offset);
 	tally_buf_byte(buf, '@');
-	tally_text_escape(buf, dump->path, strlen(dump->path));
+	tally_text_add_escaped(buf, dump->path, strlen(dump->path));
 	if (tally_data_kind(dump->data) == TALLY_DATA_DIRECTORY) {
 		tally_buf_text(buf, "/data");
 		if (place.part >= 0) {
@@ -225,7 +225,7 @@ void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_d
 	tally_buf_text(buf, tally_script_record_name(record->type));
 	if (damaged) {
 		tally_buf_text(buf, ": damaged: ");
-		tally_text_escape(buf, error.text, strlen(error.text));
+		tally_text_add_escaped(buf, error.text, strlen(error.text));
 		tally_buf_byte(buf, '\n');
 		return;
 	}
@@ -238,10 +238,10 @@ void tally_script_dump_place(struct tally_buf *buf, const char *comm, uint32_t t
 	if (!dso)
 		dso = hypervisor ? "[hypervisor]" : "<not found>";
 	tally_buf_text(buf, " ... thread: ");
-	tally_text_escape(buf, comm, strlen(comm));
+	tally_text_add_escaped(buf, comm, strlen(comm));
 	tally_buf_byte(buf, ':');
 	buf_int(buf, tid);
 	tally_buf_text(buf, "\n ...... dso: ");
-	tally_text_escape(buf, dso, strlen(dso));
+	tally_text_add_escaped(buf, dso, strlen(dso));
 	tally_buf_byte(buf, '\n');
 }

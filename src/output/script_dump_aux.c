@@ -65,7 +65,7 @@ static void add_intel_pt(struct tally_buf *buf, const struct tally_record_auxtra
 	if (words) {
 		const char *filter = (const char *)(info->priv + 17);
 
-		tally_text_escape(buf, filter, strnlen(filter, words * 8));
+		tally_text_add_escaped(buf, filter, strnlen(filter, words * 8));
 	}
 	tally_buf_byte(buf, '\n');
 	if (info->priv_count > 17 + words)

@@ -97,7 +97,7 @@ static void add_update_text(struct tally_buf *buf, const char *what, const uint8
 {
 	tally_buf_text(buf, what);
 	if (data)
-		tally_text_escape(buf, (const char *)data, strnlen((const char *)data, size));
+		tally_text_add_escaped(buf, (const char *)data, strnlen((const char *)data, size));
 	tally_buf_byte(buf, '\n');
 }
 
@@ -164,7 +164,7 @@ static void add_auxtrace_error(struct tally_buf *buf,
 	buf_0x(buf, record->ip);
 	tally_buf_printf(buf, " code %u: ", record->code);
 	if (record->msg)
-		tally_text_escape(buf, record->msg, strlen(record->msg));
+		tally_text_add_escaped(buf, record->msg, strlen(record->msg));
 	tally_buf_byte(buf, '\n');
 }
 

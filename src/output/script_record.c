@@ -7,7 +7,7 @@
 static void add_name(struct tally_buf *buf, const char *name)
 {
 	if (name)
-		tally_text_escape(buf, name, strlen(name));
+		tally_text_add_escaped(buf, name, strlen(name));
 }
 
 /* " PID/TID" */

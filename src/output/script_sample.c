@@ -16,14 +16,14 @@ void tally_script_name_put(const struct script *script, struct tally_buf *to, co
 {
 	size_t length;
 
-	if (!script->options.harmless) {
+	if (script->options.raw_text) {
 		tally_buf_add(to, name, strlen(name));
 		return;
 	}
-	length = tally_text_harmless(name, NULL, 0);
+	length = tally_text_escape(name, NULL, 0);
 	if (tally_buf_reserve(to, length + 1))
 		return;
-	tally_text_harmless(name, (char *)to->data + to->size, length + 1);
+	tally_text_escape(name, (char *)to->data + to->size, length + 1);
 	to->size += length;
 }
 

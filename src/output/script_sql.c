@@ -54,7 +54,7 @@ static int set_name(struct tally_sql_insert *insert, unsigned column, struct tal
 	if (!name)
 		return 0;
 	tally_buf_clear(scratch);
-	tally_text_escape(scratch, name, strlen(name));
+	tally_text_add_escaped(scratch, name, strlen(name));
 	if (scratch->failed)
 		return scratch->failed;
 	tally_sql_set_text(insert, column, tally_buf_str(scratch), scratch->size);
@@ -400,7 +400,8 @@ static void set_raw(struct sql *sql, const struct tally_attr *attr, struct tally
 		tally_buf_clear(&sql->text);
 		if (!tally_trace_text_add(sql->trace, &sql->other, attr->config, sample->raw,
 					  sample->raw_size, &symbols)) {
-			tally_text_escape(&sql->text, tally_buf_str(&sql->other), sql->other.size);
+			tally_text_add_escaped(&sql->text, tally_buf_str(&sql->other),
+					       sql->other.size);
 			tally_sql_set_text(sql->samples, SQL_SAMPLE_TRACE,
 					   tally_buf_str(&sql->text), sql->text.size);
 			return;

@@ -195,7 +195,7 @@ int tally_script_insn_put(const struct script *script, struct tally_buf *to,
 			  struct tally_resolver *resolver, uint64_t fields,
 			  const struct tally_resolved *sample);
 
-/* A name from outside, harmless when that was asked for. */
+/* A name from outside, escaped unless raw text was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);
 
 #endif

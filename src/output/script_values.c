@@ -30,7 +30,7 @@ void tally_script_cgroup(struct tally_buf *buf, const char *path)
 {
 	tally_buf_byte(buf, ' ');
 	if (path)
-		tally_text_escape(buf, path, strlen(path));
+		tally_text_add_escaped(buf, path, strlen(path));
 	else
 		tally_buf_text(buf, "unknown");
 }

@@ -3,7 +3,7 @@
  *
  * All functions append to a buffer, allocate nothing else and keep no state, so several threads may
  * call them at once, each on its buffer.  A failed allocation shows in buf->failed.  Text from a
- * file is escaped as tally_text_escape() does, which is the one difference to perf: names with
+ * file is escaped as tally_text_add_escaped() does, which is the one difference to perf: names with
  * control bytes or broken UTF-8.  Source of all layouts: the output of perf 6.1. */
 #ifndef TALLY_OUTPUT_SCRIPT_VALUES_H
 #define TALLY_OUTPUT_SCRIPT_VALUES_H

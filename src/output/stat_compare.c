@@ -226,7 +226,7 @@ static void put_quantity(const struct comparison *comparison, size_t index, stru
 		struct tally_buf name = {0};
 
 		if (!i)
-			tally_text_escape(&name, quantity.name, strlen(quantity.name));
+			tally_text_add_escaped(&name, quantity.name, strlen(quantity.name));
 		tally_buf_byte(to, ' ');
 		tally_buf_add(to, name.data, name.size);
 		tally_cell_spaces(to, comparison->name_width > name.size
@@ -345,7 +345,7 @@ static void put_uncounted(const struct comparison *comparison, struct tally_buf 
 		if (is_counted(comparison, i))
 			continue;
 		tally_buf_text(to, separator);
-		tally_text_escape(to, name, strlen(name));
+		tally_text_add_escaped(to, name, strlen(name));
 		separator = ", ";
 	}
 	if (*separator == ',')
@@ -385,7 +385,7 @@ int tally_stat_compare_text(const struct tally_stat_compared *compared, size_t c
 	tally_buf_printf(&buf, "\n %zu runs each, in turn:\n\n", tally_stat_runs(compared[0].stat));
 	for (size_t i = 0; i < count; i++) {
 		tally_buf_printf(&buf, "   %s  ", compared[i].name);
-		tally_text_escape(&buf, compared[i].command, strlen(compared[i].command));
+		tally_text_add_escaped(&buf, compared[i].command, strlen(compared[i].command));
 		tally_buf_byte(&buf, '\n');
 	}
 	tally_buf_byte(&buf, '\n');

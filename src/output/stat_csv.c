@@ -26,7 +26,7 @@ static void separate(const struct csv *csv)
 /* Names from outside: what a terminal acts on is written \xNN. */
 static void put_name(const struct csv *csv, const char *text)
 {
-	tally_text_escape(csv->to, text, strlen(text));
+	tally_text_add_escaped(csv->to, text, strlen(text));
 }
 
 static void put_time(const struct csv *csv)

@@ -9,9 +9,9 @@
 
 #define SECOND 1e9
 
-static void put_harmless(struct tally_buf *to, const char *text)
+static void put_escaped(struct tally_buf *to, const char *text)
 {
-	tally_text_escape(to, text, strlen(text));
+	tally_text_add_escaped(to, text, strlen(text));
 }
 
 void tally_stat_put_title(const struct stat_table *table, struct tally_buf *to)
@@ -19,7 +19,7 @@ void tally_stat_put_title(const struct stat_table *table, struct tally_buf *to)
 	if (!table->options.title)
 		return;
 	tally_buf_text(to, "\n Performance counter stats for ");
-	put_harmless(to, table->options.title);
+	put_escaped(to, table->options.title);
 	if (tally_stat_runs(table->stat) > 1)
 		tally_buf_printf(to, " (%zu runs)", tally_stat_runs(table->stat));
 	tally_buf_text(to, ":\n\n");
@@ -46,14 +46,14 @@ static size_t derive(const struct stat_table *table, size_t event, size_t part,
 
 static void put_right(struct tally_buf *to, const char *text, size_t width)
 {
-	struct tally_buf harmless = {0};
+	struct tally_buf escaped = {0};
 	size_t columns;
 
-	put_harmless(&harmless, text);
-	columns = tally_cell_columns(tally_buf_str(&harmless), harmless.size);
+	put_escaped(&escaped, text);
+	columns = tally_cell_columns(tally_buf_str(&escaped), escaped.size);
 	tally_cell_spaces(to, 2 + (width > columns ? width - columns : 0));
-	tally_buf_add(to, harmless.data, harmless.size);
-	tally_buf_done(&harmless);
+	tally_buf_add(to, escaped.data, escaped.size);
+	tally_buf_done(&escaped);
 }
 
 /* A line of names (part SIZE_MAX) or of values. */
@@ -107,7 +107,7 @@ int tally_stat_put_metrics(const struct stat_table *table, struct tally_buf *to)
 			tally_stat_put_time(table->options.time, to);
 		tally_buf_clear(&name);
 		tally_stat_part_name(table->stat, i, &name);
-		put_harmless(to, tally_buf_str(&name));
+		put_escaped(to, tally_buf_str(&name));
 		tally_cell_spaces(to, width - name.size);
 		put_metric_line(table, i, to);
 	}
@@ -201,11 +201,11 @@ static void put_reasons(const struct stat_table *table, const struct stat_line *
 			    lines[j].part != lines[i].part)
 				continue;
 			tally_buf_text(to, separator);
-			put_harmless(to, event->name);
+			put_escaped(to, event->name);
 			separator = ", ";
 		}
 		tally_buf_text(to, ": ");
-		put_harmless(to, why);
+		put_escaped(to, why);
 		tally_buf_byte(to, '\n');
 	}
 }
@@ -219,7 +219,7 @@ static void put_words(const struct stat_table *table, const struct stat_line *li
 	put_reasons(table, lines, count, &text);
 	if (table->options.hint) {
 		tally_buf_text(&text, "\n ");
-		put_harmless(&text, table->options.hint);
+		put_escaped(&text, table->options.hint);
 		tally_buf_byte(&text, '\n');
 	}
 	if (text.failed)

@@ -56,7 +56,7 @@ static void end_cell(struct stat_table *table, struct stat_cell_text *cell)
 static void put_name(struct stat_table *table, struct stat_cell_text *cell, const char *text)
 {
 	begin_cell(table, cell);
-	tally_text_escape(&table->pool, text, strlen(text));
+	tally_text_add_escaped(&table->pool, text, strlen(text));
 	end_cell(table, cell);
 }
 

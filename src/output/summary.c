@@ -129,7 +129,7 @@ static int walk(struct tally_summary *summary, struct tally_data *data,
 		if (options->progress && summary->records % PROGRESS_EVERY == 0 &&
 		    options->progress(options->progress_context, record.offset,
 				      tally_data_offset_end(data)))
-			return tally_fail(error, -EINTR, -1, "interrupted");
+			return tally_fail(error, -ECANCELED, -1, "interrupted");
 		count(summary, data, &record);
 	}
 	return code;

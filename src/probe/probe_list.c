@@ -236,7 +236,7 @@ static int print_line(struct listing *listing, const struct trace_line *line, co
 		tally_buf_printf(&text, " %.*s", (int)strcspn(line->arguments[i], "="),
 				 line->arguments[i]);
 	tally_buf_byte(&text, ')');
-	tally_text_escape(&shown, (char *)text.data, text.size);
+	tally_text_add_escaped(&shown, (char *)text.data, text.size);
 	fprintf(listing->to, "%s\n", tally_buf_str(&shown));
 	tally_buf_done(&text);
 	tally_buf_done(&shown);

@@ -29,11 +29,11 @@ static int take_options(const struct tally_probe_event_options *options,
 	return result ? tally_fail(error, result, -1, "unknown options") : 0;
 }
 
-static void print_harmless(const char *text, size_t length, FILE *to)
+static void print_escaped(const char *text, size_t length, FILE *to)
 {
 	struct tally_buf shown = {0};
 
-	tally_text_escape(&shown, text, length);
+	tally_text_add_escaped(&shown, text, length);
 	if (shown.size)
 		fwrite(shown.data, 1, shown.size, to);
 	tally_buf_done(&shown);
@@ -149,7 +149,7 @@ int tally_probe_functions_print(const char *filter, const struct tally_probe_eve
 	for (size_t i = 0; i < names.count && !result; i++) {
 		if (!tally_name_filter_takes(wanted, names.names[i]))
 			continue;
-		print_harmless(names.names[i], strlen(names.names[i]), to);
+		print_escaped(names.names[i], strlen(names.names[i]), to);
 		fputc('\n', to);
 	}
 	names_done(&names);
@@ -193,7 +193,7 @@ static int print_place(struct probe_scope *scope, void *context)
 	shown->lines = (struct names){0};
 	shown->places++;
 	fprintf(shown->to, "\t@<");
-	print_harmless(name ? name : "", name ? strlen(name) : 0, shown->to);
+	print_escaped(name ? name : "", name ? strlen(name) : 0, shown->to);
 	fprintf(shown->to, "+%" PRId64 ">\n", (int64_t)(scope->address - entry));
 	result = tally_variables_walk(scope, false, add_variable, shown);
 	if (!result && shown->options->externs)
@@ -207,9 +207,9 @@ static int print_place(struct probe_scope *scope, void *context)
 		if (i && !strcmp(line, shown->lines.names[i - 1]))
 			continue;
 		fprintf(shown->to, "\t\t");
-		print_harmless(line, type, shown->to);
+		print_escaped(line, type, shown->to);
 		fputc('\t', shown->to);
-		print_harmless(line + type + 1, strlen(line + type + 1), shown->to);
+		print_escaped(line + type + 1, strlen(line + type + 1), shown->to);
 		fputc('\n', shown->to);
 	}
 	if (!shown->lines.count && !result)
@@ -437,7 +437,7 @@ static void print_text(const struct lines *lines, const char *text, size_t lengt
 
 		while (at + part < length && text[at + part] != '\t')
 			part++;
-		print_harmless(text + at, part, to);
+		print_escaped(text + at, part, to);
 		at += part;
 		if (at < length) {
 			fputc('\t', to);
@@ -486,7 +486,7 @@ static int print_lines(const struct lines *lines, FILE *to, struct tally_error *
 	fputc('<', to);
 	if (lines->range.function)
 		fprintf(to, "%s@", lines->range.function);
-	print_harmless(path, strlen(path), to);
+	print_escaped(path, strlen(path), to);
 	fprintf(to, ":%d>\n", lines->first - lines->base);
 	qsort(lines->numbers, lines->count, sizeof(*lines->numbers), by_number);
 	print_source(lines, source, to);

@@ -36,7 +36,7 @@ static void add_text(struct tally_buf *to, const char *name, const char *text, s
 {
 	tally_buf_printf(to, "%s=\"", name);
 	if (text)
-		tally_text_escape(to, text, length);
+		tally_text_add_escaped(to, text, length);
 	tally_buf_text(to, "\"\n");
 }
 
@@ -169,7 +169,7 @@ static void add_metadata(struct tally_buf *to, const struct tally_record_bpf_met
 		const struct tally_bpf_metadata_entry *entry = &record->entries[i];
 
 		tally_buf_byte(to, '"');
-		tally_text_escape(to, entry->key, strnlen(entry->key, sizeof(entry->key)));
+		tally_text_add_escaped(to, entry->key, strnlen(entry->key, sizeof(entry->key)));
 		tally_buf_byte(to, '"');
 		add_text(to, "", entry->value, strnlen(entry->value, sizeof(entry->value)));
 	}

@@ -68,7 +68,7 @@ setup_file() {
 	[ "$status" = 2 ]
 }
 
-@test "what was typed is shown harmlessly" {
+@test "what was typed is shown escaped" {
 	run "$TALLY" $'\e]0;x\a'
 	[ "$status" = 2 ]
 	[[ "$output" == *'\x1b]0;x\x07'* ]]

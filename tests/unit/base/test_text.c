@@ -44,26 +44,26 @@ static void escapes(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct tally_buf buf = {0};
 
-		tally_text_escape(&buf, cases[i].text, cases[i].length);
+		tally_text_add_escaped(&buf, cases[i].text, cases[i].length);
 		assert_string_equal(tally_buf_str(&buf), cases[i].escaped);
 		tally_buf_done(&buf);
 	}
 }
 
-static void harmless_is_like_snprintf(void **state)
+static void escaping_is_like_snprintf(void **state)
 {
 	char to[8];
 
 	(void)state;
-	assert_int_equal(tally_text_harmless("a\x1b"
-					     "b",
-					     to, sizeof(to)),
+	assert_int_equal(tally_text_escape("a\x1b"
+					   "b",
+					   to, sizeof(to)),
 			 6);
 	assert_string_equal(to, "a\\x1bb");
-	assert_int_equal(tally_text_harmless("0123456789", to, sizeof(to)), 10);
+	assert_int_equal(tally_text_escape("0123456789", to, sizeof(to)), 10);
 	assert_string_equal(to, "0123456");
-	assert_int_equal(tally_text_harmless("0123456789", NULL, 0), 10);
-	assert_int_equal(tally_text_harmless("", to, sizeof(to)), 0);
+	assert_int_equal(tally_text_escape("0123456789", NULL, 0), 10);
+	assert_int_equal(tally_text_escape("", to, sizeof(to)), 0);
 	assert_string_equal(to, "");
 }
 
@@ -198,7 +198,7 @@ static void failures_are_told_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(escapes),       cmocka_unit_test(harmless_is_like_snprintf),
+	    cmocka_unit_test(escapes),       cmocka_unit_test(escaping_is_like_snprintf),
 	    cmocka_unit_test(numbers),       cmocka_unit_test(cpu_lists),
 	    cmocka_unit_test(nearest_names), cmocka_unit_test(failures_are_told_once),
 	};
