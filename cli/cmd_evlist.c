@@ -53,6 +53,11 @@ static int run(const struct evlist *evlist)
 	return status;
 }
 
+static const struct cli_rule rules[] = {
+    {"-g", CLI_EXCLUDES, "-v,-F", "groups are printed by names alone"},
+    {NULL},
+};
+
 int cmd_evlist(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -61,6 +66,7 @@ int cmd_evlist(int argc, char **argv)
 	    .forms = forms,
 	    .about = "Lists the events of a recording, a line each, as perf evlist does.",
 	    .mixed = true,
+	    .rules = rules,
 	};
 	struct evlist evlist = {.input = NULL};
 	const struct cli_option options[] = {
@@ -80,9 +86,5 @@ int cmd_evlist(int argc, char **argv)
 	if (at < 0)
 		return status;
 	status = cli_recording_take(&usage, argc, argv, at, &evlist.input);
-	if (status)
-		return status;
-	if (evlist.group && (evlist.verbose || evlist.freq))
-		return cli_usage_error(&usage, "--group goes with neither --verbose nor --freq");
-	return run(&evlist);
+	return status ? status : run(&evlist);
 }

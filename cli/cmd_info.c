@@ -101,6 +101,13 @@ static int run(const struct info *info)
 	return status;
 }
 
+static const struct cli_rule rules[] = {
+    {"--json,--header", CLI_ONE_OF, NULL, "--header prints text; --json prints all that it has"},
+    {"--header", CLI_EXCLUDES, "--header-only", "it prints the header as perf script does"},
+    {"-I", CLI_NEEDS, "--header", "it adds lines to the header"},
+    {NULL},
+};
+
 int cmd_info(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -110,6 +117,7 @@ int cmd_info(int argc, char **argv)
 	    .about = "Says what a recording is: who recorded what, where and how, what is in it, "
 		     "and what was lost.",
 	    .mixed = true,
+	    .rules = rules,
 	};
 	struct info info = {.input = NULL};
 	const struct cli_option options[] = {
@@ -131,11 +139,5 @@ int cmd_info(int argc, char **argv)
 	if (at < 0)
 		return status;
 	status = cli_recording_take(&usage, argc, argv, at, &info.input);
-	if (status)
-		return status;
-	if (info.header && info.json)
-		return cli_usage_error(&usage, "--header is text; --json has all of it anyway");
-	if (info.full && !info.header)
-		return cli_usage_error(&usage, "--full goes with --header");
-	return run(&info);
+	return status ? status : run(&info);
 }

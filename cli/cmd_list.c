@@ -385,6 +385,11 @@ static int run(struct list *list)
 	return status;
 }
 
+static const struct cli_rule rules[] = {
+    {"-j,--names,--raw-dump", CLI_ONE_OF, NULL, "each is a format of the whole output"},
+    {NULL},
+};
+
 int cmd_list(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS] [KIND|PATTERN]...", NULL};
@@ -396,6 +401,7 @@ int cmd_list(int argc, char **argv)
 		"KIND (hw, sw, cache, tool, pmu, vendor, metric, metricgroup, raw, "
 		"tracepoint, sdt), or those whose name, PMU or topic has PATTERN in it.",
 	    .mixed = true,
+	    .rules = rules,
 	};
 	struct list list = {.from = {.size = sizeof(list.from)}, .brief = true};
 	const struct cli_option options[] = {

@@ -62,10 +62,6 @@ static int choose(void *to, const char *value, bool on, struct tally_error *erro
 
 	if (!on)
 		return cli_refuse(error, "an action that is to be done");
-	if (probe->action && probe->action != choice->action)
-		return cli_refuse(error,
-				  "one action: --add, --del, --list, --funcs, --line, --vars "
-				  "or --definition");
 	probe->action = choice->action;
 	return value ? take_place(probe, value) : 0;
 }
@@ -281,16 +277,18 @@ static int check(const struct probe *probe, const struct cli_usage *usage)
 		return cli_usage_error(usage,
 				       "say what to do: a place to probe, or -l, -d, -F, -L, "
 				       "-V or -D");
-	if (probe->options.program && probe->options.module)
-		return cli_usage_error(usage, "-x and -m exclude each other");
-	if (probe->options.program && probe->action == ACTION_LIST)
-		return cli_usage_error(usage, "-l lists the events of all programs: leave out -x");
 	if (probe->places_most > UINT32_MAX)
 		return cli_usage_error(usage, "--max-probes is too large");
-	if (probe->quiet && probe->verbose)
-		return cli_usage_error(usage, "-q and -v exclude each other");
 	return CLI_OK;
 }
+
+static const struct cli_rule rules[] = {
+    {"-a,-d,-l,-F,-L,-V,-D", CLI_ONE_OF, NULL, "each is an action"},
+    {"-x,-m", CLI_ONE_OF, NULL, "a place is in a program or in the kernel"},
+    {"-l", CLI_EXCLUDES, "-x,-m", "it lists the events of all programs and of the kernel"},
+    {"-q,-v", CLI_ONE_OF, NULL, "-q prints errors only"},
+    {NULL},
+};
 
 int cmd_probe(int argc, char **argv)
 {
@@ -308,6 +306,7 @@ int cmd_probe(int argc, char **argv)
 		     "any tool can count and record them by their names. PLACE is FUNC, FUNC:LINE, "
 		     "FUNC+OFFSET, FUNC%return, 'FUNC;PATTERN', FILE:LINE, 0xOFFSET or "
 		     "sdt_PROVIDER:NAME, with [GROUP:]EVENT= before it to give it a name.",
+	    .rules = rules,
 	};
 	struct probe probe = {.options = {.size = sizeof(probe.options)}};
 	struct choice choices[] = {

@@ -469,6 +469,14 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	return status;
 }
 
+static const struct cli_rule rules[] = {
+    {"-a", CLI_EXCLUDES, "-p,-t,--children-of,-u",
+     "-a records the whole system, the others parts of it"},
+    {"-u", CLI_EXCLUDES, "-p,-t,--children-of", "-u records all processes of a user"},
+    {"-F,-c", CLI_ONE_OF, NULL, "samples are taken by time or by number of events"},
+    {NULL},
+};
+
 static int parse_and_run(struct record *record, int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
@@ -478,6 +486,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	    .forms = forms,
 	    .about = "Runs a command, or watches what already runs, and keeps samples of where the "
 		     "time goes in a perf.data file, which `tally report` and perf read.",
+	    .rules = rules,
 	};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "What to watch"},

@@ -535,6 +535,12 @@ const struct cli_setting cmd_report_settings[] = {
     {.key = NULL},
 };
 
+static const struct cli_rule rules[] = {
+    {"--header-only", CLI_EXCLUDES, "--stats,--tasks", "it prints the header and nothing else"},
+    {"-I", CLI_NEEDS, "--header,--header-only", "it adds lines to the header"},
+    {NULL},
+};
+
 int cmd_report(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -544,6 +550,7 @@ int cmd_report(int argc, char **argv)
 	    .about = "Says where the time of a recording went: which programs, binaries and "
 		     "functions the samples fell into, and by which calls they came there.",
 	    .mixed = true,
+	    .rules = rules,
 	};
 	struct report report = {
 	    .keys = {{TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL}, 3},

@@ -41,6 +41,7 @@ struct script {
 	uint64_t max_stack, max_expand, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
 	bool dump, json, header, header_only, full_header, source_path, force, strict;
+	bool chooses; /* samples or their text: some option of CHOICES */
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 };
 
@@ -197,41 +198,6 @@ static int export(struct tally_session *session, struct script *script, struct p
 	return result && !cli_dlfilters_interrupted() ? cli_say_error("script", &error) : status;
 }
 
-/* The first option that chooses samples or their text; NULL. */
-static const char *chooses(const struct script *script)
-{
-	const struct cli_filter *filter = &script->filter;
-	const struct {
-		bool given;
-		const char *name;
-	} options[] = {
-	    {script->json, "--json"},
-	    {script->dump, "-D"},
-	    {script->per_event_dump, "--per-event-dump"},
-	    {script->fields.count, "-F"},
-	    {script->hide_call_graph, "-G"},
-	    {script->max_stack != USUAL_STACK, "--max-stack"},
-	    {script->stops.count, "--stop-bt"},
-	    {script->nanoseconds, "--ns"},
-	    {script->relative, "--reltime"},
-	    {script->delta, "--deltatime"},
-	    {script->source_path, "--full-source-path"},
-	    {shown(script), "--show-...-events"},
-	    {script->time, "--time"},
-	    {script->cpus, "-C"},
-	    {filter->comms.count, "-c"},
-	    {filter->pids.count, "--pid"},
-	    {filter->tids.count, "--tid"},
-	    {filter->dsos.count, "--dsos"},
-	    {filter->symbols.count, "-S"},
-	};
-
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (options[i].given)
-			return options[i].name;
-	return NULL;
-}
-
 /* A recording of counts has no samples. */
 static int show_counts(const struct script *script, struct tally_data *data)
 {
@@ -274,7 +240,7 @@ static int run(struct script *script, struct tally_script_options *options)
 		cli_progress_done(&progress.told);
 		result = show_header(script, data);
 		status = result ? header_failed(result) : CLI_OK;
-	} else if (!script->sql && !chooses(script) && stat_report_knows(data)) {
+	} else if (!script->sql && !script->chooses && stat_report_knows(data)) {
 		cli_progress_done(&progress.told);
 		status = show_counts(script, data);
 	} else if (tally_session_new(data, &session_options, &session, &error)) {
@@ -303,12 +269,6 @@ static int check_and_run(const struct cli_usage *usage, struct script *script)
 	struct tally_error error = {0};
 	int status;
 
-	if (script->sql && (chooses(script) || script->header || script->header_only))
-		return cli_usage_error(
-		    usage,
-		    "--sql writes the whole recording to a database, which %s does "
-		    "not change: give one of them; --filter chooses samples of both",
-		    chooses(script) ? chooses(script) : "--header");
 	if (tally_script_check(&options, &error))
 		return cli_usage_error(usage, "%s", error.text);
 	/* A reader that goes away is no reason to die of. */
@@ -355,15 +315,35 @@ const struct cli_setting cmd_script_settings[] = {
     {.key = NULL},
 };
 
+/* Options that choose samples, or how they are shown. */
+#define CHOICES                                                                                \
+	"-D,--per-event-dump,-F,-G,--max-stack,--stop-bt,--ns,--reltime,--deltatime,"          \
+	"--full-source-path,--show-task-events,--show-mmap-events,--show-switch-events,"       \
+	"--show-lost-events,--show-round-events,--show-namespace-events,--show-cgroup-events," \
+	"--show-bpf-events,--show-text-poke-events,--time,-C,-c,--pid,--tid,--dsos,-S"
+
+static const struct cli_rule rules[] = {
+    {"--sql", CLI_EXCLUDES, "--json,--header,--header-only," CHOICES,
+     "it writes the whole recording, of which --filter chooses samples"},
+    {"--json", CLI_EXCLUDES, "-D,--per-event-dump", "it prints all fields of each record"},
+    {"--reltime,--deltatime", CLI_ONE_OF, NULL, "a sample has one time"},
+    {"--addr-range", CLI_NEEDS, "-S", "it is the size of what an address of -S means"},
+    {"-I", CLI_NEEDS, "--header,--header-only", "it adds lines to the header"},
+    {NULL},
+};
+
 int cmd_script(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
+	struct cli_given given;
 	const struct cli_usage usage = {
 	    .command = "script",
 	    .forms = forms,
 	    .about = "Prints a recording's samples, and on demand its other records, one by one in "
 		     "the order of time: the text of perf script, which other programs read.",
 	    .mixed = true,
+	    .rules = rules,
+	    .given = &given,
 	};
 	struct script script = {.max_stack = USUAL_STACK};
 	const struct cli_option options[] = {
@@ -435,11 +415,13 @@ int cmd_script(int argc, char **argv)
 	    {CLI_CALL, 's', "script", "FILE", "", .flags = CLI_HIDDEN, .call = refuse_script},
 	    {.kind = CLI_END},
 	};
-	int status = cli_settings_apply("script", cmd_script_settings, &script);
+	int length, status = cli_settings_apply("script", cmd_script_settings, &script);
 	int at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
 
 	if (at < 0)
 		goto done;
+	script.chooses =
+	    cli_given_first(&usage, options, &given, "--json," CHOICES, &length) != NULL;
 	if (script.dlfilters.list) {
 		status = CLI_OK;
 		cli_dlfilters_list(&script.dlfilters);

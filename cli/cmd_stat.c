@@ -150,23 +150,6 @@ static int take_delay(void *to, const char *value, bool on, struct tally_error *
 	return 0;
 }
 
-#define TAKE_BY(name, mode)                                                                     \
-	static int take_##name(void *to, const char *value, bool on, struct tally_error *error) \
-	{                                                                                       \
-		(void)value;                                                                    \
-		(void)error;                                                                    \
-		((struct stat_ask *)to)->by = on ? TALLY_STAT_##mode : TALLY_STAT_GLOBAL;       \
-		return 0;                                                                       \
-	}
-TAKE_BY(cpu, CPU)
-TAKE_BY(thread, THREAD)
-TAKE_BY(core, CORE)
-TAKE_BY(cluster, CLUSTER)
-TAKE_BY(cache, CACHE)
-TAKE_BY(die, DIE)
-TAKE_BY(socket, SOCKET)
-TAKE_BY(node, NODE)
-
 /* --- what they mean together --- */
 
 static int choose_targets(struct stat_ask *ask)
@@ -183,9 +166,6 @@ static int choose_targets(struct stat_ask *ask)
 	    (tally_text_cpu_list(ask->cpus, &ask->cpu_numbers, &ask->cpu_count) || !ask->cpu_count))
 		return cli_usage_error(ask->usage, "'%s' is no list of CPUs; give one as 0-3,7",
 				       ask->cpus);
-	if (ask->system_wide && stat_has_tasks(ask))
-		return cli_usage_error(ask->usage, "-a is the whole system; -p and -t are parts of "
-						   "it: give one of them");
 	ask->pid_count = ask->pids.count;
 	/* Without anything to count, all is. */
 	if (!ask->command && !stat_has_tasks(ask) && !ask->cpu_count)
@@ -213,81 +193,77 @@ static void widen_target(struct stat_ask *ask)
 		ask->system_wide = true;
 }
 
+/* Which options exclude or need each other.  What depends on values or on events is checked behind
+ * the parser, in check_together(). */
+static const struct cli_rule rules[] = {
+    {"-x,-j,--json", CLI_ONE_OF, NULL, "each is a format of the whole output"},
+    {"-o,--log-fd", CLI_ONE_OF, NULL, "the counts go to one place"},
+    {"-a", CLI_EXCLUDES, "-p,-t,--children-of",
+     "-a counts the whole system, the others parts of it"},
+    {"--all-user,--all-kernel", CLI_ONE_OF, NULL, "each leaves out what the other one counts"},
+    {"-G,--for-each-cgroup", CLI_ONE_OF, NULL,
+     "-G gives each event its cgroup, --for-each-cgroup counts all events in each"},
+    {"--cputype", CLI_EXCLUDES, "-M", "metrics name the kinds of core of their events themselves"},
+    {"--metric-only", CLI_EXCLUDES, "--per-thread", "metrics have no rows of threads"},
+    {"--per-thread", CLI_NEEDS, "-a,-p,-t,--children-of",
+     "only what runs already is counted by threads", .with = "COMMAND"},
+    {"--per-thread", CLI_NEEDS, "-p,-t,--children-of",
+     "the threads of the whole system are counted on all CPUs", .with = "-C"},
+    {"-r", CLI_NEEDS, "COMMAND", "it repeats a command"},
+    {"--table", CLI_NEEDS, "-r", "it shows the time of each run"},
+    {"--td-level", CLI_NEEDS, "--topdown", "it is the level of that"},
+    {"--interval-count", CLI_NEEDS, "-I", "it counts intervals"},
+    {"--interval-clear", CLI_NEEDS, "-I", "it clears the screen before each interval"},
+    {"--timeout", CLI_EXCLUDES, "-I", "--interval-count ends after so many intervals"},
+    {"--until,--warmup", CLI_NEEDS, "--compare", "they choose the runs of a comparison"},
+    {"--compare", CLI_EXCLUDES,
+     "-a,-C,-p,-t,--children-of,-A,--per-thread,--per-core,--per-cluster,--per-cache,--per-die,"
+     "--per-socket,--per-node",
+     "it counts the commands that it runs, each as a whole"},
+    {"--compare", CLI_EXCLUDES, "-I,--timeout,--control,--table,--metric-only",
+     "it compares whole runs"},
+    {"--compare", CLI_EXCLUDES, "-x,-j", "its formats are a table and --json"},
+    {"record", CLI_EXCLUDES, "-r,--compare", "a recording holds one run"},
+    {"record", CLI_EXCLUDES, "-G,--for-each-cgroup", "a recording cannot hold counts by cgroup"},
+    {"record", CLI_EXCLUDES, "--per-cluster,--per-cache",
+     "a recording cannot hold counts by cluster or cache; -A keeps them by CPU"},
+    {NULL},
+};
+
 static int check_together(const struct stat_ask *ask)
 {
-	bool tasks = stat_has_tasks(ask), wide = stat_has_cpus(ask), percore = false;
+	bool wide = stat_has_cpus(ask), percore = false;
 
-	if (ask->core && ask->metrics)
-		return cli_usage_error(ask->usage, "--cputype chooses events; metrics of -M name "
-						   "their kinds of core themselves");
-	if (ask->separator && ask->perf_json)
-		return cli_usage_error(ask->usage, "-x and -j are two formats: give one of them");
-	if (ask->json && (ask->separator || ask->perf_json))
-		return cli_usage_error(ask->usage,
-				       "--json is a format of its own: leave -x and -j out");
-	if (ask->output && ask->log_fd)
-		return cli_usage_error(ask->usage, "-o and --log-fd are two places: give one");
-	if (ask->metric_only && ask->by == TALLY_STAT_THREAD)
-		return cli_usage_error(ask->usage, "--metric-only has no rows of threads");
-	if (ask->table && (!ask->repeat_given || ask->repeat < 2))
-		return cli_usage_error(ask->usage, "--table is of several runs: give -r");
-	if (ask->repeat != 1 && !ask->command)
-		return cli_usage_error(ask->usage, "-r repeats a command: give one");
-	if (ask->all_user && ask->all_kernel)
-		return cli_usage_error(ask->usage,
-				       "--all-user and --all-kernel exclude each other");
-	if (ask->by == TALLY_STAT_THREAD && !tasks && (!ask->system_wide || ask->cpu_count))
-		return cli_usage_error(ask->usage,
-				       "--per-thread needs -p, -t, or -a without a list of CPUs");
+	if (ask->table && ask->repeat < 2)
+		return cli_usage_error(ask->usage, "--table shows several runs: give -r 2 or more");
 	if (ask->by != TALLY_STAT_GLOBAL && ask->by != TALLY_STAT_THREAD && !wide)
-		return cli_usage_error(ask->usage, "counts by parts of the machine are of CPUs: "
-						   "give -a or -C");
+		return cli_usage_error(ask->usage, "counts by parts of the machine need CPUs to "
+						   "count on: give -a or -C");
 	if ((ask->cgroups.count || ask->each_cgroup.count) && !wide)
 		return cli_usage_error(ask->usage, "cgroups are counted on CPUs: give -a or -C");
-	if (ask->cgroups.count && ask->each_cgroup.count)
-		return cli_usage_error(ask->usage, "-G and --for-each-cgroup exclude each other");
 	if (ask->cgroups.count > 1 && ask->cgroups.count != ask->events.count)
 		return cli_usage_error(ask->usage,
-				       "-G has %zu cgroups for %zu events; give one for each, or "
-				       "one for all",
+				       "-G has %zu cgroups for %zu events: give one for each "
+				       "event, or one for all",
 				       ask->cgroups.count, ask->events.count);
 	for (size_t i = 0; i < ask->events.count; i++)
 		percore |= ask->events.events[i].terms.percore;
 	if (percore && ask->by != TALLY_STAT_CPU)
-		return cli_usage_error(ask->usage, "percore adds the CPUs of a core up where CPUs "
-						   "have rows: give -A, or --per-core without it");
-	if (ask->percore_each && !percore)
-		return cli_usage_error(ask->usage, "--percore-show-thread is of events with the "
-						   "term percore: -e cpu/cycles,percore/");
-	if (ask->interval_count && !ask->interval_ms)
-		return cli_usage_error(ask->usage, "--interval-count counts intervals: give -I");
-	if (ask->timeout_ms && ask->interval_ms)
 		return cli_usage_error(ask->usage,
-				       "--timeout and -I exclude each other; --interval-count "
-				       "ends after so many intervals");
+				       "the term percore needs a row for each CPU: give -A, or "
+				       "--per-core without the term");
+	if (ask->percore_each && !percore)
+		return cli_usage_error(ask->usage, "--percore-show-thread needs an event with the "
+						   "term percore: -e cpu/cycles,percore/");
 	if (ask->timeout_ms && ask->timeout_ms < 10)
-		return cli_usage_error(ask->usage, "--timeout is 10 ms at least");
-	return CLI_OK;
-}
-
-static int check_compare(const struct stat_ask *ask)
-{
-	if (!ask->compare && ask->until != 0)
-		return cli_usage_error(ask->usage, "--until is for --compare");
-	if (!ask->compare)
-		return CLI_OK;
-	if (!stat_counts_command(ask) || ask->by != TALLY_STAT_GLOBAL)
-		return cli_usage_error(ask->usage, "--compare counts its commands: leave out -a, "
-						   "-p and the like");
-	if (ask->interval_ms || ask->timeout_ms || ask->control || ask->table || ask->metric_only)
-		return cli_usage_error(ask->usage, "--compare is of whole runs: leave out -I, "
-						   "--timeout, --control, --table, --metric-only");
-	if (ask->separator || ask->perf_json)
-		return cli_usage_error(ask->usage, "--compare has a table and --json");
-	if (ask->repeat_given && ask->repeat < 2)
-		return cli_usage_error(ask->usage, "--compare needs two runs at least");
-	if (ask->until < 0)
-		return cli_usage_error(ask->usage, "--until is a part of the time, in %%");
+		return cli_usage_error(ask->usage, "--timeout: the least is 10 ms");
+	if (ask->compare && !stat_counts_command(ask))
+		return cli_usage_error(ask->usage, "--compare: all of these events count whole "
+						   "CPUs, not a command");
+	if (ask->compare && ask->repeat_given && ask->repeat < 2)
+		return cli_usage_error(ask->usage, "--compare needs at least two runs: give -r 2");
+	if (ask->compare && ask->until < 0)
+		return cli_usage_error(ask->usage, "--until: the percentage is negative");
 	return CLI_OK;
 }
 
@@ -305,29 +281,18 @@ static int complete(struct stat_ask *ask)
 		widen_target(ask);
 		status = check_together(ask);
 	}
-	if (!status) {
-		status = check_compare(ask);
-	}
 	if (ask->separator && !strcmp(ask->separator, "\\t"))
 		ask->separator = "\t";
 	return status;
 }
 
 /* -o is then the recording's name. */
-static int prepare_record(struct stat_ask *ask)
+static void prepare_record(struct stat_ask *ask)
 {
-	if (ask->compare || ask->repeat != 1)
-		return cli_usage_error(ask->usage, "record keeps one run: leave out -r, --compare");
-	if (ask->cgroups.count || ask->each_cgroup.count)
-		return cli_usage_error(ask->usage, "recordings have no place for cgroups");
-	if (stat_record_mode(ask->by) < 0)
-		return cli_usage_error(
-		    ask->usage, "recordings have no word for clusters and caches; record -A");
 	ask->recording = cli_recording_output(ask->output);
 	ask->output = NULL;
 	/* With a stream on standard output nothing else is told, as in perf. */
 	ask->quiet |= !strcmp(ask->recording, "-");
-	return CLI_OK;
 }
 
 static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
@@ -335,9 +300,13 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	static const char *const forms[] = {
 	    "[OPTIONS] [--] COMMAND [ARGUMENTS]",      "[OPTIONS] -p PID,...",    "[OPTIONS] -a",
 	    "record [OPTIONS] [-o FILE] [--] COMMAND", "report [OPTIONS] [FILE]", NULL};
-	static const struct cli_usage usage = {
+	struct cli_given given;
+	const struct cli_usage usage = {
 	    .command = "stat",
 	    .forms = forms,
+	    .rules = rules,
+	    .subcommand = "record",
+	    .given = &given,
 	    .about = "Counts events while a command runs, of what already runs, or of the whole "
 		     "system, and says what the counts mean together.",
 	};
@@ -420,17 +389,17 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {CLI_FLAG, 'S', "sync", NULL, "write out all that waits for disks before each run",
 	     &ask->sync},
 	    {CLI_GROUP, .help = "By what"},
-	    {CLI_CALL, 'A', "no-aggr", NULL, "each CPU", ask, CLI_BARE, take_cpu},
-	    {CLI_CALL, 0, "per-thread", NULL, "each thread, of -p, -t or -a", ask, CLI_BARE,
-	     take_thread},
-	    {CLI_CALL, 0, "per-core", NULL, "each core", ask, CLI_BARE, take_core},
-	    {CLI_CALL, 0, "per-cluster", NULL, "each cluster of cores", ask, CLI_BARE,
-	     take_cluster},
-	    {CLI_CALL, 0, "per-cache", NULL, "CPUs that share the last-level cache", ask, CLI_BARE,
-	     take_cache},
-	    {CLI_CALL, 0, "per-die", NULL, "each die", ask, CLI_BARE, take_die},
-	    {CLI_CALL, 0, "per-socket", NULL, "each socket", ask, CLI_BARE, take_socket},
-	    {CLI_CALL, 0, "per-node", NULL, "each NUMA node", ask, CLI_BARE, take_node},
+	    {CLI_SET, 'A', "no-aggr", NULL, "each CPU", &ask->by, .number = TALLY_STAT_CPU},
+	    {CLI_SET, 0, "per-thread", NULL, "each thread, of -p, -t or -a", &ask->by,
+	     .number = TALLY_STAT_THREAD},
+	    {CLI_SET, 0, "per-core", NULL, "each core", &ask->by, .number = TALLY_STAT_CORE},
+	    {CLI_SET, 0, "per-cluster", NULL, "each cluster of cores", &ask->by,
+	     .number = TALLY_STAT_CLUSTER},
+	    {CLI_SET, 0, "per-cache", NULL, "CPUs that share the last-level cache", &ask->by,
+	     .number = TALLY_STAT_CACHE},
+	    {CLI_SET, 0, "per-die", NULL, "each die", &ask->by, .number = TALLY_STAT_DIE},
+	    {CLI_SET, 0, "per-socket", NULL, "each socket", &ask->by, .number = TALLY_STAT_SOCKET},
+	    {CLI_SET, 0, "per-node", NULL, "each NUMA node", &ask->by, .number = TALLY_STAT_NODE},
 	    {CLI_FLAG, 0, "percore-show-thread", NULL,
 	     "events with the term percore: the core's count for each of its CPUs",
 	     &ask->percore_each},
@@ -460,18 +429,12 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	struct stat_output output;
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
 
-	if (at >= 0 && at < argc && strcmp(argv[at - 1], "--") != 0) {
-		if (!strcmp(argv[at], "report"))
-			return stat_report(argc - at, argv + at);
-		ask->record = !strcmp(argv[at], "record");
-	}
-	if (ask->record) {
-		argc -= at;
-		argv += at;
-		at = cli_parse(&usage, options, argc, argv, &status);
-	}
 	if (at < 0)
 		return status;
+	ask->record = given.subcommand;
+	if (at < argc && !ask->record && strcmp(argv[at - 1], "--") != 0 &&
+	    !strcmp(argv[at], "report"))
+		return stat_report(argc - at, argv + at);
 	ask->usage = &usage;
 	ask->command = at < argc ? argv + at : NULL;
 	status = cli_ids_check_words(&usage, "-p", &ask->pids, argc, argv, at);
@@ -479,10 +442,10 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 		status = cli_ids_check_words(&usage, "-t", &ask->tids, argc, argv, at);
 	if (!status)
 		status = complete(ask);
-	if (!status && ask->record)
-		status = prepare_record(ask);
 	if (status)
 		return status;
+	if (ask->record)
+		prepare_record(ask);
 	/* Formats for programs go where this would go. */
 	if (!ask->no_inherit && !ask->quiet && !ask->separator && !ask->perf_json && !ask->json)
 		cli_ids_tell_children(ask->pid_numbers, ask->pids.count, "counted");

@@ -12,13 +12,12 @@
 #include "help.h"
 #include "say.h"
 
-#define NAMES_MOST 256
-
 struct parser {
 	const struct cli_usage *usage;
 	const struct cli_option *options;
 	int argc, at;
 	char **argv;
+	struct cli_given given;
 };
 
 int cli_refuse(struct tally_error *error, const char *format, ...)
@@ -81,7 +80,8 @@ static int list_split(struct cli_list *list, const char *text, bool whole)
 
 static bool takes_value(const struct cli_option *option)
 {
-	return option->kind != CLI_FLAG && option->kind != CLI_COUNT && !(option->flags & CLI_BARE);
+	return option->kind != CLI_FLAG && option->kind != CLI_COUNT && option->kind != CLI_SET &&
+	       !(option->flags & CLI_BARE);
 }
 
 /* How the option was written, for messages. */
@@ -150,6 +150,9 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 	case CLI_CALL:
 		result = option->call(option->to, value, on, &error);
 		break;
+	case CLI_SET:
+		*(int *)option->to = on ? option->number : 0;
+		return 0;
 	case CLI_END:
 	case CLI_GROUP:
 		break;
@@ -169,12 +172,29 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 			       expected);
 }
 
+/* Notes for the rules that the option was given, or taken back by --no-NAME. */
+static void note_given(struct parser *parser, const struct cli_option *option, bool on)
+{
+	for (const struct cli_option *row = parser->options; row->kind != CLI_END; row++) {
+		size_t i = (size_t)(row - parser->options);
+		uint64_t bit = 1ULL << i % 64;
+
+		if (i >= CLI_OPTIONS_MOST)
+			return;
+		if (row == option && on)
+			parser->given.rows[i / 64] |= bit;
+		else if (row == option || (row->kind == CLI_SET && row->to == option->to))
+			parser->given.rows[i / 64] &= ~bit;
+	}
+}
+
 /* Takes the value from behind the option (`attached`, or the next argument) and stores it. */
 static int take(struct parser *parser, const struct cli_option *option, bool letter,
 		const char *attached, bool on)
 {
 	char name[64];
 
+	note_given(parser, option, on);
 	if (!takes_value(option) || !on) {
 		if (attached)
 			return cli_usage_error(parser->usage, "%s takes no value",
@@ -213,11 +233,11 @@ static int match(const struct cli_option *option, const char *typed, size_t leng
 
 static int no_such_name(const struct parser *parser, const char *typed)
 {
-	const char *names[NAMES_MOST] = {"help", "no-pager"}, *nearest;
+	const char *names[CLI_OPTIONS_MOST] = {"help", "no-pager"}, *nearest;
 	size_t count = 2;
 
 	for (const struct cli_option *option = parser->options;
-	     option->kind != CLI_END && count < NAMES_MOST; option++)
+	     option->kind != CLI_END && count < CLI_OPTIONS_MOST; option++)
 		if (option->name && !(option->flags & CLI_HIDDEN))
 			names[count++] = option->name;
 	nearest = tally_text_nearest(typed, names, count);
@@ -315,6 +335,12 @@ int cli_parse(const struct cli_usage *usage, const struct cli_option *options, i
 		int status;
 
 		if (argument[0] != '-' || !argument[1]) {
+			if (usage->subcommand && !parser.given.subcommand &&
+			    !strcmp(argument, usage->subcommand)) {
+				parser.given.subcommand = true;
+				parser.at++;
+				continue;
+			}
 			if (!usage->mixed)
 				break;
 			argv[1 + kept++] = argv[parser.at++];
@@ -337,6 +363,11 @@ int cli_parse(const struct cli_usage *usage, const struct cli_option *options, i
 			*ret_status = CLI_OK;
 			return -1;
 		}
+		if (!strcmp(argument, "--list-rules")) {
+			cli_rules_list(usage->rules);
+			*ret_status = CLI_OK;
+			return -1;
+		}
 		status = argument[1] == '-' ? parse_long(&parser, argument + 2)
 					    : parse_letters(&parser, argument + 1);
 		if (status) {
@@ -346,5 +377,9 @@ int cli_parse(const struct cli_usage *usage, const struct cli_option *options, i
 	}
 	parser.at -= kept;
 	memmove(&argv[parser.at], &argv[1], (size_t)kept * sizeof(*argv));
-	return parser.at;
+	parser.given.command = parser.at < argc;
+	if (usage->given)
+		*usage->given = parser.given;
+	*ret_status = cli_rules_check(usage, options, &parser.given);
+	return *ret_status ? -1 : parser.at;
 }

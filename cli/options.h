@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <tally/error.h>
+#include "rules.h"
 
 enum cli_kind {
 	CLI_END,   /* the last row */
@@ -33,6 +34,8 @@ enum cli_kind {
 	CLI_DOUBLE, /* double *; finite */
 	CLI_LIST,   /* struct cli_list *; "a,b"; several options add up */
 	CLI_CALL,   /* `call` is given `to` */
+	CLI_SET, /* int *, or an enum: becomes `number`; --no-NAME makes it 0; of several rows with
+		  * the same `to` the last one on the command line counts */
 };
 
 /* How an option's value is asked for, beside its kind. */
@@ -66,6 +69,7 @@ struct cli_option {
 	cli_call call;
 	const char *with_value; /* CLI_FLAG: the long option that takes the value which people write
 				 * behind this one */
+	int number;             /* CLI_SET */
 };
 
 struct cli_usage {
@@ -76,6 +80,10 @@ struct cli_usage {
 	 * order; without it the first argument that is no option ends the options, as a command to
 	 * run needs. */
 	bool mixed;
+	const struct cli_rule *rules; /* which options exclude or need each other; NULL: none */
+	const char *subcommand; /* an argument that may stand before or among the options: "record";
+				 * not with `mixed`; NULL: none */
+	struct cli_given *given; /* filled by cli_parse(); NULL: nobody asks */
 };
 
 /* Items are the caller's until cli_list_done(). */

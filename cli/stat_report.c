@@ -449,26 +449,10 @@ static int read_all(struct report *report)
 	return read_rounds(report);
 }
 
-static int take_by(struct report *report, enum tally_stat_by by, bool on)
-{
-	report->ask.by = on ? by : TALLY_STAT_GLOBAL;
-	report->by_given = on;
-	return 0;
-}
-
-#define TAKE_BY(name, mode)                                                                     \
-	static int take_##name(void *to, const char *value, bool on, struct tally_error *error) \
-	{                                                                                       \
-		(void)value;                                                                    \
-		(void)error;                                                                    \
-		return take_by(to, TALLY_STAT_##mode, on);                                      \
-	}
-TAKE_BY(cpu, CPU)
-TAKE_BY(thread, THREAD)
-TAKE_BY(core, CORE)
-TAKE_BY(die, DIE)
-TAKE_BY(socket, SOCKET)
-TAKE_BY(node, NODE)
+static const struct cli_rule rules[] = {
+    {"-x,-j,--json", CLI_ONE_OF, NULL, "each is a format of the whole output"},
+    {NULL},
+};
 
 static int parse_and_report(struct report *report, int argc, char **argv)
 {
@@ -479,16 +463,17 @@ static int parse_and_report(struct report *report, int argc, char **argv)
 	    .about =
 		"Tells the counts of a recording of `tally stat record` or `perf stat record`.",
 	    .mixed = true,
+	    .rules = rules,
 	};
 	struct stat_ask *ask = &report->ask;
 	const struct cli_option options[] = {
 	    CLI_INPUT(report->input),
-	    {CLI_CALL, 'A', "no-aggr", NULL, "each CPU", report, CLI_BARE, take_cpu},
-	    {CLI_CALL, 0, "per-thread", NULL, "each thread", report, CLI_BARE, take_thread},
-	    {CLI_CALL, 0, "per-core", NULL, "each core", report, CLI_BARE, take_core},
-	    {CLI_CALL, 0, "per-die", NULL, "each die", report, CLI_BARE, take_die},
-	    {CLI_CALL, 0, "per-socket", NULL, "each socket", report, CLI_BARE, take_socket},
-	    {CLI_CALL, 0, "per-node", NULL, "each NUMA node", report, CLI_BARE, take_node},
+	    {CLI_SET, 'A', "no-aggr", NULL, "each CPU", &ask->by, .number = TALLY_STAT_CPU},
+	    {CLI_SET, 0, "per-thread", NULL, "each thread", &ask->by, .number = TALLY_STAT_THREAD},
+	    {CLI_SET, 0, "per-core", NULL, "each core", &ask->by, .number = TALLY_STAT_CORE},
+	    {CLI_SET, 0, "per-die", NULL, "each die", &ask->by, .number = TALLY_STAT_DIE},
+	    {CLI_SET, 0, "per-socket", NULL, "each socket", &ask->by, .number = TALLY_STAT_SOCKET},
+	    {CLI_SET, 0, "per-node", NULL, "each NUMA node", &ask->by, .number = TALLY_STAT_NODE},
 	    {CLI_STRING, 'x', "field-separator", "SEPARATOR", "CSV, as perf's", &ask->separator},
 	    {CLI_FLAG, 'j', "json-output", NULL, "JSON lines, as perf's", &ask->perf_json},
 	    {CLI_FLAG, 0, "json", NULL, "JSON with all that is known of each count", &ask->json},
@@ -501,6 +486,7 @@ static int parse_and_report(struct report *report, int argc, char **argv)
 	if (at < 0)
 		return status;
 	ask->usage = &usage;
+	report->by_given = ask->by != TALLY_STAT_GLOBAL;
 	status = cli_recording_take(&usage, argc, argv, at, &report->input);
 	if (!status)
 		status = stat_output_open(&report->output, ask);

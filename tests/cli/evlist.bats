@@ -34,11 +34,11 @@ same_as_perf() { # options
 	[[ "$stderr" == "tally evlist: "*"no-such.data"* ]]
 }
 
-@test "--group goes with neither -v nor -F: exit 2" {
+@test "--group excludes -v and -F: exit 2" {
 	for other in -v -F; do
 		run --separate-stderr "$TALLY" evlist -g "$other" -i no-such.data
 		[ "$status" = 2 ]
-		[[ "$stderr" == *"--group"* ]]
+		[[ "$stderr" == *"-g and $other exclude each other"* ]]
 	done
 }
 

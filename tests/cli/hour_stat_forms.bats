@@ -42,7 +42,7 @@ need_perf() {
 		# shellcheck disable=SC2086 # an option and its value
 		run "$TALLY" script -i it.data $option --sql it.db
 		[ "$status" = 2 ]
-		[[ $output = *"--sql writes the whole recording"*"${option%% *}"* || $option = --show* ]]
+		[[ $output = *"--sql and ${option%% *} exclude each other: it writes the whole recording"* || $option = --show* ]]
 		[ ! -e it.db ]
 	done
 	run "$TALLY" script -i it.data --filter 'pid > 0' --sql it.db

@@ -43,7 +43,7 @@ need_tracepoints() {
 
 @test "a period and a frequency exclude each other" {
 	run "$TALLY" record -F 1000 -c 1000 -o out.data -- true
-	[ "$status" = 125 ]
+	[ "$status" = 2 ]
 	[ ! -e out.data ]
 }
 
