@@ -297,19 +297,6 @@ static void prepare_record(struct stat_ask *ask)
 
 static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 {
-	static const char *const forms[] = {
-	    "[OPTIONS] [--] COMMAND [ARGUMENTS]",      "[OPTIONS] -p PID,...",    "[OPTIONS] -a",
-	    "record [OPTIONS] [-o FILE] [--] COMMAND", "report [OPTIONS] [FILE]", NULL};
-	struct cli_given given;
-	const struct cli_usage usage = {
-	    .command = "stat",
-	    .forms = forms,
-	    .rules = rules,
-	    .subcommand = "record",
-	    .given = &given,
-	    .about = "Counts events while a command runs, of what already runs, or of the whole "
-		     "system, and says what the counts mean together.",
-	};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "What to count"},
 	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names", ask, .call = take_event},
@@ -427,19 +414,18 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	    {.kind = CLI_END},
 	};
 	struct stat_output output;
-	int status, at = cli_parse(&usage, options, argc, argv, &status);
+	int status, at = cli_parse(ask->usage, options, argc, argv, &status);
 
 	if (at < 0)
 		return status;
-	ask->record = given.subcommand;
+	ask->record = ask->usage->given->subcommand;
 	if (at < argc && !ask->record && strcmp(argv[at - 1], "--") != 0 &&
 	    !strcmp(argv[at], "report"))
 		return stat_report(argc - at, argv + at);
-	ask->usage = &usage;
 	ask->command = at < argc ? argv + at : NULL;
-	status = cli_ids_check_words(&usage, "-p", &ask->pids, argc, argv, at);
+	status = cli_ids_check_words(ask->usage, "-p", &ask->pids, argc, argv, at);
 	if (!status)
-		status = cli_ids_check_words(&usage, "-t", &ask->tids, argc, argv, at);
+		status = cli_ids_check_words(ask->usage, "-t", &ask->tids, argc, argv, at);
 	if (!status)
 		status = complete(ask);
 	if (status)
@@ -465,7 +451,20 @@ const struct cli_setting cmd_stat_settings[] = {
 
 int cmd_stat(int argc, char **argv)
 {
-	struct stat_ask ask = {.repeat = 1, .big_num = true, .warm_up = 1};
+	static const char *const forms[] = {
+	    "[OPTIONS] [--] COMMAND [ARGUMENTS]",      "[OPTIONS] -p PID,...",    "[OPTIONS] -a",
+	    "record [OPTIONS] [-o FILE] [--] COMMAND", "report [OPTIONS] [FILE]", NULL};
+	struct cli_given given;
+	const struct cli_usage usage = {
+	    .command = "stat",
+	    .forms = forms,
+	    .rules = rules,
+	    .subcommand = "record",
+	    .given = &given,
+	    .about = "Counts events while a command runs, of what already runs, or of the whole "
+		     "system, and says what the counts mean together.",
+	};
+	struct stat_ask ask = {.usage = &usage, .repeat = 1, .big_num = true, .warm_up = 1};
 	/* A recording tells how to make it again: with the name of the program. */
 	const char **cmdline = calloc((size_t)argc + 1, sizeof(*cmdline));
 	int status;
