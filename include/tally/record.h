@@ -96,6 +96,8 @@ enum tally_fixed {
 	TALLY_FIXED_COUNT
 };
 
+#define TALLY_LAYOUT_FIELDS 24
+
 /* How samples and trailers of one event are laid out; made once from its attr, then read only. */
 struct tally_layout {
 	uint64_t sample_type, read_format, branch_sample_type;
@@ -108,6 +110,10 @@ struct tally_layout {
 	 * TIME, ID, STREAM_ID, CPU, IDENTIFIER are ever there. */
 	int16_t trailer_at[TALLY_FIXED_COUNT];
 	uint16_t trailer_size; /* bytes; 0 without sample_id_all */
+	/* For the decoder: PERF_SAMPLE_* that are read without a walk over the fields behind
+	 * variable_at, and these fields by their places in the table of all sample fields. */
+	uint64_t direct;
+	uint8_t field_count, fields[TALLY_LAYOUT_FIELDS];
 };
 
 /* From sample_type, read_format and what else of the attr decides where fields stand. */

@@ -34,18 +34,10 @@ int tally_file_trust_init(struct tally_data *data)
 		return -ENOMEM;
 	for (size_t i = 0; i < data->event_count; i++) {
 		const struct tally_data_event *event = &data->events[i];
-		uint64_t varied = layout_varied(&event->layout);
 
 		data->trust[i] = (struct file_trust){
 		    .layout = &event->layout,
 		    .period_most = period_most(&event->attr),
-		    .fixed = event->layout.variable_at,
-		    .cpu_at = event->layout.at[TALLY_FIXED_CPU],
-		    .period_at = event->layout.at[TALLY_FIXED_PERIOD],
-		    .varies = varied,
-		    .quick = !(varied & ~(uint64_t)(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)),
-		    .chain = varied & PERF_SAMPLE_CALLCHAIN,
-		    .raw = varied & PERF_SAMPLE_RAW,
 		};
 	}
 	return 0;
@@ -54,11 +46,6 @@ int tally_file_trust_init(struct tally_data *data)
 const struct file_trust *tally_file_trust(const struct tally_data *data, size_t event)
 {
 	return &data->trust[event];
-}
-
-bool tally_file_trusts_shape(const struct file_trust *trust, const struct tally_record *record)
-{
-	return tally_sample_fills(trust->layout, record);
 }
 
 /* Whether the event of each entry is known. */

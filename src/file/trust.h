@@ -9,69 +9,29 @@
 #define TALLY_FILE_TRUST_H
 
 #include <tally/data.h>
-#include "base/bytes.h"
+#include "wire/sample_read.h"
 
 /* What a trusted sample of one event is like. */
 struct file_trust {
 	const struct tally_layout *layout;
 	uint64_t period_most;
-	uint16_t fixed;            /* bytes of its header and its fields of fixed place */
-	int16_t cpu_at, period_at; /* below 0: it has none */
-	bool varies;               /* more fields follow */
-	bool quick;                /* these are no more than the next two, which most have */
-	bool chain, raw;
 };
 
 /* The rule for an event's samples; borrowed until close. */
 const struct file_trust *tally_file_trust(const struct tally_data *data, size_t event);
-/* The part of it for samples with more than that. */
-bool tally_file_trusts_shape(const struct file_trust *trust, const struct tally_record *record);
 /* Any record, in native byte order. */
 bool tally_file_trusts(const struct tally_data *data, const struct tally_record *record);
 /* Records that are no samples. */
 bool tally_file_trusts_other(const struct tally_data *data, const struct tally_record *record);
 
-/* Whether a call chain and raw bytes fill the sample. */
-static inline bool file_fills_quickly(const struct file_trust *trust, const uint8_t *bytes,
-				      size_t size)
-{
-	size_t at = trust->fixed;
-
-	if (trust->chain) {
-		uint64_t count;
-
-		if (size < at + 8)
-			return false;
-		count = load_u64(bytes + at);
-		if (count > (size - at) / 8 - 1)
-			return false;
-		at += 8 + (size_t)count * 8;
-	}
-	if (trust->raw) {
-		if (size < at + 8)
-			return false;
-		at += ((uint64_t)load_u32(bytes + at) + 4 + 7) & ~(uint64_t)7;
-	}
-	return at == size;
-}
-
 static inline bool file_trusts_sample(const struct file_trust *trust,
 				      const struct tally_record *record)
 {
-	const uint8_t *bytes = record->bytes;
-	uint16_t size = record->size;
+	const struct tally_layout *layout = trust->layout;
 
-	if (!trust->varies) {
-		if (size != trust->fixed)
-			return false;
-	} else if (trust->quick) {
-		if (!file_fills_quickly(trust, bytes, size))
-			return false;
-	} else if (size < trust->fixed || !tally_file_trusts_shape(trust, record)) {
-		return false;
-	}
-	return (trust->period_at < 0 || load_u64(bytes + trust->period_at) <= trust->period_most) &&
-	       (trust->cpu_at < 0 || !load_u32(bytes + trust->cpu_at + 4));
+	return sample_fills(layout, record) &&
+	       sample_word(layout, record->bytes, TALLY_FIXED_PERIOD) <= trust->period_most &&
+	       !sample_half(layout, record->bytes, TALLY_FIXED_CPU, 1, 0);
 }
 
 /* What a walk over the whole recording refused. */

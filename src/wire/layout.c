@@ -1,31 +1,73 @@
 #include "wire/layout.h"
 
-/* The kernel writes these first and in this order; they are all one word. */
-const struct wire_fixed_field tally_wire_fixed[TALLY_FIXED_COUNT] = {
-    {PERF_SAMPLE_IDENTIFIER, TALLY_FIXED_IDENTIFIER},
-    {PERF_SAMPLE_IP, TALLY_FIXED_IP},
-    {PERF_SAMPLE_TID, TALLY_FIXED_TID},
-    {PERF_SAMPLE_TIME, TALLY_FIXED_TIME},
-    {PERF_SAMPLE_ADDR, TALLY_FIXED_ADDR},
-    {PERF_SAMPLE_ID, TALLY_FIXED_ID},
-    {PERF_SAMPLE_STREAM_ID, TALLY_FIXED_STREAM_ID},
-    {PERF_SAMPLE_CPU, TALLY_FIXED_CPU},
-    {PERF_SAMPLE_PERIOD, TALLY_FIXED_PERIOD},
-};
+#include "wire/sample_read.h"
+#include "wire/walk.h"
 
-/* The trailer's order, first to last, which is not that of samples: IDENTIFIER is the last word, so
- * that it can be found from the record's end.  Source: struct sample_id in perf_event.h. */
-static const struct wire_fixed_field trailer[] = {
-    {PERF_SAMPLE_TID, TALLY_FIXED_TID}, {PERF_SAMPLE_TIME, TALLY_FIXED_TIME},
-    {PERF_SAMPLE_ID, TALLY_FIXED_ID},   {PERF_SAMPLE_STREAM_ID, TALLY_FIXED_STREAM_ID},
-    {PERF_SAMPLE_CPU, TALLY_FIXED_CPU}, {PERF_SAMPLE_IDENTIFIER, TALLY_FIXED_IDENTIFIER},
-};
-#define TRAILER_COUNT (sizeof(trailer) / sizeof(trailer[0]))
+/* The field at a fixed place that a bit of sample_type brings; TALLY_FIXED_COUNT: none. */
+static enum tally_fixed fixed_of(uint64_t bit)
+{
+	static const uint32_t bits[TALLY_FIXED_COUNT] = {
+	    [TALLY_FIXED_IDENTIFIER] = PERF_SAMPLE_IDENTIFIER,
+	    [TALLY_FIXED_IP] = PERF_SAMPLE_IP,
+	    [TALLY_FIXED_TID] = PERF_SAMPLE_TID,
+	    [TALLY_FIXED_TIME] = PERF_SAMPLE_TIME,
+	    [TALLY_FIXED_ADDR] = PERF_SAMPLE_ADDR,
+	    [TALLY_FIXED_ID] = PERF_SAMPLE_ID,
+	    [TALLY_FIXED_STREAM_ID] = PERF_SAMPLE_STREAM_ID,
+	    [TALLY_FIXED_CPU] = PERF_SAMPLE_CPU,
+	    [TALLY_FIXED_PERIOD] = PERF_SAMPLE_PERIOD,
+	};
+	unsigned field = 0;
+
+	while (field < TALLY_FIXED_COUNT && bits[field] != bit)
+		field++;
+	return field;
+}
+
+/* Two fields of half a word have the same bit, and the place of the first. */
+static void lay_out_samples(struct tally_layout *layout)
+{
+	const struct wire_rows rows = tally_wire_sample_rows;
+	uint16_t at = 8;
+
+	for (size_t i = 0; i < rows.count; i++) {
+		uint64_t bit = rows.rows[i].bit;
+		enum tally_fixed field = fixed_of(bit);
+
+		if (!(layout->sample_type & bit))
+			continue;
+		if (field == TALLY_FIXED_COUNT) {
+			layout->fields[layout->field_count++] = (uint8_t)i;
+		} else if (layout->at[field] < 0) {
+			layout->at[field] = (int16_t)at;
+			at = (uint16_t)(at + 8);
+		}
+	}
+	layout->variable_at = at;
+	/* READ, whose size varies, stands before CALLCHAIN, and that before RAW. */
+	layout->direct = SAMPLE_FIXED;
+	if (!(layout->sample_type & PERF_SAMPLE_READ))
+		layout->direct |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;
+}
+
+/* Trailers are found from the record's end, so the last field first. */
+static void lay_out_trailers(struct tally_layout *layout)
+{
+	const struct wire_rows rows = tally_wire_trailer_rows;
+
+	for (size_t i = rows.count; i-- > 0;) {
+		uint64_t bit = rows.rows[i].bit;
+		enum tally_fixed field = fixed_of(bit);
+
+		if (!(layout->sample_type & bit) || layout->trailer_at[field] >= 0)
+			continue;
+		layout->trailer_size = (uint16_t)(layout->trailer_size + 8);
+		layout->trailer_at[field] = (int16_t)layout->trailer_size;
+	}
+}
 
 void tally_layout_init(struct tally_layout *layout, const struct tally_attr *attr)
 {
-	int16_t at = 8;
-
 	*layout = (struct tally_layout){
 	    .sample_type = attr->sample_type,
 	    .read_format = attr->read_format,
@@ -38,19 +80,7 @@ void tally_layout_init(struct tally_layout *layout, const struct tally_attr *att
 		layout->at[i] = -1;
 		layout->trailer_at[i] = -1;
 	}
-	for (size_t i = 0; i < TALLY_FIXED_COUNT; i++) {
-		if (!(attr->sample_type & tally_wire_fixed[i].bit))
-			continue;
-		layout->at[tally_wire_fixed[i].field] = at;
-		at = (int16_t)(at + 8);
-	}
-	layout->variable_at = (uint16_t)at;
-	if (!attr->sample_id_all)
-		return;
-	for (size_t i = TRAILER_COUNT; i-- > 0;) {
-		if (!(attr->sample_type & trailer[i].bit))
-			continue;
-		layout->trailer_size = (uint16_t)(layout->trailer_size + 8);
-		layout->trailer_at[trailer[i].field] = (int16_t)layout->trailer_size;
-	}
+	lay_out_samples(layout);
+	if (attr->sample_id_all)
+		lay_out_trailers(layout);
 }

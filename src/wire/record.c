@@ -6,6 +6,8 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "wire/layout.h"
+#include "wire/sample_read.h"
+#include "wire/sample_shape.h"
 #include "wire/walk.h"
 
 #define HEADER 8
@@ -45,142 +47,6 @@ static struct wire_walk over(const struct tally_layout *layout, const struct tal
 	};
 }
 
-/* What nearly all samples are asked for: fields of fixed place, and a call chain that nothing of
- * varying size stands before.  Both are found without a walk. */
-static bool is_quick(const struct tally_layout *layout, uint64_t present)
-{
-	uint64_t fixed = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-			 PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
-			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-
-	if (!(layout->sample_type & PERF_SAMPLE_READ))
-		fixed |= PERF_SAMPLE_CALLCHAIN;
-	return !(present & ~fixed);
-}
-
-static int decode_quickly(const struct tally_layout *layout, const struct tally_record *record,
-			  uint64_t present, struct tally_sample *ret, struct tally_error *error)
-{
-	struct wire_walk walk = over(layout, record);
-	const uint8_t *bytes = record->bytes;
-	const int16_t *at = layout->at;
-	uint64_t nr = 0;
-
-	if (record->size < layout->variable_at)
-		return cut(record, &walk, error);
-	walk.at = layout->variable_at;
-	if (present & PERF_SAMPLE_CALLCHAIN) {
-		size_t left = record->size - walk.at;
-
-		if (left < 8)
-			return cut(record, &walk, error);
-		nr = load_u64(bytes + walk.at);
-		if (nr > left / 8 - 1)
-			return cut(record, &walk, error);
-	}
-	memset(ret, 0, sizeof(*ret));
-	ret->present = present;
-	if (present & PERF_SAMPLE_IDENTIFIER)
-		ret->identifier = load_u64(bytes + at[TALLY_FIXED_IDENTIFIER]);
-	if (present & PERF_SAMPLE_IP)
-		ret->ip = load_u64(bytes + at[TALLY_FIXED_IP]);
-	if (present & PERF_SAMPLE_TID) {
-		ret->pid = load_u32(bytes + at[TALLY_FIXED_TID]);
-		ret->tid = load_u32(bytes + at[TALLY_FIXED_TID] + 4);
-	}
-	if (present & PERF_SAMPLE_TIME)
-		ret->time = load_u64(bytes + at[TALLY_FIXED_TIME]);
-	if (present & PERF_SAMPLE_ADDR)
-		ret->addr = load_u64(bytes + at[TALLY_FIXED_ADDR]);
-	if (present & PERF_SAMPLE_ID)
-		ret->id = load_u64(bytes + at[TALLY_FIXED_ID]);
-	if (present & PERF_SAMPLE_STREAM_ID)
-		ret->stream_id = load_u64(bytes + at[TALLY_FIXED_STREAM_ID]);
-	if (present & PERF_SAMPLE_CPU) {
-		ret->cpu = load_u32(bytes + at[TALLY_FIXED_CPU]);
-		ret->cpu_reserved = load_u32(bytes + at[TALLY_FIXED_CPU] + 4);
-	}
-	if (present & PERF_SAMPLE_PERIOD)
-		ret->period = load_u64(bytes + at[TALLY_FIXED_PERIOD]);
-	if (present & PERF_SAMPLE_CALLCHAIN) {
-		ret->callchain_nr = nr;
-		ret->callchain = (const void *)(bytes + walk.at + 8);
-	}
-	return 0;
-}
-
-/* Numbers of branch records in a processor are small, -1 for none; addresses are not. */
-#define HW_INDEX_MOST 4096U
-
-/* Whether the fields end where the record does. */
-static bool fills(const struct tally_layout *layout, const struct tally_record *record,
-		  struct tally_sample *ret)
-{
-	struct wire_walk walk = over(layout, record);
-
-	memset(ret, 0, sizeof(*ret));
-	return !tally_wire_walk(&walk, tally_wire_sample_rows, layout->sample_type, ret) &&
-	       walk.at == record->size;
-}
-
-/* The same for bytes of the other order, which stay as they are. */
-static __attribute__((noinline)) bool fills_swapped(const struct tally_layout *layout,
-						    const struct tally_record *record,
-						    struct tally_sample *ret)
-{
-	struct wire_walk walk = over(layout, record);
-	uint8_t copy[UINT16_MAX + 1];
-
-	memcpy(copy, record->bytes, record->size);
-	memset(ret, 0, sizeof(*ret));
-	walk.bytes = copy;
-	walk.mode = WIRE_SWAP;
-	walk.to_native = true;
-	return !tally_wire_walk(&walk, tally_wire_sample_rows, layout->sample_type, ret) &&
-	       walk.at == record->size;
-}
-
-/* Whether what stands for an index can be one. */
-static bool has_index(const struct tally_sample *sample)
-{
-	return sample->branch_hw_idx + 1 <= HW_INDEX_MOST || !sample->branch_nr;
-}
-
-/* The layout that a sample with a branch stack has.  A recorder may have asked for hw_idx or for
- * counters, and keep it so in the attr, where the kernel or the processor gave none: what the
- * fields say must fill the record, so another shape is tried where the attr's does not.
- * `room` holds a layout of its own.  NULL: it has none of the shapes. */
-static const struct tally_layout *shape_of(
-    const struct tally_layout *layout, const struct tally_record *record,
-    bool (*fill)(const struct tally_layout *, const struct tally_record *, struct tally_sample *),
-    struct tally_layout *room)
-{
-	static const uint32_t left_out[] = {
-	    PERF_SAMPLE_BRANCH_COUNTERS,
-	    PERF_SAMPLE_BRANCH_HW_INDEX,
-	    PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_COUNTERS,
-	};
-	const uint32_t both = left_out[2];
-	struct tally_sample sample;
-	bool filled;
-
-	if (!(layout->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
-	    !(layout->branch_sample_type & both))
-		return layout;
-	filled = fill(layout, record, &sample);
-	if (filled && has_index(&sample))
-		return layout;
-	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
-		if ((layout->branch_sample_type & left_out[i]) != left_out[i])
-			continue;
-		*room = *layout;
-		room->branch_sample_type &= ~(uint64_t)left_out[i];
-		if (fill(room, record, &sample) && has_index(&sample))
-			return room;
-	}
-	return filled ? layout : NULL;
-}
-
 static int shapeless(const struct tally_record *record, struct tally_error *error)
 {
 	return tally_fail(error, -EBADMSG, (int64_t)record->offset,
@@ -188,41 +54,32 @@ static int shapeless(const struct tally_record *record, struct tally_error *erro
 			  record->size, (unsigned long long)record->offset);
 }
 
-/* Fields that a newer kernel added stand behind all others. */
-#define KNOWN_FIELDS (((uint64_t)PERF_SAMPLE_WEIGHT_STRUCT << 1) - 1)
-
-bool tally_sample_fills(const struct tally_layout *layout, const struct tally_record *record)
+/* Why a sample could not be read: `at` is where the field begins that is not whole. */
+static int unreadable(const struct tally_layout *layout, const struct tally_record *record,
+		      size_t at, struct tally_error *error)
 {
-	struct tally_layout room;
-	const struct tally_layout *shape = shape_of(layout, record, fills, &room);
-	struct tally_sample sample;
+	struct wire_walk walk = over(layout, record);
 
-	if (!shape)
-		return false;
-	if (layout->sample_type & ~KNOWN_FIELDS)
-		return !tally_sample_decode(layout, record, layout->sample_type, &sample, NULL);
-	return fills(shape, record, &sample) &&
-	       sample.user_stack_dyn_size <= sample.user_stack_size;
+	if (!at)
+		return shapeless(record, error);
+	walk.at = at;
+	return cut(record, &walk, error);
 }
 
 int tally_sample_decode(const struct tally_layout *layout, const struct tally_record *record,
 			uint64_t want, struct tally_sample *ret, struct tally_error *error)
 {
-	struct wire_walk walk = over(layout, record);
-	struct wire_rows rows = tally_wire_sample_rows;
-	struct tally_layout room;
-	struct tally_sample sample = {.present = want & layout->sample_type};
+	uint64_t present = want & layout->sample_type;
+	struct tally_sample sample;
+	size_t at = HEADER;
 
-	if (is_quick(layout, sample.present))
-		return decode_quickly(layout, record, sample.present, ret, error);
-	while (rows.count && !(rows.rows[rows.count - 1].bit & sample.present))
-		rows.count--;
-	if (sample.present >= PERF_SAMPLE_BRANCH_STACK)
-		walk.layout = layout = shape_of(layout, record, fills, &room);
-	if (!layout)
-		return shapeless(record, error);
-	if (tally_wire_walk(&walk, rows, layout->sample_type, &sample))
-		return cut(record, &walk, error);
+	memset(&sample, 0, sizeof(sample));
+	if (!sample_read(layout, record, present, &sample)) {
+		/* Once more, for the place. */
+		if (sample_holds(layout, record))
+			tally_sample_read_rest(layout, record, present, &sample, &at);
+		return unreadable(layout, record, at, error);
+	}
 	*ret = sample;
 	return 0;
 }
@@ -309,7 +166,6 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	size_t trailer = trailer_of(layout, record->type);
 	/* A whole tally_body is large: only what a type has is cleared. */
 	struct tally_body body;
-	struct tally_layout room;
 	int failure;
 
 	memset(&body, 0, sizeof(body));
@@ -324,12 +180,12 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 		walk.end -= trailer;
 	}
 	if (record->type == PERF_RECORD_SAMPLE) {
-		body.sample.present = layout->sample_type;
-		walk.layout = layout = shape_of(layout, record, fills, &room);
-		if (!layout)
-			return shapeless(record, error);
-	}
-	if (tally_wire_walk(&walk, rows_of(record, walk.end), layout->sample_type, base_of(&body)))
+		failure =
+		    tally_sample_decode(layout, record, layout->sample_type, &body.sample, error);
+		if (failure)
+			return failure;
+	} else if (tally_wire_walk(&walk, rows_of(record, walk.end), layout->sample_type,
+				   base_of(&body)))
 		return cut(record, &walk, error);
 	body.misc = walk.misc;
 	if (is_swapped_name(record, walk.end) && !is_bare_mmap2(record, walk.end))
@@ -460,7 +316,7 @@ int tally_record_swap(const struct tally_layout *layout, void *bytes, size_t siz
 	store_u16(at + 6, __builtin_bswap16(load_u16(at + 6)));
 	memset(&scratch, 0, sizeof(scratch));
 	if (record.type == PERF_RECORD_SAMPLE)
-		layout = shape_of(layout, &record, to_native ? fills_swapped : fills, &room);
+		layout = tally_sample_shape(layout, &record, to_native, &room);
 	if (!layout)
 		return shapeless(&record, error);
 	walk = over(layout, &record);

@@ -656,19 +656,22 @@ static int field(struct wire_walk *walk, const struct wire_row *row, uint8_t *ba
 	return -EINVAL;
 }
 
+int tally_wire_field(struct wire_walk *walk, const struct wire_row *row, void *base)
+{
+	size_t start = walk->at;
+	int error = field(walk, row, base);
+
+	if (error)
+		walk->at = start;
+	return error;
+}
+
 int tally_wire_walk(struct wire_walk *walk, struct wire_rows rows, uint64_t bits, void *base)
 {
-	for (size_t i = 0; i < rows.count; i++) {
-		size_t start = walk->at;
-		int error;
+	int error = 0;
 
-		if (rows.rows[i].bit && !(rows.rows[i].bit & bits))
-			continue;
-		error = field(walk, &rows.rows[i], base);
-		if (error) {
-			walk->at = start;
-			return error;
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < rows.count && !error; i++)
+		if (!rows.rows[i].bit || (rows.rows[i].bit & bits))
+			error = tally_wire_field(walk, &rows.rows[i], base);
+	return error;
 }

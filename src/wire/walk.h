@@ -95,9 +95,12 @@ bool tally_wire_is_mmap2_id(const uint8_t *at, size_t left);
 	((uint64_t)(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
 		    PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER))
 
-/* Walks the rows whose bit is in `bits` (or 0) over `base`.  0, -EBADMSG (the bytes end within the
- * field: walk->at is where it began), -ENOSPC (no room to encode), -EOVERFLOW, -EINVAL (a struct
- * that cannot be encoded). */
+/* Walks one field of `base`.  0, -EBADMSG (the bytes end within the field), -ENOSPC (no room to
+ * encode), -EOVERFLOW, -EINVAL (a struct that cannot be encoded); then walk->at stays where the
+ * field begins. */
+int tally_wire_field(struct wire_walk *walk, const struct wire_row *row, void *base);
+
+/* The same for the rows whose bit is in `bits` (or 0), up to the first that fails. */
 int tally_wire_walk(struct wire_walk *walk, struct wire_rows rows, uint64_t bits, void *base);
 
 #endif
