@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "elf/build_id.h"
 #include "image/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event/expression.h"
+#include "metric/expression.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

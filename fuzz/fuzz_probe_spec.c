@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
-#include "probe/name_filter.h"
+#include "base/name_filter.h"
 #include "probe/probe_spec.h"
 #include "probe/trace_files.h"
 

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event/expression.h"
-#include "event/table_inner.h"
+#include "metric/expression.h"
+#include "vendor/table_inner.h"
 #include "event/term.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

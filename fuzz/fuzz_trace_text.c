@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "output/trace_text.h"
+#include "trace/trace_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 const char *__lsan_default_suppressions(void);

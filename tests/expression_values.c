@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event/expression.h"
+#include "metric/expression.h"
 
 /* FNV-1a cut to 1.0 ... 126.0 in eighths: exact in a double, and never 0. */
 static double made_up(const char *id)

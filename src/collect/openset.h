@@ -7,7 +7,7 @@
 
 #include <tally/limits.h>
 #include <tally/ring.h>
-#include "collect/plan.h"
+#include "collect/event_plan.h"
 #include "collect/targets.h"
 
 enum tally_ring_kind { TALLY_RING_SAMPLES, TALLY_RING_SIDEBAND, TALLY_RING_KINDS };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
-#include "collect/plan.h"
+#include "collect/event_plan.h"
 
 /* "cycles" -> "cycles:u", "cycles:P" -> "cycles:Pu". */
 static int name_user_only(struct tally_planned *event)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "doctor/checkup.h"
-#include "image/elf_file.h"
-#include "image/image.h"
+#include "elf/elf_file.h"
+#include "elf/build_id.h"
 
 #define FUNCTIONS_MOST 4000
 

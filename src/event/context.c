@@ -15,7 +15,7 @@
 #include "base/fs.h"
 #include "base/options.h"
 #include "event/pmu.h"
-#include "event/table.h"
+#include "vendor/vendor_table.h"
 
 #define PMUS_MOST  4096
 #define FILES_MOST 16384 /* in a PMU's folder */

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "event/format.h"
 #include "event/pmu.h"
-#include "event/table.h"
+#include "vendor/vendor_table.h"
 
 struct search {
 	const struct tally_attr *attr;

@@ -13,8 +13,8 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "event/parse.h"
-#include "event/pfm_encode.h"
-#include "event/table.h"
+#include "pfm/pfm_encode.h"
+#include "vendor/vendor_table.h"
 
 /* Where privilege is not told: as perf's own --pfm-events has it. */
 #define PLM_DEFAULT (TALLY_PFM_PLM0 | TALLY_PFM_PLM3)

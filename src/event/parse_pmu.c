@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "event/parse.h"
-#include "event/table.h"
+#include "vendor/vendor_table.h"
 
 /* The last error is told when no PMU took the event. */
 static int add_of_pmu(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include "base/buf.h"
 #include "base/fail.h"
-#include "event/table.h"
+#include "vendor/vendor_table.h"
 
 static int shown(const struct event_word *word)
 {

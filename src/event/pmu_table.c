@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <string.h>
 #include "event/pmu.h"
-#include "event/table.h"
+#include "vendor/vendor_table.h"
 
 const struct tally_table *tally_context_table(struct tally_event_context *context)
 {

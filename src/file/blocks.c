@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "base/fail.h"
 #include "file/extent.h"
-#include "file/flat.h"
+#include "file/flatten.h"
 
 static int fail_memory(const struct tally_data *data, struct tally_error *error)
 {

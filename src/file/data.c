@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/fail.h"
 #include "file/file_options.h"
-#include "file/flat.h"
+#include "file/flatten.h"
 
 /* Where events and features are: in a stream's records, or in tables. */
 static int find_parts(struct tally_data *data, struct tally_error *error)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "file/flat.h"
+#include "file/flatten.h"
 
 /* Source: asm-generic/mman-common.h of Linux 5.14; older headers lack it. */
 #ifndef MADV_POPULATE_READ

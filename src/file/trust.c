@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "file/data_file.h"
 #include "file/extent.h"
-#include "file/flat.h"
+#include "file/flatten.h"
 #include "wire/layout.h"
 
 /* What a counter of a processor, or the kernel's clock, can count between two samples: 15 hours of

@@ -4,7 +4,7 @@
 #define TALLY_IMAGE_CODE_MAP_H
 
 #include <stdint.h>
-#include "image/elf_file.h"
+#include "elf/elf_file.h"
 
 struct tally_image;
 

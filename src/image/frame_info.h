@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 #include <stddef.h>
-#include "image/elf_file.h"
+#include "elf/elf_file.h"
 
 struct tally_image;
 

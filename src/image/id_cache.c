@@ -19,7 +19,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/regular.h"
-#include "image/build_id.h"
+#include "elf/build_id.h"
 #include "image/image.h"
 
 #define FOLDER_FLAGS   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

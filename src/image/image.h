@@ -10,16 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "elf/symbol.h"
 
 struct tally_image_store;
 struct tally_image;
-
-struct tally_symbol {
-	uint64_t start, end; /* [start, end), file offsets; kernel: addresses */
-	const char *name;    /* demangled as asked; untrusted; lives as long as the image */
-	uint8_t binding;     /* STB_* */
-	uint8_t type;        /* STT_* */
-};
 
 struct tally_image_options {
 	size_t size;
@@ -98,12 +92,5 @@ const char *tally_image_why_no_symbols(const struct tally_image *image);
  * than the binary's size is a reason for: each a line, which lives as long as the image. */
 typedef void (*tally_image_line_fn)(void *context, const char *line);
 void tally_image_each_left_out(struct tally_image *image, tally_image_line_fn visit, void *context);
-
-/* Build-id of a file (ELF note) or of the running kernel; size into *ret_size (at most 20).
- * 0, -ENOENT when it has none, -errno. */
-int tally_image_read_build_id(const char *path, uint8_t ret[20], uint8_t *ret_size);
-/* The same of an open file, by its segments alone: objects and kernel modules have none. */
-int tally_image_read_build_id_fd(int fd, uint8_t ret[20], uint8_t *ret_size);
-int tally_image_kernel_build_id(const char *root, uint8_t ret[20], uint8_t *ret_size);
 
 #endif

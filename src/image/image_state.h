@@ -6,14 +6,14 @@
 #include <stdatomic.h>
 #include "base/arena.h"
 #include "base/map.h"
-#include "image/budget.h"
-#include "image/elf_file.h"
+#include "elf/budget.h"
+#include "elf/elf_file.h"
 #include "image/image.h"
 #include "image/inlines.h"
 #include "image/kallsyms.h"
 #include "image/shown.h"
-#include "image/symbol_steps.h"
-#include "image/symbol_table.h"
+#include "elf/symbol_steps.h"
+#include "elf/symbol_table.h"
 
 /* What mappings said of the recorded kernel. */
 struct tally_kernel_facts {

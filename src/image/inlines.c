@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "image/demangle.h"
+#include "elf/demangle.h"
 #include "image/image_state.h"
-#include "image/lines_dwarf.h"
-#include "image/lines_symbols.h"
+#include "dwarf/lines_dwarf.h"
+#include "dwarf/lines_symbols.h"
 
 /* More callers than this is a damaged file.  Source: perf's limit. */
 #define NEST_LIMIT 1024U

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/fs.h"
-#include "image/symbol_table.h"
+#include "elf/symbol_table.h"
 
 struct tally_kallsyms { /* all zero is empty and valid */
 	char *text;     /* the names; NULL when they are in `mapped` */

@@ -1,3 +1,4 @@
+#include "elf/build_id.h"
 #include "image/kernel_key.h"
 
 #include <assert.h>

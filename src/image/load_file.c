@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
-#include "image/build_id.h"
-#include "image/debug_file.h"
-#include "image/debugdata.h"
-#include "image/elf_file.h"
-#include "image/elf_symbols.h"
+#include "elf/build_id.h"
+#include "elf/debug_file.h"
+#include "elf/debugdata.h"
+#include "elf/elf_file.h"
+#include "elf/elf_symbols.h"
 #include "image/image_state.h"
-#include "image/plt.h"
+#include "elf/plt.h"
 
 /* The number of symbols added; a table that is missing or damaged adds none.  Or -ENOMEM. */
 static int64_t add(struct tally_image *image, struct tally_symbol_list *list,

@@ -6,8 +6,8 @@
 #include <string.h>
 #include "base/fs.h"
 #include "base/regular.h"
-#include "image/build_id.h"
-#include "image/elf_symbols.h"
+#include "elf/build_id.h"
+#include "elf/elf_symbols.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"
 #include "image/kernel_cache.h"

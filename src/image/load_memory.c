@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "base/fs.h"
 #include "base/regular.h"
-#include "image/build_id.h"
+#include "elf/build_id.h"
 #include "image/image_state.h"
 #include "image/perf_map.h"
 

@@ -3,7 +3,7 @@
 #define TALLY_IMAGE_PERF_MAP_H
 
 #include <stddef.h>
-#include "image/symbol_table.h"
+#include "elf/symbol_table.h"
 
 /* Lines "START SIZE name", hex, absolute addresses (Linux
  * tools/perf/Documentation/jit-interface.txt). Takes `text` over, malloc'ed and with a NUL

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "image/demangle.h"
+#include "elf/demangle.h"
 #include "image/image_state.h"
 
 /* What is left of names that are too long for any use. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/options.h"
-#include "image/build_id.h"
+#include "elf/build_id.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"
 

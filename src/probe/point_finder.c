@@ -10,9 +10,9 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "base/map.h"
-#include "probe/code_lines.h"
-#include "probe/die.h"
-#include "probe/name_filter.h"
+#include "dwarf/code_lines.h"
+#include "dwarf/die.h"
+#include "base/name_filter.h"
 
 /* A source file of more is none. */
 #define SOURCE_LINES_MOST 10000000

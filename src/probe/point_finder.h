@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <tally/error.h>
-#include "probe/debug_info.h"
+#include "dwarf/debug_info.h"
 #include "probe/probe_spec.h"
 #include "probe/variable.h"
 

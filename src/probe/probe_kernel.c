@@ -5,7 +5,7 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "probe/kernel_symbols.h"
-#include "probe/name_filter.h"
+#include "base/name_filter.h"
 #include "probe/probe_set.h"
 
 static bool is_of(const struct kernel_symbol *symbol, const char *module)

@@ -7,9 +7,9 @@
 #include "base/fail.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "image/place.h"
+#include "elf/place.h"
 #include "probe/kernel_symbols.h"
-#include "probe/name_filter.h"
+#include "base/name_filter.h"
 #include "probe/point_finder.h"
 #include "probe/probe_set.h"
 

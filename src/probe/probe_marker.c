@@ -7,7 +7,7 @@
 #include <tally/probe.h>
 #include <tally/text.h>
 #include "base/fail.h"
-#include "probe/name_filter.h"
+#include "base/name_filter.h"
 #include "probe/probe_set.h"
 
 /* --- arguments: "-4@%eax", "8@-24(%rbp)", "4@$3", "8@counter(%rip)" ---

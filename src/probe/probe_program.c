@@ -6,10 +6,10 @@
 #include <string.h>
 #include <tally/text.h>
 #include "base/fail.h"
-#include "image/demangle.h"
-#include "image/place.h"
-#include "probe/die.h"
-#include "probe/name_filter.h"
+#include "elf/demangle.h"
+#include "elf/place.h"
+#include "dwarf/die.h"
+#include "base/name_filter.h"
 #include "probe/point_finder.h"
 #include "probe/probe_set.h"
 #include "probe/variable.h"

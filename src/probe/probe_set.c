@@ -9,9 +9,9 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/options.h"
-#include "collect/program.h"
-#include "probe/fetch.h"
-#include "probe/name_filter.h"
+#include "probe/find_program.h"
+#include "probe/fetch_args.h"
+#include "base/name_filter.h"
 
 /* MAX_EVENT_NAME_LEN of the kernel's trace_probe.h, with the NUL; 31 bytes of an argument's. */
 #define NAME_ROOM     64

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tally/text.h>
 #include "base/fail.h"
-#include "probe/die.h"
+#include "dwarf/die.h"
 
 /* --- frames --- */
 

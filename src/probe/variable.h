@@ -5,8 +5,8 @@
 #include <elfutils/libdw.h>
 #include <tally/error.h>
 #include "base/buf.h"
-#include "probe/debug_info.h"
-#include "probe/fetch.h"
+#include "dwarf/debug_info.h"
+#include "probe/fetch_args.h"
 #include "probe/probe_spec.h"
 #include "probe/trace_files.h"
 

@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "profile/calls.h"
 #include "profile/contexts.h"
-#include "profile/filter.h"
+#include "profile/sample_filter.h"
 #include "profile/flat.h"
 #include "profile/tree_rows.h"
 

@@ -3,7 +3,7 @@
 #define TALLY_PROFILE_PROFILE_H
 
 #include <tally/profile.h>
-#include "profile/rows.h"
+#include "profile/row_list.h"
 
 struct tally_profile {
 	struct tally_session *session;

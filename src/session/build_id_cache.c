@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/options.h"
-#include "image/build_id.h"
+#include "elf/build_id.h"
 #include "image/id_cache.h"
 #include "image/image.h"
 

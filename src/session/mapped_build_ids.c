@@ -6,6 +6,7 @@
 #include <tally/session.h>
 #include "base/fail.h"
 #include "base/map.h"
+#include "elf/build_id.h"
 #include "image/image.h"
 
 struct found {

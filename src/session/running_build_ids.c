@@ -7,7 +7,7 @@
 #include <tally/build_id_cache.h>
 #include "base/fail.h"
 #include "base/fs.h"
-#include "image/build_id.h"
+#include "elf/build_id.h"
 #include "image/image.h"
 
 #define KALLSYMS_LIMIT ((size_t)256 << 20)

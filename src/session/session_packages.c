@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "image/package.h"
+#include "elf/package.h"
 #include "session/session.h"
 
 int tally_session_symbol_packages(const struct tally_session *session, const char *const *paths,

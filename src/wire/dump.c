@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include "abi/names.h"
+#include "abi/constant_names.h"
 #include "base/bytes.h"
 #include "base/text.h"
 #include "wire/walk.h"

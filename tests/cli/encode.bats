@@ -109,7 +109,7 @@ encode() {
 }
 
 @test "names of a vendor's table, of the CPU that is named; -v says from where" {
-	tables="$BATS_TEST_DIRNAME/../unit/event/tables/kernel"
+	tables="$BATS_TEST_DIRNAME/../unit/vendor/tables/kernel"
 	run --separate-stderr encode -v --events "$tables" --cpuid GenuineIntel-6-55-7 cpu/shared/u
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"config           0x3"* ]]
@@ -122,7 +122,7 @@ encode() {
 }
 
 @test "a name of the table whose PMU this machine has not" {
-	tables="$BATS_TEST_DIRNAME/../unit/event/tables/kernel"
+	tables="$BATS_TEST_DIRNAME/../unit/vendor/tables/kernel"
 	for name in unc_c_lookup UNC_C_LOOKUP/period=1/u; do
 		run --separate-stderr encode --events "$tables" --cpuid GenuineIntel-6-55-7 $name
 		[ "$status" -eq 1 ]

@@ -4,7 +4,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
-	export TABLES="$BATS_TEST_DIRNAME/../unit/event/tables"
+	export TABLES="$BATS_TEST_DIRNAME/../unit/vendor/tables"
 	unset TALLY_EVENTS PERF_CPUID
 	cd "$BATS_FILE_TMPDIR" || return 1
 	mkdir -p sys/bus/event_source/devices/{cpu,uncore_imc_0,software}/events trace/events/sched/sched_{switch,waking}

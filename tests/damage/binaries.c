@@ -27,9 +27,10 @@
 #include <tally/script.h>
 #include <tally/session.h>
 #include "hostile.h"
+#include "elf/build_id.h"
 #include "image/image.h"
-#include "image/needed.h"
-#include "image/place.h"
+#include "elf/needed.h"
+#include "elf/place.h"
 
 #define MAPPED_AT 0x400000ULL
 #define REGISTERS 0xff0fffULL /* those of x86-64 */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <tally/abi.h>
-#include "collect/plan.h"
+#include "collect/event_plan.h"
 
 static void keep_notice(void *context, const char *text)
 {

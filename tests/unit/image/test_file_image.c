@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include "elf/build_id.h"
 #include "image/image.h"
 
 static const char program[] =

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include "elf/build_id.h"
 #include "image/id_cache.h"
 #include "image/image.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include "image/image.h"
 #include "image/inlines.h"
-#include "image/lines_spans.h"
+#include "dwarf/lines_spans.h"
 
 static const char c_program[] =
     "volatile unsigned sink;\n"

@@ -2,6 +2,7 @@
 #include "workdir.h"
 
 #include <errno.h>
+#include "elf/build_id.h"
 #include "image/image.h"
 #include "image/kallsyms.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "probe/name_filter.h"
+#include "base/name_filter.h"
 #include "probe/probe_spec.h"
 
 static void parse(const char *text, struct probe_spec *spec)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "image/elf_file.h"
+#include "elf/elf_file.h"
 #include "unwind/cfi.h"
 #include "unwind/cfi_entries.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 #include <tally/record.h>
-#include "abi/names.h"
+#include "abi/constant_names.h"
 
 static void is_ascending(const struct tally_abi_table *table)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include "abi/names.h"
+#include "abi/constant_names.h"
 #include "base/bytes.h"
 #include "random_body.h"
 #include "wire/attr_wire.h"

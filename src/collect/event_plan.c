@@ -1,0 +1,317 @@
+#include "collect/event_plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/abi.h>
+#include "base/fail.h"
+#include "collect/plan_terms.h"
+
+#define DEFAULT_FREQUENCY 4000        /* Hz, perf's */
+#define FORMAT_LOST       (1ULL << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
+
+/* Every sample and trailer begins with, or ends in, the event's id: records of several events, in
+ * one ring, can be told apart wherever they stand. */
+#define COMMON_FIELDS                                                                   \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+struct making {
+	const struct tally_recorder_options *options;
+	const struct tally_targets *targets;
+	struct tally_chain chain; /* of all events */
+	uint64_t frequency;
+	bool inherit;
+	bool data_maps; /* stacks are unwound later, and may need what is mapped as data */
+};
+
+static bool is_hardware(const struct tally_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
+	       attr->type != PERF_TYPE_BREAKPOINT;
+}
+
+/* What BPF programs write: each is a sample. */
+static bool is_bpf_output(const struct tally_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static void complete_common(const struct making *making, struct tally_attr *attr)
+{
+	attr->sample_type |= COMMON_FIELDS;
+	attr->sample_id_all = 1;
+	attr->disabled = 1;
+	attr->inherit = making->inherit;
+	attr->read_format |= PERF_FORMAT_ID | FORMAT_LOST;
+	/* A command counts from its exec on; others are enabled once all is open. */
+	attr->enable_on_exec = making->targets->command;
+}
+
+static void complete_sampling(const struct making *making, struct tally_planned *event)
+{
+	const struct tally_recorder_options *options = making->options;
+	struct tally_attr *attr = &event->attr;
+	bool each_one = event->each_one || attr->type == PERF_TYPE_TRACEPOINT ||
+			attr->type == PERF_TYPE_BREAKPOINT || is_bpf_output(attr);
+
+	complete_common(making, attr);
+	if (options->delay_ms)
+		attr->enable_on_exec = 0;
+	if (attr->type == PERF_TYPE_TRACEPOINT || is_bpf_output(attr))
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (attr->sample_period) {
+		/* the event's own term, period= or freq= */
+	} else if (options->period) {
+		attr->sample_period = options->period;
+	} else if (each_one && !options->frequency && !options->max_frequency) {
+		attr->sample_period = 1;
+	} else {
+		attr->freq = 1;
+		attr->sample_freq = making->frequency;
+	}
+	/* Of software events the kernel ignores the period of who asks for PERIOD, and gives each
+	 * event as a sample.  Source: perf_swevent_event() of kernel/events/core.c. */
+	if (!attr->freq && attr->sample_period > 1)
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	/* Guests have their own perf; of our own time only what the host spends is meant, as in
+	 * perf. Precise events of several PMUs cannot tell the two apart. */
+	if (is_hardware(attr) && !attr->exclude_host && !attr->exclude_guest && !attr->precise_ip &&
+	    !event->precise_max)
+		attr->exclude_guest = 1;
+	if (event->precise_max)
+		attr->precise_ip = 3;
+}
+
+/* Members of a group whose leader alone samples are read with it. */
+static void complete_group(struct tally_plan *plan, const struct tally_event_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tally_event *leader = &list->events[list->events[i].leader];
+		struct tally_attr *attr = &plan->events[i].attr;
+
+		if (list->events[i].leader != i) {
+			attr->disabled = 0; /* runs when its leader runs */
+			attr->enable_on_exec = 0;
+		}
+		if (!leader->sample_read)
+			continue;
+		attr->sample_type |= PERF_SAMPLE_READ;
+		if (tally_event_alone(list, i))
+			continue;
+		attr->read_format |= PERF_FORMAT_GROUP;
+		attr->inherit = 0; /* the kernel has no sums of inherited groups to read */
+		if (list->events[i].leader != i) {
+			attr->freq = 0;
+			attr->sample_period = 0;
+		}
+	}
+}
+
+/* The side-band.  User space only, so that no rights are needed; MMAP2 carries the build-id, but
+ * not when CPUs are recorded: of one mapping's records the kernel writes those of CPUs first, and
+ * leaves the bit of misc that tells of a build-id in those that it writes to others afterwards, so
+ * that every perf record that runs meanwhile takes numbers for ids, and perf 6.1 crashes.  Source:
+ * perf_event_open(2), the attr's bits mmap to build_id; perf_event_mmap_output() of
+ * kernel/events/core.c. */
+static void complete_sideband(const struct making *making, struct tally_attr *attr)
+{
+	*attr = (struct tally_attr){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
+	complete_common(making, attr);
+	attr->sample_period = 1;
+	attr->exclude_kernel = attr->exclude_hv = 1;
+	attr->mmap = attr->mmap2 = 1;
+	attr->build_id = !making->targets->system_wide;
+	attr->comm = attr->comm_exec = attr->task = 1;
+	attr->ksymbol = attr->bpf_event = 1;
+	attr->mmap_data = making->data_maps;
+}
+
+/* Times are compared over all events, and events of one ring must have one clock: the side-band
+ * takes that of the events.  Source: perf_event_set_output() of kernel/events/core.c. */
+static int choose_clock(struct tally_plan *plan, struct tally_error *error)
+{
+	const struct tally_planned *first = &plan->events[0];
+	struct tally_attr *sideband = &plan->events[plan->count - 1].attr;
+
+	for (size_t i = 1; i + 1 < plan->count; i++) {
+		const struct tally_planned *other = &plan->events[i];
+
+		if (other->attr.use_clockid == first->attr.use_clockid &&
+		    (!first->attr.use_clockid || other->attr.clockid == first->attr.clockid))
+			continue;
+		return tally_fail(error, -EINVAL, -1,
+				  "%s and %s have different clocks (attr.use_clockid, "
+				  "attr.clockid): one recording has one clock, give all events "
+				  "the same",
+				  first->name, other->name);
+	}
+	sideband->use_clockid = first->attr.use_clockid;
+	sideband->clockid = first->attr.clockid;
+	return 0;
+}
+
+static uint64_t choose_frequency(const struct tally_recorder_options *options,
+				 const struct tally_limits *limits,
+				 const struct tally_notice *notice)
+{
+	uint64_t most = limits->max_sample_rate > 0 ? (uint64_t)limits->max_sample_rate : 1;
+	uint64_t wish = options->frequency ? options->frequency : DEFAULT_FREQUENCY;
+
+	if (options->max_frequency) {
+		tally_notice_tell(notice, "sampling at %llu Hz, kernel.perf_event_max_sample_rate",
+				  (unsigned long long)most);
+		return most;
+	}
+	if (wish <= most)
+		return wish;
+	tally_notice_tell(notice,
+			  "sampling at %llu Hz instead of %llu, the machine's limit; raise it with "
+			  "`sudo sysctl kernel.perf_event_max_sample_rate=%llu`",
+			  (unsigned long long)most, (unsigned long long)wish,
+			  (unsigned long long)wish);
+	return most;
+}
+
+static bool is_probe(const struct tally_event *event)
+{
+	return event->probe ||
+	       (event->pmu && (!strcmp(event->pmu, "uprobe") || !strcmp(event->pmu, "kprobe")));
+}
+
+static int copy_events(const struct making *making, struct tally_plan *plan,
+		       const struct tally_event_list *list, struct tally_error *error)
+{
+	int result;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tally_event *from = &list->events[i];
+		struct tally_planned *to = &plan->events[i];
+
+		to->attr = from->attr;
+		/* -c goes before the period of a vendor table, as in perf */
+		if (from->terms.given & TALLY_TERM_WEAK && making->options->period)
+			to->attr.sample_period = 0;
+		to->leader = from->leader;
+		to->precise_max = from->precise_max;
+		to->privilege_given = from->privilege_given;
+		to->each_one = is_probe(from);
+		to->points = from->probe;
+		to->name = strdup(from->name);
+		if (!to->name)
+			return tally_fail(error, -ENOMEM, -1, "out of memory");
+		complete_sampling(making, to);
+		result = tally_plan_terms(from, &making->chain, &to->attr, error);
+		if (result)
+			return result;
+	}
+	complete_group(plan, list);
+	return 0;
+}
+
+/* Nothing was asked for: cycles, as precisely as they can be had. */
+static int default_event(const struct making *making, struct tally_plan *plan,
+			 struct tally_error *error)
+{
+	struct tally_planned *to = &plan->events[0];
+
+	to->attr =
+	    (struct tally_attr){.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES};
+	to->precise_max = true;
+	to->name = strdup("cycles:P");
+	complete_sampling(making, to);
+	return to->name ? tally_plan_terms(&(struct tally_event){.name = to->name}, &making->chain,
+					   &to->attr, error)
+			: tally_fail(error, -ENOMEM, -1, "out of memory");
+}
+
+int tally_plan_make(const struct tally_recorder_options *options, const struct tally_limits *limits,
+		    const struct tally_targets *targets, const struct tally_notice *notice,
+		    struct tally_plan *ret, struct tally_error *error)
+{
+	const struct tally_event_list *list = options->events;
+	bool given = list && list->count;
+	struct making making = {
+	    .options = options,
+	    .targets = targets,
+	    .frequency = choose_frequency(options, limits, notice),
+	    .inherit = !options->no_inherit,
+	    .chain = {.how = options->callchain ? TALLY_CHAIN_FRAME_POINTERS : TALLY_CHAIN_NONE},
+	};
+	struct tally_plan plan = {.count = (given ? list->count : 1) + 1};
+	int result = 0;
+
+	for (size_t i = 0; given && i < list->count; i++)
+		if (list->events[i].probe && !list->events[i].probe->resolved)
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "%s: its place is not known yet; tally_probe_resolve() finds it",
+			    list->events[i].name);
+	plan.events = calloc(plan.count, sizeof(*plan.events));
+	if (!plan.events)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	if (options->call_graph)
+		result = tally_chain_parse(options->call_graph, &making.chain, error);
+	if (!result)
+		result = given ? copy_events(&making, &plan, list, error)
+			       : default_event(&making, &plan, error);
+	if (!result) {
+		struct tally_planned *sideband = &plan.events[plan.count - 1];
+
+		sideband->leader = (uint32_t)(plan.count - 1);
+		sideband->privilege_given = true;
+		for (size_t i = 0; i + 1 < plan.count; i++)
+			making.data_maps |= plan.events[i].attr.sample_stack_user != 0;
+		complete_sideband(&making, &sideband->attr);
+		sideband->name = strdup("dummy:u");
+		if (!sideband->name)
+			result = tally_fail(error, -ENOMEM, -1, "out of memory");
+	}
+	if (!result)
+		result = choose_clock(&plan, error);
+	if (result) {
+		tally_plan_done(&plan);
+		return result;
+	}
+	*ret = plan;
+	return 0;
+}
+
+void tally_plan_done(struct tally_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		free(plan->events[i].name);
+		free(plan->events[i].ids);
+	}
+	free(plan->events);
+	*plan = (struct tally_plan){0};
+}
+
+const struct tally_attr *tally_plan_timed(const struct tally_plan *plan)
+{
+	/* The fields before it are the same in all events: see COMMON_FIELDS. */
+	for (size_t i = 0; i + 1 < plan->count; i++)
+		if (!(plan->events[i].attr.sample_type & PERF_SAMPLE_TIME))
+			return NULL;
+	return &plan->events[0].attr;
+}
+
+uint64_t tally_plan_rate(const struct tally_plan *plan)
+{
+	uint64_t rate = 0;
+
+	for (size_t i = 0; i + 1 < plan->count; i++) {
+		const struct tally_attr *attr = &plan->events[i].attr;
+
+		if (!attr->freq) {
+			if (attr->sample_period)
+				return 0;
+			continue; /* samples with its leader */
+		}
+		/* 64 bytes of header and fixed fields, and a deep call chain. */
+		rate += attr->sample_freq *
+			(64 + (attr->sample_type & PERF_SAMPLE_CALLCHAIN ? 1024 : 0) +
+			 attr->sample_stack_user + (attr->sample_type & PERF_SAMPLE_RAW ? 128 : 0));
+	}
+	return rate;
+}

@@ -1,0 +1,148 @@
+#include "dwarf/lines_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which symbols name functions is what binutils 2.40 makes of them (measured against its
+ * addr2line): all but sections, files, data and thread-local ones, so that labels of assembly do
+ * too; hidden local labels without a size are marks that compilers leave. */
+static bool is_function(const GElf_Sym *symbol)
+{
+	switch (GELF_ST_TYPE(symbol->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		return true;
+	case STT_NOTYPE:
+		return symbol->st_size || GELF_ST_BIND(symbol->st_info) != STB_LOCAL ||
+		       GELF_ST_VISIBILITY(symbol->st_other) != STV_HIDDEN;
+	default:
+		return false;
+	}
+}
+
+static int add(struct tally_line_symbols *symbols, const struct tally_line_symbol *symbol)
+{
+	if (symbols->count == symbols->room) {
+		size_t room = symbols->room ? symbols->room * 2 : 256;
+		void *grown = reallocarray(symbols->list, room, sizeof(*symbols->list));
+
+		if (!grown)
+			return -ENOMEM;
+		symbols->list = grown;
+		symbols->room = room;
+	}
+	symbols->list[symbols->count++] = *symbol;
+	return 0;
+}
+
+/* By section and address; of those at one address the longest last, of equal ones the first of the
+ * file. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally_line_symbol *one = a, *other = b;
+
+	if (one->section != other->section)
+		return one->section < other->section ? -1 : 1;
+	if (one->address != other->address)
+		return one->address < other->address ? -1 : 1;
+	if (one->size != other->size)
+		return one->size < other->size ? -1 : 1;
+	return one->order > other->order ? -1 : one->order < other->order;
+}
+
+/* A file's name is certain for local symbols; for global ones only where no other file's name
+ * follows a symbol. */
+static int read_table(struct tally_line_symbols *symbols, const struct tally_elf *elf,
+		      const struct tally_elf_section *section)
+{
+	Elf_Data *data = tally_elf_data(elf, section);
+	size_t entry = gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT);
+	size_t count = data && data->d_buf && entry ? data->d_size / entry : 0;
+	const char *file = NULL;
+	bool seen = false, several = false;
+
+	if (count > INT32_MAX)
+		count = INT32_MAX;
+	for (size_t i = 1; i < count; i++) {
+		struct tally_line_symbol one = {.order = (uint32_t)i};
+		GElf_Sym symbol;
+		bool local;
+
+		if (!gelf_getsym(data, (int)i, &symbol))
+			break;
+		local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
+		if (GELF_ST_TYPE(symbol.st_info) == STT_FILE) {
+			file = elf_strptr(elf->elf, section->header.sh_link, symbol.st_name);
+			several |= seen;
+			continue;
+		}
+		seen = true;
+		if (!is_function(&symbol) || symbol.st_shndx >= elf->section_count ||
+		    symbol.st_shndx == SHN_UNDEF)
+			continue;
+		one.name = elf_strptr(elf->elf, section->header.sh_link, symbol.st_name);
+		if (!one.name)
+			continue;
+		one.address = symbol.st_value;
+		one.size = symbol.st_size ? symbol.st_size : 1;
+		one.section = symbol.st_shndx;
+		one.file = local || !several ? file : NULL;
+		if (add(symbols, &one))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int tally_line_symbols_read(struct tally_line_symbols *symbols, const struct tally_elf *elf)
+{
+	const struct tally_elf_section *section = tally_elf_find(elf, ".symtab", SHT_SYMTAB);
+	int error = 0;
+
+	if (!section)
+		section = tally_elf_find(elf, ".dynsym", SHT_DYNSYM);
+	if (section)
+		error = read_table(symbols, elf, section);
+	if (symbols->count)
+		qsort(symbols->list, symbols->count, sizeof(*symbols->list), compare);
+	return error;
+}
+
+void tally_line_symbols_done(struct tally_line_symbols *symbols)
+{
+	free(symbols->list);
+	*symbols = (struct tally_line_symbols){0};
+}
+
+uint32_t tally_line_section(const struct tally_elf *elf, uint64_t address)
+{
+	for (size_t i = 1; i < elf->section_count; i++) {
+		const GElf_Shdr *header = &elf->sections[i].header;
+
+		/* those of .tbss are taken by what follows it */
+		if (elf->sections[i].scn && header->sh_flags & SHF_ALLOC &&
+		    !(header->sh_flags & SHF_TLS) && address >= header->sh_addr &&
+		    address - header->sh_addr < header->sh_size)
+			return (uint32_t)i;
+	}
+	return 0;
+}
+
+const struct tally_line_symbol *tally_line_symbols_find(const struct tally_line_symbols *symbols,
+							uint32_t section, uint64_t address)
+{
+	size_t from = 0, to = symbols->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct tally_line_symbol *at = &symbols->list[middle];
+
+		if (at->section < section || (at->section == section && at->address <= address))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (!from || symbols->list[from - 1].section != section)
+		return NULL;
+	return &symbols->list[from - 1];
+}

@@ -1,0 +1,30 @@
+/* Where a binary's symbols are when they are not in the binary. */
+#ifndef TALLY_ELF_DEBUG_FILE_H
+#define TALLY_ELF_DEBUG_FILE_H
+
+#include <stdint.h>
+#include "base/buf.h"
+#include "elf/elf_file.h"
+
+struct tally_debug_search {
+	const char *symfs;                   /* "" or a prefix */
+	const char *debug_root;              /* /usr/lib/debug */
+	const char *cache;                   /* perf's build-id cache, ~/.debug; NULL: none */
+	const char *path;                    /* of the binary, as recorded */
+	const char *opened;                  /* of the binary, as opened; NULL: it could not be */
+	const struct tally_elf *binary;      /* NULL: it could not be opened */
+	uint8_t build_id_size, build_id[20]; /* of the binary */
+};
+
+/* Opens the first file that has a .symtab and is of the same build: by .gnu_debuglink beside the
+ * binary, in .debug/ and under debug_root; perf's cache; debug_root by path; by build-id.
+ * 0, or -ENOENT. */
+int tally_debug_file_open(const struct tally_debug_search *search, struct tally_elf *ret);
+
+/* Opens perf's cached copy of the binary itself.  0, or -ENOENT. */
+int tally_debug_file_cached(const struct tally_debug_search *search, struct tally_elf *ret);
+
+/* For messages: where debug files of this build are looked for. */
+void tally_debug_file_where(const struct tally_debug_search *search, struct tally_buf *to);
+
+#endif

@@ -1,0 +1,87 @@
+/* One ELF file opened for reading its symbols, through libelf; nothing in it is trusted. */
+#ifndef TALLY_ELF_ELF_FILE_H
+#define TALLY_ELF_ELF_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <gelf.h>
+#include "base/fs.h"
+
+/* The most bytes of a name or path that is copied out of a file.  Names of C++ that are whole
+ * expressions reach some ten thousand. */
+#define TALLY_NAME_MOST 65536
+
+struct tally_elf_load { /* a PT_LOAD segment */
+	uint64_t address, offset, size;
+};
+
+struct tally_elf_section {
+	Elf_Scn *scn; /* NULL: unreadable */
+	const char *name;
+	GElf_Shdr header;
+};
+
+struct tally_elf {
+	Elf *elf;
+	int fd;           /* -1: from memory */
+	const char *data; /* from memory: borrowed */
+	uint64_t size;
+	uint64_t allowed; /* bytes that what is made of it may take */
+	uid_t owner;      /* of the file; of memory who asks */
+	GElf_Ehdr header;
+	struct tally_elf_section *sections;
+	size_t section_count;
+	struct tally_elf_load *loads;
+	size_t load_count;
+};
+
+/* What is made of a file of so many bytes may take as many: so that a small one cannot ask for
+ * much, and a large one has what it needs.  Stated in doc/ARCHITECTURE.md. */
+static inline uint64_t elf_allowed(uint64_t file_size)
+{
+	return ((uint64_t)64 << 20) +
+	       (file_size < UINT64_MAX / 32 ? file_size * 16 : UINT64_MAX / 2);
+}
+
+/* Opens a regular file only, without waiting (base/regular.h).  0, -errno of the file, -ENOEXEC
+ * when it is not ELF (or beyond repair), -ENODEV when it is no file that may be opened. */
+int tally_elf_open(const char *path, struct tally_elf *ret);
+int tally_elf_open_memory(char *data, size_t size, struct tally_elf *ret);
+void tally_elf_close(struct tally_elf *elf);
+
+/* A section's data in this machine's byte order, libelf's own; NULL: there is none, or it is larger
+ * than is allowed. */
+Elf_Data *tally_elf_data(const struct tally_elf *elf, const struct tally_elf_section *section);
+/* How large the section is once it is not compressed. */
+uint64_t tally_elf_expanded(const struct tally_elf_section *section);
+
+/* The first section of that name and type (SHT_NULL: any), or NULL. */
+const struct tally_elf_section *tally_elf_find(const struct tally_elf *elf, const char *name,
+					       uint32_t type);
+
+/* File offset of an address by the segment that holds it.  -ENOENT when none does. */
+int tally_elf_offset(const struct tally_elf *elf, uint64_t address, uint64_t *ret);
+
+/* A copy of the section's bytes with a NUL behind, so that no string runs out of it; the caller's
+ * to free().  Copied and not mapped, because a binary that is rebuilt while we look would fault a
+ * mapping.  -ENODATA: no bytes in the file; -EFBIG: more than are allowed. */
+int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *section, char **ret,
+		   size_t *ret_size);
+
+/* A large section of strings as it lies in the file, mapped, its last byte a NUL whatever the file
+ * holds: for what would otherwise be most of the memory that is used.  `ret_strings` is borrowed
+ * from `ret`, which is the caller's to tally_fs_unmap().  -ENODATA: small, in memory, or without a
+ * NUL at its end: tally_elf_read() it. */
+int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_section *section,
+			  struct tally_mapped *ret, const char **ret_strings, size_t *ret_size);
+
+/* A copy of one string of a section of strings, the caller's to free(): of a large one that few are
+ * wanted of.  -ENODATA: `at` is not in it, or it is longer than TALLY_NAME_MOST. */
+int tally_elf_read_string(const struct tally_elf *elf, const struct tally_elf_section *section,
+			  uint64_t at, char **ret);
+
+/* NT_GNU_BUILD_ID; size 0: has none. */
+void tally_elf_build_id(const struct tally_elf *elf, uint8_t ret[20], uint8_t *ret_size);
+
+#endif

@@ -1,0 +1,52 @@
+/* The symbols of one image while they are gathered: added in any order, sorted, and settled by
+ * perf's rules so that both name a place alike. */
+#ifndef TALLY_ELF_SYMBOL_LIST_H
+#define TALLY_ELF_SYMBOL_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/fs.h"
+
+/* All zero is empty and valid.  One array a field, as the table keeps them: a large library has a
+ * hundred thousand symbols. */
+struct tally_symbol_list {
+	uint64_t *starts, *ends; /* an end equal to the start means: size unknown */
+	uint32_t *names;         /* offsets in `text` */
+	uint8_t *infos;          /* binding and type as st_info of ELF has them */
+	uint16_t *groups;        /* kallsyms: 0 the kernel, else the module; NULL elsewhere */
+	size_t count, room;
+	/* The names, each with its NUL: first those of a mapped file, if any, then `text`. */
+	struct tally_mapped mapped;
+	const char *first;
+	size_t first_size;
+	struct tally_buf text;
+};
+
+void tally_symbol_list_done(struct tally_symbol_list *list);
+int tally_symbol_list_reserve(struct tally_symbol_list *list, size_t more);
+int tally_symbol_list_add(struct tally_symbol_list *list, uint64_t start, uint64_t end,
+			  uint32_t name, uint8_t info);
+const char *tally_symbol_list_name(const struct tally_symbol_list *list, size_t index);
+
+/* Takes over a malloc'ed text, whose last byte is NUL, and gives the offset that it starts at: free
+ * of copying for the first.  -ENOMEM, or -EOVERFLOW when offsets would not reach it; then it is
+ * still the caller's. */
+int tally_symbol_list_take_text(struct tally_symbol_list *list, char *text, size_t size,
+				uint32_t *ret);
+
+/* Where the name that is added next will stand. */
+static inline size_t symbol_list_text_end(const struct tally_symbol_list *list)
+{
+	return list->first_size + list->text.size;
+}
+
+/* Sorts by start (equal ones stay in order of arrival). */
+int tally_symbol_list_sort(struct tally_symbol_list *list);
+/* On a sorted list: gives symbols without a size the room up to the next symbol, then keeps the
+ * best of those that start together.  `demangle_left`: names are compared as they are shown, as far
+ * as tally_demangle() may still go; NULL: as they are. */
+void tally_symbol_list_settle(struct tally_symbol_list *list, uint64_t *demangle_left);
+
+#endif

@@ -1,0 +1,76 @@
+/* Where in a table to look: for places in equal steps the symbol that each begins in, so that a
+ * place is found among few symbols instead of all.  At most 4 bytes a symbol. */
+#ifndef TALLY_ELF_SYMBOL_STEPS_H
+#define TALLY_ELF_SYMBOL_STEPS_H
+
+#include <errno.h>
+#include "elf/symbol_table.h"
+
+struct tally_symbol_steps { /* all zero is valid: all of the table is looked through */
+	uint32_t *first;    /* by step, and the last one twice behind */
+	size_t count;
+	uint64_t base;
+	unsigned bits; /* of a place within its step */
+};
+
+/* Without memory, and of tables that are small or not sorted, there are none. */
+void tally_symbol_steps_init(struct tally_symbol_steps *steps,
+			     const struct tally_symbol_table *table);
+void tally_symbol_steps_done(struct tally_symbol_steps *steps);
+
+/* So many are looked through without a branch on what is found. */
+#define SYMBOL_STEP_USUAL 8U
+/* Set in the number of a step's first symbol where more has to be done: there are more, they end
+ * the table, or a place behind one may be in another around it. */
+#define SYMBOL_STEP_SPECIAL 0x80000000U
+
+/* As tally_symbol_table_find(), of the table that the steps were made of. */
+static inline int64_t symbol_steps_find(const struct tally_symbol_steps *steps,
+					const struct tally_symbol_table *table, uint64_t place)
+{
+	uint64_t start = place - table->shift, step = (start - steps->base) >> steps->bits;
+	uint32_t from, to;
+	size_t at;
+
+	if (__builtin_expect(!steps->count || start < steps->base, 0))
+		return tally_symbol_table_find(table, place);
+	step = step < steps->count ? step : steps->count;
+	from = steps->first[step];
+	if (__builtin_expect(from & SYMBOL_STEP_SPECIAL, 0)) {
+		from &= ~SYMBOL_STEP_SPECIAL;
+		to = steps->first[step + 1] & ~SYMBOL_STEP_SPECIAL;
+		return tally_symbol_table_find_among(table, place, from, to - from + 1);
+	}
+	at = from;
+	for (uint32_t i = 1; i < SYMBOL_STEP_USUAL; i++)
+		at += table->starts[from + i] <= start;
+	/* one that stayed without a size covers its first byte */
+	return start < table->ends[at] || (start == table->starts[at] && start == table->ends[at])
+		   ? (int64_t)at
+		   : -ENOENT;
+}
+
+/* The index of the first symbol that starts behind the place; the table's count: none does. */
+static inline size_t symbol_steps_behind(const struct tally_symbol_steps *steps,
+					 const struct tally_symbol_table *table, uint64_t place)
+{
+	uint64_t start = place - table->shift, step = (start - steps->base) >> steps->bits;
+	size_t from = 0, to = table->count;
+
+	if (steps->count && start >= steps->base) {
+		step = step < steps->count ? step : steps->count;
+		from = steps->first[step] & ~SYMBOL_STEP_SPECIAL;
+		to = (size_t)(steps->first[step + 1] & ~SYMBOL_STEP_SPECIAL) + 1;
+	}
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (table->starts[middle] <= start)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+#endif

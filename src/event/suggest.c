@@ -1,0 +1,95 @@
+/* The name that a wrong one was probably meant to be.  Only where an error is told: all names are
+ * gathered, of the kernel, of sysfs and of the vendor's table. */
+#include <stdlib.h>
+#include "base/text.h"
+#include "event/pmu.h"
+#include "vendor/vendor_table.h"
+
+struct names { /* borrowed */
+	const char **names;
+	size_t count, room;
+};
+
+static void add(struct names *names, const char *name)
+{
+	if (names->count == names->room) {
+		size_t room = names->room ? names->room * 2 : 256;
+		const char **grown = reallocarray(names->names, room, sizeof(*grown));
+
+		if (!grown)
+			return; /* one name less to be compared with */
+		names->names = grown;
+		names->room = room;
+	}
+	names->names[names->count++] = name;
+}
+
+/* Of each cache the spelling that people use most. */
+static void add_generic(struct names *names)
+{
+	static const char *const caches[] = {
+	    "L1-dcache-loads",       "L1-dcache-load-misses",
+	    "L1-dcache-stores",      "L1-icache-loads",
+	    "L1-icache-load-misses", "LLC-loads",
+	    "LLC-load-misses",       "LLC-stores",
+	    "LLC-store-misses",      "dTLB-loads",
+	    "dTLB-load-misses",      "dTLB-stores",
+	    "dTLB-store-misses",     "iTLB-loads",
+	    "iTLB-load-misses",      "branch-loads",
+	    "branch-load-misses",    "node-loads",
+	    "node-load-misses",      "node-stores",
+	    "node-store-misses",
+	};
+	const char *generic[64];
+	size_t count = tally_generic_names(generic, 64);
+
+	for (size_t i = 0; i < count && i < 64; i++)
+		add(names, generic[i]);
+	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++)
+		add(names, caches[i]);
+}
+
+static void add_table(struct names *names, struct tally_event_context *context,
+		      const struct event_pmu *pmu)
+{
+	const struct tally_table *table = tally_context_table(context);
+	const struct tally_table_event *event;
+
+	for (size_t i = 0; table && (event = tally_table_at(table, i)); i++)
+		if (event->name && event->terms && (!pmu || tally_pmu_table_fits(pmu, event)))
+			add(names, event->name);
+}
+
+const char *tally_near_event(struct tally_event_context *context, const char *text)
+{
+	struct names names = {0};
+	const char *near = NULL;
+
+	add_generic(&names);
+	for (size_t i = 0; context && i < context->count; i++)
+		for (size_t j = 0; j < context->pmus[i].alias_count; j++)
+			add(&names, context->pmus[i].aliases[j].name);
+	if (context)
+		add_table(&names, context, NULL);
+	if (names.count)
+		near = tally_text_nearest(text, names.names, names.count);
+	free(names.names);
+	return near;
+}
+
+const char *tally_near_term(struct tally_event_context *context, const struct event_pmu *pmu,
+			    const char *text)
+{
+	struct names names = {0};
+	const char *near = NULL;
+
+	for (size_t i = 0; i < pmu->format_count; i++)
+		add(&names, pmu->formats[i].name);
+	for (size_t i = 0; i < pmu->alias_count; i++)
+		add(&names, pmu->aliases[i].name);
+	add_table(&names, context, pmu);
+	if (names.count)
+		near = tally_text_nearest(text, names.names, names.count);
+	free(names.names);
+	return near;
+}

@@ -1,0 +1,756 @@
+/* A recording into the tables of an SQLite database, record by record in perf's order. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/sql.h>
+#include <tally/version.h>
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/map.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "export/trace_symbols.h"
+#include "export/script_json.h"
+#include "export/sql_file.h"
+#include "export/sql_keys.h"
+#include "export/sql_schema.h"
+#include "trace/trace_text.h"
+#include "session/lines.h"
+#include "session/ordered.h"
+#include "session/session.h"
+
+/* Addresses from here up are marks.  Source: PERF_CONTEXT_MAX of perf_event.h. */
+/* Records from here up are perf's own, not the kernel's. */
+#define FIRST_OF_TOOL 64U
+/* Longer details of a record (of features, that is) are left out. */
+#define DETAIL_LIMIT ((size_t)65536)
+
+struct sql {
+	struct tally_session *session;
+	struct tally_data *data;
+	struct tally_sql_options options;
+	struct tally_error *error;
+	struct tally_sql_file *file;
+	struct tally_sql_insert *meta, *events, *threads, *images, *symbols, *frames, *chains,
+	    *samples, *branches, *lost, *records;
+	struct tally_sql_keys thread_keys;  /* pid and tid, comm */
+	struct tally_sql_keys address_keys; /* address, frame of the session */
+	struct tally_buf rows;              /* by number of these: the frame's row, a word each */
+	struct tally_sql_keys frame_keys;   /* place, frame of the session */
+	struct tally_sql_keys chain_keys;   /* caller, frame */
+	struct tally_map known;             /* images and symbols that have their row */
+	uint64_t number;                    /* of records so far */
+	struct tally_trace_text *trace;     /* NULL: no tracepoints */
+	struct tally_buf text, other;
+};
+
+/* Keys of `known`: an image's number, a frame's. */
+#define KNOWN_IMAGE (1ULL << 32)
+
+static int set_name(struct tally_sql_insert *insert, unsigned column, struct tally_buf *scratch,
+		    const char *name)
+{
+	if (!name)
+		return 0;
+	tally_buf_clear(scratch);
+	tally_text_add_escaped(scratch, name, strlen(name));
+	if (scratch->failed)
+		return scratch->failed;
+	tally_sql_set_text(insert, column, tally_buf_str(scratch), scratch->size);
+	return 0;
+}
+
+/* --- where addresses lead --- */
+
+/* 1: the row is to be made; 0: it is there; -ENOMEM. */
+static int is_new(struct sql *sql, uint64_t key)
+{
+	bool added;
+
+	return tally_map_put(&sql->known, key, &added) ? added : -ENOMEM;
+}
+
+static int add_image(struct sql *sql, const struct tally_frame *frame)
+{
+	int result = is_new(sql, KNOWN_IMAGE | frame->image);
+
+	if (result <= 0)
+		return result;
+	tally_sql_set(sql->images, SQL_IMAGE_ID, frame->image + 1ULL);
+	tally_sql_set_text(sql->images, SQL_IMAGE_LEVEL, &frame->level, 1);
+	result = set_name(sql->images, SQL_IMAGE_NAME, &sql->text, frame->image_name);
+	if (!result)
+		result = set_name(sql->images, SQL_IMAGE_PATH, &sql->other, frame->image_path);
+	return result ? result : tally_sql_add(sql->images, sql->error);
+}
+
+static int add_symbol(struct sql *sql, uint32_t number, const struct tally_frame *frame)
+{
+	int result = is_new(sql, number);
+
+	if (result <= 0)
+		return result;
+	tally_sql_set(sql->symbols, SQL_SYMBOL_ID, number);
+	if (frame->image != UINT32_MAX)
+		tally_sql_set(sql->symbols, SQL_SYMBOL_IMAGE, frame->image + 1ULL);
+	result = set_name(sql->symbols, SQL_SYMBOL_NAME, &sql->text, frame->symbol);
+	return result ? result : tally_sql_add(sql->symbols, sql->error);
+}
+
+static int add_line(struct sql *sql, struct tally_resolver *resolver,
+		    const struct tally_located *located)
+{
+	struct tally_line line;
+	int result = tally_resolver_line(resolver, located, &line);
+
+	if (result == -ENOENT || (!result && !line.line))
+		return 0;
+	if (result)
+		return result;
+	tally_buf_clear(&sql->other);
+	tally_buf_printf(&sql->other, "%s:%u", line.file, line.line);
+	return set_name(sql->frames, SQL_FRAME_LINE, &sql->text, tally_buf_str(&sql->other));
+}
+
+/* Of the function that is the n-th of those that were inlined there. */
+static int add_inlined_line(struct sql *sql, struct tally_resolver *resolver,
+			    const struct tally_located *located, uint32_t nth)
+{
+	const struct tally_inline *inlines;
+	size_t count;
+	int result = tally_resolver_inlines(resolver, located, &inlines, &count);
+
+	if (result || nth >= count || !inlines[nth].line)
+		return result;
+	tally_buf_clear(&sql->other);
+	tally_buf_printf(&sql->other, "%s:%u", inlines[nth].file, inlines[nth].line);
+	return set_name(sql->frames, SQL_FRAME_LINE, &sql->text, tally_buf_str(&sql->other));
+}
+
+/* `of`: the frame at the place, or that of the n-th function that was inlined there. */
+static int add_frame(struct sql *sql, struct tally_resolver *resolver,
+		     const struct tally_located *located, uint32_t of, uint32_t nth,
+		     uint64_t number)
+{
+	struct tally_frame frame = tally_session_frame(sql->session, of);
+	int result = 0;
+
+	if (frame.image != UINT32_MAX)
+		result = add_image(sql, &frame);
+	if (!result && frame.symbol)
+		result = add_symbol(sql, of, &frame);
+	if (!result && sql->options.lines)
+		result = frame.inlined ? add_inlined_line(sql, resolver, located, nth)
+				       : add_line(sql, resolver, located);
+	if (result)
+		return result;
+	tally_sql_set(sql->frames, SQL_FRAME_ID, number);
+	if (frame.image != UINT32_MAX)
+		tally_sql_set(sql->frames, SQL_FRAME_IMAGE, frame.image + 1ULL);
+	tally_sql_set(sql->frames, SQL_FRAME_PLACE, located->place);
+	if (frame.symbol) {
+		tally_sql_set(sql->frames, SQL_FRAME_SYMBOL, of);
+		if (frame.inlined)
+			tally_sql_set(sql->frames, SQL_FRAME_INLINED, 1);
+		else
+			tally_sql_set(sql->frames, SQL_FRAME_OFFSET,
+				      located->place - located->symbol_start);
+	}
+	return tally_sql_add(sql->frames, sql->error);
+}
+
+/* The row of the place that an address leads to, which processes at addresses of their own share.
+ */
+static int frame_row(struct sql *sql, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		     uint32_t of, uint32_t nth, uint64_t *ret)
+{
+	struct tally_located located;
+	int result = tally_resolver_locate(resolver, sample, mode, address, &located);
+	bool added;
+
+	if (result)
+		return result;
+	*ret = tally_sql_keys_number(&sql->frame_keys, located.place, of, &added);
+	if (!*ret)
+		return -ENOMEM;
+	return added ? add_frame(sql, resolver, &located, of, nth, *ret) : 0;
+}
+
+/* *ret: the number of the row of an address and a frame there. */
+static int row_of(struct sql *sql, struct tally_resolver *resolver,
+		  const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		  uint32_t frame, uint32_t nth, uint64_t *ret)
+{
+	uint64_t number, row;
+	bool added;
+	int result;
+
+	number = frame ? tally_sql_keys_number(&sql->address_keys, address, frame, &added) : 0;
+	if (!number)
+		return -ENOMEM;
+	if (added) {
+		result = frame_row(sql, resolver, sample, mode, address, frame, nth, &row);
+		if (!result) {
+			tally_buf_u64(&sql->rows, row);
+			result = sql->rows.failed;
+		}
+		if (result)
+			return result;
+	}
+	*ret = load_u64(sql->rows.data + (number - 1) * sizeof(row));
+	return 0;
+}
+
+static int frame_of(struct sql *sql, struct tally_resolver *resolver,
+		    const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		    uint64_t *ret)
+{
+	uint32_t frame = tally_resolver_frame(resolver, sample, mode, address);
+
+	return row_of(sql, resolver, sample, mode, address, frame, 0, ret);
+}
+
+static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint64_t frame,
+			  uint64_t depth)
+{
+	tally_sql_set(sql->chains, SQL_CHAIN_ID, number);
+	if (caller)
+		tally_sql_set(sql->chains, SQL_CHAIN_CALLER, caller);
+	tally_sql_set(sql->chains, SQL_CHAIN_FRAME, frame);
+	tally_sql_set(sql->chains, SQL_CHAIN_DEPTH, depth);
+	return tally_sql_add(sql->chains, sql->error);
+}
+
+/* The mode of the words that follow a mark; 0: of a guest, whose addresses lead nowhere. */
+static uint8_t mode_behind(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	default:
+		return 0;
+	}
+}
+
+/* Where a chain got to, from the outermost in. */
+struct chain_end {
+	uint64_t node, depth;
+};
+
+static int step_to(struct sql *sql, uint64_t frame, struct chain_end *at)
+{
+	bool added;
+	uint64_t number = tally_sql_keys_number(&sql->chain_keys, at->node, frame, &added);
+	int result;
+
+	if (!number)
+		return -ENOMEM;
+	result = added ? add_chain_node(sql, number, at->node, frame, at->depth) : 0;
+	at->node = number;
+	at->depth++;
+	return result;
+}
+
+static int step(struct sql *sql, struct tally_resolver *resolver,
+		const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		struct chain_end *at)
+{
+	uint64_t frame;
+	int result = frame_of(sql, resolver, sample, mode, address, &frame);
+
+	return result ? result : step_to(sql, frame, at);
+}
+
+/* Functions that were inlined there are steps of their own. */
+static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
+			const struct tally_resolved *sample, uint64_t address, struct chain_end *at)
+{
+	const uint32_t *frames;
+	uint32_t count = tally_resolver_unwound(resolver, sample, address, &frames);
+	int result = count ? 0 : -ENOMEM;
+
+	for (uint32_t i = count; !result && i-- > 0;) {
+		uint64_t row;
+
+		result = row_of(sql, resolver, sample, PERF_RECORD_MISC_USER, address, frames[i], i,
+				&row);
+		if (!result)
+			result = step_to(sql, row, at);
+	}
+	return result;
+}
+
+/* A chain is a leaf of a tree whose roots are outermost: equal starts of chains are stored once.
+ * *ret: the leaf, 0: there is no chain. */
+static int chain_of(struct sql *sql, struct tally_resolver *resolver,
+		    const struct tally_resolved *sample, uint64_t *ret)
+{
+	const uint64_t *words = sample->sample.callchain;
+	uint64_t count = sample->sample.callchain_nr, until = count;
+	struct chain_end at = {0};
+
+	*ret = 0;
+	/* Outermost first: each run of addresses has its mark before it, the first one none. */
+	while (until) {
+		uint64_t from = until;
+		uint8_t mode = sample->cpumode;
+
+		while (from && !resolved_is_mark(sample, from - 1))
+			from--;
+		if (from)
+			mode = mode_behind(words[from - 1]);
+		for (uint64_t i = until; mode && i-- > from;) {
+			int result = sample->unwound && i >= sample->unwound
+					 ? step_unwound(sql, resolver, sample, words[i], &at)
+					 : step(sql, resolver, sample, mode, words[i], &at);
+
+			if (result)
+				return result;
+		}
+		until = from ? from - 1 : 0;
+	}
+	*ret = at.node;
+	return 0;
+}
+
+/* --- samples --- */
+
+static int thread_of(struct sql *sql, const struct tally_resolved *at, uint64_t *ret)
+{
+	uint32_t pid = at->sample.pid, tid = at->sample.tid;
+	bool added;
+	int result;
+
+	*ret =
+	    tally_sql_keys_number(&sql->thread_keys, (uint64_t)pid << 32 | tid, at->comm, &added);
+	if (!*ret)
+		return -ENOMEM;
+	if (!added)
+		return 0;
+	tally_sql_set(sql->threads, SQL_THREAD_ID, *ret);
+	tally_sql_set(sql->threads, SQL_THREAD_PID, (uint64_t)(int32_t)pid);
+	tally_sql_set(sql->threads, SQL_THREAD_TID, (uint64_t)(int32_t)tid);
+	result = set_name(sql->threads, SQL_THREAD_COMM, &sql->text,
+			  tally_session_string(sql->session, at->comm));
+	return result ? result : tally_sql_add(sql->threads, sql->error);
+}
+
+static int add_branches(struct sql *sql, const struct tally_sample *sample)
+{
+	for (uint64_t i = 0; i < sample->branch_nr; i++) {
+		const struct tally_branch *branch = &sample->branches[i];
+		int result;
+
+		tally_sql_set(sql->branches, SQL_BRANCH_SAMPLE, sql->number);
+		tally_sql_set(sql->branches, SQL_BRANCH_POSITION, i);
+		tally_sql_set(sql->branches, SQL_BRANCH_FROM, branch->from);
+		tally_sql_set(sql->branches, SQL_BRANCH_TO, branch->to);
+		tally_sql_set(sql->branches, SQL_BRANCH_FLAGS, branch->flags);
+		result = tally_sql_add(sql->branches, sql->error);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* Fields that are numbers and nothing else. */
+static void set_numbers(struct sql *sql, const struct tally_sample *sample)
+{
+	const struct {
+		uint64_t bit, value;
+		unsigned column;
+	} fields[] = {
+	    {PERF_SAMPLE_TIME, sample->time, SQL_SAMPLE_TIME},
+	    {PERF_SAMPLE_CPU, (uint64_t)(int32_t)sample->cpu, SQL_SAMPLE_CPU},
+	    {PERF_SAMPLE_IP, sample->ip, SQL_SAMPLE_IP},
+	    {PERF_SAMPLE_ADDR, sample->addr, SQL_SAMPLE_ADDR},
+	    {PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, tally_script_weight_value(sample),
+	     SQL_SAMPLE_WEIGHT},
+	    {PERF_SAMPLE_DATA_SRC, sample->data_src, SQL_SAMPLE_DATA_SRC},
+	    {PERF_SAMPLE_TRANSACTION, sample->transaction, SQL_SAMPLE_TRANSACTION},
+	    {PERF_SAMPLE_PHYS_ADDR, sample->phys_addr, SQL_SAMPLE_PHYS_ADDR},
+	    {PERF_SAMPLE_CGROUP, sample->cgroup, SQL_SAMPLE_CGROUP},
+	    {PERF_SAMPLE_DATA_PAGE_SIZE, sample->data_page_size, SQL_SAMPLE_DATA_PAGE_SIZE},
+	    {PERF_SAMPLE_CODE_PAGE_SIZE, sample->code_page_size, SQL_SAMPLE_CODE_PAGE_SIZE},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (sample->present & fields[i].bit)
+			tally_sql_set(sql->samples, fields[i].column, fields[i].value);
+}
+
+/* A tracepoint's text, or the bytes of what is none. */
+static void set_raw(struct sql *sql, const struct tally_attr *attr, struct tally_resolver *resolver,
+		    const struct tally_resolved *resolved)
+{
+	struct kernel_symbols seen = {resolver, resolved};
+	const struct tally_trace_symbols symbols = {kernel_symbols_find, &seen};
+	const struct tally_sample *sample = &resolved->sample;
+
+	if (!(sample->present & PERF_SAMPLE_RAW))
+		return;
+	if (attr->type == PERF_TYPE_TRACEPOINT && sql->trace) {
+		tally_buf_clear(&sql->other);
+		tally_buf_clear(&sql->text);
+		if (!tally_trace_text_add(sql->trace, &sql->other, attr->config, sample->raw,
+					  sample->raw_size, &symbols)) {
+			tally_text_add_escaped(&sql->text, tally_buf_str(&sql->other),
+					       sql->other.size);
+			tally_sql_set_text(sql->samples, SQL_SAMPLE_TRACE,
+					   tally_buf_str(&sql->text), sql->text.size);
+			return;
+		}
+	}
+	tally_sql_set_bytes(sql->samples, SQL_SAMPLE_RAW, sample->raw, sample->raw_size);
+}
+
+static int take_sample(void *context, unsigned worker, unsigned slot,
+		       struct tally_resolver *resolver, const struct tally_resolved *resolved,
+		       const struct tally_record *record)
+{
+	struct sql *sql = context;
+	const struct tally_sample *sample = &resolved->sample;
+	const struct tally_attr *attr = &tally_data_event(sql->data, resolved->event)->attr;
+	uint64_t thread, frame = 0, chain = 0, addr_frame = 0;
+	int result = thread_of(sql, resolved, &thread);
+
+	(void)worker, (void)slot, (void)record;
+	sql->number++;
+	if (!result && sample->present & PERF_SAMPLE_IP)
+		result = frame_of(sql, resolver, resolved, resolved->cpumode, sample->ip, &frame);
+	if (!result && sample->present & PERF_SAMPLE_CALLCHAIN)
+		result = chain_of(sql, resolver, resolved, &chain);
+	if (!result && sample->present & PERF_SAMPLE_ADDR && sample->addr)
+		result = frame_of(sql, resolver, resolved, PERF_RECORD_MISC_CPUMODE_UNKNOWN,
+				  sample->addr, &addr_frame);
+	if (result)
+		return result;
+	tally_sql_set(sql->samples, SQL_SAMPLE_ID, sql->number);
+	tally_sql_set(sql->samples, SQL_SAMPLE_EVENT, resolved->event + 1ULL);
+	tally_sql_set(sql->samples, SQL_SAMPLE_THREAD, thread);
+	/* What perf counts a sample for that does not say. */
+	tally_sql_set(sql->samples, SQL_SAMPLE_PERIOD,
+		      sample->present & PERF_SAMPLE_PERIOD ? sample->period : attr->sample_period);
+	if (frame)
+		tally_sql_set(sql->samples, SQL_SAMPLE_FRAME, frame);
+	if (chain)
+		tally_sql_set(sql->samples, SQL_SAMPLE_CALLCHAIN, chain);
+	if (addr_frame)
+		tally_sql_set(sql->samples, SQL_SAMPLE_ADDR_FRAME, addr_frame);
+	set_numbers(sql, sample);
+	set_raw(sql, attr, resolver, resolved);
+	result = tally_sql_add(sql->samples, sql->error);
+	if (!result && sample->present & PERF_SAMPLE_BRANCH_STACK)
+		result = add_branches(sql, sample);
+	return result;
+}
+
+/* --- other records --- */
+
+static int take_lost(struct sql *sql, const struct tally_resolved *at, uint64_t count,
+		     const char *kind)
+{
+	const struct tally_sample *sample = &at->sample;
+
+	tally_sql_set(sql->lost, SQL_LOST_ID, sql->number);
+	if (sample->present & PERF_SAMPLE_TIME)
+		tally_sql_set(sql->lost, SQL_LOST_TIME, sample->time);
+	tally_sql_set(sql->lost, SQL_LOST_EVENT, at->event + 1ULL);
+	if (sample->present & PERF_SAMPLE_CPU)
+		tally_sql_set(sql->lost, SQL_LOST_CPU, (uint64_t)(int32_t)sample->cpu);
+	tally_sql_set(sql->lost, SQL_LOST_COUNT, count);
+	tally_sql_set_text(sql->lost, SQL_LOST_KIND, kind, strlen(kind));
+	return tally_sql_add(sql->lost, sql->error);
+}
+
+/* The "fields" of `tally script --json`, with the rest of the object around them. */
+static void set_detail(struct sql *sql, const struct tally_record *record,
+		       const struct tally_layout *layout, const struct tally_body *body)
+{
+	const struct tally_script_json with = {
+	    .record = record,
+	    .offset = tally_data_place(sql->data, record->offset).offset,
+	    .layout = layout,
+	    .body = body,
+	    .arch = tally_script_arch(tally_data_info(sql->data)->arch),
+	};
+
+	if (record->size > DETAIL_LIMIT / 4)
+		return;
+	tally_buf_clear(&sql->text);
+	tally_script_json_record(&sql->text, &with);
+	if (sql->text.size && sql->text.data[sql->text.size - 1] == '\n')
+		sql->text.size--;
+	if (sql->text.size <= DETAIL_LIMIT)
+		tally_sql_set_text(sql->records, SQL_RECORD_DETAIL, (const char *)sql->text.data,
+				   sql->text.size);
+}
+
+static int add_record(struct sql *sql, const struct tally_resolved *at,
+		      const struct tally_record *record, const struct tally_body *body)
+{
+	const struct tally_sample *sample = &at->sample;
+	const char *type = tally_record_type_name(record->type);
+	char number[16];
+
+	if (!type) {
+		snprintf(number, sizeof(number), "%u", record->type);
+		type = number;
+	}
+	tally_sql_set(sql->records, SQL_RECORD_ID, sql->number);
+	tally_sql_set_text(sql->records, SQL_RECORD_TYPE, type, strlen(type));
+	if (sample->present & PERF_SAMPLE_TIME)
+		tally_sql_set(sql->records, SQL_RECORD_TIME, sample->time);
+	if (sample->present & PERF_SAMPLE_TID) {
+		tally_sql_set(sql->records, SQL_RECORD_PID, (uint64_t)(int32_t)sample->pid);
+		tally_sql_set(sql->records, SQL_RECORD_TID, (uint64_t)(int32_t)sample->tid);
+	}
+	if (sample->present & PERF_SAMPLE_CPU)
+		tally_sql_set(sql->records, SQL_RECORD_CPU, (uint64_t)(int32_t)sample->cpu);
+	if (record->type < FIRST_OF_TOOL)
+		tally_sql_set(sql->records, SQL_RECORD_EVENT, at->event + 1ULL);
+	if (body)
+		set_detail(sql, record, &tally_data_event(sql->data, at->event)->layout, body);
+	return tally_sql_add(sql->records, sql->error);
+}
+
+static int take_other(void *context, unsigned worker, unsigned slot,
+		      struct tally_resolver *resolver, const struct tally_resolved *at,
+		      const struct tally_record *record)
+{
+	struct sql *sql = context;
+	struct tally_body body;
+	int result = 0;
+	bool whole;
+
+	(void)worker, (void)slot, (void)resolver;
+	if (record->type == PERF_RECORD_FINISHED_ROUND || !tally_data_event_count(sql->data))
+		return 0; /* tells nothing */
+	sql->number++;
+	whole = !tally_record_decode(&tally_data_event(sql->data, at->event)->layout, record, &body,
+				     NULL);
+	if (whole && record->type == PERF_RECORD_LOST)
+		result = take_lost(sql, at, body.lost.lost, "ring");
+	else if (whole && record->type == PERF_RECORD_LOST_SAMPLES)
+		result = take_lost(sql, at, body.lost_samples.lost, "samples");
+	return result ? result : add_record(sql, at, record, whole ? &body : NULL);
+}
+
+/* --- the frame around it --- */
+
+static int put_text(struct sql *sql, const char *key, const char *value)
+{
+	int result;
+
+	if (!value)
+		return 0;
+	tally_sql_set_text(sql->meta, 0, key, strlen(key));
+	result = set_name(sql->meta, 1, &sql->text, value);
+	return result ? result : tally_sql_add(sql->meta, sql->error);
+}
+
+static int put_number(struct sql *sql, const char *key, uint64_t value)
+{
+	tally_sql_set_text(sql->meta, 0, key, strlen(key));
+	tally_sql_set(sql->meta, 1, value);
+	return tally_sql_add(sql->meta, sql->error);
+}
+
+static int put_command(struct sql *sql, const struct tally_data_info *info)
+{
+	tally_buf_clear(&sql->other);
+	for (size_t i = 0; i < info->cmdline_count; i++)
+		tally_buf_printf(&sql->other, "%s%s", i ? " " : "", info->cmdline[i]);
+	return info->cmdline_count ? put_text(sql, "cmdline", tally_buf_str(&sql->other)) : 0;
+}
+
+static int put_meta(struct sql *sql)
+{
+	const struct tally_data_info *info = tally_data_info(sql->data);
+	const struct tally_session_counts *counts = tally_session_counts(sql->session);
+	const struct tally_data_damage *damage = tally_data_damage(sql->data);
+	const struct {
+		const char *key, *text;
+	} texts[] = {
+	    {"tally_version", tally_version()},
+	    {"path", tally_data_path(sql->data)},
+	    {"hostname", info->hostname},
+	    {"os_release", info->os_release},
+	    {"arch", info->arch},
+	    {"damage", damage->count ? damage->text : NULL},
+	};
+	const struct {
+		const char *key;
+		uint64_t number;
+	} numbers[] = {
+	    {"schema_version", TALLY_SQL_VERSION},
+	    {"records", counts->records},
+	    {"samples", counts->samples},
+	    {"lost", counts->lost},
+	    {"throttled", counts->throttled},
+	    {"first_time", counts->first_time},
+	    {"last_time", counts->last_time},
+	    {"unusable", counts->unusable + counts->undecoded},
+	    {"damaged_places", damage->count},
+	    {"damaged_bytes", damage->lost_bytes},
+	};
+	int result = put_command(sql, info);
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !result; i++)
+		result = put_text(sql, texts[i].key, texts[i].text);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !result; i++)
+		result = put_number(sql, numbers[i].key, numbers[i].number);
+	return result;
+}
+
+static int put_events(struct sql *sql)
+{
+	for (size_t i = 0; i < tally_data_event_count(sql->data); i++) {
+		const struct tally_data_event *event = tally_data_event(sql->data, i);
+		int result;
+
+		tally_sql_set(sql->events, SQL_EVENT_ID, i + 1);
+		tally_sql_set(sql->events, SQL_EVENT_TYPE, event->attr.type);
+		tally_sql_set(sql->events, SQL_EVENT_CONFIG, event->attr.config);
+		tally_sql_set(sql->events, SQL_EVENT_SAMPLE_TYPE, event->attr.sample_type);
+		tally_sql_set(sql->events,
+			      event->attr.freq ? SQL_EVENT_SAMPLE_FREQ : SQL_EVENT_SAMPLE_PERIOD,
+			      event->attr.sample_period);
+		tally_sql_set(sql->events, SQL_EVENT_LEADER, event->leader + 1ULL);
+		tally_sql_set(sql->events, SQL_EVENT_SAMPLES,
+			      tally_session_event_samples(sql->session, i));
+		result = set_name(sql->events, SQL_EVENT_NAME, &sql->text, event->name);
+		if (!result)
+			result = tally_sql_add(sql->events, sql->error);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int prepare(struct sql *sql)
+{
+	const struct {
+		struct tally_sql_insert **insert;
+		const char *table;
+		unsigned columns;
+	} tables[] = {
+	    {&sql->meta, "meta", 2},
+	    {&sql->events, "events", SQL_EVENT_COLUMNS},
+	    {&sql->threads, "threads", SQL_THREAD_COLUMNS},
+	    {&sql->images, "images", SQL_IMAGE_COLUMNS},
+	    {&sql->symbols, "symbols", SQL_SYMBOL_COLUMNS},
+	    {&sql->frames, "frames", SQL_FRAME_COLUMNS},
+	    {&sql->chains, "callchains", SQL_CHAIN_COLUMNS},
+	    {&sql->samples, "samples", SQL_SAMPLE_COLUMNS},
+	    {&sql->branches, "branches", SQL_BRANCH_COLUMNS},
+	    {&sql->lost, "lost", SQL_LOST_COLUMNS},
+	    {&sql->records, "records", SQL_RECORD_COLUMNS},
+	};
+	int result = tally_sql_file_run(sql->file, tally_sql_tables, sql->error);
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !result; i++)
+		result = tally_sql_file_prepare(sql->file, tables[i].table, tables[i].columns,
+						tables[i].insert, sql->error);
+	return result;
+}
+
+/* Formats of tracepoints; without them payloads stay bytes. */
+static int read_formats(struct sql *sql)
+{
+	struct tally_block block = tally_data_feature(sql->data, 1);
+	int result = tally_trace_text_new(block.bytes, block.size, &sql->trace, NULL);
+
+	return result == -ENOMEM ? result : 0;
+}
+
+/* What the database says of a failure comes before that the walk ended. */
+static int visit_all(struct sql *sql, const struct tally_ordered_visitor *visitor)
+{
+	struct tally_error walk = {0};
+	int result = tally_session_each_ordered(sql->session, visitor, true, &walk);
+
+	if (result < 0 && !sql->error->code)
+		*sql->error = walk;
+	return result;
+}
+
+static int ask(void *context)
+{
+	const struct sql *sql = context;
+
+	return session_progress(sql->session, sql->session->total_bytes);
+}
+
+static int fill(struct sql *sql)
+{
+	const struct tally_ordered_visitor visitor = {
+	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+		    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+		    PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT |
+		    PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR |
+		    PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE,
+	    .context = sql,
+	    .sample = take_sample,
+	    .other = take_other,
+	};
+	int result = prepare(sql);
+
+	tally_sql_file_watch(sql->file, ask, sql);
+	if (!result)
+		result = read_formats(sql);
+	if (!result)
+		result = put_events(sql);
+	if (!result)
+		result = visit_all(sql, &visitor);
+	if (!result) /* behind the samples, as reading them finds damage */
+		result = put_meta(sql);
+	if (!result)
+		result = tally_sql_file_run(sql->file, tally_sql_views, sql->error);
+	return result;
+}
+
+static void done(struct sql *sql)
+{
+	tally_trace_text_free(sql->trace);
+	tally_sql_keys_done(&sql->thread_keys);
+	tally_sql_keys_done(&sql->address_keys);
+	tally_buf_done(&sql->rows);
+	tally_sql_keys_done(&sql->frame_keys);
+	tally_sql_keys_done(&sql->chain_keys);
+	tally_map_done(&sql->known);
+	tally_buf_done(&sql->text);
+	tally_buf_done(&sql->other);
+}
+
+int tally_sql_write(struct tally_session *session, const char *path,
+		    const struct tally_sql_options *options, struct tally_error *error)
+{
+	struct sql sql = {.session = session, .data = tally_session_data(session), .error = error};
+	struct tally_error none = {0};
+	int result = tally_options_take(&sql.options, sizeof(sql.options), options);
+
+	if (!error)
+		sql.error = error = &none;
+	error->code = 0;
+	if (!result)
+		result = tally_sql_file_open(path, sql.options.replace, &sql.file, error);
+	if (!result) {
+		result = fill(&sql);
+		if (result) {
+			tally_sql_file_abandon(sql.file);
+		} else {
+			result = tally_sql_file_finish(sql.file, error);
+		}
+	}
+	done(&sql);
+	if (result < 0 && !error->code)
+		tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
+	return result < 0 ? result : 0;
+}

@@ -1,0 +1,28 @@
+/* The kernel's functions as a sample sees them, for payloads of tracepoints that name them by
+ * address. */
+#ifndef TALLY_EXPORT_TRACE_SYMBOLS_H
+#define TALLY_EXPORT_TRACE_SYMBOLS_H
+
+#include "trace/trace_text.h"
+#include "session/ordered.h"
+
+struct kernel_symbols {
+	struct tally_resolver *resolver;
+	const struct tally_resolved *sample;
+};
+
+/* For struct tally_trace_symbols, whose context is a struct kernel_symbols. */
+static inline const char *kernel_symbols_find(void *context, uint64_t address, uint64_t *ret_start)
+{
+	struct kernel_symbols *symbols = context;
+	struct tally_spot spot;
+
+	if (tally_resolver_spot(symbols->resolver, symbols->sample, PERF_RECORD_MISC_KERNEL,
+				address, &spot) ||
+	    !spot.mapped || !spot.symbol)
+		return NULL;
+	*ret_start = address - (spot.place - spot.symbol_start);
+	return spot.symbol;
+}
+
+#endif

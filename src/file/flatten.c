@@ -1,0 +1,438 @@
+/* Making records plain.
+ *
+ * Each file of a recording is one run of records and one zstd stream.  A record that a compressed
+ * record holds takes its place; one that straddles two of them is delivered where its end is.
+ * Records of an odd size are padded to 8.  The files of a directory are taken by turns, some of one
+ * and then some of the next, as perf reads them: records of equal time stay in that order.
+ * Source: the perf.data format; the turns: perf 5.17 to 6.1. */
+#include "file/flatten.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "base/fail.h"
+#include "file/extent.h"
+#include "file/inflate.h"
+
+/* Bytes of one file before it is the next one's turn. */
+#define TURN (2U << 20)
+/* The longest record that is put together over compressed ones; AUX data are not compressed. */
+#define PACKED_MOST (16U << 20)
+/* Real records shrink to a fiftieth at most.  What grows by more may be made up to fill the disk; a
+ * large dump of empty stacks needs the option. */
+#define EXPAND_RATIO 100U
+#define EXPAND_FREE  ((uint64_t)64 * 1000 * 1000)
+
+/* One file on its way. */
+struct source {
+	struct tally_data *data;
+	struct file_flat *flat;
+	struct file_region region;
+	unsigned part;
+	uint64_t at;
+	struct file_inflate *inflate;
+	struct tally_buf carry; /* decoded, not yet a whole record */
+	bool broken;            /* its stream was damaged, which was told */
+	/* Compressed records, and ends of rounds among them, that nobody will read again. */
+	uint64_t done_from, done_to;
+	int code; /* out of memory, or of room */
+};
+
+/* Notes where the record that comes next stands in its file. */
+static int note_place(struct source *source, const struct file_region *region, uint64_t at)
+{
+	struct file_flat *flat = source->flat;
+	struct flat_place place = {
+	    .at = flat->spool->size,
+	    .source = file_region_place(region, at),
+	    .part = source->part,
+	    .packed = region->packed,
+	};
+	struct flat_place *last = flat->place_count ? &flat->places[flat->place_count - 1] : NULL;
+
+	if (last && last->part == place.part && last->packed == place.packed &&
+	    (place.packed ? place.source == last->source
+			  : place.source - last->source == place.at - last->at))
+		return 0;
+	if (flat->place_count == flat->place_room) {
+		size_t room = flat->place_room ? flat->place_room * 2 : 64;
+		void *places = reallocarray(flat->places, room, sizeof(*flat->places));
+
+		if (!places)
+			return -ENOMEM;
+		flat->places = places;
+		flat->place_room = room;
+	}
+	flat->places[flat->place_count++] = place;
+	return 0;
+}
+
+/* Swaps the copy of a record into native order. */
+static int to_native(const struct tally_data *data, uint8_t *bytes, uint32_t type, size_t size)
+{
+	int event = tally_file_event_of(data, bytes, type, size, true);
+
+	/* Without a known event the first one's layout is as good as any: the record keeps its
+	 * unknown id, and whoever asks for its event is told. */
+	return tally_record_swap(&data->events[event < 0 ? 0 : event].layout, bytes, size, true,
+				 NULL);
+}
+
+/* A whole record of the region to the spool. */
+static int copy_record(struct source *source, const struct file_region *region, uint64_t at,
+		       const struct file_record_header *header)
+{
+	struct file_spool *spool = source->flat->spool;
+	struct tally_data *data = source->data;
+	const uint8_t *bytes = region->bytes + at;
+	uint64_t padded = align_up(header->size, 8);
+	uint8_t copy[65536];
+	int code;
+
+	if (padded == header->size && !data->swapped) {
+		code = note_place(source, region, at);
+		return code ? code : tally_spool_add(spool, bytes, (size_t)header->extent);
+	}
+	if (padded > UINT16_MAX) {
+		data->damage.passed_over++;
+		return 0;
+	}
+	memcpy(copy, bytes, header->size);
+	memset(copy + header->size, 0, (size_t)padded - header->size);
+	if (data->swapped && to_native(data, copy, header->type, header->size)) {
+		tally_file_damage(data, region->packed ? region->packed_at : at,
+				  region->packed ? 0 : header->size,
+				  "%sthe record at byte %llu (type %u) is shorter than its type",
+				  region->name, file_region_place(region, at), header->type);
+		return 0;
+	}
+	store_u16(copy + 6, (uint16_t)padded);
+	code = note_place(source, region, at);
+	if (!code)
+		code = tally_spool_add(spool, copy, (size_t)padded);
+	if (!code)
+		code = tally_spool_add(spool, bytes + header->size,
+				       (size_t)header->extent - header->size);
+	return code;
+}
+
+/* The whole records at the front of what was decoded; the rest is kept for the next piece. */
+static int copy_decoded(struct source *source, uint64_t packed_at)
+{
+	struct file_region region = {
+	    .bytes = source->carry.data,
+	    .end = source->carry.size,
+	    .name = source->region.name,
+	    .cut = true,
+	    .packed = true,
+	    .packed_at = packed_at,
+	};
+	uint64_t at = 0;
+	int code = 0;
+
+	while (!code && region.end - at >= 8) {
+		struct file_record_header header;
+		enum file_fit fit = tally_file_fit(&region, source->data->swapped, at, &header);
+
+		/* One of odd size would leave the rest unaligned; no such record is packed. */
+		if (fit == FILE_FIT_WHOLE) {
+			code = copy_record(source, &region, at, &header);
+			at += header.extent;
+			continue;
+		}
+		if (header.size >= 8 && header.size % 8 == 0 && header.extent > region.end - at &&
+		    header.extent <= PACKED_MOST)
+			break; /* the rest of it comes */
+		at = tally_file_resync(source->data, &region, at + 8);
+		/* Less than 8 bytes stay, so that what comes is aligned as it was. */
+		if (at == region.end)
+			at -= region.end % 8;
+		tally_file_damage(source->data, packed_at, 0,
+				  "%sthe compressed record at byte %llu holds bytes that are no "
+				  "record",
+				  region.name, (unsigned long long)packed_at);
+	}
+	if (at) {
+		memmove(source->carry.data, source->carry.data + at, source->carry.size - at);
+		source->carry.size -= at;
+	}
+	return code;
+}
+
+struct decoding {
+	struct source *source;
+	uint64_t at; /* of the compressed record */
+	bool too_much;
+};
+
+static uint64_t expand_most(const struct tally_data *data, const struct tally_data_packed *packed)
+{
+	return data->options.expand_most ? data->options.expand_most
+					 : EXPAND_FREE + packed->bytes_in * EXPAND_RATIO;
+}
+
+static int take_decoded(void *context, const uint8_t *bytes, size_t size)
+{
+	struct decoding *decoding = context;
+	struct source *source = decoding->source;
+	struct tally_data_packed *packed = &source->flat->packed;
+
+	packed->bytes_out += size;
+	if (packed->bytes_out > expand_most(source->data, packed)) {
+		decoding->too_much = true;
+		return -EFBIG;
+	}
+	tally_buf_add(&source->carry, bytes, size);
+	if (source->carry.failed)
+		return -ENOMEM;
+	return copy_decoded(source, decoding->at);
+}
+
+/* The zstd bytes of a compressed record, as far as they are there. */
+static int copy_packed(struct source *source, uint64_t at, const struct file_record_header *header)
+{
+	struct tally_data *data = source->data;
+	struct file_region *region = &source->region;
+	struct decoding decoding = {.source = source, .at = at};
+	uint64_t size = region->end - at < header->size ? region->end - at : header->size;
+	struct file_cursor cursor = file_region_cursor(region, data->swapped, at + 8, size - 8);
+	int code = source->inflate ? 0 : tally_inflate_new(&source->inflate);
+
+	source->flat->packed.records++;
+	if (header->type == PERF_RECORD_COMPRESSED2) {
+		uint64_t told = cursor_u64(&cursor);
+
+		if (told < cursor_left(&cursor))
+			cursor.end = cursor.at + told;
+	}
+	source->flat->packed.bytes_in += cursor_left(&cursor);
+	if (code == -ENOTSUP) {
+		if (!source->broken)
+			tally_file_damage(data, at, 0,
+					  "%scompressed records from byte %llu on cannot be read: "
+					  "this tally was built without libzstd",
+					  region->name, (unsigned long long)at);
+		source->broken = true;
+		data->damage.lost_bytes += size;
+		return 0;
+	}
+	if (!code)
+		code = tally_inflate_feed(source->inflate, cursor.at, cursor_left(&cursor),
+					  take_decoded, &decoding);
+	if (code != -EBADMSG && !decoding.too_much) {
+		source->broken = false;
+		return code;
+	}
+	if (!source->broken && decoding.too_much)
+		tally_file_damage(
+		    data, at, 0,
+		    "%sits compressed records expand to more than %llu MB from byte %llu "
+		    "on; --max-expand=MB reads more",
+		    region->name,
+		    (unsigned long long)(expand_most(data, &source->flat->packed) / 1000000),
+		    (unsigned long long)at);
+	else if (!source->broken)
+		tally_file_damage(data, at, 0,
+				  "%sthe compressed record at byte %llu is damaged (%s): what it "
+				  "and the next ones hold is lost",
+				  region->name, (unsigned long long)at,
+				  tally_inflate_why(source->inflate));
+	source->broken = true;
+	data->damage.lost_bytes += size;
+	source->carry.size = 0;
+	return 0;
+}
+
+static bool is_packed(uint32_t type)
+{
+	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_COMPRESSED2;
+}
+
+/* What came through a pipe is kept in a file of our own; there it need not stand twice. */
+static void drop_done(struct source *source)
+{
+	if (source->data->stream && !source->part)
+		tally_spool_drop(source->data->stream, source->done_from, source->done_to);
+	source->done_from = source->done_to = source->at;
+}
+
+/* Whether the record at the source's place is one: else bytes are damaged there that look like a
+ * header.  What was compressed is checked by zstd. */
+static bool believed(const struct source *source, const struct file_record_header *header)
+{
+	const struct file_region *region = &source->region;
+	const struct tally_record record = {
+	    .bytes = region->bytes + source->at,
+	    .type = header->type,
+	    .misc = header->misc,
+	    .size = header->size,
+	};
+
+	return source->data->swapped || tally_file_trusts(source->data, &record) ||
+	       tally_file_ends_at(source->data, region, source->at, source->at + header->extent);
+}
+
+/* Copies up to `most` bytes of a file's records, and at least one record. */
+static int copy_some(struct source *source, uint64_t most)
+{
+	struct file_region *region = &source->region;
+	uint64_t until = region->end - source->at > most ? source->at + most : region->end;
+	int code = 0;
+
+	while (!code && source->at < until) {
+		struct file_record_header header;
+		enum file_fit fit =
+		    tally_file_fit(region, source->data->swapped, source->at, &header);
+
+		if (fit != FILE_FIT_NONE && !believed(source, &header))
+			fit = FILE_FIT_NONE;
+		region->odd_sizes |= fit == FILE_FIT_ODD;
+		if (fit == FILE_FIT_NONE) {
+			/* Of a compressed record that was cut the front can be decoded. */
+			if (region->cut && is_packed(header.type) && header.size > 8 &&
+			    region->end - source->at > 8)
+				code = copy_packed(source, source->at, &header);
+			source->at = tally_file_pass_bad(source->data, region, source->at);
+			drop_done(source);
+			continue;
+		}
+		if (is_packed(header.type))
+			code = copy_packed(source, source->at, &header);
+		else
+			code = copy_record(source, region, source->at, &header);
+		source->at += header.extent;
+		/* Others may be read where they stand: features of a stream. */
+		if (is_packed(header.type) || header.type == PERF_RECORD_FINISHED_ROUND)
+			source->done_to = source->at;
+		else
+			drop_done(source);
+	}
+	drop_done(source);
+	return code;
+}
+
+/* A record that was begun in the last compressed one and never ended. */
+static void end_source(struct source *source)
+{
+	if (source->carry.size && !source->broken)
+		tally_file_damage(source->data, source->region.end, 0,
+				  "%sthe last compressed record ends within a record, after %zu "
+				  "bytes of it",
+				  source->region.name, source->carry.size);
+	tally_buf_done(&source->carry);
+	tally_inflate_free(source->inflate);
+}
+
+static int copy_all(struct tally_data *data, struct file_flat *flat, uint64_t from)
+{
+	size_t count = data->part_count + 1, left = 0;
+	struct source *sources = calloc(count, sizeof(*sources));
+	uint64_t start;
+	int code = 0;
+
+	if (!sources)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		sources[i] = (struct source){
+		    .data = data,
+		    .flat = flat,
+		    .region = data->records,
+		    .part = (unsigned)i,
+		    .at = from,
+		    .done_from = from,
+		    .done_to = from,
+		};
+		if (i) {
+			const struct file_part *part = &data->parts[i - 1];
+
+			sources[i].at = 0;
+			sources[i].region = (struct file_region){
+			    .bytes = part->map.data,
+			    .end = part->map.size,
+			    .name = part->name,
+			    .cut = data->records.cut,
+			};
+		}
+		left += sources[i].at < sources[i].region.end;
+	}
+	for (size_t i = 0; !code && left; i = (i + 1) % count) {
+		struct source *source = &sources[i];
+
+		if (source->at >= source->region.end)
+			continue;
+		start = source->at;
+		code = copy_some(source, TURN);
+		tally_file_forget(source->region.bytes, start, source->at);
+		left -= source->at >= source->region.end;
+	}
+	for (size_t i = 0; i < count; i++)
+		end_source(&sources[i]);
+	free(sources);
+	return code;
+}
+
+int tally_file_flatten(struct tally_data *data, uint64_t from, struct tally_error *error)
+{
+	struct file_flat *flat = calloc(1, sizeof(*flat));
+	int code;
+
+	if (!flat)
+		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", data->path);
+	code = tally_spool_open(data->path, "its records, decoded", &flat->spool, error);
+	if (code) {
+		free(flat);
+		return code;
+	}
+	flat->base = align_up(from, 8);
+	code = copy_all(data, flat, from);
+	if (!code)
+		code = tally_spool_finish(flat->spool);
+	if (code) {
+		code = tally_spool_fail(flat->spool, code, data->path, error);
+		tally_file_flat_free(flat);
+		return code;
+	}
+	data->flat = flat;
+	return 0;
+}
+
+void tally_file_flat_free(struct file_flat *flat)
+{
+	if (!flat)
+		return;
+	tally_spool_close(flat->spool);
+	free(flat->places);
+	free(flat);
+}
+
+const struct tally_data_packed *tally_data_packed(const struct tally_data *data)
+{
+	static const struct tally_data_packed none;
+
+	return data->flat ? &data->flat->packed : &none;
+}
+
+struct tally_data_place tally_data_place(const struct tally_data *data, uint64_t offset)
+{
+	struct tally_data_place ret = {.offset = offset, .part = -1};
+	const struct file_flat *flat = data->flat;
+	size_t low = 0, high = flat ? flat->place_count : 0;
+	const struct flat_place *place;
+	uint64_t at;
+
+	if (!high || offset < flat->base)
+		return ret;
+	at = offset - flat->base;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (flat->places[middle].at <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	place = &flat->places[low];
+	ret.packed = place->packed;
+	ret.offset = place->source + (place->packed ? 0 : at - place->at);
+	ret.part = place->part ? (int)data->parts[place->part - 1].number : -1;
+	return ret;
+}

@@ -1,0 +1,369 @@
+#include "profile/row_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/pool.h"
+#include "base/table.h"
+#include "profile/row_order.h"
+
+void tally_rows_done(struct tally_rows *rows)
+{
+	free(rows->list);
+	free(rows->slots);
+	free(rows->event_first);
+	free(rows->all.first);
+	free(rows->all.list);
+	free(rows->ends.first);
+	free(rows->ends.list);
+	*rows = (struct tally_rows){0};
+}
+
+static uint32_t slot_of(uint32_t context, uint32_t key, uint32_t room)
+{
+	return (uint32_t)hash_u64((uint64_t)context << 32 | key) & (room - 1);
+}
+
+static int grow_list(struct tally_rows *rows)
+{
+	uint64_t room = rows->room ? (uint64_t)rows->room + rows->room / 4 : 256;
+
+	if (room > UINT32_MAX / 4 || !array_resize(&rows->list, room, sizeof(*rows->list)))
+		return -ENOMEM;
+	rows->room = (uint32_t)room;
+	return 0;
+}
+
+/* Only of rows that are not the first of their key. */
+static int grow_slots(struct tally_rows *rows)
+{
+	uint32_t room = rows->slot_room ? rows->slot_room * 2 : 256;
+	uint32_t *slots = room ? calloc(room, sizeof(*slots)) : NULL;
+
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->slot_room; i++) {
+		const struct tally_row *row;
+		uint32_t at;
+
+		if (!rows->slots[i])
+			continue;
+		row = &rows->list[rows->slots[i] - 1];
+		for (at = slot_of(row->context, row->key, room); slots[at];)
+			at = (at + 1) & (room - 1);
+		slots[at] = rows->slots[i];
+	}
+	free(rows->slots);
+	rows->slots = slots;
+	rows->slot_room = room;
+	return 0;
+}
+
+/* The row's number; TALLY_NO_ROW: out of memory.  Most keys are met in one context alone: the first
+ * row of each is found without a hash, at *first (its number + 1). */
+static uint32_t row_put(struct tally_rows *rows, uint32_t *first, uint32_t context, uint32_t key)
+{
+	uint32_t *slot = first;
+
+	if (*first && rows->list[*first - 1].context != context) {
+		uint32_t at;
+
+		if (rows->slot_count * 2 >= rows->slot_room && grow_slots(rows))
+			return TALLY_NO_ROW;
+		for (at = slot_of(context, key, rows->slot_room); rows->slots[at];
+		     at = (at + 1) & (rows->slot_room - 1)) {
+			const struct tally_row *row = &rows->list[rows->slots[at] - 1];
+
+			if (row->context == context && row->key == key)
+				break;
+		}
+		slot = &rows->slots[at];
+		rows->slot_count += !*slot;
+	}
+	if (*slot)
+		return *slot - 1;
+	if (rows->count == rows->room && grow_list(rows))
+		return TALLY_NO_ROW;
+	rows->list[rows->count] =
+	    (struct tally_row){.context = context, .key = key, .number = rows->count};
+	*slot = ++rows->count;
+	return rows->count - 1;
+}
+
+/* Walks through nodes lead all over the rows: what is soon read was fetched before. */
+#define AHEAD 16U
+
+static inline void fetch_place(const struct tally_places *places, uint32_t frame)
+{
+	if (frame < places->frame_count)
+		__builtin_prefetch(&places->place_of[frame]);
+}
+
+static inline void fetch_row(const struct tally_rows *rows, uint32_t number)
+{
+	if (number < rows->count)
+		__builtin_prefetch(&rows->list[number], 1);
+}
+
+/* First walk: each node's place and row, and what rows spent themselves. */
+static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled *settled,
+		       struct tally_places *places, struct tally_rows *rows)
+{
+	struct tally_settled_node *nodes = settled->nodes;
+	/* By key: a frame, or a binary's number + 1; there are no more of these. */
+	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	uint32_t context = 0;
+	int result = first ? 0 : -ENOMEM;
+
+	for (uint32_t i = 1; !result && i < settled->count; i++) {
+		struct tally_settled_node *node = &nodes[i];
+		uint32_t key;
+
+		if (i + AHEAD < settled->count) {
+			fetch_place(places, node[AHEAD].frame);
+			if (plan->keys.symbol) {
+				__builtin_prefetch(
+				    &first[places_find(places, node[AHEAD / 2].frame)]);
+				fetch_row(rows,
+					  first[places_find(places, node[AHEAD / 4].frame)] - 1);
+			}
+		}
+		if (!node->parent) {
+			context = node->frame;
+			continue;
+		}
+		node->frame = places_find(places, node->frame);
+		if (!node->frame) {
+			result = -ENOMEM;
+			break;
+		}
+		/* Without children only places where samples end have rows. */
+		if (!plan->children && !node->samples)
+			continue;
+		key = rows_key(&plan->keys, places, node->frame);
+		node->row = row_put(rows, &first[key], context, key);
+		if (node->row == TALLY_NO_ROW) {
+			result = -ENOMEM;
+			break;
+		}
+		rows->list[node->row].self += node->self;
+		rows->list[node->row].samples += node->samples;
+	}
+	free(first);
+	return result;
+}
+
+/* The same of nodes that were not settled: each is a context, or a place below one. */
+static int assign_places(const struct tally_rows_plan *plan, const struct tally_calls *calls,
+			 struct tally_places *places, struct tally_rows *rows)
+{
+	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	int result = first ? 0 : -ENOMEM;
+
+	for (uint32_t i = 1; !result && i < calls->count; i++) {
+		const struct tally_call_key *node = &calls->keys[i];
+		uint32_t place, key, number;
+
+		if (i + AHEAD < calls->count)
+			fetch_place(places, node[AHEAD].frame);
+		if (i + AHEAD / 2 < calls->count && plan->keys.symbol)
+			__builtin_prefetch(&first[places_find(places, node[AHEAD / 2].frame)]);
+		if (!node->parent)
+			continue;
+		place = places_find(places, node->frame);
+		if (!place) {
+			result = -ENOMEM;
+			break;
+		}
+		key = rows_key(&plan->keys, places, place);
+		number = row_put(rows, &first[key], calls->keys[node->parent].frame, key);
+		if (number == TALLY_NO_ROW) {
+			result = -ENOMEM;
+			break;
+		}
+		rows->list[number].self += calls->sums[i].self;
+		rows->list[number].samples += calls->sums[i].samples;
+	}
+	free(first);
+	return result;
+}
+
+/* A row counts once what is below its outermost node on each path.  `open` is by row the end of the
+ * last run that the row covers: a node of the row within it stands below another one of the row. */
+static int sum_children(const struct tally_settled *settled, struct tally_rows *rows)
+{
+	const struct tally_settled_node *nodes = settled->nodes;
+	uint32_t *open = calloc((size_t)rows->count + 1, sizeof(*open));
+
+	if (!open)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < settled->count; i++) {
+		uint32_t row = nodes[i].row;
+
+		if (i + AHEAD < settled->count && nodes[i + AHEAD].row != TALLY_NO_ROW) {
+			__builtin_prefetch(&open[nodes[i + AHEAD].row], 1);
+			fetch_row(rows, nodes[i + AHEAD].row);
+		}
+		if (row == TALLY_NO_ROW || i < open[row])
+			continue;
+		open[row] = i + nodes[i].size;
+		rows->list[row].children += nodes[i].total;
+	}
+	free(open);
+	return 0;
+}
+
+/* Numbers those rows that have trees; all others are alike. */
+static uint32_t number_rows(const struct tally_rows_plan *plan,
+			    const struct tally_contexts *contexts, struct tally_rows *rows)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		struct tally_row *row = &rows->list[i];
+
+		row->number = TALLY_NO_ROW;
+		if (!rows_is_small(plan->tree_least, row,
+				   gather_whole(&plan->sums[contexts->list[row->context].event],
+						plan->relative)))
+			row->number = count++;
+	}
+	return count;
+}
+
+/* The nodes then tell their rows' numbers, TALLY_NO_ROW for rows without trees. */
+static void renumber_nodes(struct tally_settled *settled, const struct tally_rows *rows)
+{
+	for (uint32_t i = 1; i < settled->count; i++) {
+		struct tally_settled_node *node = &settled->nodes[i];
+
+		if (i + AHEAD < settled->count)
+			fetch_row(rows, node[AHEAD].row);
+		if (node->row != TALLY_NO_ROW)
+			node->row = rows->list[node->row].number;
+	}
+}
+
+/* Lists nodes by row with a counting sort, two walks. */
+static int list_nodes(const struct tally_settled *settled, uint32_t row_count, bool all,
+		      struct tally_row_nodes *ret)
+{
+	const struct tally_settled_node *nodes = settled->nodes;
+	uint32_t *first = ret->first = calloc((size_t)row_count + 2, sizeof(*first));
+
+	for (unsigned walk = 0; first && walk < 2; walk++) {
+		for (uint32_t i = 1; i < settled->count; i++) {
+			uint32_t row = nodes[i].row;
+
+			if (row == TALLY_NO_ROW || !(all || nodes[i].ends))
+				continue;
+			if (walk)
+				ret->list[first[row + 1]++] = i;
+			else
+				first[row + 2]++;
+		}
+		if (walk)
+			break;
+		for (uint32_t row = 2; row < row_count + 2; row++)
+			first[row] += first[row - 1];
+		ret->list = malloc(((size_t)first[row_count + 1] + 1) * sizeof(*ret->list));
+		if (!ret->list)
+			break;
+	}
+	return ret->list ? 0 : -ENOMEM;
+}
+
+int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,
+			 struct tally_row_nodes *ret)
+{
+	return list_nodes(settled, row_count, false, ret);
+}
+
+/* The list as long as its rows, which count what is their own until more is summed. */
+static void close_list(const struct tally_rows_plan *plan, struct tally_rows *rows)
+{
+	free(rows->slots);
+	rows->slots = NULL;
+	if (array_resize(&rows->list, (size_t)rows->count + 1, sizeof(*rows->list)))
+		rows->room = rows->count;
+	for (uint32_t i = 0; !plan->children && i < rows->count; i++)
+		rows->list[i].children = rows->list[i].self;
+}
+
+static int order(const struct tally_rows_plan *plan, const struct tally_contexts *contexts,
+		 const struct tally_places *places, struct tally_rows *rows)
+{
+	int result = 0;
+
+	if (!plan->ranks->dso)
+		result = tally_place_ranks_make(places, plan->keys.symbol, plan->ranks);
+	return result ? result : tally_row_order_make(plan, contexts, places, rows);
+}
+
+/* What remains when rows have their numbers and sums: their order, and two lists of nodes. */
+struct finishing {
+	const struct tally_rows_plan *plan;
+	const struct tally_settled *settled;
+	const struct tally_contexts *contexts;
+	const struct tally_places *places;
+	struct tally_rows *rows;
+	uint32_t numbered;
+};
+
+static int finish_part(void *context, unsigned thread, size_t part)
+{
+	const struct finishing *finishing = context;
+	struct tally_rows *rows = finishing->rows;
+
+	(void)thread;
+	if (!part)
+		return order(finishing->plan, finishing->contexts, finishing->places, rows);
+	return list_nodes(finishing->settled, finishing->numbered, part == 2,
+			  part == 2 ? &rows->all : &rows->ends);
+}
+
+int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
+		    const struct tally_contexts *contexts, struct tally_places *places,
+		    struct tally_rows *ret)
+{
+	struct tally_rows rows = {0};
+	struct finishing finishing = {plan, settled, contexts, places, &rows, 0};
+	int result = assign_rows(plan, settled, places, &rows);
+
+	if (!result) {
+		close_list(plan, &rows);
+		tally_settled_sum(settled);
+		result = plan->children ? sum_children(settled, &rows) : 0;
+	}
+	if (!result) {
+		finishing.numbered = number_rows(plan, contexts, &rows);
+		renumber_nodes(settled, &rows);
+		result = tally_pool_run(tally_session_threads(places->session),
+					plan->children ? 3 : 2, finish_part, &finishing);
+	}
+	if (result)
+		tally_rows_done(&rows);
+	else
+		*ret = rows;
+	return result;
+}
+
+int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_calls *calls,
+			 const struct tally_contexts *contexts, struct tally_places *places,
+			 struct tally_rows *ret)
+{
+	struct tally_rows rows = {0};
+	int result = assign_places(plan, calls, places, &rows);
+
+	tally_calls_done(calls); /* ordering is what takes most room */
+	if (!result) {
+		close_list(plan, &rows);
+		result = order(plan, contexts, places, &rows);
+	}
+	if (result)
+		tally_rows_done(&rows);
+	else
+		*ret = rows;
+	return result;
+}

@@ -1,0 +1,127 @@
+#include "profile/sample_filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tally_filter_init(struct tally_filter *filter, const struct tally_session *session,
+		       const struct tally_profile_options *options)
+{
+	*filter = (struct tally_filter){.session = session, .options = options};
+}
+
+void tally_filter_done(struct tally_filter *filter)
+{
+	free(filter->comms);
+	free(filter->frames);
+	*filter = (struct tally_filter){0};
+}
+
+static bool holds_name(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static bool holds_number(const uint32_t *numbers, size_t count, uint32_t number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* The place of a verdict, the array grown to hold it. */
+static uint8_t *verdict_at(uint8_t **verdicts, uint32_t *room, uint32_t number)
+{
+	if (number >= *room) {
+		uint64_t more = *room ? *room : 1024;
+		uint8_t *grown;
+
+		while (more <= number)
+			more *= 2;
+		grown = realloc(*verdicts, more);
+		if (!grown)
+			return NULL;
+		memset(grown + *room, TALLY_VERDICT_UNKNOWN, more - *room);
+		*verdicts = grown;
+		*room = more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
+	}
+	return &(*verdicts)[number];
+}
+
+int tally_filter_task(struct tally_filter *filter, const struct tally_resolved *sample)
+{
+	const struct tally_profile_options *options = filter->options;
+	uint8_t *verdict;
+
+	if (options->pid_count &&
+	    !holds_number(options->pids, options->pid_count, sample->sample.pid))
+		return 0;
+	if (options->tid_count &&
+	    !holds_number(options->tids, options->tid_count, sample->sample.tid))
+		return 0;
+	if (!options->comm_count)
+		return 1;
+	verdict = verdict_at(&filter->comms, &filter->comm_room, sample->comm);
+	if (!verdict)
+		return -ENOMEM;
+	if (*verdict == TALLY_VERDICT_UNKNOWN)
+		*verdict = holds_name(options->comms, options->comm_count,
+				      tally_session_string(filter->session, sample->comm))
+			       ? TALLY_VERDICT_PASS
+			       : TALLY_VERDICT_FAIL;
+	return *verdict == TALLY_VERDICT_PASS;
+}
+
+/* A function without a symbol is called as reports show it. */
+static bool holds_function(const struct tally_profile_options *options,
+			   const struct tally_frame *frame)
+{
+	size_t length;
+
+	if (frame->symbol)
+		return holds_name(options->symbols, options->symbol_count, frame->symbol);
+	if (!frame->function || !frame->image_name)
+		return false;
+	length = strlen(frame->image_name);
+	for (size_t i = 0; i < options->symbol_count; i++) {
+		const char *name = options->symbols[i];
+		char *end;
+
+		if (!strncmp(name, frame->image_name, length) &&
+		    !strncmp(name + length, "+0x", 3) &&
+		    strtoull(name + length + 1, &end, 16) == frame->address && !*end)
+			return true;
+	}
+	return false;
+}
+
+int tally_filter_frame(struct tally_filter *filter, uint32_t frame)
+{
+	const struct tally_profile_options *options = filter->options;
+	uint8_t *verdict;
+
+	if (!options->dso_count && !options->symbol_count)
+		return 1;
+	verdict = verdict_at(&filter->frames, &filter->frame_room, frame);
+	if (!verdict)
+		return -ENOMEM;
+	if (*verdict == TALLY_VERDICT_UNKNOWN) {
+		struct tally_frame told = tally_session_frame(filter->session, frame);
+		bool pass = true;
+
+		/* A binary may be named as reports show it or by its whole path, as in perf. */
+		if (options->dso_count)
+			pass = (told.image_name &&
+				holds_name(options->dsos, options->dso_count, told.image_name)) ||
+			       (told.image_path &&
+				holds_name(options->dsos, options->dso_count, told.image_path));
+		if (pass && options->symbol_count)
+			pass = holds_function(options, &told);
+		*verdict = pass ? TALLY_VERDICT_PASS : TALLY_VERDICT_FAIL;
+	}
+	return *verdict == TALLY_VERDICT_PASS;
+}

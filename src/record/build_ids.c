@@ -1,0 +1,197 @@
+#include "record/build_ids.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tally/abi.h>
+#include "base/bytes.h"
+#include "elf/build_id.h"
+
+/* perf's mark for what is of this machine and of no guest. */
+#define HOST_PID ((uint32_t)-1)
+
+struct tally_build_id_entry {
+	uint32_t name; /* in names */
+	uint16_t misc;
+	uint8_t size, id[20];
+};
+
+struct tally_build_id_read {
+	uint8_t size, id[20];
+};
+
+void tally_build_ids_init(struct tally_build_ids *ids)
+{
+	*ids = (struct tally_build_ids){0};
+	pthread_mutex_init(&ids->lock, NULL);
+}
+
+void tally_build_ids_done(struct tally_build_ids *ids)
+{
+	tally_strings_done(&ids->names);
+	tally_map_done(&ids->known);
+	tally_map_done(&ids->files);
+	free(ids->entries);
+	free(ids->read);
+	pthread_mutex_destroy(&ids->lock);
+}
+
+static int add_locked(struct tally_build_ids *ids, uint16_t misc, const char *path,
+		      const uint8_t *id, uint8_t size)
+{
+	size_t length = strlen(path);
+	uint64_t key = hash_mix(tally_hash_bytes(path, length), tally_hash_bytes(id, size));
+	struct tally_build_id_entry *entry;
+	int64_t name;
+	bool added;
+
+	if (!tally_map_put(&ids->known, hash_mix(key, misc), &added))
+		return -ENOMEM;
+	if (!added)
+		return 0;
+	name = tally_strings_intern(&ids->names, path, length);
+	if (name < 0)
+		return (int)name;
+	if (ids->count == ids->room) {
+		size_t room = ids->room ? ids->room * 2 : 64;
+
+		entry = reallocarray(ids->entries, room, sizeof(*entry));
+		if (!entry)
+			return -ENOMEM;
+		ids->entries = entry;
+		ids->room = room;
+	}
+	entry = &ids->entries[ids->count++];
+	*entry = (struct tally_build_id_entry){.name = (uint32_t)name, .misc = misc, .size = size};
+	memcpy(entry->id, id, size);
+	return 0;
+}
+
+int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *path,
+			const uint8_t *id, uint8_t size)
+{
+	int result;
+
+	if (size > 20)
+		return 0;
+	/* Without an id only files can be asked for theirs: not "//anon", "[vdso]", "/memfd:x". */
+	if (!size && (path[0] != '/' || path[1] == '/' || !strncmp(path, "/memfd:", 7) ||
+		      !strncmp(path, "/dev/", 5) || !strncmp(path, "/SYSV", 5)))
+		return 0;
+	pthread_mutex_lock(&ids->lock);
+	result = add_locked(ids, misc, path, size ? id : (const uint8_t *)"", size);
+	pthread_mutex_unlock(&ids->lock);
+	return result;
+}
+
+/* Only the very file that is mapped is asked: another may have taken its path.  Devices are not
+ * compared, as overlays and btrfs show one in maps and another in stat(2). */
+static void read_file(const struct tally_mapped_file *file, struct tally_build_id_read *ret)
+{
+	char path[PATH_MAX];
+
+	for (int inside = 0; inside < 2; inside++) {
+		struct stat status;
+		int length;
+
+		/* In another mount namespace the path leads to it only from there. */
+		if (inside)
+			length = snprintf(path, sizeof(path), "%s/proc/%d/root%s", file->root,
+					  file->pid, file->path);
+		else
+			length = snprintf(path, sizeof(path), "%s", file->path);
+		if (length < 0 || length >= (int)sizeof(path) || stat(path, &status) ||
+		    !S_ISREG(status.st_mode) || status.st_ino != file->ino)
+			continue;
+		if (!tally_image_read_build_id(path, ret->id, &ret->size))
+			return;
+		break;
+	}
+	ret->size = 0;
+}
+
+static const struct tally_build_id_read *find_read(struct tally_build_ids *ids, uint64_t key)
+{
+	const uint64_t *index = tally_map_find(&ids->files, key);
+
+	return index ? &ids->read[*index - 1] : NULL;
+}
+
+static int keep_read(struct tally_build_ids *ids, uint64_t key,
+		     const struct tally_build_id_read *read)
+{
+	uint64_t *index;
+	bool added;
+
+	if (ids->read_count == ids->read_room) {
+		size_t room = ids->read_room ? ids->read_room * 2 : 64;
+		struct tally_build_id_read *more = reallocarray(ids->read, room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		ids->read = more;
+		ids->read_room = room;
+	}
+	index = tally_map_put(&ids->files, key, &added);
+	if (!index)
+		return -ENOMEM;
+	if (added) {
+		ids->read[ids->read_count++] = *read;
+		*index = ids->read_count;
+	}
+	return 0;
+}
+
+int tally_build_ids_read(struct tally_build_ids *ids, const struct tally_mapped_file *file,
+			 uint8_t ret[20], uint8_t *ret_size)
+{
+	uint64_t key = hash_mix(hash_mix(file->ino, file->maj), file->min);
+	const struct tally_build_id_read *known;
+	struct tally_build_id_read read = {0};
+	int result = 0;
+
+	pthread_mutex_lock(&ids->lock);
+	known = find_read(ids, key);
+	if (known)
+		read = *known;
+	pthread_mutex_unlock(&ids->lock);
+	if (!known) {
+		/* Two threads may read one file at once; the first answer stays. */
+		read_file(file, &read);
+		pthread_mutex_lock(&ids->lock);
+		result = keep_read(ids, key, &read);
+		pthread_mutex_unlock(&ids->lock);
+	}
+	if (result)
+		return result;
+	memcpy(ret, read.id, sizeof(read.id));
+	*ret_size = read.size;
+	return 0;
+}
+
+int tally_build_ids_write(struct tally_build_ids *ids, struct tally_writer *writer)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < ids->count && !result; i++) {
+		const struct tally_build_id_entry *entry = &ids->entries[i];
+		struct tally_data_build_id build_id = {
+		    .misc = entry->misc,
+		    .pid = HOST_PID,
+		    .size = entry->size,
+		    .filename = ids->names.text[entry->name],
+		};
+
+		memcpy(build_id.id, entry->id, sizeof(build_id.id));
+		if (!entry->size &&
+		    tally_image_read_build_id(build_id.filename, build_id.id, &build_id.size))
+			continue;
+		if (build_id.size)
+			result = tally_writer_add_build_id(writer, &build_id);
+	}
+	return result;
+}

@@ -1,0 +1,51 @@
+/* Which binaries a recording ran, with their build-ids: for the file's table, so that a reader
+ * tells a changed binary from the one that was recorded. */
+#ifndef TALLY_RECORD_BUILD_IDS_H
+#define TALLY_RECORD_BUILD_IDS_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <tally/data.h>
+#include <tally/error.h>
+#include "base/map.h"
+
+struct tally_build_id_entry;
+
+/* Thread safe but for init, done and write. */
+struct tally_build_ids {
+	pthread_mutex_t lock;
+	struct tally_strings names;
+	struct tally_map known; /* hash of (name, id) -> 1 */
+	struct tally_map files; /* hash of (device, inode) -> index + 1 in read */
+	struct tally_build_id_entry *entries;
+	size_t count, room;
+	struct tally_build_id_read *read;
+	size_t read_count, read_room;
+};
+
+void tally_build_ids_init(struct tally_build_ids *ids);
+void tally_build_ids_done(struct tally_build_ids *ids);
+
+/* A binary that was mapped, in processes (misc PERF_RECORD_MISC_USER) or the kernel.  With size 0
+ * its file is read when the table is written. 0 or -ENOMEM. */
+int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *path,
+			const uint8_t *id, uint8_t size);
+
+/* A file as a process's map names it. */
+struct tally_mapped_file {
+	const char *root; /* that proc is under; "" or a folder */
+	pid_t pid;
+	const char *path;
+	uint32_t maj, min;
+	uint64_t ino;
+};
+/* Its build-id, read once for each file.  *ret_size 0: it has none, or cannot be read. */
+int tally_build_ids_read(struct tally_build_ids *ids, const struct tally_mapped_file *file,
+			 uint8_t ret[20], uint8_t *ret_size);
+
+/* Gives all that were added to the writer. */
+int tally_build_ids_write(struct tally_build_ids *ids, struct tally_writer *writer);
+
+#endif

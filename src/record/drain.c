@@ -1,0 +1,199 @@
+#include "record/drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <unistd.h>
+#include "base/fail.h"
+#include "base/pool.h"
+
+/* Walked and written while still in the cache; a call of write(2) for so much costs nothing. */
+#define CHUNK (256u << 10)
+
+int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
+		     struct tally_writer *writer, struct tally_build_ids *build_ids)
+{
+	unsigned rings = (unsigned)MIN(set->ring_count / TALLY_RING_KINDS, TALLY_CREW_MOST);
+
+	*drain = (struct tally_drain){.set = set, .writer = writer};
+	drain->crew_most = tally_writer_is_serial(writer) ? 1 : MIN(tally_pool_width(), rings);
+	return tally_walk_init(&drain->walk, tally_plan_timed(set->plan),
+			       &set->plan->events[tally_plan_sideband(set->plan)].attr, build_ids);
+}
+
+void tally_drain_done(struct tally_drain *drain)
+{
+	tally_crew_free(drain->crew);
+	drain->crew = NULL;
+	tally_walk_done(&drain->walk);
+}
+
+int tally_drain_flush(struct tally_drain *drain, struct tally_error *error)
+{
+	int result = 0;
+
+	if (drain->iovec_count)
+		result =
+		    tally_writer_append(drain->writer, drain->iovecs, drain->iovec_count, error);
+	if (result < 0)
+		return result;
+	for (int i = 0; i < drain->taken_count; i++)
+		tally_ring_consume(drain->taken[i].ring, drain->taken[i].bytes);
+	if (drain->pending)
+		drain->appended = true;
+	drain->since_mark += drain->pending;
+	drain->pending = 0;
+	drain->iovec_count = drain->taken_count = 0;
+	return 0;
+}
+
+static void add_iovec(struct tally_drain *drain, const uint8_t *bytes, size_t size)
+{
+	if (size)
+		drain->iovecs[drain->iovec_count++] =
+		    (struct iovec){.iov_base = (void *)(uintptr_t)bytes, .iov_len = size};
+}
+
+/* [from, to) of a ring's two runs. */
+static int take(struct tally_drain *drain, struct tally_ring *ring,
+		const struct tally_ring_bytes *bytes, size_t from, size_t to,
+		struct tally_error *error)
+{
+	size_t first_to = MIN(to, bytes->first_size);
+
+	if (from < first_to)
+		add_iovec(drain, bytes->first + from, first_to - from);
+	if (to > bytes->first_size) {
+		size_t start = MAX(from, bytes->first_size) - bytes->first_size;
+
+		add_iovec(drain, bytes->second + start, to - bytes->first_size - start);
+	}
+	drain->taken[drain->taken_count++] =
+	    (struct tally_drain_taken){.ring = ring, .bytes = to - from};
+	drain->pending += to - from;
+	if (drain->pending >= CHUNK || drain->iovec_count + 2 > TALLY_DRAIN_IOVECS ||
+	    drain->taken_count == TALLY_DRAIN_IOVECS)
+		return tally_drain_flush(drain, error);
+	return 0;
+}
+
+static int drain_ring(struct tally_drain *drain, size_t index, struct tally_error *error)
+{
+	struct tally_ring *ring = drain->set->rings[index];
+	struct tally_ring_bytes bytes;
+	size_t total, at = 0, capacity;
+
+	if (!ring)
+		return 0;
+	total = tally_ring_peek(ring, &bytes);
+	capacity = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE);
+	drain->fullest = MAX(drain->fullest, total * 256 / capacity);
+	while (at < total) {
+		size_t to = index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND
+				? tally_walk_sideband(&drain->walk, &bytes, at, CHUNK)
+				: tally_walk_samples(&drain->walk, &bytes, at, CHUNK);
+		int result;
+
+		if (to == at) {
+			/* Nothing after this place can be told apart: it is not written, for it
+			 * would make the rest of the file unreadable. */
+			result = tally_drain_flush(drain, error);
+			tally_ring_consume(ring, total - at);
+			drain->walk.counts.bad_bytes += total - at;
+			return result;
+		}
+		result = take(drain, ring, &bytes, at, to, error);
+		if (result)
+			return result;
+		at = to;
+	}
+	return 0;
+}
+
+/* --- alone or not --- */
+
+/* The kernel wakes us at half a ring. */
+#define FILL_BEHIND   192 /* of 256 */
+#define FILL_CALM     160
+#define BEHIND_PASSES 2
+#define CALM_PASSES   16
+
+/* Whether the next pass is one for several threads, by how the last ones went. */
+static void judge(struct tally_drain *drain)
+{
+	uint64_t lost = drain->walk.counts.lost;
+	bool behind = drain->fullest > FILL_BEHIND || lost > drain->lost_before;
+
+	drain->lost_before = lost;
+	drain->behind = behind ? drain->behind + 1 : 0;
+	drain->calm = !behind && drain->fullest <= FILL_CALM ? drain->calm + 1 : 0;
+	if (drain->behind >= BEHIND_PASSES)
+		drain->crew_on = drain->crew_most > 1;
+	else if (drain->calm >= CALM_PASSES)
+		drain->crew_on = false;
+}
+
+static bool want_crew(struct tally_drain *drain)
+{
+	unsigned threads = drain->crew_forced ? drain->crew_forced : drain->crew_most;
+
+	if (!drain->crew_on && !drain->crew_forced)
+		return false;
+	if (!drain->crew && tally_crew_new(threads, drain->set, drain->writer, &drain->crew)) {
+		/* Without more threads this one goes on as it can. */
+		drain->crew_most = 1;
+		drain->crew_forced = 0;
+		drain->crew_on = false;
+	}
+	return drain->crew;
+}
+
+static int crew_pass(struct tally_drain *drain, struct tally_error *error)
+{
+	struct tally_crew_pass pass = {0};
+	int result = tally_crew_pass(drain->crew, &drain->walk, &pass, error);
+
+	drain->fullest = pass.fullest;
+	drain->since_mark += pass.bytes;
+	drain->appended |= pass.bytes != 0;
+	drain->crewed += pass.threads > 1;
+	drain->crew_widest = MAX(drain->crew_widest, pass.threads);
+	return result;
+}
+
+int tally_drain_pass(struct tally_drain *drain, struct tally_error *error)
+{
+	int result = 0;
+
+	drain->passes++;
+	if (want_crew(drain)) {
+		result = crew_pass(drain, error);
+	} else {
+		drain->fullest = 0;
+		/* The side-band first: where the disk fills in between, what samples there are
+		 * have names. */
+		for (size_t i = 0; i < drain->set->ring_count && !result; i++)
+			result =
+			    drain_ring(drain, tally_openset_sideband_first(drain->set, i), error);
+		if (!result)
+			result = tally_drain_flush(drain, error);
+	}
+	judge(drain);
+	return result;
+}
+
+int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_error *error)
+{
+	int result;
+
+	if (!drain->appended && !(checkpoint && drain->since_mark))
+		return 0;
+	result = tally_writer_round(drain->writer, checkpoint, error);
+	if (result < 0)
+		return result;
+	drain->appended = false;
+	if (checkpoint)
+		drain->since_mark = 0;
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* Rings that are written over: once, at the end.
+ *
+ * Their newest record comes first, while a file's samples of one CPU stand in the order of time: so
+ * they are appended from the last to the first. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/fd.h>
+#include "base/fail.h"
+#include "record/drain.h"
+
+static void add(struct tally_drain *drain, const uint8_t *bytes, size_t size)
+{
+	drain->iovecs[drain->iovec_count++] =
+	    (struct iovec){.iov_base = (void *)(uintptr_t)bytes, .iov_len = size};
+	drain->pending += size;
+}
+
+/* [from, to) of a ring's two runs, which a record may lie across. */
+static int append(struct tally_drain *drain, const struct tally_ring_bytes *bytes, size_t from,
+		  size_t to, struct tally_error *error)
+{
+	size_t first = bytes->first_size;
+
+	if (drain->iovec_count + 2 > TALLY_DRAIN_IOVECS) {
+		int result = tally_drain_flush(drain, error);
+
+		if (result)
+			return result;
+	}
+	if (from < first)
+		add(drain, bytes->first + from, (to < first ? to : first) - from);
+	if (to > first) {
+		size_t start = from > first ? from - first : 0;
+
+		add(drain, bytes->second + start, to - first - start);
+	}
+	return 0;
+}
+
+/* Where records end, in a block of its own; 0: there are none. */
+static size_t find_ends(struct tally_drain *drain, const struct tally_ring_bytes *bytes,
+			size_t total, size_t **ret)
+{
+	size_t *ends = NULL, count = 0, room = 0, at = 0;
+
+	while (at < total) {
+		size_t to = tally_walk_samples(&drain->walk, bytes, at, 1);
+
+		if (to == at)
+			break;
+		if (count == room) {
+			size_t *more = reallocarray(ends, room ? room * 2 : 1024, sizeof(*ends));
+
+			if (!more)
+				break;
+			ends = more;
+			room = room ? room * 2 : 1024;
+		}
+		ends[count++] = at = to;
+	}
+	drain->walk.counts.bad_bytes += total - at;
+	*ret = ends;
+	return count;
+}
+
+static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, struct tally_error *error)
+{
+	struct tally_ring_bytes bytes;
+	size_t *ends, count, total;
+	int result = tally_fd_pause_output(tally_ring_fd(ring), true);
+
+	if (result)
+		return tally_fail(error, result, -1,
+				  "a ring that is written over cannot be held: %s",
+				  strerror(-result));
+	total = tally_ring_peek(ring, &bytes);
+	count = find_ends(drain, &bytes, total, &ends);
+	for (size_t i = count; i-- > 0 && !result;)
+		result = append(drain, &bytes, i ? ends[i - 1] : 0, ends[i], error);
+	if (!result)
+		result = tally_drain_flush(drain, error);
+	free(ends);
+	tally_ring_consume(ring, total);
+	return result;
+}
+
+int tally_drain_kept(struct tally_drain *drain, struct tally_error *error)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < drain->set->targets->cpu_count && !result; i++)
+		if (drain->set->kept[i])
+			result = drain_ring(drain, drain->set->kept[i], error);
+	return result ? result : tally_drain_round(drain, false, error);
+}

@@ -1,0 +1,625 @@
+/* A recording from its options to its file. */
+#include <tally/recorder.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/param.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <tally/abi.h>
+#include <tally/data.h>
+#include <tally/limits.h>
+#include <tally/ring.h>
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/options.h"
+#include "record/build_ids.h"
+#include "record/drain.h"
+#include "collect/notice.h"
+#include "collect/openset.h"
+#include "collect/event_plan.h"
+#include "record/survivors.h"
+#include "record/synth.h"
+#include "collect/targets.h"
+#include "record/tell.h"
+#include "record/tracing_data.h"
+#include "collect/workload.h"
+
+#define NS_PER_MS        1000000LL
+#define CHECKPOINT_NS    (1000 * NS_PER_MS)
+#define CHECKPOINT_BYTES (64ULL << 20)
+#define LOOK_MS          1000 /* a pass at least this often */
+#define LOOK_BLIND_MS    50   /* the same on kernels that cannot tell of the command's end */
+#define GRACE_MS         2000 /* that a command has between the person's signal and SIGTERM */
+
+struct tally_recorder {
+	struct tally_recorder_options options;
+	const char *output;
+	struct tally_notice notice;
+	struct tally_limits limits;
+	struct tally_targets targets;
+	struct tally_workload workload;
+	struct tally_plan plan;
+	struct tally_openset set;
+	struct tally_build_ids build_ids;
+	struct tally_writer *writer;
+	struct tally_drain drain;
+	struct tally_survivors survivors;
+	pid_t *running; /* of the survivors */
+	size_t running_count;
+	struct pollfd *polls; /* stop, command, then the rings */
+	int stop_fd;          /* an eventfd: written to by tally_recorder_stop() */
+	atomic_int stop_signal;
+	bool to_stdout;
+	uint64_t wrote; /* bytes of the recording */
+	int exec_error;
+	bool kernel_hidden;    /* struct tally_recorder_result */
+	int64_t enable_at;     /* ns; when the delay is over; 0: nothing to wait for */
+	int64_t checkpoint_at; /* ns; of the last one */
+};
+
+#define POLL_STOP    0
+#define POLL_COMMAND 1
+#define POLL_RINGS   2
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* --- opening --- */
+
+#define HASTE (-20) /* the strongest nice value */
+
+/* The recorder is to get a CPU before what it records: among 500 busy threads it would be seconds
+ * late to open them, and rings that fill at 100 MB/s do not wait for its turn.  Returns the
+ * priority to go back to; without CAP_SYS_NICE nothing changes. */
+static int hasten(void)
+{
+	int before = getpriority(PRIO_PROCESS, 0);
+
+	setpriority(PRIO_PROCESS, 0, HASTE);
+	return before;
+}
+
+static int check_options(const struct tally_recorder_options *options, struct tally_error *error)
+{
+	if (options->command && !options->command[0])
+		return tally_fail(error, -EINVAL, -1, "the command to run is empty");
+	if (options->period && (options->frequency || options->max_frequency))
+		return tally_fail(error, -EINVAL, -1,
+				  "a period and a frequency cannot both be kept: give one of them");
+	if (options->delay_ms < -1)
+		return tally_fail(error, -EINVAL, -1,
+				  "a delay is some milliseconds, or -1 to never start, not %lld",
+				  (long long)options->delay_ms);
+	return 0;
+}
+
+static uint64_t memory_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
+static int prepare(struct tally_recorder *recorder, struct tally_error *error)
+{
+	const struct tally_recorder_options *options = &recorder->options;
+	struct tally_targets_asked asked = {
+	    .root = "",
+	    .command = recorder->workload.pid,
+	    .pids = options->pids,
+	    .pid_count = options->pid_count,
+	    .tids = options->tids,
+	    .tid_count = options->tid_count,
+	    .parents = options->parents,
+	    .parent_count = options->parent_count,
+	    .by_uid = options->by_uid,
+	    .uid = options->uid,
+	    .system_wide = options->system_wide,
+	    .cpus = options->cpus,
+	    .cpu_count = options->cpu_count,
+	};
+	struct tally_ring_sizes sizes;
+	size_t online;
+	int result;
+
+	result = tally_targets_make(&asked, &recorder->targets, error);
+	if (result)
+		return result;
+	result = tally_plan_make(options, &recorder->limits, &recorder->targets, &recorder->notice,
+				 &recorder->plan, error);
+	if (result)
+		return result;
+	online = (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	sizes = tally_ring_sizes_choose(&recorder->limits, &recorder->plan, online,
+					options->ring_pages, memory_bytes());
+	result = tally_openset_open(&recorder->set, &recorder->targets, &recorder->plan,
+				    &recorder->limits, &sizes, &recorder->notice, error);
+	if (!result && options->verbose)
+		tally_tell_opened(&recorder->notice, &recorder->limits, &recorder->set);
+	return result;
+}
+
+static int make_polls(struct tally_recorder *recorder)
+{
+	const struct tally_openset *set = &recorder->set;
+
+	recorder->polls = calloc(POLL_RINGS + set->ring_count, sizeof(*recorder->polls));
+	if (!recorder->polls)
+		return -ENOMEM;
+	recorder->polls[POLL_STOP] = (struct pollfd){.fd = recorder->stop_fd, .events = POLLIN};
+	recorder->polls[POLL_COMMAND] = (struct pollfd){
+	    .fd = recorder->workload.pid ? recorder->workload.pid_fd : -1, .events = POLLIN};
+	for (size_t i = 0; i < set->ring_count; i++)
+		recorder->polls[POLL_RINGS + i] = (struct pollfd){
+		    .fd = set->rings[i] ? tally_ring_fd(set->rings[i]) : -1, .events = POLLIN};
+	return 0;
+}
+
+int tally_recorder_new(const struct tally_recorder_options *options, struct tally_recorder **ret,
+		       struct tally_error *error)
+{
+	struct tally_recorder *recorder = calloc(1, sizeof(*recorder));
+	int result, priority;
+
+	if (!recorder)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	recorder->stop_fd = -1;
+	recorder->workload.pid_fd = recorder->workload.go_fd = recorder->workload.failed_fd = -1;
+	tally_build_ids_init(&recorder->build_ids);
+	result = tally_options_take(&recorder->options, sizeof(recorder->options), options);
+	if (result) {
+		tally_fail(error, result, -1, "options that this libtally does not know");
+		goto failed;
+	}
+	recorder->output = recorder->options.output ? recorder->options.output : "perf.data";
+	recorder->to_stdout = !strcmp(recorder->output, "-");
+	recorder->notice =
+	    (struct tally_notice){recorder->options.notice, recorder->options.notice_context};
+	result = check_options(&recorder->options, error);
+	if (result)
+		goto failed;
+	tally_limits_read(NULL, &recorder->limits);
+	recorder->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (recorder->stop_fd < 0) {
+		result = tally_fail(error, -errno, -1, "eventfd: %s", strerror(errno));
+		goto failed;
+	}
+	/* The child first: it takes over limits and priority as they were, and no descriptors. */
+	if (recorder->options.command) {
+		result = tally_workload_hold(recorder->options.command, recorder->to_stdout,
+					     &recorder->workload, error);
+		if (result)
+			goto failed;
+	}
+	priority = hasten();
+	result = prepare(recorder, error);
+	setpriority(PRIO_PROCESS, 0, priority);
+	if (!result && make_polls(recorder))
+		result = tally_fail(error, -ENOMEM, -1, "out of memory");
+	if (result)
+		goto failed;
+	*ret = recorder;
+	return 0;
+failed:
+	tally_recorder_free(recorder);
+	return result;
+}
+
+void tally_recorder_free(struct tally_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	tally_workload_done(&recorder->workload);
+	if (recorder->writer)
+		tally_writer_close(recorder->writer, NULL);
+	tally_drain_done(&recorder->drain);
+	tally_openset_close(&recorder->set);
+	tally_plan_done(&recorder->plan);
+	tally_targets_done(&recorder->targets);
+	tally_build_ids_done(&recorder->build_ids);
+	tally_survivors_done(&recorder->survivors);
+	free(recorder->running);
+	if (recorder->stop_fd >= 0)
+		close(recorder->stop_fd);
+	free(recorder->polls);
+	free(recorder);
+}
+
+void tally_recorder_stop(struct tally_recorder *recorder, int signal)
+{
+	uint64_t one = 1;
+	int before = errno;
+
+	atomic_store(&recorder->stop_signal, signal);
+	/* It can only fail when so many wait already that one more tells nothing. */
+	if (write(recorder->stop_fd, &one, sizeof(one)) < 0)
+		errno = before;
+}
+
+int tally_recorder_exec_error(const struct tally_recorder *recorder)
+{
+	return recorder->exec_error;
+}
+
+/* --- starting --- */
+
+static int open_writer(struct tally_recorder *recorder, struct tally_error *error)
+{
+	struct tally_writer_event *events;
+	struct tally_writer_options options = {
+	    .size = sizeof(options),
+	    .cmdline = recorder->options.cmdline,
+	    .cmdline_count = recorder->options.cmdline_count,
+	    .compress_level = recorder->options.compress_level,
+	};
+	struct tally_buf tracing = {0};
+	int result;
+
+	events = calloc(recorder->plan.count, sizeof(*events));
+	if (!events)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	for (size_t i = 0; i < recorder->plan.count; i++) {
+		const struct tally_planned *from = &recorder->plan.events[i];
+
+		events[i] = (struct tally_writer_event){
+		    .attr = from->attr,
+		    .name = from->name,
+		    .ids = from->ids,
+		    .id_count = from->id_count,
+		    .leader = from->leader,
+		};
+		options.has_clockid |= from->attr.use_clockid;
+		if (from->points) /* to memory of ours, which means nothing to who reads it */
+			events[i].attr.config1 = 0;
+	}
+	result = tally_tracing_data_make(&recorder->plan, NULL, "", &tracing, error);
+	if (!result) {
+		options.tracing_data = tracing.data;
+		options.tracing_data_size = tracing.size;
+		result = tally_writer_open(recorder->output, events, recorder->plan.count, &options,
+					   &recorder->writer, error);
+	}
+	tally_buf_done(&tracing);
+	free(events);
+	return result;
+}
+
+/* Whether an event's samples may be in the kernel; the one that only tells of processes has none.
+ */
+static bool samples_kernel(const struct tally_plan *plan)
+{
+	bool kernel = false;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct tally_attr *attr = &plan->events[i].attr;
+
+		kernel |= !attr->exclude_kernel && !(attr->type == PERF_TYPE_SOFTWARE &&
+						     attr->config == PERF_COUNT_SW_DUMMY);
+	}
+	return kernel;
+}
+
+/* Appends records for what runs already. */
+static int describe_running(struct tally_recorder *recorder, struct tally_error *error)
+{
+	struct tally_layout layout;
+	struct tally_synth synth = {
+	    .root = "", .layout = &layout, .build_ids = &recorder->build_ids};
+	struct tally_buf records = {0};
+	struct iovec iovec;
+	int result;
+
+	tally_layout_init(&layout, &recorder->plan.events[0].attr);
+	result = tally_synth_kernel(&synth, &records);
+	recorder->kernel_hidden = !records.size && samples_kernel(&recorder->plan);
+	if (!result && recorder->targets.system_wide)
+		result = tally_synth_system(&synth, &records);
+	else if (!result && recorder->targets.command)
+		result = tally_synth_comm(&synth, recorder->workload.pid, recorder->workload.pid,
+					  TALLY_WORKLOAD_NAME, &records);
+	else if (!result)
+		result = tally_synth_processes(&synth, recorder->targets.pids,
+					       recorder->targets.pid_count, &records);
+	tally_synth_end(&records);
+	if (!result)
+		result = records.failed;
+	if (!result && recorder->options.verbose)
+		tally_tell_described(&recorder->notice, &records);
+	if (result) {
+		tally_fail(error, result, -1, "the running processes cannot be described: %s",
+			   strerror(-result));
+	} else {
+		iovec = (struct iovec){records.data, records.size};
+		result = tally_writer_append(recorder->writer, &iovec, 1, error);
+	}
+	tally_buf_done(&records);
+	return result < 0 ? result : 0;
+}
+
+static int start_command(struct tally_recorder *recorder, struct tally_error *error)
+{
+	const char *name = recorder->options.command[0];
+	int result = tally_workload_start(&recorder->workload);
+
+	if (!result)
+		return 0;
+	recorder->exec_error = -result;
+	return tally_workload_refuse(name, result, error);
+}
+
+static int start(struct tally_recorder *recorder, struct tally_error *error)
+{
+	int64_t delay = recorder->options.delay_ms;
+	int result;
+
+	/* A name that leads nowhere is told before an old recording is moved aside. */
+	if (recorder->options.command) {
+		result = tally_workload_find(recorder->options.command[0]);
+		if (result) {
+			recorder->exec_error = -result;
+			return tally_workload_refuse(recorder->options.command[0], result, error);
+		}
+	}
+	result = open_writer(recorder, error);
+	if (result)
+		return result;
+	if (tally_drain_init(&recorder->drain, &recorder->set, recorder->writer,
+			     &recorder->build_ids))
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	if (recorder->targets.command) {
+		if (tally_survivors_init(&recorder->survivors))
+			return tally_fail(error, -ENOMEM, -1, "out of memory");
+		recorder->drain.walk.survivors = &recorder->survivors;
+	}
+	/* The side-band runs before procfs is read: a process that comes between is told of twice
+	 * rather than never. */
+	if (!recorder->targets.command)
+		tally_openset_enable(&recorder->set, TALLY_RING_SIDEBAND);
+	result = describe_running(recorder, error);
+	if (result)
+		return result;
+	if (!recorder->targets.command && !delay)
+		tally_openset_enable(&recorder->set, TALLY_RING_SAMPLES);
+	if (recorder->options.command)
+		result = start_command(recorder, error);
+	if (delay > 0)
+		recorder->enable_at = now_ns() + delay * NS_PER_MS;
+	recorder->checkpoint_at = now_ns();
+	return result;
+}
+
+/* --- running --- */
+
+/* How long poll(2) may wait, ms. */
+static int patience(const struct tally_recorder *recorder)
+{
+	int64_t wait =
+	    recorder->workload.pid && recorder->workload.pid_fd < 0 ? LOOK_BLIND_MS : LOOK_MS;
+
+	if (recorder->enable_at) {
+		int64_t left = (recorder->enable_at - now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+
+		wait = MAX(MIN(wait, left), 0);
+	}
+	return (int)wait;
+}
+
+/* Rings whose descriptor's thread ended are watched through another one; false: all have ended. */
+static bool watch_living(struct tally_recorder *recorder)
+{
+	bool any = recorder->targets.system_wide;
+
+	for (size_t i = 0; i < recorder->set.ring_count; i++) {
+		struct pollfd *item = &recorder->polls[POLL_RINGS + i];
+
+		if (item->fd >= 0 && item->revents & (POLLHUP | POLLERR))
+			item->fd = tally_openset_alive(&recorder->set, i);
+		any |= item->fd >= 0;
+	}
+	return any;
+}
+
+static int pass(struct tally_recorder *recorder, struct tally_error *error)
+{
+	struct tally_drain *drain = &recorder->drain;
+	int result = tally_drain_pass(drain, error);
+	int64_t now = now_ns();
+	bool checkpoint;
+
+	if (result)
+		return result;
+	checkpoint =
+	    now - recorder->checkpoint_at >= CHECKPOINT_NS || drain->since_mark >= CHECKPOINT_BYTES;
+	if (checkpoint)
+		recorder->checkpoint_at = now;
+	return tally_drain_round(drain, checkpoint, error);
+}
+
+static int record(struct tally_recorder *recorder, struct tally_error *error)
+{
+	for (;;) {
+		int ready = poll(recorder->polls, POLL_RINGS + recorder->set.ring_count,
+				 patience(recorder));
+		bool living, ended;
+		int result;
+
+		if (ready < 0 && errno != EINTR && errno != EAGAIN)
+			return tally_fail(error, -errno, -1, "poll: %s", strerror(errno));
+		if (recorder->enable_at && now_ns() >= recorder->enable_at) {
+			tally_openset_enable(&recorder->set, TALLY_RING_SAMPLES);
+			recorder->enable_at = 0;
+		}
+		/* What ended before the pass has its last records taken by it. */
+		living = ready <= 0 || watch_living(recorder);
+		ended = tally_workload_check(&recorder->workload);
+		if (recorder->polls[POLL_STOP].revents || ended || !living)
+			return 0;
+		result = pass(recorder, error);
+		if (result)
+			return result;
+	}
+}
+
+/* --- ending --- */
+
+static int finish_file(struct tally_recorder *recorder, struct tally_error *error)
+{
+	const struct tally_walk_counts *counts = &recorder->drain.walk.counts;
+	struct tally_writer *writer = recorder->writer;
+	int result = recorder->options.no_build_ids
+			 ? 0
+			 : tally_build_ids_write(&recorder->build_ids, writer);
+
+	if (result)
+		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));
+	if (counts->samples)
+		tally_writer_set_sample_time(writer, counts->first_time, counts->last_time);
+	recorder->wrote = tally_writer_size(writer);
+	recorder->writer = NULL;
+	return tally_writer_close(writer, error);
+}
+
+/* A terminal's Ctrl-C reaches the command, too: only what was sent to us alone is passed on. */
+static bool came_by_terminal(int signal)
+{
+	int fd;
+	bool foreground;
+
+	if (signal != SIGINT && signal != SIGQUIT)
+		return false;
+	fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	foreground = tcgetpgrp(fd) == getpgrp();
+	close(fd);
+	return foreground;
+}
+
+/* The file is complete; what is left is the command, when the person ended the recording. */
+static void finish_command(struct tally_recorder *recorder)
+{
+	struct tally_workload *workload = &recorder->workload;
+	int signal = atomic_load(&recorder->stop_signal);
+	int64_t until = now_ns() + GRACE_MS * NS_PER_MS;
+	struct pollfd polls[2] = {{.fd = workload->pid_fd, .events = POLLIN},
+				  {.fd = recorder->stop_fd, .events = POLLIN}};
+	int asked = 0; /* SIGTERMs sent */
+	uint64_t stops;
+
+	if (!workload->pid || tally_workload_check(workload))
+		return;
+	if (read(recorder->stop_fd, &stops, sizeof(stops)) < 0)
+		stops = 0;
+	if (!came_by_terminal(signal))
+		kill(workload->pid, signal ? signal : SIGTERM);
+	while (!tally_workload_check(workload)) {
+		int64_t left = until - now_ns();
+
+		if (left <= 0 && !asked++)
+			kill(workload->pid, SIGTERM);
+		poll(polls, 2, workload->pid_fd >= 0 && left <= 0 ? -1 : LOOK_BLIND_MS);
+		if (polls[1].revents) {
+			if (read(recorder->stop_fd, &stops, sizeof(stops)) < 0)
+				stops = 0;
+			kill(workload->pid, asked++ ? SIGKILL : SIGTERM);
+		}
+	}
+}
+
+static void sum_up(struct tally_recorder *recorder, uint64_t lost,
+		   struct tally_recorder_result *ret)
+{
+	const struct tally_walk_counts *counts = &recorder->drain.walk.counts;
+	struct stat status;
+
+	*ret = (struct tally_recorder_result){
+	    .samples = counts->samples,
+	    .lost = MAX(counts->lost, lost) + (counts->bad_bytes != 0),
+	    .throttled = counts->throttled,
+	    .sideband_lost = counts->sideband_lost,
+	    .wait_status = recorder->workload.pid ? recorder->workload.status : -1,
+	    .ended_by = atomic_load(&recorder->stop_signal),
+	    .kernel_hidden = recorder->kernel_hidden,
+	};
+	if (!tally_survivors_find(&recorder->survivors, "", &recorder->running,
+				  &recorder->running_count)) {
+		ret->running = recorder->running;
+		ret->running_count = recorder->running_count;
+	}
+	ret->bytes = recorder->wrote;
+	if (!recorder->to_stdout && !stat(recorder->output, &status))
+		ret->bytes = (uint64_t)status.st_size;
+}
+
+static int run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
+	       struct tally_error *error)
+{
+	uint64_t lost;
+	int result = start(recorder, error);
+
+	if (!result)
+		result = record(recorder, error);
+	if (result)
+		return result;
+	tally_openset_disable(&recorder->set, TALLY_RING_SAMPLES);
+	tally_openset_disable(&recorder->set, TALLY_RING_SIDEBAND);
+	result = pass(recorder, error);
+	if (!result)
+		result = tally_drain_kept(&recorder->drain, error);
+	if (result)
+		return result;
+	lost = tally_openset_lost(&recorder->set);
+	result = finish_file(recorder, error);
+	if (result)
+		return result;
+	finish_command(recorder);
+	if (recorder->options.verbose)
+		tally_tell_drained(&recorder->notice, &recorder->drain);
+	sum_up(recorder, lost, ret);
+	return 0;
+}
+
+/* After a failure: what there is becomes as whole a file as can be had.  What that costs is told
+ * in the same line as the failure. */
+static void save(struct tally_recorder *recorder, struct tally_error *error)
+{
+	struct tally_error second = {0};
+	size_t length;
+
+	if (!recorder->writer || !recorder->drain.walk.joined || !finish_file(recorder, &second))
+		return;
+	if (!error)
+		return;
+	length = strlen(error->text);
+	snprintf(error->text + length, sizeof(error->text) - length, "; %s", second.text);
+}
+
+int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
+		       struct tally_error *error)
+{
+	int result, priority;
+
+	if (recorder->writer || recorder->drain.walk.joined)
+		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
+	priority = hasten();
+	result = run(recorder, ret, error);
+	if (result)
+		save(recorder, error);
+	setpriority(PRIO_PROCESS, 0, priority);
+	return result;
+}

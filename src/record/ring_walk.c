@@ -1,0 +1,200 @@
+#include "record/ring_walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/abi.h>
+#include "base/bytes.h"
+
+/* The word at a place of a ring's two runs; rings and records are multiples of 8 long, so that no
+ * word is in both. */
+static inline uint64_t word_at(const struct tally_ring_bytes *bytes, size_t at)
+{
+	return load_u64(at < bytes->first_size ? bytes->first + at
+					       : bytes->second + (at - bytes->first_size));
+}
+
+struct header {
+	uint32_t type;
+	uint16_t misc;
+	size_t size; /* 0: no record can stand here */
+};
+
+static inline struct header header_at(const struct tally_ring_bytes *bytes, size_t at)
+{
+	struct header header = {0};
+	struct perf_event_header raw;
+	uint64_t word;
+
+	if (bytes->first_size + bytes->second_size - at < sizeof(raw))
+		return header;
+	word = word_at(bytes, at);
+	memcpy(&raw, &word, sizeof(raw));
+	header.type = raw.type;
+	header.misc = raw.misc;
+	if (raw.size >= sizeof(raw) && !(raw.size & 7) &&
+	    raw.size <= bytes->first_size + bytes->second_size - at)
+		header.size = raw.size;
+	return header;
+}
+
+/* What a record that is no sample says about the recording itself.  Returns records lost. */
+static uint64_t note_rare(struct tally_walk *walk, const struct tally_ring_bytes *bytes, size_t at,
+			  const struct header *header)
+{
+	uint64_t lost = 0;
+
+	/* Source: include/uapi/linux/perf_event.h, enum perf_event_type: LOST is {u64 id, lost},
+	 * LOST_SAMPLES {u64 lost}. */
+	if (header->type == PERF_RECORD_LOST && header->size >= 24)
+		lost = word_at(bytes, at + 16);
+	else if (header->type == PERF_RECORD_LOST_SAMPLES && header->size >= 16)
+		lost = word_at(bytes, at + 8);
+	else if (header->type == PERF_RECORD_THROTTLE)
+		walk->counts.throttled++;
+	walk->counts.lost += lost;
+	walk->counts.types[header->type < TALLY_WALK_TYPES ? header->type : 0]++;
+	return lost;
+}
+
+static inline void note_time(struct tally_walk *walk, uint64_t time)
+{
+	if (!walk->counts.first_time || time < walk->counts.first_time)
+		walk->counts.first_time = time;
+	if (time > walk->counts.last_time)
+		walk->counts.last_time = time;
+}
+
+int tally_walk_init(struct tally_walk *walk, const struct tally_attr *samples,
+		    const struct tally_attr *sideband, struct tally_build_ids *build_ids)
+{
+	struct tally_layout layout;
+
+	*walk = (struct tally_walk){.build_ids = build_ids};
+	if (samples) {
+		tally_layout_init(&layout, samples);
+		walk->timed = true;
+		walk->time_at = (size_t)layout.at[TALLY_FIXED_TIME];
+	}
+	if (!sideband)
+		return 0;
+	tally_layout_init(&walk->sideband_layout, sideband);
+	walk->joined = malloc(65536); /* header.size is a u16 */
+	return walk->joined ? 0 : -ENOMEM;
+}
+
+void tally_walk_done(struct tally_walk *walk)
+{
+	free(walk->joined);
+	walk->joined = NULL;
+}
+
+void tally_walk_counts_add(struct tally_walk_counts *to, const struct tally_walk_counts *more)
+{
+	to->samples += more->samples;
+	to->lost += more->lost;
+	to->throttled += more->throttled;
+	to->sideband_lost += more->sideband_lost;
+	to->bad_bytes += more->bad_bytes;
+	to->records += more->records;
+	if (more->first_time && (!to->first_time || more->first_time < to->first_time))
+		to->first_time = more->first_time;
+	if (more->last_time > to->last_time)
+		to->last_time = more->last_time;
+	for (size_t i = 0; i < TALLY_WALK_TYPES; i++)
+		to->types[i] += more->types[i];
+}
+
+size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
+			  size_t from, size_t most)
+{
+	size_t total = bytes->first_size + bytes->second_size, at = from;
+	size_t time_at = walk->time_at, last = total;
+	uint64_t samples = 0, records = 0;
+
+	while (at < total && at - from < most) {
+		struct header header = header_at(bytes, at);
+
+		if (!header.size)
+			break;
+		if (header.type == PERF_RECORD_SAMPLE) {
+			/* Of a ring's samples the first and the last are about the earliest and the
+			 * latest: no need to look at each. */
+			if (walk->timed && header.size >= time_at + 8) {
+				if (!samples)
+					note_time(walk, word_at(bytes, at + time_at));
+				last = at;
+			}
+			samples++;
+		} else {
+			note_rare(walk, bytes, at, &header);
+		}
+		records++;
+		at += header.size;
+	}
+	if (last < total)
+		note_time(walk, word_at(bytes, last + time_at));
+	walk->counts.samples += samples;
+	walk->counts.types[PERF_RECORD_SAMPLE] += samples;
+	walk->counts.records += records;
+	return at;
+}
+
+/* The record in one piece: in the ring, or put together when it wraps. */
+static const uint8_t *whole(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
+			    size_t at, size_t size)
+{
+	size_t head;
+
+	if (at >= bytes->first_size)
+		return bytes->second + (at - bytes->first_size);
+	if (at + size <= bytes->first_size)
+		return bytes->first + at;
+	head = bytes->first_size - at;
+	memcpy(walk->joined, bytes->first + at, head);
+	memcpy(walk->joined + head, bytes->second, size - head);
+	return walk->joined;
+}
+
+static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const struct header *header)
+{
+	struct tally_record record = {
+	    .bytes = bytes,
+	    .type = header->type,
+	    .misc = header->misc,
+	    .size = (uint16_t)header->size,
+	};
+	struct tally_body body;
+
+	if (tally_record_decode(&walk->sideband_layout, &record, &body, NULL) ||
+	    !body.mmap2.filename)
+		return;
+	/* Out of memory here costs an entry of a table, not the recording. */
+	tally_build_ids_add(walk->build_ids, record.misc & PERF_RECORD_MISC_CPUMODE_MASK,
+			    body.mmap2.filename, body.mmap2.build_id,
+			    record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? body.mmap2.build_id_size
+									 : 0);
+}
+
+size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
+			   size_t from, size_t most)
+{
+	size_t total = bytes->first_size + bytes->second_size, at = from;
+
+	while (at < total && at - from < most) {
+		struct header header = header_at(bytes, at);
+
+		if (!header.size)
+			break;
+		if (header.type == PERF_RECORD_MMAP2)
+			note_mapping(walk, whole(walk, bytes, at, header.size), &header);
+		else if (walk->survivors &&
+			 (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT))
+			tally_survivors_note(walk->survivors, whole(walk, bytes, at, header.size),
+					     header.size);
+		walk->counts.sideband_lost += note_rare(walk, bytes, at, &header);
+		walk->counts.records++;
+		at += header.size;
+	}
+	return at;
+}

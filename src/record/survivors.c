@@ -1,0 +1,87 @@
+#include "record/survivors.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/abi.h>
+#include "base/bytes.h"
+#include "base/fs.h"
+
+/* Source: include/linux/threads.h, PID_MAX_LIMIT. */
+#define PID_LIMIT (1u << 22)
+
+int tally_survivors_init(struct tally_survivors *survivors)
+{
+	/* Pages that no process has a bit in take no memory. */
+	survivors->begun = calloc(PID_LIMIT / 64, sizeof(*survivors->begun));
+	return survivors->begun ? 0 : -ENOMEM;
+}
+
+void tally_survivors_done(struct tally_survivors *survivors)
+{
+	free(survivors->begun);
+	survivors->begun = NULL;
+}
+
+/* Source: include/uapi/linux/perf_event.h, FORK and EXIT: {u32 pid, ppid, tid, ptid; u64 time}. */
+void tally_survivors_note(struct tally_survivors *survivors, const uint8_t *record, size_t size)
+{
+	uint32_t pid, parent, tid;
+	bool began;
+
+	if (!survivors->begun || size < 24)
+		return;
+	began = load_u32(record) == PERF_RECORD_FORK;
+	pid = load_u32(record + 8);
+	parent = load_u32(record + 12);
+	tid = load_u32(record + 16);
+	/* Threads: their process is its own parent, or they are not its first. */
+	if (pid >= PID_LIMIT || (began ? pid == parent : pid != tid))
+		return;
+	survivors->begun[pid / 64] ^= 1ULL << pid % 64;
+}
+
+/* Source: State in proc(5)'s /proc/PID/status. */
+static bool runs(const char *root, pid_t pid)
+{
+	char *text, *line;
+	bool running;
+
+	if (tally_fs_readf(65536, &text, NULL, "%s/proc/%d/status", root, pid))
+		return false;
+	line = strstr(text, "\nState:\t");
+	running = line && line[8] != 'Z' && line[8] != 'X';
+	free(text);
+	return running;
+}
+
+int tally_survivors_find(const struct tally_survivors *survivors, const char *root, pid_t **ret,
+			 size_t *ret_count)
+{
+	pid_t *list = NULL;
+	size_t count = 0, room = 0;
+
+	for (uint32_t pid = 0; survivors->begun && pid < PID_LIMIT; pid++) {
+		if (!(pid % 64) && !survivors->begun[pid / 64]) {
+			pid += 63;
+			continue;
+		}
+		if (!(survivors->begun[pid / 64] >> pid % 64 & 1) || !runs(root, (pid_t)pid))
+			continue;
+		if (count == room) {
+			pid_t *more = reallocarray(list, room ? room * 2 : 16, sizeof(*list));
+
+			if (!more) {
+				free(list);
+				return -ENOMEM;
+			}
+			list = more;
+			room = room ? room * 2 : 16;
+		}
+		list[count++] = (pid_t)pid;
+	}
+	*ret = list;
+	*ret_count = count;
+	return 0;
+}

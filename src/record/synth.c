@@ -1,0 +1,313 @@
+/* Records of processes that already run, from procfs.
+ *
+ * Their times and ids are 0, as in perf's files: readers take them as valid from the start and as
+ * of the first event. */
+#include "record/synth.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/param.h>
+#include <tally/abi.h>
+#include "base/fs.h"
+#include "base/pool.h"
+#include "collect/targets.h"
+
+#define MAPS_MOST                                                                      \
+	(256u << 20) /* of /proc/PID/maps; a process may have many maps, not this many \
+		      */
+#define SHARE 32     /* processes that a thread takes at once */
+
+int tally_synth_add(const struct tally_synth *synth, const struct tally_body *body,
+		    struct tally_buf *to)
+{
+	int size = tally_record_size(synth->layout, body);
+
+	if (size < 0)
+		return size == -EOVERFLOW ? 0 : size;
+	if (tally_buf_reserve(to, (size_t)size))
+		return -ENOMEM;
+	size = tally_record_encode(synth->layout, body, to->data + to->size, (size_t)size);
+	if (size < 0)
+		return size;
+	to->size += (size_t)size;
+	return 0;
+}
+
+void tally_synth_end(struct tally_buf *to)
+{
+	struct perf_event_header header = {.type = PERF_RECORD_FINISHED_INIT,
+					   .size = sizeof(header)};
+
+	tally_buf_add(to, &header, sizeof(header));
+}
+
+int tally_synth_comm(const struct tally_synth *synth, pid_t pid, pid_t tid, const char *name,
+		     struct tally_buf *to)
+{
+	struct tally_body body = {.type = PERF_RECORD_COMM,
+				  .comm = {(uint32_t)pid, (uint32_t)tid, name}};
+
+	return tally_synth_add(synth, &body, to);
+}
+
+static int add_fork(const struct tally_synth *synth, pid_t pid, pid_t parent, pid_t tid,
+		    pid_t parent_thread, struct tally_buf *to)
+{
+	struct tally_body body = {
+	    .type = PERF_RECORD_FORK,
+	    .task = {.pid = (uint32_t)pid,
+		     .ppid = (uint32_t)parent,
+		     .tid = (uint32_t)tid,
+		     .ptid = (uint32_t)parent_thread},
+	};
+
+	return tally_synth_add(synth, &body, to);
+}
+
+/* Name and parent of a thread.  Source: proc(5): "pid (comm) state ppid ..."; a comm may hold any
+ * byte, parentheses included, so its end is the last one. */
+static int read_stat(const struct tally_synth *synth, pid_t pid, pid_t tid, char comm[64],
+		     pid_t *ret_parent)
+{
+	char *text, *start, *end;
+	size_t length;
+	int result =
+	    tally_fs_readf(65536, &text, NULL, "%s/proc/%d/task/%d/stat", synth->root, pid, tid);
+
+	if (result)
+		return result;
+	start = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (!start || !end || end < start || strlen(end) < 4) {
+		free(text);
+		return -EBADMSG;
+	}
+	length = MIN((size_t)(end - start - 1), 63);
+	memcpy(comm, start + 1, length);
+	comm[length] = 0;
+	*ret_parent = (pid_t)strtol(end + 4, NULL, 10);
+	free(text);
+	return 0;
+}
+
+struct map_line {
+	uint64_t start, end, pgoff, ino;
+	uint32_t maj, min;
+	bool read, write, exec, shared;
+	const char *path; /* up to the line's end; "" without one */
+};
+
+static bool take_hex(const char **at, uint64_t *ret)
+{
+	uint64_t value = 0;
+	const char *start = *at;
+
+	for (; isxdigit((unsigned char)**at); (*at)++)
+		value = value << 4 | (uint64_t)(**at <= '9' ? **at - '0' : (**at | 32) - 'a' + 10);
+	*ret = value;
+	return *at > start;
+}
+
+static bool take_char(const char **at, char wanted)
+{
+	if (**at != wanted)
+		return false;
+	(*at)++;
+	return true;
+}
+
+/* "start-end perms offset major:minor inode   path", numbers but the inode in hex (proc(5)); `line`
+ * ends with a NUL. */
+static bool parse_map(const char *line, struct map_line *ret)
+{
+	uint64_t maj, min;
+	char *end;
+
+	if (!take_hex(&line, &ret->start) || !take_char(&line, '-') ||
+	    !take_hex(&line, &ret->end) || !take_char(&line, ' ') || strlen(line) < 5)
+		return false;
+	ret->read = line[0] == 'r';
+	ret->write = line[1] == 'w';
+	ret->exec = line[2] == 'x';
+	ret->shared = line[3] == 's';
+	line += 4;
+	if (!take_char(&line, ' ') || !take_hex(&line, &ret->pgoff) || !take_char(&line, ' ') ||
+	    !take_hex(&line, &maj) || !take_char(&line, ':') || !take_hex(&line, &min) ||
+	    !take_char(&line, ' '))
+		return false;
+	ret->maj = (uint32_t)maj;
+	ret->min = (uint32_t)min;
+	ret->ino = strtoull(line, &end, 10);
+	while (*end == ' ')
+		end++;
+	ret->path = end;
+	return ret->end > ret->start;
+}
+
+static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_line *map,
+		   struct tally_buf *to)
+{
+	/* perf's name for memory without a file. */
+	bool anonymous = !*map->path || !strncmp(map->path, "/anon_hugepage", 14);
+	struct tally_body body = {
+	    .type = PERF_RECORD_MMAP2,
+	    .misc = PERF_RECORD_MISC_USER,
+	    .mmap2 =
+		{
+		    .pid = (uint32_t)pid,
+		    .tid = (uint32_t)pid,
+		    .addr = map->start,
+		    .len = map->end - map->start,
+		    .pgoff = map->pgoff,
+		    .maj = map->maj,
+		    .min = map->min,
+		    .ino = map->ino,
+		    .prot =
+			(map->read ? PROT_READ : 0u) | (map->write ? PROT_WRITE : 0u) | PROT_EXEC,
+		    .flags = map->shared ? MAP_SHARED : MAP_PRIVATE,
+		    .filename = anonymous ? "//anon" : map->path,
+		},
+	};
+	int result;
+
+	if (!anonymous && map->ino && map->path[0] == '/') {
+		struct tally_mapped_file file = {synth->root, pid,      map->path,
+						 map->maj,    map->min, map->ino};
+
+		result = tally_build_ids_read(synth->build_ids, &file, body.mmap2.build_id,
+					      &body.mmap2.build_id_size);
+		if (result)
+			return result;
+		if (body.mmap2.build_id_size) {
+			body.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+			result =
+			    tally_build_ids_add(synth->build_ids, PERF_RECORD_MISC_USER, map->path,
+						body.mmap2.build_id, body.mmap2.build_id_size);
+			if (result)
+				return result;
+		}
+	}
+	return tally_synth_add(synth, &body, to);
+}
+
+static int add_maps(const struct tally_synth *synth, pid_t pid, struct tally_buf *to)
+{
+	char *text, *line, *end;
+	int result = tally_fs_readf(MAPS_MOST, &text, NULL, "%s/proc/%d/maps", synth->root, pid);
+
+	if (result)
+		return result == -ENOMEM ? result : 0; /* ended, or not ours to read */
+	for (line = text; *line && !result; line = end) {
+		struct map_line map = {0};
+
+		end = strchrnul(line, '\n');
+		if (*end)
+			*end++ = 0;
+		if (parse_map(line, &map) && map.exec)
+			result = add_map(synth, pid, &map, to);
+	}
+	free(text);
+	return result;
+}
+
+static int add_thread(const struct tally_synth *synth, pid_t pid, pid_t tid, struct tally_buf *to)
+{
+	char comm[64];
+	pid_t parent;
+	int result = read_stat(synth, pid, tid, comm, &parent);
+
+	if (result)
+		return result == -ENOMEM ? result : 0;
+	/* A thread's parent is its process, a process's another one. */
+	result = pid == tid ? add_fork(synth, pid, parent, tid, parent, to)
+			    : add_fork(synth, pid, pid, tid, pid, to);
+	return result ? result : tally_synth_comm(synth, pid, tid, comm, to);
+}
+
+int tally_synth_process(const struct tally_synth *synth, pid_t pid, struct tally_buf *to)
+{
+	char folder[PATH_MAX];
+	pid_t *tids;
+	size_t count;
+	int result;
+
+	snprintf(folder, sizeof(folder), "%s/proc/%d/task", synth->root, pid);
+	result = tally_targets_list(folder, &tids, &count);
+	if (result)
+		return result == -ENOMEM ? result : 0;
+	/* The leader, then the maps, so that its threads find them whole. */
+	result = add_thread(synth, pid, pid, to);
+	if (!result)
+		result = add_maps(synth, pid, to);
+	for (size_t i = 0; i < count && !result; i++)
+		if (tids[i] != pid)
+			result = add_thread(synth, pid, tids[i], to);
+	free(tids);
+	return result;
+}
+
+struct share_out {
+	const struct tally_synth *synth;
+	const pid_t *pids;
+	size_t count;
+	struct tally_buf *parts;
+};
+
+static int synth_share(void *context, unsigned worker, size_t piece)
+{
+	const struct share_out *out = context;
+	size_t end = MIN(out->count, (piece + 1) * SHARE);
+	int result = 0;
+
+	(void)worker;
+	for (size_t i = piece * SHARE; i < end && !result; i++)
+		result = tally_synth_process(out->synth, out->pids[i], &out->parts[piece]);
+	return result;
+}
+
+int tally_synth_processes(const struct tally_synth *synth, const pid_t *pids, size_t count,
+			  struct tally_buf *to)
+{
+	size_t pieces = (count + SHARE - 1) / SHARE;
+	unsigned width = (unsigned)MIN(MIN((size_t)tally_pool_width(), 8), MAX(pieces, 1));
+	struct share_out out = {.synth = synth, .pids = pids, .count = count};
+	int result;
+
+	if (!count)
+		return 0;
+	out.parts = calloc(pieces, sizeof(*out.parts));
+	if (!out.parts)
+		return -ENOMEM;
+	result = tally_pool_run(width, pieces, synth_share, &out);
+	for (size_t i = 0; i < pieces; i++) {
+		if (!result && out.parts[i].failed)
+			result = out.parts[i].failed;
+		if (!result)
+			tally_buf_add(to, out.parts[i].data, out.parts[i].size);
+		tally_buf_done(&out.parts[i]);
+	}
+	free(out.parts);
+	return result ? result : to->failed;
+}
+
+int tally_synth_system(const struct tally_synth *synth, struct tally_buf *to)
+{
+	char folder[PATH_MAX];
+	pid_t *pids;
+	size_t count;
+	int result;
+
+	snprintf(folder, sizeof(folder), "%s/proc", synth->root);
+	result = tally_targets_list(folder, &pids, &count);
+	if (result)
+		return result;
+	result = tally_synth_processes(synth, pids, count, to);
+	free(pids);
+	return result;
+}

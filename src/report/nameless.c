@@ -1,0 +1,111 @@
+#include "report/nameless.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cell.h"
+#include "session/session_packages.h"
+
+/* Rows come largest first: what is behind so many adds little. */
+#define ROWS_MOST 16384U
+
+static void add(struct nameless *nameless, const struct tally_frame *frame, uint64_t period)
+{
+	/* Of the kernel one is enough: what is missing is missing in its modules too. */
+	uint32_t image = frame->level == 'k' ? UINT32_MAX : frame->image;
+	size_t i = 0;
+
+	while (i < nameless->count && nameless->images[i].image != image)
+		i++;
+	if (i == NAMELESS_MOST)
+		return;
+	if (i == nameless->count)
+		nameless->images[nameless->count++] = (struct nameless_image){.image = image};
+	nameless->images[i].period += period;
+}
+
+static int larger_first(const void *left, const void *right)
+{
+	const struct nameless_image *a = left, *b = right;
+
+	if (a->period != b->period)
+		return a->period < b->period ? 1 : -1;
+	return (a->image > b->image) - (a->image < b->image);
+}
+
+/* Leaves out what is small, and binaries whose symbols are there. */
+static void choose(const struct tally_session *session, uint64_t least, struct nameless *nameless)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nameless->count; i++) {
+		struct nameless_image *image = &nameless->images[i];
+
+		if (tally_cell_share(image->period, nameless->total) < least)
+			continue;
+		if (image->image == UINT32_MAX)
+			image->facts.why = tally_session_why_no_kernel(session);
+		else if (!tally_session_image_facts(session, image->image, &image->facts) ||
+			 !image->facts.why)
+			continue;
+		nameless->images[kept++] = *image;
+	}
+	nameless->count = kept;
+}
+
+static int find_packages(const struct tally_session *session, struct nameless *nameless)
+{
+	const char *paths[NAMELESS_MOST];
+	char *packages[NAMELESS_MOST];
+	int result;
+
+	for (size_t i = 0; i < nameless->count; i++)
+		paths[i] = nameless->images[i].facts.is_file ? nameless->images[i].facts.path : "";
+	result = tally_session_symbol_packages(session, paths, nameless->count, packages);
+	for (size_t i = 0; i < nameless->count && !result; i++)
+		nameless->images[i].package = packages[i];
+	return result;
+}
+
+int tally_nameless_find(const struct tally_profile *profile, size_t event, uint64_t least,
+			struct nameless *ret)
+{
+	const struct tally_session *session = tally_profile_session(profile);
+	const struct tally_profile_event told = tally_profile_event(profile, event);
+	uint64_t rows = told.row_count < ROWS_MOST ? told.row_count : ROWS_MOST;
+	const enum tally_key *keys;
+	size_t count;
+	bool symbols = false;
+
+	*ret = (struct nameless){.total = told.total};
+	keys = tally_profile_keys(profile, &count);
+	for (size_t i = 0; i < count; i++)
+		symbols |= keys[i] == TALLY_KEY_SYMBOL;
+	for (uint64_t i = 0; symbols && i < rows; i++) {
+		struct tally_profile_row row = tally_profile_row(profile, event, i);
+
+		if (!row.frame.symbol && row.self &&
+		    (row.frame.image != UINT32_MAX || row.frame.level == 'k'))
+			add(ret, &row.frame, row.self);
+	}
+	choose(session, least, ret);
+	qsort(ret->images, ret->count, sizeof(*ret->images), larger_first);
+	return ret->count ? find_packages(session, ret) : 0;
+}
+
+void tally_nameless_done(struct nameless *nameless)
+{
+	for (size_t i = 0; i < nameless->count; i++)
+		free(nameless->images[i].package);
+	nameless->count = 0;
+}
+
+void tally_nameless_where(const struct nameless_image *image, struct tally_buf *to)
+{
+	if (image->package) {
+		tally_buf_printf(to, "Debian package %s", image->package);
+	} else if (image->facts.build_id_size) {
+		tally_buf_text(to, "build-id ");
+		for (uint8_t i = 0; i < image->facts.build_id_size; i++)
+			tally_cell_hex(to, image->facts.build_id[i], 2);
+	}
+}

@@ -1,0 +1,35 @@
+/* The binaries of a profile whose functions have no names, the largest first. */
+#ifndef TALLY_REPORT_NAMELESS_H
+#define TALLY_REPORT_NAMELESS_H
+
+#include <stdint.h>
+#include <tally/profile.h>
+#include "base/buf.h"
+#include "session/resolve.h"
+
+#define NAMELESS_MOST 64U
+
+struct nameless_image {
+	uint32_t image; /* struct tally_frame's; UINT32_MAX: the kernel */
+	uint64_t period;
+	struct tally_image_facts facts;
+	char *package; /* the Debian package with its symbols; NULL: none is known */
+};
+
+struct nameless {
+	struct nameless_image images[NAMELESS_MOST];
+	size_t count;
+	uint64_t total;
+};
+
+/* Those of an event whose share is at least so many hundredths of a percent, with their packages.
+ * For tally_nameless_done().  A profile without a key for symbols has none.  0 or -ENOMEM. */
+int tally_nameless_find(const struct tally_profile *profile, size_t event, uint64_t least,
+			struct nameless *ret);
+void tally_nameless_done(struct nameless *nameless);
+
+/* Where its symbols are: "Debian package x-dbgsym" or "build-id y"; nothing when neither is known.
+ */
+void tally_nameless_where(const struct nameless_image *image, struct tally_buf *to);
+
+#endif

@@ -1,0 +1,61 @@
+/* The columns of a report's table: what stands in them, how wide they are, and their lines. */
+#ifndef TALLY_REPORT_REPORT_COLUMNS_H
+#define TALLY_REPORT_REPORT_COLUMNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tally/report.h>
+#include "base/buf.h"
+
+enum report_column_kind {
+	COLUMN_CHILDREN,
+	COLUMN_SELF,
+	COLUMN_SAMPLES,
+	COLUMN_PERIOD,
+	COLUMN_KEY,
+};
+
+/* All that the text of a cell depends on. */
+struct report_cell_source {
+	const void *name;
+	uint64_t number;
+};
+
+struct report_column {
+	enum report_column_kind kind;
+	enum tally_key key; /* of COLUMN_KEY */
+	const char *title;
+	size_t width;
+	bool right; /* aligned to its right end */
+	/* The last cell and what it was made of: rows that stand together are much alike. */
+	struct report_cell_source source;
+	struct tally_buf text;
+	size_t columns; /* that the text takes */
+	bool made;
+};
+
+/* Each thread has one of its own, as the columns remember their last cells. */
+struct report_columns {
+	const struct tally_report_options *options;
+	uint64_t total; /* that shares are of */
+	struct report_column list[TALLY_REPORT_COLUMNS_MOST];
+	size_t count;
+};
+
+/* Those that the profile's rows have. */
+void tally_report_columns_choose(struct report_columns *columns,
+				 const struct tally_profile *profile, uint64_t total,
+				 const struct tally_report_options *options);
+/* The same columns for another thread: widths, no cells. */
+void tally_report_columns_copy(struct report_columns *columns, const struct report_columns *from);
+void tally_report_columns_done(struct report_columns *columns);
+/* Widens the columns to hold the row's cells; 0 or -ENOMEM. */
+int tally_report_columns_hold(struct report_columns *columns, const struct tally_profile_row *row);
+/* Once they hold all rows: the last column gives way to a narrow terminal. */
+void tally_report_columns_fit(struct report_columns *columns);
+void tally_report_columns_titles(const struct report_columns *columns, struct tally_buf *to);
+/* Adds the row's line; 0 or -ENOMEM. */
+int tally_report_columns_row(struct report_columns *columns, const struct tally_profile_row *row,
+			     struct tally_buf *to);
+
+#endif

@@ -1,0 +1,13 @@
+/* A frame as text, for rows and trees of a report. */
+#ifndef TALLY_REPORT_REPORT_FRAME_H
+#define TALLY_REPORT_REPORT_FRAME_H
+
+#include <tally/session.h>
+#include "base/buf.h"
+
+/* "[.] main", "[k] 0x0000000000012345". */
+void tally_report_symbol(struct tally_buf *to, const struct tally_frame *frame);
+/* In trees: "main", "libc.so.6+0x12345", "0x7f0012345". */
+void tally_report_frame(struct tally_buf *to, const struct tally_frame *frame);
+
+#endif

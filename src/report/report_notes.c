@@ -1,0 +1,144 @@
+#include "report/report_notes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tally/report.h>
+#include "base/cell.h"
+#include "report/nameless.h"
+#include "profile/chain_ends.h"
+
+/* Shares that matter, in hundredths of a percent. */
+#define KERNEL_LEAST 100U
+#define BINARY_LEAST 500U
+#define CHAINS_LEAST 1000U
+
+#define BINARIES_MOST 3U
+
+/* How the name of a thread's anonymous code begins. */
+#define JIT_NAME "[JIT]"
+
+/* The largest stack that a sample can hold is a little less than 64 KiB: --call-graph's limit. */
+#define STACK_MOST "65528"
+
+static void put_image(const struct nameless *nameless, const struct nameless_image *image,
+		      struct tally_buf *to)
+{
+	uint64_t share = tally_cell_share(image->period, nameless->total);
+
+	if (image->image == UINT32_MAX) {
+		tally_buf_text(to, "# No kernel symbols, ");
+		tally_cell_percent(to, share);
+		tally_buf_text(to, ": ");
+		tally_cell_name(to, image->facts.why);
+	} else {
+		tally_buf_text(to, "# No symbols, ");
+		tally_cell_percent(to, share);
+		tally_buf_text(to, ": ");
+		tally_cell_name(to, image->facts.name);
+		if (image->package || image->facts.build_id_size) {
+			tally_buf_text(to, " (");
+			tally_nameless_where(image, to);
+			tally_buf_byte(to, ')');
+		} else if (!strncmp(image->facts.name, JIT_NAME, strlen(JIT_NAME))) {
+			tally_buf_text(to, " (code made at run time; programs can name it: "
+					   "node --perf-basic-prof)");
+		}
+	}
+	tally_buf_byte(to, '\n');
+}
+
+static int put_nameless(const struct tally_profile *profile, size_t event, struct tally_buf *to)
+{
+	struct nameless nameless;
+	unsigned binaries = 0;
+	int result = tally_nameless_find(profile, event, KERNEL_LEAST, &nameless);
+
+	for (size_t i = 0; i < nameless.count && !result; i++) {
+		const struct nameless_image *image = &nameless.images[i];
+
+		if (image->image != UINT32_MAX &&
+		    (tally_cell_share(image->period, nameless.total) < BINARY_LEAST ||
+		     ++binaries > BINARIES_MOST))
+			continue;
+		put_image(&nameless, image, to);
+	}
+	tally_nameless_done(&nameless);
+	return result;
+}
+
+static void put_chains(const struct tally_profile *profile, size_t event, struct tally_buf *to)
+{
+	const struct tally_session *session = tally_profile_session(profile);
+	const struct tally_attr *attr = &tally_data_event(tally_session_data(session), event)->attr;
+	bool unwound = attr->sample_type & PERF_SAMPLE_STACK_USER;
+	struct tally_chain_ends ends;
+	uint64_t share;
+
+	/* What a processor's list of calls holds is a part of each chain anyway. */
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return;
+	tally_profile_chain_ends(profile, event, &ends);
+	share = tally_cell_share(ends.cut, ends.all);
+	if (share < CHAINS_LEAST)
+		return;
+	tally_buf_text(to, "# Cut call chains, ");
+	tally_cell_percent(to, share);
+	tally_buf_text(to, ": they end before the start of their thread");
+	tally_buf_text(to, unwound ? "; record larger stacks: --call-graph dwarf," STACK_MOST "\n"
+				   : ", where code keeps no frame pointers; record with "
+				     "--call-graph dwarf\n");
+}
+
+int tally_report_notes(const struct tally_profile *profile, size_t event, struct tally_buf *to)
+{
+	int result = put_nameless(profile, event, to);
+
+	if (!result)
+		put_chains(profile, event, to);
+	return result ? result : to->failed;
+}
+
+/* The path and why; most reasons begin with the path. */
+static void put_why(const struct nameless_image *image, struct tally_buf *to)
+{
+	const char *path = image->facts.path ? image->facts.path : "[kernel.kallsyms]";
+
+	if (strncmp(image->facts.why, path, strlen(path)) != 0) {
+		tally_cell_name(to, path);
+		tally_buf_text(to, ": ");
+	}
+	tally_cell_name(to, image->facts.why);
+}
+
+int tally_report_nameless(const struct tally_profile *profile, FILE *to)
+{
+	struct tally_buf text = {0};
+	int result = 0, lines = 0;
+
+	for (size_t event = 0; event < tally_profile_event_count(profile) && !result; event++) {
+		struct nameless nameless;
+
+		result = tally_nameless_find(profile, event, 0, &nameless);
+		for (size_t i = 0; i < nameless.count && !result; i++, lines++) {
+			const struct nameless_image *image = &nameless.images[i];
+
+			tally_cell_percent(&text, tally_cell_share(image->period, nameless.total));
+			tally_buf_text(&text, "  ");
+			put_why(image, &text);
+			if (image->package) {
+				tally_buf_text(&text, "; ");
+				tally_nameless_where(image, &text);
+				tally_buf_text(&text, " has its symbols");
+			}
+			tally_buf_byte(&text, '\n');
+		}
+		tally_nameless_done(&nameless);
+	}
+	result = result ? result : text.failed ? text.failed : lines;
+	errno = 0;
+	if (result > 0 && fwrite(text.data, 1, text.size, to) != text.size)
+		result = errno ? -errno : -EIO;
+	tally_buf_done(&text);
+	return result;
+}

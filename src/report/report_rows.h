@@ -1,0 +1,23 @@
+/* The rows of a report's table, by several threads: each makes the lines of some rows, which are
+ * written in order. */
+#ifndef TALLY_REPORT_REPORT_ROWS_H
+#define TALLY_REPORT_REPORT_ROWS_H
+
+#include "report/report_columns.h"
+
+struct report_rows {
+	const struct tally_profile *profile;
+	size_t event;
+	uint64_t first, end;   /* of the event's rows */
+	const uint64_t *order; /* which row stands where; NULL: as the profile has them */
+};
+
+/* Widens the columns to hold all cells of these rows.  0 or -ENOMEM. */
+int tally_report_rows_hold(const struct report_rows *rows, struct report_columns *columns);
+/* Writes the lines of these rows, after what `text` holds.  0, -ENOMEM, or -errno of writing. */
+int tally_report_rows_write(const struct report_rows *rows, struct report_columns *columns,
+			    struct tally_buf *text, FILE *to);
+/* Writes out what `text` holds and clears it. */
+int tally_report_write_out(struct tally_buf *text, FILE *to);
+
+#endif

@@ -1,0 +1,243 @@
+/* The threads that the records of a recording tell of, below those that made them, as
+ * `perf report --tasks` lists them: by perf's table of threads (256 lists, each in the order of
+ * numbers), each with its name at the end.  A thread whose number is used again is gone. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/report.h>
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/table.h"
+#include "base/cell.h"
+#include "report/report_rows.h"
+#include "session/ordered.h"
+
+#define LISTS       256U
+#define INDENT_MOST 100U
+#define NONE        UINT32_MAX
+
+struct task {
+	uint32_t pid, tid;
+	uint32_t maker;   /* a tid; NONE: no record tells it */
+	const char *comm; /* NULL: no record tells it */
+	bool gone, listed;
+	uint32_t first, last, next, above; /* those it made, a list; indices or NONE */
+	unsigned level;
+};
+
+struct tasks {
+	const struct tally_data *data;
+	struct tally_arena arena;
+	struct tally_map by_tid; /* index */
+	struct task *list;
+	size_t count, room;
+};
+
+static int find(const struct tasks *tasks, uint32_t tid, uint32_t *ret)
+{
+	const uint64_t *index = tally_map_find(&tasks->by_tid, tid);
+
+	if (index && !tasks->list[*index].gone) {
+		*ret = (uint32_t)*index;
+		return 1;
+	}
+	return 0;
+}
+
+static int add(struct tasks *tasks, uint32_t pid, uint32_t tid, uint32_t *ret)
+{
+	bool added;
+	uint64_t *index = tally_map_put(&tasks->by_tid, tid, &added);
+
+	if (!index || tasks->count >= NONE)
+		return -ENOMEM;
+	if (tasks->count == tasks->room) {
+		size_t room = tasks->room ? tasks->room * 2 : 256;
+
+		if (!array_resize(&tasks->list, room, sizeof(*tasks->list)))
+			return -ENOMEM;
+		tasks->room = room;
+	}
+	*index = tasks->count;
+	*ret = (uint32_t)tasks->count;
+	tasks->list[tasks->count++] = (struct task){
+	    .pid = pid,
+	    .tid = tid,
+	    .maker = NONE,
+	    .first = NONE,
+	    .last = NONE,
+	    .next = NONE,
+	    .above = NONE,
+	};
+	return 0;
+}
+
+/* A new thread's process is there from then on. */
+static int find_or_add(struct tasks *tasks, uint32_t pid, uint32_t tid, uint32_t *ret)
+{
+	uint32_t leader;
+	int result;
+
+	if (find(tasks, tid, ret))
+		return 0;
+	result = add(tasks, pid, tid, ret);
+	if (!result && pid != tid && pid != NONE && !find(tasks, pid, &leader))
+		result = add(tasks, pid, pid, &leader);
+	return result;
+}
+
+static int name(struct tasks *tasks, uint32_t index, const char *comm)
+{
+	tasks->list[index].comm = tally_arena_strndup(&tasks->arena, comm, strlen(comm));
+	return tasks->list[index].comm ? 0 : -ENOMEM;
+}
+
+static int take_fork(struct tasks *tasks, const struct tally_record_task *told)
+{
+	uint32_t parent, child;
+	int result = find_or_add(tasks, told->ppid, told->ptid, &parent);
+
+	if (!result && tasks->list[parent].pid != told->ppid) {
+		tasks->list[parent].gone = true;
+		result = find_or_add(tasks, told->ppid, told->ptid, &parent);
+	}
+	if (!result && find(tasks, told->tid, &child))
+		tasks->list[child].gone = true;
+	if (!result)
+		result = find_or_add(tasks, told->pid, told->tid, &child);
+	if (!result) {
+		tasks->list[child].maker = told->ptid;
+		if (tasks->list[parent].comm)
+			tasks->list[child].comm = tasks->list[parent].comm;
+	}
+	return result;
+}
+
+static int take(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
+		const struct tally_resolved *at, const struct tally_record *record)
+{
+	struct tasks *tasks = context;
+	struct tally_body body;
+	uint32_t index;
+	int result;
+
+	(void)worker, (void)slot, (void)resolver;
+	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK &&
+	     record->type != PERF_RECORD_EXIT) ||
+	    tally_record_decode(&tally_data_event(tasks->data, at->event)->layout, record, &body,
+				NULL) < 0 ||
+	    record->type == PERF_RECORD_EXIT)
+		return 0;
+	if (record->type == PERF_RECORD_FORK)
+		return take_fork(tasks, &body.task);
+	result = find_or_add(tasks, body.comm.pid, body.comm.tid, &index);
+	return result ? result : name(tasks, index, body.comm.comm);
+}
+
+static int pass(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
+		const struct tally_resolved *sample, const struct tally_record *record)
+{
+	(void)context, (void)worker, (void)slot, (void)resolver, (void)sample, (void)record;
+	return 0;
+}
+
+static int by_list(const void *one, const void *other)
+{
+	const struct task *const *a = one, *const *b = other;
+	uint32_t x = (*a)->tid, y = (*b)->tid;
+
+	if (x % LISTS != y % LISTS)
+		return x % LISTS < y % LISTS ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Puts the task, and those above it that are in no list yet, into the lists of their makers, or
+ * into the one of those that nobody made. */
+static void list(struct tasks *tasks, uint32_t index, struct task *root)
+{
+	for (uint32_t above; !tasks->list[index].listed; index = above) {
+		struct task *task = &tasks->list[index];
+		bool made = task->maker != NONE && find(tasks, task->maker, &above);
+		struct task *to = made ? &tasks->list[above] : root;
+
+		task->listed = true;
+		task->above = made ? above : NONE;
+		if (to->last == NONE)
+			to->first = index;
+		else
+			tasks->list[to->last].next = index;
+		to->last = index;
+		if (!made)
+			return;
+	}
+}
+
+static void put(struct tally_buf *to, const struct task *task)
+{
+	tally_buf_printf(to, "  %8d %8d %8d |", (int)task->pid, (int)task->tid,
+			 task->maker == NONE ? -1 : (int)task->maker);
+	tally_cell_spaces(to, task->level < INDENT_MOST ? task->level : INDENT_MOST);
+	if (task->comm)
+		tally_cell_name(to, task->comm);
+	else
+		tally_buf_printf(to, ":%d", (int)task->tid);
+	tally_buf_byte(to, '\n');
+}
+
+static int put_all(struct tasks *tasks, struct tally_buf *to)
+{
+	struct task root = {.first = NONE, .last = NONE};
+	struct task **order = calloc(tasks->count + 1, sizeof(*order));
+	size_t count = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < tasks->count; i++)
+		if (!tasks->list[i].gone)
+			order[count++] = &tasks->list[i];
+	qsort(order, count, sizeof(*order), by_list);
+	for (size_t i = 0; i < count; i++)
+		list(tasks, (uint32_t)(order[i] - tasks->list), &root);
+	free(order);
+	tally_buf_text(to, "#      pid      tid     ppid  comm\n");
+	for (uint32_t at = root.first; at != NONE;) {
+		struct task *task = &tasks->list[at];
+
+		task->level = task->above == NONE ? 0 : tasks->list[task->above].level + 1;
+		put(to, task);
+		if (task->first != NONE) {
+			at = task->first;
+			continue;
+		}
+		while (at != NONE && tasks->list[at].next == NONE)
+			at = tasks->list[at].above;
+		if (at != NONE)
+			at = tasks->list[at].next;
+	}
+	return 0;
+}
+
+int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error)
+{
+	struct tasks tasks = {.data = tally_session_data(session)};
+	const struct tally_ordered_visitor visitor = {
+	    .context = &tasks, .sample = pass, .other = take, .filters_itself = true};
+	struct tally_buf text = {0};
+	uint32_t idle;
+	int result = add(&tasks, 0, 0, &idle);
+
+	if (!result)
+		result = name(&tasks, idle, "swapper");
+	if (!result)
+		result = tally_session_each_ordered(session, &visitor, true, error);
+	if (!result)
+		result = put_all(&tasks, &text);
+	if (!result)
+		result = tally_report_write_out(&text, to);
+	tally_buf_done(&text);
+	tally_map_done(&tasks.by_tid);
+	tally_arena_done(&tasks.arena);
+	free(tasks.list);
+	return result;
+}

@@ -1,0 +1,220 @@
+/* Call trees in the style of perf's --stdio graphs: a chain without a fork runs straight down, a
+ * fork shows the share of each branch.
+ *
+ *            |
+ *            ---outermost
+ *               its_only_callee
+ *               |
+ *               |--12.34%--one_branch
+ *               |          and_its_only_callee
+ *               |
+ *                --5.67%--the_last_branch
+ */
+#include "report/report_tree.h"
+
+#include "base/cell.h"
+#include "report/report_frame.h"
+
+#define MARGIN 12
+#define STEP   11 /* columns from a fork to its branches' forks: perf's */
+/* On a terminal forks stand closer where a tree would leave its functions fewer columns than this.
+ */
+#define STEP_LEAST  2
+#define FRAME_LEAST 36
+#define CUT_LEAST   12 /* and what goes beyond this is left out */
+/* A tree forks deeper than this only when made up; a line's lead would grow without bound. */
+#define FORKS_MOST 200
+
+struct drawing {
+	struct tally_buf *to;
+	const struct tally_tree *tree;
+	const struct tally_report_options *options;
+	uint64_t whole;
+	size_t step;
+	struct tally_buf lead; /* what stands before each line at this depth */
+	struct tally_buf line;
+};
+
+static void put_frame(struct drawing *drawing, const struct tally_frame *frame, size_t used)
+{
+	struct tally_buf *line = &drawing->line;
+	size_t width = drawing->options->width, columns, bytes;
+
+	tally_buf_clear(line);
+	tally_report_frame(line, frame);
+	bytes = line->size;
+	if (width) {
+		size_t room = width > used + CUT_LEAST ? width - used : CUT_LEAST;
+
+		columns = tally_cell_columns((const char *)line->data, bytes);
+		if (columns > room) {
+			bytes = tally_cell_cut((const char *)line->data, bytes, room - 3);
+			tally_buf_add(drawing->to, line->data, bytes);
+			tally_buf_text(drawing->to, "...\n");
+			return;
+		}
+	}
+	tally_buf_add(drawing->to, line->data, bytes);
+	tally_buf_byte(drawing->to, '\n');
+}
+
+static void put_lead(struct drawing *drawing)
+{
+	tally_buf_add(drawing->to, drawing->lead.data, drawing->lead.size);
+}
+
+/* A line that holds nothing but the lead and a bar. */
+static void put_bar(struct drawing *drawing)
+{
+	put_lead(drawing);
+	tally_buf_text(drawing->to, "|\n");
+}
+
+/* The only child that all of a node's period went through, or NULL.  On a terminal, whose lines end
+ * somewhere, a share that would read the same is enough. */
+static const struct tally_tree_node *only_child(const struct drawing *drawing,
+						const struct tally_tree_node *node)
+{
+	const struct tally_tree_node *child;
+	bool same;
+
+	if (node->child_count != 1)
+		return NULL;
+	child = &drawing->tree->nodes[node->first_child];
+	same = child->total == node->total;
+	if (!same && drawing->options->width)
+		same = tally_cell_share(child->total, drawing->whole) ==
+		       tally_cell_share(node->total, drawing->whole);
+	return same ? child : NULL;
+}
+
+/* How many forks stand one below another. */
+static unsigned forks_below(const struct drawing *drawing, const struct tally_tree_node *node,
+			    unsigned forks)
+{
+	const struct tally_tree_node *child;
+	unsigned deepest = forks;
+
+	while ((child = only_child(drawing, node)))
+		node = child;
+	for (uint32_t i = 0; i < node->child_count && forks < FORKS_MOST; i++) {
+		unsigned below =
+		    forks_below(drawing, &drawing->tree->nodes[node->first_child + i], forks + 1);
+
+		deepest = below > deepest ? below : deepest;
+	}
+	return deepest;
+}
+
+/* Branches of a terminal's trees stand as far from their forks as the deepest one allows. */
+static size_t step_of(const struct drawing *drawing)
+{
+	size_t width = drawing->options->width, used = MARGIN + FRAME_LEAST, step;
+	unsigned forks = width ? forks_below(drawing, drawing->tree->nodes, 0) : 0;
+
+	if (!forks)
+		return STEP;
+	step = width > used ? (width - used) / forks : 0;
+	return step > STEP ? STEP : step < STEP_LEAST ? STEP_LEAST : step;
+}
+
+/* The lead of what is below a branch. */
+static void put_step(struct drawing *drawing, bool last)
+{
+	tally_buf_byte(&drawing->lead, last ? ' ' : '|');
+	tally_cell_spaces(&drawing->lead, drawing->step - 1);
+}
+
+static bool is_too_deep(const struct drawing *drawing, unsigned forks)
+{
+	size_t width = drawing->options->width;
+
+	return forks == FORKS_MOST ||
+	       (forks && width && drawing->lead.size + STEP + 2 + CUT_LEAST > width);
+}
+
+/* What stands below a node, after its own line. */
+static void put_below(struct drawing *drawing, const struct tally_tree_node *node, unsigned forks)
+{
+	const struct tally_tree_node *child;
+	size_t lead = drawing->lead.size;
+
+	while ((child = only_child(drawing, node))) {
+		put_lead(drawing);
+		put_frame(drawing, &child->frame, lead);
+		node = child;
+	}
+	if (node->child_count && is_too_deep(drawing, forks)) {
+		put_lead(drawing);
+		tally_buf_text(drawing->to, "...\n");
+		return;
+	}
+	for (uint32_t i = 0; i < node->child_count; i++) {
+		uint64_t share;
+		bool last = i + 1 == node->child_count, tinted;
+		size_t before;
+
+		child = &drawing->tree->nodes[node->first_child + i];
+		share = tally_cell_share(child->total, drawing->whole);
+		put_bar(drawing);
+		put_lead(drawing);
+		tally_buf_text(drawing->to, last ? " --" : "|--");
+		tinted = tally_cell_tint(drawing->to, share, drawing->options->colour);
+		before = drawing->to->size;
+		tally_cell_percent(drawing->to, share);
+		before = drawing->to->size - before;
+		tally_cell_plain(drawing->to, tinted);
+		tally_buf_text(drawing->to, "--");
+		put_frame(drawing, &child->frame, lead + 5 + before);
+		put_step(drawing, last);
+		put_below(drawing, child, forks + 1);
+		drawing->lead.size = lead;
+	}
+}
+
+static bool same_frame(const struct tally_frame *one, const struct tally_frame *other)
+{
+	return one->place == other->place && one->symbol == other->symbol &&
+	       one->image_name == other->image_name;
+}
+
+void tally_report_tree(struct tally_buf *to, const struct tally_tree *tree, uint64_t whole,
+		       const struct tally_report_options *options, bool by_symbol)
+{
+	struct drawing drawing = {.to = to, .tree = tree, .options = options, .whole = whole};
+	const struct tally_tree_node *node = tree->nodes;
+
+	drawing.step = step_of(&drawing);
+	tally_cell_spaces(&drawing.lead, MARGIN);
+	if (!tree->row_is_frame) {
+		const struct tally_tree_node *child = only_child(&drawing, node);
+
+		if (!child) {
+			put_below(&drawing, node, 0);
+			goto done;
+		}
+		node = child;
+	}
+	if (by_symbol && same_frame(&node->frame, &tree->nodes->frame)) {
+		const struct tally_tree_node *child = only_child(&drawing, node);
+
+		if (!child) {
+			put_below(&drawing, node, 0);
+			goto done;
+		}
+		node = child;
+	}
+	put_bar(&drawing);
+	put_lead(&drawing);
+	tally_buf_text(to, "---");
+	put_frame(&drawing, &node->frame, MARGIN + 3);
+	tally_cell_spaces(&drawing.lead, 3);
+	put_below(&drawing, node, 0);
+done:
+	if (drawing.lead.failed)
+		to->failed = drawing.lead.failed;
+	if (drawing.line.failed)
+		to->failed = drawing.line.failed;
+	tally_buf_done(&drawing.lead);
+	tally_buf_done(&drawing.line);
+}

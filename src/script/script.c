@@ -1,0 +1,759 @@
+/* The script command's text: what is asked for is looked at once; then samples are rendered by
+ * several threads, each into the text of its batch, and the batches are written in order. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tally/script.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/options.h"
+#include "export/script_json.h"
+#include "script/script_state.h"
+
+static int take_options(struct script *script, const struct tally_script_options *options,
+			struct tally_error *error)
+{
+	struct tally_script_options *own = &script->options;
+	int result = tally_options_take(own, sizeof(*own), options);
+
+	if (result)
+		return tally_fail(
+		    error, result, -1,
+		    "an option of the script is not known to this libtally; use a newer "
+		    "one");
+	if (own->json && (own->dump || own->per_event_dump))
+		return tally_fail(error, -EINVAL, -1,
+				  "--json tells all of every record; leave out -D and "
+				  "--per-event-dump");
+	if (own->relative && own->delta)
+		return tally_fail(error, -EINVAL, -1,
+				  "--reltime and --deltatime exclude each other; leave one out");
+	tally_script_fields_init(&script->fields);
+	script->fields.callchains = !own->hide_call_graph;
+	script->max_stack = own->max_stack == TALLY_SCRIPT_NO_FRAMES ? 0
+			    : own->max_stack                         ? own->max_stack
+								     : SCRIPT_FRAMES_USUAL;
+	for (size_t i = 0; i < own->field_count; i++) {
+		result = tally_script_fields_parse(&script->fields, own->fields[i], own, error);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int tally_script_check(const struct tally_script_options *options, struct tally_error *error)
+{
+	struct script script = {0};
+	struct tally_script_options quiet = {.size = sizeof(quiet)};
+	struct script_time *times;
+	uint32_t *cpus;
+	size_t count;
+	int result = tally_options_take(&quiet, sizeof(quiet), options);
+
+	quiet.notice = NULL;
+	if (!result)
+		result = take_options(&script, &quiet, error);
+	if (!result && quiet.cpus) {
+		result = tally_script_cpus_parse(quiet.cpus, &cpus, &count, error);
+		if (!result)
+			free(cpus);
+	}
+	if (result || !quiet.time)
+		return result;
+	/* The span stands for any. */
+	result = tally_script_time_parse(quiet.time, 0, 1000, false, &times, &count, error);
+	if (!result)
+		free(times);
+	return result;
+}
+
+/* --- events --- */
+
+static int kind_of(struct script *script, enum script_shape shape, uint64_t fields)
+{
+	for (unsigned i = 0; i < script->kind_count; i++)
+		if (script->kinds[i].shape == shape && script->kinds[i].fields == fields)
+			return (int)i;
+	if (script->kind_count == SCRIPT_KINDS_MOST)
+		return -ENOMEM; /* 8 types of events, 4 shapes each */
+	script->kinds[script->kind_count] = (struct script_kind){
+	    .fields = fields,
+	    .shape = shape,
+	    .by_symbol = shape <= SCRIPT_SHAPE_SINGLE && shape != SCRIPT_SHAPE_UNWOUND &&
+			 !(fields & (SCRIPT_FIELD(DSOFF) | SCRIPT_FIELD(SRCLINE))),
+	    .symbols = fields & SCRIPT_FIELD(SYM) || script->options.stop_count,
+	};
+	return (int)script->kind_count++;
+}
+
+/* BTS: each sample is a branch.  Source: how perf tells them from counted branches. */
+static bool is_branch_event(const struct tally_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE &&
+	       (attr->config & PERF_COUNT_HW_BRANCH_INSTRUCTIONS) && attr->sample_period == 1;
+}
+
+static bool is_fault(const struct tally_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+#define PLACE_FIELDS                                                                       \
+	(SCRIPT_FIELD(IP) | SCRIPT_FIELD(SYM) | SCRIPT_FIELD(DSO) | SCRIPT_FIELD(SYMOFF) | \
+	 SCRIPT_FIELD(DSOFF) | SCRIPT_FIELD(SRCLINE))
+
+static int choose_kinds(struct script *script, struct script_event *event)
+{
+	uint64_t place = event->fields & PLACE_FIELDS;
+	uint64_t image = place & (SCRIPT_FIELD(DSO) | SCRIPT_FIELD(DSOFF));
+	/* perf takes the first of these that is asked for. */
+	enum script_shape shape = event->fields & SCRIPT_FIELD(BRSTACK) ? SCRIPT_SHAPE_BRANCH
+				  : event->fields & SCRIPT_FIELD(BRSTACKSYM)
+				      ? SCRIPT_SHAPE_BRANCH_SYM
+				      : SCRIPT_SHAPE_BRANCH_OFF;
+	uint64_t own = script->fields.types[event->type].no_place ? 0 : place;
+	int chain = kind_of(script, SCRIPT_SHAPE_CHAIN, own);
+	int single = kind_of(script, SCRIPT_SHAPE_SINGLE, own);
+	int addr = kind_of(script, SCRIPT_SHAPE_ADDR, place & ~SCRIPT_FIELD(SRCLINE));
+	int branch = kind_of(script, shape, image);
+	int unwound = kind_of(script, SCRIPT_SHAPE_UNWOUND, own);
+
+	if (chain < 0 || unwound < 0 || single < 0 || addr < 0 || branch < 0)
+		return -ENOMEM;
+	event->chain = (uint8_t)chain;
+	script->kinds[chain].unwound = (uint8_t)unwound;
+	event->single = (uint8_t)single;
+	event->addr = (uint8_t)addr;
+	event->branch = (uint8_t)branch;
+	return 0;
+}
+
+static int make_event(struct script *script, struct script_event *event, size_t width)
+{
+	const struct tally_attr *attr = &event->event->attr;
+	bool chains = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
+	struct tally_buf name = {0}, padded = {0};
+
+	event->type = tally_script_type(attr);
+	event->fields = script->fields.types[event->type].fields;
+	event->chains = chains && script->fields.callchains;
+	event->columns = (uint8_t)((event->fields & SCRIPT_FIELD(COMM) ? SCRIPT_COLUMN_COMM : 0) |
+				   (event->fields & SCRIPT_FIELD(PID) ? SCRIPT_COLUMN_PID : 0) |
+				   (event->fields & SCRIPT_FIELD(TID) ? SCRIPT_COLUMN_TID : 0));
+	if (event->chains && (event->fields & SCRIPT_FIELD(IP)))
+		event->columns |= SCRIPT_COLUMN_ALONE;
+	event->branches = is_branch_event(attr);
+	event->addr_named = event->branches || is_fault(attr);
+	event->places = (event->fields & SCRIPT_FIELD(IP)) && !(event->fields & ~PLACE_FIELDS) &&
+			!event->branches && !script->fields.flags;
+	event->bpf_output =
+	    attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+	tally_script_name_put(script, &name, event->event->name);
+	if (name.size < width)
+		buf_pad(&padded, ' ', width - name.size);
+	tally_buf_add(&padded, name.data, name.size);
+	tally_buf_add(&padded, ": ", 2);
+	event->name_length = (uint32_t)padded.size;
+	tally_buf_zero(&padded, SCRIPT_COPY_PIECE);
+	event->name = padded.failed
+			  ? NULL
+			  : tally_arena_strndup(&script->arena, (char *)padded.data, padded.size);
+	tally_buf_done(&name);
+	tally_buf_done(&padded);
+	return event->name ? choose_kinds(script, event) : -ENOMEM;
+}
+
+static int make_events(struct script *script)
+{
+	size_t width = 0;
+
+	script->event_count = tally_data_event_count(script->data);
+	script->events = calloc(script->event_count + 1, sizeof(*script->events));
+	if (!script->events)
+		return -ENOMEM;
+	for (size_t i = 0; i < script->event_count; i++) {
+		struct tally_buf name = {0};
+
+		script->events[i].event = tally_data_event(script->data, i);
+		tally_script_name_put(script, &name, script->events[i].event->name);
+		if (name.size > width)
+			width = name.size;
+		tally_buf_done(&name);
+	}
+	for (size_t i = 0; i < script->event_count; i++) {
+		int result = make_event(script, &script->events[i], width);
+
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* What is decoded of samples, and whether their text depends on those before. */
+static void choose_want(struct script *script)
+{
+	static const struct {
+		uint64_t fields, sample_type;
+	} sources[] = {
+	    {SCRIPT_FIELD(IP), PERF_SAMPLE_IP},
+	    {SCRIPT_FIELD(CPU), PERF_SAMPLE_CPU},
+	    {SCRIPT_FIELD(PERIOD), PERF_SAMPLE_PERIOD},
+	    {SCRIPT_FIELD(ADDR), PERF_SAMPLE_ADDR},
+	    {SCRIPT_FIELD(TRACE) | SCRIPT_FIELD(BPF_OUTPUT), PERF_SAMPLE_RAW},
+	    {SCRIPT_FIELD(IREGS), PERF_SAMPLE_REGS_INTR},
+	    {SCRIPT_FIELD(UREGS), PERF_SAMPLE_REGS_USER},
+	    {SCRIPT_FIELD(BRSTACK) | SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF) |
+		 SCRIPT_FIELD(BRSTACKINSN) | SCRIPT_FIELD(BRSTACKINSNLEN),
+	     PERF_SAMPLE_BRANCH_STACK},
+	    {SCRIPT_FIELD(INSN) | SCRIPT_FIELD(INSNLEN) | SCRIPT_FIELD(BRSTACKINSN) |
+		 SCRIPT_FIELD(BRSTACKINSNLEN),
+	     PERF_SAMPLE_IP},
+	    {SCRIPT_FIELD(DATA_SRC), PERF_SAMPLE_DATA_SRC},
+	    {SCRIPT_FIELD(WEIGHT) | SCRIPT_FIELD(INS_LAT) | SCRIPT_FIELD(RETIRE_LAT),
+	     PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT},
+	    {SCRIPT_FIELD(PHYS_ADDR), PERF_SAMPLE_PHYS_ADDR},
+	    {SCRIPT_FIELD(DATA_PAGE_SIZE), PERF_SAMPLE_DATA_PAGE_SIZE},
+	    {SCRIPT_FIELD(CODE_PAGE_SIZE), PERF_SAMPLE_CODE_PAGE_SIZE},
+	    {SCRIPT_FIELD(CGROUP), PERF_SAMPLE_CGROUP},
+	};
+
+	script->want = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	/* Names that records other than samples are shown under are learnt in order, too. */
+	script->serial = script->options.relative || script->options.delta || script->options.show;
+	if (script->filter.frames || script->options.dump)
+		script->want |= PERF_SAMPLE_IP;
+	if (script->filter.any_cpu)
+		script->want |= PERF_SAMPLE_CPU;
+	if (script->options.json)
+		script->want |= PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CPU;
+	for (size_t i = 0; !script->options.json && i < script->event_count; i++) {
+		const struct script_event *event = &script->events[i];
+		uint64_t sample_type = event->event->attr.sample_type;
+
+		for (size_t k = 0; k < sizeof(sources) / sizeof(*sources); k++)
+			if (event->fields & sources[k].fields)
+				script->want |= sources[k].sample_type;
+		if (event->chains && (event->fields & SCRIPT_FIELD(IP)))
+			script->want |= PERF_SAMPLE_CALLCHAIN;
+		if (event->branches)
+			script->want |= PERF_SAMPLE_ADDR;
+		if (sample_type & PERF_SAMPLE_READ) {
+			script->want |= PERF_SAMPLE_READ;
+			script->serial = true;
+			/* Each counter that a sample tells of is a sample to the filter. */
+			script->asks =
+			    tally_session_filter(script->session) || script->session->test;
+		}
+		if (event->fields & (SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(CGROUP)))
+			script->serial = true;
+		script->guest_fields |=
+		    (event->fields & (SCRIPT_FIELD(MACHINE_PID) | SCRIPT_FIELD(VCPU))) != 0;
+	}
+	if (script->guest_fields) {
+		script->want |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID;
+		script->serial = true;
+	}
+	if (script->asks)
+		script->want = UINT64_MAX;
+}
+
+static int read_tracing_data(struct script *script)
+{
+	struct tally_block block = tally_data_feature(script->data, 1);
+	struct tally_error error = {0};
+	bool wanted = false;
+	int result;
+
+	for (size_t i = 0; i < script->event_count; i++)
+		wanted |= script->events[i].type == SCRIPT_TRACEPOINT &&
+			  (script->events[i].fields & SCRIPT_FIELD(TRACE));
+	if (!wanted)
+		return 0;
+	result = tally_trace_text_new(block.bytes, block.size, &script->trace, &error);
+	if (result == -ENOMEM)
+		return result;
+	/* What the payloads mean is missing then; all else is there. */
+	if (result)
+		tally_script_notice(&script->options, "payloads of tracepoints are left out: %s",
+				    error.text[0] ? error.text : "the recording has no formats");
+	return 0;
+}
+
+/* --- output --- */
+
+static int write_text(struct script *script, int descriptor, const struct tally_buf *text)
+{
+	const uint8_t *bytes = text->data;
+	size_t size = text->size;
+
+	if (text->failed)
+		return text->failed;
+	while (size) {
+		ssize_t wrote = write(descriptor, bytes, size);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote < 0) {
+			script->unwritten = true;
+			return -errno;
+		}
+		bytes += wrote;
+		size -= (size_t)wrote;
+	}
+	return 0;
+}
+
+static int dump_name(const struct script *script, size_t event, struct tally_buf *ret)
+{
+	const char *path = tally_data_path(script->data);
+
+	tally_buf_printf(ret, "%s.%s.dump", path, script->events[event].event->name);
+	if (ret->failed)
+		return ret->failed;
+	/* The event's name must not lead elsewhere. */
+	for (size_t at = strlen(path); at < ret->size; at++)
+		if (ret->data[at] == '/')
+			ret->data[at] = '_';
+	return 0;
+}
+
+static int open_outputs(struct script *script, int descriptor, struct tally_error *error)
+{
+	script->outputs = script->options.per_event_dump ? script->event_count : 1;
+	script->descriptors = calloc(script->outputs + 1, sizeof(*script->descriptors));
+	script->samples = calloc(script->event_count + 1, sizeof(*script->samples));
+	if (!script->descriptors || !script->samples)
+		return -ENOMEM;
+	/* Beyond the files there is what a filter prints. */
+	for (size_t i = 0; i <= script->outputs; i++)
+		script->descriptors[i] =
+		    script->options.per_event_dump && i < script->outputs ? -1 : descriptor;
+	for (size_t i = 0; script->options.per_event_dump && i < script->outputs; i++) {
+		struct tally_buf name = {0};
+		int result = dump_name(script, i, &name);
+
+		if (!result) {
+			script->descriptors[i] = open(
+			    tally_buf_str(&name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+			if (script->descriptors[i] < 0)
+				result = tally_fail(error, -errno, -1, "%s: cannot be created: %s",
+						    tally_buf_str(&name), strerror(errno));
+		}
+		tally_buf_done(&name);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* What was written where, as perf tells it. */
+static int close_dumps(struct script *script, int descriptor, bool tell)
+{
+	struct tally_buf text = {0};
+	int result = 0;
+
+	for (size_t i = 0; script->options.per_event_dump && i < script->outputs; i++) {
+		struct tally_buf name = {0};
+		struct stat status;
+
+		if (script->descriptors[i] < 0)
+			continue;
+		if (tell && !fstat(script->descriptors[i], &status) && !dump_name(script, i, &name))
+			tally_buf_printf(&text,
+					 "[ tally script: Wrote %.3f MB %s (%llu samples) ]\n",
+					 (double)status.st_size / 1024 / 1024, tally_buf_str(&name),
+					 (unsigned long long)script->samples[i]);
+		if (close(script->descriptors[i]) && !result)
+			result = -errno;
+		tally_buf_done(&name);
+	}
+	if (!result)
+		result = write_text(script, descriptor, &text);
+	tally_buf_done(&text);
+	return result;
+}
+
+/* --- the visit --- */
+
+static int make_workers(struct script *script)
+{
+	script->worker_count = script->serial ? 1 : tally_session_threads(script->session);
+	script->slot_count = tally_session_slots(script->session);
+	script->workers = table_apart(script->worker_count, sizeof(*script->workers));
+	script->slots = calloc(script->slot_count, sizeof(*script->slots));
+	if (!script->workers || !script->slots)
+		return -ENOMEM;
+	for (unsigned i = 0; i < script->worker_count; i++) {
+		struct script_worker *worker = &script->workers[i];
+
+		worker->tasks = calloc(SCRIPT_TASKS, sizeof(*worker->tasks));
+		if (!worker->tasks)
+			return -ENOMEM;
+	}
+	for (unsigned i = 0; i < script->slot_count; i++) {
+		struct script_slot *slot = &script->slots[i];
+
+		slot->text = table_apart(script->outputs + 1, sizeof(*slot->text));
+		slot->samples = table_apart(script->event_count + 1, sizeof(*slot->samples));
+		if (!slot->text || !slot->samples)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct tally_buf *text_of(struct script *script, struct script_worker *worker, unsigned slot,
+				 size_t event)
+{
+	struct tally_buf *text = &script->slots[slot].text[script->outputs > 1 ? event : 0];
+
+	/* The last chain's text is no longer there, or elsewhere. */
+	if (text != worker->text || !text->size)
+		worker->lines.chain_valid = false;
+	worker->text = text;
+	return text;
+}
+
+static int dump_sample(void *context, unsigned number, unsigned slot,
+		       const struct tally_resolved *sample, const struct tally_record *record)
+{
+	struct script *script = context;
+
+	return tally_script_dump_put(
+	    script, text_of(script, &script->workers[number], slot, sample->event), record);
+}
+
+/* Of what counters tell this stands before each. */
+static int dump_spot(void *context, unsigned number, unsigned slot, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample)
+{
+	struct script *script = context;
+
+	if (sample->sample.present & PERF_SAMPLE_READ)
+		return 0;
+	return tally_script_dump_spot(
+	    script, text_of(script, &script->workers[number], slot, sample->event), resolver,
+	    sample);
+}
+
+/* What a filter printed: to where the text goes, or to stdout when that goes to files. */
+static int put_said(void *context, unsigned slot, const uint8_t *text, size_t size)
+{
+	struct script *script = context;
+	struct tally_buf *to =
+	    &script->slots[slot].text[script->options.per_event_dump ? script->outputs : 0];
+
+	tally_buf_add(to, text, size);
+	return to->failed;
+}
+
+static bool is_guest(const struct tally_resolved *sample)
+{
+	return sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	       sample->cpumode == PERF_RECORD_MISC_GUEST_USER;
+}
+
+static int visit_sample(void *context, unsigned number, unsigned slot,
+			struct tally_resolver *resolver, const struct tally_resolved *sample,
+			const struct tally_record *record)
+{
+	struct script *script = context;
+	struct script_worker *worker = &script->workers[number];
+	struct tally_buf *to = text_of(script, worker, slot, sample->event);
+
+	/* Values that counters had are told by all samples. */
+	if (!(sample->sample.present & PERF_SAMPLE_READ)) {
+		int verdict = script->asks ? tally_script_ask(script, to, resolver, sample, record)
+					   : TALLY_TURN_KEEP;
+
+		if (verdict != TALLY_TURN_KEEP)
+			return verdict < 0 ? verdict : verdict == TALLY_TURN_END;
+		if ((script->filter.any || is_guest(sample)) &&
+		    !tally_script_passes(script, resolver, sample))
+			return 0;
+	}
+	if (script->options.json)
+		return tally_script_object_put(script, worker, to, resolver, sample, record);
+	script_lines_tidy(&worker->lines);
+	if (script->options.per_event_dump)
+		script->slots[slot].samples[sample->event]++;
+	return tally_script_sample_put(script, worker, to, resolver, sample, record);
+}
+
+/* Text of where a sample was, when it is known. */
+static uint64_t note_place(void *context, unsigned number, unsigned slot, uint32_t era,
+			   uint64_t addr)
+{
+	const struct script *script = context;
+	struct script_lines *lines = &script->workers[number].lines;
+	struct script_memo *memo = script_memo_look(lines, era, addr, script->events->single);
+
+	if (memo)
+		memo->noted = lines->slot = (uint16_t)(slot + 1);
+	return (uintptr_t)memo;
+}
+
+/* Room is made for so many. */
+#define PLACES_AT_ONCE 64U
+
+static int put_places(void *context, unsigned number, unsigned slot, const uint64_t *notes,
+		      size_t count)
+{
+	struct script *script = context;
+	struct tally_buf *to = text_of(script, &script->workers[number], slot, 0);
+
+	while (count) {
+		size_t some = count < PLACES_AT_ONCE ? count : PLACES_AT_ONCE;
+		char *put = buf_put_begin(to, some * (SCRIPT_MEMO_TEXT + 2));
+
+		if (!put)
+			return to->failed;
+		for (size_t i = 0; i < some; i++) {
+			*put++ = ' ';
+			put = script_memo_put((const void *)(uintptr_t)(notes[i] << 1 >> 1), put);
+			*put++ = '\n';
+		}
+		buf_put_end(to, put);
+		notes += some;
+		count -= some;
+	}
+	return 0;
+}
+
+static int keep_cgroup(struct script *script, const struct tally_resolved *at,
+		       const struct tally_record *record)
+{
+	struct tally_body body;
+	uint64_t *place;
+	bool added;
+
+	if (tally_record_decode(&script->events[at->event].event->layout, record, &body, NULL) < 0)
+		return 0;
+	place = tally_map_put(&script->cgroups, body.cgroup.id, &added);
+	if (!place)
+		return -ENOMEM;
+	*place = (uintptr_t)tally_arena_strndup(&script->arena, body.cgroup.path,
+						strlen(body.cgroup.path));
+	return *place ? 0 : -ENOMEM;
+}
+
+/* Whose samples are those of a guest. */
+static int keep_guests(struct script *script, const struct tally_record *record)
+{
+	const struct tally_record_id_index *index;
+	struct tally_body body;
+
+	if (tally_record_decode(&script->events->event->layout, record, &body, NULL) < 0)
+		return 0;
+	index = &body.id_index;
+	for (uint64_t i = 0; index->guests && i < index->nr; i++) {
+		bool added;
+		uint64_t *place = tally_map_put(&script->guests, index->entries[i].id, &added);
+
+		if (!place)
+			return -ENOMEM;
+		*place = index->guests[2 * i] << 32 | (uint32_t)index->guests[2 * i + 1];
+	}
+	return 0;
+}
+
+static int visit_other(void *context, unsigned number, unsigned slot,
+		       struct tally_resolver *resolver, const struct tally_resolved *at,
+		       const struct tally_record *record)
+{
+	struct script *script = context;
+	struct script_worker *worker = &script->workers[number];
+	int known = 0;
+
+	(void)resolver;
+	if (!script->event_count) /* nothing says how records are laid out */
+		return 0;
+	if (script->options.json)
+		return tally_script_object_put(
+		    script, worker, text_of(script, worker, slot, at->event), resolver, at, record);
+	if (script->options.dump)
+		known =
+		    tally_script_dump_put(script, text_of(script, worker, slot, at->event), record);
+	if (known)
+		return known;
+	known = script->options.show ? tally_script_names_learn(script, at, record) : 0;
+	if (known)
+		return known;
+	if (record->type == PERF_RECORD_CGROUP && (script->want & PERF_SAMPLE_CGROUP)) {
+		int result = keep_cgroup(script, at, record);
+
+		if (result)
+			return result;
+	}
+	if (record->type == PERF_RECORD_ID_INDEX && script->guest_fields) {
+		int result = keep_guests(script, record);
+
+		if (result)
+			return result;
+	}
+	if (!(script->options.show & tally_script_show_of(record->type)))
+		return 0;
+	return tally_script_other_put(script, worker, text_of(script, worker, slot, at->event), at,
+				      record);
+}
+
+static int finish_batch(void *context, unsigned number)
+{
+	struct script *script = context;
+	struct script_slot *slot = &script->slots[number];
+
+	for (size_t i = 0; i <= script->outputs; i++) {
+		struct tally_buf *text = &slot->text[i];
+		int result = write_text(script, script->descriptors[i], text);
+
+		if (result)
+			return result;
+		tally_buf_clear(text);
+	}
+	for (size_t i = 0; i < script->event_count; i++) {
+		script->samples[i] += slot->samples[i];
+		slot->samples[i] = 0;
+	}
+	return 0;
+}
+
+static bool wants_others(const struct script *script)
+{
+	return script->options.show || script->options.dump || script->options.json ||
+	       script->guest_fields || (script->want & PERF_SAMPLE_CGROUP);
+}
+
+/* Whether of samples nothing is shown but where they were, alike for all events, and no option
+ * looks at each. */
+static bool shows_places(const struct script *script)
+{
+	for (size_t i = 0; i < script->event_count; i++)
+		if (!script->events[i].places || script->events[i].chains ||
+		    script->events[i].single != script->events->single)
+			return false;
+	return !script->filter.any && !script->asks && !script->options.json &&
+	       !script->options.dump && !script->options.per_event_dump &&
+	       !(script->want & PERF_SAMPLE_READ);
+}
+
+/* What stands before and behind all records. */
+static int write_frame(struct script *script, int descriptor, bool begin)
+{
+	struct tally_buf text = {0};
+	int result;
+
+	if (!script->options.json)
+		return 0;
+	if (begin)
+		tally_script_json_begin(&text, script->data);
+	else
+		tally_script_json_end(&text, script->data, tally_session_counts(script->session));
+	result = write_text(script, descriptor, &text);
+	tally_buf_done(&text);
+	return result;
+}
+
+static void script_done(struct script *script)
+{
+	for (unsigned i = 0; script->workers && i < script->worker_count; i++) {
+		free(script->workers[i].tasks);
+		tally_buf_done(&script->workers[i].spare);
+		tally_buf_done(&script->workers[i].trace_fields);
+		tally_buf_done(&script->workers[i].frames);
+		tally_script_lines_done(&script->workers[i].lines);
+	}
+	for (unsigned i = 0; script->slots && i < script->slot_count; i++) {
+		for (size_t k = 0; script->slots[i].text && k <= script->outputs; k++)
+			tally_buf_done(&script->slots[i].text[k]);
+		free(script->slots[i].text);
+		free(script->slots[i].samples);
+	}
+	free(script->workers);
+	free(script->slots);
+	free(script->events);
+	free(script->descriptors);
+	free(script->samples);
+	tally_script_filter_done(&script->filter);
+	tally_trace_text_free(script->trace);
+	tally_labels_done(&script->labels);
+	tally_map_done(&script->counters);
+	tally_map_done(&script->cgroups);
+	tally_map_done(&script->guests);
+	tally_map_done(&script->names);
+	tally_arena_done(&script->arena);
+}
+
+static int set_up(struct script *script, int descriptor, struct tally_error *error)
+{
+	int result = tally_script_fields_fit(&script->fields, script->data, error);
+
+	if (!result)
+		result = make_events(script);
+	if (!result)
+		result = tally_script_filter_init(script, error);
+	if (result)
+		return result;
+	script->arch = tally_script_arch(tally_data_info(script->data)->arch);
+	tally_script_dump_init(&script->dump, script->data);
+	choose_want(script);
+	tally_session_unwind_most(script->session, script->max_stack ? script->max_stack : 1);
+	result = tally_labels_init(&script->labels, script->data, script->options.show_kernel_path);
+	if (!result)
+		result = read_tracing_data(script);
+	if (!result)
+		result = open_outputs(script, descriptor, error);
+	return result ? result : make_workers(script);
+}
+
+int tally_script_write(struct tally_session *session, const struct tally_script_options *options,
+		       int descriptor, struct tally_error *error)
+{
+	struct script script = {.session = session, .data = tally_session_data(session)};
+	struct tally_error told = {0};
+	int result = take_options(&script, options, &told), closed;
+
+	if (!result)
+		result = set_up(&script, descriptor, &told);
+	if (!result) {
+		const struct tally_ordered_visitor visitor = {
+		    .want = script.want,
+		    .context = &script,
+		    .sample = visit_sample,
+		    .note = shows_places(&script) ? note_place : NULL,
+		    .noted = put_places,
+		    .other = wants_others(&script) ? visit_other : NULL,
+		    .finish = finish_batch,
+		    .skips = tally_script_skips,
+		    .filtered = tally_script_filtered,
+		    .said = put_said,
+		    .before = script.options.dump ? dump_sample : NULL,
+		    .placed = dump_spot,
+		    .filters_itself = script.asks,
+		};
+
+		result = write_frame(&script, descriptor, true);
+		if (!result)
+			result =
+			    tally_session_each_ordered(session, &visitor, script.serial, &told);
+		if (!result)
+			result = write_frame(&script, descriptor, false);
+	}
+	closed = script.descriptors ? close_dumps(&script, descriptor, !result) : 0;
+	script_done(&script);
+	if (!result)
+		result = closed;
+	if (result >= 0 || result == -EPIPE)
+		return result < 0 ? result : 0;
+	if (script.unwritten)
+		return tally_fail(error, result, -1, "the text could not be written: %s",
+				  strerror(-result));
+	if (told.code)
+		return tally_fail(error, result, told.position, "%s", told.text);
+	return tally_fail(error, result, -1, "%s",
+			  result == -ENOMEM ? "out of memory" : strerror(-result));
+}

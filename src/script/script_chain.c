@@ -1,0 +1,205 @@
+/* Call chains, a line a frame.  Chains that follow each other are alike from the outermost frame
+ * in, and so is their text: it is copied from the last one's. */
+#include <errno.h>
+#include <string.h>
+#include "base/table.h"
+#include "script/script_state.h"
+
+#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
+
+/* The mode of words that were unwound. */
+#define UNWOUND 0x80
+
+static bool chain_room(struct script_lines *lines, uint32_t count)
+{
+	uint32_t room = lines->room ? lines->room : 256;
+
+	if (count <= lines->room)
+		return true;
+	while (room < count)
+		room *= 2;
+	if (!array_resize(&lines->words, room, sizeof(*lines->words)) ||
+	    !array_resize(&lines->back, room, sizeof(*lines->back)) ||
+	    !array_resize(&lines->modes, room, sizeof(*lines->modes)))
+		return false;
+	lines->room = room;
+	return true;
+}
+
+/* How many words of the chain are looked at: perf stops behind so many addresses.  What was unwound
+ * is cut already. */
+static uint32_t cut_chain(const struct script *script, const struct tally_resolved *sample)
+{
+	const uint64_t *chain = sample->sample.callchain;
+	uint64_t count = sample->sample.callchain_nr;
+	uint32_t frames = 0;
+
+	if (count <= script->max_stack || (sample->unwound && script->max_stack))
+		return (uint32_t)count;
+	for (uint32_t i = 0; i < count; i++) {
+		if (frames == script->max_stack)
+			return i;
+		frames += chain[i] < FIRST_MARK;
+	}
+	return (uint32_t)count;
+}
+
+/* The mode behind a mark; 0: perf knows no such mark, and shows nothing of the chain. */
+static inline uint8_t mode_behind(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	default:
+		return 0;
+	}
+}
+
+/* Words that are equal to the last chain's from the outermost in, and so have the same text, when
+ * they are read under the same modes. */
+static uint32_t count_equal(const struct script_lines *lines, const struct tally_resolved *sample,
+			    const uint64_t *chain, uint32_t count, unsigned kind)
+{
+	uint32_t most = count < lines->count ? count : lines->count, equal = 0;
+
+	if (!lines->chain_valid || lines->era != sample->era || lines->kind != kind ||
+	    lines->kernel_era != sample->kernel_era)
+		return 0;
+	while (equal < most && lines->words[equal] == chain[count - 1 - equal])
+		equal++;
+	return equal;
+}
+
+/* Shorter ones are not worth remembering. */
+#define LONG_CHAIN 8U
+
+/* Puts the line of a word; whether the chain ends behind it, or -ENOMEM. */
+static inline int put_word(struct script_lines *lines, const struct script *script,
+			   struct tally_buf *to, struct tally_resolver *resolver,
+			   const struct tally_resolved *sample, uint8_t mode, uint64_t word,
+			   unsigned kind, bool address)
+{
+	struct script_found found;
+	char *put;
+
+	if (__builtin_expect(!script_line_look(lines, sample, mode, word, kind, &found), 0) &&
+	    tally_script_line_find(lines, script, resolver, sample, mode, word, kind, &found))
+		return -ENOMEM;
+	put = buf_put_begin(to, lines->longest + SCRIPT_COPY_PIECE);
+	if (!put)
+		return -ENOMEM;
+	if (found.by_symbol && address) {
+		*put++ = '\t';
+		put = put_hex_right(put, mode == PERF_RECORD_MISC_KERNEL ? word : found.place, 16);
+	}
+	buf_put_end(to, (const char *)script_found_put(lines, &found, (uint8_t *)put));
+	return found.line->stops;
+}
+
+static int put_short(struct script_lines *lines, const struct script *script, struct tally_buf *to,
+		     struct tally_resolver *resolver, const struct tally_resolved *sample,
+		     uint32_t count, unsigned kind)
+{
+	const uint64_t *chain = sample->sample.callchain;
+	bool address = script->kinds[kind].fields & SCRIPT_FIELD(IP);
+	uint8_t mode = PERF_RECORD_MISC_USER;
+	size_t start = to->size;
+
+	for (uint32_t i = 0; i < count; i++) {
+		int result;
+
+		if (chain[i] >= FIRST_MARK) {
+			mode = mode_behind(chain[i]);
+			if (mode)
+				continue;
+			to->size = start;
+			return 0;
+		}
+		result =
+		    put_word(lines, script, to, resolver, sample, mode, chain[i], kind, address);
+		if (result)
+			return result < 0 ? result : 0;
+	}
+	return 0;
+}
+
+static int put_long(struct script_lines *lines, const struct script *script, struct tally_buf *to,
+		    struct tally_resolver *resolver, const struct tally_resolved *sample,
+		    uint32_t count, unsigned kind)
+{
+	const uint64_t *chain = sample->sample.callchain;
+	uint32_t equal = count_equal(lines, sample, chain, count, kind), at, old;
+	bool stopped = false, address = script->kinds[kind].fields & SCRIPT_FIELD(IP);
+	uint8_t mode = PERF_RECORD_MISC_USER;
+	size_t start = to->size;
+
+	if (!chain_room(lines, count))
+		return -ENOMEM;
+	lines->chain_valid = false;
+	for (at = count; at-- > 0 && !stopped;) {
+		uint32_t i = count - 1 - at;
+		uint64_t word = chain[i];
+		int result;
+
+		if (sample->unwound && i >= sample->unwound)
+			mode = UNWOUND;
+
+		/* What is equal was read under the same mode, or is not equal. */
+		if (at < equal) {
+			if (lines->modes[at] == mode)
+				break;
+			equal = 0;
+		}
+		lines->words[at] = word;
+		lines->modes[at] = mode;
+		lines->back[at] = (uint32_t)(to->size - start);
+		if (word >= FIRST_MARK && mode != UNWOUND) {
+			mode = mode_behind(word);
+			if (mode)
+				continue;
+			to->size = start;
+			return 0;
+		}
+		if (mode == UNWOUND)
+			result =
+			    put_word(lines, script, to, resolver, sample, PERF_RECORD_MISC_USER,
+				     word, script->kinds[kind].unwound, address);
+		else
+			result = put_word(lines, script, to, resolver, sample, mode, word, kind,
+					  address);
+		if (result < 0)
+			return result;
+		stopped = result;
+	}
+	/* How much of the last chain's text is the equal words'. */
+	old = equal && !stopped ? lines->back[equal - 1] : 0;
+	if (tally_buf_reserve(to, old))
+		return -ENOMEM;
+	memcpy(to->data + to->size, to->data + lines->chain_end - old, old);
+	to->size += old;
+	/* From the start was known; from the end is what the next chain needs. */
+	for (at = equal; at < count; at++)
+		lines->back[at] = (uint32_t)(to->size - start) - lines->back[at];
+	lines->chain_end = to->size;
+	lines->count = count;
+	lines->era = sample->era;
+	lines->kernel_era = sample->kernel_era;
+	lines->kind = kind;
+	lines->chain_valid = !script->options.stop_count;
+	return 0;
+}
+
+int tally_script_chain_put(struct script_lines *lines, const struct script *script,
+			   struct tally_buf *to, struct tally_resolver *resolver,
+			   const struct tally_resolved *sample, unsigned kind)
+{
+	uint32_t count = cut_chain(script, sample);
+
+	return count < LONG_CHAIN && !sample->unwound
+		   ? put_short(lines, script, to, resolver, sample, count, kind)
+		   : put_long(lines, script, to, resolver, sample, count, kind);
+}

@@ -1,0 +1,201 @@
+/* What the parts of the script's text share. */
+#ifndef TALLY_SCRIPT_SCRIPT_STATE_H
+#define TALLY_SCRIPT_SCRIPT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tally/script.h>
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/table.h"
+#include "script/script_fields.h"
+#include "script/script_lines.h"
+#include "dump/value_text.h"
+#include "trace/trace_text.h"
+#include "session/filter.h"
+#include "session/label.h"
+#include "session/ordered.h"
+
+#define SCRIPT_FRAMES_USUAL 127 /* perf's, when --max-stack is not given */
+
+/* One event as it is shown. */
+struct script_event {
+	const struct tally_data_event *event;
+	enum script_type type;
+	uint64_t fields;
+	const char *name; /* padded, with ": " behind it, and room for a piece of copying */
+	uint32_t name_length;
+	uint8_t columns; /* SCRIPT_COLUMN_* */
+	/* numbers of kinds */
+	uint8_t chain, single, addr, branch;
+	bool chains;   /* chains are shown below the first line */
+	bool branches; /* each sample is a branch: BTS */
+	bool bpf_output;
+	bool addr_named; /* data addresses lead to symbols */
+	bool places;     /* nothing is shown but where it was */
+};
+
+struct script_time {
+	uint64_t start, end; /* ns; 0: open */
+};
+
+struct script_filter {
+	struct script_time *times;
+	size_t time_count;
+	uint32_t *cpus; /* ascending */
+	size_t cpu_count;
+	bool any;                    /* of the following, or times */
+	bool any_cpu, frames, tasks; /* whether -C was given; dsos, symbols; comms, pids, tids */
+	uint64_t *addresses;         /* of --symbols 0x... */
+	size_t address_count;
+};
+
+#define SCRIPT_TASKS     256U
+#define SCRIPT_TASK_TEXT 48U
+
+/* The first columns as they stand before a thread's samples: its name and ids. */
+struct script_task {
+	uint32_t comm; /* number + 1; 0: none */
+	uint32_t pid, tid;
+	uint8_t columns, length;
+	char text[SCRIPT_TASK_TEXT];
+};
+
+/* The columns that there are. */
+#define SCRIPT_COLUMN_COMM  1U
+#define SCRIPT_COLUMN_PID   2U
+#define SCRIPT_COLUMN_TID   4U
+#define SCRIPT_COLUMN_ALONE 8U /* the name is not padded */
+
+/* Seconds with the point behind them, which many samples have in common. */
+struct script_seconds {
+	uint64_t value;
+	uint32_t length; /* 0: none */
+	char text[16];
+};
+
+struct script_worker {
+	struct script_lines lines;
+	struct script_task *tasks; /* SCRIPT_TASKS */
+	struct script_seconds seconds;
+	/* of --json: a tracepoint's text and its fields; a sample's frames */
+	struct tally_buf spare, trace_fields, frames;
+	const struct tally_buf *text; /* its last record's */
+} __attribute__((aligned(TABLE_APART)));
+
+/* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of
+ * its own, as here one thread's is beside the other's. */
+struct script_slot {
+	struct tally_buf *text;
+	uint64_t *samples; /* by event, with --per-event-dump */
+};
+
+struct script {
+	struct tally_session *session;
+	struct tally_data *data;
+	struct tally_script_options options;
+	struct script_fields fields;
+	struct script_filter filter;
+	struct tally_arena arena;
+	struct script_event *events;
+	size_t event_count;
+	struct script_kind kinds[SCRIPT_KINDS_MOST];
+	unsigned kind_count;
+	struct tally_labels labels;
+	uint64_t want;
+	uint32_t max_stack;
+	bool unwritten;    /* text could not be written */
+	bool serial;       /* text depends on what was shown before */
+	bool asks;         /* the session's filter, itself */
+	bool guest_fields; /* some event shows whose guest's it is */
+	enum tally_script_arch arch;
+	struct tally_script_dump dump;
+	struct tally_trace_text *trace; /* NULL: the recording has no tracing data */
+
+	struct script_worker *workers;
+	unsigned worker_count;
+	struct script_slot *slots;
+	unsigned slot_count;
+	size_t outputs; /* 1, or one an event */
+	int *descriptors;
+	uint64_t *samples;
+
+	/* Serial only. */
+	uint64_t first_time, last_time; /* of --reltime, --deltatime */
+	struct tally_map counters;      /* id -> last value, of samples that read counters */
+	struct tally_map cgroups;       /* id -> path: a const char *, the arena's */
+	struct tally_map guests;        /* id -> pid of the guest's machine << 32 | its processor */
+	struct tally_map names;         /* tid -> name of the thread so far, as in cgroups */
+	size_t data_src_width;          /* the widest so far */
+};
+
+/* script_filter.c */
+/* --cpu: ascending numbers, the caller's to free(). */
+int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
+			    struct tally_error *error);
+int tally_script_filter_init(struct script *script, struct tally_error *error);
+void tally_script_filter_done(struct script_filter *filter);
+/* By time or CPU; and TALLY_FILTERED_* bits of all else. */
+bool tally_script_skips(void *context, const struct tally_resolved *sample);
+unsigned tally_script_filtered(void *context, struct tally_resolver *resolver,
+			       const struct tally_resolved *sample);
+bool tally_script_passes(struct script *script, struct tally_resolver *resolver,
+			 const struct tally_resolved *sample);
+bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu);
+
+/* script_time.c: --time.  Gives an array, the caller's to free(). */
+int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, bool relative,
+			    struct script_time **ret, size_t *ret_count, struct tally_error *error);
+
+/* script_sample.c */
+/* 0; 1: the filter ended the visit; -errno. */
+int tally_script_sample_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, struct tally_resolver *resolver,
+			    const struct tally_resolved *sample, const struct tally_record *record);
+/* What the session's filter makes of a sample; what it prints is appended.  An enum tally_verdict,
+ * or -errno. */
+int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample, const struct tally_record *record);
+/* A tracepoint's payload. */
+void tally_script_trace_put(const struct script *script, struct tally_buf *to,
+			    struct tally_resolver *resolver, const struct script_event *event,
+			    const struct tally_resolved *at, const uint8_t *raw, uint32_t raw_size);
+/* The columns before the event, as of any record; `name`: of the thread, NULL: the sample's. */
+void tally_script_start_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, const struct script_event *event,
+			    const struct tally_resolved *at, const struct tally_record *record,
+			    const char *name);
+/* Anything else than a sample, where it is shown. */
+int tally_script_other_put(struct script *script, struct script_worker *worker,
+			   struct tally_buf *to, const struct tally_resolved *at,
+			   const struct tally_record *record);
+/* -D: the record's bytes and fields; of a sample also what its address leads to. */
+int tally_script_dump_put(struct script *script, struct tally_buf *to,
+			  const struct tally_record *record);
+int tally_script_dump_spot(struct script *script, struct tally_buf *to,
+			   struct tally_resolver *resolver, const struct tally_resolved *sample);
+/* script_objects.c: --json, of samples and other records. */
+int tally_script_object_put(struct script *script, struct script_worker *worker,
+			    struct tally_buf *to, struct tally_resolver *resolver,
+			    const struct tally_resolved *at, const struct tally_record *record);
+/* Remembers the name that a COMM or FORK gives a thread.  0 or -ENOMEM. */
+int tally_script_names_learn(struct script *script, const struct tally_resolved *at,
+			     const struct tally_record *record);
+/* The bit of enum tally_script_show that shows records of a type; 0: none does. */
+unsigned tally_script_show_of(uint32_t type);
+/* script_branch.c */
+int tally_script_branches_put(const struct script *script, struct script_lines *lines,
+			      struct tally_buf *to, struct tally_resolver *resolver,
+			      const struct script_event *event,
+			      const struct tally_resolved *sample);
+
+/* script_insn.c: fields insn, insnlen, brstackinsn, brstackinsnlen. */
+int tally_script_insn_put(const struct script *script, struct tally_buf *to,
+			  struct tally_resolver *resolver, uint64_t fields,
+			  const struct tally_resolved *sample);
+
+/* A name from outside, escaped unless raw text was asked for. */
+void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);
+
+#endif

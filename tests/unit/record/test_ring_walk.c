@@ -1,0 +1,194 @@
+/* Walking the headers of a ring: what is counted, where it stops, records that wrap. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <tally/abi.h>
+#include "record/ring_walk.h"
+
+#define FIELDS                                                                          \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU)
+
+struct scene {
+	struct tally_walk walk;
+	struct tally_build_ids ids;
+	uint8_t joined[65536];
+	struct tally_layout layout;
+	uint64_t bytes[4096];
+	size_t size;
+};
+
+static int set_up(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+	struct tally_attr attr = {.sample_type = FIELDS, .sample_id_all = 1};
+
+	tally_build_ids_init(&scene->ids);
+	tally_layout_init(&scene->layout, &attr);
+	scene->walk.timed = true;
+	scene->walk.time_at = (size_t)scene->layout.at[TALLY_FIXED_TIME];
+	tally_layout_init(&scene->walk.sideband_layout, &attr);
+	scene->walk.build_ids = &scene->ids;
+	scene->walk.joined = scene->joined;
+	*state = scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	tally_build_ids_done(&scene->ids);
+	free(scene);
+	return 0;
+}
+
+static void add(struct scene *scene, const struct tally_body *body)
+{
+	int size = tally_record_encode(&scene->layout, body, (uint8_t *)scene->bytes + scene->size,
+				       sizeof(scene->bytes) - scene->size);
+
+	assert_true(size > 0);
+	scene->size += (size_t)size;
+}
+
+static void add_sample(struct scene *scene, uint64_t time)
+{
+	struct tally_body body = {.type = PERF_RECORD_SAMPLE,
+				  .sample = {.present = FIELDS, .time = time}};
+
+	add(scene, &body);
+}
+
+/* The bytes in two runs, cut at a multiple of 8. */
+static struct tally_ring_bytes cut(const struct scene *scene, size_t at)
+{
+	const uint8_t *bytes = (const uint8_t *)scene->bytes;
+
+	return (struct tally_ring_bytes){.first = bytes,
+					 .first_size = at,
+					 .second = bytes + at,
+					 .second_size = scene->size - at};
+}
+
+static void add_mixed(struct scene *scene)
+{
+	struct tally_body lost = {.type = PERF_RECORD_LOST, .lost = {.id = 1, .lost = 17}};
+	struct tally_body lost_samples = {.type = PERF_RECORD_LOST_SAMPLES,
+					  .lost_samples = {.lost = 4}};
+	struct tally_body throttle = {.type = PERF_RECORD_THROTTLE};
+
+	add_sample(scene, 500);
+	add(scene, &lost);
+	add_sample(scene, 600);
+	add(scene, &throttle);
+	add(scene, &lost_samples);
+	add_sample(scene, 900);
+}
+
+static void test_counts(void **state)
+{
+	struct scene *scene = *state;
+
+	add_mixed(scene);
+	/* Wherever the ring's end cuts them, the counts are the same. */
+	for (size_t at = 0; at <= scene->size; at += 8) {
+		struct tally_ring_bytes bytes = cut(scene, at);
+
+		scene->walk.counts = (struct tally_walk_counts){0};
+		assert_int_equal(tally_walk_samples(&scene->walk, &bytes, 0, SIZE_MAX),
+				 scene->size);
+		assert_int_equal(scene->walk.counts.samples, 3);
+		assert_int_equal(scene->walk.counts.lost, 21);
+		assert_int_equal(scene->walk.counts.throttled, 1);
+		assert_int_equal(scene->walk.counts.records, 6);
+		assert_int_equal(scene->walk.counts.types[PERF_RECORD_SAMPLE], 3);
+		assert_int_equal(scene->walk.counts.types[PERF_RECORD_LOST], 1);
+		assert_int_equal(scene->walk.counts.types[PERF_RECORD_LOST_SAMPLES], 1);
+		assert_int_equal(scene->walk.counts.types[PERF_RECORD_THROTTLE], 1);
+		assert_int_equal(scene->walk.counts.first_time, 500);
+		assert_int_equal(scene->walk.counts.last_time, 900);
+	}
+}
+
+static void test_stops_at_records(void **state)
+{
+	struct scene *scene = *state;
+	struct tally_ring_bytes bytes;
+	size_t at = 0, steps = 0;
+
+	add_mixed(scene);
+	bytes = cut(scene, scene->size);
+	while (at < scene->size) {
+		at = tally_walk_samples(&scene->walk, &bytes, at, 1);
+		steps++;
+	}
+	assert_int_equal(steps, 6); /* each call at least one record, and whole ones */
+	assert_int_equal(scene->walk.counts.samples, 3);
+}
+
+static void test_stops_at_nonsense(void **state)
+{
+	static const uint16_t sizes[] = {0, 4, 12, 65528};
+	struct scene *scene = *state;
+	size_t good;
+
+	add_mixed(scene);
+	good = scene->size;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = sizes[i]};
+		struct tally_ring_bytes bytes;
+
+		memcpy((uint8_t *)scene->bytes + good, &header, sizeof(header));
+		scene->size = good + 64;
+		bytes = cut(scene, scene->size);
+		assert_int_equal(tally_walk_samples(&scene->walk, &bytes, 0, SIZE_MAX), good);
+		assert_int_equal(tally_walk_samples(&scene->walk, &bytes, good, SIZE_MAX), good);
+		assert_int_equal(tally_walk_sideband(&scene->walk, &bytes, good, SIZE_MAX), good);
+	}
+}
+
+static void test_sideband_notes_maps(void **state)
+{
+	struct scene *scene = *state;
+	struct tally_body map = {
+	    .type = PERF_RECORD_MMAP2,
+	    .misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID,
+	    .mmap2 = {.pid = 7,
+		      .tid = 7,
+		      .addr = 4096,
+		      .len = 4096,
+		      .build_id_size = 20,
+		      .build_id = {1, 2, 3},
+		      .filename = "/usr/bin/true"},
+	};
+	struct tally_body lost = {.type = PERF_RECORD_LOST, .lost = {.lost = 2}};
+
+	add(scene, &map);
+	add(scene, &lost);
+	for (size_t at = 0; at <= scene->size; at += 8) {
+		struct tally_ring_bytes bytes = cut(scene, at);
+
+		assert_int_equal(tally_walk_sideband(&scene->walk, &bytes, 0, SIZE_MAX),
+				 scene->size);
+	}
+	assert_int_equal(scene->ids.count, 1); /* one binary, however often it is mapped */
+	assert_string_equal(scene->ids.names.text[0], "/usr/bin/true");
+	assert_int_equal(scene->walk.counts.sideband_lost, scene->walk.counts.lost);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_counts, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_stops_at_records, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_stops_at_nonsense, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_sideband_notes_maps, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
