@@ -17,7 +17,9 @@ struct file_trust {
 	uint64_t period_most;
 };
 
-/* The rule for an event's samples; borrowed until close. */
+/* The rule for an event's samples, and behind it those of the events after it; borrowed until
+ * close.
+ */
 const struct file_trust *tally_file_trust(const struct tally_data *data, size_t event);
 /* Any record, in native byte order. */
 bool tally_file_trusts(const struct tally_data *data, const struct tally_record *record);

@@ -1,6 +1,7 @@
 #include "session/run_visit.h"
 
 #include "session/piece.h"
+#include "wire/sample_read.h"
 
 #define RUN_MOST 256U
 
@@ -52,22 +53,23 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 		int event = session_event_of(session, &resolver->ids, &record);
 		const struct event_plan *plan = &visit->plans[event < 0 ? 0 : event];
 		const uint8_t *bytes = record.bytes;
-		uint64_t time = 0;
+		uint64_t time;
 		uint32_t pid, tid;
 
 		if (event < 0)
 			continue;
-		if (record.size < plan->least) {
+		if (!sample_holds(plan->layout, &record)) {
 			resolver->damaged++;
 			continue;
 		}
-		plan_read_task(plan, bytes, &pid, &tid);
+		pid = sample_pid(plan->layout, bytes);
+		tid = sample_tid(plan->layout, bytes);
 		if (visit->lumps && !lump_visit_again(visit->lumps, pid, tid, record.offset))
 			continue;
 		if (session->by_offset)
 			time = record.offset;
-		else if (plan->time_at >= 0)
-			time = load_u64(bytes + plan->time_at);
+		else
+			time = sample_word(plan->layout, bytes, TALLY_FIXED_TIME);
 		if (!run.count || run.count == RUN_MOST || sample->tid != tid ||
 		    sample->pid != pid || time < run.from || time >= run.until ||
 		    run.first.event != (uint32_t)event) {
@@ -82,9 +84,12 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 			run.first.offset = record.offset;
 			result = begin(resolver, &run, time);
 		}
-		run.ips[run.count] = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0;
-		run.periods[run.count] =
-		    plan->period_at >= 0 ? load_u64(bytes + plan->period_at) : 0;
+		run.ips[run.count] = plan->want & PERF_SAMPLE_IP
+					 ? sample_word(plan->layout, bytes, TALLY_FIXED_IP)
+					 : 0;
+		run.periods[run.count] = plan->want & PERF_SAMPLE_PERIOD
+					     ? sample_word(plan->layout, bytes, TALLY_FIXED_PERIOD)
+					     : 0;
 		run.cpumodes[run.count++] = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	}
 	return result < 0 ? result : show(visit, worker, resolver, &run);

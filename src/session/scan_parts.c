@@ -25,12 +25,6 @@
 
 #define UNSOUND 1
 
-/* What is read of one event's samples; offsets below 0: nothing there. */
-struct sample_plan {
-	int16_t ip_at, tid_at, time_at, period_at;
-	struct file_trust trust;
-};
-
 struct part {
 	struct scan scan;
 	size_t from, to; /* in the block; the last record may pass `to` */
@@ -41,7 +35,7 @@ struct part {
 struct walk {
 	struct tally_session *session;
 	struct tally_block block;
-	const struct sample_plan *plans;
+	const struct file_trust *trusts; /* by event */
 	struct part *parts;
 	_Atomic uint64_t done;
 	atomic_bool vain; /* no lumps: the samples are read again, each */
@@ -86,25 +80,27 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 {
 	int event = session_event_of(walk->session, &scan->ids, record);
 	const uint8_t *bytes = record->bytes;
-	const struct sample_plan *plan = &walk->plans[event < 0 ? 0 : event];
+	const struct file_trust *trust = &walk->trusts[event < 0 ? 0 : event];
+	const struct tally_layout *layout = trust->layout;
 	struct lump_sample sample;
+	uint64_t time;
 
-	if (event < 0 || !file_trusts_sample(&plan->trust, record))
+	if (event < 0 || !file_trusts_sample(trust, record))
 		return SCAN_REFUSED;
 	scan->event_samples[event]++;
-	scan_time(scan, load_u64(bytes + plan->time_at));
+	time = sample_word(layout, bytes, TALLY_FIXED_TIME);
+	scan_time(scan, time);
 	if (scan->stretches.on)
-		return stretch_note(&scan->stretches, load_u64(bytes + plan->time_at),
-				    scan->piece_count, at);
+		return stretch_note(&scan->stretches, time, scan->piece_count, at);
 	if (!lump)
 		return 0;
 	sample = (struct lump_sample){
-	    .addr = plan->ip_at >= 0 ? load_u64(bytes + plan->ip_at) : 0,
-	    .time = load_u64(bytes + plan->time_at),
-	    .period = plan->period_at >= 0 ? load_u64(bytes + plan->period_at) : 0,
+	    .addr = sample_word(layout, bytes, TALLY_FIXED_IP),
+	    .time = time,
+	    .period = sample_word(layout, bytes, TALLY_FIXED_PERIOD),
 	    .offset = record->offset,
-	    .pid = plan->tid_at >= 0 ? load_u32(bytes + plan->tid_at) : UINT32_MAX,
-	    .tid = plan->tid_at >= 0 ? load_u32(bytes + plan->tid_at + 4) : UINT32_MAX,
+	    .pid = sample_pid(layout, bytes),
+	    .tid = sample_tid(layout, bytes),
 	    .event = (uint16_t)event,
 	    .cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
 	};
@@ -247,24 +243,6 @@ static int walk_parts(struct walk *walk, size_t count)
 	return result;
 }
 
-static struct sample_plan *make_plans(const struct tally_session *session)
-{
-	struct sample_plan *plans = calloc(session->event_count, sizeof(*plans));
-
-	for (size_t i = 0; plans && i < session->event_count; i++) {
-		const struct tally_layout *layout = &tally_data_event(session->data, i)->layout;
-
-		plans[i] = (struct sample_plan){
-		    .ip_at = layout->at[TALLY_FIXED_IP],
-		    .tid_at = layout->at[TALLY_FIXED_TID],
-		    .time_at = layout->at[TALLY_FIXED_TIME],
-		    .period_at = layout->at[TALLY_FIXED_PERIOD],
-		    .trust = *tally_file_trust(session->data, i),
-		};
-	}
-	return plans;
-}
-
 /* Hands over what the walks found. */
 static int take_parts(struct tally_session *session, struct part *parts, size_t count)
 {
@@ -299,7 +277,6 @@ static int take_parts(struct tally_session *session, struct part *parts, size_t 
 int tally_session_scan_parts(struct tally_session *session, struct tally_error *error)
 {
 	struct walk walk = {.session = session};
-	struct sample_plan *plans = NULL;
 	size_t count = 0, most;
 	int result;
 
@@ -313,9 +290,9 @@ int tally_session_scan_parts(struct tally_session *session, struct tally_error *
 		return 0;
 	most = walk.block.size / PART_LEAST + 1;
 	most = most < session->threads ? most : session->threads;
-	walk.plans = plans = make_plans(session);
+	walk.trusts = tally_file_trust(session->data, 0);
 	walk.parts = table_apart(most, sizeof(*walk.parts));
-	result = plans && walk.parts ? 0 : -ENOMEM;
+	result = walk.parts ? 0 : -ENOMEM;
 	for (size_t i = 0; !result && i < most; i++) {
 		size_t from =
 		    i ? guess_start(&walk.block, (walk.block.size / most * i) & ~(size_t)7) : 0;
@@ -340,7 +317,6 @@ int tally_session_scan_parts(struct tally_session *session, struct tally_error *
 	for (size_t i = 0; i < count; i++)
 		tally_scan_done(&walk.parts[i].scan);
 	free(walk.parts);
-	free(plans);
 	if (result == UNSOUND)
 		return 0;
 	if (result < 0)
