@@ -10,6 +10,7 @@
 #include "command.h"
 #include "options.h"
 #include "progress.h"
+#include "recording.h"
 #include "say.h"
 
 #define NAME "buildid-cache"
@@ -19,6 +20,7 @@ struct cache {
 	const char *missing, *folder;
 	char usual_folder[4096]; /* of a configuration file */
 	bool list, purge_all, force;
+	uint64_t max_expand;
 	unsigned verbose;
 	struct tally_build_id_cache_options options;
 };
@@ -92,7 +94,7 @@ static int show_missing(const struct cache *cache)
 	struct tally_error error;
 	int result;
 
-	if (cli_data_open(cache->missing, 0, &data, &error))
+	if (cli_data_open(cache->missing, cache->max_expand, &data, &error))
 		return cli_say_error(NAME, &error);
 	result = tally_build_id_cache_missing(data, &cache->options, print_entry, NULL, &error);
 	tally_data_close(data);
@@ -167,6 +169,7 @@ int cmd_buildid_cache(int argc, char **argv)
 	     .to = &cache.list},
 	    {CLI_STRING, 'M', "missing", "FILE",
 	     "list the build-ids of this recording that have no copy", .to = &cache.missing},
+	    CLI_MAX_EXPAND(cache.max_expand),
 	    {CLI_STRING, 0, "buildid-dir", "DIR", "the cache; default: ~/.debug",
 	     .to = &cache.folder},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say what is done with each file",

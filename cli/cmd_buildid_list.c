@@ -19,6 +19,7 @@
 
 struct list {
 	const char *input;
+	uint64_t max_expand;
 	bool kernel, maps, hits, force;
 	unsigned verbose;
 };
@@ -73,7 +74,7 @@ static int show_recording(const struct list *list)
 	struct tally_error error;
 	int status;
 
-	if (cli_data_open(list->input, 0, &data, &error))
+	if (cli_data_open(list->input, list->max_expand, &data, &error))
 		return cli_say_error(NAME, &error);
 	status = show_table(list, data);
 	tally_data_close(data);
@@ -116,6 +117,7 @@ int cmd_buildid_list(int argc, char **argv)
 	    {CLI_FLAG, 'k', "kernel", NULL, "the running kernel's", .to = &list.kernel},
 	    {CLI_FLAG, 'm', "kernel-maps", NULL,
 	     "the running kernel's and its modules', with addresses", .to = &list.maps},
+	    CLI_MAX_EXPAND(list.max_expand),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &list.force, .flags = CLI_HIDDEN},
 	    {CLI_COUNT, 'v', "verbose", NULL, "", .to = &list.verbose, .flags = CLI_HIDDEN},
 	    {.kind = CLI_END},

@@ -15,6 +15,7 @@
 struct evlist {
 	const char *input;
 	bool verbose, freq, group, trace_fields, json, force;
+	uint64_t max_expand;
 };
 
 static int show(const struct evlist *evlist, const struct tally_data *data)
@@ -46,7 +47,7 @@ static int run(const struct evlist *evlist)
 	struct tally_error error;
 	int status;
 
-	if (cli_data_open(evlist->input, 0, &data, &error))
+	if (cli_data_open(evlist->input, evlist->max_expand, &data, &error))
 		return cli_say_error("evlist", &error);
 	status = show(evlist, data);
 	tally_data_close(data);
@@ -71,6 +72,7 @@ int cmd_evlist(int argc, char **argv)
 	struct evlist evlist = {.input = NULL};
 	const struct cli_option options[] = {
 	    CLI_INPUT(evlist.input),
+	    CLI_MAX_EXPAND(evlist.max_expand),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &evlist.force, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 'v', "verbose", NULL, "all that was asked of the kernel",
 	     .to = &evlist.verbose},

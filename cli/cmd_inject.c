@@ -17,6 +17,7 @@
 struct inject {
 	const char *input, *output;
 	bool build_ids, force;
+	uint64_t max_expand;
 	unsigned verbose;
 };
 
@@ -54,7 +55,7 @@ static int run(const struct inject *inject)
 	struct tally_data *data = NULL;
 	int status;
 
-	if (cli_data_open(inject->input, 0, &data, &error))
+	if (cli_data_open(inject->input, inject->max_expand, &data, &error))
 		return cli_say_error("inject", &error);
 	if (inject->build_ids &&
 	    tally_data_mapped_build_ids(data, &ids, &options.build_id_count, &error)) {
@@ -89,6 +90,7 @@ int cmd_inject(int argc, char **argv)
 	    {CLI_FLAG, 'b', "build-ids", NULL,
 	     "add the build-ids of mapped binaries that have none, from the files of this machine",
 	     .to = &inject.build_ids},
+	    CLI_MAX_EXPAND(inject.max_expand),
 	    {CLI_FLAG, 0, "buildid-all", NULL, "", .to = &inject.build_ids, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &inject.force, .flags = CLI_HIDDEN},
 	    {CLI_COUNT, 'v', "verbose", NULL, "say how much was written", .to = &inject.verbose},

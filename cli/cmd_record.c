@@ -431,9 +431,10 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	struct tally_error error;
 	bool complete = false;
 
-	if (tally_recorder_new(options, &recorder, &error)) {
+	status = tally_recorder_new(options, &recorder, &error);
+	if (status) {
 		cli_say_error("record", &error);
-		return own_failure;
+		return status == -EACCES || status == -EPERM ? CLI_NOT_PERMITTED : own_failure;
 	}
 	if (!record->quiet && !record->no_inherit)
 		cli_ids_tell_children(options->pids, options->pid_count, "recorded");

@@ -22,7 +22,7 @@ enum cli_status {
 	CLI_OWN_FAILURE = 125, /* ours, before the command could be run */
 	CLI_CANNOT_RUN = 126,  /* it was found but cannot be executed */
 	CLI_NOT_FOUND = 127,
-	CLI_NOT_PERMITTED = 255, /* stat: nothing that was asked for may be counted; perf's */
+	CLI_NOT_PERMITTED = 255, /* stat, record: no event may be opened by this user; as in perf */
 };
 
 struct cli_command {

@@ -9,13 +9,65 @@
 #include <tally/text.h>
 #include <unistd.h>
 #include "command.h"
+#include "term.h"
+
+#define FOLD_INDENT 2 /* of the further lines of a message */
+
+static size_t columns_of(const char *text, size_t bytes)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80; /* no byte within a character */
+	return columns;
+}
+
+/* The bytes of the next word.  A command to copy, in backticks, is one word if a line has room for
+ * it. */
+static size_t word_of(const char *text, size_t most)
+{
+	const char *end = *text == '`' ? strchr(text + 1, '`') : NULL;
+	size_t quoted = end ? (size_t)(end - text) + strcspn(end, " ") : 0;
+
+	return quoted && columns_of(text, quoted) <= most ? quoted : strcspn(text, " ");
+}
+
+/* Prints the rest of a line from column `at` on; on a terminal it is folded between words. */
+static void fold(const char *text, size_t at)
+{
+	size_t width = cli_term_width_of(STDERR_FILENO);
+
+	if (!width) {
+		fprintf(stderr, " %s", text);
+		return;
+	}
+	while (*text) {
+		size_t word = word_of(text, width - FOLD_INDENT);
+		size_t columns = columns_of(text, word);
+
+		if (at + 1 + columns > width && at > FOLD_INDENT) {
+			fprintf(stderr, "\n%*s", FOLD_INDENT, "");
+			at = FOLD_INDENT;
+		} else {
+			fputc(' ', stderr);
+			at++;
+		}
+		fprintf(stderr, "%.*s", (int)word, text);
+		at += columns;
+		text += word;
+		text += strspn(text, " ");
+	}
+}
 
 static void put(const char *command, const char *text)
 {
 	char escaped[4 * TALLY_ERROR_TEXT];
+	int at;
 
 	tally_text_escape(text, escaped, sizeof(escaped));
-	fprintf(stderr, "tally%s%s: %s\n", command ? " " : "", command ? command : "", escaped);
+	at = fprintf(stderr, "tally%s%s:", command ? " " : "", command ? command : "");
+	fold(escaped, at > 0 ? (size_t)at : 0);
+	fputc('\n', stderr);
 }
 
 void cli_say(const char *command, const char *format, ...)

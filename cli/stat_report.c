@@ -7,6 +7,7 @@
 #include <tally/text.h>
 #include "command.h"
 #include "damage.h"
+#include "progress.h"
 #include "recording.h"
 #include "say.h"
 #include "stat.h"
@@ -16,6 +17,7 @@
 struct report {
 	struct stat_ask ask;
 	const char *input;
+	uint64_t max_expand;
 	struct tally_data *data;
 	struct stat_output output;
 	bool by_given, has_threads, has_cpus;
@@ -442,7 +444,7 @@ static int read_all(struct report *report)
 {
 	struct tally_error error;
 
-	if (tally_data_open(report->input, NULL, &report->data, &error))
+	if (cli_data_open(report->input, report->max_expand, &report->data, &error))
 		return cli_say_error("stat", &error);
 	free(report->output.title);
 	report->output.title = title_of(report->data);
@@ -468,6 +470,7 @@ static int parse_and_report(struct report *report, int argc, char **argv)
 	struct stat_ask *ask = &report->ask;
 	const struct cli_option options[] = {
 	    CLI_INPUT(report->input),
+	    CLI_MAX_EXPAND(report->max_expand),
 	    {CLI_SET, 'A', "no-aggr", NULL, "each CPU", &ask->by, .number = TALLY_STAT_CPU},
 	    {CLI_SET, 0, "per-thread", NULL, "each thread", &ask->by, .number = TALLY_STAT_THREAD},
 	    {CLI_SET, 0, "per-core", NULL, "each core", &ask->by, .number = TALLY_STAT_CORE},

@@ -134,7 +134,6 @@ static void add_loss(struct json *json, const struct tally_data *data,
 	json_key_u64(json, "samples", summary->lost_samples);
 	json_key_u64(json, "throttled", summary->throttled);
 	json_key_u64(json, "unthrottled", summary->unthrottled);
-	json_key_u64(json, "strangers", summary->strangers);
 	json_object_end(json);
 	json_key(json, "aux");
 	json_object(json);

@@ -267,12 +267,6 @@ static void add_lost(struct tally_buf *to, const struct tally_summary *summary)
 		tally_cell_noun(to, summary->throttled, "time");
 		tally_buf_text(to, ": samples came faster than the kernel allows\n");
 	}
-	if (summary->strangers) {
-		label(to, "Strangers");
-		add_count(to, summary->strangers);
-		tally_cell_noun(to, summary->strangers, "sample");
-		tally_buf_text(to, " of events that the header does not know\n");
-	}
 	if (summary->aux_records || summary->auxtrace_bytes) {
 		label(to, "AUX");
 		add_bytes(to, summary->auxtrace_bytes);

@@ -46,10 +46,8 @@ static void count_sample(struct tally_summary *summary, const struct tally_data 
 	uint64_t time;
 
 	summary->samples++;
-	if (index < 0) {
-		summary->strangers++;
+	if (index < 0)
 		return;
-	}
 	layout = &tally_data_event(data, (size_t)index)->layout;
 	summary->events[index].samples++;
 	summary->events[index].period += fixed(record, layout, TALLY_FIXED_PERIOD);

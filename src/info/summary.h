@@ -14,13 +14,13 @@ struct summary_type {
 
 struct summary_event {
 	uint64_t samples, period; /* period: the sum, when samples have one */
-	uint64_t lost;            /* told by LOST_SAMPLES and LOST records with the event's id */
+	uint64_t lost;            /* from LOST_SAMPLES and LOST records with the event's id */
 };
 
 struct tally_summary {
 	struct summary_type types[SUMMARY_TYPES], more[SUMMARY_MORE];
 	struct summary_event *events;                /* as many as the recording has */
-	uint64_t records, bytes, samples, strangers; /* strangers: samples of no event */
+	uint64_t records, bytes, samples;
 	uint64_t lost, lost_samples, throttled, unthrottled;
 	uint64_t aux_records, aux_bytes, aux_truncated; /* AUX records: what the hardware wrote */
 	uint64_t auxtrace_bytes;                        /* AUXTRACE: what reached the file */

@@ -87,10 +87,10 @@ says() { # status, text, arguments of tally
 	pgrep -u www-data >/dev/null && skip "www-data runs something"
 	says 1 "user www-data (33) runs no process now" record -u www-data
 	need_nobody
-	run -1 setpriv --reuid 65534 --clear-groups "$TALLY" record -e page-faults,cpu-clock -p 1 -o x.data
+	run -255 setpriv --reuid 65534 --clear-groups "$TALLY" record -e page-faults,cpu-clock -p 1 -o x.data
 	[[ $output == *"cannot open page-faults: process 1 is not yours"* ]]
 	[[ $output != *0x* ]]
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] || skip "the whole system is open to users here"
-	run -1 setpriv --reuid 65534 --clear-groups "$TALLY" record -e cpu-clock -a -o x.data
+	run -255 setpriv --reuid 65534 --clear-groups "$TALLY" record -e cpu-clock -a -o x.data
 	[[ $output == *"cannot open cpu-clock: "* ]]
 }

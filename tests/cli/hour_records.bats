@@ -94,6 +94,19 @@ events() {
 	[[ "$output" == *"2000000 of them samples"* ]]
 }
 
+@test "13.35: inject, evlist and buildid-list take --max-expand, too" {
+	command -v zstd >/dev/null || skip "zstd is not installed"
+	make expands f.data
+	"$TALLY" inject -i f.data -o part.data || true
+	"$TALLY" inject --max-expand 100 -i f.data -o all.data
+	[ "$(samples all.data)" = 2000000 ]
+	[ "$(samples part.data)" -lt 2000000 ]
+	run -0 "$TALLY" evlist --max-expand 100 -i f.data
+	run -0 "$TALLY" buildid-list --max-expand 100 -i f.data
+	run -0 "$TALLY" stat report --list-options
+	[[ "$output" == *max-expand* ]]
+}
+
 @test "13.35: a name longer than a path can be makes no sense" {
 	make names f.data
 	[ "$(samples f.data)" = 100 ]

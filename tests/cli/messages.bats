@@ -1,0 +1,41 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# What the command says on standard error: form, not contents.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+said_at() { # COLUMNS ARGUMENT...: standard error on a terminal of that width, without \r
+	local columns=$1
+	shift
+	script -qec "stty cols $columns && env -u COLUMNS '$TALLY' $*" /dev/null </dev/null 3>&- | tr -d '\r'
+}
+
+@test "14.6: on a terminal messages are folded between words, and commands to copy stay whole" {
+	command -v script >/dev/null || skip "script is not installed"
+	said_at 60 stat -x, --json -e cycles true >folded
+	[ "$(wc -L <folded)" -le 60 ]
+	[ "$(wc -l <folded)" -ge 2 ]
+	grep -q '^tally stat: ' folded
+	! grep -q '^[^ t]' folded || false
+	grep -q '`tally stat --help`' folded
+	run -2 "$TALLY" stat -x, --json -e cycles true
+	[ "${#lines[@]}" = 1 ] # no terminal: one line, for grep
+	[ "$output" = "$(sed ':a;N;$!ba;s/\n */ /g' folded)" ]
+}
+
+@test "14.6: a user without rights gets exit status 255 from record as from stat" {
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	setpriv --reuid 65534 --clear-groups true 2>/dev/null || skip "setpriv cannot change the user here"
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] || skip "the whole system is open to users here"
+	as=(setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+	"${as[@]}" true 2>/dev/null || as=(setpriv --reuid 65534 --clear-groups)
+	run -255 "${as[@]}" "$TALLY" record -e cpu-clock -a -o x.data
+	run -255 "${as[@]}" "$TALLY" record -e cpu-clock -a -o x.data -- true
+	run -255 "${as[@]}" "$TALLY" stat -e cpu-clock -a -- true
+}
