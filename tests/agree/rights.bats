@@ -30,7 +30,7 @@ as_user() {
 
 @test "own programs in user space work at 2" {
 	echo 2 >"$LEVEL"
-	run as_user ./tally-copy record -o u.data -- xz -6 -k -c /usr/bin/perf
+	run -0 as_user ./tally-copy record -o u.data -- xz -6 -k -c /usr/bin/perf
 	grep -aq PERFILE2 u.data
 	run as_user ./tally-copy report -i u.data --no-children -g none
 	[ "$status" = 0 ]
@@ -89,7 +89,7 @@ as_user() {
 	[ "$(grep -c 'perf_event_paranoid is 2' counts)" = 1 ]
 	[ -z "$stderr" ]
 	for form in -x, -j; do
-		run --separate-stderr as_user ./tally-copy stat "$form" -o counts -e task-clock,task-clock:k,page-faults:k -- true
+		run -0 --separate-stderr as_user ./tally-copy stat "$form" -o counts -e task-clock,task-clock:k,page-faults:k -- true
 		[ "$(grep -c '<not permitted>' counts)" = 2 ]
 		[ "$(grep -c 'task-clock:k and 1 more: kernel.perf_event_paranoid is 2' <<<"$stderr")" = 1 ]
 	done

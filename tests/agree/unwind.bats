@@ -3,6 +3,7 @@
 #
 # Each program is what perf starts, and does not call exec: of a process that did, perf takes a library to be
 # where it was before.
+bats_require_minimum_version 1.5.0
 
 load frame
 
@@ -122,7 +123,7 @@ int main(void) {
 	[ "$(lines_of middle)" -gt 0 ]
 	grep -q '(inlined)$' tally.txt
 	same dwarf.data --no-inline
-	! grep -q '(inlined)$' tally.txt || return 1
+	run -1 grep -q '(inlined)$' tally.txt
 }
 
 @test "report: rows and trees have the functions that were inlined" {
@@ -134,7 +135,7 @@ int main(void) {
 	grep -q '\[\.\]mix(inlined)$' tally.txt
 	same_report dwarf.data --children -g caller
 	same_report dwarf.data --no-children -g none
-	! grep -q inlined tally.txt || return 1
+	run -1 grep -q inlined tally.txt
 	same_report dwarf.data --no-children -g caller
 	grep -q 'mix(inlined)$' tally.txt
 	same_report dwarf.data --no-children -g callee
@@ -142,7 +143,7 @@ int main(void) {
 	same_report dwarf.data --no-children -g callee --max-stack 2
 	same_report dwarf.data --children -g callee
 	same_report dwarf.data --children -g caller --no-inline
-	! grep -q inlined tally.txt || return 1
+	run -1 grep -q inlined tally.txt
 }
 
 @test "--json and --sql have the inlined functions that script shows" {

@@ -37,7 +37,7 @@ of_cache() {
 		[ "$(perf --buildid-dir "$cache" buildid-cache -l)" = "$id $(here)" ]
 	fi
 	# Once more changes nothing.
-	run of_cache -v -a prog
+	run -0 of_cache -v -a prog
 	[ "$output" = "tally buildid-cache: prog: was there" ]
 	[ "$(of_cache -l | wc -l)" = 1 ]
 }
@@ -57,8 +57,12 @@ of_cache() {
 	rm prog
 	of_cache -p "$path"
 	[ -z "$(of_cache -l)" ]
-	build 1 && of_cache -a prog
-	build 2 && cp prog other && of_cache -a other
+	build 1
+	of_cache -a prog
+	build 2
+	cp prog other
+	of_cache -a other
+	[ -n "$(of_cache -l)" ]
 	of_cache -P
 	[ -z "$(of_cache -l)" ]
 	[ -z "$(find "$cache" -name elf)" ]
@@ -89,7 +93,7 @@ of_cache() {
 	of_cache -a prog
 	mv "$cache$(here)" moved
 	ln -s "$PWD/out" "$cache$(here)"
-	run of_cache -P
+	run -1 of_cache -P
 	[ -e out/"$id"/elf ]
 }
 

@@ -136,7 +136,7 @@ wrong() { # expression, column, text
 	wrong "prev_comm == x" 0 "no tracepoint of this recording has a field 'prev_comm'"
 	wrong "com == x" 0 "did you mean 'comm'?"
 	wrong "pid == 1 and" 12 "expected a field"
-	run --separate-stderr "$TALLY" script -i missing.data --filter "pid =="
+	run -2 --separate-stderr "$TALLY" script -i missing.data --filter "pid =="
 	[[ "$stderr" = *"expected a value"* ]]
 }
 
@@ -150,8 +150,8 @@ wrong() { # expression, column, text
 	run "$TALLY" report -i none.data --filter 'comm =~ "x++++++++++++++++++++++++++++++++++++"'
 	[ "$status" = 2 ]
 	[[ $output = *"repeats too much"* ]]
-	run "$TALLY" report -i none.data --filter 'comm =~ "(a{200}){200}{200}"'
+	run -2 "$TALLY" report -i none.data --filter 'comm =~ "(a{200}){200}{200}"'
 	[[ $output = *"repeats too much"* ]]
-	run "$TALLY" report -i none.data --filter 'comm =~ "^(g[+][+]|cc1.*)+[0-9]{1,3}$"'
+	run -1 "$TALLY" report -i none.data --filter 'comm =~ "^(g[+][+]|cc1.*)+[0-9]{1,3}$"'
 	[[ $output != *"repeats too much"* ]]
 }

@@ -37,7 +37,7 @@ need_recording() {
 	[[ ${lines[1]} = "report.sort_order=dso,comm "*"report --sort ($PERF_CONFIG:4)" ]]
 	[[ ${lines[2]} = 'colors.part.top=red "x" , default '*"no meaning in tally ($PERF_CONFIG:7)" ]]
 	[[ ${lines[3]} = "ui.show-headers=true "* ]]
-	run "$TALLY" config report.sort_order
+	run -0 "$TALLY" config report.sort_order
 	[ "$output" = report.sort_order=dso,comm ]
 	run "$TALLY" config report.none
 	[ "$status" = 1 ]
@@ -69,7 +69,7 @@ need_recording() {
 	PERF_CONFIG=/dev/null run "$TALLY" evlist -v -i dwarf.data
 	[[ $output = *"sample_stack_user: 16384"* ]]
 	"$TALLY" record -N -q --call-graph fp -e cpu-clock -o fp.data -- true
-	run "$TALLY" evlist -v -i fp.data
+	run -0 "$TALLY" evlist -v -i fp.data
 	[[ $output != *sample_stack_user* ]]
 }
 

@@ -76,7 +76,7 @@ setup() {
 		build text.so probe -DLATE='(fflush(stdout),0)' $how
 		"$TALLY" script -i events.data --dlfilter ./text.so | grep -v ^start >out.txt
 		[ "$(grep -c '^\[' out.txt)" = 30 ]
-		! grep -v '^\[' out.txt || false
+		run -1 grep -v '^\[' out.txt
 	done
 	# A report comes behind it.
 	"$TALLY" report -i events.data --dlfilter ./text.so >out.txt
@@ -132,7 +132,7 @@ interrupt() { # signal, arguments
 	interrupt TERM script -i all.data --dlfilter ./loop.so
 	[ "$status" = 143 ]
 	grep -q "the filter './loop.so' did not return from filter_event" err.txt
-	! grep -q stopped out.txt || false
+	run -1 grep -q stopped out.txt
 }
 
 @test "a filter that returns in time is stopped before the command ends of the signal" {
@@ -140,7 +140,7 @@ interrupt() { # signal, arguments
 	interrupt TERM script -i all.data --dlfilter ./slow.so
 	[ "$status" = 143 ]
 	grep -q stopped out.txt
-	! grep -q "did not return" err.txt || false
+	run -1 grep -q "did not return" err.txt
 }
 
 @test "the list of filters, and what they say of themselves" {
@@ -160,10 +160,10 @@ interrupt() { # signal, arguments
 		[ "${lines[2]}" = "  ours.so                              ours" ]
 		[ "${lines[3]}" = "  theirs.so                            " ]
 		[ "${#lines[@]}" = 4 ]
-		run "$TALLY" $command -v --list-dlfilters
+		run -0 "$TALLY" $command -v --list-dlfilters
 		[ "${lines[2]}" = "                                       first" ]
 		[ "${lines[3]}" = "                                       second" ]
-		run "$TALLY" $command --list-dlfilters -v
+		run -0 "$TALLY" $command --list-dlfilters -v
 		[ "${#lines[@]}" = 4 ]
 	done
 }

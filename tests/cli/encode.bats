@@ -71,14 +71,14 @@ encode() {
 		assert traced == {"aux-sample-size": 4096, "driver": "sinksize=8k,etr"}
 		assert plain == {}
 	END
-	run encode 'cs/@etr,aux-sample-size=4096,branch_type=any/'
+	run -0 encode 'cs/@etr,aux-sample-size=4096,branch_type=any/'
 	[[ "$output" == *"  branch_type      0x8"*"  aux-sample-size  4096"*"  driver           etr" ]]
 	run encode 'cs/@etr-x/'
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"         ^"$'\n'*"expected , or the / that ends the terms"* ]]
-	run encode 'cs/@etr=/'
+	run -1 encode 'cs/@etr=/'
 	[[ "$output" == *"expected the driver's setting after ="* ]]
-	run encode 'cs/@=1/'
+	run -1 encode 'cs/@=1/'
 	[[ "$output" == *"expected key or key=value for the driver after @"* ]]
 }
 

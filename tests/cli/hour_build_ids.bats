@@ -52,7 +52,7 @@ id_of() {
 	"$TALLY" report -i kept.data --no-children -g none | grep -q 'first_work'
 	"$TALLY" script -i kept.data | grep -q first_work
 	rm -r home/.debug
-	run "$TALLY" report -i kept.data --no-children -g none
+	run -0 "$TALLY" report -i kept.data --no-children -g none
 	[[ "$output" != *first_work* ]]
 }
 
@@ -66,7 +66,7 @@ id_of() {
 	cmp prog "home/.debug/$PWD/prog/$id/elf"
 	[ -z "$(find home/.debug -name '*.new')" ]
 	# A second recording finds it there.
-	run "$TALLY" record -v -e cpu-clock:u -o run.data ./prog
+	run -0 "$TALLY" record -v -e cpu-clock:u -o run.data ./prog
 	[[ "$output" == *" there before"* ]]
 	[[ "$output" != *" 0 there before"* ]]
 	"$TALLY" record -q --buildid-all --buildid-dir "$PWD/all" -e cpu-clock:u -o run.data ./prog
@@ -95,7 +95,7 @@ id_of() {
 		perf report -i run.data --header-only 2>/dev/null | grep -q 'missing features:.* BUILD_ID'
 	fi
 	# What cannot be read again, or goes to a pipe, keeps nothing either.
-	run "$TALLY" record -e cpu-clock:u --buildid-dir null -o /dev/null ./prog
+	run -0 "$TALLY" record -e cpu-clock:u --buildid-dir null -o /dev/null ./prog
 	[[ "$output" != *"-N does"* ]]
 	"$TALLY" record -q -e cpu-clock:u --buildid-dir null -o - ./prog | cat >/dev/null
 	[ ! -e null ]
@@ -110,7 +110,7 @@ id_of() {
 	"$TALLY" report -i run.data --no-children -g none | grep -q '\bwork\b'
 	: >config
 	"$TALLY" report -i run.data --no-children -g none --buildid-dir where | grep -q '\bwork\b'
-	run "$TALLY" report -i run.data --no-children -g none
+	run -0 "$TALLY" report -i run.data --no-children -g none
 	[[ "$output" != *"] work"* ]]
 	printf '[record]\n\tbuild-id = perhaps\n' >config
 	run -2 "$TALLY" record -e cpu-clock:u -o run.data true
@@ -134,7 +134,7 @@ id_of() {
 	[ "$(id -u)" -eq 0 ] || return 0
 	mkdir theirs
 	chown 65534 theirs
-	run "$TALLY" record -e cpu-clock:u --buildid-dir theirs -o run.data ./prog
+	run -0 "$TALLY" record -e cpu-clock:u --buildid-dir theirs -o run.data ./prog
 	[[ "$output" == *"belongs to another user"* ]]
 	[ -z "$(ls -A theirs)" ]
 }

@@ -73,8 +73,11 @@ END
 	done
 	[ -x gcc_0_5 ] || return 0
 	strip -o bare gcc_0_5
-	mkdir -p alone && objcopy --only-keep-debug gcc_0_5 alone/split.debug && cp gcc_0_5 alone/split &&
-		strip alone/split && (cd alone && objcopy --add-gnu-debuglink=split.debug split)
+	mkdir -p alone
+	objcopy --only-keep-debug gcc_0_5 alone/split.debug
+	cp gcc_0_5 alone/split
+	strip alone/split
+	(cd alone && objcopy --add-gnu-debuglink=split.debug split)
 	printf '#!/bin/sh\nmount -t tracefs nodev /sys/kernel/tracing 2>/dev/null\nexec "$@"\n' >inside
 	printf '#!/bin/sh\nmount -t tmpfs nodev /sys/kernel || exit 99\nexec "$@"\n' >outside
 	chmod +x inside outside
@@ -116,7 +119,8 @@ same() { # PROGRAM DEFINITION
 	live "$TALLY" probe -x "$1" -D "$2" >ours 2>our_errors
 	[ -s theirs ]
 	cmp theirs ours || {
-		echo "$1 $2" && cat theirs ours our_errors
+		echo "$1 $2"
+		cat theirs ours our_errors
 		return 1
 	}
 }
@@ -187,7 +191,7 @@ END
 	line=$(grep -n 'printf("%d' prog.c | cut -d : -f 1)
 	live "$TALLY" probe -q -x gcc_0_5 -a "$GROUP:block=prog.c:$line n x"
 	live "$TALLY" record -q -e "$GROUP:block" -o block.data ./gcc_0_5 one two >/dev/null
-	run "$TALLY" script -i block.data -F trace
+	run -0 "$TALLY" script -i block.data -F trace
 	[[ $output = *"n=6 x=3"* ]]
 }
 
@@ -226,7 +230,7 @@ END
 	run live "$TALLY" probe -n -x gcc_0_5 "$GROUP:dry=work"
 	[ "$status" = 0 ]
 	[[ $output = "Would add event:"* ]]
-	run live "$TALLY" probe -l "$GROUP:fine | $GROUP:refused | $GROUP:dry"
+	run -0 live "$TALLY" probe -l "$GROUP:fine | $GROUP:refused | $GROUP:dry"
 	[ "$output" = "tally probe: no event is called $GROUP:fine | $GROUP:refused | $GROUP:dry" ]
 }
 
@@ -245,13 +249,13 @@ END
 		done
 	done
 	# functions alone: perf lists data, too
-	run "$TALLY" probe -x gcc_0_5 -F
+	run -0 "$TALLY" probe -x gcc_0_5 -F
 	[ "$(grep -Ex 'add3|deep|main|work|counter' <<<"$output")" = $'add3\ndeep\nmain\nwork' ]
-	run "$TALLY" probe -x gcc_0_5 -F 'w* | ma*'
+	run -0 "$TALLY" probe -x gcc_0_5 -F 'w* | ma*'
 	[ "$output" = $'main\nwork' ]
-	run "$TALLY" probe -x gcc_0_5 --filter 'w* & !*k' -F
+	run -0 "$TALLY" probe -x gcc_0_5 --filter 'w* & !*k' -F
 	[ "$output" = "" ]
-	run "$TALLY" probe -x gcc_0_5 -V work --filter 'n | p'
+	run -0 "$TALLY" probe -x gcc_0_5 -V work --filter 'n | p'
 	[ "$output" = $'Available variables at work\n\t@<work+0>\n\t\tint\tn\n\t\tstruct node*\tp' ]
 }
 
@@ -274,28 +278,28 @@ END
 	run define gcc_0_5 wrok
 	[ "$status" = 1 ]
 	[[ $output = *"has no function wrok; did you mean work?"* ]]
-	run define gcc_0_5 'work smal'
+	run -1 define gcc_0_5 'work smal'
 	[[ $output = *"work has no variable smal; did you mean small?"* ]]
 	[[ $output = *$'\n  work smal\n       ^\n'* || $output = *"work smal"* ]]
-	run define gcc_0_5 'work p->naem'
+	run -1 define gcc_0_5 'work p->naem'
 	[[ $output = *"struct node has no member naem; did you mean name?"* ]]
-	run define gcc_0_5 'work p.id'
+	run -1 define gcc_0_5 'work p.id'
 	[[ $output = *"a pointer's member is written with ->"* ]]
-	run define gcc_0_5 'work n:string'
+	run -1 define gcc_0_5 'work n:string'
 	[[ $output = *"it is not text"* ]]
-	run define gcc_0_5 'prog.c:27 own'
+	run -1 define gcc_0_5 'prog.c:27 own'
 	[[ $output = *"own cannot be read"*"thread-local"* ]]
-	run define gcc_0_5 work:900
+	run -1 define gcc_0_5 work:900
 	[[ $output = *"work:900: no code of its own there"* ]]
-	run define gcc_0_5 work+90000
+	run -1 define gcc_0_5 work+90000
 	[[ $output = *"+90000 is behind the end of work"* ]]
-	run define ./nothing work
+	run -1 define ./nothing work
 	[[ $output = *"no program or library ./nothing; give its path"* ]]
-	run define prog.c work
+	run -1 define prog.c work
 	[[ $output = *"not an ELF binary"* ]]
-	run define gcc_0_5 'work $arg1 $arg9'
+	run -1 define gcc_0_5 'work $arg1 $arg9'
 	[[ $output = *"the calling convention has no register for it"* ]]
-	run define gcc_0_5 'work n n'
+	run -1 define gcc_0_5 'work n n'
 	[[ $output = *"two arguments are called n"* ]]
 }
 
@@ -335,7 +339,8 @@ END
 	fi
 	needs_live
 	if setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-		cp gcc_0_5 /tmp/"$GROUP" && chmod 755 /tmp/"$GROUP"
+		cp gcc_0_5 /tmp/"$GROUP"
+		chmod 755 /tmp/"$GROUP"
 		run live setpriv --reuid 65534 --clear-groups "$(realpath "$TALLY")" probe -x /tmp/"$GROUP" work
 		rm -f /tmp/"$GROUP"
 		[ "$status" = 1 ]
@@ -356,9 +361,9 @@ END
 		live "$TALLY" probe -D "$place" >ours
 		diff theirs ours
 	done
-	run "$TALLY" probe -D vfs_raed
+	run -1 "$TALLY" probe -D vfs_raed
 	[[ $output = *"the kernel has no function vfs_raed; did you mean vfs_read"* ]]
-	run "$TALLY" probe -D 'vfs_read file'
+	run -1 "$TALLY" probe -D 'vfs_read file'
 	[[ $output = *"in programs only"* ]]
 }
 
@@ -387,7 +392,7 @@ int main(void)
 }
 END
 	gcc -O1 -no-pie -DMINE="\"$$\"" -o marks marks.c 2>errors || skip "markers cannot be built here"
-	run "$TALLY" probe -x marks -D "sdt_toy$$:tick"
+	run -0 "$TALLY" probe -x marks -D "sdt_toy$$:tick"
 	[[ $output = "p:sdt_toy$$/tick $PWD/marks:0x"*" arg1=%"*":s32 arg2=\\7:u32" ]]
 	live "$TALLY" probe -q "%heard@marks"
 	live "$TALLY" record -q -e "sdt_toy$$:heard" -o marks.data ./marks >output || true
@@ -395,9 +400,9 @@ END
 	[ "$(cat output)" = 5 ]
 	"$TALLY" script -i marks.data -F trace | sed 's/.*) //; s/ *$//' >values
 	diff values <(printf 'arg1=%s arg2=7\n' 0 1 2 3 4)
-	run "$TALLY" probe -x marks -D %tock
+	run -1 "$TALLY" probe -x marks -D %tock
 	[[ $output = *"has no marker tock; did you mean tick?"* ]]
-	run "$TALLY" probe -D %tick
+	run -1 "$TALLY" probe -D %tick
 	[[ $output = *"say which program has the marker"* ]]
 }
 

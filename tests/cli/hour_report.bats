@@ -41,11 +41,11 @@ shares() { # options
 		[ "$(shares -s comm $filter --percentage absolute)" = "4.15%|the-prog" ]
 	done
 	[ "$(shares -s symbol -d fb --percentage relative)" = "$(shares -s symbol --filter 'dso == fb' --percentage relative)" ]
-	run "$TALLY" report -i all.data --stdio --percentage relative -c the-prog
+	run -0 "$TALLY" report -i all.data --stdio --percentage relative -c the-prog
 	[[ "$output" = *"# Samples: 1 of event"*"# Event count (approx.): 101"* ]]
 	[[ "$output" = *"# Shown: 1 of 22 samples passes the filters, 4.15% of the event count"* ]]
 	# Branches of a tree and --percent-limit go by the same.
-	run "$TALLY" report -i all.data --stdio --percentage relative -c the-prog --percent-limit 50
+	run -0 "$TALLY" report -i all.data --stdio --percentage relative -c the-prog --percent-limit 50
 	[[ "$output" = *"100.00%"*"the-prog"*"foo"* ]]
 	[ -z "$(shares -c the-prog --percent-limit 50)" ]
 	run "$TALLY" report -i all.data --percentage half
@@ -100,12 +100,12 @@ shares() { # options
 	said "no sample is of thread '5'" --tid 5
 	said "no command is named 'the_prog'; nearest: the-prog" --filter 'comm == the_prog and period > 1'
 	said "no call chain has a function named 'bat'; nearest: bar" --filter 'stack has bat'
-	run --separate-stderr "$TALLY" report -i all.data -q -c the-prog -d '[vdso]'
+	run -0 --separate-stderr "$TALLY" report -i all.data -q -c the-prog -d '[vdso]'
 	[ "$stderr" = "tally report: 0 of 22 samples match all filters together" ]
-	run "$TALLY" report -i all.data -c nobody
+	run -0 "$TALLY" report -i all.data -c nobody
 	[[ "$output" != *"may have ended"* ]]
 	[[ "$output" = *"# Shown: 0 of 22 samples pass the filters"* ]]
-	run --separate-stderr "$TALLY" report -i all.data -c the-prog
+	run -0 --separate-stderr "$TALLY" report -i all.data -c the-prog
 	[ -z "$stderr" ]
 }
 
@@ -162,10 +162,10 @@ on_terminal() { # rows, columns, command
 	for explicit in --stdio "-g caller" -G -q "-g none"; do
 		# shellcheck disable=SC2086 # words
 		on_terminal 24 80 env -u COLUMNS TERM=vt100 NO_COLOR=1 "$TALLY" report -i all.data --no-pager $explicit >screen.txt
-		! grep "^# Call trees" screen.txt || false
+		run -1 grep "^# Call trees" screen.txt
 	done
 	"$TALLY" report -i all.data >pipe.txt
-	! grep "^# Call trees" pipe.txt || false
+	run -1 grep "^# Call trees" pipe.txt
 	"$TALLY" report -i all.data --stdio | cmp - pipe.txt
 }
 

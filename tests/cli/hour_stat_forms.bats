@@ -76,7 +76,7 @@ need_perf() {
 	[ "$(wc -l <out)" = 3 ]
 	[[ $(sed -n 2p out) =~ ^\ -1\ +[0-9]+(\ +[0-9]+){4}\ task-clock$ ]]
 	[[ $(sed -n 3p out) =~ \ page-faults$ ]]
-	run "$TALLY" script --header -i file.data
+	run -0 "$TALLY" script --header -i file.data
 	[[ $output = *"# cmdline :"*"CPU   THREAD"* ]]
 	need_perf
 	for data in stream file; do

@@ -138,7 +138,7 @@ bytes = open("plain.data", "rb").read()
 at, size = struct.unpack("<QQ", bytes[40:56])
 open("cut.data", "wb").write(bytes[:at + size * 3 // 4])
 END
-	run --separate-stderr "$TALLY" info cut.data
+	run -0 --separate-stderr "$TALLY" info cut.data
 	[[ "$output" == *"Damage "* ]]
 	[[ "$output" == *"cpu-clock"* ]]
 	[[ "$output" != *"Host "* ]]
@@ -152,6 +152,6 @@ END
 	for how in "info --no-pager" "info --header"; do
 		script -qec "TALLY_PAGER= $TALLY ${how/ --no-pager/} evil.data" /dev/null </dev/null >out
 		grep -q 'x1b\[2J' out
-		! grep -q $'\e\\[2J' out || return 1
+		run -1 grep -q $'\e\\[2J' out
 	done
 }

@@ -37,7 +37,7 @@ setup() {
 
 @test "-b adds the build-ids of mapped files, once, to files and streams" {
 	perf record -q -B -e cpu-clock -o bare.data -- ls / >/dev/null 2>&1 || skip "perf cannot record here"
-	run "$TALLY" info --json bare.data
+	run -0 "$TALLY" info --json bare.data
 	[[ $output != *'"BUILD_ID"'* ]] || skip "perf keeps build-ids with -B"
 	"$TALLY" inject -b -i bare.data -o whole.data
 	id=$(readelf -n "$(command -v ls)" | sed -n 's/.*Build ID: //p')
@@ -53,7 +53,7 @@ setup() {
 	"$TALLY" record -q -z -e cpu-clock -o packed.data -- sh -c 'i=0; while [ $i -lt 9000 ]; do i=$((i + 1)); done' ||
 		skip "built without zstd"
 	"$TALLY" inject -i packed.data -o plain.data
-	run "$TALLY" info --json plain.data
+	run -0 "$TALLY" info --json plain.data
 	[[ $output != *'"COMPRESSED"'* ]]
 	"$TALLY" script -i packed.data >wanted
 	"$TALLY" script -i plain.data >got

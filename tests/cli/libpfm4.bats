@@ -94,9 +94,9 @@ same_output() {
 		esac
 		count=$((count + 1))
 		case $name in
-		check_events) same_output perf::PERF_COUNT_SW_PAGE_FAULTS:u && same_output nosuch ;;
+		check_events) same_output perf::PERF_COUNT_SW_PAGE_FAULTS:u; same_output nosuch ;;
 		evt2raw) same_output PERF_COUNT_SW_CPU_CLOCK ;;
-		showevtinfo) same_output && same_output -L -E ;;
+		showevtinfo) same_output; same_output -L -E ;;
 		esac
 	done
 	MORE=

@@ -26,7 +26,7 @@ other() { # arguments: the list of a made-up machine
 		grep -v '^List of\|:$' | sort -u >theirs
 	[ -s theirs ] || skip "perf lists nothing here"
 	"$TALLY" list 2>/dev/null | sed -n 's/ *\[.*//; s/^  //p' | sed 's/ OR /\n/g' | sort -u >ours
-	run comm -23 theirs ours
+	run -0 comm -23 theirs ours
 	[ -z "$output" ]
 }
 
@@ -34,20 +34,20 @@ other() { # arguments: the list of a made-up machine
 	run other --names sw
 	[ "$status" = 0 ]
 	[[ $output = *page-faults* && $output = *duration_time* && $output != *cycles* ]]
-	run other --names tracepoint
+	run -0 other --names tracepoint
 	[ "$output" = $'sched:sched_switch\nsched:sched_waking' ]
-	run other --names metric
+	run -0 other --names metric
 	[ "$output" = CPI ]
-	run other metricgroup
+	run -0 other metricgroup
 	[ "$output" = $'Pipeline\nSummary' ]
-	run other --names pmu
+	run -0 other --names pmu
 	[[ $output = *cpu/cpu-cycles/* && $output = *unc_m_cas.rd* && $output != *.scale* ]]
 }
 
 @test "patterns choose, in any case, and say when they find nothing" {
-	run other --names L2_RQSTS
+	run -0 other --names L2_RQSTS
 	[ "$output" = l2_rqsts.demand_data_rd_miss ]
-	run other --names 'unc_?_*'
+	run -0 other --names 'unc_?_*'
 	[ "$output" = $'unc_c_lookup\nunc_m_cas.rd' ]
 	run other no-such-event
 	[ "$status" = 1 ]
@@ -55,7 +55,7 @@ other() { # arguments: the list of a made-up machine
 }
 
 @test "what the machine lacks is marked, not hidden" {
-	run other -q unc_
+	run -0 other -q unc_
 	[[ $output = *"unc_c_lookup "*", not on this machine]"* ]]
 	[[ $output = *"unc_m_cas.rd "*"[Vendor event]"* ]]
 }
@@ -63,15 +63,15 @@ other() { # arguments: the list of a made-up machine
 @test "deprecated events are listed when asked for" {
 	run other --names old.name
 	[ "$status" = 1 ]
-	run other --names --deprecated old.name
+	run -0 other --names --deprecated old.name
 	[ "$output" = old.name ]
 }
 
 @test "--long tells what an event stands for" {
-	run other --long unc_m_cas
+	run -0 other --long unc_m_cas
 	[[ $output = *"PMU: uncore_imc"* ]]
 	[[ $output = *"= event=0x4,ch_mask=0x01,fc_mask=0x07,umask=0x3,config1=0x40033"* ]]
-	run other --long CPI
+	run -0 other --long CPI
 	[[ $output = *"= cpu_clk_unhalted.thread / inst_retired.any"* ]]
 }
 
@@ -120,7 +120,7 @@ other() { # arguments: the list of a made-up machine
 	echo i.MX8MM >arm/bus/event_source/devices/imx8_ddr0/identifier
 	echo 0x31 >arm/bus/event_source/devices/hisi_sccl3_ddrc1/identifier
 	echo 0-3 >arm/bus/event_source/devices/armv8_pmuv3_0/cpus
-	run "$TALLY" list --sysfs arm --events "$TABLES/kernel" --cpuid 0x00000000410fd0c0 -q vendor
+	run -0 "$TALLY" list --sysfs arm --events "$TABLES/kernel" --cpuid 0x00000000410fd0c0 -q vendor
 	[[ $output = *"  ddr.cycles "*" [Vendor event]"* ]]
 	[[ $output = *"  ddrc.reads "*", not on this machine]"* ]]
 	[[ $output = *"  sw_incr "*" [Vendor event]"* ]]
@@ -133,23 +133,23 @@ other() { # arguments: the list of a made-up machine
 	other --long >long.txt
 	other --details >details.txt
 	cmp long.txt details.txt
-	run other L2_RQSTS
+	run -0 other L2_RQSTS
 	[ "${#lines[@]}" -gt 1 ]
-	run other --no-desc L2_RQSTS
+	run -0 other --no-desc L2_RQSTS
 	[ "${#lines[@]}" = 1 ]
-	run other --raw-dump vendor
+	run -0 other --raw-dump vendor
 	[[ " $output" = *" unc_m_cas.rd "* && ${#lines[@]} = 1 && $output != *unc_c_lookup* ]]
 
 	mkdir -p hybrid/bus/event_source/devices/cpu_{core,atom}/events
 	echo event=0x3c >hybrid/bus/event_source/devices/cpu_core/events/cpu-cycles
 	echo event=0x3d >hybrid/bus/event_source/devices/cpu_atom/events/cpu-cycles
-	run --separate-stderr "$TALLY" list --sysfs hybrid --cputype atom --names pmu
+	run -0 --separate-stderr "$TALLY" list --sysfs hybrid --cputype atom --names pmu
 	[ "$output" = cpu_atom/cpu-cycles/ ]
 }
 
 @test "13.31: through a pipe each line is an event or its description, without headings" {
 	other -q hw sw >piped
-	! grep -v '^  [^ ].*\]$' piped || return 1
+	run -1 grep -v '^  [^ ].*\]$' piped
 	command -v script >/dev/null || skip "script(1) is not installed"
 	script -qec "TALLY_PAGER= $TALLY list sw" /dev/null </dev/null | tr -d '\r' >shown
 	grep -qx 'Software events:' shown

@@ -80,7 +80,7 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 
 @test "the PMU's own terms take the file's offset" {
 	needs_uprobes
-	run python3 - <<-'END'
+	run -0 python3 - <<-'END'
 		import subprocess
 		load = [l.split() for l in subprocess.check_output(["readelf", "-lW", "prog"], text=True).splitlines() if " LOAD " in l]
 		address = int([l for l in subprocess.check_output(["nm", "prog"], text=True).splitlines() if l.endswith(" work")][0].split()[0], 16)
@@ -99,7 +99,7 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 	[ "$(samples sdt_toy:tick bare)" = 33 ]
 	"$TALLY" record -q -o one.data -e sdt_toy:tick ./prog >output
 	[ "$(cat output)" = 0 ]
-	run "$TALLY" evlist -i one.data
+	run -0 "$TALLY" evlist -i one.data
 	[[ $output = *sdt_toy:tick$'\n'sdt_toy:tick_1* ]]
 	[ "$(samples sdt_toy:heard)" = 30 ]
 	[ "$(cat output)" = 30 ]
@@ -125,10 +125,10 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 	run "$TALLY" list sdt ./prog ./bare --names
 	[ "$status" = 0 ]
 	[ "$output" = $'sdt_toy:heard\nsdt_toy:tick\nsdt_toy:heard\nsdt_toy:tick' ]
-	run "$TALLY" list sdt ./prog --json
+	run -0 "$TALLY" list sdt ./prog --json
 	[[ $output = *'"kind":"marker","name":"sdt_toy:tick"'* ]]
 	[[ $output = *'"topic":"./prog"'* ]]
-	run "$TALLY" list sdt ./prog tick --names
+	run -0 "$TALLY" list sdt ./prog tick --names
 	[ "$output" = sdt_toy:tick ]
 	run -1 "$TALLY" list sdt ./nothing
 	[[ $output = *"./nothing: No such file"* ]]
@@ -141,15 +141,15 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 	run "$TALLY" record -o x.data -e uprobe:./prog:wrok ./prog
 	[ "$status" -ne 0 ]
 	[[ $output = *"no function wrok; did you mean work?"* ]]
-	run "$TALLY" record -o x.data -e usdt:./prog:toy:tock ./prog
+	run -125 "$TALLY" record -o x.data -e usdt:./prog:toy:tock ./prog
 	[[ $output = *"no marker toy:tock in ./prog; did you mean toy:tick?"* ]]
-	run "$TALLY" record -o x.data -e sdt_toy:none true
+	run -125 "$TALLY" record -o x.data -e sdt_toy:none true
 	[[ $output = *"no marker toy:none in what is recorded; say which program"* ]]
-	run "$TALLY" record -o x.data -e uprobe:no-such-program:main true
+	run -125 "$TALLY" record -o x.data -e uprobe:no-such-program:main true
 	[[ $output = *"no program or library no-such-program"* ]]
-	run "$TALLY" record -o x.data -e uprobe:./bare:work ./bare
+	run -125 "$TALLY" record -o x.data -e uprobe:./bare:work ./bare
 	[[ $output = *"./bare has no function work"* ]]
-	run "$TALLY" record -o x.data -e uprobe:./prog:0x10 ./prog
+	run -125 "$TALLY" record -o x.data -e uprobe:./prog:0x10 ./prog
 	[[ $output = *"nothing at address 0x10"* ]]
 	[ ! -e x.data ]
 }

@@ -72,16 +72,16 @@ need_tracepoints() {
 
 @test "the closing line, and silence with -q" {
 	need_recording
-	run "$TALLY" record -e cpu-clock -o a.data -- sh -c ':'
+	run -0 "$TALLY" record -e cpu-clock -o a.data -- sh -c ':'
 	[[ "$output" =~ [0-9]+\ samples?\ in\ a.data\ \([0-9.]+\ kB\),\ none\ lost ]]
-	run "$TALLY" record -q -e cpu-clock -o a.data -- sh -c ':'
+	run -0 "$TALLY" record -q -e cpu-clock -o a.data -- sh -c ':'
 	[ -z "$output" ]
 }
 
 @test "the samples told are the samples in the file" {
 	need_recording
 	need_perf
-	run "$TALLY" record -e cpu-clock -F 5000 -o n.data -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
+	run -0 "$TALLY" record -e cpu-clock -F 5000 -o n.data -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
 	told=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
 	[ "$told" = "$(perf script -i n.data 2>/dev/null | wc -l)" ]
 	[ "$told" -gt 10 ]
@@ -91,9 +91,9 @@ need_tracepoints() {
 	need_recording
 	need_perf
 	"$TALLY" record -q -e cpu-clock -F 10000 -o m.data -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done'
-	run perf script -F comm -i m.data
+	run -0 perf script -F comm -i m.data
 	[ "$(echo "$output" | grep -cvE '^ *(sh|tally-exec)? *$')" = 0 ]
-	run perf buildid-list -i m.data
+	run -0 perf buildid-list -i m.data
 	[[ "$output" == *"[kernel.kallsyms]"* ]]
 	[[ "$output" == *"libc.so"* ]]
 }
@@ -163,7 +163,7 @@ need_tracepoints() {
 	first=$(perf script -F time -i d.data 2>/dev/null | head -1 | tr -d ' :')
 	exec=$(perf script --show-task-events -F time,event,comm -i d.data 2>/dev/null | grep 'COMM exec' | head -1 | sed 's/.* \([0-9.]*\):.*/\1/')
 	awk -v first="$first" -v exec="$exec" 'BEGIN {exit !(first - exec >= 0.29)}'
-	run "$TALLY" record -e cpu-clock -D -1 -o d.data -- sh -c ':'
+	run -0 "$TALLY" record -e cpu-clock -D -1 -o d.data -- sh -c ':'
 	[[ "$output" == *"0 samples"* ]]
 }
 
@@ -241,6 +241,7 @@ need_tracepoints() {
 		run "$TALLY" record -e raw_syscalls:sys_enter -o small/f.data -- dd if=/dev/zero of=/dev/null bs=1 count=100000
 		cp small/f.data f.data
 		umount small
+		[ "$status" = 125 ]
 	else
 		run bash -c "ulimit -f 300; trap '' XFSZ; \"$TALLY\" record -e raw_syscalls:sys_enter -o f.data -- dd if=/dev/zero of=/dev/null bs=1 count=100000"
 	fi
@@ -263,7 +264,7 @@ need_tracepoints() {
 	[[ "$output" == *"rings on $(nproc) CPU"*"for 1 thread:"*"of samples each,"*"of side-band each"* ]]
 	[[ "$output" == *"described 1 process, 1 thread and "* ]]
 	[[ "$output" == *"drained in "*"records taken: "* ]]
-	run "$TALLY" record -v -e cycles:u -o v.data -- true
+	run -0 "$TALLY" record -v -e cycles:u -o v.data -- true
 	[[ "$output" == *"cycles:u"* ]]
 }
 

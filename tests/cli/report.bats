@@ -104,14 +104,14 @@ between() { # least, value, most
 
 @test "callers without children" {
 	need_recording
-	run "$TALLY" report -i chains.data --no-children
+	run -0 "$TALLY" report -i chains.data --no-children
 	[[ "$output" == *"# Overhead  Command"* ]]
 	[[ "$output" =~ ---inner$'\n'\ +outer$'\n'\ +main ]]
-	run "$TALLY" report -i chains.data --no-children -g caller
+	run -0 "$TALLY" report -i chains.data --no-children -g caller
 	[[ "$output" =~ main$'\n'\ +outer$'\n'\ +inner ]]
-	run "$TALLY" report -i chains.data --no-children -g none
+	run -0 "$TALLY" report -i chains.data --no-children -g none
 	[[ "$output" != *"---"* ]]
-	run "$TALLY" report -i chains.data --children --no-call-graph
+	run -0 "$TALLY" report -i chains.data --children --no-call-graph
 	[[ "$output" == *"# Children"* ]]
 	[[ "$output" != *"---"* ]]
 }
@@ -131,13 +131,13 @@ between() { # least, value, most
 
 @test "keys choose columns, in their order" {
 	need_recording
-	run "$TALLY" report -i flat.data -s dso
+	run -0 "$TALLY" report -i flat.data -s dso
 	[[ "$output" == *$'\n'"# Overhead  Shared Object"* ]]
-	run "$TALLY" report -i flat.data -s sym,comm -n --show-total-period
+	run -0 "$TALLY" report -i flat.data -s sym,comm -n --show-total-period
 	[[ "$output" == *$'\n'"# Overhead       Samples        Period  Symbol"*"Command"* ]]
-	run "$TALLY" report -i flat.data -s pid -q -t ,
+	run -0 "$TALLY" report -i flat.data -s pid -q -t ,
 	[[ "$output" =~ ^100.00%,\ *[0-9]+:busy$ ]]
-	run "$TALLY" report -i flat.data -s tid -q
+	run -0 "$TALLY" report -i flat.data -s tid -q
 	[[ "$output" =~ [0-9]+:busy$ ]]
 }
 
@@ -154,23 +154,23 @@ between() { # least, value, most
 	need_recording
 	all=$("$TALLY" report -i flat.data)
 	for filter in "-S inner" "-S inner --comms busy" "-S inner --dsos busy"; do
-		run "$TALLY" report -i flat.data $filter
+		run -0 "$TALLY" report -i flat.data $filter
 		[ "$(share_of inner "$output")" = "$(share_of inner "$all")" ]
 		[ -z "$(share_of outer "$output")" ]
 		[[ "$output" == *"# Shown: "* ]]
 	done
-	run --separate-stderr "$TALLY" report -i flat.data --comms nobody -q
+	run -0 --separate-stderr "$TALLY" report -i flat.data --comms nobody -q
 	[ -z "$output" ]
-	run --separate-stderr "$TALLY" report -i flat.data --pid 1 -q
+	run -0 --separate-stderr "$TALLY" report -i flat.data --pid 1 -q
 	[ -z "$output" ]
 }
 
 @test "limits" {
 	need_recording
-	run "$TALLY" report -i flat.data -q --percent-limit 50
+	run -0 "$TALLY" report -i flat.data -q --percent-limit 50
 	[ "${#lines[@]}" = 1 ]
 	[[ "$output" == *inner* ]]
-	run "$TALLY" report -i chains.data -q -g 80 --percent-limit 10
+	run -0 "$TALLY" report -i chains.data -q -g 80 --percent-limit 10
 	[[ "$output" != *"--inner"* ]]
 }
 
@@ -178,7 +178,7 @@ between() { # least, value, most
 	need_recording
 	size=$(stat -c %s chains.data)
 	head -c $((size * 2 / 3)) chains.data >cut.data
-	run --separate-stderr "$TALLY" report -i cut.data --no-children -g none
+	run -0 --separate-stderr "$TALLY" report -i cut.data --no-children -g none
 	[ -n "$stderr" ]
 	[[ "$stderr" == *"cut.data"* ]]
 	between 60 "$(share_of inner "$output")" 90

@@ -103,7 +103,7 @@ wrong() { # status, words of the message, arguments
 
 @test "a reader that goes away early is no failure" {
 	need_recording
-	run --separate-stderr bash -c '"$TALLY" script -i chains.data | head -1; echo "${PIPESTATUS[0]}"'
+	run -0 --separate-stderr bash -c '"$TALLY" script -i chains.data | head -1; echo "${PIPESTATUS[0]}"'
 	[ "${lines[1]}" = 0 ]
 	[ -z "$stderr" ]
 }
@@ -164,7 +164,7 @@ END
 @test "a recording cut short is shown as far as it goes, with a line that says so" {
 	need_recording
 	head -c "$(($(stat -c %s flat.data) * 2 / 3))" flat.data >cut.data
-	run --separate-stderr "$TALLY" script -i cut.data
+	run -0 --separate-stderr "$TALLY" script -i cut.data
 	[ "${#lines[@]}" -gt 0 ]
 	[[ $stderr == *cut.data* ]]
 }

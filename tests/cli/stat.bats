@@ -88,17 +88,17 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 }
 
 @test "hardware events that are not there are told of in one line" {
-	run "$TALLY" stat -d true
+	run -0 "$TALLY" stat -d true
 	[[ $output = *"<not supported>       cycles"* ]] || skip "there are hardware counters here"
 	[ "$(grep -c 'Not counted:' <<<"$output")" = 1 ]
 	[[ $output = *"Not counted: cycles, instructions, branches"*"LLC-load-misses: no hardware counters"* ]]
 }
 
 @test "runs are means with their spread, and the time of each" {
-	run "$TALLY" stat -r 3 -e page-faults true
+	run -0 "$TALLY" stat -r 3 -e page-faults true
 	[[ $output = *"for 'true' (3 runs):"* ]]
 	[[ $output =~ "+-"\ [0-9.]+\ seconds\ time\ elapsed ]]
-	run "$TALLY" stat -r 3 --table -e page-faults true
+	run -0 "$TALLY" stat -r 3 --table -e page-faults true
 	[ "$(grep -c '^ *[0-9.]* ([+-][0-9.]*) #' <<<"$output")" = 3 ]
 	"$TALLY" stat -r 4 --json -e page-faults sh -c 'echo x >>runs' 2>out
 	[ "$(wc -l <runs)" = 4 ]
@@ -125,7 +125,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ "$(json "[e['event'] for e in it['events']]" <out)" = "['faults']" ]
 	[ "$(json "[d['value'] / c['value'] for e in it['events'] for c in e['counts'] for d in c['derived'] if d['name'] == 'twice']" <out)" = "[2.0]" ]
 	[ "$(json "[(d['value'], d['unit']) for d in it['events'][0]['counts'][0]['derived'] if d['name'] == 'share']" <out)" = "[(50, '%')]" ]
-	run "$TALLY" stat --metric-only -x, -M twice true
+	run -0 "$TALLY" stat --metric-only -x, -M twice true
 	[[ $output =~ ^twice,$'\n'[0-9]+.00,$ ]]
 	run "$TALLY" stat -M twoce true
 	[ "$status" = 1 ]
@@ -263,25 +263,25 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 }
 
 @test "files, descriptors, nothing at all" {
-	run "$TALLY" stat -o out.txt -e task-clock true
+	run -0 "$TALLY" stat -o out.txt -e task-clock true
 	[ -z "$output" ]
 	grep -q '^# started on' out.txt
 	"$TALLY" stat -o out.txt --append -e task-clock true
 	[ "$(grep -c 'seconds time elapsed' out.txt)" = 2 ]
 	"$TALLY" stat --log-fd 5 -e task-clock true 5>fd.txt
 	grep -q task-clock fd.txt
-	run "$TALLY" stat --quiet true
+	run -0 "$TALLY" stat --quiet true
 	[ -z "$output" ]
 	run "$TALLY" stat -o /no/such/folder/file true
 	[ "$status" = 1 ]
-	run "$TALLY" stat --null true
+	run -0 "$TALLY" stat --null true
 	[[ $output = *"seconds time elapsed"* && $output != *task-clock* ]]
 }
 
 @test "numbers with and without commas" {
-	run "$TALLY" stat -e duration_time sleep 0.01
+	run -0 "$TALLY" stat -e duration_time sleep 0.01
 	[[ $output =~ [0-9],[0-9]{3},[0-9]{3}\ ns ]]
-	run "$TALLY" stat --no-big-num -e duration_time sleep 0.01
+	run -0 "$TALLY" stat --no-big-num -e duration_time sleep 0.01
 	[[ $output =~ [0-9]{8}\ ns ]]
 }
 
@@ -363,12 +363,12 @@ with_smi() { # options
 	[ "$output" = 10 ] # during, and after
 	[[ $stderr = *,msr/aperf/,*,msr/smi/,*,cycles,* ]]
 	# A command that ends badly, and none at all.
-	run --separate-stderr with_smi "$TALLY" stat --smi-cost -a sh -c 'cat /sys/devices/cpu/freeze_on_smi; kill -KILL $$'
+	run -0 --separate-stderr with_smi "$TALLY" stat --smi-cost -a sh -c 'cat /sys/devices/cpu/freeze_on_smi; kill -KILL $$'
 	[ "$output" = 10 ]
-	run --separate-stderr with_smi "$TALLY" stat --smi-cost -a no-such-program
+	run -0 --separate-stderr with_smi "$TALLY" stat --smi-cost -a no-such-program
 	[ "$output" = 0 ]
 	# What was set before stays.
 	export FREEZE=1
-	run --separate-stderr with_smi "$TALLY" stat --smi-cost -a true
+	run -0 --separate-stderr with_smi "$TALLY" stat --smi-cost -a true
 	[ "$output" = 1 ]
 }

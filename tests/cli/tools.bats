@@ -47,3 +47,31 @@ setup() {
 	done
 	[ "$count" -gt 60 ]
 }
+
+check() { # the text of a test's body
+	mkdir -p tests/cli
+	printf '@test "made" {\n%s\n}\n' "$1" >made.bats
+	"$TALLY_SOURCE/tools/check-bats" build "$PWD/made.bats"
+}
+
+@test "14.7: assertions that cannot fail are found by their form" {
+	for body in $'\t! grep x file' $'\t! grep x file || return 1' $'\t[ a ] && [ b ]\n\t[ c ]' $'\tcmp a b | tail -1' \
+		$'\t[ a = b ] || true' $'\tfor one in $(made); do\n\t\t[ "$one" ]\n\tdone' \
+		$'\twhile read -r one; do\n\t\t[ "$one" ]\n\tdone <made' $'\trun made\n\t[ "$output" ]'; do
+		run -1 check "$body"
+		[[ $output = *"made.bats:"[23]": "* ]] || { echo "$body"; return 1; }
+		[ "${#lines[@]}" = 1 ]
+	done
+	run -1 "$TALLY_SOURCE/tools/check-bats" build "$(printf 'same() {\n\t[ a ]\n\techo\n}\n@test "made" {\n\tsame || false\n}\n' >f.bats; realpath f.bats)"
+	[[ $output = *"f.bats:6: "*"same()"* ]]
+}
+
+@test "14.7: assertions that can fail are left alone" {
+	for body in $'\trun -1 grep x file' $'\t[ a ] && [ b ]' $'\tif [ a ] && [ b ]; then skip; fi\n\t[ c ]' \
+		$'\t[[ a && b ]]\n\t[ c ]' $'\tcmp a b || { diff a b | head; return 1; }\n\t[ c ]' \
+		$'\tcount=0\n\tfor one in $(made); do\n\t\tcount=$((count + 1))\n\tdone\n\t[ "$count" = 3 ]' \
+		$'\tfor one in a b; do\n\t\t[ "$one" ]\n\tdone' $'\trun made\n\t[ "$status" = 1 ]\n\t[ "$output" ]'; do
+		run -0 check "$body"
+		[ "$output" = "" ]
+	done
+}
