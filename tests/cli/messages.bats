@@ -22,7 +22,7 @@ said_at() { # COLUMNS ARGUMENT...: standard error on a terminal of that width, w
 	[ "$(wc -L <folded)" -le 60 ]
 	[ "$(wc -l <folded)" -ge 2 ]
 	grep -q '^tally stat: ' folded
-	! grep -q '^[^ t]' folded || false
+	run -1 grep '^[^ t]' folded
 	grep -q '`tally stat --help`' folded
 	run -2 "$TALLY" stat -x, --json -e cycles true
 	[ "${#lines[@]}" = 1 ] # no terminal: one line, for grep

@@ -99,7 +99,7 @@ each_rule() { # COMMAND
 	[[ "$output" != *exclude* ]]
 	[ "$status" = 1 ]
 	"$TALLY" stat -e task-clock --per-core --no-per-core true
-	run "$TALLY" stat -e task-clock --per-thread -A true
+	run -2 "$TALLY" stat -e task-clock --per-thread -A true
 	[[ "$output" == *"-a or -C"* ]]
 	[[ "$output" != *"--per-thread"* ]]
 }
