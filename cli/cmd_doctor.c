@@ -7,7 +7,7 @@
 #include "options.h"
 #include "pager.h"
 #include "say.h"
-#include "term.h"
+#include "terminal.h"
 
 struct doctor {
 	const char *root;

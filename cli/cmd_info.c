@@ -7,7 +7,7 @@
 #include <tally/summary.h>
 #include <unistd.h>
 #include "command.h"
-#include "damage.h"
+#include "damage_notice.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"

@@ -15,7 +15,7 @@
 #include "options.h"
 #include "pager.h"
 #include "say.h"
-#include "term.h"
+#include "terminal.h"
 
 #define NAME_WIDTH 50
 

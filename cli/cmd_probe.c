@@ -9,7 +9,7 @@
 #include "options.h"
 #include "pager.h"
 #include "say.h"
-#include "term.h"
+#include "terminal.h"
 
 enum action {
 	ACTION_NONE,

@@ -17,7 +17,7 @@
 #include "command.h"
 #include "ending.h"
 #include "ids.h"
-#include "keep.h"
+#include "keep_binaries.h"
 #include "options.h"
 #include "recording.h"
 #include "say.h"

@@ -14,17 +14,17 @@
 #include <tally/text.h>
 #include <unistd.h>
 #include "binaries.h"
-#include "choice.h"
+#include "filter_expression.h"
 #include "command.h"
-#include "damage.h"
-#include "dlfilter.h"
-#include "filter.h"
+#include "damage_notice.h"
+#include "dlfilter_option.h"
+#include "filter_lists.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
 #include "recording.h"
 #include "say.h"
-#include "term.h"
+#include "terminal.h"
 #include "unmatched.h"
 
 #define KEYS_MOST   6
@@ -81,8 +81,8 @@ static int written(int result, const struct tally_error *error)
 
 static int show_header(const struct report *report, const struct tally_data *data)
 {
-	unsigned flags = (report->full ? TALLY_HEADER_FULL : 0) |
-			 (isatty(STDOUT_FILENO) ? 0 : TALLY_HEADER_RAW);
+	unsigned flags =
+	    (report->full ? TALLY_HEADER_FULL : 0) | (isatty(STDOUT_FILENO) ? 0 : TALLY_HEADER_RAW);
 	int result = tally_header_text(data, flags, stdout);
 
 	return result ? result : tally_header_stream_text(data, flags, stdout);

@@ -16,18 +16,18 @@
 #include <tally/text.h>
 #include <unistd.h>
 #include "binaries.h"
-#include "choice.h"
+#include "filter_expression.h"
 #include "command.h"
-#include "damage.h"
-#include "dlfilter.h"
-#include "filter.h"
+#include "damage_notice.h"
+#include "dlfilter_option.h"
+#include "filter_lists.h"
 #include "interrupt.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
 #include "recording.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 #define USUAL_STACK 127 /* frames of a chain, as in perf */
 

@@ -9,7 +9,7 @@
 #include "ids.h"
 #include "recording.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 /* --- options that are more than a word --- */
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "term.h"
+#include "terminal.h"
 
 #define HELP_COLUMN 28u /* where the texts stand; a longer option has its text on the next line */
 

@@ -9,7 +9,7 @@
 #include <tally/text.h>
 #include <unistd.h>
 #include "command.h"
-#include "term.h"
+#include "terminal.h"
 
 #define FOLD_INDENT 2 /* of the further lines of a message */
 

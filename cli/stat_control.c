@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 /* 0, or -errno. */
 static int open_fifo(const char *path, int *ret)

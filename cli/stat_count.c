@@ -10,7 +10,7 @@
 #include <tally/topology.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 static int no_memory(void)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 static const char *const details[] = {
     "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",

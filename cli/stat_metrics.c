@@ -4,7 +4,7 @@
 #include <string.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 static char *joined(const struct cli_list *list)
 {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
-#include "term.h"
+#include "stat_command.h"
+#include "terminal.h"
 
 #define HEADING_EVERY 25 /* intervals: as in perf */
 

@@ -9,7 +9,7 @@
 #include <tally/abi.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 #define RECORD_MOST 65535
 

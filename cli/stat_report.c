@@ -6,11 +6,11 @@
 #include <tally/data.h>
 #include <tally/text.h>
 #include "command.h"
-#include "damage.h"
+#include "damage_notice.h"
 #include "progress.h"
 #include "recording.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 #define PLACES_MOST 4000000 /* of all events together */
 

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "ending.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 #define LOOK_EVERY (100 * STAT_MS) /* whether what is counted is still there */
 #define NEVER      UINT64_MAX

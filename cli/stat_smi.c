@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 #define FREEZE "/sys/devices/cpu/freeze_on_smi"
 

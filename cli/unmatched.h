@@ -3,8 +3,8 @@
 #define TALLY_CLI_UNMATCHED_H
 
 #include <stdint.h>
-#include "choice.h"
-#include "filter.h"
+#include "filter_expression.h"
+#include "filter_lists.h"
 
 /* "0 of 533 samples match", and for each name that no sample has the nearest that some have.  Reads
  * the samples once more. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "stat.h"
+#include "stat_command.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -12,7 +12,7 @@
 #include <tally/record.h>
 #include "base/fail.h"
 #include "base/fs.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "kernel/explain.h"
 
 static int hold_command(struct tally_counters *set, char *const *command, struct tally_error *error)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "count/region.h"
 
 #define DEFAULT_REGIONS 64

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/fs.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "doctor/checkup.h"
 
 #define FINDINGS_MOST 64

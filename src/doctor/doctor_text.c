@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/text.h"
 #include "base/put.h"
 #include "base/fold.h"

@@ -13,7 +13,7 @@
 #include <tally/pfm.h>
 #include <unistd.h>
 #include "base/fs.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "event/pmu.h"
 #include "vendor/vendor_table.h"
 

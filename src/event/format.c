@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "event/format.h"
 #include "event/pmu.h"
 

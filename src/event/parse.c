@@ -26,7 +26,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "event/parse.h"
 
 static void skip_blanks(struct parser *parser)

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/map.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/text.h"
 #include "export/trace_symbols.h"
 #include "export/script_json.h"

@@ -3,7 +3,7 @@
 #define TALLY_FILE_FILE_OPTIONS_H
 
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 
 static inline int tally_file_options(void *to, size_t known, const void *from, const char *path,
 				     struct tally_error *error)

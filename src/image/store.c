@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/bytes.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "elf/build_id.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"

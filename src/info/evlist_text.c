@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/digits.h"
 #include "base/put.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "info/attr_text.h"
 #include "info/facts.h"
 #include "trace/trace_text.h"

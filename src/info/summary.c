@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 
 /* Bits of an AUX record's flags.  Source: PERF_AUX_FLAG_* of include/uapi/linux/perf_event.h. */
 #define AUX_TRUNCATED 1U

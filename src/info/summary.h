@@ -19,7 +19,7 @@ struct summary_event {
 
 struct tally_summary {
 	struct summary_type types[SUMMARY_TYPES], more[SUMMARY_MORE];
-	struct summary_event *events;                /* as many as the recording has */
+	struct summary_event *events; /* as many as the recording has */
 	uint64_t records, bytes, samples;
 	uint64_t lost, lost_samples, throttled, unthrottled;
 	uint64_t aux_records, aux_bytes, aux_truncated; /* AUX records: what the hardware wrote */

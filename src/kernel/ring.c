@@ -14,7 +14,7 @@
 #include <tally/record.h>
 #include <unistd.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "kernel/barrier.h"
 #include "kernel/setcap.h"
 

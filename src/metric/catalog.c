@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "metric/catalog_inner.h"
 #include "event/family.h"
 

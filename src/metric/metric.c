@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "event/pmu.h"
 
 /* --- which are grouped --- */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "pfm/pfm_encode.h"
 
 #define PLM_ALL 0x1f

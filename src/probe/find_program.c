@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fs.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "elf/needed.h"
 
 #if defined(__x86_64__)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/text.h"
 #include "elf/place.h"
 #include "probe/kernel_symbols.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <tally/text.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "probe/find_program.h"
 #include "event/term.h"
 #include "elf/place.h"

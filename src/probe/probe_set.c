@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "probe/find_program.h"
 #include "probe/fetch_args.h"
 #include "base/name_filter.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tally/text.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/text.h"
 #include "elf/demangle.h"
 #include "elf/place.h"

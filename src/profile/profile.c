@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/pool.h"
 #include "profile/gathering.h"
 

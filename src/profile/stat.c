@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "profile/stat.h"
 
 static const struct tally_stat_place nowhere = {-1, -1, -1, -1, -1, -1, -1, -1, NULL};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "profile/profile.h"
 
 #define SIBLINGS_TRIED 16

@@ -21,7 +21,7 @@
 #include <tally/ring.h>
 #include "base/buf.h"
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "record/build_ids.h"
 #include "record/drain.h"
 #include "collect/notice.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <tally/report.h>
 #include "base/buf.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/pool.h"
 #include "base/cell.h"
 #include "report/report_notes.h"

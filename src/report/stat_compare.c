@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 #include <math.h>
 #include <string.h>
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/text.h"
 #include "base/cell.h"
 #include "base/fold.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/text.h"
 #include "report/stat_lines.h"
 

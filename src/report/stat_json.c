@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/json.h"
 #include "report/stat_lines.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "export/script_json.h"
 #include "script/script_state.h"
 

@@ -6,7 +6,7 @@
 #include <tally/build_id_cache.h>
 #include <unistd.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "elf/build_id.h"
 #include "image/id_cache.h"
 #include "image/image.h"

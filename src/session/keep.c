@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/build_id_cache.h>
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "image/id_cache.h"
 #include "session/resolver.h"
 

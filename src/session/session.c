@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/pool.h"
 #include "session/resolve.h"
 #include "session/scan.h"

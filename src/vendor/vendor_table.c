@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/fail.h"
-#include "base/options.h"
+#include "base/option_struct.h"
 #include "base/table.h"
 #include "vendor/table_inner.h"
 

@@ -21,8 +21,8 @@ setup() {
 }
 
 make_filters() {
-	build_for_perf dump.so dump
-	build dump2.so dump -DHAS_CLEANUP
+	build_for_perf dump.so dump_fields
+	build dump2.so dump_fields -DHAS_CLEANUP
 	build_for_perf none.so probe
 	build_for_perf startonly.so probe -DSTART=0
 	build_for_perf stoponly.so probe -DSTOP=-1

@@ -1,7 +1,7 @@
 /* Recordings of others, damaged: cut anywhere, bytes flipped in header, records and features,
  * headers of records rewritten.  Nothing may be read out of bounds (the sanitizers watch), and what
  * stands in front of the damage is read. */
-#include "recording.h"
+#include "made_recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>

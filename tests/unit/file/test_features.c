@@ -1,5 +1,5 @@
 /* What feature sections say, on sections made by hand after the perf.data format. */
-#include "recording.h"
+#include "made_recording.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The reader on files made by hand: every shape that a sound file may have, and each damage. */
-#include "recording.h"
+#include "made_recording.h"
 
 #include <errno.h>
 #include <stdio.h>

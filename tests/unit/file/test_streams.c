@@ -1,6 +1,6 @@
 /* One recording in every form that perf has for it: a stream, compressed, a directory.  Each must
  * give the records that the file gives. */
-#include "recording.h"
+#include "made_recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Recordings of the other byte order: copies of sound ones, swapped part by part, read the same. */
-#include "recording.h"
+#include "made_recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The facts of a machine, read from a made-up one, as they stand in the file. */
-#include "../file/recording.h"
+#include "../file/made_recording.h"
 
 #include <errno.h>
 #include <stdio.h>

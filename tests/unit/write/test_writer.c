@@ -1,5 +1,5 @@
 /* The writer against the reader: what is written is read back, at every moment of a recording. */
-#include "../file/recording.h"
+#include "../file/made_recording.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* What the writer wrote, as perf reads it.  Skipped where there is no perf. */
-#include "../file/recording.h"
+#include "../file/made_recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>

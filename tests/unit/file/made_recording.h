@@ -1,6 +1,6 @@
 /* What the tests of the file layer share: a temporary folder, small recordings, whole files. */
-#ifndef TALLY_TESTS_RECORDING_H
-#define TALLY_TESTS_RECORDING_H
+#ifndef TALLY_TESTS_MADE_RECORDING_H
+#define TALLY_TESTS_MADE_RECORDING_H
 
 #include <setjmp.h>
 #include <stdarg.h>

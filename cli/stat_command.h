@@ -1,6 +1,6 @@
 /* The parts of `tally stat`. */
-#ifndef TALLY_CLI_STAT_H
-#define TALLY_CLI_STAT_H
+#ifndef TALLY_CLI_STAT_COMMAND_H
+#define TALLY_CLI_STAT_COMMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* After a recording: its binaries go into the build-id cache. */
-#ifndef TALLY_CLI_KEEP_H
-#define TALLY_CLI_KEEP_H
+#ifndef TALLY_CLI_KEEP_BINARIES_H
+#define TALLY_CLI_KEEP_BINARIES_H
 
 #include <stdbool.h>
 

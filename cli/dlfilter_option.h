@@ -1,7 +1,7 @@
 /* Filters in shared objects: the options of all commands that show samples, and what happens when a
  * filter crashes or does not return. */
-#ifndef TALLY_CLI_DLFILTER_H
-#define TALLY_CLI_DLFILTER_H
+#ifndef TALLY_CLI_DLFILTER_OPTION_H
+#define TALLY_CLI_DLFILTER_OPTION_H
 
 #include <tally/dlfilter.h>
 #include "options.h"

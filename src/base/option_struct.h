@@ -1,7 +1,7 @@
 /* Option structs whose first member is their size, so that callers and library may differ in age.
  */
-#ifndef TALLY_BASE_OPTIONS_H
-#define TALLY_BASE_OPTIONS_H
+#ifndef TALLY_BASE_OPTION_STRUCT_H
+#define TALLY_BASE_OPTION_STRUCT_H
 
 #include <errno.h>
 #include <stddef.h>

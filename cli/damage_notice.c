@@ -1,4 +1,4 @@
-#include "damage.h"
+#include "damage_notice.h"
 
 #include "command.h"
 #include "say.h"

@@ -1,6 +1,6 @@
 /* The terminal: whether there is one, how wide, and whether it shows colour. */
-#ifndef TALLY_CLI_TERM_H
-#define TALLY_CLI_TERM_H
+#ifndef TALLY_CLI_TERMINAL_H
+#define TALLY_CLI_TERMINAL_H
 
 #include <stdbool.h>
 

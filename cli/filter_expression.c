@@ -1,4 +1,4 @@
-#include "choice.h"
+#include "filter_expression.h"
 
 #include <errno.h>
 #include "command.h"

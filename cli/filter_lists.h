@@ -1,6 +1,6 @@
 /* Which samples a command takes, by what they are of. */
-#ifndef TALLY_CLI_FILTER_H
-#define TALLY_CLI_FILTER_H
+#ifndef TALLY_CLI_FILTER_LISTS_H
+#define TALLY_CLI_FILTER_LISTS_H
 
 #include <stdint.h>
 #include "options.h"

@@ -1,6 +1,6 @@
 /* --filter: an expression that chooses samples, in all commands that show them. */
-#ifndef TALLY_CLI_CHOICE_H
-#define TALLY_CLI_CHOICE_H
+#ifndef TALLY_CLI_FILTER_EXPRESSION_H
+#define TALLY_CLI_FILTER_EXPRESSION_H
 
 #include <tally/choice.h>
 #include "options.h"

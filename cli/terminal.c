@@ -1,4 +1,4 @@
-#include "term.h"
+#include "terminal.h"
 
 #include <stdint.h>
 #include <stdlib.h>

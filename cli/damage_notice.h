@@ -1,6 +1,6 @@
 /* What was wrong with a recording though it could be read. */
-#ifndef TALLY_CLI_DAMAGE_H
-#define TALLY_CLI_DAMAGE_H
+#ifndef TALLY_CLI_DAMAGE_NOTICE_H
+#define TALLY_CLI_DAMAGE_NOTICE_H
 
 #include <stdbool.h>
 #include <tally/data.h>

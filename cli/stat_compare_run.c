@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "say.h"
-#include "stat.h"
+#include "stat_command.h"
 
 #define CONFIDENCE  0.95
 #define COMMANDS    26 /* names are letters */

@@ -1,4 +1,4 @@
-#include "filter.h"
+#include "filter_lists.h"
 
 #include <stdlib.h>
 #include <tally/text.h>

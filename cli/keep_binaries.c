@@ -1,4 +1,4 @@
-#include "keep.h"
+#include "keep_binaries.h"
 
 #include <errno.h>
 #include <tally/build_id_cache.h>

@@ -1,4 +1,4 @@
-#include "recording.h"
+#include "made_recording.h"
 
 #include <fcntl.h>
 #include <ftw.h>

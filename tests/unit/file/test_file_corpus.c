@@ -1,6 +1,6 @@
 /* Recordings of others: as many records of each type as an independent parser (and perf) counted.
  * TALLY_CORPUS names the folder; its MANIFEST.tsv says what is in it. */
-#include "recording.h"
+#include "made_recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>

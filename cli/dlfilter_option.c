@@ -1,4 +1,4 @@
-#include "dlfilter.h"
+#include "dlfilter_option.h"
 
 #include <dirent.h>
 #include <errno.h>
