@@ -24,7 +24,7 @@ struct inject {
 static int write_out(struct tally_data *data, const struct inject *inject,
 		     struct tally_repair_options *options)
 {
-	struct tally_repair_result result;
+	struct tally_repair_result result = {.size = sizeof(result)};
 	struct tally_error error = {0};
 	sigset_t before;
 	int code;

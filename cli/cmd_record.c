@@ -327,7 +327,7 @@ static void bytes_in_words(uint64_t bytes, char room[32])
 
 static void say_hidden_kernel(void)
 {
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 
 	tally_limits_read(NULL, &limits);
 	if (limits.kptr_restrict >= 2)
@@ -427,7 +427,7 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	const char *output = options->output;
 	int own_failure = options->command ? CLI_OWN_FAILURE : CLI_FAILED, status;
 	struct tally_recorder *recorder;
-	struct tally_recorder_result result;
+	struct tally_recorder_result result = {.size = sizeof(result)};
 	struct tally_error error;
 	bool complete = false;
 

@@ -117,7 +117,7 @@ static int repair(struct tally_data *data, const char *output, struct tally_repa
 static int run(const char *input, const char *output, uint64_t max_expand,
 	       struct tally_repair_options *options)
 {
-	struct tally_repair_result result;
+	struct tally_repair_result result = {.size = sizeof(result)};
 	struct tally_error error = {0};
 	struct tally_data *data = NULL;
 	int status = CLI_OK;

@@ -53,8 +53,9 @@ static const char *crash_name(int number)
 
 static void crashed(int number)
 {
-	struct tally_dlfilter_now now = tally_dlfilters_now(guard.filters);
+	struct tally_dlfilter_now now = {.size = sizeof(now)};
 
+	tally_dlfilters_now(guard.filters, &now);
 	if (now.name && pthread_equal(guard.thread, pthread_self()))
 		tell(&now, "' crashed in ", crash_name(number));
 	signal(number, SIG_DFL);
@@ -75,8 +76,9 @@ static void die(int number)
 /* A callback that is still under way after a second will not return. */
 static void look_again(int number)
 {
-	struct tally_dlfilter_now now = tally_dlfilters_now(guard.filters);
+	struct tally_dlfilter_now now = {.size = sizeof(now)};
 
+	tally_dlfilters_now(guard.filters, &now);
 	(void)number;
 	if (now.name && now.call == guard.call) {
 		tell(&now, "' did not return from ", "");
@@ -88,8 +90,9 @@ static void look_again(int number)
 static void asked_to_end(int number)
 {
 	const struct itimerval every_second = {{1, 0}, {1, 0}};
-	struct tally_dlfilter_now now = tally_dlfilters_now(guard.filters);
+	struct tally_dlfilter_now now = {.size = sizeof(now)};
 
+	tally_dlfilters_now(guard.filters, &now);
 	if (guard.signal) { /* once more: at once */
 		if (now.name)
 			tell(&now, "' did not return from ", "");

@@ -172,24 +172,26 @@ int cli_dlfilters_load(const char *command, struct cli_dlfilters *filters)
 int cli_dlfilters_start(struct cli_dlfilters *filters, struct tally_session *session,
 			bool kernel_path)
 {
+	struct tally_dlfilter_end end = {.size = sizeof(end)};
 	struct tally_error error = {0};
 
 	if (!filters->filters ||
 	    !tally_dlfilters_start(filters->filters, session, kernel_path, &error))
 		return CLI_OK;
-	if (tally_dlfilters_ended(filters->filters).name)
+	tally_dlfilters_ended(filters->filters, &end);
+	if (end.name)
 		return STATUS_FAILED; /* it is told when all is stopped */
 	return cli_say_error(filters->command, &error);
 }
 
 int cli_dlfilters_stop(struct cli_dlfilters *filters, int status)
 {
-	struct tally_dlfilter_end end;
+	struct tally_dlfilter_end end = {.size = sizeof(end)};
 
 	if (!filters->filters)
 		return status;
 	tally_dlfilters_stop(filters->filters);
-	end = tally_dlfilters_ended(filters->filters);
+	tally_dlfilters_ended(filters->filters, &end);
 	if (end.name) {
 		cli_say(filters->command, "the filter '%s' ended it: %s returned %d", end.name,
 			end.callback, end.value);

@@ -27,7 +27,7 @@ void cli_keep_binaries(const char *recording, const struct cli_keep *keep)
 	const struct tally_session_options options = {.size = sizeof(options), .lump = true};
 	const struct tally_build_id_cache_options how = {
 	    .size = sizeof(how), .folder = keep->folder, .all = keep->all};
-	struct tally_build_id_cache_result result;
+	struct tally_build_id_cache_result result = {.size = sizeof(result)};
 	struct tally_session *session = NULL;
 	struct tally_data *data = NULL;
 	struct tally_error error;

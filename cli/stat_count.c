@@ -81,10 +81,11 @@ static bool needs_topology(const struct stat_ask *ask)
 
 static void fill_place(struct stat_count *count, size_t index, bool topology)
 {
-	struct tally_counters_place from = tally_counters_place(count->set, index);
+	struct tally_counters_place from = {.size = sizeof(from)};
 	struct tally_stat_place *to = &count->places[index];
-	struct tally_topology_cpu cpu = {-1, -1, -1, -1, -1, -1};
+	struct tally_topology_cpu cpu = {sizeof(cpu), -1, -1, -1, -1, -1, -1};
 
+	tally_counters_place(count->set, index, &from);
 	if (from.cpu >= 0 && topology)
 		tally_topology_read(NULL, (uint32_t)from.cpu, &cpu);
 	*to = (struct tally_stat_place){
@@ -126,11 +127,19 @@ static bool stands_alone(const struct stat_ask *ask, const struct tally_event *e
 	return event->pmu && (ask->no_merge || (stat_is_hybrid(event) && !ask->hybrid_merge));
 }
 
+static bool is_opened(const struct stat_count *count, size_t event)
+{
+	struct tally_counters_event opened = {.size = sizeof(opened)};
+
+	return !tally_counters_event(count->set, event, &opened) && opened.opened;
+}
+
 static void fill_event(struct stat_count *count, size_t index, size_t event, const char *cgroup)
 {
 	const struct tally_event *from = &count->ask->events.events[event];
-	struct tally_counters_event opened = tally_counters_event(count->set, event);
+	struct tally_counters_event opened = {.size = sizeof(opened)};
 
+	tally_counters_event(count->set, event, &opened);
 	if (stands_alone(count->ask, from))
 		count->names[index] = name_by_pmu(opened.name, from);
 	else
@@ -235,8 +244,7 @@ static int check_permission(const struct stat_count *count)
 
 	/* A clock of our own is no answer to who asked for more. */
 	for (size_t i = 0; i < events; i++)
-		if (count->ask->events.events[i].tool == TALLY_TOOL_NONE &&
-		    tally_counters_event(count->set, i).opened)
+		if (count->ask->events.events[i].tool == TALLY_TOOL_NONE && is_opened(count, i))
 			return CLI_OK;
 	for (size_t i = 0; i < events * places; i++) {
 		struct tally_error why;

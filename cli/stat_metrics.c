@@ -82,9 +82,10 @@ static double value_of(void *context, size_t metric, const double *values, int *
 	const struct stat_count *count = context;
 	size_t cgroup = metric / count->metric_count;
 	struct counted counted = {values, cgroup * count->ask->events.count};
-	struct tally_metric_value value = tally_metrics_value(
-	    count->ask->metrics, metric % count->metric_count, count_of, &counted);
+	struct tally_metric_value value = {.size = sizeof(value)};
 
+	tally_metrics_value(count->ask->metrics, metric % count->metric_count, count_of, &counted,
+			    &value);
 	*ret_threshold = value.threshold;
 	return value.value;
 }

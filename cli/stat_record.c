@@ -76,8 +76,9 @@ static int open_writer(struct stat_record *record, const struct stat_count *coun
 	struct tally_error error;
 
 	for (size_t i = 0; i < count->event_count; i++) {
-		struct tally_counters_event opened = tally_counters_event(count->set, i);
+		struct tally_counters_event opened = {.size = sizeof(opened)};
 
+		tally_counters_event(count->set, i, &opened);
 		events[i] = (struct tally_writer_event){
 		    .attr = opened.attr,
 		    .name = opened.name,

@@ -78,7 +78,7 @@ static void catch_signals(sigset_t *ret_blocked)
 
 static bool command_ended(struct run *run)
 {
-	struct tally_counters_command command;
+	struct tally_counters_command command = {.size = sizeof(command)};
 
 	return !tally_counters_command(run->count.set, &command) && command.ended;
 }
@@ -124,7 +124,7 @@ static void follow_orders(struct run *run)
 /* Sleeps until something is due, a signal comes, the command ends or an order comes. */
 static void wait_until(struct run *run, uint64_t due)
 {
-	struct tally_counters_command command = {.pid_fd = -1};
+	struct tally_counters_command command = {.size = sizeof(command), .pid_fd = -1};
 	uint64_t time = now(), left = due > time ? due - time : 0;
 	struct timespec timeout = {.tv_sec = (time_t)(left / 1000000000),
 				   .tv_nsec = (long)(left % 1000000000)};
@@ -148,7 +148,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
  * may take it as it likes: the second one no longer waits for it. */
 static void take_signal(struct run *run, int *before)
 {
-	struct tally_counters_command command;
+	struct tally_counters_command command = {.size = sizeof(command)};
 	bool has_command = !tally_counters_command(run->count.set, &command);
 
 	if (!has_command || *before)
@@ -161,7 +161,7 @@ static void take_signal(struct run *run, int *before)
 
 static void end_by_time(struct run *run)
 {
-	struct tally_counters_command command;
+	struct tally_counters_command command = {.size = sizeof(command)};
 
 	run->timeout_at = NEVER;
 	run->timed_out = true;
@@ -247,7 +247,7 @@ static uint64_t ns_of(const struct timeval *time)
 
 static void end(struct run *run)
 {
-	struct tally_counters_command command;
+	struct tally_counters_command command = {.size = sizeof(command)};
 	struct tally_stat_times times = {.elapsed = now() - run->start};
 	uint64_t *more;
 
@@ -273,7 +273,7 @@ static void end(struct run *run)
 
 static int status_of(struct run *run, int signal)
 {
-	struct tally_counters_command command;
+	struct tally_counters_command command = {.size = sizeof(command)};
 
 	if (tally_counters_command(run->count.set, &command) || !command.ended)
 		return cli_ending_status("stat", NULL, -1, signal);

@@ -54,7 +54,7 @@ static void *work(void *argument)
 static void show(struct tally_regions *regions, int region, size_t thread)
 {
 	struct tally_count counts[EVENTS];
-	struct tally_region_result result;
+	struct tally_region_result result = {.size = sizeof(result)};
 	uint64_t time = 0, value = 0;
 
 	if (tally_region_result(regions, region, thread, &result, counts, NULL))

@@ -35,7 +35,7 @@ int main(void)
 	struct tally_ring_options small = {.size = sizeof(small), .pages = 16, .least_pages = 1};
 	struct tally_open_target self = {.pid = 0, .cpu = -1, .group_fd = -1};
 	struct tally_event_list events = {0};
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 	struct tally_error error;
 	struct tally_layout layout;
 	struct tally_record record;

@@ -28,6 +28,7 @@ struct tally_build_id_cache_options {
 };
 
 struct tally_build_id_cache_result {
+	size_t size;        /* sizeof of this struct, set by the caller */
 	unsigned kept;      /* were put there */
 	unsigned there;     /* were there already */
 	unsigned changed;   /* are no longer what was recorded, or gone */

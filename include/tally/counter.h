@@ -70,20 +70,26 @@ size_t tally_counters_event_count(const struct tally_counters *set);
 size_t tally_counters_place_count(const struct tally_counters *set);
 
 struct tally_counters_place {
+	size_t size;   /* sizeof of this struct, set by the caller */
 	int cpu;       /* -1: whichever it runs on */
 	pid_t tid;     /* -1: all that runs on `cpu`; 0: the thread that opened the set */
 	size_t cgroup; /* its index in options->cgroups; SIZE_MAX: none */
 };
-struct tally_counters_place tally_counters_place(const struct tally_counters *set, size_t place);
+/* 0; -EINVAL: there is no such place, or ret->size is not set. */
+int tally_counters_place(const struct tally_counters *set, size_t place,
+			 struct tally_counters_place *ret);
 
 struct tally_counters_event {
+	size_t size;            /* sizeof of this struct, set by the caller */
 	const char *name;       /* with ":u" when only user space is counted; the set's */
 	struct tally_attr attr; /* as opened */
 	uint32_t given_up;      /* TALLY_RELAXED_* bits of <tally/open.h> */
 	uint32_t leader;        /* a weak group that did not fit has fallen apart */
 	size_t opened;          /* places where it counts */
 };
-struct tally_counters_event tally_counters_event(const struct tally_counters *set, size_t event);
+/* 0; -EINVAL: there is no such event, or ret->size is not set. */
+int tally_counters_event(const struct tally_counters *set, size_t event,
+			 struct tally_counters_event *ret);
 
 /* Why an event has no count at a place, in words with what to do; the code is 0 and the text empty
  * when it has one.  What the kernel says is asked anew, so that this costs time. */
@@ -99,13 +105,15 @@ int tally_counters_fd(const struct tally_counters *set, size_t event, size_t pla
 int tally_counters_start(struct tally_counters *set, struct tally_error *error);
 
 struct tally_counters_command {
+	size_t size; /* sizeof of this struct, set by the caller */
 	pid_t pid;
 	int pid_fd; /* poll(2)s readable when it has ended; -1: this kernel has none; the set's */
 	bool ended;
 	int status;          /* as waitpid(2) gives it, once ended */
 	struct rusage usage; /* of it and of the children that it waited for, once ended */
 };
-/* How the command is; never waits.  -ENOENT without one. */
+/* The state of the command; does not wait.  0; -ENOENT without a command; -EINVAL: ret->size is not
+ * set. */
 int tally_counters_command(struct tally_counters *set, struct tally_counters_command *ret);
 /* Waits for the command's end: 1, or 0 when `timeout_ms` went by (-1: no limit); -EINTR when a
  * signal came, so that a handler's mark can be looked at; -ENOENT without a command. */

@@ -94,11 +94,13 @@ const struct tally_data_packed *tally_data_packed(const struct tally_data *data)
 
 /* Where a record stands in its file, by its offset. */
 struct tally_data_place {
+	size_t size;     /* sizeof of this struct, set by the caller */
 	uint64_t offset; /* in the file; of the compressed record, when packed */
 	int part;        /* N of a directory's file data.N; -1: the file itself, or "data" */
 	bool packed;
 };
-struct tally_data_place tally_data_place(const struct tally_data *data, uint64_t offset);
+/* 0; -EINVAL: ret->size is not set. */
+int tally_data_place(const struct tally_data *data, uint64_t offset, struct tally_data_place *ret);
 /* Events in the order of the file; each is borrowed until close. */
 size_t tally_data_event_count(const struct tally_data *data);
 const struct tally_data_event *tally_data_event(const struct tally_data *data, size_t index);

@@ -41,19 +41,23 @@ void tally_dlfilters_stop(struct tally_dlfilters *filters);
 
 /* What ended the reading, or the start. */
 struct tally_dlfilter_end {
+	size_t size;          /* sizeof of this struct, set by the caller */
 	const char *name;     /* of the filter's file; NULL: nothing did */
 	const char *callback; /* "start", "filter_event", "filter_event_early" */
 	int value;            /* that it returned */
 };
-struct tally_dlfilter_end tally_dlfilters_ended(const struct tally_dlfilters *filters);
+/* 0; -EINVAL: ret->size is not set. */
+int tally_dlfilters_ended(const struct tally_dlfilters *filters, struct tally_dlfilter_end *ret);
 
 /* What runs at the moment, for signal handlers: `callback` is NULL when no filter does; `call` is
  * another number in each call.  Borrowed until the filters are freed. */
 struct tally_dlfilter_now {
+	size_t size; /* sizeof of this struct, set by the caller */
 	const char *name, *callback;
 	uint64_t call;
 };
-struct tally_dlfilter_now tally_dlfilters_now(const struct tally_dlfilters *filters);
+/* Async-signal-safe.  0; -EINVAL: ret->size is not set. */
+int tally_dlfilters_now(const struct tally_dlfilters *filters, struct tally_dlfilter_now *ret);
 
 /* A folder where filters are looked for, ours first, then perf's; NULL beyond the last.  Made for
  * the environment of the process; the caller's to free(). */

@@ -14,6 +14,7 @@ extern "C" {
 
 /* What this machine allows this process; read once, given to what needs it. */
 struct tally_limits {
+	size_t size;       /* sizeof of this struct, set by the caller */
 	int paranoid;      /* kernel.perf_event_paranoid; INT_MIN when there is no such file */
 	int kptr_restrict; /* kernel.kptr_restrict; 0 when unreadable */
 	int64_t mlock_kb;  /* kernel.perf_event_mlock_kb, per user and CPU */
@@ -26,9 +27,9 @@ struct tally_limits {
 	uint64_t file_caps;  /* bits of those that this program's file gives (setcap) */
 	bool user_namespace; /* not the first one: its capabilities do not count for perf events */
 };
-/* `root` is the folder that holds proc and sys; NULL: "/".  Never fails: what cannot be read keeps
- * the kernel's default. */
-void tally_limits_read(const char *root, struct tally_limits *ret);
+/* `root` is the folder that holds proc and sys; NULL: "/".  What cannot be read has the
+ * kernel's default.  0; -EINVAL: ret->size is not set. */
+int tally_limits_read(const char *root, struct tally_limits *ret);
 
 /* Makes room for `need` more descriptors: raises the soft RLIMIT_NOFILE to the hard one when they
  * do not fit, and beyond where CAP_SYS_RESOURCE lets it.  0, -EMFILE when they still do not fit

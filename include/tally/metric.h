@@ -80,6 +80,7 @@ int tally_metrics_append(struct tally_metrics *metrics, struct tally_event_list 
 int64_t tally_metrics_event(const struct tally_metrics *metrics, size_t at, size_t n);
 
 struct tally_metric_value {
+	size_t size;   /* sizeof of this struct, set by the caller */
 	double value;  /* NaN: has none */
 	int threshold; /* 1: passed, worth a look; 0: not; -1: has none, or its value is not known
 			*/
@@ -87,9 +88,11 @@ struct tally_metric_value {
 
 /* The value of a metric.  `count` gives the count of the list's event, with what multiplexing left
  * out made up for, but not times its `scale`; of tool events ns.  NaN: not counted, then what is
- * made of it is NaN.  An event of several PMUs is the sum of them.  One thread at a time. */
-struct tally_metric_value tally_metrics_value(const struct tally_metrics *metrics, size_t at,
-					      double (*count)(void *to, size_t event), void *to);
+ * made of it is NaN.  An event of several PMUs is the sum of them.  One thread at a time.
+ * 0; -EINVAL: ret->size is not set. */
+int tally_metrics_value(const struct tally_metrics *metrics, size_t at,
+			double (*count)(void *context, size_t event), void *context,
+			struct tally_metric_value *ret);
 
 #pragma GCC visibility pop
 

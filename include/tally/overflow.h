@@ -9,6 +9,7 @@
 #define TALLY_OVERFLOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,12 +33,14 @@ int tally_overflow_wait(int fd, int timeout_ms);
 
 /* What the SIGTRAP of an event with attr.sigtrap tells (Linux 5.13). */
 struct tally_sigtrap {
+	size_t size;   /* sizeof of this struct, set by the caller */
 	uint64_t addr; /* of a breakpoint's data, else 0 or as the PMU gives it */
 	uint64_t data; /* attr.sig_data */
 	uint32_t type; /* attr.type */
 	bool async;    /* it came later than its cause */
 };
-/* `info`: the handler's siginfo_t.  0, or -EINVAL when it is another signal.  Async-signal-safe. */
+/* `info`: the handler's siginfo_t.  0; -EINVAL: it is another signal, or ret->size is not set.
+ * Async-signal-safe. */
 int tally_sigtrap_decode(const void *info, struct tally_sigtrap *ret);
 
 #pragma GCC visibility pop

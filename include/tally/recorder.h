@@ -54,6 +54,7 @@ struct tally_recorder_options {
 };
 
 struct tally_recorder_result {
+	size_t size; /* sizeof of this struct, set by the caller */
 	uint64_t samples;
 	uint64_t bytes;         /* of the file */
 	uint64_t lost;          /* records that the kernel could not store */

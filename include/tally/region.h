@@ -58,6 +58,7 @@ int tally_region_begin(struct tally_regions *regions, int region);
 int tally_region_end(struct tally_regions *regions, int region);
 
 struct tally_region_result {
+	size_t size;      /* sizeof of this struct, set by the caller */
 	const char *name; /* the regions' */
 	pid_t tid;        /* 0: of several threads */
 	uint64_t calls;   /* that have ended */
@@ -70,7 +71,8 @@ size_t tally_regions_thread_count(struct tally_regions *regions);
 /* What was counted in a region, by one thread (0 to thread_count - 1, in the order of their first
  * begin while all run), or by all (SIZE_MAX); open regions are not in it.  `inclusive` counts all
  * between begin and end, once where a region is inside itself; `exclusive` leaves out the regions
- * inside; each has room for all events, or is NULL.  -EINVAL for no such region or thread. */
+ * inside; each has room for all events, or is NULL.  -EINVAL: there is no such region or thread, or
+ * ret->size is not set. */
 int tally_region_result(struct tally_regions *regions, int region, size_t thread,
 			struct tally_region_result *ret, struct tally_count *inclusive,
 			struct tally_count *exclusive);

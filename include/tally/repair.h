@@ -27,6 +27,7 @@ struct tally_repair_options {
 };
 
 struct tally_repair_result {
+	size_t size;               /* sizeof of this struct, set by the caller */
 	uint64_t records, samples; /* that the new file has */
 	uint64_t bytes;            /* of the new file */
 	/* Records that were left out: of types that perf 6.1 does not know, and such as make no

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fs.h"
+#include "base/option_struct.h"
 
 #define INDEXES_MOST 16 /* of a CPU's caches */
 
@@ -71,11 +72,13 @@ static int32_t read_node(const char *root, uint32_t cpu)
 	return node;
 }
 
-void tally_topology_read(const char *root, uint32_t cpu, struct tally_topology_cpu *ret)
+int tally_topology_read(const char *root, uint32_t cpu, struct tally_topology_cpu *ret)
 {
+	struct tally_topology_cpu own;
+
 	if (!root)
 		root = "";
-	*ret = (struct tally_topology_cpu){
+	own = (struct tally_topology_cpu){
 	    .socket = read_id(root, cpu, "physical_package_id", -1),
 	    .die = read_id(root, cpu, "die_id", 0),
 	    .cluster = read_id(root, cpu, "cluster_id", 0),
@@ -83,4 +86,5 @@ void tally_topology_read(const char *root, uint32_t cpu, struct tally_topology_c
 	    .cache = read_cache(root, cpu),
 	    .node = read_node(root, cpu),
 	};
+	return tally_result_copy(ret, sizeof(own), &own);
 }

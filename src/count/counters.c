@@ -98,27 +98,32 @@ size_t tally_counters_place_count(const struct tally_counters *set)
 	return set->place_count;
 }
 
-struct tally_counters_place tally_counters_place(const struct tally_counters *set, size_t place)
+int tally_counters_place(const struct tally_counters *set, size_t place,
+			 struct tally_counters_place *ret)
 {
-	return set->places[place];
+	return place < set->place_count
+		   ? tally_result_copy(ret, sizeof(set->places[place]), &set->places[place])
+		   : -EINVAL;
 }
 
-struct tally_counters_event tally_counters_event(const struct tally_counters *set, size_t event)
+int tally_counters_event(const struct tally_counters *set, size_t event,
+			 struct tally_counters_event *ret)
 {
 	const struct tally_counted *from = &set->events[event];
-	struct tally_counters_event told = {
-	    .name = from->name,
-	    .attr = from->attr,
-	    .given_up = from->given_up,
-	    .leader = from->leader,
-	};
+	struct tally_counters_event own = {.size = sizeof(own)};
 
+	if (event >= set->event_count)
+		return -EINVAL;
+	own.name = from->name;
+	own.attr = from->attr;
+	own.given_up = from->given_up;
+	own.leader = from->leader;
 	for (size_t place = 0; place < set->place_count; place++) {
 		int slot = *tally_counters_slot(set, event, place);
 
-		told.opened += slot >= 0 || slot == TALLY_FD_TOOL;
+		own.opened += slot >= 0 || slot == TALLY_FD_TOOL;
 	}
-	return told;
+	return tally_result_copy(ret, sizeof(own), &own);
 }
 
 int tally_counters_fd(const struct tally_counters *set, size_t event, size_t place)
@@ -257,18 +262,19 @@ int tally_counters_start(struct tally_counters *set, struct tally_error *error)
 int tally_counters_command(struct tally_counters *set, struct tally_counters_command *ret)
 {
 	struct tally_workload *workload = &set->workload;
+	struct tally_counters_command own;
 
 	if (!workload->pid)
 		return -ENOENT;
 	tally_workload_check(workload);
-	*ret = (struct tally_counters_command){
+	own = (struct tally_counters_command){
 	    .pid = workload->pid,
 	    .pid_fd = workload->pid_fd,
 	    .ended = workload->ended,
 	    .status = workload->status,
 	    .usage = workload->usage,
 	};
-	return 0;
+	return tally_result_copy(ret, sizeof(own), &own);
 }
 
 int tally_counters_wait(struct tally_counters *set, int timeout_ms)

@@ -169,7 +169,7 @@ bool tally_counters_user_suffices(const struct tally_counters *set,
 static int settle(struct tally_counters *set, struct tally_counted *event,
 		  const struct tally_open_target *target)
 {
-	static const struct tally_limits unread;
+	static const struct tally_limits unread = {.size = sizeof(unread)};
 	uint32_t may =
 	    TALLY_RELAXED_LOST | TALLY_RELAXED_INHERIT_THREAD | TALLY_RELAXED_EXCLUDE_GUEST;
 	uint32_t given_up = 0;
@@ -193,7 +193,7 @@ static int open_one(struct tally_counters *set, uint32_t index, size_t place)
 {
 	struct tally_counted *event = &set->events[index];
 	struct tally_open_target target;
-	static const struct tally_limits unread;
+	static const struct tally_limits unread = {.size = sizeof(unread)};
 
 	if (event->tool != TALLY_TOOL_NONE)
 		return place ? TALLY_FD_ELSEWHERE : TALLY_FD_TOOL;
@@ -217,7 +217,7 @@ static int explain(struct tally_counters *set, uint32_t event, size_t place, int
 		   struct tally_error *error)
 {
 	struct tally_open_target target = tally_counters_target(set, event, place);
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 	size_t needed = 0;
 
 	if (!error)

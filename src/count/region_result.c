@@ -1,6 +1,7 @@
 /* What was counted in a region, read while its threads go on. */
 #include <errno.h>
 #include <string.h>
+#include "base/option_struct.h"
 #include "count/region.h"
 
 size_t tally_regions_count(struct tally_regions *regions)
@@ -156,9 +157,7 @@ int tally_region_result(struct tally_regions *regions, int region, size_t thread
 			add_whole(one, region, &result, inclusive, exclusive);
 	}
 	pthread_mutex_unlock(&regions->lock);
-	if (!found)
-		*ret = result;
-	return found;
+	return found ? found : tally_result_copy(ret, sizeof(result), &result);
 }
 
 bool tally_regions_direct(struct tally_regions *regions)

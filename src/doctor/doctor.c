@@ -125,6 +125,7 @@ int tally_doctor_new(const struct tally_doctor_options *options, struct tally_do
 	checkup.doctor = calloc(1, sizeof(*checkup.doctor));
 	if (!checkup.doctor)
 		return -ENOMEM;
+	checkup.limits.size = sizeof(checkup.limits);
 	tally_limits_read(use.root, &checkup.limits);
 	checkup.privileged = checkup.limits.perfmon || checkup.limits.sys_admin;
 	tally_check_rights(&checkup);

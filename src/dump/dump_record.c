@@ -183,14 +183,16 @@ void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_d
 {
 	static const struct tally_layout none;
 	const struct tally_data_event *of = NULL;
-	struct tally_data_place place = tally_data_place(dump->data, record->offset);
-	uint64_t offset = place.offset - dump->offset_bias;
+	struct tally_data_place place = {.size = sizeof(place)};
+	uint64_t offset;
 	struct tally_error error = {0};
 	struct tally_body body;
 	int damaged;
 
 	if (event >= 0 && (size_t)event < tally_data_event_count(dump->data))
 		of = tally_data_event(dump->data, (size_t)event);
+	tally_data_place(dump->data, record->offset, &place);
+	offset = place.offset - dump->offset_bias;
 	tally_buf_byte(buf, '\n');
 	buf_0x(buf, offset);
 	tally_buf_byte(buf, '@');

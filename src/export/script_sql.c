@@ -473,9 +473,9 @@ static int take_lost(struct sql *sql, const struct tally_resolved *at, uint64_t 
 static void set_detail(struct sql *sql, const struct tally_record *record,
 		       const struct tally_layout *layout, const struct tally_body *body)
 {
-	const struct tally_script_json with = {
+	struct tally_data_place place = {.size = sizeof(place)};
+	struct tally_script_json with = {
 	    .record = record,
-	    .offset = tally_data_place(sql->data, record->offset).offset,
 	    .layout = layout,
 	    .body = body,
 	    .arch = tally_script_arch(tally_data_info(sql->data)->arch),
@@ -483,6 +483,8 @@ static void set_detail(struct sql *sql, const struct tally_record *record,
 
 	if (record->size > DETAIL_LIMIT / 4)
 		return;
+	tally_data_place(sql->data, record->offset, &place);
+	with.offset = place.offset;
 	tally_buf_clear(&sql->text);
 	tally_script_json_record(&sql->text, &with);
 	if (sql->text.size && sql->text.data[sql->text.size - 1] == '\n')

@@ -1,4 +1,4 @@
-/* The options of opening a file, for reading or writing, by the library's rule (base/options.h). */
+/* The options of opening a file, for reading or writing, by the rule of base/option_struct.h. */
 #ifndef TALLY_FILE_FILE_OPTIONS_H
 #define TALLY_FILE_FILE_OPTIONS_H
 

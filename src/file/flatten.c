@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/fail.h"
+#include "base/option_struct.h"
 #include "file/extent.h"
 #include "file/inflate.h"
 
@@ -411,16 +412,16 @@ const struct tally_data_packed *tally_data_packed(const struct tally_data *data)
 	return data->flat ? &data->flat->packed : &none;
 }
 
-struct tally_data_place tally_data_place(const struct tally_data *data, uint64_t offset)
+int tally_data_place(const struct tally_data *data, uint64_t offset, struct tally_data_place *ret)
 {
-	struct tally_data_place ret = {.offset = offset, .part = -1};
+	struct tally_data_place own = {.offset = offset, .part = -1};
 	const struct file_flat *flat = data->flat;
 	size_t low = 0, high = flat ? flat->place_count : 0;
 	const struct flat_place *place;
 	uint64_t at;
 
 	if (!high || offset < flat->base)
-		return ret;
+		return tally_result_copy(ret, sizeof(own), &own);
 	at = offset - flat->base;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
@@ -431,8 +432,8 @@ struct tally_data_place tally_data_place(const struct tally_data *data, uint64_t
 			high = middle;
 	}
 	place = &flat->places[low];
-	ret.packed = place->packed;
-	ret.offset = place->source + (place->packed ? 0 : at - place->at);
-	ret.part = place->part ? (int)data->parts[place->part - 1].number : -1;
-	return ret;
+	own.packed = place->packed;
+	own.offset = place->source + (place->packed ? 0 : at - place->at);
+	own.part = place->part ? (int)data->parts[place->part - 1].number : -1;
+	return tally_result_copy(ret, sizeof(own), &own);
 }

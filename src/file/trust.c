@@ -161,7 +161,7 @@ void tally_file_tell_refused(struct tally_data *data, const struct file_refused 
 	struct tally_data_damage *damage = &data->damage;
 	const struct tally_record *first = &refused->first;
 	const char *name = tally_record_type_name(first->type);
-	struct tally_data_place place;
+	struct tally_data_place place = {.size = sizeof(place)};
 
 	damage->count -= data->refused.count;
 	damage->lost_bytes -= data->refused.bytes;
@@ -169,7 +169,7 @@ void tally_file_tell_refused(struct tally_data *data, const struct file_refused 
 	damage->refused = refused->count;
 	if (!refused->count)
 		return;
-	place = tally_data_place(data, first->offset);
+	tally_data_place(data, first->offset, &place);
 	/* What was compressed took fewer bytes of the file. */
 	if (place.packed)
 		data->refused.bytes = 0;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tally/abi.h>
+#include "base/option_struct.h"
 #include "base/fail.h"
 #include "base/fs.h"
 #include "kernel/explain.h"
@@ -655,14 +656,13 @@ static const struct {
 
 static void explain(struct refusal *refusal)
 {
-	struct tally_limits own;
+	struct tally_limits own = {.size = sizeof(own)};
 
 	if (!refusal->error)
 		return;
-	if (!refusal->limits) {
+	if (!refusal->limits || tally_options_take(&own, sizeof(own), refusal->limits))
 		tally_limits_read(NULL, &own);
-		refusal->limits = &own;
-	}
+	refusal->limits = &own;
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
 		if (explanations[i].errnum == refusal->errnum) {
 			explanations[i].explain(refusal);

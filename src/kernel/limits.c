@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/fs.h"
+#include "base/option_struct.h"
 #include "kernel/setcap.h"
 
 /* The kernel's own defaults, for what cannot be read; source: kernel/events/core.c and
@@ -84,37 +85,38 @@ static uint64_t effective_capabilities(const char *root)
 	return bits;
 }
 
-void tally_limits_read(const char *root, struct tally_limits *ret)
+int tally_limits_read(const char *root, struct tally_limits *ret)
 {
+	struct tally_limits own = {0};
 	struct rlimit limit;
 	uint64_t caps;
 	int64_t paranoid;
 
 	if (!root)
 		root = "";
-	*ret = (struct tally_limits){0};
 	paranoid = sysctl_or(root, "perf_event_paranoid", INT_MIN);
-	ret->paranoid = paranoid < INT_MIN || paranoid > INT_MAX ? INT_MAX : (int)paranoid;
-	ret->kptr_restrict =
+	own.paranoid = paranoid < INT_MIN || paranoid > INT_MAX ? INT_MAX : (int)paranoid;
+	own.kptr_restrict =
 	    sysctl_or(root, "kptr_restrict", 0) > 0 ? (int)sysctl_or(root, "kptr_restrict", 0) : 0;
-	ret->mlock_kb = sysctl_or(root, "perf_event_mlock_kb", DEFAULT_MLOCK_KB);
-	ret->max_sample_rate = sysctl_or(root, "perf_event_max_sample_rate", DEFAULT_RATE);
-	ret->max_stack = sysctl_or(root, "perf_event_max_stack", DEFAULT_MAX_STACK);
+	own.mlock_kb = sysctl_or(root, "perf_event_mlock_kb", DEFAULT_MLOCK_KB);
+	own.max_sample_rate = sysctl_or(root, "perf_event_max_sample_rate", DEFAULT_RATE);
+	own.max_stack = sysctl_or(root, "perf_event_max_stack", DEFAULT_MAX_STACK);
 	if (!getrlimit(RLIMIT_MEMLOCK, &limit))
-		ret->memlock = limit.rlim_cur;
+		own.memlock = limit.rlim_cur;
 	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		ret->nofile = limit.rlim_cur;
-		ret->nofile_hard = limit.rlim_max;
+		own.nofile = limit.rlim_cur;
+		own.nofile_hard = limit.rlim_max;
 	}
-	ret->cpus = possible_cpus(root);
-	ret->file_caps = caps_of_program(root);
-	ret->user_namespace = in_user_namespace(root);
+	own.cpus = possible_cpus(root);
+	own.file_caps = caps_of_program(root);
+	own.user_namespace = in_user_namespace(root);
 	caps = effective_capabilities(root);
-	ret->perfmon = caps >> CAP_BIT_PERFMON & 1;
-	ret->sys_admin = caps >> CAP_BIT_SYS_ADMIN & 1;
-	ret->ipc_lock = caps >> CAP_BIT_IPC_LOCK & 1;
-	ret->sys_ptrace = caps >> CAP_BIT_SYS_PTRACE & 1;
-	ret->syslog = caps >> CAP_BIT_SYSLOG & 1;
+	own.perfmon = caps >> CAP_BIT_PERFMON & 1;
+	own.sys_admin = caps >> CAP_BIT_SYS_ADMIN & 1;
+	own.ipc_lock = caps >> CAP_BIT_IPC_LOCK & 1;
+	own.sys_ptrace = caps >> CAP_BIT_SYS_PTRACE & 1;
+	own.syslog = caps >> CAP_BIT_SYSLOG & 1;
+	return tally_result_copy(ret, sizeof(own), &own);
 }
 
 /* Descriptors in use now; a guess of a few when /proc is not there. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/option_struct.h"
 
 /* Newer than glibc 2.36; source: include/uapi/asm-generic/siginfo.h. */
 #define CODE_TRAP_PERF  6
@@ -55,16 +56,17 @@ int tally_overflow_wait(int fd, int timeout_ms)
 
 int tally_sigtrap_decode(const void *info, struct tally_sigtrap *ret)
 {
+	struct tally_sigtrap own;
 	struct perf_siginfo perf;
 
 	memcpy(&perf, info, sizeof(perf));
 	if (perf.number != SIGTRAP || perf.code != CODE_TRAP_PERF)
 		return -EINVAL;
-	*ret = (struct tally_sigtrap){
+	own = (struct tally_sigtrap){
 	    .addr = (uintptr_t)perf.addr,
 	    .data = perf.data,
 	    .type = perf.type,
 	    .async = perf.flags & FLAG_PERF_ASYNC,
 	};
-	return 0;
+	return tally_result_copy(ret, sizeof(own), &own);
 }

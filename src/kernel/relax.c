@@ -223,7 +223,7 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 	    .may = may,
 	    .precise = attr->precise_ip,
 	};
-	struct tally_limits own;
+	struct tally_limits own = {.size = sizeof(own)};
 	struct tally_attr opened;
 	int result;
 

@@ -96,7 +96,7 @@ int tally_ring_open(int fd, const struct tally_ring_options *options,
 {
 	struct tally_ring_options use = {.size = sizeof(use)};
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-	struct tally_limits own;
+	struct tally_limits own = {.size = sizeof(own)};
 	struct tally_ring *ring;
 	void *at = MAP_FAILED;
 	int result = tally_options_take(&use, sizeof(use), options);
@@ -107,10 +107,9 @@ int tally_ring_open(int fd, const struct tally_ring_options *options,
 	result = check_options(&use, page_size, error);
 	if (result)
 		return result;
-	if (!limits) {
+	if (!limits || tally_options_take(&own, sizeof(own), limits))
 		tally_limits_read(NULL, &own);
-		limits = &own;
-	}
+	limits = &own;
 	if (!use.least_pages || use.least_pages > use.pages)
 		use.least_pages = use.pages ? 1 : 0;
 	ring = calloc(1, sizeof(*ring));

@@ -261,12 +261,14 @@ static bool has_event(void *to, size_t at, const char *id)
 	return evaluation->use->binds[at].has;
 }
 
-struct tally_metric_value tally_metrics_value(const struct tally_metrics *metrics, size_t at,
-					      double (*count)(void *to, size_t event), void *to)
+int tally_metrics_value(const struct tally_metrics *metrics, size_t at,
+			double (*count)(void *context, size_t event), void *context,
+			struct tally_metric_value *ret)
 {
 	struct tally_metric_value result = {.value = NAN, .threshold = -1};
 	struct metric *metric = at < metrics->count ? &metrics->metrics[at] : NULL;
-	struct evaluation evaluation = {.set = metrics, .metric = metric, .count = count, .to = to};
+	struct evaluation evaluation = {
+	    .set = metrics, .metric = metric, .count = count, .to = context};
 	const struct tally_expression_source source = {
 	    .value = value_of,
 	    .source_count = source_count,
@@ -277,7 +279,7 @@ struct tally_metric_value tally_metrics_value(const struct tally_metrics *metric
 	};
 
 	if (!metrics->appended || !metric || metric->broken)
-		return result;
+		return tally_result_copy(ret, sizeof(result), &result);
 	for (size_t i = 0; i < metric->use_count; i++) {
 		evaluation.use = &metric->uses[i];
 		metric->uses[i].value = tally_expression_value(metric->uses[i].expression, &source);
@@ -285,5 +287,5 @@ struct tally_metric_value tally_metrics_value(const struct tally_metrics *metric
 	result.value = metric->uses[metric->root].value * metric->info.scale;
 	if (threshold_asks(metric) && !isnan(metric->uses[metric->use_count - 1].value))
 		result.threshold = fpclassify(metric->uses[metric->use_count - 1].value) != FP_ZERO;
-	return result;
+	return tally_result_copy(ret, sizeof(result), &result);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
+#include "base/option_struct.h"
 #include "plugin/dlfilter_host.h"
 
 static const char *const callback_names[] = {
@@ -14,6 +15,13 @@ static const char *const callback_names[] = {
     [DLFILTER_STOP] = "stop",
     [DLFILTER_UNLOAD] = "its unloading",
 };
+
+static void set_end(struct tally_dlfilters *host, const struct dlfilter *filter,
+		    enum dlfilter_phase phase, int value)
+{
+	host->end = (struct tally_dlfilter_end){
+	    .name = filter->name, .callback = callback_names[phase], .value = value};
+}
 
 static inline void enter(struct tally_dlfilters *host, struct dlfilter *filter,
 			 enum dlfilter_phase phase)
@@ -49,8 +57,7 @@ static int ask(struct tally_dlfilters *host, struct tally_turn *turn, enum dlfil
 		leave(host);
 		host->now.turn = NULL;
 		if (value < 0)
-			host->end =
-			    (struct tally_dlfilter_end){filter->name, callback_names[phase], value};
+			set_end(host, filter, phase, value);
 	}
 	return value < 0 ? TALLY_TURN_END : value ? TALLY_TURN_DROP : TALLY_TURN_KEEP;
 }
@@ -240,8 +247,7 @@ static int begin(struct tally_dlfilters *host, struct dlfilter *filter)
 		leave(host);
 	}
 	if (value)
-		host->end = (struct tally_dlfilter_end){filter->name,
-							callback_names[DLFILTER_START], value};
+		set_end(host, filter, DLFILTER_START, value);
 	return value;
 }
 
@@ -281,18 +287,19 @@ void tally_dlfilters_stop(struct tally_dlfilters *filters)
 	tally_own_stdout_print(&filters->out);
 }
 
-struct tally_dlfilter_end tally_dlfilters_ended(const struct tally_dlfilters *filters)
+int tally_dlfilters_ended(const struct tally_dlfilters *filters, struct tally_dlfilter_end *ret)
 {
-	return filters->end;
+	return tally_result_copy(ret, sizeof(filters->end), &filters->end);
 }
 
-struct tally_dlfilter_now tally_dlfilters_now(const struct tally_dlfilters *filters)
+int tally_dlfilters_now(const struct tally_dlfilters *filters, struct tally_dlfilter_now *ret)
 {
 	const struct dlfilter *filter = filters->running;
-
-	return (struct tally_dlfilter_now){
+	const struct tally_dlfilter_now own = {
 	    .name = filter ? filter->name : NULL,
 	    .callback = filter ? callback_names[filters->phase] : NULL,
 	    .call = filters->calls,
 	};
+
+	return tally_result_copy(ret, sizeof(own), &own);
 }

@@ -193,6 +193,7 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 	result = check_options(&recorder->options, error);
 	if (result)
 		goto failed;
+	recorder->limits.size = sizeof(recorder->limits);
 	tally_limits_read(NULL, &recorder->limits);
 	recorder->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (recorder->stop_fd < 0) {
@@ -612,14 +613,17 @@ static void save(struct tally_recorder *recorder, struct tally_error *error)
 int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
 		       struct tally_error *error)
 {
+	struct tally_recorder_result own = {.size = sizeof(own)};
 	int result, priority;
 
+	if (!tally_result_is_sized(ret))
+		return tally_fail(error, -EINVAL, -1, "the size of the result is not set");
 	if (recorder->writer || recorder->drain.walk.joined)
 		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
 	priority = hasten();
-	result = run(recorder, ret, error);
+	result = run(recorder, &own, error);
 	if (result)
 		save(recorder, error);
 	setpriority(PRIO_PROCESS, 0, priority);
-	return result;
+	return result ? result : tally_result_copy(ret, sizeof(own), &own);
 }

@@ -117,9 +117,7 @@ int tally_build_id_cache_keep(struct tally_session *session,
 	}
 	tally_id_cache_close(&cache);
 	free(hits.mappings);
-	if (!result)
-		*ret = sum;
-	return result;
+	return result ? result : tally_result_copy(ret, sizeof(sum), &sum);
 }
 
 int tally_build_id_hits(struct tally_session *session, bool *ret, struct tally_error *error)

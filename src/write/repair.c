@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/option_struct.h"
 #include "file/feature.h"
 #include "file/file_options.h"
 #include "write/stream_write.h"
@@ -368,6 +369,8 @@ int tally_data_repair(struct tally_data *data, const char *path,
 	bool is_file;
 	int code = tally_file_options(&repair.options, sizeof(repair.options), options, path, &own);
 
+	if (!code && !tally_result_is_sized(ret))
+		code = tally_fail(&own, -EINVAL, -1, "the size of the result is not set");
 	repair.out.stream = !strcmp(path, "-");
 	if (!code && !repair.out.stream && is_in_place(data, path))
 		code = tally_fail(&own, -EEXIST, -1,
@@ -396,6 +399,5 @@ int tally_data_repair(struct tally_data *data, const char *path,
 			*error = own;
 		return code;
 	}
-	*ret = repair.result;
-	return 0;
+	return tally_result_copy(ret, sizeof(repair.result), &repair.result);
 }

@@ -173,7 +173,7 @@ static void read_session(struct tally_data *data, unsigned round)
 static struct outcome read_all(const char *path, unsigned round)
 {
 	const struct tally_repair_options repair = {.size = sizeof(repair)};
-	struct tally_repair_result repaired;
+	struct tally_repair_result repaired = {.size = sizeof(repaired)};
 	struct outcome outcome = {.opened = false};
 	struct tally_error error = {0};
 	struct tally_data *data;
@@ -246,8 +246,9 @@ static void find_ends(struct subject *subject)
 		return;
 	if (tally_data_kind(data) == TALLY_DATA_FILE && !tally_data_damage(data)->no_end)
 		while (tally_data_next_record(data, &record, NULL) > 0) {
-			struct tally_data_place place = tally_data_place(data, record.offset);
+			struct tally_data_place place = {.size = sizeof(place)};
 
+			tally_data_place(data, record.offset, &place);
 			if (place.packed || place.offset != record.offset)
 				break;
 			if (subject->count == room) {

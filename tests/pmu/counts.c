@@ -266,7 +266,7 @@ static void test_regions(bool no_rdpmc)
 	struct tally_regions_options options = {
 	    .size = sizeof(options), .events = &list, .no_rdpmc = no_rdpmc};
 	struct tally_regions *regions;
-	struct tally_region_result result;
+	struct tally_region_result result = {.size = sizeof(result)};
 	struct tally_count small[1], large[1];
 	struct tally_error error = {0};
 	int few, many, failed;

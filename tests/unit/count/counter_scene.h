@@ -58,4 +58,20 @@ static inline void close_scene(struct scene *scene)
 
 static const struct tally_counters_options self = {.no_inherit = true};
 
+static inline struct tally_counters_place place_at(const struct tally_counters *set, size_t index)
+{
+	struct tally_counters_place place = {.size = sizeof(place)};
+
+	assert_int_equal(tally_counters_place(set, index, &place), 0);
+	return place;
+}
+
+static inline struct tally_counters_event event_at(const struct tally_counters *set, size_t index)
+{
+	struct tally_counters_event event = {.size = sizeof(event)};
+
+	assert_int_equal(tally_counters_event(set, index, &event), 0);
+	return event;
+}
+
 #endif

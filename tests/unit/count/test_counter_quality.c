@@ -50,8 +50,8 @@ static void what_is_not_supported(void **state)
 	assert_true(strlen(error.text) > 20);
 	assert_int_equal(tally_counters_why(scene.set, 3, 0, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "leader of its group"));
-	assert_int_equal(tally_counters_event(scene.set, 1).opened, 0);
-	assert_int_equal(tally_counters_event(scene.set, 4).opened, 1);
+	assert_int_equal(event_at(scene.set, 1).opened, 0);
+	assert_int_equal(event_at(scene.set, 4).opened, 1);
 	assert_int_equal(tally_counters_fd(scene.set, 1, 0), -EBADF);
 	close_scene(&scene);
 }
@@ -75,8 +75,8 @@ static void weak_groups(void **state)
 	assert_int_equal(tally_counters_disable(scene.set), 0);
 	read_scene(&scene);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(tally_counters_event(scene.set, i).leader, i);
-	assert_int_equal(tally_counters_event(scene.set, 4).leader, 3);
+		assert_int_equal(event_at(scene.set, i).leader, i);
+	assert_int_equal(event_at(scene.set, 4).leader, 3);
 	assert_in_range(exact(&scene, 0, 0), 10, 60);
 	assert_int_equal(count_at(&scene, 1, 0)->quality, TALLY_COUNT_NOT_SUPPORTED);
 	assert_true(exact(&scene, 2, 0) > 0);
@@ -151,8 +151,8 @@ static int count_as_nobody(void)
 	options.user_only = true;
 	if (!status && tally_counters_open(&options, &set, &error))
 		return 54;
-	if (!status && (strcmp(tally_counters_event(set, 0).name, "page-faults:u") ||
-			tally_counters_event(set, 0).given_up != TALLY_RELAXED_KERNEL))
+	if (!status && (strcmp(event_at(set, 0).name, "page-faults:u") ||
+			event_at(set, 0).given_up != TALLY_RELAXED_KERNEL))
 		status = 55;
 	return status;
 }

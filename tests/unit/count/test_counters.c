@@ -19,7 +19,7 @@ static void this_thread(void **state)
 	(void)state;
 	open_scene(&scene, "page-faults:u,{task-clock:u,page-faults:u}", self);
 	assert_int_equal(scene.places, 1);
-	place = tally_counters_place(scene.set, 0);
+	place = place_at(scene.set, 0);
 	assert_int_equal(place.tid, 0);
 	assert_int_equal(place.cpu, -1);
 	assert_true(place.cgroup == SIZE_MAX);
@@ -125,7 +125,7 @@ static void threads_by_tid(void **state)
 		pthread_join(threads[i], NULL);
 	read_scene(&scene);
 	for (size_t place = 0; place < 3; place++) {
-		pid_t tid = tally_counters_place(scene.set, place).tid;
+		pid_t tid = place_at(scene.set, place).tid;
 
 		for (size_t i = 0; i < 3; i++)
 			if (tids[i] == tid)
@@ -202,7 +202,7 @@ static void a_process_with_and_without_children(void **state)
 		options.pids = &child.pid;
 		open_scene(&scene, "{page-faults:u,task-clock:u}", options);
 		assert_int_equal(scene.places, 1);
-		assert_int_equal(tally_counters_place(scene.set, 0).tid, child.pid);
+		assert_int_equal(place_at(scene.set, 0).tid, child.pid);
 		assert_int_equal(tally_counters_enable(scene.set), 0);
 		child_run(&child);
 		read_scene(&scene);
@@ -223,7 +223,7 @@ static void a_process_with_and_without_children(void **state)
 static void a_command_from_its_exec_on(void **state)
 {
 	char *command[] = {"sh", "-c", "exit 7", NULL}, *wrong[] = {"/no/such/program", NULL};
-	struct tally_counters_command told;
+	struct tally_counters_command told = {.size = sizeof(told)};
 	struct tally_error error;
 	struct scene scene;
 
@@ -233,7 +233,7 @@ static void a_command_from_its_exec_on(void **state)
 	assert_int_equal(scene.places, 1);
 	assert_int_equal(tally_counters_command(scene.set, &told), 0);
 	assert_false(told.ended);
-	assert_int_equal(tally_counters_place(scene.set, 0).tid, told.pid);
+	assert_int_equal(place_at(scene.set, 0).tid, told.pid);
 	assert_int_equal(tally_counters_wait(scene.set, 0), 0);
 	read_scene(&scene);
 	assert_int_equal(count_at(&scene, 0, 0)->quality, TALLY_COUNT_IDLE);
@@ -263,7 +263,7 @@ static void a_command_from_its_exec_on(void **state)
 static void a_command_delayed(void **state)
 {
 	char *command[] = {"sleep", "1000", NULL};
-	struct tally_counters_command told;
+	struct tally_counters_command told = {.size = sizeof(told)};
 	struct tally_error error;
 	struct scene scene;
 
@@ -296,8 +296,8 @@ static void cpus(void **state)
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	open_scene(&scene, "page-faults:u", options);
 	assert_int_equal(scene.places, sysconf(_SC_NPROCESSORS_ONLN));
-	chosen = (uint32_t)tally_counters_place(scene.set, scene.places - 1).cpu;
-	assert_int_equal(tally_counters_place(scene.set, 0).tid, -1);
+	chosen = (uint32_t)place_at(scene.set, scene.places - 1).cpu;
+	assert_int_equal(place_at(scene.set, 0).tid, -1);
 	if (tally_counters_fd(scene.set, 0, 0) < 0) {
 		close_scene(&scene);
 		print_message("skipped: CPUs may not be watched here\n");
@@ -308,7 +308,7 @@ static void cpus(void **state)
 	options = (struct tally_counters_options){.cpus = &chosen, .cpu_count = 1};
 	open_scene(&scene, "page-faults:u", options);
 	assert_int_equal(scene.places, 1);
-	assert_int_equal(tally_counters_place(scene.set, 0).cpu, chosen);
+	assert_int_equal(place_at(scene.set, 0).cpu, chosen);
 	CPU_ZERO(&one);
 	CPU_SET(chosen, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
@@ -368,8 +368,8 @@ static void a_cgroup(void **state)
 	open_scene(&scene, "page-faults:u", options);
 	half = scene.places / 2;
 	assert_int_equal(half, sysconf(_SC_NPROCESSORS_ONLN));
-	assert_int_equal(tally_counters_place(scene.set, 0).cgroup, 0);
-	assert_int_equal(tally_counters_place(scene.set, half).cgroup, 1);
+	assert_int_equal(place_at(scene.set, 0).cgroup, 0);
+	assert_int_equal(place_at(scene.set, half).cgroup, 1);
 	assert_int_equal(tally_counters_enable(scene.set), 0);
 	touch_pages(1000); /* not in it */
 	child_run(&child);
@@ -439,8 +439,8 @@ static int count_threads(void)
 	if (places != THREADS + 1 || !counts)
 		return 4;
 	for (size_t i = 0; i < events.count; i++)
-		if (tally_counters_event(set, i).opened != places)
-			status = tally_counters_event(set, i).opened ? 5 : IMPOSSIBLE;
+		if (event_at(set, i).opened != places)
+			status = event_at(set, i).opened ? 5 : IMPOSSIBLE;
 	if (!status && (tally_counters_enable(set) || tally_counters_read(set, counts)))
 		status = 6;
 	for (size_t i = 0; i < places * events.count && !status; i++)

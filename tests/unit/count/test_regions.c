@@ -16,7 +16,7 @@ static void open_scene(struct scene *scene, const char *events,
 {
 	struct tally_error error = {0};
 
-	*scene = (struct scene){.events = events_of(events)};
+	*scene = (struct scene){.events = events_of(events), .result.size = sizeof(scene->result)};
 	options.size = sizeof(options);
 	options.events = &scene->events;
 	need_events(tally_regions_open(&options, &scene->regions, &error), &error);
@@ -245,7 +245,7 @@ static void events_that_are_not_there(void **state)
 {
 	struct tally_regions_options options = {.size = sizeof(options)};
 	struct tally_event_list events = events_of("page-faults:u,dummy:u");
-	struct scene scene = {0};
+	struct scene scene = {.result.size = sizeof(scene.result)};
 	struct tally_error error;
 	int region;
 

@@ -40,8 +40,9 @@ static struct source source_open(const char *path, char *copy)
 	source.data_at = load_u64(source.bytes.data + 40);
 	source.data_end = source.data_at + load_u64(source.bytes.data + 48);
 	while (tally_data_next_record(data, &record, NULL) > 0) {
-		struct tally_data_place place = tally_data_place(data, record.offset);
+		struct tally_data_place place = {.size = sizeof(place)};
 
+		tally_data_place(data, record.offset, &place);
 		source.packed |= place.packed;
 		if (source.count == room) {
 			room = room ? room * 2 : 1024;
@@ -93,12 +94,14 @@ static int64_t read_all(const char *path, struct tally_data_damage *ret)
 			assert_true(block.offset + block.size <= tally_data_file_size(data));
 	}
 	while ((code = tally_data_next_record(data, &record, &error)) > 0) {
+		struct tally_data_place place = {.size = sizeof(place)};
+
 		assert_true(record.size >= 8 && record.size % 8 == 0);
 		assert_true(record.offset >= last || !count);
 		assert_true(record.offset + tally_record_extent(&record) <=
 			    tally_data_offset_end(data));
-		assert_true(tally_data_place(data, record.offset).offset <
-			    tally_data_file_size(data));
+		assert_int_equal(tally_data_place(data, record.offset, &place), 0);
+		assert_true(place.offset < tally_data_file_size(data));
 		tally_data_event_of(data, &record);
 		last = record.offset + tally_record_extent(&record);
 		count++;

@@ -339,8 +339,9 @@ static void pads_odd_sizes(void **state)
 	for (unsigned pass = 0; pass < 2; pass++) {
 		file = open_data(path);
 		while ((code = tally_data_next_record(file, &record, NULL)) > 0) {
-			struct tally_data_place place = tally_data_place(file, record.offset);
+			struct tally_data_place place = {.size = sizeof(place)};
 
+			tally_data_place(file, record.offset, &place);
 			assert_int_equal((uintptr_t)record.bytes % 8, 0);
 			assert_true(place.offset > last && place.part == -1 && !place.packed);
 			last = place.offset;

@@ -280,10 +280,12 @@ static void every_errno(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tally_error error = {0};
+		struct tally_limits limits = cases[i].limits;
 		const char *at = error.text;
 
-		tally_open_explain(cases[i].errnum, &cases[i].attr, &cases[i].target,
-				   &cases[i].limits, &error);
+		limits.size = sizeof(limits);
+		tally_open_explain(cases[i].errnum, &cases[i].attr, &cases[i].target, &limits,
+				   &error);
 		assert_int_equal(error.code, -cases[i].errnum);
 		assert_int_equal(error.position, -1);
 		for (size_t j = 0; j < 4 && cases[i].says[j]; j++) {
@@ -430,7 +432,7 @@ static int what_nobody_may(void)
 {
 	struct tally_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK};
 	struct tally_open_target target = this_thread();
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 	struct tally_error error;
 	int fd;
 
@@ -503,7 +505,7 @@ static int seccomp_enosys(void)
 static void containers(void **state)
 {
 	int eperm = as_nobody(seccomp_eperm), enosys = as_nobody(seccomp_enosys);
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 
 	(void)state;
 	tally_limits_read(NULL, &limits);

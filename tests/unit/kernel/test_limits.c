@@ -25,7 +25,7 @@ static void put(const char *root, const char *path, const char *text)
 static void made_up_tree(void **state)
 {
 	char root[] = "/tmp/tally-limits-XXXXXX", command[128];
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -73,7 +73,7 @@ static void made_up_tree(void **state)
 
 static void no_tree(void **state)
 {
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 
 	(void)state;
 	tally_limits_read("/nonexistent", &limits);
@@ -87,7 +87,7 @@ static void no_tree(void **state)
 
 static void this_machine(void **state)
 {
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
 	int paranoid;
 
@@ -104,7 +104,7 @@ static void this_machine(void **state)
 
 static int no_rights(void)
 {
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 
 	tally_limits_read(NULL, &limits);
 	return limits.perfmon || limits.sys_admin || limits.ipc_lock || limits.syslog;

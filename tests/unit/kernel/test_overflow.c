@@ -324,7 +324,7 @@ static void traps_at_a_breakpoint(void **state)
 
 static void other_signals_are_none(void **state)
 {
-	struct tally_sigtrap untouched = {.data = 7};
+	struct tally_sigtrap untouched = {.size = sizeof(untouched), .data = 7};
 	siginfo_t info = {0};
 
 	(void)state;

@@ -163,7 +163,7 @@ static int user_space_only(void)
 				  .mmap = 1,
 				  .sample_period = 100000};
 	struct tally_open_target target = this_thread();
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 	struct tally_error error;
 	uint32_t given_up;
 	int fd;

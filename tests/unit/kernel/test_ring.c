@@ -437,7 +437,7 @@ static int locked_memory(void)
 	struct tally_open_target target = this_thread();
 	struct tally_ring_options options = {.size = sizeof(options), .pages = 1 << 16};
 	struct tally_ring *ring;
-	struct tally_limits limits;
+	struct tally_limits limits = {.size = sizeof(limits)};
 	struct tally_error error;
 	size_t pages;
 	int fd;

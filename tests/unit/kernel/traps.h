@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <tally/overflow.h>
 
-static struct tally_sigtrap trap;
+static struct tally_sigtrap trap = {.size = sizeof(trap)};
 static volatile sig_atomic_t traps;
 
 static inline void on_trap(int number, siginfo_t *info, void *context)
@@ -23,7 +23,7 @@ static inline void catch_traps(void)
 	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
 
 	traps = 0;
-	memset(&trap, 0, sizeof(trap));
+	trap = (struct tally_sigtrap){.size = sizeof(trap)};
 	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
 }
 

@@ -293,15 +293,17 @@ static void value_is(const struct machine *machine, const char *name, double val
 	struct tally_metrics *metrics = choose(machine, name);
 	struct tally_event_list list = {0};
 	struct counts counts = {.list = &list};
-	struct tally_metric_value got;
+	struct tally_metric_value got = {.size = sizeof(got)};
 
-	assert_true(isnan(tally_metrics_value(metrics, 0, count_of, &counts).value));
+	assert_int_equal(tally_metrics_value(metrics, 0, count_of, &counts, &got), 0);
+	assert_true(isnan(got.value));
 	assert_int_equal(tally_metrics_append(metrics, &list), 0);
-	got = tally_metrics_value(metrics, 0, count_of, &counts);
+	tally_metrics_value(metrics, 0, count_of, &counts, &got);
 	if (!(fabs(got.value - value) < 1e-9) && !(isnan(value) && isnan(got.value)))
 		fail_msg("%s: %g", name, got.value);
 	assert_int_equal(got.threshold, threshold);
-	assert_true(isnan(tally_metrics_value(metrics, 1, count_of, &counts).value));
+	tally_metrics_value(metrics, 1, count_of, &counts, &got);
+	assert_true(isnan(got.value));
 	tally_metrics_free(metrics);
 	tally_event_list_done(&list);
 }

@@ -100,6 +100,7 @@ static int set_up(void **state)
 	snprintf(scene->folder, sizeof(scene->folder), "/tmp/test-drain-XXXXXX");
 	assert_non_null(mkdtemp(scene->folder));
 	snprintf(scene->path, sizeof(scene->path), "%s/d.data", scene->folder);
+	scene->limits.size = sizeof(scene->limits);
 	tally_limits_read(NULL, &scene->limits);
 	tally_build_ids_init(&scene->ids);
 	scene->planned[0] = (struct tally_planned){
