@@ -75,3 +75,64 @@ check() { # the text of a test's body
 		[ "$output" = "" ]
 	done
 }
+
+tree() { # a tree of its own, with two folders
+	mkdir -p src/base src/wire cli include/tally doc
+	cp "$TALLY_SOURCE/tools/check-folders" "$TALLY_SOURCE/tools/check-layers" tools/
+	echo 'int tally_one(void);' >src/base/one.h
+	printf '#include "base/one.h"\n' | tee src/base/one.c >src/wire/two.c
+	printf '# the way of the data\nbase:\nwire: base\n' >src/LAYERS
+	printf '# Architecture\n\n## Large folders\n\n| folder | reason |\n| --- | --- |\n' >doc/ARCHITECTURE.md
+}
+
+@test "14.4: a folder of src that is too large needs a reason, and one that is not has none" {
+	tree
+	run -0 tools/check-folders
+	[ "$output" = "" ]
+	seq 6001 | sed 's/.*/int made&;/' >src/wire/large.c
+	run -1 tools/check-folders
+	[[ $output = "src/wire:0: has 6,002 lines in 2 files; "*"split it, or give the reason in doc/ARCHITECTURE.md"* ]]
+	[ "${#lines[@]}" = 1 ]
+	echo '| `src/wire` | a table, and what reads it |' >>doc/ARCHITECTURE.md
+	run -0 tools/check-folders
+	rm src/wire/large.c
+	run -1 tools/check-folders
+	[[ $output = "doc/ARCHITECTURE.md:7: src/wire is within the limits; remove its row" ]]
+	for number in {1..40}; do : >"src/wire/file_$number.c"; done
+	run -0 tools/check-folders
+	: >src/wire/file_41.c
+	sed -i '/src.wire/d' doc/ARCHITECTURE.md
+	run -1 tools/check-folders
+	[[ $output = "src/wire:0: has 1 lines in 42 files; "* ]]
+}
+
+@test "14.4: two files of the same name are found" {
+	tree
+	: >cli/two.c
+	: >tests/unit/base/one.h
+	run -1 tools/check-folders
+	[ "${lines[0]}" = "cli/two.c:1: has the name of src/wire/two.c; rename the less central one" ]
+	[ "${lines[1]}" = "tests/unit/base/one.h:1: has the name of src/base/one.h; rename the less central one" ]
+	[ "${#lines[@]}" = 2 ]
+}
+
+@test "14.4: folders depend on those above them only, by their includes and by their calls" {
+	tree
+	run -0 tools/check-layers build
+	[ "$output" = "" ]
+	mkdir -p build/src objects
+	printf 'int tally_two(void);\nint tally_one(void);\nint tally_one(void) { return tally_two(); }\n' >one.c
+	printf 'int tally_two(void);\nint tally_two(void) { return 2; }\n' >two.c
+	cc -c one.c -o objects/base_one.c.o
+	cc -c two.c -o objects/wire_two.c.o
+	ar rcT build/src/libtally-base.a objects/base_one.c.o
+	ar rcT build/src/libtally-wire.a objects/wire_two.c.o
+	run -1 tools/check-layers build
+	[[ $output = "src/base/one.c:1: base may not call tally_two(), which is in wire (src/LAYERS); "* ]]
+	echo '#include "wire/two.h"' >>src/base/one.c
+	run -1 tools/check-layers build
+	[[ ${lines[0]} = "src/base/one.c:2: base may not include wire (src/LAYERS); "* ]]
+	printf 'base: wire\nwire: base\n' >src/LAYERS
+	run -1 tools/check-layers build
+	[ "$output" = "src/LAYERS:1: base may not include wire, which stands below it" ]
+}
