@@ -71,10 +71,11 @@ static bool is_precise(const struct contest *contest, double *ret_worst)
 	*ret_worst = 0;
 	for (size_t i = 0; i < contest->count; i++) {
 		const struct tally_stat *stat = contest->contestants[i].count.stat;
-		struct tally_stat_duration times = tally_stat_duration(stat);
+		struct tally_stat_duration times = {.size = sizeof(times)};
 		size_t runs = tally_stat_runs(stat);
 		double width;
 
+		tally_stat_duration(stat, &times);
 		if (runs < UNTIL_LEAST || times.elapsed <= 0)
 			return false;
 		width = 100 * tally_stat_student(CONFIDENCE, (double)(runs - 1)) *

@@ -117,6 +117,7 @@ size_t tally_stat_runs(const struct tally_stat *stat); /* finished */
 const struct tally_stat_place *tally_stat_parts(const struct tally_stat *stat, size_t *ret_count);
 
 struct tally_stat_value {
+	size_t size;   /* sizeof of this struct, set by the caller */
 	double value;  /* in the event's unit, scaled for the time it ran; 0 when not counted */
 	double spread; /* standard error of the mean of the runs, in the same unit; 0 of one run */
 	double enabled, running; /* ns, of all places of the part together */
@@ -125,7 +126,7 @@ struct tally_stat_value {
 	uint32_t runs;    /* in which it was counted; 0 in intervals */
 	uint32_t missing; /* of these, where it has no number though elsewhere it has */
 };
-/* False when the event has no place in this part, or nothing was read yet. */
+/* False: the event has no place in this part, nothing was read yet, or ret->size is not set. */
 bool tally_stat_value(const struct tally_stat *stat, size_t event, size_t part,
 		      struct tally_stat_value *ret);
 
@@ -139,10 +140,12 @@ static inline bool tally_stat_counted(const struct tally_stat_value *value)
 /* Wall time, user and system time of what the values are of: ns, means over runs, with the standard
  * error of the mean. */
 struct tally_stat_duration {
+	size_t size; /* sizeof of this struct, set by the caller */
 	double elapsed, user, system;
 	double elapsed_spread, user_spread, system_spread;
 };
-struct tally_stat_duration tally_stat_duration(const struct tally_stat *stat);
+/* 0; -EINVAL: ret->size is not set. */
+int tally_stat_duration(const struct tally_stat *stat, struct tally_stat_duration *ret);
 
 enum tally_stat_grade { /* how much it stands out, by perf's limits */
 			TALLY_STAT_PLAIN,
@@ -156,6 +159,7 @@ enum tally_stat_grade { /* how much it stands out, by perf's limits */
 
 /* What follows from a count together with others. */
 struct tally_stat_derived {
+	size_t size;    /* sizeof of this struct, set by the caller */
 	bool known;     /* false: what it needs was not counted */
 	bool metric;    /* one of options->metrics */
 	bool next_line; /* perf begins a line for it */
@@ -167,8 +171,9 @@ struct tally_stat_derived {
 	enum tally_stat_grade grade;
 	int8_t threshold; /* of a metric: 1 worth a look, 0 not; -1: there is no limit */
 };
-/* The derived values shown beside an event, at most `room`; their number.  Those of an event that
- * was not counted are there, too, and not known. */
+/* Fills the array `ret` with the derived values that are shown beside an event, at most `room`, and
+ * returns their number.  ret[0].size is the size of each element; it is set in all of them.  The
+ * values of an event that was not counted are there, too, and not known. */
 size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t part,
 			 struct tally_stat_derived *ret, size_t room);
 
@@ -181,19 +186,21 @@ struct tally_stat_mean {     /* of several runs */
 
 /* Welch's t-test: what lies between two means whose runs scatter differently. */
 struct tally_stat_difference {
+	size_t size;       /* sizeof of this struct, set by the caller */
 	double difference; /* second less first */
 	double low, high;  /* it is between these, with the confidence that was asked for */
 	bool known;        /* false: fewer than two runs of one of them */
 	bool distinct;     /* 0 is not between them: the difference is no chance, as far as that */
 };
-/* `confidence` is between 0 and 1, 0.95 for one.  Source: B. L. Welch, Biometrika 34 (1947). */
-struct tally_stat_difference tally_stat_welch(const struct tally_stat_mean *first,
-					      const struct tally_stat_mean *second,
-					      double confidence);
+/* `confidence` is between 0 and 1, for example 0.95.  0; -EINVAL: ret->size is not set.
+ * Source: B. L. Welch, Biometrika 34 (1947). */
+int tally_stat_welch(const struct tally_stat_mean *first, const struct tally_stat_mean *second,
+		     double confidence, struct tally_stat_difference *ret);
 
 /* How many times the first mean the second is: Welch's t-test of their logarithms.  Nothing that
  * takes time or is counted is below 0, and neither are the limits. */
 struct tally_stat_ratio {
+	size_t size;      /* sizeof of this struct, set by the caller */
 	double ratio;     /* second by first */
 	double low, high; /* it is between these, with the confidence that was asked for */
 	bool known; /* false: fewer than two runs of one of them, or a mean that is not above 0 */
@@ -206,8 +213,8 @@ struct tally_stat_ratio {
 #define TALLY_STAT_RUNS_MOST 10000
 /* `confidence` as above.  The spread of a logarithm is the relative spread (the delta method).
  * Source: G. Casella, R. L. Berger, Statistical Inference (2002), 5.5.4. */
-struct tally_stat_ratio tally_stat_ratio(const struct tally_stat_mean *first,
-					 const struct tally_stat_mean *second, double confidence);
+int tally_stat_ratio(const struct tally_stat_mean *first, const struct tally_stat_mean *second,
+		     double confidence, struct tally_stat_ratio *ret);
 /* The half width in standard errors of the interval that holds the mean with this confidence:
  * Student's t of so many degrees of freedom (above 0; they need not be whole). */
 double tally_stat_student(double confidence, double degrees);

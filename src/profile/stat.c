@@ -384,10 +384,11 @@ bool tally_stat_value(const struct tally_stat *stat, size_t event, size_t part,
 {
 	const struct stat_cell *cell = stat_cell(stat, event, part);
 	double scale = stat->events[event].scale;
+	struct tally_stat_value own;
 
 	if (!cell->sum.places && !cell->sum.missing)
 		return false;
-	*ret = (struct tally_stat_value){
+	own = (struct tally_stat_value){
 	    .value = cell->value * scale,
 	    .enabled = (double)cell->sum.time_enabled,
 	    .running = (double)cell->sum.time_running,
@@ -396,32 +397,34 @@ bool tally_stat_value(const struct tally_stat *stat, size_t event, size_t part,
 	    .missing = cell->sum.places ? cell->sum.missing : 0,
 	};
 	if (stat->whole) {
-		ret->quality = cell->runs_quality;
-		ret->value = cell->mean * scale;
-		ret->runs = cell->runs;
-		ret->spread = spread(cell->squares, cell->runs) * fabs(scale);
+		own.quality = cell->runs_quality;
+		own.value = cell->mean * scale;
+		own.runs = cell->runs;
+		own.spread = spread(cell->squares, cell->runs) * fabs(scale);
 		if (cell->runs) {
-			ret->enabled = cell->enabled_mean;
-			ret->running = cell->running_mean;
+			own.enabled = cell->enabled_mean;
+			own.running = cell->running_mean;
 		}
 	}
-	return true;
+	return !tally_result_copy(ret, sizeof(own), &own);
 }
 
-struct tally_stat_duration tally_stat_duration(const struct tally_stat *stat)
+int tally_stat_duration(const struct tally_stat *stat, struct tally_stat_duration *ret)
 {
-	if (!stat->whole)
-		return (struct tally_stat_duration){
-		    .elapsed = (double)stat->last.elapsed,
-		    .user = (double)stat->last.user,
-		    .system = (double)stat->last.system,
-		};
-	return (struct tally_stat_duration){
-	    .elapsed = stat->elapsed.mean,
-	    .user = stat->user.mean,
-	    .system = stat->system.mean,
-	    .elapsed_spread = spread(stat->elapsed.squares, stat->runs),
-	    .user_spread = spread(stat->user.squares, stat->runs),
-	    .system_spread = spread(stat->system.squares, stat->runs),
+	struct tally_stat_duration own = {
+	    .elapsed = (double)stat->last.elapsed,
+	    .user = (double)stat->last.user,
+	    .system = (double)stat->last.system,
 	};
+
+	if (stat->whole)
+		own = (struct tally_stat_duration){
+		    .elapsed = stat->elapsed.mean,
+		    .user = stat->user.mean,
+		    .system = stat->system.mean,
+		    .elapsed_spread = spread(stat->elapsed.squares, stat->runs),
+		    .user_spread = spread(stat->user.squares, stat->runs),
+		    .system_spread = spread(stat->system.squares, stat->runs),
+		};
+	return tally_result_copy(ret, sizeof(own), &own);
 }

@@ -2,6 +2,7 @@
  * out, is as in perf 6.1, so that its readers find what they know. */
 #include <math.h>
 #include <string.h>
+#include "base/option_struct.h"
 #include "profile/stat.h"
 
 struct derive {
@@ -41,7 +42,7 @@ static bool find(const struct derive *derive, enum stat_kind kind, double *ret)
 	size_t count = 0;
 
 	for (size_t i = 0; i < stat->options.event_count; i++) {
-		struct tally_stat_value value;
+		struct tally_stat_value value = {.size = sizeof(value)};
 
 		if (stat->kinds[i] != kind || !comparable(&stat->events[i], derive->event, kind) ||
 		    !tally_stat_value(stat, i, derive->part, &value) || !tally_stat_counted(&value))
@@ -140,6 +141,7 @@ static void derive_instructions(struct derive *derive, double count)
 
 static bool derive_core(struct derive *derive, double count)
 {
+	struct tally_stat_duration times = {.size = sizeof(times)};
 	double other, percent;
 
 	switch (derive->kind) {
@@ -167,7 +169,8 @@ static bool derive_core(struct derive *derive, double count)
 		put(derive, other != 0, count / other, 3, "", other != 0 ? "GHz" : "Ghz");
 		return true;
 	case STAT_CLOCK:
-		other = tally_stat_duration(derive->stat).elapsed;
+		tally_stat_duration(derive->stat, &times);
+		other = times.elapsed;
 		put(derive, other != 0, count / (other * derive->event->scale), 3, "",
 		    "CPUs utilized");
 		return true;
@@ -389,7 +392,7 @@ static void derive_metrics(struct derive *derive, size_t event)
 		    derive->stat->into[metric->event] != event)
 			continue;
 		for (size_t j = 0; j < options->event_count && !made; j++) {
-			struct tally_stat_value value;
+			struct tally_stat_value value = {.size = sizeof(value)};
 
 			/* What was added to another event is in that one's count. */
 			values[j] = derive->stat->into[j] != j ? 0
@@ -410,8 +413,9 @@ static void derive_metrics(struct derive *derive, size_t event)
 	}
 }
 
-size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t part,
-			 struct tally_stat_derived *ret, size_t room)
+/* `ret` has room for all that can be derived. */
+static size_t derive_all(const struct tally_stat *stat, size_t event, size_t part,
+			 struct tally_stat_derived *ret)
 {
 	struct derive derive = {
 	    .stat = stat,
@@ -419,9 +423,9 @@ size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t par
 	    .kind = stat->kinds[event],
 	    .part = part,
 	    .to = ret,
-	    .room = room,
+	    .room = TALLY_STAT_DERIVED_MOST,
 	};
-	struct tally_stat_value value;
+	struct tally_stat_value value = {.size = sizeof(value)};
 	bool counted;
 
 	/* A core's count and a CPU's have nothing to do with each other. */
@@ -440,4 +444,25 @@ size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t par
 			ret[i].grade = TALLY_STAT_PLAIN;
 		}
 	return derive.count;
+}
+
+size_t tally_stat_derive(const struct tally_stat *stat, size_t event, size_t part,
+			 struct tally_stat_derived *ret, size_t room)
+{
+	struct tally_stat_derived own[TALLY_STAT_DERIVED_MOST];
+	size_t count, size;
+
+	if (!room || !tally_result_is_sized(ret))
+		return 0;
+	size = ret->size;
+	count = derive_all(stat, event, part, own);
+	if (count > room)
+		count = room;
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *to = (uint8_t *)ret + i * size;
+
+		memcpy(to, &size, sizeof(size));
+		tally_result_copy(to, sizeof(own[i]), &own[i]);
+	}
+	return count;
 }

@@ -5,6 +5,7 @@
  * scatter much: "121 % less". */
 #include <math.h>
 #include <tally/stat.h>
+#include "base/option_struct.h"
 
 #define POWER 0.8 /* of the runs to come: how often they show what there is */
 
@@ -41,8 +42,8 @@ static size_t runs_to_show(double distance, double a, double b, double confidenc
 	return high;
 }
 
-struct tally_stat_ratio tally_stat_ratio(const struct tally_stat_mean *first,
-					 const struct tally_stat_mean *second, double confidence)
+static struct tally_stat_ratio ratio_of(const struct tally_stat_mean *first,
+					const struct tally_stat_mean *second, double confidence)
 {
 	struct tally_stat_ratio result = {0};
 	double a, b, distance, width = 0;
@@ -71,4 +72,12 @@ struct tally_stat_ratio tally_stat_ratio(const struct tally_stat_mean *first,
 	if (result.more_runs < SIZE_MAX)
 		result.more_runs = result.more_runs > runs ? result.more_runs - runs : 1;
 	return result;
+}
+
+int tally_stat_ratio(const struct tally_stat_mean *first, const struct tally_stat_mean *second,
+		     double confidence, struct tally_stat_ratio *ret)
+{
+	const struct tally_stat_ratio own = ratio_of(first, second, confidence);
+
+	return tally_result_copy(ret, sizeof(own), &own);
 }

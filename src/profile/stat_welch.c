@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 #include <tally/stat.h>
+#include "base/option_struct.h"
 
 #define STEPS_MOST 300
 
@@ -73,9 +74,8 @@ double tally_stat_student(double confidence, double degrees)
 	return (low + high) / 2;
 }
 
-struct tally_stat_difference tally_stat_welch(const struct tally_stat_mean *first,
-					      const struct tally_stat_mean *second,
-					      double confidence)
+int tally_stat_welch(const struct tally_stat_mean *first, const struct tally_stat_mean *second,
+		     double confidence, struct tally_stat_difference *ret)
 {
 	double a = first->spread * first->spread, b = second->spread * second->spread;
 	struct tally_stat_difference result = {.difference = second->mean - first->mean};
@@ -83,7 +83,7 @@ struct tally_stat_difference tally_stat_welch(const struct tally_stat_mean *firs
 
 	result.low = result.high = result.difference;
 	if (first->runs < 2 || second->runs < 2)
-		return result;
+		return tally_result_copy(ret, sizeof(result), &result);
 	if (a + b > 0) {
 		/* Welch and Satterthwaite's degrees of freedom. */
 		degrees = (a + b) * (a + b) /
@@ -94,5 +94,5 @@ struct tally_stat_difference tally_stat_welch(const struct tally_stat_mean *firs
 	result.high += width;
 	result.known = true;
 	result.distinct = result.low > 0 || result.high < 0;
-	return result;
+	return tally_result_copy(ret, sizeof(result), &result);
 }

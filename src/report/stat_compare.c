@@ -59,14 +59,16 @@ static bool mean_of(const struct comparison *comparison, size_t index, size_t co
 		    struct tally_stat_mean *ret, enum tally_count_quality *ret_quality)
 {
 	const struct tally_stat *stat = comparison->compared[command].stat;
-	struct tally_stat_duration times = tally_stat_duration(stat);
-	const double means[TIMES] = {times.elapsed, times.user, times.system};
-	const double spreads[TIMES] = {times.elapsed_spread, times.user_spread,
-				       times.system_spread};
-	struct tally_stat_value value;
+	struct tally_stat_duration times = {.size = sizeof(times)};
+	struct tally_stat_value value = {.size = sizeof(value)};
 
 	*ret_quality = TALLY_COUNT_COUNTED;
 	if (index < TIMES) {
+		tally_stat_duration(stat, &times);
+		const double means[TIMES] = {times.elapsed, times.user, times.system};
+		const double spreads[TIMES] = {times.elapsed_spread, times.user_spread,
+					       times.system_spread};
+
 		*ret = (struct tally_stat_mean){means[index] / 1e9, spreads[index] / 1e9,
 						tally_stat_runs(stat)};
 		return true;
@@ -91,14 +93,14 @@ static bool difference_of(const struct comparison *comparison, size_t index, siz
 {
 	double confidence = comparison->options.confidence;
 	struct tally_stat_mean first, second;
-	struct tally_stat_difference difference;
+	struct tally_stat_difference difference = {.size = sizeof(difference)};
 	enum tally_count_quality quality;
-	struct tally_stat_ratio ratio;
+	struct tally_stat_ratio ratio = {.size = sizeof(ratio)};
 
 	if (!mean_of(comparison, index, 0, &first, &quality) ||
 	    !mean_of(comparison, index, command, &second, &quality))
 		return false;
-	ratio = tally_stat_ratio(&first, &second, confidence);
+	tally_stat_ratio(&first, &second, confidence, &ratio);
 	if (ratio.known) {
 		*ret = (struct difference){first.mean,
 					   second.mean - first.mean,
@@ -109,7 +111,7 @@ static bool difference_of(const struct comparison *comparison, size_t index, siz
 		return true;
 	}
 	/* One of them is 0, which has no ratio. */
-	difference = tally_stat_welch(&first, &second, confidence);
+	tally_stat_welch(&first, &second, confidence, &difference);
 	*ret = (struct difference){
 	    first.mean,      difference.difference, fmax(difference.low, -first.mean),
 	    difference.high, difference.distinct,   0};

@@ -104,7 +104,7 @@ static bool has_cgroups(const struct tally_stat_options *of)
 static void put_line(const struct csv *csv, const struct stat_line *line, bool cgroups)
 {
 	const struct tally_stat_event *event = &csv->of->events[line->event];
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 	const struct tally_stat_value *value = &line->value;
 	bool counted = tally_stat_counted(value);
 	size_t count = 0;
@@ -162,7 +162,7 @@ static void put_metric_names(const struct csv *csv)
 	    [TALLY_STAT_DIE] = "die",         [TALLY_STAT_SOCKET] = "socket",
 	    [TALLY_STAT_NODE] = "node",
 	};
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 
 	if (csv->options.intervals)
 		tally_buf_printf(csv->to, "time%s", csv->separator);
@@ -186,11 +186,11 @@ static void put_metric_names(const struct csv *csv)
 
 static void put_metrics(const struct csv *csv, size_t part)
 {
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 	bool first = true;
 
 	for (size_t event = 0; event < csv->of->event_count; event++) {
-		struct tally_stat_value value;
+		struct tally_stat_value value = {.size = sizeof(value)};
 		size_t count;
 
 		if (!tally_stat_value(csv->stat, event, part, &value))

@@ -59,7 +59,7 @@ static void put_right(struct tally_buf *to, const char *text, size_t width)
 /* A line of names (part SIZE_MAX) or of values. */
 static void put_metric_line(const struct stat_table *table, size_t part, struct tally_buf *to)
 {
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 
 	for (size_t event = 0; event < table->of->event_count; event++) {
 		size_t count = derive(table, event, part == SIZE_MAX ? 0 : part, derived);
@@ -141,11 +141,15 @@ static void put_runs(const struct stat_table *table, double mean, int digits, st
 
 static void put_times(const struct stat_table *table, struct tally_buf *to)
 {
-	struct tally_stat_duration times = tally_stat_duration(table->stat);
-	double elapsed = times.elapsed / SECOND, spread = times.elapsed_spread / SECOND;
-	int digits = precision(spread);
+	struct tally_stat_duration times = {.size = sizeof(times)};
+	double elapsed, spread;
+	int digits;
 	size_t start;
 
+	tally_stat_duration(table->stat, &times);
+	elapsed = times.elapsed / SECOND;
+	spread = times.elapsed_spread / SECOND;
+	digits = precision(spread);
 	if (tally_stat_runs(table->stat) < 2) {
 		tally_buf_printf(to, " %17.9f seconds time elapsed\n", elapsed);
 		if (table->options.command_times)

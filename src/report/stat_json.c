@@ -39,7 +39,7 @@ static void put_double(struct json *json, const char *key, double value)
 
 static void put_derived(struct json *json, const struct tally_stat *stat, size_t event, size_t part)
 {
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 	size_t count = tally_stat_derive(stat, event, part, derived, TALLY_STAT_DERIVED_MOST);
 
 	json_key(json, "derived");
@@ -144,9 +144,10 @@ static void put_all(struct json *json, const struct tally_stat *stat,
 	    [TALLY_STAT_NODE] = "node",
 	};
 	const struct tally_stat_options *of = tally_stat_options(stat);
-	struct tally_stat_duration times = tally_stat_duration(stat);
+	struct tally_stat_duration times = {.size = sizeof(times)};
 	bool repeated = tally_stat_runs(stat) > 1 && !options->intervals;
 
+	tally_stat_duration(stat, &times);
 	json_object(json);
 	json_key_u64(json, "version", VERSION);
 	json_key_string(json, "counted", options->title);

@@ -32,6 +32,7 @@ int tally_stat_lines(const struct tally_stat *stat, bool skip_zeros, struct stat
 
 		line->event = event_first ? i / parts : i % options->event_count;
 		line->part = event_first ? i % parts : i / options->event_count;
+		line->value.size = sizeof(line->value);
 		if (!tally_stat_value(stat, line->event, line->part, &line->value))
 			continue;
 		if (skip_zeros && line->value.value == 0)

@@ -95,7 +95,7 @@ static void put_count(const struct lines *lines, const struct stat_line *line, b
 
 static void put_line(const struct lines *lines, const struct stat_line *line, bool cgroups)
 {
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 	size_t count = 0;
 
 	put_count(lines, line, cgroups);
@@ -117,7 +117,7 @@ static void put_line(const struct lines *lines, const struct stat_line *line, bo
 
 static void put_metrics(const struct lines *lines, const struct stat_line *line)
 {
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 	size_t count = tally_stat_derive(lines->stat, line->event, line->part, derived,
 					 TALLY_STAT_DERIVED_MOST);
 

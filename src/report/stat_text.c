@@ -189,7 +189,7 @@ static struct stat_row *add_row(struct stat_table *table)
 static int add_line(struct stat_table *table, const struct stat_line *line)
 {
 	const struct tally_stat_event *event = &table->of->events[line->event];
-	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST];
+	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 	struct stat_row *row = add_row(table);
 	size_t count, shown = 0;
 

@@ -42,7 +42,7 @@ static struct tally_stat *make(const struct tally_stat_event *events, size_t eve
 
 static struct tally_stat_value value_of(const struct tally_stat *stat, size_t event, size_t part)
 {
-	struct tally_stat_value value;
+	struct tally_stat_value value = {.size = sizeof(value)};
 
 	assert_true(tally_stat_value(stat, event, part, &value));
 	return value;
@@ -74,7 +74,7 @@ static void nothing_read_is_no_value(void **state)
 {
 	const struct tally_stat_event events[] = {{SOFTWARE(TASK_CLOCK), "task-clock"}};
 	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
-	struct tally_stat_value value;
+	struct tally_stat_value value = {.size = sizeof(value)};
 
 	(void)state;
 	assert_false(tally_stat_value(stat, 0, 0, &value));
@@ -86,7 +86,7 @@ static void each_place_is_scaled_on_its_own(void **state)
 	const struct tally_stat_event events[] = {{HARDWARE(CPU_CYCLES), "cycles"}};
 	struct tally_stat *stat = make(events, 1, cpus, 2, TALLY_STAT_GLOBAL);
 	struct tally_count counts[] = {counted(100, 1000, 500), counted(300, 1000, 1000)};
-	struct tally_stat_value value;
+	struct tally_stat_value value = {.size = sizeof(value)};
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
@@ -156,7 +156,7 @@ static void a_part_without_the_event_has_no_value(void **state)
 	const struct tally_stat_event events[] = {{.attr = {.type = 20}, .name = "uncore/x/"}};
 	struct tally_count counts[4] = {counted(5, 9, 9)}; /* the others are ELSEWHERE */
 	struct tally_stat *stat = make(events, 1, cpus, 4, TALLY_STAT_SOCKET);
-	struct tally_stat_value value;
+	struct tally_stat_value value = {.size = sizeof(value)};
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
@@ -189,7 +189,7 @@ static void events_of_several_pmus_are_one(void **state)
 	};
 	struct tally_count counts[] = {counted(3, 9, 9), counted(4, 9, 9), counted(5, 9, 9)};
 	struct tally_stat *stat = make(events, 3, one, 1, TALLY_STAT_GLOBAL);
-	struct tally_stat_value value;
+	struct tally_stat_value value = {.size = sizeof(value)};
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
@@ -204,7 +204,7 @@ static void runs_have_a_mean_and_its_standard_error(void **state)
 	const struct tally_stat_event events[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
 	static const uint64_t runs[] = {2, 4, 4, 4, 5, 5, 7, 9}; /* mean 5, sum of squares 32 */
 	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
-	struct tally_stat_duration duration;
+	struct tally_stat_duration duration = {.size = sizeof(duration)};
 
 	(void)state;
 	for (size_t i = 0; i < 8; i++) {
@@ -217,7 +217,7 @@ static void runs_have_a_mean_and_its_standard_error(void **state)
 	assert_int_equal(tally_stat_runs(stat), 8);
 	assert_near(value_of(stat, 0, 0).value, 5);
 	assert_near(value_of(stat, 0, 0).spread, sqrt(32.0 / 7 / 8));
-	duration = tally_stat_duration(stat);
+	assert_int_equal(tally_stat_duration(stat, &duration), 0);
 	assert_near(duration.elapsed, 5000);
 	assert_near(duration.elapsed_spread, 1000 * sqrt(32.0 / 7 / 8));
 	tally_stat_free(stat);
@@ -249,8 +249,8 @@ static void what_was_not_counted_says_so(void **state)
 	struct tally_count counts[] = {{.quality = TALLY_COUNT_NOT_SUPPORTED, .missing = 1},
 				       counted(0, 1000, 0)};
 	struct tally_stat *stat = make(events, 2, one, 1, TALLY_STAT_GLOBAL);
-	struct tally_stat_derived derived[4];
-	struct tally_stat_value value;
+	struct tally_stat_derived derived[4] = {{.size = sizeof(*derived)}};
+	struct tally_stat_value value = {.size = sizeof(value)};
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
@@ -267,7 +267,7 @@ static void what_was_not_counted_says_so(void **state)
 
 static struct tally_stat_derived derive(const struct tally_stat *stat, size_t event)
 {
-	struct tally_stat_derived derived[4] = {{0}};
+	struct tally_stat_derived derived[4] = {{.size = sizeof(*derived)}};
 
 	assert_true(tally_stat_derive(stat, event, 0, derived, 4) >= 1);
 	return derived[0];
@@ -350,7 +350,7 @@ static void without_a_clock_there_are_no_rates(void **state)
 	const struct tally_stat_event events[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
 	struct tally_count counts[] = {counted(10, 9, 9)};
 	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
-	struct tally_stat_derived derived[4];
+	struct tally_stat_derived derived[4] = {{.size = sizeof(*derived)}};
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
@@ -449,7 +449,7 @@ static void a_cores_count_is_its_cpus(void **state)
 						     .place_count = 4,
 						     .by = TALLY_STAT_CPU,
 						     .percore_each = twice};
-		struct tally_stat_value value;
+		struct tally_stat_value value = {.size = sizeof(value)};
 		struct tally_stat *stat;
 
 		assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
@@ -472,7 +472,7 @@ static void the_firmwares_share(void **state)
 						  {.attr = {.type = 9}, .name = "msr/smi/"},
 						  {HARDWARE(CPU_CYCLES), "cycles"}};
 	struct tally_count counts[] = {counted(1000, 9, 9), counted(3, 9, 9), counted(800, 9, 9)};
-	struct tally_stat_derived derived[4];
+	struct tally_stat_derived derived[4] = {{.size = sizeof(*derived)}};
 	struct tally_stat *stat;
 
 	(void)state;
@@ -505,6 +505,24 @@ static void students_t_is_that_of_tables(void **state)
 			fail_msg("%g degrees", table[i].degrees);
 }
 
+static struct tally_stat_difference welch_of(const struct tally_stat_mean *first,
+					     const struct tally_stat_mean *other, double confidence)
+{
+	struct tally_stat_difference difference = {.size = sizeof(difference)};
+
+	assert_int_equal(tally_stat_welch(first, other, confidence, &difference), 0);
+	return difference;
+}
+
+static struct tally_stat_ratio ratio_of(const struct tally_stat_mean *first,
+					const struct tally_stat_mean *other, double confidence)
+{
+	struct tally_stat_ratio ratio = {.size = sizeof(ratio)};
+
+	assert_int_equal(tally_stat_ratio(first, other, confidence, &ratio), 0);
+	return ratio;
+}
+
 static void means_differ_or_it_cannot_be_told(void **state)
 {
 	/* Variances 4 and 9 of 10 and 20 runs: degrees of freedom (0.4 + 0.45)^2 / (0.16 / 9 +
@@ -512,21 +530,21 @@ static void means_differ_or_it_cannot_be_told(void **state)
 	struct tally_stat_mean first = {100, sqrt(0.4), 10}, far = {103, sqrt(0.45), 20};
 	struct tally_stat_mean near = {101, sqrt(0.45), 20}, once = {120, 0, 1};
 	struct tally_stat_mean exact = {7, 0, 5}, other = {8, 0, 5};
-	struct tally_stat_difference got = tally_stat_welch(&first, &far, 0.95);
+	struct tally_stat_difference got = welch_of(&first, &far, 0.95);
 
 	(void)state;
 	assert_true(got.known && got.distinct);
 	assert_near(got.difference, 3);
 	assert_true(fabs(got.low - (3 - 2.05785 * sqrt(0.85))) < 1e-4);
 	assert_true(fabs(got.high - (3 + 2.05785 * sqrt(0.85))) < 1e-4);
-	got = tally_stat_welch(&first, &near, 0.95);
+	got = welch_of(&first, &near, 0.95);
 	assert_true(got.known && !got.distinct);
-	got = tally_stat_welch(&first, &once, 0.95);
+	got = welch_of(&first, &once, 0.95);
 	assert_false(got.known || got.distinct);
-	got = tally_stat_welch(&exact, &other, 0.95);
+	got = welch_of(&exact, &other, 0.95);
 	assert_true(got.distinct);
 	assert_near(got.low, 1);
-	assert_false(tally_stat_welch(&exact, &exact, 0.95).distinct);
+	assert_false(welch_of(&exact, &exact, 0.95).distinct);
 }
 
 /* 13.3.  Worked out by mpmath (Python), its incomplete beta function and searches of its own. */
@@ -550,8 +568,7 @@ static void ratios_of_means_are_those_worked_out_elsewhere(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		struct tally_stat_ratio got =
-		    tally_stat_ratio(&known[i].first, &known[i].second, 0.95);
+		struct tally_stat_ratio got = ratio_of(&known[i].first, &known[i].second, 0.95);
 
 		assert_true(got.known);
 		assert_true(got.distinct == !known[i].more);
@@ -567,9 +584,9 @@ static void no_limit_of_a_ratio_passes_zero(void **state)
 {
 	struct tally_stat_mean first = {10, 4, 2}, other = {4, 3, 2}, none = {0, 0, 5};
 	struct tally_stat_mean exact = {7, 0, 5}, same = {7, 0, 5};
-	struct tally_stat_difference difference = tally_stat_welch(&first, &other, 0.95);
-	struct tally_stat_ratio there = tally_stat_ratio(&first, &other, 0.95);
-	struct tally_stat_ratio back = tally_stat_ratio(&other, &first, 0.95);
+	struct tally_stat_difference difference = welch_of(&first, &other, 0.95);
+	struct tally_stat_ratio there = ratio_of(&first, &other, 0.95);
+	struct tally_stat_ratio back = ratio_of(&other, &first, 0.95);
 
 	(void)state;
 	assert_true(difference.low < -first.mean); /* more than 100 % less */
@@ -577,12 +594,12 @@ static void no_limit_of_a_ratio_passes_zero(void **state)
 	/* It does not matter which is the first. */
 	assert_near(back.low * there.high, 1);
 	assert_near(back.high * there.low, 1);
-	assert_false(tally_stat_ratio(&first, &none, 0.95).known);
-	assert_false(tally_stat_ratio(&none, &first, 0.95).known);
-	there = tally_stat_ratio(&exact, &same, 0.95);
+	assert_false(ratio_of(&first, &none, 0.95).known);
+	assert_false(ratio_of(&none, &first, 0.95).known);
+	there = ratio_of(&exact, &same, 0.95);
 	assert_true(there.known && !there.distinct && there.more_runs == SIZE_MAX);
 	other.runs = 1;
-	assert_false(tally_stat_ratio(&first, &other, 0.95).known);
+	assert_false(ratio_of(&first, &other, 0.95).known);
 }
 
 static void options_that_cannot_be_are_refused(void **state)
