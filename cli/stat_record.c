@@ -105,6 +105,7 @@ static int put_updates(struct stat_record *record, const struct stat_count *coun
 	for (size_t i = 0; i < count->event_count && !status; i++) {
 		const struct tally_stat_event *event = &of->events[i];
 		struct tally_body body = {
+		    .size = sizeof(body),
 		    .type = PERF_RECORD_EVENT_UPDATE,
 		    .event_update = {.id = events[i].id_count ? events[i].ids[0] : 0},
 		};
@@ -131,7 +132,7 @@ static int put_updates(struct stat_record *record, const struct stat_count *coun
 static int put_threads(struct stat_record *record, const struct stat_count *count)
 {
 	struct tally_thread_map_entry *entries = calloc(count->place_count + 1, sizeof(*entries));
-	struct tally_body body = {.type = PERF_RECORD_THREAD_MAP};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_THREAD_MAP};
 	size_t threads = 0;
 	int status;
 
@@ -164,7 +165,7 @@ static int put_threads(struct stat_record *record, const struct stat_count *coun
 static int put_cpus(struct stat_record *record, const struct stat_count *count)
 {
 	uint16_t *cpus = calloc(count->place_count + 1, sizeof(*cpus));
-	struct tally_body body = {.type = PERF_RECORD_CPU_MAP};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_CPU_MAP};
 	uint16_t number = 0;
 	int status;
 
@@ -229,6 +230,7 @@ static struct tally_body body_of(const struct stat_record *record, const struct 
 	const struct tally_count *from = &count->counts[event * count->place_count + place];
 
 	return (struct tally_body){
+	    .size = sizeof(struct tally_body),
 	    .type = PERF_RECORD_STAT,
 	    .stat = {.id = from->id,
 		     .cpu = (uint32_t)count->places[place].cpu,

@@ -372,7 +372,7 @@ static int take_record(struct report *report, const struct tally_record *record)
 {
 	static const struct tally_layout none;
 	struct tally_error error;
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 
 	if ((record->type < PERF_RECORD_THREAD_MAP || record->type > PERF_RECORD_EVENT_UPDATE) ||
 	    tally_record_decode(&none, record, &body, &error))

@@ -71,7 +71,7 @@ int main(void)
 
 	tally_layout_init(&layout, &attr);
 	while ((got = tally_ring_next(ring, &record)) > 0) {
-		struct tally_sample sample;
+		struct tally_sample sample = {.size = sizeof(sample)};
 
 		if (record.type != PERF_RECORD_SAMPLE)
 			continue;

@@ -42,7 +42,7 @@ static void encode_again(const struct tally_layout *layout, const struct tally_b
 	int size = tally_record_size(layout, body);
 	uint8_t *once, *twice;
 	struct tally_record record;
-	struct tally_body again;
+	struct tally_body again = {.size = sizeof(again)};
 
 	if (size < 0) /* what was shorter than it had to be may not fit when padded */
 		return;
@@ -67,8 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct tally_buf text = {0};
 	struct tally_layout layout;
 	struct tally_record record;
-	struct tally_sample sample;
-	struct tally_body body;
+	struct tally_sample sample = {.size = sizeof(sample)};
+	struct tally_body body = {.size = sizeof(body)};
 	struct tally_attr attr;
 	uint8_t *copy;
 

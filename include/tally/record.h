@@ -46,6 +46,7 @@ struct tally_branch {
 
 /* A decoded sample.  `present` says which members hold something. */
 struct tally_sample {
+	size_t size;      /* sizeof of this struct, set by the caller once */
 	uint64_t present; /* PERF_SAMPLE_* bits that were decoded */
 	uint64_t identifier, ip;
 	uint32_t pid, tid;
@@ -315,6 +316,7 @@ struct tally_record_bytes { /* types that have no struct: the body as it stands 
 
 /* Any decoded record; `type` picks the member. */
 struct tally_body {
+	size_t size; /* sizeof of this struct, set by the caller once */
 	uint32_t type;
 	uint16_t misc;
 	struct tally_sample_id id; /* the trailer, for kernel records other than SAMPLE */

@@ -210,15 +210,17 @@ void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_d
 	buf_dec(buf, record->type);
 	tally_buf_byte(buf, '\n');
 	add_hex(buf, record->bytes, record->size);
-	memset(&body, 0, sizeof(body));
+	body = (struct tally_body){.size = sizeof(body)};
 	damaged = tally_record_decode(of ? &of->layout : &none, record, &body, &error);
 	/* old perfs wrote a name of a multiple of 8 bytes without its NUL; nothing is told of it */
 	if (damaged && record->type == PERF_RECORD_HEADER_EVENT_TYPE) {
-		body = (struct tally_body){.type = record->type, .misc = record->misc};
+		body = (struct tally_body){
+		    .size = sizeof(body), .type = record->type, .misc = record->misc};
 		damaged = 0;
 	}
 	if (damaged)
-		body = (struct tally_body){.type = record->type, .misc = record->misc};
+		body = (struct tally_body){
+		    .size = sizeof(body), .type = record->type, .misc = record->misc};
 	add_stamp(buf, dump, &body);
 	buf_0x(buf, offset);
 	tally_buf_text(buf, " [");

@@ -83,7 +83,7 @@ static void add_update_cpus(struct tally_buf *buf, const uint8_t *data, size_t s
 		memcpy(bytes, &header, sizeof(header));
 		if (size)
 			memcpy(bytes + sizeof(header), data, size);
-		memset(&body, 0, sizeof(body));
+		body = (struct tally_body){.size = sizeof(body)};
 		if (!tally_record_decode(&none, &record, &body, NULL)) {
 			add_cpu_map(buf, &body.cpu_map);
 			return;

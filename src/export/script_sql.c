@@ -531,6 +531,7 @@ static int take_other(void *context, unsigned worker, unsigned slot,
 	int result = 0;
 	bool whole;
 
+	body.size = sizeof(body);
 	(void)worker, (void)slot, (void)resolver;
 	if (record->type == PERF_RECORD_FINISHED_ROUND || !tally_data_event_count(sql->data))
 		return 0; /* tells nothing */

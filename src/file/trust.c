@@ -101,6 +101,7 @@ bool tally_file_trusts_other(const struct tally_data *data, const struct tally_r
 	unsigned size;
 	int cpu_back;
 
+	body.size = sizeof(body);
 	if (event < 0 || !is_type(record->type))
 		return false;
 	if (has_name(record->type) && record->size > NAME_MOST)

@@ -166,6 +166,7 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 	};
 	struct tally_body body;
 
+	body.size = sizeof(body);
 	if (tally_record_decode(&walk->sideband_layout, &record, &body, NULL) ||
 	    !body.mmap2.filename)
 		return;

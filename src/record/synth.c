@@ -50,7 +50,8 @@ void tally_synth_end(struct tally_buf *to)
 int tally_synth_comm(const struct tally_synth *synth, pid_t pid, pid_t tid, const char *name,
 		     struct tally_buf *to)
 {
-	struct tally_body body = {.type = PERF_RECORD_COMM,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_COMM,
 				  .comm = {(uint32_t)pid, (uint32_t)tid, name}};
 
 	return tally_synth_add(synth, &body, to);
@@ -60,6 +61,7 @@ static int add_fork(const struct tally_synth *synth, pid_t pid, pid_t parent, pi
 		    pid_t parent_thread, struct tally_buf *to)
 {
 	struct tally_body body = {
+	    .size = sizeof(body),
 	    .type = PERF_RECORD_FORK,
 	    .task = {.pid = (uint32_t)pid,
 		     .ppid = (uint32_t)parent,
@@ -156,6 +158,7 @@ static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_
 	/* perf's name for memory without a file. */
 	bool anonymous = !*map->path || !strncmp(map->path, "/anon_hugepage", 14);
 	struct tally_body body = {
+	    .size = sizeof(body),
 	    .type = PERF_RECORD_MMAP2,
 	    .misc = PERF_RECORD_MISC_USER,
 	    .mmap2 =

@@ -108,6 +108,7 @@ static int add_map(const struct tally_synth *synth, uint64_t start, uint64_t len
 		   const char *name, struct tally_buf *to)
 {
 	struct tally_body body = {
+	    .size = sizeof(body),
 	    .type = PERF_RECORD_MMAP,
 	    .misc = PERF_RECORD_MISC_KERNEL,
 	    .mmap =

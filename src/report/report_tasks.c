@@ -122,6 +122,7 @@ static int take(void *context, unsigned worker, unsigned slot, struct tally_reso
 	uint32_t index;
 	int result;
 
+	body.size = sizeof(body);
 	(void)worker, (void)slot, (void)resolver;
 	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK &&
 	     record->type != PERF_RECORD_EXIT) ||

@@ -532,6 +532,7 @@ static int keep_cgroup(struct script *script, const struct tally_resolved *at,
 	uint64_t *place;
 	bool added;
 
+	body.size = sizeof(body);
 	if (tally_record_decode(&script->events[at->event].event->layout, record, &body, NULL) < 0)
 		return 0;
 	place = tally_map_put(&script->cgroups, body.cgroup.id, &added);
@@ -548,6 +549,7 @@ static int keep_guests(struct script *script, const struct tally_record *record)
 	const struct tally_record_id_index *index;
 	struct tally_body body;
 
+	body.size = sizeof(body);
 	if (tally_record_decode(&script->events->event->layout, record, &body, NULL) < 0)
 		return 0;
 	index = &body.id_index;

@@ -116,6 +116,7 @@ int tally_script_object_put(struct script *script, struct script_worker *worker,
 	struct json fields = {.to = &worker->trace_fields};
 	int frames;
 
+	body.size = sizeof(body);
 	if (tally_record_decode(with.layout, record, &body, NULL) < 0)
 		return 0;
 	if (is_sample) {

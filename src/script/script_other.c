@@ -86,6 +86,7 @@ int tally_script_names_learn(struct script *script, const struct tally_resolved 
 	uint64_t *place, name;
 	bool added;
 
+	body.size = sizeof(body);
 	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK) ||
 	    tally_record_decode(&event->event->layout, record, &body, NULL) < 0)
 		return 0;
@@ -129,6 +130,7 @@ int tally_script_other_put(struct script *script, struct script_worker *worker,
 	struct task task;
 	char name[16];
 
+	body.size = sizeof(body);
 	if (tally_record_decode(&event->event->layout, record, &body, NULL) < 0)
 		return 0; /* counted when the processes were built */
 	task = task_of(&body, &at->sample);

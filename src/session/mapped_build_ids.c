@@ -60,6 +60,7 @@ static int look_at_all(struct tally_data *data, struct found *found, struct tall
 	struct tally_body body;
 	int more;
 
+	body.size = sizeof(body);
 	for (size_t i = 0; i < tally_data_info(data)->build_id_count; i++) {
 		const char *name = tally_data_info(data)->build_ids[i].filename;
 

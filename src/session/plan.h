@@ -42,6 +42,7 @@ static inline bool plan_read(const struct event_plan *plan, const struct tally_r
 	if (record->size < plan->least)
 		return false;
 	if (plan->decode) {
+		sample->size = sizeof(*sample);
 		sample->time = 0;
 		if (tally_sample_decode(plan->layout, record, plan->want, sample, NULL) < 0)
 			return false;

@@ -129,6 +129,7 @@ static int build_processes(struct tally_session *session)
 		int event = tally_data_event_of(session->data, &record);
 		struct tally_body body;
 
+		body.size = sizeof(body);
 		if (!tally_record_decode(
 			&tally_data_event(session->data, event < 0 ? 0 : (size_t)event)->layout,
 			&record, &body, NULL))

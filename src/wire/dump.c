@@ -350,7 +350,7 @@ int tally_record_dump(const struct tally_layout *layout, const struct tally_reco
 		      char **ret, struct tally_error *error)
 {
 	struct tally_buf text = {0};
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 	int failed = tally_record_decode(layout, record, &body, error);
 
 	if (failed)

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/option_struct.h"
 #include "wire/layout.h"
 #include "wire/sample_read.h"
 #include "wire/sample_shape.h"
@@ -66,6 +67,11 @@ static int unreadable(const struct tally_layout *layout, const struct tally_reco
 	return cut(record, &walk, error);
 }
 
+static int unsized(struct tally_error *error)
+{
+	return tally_fail(error, -EINVAL, -1, "the size of the struct to decode to is not set");
+}
+
 int tally_sample_decode(const struct tally_layout *layout, const struct tally_record *record,
 			uint64_t want, struct tally_sample *ret, struct tally_error *error)
 {
@@ -73,6 +79,8 @@ int tally_sample_decode(const struct tally_layout *layout, const struct tally_re
 	struct tally_sample sample;
 	size_t at = HEADER;
 
+	if (!tally_result_is_sized(ret))
+		return unsized(error);
 	memset(&sample, 0, sizeof(sample));
 	if (!sample_read(layout, record, present, &sample)) {
 		/* Once more, for the place. */
@@ -80,8 +88,7 @@ int tally_sample_decode(const struct tally_layout *layout, const struct tally_re
 			tally_sample_read_rest(layout, record, present, &sample, &at);
 		return unreadable(layout, record, at, error);
 	}
-	*ret = sample;
-	return 0;
+	return tally_result_copy(ret, sizeof(sample), &sample);
 }
 
 int tally_sample_id_decode(const struct tally_layout *layout, const struct tally_record *record,
@@ -168,6 +175,8 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	struct tally_body body;
 	int failure;
 
+	if (!tally_result_is_sized(ret))
+		return unsized(error);
 	memset(&body, 0, sizeof(body));
 	body.type = record->type;
 	body.misc = record->misc;
@@ -180,6 +189,7 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 		walk.end -= trailer;
 	}
 	if (record->type == PERF_RECORD_SAMPLE) {
+		body.sample.size = sizeof(body.sample);
 		failure =
 		    tally_sample_decode(layout, record, layout->sample_type, &body.sample, error);
 		if (failure)
@@ -198,8 +208,7 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 		    record->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC;
 		body.mmap2.flags = MAP_PRIVATE;
 	}
-	*ret = body;
-	return 0;
+	return tally_result_copy(ret, sizeof(body), &body);
 }
 
 unsigned tally_record_fixed_size(const struct tally_layout *layout, uint32_t type)
@@ -234,11 +243,13 @@ static int put(const struct tally_layout *layout, const struct tally_body *from,
 	       struct wire_walk *walk)
 {
 	/* The walk writes through the same pointers that it reads when it decodes; not here. */
-	struct tally_body body = *from;
+	struct tally_body body = {.size = sizeof(body)};
+	int error = tally_options_take(&body, sizeof(body), from);
 	size_t trailer = trailer_of(layout, body.type);
-	int error =
-	    tally_wire_walk(walk, tally_wire_rows(body.type), layout->sample_type, base_of(&body));
 
+	if (!error)
+		error = tally_wire_walk(walk, tally_wire_rows(body.type), layout->sample_type,
+					base_of(&body));
 	if (error)
 		return error;
 	if (!unpadded(body.type)) {

@@ -95,6 +95,7 @@ bool tally_sample_fills(const struct tally_layout *layout, const struct tally_re
 	const struct tally_layout *shape = tally_sample_shape(layout, record, false, &room);
 	struct tally_sample sample;
 
+	sample.size = sizeof(sample);
 	if (!shape)
 		return false;
 	if (layout->sample_type & ~KNOWN_FIELDS)

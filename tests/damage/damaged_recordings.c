@@ -112,7 +112,7 @@ static void read_header(struct tally_data *data)
 static uint64_t read_records(struct tally_data *data)
 {
 	struct tally_record record;
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 	uint64_t count = 0;
 
 	tally_data_rewind(data);

@@ -99,7 +99,8 @@ static uint64_t place(struct hostile *hostile)
 static void put_sample(struct recording *recording, struct hostile *hostile, unsigned number)
 {
 	uint64_t registers[20], chain[CHAIN] = {PERF_CONTEXT_USER}, stack[32];
-	struct tally_body body = {.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER};
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER};
 	struct tally_sample *sample = &body.sample;
 	size_t event = number & 1;
 
@@ -132,7 +133,7 @@ static void record(struct hostile *hostile, const char *path)
 	static const uint64_t ids[] = {100, 101};
 	const struct tally_writer_options options = {.size = sizeof(options), .root = "/nowhere"};
 	struct recording recording = {0};
-	struct tally_body body = {.type = PERF_RECORD_COMM};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_COMM};
 
 	for (size_t i = 0; i < 2; i++) {
 		recording.events[i] =
@@ -158,7 +159,8 @@ static void record(struct hostile *hostile, const char *path)
 		"a recording");
 	body.comm = (struct tally_record_comm){.pid = 1000, .tid = 1000, .comm = "hostile"};
 	put(&recording, 0, &body);
-	body = (struct tally_body){.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
+	body = (struct tally_body){
+	    .size = sizeof(body), .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
 	body.mmap2 = (struct tally_record_mmap2){.pid = 1000,
 						 .tid = 1000,
 						 .addr = MAPPED_AT,

@@ -88,13 +88,13 @@ static void put(struct maker *maker, size_t event, struct tally_body *body)
 static void put_process(struct maker *maker, uint32_t pid)
 {
 	static const char *const files[] = {"/usr/bin/made", "/lib/libmade.so", "[vdso]", "//anon"};
-	struct tally_body body = {.type = PERF_RECORD_COMM};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_COMM};
 
 	body.comm = (struct tally_record_comm){.pid = pid, .tid = pid, .comm = "made"};
 	put(maker, 0, &body);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		body =
-		    (struct tally_body){.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
+		body = (struct tally_body){
+		    .size = sizeof(body), .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
 		body.mmap2 = (struct tally_record_mmap2){
 		    .pid = pid,
 		    .tid = pid,
@@ -116,7 +116,7 @@ static uint64_t random_place(struct maker *maker)
 
 static void put_sample(struct maker *maker, size_t event)
 {
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 	struct tally_sample *sample = &body.sample;
 	size_t depth = random_next(&maker->source) % 24;
 
@@ -143,7 +143,7 @@ static void put_other(struct maker *maker)
 	uint64_t random = random_next(&maker->source);
 	uint32_t type = random & 1 ? 1 + (uint32_t)(random >> 8) % 22
 				   : tool[(random >> 8) % (sizeof(tool) / sizeof(*tool))];
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 
 	if (type == PERF_RECORD_SAMPLE)
 		return;

@@ -134,7 +134,8 @@ static void a_short_line_of_bytes(void **state)
 static void a_sample(void **state)
 {
 	static const uint64_t chain[] = {PERF_CONTEXT_USER, 0x7efcd2c2c62a}, regs[] = {0x80, 0x10};
-	struct tally_body body = {.type = PERF_RECORD_SAMPLE,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_SAMPLE,
 				  .misc = 2,
 				  .sample = {.ip = 0x7efcd2c2c62a,
 					     .pid = 17956,
@@ -179,6 +180,7 @@ static void a_sample_of_stack_and_branches(void **state)
 						       {0x3000, 0x4000, 1}};
 	static const uint8_t stack[16];
 	struct tally_body body = {
+	    .size = sizeof(body),
 	    .type = PERF_RECORD_SAMPLE,
 	    .misc = 1,
 	    .sample = {.period = 1,
@@ -212,17 +214,24 @@ static void the_tools_records(void **state)
 	static const struct tally_thread_map_entry threads[] = {{17956, "ls"}, {1, "init"}};
 	static const uint8_t cpus[] = {0, 0, 1, 0, 2, 0, 5, 0};
 	double scale = 1e-6;
-	struct tally_body index = {.type = PERF_RECORD_ID_INDEX, .id_index = {2, ids, NULL}};
-	struct tally_body map = {.type = PERF_RECORD_THREAD_MAP, .thread_map = {2, threads}};
-	struct tally_body cpu = {.type = PERF_RECORD_CPU_MAP,
+	struct tally_body index = {
+	    .size = sizeof(index), .type = PERF_RECORD_ID_INDEX, .id_index = {2, ids, NULL}};
+	struct tally_body map = {
+	    .size = sizeof(map), .type = PERF_RECORD_THREAD_MAP, .thread_map = {2, threads}};
+	struct tally_body cpu = {.size = sizeof(cpu),
+				 .type = PERF_RECORD_CPU_MAP,
 				 .cpu_map = {.type = 0, .nr = 4, .data = cpus}};
-	struct tally_body unit = {.type = PERF_RECORD_EVENT_UPDATE,
+	struct tally_body unit = {.size = sizeof(unit),
+				  .type = PERF_RECORD_EVENT_UPDATE,
 				  .event_update = {0, 202, (const uint8_t *)"msec\0\0\0", 8}};
-	struct tally_body scaled = {.type = PERF_RECORD_EVENT_UPDATE,
+	struct tally_body scaled = {.size = sizeof(scaled),
+				    .type = PERF_RECORD_EVENT_UPDATE,
 				    .event_update = {1, 202, (const uint8_t *)&scale, 8}};
-	struct tally_body trace = {.type = PERF_RECORD_AUXTRACE,
+	struct tally_body trace = {.size = sizeof(trace),
+				   .type = PERF_RECORD_AUXTRACE,
 				   .auxtrace = {0x10, 0, 0x2a, 1, UINT32_MAX, 3}};
-	struct tally_body conv = {.type = PERF_RECORD_TIME_CONV,
+	struct tally_body conv = {.size = sizeof(conv),
+				  .type = PERF_RECORD_TIME_CONV,
 				  .time_conv = {.time_shift = 31, .time_mult = 5, .time_zero = 9}};
 	struct made made;
 
@@ -248,12 +257,15 @@ static void the_tools_records(void **state)
 
 static void losses_and_reads(void **state)
 {
-	struct tally_body lost = {.type = PERF_RECORD_LOST, .lost = {7, 12}};
-	struct tally_body samples = {.type = PERF_RECORD_LOST_SAMPLES, .lost_samples = {3}};
+	struct tally_body lost = {.size = sizeof(lost), .type = PERF_RECORD_LOST, .lost = {7, 12}};
+	struct tally_body samples = {
+	    .size = sizeof(samples), .type = PERF_RECORD_LOST_SAMPLES, .lost_samples = {3}};
 	struct tally_body read = {
+	    .size = sizeof(read),
 	    .type = PERF_RECORD_READ,
 	    .read = {1, 2, {.read_format = PERF_FORMAT_ID, .nr = 1, .value = 5, .id = 7}}};
-	struct tally_body throttle = {.type = PERF_RECORD_THROTTLE, .throttle = {1, 7, 7}};
+	struct tally_body throttle = {
+	    .size = sizeof(throttle), .type = PERF_RECORD_THROTTLE, .throttle = {1, 7, 7}};
 	struct made made;
 
 	(void)state;
@@ -271,7 +283,8 @@ static void losses_and_reads(void **state)
 static void newer_records_tell_their_fields(void **state)
 {
 	static const uint64_t ips[] = {0x10, 0x20};
-	struct tally_body body = {.type = PERF_RECORD_CALLCHAIN_DEFERRED,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_CALLCHAIN_DEFERRED,
 				  .callchain_deferred = {5, 2, ips}};
 	struct made made;
 

@@ -243,12 +243,16 @@ static void weights(void **state)
 
 static void tasks_and_maps(void **state)
 {
-	struct tally_body comm = {.type = PERF_RECORD_COMM, .comm = {4, 4, "taskset"}};
-	struct tally_body fork = {.type = PERF_RECORD_FORK, .task = {14, 1, 15, 2, 0}};
+	struct tally_body comm = {
+	    .size = sizeof(comm), .type = PERF_RECORD_COMM, .comm = {4, 4, "taskset"}};
+	struct tally_body fork = {
+	    .size = sizeof(fork), .type = PERF_RECORD_FORK, .task = {14, 1, 15, 2, 0}};
 	struct tally_body mmap = {
+	    .size = sizeof(mmap),
 	    .type = PERF_RECORD_MMAP,
 	    .mmap = {UINT32_MAX, 0, 0xffffffff81000000, 0x120bb08, 0, "[kernel.kallsyms]_text"}};
-	struct tally_body mmap2 = {.type = PERF_RECORD_MMAP2,
+	struct tally_body mmap2 = {.size = sizeof(mmap2),
+				   .type = PERF_RECORD_MMAP2,
 				   .mmap2 = {.pid = 17956,
 					     .tid = 17956,
 					     .addr = 0x7efcd2c03000,
@@ -283,7 +287,8 @@ static void tasks_and_maps(void **state)
 
 static void names_do_nothing_to_a_terminal(void **state)
 {
-	struct tally_body comm = {.type = PERF_RECORD_COMM, .comm = {4, 4, "\x1b[2Jx"}};
+	struct tally_body comm = {
+	    .size = sizeof(comm), .type = PERF_RECORD_COMM, .comm = {4, 4, "\x1b[2Jx"}};
 
 	(void)state;
 	record_is(&comm, NULL, "PERF_RECORD_COMM: \\x1b[2Jx:4/4\n");
@@ -291,7 +296,7 @@ static void names_do_nothing_to_a_terminal(void **state)
 
 static void switches(void **state)
 {
-	struct tally_body body = {.type = PERF_RECORD_SWITCH};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_SWITCH};
 
 	(void)state;
 	record_is(&body, NULL, "PERF_RECORD_SWITCH IN         \n");
@@ -314,22 +319,29 @@ static void the_kernels_own(void **state)
 	static const struct tally_namespace links[] = {
 	    {4, 0xeffffff9}, {4, 0xeffffffe}, {4, 0xefffffff}, {4, 0xeffffffc},
 	    {4, 0xeffffffd}, {4, 0xeffffff8}, {4, 0xeffffffb}};
-	struct tally_body names = {.type = PERF_RECORD_NAMESPACES,
+	struct tally_body names = {.size = sizeof(names),
+				   .type = PERF_RECORD_NAMESPACES,
 				   .namespaces = {17956, 17956, 7, links}};
-	struct tally_body symbol = {.type = PERF_RECORD_KSYMBOL,
+	struct tally_body symbol = {.size = sizeof(symbol),
+				    .type = PERF_RECORD_KSYMBOL,
 				    .ksymbol = {0xca036511d2f5d326, 2206265698, 0, 1, "n39"}};
-	struct tally_body bpf = {.type = PERF_RECORD_BPF_EVENT,
+	struct tally_body bpf = {.size = sizeof(bpf),
+				 .type = PERF_RECORD_BPF_EVENT,
 				 .bpf_event = {.type = 2, .flags = 3675, .id = 3}};
-	struct tally_body poke = {.type = PERF_RECORD_TEXT_POKE,
+	struct tally_body poke = {.size = sizeof(poke),
+				  .type = PERF_RECORD_TEXT_POKE,
 				  .text_poke = {0xffffffffc0000000, 1, 17,
 						(const uint8_t *)"\x90"
 								 "abcdefghijklmnopq"}};
-	struct tally_body cgroup = {.type = PERF_RECORD_CGROUP, .cgroup = {1, "/"}};
-	struct tally_body aux = {.type = PERF_RECORD_AUX, .aux = {0, 0x10, 7}};
-	struct tally_body lost = {.type = PERF_RECORD_LOST, .lost = {7, 12}};
-	struct tally_body start = {.type = PERF_RECORD_ITRACE_START, .itrace_start = {1, 2}};
-	struct tally_body hw_id = {.type = PERF_RECORD_AUX_OUTPUT_HW_ID, .aux_output_hw_id = {3}};
-	struct tally_body round = {.type = PERF_RECORD_FINISHED_ROUND};
+	struct tally_body cgroup = {
+	    .size = sizeof(cgroup), .type = PERF_RECORD_CGROUP, .cgroup = {1, "/"}};
+	struct tally_body aux = {.size = sizeof(aux), .type = PERF_RECORD_AUX, .aux = {0, 0x10, 7}};
+	struct tally_body lost = {.size = sizeof(lost), .type = PERF_RECORD_LOST, .lost = {7, 12}};
+	struct tally_body start = {
+	    .size = sizeof(start), .type = PERF_RECORD_ITRACE_START, .itrace_start = {1, 2}};
+	struct tally_body hw_id = {
+	    .size = sizeof(hw_id), .type = PERF_RECORD_AUX_OUTPUT_HW_ID, .aux_output_hw_id = {3}};
+	struct tally_body round = {.size = sizeof(round), .type = PERF_RECORD_FINISHED_ROUND};
 
 	(void)state;
 	record_is(&names, NULL,

@@ -24,7 +24,8 @@ static void a_sample_with_its_frames(void **state)
 	static const struct tally_script_json_frame frames[] = {
 	    {0x401010, "work<\"a\">", 0x10, "/bin/a", "a.c:3"}, {0x7f00, NULL, 0, NULL, NULL}};
 	static const struct tally_layout layout;
-	struct tally_body body = {.type = PERF_RECORD_SAMPLE,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_SAMPLE,
 				  .misc = 2,
 				  .sample = {.ip = 0x401010,
 					     .pid = 5,
@@ -69,6 +70,7 @@ static void a_map_with_its_trailer(void **state)
 {
 	static const struct tally_layout layout;
 	struct tally_body body = {
+	    .size = sizeof(body),
 	    .type = PERF_RECORD_MMAP2,
 	    .misc = 2 | PERF_RECORD_MISC_MMAP_BUILD_ID,
 	    .id = {.present = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, .time = 9, .cpu = 3},
@@ -95,7 +97,8 @@ static void counters_of_a_group(void **state)
 {
 	static const uint64_t values[] = {10, 1, 20, 2};
 	static const struct tally_layout layout;
-	struct tally_body body = {.type = PERF_RECORD_READ,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_READ,
 				  .read = {1,
 					   1,
 					   {.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
@@ -115,7 +118,8 @@ static void counters_of_a_group(void **state)
 static void a_type_of_no_one(void **state)
 {
 	static const struct tally_layout layout;
-	struct tally_body body = {.type = 4711,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = 4711,
 				  .bytes = {.data = (const uint8_t *)"\x00\xff", .data_size = 2}};
 	struct tally_script_json with = {.layout = &layout, .body = &body};
 

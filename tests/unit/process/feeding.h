@@ -16,7 +16,8 @@ static inline void feed(struct tally_process_table *table, const struct tally_bo
 static inline void comm(struct tally_process_table *table, uint64_t time, uint32_t pid,
 			uint32_t tid, const char *name, bool exec)
 {
-	struct tally_body body = {.type = PERF_RECORD_COMM, .misc = exec ? EXEC_BIT : 0};
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_COMM, .misc = exec ? EXEC_BIT : 0};
 
 	body.comm = (struct tally_record_comm){.pid = pid, .tid = tid, .comm = name};
 	feed(table, &body, time);
@@ -25,7 +26,7 @@ static inline void comm(struct tally_process_table *table, uint64_t time, uint32
 static inline void fork_of(struct tally_process_table *table, uint64_t time, uint32_t ppid,
 			   uint32_t ptid, uint32_t pid, uint32_t tid)
 {
-	struct tally_body body = {.type = PERF_RECORD_FORK};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_FORK};
 
 	body.task = (struct tally_record_task){
 	    .pid = pid, .ppid = ppid, .tid = tid, .ptid = ptid, .time = time};
@@ -35,7 +36,8 @@ static inline void fork_of(struct tally_process_table *table, uint64_t time, uin
 static inline void map(struct tally_process_table *table, uint64_t time, uint32_t pid,
 		       uint64_t start, uint64_t end, uint64_t pgoff, const char *file)
 {
-	struct tally_body body = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
 
 	body.mmap2 = (struct tally_record_mmap2){
 	    .pid = pid,
@@ -52,7 +54,7 @@ static inline void map(struct tally_process_table *table, uint64_t time, uint32_
 static inline void ksymbol(struct tally_process_table *table, uint64_t time, uint64_t addr,
 			   uint32_t len, const char *name, bool unregister)
 {
-	struct tally_body body = {.type = PERF_RECORD_KSYMBOL};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_KSYMBOL};
 
 	body.ksymbol = (struct tally_record_ksymbol){
 	    .addr = addr, .len = len, .ksym_type = 1, .flags = unregister, .name = name};

@@ -65,7 +65,7 @@ static void names_never_told(void **state)
 static void number_given_again(void **state)
 {
 	struct tally_process_table *table = *state;
-	struct tally_body exit = {.type = PERF_RECORD_EXIT};
+	struct tally_body exit = {.size = sizeof(exit), .type = PERF_RECORD_EXIT};
 
 	comm(table, 0, 1, 1, "init", false);
 	map(table, 0, 1, 0x1000, 0x2000, 0, "/sbin/init");
@@ -136,7 +136,7 @@ static void forks_share_until_exec(void **state)
 static void synthesised_fork_inherits_no_maps(void **state)
 {
 	struct tally_process_table *table = *state;
-	struct tally_body body = {.type = PERF_RECORD_FORK, .misc = EXEC_BIT};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_FORK, .misc = EXEC_BIT};
 
 	map(table, 0, 1, 0x1000, 0x2000, 0, "/bin/a");
 	body.task = (struct tally_record_task){.pid = 2, .ppid = 1, .tid = 2, .ptid = 1};
@@ -208,7 +208,8 @@ static void same_file_again_is_no_change(void **state)
 static void data_takes_its_place(void **state)
 {
 	struct tally_process_table *table = *state;
-	struct tally_body body = {.type = PERF_RECORD_MMAP2,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_MMAP2,
 				  .misc = PERF_RECORD_MISC_USER | EXEC_BIT};
 
 	map(table, 0, 1, 0x1000, 0x9000, 0, "/a");
@@ -241,7 +242,8 @@ static void end_of_addresses(void **state)
 static void kernel_symbols_come_and_go(void **state)
 {
 	struct tally_process_table *table = *state;
-	struct tally_body body = {.type = PERF_RECORD_MMAP, .misc = PERF_RECORD_MISC_KERNEL};
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_MMAP, .misc = PERF_RECORD_MISC_KERNEL};
 	const struct tally_space *kernel;
 	uint64_t prog = 0xffffffffc0001000;
 	const struct tally_mapping *found;

@@ -58,7 +58,8 @@ static void add(struct scene *scene, const struct tally_body *body)
 
 static void add_sample(struct scene *scene, uint64_t time)
 {
-	struct tally_body body = {.type = PERF_RECORD_SAMPLE,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_SAMPLE,
 				  .sample = {.present = FIELDS, .time = time}};
 
 	add(scene, &body);
@@ -77,10 +78,12 @@ static struct tally_ring_bytes cut(const struct scene *scene, size_t at)
 
 static void add_mixed(struct scene *scene)
 {
-	struct tally_body lost = {.type = PERF_RECORD_LOST, .lost = {.id = 1, .lost = 17}};
-	struct tally_body lost_samples = {.type = PERF_RECORD_LOST_SAMPLES,
+	struct tally_body lost = {
+	    .size = sizeof(lost), .type = PERF_RECORD_LOST, .lost = {.id = 1, .lost = 17}};
+	struct tally_body lost_samples = {.size = sizeof(lost_samples),
+					  .type = PERF_RECORD_LOST_SAMPLES,
 					  .lost_samples = {.lost = 4}};
-	struct tally_body throttle = {.type = PERF_RECORD_THROTTLE};
+	struct tally_body throttle = {.size = sizeof(throttle), .type = PERF_RECORD_THROTTLE};
 
 	add_sample(scene, 500);
 	add(scene, &lost);
@@ -156,6 +159,7 @@ static void test_sideband_notes_maps(void **state)
 {
 	struct scene *scene = *state;
 	struct tally_body map = {
+	    .size = sizeof(map),
 	    .type = PERF_RECORD_MMAP2,
 	    .misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID,
 	    .mmap2 = {.pid = 7,
@@ -166,7 +170,8 @@ static void test_sideband_notes_maps(void **state)
 		      .build_id = {1, 2, 3},
 		      .filename = "/usr/bin/true"},
 	};
-	struct tally_body lost = {.type = PERF_RECORD_LOST, .lost = {.lost = 2}};
+	struct tally_body lost = {
+	    .size = sizeof(lost), .type = PERF_RECORD_LOST, .lost = {.lost = 2}};
 
 	add(scene, &map);
 	add(scene, &lost);

@@ -58,7 +58,7 @@ static int tear_down(void **state)
 /* The next record, which must be of this type; decoded strictly, with a trailer of zeros. */
 static struct tally_body next(struct scene *scene, uint32_t type)
 {
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 	struct tally_record record;
 	struct perf_event_header header;
 
@@ -97,7 +97,7 @@ static void make_process(const struct scene *scene)
 static void test_process(void **state)
 {
 	struct scene *scene = *state;
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 
 	make_process(scene);
 	assert_int_equal(tally_synth_process(&scene->synth, 20, &scene->records), 0);
@@ -171,7 +171,7 @@ static void test_kernel(void **state)
 				       'G', 'N', 'U', 0,  1,  2,  3,  4,  5,  6,  7,  8,
 				       9,   10,  11,  12, 13, 14, 15, 16, 17, 18, 19, 20};
 	struct scene *scene = *state;
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 
 	tree_text(scene->root, "proc/kallsyms",
 		  "0000000000000000 A fixed_percpu_data\n"

@@ -55,7 +55,8 @@ void scene_add(struct scene *scene, unsigned event, struct tally_body *body)
 void scene_comm(struct scene *scene, uint64_t time, uint32_t pid, uint32_t tid, const char *name,
 		bool exec)
 {
-	struct tally_body body = {.type = PERF_RECORD_COMM,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_COMM,
 				  .misc = exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
 				  .id = {.pid = pid, .tid = tid, .time = time}};
 
@@ -65,7 +66,8 @@ void scene_comm(struct scene *scene, uint64_t time, uint32_t pid, uint32_t tid, 
 
 void scene_fork(struct scene *scene, uint64_t time, uint32_t ppid, uint32_t pid, uint32_t tid)
 {
-	struct tally_body body = {.type = PERF_RECORD_FORK, .id = {.time = time}};
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_FORK, .id = {.time = time}};
 
 	body.task = (struct tally_record_task){
 	    .pid = pid, .ppid = ppid, .tid = tid, .ptid = ppid, .time = time};
@@ -75,7 +77,8 @@ void scene_fork(struct scene *scene, uint64_t time, uint32_t ppid, uint32_t pid,
 void scene_map(struct scene *scene, uint64_t time, uint32_t pid, uint64_t start, uint64_t end,
 	       uint64_t pgoff, const char *file)
 {
-	struct tally_body body = {.type = PERF_RECORD_MMAP2,
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_MMAP2,
 				  .misc = PERF_RECORD_MISC_USER,
 				  .id = {.pid = pid, .tid = pid, .time = time}};
 
@@ -94,7 +97,8 @@ void scene_map(struct scene *scene, uint64_t time, uint32_t pid, uint64_t start,
 void scene_sample(struct scene *scene, unsigned event, uint64_t time, uint32_t pid, uint32_t tid,
 		  uint64_t ip, const uint64_t *chain, uint64_t chain_nr)
 {
-	struct tally_body body = {.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER};
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER};
 
 	body.sample = (struct tally_sample){
 	    .present = scene->layouts[event].sample_type,

@@ -87,7 +87,7 @@ static void visit(struct scene *scene, struct seen *seen)
 
 static void mode_sample(struct scene *scene, uint64_t time, uint16_t mode, uint64_t ip)
 {
-	struct tally_body body = {.type = PERF_RECORD_SAMPLE, .misc = mode};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_SAMPLE, .misc = mode};
 
 	body.sample = (struct tally_sample){
 	    .present = scene->layouts[0].sample_type,
@@ -142,8 +142,10 @@ static void places_in_files_are_offsets_with_the_symbol_around(void **state)
 static void kernel_map(struct scene *scene, uint64_t start, uint64_t end, uint64_t pgoff,
 		       const char *name)
 {
-	struct tally_body body = {
-	    .type = PERF_RECORD_MMAP, .misc = PERF_RECORD_MISC_KERNEL, .id = {.pid = UINT32_MAX}};
+	struct tally_body body = {.size = sizeof(body),
+				  .type = PERF_RECORD_MMAP,
+				  .misc = PERF_RECORD_MISC_KERNEL,
+				  .id = {.pid = UINT32_MAX}};
 
 	body.mmap = (struct tally_record_mmap){
 	    .pid = UINT32_MAX, .addr = start, .len = end - start, .pgoff = pgoff, .filename = name};
@@ -154,7 +156,8 @@ static void the_kernel_s_places_are_addresses(void **state)
 {
 	const uint64_t text = 0xffffffff81000000, module = 0xffffffffc0100000,
 		       program = 0xffffffffc0800000;
-	struct tally_body body = {.type = PERF_RECORD_KSYMBOL, .id = {.time = 5}};
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_KSYMBOL, .id = {.time = 5}};
 	struct scene scene;
 	struct seen seen;
 
@@ -193,7 +196,8 @@ static void the_kernel_s_places_are_addresses(void **state)
 
 static void other_records_come_with_their_trailer_and_thread(void **state)
 {
-	struct tally_body lost = {.type = PERF_RECORD_LOST,
+	struct tally_body lost = {.size = sizeof(lost),
+				  .type = PERF_RECORD_LOST,
 				  .id = {.pid = 10, .tid = 11, .time = 15, .cpu = 3}};
 	struct scene scene;
 	struct seen seen;

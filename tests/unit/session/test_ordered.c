@@ -258,7 +258,7 @@ static bool expect(struct scene *scene, const struct said *order)
 
 static void add_round(struct scene *scene)
 {
-	struct tally_body body = {.type = PERF_RECORD_FINISHED_ROUND};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_FINISHED_ROUND};
 
 	scene_add(scene, 0, &body);
 }
@@ -277,7 +277,7 @@ static void model_file(struct model *model, struct scene *scene, bool sorts)
 
 	tally_data_rewind(scene->data);
 	while (tally_data_next_record(scene->data, &record, NULL) > 0) {
-		struct tally_body body;
+		struct tally_body body = {.size = sizeof(body)};
 
 		assert_int_equal(tally_record_decode(&scene->layouts[0], &record, &body, NULL), 0);
 		if (record.type == PERF_RECORD_SAMPLE)
@@ -500,7 +500,7 @@ static size_t long_round(size_t count, uint64_t jitter, bool reversed)
 	while (!tally_order_next(&order, &batch) && batch.count) {
 		for (size_t i = 0; i < batch.count; i++, seen++) {
 			struct tally_record record;
-			struct tally_sample sample;
+			struct tally_sample sample = {.size = sizeof(sample)};
 
 			assert_true(order_record(scene.session, batch.places[i], &record));
 			if (record.type != PERF_RECORD_SAMPLE) {

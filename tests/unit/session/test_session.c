@@ -82,8 +82,8 @@ static void samples_meet_their_process(void **state)
 	struct scene scene;
 	uint64_t place = (uint64_t)(uintptr_t)scene_begin;
 	const struct tally_session_counts *counts;
-	struct tally_body lost = {.type = PERF_RECORD_LOST};
-	struct tally_body throttle = {.type = PERF_RECORD_THROTTLE};
+	struct tally_body lost = {.size = sizeof(lost), .type = PERF_RECORD_LOST};
+	struct tally_body throttle = {.size = sizeof(throttle), .type = PERF_RECORD_THROTTLE};
 
 	(void)state;
 	own_text_find(&text);

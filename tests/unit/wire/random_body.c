@@ -188,7 +188,7 @@ void random_body(struct random_source *source, const struct tally_layout *layout
 {
 	struct wire_rows rows = tally_wire_rows(type);
 
-	memset(ret, 0, sizeof(*ret));
+	*ret = (struct tally_body){.size = sizeof(*ret)};
 	ret->type = type;
 	for (size_t i = 0; i < rows.count; i++)
 		fill(source, layout, &rows.rows[i], (uint8_t *)&ret->sample, ret);

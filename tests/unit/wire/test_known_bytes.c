@@ -34,7 +34,7 @@ static struct tally_body decode(const struct tally_attr *attr, const uint8_t *by
 	struct tally_error error;
 	struct tally_layout layout;
 	struct tally_buf dump = {0};
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 	uint8_t again[512];
 	char *whole;
 
@@ -211,7 +211,7 @@ static void mmap2_without_rights(void **state)
 				      B64(7)};
 		const struct tally_record record = {
 		    .bytes = bytes, .type = PERF_RECORD_MMAP2, .misc = 2, .size = (uint16_t)size};
-		struct tally_body body;
+		struct tally_body body = {.size = sizeof(body)};
 
 		bytes[6] = (uint8_t)size;
 		memcpy(bytes + 64, names[i], strlen(names[i]));
@@ -301,7 +301,7 @@ static void mmap2_with_a_bit_that_lies(void **state)
 					      .misc = load_u16(bytes + 4),
 					      .size = sizeof(bytes)};
 		struct tally_layout layout;
-		struct tally_body body;
+		struct tally_body body = {.size = sizeof(body)};
 
 		tally_layout_init(&layout, &plain);
 		assert_int_equal(tally_record_decode(&layout, &record, &body, NULL), 0);
@@ -445,7 +445,7 @@ static void counts_beyond_the_record_are_refused(void **state)
 	struct tally_record record = {.bytes = bytes, .type = 16, .size = 64, .offset = 4096};
 	struct tally_error error;
 	struct tally_layout layout;
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 
 	(void)state;
 	memset(&body, 0x5a, sizeof(body));
@@ -485,14 +485,14 @@ static void branch_stacks_without_what_the_attr_says(void **state)
 	} cases[] = {
 	    {full, 5, true}, {no_counters, 5, false}, {no_index, 0, true}, {neither, 0, false}};
 	struct tally_layout layout;
-	struct tally_sample sample;
+	struct tally_sample sample = {.size = sizeof(sample)};
 
 	(void)state;
 	tally_layout_init(&layout, &branchy);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tally_record record = {
 		    .bytes = cases[i].bytes, .type = 9, .size = load_u16(cases[i].bytes + 6)};
-		struct tally_body body;
+		struct tally_body body = {.size = sizeof(body)};
 
 		assert_int_equal(tally_sample_decode(&layout, &record, UINT64_MAX, &sample, NULL),
 				 0);

@@ -67,7 +67,7 @@ static void each(uint64_t seed, check_fn check)
 static void check_decode(struct random_source *source, struct encoded *encoded)
 {
 	struct tally_record record = view(encoded->bytes, encoded->size);
-	struct tally_body again;
+	struct tally_body again = {.size = sizeof(again)};
 	struct tally_error error;
 	uint8_t *bytes = malloc(encoded->size);
 
@@ -125,7 +125,7 @@ static void check_cuts(struct random_source *source, struct encoded *encoded)
 	for (size_t size = 8; size < encoded->size; size += 1 + random_next(source) % 13) {
 		uint8_t *bytes = malloc(size);
 		struct tally_record record;
-		struct tally_body body;
+		struct tally_body body = {.size = sizeof(body)};
 
 		memcpy(bytes, encoded->bytes, size);
 		store_u16(bytes + 6, (uint16_t)size);
@@ -149,7 +149,7 @@ static void no_cut_is_read_past_its_end(void **state)
 static void check_noise(struct random_source *source, struct encoded *encoded)
 {
 	struct tally_record record;
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 	struct tally_error error;
 
 	for (int i = 0; i < 4; i++) {
@@ -176,7 +176,7 @@ static void noise_is_read_in_bounds(void **state)
 static void check_wanted(struct random_source *source, struct encoded *encoded)
 {
 	struct tally_record record = view(encoded->bytes, encoded->size);
-	struct tally_sample all, some;
+	struct tally_sample all = {.size = sizeof(all)}, some = {.size = sizeof(some)};
 	uint64_t want = random_next(source) & ((1u << 25) - 1);
 
 	if (encoded->body.type != PERF_RECORD_SAMPLE)

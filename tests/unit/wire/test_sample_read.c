@@ -17,7 +17,7 @@
 
 struct sample_case {
 	struct tally_layout layout;
-	struct tally_body body; /* what was encoded */
+	struct tally_body body;
 	uint8_t *bytes; /* exactly as many as the record has, so that a read beyond is seen */
 	struct tally_record record;
 };
@@ -69,7 +69,7 @@ static struct tally_sample walked(const struct sample_case *at)
 /* The fields of `want` as text. */
 static char *text_of(const struct sample_case *at, const struct tally_sample *sample, uint64_t want)
 {
-	struct tally_body body = {.type = PERF_RECORD_SAMPLE};
+	struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_SAMPLE};
 	struct tally_buf text = {0};
 	char *copy;
 
@@ -89,7 +89,7 @@ static void check_columns(struct random_source *source, struct sample_case *at)
 	for (unsigned i = 2; i < 28; i++)
 		wants[i] = 1ULL << (i - 2);
 	for (unsigned i = 0; i < 28; i++) {
-		struct tally_sample sample;
+		struct tally_sample sample = {.size = sizeof(sample)};
 		char *expected, *found;
 
 		/* What is not asked for may hold anything. */
@@ -119,7 +119,7 @@ static void check_cuts(struct random_source *source, struct sample_case *at)
 	for (uint16_t size = 8; size < at->record.size; size = (uint16_t)(size + 8)) {
 		uint8_t *bytes = malloc(size);
 		struct tally_record record = at->record;
-		struct tally_sample sample;
+		struct tally_sample sample = {.size = sizeof(sample)};
 
 		memcpy(bytes, at->bytes, size);
 		record.bytes = bytes;
@@ -142,7 +142,7 @@ static void a_cut_sample_is_refused_and_never_read_past_its_end(void **state)
 
 static void check_noise(struct random_source *source, struct sample_case *at)
 {
-	struct tally_sample sample;
+	struct tally_sample sample = {.size = sizeof(sample)};
 
 	for (int i = 0; i < 8; i++) {
 		for (unsigned k = 0; k < 1 + random_next(source) % 4; k++)
@@ -168,7 +168,7 @@ static void fields_that_an_event_does_not_have_read_as_none(void **state)
 	const struct tally_record record = {
 	    .bytes = (const void *)words, .type = PERF_RECORD_SAMPLE, .size = sizeof(words)};
 	struct tally_layout layout;
-	struct tally_sample sample;
+	struct tally_sample sample = {.size = sizeof(sample)};
 
 	(void)state;
 	tally_layout_init(&layout, &attr);

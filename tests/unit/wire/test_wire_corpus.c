@@ -112,7 +112,7 @@ static void check_record(const char *name, const struct tally_layout *layout,
 	static _Alignas(8) uint8_t again[65536];
 	struct tally_buf text = {0};
 	struct tally_error error;
-	struct tally_body body;
+	struct tally_body body = {.size = sizeof(body)};
 	uint8_t *copy;
 	int size;
 
