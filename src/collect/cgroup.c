@@ -12,7 +12,7 @@
 
 #define MOUNTS_MOST (1 << 22)
 
-/* Words of a line of /proc/self/mounts: what, where, type, options. */
+/* A word of a line of /proc/self/mounts: what, where, type, options. */
 struct word {
 	const char *at;
 	size_t length;
@@ -23,7 +23,7 @@ static bool is_word(struct word word, const char *text)
 	return strlen(text) == word.length && !memcmp(word.at, text, word.length);
 }
 
-/* Whether "a,b,c" has an entry. */
+/* Whether "a,b,c" contains an entry. */
 static bool has_option(struct word options, const char *name)
 {
 	const char *end = options.at + options.length;
@@ -38,7 +38,7 @@ static bool has_option(struct word options, const char *name)
 	return false;
 }
 
-/* The folder of a mount below root, \040 and the like made bytes again.  Source: getmntent(3). */
+/* The folder of a mount below root; \040 and the like are decoded. Source: getmntent(3). */
 static int folder_of(struct word word, const char *root, char *to, size_t room)
 {
 	size_t length = strlen(root);
@@ -60,7 +60,7 @@ static int folder_of(struct word word, const char *root, char *to, size_t room)
 	return 0;
 }
 
-/* Where the hierarchy is mounted; -ENODEV. */
+/* The folder where the hierarchy is mounted; -ENODEV. */
 static int find_mount(const char *root, char *to, size_t room)
 {
 	char *text;
@@ -89,8 +89,8 @@ static int find_mount(const char *root, char *to, size_t room)
 	return found;
 }
 
-/* Whether a path climbs out of its folder. */
-static bool climbs(const char *name)
+/* Whether a path has ".." in it. */
+static bool has_dots(const char *name)
 {
 	for (const char *at = name; *at; at += strcspn(at, "/"), at += strspn(at, "/"))
 		if (!strncmp(at, "..", 2) && (at[2] == '/' || !at[2]))
@@ -103,25 +103,24 @@ int tally_cgroup_open(const char *root, const char *name, struct tally_error *er
 	char mount[PATH_MAX], path[PATH_MAX];
 	int fd, result;
 
-	if (climbs(name))
-		return tally_fail(error, -EINVAL, -1,
-				  "cgroup '%s': .. leads out of the cgroups; give a path from "
-				  "their top",
-				  name);
+	if (has_dots(name))
+		return tally_fail(
+		    error, -EINVAL, -1,
+		    "cgroup '%s': '..' is not allowed; give a path from the top of the cgroups",
+		    name);
 	result = find_mount(root, mount, sizeof(mount));
 	if (result == -ENODEV)
 		return tally_fail(error, result, -1,
-				  "cgroup '%s': neither a perf_event nor a unified cgroup "
-				  "hierarchy is mounted; `sudo mount -t cgroup2 none "
-				  "/sys/fs/cgroup` mounts the latter",
+				  "cgroup '%s': no cgroup hierarchy is mounted; `sudo mount -t "
+				  "cgroup2 none /sys/fs/cgroup` mounts one",
 				  name);
 	if (result)
 		return tally_fail(error, result, -1, "%s/proc/self/mounts: %s", root,
 				  strerror(-result));
 	name += strspn(name, "/");
 	if (snprintf(path, sizeof(path), "%s/%s", mount, name) >= (int)sizeof(path))
-		return tally_fail(error, -ENAMETOOLONG, -1, "cgroup '%.100s...': too long a name",
-				  name);
+		return tally_fail(error, -ENAMETOOLONG, -1,
+				  "cgroup '%.100s...': the name is too long", name);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;

@@ -11,7 +11,7 @@
 struct family {
 	const pid_t *all; /* ascending */
 	size_t count;
-	pid_t *parents; /* of each; 0: it has ended */
+	pid_t *parents; /* of each of `all`; 0: it has ended */
 	bool *below;
 };
 
@@ -30,7 +30,7 @@ static bool is_one_of(const pid_t *pids, size_t count, pid_t pid)
 	return false;
 }
 
-/* Whether one more was found: a child may have a smaller number than its parent. */
+/* Whether more were found. A child's number may be smaller than its parent's. */
 static bool find_more(const struct family *family, const pid_t *pids, size_t count)
 {
 	bool found = false;

@@ -10,8 +10,8 @@
 #define DEFAULT_FREQUENCY 4000        /* Hz, perf's */
 #define FORMAT_LOST       (1ULL << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
 
-/* Every sample and trailer begins with, or ends in, the event's id: records of several events, in
- * one ring, can be told apart wherever they stand. */
+/* Every sample and trailer has the event's id at a known place: so records of several events can
+ * share a ring. */
 #define COMMON_FIELDS                                                                   \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
@@ -22,7 +22,7 @@ struct making {
 	struct tally_chain chain; /* of all events */
 	uint64_t frequency;
 	bool inherit;
-	bool data_maps; /* stacks are unwound later, and may need what is mapped as data */
+	bool data_maps; /* data maps too: for stacks that are unwound later */
 };
 
 static bool is_hardware(const struct tally_attr *attr)
@@ -44,7 +44,7 @@ static void complete_common(const struct making *making, struct tally_attr *attr
 	attr->disabled = 1;
 	attr->inherit = making->inherit;
 	attr->read_format |= PERF_FORMAT_ID | FORMAT_LOST;
-	/* A command counts from its exec on; others are enabled once all is open. */
+	/* A command counts from its exec on; other targets are enabled when all is open. */
 	attr->enable_on_exec = making->targets->command;
 }
 
@@ -52,7 +52,7 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 {
 	const struct tally_recorder_options *options = making->options;
 	struct tally_attr *attr = &event->attr;
-	bool each_one = event->each_one || attr->type == PERF_TYPE_TRACEPOINT ||
+	bool each_hit = event->each_hit || attr->type == PERF_TYPE_TRACEPOINT ||
 			attr->type == PERF_TYPE_BREAKPOINT || is_bpf_output(attr);
 
 	complete_common(making, attr);
@@ -61,21 +61,20 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 	if (attr->type == PERF_TYPE_TRACEPOINT || is_bpf_output(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (attr->sample_period) {
-		/* the event's own term, period= or freq= */
+		/* period= or freq= of the event */
 	} else if (options->period) {
 		attr->sample_period = options->period;
-	} else if (each_one && !options->frequency && !options->max_frequency) {
+	} else if (each_hit && !options->frequency && !options->max_frequency) {
 		attr->sample_period = 1;
 	} else {
 		attr->freq = 1;
 		attr->sample_freq = making->frequency;
 	}
-	/* Of software events the kernel ignores the period of who asks for PERIOD, and gives each
-	 * event as a sample.  Source: perf_swevent_event() of kernel/events/core.c. */
+	/* With PERIOD in sample_type, the kernel ignores the period of a software event and makes
+	 * each event a sample. Source: perf_swevent_event() of kernel/events/core.c. */
 	if (!attr->freq && attr->sample_period > 1)
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
-	/* Guests have their own perf; of our own time only what the host spends is meant, as in
-	 * perf. Precise events of several PMUs cannot tell the two apart. */
+	/* Guests are left out, as in perf. Precise events of several PMUs cannot leave them out. */
 	if (is_hardware(attr) && !attr->exclude_host && !attr->exclude_guest && !attr->precise_ip &&
 	    !event->precise_max)
 		attr->exclude_guest = 1;
@@ -83,7 +82,7 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 		attr->precise_ip = 3;
 }
 
-/* Members of a group whose leader alone samples are read with it. */
+/* Members of a group whose leader samples are read with it. */
 static void complete_group(struct tally_plan *plan, const struct tally_event_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -108,10 +107,10 @@ static void complete_group(struct tally_plan *plan, const struct tally_event_lis
 	}
 }
 
-/* The side-band.  User space only, so that no rights are needed; MMAP2 carries the build-id, but
- * not when CPUs are recorded: of one mapping's records the kernel writes those of CPUs first, and
- * leaves the bit of misc that tells of a build-id in those that it writes to others afterwards, so
- * that every perf record that runs meanwhile takes numbers for ids, and perf 6.1 crashes.  Source:
+/* The side-band. User space only, so that it needs no rights. MMAP2 carries the build-id, except
+ * when CPUs are recorded. There the kernel writes the records of CPUs first, and leaves the bit of
+ * misc that means "has a build-id" set in records that it writes to others afterwards: every perf
+ * record that runs at the same time would take numbers for ids, and perf 6.1 crashes. Source:
  * perf_event_open(2), the attr's bits mmap to build_id; perf_event_mmap_output() of
  * kernel/events/core.c. */
 static void complete_sideband(const struct making *making, struct tally_attr *attr)
@@ -127,8 +126,8 @@ static void complete_sideband(const struct making *making, struct tally_attr *at
 	attr->mmap_data = making->data_maps;
 }
 
-/* Times are compared over all events, and events of one ring must have one clock: the side-band
- * takes that of the events.  Source: perf_event_set_output() of kernel/events/core.c. */
+/* All events of a ring must have one clock: the side-band takes that of the events. Source:
+ * perf_event_set_output() of kernel/events/core.c. */
 static int choose_clock(struct tally_plan *plan, struct tally_error *error)
 {
 	const struct tally_planned *first = &plan->events[0];
@@ -142,8 +141,7 @@ static int choose_clock(struct tally_plan *plan, struct tally_error *error)
 			continue;
 		return tally_fail(error, -EINVAL, -1,
 				  "%s and %s have different clocks (attr.use_clockid, "
-				  "attr.clockid): one recording has one clock, give all events "
-				  "the same",
+				  "attr.clockid): give all events of a recording the same",
 				  first->name, other->name);
 	}
 	sideband->use_clockid = first->attr.use_clockid;
@@ -159,13 +157,13 @@ static uint64_t choose_frequency(const struct tally_recorder_options *options,
 	uint64_t wish = options->frequency ? options->frequency : DEFAULT_FREQUENCY;
 
 	if (options->max_frequency) {
-		tally_notice_tell(notice, "sampling at %llu Hz, kernel.perf_event_max_sample_rate",
+		tally_notice_send(notice, "sampling at %llu Hz, kernel.perf_event_max_sample_rate",
 				  (unsigned long long)most);
 		return most;
 	}
 	if (wish <= most)
 		return wish;
-	tally_notice_tell(notice,
+	tally_notice_send(notice,
 			  "sampling at %llu Hz instead of %llu, the machine's limit; raise it with "
 			  "`sudo sysctl kernel.perf_event_max_sample_rate=%llu`",
 			  (unsigned long long)most, (unsigned long long)wish,
@@ -189,13 +187,13 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 		struct tally_planned *to = &plan->events[i];
 
 		to->attr = from->attr;
-		/* -c goes before the period of a vendor table, as in perf */
+		/* -c overrides the period of a vendor table, as in perf */
 		if (from->terms.given & TALLY_TERM_WEAK && making->options->period)
 			to->attr.sample_period = 0;
 		to->leader = from->leader;
 		to->precise_max = from->precise_max;
 		to->privilege_given = from->privilege_given;
-		to->each_one = is_probe(from);
+		to->each_hit = is_probe(from);
 		to->points = from->probe;
 		to->name = strdup(from->name);
 		if (!to->name)
@@ -209,7 +207,7 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 	return 0;
 }
 
-/* Nothing was asked for: cycles, as precisely as they can be had. */
+/* The default: cycles, as precise as possible. */
 static int default_event(const struct making *making, struct tally_plan *plan,
 			 struct tally_error *error)
 {
@@ -245,7 +243,7 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		if (list->events[i].probe && !list->events[i].probe->resolved)
 			return tally_fail(
 			    error, -EINVAL, -1,
-			    "%s: its place is not known yet; tally_probe_resolve() finds it",
+			    "%s: its address is not resolved; call tally_probe_resolve() first",
 			    list->events[i].name);
 	plan.events = calloc(plan.count, sizeof(*plan.events));
 	if (!plan.events)
@@ -289,7 +287,7 @@ void tally_plan_done(struct tally_plan *plan)
 
 const struct tally_attr *tally_plan_timed(const struct tally_plan *plan)
 {
-	/* The fields before it are the same in all events: see COMMON_FIELDS. */
+	/* All fields before it are the same in all events: see COMMON_FIELDS. */
 	for (size_t i = 0; i + 1 < plan->count; i++)
 		if (!(plan->events[i].attr.sample_type & PERF_SAMPLE_TIME))
 			return NULL;

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void tally_notice_tell(const struct tally_notice *notice, const char *format, ...)
+void tally_notice_send(const struct tally_notice *notice, const char *format, ...)
 {
 	char text[1024];
 	va_list args;

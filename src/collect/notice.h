@@ -1,4 +1,4 @@
-/* Lines to the person who records, through the caller's function. */
+/* Messages for the person who records, through the caller's function. */
 #ifndef TALLY_COLLECT_NOTICE_H
 #define TALLY_COLLECT_NOTICE_H
 
@@ -7,7 +7,7 @@ struct tally_notice {
 	void *context;
 };
 
-void tally_notice_tell(const struct tally_notice *notice, const char *format, ...)
+void tally_notice_send(const struct tally_notice *notice, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -17,13 +17,13 @@
 #include "base/pool.h"
 #include "kernel/setcap.h"
 
-/* What opening needs besides the set. */
+/* The arguments of opening. */
 struct opening {
 	struct tally_openset *set;
 	const struct tally_limits *limits;
 	const struct tally_notice *notice;
 	struct tally_ring_sizes sizes;
-	bool ring_refused; /* a ring of this size: smaller ones may do */
+	bool ring_refused; /* the kernel refused a ring: a smaller one may fit */
 	struct tally_error *error;
 };
 
@@ -38,7 +38,7 @@ static int add_id(struct tally_planned *event, int fd, struct tally_error *error
 	int result = tally_fd_id(fd, &id);
 
 	if (result)
-		return tally_fail(error, result, -1, "%s: the kernel gives no id: %s", event->name,
+		return tally_fail(error, result, -1, "%s: the kernel gave no id: %s", event->name,
 				  strerror(-result));
 	if (event->id_count == event->id_room) {
 		size_t room = event->id_room ? event->id_room * 2 : 16;
@@ -53,7 +53,7 @@ static int add_id(struct tally_planned *event, int fd, struct tally_error *error
 	return 0;
 }
 
-/* The first descriptor of a CPU and kind gets the ring, the others send to it. */
+/* The first descriptor of a CPU and kind gets the ring, the others write to it. */
 static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind kind, bool kept,
 		       int fd)
 {
@@ -79,8 +79,7 @@ static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind
 	return result;
 }
 
-/* What a refusal is told of: the side-band, which nobody typed, is refused for the sake of the
- * first event. */
+/* The name for error messages: nobody typed the side-band, so it takes the first event's. */
 static const char *name_of(const struct tally_openset *set, size_t index)
 {
 	return set->plan->events[index == tally_plan_sideband(set->plan) ? 0 : index].name;
@@ -101,11 +100,11 @@ static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t i
 	if (event->leader != index) {
 		target.group_fd = *tally_openset_fd(set, thread, cpu, event->leader);
 		if (target.group_fd < 0)
-			return -ESRCH; /* the leader's thread was gone already */
+			return -ESRCH; /* the leader's thread has ended */
 	}
-	fd = event->settled ? tally_open(&event->attr, &target, opening->limits, opening->error)
-			    : tally_plan_settle(event, &target, opening->limits, opening->notice,
-						opening->error);
+	fd = event->opened_once ? tally_open(&event->attr, &target, opening->limits, opening->error)
+				: tally_plan_open_first(event, &target, opening->limits,
+							opening->notice, opening->error);
 	if (fd < 0)
 		return fd;
 	*tally_openset_fd(set, thread, cpu, index) = fd;
@@ -115,7 +114,7 @@ static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t i
 		   : attach_ring(opening, cpu, kind_of(set, index), event->attr.write_backward, fd);
 }
 
-/* The side-band first: no sample then is of a process nobody told of. */
+/* The side-band first, so that no sample comes from an unknown process. */
 static int open_thread(struct opening *opening, size_t thread)
 {
 	struct tally_openset *set = opening->set;
@@ -145,13 +144,13 @@ static int open_threads(struct opening *opening)
 			return result;
 	}
 	if (!set->threads_open)
-		return tally_fail(opening->error, -ESRCH, -1,
-				  "everything that was to be recorded ended before it could be "
-				  "opened");
+		return tally_fail(
+		    opening->error, -ESRCH, -1,
+		    "everything that was to be recorded has ended before it could be opened");
 	return 0;
 }
 
-/* All or nothing of what fits at these sizes of the rings. */
+/* Opens all, or nothing, with rings of these sizes. */
 static int open_all(struct opening *opening, const struct tally_targets *targets,
 		    struct tally_plan *plan)
 {
@@ -173,7 +172,7 @@ static int open_all(struct opening *opening, const struct tally_targets *targets
 		set->fds[i] = -1;
 	for (size_t i = 0; i < plan->count; i++)
 		plan->events[i].id_count = 0;
-	/* Best effort: what then does not fit is explained by the open that fails. */
+	/* Best effort: if it is not enough, the open that fails explains it. */
 	tally_limits_raise_nofile(count + 64);
 	opening->ring_refused = false;
 	result = open_threads(opening);
@@ -182,7 +181,7 @@ static int open_all(struct opening *opening, const struct tally_targets *targets
 	return result;
 }
 
-/* What each CPU's rings lock, with the page that each has for the kernel's marks, KiB. */
+/* KiB that the rings of a CPU lock; each has one page more, for the kernel's header. */
 static uint64_t needed_kb(const struct tally_ring_sizes *sizes)
 {
 	uint64_t pages = 0;
@@ -192,8 +191,8 @@ static uint64_t needed_kb(const struct tally_ring_sizes *sizes)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
-/* One line for all events whose kernel side was given up. */
-static void tell_user_only(const struct opening *opening, const struct tally_plan *plan)
+/* One line for all events that gave up the kernel's side. */
+static void notice_user_only(const struct opening *opening, const struct tally_plan *plan)
 {
 	char names[512] = "", setcap[SETCAP_TEXT];
 	size_t length = 0;
@@ -203,10 +202,10 @@ static void tell_user_only(const struct opening *opening, const struct tally_pla
 			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
 						   length ? ", " : "", plan->events[i].name);
 	if (length)
-		tally_notice_tell(
+		tally_notice_send(
 		    opening->notice,
-		    "%s: user space only, as kernel.perf_event_paranoid is %d; to see "
-		    "the kernel too: `sudo sysctl kernel.perf_event_paranoid=1`, or %s",
+		    "%s: user space only, as kernel.perf_event_paranoid is %d; to sample the "
+		    "kernel too: `sudo sysctl kernel.perf_event_paranoid=1`, or %s",
 		    names, opening->limits->paranoid,
 		    tally_setcap_command(opening->limits, SETCAP_BIT(PERFMON), setcap));
 }
@@ -225,8 +224,8 @@ int tally_openset_open(struct tally_openset *set, const struct tally_targets *ta
 	};
 	int result = open_all(&opening, targets, plan);
 
-	/* How much may be locked cannot be known beforehand, as others of this user may hold some
-	 * of it.  All rings of a kind get smaller, not only those that come last. */
+	/* The room for locked memory is unknown, as other programs of this user may use some of it.
+	 * All rings of a kind get smaller, not only the last ones. */
 	while (result && opening.ring_refused) {
 		size_t *pages = opening.sizes.pages, most = 1;
 
@@ -241,12 +240,12 @@ int tally_openset_open(struct tally_openset *set, const struct tally_targets *ta
 	}
 	if (result)
 		return result;
-	tell_user_only(&opening, plan);
+	notice_user_only(&opening, plan);
 	if (opening.sizes.pages[TALLY_RING_SAMPLES] < sizes->pages[TALLY_RING_SAMPLES])
-		tally_notice_tell(notice,
+		tally_notice_send(notice,
 				  "rings of %zu pages instead of %zu, as this user may lock no "
-				  "more memory; `sudo sysctl kernel.perf_event_mlock_kb=%lld` "
-				  "or CAP_IPC_LOCK lifts that",
+				  "more memory; `sudo sysctl kernel.perf_event_mlock_kb=%lld` or "
+				  "CAP_IPC_LOCK raises the limit",
 				  opening.sizes.pages[TALLY_RING_SAMPLES],
 				  sizes->pages[TALLY_RING_SAMPLES], (long long)needed_kb(sizes));
 	return 0;
@@ -322,7 +321,7 @@ int tally_openset_alive(const struct tally_openset *set, size_t ring)
 
 			if (item.fd < 0 || kind_of(set, event) != ring % TALLY_RING_KINDS)
 				continue;
-			/* A look takes the ring's mark of unread data; who asks drains next. */
+			/* poll() clears the ring's mark of unread data; the caller drains next. */
 			if (poll(&item, 1, 0) >= 0 && !(item.revents & (POLLHUP | POLLERR)))
 				return item.fd;
 		}

@@ -1,6 +1,6 @@
-/* All descriptors and rings of a recording: each event for each thread on each CPU; on each CPU a
- * ring that all samples go to, and a smaller one for the side-band, so that a storm of samples
- * never pushes out what says whose they are; and one for events of which only the latest samples
+/* All descriptors and rings of a recording. Each event is opened for each thread on each CPU. Each
+ * CPU has a ring for all samples and a smaller one for the side-band, so that many samples never
+ * displace the records that describe processes; and one for events of which only the latest samples
  * are kept (attr.write_backward). */
 #ifndef TALLY_COLLECT_OPENSET_H
 #define TALLY_COLLECT_OPENSET_H
@@ -22,11 +22,11 @@ struct tally_openset {
 	int *fds;                  /* [thread][cpu][event]; -1: not open */
 	struct tally_ring **rings; /* [cpu][kind] */
 	size_t ring_count;
-	struct tally_ring **kept; /* [cpu]; of events whose oldest samples are written over */
-	size_t threads_open;      /* threads that were there to be opened */
+	struct tally_ring **kept; /* [cpu]; of events with write_backward */
+	size_t threads_open;      /* threads that had not ended */
 };
 
-/* What the rings may and should be; `asked` (pages of the sample rings) 0: as fits. */
+/* Sizes for the rings; `asked`: pages of the sample rings, 0 for the default. */
 struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limits,
 						const struct tally_plan *plan, size_t cpus,
 						size_t asked, uint64_t memory);
@@ -48,7 +48,7 @@ static inline size_t tally_openset_fd_count(const struct tally_openset *set)
 	return set->targets->tid_count * set->targets->cpu_count * set->plan->count;
 }
 
-/* The ring at a place of the order in which the side-bands of all CPUs come before all samples. */
+/* The index of a ring in the order: side-bands of all CPUs, then samples of all CPUs. */
 static inline size_t tally_openset_sideband_first(const struct tally_openset *set, size_t place)
 {
 	size_t cpus = set->ring_count / TALLY_RING_KINDS;
@@ -60,10 +60,10 @@ static inline size_t tally_openset_sideband_first(const struct tally_openset *se
 /* Events of one kind; groups by their leaders. */
 void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind kind);
 void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind);
-/* Records that the kernel could not store, by the events' own counts (Linux 6.0; else 0). */
+/* Records that the kernel could not store, as the events count them (Linux 6.0; else 0). */
 uint64_t tally_openset_lost(const struct tally_openset *set);
-/* A descriptor of the ring's CPU and kind whose thread still is there, or -1: nothing more comes.
- */
+/* A descriptor for the ring's CPU and kind whose thread has not ended, or -1: the ring gets no
+ * more. */
 int tally_openset_alive(const struct tally_openset *set, size_t ring);
 
 #endif

@@ -1,7 +1,7 @@
-/* What the terms of an event ask of its samples, and how call chains are taken.
+/* What the terms of an event mean for its samples, and how call chains are taken.
  *
  * Source: perf-record(1), "EVENT DESCRIPTORS" and --call-graph; perf_event_open(2) for the attr.
- * What perf 6.1 makes of each term is what `perf evlist -v` shows of its recording. */
+ * What perf 6.1 makes of a term is what `perf evlist -v` shows of its recording. */
 #include <errno.h>
 #include <string.h>
 #include <tally/abi.h>
@@ -26,7 +26,7 @@
 
 /* --- call chains --- */
 
-/* Stacks are told in whole words. */
+/* The kernel copies whole words. */
 static int take_stack(struct tally_chain *chain, uint64_t size, const char *event,
 		      struct tally_error *error)
 {
@@ -85,11 +85,11 @@ static void apply_chain(const struct tally_chain *chain, struct tally_attr *attr
 				     PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
 		attr->sample_regs_user = USER_REGISTERS;
 		attr->sample_stack_user = chain->stack_size;
-		attr->exclude_callchain_user = 1; /* made of the stack, later */
+		attr->exclude_callchain_user = 1; /* made from the stack, later */
 	}
 }
 
-/* The terms change what was asked for all events. */
+/* The event's terms change what was asked for all events. */
 static int chain_of(const struct tally_event *event, struct tally_chain *chain,
 		    struct tally_error *error)
 {
@@ -98,7 +98,7 @@ static int chain_of(const struct tally_event *event, struct tally_chain *chain,
 
 	if (terms->given & TALLY_TERM_MAX_STACK) {
 		if (terms->max_stack > UINT16_MAX)
-			return tally_fail(error, -EINVAL, -1, "%s: max-stack is at most %d",
+			return tally_fail(error, -EINVAL, -1, "%s: max-stack must be at most %d",
 					  event->name, UINT16_MAX);
 		chain->max_stack = terms->max_stack;
 		if (chain->how == TALLY_CHAIN_NONE)
@@ -134,14 +134,14 @@ static int refuse(const struct tally_event *event, struct tally_error *error)
 		uint32_t term;
 		const char *why;
 	} terms[] = {
-	    {TALLY_TERM_MAX_EVENTS, "nr ends a trace that is printed while it comes; a recording "
-				    "has all samples"},
-	    {TALLY_TERM_PERCORE, "percore adds counts of a core's threads, and samples are not "
-				 "added"},
+	    {TALLY_TERM_MAX_EVENTS,
+	     "nr limits a trace that is printed live; a recording has all samples"},
+	    {TALLY_TERM_PERCORE,
+	     "percore adds up the counts of a core's threads; samples are not added up"},
 	    {TALLY_TERM_AUX_SAMPLE_SIZE,
 	     "aux-sample-size is for AUX areas, which are not recorded yet"},
-	    {TALLY_TERM_DRIVER, "terms with @ are for drivers of CoreSight, which are not recorded "
-				"yet"},
+	    {TALLY_TERM_DRIVER,
+	     "terms with @ are for drivers of CoreSight, which are not recorded yet"},
 	};
 
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
@@ -169,7 +169,7 @@ int tally_plan_terms(const struct tally_event *event, const struct tally_chain *
 		return result;
 	apply_chain(&own, attr);
 	if (terms->given & TALLY_TERM_PERIOD)
-		set_bit(attr, PERF_SAMPLE_PERIOD, false); /* the same each time */
+		set_bit(attr, PERF_SAMPLE_PERIOD, false); /* it is the same in each sample */
 	if (terms->given & TALLY_TERM_TIME)
 		set_bit(attr, PERF_SAMPLE_TIME, terms->time);
 	if (terms->given & TALLY_TERM_INHERIT)

@@ -1,16 +1,16 @@
 /* How large the rings are.
  *
  * What the kernel allows: perf_event_mlock_kb for each CPU, shared by all rings of a user, and
- * RLIMIT_MEMLOCK on top; no limit with CAP_IPC_LOCK or perf_event_paranoid -1.
- * Source: perf_mmap() of kernel/events/core.c, perf_event_open(2). */
+ * RLIMIT_MEMLOCK more; no limit with CAP_IPC_LOCK or perf_event_paranoid -1. Source: perf_mmap() of
+ * kernel/events/core.c, perf_event_open(2). */
 #include <sys/param.h>
 #include <unistd.h>
 #include "collect/openset.h"
 
-#define MOST_BYTES     (16ULL << 20) /* enough for 100 ms of a system-call storm */
+#define MOST_BYTES     (16ULL << 20) /* 100 ms of very many system calls */
 #define LEAST_BYTES    (512ULL << 10)
-#define SIDEBAND_BYTES (2ULL << 20) /* of a sample ring of the greatest size */
-#define MEMORY_SHARE   64           /* all rings take at most this part of the memory */
+#define SIDEBAND_BYTES (2ULL << 20) /* with a sample ring of the greatest size */
+#define MEMORY_SHARE   64           /* all rings use at most this part of the memory */
 
 static uint64_t power_below(uint64_t value)
 {
@@ -32,7 +32,8 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 	uint64_t bytes = MOST_BYTES, sideband;
 	struct tally_ring_sizes sizes;
 
-	/* A second of what frequencies tell: the drain comes by at least that often. */
+	/* A second of samples, by the events' frequencies: rings are drained at least that often.
+	 */
 	if (rate)
 		bytes = MIN(bytes, MAX(power_above(rate), LEAST_BYTES));
 	if (memory && cpus)
@@ -43,8 +44,8 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 	if (!limits->ipc_lock && limits->paranoid > -1) {
 		uint64_t budget = limits->mlock_kb > 0 ? (uint64_t)limits->mlock_kb << 10 : 0;
 
-		/* All of RLIMIT_MEMLOCK: no other locked memory is expected of a recorder.  Each
-		 * ring has one page more, for the kernel's marks. */
+		/* All of RLIMIT_MEMLOCK: a recorder locks no other memory. Each ring has one page
+		 * more, for the kernel's header. */
 		if (limits->memlock < (1ULL << 40))
 			budget += limits->memlock / MAX(cpus, 1);
 		else

@@ -29,7 +29,7 @@ static int by_cpu(const void *a, const void *b)
 
 static int add(pid_t **list, size_t *count, pid_t pid)
 {
-	/* Room doubles at powers of two, so that no second number need be kept. */
+	/* The room doubles at powers of two, so it needs no variable. */
 	if (!(*count & (*count - 1))) {
 		pid_t *more = reallocarray(*list, *count ? *count * 2 : 1, sizeof(**list));
 
@@ -82,7 +82,7 @@ int tally_targets_list(const char *folder, pid_t **ret, size_t *ret_count)
 	return 0;
 }
 
-/* Adds all threads of a process; a process that ended adds none. */
+/* Adds all threads of a process; none when it has ended. */
 static int add_threads(struct tally_targets *targets, const char *root, pid_t pid)
 {
 	char path[PATH_MAX];
@@ -134,10 +134,10 @@ static int add_pids(struct tally_targets *targets, const struct tally_targets_as
 	return 0;
 }
 
-/* What ends meanwhile is not missed; what is started meanwhile is, unless by a thread that is open
- * by then. */
-static int add_families(struct tally_targets *targets, const struct tally_targets_asked *asked,
-			struct tally_error *error)
+/* A process that ends meanwhile is left out. One that starts meanwhile is missed, unless a thread
+ * that is open by then starts it. */
+static int add_with_descendants(struct tally_targets *targets,
+				const struct tally_targets_asked *asked, struct tally_error *error)
 {
 	pid_t *list = NULL;
 	size_t count = 0;
@@ -149,7 +149,8 @@ static int add_families(struct tally_targets *targets, const struct tally_target
 	for (size_t i = 0; i < count && !result; i++)
 		result = add_threads(targets, asked->root, list[i]);
 	free(list);
-	return result ? tally_fail(error, result, -1, "the children of processes: %s",
+	return result ? tally_fail(error, result, -1,
+				   "the children of the processes cannot be read: %s",
 				   strerror(-result))
 		      : 0;
 }
@@ -172,7 +173,7 @@ static int add_tids(struct tally_targets *targets, const struct tally_targets_as
 	return 0;
 }
 
-static int refuse_idle_user(uid_t uid, struct tally_error *error)
+static int fail_idle_user(uid_t uid, struct tally_error *error)
 {
 	struct passwd room, *user;
 	char text[1024];
@@ -205,7 +206,7 @@ static int add_user(struct tally_targets *targets, const struct tally_targets_as
 	free(list);
 	if (result)
 		return tally_fail(error, result, -1, "out of memory");
-	return targets->tid_count ? 0 : refuse_idle_user(asked->uid, error);
+	return targets->tid_count ? 0 : fail_idle_user(asked->uid, error);
 }
 
 static int choose_cpus(struct tally_targets *targets, const struct tally_targets_asked *asked,
@@ -232,7 +233,7 @@ static int choose_cpus(struct tally_targets *targets, const struct tally_targets
 			return tally_fail(error, -ENODEV, -1,
 					  "CPU %u is not online (%s lists those that are)",
 					  asked->cpus[i], path);
-	/* Keeps those that were asked for, in ascending order and once each. */
+	/* Keeps those that were asked for, ascending, once each. */
 	result = 0;
 	for (size_t i = 0; i < targets->cpu_count; i++)
 		for (size_t j = 0; j < asked->cpu_count; j++)
@@ -250,13 +251,14 @@ static int choose_threads(struct tally_targets *targets, const struct tally_targ
 	bool tasks = asked->pid_count || asked->tid_count || asked->parent_count || asked->by_uid;
 	int result = 0;
 
-	/* A list of CPUs alone, or with a command, watches all that runs on them, as in perf. */
+	/* A list of CPUs without threads or processes measures all that runs on them, as in perf.
+	 */
 	targets->system_wide = asked->system_wide || (asked->cpu_count && !tasks);
 	if (targets->system_wide) {
 		if (tasks)
 			return tally_fail(error, -EINVAL, -1,
 					  "the whole system and single processes or threads "
-					  "cannot be measured at once: give one of them");
+					  "exclude each other: give one of them");
 		return add(&targets->tids, &targets->tid_count, -1)
 			   ? tally_fail(error, -ENOMEM, -1, "out of memory")
 			   : 0;
@@ -264,7 +266,7 @@ static int choose_threads(struct tally_targets *targets, const struct tally_targ
 	if (asked->pid_count)
 		result = add_pids(targets, asked, asked->pids, asked->pid_count, error);
 	if (!result && asked->parent_count)
-		result = add_families(targets, asked, error);
+		result = add_with_descendants(targets, asked, error);
 	if (!result && asked->tid_count)
 		result = add_tids(targets, asked, error);
 	if (!result && asked->by_uid)

@@ -11,28 +11,28 @@
 struct tally_targets {
 	bool system_wide;
 	bool command; /* the only thread is the held command's */
-	pid_t *tids;  /* one -1 when system-wide */
+	pid_t *tids;  /* one entry, -1, when system-wide */
 	size_t tid_count;
-	pid_t *pids; /* processes that already run; none when system-wide or a command */
+	pid_t *pids; /* processes that already run; empty when system-wide or for a command */
 	size_t pid_count;
 	uint32_t *cpus; /* ascending, online */
 	size_t cpu_count;
 };
 
-/* What was asked for; borrowed. */
+/* What the caller asked for; borrowed. */
 struct tally_targets_asked {
 	const char *root; /* the folder that holds proc and sys; "" for / */
 	pid_t command;    /* the held child, or 0 */
 	const pid_t *pids, *tids;
 	size_t pid_count, tid_count;
-	const pid_t *parents; /* processes with all that run below them */
+	const pid_t *parents; /* processes, with all their descendants */
 	size_t parent_count;
 	bool by_uid;
 	uid_t uid;
 	bool system_wide;
-	const uint32_t *cpus; /* none: all that are online */
+	const uint32_t *cpus; /* empty: all that are online */
 	size_t cpu_count;
-	bool any_cpu; /* threads wherever they run: CPUs are not looked at */
+	bool any_cpu; /* the CPUs are not read: threads are measured on any */
 };
 
 /* -ESRCH, -EINVAL, -EACCES with words. */
@@ -40,11 +40,11 @@ int tally_targets_make(const struct tally_targets_asked *asked, struct tally_tar
 		       struct tally_error *error);
 void tally_targets_done(struct tally_targets *targets);
 
-/* Numbers that name entries of a folder of procfs, ascending; the caller's to free(). */
+/* Entries of a folder of procfs that are numbers, ascending; the caller frees them. */
 int tally_targets_list(const char *folder, pid_t **ret, size_t *ret_count);
 
-/* A number of /proc/TID/status: "\nTgid:" is the process of a thread, "\nPPid:" its parent; 0 when
- * it has ended. Source: proc(5). */
+/* A number of /proc/TID/status: "\nTgid:" is the process of a thread, "\nPPid:" its parent; 0: it
+ * has ended. Source: proc(5). */
 pid_t tally_targets_of_status(const char *root, pid_t tid, const char *key);
 
 #endif

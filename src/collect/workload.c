@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 
-int tally_workload_hold(char *const *command, bool apart, struct tally_workload *ret,
+int tally_workload_hold(char *const *command, bool to_stderr, struct tally_workload *ret,
 			struct tally_error *error)
 {
 	struct tally_workload_stack stack;
@@ -29,9 +29,9 @@ int tally_workload_hold(char *const *command, bool apart, struct tally_workload 
 		return tally_fail(error, result, -1, "pipe: %s", strerror(-result));
 	}
 	pid = tally_workload_child_start(&(struct tally_workload_child){.command = command,
-									.apart = apart,
+									.to_stderr = to_stderr,
 									.go_fd = go[0],
-									.leash_fd = go[1],
+									.go_write_fd = go[1],
 									.failed_fd = failed[1]},
 					 &stack);
 	close(go[0]);
@@ -75,17 +75,17 @@ int tally_workload_find(const char *name)
 	if (strchr(name, '/'))
 		return try_file(name);
 	if (!at)
-		at = "/bin:/usr/bin"; /* execvp(3)'s own default */
+		at = "/bin:/usr/bin"; /* the default of execvp(3) */
 	for (;; at = end + 1) {
 		end = strchrnul(at, ':');
-		/* An empty piece of PATH is the current folder. */
+		/* An empty entry of PATH is the current folder. */
 		result = snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - at), at,
 				  end == at ? "" : "/", name);
 		if (result < (int)sizeof(path)) {
 			result = try_file(path);
 			if (!result)
 				return 0;
-			/* As execvp(3): a refusal is remembered while others are tried. */
+			/* As in execvp(3), the search goes on after a file that may not be run. */
 			if (result == -EACCES)
 				best = result;
 		}
@@ -94,8 +94,7 @@ int tally_workload_find(const char *name)
 	}
 }
 
-/* The program that the file's first line asks for, without its arguments; false: it is no script.
- */
+/* The interpreter in the file's first line, without arguments; false: it is not a script. */
 static bool interpreter_of(const char *path, char *ret, size_t room)
 {
 	FILE *file = fopen(path, "re");
@@ -111,8 +110,8 @@ static bool interpreter_of(const char *path, char *ret, size_t room)
 	return true;
 }
 
-/* Why exec finds nothing: no such file, or a file that asks for another one. */
-static int refuse_absent(const char *name, struct tally_error *error)
+/* exec's ENOENT: no such file, or its interpreter or loader does not exist. */
+static int explain_missing(const char *name, struct tally_error *error)
 {
 	char interpreter[256], here[PATH_MAX];
 	struct stat status;
@@ -120,30 +119,30 @@ static int refuse_absent(const char *name, struct tally_error *error)
 	if (strchr(name, '/') && !stat(name, &status) && S_ISREG(status.st_mode))
 		return interpreter_of(name, interpreter, sizeof(interpreter))
 			   ? tally_fail(error, -ENOENT, -1,
-					"cannot run '%s': its first line asks for '%s', which is "
-					"not there",
+					"cannot run '%s': its interpreter '%s' (first line) does "
+					"not exist",
 					name, interpreter)
 			   : tally_fail(error, -ENOENT, -1,
-					"cannot run '%s': the loader that it asks for is not there "
-					"(`file %s` shows which); it was built for another system",
+					"cannot run '%s': its loader does not exist (`file %s` "
+					"shows which); it was built for another system",
 					name, name);
 	if (strchr(name, '/'))
 		return tally_fail(error, -ENOENT, -1, "cannot run '%s': no such file", name);
 	snprintf(here, sizeof(here), "./%s", name);
 	if (!try_file(here))
 		return tally_fail(error, -ENOENT, -1,
-				  "cannot run '%s': no such program in PATH; there is one in this "
-				  "folder: write ./%s",
+				  "cannot run '%s': no such program in PATH, but there is one in "
+				  "this folder: write ./%s",
 				  name, name);
 	return tally_fail(error, -ENOENT, -1, "cannot run '%s': no such program in PATH", name);
 }
 
-int tally_workload_refuse(const char *name, int code, struct tally_error *error)
+int tally_workload_explain(const char *name, int code, struct tally_error *error)
 {
 	struct stat status;
 
 	if (code == -ENOENT)
-		return refuse_absent(name, error);
+		return explain_missing(name, error);
 	if (code == -EACCES && strchr(name, '/') && !stat(name, &status)) {
 		if (S_ISDIR(status.st_mode))
 			return tally_fail(error, code, -1, "cannot run '%s': it is a directory",
@@ -174,7 +173,7 @@ int tally_workload_start(struct tally_workload *workload)
 	workload->failed_fd = -1;
 	if (got != sizeof(error) || error <= 0)
 		return 0;
-	/* It is about to leave with the status that tells; a signal now would hide that. */
+	/* It exits with the status of the failed exec; a signal now would hide that. */
 	while (!workload->ended && wait4(workload->pid, &workload->status, 0, &workload->usage) < 0)
 		if (errno != EINTR)
 			break;
@@ -187,7 +186,7 @@ bool tally_workload_check(struct tally_workload *workload)
 	if (workload->pid && !workload->ended) {
 		pid_t got = wait4(workload->pid, &workload->status, WNOHANG, &workload->usage);
 
-		/* -1: somebody else has waited for it; how it ended cannot be known any more. */
+		/* -1: another part of the program has waited for it, and its status is lost. */
 		if (got < 0 && errno == ECHILD)
 			workload->status = 0;
 		workload->ended = got == workload->pid || (got < 0 && errno == ECHILD);
@@ -200,7 +199,7 @@ void tally_workload_done(struct tally_workload *workload)
 	if (!workload->pid)
 		return;
 	if (workload->go_fd >= 0)
-		close(workload->go_fd); /* a held child leaves */
+		close(workload->go_fd); /* a held child exits */
 	else if (!tally_workload_check(workload))
 		kill(workload->pid, SIGTERM);
 	if (workload->failed_fd >= 0)

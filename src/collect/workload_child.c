@@ -11,20 +11,17 @@
 #include "base/bytes.h"
 #include "collect/workload.h"
 
-#define EXEC_STACK (64 * 1024) /* execvp(3) has a path of PATH on it */
+#define EXEC_STACK (64 * 1024) /* execvp(3) puts a path of PATH on it */
 
-/*
- * A fork copies the tables of all our pages, then both sides fault on each page that they write,
- * and exec throws it all away: a tenth of what `stat true` costs.  clone(CLONE_VM) leaves that out.
- * For it the child keeps to these rules: what it needs lies at the low end of its stack, our
- * handlers of signals never run in it, and it calls nothing that takes locks or memory.  errno is
- * ours as well; the child touches it only after a failure, and while it execs we are waiting in a
- * read.
- */
+/* fork(2) copies the tables of all our pages, then both sides fault on each page that they write,
+ * and exec discards it all: a tenth of the cost of `stat true`. clone(CLONE_VM) avoids that, with
+ * rules for the child: its data is at the low end of its stack, our signal handlers never run in
+ * it, and it calls nothing that takes locks or memory. errno is shared as well: the child sets it
+ * only after a failure, and while it execs we wait in a read. */
 struct start {
 	struct tally_workload_child child;
 	sigset_t mask;
-	sigset_t handled; /* the signals that have a handler */
+	sigset_t handled; /* signals that have a handler */
 	int error;
 	char byte;
 };
@@ -40,7 +37,7 @@ static void find_handlers(sigset_t *handled)
 			sigaddset(handled, number);
 }
 
-/* By system call: sanitizers keep the handlers' table of sigaction(2) in memory, and it is ours. */
+/* By system call: sanitizers keep a table for sigaction(2) in memory, and the child shares it. */
 static void reset_handlers(const sigset_t *handled)
 {
 	static const unsigned long by_default[8]; /* the kernel's structure, of any architecture */
@@ -56,13 +53,13 @@ static int hold(void *argument)
 	struct start *start = argument;
 	const struct tally_workload_child *child = &start->child;
 
-	/* The write end of its own leash would keep the child waiting for ever. */
-	close(child->leash_fd);
+	/* With its own copy of the write end open, the child would wait forever. */
+	close(child->go_write_fd);
 	prctl(PR_SET_NAME, TALLY_WORKLOAD_NAME);
 	reset_handlers(&start->handled);
 	if (syscall(SYS_read, child->go_fd, &start->byte, 1) != 1)
-		return 0; /* the recorder gave up or died: nothing was run */
-	if (child->apart)
+		return 0; /* the recorder gave up or died: run nothing */
+	if (child->to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	sigprocmask(SIG_SETMASK, &start->mask, NULL);
 	execvp(child->command[0], child->command);
@@ -72,7 +69,7 @@ static int hold(void *argument)
 	return start->error == ENOENT ? 127 : 126;
 }
 
-/* The words at `at`, their text behind their pointers. */
+/* A copy of the words at `at`, with their text behind the pointers. */
 static char **copy_words(char *const *words, size_t count, void *at)
 {
 	char **copy = at, *text = (char *)(copy + count + 1);

@@ -9,14 +9,13 @@
 
 struct tally_workload_child {
 	char *const *command; /* is copied */
-	bool apart;           /* its standard output goes to standard error */
-	int go_fd;            /* a byte: run it; the end: leave */
-	int leash_fd;         /* the end that is written; the child closes its own copy */
-	int failed_fd;        /* takes the errno of an exec that failed */
+	bool to_stderr;       /* its standard output goes to standard error */
+	int go_fd;            /* a byte: run the command; end of file: exit */
+	int go_write_fd;      /* the write end of go_fd's pipe; the child closes its copy */
+	int failed_fd;        /* the child writes the errno of a failed exec to it */
 };
 
-/* What the child runs on; our own memory, and free again once it has gone to its command or left.
- */
+/* The child's stack, in our memory; it is free again when the child has run exec or exited. */
 struct tally_workload_stack {
 	void *memory; /* NULL: none */
 	size_t size;

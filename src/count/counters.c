@@ -256,7 +256,7 @@ int tally_counters_start(struct tally_counters *set, struct tally_error *error)
 		tally_counters_tools_run(set, true);
 	}
 	result = tally_workload_start(&set->workload);
-	return result ? tally_workload_refuse(set->command, result, error) : 0;
+	return result ? tally_workload_explain(set->command, result, error) : 0;
 }
 
 int tally_counters_command(struct tally_counters *set, struct tally_counters_command *ret)

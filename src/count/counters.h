@@ -22,7 +22,7 @@ struct tally_counted {
 	uint32_t next;    /* the group's next member; 0: it is the last */
 	uint32_t members; /* of a leader, itself included */
 	uint32_t given_up;
-	bool settled, privilege_given, precise_max, weak;
+	bool opened_once, privilege_given, precise_max, weak;
 	uint32_t *cpus; /* its PMU's */
 	size_t cpu_count;
 };

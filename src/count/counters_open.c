@@ -182,7 +182,7 @@ static int settle(struct tally_counters *set, struct tally_counted *event,
 	fd = tally_open_relaxed(&event->attr, target, &unread, may, &given_up, NULL);
 	if (fd < 0)
 		return fd;
-	event->settled = true;
+	event->opened_once = true;
 	event->given_up = given_up;
 	if (given_up & TALLY_RELAXED_KERNEL)
 		name_user_only(event);
@@ -202,7 +202,7 @@ static int open_one(struct tally_counters *set, uint32_t index, size_t place)
 	target = tally_counters_target(set, index, place);
 	if (event->leader != index && target.group_fd < 0)
 		return TALLY_FD_LEADER;
-	if (!event->settled)
+	if (!event->opened_once)
 		return settle(set, event, &target);
 	return tally_open(&event->attr, &target, &unread, NULL);
 }

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "elf/build_id.h"
 
-/* perf's mark for what is of this machine and of no guest. */
+/* perf's value for "the host, not a guest". */
 #define HOST_PID ((uint32_t)-1)
 
 struct tally_build_id_entry {
@@ -78,7 +78,7 @@ int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *
 
 	if (size > 20)
 		return 0;
-	/* Without an id only files can be asked for theirs: not "//anon", "[vdso]", "/memfd:x". */
+	/* Only files can be read for an id: not "//anon", "[vdso]", "/memfd:x". */
 	if (!size && (path[0] != '/' || path[1] == '/' || !strncmp(path, "/memfd:", 7) ||
 		      !strncmp(path, "/dev/", 5) || !strncmp(path, "/SYSV", 5)))
 		return 0;
@@ -88,8 +88,8 @@ int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *
 	return result;
 }
 
-/* Only the very file that is mapped is asked: another may have taken its path.  Devices are not
- * compared, as overlays and btrfs show one in maps and another in stat(2). */
+/* Only the file that is mapped is read: another may have taken its path. Devices are not compared:
+ * on overlays and btrfs, maps and stat(2) show different ones. */
 static void read_file(const struct tally_mapped_file *file, struct tally_build_id_read *ret)
 {
 	char path[PATH_MAX];
@@ -98,7 +98,7 @@ static void read_file(const struct tally_mapped_file *file, struct tally_build_i
 		struct stat status;
 		int length;
 
-		/* In another mount namespace the path leads to it only from there. */
+		/* A process in another mount namespace: its path is valid only from there. */
 		if (inside)
 			length = snprintf(path, sizeof(path), "%s/proc/%d/root%s", file->root,
 					  file->pid, file->path);

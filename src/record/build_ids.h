@@ -1,5 +1,5 @@
-/* Which binaries a recording ran, with their build-ids: for the file's table, so that a reader
- * tells a changed binary from the one that was recorded. */
+/* Which binaries a recording ran, with their build-ids, for the file's table: a reader finds out by
+ * it whether a binary has changed since. */
 #ifndef TALLY_RECORD_BUILD_IDS_H
 #define TALLY_RECORD_BUILD_IDS_H
 
@@ -13,7 +13,7 @@
 
 struct tally_build_id_entry;
 
-/* Thread safe but for init, done and write. */
+/* Thread safe, except init, done and write. */
 struct tally_build_ids {
 	pthread_mutex_t lock;
 	struct tally_strings names;
@@ -28,24 +28,24 @@ struct tally_build_ids {
 void tally_build_ids_init(struct tally_build_ids *ids);
 void tally_build_ids_done(struct tally_build_ids *ids);
 
-/* A binary that was mapped, in processes (misc PERF_RECORD_MISC_USER) or the kernel.  With size 0
- * its file is read when the table is written. 0 or -ENOMEM. */
+/* Adds a binary that was mapped by a process (misc PERF_RECORD_MISC_USER) or by the kernel. With
+ * size 0 its file is read when the table is written. 0 or -ENOMEM. */
 int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *path,
 			const uint8_t *id, uint8_t size);
 
-/* A file as a process's map names it. */
+/* A file as the maps of a process name it. */
 struct tally_mapped_file {
-	const char *root; /* that proc is under; "" or a folder */
+	const char *root; /* the folder that holds proc; "" for / */
 	pid_t pid;
 	const char *path;
 	uint32_t maj, min;
 	uint64_t ino;
 };
-/* Its build-id, read once for each file.  *ret_size 0: it has none, or cannot be read. */
+/* Its build-id, read once for each file. *ret_size 0: it has no build-id, or cannot be read. */
 int tally_build_ids_read(struct tally_build_ids *ids, const struct tally_mapped_file *file,
 			 uint8_t ret[20], uint8_t *ret_size);
 
-/* Gives all that were added to the writer. */
+/* Gives all entries to the writer. */
 int tally_build_ids_write(struct tally_build_ids *ids, struct tally_writer *writer);
 
 #endif

@@ -8,24 +8,25 @@
 #include "base/fail.h"
 #include "base/pool.h"
 
-/* Walked and written while still in the cache; a call of write(2) for so much costs nothing. */
+/* Walked and written while it is still in the cache; larger calls of write(2) cost no less. */
 #define CHUNK (256u << 10)
 
 int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 		     struct tally_writer *writer, struct tally_build_ids *build_ids)
 {
-	unsigned rings = (unsigned)MIN(set->ring_count / TALLY_RING_KINDS, TALLY_CREW_MOST);
+	unsigned rings =
+	    (unsigned)MIN(set->ring_count / TALLY_RING_KINDS, TALLY_DRAIN_WORKERS_MOST);
 
 	*drain = (struct tally_drain){.set = set, .writer = writer};
-	drain->crew_most = tally_writer_is_serial(writer) ? 1 : MIN(tally_pool_width(), rings);
+	drain->workers_most = tally_writer_is_serial(writer) ? 1 : MIN(tally_pool_width(), rings);
 	return tally_walk_init(&drain->walk, tally_plan_timed(set->plan),
 			       &set->plan->events[tally_plan_sideband(set->plan)].attr, build_ids);
 }
 
 void tally_drain_done(struct tally_drain *drain)
 {
-	tally_crew_free(drain->crew);
-	drain->crew = NULL;
+	tally_drain_workers_free(drain->workers);
+	drain->workers = NULL;
 	tally_walk_done(&drain->walk);
 }
 
@@ -55,7 +56,7 @@ static void add_iovec(struct tally_drain *drain, const uint8_t *bytes, size_t si
 		    (struct iovec){.iov_base = (void *)(uintptr_t)bytes, .iov_len = size};
 }
 
-/* [from, to) of a ring's two runs. */
+/* [from, to) of the two parts of a ring. */
 static int take(struct tally_drain *drain, struct tally_ring *ring,
 		const struct tally_ring_bytes *bytes, size_t from, size_t to,
 		struct tally_error *error)
@@ -96,8 +97,8 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 		int result;
 
 		if (to == at) {
-			/* Nothing after this place can be told apart: it is not written, for it
-			 * would make the rest of the file unreadable. */
+			/* Nothing behind this place can be decoded. It is not written: it would
+			 * make the rest of the file unreadable. */
 			result = tally_drain_flush(drain, error);
 			tally_ring_consume(ring, total - at);
 			drain->walk.counts.bad_bytes += total - at;
@@ -111,7 +112,7 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 	return 0;
 }
 
-/* --- alone or not --- */
+/* --- one thread or several --- */
 
 /* The kernel wakes us at half a ring. */
 #define FILL_BEHIND   192 /* of 256 */
@@ -119,8 +120,8 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 #define BEHIND_PASSES 2
 #define CALM_PASSES   16
 
-/* Whether the next pass is one for several threads, by how the last ones went. */
-static void judge(struct tally_drain *drain)
+/* Whether several threads make the next pass, by how the last ones went. */
+static void choose_workers(struct tally_drain *drain)
 {
 	uint64_t lost = drain->walk.counts.lost;
 	bool behind = drain->fullest > FILL_BEHIND || lost > drain->lost_before;
@@ -129,36 +130,37 @@ static void judge(struct tally_drain *drain)
 	drain->behind = behind ? drain->behind + 1 : 0;
 	drain->calm = !behind && drain->fullest <= FILL_CALM ? drain->calm + 1 : 0;
 	if (drain->behind >= BEHIND_PASSES)
-		drain->crew_on = drain->crew_most > 1;
+		drain->workers_on = drain->workers_most > 1;
 	else if (drain->calm >= CALM_PASSES)
-		drain->crew_on = false;
+		drain->workers_on = false;
 }
 
-static bool want_crew(struct tally_drain *drain)
+static bool want_workers(struct tally_drain *drain)
 {
-	unsigned threads = drain->crew_forced ? drain->crew_forced : drain->crew_most;
+	unsigned threads = drain->workers_forced ? drain->workers_forced : drain->workers_most;
 
-	if (!drain->crew_on && !drain->crew_forced)
+	if (!drain->workers_on && !drain->workers_forced)
 		return false;
-	if (!drain->crew && tally_crew_new(threads, drain->set, drain->writer, &drain->crew)) {
-		/* Without more threads this one goes on as it can. */
-		drain->crew_most = 1;
-		drain->crew_forced = 0;
-		drain->crew_on = false;
+	if (!drain->workers &&
+	    tally_drain_workers_new(threads, drain->set, drain->writer, &drain->workers)) {
+		/* No more threads: this one goes on alone. */
+		drain->workers_most = 1;
+		drain->workers_forced = 0;
+		drain->workers_on = false;
 	}
-	return drain->crew;
+	return drain->workers;
 }
 
-static int crew_pass(struct tally_drain *drain, struct tally_error *error)
+static int pass_by_workers(struct tally_drain *drain, struct tally_error *error)
 {
-	struct tally_crew_pass pass = {0};
-	int result = tally_crew_pass(drain->crew, &drain->walk, &pass, error);
+	struct tally_drain_workers_pass pass = {0};
+	int result = tally_drain_workers_pass(drain->workers, &drain->walk, &pass, error);
 
 	drain->fullest = pass.fullest;
 	drain->since_mark += pass.bytes;
 	drain->appended |= pass.bytes != 0;
-	drain->crewed += pass.threads > 1;
-	drain->crew_widest = MAX(drain->crew_widest, pass.threads);
+	drain->shared += pass.threads > 1;
+	drain->workers_widest = MAX(drain->workers_widest, pass.threads);
 	return result;
 }
 
@@ -167,19 +169,19 @@ int tally_drain_pass(struct tally_drain *drain, struct tally_error *error)
 	int result = 0;
 
 	drain->passes++;
-	if (want_crew(drain)) {
-		result = crew_pass(drain, error);
+	if (want_workers(drain)) {
+		result = pass_by_workers(drain, error);
 	} else {
 		drain->fullest = 0;
-		/* The side-band first: where the disk fills in between, what samples there are
-		 * have names. */
+		/* The side-band first: if the disk is full in between, the samples that were
+		 * written have names. */
 		for (size_t i = 0; i < drain->set->ring_count && !result; i++)
 			result =
 			    drain_ring(drain, tally_openset_sideband_first(drain->set, i), error);
 		if (!result)
 			result = tally_drain_flush(drain, error);
 	}
-	judge(drain);
+	choose_workers(drain);
 	return result;
 }
 

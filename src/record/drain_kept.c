@@ -1,7 +1,7 @@
-/* Rings that are written over: once, at the end.
+/* Overwritten rings (attr.write_backward): read once, at the end.
  *
- * Their newest record comes first, while a file's samples of one CPU stand in the order of time: so
- * they are appended from the last to the first. */
+ * Their newest record comes first, but the samples of a CPU must be in order of time in the file:
+ * so records are appended from the last to the first. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void add(struct tally_drain *drain, const uint8_t *bytes, size_t size)
 	drain->pending += size;
 }
 
-/* [from, to) of a ring's two runs, which a record may lie across. */
+/* [from, to) of the two parts of a ring; a record may be in both. */
 static int append(struct tally_drain *drain, const struct tally_ring_bytes *bytes, size_t from,
 		  size_t to, struct tally_error *error)
 {
@@ -38,7 +38,7 @@ static int append(struct tally_drain *drain, const struct tally_ring_bytes *byte
 	return 0;
 }
 
-/* Where records end, in a block of its own; 0: there are none. */
+/* Where records end, as an array of its own; 0: there are none. */
 static size_t find_ends(struct tally_drain *drain, const struct tally_ring_bytes *bytes,
 			size_t total, size_t **ret)
 {
@@ -71,8 +71,7 @@ static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, struct
 	int result = tally_fd_pause_output(tally_ring_fd(ring), true);
 
 	if (result)
-		return tally_fail(error, result, -1,
-				  "a ring that is written over cannot be held: %s",
+		return tally_fail(error, result, -1, "an overwritten ring cannot be paused: %s",
 				  strerror(-result));
 	total = tally_ring_peek(ring, &bytes);
 	count = find_ends(drain, &bytes, total, &ends);

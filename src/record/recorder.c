@@ -27,19 +27,20 @@
 #include "collect/notice.h"
 #include "collect/openset.h"
 #include "collect/event_plan.h"
-#include "record/survivors.h"
+#include "record/left_running.h"
 #include "record/synth.h"
 #include "collect/targets.h"
-#include "record/tell.h"
+#include "record/verbose.h"
 #include "record/tracing_data.h"
 #include "collect/workload.h"
 
 #define NS_PER_MS        1000000LL
 #define CHECKPOINT_NS    (1000 * NS_PER_MS)
 #define CHECKPOINT_BYTES (64ULL << 20)
-#define LOOK_MS          1000 /* a pass at least this often */
-#define LOOK_BLIND_MS    50   /* the same on kernels that cannot tell of the command's end */
-#define GRACE_MS         2000 /* that a command has between the person's signal and SIGTERM */
+#define PASS_MS          1000 /* between two passes, at most */
+#define PASS_POLLING_MS \
+	50 /* the same without pidfd_open(2), when the command's end must be polled for */
+#define TERM_AFTER_MS 2000 /* between the person's signal to the command and SIGTERM */
 
 struct tally_recorder {
 	struct tally_recorder_options options;
@@ -53,8 +54,8 @@ struct tally_recorder {
 	struct tally_build_ids build_ids;
 	struct tally_writer *writer;
 	struct tally_drain drain;
-	struct tally_survivors survivors;
-	pid_t *running; /* of the survivors */
+	struct tally_left_running left_running;
+	pid_t *running; /* that the command left running */
 	size_t running_count;
 	struct pollfd *polls; /* stop, command, then the rings */
 	int stop_fd;          /* an eventfd: written to by tally_recorder_stop() */
@@ -63,8 +64,8 @@ struct tally_recorder {
 	uint64_t wrote; /* bytes of the recording */
 	int exec_error;
 	bool kernel_hidden;    /* struct tally_recorder_result */
-	int64_t enable_at;     /* ns; when the delay is over; 0: nothing to wait for */
-	int64_t checkpoint_at; /* ns; of the last one */
+	int64_t enable_at;     /* ns; when the delay ends; 0: no delay */
+	int64_t checkpoint_at; /* ns; when the last one was written */
 };
 
 #define POLL_STOP    0
@@ -81,16 +82,16 @@ static int64_t now_ns(void)
 
 /* --- opening --- */
 
-#define HASTE (-20) /* the strongest nice value */
+#define PRIORITY_MOST (-20) /* the strongest nice value */
 
-/* The recorder is to get a CPU before what it records: among 500 busy threads it would be seconds
- * late to open them, and rings that fill at 100 MB/s do not wait for its turn.  Returns the
- * priority to go back to; without CAP_SYS_NICE nothing changes. */
-static int hasten(void)
+/* The recorder must get a CPU before the programs that it records: else, among 500 busy threads, it
+ * opens them seconds late, and rings that fill at 100 MB/s overflow. Returns the priority to
+ * restore; without CAP_SYS_NICE nothing changes. */
+static int raise_priority(void)
 {
 	int before = getpriority(PRIO_PROCESS, 0);
 
-	setpriority(PRIO_PROCESS, 0, HASTE);
+	setpriority(PRIO_PROCESS, 0, PRIORITY_MOST);
 	return before;
 }
 
@@ -100,7 +101,7 @@ static int check_options(const struct tally_recorder_options *options, struct ta
 		return tally_fail(error, -EINVAL, -1, "the command to run is empty");
 	if (options->period && (options->frequency || options->max_frequency))
 		return tally_fail(error, -EINVAL, -1,
-				  "a period and a frequency cannot both be kept: give one of them");
+				  "a period and a frequency exclude each other: give one of them");
 	if (options->delay_ms < -1)
 		return tally_fail(error, -EINVAL, -1,
 				  "a delay is some milliseconds, or -1 to never start, not %lld",
@@ -150,7 +151,7 @@ static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 	result = tally_openset_open(&recorder->set, &recorder->targets, &recorder->plan,
 				    &recorder->limits, &sizes, &recorder->notice, error);
 	if (!result && options->verbose)
-		tally_tell_opened(&recorder->notice, &recorder->limits, &recorder->set);
+		tally_verbose_opened(&recorder->notice, &recorder->limits, &recorder->set);
 	return result;
 }
 
@@ -183,7 +184,8 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 	tally_build_ids_init(&recorder->build_ids);
 	result = tally_options_take(&recorder->options, sizeof(recorder->options), options);
 	if (result) {
-		tally_fail(error, result, -1, "options that this libtally does not know");
+		tally_fail(error, result, -1,
+			   "options that this version of libtally does not support");
 		goto failed;
 	}
 	recorder->output = recorder->options.output ? recorder->options.output : "perf.data";
@@ -200,14 +202,15 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 		result = tally_fail(error, -errno, -1, "eventfd: %s", strerror(errno));
 		goto failed;
 	}
-	/* The child first: it takes over limits and priority as they were, and no descriptors. */
+	/* The child first: it inherits the limits and priority as they are now, and no descriptors.
+	 */
 	if (recorder->options.command) {
 		result = tally_workload_hold(recorder->options.command, recorder->to_stdout,
 					     &recorder->workload, error);
 		if (result)
 			goto failed;
 	}
-	priority = hasten();
+	priority = raise_priority();
 	result = prepare(recorder, error);
 	setpriority(PRIO_PROCESS, 0, priority);
 	if (!result && make_polls(recorder))
@@ -233,7 +236,7 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	tally_plan_done(&recorder->plan);
 	tally_targets_done(&recorder->targets);
 	tally_build_ids_done(&recorder->build_ids);
-	tally_survivors_done(&recorder->survivors);
+	tally_left_running_done(&recorder->left_running);
 	free(recorder->running);
 	if (recorder->stop_fd >= 0)
 		close(recorder->stop_fd);
@@ -247,7 +250,7 @@ void tally_recorder_stop(struct tally_recorder *recorder, int signal)
 	int before = errno;
 
 	atomic_store(&recorder->stop_signal, signal);
-	/* It can only fail when so many wait already that one more tells nothing. */
+	/* It fails only when the counter is full, and then the reader is awake anyway. */
 	if (write(recorder->stop_fd, &one, sizeof(one)) < 0)
 		errno = before;
 }
@@ -285,7 +288,7 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 		    .leader = from->leader,
 		};
 		options.has_clockid |= from->attr.use_clockid;
-		if (from->points) /* to memory of ours, which means nothing to who reads it */
+		if (from->points) /* a pointer of this process means nothing in a file */
 			events[i].attr.config1 = 0;
 	}
 	result = tally_tracing_data_make(&recorder->plan, NULL, "", &tracing, error);
@@ -300,8 +303,7 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 	return result;
 }
 
-/* Whether an event's samples may be in the kernel; the one that only tells of processes has none.
- */
+/* Whether samples of an event may be in the kernel. The side-band's event has no samples. */
 static bool samples_kernel(const struct tally_plan *plan)
 {
 	bool kernel = false;
@@ -315,7 +317,7 @@ static bool samples_kernel(const struct tally_plan *plan)
 	return kernel;
 }
 
-/* Appends records for what runs already. */
+/* Appends records that describe what runs already. */
 static int describe_running(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_layout layout;
@@ -340,7 +342,7 @@ static int describe_running(struct tally_recorder *recorder, struct tally_error 
 	if (!result)
 		result = records.failed;
 	if (!result && recorder->options.verbose)
-		tally_tell_described(&recorder->notice, &records);
+		tally_verbose_described(&recorder->notice, &records);
 	if (result) {
 		tally_fail(error, result, -1, "the running processes cannot be described: %s",
 			   strerror(-result));
@@ -360,7 +362,7 @@ static int start_command(struct tally_recorder *recorder, struct tally_error *er
 	if (!result)
 		return 0;
 	recorder->exec_error = -result;
-	return tally_workload_refuse(name, result, error);
+	return tally_workload_explain(name, result, error);
 }
 
 static int start(struct tally_recorder *recorder, struct tally_error *error)
@@ -368,12 +370,12 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	int64_t delay = recorder->options.delay_ms;
 	int result;
 
-	/* A name that leads nowhere is told before an old recording is moved aside. */
+	/* A command that does not exist is reported before an old recording is renamed. */
 	if (recorder->options.command) {
 		result = tally_workload_find(recorder->options.command[0]);
 		if (result) {
 			recorder->exec_error = -result;
-			return tally_workload_refuse(recorder->options.command[0], result, error);
+			return tally_workload_explain(recorder->options.command[0], result, error);
 		}
 	}
 	result = open_writer(recorder, error);
@@ -383,12 +385,12 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 			     &recorder->build_ids))
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	if (recorder->targets.command) {
-		if (tally_survivors_init(&recorder->survivors))
+		if (tally_left_running_init(&recorder->left_running))
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
-		recorder->drain.walk.survivors = &recorder->survivors;
+		recorder->drain.walk.left_running = &recorder->left_running;
 	}
-	/* The side-band runs before procfs is read: a process that comes between is told of twice
-	 * rather than never. */
+	/* The side-band is enabled before procfs is read: a process that starts in between is
+	 * described twice, not never. */
 	if (!recorder->targets.command)
 		tally_openset_enable(&recorder->set, TALLY_RING_SIDEBAND);
 	result = describe_running(recorder, error);
@@ -406,11 +408,11 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 
 /* --- running --- */
 
-/* How long poll(2) may wait, ms. */
-static int patience(const struct tally_recorder *recorder)
+/* Timeout of poll(2), ms. */
+static int poll_timeout(const struct tally_recorder *recorder)
 {
 	int64_t wait =
-	    recorder->workload.pid && recorder->workload.pid_fd < 0 ? LOOK_BLIND_MS : LOOK_MS;
+	    recorder->workload.pid && recorder->workload.pid_fd < 0 ? PASS_POLLING_MS : PASS_MS;
 
 	if (recorder->enable_at) {
 		int64_t left = (recorder->enable_at - now_ns() + NS_PER_MS - 1) / NS_PER_MS;
@@ -420,8 +422,9 @@ static int patience(const struct tally_recorder *recorder)
 	return (int)wait;
 }
 
-/* Rings whose descriptor's thread ended are watched through another one; false: all have ended. */
-static bool watch_living(struct tally_recorder *recorder)
+/* A ring whose descriptor's thread has ended is polled through another thread's; false: all have
+ * ended. */
+static bool watch_open_threads(struct tally_recorder *recorder)
 {
 	bool any = recorder->targets.system_wide;
 
@@ -455,7 +458,7 @@ static int record(struct tally_recorder *recorder, struct tally_error *error)
 {
 	for (;;) {
 		int ready = poll(recorder->polls, POLL_RINGS + recorder->set.ring_count,
-				 patience(recorder));
+				 poll_timeout(recorder));
 		bool living, ended;
 		int result;
 
@@ -465,8 +468,9 @@ static int record(struct tally_recorder *recorder, struct tally_error *error)
 			tally_openset_enable(&recorder->set, TALLY_RING_SAMPLES);
 			recorder->enable_at = 0;
 		}
-		/* What ended before the pass has its last records taken by it. */
-		living = ready <= 0 || watch_living(recorder);
+		/* Checked before the pass, so that the pass reads the last records of what has
+		 * ended. */
+		living = ready <= 0 || watch_open_threads(recorder);
 		ended = tally_workload_check(&recorder->workload);
 		if (recorder->polls[POLL_STOP].revents || ended || !living)
 			return 0;
@@ -495,8 +499,9 @@ static int finish_file(struct tally_recorder *recorder, struct tally_error *erro
 	return tally_writer_close(writer, error);
 }
 
-/* A terminal's Ctrl-C reaches the command, too: only what was sent to us alone is passed on. */
-static bool came_by_terminal(int signal)
+/* Ctrl-C on a terminal reaches the command too: only a signal to the recorder alone is passed on.
+ */
+static bool is_signal_of_terminal(int signal)
 {
 	int fd;
 	bool foreground;
@@ -511,12 +516,12 @@ static bool came_by_terminal(int signal)
 	return foreground;
 }
 
-/* The file is complete; what is left is the command, when the person ended the recording. */
+/* The file is complete. When the person ended the recording, the command may still run. */
 static void finish_command(struct tally_recorder *recorder)
 {
 	struct tally_workload *workload = &recorder->workload;
 	int signal = atomic_load(&recorder->stop_signal);
-	int64_t until = now_ns() + GRACE_MS * NS_PER_MS;
+	int64_t until = now_ns() + TERM_AFTER_MS * NS_PER_MS;
 	struct pollfd polls[2] = {{.fd = workload->pid_fd, .events = POLLIN},
 				  {.fd = recorder->stop_fd, .events = POLLIN}};
 	int asked = 0; /* SIGTERMs sent */
@@ -526,14 +531,14 @@ static void finish_command(struct tally_recorder *recorder)
 		return;
 	if (read(recorder->stop_fd, &stops, sizeof(stops)) < 0)
 		stops = 0;
-	if (!came_by_terminal(signal))
+	if (!is_signal_of_terminal(signal))
 		kill(workload->pid, signal ? signal : SIGTERM);
 	while (!tally_workload_check(workload)) {
 		int64_t left = until - now_ns();
 
 		if (left <= 0 && !asked++)
 			kill(workload->pid, SIGTERM);
-		poll(polls, 2, workload->pid_fd >= 0 && left <= 0 ? -1 : LOOK_BLIND_MS);
+		poll(polls, 2, workload->pid_fd >= 0 && left <= 0 ? -1 : PASS_POLLING_MS);
 		if (polls[1].revents) {
 			if (read(recorder->stop_fd, &stops, sizeof(stops)) < 0)
 				stops = 0;
@@ -542,8 +547,8 @@ static void finish_command(struct tally_recorder *recorder)
 	}
 }
 
-static void sum_up(struct tally_recorder *recorder, uint64_t lost,
-		   struct tally_recorder_result *ret)
+static void fill_result(struct tally_recorder *recorder, uint64_t lost,
+			struct tally_recorder_result *ret)
 {
 	const struct tally_walk_counts *counts = &recorder->drain.walk.counts;
 	struct stat status;
@@ -557,8 +562,8 @@ static void sum_up(struct tally_recorder *recorder, uint64_t lost,
 	    .ended_by = atomic_load(&recorder->stop_signal),
 	    .kernel_hidden = recorder->kernel_hidden,
 	};
-	if (!tally_survivors_find(&recorder->survivors, "", &recorder->running,
-				  &recorder->running_count)) {
+	if (!tally_left_running_find(&recorder->left_running, "", &recorder->running,
+				     &recorder->running_count)) {
 		ret->running = recorder->running;
 		ret->running_count = recorder->running_count;
 	}
@@ -590,13 +595,13 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 		return result;
 	finish_command(recorder);
 	if (recorder->options.verbose)
-		tally_tell_drained(&recorder->notice, &recorder->drain);
-	sum_up(recorder, lost, ret);
+		tally_verbose_drained(&recorder->notice, &recorder->drain);
+	fill_result(recorder, lost, ret);
 	return 0;
 }
 
-/* After a failure: what there is becomes as whole a file as can be had.  What that costs is told
- * in the same line as the failure. */
+/* After a failure: saves what can be saved. An error of that is appended to the line of the first
+ * one. */
 static void save(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_error second = {0};
@@ -620,7 +625,7 @@ int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_re
 		return tally_fail(error, -EINVAL, -1, "the size of the result is not set");
 	if (recorder->writer || recorder->drain.walk.joined)
 		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
-	priority = hasten();
+	priority = raise_priority();
 	result = run(recorder, &own, error);
 	if (result)
 		save(recorder, error);

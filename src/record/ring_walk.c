@@ -6,7 +6,7 @@
 #include <tally/abi.h>
 #include "base/bytes.h"
 
-/* The word at a place of a ring's two runs; rings and records are multiples of 8 long, so that no
+/* The word at an offset of the ring's two parts. Rings and records are multiples of 8 long, so no
  * word is in both. */
 static inline uint64_t word_at(const struct tally_ring_bytes *bytes, size_t at)
 {
@@ -17,7 +17,7 @@ static inline uint64_t word_at(const struct tally_ring_bytes *bytes, size_t at)
 struct header {
 	uint32_t type;
 	uint16_t misc;
-	size_t size; /* 0: no record can stand here */
+	size_t size; /* 0: no record can begin here */
 };
 
 static inline struct header header_at(const struct tally_ring_bytes *bytes, size_t at)
@@ -38,7 +38,7 @@ static inline struct header header_at(const struct tally_ring_bytes *bytes, size
 	return header;
 }
 
-/* What a record that is no sample says about the recording itself.  Returns records lost. */
+/* Counts a record that is not a sample. Returns records lost. */
 static uint64_t note_rare(struct tally_walk *walk, const struct tally_ring_bytes *bytes, size_t at,
 			  const struct header *header)
 {
@@ -118,8 +118,8 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 		if (!header.size)
 			break;
 		if (header.type == PERF_RECORD_SAMPLE) {
-			/* Of a ring's samples the first and the last are about the earliest and the
-			 * latest: no need to look at each. */
+			/* The first and the last sample of a ring are about the earliest and the
+			 * latest: the others need no look. */
 			if (walk->timed && header.size >= time_at + 8) {
 				if (!samples)
 					note_time(walk, word_at(bytes, at + time_at));
@@ -140,7 +140,7 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 	return at;
 }
 
-/* The record in one piece: in the ring, or put together when it wraps. */
+/* The record in one piece: in the ring, or a copy when it wraps. */
 static const uint8_t *whole(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
 			    size_t at, size_t size)
 {
@@ -170,7 +170,7 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 	if (tally_record_decode(&walk->sideband_layout, &record, &body, NULL) ||
 	    !body.mmap2.filename)
 		return;
-	/* Out of memory here costs an entry of a table, not the recording. */
+	/* Out of memory costs one entry of a table, not the recording. */
 	tally_build_ids_add(walk->build_ids, record.misc & PERF_RECORD_MISC_CPUMODE_MASK,
 			    body.mmap2.filename, body.mmap2.build_id,
 			    record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? body.mmap2.build_id_size
@@ -189,10 +189,10 @@ size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_byte
 			break;
 		if (header.type == PERF_RECORD_MMAP2)
 			note_mapping(walk, whole(walk, bytes, at, header.size), &header);
-		else if (walk->survivors &&
+		else if (walk->left_running &&
 			 (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT))
-			tally_survivors_note(walk->survivors, whole(walk, bytes, at, header.size),
-					     header.size);
+			tally_left_running_note(walk->left_running,
+						whole(walk, bytes, at, header.size), header.size);
 		walk->counts.sideband_lost += note_rare(walk, bytes, at, &header);
 		walk->counts.records++;
 		at += header.size;

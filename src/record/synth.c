@@ -18,10 +18,8 @@
 #include "base/pool.h"
 #include "collect/targets.h"
 
-#define MAPS_MOST                                                                      \
-	(256u << 20) /* of /proc/PID/maps; a process may have many maps, not this many \
-		      */
-#define SHARE 32     /* processes that a thread takes at once */
+#define MAPS_MOST (256u << 20) /* for /proc/PID/maps: more is not read */
+#define PART      32           /* processes that a thread takes at once */
 
 int tally_synth_add(const struct tally_synth *synth, const struct tally_body *body,
 		    struct tally_buf *to)
@@ -72,8 +70,8 @@ static int add_fork(const struct tally_synth *synth, pid_t pid, pid_t parent, pi
 	return tally_synth_add(synth, &body, to);
 }
 
-/* Name and parent of a thread.  Source: proc(5): "pid (comm) state ppid ..."; a comm may hold any
- * byte, parentheses included, so its end is the last one. */
+/* Name and parent of a thread. Source: proc(5): "pid (comm) state ppid ...". A comm may contain any
+ * byte, also parentheses: it ends at the last one. */
 static int read_stat(const struct tally_synth *synth, pid_t pid, pid_t tid, char comm[64],
 		     pid_t *ret_parent)
 {
@@ -102,7 +100,7 @@ struct map_line {
 	uint64_t start, end, pgoff, ino;
 	uint32_t maj, min;
 	bool read, write, exec, shared;
-	const char *path; /* up to the line's end; "" without one */
+	const char *path; /* until the line's end; "" without one */
 };
 
 static bool take_hex(const char **at, uint64_t *ret)
@@ -124,8 +122,8 @@ static bool take_char(const char **at, char wanted)
 	return true;
 }
 
-/* "start-end perms offset major:minor inode   path", numbers but the inode in hex (proc(5)); `line`
- * ends with a NUL. */
+/* "start-end perms offset major:minor inode   path", all numbers but the inode in hex (proc(5));
+ * `line` ends with a NUL. */
 static bool parse_map(const char *line, struct map_line *ret)
 {
 	uint64_t maj, min;
@@ -205,7 +203,8 @@ static int add_maps(const struct tally_synth *synth, pid_t pid, struct tally_buf
 	int result = tally_fs_readf(MAPS_MOST, &text, NULL, "%s/proc/%d/maps", synth->root, pid);
 
 	if (result)
-		return result == -ENOMEM ? result : 0; /* ended, or not ours to read */
+		return result == -ENOMEM ? result
+					 : 0; /* it has ended, or this user may not read it */
 	for (line = text; *line && !result; line = end) {
 		struct map_line map = {0};
 
@@ -227,7 +226,7 @@ static int add_thread(const struct tally_synth *synth, pid_t pid, pid_t tid, str
 
 	if (result)
 		return result == -ENOMEM ? result : 0;
-	/* A thread's parent is its process, a process's another one. */
+	/* The parent of a thread is its process, that of a process another process. */
 	result = pid == tid ? add_fork(synth, pid, parent, tid, parent, to)
 			    : add_fork(synth, pid, pid, tid, pid, to);
 	return result ? result : tally_synth_comm(synth, pid, tid, comm, to);
@@ -244,7 +243,7 @@ int tally_synth_process(const struct tally_synth *synth, pid_t pid, struct tally
 	result = tally_targets_list(folder, &tids, &count);
 	if (result)
 		return result == -ENOMEM ? result : 0;
-	/* The leader, then the maps, so that its threads find them whole. */
+	/* The first thread, then the maps, so that the other threads find all of them. */
 	result = add_thread(synth, pid, pid, to);
 	if (!result)
 		result = add_maps(synth, pid, to);
@@ -262,14 +261,14 @@ struct share_out {
 	struct tally_buf *parts;
 };
 
-static int synth_share(void *context, unsigned worker, size_t piece)
+static int synth_part(void *context, unsigned worker, size_t piece)
 {
 	const struct share_out *out = context;
-	size_t end = MIN(out->count, (piece + 1) * SHARE);
+	size_t end = MIN(out->count, (piece + 1) * PART);
 	int result = 0;
 
 	(void)worker;
-	for (size_t i = piece * SHARE; i < end && !result; i++)
+	for (size_t i = piece * PART; i < end && !result; i++)
 		result = tally_synth_process(out->synth, out->pids[i], &out->parts[piece]);
 	return result;
 }
@@ -277,7 +276,7 @@ static int synth_share(void *context, unsigned worker, size_t piece)
 int tally_synth_processes(const struct tally_synth *synth, const pid_t *pids, size_t count,
 			  struct tally_buf *to)
 {
-	size_t pieces = (count + SHARE - 1) / SHARE;
+	size_t pieces = (count + PART - 1) / PART;
 	unsigned width = (unsigned)MIN(MIN((size_t)tally_pool_width(), 8), MAX(pieces, 1));
 	struct share_out out = {.synth = synth, .pids = pids, .count = count};
 	int result;
@@ -287,7 +286,7 @@ int tally_synth_processes(const struct tally_synth *synth, const pid_t *pids, si
 	out.parts = calloc(pieces, sizeof(*out.parts));
 	if (!out.parts)
 		return -ENOMEM;
-	result = tally_pool_run(width, pieces, synth_share, &out);
+	result = tally_pool_run(width, pieces, synth_part, &out);
 	for (size_t i = 0; i < pieces; i++) {
 		if (!result && out.parts[i].failed)
 			result = out.parts[i].failed;

@@ -1,4 +1,4 @@
-/* Records for what already runs: the kernel's only tell what happens from the opening on. */
+/* Records that describe what already runs: the kernel's records begin with the opening. */
 #ifndef TALLY_RECORD_SYNTH_H
 #define TALLY_RECORD_SYNTH_H
 
@@ -10,28 +10,28 @@
 #include "record/build_ids.h"
 
 struct tally_synth {
-	const char *root;                  /* that proc and sys are under; "" or a folder */
-	const struct tally_layout *layout; /* of the recording's first event: shapes the trailers */
+	const char *root;                  /* the folder that holds proc and sys; "" for / */
+	const struct tally_layout *layout; /* of the recording's first event, for trailers */
 	struct tally_build_ids *build_ids;
 };
 
-/* MMAP records of the kernel's text and modules, as far as addresses may be seen. */
+/* MMAP records of the kernel's text and modules, if this user may see their addresses. */
 int tally_synth_kernel(const struct tally_synth *synth, struct tally_buf *to);
-/* COMM of one thread by a given name: of a command that is held. */
+/* COMM of one thread with the given name, for a command that is held. */
 int tally_synth_comm(const struct tally_synth *synth, pid_t pid, pid_t tid, const char *name,
 		     struct tally_buf *to);
-/* FORK and COMM of a process and each of its threads, MMAP2 of its executable maps.  A process that
- * ended adds nothing.  Thread safe for distinct `to`. */
+/* FORK and COMM of a process and each of its threads, MMAP2 of its executable maps. Adds nothing
+ * for a process that has ended. Thread safe for different `to`. */
 int tally_synth_process(const struct tally_synth *synth, pid_t pid, struct tally_buf *to);
 /* tally_synth_process() for many, by several threads, in the order given. */
 int tally_synth_processes(const struct tally_synth *synth, const pid_t *pids, size_t count,
 			  struct tally_buf *to);
 /* Every process of the system. */
 int tally_synth_system(const struct tally_synth *synth, struct tally_buf *to);
-/* The mark behind all of them (FINISHED_INIT). */
+/* The record behind all of them (FINISHED_INIT). */
 void tally_synth_end(struct tally_buf *to);
 
-/* Adds one record, by the layout's shape; used by the parts of the synthesis. */
+/* Adds one record, by the layout; for the files of synth_*.c. */
 int tally_synth_add(const struct tally_synth *synth, const struct tally_body *body,
 		    struct tally_buf *to);
 

@@ -22,7 +22,7 @@ struct kernel_text {
 	const char *symbol;
 };
 
-/* One line of /proc/kallsyms: "address type name[\t[module]]"; false when it is none. */
+/* One line of /proc/kallsyms: "address type name[\t[module]]"; false: it is not one. */
 static bool parse_symbol(const char *line, size_t size, uint64_t *ret_address,
 			 const char **ret_name, size_t *ret_length)
 {
@@ -59,8 +59,9 @@ static void note_symbol(struct kernel_text *text, const char *line, size_t size)
 
 	if (!parse_symbol(line, size, &address, &name, &length) || !address || length > 6)
 		return;
-	/* perf gives the address of the symbol in pgoff and its name behind the map's, so that a
-	 * reader sees a kernel that was moved; _text is the start of what kallsyms holds. */
+	/* perf puts the address of the symbol into pgoff and its name behind the map's, so that a
+	 * reader finds out where the kernel was loaded; _text is the start of what kallsyms
+	 * contains. */
 	if (is_name(name, length, "_text") || (is_name(name, length, "_stext") && !text->symbol)) {
 		text->start = address;
 		text->symbol = length == 5 ? "_text" : "_stext";
@@ -69,7 +70,8 @@ static void note_symbol(struct kernel_text *text, const char *line, size_t size)
 	}
 }
 
-/* Reads kallsyms only until the three symbols are known: it is some 10 MB, made line by line. */
+/* Reads kallsyms only until the three symbols are found: it is about 10 MB, which the kernel makes
+ * line by line. */
 static int find_text(const char *root, struct kernel_text *ret)
 {
 	char path[PATH_MAX], *chunk;
@@ -96,7 +98,7 @@ static int find_text(const char *root, struct kernel_text *ret)
 		}
 		held = (size_t)(end - at);
 		if (held == room)
-			held = 0; /* no line is so long */
+			held = 0; /* longer than any line */
 		memmove(chunk, at, held);
 	}
 	free(chunk);
@@ -163,7 +165,7 @@ static int add_module(const struct tally_synth *synth, const char *name, uint64_
 		    : 0;
 }
 
-/* "name size uses users state address" a line (proc(5)); no file: no modules. */
+/* "name size users uses state address" a line (proc(5)); no file: no modules. */
 static int add_modules(const struct tally_synth *synth, struct tally_buf *to)
 {
 	char *text, *line, *end;
@@ -185,7 +187,7 @@ static int add_modules(const struct tally_synth *synth, struct tally_buf *to)
 		*rest++ = 0;
 		length = strtoull(rest, NULL, 10);
 		start = strtoull(address + 1, NULL, 16);
-		if (start && length) /* 0 where kptr_restrict hides it */
+		if (start && length) /* 0: hidden by kptr_restrict */
 			result = add_module(synth, name, start, length, to);
 	}
 	free(text);

@@ -68,7 +68,7 @@ static int keep(struct tracepoint *point, const char *system, const char *name)
 	return point->system && point->name ? 1 : -ENOMEM;
 }
 
-/* Looks through all tracepoints for an id.  1 found, 0 not, -ENOMEM. */
+/* Searches all tracepoints for an id. 1: found, 0: not found, or -ENOMEM. */
 static int search(const char *tracefs, struct tracepoint *point)
 {
 	char path[PATH_MAX];
@@ -99,7 +99,7 @@ static int search(const char *tracefs, struct tracepoint *point)
 	return result;
 }
 
-/* The name "system:event[:modifiers]" usually leads there at once. */
+/* First the place that the name "system:event[:modifiers]" leads to. */
 static int locate(const char *tracefs, const char *name, struct tracepoint *point)
 {
 	const char *colon = strchr(name, ':');
@@ -159,7 +159,7 @@ static int collect(const struct tally_plan *plan, const char *tracefs, struct tr
 	return 0;
 }
 
-/* A file of tracefs with its length before it, of 8 bytes or 4.  One that is not there is empty. */
+/* A file of tracefs behind its length, of 8 bytes or 4. A missing file is empty. */
 static int add_file(struct tally_buf *to, size_t most, int length_bytes, const char *tracefs,
 		    const char *name)
 {
@@ -228,7 +228,7 @@ static int build(struct tally_buf *to, const char *tracefs, const struct tracepo
 		if (add_file(to, FORMAT_MOST, 8, tracefs, headers[i]))
 			return -ENOMEM;
 	}
-	tally_buf_u32(to, 0); /* formats of ftrace's own events: none is recorded */
+	tally_buf_u32(to, 0); /* formats of ftrace's own events, which are not recorded */
 	if (add_formats(to, tracefs, points))
 		return -ENOMEM;
 	/* Kernel symbols are left out: 10 MB that a reader finds elsewhere. */

@@ -74,8 +74,8 @@ says() { # status, text, arguments of tally
 		{
 			says 127 "cannot run './nosuch': no such file" $command ./nosuch
 			says 127 "cannot run 'no-such-program': no such program in PATH" $command no-such-program
-			says 127 "cannot run 'here-only': no such program in PATH; there is one in this folder: write ./here-only" $command here-only
-			says 127 "cannot run './script': its first line asks for '/no-such-folder/perl', which is not there" $command ./script
+			says 127 "cannot run 'here-only': no such program in PATH, but there is one in this folder: write ./here-only" $command here-only
+			says 127 "cannot run './script': its interpreter '/no-such-folder/perl' (first line) does not exist" $command ./script
 			says 126 "cannot run './plain': it is not executable: \`chmod +x ./plain\`" $command ./plain
 			says 126 "cannot run '/': it is a directory" $command /
 		}

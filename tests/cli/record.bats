@@ -259,11 +259,11 @@ need_tracepoints() {
 	need_perf
 	run "$TALLY" record -v -e cpu-clock -c 1000000 -p $$ -o v.data -- sh -c 'sleep 0.2'
 	[ "$status" = 0 ]
-	[[ "$output" == *"limits: kernel.perf_event_paranoid "*"RLIMIT_NOFILE"*"rights: "* ]]
+	[[ "$output" == *"limits: kernel.perf_event_paranoid "*"RLIMIT_NOFILE"*"capabilities: "* ]]
 	[[ "$output" == *"cpu-clock: type=SOFTWARE "*"sample_period=1000000 "*"IDENTIFIER"*"; open $(nproc) time"* ]]
 	[[ "$output" == *"rings on $(nproc) CPU"*"for 1 thread:"*"of samples each,"*"of side-band each"* ]]
-	[[ "$output" == *"described 1 process, 1 thread and "* ]]
-	[[ "$output" == *"drained in "*"records taken: "* ]]
+	[[ "$output" == *"found running: 1 process, 1 thread and "* ]]
+	[[ "$output" == *"rings read in "*"records taken: "* ]]
 	run -0 "$TALLY" record -v -e cycles:u -o v.data -- true
 	[[ "$output" == *"cycles:u"* ]]
 }
@@ -326,7 +326,7 @@ need_tracepoints() {
 	run "$TALLY" record -v -m 32 -e raw_syscalls:sys_enter -a -o s.data -- \
 		sh -c 'for i in 1 2; do dd if=/dev/zero of=/dev/null bs=1 count=200000 2>/dev/null & done; wait'
 	[ "$status" = 0 ] || skip "the whole system cannot be recorded here"
-	[[ "$output" == *"drained in "* ]]
+	[[ "$output" == *"rings read in "* ]]
 	told=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
 	perf report --stats -i s.data >stats 2>err
 	[ "$(sed -n 's/^ *SAMPLE events: *\([0-9]*\).*/\1/p' stats | head -1)" = "$told" ]

@@ -207,10 +207,10 @@ static void test_several_threads(void **state)
 	struct scene *scene = *state;
 
 	begin(scene, 128);
-	scene->drain.crew_forced = 3;
+	scene->drain.workers_forced = 3;
 	record_passes(scene, 20, 2000);
-	assert_true(scene->drain.crewed > 0);
-	assert_in_range(scene->drain.crew_widest, 1, 3);
+	assert_true(scene->drain.shared > 0);
+	assert_in_range(scene->drain.workers_widest, 1, 3);
 	finish(scene);
 	/* Four rings have each fault; allocation may make some more. */
 	assert_true(scene->drain.walk.counts.samples >= 4 * 20 * 2000);
@@ -224,16 +224,16 @@ static void test_as_needed(void **state)
 	struct scene *scene = *state;
 
 	begin(scene, 1);
-	scene->drain.crew_most = 2;
+	scene->drain.workers_most = 2;
 	record_passes(scene, 1, 2000);
-	assert_false(scene->drain.crew_on);
+	assert_false(scene->drain.workers_on);
 	record_passes(scene, 2, 2000);
-	assert_true(scene->drain.crew_on);
+	assert_true(scene->drain.workers_on);
 	record_passes(scene, 3, 2000);
 	assert_true(scene->drain.walk.counts.lost > 0); /* told of by the kernel */
-	assert_true(scene->drain.crew_widest >= 1);
+	assert_true(scene->drain.workers_widest >= 1);
 	record_passes(scene, 40, 0);
-	assert_false(scene->drain.crew_on);
+	assert_false(scene->drain.workers_on);
 	finish(scene);
 	agree(scene);
 }
@@ -244,10 +244,10 @@ static void test_alone(void **state)
 	struct scene *scene = *state;
 
 	begin(scene, 1);
-	scene->drain.crew_most = 1;
+	scene->drain.workers_most = 1;
 	record_passes(scene, 6, 2000);
-	assert_false(scene->drain.crew_on);
-	assert_int_equal(scene->drain.crew_widest, 0);
+	assert_false(scene->drain.workers_on);
+	assert_int_equal(scene->drain.workers_widest, 0);
 	finish(scene);
 	agree(scene);
 }
@@ -262,7 +262,7 @@ static void test_no_room(void **state)
 	int result;
 
 	begin(scene, 128);
-	scene->drain.crew_forced = 4;
+	scene->drain.workers_forced = 4;
 	record_passes(scene, 2, 1000);
 	getrlimit(RLIMIT_FSIZE, &old);
 	small = old;

@@ -1,5 +1,5 @@
-/* The first opening of an event: what the kernel, the hardware and the rights do not give is given
- * up and said in a line. */
+/* Opens an event for the first time. What the kernel, the hardware or the rights do not allow is
+ * given up, with a notice. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int name_user_only(struct tally_planned *event)
 	return 0;
 }
 
-/* Without a PMU, or without one that samples, the clock of the CPU is the next best thing. */
+/* Without a PMU, or with one that cannot sample, the CPU's clock is the best replacement. */
 static bool is_cycles_missing(const struct tally_planned *event, int result)
 {
 	return (result == -ENOENT || result == -EOPNOTSUPP || result == -ENODEV ||
@@ -31,13 +31,13 @@ static bool is_cycles_missing(const struct tally_planned *event, int result)
 	       event->attr.config == PERF_COUNT_HW_CPU_CYCLES;
 }
 
-static int become_clock(struct tally_planned *event, const struct tally_notice *notice)
+static int use_cpu_clock(struct tally_planned *event, const struct tally_notice *notice)
 {
 	const char *modifiers = strchr(event->name, ':');
 	char name[64];
 	char *copy;
 
-	/* Precision means nothing to the clock; u, k and h stay. */
+	/* The clock has no precision; u, k and h stay. */
 	snprintf(name, sizeof(name), "cpu-clock");
 	if (modifiers && strpbrk(modifiers, "ukh")) {
 		size_t at = strlen(name);
@@ -51,7 +51,7 @@ static int become_clock(struct tally_planned *event, const struct tally_notice *
 	copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;
-	tally_notice_tell(notice,
+	tally_notice_send(notice,
 			  "no hardware counter for %s here (a virtual machine without a PMU?): "
 			  "sampling %s instead",
 			  event->name, copy);
@@ -65,15 +65,15 @@ static int become_clock(struct tally_planned *event, const struct tally_notice *
 	return 0;
 }
 
-int tally_plan_settle(struct tally_planned *event, const struct tally_open_target *target,
-		      const struct tally_limits *limits, const struct tally_notice *notice,
-		      struct tally_error *error)
+int tally_plan_open_first(struct tally_planned *event, const struct tally_open_target *target,
+			  const struct tally_limits *limits, const struct tally_notice *notice,
+			  struct tally_error *error)
 {
 	uint32_t may = TALLY_RELAXED_ALL, given_up = 0;
 	struct tally_open_target other;
 	int result;
 
-	/* A precision, a privilege and a clock that a person wrote are not given up. */
+	/* A precision, a privilege or a clock that a person wrote is not given up. */
 	may &= ~(uint32_t)TALLY_RELAXED_CLOCKID;
 	if (!event->precise_max)
 		may &= ~(uint32_t)TALLY_RELAXED_PRECISE;
@@ -82,18 +82,19 @@ int tally_plan_settle(struct tally_planned *event, const struct tally_open_targe
 	event->precise_asked = event->attr.precise_ip;
 	result = tally_open_relaxed(&event->attr, target, limits, may, &given_up, error);
 	if (is_cycles_missing(event, result)) {
-		result = become_clock(event, notice);
+		result = use_cpu_clock(event, notice);
 		if (result)
 			return tally_fail(error, result, -1, "out of memory");
 		other = *target;
-		other.name = event->name; /* the one before is freed */
+		other.name = event->name; /* the old name was freed */
 		result = tally_open_relaxed(&event->attr, &other, limits, may, &given_up, error);
 	}
 	if (result < 0)
 		return result;
-	event->settled = true;
+	event->opened_once = true;
 	event->given_up = given_up;
-	/* Without a name of its own nobody could tell later; memory for it is not worth failing. */
+	/* The name is the only sign of it later; but a lack of memory for it is no reason to fail.
+	 */
 	if (given_up & TALLY_RELAXED_KERNEL)
 		name_user_only(event);
 	return result;

@@ -1,4 +1,4 @@
-#include "record/tell.h"
+#include "record/verbose.h"
 
 #include <limits.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void add_attr(struct tally_buf *to, const struct tally_attr *attr)
 		to->size--;
 }
 
-static void tell_event(const struct tally_notice *notice, const struct tally_planned *event)
+static void send_event(const struct tally_notice *notice, const struct tally_planned *event)
 {
 	struct tally_buf text = {0};
 	bool any = false;
@@ -30,7 +30,7 @@ static void tell_event(const struct tally_notice *notice, const struct tally_pla
 	tally_buf_printf(&text, "%s: ", event->name);
 	add_attr(&text, &event->attr);
 	if (event->precise_asked)
-		tally_buf_printf(&text, "; precise_ip %u of the %u asked for",
+		tally_buf_printf(&text, "; precise_ip %u, %u was asked for",
 				 (unsigned)event->attr.precise_ip, event->precise_asked);
 	for (uint32_t bit = 1; bit && bit <= event->given_up; bit <<= 1)
 		if (event->given_up & bit && tally_relaxed_name(bit)) {
@@ -41,7 +41,7 @@ static void tell_event(const struct tally_notice *notice, const struct tally_pla
 	tally_buf_printf(&text, "; open %zu time%s", event->id_count,
 			 event->id_count == 1 ? "" : "s");
 	if (!text.failed)
-		tally_notice_tell(notice, "%s", tally_buf_str(&text));
+		tally_notice_send(notice, "%s", tally_buf_str(&text));
 	tally_buf_done(&text);
 }
 
@@ -55,7 +55,7 @@ static void add_bytes(struct tally_buf *to, uint64_t bytes)
 		tally_buf_printf(to, "%llu MiB", (unsigned long long)bytes >> 20);
 }
 
-static void tell_limits(const struct tally_notice *notice, const struct tally_limits *limits)
+static void send_limits(const struct tally_notice *notice, const struct tally_limits *limits)
 {
 	const struct {
 		bool has;
@@ -79,7 +79,7 @@ static void tell_limits(const struct tally_notice *notice, const struct tally_li
 			 limits->kptr_restrict, (long long)limits->mlock_kb,
 			 (long long)limits->max_sample_rate, (long long)limits->max_stack);
 	add_bytes(&text, limits->memlock);
-	tally_buf_printf(&text, ", RLIMIT_NOFILE %llu (up to %llu); rights: ",
+	tally_buf_printf(&text, ", RLIMIT_NOFILE %llu (up to %llu); capabilities: ",
 			 (unsigned long long)limits->nofile,
 			 (unsigned long long)limits->nofile_hard);
 	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++)
@@ -88,14 +88,14 @@ static void tell_limits(const struct tally_notice *notice, const struct tally_li
 			any = true;
 		}
 	if (!any)
-		tally_buf_printf(&text, "an ordinary user's");
+		tally_buf_printf(&text, "none");
 	if (!text.failed)
-		tally_notice_tell(notice, "%s", tally_buf_str(&text));
+		tally_notice_send(notice, "%s", tally_buf_str(&text));
 	tally_buf_done(&text);
 }
 
-/* Rings of a kind are all of a size unless the limits cut some of them down. */
-static void tell_rings(const struct tally_notice *notice, const struct tally_openset *set)
+/* All rings of a kind have one size, unless the limits made some smaller. */
+static void send_rings(const struct tally_notice *notice, const struct tally_openset *set)
 {
 	static const char *const names[TALLY_RING_KINDS] = {"samples", "side-band"};
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -127,20 +127,20 @@ static void tell_rings(const struct tally_notice *notice, const struct tally_ope
 		tally_buf_printf(&text, " of %s each", names[kind]);
 	}
 	if (!text.failed)
-		tally_notice_tell(notice, "%s", tally_buf_str(&text));
+		tally_notice_send(notice, "%s", tally_buf_str(&text));
 	tally_buf_done(&text);
 }
 
-void tally_tell_opened(const struct tally_notice *notice, const struct tally_limits *limits,
-		       const struct tally_openset *set)
+void tally_verbose_opened(const struct tally_notice *notice, const struct tally_limits *limits,
+			  const struct tally_openset *set)
 {
-	tell_limits(notice, limits);
+	send_limits(notice, limits);
 	for (size_t i = 0; i < set->plan->count; i++)
-		tell_event(notice, &set->plan->events[i]);
-	tell_rings(notice, set);
+		send_event(notice, &set->plan->events[i]);
+	send_rings(notice, set);
 }
 
-void tally_tell_described(const struct tally_notice *notice, const struct tally_buf *records)
+void tally_verbose_described(const struct tally_notice *notice, const struct tally_buf *records)
 {
 	size_t processes = 0, threads = 0, maps = 0;
 
@@ -159,23 +159,23 @@ void tally_tell_described(const struct tally_notice *notice, const struct tally_
 		maps += header.type == PERF_RECORD_MMAP2;
 		at += header.size;
 	}
-	tally_notice_tell(notice, "described %zu process%s, %zu thread%s and %zu map%s", processes,
-			  processes == 1 ? "" : "es", threads, threads == 1 ? "" : "s", maps,
-			  maps == 1 ? "" : "s");
+	tally_notice_send(notice, "found running: %zu process%s, %zu thread%s and %zu map%s",
+			  processes, processes == 1 ? "" : "es", threads, threads == 1 ? "" : "s",
+			  maps, maps == 1 ? "" : "s");
 }
 
-void tally_tell_drained(const struct tally_notice *notice, const struct tally_drain *drain)
+void tally_verbose_drained(const struct tally_notice *notice, const struct tally_drain *drain)
 {
 	const struct tally_walk_counts *counts = &drain->walk.counts;
 	struct tally_buf text = {0};
 
-	if (drain->crewed)
-		tally_notice_tell(notice,
-				  "drained in %llu passes, %llu of them by as many as %u threads",
+	if (drain->shared)
+		tally_notice_send(notice,
+				  "rings read in %llu passes, %llu of them by up to %u threads",
 				  (unsigned long long)drain->passes,
-				  (unsigned long long)drain->crewed, drain->crew_widest);
+				  (unsigned long long)drain->shared, drain->workers_widest);
 	else
-		tally_notice_tell(notice, "drained in %llu pass%s by one thread",
+		tally_notice_send(notice, "rings read in %llu pass%s by one thread",
 				  (unsigned long long)drain->passes,
 				  drain->passes == 1 ? "" : "es");
 	tally_buf_printf(&text, "records taken: %llu", (unsigned long long)counts->records);
@@ -191,9 +191,9 @@ void tally_tell_drained(const struct tally_notice *notice, const struct tally_dr
 			tally_buf_printf(&text, "of type %u", type);
 	}
 	if (counts->bad_bytes)
-		tally_buf_printf(&text, "; %llu bytes that are no record were left out",
+		tally_buf_printf(&text, "; %llu bytes skipped, which are no valid records",
 				 (unsigned long long)counts->bad_bytes);
 	if (!text.failed)
-		tally_notice_tell(notice, "%s", tally_buf_str(&text));
+		tally_notice_send(notice, "%s", tally_buf_str(&text));
 	tally_buf_done(&text);
 }

@@ -1,4 +1,4 @@
-#include "record/survivors.h"
+#include "record/left_running.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -11,35 +11,37 @@
 /* Source: include/linux/threads.h, PID_MAX_LIMIT. */
 #define PID_LIMIT (1u << 22)
 
-int tally_survivors_init(struct tally_survivors *survivors)
+int tally_left_running_init(struct tally_left_running *left_running)
 {
-	/* Pages that no process has a bit in take no memory. */
-	survivors->begun = calloc(PID_LIMIT / 64, sizeof(*survivors->begun));
-	return survivors->begun ? 0 : -ENOMEM;
+	/* Pages in which no process has a bit use no memory. */
+	left_running->begun = calloc(PID_LIMIT / 64, sizeof(*left_running->begun));
+	return left_running->begun ? 0 : -ENOMEM;
 }
 
-void tally_survivors_done(struct tally_survivors *survivors)
+void tally_left_running_done(struct tally_left_running *left_running)
 {
-	free(survivors->begun);
-	survivors->begun = NULL;
+	free(left_running->begun);
+	left_running->begun = NULL;
 }
 
 /* Source: include/uapi/linux/perf_event.h, FORK and EXIT: {u32 pid, ppid, tid, ptid; u64 time}. */
-void tally_survivors_note(struct tally_survivors *survivors, const uint8_t *record, size_t size)
+void tally_left_running_note(struct tally_left_running *left_running, const uint8_t *record,
+			     size_t size)
 {
 	uint32_t pid, parent, tid;
 	bool began;
 
-	if (!survivors->begun || size < 24)
+	if (!left_running->begun || size < 24)
 		return;
 	began = load_u32(record) == PERF_RECORD_FORK;
 	pid = load_u32(record + 8);
 	parent = load_u32(record + 12);
 	tid = load_u32(record + 16);
-	/* Threads: their process is its own parent, or they are not its first. */
+	/* Threads are skipped: they belong to their parent's process, or are not the first thread
+	 * of theirs. */
 	if (pid >= PID_LIMIT || (began ? pid == parent : pid != tid))
 		return;
-	survivors->begun[pid / 64] ^= 1ULL << pid % 64;
+	left_running->begun[pid / 64] ^= 1ULL << pid % 64;
 }
 
 /* Source: State in proc(5)'s /proc/PID/status. */
@@ -56,18 +58,18 @@ static bool runs(const char *root, pid_t pid)
 	return running;
 }
 
-int tally_survivors_find(const struct tally_survivors *survivors, const char *root, pid_t **ret,
-			 size_t *ret_count)
+int tally_left_running_find(const struct tally_left_running *left_running, const char *root,
+			    pid_t **ret, size_t *ret_count)
 {
 	pid_t *list = NULL;
 	size_t count = 0, room = 0;
 
-	for (uint32_t pid = 0; survivors->begun && pid < PID_LIMIT; pid++) {
-		if (!(pid % 64) && !survivors->begun[pid / 64]) {
+	for (uint32_t pid = 0; left_running->begun && pid < PID_LIMIT; pid++) {
+		if (!(pid % 64) && !left_running->begun[pid / 64]) {
 			pid += 63;
 			continue;
 		}
-		if (!(survivors->begun[pid / 64] >> pid % 64 & 1) || !runs(root, (pid_t)pid))
+		if (!(left_running->begun[pid / 64] >> pid % 64 & 1) || !runs(root, (pid_t)pid))
 			continue;
 		if (count == room) {
 			pid_t *more = reallocarray(list, room ? room * 2 : 16, sizeof(*list));
