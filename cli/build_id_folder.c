@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define VARIABLE "PERF_BUILDID_DIR" /* what perf and its scripts hand on */
+#define VARIABLE "PERF_BUILDID_DIR" /* perf and its scripts use it, too */
 
 void cli_build_id_folder_set(const char *folder)
 {

@@ -5,8 +5,8 @@
 /* `tally --buildid-dir DIR COMMAND`: for this command and those that it runs, as perf does. */
 void cli_build_id_folder_set(const char *folder);
 
-/* What stands behind the command, else before it, else in a configuration file ("": none of these);
- * NULL: the usual one, ~/.debug.  Borrowed. */
+/* The option after the command, else the one before it, else the key of a configuration file ("":
+ * not set). NULL: the default, ~/.debug. Borrowed. */
 const char *cli_build_id_folder(const char *option, const char *configured);
 
 #endif

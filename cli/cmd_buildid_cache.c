@@ -18,7 +18,7 @@
 struct cache {
 	struct cli_list add, remove, purge, update;
 	const char *missing, *folder;
-	char usual_folder[4096]; /* of a configuration file */
+	char usual_folder[4096]; /* from a configuration file */
 	bool list, purge_all, force;
 	uint64_t max_expand;
 	unsigned verbose;
@@ -77,7 +77,7 @@ static int remove_this(const struct cache *cache, const char *file)
 	return take_away(cache, file, TALLY_BUILD_ID_CACHE_THIS);
 }
 
-/* All of a list, whatever becomes of one. */
+/* All of a list, also when one fails. */
 static void each(const struct cache *cache, const struct cli_list *files, int *status,
 		 int (*act)(const struct cache *cache, const char *file))
 {
@@ -109,7 +109,7 @@ static int run(struct cache *cache)
 	cache->options = (struct tally_build_id_cache_options){
 	    .size = sizeof(cache->options),
 	    .folder = cli_build_id_folder(cache->folder, cache->usual_folder),
-	    /* who names a file wants it there */
+	    /* a file that was named is copied, whatever its size */
 	    .file_most = UINT64_MAX,
 	    .cache_most = UINT64_MAX,
 	};
@@ -130,13 +130,13 @@ static int run(struct cache *cache)
 	return status;
 }
 
-/* Nothing of ours reads a kcore: a copy would only take room. */
+/* Tally does not read a kcore, so a copy would be useless. */
 static int refuse_kcore(void *to, const char *value, bool on, struct tally_error *error)
 {
 	(void)to;
 	(void)value;
-	return on ? cli_refuse(error, "kernel code is not kept, its symbols are: `tally record` "
-				      "copies them")
+	return on ? cli_refuse(error, "the cache does not keep kernel code; `tally record` copies "
+				      "the kernel's symbols")
 		  : 0;
 }
 
@@ -152,17 +152,17 @@ int cmd_buildid_cache(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = NAME,
 	    .forms = forms,
-	    .about = "Adds copies of binaries to the build-id cache, from which reports get names "
-		     "when a binary has changed; removes and lists them.",
+	    .about = "Adds copies of binaries to the build-id cache, removes them and lists them. "
+		     "Reports read names from a copy when the binary has changed.",
 	};
 	struct cache cache = {.missing = NULL};
 	const struct cli_option options[] = {
 	    {CLI_LIST, 'a', "add", "FILES", "add copies of these binaries", .to = &cache.add},
-	    {CLI_LIST, 'u', "update", "FILES", "copy these anew, whether they are there or not",
+	    {CLI_LIST, 'u', "update", "FILES", "copy these again, whether or not there is a copy",
 	     .to = &cache.update},
-	    {CLI_LIST, 'r', "remove", "FILES", "remove the copies of these as they now are",
+	    {CLI_LIST, 'r', "remove", "FILES", "remove the copies of the current versions of these",
 	     .to = &cache.remove},
-	    {CLI_LIST, 'p', "purge", "FILES", "remove all copies of these, older builds too",
+	    {CLI_LIST, 'p', "purge", "FILES", "remove all copies of these, also of older builds",
 	     .to = &cache.purge},
 	    {CLI_FLAG, 'P', "purge-all", NULL, "remove all copies", .to = &cache.purge_all},
 	    {CLI_FLAG, 'l', "list", NULL, "list build-ids and paths of the copies",
@@ -170,12 +170,12 @@ int cmd_buildid_cache(int argc, char **argv)
 	    {CLI_STRING, 'M', "missing", "FILE",
 	     "list the build-ids of this recording that have no copy", .to = &cache.missing},
 	    CLI_MAX_EXPAND(cache.max_expand),
-	    {CLI_STRING, 0, "buildid-dir", "DIR", "the cache; default: ~/.debug",
+	    {CLI_STRING, 0, "buildid-dir", "DIR", "the cache (default: ~/.debug)",
 	     .to = &cache.folder},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say what is done with each file",
+	    {CLI_COUNT, 'v', "verbose", NULL, "print what is done with each file",
 	     .to = &cache.verbose},
 	    {CLI_CALL, 'k', "kcore", "FILE", "", .flags = CLI_HIDDEN, .call = refuse_kcore},
-	    /* perf asks nothing here, so there is nothing to force */
+	    /* accepted because perf has it; there is nothing to force */
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &cache.force, .flags = CLI_HIDDEN},
 	    {.kind = CLI_END},
 	};
@@ -183,7 +183,8 @@ int cmd_buildid_cache(int argc, char **argv)
 	int at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
 
 	if (at >= 0 && at < argc)
-		status = cli_usage_error(&usage, "'%s': files follow -a, -r, -p or -u", argv[at]);
+		status = cli_usage_error(
+		    &usage, "unexpected argument '%s': give files to -a, -r, -p or -u", argv[at]);
 	else if (at >= 0 && !cache.add.count && !cache.update.count && !cache.remove.count &&
 		 !cache.purge.count && !cache.purge_all && !cache.list && !cache.missing)
 		status = cli_usage_error(&usage, "nothing to do: -l lists, -a adds");

@@ -46,7 +46,7 @@ static void print_id(const struct tally_data_build_id *build_id)
 	printf(" %s\n", path);
 }
 
-/* Those of the recording's own table; with `hits` those whose binaries have samples. */
+/* The build-ids of the recording's table; with `hits` only of binaries that have samples. */
 static int show_table(const struct list *list, struct tally_data *data)
 {
 	const struct tally_session_options options = {.size = sizeof(options), .lump = true};
@@ -91,7 +91,7 @@ static int run(const struct list *list)
 		return tally_build_id_running(NULL, list->maps, print_loaded, &shown, &error)
 			   ? cli_say_error(NAME, &error)
 			   : CLI_OK;
-	/* a binary has one of its own */
+	/* a binary: print its own build-id */
 	if (strcmp(list->input, "-") != 0 && !tally_build_id_of_file(list->input, id)) {
 		printf("%s\n", id);
 		return CLI_OK;
@@ -105,18 +105,19 @@ int cmd_buildid_list(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = NAME,
 	    .forms = forms,
-	    .about = "Lists the build-ids that a recording has, each with its binary's path; of a "
-		     "binary its own.",
+	    .about = "Lists the build-ids of a recording, each with the path of its binary; or the "
+		     "build-id of a binary.",
 	    .mixed = true,
 	};
 	struct list list = {.input = NULL};
 	const struct cli_option options[] = {
 	    {CLI_STRING, 'i', "input", "FILE",
-	     "the recording, - for standard input, or a binary (perf.data)", .to = &list.input},
+	     "the recording, - for standard input, or a binary (default: perf.data)",
+	     .to = &list.input},
 	    {CLI_FLAG, 'H', "with-hits", NULL, "only binaries that have samples", .to = &list.hits},
 	    {CLI_FLAG, 'k', "kernel", NULL, "the running kernel's", .to = &list.kernel},
 	    {CLI_FLAG, 'm', "kernel-maps", NULL,
-	     "the running kernel's and its modules', with addresses", .to = &list.maps},
+	     "those of the running kernel and its modules, with addresses", .to = &list.maps},
 	    CLI_MAX_EXPAND(list.max_expand),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &list.force, .flags = CLI_HIDDEN},
 	    {CLI_COUNT, 'v', "verbose", NULL, "", .to = &list.verbose, .flags = CLI_HIDDEN},

@@ -1,4 +1,4 @@
-/* `tally config`: perf's configuration files, and which of their keys Tally obeys. */
+/* `tally config`: perf's configuration files, and which of their keys Tally uses. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -8,7 +8,7 @@
 #include "say.h"
 #include "settings.h"
 
-/* The command and the option that a key sets, as text; NULL when Tally has no use for it. */
+/* The command and the option that a key sets, as text; NULL when Tally does not use it. */
 static const char *meaning(const char *key, char *to, size_t room)
 {
 	size_t length = 0;
@@ -37,7 +37,7 @@ static void print_file_keys(const struct cli_config *config, bool plain)
 		const char *means = meaning(entry->key, about, sizeof(about));
 
 		if (cli_config_find(config, entry->key) != entry)
-			continue; /* a later line counts */
+			continue; /* a later line wins */
 		snprintf(line, sizeof(line), "%s=%s", entry->key, entry->value);
 		if (plain)
 			puts(line);
@@ -63,10 +63,9 @@ int cmd_config(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "config",
 	    .forms = forms,
-	    .about =
-		"Prints what perf's configuration files (/etc/perfconfig, ~/.perfconfig or "
-		"$PERF_CONFIG) set, and which option of tally each key stands for. With names, "
-		"prints their values.",
+	    .about = "Prints what perf's configuration files (/etc/perfconfig, ~/.perfconfig or "
+		     "$PERF_CONFIG) set, and the option of tally that each key sets. With names, "
+		     "prints their values.",
 	    .mixed = true,
 	};
 	struct tally_error error = {.text = ""};
@@ -112,8 +111,7 @@ int cmd_config(int argc, char **argv)
 		print_file_keys(&config, plain);
 	else if (at == argc && !plain)
 		puts("No configuration file sets anything; `tally config --keys` lists the keys "
-		     "that "
-		     "tally obeys.");
+		     "that tally uses.");
 	cli_config_done(&config);
 	return status;
 }

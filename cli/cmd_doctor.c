@@ -1,4 +1,4 @@
-/* `tally doctor`: what is in the way of counting and sampling, and how to lift it. */
+/* `tally doctor`: what prevents counting and sampling, and how to fix it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int show(const struct doctor *asked, const struct tally_doctor *doctor)
 	result = asked->json ? tally_doctor_json(doctor, stdout)
 			     : tally_doctor_text(doctor, &options, stdout);
 	cli_pager_finish(&pager);
-	return result == -EPIPE ? 0 : result; /* whoever reads has seen enough */
+	return result == -EPIPE ? 0 : result; /* the reader of the pipe has ended */
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -47,7 +47,7 @@ int cmd_doctor(int argc, char **argv)
 	    {CLI_FLAG, 0, "json", NULL, "JSON, all findings", .to = &asked.json},
 	    {CLI_FLAG, 'q', "quiet", NULL, "without what is good", .to = &asked.quiet},
 	    {CLI_STRING, 0, "root", "DIR",
-	     "another machine's /proc and /sys below DIR: what is written there, nothing is tried",
+	     "read another machine's /proc and /sys below DIR; nothing is tried",
 	     .to = &asked.root},
 	    {.kind = CLI_END},
 	};
@@ -58,7 +58,7 @@ int cmd_doctor(int argc, char **argv)
 	if (at < 0)
 		return status;
 	if (at < argc)
-		return cli_usage_error(&usage, "it takes no arguments, and '%s' is one", argv[at]);
+		return cli_usage_error(&usage, "unexpected argument '%s'", argv[at]);
 	looks.root = asked.root;
 	result = tally_doctor_new(&looks, &doctor);
 	if (!result) {

@@ -1,4 +1,4 @@
-/* `tally encode`: what an event's name means to the kernel, as text or JSON. */
+/* `tally encode`: how an event's name is encoded for the kernel, as text or JSON. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ struct encode {
 	struct tally_event_options options;
 };
 
-/* The words for where a meaning was found; in JSON. */
+/* Words for where the event was found; in JSON. */
 static const char *const origins[] = {
     [TALLY_ORIGIN_KERNEL] = "kernel",   [TALLY_ORIGIN_SYSFS] = "sysfs",
     [TALLY_ORIGIN_TRACEFS] = "tracefs", [TALLY_ORIGIN_TABLE] = "table",
@@ -37,7 +37,7 @@ struct shown_term {
 
 #define TERMS 16
 
-/* Those that were given, and that no member of the attr which is shown anyway holds. */
+/* The given terms that no printed member of the attr contains. */
 static size_t terms_of(const struct tally_event *event, struct shown_term *ret)
 {
 	const struct tally_event_terms *terms = &event->terms;
@@ -62,7 +62,7 @@ static size_t terms_of(const struct tally_event *event, struct shown_term *ret)
 	};
 	size_t count = 0;
 
-	_Static_assert(sizeof(all) / sizeof(all[0]) <= TERMS, "all have room");
+	_Static_assert(sizeof(all) / sizeof(all[0]) <= TERMS, "room for all terms");
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (terms->given & all[i].bit)
 			ret[count++] = all[i].term;
@@ -111,7 +111,7 @@ static void json_hex(const char *key, uint64_t value)
 	printf(",\"%s\":\"0x%llx\"", key, (unsigned long long)value);
 }
 
-/* Children are measured, too, unless a term says otherwise; as record and stat do, but that record
+/* Children are measured, too, unless a term says otherwise, as in record and stat; but record
  * cannot read groups with samples of children. */
 static bool inherits(const struct tally_event_list *list, size_t index, const char *command)
 {
@@ -128,7 +128,7 @@ static bool is_breakpoint(const struct tally_attr *attr)
 	return attr->type == PERF_TYPE_BREAKPOINT;
 }
 
-/* What perf_event_attr calls the group's descriptor: the leader itself opens with -1. */
+/* The group's descriptor as for perf_event_open(2): the leader itself opens with -1. */
 static long long leader_of(const struct tally_event *event, size_t index)
 {
 	return event->leader == index ? -1 : (long long)event->leader;
@@ -159,8 +159,8 @@ static void json_attr(const struct tally_attr *attr, bool inherited)
 	json_number("bp_len", is_breakpoint(attr) ? attr->bp_len : 0);
 }
 
-/* The terms that say how the tool measures the event; those that are in the attr above are not
- * repeated. */
+/* The terms that say how the tool measures the event, without those that the attr above contains.
+ */
 static void json_terms(const struct tally_event *event)
 {
 	struct shown_term terms[TERMS];
@@ -282,7 +282,7 @@ static void show_event(const struct encode *encode, const struct tally_event_lis
 			       (unsigned long long)terms[i].number);
 }
 
-/* The language in which the name was understood, and where it was found. */
+/* The language of the name, and where the event was found. */
 static void show_source(const struct tally_event *event)
 {
 	const char *source = event->source ? event->source : "", *pmu = event->pmu;
@@ -373,25 +373,27 @@ int cmd_encode(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "encode",
 	    .forms = forms,
-	    .about = "Shows what each event's name becomes: the fields of perf_event_attr, those "
-		     "that are 0 left out.  Nothing is opened.",
+	    .about = "Shows how each event's name is encoded: the fields of perf_event_attr that "
+		     "are not 0. No event is opened.",
 	    .mixed = true,
 	};
 	struct encode encode = {.json = false};
 	const struct cli_option options[] = {
-	    {CLI_FLAG, 0, "json", NULL, "a JSON object an event, a line each", .to = &encode.json},
-	    {CLI_FLAG, 'v', "verbose", NULL, "say how each name was understood",
+	    {CLI_FLAG, 0, "json", NULL, "a JSON object for each event, one per line",
+	     .to = &encode.json},
+	    {CLI_FLAG, 'v', "verbose", NULL, "print how each name was parsed",
 	     .to = &encode.verbose},
 	    {CLI_STRING, 0, "for", "COMMAND",
-	     "refuse terms that this command has no use for: stat or record",
-	     .to = &encode.command},
+	     "refuse terms that this command does not use: stat or record", .to = &encode.command},
 	    {CLI_FLAG, 0, "pfm-strict", NULL,
-	     "libpfm4's answer where a vendor table has another one", .to = &encode.strict},
+	     "libpfm4's encoding where a vendor table has a different one", .to = &encode.strict},
 	    {CLI_GROUP, .help = "Another machine"},
 	    {CLI_STRING, 0, "events", "DIR", "folders of vendor tables, DIR:DIR",
 	     .to = &encode.events},
-	    {CLI_STRING, 0, "cpuid", "ID", "the CPU, as GenuineIntel-6-55-7", .to = &encode.cpuid},
-	    {CLI_STRING, 0, "pmu", "NAME", "the PMU of libpfm4's names, as skl", .to = &encode.pmu},
+	    {CLI_STRING, 0, "cpuid", "ID", "the CPU, for example GenuineIntel-6-55-7",
+	     .to = &encode.cpuid},
+	    {CLI_STRING, 0, "pmu", "NAME", "the PMU of libpfm4's names, for example skl",
+	     .to = &encode.pmu},
 	    {CLI_STRING, 0, "sysfs", "DIR", "instead of /sys", .to = &encode.sysfs},
 	    {CLI_STRING, 0, "tracefs", "DIR", "instead of /sys/kernel/tracing",
 	     .to = &encode.tracefs},
@@ -405,7 +407,7 @@ int cmd_encode(int argc, char **argv)
 		return cli_usage_error(&usage,
 				       "expected an event, such as cycles:u or cpu/event=0xc0/");
 	if (encode.command && strcmp(encode.command, "stat") && strcmp(encode.command, "record"))
-		return cli_usage_error(&usage, "--for takes stat or record, not '%s'",
+		return cli_usage_error(&usage, "--for: '%s' is invalid; valid are stat and record",
 				       encode.command);
 	return run(&encode, argv + at);
 }

@@ -35,7 +35,7 @@ static int show(const struct evlist *evlist, const struct tally_data *data)
 	result = evlist->json ? tally_evlist_json(data, stdout)
 			      : tally_evlist_text(data, &options, stdout);
 	cli_pager_finish(&pager);
-	if (!result || result == -EPIPE) /* whoever reads has seen enough */
+	if (!result || result == -EPIPE) /* the reader of the pipe has ended */
 		return CLI_OK;
 	cli_say("evlist", "the events could not be written: %s", strerror(-result));
 	return CLI_FAILED;
@@ -65,7 +65,7 @@ int cmd_evlist(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "evlist",
 	    .forms = forms,
-	    .about = "Lists the events of a recording, a line each, as perf evlist does.",
+	    .about = "Lists the events of a recording, one per line, as perf evlist does.",
 	    .mixed = true,
 	    .rules = rules,
 	};
@@ -74,13 +74,12 @@ int cmd_evlist(int argc, char **argv)
 	    CLI_INPUT(evlist.input),
 	    CLI_MAX_EXPAND(evlist.max_expand),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &evlist.force, .flags = CLI_HIDDEN},
-	    {CLI_FLAG, 'v', "verbose", NULL, "all that was asked of the kernel",
-	     .to = &evlist.verbose},
-	    {CLI_FLAG, 'F', "freq", NULL, "how often samples are taken", .to = &evlist.freq},
+	    {CLI_FLAG, 'v', "verbose", NULL, "all attributes of each event", .to = &evlist.verbose},
+	    {CLI_FLAG, 'F', "freq", NULL, "the frequency or period of samples", .to = &evlist.freq},
 	    {CLI_FLAG, 'g', "group", NULL, "groups in braces", .to = &evlist.group},
 	    {CLI_FLAG, 0, "trace-fields", NULL, "the fields of tracepoints",
 	     .to = &evlist.trace_fields},
-	    {CLI_FLAG, 0, "json", NULL, "JSON, with all of it", .to = &evlist.json},
+	    {CLI_FLAG, 0, "json", NULL, "JSON, with all of these", .to = &evlist.json},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);

@@ -1,4 +1,4 @@
-/* `tally help COMMAND`: its manual page when that is installed, else what its --help says. */
+/* `tally help COMMAND`: its manual page when it is installed, else its --help. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "options.h"
 #include "say.h"
 
-/* The status of man(1) on the page; -1 when there is no man.  man itself says nothing when it has
- * no such page: --help says it then. */
+/* The status of man(1) for the page; -1 when there is no man. man prints nothing when it does not
+ * find the page: then --help is shown. */
 static int show_manual(const char *page)
 {
 	int status;
@@ -38,8 +38,8 @@ int cmd_help(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "help",
 	    .forms = forms,
-	    .about = "Shows the manual page of a command, or of tally itself; its --help where no "
-		     "manual page is installed.",
+	    .about = "Shows the manual page of a command, or of tally itself; the command's --help "
+		     "when no manual page is installed.",
 	};
 	const struct cli_option options[] = {{.kind = CLI_END}};
 	const struct cli_command *command;
@@ -56,7 +56,7 @@ int cmd_help(int argc, char **argv)
 		return CLI_OK;
 	}
 	if (argc - at > 1)
-		return cli_usage_error(&usage, "one command at a time");
+		return cli_usage_error(&usage, "give only one command");
 	command = cli_command_find(argv[at]);
 	if (!command) {
 		cli_command_suggest(argv[at]);

@@ -1,4 +1,4 @@
-/* `tally info`: what a recording is. */
+/* `tally info`: who recorded what, where, and what the recording contains. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct info {
 	uint64_t max_expand;
 };
 
-/* The header as perf prints it; of a stream also what perf prints when its records come. */
+/* The header as perf prints it; for a stream also what perf prints for the records that follow. */
 static int show_header(const struct info *info, const struct tally_data *data)
 {
 	unsigned flags =
@@ -51,7 +51,7 @@ static int show_info(const struct info *info, const struct tally_data *data,
 
 static int written(int result)
 {
-	if (!result || result == -EPIPE) /* whoever reads has seen enough */
+	if (!result || result == -EPIPE) /* the reader of the pipe has ended */
 		return CLI_OK;
 	cli_say("info", "it could not be written: %s", strerror(-result));
 	return CLI_FAILED;
@@ -80,7 +80,7 @@ static int walk(const struct info *info, struct tally_data *data)
 	}
 	status = written(show_info(info, data, summary));
 	tally_summary_free(summary);
-	return status ? status : cli_tell_damage("info", data);
+	return status ? status : cli_report_damage("info", data);
 }
 
 static int run(const struct info *info)
@@ -102,7 +102,8 @@ static int run(const struct info *info)
 }
 
 static const struct cli_rule rules[] = {
-    {"--json,--header", CLI_ONE_OF, NULL, "--header prints text; --json prints all that it has"},
+    {"--json,--header", CLI_ONE_OF, NULL,
+     "--header prints text, and --json prints all of it as well"},
     {"--header", CLI_EXCLUDES, "--header-only", "it prints the header as perf script does"},
     {"-I", CLI_NEEDS, "--header", "it adds lines to the header"},
     {NULL},
@@ -114,8 +115,8 @@ int cmd_info(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "info",
 	    .forms = forms,
-	    .about = "Says what a recording is: who recorded what, where and how, what is in it, "
-		     "and what was lost.",
+	    .about = "Shows who recorded what, where and how, what the recording contains, and "
+		     "what was lost.",
 	    .mixed = true,
 	    .rules = rules,
 	};
@@ -125,12 +126,12 @@ int cmd_info(int argc, char **argv)
 	    CLI_STRICT(info.strict),
 	    CLI_MAX_EXPAND(info.max_expand),
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &info.force, .flags = CLI_HIDDEN},
-	    {CLI_FLAG, 0, "json", NULL, "JSON, with all that the header holds", .to = &info.json},
-	    {CLI_FLAG, 0, "header-only", NULL, "only what the header says: records are not read",
+	    {CLI_FLAG, 0, "json", NULL, "JSON, with everything in the header", .to = &info.json},
+	    {CLI_FLAG, 0, "header-only", NULL, "only the header: records are not read",
 	     .to = &info.header_only},
-	    {CLI_FLAG, 0, "header", NULL, "the header's text as perf script --header-only has it",
+	    {CLI_FLAG, 0, "header", NULL, "the header's text, as of perf script --header-only",
 	     .to = &info.header},
-	    {CLI_FLAG, 'I', "full", NULL, "with --header, topology, caches and memory too",
+	    {CLI_FLAG, 'I', "full", NULL, "with --header: also topology, caches and memory",
 	     .to = &info.full},
 	    {.kind = CLI_END},
 	};

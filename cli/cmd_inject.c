@@ -1,4 +1,4 @@
-/* `tally inject`: a recording on its way from one program to another, with build-ids added. */
+/* `tally inject`: reads a recording and writes it again, with build-ids added. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,16 +29,15 @@ static int write_out(struct tally_data *data, const struct inject *inject,
 	sigset_t before;
 	int code;
 
-	cli_interrupt_hold(&before); /* Ctrl-C takes the half file away */
+	cli_interrupt_hold(&before); /* Ctrl-C removes the incomplete file */
 	code = tally_data_repair(data, inject->output, options, &result, &error);
 	cli_interrupt_release(&before);
 	if (code == -EPIPE)
-		return CLI_OK; /* whoever reads has seen enough */
+		return CLI_OK; /* the reader of the pipe has ended */
 	if (code)
 		return cli_say_error("inject", &error);
 	if (result.untrusted)
-		cli_say("inject",
-			"%llu records make no sense and were left out, the first at offset %llu",
+		cli_say("inject", "%llu invalid records were left out, the first at offset %llu",
 			(unsigned long long)result.untrusted,
 			(unsigned long long)result.first_untrusted_at);
 	if (inject->verbose)
@@ -75,9 +74,9 @@ int cmd_inject(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "inject",
 	    .forms = forms,
-	    .about = "Reads a recording and writes it as a plain one, to a file or as a stream: "
-		     "compressed records and directories become plain records, and with -b the "
-		     "build-ids of mapped binaries are added.",
+	    .about = "Reads a recording and writes it again, to a file or as a stream. Compressed "
+		     "records and directories become plain records. With -b the build-ids of "
+		     "mapped binaries are added.",
 	    .mixed = true,
 	};
 	struct inject inject = {.input = "-", .output = "-"};
@@ -88,12 +87,12 @@ int cmd_inject(int argc, char **argv)
 	    {CLI_STRING, 'o', "output", "FILE",
 	     "the new recording (default: -, a stream to standard output)", .to = &inject.output},
 	    {CLI_FLAG, 'b', "build-ids", NULL,
-	     "add the build-ids of mapped binaries that have none, from the files of this machine",
+	     "add missing build-ids of mapped binaries, from the files of this machine",
 	     .to = &inject.build_ids},
 	    CLI_MAX_EXPAND(inject.max_expand),
 	    {CLI_FLAG, 0, "buildid-all", NULL, "", .to = &inject.build_ids, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &inject.force, .flags = CLI_HIDDEN},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say how much was written", .to = &inject.verbose},
+	    {CLI_COUNT, 'v', "verbose", NULL, "print how much was written", .to = &inject.verbose},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);

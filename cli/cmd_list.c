@@ -1,4 +1,4 @@
-/* `tally list`: the events and metrics that can be asked for. */
+/* `tally list`: the events and metrics of this machine. */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -35,7 +35,7 @@ struct list {
 	int width; /* of the terminal, columns; 0: no limit */
 };
 
-/* The words that choose by kind; perf's, and those for what it has no word for. */
+/* The words that choose by kind: perf's, and ours for kinds that perf does not have. */
 static const struct {
 	const char *word;
 	unsigned kinds;
@@ -57,7 +57,7 @@ static const struct {
     {"raw", 1u << TALLY_CATALOG_RAW},
 };
 
-/* Markers are no part of a machine's catalogue: they come behind it, when they are asked for. */
+/* Markers are not part of a machine's catalogue: they come after it, if requested. */
 static const struct tally_catalog_entry *entry_at(const struct list *list,
 						  const struct tally_catalog *catalog, size_t at)
 {
@@ -70,7 +70,7 @@ static const struct tally_catalog_entry *entry_at(const struct list *list,
 		   : NULL;
 }
 
-/* Words choose kinds; what is none is a pattern, or, with a slash and for markers, a program. */
+/* Some words choose kinds; other words are patterns, or with a slash and for markers, programs. */
 static void take_arguments(struct list *list, char **argv, int from, int argc)
 {
 	for (int i = from; i < argc; i++)
@@ -174,7 +174,7 @@ static void put_paragraph(const struct list *list, const char *text)
 			column++;
 		}
 		column += length;
-		do { /* a word may be longer than what is written at once */
+		do { /* a word may be longer than one write */
 			size_t part = length < sizeof(word) ? length : sizeof(word) - 1;
 
 			memcpy(word, text, part);
@@ -208,7 +208,7 @@ static void put_heading(const struct list *list, const struct tally_catalog_entr
 	fputs(":\n", stdout);
 }
 
-/* Behind a name of `width` columns; where the terminal is too narrow, below it. */
+/* After a name of `width` columns; below it when the terminal is too narrow. */
 static void put_kind(const struct list *list, const struct tally_catalog_entry *entry, int width)
 {
 	char kind[128];
@@ -290,7 +290,7 @@ static size_t put_json(const struct list *list, const struct tally_catalog *cata
 		if (!is_chosen(list, entry))
 			continue;
 		fputs(shown++ ? ",\n" : "\n", stdout);
-		tally_catalog_entry_json(entry, stdout); /* a write that fails is told at the end */
+		tally_catalog_entry_json(entry, stdout); /* a failed write is reported at the end */
 	}
 	fputs("\n]\n", stdout);
 	return shown;
@@ -303,7 +303,7 @@ static int in_order(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Each group's name once; a metric's are cut at ';'. */
+/* Each group's name once; a metric's groups are separated by ';'. */
 static size_t put_groups(const struct list *list, const struct tally_catalog *catalog)
 {
 	const struct tally_catalog_entry *entry;
@@ -362,7 +362,7 @@ static int show(struct list *list, const struct tally_catalog *catalog)
 	cli_pager_finish(&pager);
 	if (shown || list->json || !list->pattern_count)
 		return CLI_OK;
-	cli_say("list", "no event or metric has '%s' in its name", list->patterns[0]);
+	cli_say("list", "no event or metric name contains '%s'", list->patterns[0]);
 	return CLI_FAILED;
 }
 
@@ -396,39 +396,39 @@ int cmd_list(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "list",
 	    .forms = forms,
-	    .about =
-		"Lists the events that -e takes and the metrics that -M takes: all, or those of a "
-		"KIND (hw, sw, cache, tool, pmu, vendor, metric, metricgroup, raw, "
-		"tracepoint, sdt), or those whose name, PMU or topic has PATTERN in it.",
+	    .about = "Lists the events for -e and the metrics for -M: all, or those of a KIND (hw, "
+		     "sw, cache, tool, pmu, vendor, metric, metricgroup, raw, "
+		     "tracepoint, sdt), or those whose name, PMU or topic contains PATTERN.",
 	    .mixed = true,
 	    .rules = rules,
 	};
 	struct list list = {.from = {.size = sizeof(list.from)}, .brief = true};
 	const struct cli_option options[] = {
-	    {CLI_FLAG, 'l', "long", NULL, "long descriptions, and what each event stands for",
+	    {CLI_FLAG, 'l', "long", NULL, "long descriptions, and how each event is encoded",
 	     .to = &list.details},
 	    {CLI_FLAG, 'v', "long-desc", NULL, "", .to = &list.details, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 0, "details", NULL, "", .to = &list.details, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 'd', "desc", NULL, "descriptions (default; --no-desc: none)",
 	     .to = &list.brief},
-	    {CLI_FLAG, 'q', "quiet", NULL, "no descriptions, and not what could not be read",
-	     .to = &list.quiet},
-	    {CLI_FLAG, 0, "names", NULL, "names only, a line each", .to = &list.names},
-	    {CLI_FLAG, 0, "raw-dump", NULL, "names that this machine has, all in one line",
+	    {CLI_FLAG, 'q', "quiet", NULL,
+	     "no descriptions, and no messages about what could not be read", .to = &list.quiet},
+	    {CLI_FLAG, 0, "names", NULL, "names only, one per line", .to = &list.names},
+	    {CLI_FLAG, 0, "raw-dump", NULL, "names of this machine, all in one line",
 	     .to = &list.raw_dump},
 	    {CLI_STRING, 0, "cputype", "TYPE",
-	     "of a machine with kinds of CPUs only this kind: core, atom", .to = &list.cpu_type},
-	    {CLI_FLAG, 0, "deprecated", NULL, "events that have a newer name, too",
+	     "on a machine with several kinds of cores, only this kind: core, atom",
+	     .to = &list.cpu_type},
+	    {CLI_FLAG, 0, "deprecated", NULL, "also events that have a newer name",
 	     .to = &list.deprecated},
-	    {CLI_FLAG, 'j', "json", NULL, "a JSON array, an object each, with all that is known",
+	    {CLI_FLAG, 'j', "json", NULL,
+	     "a JSON array with an object for each, with everything that is known",
 	     .to = &list.json},
 	    {CLI_FLAG, 0, "get-tables", NULL,
-	     "print the commands that fetch tables of CPUs' events, for sh",
-	     .to = &list.get_tables},
+	     "print shell commands that download the event tables of CPUs", .to = &list.get_tables},
 	    {CLI_GROUP, .help = "Another machine"},
-	    {CLI_STRING, 0, "events", "DIR", "folders of vendor tables, DIR:DIR",
+	    {CLI_STRING, 0, "events", "DIR", "folders with vendor tables, DIR:DIR",
 	     .to = &list.from.events},
-	    {CLI_STRING, 0, "cpuid", "ID", "the CPU, as GenuineIntel-6-55-7",
+	    {CLI_STRING, 0, "cpuid", "ID", "the CPU, for example GenuineIntel-6-55-7",
 	     .to = &list.from.cpuid},
 	    {CLI_STRING, 0, "sysfs", "DIR", "instead of /sys", .to = &list.from.sysfs},
 	    {CLI_STRING, 0, "tracefs", "DIR", "instead of /sys/kernel/tracing",

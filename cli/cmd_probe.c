@@ -25,7 +25,7 @@ enum action {
 struct probe {
 	struct tally_probe_event_options options;
 	enum action action;
-	const char **places; /* what the action is for; of argv */
+	const char **places; /* what the action applies to; from argv */
 	size_t place_count, place_room;
 	char *joined; /* of the arguments */
 	const char *filter;
@@ -61,7 +61,7 @@ static int choose(void *to, const char *value, bool on, struct tally_error *erro
 	struct probe *probe = choice->probe;
 
 	if (!on)
-		return cli_refuse(error, "an action that is to be done");
+		return cli_refuse(error, "--no- is not possible for an action");
 	probe->action = choice->action;
 	return value ? take_place(probe, value) : 0;
 }
@@ -74,7 +74,7 @@ static void notice(void *context, const char *text)
 		cli_say("probe", "%s", text);
 }
 
-/* What is wrong in a text is shown below it. */
+/* Points at the mistake below the text. */
 static int say_failure(const char *text, const struct tally_error *error)
 {
 	return text && error->position >= 0 ? cli_say_wrong("probe", text, error)
@@ -233,7 +233,7 @@ static int run(struct probe *probe)
 
 /* --- options --- */
 
-/* The arguments are one definition, "FUNC ARGUMENT ARGUMENT"; before it an absolute path is the
+/* The arguments are one definition, "FUNC ARGUMENT ARGUMENT"; an absolute path before it is the
  * program. */
 static int take_arguments(struct probe *probe, const struct cli_usage *usage, int count,
 			  char *const *arguments)
@@ -248,8 +248,8 @@ static int take_arguments(struct probe *probe, const struct cli_usage *usage, in
 	if (!count)
 		return CLI_OK;
 	if (probe->action && probe->action != ACTION_ADD)
-		return cli_usage_error(usage, "what is '%s' for? an event is added with --add",
-				       arguments[0]);
+		return cli_usage_error(
+		    usage, "unexpected argument '%s': to add an event, use --add", arguments[0]);
 	probe->action = ACTION_ADD;
 	for (int i = 0; i < count; i++)
 		size += strlen(arguments[i]) + 1;
@@ -275,7 +275,7 @@ static int check(const struct probe *probe, const struct cli_usage *usage)
 {
 	if (!probe->action)
 		return cli_usage_error(usage,
-				       "say what to do: a place to probe, or -l, -d, -F, -L, "
+				       "nothing to do: give a place to probe, or -l, -d, -F, -L, "
 				       "-V or -D");
 	if (probe->places_most > UINT32_MAX)
 		return cli_usage_error(usage, "--max-probes is too large");
@@ -302,10 +302,10 @@ int cmd_probe(int argc, char **argv)
 	    .command = "probe",
 	    .forms = forms,
 	    .about = "Defines events at places in programs (-x) and the kernel: functions, lines, "
-		     "markers, with variables as arguments. They stay until they are removed, and "
+		     "markers, with variables as arguments. They exist until they are removed, and "
 		     "any tool can count and record them by their names. PLACE is FUNC, FUNC:LINE, "
 		     "FUNC+OFFSET, FUNC%return, 'FUNC;PATTERN', FILE:LINE, 0xOFFSET or "
-		     "sdt_PROVIDER:NAME, with [GROUP:]EVENT= before it to give it a name.",
+		     "sdt_PROVIDER:NAME, with [GROUP:]EVENT= before it to name the event.",
 	    .rules = rules,
 	};
 	struct probe probe = {.options = {.size = sizeof(probe.options)}};
@@ -320,41 +320,44 @@ int cmd_probe(int argc, char **argv)
 	     &choices[ACTION_ADD], 0, choose},
 	    {CLI_CALL, 'd', "del", "EVENT", "remove events; a name, GROUP:EVENT, or a pattern",
 	     &choices[ACTION_REMOVE], 0, choose},
-	    {CLI_CALL, 'l', "list", "EVENT", "list the events that are defined",
-	     &choices[ACTION_LIST], CLI_OPTIONAL, choose},
-	    {CLI_CALL, 'F', "funcs", "PATTERN", "list the functions that have names",
+	    {CLI_CALL, 'l', "list", "EVENT", "list the defined events", &choices[ACTION_LIST],
+	     CLI_OPTIONAL, choose},
+	    {CLI_CALL, 'F', "funcs", "PATTERN", "list the functions that can be probed",
 	     &choices[ACTION_FUNCTIONS], CLI_OPTIONAL, choose},
 	    {CLI_CALL, 'L', "line", "LINES",
 	     "show source lines; those with a number can be probed: FUNC[:LINE[+COUNT|-LAST]], "
 	     "FILE:LINE[+COUNT|-LAST]",
 	     &choices[ACTION_LINES], 0, choose},
-	    {CLI_CALL, 'V', "vars", "PLACE", "list the variables that can be read there",
+	    {CLI_CALL, 'V', "vars", "PLACE", "list the variables that can be read at PLACE",
 	     &choices[ACTION_VARIABLES], 0, choose},
-	    {CLI_CALL, 'D', "definition", "PLACE", "print what the kernel would get for --add",
-	     &choices[ACTION_DEFINE], 0, choose},
+	    {CLI_CALL, 'D', "definition", "PLACE",
+	     "print the definition that --add would write to the kernel", &choices[ACTION_DEFINE],
+	     0, choose},
 	    {.kind = CLI_GROUP, .help = "Where"},
-	    {CLI_STRING, 'x', "exec", "PROGRAM", "in this program or library; else in the kernel",
-	     &probe.options.program},
+	    {CLI_STRING, 'x', "exec", "PROGRAM",
+	     "in this program or library (default: in the kernel)", &probe.options.program},
 	    {CLI_STRING, 'm', "module", "MODULE", "in this module of the kernel",
 	     &probe.options.module},
-	    {CLI_STRING, 's', "source", "FOLDER", "where paths of source files begin",
-	     &probe.options.sources},
+	    {CLI_STRING, 's', "source", "FOLDER",
+	     "the folder that paths of source files are relative to", &probe.options.sources},
 	    {.kind = CLI_GROUP, .help = "How"},
-	    {CLI_FLAG, 'f', "force", NULL, "a name that exists gets a number: EVENT_1",
+	    {CLI_FLAG, 'f', "force", NULL, "if the name exists, add a number: EVENT_1",
 	     &probe.options.force},
 	    {CLI_FLAG, 'n', "dry-run", NULL, "change nothing", &probe.options.dry_run},
-	    {CLI_U64, 0, "max-probes", "N", "places that one definition may have (default: 128)",
+	    {CLI_U64, 0, "max-probes", "N", "most places for one definition (default: 128)",
 	     &probe.places_most},
-	    {CLI_FLAG, 0, "no-inlines", NULL, "not where a function was inlined",
+	    {CLI_FLAG, 0, "no-inlines", NULL, "ignore places where a function was inlined",
 	     &probe.options.no_inlines},
 	    {CLI_STRING, 0, "filter", "PATTERN",
-	     "--funcs, --vars: these names; patterns with &, |, ! and parentheses (default: "
+	     "--funcs, --vars: only names that match; patterns with &, |, ! and parentheses "
+	     "(default: "
 	     "'!_* & !*@plt' for --funcs)",
 	     &probe.filter},
-	    {CLI_FLAG, 0, "externs", NULL, "--vars: variables of the whole file, too",
+	    {CLI_FLAG, 0, "externs", NULL, "--vars: also variables of the whole file",
 	     &probe.options.externs},
-	    {CLI_FLAG, 'q', "quiet", NULL, "say nothing but errors", &probe.quiet},
-	    {CLI_COUNT, 'v', "verbose", NULL, "--add: print what the kernel gets", &probe.verbose},
+	    {CLI_FLAG, 'q', "quiet", NULL, "print errors only", &probe.quiet},
+	    {CLI_COUNT, 'v', "verbose", NULL, "--add: print what is written to the kernel",
+	     &probe.verbose},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);

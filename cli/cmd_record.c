@@ -1,4 +1,5 @@
-/* `tally record`: a command, processes or the whole system into a perf.data file. */
+/* `tally record`: samples of a command, of processes or of the whole system into a perf.data file.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -27,21 +28,22 @@ struct record {
 	struct cli_list pids, tids, parents, users;
 	const char *output, *cpus, *frequency, *ring, *call_graph;
 	bool system_wide, no_inherit, callchain, quiet;
-	/* How -g takes chains where the command line does not say it: from a configuration file. */
+	/* From a configuration file: how -g records chains when the command line does not say how.
+	 */
 	char record_mode[32], dump_size[16], usual_call_graph[64];
 	uint64_t compress;
 	int64_t delay_ms;
 	uint64_t period;
 	unsigned verbose;
 	const char *build_id_folder;
-	char usual_folder[4096]; /* of the configuration file */
+	char usual_folder[4096]; /* from a configuration file */
 	bool no_build_ids, no_cache, all_binaries;
 	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
 	uint32_t *cpu_numbers;
 	size_t cpu_count;
 };
 
-/* --- options that are more than a word --- */
+/* --- options that need a function --- */
 
 static int take_event(void *to, const char *value, bool on, struct tally_error *error)
 {
@@ -66,8 +68,7 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 		error->code = result = -EOPNOTSUPP;
 		error->position = -1;
 		(void)snprintf(error->text, sizeof(error->text),
-			       "%s is counted by the tool itself and cannot be sampled",
-			       event->name);
+			       "%s cannot be sampled: tally computes it itself", event->name);
 	}
 	return result;
 }
@@ -89,10 +90,11 @@ static int take_call_graph(void *to, const char *value, bool on, struct tally_er
 	if (!on || is_call_graph(value))
 		return 0;
 	return cli_refuse(
-	    error, "'%s' is no way to take call chains; there are fp, dwarf[,SIZE], lbr", value);
+	    error, "'%s' is not a way to record call chains; valid are fp, dwarf[,SIZE], lbr",
+	    value);
 }
 
-/* What the command line says, with what a configuration file says where it does not. */
+/* The mode from the command line, else from a configuration file. */
 static const char *call_graph(struct record *record)
 {
 	const char *mode = record->call_graph;
@@ -120,8 +122,8 @@ static int take_delay(void *to, const char *value, bool on, struct tally_error *
 		return 0;
 	}
 	if (tally_text_u64(value, &number) || number > INT_MAX)
-		return cli_refuse(error, "'%s' is no delay; it is a number of milliseconds, or -1",
-				  value);
+		return cli_refuse(
+		    error, "'%s' is not a delay: give a number of milliseconds, or -1", value);
 	*delay = (int64_t)number;
 	return 0;
 }
@@ -131,12 +133,12 @@ static int take_level(void *to, const char *value, bool on, struct tally_error *
 	uint64_t level = on;
 
 	if (value && (tally_text_u64(value, &level) || !level || level > 22))
-		return cli_refuse(error, "'%s' is no level of zstd; it goes from 1 to 22", value);
+		return cli_refuse(error, "'%s' is not a level of zstd: give 1 to 22", value);
 	*(uint64_t *)to = level;
 	return 0;
 }
 
-/* --- their meaning --- */
+/* --- what the options mean together --- */
 
 static bool parse_user(const char *text, struct tally_recorder_options *options)
 {
@@ -149,7 +151,7 @@ static bool parse_user(const char *text, struct tally_recorder_options *options)
 	} else if (!tally_text_u64(text, &number) && number < UINT_MAX) {
 		options->uid = (uid_t)number;
 	} else {
-		cli_say("record", "there is no user '%s'", text);
+		cli_say("record", "unknown user '%s'", text);
 		return false;
 	}
 	return true;
@@ -178,7 +180,7 @@ static bool parse_ring(const char *text, size_t *ret_pages)
 			}
 		}
 	}
-	cli_say("record", "'%s' is no ring size; give a number of pages, or of bytes as 512K or 4M",
+	cli_say("record", "'%s' is not a ring size: give a number of pages, or bytes as 512K or 4M",
 		text);
 	return false;
 }
@@ -192,7 +194,8 @@ static bool parse_frequency(const char *text, struct tally_recorder_options *opt
 	if (!tally_text_u64(text, &options->frequency) && options->frequency &&
 	    options->frequency <= INT_MAX)
 		return true;
-	cli_say("record", "'%s' is no frequency; give a number of samples a second, or max", text);
+	cli_say("record", "'%s' is not a frequency: give a number of samples per second, or max",
+		text);
 	return false;
 }
 
@@ -209,7 +212,7 @@ static bool complete(struct record *record, struct tally_recorder_options *optio
 	options->parents = record->parent_numbers;
 	options->parent_count = record->parents.count;
 	if (record->users.count > 1) {
-		cli_say("record", "only one user can be recorded at a time");
+		cli_say("record", "-u: only one user can be recorded at a time");
 		return false;
 	}
 	if (record->users.count && !parse_user(record->users.items[0], options))
@@ -217,7 +220,7 @@ static bool complete(struct record *record, struct tally_recorder_options *optio
 	if (record->cpus) {
 		if (tally_text_cpu_list(record->cpus, &record->cpu_numbers, &record->cpu_count) ||
 		    !record->cpu_count) {
-			cli_say("record", "'%s' is no list of CPUs; give one as 0-3,7",
+			cli_say("record", "'%s' is not a list of CPUs: give one as 0-3,7",
 				record->cpus);
 			return false;
 		}
@@ -246,7 +249,7 @@ static int check_command(const struct cli_usage *usage, const struct record *rec
 	return status;
 }
 
-/* Places in code are found once it is known what is recorded: markers are looked for there. */
+/* Places in code are found after the targets are known: markers are searched for in the targets. */
 static bool find_places(struct record *record, const struct tally_recorder_options *options)
 {
 	struct tally_probe_options where = {
@@ -266,7 +269,7 @@ static bool find_places(struct record *record, const struct tally_recorder_optio
 
 /* --- running --- */
 
-/* A signal handler has no argument of its own to find the recorder by. */
+/* A signal handler gets no argument, so it finds the recorder here. */
 static struct tally_recorder *volatile stoppable;
 
 static void on_signal(int signal)
@@ -277,8 +280,8 @@ static void on_signal(int signal)
 		tally_recorder_stop(recorder, signal);
 }
 
-/* A shell without job control lets what it puts in the background ignore SIGINT; it is the way to
- * end a recording all the same.  What nohup has set stays. */
+/* A shell without job control makes background commands ignore SIGINT. SIGINT ends a recording all
+ * the same. Signals that nohup ignores stay ignored. */
 static void catch_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -331,11 +334,10 @@ static void say_hidden_kernel(void)
 
 	tally_limits_read(NULL, &limits);
 	if (limits.kptr_restrict >= 2)
-		cli_say(
-		    NULL,
-		    "kernel functions have no names: kernel.kptr_restrict=%d hides them even from "
-		    "root; set it to 1",
-		    limits.kptr_restrict);
+		cli_say(NULL,
+			"kernel functions have no names: kernel.kptr_restrict=%d hides them even "
+			"from root; set it to 1",
+			limits.kptr_restrict);
 	else
 		cli_say(NULL,
 			"kernel functions have no names for this user: %s=%d hides them; report as "
@@ -345,13 +347,13 @@ static void say_hidden_kernel(void)
 			limits.kptr_restrict ? limits.kptr_restrict : limits.paranoid);
 }
 
-/* A command that makes a daemon of itself ends at once, and what it is there for is missed. */
+/* A command that becomes a daemon ends at once, and the work of the daemon is not recorded. */
 static void say_running(const struct tally_recorder_result *result)
 {
 	char list[96] = "", number[32];
 	size_t length = 0;
 
-	/* What a person ended may be ending still. */
+	/* Processes that a person interrupted may still be ending. */
 	if (!result->running_count || result->ended_by)
 		return;
 	for (size_t i = 0; i < result->running_count && length < sizeof(list); i++)
@@ -382,24 +384,23 @@ static void say_result(const struct record *record, const char *output,
 			to_stdout ? "standard output" : output, size,
 			result->lost ? grouped(result->lost, lost) : "none", throttled);
 	if (result->lost)
-		cli_say(
-		    NULL,
-		    "%s record%s could not be kept up with: record less (-F, -c), or give larger "
-		    "rings (-m 64M)",
-		    grouped(result->lost, lost), result->lost == 1 ? "" : "s");
+		cli_say(NULL,
+			"%s record%s lost because the rings were full: record less (-F, -c), or "
+			"use larger rings (-m 64M)",
+			grouped(result->lost, lost), result->lost == 1 ? "" : "s");
 	if (result->sideband_lost)
 		cli_say(NULL,
-			"%s of them told of processes and maps: some samples will have no names",
+			"%s of them described processes and maps: some samples will have no names",
 			grouped(result->sideband_lost, lost));
 	if (result->kernel_hidden && result->samples && !record->quiet)
 		say_hidden_kernel();
 	if (!record->quiet)
 		say_running(result);
 	if (!result->samples && !record->quiet && !record->delay_ms)
-		cli_say(NULL, "nothing was sampled: the event did not happen while it was watched");
+		cli_say(NULL, "no samples: the event did not happen during the recording");
 }
 
-/* The recording is whole: from here on a signal ends us at once. */
+/* The recording is complete: from here on a signal ends us at once. */
 static void keep_binaries(const struct record *record, const char *output)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -412,7 +413,7 @@ static void keep_binaries(const struct record *record, const char *output)
 	struct sigaction now;
 	struct stat status;
 
-	/* what went to a pipe or /dev/null cannot be read again */
+	/* a pipe or /dev/null cannot be read again */
 	if (record->no_cache || record->no_build_ids || !strcmp(output, "-") ||
 	    stat(output, &status) || !S_ISREG(status.st_mode))
 		return;
@@ -437,10 +438,10 @@ static int run(struct record *record, struct tally_recorder_options *options)
 		return status == -EACCES || status == -EPERM ? CLI_NOT_PERMITTED : own_failure;
 	}
 	if (!record->quiet && !record->no_inherit)
-		cli_ids_tell_children(options->pids, options->pid_count, "recorded");
+		cli_ids_report_children(options->pids, options->pid_count, "recorded");
 	stoppable = recorder;
-	/* A reader that goes away is told of and ends the recording; the command has not taken this
-	 * over. */
+	/* When the reader of the pipe ends, we print a message and end the recording; the command
+	 * does not inherit this. */
 	if (!strcmp(output, "-"))
 		signal(SIGPIPE, SIG_IGN);
 	catch_signals();
@@ -455,7 +456,7 @@ static int run(struct record *record, struct tally_recorder_options *options)
 			 : exec_error         ? CLI_CANNOT_RUN
 					      : own_failure;
 	} else {
-		/* The terminal's ^C has a line of its own. */
+		/* The terminal shows ^C on this line: begin a new one. */
 		if (result.ended_by == SIGINT && !record->quiet && isatty(STDERR_FILENO))
 			fputc('\n', stderr);
 		say_result(record, output, &result);
@@ -485,8 +486,9 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "record",
 	    .forms = forms,
-	    .about = "Runs a command, or watches what already runs, and keeps samples of where the "
-		     "time goes in a perf.data file, which `tally report` and perf read.",
+	    .about =
+		"Runs a command, or watches running processes, and writes samples of where they "
+		"spend their time to a perf.data file, which `tally report` and perf read.",
 	    .rules = rules,
 	};
 	const struct cli_option options[] = {
@@ -494,53 +496,53 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	    {CLI_LIST, 'p', "pid", "PID",
 	     "processes with all their threads, and the children that they start from now on",
 	     &record->pids},
-	    {CLI_LIST, 0, "children-of", "PID",
-	     "processes with all that run below them: their children, and the children of these",
+	    {CLI_LIST, 0, "children-of", "PID", "processes with all their descendants",
 	     &record->parents},
 	    {CLI_LIST, 't', "tid", "TID", "single threads", &record->tids},
-	    {CLI_LIST, 'u', "uid", "USER", "the processes of a user, by name or number",
+	    {CLI_LIST, 'u', "uid", "USER", "the processes of a user (name or number)",
 	     &record->users},
 	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system", &record->system_wide},
 	    {CLI_STRING, 'C', "cpu", "LIST",
-	     "only on these CPUs: 0-3,7; alone: all that runs there", &record->cpus},
+	     "only on these CPUs: 0-3,7; without other targets: everything that runs there",
+	     &record->cpus},
 	    {CLI_FLAG, 'i', "no-inherit", NULL, "no children and no new threads",
 	     &record->no_inherit},
 	    {CLI_GROUP, .help = "What to sample"},
-	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names; usually cycles",
+	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names (default: cycles)",
 	     &record->events, .call = take_event},
-	    {CLI_STRING, 'F', "freq", "HZ", "samples a second, or max; usually 4000",
+	    {CLI_STRING, 'F', "freq", "HZ", "samples per second, or max (default: 4000)",
 	     &record->frequency},
-	    {CLI_U64, 'c', "count", "N", "a sample every N events, instead of a frequency",
+	    {CLI_U64, 'c', "count", "N", "one sample every N events, instead of a frequency",
 	     &record->period},
 	    {CLI_FLAG, 'g', NULL, NULL, "call chains, by frame pointers", &record->callchain,
 	     .with_value = "call-graph"},
 	    {CLI_CALL, 0, "call-graph", "HOW",
-	     "call chains by fp (frame pointers), dwarf[,SIZE] (copies of the stack), lbr",
+	     "record call chains by fp (frame pointers), dwarf[,SIZE] (copies of the stack) or lbr",
 	     &record->call_graph, .call = take_call_graph},
 	    {CLI_CALL, 'D', "delay", "MS",
-	     "start so many milliseconds after the command; -1: never", &record->delay_ms,
+	     "start this many milliseconds after the command; -1: do not start", &record->delay_ms,
 	     .call = take_delay},
-	    {CLI_GROUP, .help = "Where it goes"},
+	    {CLI_GROUP, .help = "Output"},
 	    {CLI_STRING, 'o', "output", "FILE",
-	     "the recording; usually perf.data, or a stream into a pipe; -: a stream to standard "
-	     "output",
+	     "the recording; - is a stream to standard output (default: perf.data, or a stream "
+	     "when standard output is a pipe)",
 	     &record->output},
 	    {CLI_CALL, 'z', "compression-level", "LEVEL",
-	     "compress records by zstd, level 1 (the usual one) to 22", &record->compress,
+	     "compress records with zstd, level 1 (default) to 22", &record->compress,
 	     .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_level},
 	    {CLI_STRING, 'm', "mmap-pages", "SIZE",
-	     "ring of each CPU, in pages or as 512K, 4M; usually what the limits allow",
+	     "size of each CPU's ring, in pages or as 512K, 4M (default: what the limits allow)",
 	     &record->ring},
-	    {CLI_FLAG, 'N', "no-buildid-cache", NULL, "keep no copies of the sampled binaries",
-	     &record->no_cache},
+	    {CLI_FLAG, 'N', "no-buildid-cache", NULL,
+	     "do not copy the sampled binaries to the build-id cache", &record->no_cache},
 	    {CLI_FLAG, 'B', "no-buildid", NULL, "the same, and write no table of build-ids",
 	     &record->no_build_ids},
-	    {CLI_FLAG, 0, "buildid-all", NULL, "keep also binaries without samples",
+	    {CLI_FLAG, 0, "buildid-all", NULL, "also keep binaries without samples",
 	     &record->all_binaries},
 	    {CLI_STRING, 0, "buildid-dir", "DIR",
-	     "where copies of binaries are kept; default: ~/.debug", &record->build_id_folder},
-	    {CLI_FLAG, 'q', "quiet", NULL, "say nothing but what went wrong", &record->quiet},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say more", &record->verbose},
+	     "where copies of binaries are kept (default: ~/.debug)", &record->build_id_folder},
+	    {CLI_FLAG, 'q', "quiet", NULL, "print errors only", &record->quiet},
+	    {CLI_COUNT, 'v', "verbose", NULL, "print more", &record->verbose},
 	    {.kind = CLI_END},
 	};
 	struct tally_recorder_options wanted = {
@@ -563,10 +565,10 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	else if (!record->pids.count && !record->tids.count && !record->parents.count &&
 		 !record->users.count && !record->system_wide && !record->cpu_count)
 		return cli_usage_error(&usage,
-				       "nothing to watch: give a command, or -p, -t, -u or -a");
+				       "nothing to record: give a command, or -p, -t, -u or -a");
 	if (!find_places(record, &wanted))
 		return wanted.command ? CLI_OWN_FAILURE : CLI_FAILED;
-	/* The file tells how to make it again: with the name of the program. */
+	/* The file keeps the command line, with the name of the program. */
 	cmdline = calloc((size_t)argc + 1, sizeof(*cmdline));
 	if (!cmdline) {
 		cli_say("record", "out of memory");

@@ -1,4 +1,4 @@
-/* `tally repair`: a recording written anew, as a file that every perf reads. */
+/* `tally repair`: writes a recording again, as a file that every perf can read. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "recording.h"
 #include "say.h"
 
-/* A sentence that grows; what does not fit is cut. */
+/* A sentence that grows; it is cut when it is too long. */
 struct sentence {
 	char text[1024];
 	size_t size;
@@ -53,17 +53,16 @@ static void add_dropped(struct sentence *to, const struct tally_repair_result *r
 		add(to, ")");
 	}
 	if (result->untrusted)
-		add(to, "; %llu record%s that make%s no sense left out (first at offset %llu)",
+		add(to, "; %llu invalid record%s left out (first at offset %llu)",
 		    (unsigned long long)result->untrusted, result->untrusted == 1 ? "" : "s",
-		    result->untrusted == 1 ? "s" : "",
 		    (unsigned long long)result->first_untrusted_at);
 	if (result->features_lost)
 		add(to, "; %u feature section%s left out (first %u)", result->features_lost,
 		    result->features_lost == 1 ? "" : "s", result->first_feature_lost);
 }
 
-static void tell(const struct tally_data *data, const char *output,
-		 const struct tally_repair_result *result)
+static void report_result(const struct tally_data *data, const char *output,
+			  const struct tally_repair_result *result)
 {
 	const struct tally_data_damage *damage = tally_data_damage(data);
 	struct sentence line = {.size = 0};
@@ -80,23 +79,25 @@ static void tell(const struct tally_data *data, const char *output,
 		    damage->count == 1 ? "" : "s", (unsigned long long)damage->first_at,
 		    damage->text, (unsigned long long)damage->lost_bytes);
 	else if (damage->no_end)
-		add(&line, "; %s had no end, nothing before it was lost", tally_data_path(data));
+		add(&line, "; the end of %s is missing, nothing before it was lost",
+		    tally_data_path(data));
 	else if (!result->unknown && !result->untrusted && !result->features_lost)
 		add(&line, "; nothing was lost");
 	cli_say(NULL, "%s", line.text);
 	if (result->attrs_cut)
-		cli_say("repair", "fields of events that perf 6.1 does not know were cut off "
-				  "(--compat): what they asked for is not told any more");
+		cli_say("repair",
+			"fields of events that perf 6.1 does not know were cut off "
+			"(--compat): the file does not show their newest attributes any more");
 	else if (result->attr_size > 128)
 		cli_say("repair",
-			"its events have %u bytes, which perf before 6.3 does not read: --compat "
+			"its events have %u bytes, which perf before 6.3 cannot read: --compat "
 			"cuts them",
 			result->attr_size);
 	if (result->formats_missing)
 		cli_say("repair", "it has tracepoints without their formats, which perf refuses");
 }
 
-/* Ctrl-C takes the half file away. */
+/* Ctrl-C removes the incomplete file. */
 static int repair(struct tally_data *data, const char *output, struct tally_repair_options *options,
 		  struct tally_repair_result *ret, struct tally_error *error)
 {
@@ -126,7 +127,7 @@ static int run(const char *input, const char *output, uint64_t max_expand,
 	    repair(data, output, options, &result, &error))
 		status = cli_say_error("repair", &error);
 	else
-		tell(data, output, &result);
+		report_result(data, output, &result);
 	if (data)
 		tally_data_close(data);
 	return status;
@@ -138,16 +139,16 @@ int cmd_repair(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "repair",
 	    .forms = forms,
-	    .about = "Writes a recording anew as one regular file that perf reads: what a killed "
-		     "recorder, a full disk or a bad copy left of it, a stream, compressed "
-		     "records, a directory, or the other byte order.",
+	    .about = "Writes a recording again, as one regular file that perf can read. The "
+		     "recording may be incomplete (a killed recorder, a full disk), damaged, a "
+		     "stream, compressed, a directory, or of the other byte order.",
 	    .mixed = true,
 	};
 	struct tally_repair_options wanted = {.size = sizeof(wanted)};
 	uint64_t max_expand = 0;
 	const struct cli_option options[] = {
 	    {CLI_FLAG, 0, "compat", NULL,
-	     "cut events to what perf 6.1 knows, also when that loses what they ask for",
+	     "cut events to the attributes that perf 6.1 knows, even if newer attributes are lost",
 	     .to = &wanted.compat},
 	    {CLI_FLAG, 0, "keep-unknown", NULL, "keep records of types that perf 6.1 ends at",
 	     .to = &wanted.keep_unknown},
@@ -159,11 +160,11 @@ int cmd_repair(int argc, char **argv)
 	if (at < 0)
 		return status;
 	if (argc - at != 2)
-		return cli_usage_error(&usage, argc - at < 2
-						   ? "name the recording, and the file to write"
-						   : "one recording and one file to write");
+		return cli_usage_error(
+		    &usage, argc - at < 2 ? "give the recording, and the file to write"
+					  : "give only one recording and one file to write");
 	if (!strcmp(argv[at + 1], "-"))
-		return cli_usage_error(&usage, "what is repaired goes to a regular file, not '-'; "
-					       "`tally inject -i IN` writes a stream");
+		return cli_usage_error(&usage, "the output must be a regular file, not '-'; `tally "
+					       "inject -i IN` writes a stream");
 	return run(argv[at], argv[at + 1], max_expand, &wanted);
 }

@@ -1,4 +1,4 @@
-/* `tally report`: where the time of a recording went. */
+/* `tally report`: where a recorded program spent its time. */
 #include <errno.h>
 #include <malloc.h>
 #include <math.h>
@@ -67,16 +67,16 @@ struct report {
 	uint64_t max_stack, max_expand;
 };
 
-/* What became of writing; `error` may have the words for it. */
+/* The status after writing; `error` may say why it failed. */
 static int written(int result, const struct tally_error *error)
 {
-	if (!result || result == -EPIPE) /* whoever reads has seen enough */
+	if (!result || result == -EPIPE) /* the reader of the pipe has ended */
 		return CLI_OK;
 	if (error && error->text[0])
 		return cli_say_error("report", error);
 	if (result == -ENOMEM)
 		cli_say("report", "not enough memory for the report");
-	return CLI_FAILED; /* what did not reach stdout is reported where it is closed */
+	return CLI_FAILED; /* errors of stdout are reported where it is closed */
 }
 
 static int show_header(const struct report *report, const struct tally_data *data)
@@ -88,7 +88,7 @@ static int show_header(const struct report *report, const struct tally_data *dat
 	return result ? result : tally_header_stream_text(data, flags, stdout);
 }
 
-/* Instead of rows: what is in the recording. */
+/* Instead of rows: counts of records, and tasks. */
 static int show_counts(const struct report *report, struct tally_session *session)
 {
 	struct tally_error error = {0};
@@ -144,7 +144,7 @@ static int choose_key(struct key_choice *keys, const char *text, size_t length,
 		return 0;
 	}
 	return cli_refuse(error,
-			  "'%.*s' is no key; there are comm, dso, symbol (sym), pid, tid, cpu",
+			  "unknown key '%.*s'; valid are comm, dso, symbol (sym), pid, tid, cpu",
 			  (int)length, text);
 }
 
@@ -155,13 +155,14 @@ static int take_keys(void *to, const char *value, bool on, struct tally_error *e
 
 	while (on && value) {
 		size_t length = strcspn(value, ",");
-		/* It is what rows are sorted by, and the first column. */
+		/* Rows are sorted by it, and it is the first column. */
 		bool overhead = is_word(value, length, "overhead");
 		int result = overhead ? 0 : choose_key(&keys, value, length, error);
 
 		if (overhead && keys.count)
-			return cli_refuse(error, "rows are sorted by overhead, so it is the first "
-						 "of the keys");
+			return cli_refuse(
+			    error,
+			    "rows are sorted by overhead, so overhead must be the first key");
 		if (result)
 			return result;
 		all |= overhead;
@@ -170,7 +171,7 @@ static int take_keys(void *to, const char *value, bool on, struct tally_error *e
 		value += length + 1;
 	}
 	keys.chosen = true;
-	if (keys.count || all) /* --no-sort: the usual ones */
+	if (keys.count || all) /* --no-sort: the default keys */
 		*(struct key_choice *)to = keys;
 	return 0;
 }
@@ -214,7 +215,7 @@ static int choose_field(struct field_choice *to, const char *text, size_t length
 		to->more_period |= more && column.field == TALLY_FIELD_PERIOD;
 	} else if (choose_key(more ? &to->more : &key, text, length, error)) {
 		return cli_refuse(error,
-				  "'%.*s' is no column; there are overhead, overhead_children, "
+				  "unknown column '%.*s'; valid are overhead, overhead_children, "
 				  "sample, period, comm, dso, symbol (sym), pid, tid, cpu",
 				  (int)length, text);
 	} else {
@@ -244,9 +245,9 @@ static int take_fields(void *to, const char *value, bool on, struct tally_error 
 	return 0;
 }
 
-/* Keys of -s that are no columns follow as such, and rows are sorted by them first; without -s the
- * columns alone make rows. */
-static void settle_fields(struct report *report)
+/* Keys of -s that are not columns become the last columns, and rows are sorted by them first;
+ * without -s only the columns make rows. */
+static void complete_fields(struct report *report)
 {
 	struct field_choice *fields = &report->fields;
 	struct key_choice keys = {.count = 0};
@@ -291,22 +292,22 @@ static int choose_tree(struct tree_choice *trees, const char *text, size_t lengt
 	} else if (is_word(text, length, "graph")) {
 		trees->none = false;
 	} else if (!is_word(text, length, "function") && !is_word(text, length, "percent")) {
-		/* The last two are how it is done anyway. */
+		/* The last two are what the report does in any case. */
 		snprintf(number, sizeof(number), "%.*s", (int)length, text);
 		least = strtod(number, &end);
 		if (length >= sizeof(number) || end == number || *end || !isfinite(least) ||
 		    least < 0 || least > 100)
 			return cli_refuse(
 			    error,
-			    "'%.*s' is none of none, graph, caller, callee, function, percent, or "
-			    "the least percentage of a branch",
+			    "'%.*s' is invalid; valid are none, graph, caller, callee, function, "
+			    "percent, and the smallest percentage of a branch",
 			    (int)length, text);
 		trees->least = least;
 	}
 	return 0;
 }
 
-/* One word of -g, from a configuration file: what it says is added to what is there. */
+/* One word of -g, from a configuration file; it is added to the words so far. */
 static int take_tree_word(void *to, const char *value, bool on, struct tally_error *error)
 {
 	(void)on;
@@ -331,13 +332,13 @@ static int take_trees(void *to, const char *value, bool on, struct tally_error *
 	return 0;
 }
 
-/* perf has a screen of its own: nobody should be led to an option that looks alike. */
+/* perf has an interactive screen; without this row the message would suggest a similar option. */
 static int refuse_screen(void *to, const char *value, bool on, struct tally_error *error)
 {
 	(void)to;
 	(void)value;
-	return on ? cli_refuse(error, "there is no such screen here: the report is text, on a "
-				      "terminal through $PAGER")
+	return on ? cli_refuse(error, "tally has no such screen: the report is text, on a terminal "
+				      "through $PAGER")
 		  : 0;
 }
 
@@ -357,7 +358,7 @@ static int take_percentage(void *to, const char *value, bool on, struct tally_er
 	bool relative = on && !strcmp(value, "relative");
 
 	if (on && !relative && strcmp(value, "absolute") != 0)
-		return cli_refuse(error, "'%s' is not absolute or relative", value);
+		return cli_refuse(error, "'%s' is invalid; valid are absolute and relative", value);
 	*(bool *)to = relative;
 	return 0;
 }
@@ -403,7 +404,7 @@ static int show(const struct report *report, const struct tally_profile *profile
 	return written(result, NULL);
 }
 
-/* When there are samples and no filter lets one pass. */
+/* When there are samples, but the filters drop all. */
 static void say_unmatched(const struct report *report, struct tally_session *session,
 			  const struct tally_profile *profile)
 {
@@ -429,7 +430,8 @@ static int progress_update(void *context, uint64_t done, uint64_t total)
 	return cli_dlfilters_interrupted() ? 1 : cli_progress_update(context, done, total);
 }
 
-/* The profile of what the filters keep.  0, or the exit status after having said why. */
+/* The profile of the samples that the filters keep. 0, or the exit status after having printed why.
+ */
 static int make_profile(struct report *report, struct tally_session *session,
 			const struct tally_profile_options *options, struct cli_progress *progress,
 			struct tally_profile **ret)
@@ -495,18 +497,18 @@ static int run(struct report *report)
 		status = report->strict && cli_refuse_damage("report", data)
 			     ? CLI_FAILED
 			     : show_counts(report, session);
-		status = status ? status : cli_tell_damage("report", data);
+		status = status ? status : cli_report_damage("report", data);
 	} else {
 		status = make_profile(report, session, &options, &progress, &profile);
 	}
 	if (profile && report->strict && cli_refuse_damage("report", data)) {
 		status = CLI_FAILED;
 	} else if (profile) {
-		int damage = cli_tell_damage("report", data);
+		int damage = cli_report_damage("report", data);
 		int shown = show(report, profile);
 
 		say_unmatched(report, session, profile);
-		/* What a filter ended with comes first. */
+		/* The status of a filter comes first. */
 		status = status ? status : shown ? shown : damage;
 	}
 	tally_profile_free(profile);
@@ -547,8 +549,8 @@ int cmd_report(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "report",
 	    .forms = forms,
-	    .about = "Says where the time of a recording went: which programs, binaries and "
-		     "functions the samples fell into, and by which calls they came there.",
+	    .about = "Shows where a recorded program spent its time: in which programs, binaries "
+		     "and functions the samples are, and who called these.",
 	    .mixed = true,
 	    .rules = rules,
 	};
@@ -563,36 +565,33 @@ int cmd_report(int argc, char **argv)
 	    CLI_BINARIES(report.binaries),
 	    CLI_STRICT(report.strict),
 	    CLI_MAX_EXPAND(report.max_expand),
-	    {CLI_GROUP, .help = "Instead of rows, or before them"},
-	    {CLI_FLAG, 0, "header", NULL, "first what the file's header says",
-	     .to = &report.header},
-	    {CLI_FLAG, 0, "header-only", NULL, "what the header says, and nothing else",
+	    {CLI_GROUP, .help = "Other output, instead of rows or before them"},
+	    {CLI_FLAG, 0, "header", NULL, "print the file's header first", .to = &report.header},
+	    {CLI_FLAG, 0, "header-only", NULL, "print the header and nothing else",
 	     .to = &report.header_only},
-	    {CLI_FLAG, 'I', "show-info", NULL, "with a header, topology, caches and memory too",
+	    {CLI_FLAG, 'I', "show-info", NULL, "with --header: also topology, caches and memory",
 	     .to = &report.full},
 	    {CLI_FLAG, 0, "stats", NULL,
-	     "how many records of each type, and samples of each event, there are",
-	     .to = &report.stats},
-	    {CLI_FLAG, 0, "tasks", NULL, "the threads, each below the one that made it",
-	     .to = &report.tasks},
+	     "count the records of each type, and the samples of each event", .to = &report.stats},
+	    {CLI_FLAG, 0, "tasks", NULL, "the threads, each below its parent", .to = &report.tasks},
 	    {CLI_GROUP, .help = "Rows"},
 	    {CLI_CALL, 's', "sort", "KEYS",
-	     "what makes a row: comm, dso, symbol, pid, tid, cpu, before them overhead "
-	     "(comm,dso,symbol)",
+	     "what makes a row: comm, dso, symbol, pid, tid, cpu; overhead may be the first "
+	     "(default: comm,dso,symbol)",
 	     .to = &report.keys, .call = take_keys},
 	    {CLI_CALL, 'F', "fields", "FIELDS",
-	     "these columns, and rows sorted by them in this order: overhead, overhead_children, "
-	     "sample, period and keys; +FIELDS: more than the usual ones",
+	     "columns, and the order by which rows are sorted: overhead, overhead_children, "
+	     "sample, period and keys; +FIELDS adds to the default columns",
 	     .to = &report.fields, .call = take_fields},
 	    {CLI_FLAG, 0, "children", NULL,
-	     "count what a function called as its own too, when there are call chains (the "
-	     "default)",
+	     "add what a function called to the function's own share, when there are call chains "
+	     "(default)",
 	     .to = &report.children},
 	    {CLI_FLAG, 0, "addresses", NULL,
-	     "rows as in perf: one for each address without a symbol, and for each version of a "
-	     "Java or JavaScript function",
+	     "rows as in perf: one for each address without a symbol, and one for each version of "
+	     "a Java or JavaScript function",
 	     .to = &report.addresses},
-	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this",
+	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this share",
 	     .to = &report.percent_limit},
 	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &report.filter.comms},
 	    {CLI_LIST, 'd', "dsos", "NAMES", "only samples in these binaries",
@@ -604,21 +603,20 @@ int cmd_report(int argc, char **argv)
 	    CLI_CHOICE(report.choice),
 	    CLI_DLFILTERS(report.dlfilters),
 	    {CLI_CALL, 0, "percentage", "OF",
-	     "what shares are of with a filter: absolute, all samples of the event (the default), "
-	     "or "
-	     "relative, those that pass",
+	     "with a filter, what 100 % is: absolute, all samples of the event (default), or "
+	     "relative, the samples that pass",
 	     .to = &report.relative, .call = take_percentage},
 	    {CLI_GROUP, .help = "Call trees"},
 	    {CLI_CALL, 'g', "call-graph", "HOW",
-	     "none, or any of graph, caller, callee and the least percentage of a branch "
-	     "(graph,0.5, caller with --children, else callee)",
+	     "none, or graph, caller, callee and the smallest percentage of a branch (default: "
+	     "graph,0.5, caller with --children, else callee)",
 	     .to = &report.trees, .flags = CLI_OPTIONAL, .call = take_trees},
 	    {CLI_CALL, 'G', "inverted", "HOW", "the same as -g caller", .to = &report.trees,
 	     .flags = CLI_OPTIONAL, .call = take_inverted},
-	    {CLI_U64, 0, "max-stack", "FRAMES", "take only so many innermost frames of a chain",
+	    {CLI_U64, 0, "max-stack", "FRAMES", "use only this many innermost frames of a chain",
 	     .to = &report.max_stack},
 	    {CLI_GROUP, .help = "Output"},
-	    {CLI_FLAG, 0, "stdio", NULL, "on a terminal the same text as in a file",
+	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
 	     .to = &report.stdio},
 	    {CLI_CALL, 0, "tui", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
 	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
@@ -627,18 +625,19 @@ int cmd_report(int argc, char **argv)
 	    {CLI_FLAG, 0, "show-total-period", NULL, "a column with the sum of periods",
 	     .to = &report.show_total_period},
 	    {CLI_STRING, 't', "field-separator", "TEXT",
-	     "put this between columns and do not pad them; no trees", .to = &report.separator},
+	     "print this text between columns instead of spaces; no trees",
+	     .to = &report.separator},
 	    CLI_NO_DEMANGLE(report.binaries),
 	    CLI_NO_INLINE(report.binaries),
 	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing",
+	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing",
 	     .to = &report.dlfilters.verbose},
 	    {.kind = CLI_END},
 	};
 	int status, at;
 
-	/* Tables are built one after another, and large: each goes back to the system when it was
-	 * used, whatever malloc() learns of their sizes. */
+	/* Large tables are built one after another: free() gives each back to the system, whatever
+	 * sizes malloc() has seen. */
 	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
 	status = cli_settings_apply("report", cmd_report_settings, &report);
 	at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
@@ -650,8 +649,8 @@ int cmd_report(int argc, char **argv)
 		goto done;
 	}
 	if (report.max_stack > UINT32_MAX)
-		report.max_stack = 0; /* no limit that any chain could meet */
-	settle_fields(&report);
+		report.max_stack = 0; /* no chain can be that long */
+	complete_fields(&report);
 	status = cli_recording_take(&usage, argc, argv, at, &report.input);
 	if (!status)
 		status = cli_filter_numbers(&usage, &report.filter);

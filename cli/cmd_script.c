@@ -45,9 +45,9 @@ struct script {
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 };
 
-/* Progress until the text begins, and beside it when that goes elsewhere. */
+/* Progress until the text begins; and during the text when it does not go to the terminal. */
 struct progress {
-	struct cli_progress told;
+	struct cli_progress line;
 	bool over;
 };
 
@@ -57,7 +57,7 @@ static int progress_update(void *context, uint64_t done, uint64_t total)
 
 	if (cli_dlfilters_interrupted())
 		return 1;
-	return progress->over ? 0 : cli_progress_update(&progress->told, done, total);
+	return progress->over ? 0 : cli_progress_update(&progress->line, done, total);
 }
 
 static void notice(void *context, const char *text)
@@ -121,7 +121,7 @@ static struct tally_script_options options_of(const struct script *script)
 	};
 }
 
-/* The header's lines, before the text; below 0 when they could not be written. */
+/* Prints the header's lines, before the text; below 0 when they could not be written. */
 static int show_header(const struct script *script, const struct tally_data *data)
 {
 	unsigned flags = script->full_header ? TALLY_HEADER_FULL : 0;
@@ -142,7 +142,7 @@ static int header_failed(int result)
 {
 	if (result == -EPIPE)
 		return CLI_OK;
-	if (!ferror(stdout)) /* what did not reach stdout is reported where it is closed */
+	if (!ferror(stdout)) /* errors of stdout are reported where it is closed */
 		cli_say("script", "the header: %s", strerror(-result));
 	return CLI_FAILED;
 }
@@ -156,7 +156,7 @@ static int show(struct script *script, struct tally_session *session,
 
 	options->raw_text = !isatty(STDOUT_FILENO);
 	if (!options->raw_text) {
-		cli_progress_done(&progress->told);
+		cli_progress_done(&progress->line);
 		progress->over = true;
 	}
 	cli_pager_start(&pager);
@@ -170,9 +170,9 @@ static int show(struct script *script, struct tally_session *session,
 		result = tally_script_write(session, options, STDOUT_FILENO, &error);
 	status = cli_dlfilters_stop(&script->dlfilters, status);
 	cli_pager_finish(&pager);
-	cli_progress_done(&progress->told);
+	cli_progress_done(&progress->line);
 	if (!result || result == -EPIPE || cli_dlfilters_interrupted())
-		return status; /* whoever reads has seen enough */
+		return status; /* the reader of the pipe has ended */
 	return cli_say_error("script", &error);
 }
 
@@ -187,12 +187,12 @@ static int export(struct tally_session *session, struct script *script, struct p
 	status = cli_dlfilters_start(&script->dlfilters, session, script->kernel_path);
 	if (status)
 		return cli_dlfilters_stop(&script->dlfilters, status);
-	/* Ctrl-C takes the half file away; where there are filters, they have handlers for it. */
+	/* Ctrl-C removes the incomplete file; with filters, their handlers do it. */
 	if (!script->dlfilters.filters)
 		cli_interrupt_hold(&before);
 	result = tally_sql_write(session, script->sql, &options, &error);
 	status = cli_dlfilters_stop(&script->dlfilters, CLI_OK);
-	cli_progress_done(&progress->told);
+	cli_progress_done(&progress->line);
 	if (!script->dlfilters.filters)
 		cli_interrupt_release(&before);
 	return result && !cli_dlfilters_interrupted() ? cli_say_error("script", &error) : status;
@@ -215,7 +215,7 @@ static int run(struct script *script, struct tally_script_options *options)
 {
 	struct tally_session_options session_options = {
 	    .size = sizeof(session_options),
-	    /* Rounds mean something only where they stand. */
+	    /* Ends of rounds mean something only at their place in the file. */
 	    .file_order = script->rounds,
 	    .progress = progress_update,
 	};
@@ -227,27 +227,27 @@ static int run(struct script *script, struct tally_script_options *options)
 
 	if (status)
 		return status;
-	cli_progress_start(&progress.told, "Reading the recording");
+	cli_progress_start(&progress.line, "Reading the recording");
 	session_options.progress_context = &progress;
 	if (cli_data_open(script->input, script->max_expand, &data, &error)) {
-		cli_progress_done(&progress.told);
+		cli_progress_done(&progress.line);
 		return cli_say_error("script", &error);
 	}
 	status = cli_choice_fit("script", &script->choice, data);
 	if (status) {
-		cli_progress_done(&progress.told);
+		cli_progress_done(&progress.line);
 	} else if (script->header_only) {
-		cli_progress_done(&progress.told);
+		cli_progress_done(&progress.line);
 		result = show_header(script, data);
 		status = result ? header_failed(result) : CLI_OK;
 	} else if (!script->sql && !script->chooses && stat_report_knows(data)) {
-		cli_progress_done(&progress.told);
+		cli_progress_done(&progress.line);
 		status = show_counts(script, data);
 	} else if (tally_session_new(data, &session_options, &session, &error)) {
-		cli_progress_done(&progress.told);
+		cli_progress_done(&progress.line);
 		status = cli_say_error("script", &error);
 	} else if (script->strict && cli_refuse_damage("script", data)) {
-		cli_progress_done(&progress.told);
+		cli_progress_done(&progress.line);
 		status = CLI_FAILED;
 	} else if (!(status = cli_choice_use("script", &script->choice, session))) {
 		status = script->sql ? export(session, script, &progress)
@@ -256,7 +256,7 @@ static int run(struct script *script, struct tally_script_options *options)
 			tally_report_missing(session, stderr);
 		tally_report_left_out(session, stderr);
 		if (!status)
-			status = cli_tell_damage("script", data);
+			status = cli_report_damage("script", data);
 	}
 	tally_session_free(session);
 	tally_data_close(data);
@@ -271,7 +271,7 @@ static int check_and_run(const struct cli_usage *usage, struct script *script)
 
 	if (tally_script_check(&options, &error))
 		return cli_usage_error(usage, "%s", error.text);
-	/* A reader that goes away is no reason to die of. */
+	/* When the reader of the pipe ends, we do not die of SIGPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	status = cli_choice_parse("script", &script->choice);
 	if (!status)
@@ -286,12 +286,13 @@ static int refuse_script(void *to, const char *value, bool on, struct tally_erro
 	(void)on;
 	return cli_refuse(
 	    error,
-	    "scripts are not run within tally; port %s to read lines of JSON and use "
-	    "`tally script --json | python3 %s`, see SCRIPTS IN PYTHON in tally-script(1)",
+	    "tally does not run scripts of perf: change %s to read lines of JSON and use `tally "
+	    "script --json | python3 %s`, see SCRIPTS IN PYTHON in tally-script(1)",
 	    value, value);
 }
 
-/* `perf script NAME` runs a script that perf has installed; whether `name` is one. */
+/* `perf script NAME` runs a script that perf has installed. Returns true when `name` is such a
+ * script. */
 static bool is_script_of_perf(const char *name)
 {
 	static const char *const folders[] = {"python", "perl"};
@@ -339,8 +340,8 @@ int cmd_script(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "script",
 	    .forms = forms,
-	    .about = "Prints a recording's samples, and on demand its other records, one by one in "
-		     "the order of time: the text of perf script, which other programs read.",
+	    .about = "Prints a recording's samples, and with options its other records, one by one "
+		     "in the order of time, as the text of perf script, which other programs read.",
 	    .mixed = true,
 	    .rules = rules,
 	    .given = &given,
@@ -354,7 +355,7 @@ int cmd_script(int argc, char **argv)
 	    CLI_MAX_EXPAND(script.max_expand),
 	    {CLI_GROUP, .help = "Samples"},
 	    {CLI_STRING, 0, "time", "SPANS",
-	     "only from START,STOP in seconds, or shares of the time as 10%/2 or 0%-10%,30%-40%",
+	     "only from START,STOP in seconds, or parts of the time as 10%/2 or 0%-10%,30%-40%",
 	     .to = &script.time},
 	    {CLI_STRING, 'C', "cpu", "CPUS", "only these CPUs", .to = &script.cpus},
 	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &script.filter.comms},
@@ -364,18 +365,19 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.filter.dsos},
 	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions, or at 0x...",
 	     .to = &script.filter.symbols},
-	    {CLI_U64, 0, "addr-range", "BYTES", "how far an address given with -S reaches",
-	     .to = &script.addr_range},
+	    {CLI_U64, 0, "addr-range", "BYTES",
+	     "how many bytes an address given with -S stands for", .to = &script.addr_range},
 	    CLI_CHOICE(script.choice),
 	    CLI_DLFILTERS(script.dlfilters),
 	    {CLI_GROUP, .help = "Fields"},
 	    {CLI_LIST, 'F', "fields", "FIELDS",
-	     "what is shown: [TYPE:]FIELD,... or +FIELD,-FIELD; help lists them",
+	     "the fields to print: [TYPE:]FIELD,... or +FIELD,-FIELD; help lists them",
 	     .to = &script.fields, .flags = CLI_WHOLE},
 	    {CLI_FLAG, 'G', "hide-call-graph", NULL, "no call chains",
 	     .to = &script.hide_call_graph},
 	    {CLI_U64, 0, "max-stack", "FRAMES",
-	     "take only so many innermost frames of a chain (127)", .to = &script.max_stack},
+	     "use only this many innermost frames of a chain (default: 127)",
+	     .to = &script.max_stack},
 	    {CLI_LIST, 0, "stop-bt", "NAMES", "end chains at these functions", .to = &script.stops},
 	    {CLI_FLAG, 0, "ns", NULL, "times with all nine digits", .to = &script.nanoseconds},
 	    {CLI_FLAG, 0, "reltime", NULL, "times since the first sample", .to = &script.relative},
@@ -397,20 +399,23 @@ int cmd_script(int argc, char **argv)
 	    {CLI_GROUP, .help = "Output"},
 	    {CLI_FLAG, 'D', "dump-raw-trace", NULL, "every record's bytes and fields",
 	     .to = &script.dump},
-	    {CLI_FLAG, 0, "json", NULL, "JSON, an object a record", .to = &script.json},
-	    {CLI_FLAG, 0, "header", NULL, "what the header knows, first", .to = &script.header},
-	    {CLI_FLAG, 0, "header-only", NULL, "only that", .to = &script.header_only},
-	    {CLI_FLAG, 'I', "show-info", NULL, "with it topology, caches and memory",
+	    {CLI_FLAG, 0, "json", NULL, "JSON, one object per record", .to = &script.json},
+	    {CLI_FLAG, 0, "header", NULL, "print the header first", .to = &script.header},
+	    {CLI_FLAG, 0, "header-only", NULL, "print the header and nothing else",
+	     .to = &script.header_only},
+	    {CLI_FLAG, 'I', "show-info", NULL, "with --header: also topology, caches and memory",
 	     .to = &script.full_header},
 	    {CLI_FLAG, 0, "full-source-path", NULL, "source files by their whole paths",
 	     .to = &script.source_path},
 	    CLI_NO_INLINE(script.binaries),
 	    {CLI_FLAG, 0, "per-event-dump", NULL,
-	     "write a file FILE.EVENT.dump for each event instead", .to = &script.per_event_dump},
+	     "write a file FILE.EVENT.dump for each event, instead of standard output",
+	     .to = &script.per_event_dump},
 	    {CLI_STRING, 0, "sql", "FILE",
-	     "write all of the recording to a new SQLite database instead", .to = &script.sql},
+	     "write the whole recording to a new SQLite database, instead of text",
+	     .to = &script.sql},
 	    {CLI_FLAG, 'f', "force", NULL, "replace the file of --sql", .to = &script.force},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say why symbols are missing",
+	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing",
 	     .to = &script.dlfilters.verbose},
 	    {CLI_CALL, 's', "script", "FILE", "", .flags = CLI_HIDDEN, .call = refuse_script},
 	    {.kind = CLI_END},
@@ -429,12 +434,12 @@ int cmd_script(int argc, char **argv)
 	}
 	for (int i = at; i < argc; i++) {
 		if (is_script_of_perf(argv[i])) {
-			status = cli_usage_error(
-			    &usage,
-			    "'%s' is a script of perf, which only perf runs; read the same records "
-			    "with `tally script --json | PROGRAM`, see SCRIPTS IN PYTHON in "
-			    "tally-script(1)",
-			    argv[i]);
+			status = cli_usage_error(&usage,
+						 "'%s' is a script of perf, which only perf can "
+						 "run; read the same records with `tally script "
+						 "--json | PROGRAM`, see SCRIPTS IN PYTHON in "
+						 "tally-script(1)",
+						 argv[i]);
 			goto done;
 		}
 	}

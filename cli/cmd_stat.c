@@ -1,4 +1,4 @@
-/* `tally stat`: counts of a command, of what runs, or of the whole system. */
+/* `tally stat`: counts of a command, of running processes, or of the whole system. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "say.h"
 #include "stat_command.h"
 
-/* --- options that are more than a word --- */
+/* --- options that need a function --- */
 
 static int take_event(void *to, const char *value, bool on, struct tally_error *error)
 {
@@ -35,11 +35,11 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 	if (!result)
 		result = stat_events_of_core(ask, before);
 	if (!result && ask->events.count == before)
-		return cli_refuse(error, "'%s' is no event of %s", value, ask->core);
+		return cli_refuse(error, "'%s' is not an event of %s", value, ask->core);
 	return result;
 }
 
-/* A kind of core by its name in those of the PMUs: "atom" for cpu_atom. */
+/* A kind of core by the name of its PMU: "atom" for cpu_atom. */
 static int take_core_type(void *to, const char *value, bool on, struct tally_error *error)
 {
 	struct stat_ask *ask = to;
@@ -49,26 +49,26 @@ static int take_core_type(void *to, const char *value, bool on, struct tally_err
 	if (!on)
 		return 0;
 	if (ask->events.count || ask->metric_names.count)
-		return cli_refuse(error, "it is of the events behind it: give it first");
+		return cli_refuse(error,
+				  "it applies to the events after it: give it before -e and -M");
 	snprintf(ask->core_name, sizeof(ask->core_name), "cpu_%s", value);
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus", ask->core_name);
 	if (strchr(value, '/') || strlen(value) > 20 || access(path, F_OK))
-		return cli_refuse(error,
-				  "'%s' is no kind of core of this machine: there is no PMU cpu_%s",
-				  value, value);
+		return cli_refuse(
+		    error, "'%s' is not a kind of core of this machine: there is no PMU cpu_%s",
+		    value, value);
 	ask->core = ask->core_name;
 	return 0;
 }
 
-/* What perf has and Tally has not, so that the reason is told instead of a similar name. */
+/* Options of perf that Tally lacks: the message says why, instead of suggesting a similar name. */
 static int refuse_iostat(void *to, const char *value, bool on, struct tally_error *error)
 {
 	(void)to;
 	(void)value;
 	(void)on;
-	return cli_refuse(error,
-			  "traffic of PCIe root ports is not told; their counters can be named: "
-			  "-a -e uncore_iio_0/.../, see `tally list`");
+	return cli_refuse(error, "tally cannot print the traffic of PCIe root ports; name their "
+				 "counters instead: -a -e uncore_iio_0/.../, see `tally list`");
 }
 
 static int refuse_bpf(void *to, const char *value, bool on, struct tally_error *error)
@@ -76,8 +76,8 @@ static int refuse_bpf(void *to, const char *value, bool on, struct tally_error *
 	(void)to;
 	(void)value;
 	(void)on;
-	return cli_refuse(error, "counts are not made by or of BPF programs; what runs them can be "
-				 "counted: -a, -p or --for-each-cgroup");
+	return cli_refuse(error, "tally cannot count with or in BPF programs; count the processes "
+				 "that run them: -a, -p or --for-each-cgroup");
 }
 
 static int refuse_pfm(void *to, const char *value, bool on, struct tally_error *error)
@@ -85,7 +85,7 @@ static int refuse_pfm(void *to, const char *value, bool on, struct tally_error *
 	(void)to;
 	(void)value;
 	(void)on;
-	return cli_refuse(error, "-e takes libpfm4's names too: -e pfm:NAME");
+	return cli_refuse(error, "use -e pfm:NAME for libpfm4's names");
 }
 
 static int take_filter(void *to, const char *value, bool on, struct tally_error *error)
@@ -98,7 +98,7 @@ static int take_filter(void *to, const char *value, bool on, struct tally_error 
 		return 0;
 	}
 	if (!ask->events.count)
-		return cli_refuse(error, "a filter is of the event before it: give -e first");
+		return cli_refuse(error, "it applies to the event before it: give -e first");
 	more = reallocarray(ask->filters, ask->filter_count + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -115,11 +115,12 @@ static int take_repeat(void *to, const char *value, bool on, struct tally_error 
 	ask->repeat = 1;
 	ask->repeat_given = on;
 	if (on && (tally_text_u64(value, &ask->repeat) || ask->repeat > 1000000))
-		return cli_refuse(error, "'%s' is no number of runs; 0 is without end", value);
+		return cli_refuse(error, "'%s' is not a number of runs; 0 means without end",
+				  value);
 	return 0;
 }
 
-/* --no-metric-only is for --topdown, which tells no counts by itself. */
+/* --no-metric-only is for --topdown, which prints only metrics by default. */
 static int take_metric_only(void *to, const char *value, bool on, struct tally_error *error)
 {
 	struct stat_ask *ask = to;
@@ -144,8 +145,8 @@ static int take_delay(void *to, const char *value, bool on, struct tally_error *
 		return 0;
 	}
 	if (tally_text_u64(value, &number) || number > INT_MAX)
-		return cli_refuse(error, "'%s' is no delay; it is a number of milliseconds, or -1",
-				  value);
+		return cli_refuse(
+		    error, "'%s' is not a delay: give a number of milliseconds, or -1", value);
 	*delay = (int64_t)number;
 	return 0;
 }
@@ -164,18 +165,18 @@ static int choose_targets(struct stat_ask *ask)
 		return status;
 	if (ask->cpus &&
 	    (tally_text_cpu_list(ask->cpus, &ask->cpu_numbers, &ask->cpu_count) || !ask->cpu_count))
-		return cli_usage_error(ask->usage, "'%s' is no list of CPUs; give one as 0-3,7",
+		return cli_usage_error(ask->usage, "'%s' is not a list of CPUs: give one as 0-3,7",
 				       ask->cpus);
 	ask->pid_count = ask->pids.count;
-	/* Without anything to count, all is. */
+	/* Without a target, the whole system is counted. */
 	if (!ask->command && !stat_has_tasks(ask) && !ask->cpu_count)
 		ask->system_wide = true;
 	ask->every_thread = ask->system_wide && ask->by == TALLY_STAT_THREAD && !ask->cpu_count;
 	return CLI_OK;
 }
 
-/* Events that only count on CPUs, as those of memory controllers do, of a command: what the whole
- * system does meanwhile, as in perf. */
+/* When all events count only whole CPUs, as those of memory controllers do, a command is counted as
+ * the whole system while it runs, as in perf. */
 static void widen_target(struct stat_ask *ask)
 {
 	bool any = false;
@@ -193,8 +194,8 @@ static void widen_target(struct stat_ask *ask)
 		ask->system_wide = true;
 }
 
-/* Which options exclude or need each other.  What depends on values or on events is checked behind
- * the parser, in check_together(). */
+/* Which options exclude or need each other.  Rules that depend on values or on events are checked
+ * after parsing, in check_together(). */
 static const struct cli_rule rules[] = {
     {"-x,-j,--json", CLI_ONE_OF, NULL, "each is a format of the whole output"},
     {"-o,--log-fd", CLI_ONE_OF, NULL, "the counts go to one place"},
@@ -206,7 +207,7 @@ static const struct cli_rule rules[] = {
     {"--cputype", CLI_EXCLUDES, "-M", "metrics name the kinds of core of their events themselves"},
     {"--metric-only", CLI_EXCLUDES, "--per-thread", "metrics have no rows of threads"},
     {"--per-thread", CLI_NEEDS, "-a,-p,-t,--children-of",
-     "only what runs already is counted by threads", .with = "COMMAND"},
+     "only running processes can be counted by threads", .with = "COMMAND"},
     {"--per-thread", CLI_NEEDS, "-p,-t,--children-of",
      "the threads of the whole system are counted on all CPUs", .with = "-C"},
     {"-r", CLI_NEEDS, "COMMAND", "it repeats a command"},
@@ -226,7 +227,7 @@ static const struct cli_rule rules[] = {
     {"record", CLI_EXCLUDES, "-r,--compare", "a recording holds one run"},
     {"record", CLI_EXCLUDES, "-G,--for-each-cgroup", "a recording cannot hold counts by cgroup"},
     {"record", CLI_EXCLUDES, "--per-cluster,--per-cache",
-     "a recording cannot hold counts by cluster or cache; -A keeps them by CPU"},
+     "a recording cannot hold counts by cluster or cache; use -A, by CPU"},
     {NULL},
 };
 
@@ -286,12 +287,12 @@ static int complete(struct stat_ask *ask)
 	return status;
 }
 
-/* -o is then the recording's name. */
+/* -o is the recording's name then. */
 static void prepare_record(struct stat_ask *ask)
 {
 	ask->recording = cli_recording_output(ask->output);
 	ask->output = NULL;
-	/* With a stream on standard output nothing else is told, as in perf. */
+	/* With a stream on standard output nothing else is printed, as in perf. */
 	ask->quiet |= !strcmp(ask->recording, "-");
 }
 
@@ -300,111 +301,118 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "What to count"},
 	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names", ask, .call = take_event},
-	    {CLI_CALL, 0, "filter", "FILTER", "of the tracepoint before: \"prev_pid == 0\"", ask,
-	     .call = take_filter},
-	    {CLI_LIST, 'M', "metrics", "METRIC", "metrics or their groups, of the CPU's tables",
-	     &ask->metric_names},
-	    {CLI_FLAG, 0, "metric-no-group", NULL, "the events of metrics stand alone",
+	    {CLI_CALL, 0, "filter", "FILTER", "for the tracepoint before it: \"prev_pid == 0\"",
+	     ask, .call = take_filter},
+	    {CLI_LIST, 'M', "metrics", "METRIC",
+	     "metrics or groups of metrics, from the CPU's tables", &ask->metric_names},
+	    {CLI_FLAG, 0, "metric-no-group", NULL, "do not put the events of a metric into groups",
 	     &ask->metric_no_group},
-	    {CLI_FLAG, 0, "metric-no-merge", NULL, "metrics share no events",
+	    {CLI_FLAG, 0, "metric-no-merge", NULL, "do not share events between metrics",
 	     &ask->metric_no_merge},
 	    {CLI_FLAG, 0, "metric-no-threshold", NULL,
-	     "do not count what only says whether a metric is worth a look",
-	     &ask->metric_no_threshold},
+	     "do not count events that only serve a metric's threshold", &ask->metric_no_threshold},
 	    {CLI_COUNT, 'd', "detailed", NULL,
-	     "caches too; -dd: TLBs and instruction caches, -ddd: prefetches", &ask->detailed},
+	     "also caches; -dd: also TLBs and instruction caches, -ddd: also prefetches",
+	     &ask->detailed},
 	    {CLI_FLAG, 'T', "transaction", NULL, "transactional memory", &ask->transaction},
-	    {CLI_FLAG, 0, "topdown", NULL, "where the slots of the pipeline went", &ask->topdown},
-	    {CLI_U64, 0, "td-level", "N", "of --topdown: 1, or 2 where the CPU has it; the highest",
+	    {CLI_FLAG, 0, "topdown", NULL, "how the slots of the pipeline were used",
+	     &ask->topdown},
+	    {CLI_U64, 0, "td-level", "N",
+	     "level of --topdown: 1, or 2 if the CPU has it (default: the highest)",
 	     &ask->topdown_level},
-	    {CLI_FLAG, 0, "smi-cost", NULL, "what interrupts of the firmware take", &ask->smi_cost},
-	    {CLI_FLAG, 'n', "null", NULL, "the time only", &ask->null_run},
+	    {CLI_FLAG, 0, "smi-cost", NULL, "the cost of interrupts of the firmware",
+	     &ask->smi_cost},
+	    {CLI_FLAG, 'n', "null", NULL, "only the time", &ask->null_run},
 	    {CLI_FLAG, 'g', "group", NULL, "all events as one group", &ask->group},
-	    {CLI_FLAG, 0, "all-user", NULL, "user space only, whatever the events say",
-	     &ask->all_user},
-	    {CLI_FLAG, 0, "all-kernel", NULL, "the kernel only, whatever the events say",
-	     &ask->all_kernel},
+	    {CLI_FLAG, 0, "all-user", NULL, "only user space, for all events", &ask->all_user},
+	    {CLI_FLAG, 0, "all-kernel", NULL, "only the kernel, for all events", &ask->all_kernel},
 	    {CLI_FLAG, 0, "no-scale", NULL,
-	     "counts as they are, where events took turns on the hardware", &ask->no_scale},
-	    {CLI_FLAG, 0, "no-merge", NULL, "an event of several PMUs is told for each",
-	     &ask->no_merge},
-	    {CLI_FLAG, 0, "hybrid-merge", NULL, "an event of several kinds of core is told as one",
+	     "do not scale counts of events that shared a hardware counter", &ask->no_scale},
+	    {CLI_FLAG, 0, "no-merge", NULL, "a row for each PMU of an event", &ask->no_merge},
+	    {CLI_FLAG, 0, "hybrid-merge", NULL, "one row for an event of several kinds of core",
 	     &ask->hybrid_merge},
 	    {CLI_CALL, 0, "cputype", "KIND",
-	     "of the events behind it those of this kind of core: core, atom", ask,
+	     "of the events after it, only those of this kind of core: core, atom", ask,
 	     .call = take_core_type},
 	    {CLI_GROUP, .help = "What to watch"},
 	    {CLI_LIST, 'p', "pid", "PID",
 	     "processes with all their threads, and the children that they start from now on",
 	     &ask->pids},
-	    {CLI_LIST, 0, "children-of", "PID",
-	     "processes with all that run below them: their children, and the children of these",
+	    {CLI_LIST, 0, "children-of", "PID", "processes with all their descendants",
 	     &ask->parents},
 	    {CLI_LIST, 't', "tid", "TID", "single threads", &ask->tids},
-	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system; usual without a command",
+	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system (default without a command)",
 	     &ask->system_wide},
-	    {CLI_STRING, 'C', "cpu", "LIST", "all that runs on these CPUs: 0-3,7", &ask->cpus},
-	    {CLI_LIST, 'G', "cgroup", "NAME", "in this cgroup; several: one for each event",
+	    {CLI_STRING, 'C', "cpu", "LIST", "everything that runs on these CPUs: 0-3,7",
+	     &ask->cpus},
+	    {CLI_LIST, 'G', "cgroup", "NAME", "in this cgroup; a list: one for each event",
 	     &ask->cgroups},
 	    {CLI_LIST, 0, "for-each-cgroup", "NAME", "all events in each of these cgroups",
 	     &ask->each_cgroup},
 	    {CLI_FLAG, 'i', "no-inherit", NULL, "no children and no new threads", &ask->no_inherit},
 	    {CLI_GROUP, .help = "When"},
-	    {CLI_CALL, 'r', "repeat", "N", "run the command N times, tell mean and spread", ask,
+	    {CLI_CALL, 'r', "repeat", "N", "run the command N times, print mean and spread", ask,
 	     .call = take_repeat},
 	    {CLI_FLAG, 0, "compare", NULL,
-	     "the arguments are commands, each as one word: run them in turn and compare them",
-	     &ask->compare},
-	    {CLI_U64, 0, "warmup", "N", "runs of each before --compare; usually 1", &ask->warm_up},
+	     "each argument is a command: run them in turn and compare them", &ask->compare},
+	    {CLI_U64, 0, "warmup", "N",
+	     "with --compare: runs of each command that do not count (default: 1)", &ask->warm_up},
 	    {CLI_DOUBLE, 0, "until", "PERCENT",
-	     "with --compare: run until the times are known so well", &ask->until},
-	    {CLI_U64, 'I', "interval-print", "MS", "tell the counts each so many milliseconds",
+	     "with --compare: run until the times are known to this precision", &ask->until},
+	    {CLI_U64, 'I', "interval-print", "MS", "print the counts every MS milliseconds",
 	     &ask->interval_ms},
-	    {CLI_U64, 0, "interval-count", "N", "so many intervals", &ask->interval_count},
+	    {CLI_U64, 0, "interval-count", "N", "end after this many intervals",
+	     &ask->interval_count},
 	    {CLI_FLAG, 0, "interval-clear", NULL, "clear the screen before each interval",
 	     &ask->interval_clear},
-	    {CLI_FLAG, 0, "summary", NULL, "what all intervals make together", &ask->summary},
+	    {CLI_FLAG, 0, "summary", NULL, "print the total of all intervals, too", &ask->summary},
 	    {CLI_CALL, 'D', "delay", "MS",
-	     "start so many milliseconds after the command; -1: when --control says so",
+	     "start this many milliseconds after the command; -1: when --control says so",
 	     &ask->delay_ms, .call = take_delay},
-	    {CLI_U64, 0, "timeout", "MS", "end after so many milliseconds", &ask->timeout_ms},
+	    {CLI_U64, 0, "timeout", "MS", "end after this many milliseconds", &ask->timeout_ms},
 	    {CLI_STRING, 0, "control", "WHERE",
 	     "take orders (enable, disable, ping, stop) from fd:N[,M] or fifo:PATH[,PATH]",
 	     &ask->control},
-	    {CLI_STRING, 0, "pre", "COMMAND", "run before each run", &ask->before},
-	    {CLI_STRING, 0, "post", "COMMAND", "run after each run", &ask->after},
-	    {CLI_FLAG, 'S', "sync", NULL, "write out all that waits for disks before each run",
-	     &ask->sync},
-	    {CLI_GROUP, .help = "By what"},
-	    {CLI_SET, 'A', "no-aggr", NULL, "each CPU", &ask->by, .number = TALLY_STAT_CPU},
-	    {CLI_SET, 0, "per-thread", NULL, "each thread, of -p, -t or -a", &ask->by,
+	    {CLI_STRING, 0, "pre", "COMMAND", "run this before each run", &ask->before},
+	    {CLI_STRING, 0, "post", "COMMAND", "run this after each run", &ask->after},
+	    {CLI_FLAG, 'S', "sync", NULL, "call sync(2) before each run", &ask->sync},
+	    {CLI_GROUP, .help = "Rows"},
+	    {CLI_SET, 'A', "no-aggr", NULL, "a row for each CPU", &ask->by,
+	     .number = TALLY_STAT_CPU},
+	    {CLI_SET, 0, "per-thread", NULL, "a row for each thread, with -p, -t or -a", &ask->by,
 	     .number = TALLY_STAT_THREAD},
-	    {CLI_SET, 0, "per-core", NULL, "each core", &ask->by, .number = TALLY_STAT_CORE},
-	    {CLI_SET, 0, "per-cluster", NULL, "each cluster of cores", &ask->by,
+	    {CLI_SET, 0, "per-core", NULL, "a row for each core", &ask->by,
+	     .number = TALLY_STAT_CORE},
+	    {CLI_SET, 0, "per-cluster", NULL, "a row for each cluster of cores", &ask->by,
 	     .number = TALLY_STAT_CLUSTER},
-	    {CLI_SET, 0, "per-cache", NULL, "CPUs that share the last-level cache", &ask->by,
-	     .number = TALLY_STAT_CACHE},
-	    {CLI_SET, 0, "per-die", NULL, "each die", &ask->by, .number = TALLY_STAT_DIE},
-	    {CLI_SET, 0, "per-socket", NULL, "each socket", &ask->by, .number = TALLY_STAT_SOCKET},
-	    {CLI_SET, 0, "per-node", NULL, "each NUMA node", &ask->by, .number = TALLY_STAT_NODE},
+	    {CLI_SET, 0, "per-cache", NULL, "a row for the CPUs that share a last-level cache",
+	     &ask->by, .number = TALLY_STAT_CACHE},
+	    {CLI_SET, 0, "per-die", NULL, "a row for each die", &ask->by, .number = TALLY_STAT_DIE},
+	    {CLI_SET, 0, "per-socket", NULL, "a row for each socket", &ask->by,
+	     .number = TALLY_STAT_SOCKET},
+	    {CLI_SET, 0, "per-node", NULL, "a row for each NUMA node", &ask->by,
+	     .number = TALLY_STAT_NODE},
 	    {CLI_FLAG, 0, "percore-show-thread", NULL,
-	     "events with the term percore: the core's count for each of its CPUs",
+	     "events with the term percore: print the core's count for each of its CPUs",
 	     &ask->percore_each},
-	    {CLI_GROUP, .help = "How it is told"},
-	    {CLI_STRING, 'x', "field-separator", "SEPARATOR", "CSV, as perf's", &ask->separator},
-	    {CLI_FLAG, 'j', "json-output", NULL, "JSON lines, as perf's", &ask->perf_json},
-	    {CLI_FLAG, 0, "json", NULL, "JSON with all that is known of each count", &ask->json},
-	    {CLI_STRING, 'o', "output", "FILE", "instead of standard error", &ask->output},
-	    {CLI_FLAG, 0, "append", NULL, "behind what the file holds", &ask->append},
-	    {CLI_U64, 0, "log-fd", "FD", "to this descriptor", &ask->log_fd},
-	    {CLI_CALL, 0, "metric-only", NULL, "what counts say together, without them", ask,
-	     CLI_BARE, take_metric_only},
-	    {CLI_FLAG, 0, "no-csv-summary", NULL, "CSV: lines of --summary look as all others",
+	    {CLI_GROUP, .help = "Output"},
+	    {CLI_STRING, 'x', "field-separator", "SEPARATOR", "CSV, as perf", &ask->separator},
+	    {CLI_FLAG, 'j', "json-output", NULL, "JSON lines, as perf", &ask->perf_json},
+	    {CLI_FLAG, 0, "json", NULL, "JSON with everything that is known of each count",
+	     &ask->json},
+	    {CLI_STRING, 'o', "output", "FILE", "write here instead of standard error",
+	     &ask->output},
+	    {CLI_FLAG, 0, "append", NULL, "append to the file of -o", &ask->append},
+	    {CLI_U64, 0, "log-fd", "FD", "write to this descriptor", &ask->log_fd},
+	    {CLI_CALL, 0, "metric-only", NULL, "metrics without counts", ask, CLI_BARE,
+	     take_metric_only},
+	    {CLI_FLAG, 0, "no-csv-summary", NULL, "CSV: no mark on the lines of --summary",
 	     &ask->no_csv_summary},
-	    {CLI_FLAG, 'B', "big-num", NULL, "1,234,567 rather than 1234567; usual", &ask->big_num},
-	    {CLI_FLAG, 0, "table", NULL, "the time of each run, with -r", &ask->table},
-	    {CLI_FLAG, 0, "quiet", NULL, "no counts", &ask->quiet},
-	    {CLI_COUNT, 'v', "verbose", NULL, "say more", &ask->verbose},
+	    {CLI_FLAG, 'B', "big-num", NULL, "print 1,234,567 instead of 1234567 (default)",
+	     &ask->big_num},
+	    {CLI_FLAG, 0, "table", NULL, "print the time of each run, with -r", &ask->table},
+	    {CLI_FLAG, 0, "quiet", NULL, "print no counts", &ask->quiet},
+	    {CLI_COUNT, 'v', "verbose", NULL, "print more", &ask->verbose},
 	    {CLI_CALL, 0, "iostat", "PORTS", NULL, ask, CLI_OPTIONAL | CLI_ATTACHED | CLI_HIDDEN,
 	     refuse_iostat},
 	    {CLI_CALL, 0, "bpf-counters", NULL, NULL, ask, CLI_BARE | CLI_HIDDEN, refuse_bpf},
@@ -432,9 +440,9 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 		return status;
 	if (ask->record)
 		prepare_record(ask);
-	/* Formats for programs go where this would go. */
+	/* Formats for programs use the same descriptor. */
 	if (!ask->no_inherit && !ask->quiet && !ask->separator && !ask->perf_json && !ask->json)
-		cli_ids_tell_children(ask->pid_numbers, ask->pids.count, "counted");
+		cli_ids_report_children(ask->pid_numbers, ask->pids.count, "counted");
 	status = stat_output_open(&output, ask);
 	if (!status)
 		status = stat_smi_freeze(ask);
@@ -461,11 +469,11 @@ int cmd_stat(int argc, char **argv)
 	    .rules = rules,
 	    .subcommand = "record",
 	    .given = &given,
-	    .about = "Counts events while a command runs, of what already runs, or of the whole "
-		     "system, and says what the counts mean together.",
+	    .about = "Counts events of a command, of running processes, or of the whole system, "
+		     "and computes metrics from the counts.",
 	};
 	struct stat_ask ask = {.usage = &usage, .repeat = 1, .big_num = true, .warm_up = 1};
-	/* A recording tells how to make it again: with the name of the program. */
+	/* A recording keeps the command line, with the name of the program. */
 	const char **cmdline = calloc((size_t)argc + 1, sizeof(*cmdline));
 	int status;
 

@@ -5,7 +5,7 @@
 #include "command.h"
 #include "options.h"
 
-/* In perf's form, which scripts look through. */
+/* In perf's form, which scripts parse. */
 static void print_parts(void)
 {
 	size_t count;
@@ -35,7 +35,7 @@ int cmd_version(int argc, char **argv)
 	if (at < 0)
 		return status;
 	if (at < argc)
-		return cli_usage_error(&usage, "'%s' is not expected", argv[at]);
+		return cli_usage_error(&usage, "unexpected argument '%s'", argv[at]);
 	printf("tally %s\n", tally_version());
 	if (build)
 		print_parts();

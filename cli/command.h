@@ -39,9 +39,9 @@ extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cm
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
-/* Says that there is no such command and which one is near. */
+/* Prints that the command is unknown, and the most similar one. */
 void cli_command_suggest(const char *name);
-/* All commands, a line each, to stdout. */
+/* Prints all commands to stdout, one per line. */
 void cli_commands_print(void);
 
 int cmd_buildid_cache(int argc, char **argv);

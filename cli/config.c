@@ -136,7 +136,7 @@ static int add(struct reader *reader, unsigned line, const char *name, const cha
 	    .value = strdup(value), .file = strdup(reader->path), .line = line};
 	if (asprintf(&entry->key, "%s.%s", reader->section, name) < 0)
 		entry->key = NULL;
-	config->count++; /* cli_config_done() frees what there is of it */
+	config->count++; /* cli_config_done() frees it, also when it is incomplete */
 	return entry->key && entry->value && entry->file ? 0 : no_memory(error);
 }
 

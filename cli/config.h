@@ -20,7 +20,8 @@ struct cli_config_entry {
 };
 
 struct cli_config {
-	struct cli_config_entry *entries; /* in the order of the files; a later one counts */
+	struct cli_config_entry
+	    *entries; /* in the order of the files; the last one of a key wins */
 	size_t count;
 	char *left_out; /* a file that was not read because of its owner, or NULL */
 };

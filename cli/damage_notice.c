@@ -3,7 +3,7 @@
 #include "command.h"
 #include "say.h"
 
-/* What was lost, where, and how much was read, of a damaged recording. */
+/* Prints what of a damaged recording was lost, where, and how much could be read. */
 static void say(const char *command, const struct tally_data *data, const char *outcome)
 {
 	const struct tally_data_damage *damage = tally_data_damage(data);
@@ -33,12 +33,12 @@ static void say(const char *command, const struct tally_data *data, const char *
 		(unsigned long long)tally_data_file_size(data), outcome);
 }
 
-int cli_tell_damage(const char *command, const struct tally_data *data)
+int cli_report_damage(const char *command, const struct tally_data *data)
 {
 	const struct tally_data_damage *damage = tally_data_damage(data);
 
 	if (damage->count || damage->no_end)
-		say(command, data, "what could be read is shown");
+		say(command, data, "the rest is shown");
 	return damage->count > damage->features && !damage->no_end ? CLI_FAILED : CLI_OK;
 }
 
@@ -48,6 +48,6 @@ bool cli_refuse_damage(const char *command, const struct tally_data *data)
 	bool refused = damage->count || damage->no_end;
 
 	if (refused)
-		say(command, data, "--strict shows nothing of it");
+		say(command, data, "nothing is shown because of --strict");
 	return refused;
 }

@@ -1,4 +1,4 @@
-/* State at file scope: a signal handler is given nothing else. */
+/* State at file scope, because a signal handler gets no argument of its own. */
 #include "dlfilter_guard.h"
 
 #include <pthread.h>
@@ -16,14 +16,14 @@ static struct {
 	const char *command;
 	struct tally_dlfilters *filters; /* NULL: nothing is guarded */
 	pthread_t thread;
-	void *stack; /* for handlers, as a filter may have used up its own */
+	void *stack; /* for handlers, because a filter may have used up its own stack */
 	struct sigaction crash_before[COUNT(crashes)], end_before[COUNT(ends)], alarm_before;
 	volatile sig_atomic_t signal; /* that asked to end */
-	volatile uint64_t call;       /* that was under way when it was last looked */
+	volatile uint64_t call;       /* that was running at the last check */
 } guard;
 
 /* "tally script: the filter './x.so' WHAT filter_event END" */
-static void tell(const struct tally_dlfilter_now *now, const char *what, const char *end)
+static void print_crash(const struct tally_dlfilter_now *now, const char *what, const char *end)
 {
 	cli_say_raw("tally ");
 	cli_say_raw(guard.command);
@@ -57,7 +57,7 @@ static void crashed(int number)
 
 	tally_dlfilters_now(guard.filters, &now);
 	if (now.name && pthread_equal(guard.thread, pthread_self()))
-		tell(&now, "' crashed in ", crash_name(number));
+		print_crash(&now, "' crashed in ", crash_name(number));
 	signal(number, SIG_DFL);
 	raise(number); /* comes when this handler returns */
 }
@@ -73,7 +73,7 @@ static void die(int number)
 	sigprocmask(SIG_UNBLOCK, &only, NULL);
 }
 
-/* A callback that is still under way after a second will not return. */
+/* A callback that still runs after a second will not return. */
 static void look_again(int number)
 {
 	struct tally_dlfilter_now now = {.size = sizeof(now)};
@@ -81,7 +81,7 @@ static void look_again(int number)
 	tally_dlfilters_now(guard.filters, &now);
 	(void)number;
 	if (now.name && now.call == guard.call) {
-		tell(&now, "' did not return from ", "");
+		print_crash(&now, "' did not return from ", "");
 		die(guard.signal);
 	}
 	guard.call = now.call;
@@ -95,7 +95,7 @@ static void asked_to_end(int number)
 	tally_dlfilters_now(guard.filters, &now);
 	if (guard.signal) { /* once more: at once */
 		if (now.name)
-			tell(&now, "' did not return from ", "");
+			print_crash(&now, "' did not return from ", "");
 		die(number);
 	}
 	guard.signal = number;
@@ -109,7 +109,7 @@ static void handle(const int *numbers, size_t count, void (*handler)(int), int f
 	struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
 
 	for (size_t i = 0; i < count; i++)
-		/* Who ignores a signal means it. */
+		/* A signal that is ignored stays ignored. */
 		if (!sigaction(numbers[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 }

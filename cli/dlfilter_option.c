@@ -32,7 +32,7 @@ static void forget(struct cli_dlfilters *filters)
 
 static int no_memory(struct tally_error *error)
 {
-	snprintf(error->text, sizeof(error->text), "no memory left");
+	snprintf(error->text, sizeof(error->text), "out of memory");
 	return -ENOMEM;
 }
 
@@ -45,7 +45,7 @@ int cli_dlfilters_take(void *to, const char *value, bool on, struct tally_error 
 		forget(filters);
 		return 0;
 	}
-	/* Arguments that stand before the first one are its own. */
+	/* Arguments before the first filter belong to the first filter. */
 	choice = filters->count == 1 && !filters->choices[0].name ? filters->choices : add(filters);
 	if (!choice)
 		return no_memory(error);
@@ -87,7 +87,7 @@ int cli_dlfilters_take_list(void *to, const char *value, bool on, struct tally_e
 	return 0;
 }
 
-/* The lines of the longer text below each other. */
+/* Prints the lines of the longer description. */
 static void print_more(const char *text)
 {
 	while (text) {
@@ -136,7 +136,7 @@ void cli_dlfilters_list(const struct cli_dlfilters *filters)
 	}
 }
 
-/* perf's status of whatever failed before a filter ran. */
+/* The status that perf has for everything that fails before a filter runs. */
 #define STATUS_FAILED 255
 
 int cli_dlfilters_load(const char *command, struct cli_dlfilters *filters)
@@ -152,7 +152,7 @@ int cli_dlfilters_load(const char *command, struct cli_dlfilters *filters)
 		return CLI_OK;
 	}
 	if (tally_dlfilters_new(&filters->filters)) {
-		cli_say(command, "no memory left");
+		cli_say(command, "out of memory");
 		return STATUS_FAILED;
 	}
 	cli_dlfilter_guard_begin(command, filters->filters);
@@ -180,7 +180,7 @@ int cli_dlfilters_start(struct cli_dlfilters *filters, struct tally_session *ses
 		return CLI_OK;
 	tally_dlfilters_ended(filters->filters, &end);
 	if (end.name)
-		return STATUS_FAILED; /* it is told when all is stopped */
+		return STATUS_FAILED; /* reported after all filters are stopped */
 	return cli_say_error(filters->command, &error);
 }
 
@@ -193,8 +193,8 @@ int cli_dlfilters_stop(struct cli_dlfilters *filters, int status)
 	tally_dlfilters_stop(filters->filters);
 	tally_dlfilters_ended(filters->filters, &end);
 	if (end.name) {
-		cli_say(filters->command, "the filter '%s' ended it: %s returned %d", end.name,
-			end.callback, end.value);
+		cli_say(filters->command, "the filter '%s' stopped the command: %s returned %d",
+			end.name, end.callback, end.value);
 		status = end.value & 0xff;
 	}
 	return status;

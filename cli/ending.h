@@ -1,15 +1,16 @@
-/* How a command that was watched ended, in an exit status: one rule for all that run or watch.
+/* The exit status after the measured command has ended: one rule for all commands that run or watch
+ * others.
  *
  *   the command ended by itself              its own status
- *   a signal ended it, which we did not get  128 and the signal's number, and a line that says so
+ *   a signal ended it, but did not reach us  128 and the signal's number, and a line that says so
  *   we were asked to end (Ctrl-C)            we die of this signal too, after all is written, as
  *                                            perf does: a shell has 128 and its number, and a
  *                                            script's loop ends */
 #ifndef TALLY_CLI_ENDING_H
 #define TALLY_CLI_ENDING_H
 
-/* What a command of ours returns to die of a signal once its output is written: this and the
- * signal's number. */
+/* A command returns this and the signal's number to die of that signal after its output is written.
+ */
 #define CLI_DIE_OF 256
 
 /* The status to return.  `wait_status` is the watched command's, from waitpid(); -1: there is none,

@@ -33,7 +33,7 @@ int cli_choice_use(const char *command, struct cli_choice *choice, struct tally_
 {
 	if (!choice->choice || !tally_choice_use(choice->choice, session))
 		return CLI_OK;
-	cli_say(command, "no memory left for --filter");
+	cli_say(command, "--filter: out of memory");
 	return CLI_FAILED;
 }
 

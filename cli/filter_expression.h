@@ -5,7 +5,7 @@
 #include <tally/choice.h>
 #include "options.h"
 
-struct cli_choice { /* all zero is none */
+struct cli_choice { /* all zero: no filter */
 	const char *text;
 	struct tally_choice *choice;
 };
@@ -13,17 +13,17 @@ struct cli_choice { /* all zero is none */
 #define CLI_CHOICE(to_choice)                                                               \
 	{                                                                                   \
 		CLI_STRING, 0, "filter", "EXPRESSION",                                      \
-		    "only samples that it holds for, as 'comm == make and stack has open'", \
+		    "only samples for which it is true: 'comm == make and stack has open'", \
 		    .to = &(to_choice).text                                                 \
 	}
 
-/* Reads it, before anything else is.  0, or CLI_USAGE after having said what is wrong with it. */
+/* Parses it, before anything is read. 0, or CLI_USAGE after having printed what is wrong. */
 int cli_choice_parse(const char *command, struct cli_choice *choice);
-/* Fits it to a recording that was opened.  0, or CLI_USAGE. */
+/* Checks it against the events of the opened recording.  0, or CLI_USAGE. */
 int cli_choice_fit(const char *command, struct cli_choice *choice, struct tally_data *data);
-/* 0, or CLI_FAILED after having said why. */
+/* 0, or CLI_FAILED after having printed why. */
 int cli_choice_use(const char *command, struct cli_choice *choice, struct tally_session *session);
-/* Behind the session. */
+/* To be called after the session is freed. */
 void cli_choice_done(struct cli_choice *choice);
 
 #endif

@@ -10,14 +10,14 @@ static int numbers(const struct cli_usage *usage, const char *option, const stru
 {
 	*ret = calloc(list->count + 1, sizeof(**ret));
 	if (!*ret) {
-		cli_say(usage->command, "no memory left");
+		cli_say(usage->command, "out of memory");
 		return CLI_FAILED;
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		uint64_t number;
 
 		if (tally_text_u64(list->items[i], &number) || number > UINT32_MAX)
-			return cli_usage_error(usage, "%s: '%s' is not a number of a process",
+			return cli_usage_error(usage, "%s: '%s' is not a process or thread id",
 					       option, list->items[i]);
 		(*ret)[i] = (uint32_t)number;
 	}

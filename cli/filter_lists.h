@@ -1,4 +1,4 @@
-/* Which samples a command takes, by what they are of. */
+/* Options that choose samples by command, binary, function, process and thread. */
 #ifndef TALLY_CLI_FILTER_LISTS_H
 #define TALLY_CLI_FILTER_LISTS_H
 
@@ -10,7 +10,7 @@ struct cli_filter {
 	uint32_t *pid_numbers, *tid_numbers; /* as many as pids and tids have */
 };
 
-/* Makes numbers of pids and tids; 0, or an exit status after having said why not. */
+/* Parses pids and tids as numbers; 0, or an exit status after having printed why not. */
 int cli_filter_numbers(const struct cli_usage *usage, struct cli_filter *filter);
 
 void cli_filter_done(struct cli_filter *filter);

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "terminal.h"
 
-#define HELP_COLUMN 28u /* where the texts stand; a longer option has its text on the next line */
+#define HELP_COLUMN \
+	28u /* where the texts begin; after a longer option the text begins on the next line */
 
 /* Prints words from column `at`, wrapped before `width`, further lines from column `indent`. */
 static void wrap(const char *text, size_t at, size_t indent, size_t width)

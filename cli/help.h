@@ -7,8 +7,8 @@
 /* The help text, to stdout, as wide as the terminal (80 when it is none, 100 at most). */
 void cli_help_print(const struct cli_usage *usage, const struct cli_option *options);
 
-/* For completion and checks: a line an option, "letter<TAB>name<TAB>value<TAB>help", with - for
- * what it has not; value ends in ? when it may be missing. */
+/* For completion and checks: one line per option, "letter<TAB>name<TAB>value<TAB>help", with - for
+ * none; value ends in ? when it may be missing. */
 void cli_help_list(const struct cli_option *options);
 
 #endif

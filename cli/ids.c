@@ -9,7 +9,7 @@
 #include "command.h"
 #include "say.h"
 
-/* "4058 4057" and "nginx", as `pidof nginx` and a person give them. */
+/* "4058 4057" and "nginx", as `pidof nginx` prints them, and as people type them. */
 static int refuse(const char *command, const char *text, const char *what)
 {
 	bool numbers = *text != 0;
@@ -18,16 +18,15 @@ static int refuse(const char *command, const char *text, const char *what)
 		numbers &= isdigit((unsigned char)*at) || isspace((unsigned char)*at);
 	if (numbers && strpbrk(text, " \t\n"))
 		cli_say(command,
-			"'%s' is no %s id: several have commas between them, as `pgrep -d, NAME` "
-			"prints them",
+			"'%s' is not a %s id: separate several by commas, as `pgrep -d, NAME` does",
 			text, what);
 	else if (isalpha((unsigned char)*text) && !strcmp(what, "process"))
 		cli_say(command,
-			"'%s' is no process id: `pgrep -d, %s` prints the ids of a name, with "
+			"'%s' is not a process id: `pgrep -d, %s` prints the ids of a name, with "
 			"commas",
 			text, text);
 	else
-		cli_say(command, "'%s' is no %s id", text, what);
+		cli_say(command, "'%s' is not a %s id", text, what);
 	return CLI_USAGE;
 }
 
@@ -69,13 +68,13 @@ int cli_ids_check_words(const struct cli_usage *usage, const char *option,
 						   argv[i], i + 1 < argc ? "," : "");
 	}
 	return cli_usage_error(usage,
-			       "'%s' is a number, not a command: several ids stand behind one "
-			       "%s with commas between them: %s %s",
+			       "'%s' is a number, not a command: give several ids to one %s, "
+			       "separated by commas: %s %s",
 			       argv[at], option, option,
 			       length < sizeof(all) ? all : "\"$(pgrep -d, NAME)\"");
 }
 
-void cli_ids_tell_children(const pid_t *pids, size_t count, const char *verb)
+void cli_ids_report_children(const pid_t *pids, size_t count, const char *verb)
 {
 	pid_t *below = NULL;
 	size_t number = 0;

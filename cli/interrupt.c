@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* All that others send to end a command, or that a limit or a timer sends. */
+/* Signals that people, limits and timers send to end a command. */
 static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGALRM,
 			      SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU};
 

@@ -8,18 +8,18 @@ static void say_kept(const struct cli_keep *keep, const char *folder,
 		     const struct tally_build_id_cache_result *result)
 {
 	if (keep->verbose)
-		cli_say(
-		    NULL,
-		    "binaries in %s: %u new, %u there before, %u changed or gone, %u too large, "
-		    "%u not to be read or written",
-		    folder, result->kept, result->there, result->changed, result->too_large,
-		    result->failed);
+		cli_say(NULL,
+			"binaries in %s: %u new, %u already there, %u changed or deleted, %u too "
+			"large, "
+			"%u that could not be read or written",
+			folder, result->kept, result->there, result->changed, result->too_large,
+			result->failed);
 	else if (result->too_large && !keep->quiet)
-		cli_say(
-		    NULL,
-		    "%u binar%s not kept in %s, which takes 256 MiB each and 4 GiB in all: `tally "
-		    "buildid-cache -P` empties it, -N keeps none",
-		    result->too_large, result->too_large == 1 ? "y was" : "ies were", folder);
+		cli_say(NULL,
+			"%u binar%s not kept in %s: the limit is 256 MiB for each and 4 GiB for "
+			"all; `tally "
+			"buildid-cache -P` empties the cache, -N keeps no binaries",
+			result->too_large, result->too_large == 1 ? "y was" : "ies were", folder);
 }
 
 void cli_keep_binaries(const char *recording, const struct cli_keep *keep)
@@ -36,9 +36,10 @@ void cli_keep_binaries(const char *recording, const struct cli_keep *keep)
 	    !tally_session_new(data, &options, &session, &error) &&
 	    !tally_build_id_cache_keep(session, &how, &result, &error))
 		say_kept(keep, keep->folder ? keep->folder : "~/.debug", &result);
-	/* A home that cannot be written is usual (services, nobody), another user's is not. */
+	/* A home that cannot be written is common (services, nobody), one of another user is not.
+	 */
 	else if (keep->verbose || (!keep->quiet && (keep->folder || error.code == -EPERM)))
-		cli_say(NULL, "%s; -N does without", error.text);
+		cli_say(NULL, "%s; -N records without copies", error.text);
 	tally_session_free(session);
 	tally_data_close(data);
 }

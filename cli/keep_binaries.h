@@ -1,4 +1,4 @@
-/* After a recording: its binaries go into the build-id cache. */
+/* After a recording: copies its binaries into the build-id cache. */
 #ifndef TALLY_CLI_KEEP_BINARIES_H
 #define TALLY_CLI_KEEP_BINARIES_H
 
@@ -10,7 +10,7 @@ struct cli_keep {
 	bool quiet, verbose;
 };
 
-/* Says in a line what could not be kept; the recording is good without. */
+/* Prints a line about what could not be copied; the recording is valid without it. */
 void cli_keep_binaries(const char *recording, const struct cli_keep *keep);
 
 #endif

@@ -8,7 +8,7 @@
 #include "command.h"
 #include "say.h"
 
-/* Lists of strings, one behind the other; of each function, which library has it. */
+/* Lists of strings, one after the other; for each function, which library has it. */
 extern const char late_names[], late_sonames[];
 extern const uint8_t late_libraries[];
 
@@ -21,8 +21,8 @@ static const char *nth(const char *strings, uint32_t index)
 	return strings;
 }
 
-/* The address of the function.  Ends the command where the library is not there: who calls one of
- * its functions cannot be told in another way. */
+/* The address of the function.  Ends the command when the library is missing: the caller of the
+ * function cannot get an error. */
 void *cli_late_find(uint32_t index)
 {
 	const char *soname = nth(late_sonames, late_libraries[index]);

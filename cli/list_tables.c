@@ -1,5 +1,5 @@
-/* How to get vendor tables: shell commands, to be read or piped to sh.  They put the tables where
- * tally looks for them first. */
+/* How to get vendor tables: shell commands, to be read or piped to sh.  They put the tables into
+ * the folder that tally searches first. */
 #include "list.h"
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static void put_quoted(const char *text, size_t length)
 	putchar('\'');
 }
 
-/* The first folder that is looked at, as tally-list(1) has them. */
+/* The first folder that is searched; tally-list(1) lists all. */
 static void put_folder(void)
 {
 	const char *own = getenv("TALLY_EVENTS"), *cache = getenv("XDG_CACHE_HOME");
@@ -37,7 +37,7 @@ static void put_folder(void)
 	putchar('\n');
 }
 
-/* Of the kernel's own repository; each line behind `comment`. */
+/* From the kernel's own repository; each line begins with `comment`. */
 static void put_from_git(const char *comment)
 {
 	static const char *const lines[] = {

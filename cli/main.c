@@ -21,7 +21,7 @@ static int usage(void)
 	puts("\nOptions:\n"
 	     "  -h, --help       this text\n"
 	     "  -v, --version    the version\n"
-	     "      --no-pager   print straight to the terminal; each command takes it too\n"
+	     "      --no-pager   print straight to the terminal; valid for every command\n"
 	     "      --buildid-dir DIR\n"
 	     "                   the build-id cache; default: ~/.debug");
 	return CLI_OK;
@@ -40,7 +40,7 @@ static int unknown_option(const char *option)
 		cli_say(NULL, "--buildid-dir: a folder is expected");
 		return CLI_USAGE;
 	}
-	cli_say(NULL, "no option '%s' before the command; `tally --help` lists what there is",
+	cli_say(NULL, "no option '%s' before the command; `tally --help` lists the options",
 		option);
 	return CLI_USAGE;
 }

@@ -1,4 +1,4 @@
-/* State at file scope: a signal handler is given nothing else. */
+/* State at file scope, because a signal handler gets no argument of its own. */
 #include "mapped.h"
 
 #include <signal.h>

@@ -1,9 +1,9 @@
-/* Files are read where they are mapped.  When somebody cuts one off meanwhile, the kernel has no
- * page to give and sends SIGBUS (mmap(2)): then the command ends with a line that says so. */
+/* Files are mapped and read in place. When another program truncates one meanwhile, the kernel
+ * sends SIGBUS (mmap(2)): then the command prints a message and ends. */
 #ifndef TALLY_CLI_MAPPED_H
 #define TALLY_CLI_MAPPED_H
 
-/* For the rest of the program; `command` stays. */
+/* Until the program ends; `command` is borrowed. */
 void cli_mapped_guard(const char *command);
 
 #endif

@@ -55,7 +55,7 @@ static const char *place_of(struct cli_markers *markers, const char *before,
 		    (unsigned long long)marker->offset, arguments, marker->arguments);
 }
 
-/* One entry a name; its places stand in its `terms`. */
+/* One entry for each name; its places are in `terms`. */
 static bool add(struct cli_markers *markers, const char *program, bool supported,
 		const struct tally_sdt_marker *marker)
 {

@@ -1,4 +1,4 @@
-/* Programs' markers as entries of `tally list`. */
+/* Markers (SDT) of programs as entries of `tally list`. */
 #ifndef TALLY_CLI_MARKERS_H
 #define TALLY_CLI_MARKERS_H
 
@@ -12,7 +12,8 @@ struct cli_markers { /* all zero is empty and valid */
 	size_t text_count, text_room;
 };
 
-/* Those of the programs; of none, of all that run now.  A status; what went wrong has been said. */
+/* The markers of the programs; without programs, of all that run now. Returns a status, after
+ * having printed what went wrong. */
 int cli_markers_read(struct cli_markers *markers, const char *const *programs, size_t count,
 		     const char *sysfs);
 void cli_markers_done(struct cli_markers *markers);

@@ -84,7 +84,7 @@ static bool takes_value(const struct cli_option *option)
 	       !(option->flags & CLI_BARE);
 }
 
-/* How the option was written, for messages. */
+/* The option as the person wrote it, for messages. */
 static const char *written(const struct cli_option *option, bool letter, char *to, size_t room)
 {
 	if (letter || !option->name)
@@ -105,7 +105,7 @@ static int store_double(const char *value, double *ret)
 	return 0;
 }
 
-/* 0, or CLI_USAGE or CLI_FAILED after having said why. */
+/* 0, or CLI_USAGE or CLI_FAILED after having printed why. */
 static int store(const struct parser *parser, const struct cli_option *option, bool letter,
 		 const char *value, bool on)
 {
@@ -116,7 +116,7 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 
 	if (on && !value &&
 	    (option->kind == CLI_U64 || option->kind == CLI_DOUBLE || option->kind == CLI_LIST))
-		return 0; /* CLI_OPTIONAL without a value: what it points to stays */
+		return 0; /* CLI_OPTIONAL without a value: `to` keeps its value */
 	switch (option->kind) {
 	case CLI_FLAG:
 		*(bool *)option->to = on;
@@ -140,7 +140,7 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 		if (on && !*value)
 			return cli_usage_error(
 			    parser->usage,
-			    "%s: the value is empty: what should have given it printed nothing",
+			    "%s: the value is empty: did the command in $(...) print nothing?",
 			    written(option, letter, name, sizeof(name)));
 		if (on)
 			result = list_split(option->to, value, option->flags & CLI_WHOLE);
@@ -161,7 +161,7 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 		return 0;
 	written(option, letter, name, sizeof(name));
 	if (result == -ENOMEM) {
-		cli_say(parser->usage->command, "%s: no memory left", name);
+		cli_say(parser->usage->command, "%s: out of memory", name);
 		return CLI_FAILED;
 	}
 	if (error.text[0])
@@ -188,7 +188,7 @@ static void note_given(struct parser *parser, const struct cli_option *option, b
 	}
 }
 
-/* Takes the value from behind the option (`attached`, or the next argument) and stores it. */
+/* Takes the option's value (`attached`, or the next argument) and stores it. */
 static int take(struct parser *parser, const struct cli_option *option, bool letter,
 		const char *attached, bool on)
 {
@@ -212,8 +212,8 @@ static int take(struct parser *parser, const struct cli_option *option, bool let
 	return store(parser, option, letter, attached, on);
 }
 
-/* Whether `typed` (of `length`) is the option's name: 2 exactly, 1 as a beginning, 0 not; *on tells
- * a negated one. */
+/* Whether `typed` (of `length`) is the option's name: 2 exactly, 1 as a beginning, 0 not; *on is
+ * false for --no-NAME. */
 static int match(const struct cli_option *option, const char *typed, size_t length, bool *on)
 {
 	const char *name = option->name;
@@ -242,9 +242,9 @@ static int no_such_name(const struct parser *parser, const char *typed)
 			names[count++] = option->name;
 	nearest = tally_text_nearest(typed, names, count);
 	if (nearest)
-		return cli_usage_error(parser->usage, "no option '--%s'; did you mean --%s?", typed,
-				       nearest);
-	return cli_usage_error(parser->usage, "no option '--%s'", typed);
+		return cli_usage_error(parser->usage, "unknown option '--%s'; did you mean --%s?",
+				       typed, nearest);
+	return cli_usage_error(parser->usage, "unknown option '--%s'", typed);
 }
 
 static int parse_long(struct parser *parser, const char *typed)
@@ -276,8 +276,8 @@ static int parse_long(struct parser *parser, const char *typed)
 		return no_such_name(parser, name);
 	}
 	if (second)
-		return cli_usage_error(parser->usage, "--%.*s may be --%s or --%s", (int)length,
-				       typed, found->name, second->name);
+		return cli_usage_error(parser->usage, "--%.*s is ambiguous: --%s or --%s",
+				       (int)length, typed, found->name, second->name);
 	return take(parser, found, false, value, found_on);
 }
 
@@ -294,7 +294,8 @@ static int letter_with_sign(const struct parser *parser, const struct cli_option
 		return cli_usage_error(parser->usage, "-%c takes no value: write --%s%s",
 				       option->letter, to, sign);
 	return cli_usage_error(
-	    parser->usage, "-%c%s: after a letter the value comes without '=': write -%c%s%s%s%s%s",
+	    parser->usage,
+	    "-%c%s: after a letter there is no '=' before the value: write -%c%s%s%s%s%s",
 	    option->letter, sign, option->letter, option->flags & CLI_ATTACHED ? "" : " ", sign + 1,
 	    named ? " or --" : "", named ? to : "", named ? sign : "");
 }
@@ -309,7 +310,7 @@ static int parse_letters(struct parser *parser, const char *letters)
 		while (option->kind != CLI_END && option->letter != *letters)
 			option++;
 		if (option->kind == CLI_END)
-			return cli_usage_error(parser->usage, "no option '-%c'", *letters);
+			return cli_usage_error(parser->usage, "unknown option '-%c'", *letters);
 		/* "=" alone may be a separator. */
 		if (letters[1] == '=' && (letters[2] || !takes_value(option)))
 			return letter_with_sign(parser, option, letters + 1);
@@ -328,7 +329,7 @@ int cli_parse(const struct cli_usage *usage, const struct cli_option *options, i
 	struct parser parser = {
 	    .usage = usage, .options = options, .argc = argc, .at = 1, .argv = argv};
 	int kept =
-	    0; /* arguments among the options: they stand at argv[1], over options that are done */
+	    0; /* arguments between the options: they move to argv[1], in place of parsed options */
 
 	while (parser.at < argc) {
 		char *argument = argv[parser.at];

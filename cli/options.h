@@ -25,7 +25,7 @@
 
 enum cli_kind {
 	CLI_END,   /* the last row */
-	CLI_GROUP, /* a heading in --help: `help` */
+	CLI_GROUP, /* a heading in --help: `help` is its text */
 	CLI_FLAG,  /* bool *; --no-NAME makes it false (and --NAME does for a NAME written "no-...")
 		    */
 	CLI_COUNT, /* unsigned *; one more each time */
@@ -38,23 +38,23 @@ enum cli_kind {
 		  * the same `to` the last one on the command line counts */
 };
 
-/* How an option's value is asked for, beside its kind. */
+/* Flags of an option. */
 #define CLI_OPTIONAL \
-	1u          /* the value may be missing: the next argument is one unless it starts with - */
+	1u /* the value may be missing: the next argument is the value unless it starts with - */
 #define CLI_BARE 2u /* CLI_CALL without a value */
-#define CLI_HIDDEN                                                                    \
-	4u /* not in --help, completion and man page: a spelling kept for perf's sake \
+#define CLI_HIDDEN                                                                 \
+	4u /* not in --help, completion and man page: accepted because perf has it \
 	    */
 #define CLI_ATTACHED                                                                               \
 	16u /* with CLI_OPTIONAL: the next argument is never its value, only -zVALUE, --name=VALUE \
 	     */
-#define CLI_WHOLE 8u /* CLI_LIST: one item an option, commas have no meaning */
+#define CLI_WHOLE 8u /* CLI_LIST: each option gives one item, commas are part of it */
 
-/* `value` is NULL when none was given; `on` is false for --no-NAME.  0, or -errno with error->text
- * saying what was expected. */
+/* `value` is NULL when none was given; `on` is false for --no-NAME. Returns 0, or -errno with what
+ * was expected in error->text. */
 typedef int (*cli_call)(void *to, const char *value, bool on, struct tally_error *error);
 
-/* For a cli_call: fills the error with what was expected; returns -EINVAL. */
+/* For a cli_call: puts what was expected into the error; returns -EINVAL. */
 int cli_refuse(struct tally_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -62,44 +62,45 @@ struct cli_option {
 	enum cli_kind kind;
 	char letter;       /* 0: none */
 	const char *name;  /* long name, NULL: none */
-	const char *value; /* what the value is, for people: "FILE" */
-	const char *help;  /* starts small, no full stop */
+	const char *value; /* the kind of value, for people: "FILE" */
+	const char *help;  /* starts with a small letter, no full stop */
 	void *to;
 	unsigned flags;
 	cli_call call;
-	const char *with_value; /* CLI_FLAG: the long option that takes the value which people write
-				 * behind this one */
+	const char *with_value; /* CLI_FLAG: the long option that takes the value that people write
+				   after this one by mistake */
 	int number;             /* CLI_SET */
 };
 
 struct cli_usage {
-	const char *command;      /* "record" */
-	const char *const *forms; /* what follows `tally record`, a line each; NULL-terminated */
-	const char *about;        /* a paragraph */
-	/* Options may follow other arguments, which then stand together at the end of argv, in
-	 * order; without it the first argument that is no option ends the options, as a command to
-	 * run needs. */
+	const char *command; /* "record" */
+	const char *const
+	    *forms;        /* what follows `tally record`, one form per line; NULL-terminated */
+	const char *about; /* a paragraph */
+	/* Options may follow other arguments, which cli_parse() moves to the end of argv, in order.
+	 * Without it the first argument that is not an option ends the options, as needed for a
+	 * command to run. */
 	bool mixed;
 	const struct cli_rule *rules; /* which options exclude or need each other; NULL: none */
 	const char *subcommand; /* an argument that may stand before or among the options: "record";
 				 * not with `mixed`; NULL: none */
-	struct cli_given *given; /* filled by cli_parse(); NULL: nobody asks */
+	struct cli_given *given; /* filled by cli_parse(); NULL: not needed */
 };
 
-/* Items are the caller's until cli_list_done(). */
+/* Items are owned by the caller until cli_list_done(). */
 struct cli_list {
 	char **items;
 	size_t count;
 };
 void cli_list_done(struct cli_list *list);
 
-/* Returns the index in argv of the first argument that is no option; or -1 when the command is
- * over, with its exit status in *ret_status: help was asked for and printed, or an error was said.
+/* Returns the index in argv of the first argument that is not an option; or -1 when the command is
+ * done, with its exit status in *ret_status: help or an error was printed.
  */
 int cli_parse(const struct cli_usage *usage, const struct cli_option *options, int argc,
 	      char **argv, int *ret_status);
 
-/* Says a mistake in what was typed and where help is; returns CLI_USAGE. */
+/* Prints a mistake in the arguments, and how to get help; returns CLI_USAGE. */
 int cli_usage_error(const struct cli_usage *usage, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

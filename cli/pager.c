@@ -21,13 +21,13 @@ static const char *choose(void)
 	return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
 }
 
-/* In the child: reads what we write.  Without the pager's program the text is shown by cat. */
+/* In the child: reads what we write. When the pager cannot be run, cat shows the text. */
 static void page(const char *pager, const int ends[2])
 {
 	dup2(ends[0], STDIN_FILENO);
 	close(ends[0]);
 	close(ends[1]);
-	setenv("LESS", "FRSX", 0); /* S: what is too wide is reached with the arrow keys */
+	setenv("LESS", "FRSX", 0); /* S: long lines are cut, the arrow keys scroll to the rest */
 	if (!strcmp(pager, "less"))
 		execlp("less", "less", (char *)NULL);
 	else

@@ -1,7 +1,7 @@
 /* A pager behind stdout, on a terminal only.
  *
- * The program is TALLY_PAGER, else PAGER, else less; empty or "cat" is none.  LESS=FRX unless LESS
- * is set: short output stays on the screen, colour passes. */
+ * The program is TALLY_PAGER, else PAGER, else less; empty or "cat" means no pager.  LESS=FRX
+ * unless LESS is set: short output stays on the screen, colour passes. */
 #ifndef TALLY_CLI_PAGER_H
 #define TALLY_CLI_PAGER_H
 
@@ -11,11 +11,11 @@
 struct cli_pager {
 	pid_t pid; /* 0: none runs */
 	struct sigaction
-	    interrupt; /* what Ctrl-C did before: while a pager runs it is the pager's */
+	    interrupt; /* what Ctrl-C did before; while a pager runs, Ctrl-C is for the pager */
 };
 
 void cli_pager_start(struct cli_pager *ret);
-/* Ends the output and waits until the person has left the pager. */
+/* Ends the output and waits until the pager ends. */
 void cli_pager_finish(struct cli_pager *pager);
 
 #endif

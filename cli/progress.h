@@ -1,5 +1,5 @@
-/* "Reading 42 %", or "Reading 42 MB" of what has no known end, on a terminal's stderr, once a job
- * has taken a second; nothing elsewhere. */
+/* "Reading 42 %", or "Reading 42 MB" when the size is unknown, on stderr when it is a terminal,
+ * after a job has taken a second; else nothing. */
 #ifndef TALLY_CLI_PROGRESS_H
 #define TALLY_CLI_PROGRESS_H
 
@@ -17,11 +17,11 @@ void cli_progress_start(struct cli_progress *progress, const char *what);
 /* Fits struct tally_session_options.progress; `context` is the struct cli_progress.  Returns 0,
  * or 1 when a signal that is held (interrupt.h) asks to end.  Safe from one thread at a time. */
 int cli_progress_update(void *context, uint64_t done, uint64_t total);
-/* tally_data_open() that shows how much came through a pipe so far.  `expand_mb`: what --max-expand
- * says, 0 without it. */
+/* tally_data_open() that shows how much was read from a pipe so far. `expand_mb`: the value of
+ * --max-expand, 0 without it. */
 int cli_data_open(const char *path, uint64_t expand_mb, struct tally_data **ret,
 		  struct tally_error *error);
-/* Takes the line away. */
+/* Removes the line. */
 void cli_progress_done(struct cli_progress *progress);
 
 #endif

@@ -19,7 +19,8 @@ int cli_recording_take(const struct cli_usage *usage, int argc, char **argv, int
 		       const char **input)
 {
 	if (argc - at > 1)
-		return cli_usage_error(usage, "one recording at a time, not '%s' too",
+		return cli_usage_error(usage,
+				       "only one recording can be read at a time: leave out '%s'",
 				       argv[at + 1]);
 	if (at < argc)
 		*input = argv[at];

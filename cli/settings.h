@@ -23,14 +23,14 @@ enum cli_setting_kind {
 
 struct cli_setting {
 	const char *key;    /* NULL ends the table */
-	const char *option; /* whose default it is */
+	const char *option; /* whose default it sets */
 	enum cli_setting_kind kind;
-	size_t offset; /* in the object that the command gives */
+	size_t offset; /* in the command's object */
 	size_t room;
 	cli_call call;
 };
 
-/* CLI_OK, or CLI_USAGE after having said which value of which file is wrong. */
+/* CLI_OK, or CLI_USAGE after having printed which value of which file is invalid. */
 int cli_settings_apply(const char *command, const struct cli_setting *settings, void *object);
 
 /* pager.COMMAND: sets TALLY_PAGER unless it is set, where a terminal shows the output.  A file that

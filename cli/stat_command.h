@@ -22,7 +22,7 @@ struct stat_filter { /* of a tracepoint */
 	const char *text;
 };
 
-/* What was asked for. */
+/* What the command line asks for. */
 struct stat_ask {
 	const struct cli_usage *usage;
 	/* What to count. */
@@ -44,7 +44,7 @@ struct stat_ask {
 	struct cli_list pids, tids, parents;
 	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
 	size_t pid_count;  /* of pid_numbers */
-	bool every_thread; /* pid_numbers are all processes there are, found at each opening */
+	bool every_thread; /* pid_numbers are all processes of the system, listed at each opening */
 	bool system_wide, no_inherit;
 	const char *cpus;
 	uint32_t *cpu_numbers;
@@ -56,9 +56,9 @@ struct stat_ask {
 	bool repeat_given, interval_clear, sync, summary;
 	bool compare;
 	uint64_t warm_up;
-	double until; /* %; 0: as often as was said */
+	double until; /* %; 0: as often as -r says */
 	const char *control, *before, *after;
-	/* How it is told. */
+	/* Output. */
 	enum tally_stat_by by;
 	bool json, perf_json, big_num, metric_only, table, no_csv_summary, quiet, append;
 	const char *separator, *output;
@@ -66,7 +66,7 @@ struct stat_ask {
 	unsigned verbose;
 	/* The command; NULL: none. */
 	char **command;
-	/* `tally stat record`: the recording, and how it was asked for. */
+	/* `tally stat record`: the recording, and the command line. */
 	bool record;
 	const char *recording;
 	const char *const *cmdline;
@@ -83,7 +83,7 @@ static inline bool stat_has_cpus(const struct stat_ask *ask)
 	return (ask->system_wide && !ask->every_thread) || ask->cpu_count;
 }
 
-/* The command itself is what is counted. */
+/* Whether the command itself is counted. */
 static inline bool stat_counts_command(const struct stat_ask *ask)
 {
 	return ask->command && !stat_has_tasks(ask) && !stat_has_cpus(ask);
@@ -91,31 +91,30 @@ static inline bool stat_counts_command(const struct stat_ask *ask)
 
 /* --- stat_events.c --- */
 
-/* Adds what is counted when nothing was named, and what -d adds.  0, or an exit status after having
- * said why not. */
+/* Adds the default events, and those of -d. 0, or an exit status after having printed why not. */
 int stat_events_complete(struct stat_ask *ask);
-/* An event of one of several kinds of core. */
+/* Whether the event is of one of several kinds of core. */
 bool stat_is_hybrid(const struct tally_event *event);
-/* Of the events from `first` on takes those out that are of another kind of core than ask->core.
+/* Removes the events from `first` on that are of another kind of core than ask->core.
  * -ENOMEM. */
 int stat_events_of_core(struct stat_ask *ask, size_t first);
 
-/* --- stat_smi.c: --smi-cost, what the firmware's interrupts take --- */
+/* --- stat_smi.c: --smi-cost, the time of the firmware's interrupts --- */
 
-/* Adds its events.  0, or an exit status after having said why they cannot be counted. */
+/* Adds its events.  0, or an exit status after having printed why they cannot be counted. */
 int stat_smi_add(struct stat_ask *ask);
-/* Has the counters stand still in these interrupts, as long as we count; until stat_smi_done(). */
+/* Stops the counters during these interrupts, until stat_smi_done(). */
 int stat_smi_freeze(struct stat_ask *ask);
 void stat_smi_done(const struct stat_ask *ask);
 
-/* Finds the places in code that events are for (uprobe:, usdt:); what is at several places becomes
- * as many events.  0, or an exit status after having said why not. */
+/* Finds the places in code of events (uprobe:, usdt:); an event at several places becomes several
+ * events. 0, or an exit status after having printed why not. */
 int stat_events_place(struct stat_ask *ask);
 
 /* --- stat_metrics.c --- */
 
-/* Finds the metrics and adds the events that they need.  0, or an exit status after having said why
- * not. */
+/* Finds the metrics and adds the events that they need. 0, or an exit status after having printed
+ * why not. */
 int stat_metrics_find(struct stat_ask *ask);
 struct stat_count;
 /* Puts the metrics into the model's options.  0, or CLI_FAILED: out of memory. */
@@ -130,10 +129,10 @@ struct stat_count {
 	struct tally_stat_event *events;
 	struct tally_stat_place *places;
 	size_t event_count, place_count;
-	char **names; /* of events, where they are not those of the list */
+	char **names; /* of events, where they differ from those of the list */
 	struct tally_error *whys;
 	char (*comms)[16];
-	struct tally_count *read;   /* as the set gives them */
+	struct tally_count *read;   /* in the order of the set */
 	struct tally_count *counts; /* [event][place] as the model wants them: by cgroup */
 	const char **cgroups;
 	size_t cgroup_count;
@@ -141,18 +140,19 @@ struct stat_count {
 	size_t metric_count; /* for each cgroup */
 };
 
-/* Opens the counters for a run.  0, or an exit status after having said why not. */
+/* Opens the counters for a run. 0, or an exit status after having printed why not. */
 int stat_count_open(struct stat_count *count, const struct stat_ask *ask);
-/* Ends the run: a command that still runs is ended, too.  The model stays. */
+/* Ends the run, and a command that still runs. The model is kept. */
 void stat_count_close(struct stat_count *count);
 void stat_count_done(struct stat_count *count);
 /* Reads all into count->counts. */
 void stat_count_read(struct stat_count *count);
-/* Why events were not counted goes into the model's events; asks the kernel. */
+/* Asks the kernel why events were not counted, and puts it into the model's events. */
 void stat_count_explain(struct stat_count *count);
-/* Says once for each reason which event was not permitted; after stat_count_explain(). */
+/* Prints once for each reason which event was not permitted; to be called after
+ * stat_count_explain(). */
 void stat_count_say_unpermitted(const struct stat_count *count);
-/* Of all threads of the system: how many could not be counted, and why. */
+/* Prints how many threads of the system could not be counted, and why. */
 void stat_count_say_threads(const struct stat_count *count);
 
 /* --- stat_control.c: --control --- */
@@ -166,12 +166,12 @@ struct stat_control {
 
 enum stat_order { STAT_ORDER_NONE, STAT_ORDER_ENABLE, STAT_ORDER_DISABLE, STAT_ORDER_STOP };
 
-/* "fd:N[,M]" or "fifo:PATH[,PATH]".  0, or CLI_USAGE after having said what is wrong. */
+/* "fd:N[,M]" or "fifo:PATH[,PATH]".  0, or CLI_USAGE after having printed what is wrong. */
 int stat_control_open(struct stat_control *control, const struct stat_ask *ask);
 void stat_control_close(struct stat_control *control);
-/* Reads what came; one order a call, STAT_ORDER_NONE when there is none (any more). */
+/* Reads one order; STAT_ORDER_NONE when there is none (any more). */
 enum stat_order stat_control_next(struct stat_control *control);
-/* Tells that the last order is done. */
+/* Acknowledges the last order. */
 void stat_control_answer(struct stat_control *control);
 
 /* --- stat_record.c: counts into a perf.data file --- */
@@ -183,10 +183,10 @@ struct stat_record {
 	size_t room;
 };
 
-/* Creates the file; the counters of `count` are open.  0, or an exit status after having said why
+/* Creates the file; the counters of `count` are open. 0, or an exit status after having printed why
  * not. */
 int stat_record_open(struct stat_record *record, struct stat_count *count);
-/* Adds what was read last, of the time until `time` (ns since the start; at the end, of the run).
+/* Adds the last reading, of the time until `time` (ns since the start; at the end, of the run).
  */
 int stat_record_round(struct stat_record *record, const struct stat_count *count, uint64_t time,
 		      bool last);
@@ -201,27 +201,27 @@ bool stat_report_knows(struct tally_data *data);
 /* Prints each of its counts on a line, as perf script does; an exit status. */
 int stat_report_list(struct tally_data *data, const char *input);
 
-/* perf's numbers of what has rows of its own, as STAT_CONFIG has them.  Source: enum aggr_mode of
- * perf 6.1.  -1: it has none. */
+/* perf's number for STAT_CONFIG of how counts are added up. Source: enum aggr_mode of perf 6.1. -1:
+ * perf does not have it. */
 int stat_record_mode(enum tally_stat_by by);
 
 /* --- stat_run.c --- */
 
 struct stat_output;
 
-/* Counts, as often as was asked for; the exit status. */
+/* Counts as often as -r says; returns the exit status. */
 int stat_run(const struct stat_ask *ask, struct stat_output *output);
 
-/* One run, added to `count`, whose counters are closed when it returns: the command's status, or
- * why it could not be run.  *ret_over: a signal came, or it could not be run: no other one should
- * follow. */
+/* One run, added to `count`, whose counters are closed when it returns. Returns the command's
+ * status, or the reason why it could not be run. *ret_over: no other run should follow, because a
+ * signal came or the command could not be run. */
 int stat_run_once(const struct stat_ask *ask, struct stat_count *count, bool *ret_over);
-/* A signal that asks to end came during the last run. */
+/* Whether a signal that asks to end came during the last run. */
 bool stat_interrupted(void);
 
 /* --- stat_compare.c --- */
 
-/* Runs the commands, which ask->command holds one a word, in turn, and compares them. */
+/* Runs the commands in turn and compares them; each word of ask->command is one. */
 int stat_compare(const struct stat_ask *ask, struct stat_output *output);
 
 /* --- stat_output.c: where the text goes --- */
@@ -234,12 +234,12 @@ struct stat_output {
 	bool terminal; /* colour, width */
 	bool colour;
 	unsigned width;
-	unsigned intervals; /* told so far */
+	unsigned intervals; /* printed so far */
 	char *title;
 };
 
 int stat_output_open(struct stat_output *output, const struct stat_ask *ask);
-/* CLI_OK, or CLI_FAILED after having said that the text could not be written. */
+/* CLI_OK, or CLI_FAILED after having printed that the text could not be written. */
 int stat_output_close(struct stat_output *output);
 void stat_output_interval(struct stat_output *output, const struct tally_stat *stat, uint64_t time);
 struct stat_run_times { /* of each run, ns */

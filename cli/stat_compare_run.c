@@ -1,5 +1,5 @@
-/* --compare: commands in turn, as often as is asked for or needed, so that what changes on the
- * machine meanwhile meets all of them alike. */
+/* --compare: runs commands in turn, as often as requested or needed, so that changes of the machine
+ * affect all of them equally. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,13 +13,13 @@
 #define CONFIDENCE  0.95
 #define COMMANDS    26 /* names are letters */
 #define USUAL_RUNS  10
-#define UNTIL_RUNS  1000 /* at most, when a precision is asked for */
-#define UNTIL_LEAST 5    /* fewer runs have no spread to speak of */
+#define UNTIL_RUNS  1000 /* at most, with --until */
+#define UNTIL_LEAST 5    /* fewer runs do not show a spread */
 
 struct contestant {
 	char name[2];
 	char **words;
-	char *text; /* that words point into */
+	char *text; /* `words` point into it */
 	struct stat_ask ask;
 	struct stat_count count;
 };
@@ -32,7 +32,7 @@ struct contest {
 	uint64_t rounds; /* at most */
 };
 
-/* What a shell is not needed for is run without one. */
+/* A command that needs no shell is run without one. */
 static bool is_plain(const char *command)
 {
 	return !command[strcspn(command, "|&;<>()$`\\\"'*?[]#~=%!{}\n")];
@@ -64,8 +64,8 @@ static int make_words(struct contestant *contestant, char *command)
 	return CLI_OK;
 }
 
-/* Whether every command's time is known as well as was asked for: half the confidence interval of
- * its mean, in % of it.  *ret_worst is the widest. */
+/* Whether every command's time is known as precisely as requested: half the confidence interval of
+ * its mean, in % of the mean. *ret_worst is the widest. */
 static bool is_precise(const struct contest *contest, double *ret_worst)
 {
 	*ret_worst = 0;
@@ -86,7 +86,7 @@ static bool is_precise(const struct contest *contest, double *ret_worst)
 	return *ret_worst <= contest->ask->until;
 }
 
-static void tell_progress(const struct contest *contest, uint64_t round, const char *name)
+static void print_progress(const struct contest *contest, uint64_t round, const char *name)
 {
 	double worst;
 
@@ -107,7 +107,7 @@ static void end_progress(const struct contest *contest)
 		fputs("\r\033[K", stderr);
 }
 
-/* Its own output is of no use, twenty times. */
+/* Nobody needs the command's output twenty times. */
 static int silence_stdout(void)
 {
 	int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -134,7 +134,7 @@ static int run_one(struct contest *contest, struct contestant *contestant, uint6
 {
 	int status;
 
-	tell_progress(contest, round, contestant->name);
+	print_progress(contest, round, contestant->name);
 	status = stat_run_once(&contestant->ask, into, ret_over);
 	if (status && !*ret_over) {
 		end_progress(contest);
@@ -145,7 +145,7 @@ static int run_one(struct contest *contest, struct contestant *contestant, uint6
 	return status;
 }
 
-/* One after the other, and the next time the other way round. */
+/* One after the other, the next round in reverse order. */
 static int run_round(struct contest *contest, uint64_t round, bool *ret_over)
 {
 	for (size_t i = 0; i < contest->count; i++) {
@@ -159,7 +159,7 @@ static int run_round(struct contest *contest, uint64_t round, bool *ret_over)
 	return CLI_OK;
 }
 
-/* Runs that fill caches and are not counted. */
+/* Runs that fill caches and do not count. */
 static int warm_up(struct contest *contest)
 {
 	for (uint64_t round = 0; round < contest->ask->warm_up; round++)
@@ -193,7 +193,7 @@ static int run_all(struct contest *contest)
 	return status;
 }
 
-static int tell(const struct contest *contest, const struct stat_output *output)
+static int report_result(const struct contest *contest, const struct stat_output *output)
 {
 	struct tally_stat_compare_options options = {
 	    .size = sizeof(options),
@@ -211,7 +211,7 @@ static int tell(const struct contest *contest, const struct stat_output *output)
 		    .command = contest->ask->command[i],
 		    .stat = contest->contestants[i].count.stat,
 		};
-		/* Interrupted before all of them ran once: there is nothing to compare. */
+		/* Interrupted before each command ran once: there is nothing to compare. */
 		if (!compared[i].stat || !tally_stat_runs(compared[i].stat))
 			return CLI_FAILED;
 	}
@@ -220,7 +220,7 @@ static int tell(const struct contest *contest, const struct stat_output *output)
 		     : tally_stat_compare_text(compared, contest->count, &options, output->to);
 	if (contest->ask->until > 0 && !is_precise(contest, &worst))
 		cli_say("stat",
-			"after %zu runs times are known to %.2f %% only; -r allows for more runs",
+			"after %zu runs the times are known to only %.2f %%; -r allows more runs",
 			tally_stat_runs(compared[0].stat), worst);
 	return result == -ENOMEM ? CLI_FAILED : CLI_OK;
 }
@@ -233,19 +233,19 @@ static int prepare(struct contest *contest, const struct stat_ask *ask)
 		struct contestant *contestant = &contest->contestants[contest->count];
 
 		if (contest->count == COMMANDS)
-			return cli_usage_error(ask->usage, "--compare takes %d commands at most",
+			return cli_usage_error(ask->usage, "--compare takes at most %d commands",
 					       COMMANDS);
 		*contestant = (struct contestant){.name = {(char)('A' + contest->count)}};
 		contest->count++;
 		status = make_words(contestant, *command);
 		if (!status && !contestant->words[0])
-			return cli_usage_error(ask->usage, "--compare: an empty command");
+			return cli_usage_error(ask->usage, "--compare: a command is empty");
 		contestant->ask = *ask;
 		contestant->ask.command = contestant->words;
 	}
 	if (!status && contest->count < 2)
 		return cli_usage_error(ask->usage,
-				       "--compare takes two commands or more, each as one word: "
+				       "--compare needs at least two commands, each as one word: "
 				       "tally stat --compare 'sort a' 'sort b'");
 	return status;
 }
@@ -271,7 +271,7 @@ int stat_compare(const struct stat_ask *ask, struct stat_output *output)
 		restore_stdout(before);
 		end_progress(contest);
 		if (!status || stat_interrupted())
-			status = tell(contest, output) ? CLI_FAILED : status;
+			status = report_result(contest, output) ? CLI_FAILED : status;
 	}
 	for (size_t i = 0; i < contest->count; i++) {
 		stat_count_done(&contest->contestants[i].count);

@@ -1,4 +1,4 @@
-/* --control: another program says when to count, by perf's words, one a line. */
+/* --control: another program says when to count, by perf's words, one per line. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 /* 0, or -errno. */
 static int open_fifo(const char *path, int *ret)
 {
-	/* Both ends are opened, so that neither waits for the other to come, and no end of file is
-	 * seen between two writers. */
+	/* Both ends are opened, so that neither waits for the other, and there is no end of file
+	 * between two writers. */
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
@@ -104,7 +104,7 @@ static enum stat_order order_of(struct stat_control *control)
 		stat_control_answer(control);
 	else if (control->length)
 		cli_say("stat",
-			"--control: no order '%s'; there are enable, disable, ping and stop",
+			"--control: unknown order '%s'; valid are enable, disable, ping and stop",
 			control->line);
 	return STAT_ORDER_NONE;
 }
@@ -119,7 +119,7 @@ enum stat_order stat_control_next(struct stat_control *control)
 
 		if (got < 0)
 			return STAT_ORDER_NONE;
-		if (!got) { /* the other side is gone for good */
+		if (!got) { /* the other side has closed it */
 			if (control->close_command)
 				close(control->command_fd);
 			control->command_fd = -1;
@@ -140,7 +140,7 @@ enum stat_order stat_control_next(struct stat_control *control)
 
 void stat_control_answer(struct stat_control *control)
 {
-	/* Whoever asks for answers and does not read them has none. */
+	/* When nobody reads the answers, they are dropped. */
 	if (control->answer_fd >= 0 && write(control->answer_fd, "ack\n", 5) < 0 && errno == EPIPE)
 		control->answer_fd = -1;
 }

@@ -18,8 +18,8 @@ static int no_memory(void)
 	return CLI_FAILED;
 }
 
-/* Of the events how many are told of. */
-static size_t told(const struct stat_ask *ask)
+/* The number of events that are printed. */
+static size_t printed_events(const struct stat_ask *ask)
 {
 	return ask->null_run ? 0 : ask->events.count;
 }
@@ -104,7 +104,7 @@ static void fill_place(struct stat_count *count, size_t index, bool topology)
 	}
 }
 
-/* So that those of several PMUs can be told apart; the names are perf's. */
+/* Distinguishes the events of several PMUs; the names are perf's. */
 static char *name_by_pmu(const char *name, const struct tally_event *event)
 {
 	const char *terms = strchr(name, '/'), *pmu = event->pmu;
@@ -121,7 +121,8 @@ static char *name_by_pmu(const char *name, const struct tally_event *event)
 	return length < 0 ? NULL : made;
 }
 
-/* Kinds of core are told apart unless they are to be one: their counts mean different things. */
+/* Kinds of core have their own rows unless --hybrid-merge is given: their counts mean different
+ * things. */
 static bool stands_alone(const struct stat_ask *ask, const struct tally_event *event)
 {
 	return event->pmu && (ask->no_merge || (stat_is_hybrid(event) && !ask->hybrid_merge));
@@ -162,7 +163,8 @@ static void fill_event(struct stat_count *count, size_t index, size_t event, con
 static int make_model(struct stat_count *count)
 {
 	const struct stat_ask *ask = count->ask;
-	size_t events = told(ask), cgroups = count->cgroup_count ? count->cgroup_count : 1;
+	size_t events = printed_events(ask),
+	       cgroups = count->cgroup_count ? count->cgroup_count : 1;
 	bool topology = needs_topology(ask);
 	struct tally_stat_options options = {
 	    .size = sizeof(options),
@@ -184,7 +186,7 @@ static int make_model(struct stat_count *count)
 	if (!count->events || !count->names || !count->whys || !count->places || !count->comms ||
 	    !count->read || !count->counts)
 		return no_memory();
-	/* The first cgroup's places are the CPUs, as all others' are. */
+	/* The places of the first cgroup are the CPUs, and the others have the same. */
 	for (size_t i = 0; i < count->place_count; i++)
 		fill_place(count, i, topology);
 	for (size_t cgroup = 0; cgroup < cgroups; cgroup++)
@@ -205,7 +207,7 @@ static int make_model(struct stat_count *count)
 
 /* --- runs --- */
 
-#define TRIES 20 /* to find processes that are all still there when they are opened */
+#define TRIES 20 /* to find a list of processes of which none ends before it is opened */
 
 /* All processes; the old list is freed.  NULL: out of memory, or no procfs. */
 static pid_t *list_processes(pid_t *old, size_t *ret_count)
@@ -236,13 +238,12 @@ static pid_t *list_processes(pid_t *old, size_t *ret_count)
 	return old;
 }
 
-/* Where nothing may be counted, counting would only say so for each event.  0, or an exit status
- * after having said why. */
+/* When no event is permitted, prints why once instead of for each event. 0, or an exit status. */
 static int check_permission(const struct stat_count *count)
 {
-	size_t events = told(count->ask), places = tally_counters_place_count(count->set);
+	size_t events = printed_events(count->ask), places = tally_counters_place_count(count->set);
 
-	/* A clock of our own is no answer to who asked for more. */
+	/* Time that we measure ourselves does not count as an event that is permitted. */
 	for (size_t i = 0; i < events; i++)
 		if (count->ask->events.events[i].tool == TALLY_TOOL_NONE && is_opened(count, i))
 			return CLI_OK;
@@ -274,7 +275,7 @@ int stat_count_open(struct stat_count *count, const struct stat_ask *ask)
 	    .cpus = ask->cpu_numbers,
 	    .cpu_count = ask->cpu_count,
 	    .no_inherit = ask->no_inherit,
-	    /* What is not the command's own is let run by us. */
+	    /* We enable the counters that exec does not enable. */
 	    .delayed = ask->delay_ms != 0 || stat_has_tasks(ask),
 	    .user_only = true,
 	};
@@ -289,7 +290,7 @@ int stat_count_open(struct stat_count *count, const struct stat_ask *ask)
 		return status;
 	options.cgroups = count->cgroups;
 	options.cgroup_count = count->cgroup_count;
-	/* Processes come and go while they are listed. */
+	/* Processes start and end while they are listed. */
 	for (unsigned i = 0; i < TRIES && (!i || (ask->every_thread && result == -ESRCH)); i++) {
 		if (ask->every_thread)
 			every = list_processes(every, &options.pid_count);
@@ -350,13 +351,13 @@ void stat_count_done(struct stat_count *count)
 
 void stat_count_read(struct stat_count *count)
 {
-	size_t events = told(count->ask), places = count->place_count;
+	size_t events = printed_events(count->ask), places = count->place_count;
 	size_t cgroups = count->cgroup_count ? count->cgroup_count : 1, to = 0;
 
-	/* The set of --null has an event all the same. */
+	/* The set of --null has one event, too. */
 	if (!events)
 		return;
-	/* What could not be read says so itself. */
+	/* A count that could not be read has a mark of its own. */
 	tally_counters_read(count->set, count->read);
 	for (size_t cgroup = 0; cgroup < cgroups; cgroup++)
 		for (size_t event = 0; event < events; event++) {
@@ -369,14 +370,14 @@ void stat_count_read(struct stat_count *count)
 		}
 }
 
-/* The set's own event and place of a model's event. */
+/* The event and place of the set for an event of the model. */
 static void find_in_set(const struct stat_count *count, size_t index, size_t *ret_event,
 			size_t *ret_place)
 {
 	size_t cgroups = count->cgroup_count ? count->cgroup_count : 1, at = 0;
 
 	for (size_t cgroup = 0; cgroup < cgroups; cgroup++)
-		for (size_t event = 0; event < told(count->ask); event++) {
+		for (size_t event = 0; event < printed_events(count->ask); event++) {
 			if (count->cgroup_count && !in_cgroup(count, event, cgroup))
 				continue;
 			if (at++ != index)
@@ -392,7 +393,7 @@ static bool is_hardware(const struct tally_stat_event *event)
 	return event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE;
 }
 
-/* The first place where an event has no count though it was meant to; SIZE_MAX: none. */
+/* The first place where the count of an event is missing; SIZE_MAX: none. */
 static size_t uncounted_place(const struct stat_count *count, size_t event)
 {
 	for (size_t i = 0; i < count->place_count; i++) {
@@ -405,7 +406,7 @@ static size_t uncounted_place(const struct stat_count *count, size_t event)
 	return SIZE_MAX;
 }
 
-/* Generic events are all there or not: what is said of one is said of all. */
+/* The reason for one generic event holds for all of them. */
 static void say_hardware(const struct stat_count *count, struct tally_error *why)
 {
 	bool any = false;
@@ -413,8 +414,8 @@ static void say_hardware(const struct stat_count *count, struct tally_error *why
 	for (size_t i = 0; i < count->event_count; i++)
 		any |= is_hardware(&count->events[i]) && uncounted_place(count, i) == SIZE_MAX;
 	snprintf(why->text, sizeof(why->text), "%s",
-		 any ? "this CPU's counters know no such event"
-		     : "no hardware counters are to be had here, as in most virtual machines");
+		 any ? "this CPU's counters do not have this event"
+		     : "no hardware counters on this machine, as in most virtual ones");
 }
 
 static bool is_alone(const struct tally_event_list *list, size_t event)
@@ -429,7 +430,7 @@ void stat_count_explain(struct stat_count *count)
 {
 	const struct tally_error *hardware = NULL;
 
-	/* The model's copies of the events point to these texts, empty until now. */
+	/* The model's copies of the events point to these texts, which are empty until now. */
 	for (size_t i = 0; i < count->event_count; i++) {
 		size_t event = 0, place = 0, where = uncounted_place(count, i);
 
@@ -440,8 +441,8 @@ void stat_count_explain(struct stat_count *count)
 			continue;
 		}
 		find_in_set(count, i, &event, &place);
-		/* Of generic events that stand alone there is but one reason, which need not be
-		 * asked. */
+		/* For generic events without a group there is only one possible reason: no need to
+		 * ask. */
 		if (is_hardware(&count->events[i]) && is_alone(&count->ask->events, event) &&
 		    count->counts[i * count->place_count + where].quality ==
 			TALLY_COUNT_NOT_SUPPORTED)
@@ -485,7 +486,7 @@ void stat_count_say_unpermitted(const struct stat_count *count)
 	}
 }
 
-/* Threads of others have no row. */
+/* Threads of other users have no row. */
 void stat_count_say_threads(const struct stat_count *count)
 {
 	size_t hidden = 0, event = 0;

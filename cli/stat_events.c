@@ -1,4 +1,4 @@
-/* What `tally stat` counts when nothing was named: perf's choice. */
+/* What `tally stat` counts by default: the same as perf. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static bool has_event(const char *name)
 	return pmu_has("cpu", path);
 }
 
-/* All in one string: the machine's PMUs are looked at but once. */
+/* All in one string: the machine's PMUs are read only once. */
 static int add_usual(struct stat_ask *ask)
 {
 	char text[512];
@@ -73,7 +73,7 @@ static int add_transaction(struct stat_ask *ask)
 }
 
 /* --topdown: where the slots of the pipeline went.  CPUs with a counter of slots have the shares as
- * events; older ones have their parts, which count for a whole core. */
+ * events; older ones have events for the parts, which count for a whole core. */
 
 static const char *const slot_shares[] = {"slots",
 					  "topdown-retiring",
@@ -89,7 +89,7 @@ static const char *const slot_parts[] = {"topdown-total-slots", "topdown-slots-r
 					 "topdown-slots-issued"};
 #define LEVEL1 5 /* of slot_shares */
 
-/* The PMU that is asked: of several kinds of core the one that was chosen, else the large one. */
+/* The PMU to use: of several kinds of core the chosen one, else the large one. */
 static const char *topdown_pmu(const struct stat_ask *ask)
 {
 	return ask->core ? ask->core : pmu_has("cpu_core", "cpus") ? "cpu_core" : "cpu";
@@ -136,15 +136,13 @@ static int add_topdown(struct stat_ask *ask)
 				     : LEVEL1);
 	}
 	if (!topdown_has(pmu, "topdown-total-slots")) {
-		cli_say("stat",
-			"--topdown: this CPU has no events for it; where its tables have the "
-			"metric, -M TopdownL1 tells the same");
+		cli_say("stat", "--topdown: this CPU has no events for it; if its tables have the "
+				"metric, use -M TopdownL1");
 		return CLI_FAILED;
 	}
 	if (!stat_has_cpus(ask) || (ask->by != TALLY_STAT_GLOBAL && ask->by != TALLY_STAT_CORE))
-		return cli_usage_error(ask->usage,
-				       "--topdown is of whole cores on this CPU: give -a, "
-				       "and no other part than --per-core");
+		return cli_usage_error(ask->usage, "--topdown counts whole cores on this CPU: give "
+						   "-a, and --per-core as the only way to add up");
 	ask->by = TALLY_STAT_CORE;
 	return add_slots(ask, pmu, slot_parts, sizeof(slot_parts) / sizeof(*slot_parts));
 }
@@ -187,7 +185,7 @@ int stat_events_of_core(struct stat_ask *ask, size_t first)
 			dropped.events[dropped.count++] = *event;
 			continue;
 		}
-		/* Groups are of one kind of core. */
+		/* A group has events of one kind of core. */
 		places[i] = (uint32_t)kept;
 		event->leader = event->leader == i ? (uint32_t)kept : places[event->leader];
 		list->events[kept++] = *event;
@@ -203,7 +201,8 @@ int stat_events_complete(struct stat_ask *ask)
 	int status = CLI_OK;
 
 	if (ask->null_run) {
-		/* A set of counters has one at least: this one never counts, and is not told. */
+		/* A set of counters needs at least one event: this one never counts and is not
+		 * printed. */
 		tally_event_list_done(&ask->events);
 		ask->events = (struct tally_event_list){0};
 		return add(ask, "dummy");
@@ -228,7 +227,7 @@ int stat_events_complete(struct stat_ask *ask)
 	return status;
 }
 
-/* Filters say which event they are of by its number, which copies before it change. */
+/* Filters refer to events by number, and copies change the numbers of later events. */
 static void follow(struct stat_ask *ask, const char *name, struct stat_filter *filter)
 {
 	for (size_t i = 0; i < ask->events.count; i++)

@@ -54,7 +54,7 @@ int stat_metrics_find(struct stat_ask *ask)
 	return CLI_OK;
 }
 
-/* The event that a metric is shown with: the first that it is made of, as in perf. */
+/* The event whose row shows the metric: the first event of the metric, as in perf. */
 static int64_t first_event(const struct tally_metrics *metrics, size_t at)
 {
 	int64_t first = -1, event;
@@ -109,7 +109,7 @@ int stat_metrics_put(struct stat_count *count, struct tally_stat_options *option
 		for (size_t i = 0; (info = tally_metrics_at(metrics, i)); i++) {
 			int64_t event = first_event(metrics, i);
 
-			/* SIZE_MAX is no event: what has none is not shown. */
+			/* SIZE_MAX: no event, the metric is not shown. */
 			count->metrics[made++] = (struct tally_stat_metric){
 			    .name = info->name,
 			    .unit = info->unit,

@@ -1,4 +1,4 @@
-/* Where the text of counts goes, and in which form. */
+/* Where counts are printed, and in which format. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -73,7 +73,7 @@ static char *title_of(const struct stat_ask *ask)
 	return ask->command ? joined(ask->command) : NULL;
 }
 
-/* The descriptor stays the caller's: it may be standard output, which is closed at the end. */
+/* The descriptor is borrowed: it may be standard output, which is closed at the end. */
 static FILE *open_copy(const struct stat_ask *ask)
 {
 	int given = ask->log_fd > INT_MAX ? -1 : (int)ask->log_fd;
@@ -111,7 +111,7 @@ static int open_file(struct stat_output *output)
 		return CLI_FAILED;
 	}
 	output->own = true;
-	/* Lines of JSON are for programs; perf leaves it out from 6.12 on. */
+	/* Lines of JSON are for programs: no comment line there, as in perf from 6.12 on. */
 	if (!ask->log_fd && output->format < STAT_PERF_JSON && ctime_r(&now, room))
 		fprintf(output->to, "# started on %s\n", room);
 	return CLI_OK;
@@ -191,7 +191,7 @@ static void write_counts(const struct stat_output *output, const struct tally_st
 
 	if (output->ask->quiet)
 		return;
-	/* What was printed before stands before. */
+	/* Earlier output on stdout comes first. */
 	fflush(stdout);
 	switch (output->format) {
 	case STAT_TABLE:

@@ -50,7 +50,7 @@ static int put(struct stat_record *record, const struct tally_body *body)
 
 /* --- what is counted --- */
 
-/* The ids of an event, those of its places that are open; the caller's. */
+/* The ids of an event, one for each open place; owned by the caller. */
 static uint64_t *ids_of(const struct stat_count *count, size_t event, size_t *ret_count)
 {
 	uint64_t *ids = calloc(count->place_count + 1, sizeof(*ids));
@@ -84,7 +84,7 @@ static int open_writer(struct stat_record *record, const struct stat_count *coun
 		    .name = opened.name,
 		    .leader = opened.leader,
 		};
-		/* perf takes a stream's events for those of samples when they have a type. */
+		/* In a stream, perf treats events with a type as events of samples. */
 		events[i].attr.sample_type = stream ? 0 : PERF_SAMPLE_IDENTIFIER;
 		events[i].ids = ids_of(count, i, &events[i].id_count);
 		if (!events[i].ids)

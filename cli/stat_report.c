@@ -1,4 +1,4 @@
-/* `tally stat report`: a recording of counts, told as when they were counted. */
+/* `tally stat report`: prints a recording of counts, as `tally stat` printed them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ struct report {
 	struct tally_count *counts;
 	struct tally_stat *stat; /* made at the first round */
 	uint64_t last;           /* ns: the end of the interval before */
-	bool interval, told;
-	bool listed; /* to stdout, a line a count and round */
+	bool interval, printed;
+	bool listed; /* to stdout, a line for each count and round */
 };
 
 int stat_record_mode(enum tally_stat_by by)
@@ -230,7 +230,7 @@ static int make_model(struct report *report)
 	struct tally_error error;
 
 	if (!places || places > PLACES_MOST / (report->event_count + 1)) {
-		cli_say("stat", "%s does not say what was counted where: is it of `stat record`?",
+		cli_say("stat", "%s does not describe threads and CPUs: is it from `stat record`?",
 			report->input);
 		return CLI_FAILED;
 	}
@@ -242,8 +242,7 @@ static int make_model(struct report *report)
 		report->places[i] = place_of(report, i / report->cpu_count, i % report->cpu_count);
 	if (report->by_given && report->cpus[0] < 0 && report->ask.by != TALLY_STAT_THREAD &&
 	    report->ask.by != TALLY_STAT_GLOBAL) {
-		cli_say("stat", "%s has counts of tasks: there are no CPUs to tell apart",
-			report->input);
+		cli_say("stat", "%s has counts of tasks, not of CPUs", report->input);
 		return CLI_USAGE;
 	}
 	options.events = report->events;
@@ -291,7 +290,7 @@ static int take_count(struct report *report, const struct tally_record_stat *fro
 	return CLI_OK;
 }
 
-/* Events without any count were not to be had. */
+/* Events without any count could not be counted. */
 static void mark_missing(struct report *report)
 {
 	size_t places = report->thread_count * report->cpu_count;
@@ -322,7 +321,7 @@ static void list_round(const struct report *report, uint64_t time)
 {
 	const struct tally_count *count = report->counts;
 
-	if (!report->told)
+	if (!report->printed)
 		printf("%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL", "ENA", "RUN",
 		       "TIME", "EVENT");
 	for (size_t event = 0; event < report->event_count; event++) {
@@ -353,7 +352,7 @@ static int take_round(struct report *report, const struct tally_record_stat_roun
 	if (report->listed)
 		list_round(report, round->time);
 	mark_missing(report);
-	report->told = true;
+	report->printed = true;
 	if (report->listed)
 		return CLI_OK;
 	if (round->type == 0) {
@@ -397,7 +396,7 @@ static int take_record(struct report *report, const struct tally_record *record)
 	}
 }
 
-/* What came through a pipe is named as perf names it, whoever wrote it. */
+/* A recording from a pipe has perf's name for it, whoever wrote it. */
 static char *title_of(const struct tally_data *data)
 {
 	const struct tally_data_info *info = tally_data_info(data);
@@ -432,9 +431,9 @@ static int read_rounds(struct report *report)
 	if (!status && got < 0)
 		status = cli_say_error("stat", &error);
 	if (!status)
-		status = cli_tell_damage("stat", report->data);
-	if (!status && !report->told) {
-		cli_say("stat", "%s has no counts: it is not of `stat record`", report->input);
+		status = cli_report_damage("stat", report->data);
+	if (!status && !report->printed) {
+		cli_say("stat", "%s has no counts: it is not from `stat record`", report->input);
 		status = CLI_FAILED;
 	}
 	return status;
@@ -463,7 +462,7 @@ static int parse_and_report(struct report *report, int argc, char **argv)
 	    .command = "stat",
 	    .forms = forms,
 	    .about =
-		"Tells the counts of a recording of `tally stat record` or `perf stat record`.",
+		"Prints the counts of a recording of `tally stat record` or `perf stat record`.",
 	    .mixed = true,
 	    .rules = rules,
 	};
@@ -471,17 +470,24 @@ static int parse_and_report(struct report *report, int argc, char **argv)
 	const struct cli_option options[] = {
 	    CLI_INPUT(report->input),
 	    CLI_MAX_EXPAND(report->max_expand),
-	    {CLI_SET, 'A', "no-aggr", NULL, "each CPU", &ask->by, .number = TALLY_STAT_CPU},
-	    {CLI_SET, 0, "per-thread", NULL, "each thread", &ask->by, .number = TALLY_STAT_THREAD},
-	    {CLI_SET, 0, "per-core", NULL, "each core", &ask->by, .number = TALLY_STAT_CORE},
-	    {CLI_SET, 0, "per-die", NULL, "each die", &ask->by, .number = TALLY_STAT_DIE},
-	    {CLI_SET, 0, "per-socket", NULL, "each socket", &ask->by, .number = TALLY_STAT_SOCKET},
-	    {CLI_SET, 0, "per-node", NULL, "each NUMA node", &ask->by, .number = TALLY_STAT_NODE},
-	    {CLI_STRING, 'x', "field-separator", "SEPARATOR", "CSV, as perf's", &ask->separator},
-	    {CLI_FLAG, 'j', "json-output", NULL, "JSON lines, as perf's", &ask->perf_json},
-	    {CLI_FLAG, 0, "json", NULL, "JSON with all that is known of each count", &ask->json},
-	    {CLI_STRING, 'o', "output", "FILE", "instead of standard error", &ask->output},
-	    {CLI_FLAG, 0, "append", NULL, "behind what the file holds", &ask->append},
+	    {CLI_SET, 'A', "no-aggr", NULL, "a row for each CPU", &ask->by,
+	     .number = TALLY_STAT_CPU},
+	    {CLI_SET, 0, "per-thread", NULL, "a row for each thread", &ask->by,
+	     .number = TALLY_STAT_THREAD},
+	    {CLI_SET, 0, "per-core", NULL, "a row for each core", &ask->by,
+	     .number = TALLY_STAT_CORE},
+	    {CLI_SET, 0, "per-die", NULL, "a row for each die", &ask->by, .number = TALLY_STAT_DIE},
+	    {CLI_SET, 0, "per-socket", NULL, "a row for each socket", &ask->by,
+	     .number = TALLY_STAT_SOCKET},
+	    {CLI_SET, 0, "per-node", NULL, "a row for each NUMA node", &ask->by,
+	     .number = TALLY_STAT_NODE},
+	    {CLI_STRING, 'x', "field-separator", "SEPARATOR", "CSV, as perf", &ask->separator},
+	    {CLI_FLAG, 'j', "json-output", NULL, "JSON lines, as perf", &ask->perf_json},
+	    {CLI_FLAG, 0, "json", NULL, "JSON with everything that is known of each count",
+	     &ask->json},
+	    {CLI_STRING, 'o', "output", "FILE", "write here instead of standard error",
+	     &ask->output},
+	    {CLI_FLAG, 0, "append", NULL, "append to the file of -o", &ask->append},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);
@@ -527,7 +533,7 @@ bool stat_report_knows(struct tally_data *data)
 	struct tally_record record;
 	bool known = false;
 
-	/* Of `stat record` what was counted stands before everything that the kernel wrote. */
+	/* `stat record` writes the configuration before all records of the kernel. */
 	while (!known && tally_data_next_record(data, &record, NULL) > 0) {
 		if (record.type < PERF_RECORD_HEADER_ATTR)
 			break;

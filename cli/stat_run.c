@@ -1,5 +1,5 @@
-/* Runs: counters are opened, the command is let run, intervals are told, counts are read at its
- * end. */
+/* One run: opens the counters, lets the command run, prints intervals, reads the counts at the end.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -14,10 +14,10 @@
 #include "say.h"
 #include "stat_command.h"
 
-#define LOOK_EVERY (100 * STAT_MS) /* whether what is counted is still there */
+#define LOOK_EVERY (100 * STAT_MS) /* whether the counted processes still exist */
 #define NEVER      UINT64_MAX
 
-/* A handler has no argument of its own. */
+/* A handler gets no argument. */
 static volatile sig_atomic_t caught, sent_to_us, any;
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -25,7 +25,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	(void)context;
 	if (signal == SIGCHLD)
 		return;
-	/* What the terminal sends all that runs on it gets. */
+	/* Signals that the terminal sends go to all its processes. */
 	sent_to_us = info->si_code == SI_USER;
 	caught = any = signal;
 }
@@ -43,7 +43,7 @@ struct run {
 	struct stat_run_times times;
 	struct stat_record record;
 	int failed;    /* an exit status: the recording could not be written */
-	sigset_t open; /* the mask while we wait: signals come then only */
+	sigset_t open; /* the mask while we wait: only then signals are delivered */
 	uint64_t start, enable_at, interval_at, timeout_at, last;
 	uint64_t intervals_left;
 	bool enabled, timed_out, stopped;
@@ -57,9 +57,9 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* SIGCHLD is handled only so that it ends a wait.  A shell without job control lets what it puts in
- * the background ignore SIGINT; it is the way to end counting all the same.  What nohup has set
- * stays. */
+/* SIGCHLD is handled only so that it ends a wait.  A shell without job control makes background
+ * commands ignore SIGINT. SIGINT ends counting all the same. Signals that nohup ignores stay
+ * ignored. */
 static void catch_signals(sigset_t *ret_blocked)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
@@ -144,8 +144,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A signal that only we were sent is passed on; the terminal's came to the command by itself, which
- * may take it as it likes: the second one no longer waits for it. */
+/* A signal that only we got is passed on to the command. The terminal sends its signals to the
+ * command, too, which may handle the first; after the second we do not wait for it. */
 static void take_signal(struct run *run, int *before)
 {
 	struct tally_counters_command command = {.size = sizeof(command)};
@@ -171,7 +171,8 @@ static void end_by_time(struct run *run)
 		kill(command.pid, SIGTERM);
 }
 
-/* Until the command, or what is counted, has ended; a signal's number, or 0. */
+/* Waits until the command, or the counted processes, have ended; returns a signal's number, or 0.
+ */
 static int watch(struct run *run)
 {
 	bool has_command = run->ask->command != NULL;
@@ -198,7 +199,7 @@ static int watch(struct run *run)
 		if (time >= run->interval_at && !command_ended(run)) {
 			tell_interval(run);
 			run->interval_at += run->ask->interval_ms * STAT_MS;
-			/* What was slept through is not made up for. */
+			/* Missed intervals are not printed later. */
 			if (run->interval_at < time)
 				run->interval_at = time + run->ask->interval_ms * STAT_MS;
 			if (run->intervals_left && !--run->intervals_left) {
@@ -219,7 +220,7 @@ static int begin(struct run *run)
 	run->enable_at = run->interval_at = run->timeout_at = NEVER;
 	run->intervals_left = ask->interval_count;
 	run->stopped = run->timed_out = false;
-	/* What counts from the command's exec on needs no word from us. */
+	/* Counters that start at the command's exec need nothing from us. */
 	run->enabled = !ask->delay_ms;
 	if (run->enabled && !stat_counts_command(ask))
 		enable(run, true);
@@ -260,7 +261,7 @@ static void end(struct run *run)
 		times.system = ns_of(&command.usage.ru_stime);
 	}
 	stat_count_read(&run->count);
-	/* Intervals are the whole in a recording: perf would add the last round to them. */
+	/* A recording with intervals has no total: perf would add it to the intervals. */
 	if (run->ask->record && !run->failed && !run->ask->interval_ms)
 		run->failed = stat_record_round(&run->record, &run->count, times.elapsed, true);
 	tally_stat_finish(run->count.stat, run->count.counts, &times);
@@ -282,7 +283,7 @@ static int status_of(struct run *run, int signal)
 	return cli_ending_status("stat", run->ask->command[0], command.status, signal);
 }
 
-/* A person's own line for the shell. */
+/* A command line of the user, for the shell. */
 static int run_shell(const char *command, const char *option)
 {
 	const char *const words[] = {"sh", "-c", command, NULL};
@@ -303,7 +304,7 @@ static int run_shell(const char *command, const char *option)
 	return pid < 0 || status ? CLI_FAILED : CLI_OK;
 }
 
-/* One run; *ret_over says that no other one follows. */
+/* One run; *ret_over: no other run follows. */
 static int run_once(struct run *run, const sigset_t *blocked, bool *ret_over)
 {
 	const struct stat_ask *ask = run->ask;
@@ -317,7 +318,7 @@ static int run_once(struct run *run, const sigset_t *blocked, bool *ret_over)
 	if (ask->sync)
 		sync();
 	status = stat_count_open(&run->count, ask);
-	/* Blocked from here on only, for the command has the mask of when it was forked. */
+	/* Blocked only from here on, because the command inherits the mask at fork. */
 	sigprocmask(SIG_BLOCK, blocked, &run->open);
 	if (!status && ask->record)
 		status = stat_record_open(&run->record, &run->count);
@@ -374,7 +375,7 @@ int stat_run(const struct stat_ask *ask, struct stat_output *output)
 	if (ask->repeat && run.count.stat && tally_stat_runs(run.count.stat) &&
 	    (!ask->interval_ms || ask->summary))
 		stat_output_end(output, run.count.stat, &run.times);
-	/* The other forms have the reasons in them. */
+	/* The other formats contain the reasons. */
 	if (run.count.stat && ask->every_thread)
 		stat_count_say_threads(&run.count);
 	else if (run.count.stat && (output->format == STAT_CSV || output->format == STAT_PERF_JSON))

@@ -1,6 +1,6 @@
-/* --smi-cost: what interrupts of the firmware (system management mode) take.  aperf counts through
- * them, cycles stand still in them while the PMU's freeze_on_smi is 1; the difference is theirs.
- * Source: arch/x86/events/intel/core.c of Linux, freeze_on_smi; perf-stat(1). */
+/* --smi-cost: the time of the firmware's interrupts (system management mode). aperf counts during
+ * them, cycles do not while the PMU's freeze_on_smi is 1; the difference is their cost. Source:
+ * arch/x86/events/intel/core.c of Linux, freeze_on_smi; perf-stat(1). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool has_msr(const char *name)
 	return !access(path, F_OK);
 }
 
-/* 0 or 1 of the file; -errno. */
+/* The file's content, 0 or 1; -errno. */
 static int read_freeze(void)
 {
 	FILE *file = fopen(FREEZE, "re");
@@ -53,7 +53,7 @@ int stat_smi_add(struct stat_ask *ask)
 
 	if (read_freeze() < 0) {
 		cli_say("stat",
-			"--smi-cost: this CPU's counters cannot stand still in SMIs (no %s)",
+			"--smi-cost: this CPU's counters cannot be stopped during SMIs (no %s)",
 			FREEZE);
 		return CLI_FAILED;
 	}

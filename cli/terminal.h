@@ -9,10 +9,10 @@
 bool cli_term_colour(void);
 bool cli_term_colour_of(int fd); /* on another descriptor */
 
-/* Columns of stdout's terminal, or COLUMNS; 0 when it is no terminal.  Ask before a pager is
+/* Columns of stdout's terminal, or COLUMNS; 0 when it is not a terminal.  Ask before a pager is
  * started. */
 unsigned cli_term_width(void);
-/* Lines of stdout's terminal; 0 when it is no terminal. */
+/* Lines of stdout's terminal; 0 when it is not a terminal. */
 unsigned cli_term_height(void);
 unsigned cli_term_width_of(int fd);
 

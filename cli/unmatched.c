@@ -5,8 +5,8 @@
 #include <tally/names.h>
 #include "say.h"
 
-#define NEAR_MOST  3
-#define LINES_MOST 4
+#define SIMILAR_MOST 3
+#define LINES_MOST   4
 
 struct unmatched {
 	const char *command;
@@ -25,7 +25,7 @@ static void join(const char *const *names, size_t count, char *to, size_t room)
 				       strlen(names[i]) > 60 ? "..." : "");
 }
 
-/* A name that is asked for. */
+/* A name that a filter asks for. */
 static void look_at(void *context, enum tally_name_kind kind, const char *name)
 {
 	static const char *const kinds[TALLY_NAME_KINDS] = {
@@ -37,19 +37,19 @@ static void look_at(void *context, enum tally_name_kind kind, const char *name)
 	    [TALLY_NAME_TID] = "no sample is of thread",
 	};
 	struct unmatched *unmatched = context;
-	const char *near[NEAR_MOST], *how = "nearest: ";
+	const char *similar[SIMILAR_MOST], *how = "most similar: ";
 	char list[256];
 	size_t count;
 
 	if (unmatched->lines == LINES_MOST || tally_names_has(unmatched->names, kind, name))
 		return;
 	unmatched->lines++;
-	count = tally_names_list(unmatched->names, kind, name, near, NEAR_MOST);
+	count = tally_names_list(unmatched->names, kind, name, similar, SIMILAR_MOST);
 	if (!count) {
 		how = "those with most samples: ";
-		count = tally_names_list(unmatched->names, kind, NULL, near, NEAR_MOST);
+		count = tally_names_list(unmatched->names, kind, NULL, similar, SIMILAR_MOST);
 	}
-	join(near, count, list, sizeof(list));
+	join(similar, count, list, sizeof(list));
 	cli_say(unmatched->command, "0 of %llu samples match: %s '%.200s'%s%s%s",
 		(unsigned long long)unmatched->samples, kinds[kind], name, count ? "; " : "",
 		count ? how : "", list);

@@ -1,4 +1,4 @@
-/* What is said when filters match no sample. */
+/* Messages for filters that match no sample. */
 #ifndef TALLY_CLI_UNMATCHED_H
 #define TALLY_CLI_UNMATCHED_H
 
@@ -6,8 +6,8 @@
 #include "filter_expression.h"
 #include "filter_lists.h"
 
-/* "0 of 533 samples match", and for each name that no sample has the nearest that some have.  Reads
- * the samples once more. */
+/* "0 of 533 samples match", and for each unknown name the most similar ones that exist. Reads the
+ * samples once more. */
 void cli_unmatched_say(const char *command, struct tally_session *session, uint64_t samples,
 		       const struct cli_filter *filter, const struct cli_choice *choice);
 

@@ -138,7 +138,7 @@ of_cache() {
 	[ "$status" = 2 ]
 	run of_cache -k /proc/kcore
 	[ "$status" = 2 ]
-	[[ "$output" = *"kernel code is not kept"* ]]
+	[[ "$output" = *"the cache does not keep kernel code"* ]]
 }
 
 @test "13.S: buildid-list has the table of a recording, a binary's own id, and the kernel's" {

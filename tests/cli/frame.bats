@@ -48,7 +48,7 @@ setup_file() {
 	[[ "$stderr" == *"tally --help"* ]]
 }
 
-@test "an unknown command is told with the nearest one" {
+@test "an unknown command is reported with the most similar one" {
 	run "$TALLY" hepl
 	[ "$status" = 2 ]
 	[ "$output" = "tally: no command 'hepl'; did you mean \`tally help\`?" ]
@@ -58,13 +58,13 @@ setup_file() {
 	[[ "$output" != *"did you mean"* ]]
 }
 
-@test "an unknown option is told with the nearest one" {
+@test "an unknown option is reported with the most similar one" {
 	run "$TALLY" help --hlep
 	[ "$status" = 2 ]
-	[[ "$output" == "tally help: no option '--hlep'; did you mean --help?"* ]]
+	[[ "$output" == "tally help: unknown option '--hlep'; did you mean --help?"* ]]
 	run "$TALLY" help -q
 	[ "$status" = 2 ]
-	[[ "$output" == "tally help: no option '-q'"* ]]
+	[[ "$output" == "tally help: unknown option '-q'"* ]]
 	run "$TALLY" --nonsense
 	[ "$status" = 2 ]
 }

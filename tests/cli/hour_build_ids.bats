@@ -67,7 +67,7 @@ id_of() {
 	[ -z "$(find home/.debug -name '*.new')" ]
 	# A second recording finds it there.
 	run -0 "$TALLY" record -v -e cpu-clock:u -o run.data ./prog
-	[[ "$output" == *" there before"* ]]
+	[[ "$output" == *" already there"* ]]
 	[[ "$output" != *" 0 there before"* ]]
 	"$TALLY" record -q --buildid-all --buildid-dir "$PWD/all" -e cpu-clock:u -o run.data ./prog
 	# The loader and libc are mapped, whether they were met or not.
@@ -123,7 +123,7 @@ id_of() {
 	chmod 777 open
 	run "$TALLY" record -e cpu-clock:u --buildid-dir open -o run.data ./prog
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"others may write it"*"-N does without"* ]]
+	[[ "$output" == *"others may write it"*"-N records without copies"* ]]
 	[ -z "$(ls -A open)" ]
 	# A folder on the way is a link: nothing goes there.
 	top=${PWD#/}

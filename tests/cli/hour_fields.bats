@@ -49,5 +49,5 @@ all_rows() { # options
 	[ "$(rows --no-children -F +sample)" = "$(rows --no-children -n)" ]
 	run "$TALLY" report -i all.data -F comm,weight
 	[ "$status" = 2 ]
-	[[ "$output" = *"'weight' is no column; there are overhead,"*"sample, period, comm"* ]]
+	[[ "$output" = *"unknown column 'weight'; valid are overhead,"*"sample, period, comm"* ]]
 }

@@ -51,7 +51,7 @@ events() {
 	run -1 --separate-stderr "$TALLY" script --json -i f.data
 	[[ "$output" == *'"samples":100,'*'"unusable":1,'*'"refused":1'* ]]
 	"$TALLY" repair f.data out.data 2>said
-	grep -q "100 of them samples.*; 1 record that makes no sense left out (first at offset 2232)" said
+	grep -q "100 of them samples.*; 1 invalid record left out (first at offset 2232)" said
 	[ "$(events out.data)" = 100000 ]
 	run -0 "$TALLY" report -i out.data --stdio
 }

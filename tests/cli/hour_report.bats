@@ -50,7 +50,7 @@ shares() { # options
 	[ -z "$(shares -c the-prog --percent-limit 50)" ]
 	run "$TALLY" report -i all.data --percentage half
 	[ "$status" = 2 ]
-	[[ "$output" = *"'half' is not absolute or relative"* ]]
+	[[ "$output" = *"'half' is invalid; valid are absolute and relative"* ]]
 }
 
 @test "13.2: --dlfilter leaves shares as they are, too" {
@@ -91,15 +91,15 @@ shares() { # options
 		[ -z "$output" ]
 		[[ "$stderr" = "tally report: 0 of 22 samples match: "*"$expected"* ]] || { echo "$stderr"; return 1; }
 	}
-	said "no command is named 'the-pro'; nearest: the-prog" -c the-pro
-	said "no command is named 'A THREAD'; nearest: a thread" -c 'A THREAD'
-	said "no sample is in a function named 'fooo'; nearest: foo" -S fooo
-	said "no sample is in a binary named 'vdso'; nearest: [vdso]" -d vdso
+	said "no command is named 'the-pro'; most similar: the-prog" -c the-pro
+	said "no command is named 'A THREAD'; most similar: a thread" -c 'A THREAD'
+	said "no sample is in a function named 'fooo'; most similar: foo" -S fooo
+	said "no sample is in a binary named 'vdso'; most similar: [vdso]" -d vdso
 	said "no sample is in a function named 'zzzzzz'; those with most samples: foo" -S zzzzzz
 	said "no sample is of process '1'; those with most samples: 777 (a thread)" --pid 1
 	said "no sample is of thread '5'" --tid 5
-	said "no command is named 'the_prog'; nearest: the-prog" --filter 'comm == the_prog and period > 1'
-	said "no call chain has a function named 'bat'; nearest: bar" --filter 'stack has bat'
+	said "no command is named 'the_prog'; most similar: the-prog" --filter 'comm == the_prog and period > 1'
+	said "no call chain has a function named 'bat'; most similar: bar" --filter 'stack has bat'
 	run -0 --separate-stderr "$TALLY" report -i all.data -q -c the-prog -d '[vdso]'
 	[ "$stderr" = "tally report: 0 of 22 samples match all filters together" ]
 	run -0 "$TALLY" report -i all.data -c nobody
@@ -232,5 +232,5 @@ on_terminal() { # rows, columns, command
 	[ "$(shares -s overhead)" = "100.00%" ]
 	run "$TALLY" report -i all.data -s comm,overhead
 	[ "$status" = 2 ]
-	[[ "$output" = *"rows are sorted by overhead, so it is the first of the keys"* ]]
+	[[ "$output" = *"rows are sorted by overhead, so overhead must be the first key"* ]]
 }

@@ -24,10 +24,10 @@ need_tracepoints() {
 	[ -r /sys/kernel/tracing/events/header_page ] || skip "tracefs is not readable"
 }
 
-@test "nothing to watch is a usage error" {
+@test "nothing to record is a usage error" {
 	run "$TALLY" record
 	[ "$status" = 2 ]
-	[[ "$output" == *"nothing to watch"* ]]
+	[[ "$output" == *"nothing to record"* ]]
 }
 
 @test "mistakes in options are said in a line and leave no file" {

@@ -135,7 +135,7 @@ perf_lines() {
 	for command in report script info; do
 		run --separate-stderr "$TALLY" $command -i cut.data
 		[ "$status" = 0 ]
-		[[ "$stderr" == *"what could be read is shown"* ]]
+		[[ "$stderr" == *"the rest is shown"* ]]
 		run --separate-stderr "$TALLY" $command --strict -i cut.data
 		[ "$status" = 1 ]
 		[ -z "$output" ]

@@ -87,7 +87,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ "$got" = 0 ]
 }
 
-@test "hardware events that are not there are told of in one line" {
+@test "hardware events that are not there are reported in one line" {
 	run -0 "$TALLY" stat -d true
 	[[ $output = *"<not supported>       cycles"* ]] || skip "there are hardware counters here"
 	[ "$(grep -c 'Not counted:' <<<"$output")" = 1 ]
