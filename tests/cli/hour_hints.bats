@@ -33,8 +33,8 @@ says() { # status, text, arguments of tally
 	for command in record stat; do
 		says 2 "to one -p, separated by commas: -p 4058,4057 (" $command -p 4058 4057
 		says 2 "to one -p, separated by commas: -p 1,2,3,4 (" $command -p 1,2 3 4
-		says 2 "-t with commas between them: -t 4058,4057 (" $command -t 4058 4057
-		says 2 "several have commas between them, as \`pgrep -d, NAME\` prints them" $command -p "4058 4057"
+		says 2 "to one -t, separated by commas: -t 4058,4057 (" $command -t 4058 4057
+		says 2 "separate several by commas, as \`pgrep -d, NAME\` does" $command -p "4058 4057"
 		says 2 "\`pgrep -d, nginx\` prints the ids of a name" $command -p nginx
 		says 2 "-p: the value is empty" $command -p "" true
 	done
