@@ -6,7 +6,7 @@
 #include "abi/constant_names.h"
 #include "base/bytes.h"
 #include "base/json.h"
-#include "wire/walk.h"
+#include "wire/show.h"
 
 /* Members that are addresses or bits. */
 static bool is_hex(const char *name)
@@ -44,10 +44,10 @@ static void add_number(struct json *json, const char *name, uint64_t value)
 		json_u64(json, value);
 }
 
-static void key_number(struct json *json, const char *name, uint64_t value)
+static void key_number(void *to, const char *name, uint64_t value)
 {
-	json_key(json, name);
-	add_number(json, name, value);
+	json_key(to, name);
+	add_number(to, name, value);
 }
 
 static void put_bytes(struct json *json, const uint8_t *bytes, size_t size)
@@ -62,68 +62,57 @@ static void put_bytes(struct json *json, const uint8_t *bytes, size_t size)
 	buf_put_end(json->to, to);
 }
 
-static void key_bytes(struct json *json, const char *name, const uint8_t *bytes, size_t size)
+static void key_bytes(void *to, const char *name, const uint8_t *bytes, uint64_t size)
 {
-	json_key(json, name);
-	put_bytes(json, bytes, size);
+	json_key(to, name);
+	put_bytes(to, bytes, size);
 }
 
 /* [a,b], or [[a,b],[c,d]] where an element has several words. */
-static void key_words(struct json *json, const char *name, const void *words, uint64_t count,
-		      size_t each)
+static void key_words(void *to, const char *name, const void *words, uint64_t count, size_t each)
 {
 	const uint8_t *at = words;
 
-	json_key(json, name);
-	json_array(json);
+	json_key(to, name);
+	json_array(to);
 	for (uint64_t i = 0; at && i < count; i++) {
 		if (each > 1)
-			json_array(json);
+			json_array(to);
 		for (size_t k = 0; k < each; k++, at += 8)
-			add_number(json, name, load_u64(at));
+			add_number(to, name, load_u64(at));
 		if (each > 1)
-			json_array_end(json);
+			json_array_end(to);
 	}
-	json_array_end(json);
+	json_array_end(to);
 }
 
-static void add_counter(struct json *json, const struct tally_read *read, uint64_t value,
-			uint64_t id, uint64_t lost)
+static void key_text(void *to, const char *name, const char *text, size_t length)
 {
-	json_object(json);
-	json_key_u64(json, "value", value);
-	if (read->read_format & PERF_FORMAT_ID)
-		json_key_u64(json, "id", id);
-	if (read->read_format & PERF_FORMAT_LOST)
-		json_key_u64(json, "lost", lost);
-	json_object_end(json);
+	json_key(to, name);
+	json_string(to, text, length);
 }
 
-static void add_read(struct json *json, const struct tally_read *read)
+static void open_fields(void *to, const char *name, bool list)
 {
-	const uint64_t *at = read->group;
+	if (name)
+		json_key(to, name);
+	if (list)
+		json_array(to);
+	else
+		json_object(to);
+}
 
-	json_key(json, "read");
-	json_object(json);
-	if (read->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		json_key_u64(json, "time_enabled", read->time_enabled);
-	if (read->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		json_key_u64(json, "time_running", read->time_running);
-	json_key(json, "values");
-	json_array(json);
-	if (!(read->read_format & PERF_FORMAT_GROUP))
-		add_counter(json, read, read->value, read->id, read->lost);
-	for (uint64_t i = 0; at && i < read->nr; i++) {
-		uint64_t value = load_u64(at++), id = 0, lost = 0;
+static void close_fields(void *to, bool list)
+{
+	if (list)
+		json_array_end(to);
+	else
+		json_object_end(to);
+}
 
-		if (read->read_format & PERF_FORMAT_ID)
-			id = load_u64(at++);
-		if (read->read_format & PERF_FORMAT_LOST)
-			lost = load_u64(at++);
-		add_counter(json, read, value, id, lost);
-	}
-	json_array_end(json);
-	json_object_end(json);
+static void add_element(void *to, int64_t value)
+{
+	json_i64(to, value);
 }
 
 /* Source of the bits: struct perf_branch_entry of perf_event.h. */
@@ -198,67 +187,11 @@ static void add_weight(struct json *json, const struct tally_sample *sample)
 	json_key_u64(json, "retire_lat", tally_script_retire_lat_value(sample));
 }
 
-static void add_cpus(struct json *json, const struct tally_record_cpu_map *map)
+static void key_attr(void *to, const char *name, const struct tally_attr *attr)
 {
-	unsigned bits = map->long_size == 4 ? 32 : 64;
+	struct json *json = to;
 
-	json_key(json, "cpus");
-	json_array(json);
-	if (map->type == 2 && map->any_cpu)
-		json_i64(json, -1);
-	for (uint32_t cpu = map->start_cpu; map->type == 2 && cpu <= map->end_cpu; cpu++)
-		json_u64(json, cpu);
-	for (size_t i = 0; map->type == 0 && map->data && i < map->nr; i++) {
-		uint16_t cpu = load_u16(map->data + i * 2);
-
-		json_i64(json, cpu == UINT16_MAX ? -1 : cpu);
-	}
-	for (size_t i = 0; map->type == 1 && map->data && i < map->nr; i++) {
-		uint64_t word =
-		    bits == 32 ? load_u32(map->data + i * 4) : load_u64(map->data + i * 8);
-
-		for (; word; word &= word - 1)
-			json_u64(json, i * bits + (unsigned)__builtin_ctzll(word));
-	}
-	json_array_end(json);
-}
-
-static void add_threads(struct json *json, const struct tally_record_thread_map *map)
-{
-	json_key(json, "threads");
-	json_array(json);
-	for (uint64_t i = 0; map->entries && i < map->nr; i++) {
-		const struct tally_thread_map_entry *entry = &map->entries[i];
-
-		json_object(json);
-		json_key_u64(json, "pid", entry->pid);
-		json_key(json, "comm");
-		json_string(json, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
-		json_object_end(json);
-	}
-	json_array_end(json);
-}
-
-static void add_metadata(struct json *json, const struct tally_record_bpf_metadata *record)
-{
-	json_key(json, "entries");
-	json_array(json);
-	for (uint64_t i = 0; record->entries && i < record->nr; i++) {
-		const struct tally_bpf_metadata_entry *entry = &record->entries[i];
-
-		json_object(json);
-		json_key(json, "key");
-		json_string(json, entry->key, strnlen(entry->key, sizeof(entry->key)));
-		json_key(json, "value");
-		json_string(json, entry->value, strnlen(entry->value, sizeof(entry->value)));
-		json_object_end(json);
-	}
-	json_array_end(json);
-}
-
-static void add_attr(struct json *json, const struct tally_attr *attr)
-{
-	json_key(json, "attr");
+	json_key(json, name);
 	json_object(json);
 	json_key_u64(json, "type", attr->type);
 	json_key_u64(json, "size", attr->size);
@@ -274,152 +207,37 @@ static void add_attr(struct json *json, const struct tally_attr *attr)
 	json_object_end(json);
 }
 
-static void add_map_id(struct json *json, const struct tally_body *body)
+/* Fields of samples that are shown as perf script has them, not as they are in the record; of
+ * dumped stacks and traces only the sizes. */
+static bool add_as_script(struct json *json, const struct tally_script_json *with,
+			  const struct wire_row *row)
 {
-	const struct tally_record_mmap2 *mmap = &body->mmap2;
+	const struct tally_sample *sample = &with->body->sample;
 
-	if (body->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		key_bytes(json, "build_id", mmap->build_id,
-			  mmap->build_id_size <= 20 ? mmap->build_id_size : 20);
-		return;
-	}
-	json_key_u64(json, "maj", mmap->maj);
-	json_key_u64(json, "min", mmap->min);
-	json_key_u64(json, "ino", mmap->ino);
-	json_key_u64(json, "ino_generation", mmap->ino_generation);
-}
-
-static void add_poke(struct json *json, const struct tally_record_text_poke *poke)
-{
-	key_bytes(json, "old_bytes", poke->bytes, poke->old_len);
-	key_bytes(json, "new_bytes", poke->bytes ? poke->bytes + poke->old_len : NULL,
-		  poke->new_len);
-}
-
-/* Fields that have a shape of their own; of dumped stacks and traces only the sizes are told. */
-static void add_special(struct json *json, const struct tally_script_json *with,
-			const struct wire_row *row, const uint8_t *member)
-{
-	const struct tally_body *body = with->body;
-	const struct tally_sample *sample = &body->sample;
-
-	switch ((enum wire_kind)row->kind) {
-	case WIRE_WEIGHT:
-		add_weight(json, sample);
-		break;
-	case WIRE_NAMED:
-		add_threads(json, &body->thread_map);
-		break;
-	case WIRE_TEXTS:
-		add_metadata(json, &body->bpf_metadata);
-		break;
-	case WIRE_READ:
-		add_read(json, (const void *)member);
-		break;
-	case WIRE_RAW:
-		key_bytes(json, "raw", sample->raw, sample->raw_size);
-		break;
-	case WIRE_BRANCHES:
+	switch (row->bit) {
+	case PERF_SAMPLE_BRANCH_STACK:
 		add_branches(json, sample);
-		break;
-	case WIRE_REGS:
-		if (row->size)
-			add_regs(json, with->arch, row->name, sample->intr_abi,
-				 sample->intr_regs_mask, sample->intr_regs);
-		else
-			add_regs(json, with->arch, row->name, sample->user_abi,
-				 sample->user_regs_mask, sample->user_regs);
-		break;
-	case WIRE_STACK:
+		return true;
+	case PERF_SAMPLE_REGS_USER:
+		add_regs(json, with->arch, row->name, sample->user_abi, sample->user_regs_mask,
+			 sample->user_regs);
+		return true;
+	case PERF_SAMPLE_REGS_INTR:
+		add_regs(json, with->arch, row->name, sample->intr_abi, sample->intr_regs_mask,
+			 sample->intr_regs);
+		return true;
+	case PERF_SAMPLE_STACK_USER:
 		json_key_u64(json, "user_stack_size", sample->user_stack_size);
 		json_key_u64(json, "user_stack_dyn_size", sample->user_stack_dyn_size);
-		break;
-	case WIRE_AUX:
+		return true;
+	case PERF_SAMPLE_WEIGHT_TYPE:
+		add_weight(json, sample);
+		return true;
+	case PERF_SAMPLE_AUX:
 		json_key_u64(json, "aux_size", sample->aux_size);
-		break;
-	case WIRE_MMAP2_ID:
-		add_map_id(json, body);
-		break;
-	case WIRE_BUILD_ID:
-		key_bytes(json, "build_id", body->build_id.build_id,
-			  body->build_id.build_id_size <= 20 ? body->build_id.build_id_size : 20);
-		break;
-	case WIRE_POKE:
-		add_poke(json, &body->text_poke);
-		break;
-	case WIRE_ATTR:
-		add_attr(json, &body->header_attr.attr);
-		break;
-	case WIRE_GUESTS:
-		if (body->id_index.guests)
-			key_words(json, row->name, body->id_index.guests, body->id_index.nr, 2);
-		break;
-	case WIRE_CPU_MAP:
-		add_cpus(json, &body->cpu_map);
-		break;
-	case WIRE_TIME_TAIL:
-		if (!body->time_conv.has_cycles)
-			break;
-		json_key_u64(json, "time_cycles", body->time_conv.time_cycles);
-		key_number(json, "time_mask", body->time_conv.time_mask);
-		break;
-	case WIRE_FMT1:
-		if (body->auxtrace_error.fmt >= 1)
-			json_key_u64(json, "time", body->auxtrace_error.time);
-		break;
-	case WIRE_FMT2:
-		if (body->auxtrace_error.fmt < 2)
-			break;
-		json_key_u64(json, "machine_pid", body->auxtrace_error.machine_pid);
-		json_key_u64(json, "vcpu", body->auxtrace_error.vcpu);
-		break;
+		return true;
 	default:
-		break;
-	}
-}
-
-static void add_field(struct json *json, const struct tally_script_json *with,
-		      const struct wire_row *row, const uint8_t *base)
-{
-	const uint8_t *member = base + row->member, *count = base + row->count;
-
-	switch ((enum wire_kind)row->kind) {
-	case WIRE_U8:
-		key_number(json, row->name, load_uint(member, 1));
-		break;
-	case WIRE_U16:
-		key_number(json, row->name, load_uint(member, 2));
-		break;
-	case WIRE_U32:
-		key_number(json, row->name, load_uint(member, 4));
-		break;
-	case WIRE_U64:
-		key_number(json, row->name, load_uint(member, 8));
-		break;
-	case WIRE_PAD:
-		break;
-	case WIRE_BYTES:
-		key_bytes(json, row->name, member, row->size);
-		break;
-	case WIRE_TEXT:
-	case WIRE_STRING:
-	case WIRE_ERROR_TEXT:
-		json_key_string(json, row->name, wire_get_pointer(member));
-		break;
-	case WIRE_WORDS:
-		key_words(json, row->name, wire_get_pointer(member), load_uint(count, 8),
-			  row->size / 8);
-		break;
-	case WIRE_IDS:
-		key_words(json, row->name, wire_get_pointer(member), load_uint(count, 8), 1);
-		break;
-	case WIRE_SIZED:
-	case WIRE_REST:
-		key_bytes(json, row->name, wire_get_pointer(member),
-			  load_uint(count, sizeof(size_t)));
-		break;
-	default:
-		add_special(json, with, row, member);
+		return false;
 	}
 }
 
@@ -427,6 +245,33 @@ static void add_field(struct json *json, const struct tally_script_json *with,
 static bool is_count(const struct wire_row *row)
 {
 	return !strcmp(row->name, "callchain_nr") || !strcmp(row->name, "cpu_reserved");
+}
+
+/* The rows whose bit is in `bits` (or 0). */
+static void add_rows(struct json *json, const struct tally_script_json *with, struct wire_rows rows,
+		     uint64_t bits, const void *base)
+{
+	const struct wire_show show = {
+	    .number = key_number,
+	    .text = key_text,
+	    .bytes = key_bytes,
+	    .words = key_words,
+	    .attr = key_attr,
+	    .open = open_fields,
+	    .close = close_fields,
+	    .element = add_element,
+	    .to = json,
+	    .misc = with->body->misc,
+	};
+
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct wire_row *row = &rows.rows[i];
+
+		if (is_count(row) || (row->bit && !(row->bit & bits)) ||
+		    add_as_script(json, with, row))
+			continue;
+		tally_wire_show(&show, (struct wire_rows){row, 1}, bits, base);
+	}
 }
 
 static void add_trailer(struct json *json, const struct tally_script_json *with)
@@ -437,12 +282,7 @@ static void add_trailer(struct json *json, const struct tally_script_json *with)
 		return;
 	json_key(json, "sample_id");
 	json_object(json);
-	for (size_t i = 0; i < tally_wire_trailer_rows.count; i++) {
-		const struct wire_row *row = &tally_wire_trailer_rows.rows[i];
-
-		if (body->id.present & row->bit && !is_count(row))
-			add_field(json, with, row, (const uint8_t *)&body->id);
-	}
+	add_rows(json, with, tally_wire_trailer_rows, body->id.present, &body->id);
 	json_object_end(json);
 }
 
@@ -490,7 +330,6 @@ void tally_script_json_field(struct json *json, const struct tally_trace_field *
 void tally_script_json_record(struct tally_buf *buf, const struct tally_script_json *with)
 {
 	const struct tally_body *body = with->body;
-	struct wire_rows rows = tally_wire_rows(body->type);
 	const char *type = tally_record_type_name(body->type);
 	const char *mode = tally_abi_name(&tally_abi_cpumodes, body->misc & 7);
 	struct json json = {.to = buf};
@@ -510,12 +349,7 @@ void tally_script_json_record(struct tally_buf *buf, const struct tally_script_j
 		json_key_string(&json, "comm", with->comm);
 	json_key(&json, "fields");
 	json_object(&json);
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct wire_row *row = &rows.rows[i];
-
-		if (!is_count(row) && (!row->bit || body->sample.present & row->bit))
-			add_field(&json, with, row, (const uint8_t *)&body->sample);
-	}
+	add_rows(&json, with, tally_wire_rows(body->type), body->sample.present, &body->sample);
 	json_object_end(&json);
 	if (body->type != PERF_RECORD_SAMPLE)
 		add_trailer(&json, with);
@@ -558,7 +392,7 @@ void tally_script_json_begin(struct tally_buf *buf, const struct tally_data *dat
 
 		json_object(&json);
 		json_key_string(&json, "name", event->name);
-		add_attr(&json, &event->attr);
+		key_attr(&json, "attr", &event->attr);
 		key_words(&json, "ids", event->ids, event->id_count, 1);
 		json_key_u64(&json, "leader", event->leader);
 		json_object_end(&json);

@@ -5,7 +5,7 @@
 #include "file/data_file.h"
 #include "file/extent.h"
 #include "file/flatten.h"
-#include "wire/layout.h"
+#include "wire/record_size.h"
 
 /* What a counter of a processor, or the kernel's clock, can count between two samples: 15 hours of
  * a cycle every 0.2 ns.  A larger sample_period is that which was asked for. */

@@ -2,20 +2,22 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "abi/constant_names.h"
 #include "base/bytes.h"
 #include "base/text.h"
+#include "wire/show.h"
 #include "wire/walk.h"
 
-/* Members that are addresses, masks or bits are told in hexadecimal. */
+/* Members that are addresses, masks or bits are hexadecimal. */
 static bool is_hex(const char *name)
 {
 	static const char *const names[] = {
 	    "ip",        "addr",         "len",         "pgoff",     "prot",       "flags",
 	    "weight",    "data_src",     "transaction", "phys_addr", "callchain",  "ips",
 	    "priv",      "trace_offset", "reference",   "hw_id",     "aux_offset", "aux_size",
-	    "time_mask", "user_regs",    "intr_regs",   "old_bytes", "new_bytes",
+	    "time_mask", "user_regs",    "intr_regs",   "from",      "to",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -24,47 +26,131 @@ static bool is_hex(const char *name)
 	return false;
 }
 
-static void add_number(struct tally_buf *to, const char *name, uint64_t value)
+/* What is opened puts its name before the fields in it; elements of a list are lines of their own:
+ * "threads: pid=1 comm="init"", or the list is one line of numbers: "cpus: 0 1". */
+struct text_show {
+	struct tally_buf *to;
+	char prefix[64];
+	size_t size, sizes[4]; /* of the prefix, and before each open() */
+	unsigned depth;
+	bool in_element, has_numbers;
+};
+
+static void begin(struct text_show *text, const char *name)
 {
-	if (is_hex(name))
-		tally_buf_printf(to, "%s=%#" PRIx64 "\n", name, value);
+	if (text->in_element)
+		tally_buf_byte(text->to, ' ');
 	else
-		tally_buf_printf(to, "%s=%" PRIu64 "\n", name, value);
+		tally_buf_add(text->to, text->prefix, text->size);
+	tally_buf_text(text->to, name);
+	tally_buf_byte(text->to, '=');
 }
 
-static void add_text(struct tally_buf *to, const char *name, const char *text, size_t length)
+static void end(struct text_show *text)
 {
-	tally_buf_printf(to, "%s=\"", name);
-	if (text)
-		tally_text_add_escaped(to, text, length);
-	tally_buf_text(to, "\"\n");
+	if (!text->in_element)
+		tally_buf_byte(text->to, '\n');
+}
+
+static void add_value(struct tally_buf *to, const char *name, uint64_t value)
+{
+	if (is_hex(name))
+		tally_buf_printf(to, "%#" PRIx64, value);
+	else
+		tally_buf_printf(to, "%" PRIu64, value);
+}
+
+static void add_number(void *to, const char *name, uint64_t value)
+{
+	struct text_show *text = to;
+
+	begin(text, name);
+	add_value(text->to, name, value);
+	end(text);
+}
+
+static void add_text(void *to, const char *name, const char *chars, size_t length)
+{
+	struct text_show *text = to;
+
+	begin(text, name);
+	tally_buf_byte(text->to, '"');
+	if (chars)
+		tally_text_add_escaped(text->to, chars, length);
+	tally_buf_byte(text->to, '"');
+	end(text);
 }
 
 /* name=COUNT:hex digits */
-static void add_bytes(struct tally_buf *to, const char *name, const uint8_t *bytes, uint64_t size)
+static void add_bytes(void *to, const char *name, const uint8_t *bytes, uint64_t size)
 {
-	tally_buf_printf(to, "%s=%" PRIu64 ":", name, size);
+	struct text_show *text = to;
+
+	begin(text, name);
+	tally_buf_printf(text->to, "%" PRIu64 ":", size);
 	for (uint64_t i = 0; bytes && i < size; i++)
-		tally_buf_printf(to, "%02x", bytes[i]);
-	tally_buf_byte(to, '\n');
+		tally_buf_printf(text->to, "%02x", bytes[i]);
+	end(text);
 }
 
 /* name=COUNT: a b c, or a,b c,d where an element has several words */
-static void add_words(struct tally_buf *to, const char *name, const void *words, uint64_t count,
-		      size_t each)
+static void add_words(void *to, const char *name, const void *words, uint64_t count, size_t each)
 {
+	struct text_show *text = to;
 	const uint8_t *at = words;
-	bool hex = is_hex(name);
 
-	tally_buf_printf(to, "%s=%" PRIu64 ":", name, count);
+	begin(text, name);
+	tally_buf_printf(text->to, "%" PRIu64 ":", count);
 	for (uint64_t i = 0; at && i < count * each; i++, at += 8) {
-		tally_buf_byte(to, i % each ? ',' : ' ');
-		if (hex)
-			tally_buf_printf(to, "%#" PRIx64, load_u64(at));
-		else
-			tally_buf_printf(to, "%" PRIu64, load_u64(at));
+		tally_buf_byte(text->to, i % each ? ',' : ' ');
+		add_value(text->to, name, load_u64(at));
 	}
-	tally_buf_byte(to, '\n');
+	end(text);
+}
+
+static void add_attr(void *to, const char *name, const struct tally_attr *attr)
+{
+	struct text_show *text = to;
+
+	(void)name;
+	tally_attr_dump(attr, text->to);
+}
+
+static void open_fields(void *to, const char *name, bool list)
+{
+	struct text_show *text = to;
+	size_t room = sizeof(text->prefix) - text->size;
+
+	text->sizes[text->depth++] = text->size;
+	if (name) {
+		int length =
+		    snprintf(text->prefix + text->size, room, "%s%s", name, list ? ":" : ".");
+
+		text->size += (size_t)length < room ? (size_t)length : room - 1;
+	} else {
+		tally_buf_add(text->to, text->prefix, text->size);
+		text->in_element = true;
+	}
+}
+
+static void close_fields(void *to, bool list)
+{
+	struct text_show *text = to;
+
+	if (text->in_element || (list && text->has_numbers))
+		tally_buf_byte(text->to, '\n');
+	text->in_element = text->has_numbers = false;
+	text->size = text->sizes[--text->depth];
+}
+
+static void add_element(void *to, int64_t value)
+{
+	struct text_show *text = to;
+
+	if (!text->has_numbers)
+		tally_buf_add(text->to, text->prefix, text->size);
+	text->has_numbers = true;
+	tally_buf_printf(text->to, " %" PRId64, value);
 }
 
 /* name=A|B|0x400: bits by name, those without one as a number */
@@ -88,218 +174,6 @@ static void add_bits(struct tally_buf *to, const char *name, uint64_t bits,
 	tally_buf_byte(to, '\n');
 }
 
-static void add_read(struct tally_buf *to, const struct tally_read *read)
-{
-	uint64_t format = read->read_format;
-	size_t words = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
-
-	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		add_number(to, "time_enabled", read->time_enabled);
-	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		add_number(to, "time_running", read->time_running);
-	if (format & PERF_FORMAT_GROUP) {
-		add_words(to, "group", read->group, read->nr, words);
-		return;
-	}
-	add_number(to, "value", read->value);
-	if (format & PERF_FORMAT_ID)
-		add_number(to, "read_id", read->id);
-	if (format & PERF_FORMAT_LOST)
-		add_number(to, "read_lost", read->lost);
-}
-
-static void add_branches(struct tally_buf *to, const struct tally_sample *sample)
-{
-	if (sample->branch_flags_present & PERF_SAMPLE_BRANCH_HW_INDEX)
-		add_number(to, "branch_hw_idx", sample->branch_hw_idx);
-	tally_buf_printf(to, "branches=%" PRIu64 ":", sample->branch_nr);
-	for (uint64_t i = 0; i < sample->branch_nr; i++)
-		tally_buf_printf(to, " %#" PRIx64 "->%#" PRIx64 "/%#" PRIx64,
-				 sample->branches[i].from, sample->branches[i].to,
-				 sample->branches[i].flags);
-	tally_buf_byte(to, '\n');
-	if (sample->branch_flags_present & PERF_SAMPLE_BRANCH_COUNTERS)
-		add_words(to, "branch_counters", sample->branch_counters, sample->branch_nr, 1);
-}
-
-static void add_regs(struct tally_buf *to, const char *abi_name, const char *name, uint64_t abi,
-		     uint64_t mask, const uint64_t *words)
-{
-	add_number(to, abi_name, abi);
-	if (abi)
-		add_words(to, name, words, (uint64_t)__builtin_popcountll(mask), 1);
-}
-
-static void add_cpu_map(struct tally_buf *to, const struct tally_record_cpu_map *map)
-{
-	size_t width = map->type == 0 ? 2 : map->long_size;
-
-	if (map->type == 2) {
-		tally_buf_printf(to, "any_cpu=%d\nstart_cpu=%u\nend_cpu=%u\n", map->any_cpu,
-				 map->start_cpu, map->end_cpu);
-		return;
-	}
-	tally_buf_printf(to, "%s=%u:", map->type == 0 ? "cpus" : "mask", map->nr);
-	for (size_t i = 0; map->data && i < map->nr; i++) {
-		const uint8_t *at = map->data + i * width;
-
-		if (width == 2)
-			tally_buf_printf(to, " %u", load_u16(at));
-		else
-			tally_buf_printf(to, " %#" PRIx64,
-					 width == 4 ? load_u32(at) : load_u64(at));
-	}
-	tally_buf_byte(to, '\n');
-}
-
-/* Elements of a u64 and a text, or of two texts. */
-static void add_thread_map(struct tally_buf *to, const struct tally_record_thread_map *map)
-{
-	for (uint64_t i = 0; i < map->nr; i++) {
-		const struct tally_thread_map_entry *entry = &map->entries[i];
-
-		tally_buf_printf(to, "pid=%" PRIu64 " ", entry->pid);
-		add_text(to, "comm", entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
-	}
-}
-
-static void add_metadata(struct tally_buf *to, const struct tally_record_bpf_metadata *record)
-{
-	for (uint64_t i = 0; i < record->nr; i++) {
-		const struct tally_bpf_metadata_entry *entry = &record->entries[i];
-
-		tally_buf_byte(to, '"');
-		tally_text_add_escaped(to, entry->key, strnlen(entry->key, sizeof(entry->key)));
-		tally_buf_byte(to, '"');
-		add_text(to, "", entry->value, strnlen(entry->value, sizeof(entry->value)));
-	}
-}
-
-static void add_field(struct tally_buf *to, const struct wire_row *row, const char *name,
-		      const struct tally_body *body, const uint8_t *base)
-{
-	const uint8_t *member = base + row->member, *count = base + row->count;
-	const struct tally_sample *sample = &body->sample;
-	const char *text;
-
-	switch ((enum wire_kind)row->kind) {
-	case WIRE_U8:
-		add_number(to, name, load_uint(member, 1));
-		break;
-	case WIRE_U16:
-		add_number(to, name, load_uint(member, 2));
-		break;
-	case WIRE_U32:
-		add_number(to, name, load_uint(member, 4));
-		break;
-	case WIRE_U64:
-	case WIRE_WEIGHT:
-		add_number(to, name, load_uint(member, 8));
-		break;
-	case WIRE_PAD:
-		break;
-	case WIRE_BYTES:
-		add_bytes(to, name, member, row->size);
-		break;
-	case WIRE_TEXT:
-	case WIRE_STRING:
-	case WIRE_ERROR_TEXT:
-		text = wire_get_pointer(member);
-		add_text(to, name, text, text ? strlen(text) : 0);
-		break;
-	case WIRE_WORDS:
-		add_words(to, name, wire_get_pointer(member), load_uint(count, 8), row->size / 8);
-		break;
-	case WIRE_IDS:
-		add_words(to, name, wire_get_pointer(member), load_uint(count, 8), 1);
-		break;
-	case WIRE_NAMED:
-		add_thread_map(to, &body->thread_map);
-		break;
-	case WIRE_TEXTS:
-		add_metadata(to, &body->bpf_metadata);
-		break;
-	case WIRE_SIZED:
-	case WIRE_REST:
-	case WIRE_UPDATE:
-	case WIRE_COUNTERS:
-		add_bytes(to, name, wire_get_pointer(member), load_uint(count, sizeof(size_t)));
-		break;
-	case WIRE_READ:
-		add_read(to, (const void *)member);
-		break;
-	case WIRE_RAW:
-		add_bytes(to, name, sample->raw, sample->raw_size);
-		break;
-	case WIRE_BRANCHES:
-		add_branches(to, sample);
-		break;
-	case WIRE_REGS:
-		if (row->size)
-			add_regs(to, "intr_abi", name, sample->intr_abi, sample->intr_regs_mask,
-				 sample->intr_regs);
-		else
-			add_regs(to, "user_abi", name, sample->user_abi, sample->user_regs_mask,
-				 sample->user_regs);
-		break;
-	case WIRE_STACK:
-		add_bytes(to, name, sample->user_stack, sample->user_stack_size);
-		if (sample->user_stack_size)
-			add_number(to, "user_stack_dyn_size", sample->user_stack_dyn_size);
-		break;
-	case WIRE_AUX:
-		add_bytes(to, name, sample->aux, sample->aux_size);
-		break;
-	case WIRE_MMAP2_ID:
-		if (body->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-			add_bytes(to, "build_id", body->mmap2.build_id, body->mmap2.build_id_size);
-		else
-			tally_buf_printf(
-			    to, "maj=%u\nmin=%u\nino=%" PRIu64 "\nino_generation=%" PRIu64 "\n",
-			    body->mmap2.maj, body->mmap2.min, body->mmap2.ino,
-			    body->mmap2.ino_generation);
-		break;
-	case WIRE_BUILD_ID:
-		add_bytes(to, name, body->build_id.build_id, body->build_id.build_id_size);
-		break;
-	case WIRE_POKE:
-		add_bytes(to, "old_bytes", body->text_poke.bytes, body->text_poke.old_len);
-		add_bytes(to, "new_bytes",
-			  body->text_poke.bytes ? body->text_poke.bytes + body->text_poke.old_len
-						: NULL,
-			  body->text_poke.new_len);
-		break;
-	case WIRE_ATTR:
-		tally_attr_dump(&body->header_attr.attr, to);
-		break;
-	case WIRE_GUESTS:
-		if (body->id_index.guests)
-			add_words(to, name, body->id_index.guests, body->id_index.nr, 2);
-		break;
-	case WIRE_CPU_MAP:
-		add_cpu_map(to, &body->cpu_map);
-		break;
-	case WIRE_TIME_TAIL:
-		if (!body->time_conv.has_cycles)
-			break;
-		add_number(to, "time_cycles", body->time_conv.time_cycles);
-		add_number(to, "time_mask", body->time_conv.time_mask);
-		add_number(to, "cap_user_time_zero", body->time_conv.cap_user_time_zero);
-		add_number(to, "cap_user_time_short", body->time_conv.cap_user_time_short);
-		break;
-	case WIRE_FMT1:
-		if (body->auxtrace_error.fmt >= 1)
-			add_number(to, name, load_uint(member, 8));
-		break;
-	case WIRE_FMT2:
-		if (body->auxtrace_error.fmt < 2)
-			break;
-		add_number(to, "machine_pid", body->auxtrace_error.machine_pid);
-		add_number(to, "vcpu", body->auxtrace_error.vcpu);
-		break;
-	}
-}
-
 static void add_misc(struct tally_buf *to, uint32_t type, uint16_t misc)
 {
 	const char *mode =
@@ -320,29 +194,33 @@ static void add_misc(struct tally_buf *to, uint32_t type, uint16_t misc)
 int tally_body_dump(const struct tally_layout *layout, const struct tally_body *body,
 		    struct tally_buf *to)
 {
-	struct wire_rows rows = tally_wire_rows(body->type);
+	struct text_show text = {.to = to};
+	const struct wire_show show = {
+	    .number = add_number,
+	    .text = add_text,
+	    .bytes = add_bytes,
+	    .words = add_words,
+	    .attr = add_attr,
+	    .open = open_fields,
+	    .close = close_fields,
+	    .element = add_element,
+	    .to = &text,
+	    .misc = body->misc,
+	};
 	const char *type = tally_record_type_name(body->type);
-	const uint8_t *base = (const uint8_t *)&body->sample;
 
 	if (type)
 		tally_buf_printf(to, "%s\n", type);
 	else
 		tally_buf_printf(to, "type %u\n", body->type);
 	add_misc(to, body->type, body->misc);
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct wire_row *row = &rows.rows[i];
-
-		if (!row->bit || (layout->sample_type & body->sample.present & row->bit))
-			add_field(to, row, row->name, body, base);
-	}
-	for (size_t i = 0; i < tally_wire_trailer_rows.count; i++) {
-		const struct wire_row *row = &tally_wire_trailer_rows.rows[i];
-
-		if (body->type == PERF_RECORD_SAMPLE || !(body->id.present & row->bit))
-			continue;
-		tally_buf_text(to, "sample_id.");
-		add_field(to, row, row->name, body, (const uint8_t *)&body->id);
-	}
+	tally_wire_show(&show, tally_wire_rows(body->type),
+			layout->sample_type & body->sample.present, &body->sample);
+	if (body->type == PERF_RECORD_SAMPLE || !body->id.present)
+		return to->failed;
+	open_fields(&text, "sample_id", false);
+	tally_wire_show(&show, tally_wire_trailer_rows, body->id.present, &body->id);
+	close_fields(&text, false);
 	return to->failed;
 }
 

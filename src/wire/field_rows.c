@@ -1,26 +1,27 @@
 /* What stands in each record, once.
  * Sources: the comments of enum perf_event_type in perf_event.h for the kernel's records; the
  * perf.data format as perf 2.6.32 to 7.0 writes it for the tool's (types from 64 up). */
-#include "wire/walk.h"
+#include "wire/kind.h"
 
 #include <stddef.h>
 
 #define S(member_) offsetof(struct tally_sample, member_)
-#define F(kind_, name_)                                             \
-	{                                                           \
-		0, #name_, kind_, 0, offsetof(struct REC, name_), 0 \
+#define F(kind_, name_)                                                           \
+	{                                                                         \
+		0, #name_, &tally_wire_##kind_, 0, offsetof(struct REC, name_), 0 \
 	}
-#define FN(kind_, size_, name_, count_)                                                            \
-	{                                                                                          \
-		0, #name_, kind_, size_, offsetof(struct REC, name_), offsetof(struct REC, count_) \
+#define FN(kind_, size_, name_, count_)                                             \
+	{                                                                           \
+		0, #name_, &tally_wire_##kind_, size_, offsetof(struct REC, name_), \
+		    offsetof(struct REC, count_)                                    \
 	}
-#define FS(kind_, size_, name_)                                         \
-	{                                                               \
-		0, #name_, kind_, size_, offsetof(struct REC, name_), 0 \
+#define FS(kind_, size_, name_)                                                       \
+	{                                                                             \
+		0, #name_, &tally_wire_##kind_, size_, offsetof(struct REC, name_), 0 \
 	}
-#define PAD(size_)                           \
-	{                                    \
-		0, "", WIRE_PAD, size_, 0, 0 \
+#define PAD(size_)                                  \
+	{                                           \
+		0, "", &tally_wire_pad, size_, 0, 0 \
 	}
 #define ROWS(array)                                     \
 	{                                               \
@@ -28,210 +29,197 @@
 	}
 
 static const struct wire_row sample[] = {
-    {PERF_SAMPLE_IDENTIFIER, "identifier", WIRE_U64, 0, S(identifier), 0},
-    {PERF_SAMPLE_IP, "ip", WIRE_U64, 0, S(ip), 0},
-    {PERF_SAMPLE_TID, "pid", WIRE_U32, 0, S(pid), 0},
-    {PERF_SAMPLE_TID, "tid", WIRE_U32, 0, S(tid), 0},
-    {PERF_SAMPLE_TIME, "time", WIRE_U64, 0, S(time), 0},
-    {PERF_SAMPLE_ADDR, "addr", WIRE_U64, 0, S(addr), 0},
-    {PERF_SAMPLE_ID, "id", WIRE_U64, 0, S(id), 0},
-    {PERF_SAMPLE_STREAM_ID, "stream_id", WIRE_U64, 0, S(stream_id), 0},
-    {PERF_SAMPLE_CPU, "cpu", WIRE_U32, 0, S(cpu), 0},
-    {PERF_SAMPLE_CPU, "cpu_reserved", WIRE_U32, 0, S(cpu_reserved), 0},
-    {PERF_SAMPLE_PERIOD, "period", WIRE_U64, 0, S(period), 0},
-    {PERF_SAMPLE_READ, "read", WIRE_READ, 0, S(read), 0},
-    {PERF_SAMPLE_CALLCHAIN, "callchain_nr", WIRE_U64, 0, S(callchain_nr), 0},
-    {PERF_SAMPLE_CALLCHAIN, "callchain", WIRE_WORDS, 8, S(callchain), S(callchain_nr)},
-    {PERF_SAMPLE_RAW, "raw", WIRE_RAW, 0, S(raw), S(raw_size)},
-    {PERF_SAMPLE_BRANCH_STACK, "branches", WIRE_BRANCHES, 0, S(branches), S(branch_nr)},
-    {PERF_SAMPLE_REGS_USER, "user_regs", WIRE_REGS, 0, S(user_regs), S(user_abi)},
-    {PERF_SAMPLE_STACK_USER, "user_stack", WIRE_STACK, 0, S(user_stack), S(user_stack_size)},
-    {PERF_SAMPLE_WEIGHT_TYPE, "weight", WIRE_WEIGHT, 0, S(weight), 0},
-    {PERF_SAMPLE_DATA_SRC, "data_src", WIRE_U64, 0, S(data_src), 0},
-    {PERF_SAMPLE_TRANSACTION, "transaction", WIRE_U64, 0, S(transaction), 0},
-    {PERF_SAMPLE_REGS_INTR, "intr_regs", WIRE_REGS, 1, S(intr_regs), S(intr_abi)},
-    {PERF_SAMPLE_PHYS_ADDR, "phys_addr", WIRE_U64, 0, S(phys_addr), 0},
-    {PERF_SAMPLE_CGROUP, "cgroup", WIRE_U64, 0, S(cgroup), 0},
-    {PERF_SAMPLE_DATA_PAGE_SIZE, "data_page_size", WIRE_U64, 0, S(data_page_size), 0},
-    {PERF_SAMPLE_CODE_PAGE_SIZE, "code_page_size", WIRE_U64, 0, S(code_page_size), 0},
-    {PERF_SAMPLE_AUX, "aux", WIRE_AUX, 0, S(aux), S(aux_size)},
+    {PERF_SAMPLE_IDENTIFIER, "identifier", &tally_wire_u64, 0, S(identifier), 0},
+    {PERF_SAMPLE_IP, "ip", &tally_wire_u64, 0, S(ip), 0},
+    {PERF_SAMPLE_TID, "pid", &tally_wire_u32, 0, S(pid), 0},
+    {PERF_SAMPLE_TID, "tid", &tally_wire_u32, 0, S(tid), 0},
+    {PERF_SAMPLE_TIME, "time", &tally_wire_u64, 0, S(time), 0},
+    {PERF_SAMPLE_ADDR, "addr", &tally_wire_u64, 0, S(addr), 0},
+    {PERF_SAMPLE_ID, "id", &tally_wire_u64, 0, S(id), 0},
+    {PERF_SAMPLE_STREAM_ID, "stream_id", &tally_wire_u64, 0, S(stream_id), 0},
+    {PERF_SAMPLE_CPU, "cpu", &tally_wire_u32, 0, S(cpu), 0},
+    {PERF_SAMPLE_CPU, "cpu_reserved", &tally_wire_u32, 0, S(cpu_reserved), 0},
+    {PERF_SAMPLE_PERIOD, "period", &tally_wire_u64, 0, S(period), 0},
+    {PERF_SAMPLE_READ, "read", &tally_wire_read, 0, S(read), 0},
+    {PERF_SAMPLE_CALLCHAIN, "callchain_nr", &tally_wire_u64, 0, S(callchain_nr), 0},
+    {PERF_SAMPLE_CALLCHAIN, "callchain", &tally_wire_words, 8, S(callchain), S(callchain_nr)},
+    {PERF_SAMPLE_RAW, "raw", &tally_wire_raw, 0, S(raw), S(raw_size)},
+    {PERF_SAMPLE_BRANCH_STACK, "branches", &tally_wire_branches, 0, S(branches), S(branch_nr)},
+    {PERF_SAMPLE_REGS_USER, "user_regs", &tally_wire_user_regs, 0, S(user_regs), 0},
+    {PERF_SAMPLE_STACK_USER, "user_stack", &tally_wire_stack, 0, S(user_stack), S(user_stack_size)},
+    {PERF_SAMPLE_WEIGHT_TYPE, "weight", &tally_wire_u64, 0, S(weight), 0},
+    {PERF_SAMPLE_DATA_SRC, "data_src", &tally_wire_u64, 0, S(data_src), 0},
+    {PERF_SAMPLE_TRANSACTION, "transaction", &tally_wire_u64, 0, S(transaction), 0},
+    {PERF_SAMPLE_REGS_INTR, "intr_regs", &tally_wire_intr_regs, 0, S(intr_regs), 0},
+    {PERF_SAMPLE_PHYS_ADDR, "phys_addr", &tally_wire_u64, 0, S(phys_addr), 0},
+    {PERF_SAMPLE_CGROUP, "cgroup", &tally_wire_u64, 0, S(cgroup), 0},
+    {PERF_SAMPLE_DATA_PAGE_SIZE, "data_page_size", &tally_wire_u64, 0, S(data_page_size), 0},
+    {PERF_SAMPLE_CODE_PAGE_SIZE, "code_page_size", &tally_wire_u64, 0, S(code_page_size), 0},
+    {PERF_SAMPLE_AUX, "aux", &tally_wire_aux, 0, S(aux), S(aux_size)},
 };
 const struct wire_rows tally_wire_sample_rows = ROWS(sample);
 
 #define REC tally_sample_id
 static const struct wire_row trailer[] = {
-    {PERF_SAMPLE_TID, "pid", WIRE_U32, 0, offsetof(struct REC, pid), 0},
-    {PERF_SAMPLE_TID, "tid", WIRE_U32, 0, offsetof(struct REC, tid), 0},
-    {PERF_SAMPLE_TIME, "time", WIRE_U64, 0, offsetof(struct REC, time), 0},
-    {PERF_SAMPLE_ID, "id", WIRE_U64, 0, offsetof(struct REC, id), 0},
-    {PERF_SAMPLE_STREAM_ID, "stream_id", WIRE_U64, 0, offsetof(struct REC, stream_id), 0},
-    {PERF_SAMPLE_CPU, "cpu", WIRE_U32, 0, offsetof(struct REC, cpu), 0},
-    {PERF_SAMPLE_CPU, "cpu_reserved", WIRE_U32, 0, offsetof(struct REC, cpu_reserved), 0},
-    {PERF_SAMPLE_IDENTIFIER, "identifier", WIRE_U64, 0, offsetof(struct REC, identifier), 0},
+    {PERF_SAMPLE_TID, "pid", &tally_wire_u32, 0, offsetof(struct REC, pid), 0},
+    {PERF_SAMPLE_TID, "tid", &tally_wire_u32, 0, offsetof(struct REC, tid), 0},
+    {PERF_SAMPLE_TIME, "time", &tally_wire_u64, 0, offsetof(struct REC, time), 0},
+    {PERF_SAMPLE_ID, "id", &tally_wire_u64, 0, offsetof(struct REC, id), 0},
+    {PERF_SAMPLE_STREAM_ID, "stream_id", &tally_wire_u64, 0, offsetof(struct REC, stream_id), 0},
+    {PERF_SAMPLE_CPU, "cpu", &tally_wire_u32, 0, offsetof(struct REC, cpu), 0},
+    {PERF_SAMPLE_CPU, "cpu_reserved", &tally_wire_u32, 0, offsetof(struct REC, cpu_reserved), 0},
+    {PERF_SAMPLE_IDENTIFIER, "identifier", &tally_wire_u64, 0, offsetof(struct REC, identifier), 0},
 };
 #undef REC
 const struct wire_rows tally_wire_trailer_rows = ROWS(trailer);
 
 #define REC tally_record_mmap
-static const struct wire_row mmap[] = {F(WIRE_U32, pid),   F(WIRE_U32, tid),
-				       F(WIRE_U64, addr),  F(WIRE_U64, len),
-				       F(WIRE_U64, pgoff), FS(WIRE_STRING, 8, filename)};
+static const struct wire_row mmap[] = {F(u32, pid), F(u32, tid),   F(u64, addr),
+				       F(u64, len), F(u64, pgoff), FS(string, 8, filename)};
 #undef REC
 #define REC tally_record_mmap2
-static const struct wire_row mmap2[] = {
-    F(WIRE_U32, pid),  F(WIRE_U32, tid),   F(WIRE_U64, addr),
-    F(WIRE_U64, len),  F(WIRE_U64, pgoff), F(WIRE_MMAP2_ID, maj),
-    F(WIRE_U32, prot), F(WIRE_U32, flags), FS(WIRE_STRING, 8, filename)};
+static const struct wire_row mmap2[] = {F(u32, pid),  F(u32, tid),   F(u64, addr),
+					F(u64, len),  F(u64, pgoff), F(mmap2_id, maj),
+					F(u32, prot), F(u32, flags), FS(string, 8, filename)};
 static const struct wire_row bare_mmap2[] = {
-    F(WIRE_U32, pid),   F(WIRE_U32, tid),      F(WIRE_U64, addr),           F(WIRE_U64, len),
-    F(WIRE_U64, pgoff), F(WIRE_MMAP2_ID, maj), FS(WIRE_STRING, 8, filename)};
+    F(u32, pid),   F(u32, tid),      F(u64, addr),           F(u64, len),
+    F(u64, pgoff), F(mmap2_id, maj), FS(string, 8, filename)};
 #undef REC
 const struct wire_rows tally_wire_bare_mmap2_rows = ROWS(bare_mmap2);
 #define REC tally_record_lost
-static const struct wire_row lost[] = {F(WIRE_U64, id), F(WIRE_U64, lost)};
+static const struct wire_row lost[] = {F(u64, id), F(u64, lost)};
 #undef REC
 #define REC tally_record_comm
-static const struct wire_row comm[] = {F(WIRE_U32, pid), F(WIRE_U32, tid),
-				       FS(WIRE_STRING, 8, comm)};
+static const struct wire_row comm[] = {F(u32, pid), F(u32, tid), FS(string, 8, comm)};
 #undef REC
 #define REC tally_record_task
-static const struct wire_row task[] = {F(WIRE_U32, pid), F(WIRE_U32, ppid), F(WIRE_U32, tid),
-				       F(WIRE_U32, ptid), F(WIRE_U64, time)};
+static const struct wire_row task[] = {F(u32, pid), F(u32, ppid), F(u32, tid), F(u32, ptid),
+				       F(u64, time)};
 #undef REC
 #define REC tally_record_throttle
-static const struct wire_row throttle[] = {F(WIRE_U64, time), F(WIRE_U64, id),
-					   F(WIRE_U64, stream_id)};
+static const struct wire_row throttle[] = {F(u64, time), F(u64, id), F(u64, stream_id)};
 #undef REC
 #define REC tally_record_read
-static const struct wire_row read[] = {F(WIRE_U32, pid), F(WIRE_U32, tid), F(WIRE_READ, read)};
+static const struct wire_row read[] = {F(u32, pid), F(u32, tid), F(read, read)};
 #undef REC
 #define REC tally_record_aux
-static const struct wire_row aux[] = {F(WIRE_U64, aux_offset), F(WIRE_U64, aux_size),
-				      F(WIRE_U64, flags)};
+static const struct wire_row aux[] = {F(u64, aux_offset), F(u64, aux_size), F(u64, flags)};
 #undef REC
 #define REC tally_record_itrace_start
-static const struct wire_row itrace_start[] = {F(WIRE_U32, pid), F(WIRE_U32, tid)};
+static const struct wire_row itrace_start[] = {F(u32, pid), F(u32, tid)};
 #undef REC
 #define REC tally_record_lost_samples
-static const struct wire_row lost_samples[] = {F(WIRE_U64, lost)};
+static const struct wire_row lost_samples[] = {F(u64, lost)};
 #undef REC
 #define REC tally_record_switch_cpu_wide
-static const struct wire_row switch_cpu_wide[] = {F(WIRE_U32, next_prev_pid),
-						  F(WIRE_U32, next_prev_tid)};
+static const struct wire_row switch_cpu_wide[] = {F(u32, next_prev_pid), F(u32, next_prev_tid)};
 #undef REC
 #define REC tally_record_namespaces
-static const struct wire_row namespaces[] = {F(WIRE_U32, pid), F(WIRE_U32, tid),
-					     F(WIRE_U64, nr_namespaces),
-					     FN(WIRE_WORDS, 16, link_info, nr_namespaces)};
+static const struct wire_row namespaces[] = {F(u32, pid), F(u32, tid), F(u64, nr_namespaces),
+					     FN(words, 16, link_info, nr_namespaces)};
 #undef REC
 #define REC tally_record_ksymbol
-static const struct wire_row ksymbol[] = {F(WIRE_U64, addr), F(WIRE_U32, len),
-					  F(WIRE_U16, ksym_type), F(WIRE_U16, flags),
-					  FS(WIRE_STRING, 8, name)};
+static const struct wire_row ksymbol[] = {F(u64, addr), F(u32, len), F(u16, ksym_type),
+					  F(u16, flags), FS(string, 8, name)};
 #undef REC
 #define REC tally_record_bpf_event
-static const struct wire_row bpf_event[] = {F(WIRE_U16, type), F(WIRE_U16, flags), F(WIRE_U32, id),
-					    FS(WIRE_BYTES, 8, tag)};
+static const struct wire_row bpf_event[] = {F(u16, type), F(u16, flags), F(u32, id),
+					    FS(bytes, 8, tag)};
 #undef REC
 #define REC tally_record_cgroup
-static const struct wire_row cgroup[] = {F(WIRE_U64, id), FS(WIRE_STRING, 8, path)};
+static const struct wire_row cgroup[] = {F(u64, id), FS(string, 8, path)};
 #undef REC
 #define REC tally_record_text_poke
-static const struct wire_row text_poke[] = {F(WIRE_U64, addr), F(WIRE_U16, old_len),
-					    F(WIRE_U16, new_len), F(WIRE_POKE, bytes)};
+static const struct wire_row text_poke[] = {F(u64, addr), F(u16, old_len), F(u16, new_len),
+					    F(poke, bytes)};
 #undef REC
 #define REC tally_record_aux_output_hw_id
-static const struct wire_row aux_output_hw_id[] = {F(WIRE_U64, hw_id)};
+static const struct wire_row aux_output_hw_id[] = {F(u64, hw_id)};
 #undef REC
 #define REC tally_record_callchain_deferred
-static const struct wire_row callchain_deferred[] = {F(WIRE_U64, cookie), F(WIRE_U64, nr),
-						     FN(WIRE_WORDS, 8, ips, nr)};
+static const struct wire_row callchain_deferred[] = {F(u64, cookie), F(u64, nr),
+						     FN(words, 8, ips, nr)};
 #undef REC
 
 #define REC tally_record_header_attr
-static const struct wire_row header_attr[] = {F(WIRE_ATTR, attr), FN(WIRE_IDS, 8, ids, id_count)};
+static const struct wire_row header_attr[] = {F(attr, attr), FN(ids, 8, ids, id_count)};
 #undef REC
 #define REC tally_record_event_type
-static const struct wire_row event_type[] = {F(WIRE_U64, id), FS(WIRE_STRING, 8, name)};
+static const struct wire_row event_type[] = {F(u64, id), FS(string, 8, name)};
 #undef REC
 #define REC tally_record_tracing_data
-static const struct wire_row tracing_data[] = {F(WIRE_U32, size)};
+static const struct wire_row tracing_data[] = {F(u32, size)};
 #undef REC
 #define REC tally_record_build_id
-static const struct wire_row build_id[] = {F(WIRE_U32, pid), F(WIRE_BUILD_ID, build_id),
-					   FS(WIRE_STRING, 64, filename)};
+static const struct wire_row build_id[] = {F(u32, pid), F(build_id, build_id),
+					   FS(string, 64, filename)};
 #undef REC
 #define REC tally_record_id_index
-static const struct wire_row id_index[] = {F(WIRE_U64, nr), FN(WIRE_WORDS, 32, entries, nr),
-					   FN(WIRE_GUESTS, 16, guests, nr)};
+static const struct wire_row id_index[] = {F(u64, nr), FN(words, 32, entries, nr),
+					   FN(guests, 16, guests, nr)};
 #undef REC
 #define REC tally_record_auxtrace_info
-static const struct wire_row auxtrace_info[] = {F(WIRE_U32, type), PAD(4),
-						FN(WIRE_IDS, 8, priv, priv_count)};
+static const struct wire_row auxtrace_info[] = {F(u32, type), PAD(4), FN(ids, 8, priv, priv_count)};
 #undef REC
 #define REC tally_record_auxtrace
-static const struct wire_row auxtrace[] = {F(WIRE_U64, size),
-					   F(WIRE_U64, trace_offset),
-					   F(WIRE_U64, reference),
-					   F(WIRE_U32, idx),
-					   F(WIRE_U32, tid),
-					   F(WIRE_U32, cpu),
+static const struct wire_row auxtrace[] = {F(u64, size), F(u64, trace_offset), F(u64, reference),
+					   F(u32, idx),  F(u32, tid),          F(u32, cpu),
 					   PAD(4)};
 #undef REC
 #define REC tally_record_auxtrace_error
-static const struct wire_row auxtrace_error[] = {
-    F(WIRE_U32, type),       F(WIRE_U32, code),        F(WIRE_U32, cpu), F(WIRE_U32, pid),
-    F(WIRE_U32, tid),        F(WIRE_U32, fmt),         F(WIRE_U64, ip),  F(WIRE_FMT1, time),
-    F(WIRE_ERROR_TEXT, msg), F(WIRE_FMT2, machine_pid)};
+static const struct wire_row auxtrace_error[] = {F(u32, type),       F(u32, code),
+						 F(u32, cpu),        F(u32, pid),
+						 F(u32, tid),        F(u32, fmt),
+						 F(u64, ip),         F(error_time, time),
+						 F(error_text, msg), F(error_guest, machine_pid)};
 #undef REC
 #define REC tally_record_thread_map
-static const struct wire_row thread_map[] = {F(WIRE_U64, nr), FN(WIRE_NAMED, 24, entries, nr)};
+static const struct wire_row thread_map[] = {F(u64, nr), FN(threads, 24, entries, nr)};
 #undef REC
 #define REC tally_record_cpu_map
-static const struct wire_row cpu_map[] = {F(WIRE_U16, type), F(WIRE_CPU_MAP, data)};
+static const struct wire_row cpu_map[] = {F(u16, type), F(cpu_map, data)};
 #undef REC
 #define REC tally_record_stat_config
-static const struct wire_row stat_config[] = {F(WIRE_U64, nr), FN(WIRE_WORDS, 16, entries, nr)};
+static const struct wire_row stat_config[] = {F(u64, nr), FN(words, 16, entries, nr)};
 #undef REC
 #define REC tally_record_stat
-static const struct wire_row stat[] = {F(WIRE_U64, id),      F(WIRE_U32, cpu),
-				       F(WIRE_U32, thread),  F(WIRE_U64, value),
-				       F(WIRE_U64, enabled), F(WIRE_U64, running)};
+static const struct wire_row stat[] = {F(u64, id),    F(u32, cpu),     F(u32, thread),
+				       F(u64, value), F(u64, enabled), F(u64, running)};
 #undef REC
 #define REC tally_record_stat_round
-static const struct wire_row stat_round[] = {F(WIRE_U64, type), F(WIRE_U64, time)};
+static const struct wire_row stat_round[] = {F(u64, type), F(u64, time)};
 #undef REC
 #define REC tally_record_event_update
-static const struct wire_row event_update[] = {F(WIRE_U64, type), F(WIRE_U64, id),
-					       FN(WIRE_UPDATE, 0, data, data_size)};
+static const struct wire_row event_update[] = {F(u64, type), F(u64, id),
+					       FN(update, 0, data, data_size)};
 #undef REC
 #define REC tally_record_time_conv
-static const struct wire_row time_conv[] = {F(WIRE_U64, time_shift), F(WIRE_U64, time_mult),
-					    F(WIRE_U64, time_zero), F(WIRE_TIME_TAIL, time_cycles)};
+static const struct wire_row time_conv[] = {F(u64, time_shift), F(u64, time_mult),
+					    F(u64, time_zero), F(time_tail, time_cycles)};
 #undef REC
 #define REC tally_record_feature
-static const struct wire_row feature[] = {F(WIRE_U64, feat_id), FN(WIRE_REST, 0, data, data_size)};
+static const struct wire_row feature[] = {F(u64, feat_id), FN(rest, 0, data, data_size)};
 #undef REC
 #define REC tally_record_compressed
-static const struct wire_row compressed[] = {FN(WIRE_REST, 0, data, data_size)};
-static const struct wire_row compressed2[] = {FN(WIRE_SIZED, 0, data, data_size)};
+static const struct wire_row compressed[] = {FN(rest, 0, data, data_size)};
+static const struct wire_row compressed2[] = {FN(sized, 0, data, data_size)};
 #undef REC
 #define REC tally_record_bpf_metadata
-static const struct wire_row bpf_metadata[] = {FS(WIRE_TEXT, 512, prog_name), F(WIRE_U64, nr),
-					       FN(WIRE_TEXTS, 320, entries, nr)};
+static const struct wire_row bpf_metadata[] = {FS(text, 512, prog_name), F(u64, nr),
+					       FN(metadata, 320, entries, nr)};
 #undef REC
 /* Source: the counters of /proc/schedstat 15 to 17 as perf 7.0 keeps them: of a CPU six u32 (calls
  * of sched_yield() to wakeups of the own CPU), then u64 times; of a domain all are u32. */
 #define REC tally_record_schedstat
-static const struct wire_row schedstat_cpu[] = {F(WIRE_U64, timestamp), F(WIRE_U32, cpu),
-						F(WIRE_U16, version), F(WIRE_U16, domain),
-						FN(WIRE_COUNTERS, 6, counters, counters_size)};
+static const struct wire_row schedstat_cpu[] = {F(u64, timestamp), F(u32, cpu), F(u16, version),
+						F(u16, domain),
+						FN(counters, 6, counters, counters_size)};
 static const struct wire_row schedstat_domain[] = {
-    F(WIRE_U64, timestamp), F(WIRE_U32, cpu), F(WIRE_U16, version), F(WIRE_U16, domain),
-    FN(WIRE_COUNTERS, UINT16_MAX, counters, counters_size)};
+    F(u64, timestamp), F(u32, cpu), F(u16, version), F(u16, domain),
+    FN(counters, UINT16_MAX, counters, counters_size)};
 #undef REC
 #define REC tally_record_bytes
-static const struct wire_row bytes[] = {FN(WIRE_REST, 0, data, data_size)};
+static const struct wire_row bytes[] = {FN(rest, 0, data, data_size)};
 #undef REC
 
 static const struct wire_rows by_type[] = {

@@ -1,4 +1,3 @@
-#include "wire/layout.h"
 
 #include "wire/sample_read.h"
 #include "wire/walk.h"

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
-#include "wire/layout.h"
+#include "wire/record_size.h"
 #include "wire/sample_read.h"
 #include "wire/sample_shape.h"
 #include "wire/walk.h"
@@ -211,24 +211,35 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	return tally_result_copy(ret, sizeof(body), &body);
 }
 
+static size_t least_of(const struct wire_row *row)
+{
+	return row->kind->least + (row->kind->row_size ? row->size : 0U);
+}
+
 unsigned tally_record_fixed_size(const struct tally_layout *layout, uint32_t type)
 {
-	static const uint8_t widths[] = {
-	    [WIRE_U8] = 1, [WIRE_U16] = 2, [WIRE_U32] = 4, [WIRE_U64] = 8};
 	struct wire_rows rows = tally_wire_rows(type);
 	size_t size = HEADER + trailer_of(layout, type);
 
 	for (size_t i = 0; i < rows.count; i++) {
-		const struct wire_row *row = &rows.rows[i];
-
-		if (row->kind == WIRE_PAD)
-			size += row->size;
-		else if (row->kind <= WIRE_U64 && !row->bit)
-			size += widths[row->kind];
-		else
+		if (!rows.rows[i].kind->fixed || rows.rows[i].bit)
 			return 0;
+		size += least_of(&rows.rows[i]);
 	}
 	return (unsigned)size;
+}
+
+unsigned tally_record_least_size(uint32_t type)
+{
+	struct wire_rows rows = tally_wire_rows(type);
+	size_t size = HEADER;
+
+	if (!tally_record_type_name(type))
+		return 0;
+	for (size_t i = 0; i < rows.count; i++)
+		if (!rows.rows[i].bit)
+			size += least_of(&rows.rows[i]);
+	return (unsigned)(type < PERF_RECORD_HEADER_ATTR ? align_up(size, 8) : size);
 }
 
 /* Records are padded to 8 with zeros; the bytes of these three end where they end.  Source: the

@@ -1,13 +1,11 @@
 /* One walk over a record's fields, in order, that decodes, encodes, measures or swaps.
  *
- * The tables of rows.c are the only description of what stands in a record; each kind of field is
- * one function here, and every direction goes through it. */
+ * The tables of field_rows.c are the only description of a record's fields.  Each kind of field is
+ * one struct wire_kind (kind.h), and every direction goes through it. */
 #ifndef TALLY_WIRE_WALK_H
 #define TALLY_WIRE_WALK_H
 
-#include <string.h>
 #include <tally/record.h>
-#include "base/bytes.h"
 
 enum wire_mode {
 	WIRE_DECODE, /* bytes -> struct */
@@ -16,55 +14,28 @@ enum wire_mode {
 	WIRE_SWAP,   /* bytes in place, the struct filled with native values on the way */
 };
 
-enum wire_kind {
-	WIRE_U8,
-	WIRE_U16,
-	WIRE_U32,
-	WIRE_U64,
-	WIRE_PAD,        /* size bytes of nothing */
-	WIRE_BYTES,      /* size bytes kept in an array member */
-	WIRE_TEXT,       /* size bytes of text; the member points to them, NUL-terminated */
-	WIRE_STRING,     /* text to the end of the body, padded to 8 with NULs */
-	WIRE_WORDS,      /* `count` elements of size bytes, all u64 words; the member points */
-	WIRE_NAMED,      /* `count` elements of size bytes: a u64, then text */
-	WIRE_TEXTS,      /* `count` elements of size bytes of text */
-	WIRE_SIZED,      /* u64 size, bytes, padding to 8 */
-	WIRE_REST,       /* all bytes to the end; count member gets their number */
-	WIRE_READ,       /* values of a read, by read_format */
-	WIRE_RAW,        /* u32 size and bytes, together a multiple of 8 */
-	WIRE_BRANCHES,   /* nr, [hw_idx], entries, [counters] */
-	WIRE_REGS,       /* abi, and a word for each bit of the mask when it is not none */
-	WIRE_STACK,      /* size, bytes, and the size that is valid when there are bytes */
-	WIRE_WEIGHT,     /* one word; of struct {u32, u16, u16} when WEIGHT_STRUCT */
-	WIRE_AUX,        /* size and bytes */
-	WIRE_MMAP2_ID,   /* device and inode, or a build-id */
-	WIRE_BUILD_ID,   /* 20 bytes, and their number where misc says it is there */
-	WIRE_POKE,       /* old_len and new_len bytes, padded to 8 */
-	WIRE_ATTR,       /* an attr of its own size, then ids to the end */
-	WIRE_IDS,        /* words to the end, their number not told */
-	WIRE_GUESTS,     /* ID_INDEX's second part, when there is room for it */
-	WIRE_CPU_MAP,    /* list, mask or range */
-	WIRE_TIME_TAIL,  /* what TIME_CONV has since Linux 5.10 */
-	WIRE_FMT1,       /* a u64 of AUXTRACE_ERROR since fmt 1 */
-	WIRE_ERROR_TEXT, /* 64 bytes, before fmt 2 cut after the text */
-	WIRE_UPDATE,     /* text, a double or CPUs, by the type of an EVENT_UPDATE; to the end */
-	WIRE_COUNTERS,   /* size counters of u32, then u64 ones, to the end */
-	WIRE_FMT2,       /* two u32 of AUXTRACE_ERROR since fmt 2 */
+struct wire_walk;
+struct wire_row;
+struct wire_show;
+
+/* A kind of field: what can be done with it, in one place.  `base`: the struct that the record is
+ * decoded to. */
+struct wire_kind {
+	/* Goes over the field in the walk's direction. */
+	int (*walk)(struct wire_walk *walk, const struct wire_row *row, void *base);
+	/* Gives the decoded field to whoever prints it; NULL: there is nothing to print. */
+	void (*show)(const struct wire_show *show, const struct wire_row *row, const void *base);
+	uint8_t least; /* bytes that it takes at least, the row's size not counted */
+	bool row_size; /* and so many more as the row says */
+	bool fixed;    /* it never takes more, and any bytes will do */
 };
 
 struct wire_row {
 	uint64_t bit; /* PERF_SAMPLE_* that brings the field; 0: always there */
 	const char *name;
-	uint16_t kind, size, member, count; /* member, count: offsets in the struct */
+	const struct wire_kind *kind;
+	uint16_t size, member, count; /* member, count: offsets in the struct */
 };
-
-static inline const void *wire_get_pointer(const uint8_t *at)
-{
-	const void *pointer;
-
-	memcpy(&pointer, at, sizeof(pointer));
-	return pointer;
-}
 
 struct wire_walk {
 	enum wire_mode mode;

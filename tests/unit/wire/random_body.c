@@ -2,7 +2,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "wire/walk.h"
+#include "wire/kind.h"
+
+#define IS(name) (row->kind == &tally_wire_##name)
 
 uint64_t random_next(struct random_source *source)
 {
@@ -84,74 +86,50 @@ static void fill(struct random_source *source, const struct tally_layout *layout
 	uint64_t value = random_next(source);
 	uint64_t few = value % 5;
 
-	switch ((enum wire_kind)row->kind) {
-	case WIRE_U8:
+	if (IS(u8)) {
 		memcpy(member, &value, 1);
-		break;
-	case WIRE_U16:
+	} else if (IS(u16)) {
 		memcpy(member, &value, 2);
-		break;
-	case WIRE_U32:
+	} else if (IS(u32)) {
 		memcpy(member, &value, 4);
-		break;
-	case WIRE_U64:
-	case WIRE_WEIGHT:
-	case WIRE_FMT1:
+	} else if (IS(u64) || IS(error_time)) {
 		memcpy(member, &value, 8);
-		break;
-	case WIRE_BYTES:
+	} else if (IS(bytes)) {
 		memcpy(member, source->words, row->size);
-		break;
-	case WIRE_TEXT:
-	case WIRE_STRING:
-	case WIRE_ERROR_TEXT:
+	} else if (IS(text) || IS(string) || IS(error_text)) {
 		*(const char **)member = source->texts[value % 8];
-		break;
-	case WIRE_WORDS:
-	case WIRE_NAMED:
-	case WIRE_TEXTS:
-	case WIRE_IDS:
-		if (row->kind == WIRE_TEXTS) /* 320 bytes each */
+	} else if (IS(words) || IS(threads) || IS(metadata) || IS(ids)) {
+		if (IS(metadata)) /* 320 bytes each */
 			few %= 2;
 		memcpy(base + row->count, &few, 8);
 		*(const void **)member = source->words;
-		break;
-	case WIRE_REST:
-	case WIRE_UPDATE:
-	case WIRE_COUNTERS:
-	case WIRE_SIZED:
+	} else if (IS(rest) || IS(update) || IS(counters) || IS(sized)) {
 		few *= 8;
 		memcpy(base + row->count, &few, 8);
 		*(const void **)member = source->words;
-		break;
-	case WIRE_READ:
+	} else if (IS(read)) {
 		random_read(source, member);
-		break;
-	case WIRE_MMAP2_ID:
+	} else if (IS(mmap2_id)) {
 		body->misc = (uint16_t)(value & PERF_RECORD_MISC_MMAP_BUILD_ID);
 		body->mmap2.maj = (uint32_t)value;
 		body->mmap2.min = (uint32_t)(value >> 32);
 		body->mmap2.ino = random_next(source);
 		body->mmap2.ino_generation = random_next(source);
-		if (!body->misc)
-			break;
-		body->mmap2.build_id_size = (uint8_t)(1 + value % 20);
-		memcpy(body->mmap2.build_id, source->words, body->mmap2.build_id_size);
-		break;
-	case WIRE_BUILD_ID:
+		if (body->misc) {
+			body->mmap2.build_id_size = (uint8_t)(1 + value % 20);
+			memcpy(body->mmap2.build_id, source->words, body->mmap2.build_id_size);
+		}
+	} else if (IS(build_id)) {
 		body->misc = (uint16_t)(value & 1 << 15);
 		body->build_id.build_id_size = (uint8_t)(body->misc ? few * 4 : 20);
 		memcpy(body->build_id.build_id, source->words, 20);
-		break;
-	case WIRE_POKE:
+	} else if (IS(poke)) {
 		body->text_poke.old_len = (uint16_t)few;
 		body->text_poke.new_len = (uint16_t)(value >> 8 & 7);
 		body->text_poke.bytes = (const uint8_t *)source->words;
-		break;
-	case WIRE_ATTR:
+	} else if (IS(attr)) {
 		random_attr(source, member);
-		break;
-	case WIRE_CPU_MAP:
+	} else if (IS(cpu_map)) {
 		body->cpu_map.type = (uint16_t)(value % 3);
 		body->cpu_map.nr = (uint16_t)few;
 		body->cpu_map.long_size = value & 1024 ? 8 : 4;
@@ -159,27 +137,16 @@ static void fill(struct random_source *source, const struct tally_layout *layout
 		body->cpu_map.start_cpu = (uint16_t)(value >> 20);
 		body->cpu_map.end_cpu = (uint16_t)(value >> 40);
 		body->cpu_map.data = (const uint8_t *)source->words;
-		break;
-	case WIRE_TIME_TAIL:
+	} else if (IS(time_tail)) {
 		body->time_conv.has_cycles = value & 1;
 		body->time_conv.time_cycles = random_next(source);
 		body->time_conv.time_mask = random_next(source);
-		break;
-	case WIRE_GUESTS:
+	} else if (IS(guests)) {
 		body->id_index.guests = value & 1 && body->id_index.nr ? source->words : NULL;
-		break;
-	case WIRE_FMT2:
+	} else if (IS(error_guest)) {
 		body->auxtrace_error.machine_pid = (uint32_t)value;
 		body->auxtrace_error.vcpu = (uint32_t)(value >> 32);
-		break;
-	case WIRE_PAD:
-	case WIRE_RAW:
-	case WIRE_BRANCHES:
-	case WIRE_REGS:
-	case WIRE_STACK:
-	case WIRE_AUX:
-		break; /* random_sample() */
-	}
+	} /* else as random_sample() has it */
 	(void)layout;
 }
 

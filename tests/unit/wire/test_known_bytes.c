@@ -143,9 +143,10 @@ static void sample(void **state)
 	struct tally_body body = decode(
 	    &attr, bytes, sizeof(bytes),
 	    "SAMPLE\nmisc=0x4002 USER EXACT_IP\nidentifier=77\nip=0xffffffff81000000\npid=10\n"
-	    "tid=11\ntime=123456789\nperiod=4000\ntime_enabled=6\nvalue=5\nread_id=77\n"
-	    "read_lost=1\ncallchain_nr=2\ncallchain=2: 0xfffffffffffffe00 0x401000\n"
-	    "raw=4:61626364\nbranch_hw_idx=9\nbranches=1: 0x1000->0x2000/0x72\n"
+	    "tid=11\ntime=123456789\nperiod=4000\nread.time_enabled=6\nread.values: value=5 id=77 "
+	    "lost=1\n"
+	    "callchain_nr=2\ncallchain=2: 0xfffffffffffffe00 0x401000\n"
+	    "raw=4:61626364\nbranch_hw_idx=9\nbranches: from=0x1000 to=0x2000 flags=0x72\n"
 	    "branch_counters=1: 85\nuser_abi=2\nuser_regs=2: 0x7ffc0000 0x401000\n"
 	    "user_stack=16:0102030405060708090a0b0c0d0e0f10\nuser_stack_dyn_size=12\n"
 	    "weight=0xa00140000001e\nphys_addr=0xabc000\ncgroup=42\naux=8:4155586461746121\n");
