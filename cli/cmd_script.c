@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tally/data.h>
@@ -167,8 +168,12 @@ static int show(struct script *script, struct tally_session *session,
 	}
 	status = cli_dlfilters_start(&script->dlfilters, session, script->kernel_path);
 	if (!status)
-		result = tally_script_write(session, options, STDOUT_FILENO, &error);
+		result = tally_script_write(session, options, stdout, &error);
 	status = cli_dlfilters_stop(&script->dlfilters, status);
+	if (ferror(stdout)) { /* reported here, not where stdout is closed */
+		__fpurge(stdout);
+		clearerr(stdout);
+	}
 	cli_pager_finish(&pager);
 	cli_progress_done(&progress->line);
 	if (!result || result == -EPIPE || cli_dlfilters_interrupted())

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <tally/error.h>
 #include <tally/session.h>
 
@@ -69,10 +70,10 @@ struct tally_script_options {
  * or -EINVAL with the reason. */
 int tally_script_check(const struct tally_script_options *options, struct tally_error *error);
 
-/* Writes the text to the descriptor.  0; -EPIPE when nobody reads any more (no error is told then);
- * -EINVAL for fields that the events have not; -errno. */
+/* Writes the text to `to`, and flushes it.  0; -EPIPE when nobody reads any more (`error` is not
+ * filled then); -EINVAL for fields that the events do not have; -errno of writing. */
 int tally_script_write(struct tally_session *session, const struct tally_script_options *options,
-		       int descriptor, struct tally_error *error);
+		       FILE *to, struct tally_error *error);
 
 /* The names of fields that -F takes, in the order of perf's list; NULL beyond the last. */
 const char *tally_script_field_name(size_t index);

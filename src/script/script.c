@@ -287,26 +287,23 @@ static int read_tracing_data(struct script *script)
 
 /* --- output --- */
 
-static int write_text(struct script *script, int descriptor, const struct tally_buf *text)
+/* Flushes, so that what is written next to the stream, by whatever way, comes behind it. */
+static int write_text(struct script *script, FILE *to, const struct tally_buf *text)
 {
-	const uint8_t *bytes = text->data;
-	size_t size = text->size;
+	size_t at = 0;
 
 	if (text->failed)
 		return text->failed;
-	while (size) {
-		ssize_t wrote = write(descriptor, bytes, size);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0) {
+	for (;;) {
+		at += fwrite(text->data + at, 1, text->size - at, to);
+		if (at == text->size && !fflush(to))
+			return 0;
+		if (errno != EINTR) {
 			script->unwritten = true;
 			return -errno;
 		}
-		bytes += wrote;
-		size -= (size_t)wrote;
+		clearerr(to);
 	}
-	return 0;
 }
 
 static int dump_name(const struct script *script, size_t event, struct tally_buf *ret)
@@ -323,25 +320,24 @@ static int dump_name(const struct script *script, size_t event, struct tally_buf
 	return 0;
 }
 
-static int open_outputs(struct script *script, int descriptor, struct tally_error *error)
+static int open_outputs(struct script *script, FILE *to, struct tally_error *error)
 {
 	script->outputs = script->options.per_event_dump ? script->event_count : 1;
-	script->descriptors = calloc(script->outputs + 1, sizeof(*script->descriptors));
+	script->files = calloc(script->outputs + 1, sizeof(*script->files));
 	script->samples = calloc(script->event_count + 1, sizeof(*script->samples));
-	if (!script->descriptors || !script->samples)
+	if (!script->files || !script->samples)
 		return -ENOMEM;
 	/* Beyond the files there is what a filter prints. */
 	for (size_t i = 0; i <= script->outputs; i++)
-		script->descriptors[i] =
-		    script->options.per_event_dump && i < script->outputs ? -1 : descriptor;
+		script->files[i] =
+		    script->options.per_event_dump && i < script->outputs ? NULL : to;
 	for (size_t i = 0; script->options.per_event_dump && i < script->outputs; i++) {
 		struct tally_buf name = {0};
 		int result = dump_name(script, i, &name);
 
 		if (!result) {
-			script->descriptors[i] = open(
-			    tally_buf_str(&name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-			if (script->descriptors[i] < 0)
+			script->files[i] = fopen(tally_buf_str(&name), "we");
+			if (!script->files[i])
 				result = tally_fail(error, -errno, -1, "%s: cannot be created: %s",
 						    tally_buf_str(&name), strerror(errno));
 		}
@@ -353,7 +349,7 @@ static int open_outputs(struct script *script, int descriptor, struct tally_erro
 }
 
 /* What was written where, as perf tells it. */
-static int close_dumps(struct script *script, int descriptor, bool tell)
+static int close_dumps(struct script *script, FILE *to, bool tell)
 {
 	struct tally_buf text = {0};
 	int result = 0;
@@ -362,19 +358,20 @@ static int close_dumps(struct script *script, int descriptor, bool tell)
 		struct tally_buf name = {0};
 		struct stat status;
 
-		if (script->descriptors[i] < 0)
+		if (!script->files[i])
 			continue;
-		if (tell && !fstat(script->descriptors[i], &status) && !dump_name(script, i, &name))
+		if (tell && !fstat(fileno(script->files[i]), &status) &&
+		    !dump_name(script, i, &name))
 			tally_buf_printf(&text,
 					 "[ tally script: Wrote %.3f MB %s (%llu samples) ]\n",
 					 (double)status.st_size / 1024 / 1024, tally_buf_str(&name),
 					 (unsigned long long)script->samples[i]);
-		if (close(script->descriptors[i]) && !result)
+		if (fclose(script->files[i]) && !result)
 			result = -errno;
 		tally_buf_done(&name);
 	}
 	if (!result)
-		result = write_text(script, descriptor, &text);
+		result = write_text(script, to, &text);
 	tally_buf_done(&text);
 	return result;
 }
@@ -611,7 +608,7 @@ static int finish_batch(void *context, unsigned number)
 
 	for (size_t i = 0; i <= script->outputs; i++) {
 		struct tally_buf *text = &slot->text[i];
-		int result = write_text(script, script->descriptors[i], text);
+		int result = write_text(script, script->files[i], text);
 
 		if (result)
 			return result;
@@ -644,7 +641,7 @@ static bool shows_places(const struct script *script)
 }
 
 /* What stands before and behind all records. */
-static int write_frame(struct script *script, int descriptor, bool begin)
+static int write_frame(struct script *script, FILE *to, bool begin)
 {
 	struct tally_buf text = {0};
 	int result;
@@ -655,7 +652,7 @@ static int write_frame(struct script *script, int descriptor, bool begin)
 		tally_script_json_begin(&text, script->data);
 	else
 		tally_script_json_end(&text, script->data, tally_session_counts(script->session));
-	result = write_text(script, descriptor, &text);
+	result = write_text(script, to, &text);
 	tally_buf_done(&text);
 	return result;
 }
@@ -678,7 +675,7 @@ static void script_done(struct script *script)
 	free(script->workers);
 	free(script->slots);
 	free(script->events);
-	free(script->descriptors);
+	free(script->files);
 	free(script->samples);
 	tally_script_filter_done(&script->filter);
 	tally_trace_text_free(script->trace);
@@ -690,7 +687,7 @@ static void script_done(struct script *script)
 	tally_arena_done(&script->arena);
 }
 
-static int set_up(struct script *script, int descriptor, struct tally_error *error)
+static int set_up(struct script *script, FILE *to, struct tally_error *error)
 {
 	int result = tally_script_fields_fit(&script->fields, script->data, error);
 
@@ -708,19 +705,19 @@ static int set_up(struct script *script, int descriptor, struct tally_error *err
 	if (!result)
 		result = read_tracing_data(script);
 	if (!result)
-		result = open_outputs(script, descriptor, error);
+		result = open_outputs(script, to, error);
 	return result ? result : make_workers(script);
 }
 
 int tally_script_write(struct tally_session *session, const struct tally_script_options *options,
-		       int descriptor, struct tally_error *error)
+		       FILE *to, struct tally_error *error)
 {
 	struct script script = {.session = session, .data = tally_session_data(session)};
 	struct tally_error told = {0};
 	int result = take_options(&script, options, &told), closed;
 
 	if (!result)
-		result = set_up(&script, descriptor, &told);
+		result = set_up(&script, to, &told);
 	if (!result) {
 		const struct tally_ordered_visitor visitor = {
 		    .want = script.want,
@@ -738,14 +735,14 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		    .filters_itself = script.asks,
 		};
 
-		result = write_frame(&script, descriptor, true);
+		result = write_frame(&script, to, true);
 		if (!result)
 			result =
 			    tally_session_each_ordered(session, &visitor, script.serial, &told);
 		if (!result)
-			result = write_frame(&script, descriptor, false);
+			result = write_frame(&script, to, false);
 	}
-	closed = script.descriptors ? close_dumps(&script, descriptor, !result) : 0;
+	closed = script.files ? close_dumps(&script, to, !result) : 0;
 	script_done(&script);
 	if (!result)
 		result = closed;

@@ -118,7 +118,7 @@ struct script {
 	struct script_slot *slots;
 	unsigned slot_count;
 	size_t outputs; /* 1, or one an event */
-	int *descriptors;
+	FILE **files;
 	uint64_t *samples;
 
 	/* Serial only. */

@@ -88,7 +88,6 @@ struct outcome {
 };
 
 static FILE *nowhere;
-static int nowhere_fd;
 
 static void read_header(struct tally_data *data)
 {
@@ -147,7 +146,7 @@ static void read_script(struct tally_session *session)
 {
 	struct tally_script_options script = {.size = sizeof(script), .show = (1u << 9) - 1};
 
-	tally_script_write(session, &script, nowhere_fd, NULL);
+	tally_script_write(session, &script, nowhere, NULL);
 }
 
 static void read_session(struct tally_data *data, unsigned round)
@@ -449,8 +448,7 @@ int main(int argc, char **argv)
 	bool made = false;
 
 	nowhere = fopen("/dev/null", "we");
-	nowhere_fd = nowhere ? fileno(nowhere) : -1;
-	if (nowhere_fd < 0)
+	if (!nowhere)
 		return 2;
 	catch_ends();
 	for (int i = 1; i < argc; i++) {

@@ -198,7 +198,7 @@ static void read_script(struct tally_session *session)
 	struct tally_script_options script = {
 	    .size = sizeof(script), .fields = fields, .field_count = 1};
 
-	tally_script_write(session, &script, fileno(nowhere), NULL);
+	tally_script_write(session, &script, nowhere, NULL);
 }
 
 static void read_recording(const char *path)
