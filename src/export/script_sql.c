@@ -17,7 +17,7 @@
 #include "export/sql_schema.h"
 #include "trace/trace_text.h"
 #include "session/lines.h"
-#include "session/ordered.h"
+#include "session/record_sink.h"
 #include "session/session.h"
 
 /* Addresses from here up are marks.  Source: PERF_CONTEXT_MAX of perf_event.h. */
@@ -410,17 +410,14 @@ static void set_raw(struct sql *sql, const struct tally_attr *attr, struct tally
 	tally_sql_set_bytes(sql->samples, SQL_SAMPLE_RAW, sample->raw, sample->raw_size);
 }
 
-static int take_sample(void *context, unsigned worker, unsigned slot,
-		       struct tally_resolver *resolver, const struct tally_resolved *resolved,
-		       const struct tally_record *record)
+static int take_sample(struct sql *sql, struct tally_resolver *resolver,
+		       const struct tally_resolved *resolved)
 {
-	struct sql *sql = context;
 	const struct tally_sample *sample = &resolved->sample;
 	const struct tally_attr *attr = &tally_data_event(sql->data, resolved->event)->attr;
 	uint64_t thread, frame = 0, chain = 0, addr_frame = 0;
 	int result = thread_of(sql, resolved, &thread);
 
-	(void)worker, (void)slot, (void)record;
 	sql->number++;
 	if (!result && sample->present & PERF_SAMPLE_IP)
 		result = frame_of(sql, resolver, resolved, resolved->cpumode, sample->ip, &frame);
@@ -522,17 +519,14 @@ static int add_record(struct sql *sql, const struct tally_resolved *at,
 	return tally_sql_add(sql->records, sql->error);
 }
 
-static int take_other(void *context, unsigned worker, unsigned slot,
-		      struct tally_resolver *resolver, const struct tally_resolved *at,
-		      const struct tally_record *record)
+static int take_record(struct sql *sql, const struct tally_resolved *at,
+		       const struct tally_record *record)
 {
-	struct sql *sql = context;
 	struct tally_body body;
 	int result = 0;
 	bool whole;
 
 	body.size = sizeof(body);
-	(void)worker, (void)slot, (void)resolver;
 	if (record->type == PERF_RECORD_FINISHED_ROUND || !tally_data_event_count(sql->data))
 		return 0; /* tells nothing */
 	sql->number++;
@@ -543,6 +537,23 @@ static int take_other(void *context, unsigned worker, unsigned slot,
 	else if (whole && record->type == PERF_RECORD_LOST_SAMPLES)
 		result = take_lost(sql, at, body.lost_samples.lost, "samples");
 	return result ? result : add_record(sql, at, record, whole ? &body : NULL);
+}
+
+static int take_batch(void *context, struct tally_record_batch *batch)
+{
+	struct sql *sql = context;
+	struct tally_entry entry;
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		if (entry.kind == TALLY_ENTRY_SAMPLE)
+			result = take_sample(sql, batch->resolver, entry.at);
+		else
+			result = take_record(sql, entry.at, &entry.record);
+		if (result)
+			break;
+	}
+	return result;
 }
 
 /* --- the frame around it --- */
@@ -674,10 +685,10 @@ static int read_formats(struct sql *sql)
 }
 
 /* What the database says of a failure comes before that the walk ended. */
-static int visit_all(struct sql *sql, const struct tally_ordered_visitor *visitor)
+static int take_all(struct sql *sql, const struct tally_record_sink *sink)
 {
 	struct tally_error walk = {0};
-	int result = tally_session_each_ordered(sql->session, visitor, true, &walk);
+	int result = tally_session_run_in_order(sql->session, sink, true, &walk);
 
 	if (result < 0 && !sql->error->code)
 		*sql->error = walk;
@@ -693,15 +704,16 @@ static int ask(void *context)
 
 static int fill(struct sql *sql)
 {
-	const struct tally_ordered_visitor visitor = {
+	const struct tally_record_sink sink = {
+	    .context = sql,
 	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 		    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
 		    PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT |
 		    PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR |
 		    PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE,
-	    .context = sql,
-	    .sample = take_sample,
-	    .other = take_other,
+	    .samples = true,
+	    .records = true,
+	    .batch = take_batch,
 	};
 	int result = prepare(sql);
 
@@ -711,7 +723,7 @@ static int fill(struct sql *sql)
 	if (!result)
 		result = put_events(sql);
 	if (!result)
-		result = visit_all(sql, &visitor);
+		result = take_all(sql, &sink);
 	if (!result) /* behind the samples, as reading them finds damage */
 		result = put_meta(sql);
 	if (!result)

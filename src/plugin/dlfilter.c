@@ -40,7 +40,8 @@ static inline void leave(struct tally_dlfilters *host)
 
 /* --- samples --- */
 
-static int ask(struct tally_dlfilters *host, struct tally_turn *turn, enum dlfilter_phase phase)
+static int ask(struct tally_dlfilters *host, struct tally_filter_call *call,
+	       enum dlfilter_phase phase)
 {
 	int value = 0;
 
@@ -51,45 +52,45 @@ static int ask(struct tally_dlfilters *host, struct tally_turn *turn, enum dlfil
 		if (!event)
 			continue;
 		host->now.ip.size = host->now.addr.size = 0;
-		host->now.turn = turn;
+		host->now.call = call;
 		enter(host, filter, phase);
 		value = event(filter->data, &host->now.sample, filter);
 		leave(host);
-		host->now.turn = NULL;
+		host->now.call = NULL;
 		if (value < 0)
 			set_end(host, filter, phase, value);
 	}
-	return value < 0 ? TALLY_TURN_END : value ? TALLY_TURN_DROP : TALLY_TURN_KEEP;
+	return value < 0 ? TALLY_FILTER_END : value ? TALLY_FILTER_DROP : TALLY_FILTER_KEEP;
 }
 
-static void look(struct tally_dlfilters *host, const struct tally_turn *turn)
+static void look(struct tally_dlfilters *host, const struct tally_filter_call *call)
 {
 	struct dlfilter_moment *now = &host->now;
 
-	tally_dlfilter_fill(host, turn, &now->sample);
+	tally_dlfilter_fill(host, call, &now->sample);
 	now->has_ip_spot = now->has_addr_spot = now->has_insn = false;
 	now->insn_length = 0;
 }
 
-static int ask_early(void *context, struct tally_turn *turn)
+static int ask_early(void *context, struct tally_filter_call *call)
 {
-	look(context, turn);
-	return ask(context, turn, DLFILTER_EARLY);
+	look(context, call);
+	return ask(context, call, DLFILTER_EARLY);
 }
 
-static int ask_late(void *context, struct tally_turn *turn)
+static int ask_late(void *context, struct tally_filter_call *call)
 {
 	struct tally_dlfilters *host = context;
 
 	/* The early part has done so. */
 	if (!host->hook.early)
-		look(host, turn);
-	return ask(host, turn, DLFILTER_LATE);
+		look(host, call);
+	return ask(host, call, DLFILTER_LATE);
 }
 
-static struct tally_buf *said(void *context)
+static struct tally_buf *text(void *context)
 {
-	return &((struct tally_dlfilters *)context)->out.said;
+	return &((struct tally_dlfilters *)context)->out.text;
 }
 
 static void print(void *context)
@@ -107,7 +108,7 @@ int tally_dlfilters_new(struct tally_dlfilters **ret)
 		free(host);
 		return -ENOMEM;
 	}
-	host->hook = (struct tally_sample_filter){.context = host, .said = said, .print = print};
+	host->hook = (struct tally_sample_filter){.context = host, .text = text, .print = print};
 	*ret = host;
 	return 0;
 }

@@ -13,7 +13,7 @@ static struct dlfilter_moment *moment_of(void *ctx)
 	struct dlfilter *filter = ctx;
 	struct tally_dlfilters *host = filter->host;
 
-	return host->running == filter && host->now.turn ? &host->now : NULL;
+	return host->running == filter && host->now.call ? &host->now : NULL;
 }
 
 static uint64_t ip_of(const struct dlfilter_moment *now)
@@ -41,11 +41,11 @@ static const char *label(struct tally_dlfilters *host, const struct tally_spot *
 
 static const struct tally_spot *ip_spot(struct dlfilter_moment *now)
 {
-	struct tally_resolved *sample = now->turn->sample;
+	struct tally_resolved *sample = now->call->sample;
 
 	if (!now->has_ip_spot) {
-		if (turn_join(now->turn) ||
-		    tally_resolver_perf_spot(now->turn->resolver, sample, sample->cpumode,
+		if (filter_call_join(now->call) ||
+		    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode,
 					     ip_of(now), false, &now->ip_spot))
 			now->ip_spot = (struct tally_spot){.place = ip_of(now)};
 		now->has_ip_spot = true;
@@ -95,7 +95,7 @@ static const struct perf_dlfilter_al *resolve_ip(void *ctx)
 {
 	struct dlfilter_moment *now = moment_of(ctx);
 	struct tally_dlfilters *host = ((struct dlfilter *)ctx)->host;
-	const struct tally_ordered_visitor *visitor;
+	const struct tally_own_filter *own;
 	struct tally_resolved *sample;
 	const char *comm;
 
@@ -103,14 +103,14 @@ static const struct perf_dlfilter_al *resolve_ip(void *ctx)
 		return NULL;
 	if (now->ip.size)
 		return &now->ip;
-	sample = now->turn->sample;
-	visitor = now->turn->visitor;
+	sample = now->call->sample;
+	own = now->call->own;
 	fill_al(host, ip_spot(now), ip_of(now), &now->ip);
 	comm = tally_session_string(host->session, sample->comm);
 	now->ip.comm = comm ? comm : ":-1";
-	if (visitor->filtered)
+	if (own->filtered)
 		now->ip.filtered =
-		    (uint8_t)visitor->filtered(visitor->context, now->turn->resolver, sample);
+		    (uint8_t)own->filtered(own->context, now->call->resolver, sample);
 	return &now->ip;
 }
 
@@ -123,10 +123,10 @@ static const struct perf_dlfilter_al *resolve_addr(void *ctx)
 	if (now->addr.size)
 		return &now->addr;
 	if (!now->has_addr_spot) {
-		struct tally_resolved *sample = now->turn->sample;
+		struct tally_resolved *sample = now->call->sample;
 
-		if (turn_join(now->turn) ||
-		    tally_resolver_perf_spot(now->turn->resolver, sample, sample->cpumode,
+		if (filter_call_join(now->call) ||
+		    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode,
 					     now->sample.addr, true, &now->addr_spot))
 			now->addr_spot = (struct tally_spot){.place = now->sample.addr};
 		now->has_addr_spot = true;
@@ -159,9 +159,10 @@ static __s32 resolve_address(void *ctx, __u64 address, struct perf_dlfilter_al *
 
 	if (!now || !al)
 		return -1;
-	sample = now->turn->sample;
-	if (turn_join(now->turn) || tally_resolver_perf_spot(now->turn->resolver, sample,
-							     sample->cpumode, address, true, &spot))
+	sample = now->call->sample;
+	if (filter_call_join(now->call) ||
+	    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode, address, true,
+				     &spot))
 		return -1;
 	fill_al(((struct dlfilter *)ctx)->host, &spot, address, &found);
 	memcpy(&size, al, sizeof(size));
@@ -194,13 +195,13 @@ static struct insn_decoder *decoder(struct tally_dlfilters *host, bool is_64_bit
 /* The address says whether it is the kernel's, not the sample's mode. */
 static void fetch_insn(struct tally_dlfilters *host, struct dlfilter_moment *now)
 {
-	struct tally_resolved *sample = now->turn->sample;
+	struct tally_resolved *sample = now->call->sample;
 	uint64_t ip = ip_of(now);
 	struct tally_spot spot;
 	int64_t got;
 
-	if (!ip || !is_x86(host) || turn_join(now->turn) ||
-	    tally_resolver_perf_spot(now->turn->resolver, sample,
+	if (!ip || !is_x86(host) || filter_call_join(now->call) ||
+	    tally_resolver_perf_spot(now->call->resolver, sample,
 				     tally_addr_mode(PERF_RECORD_MISC_USER, ip), ip, false,
 				     &spot) ||
 	    !spot.image)
@@ -240,12 +241,12 @@ static const char *srcline(void *ctx, __u32 *line_number)
 	if (!now || !line_number)
 		return NULL;
 	*line_number = 0;
-	sample = now->turn->sample;
+	sample = now->call->sample;
 	/* Nor has the kernel lines, nor memory. */
 	if (!ip_spot(now)->mapped || ip_spot(now)->image_path[0] != '/' ||
-	    tally_resolver_locate(now->turn->resolver, sample, sample->cpumode, ip_of(now),
+	    tally_resolver_locate(now->call->resolver, sample, sample->cpumode, ip_of(now),
 				  &located) ||
-	    tally_resolver_line(now->turn->resolver, &located, &line))
+	    tally_resolver_line(now->call->resolver, &located, &line))
 		return NULL;
 	*line_number = line.line;
 	return line.file;
@@ -255,7 +256,7 @@ static struct perf_event_attr *attr(void *ctx)
 {
 	struct dlfilter_moment *now = moment_of(ctx);
 
-	return now ? ((struct dlfilter *)ctx)->host->facts[now->turn->sample->event].attr : NULL;
+	return now ? ((struct dlfilter *)ctx)->host->facts[now->call->sample->event].attr : NULL;
 }
 
 static __s32 object_code(void *ctx, __u64 ip, void *buf, __u32 len)
@@ -267,9 +268,9 @@ static __s32 object_code(void *ctx, __u64 ip, void *buf, __u32 len)
 
 	if (!now || (!buf && len))
 		return -1;
-	sample = now->turn->sample;
-	if (turn_join(now->turn) ||
-	    tally_resolver_perf_spot(now->turn->resolver, sample, sample->cpumode, ip, true,
+	sample = now->call->sample;
+	if (filter_call_join(now->call) ||
+	    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode, ip, true,
 				     &spot) ||
 	    !spot.image)
 		return -1;

@@ -50,7 +50,7 @@ struct dlfilter_event_facts {
 
 /* The sample at hand, and what was found out about it: by whom and how often it is asked. */
 struct dlfilter_moment {
-	struct tally_turn *turn;
+	struct tally_filter_call *call;
 	struct perf_dlfilter_sample sample;
 	bool has_ip_spot, has_addr_spot, has_insn;
 	struct tally_spot ip_spot, addr_spot;
@@ -89,7 +89,7 @@ extern const struct perf_dlfilter_fns tally_dlfilter_functions;
 char *tally_dlfilter_find(const char *name);
 
 /* dlfilter_sample.c */
-void tally_dlfilter_fill(struct tally_dlfilters *host, const struct tally_turn *turn,
+void tally_dlfilter_fill(struct tally_dlfilters *host, const struct tally_filter_call *call,
 			 struct perf_dlfilter_sample *to);
 /* 0 or -ENOMEM. */
 int tally_dlfilter_facts(struct tally_dlfilters *host);

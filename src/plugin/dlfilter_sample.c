@@ -95,11 +95,11 @@ static void fill_rare(const struct tally_sample *sample, struct perf_dlfilter_sa
 	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE | \
 	 PERF_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_CGROUP | PERF_SAMPLE_BRANCH_STACK)
 
-void tally_dlfilter_fill(struct tally_dlfilters *host, const struct tally_turn *turn,
+void tally_dlfilter_fill(struct tally_dlfilters *host, const struct tally_filter_call *call,
 			 struct perf_dlfilter_sample *to)
 {
-	const struct tally_sample *sample = &turn->sample->sample;
-	const struct dlfilter_event_facts *facts = &host->facts[turn->sample->event];
+	const struct tally_sample *sample = &call->sample->sample;
+	const struct dlfilter_event_facts *facts = &host->facts[call->sample->event];
 	uint64_t has = sample->present;
 
 	*to = (struct perf_dlfilter_sample){
@@ -116,9 +116,9 @@ void tally_dlfilter_fill(struct tally_dlfilters *host, const struct tally_turn *
 	    .period = has & PERF_SAMPLE_PERIOD ? sample->period : facts->event->attr.sample_period,
 	    .cpu = has & PERF_SAMPLE_CPU ? (int32_t)sample->cpu : -1,
 	    .data_src = NO_DATA_SRC,
-	    .cpumode = turn->sample->cpumode,
+	    .cpumode = call->sample->cpumode,
 	    .addr_correlates_sym = facts->correlates,
-	    .misc = turn->record->misc,
+	    .misc = call->record->misc,
 	    .event = facts->event->name,
 	    .vcpu = -1,
 	};

@@ -7,8 +7,8 @@ static ssize_t keep(void *cookie, const char *text, size_t size)
 {
 	struct own_stdout *own = cookie;
 
-	tally_buf_add(&own->said, text, size);
-	return own->said.failed ? 0 : (ssize_t)size;
+	tally_buf_add(&own->text, text, size);
+	return own->text.failed ? 0 : (ssize_t)size;
 }
 
 int tally_own_stdout_init(struct own_stdout *own)
@@ -22,7 +22,7 @@ void tally_own_stdout_done(struct own_stdout *own)
 {
 	if (own->ours)
 		fclose(own->ours);
-	tally_buf_done(&own->said);
+	tally_buf_done(&own->text);
 	*own = (struct own_stdout){0};
 }
 
@@ -30,15 +30,15 @@ void tally_own_stdout_print(struct own_stdout *own)
 {
 	size_t at = 0;
 
-	if (!own->said.size)
+	if (!own->text.size)
 		return;
 	fflush(stdout);
-	while (at < own->said.size) {
-		ssize_t wrote = write(STDOUT_FILENO, own->said.data + at, own->said.size - at);
+	while (at < own->text.size) {
+		ssize_t wrote = write(STDOUT_FILENO, own->text.data + at, own->text.size - at);
 
 		if (wrote < 0 && errno != EINTR)
 			break; /* nobody reads any more, or there is no room: as of any print */
 		at += wrote > 0 ? (size_t)wrote : 0;
 	}
-	tally_buf_clear(&own->said);
+	tally_buf_clear(&own->text);
 }

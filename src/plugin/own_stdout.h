@@ -10,13 +10,13 @@
 
 struct own_stdout {
 	FILE *ours, *before;
-	struct tally_buf said; /* who takes it clears it */
+	struct tally_buf text; /* who takes it clears it */
 };
 
 /* At a place of its own until done.  0 or -ENOMEM. */
 int tally_own_stdout_init(struct own_stdout *own);
 void tally_own_stdout_done(struct own_stdout *own);
-/* What was said goes to the program's stdout, behind what that holds. */
+/* The text goes to the program's stdout, behind what that holds. */
 void tally_own_stdout_print(struct own_stdout *own);
 
 static inline void own_stdout_begin(struct own_stdout *own)

@@ -11,7 +11,7 @@
 #include "base/table.h"
 #include "base/cell.h"
 #include "report/report_rows.h"
-#include "session/ordered.h"
+#include "session/record_sink.h"
 
 #define LISTS       256U
 #define INDENT_MOST 100U
@@ -114,21 +114,17 @@ static int take_fork(struct tasks *tasks, const struct tally_record_task *told)
 	return result;
 }
 
-static int take(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		const struct tally_resolved *at, const struct tally_record *record)
+static int take(struct tasks *tasks, const struct tally_entry *entry)
 {
-	struct tasks *tasks = context;
+	const struct tally_record *record = &entry->record;
 	struct tally_body body;
 	uint32_t index;
 	int result;
 
 	body.size = sizeof(body);
-	(void)worker, (void)slot, (void)resolver;
-	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK &&
-	     record->type != PERF_RECORD_EXIT) ||
-	    tally_record_decode(&tally_data_event(tasks->data, at->event)->layout, record, &body,
-				NULL) < 0 ||
-	    record->type == PERF_RECORD_EXIT)
+	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK) ||
+	    tally_record_decode(&tally_data_event(tasks->data, entry->at->event)->layout, record,
+				&body, NULL) < 0)
 		return 0;
 	if (record->type == PERF_RECORD_FORK)
 		return take_fork(tasks, &body.task);
@@ -136,11 +132,17 @@ static int take(void *context, unsigned worker, unsigned slot, struct tally_reso
 	return result ? result : name(tasks, index, body.comm.comm);
 }
 
-static int pass(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		const struct tally_resolved *sample, const struct tally_record *record)
+static int take_batch(void *context, struct tally_record_batch *batch)
 {
-	(void)context, (void)worker, (void)slot, (void)resolver, (void)sample, (void)record;
-	return 0;
+	struct tally_entry entry;
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		result = take(context, &entry);
+		if (result)
+			break;
+	}
+	return result;
 }
 
 static int by_list(const void *one, const void *other)
@@ -222,8 +224,8 @@ static int put_all(struct tasks *tasks, struct tally_buf *to)
 int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error)
 {
 	struct tasks tasks = {.data = tally_session_data(session)};
-	const struct tally_ordered_visitor visitor = {
-	    .context = &tasks, .sample = pass, .other = take, .filters_itself = true};
+	const struct tally_record_sink sink = {
+	    .context = &tasks, .records = true, .batch = take_batch};
 	struct tally_buf text = {0};
 	uint32_t idle;
 	int result = add(&tasks, 0, 0, &idle);
@@ -231,7 +233,7 @@ int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_err
 	if (!result)
 		result = name(&tasks, idle, "swapper");
 	if (!result)
-		result = tally_session_each_ordered(session, &visitor, true, error);
+		result = tally_session_run_in_order(session, &sink, true, error);
 	if (!result)
 		result = put_all(&tasks, &text);
 	if (!result)

@@ -416,37 +416,33 @@ static struct tally_buf *text_of(struct script *script, struct script_worker *wo
 	return text;
 }
 
-static int dump_sample(void *context, unsigned number, unsigned slot,
-		       const struct tally_resolved *sample, const struct tally_record *record)
-{
-	struct script *script = context;
-
-	return tally_script_dump_put(
-	    script, text_of(script, &script->workers[number], slot, sample->event), record);
-}
-
-/* Of what counters tell this stands before each. */
-static int dump_spot(void *context, unsigned number, unsigned slot, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample)
-{
-	struct script *script = context;
-
-	if (sample->sample.present & PERF_SAMPLE_READ)
-		return 0;
-	return tally_script_dump_spot(
-	    script, text_of(script, &script->workers[number], slot, sample->event), resolver,
-	    sample);
-}
-
 /* What a filter printed: to where the text goes, or to stdout when that goes to files. */
-static int put_said(void *context, unsigned slot, const uint8_t *text, size_t size)
+static int put_filter_text(struct script *script, unsigned slot, const struct tally_entry *entry,
+			   size_t from, size_t until)
 {
-	struct script *script = context;
 	struct tally_buf *to =
 	    &script->slots[slot].text[script->options.per_event_dump ? script->outputs : 0];
 
-	tally_buf_add(to, text, size);
+	if (until > from)
+		tally_buf_add(to, entry->text + from, until - from);
 	return to->failed;
+}
+
+/* -D: a sample's fields, and where it was taken, with what the filter printed between them. */
+static int put_dump(struct script *script, const struct tally_record_batch *batch,
+		    const struct tally_entry *entry, struct tally_buf *to)
+{
+	const struct tally_resolved *sample = entry->at;
+	int result = tally_script_dump_put(script, to, &entry->record);
+
+	if (!result)
+		result = put_filter_text(script, batch->slot, entry, 0, entry->early);
+	/* Of samples that read counters the place stands before each of these. */
+	if (!result && entry->dropped != TALLY_DROPPED_EARLY &&
+	    !tally_script_skips(script, sample) && !(sample->sample.present & PERF_SAMPLE_READ))
+		result = tally_script_dump_spot(script, to, batch->resolver, sample);
+	return result ? result
+		      : put_filter_text(script, batch->slot, entry, entry->early, entry->size);
 }
 
 static bool is_guest(const struct tally_resolved *sample)
@@ -455,54 +451,61 @@ static bool is_guest(const struct tally_resolved *sample)
 	       sample->cpumode == PERF_RECORD_MISC_GUEST_USER;
 }
 
-static int visit_sample(void *context, unsigned number, unsigned slot,
-			struct tally_resolver *resolver, const struct tally_resolved *sample,
-			const struct tally_record *record)
+static int put_sample(struct script *script, const struct tally_record_batch *batch,
+		      const struct tally_entry *entry)
 {
-	struct script *script = context;
-	struct script_worker *worker = &script->workers[number];
-	struct tally_buf *to = text_of(script, worker, slot, sample->event);
+	struct script_worker *worker = &script->workers[batch->worker];
+	const struct tally_resolved *sample = entry->at;
+	struct tally_buf *to = sample ? text_of(script, worker, batch->slot, sample->event) : NULL;
+	int result = 0;
 
-	/* Values that counters had are told by all samples. */
+	if (script->options.dump)
+		result = put_dump(script, batch, entry, to);
+	else if (entry->size)
+		result = put_filter_text(script, batch->slot, entry, 0, entry->size);
+	if (result || entry->dropped)
+		return result;
+	/* All samples count for the values of counters. */
 	if (!(sample->sample.present & PERF_SAMPLE_READ)) {
-		int verdict = script->asks ? tally_script_ask(script, to, resolver, sample, record)
-					   : TALLY_TURN_KEEP;
+		int verdict = script->asks ? tally_script_ask(script, to, batch->resolver, sample,
+							      &entry->record)
+					   : TALLY_FILTER_KEEP;
 
-		if (verdict != TALLY_TURN_KEEP)
-			return verdict < 0 ? verdict : verdict == TALLY_TURN_END;
+		if (verdict != TALLY_FILTER_KEEP)
+			return verdict < 0 ? verdict : verdict == TALLY_FILTER_END;
 		if ((script->filter.any || is_guest(sample)) &&
-		    !tally_script_passes(script, resolver, sample))
+		    !tally_script_passes(script, batch->resolver, sample))
 			return 0;
 	}
 	if (script->options.json)
-		return tally_script_object_put(script, worker, to, resolver, sample, record);
+		return tally_script_object_put(script, worker, to, batch->resolver, sample,
+					       &entry->record);
 	script_lines_tidy(&worker->lines);
 	if (script->options.per_event_dump)
-		script->slots[slot].samples[sample->event]++;
-	return tally_script_sample_put(script, worker, to, resolver, sample, record);
+		script->slots[batch->slot].samples[sample->event]++;
+	return tally_script_sample_put(script, worker, to, batch->resolver, sample, &entry->record);
 }
 
-/* Text of where a sample was, when it is known. */
-static uint64_t note_place(void *context, unsigned number, unsigned slot, uint32_t era,
-			   uint64_t addr)
+/* The text of a place, when it was made before. */
+static uint64_t known_place(void *context, const struct tally_record_batch *batch, uint32_t era,
+			    uint64_t addr)
 {
 	const struct script *script = context;
-	struct script_lines *lines = &script->workers[number].lines;
+	struct script_lines *lines = &script->workers[batch->worker].lines;
 	struct script_memo *memo = script_memo_look(lines, era, addr, script->events->single);
 
 	if (memo)
-		memo->noted = lines->slot = (uint16_t)(slot + 1);
+		memo->noted = lines->slot = (uint16_t)(batch->slot + 1);
 	return (uintptr_t)memo;
 }
 
 /* Room is made for so many. */
 #define PLACES_AT_ONCE 64U
 
-static int put_places(void *context, unsigned number, unsigned slot, const uint64_t *notes,
-		      size_t count)
+static int put_places(struct script *script, const struct tally_record_batch *batch,
+		      const uint64_t *places, size_t count)
 {
-	struct script *script = context;
-	struct tally_buf *to = text_of(script, &script->workers[number], slot, 0);
+	struct tally_buf *to = text_of(script, &script->workers[batch->worker], batch->slot, 0);
 
 	while (count) {
 		size_t some = count < PLACES_AT_ONCE ? count : PLACES_AT_ONCE;
@@ -512,11 +515,11 @@ static int put_places(void *context, unsigned number, unsigned slot, const uint6
 			return to->failed;
 		for (size_t i = 0; i < some; i++) {
 			*put++ = ' ';
-			put = script_memo_put((const void *)(uintptr_t)(notes[i] << 1 >> 1), put);
+			put = script_memo_put((const void *)(uintptr_t)(places[i] << 1 >> 1), put);
 			*put++ = '\n';
 		}
 		buf_put_end(to, put);
-		notes += some;
+		places += some;
 		count -= some;
 	}
 	return 0;
@@ -561,47 +564,51 @@ static int keep_guests(struct script *script, const struct tally_record *record)
 	return 0;
 }
 
-static int visit_other(void *context, unsigned number, unsigned slot,
-		       struct tally_resolver *resolver, const struct tally_resolved *at,
-		       const struct tally_record *record)
+static int put_record(struct script *script, const struct tally_record_batch *batch,
+		      const struct tally_resolved *at, const struct tally_record *record)
 {
-	struct script *script = context;
-	struct script_worker *worker = &script->workers[number];
-	int known = 0;
+	struct script_worker *worker = &script->workers[batch->worker];
+	struct tally_buf *to;
+	int result = 0;
 
-	(void)resolver;
 	if (!script->event_count) /* nothing says how records are laid out */
 		return 0;
+	to = text_of(script, worker, batch->slot, at->event);
 	if (script->options.json)
-		return tally_script_object_put(
-		    script, worker, text_of(script, worker, slot, at->event), resolver, at, record);
+		return tally_script_object_put(script, worker, to, batch->resolver, at, record);
 	if (script->options.dump)
-		known =
-		    tally_script_dump_put(script, text_of(script, worker, slot, at->event), record);
-	if (known)
-		return known;
-	known = script->options.show ? tally_script_names_learn(script, at, record) : 0;
-	if (known)
-		return known;
-	if (record->type == PERF_RECORD_CGROUP && (script->want & PERF_SAMPLE_CGROUP)) {
-		int result = keep_cgroup(script, at, record);
-
-		if (result)
-			return result;
-	}
-	if (record->type == PERF_RECORD_ID_INDEX && script->guest_fields) {
-		int result = keep_guests(script, record);
-
-		if (result)
-			return result;
-	}
-	if (!(script->options.show & tally_script_show_of(record->type)))
-		return 0;
-	return tally_script_other_put(script, worker, text_of(script, worker, slot, at->event), at,
-				      record);
+		result = tally_script_dump_put(script, to, record);
+	if (!result && script->options.show)
+		result = tally_script_names_learn(script, at, record);
+	if (!result && record->type == PERF_RECORD_CGROUP && (script->want & PERF_SAMPLE_CGROUP))
+		result = keep_cgroup(script, at, record);
+	if (!result && record->type == PERF_RECORD_ID_INDEX && script->guest_fields)
+		result = keep_guests(script, record);
+	if (result || !(script->options.show & tally_script_show_of(record->type)))
+		return result;
+	return tally_script_other_put(script, worker, to, at, record);
 }
 
-static int finish_batch(void *context, unsigned number)
+static int put_batch(void *context, struct tally_record_batch *batch)
+{
+	struct script *script = context;
+	struct tally_entry entry;
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		if (entry.kind == TALLY_ENTRY_SAMPLE)
+			result = put_sample(script, batch, &entry);
+		else if (entry.kind == TALLY_ENTRY_RECORD)
+			result = put_record(script, batch, entry.at, &entry.record);
+		else
+			result = put_places(script, batch, entry.tokens, entry.token_count);
+		if (result)
+			break;
+	}
+	return result;
+}
+
+static int write_batch(void *context, unsigned number)
 {
 	struct script *script = context;
 	struct script_slot *slot = &script->slots[number];
@@ -719,26 +726,23 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 	if (!result)
 		result = set_up(&script, to, &told);
 	if (!result) {
-		const struct tally_ordered_visitor visitor = {
-		    .want = script.want,
+		const struct tally_record_sink sink = {
 		    .context = &script,
-		    .sample = visit_sample,
-		    .note = shows_places(&script) ? note_place : NULL,
-		    .noted = put_places,
-		    .other = wants_others(&script) ? visit_other : NULL,
-		    .finish = finish_batch,
-		    .skips = tally_script_skips,
-		    .filtered = tally_script_filtered,
-		    .said = put_said,
-		    .before = script.options.dump ? dump_sample : NULL,
-		    .placed = dump_spot,
-		    .filters_itself = script.asks,
+		    .want = script.want,
+		    .samples = true,
+		    .dropped = script.options.dump,
+		    .records = wants_others(&script),
+		    .text = true,
+		    .asks = script.asks,
+		    .batch = put_batch,
+		    .take = write_batch,
+		    .token = shows_places(&script) ? known_place : NULL,
+		    .own = {&script, tally_script_skips, tally_script_filtered},
 		};
 
 		result = write_frame(&script, to, true);
 		if (!result)
-			result =
-			    tally_session_each_ordered(session, &visitor, script.serial, &told);
+			result = tally_session_run_in_order(session, &sink, script.serial, &told);
 		if (!result)
 			result = write_frame(&script, to, false);
 	}

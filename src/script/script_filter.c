@@ -224,33 +224,29 @@ int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_r
 		     const struct tally_resolved *sample, const struct tally_record *record)
 {
 	const struct tally_sample_filter *filter = tally_session_filter(script->session);
-	const struct tally_ordered_visitor visitor = {
-	    .context = script,
-	    .skips = tally_script_skips,
-	    .filtered = tally_script_filtered,
-	};
+	const struct tally_own_filter own = {script, tally_script_skips, tally_script_filtered};
 	struct tally_resolved as = *sample;
-	struct tally_turn turn = {
+	struct tally_filter_call call = {
 	    .resolver = resolver,
 	    .record = record,
 	    .sample = &as,
-	    .visitor = &visitor,
+	    .own = &own,
 	    .joined = true,
 	};
-	int verdict = TALLY_TURN_KEEP, passes;
+	int verdict = TALLY_FILTER_KEEP, passes;
 
 	if (filter) {
-		struct tally_buf *said;
+		struct tally_buf *text;
 
-		verdict = tally_turn_take(filter, &turn);
-		said = filter->said(filter->context);
-		tally_buf_add(to, said->data, said->size);
-		tally_buf_clear(said);
+		verdict = tally_filter_ask(filter, &call);
+		text = filter->text(filter->context);
+		tally_buf_add(to, text->data, text->size);
+		tally_buf_clear(text);
 		if (to->failed)
 			return to->failed;
 	}
-	if (verdict != TALLY_TURN_KEEP)
+	if (verdict != TALLY_FILTER_KEEP)
 		return verdict;
 	passes = tally_session_test(script->session, 0, resolver, sample);
-	return passes < 0 ? passes : passes ? TALLY_TURN_KEEP : TALLY_TURN_DROP;
+	return passes < 0 ? passes : passes ? TALLY_FILTER_KEEP : TALLY_FILTER_DROP;
 }

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/digits.h"
-#include "session/ordered.h"
+#include "session/locate.h"
 
 struct script;
 

@@ -498,8 +498,8 @@ static int put_move(void *context, uint32_t event, uint64_t id, uint64_t by)
 		as.sample.present |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
 		verdict =
 		    tally_script_ask(script, counted->to, counted->resolver, &as, counted->record);
-		if (verdict != TALLY_TURN_KEEP)
-			return verdict < 0 ? verdict : verdict == TALLY_TURN_END;
+		if (verdict != TALLY_FILTER_KEEP)
+			return verdict < 0 ? verdict : verdict == TALLY_FILTER_END;
 	}
 	if (!script->events[event].fields || !tally_script_passes(script, counted->resolver, at))
 		return 0;

@@ -15,7 +15,7 @@
 #include "trace/trace_text.h"
 #include "session/filter.h"
 #include "session/label.h"
-#include "session/ordered.h"
+#include "session/record_sink.h"
 
 #define SCRIPT_FRAMES_USUAL 127 /* perf's, when --max-stack is not given */
 

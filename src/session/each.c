@@ -7,9 +7,9 @@
 #include "base/pool.h"
 #include "file/in_place.h"
 #include "session/lump_visit.h"
-#include "session/ordered.h"
 #include "session/piece.h"
 #include "session/plan.h"
+#include "session/record_sink.h"
 #include "session/run_visit.h"
 #include "session/scan.h"
 #include "session/test.h"
@@ -193,35 +193,34 @@ static int finish_all(const struct tally_sample_visitor *visitor, struct tally_r
 	return visitor->finish ? tally_pool_run(count, count, finish_one, &finishing) : 0;
 }
 
-static int visit_in_order(void *context, unsigned worker, unsigned slot,
-			  struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  const struct tally_record *record)
+static int show_in_order(void *context, struct tally_record_batch *batch)
 {
 	const struct tally_sample_visitor *shown = context;
+	struct tally_entry entry;
+	int result;
 
-	(void)slot, (void)record;
-	return shown->visit(shown->context, worker, resolver, sample);
-}
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		tally_sample_fn show = entry.dropped ? shown->left_out : shown->visit;
 
-static int leave_out_in_order(void *context, unsigned worker, struct tally_resolver *resolver,
-			      const struct tally_resolved *sample)
-{
-	const struct tally_sample_visitor *shown = context;
-
-	return shown->left_out(shown->context, worker, resolver, sample);
+		result = show(shown->context, batch->worker, batch->resolver, entry.at);
+		if (result)
+			break;
+	}
+	return result;
 }
 
 static int each_in_order(struct tally_session *session, const struct tally_sample_visitor *shown,
 			 struct tally_error *error)
 {
-	const struct tally_ordered_visitor visitor = {
-	    .want = shown->want,
+	const struct tally_record_sink sink = {
 	    .context = (void *)shown,
-	    .sample = visit_in_order,
-	    .left_out = shown->left_out ? leave_out_in_order : NULL,
+	    .want = shown->want,
+	    .samples = true,
+	    .dropped = shown->left_out != NULL,
+	    .batch = show_in_order,
 	};
 	struct tally_resolver resolver;
-	int result = tally_session_each_ordered(session, &visitor, shown->in_order, error);
+	int result = tally_session_run_in_order(session, &sink, shown->in_order, error);
 
 	if (result || !shown->finish)
 		return result;

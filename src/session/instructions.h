@@ -3,7 +3,7 @@
 #define TALLY_SESSION_INSTRUCTIONS_H
 
 #include "image/insn_length.h"
-#include "session/ordered.h"
+#include "session/locate.h"
 
 /* Copies the code at a spot and behind it, at most `size` bytes.  Their count; 0: there is none to
  * read (the kernel's, of a binary that is not here, memory).  *ret_64_bit: of which width it is. */

@@ -4,7 +4,7 @@
 #define TALLY_SESSION_LABEL_H
 
 #include "base/map.h"
-#include "session/ordered.h"
+#include "session/locate.h"
 
 struct tally_labels {            /* all zero is empty and valid */
 	const char *kernel;      /* as the recording's list of build-ids has it; NULL: it has not */

@@ -1,6 +1,6 @@
 /* Source lines and inlined functions of located addresses.
  *
- * Locate first (ordered.h), then ask; answers are kept with the image, so that asking again is one
+ * Locate first (locate.h), then ask; answers are kept with the image, so that asking again is one
  * look into a table. */
 #ifndef TALLY_SESSION_LINES_H
 #define TALLY_SESSION_LINES_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include "base/buf.h"
 #include "image/inlines.h"
-#include "session/ordered.h"
+#include "session/locate.h"
 
 /* The line of a located address.  0; -ENOENT: nothing is known of it; -ENOMEM. */
 int tally_resolver_line(struct tally_resolver *resolver, const struct tally_located *located,

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "session/ordered.h"
+#include "session/locate.h"
 #include "session/resolver.h"
 
 int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_resolved *sample,

@@ -28,8 +28,8 @@
 #define ORDER_SIZE_BITS   13
 #define ORDER_OFFSET_BITS 19
 
-/* In place of a record's place: what a visitor noted of it, so that it is not looked at again. */
-#define ORDER_NOTE (1ULL << 63)
+/* In place of a record's place: the token of a sink for it (record_sink.h). */
+#define ORDER_TOKEN (1ULL << 63)
 
 struct order_batch {
 	uint64_t *places;

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/table.h"
-#include "session/ordered.h"
+#include "session/locate.h"
 #include "session/resolve.h"
 #include "session/session.h"
 #include "session/unwinding.h"

@@ -341,7 +341,7 @@ static void collect(const struct tally_session *session, struct time_span *span,
 }
 
 int tally_time_span_fill(const struct tally_session *session, struct time_span *span,
-			 tally_span_note_fn note, void *context, struct order_batch *batch)
+			 tally_span_token_fn tokens, void *context, struct order_batch *batch)
 {
 	const struct time_entry *entries;
 	size_t runs = 0, from;
@@ -356,8 +356,8 @@ int tally_time_span_fill(const struct tally_session *session, struct time_span *
 		from = span->entry_count;
 		collect(session, span, span->stretches[i].place, &runs);
 		/* While they are in the nearest cache. */
-		if (note && span->entry_count > from)
-			note(context, span->spare[0] + from, span->entry_count - from);
+		if (tokens && span->entry_count > from)
+			tokens(context, span->spare[0] + from, span->entry_count - from);
 	}
 	span->bounds[runs] = span->entry_count;
 	entries = tally_time_merge(span->spare, span->bounds, runs);

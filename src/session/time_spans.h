@@ -52,11 +52,11 @@ void tally_time_spans_done(struct time_spans *spans);
 int tally_time_spans_next(struct time_spans *spans, struct time_span *ret);
 
 void tally_time_span_done(struct time_span *span);
-/* Looks at some samples of one piece, in the order of the file, and may put a note in place of a
+/* Looks at some samples of one piece, in the order of the file, and may put a token in place of a
  * sample's place. */
-typedef void (*tally_span_note_fn)(void *context, struct time_entry *entries, size_t count);
-/* Fills an empty batch with a span's samples, in order; `note` or NULL.  0 or -ENOMEM. */
+typedef void (*tally_span_token_fn)(void *context, struct time_entry *entries, size_t count);
+/* Fills an empty batch with a span's samples, in order; `tokens` or NULL.  0 or -ENOMEM. */
 int tally_time_span_fill(const struct tally_session *session, struct time_span *span,
-			 tally_span_note_fn note, void *context, struct order_batch *batch);
+			 tally_span_token_fn tokens, void *context, struct order_batch *batch);
 
 #endif

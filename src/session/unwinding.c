@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/map.h"
-#include "session/ordered.h"
+#include "session/locate.h"
 #include "session/resolver.h"
 #include "session/unwinding_images.h"
 

@@ -47,7 +47,7 @@ setup() {
 	[ "$("$TALLY" script -i all.data --dlfilter ./odd.so --dlfilter ./again.so --dlfilter ./count.so |
 		grep -o '^\[[0-9]*\]' | wc -l)" = 5 ]
 	# Arguments are those of the filter before them, and those before the first its own.
-	build dump.so dump
+	build dump.so dump_fields
 	cp dump.so dump3.so
 	run "$TALLY" script -i simple.data --dlarg a --dlfilter ./dump.so --dlarg b --dlfilter ./dump3.so --dlarg c
 	[ "$status" = 0 ]

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "session/ordered.h"
+#include "session/locate.h"
+#include "session/record_sink.h"
 
 #define TYPE      (PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CPU)
 #define SEEN_MOST 16
@@ -18,71 +19,75 @@ struct seen {
 	struct tally_resolved others[SEEN_MOST];
 	char comms[SEEN_MOST][16];
 	uint32_t types[SEEN_MOST];
-	size_t count, other_count, finished;
+	size_t count, other_count, taken;
 };
 
-static int on_sample(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample, const struct tally_record *record)
+static void on_sample(struct seen *seen, struct tally_resolver *resolver,
+		      const struct tally_resolved *sample)
 {
-	struct seen *seen = context;
 	struct tally_located *at = &seen->at[seen->count];
 
-	(void)worker;
-	(void)slot;
-	(void)record;
 	assert_true(seen->count < SEEN_MOST);
 	assert_int_equal(
 	    tally_resolver_locate(resolver, sample, sample->cpumode, sample->sample.ip, at), 0);
 	assert_int_equal(
 	    at->frame, tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip));
 	seen->frames[seen->count++] = tally_session_frame(seen->session, at->frame);
-	return 0;
 }
 
-static int on_other(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		    const struct tally_resolved *at, const struct tally_record *record)
+static void on_other(struct seen *seen, const struct tally_resolved *at, uint32_t type)
 {
-	struct seen *seen = context;
 	size_t number = seen->other_count;
 
-	(void)worker;
-	(void)slot;
-	(void)resolver;
-	if (record->type == PERF_RECORD_FINISHED_ROUND) {
+	if (type == PERF_RECORD_FINISHED_ROUND) {
 		assert_int_equal(at->sample.present, 0);
-		return 0;
+		return;
 	}
 	assert_true(number < SEEN_MOST);
 	seen->others[number] = *at;
-	seen->types[number] = record->type;
+	seen->types[number] = type;
 	(void)snprintf(seen->comms[number], sizeof(seen->comms[number]), "%s",
 		       tally_session_string(seen->session, at->comm));
 	seen->other_count++;
-	return 0;
 }
 
-static int on_finish(void *context, unsigned slot)
+static int on_batch(void *context, struct tally_record_batch *batch)
+{
+	struct tally_entry entry;
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		if (entry.kind == TALLY_ENTRY_SAMPLE)
+			on_sample(context, batch->resolver, entry.at);
+		else
+			on_other(context, entry.at, entry.record.type);
+	}
+	return result;
+}
+
+static int on_take(void *context, unsigned slot)
 {
 	struct seen *seen = context;
 
 	(void)slot;
-	seen->finished++;
+	seen->taken++;
 	return 0;
 }
 
 static void visit(struct scene *scene, struct seen *seen)
 {
-	const struct tally_ordered_visitor visitor = {
+	const struct tally_record_sink sink = {
 	    .want = PERF_SAMPLE_IP,
 	    .context = seen,
-	    .sample = on_sample,
-	    .other = on_other,
-	    .finish = on_finish,
+	    .samples = true,
+	    .records = true,
+	    .batch = on_batch,
+	    .take = on_take,
 	};
 
 	*seen = (struct seen){.session = scene->session};
-	assert_int_equal(tally_session_each_ordered(scene->session, &visitor, true, NULL), 0);
-	assert_int_equal(seen->finished, 1);
+	assert_int_equal(tally_session_run_in_order(scene->session, &sink, true, NULL), 0);
+	assert_int_equal(seen->taken, 1);
 }
 
 static void mode_sample(struct scene *scene, uint64_t time, uint16_t mode, uint64_t ip)
@@ -241,21 +246,17 @@ static int stop(void *context, uint64_t done, uint64_t total)
 	return patience->opened;
 }
 
-static int ignore(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		  const struct tally_resolved *sample, const struct tally_record *record)
+static int ignore(void *context, struct tally_record_batch *batch)
 {
 	(void)context;
-	(void)worker;
-	(void)slot;
-	(void)resolver;
-	(void)sample;
-	(void)record;
+	(void)batch;
 	return 0;
 }
 
 static void progress_interrupts(void **state)
 {
-	const struct tally_ordered_visitor visitor = {.want = PERF_SAMPLE_IP, .sample = ignore};
+	const struct tally_record_sink sink = {
+	    .want = PERF_SAMPLE_IP, .samples = true, .batch = ignore};
 	struct patience patience = {0};
 	struct tally_session_options options = {
 	    .size = sizeof(options), .threads = 1, .progress = stop, .progress_context = &patience};
@@ -269,10 +270,10 @@ static void progress_interrupts(void **state)
 	scene_open(&scene, 1);
 	tally_session_free(scene.session);
 	assert_int_equal(tally_session_new(scene.data, &options, &scene.session, NULL), 0);
-	assert_int_equal(tally_session_each_ordered(scene.session, &visitor, false, &error), 0);
+	assert_int_equal(tally_session_run_in_order(scene.session, &sink, false, &error), 0);
 	assert_true(patience.calls > 1);
 	patience.opened = true;
-	assert_int_equal(tally_session_each_ordered(scene.session, &visitor, false, &error),
+	assert_int_equal(tally_session_run_in_order(scene.session, &sink, false, &error),
 			 -ECANCELED);
 	assert_non_null(strstr(error.text, "interrupted"));
 	scene_end(&scene);

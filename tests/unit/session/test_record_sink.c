@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "session/order.h"
-#include "session/ordered.h"
+#include "session/record_sink.h"
 #include "session/session.h"
 
 #define TYPE (PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
@@ -89,8 +89,9 @@ struct look {
 	unsigned slot_count;
 	size_t room;
 	uint64_t stop_at; /* this number ends it; 0: none */
-	bool notes;       /* takes some samples by notes; how many: */
-	_Atomic size_t noted;
+	bool records;     /* they are taken */
+	bool tokens;      /* takes some samples by tokens; how many: */
+	_Atomic size_t by_token;
 };
 
 /* More than a batch of short samples has. */
@@ -106,52 +107,56 @@ static int say(struct look *look, unsigned slot, uint64_t number)
 	return look->stop_at && number == look->stop_at ? -EINTR : 0;
 }
 
-static int on_sample(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample, const struct tally_record *record)
-{
-	(void)worker;
-	(void)resolver;
-	assert_int_equal(record->type, PERF_RECORD_SAMPLE);
-	return say(context, slot, sample->sample.ip);
-}
-
 /* Two of three. */
-static uint64_t on_note(void *context, unsigned worker, unsigned slot, uint32_t era, uint64_t addr)
+static uint64_t on_token(void *context, const struct tally_record_batch *batch, uint32_t era,
+			 uint64_t addr)
 {
 	struct look *look = context;
 
-	(void)worker;
 	(void)era;
-	assert_true(slot < look->slot_count);
+	assert_true(batch->slot < look->slot_count);
 	return addr % 3 ? addr : 0;
 }
 
-static int on_noted(void *context, unsigned worker, unsigned slot, const uint64_t *notes,
-		    size_t count)
+static int on_entry(struct look *look, unsigned slot, const struct tally_entry *entry)
 {
-	struct look *look = context;
 	int result = 0;
 
-	(void)worker;
-	look->noted += count;
-	for (size_t i = 0; i < count && !result; i++) {
-		uint64_t number = notes[i] << 1 >> 1;
+	switch (entry->kind) {
+	case TALLY_ENTRY_SAMPLE:
+		assert_int_equal(entry->record.type, PERF_RECORD_SAMPLE);
+		return say(look, slot, entry->at->sample.ip);
+	case TALLY_ENTRY_RECORD:
+		assert_true(look->records);
+		return say(look, slot,
+			   entry->record.type == PERF_RECORD_COMM ? OTHER | entry->at->sample.tid
+								  : 0);
+	case TALLY_ENTRY_TOKENS:
+		look->by_token += entry->token_count;
+		for (size_t i = 0; i < entry->token_count && !result; i++) {
+			uint64_t number = entry->tokens[i] << 1 >> 1;
 
-		assert_int_not_equal(number % 3, 0);
-		result = say(look, slot, number);
+			assert_int_not_equal(number % 3, 0);
+			result = say(look, slot, number);
+		}
 	}
 	return result;
 }
 
-static int on_other(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		    const struct tally_resolved *at, const struct tally_record *record)
+static int on_batch(void *context, struct tally_record_batch *batch)
 {
-	(void)worker;
-	(void)resolver;
-	return say(context, slot, record->type == PERF_RECORD_COMM ? OTHER | at->sample.tid : 0);
+	struct tally_entry entry;
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		result = on_entry(context, batch->slot, &entry);
+		if (result)
+			break;
+	}
+	return result;
 }
 
-static int on_finish(void *context, unsigned slot)
+static int on_take(void *context, unsigned slot)
 {
 	struct look *look = context;
 	struct said *said = &look->slots[slot];
@@ -167,16 +172,17 @@ static int on_finish(void *context, unsigned slot)
 static int visit(struct look *look, struct tally_session *session, size_t room, bool serial,
 		 bool others)
 {
-	const struct tally_ordered_visitor visitor = {
+	const struct tally_record_sink sink = {
 	    .want = PERF_SAMPLE_IP,
 	    .context = look,
-	    .sample = on_sample,
-	    .note = look->notes ? on_note : NULL,
-	    .noted = on_noted,
-	    .other = others ? on_other : NULL,
-	    .finish = on_finish,
+	    .samples = true,
+	    .records = others,
+	    .batch = on_batch,
+	    .take = on_take,
+	    .token = look->tokens ? on_token : NULL,
 	};
 
+	look->records = others;
 	look->slot_count = tally_session_slots(session);
 	look->room = room;
 	look->all.numbers = calloc(room + 1, sizeof(*look->all.numbers));
@@ -186,7 +192,7 @@ static int visit(struct look *look, struct tally_session *session, size_t room, 
 		look->slots[i].numbers = calloc(SLOT_ROOM, sizeof(*look->slots[i].numbers));
 		assert_non_null(look->slots[i].numbers);
 	}
-	return tally_session_each_ordered(session, &visitor, serial, NULL);
+	return tally_session_run_in_order(session, &sink, serial, NULL);
 }
 
 static void look_done(struct look *look)
@@ -208,7 +214,7 @@ static void reopen(struct scene *scene, unsigned threads)
 	assert_int_equal(tally_session_new(scene->data, &options, &scene->session, NULL), 0);
 }
 
-static size_t worth_a_note(const struct said *order)
+static size_t worth_a_token(const struct said *order)
 {
 	size_t count = 0;
 
@@ -224,7 +230,7 @@ static bool deliver(struct scene *scene, const struct said *order, bool others)
 	bool by_time = true;
 
 	for (size_t i = 0; i < 8; i++) {
-		struct look look = {.notes = i >= 4 && !others};
+		struct look look = {.tokens = i >= 4 && !others};
 
 		reopen(scene, threads[i % 4]);
 		by_time &= scene->session->stretches != NULL;
@@ -233,7 +239,7 @@ static bool deliver(struct scene *scene, const struct said *order, bool others)
 		assert_memory_equal(look.all.numbers, order->numbers,
 				    order->count * sizeof(*order->numbers));
 		/* Where order is by time, none is looked at twice. */
-		assert_int_equal(look.noted, look.notes && by_time ? worth_a_note(order) : 0);
+		assert_int_equal(look.by_token, look.tokens && by_time ? worth_a_token(order) : 0);
 		look_done(&look);
 	}
 	return by_time;
@@ -532,7 +538,7 @@ static void memory_does_not_grow_with_a_file_that_is_nearly_in_order(void **stat
 	assert_true(long_round(400000, 1, true) <= 1U << 19);
 }
 
-static void a_visit_ends_with_what_the_visitor_says(void **state)
+static void a_run_ends_with_what_the_sink_returns(void **state)
 {
 	struct scene scene;
 
@@ -562,7 +568,7 @@ int main(void)
 	    cmocka_unit_test(any_mixture_is_delivered_as_perf_does),
 	    cmocka_unit_test(without_times_all_is_in_file_order),
 	    cmocka_unit_test(memory_does_not_grow_with_a_file_that_is_nearly_in_order),
-	    cmocka_unit_test(a_visit_ends_with_what_the_visitor_says),
+	    cmocka_unit_test(a_run_ends_with_what_the_sink_returns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

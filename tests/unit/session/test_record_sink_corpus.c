@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "session/ordered.h"
+#include "session/record_sink.h"
 
 struct compared {
 	FILE *perf; /* its lines */
@@ -56,17 +56,11 @@ static bool next_line(struct compared *compared, int64_t *ret_tid, uint64_t *ret
 	return *at == '\n' || *at == ' ';
 }
 
-static int on_sample(void *context, unsigned worker, unsigned slot, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample, const struct tally_record *record)
+static int on_sample(struct compared *compared, const struct tally_resolved *sample)
 {
-	struct compared *compared = context;
 	uint64_t time, ip;
 	int64_t tid;
 
-	(void)worker;
-	(void)slot;
-	(void)resolver;
-	(void)record;
 	if (!next_line(compared, &tid, &time, &ip) || tid != (int32_t)sample->sample.tid ||
 	    ip != sample->sample.ip || (compared->times && time != sample->sample.time)) {
 		print_message("sample %" PRIu64 " at byte %" PRIu64 " is not perf's: %s\n",
@@ -76,6 +70,19 @@ static int on_sample(void *context, unsigned worker, unsigned slot, struct tally
 	}
 	compared->same++;
 	return 0;
+}
+
+static int on_batch(void *context, struct tally_record_batch *batch)
+{
+	struct tally_entry entry;
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		result = on_sample(context, entry.at);
+		if (result)
+			break;
+	}
+	return result;
 }
 
 /* perf's lines for a file, to be closed; NULL: it could not be started. */
@@ -123,10 +130,11 @@ static bool comparable(const struct tally_session *session, bool *ret_times)
 static void compare(struct tally_session *session, const char *path, struct sums *sums)
 {
 	struct compared compared = {0};
-	const struct tally_ordered_visitor visitor = {
+	const struct tally_record_sink sink = {
 	    .want = PERF_SAMPLE_IP,
 	    .context = &compared,
-	    .sample = on_sample,
+	    .samples = true,
+	    .batch = on_batch,
 	};
 	pid_t child = -1;
 	int first;
@@ -138,7 +146,7 @@ static void compare(struct tally_session *session, const char *path, struct sums
 	first = fgetc(compared.perf);
 	/* Files that perf 6.1 does not read have no lines. */
 	if (first != EOF && ungetc(first, compared.perf) != EOF) {
-		(void)tally_session_each_ordered(session, &visitor, true, NULL);
+		(void)tally_session_run_in_order(session, &sink, true, NULL);
 		if (compared.differ)
 			fail_msg("%s", path);
 		assert_int_equal(compared.same, tally_session_counts(session)->samples);
