@@ -11,7 +11,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* "0.1.0", of the library at run time. */
+/* The version of the library that the program runs with: "0.2.0". */
 const char *tally_version(void);
 
 /* A library that it can be built with, or one of perf's that it does without. */

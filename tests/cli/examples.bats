@@ -69,16 +69,16 @@ run_example() {
 	pc=$(find "$root" -name tally.pc)
 	[ -n "$pc" ]
 	PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs tally >flags
-	readelf -d "$(find "$root" -name 'libtally.so.0')" | grep -q 'SONAME.*libtally.so.0'
-	nm -D --defined-only "$(find "$root" -name 'libtally.so.0')" >names
+	readelf -d "$(find "$root" -name 'libtally.so.0.2')" | grep -q 'SONAME.*libtally\.so\.0\.2]'
+	nm -D --defined-only "$(find "$root" -name 'libtally.so.0.2')" >names
 	grep -q ' T tally_' names
 	[ -z "$(awk '$2 ~ /[B-Z]/ && $3 !~ /^(tally_|TALLY_)/' names)" ]
 	# shellcheck disable=SC2046
 	cc -std=c11 "$TALLY_SOURCE/examples/samples.c" $(cat flags) -o samples ||
-		{ nm -D "$(find "$root" -name libtally.so.0)" | grep -q __asan && skip "the library is built with a sanitizer"; false; }
+		{ nm -D "$(find "$root" -name libtally.so.0.2)" | grep -q __asan && skip "the library is built with a sanitizer"; false; }
 	[ -x samples ]
 	PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs tally-libpfm4 >flags
 	# shellcheck disable=SC2046
 	cc "$TALLY_SOURCE/examples/libpfm4_events.c" $(cat flags) -o libpfm4_events
-	readelf -d libpfm4_events | grep -q 'NEEDED.*libtally.so.0'
+	readelf -d libpfm4_events | grep -q 'NEEDED.*libtally\.so\.0\.2]'
 }
