@@ -183,6 +183,7 @@ struct tally_pfm_options {
 #define TALLY_PFM_CODES 8
 
 struct tally_pfm_event {
+	size_t size;            /* sizeof of this struct, set by the caller */
 	struct tally_attr attr; /* size is set, and only what the event decides; all zero for
 				 * TALLY_PFM_OS_NONE */
 	uint64_t codes[TALLY_PFM_CODES]; /* for TALLY_PFM_OS_NONE */
@@ -198,8 +199,9 @@ int tally_pfm_open(const struct tally_pfm_options *options, struct tally_pfm **r
 void tally_pfm_close(struct tally_pfm *pfm); /* NULL is fine */
 
 /* Encodes one event, of any PMU that the library knows.  Returns an enum tally_pfm_code: the one
- * that libpfm4 returns; error->code is its -errno, position the column of the wrong word.  On
- * success `ret` is to be released with tally_pfm_event_done(). */
+ * that libpfm4 returns; error->code is its -errno, position the column of the wrong word.
+ * TALLY_PFM_INVAL also when ret->size is not set.  On success release `ret` with
+ * tally_pfm_event_done(). */
 int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enum tally_pfm_os os,
 		     struct tally_pfm_event *ret, struct tally_error *error);
 void tally_pfm_event_done(struct tally_pfm_event *event);

@@ -314,7 +314,7 @@ static int add_pfm(struct parser *parser, const char *text, const struct pfm_tex
 		   const struct event_word *name, size_t position, bool asked)
 {
 	struct tally_error inner = {.position = -1};
-	struct tally_pfm_event found;
+	struct tally_pfm_event found = {.size = sizeof(found)};
 	int code;
 
 	if (!words->pmu.text && !parser->context->pfm_pmu && !is_here(parser->context))

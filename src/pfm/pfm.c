@@ -233,10 +233,12 @@ int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enu
 		     struct tally_pfm_event *ret, struct tally_error *error)
 {
 	struct pfm_request request = {.pfm = pfm, .text = text, .plm = plm, .os = os};
+	struct tally_pfm_event own = {.size = sizeof(own)};
 	char *with_pmu = NULL;
 	int code;
 
-	if (!pfm || !text || !ret || plm & ~PLM_ALL || os > TALLY_PFM_OS_PERF_EVENT_EXT) {
+	if (!pfm || !text || !ret || !tally_result_is_sized(ret) || plm & ~PLM_ALL ||
+	    os > TALLY_PFM_OS_PERF_EVENT_EXT) {
 		tally_fail(error, -EINVAL, -1, "%s", tally_pfm_strerror(TALLY_PFM_INVAL));
 		return TALLY_PFM_INVAL;
 	}
@@ -252,7 +254,9 @@ int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enu
 		request.text = with_pmu = (char *)joined.data;
 		request.shift = strlen(pfm->pmu) + 2;
 	}
-	code = cut_and_encode(&request, ret, error);
+	code = cut_and_encode(&request, &own, error);
 	free(with_pmu);
+	if (code == TALLY_PFM_SUCCESS)
+		tally_result_copy(ret, sizeof(own), &own);
 	return code;
 }

@@ -69,7 +69,7 @@ static void attrs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tally_pfm_event event;
+		struct tally_pfm_event event = {.size = sizeof(event)};
 		struct tally_error error = {0};
 
 		print_message("%s\n", cases[i].text);
@@ -102,7 +102,7 @@ static void full_name_encodes_to_the_same(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct tally_pfm_event first, second;
+		struct tally_pfm_event first = {.size = sizeof(first)}, second = first;
 
 		assert_int_equal(tally_pfm_encode(pfm, texts[i], BOTH, EXT, &first, NULL), 0);
 		assert_int_equal(tally_pfm_encode(pfm, first.name, 0, EXT, &second, NULL), 0);
@@ -119,7 +119,7 @@ static void full_name_encodes_to_the_same(void **state)
 static void registers_for_no_os(void **state)
 {
 	struct tally_pfm *pfm = open_with(NULL, NULL);
-	struct tally_pfm_event event;
+	struct tally_pfm_event event = {.size = sizeof(event)};
 
 	(void)state;
 	/* USR 16, OS 17, INT 20, EN 22 */
@@ -168,7 +168,7 @@ static void mistakes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tally_pfm_event event = {.idx = 77};
+		struct tally_pfm_event event = {.size = sizeof(event), .idx = 77};
 		struct tally_error error = {0};
 		int code = tally_pfm_encode(pfm, cases[i].text, BOTH, EXT, &event, &error);
 
@@ -185,7 +185,7 @@ static void mistakes(void **state)
 static void arguments_are_checked(void **state)
 {
 	struct tally_pfm *pfm = open_with(NULL, NULL);
-	struct tally_pfm_event event;
+	struct tally_pfm_event event = {.size = sizeof(event)};
 
 	(void)state;
 	assert_int_equal(tally_pfm_encode(pfm, NULL, BOTH, EXT, &event, NULL), TALLY_PFM_INVAL);
@@ -199,7 +199,7 @@ static void arguments_are_checked(void **state)
 static void pmu_for_strings_without(void **state)
 {
 	struct tally_pfm *pfm = open_with(NULL, "clx");
-	struct tally_pfm_event event;
+	struct tally_pfm_event event = {.size = sizeof(event)};
 	struct tally_error error = {0};
 
 	(void)state;

@@ -76,7 +76,7 @@ static void remove_sysfs(const char *root)
 static void answer(const struct tally_pfm *pfm, enum tally_pfm_os os, int plm, const char *text,
 		   char *to, size_t room)
 {
-	struct tally_pfm_event event;
+	struct tally_pfm_event event = {.size = sizeof(event)};
 	struct tally_error error = {0};
 	const struct tally_attr *attr = &event.attr;
 	int code = tally_pfm_encode(pfm, text, plm, os, &event, &error);
