@@ -192,6 +192,7 @@ static int put_config(struct stat_record *record, const struct stat_ask *ask)
 	const struct tally_stat_config_entry entries[] = {
 	    {0, (uint64_t)stat_record_mode(ask->by)}, {1, ask->interval_ms}, {2, !ask->no_scale}};
 	const struct tally_body body = {
+	    .size = sizeof(body),
 	    .type = PERF_RECORD_STAT_CONFIG,
 	    .stat_config = {.nr = 3, .entries = entries},
 	};
@@ -245,14 +246,15 @@ int stat_record_round(struct stat_record *record, const struct stat_count *count
 		      bool last)
 {
 	static const struct tally_layout none;
-	const struct tally_body round = {.type = PERF_RECORD_STAT_ROUND,
+	const struct tally_body round = {.size = sizeof(round),
+					 .type = PERF_RECORD_STAT_ROUND,
 					 .stat_round = {.type = last, .time = time}};
 	size_t places = count->place_count, size = 0;
 	struct tally_error error;
 	int got;
 
 	if (!record->bytes) {
-		const struct tally_body body = {.type = PERF_RECORD_STAT};
+		const struct tally_body body = {.size = sizeof(body), .type = PERF_RECORD_STAT};
 
 		record->room =
 		    ((size_t)tally_record_size(&none, &body)) * (count->event_count * places + 1);

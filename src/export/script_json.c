@@ -380,7 +380,7 @@ void tally_script_json_begin(struct tally_buf *buf, const struct tally_data *dat
 	json_key_string(&json, "hostname", info->hostname);
 	json_key_string(&json, "os_release", info->os_release);
 	json_key_string(&json, "arch", info->arch);
-	json_key(&json, "cmdline");
+	json_key(&json, "command");
 	json_array(&json);
 	for (size_t i = 0; i < info->cmdline_count; i++)
 		json_text(&json, info->cmdline[i]);

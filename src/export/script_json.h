@@ -15,7 +15,7 @@
 struct tally_session_counts;
 
 /* Changes when a field gets another meaning or goes; new ones may come without. */
-#define TALLY_SCRIPT_JSON_VERSION 1
+#define TALLY_SCRIPT_JSON_VERSION 2
 
 /* Where an address of a sample leads. */
 struct tally_script_json_frame {

@@ -140,7 +140,7 @@ static void add_loss(struct json *json, const struct tally_data *data,
 	json_key_u64(json, "records", summary->aux_records);
 	json_key_u64(json, "bytes", summary->aux_bytes);
 	json_key_u64(json, "truncated", summary->aux_truncated);
-	json_key_u64(json, "stored", summary->auxtrace_bytes);
+	json_key_u64(json, "stored_bytes", summary->auxtrace_bytes);
 	json_object_end(json);
 	json_key(json, "compressed");
 	json_object(json);
@@ -156,7 +156,7 @@ static void add_loss(struct json *json, const struct tally_data *data,
 	json_key_bool(json, "no_end", damage->no_end);
 	if (damage->count) {
 		json_key_u64(json, "first_at", damage->first_at);
-		json_key_string(json, "first", damage->text);
+		json_key_string(json, "text", damage->text);
 	}
 	json_object_end(json);
 }
@@ -168,7 +168,7 @@ int tally_info_json(const struct tally_data *data, const struct tally_summary *s
 	struct json json = {.to = &text};
 
 	json_object(&json);
-	json_key_u64(&json, "version", 1);
+	json_key_u64(&json, "version", 2);
 	add_file(&json, data, info);
 	add_recorder(&json, info);
 	json_key(&json, "machine");

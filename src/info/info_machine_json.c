@@ -103,7 +103,7 @@ static void add_pmus(struct json *json, const struct tally_data_info *info)
 	for (size_t i = 0; i < info->pmu_caps_count; i++)
 		add_caps(json, &info->pmu_caps[i]);
 	json_array_end(json);
-	json_key(json, "hybrid");
+	json_key(json, "hybrid_pmus");
 	json_array(json);
 	for (size_t i = 0; i < info->hybrid_count; i++) {
 		json_object(json);

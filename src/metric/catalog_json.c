@@ -64,11 +64,11 @@ int tally_catalog_entry_json(const struct tally_catalog_entry *entry, FILE *to)
 		tally_buf_text(&buf, ",\"deprecated\":true");
 	if (entry->per_package)
 		tally_buf_text(&buf, ",\"per_package\":true");
-	add_text(&buf, "also", entry->also);
+	add_text(&buf, "alias", entry->also);
 	add_text(&buf, "pmu", entry->pmu);
 	add_text(&buf, "topic", entry->topic);
-	add_text(&buf, "brief", entry->brief);
-	add_text(&buf, "details", entry->details);
+	add_text(&buf, "description", entry->brief);
+	add_text(&buf, "long_description", entry->details);
 	add_text(&buf, "terms", entry->terms);
 	add_text(&buf, "unit", entry->unit);
 	if (entry->scale != 1 && isfinite(entry->scale))

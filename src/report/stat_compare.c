@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "report/stat_table.h"
 
-#define VERSION 1 /* of the JSON */
+#define VERSION 2 /* of the JSON */
 
 struct quantity { /* that commands are compared by */
 	const char *name, *unit;
@@ -440,11 +440,11 @@ static void put_json_quantity(const struct comparison *comparison, size_t index,
 	if (command && difference_of(comparison, index, command, &difference)) {
 		json_key(json, "difference");
 		json_double(json, difference.by);
-		json_key(json, "low");
+		json_key(json, "interval_low");
 		json_double(json, difference.low);
-		json_key(json, "high");
+		json_key(json, "interval_high");
 		json_double(json, difference.high);
-		json_key_bool(json, "distinct", difference.distinct);
+		json_key_bool(json, "significant", difference.distinct);
 		if (difference.more_runs && difference.more_runs < SIZE_MAX)
 			json_key_u64(json, "more_runs", difference.more_runs);
 	}

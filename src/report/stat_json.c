@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "report/stat_lines.h"
 
-#define VERSION 1 /* of what is written; see tally-stat(1) */
+#define VERSION 2 /* of what is written; see tally-stat(1) */
 
 static void put_id(struct json *json, const char *key, int32_t id)
 {
@@ -90,7 +90,7 @@ static void put_count(struct json *json, const struct tally_stat *stat,
 	put_double(json, "time_enabled", value->enabled);
 	put_double(json, "time_running", value->running);
 	json_key_u64(json, "places", value->places);
-	json_key_u64(json, "missing", value->missing);
+	json_key_u64(json, "missing_places", value->missing);
 	put_derived(json, stat, line->event, line->part);
 	json_object_end(json);
 }
@@ -112,7 +112,7 @@ static void put_event(struct json *json, const struct tally_stat *stat, size_t e
 	if (of->cgroup)
 		json_key_string(json, "cgroup", of->cgroup);
 	if (of->why && *of->why)
-		json_key_string(json, "why", of->why);
+		json_key_string(json, "reason", of->why);
 	json_key(json, "counts");
 	json_array(json);
 	for (size_t i = 0; i < count; i++)
@@ -150,8 +150,8 @@ static void put_all(struct json *json, const struct tally_stat *stat,
 	tally_stat_duration(stat, &times);
 	json_object(json);
 	json_key_u64(json, "version", VERSION);
-	json_key_string(json, "counted", options->title);
-	json_key_string(json, "by", bys[of->by]);
+	json_key_string(json, "target", options->title);
+	json_key_string(json, "aggregation", bys[of->by]);
 	if (options->intervals)
 		json_key_u64(json, "interval_end_ns", options->time);
 	else

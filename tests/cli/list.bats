@@ -82,12 +82,12 @@ other() { # arguments: the list of a made-up machine
 		rows = {(row["kind"], row["name"]): row for row in json.load(open("list.json"))}
 		cas = rows["vendor", "unc_m_cas.rd"]
 		assert cas["unit"] == "Bytes" and cas["scale"] == 64 and cas["per_package"] and cas["supported"], cas
-		assert '"demand"' in rows["vendor", "l2_rqsts.demand_data_rd_miss"]["details"]
+		assert '"demand"' in rows["vendor", "l2_rqsts.demand_data_rd_miss"]["long_description"]
 		assert not rows["vendor", "unc_c_lookup"]["supported"]
 		cycles = rows["pmu", "cpu/cpu-cycles/"]
 		assert cycles["terms"] == "event=0x3c" and cycles["scale"] == 0.5 and cycles["unit"] == "Joules", cycles
 		assert rows["metric", "CPI"]["groups"] == "Summary;Pipeline"
-		assert rows["hardware", "cycles"]["also"] == "cpu-cycles"
+		assert rows["hardware", "cycles"]["alias"] == "cpu-cycles"
 	END
 	echo "$output"
 	[ "$status" = 0 ]

@@ -107,7 +107,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 
 @test "our JSON has the quality of each value" {
 	"$TALLY" stat --json -e task-clock,duration_time -e '{page-faults,context-switches}' true 2>out
-	[ "$(json "it['version'], it['by'], it['counted']" <out)" = "(1, 'global', \"'true'\")" ]
+	[ "$(json "it['version'], it['aggregation'], it['target']" <out)" = "(2, 'global', \"'true'\")" ]
 	[ "$(json "[e['event'] for e in it['events']]" <out)" = "['task-clock', 'duration_time', 'page-faults', 'context-switches']" ]
 	[ "$(json "{c['quality'] for e in it['events'] for c in e['counts']}" <out)" = "{'counted'}" ]
 	[ "$(json "it['events'][0]['counts'][0]['value'] > 0 and it['elapsed']['ns'] > 0" <out)" = True ]
@@ -151,7 +151,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ "$(json "len(it['events'][1]['counts']), len(it['events'][0]['counts'])" <cpus)" = "($count, 1)" ]
 	for by in core die socket node cluster cache; do
 		"$TALLY" stat --json -a --per-$by -e cpu-clock sleep 0.05 2>part
-		[ "$(json "it['by'], sum(c['places'] for c in it['events'][0]['counts'])" <part)" = "('$by', $count)" ]
+		[ "$(json "it['aggregation'], sum(c['places'] for c in it['events'][0]['counts'])" <part)" = "('$by', $count)" ]
 	done
 }
 
@@ -231,7 +231,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	"$TALLY" stat --compare --json -r 4 -e task-clock 'echo >>first a' 'echo >>second b' 2>out
 	[ "$(wc -l <first) $(wc -l <second)" = "5 5" ] # with the warm-up
 	[ "$(json "[c['command'] for c in it['commands']], [c['runs'] for c in it['commands']]" <out)" = "(['echo >>first a', 'echo >>second b'], [4, 4])" ]
-	[ "$(json "sorted(set(it['commands'][1]['quantities'][0]) - {'more_runs'})" <out)" = "['difference', 'distinct', 'high', 'low', 'mean', 'name', 'quality', 'runs', 'standard_error', 'unit']" ]
+	[ "$(json "sorted(set(it['commands'][1]['quantities'][0]) - {'more_runs'})" <out)" = "['difference', 'interval_high', 'interval_low', 'mean', 'name', 'quality', 'runs', 'significant', 'standard_error', 'unit']" ]
 	"$TALLY" stat --compare --until 1000 -e task-clock --json true true 2>out
 	[ "$(json "it['commands'][0]['runs']" <out)" = 5 ]
 }

@@ -270,13 +270,13 @@ static void our_json_tells_the_quality(void **state)
 	char *text = written(tally_stat_json, stat, &options);
 
 	(void)state;
-	assert_non_null(strstr(text,
-			       "{\"version\":1,\"counted\":\"'x'\",\"by\":\"global\",\"runs\":1,"
-			       "\"elapsed\":{\"ns\":1e+09},"));
+	assert_non_null(
+	    strstr(text, "{\"version\":2,\"target\":\"'x'\",\"aggregation\":\"global\",\"runs\":1,"
+			 "\"elapsed\":{\"ns\":1e+09},"));
 	assert_non_null(strstr(text,
 			       "{\"event\":\"instructions\",\"counts\":[{\"quality\":\"scaled\","
 			       "\"value\":4e+06,\"time_enabled\":400,\"time_running\":100,"));
-	assert_non_null(strstr(text, "\"why\":\"it is a test\",\"counts\":[{\"quality\":\"not "
+	assert_non_null(strstr(text, "\"reason\":\"it is a test\",\"counts\":[{\"quality\":\"not "
 				     "supported\",\"value\":null,"));
 	free(text);
 	tally_stat_free(stat);
