@@ -22,6 +22,55 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
+/* Record types of the kernel that are newer than Linux 6.1; the others are in
+ * <linux/perf_event.h>. */
+#define PERF_RECORD_CALLCHAIN_DEFERRED 22 /* Linux 6.19 */
+
+/* Record types that the perf tool writes (they are not the kernel's).  Source: the perf.data
+ * format as written by perf 2.6.32 to 7.0 (tools/lib/perf/include/perf/event.h). */
+enum tally_tool_record {
+	PERF_RECORD_HEADER_ATTR = 64,
+	PERF_RECORD_HEADER_EVENT_TYPE = 65, /* no longer written */
+	PERF_RECORD_HEADER_TRACING_DATA = 66,
+	PERF_RECORD_HEADER_BUILD_ID = 67,
+	PERF_RECORD_FINISHED_ROUND = 68,
+	PERF_RECORD_ID_INDEX = 69,
+	PERF_RECORD_AUXTRACE_INFO = 70,
+	PERF_RECORD_AUXTRACE = 71,
+	PERF_RECORD_AUXTRACE_ERROR = 72,
+	PERF_RECORD_THREAD_MAP = 73,
+	PERF_RECORD_CPU_MAP = 74,
+	PERF_RECORD_STAT_CONFIG = 75,
+	PERF_RECORD_STAT = 76,
+	PERF_RECORD_STAT_ROUND = 77,
+	PERF_RECORD_EVENT_UPDATE = 78,
+	PERF_RECORD_TIME_CONV = 79,
+	PERF_RECORD_HEADER_FEATURE = 80,
+	PERF_RECORD_COMPRESSED = 81,
+	PERF_RECORD_FINISHED_INIT = 82,
+	PERF_RECORD_COMPRESSED2 = 83,
+	PERF_RECORD_BPF_METADATA = 84,
+	PERF_RECORD_SCHEDSTAT_CPU = 85,
+	PERF_RECORD_SCHEDSTAT_DOMAIN = 86,
+};
+
+/* misc of HEADER_BUILD_ID: its size byte says how long the id is; else it is 20 bytes. */
+#define PERF_RECORD_MISC_BUILD_ID_SIZE (1 << 15)
+
+/* Record types that simpleperf writes.  Source: the files themselves and simpleperf's record.h. */
+enum tally_simpleperf_record {
+	SIMPLE_PERF_RECORD_KERNEL_SYMBOL = 32769,
+	SIMPLE_PERF_RECORD_DSO,
+	SIMPLE_PERF_RECORD_SYMBOL,
+	SIMPLE_PERF_RECORD_SPLIT,
+	SIMPLE_PERF_RECORD_SPLIT_END,
+	SIMPLE_PERF_RECORD_EVENT_ID,
+	SIMPLE_PERF_RECORD_CALLCHAIN,
+	SIMPLE_PERF_RECORD_UNWINDING_RESULT,
+	SIMPLE_PERF_RECORD_TRACING_DATA,
+	SIMPLE_PERF_RECORD_DEBUG,
+};
+
 struct tally_record {
 	const uint8_t *bytes; /* the header is first; 8-byte aligned; borrowed */
 	uint64_t offset;      /* of the record in its file or stream, for messages */

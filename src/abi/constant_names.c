@@ -8,9 +8,6 @@
 		names, sizeof(names) / sizeof(names[0]) \
 	}
 
-static const struct tally_abi_name record_types[] = {
-#include "abi/record_type.def"
-};
 static const struct tally_abi_name sample_bits[] = {
 #include "abi/sample_bit.def"
 };
@@ -54,7 +51,6 @@ static const struct tally_abi_name branch_types[] = {
 #include "abi/branch_type.def"
 };
 
-const struct tally_abi_table tally_abi_record_types = TABLE(record_types);
 const struct tally_abi_table tally_abi_sample_bits = TABLE(sample_bits);
 const struct tally_abi_table tally_abi_read_format_bits = TABLE(read_format_bits);
 const struct tally_abi_table tally_abi_branch_bits = TABLE(branch_bits);
@@ -84,11 +80,6 @@ const char *tally_abi_name(const struct tally_abi_table *table, uint32_t number)
 	}
 	return low < table->count && table->names[low].number == number ? table->names[low].name
 									: NULL;
-}
-
-const char *tally_record_type_name(uint32_t type)
-{
-	return tally_abi_name(&tally_abi_record_types, type);
 }
 
 #define MISC(type_, bit_, name_, since_) {PERF_RECORD_##type_, bit_, #name_},

@@ -50,7 +50,7 @@ static inline struct file_record_header tally_file_record_header(const struct fi
  * not fill up lists of CPUs, which events' updates have too. */
 static inline bool tally_file_odd_size_allowed(uint32_t type)
 {
-	return (type >= PERF_RECORD_HEADER_ATTR && type <= PERF_RECORD_SCHEDSTAT_DOMAIN) ||
+	return (type >= PERF_RECORD_HEADER_ATTR && tally_record_type_name(type)) ||
 	       (type > FILE_SIMPLEPERF_FIRST && type <= FILE_SIMPLEPERF_LAST);
 }
 

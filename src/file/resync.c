@@ -5,47 +5,33 @@
 #include "file/data_file.h"
 
 #include "file/extent.h"
+#include "wire/record_size.h"
 
 #define CHAIN 6 /* records in a row that make a run */
 
-/* The least size of each kernel record, without trailer.  Source: the layouts in
- * include/uapi/linux/perf_event.h; 0: no such type. */
-static const uint8_t least[] = {
-    [PERF_RECORD_MMAP] = 48,
-    [PERF_RECORD_LOST] = 24,
-    [PERF_RECORD_COMM] = 24,
-    [PERF_RECORD_EXIT] = 32,
-    [PERF_RECORD_THROTTLE] = 32,
-    [PERF_RECORD_UNTHROTTLE] = 32,
-    [PERF_RECORD_FORK] = 32,
-    [PERF_RECORD_READ] = 24,
-    [PERF_RECORD_SAMPLE] = 16,
-    [PERF_RECORD_MMAP2] = 80,
-    [PERF_RECORD_AUX] = 32,
-    [PERF_RECORD_ITRACE_START] = 16,
-    [PERF_RECORD_LOST_SAMPLES] = 16,
-    [PERF_RECORD_SWITCH] = 8,
-    [PERF_RECORD_SWITCH_CPU_WIDE] = 16,
-    [PERF_RECORD_NAMESPACES] = 24,
-    [PERF_RECORD_KSYMBOL] = 32,
-    [PERF_RECORD_BPF_EVENT] = 24,
-    [PERF_RECORD_CGROUP] = 24,
-    [PERF_RECORD_TEXT_POKE] = 24,
-    [PERF_RECORD_AUX_OUTPUT_HW_ID] = 16,
-    [PERF_RECORD_CALLCHAIN_DEFERRED] = 24,
-};
-
 static bool type_and_size_go(const struct file_record_header *header)
 {
+	unsigned least;
+
 	if (header->size < 8)
 		return false;
 	if (header->size % 8 && !tally_file_odd_size_allowed(header->type))
 		return false;
-	if (header->type < sizeof(least))
-		return least[header->type] && header->size >= least[header->type];
-	return (header->type >= PERF_RECORD_HEADER_ATTR &&
-		header->type <= PERF_RECORD_SCHEDSTAT_DOMAIN) ||
-	       (header->type > FILE_SIMPLEPERF_FIRST && header->type <= FILE_SIMPLEPERF_LAST);
+	if (header->type > FILE_SIMPLEPERF_FIRST && header->type <= FILE_SIMPLEPERF_LAST)
+		return true;
+	least = tally_record_least_size(header->type);
+	return least && header->size >= least;
+}
+
+/* A sample holds all fields at fixed places of its event. */
+static bool sample_goes(const struct tally_data *data, const struct file_region *region,
+			uint64_t at, const struct file_record_header *header)
+{
+	int event = tally_file_event_of(data, region->bytes + at, header->type, header->size,
+					data->swapped);
+
+	return event >= 0 && ((size_t)event >= data->event_count ||
+			      header->size >= data->events[event].layout.variable_at);
 }
 
 static bool is_run(const struct tally_data *data, const struct file_region *region, uint64_t at,
@@ -64,9 +50,7 @@ static bool is_run(const struct tally_data *data, const struct file_region *regi
 			return false;
 		if (header.size > left)
 			return region->cut && seen > 1;
-		if (header.type == PERF_RECORD_SAMPLE &&
-		    tally_file_event_of(data, region->bytes + at, header.type, header.size,
-					data->swapped) < 0)
+		if (header.type == PERF_RECORD_SAMPLE && !sample_goes(data, region, at, &header))
 			return false;
 		header.extent = tally_file_extent(region, data->swapped, at, &header);
 		if (header.extent > left)

@@ -2,7 +2,8 @@
 #include "base/put.h"
 #include "info/info_json.h"
 
-#include "abi/constant_names.h"
+#include <tally/record.h>
+
 #include "info/facts.h"
 #include "info/summary.h"
 
@@ -88,7 +89,7 @@ static void add_row(struct json *json, const struct summary_type *row)
 		return;
 	json_object(json);
 	json_key_u64(json, "type", row->type);
-	json_key_string(json, "name", tally_abi_name(&tally_abi_record_types, row->type));
+	json_key_string(json, "name", tally_record_type_name(row->type));
 	json_key_u64(json, "count", row->count);
 	json_key_u64(json, "bytes", row->bytes);
 	json_object_end(json);

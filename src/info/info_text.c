@@ -1,12 +1,13 @@
 /* What a recording is, in words for people. */
 #include <string.h>
 #include <time.h>
-#include "abi/constant_names.h"
 #include "base/digits.h"
 #include "base/text.h"
 #include "base/put.h"
 #include "base/cell.h"
 #include "info/facts.h"
+
+#include <tally/record.h>
 #include "info/summary.h"
 
 #define LABEL_WIDTH 12
@@ -238,7 +239,7 @@ static void add_row(struct tally_buf *to, const struct summary_type *row)
 
 	if (!row->count)
 		return;
-	name = tally_abi_name(&tally_abi_record_types, row->type);
+	name = tally_record_type_name(row->type);
 	label(to, "");
 	tally_buf_text(to, "  ");
 	if (name)

@@ -1,4 +1,4 @@
-/* What stands in each record, once.
+/* All record types and their fields, once.
  * Sources: the comments of enum perf_event_type in perf_event.h for the kernel's records; the
  * perf.data format as perf 2.6.32 to 7.0 writes it for the tool's (types from 64 up). */
 #include "wire/kind.h"
@@ -222,57 +222,105 @@ static const struct wire_row schedstat_domain[] = {
 static const struct wire_row bytes[] = {FN(rest, 0, data, data_size)};
 #undef REC
 
-static const struct wire_rows by_type[] = {
-    [PERF_RECORD_MMAP] = ROWS(mmap),
-    [PERF_RECORD_LOST] = ROWS(lost),
-    [PERF_RECORD_COMM] = ROWS(comm),
-    [PERF_RECORD_EXIT] = ROWS(task),
-    [PERF_RECORD_THROTTLE] = ROWS(throttle),
-    [PERF_RECORD_UNTHROTTLE] = ROWS(throttle),
-    [PERF_RECORD_FORK] = ROWS(task),
-    [PERF_RECORD_READ] = ROWS(read),
-    [PERF_RECORD_SAMPLE] = ROWS(sample),
-    [PERF_RECORD_MMAP2] = ROWS(mmap2),
-    [PERF_RECORD_AUX] = ROWS(aux),
-    [PERF_RECORD_ITRACE_START] = ROWS(itrace_start),
-    [PERF_RECORD_LOST_SAMPLES] = ROWS(lost_samples),
-    [PERF_RECORD_SWITCH] = {bytes, 0},
-    [PERF_RECORD_SWITCH_CPU_WIDE] = ROWS(switch_cpu_wide),
-    [PERF_RECORD_NAMESPACES] = ROWS(namespaces),
-    [PERF_RECORD_KSYMBOL] = ROWS(ksymbol),
-    [PERF_RECORD_BPF_EVENT] = ROWS(bpf_event),
-    [PERF_RECORD_CGROUP] = ROWS(cgroup),
-    [PERF_RECORD_TEXT_POKE] = ROWS(text_poke),
-    [PERF_RECORD_AUX_OUTPUT_HW_ID] = ROWS(aux_output_hw_id),
-    [PERF_RECORD_CALLCHAIN_DEFERRED] = ROWS(callchain_deferred),
-    [PERF_RECORD_HEADER_ATTR] = ROWS(header_attr),
-    [PERF_RECORD_HEADER_EVENT_TYPE] = ROWS(event_type),
-    [PERF_RECORD_HEADER_TRACING_DATA] = ROWS(tracing_data),
-    [PERF_RECORD_HEADER_BUILD_ID] = ROWS(build_id),
-    [PERF_RECORD_ID_INDEX] = ROWS(id_index),
-    [PERF_RECORD_AUXTRACE_INFO] = ROWS(auxtrace_info),
-    [PERF_RECORD_AUXTRACE] = ROWS(auxtrace),
-    [PERF_RECORD_AUXTRACE_ERROR] = ROWS(auxtrace_error),
-    [PERF_RECORD_THREAD_MAP] = ROWS(thread_map),
-    [PERF_RECORD_CPU_MAP] = ROWS(cpu_map),
-    [PERF_RECORD_STAT_CONFIG] = ROWS(stat_config),
-    [PERF_RECORD_STAT] = ROWS(stat),
-    [PERF_RECORD_STAT_ROUND] = ROWS(stat_round),
-    [PERF_RECORD_EVENT_UPDATE] = ROWS(event_update),
-    [PERF_RECORD_TIME_CONV] = ROWS(time_conv),
-    [PERF_RECORD_HEADER_FEATURE] = ROWS(feature),
-    [PERF_RECORD_COMPRESSED] = ROWS(compressed),
-    [PERF_RECORD_COMPRESSED2] = ROWS(compressed2),
-    [PERF_RECORD_BPF_METADATA] = ROWS(bpf_metadata),
-    [PERF_RECORD_SCHEDSTAT_CPU] = ROWS(schedstat_cpu),
-    [PERF_RECORD_SCHEDSTAT_DOMAIN] = ROWS(schedstat_domain),
+/* --- the record types --- */
+
+struct record_type {
+	const char *name;
+	struct wire_rows rows;
 };
+
+/* A record type is one row; behind it the kernel or tool that brought it. */
+static const struct record_type types[] = {
+    [PERF_RECORD_MMAP] = {"MMAP", ROWS(mmap)},                                  /* Linux 2.6.31 */
+    [PERF_RECORD_LOST] = {"LOST", ROWS(lost)},                                  /* Linux 2.6.31 */
+    [PERF_RECORD_COMM] = {"COMM", ROWS(comm)},                                  /* Linux 2.6.31 */
+    [PERF_RECORD_EXIT] = {"EXIT", ROWS(task)},                                  /* Linux 2.6.31 */
+    [PERF_RECORD_THROTTLE] = {"THROTTLE", ROWS(throttle)},                      /* Linux 2.6.31 */
+    [PERF_RECORD_UNTHROTTLE] = {"UNTHROTTLE", ROWS(throttle)},                  /* Linux 2.6.31 */
+    [PERF_RECORD_FORK] = {"FORK", ROWS(task)},                                  /* Linux 2.6.31 */
+    [PERF_RECORD_READ] = {"READ", ROWS(read)},                                  /* Linux 2.6.31 */
+    [PERF_RECORD_SAMPLE] = {"SAMPLE", ROWS(sample)},                            /* Linux 2.6.31 */
+    [PERF_RECORD_MMAP2] = {"MMAP2", ROWS(mmap2)},                               /* Linux 3.12 */
+    [PERF_RECORD_AUX] = {"AUX", ROWS(aux)},                                     /* Linux 4.1 */
+    [PERF_RECORD_ITRACE_START] = {"ITRACE_START", ROWS(itrace_start)},          /* Linux 4.1 */
+    [PERF_RECORD_LOST_SAMPLES] = {"LOST_SAMPLES", ROWS(lost_samples)},          /* Linux 4.2 */
+    [PERF_RECORD_SWITCH] = {"SWITCH", {bytes, 0}},                              /* Linux 4.3 */
+    [PERF_RECORD_SWITCH_CPU_WIDE] = {"SWITCH_CPU_WIDE", ROWS(switch_cpu_wide)}, /* Linux 4.3 */
+    [PERF_RECORD_NAMESPACES] = {"NAMESPACES", ROWS(namespaces)},                /* Linux 4.12 */
+    [PERF_RECORD_KSYMBOL] = {"KSYMBOL", ROWS(ksymbol)},                         /* Linux 5.1 */
+    [PERF_RECORD_BPF_EVENT] = {"BPF_EVENT", ROWS(bpf_event)},                   /* Linux 5.1 */
+    [PERF_RECORD_CGROUP] = {"CGROUP", ROWS(cgroup)},                            /* Linux 5.7 */
+    [PERF_RECORD_TEXT_POKE] = {"TEXT_POKE", ROWS(text_poke)},                   /* Linux 5.9 */
+    [PERF_RECORD_AUX_OUTPUT_HW_ID] = {"AUX_OUTPUT_HW_ID", ROWS(aux_output_hw_id)}, /* Linux 5.16 */
+    [PERF_RECORD_CALLCHAIN_DEFERRED] = {"CALLCHAIN_DEFERRED",
+					ROWS(callchain_deferred)},  /* Linux 6.19 */
+    [PERF_RECORD_HEADER_ATTR] = {"HEADER_ATTR", ROWS(header_attr)}, /* perf */
+    [PERF_RECORD_HEADER_EVENT_TYPE] = {"EVENT_TYPE",
+				       ROWS(event_type)}, /* perf, no longer written */
+    [PERF_RECORD_HEADER_TRACING_DATA] = {"TRACING_DATA", ROWS(tracing_data)},      /* perf */
+    [PERF_RECORD_HEADER_BUILD_ID] = {"BUILD_ID", ROWS(build_id)},                  /* perf */
+    [PERF_RECORD_FINISHED_ROUND] = {"FINISHED_ROUND", ROWS(bytes)},                /* perf */
+    [PERF_RECORD_ID_INDEX] = {"ID_INDEX", ROWS(id_index)},                         /* perf */
+    [PERF_RECORD_AUXTRACE_INFO] = {"AUXTRACE_INFO", ROWS(auxtrace_info)},          /* perf */
+    [PERF_RECORD_AUXTRACE] = {"AUXTRACE", ROWS(auxtrace)},                         /* perf */
+    [PERF_RECORD_AUXTRACE_ERROR] = {"AUXTRACE_ERROR", ROWS(auxtrace_error)},       /* perf */
+    [PERF_RECORD_THREAD_MAP] = {"THREAD_MAP", ROWS(thread_map)},                   /* perf */
+    [PERF_RECORD_CPU_MAP] = {"CPU_MAP", ROWS(cpu_map)},                            /* perf */
+    [PERF_RECORD_STAT_CONFIG] = {"STAT_CONFIG", ROWS(stat_config)},                /* perf */
+    [PERF_RECORD_STAT] = {"STAT", ROWS(stat)},                                     /* perf */
+    [PERF_RECORD_STAT_ROUND] = {"STAT_ROUND", ROWS(stat_round)},                   /* perf */
+    [PERF_RECORD_EVENT_UPDATE] = {"EVENT_UPDATE", ROWS(event_update)},             /* perf */
+    [PERF_RECORD_TIME_CONV] = {"TIME_CONV", ROWS(time_conv)},                      /* perf */
+    [PERF_RECORD_HEADER_FEATURE] = {"FEATURE", ROWS(feature)},                     /* perf */
+    [PERF_RECORD_COMPRESSED] = {"COMPRESSED", ROWS(compressed)},                   /* perf 5.2 */
+    [PERF_RECORD_FINISHED_INIT] = {"FINISHED_INIT", ROWS(bytes)},                  /* perf 6.1 */
+    [PERF_RECORD_COMPRESSED2] = {"COMPRESSED2", ROWS(compressed2)},                /* perf 6.16 */
+    [PERF_RECORD_BPF_METADATA] = {"BPF_METADATA", ROWS(bpf_metadata)},             /* perf 6.17 */
+    [PERF_RECORD_SCHEDSTAT_CPU] = {"SCHEDSTAT_CPU", ROWS(schedstat_cpu)},          /* perf 7.0 */
+    [PERF_RECORD_SCHEDSTAT_DOMAIN] = {"SCHEDSTAT_DOMAIN", ROWS(schedstat_domain)}, /* perf 7.0 */
+};
+
+#define SIMPLEPERF_FIRST SIMPLE_PERF_RECORD_KERNEL_SYMBOL
+
+/* Their fields are read by file/feature_simpleperf.c. */
+static const struct record_type simpleperf_types[] = {
+    [SIMPLE_PERF_RECORD_KERNEL_SYMBOL - SIMPLEPERF_FIRST] = {"SIMPLEPERF_KERNEL_SYMBOL",
+							     ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_DSO - SIMPLEPERF_FIRST] = {"SIMPLEPERF_DSO", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_SYMBOL - SIMPLEPERF_FIRST] = {"SIMPLEPERF_SYMBOL", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_SPLIT - SIMPLEPERF_FIRST] = {"SIMPLEPERF_SPLIT", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_SPLIT_END - SIMPLEPERF_FIRST] = {"SIMPLEPERF_SPLIT_END", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_EVENT_ID - SIMPLEPERF_FIRST] = {"SIMPLEPERF_EVENT_ID", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_CALLCHAIN - SIMPLEPERF_FIRST] = {"SIMPLEPERF_CALLCHAIN", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_UNWINDING_RESULT -
+	SIMPLEPERF_FIRST] = {"SIMPLEPERF_UNWINDING_RESULT", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_TRACING_DATA - SIMPLEPERF_FIRST] = {"SIMPLEPERF_TRACING_DATA", ROWS(bytes)},
+    [SIMPLE_PERF_RECORD_DEBUG - SIMPLEPERF_FIRST] = {"SIMPLEPERF_DEBUG", ROWS(bytes)},
+};
+
+static const struct record_type *find_type(uint32_t type)
+{
+	const struct record_type *found = NULL;
+
+	if (type < sizeof(types) / sizeof(types[0]))
+		found = &types[type];
+	else if (type >= SIMPLEPERF_FIRST &&
+		 type - SIMPLEPERF_FIRST < sizeof(simpleperf_types) / sizeof(simpleperf_types[0]))
+		found = &simpleperf_types[type - SIMPLEPERF_FIRST];
+	return found && found->name ? found : NULL;
+}
 
 struct wire_rows tally_wire_rows(uint32_t type)
 {
 	static const struct wire_rows rest = ROWS(bytes);
+	const struct record_type *found = find_type(type);
 
-	if (type < sizeof(by_type) / sizeof(by_type[0]) && by_type[type].rows)
-		return by_type[type];
-	return rest;
+	return found ? found->rows : rest;
+}
+
+const char *tally_record_type_name(uint32_t type)
+{
+	const struct record_type *found = find_type(type);
+
+	return found ? found->name : NULL;
 }

@@ -22,7 +22,6 @@ static void is_ascending(const struct tally_abi_table *table)
 static void tables_are_ascending(void **state)
 {
 	(void)state;
-	is_ascending(&tally_abi_record_types);
 	is_ascending(&tally_abi_sample_bits);
 	is_ascending(&tally_abi_read_format_bits);
 	is_ascending(&tally_abi_branch_bits);
@@ -39,32 +38,9 @@ static void tables_are_ascending(void **state)
 	is_ascending(&tally_abi_branch_types);
 }
 
-#define SIMPLEPERF(name) SIMPLE_PERF_RECORD_##name
-
-/* simpleperf's rows carry its prefix. */
-#define PERF_RECORD_SIMPLEPERF_KERNEL_SYMBOL    SIMPLEPERF(KERNEL_SYMBOL)
-#define PERF_RECORD_SIMPLEPERF_DSO              SIMPLEPERF(DSO)
-#define PERF_RECORD_SIMPLEPERF_SYMBOL           SIMPLEPERF(SYMBOL)
-#define PERF_RECORD_SIMPLEPERF_SPLIT            SIMPLEPERF(SPLIT)
-#define PERF_RECORD_SIMPLEPERF_SPLIT_END        SIMPLEPERF(SPLIT_END)
-#define PERF_RECORD_SIMPLEPERF_EVENT_ID         SIMPLEPERF(EVENT_ID)
-#define PERF_RECORD_SIMPLEPERF_CALLCHAIN        SIMPLEPERF(CALLCHAIN)
-#define PERF_RECORD_SIMPLEPERF_UNWINDING_RESULT SIMPLEPERF(UNWINDING_RESULT)
-#define PERF_RECORD_SIMPLEPERF_TRACING_DATA     SIMPLEPERF(TRACING_DATA)
-#define PERF_RECORD_SIMPLEPERF_DEBUG            SIMPLEPERF(DEBUG)
-
-/* perf prints these without HEADER_. */
-#define PERF_RECORD_EVENT_TYPE   PERF_RECORD_HEADER_EVENT_TYPE
-#define PERF_RECORD_TRACING_DATA PERF_RECORD_HEADER_TRACING_DATA
-#define PERF_RECORD_BUILD_ID     PERF_RECORD_HEADER_BUILD_ID
-#define PERF_RECORD_FEATURE      PERF_RECORD_HEADER_FEATURE
-
 static void values_are_the_header_s(void **state)
 {
 	(void)state;
-#define ROW(number, name, since) assert_int_equal(number, PERF_RECORD_##name);
-#include "abi/record_type.def"
-#undef ROW
 #define ROW(number, name, since) assert_int_equal(number, PERF_TYPE_##name);
 #include "abi/event_type.def"
 #undef ROW
