@@ -6,7 +6,7 @@
 #include "session/order.h"
 #include "session/record_sink.h"
 #include "session/resolver.h"
-#include "session/time_spans.h"
+#include "session/time_windows.h"
 
 /* What is read of an event's samples. */
 struct event_fields {
@@ -21,7 +21,7 @@ struct record_worker {
 	const struct event_fields *events;
 	struct tally_resolver resolver;
 	struct order_batch places;
-	struct time_span span;
+	struct time_window window;
 	const struct filtered_batch *filtered; /* in place of `places`; NULL: there is no filter */
 	size_t at, texts;                      /* of the batch, those that were read */
 	struct tally_resolved sample, other;

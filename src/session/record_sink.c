@@ -25,8 +25,8 @@ struct record_run {
 	/* Who holds this one takes the next batch, and its number. */
 	pthread_mutex_t taking;
 	struct order order;
-	bool by_spans; /* in place of `order` */
-	struct time_spans spans;
+	bool by_windows; /* in place of `order` */
+	struct time_windows windows;
 	int token_ip_at, token_tid_at; /* find_tokens() */
 	uint64_t taken;                /* batches */
 	size_t forgotten;              /* pieces */
@@ -81,8 +81,8 @@ static size_t first_piece(const struct record_run *run, const struct record_work
 	const struct order_batch *batch = record_worker_places(worker);
 	uint64_t least = UINT64_MAX;
 
-	if (run->by_spans)
-		return worker->span.stretches[0].place >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS);
+	if (run->by_windows)
+		return worker->window.runs[0].place >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS);
 	for (size_t i = 0; i < batch->count; i++)
 		least = batch->places[i] < least ? batch->places[i] : least;
 	return batch->count ? least >> (ORDER_SIZE_BITS + ORDER_OFFSET_BITS) : 0;
@@ -239,8 +239,8 @@ static int take_batch(struct record_run *run, struct record_worker *worker, uint
 	result = run->ended ? 0 : wait_for_slot(run, run->taken);
 	worker->places.count = 0;
 	if (!result && !run->ended) {
-		if (run->by_spans)
-			result = tally_time_spans_next(&run->spans, &worker->span);
+		if (run->by_windows)
+			result = tally_time_windows_next(&run->windows, &worker->window);
 		else if (!(result = tally_order_next(&run->order, &worker->places)))
 			result = worker->places.count > 0;
 	}
@@ -248,14 +248,14 @@ static int take_batch(struct record_run *run, struct record_worker *worker, uint
 		run->ended = true;
 	else
 		*ret = run->taken++;
-	*ret_passed = run->by_spans ? run->spans.passed : run->order.passed;
+	*ret_passed = run->by_windows ? run->windows.passed : run->order.passed;
 	pthread_mutex_unlock(&run->taking);
-	if (result <= 0 || !run->by_spans)
+	if (result <= 0 || !run->by_windows)
 		return result;
 	worker->batch.slot = (unsigned)(*ret % run->slots);
-	result = tally_time_span_fill(run->session, &worker->span,
-				      run->token_ip_at >= 0 ? make_tokens : NULL, &maker,
-				      &worker->places);
+	result = tally_time_window_fill(run->session, &worker->window,
+					run->token_ip_at >= 0 ? make_tokens : NULL, &maker,
+					&worker->places);
 	return result ? result : 1;
 }
 
@@ -346,7 +346,7 @@ static void free_workers(struct record_run *run, unsigned count)
 		run->session->counts.undecoded += run->workers[i].resolver.damaged;
 		tally_resolver_done(&run->workers[i].resolver);
 		free(run->workers[i].places.places);
-		tally_time_span_done(&run->workers[i].span);
+		tally_time_window_done(&run->workers[i].window);
 	}
 	free(run->workers);
 }
@@ -363,11 +363,11 @@ static int prepare(struct record_run *run)
 	if (run->filters)
 		return tally_filter_stage_init(&run->stage, session, sink, run->slots);
 	/* Other records have their places among samples by the walk alone. */
-	if (!sink->records && session->stretches) {
+	if (!sink->records && session->runs) {
 		find_tokens(run);
-		result = tally_time_spans_init(
-		    &run->spans, session, run->token_ip_at < 0 ? ORDER_BATCH_BYTES : TOKEN_BYTES);
-		run->by_spans = !result;
+		result = tally_time_windows_init(
+		    &run->windows, session, run->token_ip_at < 0 ? ORDER_BATCH_BYTES : TOKEN_BYTES);
+		run->by_windows = !result;
 	}
 	return result == -E2BIG ? 0 : result;
 }
@@ -409,7 +409,7 @@ int tally_session_run_in_order(struct tally_session *session, const struct tally
 		result = prepare(&run);
 	if (!result)
 		result = run_threads(&run);
-	tally_time_spans_done(&run.spans);
+	tally_time_windows_done(&run.windows);
 	tally_order_done(&run.order);
 	session->counts.undecoded = run.stage.resolver.damaged;
 	tally_filter_stage_done(&run.stage);

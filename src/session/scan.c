@@ -34,7 +34,7 @@ void tally_scan_done(struct scan *scan)
 	free(scan->sides);
 	tally_arena_done(&scan->side_bytes);
 	tally_lumps_done(&scan->lumps);
-	tally_stretch_notes_done(&scan->stretches);
+	tally_run_finder_done(&scan->runs);
 	*scan = (struct scan){0};
 }
 

@@ -30,7 +30,7 @@ struct scan {
 	struct session_id_cache ids;
 	struct lumps lumps;
 	struct file_refused refused; /* records that no piece holds */
-	struct stretch_notes stretches;
+	struct run_finder runs;
 };
 
 void tally_scan_init(struct scan *scan, const struct tally_session *session);

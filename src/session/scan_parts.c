@@ -90,8 +90,8 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 	scan->event_samples[event]++;
 	time = sample_word(layout, bytes, TALLY_FIXED_TIME);
 	scan_time(scan, time);
-	if (scan->stretches.on)
-		return stretch_note(&scan->stretches, time, scan->piece_count, at);
+	if (scan->runs.on)
+		return run_finder_add(&scan->runs, time, scan->piece_count, at);
 	if (!lump)
 		return 0;
 	sample = (struct lump_sample){
@@ -107,15 +107,15 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 	return lumps_add(&scan->lumps, &sample);
 }
 
-static int stretch_other(struct stretch_notes *notes, const struct tally_record *record)
+static int add_other(struct run_finder *finder, const struct tally_record *record)
 {
-	int back = notes->trailer_back;
+	int back = finder->trailer_back;
 
 	if (record->type == PERF_RECORD_FINISHED_ROUND)
-		return tally_stretch_round(notes);
+		return tally_run_finder_round(finder);
 	/* Records of the perf tool have no trailer. */
 	if (record->type < 64 && back > 0 && record->size >= 8 + back)
-		stretch_note_other(notes, load_u64(record->bytes + record->size - back));
+		run_finder_add_time(finder, load_u64(record->bytes + record->size - back));
 	return 0;
 }
 
@@ -156,8 +156,8 @@ static int walk_window(struct walk *walk, struct scan *scan, const struct tally_
 				break;
 			}
 			result = tally_scan_other(scan, &record);
-			if (!result && scan->stretches.on)
-				result = stretch_other(&scan->stretches, &record);
+			if (!result && scan->runs.on)
+				result = add_other(&scan->runs, &record);
 		}
 		if (__builtin_expect(result == SCAN_REFUSED, 0))
 			result = tally_scan_refuse(scan, &record, base + at) ? UNSOUND : 0;
@@ -187,7 +187,7 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 	scan->copies_sides = true;
 	scan->has_last_time = !part->from;
 	scan->piece_at = scan->forgotten = at;
-	tally_stretch_notes_init(&scan->stretches, walk->session);
+	tally_run_finder_init(&scan->runs, walk->session);
 	for (; !result && at < part->to; at += step) {
 		const struct tally_block window = {
 		    .bytes = block->bytes + at,
@@ -265,7 +265,7 @@ static int take_parts(struct tally_session *session, struct part *parts, size_t 
 		scans[i].side_bytes = (struct tally_arena){0};
 	}
 	session->lump_part_count = count;
-	result = tally_stretches_take(session, scans, count);
+	result = tally_ascending_runs_take(session, scans, count);
 	if (!result)
 		result = tally_scan_take(session, scans, count);
 	for (size_t i = 0; i < count; i++)

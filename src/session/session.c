@@ -231,7 +231,7 @@ void tally_session_free(struct tally_session *session)
 	tally_session_drop_lumps(session);
 	free_side_bytes(session);
 	free(session->pieces);
-	free(session->stretches);
+	free(session->runs);
 	free(session->sides);
 	free(session->event_samples);
 	tally_arena_done(&session->arena);

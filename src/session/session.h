@@ -13,7 +13,7 @@
 #include "process/process.h"
 #include "session/frames.h"
 #include "session/lumps.h"
-#include "session/stretch.h"
+#include "session/ascending_runs.h"
 
 /* Bytes of records that one thread takes at a time: enough that taking one costs nothing, few
  * enough that the last ones are shared out evenly. */
@@ -62,9 +62,9 @@ struct tally_session {
 	size_t piece_count, piece_room;
 	uint64_t total_bytes;
 	/* NULL: time alone does not tell the order of samples. */
-	struct session_stretch *stretches;
-	size_t stretch_count;
-	int stretch_time_at;        /* in a sample */
+	struct ascending_run *runs;
+	size_t run_count;
+	int run_time_at;            /* in a sample */
 	struct session_side *sides; /* until the processes are built */
 	size_t side_count, side_room;
 	/* Of sessions that lump, by part of the file; NULL: samples are read again, each. */

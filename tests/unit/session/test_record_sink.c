@@ -233,7 +233,7 @@ static bool deliver(struct scene *scene, const struct said *order, bool others)
 		struct look look = {.tokens = i >= 4 && !others};
 
 		reopen(scene, threads[i % 4]);
-		by_time &= scene->session->stretches != NULL;
+		by_time &= scene->session->runs != NULL;
 		assert_int_equal(visit(&look, scene->session, order->count, i % 4 == 3, others), 0);
 		assert_int_equal(look.all.count, order->count);
 		assert_memory_equal(look.all.numbers, order->numbers,
@@ -441,7 +441,7 @@ static int by_time_and_number(const void *left, const void *right)
 }
 
 /* Flushes of rings: long ones, and one whose samples are few and far between. */
-static void spans_of_time_are_in_order(void **state)
+static void windows_of_time_are_in_order(void **state)
 {
 	enum { ROUNDS = 4, SAMPLES = 60000, COUNT = ROUNDS * SAMPLES };
 	struct model_record *records = calloc(COUNT, sizeof(*records));
@@ -564,7 +564,7 @@ int main(void)
 	    cmocka_unit_test(equal_times_keep_the_order_of_the_file),
 	    cmocka_unit_test(records_without_a_time_come_where_they_stand),
 	    cmocka_unit_test(rounds_that_find_nothing_change_nothing),
-	    cmocka_unit_test(spans_of_time_are_in_order),
+	    cmocka_unit_test(windows_of_time_are_in_order),
 	    cmocka_unit_test(any_mixture_is_delivered_as_perf_does),
 	    cmocka_unit_test(without_times_all_is_in_file_order),
 	    cmocka_unit_test(memory_does_not_grow_with_a_file_that_is_nearly_in_order),
