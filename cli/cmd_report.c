@@ -27,10 +27,10 @@
 #include "terminal.h"
 #include "unmatched.h"
 
-#define KEYS_MOST   6
-#define FIELDS_MOST (KEYS_MOST + 4)
-#define LARGE_TABLE (128 * 1024)
-#define LEAST_USUAL 0.5 /* %, of branches of a tree: perf's */
+#define NAMES_MOST   TALLY_REPORT_COLUMNS_MOST
+#define OPTIONS_MOST 64
+#define LARGE_TABLE  (128 * 1024)
+#define LEAST_USUAL  0.5 /* %, of branches of a tree: perf's */
 
 struct tree_choice {
 	bool none, has_order, chosen; /* chosen: by -g or -G */
@@ -38,18 +38,23 @@ struct tree_choice {
 	double least;
 };
 
-struct key_choice {
-	enum tally_key keys[KEYS_MOST];
+/* Names of keys or fields, as the library has them. */
+struct name_list {
+	const char *names[NAMES_MOST];
 	size_t count;
+};
+
+struct key_choice {
+	struct name_list list;
 	bool chosen; /* by -s or report.sort_order */
 };
 
 /* -F: columns from the left, and what rows are sorted by. */
 struct field_choice {
-	struct tally_report_column columns[FIELDS_MOST], order[2 * FIELDS_MOST];
-	size_t count, order_count;
-	bool more_samples, more_period; /* +sample, +period: among the usual columns */
-	struct key_choice more;
+	struct name_list columns, more; /* more: +KEY, among the usual columns */
+	const char *order[2 * NAMES_MOST];
+	size_t order_count;
+	bool more_samples, more_period; /* +sample, +period */
 };
 
 struct report {
@@ -63,6 +68,7 @@ struct report {
 	struct tree_choice trees;
 	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
 	bool header, header_only, full, stats, tasks;
+	int format; /* number of it: tally_report_format_name() */
 	double percent_limit;
 	uint64_t max_stack, max_expand;
 };
@@ -122,30 +128,37 @@ static bool is_word(const char *text, size_t length, const char *word)
 	return strlen(word) == length && !strncmp(text, word, length);
 }
 
-static int choose_key(struct key_choice *keys, const char *text, size_t length,
+/* Adds a name of the library's, once. */
+static int add_name(struct name_list *to, const char *name, struct tally_error *error)
+{
+	for (size_t i = 0; i < to->count; i++)
+		if (to->names[i] == name)
+			return 0;
+	if (to->count == NAMES_MOST)
+		return cli_refuse(error, "more than %d of them", NAMES_MOST);
+	to->names[to->count++] = name;
+	return 0;
+}
+
+/* Words of -s: the keys, and overhead behind them. */
+static const char *sort_word(size_t index, const char **ret_help)
+{
+	const char *name = tally_key_name(index, ret_help);
+
+	if (name || (index && !tally_key_name(index - 1, NULL)))
+		return name;
+	if (ret_help)
+		*ret_help = "the share; it must be the first key";
+	return "overhead";
+}
+
+static int choose_key(struct name_list *keys, const char *text, size_t length,
 		      struct tally_error *error)
 {
-	static const struct {
-		const char *name;
-		enum tally_key key;
-	} names[] = {
-	    {"comm", TALLY_KEY_COMM},  {"dso", TALLY_KEY_DSO}, {"symbol", TALLY_KEY_SYMBOL},
-	    {"sym", TALLY_KEY_SYMBOL}, {"pid", TALLY_KEY_PID}, {"tid", TALLY_KEY_TID},
-	    {"cpu", TALLY_KEY_CPU},
-	};
+	const char *name = tally_key_find(text, length);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!is_word(text, length, names[i].name))
-			continue;
-		for (size_t k = 0; k < keys->count; k++)
-			if (keys->keys[k] == names[i].key)
-				return 0; /* named twice */
-		keys->keys[keys->count++] = names[i].key;
-		return 0;
-	}
-	return cli_refuse(error,
-			  "unknown key '%.*s'; valid are comm, dso, symbol (sym), pid, tid, cpu",
-			  (int)length, text);
+	return name ? add_name(keys, name, error)
+		    : cli_refuse_word(error, text, length, "key", sort_word);
 }
 
 static int take_keys(void *to, const char *value, bool on, struct tally_error *error)
@@ -157,9 +170,9 @@ static int take_keys(void *to, const char *value, bool on, struct tally_error *e
 		size_t length = strcspn(value, ",");
 		/* Rows are sorted by it, and it is the first column. */
 		bool overhead = is_word(value, length, "overhead");
-		int result = overhead ? 0 : choose_key(&keys, value, length, error);
+		int result = overhead ? 0 : choose_key(&keys.list, value, length, error);
 
-		if (overhead && keys.count)
+		if (overhead && keys.list.count)
 			return cli_refuse(
 			    error,
 			    "rows are sorted by overhead, so overhead must be the first key");
@@ -171,64 +184,30 @@ static int take_keys(void *to, const char *value, bool on, struct tally_error *e
 		value += length + 1;
 	}
 	keys.chosen = true;
-	if (keys.count || all) /* --no-sort: the default keys */
+	if (keys.list.count || all) /* --no-sort: the default keys */
 		*(struct key_choice *)to = keys;
 	return 0;
-}
-
-static bool find_field(const char *text, size_t length, enum tally_report_field *ret)
-{
-	static const struct {
-		const char *name;
-		enum tally_report_field field;
-	} names[] = {
-	    {"overhead", TALLY_FIELD_OVERHEAD},
-	    {"overhead_children", TALLY_FIELD_CHILDREN},
-	    {"sample", TALLY_FIELD_SAMPLES},
-	    {"period", TALLY_FIELD_PERIOD},
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (is_word(text, length, names[i].name)) {
-			*ret = names[i].field;
-			return true;
-		}
-	return false;
-}
-
-static void add_field(struct field_choice *to, struct tally_report_column column)
-{
-	for (size_t i = 0; i < to->count; i++)
-		if (to->columns[i].field == column.field && to->columns[i].key == column.key)
-			return;
-	to->columns[to->count++] = column;
 }
 
 static int choose_field(struct field_choice *to, const char *text, size_t length, bool more,
 			struct tally_error *error)
 {
-	struct tally_report_column column = {.field = TALLY_FIELD_KEY};
-	struct key_choice key = {0};
+	const char *name = tally_report_field_find(text, length);
 
-	if (find_field(text, length, &column.field)) {
-		to->more_samples |= more && column.field == TALLY_FIELD_SAMPLES;
-		to->more_period |= more && column.field == TALLY_FIELD_PERIOD;
-	} else if (choose_key(more ? &to->more : &key, text, length, error)) {
-		return cli_refuse(error,
-				  "unknown column '%.*s'; valid are overhead, overhead_children, "
-				  "sample, period, comm, dso, symbol (sym), pid, tid, cpu",
-				  (int)length, text);
-	} else {
-		column.key = key.keys[0];
-	}
+	if (!name)
+		return cli_refuse_word(error, text, length, "column", tally_report_field_name);
 	if (!more)
-		add_field(to, column);
+		return add_name(&to->columns, name, error);
+	if (tally_key_find(name, strlen(name)))
+		return add_name(&to->more, name, error);
+	to->more_samples |= !strcmp(name, "sample");
+	to->more_period |= !strcmp(name, "period");
 	return 0;
 }
 
 static int take_fields(void *to, const char *value, bool on, struct tally_error *error)
 {
-	struct field_choice fields = {.count = 0};
+	struct field_choice fields = {.order_count = 0};
 	bool more = on && *value == '+';
 
 	for (value += more; on; value++) {
@@ -247,35 +226,31 @@ static int take_fields(void *to, const char *value, bool on, struct tally_error 
 
 /* Keys of -s that are not columns become the last columns, and rows are sorted by them first;
  * without -s only the columns make rows. */
-static void complete_fields(struct report *report)
+static int complete_fields(struct report *report, struct tally_error *error)
 {
 	struct field_choice *fields = &report->fields;
-	struct key_choice keys = {.count = 0};
+	struct name_list keys = {.count = 0};
+	int result = 0;
 
 	report->show_samples |= fields->more_samples;
 	report->show_total_period |= fields->more_period;
-	for (size_t i = 0; i < fields->more.count; i++) {
-		bool there = false;
+	for (size_t i = 0; i < fields->more.count && !result; i++)
+		result = add_name(&report->keys.list, fields->more.names[i], error);
+	if (!fields->columns.count || result)
+		return result;
+	for (size_t i = 0; report->keys.chosen && i < report->keys.list.count && !result; i++) {
+		result = add_name(&fields->columns, report->keys.list.names[i], error);
+		fields->order[fields->order_count++] = report->keys.list.names[i];
+	}
+	for (size_t i = 0; i < fields->columns.count && !result; i++) {
+		const char *name = fields->columns.names[i];
 
-		for (size_t k = 0; k < report->keys.count; k++)
-			there |= report->keys.keys[k] == fields->more.keys[i];
-		if (!there)
-			report->keys.keys[report->keys.count++] = fields->more.keys[i];
+		fields->order[fields->order_count++] = name;
+		if (tally_key_find(name, strlen(name)))
+			result = add_name(&keys, name, error);
 	}
-	if (!fields->count)
-		return;
-	for (size_t i = 0; report->keys.chosen && i < report->keys.count; i++) {
-		struct tally_report_column column = {TALLY_FIELD_KEY, report->keys.keys[i]};
-
-		add_field(fields, column);
-		fields->order[fields->order_count++] = column;
-	}
-	for (size_t i = 0; i < fields->count; i++) {
-		fields->order[fields->order_count++] = fields->columns[i];
-		if (fields->columns[i].field == TALLY_FIELD_KEY)
-			keys.keys[keys.count++] = fields->columns[i].key;
-	}
-	report->keys = keys;
+	report->keys.list = keys;
+	return result;
 }
 
 static int choose_tree(struct tree_choice *trees, const char *text, size_t length,
@@ -363,6 +338,11 @@ static int take_percentage(void *to, const char *value, bool on, struct tally_er
 	return 0;
 }
 
+static const char *format_name(const struct report *report)
+{
+	return tally_report_format_name((size_t)report->format, NULL);
+}
+
 static int show(const struct report *report, const struct tally_profile *profile)
 {
 	struct tally_report_options options = {
@@ -376,6 +356,7 @@ static int show(const struct report *report, const struct tally_profile *profile
 	    .show_samples = report->show_samples,
 	    .show_total_period = report->show_total_period,
 	    .separator = report->separator,
+	    .format = format_name(report),
 	    .quiet = report->quiet,
 	    .height =
 		report->trees.chosen || report->stdio || report->quiet ? 0 : cli_term_height(),
@@ -383,9 +364,9 @@ static int show(const struct report *report, const struct tally_profile *profile
 	struct cli_pager pager;
 	int result;
 
-	if (report->fields.count) {
-		options.columns = report->fields.columns;
-		options.column_count = report->fields.count;
+	if (report->fields.columns.count) {
+		options.columns = report->fields.columns.names;
+		options.column_count = report->fields.columns.count;
 		options.order_by = report->fields.order;
 		options.order_by_count = report->fields.order_count;
 	}
@@ -399,7 +380,7 @@ static int show(const struct report *report, const struct tally_profile *profile
 		     ? show_header(report, tally_session_data(tally_profile_session(profile)))
 		     : 0;
 	if (!result)
-		result = tally_report_text(profile, &options, stdout);
+		result = tally_report_write(profile, &options, stdout);
 	cli_pager_finish(&pager);
 	return written(result, NULL);
 }
@@ -456,9 +437,10 @@ static int run(struct report *report)
 	};
 	struct tally_profile_options options = {
 	    .size = sizeof(options),
-	    .keys = report->keys.keys,
-	    .key_count = report->keys.count,
-	    .callchains = report->children || !report->trees.none,
+	    .keys = report->keys.list.names,
+	    .key_count = report->keys.list.count,
+	    .callchains = report->children || (!report->trees.none &&
+					       tally_report_format_has_trees(format_name(report))),
 	    .children = report->children,
 	    .max_stack = (uint32_t)report->max_stack,
 	    CLI_FILTER_FIELDS(report->filter),
@@ -537,15 +519,36 @@ const struct cli_setting cmd_report_settings[] = {
     {.key = NULL},
 };
 
-static const struct cli_rule rules[] = {
-    {"--header-only", CLI_EXCLUDES, "--stats,--tasks", "it prints the header and nothing else"},
-    {"-I", CLI_NEEDS, "--header,--header-only", "it adds lines to the header"},
-    {NULL},
-};
+/* Each format but the first, which needs no option, is an option of its own.  `names` becomes all
+ * of them, with commas between. */
+static void add_formats(struct cli_option *options, int *to, char *names, size_t room)
+{
+	const char *name, *help;
+	size_t at = 0;
+
+	while (options->kind != CLI_END)
+		options++;
+	for (size_t i = 1; (name = tally_report_format_name(i, &help)); i++) {
+		*options++ = (struct cli_option){CLI_SET, .name = name, .help = help, .to = to,
+						 .number = (int)i};
+		if (at < room)
+			at +=
+			    (size_t)snprintf(names + at, room - at, "%s--%s", at ? "," : "", name);
+	}
+}
 
 int cmd_report(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
+	char formats[128] = "";
+	const struct cli_rule rules[] = {
+	    {"--header-only", CLI_EXCLUDES, "--stats,--tasks",
+	     "it prints the header and nothing else"},
+	    {"-I", CLI_NEEDS, "--header,--header-only", "it adds lines to the header"},
+	    {formats, CLI_EXCLUDES, "--header,--header-only,--stats,--tasks", "these are text"},
+	    {formats, CLI_EXCLUDES, "-g,-G", "only text has call trees"},
+	    {NULL},
+	};
 	const struct cli_usage usage = {
 	    .command = "report",
 	    .forms = forms,
@@ -555,11 +558,11 @@ int cmd_report(int argc, char **argv)
 	    .rules = rules,
 	};
 	struct report report = {
-	    .keys = {{TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL}, 3},
+	    .keys.list = {{"comm", "dso", "symbol"}, 3},
 	    .trees = {.least = LEAST_USUAL},
 	    .children = true,
 	};
-	const struct cli_option options[] = {
+	struct cli_option options[OPTIONS_MOST] = {
 	    {CLI_GROUP, .help = "Input"},
 	    CLI_INPUT(report.input),
 	    CLI_BINARIES(report.binaries),
@@ -575,14 +578,12 @@ int cmd_report(int argc, char **argv)
 	     "count the records of each type, and the samples of each event", .to = &report.stats},
 	    {CLI_FLAG, 0, "tasks", NULL, "the threads, each below its parent", .to = &report.tasks},
 	    {CLI_GROUP, .help = "Rows"},
-	    {CLI_CALL, 's', "sort", "KEYS",
-	     "what makes a row: comm, dso, symbol, pid, tid, cpu; overhead may be the first "
-	     "(default: comm,dso,symbol)",
-	     .to = &report.keys, .call = take_keys},
+	    {CLI_CALL, 's', "sort", "KEYS", "what makes a row: {} (default: comm,dso,symbol)",
+	     .to = &report.keys, .call = take_keys, .word = sort_word},
 	    {CLI_CALL, 'F', "fields", "FIELDS",
-	     "columns, and the order by which rows are sorted: overhead, overhead_children, "
-	     "sample, period and keys; +FIELDS adds to the default columns",
-	     .to = &report.fields, .call = take_fields},
+	     "columns, and the order by which rows are sorted: {}; +FIELDS adds to the default "
+	     "columns",
+	     .to = &report.fields, .call = take_fields, .word = tally_report_field_name},
 	    {CLI_FLAG, 0, "children", NULL,
 	     "add what a function called to the function's own share, when there are call chains "
 	     "(default)",
@@ -632,13 +633,15 @@ int cmd_report(int argc, char **argv)
 	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing",
 	     .to = &report.dlfilters.verbose},
-	    {.kind = CLI_END},
+	    {CLI_GROUP, .help = "Formats for other programs"},
 	};
+	struct tally_error error = {0};
 	int status, at;
 
 	/* Large tables are built one after another: free() gives each back to the system, whatever
 	 * sizes malloc() has seen. */
 	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
+	add_formats(options, &report.format, formats, sizeof(formats));
 	status = cli_settings_apply("report", cmd_report_settings, &report);
 	at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
 	if (at < 0)
@@ -650,7 +653,10 @@ int cmd_report(int argc, char **argv)
 	}
 	if (report.max_stack > UINT32_MAX)
 		report.max_stack = 0; /* no chain can be that long */
-	complete_fields(&report);
+	if (complete_fields(&report, &error)) {
+		status = cli_usage_error(&usage, "--fields: %s", error.text);
+		goto done;
+	}
 	status = cli_recording_take(&usage, argc, argv, at, &report.input);
 	if (!status)
 		status = cli_filter_numbers(&usage, &report.filter);

@@ -11,4 +11,11 @@ void cli_help_print(const struct cli_usage *usage, const struct cli_option *opti
  * none; value ends in ? when it may be missing. */
 void cli_help_list(const struct cli_option *options);
 
+/* The words of an option's value, "word<TAB>help" a line; `name` is the option as it is typed, or
+ * what its value is called ("KEYS"). */
+void cli_help_list_words(const struct cli_option *options, const char *name);
+
+/* "one, two, three" into `to`, which is returned. */
+const char *cli_help_words(cli_word word, char *to, size_t room);
+
 #endif

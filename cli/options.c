@@ -32,6 +32,15 @@ int cli_refuse(struct tally_error *error, const char *format, ...)
 	return -EINVAL;
 }
 
+int cli_refuse_word(struct tally_error *error, const char *text, size_t length, const char *what,
+		    cli_word word)
+{
+	char words[TALLY_ERROR_TEXT];
+
+	return cli_refuse(error, "unknown %s '%.*s'; valid are %s", what, (int)length, text,
+			  cli_help_words(word, words, sizeof(words)));
+}
+
 int cli_usage_error(const struct cli_usage *usage, const char *format, ...)
 {
 	char text[TALLY_ERROR_TEXT];
@@ -358,6 +367,11 @@ int cli_parse(const struct cli_usage *usage, const struct cli_option *options, i
 		if (!strcmp(argument, "--no-pager")) {
 			setenv("TALLY_PAGER", "", 1);
 			continue;
+		}
+		if (!strcmp(argument, "--list-words") && parser.at < argc) {
+			cli_help_list_words(options, argv[parser.at]);
+			*ret_status = CLI_OK;
+			return -1;
 		}
 		if (!strcmp(argument, "--list-options")) {
 			cli_help_list(options);

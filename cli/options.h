@@ -54,6 +54,12 @@ enum cli_kind {
  * was expected in error->text. */
 typedef int (*cli_call)(void *to, const char *value, bool on, struct tally_error *error);
 
+typedef const char *(*cli_word)(size_t index, const char **ret_help);
+
+/* For a cli_call: "unknown WHAT 'TEXT'; valid are ..."; returns -EINVAL. */
+int cli_refuse_word(struct tally_error *error, const char *text, size_t length, const char *what,
+		    cli_word word);
+
 /* For a cli_call: puts what was expected into the error; returns -EINVAL. */
 int cli_refuse(struct tally_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -70,6 +76,10 @@ struct cli_option {
 	const char *with_value; /* CLI_FLAG: the long option that takes the value that people write
 				   after this one by mistake */
 	int number;             /* CLI_SET */
+	/* The words that a value is made of: word number `index`, and what it is; NULL behind the
+	 * last one.  "{}" in `help` stands for the list of them; --list-words prints them for
+	 * completion and manual pages.  NULL: any value. */
+	cli_word word;
 };
 
 struct cli_usage {

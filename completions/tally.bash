@@ -12,11 +12,6 @@ _tally_words() { # tally, command, value
 	case $3 in
 	EVENT | EVENTS) "$1" list --names 2>/dev/null ;;
 	PID | PIDS | TID | TIDS) (cd /proc && printf '%s\n' [0-9]*) ;;
-	KEYS) printf '%s\n' comm dso symbol pid tid cpu overhead ;;
-	FIELDS)
-		[[ $2 == report ]] || return 1
-		printf '%s\n' overhead overhead_children sample period comm dso symbol pid tid cpu
-		;;
 	HOW)
 		case $2 in
 		record) printf '%s\n' fp dwarf lbr ;;
@@ -25,7 +20,7 @@ _tally_words() { # tally, command, value
 		esac
 		;;
 	NAME | NAMES) ;;
-	*) return 1 ;;
+	*) "$1" "$2" --list-words "$3" 2>/dev/null | awk -F '\t' '{print $1; words++} END {exit !words}' ;;
 	esac
 }
 

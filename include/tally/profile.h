@@ -13,14 +13,12 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-enum tally_key {
-	TALLY_KEY_COMM,
-	TALLY_KEY_DSO,
-	TALLY_KEY_SYMBOL,
-	TALLY_KEY_PID,
-	TALLY_KEY_TID,
-	TALLY_KEY_CPU,
-};
+/* Sort keys go by their names: "comm", "dso", "symbol", "cpu", ...  Enumerates them: the name of
+ * key number `index`, and what it is; NULL behind the last one.  ret_help may be NULL. */
+const char *tally_key_name(size_t index, const char **ret_help);
+/* The name of the key that has this name or alias ("sym": "symbol"); equal keys have the same
+ * pointer.  NULL: there is no such key. */
+const char *tally_key_find(const char *name, size_t length);
 
 enum tally_call_order {
 	TALLY_CALLER, /* from the outermost frame in: callees below their callers */
@@ -28,8 +26,8 @@ enum tally_call_order {
 };
 
 struct tally_profile_options {
-	size_t size;                /* sizeof of this struct */
-	const enum tally_key *keys; /* rows are equal when all these are */
+	size_t size;             /* sizeof of this struct */
+	const char *const *keys; /* names; rows are equal when all these are */
 	size_t key_count;
 	bool callchains;    /* keep call chains (trees, children) when the events have them */
 	bool children;      /* a row also counts what its callees spent */
@@ -46,6 +44,7 @@ struct tally_profile_options {
 	/* Shares are of the samples that pass the filters, those of the session
 	 * (tally_choice_use(), dlfilters) too; else of all. */
 	bool relative;
+	uint64_t time_quantum; /* ns, of the key "time"; 0: 100 ms */
 };
 
 struct tally_profile;
@@ -58,8 +57,9 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		      struct tally_profile **ret, struct tally_error *error);
 void tally_profile_free(struct tally_profile *profile);
 const struct tally_session *tally_profile_session(const struct tally_profile *profile);
-/* The keys in the order they were asked for, each once.  Borrowed until the profile is freed. */
-const enum tally_key *tally_profile_keys(const struct tally_profile *profile, size_t *ret_count);
+/* The keys in the order they were asked for, each once, as tally_key_find() has them.  Borrowed
+ * until the profile is freed. */
+const char *const *tally_profile_keys(const struct tally_profile *profile, size_t *ret_count);
 /* Whether it was made with `children`. */
 bool tally_profile_has_children(const struct tally_profile *profile);
 /* Whether it was made with `relative`. */
@@ -86,10 +86,14 @@ struct tally_profile_row {
 	uint64_t self,
 	    children;     /* period; children includes self; equal without options.children */
 	uint64_t samples; /* whose own (innermost) place this is */
+	/* Of the key comm; with pid or tid instead, the last name that the task had. */
 	const char *comm;
-	uint32_t pid, tid, cpu;
 	struct tally_frame frame; /* of dso and symbol keys */
-	uint32_t handle;          /* for trees */
+	/* Of each key, in the order of tally_profile_keys(), its number: of pid, cpu, time (ns)...
+	 * UINT64_MAX: it is not recorded.  Those of comm, dso and symbol are of no use.  Borrowed
+	 * until the profile is freed. */
+	const uint64_t *values;
+	uint32_t handle; /* for trees */
 };
 /* Rows sorted: largest children (else self) first, then by their text. */
 struct tally_profile_row tally_profile_row(const struct tally_profile *profile, size_t event,

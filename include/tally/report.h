@@ -1,4 +1,4 @@
-/* A profile as text for people. */
+/* A profile as text for people, and in formats for programs. */
 #ifndef TALLY_REPORT_H
 #define TALLY_REPORT_H
 
@@ -13,18 +13,19 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-enum tally_report_field {
-	TALLY_FIELD_OVERHEAD, /* the row's own share */
-	TALLY_FIELD_CHILDREN, /* with what it called; the same without children */
-	TALLY_FIELD_SAMPLES,
-	TALLY_FIELD_PERIOD,
-	TALLY_FIELD_KEY, /* a key of the profile */
-};
-struct tally_report_column {
-	enum tally_report_field field;
-	enum tally_key key; /* of TALLY_FIELD_KEY */
-};
-#define TALLY_REPORT_COLUMNS_MOST 12
+/* What a column can hold goes by its name: "overhead" (the row's own share), "overhead_children",
+ * "sample", "period", and the keys of tally_key_name().  Enumerates them, and finds the one that
+ * has this name or alias, as those two functions do for keys. */
+const char *tally_report_field_name(size_t index, const char **ret_help);
+const char *tally_report_field_find(const char *name, size_t length);
+#define TALLY_REPORT_COLUMNS_MOST 20
+
+/* The formats of a report: "text" comes first, then "csv", "json".  Enumerates them as
+ * tally_key_name() does keys. */
+const char *tally_report_format_name(size_t index, const char **ret_help);
+/* Whether reports in this format can have call trees; a profile for another format can do without
+ * call chains, but for `children`. */
+bool tally_report_format_has_trees(const char *name);
 
 struct tally_report_options {
 	size_t size;          /* sizeof of this struct */
@@ -42,17 +43,19 @@ struct tally_report_options {
 	 * many as fit, ten at least.  0: rows come once, each with its tree. */
 	unsigned height;
 	/* These columns, from the left, instead of the usual ones, and the rows sorted by these,
-	 * one after the other; 0: as usual.  More than TALLY_REPORT_COLUMNS_MOST columns: -EINVAL.
-	 */
-	const struct tally_report_column *columns, *order_by;
+	 * one after the other; 0: as usual.  TALLY_REPORT_COLUMNS_MOST columns at most.  Keys among
+	 * them must be the profile's. */
+	const char *const *columns, *const *order_by;
 	size_t column_count, order_by_count;
+	const char *format; /* NULL: "text" */
 };
 
-/* Writes header lines ("# Samples: ...") and rows of every event that has samples to `to`; when
- * none has, a line that says why it may be so.  Names are escaped, so that no terminal acts on
- * them. 0, -ENOMEM, or -errno of writing. */
-int tally_report_text(const struct tally_profile *profile,
-		      const struct tally_report_options *options, FILE *to);
+/* Writes the rows of every event that has samples to `to`, as text with header lines
+ * ("# Samples: ..."), and with a line that says why it may be so when there are none.  Names are
+ * escaped, so that no terminal acts on them.  `csv` and `json` have all sums as columns unless
+ * columns are given.  0, -EINVAL, -ENOMEM, or -errno of writing. */
+int tally_report_write(const struct tally_profile *profile,
+		       const struct tally_report_options *options, FILE *to);
 
 /* Writes a line for each binary of which functions in the profile have no symbols, the largest
  * share of an event first: the share, its path, the reason, and the Debian package that has its

@@ -1,35 +1,33 @@
 #include "profile/contexts.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/bytes.h"
 
 void tally_contexts_done(struct tally_contexts *contexts)
 {
 	free(contexts->list);
+	free(contexts->values);
 	free(contexts->slots);
 	*contexts = (struct tally_contexts){0};
 }
 
-static uint64_t hash_of(const struct tally_context *key)
+static uint32_t hash_of(uint32_t event, const uint64_t *values, uint32_t width)
 {
-	uint64_t hash = hash_u64((uint64_t)key->event << 32 | key->comm);
+	uint64_t hash = hash_u64(event);
 
-	hash = hash_mix(hash, (uint64_t)key->pid << 32 | key->tid);
-	return hash_mix(hash, (uint64_t)key->cpu + 1);
-}
-
-static bool same(const struct tally_context *a, const struct tally_context *b)
-{
-	return a->event == b->event && a->comm == b->comm && a->pid == b->pid && a->tid == b->tid &&
-	       a->cpu == b->cpu;
+	for (uint32_t i = 0; i < width; i++)
+		hash = hash_mix(hash, values[i] + 1);
+	return (uint32_t)hash;
 }
 
 static int grow(struct tally_contexts *contexts)
 {
 	uint32_t room = contexts->room ? contexts->room * 2 : 32, slot_room = room * 2;
+	size_t width = contexts->width ? contexts->width : 1;
 	struct tally_context *list;
+	uint64_t *values;
 	uint32_t *slots;
 
 	if (room > UINT32_MAX / 4)
@@ -38,11 +36,17 @@ static int grow(struct tally_contexts *contexts)
 	if (!list)
 		return -ENOMEM;
 	contexts->list = list;
+	values = reallocarray(contexts->values, room, width * sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	contexts->values = values;
 	slots = calloc(slot_room, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < contexts->count; i++) {
-		uint32_t at = (uint32_t)hash_of(&list[i]) & (slot_room - 1);
+		uint32_t at =
+		    hash_of(list[i].event, contexts_values(contexts, i), contexts->width) &
+		    (slot_room - 1);
 
 		while (slots[at])
 			at = (at + 1) & (slot_room - 1);
@@ -55,17 +59,24 @@ static int grow(struct tally_contexts *contexts)
 	return 0;
 }
 
-int64_t tally_contexts_put(struct tally_contexts *contexts, const struct tally_context *key)
+int64_t tally_contexts_put(struct tally_contexts *contexts, uint32_t event, const uint64_t *values)
 {
+	size_t size = contexts->width * sizeof(*values);
 	uint32_t at;
 
 	if (contexts->count == contexts->room && grow(contexts))
 		return -ENOMEM;
-	for (at = (uint32_t)hash_of(key) & (contexts->slot_room - 1); contexts->slots[at];
-	     at = (at + 1) & (contexts->slot_room - 1))
-		if (same(&contexts->list[contexts->slots[at] - 1], key))
-			return contexts->slots[at] - 1;
-	contexts->list[contexts->count] = *key;
+	for (at = hash_of(event, values, contexts->width) & (contexts->slot_room - 1);
+	     contexts->slots[at]; at = (at + 1) & (contexts->slot_room - 1)) {
+		uint32_t number = contexts->slots[at] - 1;
+
+		if (contexts->list[number].event == event &&
+		    (!size || !memcmp(contexts_values(contexts, number), values, size)))
+			return number;
+	}
+	contexts->list[contexts->count] = (struct tally_context){.event = event};
+	if (size)
+		memcpy(contexts_values(contexts, contexts->count), values, size);
 	contexts->slots[at] = ++contexts->count;
 	return contexts->count - 1;
 }

@@ -25,10 +25,7 @@ int tally_gather_init(struct tally_gather *gather, const struct tally_gather_pla
 	    .plan = plan,
 	    .filters_tasks = options->comm_count || options->pid_count || options->tid_count,
 	    .filters_frames = options->dso_count || options->symbol_count,
-	    .comm_mask = plan->keys.comm ? UINT32_MAX : 0,
-	    .pid_mask = plan->keys.pid ? UINT32_MAX : 0,
-	    .tid_mask = plan->keys.tid ? UINT32_MAX : 0,
-	    .cpu_mask = plan->keys.cpu ? UINT32_MAX : 0,
+	    .contexts.width = (uint32_t)plan->keys->count,
 	};
 	tally_filter_init(&gather->filter, plan->session, options);
 	gather->sums = calloc(plan->event_count ? plan->event_count : 1, sizeof(*gather->sums));
@@ -65,52 +62,49 @@ void tally_gather_done(struct tally_gather *gather)
 }
 
 /* The node of a context that is not the last one; 0: out of memory. */
-static uint32_t context_miss(struct tally_gather *gather, const struct tally_context *key)
+static uint32_t context_miss(struct tally_gather *gather, const struct tally_resolved *sample,
+			     const struct key_sample *now)
 {
-	int64_t number = tally_contexts_put(&gather->contexts, key);
+	uint64_t values[PROFILE_KEYS_MOST];
+	int64_t number;
 
+	profile_keys_values(gather->plan->keys, now, values);
+	number = tally_contexts_put(&gather->contexts, now->event, values);
 	if (number < 0)
 		return 0;
+	context_named(&gather->contexts.list[number], sample->comm, sample->offset);
 	gather->last_root = tally_calls_step(&gather->calls, 0, (uint32_t)number);
 	gather->last_context = (uint32_t)number;
-	gather->last = *key;
+	gather->last = *now;
 	return gather->last_root;
 }
 
 /* The node of the sample's context; 0: out of memory. */
 static inline uint32_t context_root(struct tally_gather *gather,
-				    const struct tally_resolved *sample)
+				    const struct tally_resolved *sample, uint64_t period)
 {
-	const struct tally_context *last = &gather->last;
-	uint32_t comm = sample->comm & gather->comm_mask, cpu = 0;
-	uint32_t pid = sample->sample.pid & gather->pid_mask;
-	uint32_t tid = sample->sample.tid & gather->tid_mask;
+	const struct key_sample *last = &gather->last, *uses = &gather->plan->keys->uses;
+	struct key_sample now = {
+	    .event = sample->event,
+	    .comm = sample->comm & uses->comm,
+	    .pid = sample->sample.pid & uses->pid,
+	    .tid = sample->sample.tid & uses->tid,
+	    .period = period & uses->period,
+	};
 
-	if (gather->cpu_mask)
-		cpu = sample->sample.present & PERF_SAMPLE_CPU ? sample->sample.cpu : UINT32_MAX;
-	if (!gather->last_root || last->event != sample->event || last->comm != comm ||
-	    last->pid != pid || last->tid != tid || last->cpu != cpu) {
-		const struct tally_context key = {
-		    .event = sample->event,
-		    .comm = comm,
-		    .pid = pid,
-		    .tid = tid,
-		    .cpu = cpu,
-		    .last_comm = sample->comm,
-		    .last_offset = sample->offset,
-		};
-
-		if (!context_miss(gather, &key))
-			return 0;
-	}
-	if (gather->pid_mask | gather->tid_mask) {
-		struct tally_context *context = &gather->contexts.list[gather->last_context];
-
-		if (sample->offset >= context->last_offset) {
-			context->last_comm = sample->comm;
-			context->last_offset = sample->offset;
-		}
-	}
+	if (uses->cpu)
+		now.cpu =
+		    sample->sample.present & PERF_SAMPLE_CPU ? sample->sample.cpu : UINT32_MAX;
+	if (uses->time)
+		now.time =
+		    sample->sample.present & PERF_SAMPLE_TIME ? sample->sample.time : UINT64_MAX;
+	if (!gather->last_root || last->event != now.event || last->comm != now.comm ||
+	    last->pid != now.pid || last->tid != now.tid || last->cpu != now.cpu ||
+	    last->time != now.time || last->period != now.period)
+		return context_miss(gather, sample, &now);
+	if (gather->plan->keys->tasks)
+		context_named(&gather->contexts.list[gather->last_context], sample->comm,
+			      sample->offset);
 	return gather->last_root;
 }
 
@@ -371,7 +365,7 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 	if (plan->only && !tree_rows_may_hold(plan->only, sample->sample.ip))
 		return 0;
 	if (!options->callchains) {
-		root = context_root(gather, sample);
+		root = context_root(gather, sample, period);
 		return root ? tally_flat_add(gather, resolver, sample, root, period) : -ENOMEM;
 	}
 	if (plan->only || gather->filters_frames) {
@@ -382,7 +376,7 @@ int tally_gather_add(struct tally_gather *gather, struct tally_resolver *resolve
 		if (passed <= 0)
 			return passed;
 	}
-	root = context_root(gather, sample);
+	root = context_root(gather, sample, period);
 	leaf = root ? leaf_of(gather, resolver, sample, root, own) : 0;
 	if (!leaf)
 		return -ENOMEM;
@@ -411,7 +405,7 @@ int tally_gather_add_run(struct tally_gather *gather, struct tally_resolver *res
 	passed = count_in(gather, first, run->count, total);
 	if (passed <= 0)
 		return passed;
-	root = context_root(gather, first);
+	root = context_root(gather, first, total);
 	return root ? tally_flat_add_run(gather, resolver, run, root, period) : -ENOMEM;
 }
 
@@ -423,17 +417,16 @@ int tally_gather_merge(struct tally_gather *gather, struct tally_gather *from)
 	gather_forget(from);
 	for (uint32_t i = 0; !result && i < from->contexts.count; i++) {
 		const struct tally_context *theirs = &from->contexts.list[i];
-		int64_t number = tally_contexts_put(&gather->contexts, theirs);
+		int64_t number = tally_contexts_put(&gather->contexts, theirs->event,
+						    contexts_values(&from->contexts, i));
 
 		if (number < 0) {
 			result = (int)number;
 			break;
 		}
 		now[i] = (uint32_t)number;
-		if (theirs->last_offset >= gather->contexts.list[number].last_offset) {
-			gather->contexts.list[number].last_comm = theirs->last_comm;
-			gather->contexts.list[number].last_offset = theirs->last_offset;
-		}
+		context_named(&gather->contexts.list[number], theirs->last_comm,
+			      theirs->last_offset);
 	}
 	if (!result) {
 		tally_calls_finish(&from->calls);

@@ -9,13 +9,14 @@
 #include "profile/contexts.h"
 #include "profile/sample_filter.h"
 #include "profile/flat.h"
+#include "profile/keys.h"
 #include "profile/tree_rows.h"
 
 /* What all threads share while samples are read; read only. */
 struct tally_gather_plan {
 	const struct tally_session *session;
 	const struct tally_profile_options *options;
-	struct tally_key_set keys;
+	const struct profile_keys *keys;
 	uint64_t want;          /* PERF_SAMPLE_* */
 	const uint64_t *period; /* by event: of samples that do not tell theirs */
 	uint32_t event_count;
@@ -56,9 +57,8 @@ struct tally_gather {
 	uint32_t *path;     /* of the last chain: the node of each frame, outermost first */
 	uint32_t path_room, path_depth, path_root;
 	bool filters_tasks, filters_frames;
-	/* The last context and its node; what is not a key is 0 under its mask. */
-	uint32_t comm_mask, pid_mask, tid_mask, cpu_mask;
-	struct tally_context last;
+	/* The last context, what it was made of, and its node. */
+	struct key_sample last;
 	uint32_t last_context, last_root;
 } __attribute__((aligned(TABLE_APART)));
 

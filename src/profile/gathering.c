@@ -132,23 +132,18 @@ void tally_gathered_done(struct tally_gathered *gathered)
 
 void tally_gathering_plan(struct tally_gather_plan *plan, struct tally_session *session,
 			  const struct tally_profile_options *options,
-			  const struct tally_key_set *keys, uint64_t *period)
+			  const struct profile_keys *keys, uint64_t *period)
 {
 	struct tally_data *data = tally_session_data(session);
 
 	*plan = (struct tally_gather_plan){
 	    .session = session,
 	    .options = options,
-	    .keys = *keys,
+	    .keys = keys,
 	    .period = period,
 	    .event_count = (uint32_t)tally_data_event_count(data),
-	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
+	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | keys->want,
 	};
-	/* The name beside a pid or tid is that of its last sample: each one is needed. */
-	if (keys->pid || keys->tid)
-		plan->want |= PERF_SAMPLE_TIME;
-	if (keys->cpu)
-		plan->want |= PERF_SAMPLE_CPU;
 	if (options->callchains)
 		plan->want |= PERF_SAMPLE_CALLCHAIN;
 	/* A sample without its period stands for the attr's; in frequency mode that is unknown. */

@@ -7,7 +7,7 @@
 /* What one reading of the samples is for; `period` is the caller's array, one for each event. */
 void tally_gathering_plan(struct tally_gather_plan *plan, struct tally_session *session,
 			  const struct tally_profile_options *options,
-			  const struct tally_key_set *keys, uint64_t *period);
+			  const struct profile_keys *keys, uint64_t *period);
 /* What each thread gathered. */
 struct tally_gathered {
 	struct tally_gather *workers;

@@ -10,48 +10,6 @@
 
 #define AHEAD 8
 
-static int take_keys(const struct tally_profile_options *options, struct tally_profile *profile,
-		     struct tally_error *error)
-{
-	struct tally_key_set keys = {0};
-
-	for (size_t i = 0; i < options->key_count; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < profile->key_count; k++)
-			known |= profile->key_list[k] == options->keys[i];
-		if (known)
-			continue;
-		switch (options->keys[i]) {
-		case TALLY_KEY_COMM:
-			keys.comm = true;
-			break;
-		case TALLY_KEY_DSO:
-			keys.dso = true;
-			break;
-		case TALLY_KEY_SYMBOL:
-			keys.symbol = true;
-			break;
-		case TALLY_KEY_PID:
-			keys.pid = true;
-			break;
-		case TALLY_KEY_TID:
-			keys.tid = true;
-			break;
-		case TALLY_KEY_CPU:
-			keys.cpu = true;
-			break;
-		default:
-			return tally_fail(error, -EINVAL, (int64_t)i,
-					  "key %d at position %zu is none that is known",
-					  (int)options->keys[i], i);
-		}
-		profile->key_list[profile->key_count++] = options->keys[i];
-	}
-	profile->keys = keys;
-	return 0;
-}
-
 static int no_memory(struct tally_error *error)
 {
 	return tally_fail(error, -ENOMEM, -1, "not enough memory for the profile");
@@ -152,7 +110,7 @@ static int settle(struct settling *settling)
 	struct tally_profile *profile = settling->profile;
 	bool trees = settling->plan->options->callchains;
 	struct tally_rows_plan plan = {
-	    .keys = profile->keys,
+	    .keys = &profile->keys,
 	    .children = profile->children,
 	    .relative = profile->relative,
 	    .tree_least = profile->tree_least,
@@ -192,7 +150,7 @@ static bool rows_come_first(const struct tally_profile *profile,
 			    const struct tally_gather_plan *plan)
 {
 	if (!profile->callchains || profile->children || !(profile->tree_least > 0) ||
-	    !(profile->keys.symbol || profile->keys.dso))
+	    !(profile->keys.symbol || profile->keys.image))
 		return false;
 	/* Without it the chain alone tells where a sample was. */
 	for (uint32_t i = 0; i < profile->event_count; i++)
@@ -278,7 +236,9 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 	profile->relative = taken.relative;
 	profile->max_stack = taken.max_stack;
 	profile->tree_least = taken.callchains ? taken.tree_least : 0;
-	result = take_keys(&taken, profile, error);
+	profile->keys.time_quantum = taken.time_quantum;
+	result =
+	    tally_profile_keys_init(&profile->keys, session, taken.keys, taken.key_count, error);
 	period = calloc((size_t)profile->event_count + 1, sizeof(*period));
 	if (!result && !period)
 		result = -ENOMEM;
@@ -305,6 +265,7 @@ void tally_profile_free(struct tally_profile *profile)
 	if (!profile)
 		return;
 	forget(profile);
+	tally_profile_keys_done(&profile->keys);
 	free(profile);
 }
 
@@ -323,10 +284,10 @@ bool tally_profile_is_relative(const struct tally_profile *profile)
 	return profile->relative;
 }
 
-const enum tally_key *tally_profile_keys(const struct tally_profile *profile, size_t *ret_count)
+const char *const *tally_profile_keys(const struct tally_profile *profile, size_t *ret_count)
 {
-	*ret_count = profile->key_count;
-	return profile->key_list;
+	*ret_count = profile->keys.count;
+	return profile->keys.names;
 }
 
 size_t tally_profile_event_count(const struct tally_profile *profile)
@@ -362,7 +323,7 @@ struct tally_profile_row tally_profile_row(const struct tally_profile *profile, 
 	struct tally_profile_row ret = {0};
 	const struct tally_context *context;
 	const struct tally_row *row;
-	const struct tally_key_set *keys = &profile->keys;
+	const struct profile_keys *keys = &profile->keys;
 
 	if (event >= profile->event_count ||
 	    index >= rows->event_first[event + 1] - rows->event_first[event])
@@ -376,16 +337,15 @@ struct tally_profile_row tally_profile_row(const struct tally_profile *profile, 
 	ret.self = row->self;
 	ret.children = row->children;
 	ret.samples = row->samples;
-	if (keys->comm)
-		ret.comm = tally_session_string(profile->session, context->comm);
-	else if (keys->pid || keys->tid)
+	ret.values = contexts_values(&profile->contexts, row->context);
+	if (keys->tasks)
 		ret.comm = tally_session_string(profile->session, context->last_comm);
-	ret.pid = context->pid;
-	ret.tid = context->tid;
-	ret.cpu = context->cpu;
+	for (size_t i = 0; i < keys->count; i++)
+		if (keys->list[i]->type == KEY_NAME)
+			ret.comm = tally_session_string(profile->session, (uint32_t)ret.values[i]);
 	if (keys->symbol) {
 		ret.frame = tally_session_frame(profile->session, row->key);
-	} else if (keys->dso) {
+	} else if (keys->image) {
 		ret.frame =
 		    tally_session_frame(profile->session, profile->places.dso_frame[row->key - 1]);
 		ret.frame.symbol = NULL;

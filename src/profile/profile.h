@@ -7,9 +7,7 @@
 
 struct tally_profile {
 	struct tally_session *session;
-	struct tally_key_set keys;
-	enum tally_key key_list[6]; /* as asked for, each once */
-	size_t key_count;
+	struct profile_keys keys;
 	bool callchains, children, relative;
 	uint32_t max_stack; /* struct tally_profile_options */
 	double tree_least;  /* % of what shares are of: smaller rows have no trees; 0: all have */

@@ -122,7 +122,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled 
 
 		if (i + AHEAD < settled->count) {
 			fetch_place(places, node[AHEAD].frame);
-			if (plan->keys.symbol) {
+			if (plan->keys->symbol) {
 				__builtin_prefetch(
 				    &first[places_find(places, node[AHEAD / 2].frame)]);
 				fetch_row(rows,
@@ -141,7 +141,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled 
 		/* Without children only places where samples end have rows. */
 		if (!plan->children && !node->samples)
 			continue;
-		key = rows_key(&plan->keys, places, node->frame);
+		key = rows_key(plan->keys, places, node->frame);
 		node->row = row_put(rows, &first[key], context, key);
 		if (node->row == TALLY_NO_ROW) {
 			result = -ENOMEM;
@@ -167,7 +167,7 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 
 		if (i + AHEAD < calls->count)
 			fetch_place(places, node[AHEAD].frame);
-		if (i + AHEAD / 2 < calls->count && plan->keys.symbol)
+		if (i + AHEAD / 2 < calls->count && plan->keys->symbol)
 			__builtin_prefetch(&first[places_find(places, node[AHEAD / 2].frame)]);
 		if (!node->parent)
 			continue;
@@ -176,7 +176,7 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 			result = -ENOMEM;
 			break;
 		}
-		key = rows_key(&plan->keys, places, place);
+		key = rows_key(plan->keys, places, place);
 		number = row_put(rows, &first[key], calls->keys[node->parent].frame, key);
 		if (number == TALLY_NO_ROW) {
 			result = -ENOMEM;
@@ -297,7 +297,7 @@ static int order(const struct tally_rows_plan *plan, const struct tally_contexts
 	int result = 0;
 
 	if (!plan->ranks->dso)
-		result = tally_place_ranks_make(places, plan->keys.symbol, plan->ranks);
+		result = tally_place_ranks_make(places, plan->keys->symbol, plan->ranks);
 	return result ? result : tally_row_order_make(plan, contexts, places, rows);
 }
 

@@ -32,7 +32,7 @@ struct tally_rows {
 };
 
 struct tally_rows_plan {
-	struct tally_key_set keys;
+	const struct profile_keys *keys;
 	bool children;                       /* rows count what is below them */
 	bool relative;                       /* shares are of what passed the filters */
 	double tree_least;                   /* % of what shares are of */
@@ -51,10 +51,10 @@ static inline bool rows_is_small(double least, const struct tally_row *row, uint
 }
 
 /* The key of a place's row. */
-static inline uint32_t rows_key(const struct tally_key_set *keys, const struct tally_places *places,
+static inline uint32_t rows_key(const struct profile_keys *keys, const struct tally_places *places,
 				uint32_t place)
 {
-	return keys->symbol ? place : keys->dso ? places->dso_of[place] + 1 : 0;
+	return keys->symbol ? place : keys->image ? places->dso_of[place] + 1 : 0;
 }
 
 /* Makes rows, writes each node's row, and sums the tree.  0 or -ENOMEM. */

@@ -31,26 +31,21 @@ struct ordering {
 	uint32_t *context_rank; /* by context */
 };
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_contexts(const void *left, const void *right, void *context)
 {
 	const struct ordering *by = context;
-	const struct tally_context *a = &by->contexts->list[*(const uint32_t *)left];
-	const struct tally_context *b = &by->contexts->list[*(const uint32_t *)right];
+	const uint64_t *a = contexts_values(by->contexts, *(const uint32_t *)left);
+	const uint64_t *b = contexts_values(by->contexts, *(const uint32_t *)right);
+	const struct profile_keys *keys = by->plan->keys;
 	int result = 0;
 
-	if (a->comm != b->comm)
-		result = strcmp(tally_session_string(by->places->session, a->comm),
-				tally_session_string(by->places->session, b->comm));
-	if (!result)
-		result = compare_numbers(a->pid, b->pid);
-	if (!result)
-		result = compare_numbers(a->tid, b->tid);
-	return result ? result : compare_numbers(a->cpu, b->cpu);
+	for (size_t i = 0; i < keys->count && !result; i++) {
+		unsigned key = keys->by_rank[i];
+
+		result =
+		    tally_profile_key_compare(keys->list[key], by->places->session, a[key], b[key]);
+	}
+	return result;
 }
 
 static int rank_contexts(struct ordering *by)
@@ -88,9 +83,9 @@ static uint64_t key_at(const struct ordering *by, uint32_t number, enum level le
 	case SELF:
 		return ~row->self;
 	case BINARY:
-		if (by->plan->keys.symbol)
+		if (by->plan->keys->symbol)
 			dso = by->ranks->dso[by->places->dso_of[row->key]];
-		else if (by->plan->keys.dso)
+		else if (by->plan->keys->image)
 			dso = by->ranks->dso[row->key - 1];
 		return (uint64_t)by->context_rank[row->context] << 32 | dso;
 	case SYMBOL:
@@ -148,7 +143,7 @@ static uint64_t take_keys(const struct ordering *by, struct tally_row_item *item
 static void order_run(struct ordering *by, uint32_t first, uint32_t count, enum level level)
 {
 	struct tally_row_item *items = by->items + first;
-	enum level levels = by->plan->keys.symbol ? LEVELS : SYMBOL;
+	enum level levels = by->plan->keys->symbol ? LEVELS : SYMBOL;
 	uint64_t varying = 0;
 
 	for (; level < levels && !varying; level++)

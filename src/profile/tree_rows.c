@@ -139,7 +139,9 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 	int result = contexts ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !result && i < gather->contexts.count; i++) {
-		int64_t number = tally_contexts_put(&profile->contexts, &gather->contexts.list[i]);
+		int64_t number =
+		    tally_contexts_put(&profile->contexts, gather->contexts.list[i].event,
+				       contexts_values(&gather->contexts, i));
 
 		if (number < 0)
 			result = -ENOMEM;

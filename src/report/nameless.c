@@ -72,14 +72,14 @@ int tally_nameless_find(const struct tally_profile *profile, size_t event, uint6
 	const struct tally_session *session = tally_profile_session(profile);
 	const struct tally_profile_event told = tally_profile_event(profile, event);
 	uint64_t rows = told.row_count < ROWS_MOST ? told.row_count : ROWS_MOST;
-	const enum tally_key *keys;
+	const char *const *keys;
 	size_t count;
 	bool symbols = false;
 
 	*ret = (struct nameless){.total = told.total};
 	keys = tally_profile_keys(profile, &count);
 	for (size_t i = 0; i < count; i++)
-		symbols |= keys[i] == TALLY_KEY_SYMBOL;
+		symbols |= !strcmp(keys[i], "symbol");
 	for (uint64_t i = 0; symbols && i < rows; i++) {
 		struct tally_profile_row row = tally_profile_row(profile, event, i);
 

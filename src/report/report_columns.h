@@ -4,31 +4,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tally/report.h>
 #include "base/buf.h"
-
-enum report_column_kind {
-	COLUMN_CHILDREN,
-	COLUMN_SELF,
-	COLUMN_SAMPLES,
-	COLUMN_PERIOD,
-	COLUMN_KEY,
-};
-
-/* All that the text of a cell depends on. */
-struct report_cell_source {
-	const void *name;
-	uint64_t number;
-};
+#include "report/report_table.h"
 
 struct report_column {
-	enum report_column_kind kind;
-	enum tally_key key; /* of COLUMN_KEY */
-	const char *title;
+	struct report_field field;
 	size_t width;
 	bool right; /* aligned to its right end */
 	/* The last cell and what it was made of: rows that stand together are much alike. */
-	struct report_cell_source source;
+	struct report_field_source source;
 	struct tally_buf text;
 	size_t columns; /* that the text takes */
 	bool made;
@@ -42,10 +26,8 @@ struct report_columns {
 	size_t count;
 };
 
-/* Those that the profile's rows have. */
-void tally_report_columns_choose(struct report_columns *columns,
-				 const struct tally_profile *profile, uint64_t total,
-				 const struct tally_report_options *options);
+/* Those of the table's fields. */
+void tally_report_columns_init(struct report_columns *columns, const struct report_table *table);
 /* The same columns for another thread: widths, no cells. */
 void tally_report_columns_copy(struct report_columns *columns, const struct report_columns *from);
 void tally_report_columns_done(struct report_columns *columns);

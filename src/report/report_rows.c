@@ -30,8 +30,7 @@ static int make_share(void *context, unsigned worker, size_t number)
 	int result = 0;
 
 	for (; at < end && !result; at++) {
-		struct tally_profile_row row = tally_profile_row(
-		    rows->profile, rows->event, rows->order ? rows->order[at] : at);
+		struct tally_profile_row row = report_table_row(rows->table, at);
 
 		result = work->lines ? tally_report_columns_row(columns, &row, &text)
 				     : tally_report_columns_hold(columns, &row);

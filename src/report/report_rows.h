@@ -6,10 +6,8 @@
 #include "report/report_columns.h"
 
 struct report_rows {
-	const struct tally_profile *profile;
-	size_t event;
-	uint64_t first, end;   /* of the event's rows */
-	const uint64_t *order; /* which row stands where; NULL: as the profile has them */
+	const struct report_table *table;
+	uint64_t first, end; /* of the rows shown */
 };
 
 /* Widens the columns to hold all cells of these rows.  0 or -ENOMEM. */

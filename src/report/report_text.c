@@ -1,13 +1,14 @@
 /* The report as text: header lines, a table of rows, trees below them. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tally/report.h>
 #include "base/buf.h"
-#include "base/option_struct.h"
 #include "base/pool.h"
 #include "base/cell.h"
+#include "report/report_columns.h"
+#include "report/report_format.h"
 #include "report/report_notes.h"
-#include "report/report_order.h"
 #include "report/report_rows.h"
 #include "report/report_tree.h"
 #include "base/wrap.h"
@@ -16,63 +17,29 @@
 #define FLUSH_SIZE  ((size_t)1 << 16)
 #define FIRST_LEAST 10 /* rows before trees on a terminal */
 
-struct table {
-	const struct tally_profile *profile;
-	const struct tally_report_options *options;
-	size_t event;
-	struct tally_profile_event told;
+struct text_table {
+	struct report_table table;
 	struct report_columns columns;
-	uint64_t row_count;      /* shown */
 	uint64_t tree_count;     /* rows that have a tree come first */
 	struct tally_buf *trees; /* of the rows from tree_first on, a batch of them */
 	uint64_t tree_first;
-	uint64_t *order; /* which row stands where; NULL: as the profile has them */
-	bool by_symbol;  /* the first column that tells rows apart is the symbol */
+	bool by_symbol; /* the rows' first key is the symbol */
 };
 
-/* Rows come largest first, so those below `least` are the last. */
-static uint64_t count_from(const struct table *table, double least)
-{
-	uint64_t low = 0, high = table->told.row_count;
-
-	while (least > 0 && low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		struct tally_profile_row row =
-		    tally_profile_row(table->profile, table->event, middle);
-
-		if ((double)row.children < least)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return least > 0 ? low : high;
-}
-
-static uint64_t count_shown(const struct table *table)
-{
-	return count_from(table, table->options->percent_limit * (double)table->told.total / 100);
-}
-
-/* The row that stands at this place. */
-static struct tally_profile_row row_at(const struct table *table, uint64_t at)
-{
-	return tally_profile_row(table->profile, table->event,
-				 table->order ? table->order[at] : at);
-}
-
 /* The least period of a branch, whole as perf has it. */
-static uint64_t tree_least(const struct table *table)
+static uint64_t tree_least(const struct report_table *table)
 {
-	double least = (double)table->told.total * (table->options->tree_least / 100.0);
+	double least = (double)table->facts.total * (table->options->tree_least / 100.0);
 
 	return least <= 0 ? 0 : least >= 0x1p64 ? UINT64_MAX : (uint64_t)least;
 }
 
 static int make_tree(void *context, unsigned thread, size_t index)
 {
-	struct table *table = context;
+	struct text_table *text = context;
+	const struct report_table *table = &text->table;
 	const struct tally_report_options *options = table->options;
-	struct tally_profile_row row = row_at(table, table->tree_first + index);
+	struct tally_profile_row row = report_table_row(table, text->tree_first + index);
 	struct tally_tree_options wanted = {.size = sizeof(wanted), .order = options->order};
 	struct tally_tree tree;
 	int result;
@@ -84,57 +51,56 @@ static int make_tree(void *context, unsigned thread, size_t index)
 	result = tally_profile_tree(table->profile, table->event, &row, &wanted, &tree);
 	if (result)
 		return result;
-	tally_report_tree(&table->trees[index], &tree, table->told.total, options,
-			  table->by_symbol);
+	tally_report_tree(&text->trees[index], &tree, table->facts.total, options, text->by_symbol);
 	tally_tree_done(&tree);
-	return table->trees[index].failed;
+	return text->trees[index].failed;
 }
 
 /* A row that is smaller than the least branch has no tree. */
-static void count_trees(struct table *table)
+static void count_trees(struct text_table *text)
 {
 	uint64_t count;
 
-	if (!table->options->trees || table->options->separator || !table->told.has_callchains)
+	if (!text->table.options->trees || text->table.options->separator ||
+	    !text->table.facts.has_callchains)
 		return;
-	count = count_from(table, (double)tree_least(table));
-	table->tree_count = count < table->row_count ? count : table->row_count;
-	if (table->order && count) /* they may stand anywhere */
-		table->tree_count = table->row_count;
+	count = tally_report_table_count(&text->table, (double)tree_least(&text->table));
+	text->tree_count = count < text->table.row_count ? count : text->table.row_count;
+	if (text->table.order && count) /* they may stand anywhere */
+		text->tree_count = text->table.row_count;
 }
 
 /* Trees are walked by several threads, a batch of rows at a time so that not all text is held. */
-static int make_trees(struct table *table, uint64_t first)
+static int make_trees(struct text_table *text, uint64_t first)
 {
-	uint64_t count = table->tree_count - first;
+	uint64_t count = text->tree_count - first;
 
-	if (!table->trees)
-		table->trees = calloc(TREE_BATCH, sizeof(*table->trees));
-	if (!table->trees)
+	if (!text->trees)
+		text->trees = calloc(TREE_BATCH, sizeof(*text->trees));
+	if (!text->trees)
 		return -ENOMEM;
-	table->tree_first = first;
+	text->tree_first = first;
 	for (size_t i = 0; i < TREE_BATCH; i++)
-		tally_buf_clear(&table->trees[i]);
+		tally_buf_clear(&text->trees[i]);
 	return tally_pool_run(tally_pool_width(), count < TREE_BATCH ? count : TREE_BATCH,
-			      make_tree, table);
+			      make_tree, text);
 }
 
 /* The rows that have trees, and then those that have none. */
-static int put_rows(struct table *table, struct tally_buf *to, FILE *file)
+static int put_rows(struct text_table *text, struct tally_buf *to, FILE *file)
 {
-	const struct report_rows rest = {table->profile, table->event, table->tree_count,
-					 table->row_count, table->order};
+	const struct report_rows rest = {&text->table, text->tree_count, text->table.row_count};
 
-	for (uint64_t i = 0; i < table->tree_count; i++) {
-		struct tally_profile_row row = row_at(table, i);
-		int result = tally_report_columns_row(&table->columns, &row, to);
+	for (uint64_t i = 0; i < text->tree_count; i++) {
+		struct tally_profile_row row = report_table_row(&text->table, i);
+		int result = tally_report_columns_row(&text->columns, &row, to);
 		const struct tally_buf *tree;
 
 		if (!result && i % TREE_BATCH == 0)
-			result = make_trees(table, i);
+			result = make_trees(text, i);
 		if (result)
 			return result;
-		tree = &table->trees[i % TREE_BATCH];
+		tree = &text->trees[i % TREE_BATCH];
 		if (tree->size) {
 			tally_buf_add(to, tree->data, tree->size);
 			tally_buf_byte(to, '\n');
@@ -145,104 +111,93 @@ static int put_rows(struct table *table, struct tally_buf *to, FILE *file)
 				return result;
 		}
 	}
-	return tally_report_rows_write(&rest, &table->columns, to, file);
+	return tally_report_rows_write(&rest, &text->columns, to, file);
 }
 
 /* So many rows fit a terminal below the lines that `to` holds and above the pager's own. */
-static uint64_t count_first(const struct table *table, const struct tally_buf *to)
+static uint64_t count_first(const struct text_table *text, const struct tally_buf *to)
 {
 	uint64_t lines = 3, count; /* the pager's, and that a blank line and a title follow */
 
 	for (size_t i = 0; i < to->size; i++)
 		lines += to->data[i] == '\n';
-	count = table->options->height > lines ? table->options->height - lines : 0;
+	count = text->table.options->height > lines ? text->table.options->height - lines : 0;
 	if (count < FIRST_LEAST)
 		count = FIRST_LEAST;
-	return count < table->row_count ? count : table->row_count;
+	return count < text->table.row_count ? count : text->table.row_count;
 }
 
 /* The first rows without their trees, so that a terminal's first screen has many. */
-static int put_first(struct table *table, struct tally_buf *to, FILE *file)
+static int put_first(struct text_table *text, struct tally_buf *to, FILE *file)
 {
-	const struct report_rows first = {table->profile, table->event, 0, count_first(table, to),
-					  table->order};
-	int result = tally_report_rows_write(&first, &table->columns, to, file);
+	const struct report_rows first = {&text->table, 0, count_first(text, to)};
+	int result = tally_report_rows_write(&first, &text->columns, to, file);
 	size_t from = to->size;
 
 	tally_buf_text(to, "\n# Call trees of all rows, ");
-	tally_buf_text(to, table->options->order == TALLY_CALLER ? "callers" : "callees");
+	tally_buf_text(to, text->table.options->order == TALLY_CALLER ? "callers" : "callees");
 	tally_buf_text(to, " first, branches from ");
-	tally_cell_percent(to, (uint64_t)(table->options->tree_least * 100 + 0.5));
+	tally_cell_percent(to, (uint64_t)(text->table.options->tree_least * 100 + 0.5));
 	tally_buf_text(to, " (-g none: no trees)\n#\n");
-	tally_report_wrap(to, from, table->options->width);
+	tally_report_wrap(to, from, text->table.options->width);
 	return result;
 }
 
-static int put_header(const struct table *table, struct tally_buf *to)
+static int put_header(const struct text_table *text, struct tally_buf *to)
 {
 	size_t from = to->size;
 	int result;
 
 	tally_buf_text(to, "# Samples: ");
-	tally_cell_count(to, tally_profile_is_relative(table->profile) ? table->told.samples
-								       : table->told.all_samples);
+	tally_cell_count(to, tally_profile_is_relative(text->table.profile)
+				 ? text->table.facts.samples
+				 : text->table.facts.all_samples);
 	tally_buf_text(to, " of event '");
-	tally_cell_name(to, table->told.name);
+	tally_cell_name(to, text->table.facts.name);
 	tally_buf_text(to, "'\n# Event count (approx.): ");
-	tally_cell_u64(to, table->told.total);
+	tally_cell_u64(to, text->table.facts.total);
 	tally_buf_byte(to, '\n');
-	if (table->told.samples != table->told.all_samples) {
+	if (text->table.facts.samples != text->table.facts.all_samples) {
 		tally_buf_text(to, "# Shown: ");
-		tally_cell_u64(to, table->told.samples);
+		tally_cell_u64(to, text->table.facts.samples);
 		tally_buf_text(to, " of ");
-		tally_cell_u64(to, table->told.all_samples);
-		tally_cell_noun(to, table->told.all_samples, "sample");
-		tally_buf_text(to, table->told.samples == 1 ? " passes" : " pass");
+		tally_cell_u64(to, text->table.facts.all_samples);
+		tally_cell_noun(to, text->table.facts.all_samples, "sample");
+		tally_buf_text(to, text->table.facts.samples == 1 ? " passes" : " pass");
 		tally_buf_text(to, " the filters, ");
-		tally_cell_percent(
-		    to, tally_cell_share(table->told.passed_total, table->told.all_total));
+		tally_cell_percent(to, tally_cell_share(text->table.facts.passed_total,
+							text->table.facts.all_total));
 		tally_buf_text(to, " of the event count\n");
 	}
-	result = tally_report_notes(table->profile, table->event, to);
+	result = tally_report_notes(text->table.profile, text->table.event, to);
 	tally_buf_text(to, "#\n");
-	tally_report_wrap(to, from, table->options->width);
-	tally_report_columns_titles(&table->columns, to);
+	tally_report_wrap(to, from, text->table.options->width);
+	tally_report_columns_titles(&text->columns, to);
 	return result;
 }
 
-static int put_event(const struct tally_profile *profile, size_t event,
-		     const struct tally_report_options *options, struct tally_buf *to, FILE *file)
+static int put_event(struct text_table *text, size_t event, struct tally_buf *to, FILE *file)
 {
-	struct table table = {.profile = profile, .options = options, .event = event};
-	struct report_rows rows = {.profile = profile, .event = event};
-	size_t key_count;
-	int result = 0;
+	const struct tally_report_options *options = text->table.options;
+	int result = tally_report_table_rows(&text->table, event);
+	struct report_rows rows = {&text->table, 0, text->table.row_count};
 
-	table.by_symbol = tally_profile_keys(profile, &key_count)[0] == TALLY_KEY_SYMBOL;
-	table.told = tally_profile_event(profile, event);
-	tally_report_columns_choose(&table.columns, profile, table.told.total, options);
-	rows.end = table.row_count = count_shown(&table);
-	if (options->order_by_count)
-		result = tally_report_order_make(profile, event, rows.end, options, &table.order);
-	rows.order = table.order;
+	text->tree_count = 0;
+	tally_report_columns_init(&text->columns, &text->table);
 	/* Columns that are not padded need no widths. */
 	if (!result && !options->separator)
-		result = tally_report_rows_hold(&rows, &table.columns);
+		result = tally_report_rows_hold(&rows, &text->columns);
 	if (!result) {
-		tally_report_columns_fit(&table.columns);
-		count_trees(&table);
+		tally_report_columns_fit(&text->columns);
+		count_trees(text);
 		if (!options->quiet)
-			result = put_header(&table, to);
-		if (!result && options->height && table.tree_count)
-			result = put_first(&table, to, file);
+			result = put_header(text, to);
+		if (!result && options->height && text->tree_count)
+			result = put_first(text, to, file);
 		if (!result)
-			result = put_rows(&table, to, file);
+			result = put_rows(text, to, file);
 	}
-	for (size_t i = 0; table.trees && i < TREE_BATCH; i++)
-		tally_buf_done(&table.trees[i]);
-	free(table.trees);
-	free(table.order);
-	tally_report_columns_done(&table.columns);
+	tally_report_columns_done(&text->columns);
 	return result;
 }
 
@@ -290,33 +245,50 @@ static void put_nothing(const struct tally_profile *profile, struct tally_buf *t
 			"(:u counts user space only)\n");
 }
 
-int tally_report_text(const struct tally_profile *profile,
+/* Whether the rows' first key is the symbol. */
+static bool is_by_symbol(const struct tally_profile *profile)
+{
+	size_t count;
+	const char *const *keys = tally_profile_keys(profile, &count);
+
+	return count && !strcmp(keys[0], "symbol");
+}
+
+static int write_text(const struct tally_profile *profile,
 		      const struct tally_report_options *options, FILE *to)
 {
-	struct tally_report_options taken = {.size = sizeof(taken)};
+	struct text_table table = {.table = {.profile = profile, .options = options}};
 	struct tally_buf text = {0};
 	size_t events = tally_profile_event_count(profile), shown = 0;
-	int result = tally_options_take(&taken, sizeof(taken), options);
+	int result = tally_report_table_fields(&table.table);
 
-	if (result)
-		return result;
-	if (taken.column_count > TALLY_REPORT_COLUMNS_MOST)
-		return -EINVAL;
-	if (!taken.quiet)
+	table.by_symbol = is_by_symbol(profile);
+	if (!options->quiet)
 		put_losses(tally_session_counts(tally_profile_session(profile)), &text);
-	tally_report_wrap(&text, 0, taken.width);
+	tally_report_wrap(&text, 0, options->width);
 	for (size_t i = 0; i < events && !result; i++) {
 		if (!tally_profile_event(profile, i).all_samples)
 			continue;
 		if (shown++)
 			tally_buf_text(&text, "\n\n");
-		result = put_event(profile, i, &taken, &text, to);
+		result = put_event(&table, i, &text, to);
 	}
 	if (!result && !shown) {
 		put_nothing(profile, &text);
-		tally_report_wrap(&text, 0, taken.width);
+		tally_report_wrap(&text, 0, options->width);
 		result = tally_report_write_out(&text, to);
 	}
+	for (size_t i = 0; table.trees && i < TREE_BATCH; i++)
+		tally_buf_done(&table.trees[i]);
+	free(table.trees);
+	tally_report_table_done(&table.table);
 	tally_buf_done(&text);
 	return result;
 }
+
+const struct report_format tally_report_format_text = {
+    .name = "text",
+    .help = "tables for people",
+    .trees = true,
+    .write = write_text,
+};

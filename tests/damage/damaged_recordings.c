@@ -127,7 +127,7 @@ static uint64_t read_records(struct tally_data *data)
 
 static void read_profile(struct tally_session *session)
 {
-	static const enum tally_key keys[] = {TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL};
+	static const char *const keys[] = {"comm", "dso", "symbol"};
 	const struct tally_profile_options options = {.size = sizeof(options),
 						      .keys = keys,
 						      .key_count = 3,
@@ -138,7 +138,7 @@ static void read_profile(struct tally_session *session)
 
 	if (tally_profile_new(session, &options, &profile, NULL))
 		return;
-	tally_report_text(profile, &report, nowhere);
+	tally_report_write(profile, &report, nowhere);
 	tally_profile_free(profile);
 }
 

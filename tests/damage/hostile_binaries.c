@@ -179,7 +179,7 @@ static FILE *nowhere;
 
 static void read_profile(struct tally_session *session)
 {
-	static const enum tally_key keys[] = {TALLY_KEY_DSO, TALLY_KEY_SYMBOL};
+	static const char *const keys[] = {"dso", "symbol"};
 	const struct tally_profile_options options = {
 	    .size = sizeof(options), .keys = keys, .key_count = 2, .callchains = true};
 	const struct tally_report_options report = {.size = sizeof(report), .trees = true};
@@ -187,7 +187,7 @@ static void read_profile(struct tally_session *session)
 
 	if (tally_profile_new(session, &options, &profile, NULL))
 		return;
-	tally_report_text(profile, &report, nowhere);
+	tally_report_write(profile, &report, nowhere);
 	tally_report_missing(session, nowhere);
 	tally_profile_free(profile);
 }

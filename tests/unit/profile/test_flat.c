@@ -17,7 +17,7 @@
  * with them.  The model is a table of sums. */
 static void many_flat_samples(void **state)
 {
-	static const enum tally_key keys[] = {TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL};
+	static const char *const keys[] = {"comm", "dso", "symbol"};
 	static const struct tally_profile_options options = {
 	    .size = sizeof(options), .keys = keys, .key_count = 3};
 	static const char *const strings[] = {"app", "other"};

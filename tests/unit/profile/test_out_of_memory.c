@@ -59,7 +59,7 @@ static const char *const strings[] = {"app", "sh"};
 static bool run(struct tally_session *session, int64_t n, enum tally_call_order order,
 		bool children, char *to, size_t room)
 {
-	static const enum tally_key keys[] = {TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL};
+	static const char *const keys[] = {"comm", "dso", "symbol"};
 	static const char *const dsos[] = {"app", "lib0", "lib1", "lib2", "lib3", "lib4"};
 	struct tally_profile_options options = {.size = sizeof(options),
 						.keys = keys,
@@ -82,7 +82,7 @@ static bool run(struct tally_session *session, int64_t n, enum tally_call_order 
 	countdown = n;
 	result = tally_profile_new(session, &options, &profile, &error);
 	if (!result) {
-		result = tally_report_text(profile, &report, text);
+		result = tally_report_write(profile, &report, text);
 		tally_profile_free(profile);
 	} else {
 		assert_null(profile);

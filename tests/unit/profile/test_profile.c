@@ -25,7 +25,7 @@ static const struct tally_frame frames[FRAMES] = {
     [LEAF] = {"app", "/usr/bin/app", "leaf", 0x600, '.', 0},
 };
 static const char *const strings[] = {"app", "other"};
-static const enum tally_key usual[] = {TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL};
+static const char *const usual[] = {"comm", "dso", "symbol"};
 
 static struct tally_session session_of(const struct fake_sample *samples, size_t count)
 {
@@ -40,7 +40,7 @@ static struct tally_session session_of(const struct fake_sample *samples, size_t
 	return session;
 }
 
-static struct tally_profile *profile_of(struct tally_session *session, const enum tally_key *keys,
+static struct tally_profile *profile_of(struct tally_session *session, const char *const *keys,
 					size_t key_count, bool callchains, bool children)
 {
 	struct tally_profile_options options = {.size = sizeof(options),
@@ -272,7 +272,7 @@ static void only_large_rows_have_trees(void **state)
 
 static void rows_of_binaries(void **state)
 {
-	static const enum tally_key by_dso[] = {TALLY_KEY_DSO};
+	static const char *const by_dso[] = {"dso"};
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
 	struct tally_profile *profile = profile_of(&session, by_dso, 1, true, true);
 	struct tally_profile_row row = tally_profile_row(profile, 0, 0);
@@ -427,7 +427,7 @@ static void inlined_and_not(void **state)
 
 static void periods_and_tasks(void **state)
 {
-	static const enum tally_key by_task[] = {TALLY_KEY_PID, TALLY_KEY_TID, TALLY_KEY_CPU};
+	static const char *const by_task[] = {"pid", "tid", "cpu"};
 	static const uint32_t pids[] = {10};
 	static const struct fake_sample samples[] = {
 	    {.chain = {MAIN}, .pid = 10, .tid = 10, .comm = 0},
@@ -452,10 +452,10 @@ static void periods_and_tasks(void **state)
 	assert_int_equal(tally_profile_event(profile, 1).total, 3);
 	assert_int_equal(tally_profile_event(profile, 0).row_count, 2);
 	row = tally_profile_row(profile, 0, 0);
-	assert_int_equal(row.tid, 11);
+	assert_int_equal(row.values[1], 11);
 	assert_int_equal(row.self, 2000);
-	assert_string_equal(row.comm, "other"); /* the last name it had */
-	assert_int_equal(row.cpu, UINT32_MAX);  /* the event's samples do not tell */
+	assert_string_equal(row.comm, "other");      /* the last name it had */
+	assert_int_equal(row.values[2], UINT64_MAX); /* the event's samples do not tell */
 	tally_profile_free(profile);
 	session.data.events[0].attr.freq = 1;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
@@ -465,7 +465,7 @@ static void periods_and_tasks(void **state)
 
 static void options_are_checked(void **state)
 {
-	static const enum tally_key wrong[] = {TALLY_KEY_COMM, (enum tally_key)99};
+	static const char *const wrong[] = {"comm", "none"};
 	struct tally_session session = session_of(few, 1);
 	struct {
 		struct tally_profile_options known;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -23,7 +24,7 @@ static const struct tally_frame frames[FRAMES] = {
     [EVIL] = {"app", "/usr/bin/app", "evil\x1b[2J\nname", 0x500, '.', 0},
 };
 static const char *const strings[] = {"app", "sh"};
-static const enum tally_key usual[] = {TALLY_KEY_COMM, TALLY_KEY_DSO, TALLY_KEY_SYMBOL};
+static const char *const usual[] = {"comm", "dso", "symbol"};
 
 static const struct fake_sample samples[] = {
     {.period = 600, .depth = 3, .chain = {COPY, WORK, MAIN}},
@@ -39,8 +40,8 @@ struct made {
 	struct tally_profile *profile;
 };
 
-static void make(struct made *made, const enum tally_key *keys, size_t key_count, bool callchains,
-		 bool children)
+static void make_of(struct made *made, const char *const *keys, size_t key_count, bool callchains,
+		    bool children, const char *const *comms)
 {
 	struct tally_profile_options options = {.size = sizeof(options),
 						.keys = keys,
@@ -51,12 +52,24 @@ static void make(struct made *made, const enum tally_key *keys, size_t key_count
 	fake_session_init(&made->session);
 	made->session.frames = frames;
 	made->session.frame_count = FRAMES;
-	made->session.strings = strings;
+	made->session.strings = comms;
 	made->session.samples = samples;
 	made->session.sample_count = sizeof(samples) / sizeof(*samples);
 	made->session.counts.samples = 6;
 	made->session.counts.records = 9;
 	assert_int_equal(tally_profile_new(&made->session, &options, &made->profile, NULL), 0);
+}
+
+static void make(struct made *made, const char *const *keys, size_t key_count, bool callchains,
+		 bool children)
+{
+	make_of(made, keys, key_count, callchains, children, strings);
+}
+
+static void make_named(struct made *made, const char *const *keys, size_t key_count,
+		       const char *const *comms)
+{
+	make_of(made, keys, key_count, false, false, comms);
 }
 
 static void text_is(struct made *made, const struct tally_report_options *options,
@@ -67,7 +80,7 @@ static void text_is(struct made *made, const struct tally_report_options *option
 	FILE *to = open_memstream(&text, &size);
 
 	assert_non_null(to);
-	assert_int_equal(tally_report_text(made->profile, options, to), 0);
+	assert_int_equal(tally_report_write(made->profile, options, to), 0);
 	fclose(to);
 	assert_string_equal(text, expected);
 	free(text);
@@ -98,7 +111,7 @@ static void flat(void **state)
 
 static void losses_and_counts(void **state)
 {
-	static const enum tally_key by_task[] = {TALLY_KEY_PID, TALLY_KEY_CPU};
+	static const char *const by_task[] = {"pid", "cpu"};
 	struct tally_report_options options = {
 	    .size = sizeof(options), .show_samples = true, .show_total_period = true};
 	struct made made;
@@ -346,9 +359,9 @@ static void says_why_nothing(void **state)
 	made.session.counts.samples = 0;
 	assert_int_equal(tally_profile_new(&made.session, &plain, &made.profile, NULL), 0);
 	to = open_memstream(&text, &size);
-	assert_int_equal(tally_report_text(made.profile, &options, to), 0);
+	assert_int_equal(tally_report_write(made.profile, &options, to), 0);
 	made.session.counts.lost = 9;
-	assert_int_equal(tally_report_text(made.profile, &options, to), 0);
+	assert_int_equal(tally_report_write(made.profile, &options, to), 0);
 	fclose(to);
 	assert_non_null(strstr(text, "# No samples: the recorded program may have ended"));
 	assert_non_null(strstr(text, "# No samples: all of them were lost"));
@@ -398,7 +411,7 @@ static void deep_trees_fit_the_terminal(void **state)
 		FILE *to = open_memstream(&text, &size);
 		bool trees = false;
 
-		assert_int_equal(tally_report_text(made.profile, &options, to), 0);
+		assert_int_equal(tally_report_write(made.profile, &options, to), 0);
 		fclose(to);
 		for (line = text; *line; line += strcspn(line, "\n") + 1) {
 			assert_in_range(strcspn(line, "\n"), 0, options.width);
@@ -438,7 +451,7 @@ static void full_disk(void **state)
 	(void)state;
 	setvbuf(to, NULL, _IONBF, 0);
 	make(&made, usual, 3, false, false);
-	assert_true(tally_report_text(made.profile, &options, to) < 0);
+	assert_true(tally_report_write(made.profile, &options, to) < 0);
 	fclose(to);
 	tally_profile_free(made.profile);
 }
@@ -476,6 +489,91 @@ static void numbers(void **state)
 	tally_buf_done(&text);
 }
 
+/* 14.3: csv and json are formats of their own, with the same rows. */
+static void separated_values(void **state)
+{
+	static const char *const columns[] = {"symbol", "sample", "overhead"};
+	struct tally_report_options options = {
+	    .size = sizeof(options), .format = "csv", .percent_limit = 1};
+	struct made made;
+
+	(void)state;
+	make(&made, usual, 3, false, false);
+	text_is(&made, &options,
+		"event,overhead,sample,period,comm,dso,symbol\n"
+		"cpu-clock,60,1,600,app,libc.so.6,copy\n"
+		"cpu-clock,20,1,200,app,[kernel.kallsyms],clear_page\n"
+		"cpu-clock,15,1,150,app,app,work\n"
+		"cpu-clock,3,1,30,sh,libx.so,libx.so+0x12345\n"
+		"cpu-clock,1.6,1,16,sh,[unknown],0x7f00001234\n");
+	/* A value with the separator in it is quoted; -q: no names. */
+	options.percent_limit = 20;
+	options.separator = "e";
+	options.quiet = true;
+	options.columns = options.order_by = columns;
+	options.column_count = options.order_by_count = 3;
+	make(&made, usual, 3, false, false);
+	text_is(&made, &options,
+		"cpu-clocke\"clear_page\"e1e20\n"
+		"cpu-clockecopye1e60\n");
+}
+
+static void quotes_are_doubled(void **state)
+{
+	static const char *const names[] = {"a\"b,c", "x\ny"};
+	static const char *const by_comm[] = {"comm"};
+	struct tally_report_options options = {.size = sizeof(options), .format = "csv"};
+	struct made made;
+
+	(void)state;
+	make_named(&made, by_comm, 1, names);
+	text_is(&made, &options,
+		"event,overhead,sample,period,comm\n"
+		"cpu-clock,95.4,4,954,\"a\"\"b,c\"\n"
+		"cpu-clock,4.6,2,46,x\\x0ay\n");
+}
+
+static void json_rows(void **state)
+{
+	static const char *const keys[] = {"comm", "cpu", "pid"};
+	struct tally_report_options options = {.size = sizeof(options), .format = "json"};
+	struct made made;
+
+	(void)state;
+	make(&made, keys, 3, false, false);
+	text_is(&made, &options,
+		"{\"version\":1,\"events\":[{\"event\":\"cpu-clock\",\"samples\":6,\"period\":1000,"
+		"\"samples_passed\":6,\"period_passed\":1000,\"rows\":["
+		"{\"overhead\":95.4,\"sample\":4,\"period\":954,\"comm\":\"app\",\"cpu\":null,"
+		"\"pid\":0},"
+		"{\"overhead\":4.6,\"sample\":2,\"period\":46,\"comm\":\"sh\",\"cpu\":null,"
+		"\"pid\":0}]}]}\n");
+}
+
+static void formats_are_checked(void **state)
+{
+	static const char *const columns[] = {"cpu"}; /* no key of the profile */
+	struct tally_report_options options = {.size = sizeof(options), .format = "none"};
+	const char *help = NULL;
+	struct made made;
+
+	(void)state;
+	make(&made, usual, 3, false, false);
+	assert_int_equal(tally_report_write(made.profile, &options, stdout), -EINVAL);
+	for (size_t i = 0; (options.format = tally_report_format_name(i, &help)); i++) {
+		assert_non_null(help);
+		options.columns = columns;
+		options.column_count = 1;
+		assert_int_equal(tally_report_write(made.profile, &options, stdout), -EINVAL);
+	}
+	assert_string_equal(tally_report_format_name(0, NULL), "text");
+	assert_true(tally_report_format_has_trees("text"));
+	assert_false(tally_report_format_has_trees("csv"));
+	assert_string_equal(tally_report_field_find("sym", 3), "symbol");
+	assert_null(tally_report_field_find("symb", 4));
+	tally_profile_free(made.profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +589,10 @@ int main(void)
 	    cmocka_unit_test(deep_trees_fit_the_terminal),
 	    cmocka_unit_test(missing_symbols),
 	    cmocka_unit_test(full_disk),
+	    cmocka_unit_test(separated_values),
+	    cmocka_unit_test(quotes_are_doubled),
+	    cmocka_unit_test(json_rows),
+	    cmocka_unit_test(formats_are_checked),
 	    cmocka_unit_test(numbers),
 	};
 

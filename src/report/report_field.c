@@ -1,0 +1,236 @@
+#include "report/report_field.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include <tally/report.h>
+#include "base/cell.h"
+#include "profile/profile.h"
+#include "report/report_frame.h"
+
+#define TASK_WIDTH 7 /* a pid's digits */
+
+#define SUM(member) offsetof(struct tally_profile_row, member)
+
+/* Widths: perf's. */
+static const struct report_field sums[] = {
+    {"overhead", "Overhead", "the row's own share", SUM(self), 8, .share = true},
+    {"overhead_children", "Children", "its share with what it called", SUM(children), 8,
+     .share = true},
+    {"sample", "Samples", "number of samples", SUM(samples), 12},
+    {"period", "Period", "sum of their periods", SUM(self), 12},
+};
+#define SUMS (sizeof(sums) / sizeof(*sums))
+
+static const struct report_field *find_sum(const char *name, size_t length)
+{
+	for (size_t i = 0; i < SUMS; i++)
+		if (strlen(sums[i].name) == length && !memcmp(sums[i].name, name, length))
+			return &sums[i];
+	return NULL;
+}
+
+const char *tally_report_field_find(const char *name, size_t length)
+{
+	const struct report_field *sum = find_sum(name, length);
+
+	return sum ? sum->name : tally_key_find(name, length);
+}
+
+const char *tally_report_field_name(size_t index, const char **ret_help)
+{
+	if (index >= SUMS)
+		return tally_key_name(index - SUMS, ret_help);
+	if (ret_help)
+		*ret_help = sums[index].help;
+	return sums[index].name;
+}
+
+bool tally_report_field_init(struct report_field *ret, const struct tally_profile *profile,
+			     const char *name)
+{
+	const struct report_field *sum = find_sum(name, strlen(name));
+	const struct profile_keys *keys = &profile->keys;
+	const char *key = tally_key_find(name, strlen(name));
+
+	if (sum) {
+		*ret = *sum;
+		return true;
+	}
+	for (size_t i = 0; i < keys->count; i++) {
+		if (keys->names[i] != key)
+			continue;
+		*ret = (struct report_field){
+		    .name = key,
+		    .title = keys->list[i]->title,
+		    .help = keys->list[i]->help,
+		    .width = strlen(keys->list[i]->title),
+		    .key = keys->list[i],
+		    .index = i,
+		    .unit = keys->time_quantum,
+		};
+		return true;
+	}
+	return false;
+}
+
+/* Seconds with six digits, as perf has it; with nine where values are finer. */
+static void put_time(struct tally_buf *to, uint64_t ns, uint64_t unit)
+{
+	bool fine = unit % 1000 != 0;
+
+	tally_cell_u64(to, ns / 1000000000U);
+	tally_buf_byte(to, '.');
+	tally_cell_padded(to, ns % 1000000000U / (fine ? 1 : 1000), fine ? 9 : 6);
+}
+
+static void put_task(struct tally_buf *to, uint64_t number, const char *comm)
+{
+	size_t before = to->size, digits;
+
+	tally_cell_u64(to, number);
+	digits = to->size - before;
+	if (digits < TASK_WIDTH) { /* right-aligned in front of its name */
+		to->size = before;
+		tally_cell_spaces(to, TASK_WIDTH - digits);
+		tally_cell_u64(to, number);
+	}
+	tally_buf_byte(to, ':');
+	tally_cell_name(to, comm);
+}
+
+static void put_number(const struct report_field *field, uint64_t value, struct tally_buf *to)
+{
+	if (value == KEY_UNKNOWN)
+		tally_buf_byte(to, '-');
+	else if (field->key->type == KEY_TIME)
+		put_time(to, value, field->unit);
+	else
+		tally_cell_padded(to, value, field->key->digits);
+}
+
+void tally_report_field_text(const struct report_field *field, const struct tally_profile_row *row,
+			     uint64_t whole, struct tally_buf *to)
+{
+	if (field->share) {
+		tally_cell_percent(to, tally_cell_share(report_field_sum(field, row), whole));
+		return;
+	}
+	if (!field->key) {
+		tally_cell_u64(to, report_field_sum(field, row));
+		return;
+	}
+	switch (field->key->type) {
+	case KEY_NAME:
+		tally_cell_name(to, row->comm);
+		break;
+	case KEY_IMAGE:
+		tally_cell_name(to, row->frame.image_name);
+		break;
+	case KEY_SYMBOL:
+		tally_report_symbol(to, &row->frame);
+		break;
+	case KEY_TASK:
+		put_task(to, row->values[field->index], row->comm);
+		break;
+	case KEY_NUMBER:
+	case KEY_TIME:
+		put_number(field, row->values[field->index], to);
+		break;
+	}
+}
+
+/* In four digits behind the point. */
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? round(1e6 * (double)part / (double)whole) / 1e4 : 0;
+}
+
+void tally_report_field_plain(const struct report_field *field, const struct tally_profile_row *row,
+			      uint64_t whole, struct tally_buf *to)
+{
+	struct json json = {.to = to};
+	uint64_t value;
+
+	if (field->share) {
+		json_double(&json, percent(report_field_sum(field, row), whole));
+		return;
+	}
+	if (!field->key || field->key->type == KEY_NAME || field->key->type == KEY_IMAGE) {
+		tally_report_field_text(field, row, whole, to);
+		return;
+	}
+	if (field->key->type == KEY_SYMBOL) {
+		tally_report_frame(to, &row->frame);
+		return;
+	}
+	value = row->values[field->index];
+	if (value == KEY_UNKNOWN)
+		return;
+	if (field->key->type == KEY_TIME)
+		put_time(to, value, field->unit);
+	else
+		tally_cell_u64(to, value);
+}
+
+void tally_report_field_json(const struct report_field *field, const struct tally_profile_row *row,
+			     uint64_t whole, struct json *json)
+{
+	const struct tally_frame *frame = &row->frame;
+	struct tally_buf text = {0};
+
+	if (field->key && field->key->type == KEY_NAME) {
+		json_text(json, row->comm);
+		return;
+	}
+	if (field->key && field->key->type == KEY_IMAGE) {
+		json_text(json, frame->image_name);
+		return;
+	}
+	if (field->key && field->key->type == KEY_SYMBOL && frame->symbol && !frame->inlined) {
+		json_text(json, frame->symbol);
+		return;
+	}
+	tally_report_field_plain(field, row, whole, &text);
+	if (!text.size)
+		json_null(json);
+	else if (field->key && field->key->type == KEY_SYMBOL)
+		json_string(json, (const char *)text.data, text.size);
+	else
+		json_raw(json, (const char *)text.data, text.size);
+	if (text.failed)
+		json->to->failed = text.failed;
+	tally_buf_done(&text);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+int tally_report_field_compare(const struct report_field *field, const struct tally_profile_row *a,
+			       const struct tally_profile_row *b)
+{
+	if (!field->key)
+		return compare_numbers(report_field_sum(field, b), report_field_sum(field, a));
+	switch (field->key->type) {
+	case KEY_NAME:
+		return compare_texts(a->comm, b->comm);
+	case KEY_IMAGE:
+		return compare_texts(a->frame.image_name, b->frame.image_name);
+	case KEY_SYMBOL:
+		if (a->frame.symbol || b->frame.symbol)
+			return compare_texts(a->frame.symbol, b->frame.symbol);
+		return compare_numbers(a->frame.place, b->frame.place);
+	case KEY_TASK:
+	case KEY_NUMBER:
+	case KEY_TIME:
+		break;
+	}
+	return compare_numbers(a->values[field->index], b->values[field->index]);
+}

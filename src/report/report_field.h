@@ -1,0 +1,80 @@
+/* Fields of a row: what a column of a report can hold, a sum or a key, and how its values are
+ * written and ordered. */
+#ifndef TALLY_REPORT_REPORT_FIELD_H
+#define TALLY_REPORT_REPORT_FIELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tally/profile.h>
+#include "base/buf.h"
+#include "base/json.h"
+#include "profile/keys.h"
+
+struct report_field {
+	const char *name, *title, *help;
+	/* Of a sum: where it is in struct tally_profile_row, and whether its share is shown. */
+	size_t offset, width;
+	bool share;
+	/* NULL: a sum.  The key's index among the profile's. */
+	const struct profile_key *key;
+	size_t index;
+	uint64_t unit; /* of a time: ns that values are multiples of */
+};
+
+/* Finds a field by its name.  A key that the profile does not have is not found. */
+bool tally_report_field_init(struct report_field *ret, const struct tally_profile *profile,
+			     const char *name);
+
+/* All that the text of a value depends on. */
+struct report_field_source {
+	const void *name;
+	uint64_t number;
+};
+
+static inline uint64_t report_field_sum(const struct report_field *field,
+					const struct tally_profile_row *row)
+{
+	return *(const uint64_t *)(const void *)((const char *)row + field->offset);
+}
+
+static inline struct report_field_source report_field_source(const struct report_field *field,
+							     const struct tally_profile_row *row)
+{
+	const struct tally_frame *frame = &row->frame;
+
+	if (!field->key)
+		return (struct report_field_source){.number = report_field_sum(field, row)};
+	switch (field->key->type) {
+	case KEY_NAME:
+		return (struct report_field_source){.name = row->comm};
+	case KEY_IMAGE:
+		return (struct report_field_source){.name = frame->image_name};
+	case KEY_SYMBOL:
+		return (struct report_field_source){
+		    .name = frame->symbol,
+		    .number = frame->symbol ? (uint64_t)frame->inlined << 8 | (uint8_t)frame->level
+					    : frame->place};
+	case KEY_TASK:
+		return (struct report_field_source){row->comm, row->values[field->index]};
+	case KEY_NUMBER:
+	case KEY_TIME:
+		break;
+	}
+	return (struct report_field_source){.number = row->values[field->index]};
+}
+
+/* The value as a table for people has it; `whole` is what is 100 %. */
+void tally_report_field_text(const struct report_field *field, const struct tally_profile_row *row,
+			     uint64_t whole, struct tally_buf *to);
+/* The value as a program reads it: shares are percentages without the sign, a task is its number,
+ * a function goes without its level; nothing when it is unknown. */
+void tally_report_field_plain(const struct report_field *field, const struct tally_profile_row *row,
+			      uint64_t whole, struct tally_buf *to);
+/* The same as a JSON value; null when it is unknown. */
+void tally_report_field_json(const struct report_field *field, const struct tally_profile_row *row,
+			     uint64_t whole, struct json *json);
+/* Sums: the larger first; keys: by text or number.  Below 0, 0, above 0. */
+int tally_report_field_compare(const struct report_field *field, const struct tally_profile_row *a,
+			       const struct tally_profile_row *b);
+
+#endif

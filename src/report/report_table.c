@@ -1,0 +1,112 @@
+#include "report/report_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int add(struct report_table *table, const char *name)
+{
+	if (table->field_count == TALLY_REPORT_COLUMNS_MOST ||
+	    !tally_report_field_init(&table->fields[table->field_count], table->profile, name))
+		return -EINVAL;
+	table->field_count++;
+	return 0;
+}
+
+int tally_report_table_fields(struct report_table *table)
+{
+	const struct tally_report_options *options = table->options;
+	bool children = tally_profile_has_children(table->profile);
+	size_t count;
+	const char *const *keys = tally_profile_keys(table->profile, &count);
+	int result = 0;
+
+	table->field_count = 0;
+	for (size_t i = 0; i < options->column_count && !result; i++)
+		result = add(table, options->columns[i]);
+	if (options->column_count)
+		return result;
+	if (children)
+		add(table, "overhead_children");
+	add(table, "overhead");
+	if (children)
+		table->fields[table->field_count - 1].title = "Self";
+	if (options->show_samples)
+		add(table, "sample");
+	if (options->show_total_period)
+		add(table, "period");
+	for (size_t i = 0; i < count && !result; i++)
+		result = add(table, keys[i]);
+	return result;
+}
+
+uint64_t tally_report_table_count(const struct report_table *table, double least)
+{
+	uint64_t low = 0, high = table->facts.row_count;
+
+	while (least > 0 && low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		struct tally_profile_row row =
+		    tally_profile_row(table->profile, table->event, middle);
+
+		if ((double)row.children < least)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return least > 0 ? low : high;
+}
+
+struct ordering {
+	const struct report_table *table;
+	struct report_field by[2 * TALLY_REPORT_COLUMNS_MOST];
+	size_t by_count;
+};
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+	const struct ordering *ordering = context;
+	const struct report_table *table = ordering->table;
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	struct tally_profile_row first = tally_profile_row(table->profile, table->event, a);
+	struct tally_profile_row second = tally_profile_row(table->profile, table->event, b);
+	int result = 0;
+
+	for (size_t i = 0; i < ordering->by_count && !result; i++)
+		result = tally_report_field_compare(&ordering->by[i], &first, &second);
+	return result ? result : a < b ? -1 : a > b;
+}
+
+static int make_order(struct report_table *table)
+{
+	const struct tally_report_options *options = table->options;
+	struct ordering ordering = {.table = table};
+
+	for (size_t i = 0; i < options->order_by_count; i++, ordering.by_count++)
+		if (i == sizeof(ordering.by) / sizeof(*ordering.by) ||
+		    !tally_report_field_init(&ordering.by[i], table->profile, options->order_by[i]))
+			return -EINVAL;
+	table->order = malloc((table->row_count + 1) * sizeof(*table->order));
+	if (!table->order)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < table->row_count; i++)
+		table->order[i] = i;
+	qsort_r(table->order, table->row_count, sizeof(*table->order), compare_rows, &ordering);
+	return 0;
+}
+
+int tally_report_table_rows(struct report_table *table, size_t event)
+{
+	table->event = event;
+	table->facts = tally_profile_event(table->profile, event);
+	table->row_count = tally_report_table_count(table, table->options->percent_limit *
+							       (double)table->facts.total / 100);
+	free(table->order);
+	table->order = NULL;
+	return table->options->order_by_count ? make_order(table) : 0;
+}
+
+void tally_report_table_done(struct report_table *table)
+{
+	free(table->order);
+	table->order = NULL;
+}

@@ -1,0 +1,39 @@
+/* The table of an event: which fields its rows show, which rows, in which order.  All formats write
+ * this. */
+#ifndef TALLY_REPORT_REPORT_TABLE_H
+#define TALLY_REPORT_REPORT_TABLE_H
+
+#include <stdint.h>
+#include <tally/report.h>
+#include "report/report_field.h"
+
+struct report_table {
+	const struct tally_profile *profile;
+	const struct tally_report_options *options;
+	size_t event;
+	struct tally_profile_event facts;
+	struct report_field fields[TALLY_REPORT_COLUMNS_MOST];
+	size_t field_count;
+	uint64_t row_count; /* shown */
+	uint64_t *order;    /* which row stands where; NULL: as the profile has them */
+};
+
+/* The fields that the options ask for, else the usual ones: overhead, sample and period as far as
+ * the options show them, the keys.  Fills `fields` of the table, which is all zero but for profile
+ * and options.  0, or -EINVAL: a name is no field, or no key of the profile. */
+int tally_report_table_fields(struct report_table *table);
+/* Chooses the event's rows and puts them in order.  0, -ENOMEM, -EINVAL. */
+int tally_report_table_rows(struct report_table *table, size_t event);
+void tally_report_table_done(struct report_table *table);
+
+/* The number of rows with at least this period; these come first while `order` is NULL. */
+uint64_t tally_report_table_count(const struct report_table *table, double least);
+
+static inline struct tally_profile_row report_table_row(const struct report_table *table,
+							uint64_t at)
+{
+	return tally_profile_row(table->profile, table->event,
+				 table->order ? table->order[at] : at);
+}
+
+#endif
