@@ -23,32 +23,11 @@ static const struct tally_abi_name attr_flags[] = {
 static const struct tally_abi_name event_types[] = {
 #include "abi/event_type.def"
 };
-static const struct tally_abi_name hardware[] = {
-#include "abi/hardware.def"
-};
-static const struct tally_abi_name software[] = {
-#include "abi/software.def"
-};
-static const struct tally_abi_name cache_ids[] = {
-#include "abi/cache_id.def"
-};
-static const struct tally_abi_name cache_ops[] = {
-#include "abi/cache_op.def"
-};
-static const struct tally_abi_name cache_results[] = {
-#include "abi/cache_result.def"
-};
 static const struct tally_abi_name cpumodes[] = {
 #include "abi/cpumode.def"
 };
 static const struct tally_abi_name aux_actions[] = {
 #include "abi/aux_action.def"
-};
-static const struct tally_abi_name aux_flags[] = {
-#include "abi/aux_flag.def"
-};
-static const struct tally_abi_name branch_types[] = {
-#include "abi/branch_type.def"
 };
 
 const struct tally_abi_table tally_abi_sample_bits = TABLE(sample_bits);
@@ -56,15 +35,8 @@ const struct tally_abi_table tally_abi_read_format_bits = TABLE(read_format_bits
 const struct tally_abi_table tally_abi_branch_bits = TABLE(branch_bits);
 const struct tally_abi_table tally_abi_attr_flags = TABLE(attr_flags);
 const struct tally_abi_table tally_abi_event_types = TABLE(event_types);
-const struct tally_abi_table tally_abi_hardware = TABLE(hardware);
-const struct tally_abi_table tally_abi_software = TABLE(software);
-const struct tally_abi_table tally_abi_cache_ids = TABLE(cache_ids);
-const struct tally_abi_table tally_abi_cache_ops = TABLE(cache_ops);
-const struct tally_abi_table tally_abi_cache_results = TABLE(cache_results);
 const struct tally_abi_table tally_abi_cpumodes = TABLE(cpumodes);
 const struct tally_abi_table tally_abi_aux_actions = TABLE(aux_actions);
-const struct tally_abi_table tally_abi_aux_flags = TABLE(aux_flags);
-const struct tally_abi_table tally_abi_branch_types = TABLE(branch_types);
 
 const char *tally_abi_name(const struct tally_abi_table *table, uint32_t number)
 {

@@ -17,9 +17,8 @@ struct tally_abi_table {
 };
 
 extern const struct tally_abi_table tally_abi_sample_bits, tally_abi_read_format_bits,
-    tally_abi_branch_bits, tally_abi_attr_flags, tally_abi_event_types, tally_abi_hardware,
-    tally_abi_software, tally_abi_cache_ids, tally_abi_cache_ops, tally_abi_cache_results,
-    tally_abi_cpumodes, tally_abi_aux_actions, tally_abi_aux_flags, tally_abi_branch_types;
+    tally_abi_branch_bits, tally_abi_attr_flags, tally_abi_event_types, tally_abi_cpumodes,
+    tally_abi_aux_actions;
 
 /* NULL when the table has no such number. */
 const char *tally_abi_name(const struct tally_abi_table *table, uint32_t number);

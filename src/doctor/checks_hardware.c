@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <tally/open.h>
+#include "abi/event_names.h"
 #include "doctor/checkup.h"
 #include "doctor/hypervisor.h"
 
@@ -56,23 +57,12 @@ static void check_absent(struct tally_checkup *checkup, struct tally_finding *fi
 /* Whether hardware events open; tells of it. */
 static bool check_pmu(struct tally_checkup *checkup)
 {
-	static const char *const generic[] = {
-	    [PERF_COUNT_HW_CPU_CYCLES] = "cycles",
-	    [PERF_COUNT_HW_INSTRUCTIONS] = "instructions",
-	    [PERF_COUNT_HW_CACHE_REFERENCES] = "cache-references",
-	    [PERF_COUNT_HW_CACHE_MISSES] = "cache-misses",
-	    [PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = "branches",
-	    [PERF_COUNT_HW_BRANCH_MISSES] = "branch-misses",
-	    [PERF_COUNT_HW_BUS_CYCLES] = "bus-cycles",
-	    [PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = "stalled-cycles-frontend",
-	    [PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = "stalled-cycles-backend",
-	    [PERF_COUNT_HW_REF_CPU_CYCLES] = "ref-cycles",
-	};
 	struct tally_finding finding = {.id = "pmu", .group = TALLY_FINDING_HARDWARE};
 	char have[256] = "", lacks[256] = "";
+	const char *name;
 	int first = 0;
 
-	for (unsigned i = 0; i < sizeof(generic) / sizeof(*generic); i++) {
+	for (unsigned i = 0; (name = tally_abi_event_name(PERF_TYPE_HARDWARE, i)); i++) {
 		struct tally_attr attr = hardware(i);
 		int result = tally_checkup_try(checkup, &attr);
 		char *to = result ? lacks : have;
@@ -80,8 +70,7 @@ static bool check_pmu(struct tally_checkup *checkup)
 
 		if (!i)
 			first = result;
-		snprintf(to + length, sizeof(have) - length, "%s%s", length ? ", " : "",
-			 generic[i]);
+		snprintf(to + length, sizeof(have) - length, "%s%s", length ? ", " : "", name);
 	}
 	if (!*have && of_rights(first)) {
 		finding.state = TALLY_FINDING_UNKNOWN;

@@ -1,29 +1,11 @@
 /* Cache events: CACHE[-OP][-RESULT], op and result in either order or left out.
  *
- * config = cache | op << 8 | result << 16; source: PERF_TYPE_HW_CACHE in perf_event_open(2).  The
- * words, and which operations a cache has: perf-list(1) and perf 6.1's answers. */
+ * config = cache | op << 8 | result << 16; source: PERF_TYPE_HW_CACHE in perf_event_open(2). */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include "abi/event_names.h"
 #include "event/family.h"
-
-#define READ     (1 << PERF_COUNT_HW_CACHE_OP_READ)
-#define WRITE    (1 << PERF_COUNT_HW_CACHE_OP_WRITE)
-#define PREFETCH (1 << PERF_COUNT_HW_CACHE_OP_PREFETCH)
-
-/* Canonical name first. */
-static const struct {
-	unsigned operations;
-	const char *words[6];
-} caches[PERF_COUNT_HW_CACHE_MAX] = {
-    [PERF_COUNT_HW_CACHE_L1D] = {READ | WRITE | PREFETCH, {"L1-dcache", "l1-d", "l1d", "L1-data"}},
-    [PERF_COUNT_HW_CACHE_L1I] = {READ | PREFETCH, {"L1-icache", "l1-i", "l1i", "L1-instruction"}},
-    [PERF_COUNT_HW_CACHE_LL] = {READ | WRITE | PREFETCH, {"LLC", "L2"}},
-    [PERF_COUNT_HW_CACHE_DTLB] = {READ | WRITE | PREFETCH, {"dTLB", "d-tlb", "Data-TLB"}},
-    [PERF_COUNT_HW_CACHE_ITLB] = {READ, {"iTLB", "i-tlb", "Instruction-TLB"}},
-    [PERF_COUNT_HW_CACHE_BPU] = {READ, {"branch", "branches", "bpu", "btb", "bpc"}},
-    [PERF_COUNT_HW_CACHE_NODE] = {READ | WRITE | PREFETCH, {"node"}},
-};
 
 /* Of words that begin alike the longer comes first. */
 static const struct {
@@ -95,7 +77,7 @@ static enum cache_answer find_in(unsigned cache, const char *text, size_t length
 		operation = PERF_COUNT_HW_CACHE_OP_READ;
 	if (result < 0)
 		result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
-	if (!(caches[cache].operations >> operation & 1))
+	if (!(tally_abi_caches[cache].operations >> operation & 1))
 		return CACHE_IMPOSSIBLE;
 	*ret = (struct tally_attr){
 	    .type = PERF_TYPE_HW_CACHE,
@@ -109,11 +91,12 @@ enum cache_answer tally_cache_find(const struct event_word *word, struct tally_a
 	enum cache_answer answer = CACHE_NO;
 
 	for (unsigned cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++) {
-		for (size_t i = 0; i < 6 && caches[cache].words[i] && answer == CACHE_NO; i++) {
+		for (size_t i = 0; i < 6 && tally_abi_caches[cache].words[i] && answer == CACHE_NO;
+		     i++) {
 			const char *text = word->text;
 			size_t length = word->length;
 
-			if (take(&text, &length, caches[cache].words[i]))
+			if (take(&text, &length, tally_abi_caches[cache].words[i]))
 				answer = find_in(cache, text, length, ret);
 		}
 	}
@@ -122,15 +105,12 @@ enum cache_answer tally_cache_find(const struct event_word *word, struct tally_a
 
 int tally_cache_format(uint64_t config, char *to, size_t room)
 {
-	static const char *const one[] = {"load", "store", "prefetch"};
-	static const char *const many[] = {"loads", "stores", "prefetches"};
 	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
 
 	if (cache >= PERF_COUNT_HW_CACHE_MAX || operation >= PERF_COUNT_HW_CACHE_OP_MAX ||
 	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX ||
-	    !(caches[cache].operations >> operation & 1))
+	    !(tally_abi_caches[cache].operations >> operation & 1))
 		return -1;
-	if (result == PERF_COUNT_HW_CACHE_RESULT_MISS)
-		return snprintf(to, room, "%s-%s-misses", caches[cache].words[0], one[operation]);
-	return snprintf(to, room, "%s-%s", caches[cache].words[0], many[operation]);
+	return snprintf(to, room, "%s-%s", tally_abi_caches[cache].words[0],
+			tally_abi_cache_counts[operation][result]);
 }

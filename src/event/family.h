@@ -39,8 +39,7 @@ void tally_items_done(struct event_items *items);
 
 /* --- generic.c: PERF_TYPE_HARDWARE and PERF_TYPE_SOFTWARE --- */
 bool tally_generic_find(const struct event_word *word, struct tally_attr *ret);
-const char *tally_generic_name(uint32_t type, uint64_t config); /* NULL: none */
-size_t tally_generic_names(const char **ret, size_t room);      /* fills; returns their number */
+size_t tally_generic_names(const char **ret, size_t room); /* fills; returns their number */
 enum tally_tool_event tally_generic_tool(const struct event_word *word);
 
 /* --- cache.c: PERF_TYPE_HW_CACHE --- */

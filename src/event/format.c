@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/event_names.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
 #include "event/format.h"
@@ -12,7 +13,7 @@
 static int format_name(const struct tally_attr *attr, const struct tally_event_options *options,
 		       char *to, size_t room)
 {
-	const char *name = tally_generic_name(attr->type, attr->config);
+	const char *name = tally_abi_event_name(attr->type, attr->config);
 	int length = -1;
 
 	if (name)

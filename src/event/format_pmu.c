@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/event_names.h"
 #include "base/buf.h"
 #include "event/format.h"
 #include "event/pmu.h"
@@ -130,7 +131,7 @@ static void consider_kind_of_core(struct search *search)
 	const char *generic;
 
 	plain.config &= UINT32_MAX;
-	generic = tally_generic_name(plain.type, plain.config);
+	generic = tally_abi_event_name(plain.type, plain.config);
 	if (generic)
 		snprintf(name, sizeof(name), "%s", generic);
 	else if (plain.type != PERF_TYPE_HW_CACHE ||

@@ -2,51 +2,25 @@
  * Source of types and ids: include/uapi/linux/perf_event.h. */
 #include "file/data_file.h"
 
+#include "abi/event_names.h"
 #include "base/buf.h"
-
-static const char *const hardware[] = {
-    "cycles",
-    "instructions",
-    "cache-references",
-    "cache-misses",
-    "branches",
-    "branch-misses",
-    "bus-cycles",
-    "stalled-cycles-frontend",
-    "stalled-cycles-backend",
-    "ref-cycles",
-};
-static const char *const software[] = {
-    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
-    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
-};
-static const char *const caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
-				     "iTLB",      "branch",    "node"};
-static const char *const operations[][2] = {
-    {"loads", "load-misses"}, {"stores", "store-misses"}, {"prefetches", "prefetch-misses"}};
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-/* Which operations a cache has, a bit each: instructions are not stored, and what translates or
- * predicts is only looked up. */
-static const uint8_t cache_operations[] = {7, 5, 7, 7, 1, 1, 7};
 
 /* Source: the config of PERF_TYPE_HW_CACHE: id, operation << 8, result << 16. */
 static void add_cache(struct tally_buf *to, uint64_t config)
 {
 	uint64_t id = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
 
-	if (id >= COUNT(caches))
+	if (id >= PERF_COUNT_HW_CACHE_MAX)
 		tally_buf_text(to, "unknown-ext-hardware-cache-type");
-	else if (operation >= COUNT(operations))
+	else if (operation >= PERF_COUNT_HW_CACHE_OP_MAX)
 		tally_buf_text(to, "unknown-ext-hardware-cache-op");
-	else if (result > 1)
+	else if (result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
 		tally_buf_text(to, "unknown-ext-hardware-cache-result");
-	else if (!(cache_operations[id] >> operation & 1))
+	else if (!(tally_abi_caches[id].operations >> operation & 1))
 		tally_buf_text(to, "invalid-cache");
 	else
-		tally_buf_printf(to, "%s-%s", caches[id], operations[operation][result]);
+		tally_buf_printf(to, "%s-%s", tally_abi_caches[id].words[0],
+				 tally_abi_cache_counts[operation][result]);
 }
 
 static void add_breakpoint(struct tally_buf *to, const struct tally_attr *attr)
@@ -62,15 +36,16 @@ static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
 {
 	/* Since Linux 5.13 the high half may name the PMU of a hybrid machine. */
 	uint64_t config = attr->config & 0xffffffff;
+	const char *name;
 
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
-		tally_buf_text(to,
-			       config < COUNT(hardware) ? hardware[config] : "unknown-hardware");
+		name = tally_abi_event_name(attr->type, config);
+		tally_buf_text(to, name ? name : "unknown-hardware");
 		return true;
 	case PERF_TYPE_SOFTWARE:
-		tally_buf_text(to, attr->config < COUNT(software) ? software[attr->config]
-								  : "unknown-software");
+		name = tally_abi_event_name(attr->type, attr->config);
+		tally_buf_text(to, name ? name : "unknown-software");
 		return true;
 	case PERF_TYPE_HW_CACHE:
 		add_cache(to, config);
@@ -86,8 +61,8 @@ static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
 	}
 }
 
-/* As perf tells them apart: hosts and guests are told where they are not the usual ones, which
- * without other modifiers is the host alone. */
+/* As perf writes them: hosts and guests only where they are not the default, which without other
+ * modifiers is the host alone. */
 static void add_modifiers(struct tally_buf *to, const struct tally_attr *attr)
 {
 	bool guests_out = attr->precise_ip;
@@ -121,7 +96,7 @@ const char *tally_file_event_name(struct tally_arena *arena, const struct tally_
 	struct tally_buf made = {0};
 	const char *name = NULL;
 
-	if (attr->type == PERF_TYPE_TRACEPOINT) /* the formats of tracepoints would tell */
+	if (attr->type == PERF_TYPE_TRACEPOINT) /* its name is in the formats of tracepoints */
 		tally_buf_printf(&made, "tracepoint:%llu", (unsigned long long)attr->config);
 	else if (add_known(&made, attr))
 		add_modifiers(&made, attr);

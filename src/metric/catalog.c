@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/event_names.h"
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -70,7 +71,7 @@ void tally_catalog_note_add(struct tally_catalog *catalog, const char *format, .
 static bool known_config(const struct tally_catalog *catalog, uint32_t type, uint64_t config,
 			 struct tally_catalog_entry **ret)
 {
-	const char *canonical = tally_generic_name(type, config);
+	const char *canonical = tally_abi_event_name(type, config);
 
 	for (size_t i = catalog->count; i-- > 0;)
 		if (canonical && !strcmp(catalog->entries[i].name, canonical)) {
