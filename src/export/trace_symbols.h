@@ -15,14 +15,14 @@ struct kernel_symbols {
 static inline const char *kernel_symbols_find(void *context, uint64_t address, uint64_t *ret_start)
 {
 	struct kernel_symbols *symbols = context;
-	struct tally_spot spot;
+	struct tally_location location;
 
-	if (tally_resolver_spot(symbols->resolver, symbols->sample, PERF_RECORD_MISC_KERNEL,
-				address, &spot) ||
-	    !spot.mapped || !spot.symbol)
+	if (tally_resolver_location(symbols->resolver, symbols->sample, PERF_RECORD_MISC_KERNEL,
+				    address, &location) ||
+	    !location.mapped || !location.symbol)
 		return NULL;
-	*ret_start = address - (spot.place - spot.symbol_start);
-	return spot.symbol;
+	*ret_start = address - (location.place - location.symbol_start);
+	return location.symbol;
 }
 
 #endif

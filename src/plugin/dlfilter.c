@@ -68,7 +68,7 @@ static void look(struct tally_dlfilters *host, const struct tally_filter_call *c
 	struct dlfilter_moment *now = &host->now;
 
 	tally_dlfilter_fill(host, call, &now->sample);
-	now->has_ip_spot = now->has_addr_spot = now->has_insn = false;
+	now->has_ip_location = now->has_addr_location = now->has_insn = false;
 	now->insn_length = 0;
 }
 

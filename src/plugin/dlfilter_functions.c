@@ -22,10 +22,10 @@ static uint64_t ip_of(const struct dlfilter_moment *now)
 }
 
 /* Made names live as long as filters may have kept them. */
-static const char *label(struct tally_dlfilters *host, const struct tally_spot *spot)
+static const char *label(struct tally_dlfilters *host, const struct tally_location *location)
 {
 	char room[TALLY_LABEL_ROOM];
-	const char *text = tally_label_of(&host->labels, spot, room);
+	const char *text = tally_label_of(&host->labels, location, room);
 	uint64_t *made;
 	bool added;
 
@@ -39,56 +39,57 @@ static const char *label(struct tally_dlfilters *host, const struct tally_spot *
 	return *made ? (const char *)(uintptr_t)*made : "";
 }
 
-static const struct tally_spot *ip_spot(struct dlfilter_moment *now)
+static const struct tally_location *ip_location(struct dlfilter_moment *now)
 {
 	struct tally_resolved *sample = now->call->sample;
 
-	if (!now->has_ip_spot) {
+	if (!now->has_ip_location) {
 		if (filter_call_join(now->call) ||
-		    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode,
-					     ip_of(now), false, &now->ip_spot))
-			now->ip_spot = (struct tally_spot){.place = ip_of(now)};
-		now->has_ip_spot = true;
+		    tally_resolver_perf_location(now->call->resolver, sample, sample->cpumode,
+						 ip_of(now), false, &now->ip_location))
+			now->ip_location = (struct tally_location){.place = ip_of(now)};
+		now->has_ip_location = true;
 	}
-	return &now->ip_spot;
+	return &now->ip_location;
 }
 
 /* A place in a memfd is told as in a file, though its symbols are found by addresses. */
-static uint64_t place_of(const struct tally_spot *spot, uint64_t address)
+static uint64_t place_of(const struct tally_location *location, uint64_t address)
 {
-	if (spot->mapped && !strncmp(spot->image_path, "/memfd:", 7))
-		return address - spot->map_start + spot->map_pgoff;
-	return spot->place;
+	if (location->mapped && !strncmp(location->image_path, "/memfd:", 7))
+		return address - location->map_start + location->map_pgoff;
+	return location->place;
 }
 
-static void fill_al(struct tally_dlfilters *host, const struct tally_spot *spot, uint64_t address,
-		    struct perf_dlfilter_al *to)
+static void fill_al(struct tally_dlfilters *host, const struct tally_location *location,
+		    uint64_t address, struct perf_dlfilter_al *to)
 {
 	*to = (struct perf_dlfilter_al){
 	    .size = sizeof(*to),
-	    .addr = place_of(spot, address),
+	    .addr = place_of(location, address),
 	    .is_kernel_ip = address >= TALLY_KERNEL_START,
 	};
-	if (!spot->mapped)
+	if (!location->mapped)
 		return;
-	to->dso = label(host, spot);
-	to->is_64_bit = !spot->image || !tally_image_is_32_bit(spot->image);
+	to->dso = label(host, location);
+	to->is_64_bit = !location->image || !tally_image_is_32_bit(location->image);
 	to->buildid = (uint8_t *)no_build_id;
-	if (spot->image) {
+	if (location->image) {
 		uint8_t size;
 
-		to->buildid = (uint8_t *)tally_image_build_id(spot->image, &size);
+		to->buildid = (uint8_t *)tally_image_build_id(location->image, &size);
 		to->buildid_size = size;
 	}
-	if (!spot->symbol)
+	if (!location->symbol)
 		return;
-	to->sym = spot->symbol;
-	to->sym_start = spot->symbol_start;
-	to->sym_end = spot->symbol_end;
-	to->symoff = (uint32_t)(spot->place < spot->symbol_end
-				    ? spot->place - spot->symbol_start
-				    : spot->place - spot->map_start - spot->symbol_start);
-	to->sym_binding = spot->binding;
+	to->sym = location->symbol;
+	to->sym_start = location->symbol_start;
+	to->sym_end = location->symbol_end;
+	to->symoff =
+	    (uint32_t)(location->place < location->symbol_end
+			   ? location->place - location->symbol_start
+			   : location->place - location->map_start - location->symbol_start);
+	to->sym_binding = location->binding;
 }
 
 static const struct perf_dlfilter_al *resolve_ip(void *ctx)
@@ -105,7 +106,7 @@ static const struct perf_dlfilter_al *resolve_ip(void *ctx)
 		return &now->ip;
 	sample = now->call->sample;
 	own = now->call->own;
-	fill_al(host, ip_spot(now), ip_of(now), &now->ip);
+	fill_al(host, ip_location(now), ip_of(now), &now->ip);
 	comm = tally_session_string(host->session, sample->comm);
 	now->ip.comm = comm ? comm : ":-1";
 	if (own->filtered)
@@ -122,16 +123,16 @@ static const struct perf_dlfilter_al *resolve_addr(void *ctx)
 		return NULL;
 	if (now->addr.size)
 		return &now->addr;
-	if (!now->has_addr_spot) {
+	if (!now->has_addr_location) {
 		struct tally_resolved *sample = now->call->sample;
 
 		if (filter_call_join(now->call) ||
-		    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode,
-					     now->sample.addr, true, &now->addr_spot))
-			now->addr_spot = (struct tally_spot){.place = now->sample.addr};
-		now->has_addr_spot = true;
+		    tally_resolver_perf_location(now->call->resolver, sample, sample->cpumode,
+						 now->sample.addr, true, &now->addr_location))
+			now->addr_location = (struct tally_location){.place = now->sample.addr};
+		now->has_addr_location = true;
 	}
-	fill_al(((struct dlfilter *)ctx)->host, &now->addr_spot, now->sample.addr, &now->addr);
+	fill_al(((struct dlfilter *)ctx)->host, &now->addr_location, now->sample.addr, &now->addr);
 	return &now->addr;
 }
 
@@ -154,17 +155,17 @@ static __s32 resolve_address(void *ctx, __u64 address, struct perf_dlfilter_al *
 	struct dlfilter_moment *now = moment_of(ctx);
 	struct perf_dlfilter_al found;
 	struct tally_resolved *sample;
-	struct tally_spot spot;
+	struct tally_location location;
 	uint32_t size;
 
 	if (!now || !al)
 		return -1;
 	sample = now->call->sample;
 	if (filter_call_join(now->call) ||
-	    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode, address, true,
-				     &spot))
+	    tally_resolver_perf_location(now->call->resolver, sample, sample->cpumode, address,
+					 true, &location))
 		return -1;
-	fill_al(((struct dlfilter *)ctx)->host, &spot, address, &found);
+	fill_al(((struct dlfilter *)ctx)->host, &location, address, &found);
 	memcpy(&size, al, sizeof(size));
 	memcpy(al, &found, size < sizeof(found) ? size : sizeof(found));
 	memcpy(al, &size, sizeof(size));
@@ -197,19 +198,19 @@ static void fetch_insn(struct tally_dlfilters *host, struct dlfilter_moment *now
 {
 	struct tally_resolved *sample = now->call->sample;
 	uint64_t ip = ip_of(now);
-	struct tally_spot spot;
+	struct tally_location location;
 	int64_t got;
 
 	if (!ip || !is_x86(host) || filter_call_join(now->call) ||
-	    tally_resolver_perf_spot(now->call->resolver, sample,
-				     tally_addr_mode(PERF_RECORD_MISC_USER, ip), ip, false,
-				     &spot) ||
-	    !spot.image)
+	    tally_resolver_perf_location(now->call->resolver, sample,
+					 tally_addr_mode(PERF_RECORD_MISC_USER, ip), ip, false,
+					 &location) ||
+	    !location.image)
 		return;
-	got = tally_image_read(spot.image, spot.place, now->insn, sizeof(now->insn));
+	got = tally_image_read(location.image, location.place, now->insn, sizeof(now->insn));
 	if (got > 0)
 		now->insn_length = (uint32_t)tally_insn_length(
-		    decoder(host, !tally_image_is_32_bit(spot.image)), now->insn, (size_t)got);
+		    decoder(host, !tally_image_is_32_bit(location.image)), now->insn, (size_t)got);
 }
 
 static const __u8 *insn(void *ctx, __u32 *length)
@@ -243,7 +244,7 @@ static const char *srcline(void *ctx, __u32 *line_number)
 	*line_number = 0;
 	sample = now->call->sample;
 	/* Nor has the kernel lines, nor memory. */
-	if (!ip_spot(now)->mapped || ip_spot(now)->image_path[0] != '/' ||
+	if (!ip_location(now)->mapped || ip_location(now)->image_path[0] != '/' ||
 	    tally_resolver_locate(now->call->resolver, sample, sample->cpumode, ip_of(now),
 				  &located) ||
 	    tally_resolver_line(now->call->resolver, &located, &line))
@@ -263,22 +264,22 @@ static __s32 object_code(void *ctx, __u64 ip, void *buf, __u32 len)
 {
 	struct dlfilter_moment *now = moment_of(ctx);
 	struct tally_resolved *sample;
-	struct tally_spot spot;
+	struct tally_location location;
 	int64_t got;
 
 	if (!now || (!buf && len))
 		return -1;
 	sample = now->call->sample;
 	if (filter_call_join(now->call) ||
-	    tally_resolver_perf_spot(now->call->resolver, sample, sample->cpumode, ip, true,
-				     &spot) ||
-	    !spot.image)
+	    tally_resolver_perf_location(now->call->resolver, sample, sample->cpumode, ip, true,
+					 &location) ||
+	    !location.image)
 		return -1;
-	if (len > spot.map_end - ip)
-		len = (uint32_t)(spot.map_end - ip);
+	if (len > location.map_end - ip)
+		len = (uint32_t)(location.map_end - ip);
 	if (len > INT32_MAX)
 		len = INT32_MAX;
-	got = tally_image_read(spot.image, spot.place, buf, len);
+	got = tally_image_read(location.image, location.place, buf, len);
 	return got < 0 || (!got && len) ? -1 : (__s32)got;
 }
 

@@ -52,8 +52,8 @@ struct dlfilter_event_facts {
 struct dlfilter_moment {
 	struct tally_filter_call *call;
 	struct perf_dlfilter_sample sample;
-	bool has_ip_spot, has_addr_spot, has_insn;
-	struct tally_spot ip_spot, addr_spot;
+	bool has_ip_location, has_addr_location, has_insn;
+	struct tally_location ip_location, addr_location;
 	uint8_t insn[16];
 	uint32_t insn_length;
 	/* Of the callback that runs; size 0: not asked yet. */

@@ -440,7 +440,7 @@ static int put_dump(struct script *script, const struct tally_record_batch *batc
 	/* Of samples that read counters the place stands before each of these. */
 	if (!result && entry->dropped != TALLY_DROPPED_EARLY &&
 	    !tally_script_skips(script, sample) && !(sample->sample.present & PERF_SAMPLE_READ))
-		result = tally_script_dump_spot(script, to, batch->resolver, sample);
+		result = tally_script_dump_location(script, to, batch->resolver, sample);
 	return result ? result
 		      : put_filter_text(script, batch->slot, entry, entry->early, entry->size);
 }

@@ -145,7 +145,8 @@ static bool task_passes(const struct script *script, const struct tally_resolved
 	       has_number(options->tids, options->tid_count, sample->sample.tid);
 }
 
-static bool symbol_passes(const struct script *script, const struct tally_spot *at, uint64_t addr)
+static bool symbol_passes(const struct script *script, const struct tally_location *at,
+			  uint64_t addr)
 {
 	const struct tally_script_options *options = &script->options;
 	uint64_t start = addr - (at->place - at->symbol_start);
@@ -167,12 +168,12 @@ static unsigned frame_filtered(const struct script *script, struct tally_resolve
 			       const struct tally_resolved *sample)
 {
 	const struct tally_script_options *options = &script->options;
-	struct tally_spot at;
+	struct tally_location at;
 	uint64_t ip = sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0;
 	unsigned bits = 0;
 
-	if (tally_resolver_perf_spot(resolver, sample, sample->cpumode, ip, false, &at))
-		at = (struct tally_spot){.place = ip};
+	if (tally_resolver_perf_location(resolver, sample, sample->cpumode, ip, false, &at))
+		at = (struct tally_location){.place = ip};
 	if (options->dso_count &&
 	    (!at.mapped || (!has_text(options->dsos, options->dso_count, at.image_name) &&
 			    !has_text(options->dsos, options->dso_count, at.image_path))))

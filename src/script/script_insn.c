@@ -124,22 +124,22 @@ static int put_symbol(struct listing *listing, uint64_t addr)
 {
 	struct tally_buf *to = listing->to;
 	struct tally_located at;
-	struct tally_spot spot;
+	struct tally_location location;
 	size_t before;
-	int result = tally_resolver_perf_spot(listing->resolver, listing->sample, listing->mode,
-					      addr, false, &spot);
+	int result = tally_resolver_perf_location(listing->resolver, listing->sample, listing->mode,
+						  addr, false, &location);
 	int64_t offset;
 
-	if (result ||
-	    (listing->has_symbol && spot.place >= listing->start && spot.place < listing->end))
+	if (result || (listing->has_symbol && location.place >= listing->start &&
+		       location.place < listing->end))
 		return result;
-	if (!spot.mapped || !spot.symbol)
+	if (!location.mapped || !location.symbol)
 		return 0;
-	offset = (int64_t)(spot.place - spot.symbol_start);
-	if (spot.place >= spot.symbol_end)
-		offset -= (int64_t)spot.map_start;
+	offset = (int64_t)(location.place - location.symbol_start);
+	if (location.place >= location.symbol_end)
+		offset -= (int64_t)location.map_start;
 	tally_buf_byte(to, '\t');
-	tally_script_name_put(listing->script, to, spot.symbol);
+	tally_script_name_put(listing->script, to, location.symbol);
 	if ((int32_t)offset)
 		tally_buf_printf(to, "%+d", (int32_t)offset);
 	tally_buf_byte(to, ':');
@@ -156,8 +156,8 @@ static int put_symbol(struct listing *listing, uint64_t addr)
 	}
 	tally_buf_byte(to, '\n');
 	listing->has_symbol = true;
-	listing->start = spot.symbol_start;
-	listing->end = spot.symbol_end;
+	listing->start = location.symbol_start;
+	listing->end = location.symbol_end;
 	return result;
 }
 
@@ -165,7 +165,7 @@ static int put_symbol(struct listing *listing, uint64_t addr)
  * it goes from the kernel to user space or back, -ENOMEM. */
 static int read_block(struct listing *listing, uint64_t start, uint64_t end)
 {
-	struct tally_spot spot;
+	struct tally_location location;
 	int result;
 
 	listing->size = 0;
@@ -176,12 +176,12 @@ static int read_block(struct listing *listing, uint64_t start, uint64_t end)
 		return -ENXIO;
 	if (end - start > BLOCK_MOST - INSN_MOST)
 		return 0;
-	result = tally_resolver_perf_spot(listing->resolver, listing->sample, listing->mode, start,
-					  false, &spot);
+	result = tally_resolver_perf_location(listing->resolver, listing->sample, listing->mode,
+					      start, false, &location);
 	if (result)
 		return result;
-	listing->size =
-	    tally_resolver_code(&spot, listing->code, end - start + INSN_MOST, &listing->is_64_bit);
+	listing->size = tally_resolver_code(&location, listing->code, end - start + INSN_MOST,
+					    &listing->is_64_bit);
 	return listing->size > 0;
 }
 
@@ -330,15 +330,16 @@ static int put_sampled(const struct script *script, struct tally_buf *to,
 	uint64_t ip = sample->sample.ip;
 	uint8_t bytes[INSN_MOST + 1];
 	size_t size = 0, length = 0;
-	struct tally_spot spot;
+	struct tally_location location;
 	bool is_64_bit;
 	int result = 0;
 
 	if (ip && sample->sample.present & PERF_SAMPLE_IP) {
-		result = tally_resolver_perf_spot(resolver, sample, mode_of(ip), ip, false, &spot);
+		result = tally_resolver_perf_location(resolver, sample, mode_of(ip), ip, false,
+						      &location);
 		if (result)
 			return result;
-		size = tally_resolver_code(&spot, bytes, sizeof(bytes), &is_64_bit);
+		size = tally_resolver_code(&location, bytes, sizeof(bytes), &is_64_bit);
 	}
 	if (size)
 		length = length_of(script, resolver, is_64_bit, bytes, size);

@@ -7,12 +7,12 @@ static int find_frame(const struct script *script, struct tally_resolver *resolv
 		      const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 		      struct tally_script_json_frame *ret)
 {
-	struct tally_spot at = {0};
+	struct tally_location at = {0};
 	int result = 0;
 
 	(void)script;
 	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
-		result = tally_resolver_spot(resolver, sample, mode, addr, &at);
+		result = tally_resolver_location(resolver, sample, mode, addr, &at);
 	*ret = (struct tally_script_json_frame){
 	    .ip = addr,
 	    .symbol = at.symbol,

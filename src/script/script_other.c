@@ -160,19 +160,19 @@ int tally_script_dump_put(struct script *script, struct tally_buf *to,
 	return to->failed;
 }
 
-int tally_script_dump_spot(struct script *script, struct tally_buf *to,
-			   struct tally_resolver *resolver, const struct tally_resolved *sample)
+int tally_script_dump_location(struct script *script, struct tally_buf *to,
+			       struct tally_resolver *resolver, const struct tally_resolved *sample)
 {
 	bool known =
 	    sample->cpumode == PERF_RECORD_MISC_KERNEL || sample->cpumode == PERF_RECORD_MISC_USER;
 	uint64_t has = sample->sample.present;
-	struct tally_spot at = {0};
+	struct tally_location at = {0};
 	struct tally_labels labels = script->labels;
 	char room[TALLY_LABEL_ROOM];
 
 	labels.kernel_path = true; /* here perf shows the whole path in any case */
-	if (known && tally_resolver_spot(resolver, sample, sample->cpumode,
-					 has & PERF_SAMPLE_IP ? sample->sample.ip : 0, &at))
+	if (known && tally_resolver_location(resolver, sample, sample->cpumode,
+					     has & PERF_SAMPLE_IP ? sample->sample.ip : 0, &at))
 		return -ENOMEM;
 	tally_script_dump_place(to, tally_session_string(script->session, sample->comm),
 				has & PERF_SAMPLE_TID ? sample->sample.tid : UINT32_MAX,

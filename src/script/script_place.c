@@ -23,7 +23,7 @@ static int put_source(const struct script *script, struct tally_buf *to,
 }
 
 static void put_image(const struct script *script, struct tally_buf *to,
-		      const struct tally_spot *at, uint64_t fields)
+		      const struct tally_location *at, uint64_t fields)
 {
 	char room[TALLY_LABEL_ROOM];
 
@@ -38,7 +38,7 @@ static void put_image(const struct script *script, struct tally_buf *to,
 }
 
 static void put_symbol(const struct script *script, struct tally_buf *to,
-		       const struct tally_spot *at, bool offset)
+		       const struct tally_location *at, bool offset)
 {
 	if (!at->mapped || !at->symbol) {
 		tally_buf_add(to, "[unknown]", 9);
@@ -53,7 +53,7 @@ static void put_symbol(const struct script *script, struct tally_buf *to,
 }
 
 static void put_place(const struct script *script, struct tally_buf *to,
-		      const struct tally_spot *at, uint64_t fields)
+		      const struct tally_location *at, uint64_t fields)
 {
 	if (fields & SCRIPT_FIELD(SYM)) {
 		tally_buf_byte(to, ' ');
@@ -68,7 +68,7 @@ static void put_place(const struct script *script, struct tally_buf *to,
 
 /* The address as lines of chains have it: in a file its place there, which a memfd counts as,
  * though its symbols are found by addresses. */
-static uint64_t shown_address(const struct tally_spot *at, uint64_t addr)
+static uint64_t shown_address(const struct tally_location *at, uint64_t addr)
 {
 	if (!at->mapped || at->level == 'k')
 		return addr;
@@ -78,7 +78,8 @@ static uint64_t shown_address(const struct tally_spot *at, uint64_t addr)
 }
 
 static void put_branch(const struct script *script, struct tally_buf *to,
-		       const struct tally_spot *at, uint64_t addr, const struct script_kind *kind)
+		       const struct tally_location *at, uint64_t addr,
+		       const struct script_kind *kind)
 {
 	if (kind->shape == SCRIPT_SHAPE_BRANCH_SYM) {
 		put_symbol(script, to, at, true);
@@ -102,7 +103,7 @@ static bool is_stop(const struct script *script, const char *symbol)
 }
 
 static void put_chain_line(const struct script *script, struct tally_buf *to,
-			   const struct tally_spot *at, uint64_t addr, uint64_t fields)
+			   const struct tally_location *at, uint64_t addr, uint64_t fields)
 {
 	if (fields & SCRIPT_FIELD(IP)) {
 		tally_buf_byte(to, '\t');
@@ -115,7 +116,8 @@ static void put_chain_line(const struct script *script, struct tally_buf *to,
  * where the one is that they are in.  Below 0: -ENOMEM; 0: nothing is known of any. */
 static int put_inlines(const struct script *script, struct tally_buf *to,
 		       struct tally_resolver *resolver, const struct tally_resolved *sample,
-		       uint64_t addr, uint64_t fields, const struct tally_spot *at, bool *ret_stops)
+		       uint64_t addr, uint64_t fields, const struct tally_location *at,
+		       bool *ret_stops)
 {
 	const struct tally_inline *inlines;
 	struct tally_located located;
@@ -130,7 +132,7 @@ static int put_inlines(const struct script *script, struct tally_buf *to,
 	if (result)
 		return result;
 	for (size_t i = 0; i < count && !*ret_stops; i++) {
-		struct tally_spot function = *at;
+		struct tally_location function = *at;
 
 		function.symbol = inlines[i].name;
 		put_chain_line(script, to, &function, addr,
@@ -153,8 +155,8 @@ int tally_script_place_put(const struct script *script, struct tally_buf *to,
 			   bool *ret_stops)
 {
 	bool fall_back = kind->shape >= SCRIPT_SHAPE_ADDR;
-	struct tally_spot at;
-	int result = tally_resolver_perf_spot(resolver, sample, mode, addr, fall_back, &at);
+	struct tally_location at;
+	int result = tally_resolver_perf_location(resolver, sample, mode, addr, fall_back, &at);
 
 	if (result)
 		return result;
@@ -202,8 +204,8 @@ int tally_script_symbol_put(const struct script *script, struct tally_buf *to,
 			    const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 			    const struct script_kind *kind, struct script_line *line)
 {
-	struct tally_spot at;
-	int result = tally_resolver_perf_spot(resolver, sample, mode, addr, false, &at);
+	struct tally_location at;
+	int result = tally_resolver_perf_location(resolver, sample, mode, addr, false, &at);
 
 	if (result)
 		return result;

@@ -486,7 +486,7 @@ static int put_move(void *context, uint32_t event, uint64_t id, uint64_t by)
 	if (event >= script->event_count)
 		return 0;
 	if (script->options.dump &&
-	    tally_script_dump_spot(script, counted->to, counted->resolver, at))
+	    tally_script_dump_location(script, counted->to, counted->resolver, at))
 		return -ENOMEM;
 	if (script->asks) {
 		struct tally_resolved as = *at;

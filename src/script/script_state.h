@@ -173,8 +173,9 @@ int tally_script_other_put(struct script *script, struct script_worker *worker,
 /* -D: the record's bytes and fields; of a sample also what its address leads to. */
 int tally_script_dump_put(struct script *script, struct tally_buf *to,
 			  const struct tally_record *record);
-int tally_script_dump_spot(struct script *script, struct tally_buf *to,
-			   struct tally_resolver *resolver, const struct tally_resolved *sample);
+int tally_script_dump_location(struct script *script, struct tally_buf *to,
+			       struct tally_resolver *resolver,
+			       const struct tally_resolved *sample);
 /* script_objects.c: --json, of samples and other records. */
 int tally_script_object_put(struct script *script, struct script_worker *worker,
 			    struct tally_buf *to, struct tally_resolver *resolver,

@@ -3,13 +3,15 @@
 #include "image/code.h"
 #include "session/resolver.h"
 
-size_t tally_resolver_code(const struct tally_spot *spot, void *to, size_t size, bool *ret_64_bit)
+size_t tally_resolver_code(const struct tally_location *location, void *to, size_t size,
+			   bool *ret_64_bit)
 {
-	int64_t got = spot->image ? tally_image_read(spot->image, spot->place, to, size) : 0;
+	int64_t got =
+	    location->image ? tally_image_read(location->image, location->place, to, size) : 0;
 
 	if (got <= 0)
 		return 0;
-	*ret_64_bit = !tally_image_is_32_bit(spot->image);
+	*ret_64_bit = !tally_image_is_32_bit(location->image);
 	return (size_t)got;
 }
 

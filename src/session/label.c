@@ -49,10 +49,10 @@ static bool is_memory(const char *path)
 
 /* The kernel is called as in the list of build-ids, else without the symbol that its mapping starts
  * with; modules that are not in the list have a short name. */
-static const char *kernel_label(const struct tally_labels *labels, const struct tally_spot *spot,
-				char room[TALLY_LABEL_ROOM])
+static const char *kernel_label(const struct tally_labels *labels,
+				const struct tally_location *location, char room[TALLY_LABEL_ROOM])
 {
-	const char *path = spot->image_path;
+	const char *path = location->image_path;
 	size_t bracket = strcspn(path, "]");
 
 	if (!strncmp(path, "[kernel", 7) && labels->kernel)
@@ -62,21 +62,21 @@ static const char *kernel_label(const struct tally_labels *labels, const struct 
 		room[bracket + 1] = 0;
 		return room;
 	}
-	if (spot->image_name[0] == '[' && !labels->kernel_path &&
+	if (location->image_name[0] == '[' && !labels->kernel_path &&
 	    !tally_map_find(&labels->listed, tally_hash_bytes(path, strlen(path))))
-		return spot->image_name;
+		return location->image_name;
 	return path;
 }
 
-const char *tally_label_of(const struct tally_labels *labels, const struct tally_spot *spot,
+const char *tally_label_of(const struct tally_labels *labels, const struct tally_location *location,
 			   char room[TALLY_LABEL_ROOM])
 {
-	if (spot->level == 'k')
-		return kernel_label(labels, spot, room);
+	if (location->level == 'k')
+		return kernel_label(labels, location, room);
 	/* Where a table of its symbols may be. */
-	if (spot->executable && is_memory(spot->image_path)) {
-		snprintf(room, TALLY_LABEL_ROOM, "/tmp/perf-%d.map", (int)spot->map_pid);
+	if (location->executable && is_memory(location->image_path)) {
+		snprintf(room, TALLY_LABEL_ROOM, "/tmp/perf-%d.map", (int)location->map_pid);
 		return room;
 	}
-	return spot->image_path;
+	return location->image_path;
 }

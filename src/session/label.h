@@ -18,9 +18,9 @@ void tally_labels_done(struct tally_labels *labels);
 
 #define TALLY_LABEL_ROOM 128
 
-/* The name of a spot's image, which is mapped.  `room` is for names that are made; borrowed from it
- * or from the session.  Untrusted. */
-const char *tally_label_of(const struct tally_labels *labels, const struct tally_spot *spot,
+/* The name of a location's image, which is mapped.  `room` is for names that are made; borrowed
+ * from it or from the session.  Untrusted. */
+const char *tally_label_of(const struct tally_labels *labels, const struct tally_location *location,
 			   char room[TALLY_LABEL_ROOM]);
 
 #endif

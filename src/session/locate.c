@@ -46,10 +46,11 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 }
 
 /* Code of the kernel beyond the text that is told of. */
-static int kernel_spot(struct tally_resolver *resolver, uint64_t addr, struct tally_spot *ret)
+static int kernel_location(struct tally_resolver *resolver, uint64_t addr,
+			   struct tally_location *ret)
 {
 	struct tally_session *session = resolver->session;
-	struct tally_spot found = {.place = addr, .level = 'k'};
+	struct tally_location found = {.place = addr, .level = 'k'};
 	struct tally_frame frame;
 	uint32_t number =
 	    tally_frames_find_kernel(&session->frames, &resolver->source, session->kernel, addr);
@@ -86,11 +87,11 @@ bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t
 	return false;
 }
 
-int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			uint8_t cpumode, uint64_t addr, struct tally_spot *ret)
+int tally_resolver_location(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			    uint8_t cpumode, uint64_t addr, struct tally_location *ret)
 {
 	struct tally_session *session = resolver->session;
-	struct tally_spot found = {.place = addr};
+	struct tally_location found = {.place = addr};
 	const struct tally_frame_image *image;
 	const struct tally_mapping *mapping;
 	uint32_t number;
@@ -100,7 +101,7 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 					 &found.level);
 	if (!mapping) {
 		if (found.level == 'k' && (session->kernel || session->kernel_guessed))
-			return kernel_spot(resolver, addr, ret);
+			return kernel_location(resolver, addr, ret);
 		*ret = found;
 		return 0;
 	}
@@ -138,23 +139,24 @@ int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_reso
 	return 0;
 }
 
-int tally_resolver_perf_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			     uint8_t mode, uint64_t addr, bool fall_back, struct tally_spot *ret)
+int tally_resolver_perf_location(struct tally_resolver *resolver,
+				 const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+				 bool fall_back, struct tally_location *ret)
 {
 	uint8_t other = fall_back ? tally_addr_mode(mode, addr) : mode;
 	const struct tally_session *session = resolver->session;
 	int result;
 
-	*ret = (struct tally_spot){.place = addr};
+	*ret = (struct tally_location){.place = addr};
 	/* perf does not take the running kernel for one that the recording does not tell of. */
 	if (other == PERF_RECORD_MISC_KERNEL && !session->kernel && session->kernel_guessed)
 		return 0;
 	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) {
-		result = tally_resolver_spot(resolver, sample, mode, addr, ret);
+		result = tally_resolver_location(resolver, sample, mode, addr, ret);
 		if (result || ret->mapped || other == mode)
 			return result;
 	}
-	return other == mode ? 0 : tally_resolver_spot(resolver, sample, other, addr, ret);
+	return other == mode ? 0 : tally_resolver_location(resolver, sample, other, addr, ret);
 }
 
 int tally_resolver_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,

@@ -25,7 +25,7 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 			  uint8_t cpumode, uint64_t addr, struct tally_located *ret);
 
 /* The same by names and without a number, for text: nothing that other threads share is written. */
-struct tally_spot {
+struct tally_location {
 	bool mapped;
 	bool executable;                              /* the mapping */
 	uint8_t binding;                              /* of the symbol, STB_* */
@@ -36,8 +36,8 @@ struct tally_spot {
 	uint32_t map_pid;          /* of the process that made the mapping, perhaps a parent */
 	struct tally_image *image; /* NULL: none that can be read */
 };
-int tally_resolver_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			uint8_t cpumode, uint64_t addr, struct tally_spot *ret);
+int tally_resolver_location(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			    uint8_t cpumode, uint64_t addr, struct tally_location *ret);
 
 /* Addresses from here up are the kernel's. */
 #define TALLY_KERNEL_START (1ULL << 63)
@@ -52,8 +52,9 @@ static inline uint8_t tally_addr_mode(uint8_t mode, uint64_t addr)
 
 /* What perf finds for an address: nothing where the mode has no maps that it knows; `fall_back`:
  * then in the mode that the address itself tells, as perf does with addresses of data. */
-int tally_resolver_perf_spot(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			     uint8_t mode, uint64_t addr, bool fall_back, struct tally_spot *ret);
+int tally_resolver_perf_location(struct tally_resolver *resolver,
+				 const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+				 bool fall_back, struct tally_location *ret);
 
 /* Whether a process itself mapped, at any time, a file that is here too, or (`vdso`) a vDSO.  Looks
  * at all mappings: who asks for each sample keeps what he was told. */

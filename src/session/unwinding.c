@@ -149,20 +149,20 @@ static bool is_unwound(struct unwinding *unwinding, const struct tally_unwind_st
 {
 	struct tally_unwind_start first = *start;
 	const struct tally_unwind_world nowhere = {0};
-	struct tally_spot spot;
+	struct tally_location location;
 	uint64_t pc, *known;
 	bool added;
 
 	if (!tally_unwind(&first, &nowhere, &pc, 1) ||
-	    tally_resolver_spot(unwinding->resolver, unwinding->sample, PERF_RECORD_MISC_USER, pc,
-				&spot) ||
-	    !spot.mapped || !spot.executable)
+	    tally_resolver_location(unwinding->resolver, unwinding->sample, PERF_RECORD_MISC_USER,
+				    pc, &location) ||
+	    !location.mapped || !location.executable)
 		return false;
-	known = tally_map_put(&unwinding->readable, spot.map_pid, &added);
+	known = tally_map_put(&unwinding->readable, location.map_pid, &added);
 	if (!known)
 		return false;
 	if (added)
-		*known = tally_resolver_pid_readable(unwinding->resolver, spot.map_pid,
+		*known = tally_resolver_pid_readable(unwinding->resolver, location.map_pid,
 						     !unwinding->vdso_recorded);
 	return *known;
 }
