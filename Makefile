@@ -1,6 +1,7 @@
 # The front of the build, for people and machines; meson and ninja do the work.
 BUILD := build
 SAN   := build-san
+TSAN  := build-tsan
 FUZZ  := build-fuzz
 ROWS  ?=
 SECONDS ?= 30
@@ -28,7 +29,7 @@ run:
 # Installs what is missing; every test and check; the last line is "N passed, N failed, N skipped".
 check:
 	@tools/install-dependencies
-	@tools/check $(BUILD) $(SAN)
+	@tools/check $(BUILD) $(SAN) $(TSAN)
 
 # Counting and sampling on an emulated processor with a PMU, exact to the instruction; not part of check.
 check-pmu:
@@ -59,4 +60,4 @@ lint: all
 	@tools/lint $(BUILD)
 
 clean:
-	@rm -rf $(BUILD) $(SAN) $(FUZZ)
+	@rm -rf $(BUILD) $(SAN) $(TSAN) $(FUZZ)

@@ -13,6 +13,18 @@
 
 #define EXEC_STACK (64 * 1024) /* execvp(3) puts a path of PATH on it */
 
+/* ThreadSanitizer keeps the state of its threads in our memory, which such a child would change. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SHARE_MEMORY 0
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define SHARE_MEMORY 0
+#elif !defined(SHARE_MEMORY)
+#define SHARE_MEMORY CLONE_VM
+#endif
+
 /* fork(2) copies the tables of all our pages, then both sides fault on each page that they write,
  * and exec discards it all: a tenth of the cost of `stat true`. clone(CLONE_VM) avoids that, with
  * rules for the child: its data is at the low end of its stack, our signal handlers never run in
@@ -107,7 +119,7 @@ pid_t tally_workload_child_start(const struct tally_workload_child *child,
 	find_handlers(&start->handled);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &start->mask);
-	pid = clone(hold, (char *)stack->memory + stack->size, CLONE_VM | SIGCHLD, start);
+	pid = clone(hold, (char *)stack->memory + stack->size, SHARE_MEMORY | SIGCHLD, start);
 	if (pid < 0)
 		pid = -errno;
 	pthread_sigmask(SIG_SETMASK, &start->mask, NULL);

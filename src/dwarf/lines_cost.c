@@ -67,14 +67,15 @@ static uint64_t text(struct reading *reading)
 static uint64_t text_at(struct reading *reading, const struct tally_lines_text *section)
 {
 	uint64_t offset = fixed(reading, reading->is_long ? 8 : 4);
-	struct reading other = {.at = section->bytes, .end = section->bytes + section->size};
+	struct reading other = {0};
 	uint64_t length;
 
 	if (reading->failed || offset >= section->size) {
 		reading->failed = true;
 		return 0;
 	}
-	other.at += offset;
+	other.at = section->bytes + offset;
+	other.end = section->bytes + section->size;
 	length = text(&other);
 	reading->failed |= other.failed;
 	return length;
@@ -201,14 +202,15 @@ static uint64_t count_rows(struct reading *program, uint64_t opcode_base, const 
 int tally_lines_cost(const struct tally_lines_sections *sections, uint64_t offset,
 		     unsigned address_size, uint64_t *ret_while, uint64_t *ret_after)
 {
-	struct reading reading = {.at = sections->line.bytes,
-				  .end = sections->line.bytes + sections->line.size};
+	struct reading reading = {0};
 	struct names folders = {0}, files = {0};
 	uint64_t length, version, opcode_base, rows, paths;
 	const uint8_t *program, *lengths;
 
 	if (offset >= sections->line.size)
 		return -EBADMSG;
+	reading.at = sections->line.bytes;
+	reading.end = sections->line.bytes + sections->line.size;
 	reading.at += offset;
 	length = fixed(&reading, 4);
 	reading.is_long = length == UINT32_MAX;

@@ -94,10 +94,11 @@ static struct tally_lines_text text_of(const struct tally_elf *elf, const char *
 {
 	for (size_t i = 1; i < elf->section_count; i++) {
 		const struct tally_elf_section *section = &elf->sections[i];
-		bool packed = !strncmp(section->name, ".z", 2);
+		const char *of = section->name;
 		Elf_Data *data;
 
-		if (!section->scn || strcmp(section->name + (packed ? 2 : 1), name) != 0)
+		of += !strncmp(of, ".z", 2) ? 2 : *of == '.';
+		if (!section->scn || strcmp(of, name) != 0)
 			continue;
 		data = elf_getdata(section->scn, NULL);
 		return data && data->d_buf ? (struct tally_lines_text){data->d_buf, data->d_size}
