@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (which > 4 || !mask || !tally_attr_config(&attr, which))
 			abort();
 		value &= most;
-		if (tally_pmu_gather(tally_pmu_spread(value, mask), mask) != value ||
+		if (tally_pmu_extract(tally_pmu_spread(value, mask), mask) != value ||
 		    tally_pmu_spread(most, mask) != mask || tally_pmu_spread(value, mask) & ~mask)
 			abort();
 	}

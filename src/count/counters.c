@@ -33,13 +33,14 @@ int tally_counters_open(const struct tally_counters_options *options, struct tal
 	int result = tally_options_take(&use, sizeof(use), options);
 
 	if (result)
-		return tally_fail(error, result, -1, "options that this libtally does not know");
+		return tally_fail(error, result, -1,
+				  "options that this version of libtally does not support");
 	if (!use.events || !use.events->count)
 		return tally_fail(error, -EINVAL, -1, "no events to count");
 	if (use.cgroup_count && (use.pid_count || use.tid_count || use.by_uid))
-		return tally_fail(error, -EINVAL, -1,
-				  "cgroups and single processes or threads cannot be counted at "
-				  "once: give one of them");
+		return tally_fail(
+		    error, -EINVAL, -1,
+		    "cgroups and single processes or threads exclude each other: give one of them");
 	set = calloc(1, sizeof(*set));
 	if (!set)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
@@ -49,7 +50,7 @@ int tally_counters_open(const struct tally_counters_options *options, struct tal
 	set->strict = use.strict;
 	set->delayed = use.delayed;
 	set->root = use.root ? use.root : "";
-	/* The child first: it takes over limits as they were, and no descriptors. */
+	/* The child first: it inherits the limits as they are now, and no descriptors. */
 	if (use.command)
 		result = hold_command(set, use.command, error);
 	if (!result)
@@ -133,18 +134,18 @@ int tally_counters_fd(const struct tally_counters *set, size_t event, size_t pla
 	return slot >= 0 ? slot : -EBADF;
 }
 
-/* --- why not --- */
+/* --- reasons --- */
 
 static int why_elsewhere(const struct tally_counted *event, int cpu, struct tally_error *ret)
 {
 	if (event->tool != TALLY_TOOL_NONE)
 		return tally_fail(ret, -ENODEV, -1,
-				  "%s is one number for all places, told at the first",
+				  "%s has one value for all places, which the first place has",
 				  event->name);
-	return tally_fail(
-	    ret, -ENODEV, -1, "%s: its PMU counts on %s%u only, not on CPU %d (-C chooses CPUs)",
-	    event->name, event->cpu_count > 1 ? "some CPUs, the first of which is " : "CPU ",
-	    event->cpu_count ? event->cpus[0] : 0, cpu);
+	return tally_fail(ret, -ENODEV, -1,
+			  "%s: its PMU does not count on CPU %d, but on CPU %u%s (-C chooses CPUs)",
+			  event->name, cpu, event->cpu_count ? event->cpus[0] : 0,
+			  event->cpu_count > 1 ? " and others" : "");
 }
 
 static int why_tool(const struct tally_counters *set, size_t event, struct tally_error *ret)
@@ -155,24 +156,24 @@ static int why_tool(const struct tally_counters *set, size_t event, struct tally
 	if (count.quality != TALLY_COUNT_NOT_SUPPORTED)
 		return tally_fail(ret, 0, -1, "%s", "");
 	return tally_fail(ret, -EOPNOTSUPP, -1,
-			  "%s is that of a command or of the calling thread: give a command",
+			  "%s is measured for a command or the calling thread only: give a command",
 			  set->events[event].name);
 }
 
-/* What was given up for want of rights is not what stands in the way. */
+/* Rights that were missing and given up are not the reason. */
 static int why_refused(const struct tally_counters *set, size_t event,
 		       const struct tally_open_target *target, int code, struct tally_error *ret)
 {
 	struct tally_attr attr = set->events[event].attr;
 
-	if (tally_counters_user_suffices(set, &set->events[event]) &&
+	if (tally_counters_user_is_enough(set, &set->events[event]) &&
 	    (code == -EACCES || code == -EPERM))
 		attr.exclude_kernel = attr.exclude_hv = 1;
 	tally_open_reason(-code, &attr, target, NULL, ret);
 	return code;
 }
 
-/* A member that the kernel refused: does it open alone? */
+/* The kernel refused a member: find out whether it opens alone. */
 static int why_member(const struct tally_counters *set, size_t event, size_t place, int code,
 		      struct tally_error *ret)
 {
@@ -186,12 +187,11 @@ static int why_member(const struct tally_counters *set, size_t event, size_t pla
 	if (fd < 0)
 		return tally_fail(ret, fd, -1, "%s", why.text);
 	close(fd);
-	return tally_fail(
-	    ret, code, -1,
-	    "%s opens alone, but not in its group, led by %s: a group must fit on the "
-	    "hardware's counters at once, and all of one hardware PMU; make it smaller, "
-	    "or weak (a modifier W behind the group)",
-	    set->events[event].name, set->events[set->events[event].leader].name);
+	return tally_fail(ret, code, -1,
+			  "%s opens alone, but not in its group, led by %s: all events of a group "
+			  "must fit on the counters of one hardware PMU at once; make the group "
+			  "smaller, or weak (modifier W behind the group)",
+			  set->events[event].name, set->events[set->events[event].leader].name);
 }
 
 int tally_counters_why(const struct tally_counters *set, size_t event, size_t place,
@@ -230,10 +230,9 @@ int tally_counters_why(const struct tally_counters *set, size_t event, size_t pl
 		if (result == -ENODATA)
 			return tally_fail(
 			    ret, result, -1,
-			    "%s is pinned (modifier D) and found no free counter, so the "
-			    "kernel counts it no more: pin fewer events, or free the "
-			    "counter of the NMI watchdog with `sudo sysctl "
-			    "kernel.nmi_watchdog=0`",
+			    "%s is pinned (modifier D) and found no free counter, so the kernel "
+			    "stopped counting it: pin fewer events, or free the counter of the NMI "
+			    "watchdog with `sudo sysctl kernel.nmi_watchdog=0`",
 			    leader->name);
 	}
 	return tally_fail(ret, 0, -1, "%s", "");
@@ -248,7 +247,7 @@ int tally_counters_start(struct tally_counters *set, struct tally_error *error)
 	if (!set->workload.pid || set->workload.go_fd < 0)
 		return tally_fail(error, -EINVAL, -1, "there is no command to start");
 	if (!set->delayed) {
-		/* Those of the command itself are enabled by its exec. */
+		/* The command's exec enables its events. */
 		result = set->places[0].tid > 0 ? 0 : tally_counters_enable(set);
 		if (result)
 			return tally_fail(error, result, -1, "the events cannot be enabled: %s",
@@ -292,7 +291,7 @@ int tally_counters_wait(struct tally_counters *set, int timeout_ms)
 			return 0;
 		if (timeout_ms > 0 && timeout_ms < step)
 			step = timeout_ms;
-		/* Without a pidfd (before Linux 5.3) the child is looked at every 10 ms. */
+		/* Without a pidfd (before Linux 5.3) the child is checked every 10 ms. */
 		got = poll(&item, all ? 1 : 0, all ? timeout_ms : step);
 		if (got < 0)
 			return -errno;
@@ -302,7 +301,7 @@ int tally_counters_wait(struct tally_counters *set, int timeout_ms)
 	return 1;
 }
 
-/* Whether a thread runs; one that only waits to be waited for does not.  Source: proc(5). */
+/* Whether a thread runs, and is not a zombie. Source: proc(5). */
 static bool is_alive(const char *root, pid_t tid)
 {
 	char *text, *at;
@@ -319,7 +318,7 @@ static bool is_alive(const char *root, pid_t tid)
 
 bool tally_counters_alive(const struct tally_counters *set)
 {
-	/* A descriptor without a ring always hangs up; only /proc knows. */
+	/* poll(2) of a descriptor without a ring always reports a hang-up, so /proc is read. */
 	for (size_t place = 0; place < set->place_count; place++)
 		if (set->places[place].tid <= 0 || is_alive(set->root, set->places[place].tid))
 			return true;

@@ -1,4 +1,4 @@
-/* What is done to all descriptors of a counter set, or to those of one event. */
+/* Calls for all descriptors of a counter set, or for those of one event. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int each_leader(struct tally_counters *set, int (*act)(int fd, bool group
 
 int tally_counters_enable(struct tally_counters *set)
 {
-	/* The wall clock starts before, and stops after, what it is to cover. */
+	/* The wall clock starts before the events and stops after them. */
 	tally_counters_tools_run(set, true);
 	return each_leader(set, tally_fd_enable);
 }
@@ -38,7 +38,7 @@ int tally_counters_disable(struct tally_counters *set)
 	return result;
 }
 
-/* One ioctl with its argument, for the descriptors of one event. */
+/* One ioctl with its argument, for each descriptor of an event. */
 struct ask {
 	int (*act)(int fd, const struct ask *ask);
 	uint64_t number;
@@ -48,7 +48,7 @@ struct ask {
 
 static int each_place(struct tally_counters *set, size_t event, const struct ask *ask)
 {
-	int result = -EBADF; /* nothing of it is open */
+	int result = -EBADF; /* none is open */
 
 	for (size_t place = 0; place < set->place_count; place++) {
 		int fd = *tally_counters_slot(set, event, place), failed;
@@ -109,15 +109,14 @@ int tally_counters_set_filter(struct tally_counters *set, size_t event, const ch
 		return 0;
 	case -EINVAL:
 		return tally_fail(error, result, -1,
-				  "%s: the kernel does not take the filter '%s': a filter is for "
+				  "%s: the kernel refused the filter '%s': a filter is for "
 				  "tracepoints, over their fields (`tally list` and the event's "
 				  "format file in tracefs name them), such as \"prev_pid == 0\"",
 				  name, filter);
 	case -EEXIST:
-		return tally_fail(error, result, -1,
-				  "%s has a filter already, which cannot be replaced: open the set "
-				  "anew",
-				  name);
+		return tally_fail(
+		    error, result, -1,
+		    "%s already has a filter, which cannot be replaced: open the set anew", name);
 	case -EBADF:
 		return tally_fail(error, result, -1, "%s is not open anywhere", name);
 	default:
@@ -139,16 +138,15 @@ int tally_counters_attach_bpf(struct tally_counters *set, size_t event, int prog
 	case -EINVAL:
 		return tally_fail(
 		    error, result, -1,
-		    "%s: the kernel does not take this BPF program: its type must be "
-		    "PERF_EVENT (for hardware and software events), TRACEPOINT or KPROBE "
-		    "(for these), and the event must not be inherited with a sample "
-		    "period",
+		    "%s: the kernel refused this BPF program: its type must be PERF_EVENT (for "
+		    "hardware and software events), TRACEPOINT or KPROBE (for these), and the "
+		    "event must not be inherited with a sample period",
 		    name);
 	case -EEXIST:
-		return tally_fail(error, result, -1, "%s has a BPF program already", name);
+		return tally_fail(error, result, -1, "%s already has a BPF program", name);
 	case -EBADF:
 		return tally_fail(error, result, -1,
-				  "%s is not open anywhere, or descriptor %d is no BPF program",
+				  "%s is not open anywhere, or descriptor %d is not a BPF program",
 				  name, program_fd);
 	default:
 		return tally_fail(error, result, -1, "%s: BPF program: %s", name,
@@ -170,9 +168,8 @@ int tally_counters_set_output(struct tally_counters *set, size_t event, size_t t
 		if (result)
 			return tally_fail(
 			    error, result, -1,
-			    "%s cannot write to the ring of %s: both must count on the "
-			    "same CPU or thread, with the same clock, and neither's ring "
-			    "be in use",
+			    "%s cannot write to the ring of %s: both must count on the same CPU or "
+			    "thread, with the same clock, and neither ring may be in use",
 			    set->events[event].name,
 			    to_event == SIZE_MAX ? "its own" : set->events[to_event].name);
 	}

@@ -16,8 +16,7 @@
 	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID | \
 	 FORMAT_LOST)
 
-/* Descriptors of our own besides the events': the command's leash, cgroups, the caller's next few.
- */
+/* Descriptors besides the events': the command's pipes, cgroups, and some for the caller. */
 #define OTHER_DESCRIPTORS 16
 
 static int copy_event(struct tally_counted *to, const struct tally_event *from)
@@ -33,8 +32,8 @@ static int copy_event(struct tally_counted *to, const struct tally_event *from)
 	return from->cpus ? tally_text_cpu_list(from->cpus, &to->cpus, &to->cpu_count) : 0;
 }
 
-/* Makes the list of each group's members.  Tool events are in none, for the kernel knows nothing of
- * them; the first of the others leads. */
+/* Links the members of each group. Tool events are left out, as the kernel does not have them; the
+ * first other event leads. */
 static void link_groups(struct tally_counters *set, const struct tally_event_list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -95,8 +94,7 @@ int tally_counters_make_events(struct tally_counters *set,
 		if (!result && from->probe && !from->probe->resolved)
 			return tally_fail(
 			    error, -EINVAL, -1,
-			    "%s: its place is not known yet; tally_probe_resolve() finds "
-			    "it",
+			    "%s: its address is not resolved; call tally_probe_resolve() first",
 			    from->name);
 		if (result)
 			return tally_fail(error, result, -1, "%s: %s", from->name,
@@ -145,7 +143,7 @@ static bool is_here(const struct tally_counted *event, int cpu)
 	return false;
 }
 
-/* "cycles" -> "cycles:u".  A name that stays is not worth failing for. */
+/* "cycles" -> "cycles:u". If memory is out, the name stays. */
 static void name_user_only(struct tally_counted *event)
 {
 	size_t length = strlen(event->name);
@@ -158,16 +156,16 @@ static void name_user_only(struct tally_counted *event)
 	event->name = name;
 }
 
-bool tally_counters_user_suffices(const struct tally_counters *set,
-				  const struct tally_counted *event)
+bool tally_counters_user_is_enough(const struct tally_counters *set,
+				   const struct tally_counted *event)
 {
 	return set->user_only && !event->privilege_given &&
 	       event->attr.type != PERF_TYPE_TRACEPOINT;
 }
 
-/* The first opening of an event: what it cannot have and is not missed in a count is given up. */
-static int settle(struct tally_counters *set, struct tally_counted *event,
-		  const struct tally_open_target *target)
+/* The first opening of an event: gives up what is not available and does not change a count. */
+static int open_first(struct tally_counters *set, struct tally_counted *event,
+		      const struct tally_open_target *target)
 {
 	static const struct tally_limits unread = {.size = sizeof(unread)};
 	uint32_t may =
@@ -177,7 +175,7 @@ static int settle(struct tally_counters *set, struct tally_counted *event,
 
 	if (event->precise_max)
 		may |= TALLY_RELAXED_PRECISE;
-	if (tally_counters_user_suffices(set, event))
+	if (tally_counters_user_is_enough(set, event))
 		may |= TALLY_RELAXED_KERNEL;
 	fd = tally_open_relaxed(&event->attr, target, &unread, may, &given_up, NULL);
 	if (fd < 0)
@@ -203,11 +201,11 @@ static int open_one(struct tally_counters *set, uint32_t index, size_t place)
 	if (event->leader != index && target.group_fd < 0)
 		return TALLY_FD_LEADER;
 	if (!event->opened_once)
-		return settle(set, event, &target);
+		return open_first(set, event, &target);
 	return tally_open(&event->attr, &target, &unread, NULL);
 }
 
-/* Of one process or machine, not of one event: going on would only repeat it. */
+/* An error of the process or the machine, not of one event: another try would fail too. */
 static bool is_fatal(int result)
 {
 	return result == -EMFILE || result == -ENFILE || result == -ENOMEM;
@@ -230,14 +228,13 @@ static int explain(struct tally_counters *set, uint32_t event, size_t place, int
 	for (size_t i = 0; i < set->event_count; i++)
 		needed += set->events[i].tool == TALLY_TOOL_NONE;
 	needed *= set->place_count;
-	return tally_fail(error, result, -1,
-			  "%s: %zu descriptors are needed (%zu places), and RLIMIT_NOFILE allows "
-			  "%llu and cannot be raised beyond %llu: `ulimit -Hn %zu` as root, or "
-			  "`sudo prlimit --pid $$ --nofile=%zu`, raises that for this shell; or "
-			  "count fewer threads (-p, -t), CPUs (-C) or events (-e)",
-			  set->events[event].name, needed, set->place_count,
-			  (unsigned long long)limits.nofile, (unsigned long long)limits.nofile_hard,
-			  needed + 256, needed + 256);
+	return tally_fail(
+	    error, result, -1,
+	    "%s: %zu descriptors are needed (%zu places), but RLIMIT_NOFILE allows %llu, at most "
+	    "%llu: `ulimit -Hn %zu` as root, or `sudo prlimit --pid $$ --nofile=%zu`, raises that "
+	    "for this shell; or count fewer threads (-p, -t), CPUs (-C) or events (-e)",
+	    set->events[event].name, needed, set->place_count, (unsigned long long)limits.nofile,
+	    (unsigned long long)limits.nofile_hard, needed + 256, needed + 256);
 }
 
 static void ungroup(struct tally_counters *set, uint32_t leader)
@@ -255,7 +252,7 @@ static void ungroup(struct tally_counters *set, uint32_t leader)
 	}
 }
 
-/* 1: a weak group fell apart, so that all is to be opened anew. */
+/* 1: a weak group was dissolved, and all events must be opened again. */
 static int open_place(struct tally_counters *set, size_t place, struct tally_error *error)
 {
 	for (uint32_t i = 0; i < set->event_count; i++) {
@@ -266,8 +263,7 @@ static int open_place(struct tally_counters *set, size_t place, struct tally_err
 			continue;
 		if (is_fatal(result))
 			return explain(set, i, place, result, error);
-		/* Whatever the reason, a weak group's events stand alone; a thread that is gone is
-		 * none. */
+		/* A weak group is dissolved for any error but a thread that has ended. */
 		if (set->events[i].leader != i && set->events[set->events[i].leader].weak &&
 		    result != -ESRCH && result != TALLY_FD_ELSEWHERE) {
 			ungroup(set, set->events[i].leader);
@@ -304,22 +300,22 @@ int tally_counters_open_all(struct tally_counters *set, struct tally_error *erro
 {
 	int result = 0;
 
-	/* Best effort: what then does not fit is explained by the open that fails. */
+	/* Best effort: if it is not enough, the open that fails explains it. */
 	tally_limits_raise_nofile(set->event_count * set->place_count + OTHER_DESCRIPTORS);
 	for (size_t place = 0; place < set->place_count && !result; place++) {
 		result = open_place(set, place, error);
 		if (result > 0) {
 			tally_counters_close_all(set);
-			place = SIZE_MAX; /* from the first on */
+			place = SIZE_MAX; /* begin again with the first */
 			result = 0;
 		}
 	}
 	if (result)
 		return result;
 	if (all_gone(set))
-		return tally_fail(error, -ESRCH, -1,
-				  "everything that was to be counted ended before it could be "
-				  "opened");
+		return tally_fail(
+		    error, -ESRCH, -1,
+		    "everything that was to be counted has ended before it could be opened");
 	return 0;
 }
 

@@ -89,7 +89,7 @@ int tally_counters_make_places(struct tally_counters *set,
 	struct tally_targets targets;
 	int result;
 
-	/* With threads and no list of CPUs, a thread is one place wherever it runs. */
+	/* Without a list of CPUs, a thread is one place, wherever it runs. */
 	asked.any_cpu = !asked.system_wide && !asked.cpu_count;
 	if (asked.any_cpu && !asked.command && !asked.pid_count && !asked.tid_count &&
 	    !asked.parent_count && !asked.by_uid) {

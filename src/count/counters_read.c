@@ -1,4 +1,4 @@
-/* Reading a counter set: one read(2) a group and place. */
+/* Reading a counter set: one read(2) for each group and place. */
 #include <errno.h>
 #include <stdlib.h>
 #include <tally/abi.h>
@@ -8,7 +8,7 @@
 
 #define FORMAT_LOST (1ULL << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
 
-enum tally_count_quality tally_counters_refusal(int slot)
+enum tally_count_quality tally_counters_quality_of(int slot)
 {
 	switch (slot) {
 	case TALLY_FD_ELSEWHERE:
@@ -34,17 +34,17 @@ static struct tally_count *count_of(const struct reading *reading, uint32_t even
 	return &reading->counts[event * reading->set->place_count + reading->place];
 }
 
-/* All of a group without a value. */
+/* A group without values. */
 static void refuse(const struct reading *reading, uint32_t leader, int otherwise)
 {
 	uint32_t event = leader;
 
 	do {
 		int slot = *tally_counters_slot(reading->set, event, reading->place);
-		enum tally_count_quality quality = tally_counters_refusal(slot);
+		enum tally_count_quality quality = tally_counters_quality_of(slot);
 
 		if (slot == TALLY_FD_LEADER)
-			quality = tally_counters_refusal(
+			quality = tally_counters_quality_of(
 			    *tally_counters_slot(reading->set, leader, reading->place));
 		else if (slot >= 0)
 			quality = (enum tally_count_quality)otherwise;
@@ -67,7 +67,8 @@ static void take(struct tally_count *to, const struct tally_read *read, uint64_t
 	};
 }
 
-/* The kernel gives a group's values in the order of opening, those that were opened. */
+/* The kernel gives the values of a group in the order of opening, without members that were not
+ * opened. */
 static int take_group(const struct reading *reading, uint32_t leader, const struct tally_read *read)
 {
 	const uint64_t *at = read->group;
@@ -79,7 +80,7 @@ static int take_group(const struct reading *reading, uint32_t leader, const stru
 
 		if (slot < 0) {
 			*count_of(reading, event) =
-			    (struct tally_count){.quality = tally_counters_refusal(slot)};
+			    (struct tally_count){.quality = tally_counters_quality_of(slot)};
 		} else {
 			uint64_t raw, id = 0, lost = 0;
 

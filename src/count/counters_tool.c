@@ -1,5 +1,5 @@
-/* What no event of the kernel counts: the wall clock, and the CPU time of a command or of the
- * calling thread. */
+/* What the kernel has no event for: the wall clock, and the CPU time of a command or of the calling
+ * thread. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static uint64_t of_usage(const struct rusage *usage, enum tally_tool_event tool)
 	return of_timeval(tool == TALLY_TOOL_USER_TIME ? &usage->ru_utime : &usage->ru_stime);
 }
 
-/* Of a process that runs, and of its children that it waited for.  Source: proc(5), /proc/pid/stat,
- * fields 14 to 17, in ticks. */
+/* CPU time of a process that runs, with the children that it waited for. Source: proc(5),
+ * /proc/pid/stat, fields 14 to 17, in ticks. */
 static int of_process(const struct tally_counters *set, enum tally_tool_event tool, uint64_t *ret)
 {
 	unsigned long long utime, stime, cutime, cstime;
@@ -33,7 +33,7 @@ static int of_process(const struct tally_counters *set, enum tally_tool_event to
 
 	if (result)
 		return result;
-	/* A name may hold anything; what follows its last parenthesis is numbers. */
+	/* A name may contain any byte; the fields behind its last parenthesis are numbers. */
 	at = strrchr(text, ')');
 	result = -EBADMSG;
 	for (int field = 2; at && field < 14; field++)

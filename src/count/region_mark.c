@@ -1,7 +1,8 @@
-/* What a thread's counters say at a moment: each in user space, or one read(2) a group.
+/* The values of a thread's counters at a moment: each read in user space, or one read(2) for each
+ * group.
  *
- * A mark is the words as the kernel gives them, one group after another; where each event's are is
- * worked out once.  Source of their order: perf_event_open(2), "Reading results". */
+ * A mark is the words as the kernel gives them, one group after another; where each event's words
+ * are is computed once. Source of their order: perf_event_open(2), "Reading results". */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,10 +11,10 @@
 
 #define FORMAT_LOST (1ULL << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
 
-/* Words that stay 0, for events that have none. */
+/* Words that stay 0, for events without any. */
 #define ZEROS 2
 
-/* The members of a group, and how many words a read gives. */
+/* The members of a group, and the words of a read. */
 static uint32_t lay_group(struct region_thread *thread, uint32_t leader, uint32_t at)
 {
 	const struct tally_counters *set = thread->set;
@@ -95,7 +96,7 @@ int tally_region_mark(struct region_thread *thread, uint64_t *words)
 			return -errno;
 		if (got)
 			return -EBADMSG;
-		/* End of file: a pinned group that found no free counters. */
+		/* End of file: a pinned group found no free counters. */
 		thread->pinned |= 1U << group->leader;
 	}
 	return 0;

@@ -1,4 +1,4 @@
-/* What was counted in a region, read while its threads go on. */
+/* What a region counted, read while its threads run. */
 #include <errno.h>
 #include <string.h>
 #include "base/option_struct.h"
@@ -28,7 +28,7 @@ size_t tally_regions_thread_count(struct tally_regions *regions)
 	return count;
 }
 
-/* Those that ended come first; each list has its newest first. */
+/* Ended threads come first; each list has its newest first. */
 static const struct region_thread *find(const struct tally_regions *regions, size_t index)
 {
 	const struct region_thread *at = regions->ended;
@@ -52,7 +52,7 @@ static struct region_mark load(const struct region_mark *from)
 				    region_get(&from->running)};
 }
 
-/* A mark as a count; what the opening thread could not open, no thread can. */
+/* A mark as a count. What the opening thread could not open, no thread can. */
 static struct tally_count to_count(const struct region_thread *thread, size_t event,
 				   struct region_mark mark)
 {
@@ -67,7 +67,7 @@ static struct tally_count to_count(const struct region_thread *thread, size_t ev
 	int slot = *tally_counters_slot(first, event, 0);
 
 	if (slot < 0)
-		return (struct tally_count){.quality = tally_counters_refusal(slot)};
+		return (struct tally_count){.quality = tally_counters_quality_of(slot)};
 	if (thread->pinned >> first->events[event].leader & 1)
 		return (struct tally_count){.quality = TALLY_COUNT_PINNED_ERROR};
 	return count;
@@ -99,7 +99,7 @@ static void add_thread(const struct region_thread *thread, int region,
 	}
 }
 
-/* Of one thread, whole: nothing of it has changed while it was read. */
+/* The sums of one thread, read again until they did not change meanwhile. */
 static void add_whole(const struct region_thread *thread, int region,
 		      struct tally_region_result *result, struct tally_count *inclusive,
 		      struct tally_count *exclusive)

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "count/region.h"
 
-/* All that an ended thread has no need of. */
+/* Frees what only a running thread needs. */
 static void close_counters(struct region_thread *thread)
 {
 	size_t events = thread->regions->events.count;
@@ -61,7 +61,7 @@ int tally_region_open_counters(const struct tally_regions_options *options,
 			  strerror(-result));
 }
 
-/* Pages for reading in user space: all of them, or none. */
+/* Pages for reading in user space: for all events or none. */
 static void open_direct(struct region_thread *thread)
 {
 	struct tally_counters *set = thread->set;
@@ -84,7 +84,7 @@ static void open_direct(struct region_thread *thread)
 	}
 }
 
-/* What moves with begins and ends, once it is known how large a mark is. */
+/* The arrays for begins and ends; their size depends on the mark's. */
 static int make_frames(struct region_thread *thread)
 {
 	size_t events = thread->regions->events.count, depth = thread->regions->options.depth;
@@ -157,9 +157,9 @@ struct region_thread *tally_region_thread(struct tally_regions *regions)
 	return thread;
 }
 
-/* The oldest of those that ended before, for all that are not kept apart. */
-static void fold(struct region_thread *into, const struct region_thread *from, size_t names,
-		 size_t events)
+/* The oldest ended thread has the sums of all that are too many to be kept. */
+static void add_sums(struct region_thread *into, const struct region_thread *from, size_t names,
+		     size_t events)
 {
 	into->tid = 0;
 	into->pinned |= from->pinned;
@@ -191,7 +191,7 @@ void tally_region_thread_ended(void *value)
 	} else {
 		for (last = regions->ended; last->next; last = last->next)
 			;
-		fold(last, thread, regions->options.regions, regions->events.count);
+		add_sums(last, thread, regions->options.regions, regions->events.count);
 	}
 	pthread_mutex_unlock(&regions->lock);
 	if (thread)

@@ -12,7 +12,7 @@
 
 static int copy_events(struct tally_regions *regions, const struct tally_event_list *from)
 {
-	/* Names and attrs are all that later openings need. */
+	/* Names and attrs are all that threads need to open them later. */
 	regions->events.events = calloc(from->count, sizeof(*from->events));
 	if (!regions->events.events)
 		return -ENOMEM;
@@ -38,17 +38,18 @@ int tally_regions_open(const struct tally_regions_options *options, struct tally
 	int result = tally_options_take(&use, sizeof(use), options);
 
 	if (result)
-		return tally_fail(error, result, -1, "options that this libtally does not know");
+		return tally_fail(error, result, -1,
+				  "options that this version of libtally does not support");
 	if (!use.events || !use.events->count || use.events->count > EVENTS_MOST)
-		return tally_fail(error, -EINVAL, -1,
-				  "regions count between 1 and %d events, not %zu", EVENTS_MOST,
-				  use.events ? use.events->count : 0);
+		return tally_fail(error, -EINVAL, -1, "regions count 1 to %d events, not %zu",
+				  EVENTS_MOST, use.events ? use.events->count : 0);
 	for (size_t i = 0; i < use.events->count; i++)
 		if (use.events->events[i].tool != TALLY_TOOL_NONE)
-			return tally_fail(error, -EINVAL, -1,
-					  "%s is no event of the kernel; regions count only those "
-					  "(each count's time_enabled is the CPU time spent)",
-					  use.events->events[i].name);
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "%s is not an event of the kernel, and regions count only those (each "
+			    "count's time_enabled is the CPU time spent)",
+			    use.events->events[i].name);
 	use.regions = use.regions ? use.regions : DEFAULT_REGIONS;
 	use.depth = use.depth ? use.depth : DEFAULT_DEPTH;
 	use.threads = use.threads ? use.threads : DEFAULT_THREADS;
@@ -73,7 +74,7 @@ int tally_regions_open(const struct tally_regions_options *options, struct tally
 		tally_fail(error, result, -1, "out of memory");
 	else
 		result = tally_region_open_counters(&use, &regions->events, &regions->first, error);
-	/* They are there to tell what can be counted, and must not take counters from others. */
+	/* They only show what can be counted, and must not take counters from others. */
 	if (!result)
 		tally_counters_disable(regions->first);
 	if (result) {

@@ -1,6 +1,6 @@
 /* Breakpoints: "mem:ADDRESS[/LENGTH][:rwx]", PERF_TYPE_BREAKPOINT.
  *
- * Without a length 4 bytes, of an instruction the size of a long; without a kind reads and writes.
+ * Default length: 4 bytes, of an instruction the size of a long; default kind: reads and writes.
  * Source: perf-list(1), "mem:", and HW_BREAKPOINT_* of include/uapi/linux/hw_breakpoint.h. */
 #include <ctype.h>
 #include <errno.h>
@@ -53,13 +53,13 @@ int tally_breakpoint_parse(const char *text, size_t *at, struct tally_attr *ret,
 		word = take_number(text, at);
 		if (tally_raw_number(&word, &attr.bp_len) != 1)
 			return tally_fail(error, -EINVAL, (int64_t)word.position,
-					  "expected how many bytes to watch: 1, 2, 4 or 8");
+					  "expected the number of bytes to watch: 1, 2, 4 or 8");
 	}
 	if (text[*at] == ':') {
 		size_t kind_at = *at + 1;
 
 		word = take_number(text, &kind_at);
-		/* What is no kind is modifiers. */
+		/* Other letters are modifiers. */
 		if (word.length && read_kind(&word, &attr.bp_type))
 			*at = kind_at;
 		else if (word.length && strchr("rwx", word.text[0]))

@@ -7,7 +7,7 @@
 #include "abi/event_names.h"
 #include "event/family.h"
 
-/* Of words that begin alike the longer comes first. */
+/* Of words with the same beginning, the longer is first. */
 static const struct {
 	bool is_result;
 	unsigned value;
@@ -31,7 +31,7 @@ static const struct {
     {true, PERF_COUNT_HW_CACHE_RESULT_MISS, "miss"},
 };
 
-/* Takes `word` off the front when a - or the end follows it. */
+/* Takes `word` from the front when a '-' or the end follows it. */
 static bool take(const char **text, size_t *length, const char *word)
 {
 	size_t size = strlen(word);
@@ -43,7 +43,7 @@ static bool take(const char **text, size_t *length, const char *word)
 	return true;
 }
 
-/* What follows the cache's name: at most two parts.  Of two operations the first holds, as in perf.
+/* The parts behind the cache's name: at most two. Of two operations the first is valid, as in perf.
  */
 static bool read_parts(const char *text, size_t length, int *operation, int *result)
 {

@@ -1,7 +1,7 @@
-/* What sysfs says of the machine's PMUs, each read when it is first needed.
+/* The machine's PMUs as sysfs describes them, each read at its first use.
  *
  * Folder: SYSFS/bus/event_source/devices/PMU with type, format/, events/, cpumask or cpus, alias,
- * caps/.  Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-* of Linux. */
+ * caps/. Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-* of Linux. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -70,7 +70,7 @@ void tally_event_context_free(struct tally_event_context *context)
 	free(context);
 }
 
-/* Makes place for one more. */
+/* Makes room for one more. */
 static void *grow(void *array, size_t count, size_t *room, size_t size)
 {
 	size_t wanted = *room ? *room * 2 : 16;
@@ -107,7 +107,7 @@ static int add_pmu(struct tally_event_context *context, const char *name)
 	return 0;
 }
 
-/* Core PMUs of hybrid machines.  Source: Documentation/arch/x86 of Linux names cpu_core and
+/* Core PMUs of hybrid machines. Source: Documentation/arch/x86 of Linux names cpu_core and
  * cpu_atom; each has a file `cpus`. */
 static void find_hybrid(const struct tally_event_context *context, struct event_pmu *pmu)
 {
@@ -173,7 +173,7 @@ static int add_format(struct tally_event_context *context, struct event_pmu *pmu
 
 	snprintf(path, sizeof(path), "format/%s", name);
 	text = read_line(context, pmu, path);
-	/* What is not understood is no reason to refuse the PMU. */
+	/* A file of unknown content does not make the PMU unusable. */
 	if (!text || tally_pmu_format_parse(text, &format.which, &format.mask))
 		return 0;
 	grown = grow(pmu->formats, pmu->format_count, &pmu->format_room, sizeof(*pmu->formats));
@@ -251,7 +251,7 @@ static int read_folder(struct tally_event_context *context, struct event_pmu *pm
 	return result;
 }
 
-/* Of the bits of a mask the highest up to `target`, or the lowest. */
+/* The highest bit of a mask up to `target`, or the lowest. */
 static unsigned pick(uint64_t mask, unsigned target)
 {
 	uint64_t up_to = mask & ((2ull << target) - 1);
@@ -280,7 +280,7 @@ static void set_default(struct event_pmu *pmu, const char *name, uint64_t value)
 		pmu->default_config |= tally_pmu_spread(value, format->mask);
 }
 
-/* What Processor Trace traces unless told otherwise: perf-intel-pt(1), "config terms". */
+/* The defaults of Processor Trace: perf-intel-pt(1), "config terms". */
 static void default_intel_pt(struct tally_event_context *context, struct event_pmu *pmu)
 {
 	uint64_t mtc = 1, periods = 0, psb = 1, psb_periods = 0;
@@ -335,7 +335,7 @@ int tally_pmu_load(struct tally_event_context *context, struct event_pmu *pmu)
 	pmu->cpus = read_line(context, pmu, "cpumask");
 	if (!pmu->cpus) {
 		pmu->cpus = read_line(context, pmu, "cpus");
-		/* Arm's core PMUs have names of their own, and such a list. */
+		/* Arm's core PMUs have other names, and a file `cpus`. */
 		pmu->is_the_cpu = pmu->cpus && !pmu->hybrid;
 	}
 	pmu->is_the_cpu |= !strcmp(pmu->name, "cpu");
@@ -354,7 +354,7 @@ struct event_pmu *tally_pmu_find(struct tally_event_context *context, const stru
 	return NULL;
 }
 
-/* "_3" or "3" or nothing. */
+/* "_3", "3" or nothing. */
 static bool is_number_end(const char *text)
 {
 	if (!*text)

@@ -1,7 +1,7 @@
-/* The families of events: each turns its own kind of name into attrs, one file a family.
+/* The families of events: each turns one kind of name into attrs; a file for each family.
  *
- * The parser (parse.c) cuts a string into lists, groups, names and modifiers, and asks the families
- * in the order of tally_event_list_parse(); a family knows only its names. */
+ * The parser (parse.c) splits a string into lists, groups, names and modifiers, and tries the
+ * families in the order of tally_event_list_parse(). */
 #ifndef TALLY_EVENT_FAMILY_H
 #define TALLY_EVENT_FAMILY_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <tally/event.h>
 
-/* A piece of the string that is parsed; `text` is not NUL-terminated. */
+/* A part of the string that is parsed; `text` is not NUL-terminated. */
 struct event_word {
 	const char *text;
 	size_t length;
@@ -18,12 +18,11 @@ struct event_word {
 
 bool tally_word_is(const struct event_word *word, const char *text);
 
-/* One event on its way into the list. */
+/* One event that is being made for the list. */
 struct event_item {
 	struct tally_event event;
-	bool
-	    guest_given; /* a modifier G or H was written: u and p no longer decide exclude_guest */
-	bool several;    /* one of those of several uncore PMUs that its name means */
+	bool guest_given; /* a modifier G or H was written: u and p do not change exclude_guest */
+	bool several;     /* its name means several uncore PMUs, of which this is one */
 };
 
 struct event_items { /* all zero is empty and valid */
@@ -44,25 +43,25 @@ enum tally_tool_event tally_generic_tool(const struct event_word *word);
 
 /* --- cache.c: PERF_TYPE_HW_CACHE --- */
 enum cache_answer { CACHE_NO, CACHE_YES, CACHE_IMPOSSIBLE };
-/* CACHE_IMPOSSIBLE: the words are known, but no CPU counts them together. */
+/* CACHE_IMPOSSIBLE: the words are valid, but no CPU counts this combination. */
 enum cache_answer tally_cache_find(const struct event_word *word, struct tally_attr *ret);
 /* snprintf()s the canonical name; -1 for a config that has none. */
 int tally_cache_format(uint64_t config, char *to, size_t room);
 
 /* --- raw.c: rNNN and TYPE:CONFIG --- */
-/* 1: it is one, 0: it is not, -ERANGE: it is, but over 64 bits. */
+/* 1: it is one, 0: it is not, -ERANGE: it is, but has more than 64 bits. */
 int tally_raw_find(const struct event_word *word, struct tally_attr *ret);
 int tally_raw_number(const struct event_word *word, uint64_t *ret); /* decimal or 0x; as above */
 
 /* --- breakpoint.c: PERF_TYPE_BREAKPOINT --- */
-/* Parses what follows "mem:"; `*at` is moved behind it, or before the colon of its modifiers. */
+/* Parses what follows "mem:"; `*at` is moved behind it, or to the colon before its modifiers. */
 int tally_breakpoint_parse(const char *text, size_t *at, struct tally_attr *ret,
 			   struct tally_error *error);
 /* snprintf()s the name; -1 for an attr that has none. */
 int tally_breakpoint_format(const struct tally_attr *attr, char *to, size_t room);
 
 /* --- tracepoint.c: PERF_TYPE_TRACEPOINT --- */
-/* The folder that holds events/, into `to`; -ENOENT none, -EACCES not readable. */
+/* The folder that contains events/, into `to`; -ENOENT: none, -EACCES: not readable. */
 int tally_tracefs_find(const struct tally_event_options *options, char *to, size_t room);
 /* Adds an event for each tracepoint that the two names or globs match, in ascending order. */
 int tally_tracepoint_add(const struct event_word *system, const struct event_word *name,
@@ -77,13 +76,14 @@ int tally_tracepoint_format(uint64_t id, const struct tally_event_options *optio
 bool tally_probe_begins(const struct event_word *word);
 
 /* --- modifier.c --- */
-/* Applies modifiers as written behind an event, or, with `group`, behind the } of its group.  The
- * name is not touched. `leader`: it leads its group. -EINVAL. */
+/* Applies modifiers as written behind an event, or, with `group`, behind the } of its group. Does
+ * not change the name. `leader`: it leads its group. -EINVAL. */
 int tally_modifier_apply(struct event_item *item, const struct event_word *modifiers, bool group,
 			 bool leader, struct tally_error *error);
-/* Whether all letters are modifiers, whatever their number. */
+/* Whether all letters are modifiers. */
 bool tally_modifier_looks_like(const struct event_word *word);
-/* The letters that tell an attr from a plain one, "upp"; at most 16 bytes with NUL. */
+/* The letters by which an attr differs from one without modifiers, "upp"; at most 16 bytes with
+ * NUL. */
 void tally_modifier_format(const struct tally_attr *attr, char to[16]);
 
 #endif

@@ -1,4 +1,4 @@
-/* ATTR -> NAME: what a person would write to get it. */
+/* ATTR -> NAME: the string that gives the attr. */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int format_name(const struct tally_attr *attr, const struct tally_event_o
 	return snprintf(to, room, "%u:0x%llx", attr->type, (unsigned long long)attr->config);
 }
 
-/* Whether these modifiers, behind a name, give what the attr excludes. */
+/* Whether these modifiers behind a name give what the attr excludes. */
 static bool modifiers_give(const char *letters, const struct tally_attr *attr, bool guests_out)
 {
 	struct event_item item = {.event.attr.exclude_guest = guests_out};
@@ -41,7 +41,7 @@ static bool modifiers_give(const char *letters, const struct tally_attr *attr, b
 	       got->exclude_guest == attr->exclude_guest && got->exclude_host == attr->exclude_host;
 }
 
-/* The letters, with what the attr says of guests where the others do not imply it. */
+/* The letters, with G or H where the others do not imply what the attr says of guests. */
 void tally_format_modifiers(const struct tally_attr *attr, bool guests_out, char to[24])
 {
 	static const char *const guests[] = {"", "H", "G", "GH"};
@@ -56,7 +56,8 @@ void tally_format_modifiers(const struct tally_attr *attr, bool guests_out, char
 		if (modifiers_give(text, attr, guests_out))
 			return;
 	}
-	tally_modifier_format(attr, base); /* no letters exclude both hosts and guests */
+	tally_modifier_format(attr,
+			      base); /* no letters mean that both host and guest are excluded */
 	snprintf(to, 24, "%s", base);
 }
 
@@ -74,7 +75,7 @@ void tally_format_sampling(const struct tally_attr *attr, uint64_t own_period, c
 			 length ? "," : "", attr->aux_sample_size);
 }
 
-/* What is no part of the name, as terms: ",config1=0x3,period=1000". */
+/* What the name does not contain, as terms: ",config1=0x3,period=1000". */
 static void format_terms(const struct tally_attr *attr, struct tally_buf *to)
 {
 	const uint64_t configs[] = {attr->config1, attr->config2, attr->config3, attr->config4};
@@ -89,7 +90,7 @@ static void format_terms(const struct tally_attr *attr, struct tally_buf *to)
 		tally_buf_printf(to, ",%s", sampling);
 }
 
-/* The numbers and the names that the kernel has everywhere.  Length, or -errno. */
+/* Names that all kernels have, and numbers. Length, or -errno. */
 static int format_plain(const struct tally_attr *attr, const struct tally_event_options *options,
 			const char *modifiers, char *to, size_t room)
 {
@@ -116,7 +117,7 @@ static int format_plain(const struct tally_attr *attr, const struct tally_event_
 	return result;
 }
 
-/* Whether sysfs may know more of it than the kernel's headers do. */
+/* Whether sysfs may have a better name than the kernel's headers. */
 static bool may_be_of_pmu(const struct tally_attr *attr)
 {
 	switch (attr->type) {

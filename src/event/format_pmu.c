@@ -1,8 +1,8 @@
-/* ATTR -> NAME, for events of PMUs: the shortest string that gives the attr again, with the name
- * that sysfs or the vendor's table has for it.
+/* ATTR -> NAME, for events of PMUs: the shortest string that gives the attr, with its name in sysfs
+ * or in the vendor's table.
  *
- * Each string that may do is parsed, and kept when it gives the attr: what a name means is known in
- * one place only. */
+ * Each candidate is parsed, and taken when it gives the attr: only the parser decides what a name
+ * means. */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool gives(const struct search *search, const char *text)
 	return yes;
 }
 
-/* Keeps what was written to search->try when it is shorter than the best, and right. */
+/* Keeps search->try when it is shorter than the best and gives the attr. */
 static void consider(struct search *search)
 {
 	const char *text = tally_buf_str(&search->try);
@@ -58,7 +58,7 @@ static bool same_config(const struct tally_attr *a, const struct tally_attr *b)
 	       a->config3 == b->config3 && a->config4 == b->config4;
 }
 
-/* With the PMU's name, and without it where that says the same. */
+/* With the PMU's name, and without it where that gives the same. */
 static void consider_name(struct search *search, const char *name)
 {
 	struct event_terms terms = {.count = 1};
@@ -109,7 +109,7 @@ static void consider_numbers(struct search *search)
 	for (unsigned i = 0; i < 5; i++) {
 		char which[2] = {i ? (char)('0' + i) : 0, 0};
 
-		/* the first also says that a default is not wanted */
+		/* the first also disables a default */
 		if (!configs[i] && (i || !search->pmu->has_default))
 			continue;
 		tally_buf_printf(&search->try, "%sconfig%s=0x%llx", first ? "" : ",", which,
@@ -123,7 +123,7 @@ static void consider_numbers(struct search *search)
 	consider(search);
 }
 
-/* An event that the kernel has for each kind of core: the PMU's type is the config's upper half. */
+/* An event that each kind of core has: the PMU's type is the config's upper half. */
 static void consider_kind_of_core(struct search *search)
 {
 	struct tally_attr plain = *search->attr;
@@ -170,7 +170,7 @@ char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_o
 		for (size_t j = 0; j < pmu->alias_count; j++)
 			consider_name(&search, pmu->aliases[j].name);
 		consider_table(&search);
-		/* rHEX is shorter, where it means but one PMU */
+		/* rHEX is shorter, where it means only one PMU */
 		if (!search.best && (attr->type != PERF_TYPE_RAW || pmu->hybrid))
 			consider_numbers(&search);
 	}

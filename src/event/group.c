@@ -1,10 +1,9 @@
 /* Groups: which of the events between the braces lead, and what the modifiers behind them do.
  *
- * The kernel takes no group over several PMUs: where a name stands for all instances of an uncore
- * PMU, the events of each instance are a group.  Where the CPU counts topdown metrics, their group
- * must be led by `slots`.  Sources: perf_event_open() of kernel/events/core.c;
- * intel_pmu_hw_config() of arch/x86/events/intel/core.c.
- */
+ * The kernel has no groups over several PMUs: where a name means all instances of an uncore PMU,
+ * the events of each instance are a group. Where the CPU counts topdown metrics, `slots` must lead
+ * their group. Sources: perf_event_open() of kernel/events/core.c; intel_pmu_hw_config() of
+ * arch/x86/events/intel/core.c. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -12,7 +11,8 @@
 #include "base/buf.h"
 #include "event/parse.h"
 
-/* Adds a group's modifiers to a member's name, those that say what is counted and are not there. */
+/* Adds a group's modifiers to the name of a member: the missing ones of those that say what is
+ * counted. */
 static int name_modifiers(struct tally_event *event, const struct event_word *modifiers)
 {
 	struct tally_buf name = {0};
@@ -65,7 +65,7 @@ static bool same_pmu(const struct event_item *a, const struct event_item *b)
 					    : a->event.pmu == b->event.pmu;
 }
 
-/* Each PMU's events become a group, in the order of their first. */
+/* The events of each PMU become a group, in the order of their first. */
 static void split_by_pmu(struct event_item *items, size_t first, size_t count)
 {
 	for (size_t leader = first; leader < count;) {
@@ -93,7 +93,7 @@ static bool has_slots(struct tally_event_context *context)
 	return false;
 }
 
-/* By their names, as perf knows them. */
+/* By name, as in perf. */
 static void lead_by_slots(struct event_item *items, size_t first, size_t count)
 {
 	size_t slots = count;

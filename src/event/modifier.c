@@ -5,7 +5,7 @@
  *   I        not while idle            p pp ppp  precise_ip 1 to 3      P  the highest that opens
  *   D        pinned                    e         exclusive              W  weak group
  *   S        read the members of the group with each sample of its leader
- *   b        by a counter that others share through BPF: taken, told, and counted as usual
+ *   b        by a counter that others share through BPF: gives a warning, and counts as usual
  *
  * Source: perf-list(1), section "EVENT MODIFIERS", and perf 6.1's answers for what they leave out.
  */
@@ -34,25 +34,26 @@ static int check(const struct event_word *modifiers, struct tally_error *error)
 		if (!letter || !strchr(LETTERS, letter)) {
 			if (letter < ' ' || letter > '~')
 				letter = '?';
-			return tally_fail(error, -EINVAL, at,
-					  "no modifier is called '%c': expected some of u k h "
-					  "(privilege), G H (guest, host), p pp ppp P (precise), "
-					  "S D e W I b",
-					  letter);
+			return tally_fail(
+			    error, -EINVAL, at,
+			    "unknown modifier '%c': expected some of u k h (privilege), G H "
+			    "(guest, host), p pp ppp P (precise), S D e W I b",
+			    letter);
 		}
 		for (size_t j = 0; j <= i; j++)
 			same += modifiers->text[j] == letter;
 		if (same > (letter == 'p' ? 3 : 1))
 			return tally_fail(error, -EINVAL, at,
-					  letter == 'p' ? "modifier p stands at most three times"
-							: "modifier %c stands there already",
+					  letter == 'p'
+					      ? "modifier p can be given at most three times"
+					      : "modifier %c is given twice",
 					  letter);
 	}
 	return 0;
 }
 
-/* The first of u, k and h excludes all three levels, unless some are already; each letter then lets
- * its own in. */
+/* The first of u, k and h excludes all three levels, unless some are excluded already; each letter
+ * then includes its own. */
 static void privilege(struct tally_attr *attr, bool *excluded)
 {
 	if (!*excluded)
@@ -123,8 +124,9 @@ static void apply(struct event_item *item, char letter, bool leader, bool *exclu
 		break;
 	case 'b':
 		if (!event->warning)
-			event->warning = strdup("modifier b asks for a counter that is shared "
-						"through BPF; it is counted by one of its own");
+			event->warning =
+			    strdup("modifier b asks for a counter shared through BPF, which is not "
+				   "supported; the event gets its own counter");
 		break;
 	}
 }
@@ -144,9 +146,9 @@ int tally_modifier_apply(struct event_item *item, const struct event_word *modif
 	if (precise > 3)
 		return tally_fail(
 		    error, -EINVAL, (int64_t)modifiers->position,
-		    "with the group's p, %s is to be precise to level %u: 3 is the most",
+		    "with the p of its group, %s would be precise to level %u: the highest is 3",
 		    item->event.name, precise);
-	/* An event without modifiers leaves guests out; the first one written decides anew. */
+	/* An event without modifiers excludes guests; the first modifier resets that. */
 	if (!group && modifiers->length)
 		attr->exclude_guest = 0;
 	for (size_t i = 0; i < modifiers->length; i++)

@@ -1,4 +1,4 @@
-/* STRING -> ATTRS: lists, groups and the order in which the families are asked.
+/* STRING -> ATTRS: lists, groups and the order in which the families are tried.
  *
  *   list     = member { "," member }
  *   member   = event | [ name ] "{" event { "," event } "}" [ ":" modifiers ]
@@ -8,7 +8,7 @@
  *            | "r" hex [ slashes ] [ ":" modifiers ]   r1a8:k
  *            | number ":" number [ slashes ] [ ":" [ modifiers ] ]   type:config
  *            | "mem:" address [ "/" length ] [ ":" rwx ] [ ":" [ modifiers ] ]
- *            | probe [ slashes ] [ ":" modifiers ]     uprobe:/bin/ls:main; see probe.c
+ *            | probe [ slashes ] [ ":" modifiers ]     uprobe:/bin/ls:main; see probe_words.c
  *            | pmu slashes [ modifiers ]           cpu/event=0xc0/u, uncore_imc/cas_count_read/
  *            | alias [ slashes ] [ ":" modifiers ]     an event of any PMU: mem-loads, energy-pkg
  *            | system ":" name [ slashes ] [ ":" [ modifiers ] ]   either side a glob
@@ -16,9 +16,9 @@
  *
  *            | [ "pfm:" ] name in libpfm4's language         see parse_pfm.c
  *
- * Names end at one of , { } : / or a blank.  Blanks may stand before and after an event.  Behind
- * slashes modifiers stand without a colon; only where the colon belongs to the name (all but
- * generic events and PMUs) one may stand, too. */
+ * Names end at one of , { } : / or a blank. Blanks may be before and after an event. Behind slashes
+ * modifiers have no colon; where the colon belongs to the name (all but generic events and PMUs)
+ * one is allowed. */
 #include <ctype.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -58,7 +58,7 @@ static struct event_word take_word(struct parser *parser)
 	struct event_word word = {.text = parser->text + parser->at, .position = parser->at};
 	bool set = false;
 
-	/* In a glob's [set] everything but its end belongs to it. */
+	/* Inside a glob's [set] all characters but ] belong to it. */
 	while (peek(parser) && (set || !ends_word(peek(parser)))) {
 		if (peek(parser) == '[')
 			set = strchr(parser->text + parser->at, ']');
@@ -70,7 +70,7 @@ static struct event_word take_word(struct parser *parser)
 	return word;
 }
 
-/* At most this much of a foreign word in a message; escaped by who prints it. */
+/* At most so much of a foreign word is in a message, which the caller escapes. */
 int tally_word_shown(const struct event_word *word)
 {
 	return word->length > 80 ? 80 : (int)word->length;
@@ -100,21 +100,20 @@ static int fail_unknown(struct parser *parser, const struct event_word *word)
 	text = strndup(word->text, word->length);
 	if (!text)
 		return tally_parser_fail_memory(parser);
-	near = tally_near_event(parser->context, text);
-	/* The vendors' names have one or the other. */
+	near = tally_suggest_event(parser->context, text);
+	/* Vendors' names have one of these. */
 	if (strpbrk(text, "._") && parser->context && parser->context->table_result < 0)
 		tables = parser->context->table_error.text;
 	free(text);
 	return tally_fail(
 	    parser->error, -EINVAL, (int64_t)word->position,
-	    "no event is called %.*s%s%s%s; expected a name such as cycles, cpu-clock, "
-	    "LLC-load-misses or sched:sched_switch, a raw code rHEX, or a group {a,b}%s%s",
+	    "unknown event %.*s%s%s%s; expected a name such as cycles, cpu-clock, LLC-load-misses "
+	    "or sched:sched_switch, a raw code rHEX, or a group {a,b}%s%s",
 	    tally_word_shown(word), word->text, near ? " (did you mean " : "", near ? near : "",
 	    near ? "?)" : "", tables ? "; " : "", tables ? tables : "");
 }
 
-/* ":" modifiers, which may be left out altogether, and where `may_be_empty` after the colon, too.
- */
+/* ":" modifiers, which may be missing, and, with `may_be_empty`, be empty behind the colon. */
 static int take_modifiers(struct parser *parser, bool may_be_empty, struct event_word *ret)
 {
 	*ret = (struct event_word){.text = parser->text + parser->at, .position = parser->at};
@@ -127,7 +126,7 @@ static int take_modifiers(struct parser *parser, bool may_be_empty, struct event
 	return 0;
 }
 
-/* As they are written, or behind slashes without a colon. */
+/* Modifiers behind a colon, or behind slashes without a colon. */
 int tally_parser_modifiers(struct parser *parser, bool slashes, bool colon_too, bool may_be_empty,
 			   struct event_word *ret)
 {
@@ -137,13 +136,13 @@ int tally_parser_modifiers(struct parser *parser, bool slashes, bool colon_too, 
 		if (colon_too)
 			return take_modifiers(parser, may_be_empty, ret);
 		return tally_fail(parser->error, -EINVAL, (int64_t)parser->at,
-				  "expected the modifiers right behind the /, without a colon");
+				  "expected the modifiers directly behind the /, without a colon");
 	}
 	*ret = take_word(parser);
 	return 0;
 }
 
-/* "/" [ terms ] "/", when one is there. */
+/* "/" [ terms ] "/", if there is one. */
 int tally_parser_slashes(struct parser *parser, bool *ret_there, struct event_terms *ret)
 {
 	int result = 0;
@@ -175,8 +174,8 @@ static char *name_with(const char *name, const struct event_word *modifiers)
 	return made;
 }
 
-/* Gives the events from `first` on their modifiers and names: as written, or, where that was a
- * glob, what it found. */
+/* Sets the modifiers and names of the events from `first` on: the name as written, or, for a glob,
+ * the one that was found. */
 int tally_parser_finish(struct parser *parser, size_t first, const struct event_word *modifiers,
 			size_t name_end, size_t name_start)
 {
@@ -190,7 +189,7 @@ int tally_parser_finish(struct parser *parser, size_t first, const struct event_
 		if (item->event.terms.given & TALLY_TERM_NAME)
 			continue;
 		if (name_end > name_start)
-			/* As it was written, blanks excepted. */
+			/* The written name without blanks. */
 			name = strndup(parser->text + name_start, name_end - name_start);
 		else if (modifiers->length)
 			name = name_with(item->event.name, modifiers);
@@ -204,7 +203,7 @@ int tally_parser_finish(struct parser *parser, size_t first, const struct event_
 	return 0;
 }
 
-/* The PMUs of the machine, read when they are first needed. */
+/* The machine's PMUs, read at the first use. */
 int tally_parser_need_pmus(struct parser *parser)
 {
 	int result = 0;
@@ -220,7 +219,7 @@ int tally_parser_need_pmus(struct parser *parser)
 		      : 0;
 }
 
-/* Adds the event, which is its own even on failure. */
+/* Adds the event and takes ownership, also on failure. */
 int tally_parser_put(struct parser *parser, struct tally_event *event, int result)
 {
 	if (!result && !event->name)
@@ -232,7 +231,7 @@ int tally_parser_put(struct parser *parser, struct tally_event *event, int resul
 	return result;
 }
 
-/* An event that is no PMU's, with its terms. */
+/* An event of no PMU, with its terms. */
 int tally_parser_add(struct parser *parser, const struct tally_attr *attr,
 		     const struct event_terms *terms, enum tally_tool_event tool)
 {
@@ -241,15 +240,15 @@ int tally_parser_add(struct parser *parser, const struct tally_attr *attr,
 
 	if (tool)
 		event.origin = TALLY_ORIGIN_TOOL;
-	event.attr.exclude_guest = attr->type < PERF_TYPE_MAX; /* not of any PMU's */
+	event.attr.exclude_guest = attr->type < PERF_TYPE_MAX; /* not for PMUs' events */
 	for (size_t i = 0; i < terms->count && !result; i++)
 		result = tally_term_apply(&terms->terms[i], parser->options->command, &event,
 					  parser->error);
 	return tally_parser_put(parser, &event, result);
 }
 
-/* The same for one of several core PMUs.  Source: PERF_PMU_TYPE_SHIFT of
- * include/uapi/linux/perf_event.h: the PMU's type is the config's upper half, of raw events it is
+/* The same for one of several core PMUs. Source: PERF_PMU_TYPE_SHIFT of
+ * include/uapi/linux/perf_event.h: the PMU's type is the config's upper half; for raw events it is
  * the type. */
 int tally_parser_hybrid(struct parser *parser, const struct event_pmu *pmu)
 {
@@ -267,7 +266,7 @@ int tally_parser_hybrid(struct parser *parser, const struct event_pmu *pmu)
 	return 0;
 }
 
-/* A generic, cache or raw event: once for each kind of core that the machine has. */
+/* A generic, cache or raw event: once for each kind of core of the machine. */
 static int add_core(struct parser *parser, const struct tally_attr *attr,
 		    const struct event_terms *terms)
 {
@@ -323,7 +322,8 @@ static int parse_tracepoint(struct parser *parser, const struct event_word *syst
 			return marker;
 	}
 	parser->unknown = result && result != -ENOMEM;
-	/* "cycels:u" is rather a generic event with modifiers than a tracepoint called u. */
+	/* "cycels:u" is more likely a misspelled generic event with modifiers than a tracepoint
+	 * called u. */
 	if (result && result != -ENOMEM && tally_modifier_looks_like(&name) &&
 	    !(result == -ENOENT && parser->error &&
 	      parser->error->position == (int64_t)name.position))
@@ -401,8 +401,8 @@ static int find_word(struct parser *parser, const struct event_word *word, struc
 		return 1;
 	case CACHE_IMPOSSIBLE:
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
-				  "%.*s cannot be counted: instruction caches know loads and "
-				  "prefetches, iTLB and branch loads only",
+				  "%.*s cannot be counted: instruction caches have loads and "
+				  "prefetches only, iTLB and branch have loads only",
 				  tally_word_shown(word), word->text);
 	case CACHE_NO:
 		break;
@@ -487,7 +487,8 @@ static void drop_items(struct parser *parser, size_t from)
 		tally_event_done(&parser->items.items[--parser->items.count].event);
 }
 
-/* What perf's grammar does not know may be libpfm4's; when it is not, perf's answer stands. */
+/* A name that is unknown to perf's grammar may be libpfm4's; if not, the error is the one of perf's
+ * grammar. */
 static int try_pfm(struct parser *parser, size_t start, int result)
 {
 	struct tally_error *error = parser->error, perf = *error;
@@ -503,7 +504,7 @@ static int try_pfm(struct parser *parser, size_t start, int result)
 	return result;
 }
 
-/* The vendor's events as libpfm4 has them, as far as it does. */
+/* The vendor's events in libpfm4's language first. */
 static int prefer_pfm(struct parser *parser, size_t start, size_t first)
 {
 	struct parser strict = {.text = parser->text,
@@ -539,7 +540,7 @@ static bool take_prefix(struct parser *parser, const char *prefix)
 	return true;
 }
 
-/* In one of the two languages; "pmu::" is libpfm4's alone. */
+/* In one of the two languages; only libpfm4's has "pmu::". */
 static int parse_event(struct parser *parser)
 {
 	size_t start, first = parser->items.count;
@@ -579,7 +580,7 @@ static int parse_group(struct parser *parser)
 	} while (take(parser, ','));
 	if (peek(parser) == '{')
 		return tally_fail(parser->error, -EINVAL, (int64_t)parser->at,
-				  "a group stands in no other group");
+				  "a group cannot be inside another group");
 	if (!take(parser, '}'))
 		return tally_fail(parser->error, -EINVAL, (int64_t)parser->at,
 				  "expected , or the group's }");
@@ -589,7 +590,7 @@ static int parse_group(struct parser *parser)
 	return tally_parser_group(parser, first, &modifiers);
 }
 
-/* A group may have a name before its brace; it names nothing that is kept. */
+/* A group may have a name before its brace, which is not kept. */
 static bool begins_group(struct parser *parser)
 {
 	size_t at = parser->at;
@@ -622,11 +623,11 @@ static int parse_list(struct parser *parser)
 	} while (take(parser, ','));
 	if (peek(parser) == '/')
 		return tally_fail(parser->error, -EINVAL, (int64_t)parser->at,
-				  "expected , or the end: terms in slashes are not for this event");
+				  "expected , or the end: this event takes no terms in slashes");
 	if (peek(parser))
 		return tally_fail(
 		    parser->error, -EINVAL, (int64_t)parser->at, "expected , or the end%s",
-		    peek(parser) == ':' ? ": all modifiers stand behind one colon" : "");
+		    peek(parser) == ':' ? ": write all modifiers behind one colon" : "");
 	return 0;
 }
 
@@ -641,7 +642,7 @@ int tally_event_list_append(struct tally_event_list *list, const char *text,
 
 	if (result)
 		return tally_fail(error, result, -1,
-				  "the event options ask for what this version cannot do");
+				  "the event options ask for what this version does not support");
 	parser.context = use.context;
 	result = parse_list(&parser);
 	tally_event_context_free(parser.own);
@@ -666,7 +667,7 @@ int tally_event_list_append(struct tally_event_list *list, const char *text,
 		event->leader += (uint32_t)list->count;
 	}
 	list->count += parser.items.count;
-	free(parser.items.items); /* the names live on in the list */
+	free(parser.items.items); /* the names are the list's now */
 	return 0;
 }
 

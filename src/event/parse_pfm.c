@@ -1,9 +1,9 @@
-/* libpfm4's language in a string: "skl::INST_RETIRED:ANY_P:c=1:u", "pfm:NAME", and names that
- * perf's grammar does not know.
+/* libpfm4's language in a string: "skl::INST_RETIRED:ANY_P:c=1:u", "pfm:NAME", and names unknown to
+ * perf's grammar.
  *
- * Two kinds of table stand behind it.  A name without "pmu::" is looked up in the CPU's vendor
- * table first, "INST_RETIRED:ANY_P" as inst_retired.any_p, when the machine has a PMU for it; then,
- * or always when libpfm4's own answer is asked for (pfm_strict), libpfm4 has it. */
+ * Two kinds of tables are searched. A name without "pmu::" is first searched in the CPU's vendor
+ * table, "INST_RETIRED:ANY_P" as inst_retired.any_p, when the machine has a PMU for it; then in
+ * libpfm4's, which is the only one with pfm_strict. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "pfm/pfm_encode.h"
 #include "vendor/vendor_table.h"
 
-/* Where privilege is not told: as perf's own --pfm-events has it. */
+/* The default privilege is that of perf's --pfm-events. */
 #define PLM_DEFAULT (TALLY_PFM_PLM0 | TALLY_PFM_PLM3)
 
 /* --- over a vendor table --- */
@@ -65,7 +65,7 @@ static bool is_modifier(const struct pfm_word *word)
 	return field_of(word) || number_of(word) || bool_of(word);
 }
 
-/* What the words say, of a vendor table's event. */
+/* The meaning of the words, for an event of a vendor table. */
 struct vendor {
 	char name[256]; /* "inst_retired.any_p" */
 	struct event_terms terms;
@@ -122,7 +122,7 @@ static bool add_name(struct vendor *vendor, const struct pfm_word *word)
 			word->text) < (int)(sizeof(vendor->name) - at);
 }
 
-/* False: these words are for libpfm4 to judge. */
+/* False: these words are left to libpfm4. */
 static bool read_vendor(const struct pfm_text *words, size_t position, struct vendor *ret)
 {
 	*ret = (struct vendor){.cpu = -1};
@@ -138,8 +138,8 @@ static bool read_vendor(const struct pfm_text *words, size_t position, struct ve
 	return true;
 }
 
-/* Only AMD's CPUs among those of libpfm4 tell a hypervisor apart; PMUs outside of cores tell
- * nobody apart. */
+/* Of libpfm4's CPUs only AMD's can exclude the hypervisor; PMUs outside of cores can exclude
+ * nothing. */
 static void exclude(const struct parser *parser, const struct vendor *vendor,
 		    const struct event_pmu *pmu, struct tally_attr *attr)
 {
@@ -181,7 +181,7 @@ static int add_of_pmu(struct parser *parser, struct vendor *vendor, struct event
 		event.terms.given = TALLY_TERM_FREQ;
 	result = tally_pmu_encode(parser->context, pmu, &vendor->terms, parser->options->command,
 				  &event, parser->error);
-	if (vendor->attr.sample_period) { /* before the table's own */
+	if (vendor->attr.sample_period) { /* instead of the table's */
 		event.attr.sample_period = vendor->attr.sample_period;
 		event.attr.freq = vendor->attr.freq;
 		event.terms.given &= ~TALLY_TERM_WEAK;
@@ -195,7 +195,7 @@ static int add_of_pmu(struct parser *parser, struct vendor *vendor, struct event
 	return tally_parser_put(parser, &event, result);
 }
 
-/* -ENOENT: the table, or the machine, has none. */
+/* -ENOENT: not in the table, or not on the machine. */
 static int add_vendor(struct parser *parser, const struct pfm_text *words,
 		      const struct event_word *text, const struct event_word *name)
 {
@@ -226,7 +226,7 @@ static int add_vendor(struct parser *parser, const struct pfm_text *words,
 
 /* --- over libpfm4's own --- */
 
-/* Its PMUs of "this machine" are those of the CPU that we run on. */
+/* Its PMUs of "this machine" are those of the running CPU. */
 static bool is_here(const struct tally_event_context *context)
 {
 	const char *cpuid = context->cpuid ? context->cpuid : getenv("PERF_CPUID");
@@ -263,7 +263,7 @@ static bool has_privilege(const struct pfm_text *words)
 	return false;
 }
 
-/* The PMU of the machine that the type is of, so that it is opened on its CPUs. */
+/* The machine's PMU with the type, so that it is opened on its CPUs. */
 static int set_pmu(struct parser *parser, struct tally_event *event)
 {
 	for (size_t i = 0; i < parser->context->count; i++) {
@@ -303,7 +303,7 @@ static int put(struct parser *parser, struct tally_pfm_event *found, const struc
 	return tally_parser_put(parser, &event, result);
 }
 
-/* "INST_RETIRED:..." of the PMU `perf` is an event of the kernel's in another spelling. */
+/* "INST_RETIRED:..." of the PMU `perf` is another spelling of an event of the kernel. */
 static bool is_kernel_event(const char *qualified)
 {
 	return !strncmp(qualified, "perf::", 6) || !strncmp(qualified, "perf_raw::", 10);
@@ -319,13 +319,13 @@ static int add_pfm(struct parser *parser, const char *text, const struct pfm_tex
 
 	if (!words->pmu.text && !parser->context->pfm_pmu && !is_here(parser->context))
 		return tally_fail(parser->error, -ENOENT, (int64_t)position,
-				  "libpfm4 knows the PMUs of this machine by itself; of another "
-				  "CPU name the PMU, as in skl::INST_RETIRED");
+				  "libpfm4 supports the PMUs of this machine only; for another CPU "
+				  "give the PMU, as in skl::INST_RETIRED");
 	code = open_library(parser->context, &inner);
 	if (!code)
 		code = tally_pfm_encode(parser->context->pfm, text, PLM_DEFAULT,
 					TALLY_PFM_OS_PERF_EVENT_EXT, &found, asked ? &inner : NULL);
-	/* Only now that it is known to be libpfm4's: what is wrong with it, and what is near. */
+	/* It is an event of libpfm4: only now report what is wrong with it, and suggest a name. */
 	if (code && !asked && code != TALLY_PFM_NOTFOUND && code != TALLY_PFM_NOINIT)
 		code = tally_pfm_encode(parser->context->pfm, text, PLM_DEFAULT,
 					TALLY_PFM_OS_PERF_EVENT_EXT, &found, &inner);
@@ -348,8 +348,8 @@ static int add_pfm(struct parser *parser, const char *text, const struct pfm_tex
 			  inner.position, "%s (%s)", inner.text, tally_pfm_code_name(code));
 }
 
-/* "INST_RETIRED:ANY" is no tracepoint, their systems are in small letters; "CYCELS:u" is rather a
- * slip. */
+/* "INST_RETIRED:ANY" is not a tracepoint, as their systems have small letters; "CYCELS:u" is more
+ * likely a misspelling. */
 static bool is_only_pfm(const struct pfm_text *words)
 {
 	struct event_word first;
@@ -363,7 +363,7 @@ static bool is_only_pfm(const struct pfm_text *words)
 	return !tally_modifier_looks_like(&first);
 }
 
-/* All up to what ends an event in a list or group. */
+/* Up to the end of the event in a list or group. */
 static struct event_word take_text(struct parser *parser)
 {
 	struct event_word word = {.text = parser->text + parser->at, .position = parser->at};
@@ -397,7 +397,7 @@ int tally_parse_pfm_event(struct parser *parser, size_t name_start, bool asked)
 		result = add_pfm(parser, copy, &words, &name, text.position, asked);
 	if (result == -ENOENT && !asked && is_only_pfm(&words)) {
 		result = add_pfm(parser, copy, &words, &name, text.position, true);
-		if (result == -ENOENT) /* told in libpfm4's words */
+		if (result == -ENOENT) /* libpfm4's error */
 			result = parser->error->code = -EINVAL;
 	}
 	free(copy);

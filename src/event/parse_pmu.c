@@ -9,7 +9,7 @@
 #include "event/parse.h"
 #include "vendor/vendor_table.h"
 
-/* The last error is told when no PMU took the event. */
+/* When no PMU takes the event, the last error is returned. */
 static int add_of_pmu(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)
 {
 	struct tally_event event = {.attr.exclude_guest = tally_pmu_knows_guests(pmu)};
@@ -19,8 +19,8 @@ static int add_of_pmu(struct parser *parser, struct event_pmu *pmu, const struct
 	return tally_parser_put(parser, &event, result);
 }
 
-/* A generic or cache name as an event of a core PMU, "cpu_core/cycles/"; other terms may only be
- * general ones.  1: it is none. */
+/* A generic or cache name as an event of a core PMU, "cpu_core/cycles/"; other terms must be
+ * general ones. 1: it is not such a name. */
 static int add_legacy(struct parser *parser, struct event_pmu *pmu, const struct event_terms *terms)
 {
 	struct event_terms others = {.count = 0};
@@ -80,8 +80,8 @@ int tally_parser_fail_absent(struct parser *parser, const struct event_word *wor
 		return 1;
 	parser->absent = true;
 	return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
-			  "%s is an event of the PMU %s%s%s (table of %s), and %s/bus/event_source/"
-			  "devices has none",
+			  "%s is an event of the PMU %s%s%s (table of %s), which "
+			  "%s/bus/event_source/devices does not have",
 			  event->name, event->pmu ? event->pmu : "cpu",
 			  event->compat ? ", model " : "", event->compat ? event->compat : "",
 			  tally_table_cpuid(table), parser->context->sysfs);
@@ -106,13 +106,13 @@ static int fail_no_pmu(struct parser *parser, const struct event_word *word)
 	free(names);
 	free(text);
 	return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
-			  "this machine has no PMU %.*s%s%s%s; expected a folder of "
+			  "unknown PMU %.*s%s%s%s; expected a folder of "
 			  "%s/bus/event_source/devices, its name without number, or a glob",
 			  tally_word_shown(word), word->text, near ? " (did you mean " : "",
 			  near ? near : "", near ? "?)" : "", parser->context->sysfs);
 }
 
-/* "PMU/terms/": of the PMU of that name, or else of all that the word means.  -ENOENT: none. */
+/* "PMU/terms/": of the PMU of that name, or else of all that the word means. -ENOENT: none. */
 static int add_matching(struct parser *parser, const struct event_word *word,
 			const struct event_terms *terms)
 {
@@ -140,7 +140,7 @@ static int add_matching(struct parser *parser, const struct event_word *word,
 	return failed ? failed : -ENOENT;
 }
 
-/* Whether sysfs has the name for any PMU: then the vendor's table need not be read. */
+/* Whether sysfs has the name for any PMU: then the vendor's table is not needed. */
 static bool is_of_sysfs(struct tally_event_context *context, const struct event_word *word)
 {
 	for (size_t i = 0; i < context->count; i++)
@@ -189,7 +189,7 @@ static int add_alias(struct parser *parser, const struct event_word *word,
 	return added ? 0 : failed;
 }
 
-/* Of the kinds of core that a hybrid machine has, each counts all events of a group. */
+/* Each kind of core of a hybrid machine counts all events of a group. */
 static void mark_several(struct parser *parser, size_t first)
 {
 	for (size_t i = first; i < parser->items.count; i++) {
@@ -202,7 +202,7 @@ static void mark_several(struct parser *parser, size_t first)
 	}
 }
 
-/* An event of PMUs: "PMU/terms/", or the name of an alias.  -ENOENT: it is none. */
+/* An event of PMUs: "PMU/terms/", or the name of an alias. -ENOENT: it is not one. */
 int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
 {
 	size_t first = parser->items.count;
@@ -219,7 +219,8 @@ int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
 	alias = result == -ENOENT;
 	if (alias)
 		result = add_alias(parser, word, &terms);
-	/* Tables that the person names and that cannot be read are no reason to guess. */
+	/* Tables that the person named and that cannot be read are an error, not a reason to guess.
+	 */
 	if (result == -ENOENT && parser->context->events && parser->context->table_result < 0)
 		return tally_fail(parser->error, -EINVAL, (int64_t)word->position, "%s",
 				  parser->context->table_error.text);

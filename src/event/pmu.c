@@ -1,9 +1,9 @@
 /* PMU/TERMS/ -> ATTR: aliases are replaced by their terms, general terms are applied in order, and
- * each field's value is put over its bits.
+ * the value of each field is spread over its bits.
  *
- * Order, as in perf: config=, config1=, ... set the whole word, wherever they stand; fields are
- * then ORed into it.  A field given twice is ORed, too (tell: warning), but for PMUs that have a
- * default config, whose fields are replaced.  Source: perf 6.1's answers. */
+ * Order, as in perf: config=, config1=, ... set the whole word, at any position; fields are then
+ * ORed into it. A field given twice is ORed, too, with a warning; for PMUs with a default config it
+ * is replaced. Source: perf 6.1's answers. */
 #include "event/pmu.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int fail_memory(struct tally_error *error)
 	return tally_fail(error, -ENOMEM, -1, "out of memory");
 }
 
-/* The name under which a term may be an alias: alone, "name=1", or "event=name". */
+/* The name of a term that may be an alias: alone, "name=1", or "event=name". */
 static const struct event_word *alias_name(const struct event_pmu *pmu,
 					   const struct event_term *term)
 {
@@ -47,10 +47,10 @@ static const struct event_word *alias_name(const struct event_pmu *pmu,
 static int take_info(const struct pmu_alias *alias, const struct event_term *term,
 		     struct tally_event *event, struct tally_error *error)
 {
-	/* Each has a scale, if only 1; perf, too, refuses two. */
+	/* Each has a scale, and one event cannot have two; perf refuses it, too. */
 	if (event->scale != 0)
 		return tally_fail(error, -EINVAL, column(term),
-				  "%.*s is a second named event: one count has one name",
+				  "%.*s is a second named event: one counter has one name",
 				  shown(&term->name), term->name.text);
 	if (alias->unit) {
 		event->unit = strdup(alias->unit);
@@ -64,7 +64,7 @@ static int take_info(const struct pmu_alias *alias, const struct event_term *ter
 	return 0;
 }
 
-/* Puts an alias's terms where its name stood. */
+/* Replaces the name of an alias by its terms. */
 static int expand_one(struct tally_event_context *context, const struct event_pmu *pmu,
 		      struct pmu_alias *alias, const struct event_term *term,
 		      struct event_terms *to, struct tally_event *event, struct tally_error *error)
@@ -88,8 +88,8 @@ static int expand_one(struct tally_event_context *context, const struct event_pm
 		return result;
 	if (tally_terms_parse(alias->text, &at, &own, &inner) || alias->text[at])
 		return tally_fail(error, -EINVAL, column(term),
-				  "event %s of %s is \"%s\" in %s, which is not understood",
-				  alias->name, pmu->name, alias->text,
+				  "event %s of %s is \"%s\" in %s, which is invalid", alias->name,
+				  pmu->name, alias->text,
 				  alias->of_table ? event->source : "sysfs");
 	for (size_t i = 0; i < own.count; i++) {
 		if (to->count == TERMS_MOST)
@@ -132,7 +132,7 @@ static int fail_unknown(struct tally_event_context *context, const struct event_
 {
 	char *text = strndup(term->name.text, term->name.length);
 	const struct event_pmu *other = tally_pmu_that_has(context, &term->name);
-	const char *near = other || !text ? NULL : tally_near_term(context, pmu, text);
+	const char *near = other || !text ? NULL : tally_suggest_term(context, pmu, text);
 	struct tally_buf list = {0}, meant = {0};
 
 	free(text);
@@ -145,7 +145,7 @@ static int fail_unknown(struct tally_event_context *context, const struct event_
 	else if (other)
 		tally_buf_printf(&meant, " (%s has)", other->name);
 	tally_fail(error, -EINVAL, column(term),
-		   "%s has neither a field nor an event %.*s%s; its fields:%.300s", pmu->name,
+		   "%s has no field or event %.*s%s; its fields:%.300s", pmu->name,
 		   shown(&term->name), term->name.text, meant.size ? tally_buf_str(&meant) : "",
 		   pmu->format_count ? tally_buf_str(&list) : " none");
 	tally_buf_done(&meant);
@@ -153,7 +153,7 @@ static int fail_unknown(struct tally_event_context *context, const struct event_
 	return -EINVAL;
 }
 
-/* The value that the person gives for a parameter "field=?" of an alias. */
+/* The given value for a parameter "field=?" of an alias. */
 static struct event_term *find_parameter(struct event_terms *terms, const struct event_term *of)
 {
 	for (size_t i = 0; i < terms->count; i++) {
@@ -175,16 +175,16 @@ static int warn_twice(struct tally_event *event, const struct event_term *term,
 	if (event->warning)
 		return 0;
 	tally_buf_printf(
-	    &text, "%.*s is given twice, and the values are ORed, as perf does: %#llx | %#llx",
+	    &text, "%.*s is given twice; the values are ORed, as in perf: %#llx | %#llx",
 	    shown(&term->name), term->name.text,
-	    (unsigned long long)tally_pmu_gather(before, format->mask), (unsigned long long)value);
+	    (unsigned long long)tally_pmu_extract(before, format->mask), (unsigned long long)value);
 	if (!text.failed)
 		event->warning = strdup(tally_buf_str(&text));
 	tally_buf_done(&text);
 	return event->warning ? 0 : -ENOMEM;
 }
 
-struct fields { /* what has been written so far, by config */
+struct fields { /* the values so far, by config */
 	uint64_t seen[5];
 };
 
@@ -213,7 +213,7 @@ static int apply_field(struct tally_event_context *context, const struct event_p
 					  shown(&term->name), term->name.text);
 		value = given->number;
 		if (given > term)
-			given->kind = TERM_DRIVER; /* used: not applied once more */
+			given->kind = TERM_DRIVER; /* used: must not be applied again */
 	}
 	most = tally_pmu_format_most(format->mask);
 	if (value > most)

@@ -13,7 +13,7 @@
 struct pmu_format {
 	const char *name;
 	unsigned which; /* config, config1, ... */
-	uint64_t mask;  /* the bits that a value is spread over, its lowest into the lowest */
+	uint64_t mask;  /* the bits of a value, its lowest in the lowest */
 };
 
 struct tally_pfm;
@@ -22,7 +22,7 @@ struct tally_table_event;
 
 struct pmu_alias { /* a named event, of sysfs or of a vendor table */
 	const char *name;
-	const char *text; /* NULL until it is first needed; then its terms, and what follows */
+	const char *text; /* NULL before the first use; then its terms, and the members below */
 	const char *unit; /* NULL: none */
 	double scale;     /* 0: none */
 	bool per_pkg, snapshot;
@@ -32,18 +32,18 @@ struct pmu_alias { /* a named event, of sysfs or of a vendor table */
 struct event_pmu {
 	const char *name;
 	bool type_read, loaded, usable; /* usable: it has a type */
-	bool core;                      /* a CPU's own; hybrid machines have several */
+	bool core;                      /* of a CPU; hybrid machines have several */
 	bool hybrid;                    /* one of several core PMUs: cpu_core, cpu_atom */
-	bool is_the_cpu;                /* has the events of vendor tables that name no PMU */
+	bool is_the_cpu;                /* the events of vendor tables that name no PMU are its */
 	uint32_t type;
 	const char *other_name; /* its `alias` file; NULL */
 	const char *cpus;       /* cpumask or cpus; NULL */
-	const char *identifier; /* which model of it; NULL */
+	const char *identifier; /* of the model; NULL */
 	struct pmu_format *formats;
 	size_t format_count, format_room;
 	struct pmu_alias *aliases;
 	size_t alias_count, alias_room;
-	bool has_default; /* intel_pt: what is traced unless terms say otherwise */
+	bool has_default; /* intel_pt: what is traced without terms */
 	uint64_t default_config;
 };
 
@@ -51,7 +51,7 @@ struct tally_event_context {
 	char sysfs[PATH_MAX];
 	const char *events, *cpuid, *pfm_pmu; /* as in the options; in the arena, or NULL */
 	struct tally_arena arena;
-	struct tally_table *table; /* NULL: not needed so far, or there is none */
+	struct tally_table *table; /* NULL: not used so far, or there is none */
 	int table_result;          /* of opening it; 1: not tried */
 	struct tally_error table_error;
 	struct tally_pfm *pfm;  /* NULL: as above */
@@ -62,20 +62,20 @@ struct tally_event_context {
 };
 
 /* --- context.c --- */
-/* The PMUs' names, read once.  0, or -ENOMEM; a machine without sysfs has none. */
+/* The PMUs' names, read once. 0, or -ENOMEM; without sysfs there are none. */
 int tally_pmus_list(struct tally_event_context *context);
-/* Reads a PMU's type alone, once.  -ENOENT: it has none. */
+/* Reads a PMU's type only, once. -ENOENT: it has none. */
 int tally_pmu_type(struct tally_event_context *context, struct event_pmu *pmu);
-/* Reads a PMU's files, once.  -ENOENT: it is none; -ENOMEM. */
+/* Reads a PMU's files, once. -ENOENT: it is not a PMU; -ENOMEM. */
 int tally_pmu_load(struct tally_event_context *context, struct event_pmu *pmu);
 /* The PMU with exactly this name; NULL: none. */
 struct event_pmu *tally_pmu_find(struct tally_event_context *context,
 				 const struct event_word *name);
 /* Whether a word means this PMU: its name or a glob of it, or the name without its number
- * ("uncore_imc" for uncore_imc_0), for uncore PMUs without their "uncore_", too. */
+ * ("uncore_imc" for uncore_imc_0), for uncore PMUs also without "uncore_". */
 bool tally_pmu_matches(const struct event_pmu *pmu, const struct event_word *word);
-/* Whether its events leave guests out when no modifier is written, as perf's do.  PMUs outside the
- * cores count for all; some of them (msr, power) refuse what they cannot tell apart. */
+/* Whether its events exclude guests without modifiers, as in perf. PMUs outside the cores do not;
+ * some of them (msr, power) refuse it. */
 bool tally_pmu_knows_guests(const struct event_pmu *pmu);
 /* The next hybrid core PMU from *at on; NULL: no more. */
 struct event_pmu *tally_pmu_next_hybrid(struct tally_event_context *context, size_t *at);
@@ -87,39 +87,39 @@ const struct pmu_format *tally_pmu_format_find(const struct event_pmu *pmu,
 					       const struct event_word *name);
 uint64_t tally_pmu_format_most(uint64_t mask);
 uint64_t tally_pmu_spread(uint64_t value, uint64_t mask);
-uint64_t tally_pmu_gather(uint64_t word, uint64_t mask); /* back again */
+uint64_t tally_pmu_extract(uint64_t word, uint64_t mask); /* the reverse */
 uint64_t *tally_attr_config(struct tally_attr *attr, unsigned which);
 
 /* --- pmu_alias.c --- */
-/* Of sysfs. */
+/* An alias of sysfs. */
 struct pmu_alias *tally_pmu_alias_find(struct event_pmu *pmu, const struct event_word *name);
-/* Reads the alias's files, once.  -errno. */
+/* Reads the alias's files, once. -errno. */
 int tally_pmu_alias_load(struct tally_event_context *context, const struct event_pmu *pmu,
 			 struct pmu_alias *alias);
 
 /* --- pmu_table.c --- */
-/* The CPU's vendor table, read when it is first needed; NULL: there is none, and
- * context->table_error says why. */
+/* The CPU's vendor table, read at the first use; NULL: there is none, and context->table_error says
+ * why. */
 const struct tally_table *tally_context_table(struct tally_event_context *context);
-/* The table's event of that name that this PMU has, as an alias.  False: none. */
+/* The table's event of that name for this PMU, as an alias. False: there is none. */
 bool tally_pmu_table_find(struct tally_event_context *context, const struct event_pmu *pmu,
 			  const struct event_word *name, struct pmu_alias *ret);
 /* Whether an event of the table is for this PMU. */
 bool tally_pmu_table_fits(const struct event_pmu *pmu, const struct tally_table_event *event);
-/* A PMU of the machine, read already, that has the event, in sysfs or by the table; NULL: none. */
+/* A PMU of the machine, already read, that has the event, in sysfs or in the table; NULL: none. */
 const struct event_pmu *tally_pmu_that_has(struct tally_event_context *context,
 					   const struct event_word *name);
 
-/* --- near.c: borrowed from the context; NULL: nothing is near --- */
-/* Of all events' names, as far as PMUs were read; `context` may be NULL. */
-const char *tally_near_event(struct tally_event_context *context, const char *text);
+/* --- suggest.c: borrowed from the context; NULL: no similar name --- */
+/* Of all events' names of the PMUs that were read; `context` may be NULL. */
+const char *tally_suggest_event(struct tally_event_context *context, const char *text);
 /* Of the PMU's fields and events. */
-const char *tally_near_term(struct tally_event_context *context, const struct event_pmu *pmu,
-			    const char *text);
+const char *tally_suggest_term(struct tally_event_context *context, const struct event_pmu *pmu,
+			       const char *text);
 
 /* --- pmu.c --- */
-/* Makes an event of a PMU and its terms.  `event` is all zero but what the caller set; what it owns
- * on failure is the caller's to release. */
+/* Makes an event of a PMU and its terms. The caller sets some members of `event` and zeroes the
+ * rest, and releases it also on failure. */
 int tally_pmu_encode(struct tally_event_context *context, struct event_pmu *pmu,
 		     const struct event_terms *terms, const char *command,
 		     struct tally_event *event, struct tally_error *error);

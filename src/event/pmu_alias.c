@@ -16,7 +16,7 @@ struct pmu_alias *tally_pmu_alias_find(struct event_pmu *pmu, const struct event
 	for (size_t i = 0; i < pmu->alias_count; i++) {
 		struct pmu_alias *alias = &pmu->aliases[i];
 
-		/* Their case is the driver's, and people's is another. */
+		/* Any case: people do not write it as drivers do. */
 		if (!strncasecmp(alias->name, name->text, name->length) &&
 		    !alias->name[name->length])
 			return alias;

@@ -1,8 +1,8 @@
-/* Fields of a PMU's configs: "config1:0-7,32-35" says over which bits a value is spread.
+/* Fields of a PMU's configs: "config1:0-7,32-35" names the bits that a value is spread over.
  *
- * perf joins the ranges into one set of bits, whatever their order, and spreads the value from the
- * lowest to the highest; a value wider than the field is an error.  Source: the ABI document named
- * in pmu.h, and perf 6.1's answers for ranges out of order. */
+ * perf joins the ranges into one set of bits, in any order, and spreads the value from the lowest
+ * to the highest; a value wider than the field is an error. Source: the ABI document named in
+ * pmu.h, and perf 6.1's answers for ranges out of order. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -80,7 +80,7 @@ uint64_t tally_pmu_spread(uint64_t value, uint64_t mask)
 	return word;
 }
 
-uint64_t tally_pmu_gather(uint64_t word, uint64_t mask)
+uint64_t tally_pmu_extract(uint64_t word, uint64_t mask)
 {
 	uint64_t value = 0;
 

@@ -1,7 +1,7 @@
-/* Named events of a PMU that stand in the CPU's vendor table.
+/* Named events of a PMU in the CPU's vendor table.
  *
- * perf has them beside those of sysfs, and where both have a name the terms of sysfs hold; so the
- * table is read only for names that sysfs has not. */
+ * perf has them beside those of sysfs, and prefers the terms of sysfs when both have a name; so the
+ * table is read only for names that sysfs does not have. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>

@@ -4,12 +4,12 @@
  *   uprobe:PROGRAM:ADDRESS                as nm and objdump show it
  *   uretprobe:PROGRAM:FUNCTION            where it returns; also uprobe:PROGRAM:FUNCTION%return
  *   usdt:PROGRAM:PROVIDER:NAME            a marker (SDT)
- *   sdt_PROVIDER:NAME                     the same, of a program that is to be found
+ *   sdt_PROVIDER:NAME                     the same; the program is searched for
  *   kprobe:FUNCTION[+OFFSET]              a function of the kernel; kretprobe:, %return
  *
- * PROGRAM is a path when it has a slash, else a name that is looked up.  A part with a colon or a
- * comma in it stands in quotes: uprobe:./a.out:'ns::f(int, char)'.  The notation is bpftrace's; the
- * last but one is what perf calls a marker.
+ * PROGRAM is a path when it has a slash, else a name that is searched for. A part with a colon or a
+ * comma in it is quoted: uprobe:./a.out:'ns::f(int, char)'. The notation is bpftrace's; sdt_ is
+ * perf's.
  *
  * The PMUs' own words are those of struct perf_event_attr (include/uapi/linux/perf_event.h):
  * uprobe/uprobe_path='/bin/ls',probe_offset=0x4a0/, kprobe/kprobe_func=NAME,probe_offset=N/,
@@ -48,7 +48,7 @@ struct place {
 	bool has_symbol, returns;
 };
 
-/* Up to the next of `ends`, or what stands in quotes. */
+/* Up to one of `ends`, or a quoted text. */
 static int take_part(struct parser *parser, const char *ends, const char *what,
 		     struct event_word *ret)
 {
@@ -178,7 +178,7 @@ static const struct pmu_format *find_format(const struct event_pmu *pmu, const c
 	return format && !format->which ? format : NULL;
 }
 
-/* The PMU of the name, loaded.  -ENOENT: the kernel has none. */
+/* The PMU of the name, loaded. -ENOENT: the kernel does not have it. */
 static int find_pmu(struct parser *parser, const char *name, size_t position,
 		    struct event_pmu **ret)
 {
@@ -192,12 +192,11 @@ static int find_pmu(struct parser *parser, const char *name, size_t position,
 	if (result == -ENOMEM)
 		return tally_parser_fail_memory(parser);
 	if (result)
-		return tally_fail(
-		    parser->error, -ENOENT, (int64_t)position,
-		    "this kernel has no PMU %s in %s/bus/event_source/devices: it was built "
-		    "without %s",
-		    name, parser->context->sysfs,
-		    *name == 'k' ? "CONFIG_KPROBE_EVENTS" : "CONFIG_UPROBE_EVENTS");
+		return tally_fail(parser->error, -ENOENT, (int64_t)position,
+				  "this kernel does not have the PMU %s in "
+				  "%s/bus/event_source/devices: it was built without %s",
+				  name, parser->context->sysfs,
+				  *name == 'k' ? "CONFIG_KPROBE_EVENTS" : "CONFIG_UPROBE_EVENTS");
 	return 0;
 }
 
@@ -216,8 +215,7 @@ static int fill(struct parser *parser, const struct event_pmu *pmu, const struct
 		event->probe->counter_mask = counter->mask;
 	if (place->returns && !returns)
 		return tally_fail(parser->error, -EINVAL, (int64_t)position,
-				  "this kernel's %s cannot tell where a function returns",
-				  pmu->name);
+				  "this kernel's %s does not support function returns", pmu->name);
 	if (place->returns)
 		event->attr.config |= tally_pmu_spread(1, returns->mask);
 	return 0;
@@ -260,8 +258,7 @@ int tally_parse_probe(struct parser *parser, const struct event_word *kind)
 	result = take_place(parser, form, &place);
 	if (!result && place.returns && place.has_symbol && place.offset)
 		result = tally_fail(parser->error, -EINVAL, (int64_t)kind->position,
-				    "a function returns to its caller whatever the place in it: "
-				    "leave the offset out");
+				    "a return probe is for a whole function: leave the offset out");
 	return result ? result : put(parser, &place, form, kind->position);
 }
 
@@ -319,8 +316,8 @@ int tally_probe_term(const struct event_term *term, struct tally_event *event,
 
 	if (!fits)
 		return tally_fail(
-		    error, -EINVAL, (int64_t)term->name.position, "%.*s is a term of the PMU %s",
-		    (int)term->name.length, term->name.text,
+		    error, -EINVAL, (int64_t)term->name.position,
+		    "%.*s is a term of the PMU %s only", (int)term->name.length, term->name.text,
 		    term->kind == TERM_UPROBE_PATH || term->kind == TERM_PROBE_OFFSET ? "uprobe"
 										      : "kprobe");
 	switch (term->kind) {
@@ -328,7 +325,7 @@ int tally_probe_term(const struct event_term *term, struct tally_event *event,
 		return set_text(term, TALLY_PROBE_PROGRAM, event, error);
 	case TERM_KPROBE_FUNC:
 		return set_text(term, TALLY_PROBE_KERNEL, event, error);
-	default: /* offset and address share their place in the attr */
+	default: /* offset and address share a field of the attr */
 		event->attr.config2 = term->number;
 		return want_probe(program ? TALLY_PROBE_PROGRAM : TALLY_PROBE_KERNEL, event, error);
 	}

@@ -1,5 +1,5 @@
-/* The name that a wrong one was probably meant to be.  Only where an error is told: all names are
- * gathered, of the kernel, of sysfs and of the vendor's table. */
+/* Suggests the name that a misspelled one was probably meant to be. Called for errors only, as it
+ * lists all names of the kernel, of sysfs and of the vendor's table. */
 #include <stdlib.h>
 #include "base/text.h"
 #include "event/pmu.h"
@@ -17,14 +17,14 @@ static void add(struct names *names, const char *name)
 		const char **grown = reallocarray(names->names, room, sizeof(*grown));
 
 		if (!grown)
-			return; /* one name less to be compared with */
+			return; /* no memory for it: it is not compared */
 		names->names = grown;
 		names->room = room;
 	}
 	names->names[names->count++] = name;
 }
 
-/* Of each cache the spelling that people use most. */
+/* Of each cache the most common spelling. */
 static void add_generic(struct names *names)
 {
 	static const char *const caches[] = {
@@ -60,7 +60,7 @@ static void add_table(struct names *names, struct tally_event_context *context,
 			add(names, event->name);
 }
 
-const char *tally_near_event(struct tally_event_context *context, const char *text)
+const char *tally_suggest_event(struct tally_event_context *context, const char *text)
 {
 	struct names names = {0};
 	const char *near = NULL;
@@ -77,8 +77,8 @@ const char *tally_near_event(struct tally_event_context *context, const char *te
 	return near;
 }
 
-const char *tally_near_term(struct tally_event_context *context, const struct event_pmu *pmu,
-			    const char *text)
+const char *tally_suggest_term(struct tally_event_context *context, const struct event_pmu *pmu,
+			       const char *text)
 {
 	struct names names = {0};
 	const char *near = NULL;

@@ -4,9 +4,8 @@
  *   term  = name [ "=" value ] | "r" hex | "@" driver [ "=" setting ]
  *   value = decimal | 0xhex | name | 'text'
  *
- * Blanks stand where they like.  A term without value is 1.  Source: perf-record(1) and
- * perf-list(1), section "EVENT PARAMETERS"; which words and letters names have: perf 6.1's answers.
- */
+ * Blanks are allowed anywhere. A term without value is 1. Source: perf-record(1) and perf-list(1),
+ * section "EVENT PARAMETERS"; which words and letters names have: perf 6.1's answers. */
 #include "event/term.h"
 
 #include <ctype.h>
@@ -21,7 +20,7 @@ static const struct {
 	const char *name;
 	enum event_term_kind kind;
 	unsigned which;
-	enum event_term_value value; /* VALUE_NONE: either */
+	enum event_term_value value; /* VALUE_NONE: any */
 } names[] = {
     {"config", TERM_CONFIG, 0, VALUE_NUMBER},
     {"config1", TERM_CONFIG, 1, VALUE_NUMBER},
@@ -252,12 +251,11 @@ static int shown(const struct event_word *word)
 
 int tally_term_unknown(const struct event_term *term, struct tally_error *error)
 {
-	return tally_fail(
-	    error, -EINVAL, (int64_t)term->name.position,
-	    "no term is called %.*s: expected config, config1 to config4, name, period, "
-	    "freq, time, call-graph, stack-size, max-stack, nr, inherit, overwrite, "
-	    "percore, aux-output, aux-sample-size, branch_type or metric-id",
-	    shown(&term->name), term->name.text);
+	return tally_fail(error, -EINVAL, (int64_t)term->name.position,
+			  "unknown term %.*s: expected config, config1 to config4, name, period, "
+			  "freq, time, call-graph, stack-size, max-stack, nr, inherit, overwrite, "
+			  "percore, aux-output, aux-sample-size, branch_type or metric-id",
+			  shown(&term->name), term->name.text);
 }
 
 static bool is_stat(const char *command)
@@ -265,7 +263,7 @@ static bool is_stat(const char *command)
 	return command && !strcmp(command, "stat");
 }
 
-/* Terms that perf stat takes: those that do not speak of samples. */
+/* Terms that perf stat accepts: those that are not about samples. */
 static bool counts(enum event_term_kind kind)
 {
 	return kind == TERM_CONFIG || kind >= TERM_UPROBE_PATH || kind == TERM_NAME ||
@@ -295,12 +293,12 @@ static int check(const struct event_term *term, const char *command, struct tall
 		most = UINT32_MAX;
 	if (!text && term->number > most)
 		return tally_fail(error, -EINVAL, (int64_t)term->text.position,
-				  "%.*s is at most %llu", shown(&term->name), term->name.text,
+				  "%.*s must be at most %llu", shown(&term->name), term->name.text,
 				  (unsigned long long)most);
 	if (is_stat(command) && !counts(term->kind))
 		return tally_fail(error, -EINVAL, (int64_t)term->name.position,
-				  "%.*s speaks of samples, and counting takes none",
-				  shown(&term->name), term->name.text);
+				  "%.*s is for samples, and a counter has none", shown(&term->name),
+				  term->name.text);
 	return 0;
 }
 
@@ -371,14 +369,14 @@ static int branch_type(const struct event_term *term, struct tally_attr *attr,
 		if (!tally_word_is(&term->text, words[i].name))
 			continue;
 		attr->branch_sample_type |= words[i].bits;
-		/* With levels alone any branch is meant. */
+		/* Levels alone mean any branch. */
 		if (words[i].bits && !(attr->branch_sample_type & ~7ull))
 			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
 		return 0;
 	}
 	return tally_fail(error, -EINVAL, (int64_t)term->text.position,
-			  "no kind of branch is called %.*s: expected any, any_call, any_ret, "
-			  "ind_call, ind_jmp, cond, call, u, k or no",
+			  "unknown kind of branch %.*s: expected any, any_call, any_ret, ind_call, "
+			  "ind_jmp, cond, call, u, k or no",
 			  shown(&term->text), term->text.text);
 }
 
@@ -403,7 +401,7 @@ static void set_config(struct tally_attr *attr, unsigned which, uint64_t value)
 	}
 }
 
-/* Terms whose value is a word; 1: it is none of them. */
+/* Terms whose value is a word; 1: it is not one of them. */
 static int apply_text(const struct event_term *term, struct tally_event *event,
 		      struct tally_error *error)
 {
@@ -438,8 +436,8 @@ static void apply_number(const struct event_term *term, const char *command,
 		set_config(&event->attr, term->which, term->number);
 		break;
 	case TERM_PERIOD:
-	case TERM_FREQ:               /* the last one holds */
-		if (is_stat(command)) /* counts, and lets the period be, as perf stat does */
+	case TERM_FREQ:               /* the last one is valid */
+		if (is_stat(command)) /* counts, without a period, as perf stat */
 			break;
 		event->attr.sample_period = term->number;
 		event->attr.freq = term->kind == TERM_FREQ;

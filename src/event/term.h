@@ -1,4 +1,4 @@
-/* Terms: what stands between an event's slashes, "event=0xc0,umask=1,period=1000". */
+/* Terms: the text between an event's slashes, "event=0xc0,umask=1,period=1000". */
 #ifndef TALLY_EVENT_TERM_H
 #define TALLY_EVENT_TERM_H
 
@@ -29,7 +29,7 @@ enum event_term_kind {
 	TERM_AUX_SAMPLE_SIZE,
 	TERM_METRIC_ID,
 	TERM_DRIVER,
-	TERM_UPROBE_PATH, /* as struct perf_event_attr calls them */
+	TERM_UPROBE_PATH, /* named as in struct perf_event_attr */
 	TERM_KPROBE_FUNC,
 	TERM_KPROBE_ADDR,
 	TERM_PROBE_OFFSET,
@@ -41,7 +41,7 @@ struct event_term {
 	enum event_term_kind kind;
 	enum event_term_value value;
 	unsigned which;         /* TERM_CONFIG: 0 to 4 */
-	bool of_alias;          /* came from an alias, not from the string */
+	bool of_alias;          /* from an alias, not from the string */
 	struct event_word name; /* as written */
 	struct event_word text; /* the value as written */
 	uint64_t number;        /* 1 when no value was written */
@@ -52,11 +52,11 @@ struct event_terms {
 	size_t count;
 };
 
-/* Parses terms up to a / or the end of the text; `*at` is moved there.  The terms borrow the text.
+/* Parses terms up to a / or the end of the text; moves `*at` there. The terms borrow the text.
  * -EINVAL, with what was expected. */
 int tally_terms_parse(const char *text, size_t *at, struct event_terms *ret,
 		      struct tally_error *error);
-/* Applies a term that is for any event, not of a PMU's format.  `command`: see struct
+/* Applies a term that is for any event, not a PMU's field. `command`: see struct
  * tally_event_options. -EINVAL, -ENOMEM. */
 int tally_term_apply(const struct event_term *term, const char *command, struct tally_event *event,
 		     struct tally_error *error);
@@ -64,7 +64,7 @@ int tally_term_apply(const struct event_term *term, const char *command, struct 
 /* Applies a term of kind TERM_UPROBE_PATH to TERM_PROBE_OFFSET.  -EINVAL, -ENOMEM. */
 int tally_probe_term(const struct event_term *term, struct tally_event *event,
 		     struct tally_error *error);
-/* Of a term that is for no event: says so. -EINVAL. */
+/* The error for a term that no event has. -EINVAL. */
 int tally_term_unknown(const struct event_term *term, struct tally_error *error);
 /* Releases what an event owns, and copies it; -ENOMEM. */
 void tally_event_done(struct tally_event *event);

@@ -98,7 +98,7 @@ int tally_tracefs_find(const struct tally_event_options *options, char *to, size
 		if (length < 0 || (size_t)length >= room ||
 		    snprintf(events, sizeof(events), "%s/events", to) >= (int)sizeof(events))
 			return -ENAMETOOLONG;
-		/* capabilities of the file (setcap) count, which access(2) leaves out */
+		/* with capabilities of the file (setcap), which access(2) ignores */
 		if (!faccessat(AT_FDCWD, events, R_OK | X_OK, AT_EACCESS))
 			return 0;
 		if ((errno == EACCES || errno == EPERM) && result == -ENOENT) {
@@ -118,13 +118,12 @@ static int fail_tracefs(int result, const struct event_word *word, const char *t
 
 	if (result == -EACCES)
 		return tally_fail(error, -EACCES, at,
-				  "tracepoints are named in %s, which only root may read, with "
-				  "CAP_PERFMON too: open it to your group with `sudo mount -o "
-				  "remount,mode=750,gid=$(id -g) "
-				  "/sys/kernel/tracing`, or run it with sudo",
+				  "tracepoints are listed in %s, which only root may read, even "
+				  "with CAP_PERFMON: open it to your group with `sudo mount -o "
+				  "remount,mode=750,gid=$(id -g) /sys/kernel/tracing`, or use sudo",
 				  tracefs);
 	return tally_fail(error, -EACCES, at,
-			  "tracepoints are named in tracefs, which is not mounted: `sudo mount -t "
+			  "tracepoints are listed in tracefs, which is not mounted: `sudo mount -t "
 			  "tracefs nodev /sys/kernel/tracing`");
 }
 
@@ -187,14 +186,14 @@ static int add_matching(const char *tracefs, const char *system, const char *pat
 	for (size_t i = 0; i < names.count && !result; i++) {
 		result = add_one(tracefs, system, names.names[i], items);
 		count += !result;
-		if (result == -ENOENT) /* a folder that is no event */
+		if (result == -ENOENT) /* a folder that is not an event */
 			result = 0;
 	}
 	names_done(&names);
 	return result ? result : count;
 }
 
-/* Which half of the name is not there, and what is near it. */
+/* Which half of the name is unknown, and a similar name. */
 static int fail_absent(const char *tracefs, const char *system, const char *name,
 		       const struct event_word *system_word, const struct event_word *name_word,
 		       struct tally_error *error)
@@ -215,15 +214,15 @@ static int fail_absent(const char *tracefs, const char *system, const char *name
 		near =
 		    tally_text_nearest(system, (const char *const *)systems.names, systems.count);
 		tally_fail(error, -ENOENT, (int64_t)system_word->position,
-			   "no event and no system of tracepoints is called %s%s%s%s; `ls "
-			   "%s/events` shows the systems",
+			   "unknown event or system of tracepoints %s%s%s%s; `ls %s/events` shows "
+			   "the systems",
 			   system, near ? " (did you mean " : "", near ? near : "",
 			   near ? ":...?)" : "", tracefs);
 	} else {
 		near = tally_text_nearest(name, (const char *const *)events.names, events.count);
 		tally_fail(error, -ENOENT, (int64_t)name_word->position,
-			   "system %s has no tracepoint %s%s%s%s%s%s; `ls %s/events/%s` shows "
-			   "those it has",
+			   "system %s has no tracepoint %s%s%s%s%s%s; `ls %s/events/%s` shows its "
+			   "tracepoints",
 			   system, name, near ? " (did you mean " : "", near ? system : "",
 			   near ? ":" : "", near ? near : "", near ? "?)" : "", tracefs, system);
 	}

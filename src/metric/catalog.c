@@ -1,4 +1,4 @@
-/* All events that can be named, in one sorted list. */
+/* All events that have a name, in one sorted list. */
 #include <tally/catalog.h>
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What fills a catalogue; <tally/catalog.h> is what others see. */
+/* For the files that fill a catalogue; <tally/catalog.h> is for others. */
 #ifndef TALLY_METRIC_CATALOG_INNER_H
 #define TALLY_METRIC_CATALOG_INNER_H
 
@@ -15,9 +15,9 @@ struct tally_catalog { /* all zero is empty and valid */
 	struct tally_table *table; /* NULL: none for this CPU */
 	char **pmus;               /* of the machine, in the arena */
 	size_t pmu_count, pmu_room;
-	bool core;         /* one of them counts the CPU's own events */
-	bool other_cpu;    /* the table is that of another machine's CPU */
-	const char *sysfs; /* the caller's; only while it is opened */
+	bool core;         /* one of them has the CPU's own events */
+	bool other_cpu;    /* the table is of another machine's CPU */
+	const char *sysfs; /* the caller's; valid only while it is opened */
 };
 
 int tally_catalog_add(struct tally_catalog *catalog, const struct tally_catalog_entry *entry);
@@ -27,7 +27,7 @@ void tally_catalog_note_add(struct tally_catalog *catalog, const char *format, .
     __attribute__((format(printf, 2, 3)));
 
 /* --- catalog_machine.c; 0 or -ENOMEM --- */
-/* Which PMUs there are; adds their events when `list` says so. */
+/* Lists the machine's PMUs; adds their events when `list` says so. */
 int tally_catalog_read_pmus(struct tally_catalog *catalog, const char *sysfs, bool list);
 int tally_catalog_read_tracepoints(struct tally_catalog *catalog, const char *tracefs);
 

@@ -1,4 +1,4 @@
-/* The events that this machine's kernel tells: PMUs in sysfs, tracepoints in tracefs.
+/* The events of this machine's kernel: PMUs in sysfs, tracepoints in tracefs.
  *
  * Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-events; tracefs: the folders of
  * Documentation/trace/events.rst. */
@@ -28,7 +28,7 @@ static int keep_pmu(struct tally_catalog *catalog, const char *name)
 	return catalog->pmus[catalog->pmu_count++] ? 0 : -ENOMEM;
 }
 
-/* ".scale" and its like tell of an event, and are none. */
+/* ".scale" and the like describe an event, and are not events. */
 static bool is_event(const char *name)
 {
 	static const char *const endings[] = {".scale", ".unit", ".per-pkg", ".snapshot"};
@@ -176,8 +176,8 @@ int tally_catalog_read_tracepoints(struct tally_catalog *catalog, const char *tr
 
 	if (result) {
 		tally_catalog_note_add(catalog, "tracepoints are not listed: %s",
-				       result == -EACCES ? "tracefs is for root only here"
-							 : "no tracefs is mounted");
+				       result == -EACCES ? "only root may read tracefs"
+							 : "tracefs is not mounted");
 		return 0;
 	}
 	snprintf(events, sizeof(events), "%s/events", folder);

@@ -40,7 +40,7 @@ const char *tally_expression_id(const struct tally_expression *expression, size_
 	return at < expression->ids.count ? expression->ids.text[at] : NULL;
 }
 
-/* Cut to an integer; false: it is none, or over 64 bits. */
+/* Truncates to an integer; false: it is NaN, or over 64 bits. */
 static bool whole(double value, int64_t *ret)
 {
 	if (!(value >= -0x1p63 && value < 0x1p63))
@@ -119,11 +119,11 @@ static double pushed_by(const struct tally_expression *expression,
 		   : (double)NAN;
 }
 
-/* Both branches of an if are evaluated, as perf does: a step has no effect but its value. */
+/* Both branches of an if are evaluated, as in perf: a step has no other effect than its value. */
 static double run(const struct tally_expression *expression,
 		  const struct tally_expression_source *source, double *stack)
 {
-	double *top = stack; /* behind the last */
+	double *top = stack; /* behind the last value */
 
 	for (size_t i = 0; i < expression->count; i++) {
 		const struct expression_step *step = &expression->steps[i];
@@ -161,21 +161,21 @@ double tally_expression_value(const struct tally_expression *expression,
 
 /* --- what a value needs --- */
 
-/* What the steps from `first` on have left: known whatever the counters say, or not. */
+/* What the steps from `first` on leave on the stack: whether it depends on counters. */
 struct known {
 	size_t first;
 	bool constant;
 	double value;
 };
 
-/* What is left out is told by where it ends: dead[i] is how many steps from i on are not needed. */
+/* Steps that are not needed are marked at their end: dead[i] steps before i are not needed. */
 static void leave_out(size_t *dead, size_t first, size_t end)
 {
 	if (end > first && dead[first] < end - first)
 		dead[first] = end - first;
 }
 
-/* value, condition and other stand at top[-1], top[0], top[1]; `at` is the step of the select. */
+/* value, condition and other are at top[-1], top[0], top[1]; `at` is the step of the select. */
 static void select_known(struct known *top, size_t at, size_t *dead)
 {
 	struct known value = top[-1];

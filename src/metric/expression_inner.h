@@ -1,5 +1,5 @@
-/* A parsed expression: instructions for a stack of doubles.  What expression_parse.c and
- * expression.c share. */
+/* A parsed expression: instructions for a stack of doubles; for expression_parse.c and
+ * expression.c. */
 #ifndef TALLY_METRIC_EXPRESSION_INNER_H
 #define TALLY_METRIC_EXPRESSION_INNER_H
 
@@ -9,7 +9,7 @@
 
 enum expression_verb {
 	EXPR_NUMBER,  /* pushes */
-	EXPR_LITERAL, /* from here each pushes what its index names */
+	EXPR_LITERAL, /* from here each pushes the value that its index means */
 	EXPR_ID,
 	EXPR_SOURCE_COUNT,
 	EXPR_HAS_EVENT,

@@ -1,4 +1,4 @@
-/* Metric expressions become steps of a stack machine, in one pass from left to right. */
+/* Parses an expression to steps of a stack machine, in one pass from left to right. */
 #include <ctype.h>
 #include <errno.h>
 #include <locale.h>
@@ -11,7 +11,7 @@
 #include "metric/expression_inner.h"
 
 #define LONGEST (64u << 10)
-#define DEEPEST 100 /* parentheses and their like; the tables have 12 */
+#define DEEPEST 100 /* levels of parentheses; the tables have 12 */
 
 enum token {
 	TOKEN_END,
@@ -26,13 +26,13 @@ struct parser {
 	struct tally_expression *expression;
 	struct tally_error *error;
 	unsigned runtime, level;
-	size_t pushed; /* on the stack at this place */
+	size_t pushed; /* values on the stack at this place */
 	enum token token;
 	const char *begin; /* of the token */
 	double number;
-	locale_t plain;        /* the decimal point is '.', whatever the locale */
+	locale_t plain;        /* its decimal point is '.' */
 	struct tally_buf word; /* with escapes and '?' resolved, '@' kept */
-	bool plain_word;       /* nothing was resolved: it may be a name of the language */
+	bool plain_word;       /* nothing was resolved: it may be a word of the language */
 };
 
 static int expected(struct parser *parser, const char *what)
@@ -96,7 +96,7 @@ static void resolve_word(struct parser *parser, const char *end)
 	}
 }
 
-/* The longest of a number and a word; a number when they are equal, as flex decides it. */
+/* The longer of a number and a word; the number when they are equally long, as in flex. */
 static int next(struct parser *parser)
 {
 	const char *number, *word;
@@ -172,7 +172,7 @@ static int add_verb(struct parser *parser, enum expression_verb verb, int operan
 	return add_step(parser, (struct expression_step){.verb = verb}, 1 - operands);
 }
 
-/* The word as an ID: '@' is '/', which is an operator otherwise. */
+/* The word as an ID: '@' is '/', which would be an operator. */
 static int add_id(struct parser *parser, enum expression_verb verb)
 {
 	int64_t id;
@@ -218,7 +218,7 @@ static int parse_of_id(struct parser *parser, enum expression_verb verb)
 		result = take_sign(parser, '(', "'('");
 	if (result)
 		return result;
-	if (parser->token == TOKEN_NUMBER) /* 0 to 9 alone: as a part of a CPU's name */
+	if (parser->token == TOKEN_NUMBER) /* only 0 to 9: a part of a CPU's name */
 		resolve_word(parser, parser->at);
 	else if (parser->token != TOKEN_WORD)
 		return expected(parser, "a name");
@@ -304,7 +304,7 @@ static int parse_value(struct parser *parser)
 	return result || !negative ? result : add_verb(parser, EXPR_NEGATE, 1);
 }
 
-/* How tightly the operator at hand binds; 0: there is none. */
+/* The precedence of the current operator; 0: it is not one. */
 static int binds(const struct parser *parser, enum expression_verb *ret)
 {
 	static const struct {
@@ -327,7 +327,7 @@ static int binds(const struct parser *parser, enum expression_verb *ret)
 	return 0;
 }
 
-/* Operators that bind at least so tightly, left to right. */
+/* Operators of at least this precedence, left to right. */
 static int parse_operators(struct parser *parser, int least)
 {
 	enum expression_verb verb = EXPR_ADD;
@@ -343,7 +343,7 @@ static int parse_operators(struct parser *parser, int least)
 	return result;
 }
 
-/* One level: A, or A if C else B where B may be such again. */
+/* One level: A, or A if C else B, where B may be such an expression again. */
 static int parse_level(struct parser *parser)
 {
 	size_t selects = 0;

@@ -1,4 +1,4 @@
-/* Chosen metrics: their life, and their values. */
+/* Chosen metrics: made, freed, and their values. */
 #include "metric/metric_inner.h"
 
 #include <errno.h>
@@ -29,12 +29,12 @@ static void constrain(struct tally_metrics *set, struct metric *metric)
 		metric->alone |= tally_metric_machine_smt(&set->machine);
 	if (watchdog && !metric->alone && tally_metric_machine_watchdog(&set->machine)) {
 		metric->alone = true;
-		metric->info.note = "its events are not counted together, as the NMI watchdog "
-				    "takes a counter: echo 0 > /proc/sys/kernel/nmi_watchdog";
+		metric->info.note = "its events are not counted together, as the NMI watchdog uses "
+				    "a counter: echo 0 > /proc/sys/kernel/nmi_watchdog";
 	}
 }
 
-/* Of a group, a metric that cannot be resolved keeps its place. */
+/* A metric of a group that cannot be resolved stays in the list, with its note. */
 static int resolve_all(struct tally_metrics *set, struct tally_error *error)
 {
 	struct tally_error own = {.text = "out of memory", .position = -1};
@@ -63,7 +63,7 @@ static int resolve_all(struct tally_metrics *set, struct tally_error *error)
 	return 0;
 }
 
-/* --- life --- */
+/* --- made and freed --- */
 
 static int open_all(struct tally_metrics *set, const char *names,
 		    const struct tally_metrics_options *options, struct tally_error *error)
@@ -156,12 +156,12 @@ void tally_metrics_free(struct tally_metrics *metrics)
 	free(metrics->groups);
 	tally_event_list_done(&metrics->list);
 	tally_strings_done(&metrics->keys);
-	tally_event_context_free(metrics->own); /* with the table, whose text is ours */
+	tally_event_context_free(metrics->own); /* last: the table's text is used above */
 	tally_arena_done(&metrics->arena);
 	free(metrics);
 }
 
-/* --- what others ask --- */
+/* --- for callers --- */
 
 const struct tally_metric_info *tally_metrics_at(const struct tally_metrics *metrics, size_t at)
 {
@@ -215,7 +215,7 @@ struct evaluation {
 	void *to;
 };
 
-/* Of what the tool measures seconds, as perf has it. */
+/* Times measured by the tool are in seconds, as in perf. */
 static double value_of(void *to, size_t at, const char *id)
 {
 	const struct evaluation *evaluation = to;
@@ -234,7 +234,7 @@ static double value_of(void *to, size_t at, const char *id)
 	return evaluation->set->events[counter->event].tool ? sum * 1e-9 : sum;
 }
 
-/* How many counters an event is the sum of; of a metric it is one. */
+/* How many counters an event is the sum of; 1 for a metric. */
 static double source_count(void *to, size_t at, const char *id)
 {
 	const struct evaluation *evaluation = to;

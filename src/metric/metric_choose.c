@@ -1,6 +1,6 @@
 /* Metrics by name and by group.
  *
- * As perf matches them (metricgroup.c of Linux 6.1): case aside, a whole name, or a whole one of
+ * The rules are perf's (metricgroup.c of Linux 6.1), in any case: a whole name, or a whole one of
  * the groups between semicolons; "all" is all, "No_group" those in no group. */
 #include <ctype.h>
 #include <dirent.h>
@@ -27,7 +27,7 @@ static bool is_wanted(const struct wanted *wanted, const char *text, size_t leng
 	return length == wanted->length && !strncasecmp(text, wanted->name, length);
 }
 
-/* Whether it is one of a list with semicolons. */
+/* Whether it is an entry of a list with semicolons. */
 static bool is_among(const struct wanted *wanted, const char *groups)
 {
 	while (groups && *groups) {
@@ -51,7 +51,7 @@ static bool group_is_wanted(const struct wanted *wanted, const char *groups)
 	return is_among(wanted, groups);
 }
 
-/* --- of a system's own PMUs: only where one of them is the model --- */
+/* --- a system's own PMUs: only where one of them is the model --- */
 
 static bool is_one_of(const char *globs, const char *identifier)
 {
@@ -174,7 +174,7 @@ static int add_wanted(struct tally_metrics *set, const struct wanted *wanted, bo
 	return result;
 }
 
-/* --- what was perhaps meant --- */
+/* --- suggestions --- */
 
 /* All names and groups; fewer when memory ends. */
 static void list_names(const struct tally_metrics *set, struct tally_strings *names)
@@ -212,22 +212,22 @@ static int fail_unknown(const struct tally_metrics *set, const struct wanted *wa
 		near = tally_text_nearest(name, names.text, names.count);
 	if (!names.count)
 		result = tally_fail(error, -ENOENT, (int64_t)column,
-				    "no metric is called %.*s: the tables for %s have none", shown,
+				    "unknown metric %.*s: the tables for %s have no metrics", shown,
 				    wanted->name, tally_table_cpuid(set->table));
 	else if (near)
 		result = tally_fail(error, -ENOENT, (int64_t)column,
-				    "no metric or group is called %.*s; did you mean %s?", shown,
+				    "unknown metric or group %.*s; did you mean %s?", shown,
 				    wanted->name, near);
 	else
 		result = tally_fail(error, -ENOENT, (int64_t)column,
-				    "no metric or group of %s is called %.*s",
+				    "unknown metric or group %.*s of %s",
 				    tally_table_cpuid(set->table), shown, wanted->name);
 	tally_strings_done(&names);
 	free(name);
 	return result;
 }
 
-/* Cuts "NAME:MODIFIERS" off the list; false: a part of it is empty or no modifier. */
+/* Takes "NAME:MODIFIERS" from the list; false: a part of it is empty or not a modifier. */
 static int cut(struct tally_metrics *set, const char *text, size_t length, size_t column,
 	       struct wanted *ret, struct tally_error *error)
 {

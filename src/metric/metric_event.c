@@ -1,4 +1,4 @@
-/* The events that expressions name.  Each is parsed once, whatever the number of metrics. */
+/* The events that expressions name, each parsed once for all metrics. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool is_kind_of_core(const char *pmu)
 	return !strncmp(pmu, "cpu_", 4);
 }
 
-/* A metric of one kind of core counts there only. */
+/* A metric of one kind of core counts only there. */
 static void keep_kind(struct tally_event_list *list, const char *pmu)
 {
 	size_t kept = 0;
@@ -61,7 +61,7 @@ static void keep_kind(struct tally_event_list *list, const char *pmu)
 	list->count = kept;
 }
 
-/* Fills what the text parses to; -ENOMEM. */
+/* Sets what the text parses to; -ENOMEM. */
 static int parse(struct tally_metrics *set, struct metric_event *event)
 {
 	struct tally_error error;
@@ -76,7 +76,7 @@ static int parse(struct tally_metrics *set, struct metric_event *event)
 	if (event->pmu)
 		keep_kind(&event->list, event->pmu);
 	if (!event->list.count)
-		event->wrong = "its kind of core has no such event";
+		event->wrong = "its kind of core does not have this event";
 	event->tool = event->list.count == 1 && event->list.events[0].tool != TALLY_TOOL_NONE;
 	return 0;
 }

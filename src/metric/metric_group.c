@@ -1,8 +1,9 @@
-/* Metrics' events in groups, and the list of them all.
+/* The events of metrics in groups, and the list of all.
  *
- * What is divided by each other should be counted at the same time, so a metric's events are one
- * weak group; metrics whose events are in a group that is there take that one, largest first, so
- * that fewer groups take turns.  As tools/perf/util/metricgroup.c of Linux 6.1 does it. */
+ * Values that are divided by each other should be counted at the same time, so a metric's events
+ * are one weak group; a metric whose events are all in an existing group uses that one. Larger
+ * metrics come first, so that there are fewer groups. As in tools/perf/util/metricgroup.c of Linux
+ * 6.1. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static int add_group(struct tally_metrics *set, const struct metric_group *group
 	return 0;
 }
 
-/* Adds those of the metric's events that the group has not. */
+/* Adds those of the metric's events that the group does not have. */
 static int add_events(struct tally_metrics *set, struct metric_group *group,
 		      const struct metric *metric, bool tools)
 {
@@ -104,7 +105,7 @@ static void take_counters(const struct tally_metrics *set, const struct metric_g
 			metric->counters[i] = (size_t)find_counter(set, group, metric->events[i]);
 }
 
-/* Events that are in no group, of all metrics, each once. */
+/* Events of all metrics that are in no group, each once. */
 static int group_alone(struct tally_metrics *set)
 {
 	struct metric_group group = {.first = set->counter_count, .alone = true};
@@ -176,7 +177,7 @@ static int group_metric(struct tally_metrics *set, struct metric *metric)
 	return add_group(set, &group);
 }
 
-/* Largest first; those as large in the order in which they were asked for. */
+/* Largest first; equally large ones in the order in which they were asked for. */
 static int group_all(struct tally_metrics *set)
 {
 	size_t most = 0;
@@ -231,9 +232,9 @@ static int write_text(struct tally_metrics *set)
 
 /* --- the list --- */
 
-/* Which PMU counts it, as far as groups are concerned: what is the CPU's own, and software, which
- * stands in any group, has none.  Source: perf_event_open() in kernel/events/core.c; msr and the
- * probes are software's there. */
+/* The PMU that limits a group; empty for the CPU's own events, and for software events, which may
+ * be in any group. Source: perf_event_open() in kernel/events/core.c; msr and the probes are
+ * software events there. */
 static const char *unit_of(const struct tally_metrics *set, const struct tally_event *event)
 {
 	static const char *const software[] = {"msr", "kprobe", "uprobe"};
@@ -290,7 +291,7 @@ struct listed {
 	bool done;
 };
 
-/* Copies of the group's events, a PMU's after another's. */
+/* Copies of the group's events, one PMU's after another's. */
 static int list_group(struct tally_metrics *set, const struct metric_group *group,
 		      struct listed *all, size_t count)
 {

@@ -1,11 +1,11 @@
-/* What expressions ask of the machine.
+/* The literals of expressions: properties of the machine.
  *
  * Sources: Documentation/admin-guide/cputopology.rst and
  * Documentation/ABI/stable/sysfs-devices-system-cpu (topology, smt/active, present, online);
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-caps (slots, hexadecimal); ACPI 6.5,
- * 5.2.25 (the table NFIT tells of persistent memory); Intel SDM vol. 2A, CPUID leaf 15H (the TSC's
+ * 5.2.25 (the table NFIT describes persistent memory); Intel SDM vol. 2A, CPUID leaf 15H (the TSC's
  * frequency is ecx * ebx / eax); kernel.nmi_watchdog: Documentation/admin-guide/sysctl/kernel.rst.
- * Which file answers which name: tools/perf/util/{expr,smt,cputopo}.c of Linux 6.1, 6.12. */
+ * Which file is for which name: tools/perf/util/{expr,smt,cputopo}.c of Linux 6.1, 6.12. */
 #include "metric/metric_machine.h"
 
 #include <dirent.h>
@@ -61,7 +61,7 @@ static bool has_cpu(const struct cpus *cpus, uint32_t cpu)
 	return false;
 }
 
-/* --- topology: as many cores as there are different lists of a core's threads --- */
+/* --- topology: the number of different lists of a core's threads is the number of cores --- */
 
 static char *topology_of(const struct metric_machine *machine, uint32_t cpu, const char *file,
 			 const char *old_file)
@@ -76,7 +76,7 @@ static char *topology_of(const struct metric_machine *machine, uint32_t cpu, con
 	return read_text(machine, path);
 }
 
-/* True: it is a list that was not there before. */
+/* True: the list is new. */
 static bool add_list(struct tally_strings *lists, const char *text)
 {
 	size_t before = lists->count;
@@ -85,7 +85,7 @@ static bool add_list(struct tally_strings *lists, const char *text)
 	       lists->count > before;
 }
 
-/* A core whose threads are partly counted makes counts of the whole core wrong. */
+/* With only some threads of a core counted, counts of the whole core are wrong. */
 static bool whole_or_not(const char *threads, const struct cpus *counted)
 {
 	struct cpus of_core = {0};
@@ -125,7 +125,7 @@ static void read_topology(struct metric_machine *machine)
 		free(core);
 	}
 	machine->packages = packages.count;
-	machine->dies = dies.count ? dies.count : packages.count; /* older kernels tell none */
+	machine->dies = dies.count ? dies.count : packages.count; /* missing in older kernels */
 	machine->cores = cores.count;
 	machine->topology_read = true;
 	tally_strings_done(&cores);
@@ -177,7 +177,7 @@ static double count_cpus(const struct metric_machine *machine, const char *file,
 	return told(highest ? most : cpus.count);
 }
 
-/* Of the CPU's PMU, which has another name on each Arm core. */
+/* In the CPU's PMU, whose name differs between Arm cores. */
 static double read_slots(const struct metric_machine *machine)
 {
 	char path[PATH_MAX];
@@ -245,7 +245,7 @@ static double read_cpuinfo(const struct metric_machine *machine)
 		at[strcspn(at, "\n")] = '\0';
 		at = strstr(at, " @ ");
 	}
-	if (at) /* by hand: the point is a point whatever the locale */
+	if (at) /* by hand: the decimal point must not depend on the locale */
 		frequency = gigahertz(at + 3);
 	free(text);
 	return frequency;

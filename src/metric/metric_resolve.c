@@ -1,4 +1,4 @@
-/* From a metric's name down to events: expressions name other metrics, and those others again. */
+/* From a metric's name down to events: expressions name other metrics, and these again others. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 struct resolver {
 	struct tally_metrics *set;
 	struct metric *metric;
-	struct tally_expression_source source;        /* what is known before anything is counted */
-	struct metric_bind *binds;                    /* of the expression at hand */
-	const struct tally_table_event *way[DEEPEST]; /* from the metric down to here */
+	struct tally_expression_source source; /* the values that do not depend on counters */
+	struct metric_bind *binds;             /* of the current expression */
+	const struct tally_table_event *way[DEEPEST]; /* from the metric down to the current one */
 	size_t depth;
 	struct tally_error *error;
 };
@@ -103,8 +103,7 @@ static int fail_recursion(const struct resolver *resolver, const struct tally_ta
 		return tally_fail(resolver->error, -EINVAL, -1,
 				  "the metric %s of the tables names itself", entry->metric);
 	return tally_fail(resolver->error, -EINVAL, -1,
-			  "the metric %s of the tables comes back to itself by way of %s",
-			  entry->metric, by);
+			  "the metric %s of the tables names itself through %s", entry->metric, by);
 }
 
 static int64_t use_expression(struct resolver *resolver, const struct tally_table_event *entry,
@@ -142,8 +141,8 @@ static int bind(struct resolver *resolver, const char *id, struct metric_bind *r
 	return 0;
 }
 
-/* Events stand in the order in which their first expression names them, as the expression is read;
- * metrics are gone into where they are named. */
+/* Events are in the order in which their first expression names them; a metric is resolved where it
+ * is named. */
 static int bind_all(struct resolver *resolver, struct metric_use *use)
 {
 	size_t count = 0;
@@ -169,7 +168,7 @@ static int bind_all(struct resolver *resolver, struct metric_use *use)
 	return result;
 }
 
-/* Returns the number of the use that it became. */
+/* Returns the number of its use. */
 static int64_t use_expression(struct resolver *resolver, const struct tally_table_event *entry,
 			      const char *text)
 {
@@ -202,8 +201,8 @@ static void forget_uses(struct metric *metric, size_t from)
 	metric->use_count = from;
 }
 
-/* A threshold that is wrong, or needs what there is not, is none: the value is what was asked for.
- */
+/* A threshold that is invalid, or needs a missing event, is ignored: the value was asked for, not
+ * the threshold. */
 static void resolve_threshold(struct resolver *resolver)
 {
 	struct metric *metric = resolver->metric;
@@ -251,6 +250,7 @@ int tally_metrics_resolve(struct tally_metrics *set, struct metric *metric,
 	if (metric->entry->threshold)
 		resolve_threshold(&resolver);
 	if (!metric->event_count && add_event(&resolver, "duration_time") < 0)
-		return fail_memory(&resolver); /* so that there is an event to show it beside */
+		return fail_memory(
+		    &resolver); /* so that the threshold has an event to be shown with */
 	return 0;
 }

@@ -172,8 +172,8 @@ static int encode_attr(const struct pfm_request *request, struct tally_pfm_event
 	return event.name ? TALLY_PFM_SUCCESS : TALLY_PFM_NOMEM;
 }
 
-/* The library gives the PMU `perf` the levels of this machine's CPU, AMD's has one more than
- * Intel's: leaves it out. */
+/* The library gives the PMU `perf` the levels of this machine's CPU. AMD's has one more than
+ * Intel's: leaves that out. */
 static int encode_without_hypervisor(const struct pfm_request *request, struct tally_pfm_event *ret)
 {
 	char *at;
@@ -207,7 +207,7 @@ static int encode(struct pfm_request *request, struct tally_pfm_event *ret)
 	return encode_attr(request, ret);
 }
 
-/* Cuts the string and encodes it; what is wrong with the bytes of it is told here. */
+/* Splits the string and encodes it; reports invalid bytes. */
 static int cut_and_encode(struct pfm_request *request, struct tally_pfm_event *ret,
 			  struct tally_error *error)
 {
@@ -219,7 +219,7 @@ static int cut_and_encode(struct pfm_request *request, struct tally_pfm_event *r
 
 		tally_fail(error, -EINVAL, column,
 			   code == TALLY_PFM_INVAL
-			       ? "one event at a time: `,`, spaces and line ends are no part of one"
+			       ? "give one event: `,`, spaces and line ends are not allowed"
 			       : "too many unit masks and modifiers");
 		return code;
 	}

@@ -1,5 +1,5 @@
-/* libpfm4's two functions under our name: the library answers, guarded where it would crash and
- * where our own use of it (pfm.c starts it with the PMUs of all machines) would show. */
+/* libpfm4's two functions under our name. The library answers, with checks where it would crash or
+ * where our use of it (pfm.c starts it with the PMUs of all machines) would change its answer. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define PMU_ABI0   32 /* bytes of pfm_pmu_encode_arg_t as first published; LP64 */
 #define MOST_CODES 16
 
-/* Whether a PMU that this machine has not was asked for without LIBPFM_ENCODE_INACTIVE=1. */
+/* Whether a PMU of another machine was asked for without LIBPFM_ENCODE_INACTIVE=1. */
 static bool is_foreign(const struct pfm_library *library, const char *text)
 {
 	const char *set = getenv("LIBPFM_ENCODE_INACTIVE");
@@ -24,7 +24,7 @@ static bool is_foreign(const struct pfm_library *library, const char *text)
 	       !pmu.is_present;
 }
 
-/* 0: the size is wrong, or bytes beyond the struct are set. */
+/* 0: the size is wrong, or bytes beyond the struct are not 0. */
 static bool is_size_good(const void *arg, size_t given, size_t first, size_t known)
 {
 	const unsigned char *bytes = arg;
@@ -37,7 +37,7 @@ static bool is_size_good(const void *arg, size_t given, size_t first, size_t kno
 	return true;
 }
 
-/* The library frees what is not its own when there is no room; so it gets room. */
+/* Without room the library frees memory that it does not own; so it gets room. */
 static int encode_codes(const struct pfm_library *library, const char *text, int plm,
 			struct tally_pfm_pmu_encode_arg *arg)
 {

@@ -7,7 +7,7 @@
 #include <tally/pfm.h>
 #include "base/fail.h"
 
-/* dlsym() gives a data pointer; POSIX wants it to be a function's as well. */
+/* dlsym() returns a data pointer; POSIX guarantees that it works for functions. */
 static void find(struct pfm_library *library, const char *name, void *function, size_t size)
 {
 	void *found = dlsym(library->handle, name);
@@ -17,8 +17,8 @@ static void find(struct pfm_library *library, const char *name, void *function, 
 
 int tally_pfm_library_load(struct pfm_library *library)
 {
-	/* It keeps what it knows in its own data: once loaded it stays, so that the next handle
-	 * finds it initialised. */
+	/* Its state is in its own data: it stays loaded, so that the next handle finds it
+	 * initialized. */
 	library->handle = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library->handle)
 		return TALLY_PFM_NOINIT;
@@ -42,8 +42,8 @@ int tally_pfm_library_load(struct pfm_library *library)
 	return TALLY_PFM_NOINIT;
 }
 
-/* The library reads its environment in pfm_initialize() only; the variable is ours just for that
- * moment. */
+/* The library reads its environment only in pfm_initialize(); the variable is set just for that
+ * call. */
 static int initialize(const struct pfm_library *library, int all_pmus)
 {
 	bool ours = all_pmus && !getenv("LIBPFM_ENCODE_INACTIVE") &&
@@ -66,7 +66,7 @@ int tally_pfm_library_open(struct pfm_library *ret, int all_pmus, struct tally_e
 	}
 	code = initialize(&library, all_pmus);
 	if (code) {
-		tally_fail(error, -ENOTSUP, -1, "libpfm4 does not start: %s",
+		tally_fail(error, -ENOTSUP, -1, "libpfm4 cannot be initialized: %s",
 			   tally_pfm_strerror(code));
 		dlclose(library.handle);
 		return code;

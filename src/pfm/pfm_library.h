@@ -1,7 +1,7 @@
-/* libpfm.so.4, loaded when it is needed: its functions and the layout of their structures.
+/* libpfm.so.4, loaded at the first use: its functions and the layout of their structures.
  *
- * Nothing else of the library is used, and no file of ours but pfm_*.c knows that it exists.
- * Source of names, numbers and layouts: perfmon/pfmlib.h of libpfm4 4.13. */
+ * Nothing else of the library is used, and only the files pfm_*.c use it. Source of names, numbers
+ * and layouts: perfmon/pfmlib.h of libpfm4 4.13. */
 #ifndef TALLY_PFM_PFM_LIBRARY_H
 #define TALLY_PFM_PFM_LIBRARY_H
 
@@ -20,7 +20,7 @@ enum pfm_attr_type {
 };
 enum pfm_attr_ctrl { PFM_CTRL_PMU = 1, PFM_CTRL_PERF_EVENT = 2 };
 
-#define PFM_PMU_IDS 4096 /* more than any version has; an id that is none is answered at once */
+#define PFM_PMU_IDS 4096 /* more than any version has; an unused id costs nothing */
 
 struct pfm_library {
 	void *handle;
@@ -36,15 +36,15 @@ struct pfm_library {
 	void (*terminate)(void);
 };
 
-/* Loads without initialising: the library's functions answer PFM_ERR_NOINIT until it is. */
+/* Loads without initializing: the library's functions return PFM_ERR_NOINIT until then. */
 int tally_pfm_library_load(struct pfm_library *library);
 
-/* Loads and initialises; enum tally_pfm_code.  `all_pmus`: also those that this machine has not,
- * unless the program initialised the library before. */
+/* Loads and initializes; enum tally_pfm_code. `all_pmus`: also those of other machines, unless the
+ * program initialized the library before. */
 int tally_pfm_library_open(struct pfm_library *ret, int all_pmus, struct tally_error *error);
 void tally_pfm_library_close(struct pfm_library *library);
 
-/* Filled in with size set; 0 when there is one.  `id` in 0..PFM_PMU_IDS. */
+/* Sets `ret`, with its size; 0 when there is one. `id` in 0..PFM_PMU_IDS. */
 int tally_pfm_pmu(const struct pfm_library *library, unsigned id, struct tally_pfm_pmu_info *ret);
 int tally_pfm_event_of(const struct pfm_library *library, int idx, unsigned os,
 		       struct tally_pfm_event_info *ret);

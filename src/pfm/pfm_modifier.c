@@ -45,7 +45,7 @@ static int take_period(uint64_t value, bool freq, struct tally_attr *attr)
 	return TALLY_PFM_SUCCESS;
 }
 
-/* Names that are not here concern privilege, which no uncore PMU tells apart. */
+/* Other names are privileges, which uncore PMUs do not have. */
 int tally_pfm_modifier_apply(const char *name, uint64_t value, struct tally_attr *attr, int *cpu)
 {
 	if (!strcmp(name, "period"))

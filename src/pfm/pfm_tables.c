@@ -1,7 +1,7 @@
-/* libpfm4's tables under our names: its own functions, in the library loaded at run time. */
+/* libpfm4's tables under our names: calls its functions, in the library loaded at run time. */
 #include "pfm/pfm_library.h"
 
-/* The library stays loaded, and its state with it: loading it again is a look-up. */
+/* The library stays loaded with its state: to load it again is only a look-up. */
 #define ASK(ask, lost)                                \
 	do {                                          \
 		struct pfm_library library;           \

@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <tally/pfm.h>
 
-/* Cuts the word that begins at `at`; returns where the next begins, or NULL behind the last. */
+/* Takes the word that begins at `at`; returns where the next begins, or NULL behind the last. */
 static const char *cut(const char *text, const char *at, struct pfm_word *ret)
 {
 	size_t whole = strcspn(at, ":.");

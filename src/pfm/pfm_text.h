@@ -1,5 +1,5 @@
-/* A string in libpfm4's language, cut into its words: [pmu::]EVENT[:attribute[=value]]...
- * A dot cuts as a colon does.  Words borrow from the string. */
+/* A string in libpfm4's language, split into its words: [pmu::]EVENT[:attribute[=value]]... A dot
+ * is the same as a colon. Words borrow from the string. */
 #ifndef TALLY_PFM_PFM_TEXT_H
 #define TALLY_PFM_PFM_TEXT_H
 
@@ -24,10 +24,10 @@ struct pfm_text {
 	size_t count;
 };
 
-/* TALLY_PFM_INVAL with *position: a byte that no event has (`,`, space, tab, newline);
+/* TALLY_PFM_INVAL with *position: a byte that no event contains (`,`, space, tab, newline);
  * TALLY_PFM_TOOMANY. */
 int tally_pfm_text_parse(const char *text, struct pfm_text *ret, size_t *position);
-/* "y", "t", "1" and "n", "f", "0", in any case; no value is 1. */
+/* "y", "t", "1" and "n", "f", "0", in any case; no value means 1. */
 bool tally_pfm_word_bool(const struct pfm_word *word, uint64_t *ret);
 /* As strtoull() with base 0 reads it: 010 is 8. */
 bool tally_pfm_word_integer(const struct pfm_word *word, uint64_t *ret);

@@ -1,8 +1,8 @@
-/* Uncore PMUs: the library encodes them only where this machine's /sys has them.  Here it gives the
- * registers, for which it needs no machine, and the rest is done by its rules: which register goes
- * to which field of the attr, which name the PMU has in sysfs, and what perf_event's own modifiers
- * do.  No level of privilege is told apart, so nothing is excluded, whatever is asked for.
- * Source: behaviour of libpfm4 4.13; sysfs-bus-event_source-devices of the kernel. */
+/* Uncore PMUs: the library encodes them only where this machine's /sys has them. Its registers need
+ * no machine; the rest is done here by its rules: which register goes to which field of the attr,
+ * the PMU's name in sysfs, and what perf_event's own modifiers do. Uncore PMUs have no levels of
+ * privilege, so nothing is ever excluded. Source: behaviour of libpfm4 4.13;
+ * sysfs-bus-event_source-devices of the kernel. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/fs.h"
 #include "pfm/pfm_encode.h"
 
-/* How the last part of a PMU's name, digits aside, is spelled by the kernel where it differs. */
+/* The last part of a PMU's name, without digits, and the kernel's spelling where it differs. */
 static const struct {
 	const char *pfm, *perf;
 } boxes[] = {
@@ -99,7 +99,7 @@ static bool begins(const char *text, const char *with)
 
 /* Whether the second and third register are one filter of 64 bits: events that look transactions up
  * by opcode (0x34 LLC_LOOKUP, 0x35 and 0x36 TOR_*), of C-boxes from Ivy Bridge EP to Broadwell and
- * of Skylake's CHAs.  Those of Knights Landing, Ice Lake and Sapphire Rapids have none. */
+ * of Skylake's CHAs; not on Knights Landing, Ice Lake and Sapphire Rapids. */
 static bool has_wide_filter(const char *pmu, uint64_t config)
 {
 	uint64_t code = config & 0xff;
@@ -133,17 +133,17 @@ static void fill_configs(const char *pmu, const uint64_t *codes, int count, stru
 		attr->config2 = codes[2];
 }
 
-/* A modifier of perf_event's that was written. */
+/* A written modifier of perf_event. */
 struct modifier {
-	const char *name; /* the library's */
+	const char *name; /* as the library names it */
 	uint64_t value;
 };
 
 struct split {
-	struct tally_buf rest; /* the string without those */
+	struct tally_buf rest; /* the string without these modifiers */
 	struct modifier modifiers[PFM_WORDS];
 	size_t count;
-	int code; /* what is wrong with them; the library may know of something before */
+	int code; /* their error; the library may find an earlier one */
 	bool set_twice;
 };
 
@@ -169,7 +169,7 @@ static void take(struct split *split, const char *name, uint64_t value)
 	split->modifiers[split->count++] = (struct modifier){name, value};
 }
 
-/* Stops at the first word that is wrong: the library parses in the order of the string, too. */
+/* Stops at the first invalid word: the library, too, parses in the order of the string. */
 static void split_words(const struct pfm_request *request, struct split *split)
 {
 	const struct pfm_text *words = &request->words;
@@ -200,7 +200,7 @@ static void split_words(const struct pfm_request *request, struct split *split)
 	}
 }
 
-/* The library's registers and string for what is left. */
+/* The library's registers and string for the rest. */
 static int encode_rest(const struct pfm_request *request, struct split *split, uint64_t *codes,
 		       struct tally_pfm_pmu_encode_arg *arg, char **name)
 {
@@ -213,7 +213,7 @@ static int encode_rest(const struct pfm_request *request, struct split *split, u
 	return request->pfm->library.encode(rest, request->plm, TALLY_PFM_OS_NONE, arg);
 }
 
-/* The library's order: words, words that contradict each other, unit masks, the machine, values. */
+/* The library's order of errors: words, contradictions, unit masks, the machine, values. */
 static int first_mistake(const struct split *split, int library)
 {
 	if (library == TALLY_PFM_ATTR)
@@ -235,7 +235,7 @@ static int apply_modifiers(const struct split *split, struct tally_pfm_event *ev
 	return TALLY_PFM_SUCCESS;
 }
 
-/* The library's string names modifiers that it does not take beside perf_event's (4.13: nc of
+/* The library's string contains modifiers that it does not accept beside perf_event's (4.13: nc of
  * C-boxes); those are left out. */
 static void add_known(const struct pfm_request *request, const char *name, struct tally_buf *to)
 {
@@ -261,8 +261,8 @@ static void add_known(const struct pfm_request *request, const char *name, struc
 	}
 }
 
-/* Behind the library's string: what perf_event's modifiers came to.  4.13 writes the period for
- * freq as well, and both when there is one. */
+/* Adds perf_event's modifiers to the library's string. 4.13 writes the period for freq as well, and
+ * both when there is one. */
 static char *full_name(const struct pfm_request *request, const char *begin,
 		       const struct tally_attr *attr)
 {

@@ -8,7 +8,7 @@
 #include "pfm/pfm_encode.h"
 
 #define MOST_NAMES 8192
-#define MOST_SHOWN 12 /* of the names that would be right */
+#define MOST_SHOWN 12 /* of the valid names */
 
 struct names {
 	const char **names;
@@ -86,7 +86,7 @@ static void tell_not_found(const struct pfm_request *request, struct tally_error
 	}
 	suggest(word, &names, &near);
 	if (no_pmu)
-		tally_fail(error, -ENOENT, column(request, word), "libpfm4 has no PMU %.*s%s",
+		tally_fail(error, -ENOENT, column(request, word), "unknown PMU %.*s of libpfm4%s",
 			   shown(word), word->text, str(&near));
 	else if (request->pmu_known)
 		tally_fail(error, -ENOENT, column(request, word),
@@ -94,8 +94,8 @@ static void tell_not_found(const struct pfm_request *request, struct tally_error
 			   shown(word), word->text, str(&near));
 	else
 		tally_fail(error, -ENOENT, column(request, word),
-			   "no PMU of this machine has an event %.*s in libpfm4's tables%s; "
-			   "`pmu::` in front asks for another machine's",
+			   "no PMU of this machine has an event %.*s in libpfm4's tables%s; write "
+			   "`pmu::` in front for another machine's",
 			   shown(word), word->text, str(&near));
 	tally_buf_done(&near);
 }
@@ -125,13 +125,12 @@ static void tell_no_attr(const struct pfm_request *request, const struct pfm_wor
 			   "expected a unit mask or a modifier");
 	else
 		tally_fail(error, -EINVAL, column(request, word),
-			   "%.*s is neither a unit mask nor a modifier of %.*s%s", shown(word),
-			   word->text, shown(&request->words.event), request->words.event.text,
-			   str(&near));
+			   "%.*s is not a unit mask or modifier of %.*s%s", shown(word), word->text,
+			   shown(&request->words.event), request->words.event.text, str(&near));
 	tally_buf_done(&near);
 }
 
-/* Whether the word is nothing that the event knows, whatever the library says of this machine's. */
+/* Whether the event does not have the word, whatever the library says for this machine. */
 static bool is_unknown(const struct pfm_request *request, const struct pfm_word *word)
 {
 	struct tally_pfm_attr_info attr;
@@ -157,17 +156,16 @@ static void tell_attr(const struct pfm_request *request, struct tally_error *err
 	for (size_t i = 0; i < words->count; i++) {
 		if (!is_raw(&words->words[i]))
 			continue;
-		tally_fail(
-		    error, -EINVAL, column(request, &words->words[i]),
-		    "a unit mask as a number cannot stand here: not with named ones, and not "
-		    "for every PMU");
+		tally_fail(error, -EINVAL, column(request, &words->words[i]),
+			   "a unit mask as a number is not allowed here: not with named ones, and "
+			   "not for every PMU");
 		return;
 	}
 	for (size_t i = 0; i < words->count; i++) {
 		if (!tally_pfm_word_is(&words->words[i], "e"))
 			continue;
 		tally_fail(error, -EINVAL, column(request, &words->words[i]),
-			   "e counts how often a counter mask is reached: c=1 is needed, too");
+			   "e counts how often a counter mask is reached, and needs one: add c=1");
 		return;
 	}
 	tally_fail(error, -EINVAL, -1, "%s", tally_pfm_strerror(TALLY_PFM_ATTR));
@@ -239,7 +237,7 @@ static void tell_unit_mask(const struct pfm_request *request, struct tally_error
 	if (count > MOST_SHOWN)
 		tally_buf_printf(&list, " and %zu more", count - MOST_SHOWN);
 	tally_fail(error, -EINVAL, column(request, &request->words.event),
-		   "the unit masks of %.*s do not fit together, or one is missing; it has %s",
+		   "the unit masks of %.*s exclude each other, or one is missing; it has %s",
 		   shown(&request->words.event), request->words.event.text, str(&list));
 	tally_buf_done(&list);
 }
@@ -255,7 +253,7 @@ static void tell_set(const struct pfm_request *request, struct tally_error *erro
 			if (a->length != b->length || strncasecmp(a->text, b->text, a->length))
 				continue;
 			tally_fail(error, -EINVAL, column(request, b),
-				   "%.*s was given before, with another value", shown(b), b->text);
+				   "%.*s is given twice, with different values", shown(b), b->text);
 			return;
 		}
 	tally_fail(error, -EINVAL, -1, "%s", tally_pfm_strerror(TALLY_PFM_ATTR_SET));
@@ -267,8 +265,8 @@ static void tell_not_supported(const struct pfm_request *request, struct tally_e
 
 	if (request->pmu_known && !tally_pfm_perf_name(request->pmu.name, name, sizeof(name)))
 		tally_fail(error, -ENOTSUP, -1,
-			   "%s/bus/event_source/devices/%s is not there: the PMU %s of another "
-			   "machine is encoded with that machine's sysfs",
+			   "%s/bus/event_source/devices/%s does not exist: the PMU %s of another "
+			   "machine needs that machine's sysfs",
 			   request->pfm->sysfs, name, request->pmu.name);
 	else
 		tally_fail(error, -ENOTSUP, -1, "libpfm4 does not encode this: %s",

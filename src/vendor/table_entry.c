@@ -1,8 +1,8 @@
-/* An object of a table's file becomes an event in the terms of sysfs aliases.
+/* Makes an event, in the terms of sysfs aliases, from an object of a table's file.
  *
- * Which field becomes which term, in which order, which names stand for fixed counters, and which
- * Unit is which PMU: tools/perf/pmu-events/jevents.py of Linux 6.1 (EventidCode, NodeType and the
- * terms behind them: 6.12); of Intel's own layout: scripts/create_perf_json.py of intel/perfmon. */
+ * Which field becomes which term, in which order, which names mean fixed counters, and which Unit
+ * is which PMU: tools/perf/pmu-events/jevents.py of Linux 6.1 (EventidCode, NodeType and the terms
+ * behind them: 6.12); of Intel's own layout: scripts/create_perf_json.py of intel/perfmon. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ static bool same(const struct text *text, const char *other)
 	       !strncasecmp(text->at, other, text->length);
 }
 
-/* What stands for nothing in Intel's layout. */
+/* The values that mean "nothing" in Intel's layout. */
 static bool is_nothing(const struct text *value)
 {
 	return same(value, "null") || same(value, "na") || same(value, "n/a") || same(value, "0");
@@ -132,7 +132,7 @@ static void sort_fields(struct object *object, const struct table_field *fields,
 			    strlen(key_names[key]) != field->name_length ||
 			    memcmp(key_names[key], field->name, field->name_length) != 0)
 				continue;
-			/* zero is a code, and a mask of no bits, but no erratum */
+			/* zero is a valid code or mask, but not an erratum */
 			if (!object->source->native || key == EVENT_CODE || !is_nothing(&value))
 				object->of[key] = value;
 			break;
@@ -151,8 +151,8 @@ static size_t number_length(const struct text *text)
 	return length;
 }
 
-/* The number that the text is, up to its first comma; 0x, 0 as octal, or decimal, as Python's int(,
- * 0) but for 0o and 0b.  False: it is none. */
+/* The number in the text, up to its first comma: 0x, 0 for octal, or decimal, as Python's int(, 0)
+ * without 0o and 0b. False: it is not a number. */
 static bool number(const struct text *text, uint64_t *ret)
 {
 	size_t length = number_length(text);
@@ -184,7 +184,7 @@ static char *keep_lower(const struct object *object, const struct text *text)
 
 /* --- the terms --- */
 
-/* The fixed counters' events as the general counters count them. */
+/* The events of fixed counters, for general counters. */
 static const char *fixed_terms(const struct text *name)
 {
 	static const struct {
@@ -204,7 +204,7 @@ static const char *fixed_terms(const struct text *name)
 	return NULL;
 }
 
-/* False: a field that should be a number is none. */
+/* False: a field is not a number, but should be. */
 static bool add_code(struct tally_buf *terms, const struct object *object)
 {
 	const struct text *of = object->of;
@@ -229,7 +229,7 @@ static bool add_code(struct tally_buf *terms, const struct object *object)
 	return true;
 }
 
-/* A mask whose upper part stands in a field of its own in Intel's layout. */
+/* In Intel's layout the upper part of a mask has a field of its own. */
 static bool add_wide_umask(struct tally_buf *terms, const struct object *object)
 {
 	uint64_t low = 0, high;
@@ -282,14 +282,14 @@ static bool add_numbers(struct tally_buf *terms, const struct object *object)
 			continue;
 		if (!number(value, &is))
 			return false;
-		if (is) /* as written, so that it reads like the vendor's own */
+		if (is) /* as written, in the vendor's form */
 			tally_buf_printf(terms, ",%s=%.*s", fields[i].term,
 					 (int)number_length(value), value->at);
 	}
 	return true;
 }
 
-/* Terms as written: letters, digits, and what ties them. */
+/* Terms as written: letters, digits, and the signs between them. */
 static bool add_filter(struct tally_buf *terms, const struct object *object)
 {
 	const struct text *filter = &object->of[FILTER];
@@ -299,7 +299,7 @@ static bool add_filter(struct tally_buf *terms, const struct object *object)
 	for (size_t i = 0; i < filter->length; i++)
 		if (!memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=,.-",
 			    filter->at[i], 66))
-			/* "CBoFilter0[23:17]": what to set is left to the person */
+			/* "CBoFilter0[23:17]": the person gives the value */
 			return object->source->native;
 	if (object->source->native && !memchr(filter->at, '=', filter->length))
 		return true;
@@ -308,7 +308,7 @@ static bool add_filter(struct tally_buf *terms, const struct object *object)
 	return true;
 }
 
-/* The register that an event has beside its counter.  Source: jevents.py; the numbers: Intel SDM
+/* The register that an event uses beside its counter. Source: jevents.py; the numbers: Intel SDM
  * vol. 4. */
 static bool add_msr(struct tally_buf *terms, const struct object *object)
 {
@@ -328,14 +328,13 @@ static bool add_msr(struct tally_buf *terms, const struct object *object)
 	else if (index == 0x3f7)
 		term = "frontend";
 	else
-		return !index; /* 0 is none; any other is unknown, and the event would count wrongly
-				*/
+		return !index; /* 0: none; an event with another, unknown one would count wrongly */
 	if (value)
 		tally_buf_printf(terms, ",%s=0x%llx", term, (unsigned long long)value);
 	return true;
 }
 
-/* 1, 0: these fields make no event, -ENOMEM. */
+/* 1, 0: the fields are not an event, -ENOMEM. */
 static int make_terms(const struct object *object, struct tally_table_event *ret)
 {
 	const char *fixed = fixed_terms(&object->of[EVENT_NAME]);
@@ -408,7 +407,7 @@ static const char *pmu_of(const struct object *object)
 	return made;
 }
 
-/* "64Bytes" is 64 and "Bytes".  The decimal point is '.', whatever the locale. */
+/* "64Bytes" is 64 and "Bytes". The decimal point is '.', in any locale. */
 static bool split_scale(const struct object *object, struct tally_table_event *ret)
 {
 	const char *text;
@@ -430,7 +429,7 @@ static bool split_scale(const struct object *object, struct tally_table_event *r
 	return true;
 }
 
-/* Descriptions end without a full stop, and say what the other fields add to them. */
+/* Descriptions have no full stop at the end; other fields add notes. */
 static const char *description(const struct object *object, const struct text *from, bool precise)
 {
 	const struct text *of = object->of;
@@ -474,7 +473,7 @@ static void describe(const struct object *object, struct tally_table_event *ret)
 	ret->brief = description(object, brief, precise);
 	if (details->at && brief->at && details->length == brief->length &&
 	    !memcmp(details->at, brief->at, brief->length))
-		ret->details = ret->brief; /* often the same words: kept once */
+		ret->details = ret->brief; /* often the same words, which are kept once */
 	else
 		ret->details = description(object, details, precise);
 }
@@ -496,7 +495,7 @@ static void make_metric(const struct object *object, struct tally_table_event *r
 	ret->threshold = keep_if(object, METRIC_THRESHOLD);
 }
 
-/* What an event leaves out it has from the one of its architecture. */
+/* A missing field has the value of the architecture's event. */
 static void take_standard(const struct tally_table_event *from, struct tally_table_event *to)
 {
 	to->terms = from->terms;
@@ -530,7 +529,7 @@ static void take_standard(const struct tally_table_event *from, struct tally_tab
 		to->threshold = from->threshold;
 }
 
-/* Events and metrics that name a standard one which is nowhere are left out. */
+/* Events and metrics that name a missing standard event are left out. */
 static int standard_terms(const struct object *object, struct tally_table_event *ret)
 {
 	const struct text *name = &object->of[ARCH_STD_EVENT];

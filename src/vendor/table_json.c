@@ -10,7 +10,7 @@
 
 struct reader {
 	const char *begin, *at, *end;
-	struct tally_arena *arena; /* of the object's decoded strings; NULL: they are passed over */
+	struct tally_arena *arena; /* for the object's decoded strings; NULL: they are skipped */
 	table_json_call call;
 	void *to;
 	struct tally_error *error;
@@ -22,7 +22,7 @@ static int wrong(const struct reader *reader, const char *expected)
 			  "%s expected at offset %td", expected, reader->at - reader->begin);
 }
 
-/* The next byte that is not white; NUL at the end, which is no byte of JSON. */
+/* The next byte that is not white space; NUL at the end, which JSON never contains. */
 static char peek(struct reader *reader)
 {
 	while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n' ||
@@ -85,7 +85,7 @@ static size_t utf8(char *to, unsigned point)
 	return 4;
 }
 
-/* \uXXXX behind its u, with the other half of a pair.  Moves *at; 0 for what is no character. */
+/* \uXXXX from behind its u, with the other half of a pair. Moves *at; 0: not a character. */
 static unsigned escaped_point(const char **at, const char *end)
 {
 	unsigned high, low;
@@ -102,7 +102,7 @@ static unsigned escaped_point(const char **at, const char *end)
 	return 0x10000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
 }
 
-/* The text between two quotes, decoded into `to`, which has room for it: an escape never grows. */
+/* Decodes the text between two quotes into `to`, which is large enough: an escape never grows. */
 static int unescape(const char *at, const char *end, char *to, size_t *ret_length)
 {
 	static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -116,11 +116,11 @@ static int unescape(const char *at, const char *end, char *to, size_t *ret_lengt
 			*to++ = *at++;
 			continue;
 		}
-		at++; /* the scan for the quote has seen to it that a byte follows */
+		at++; /* a byte follows, as the search for the quote made sure */
 		if (*at == 'u') {
 			at++;
 			point = escaped_point(&at, end);
-			if (!point) /* not even U+0000: it would end the text */
+			if (!point) /* U+0000, too: it would end the text */
 				return -EINVAL;
 			to += utf8(to, point);
 			continue;
@@ -198,7 +198,7 @@ static int skip_scalar(struct reader *reader)
 	return result;
 }
 
-/* A value and all within it, without recursion: `open` holds the brackets. */
+/* Skips a value with all in it, without recursion: `open` holds the brackets. */
 static int skip_value(struct reader *reader)
 {
 	char open[DEEPEST];
@@ -218,7 +218,7 @@ static int skip_value(struct reader *reader)
 			depth--;
 			reader->at++;
 		} else if (depth && (next == ',' || next == ':')) {
-			reader->at++; /* where commas stand is not checked in what is not read */
+			reader->at++; /* commas are not checked in skipped values */
 		} else {
 			result = skip_scalar(reader);
 			if (result)
@@ -336,7 +336,7 @@ int tally_table_json_read(const char *text, size_t size, table_json_call call, v
 	int result;
 
 	if (size >= 3 &&
-	    !memcmp(text, "\xef\xbb\xbf", 3)) /* some of Intel's have a byte order mark */
+	    !memcmp(text, "\xef\xbb\xbf", 3)) /* some of Intel's files have a byte order mark */
 		reader.at += 3;
 	*ret_native = peek(&reader) == '{';
 	if (take(&reader, '['))

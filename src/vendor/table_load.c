@@ -1,10 +1,10 @@
 /* Finds the files of a CPU in a folder of vendor tables, and reads them.
  *
- * What may stand in a folder, tried in this order:
- * - mapfile.csv and folders or files that its rows name: the kernel's pmu-events/arch/x86, or
- *   Intel's perfmon;
- * - folders by architecture with a mapfile.csv each: the kernel's pmu-events/arch;
- * - CPUID-KIND.json: what pmu-tools' event_download.py keeps. */
+ * What a folder may contain, in the order of trying:
+ *
+ *   mapfile.csv and folders or files that its rows name: the kernel's pmu-events/arch/x86, or
+ * Intel's perfmon; folders by architecture with a mapfile.csv each: the kernel's pmu-events/arch;
+ *   CPUID-KIND.json: what pmu-tools' event_download.py keeps. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 #define MOST_BYTES (64u << 20) /* of one file; the largest known has 2 MB */
 
 struct loading {
-	struct table_source source; /* native is set by the reader before the first object */
+	struct table_source source; /* the reader sets `native` before the first object */
 };
 
 static int add_object(void *to, const struct table_field *fields, size_t count)
@@ -55,7 +55,7 @@ int tally_table_load_file(const struct table_source *source, const char *path,
 	return 0;
 }
 
-/* "uncore-memory.json" is "uncore memory"; all that end in metrics.json are "metrics". */
+/* "uncore-memory.json" is "uncore memory"; all names that end in metrics.json are "metrics". */
 static const char *topic_of(struct tally_table *table, const char *file)
 {
 	size_t length = strlen(file) - strlen(".json");
@@ -82,7 +82,7 @@ static int only_json(const struct dirent *entry)
 	return entry->d_name[0] != '.' && is_json(entry->d_name);
 }
 
-/* All files of a folder, by name, so that the order of events is the same everywhere. */
+/* All files of a folder, sorted by name, so that the order of events never changes. */
 static int load_files(struct tally_table *table, const char *folder, bool topics,
 		      struct tally_error *error)
 {
@@ -113,7 +113,7 @@ static int only_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* Folders "sys" hold PMUs of a system on chip, for whatever CPU: their events have a Compat. */
+/* Folders "sys" are for PMUs of a system on chip, with any CPU: their events have a Compat. */
 static int load_systems(struct tally_table *table, const char *folder, int depth,
 			struct tally_error *error)
 {
@@ -157,7 +157,7 @@ static int load_cpu_folder(struct tally_table *table, const char *root, const ch
 	return result;
 }
 
-/* A row of mapfile.csv, cut at its commas. */
+/* A row of mapfile.csv, split at its commas. */
 struct row {
 	char *columns[8];
 	size_t count;
@@ -174,12 +174,12 @@ static bool row_is_for(const struct row *row, const char *cpuid)
 {
 	if (row->count < 3 || row->columns[0][0] == '#' || strlen(row->columns[0]) > 256)
 		return false;
-	if (strstr(row->columns[2], "..")) /* stays in its folder */
+	if (strstr(row->columns[2], "..")) /* it must stay in its folder */
 		return false;
 	return tally_table_cpuid_matches(row->columns[0], cpuid);
 }
 
-/* Intel's rows name files of several kinds; the two that hold no events are passed over. */
+/* Intel's rows name files of several kinds; two of them have no events. */
 static int load_named_file(struct tally_table *table, const struct row *row, const char *path,
 			   struct tally_error *error)
 {
@@ -197,7 +197,7 @@ static int load_named_file(struct tally_table *table, const struct row *row, con
 	return tally_table_load_file(&source, path, error);
 }
 
-/* 1: the row's events were added and were all; 0: more rows may have some; or -errno. */
+/* 1: the row's events were added, and no other row has any; 0: other rows may; or -errno. */
 static int load_row(struct tally_table *table, const char *root, const struct row *row,
 		    size_t *loaded, struct tally_error *error)
 {
@@ -207,7 +207,7 @@ static int load_row(struct tally_table *table, const char *root, const struct ro
 
 	if (snprintf(path, sizeof(path), "%s/%s", root, row->columns[2]) >= (int)sizeof(path) ||
 	    stat(path, &is))
-		return 0; /* the map is there, the file was not fetched */
+		return 0; /* the row is for this CPU, but its file was not downloaded */
 	*loaded += 1;
 	if (S_ISDIR(is.st_mode)) {
 		result = load_cpu_folder(table, root, path, error);
@@ -269,7 +269,7 @@ static bool downloaded_for(const char *name, const char *cpuid)
 		return false;
 	if (!strncmp(name, cpuid, whole) && name[whole] == '-')
 		return true;
-	/* behind the model's dash a kind follows, no other stepping */
+	/* behind the model's dash there is a kind, not another stepping */
 	return !strncmp(name, cpuid, model) && name[model] == '-' && name[model + 1] >= 'a' &&
 	       name[model + 1] <= 'z' && name[model + 2] != '-';
 }

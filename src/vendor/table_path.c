@@ -1,4 +1,4 @@
-/* Where vendor tables are looked for, and which CPU they are for. */
+/* Where vendor tables are searched for, and which CPU they are for. */
 #include <errno.h>
 #include <regex.h>
 #include <stdio.h>
@@ -94,8 +94,7 @@ static size_t dashes(const char *text)
 	return count;
 }
 
-/* Whether a pattern is of the kind that tables have: compiling and matching others could take all
- * memory, or forever. */
+/* Whether a pattern is as simple as those of tables: others could take all memory or time. */
 static bool is_tame(const char *pattern)
 {
 	size_t length = strnlen(pattern, PATTERN_LONGEST + 1), repeats = 0;
@@ -111,8 +110,8 @@ static bool is_tame(const char *pattern)
 	return length <= PATTERN_LONGEST;
 }
 
-/* Source: tools/perf/arch/x86/util/header.c, strcmp_cpuid_str(): three dashes make it full, and
- * a pattern without the fourth part is held against a cpuid without it. */
+/* Source: tools/perf/arch/x86/util/header.c, strcmp_cpuid_str(): three dashes make it full; a
+ * pattern without the fourth part is compared with a cpuid without it. */
 bool tally_table_cpuid_matches(const char *pattern, const char *cpuid)
 {
 	bool full_pattern = dashes(pattern) == 3, full = dashes(cpuid) == 3;

@@ -1,4 +1,4 @@
-/* A vendor table: its events by name, and its life. */
+/* A vendor table: its events by name. */
 #include "vendor/vendor_table.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static bool named(const struct tally_table_event *event, bool metric, const char
 	return !strncasecmp(key, name, length) && !key[length];
 }
 
-/* The slot that has the name, or the free one where it belongs.  The index has free slots. */
+/* The slot of the name, or the free slot for it. The index has free slots. */
 static struct table_slot *slot_of(const struct table_index *index, bool metric, const char *name,
 				  size_t length)
 {
@@ -73,7 +73,7 @@ static int index_grow(struct table_index *index, bool metric)
 	return 0;
 }
 
-/* Events of one name hang on the first, in order; of metrics the first counts. */
+/* Events of one name are a list behind the first; of metrics the first is used. */
 static int index_add(struct table_index *index, bool metric, struct tally_table_event *event)
 {
 	const char *key = key_of(event, metric);
@@ -130,7 +130,7 @@ int tally_table_add(struct tally_table *table, const struct tally_table_event *e
 
 void tally_table_done(struct tally_table *table)
 {
-	tally_table_close(table->standard); /* whose text ours may be: not before the table's end */
+	tally_table_close(table->standard); /* last: the table may use its text */
 	tally_arena_done(&table->arena);
 	free(table->events);
 	free(table->names.slots);
@@ -174,7 +174,7 @@ const struct tally_table_event *tally_table_find_of(const struct tally_table *ta
 	return event;
 }
 
-/* Whether the rest of a PMU's name is but its number: "", "_3", "3", "_3_1". */
+/* Whether the rest of a PMU's name is only a number: "", "_3", "3", "_3_1". */
 static bool only_a_number(const char *rest)
 {
 	for (; *rest; rest++)
@@ -272,7 +272,7 @@ static int open_table(struct tally_table *table, const struct tally_table_option
 	int result = find_cpuid(table, options);
 
 	if (result)
-		return tally_fail(error, result, -1, "what CPU this is could not be found out");
+		return tally_fail(error, result, -1, "the CPU of this machine is unknown");
 	if (options->folders)
 		return load_path(table, options->folders, error);
 	result = tally_table_path(path, sizeof(path));

@@ -126,7 +126,7 @@ encode() {
 	for name in unc_c_lookup UNC_C_LOOKUP/period=1/u; do
 		run --separate-stderr encode --events "$tables" --cpuid GenuineIntel-6-55-7 $name
 		[ "$status" -eq 1 ]
-		[[ "$stderr" == *"unc_c_lookup is an event of the PMU uncore_cbox (table of GenuineIntel-6-55-7), and sys/bus/event_source/devices has none"* ]]
+		[[ "$stderr" == *"unc_c_lookup is an event of the PMU uncore_cbox (table of GenuineIntel-6-55-7), which sys/bus/event_source/devices does not have"* ]]
 		[[ "$stderr" != *"did you mean"* ]]
 	done
 }

@@ -186,7 +186,7 @@ static void refused(void **state)
 	    {"uprobe:/bin/ls:0x1ffffffffffffffff", 15, "64 bits"},
 	    {"usdt:/bin/ls:p", 14, "the marker's name"},
 	    {"kprobe:", 7, "a function's name"},
-	    {"kprobe:f/probe_offset=1/", 9, "no term is called probe_offset"},
+	    {"kprobe:f/probe_offset=1/", 9, "unknown term probe_offset"},
 	    {"cpu/uprobe_path='x'/", 4, "a term of the PMU uprobe"},
 	    {"uprobe/kprobe_func=x/", 7, "a term of the PMU kprobe"},
 	    {"uprobe/uprobe_path=/bin/ls/", 19, "in quotes"},

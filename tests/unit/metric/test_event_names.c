@@ -272,8 +272,8 @@ static void libpfm4s_own_tables(void **state)
 	    /* other spellings of the kernel's own are a slip */
 	    {"CYCLES", "!did you mean cycles?"},
 	    /* this machine's PMUs are not those of the CPU that was asked for */
-	    {"pfm:NOPE:ANY", "!name the PMU"},
-	    {"NOPE:ANY", "!name the PMU"},
+	    {"pfm:NOPE:ANY", "!give the PMU"},
+	    {"NOPE:ANY", "!give the PMU"},
 	    {"CYCELS:u", "!did you mean cycles?"},
 	};
 	struct tally_event_options options = toy_options();

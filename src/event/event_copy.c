@@ -1,4 +1,4 @@
-/* What an event owns: released and copied. */
+/* Freeing and copying an event. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static char *copy_text(const char *text, bool *failed)
 	return copy;
 }
 
-/* The attr of the copy points to the copy's own text.  See tally_probe_resolve(). */
+/* The attr of the copy points to the copy's text. See tally_probe_resolve(). */
 static int probe_copy(struct tally_event *to, const struct tally_event *from)
 {
 	struct tally_event_probe *probe = malloc(sizeof(*probe));
