@@ -191,12 +191,9 @@ static void wrong_ones(void **state)
 		int64_t column;
 		const char *says;
 	} cases[] = {
-	    {"gap/a=0x80/", 6, "at most 127"},
-	    {"gap/bad=1/", 4, "no field or event bad"},
-	    {"gap/param/", 4, "write b=NUMBER"},
-	    {"gap/all,joules/", 8, "second named event"},
-	    {"gapp/a=1/", 0, "did you mean gap?"},
-	    {"boxe/e=1/", 0, "unknown PMU boxe"},
+	    {"gap/a=0x80/", 6, "at most 127"},     {"gap/bad=1/", 4, "no field or event bad"},
+	    {"gap/param/", 4, "write b=NUMBER"},   {"gap/all,joules/", 8, "second named event"},
+	    {"gapp/a=1/", 0, "did you mean gap?"}, {"boxe/e=1/", 0, "unknown PMU boxe"},
 	};
 
 	(void)state;
