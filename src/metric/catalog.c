@@ -38,7 +38,7 @@ static char *keep_list(struct tally_catalog *catalog, const char *format, va_lis
 
 	if (length < 0)
 		return NULL;
-	if ((size_t)length >= sizeof(text)) /* such a name is no event's */
+	if ((size_t)length >= sizeof(text)) /* no event has such a name */
 		length = sizeof(text) - 1;
 	return tally_arena_strndup(&catalog->arena, text, (size_t)length);
 }
@@ -81,7 +81,7 @@ static bool known_config(const struct tally_catalog *catalog, uint32_t type, uin
 	return false;
 }
 
-/* Names of one config stand in one entry. */
+/* Names with the same config are one entry. */
 static int add_generic(struct tally_catalog *catalog, unsigned kinds)
 {
 	const char *names[64];
@@ -149,11 +149,11 @@ static int add_fixed(struct tally_catalog *catalog, unsigned kinds)
 	    {TALLY_CATALOG_RAW, .name = "mem:ADDRESS[/LENGTH][:rwx]",
 	     .brief = "a hardware breakpoint: reading, writing or executing an address"},
 	    {TALLY_CATALOG_RAW, .name = "kprobe:FUNCTION[+OFFSET]",
-	     .brief = "a place in the kernel's code; kretprobe: where the function returns"},
+	     .brief = "a place in the kernel's code; kretprobe: a function's return"},
 	    {TALLY_CATALOG_RAW, .name = "uprobe:PROGRAM:FUNCTION[+OFFSET]",
-	     .brief = "a place in a program's code; uretprobe: where the function returns"},
+	     .brief = "a place in a program's code; uretprobe: a function's return"},
 	    {TALLY_CATALOG_RAW, .name = "usdt:PROGRAM:PROVIDER:NAME",
-	     .brief = "a marker for tracing that a program has; `tally list sdt` shows them"},
+	     .brief = "a marker for tracing in a program; `tally list sdt` shows them"},
 	};
 	int result = 0;
 
@@ -248,7 +248,7 @@ static int in_order(const void *a, const void *b)
 		order = compare_text(left->pmu, right->pmu);
 	if (!order && left->kind != TALLY_CATALOG_RAW && left->kind != TALLY_CATALOG_TOOL)
 		order = strcmp(left->name, right->name);
-	return order; /* the rest stay in their order, qsort() of glibc being a merge */
+	return order; /* the order of the others is kept, as glibc's qsort() is a merge sort */
 }
 
 /* Tables that were not asked for may be missing. */
@@ -265,7 +265,7 @@ static int open_table(struct tally_catalog *catalog, const struct tally_catalog_
 	char here[256];
 	int result = tally_table_open(&asked, &catalog->table, &own);
 
-	/* Of a machine whose sysfs is not given only the CPU is known: that it is not this one. */
+	/* Without the machine's sysfs only its CPU is known: it is another one. */
 	catalog->other_cpu = options->cpuid && !options->sysfs &&
 			     (tally_table_cpuid_here(NULL, here, sizeof(here)) ||
 			      strncmp(options->cpuid, here, strlen(options->cpuid)));

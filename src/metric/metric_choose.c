@@ -220,8 +220,8 @@ static int fail_unknown(const struct tally_metrics *set, const struct wanted *wa
 				    wanted->name, near);
 	else
 		result = tally_fail(error, -ENOENT, (int64_t)column,
-				    "unknown metric or group %.*s of %s",
-				    tally_table_cpuid(set->table), shown, wanted->name);
+				    "unknown metric or group %.*s of %s", shown, wanted->name,
+				    tally_table_cpuid(set->table));
 	tally_strings_done(&names);
 	free(name);
 	return result;

@@ -225,7 +225,7 @@ static int cut_and_encode(struct pfm_request *request, struct tally_pfm_event *r
 	}
 	code = encode(request, ret);
 	if (code)
-		tally_pfm_tell(request, code, error);
+		tally_pfm_explain(request, code, error);
 	return code;
 }
 

@@ -47,6 +47,6 @@ int tally_pfm_modifier_apply(const char *name, uint64_t value, struct tally_attr
 
 /* --- pfm_errors.c: errors of a string as text --- */
 /* Fills `error` for a code of the encoding. */
-void tally_pfm_tell(const struct pfm_request *request, int code, struct tally_error *error);
+void tally_pfm_explain(const struct pfm_request *request, int code, struct tally_error *error);
 
 #endif

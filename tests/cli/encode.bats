@@ -141,5 +141,5 @@ encode() {
 	run encode skl::INST_RETIRED:NONE
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"  skl::INST_RETIRED:NONE"$'\n'"                    ^"* ]]
-	[[ "$output" == *"NONE is neither a unit mask nor a modifier"*"(PFM_ERR_ATTR)"* ]]
+	[[ "$output" == *"NONE is not a unit mask or modifier"*"(PFM_ERR_ATTR)"* ]]
 }

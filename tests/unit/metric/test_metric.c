@@ -128,7 +128,7 @@ static void found_by_name_and_group(void **state)
 	refused(&machine, "Pipelin", -ENOENT, "did you mean Pipeline?", 0);
 	refused(&machine, "IPC,", -EINVAL, "expected a metric's name", 4);
 	refused(&machine, "IPC:q", -EINVAL, "expected modifiers", 4);
-	refused(&machine, "of_another", -ENOENT, "no metric or group", 0);
+	refused(&machine, "of_another", -ENOENT, "unknown metric or group", 0);
 	machine_done(&machine);
 }
 
@@ -188,8 +188,8 @@ static void refused_by_name_and_told_in_a_group(void **state)
 
 	(void)state;
 	machine_init(&machine);
-	refused(&machine, "round_a", -EINVAL, "round_a of the tables comes back to itself", -1);
-	refused(&machine, "IPC,round_b", -EINVAL, "by way of round_a", -1);
+	refused(&machine, "round_a", -EINVAL, "round_a of the tables names itself", -1);
+	refused(&machine, "IPC,round_b", -EINVAL, "names itself through round_a", -1);
 	refused(&machine, "selfish", -EINVAL, "selfish of the tables names itself", -1);
 	refused(&machine, "wrong", -EINVAL, "a value expected at column 8: cycles +", -1);
 	refused(&machine, "never", -EINVAL, "never needs faults_of_mars", -1);

@@ -132,14 +132,14 @@ static void registers_for_no_os(void **state)
 	tally_pfm_close(pfm);
 }
 
-/* The code of each mistake, its column, and a word of what is told. */
+/* The code of each mistake, its column, and a word of the message. */
 static void mistakes(void **state)
 {
 	static const struct {
 		const char *text;
 		int code;
 		int column;
-		const char *told;
+		const char *text_part;
 	} cases[] = {
 	    {"clx::INST_RETIRED:ANY_P,perf::cycles", TALLY_PFM_INVAL, 23, "one event"},
 	    {"clx::INST_RETIRED ", TALLY_PFM_INVAL, 17, "one event"},
@@ -157,12 +157,12 @@ static void mistakes(void **state)
 	    {"clx::L2_RQSTS:MISS:period=0", TALLY_PFM_ATTR_VAL, 19, "more than 0"},
 	    {"clx::L2_RQSTS:MISS:period=5:freq=5", TALLY_PFM_ATTR_VAL, 28, "exclude each other"},
 	    {"clx::INST_RETIRED:PREC_DIST:precise=4", TALLY_PFM_ATTR_VAL, 28, "0 to 3"},
-	    {"clx::L2_RQSTS:MISS:u=1:u=0", TALLY_PFM_ATTR_SET, 23, "before"},
+	    {"clx::L2_RQSTS:MISS:u=1:u=0", TALLY_PFM_ATTR_SET, 23, "twice"},
 	    {"clx::L2_RQSTS:MISS:precise=1", TALLY_PFM_ATTR, 19, "precise"},
 	    {"perf::CYCLES:h", TALLY_PFM_ATTR, 13, "modifier"},
 	    {"skx_unc_cha0::UNC_C_CLOCKTICKS", TALLY_PFM_NOTSUPP, -1, "uncore_cha_0"},
 	    {"skx_unc_cha0::UNC_C_CLOCKTICKS:u", TALLY_PFM_ATTR, 31, "modifier"},
-	    {"skx_unc_cha0::UNC_C_CLOCKTICKS:excl:excl=0", TALLY_PFM_ATTR_SET, 36, "before"},
+	    {"skx_unc_cha0::UNC_C_CLOCKTICKS:excl:excl=0", TALLY_PFM_ATTR_SET, 36, "twice"},
 	};
 	struct tally_pfm *pfm = open_with("/nonexistent", NULL);
 
@@ -175,7 +175,7 @@ static void mistakes(void **state)
 		print_message("%s: %s\n", cases[i].text, error.text);
 		assert_int_equal(code, cases[i].code);
 		assert_int_equal(error.position, cases[i].column);
-		assert_non_null(strstr(error.text, cases[i].told));
+		assert_non_null(strstr(error.text, cases[i].text_part));
 		assert_true(error.code < 0);
 		assert_int_equal(event.idx, 77); /* untouched */
 	}

@@ -66,7 +66,7 @@ static void add_events(const struct pfm_library *library, const struct tally_pfm
 	}
 }
 
-static void tell_not_found(const struct pfm_request *request, struct tally_error *error)
+static void fail_not_found(const struct pfm_request *request, struct tally_error *error)
 {
 	const struct pfm_library *library = &request->pfm->library;
 	bool no_pmu = request->words.pmu.text && !request->pmu_known;
@@ -105,7 +105,7 @@ static bool is_raw(const struct pfm_word *word)
 	return word->length > 1 && word->text[0] == '0' && (word->text[1] | 0x20) == 'x';
 }
 
-static void tell_no_attr(const struct pfm_request *request, const struct pfm_word *word,
+static void fail_no_attr(const struct pfm_request *request, const struct pfm_word *word,
 			 struct tally_error *error)
 {
 	const struct pfm_library *library = &request->pfm->library;
@@ -143,14 +143,14 @@ static bool is_unknown(const struct pfm_request *request, const struct pfm_word 
 				   &attr) != 0;
 }
 
-static void tell_attr(const struct pfm_request *request, struct tally_error *error)
+static void fail_attr(const struct pfm_request *request, struct tally_error *error)
 {
 	const struct pfm_text *words = &request->words;
 
 	for (size_t i = 0; i < words->count; i++) {
 		if (!is_unknown(request, &words->words[i]))
 			continue;
-		tell_no_attr(request, &words->words[i], error);
+		fail_no_attr(request, &words->words[i], error);
 		return;
 	}
 	for (size_t i = 0; i < words->count; i++) {
@@ -192,7 +192,7 @@ static const char *what_value(const struct pfm_word *word, const struct tally_pf
 	return NULL;
 }
 
-static void tell_value(const struct pfm_request *request, struct tally_error *error)
+static void fail_value(const struct pfm_request *request, struct tally_error *error)
 {
 	const struct pfm_text *words = &request->words;
 	const struct pfm_word *last = NULL;
@@ -216,7 +216,7 @@ static void tell_value(const struct pfm_request *request, struct tally_error *er
 		   "a value is out of range, or two modifiers exclude each other");
 }
 
-static void tell_unit_mask(const struct pfm_request *request, struct tally_error *error)
+static void fail_unit_mask(const struct pfm_request *request, struct tally_error *error)
 {
 	const struct pfm_library *library = &request->pfm->library;
 	struct tally_buf list = {0};
@@ -242,7 +242,7 @@ static void tell_unit_mask(const struct pfm_request *request, struct tally_error
 	tally_buf_done(&list);
 }
 
-static void tell_set(const struct pfm_request *request, struct tally_error *error)
+static void fail_set(const struct pfm_request *request, struct tally_error *error)
 {
 	const struct pfm_text *words = &request->words;
 
@@ -259,7 +259,7 @@ static void tell_set(const struct pfm_request *request, struct tally_error *erro
 	tally_fail(error, -EINVAL, -1, "%s", tally_pfm_strerror(TALLY_PFM_ATTR_SET));
 }
 
-static void tell_not_supported(const struct pfm_request *request, struct tally_error *error)
+static void fail_not_supported(const struct pfm_request *request, struct tally_error *error)
 {
 	char name[64];
 
@@ -273,25 +273,25 @@ static void tell_not_supported(const struct pfm_request *request, struct tally_e
 			   tally_pfm_strerror(TALLY_PFM_NOTSUPP));
 }
 
-void tally_pfm_tell(const struct pfm_request *request, int code, struct tally_error *error)
+void tally_pfm_explain(const struct pfm_request *request, int code, struct tally_error *error)
 {
 	if (!error)
 		return;
 	switch (code) {
 	case TALLY_PFM_NOTFOUND:
-		tell_not_found(request, error);
+		fail_not_found(request, error);
 		break;
 	case TALLY_PFM_ATTR:
-		tell_attr(request, error);
+		fail_attr(request, error);
 		break;
 	case TALLY_PFM_ATTR_VAL:
-		tell_value(request, error);
+		fail_value(request, error);
 		break;
 	case TALLY_PFM_ATTR_SET:
-		tell_set(request, error);
+		fail_set(request, error);
 		break;
 	case TALLY_PFM_UMASK:
-		tell_unit_mask(request, error);
+		fail_unit_mask(request, error);
 		break;
 	case TALLY_PFM_FEATCOMB:
 		tally_fail(error, -EINVAL, column(request, &request->words.event),
@@ -299,7 +299,7 @@ void tally_pfm_tell(const struct pfm_request *request, int code, struct tally_er
 			   shown(&request->words.event), request->words.event.text);
 		break;
 	case TALLY_PFM_NOTSUPP:
-		tell_not_supported(request, error);
+		fail_not_supported(request, error);
 		break;
 	default:
 		tally_fail(error, code == TALLY_PFM_NOMEM ? -ENOMEM : -EINVAL, -1, "%s",
