@@ -461,8 +461,8 @@ static int run(struct report *report)
 	session_options.progress_context = &progress;
 	if (!cli_data_open(report->input, report->max_expand, &data, &error)) {
 		options.callchains &= has_callchains(data);
-		session_options.lump =
-		    (!options.callchains || !options.children) && !report->dlfilters.filters;
+		if ((!options.callchains || !options.children) && !report->dlfilters.filters)
+			session_options.columns = TALLY_COLUMN_COUNT;
 	}
 	if (data)
 		status = cli_choice_fit("report", &report->choice, data);

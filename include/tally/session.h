@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tally/batch.h>
 #include <tally/data.h>
 #include <tally/error.h>
 #include <tally/record.h>
@@ -31,10 +32,10 @@ struct tally_session_options {
 	/* Called now and then with bytes done and of how many; not 0 interrupts with -ECANCELED. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
-	/* Samples that differ in neither event, thread, address nor what is known of them then may
-	 * be counted together while opening: for profiles without call chains, the fastest.  Others
-	 * are right too, but no faster. */
-	bool lump;
+	/* The columns that sinks will ask for (TALLY_COLUMN_*, tally/batch.h); 0: not known.  With
+	 * TALLY_COLUMN_COUNT equal samples are counted together while opening; runs for other
+	 * columns are right too, but no faster. */
+	uint64_t columns;
 	/* Records count in the order of the file, whatever their times say. */
 	bool file_order;
 	/* Chains that are unwound have no frames of functions that were inlined. */
@@ -70,24 +71,6 @@ struct tally_data *tally_session_data(const struct tally_session *session);
 const struct tally_session_counts *tally_session_counts(const struct tally_session *session);
 /* Samples of one event. */
 uint64_t tally_session_event_samples(const struct tally_session *session, size_t event);
-
-/* Where an address leads: an image and a symbol in it, or just the place.  Frames are numbered from
- * 1; equal (image, symbol), or equal (image, place) without a symbol, have equal numbers, and so do
- * functions of one name that were inlined into one symbol.  Numbers hold for the session. */
-struct tally_frame {
-	const char *image_name; /* short; "[unknown]" when no mapping held the address */
-	const char *image_path;
-	const char *symbol; /* demangled; NULL when unknown */
-	uint64_t place;     /* file offset: the symbol's start, else of the address */
-	char level;         /* '.', 'k', 'g', 'u', 'H': as perf marks it */
-	uint32_t image;     /* number, for grouping; UINT32_MAX: none */
-	bool inlined;       /* the function is part of the symbol at `place`, as debug information
-			     * says */
-	/* There is no symbol, but `place` is where the function starts; `address` is the same as
-	 * the file's own addresses count, which tools such as objdump show. */
-	bool function;
-	uint64_t address;
-};
 
 /* Build-ids of the binaries that the recording maps without one, read from this machine's files;
  * what is not there is left out.  Records are read from their beginning.  The array is the

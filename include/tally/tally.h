@@ -4,6 +4,7 @@
 
 #include <tally/abi.h>
 #include <tally/attr.h>
+#include <tally/batch.h>
 #include <tally/build_id_cache.h>
 #include <tally/catalog.h>
 #include <tally/choice.h>

@@ -6,7 +6,10 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/pool.h"
-#include "profile/gathering.h"
+#include "profile/sink.h"
+#include "profile/tree_rows.h"
+#include "session/resolve.h"
+#include "session/run.h"
 
 #define AHEAD 8
 
@@ -26,179 +29,165 @@ static void forget(struct tally_profile *profile)
 {
 	tally_rows_done(&profile->rows);
 	tally_places_done(&profile->places);
-	tally_settled_done(&profile->settled);
+	tally_call_tree_done(&profile->tree);
 	tally_contexts_done(&profile->contexts);
 	free(profile->sums);
 	profile->sums = NULL;
 }
 
-/* Making a profile of what was gathered. */
-struct settling {
+/* Making a profile of what was read. */
+struct making {
 	struct tally_profile *profile;
-	const struct tally_gather_plan *plan;
-	struct tally_gathered *gathered;
-	struct tally_gather_spot *spots; /* what the plan had noted */
-	uint32_t spot_count;
-	struct tally_calls calls; /* without chains */
+	const struct profile_plan *plan;
+	struct profile_worker worker;
 	struct tally_place_ranks ranks;
 };
 
-static int settle_calls(struct settling *settling)
+static int take_calls(struct making *making)
 {
-	struct tally_profile *profile = settling->profile;
-	struct tally_gather gather;
-	int result = tally_gathered_merge(settling->gathered, settling->plan, &gather);
+	struct tally_profile *profile = making->profile;
+	struct profile_worker *worker = &making->worker;
 
-	if (result)
-		return result;
-	profile->contexts = gather.contexts;
-	gather.contexts = (struct tally_contexts){0};
-	profile->sums = gather.sums;
-	gather.sums = NULL;
-	settling->spots = gather.spots;
-	settling->spot_count = gather.spot_count;
-	gather.spots = NULL;
-	if (settling->plan->options->callchains) {
-		result = tally_settled_make(&gather.calls, tally_session_threads(profile->session),
-					    &profile->settled);
-	} else {
-		settling->calls = gather.calls;
-		gather.calls = (struct tally_calls){0};
-		tally_calls_finish(&settling->calls);
-	}
-	/* What is left of it is not needed by what follows, which is where most is. */
-	tally_gather_done(&gather);
-	return result;
+	profile->contexts = worker->contexts;
+	worker->contexts = (struct tally_contexts){0};
+	profile->sums = worker->sums;
+	worker->sums = NULL;
+	return making->plan->options->callchains
+		   ? tally_call_tree_make(&worker->calls, profile->session,
+					  profile->contexts.count, &profile->tree)
+		   : 0;
 }
 
-static int settle_places(struct settling *settling)
+static int take_places(struct making *making)
 {
-	struct tally_profile *profile = settling->profile;
+	struct tally_profile *profile = making->profile;
 	int result = tally_places_init(&profile->places, profile->session);
 
 	if (!result)
 		result = tally_place_ranks_make(&profile->places, profile->keys.symbol,
-						&settling->ranks);
+						&making->ranks);
 	return result;
 }
 
-/* Without trees the time is short, and memory is what counts when there are many nodes: one thing
+/* Without trees the time is short, and memory is what counts when there are many sums: one thing
  * after the other then. */
-#define NODES_MANY (1u << 18)
+#define SUMS_MANY (1U << 18)
 
-static unsigned settle_threads(const struct settling *settling)
+static unsigned making_threads(const struct making *making)
 {
-	const struct tally_gathered *gathered = settling->gathered;
-	uint64_t nodes = 0;
-
-	for (unsigned i = 0; i < gathered->worker_count; i++)
-		nodes += gathered->ready[i] ? gathered->workers[i].calls.count : 0;
-	return settling->plan->options->callchains || nodes < NODES_MANY
-		   ? tally_session_threads(settling->profile->session)
+	return making->plan->options->callchains || making->worker.calls.count < SUMS_MANY
+		   ? tally_session_threads(making->profile->session)
 		   : 1;
 }
 
-static int settle_part(void *context, unsigned thread, size_t part)
+static int make_part(void *context, unsigned thread, size_t part)
 {
 	(void)thread;
-	return part ? settle_places(context) : settle_calls(context);
+	return part ? take_places(context) : take_calls(context);
 }
 
-/* Takes what was gathered into the profile, all but its spots.  0 or -ENOMEM. */
-static int settle(struct settling *settling)
+/* Takes what was read into the profile, all but the addresses.  0 or -ENOMEM. */
+static int make(struct making *making)
 {
-	struct tally_profile *profile = settling->profile;
-	bool trees = settling->plan->options->callchains;
+	struct tally_profile *profile = making->profile;
 	struct tally_rows_plan plan = {
 	    .keys = &profile->keys,
 	    .children = profile->children,
 	    .relative = profile->relative,
 	    .tree_least = profile->tree_least,
-	    .ranks = &settling->ranks,
+	    .ranks = &making->ranks,
 	    .event_count = profile->event_count,
 	};
-	int result = tally_pool_run(settle_threads(settling), 2, settle_part, settling);
+	int result = tally_pool_run(making_threads(making), 2, make_part, making);
 
 	plan.sums = profile->sums;
 	if (!result)
-		result = trees ? tally_rows_make(&plan, &profile->settled, &profile->contexts,
-						 &profile->places, &profile->rows)
-			       : tally_rows_make_flat(&plan, &settling->calls, &profile->contexts,
-						      &profile->places, &profile->rows);
-	tally_calls_done(&settling->calls);
-	tally_place_ranks_done(&settling->ranks);
+		result = making->plan->options->callchains
+			     ? tally_rows_make(&plan, &profile->tree, &profile->contexts,
+					       &profile->places, &profile->rows)
+			     : tally_rows_make_flat(&plan, &making->worker.calls,
+						    &profile->contexts, &profile->places,
+						    &profile->rows);
+	tally_place_ranks_done(&making->ranks);
 	return result ? -ENOMEM : 0;
 }
 
 /* Everything in one reading: chains of all samples, rows and trees from one call tree. */
-static int make_at_once(struct tally_profile *profile, const struct tally_gather_plan *plan,
+static int make_at_once(struct tally_profile *profile, const struct profile_plan *plan,
 			struct tally_error *error)
 {
-	struct tally_gathered gathered;
-	struct settling settling = {.profile = profile, .plan = plan, .gathered = &gathered};
-	int result = tally_gathering_run(profile->session, plan, &gathered, error);
+	struct making making = {.profile = profile, .plan = plan};
+	int result = tally_profile_sink_run(profile->session, plan, NULL, &making.worker, error);
 
-	if (!result) {
-		result = settle(&settling);
-		tally_gathered_done(&gathered);
-	}
+	if (!result)
+		result = make(&making);
+	tally_profile_worker_done(&making.worker);
 	return result;
 }
 
-/* Whether rows can be found without chains, cheaply, and tell then which chains are needed. */
-static bool rows_come_first(const struct tally_profile *profile,
-			    const struct tally_gather_plan *plan)
+/* Whether rows can be found without chains, cheaply, and say then which chains are needed. */
+static bool rows_come_first(const struct tally_profile *profile)
 {
+	uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
+
 	if (!profile->callchains || profile->children || !(profile->tree_least > 0) ||
 	    !(profile->keys.symbol || profile->keys.image))
 		return false;
-	/* Without it the chain alone tells where a sample was. */
-	for (uint32_t i = 0; i < profile->event_count; i++)
-		if (!(tally_data_event(tally_session_data(profile->session), i)->attr.sample_type &
-		      PERF_SAMPLE_IP))
+	for (uint32_t i = 0; i < profile->event_count; i++) {
+		uint64_t type =
+		    tally_data_event(tally_session_data(profile->session), i)->attr.sample_type;
+
+		/* Without an address the chain alone says where a sample was. */
+		if (!(type & PERF_SAMPLE_IP) || type & PERF_SAMPLE_READ)
 			return false;
-	return tally_session_lumps(profile->session, plan->want & ~(uint64_t)PERF_SAMPLE_CALLCHAIN);
+	}
+	return tally_session_sums_early(profile->session, fields | profile->keys.want);
 }
 
-/* Rows first, then trees of those that are large.  Returns 1, and takes back what it did, when a
- * sample could not be read with its chain: it counts nowhere then. */
-static int make_rows_first(struct tally_profile *profile, const struct tally_gather_plan *plan,
+/* Trees of the rows that are large.  Returns 1 when a sample could not be read with its chain: it
+ * counts nowhere then. */
+static int make_trees(struct tally_profile *profile, const struct profile_plan *plan,
+		      const struct tally_tree_rows *chosen, struct tally_error *error)
+{
+	const struct tally_rows_wanted wanted = {.frames = chosen->frames,
+						 .frame_count = chosen->frame_count,
+						 .addresses = chosen->addresses};
+	struct profile_worker worker = {0};
+	int result = tally_profile_sink_run(profile->session, plan, &wanted, &worker, error);
+
+	if (!result && tally_session_counts(profile->session)->undecoded)
+		result = 1;
+	if (!result)
+		result = tally_tree_rows_take(profile, chosen, &worker);
+	tally_profile_worker_done(&worker);
+	return result;
+}
+
+/* Rows first, then trees of those that are large.  Returns 1, and takes back what it did, as
+ * make_trees() does. */
+static int make_rows_first(struct tally_profile *profile, const struct profile_plan *plan,
 			   struct tally_error *error)
 {
-	const struct tally_session_counts *counts = tally_session_counts(profile->session);
 	struct tally_profile_options flat = *plan->options;
-	struct tally_gather_plan rows = *plan, trees = *plan;
+	struct profile_plan rows = *plan;
+	struct making making = {.profile = profile, .plan = &rows};
 	struct tally_tree_rows chosen = {0};
-	struct tally_gathered gathered;
-	struct settling settling = {.profile = profile, .plan = &rows, .gathered = &gathered};
-	struct tally_gather gather;
 	int result;
 
 	flat.callchains = false;
 	rows.options = &flat;
-	rows.want &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
-	rows.spots = true;
-	result = tally_gathering_run(profile->session, &rows, &gathered, error);
-	if (!result) {
-		result = settle(&settling);
-		tally_gathered_done(&gathered);
-	}
+	rows.notes_addresses = true;
+	result = tally_profile_sink_run(profile->session, &rows, NULL, &making.worker, error);
+	if (!result)
+		result = make(&making);
 	if (!result)
 		result = tally_tree_rows_choose(profile, &chosen);
 	if (!result)
-		result = tally_tree_rows_spots(&chosen, settling.spots, settling.spot_count);
-	free(settling.spots);
-	trees.only = &chosen;
+		result = tally_tree_rows_addresses(&chosen, making.worker.addresses,
+						   making.worker.address_count);
+	tally_profile_worker_done(&making.worker);
 	if (!result)
-		result = tally_gathering_run(profile->session, &trees, &gathered, error);
-	if (!result) {
-		result = counts->undecoded ? 1 : tally_gathered_merge(&gathered, &trees, &gather);
-		if (!result) {
-			result = tally_tree_rows_take(profile, &chosen, &gather);
-			tally_gather_done(&gather);
-		}
-		tally_gathered_done(&gathered);
-	}
+		result = make_trees(profile, plan, &chosen, error);
 	tally_tree_rows_done(&chosen);
 	if (result == 1)
 		forget(profile);
@@ -209,9 +198,8 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		      struct tally_profile **ret, struct tally_error *error)
 {
 	struct tally_profile_options taken = {.size = sizeof(taken)};
-	struct tally_gather_plan plan;
+	struct profile_plan plan;
 	struct tally_profile *profile;
-	uint64_t *period;
 	bool any_chains = false;
 	int result = tally_options_take(&taken, sizeof(taken), options);
 
@@ -239,19 +227,18 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 	profile->keys.time_quantum = taken.time_quantum;
 	result =
 	    tally_profile_keys_init(&profile->keys, session, taken.keys, taken.key_count, error);
-	period = calloc((size_t)profile->event_count + 1, sizeof(*period));
-	if (!result && !period)
-		result = -ENOMEM;
+	plan = (struct profile_plan){.session = session,
+				     .options = &taken,
+				     .keys = &profile->keys,
+				     .event_count = profile->event_count};
 	if (!result) {
-		tally_gathering_plan(&plan, session, &taken, &profile->keys, period);
 		if (taken.max_stack)
 			tally_session_unwind_most(session, taken.max_stack);
-		result =
-		    rows_come_first(profile, &plan) ? make_rows_first(profile, &plan, error) : 1;
+		tally_session_stack_most(session, taken.max_stack);
+		result = rows_come_first(profile) ? make_rows_first(profile, &plan, error) : 1;
 		if (result == 1)
 			result = make_at_once(profile, &plan, error);
 	}
-	free(period);
 	if (result) {
 		tally_profile_free(profile);
 		return result == -ENOMEM ? no_memory(error) : result;
@@ -298,7 +285,7 @@ size_t tally_profile_event_count(const struct tally_profile *profile)
 struct tally_profile_event tally_profile_event(const struct tally_profile *profile, size_t event)
 {
 	const struct tally_data_event *told;
-	const struct tally_gather_sum *sum;
+	const struct profile_sum *sum;
 
 	if (event >= profile->event_count)
 		return (struct tally_profile_event){0};
@@ -307,7 +294,7 @@ struct tally_profile_event tally_profile_event(const struct tally_profile *profi
 	return (struct tally_profile_event){
 	    .name = told->name,
 	    .samples = sum->passed,
-	    .total = gather_whole(sum, profile->relative),
+	    .total = profile_whole(sum, profile->relative),
 	    .row_count = profile->rows.event_first[event + 1] - profile->rows.event_first[event],
 	    .has_callchains = profile->callchains && has_chains(profile, event),
 	    .all_samples = sum->samples,

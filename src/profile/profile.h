@@ -13,9 +13,9 @@ struct tally_profile {
 	double tree_least;  /* % of what shares are of: smaller rows have no trees; 0: all have */
 	struct tally_contexts contexts;
 	struct tally_places places;
-	struct tally_settled settled;
+	struct tally_call_tree tree;
 	struct tally_rows rows;
-	struct tally_gather_sum *sums; /* by event */
+	struct profile_sum *sums; /* by event */
 	uint32_t event_count;
 };
 
@@ -23,7 +23,7 @@ static inline bool profile_row_is_small(const struct tally_profile *profile, siz
 					const struct tally_row *row)
 {
 	return rows_is_small(profile->tree_least, row,
-			     gather_whole(&profile->sums[event], profile->relative));
+			     profile_whole(&profile->sums[event], profile->relative));
 }
 
 #endif

@@ -107,20 +107,20 @@ static inline void fetch_row(const struct tally_rows *rows, uint32_t number)
 }
 
 /* First walk: each node's place and row, and what rows spent themselves. */
-static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled *settled,
+static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tree *tree,
 		       struct tally_places *places, struct tally_rows *rows)
 {
-	struct tally_settled_node *nodes = settled->nodes;
+	struct tally_call_node *nodes = tree->nodes;
 	/* By key: a frame, or a binary's number + 1; there are no more of these. */
 	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
 	uint32_t context = 0;
 	int result = first ? 0 : -ENOMEM;
 
-	for (uint32_t i = 1; !result && i < settled->count; i++) {
-		struct tally_settled_node *node = &nodes[i];
+	for (uint32_t i = 1; !result && i < tree->count; i++) {
+		struct tally_call_node *node = &nodes[i];
 		uint32_t key;
 
-		if (i + AHEAD < settled->count) {
+		if (i + AHEAD < tree->count) {
 			fetch_place(places, node[AHEAD].frame);
 			if (plan->keys->symbol) {
 				__builtin_prefetch(
@@ -154,36 +154,36 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_settled 
 	return result;
 }
 
-/* The same of nodes that were not settled: each is a context, or a place below one. */
-static int assign_places(const struct tally_rows_plan *plan, const struct tally_calls *calls,
+/* The same of sums without call stacks. */
+static int assign_places(const struct tally_rows_plan *plan, const struct tally_call_sums *sums,
 			 struct tally_places *places, struct tally_rows *rows)
 {
 	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	bool placed = plan->keys->symbol || plan->keys->image;
 	int result = first ? 0 : -ENOMEM;
 
-	for (uint32_t i = 1; !result && i < calls->count; i++) {
-		const struct tally_call_key *node = &calls->keys[i];
-		uint32_t place, key, number;
+	for (uint32_t i = 0; !result && i < sums->count; i++) {
+		const struct tally_call_sum *sum = &sums->list[i];
+		uint32_t place = 0, key, number;
 
-		if (i + AHEAD < calls->count)
-			fetch_place(places, node[AHEAD].frame);
-		if (i + AHEAD / 2 < calls->count && plan->keys->symbol)
-			__builtin_prefetch(&first[places_find(places, node[AHEAD / 2].frame)]);
-		if (!node->parent)
-			continue;
-		place = places_find(places, node->frame);
-		if (!place) {
+		if (i + AHEAD < sums->count)
+			fetch_place(places, sum[AHEAD].frame);
+		if (i + AHEAD / 2 < sums->count && plan->keys->symbol)
+			__builtin_prefetch(&first[places_find(places, sum[AHEAD / 2].frame)]);
+		if (placed)
+			place = places_find(places, sum->frame);
+		if (placed && !place) {
 			result = -ENOMEM;
 			break;
 		}
 		key = rows_key(plan->keys, places, place);
-		number = row_put(rows, &first[key], calls->keys[node->parent].frame, key);
+		number = row_put(rows, &first[key], sum->context, key);
 		if (number == TALLY_NO_ROW) {
 			result = -ENOMEM;
 			break;
 		}
-		rows->list[number].self += calls->sums[i].self;
-		rows->list[number].samples += calls->sums[i].samples;
+		rows->list[number].self += sum->self;
+		rows->list[number].samples += sum->samples;
 	}
 	free(first);
 	return result;
@@ -191,17 +191,17 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 
 /* A row counts once what is below its outermost node on each path.  `open` is by row the end of the
  * last run that the row covers: a node of the row within it stands below another one of the row. */
-static int sum_children(const struct tally_settled *settled, struct tally_rows *rows)
+static int sum_children(const struct tally_call_tree *tree, struct tally_rows *rows)
 {
-	const struct tally_settled_node *nodes = settled->nodes;
+	const struct tally_call_node *nodes = tree->nodes;
 	uint32_t *open = calloc((size_t)rows->count + 1, sizeof(*open));
 
 	if (!open)
 		return -ENOMEM;
-	for (uint32_t i = 1; i < settled->count; i++) {
+	for (uint32_t i = 1; i < tree->count; i++) {
 		uint32_t row = nodes[i].row;
 
-		if (i + AHEAD < settled->count && nodes[i + AHEAD].row != TALLY_NO_ROW) {
+		if (i + AHEAD < tree->count && nodes[i + AHEAD].row != TALLY_NO_ROW) {
 			__builtin_prefetch(&open[nodes[i + AHEAD].row], 1);
 			fetch_row(rows, nodes[i + AHEAD].row);
 		}
@@ -225,7 +225,7 @@ static uint32_t number_rows(const struct tally_rows_plan *plan,
 
 		row->number = TALLY_NO_ROW;
 		if (!rows_is_small(plan->tree_least, row,
-				   gather_whole(&plan->sums[contexts->list[row->context].event],
+				   profile_whole(&plan->sums[contexts->list[row->context].event],
 						plan->relative)))
 			row->number = count++;
 	}
@@ -233,12 +233,12 @@ static uint32_t number_rows(const struct tally_rows_plan *plan,
 }
 
 /* The nodes then tell their rows' numbers, TALLY_NO_ROW for rows without trees. */
-static void renumber_nodes(struct tally_settled *settled, const struct tally_rows *rows)
+static void renumber_nodes(struct tally_call_tree *tree, const struct tally_rows *rows)
 {
-	for (uint32_t i = 1; i < settled->count; i++) {
-		struct tally_settled_node *node = &settled->nodes[i];
+	for (uint32_t i = 1; i < tree->count; i++) {
+		struct tally_call_node *node = &tree->nodes[i];
 
-		if (i + AHEAD < settled->count)
+		if (i + AHEAD < tree->count)
 			fetch_row(rows, node[AHEAD].row);
 		if (node->row != TALLY_NO_ROW)
 			node->row = rows->list[node->row].number;
@@ -246,14 +246,14 @@ static void renumber_nodes(struct tally_settled *settled, const struct tally_row
 }
 
 /* Lists nodes by row with a counting sort, two walks. */
-static int list_nodes(const struct tally_settled *settled, uint32_t row_count, bool all,
+static int list_nodes(const struct tally_call_tree *tree, uint32_t row_count, bool all,
 		      struct tally_row_nodes *ret)
 {
-	const struct tally_settled_node *nodes = settled->nodes;
+	const struct tally_call_node *nodes = tree->nodes;
 	uint32_t *first = ret->first = calloc((size_t)row_count + 2, sizeof(*first));
 
 	for (unsigned walk = 0; first && walk < 2; walk++) {
-		for (uint32_t i = 1; i < settled->count; i++) {
+		for (uint32_t i = 1; i < tree->count; i++) {
 			uint32_t row = nodes[i].row;
 
 			if (row == TALLY_NO_ROW || !(all || nodes[i].ends))
@@ -274,10 +274,10 @@ static int list_nodes(const struct tally_settled *settled, uint32_t row_count, b
 	return ret->list ? 0 : -ENOMEM;
 }
 
-int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,
+int tally_rows_list_ends(const struct tally_call_tree *tree, uint32_t row_count,
 			 struct tally_row_nodes *ret)
 {
-	return list_nodes(settled, row_count, false, ret);
+	return list_nodes(tree, row_count, false, ret);
 }
 
 /* The list as long as its rows, which count what is their own until more is summed. */
@@ -304,7 +304,7 @@ static int order(const struct tally_rows_plan *plan, const struct tally_contexts
 /* What remains when rows have their numbers and sums: their order, and two lists of nodes. */
 struct finishing {
 	const struct tally_rows_plan *plan;
-	const struct tally_settled *settled;
+	const struct tally_call_tree *tree;
 	const struct tally_contexts *contexts;
 	const struct tally_places *places;
 	struct tally_rows *rows;
@@ -319,26 +319,26 @@ static int finish_part(void *context, unsigned thread, size_t part)
 	(void)thread;
 	if (!part)
 		return order(finishing->plan, finishing->contexts, finishing->places, rows);
-	return list_nodes(finishing->settled, finishing->numbered, part == 2,
+	return list_nodes(finishing->tree, finishing->numbered, part == 2,
 			  part == 2 ? &rows->all : &rows->ends);
 }
 
-int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
+int tally_rows_make(const struct tally_rows_plan *plan, struct tally_call_tree *tree,
 		    const struct tally_contexts *contexts, struct tally_places *places,
 		    struct tally_rows *ret)
 {
 	struct tally_rows rows = {0};
-	struct finishing finishing = {plan, settled, contexts, places, &rows, 0};
-	int result = assign_rows(plan, settled, places, &rows);
+	struct finishing finishing = {plan, tree, contexts, places, &rows, 0};
+	int result = assign_rows(plan, tree, places, &rows);
 
 	if (!result) {
 		close_list(plan, &rows);
-		tally_settled_sum(settled);
-		result = plan->children ? sum_children(settled, &rows) : 0;
+		tally_call_tree_sum(tree);
+		result = plan->children ? sum_children(tree, &rows) : 0;
 	}
 	if (!result) {
 		finishing.numbered = number_rows(plan, contexts, &rows);
-		renumber_nodes(settled, &rows);
+		renumber_nodes(tree, &rows);
 		result = tally_pool_run(tally_session_threads(places->session),
 					plan->children ? 3 : 2, finish_part, &finishing);
 	}
@@ -349,14 +349,14 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *se
 	return result;
 }
 
-int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_calls *calls,
+int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_call_sums *sums,
 			 const struct tally_contexts *contexts, struct tally_places *places,
 			 struct tally_rows *ret)
 {
 	struct tally_rows rows = {0};
-	int result = assign_places(plan, calls, places, &rows);
+	int result = assign_places(plan, sums, places, &rows);
 
-	tally_calls_done(calls); /* ordering is what takes most room */
+	tally_call_sums_done(sums); /* ordering is what takes most room */
 	if (!result) {
 		close_list(plan, &rows);
 		result = order(plan, contexts, places, &rows);

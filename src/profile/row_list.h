@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "profile/contexts.h"
-#include "profile/gather.h"
+#include "profile/worker.h"
 #include "profile/place_ranks.h"
 #include "profile/places.h"
-#include "profile/settled.h"
+#include "profile/call_tree.h"
 
 struct tally_row {
 	uint32_t context;
@@ -36,7 +36,7 @@ struct tally_rows_plan {
 	bool children;                       /* rows count what is below them */
 	bool relative;                       /* shares are of what passed the filters */
 	double tree_least;                   /* % of what shares are of */
-	const struct tally_gather_sum *sums; /* by event */
+	const struct profile_sum *sums; /* by event */
 	struct tally_place_ranks *ranks;     /* empty: made when rows are put in order */
 	uint32_t event_count;
 };
@@ -58,17 +58,16 @@ static inline uint32_t rows_key(const struct profile_keys *keys, const struct ta
 }
 
 /* Makes rows, writes each node's row, and sums the tree.  0 or -ENOMEM. */
-int tally_rows_make(const struct tally_rows_plan *plan, struct tally_settled *settled,
+int tally_rows_make(const struct tally_rows_plan *plan, struct tally_call_tree *tree,
 		    const struct tally_contexts *contexts, struct tally_places *places,
 		    struct tally_rows *ret);
-/* Makes rows of samples without chains, whose nodes are contexts and the places below them;
- * `calls` is empty then.  0 or -ENOMEM. */
-int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_calls *calls,
+/* Makes rows of sums without call stacks, which are empty then.  0 or -ENOMEM. */
+int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_call_sums *sums,
 			 const struct tally_contexts *contexts, struct tally_places *places,
 			 struct tally_rows *ret);
 /* Lists the nodes where samples end by their rows, whose numbers are below `row_count`.  0 or
  * -ENOMEM. */
-int tally_rows_list_ends(const struct tally_settled *settled, uint32_t row_count,
+int tally_rows_list_ends(const struct tally_call_tree *tree, uint32_t row_count,
 			 struct tally_row_nodes *ret);
 void tally_rows_done(struct tally_rows *rows);
 

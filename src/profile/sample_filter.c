@@ -12,7 +12,7 @@ void tally_filter_init(struct tally_filter *filter, const struct tally_session *
 
 void tally_filter_done(struct tally_filter *filter)
 {
-	free(filter->comms);
+	free(filter->threads);
 	free(filter->frames);
 	*filter = (struct tally_filter){0};
 }
@@ -52,27 +52,28 @@ static uint8_t *verdict_at(uint8_t **verdicts, uint32_t *room, uint32_t number)
 	return &(*verdicts)[number];
 }
 
-int tally_filter_task(struct tally_filter *filter, const struct tally_resolved *sample)
+static bool holds_thread(const struct tally_filter *filter, uint32_t number)
 {
 	const struct tally_profile_options *options = filter->options;
-	uint8_t *verdict;
+	struct tally_thread thread = {.size = sizeof(thread)};
 
-	if (options->pid_count &&
-	    !holds_number(options->pids, options->pid_count, sample->sample.pid))
-		return 0;
-	if (options->tid_count &&
-	    !holds_number(options->tids, options->tid_count, sample->sample.tid))
-		return 0;
-	if (!options->comm_count)
-		return 1;
-	verdict = verdict_at(&filter->comms, &filter->comm_room, sample->comm);
+	tally_session_thread(filter->session, number, &thread);
+	return (!options->pid_count ||
+		holds_number(options->pids, options->pid_count, thread.pid)) &&
+	       (!options->tid_count ||
+		holds_number(options->tids, options->tid_count, thread.tid)) &&
+	       (!options->comm_count ||
+		holds_name(options->comms, options->comm_count, thread.comm));
+}
+
+int tally_filter_thread(struct tally_filter *filter, uint32_t number)
+{
+	uint8_t *verdict = verdict_at(&filter->threads, &filter->thread_room, number);
+
 	if (!verdict)
 		return -ENOMEM;
 	if (*verdict == TALLY_VERDICT_UNKNOWN)
-		*verdict = holds_name(options->comms, options->comm_count,
-				      tally_session_string(filter->session, sample->comm))
-			       ? TALLY_VERDICT_PASS
-			       : TALLY_VERDICT_FAIL;
+		*verdict = holds_thread(filter, number) ? TALLY_VERDICT_PASS : TALLY_VERDICT_FAIL;
 	return *verdict == TALLY_VERDICT_PASS;
 }
 

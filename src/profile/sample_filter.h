@@ -13,15 +13,15 @@ enum tally_verdict { TALLY_VERDICT_UNKNOWN, TALLY_VERDICT_PASS, TALLY_VERDICT_FA
 struct tally_filter {
 	const struct tally_session *session;
 	const struct tally_profile_options *options;
-	uint8_t *comms, *frames; /* verdicts */
-	uint32_t comm_room, frame_room;
+	uint8_t *threads, *frames; /* verdicts */
+	uint32_t thread_room, frame_room;
 };
 
 void tally_filter_init(struct tally_filter *filter, const struct tally_session *session,
 		       const struct tally_profile_options *options);
 void tally_filter_done(struct tally_filter *filter);
 /* 1: the sample passes, 0: not, -ENOMEM. */
-int tally_filter_task(struct tally_filter *filter, const struct tally_resolved *sample);
+int tally_filter_thread(struct tally_filter *filter, uint32_t number);
 int tally_filter_frame(struct tally_filter *filter, uint32_t frame);
 
 #endif

@@ -1,7 +1,7 @@
 /* The call tree of one row, on demand: groups of nodes with one frame, opened only when large
  * enough.
  *
- * A node of the result stands for a list of nodes of the settled tree (its entries).  Opening it
+ * A node of the result stands for a list of nodes of the call tree (its entries).  Opening it
  * makes the entries one step further on, groups them by frame, and keeps the groups that are not
  * too small. The entries of what waits to be opened stand on one stack; what is opened last was put
  * there last, so memory is bounded by one path's worth of them. */
@@ -50,7 +50,7 @@ struct slot {
 
 struct walk {
 	const struct tally_profile *profile;
-	const struct tally_settled_node *nodes;
+	const struct tally_call_node *nodes;
 	bool up; /* to the callers */
 	uint64_t least;
 	const uint32_t *ends;
@@ -97,7 +97,7 @@ static bool is_context(const struct walk *walk, uint32_t node)
 /* What of an entry's weight goes no further. */
 static uint64_t own_weight(const struct walk *walk, const struct entry *entry)
 {
-	const struct tally_settled_node *node = &walk->nodes[entry->node];
+	const struct tally_call_node *node = &walk->nodes[entry->node];
 
 	bool ends;
 
@@ -180,7 +180,7 @@ static int take(struct walk *walk, const struct entry *entry)
  * A context may have a hundred thousand children: after some steps it is nearer from below. */
 static uint32_t child_with(const struct walk *walk, uint32_t node, uint32_t child, uint32_t inside)
 {
-	const struct tally_settled_node *nodes = walk->nodes;
+	const struct tally_call_node *nodes = walk->nodes;
 
 	for (unsigned i = 0; i < SIBLINGS_TRIED; i++) {
 		if (inside < child + nodes[child].size)
@@ -195,7 +195,7 @@ static uint32_t child_with(const struct walk *walk, uint32_t node, uint32_t chil
 /* Down to the ends alone: ends and children both stand in order. */
 static int take_path(struct walk *walk, const struct entry *entry)
 {
-	const struct tally_settled_node *nodes = walk->nodes;
+	const struct tally_call_node *nodes = walk->nodes;
 	uint32_t child = entry->node + 1, at = entry->first;
 
 	if (at < entry->end && walk->ends[at] == entry->node)
@@ -217,7 +217,7 @@ static int take_path(struct walk *walk, const struct entry *entry)
 /* All children, without what ends in the row. */
 static int take_below(struct walk *walk, const struct entry *entry)
 {
-	const struct tally_settled_node *nodes = walk->nodes;
+	const struct tally_call_node *nodes = walk->nodes;
 	uint32_t end = entry->node + nodes[entry->node].size, at = entry->first;
 
 	if (at < entry->end && walk->ends[at] == entry->node)
@@ -339,7 +339,7 @@ static int open_all(struct walk *walk)
 /* Groups of the nodes that trees start with.  Samples pass through `list`, the row's nodes. */
 static int start_down(struct walk *walk, const uint32_t *list, uint32_t count)
 {
-	const struct tally_settled_node *nodes = walk->nodes;
+	const struct tally_call_node *nodes = walk->nodes;
 	struct entry whole = {.end = walk->end_count, .path = true};
 	uint32_t at = 0, open = 0;
 
@@ -369,7 +369,7 @@ static int start_down(struct walk *walk, const uint32_t *list, uint32_t count)
 /* Entries of what passed through each of the row's nodes and no further one of the row. */
 static void make_innermost(struct walk *walk, const uint32_t *list, uint32_t count)
 {
-	const struct tally_settled_node *nodes = walk->nodes;
+	const struct tally_call_node *nodes = walk->nodes;
 	struct entry *entries = walk->entries.at;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -448,7 +448,7 @@ static bool starts_with_row(const struct tally_profile *profile, const struct ta
 	const uint32_t *starts = upward_starts(profile, row, &count);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (profile->settled.nodes[starts[i]].unshown)
+		if (profile->tree.nodes[starts[i]].unshown)
 			return false;
 	return true;
 }
@@ -481,7 +481,7 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 		       const struct tally_tree_options *options, struct tally_tree *ret)
 {
 	const struct tally_rows *rows = &profile->rows;
-	struct walk walk = {.profile = profile, .nodes = profile->settled.nodes};
+	struct walk walk = {.profile = profile, .nodes = profile->tree.nodes};
 	struct tally_tree_options taken = {.size = sizeof(taken)};
 	const struct tally_row *told;
 	bool row_is_frame;

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include "base/bytes.h"
 #include "profile/profile.h"
+#include "session/run.h"
 
 void tally_tree_rows_done(struct tally_tree_rows *chosen)
 {
 	free(chosen->frames);
-	free(chosen->spots);
+	free(chosen->addresses);
 	free(chosen->slots);
 	*chosen = (struct tally_tree_rows){0};
 }
@@ -88,17 +89,23 @@ int tally_tree_rows_choose(struct tally_profile *profile, struct tally_tree_rows
 	return 0;
 }
 
-int tally_tree_rows_spots(struct tally_tree_rows *chosen, const struct tally_gather_spot *spots,
-			  uint32_t count)
+static bool holds(const struct tally_tree_rows *chosen, uint32_t frame)
 {
-	if (count == TALLY_SPOTS_MANY)
+	return frame < chosen->frame_count && chosen->frames[frame / 64] >> (frame % 64) & 1;
+}
+
+int tally_tree_rows_addresses(struct tally_tree_rows *chosen,
+			      const struct profile_address *addresses, uint32_t count)
+{
+	if (count == PROFILE_ADDRESSES_MANY)
 		return 0;
-	chosen->spots = calloc((1u << TALLY_TREE_ROWS_SPOT_BITS) / 64, sizeof(*chosen->spots));
-	if (!chosen->spots)
+	chosen->addresses = calloc((1U << ROWS_ADDRESS_BITS) / 64, sizeof(*chosen->addresses));
+	if (!chosen->addresses)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		if (tree_rows_may_have(chosen, spots[i].frame))
-			chosen->spots[spots[i].hash / 64] |= 1ULL << (spots[i].hash % 64);
+		if (holds(chosen, addresses[i].frame))
+			chosen->addresses[addresses[i].hash / 64] |= 1ULL
+								     << (addresses[i].hash % 64);
 	return 0;
 }
 
@@ -106,11 +113,11 @@ int tally_tree_rows_spots(struct tally_tree_rows *chosen, const struct tally_gat
 static int assign_rows(struct tally_profile *profile, const struct tally_tree_rows *chosen,
 		       const uint32_t *contexts)
 {
-	struct tally_settled_node *nodes = profile->settled.nodes;
+	struct tally_call_node *nodes = profile->tree.nodes;
 	uint32_t context = 0;
 
-	for (uint32_t i = 1; i < profile->settled.count; i++) {
-		struct tally_settled_node *node = &nodes[i];
+	for (uint32_t i = 1; i < profile->tree.count; i++) {
+		struct tally_call_node *node = &nodes[i];
 		uint32_t row;
 
 		if (!node->parent) {
@@ -133,15 +140,14 @@ static int assign_rows(struct tally_profile *profile, const struct tally_tree_ro
 }
 
 int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_rows *chosen,
-			 struct tally_gather *gather)
+			 struct profile_worker *worker)
 {
-	uint32_t *contexts = calloc((size_t)gather->contexts.count + 1, sizeof(*contexts));
+	uint32_t *contexts = calloc((size_t)worker->contexts.count + 1, sizeof(*contexts));
 	int result = contexts ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; !result && i < gather->contexts.count; i++) {
-		int64_t number =
-		    tally_contexts_put(&profile->contexts, gather->contexts.list[i].event,
-				       contexts_values(&gather->contexts, i));
+	for (uint32_t i = 0; !result && i < worker->contexts.count; i++) {
+		int64_t number = tally_contexts_put(&profile->contexts, worker->contexts.list[i].event,
+				       contexts_values(&worker->contexts, i));
 
 		if (number < 0)
 			result = -ENOMEM;
@@ -149,17 +155,17 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 			contexts[i] = (uint32_t)number;
 	}
 	if (!result)
-		result = tally_settled_make(&gather->calls, tally_session_threads(profile->session),
-					    &profile->settled);
+		result = tally_call_tree_make(&worker->calls, profile->session,
+					      worker->contexts.count, &profile->tree);
 	if (!result)
 		result = tally_places_grow(&profile->places);
 	if (!result)
 		result = assign_rows(profile, chosen, contexts);
 	if (!result)
 		result =
-		    tally_rows_list_ends(&profile->settled, chosen->count, &profile->rows.ends);
+		    tally_rows_list_ends(&profile->tree, chosen->count, &profile->rows.ends);
 	if (!result)
-		tally_settled_sum(&profile->settled);
+		tally_call_tree_sum(&profile->tree);
 	free(contexts);
 	return result;
 }

@@ -11,13 +11,14 @@
 #include "base/bytes.h"
 
 struct tally_contexts;
-struct tally_gather;
-struct tally_gather_spot;
+struct profile_address;
+struct profile_worker;
 struct tally_profile;
 
 struct tally_tree_rows {
 	uint64_t *frames; /* a bit each: its place is that of a chosen row, in some context */
-	uint64_t *spots;  /* bits by hashes of addresses: some with it led there; NULL: not known */
+	/* Bits by rows_address_hash(): some address with it led there; NULL: not known. */
+	uint64_t *addresses;
 	uint32_t frame_count;
 	uint32_t count;  /* chosen rows have the numbers below */
 	uint32_t *slots; /* index in the list of rows + 1, by context and key; 0: free */
@@ -26,33 +27,12 @@ struct tally_tree_rows {
 
 /* Chooses the rows of at least profile->tree_least and numbers all.  0 or -ENOMEM. */
 int tally_tree_rows_choose(struct tally_profile *profile, struct tally_tree_rows *ret);
-/* Takes the spots that finding the rows noted, from all its samples.  0 or -ENOMEM. */
-int tally_tree_rows_spots(struct tally_tree_rows *chosen, const struct tally_gather_spot *spots,
-			  uint32_t count);
+/* Takes the addresses that finding the rows noted, from all its samples.  0 or -ENOMEM. */
+int tally_tree_rows_addresses(struct tally_tree_rows *chosen,
+			      const struct profile_address *addresses, uint32_t count);
 void tally_tree_rows_done(struct tally_tree_rows *chosen);
-/* Takes what was gathered of their samples as the profile's call tree.  0 or -ENOMEM. */
+/* Takes what was made of their samples as the profile's call tree.  0 or -ENOMEM. */
 int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_rows *chosen,
-			 struct tally_gather *gather);
-
-/* Few enough bits to stay in a processor's second cache. */
-#define TALLY_TREE_ROWS_SPOT_BITS 20
-
-static inline uint32_t tree_rows_hash(uint64_t addr)
-{
-	return (uint32_t)(hash_u64(addr) >> (64 - TALLY_TREE_ROWS_SPOT_BITS));
-}
-
-/* Whether an address may be a spot of such a frame: most are told apart without a look-up. */
-static inline bool tree_rows_may_hold(const struct tally_tree_rows *chosen, uint64_t addr)
-{
-	uint32_t hash = tree_rows_hash(addr);
-
-	return !chosen->spots || chosen->spots[hash / 64] >> (hash % 64) & 1;
-}
-
-static inline bool tree_rows_may_have(const struct tally_tree_rows *chosen, uint32_t frame)
-{
-	return frame < chosen->frame_count && chosen->frames[frame / 64] >> (frame % 64) & 1;
-}
+			 struct profile_worker *worker);
 
 #endif

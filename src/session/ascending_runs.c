@@ -14,7 +14,7 @@ void tally_run_finder_init(struct run_finder *finder, const struct tally_session
 			: bytes > RUN_BYTES_MOST ? RUN_BYTES_MOST
 						 : bytes;
 	finder->most = session->total_bytes / finder->bytes * 4 + 4096;
-	finder->on = !session->options.lump && !tally_order_in_file(session) &&
+	finder->on = !session->sums_early && !tally_order_in_file(session) &&
 		     tally_order_same_places(session, &finder->sample_at, &finder->trailer_back);
 	/* The first sample begins one. */
 	finder->piece = SIZE_MAX;

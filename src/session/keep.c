@@ -74,17 +74,11 @@ static void count(int result, struct tally_build_id_cache_result *to)
 
 static int find_hits(struct tally_session *session, struct hits *hits, struct tally_error *error)
 {
-	const struct tally_sample_visitor visitor = {
-	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID,
-	    .context = hits,
-	    .visit = mark,
-	};
-
 	hits->mappings =
 	    calloc(tally_process_mapping_count(session->processes) + 1, sizeof(*hits->mappings));
 	if (!hits->mappings)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
-	return tally_session_visit(session, &visitor, error);
+	return tally_session_each(session, PERF_SAMPLE_IP | PERF_SAMPLE_TID, mark, hits, error);
 }
 
 int tally_build_id_cache_keep(struct tally_session *session,

@@ -54,9 +54,16 @@ static int view_part(struct lump_visit *visit, size_t part, size_t *redo_room)
 	for (uint32_t i = 0; i < lumps->stint_count; i++) {
 		const struct lump_stint *stint = &lumps->stints[i];
 		struct tally_task_view view;
+		struct thread_row row;
+		uint32_t thread;
 
 		tally_process_view(processes, stint->pid, stint->tid, stint->first_time, &view);
-		if (view.comm == UINT32_MAX)
+		row = (struct thread_row){
+		    .pid = stint->pid, .tid = stint->tid, .comm = view.comm, .space = view.space};
+		thread = view.comm == UINT32_MAX
+			     ? UINT32_MAX
+			     : tally_thread_number(&visit->session->threads_met, &row);
+		if (thread == UINT32_MAX)
 			return -ENOMEM;
 		if (stint->first_time < from || stint->first_time >= until)
 			kernel_era = tally_space_era_span(kernel, stint->first_time, &from, &until);
@@ -65,6 +72,7 @@ static int view_part(struct lump_visit *visit, size_t part, size_t *redo_room)
 		    .comm = view.comm,
 		    .era = view.era,
 		    .kernel_era = kernel_era,
+		    .thread = thread,
 		    .changes = stint->last_time >= view.until || stint->last_time >= until,
 		};
 		if (views[i].changes && add_redo(visit, stint, redo_room))
@@ -196,6 +204,7 @@ int tally_lump_visit_run(const struct lump_visit *visit, size_t run, const uint6
 		sample.sample.period = lumps_period(lumps, (uint32_t)(first + i));
 		sample.cpumode = lump_cpumode(lump);
 		sample.comm = view->comm;
+		sample.thread = view->thread;
 		sample.space = view->space;
 		sample.era = view->era;
 		sample.kernel_era = view->kernel_era;

@@ -11,7 +11,7 @@
 /* What holds for a stint all the time. */
 struct lump_view {
 	const struct tally_space *space;
-	uint32_t comm, era, kernel_era;
+	uint32_t comm, era, kernel_era, thread;
 	bool changes; /* it does not: read again */
 };
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tally/abi.h>
+#include <tally/batch.h>
 #include <tally/session.h>
 
 struct tally_resolver;
@@ -17,6 +18,7 @@ struct tally_resolved {
 	struct tally_sample sample;      /* the fields asked for; present says which */
 	uint8_t cpumode;                 /* PERF_RECORD_MISC_CPUMODE_MASK of the record */
 	uint32_t comm;                   /* string number: tally_session_string() */
+	uint32_t thread;                 /* number: tally_session_thread() */
 	const struct tally_space *space; /* user space, NULL when unknown */
 	uint32_t era;                    /* of the space at this time; 0: none */
 	uint32_t kernel_era; /* of the kernel's space; what is memoised by era needs both */
@@ -26,7 +28,6 @@ struct tally_resolved {
 	uint32_t unwound;
 	uint64_t more; /* samples that this one also stands for, alike but for their times: their
 			* periods are in its own; 0 unless the session may lump them */
-	uint64_t note; /* the visitor's, from looking ahead; 0 before */
 };
 
 /* Whether a word of the chain is no address but tells how those behind it are to be read:
@@ -40,6 +41,11 @@ static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_
 /* Called for each sample of a block in file order; `worker` is 0..threads-1.  Below 0 stops. */
 typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
 			       const struct tally_resolved *sample);
+
+/* Calls for each sample that passes the session's test, in no order, on several threads.  Samples
+ * that the first pass counted together are one. */
+int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
+		       void *context, struct tally_error *error);
 
 /* Samples of one event and thread that come one after another while its name, space and eras hold.
  */
@@ -56,41 +62,10 @@ struct tally_sample_run {
 typedef int (*tally_run_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
 			    const struct tally_sample_run *run);
 
-/* Called for some samples before they are visited, each at stage 0 and then at stage 1, so that
- * what they will need of the memory is on its way: it may fetch, and keep a note in the sample. */
-typedef void (*tally_ahead_fn)(void *context, unsigned worker, struct tally_resolved *sample,
-			       unsigned stage);
-
-/* Called for each worker when all samples were visited, so that it can look up what it kept. */
-typedef int (*tally_finish_fn)(void *context, unsigned worker, struct tally_resolver *resolver);
-
-struct tally_sample_visitor {
-	uint64_t want; /* PERF_SAMPLE_*: the fields that are decoded */
-	void *context;
-	tally_sample_fn visit;
-	tally_run_fn run;       /* or NULL; instead, when only IP, TID and PERIOD are wanted: what
-				 * stands for several samples is still visited */
-	tally_ahead_fn ahead;   /* or NULL */
-	tally_finish_fn finish; /* or NULL */
-	/* Or NULL.  Samples that the session's filter and its test do not let pass come here, on
-	 * the same terms as others to `visit`, but that their chains are not unwound. */
-	tally_sample_fn left_out;
-	bool in_order; /* visits are by worker 0, in the order of time */
-};
-
-/* Visits every sample of every event with the fields of `want` decoded, on several threads.  A
- * session that may lump shows samples together when only IP, TID and PERIOD are wanted. */
-int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
-			struct tally_error *error);
-/* The same without looking ahead. */
-int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
-		       void *context, struct tally_error *error);
-/* Whether the next visit with these fields shows samples together that are alike; the first visit
- * uses up what was counted for it. */
-bool tally_session_lumps(const struct tally_session *session, uint64_t want);
-/* How many frames of a chain are unwound at most; before visiting.  perf's usual 127 when never
- * told. */
+/* How many frames of a chain are unwound at most, and how many frames a stack has at most (0: all);
+ * before running.  perf's usual 127, and all, when never set. */
 void tally_session_unwind_most(struct tally_session *session, uint32_t frames);
+void tally_session_stack_most(struct tally_session *session, uint32_t frames);
 unsigned tally_session_threads(const struct tally_session *session);
 
 /* The frame of an address as seen from a sample (its space, time and the given cpumode).  Memoised
@@ -145,11 +120,14 @@ uint32_t tally_resolver_unwound(struct tally_resolver *resolver,
 				const struct tally_resolved *sample, uint64_t addr,
 				const uint32_t **ret);
 
-/* What a frame number stands for; callable while other threads resolve. */
-struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame);
 /* Fetches what that will read, when it is known some time before. */
 void tally_session_frame_ahead(const struct tally_session *session, uint32_t frame);
 uint32_t tally_session_frame_count(const struct tally_session *session);
+
+/* Whether samples of an event have their times. */
+bool tally_session_has_time(const struct tally_session *session, size_t event);
+/* Number of the string that is the thread's name. */
+uint32_t tally_session_thread_comm(const struct tally_session *session, uint32_t thread);
 
 const char *tally_session_string(const struct tally_session *session, uint32_t number);
 

@@ -60,9 +60,16 @@ int tally_resolver_task_miss(struct tally_resolver *resolver, struct resolver_ta
 			     uint32_t pid, uint32_t tid, uint64_t time)
 {
 	struct tally_task_view view;
+	struct thread_row row = {.pid = pid, .tid = tid};
+	uint32_t thread;
 
 	tally_process_view(resolver->session->processes, pid, tid, time, &view);
-	if (view.comm == UINT32_MAX)
+	row.comm = view.comm;
+	row.space = view.space;
+	thread = view.comm == UINT32_MAX
+		     ? UINT32_MAX
+		     : tally_thread_number(&resolver->session->threads_met, &row);
+	if (thread == UINT32_MAX)
 		return -ENOMEM;
 	*task = (struct resolver_task){
 	    .from = view.from,
@@ -72,6 +79,7 @@ int tally_resolver_task_miss(struct tally_resolver *resolver, struct resolver_ta
 	    .tid = tid,
 	    .comm = view.comm,
 	    .era = view.era,
+	    .thread = thread,
 	};
 	return 0;
 }

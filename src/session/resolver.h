@@ -35,7 +35,7 @@ struct resolver_place {
 struct resolver_task {
 	uint64_t from, until; /* [from, until); both 0: nothing yet */
 	const struct tally_space *space;
-	uint32_t pid, tid, comm, era;
+	uint32_t pid, tid, comm, era, thread;
 };
 
 /* What unwound addresses lead to when that is more than a frame: a run of frames, with the
@@ -150,6 +150,7 @@ static inline int resolver_join(struct tally_resolver *resolver, struct tally_re
 	resolver_join_kernel(resolver, time);
 	sample->comm = task->comm;
 	sample->space = task->space;
+	sample->thread = task->thread;
 	sample->era = task->era;
 	sample->kernel_era = resolver->kernel_era;
 	return 0;

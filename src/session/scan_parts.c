@@ -285,7 +285,7 @@ int tally_session_scan_parts(struct tally_session *session, struct tally_error *
 	if (result < 0)
 		return result;
 	session->total_bytes = tally_data_offset_end(session->data);
-	atomic_store(&walk.vain, !session->options.lump || session->event_count > LUMP_EVENTS_MOST);
+	atomic_store(&walk.vain, !session->sums_early || session->event_count > LUMP_EVENTS_MOST);
 	if (!result || !tally_data_block_in_place(session->data, &walk.block))
 		return 0;
 	most = walk.block.size / PART_LEAST + 1;

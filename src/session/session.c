@@ -41,6 +41,7 @@ static int take_options(struct tally_session *session, const struct tally_sessio
 	    (own->vmlinux && keep_text(session, &own->vmlinux)) ||
 	    (own->build_id_dir && keep_text(session, &own->build_id_dir)))
 		return -ENOMEM;
+	session->sums_early = own->columns & TALLY_COLUMN_COUNT;
 	session->threads = own->threads ? own->threads : tally_pool_width();
 	if (session->threads > THREADS_MOST)
 		session->threads = THREADS_MOST;
@@ -178,6 +179,8 @@ static int make_images(struct tally_session *session)
 	}
 	if (!result)
 		result = tally_unwinding_images_new(&session->unwinding_images);
+	if (!result)
+		result = tally_stacks_init(&session->stacks);
 	return result ? result
 		      : tally_frames_init(&session->frames, mappings, session->options.functions);
 }
@@ -193,6 +196,7 @@ int tally_session_new(struct tally_data *data, const struct tally_session_option
 		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", tally_data_path(data));
 	session->data = data;
 	session->unwind_most = UNWIND_USUAL;
+	tally_thread_numbers_init(&session->threads_met);
 	session->total_bytes = tally_data_file_size(data);
 	result = take_options(session, options, &told);
 	if (!result)
@@ -224,6 +228,9 @@ void tally_session_free(struct tally_session *session)
 	if (!session)
 		return;
 	tally_frames_done(&session->frames);
+	tally_stacks_done(&session->stacks);
+	tally_thread_numbers_done(&session->threads_met);
+	free(session->left_out);
 	tally_unwinding_images_free(session->unwinding_images);
 	tally_image_store_free(session->images);
 	tally_process_table_free(session->processes);
@@ -258,6 +265,11 @@ void tally_session_unwind_most(struct tally_session *session, uint32_t frames)
 	session->unwind_most = frames < UNWIND_MOST ? frames : UNWIND_MOST;
 }
 
+void tally_session_stack_most(struct tally_session *session, uint32_t frames)
+{
+	session->stack_most = frames;
+}
+
 unsigned tally_session_threads(const struct tally_session *session)
 {
 	return session->threads;
@@ -266,6 +278,49 @@ unsigned tally_session_threads(const struct tally_session *session)
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame)
 {
 	return tally_frames_get(&session->frames, frame);
+}
+
+int tally_session_thread(const struct tally_session *session, uint32_t number,
+			 struct tally_thread *ret)
+{
+	const struct thread_row *row = tally_thread_row(&session->threads_met, number);
+	struct tally_thread thread;
+
+	if (!row)
+		return -ENOENT;
+	thread = (struct tally_thread){
+	    .pid = row->pid, .tid = row->tid, .comm = tally_session_string(session, row->comm)};
+	return tally_result_copy(ret, sizeof(thread), &thread);
+}
+
+bool tally_session_has_time(const struct tally_session *session, size_t event)
+{
+	return tally_data_event(session->data, event)->attr.sample_type & PERF_SAMPLE_TIME;
+}
+
+uint32_t tally_session_thread_comm(const struct tally_session *session, uint32_t thread)
+{
+	const struct thread_row *row = tally_thread_row(&session->threads_met, thread);
+
+	return row ? row->comm : 0;
+}
+
+int tally_session_stack(const struct tally_session *session, uint32_t number,
+			struct tally_stack *ret)
+{
+	uint64_t node = number && number < stacks_count(&session->stacks)
+			    ? stacks_node(&session->stacks, number)
+			    : 0;
+
+	if (!node)
+		return -ENOENT;
+	*ret = (struct tally_stack){.caller = (uint32_t)(node >> 32), .frame = (uint32_t)node};
+	return 0;
+}
+
+uint32_t tally_session_stack_count(const struct tally_session *session)
+{
+	return stacks_count(&session->stacks);
 }
 
 void tally_session_frame_ahead(const struct tally_session *session, uint32_t frame)

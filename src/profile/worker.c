@@ -1,0 +1,239 @@
+#include "profile/worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "session/resolve.h"
+#include "session/run.h"
+
+int tally_profile_worker_init(struct profile_worker *worker, const struct profile_plan *plan)
+{
+	const struct tally_profile_options *options = plan->options;
+
+	*worker = (struct profile_worker){
+	    .plan = plan,
+	    .filters_threads = options->comm_count || options->pid_count || options->tid_count,
+	    .filters_frames = options->dso_count || options->symbol_count,
+	    .contexts.width = (uint32_t)plan->keys->count,
+	};
+	tally_filter_init(&worker->filter, plan->session, options);
+	worker->sums = calloc((size_t)plan->event_count + 1, sizeof(*worker->sums));
+	worker->lately = calloc(WORKER_CONTEXTS, sizeof(*worker->lately));
+	if (!worker->sums || !worker->lately) {
+		tally_profile_worker_done(worker);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void tally_profile_worker_done(struct profile_worker *worker)
+{
+	tally_call_sums_done(&worker->calls);
+	tally_contexts_done(&worker->contexts);
+	tally_filter_done(&worker->filter);
+	free(worker->sums);
+	free(worker->addresses);
+	free(worker->lately);
+	*worker = (struct profile_worker){0};
+}
+
+/* The context of a row, looked up. */
+static int64_t context_of(struct profile_worker *worker, const struct tally_batch *batch,
+			  uint32_t row)
+{
+	const struct profile_plan *plan = worker->plan;
+	const struct key_sample *uses = &plan->keys->uses;
+	struct tally_thread thread = {.size = sizeof(thread)};
+	uint32_t comm = tally_session_thread_comm(plan->session, batch->thread[row]);
+	struct key_sample sample = {.event = batch->event[row], .comm = comm};
+	uint64_t values[PROFILE_KEYS_MOST];
+	int64_t number;
+
+	tally_session_thread(plan->session, batch->thread[row], &thread);
+	sample.pid = thread.pid;
+	sample.tid = thread.tid;
+	sample.cpu = uses->cpu ? batch->cpu[row] : 0;
+	if (uses->time)
+		sample.time = tally_session_has_time(plan->session, sample.event)
+				  ? batch->time[row]
+				  : KEY_UNKNOWN;
+	if (uses->period)
+		sample.period = batch->period[row];
+	profile_keys_values(plan->keys, &sample, values);
+	number = tally_contexts_put(&worker->contexts, sample.event, values);
+	if (number >= 0)
+		context_named(&worker->contexts.list[number], comm,
+			      batch->offset ? batch->offset[row] : 0);
+	return number;
+}
+
+/* Its number, or -ENOMEM. */
+static inline int64_t find_context(struct profile_worker *worker, const struct tally_batch *batch,
+				   uint32_t row)
+{
+	const struct key_sample *uses = &worker->plan->keys->uses;
+	uint32_t event = batch->event[row], thread = batch->thread[row];
+	uint32_t cpu = uses->cpu ? batch->cpu[row] : 0;
+	struct worker_context *lately =
+	    &worker->lately[(thread + event * 31 + cpu * 17) % WORKER_CONTEXTS];
+	int64_t context;
+
+	if (uses->time || uses->period)
+		return context_of(worker, batch, row);
+	if (lately->context && lately->thread == thread && lately->event == event &&
+	    lately->cpu == cpu) {
+		if (batch->offset)
+			context_named(&worker->contexts.list[lately->context - 1],
+				      tally_session_thread_comm(worker->plan->session, thread),
+				      batch->offset[row]);
+		return lately->context - 1;
+	}
+	context = context_of(worker, batch, row);
+	if (context >= 0)
+		*lately = (struct worker_context){event, thread, cpu, (uint32_t)context + 1};
+	return context;
+}
+
+static int add_addresses(struct profile_worker *worker, const struct profile_address *addresses,
+			 uint32_t count)
+{
+	uint32_t room = worker->address_room ? worker->address_room : 4096;
+
+	if (!count || worker->address_count == PROFILE_ADDRESSES_MANY)
+		return 0;
+	if (count > PROFILE_ADDRESSES_MOST - worker->address_count) {
+		free(worker->addresses);
+		worker->addresses = NULL;
+		worker->address_count = PROFILE_ADDRESSES_MANY;
+		return 0;
+	}
+	while (room - worker->address_count < count)
+		room *= 2;
+	if (room != worker->address_room) {
+		if (!array_resize(&worker->addresses, room, sizeof(*addresses)))
+			return -ENOMEM;
+		worker->address_room = room;
+	}
+	memcpy(worker->addresses + worker->address_count, addresses, count * sizeof(*addresses));
+	worker->address_count += count;
+	return 0;
+}
+
+static int note_address(struct profile_worker *worker, uint64_t addr, uint32_t frame)
+{
+	const struct profile_address address = {rows_address_hash(addr), frame};
+
+	return add_addresses(worker, &address, 1);
+}
+
+/* Counts the samples of a row; 1: they pass the filters, 0: not, -ENOMEM. */
+static inline int count_row(struct profile_worker *worker, const struct tally_batch *batch,
+			    uint32_t row, uint32_t samples)
+{
+	struct profile_sum *sum = &worker->sums[batch->event[row]];
+	int passed = 1;
+
+	sum->samples += samples;
+	sum->total += batch->period[row];
+	if (worker->filters_threads)
+		passed = tally_filter_thread(&worker->filter, batch->thread[row]);
+	if (passed > 0 && worker->filters_frames)
+		passed = tally_filter_frame(&worker->filter, batch->frame[row]);
+	if (passed > 0) {
+		sum->passed += samples;
+		sum->passed_total += batch->period[row];
+	}
+	return passed;
+}
+
+/* Rows whose sums are fetched together. */
+#define TOGETHER 64U
+
+static int take_some(struct profile_worker *worker, const struct tally_batch *batch, uint32_t from,
+		     uint32_t until)
+{
+	struct tally_call_sum sums[TOGETHER];
+	uint32_t hashes[TOGETHER], count = 0;
+	int result = tally_call_sums_reserve(&worker->calls, TOGETHER);
+
+	for (uint32_t row = from; row < until && result >= 0; row++) {
+		uint32_t samples = batch->samples ? batch->samples[row] : 1;
+		struct tally_call_sum *sum = &sums[count];
+		int64_t context;
+
+		result = batch->event[row] < worker->plan->event_count
+			     ? count_row(worker, batch, row, samples)
+			     : 0;
+		if (result <= 0)
+			continue;
+		context = find_context(worker, batch, row);
+		if (context < 0)
+			return -ENOMEM;
+		*sum = (struct tally_call_sum){
+		    .context = (uint32_t)context,
+		    .stack = batch->stack ? batch->stack[row] : 0,
+		    .frame = batch->frame ? batch->frame[row] : 0,
+		    .self = batch->period[row],
+		    .samples = samples,
+		};
+		if (worker->plan->notes_addresses)
+			result = note_address(worker, batch->ip[row], sum->frame);
+		hashes[count] = call_sum_hash(sum->context, sum->stack, sum->frame);
+		__builtin_prefetch(call_sums_slot(&worker->calls, hashes[count++]));
+	}
+	for (uint32_t i = 0; i < count && result >= 0; i++)
+		__builtin_prefetch(
+		    &worker->calls.list[*call_sums_slot(&worker->calls, hashes[i]) - 1U], 1);
+	for (uint32_t i = 0; i < count && result >= 0; i++)
+		call_sums_add(&worker->calls, hashes[i], &sums[i]);
+	return result < 0 ? result : 0;
+}
+
+int tally_profile_worker_take(struct profile_worker *worker, const struct tally_batch *batch)
+{
+	int result = 0;
+
+	for (uint32_t from = 0; from < batch->count && !result; from += TOGETHER)
+		result = take_some(worker, batch, from,
+				   batch->count - from < TOGETHER ? batch->count
+								  : from + TOGETHER);
+	return result;
+}
+
+/* The numbers here of another's contexts.  0 or -ENOMEM. */
+static int merge_contexts(struct profile_worker *worker, const struct profile_worker *from,
+			  uint32_t *now)
+{
+	for (uint32_t i = 0; i < from->contexts.count; i++) {
+		const struct tally_context *theirs = &from->contexts.list[i];
+		int64_t number = tally_contexts_put(&worker->contexts, theirs->event,
+						    contexts_values(&from->contexts, i));
+
+		if (number < 0)
+			return -ENOMEM;
+		now[i] = (uint32_t)number;
+		context_named(&worker->contexts.list[number], theirs->last_comm,
+			      theirs->last_offset);
+	}
+	return 0;
+}
+
+int tally_profile_worker_merge(struct profile_worker *worker, struct profile_worker *from)
+{
+	uint32_t *now = calloc((size_t)from->contexts.count + 1, sizeof(*now));
+	int result = now ? merge_contexts(worker, from, now) : -ENOMEM;
+
+	if (!result)
+		result = tally_call_sums_join(&worker->calls, &from->calls, now);
+	if (!result)
+		result = add_addresses(worker, from->addresses, from->address_count);
+	for (uint32_t i = 0; i < worker->plan->event_count; i++) {
+		worker->sums[i].samples += from->sums[i].samples;
+		worker->sums[i].total += from->sums[i].total;
+		worker->sums[i].passed += from->sums[i].passed;
+		worker->sums[i].passed_total += from->sums[i].passed_total;
+	}
+	free(now);
+	return result;
+}

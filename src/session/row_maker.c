@@ -1,0 +1,431 @@
+#include "session/row_maker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "session/batch_sample.h"
+#include "session/moves.h"
+
+/* Chains repeat: a loop is sampled at the same place again.  The last chain of each hash is kept
+ * with where it led.  Two different chains of one 64-bit hash would be taken for the same; that
+ * happens by chance once in some ten thousand million recordings. */
+struct row_seen {
+	uint64_t hash; /* 0: nothing yet */
+	uint32_t stack, frame;
+};
+#define SEEN_LEAST (1u << 14)
+#define SEEN_MOST  (1u << 20)
+
+/* The array of a column, when it is asked for; false: out of memory. */
+static bool column(const struct row_plan *plan, uint64_t which, size_t size, void *column)
+{
+	return !(plan->columns & which) || array_resize(column, ROWS_MOST, size);
+}
+
+static bool make_columns(struct row_maker *maker)
+{
+	const struct row_plan *plan = maker->plan;
+	bool made = array_resize(&maker->event, ROWS_MOST, sizeof(*maker->event));
+
+	made &= column(plan, TALLY_COLUMN_TIME, sizeof(*maker->time), &maker->time);
+	made &= column(plan, TALLY_COLUMN_CPU, sizeof(*maker->cpu), &maker->cpu);
+	made &= column(plan, TALLY_COLUMN_THREAD, sizeof(*maker->thread), &maker->thread);
+	made &= column(plan, TALLY_COLUMN_IP, sizeof(*maker->ip), &maker->ip);
+	made &= column(plan, TALLY_COLUMN_FRAME, sizeof(*maker->frame), &maker->frame);
+	made &= column(plan, TALLY_COLUMN_STACK, sizeof(*maker->stack), &maker->stack);
+	made &= column(plan, TALLY_COLUMN_PERIOD, sizeof(*maker->period), &maker->period);
+	made &= column(plan, TALLY_COLUMN_ADDR, sizeof(*maker->addr), &maker->addr);
+	made &= column(plan, TALLY_COLUMN_WEIGHT, sizeof(*maker->weight), &maker->weight);
+	made &= column(plan, TALLY_COLUMN_DATA_SRC, sizeof(*maker->data_src), &maker->data_src);
+	made &= column(plan, TALLY_COLUMN_OFFSET, sizeof(*maker->offset), &maker->offset);
+	made &= column(plan, TALLY_COLUMN_COUNT, sizeof(*maker->samples), &maker->samples);
+	return made;
+}
+
+int tally_row_maker_init(struct row_maker *maker, const struct row_plan *plan, unsigned worker,
+			 struct tally_resolver *resolver)
+{
+	bool made;
+
+	*maker = (struct row_maker){.plan = plan, .worker = worker, .resolver = resolver};
+	made = make_columns(maker);
+	if (plan->columns & TALLY_COLUMN_STACK) {
+		maker->seen = table_new(SEEN_LEAST, sizeof(*maker->seen));
+		maker->seen_room = SEEN_LEAST;
+		made &= maker->seen != NULL;
+	}
+	maker->left_out = calloc(plan->session->event_count + 1, sizeof(*maker->left_out));
+	made &= maker->left_out != NULL;
+	if (plan->columns & TALLY_COLUMN_SAMPLE) {
+		maker->rows = tally_batch_rows_new(plan->session->data, ROWS_MOST);
+		made &= maker->rows != NULL;
+	}
+	if (!made) {
+		tally_row_maker_done(maker);
+		return -ENOMEM;
+	}
+	maker->batch = (struct tally_batch){
+	    .size = sizeof(maker->batch),
+	    .event = maker->event,
+	    .time = maker->time,
+	    .cpu = maker->cpu,
+	    .thread = maker->thread,
+	    .ip = maker->ip,
+	    .frame = maker->frame,
+	    .stack = maker->stack,
+	    .period = maker->period,
+	    .addr = maker->addr,
+	    .weight = maker->weight,
+	    .data_src = maker->data_src,
+	    .offset = maker->offset,
+	    .samples = maker->samples,
+	    .rows = maker->rows,
+	};
+	return 0;
+}
+
+void tally_row_maker_done(struct row_maker *maker)
+{
+	free(maker->event);
+	free(maker->time);
+	free(maker->cpu);
+	free(maker->thread);
+	free(maker->ip);
+	free(maker->frame);
+	free(maker->stack);
+	free(maker->period);
+	free(maker->addr);
+	free(maker->weight);
+	free(maker->data_src);
+	free(maker->offset);
+	free(maker->samples);
+	tally_batch_rows_free(maker->rows);
+	tally_by_address_done(&maker->by_address);
+	free(maker->seen);
+	free(maker->path);
+	free(maker->left_out);
+	tally_map_done(&maker->counters);
+	*maker = (struct row_maker){.plan = maker->plan};
+}
+
+int tally_row_maker_emit(struct row_maker *maker)
+{
+	const struct row_plan *plan = maker->plan;
+	int result = 0;
+
+	for (size_t i = 0; i < plan->sink_count && result >= 0 && maker->batch.count; i++)
+		result =
+		    plan->sinks[i]->batch(plan->sinks[i]->context, maker->worker, &maker->batch);
+	maker->batch.count = 0;
+	return result < 0 ? result : 0;
+}
+
+static uint64_t samples_of(const struct tally_resolved *sample)
+{
+	return 1 + sample->more;
+}
+
+static uint64_t period_of(const struct row_plan *plan, const struct tally_resolved *sample)
+{
+	return sample->sample.present & PERF_SAMPLE_PERIOD
+		   ? sample->sample.period
+		   : plan->periods[sample->event] * samples_of(sample);
+}
+
+/* Two lanes, as one chain of multiplications would wait for each product.  Never 0. */
+static uint64_t chain_hash(const struct tally_resolved *sample)
+{
+	const uint64_t *chain = sample->sample.callchain;
+	uint64_t nr = sample->sample.callchain_nr, at = 0;
+	uint64_t a = hash_u64((uint64_t)sample->kernel_era << 32 | sample->era);
+	uint64_t b = hash_u64(sample->sample.ip ^ (uint64_t)sample->cpumode << 56);
+
+	for (; at + 2 <= nr; at += 2) {
+		a = hash_mix(a, chain[at]);
+		b = hash_mix(b, chain[at + 1] + at);
+	}
+	if (at < nr)
+		a = hash_mix(a, chain[at]);
+	a = hash_mix(a + nr, b);
+	return a ? a : 1;
+}
+
+static struct row_seen *seen_slot(const struct row_maker *maker, uint64_t hash)
+{
+	return &maker->seen[hash & (maker->seen_room - 1)];
+}
+
+/* What was seen is not worth moving. */
+static void grow_seen(struct row_maker *maker)
+{
+	struct row_seen *seen;
+
+	if (maker->seen_room >= SEEN_MOST || ++maker->seen_misses < maker->seen_room)
+		return;
+	maker->seen_misses = 0;
+	seen = table_new((size_t)maker->seen_room * 4, sizeof(*seen));
+	if (!seen)
+		return; /* the old one still does */
+	free(maker->seen);
+	maker->seen = seen;
+	maker->seen_room *= 4;
+}
+
+static bool path_room(struct row_maker *maker, uint32_t frames)
+{
+	uint64_t room = maker->path_room ? maker->path_room : 256;
+
+	if (frames <= maker->path_room)
+		return true;
+	while (room < frames)
+		room *= 2;
+	if (room > UINT32_MAX || !array_resize(&maker->path, room, sizeof(*maker->path)))
+		return false;
+	maker->path_room = (uint32_t)room;
+	return true;
+}
+
+/* The stack of a chain.  What it has in common with the last one needs no look-up.  0 or -ENOMEM.
+ */
+static int walk_chain(struct row_maker *maker, const struct tally_resolved *sample,
+		      const struct tally_chain_frames *chain, uint32_t *ret)
+{
+	struct tally_session *session = maker->plan->session;
+	uint32_t most = session->stack_most, same = chain->same, count = chain->count;
+	const uint32_t *frames = chain->frames;
+	bool cut = most && count > most && !sample->unwound; /* what was unwound is no longer */
+
+	if (!path_room(maker, count))
+		return -ENOMEM;
+	/* perf's --max-stack keeps the innermost. */
+	if (cut) {
+		frames += count - most;
+		count = most;
+		same = 0;
+	}
+	if (same > maker->path_depth)
+		same = maker->path_depth;
+	maker->path_depth = 0;
+	if (tally_stacks_walk(&session->stacks, same ? maker->path[same - 1] : 0, frames + same,
+			      count - same, maker->path + same))
+		return -ENOMEM;
+	maker->path_depth = cut ? 0 : count;
+	*ret = count ? maker->path[count - 1] : 0;
+	return 0;
+}
+
+/* The sample's stack and frame; `hash` is of its chain.  0 or -ENOMEM. */
+static int find_stack(struct row_maker *maker, const struct tally_resolved *sample, uint64_t hash,
+		      struct row_seen *ret)
+{
+	struct row_seen *seen = seen_slot(maker, hash);
+	struct tally_chain_frames chain;
+	uint32_t innermost;
+
+	if (seen->hash == hash) {
+		*ret = *seen;
+		return 0;
+	}
+	ret->hash = hash;
+	if (tally_resolver_chain(maker->resolver, sample, &chain) ||
+	    walk_chain(maker, sample, &chain, &ret->stack))
+		return -ENOMEM;
+	innermost = chain.count ? chain.frames[chain.count - 1] : 0;
+	/* Without an address the chain alone says where a sample was. */
+	ret->frame = innermost && !(sample->sample.present & PERF_SAMPLE_IP)
+			 ? innermost
+			 : tally_resolver_frame(maker->resolver, sample, sample->cpumode,
+						sample->sample.ip);
+	if (!ret->frame)
+		return -ENOMEM;
+	grow_seen(maker);
+	*seen_slot(maker, hash) = *ret;
+	return 0;
+}
+
+/* All of a row but its stack and frame. */
+static void put_plain(struct row_maker *maker, const struct tally_resolved *sample,
+		      const struct tally_record *record)
+{
+	const struct tally_sample *fields = &sample->sample;
+	uint32_t at = maker->batch.count;
+
+	maker->event[at] = sample->event;
+	if (maker->thread)
+		maker->thread[at] = sample->thread;
+	if (maker->period)
+		maker->period[at] = period_of(maker->plan, sample);
+	if (maker->samples)
+		maker->samples[at] = (uint32_t)samples_of(sample);
+	if (maker->time)
+		maker->time[at] = fields->present & PERF_SAMPLE_TIME ? fields->time : 0;
+	if (maker->cpu)
+		maker->cpu[at] = fields->present & PERF_SAMPLE_CPU ? fields->cpu : UINT32_MAX;
+	if (maker->ip)
+		maker->ip[at] = fields->present & PERF_SAMPLE_IP ? fields->ip : 0;
+	if (maker->addr)
+		maker->addr[at] = fields->present & PERF_SAMPLE_ADDR ? fields->addr : 0;
+	if (maker->weight)
+		maker->weight[at] = fields->present & TALLY_SAMPLE_WEIGHTS ? fields->weight : 0;
+	if (maker->data_src)
+		maker->data_src[at] =
+		    fields->present & PERF_SAMPLE_DATA_SRC ? fields->data_src : 0;
+	if (maker->offset)
+		maker->offset[at] = sample->offset;
+	if (maker->rows)
+		tally_batch_rows_put(maker->rows, at, record);
+}
+
+/* `hash` is of the chain, 0 without one. */
+static int put_sample(struct row_maker *maker, const struct tally_resolved *sample,
+		      const struct tally_record *record, uint64_t hash)
+{
+	struct row_seen found = {.stack = 0};
+	uint32_t at = maker->batch.count;
+
+	if (hash) {
+		if (find_stack(maker, sample, hash, &found))
+			return -ENOMEM;
+	} else if (maker->frame) {
+		found.frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode,
+						   sample->sample.ip);
+		if (!found.frame)
+			return -ENOMEM;
+	}
+	put_plain(maker, sample, record);
+	if (maker->frame)
+		maker->frame[at] = found.frame;
+	if (maker->stack)
+		maker->stack[at] = found.stack;
+	return ++maker->batch.count == ROWS_MOST ? tally_row_maker_emit(maker) : 0;
+}
+
+static uint64_t hash_of(const struct row_maker *maker, const struct tally_resolved *sample)
+{
+	return maker->stack && sample->sample.present & PERF_SAMPLE_CALLCHAIN &&
+		       sample->sample.callchain_nr
+		   ? chain_hash(sample)
+		   : 0;
+}
+
+static int put_pending(struct row_maker *maker)
+{
+	unsigned count = maker->pending_count;
+	int result = 0;
+
+	maker->pending_count = 0;
+	for (unsigned i = 0; i < count && !result; i++)
+		result = put_sample(maker, &maker->pending[i], NULL, maker->hashes[i]);
+	return result;
+}
+
+/* Whether the run is about the sample. */
+static inline bool is_wanted(struct row_maker *maker, const struct tally_resolved *sample)
+{
+	const struct tally_rows_wanted *wanted = maker->plan->wanted;
+	uint32_t hash = rows_address_hash(sample->sample.ip), frame;
+
+	if (wanted->addresses && !(wanted->addresses[hash / 64] >> (hash % 64) & 1))
+		return false;
+	frame =
+	    tally_resolver_frame(maker->resolver, sample, sample->cpumode, sample->sample.ip);
+	/* 0, out of memory, is found again when the row is made. */
+	return !frame || (frame < wanted->frame_count &&
+			  wanted->frames[frame / 64] >> (frame % 64) & 1);
+}
+
+/* A sample that read counters, while it is taken once for each that has moved. */
+struct counted {
+	struct row_maker *maker;
+	const struct tally_resolved *sample;
+	const struct tally_record *record;
+	int (*take)(struct row_maker *maker, const struct tally_resolved *sample,
+		    const struct tally_record *record);
+};
+
+static int take_move(void *context, uint32_t event, uint64_t id, uint64_t by)
+{
+	const struct counted *counted = context;
+	struct tally_resolved as = *counted->sample;
+
+	as.event = event;
+	as.sample.id = id;
+	as.sample.period = by;
+	as.sample.present |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
+	return counted->take(counted->maker, &as, counted->record);
+}
+
+static int put_now(struct row_maker *maker, const struct tally_resolved *sample,
+		   const struct tally_record *record)
+{
+	return put_sample(maker, sample, record, hash_of(maker, sample));
+}
+
+/* By each counter that has moved, where the sample read some. */
+static int each_move(struct row_maker *maker, const struct tally_resolved *sample,
+		     const struct tally_record *record,
+		     int (*take)(struct row_maker *, const struct tally_resolved *,
+				 const struct tally_record *))
+{
+	struct counted counted = {maker, sample, record, take};
+
+	if (!maker->plan->reads || !(sample->sample.present & PERF_SAMPLE_READ))
+		return take(maker, sample, record);
+	return tally_moves_each(&maker->counters, maker->plan->session->data, &sample->sample.read,
+				take_move, &counted);
+}
+
+int tally_row_maker_add_now(struct row_maker *maker, const struct tally_resolved *sample,
+			    const struct tally_record *record)
+{
+	int result = put_pending(maker);
+
+	if (result || (maker->plan->wanted && !is_wanted(maker, sample)))
+		return result;
+	return each_move(maker, sample, record, put_now);
+}
+
+int tally_row_maker_add(struct row_maker *maker, const struct tally_resolved *sample,
+			const struct tally_record *record)
+{
+	uint64_t hash;
+
+	if (maker->plan->by_address)
+		return tally_by_address_add(maker, sample, period_of(maker->plan, sample));
+	if (!maker->stack || maker->rows || maker->plan->reads)
+		return tally_row_maker_add_now(maker, sample, record);
+	if (maker->plan->wanted && !is_wanted(maker, sample))
+		return 0;
+	hash = hash_of(maker, sample);
+	if (hash)
+		__builtin_prefetch(seen_slot(maker, hash));
+	maker->hashes[maker->pending_count] = hash;
+	if (sample != row_maker_next(maker))
+		*row_maker_next(maker) = *sample;
+	maker->pending_count++;
+	return maker->pending_count == ROWS_PENDING ? put_pending(maker) : 0;
+}
+
+static int leave_out(struct row_maker *maker, const struct tally_resolved *sample,
+		     const struct tally_record *record)
+{
+	(void)record;
+	maker->left_out[sample->event].samples += samples_of(sample);
+	maker->left_out[sample->event].period += period_of(maker->plan, sample);
+	return 0;
+}
+
+/* What a counter moved by until a sample that is left out is that sample's, not the next one's. */
+int tally_row_maker_leave_out(struct row_maker *maker, const struct tally_resolved *sample)
+{
+	return each_move(maker, sample, NULL, leave_out);
+}
+
+int tally_row_maker_flush(struct row_maker *maker)
+{
+	int result = put_pending(maker);
+
+	if (!result)
+		result = tally_by_address_flush(maker);
+	tally_by_address_done(&maker->by_address);
+	return result ? result : tally_row_maker_emit(maker);
+}

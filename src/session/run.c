@@ -1,0 +1,465 @@
+/* Samples to sinks.  Pieces of the file are shared out to threads; each sample is decoded in its
+ * place, joined with its thread and space, and becomes a row of a batch.  Where order counts, or a
+ * filter that does, samples come out of the order of time instead (ordered.h). */
+#include "session/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/fail.h"
+#include "base/option_struct.h"
+#include "base/pool.h"
+#include "file/in_place.h"
+#include "session/lump_visit.h"
+#include "session/record_sink.h"
+#include "session/piece.h"
+#include "session/plan.h"
+#include "session/row_maker.h"
+#include "session/run_visit.h"
+#include "session/scan.h"
+#include "session/test.h"
+
+#define COLUMNS_KNOWN ((TALLY_COLUMN_SAMPLE << 1) - 1)
+/* Where only these are asked for, samples may be looked up in the order of their addresses. */
+#define COLUMNS_BY_ADDRESS \
+	(TALLY_COLUMN_CPU | TALLY_COLUMN_THREAD | TALLY_COLUMN_IP | TALLY_COLUMN_FRAME | \
+	 TALLY_COLUMN_PERIOD | TALLY_COLUMN_COUNT)
+
+struct run {
+	struct tally_session *session;
+	struct row_plan rows;
+	uint64_t *periods;
+	/* In place of rows, for tally_session_each(). */
+	tally_sample_fn each;
+	void *each_context;
+	struct event_plan *plans;
+	struct row_maker *makers; /* by worker, as below */
+	struct tally_resolver *resolvers;
+	unsigned workers;
+	struct run_visit runs;
+	_Atomic uint64_t done;
+	bool lumped; /* lumps first, then the samples that are read again */
+	struct lump_visit lumps;
+	uint64_t *lump_want; /* by event */
+};
+
+/* The fields that columns are made of. */
+static uint64_t fields_of(const struct run *run)
+{
+	static const struct {
+		uint64_t column, fields;
+	} table[] = {
+	    {TALLY_COLUMN_TIME, PERF_SAMPLE_TIME},
+	    {TALLY_COLUMN_CPU, PERF_SAMPLE_CPU},
+	    {TALLY_COLUMN_THREAD, PERF_SAMPLE_TID},
+	    {TALLY_COLUMN_IP, PERF_SAMPLE_IP},
+	    {TALLY_COLUMN_FRAME, PERF_SAMPLE_IP},
+	    {TALLY_COLUMN_STACK, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IP},
+	    {TALLY_COLUMN_PERIOD, PERF_SAMPLE_PERIOD},
+	    {TALLY_COLUMN_ADDR, PERF_SAMPLE_ADDR},
+	    {TALLY_COLUMN_WEIGHT, TALLY_SAMPLE_WEIGHTS},
+	    {TALLY_COLUMN_DATA_SRC, PERF_SAMPLE_DATA_SRC},
+	};
+	uint64_t fields = run->rows.reads ? PERF_SAMPLE_READ | PERF_SAMPLE_TIME : 0;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (run->rows.columns & table[i].column)
+			fields |= table[i].fields;
+	return fields;
+}
+
+static int visit_samples(struct run *run, unsigned worker, const struct session_piece *piece)
+{
+	const struct tally_session *session = run->session;
+	struct tally_resolver *resolver = &run->resolvers[worker];
+	struct row_maker *maker = &run->makers[worker];
+	struct tally_record record;
+	size_t at = 0;
+	int result = 0;
+
+	while (result >= 0 && piece_next_sample(piece, &at, &record)) {
+		struct tally_resolved *sample = row_maker_next(maker);
+		int event = session_event_of(session, &resolver->ids, &record);
+		const struct event_plan *plan = &run->plans[event < 0 ? 0 : event];
+		int passes = 1;
+
+		if (event < 0)
+			continue;
+		if (!plan_read(plan, &record, &sample->sample)) {
+			resolver->damaged++;
+			continue;
+		}
+		if (run->lumped && !lump_visit_again(&run->lumps, sample->sample.pid,
+						     sample->sample.tid, record.offset))
+			continue;
+		sample->event = (uint32_t)event;
+		sample->cpumode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		sample->offset = record.offset;
+		sample->unwound = 0;
+		sample->more = 0;
+		result = resolver_join(resolver, sample,
+				       session->by_offset ? record.offset : sample->sample.time);
+		if (!result && plan->chain)
+			result = tally_resolver_complete(resolver, sample, plan->chain);
+		if (!result && session->test)
+			result = passes = tally_session_test(session, worker, resolver, sample);
+		if (result < 0)
+			break;
+		if (run->each)
+			result = passes ? run->each(run->each_context, worker, resolver, sample) : 0;
+		else if (!passes)
+			result = tally_row_maker_leave_out(maker, sample);
+		else if (plan->chain)
+			result = tally_row_maker_add_now(maker, sample, &record);
+		else
+			result = tally_row_maker_add(maker, sample, &record);
+	}
+	return result;
+}
+
+static int show_run(void *context, unsigned worker, struct tally_resolver *resolver,
+		    const struct tally_sample_run *samples)
+{
+	const struct run *run = context;
+	const struct tally_resolved *first = samples->first;
+	bool has_period = first->sample.present & PERF_SAMPLE_PERIOD;
+
+	(void)resolver;
+	return tally_by_address_add_run(&run->makers[worker], samples,
+					has_period ? 0 : run->periods[first->event]);
+}
+
+static int show_lump(void *context, unsigned worker, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample)
+{
+	const struct run *run = context;
+	struct row_maker *maker = &run->makers[worker];
+	int passes =
+	    run->session->test ? tally_session_test(run->session, worker, resolver, sample) : 1;
+
+	if (passes < 0)
+		return passes;
+	if (run->each)
+		return passes ? run->each(run->each_context, worker, resolver, sample) : 0;
+	return passes ? tally_row_maker_add(maker, sample, NULL)
+		      : tally_row_maker_leave_out(maker, sample);
+}
+
+static int visit_piece(struct run *run, unsigned worker, size_t number)
+{
+	struct tally_session *session = run->session;
+	const struct session_piece *piece = &session->pieces[number];
+	const struct tally_block block = {
+	    .bytes = piece->bytes,
+	    .size = piece->size,
+	    .offset = piece->offset,
+	};
+	int result = tally_data_populate(session->data, &block);
+	uint64_t done;
+
+	if (result >= 0)
+		result = run->runs.show ? tally_run_visit_piece(&run->runs, piece, worker,
+								&run->resolvers[worker])
+					: visit_samples(run, worker, piece);
+	tally_data_forget(session->data, &block);
+	done = atomic_fetch_add_explicit(&run->done, piece->size, memory_order_relaxed);
+	/* Progress is shown by the caller's own thread. */
+	if (result >= 0 && !worker && session_progress(session, done + piece->size))
+		return -ECANCELED;
+	return result < 0 ? result : 0;
+}
+
+static int visit_share(void *context, unsigned worker, size_t number)
+{
+	struct run *run = context;
+
+	if (!run->lumped)
+		return visit_piece(run, worker, number);
+	if (number < run->lumps.run_count)
+		return tally_lump_visit_run(&run->lumps, number, run->lump_want, show_lump, run,
+					    worker, &run->resolvers[worker]);
+	return visit_piece(run, worker, run->lumps.redo_pieces[number - run->lumps.run_count]);
+}
+
+static int flush_share(void *context, unsigned thread, size_t worker)
+{
+	const struct run *run = context;
+
+	(void)thread;
+	return tally_row_maker_flush(&run->makers[worker]);
+}
+
+/* Whether sums that the first pass made serve as well as each sample does. */
+static bool uses_lumps(const struct run *run)
+{
+	const struct tally_session *session = run->session;
+	uint64_t want = run->rows.want | (session->test ? session->test->want : 0);
+
+	return session->lumps && (run->rows.by_address || run->each) && !(want & ~LUMP_FIELDS);
+}
+
+static int look_at_lumps(struct run *run, size_t *shares)
+{
+	struct tally_session *session = run->session;
+	int result;
+
+	if (!uses_lumps(run))
+		return 0;
+	run->lump_want = calloc(session->event_count + 1, sizeof(*run->lump_want));
+	if (!run->lump_want)
+		return -ENOMEM;
+	for (size_t i = 0; i < session->event_count; i++)
+		run->lump_want[i] = run->plans[i].want;
+	result = tally_lump_visit_init(&run->lumps, session);
+	run->lumped = !result;
+	*shares = run->lumps.run_count + run->lumps.redo_piece_count;
+	return result;
+}
+
+static int make_workers(struct run *run, unsigned count)
+{
+	run->makers = table_apart(count, sizeof(*run->makers));
+	run->resolvers = table_apart(count, sizeof(*run->resolvers));
+	if (!run->makers || !run->resolvers)
+		return -ENOMEM;
+	while (run->workers < count) {
+		struct tally_resolver *resolver = &run->resolvers[run->workers];
+		int result = tally_resolver_init(resolver, run->session);
+
+		if (!result)
+			result = tally_row_maker_init(&run->makers[run->workers], &run->rows,
+						      run->workers, resolver);
+		if (result) {
+			tally_resolver_done(resolver);
+			return result;
+		}
+		run->workers++;
+	}
+	return 0;
+}
+
+static int begin_sinks(const struct run *run)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < run->rows.sink_count && result >= 0; i++)
+		if (run->rows.sinks[i]->begin)
+			result = run->rows.sinks[i]->begin(run->rows.sinks[i]->context,
+							   run->workers);
+	return result < 0 ? result : 0;
+}
+
+/* In any order, by as many threads as there is work for. */
+static int run_unordered(struct run *run)
+{
+	struct tally_session *session = run->session;
+	uint64_t tested = session->test ? session->test->want : 0;
+	size_t shares = session->piece_count;
+	unsigned threads = session->threads;
+	int result;
+
+	run->plans = tally_session_plans(session, run->rows.want | tested);
+	result = run->plans ? look_at_lumps(run, &shares) : -ENOMEM;
+	if (shares < threads)
+		threads = shares ? (unsigned)shares : 1;
+	if (!result && run->rows.by_address && !session->test && !(run->rows.want & ~LUMP_FIELDS))
+		run->runs = (struct run_visit){
+		    .session = session,
+		    .plans = run->plans,
+		    .lumps = run->lumped ? &run->lumps : NULL,
+		    .show = show_run,
+		    .context = run,
+		};
+	if (!result)
+		result = make_workers(run, threads);
+	if (!result)
+		result = begin_sinks(run);
+	if (!result)
+		result = tally_pool_run(threads, shares, visit_share, run);
+	if (!result)
+		result = tally_pool_run(threads, threads, flush_share, run);
+	session->counts.undecoded = 0;
+	for (unsigned i = 0; i < run->workers; i++)
+		session->counts.undecoded += run->resolvers[i].damaged;
+	/* A second run is rare, and right without them; what comes after the first needs the room.
+	 */
+	if (run->lumped) {
+		tally_lump_visit_done(&run->lumps);
+		tally_session_drop_lumps(session);
+	}
+	return result;
+}
+
+static int take_ordered(void *context, struct tally_record_batch *batch)
+{
+	struct run *run = context;
+	struct row_maker *maker = &run->makers[batch->worker];
+	struct tally_entry entry;
+	int result;
+
+	maker->resolver = batch->resolver;
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		result = entry.dropped ? tally_row_maker_leave_out(maker, entry.at)
+				       : tally_row_maker_add_now(maker, entry.at, &entry.record);
+		if (result)
+			return result;
+	}
+	return result;
+}
+
+/* Out of the order of time: `serial` when sinks count on it, else because a filter does. */
+static int run_ordered(struct run *run, bool serial, struct tally_error *error)
+{
+	const struct tally_record_sink sink = {
+	    .context = run,
+	    .want = run->rows.want,
+	    .samples = true,
+	    .dropped = true,
+	    .batch = take_ordered,
+	};
+	int result = make_workers(run, serial ? 1 : run->session->threads);
+
+	if (!result)
+		result = begin_sinks(run);
+	if (!result)
+		result = tally_session_run_in_order(run->session, &sink, serial, error);
+	for (unsigned i = 0; !result && i < run->workers; i++)
+		result = tally_row_maker_flush(&run->makers[i]);
+	return result;
+}
+
+/* What filters left out, for those who ask for shares of all. */
+static int sum_left_out(const struct run *run)
+{
+	struct tally_session *session = run->session;
+
+	free(session->left_out);
+	session->left_out = calloc(session->event_count + 1, sizeof(*session->left_out));
+	for (unsigned i = 0; session->left_out && i < run->workers; i++) {
+		for (size_t event = 0; event < session->event_count; event++) {
+			session->left_out[event].samples +=
+			    run->makers[i].left_out[event].samples;
+			session->left_out[event].period += run->makers[i].left_out[event].period;
+		}
+	}
+	return session->left_out ? 0 : -ENOMEM;
+}
+
+/* What all sinks ask for together.  0 or -errno. */
+static int take_sinks(struct run *run, const struct tally_sink *const *sinks, size_t count,
+		      bool *ret_in_order)
+{
+	bool combined = count > 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct tally_sink own = {.size = sizeof(own)};
+		int result = tally_options_take(&own, sizeof(own), sinks[i]);
+
+		if (result)
+			return result;
+		if (own.columns & ~COLUMNS_KNOWN || !own.batch)
+			return -EINVAL;
+		run->rows.columns |= own.columns;
+		combined &= (own.columns & TALLY_COLUMN_COUNT) != 0;
+		*ret_in_order |= own.in_order;
+	}
+	/* Rows stand for several samples where every sink knows what that is. */
+	run->rows.by_address = combined && run->rows.columns & TALLY_COLUMN_FRAME &&
+			       !(run->rows.columns & ~COLUMNS_BY_ADDRESS);
+	return 0;
+}
+
+/* A sample without its period stands for the attr's; in frequency mode that is unknown. */
+static int take_events(struct run *run)
+{
+	struct tally_session *session = run->session;
+
+	run->periods = calloc(session->event_count + 1, sizeof(*run->periods));
+	for (size_t i = 0; run->periods && i < session->event_count; i++) {
+		const struct tally_attr *attr = &tally_data_event(session->data, i)->attr;
+
+		run->rows.reads |= run->rows.columns & TALLY_COLUMN_PERIOD &&
+				   attr->sample_type & PERF_SAMPLE_READ;
+		run->periods[i] = attr->freq || !attr->sample_period ? 1 : attr->sample_period;
+	}
+	run->rows.periods = run->periods;
+	return run->periods ? 0 : -ENOMEM;
+}
+
+static void done(struct run *run)
+{
+	for (unsigned i = 0; i < run->workers; i++) {
+		tally_row_maker_done(&run->makers[i]);
+		tally_resolver_done(&run->resolvers[i]);
+	}
+	free(run->makers);
+	free(run->resolvers);
+	free(run->lump_want);
+	free(run->plans);
+	free(run->periods);
+}
+
+int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
+			     size_t count, const struct tally_rows_wanted *wanted,
+			     struct tally_error *error)
+{
+	struct run run = {.session = session,
+			  .rows = {.session = session,
+				   .sinks = sinks,
+				   .sink_count = count,
+				   .wanted = wanted}};
+	bool in_order = false;
+	int result = take_sinks(&run, sinks, count, &in_order);
+
+	if (result)
+		return tally_fail(error, result, -1,
+				  "a sink asks for what this libtally does not know; use a newer "
+				  "one");
+	result = take_events(&run);
+	run.rows.want = fields_of(&run);
+	/* What a counter moved by is known in the order of time alone. */
+	in_order |= run.rows.reads;
+	run.rows.by_address &= !session->filter && !in_order;
+	if (!result)
+		result = in_order || session->filter ? run_ordered(&run, in_order, error)
+						     : run_unordered(&run);
+	if (!result)
+		result = sum_left_out(&run);
+	for (size_t i = 0; !result && i < count; i++)
+		if (sinks[i]->end)
+			result = sinks[i]->end(sinks[i]->context);
+	done(&run);
+	return result < 0 ? session_failed(session, result, error) : 0;
+}
+
+int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
+		       void *context, struct tally_error *error)
+{
+	struct run run = {.session = session,
+			  .rows = {.session = session, .want = want},
+			  .each = visit,
+			  .each_context = context};
+	int result = run_unordered(&run);
+
+	done(&run);
+	return result < 0 ? session_failed(session, result, error) : 0;
+}
+
+int tally_session_run(struct tally_session *session, const struct tally_sink *const *sinks,
+		      size_t count, struct tally_error *error)
+{
+	return tally_session_run_wanted(session, sinks, count, NULL, error);
+}
+
+bool tally_session_sums_early(const struct tally_session *session, uint64_t fields)
+{
+	if (session->test)
+		fields |= session->test->want;
+	return session->lumps && !session->filter && !(fields & ~LUMP_FIELDS);
+}
+
+struct tally_left_out tally_session_left_out(const struct tally_session *session, size_t event)
+{
+	return session->left_out && event < session->event_count ? session->left_out[event]
+								 : (struct tally_left_out){0};
+}

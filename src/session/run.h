@@ -1,0 +1,38 @@
+/* Running sinks over a session, as the layers above do it. */
+#ifndef TALLY_SESSION_RUN_H
+#define TALLY_SESSION_RUN_H
+
+#include <tally/batch.h>
+#include "base/bytes.h"
+
+/* Samples that a run is about; others are passed over. */
+struct tally_rows_wanted {
+	const uint64_t *frames; /* a bit each: samples in such a frame */
+	uint32_t frame_count;
+	const uint64_t *addresses; /* bits by rows_address_hash(): some address with it led to such
+				    * a frame; NULL: not known */
+};
+#define ROWS_ADDRESS_BITS 20 /* few enough to stay in a processor's second cache */
+
+static inline uint32_t rows_address_hash(uint64_t addr)
+{
+	return (uint32_t)(hash_u64(addr) >> (64 - ROWS_ADDRESS_BITS));
+}
+
+
+/* tally_session_run() over some samples; NULL: all. */
+int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
+			     size_t count, const struct tally_rows_wanted *wanted,
+			     struct tally_error *error);
+
+/* Samples that filters left out of the last run, and the sum of their periods. */
+struct tally_left_out {
+	uint64_t samples, period;
+};
+struct tally_left_out tally_session_left_out(const struct tally_session *session, size_t event);
+
+/* Whether a run of such fields (PERF_SAMPLE_*) is fast, as the first pass summed samples up; the
+ * first run uses that up. */
+bool tally_session_sums_early(const struct tally_session *session, uint64_t fields);
+
+#endif

@@ -1,0 +1,191 @@
+#include "session/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "base/table.h"
+
+#define FIRST_ROOM 256U
+
+int tally_stacks_init(struct tally_stacks *stacks)
+{
+	*stacks = (struct tally_stacks){.count = 1};
+	stacks->chunks = calloc(STACKS_CHUNKS, sizeof(*stacks->chunks));
+	if (!stacks->chunks)
+		return -ENOMEM;
+	for (unsigned i = 0; i < STACKS_SHARES; i++)
+		pthread_mutex_init(&stacks->shares[i].lock, NULL);
+	return 0;
+}
+
+void tally_stacks_done(struct tally_stacks *stacks)
+{
+	for (unsigned i = 0; stacks->chunks && i < STACKS_SHARES; i++) {
+		struct stacks_table *table = stacks->shares[i].table;
+
+		while (table) {
+			struct stacks_table *before = table->before;
+
+			free(table);
+			table = before;
+		}
+		pthread_mutex_destroy(&stacks->shares[i].lock);
+	}
+	for (unsigned i = 0; stacks->chunks && i < STACKS_CHUNKS; i++)
+		free(stacks->chunks[i]);
+	free(stacks->chunks);
+	stacks->chunks = NULL;
+}
+
+static uint64_t node_of(uint32_t caller, uint32_t frame)
+{
+	return (uint64_t)caller << 32 | frame;
+}
+
+static struct stacks_share *share_of(struct tally_stacks *stacks, uint64_t hash)
+{
+	return &stacks->shares[hash % STACKS_SHARES];
+}
+
+/* The node in the table, or 0; *ret_at: where it would go. */
+static uint32_t find(const struct tally_stacks *stacks, const struct stacks_table *table,
+		     uint64_t hash, uint64_t node, uint32_t *ret_at)
+{
+	uint32_t tag = (uint32_t)(hash >> 32), at;
+	uint64_t slot;
+
+	if (!table)
+		return 0;
+	for (at = tag & (table->room - 1);
+	     (slot = atomic_load_explicit(&table->slots[at], memory_order_acquire));
+	     at = (at + 1) & (table->room - 1))
+		if (slot >> 32 == tag && stacks_node(stacks, (uint32_t)slot) == node)
+			return (uint32_t)slot;
+	*ret_at = at;
+	return 0;
+}
+
+/* The lock is held.  0 or -ENOMEM. */
+static int grow(struct stacks_share *share)
+{
+	struct stacks_table *old = atomic_load_explicit(&share->table, memory_order_relaxed);
+	uint32_t room = old ? old->room * 2 : FIRST_ROOM;
+	struct stacks_table *table =
+	    table_new(1, sizeof(*table) + (size_t)room * sizeof(*table->slots));
+
+	if (!table)
+		return -ENOMEM;
+	table->before = old;
+	table->room = room;
+	for (uint32_t i = 0; old && i < old->room; i++) {
+		uint64_t slot = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
+		uint32_t at = (uint32_t)(slot >> 32) & (room - 1);
+
+		if (!slot)
+			continue;
+		while (atomic_load_explicit(&table->slots[at], memory_order_relaxed))
+			at = (at + 1) & (room - 1);
+		atomic_store_explicit(&table->slots[at], slot, memory_order_relaxed);
+	}
+	atomic_store_explicit(&share->table, table, memory_order_release);
+	return 0;
+}
+
+/* Numbers for so many nodes, whose places are there; 0: out of memory. */
+static uint32_t take_numbers(struct tally_stacks *stacks, uint32_t count)
+{
+	uint32_t first = atomic_load_explicit(&stacks->count, memory_order_relaxed);
+
+	do {
+		if (count > STACKS_CHUNKS * STACKS_CHUNK - first - 1)
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(&stacks->count, &first, first + count,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	for (uint32_t i = first >> STACKS_CHUNK_BITS; i <= (first + count - 1) >> STACKS_CHUNK_BITS;
+	     i++) {
+		_Atomic uint64_t *none = NULL, *chunk;
+
+		if (atomic_load_explicit(&stacks->chunks[i], memory_order_acquire))
+			continue;
+		chunk = calloc(STACKS_CHUNK, sizeof(*chunk));
+		if (!chunk)
+			return 0;
+		/* Another thread may have been first. */
+		if (!atomic_compare_exchange_strong_explicit(&stacks->chunks[i], &none, chunk,
+							     memory_order_acq_rel,
+							     memory_order_acquire))
+			free(chunk);
+	}
+	return first;
+}
+
+static void put_node(struct tally_stacks *stacks, uint32_t number, uint64_t node)
+{
+	_Atomic uint64_t *chunk = atomic_load_explicit(&stacks->chunks[number >> STACKS_CHUNK_BITS],
+						       memory_order_acquire);
+
+	atomic_store_explicit(&chunk[number & (STACKS_CHUNK - 1)], node, memory_order_release);
+}
+
+/* Adds a run for the frames, unless another thread has added its first; the first node, or 0. */
+static uint32_t add_run(struct tally_stacks *stacks, uint64_t hash, uint32_t caller,
+			const uint32_t *frames, uint32_t count, bool *ret_added)
+{
+	struct stacks_share *share = share_of(stacks, hash);
+	struct stacks_table *table;
+	uint32_t at = 0, first;
+
+	pthread_mutex_lock(&share->lock);
+	table = atomic_load_explicit(&share->table, memory_order_relaxed);
+	first = find(stacks, table, hash, node_of(caller, *frames), &at);
+	if (!first) {
+		if ((!table || (uint64_t)share->count * 3 >= (uint64_t)table->room * 2) &&
+		    grow(share))
+			goto out;
+		table = atomic_load_explicit(&share->table, memory_order_relaxed);
+		find(stacks, table, hash, node_of(caller, *frames), &at);
+		first = take_numbers(stacks, count);
+		if (!first)
+			goto out;
+		for (uint32_t i = count; i-- > 0;)
+			put_node(stacks, first + i,
+				 node_of(i ? first + i - 1 : caller, frames[i]));
+		atomic_store_explicit(&table->slots[at], hash >> 32 << 32 | first,
+				      memory_order_release);
+		share->count++;
+		*ret_added = true;
+	}
+out:
+	pthread_mutex_unlock(&share->lock);
+	return first;
+}
+
+int tally_stacks_walk(struct tally_stacks *stacks, uint32_t caller, const uint32_t *frames,
+		      uint32_t count, uint32_t *nodes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t node = node_of(caller, frames[i]), hash;
+		uint32_t found = 0, at;
+		bool added = false;
+
+		if (caller && stacks_node(stacks, caller + 1) == node) {
+			caller = nodes[i] = caller + 1;
+			continue;
+		}
+		hash = hash_u64(node);
+		found = find(stacks,
+			     atomic_load_explicit(&share_of(stacks, hash)->table,
+						  memory_order_acquire),
+			     hash, node, &at);
+		if (!found)
+			found = add_run(stacks, hash, caller, frames + i, count - i, &added);
+		if (!found)
+			return -ENOMEM;
+		caller = nodes[i] = found;
+		if (!added)
+			continue;
+		while (++i < count)
+			nodes[i] = ++caller;
+	}
+	return 0;
+}
