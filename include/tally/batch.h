@@ -21,16 +21,16 @@ extern "C" {
 struct tally_session;
 
 /* Columns.  The column of events is always there. */
-#define TALLY_COLUMN_TIME     (1ULL << 0) /* ns of the event clock; 0 when it is not recorded */
-#define TALLY_COLUMN_CPU      (1ULL << 1) /* UINT32_MAX when it is not recorded */
-#define TALLY_COLUMN_THREAD   (1ULL << 2) /* number of a thread: tally_session_thread() */
-#define TALLY_COLUMN_IP       (1ULL << 3) /* the sampled address; 0 when it is not recorded */
-#define TALLY_COLUMN_FRAME    (1ULL << 4) /* where that is: tally_session_frame() */
-#define TALLY_COLUMN_STACK    (1ULL << 5) /* the call stack: tally_session_stack(); 0: none */
-#define TALLY_COLUMN_PERIOD   (1ULL << 6) /* what the samples of the row count for */
-#define TALLY_COLUMN_ADDR     (1ULL << 7) /* address of data; 0 when it is not recorded */
-#define TALLY_COLUMN_WEIGHT   (1ULL << 8) /* 0 when it is not recorded */
-#define TALLY_COLUMN_DATA_SRC (1ULL << 9) /* PERF_SAMPLE_DATA_SRC; 0 when it is not recorded */
+#define TALLY_COLUMN_TIME     (1ULL << 0)  /* ns of the event clock; 0 when it is not recorded */
+#define TALLY_COLUMN_CPU      (1ULL << 1)  /* UINT32_MAX when it is not recorded */
+#define TALLY_COLUMN_THREAD   (1ULL << 2)  /* number of a thread: tally_session_thread() */
+#define TALLY_COLUMN_IP       (1ULL << 3)  /* the sampled address; 0 when it is not recorded */
+#define TALLY_COLUMN_FRAME    (1ULL << 4)  /* where that is: tally_session_frame() */
+#define TALLY_COLUMN_STACK    (1ULL << 5)  /* the call stack: tally_session_stack(); 0: none */
+#define TALLY_COLUMN_PERIOD   (1ULL << 6)  /* what the samples of the row count for */
+#define TALLY_COLUMN_ADDR     (1ULL << 7)  /* address of data; 0 when it is not recorded */
+#define TALLY_COLUMN_WEIGHT   (1ULL << 8)  /* 0 when it is not recorded */
+#define TALLY_COLUMN_DATA_SRC (1ULL << 9)  /* PERF_SAMPLE_DATA_SRC; 0 when it is not recorded */
 #define TALLY_COLUMN_OFFSET   (1ULL << 10) /* of the record in the file, bytes */
 /* How many samples a row stands for.  A sink that asks for it takes samples together that are equal
  * in all columns that it asks for; their periods are added up.  Without it each row is a sample. */

@@ -33,8 +33,7 @@ int tally_call_sums_reserve(struct tally_call_sums *sums, uint32_t more)
 {
 	uint64_t room = sums->room ? sums->room : 1024;
 
-	if (!sums->lately ||
-	    (sums->count > sums->lately_room && sums->lately_room < LATELY_MOST)) {
+	if (!sums->lately || (sums->count > sums->lately_room && sums->lately_room < LATELY_MOST)) {
 		int result = grow_lately(sums);
 
 		if (result)

@@ -19,7 +19,7 @@ struct tally_call_sum {
 
 struct tally_call_sums { /* all zero is empty and valid */
 	struct tally_call_sum *list;
-	uint32_t *lately; /* by hash: number + 1 */
+	uint32_t *lately;                  /* by hash: number + 1 */
 	uint32_t count, room, lately_room; /* the last: a power of two */
 };
 

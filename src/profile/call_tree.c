@@ -21,7 +21,7 @@ struct making {
 	uint32_t *node_of; /* by sum: where it ends */
 	struct new_stack { /* those without a node so far, innermost first */
 		uint32_t number, frame;
-	} *path;
+	} * path;
 	uint32_t path_room;
 };
 
@@ -160,8 +160,8 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	struct tally_call_tree tree = {0};
 	int result = tally_call_sums_sort(sums, contexts);
 
-	making.known = calloc((size_t)tally_session_stack_count(session) + 1,
-			      sizeof(*making.known));
+	making.known =
+	    calloc((size_t)tally_session_stack_count(session) + 1, sizeof(*making.known));
 	making.node_of = malloc(((size_t)sums->count + 1) * sizeof(*making.node_of));
 	if (!making.known || !making.node_of)
 		result = -ENOMEM;
@@ -172,8 +172,7 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	if (!result)
 		result = settle(&making, &tree);
 	for (uint32_t i = 0; !result && i < sums->count; i++) {
-		struct tally_call_node *node =
-		    &tree.nodes[making.nodes[making.node_of[i]].parent];
+		struct tally_call_node *node = &tree.nodes[making.nodes[making.node_of[i]].parent];
 
 		node->self += sums->list[i].self;
 		node->samples += sums->list[i].samples;

@@ -53,8 +53,8 @@ static int take_calls(struct making *making)
 	profile->sums = worker->sums;
 	worker->sums = NULL;
 	return making->plan->options->callchains
-		   ? tally_call_tree_make(&worker->calls, profile->session,
-					  profile->contexts.count, &profile->tree)
+		   ? tally_call_tree_make(&worker->calls, profile->session, profile->contexts.count,
+					  &profile->tree)
 		   : 0;
 }
 
@@ -64,8 +64,8 @@ static int take_places(struct making *making)
 	int result = tally_places_init(&profile->places, profile->session);
 
 	if (!result)
-		result = tally_place_ranks_make(&profile->places, profile->keys.symbol,
-						&making->ranks);
+		result =
+		    tally_place_ranks_make(&profile->places, profile->keys.symbol, &making->ranks);
 	return result;
 }
 
@@ -102,12 +102,12 @@ static int make(struct making *making)
 
 	plan.sums = profile->sums;
 	if (!result)
-		result = making->plan->options->callchains
-			     ? tally_rows_make(&plan, &profile->tree, &profile->contexts,
-					       &profile->places, &profile->rows)
-			     : tally_rows_make_flat(&plan, &making->worker.calls,
-						    &profile->contexts, &profile->places,
-						    &profile->rows);
+		result =
+		    making->plan->options->callchains
+			? tally_rows_make(&plan, &profile->tree, &profile->contexts,
+					  &profile->places, &profile->rows)
+			: tally_rows_make_flat(&plan, &making->worker.calls, &profile->contexts,
+					       &profile->places, &profile->rows);
 	tally_place_ranks_done(&making->ranks);
 	return result ? -ENOMEM : 0;
 }

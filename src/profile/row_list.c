@@ -226,7 +226,7 @@ static uint32_t number_rows(const struct tally_rows_plan *plan,
 		row->number = TALLY_NO_ROW;
 		if (!rows_is_small(plan->tree_least, row,
 				   profile_whole(&plan->sums[contexts->list[row->context].event],
-						plan->relative)))
+						 plan->relative)))
 			row->number = count++;
 	}
 	return count;

@@ -111,8 +111,8 @@ int tally_profile_sink_run(struct tally_session *session, const struct profile_p
 	    .begin = begin,
 	    .batch = take,
 	};
-	int result = tally_session_run_wanted(
-	    session, (const struct tally_sink *const[]){&taking}, 1, wanted, error);
+	int result = tally_session_run_wanted(session, (const struct tally_sink *const[]){&taking},
+					      1, wanted, error);
 
 	if (!result)
 		result = merge(&sink);

@@ -162,8 +162,7 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 	if (!result)
 		result = assign_rows(profile, chosen, contexts);
 	if (!result)
-		result =
-		    tally_rows_list_ends(&profile->tree, chosen->count, &profile->rows.ends);
+		result = tally_rows_list_ends(&profile->tree, chosen->count, &profile->rows.ends);
 	if (!result)
 		tally_call_tree_sum(&profile->tree);
 	free(contexts);

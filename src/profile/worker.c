@@ -196,8 +196,7 @@ int tally_profile_worker_take(struct profile_worker *worker, const struct tally_
 
 	for (uint32_t from = 0; from < batch->count && !result; from += TOGETHER)
 		result = take_some(worker, batch, from,
-				   batch->count - from < TOGETHER ? batch->count
-								  : from + TOGETHER);
+				   batch->count - from < TOGETHER ? batch->count : from + TOGETHER);
 	return result;
 }
 

@@ -47,9 +47,9 @@ static const struct by_address_view *view_of(const struct tally_by_address *wait
 
 /* Sorted by the line of the caches in 4 GiB, and by the 4 GiB.  Those of one hash may mix; nothing
  * depends on that. */
-#define DIGIT_BITS   11u
-#define DIGITS       (1u << DIGIT_BITS)
-#define LINE_BITS    6u
+#define DIGIT_BITS 11u
+#define DIGITS     (1u << DIGIT_BITS)
+#define LINE_BITS  6u
 #define SPACE_BITS 32u
 #define SPACE_AT   (PERIOD_BITS + COUNT_BITS)
 
@@ -104,9 +104,8 @@ static int put_rows(struct row_maker *maker, struct rows *rows)
 {
 	int result = 0;
 
-	if (rows->nameless_count &&
-	    tally_resolver_nameless(maker->resolver, rows->places, rows->nameless_count,
-				    rows->nameless))
+	if (rows->nameless_count && tally_resolver_nameless(maker->resolver, rows->places,
+							    rows->nameless_count, rows->nameless))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < rows->count && !result; i++) {
 		struct by_address_row *row = &rows->at[i];
@@ -265,10 +264,9 @@ static int find_view(struct tally_by_address *waiting, const struct tally_resolv
 	if (*number < waiting->view_count) {
 		const struct by_address_view *last = &waiting->views[*number];
 
-		if (last->thread == view.thread && last->event == view.event &&
-		    last->cpu == cpu && last->era == view.era &&
-		    last->kernel_era == view.kernel_era && last->addr_top == view.addr_top &&
-		    last->cpumode == mode)
+		if (last->thread == view.thread && last->event == view.event && last->cpu == cpu &&
+		    last->era == view.era && last->kernel_era == view.kernel_era &&
+		    last->addr_top == view.addr_top && last->cpumode == mode)
 			return 0;
 	}
 	result = make_room(waiting);

@@ -231,10 +231,10 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 		return -ENOMEM;
 	innermost = chain.count ? chain.frames[chain.count - 1] : 0;
 	/* Without an address the chain alone says where a sample was. */
-	ret->frame = innermost && !(sample->sample.present & PERF_SAMPLE_IP)
-			 ? innermost
-			 : tally_resolver_frame(maker->resolver, sample, sample->cpumode,
-						sample->sample.ip);
+	ret->frame =
+	    innermost && !(sample->sample.present & PERF_SAMPLE_IP)
+		? innermost
+		: tally_resolver_frame(maker->resolver, sample, sample->cpumode, sample->sample.ip);
 	if (!ret->frame)
 		return -ENOMEM;
 	grow_seen(maker);
@@ -267,8 +267,7 @@ static void put_plain(struct row_maker *maker, const struct tally_resolved *samp
 	if (maker->weight)
 		maker->weight[at] = fields->present & TALLY_SAMPLE_WEIGHTS ? fields->weight : 0;
 	if (maker->data_src)
-		maker->data_src[at] =
-		    fields->present & PERF_SAMPLE_DATA_SRC ? fields->data_src : 0;
+		maker->data_src[at] = fields->present & PERF_SAMPLE_DATA_SRC ? fields->data_src : 0;
 	if (maker->offset)
 		maker->offset[at] = sample->offset;
 	if (maker->rows)
@@ -326,11 +325,10 @@ static inline bool is_wanted(struct row_maker *maker, const struct tally_resolve
 
 	if (wanted->addresses && !(wanted->addresses[hash / 64] >> (hash % 64) & 1))
 		return false;
-	frame =
-	    tally_resolver_frame(maker->resolver, sample, sample->cpumode, sample->sample.ip);
+	frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode, sample->sample.ip);
 	/* 0, out of memory, is found again when the row is made. */
-	return !frame || (frame < wanted->frame_count &&
-			  wanted->frames[frame / 64] >> (frame % 64) & 1);
+	return !frame ||
+	       (frame < wanted->frame_count && wanted->frames[frame / 64] >> (frame % 64) & 1);
 }
 
 /* A sample that read counters, while it is taken once for each that has moved. */

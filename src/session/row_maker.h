@@ -52,7 +52,7 @@ struct row_maker {
 	struct tally_resolved pending[ROWS_PENDING];
 	uint64_t hashes[ROWS_PENDING];
 	struct tally_left_out *left_out; /* by event */
-	struct tally_map counters;     /* id -> last value, with plan->reads */
+	struct tally_map counters;       /* id -> last value, with plan->reads */
 } __attribute__((aligned(TABLE_APART)));
 
 int tally_row_maker_init(struct row_maker *maker, const struct row_plan *plan, unsigned worker,

@@ -21,7 +21,7 @@
 
 #define COLUMNS_KNOWN ((TALLY_COLUMN_SAMPLE << 1) - 1)
 /* Where only these are asked for, samples may be looked up in the order of their addresses. */
-#define COLUMNS_BY_ADDRESS \
+#define COLUMNS_BY_ADDRESS                                                               \
 	(TALLY_COLUMN_CPU | TALLY_COLUMN_THREAD | TALLY_COLUMN_IP | TALLY_COLUMN_FRAME | \
 	 TALLY_COLUMN_PERIOD | TALLY_COLUMN_COUNT)
 
@@ -106,7 +106,8 @@ static int visit_samples(struct run *run, unsigned worker, const struct session_
 		if (result < 0)
 			break;
 		if (run->each)
-			result = passes ? run->each(run->each_context, worker, resolver, sample) : 0;
+			result =
+			    passes ? run->each(run->each_context, worker, resolver, sample) : 0;
 		else if (!passes)
 			result = tally_row_maker_leave_out(maker, sample);
 		else if (plan->chain)
@@ -244,8 +245,8 @@ static int begin_sinks(const struct run *run)
 
 	for (size_t i = 0; i < run->rows.sink_count && result >= 0; i++)
 		if (run->rows.sinks[i]->begin)
-			result = run->rows.sinks[i]->begin(run->rows.sinks[i]->context,
-							   run->workers);
+			result =
+			    run->rows.sinks[i]->begin(run->rows.sinks[i]->context, run->workers);
 	return result < 0 ? result : 0;
 }
 
@@ -337,8 +338,7 @@ static int sum_left_out(const struct run *run)
 	session->left_out = calloc(session->event_count + 1, sizeof(*session->left_out));
 	for (unsigned i = 0; session->left_out && i < run->workers; i++) {
 		for (size_t event = 0; event < session->event_count; event++) {
-			session->left_out[event].samples +=
-			    run->makers[i].left_out[event].samples;
+			session->left_out[event].samples += run->makers[i].left_out[event].samples;
 			session->left_out[event].period += run->makers[i].left_out[event].period;
 		}
 	}
@@ -378,8 +378,8 @@ static int take_events(struct run *run)
 	for (size_t i = 0; run->periods && i < session->event_count; i++) {
 		const struct tally_attr *attr = &tally_data_event(session->data, i)->attr;
 
-		run->rows.reads |= run->rows.columns & TALLY_COLUMN_PERIOD &&
-				   attr->sample_type & PERF_SAMPLE_READ;
+		run->rows.reads |=
+		    run->rows.columns & TALLY_COLUMN_PERIOD && attr->sample_type & PERF_SAMPLE_READ;
 		run->periods[i] = attr->freq || !attr->sample_period ? 1 : attr->sample_period;
 	}
 	run->rows.periods = run->periods;
@@ -403,11 +403,9 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 			     size_t count, const struct tally_rows_wanted *wanted,
 			     struct tally_error *error)
 {
-	struct run run = {.session = session,
-			  .rows = {.session = session,
-				   .sinks = sinks,
-				   .sink_count = count,
-				   .wanted = wanted}};
+	struct run run = {
+	    .session = session,
+	    .rows = {.session = session, .sinks = sinks, .sink_count = count, .wanted = wanted}};
 	bool in_order = false;
 	int result = take_sinks(&run, sinks, count, &in_order);
 

@@ -19,7 +19,6 @@ static inline uint32_t rows_address_hash(uint64_t addr)
 	return (uint32_t)(hash_u64(addr) >> (64 - ROWS_ADDRESS_BITS));
 }
 
-
 /* tally_session_run() over some samples; NULL: all. */
 int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
 			     size_t count, const struct tally_rows_wanted *wanted,

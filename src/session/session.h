@@ -72,7 +72,7 @@ struct tally_session {
 	size_t side_count, side_room;
 	/* Of sessions that lump, by part of the file; NULL: samples are read again, each. */
 	struct lumps *lumps;
-	bool sums_early; /* rows will stand for several samples */
+	bool sums_early;                /* rows will stand for several samples */
 	struct tally_arena *side_bytes; /* until the processes are built */
 	size_t side_bytes_count;
 	size_t lump_part_count;
@@ -84,9 +84,9 @@ struct tally_session {
 	struct tally_stacks stacks;
 	struct tally_thread_numbers threads_met;
 	struct tally_left_out *left_out; /* by event, of the last run; NULL: none was */
-	uint32_t unwind_most;       /* frames of a chain */
-	uint32_t stack_most;        /* frames of a stack; 0: all */
-	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
+	uint32_t unwind_most;            /* frames of a chain */
+	uint32_t stack_most;             /* frames of a stack; 0: all */
+	struct tally_map build_ids;      /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record tells it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
 	const struct tally_sample_filter *filter; /* NULL: none */

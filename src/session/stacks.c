@@ -98,9 +98,8 @@ static uint32_t take_numbers(struct tally_stacks *stacks, uint32_t count)
 	do {
 		if (count > STACKS_CHUNKS * STACKS_CHUNK - first - 1)
 			return 0;
-	} while (!atomic_compare_exchange_weak_explicit(&stacks->count, &first, first + count,
-							memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+	    &stacks->count, &first, first + count, memory_order_relaxed, memory_order_relaxed));
 	for (uint32_t i = first >> STACKS_CHUNK_BITS; i <= (first + count - 1) >> STACKS_CHUNK_BITS;
 	     i++) {
 		_Atomic uint64_t *none = NULL, *chunk;
@@ -148,8 +147,7 @@ static uint32_t add_run(struct tally_stacks *stacks, uint64_t hash, uint32_t cal
 		if (!first)
 			goto out;
 		for (uint32_t i = count; i-- > 0;)
-			put_node(stacks, first + i,
-				 node_of(i ? first + i - 1 : caller, frames[i]));
+			put_node(stacks, first + i, node_of(i ? first + i - 1 : caller, frames[i]));
 		atomic_store_explicit(&table->slots[at], hash >> 32 << 32 | first,
 				      memory_order_release);
 		share->count++;
@@ -173,10 +171,10 @@ int tally_stacks_walk(struct tally_stacks *stacks, uint32_t caller, const uint32
 			continue;
 		}
 		hash = hash_u64(node);
-		found = find(stacks,
-			     atomic_load_explicit(&share_of(stacks, hash)->table,
-						  memory_order_acquire),
-			     hash, node, &at);
+		found =
+		    find(stacks,
+			 atomic_load_explicit(&share_of(stacks, hash)->table, memory_order_acquire),
+			 hash, node, &at);
 		if (!found)
 			found = add_run(stacks, hash, caller, frames + i, count - i, &added);
 		if (!found)

@@ -52,9 +52,9 @@ static inline uint64_t stacks_node(const struct tally_stacks *stacks, uint32_t n
 	_Atomic uint64_t *chunk = atomic_load_explicit(&stacks->chunks[number >> STACKS_CHUNK_BITS],
 						       memory_order_acquire);
 
-	return chunk ? atomic_load_explicit(&chunk[number & (STACKS_CHUNK - 1)],
-					    memory_order_acquire)
-		     : 0;
+	return chunk
+		   ? atomic_load_explicit(&chunk[number & (STACKS_CHUNK - 1)], memory_order_acquire)
+		   : 0;
 }
 
 static inline uint32_t stacks_caller(const struct tally_stacks *stacks, uint32_t number)

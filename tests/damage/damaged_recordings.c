@@ -157,7 +157,7 @@ static void read_session(struct tally_data *data, unsigned round)
 	    .symfs = "/nowhere",
 	    .kallsyms = "/dev/null",
 	    .threads = round % 4 ? 1 : 2,
-	    .lump = round % 3 == 0,
+	    .columns = round % 3 == 0 ? TALLY_COLUMN_COUNT : 0,
 	};
 	struct tally_session *session;
 

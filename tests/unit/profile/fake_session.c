@@ -1,7 +1,9 @@
 #include "fake_session.h"
 
+#include <assert.h>
 #include <errno.h>
-#include "session/moves.h"
+#include "base/fail.h"
+#include "session/run.h"
 #include "session/session_packages.h"
 #include "session/thread_start.h"
 
@@ -34,9 +36,21 @@ const struct tally_session_counts *tally_session_counts(const struct tally_sessi
 	return &session->counts;
 }
 
-bool tally_session_lumps(const struct tally_session *session, uint64_t want)
+bool tally_session_sums_early(const struct tally_session *session, uint64_t fields)
 {
-	return session->lumps && !(want & PERF_SAMPLE_CALLCHAIN);
+	(void)fields;
+	return session->sums_early;
+}
+
+struct tally_left_out tally_session_left_out(const struct tally_session *session, size_t event)
+{
+	(void)session, (void)event;
+	return (struct tally_left_out){0};
+}
+
+void tally_session_stack_most(struct tally_session *session, uint32_t frames)
+{
+	session->stack_most = frames;
 }
 
 void tally_session_unwind_most(struct tally_session *session, uint32_t frames)
@@ -102,141 +116,128 @@ enum tally_thread_start tally_session_thread_start(const struct tally_session *s
 	return session->frames[frame].symbol ? TALLY_START_YES : TALLY_START_NO;
 }
 
-uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			      uint8_t cpumode, uint64_t addr)
+/* Each sample is a thread of its own. */
+int tally_session_thread(const struct tally_session *session, uint32_t number,
+			 struct tally_thread *ret)
 {
-	(void)resolver;
-	(void)sample;
-	(void)cpumode;
-	return (uint32_t)addr;
-}
+	const struct fake_sample *sample = &session->samples[number];
 
-void tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			 uint8_t cpumode, uint64_t addr, struct tally_near_span *ret)
-{
-	*ret = (struct tally_near_span){.from = addr, .size = 1, .cpumode = cpumode};
-	ret->era = cpumode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
-	ret->place.place = addr;
-	/* Some have to be asked for once more. */
-	ret->frame =
-	    addr % 3 ? tally_resolver_frame(resolver, sample, cpumode, addr) : TALLY_NEAR_NAMELESS;
-}
-
-int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_image_place *places,
-			    uint32_t count, uint32_t *ret)
-{
-	(void)resolver;
-	for (uint32_t i = 0; i < count; i++)
-		ret[i] = (uint32_t)places[i].place;
+	ret->pid = sample->pid;
+	ret->tid = sample->tid;
+	ret->comm = session->strings[sample->comm];
 	return 0;
 }
 
-int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			 struct tally_chain_frames *ret)
+bool tally_session_has_time(const struct tally_session *session, size_t event)
 {
-	uint32_t depth = (uint32_t)sample->sample.callchain_nr, same = 0;
-	bool alike = true;
+	return session->data.events[event].attr.sample_type & PERF_SAMPLE_TIME;
+}
 
-	for (uint32_t i = 0; i < depth; i++) {
-		uint32_t frame = (uint32_t)sample->sample.callchain[depth - 1 - i];
+uint32_t tally_session_thread_comm(const struct tally_session *session, uint32_t thread)
+{
+	return session->samples[thread].comm;
+}
 
-		alike = alike && i < resolver->depth && resolver->last[i] == frame;
-		same += alike;
-		resolver->last[i] = frame;
-	}
-	resolver->depth = depth;
-	*ret = (struct tally_chain_frames){
-	    .frames = resolver->last, .count = depth, .same = same, .inlined_in = 0};
-	if (depth && resolver->inlined_in)
-		ret->inlined_in = resolver->inlined_in[resolver->last[depth - 1]];
+int tally_session_stack(const struct tally_session *session, uint32_t number,
+			struct tally_stack *ret)
+{
+	*ret = session->stacks[number];
 	return 0;
 }
 
-/* No sample of this session reads counters. */
-int tally_moves_each(struct tally_map *counters, const struct tally_data *data,
-		     const struct tally_read *read, tally_move_fn each, void *context)
+uint32_t tally_session_stack_count(const struct tally_session *session)
 {
-	(void)counters, (void)data, (void)read, (void)each, (void)context;
-	return -EINVAL;
+	return session->stack_count + 1;
 }
 
-static struct tally_resolved resolved_of(const struct tally_session *session, size_t number,
-					 uint64_t want)
+/* The stack of a sample's chain, its innermost frames when there is a limit.  0 or -ENOMEM. */
+static int stack_of(struct tally_session *session, const struct fake_sample *sample, uint32_t *ret)
 {
-	const struct fake_sample *from = &session->samples[number];
-	struct tally_resolved sample = {
-	    .event = from->event, .comm = from->comm, .era = 1, .offset = number * 64};
+	uint32_t most = session->stack_most, stack = 0;
+	uint32_t depth = most && most < sample->depth ? most : sample->depth;
 
-	sample.sample.present = session->data.events[from->event].attr.sample_type & want;
-	sample.sample.ip = from->ip ? from->ip : from->chain[0];
-	sample.sample.pid = from->pid;
-	sample.sample.tid = from->tid;
-	sample.sample.cpu = from->cpu;
-	sample.sample.period = from->period;
-	if (sample.sample.present & PERF_SAMPLE_CALLCHAIN) {
-		sample.sample.callchain = from->chain;
-		sample.sample.callchain_nr = from->depth;
-	}
-	return sample;
-}
+	while (depth-- > 0) {
+		uint32_t frame = (uint32_t)sample->chain[depth];
+		bool added;
+		uint64_t *number =
+		    tally_map_put(&session->stack_numbers, (uint64_t)stack << 32 | frame, &added);
 
-/* Shows as many as one run holds, from that sample on; *ret_count: so many were there. */
-static int show_run(struct tally_session *session, const struct tally_sample_visitor *visitor,
-		    struct tally_resolver *resolver, size_t number, size_t *ret_count)
-{
-	struct tally_resolved first = resolved_of(session, number, visitor->want);
-	uint64_t ips[5], periods[5];
-	uint8_t cpumodes[5];
-	struct tally_sample_run run = {
-	    .first = &first, .ips = ips, .periods = periods, .cpumodes = cpumodes};
-
-	while (run.count < 5 && number + run.count < session->sample_count) {
-		struct tally_resolved next =
-		    resolved_of(session, number + run.count, visitor->want);
-
-		if (next.event != first.event || next.sample.tid != first.sample.tid ||
-		    next.comm != first.comm)
-			break;
-		ips[run.count] = next.sample.ip;
-		periods[run.count] = next.sample.period;
-		cpumodes[run.count++] =
-		    number % 3 ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-	}
-	*ret_count = run.count;
-	return visitor->run(visitor->context, 0, resolver, &run);
-}
-
-int tally_session_visit(struct tally_session *session, const struct tally_sample_visitor *visitor,
-			struct tally_error *error)
-{
-	struct tally_resolver resolvers[8] = {0};
-	int result = 0;
-	size_t count;
-
-	for (size_t i = 0; i < sizeof(resolvers) / sizeof(*resolvers); i++)
-		resolvers[i].inlined_in = session->inlined_in;
-
-	(void)error;
-	session->visits++;
-	if (session->threads > sizeof(resolvers) / sizeof(*resolvers))
-		return -EINVAL;
-	for (size_t i = 0; i < session->sample_count && !result; i += count) {
-		unsigned worker = (unsigned)(i * session->threads / session->sample_count);
-		struct tally_resolved sample = resolved_of(session, i, visitor->want);
-
-		count = 1;
-		if (session->runs && visitor->run) {
-			result = show_run(session, visitor, &resolvers[0], i, &count);
-			continue;
+		if (!number)
+			return -ENOMEM;
+		assert(session->stack_count + 1 < FAKE_STACKS);
+		if (added) {
+			*number = ++session->stack_count;
+			session->stacks[*number] = (struct tally_stack){stack, frame};
 		}
-		/* Of some samples only, as a session does. */
-		for (unsigned stage = 0; stage < 2 && visitor->ahead && i % 5; stage++)
-			visitor->ahead(visitor->context, worker, &sample, stage);
-		result = visitor->visit(visitor->context, worker, &resolvers[worker], &sample);
+		stack = (uint32_t)*number;
 	}
-	for (unsigned worker = 0; !result && visitor->finish && worker < session->threads; worker++)
-		result = visitor->finish(visitor->context, worker, &resolvers[worker]);
-	return result;
+	*ret = stack;
+	return 0;
+}
+
+/* The period of a sample, the attr's when it is not recorded. */
+static uint64_t period_of(const struct tally_session *session, const struct fake_sample *sample)
+{
+	const struct tally_attr *attr = &session->data.events[sample->event].attr;
+
+	if (attr->sample_type & PERF_SAMPLE_PERIOD)
+		return sample->period;
+	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
+}
+
+/* A batch of one row. */
+static int give(struct tally_session *session, const struct tally_sink *sink, uint32_t number,
+		const struct tally_rows_wanted *wanted)
+{
+	const struct fake_sample *sample = &session->samples[number];
+	bool has_chain =
+	    session->data.events[sample->event].attr.sample_type & PERF_SAMPLE_CALLCHAIN &&
+	    sink->columns & TALLY_COLUMN_STACK;
+	uint64_t ip = sample->ip ? sample->ip : sample->chain[0], offset = number * 64ULL;
+	uint64_t period = period_of(session, sample);
+	uint32_t stack = 0, samples = 1, cpu = UINT32_MAX;
+	uint32_t frame = (uint32_t)ip;
+	unsigned worker = (unsigned)(number * session->threads / session->sample_count);
+	const struct tally_batch batch = {
+	    .size = sizeof(batch),
+	    .count = 1,
+	    .event = &sample->event,
+	    .cpu = &cpu,
+	    .thread = &number,
+	    .ip = &ip,
+	    .frame = &frame,
+	    .stack = &stack,
+	    .period = &period,
+	    .offset = &offset,
+	    .samples = &samples,
+	};
+
+	if (wanted &&
+	    !(frame < wanted->frame_count && wanted->frames[frame / 64] >> (frame % 64) & 1))
+		return 0;
+	if (session->data.events[sample->event].attr.sample_type & PERF_SAMPLE_CPU)
+		cpu = sample->cpu;
+	if (has_chain && stack_of(session, sample, &stack))
+		return -ENOMEM;
+	return sink->batch(sink->context, worker, &batch);
+}
+
+int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
+			     size_t count, const struct tally_rows_wanted *wanted,
+			     struct tally_error *error)
+{
+	int result = sinks[0]->begin(sinks[0]->context, session->threads);
+
+	assert(count == 1);
+	session->runs++;
+	for (uint32_t i = 0; i < session->sample_count && !result; i++)
+		result = give(session, sinks[0], i, wanted);
+	return result ? tally_fail(error, result, -1, "out of memory") : 0;
+}
+
+void fake_session_done(struct tally_session *session)
+{
+	tally_map_done(&session->stack_numbers);
 }
 
 void tally_session_each_left_out(const struct tally_session *session,

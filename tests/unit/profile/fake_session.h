@@ -3,6 +3,7 @@
 #define TESTS_FAKE_SESSION_H
 
 #include <tally/data.h>
+#include "base/map.h"
 #include "session/resolve.h"
 
 #define FAKE_DEPTH 64
@@ -20,11 +21,7 @@ struct tally_data {
 	size_t event_count;
 };
 
-struct tally_resolver {
-	uint32_t last[FAKE_DEPTH]; /* outermost first */
-	uint32_t depth;
-	const uint32_t *inlined_in;
-};
+#define FAKE_STACKS 40000
 
 struct tally_session {
 	struct tally_data data;
@@ -34,15 +31,17 @@ struct tally_session {
 	const struct fake_sample *samples;
 	size_t sample_count;
 	unsigned threads;
-	bool lumps;      /* what tally_session_lumps() says of fields without chains */
-	bool runs;       /* shows runs to who takes them */
-	unsigned visits; /* calls of tally_session_visit() */
+	bool sums_early; /* what tally_session_sums_early() says */
+	unsigned runs;   /* calls of tally_session_run_wanted() */
 	struct tally_session_counts counts;
-	const uint32_t *inlined_in; /* by frame: see struct tally_chain_frames; NULL: none is */
-	uint32_t unwind_most;
+	uint32_t unwind_most, stack_most;
+	struct tally_map stack_numbers; /* caller and frame -> number */
+	struct tally_stack stacks[FAKE_STACKS];
+	uint32_t stack_count;
 };
 
 /* One event "cpu-clock" that has chains and periods. */
 void fake_session_init(struct tally_session *session);
+void fake_session_done(struct tally_session *session);
 
 #endif

@@ -43,8 +43,8 @@ static void many_flat_samples(void **state)
 		self[sample->comm][frame] += sample->period;
 		count[sample->comm][frame]++;
 	}
-	for (unsigned runs = 0; runs < 2; runs++) {
-		struct tally_session session;
+	for (unsigned threads = 1; threads < 3; threads++) {
+		static struct tally_session session;
 		struct tally_profile *profile;
 
 		fake_session_init(&session);
@@ -53,7 +53,7 @@ static void many_flat_samples(void **state)
 		session.strings = strings;
 		session.samples = samples;
 		session.sample_count = MANY;
-		session.runs = runs;
+		session.threads = threads;
 		assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
 		assert_int_equal(tally_profile_event(profile, 0).samples, MANY);
 		for (uint64_t i = 0; i < tally_profile_event(profile, 0).row_count; i++) {

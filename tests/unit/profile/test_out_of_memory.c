@@ -99,7 +99,7 @@ static bool run(struct tally_session *session, int64_t n, enum tally_call_order 
 static void every_allocation_may_fail(void **state)
 {
 	static char whole[1 << 22], again[1 << 22];
-	struct tally_session session;
+	static struct tally_session session;
 	int64_t n = 0;
 
 	(void)state;
@@ -121,7 +121,7 @@ static void every_allocation_may_fail(void **state)
 	for (int way = 0; way < 4; way++) {
 		enum tally_call_order order = way % 2 ? TALLY_CALLEE : TALLY_CALLER;
 
-		session.lumps = way == 3; /* rows first */
+		session.sums_early = way == 3; /* rows first */
 		/* Trees are made by as many threads as there are processors; with few rows it is a
 		 * few allocations a row, so the first ones tell enough. */
 		for (n = 0; n < 400 && run(&session, n, order, way < 2, again, sizeof(again));

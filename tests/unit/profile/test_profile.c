@@ -29,7 +29,7 @@ static const char *const usual[] = {"comm", "dso", "symbol"};
 
 static struct tally_session session_of(const struct fake_sample *samples, size_t count)
 {
-	struct tally_session session;
+	static struct tally_session session;
 
 	fake_session_init(&session);
 	session.frames = frames;
@@ -238,9 +238,9 @@ static struct tally_profile *large_rows_of(struct tally_session *session, double
 static void only_large_rows_have_trees(void **state)
 {
 	static const struct {
-		bool lumps;
+		bool sums_early;
 		uint64_t undecoded; /* a chain that cannot be read: its sample counts nowhere */
-		unsigned visits;
+		unsigned runs;
 	} ways[] = {{false, 0, 1}, {true, 0, 2}, {true, 1, 3}};
 
 	(void)state;
@@ -251,10 +251,10 @@ static void only_large_rows_have_trees(void **state)
 		struct tally_profile_row small;
 		struct tally_tree tree;
 
-		session.lumps = ways[i].lumps;
+		session.sums_early = ways[i].sums_early;
 		session.counts.undecoded = ways[i].undecoded;
 		profile = large_rows_of(&session, 10);
-		assert_int_equal(session.visits, ways[i].visits);
+		assert_int_equal(session.runs, ways[i].runs);
 		assert_int_equal(tally_profile_event(profile, 0).row_count, 5);
 		assert_true(tally_profile_event(profile, 0).has_callchains);
 		tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLEE, 0,
@@ -334,7 +334,6 @@ static void inlined_functions(void **state)
 	    /* Not named by what it is in: the symbol is in no chain. */
 	    {.depth = 2, .chain = {B, MAIN}, .ip = A, .period = 160},
 	};
-	static const uint32_t inlined_in[FRAMES] = {[LEAF] = A, [B] = A};
 	struct tally_frame named[FRAMES];
 	struct tally_session session = session_of(samples, 5);
 	struct tally_tree_options options = {.size = sizeof(options), .order = TALLY_CALLEE};
@@ -347,7 +346,6 @@ static void inlined_functions(void **state)
 	named[LEAF].inlined = named[B].inlined = true;
 	named[LEAF].place = named[B].place = named[A].place;
 	session.frames = named;
-	session.inlined_in = inlined_in;
 	profile = profile_of(&session, usual, 3, true, true);
 	row = row_of(profile, "app", "a");
 	assert_int_equal(row.self, 230);
@@ -693,9 +691,9 @@ static void few_chains_are_enough(void **state)
 		struct tally_profile_event event = tally_profile_event(profile, 0);
 		unsigned large = 0;
 
-		session.lumps = true;
+		session.sums_early = true;
 		lean = large_rows_of(&session, 2);
-		session.lumps = false;
+		session.sums_early = false;
 		assert_int_equal(tally_profile_event(lean, 0).row_count, event.row_count);
 		for (uint64_t i = 0; i < event.row_count; i++) {
 			struct tally_profile_row row = tally_profile_row(profile, 0, i);

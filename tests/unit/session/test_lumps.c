@@ -8,7 +8,8 @@
 
 enum { THREADS = 4 };
 
-#define WANT      ((uint64_t)(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD))
+#define COLUMNS \
+	(TALLY_COLUMN_THREAD | TALLY_COLUMN_FRAME | TALLY_COLUMN_PERIOD | TALLY_COLUMN_COUNT)
 #define TYPE_TIME ((uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD))
 
 struct sums {
@@ -26,25 +27,26 @@ static uint64_t text_hash(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* Sums of a hash of all that a report tells of a sample. */
-static int add_up(void *context, unsigned worker, struct tally_resolver *resolver,
-		  const struct tally_resolved *sample)
+/* Sums of a hash of all that a report shows of a row. */
+static int add_up(void *context, unsigned worker, const struct tally_batch *batch)
 {
 	struct sums *sums = context;
-	uint32_t number =
-	    tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
-	struct tally_frame frame = tally_session_frame(sums->session, number);
-	uint64_t hash = frame.place * 31 + (uint64_t)frame.level + sample->event * 7919;
 
 	assert_true(worker < THREADS);
-	hash = text_hash(hash, frame.image_name);
-	hash = text_hash(hash, tally_session_string(sums->session, sample->comm));
-	hash = (hash + sample->sample.pid) * 1000003 + sample->sample.tid;
-	sums->by_worker[worker].shown++;
-	sums->by_worker[worker].samples += 1 + sample->more;
-	sums->by_worker[worker].period += sample->sample.period;
-	sums->by_worker[worker].hash +=
-	    hash * (1 + sample->more) + (hash ^ 0x5555) * sample->sample.period;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		struct tally_frame frame = tally_session_frame(sums->session, batch->frame[i]);
+		struct tally_thread thread = {.size = sizeof(thread)};
+		uint32_t samples = batch->samples ? batch->samples[i] : 1;
+		uint64_t hash = frame.place * 31 + (uint64_t)frame.level + batch->event[i] * 7919;
+
+		assert_int_equal(tally_session_thread(sums->session, batch->thread[i], &thread), 0);
+		hash = text_hash(text_hash(hash, frame.image_name), thread.comm);
+		hash = (hash + thread.pid) * 1000003 + thread.tid;
+		sums->by_worker[worker].shown++;
+		sums->by_worker[worker].samples += samples;
+		sums->by_worker[worker].period += batch->period[i];
+		sums->by_worker[worker].hash += hash * samples + (hash ^ 0x5555) * batch->period[i];
+	}
 	return 0;
 }
 
@@ -54,13 +56,17 @@ struct told {
 	struct tally_data_damage damage;
 };
 
-static int tell(const char *path, unsigned threads, bool lump, struct told *ret)
+static int tell(const char *path, unsigned threads, bool early, struct told *ret)
 {
 	const struct tally_session_options options = {
-	    .size = sizeof(options), .threads = threads, .lump = lump};
+	    .size = sizeof(options), .threads = threads, .columns = early ? TALLY_COLUMN_COUNT : 0};
 	struct tally_session *session;
 	struct tally_data *data;
 	struct sums sums = {0};
+	const struct tally_sink sink = {.size = sizeof(sink),
+					.columns = early ? COLUMNS : COLUMNS & ~TALLY_COLUMN_COUNT,
+					.context = &sums,
+					.batch = add_up};
 	int result = tally_data_open(path, NULL, &data, NULL);
 
 	*ret = (struct told){0};
@@ -69,7 +75,9 @@ static int tell(const char *path, unsigned threads, bool lump, struct told *ret)
 	result = tally_session_new(data, &options, &session, NULL);
 	if (!result) {
 		sums.session = session;
-		assert_int_equal(tally_session_each(session, WANT, add_up, &sums, NULL), 0);
+		assert_int_equal(
+		    tally_session_run(session, (const struct tally_sink *const[]){&sink}, 1, NULL),
+		    0);
 		for (unsigned i = 0; i < THREADS; i++) {
 			ret->shown += sums.by_worker[i].shown;
 			ret->samples += sums.by_worker[i].samples;
@@ -235,7 +243,7 @@ static void progress_interrupts(void **state)
 {
 	int calls = 0;
 	const struct tally_session_options options = {.size = sizeof(options),
-						      .lump = true,
+						      .columns = TALLY_COLUMN_COUNT,
 						      .progress = interrupt,
 						      .progress_context = &calls};
 	struct tally_error error = {0};
@@ -253,7 +261,8 @@ static void progress_interrupts(void **state)
 /* Cut after it was opened, before it is walked over. */
 static void a_file_that_becomes_shorter_is_told(void **state)
 {
-	const struct tally_session_options options = {.size = sizeof(options), .lump = true};
+	const struct tally_session_options options = {.size = sizeof(options),
+						      .columns = TALLY_COLUMN_COUNT};
 	long page = sysconf(_SC_PAGESIZE);
 	struct tally_error error = {0};
 	struct tally_session *session;
