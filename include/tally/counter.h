@@ -66,6 +66,7 @@ int tally_counters_open(const struct tally_counters_options *options, struct tal
 /* Ends a command that still runs, and closes all descriptors.  NULL is fine. */
 void tally_counters_close(struct tally_counters *set);
 
+/* How many events the set has, and at how many places each of them counts. */
 size_t tally_counters_event_count(const struct tally_counters *set);
 size_t tally_counters_place_count(const struct tally_counters *set);
 

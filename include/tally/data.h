@@ -130,6 +130,7 @@ struct tally_data_damage {
 	uint64_t refused;
 	uint64_t features; /* of the places: feature sections; no record was lost by them */
 };
+/* What was damaged so far; complete when all records were read.  Borrowed until close. */
 const struct tally_data_damage *tally_data_damage(const struct tally_data *data);
 
 /* No record can stand at this offset of the file, in a block of tally_data_next(): the block ends

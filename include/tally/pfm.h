@@ -155,6 +155,9 @@ int tally_pfm_initialize(void);
 void tally_pfm_terminate(void);
 int tally_pfm_get_version(void); /* major << 16 | minor */
 
+/* The tables by index, as pfm_get_pmu_info(3), pfm_find_event(3), pfm_get_event_next(3),
+ * pfm_get_event_info(3) and pfm_get_event_attr_info(3).  Each returns an enum tally_pfm_code or an
+ * index. */
 int tally_pfm_get_pmu_info(unsigned pmu, struct tally_pfm_pmu_info *ret);
 int tally_pfm_find_event(const char *text); /* its index, or an enum tally_pfm_code */
 int tally_pfm_get_event_next(int idx);      /* the next of the same PMU; -1: none */
