@@ -1,7 +1,7 @@
 /* The memory barriers of the ring that kernel and reader share: all of them, and why.
  *
  * The kernel writes records, then moves data_head; the reader reads records, then moves data_tail.
- * Each side must see the other's bytes before the other's mark:
+ * Each side must see the other's bytes before it sees the other's position:
  *
  *   kernel                                  reader
  *   --------------------------------        ----------------------------------
@@ -9,15 +9,15 @@
  *     write the record                      read the record
  *     store data_head        (release, B)   store data_tail         (release, D)
  *
- * B pairs with C: who sees the new head also sees the record's bytes.  Were C a plain load, the CPU
- * could fetch the bytes before the head and hand out what the last lap left there.
- * D pairs with A (a control dependency in the kernel): the kernel writes over a record only after
- * it saw the tail pass it, and D keeps our reads of the record before that store.
+ * B pairs with C: a reader that sees the new head also sees the record's bytes. With a plain load
+ * as C, the CPU could fetch the bytes before the head, and return those of the last lap. D pairs
+ * with A (a control dependency in the kernel): the kernel overwrites a record only after it saw the
+ * tail pass it, and D keeps our reads of the record before that store.
  *
- * An acquire load and a release store are just enough on every architecture, and cost nothing on
- * x86.  Source: the comment in perf_output_put_handle() of kernel/events/ring_buffer.c and the one
- * at data_head in include/uapi/linux/perf_event.h, which asks for an rmb() after the read and an
- * mb() before the write. */
+ * An acquire load and a release store are enough on every architecture, and cost nothing on x86.
+ * Source: the comment in perf_output_put_handle() of kernel/events/ring_buffer.c and the one at
+ * data_head in include/uapi/linux/perf_event.h, which requires an rmb() after the read and an mb()
+ * before the write. */
 #ifndef TALLY_KERNEL_BARRIER_H
 #define TALLY_KERNEL_BARRIER_H
 

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
-/* Later than the headers of Debian 12 may know; numbers from include/uapi/linux/perf_event.h. */
+/* Newer than the headers of Debian 12; numbers from include/uapi/linux/perf_event.h. */
 #ifndef PERF_EVENT_IOC_MODIFY_ATTRIBUTES
 #define PERF_EVENT_IOC_MODIFY_ATTRIBUTES _IOW('$', 11, struct perf_event_attr *)
 #endif
@@ -99,7 +99,7 @@ int tally_fd_query_bpf(int fd, uint32_t *ids, uint32_t room, uint32_t *ret_count
 		return -ENOMEM;
 	query->ids_len = room;
 	error = control(fd, PERF_EVENT_IOC_QUERY_BPF, (uintptr_t)query);
-	/* -ENOSPC also tells how many there are; the first `room` are filled in. */
+	/* With -ENOSPC, too, the count is set; the first `room` are filled in. */
 	if (!error || error == -ENOSPC) {
 		uint32_t filled = query->prog_cnt < room ? query->prog_cnt : room;
 

@@ -62,7 +62,7 @@ int tally_fd_read(int fd, uint64_t read_format, uint64_t *words, size_t room,
 	} while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	/* End of file: a pinned event that did not get onto its PMU counts no longer. */
+	/* End of file: a pinned event that did not get onto its PMU, and no longer counts. */
 	if (!got)
 		return -ENODATA;
 	if ((size_t)got % sizeof(*words))

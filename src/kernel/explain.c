@@ -1,9 +1,9 @@
-/* Why perf_event_open(2) said no: what stood in the way, and the command that lifts it.
+/* Why perf_event_open(2) failed: the reason, and the command that removes it.
  *
- * The kernel gives one errno for many reasons.  Each function below goes through the reasons for
- * its errno in the order in which the kernel checks them (kernel/events/core.c), and names the
- * first one that this attr, target and machine meet.  Ways out are told least power first:
- * CAP_PERFMON for this one program, then the sysctl for all.  Sources: perf_event_open(2), section
+ * The kernel has one errno for many reasons. Each function below goes through the reasons for its
+ * errno in the order in which the kernel checks them (kernel/events/core.c), and names the first
+ * that applies to this attr, target and machine. Remedies that give least power come first:
+ * CAP_PERFMON for this program, then the sysctl for all. Sources: perf_event_open(2), section
  * ERRORS; Documentation/admin-guide/perf-security.rst and sysctl/kernel.rst. */
 #include <tally/limits.h>
 #include <tally/open.h>
@@ -22,11 +22,11 @@
 #include "kernel/explain.h"
 #include "kernel/setcap.h"
 
-/* Where it stands in a text, say() puts the command for this program and place. */
+/* In a text, say() replaces it by the command for this program and machine. */
 #define GIVE_PERFMON "\1"
 #define AS_ROOT      "run it with sudo"
 
-/* What a refusal is explained from. */
+/* What the explanation is made from. */
 struct refusal {
 	int errnum;
 	const struct tally_attr *attr;
@@ -38,7 +38,7 @@ struct refusal {
 
 static bool privileged(const struct tally_limits *limits)
 {
-	/* CAP_SYS_ADMIN implies CAP_PERFMON, for the sake of programs older than Linux 5.8. */
+	/* CAP_SYS_ADMIN includes CAP_PERFMON, for programs older than Linux 5.8. */
 	return limits->perfmon || limits->sys_admin;
 }
 
@@ -54,7 +54,7 @@ static bool is_hardware(const struct tally_attr *attr)
 	       attr->type == PERF_TYPE_RAW;
 }
 
-/* perf_uprobe_event_init() of kernel/events/core.c asks for more than all other PMUs. */
+/* perf_uprobe_event_init() of kernel/events/core.c requires more than all other PMUs. */
 static bool is_uprobe(const struct tally_attr *attr)
 {
 	int64_t type;
@@ -81,12 +81,12 @@ static const char *kind(uint32_t type)
 	return type < PERF_TYPE_MAX ? names[type] : "event of a PMU";
 }
 
-/* Rights, filters and hardware: what `tally doctor` looks at. */
+/* Rights, filters and hardware: what `tally doctor` checks. */
 static const char *who_knows_more(int errnum)
 {
 	return errnum == EACCES || errnum == EPERM || errnum == ENOSYS || errnum == ENODEV ||
 		       errnum == EOPNOTSUPP
-		   ? " (`tally doctor` tells more)"
+		   ? " (see also `tally doctor`)"
 		   : "";
 }
 
@@ -127,8 +127,8 @@ say(const struct refusal *refusal, const char *format, ...)
 			   who_knows_more(refusal->errnum));
 }
 
-/* The whole of perf_events is closed to users: a sysctl value that only Debian's, Ubuntu's and
- * Android's kernels act on (mainline treats it as 2). */
+/* perf_events is closed to all users: a sysctl value of the kernels of Debian, Ubuntu and Android
+ * (mainline treats it as 2). */
 static bool closed_to_users(const struct tally_limits *limits)
 {
 	return limits->paranoid >= 3 && !privileged(limits);
@@ -155,9 +155,9 @@ static void explain_rights(const struct refusal *refusal)
 
 	if (attr->sample_type & PERF_SAMPLE_REGS_INTR && refusal->errnum == EPERM &&
 	    privileged(refusal->limits)) {
-		say(refusal,
-		    "the kernel is locked down and gives out no registers (attr.sample_regs_intr); "
-		    "leave them out, or see `cat /sys/kernel/security/lockdown`");
+		say(refusal, "the kernel is locked down and does not show registers "
+			     "(attr.sample_regs_intr); leave them out, or see `cat "
+			     "/sys/kernel/security/lockdown`");
 		return;
 	}
 	if (refusal->errnum == EACCES && !refusal->limits->sys_admin && is_uprobe(attr)) {
@@ -173,11 +173,11 @@ static void explain_rights(const struct refusal *refusal)
 	if (target->flags & PERF_FLAG_PID_CGROUP || target->pid == -1) {
 		if (paranoid > 0) {
 			say(refusal,
-			    "kernel.perf_event_paranoid is %d, and above 0 watching a whole CPU "
+			    "kernel.perf_event_paranoid is %d, and above 0 measuring a whole CPU "
 			    "(%s, all processes on it) needs CAP_PERFMON: give it "
 			    "with " GIVE_PERFMON
 			    ", or allow it to all with `sudo sysctl kernel.perf_event_paranoid=0`, "
-			    "or name a command or process (-p) of yours in place of -a and -C",
+			    "or measure a command or process (-p) of yours instead of -a and -C",
 			    paranoid, target->flags & PERF_FLAG_PID_CGROUP ? "a cgroup" : "pid -1");
 			return;
 		}
@@ -220,8 +220,8 @@ static void explain_rights(const struct refusal *refusal)
 	    attr->branch_sample_type & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV)) {
 		say(refusal,
 		    "kernel.perf_event_paranoid is %d, and above 1 branches of the kernel "
-		    "(attr.branch_sample_type) are shown only with CAP_PERFMON: give it "
-		    "with " GIVE_PERFMON ", or take branches of user space only",
+		    "(attr.branch_sample_type) need CAP_PERFMON: give it with " GIVE_PERFMON
+		    ", or take branches of user space only",
 		    paranoid);
 		return;
 	}
@@ -240,9 +240,9 @@ static void explain_rights(const struct refusal *refusal)
 	}
 	if (target->pid > 0) {
 		say(refusal,
-		    "process %d is not yours to trace (another user's, set-uid, or made not "
-		    "dumpable): CAP_PERFMON lifts that from Linux 5.9 on, give it "
-		    "with " GIVE_PERFMON "%s; or run it as that process's user",
+		    "this user may not trace process %d (it is another user's, set-uid, or not "
+		    "dumpable): CAP_PERFMON allows it from Linux 5.9 on, give it with " GIVE_PERFMON
+		    "%s; or run it as that process's user",
 		    (int)target->pid,
 		    refusal->limits->sys_ptrace
 			? ""
@@ -250,26 +250,26 @@ static void explain_rights(const struct refusal *refusal)
 		return;
 	}
 	if (refusal->errnum == EPERM) {
-		say(refusal, "perf_event_open is forbidden by a filter on system calls, as "
-			     "containers have it (seccomp): start the container with `--cap-add "
-			     "PERFMON`, or with `--security-opt seccomp=unconfined`");
+		say(refusal, "a filter on system calls forbids perf_event_open, as in containers "
+			     "(seccomp): start the container with `--cap-add PERFMON`, or with "
+			     "`--security-opt seccomp=unconfined`");
 		return;
 	}
 	if (attr->type >= PERF_TYPE_MAX) {
-		say(refusal, "this PMU asks for CAP_PERFMON (kprobes and most PMUs "
-			     "outside the cores do): give it with " GIVE_PERFMON);
+		say(refusal, "this PMU requires CAP_PERFMON (as kprobes and most PMUs outside the "
+			     "cores): give it with " GIVE_PERFMON);
 		return;
 	}
 	say(refusal, "a security module refused it (SELinux: `sudo ausearch -m avc -ts recent`; "
-		     "kernel lockdown: `cat /sys/kernel/security/lockdown`), or this event asks "
-		     "for CAP_PERFMON: " GIVE_PERFMON);
+		     "kernel lockdown: `cat /sys/kernel/security/lockdown`), or this event "
+		     "requires CAP_PERFMON: " GIVE_PERFMON);
 }
 
 static void explain_absent(const struct refusal *refusal)
 {
 	const struct tally_attr *attr = refusal->attr;
 
-	/* Of hardware it may as well be the PMU that is missing. */
+	/* For hardware events the PMU may be missing as well. */
 	if (refusal->target->flags & PERF_FLAG_PID_CGROUP && !is_hardware(attr) &&
 	    refusal->errnum == ENOENT)
 		say(refusal,
@@ -288,13 +288,14 @@ static void explain_absent(const struct refusal *refusal)
 		    "PMU (a virtual machine) has none of them, there use cpu-clock",
 		    (unsigned)attr->precise_ip);
 	else if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK && refusal->errnum != ENOENT)
-		say(refusal, "there is no branch stack of that kind (attr.branch_sample_type) for "
-			     "this event on this machine: leave it out, or use --call-graph fp");
+		say(refusal,
+		    "this machine has no branch stack of that kind (attr.branch_sample_type) for "
+		    "this event: leave it out, or use --call-graph fp");
 	else if (is_hardware(attr))
 		say(refusal,
-		    "there is no PMU for it, as in most virtual machines, or the PMU lacks that "
-		    "event: use cpu-clock, which samples by a timer, or turn the virtual PMU on in "
-		    "the hypervisor (libvirt: <pmu state='on'/>, VMware: vpmc.enable)");
+		    "this machine has no PMU for it, as most virtual machines, or the PMU lacks "
+		    "that event: use cpu-clock, which samples by a timer, or enable the virtual "
+		    "PMU in the hypervisor (libvirt: <pmu state='on'/>, VMware: vpmc.enable)");
 	else if (attr->type == PERF_TYPE_TRACEPOINT)
 		say(refusal,
 		    "no tracepoint has the id %llu (attr.config) on this kernel: ids change with "
@@ -308,7 +309,7 @@ static void explain_absent(const struct refusal *refusal)
 			     "(attr.bp_type, attr.bp_len)");
 	else
 		say(refusal,
-		    "no PMU takes attr.type %u and its config; see "
+		    "no PMU has attr.type %u with this config; see "
 		    "/sys/bus/event_source/devices/*/type",
 		    attr->type);
 }
@@ -318,12 +319,12 @@ static void explain_not_supported(const struct refusal *refusal)
 	const struct tally_attr *attr = refusal->attr;
 
 	if (!is_hardware(attr) && attr->type >= PERF_TYPE_MAX && attr->sample_period)
-		say(refusal, "this PMU counts only and takes no samples (attr.sample_period is not "
+		say(refusal, "this PMU only counts and takes no samples (attr.sample_period is not "
 			     "0): sample another event");
 	else if (!is_hardware(attr) && attr->precise_ip)
 		say(refusal,
-		    "attr.precise_ip %u asks for precise samples, which this event has not: leave "
-		    "the p modifiers out",
+		    "attr.precise_ip %u is for precise samples, which this event does not support: "
+		    "leave the p modifiers out",
 		    (unsigned)attr->precise_ip);
 	else if (!is_hardware(attr) && attr->aux_output)
 		say(refusal, "attr.aux_output needs a group leader with an AUX area (intel_pt)");
@@ -336,8 +337,8 @@ static void explain_no_device(const struct refusal *refusal)
 	if (refusal->target->cpu >= 0)
 		say(refusal,
 		    "CPU %d is not online, or its PMU lacks this feature: `cat "
-		    "/sys/devices/system/cpu/online` shows the CPUs there are (-C picks them); on "
-		    "a machine without a PMU (a virtual machine) use cpu-clock",
+		    "/sys/devices/system/cpu/online` shows the online CPUs (-C chooses them); on a "
+		    "machine without a PMU (a virtual machine) use cpu-clock",
 		    refusal->target->cpu);
 	else
 		explain_absent(refusal);
@@ -346,14 +347,14 @@ static void explain_no_device(const struct refusal *refusal)
 static void explain_no_syscall(const struct refusal *refusal)
 {
 	if (refusal->limits->paranoid == INT_MIN)
-		say(refusal, "this kernel was built without perf events (there is no "
-			     "/proc/sys/kernel/perf_event_paranoid; CONFIG_PERF_EVENTS), or a "
-			     "sandbox such as gVisor stands in for it: run it on the host");
+		say(refusal, "this kernel was built without perf events (no "
+			     "/proc/sys/kernel/perf_event_paranoid; CONFIG_PERF_EVENTS), or it is "
+			     "a sandbox such as gVisor: run it on the host");
 	else
-		say(refusal, "the kernel has perf events (/proc/sys/kernel/perf_event_paranoid is "
-			     "there), but a filter on system calls hides perf_event_open, as "
-			     "containers have it (seccomp): start the container with `--cap-add "
-			     "PERFMON`, or with `--security-opt seccomp=unconfined`");
+		say(refusal, "the kernel has perf events (/proc/sys/kernel/perf_event_paranoid "
+			     "exists), but a filter on system calls hides perf_event_open, as in "
+			     "containers (seccomp): start the container with `--cap-add PERFMON`, "
+			     "or with `--security-opt seccomp=unconfined`");
 }
 
 static void explain_invalid_group(const struct refusal *refusal)
@@ -367,15 +368,15 @@ static void explain_invalid_group(const struct refusal *refusal)
 		    attr->pinned ? "pinned" : "exclusive", attr->pinned ? "D" : "e");
 	else
 		say(refusal,
-		    "the group does not take it: its leader (group_fd) must be on the same CPU, "
-		    "task, clock (attr.clockid) and PMU, and all must fit into the PMU at once; "
+		    "it does not fit into the group: its leader (group_fd) must be on the same "
+		    "CPU, task, clock (attr.clockid) and PMU, and all must fit on the PMU at once; "
 		    "make the group smaller, or list the events without braces");
 }
 
 #define KNOWN_FLAGS \
 	(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
 
-/* What is wrong with where it is opened, before the attr counts. */
+/* What is wrong with the target, before the attr is checked. */
 static bool explain_invalid_target(const struct refusal *refusal)
 {
 	const struct tally_open_target *target = refusal->target;
@@ -383,8 +384,8 @@ static bool explain_invalid_target(const struct refusal *refusal)
 
 	if (target->flags & ~(unsigned long)KNOWN_FLAGS)
 		say(refusal,
-		    "flags 0x%lx are not known to perf_event_open: only PERF_FLAG_FD_NO_GROUP (1), "
-		    "_FD_OUTPUT (2), _PID_CGROUP (4) and _FD_CLOEXEC (8) are",
+		    "flags 0x%lx: perf_event_open has only PERF_FLAG_FD_NO_GROUP (1), _FD_OUTPUT "
+		    "(2), _PID_CGROUP (4) and _FD_CLOEXEC (8)",
 		    target->flags & ~(unsigned long)KNOWN_FLAGS);
 	else if (target->cpu < -1)
 		say(refusal, "cpu %d is not a CPU: they count from 0, and -1 is any CPU",
@@ -412,8 +413,8 @@ static void explain_invalid_breakpoint(const struct refusal *refusal)
 	/* Source: arch_build_bp_info() of arch/x86/kernel/hw_breakpoint.c. */
 	if (ON_X86 && attr->bp_type == HW_BREAKPOINT_R)
 		say(refusal,
-		    "x86 has no breakpoint for reads alone (attr.bp_type 1): take reads and "
-		    "writes, mem:0x%llx:rw, or writes, mem:0x%llx:w",
+		    "x86 has no breakpoint for reads only (attr.bp_type 1): use reads and writes, "
+		    "mem:0x%llx:rw, or writes, mem:0x%llx:w",
 		    (unsigned long long)attr->bp_addr, (unsigned long long)attr->bp_addr);
 	else
 		say(refusal,
@@ -434,9 +435,9 @@ static void explain_invalid(const struct refusal *refusal)
 		return;
 	if (target->flags & PERF_FLAG_PID_CGROUP && target->cpu == -1)
 		say(refusal,
-		    "a cgroup (PERF_FLAG_PID_CGROUP) is watched CPU by CPU: cpu must not be -1");
+		    "a cgroup (PERF_FLAG_PID_CGROUP) is measured CPU by CPU: cpu must not be -1");
 	else if (target->pid == -1 && target->cpu == -1)
-		say(refusal, "pid -1 (all processes) and cpu -1 (all CPUs) cannot go together: "
+		say(refusal, "pid -1 (all processes) and cpu -1 (all CPUs) exclude each other: "
 			     "open one event for each CPU");
 	else if (attr->freq && attr->sample_freq > (uint64_t)limits->max_sample_rate)
 		say(refusal,
@@ -458,8 +459,8 @@ static void explain_invalid(const struct refusal *refusal)
 		    "reading counters with each sample (the modifier S, PERF_SAMPLE_READ) together "
 		    "with attr.inherit needs Linux 6.12 and PERF_SAMPLE_TID: use --no-inherit");
 	else if (attr->inherit && attr->read_format & PERF_FORMAT_GROUP)
-		say(refusal, "PERF_FORMAT_GROUP in attr.read_format and attr.inherit do not go "
-			     "together on old kernels: use --no-inherit, or read each event alone");
+		say(refusal, "PERF_FORMAT_GROUP in attr.read_format and attr.inherit exclude each "
+			     "other on old kernels: use --no-inherit, or read each event alone");
 	else if (attr->inherit_thread && !attr->inherit)
 		say(refusal, "attr.inherit_thread needs attr.inherit");
 	else if (attr->sigtrap && !attr->remove_on_exec)
@@ -501,8 +502,8 @@ static void explain_invalid(const struct refusal *refusal)
 		    (int)target->pid, target->cpu, (unsigned long long)attr->sample_period);
 	else if (attr->precise_ip)
 		say(refusal,
-		    "the PMU refuses attr.precise_ip %u with what else is asked (AMD's IBS knows "
-		    "no u and k): write fewer p modifiers",
+		    "the PMU refuses attr.precise_ip %u together with the other fields (AMD's IBS "
+		    "has no u and k): write fewer p modifiers",
 		    (unsigned)attr->precise_ip);
 	else if (attr->type == PERF_TYPE_BREAKPOINT)
 		explain_invalid_breakpoint(refusal);
@@ -515,7 +516,7 @@ static void explain_invalid(const struct refusal *refusal)
 		    (unsigned long long)attr->flags);
 	else
 		say(refusal,
-		    "the kernel knows the event but not all of what is asked of it: config 0x%llx, "
+		    "the kernel has the event, but does not support all fields: config 0x%llx, "
 		    "sample_type 0x%llx, read_format 0x%llx, flags 0x%llx. An older kernel may "
 		    "lack one of these; try fewer options",
 		    (unsigned long long)attr->config, (unsigned long long)attr->sample_type,
@@ -527,8 +528,8 @@ static void explain_too_big(const struct refusal *refusal)
 	uint32_t needed = tally_attr_min_size(refusal->attr), kernel = refusal->attr->size;
 	char has[64] = "is shorter than";
 
-	/* perf_copy_attr() of kernel/events/core.c writes its own size, at least that of the first
-	 * version. */
+	/* perf_copy_attr() of kernel/events/core.c writes the kernel's own size, at least that of
+	 * the first version. */
 	if (kernel >= PERF_ATTR_SIZE_VER0 && kernel != needed)
 		snprintf(has, sizeof(has), "has %u bytes, not", kernel);
 	say(refusal,
@@ -549,8 +550,8 @@ static void explain_descriptors(const struct refusal *refusal)
 	const struct tally_limits *limits = refusal->limits;
 
 	if (refusal->errnum == ENFILE)
-		say(refusal, "the whole machine has no open files left: `sudo sysctl fs.file-max` "
-			     "shows how many there are, and raises it");
+		say(refusal, "the machine has no free open files: `sudo sysctl fs.file-max` shows "
+			     "their number, and raises it");
 	else if (limits->nofile < limits->nofile_hard)
 		say(refusal,
 		    "this process has all of its %llu open files (RLIMIT_NOFILE), one for each "
@@ -578,27 +579,26 @@ static void explain_overflow(const struct refusal *refusal)
 
 static void explain_no_process(const struct refusal *refusal)
 {
-	say(refusal,
-	    "there is no process or thread %d, or it has ended: `ps -eLo pid,tid,comm` shows those "
-	    "there are",
+	say(refusal, "no process or thread %d, or it has ended: `ps -eLo pid,tid,comm` lists them",
 	    (int)refusal->target->pid);
 }
 
 static void explain_busy(const struct refusal *refusal)
 {
 	say(refusal,
-	    "another event holds the hardware it needs for itself (an exclusive one, another user "
-	    "of the PMU or of an AUX area such as intel_pt): end the other profiler, or free the "
-	    "counter of the NMI watchdog with `sudo sysctl kernel.nmi_watchdog=0`");
+	    "another event holds the hardware exclusively (an exclusive event, another user of the "
+	    "PMU or of an AUX area such as intel_pt): end the other profiler, or free the counter "
+	    "of the NMI watchdog with `sudo sysctl kernel.nmi_watchdog=0`");
 }
 
 static void explain_no_slot(const struct refusal *refusal)
 {
 	if (refusal->attr->type == PERF_TYPE_BREAKPOINT)
-		say(refusal, "all hardware breakpoints are taken (x86 has four a CPU, debuggers "
-			     "use them, too): watch fewer addresses, or end the debugger");
+		say(refusal,
+		    "all hardware breakpoints are in use (x86 has four on each CPU, debuggers use "
+		    "them, too): watch fewer addresses, or end the debugger");
 	else
-		say(refusal, "the hardware has no room left for this event: measure fewer at once");
+		say(refusal, "the hardware has no room for this event: measure fewer at once");
 }
 
 static void explain_memory(const struct refusal *refusal)
@@ -612,9 +612,8 @@ static void explain_memory(const struct refusal *refusal)
 
 static void explain_interrupted(const struct refusal *refusal)
 {
-	say(refusal,
-	    "this uprobe or function is in use by ftrace (/sys/kernel/tracing), and the two do not "
-	    "mix: take it out there (`echo | sudo tee /sys/kernel/tracing/uprobe_events`)");
+	say(refusal, "ftrace (/sys/kernel/tracing) uses this uprobe or function, and excludes "
+		     "perf: remove it there (`echo | sudo tee /sys/kernel/tracing/uprobe_events`)");
 }
 
 static void explain_descriptor(const struct refusal *refusal)
@@ -622,8 +621,8 @@ static void explain_descriptor(const struct refusal *refusal)
 	if (refusal->target->flags & PERF_FLAG_PID_CGROUP)
 		say(refusal,
 		    "pid %d (with PERF_FLAG_PID_CGROUP: a cgroup folder's descriptor) or group_fd "
-		    "%d is no such open descriptor; the folder must be of the perf_event or the "
-		    "unified hierarchy, under /sys/fs/cgroup",
+		    "%d is not an open descriptor of that kind; the folder must be of the "
+		    "perf_event or the unified hierarchy, under /sys/fs/cgroup",
 		    (int)refusal->target->pid, refusal->target->group_fd);
 	else
 		say(refusal,

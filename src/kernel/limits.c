@@ -13,7 +13,7 @@
 #include "base/option_struct.h"
 #include "kernel/setcap.h"
 
-/* The kernel's own defaults, for what cannot be read; source: kernel/events/core.c and
+/* The kernel's defaults, for values that cannot be read; source: kernel/events/core.c and
  * include/uapi/linux/perf_event.h (PERF_MAX_STACK_DEPTH). */
 #define DEFAULT_MLOCK_KB  516
 #define DEFAULT_RATE      100000
@@ -33,7 +33,7 @@ static int64_t sysctl_or(const char *root, const char *name, int64_t otherwise)
 /* The first user namespace maps every id to itself.  Source: user_namespaces(7). */
 static bool in_user_namespace(const char *root)
 {
-	uint64_t words[3] = {0}; /* the first id inside, outside, and how many */
+	uint64_t words[3] = {0}; /* the first id inside, outside, and the count */
 	char *map, *at;
 	bool first;
 
@@ -119,7 +119,7 @@ int tally_limits_read(const char *root, struct tally_limits *ret)
 	return tally_result_copy(ret, sizeof(own), &own);
 }
 
-/* Descriptors in use now; a guess of a few when /proc is not there. */
+/* Open descriptors; a small guess without /proc. */
 static uint64_t open_descriptors(void)
 {
 	struct stat status;
@@ -145,7 +145,7 @@ int tally_limits_raise_nofile(uint64_t need)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return -errno;
-	/* A few more, for the output file, pipes and what a library opens in between. */
+	/* Some more, for the output file, pipes and descriptors that a library opens meanwhile. */
 	if (__builtin_add_overflow(need, open_descriptors() + 16, &total))
 		return -EMFILE;
 	if (limit.rlim_cur >= total)
@@ -153,7 +153,7 @@ int tally_limits_raise_nofile(uint64_t need)
 	raised = limit;
 	raised.rlim_cur = limit.rlim_max;
 	if (limit.rlim_max < total) {
-		/* CAP_SYS_RESOURCE may go past the hard limit, up to fs.nr_open. */
+		/* CAP_SYS_RESOURCE may exceed the hard limit, up to fs.nr_open. */
 		struct rlimit beyond = {.rlim_cur = total, .rlim_max = total};
 
 		if (!setrlimit(RLIMIT_NOFILE, &beyond))

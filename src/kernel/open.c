@@ -19,7 +19,7 @@ int tally_open(const struct tally_attr *attr, const struct tally_open_target *ta
 	if (fd < 0) {
 		int errnum = errno;
 
-		/* With E2BIG the kernel has written how long its own attr is. */
+		/* With E2BIG the kernel has written the size of its own attr. */
 		tally_open_explain(errnum, errnum == E2BIG ? &sized : attr, target, limits, error);
 		return -errnum;
 	}

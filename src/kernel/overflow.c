@@ -34,7 +34,8 @@ int tally_overflow_signal(int fd, int signal, pid_t tid)
 		return fcntl(fd, F_SETFL, flags & ~O_ASYNC) ? -errno : 0;
 	if (!owner.pid)
 		owner.pid = (pid_t)syscall(SYS_gettid);
-	/* Whom and what first, so that no overflow goes elsewhere, or comes as a plain SIGIO. */
+	/* The receiver and the signal first, so that no overflow is sent elsewhere, or as a plain
+	 * SIGIO. */
 	if (fcntl(fd, F_SETOWN_EX, &owner) || fcntl(fd, F_SETSIG, signal) ||
 	    fcntl(fd, F_SETFL, flags | O_ASYNC))
 		return -errno;

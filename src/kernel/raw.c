@@ -19,7 +19,7 @@ int tally_raw_ring_init(struct tally_raw_ring *ring, void *mapping, size_t size,
 
 	if (size < 2 * page_size)
 		return -EINVAL;
-	/* Both are there from Linux 4.1 on; before, the data was all behind the first page. */
+	/* Both exist from Linux 4.1 on; before, the data was always behind the first page. */
 	offset = page->data_offset ? page->data_offset : page_size;
 	data = page->data_size ? page->data_size : size - page_size;
 	if (!data || data & (data - 1) || data < page_size || offset > size || data > size - offset)
@@ -40,7 +40,8 @@ int tally_raw_ring_next(struct tally_raw_ring *ring, const struct perf_event_hea
 	const struct perf_event_header *header;
 	uint64_t place, until_wrap, unread;
 
-	/* Looking is an access to a cache line that the kernel writes: only when all is read. */
+	/* data_head is in a cache line that the kernel writes: read only when all records are read.
+	 */
 	if (ring->at >= ring->end)
 		ring->end = barrier_load_head(ring->page);
 	unread = ring->end - ring->at;

@@ -14,7 +14,7 @@ struct tally_rdpmc {
 	const struct perf_event_mmap_page *page; /* NULL: always by read(2) */
 	int fd;
 	uint64_t read_format;
-	pthread_t thread; /* whose counter it is */
+	pthread_t thread; /* the owner of the counter */
 };
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -41,8 +41,8 @@ static inline uint64_t cpu_clock(void)
 
 #define HAVE_CPU 1
 
-/* The registers have their number in the instruction.  Source: Arm ARM, PMEVCNTR<n>_EL0 is
- * S3_3_C14_C(8 + n / 8)_(n % 8); 31 is the cycle counter, PMCCNTR_EL0. */
+/* Each register has its own instruction. Source: Arm ARM, PMEVCNTR<n>_EL0 is S3_3_C14_C(8 + n /
+ * 8)_(n % 8); 31 is the cycle counter, PMCCNTR_EL0. */
 #define COUNTER(n, crm, op2)                                                        \
 	case n:                                                                     \
 		__asm__ volatile("mrs %0, S3_3_C14_C" #crm "_" #op2 : "=r"(value)); \
@@ -79,7 +79,7 @@ static inline uint64_t cpu_clock(void)
 {
 	uint64_t value;
 
-	/* Not before what is measured. */
+	/* Not before the instructions that are measured. */
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(value));
 	return value;
 }
@@ -115,7 +115,7 @@ int tally_rdpmc_open(int fd, const struct tally_attr *attr, struct tally_rdpmc *
 	    .read_format = attr->read_format,
 	    .thread = pthread_self(),
 	};
-	/* The page is of this event alone; children's counts are not in it. */
+	/* The page is for this event only, without the counts of children. */
 	if (HAVE_CPU && !attr->inherit) {
 		void *page =
 		    mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);

@@ -1,9 +1,9 @@
 /* One reading of an event's control page, in user space.
  *
- * The kernel raises `lock` around each change of the page, on the CPU that reads, so that who saw
- * the same lock before and after has a whole reading.  The count is `offset` plus what the hardware
- * has counted since, in pmc_width bits with a sign; the times are those of the last change plus
- * what the CPU's clock says.  Source: include/uapi/linux/perf_event.h at struct
+ * The kernel raises `lock` around each change of the page, on the reading CPU, so a reader that
+ * sees the same lock before and after has consistent values. The count is `offset` plus what the
+ * hardware has counted since, in pmc_width bits with a sign; the times are those of the last change
+ * plus what the CPU's clock says. Source: include/uapi/linux/perf_event.h at struct
  * perf_event_mmap_page, and perf_event_open(2), "MMAP layout". */
 #ifndef TALLY_KERNEL_RDPMC_PAGE_H
 #define TALLY_KERNEL_RDPMC_PAGE_H
@@ -19,8 +19,8 @@ struct rdpmc_cpu {
 	uint64_t (*clock)(void);
 };
 
-/* Fields of the page newer than some headers: time_cycles and time_mask are of Linux 5.12, behind
- * `size`.  Offsets from the source above. */
+/* Fields newer than some headers: time_cycles and time_mask are of Linux 5.12, behind `size`.
+ * Offsets from the source above. */
 #define RDPMC_TIME_CYCLES 80
 #define RDPMC_TIME_MASK   88
 #define RDPMC_TIME_SHORT  (1ULL << 5) /* bit of capabilities */
@@ -33,7 +33,7 @@ rdpmc_elapsed(const struct perf_event_mmap_page *page, uint64_t cycles, uint64_t
 	uint16_t shift = RDPMC_LOAD(page->time_shift);
 	uint64_t mult = RDPMC_LOAD(page->time_mult), quotient, rest;
 
-	/* A clock of fewer bits: it went on from time_cycles. */
+	/* A clock of fewer bits: it continues from time_cycles. */
 	if (caps & RDPMC_TIME_SHORT) {
 		const uint8_t *bytes = (const uint8_t *)page;
 		uint64_t from = RDPMC_LOAD(*(const uint64_t *)(bytes + RDPMC_TIME_CYCLES));
@@ -48,7 +48,8 @@ rdpmc_elapsed(const struct perf_event_mmap_page *page, uint64_t cycles, uint64_t
 	return RDPMC_LOAD(page->time_offset) + quotient * mult + ((rest * mult) >> shift);
 }
 
-/* Whether the page has it: the counter is on the hardware, may be read, and so may the time. */
+/* Whether the page can be used: the counter is on the hardware, may be read, and so may the time.
+ */
 static inline __attribute__((always_inline)) bool
 rdpmc_page_read(const struct perf_event_mmap_page *page, struct rdpmc_cpu cpu, uint64_t *ret_raw,
 		uint64_t *ret_enabled, uint64_t *ret_running)
@@ -65,7 +66,7 @@ rdpmc_page_read(const struct perf_event_mmap_page *page, struct rdpmc_cpu cpu, u
 		caps = RDPMC_LOAD(page->capabilities);
 		index = RDPMC_LOAD(page->index);
 		width = RDPMC_LOAD(page->pmc_width);
-		/* Bit 0 meant two things at once until bit 1 came, in Linux 3.12. */
+		/* Bit 0 had two meanings until Linux 3.12 added bit 1. */
 		if (!(caps & 2) || !(caps & 4) || !(caps & 8) || !index || !width || width > 64)
 			return false;
 		enabled = RDPMC_LOAD(page->time_enabled);

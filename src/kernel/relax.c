@@ -1,7 +1,7 @@
-/* Opening what this kernel, this hardware and these rights allow of an attr.
+/* Opens an event with the parts of an attr that this kernel, hardware and user allow.
  *
- * Features are probed by opening, never deduced from versions: distributions carry back what others
- * lack, and a PMU may refuse what its kernel knows. */
+ * Features are probed by opening, never deduced from versions: distributions add features to old
+ * kernels, and a PMU may refuse what its kernel supports. */
 #include <tally/limits.h>
 #include <tally/open.h>
 
@@ -9,19 +9,18 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 #include <tally/abi.h>
-#include "kernel/blame.h"
+#include "kernel/refused_fields.h"
 
-/* Newer than the headers of Debian 12 may know; values from include/uapi/linux/perf_event.h. */
+/* Newer than the headers of Debian 12; values from include/uapi/linux/perf_event.h. */
 #define FORMAT_LOST (1ULL << 4)
 
-/* What may be given up, newest first: a kernel that lacks one lacks those above it, too, so the
- * walk down the table meets an old kernel's limit early.  Members of `has` that are set are
- * cleared. */
+/* What may be given up, newest first: a kernel that lacks one usually lacks those above it, too.
+ * Members of `has` that are set are cleared. */
 static const struct relaxation {
 	uint32_t bit;
 	const char *name;
 	struct tally_attr has;
-	uint64_t instead; /* sample_type bits that take the place */
+	uint64_t instead; /* sample_type bits that replace it */
 } relaxations[] = {
     {TALLY_RELAXED_DEFER_CALLCHAIN,
      "no deferred callchains",
@@ -32,9 +31,9 @@ static const struct relaxation {
      {.branch_sample_type = PERF_SAMPLE_BRANCH_COUNTERS},
      0},
     {TALLY_RELAXED_LOST, "no counts of lost records", {.read_format = FORMAT_LOST}, 0},
-    {TALLY_RELAXED_INHERIT_THREAD, "child processes measured too", {.inherit_thread = 1}, 0},
+    {TALLY_RELAXED_INHERIT_THREAD, "child processes are measured too", {.inherit_thread = 1}, 0},
     {TALLY_RELAXED_WEIGHT_STRUCT,
-     "one weight in place of three",
+     "one weight instead of three",
      {.sample_type = PERF_SAMPLE_WEIGHT_STRUCT},
      PERF_SAMPLE_WEIGHT},
     {TALLY_RELAXED_BUILD_ID, "no build-ids from the kernel", {.build_id = 1}, 0},
@@ -58,7 +57,7 @@ static const struct relaxation {
     {TALLY_RELAXED_PHYS_ADDR, "no physical addresses", {.sample_type = PERF_SAMPLE_PHYS_ADDR}, 0},
     {TALLY_RELAXED_CONTEXT_SWITCH, "no context switch records", {.context_switch = 1}, 0},
     {TALLY_RELAXED_CLOCKID, "the kernel's own clock", {.use_clockid = 1, .clockid = -1}, 0},
-    {TALLY_RELAXED_EXCLUDE_GUEST, "guests measured too", {.exclude_guest = 1}, 0},
+    {TALLY_RELAXED_EXCLUDE_GUEST, "guests are measured too", {.exclude_guest = 1}, 0},
 };
 
 #define RELAXATION_COUNT (sizeof(relaxations) / sizeof(relaxations[0]))
@@ -82,7 +81,7 @@ static bool has(const struct tally_attr *attr, const struct relaxation *item)
 	       (attr->branch_sample_type & item->has.branch_sample_type);
 }
 
-/* The attr without the things of `given_up`, and with precise_ip at most `precise`. */
+/* The attr without the parts in `given_up`, and with precise_ip at most `precise`. */
 static struct tally_attr without(const struct tally_attr *attr, uint32_t given_up, unsigned precise)
 {
 	struct tally_attr less = *attr;
@@ -120,7 +119,7 @@ struct attempt {
 	unsigned precise;
 };
 
-/* Opens the attr less what is given up so far, and `more`. */
+/* Opens the attr without what is given up so far, and without `more`. */
 static int try(const struct attempt *attempt, uint32_t more, unsigned precise)
 {
 	struct tally_attr less = without(attempt->attr, attempt->given_up | more, precise);
@@ -133,13 +132,14 @@ static bool of_rights(int result)
 	return result == -EACCES || result == -EPERM;
 }
 
-/* Whether giving something up could help; no descriptor, memory, process or PMU comes of it. */
+/* Whether giving something up may help; not against a lack of descriptors, memory, processes or
+ * PMUs. */
 static bool of_features(int result)
 {
 	return result == -EINVAL || result == -E2BIG || result == -EOPNOTSUPP;
 }
 
-/* For want of rights: the three things of an attr that need them and can be done without. */
+/* The three parts of an attr that need rights and can be left out. */
 static int relax_rights(struct attempt *attempt, int result)
 {
 	static const uint32_t steps[] = {TALLY_RELAXED_NAMESPACES, TALLY_RELAXED_PHYS_ADDR,
@@ -156,7 +156,8 @@ static int relax_rights(struct attempt *attempt, int result)
 		tried |= steps[i];
 		result = try(attempt, tried, attempt->precise);
 	}
-	/* Given up also when it did not help: what is explained then is what remains refused. */
+	/* They stay given up when that did not help: the error is then about what is still refused.
+	 */
 	attempt->given_up |= tried;
 	return result;
 }
@@ -175,7 +176,7 @@ static int relax_precise(struct attempt *attempt, int result)
 	return result;
 }
 
-/* Gives up features one by one until it opens, and then tries each back in. */
+/* Gives up features one by one until it opens, and then tries to put each back. */
 static int relax_features(struct attempt *attempt, int result)
 {
 	uint32_t tried = 0;
@@ -189,7 +190,7 @@ static int relax_features(struct attempt *attempt, int result)
 		tried |= relaxations[i].bit;
 		result = try(attempt, tried, precise);
 	}
-	/* Both a feature and precise_ip may be in the way. */
+	/* Both a feature and precise_ip may be refused. */
 	while (of_features(result) && (attempt->may & TALLY_RELAXED_PRECISE) && precise > 0)
 		result = try(attempt, tried, --precise);
 	if (result < 0)
@@ -240,14 +241,14 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 		result = relax_features(&attempt, result);
 	opened = without(attr, attempt.given_up, attempt.precise);
 	if (result < 0) {
-		/* what would have been given up stands in nobody's way */
+		/* what would be given up is not refused */
 		struct tally_attr least = without(
 		    attr, attempt.given_up | (may & TALLY_RELAXED_EXCLUDE_GUEST), attempt.precise);
 
-		/* once more for the size that the kernel then writes back */
+		/* once more for the size that the kernel writes */
 		if (result == -E2BIG && error && tally_open(&opened, target, limits, error) < 0)
 			return result;
-		if (!tally_open_blame(result, &least, target, attempt.limits, error))
+		if (!tally_open_find_refused_fields(result, &least, target, attempt.limits, error))
 			tally_open_explain(-result, &opened, target, attempt.limits, error);
 		return result;
 	}

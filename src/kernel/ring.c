@@ -1,8 +1,8 @@
-/* A mapped ring: mapping it within what the limits allow, and taking records out of it.
+/* A mapped ring: mapped within the limits; records are read from it.
  *
- * Positions are the kernel's: bytes since the ring was made, ever growing (ever
- * shrinking with attr.write_backward, where they start at 0 and wrap below it); a position modulo
- * the ring's size is its place in the memory. */
+ * Positions are the kernel's: bytes since the ring was made, always growing (always shrinking with
+ * attr.write_backward, from 0 downwards); a position modulo the ring's size is its place in the
+ * memory. */
 #include <tally/fd.h>
 #include <tally/limits.h>
 #include <tally/ring.h>
@@ -24,9 +24,9 @@ struct tally_ring {
 	uint64_t size;    /* of the data, a power of two; 0: only the control page */
 	uint64_t at;      /* first unread position */
 	uint64_t end;     /* where the unread bytes end, as of the last look */
-	uint64_t seen;    /* overwrite rings: data_head at the last look */
-	uint64_t pending; /* bytes that tally_ring_next() handed out and its next call consumes */
-	uint8_t *joined;  /* a record that wraps, put together; made on first need */
+	uint64_t seen;    /* overwritten rings: data_head at the last look */
+	uint64_t pending; /* bytes returned by tally_ring_next(), which its next call consumes */
+	uint8_t *joined;  /* copy of a record that wraps; made at the first use */
 	size_t mapped, pages;
 	int fd;
 	bool overwrite;
@@ -43,28 +43,27 @@ static int map_refused(int errnum, const struct tally_ring_options *options,
 	case EPERM:
 		return tally_fail(
 		    error, -errnum, -1,
-		    "a ring of %zu KiB may not be locked in memory: kernel.perf_event_mlock_kb "
-		    "is %lld KiB a CPU for all rings of this user, RLIMIT_MEMLOCK %llu KiB more, "
-		    "and others of this user may hold some of it; let this program lock more "
-		    "(CAP_IPC_LOCK) with %s, raise "
-		    "the limit with `sudo sysctl kernel.perf_event_mlock_kb=%zu`, or ask for "
-		    "smaller rings (-m)",
+		    "a ring of %zu KiB may not be locked in memory: kernel.perf_event_mlock_kb is "
+		    "%lld KiB a CPU for all rings of this user, RLIMIT_MEMLOCK %llu KiB more, and "
+		    "other programs of this user may use some of it; let this program lock more "
+		    "(CAP_IPC_LOCK) with %s, raise the limit with `sudo sysctl "
+		    "kernel.perf_event_mlock_kb=%zu`, or use smaller rings (-m)",
 		    kb, (long long)limits->mlock_kb, (unsigned long long)limits->memlock / 1024,
 		    tally_setcap_command(limits, SETCAP_BIT(PERFMON) | SETCAP_BIT(IPC_LOCK),
 					 setcap),
 		    kb * 4);
 	case ENOMEM:
 		return tally_fail(error, -errnum, -1,
-				  "no memory for a ring of %zu KiB: ask for smaller rings (-m), "
-				  "fewer CPUs (-C) or fewer threads, or see `sysctl "
-				  "vm.max_map_count` when there are very many rings",
+				  "no memory for a ring of %zu KiB: use smaller rings (-m), fewer "
+				  "CPUs (-C) or fewer threads, or see `sysctl vm.max_map_count` "
+				  "when there are very many rings",
 				  kb);
 	case EINVAL:
-		return tally_fail(error, -errnum, -1,
-				  "the kernel refuses a ring for this event: one that is inherited "
-				  "(attr.inherit) and bound to no CPU has none, nor has one whose "
-				  "output goes to another ring; open the event once for each CPU, "
-				  "or without inherit");
+		return tally_fail(
+		    error, -errnum, -1,
+		    "the kernel refuses a ring for this event: an inherited event (attr.inherit) "
+		    "that is not bound to a CPU has none, nor one whose output goes to another "
+		    "ring; open the event once for each CPU, or without inherit");
 	case EBUSY: /* perf_mmap_rb() of kernel/events/core.c, from Linux 6.17 on */
 		return tally_fail(
 		    error, -errnum, -1,
@@ -103,7 +102,7 @@ int tally_ring_open(int fd, const struct tally_ring_options *options,
 
 	if (result)
 		return tally_fail(error, result, -1,
-				  "the ring's options ask for what this version cannot do");
+				  "the ring's options ask for what this version does not support");
 	result = check_options(&use, page_size, error);
 	if (result)
 		return result;
@@ -115,8 +114,8 @@ int tally_ring_open(int fd, const struct tally_ring_options *options,
 	ring = calloc(1, sizeof(*ring));
 	if (!ring)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
-	/* A writable mapping makes the kernel stop at data_tail; a read-only one lets it overwrite.
-	 */
+	/* A writable mapping makes the kernel stop at data_tail; with a read-only one it
+	 * overwrites. */
 	for (ring->pages = use.pages;; ring->pages /= 2) {
 		ring->mapped = (ring->pages + 1) * page_size;
 		at = mmap(NULL, ring->mapped, use.overwrite ? PROT_READ : PROT_READ | PROT_WRITE,
@@ -132,7 +131,7 @@ int tally_ring_open(int fd, const struct tally_ring_options *options,
 		}
 	}
 	ring->page = at;
-	/* data_offset is there from Linux 4.1 on; before, the data was always behind one page. */
+	/* data_offset exists from Linux 4.1 on; before, the data was always behind one page. */
 	ring->data =
 	    (const uint8_t *)at + (ring->page->data_offset ? ring->page->data_offset : page_size);
 	ring->size = (uint64_t)ring->pages * page_size;
@@ -170,10 +169,10 @@ static uint16_t size_at(const struct tally_ring *ring, uint64_t position)
 	return header->size;
 }
 
-/* A backward ring, paused: the newest record is at data_head and older ones follow upward, until
- * the bytes that were never written (a header of zeros), the record that the newest one cut off (it
- * would pass one lap above the head), or what an earlier look took. */
-static void look_backward(struct tally_ring *ring)
+/* A backward ring, paused: the newest record is at data_head and older ones follow, up to bytes
+ * that were never written (a header of zeros), a record partly overwritten by the newest (it would
+ * pass one lap above the head), or what an earlier look returned. */
+static void find_end_backward(struct tally_ring *ring)
 {
 	uint64_t head = barrier_load_head(ring->page), fresh = ring->seen - head, length = 0;
 
@@ -191,17 +190,17 @@ static void look_backward(struct tally_ring *ring)
 	ring->end = head + length;
 }
 
-static void look(struct tally_ring *ring)
+static void find_end(struct tally_ring *ring)
 {
 	if (!ring->size)
 		return;
 	if (ring->overwrite) {
-		look_backward(ring);
+		find_end_backward(ring);
 		return;
 	}
 	ring->end = barrier_load_head(ring->page);
-	/* More than a lap cannot be unread; should the kernel's page say so, nothing there is
-	 * whole. */
+	/* At most one lap can be unread; if the kernel's page says more, no record there is whole.
+	 */
 	if (ring->end - ring->at > ring->size)
 		ring->at = ring->end;
 }
@@ -213,7 +212,7 @@ static void consume(struct tally_ring *ring, uint64_t bytes)
 		barrier_store_tail(ring->page, ring->at);
 }
 
-static void settle(struct tally_ring *ring)
+static void consume_pending(struct tally_ring *ring)
 {
 	if (ring->pending)
 		consume(ring, ring->pending);
@@ -224,8 +223,8 @@ size_t tally_ring_peek(struct tally_ring *ring, struct tally_ring_bytes *ret)
 {
 	uint64_t total, place, until_wrap;
 
-	settle(ring);
-	look(ring);
+	consume_pending(ring);
+	find_end(ring);
 	*ret = (struct tally_ring_bytes){0};
 	total = ring->end - ring->at;
 	if (!total)
@@ -243,11 +242,11 @@ size_t tally_ring_peek(struct tally_ring *ring, struct tally_ring_bytes *ret)
 
 void tally_ring_consume(struct tally_ring *ring, size_t bytes)
 {
-	settle(ring);
+	consume_pending(ring);
 	consume(ring, bytes);
 }
 
-/* The record at `place` passes the memory's end: its two halves, put together. */
+/* The record at `place` passes the end of the memory: a copy of its two parts. */
 static const uint8_t *join(struct tally_ring *ring, uint64_t place, uint16_t size)
 {
 	size_t first = ring->size - place;
@@ -267,10 +266,11 @@ int tally_ring_next(struct tally_ring *ring, struct tally_record *ret)
 	const uint8_t *bytes;
 	uint64_t place, unread;
 
-	settle(ring);
-	/* Looking is an access to a cache line that the kernel writes: only when all is read. */
+	consume_pending(ring);
+	/* data_head is in a cache line that the kernel writes: read only when all records are read.
+	 */
 	if (ring->at == ring->end)
-		look(ring);
+		find_end(ring);
 	unread = ring->end - ring->at;
 	if (!unread) {
 		bool forward = ring->overwrite && (int64_t)barrier_load_head(ring->page) > 0;

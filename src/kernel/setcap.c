@@ -90,9 +90,8 @@ const char *tally_setcap_command(const struct tally_limits *limits, uint64_t wan
 	if (limits->user_namespace) {
 		snprintf(to, SETCAP_TEXT,
 			 "a container that root of the host starts without a user namespace and "
-			 "with `--cap-add` (capabilities of the user namespace here do not count "
-			 "for perf events, so setcap does not help; sysctl works on the host "
-			 "only)");
+			 "with `--cap-add` (capabilities of this user namespace do not count for "
+			 "perf events, so setcap does not help; sysctl works only on the host)");
 		return to;
 	}
 	at += (size_t)snprintf(to, SETCAP_TEXT, "sudo setcap ");

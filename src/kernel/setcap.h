@@ -18,8 +18,8 @@ enum {
 #define SETCAP_TEXT 768
 
 /* "sudo setcap cap_perfmon,cap_syslog+ep $(command -v tally)" with these capabilities and those
- * that the program's file has already, which setcap would take away.  In a user namespace, where
- * setcap gives nothing that counts for perf events, what to do instead.  Returns `to`. */
+ * that the program's file already has, which setcap would remove. In a user namespace, where setcap
+ * does not help for perf events, what to do instead. Returns `to`. */
 const char *tally_setcap_command(const struct tally_limits *limits, uint64_t wanted,
 				 char to[SETCAP_TEXT]);
 

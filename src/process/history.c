@@ -1,6 +1,6 @@
 /* All owners of all addresses over time: a tree over the elementary ranges, each mapping in the
- * O(log n) nodes that make up its range.  Who held an address at a time is then the newest of one
- * candidate a level on the way from the leaf to the root. */
+ * O(log n) nodes that make up its range. The owner of an address at a time is the newest of the
+ * candidates on the way from the leaf to the root, one for each level. */
 #include "process/space.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static int by_value(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* The last bound that is at most `value`; SPACE_NONE when all are above. */
+/* The last bound that is at most `value`; SPACE_NONE: all are above. */
 static uint32_t bound_at(const struct tally_space_history *history, uint64_t value)
 {
 	uint32_t low = 0, high = history->bound_count;
@@ -29,7 +29,7 @@ static uint32_t bound_at(const struct tally_space_history *history, uint64_t val
 	return low ? low - 1 : SPACE_NONE;
 }
 
-/* Calls for each node that is a part of leaves [from, to): counts it, or stores the row. */
+/* For each node of leaves [from, to): counts it, or stores the row. */
 static void each_node(struct tally_space_history *history, uint32_t from, uint32_t to,
 		      uint32_t *next, uint32_t row)
 {
@@ -126,7 +126,7 @@ void tally_space_history_free(struct tally_space_history *history)
 	free(history);
 }
 
-/* Rows have ascending times, so the newest of two is the one with the higher number. */
+/* Rows have ascending times, so the newest of two has the higher number. */
 uint32_t tally_space_history_find(const struct tally_space *space, uint64_t addr, uint64_t time,
 				  uint32_t *ret_later)
 {

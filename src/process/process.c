@@ -13,8 +13,8 @@
 #include "process/space.h"
 #include "process/timeline.h"
 
-/* misc bits that share a position.  Source: include/uapi/linux/perf_event.h; FORK_EXEC is what perf
- * sets in the FORK records it makes for what already runs, whose maps it tells apart. */
+/* misc bits that share a position. Source: include/uapi/linux/perf_event.h; perf sets FORK_EXEC in
+ * the FORK records that it makes for running processes, whose maps it writes. */
 #define MISC_MMAP_DATA (1U << 13)
 #define MISC_COMM_EXEC (1U << 13)
 #define MISC_FORK_EXEC (1U << 13)
@@ -22,9 +22,9 @@
 #define KSYMBOL_UNREGISTER 1U
 
 #define KERNEL_SPACE 0U
-#define NAME_UNTOLD  UINT32_MAX /* value in `comms`: the thread's name was not told yet */
+#define NAME_UNKNOWN UINT32_MAX /* value in `comms`: no record had the thread's name yet */
 
-/* perf calls the idle task so; no record tells its name. */
+/* perf's name of the idle task, which no record names. */
 #define IDLE_NAME "swapper"
 
 struct tally_process_table {
@@ -39,7 +39,7 @@ struct tally_process_table {
 	struct tally_arena file_arena;
 	uint32_t *own; /* row numbers by space, in order of arrival */
 
-	/* Names made for threads that are seen only in samples, after freezing. */
+	/* Names made after freezing, for threads that only samples have. */
 	pthread_mutex_t late_lock;
 	struct tally_chunks late; /* const char * */
 	struct tally_map late_ids;
@@ -63,7 +63,7 @@ static int64_t space_add(struct tally_process_table *table, const struct tally_s
 	return (int64_t)table->space_count++;
 }
 
-/* The space of a process from `time` on, made of what `from` (or NULL) held then. */
+/* The space of a process from `time` on; begins with what `from` (or NULL) held then. */
 static int space_begin(struct tally_process_table *table, uint32_t pid, uint64_t time,
 		       const struct tally_timeline_entry *from, bool exec)
 {
@@ -74,8 +74,8 @@ static int space_begin(struct tally_process_table *table, uint32_t pid, uint64_t
 		const struct tally_space *above = &table->space_list[from->value];
 
 		made.parent = from->value;
-		/* One that has mapped nothing of its own yet is passed over, so that forks of forks
-		 * do not become long chains. */
+		/* A parent without mappings of its own is skipped, so that forks of forks make no
+		 * long chains. */
 		if (!above->own_count && above->parent != SPACE_NONE) {
 			made.parent = above->parent;
 			made.fork_time = above->fork_time;
@@ -136,7 +136,7 @@ static int feed_comm(struct tally_process_table *table, const struct tally_body 
 	if (name < 0)
 		return -ENOMEM;
 	newest = tally_timeline_newest(&table->comms, comm->tid);
-	if (newest && newest->value == NAME_UNTOLD)
+	if (newest && newest->value == NAME_UNKNOWN)
 		newest->value = (uint32_t)name;
 	else if ((!newest || newest->value != (uint32_t)name) &&
 		 tally_timeline_add(&table->comms, comm->tid, time, (uint32_t)name))
@@ -153,18 +153,18 @@ static int feed_fork(struct tally_process_table *table, const struct tally_body 
 	const struct tally_record_task *task = &body->task;
 	const struct tally_timeline_entry *name = tally_timeline_newest(&table->comms, task->ptid);
 
-	if (tally_timeline_add(&table->comms, task->tid, time, name ? name->value : NAME_UNTOLD))
+	if (tally_timeline_add(&table->comms, task->tid, time, name ? name->value : NAME_UNKNOWN))
 		return -ENOMEM;
 	if (task->pid == task->ppid)
-		return 0; /* a thread: its process's space */
+		return 0; /* a thread: it has its process's space */
 	return space_begin(
 	    table, task->pid, time,
 	    body->misc & MISC_FORK_EXEC ? NULL : tally_timeline_newest(&table->spaces, task->ppid),
 	    false);
 }
 
-/* The space that a process maps into; one that starts with the process's first record when nothing
- * was told of it. */
+/* The space that a process maps into; if no record created it, it begins with the process's first
+ * record. */
 static int64_t space_of(struct tally_process_table *table, uint32_t pid)
 {
 	const struct tally_timeline_entry *newest = tally_timeline_newest(&table->spaces, pid);
@@ -186,8 +186,8 @@ static bool file_same(const struct tally_mapped_file *a, const struct tally_mapp
 	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id));
 }
 
-/* The one that is equal; NULL: out of memory.  Should two have one hash, the later is kept as often
- * as it comes. */
+/* The equal one; NULL: out of memory. If two have the same hash, the later one is stored each time.
+ */
 static const struct tally_mapped_file *file_intern(struct tally_process_table *table,
 						   const struct tally_mapped_file *file)
 {
@@ -212,7 +212,7 @@ static const struct tally_mapped_file *file_intern(struct tally_process_table *t
 	return made;
 }
 
-/* `file` lacks its name's id. */
+/* `file` without its name's id. */
 static int row_add(struct tally_process_table *table, struct tally_mapping_row *row, uint64_t len,
 		   struct tally_mapped_file *file, const char *filename)
 {
@@ -246,7 +246,7 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 	return 0;
 }
 
-/* Fills what MMAP and MMAP2 share.  1: taken, 0: not of interest, -ENOMEM. */
+/* Sets what MMAP and MMAP2 have in common. 1: taken, 0: ignored, -ENOMEM. */
 static int row_begin(struct tally_process_table *table, const struct tally_body *body, uint32_t pid,
 		     uint64_t time, struct tally_mapping_row *row)
 {
@@ -299,7 +299,7 @@ static int feed_mmap2(struct tally_process_table *table, const struct tally_body
 	row.mapping.start = mmap->addr;
 	row.mapping.pgoff = mmap->pgoff;
 	row.mapping.prot = mmap->prot;
-	/* A writer that knew no protection left it 0. */
+	/* A writer without protection wrote 0. */
 	if (!mmap->prot && !(body->misc & MISC_MMAP_DATA))
 		row.mapping.prot = PROT_EXEC;
 	if (mmap->build_id_size && mmap->build_id_size <= sizeof(file.build_id)) {
@@ -346,7 +346,7 @@ int tally_process_feed(struct tally_process_table *table, const struct tally_bod
 	}
 }
 
-/* Writes ":TID", as perf names a thread it knows nothing of; the number is signed there. */
+/* Writes ":TID", as perf names a thread without a known name; the number is signed there. */
 static int name_of_tid(struct tally_buf *text, uint32_t tid)
 {
 	tally_buf_clear(text);
@@ -360,12 +360,12 @@ static int freeze_names(struct tally_process_table *table)
 	uint32_t *tids = NULL;
 	int result = 0;
 
-	/* The tid of each dense key, wanted only when a name is missing. */
+	/* The tid of each dense key, needed only when a name is missing. */
 	for (size_t i = 0; !result && i < table->comms.count; i++) {
 		struct tally_timeline_entry *entry = &table->comms.entries[i];
 		int64_t id;
 
-		if (entry->value != NAME_UNTOLD)
+		if (entry->value != NAME_UNKNOWN)
 			continue;
 		if (!tids) {
 			tids = calloc(table->comms.keys.count, sizeof(*tids));
@@ -405,7 +405,7 @@ static int sort_own(struct tally_process_table *table, uint32_t **ret_first)
 		first[i + 1] = first[i] + table->space_list[i].own_count;
 	for (size_t i = 0; i < table->row_count; i++)
 		table->own[first[table->rows[i].space]++] = (uint32_t)i;
-	/* Each start has moved to its space's end, which is the next one's start. */
+	/* Each start has moved to its space's end, which is the next space's start. */
 	memmove(first + 1, first, table->space_count * sizeof(*first));
 	first[0] = 0;
 	*ret_first = first;
@@ -423,7 +423,7 @@ int tally_process_freeze(struct tally_process_table *table)
 		result = tally_timeline_freeze(&table->spaces);
 	if (result || (result = sort_own(table, &first)))
 		return result;
-	/* A parent has a lower number than its children, so it is done before them. */
+	/* A parent has a lower number than its children, so it is finished before them. */
 	for (size_t i = 0; !result && i < table->space_count; i++) {
 		struct tally_space *space = &table->space_list[i];
 
@@ -459,7 +459,7 @@ const char *tally_process_string(const struct tally_process_table *table, uint32
 					 sizeof(const char *));
 }
 
-/* The name of a thread that only samples tell of.  Rare, hence a lock and not a plan. */
+/* The name of a thread that only samples have. Rare, so a lock is enough. */
 static uint32_t late_name(const struct tally_process_table *table, uint32_t tid)
 {
 	struct tally_process_table *open = (struct tally_process_table *)table;
@@ -490,8 +490,8 @@ static uint32_t late_name(const struct tally_process_table *table, uint32_t tid)
 	return result;
 }
 
-/* The name at that time, and since and until when.  What a thread is called later, it may have
- * become by exec: before it was told its name is not known. */
+/* The name at that time, and since and until when. A later name may come from an exec: before its
+ * record the name is unknown. */
 static uint32_t name_at(const struct tally_process_table *table, uint32_t tid, uint64_t time,
 			uint64_t *ret_from, uint64_t *ret_until)
 {
@@ -518,7 +518,7 @@ void tally_process_view(const struct tally_process_table *table, uint32_t pid, u
 	view.comm = name_at(table, tid, time, &view.from, &view.until);
 	if (tally_timeline_at(&table->spaces, pid, time, &number, &from, &until)) {
 		view.space = &table->space_list[number];
-		from = from > time ? 0 : from; /* what it maps may have been told late */
+		from = from > time ? 0 : from; /* what it maps may be reported late */
 		view.from = from > view.from ? from : view.from;
 		view.until = until < view.until ? until : view.until;
 		if (!view.space->own_count && view.space->above) {
@@ -537,7 +537,7 @@ uint32_t tally_process_comm(const struct tally_process_table *table, uint32_t pi
 {
 	uint64_t from, until;
 
-	(void)pid; /* a tid names one thread at a time, whatever its process */
+	(void)pid; /* a tid is unique at a time, whatever its process */
 	return name_at(table, tid, time, &from, &until);
 }
 

@@ -5,12 +5,10 @@
 #include <sys/mman.h>
 #include <string.h>
 
-/* A chain of forks without exec longer than this is no program's; looking further up would let a
- * made-up file cost time without end. */
+/* No program has a longer chain of forks without exec; a limit for made-up files. */
 #define SPACES_UP_MAX 64
 
-/* What code made at run time is called depends on whether it may run; a file is the same in any
- * case. */
+/* The name of code made at run time depends on whether it may run; that of a file does not. */
 static bool same_use(const struct tally_mapping *x, const struct tally_mapping *y)
 {
 	return x->file->ino || x->file->build_id_size || !((x->prot ^ y->prot) & PROT_EXEC);
@@ -25,7 +23,7 @@ bool tally_mapping_row_same(const struct tally_mapping_row *a, const struct tall
 	       same_use(x, y);
 }
 
-/* The segment that holds `addr`, or NULL. */
+/* The segment that contains `addr`, or NULL. */
 static const struct tally_space_segment *segment_find(const struct tally_space *space,
 						      uint64_t addr)
 {
@@ -58,9 +56,9 @@ bool tally_space_holds(const struct tally_space *space, uint64_t start, uint64_t
 	return low < space->segment_count && space->segments[low].start < end;
 }
 
-/* Where to look for what a space does not hold, or NULL.  Through one exec too: until the new
- * program runs, the kernel still tells the call of execve() in the old one as the place in user
- * space.  Not through more: the old space's own past says nothing of it. */
+/* Where to look for what a space does not contain, or NULL. Also through one exec: until the new
+ * program runs, the kernel reports the call of execve() in the old one as the place in user space.
+ * Not through more: the history of the old space is unrelated. */
 static const struct tally_space *space_up(const struct tally_space *space, unsigned *ups,
 					  bool *through_exec)
 {
@@ -95,8 +93,8 @@ static int by_time(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* The usual space: no two mappings overlap, so that sorting is all.  false: some do. */
-static bool lay_apart(struct tally_space *space, const uint32_t *own)
+/* The usual space: no two mappings overlap, so sorting is enough. false: some do. */
+static bool sort_without_overlap(struct tally_space *space, const uint32_t *own)
 {
 	bool sorted = true;
 
@@ -128,14 +126,14 @@ int tally_space_freeze(struct tally_space *space, const uint32_t *own)
 	if (!space->own_count)
 		return 0;
 	space->segments = calloc(space->own_count, sizeof(*space->segments));
-	/* Each mapping may take the place of its own space's and of its parent's. */
+	/* Each mapping may replace those of its own space and of its parent. */
 	changes = calloc((size_t)space->own_count * 2, sizeof(*changes));
 	if (!space->segments || !changes) {
 		free(changes);
 		return -ENOMEM;
 	}
-	if (!lay_apart(space, own))
-		result = tally_space_paint(space, own, changes, &count);
+	if (!sort_without_overlap(space, own))
+		result = tally_space_freeze_overlapping(space, own, changes, &count);
 	for (uint32_t i = 0; space->above && i < space->own_count; i++) {
 		const struct tally_mapping_row *row = &space->rows[own[i]];
 
@@ -146,7 +144,7 @@ int tally_space_freeze(struct tally_space *space, const uint32_t *own)
 		free(changes);
 		return result;
 	}
-	/* What was replaced at time 0 was never seen. */
+	/* What was replaced at time 0 was never visible. */
 	qsort(changes, count, sizeof(*changes), by_time);
 	for (uint32_t i = 0; i < count; i++)
 		if (changes[i] && (!kept || changes[i] != changes[kept - 1]))
@@ -190,7 +188,7 @@ uint32_t tally_space_era(const struct tally_space *space, uint64_t time)
 {
 	uint64_t from, until;
 
-	/* A space that only inherits sees what its parent saw at the fork; not across an exec, as
+	/* A space that only inherits sees what its parent had at the fork; not across an exec, as
 	 * look-ups go up through one only. */
 	for (; !space->own_count && space->above && !space->exec; space = space->above)
 		time = space->fork_time;
@@ -225,7 +223,7 @@ const struct tally_mapping *tally_space_find(const struct tally_space *space, ui
 	return later == SPACE_NONE || rows[later].hole ? NULL : &rows[later].mapping;
 }
 
-/* Narrows [from, until) to the part around an address that one segment holds, or none. */
+/* Narrows [from, until) to the part around an address with one segment, or none. */
 static const struct tally_space_segment *narrow(const struct tally_space *space, uint64_t addr,
 						uint64_t *from, uint64_t *until)
 {

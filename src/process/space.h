@@ -1,9 +1,9 @@
-/* One address space: which mapping holds an address at a time.
+/* One address space: which mapping contains an address at a time.
  *
- * Mappings arrive in time order and the newest wins, which is how MMAP records tell of unmapping
- * too. Freezing makes the view of the end (sorted segments, each with one owner): true for all
- * times since the last mapping that took another's place.  Only spaces with such mappings get, for
- * the times before, a tree over the address ranges that keeps all owners. */
+ * Mappings arrive in time order and the newest wins; MMAP records report unmapping only that way.
+ * Freezing makes the final state (sorted segments, each with one owner), valid for all times since
+ * the last mapping that replaced another. Only spaces with such mappings get, for the times before,
+ * a tree over the address ranges with all owners. */
 #ifndef TALLY_PROCESS_SPACE_H
 #define TALLY_PROCESS_SPACE_H
 
@@ -16,7 +16,7 @@ struct tally_mapping_row {
 	struct tally_mapping mapping;
 	uint64_t time;
 	uint32_t space;
-	bool hole; /* ends what was there (KSYMBOL unregister); nothing is found in it */
+	bool hole; /* ends what was there (KSYMBOL unregister); has no symbol */
 };
 
 struct tally_space_segment {
@@ -24,9 +24,8 @@ struct tally_space_segment {
 	uint32_t row;
 };
 
-/* All owners over time.  Elementary ranges [bounds[n], bounds[n + 1]) are the leaves of a complete
- * binary tree; a mapping stands in the few nodes that make up its range, each node's in time order.
- */
+/* All owners over time. Elementary ranges [bounds[n], bounds[n + 1]) are the leaves of a complete
+ * binary tree; a mapping is in the few nodes that make up its range, each node's in time order. */
 struct tally_space_history {
 	uint64_t *bounds;
 	uint32_t bound_count;
@@ -38,38 +37,39 @@ struct tally_space_history {
 struct tally_space {
 	const struct tally_mapping_row *rows; /* the table's; set by freezing */
 	const struct tally_space *above;      /* set by freezing: the parent */
-	uint32_t parent;                      /* number of what it was forked from, or SPACE_NONE */
+	uint32_t parent; /* number of the space that it was forked from, or SPACE_NONE */
 	uint32_t own_count;
 	uint64_t fork_time;
-	bool exec; /* made by exec: the parent is what the process had before, see space_up() */
-	/* Freezing makes the rest. */
+	bool exec; /* made by exec: the parent is the process's space before, see space_up() */
+	/* Made by freezing. */
 	struct tally_space_segment *segments;
 	uint32_t segment_count;
 	uint32_t first_era, change_count;
-	uint64_t *changes; /* ascending times at which a mapping took another's place */
+	uint64_t *changes; /* ascending times at which a mapping replaced another */
 	struct tally_space_history *history; /* NULL when nothing changed */
 };
 
-/* The segments of the end and the changes, from the space's own mappings (row numbers, in order of
- * arrival); `above` is frozen already.  0 or -ENOMEM. */
+/* Makes the final segments and the changes from the space's own mappings (row numbers, in order of
+ * arrival); `above` is already frozen. 0 or -ENOMEM. */
 int tally_space_freeze(struct tally_space *space, const uint32_t *own);
 void tally_space_done(struct tally_space *space);
 
-/* paint.c: the same for spaces whose own mappings overlap.  Appends to changes[] (room for all own
- * mappings) the time of each that took another's place. */
-int tally_space_paint(struct tally_space *space, const uint32_t *own, uint64_t *changes,
-		      uint32_t *change_count);
+/* overlap.c: the same for spaces whose own mappings overlap. Appends the time of each that replaced
+ * another to changes[], which has room for all. */
+int tally_space_freeze_overlapping(struct tally_space *space, const uint32_t *own,
+				   uint64_t *changes, uint32_t *change_count);
 /* history.c */
 int tally_space_history_make(struct tally_space *space, const uint32_t *own);
 void tally_space_history_free(struct tally_space_history *history);
-/* The row that holds `addr` at `time`; else the first that will, in *ret_later; SPACE_NONE each. */
+/* The row that contains `addr` at `time`; else the first that will, in *ret_later; SPACE_NONE each.
+ */
 uint32_t tally_space_history_find(const struct tally_space *space, uint64_t addr, uint64_t time,
 				  uint32_t *ret_later);
 
-/* Whether any segment of the end overlaps the range. */
+/* Whether any final segment overlaps the range. */
 bool tally_space_holds(const struct tally_space *space, uint64_t start, uint64_t end);
 
-/* Whether what is looked up in both leads to the same place. */
+/* Whether a look-up in both gives the same place. */
 bool tally_mapping_row_same(const struct tally_mapping_row *a, const struct tally_mapping_row *b);
 
 #endif

@@ -1,7 +1,7 @@
-/* What held for a key (a tid, a pid) from which time on.
+/* Values of a key (a tid, a pid) over time.
  *
- * Entries arrive in time order; after tally_timeline_freeze() each key's stand side by side and are
- * found by binary search. */
+ * Entries arrive in time order; after tally_timeline_freeze() those of a key are adjacent and found
+ * by binary search. */
 #ifndef TALLY_PROCESS_TIMELINE_H
 #define TALLY_PROCESS_TIMELINE_H
 
@@ -25,7 +25,7 @@ struct tally_timeline {        /* all zero is empty and valid */
 };
 
 void tally_timeline_done(struct tally_timeline *timeline);
-/* `value` holds from `time` on.  0 or -ENOMEM. */
+/* `value` is valid from `time` on. 0 or -ENOMEM. */
 int tally_timeline_add(struct tally_timeline *timeline, uint32_t key, uint64_t time,
 		       uint32_t value);
 /* The newest entry, or NULL; borrowed until the next add.  Not after freezing. */
@@ -33,9 +33,9 @@ struct tally_timeline_entry *tally_timeline_newest(const struct tally_timeline *
 						   uint32_t key);
 int tally_timeline_freeze(struct tally_timeline *timeline);
 
-/* What holds at `time`, and since and until when ([from, until), UINT64_MAX: to the end).  Before
- * the first value was told it is given too, and *ret_from is later than `time` then.  false:
- * nothing was told of the key. */
+/* The value at `time`, and since and until when ([from, until), UINT64_MAX: to the end). Before the
+ * first value the first is returned, and *ret_from is later than `time`. false: the key has no
+ * value. */
 bool tally_timeline_at(const struct tally_timeline *timeline, uint32_t key, uint64_t time,
 		       uint32_t *ret_value, uint64_t *ret_from, uint64_t *ret_until);
 

@@ -8,8 +8,8 @@
 #include "base/table.h"
 #include "unwind/cfi_program.h"
 
-/* Rules that differ are fewer than bytes that say them, by far: a file has a rule for each eight
- * bytes of its sections, and these in front, and what it says beyond is not followed. */
+/* There are far fewer different rules than bytes that describe them: a file may have one rule for
+ * each eight bytes of its sections, and this number more; what exceeds that is not read. */
 #define RULES_LEAST      (1U << 14)
 #define RULES_MOST       (1U << 22)
 #define EXPRESSIONS_MOST (1U << 24)
@@ -17,16 +17,16 @@
 
 struct compiling {
 	struct tally_cfi *cfi;
-	const struct cfi_section *section; /* of the function under way */
+	const struct cfi_section *section; /* of the current function */
 	const struct cfi_common *common;
 	size_t row_room, set_room, rule_room, expression_room;
 	size_t rules_most;
-	bool full; /* they were too many: no more are looked at */
-	/* Equal ones are kept once: hash -> number or place, + 1. */
+	bool full; /* there were too many: no more are read */
+	/* Equal ones are kept once: hash -> number or index, + 1. */
 	struct tally_map sets, expressions;
 };
 
-/* Appends to an array that doubles.  The new element's place, or NULL. */
+/* Appends to an array that doubles. The new element, or NULL. */
 static void *append(void *array, size_t count, size_t *room, size_t more, size_t size)
 {
 	void *list;
@@ -51,7 +51,7 @@ static int add_row(struct compiling *compiling, uint64_t from, uint32_t rules)
 
 	if (cfi->row_count && cfi->rows[cfi->row_count - 1].rules == rules)
 		return 0;
-	/* Gaps that turned out to be none. */
+	/* Gaps that turned out empty. */
 	if (cfi->row_count && cfi->rows[cfi->row_count - 1].from == from - cfi->base) {
 		cfi->rows[cfi->row_count - 1].rules = rules;
 		return 0;
@@ -64,7 +64,7 @@ static int add_row(struct compiling *compiling, uint64_t from, uint32_t rules)
 	return 0;
 }
 
-/* Where an expression is in the table's, equal ones together; below 0: -ENOMEM, or -EINVAL for too
+/* The offset of an expression in the table's, equal ones once; below 0: -ENOMEM, or -EINVAL for too
  * many. */
 static int64_t intern_expression(struct compiling *compiling, const struct cfi_rule *rule)
 {
@@ -93,7 +93,7 @@ static int64_t intern_expression(struct compiling *compiling, const struct cfi_r
 	return (int64_t)(*known - 1);
 }
 
-static int settle_expression(struct compiling *compiling, struct cfi_rule *rule)
+static int place_expression(struct compiling *compiling, struct cfi_rule *rule)
 {
 	int64_t at;
 
@@ -168,17 +168,17 @@ static int64_t intern_state(struct compiling *compiling, const struct cfi_state 
 	struct cfi_rule rules[CFI_COLUMNS];
 	uint64_t hash = (uint64_t)set.return_column << 1 | set.signal, *known;
 	int64_t number;
-	int result = settle_expression(compiling, &set.cfa);
+	int result = place_expression(compiling, &set.cfa);
 	bool added;
 
 	if (!result && set.cfa.how != CFI_REGISTER && set.cfa.how != CFI_IS_EXPRESSION)
-		return -EINVAL; /* no instruction told the CFA */
+		return -EINVAL; /* no instruction has set the CFA */
 	hash = rule_hash(hash, &set.cfa);
 	for (uint64_t left = state->changed; left && !result; left &= left - 1) {
 		struct cfi_rule *rule = &rules[set.count++];
 
 		*rule = state->rules[__builtin_ctzll(left)];
-		result = settle_expression(compiling, rule);
+		result = place_expression(compiling, rule);
 		hash = rule_hash(hash, rule);
 	}
 	if (result)
@@ -205,7 +205,7 @@ static int take_row(void *context, uint64_t from, uint64_t until, const struct c
 	return add_row(compiling, from, number < 0 ? CFI_DAMAGED : (uint32_t)number);
 }
 
-/* The rules that all functions of a common part start with. */
+/* The rules at the start of all functions of a common part. */
 static int run_common(const struct cfi_section *section, const struct cfi_common *common,
 		      unsigned word, struct cfi_state *ret)
 {
@@ -286,7 +286,7 @@ int tally_cfi_compile(const struct cfi_section *eh_frame, const struct cfi_secti
 	if (!result && debug_frame->bytes && debug_frame->size <= SECTION_MOST)
 		result = tally_cfi_entries_read(&entries, debug_frame, true, word);
 	if (!result) {
-		tally_cfi_entries_settle(&entries);
+		tally_cfi_entries_sort(&entries);
 		result = compile_all(&compiling, &entries, eh_frame, debug_frame, word);
 	}
 	tally_cfi_entries_done(&entries);

@@ -1,9 +1,9 @@
 /* Call frame information of one image, compiled to a sorted table: where a caller's registers are,
  * for each instruction.
  *
- * Sources: DWARF 5, 6.4; for .eh_frame the Linux Standard Base 5.0, 10.6; for x86-64 its psABI.
- * What is read is hostile: nothing in it is believed beyond its section, and a part that makes no
- * sense costs only the code that it is about. */
+ * Sources: DWARF 5, 6.4; for .eh_frame the Linux Standard Base 5.0, 10.6; for x86-64 its psABI. The
+ * input is hostile: nothing is read outside of its section, and an invalid part costs only the code
+ * that it describes. */
 #ifndef TALLY_UNWIND_CFI_H
 #define TALLY_UNWIND_CFI_H
 
@@ -11,42 +11,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Registers by DWARF's numbers. Higher ones (vectors, flags) are not followed: no frame is found by
- * them. */
+/* Registers by DWARF's numbers. Higher ones (vectors, flags) are left out: no frame needs them. */
 #define CFI_COLUMNS 33U
 
 enum cfi_how {
 	CFI_SAME,      /* as in this frame */
-	CFI_UNDEFINED, /* lost; of the return address: nobody called */
+	CFI_UNDEFINED, /* lost; of the return address: there is no caller */
 	CFI_AT_CFA,    /* in memory at CFA + value */
 	CFI_CFA_PLUS,  /* is CFA + value */
 	CFI_REGISTER,  /* is this frame's register `value`; of the CFA: that register + its value */
-	CFI_AT_EXPRESSION, /* in memory where an expression tells */
-	CFI_IS_EXPRESSION, /* what an expression tells */
+	CFI_AT_EXPRESSION, /* in memory, at the address of an expression */
+	CFI_IS_EXPRESSION, /* the value of an expression */
 };
 
-/* Of one register; `value` of an expression: where it is in the table's, `length` its bytes. */
+/* Of one register; of an expression: `value` is its offset in the table's, `length` its bytes. */
 struct cfi_rule {
 	uint8_t column, how;
 	uint32_t length;
 	int64_t value;
 };
 
-/* All that holds for some instructions; registers without a rule are the same. */
+/* All rules for some instructions; registers without a rule are unchanged. */
 struct cfi_rules {
 	struct cfi_rule cfa; /* how: CFI_REGISTER (column + value) or CFI_IS_EXPRESSION */
 	uint32_t first;      /* of the table's rules, in ascending order of columns */
 	uint8_t count;
 	uint8_t return_column;
-	bool signal; /* the caller was interrupted: its address is no return address */
+	bool signal; /* the caller was interrupted: its address is not a return address */
 };
 
-/* Of instructions that no rules are told of. */
+/* For instructions without rules. */
 #define CFI_NONE    UINT32_MAX       /* no entry covers them */
-#define CFI_DAMAGED (UINT32_MAX - 1) /* one does, and makes no sense there */
+#define CFI_DAMAGED (UINT32_MAX - 1) /* an entry covers them, and is invalid there */
 
 struct cfi_row {
-	uint32_t from; /* address less the table's base; holds up to the next row */
+	uint32_t from; /* address less the table's base; valid up to the next row */
 	uint32_t rules;
 };
 
@@ -62,16 +61,16 @@ struct tally_cfi {
 	size_t expression_size;
 };
 
-/* One section as it is in the file (little endian), and its address there. */
+/* One section as in the file (little endian), and its address there. */
 struct cfi_section {
 	const uint8_t *bytes; /* NULL: the image has none */
 	size_t size;
 	uint64_t address;
 };
 
-/* Compiles both sections; where both tell of code, .eh_frame counts.  `word`: bytes of an address,
- * 4 or 8. The sections are not needed after that.  A table without rows when nothing is told.  0 or
- * -ENOMEM. */
+/* Compiles both sections; where both describe code, .eh_frame is used. `word`: bytes of an address,
+ * 4 or 8. The sections are not needed afterwards. A table without rows when there are no entries. 0
+ * or -ENOMEM. */
 int tally_cfi_compile(const struct cfi_section *eh_frame, const struct cfi_section *debug_frame,
 		      unsigned word, struct tally_cfi *ret);
 void tally_cfi_done(struct tally_cfi *cfi);

@@ -1,4 +1,4 @@
-/* Reading call frame information byte by byte: what runs over the end gives 0 and is remembered. */
+/* Reads call frame information byte by byte: reading past the end gives 0 and sets `failed`. */
 #ifndef TALLY_UNWIND_CFI_BYTES_H
 #define TALLY_UNWIND_CFI_BYTES_H
 
@@ -15,7 +15,7 @@ static inline bool cfi_more(const struct cfi_bytes *bytes)
 	return !bytes->failed && bytes->at < bytes->end;
 }
 
-/* The place of so many bytes, which are passed over; NULL: there are not as many. */
+/* The address of so many bytes, which are skipped; NULL: there are fewer. */
 static inline const uint8_t *cfi_take(struct cfi_bytes *bytes, uint64_t size)
 {
 	const uint8_t *at = bytes->at;
@@ -35,7 +35,7 @@ static inline uint64_t cfi_fixed(struct cfi_bytes *bytes, unsigned size)
 	return at ? load_uint(at, size) : 0;
 }
 
-/* LEB128, whose sign stands in its last byte. */
+/* LEB128, whose sign is in its last byte. */
 static inline uint64_t cfi_leb(struct cfi_bytes *bytes, bool is_signed)
 {
 	uint64_t value = 0, byte;

@@ -15,7 +15,7 @@
 #define PE_ALIGNED  0x50
 #define PE_INDIRECT 0x80
 
-/* Of the part that functions share, which may be read for each of them: compilers write some ten
+/* Of the part that functions share, which may be read for each of them: compilers write about ten
  * bytes. */
 #define LETTERS_MOST 32U
 #define PROGRAM_MOST 1024U
@@ -78,7 +78,7 @@ bool tally_cfi_pointer(const struct cfi_section *section, struct cfi_bytes *byte
 		if (value && (encoding & PE_RELATIVE) == PE_PCREL)
 			value += at;
 		else if (encoding & (PE_RELATIVE | PE_INDIRECT))
-			return false; /* relative to what only the loaded program knows */
+			return false; /* relative to what only the loaded program has */
 	}
 	*ret = word == 4 ? (uint32_t)value : value;
 	return !bytes->failed;
@@ -101,7 +101,7 @@ static bool entry_at(const struct reading *reading, size_t at, struct entry *ret
 	*ret_next = (size_t)(bytes.at - section->bytes);
 	ret->bytes = (struct cfi_bytes){.at = start, .end = bytes.at, .failed = !length};
 	ret->id_at = (size_t)(start - section->bytes);
-	/* In .eh_frame it has four bytes in long entries too.  Source: LSB 5.0, 10.6.1.1. */
+	/* In .eh_frame it has four bytes also in long entries. Source: LSB 5.0, 10.6.1.1. */
 	ret->id = cfi_fixed(&ret->bytes, ret->is_long && reading->debug ? 8 : 4);
 	return true;
 }
@@ -132,8 +132,7 @@ static void read_augmentation(const struct reading *reading, struct cfi_bytes *b
 			common->encoding = (uint8_t)cfi_fixed(bytes, 1);
 			break;
 		case 'P': {
-			/* Where the personality routine is does not matter, only how long that is.
-			 */
+			/* Only the size of the personality routine's address matters. */
 			uint8_t encoding = (uint8_t)cfi_fixed(bytes, 1);
 
 			if (encoding != PE_ALIGNED)
@@ -148,7 +147,7 @@ static void read_augmentation(const struct reading *reading, struct cfi_bytes *b
 			break;
 		case 'B': /* return addresses are signed with key B: arm64 */
 			break;
-		default: /* of unknown ones the size must be known, and then they do not matter */
+		default: /* unknown ones can be skipped when the size is known */
 			bytes->failed = !common->sized;
 			return;
 		}
@@ -194,8 +193,7 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 			 !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
 }
 
-/* The number of the common part at an offset; UINT32_MAX: there is none that can be used; or
- * -ENOMEM. */
+/* The number of the common part at an offset; UINT32_MAX: it is invalid; or -ENOMEM. */
 static int64_t common_at(struct reading *reading, uint64_t at)
 {
 	struct cfi_entries *entries = reading->entries;
@@ -228,7 +226,8 @@ static int64_t common_at(struct reading *reading, uint64_t at)
 static int take_function(struct reading *reading, struct entry *entry)
 {
 	struct cfi_entries *entries = reading->entries;
-	/* .eh_frame counts back from the id, .debug_frame from the start of the section. */
+	/* In .eh_frame the offset counts back from the id, in .debug_frame from the start of the
+	 * section. */
 	uint64_t at = reading->debug ? entry->id : entry->id_at - entry->id;
 	int64_t number = common_at(reading, at);
 	struct cfi_bytes *bytes = &entry->bytes;
@@ -250,7 +249,7 @@ static int take_function(struct reading *reading, struct entry *entry)
 		return 0;
 	if (common->sized)
 		cfi_take(bytes, cfi_uleb(bytes));
-	/* What the linker left out starts at 0. */
+	/* Functions that the linker removed start at 0. */
 	if (bytes->failed || !function.start || !length || function.start + length < function.start)
 		return 0;
 	function.end = function.start + length;
@@ -281,7 +280,7 @@ int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section
 		if (!entry_at(&reading, at, &entry, &next))
 			break;
 		at = next;
-		/* An empty one ends .eh_frame of one object file; there may be more. */
+		/* An empty entry ends the .eh_frame of one object file; more may follow. */
 		if (!entry.bytes.failed && !is_common(&reading, &entry))
 			result = take_function(&reading, &entry);
 	}
@@ -297,11 +296,11 @@ static int compare(const void *one, const void *other)
 		return a->start < b->start ? -1 : 1;
 	if (a->debug != b->debug)
 		return a->debug ? 1 : -1;
-	/* By place in the section, so that the order does not depend on the sort. */
+	/* By offset in the section, so that the order does not depend on the sort. */
 	return a->program.from < b->program.from ? -1 : a->program.from > b->program.from;
 }
 
-void tally_cfi_entries_settle(struct cfi_entries *entries)
+void tally_cfi_entries_sort(struct cfi_entries *entries)
 {
 	struct cfi_function *list = entries->functions;
 	size_t count = entries->function_count, kept = 0;

@@ -1,11 +1,11 @@
-/* The entries of .eh_frame and .debug_frame: what is common to functions (CIE), and each function
- * (FDE). */
+/* The entries of .eh_frame and .debug_frame: what functions share (CIE), and each function (FDE).
+ */
 #ifndef TALLY_UNWIND_CFI_ENTRIES_H
 #define TALLY_UNWIND_CFI_ENTRIES_H
 
 #include "unwind/cfi.h"
 
-/* Instructions, as a span of their section. */
+/* Instructions, as a range of their section. */
 struct cfi_span {
 	size_t from, until;
 };
@@ -35,16 +35,16 @@ struct cfi_entries {
 	size_t function_count, function_room;
 };
 
-/* Appends all functions of a section.  0 or -ENOMEM; damaged entries are passed over. */
+/* Appends all functions of a section. 0 or -ENOMEM; damaged entries are skipped. */
 int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section *section,
 			   bool debug, unsigned word);
-/* Sorts them by start and leaves out what others cover: each start is told of once, .eh_frame's
- * before .debug_frame's.  Ends may still lie behind the next start. */
-void tally_cfi_entries_settle(struct cfi_entries *entries);
+/* Sorts them by start and removes those that others cover: each start is there once, .eh_frame's
+ * before .debug_frame's. An end may be behind the next start. */
+void tally_cfi_entries_sort(struct cfi_entries *entries);
 void tally_cfi_entries_done(struct cfi_entries *entries);
 
 struct cfi_bytes;
-/* An address of the section as an entry has it encoded; false: this encoding cannot be read. */
+/* Decodes an address of the section; false: the encoding is not supported. */
 bool tally_cfi_pointer(const struct cfi_section *section, struct cfi_bytes *bytes, uint8_t encoding,
 		       unsigned word, uint64_t *ret);
 

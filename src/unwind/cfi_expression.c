@@ -1,10 +1,10 @@
-/* DWARF expressions, as far as call frame information has them.  Source: DWARF 5, 2.5 and 7.7.1. */
+/* DWARF expressions, as far as call frame information uses them. Source: DWARF 5, 2.5 and 7.7.1. */
 #include <errno.h>
 #include "unwind/cfi_bytes.h"
 #include "unwind/unwind_state.h"
 
 #define STACK_MOST 64U
-#define STEPS_MOST 1000U /* a damaged one may go round and round */
+#define STEPS_MOST 1000U /* a damaged one may loop */
 
 enum expression_operation {
 	OP_ADDR = 0x03,
@@ -137,7 +137,7 @@ static void deref(struct evaluation *on, uint64_t size)
 		push(on, size < 8 ? value & ((1ULL << size * 8) - 1) : value);
 }
 
-/* Constants; false: it is none of them. */
+/* Constants; false: it is not one. */
 static bool constant(struct evaluation *on, uint8_t code)
 {
 	struct cfi_bytes *bytes = &on->bytes;
@@ -185,12 +185,12 @@ static uint64_t divide(uint64_t left, uint64_t right, bool *ret_failed)
 		*ret_failed = true;
 		return 0;
 	}
-	if (right == UINT64_MAX) /* the least number has no opposite */
+	if (right == UINT64_MAX) /* the lowest number has no negative */
 		return 0 - left;
 	return (uint64_t)((int64_t)left / (int64_t)right);
 }
 
-/* Shifts by more than a word's bits leave the sign, or nothing. */
+/* Shifts by more than a word's bits leave the sign, or 0. */
 static uint64_t shift_right(uint64_t value, uint64_t by, bool keep_sign)
 {
 	if (keep_sign)
@@ -238,7 +238,7 @@ static uint64_t calculate(uint8_t code, uint64_t left, uint64_t right, bool *ret
 	}
 }
 
-/* What takes one value or none, or moves about; false: it is none of them. */
+/* Operations with one operand or none, and those of the stack; false: it is not one. */
 static bool move(struct evaluation *on, uint8_t code)
 {
 	struct cfi_bytes *bytes = &on->bytes;
@@ -312,7 +312,7 @@ static void operation(struct evaluation *on, uint8_t code)
 		left = pop(on);
 		push(on, calculate(code, left, right, &on->bytes.failed));
 	} else if (!constant(on, code) && !move(on, code)) {
-		on->bytes.failed = true; /* not of use here: calls, pieces, the frame's base */
+		on->bytes.failed = true; /* not supported: calls, pieces, the frame's base */
 	}
 }
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include "unwind/cfi_bytes.h"
 
-/* Rules that are remembered, at most: compilers nest a few. */
+/* Limit of remembered rules: compilers nest a few. */
 #define REMEMBERED_MOST 16U
-/* Bytes of an expression: compilers write some ten.  Each row of a table may have one for each
+/* Bytes of an expression: compilers write about ten. Each row of a table may have one for each
  * register. */
 #define EXPRESSION_MOST 256U
 
@@ -36,7 +36,7 @@ enum cfi_instruction {
 	CFA_VAL_OFFSET_SF = 0x15,
 	CFA_VAL_EXPRESSION = 0x16,
 	CFA_NEGATE_RA_STATE_WITH_PC =
-	    0x2c, /* arm64: return addresses are signed; the signature is cut off anyway */
+	    0x2c, /* 0x2c, arm64: return addresses are signed; the signature is removed anyway */
 	CFA_NEGATE_RA_STATE = 0x2d,
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
@@ -59,7 +59,7 @@ static void set_rule(struct cfi_state *state, uint64_t column, enum cfi_how how,
 		     uint32_t length)
 {
 	if (column >= CFI_COLUMNS)
-		return; /* not followed */
+		return; /* not supported */
 	if (how == CFI_SAME)
 		state->changed &= ~(1ULL << column);
 	else
@@ -89,7 +89,7 @@ static void restore(struct running *running, uint64_t column)
 			 initial->rules[column].value, initial->rules[column].length);
 }
 
-/* Passes an expression over; where it is, and its length. */
+/* Skips an expression; returns where it is, and its length. */
 static int64_t take_expression(struct running *running, uint32_t *ret_length)
 {
 	uint64_t length = cfi_uleb(&running->bytes);
@@ -120,7 +120,7 @@ static void set_cfa(struct running *running, uint64_t column, int64_t value)
 	    (struct cfi_rule){.column = (uint8_t)column, .how = CFI_REGISTER, .value = value};
 }
 
-/* An offset alone is that of a register; one that an expression was, keeps no meaning. */
+/* An offset alone belongs to a register; the offset of an expression has no meaning here. */
 static void set_cfa_offset(struct running *running, int64_t value)
 {
 	if (running->state->cfa.how == CFI_IS_EXPRESSION)
@@ -128,7 +128,7 @@ static void set_cfa_offset(struct running *running, int64_t value)
 	running->state->cfa.value = value;
 }
 
-/* The rules so far hold up to an address.  0, or what row() gave. */
+/* The rules so far are valid up to an address. 0, or what row() returned. */
 static int advance(struct running *running, uint64_t to)
 {
 	const struct cfi_run *run = running->run;
@@ -173,7 +173,7 @@ static void recall(struct running *running)
 		*running->state = running->remembered[--running->remembered_count];
 }
 
-/* Instructions about the CFA; false: it is none of them. */
+/* Instructions about the CFA; false: it is not one. */
 static bool cfa_instruction(struct running *running, uint8_t code)
 {
 	struct cfi_bytes *bytes = &running->bytes;
@@ -207,7 +207,7 @@ static bool cfa_instruction(struct running *running, uint8_t code)
 	}
 }
 
-/* Instructions about one register; false: it is none of them. */
+/* Instructions about one register; false: it is not one. */
 static bool register_instruction(struct running *running, uint8_t code)
 {
 	struct cfi_bytes *bytes = &running->bytes;
@@ -264,7 +264,7 @@ static bool register_instruction(struct running *running, uint8_t code)
 	}
 }
 
-/* 0, or what row() gave. */
+/* 0, or what row() returned. */
 static int other_instruction(struct running *running, uint8_t code)
 {
 	struct cfi_bytes *bytes = &running->bytes;
@@ -324,7 +324,7 @@ static int step(struct running *running)
 int tally_cfi_program_run(const struct cfi_run *run, struct cfi_span program, uint64_t start,
 			  uint64_t end, struct cfi_state *state, uint64_t *ret_from)
 {
-	/* What is remembered is written before it is read. */
+	/* Only remembered rules are read. */
 	struct running running;
 	int result = 0;
 

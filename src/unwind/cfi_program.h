@@ -4,7 +4,7 @@
 
 #include "unwind/cfi_entries.h"
 
-/* The rules at one address.  Values of expressions are places in the section. */
+/* The rules at one address. Values of expressions are offsets in the section. */
 struct cfi_state {
 	struct cfi_rule cfa; /* column, value; or an expression */
 	uint64_t changed;    /* a bit for each column that is not CFI_SAME */
@@ -15,17 +15,17 @@ struct cfi_run {
 	const struct cfi_section *section;
 	const struct cfi_common *common;
 	const struct cfi_state
-	    *initial; /* what DW_CFA_restore goes back to; NULL: of the common part itself */
+	    *initial; /* what DW_CFA_restore goes back to; NULL: this is the common part */
 	unsigned word;
-	/* Called when the rules up to here are complete: they hold for [from, until).  Not 0 stops.
-	 */
+	/* Called when the rules up to here are complete: they are valid for [from, until). Not 0
+	 * stops. */
 	int (*row)(void *context, uint64_t from, uint64_t until, const struct cfi_state *state);
 	void *context;
 };
 
-/* Runs a program that starts at `start` with `state`, which has the last rules after that.  0;
- * -EINVAL: it makes no sense, and *ret_from is the address from which on no rules are known; or
- * what row() gave. */
+/* Runs a program that starts at `start` with `state`, which has the last rules afterwards. 0;
+ * -EINVAL: it is invalid, and *ret_from is the address from which on the rules are unknown; or what
+ * row() returned. */
 int tally_cfi_program_run(const struct cfi_run *run, struct cfi_span program, uint64_t start,
 			  uint64_t end, struct cfi_state *state, uint64_t *ret_from);
 

@@ -15,10 +15,10 @@
 /* More functions than the largest programs have, and their table. */
 #define FUNCTIONS_MOST ((size_t)1 << 24)
 #define SECTION_MOST   ((size_t)1 << 30)
-/* Bytes that one takes while they are read. */
+/* Bytes read at once. */
 #define FUNCTION_COST 20U
 
-/* Of a size that is not known yet, and of one that cannot be known: the next start ends it. */
+/* A size that was not read yet, and one that cannot be read: the next start ends it. */
 #define SIZE_UNREAD  0U
 #define SIZE_UNKNOWN UINT32_MAX
 
@@ -30,8 +30,8 @@ struct tally_functions {
 	uint64_t base;           /* the least start */
 	uint32_t *starts;        /* addresses less the base, sorted */
 	_Atomic uint32_t *sizes; /* by start; SIZE_* */
-	int32_t *entries;        /* by start: where its entry is, from the table's address on; NULL:
-				  * all sizes are known */
+	int32_t *entries; /* by start: the offset of its entry from the table's address; NULL: all
+			     sizes are known */
 	size_t count;
 };
 
@@ -57,14 +57,14 @@ static void drop_table(struct tally_functions *functions)
 
 /* --- the sorted table of .eh_frame_hdr --- */
 
-/* Its head: a version, the encodings of the address of .eh_frame, of the count and of the table,
- * then these.  The only form that linkers write is relative to the table, four bytes each. */
+/* Its header: a version, the encodings of the address of .eh_frame, of the count and of the table,
+ * then these. Linkers write only one form, relative to the table, four bytes each. */
 #define HEAD_SIZE     12U
 #define ENTRY_SIZE    8U
 #define ENCODED_TABLE 0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4 */
 #define ENCODED_COUNT 0x03 /* DW_EH_PE_udata4 */
 
-/* 0; -ENOENT: there is no table that can be used; -ENOMEM. */
+/* 0; -ENOENT: there is no usable table; -ENOMEM. */
 static int take_table(struct tally_functions *functions, const uint8_t *entries, size_t count)
 {
 	const struct tally_code_map *map = &functions->map;
@@ -120,8 +120,8 @@ static int read_table(struct tally_functions *functions)
 	return result;
 }
 
-/* The size that stands behind a start which is the known one, in one of the forms that start has:
- * from its own address on, or plain. */
+/* The size behind a start, if that is the known one, in one of its two forms: relative to its own
+ * address, or absolute. */
 static uint32_t size_behind(const uint8_t *entry, uint64_t at, uint64_t start, unsigned word)
 {
 	uint64_t plain = load_u32(entry), relative = at + (uint64_t)(int64_t)(int32_t)plain, size;
@@ -138,7 +138,7 @@ static uint32_t size_behind(const uint8_t *entry, uint64_t at, uint64_t start, u
 		   : SIZE_UNKNOWN;
 }
 
-/* An entry is its length, where its common part is, and the start, four bytes each or the last
+/* An entry is its length, the offset of its common part, and the start, four bytes each or the last
  * eight; then the size. */
 static uint32_t read_size(const struct tally_functions *functions, size_t index)
 {
@@ -194,7 +194,7 @@ static int read_entries(struct tally_functions *functions)
 	if (section.bytes && section.size <= SECTION_MOST)
 		result = tally_cfi_entries_read(&entries, &section, false, functions->map.word);
 	if (!result) {
-		tally_cfi_entries_settle(&entries);
+		tally_cfi_entries_sort(&entries);
 		result = take_entries(functions, &entries);
 	}
 	tally_cfi_entries_done(&entries);
@@ -234,7 +234,7 @@ void tally_functions_free(struct tally_functions *functions)
 	free(functions);
 }
 
-/* How many functions start at or before an address. */
+/* The number of functions that start at or before an address. */
 static size_t count_started(const struct tally_functions *functions, uint64_t address)
 {
 	size_t from = 0, to = functions->count;
@@ -268,7 +268,7 @@ static uint64_t end_of(const struct tally_functions *functions, size_t index)
 	return size == SIZE_UNKNOWN || next - start < size ? next : start + size;
 }
 
-/* The stub of a PLT that holds a place. */
+/* The stub of a PLT that contains a place. */
 static void take_stub(const struct tally_code_span *span, uint64_t place,
 		      struct tally_function *ret)
 {
@@ -276,8 +276,8 @@ static void take_stub(const struct tally_code_span *span, uint64_t place,
 	ret->end = span->end - ret->start < span->stub ? span->end : ret->start + span->stub;
 }
 
-/* The code around a place, from one that is known to be another function's to the next such: by
- * addresses of the segment, and by the symbols. */
+/* The range around a place between two known functions: by addresses of the segment, and by
+ * symbols. */
 static void take_gap(const struct tally_functions *functions, const struct tally_elf_load *load,
 		     uint64_t place, uint64_t from, uint64_t until, struct tally_function *ret)
 {
@@ -292,7 +292,7 @@ static void take_gap(const struct tally_functions *functions, const struct tally
 		ret->end = until - load->address + load->offset;
 	if (before < ret->end)
 		ret->end = before;
-	/* What fills up to where functions usually start is no part of one. */
+	/* Padding up to where functions usually start is not part of one. */
 	aligned = align_up(ret->start, USUAL_ALIGNMENT);
 	if (aligned >= ret->start && aligned <= place)
 		ret->start = aligned;
@@ -328,7 +328,7 @@ int tally_functions_find(const struct tally_functions *functions, uint64_t place
 						    : UINT64_MAX,
 			 &found);
 	}
-	/* Of a file that contradicts itself nothing is known. */
+	/* A file that contradicts itself gives nothing. */
 	if (found.start > place || found.end <= place || found.start < load->offset)
 		return -ENOENT;
 	found.address = found.start - load->offset + load->address;

@@ -42,7 +42,7 @@ int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64
 	*ret = 0;
 	if (__builtin_add_overflow(address, (uint64_t)word, &behind))
 		return -EINVAL;
-	/* perf does not take the last word of what was kept. */
+	/* perf does not use the last word of the copy. */
 	if (address >= state->stack_from && behind < state->stack_until) {
 		const uint8_t *at = state->start->stack + (address - state->stack_from);
 
@@ -95,7 +95,7 @@ int tally_unwind_register(const struct unwind_state *state, unsigned column, uin
 	return place_read(state, &state->places[column], ret);
 }
 
-/* An expression without a byte is somewhere too. */
+/* An expression without bytes is valid, too. */
 static const uint8_t *expression(const struct tally_cfi *cfi, const struct cfi_rule *rule)
 {
 	return rule->length ? cfi->expressions + rule->value : (const uint8_t *)"";
@@ -120,7 +120,7 @@ static int find_cfa(const struct unwind_state *state, const struct tally_cfi *cf
 	return result;
 }
 
-/* Where the caller's register is by a rule.  0, or below 0. */
+/* Where the caller's register is, by a rule. 0, or below 0. */
 static int find_place(const struct unwind_state *state, const struct tally_cfi *cfi,
 		      const struct cfi_rule *rule, uint64_t cfa, struct unwind_place *ret)
 {
@@ -157,15 +157,14 @@ static int find_place(const struct unwind_state *state, const struct tally_cfi *
 	}
 }
 
-/* Signatures of return addresses stand in bits that addresses of user space have not.  Source:
- * "Learn the architecture: Providing protection for complex software", Arm; 48 bits of addresses.
- */
+/* Signatures of return addresses are in bits that user-space addresses do not have. Source: "Learn
+ * the architecture: Providing protection for complex software", Arm; 48 bits of addresses. */
 static uint64_t plain_address(const struct unwind_state *state, uint64_t address)
 {
 	return state->machine->pc == 32 ? address & ((1ULL << 48) - 1) : address;
 }
 
-/* By the rules: 1; 0: there is no caller; below 0: it is not known. */
+/* By the rules: 1; 0: there is no caller; below 0: unknown. */
 static int step_by_rules(struct unwind_state *state, const struct tally_cfi *cfi,
 			 const struct cfi_rules *set, bool *ret_signal)
 {
@@ -203,8 +202,8 @@ static int step_by_rules(struct unwind_state *state, const struct tally_cfi *cfi
 	       places[state->machine->frame_pointer].where != WHERE_LOST;
 }
 
-/* A stub that calls into another library: jmp *...(%rip); push; jmp.  Source: the x86-64
- * psABI, 5.2. */
+/* A stub that calls into another library: jmp *...(%rip); push; jmp. Source: the x86-64 psABI, 5.2.
+ */
 static bool is_stub(const struct unwind_state *state)
 {
 	uint64_t first, second;
@@ -216,12 +215,12 @@ static bool is_stub(const struct unwind_state *state)
 	       (second >> 24 & 0xff) == 0xe9;
 }
 
-/* How far above the stack pointer a frame pointer is believed.  Source: libunwind's. */
+/* The largest accepted distance of a frame pointer from the stack pointer. Source: libunwind's. */
 #define FRAME_MOST 0x4000
 
-/* Code in an image that tells nothing of it: the frame pointer may be one, when it points up the
- * stack, and not far.  All other registers are lost.  As step_by_rules(). */
-static int step_by_guess(struct unwind_state *state)
+/* Code without rules in its image: the frame pointer is used when it points up the stack, not too
+ * far. All other registers are lost. Returns as step_by_rules(). */
+static int step_by_frame_pointer(struct unwind_state *state)
 {
 	const struct unwind_machine *machine = state->machine;
 	struct unwind_place frame_pointer = state->places[machine->frame_pointer], return_address;
@@ -263,7 +262,7 @@ static int step(struct unwind_state *state, bool *ret_signal)
 	if (!code.cfi || code.rules == CFI_DAMAGED)
 		return -ENOENT;
 	if (code.rules == CFI_NONE)
-		return step_by_guess(state);
+		return step_by_frame_pointer(state);
 	return step_by_rules(state, code.cfi, &code.cfi->sets[code.rules], ret_signal);
 }
 

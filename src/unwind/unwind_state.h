@@ -1,11 +1,11 @@
-/* One frame on its way to the next: where each register of it is kept. */
+/* One frame while it is unwound: where each of its registers is kept. */
 #ifndef TALLY_UNWIND_UNWIND_STATE_H
 #define TALLY_UNWIND_UNWIND_STATE_H
 
 #include "unwind/unwind.h"
 
-/* DWARF's numbers of what each architecture is unwound by, and how perf's registers are numbered in
- * it. */
+/* DWARF's numbers of the registers that are needed to unwind each architecture, and perf's numbers
+ * for them. */
 struct unwind_machine {
 	uint8_t word; /* bytes */
 	uint8_t pc;   /* column where the start's is kept */
@@ -22,8 +22,8 @@ enum unwind_where {
 	WHERE_VALUE,
 };
 
-/* Registers are read when something is asked of them: what lies beyond the stack that was kept
- * costs only the frames that need it. */
+/* Registers are read when they are needed: one beyond the copied stack costs only the frames that
+ * need it. */
 struct unwind_place {
 	enum unwind_where where;
 	uint64_t value;
@@ -34,18 +34,17 @@ struct unwind_state {
 	const struct tally_unwind_start *start;
 	const struct tally_unwind_world *world;
 	uint64_t stack_from, stack_until;
-	uint64_t pc,
-	    cfa;      /* cfa: of the frame before, which is where this one's stack pointer was */
-	bool is_call; /* pc is a return address: the call is before it */
+	uint64_t pc, cfa; /* cfa: of the frame before, which was this one's stack pointer */
+	bool is_call;     /* pc is a return address: the call is before it */
 	struct unwind_place places[CFI_COLUMNS];
 };
 
-/* Reads a word.  0; 1: what is there is not known, *ret is 0; below 0: nothing is there. */
+/* Reads a word. 0; 1: unknown, *ret is 0; below 0: nothing is there. */
 int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64_t *ret);
 int tally_unwind_register(const struct unwind_state *state, unsigned column, uint64_t *ret);
 
-/* Runs a DWARF expression with `initial` on its stack.  0; below 0: it makes no sense, or needs
- * what is not known. *ret_column: it names a register, -1: an address or value. */
+/* Runs a DWARF expression with `initial` on its stack. 0; below 0: it is invalid, or needs what is
+ * unknown. *ret_column: it names a register, -1: an address or value. */
 int tally_unwind_evaluate(const struct unwind_state *state, const uint8_t *bytes, size_t size,
 			  uint64_t initial, uint64_t *ret, int *ret_column);
 

@@ -100,7 +100,7 @@ as_user() {
 		echo "$level" >"$LEVEL"
 		run timeout -s KILL 20 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ./tally-copy stat -p 1 -e task-clock,page-faults -- true
 		[ "$status" = 255 ]
-		[[ $output = *"process 1 is not yours to trace"* ]]
+		[[ $output = *"this user may not trace process 1"* ]]
 		[[ $output != *perf_event_paranoid* ]]
 	done
 	run as_user ./tally-copy stat -a --per-thread -e task-clock -- true

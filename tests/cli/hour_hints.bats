@@ -88,7 +88,7 @@ says() { # status, text, arguments of tally
 	says 1 "user www-data (33) runs no process now" record -u www-data
 	need_nobody
 	run -255 setpriv --reuid 65534 --clear-groups "$TALLY" record -e page-faults,cpu-clock -p 1 -o x.data
-	[[ $output == *"cannot open page-faults: process 1 is not yours"* ]]
+	[[ $output == *"cannot open page-faults: this user may not trace process 1"* ]]
 	[[ $output != *0x* ]]
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] || skip "the whole system is open to users here"
 	run -255 setpriv --reuid 65534 --clear-groups "$TALLY" record -e cpu-clock -a -o x.data

@@ -62,7 +62,7 @@ static const struct {
      {.type = 1, .exclude_kernel = 1},
      {.pid = 4242, .cpu = -1, .group_fd = -1},
      USER_AT(2),
-     {"process 4242 is not yours", PERFMON, "cap_sys_ptrace"}},
+     {"may not trace process 4242", PERFMON, "cap_sys_ptrace"}},
     {EACCES, {.type = 1}, SELF, USER_AT(3), {"paranoid is 3", PERFMON, ":u", "Debian"}},
     {EACCES,
      {.type = 1, .exclude_kernel = 1},
@@ -149,7 +149,7 @@ static const struct {
      {.type = 20, .sample_period = 5},
      SELF,
      ROOT_AT(2),
-     {"counts only", "attr.sample_period"}},
+     {"only counts", "attr.sample_period"}},
     {EOPNOTSUPP, {.type = 1, .precise_ip = 1}, SELF, ROOT_AT(2), {"attr.precise_ip 1"}},
     {EOPNOTSUPP, {.type = 20, .aux_output = 1}, SELF, ROOT_AT(2), {"attr.aux_output"}},
     /* The system call itself. */
@@ -238,7 +238,7 @@ static const struct {
      {.type = 5, .bp_type = 1, .bp_addr = 0x1000, .bp_len = 4},
      SELF,
      ROOT_AT(2),
-     {"x86 has no breakpoint for reads alone", "mem:0x1000:rw"}},
+     {"x86 has no breakpoint for reads only", "mem:0x1000:rw"}},
 #endif
     {EINVAL, {.type = 9, .exclude_guest = 1}, SELF, ROOT_AT(2), {"attr.exclude_*", "u k h G H I"}},
     {EINVAL, {.type = 9}, SELF, ROOT_AT(2), {"whole CPUs", "pid 0, cpu -1"}},
@@ -255,7 +255,7 @@ static const struct {
     {EMFILE, {.type = 1}, SELF, ROOT_AT(2), {"hard limit", "prlimit"}},
     {ENFILE, {.type = 1}, SELF, ROOT_AT(2), {"fs.file-max"}},
     {ENOMEM, {.type = 1}, SELF, ROOT_AT(2), {"no memory", "perf_event_max_stack"}},
-    {ENOSPC, {.type = 5}, SELF, ROOT_AT(2), {"breakpoints are taken"}},
+    {ENOSPC, {.type = 5}, SELF, ROOT_AT(2), {"breakpoints are in use"}},
     {ENOSPC, {.type = 20}, SELF, ROOT_AT(2), {"no room"}},
     {EBUSY, {.type = 0}, SELF, ROOT_AT(2), {"kernel.nmi_watchdog=0"}},
     /* Who is asked for. */
@@ -270,7 +270,7 @@ static const struct {
      {.pid = 44, .cpu = 0, .group_fd = -1, .flags = PERF_FLAG_PID_CGROUP},
      ROOT_AT(2),
      {"pid 44", "/sys/fs/cgroup"}},
-    {EINTR, {.type = 9}, SELF, ROOT_AT(2), {"uprobe", "ftrace"}},
+    {EINTR, {.type = 9}, SELF, ROOT_AT(2), {"ftrace", "uprobe"}},
     {EFAULT, {.type = 9}, SELF, ROOT_AT(2), {"attr.config1"}},
     {EIO, {.type = 1}, SELF, ROOT_AT(2), {"Input/output error"}},
 };
@@ -359,7 +359,7 @@ static void real_refusals(void **state)
 	  {{.type = 5, .exclude_kernel = 1, .bp_type = 1, .bp_addr = 0x1000, .bp_len = 4},
 	   SELF,
 	   -EINVAL,
-	   "reads alone"},
+	   "reads only"},
 #endif
 	  {{.type = 1, .exclude_kernel = 1, .inherit = 1, .sample_type = PERF_SAMPLE_READ},
 	   SELF,
@@ -454,7 +454,7 @@ static int what_nobody_may(void)
 		return 3;
 	target = (struct tally_open_target){.pid = 1, .cpu = -1, .group_fd = -1};
 	fd = tally_open(&attr, &target, &limits, &error);
-	if (fd != -EACCES || !strstr(error.text, "process 1 is not yours"))
+	if (fd != -EACCES || !strstr(error.text, "may not trace process 1"))
 		return 4;
 	attr.namespaces = 1;
 	target = this_thread();

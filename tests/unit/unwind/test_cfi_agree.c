@@ -141,7 +141,7 @@ static void compare(const char *path, size_t least)
 		compare_row(other, &cfi, address, cfi.rows[i].rules, &compared);
 	}
 	assert_int_equal(tally_cfi_entries_read(&entries, &eh_frame, false, 8), 0);
-	tally_cfi_entries_settle(&entries);
+	tally_cfi_entries_sort(&entries);
 	for (size_t i = 0; i < entries.function_count; i++) {
 		const struct cfi_function *function = &entries.functions[i];
 

@@ -1,9 +1,8 @@
-/* Which fields of an attr a PMU refuses, found out by opening it without them.
+/* Finds the fields of an attr that a PMU refuses, by opening it without them.
  *
- * Drivers answer EINVAL or EOPNOTSUPP to whatever they do not like; what it was is not told.  All
- * that may be left out is left out until the event opens, and then put back one by one: what must
- * stay out is what is refused. */
-#include "kernel/blame.h"
+ * Drivers return EINVAL or EOPNOTSUPP without a reason. All optional fields are removed until the
+ * event opens, and then put back one by one: those that cannot be put back are refused. */
+#include "kernel/refused_fields.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -18,7 +17,7 @@ struct field {
 };
 
 #define ALL UINT64_MAX
-/* Likely ones first, so that few opens find them. */
+/* Likely ones first, so that few opens are needed. */
 static const struct field fields[] = {
     {"attr.precise_ip", "leave the modifiers p and P out", {.precise_ip = 3}},
     {"attr.exclude_user, _kernel or _hv",
@@ -45,7 +44,7 @@ static const struct field fields[] = {
 #define WORDS       8
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
 
-/* The words of the attr that fields are in; what is not listed stays. */
+/* The words of the attr that contain the fields; others are not changed. */
 static void words(struct tally_attr *attr, uint64_t *to[WORDS])
 {
 	to[0] = &attr->config1;
@@ -88,7 +87,7 @@ static bool opens(const struct tally_attr *attr, uint32_t left_out,
 	return fd >= 0;
 }
 
-/* The fields without which it opens, as few as were found; 0: it opens in no way. */
+/* The fewest fields found without which it opens; 0: it never opens. */
 static uint32_t find(const struct tally_attr *attr, const struct tally_open_target *target,
 		     const struct tally_limits *limits)
 {
@@ -116,9 +115,9 @@ static void add(char *to, size_t room, const char *text, bool first)
 	snprintf(to + at, room - at, "%s%s", first ? "" : ", ", text);
 }
 
-bool tally_open_blame(int result, const struct tally_attr *attr,
-		      const struct tally_open_target *target, const struct tally_limits *limits,
-		      struct tally_error *error)
+bool tally_open_find_refused_fields(int result, const struct tally_attr *attr,
+				    const struct tally_open_target *target,
+				    const struct tally_limits *limits, struct tally_error *error)
 {
 	char names[256] = "", advice[256] = "", event[256];
 	uint32_t refused;
@@ -142,7 +141,7 @@ bool tally_open_blame(int result, const struct tally_attr *attr,
 		snprintf(event, sizeof(event), "event 0x%llx of PMU type %u",
 			 (unsigned long long)attr->config, attr->type);
 	tally_fail(error, result, -1,
-		   "cannot open %s: the PMU refuses %s, and opens it without: %s", event, names,
+		   "cannot open %s: the PMU refuses %s; without that, it opens: %s", event, names,
 		   advice);
 	return true;
 }
