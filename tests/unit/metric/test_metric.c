@@ -193,7 +193,8 @@ static void refused_by_name_and_told_in_a_group(void **state)
 	refused(&machine, "selfish", -EINVAL, "selfish of the tables names itself", -1);
 	refused(&machine, "wrong", -EINVAL, "a value expected at column 8: cycles +", -1);
 	refused(&machine, "never", -EINVAL, "never needs faults_of_mars", -1);
-	refused(&machine, "round", -EINVAL, "names itself through round_c", -1); /* all of the group */
+	refused(&machine, "round", -EINVAL, "names itself through round_c",
+		-1); /* all of the group */
 	metrics = choose(&machine, "odd");
 	assert_string_equal(tally_metrics_events(metrics), "{cycles}:W");
 	assert_non_null(strstr(tally_metrics_at(metrics, 0)->note, "faults_of_mars"));
