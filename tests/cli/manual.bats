@@ -103,6 +103,8 @@ says() { # PATTERN: a line of the output, whole
 	example profile
 	[ "${lines[0]}" = ' 90.9 % make' ]
 	[ "${lines[1]}" = '  9.1 % cc' ]
+	example batch
+	[ "$output" = $'make 10000\ncc 1000' ]
 	example names
 	[ "$output" = $'make\ncc' ]
 	example report
