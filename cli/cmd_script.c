@@ -29,6 +29,7 @@
 #include "recording.h"
 #include "say.h"
 #include "stat_command.h"
+#include "unmatched.h"
 
 #define USUAL_STACK 127 /* frames of a chain, as in perf */
 
@@ -148,13 +149,28 @@ static int header_failed(int result)
 	return CLI_FAILED;
 }
 
+/* A filter of a shared object may drop all samples on purpose: it prints what it wants. */
+static void say_unmatched(const struct script *script, struct tally_session *session)
+{
+	const struct cli_filter *filter = &script->filter;
+	uint64_t samples = tally_session_counts(session)->samples;
+
+	if (samples && !script->dlfilters.filters &&
+	    (filter->comms.count || filter->dsos.count || filter->symbols.count ||
+	     filter->pids.count || filter->tids.count || script->time || script->cpus ||
+	     script->choice.choice))
+		cli_unmatched_say("script", session, samples, filter, &script->choice);
+}
+
 static int show(struct script *script, struct tally_session *session,
 		struct tally_script_options *options, struct progress *progress)
 {
 	struct tally_error error = {0};
 	struct cli_pager pager;
+	bool any = true;
 	int result, status;
 
+	options->ret_any_sample = &any;
 	options->raw_text = !isatty(STDOUT_FILENO);
 	if (!options->raw_text) {
 		cli_progress_done(&progress->line);
@@ -176,6 +192,8 @@ static int show(struct script *script, struct tally_session *session,
 	}
 	cli_pager_finish(&pager);
 	cli_progress_done(&progress->line);
+	if (!result && !any)
+		say_unmatched(script, session);
 	if (!result || result == -EPIPE || cli_dlfilters_interrupted())
 		return status; /* the reader of the pipe has ended */
 	return cli_say_error("script", &error);

@@ -61,9 +61,11 @@ struct tally_script_options {
 	bool full_source_path; /* lines of source files with the whole path */
 	bool show_kernel_path;
 	bool raw_text; /* text of the recording is not escaped: for other programs, as perf does */
-	/* Told of what is left out or ignored, a line each.  NULL: nobody. */
+	/* Gets a line about each thing that is left out or ignored.  NULL: not needed. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
+	/* Set to whether the filters let any sample pass.  NULL: not needed. */
+	bool *ret_any_sample;
 };
 
 /* Whether the options say something that can be done, as far as that shows without a recording. 0,

@@ -477,6 +477,7 @@ static int put_sample(struct script *script, const struct tally_record_batch *ba
 		    !tally_script_passes(script, batch->resolver, sample))
 			return 0;
 	}
+	worker->any_sample = true;
 	if (script->options.json)
 		return tally_script_object_put(script, worker, to, batch->resolver, sample,
 					       &entry->record);
@@ -507,6 +508,7 @@ static int put_places(struct script *script, const struct tally_record_batch *ba
 {
 	struct tally_buf *to = text_of(script, &script->workers[batch->worker], batch->slot, 0);
 
+	script->workers[batch->worker].any_sample = true;
 	while (count) {
 		size_t some = count < PLACES_AT_ONCE ? count : PLACES_AT_ONCE;
 		char *put = buf_put_begin(to, some * (SCRIPT_MEMO_TEXT + 2));
@@ -747,6 +749,11 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 			result = write_frame(&script, to, false);
 	}
 	closed = script.files ? close_dumps(&script, to, !result) : 0;
+	if (script.options.ret_any_sample) {
+		*script.options.ret_any_sample = false;
+		for (unsigned i = 0; script.workers && i < script.worker_count; i++)
+			*script.options.ret_any_sample |= script.workers[i].any_sample;
+	}
 	script_done(&script);
 	if (!result)
 		result = closed;

@@ -82,6 +82,7 @@ struct script_worker {
 	/* of --json: a tracepoint's text and its fields; a sample's frames */
 	struct tally_buf spare, trace_fields, frames;
 	const struct tally_buf *text; /* its last record's */
+	bool any_sample;              /* some sample passed the filters */
 } __attribute__((aligned(TABLE_APART)));
 
 /* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of

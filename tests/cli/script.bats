@@ -204,3 +204,19 @@ END
 	[ "$(wc -l <said)" = 1 ]
 	grep -q "^tally script: .*became shorter while it was read" said
 }
+
+@test "13.16: script, too, says in a line that filters drop all samples, with the most similar names, and ends with 0" {
+	need_recording
+	total=$("$TALLY" info --json flat.data | sed 's/.*"samples":\[{"event":0,"count":\([0-9]*\).*/\1/')
+	for form in "" --json "-F ip"; do
+		# shellcheck disable=SC2086 # options
+		run -0 --separate-stderr "$TALLY" script -i flat.data $form -c sord
+		[ "$stderr" = "tally script: 0 of $total samples match: no command is named 'sord'; most similar: sort" ]
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr "$TALLY" script -i flat.data $form -c sort
+		[ "$stderr" = "" ]
+	done
+	run -0 --separate-stderr "$TALLY" script -i flat.data --time 0,1
+	[ "$output" = "" ]
+	[ "$stderr" = "tally script: 0 of $total samples match all filters together" ]
+}
