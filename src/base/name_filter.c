@@ -60,7 +60,7 @@ static int parse_glob(struct parser *parser, const struct node **ret)
 
 	while (*parser->at && !isspace((unsigned char)*parser->at) &&
 	       !strchr("&|()!", *parser->at)) {
-		if (*parser->at == '[') { /* "[!a]": its ! is no other's */
+		if (*parser->at == '[') { /* the ! of "[!a]" belongs to the set */
 			const char *close = strchr(parser->at, ']');
 
 			parser->at = close ? close : parser->at;

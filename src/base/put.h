@@ -7,7 +7,7 @@
 
 /* Writes the text, frees it; 0, -ENOMEM, or what writing failed with. */
 int tally_buf_put(struct tally_buf *text, FILE *out);
-/* The same with all that a terminal may act on but ends of lines and tabs as \xNN. */
+/* The same, but bytes that a terminal acts on become \xNN; line ends and tabs stay. */
 int tally_buf_put_escaped(struct tally_buf *text, FILE *out);
 
 #endif

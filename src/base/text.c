@@ -189,7 +189,7 @@ static size_t edits(const char *a, const char *b)
 
 const char *tally_text_nearest(const char *name, const char *const *names, size_t count)
 {
-	/* A third of the letters may be wrong: of more than that anything could be made. */
+	/* At most a third of the letters may differ: with more, any word would do. */
 	size_t length = strlen(name), least = (length > 5 ? length / 3 : 1) + 1;
 	const char *nearest = NULL;
 

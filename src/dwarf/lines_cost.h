@@ -17,7 +17,7 @@ struct tally_lines_sections {
 };
 
 /* Bytes that the table at `offset` of .debug_line needs while it is read, and those that stay. 0;
- * -EBADMSG: it makes no sense, and is not to be read.  Source: DWARF 5, 6.2.4. */
+ * -EBADMSG: it is invalid and must not be read.  Source: DWARF 5, 6.2.4. */
 int tally_lines_cost(const struct tally_lines_sections *sections, uint64_t offset,
 		     unsigned address_size, uint64_t *ret_while, uint64_t *ret_after);
 

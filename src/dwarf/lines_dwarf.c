@@ -143,7 +143,7 @@ int tally_line_units_open(struct tally_line_units *units, const struct tally_elf
 		units->budget.spent = spent;
 		return error == -EFBIG ? -ENOENT : error;
 	}
-	tally_spans_settle(&units->spans);
+	tally_spans_finish(&units->spans);
 	return 0;
 }
 

@@ -23,7 +23,7 @@ struct tally_line_function {
 	bool read;             /* what follows was read */
 	bool linkage;          /* the name is the linker's */
 	const char *name;      /* NULL: has none */
-	const char *call_file; /* inlined: where it is called; NULL: not told */
+	const char *call_file; /* inlined: where it is called; NULL: unknown */
 	uint32_t call_line;
 };
 
@@ -35,7 +35,7 @@ struct tally_line_unit {
 	Dwarf_Files *files;
 	size_t file_count;
 	/* The folder of a unit that was compiled with a relative one: addr2line has it before the
-	 * names of files that are relative, libdw has not.  NULL: none. */
+	 * names of files that are relative, libdw does not.  NULL: none. */
 	const char *folder;
 	struct tally_line_function *functions;
 	size_t count, room;

@@ -43,7 +43,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Going back from a span, those that have ended where it starts can hold nothing from there on. */
-void tally_spans_settle(struct tally_spans *spans)
+void tally_spans_finish(struct tally_spans *spans)
 {
 	if (!spans->count)
 		return;

@@ -20,7 +20,7 @@ void tally_spans_done(struct tally_spans *spans);
 /* Empty ranges are left out.  0 or -ENOMEM. */
 int tally_spans_add(struct tally_spans *spans, uint64_t low, uint64_t high, uint32_t index);
 /* To be called once, after all were added. */
-void tally_spans_settle(struct tally_spans *spans);
+void tally_spans_finish(struct tally_spans *spans);
 
 /* Those that hold the address, the latest start first; NULL: no more.  *looked_at is 0 at first,
  * and counts: many spans around each other were made to take time, and are not all looked at. */

@@ -70,7 +70,7 @@ static int add_ranges(struct tally_line_unit *unit, Dwarf_Die *die, struct tally
 			return -EFBIG;
 		if (low >= high || joined(few, count, low, high))
 			continue;
-		if (count == sizeof(few) / sizeof(few[0])) { /* the last ones are settled */
+		if (count == sizeof(few) / sizeof(few[0])) { /* the last ones are final */
 			count--;
 			error =
 			    tally_spans_add(&unit->spans, few[count].low, few[count].high, index);
@@ -242,7 +242,7 @@ int tally_line_unit_read(struct tally_line_units *units, struct tally_line_unit 
 	}
 	if (error)
 		return error;
-	tally_spans_settle(&unit->spans);
+	tally_spans_finish(&unit->spans);
 	unit->useless = false;
 	return 0;
 }

@@ -69,7 +69,7 @@ int tally_elf_offset(const struct tally_elf *elf, uint64_t address, uint64_t *re
 int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *section, char **ret,
 		   size_t *ret_size);
 
-/* A large section of strings as it lies in the file, mapped, its last byte a NUL whatever the file
+/* A large section of strings, mapped from the file, its last byte a NUL whatever the file
  * holds: for what would otherwise be most of the memory that is used.  `ret_strings` is borrowed
  * from `ret`, which is the caller's to tally_fs_unmap().  -ENODATA: small, in memory, or without a
  * NUL at its end: tally_elf_read() it. */

@@ -134,21 +134,22 @@ static int64_t collect(const struct tally_symbol_list *list, const char *name, b
 static int fail_absent(const struct tally_symbol_list *list, const char *path, const char *name,
 		       struct tally_error *error)
 {
-	const char **names = calloc(list->count + 1, sizeof(*names)), *near = NULL;
+	const char **names = calloc(list->count + 1, sizeof(*names)), *closest = NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; names && i < list->count; i++)
 		if (is_function(list, i))
 			names[count++] = tally_symbol_list_name(list, i);
 	if (count)
-		near = tally_text_nearest(name, names, count);
+		closest = tally_text_nearest(name, names, count);
 	free(names);
 	if (!count)
 		return tally_fail(error, -ENOENT, -1,
 				  "%s has no function %s: it has no symbols; give an address", path,
 				  name);
 	return tally_fail(error, -ENOENT, -1, "%s has no function %s%s%s%s", path, name,
-			  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+			  closest ? "; did you mean " : "", closest ? closest : "",
+			  closest ? "?" : "");
 }
 
 static int find(const struct tally_symbol_list *list, const char *path, const char *name,
@@ -214,7 +215,7 @@ int tally_image_symbols(const char *path, struct tally_symbol_list *ret, struct 
 		return tally_fail(error, result, -1, "out of memory");
 	}
 	left = elf_allowed(symbol_list_text_end(&list));
-	tally_symbol_list_settle(&list, &left);
+	tally_symbol_list_finish(&list, &left);
 	*ret = list;
 	return 0;
 }

@@ -21,8 +21,8 @@ int tally_image_find_function(const char *path, const char *name, uint64_t **ret
 int tally_image_find_address(const char *path, uint64_t address, uint64_t *ret,
 			     struct tally_error *error);
 
-/* All symbols of the file, of its debug file and compressed ones, by file offset, sorted and
- * settled: of those at one place the best stays.  -errno of the file, -ENOEXEC, -ENOMEM. */
+/* All symbols of the file, of its debug file and compressed ones, by file offset, sorted, the
+ * best of those at one place alone.  -errno of the file, -ENOEXEC, -ENOMEM. */
 int tally_image_symbols(const char *path, struct tally_symbol_list *ret, struct tally_error *error);
 
 #endif

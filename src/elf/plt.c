@@ -20,7 +20,7 @@ struct plt {
 	size_t count, in_order; /* in_order: how many are of .rela.plt */
 	uint32_t *by_address;
 	struct tally_symbol_list *list;
-	size_t settled; /* symbols of the list before ours */
+	size_t known; /* symbols of the list, without those that are added here */
 	bool demangled;
 	struct tally_budget *budget;
 };
@@ -143,7 +143,7 @@ static const struct slot *slot_at(const struct plt *plt, uint64_t address)
 /* A resolver has the name of the function it chooses for. */
 static const char *target_name(const struct plt *plt, uint64_t address)
 {
-	size_t low = 0, high = plt->settled;
+	size_t low = 0, high = plt->known;
 	uint64_t place;
 
 	if (tally_elf_offset(plt->elf, address, &place))
@@ -156,7 +156,7 @@ static const char *target_name(const struct plt *plt, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low == plt->settled || plt->list->starts[low] != place)
+	if (low == plt->known || plt->list->starts[low] != place)
 		return NULL;
 	return tally_symbol_list_name(plt->list, low);
 }
@@ -293,7 +293,7 @@ int tally_plt_add(const struct tally_elf *elf, bool demangled, struct tally_budg
 	const struct tally_elf_section *section = tally_elf_find(elf, ".dynsym", SHT_DYNSYM);
 	struct plt plt = {.elf = elf,
 			  .list = list,
-			  .settled = list->count,
+			  .known = list->count,
 			  .demangled = demangled,
 			  .budget = budget};
 	int error;

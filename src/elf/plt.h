@@ -8,7 +8,7 @@
 #include "elf/symbol_list.h"
 
 /* Adds `name@plt` for the stubs of .plt, .plt.sec and .plt.got.  `list`
- * is the settled list of the same image: it names the targets of stubs without a symbol
+ * is the finished list of the same image: it names the targets of stubs without a symbol
  * (IRELATIVE). A file whose tables are damaged, or for whose names too little of the budget is
  * left, adds less.  0 or -ENOMEM. */
 int tally_plt_add(const struct tally_elf *elf, bool demangled, struct tally_budget *budget,

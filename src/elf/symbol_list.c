@@ -354,7 +354,7 @@ static void keep_best(struct tally_symbol_list *list, uint64_t *demangle_left)
 	list->count = kept + 1;
 }
 
-void tally_symbol_list_settle(struct tally_symbol_list *list, uint64_t *demangle_left)
+void tally_symbol_list_finish(struct tally_symbol_list *list, uint64_t *demangle_left)
 {
 	if (!list->count)
 		return;

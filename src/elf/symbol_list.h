@@ -1,5 +1,5 @@
-/* The symbols of one image while they are gathered: added in any order, sorted, and settled by
- * perf's rules so that both name a place alike. */
+/* The symbols of one image while they are collected: added in any order, then sorted and finished
+ * by perf's rules, so that Tally and perf give a place the same name. */
 #ifndef TALLY_ELF_SYMBOL_LIST_H
 #define TALLY_ELF_SYMBOL_LIST_H
 
@@ -47,6 +47,6 @@ int tally_symbol_list_sort(struct tally_symbol_list *list);
 /* On a sorted list: gives symbols without a size the room up to the next symbol, then keeps the
  * best of those that start together.  `demangle_left`: names are compared as they are shown, as far
  * as tally_demangle() may still go; NULL: as they are. */
-void tally_symbol_list_settle(struct tally_symbol_list *list, uint64_t *demangle_left);
+void tally_symbol_list_finish(struct tally_symbol_list *list, uint64_t *demangle_left);
 
 #endif

@@ -57,13 +57,13 @@ static uint32_t *link_further(const uint32_t *outer, size_t count)
 	uint32_t *depths = calloc(count + 1, sizeof(*depths)); /* by index + 1 */
 
 	for (size_t i = 0; further && depths && i < count; i++) {
-		uint32_t near = outer[i], far = near ? further[near - 1] : 0;
+		uint32_t parent = outer[i], far = parent ? further[parent - 1] : 0;
 		uint32_t behind = far ? further[far - 1] : 0;
 
-		depths[i + 1] = near ? depths[near] + 1 : 1;
-		further[i] = near && depths[near] - depths[far] == depths[far] - depths[behind]
+		depths[i + 1] = parent ? depths[parent] + 1 : 1;
+		further[i] = parent && depths[parent] - depths[far] == depths[far] - depths[behind]
 				 ? behind
-				 : near;
+				 : parent;
 	}
 	if (!depths) {
 		free(further);
@@ -153,12 +153,12 @@ int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbo
 static int64_t find_around(const struct tally_symbol_table *table, uint64_t place, size_t at)
 {
 	while (place >= table->ends[at]) {
-		uint32_t near = table->outer[at], far = table->further ? table->further[at] : 0;
+		uint32_t parent = table->outer[at], far = table->further ? table->further[at] : 0;
 
 		/* an outer one is earlier, so this ends, whatever the arrays hold */
-		if (!near || near > at)
+		if (!parent || parent > at)
 			return -ENOENT;
-		at = (far && place >= table->ends[far - 1] ? far : near) - 1;
+		at = (far && place >= table->ends[far - 1] ? far : parent) - 1;
 	}
 	return (int64_t)at;
 }

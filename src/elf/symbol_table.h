@@ -24,9 +24,9 @@ struct tally_symbol_table {
 	 * byte of each is NUL. */
 	const char *text, *more;
 	size_t text_size, more_size;
-	struct tally_mapped mapped; /* what `text` lies in, the table's own; or nothing */
+	struct tally_mapped mapped; /* what `text` is part of, the table's own; or nothing */
 	size_t count;
-	uint64_t shift;            /* added to all places: the image lies elsewhere */
+	uint64_t shift;            /* added to all places: the image is elsewhere */
 	bool owns_rows, owns_text; /* malloc'ed, and freed by done; `more` always is */
 };
 
@@ -41,7 +41,7 @@ int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_
 /* Index of the innermost symbol that covers `place`, or -ENOENT. */
 int64_t tally_symbol_table_find(const struct tally_symbol_table *table, uint64_t place);
 /* The same where the last symbol that starts at or before `place` is one of `count` from `from` on,
- * or there is none; [from, from + count) lies within the table. */
+ * or there is none; [from, from + count) is within the table. */
 int64_t tally_symbol_table_find_among(const struct tally_symbol_table *table, uint64_t place,
 				      size_t from, size_t count);
 

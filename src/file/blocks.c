@@ -1,6 +1,6 @@
 /* The records, in blocks.
  *
- * Records of a sound native file are given as they stand, all in one block and without a look at
+ * Records of a sound native file are given unchanged, all in one block and without a look at
  * their headers: who reads them walks the headers anyway, and reports the place where one cannot be
  * (tally_data_block_bad).  Records that cannot be used in place are made plain in one go (flat.c)
  * and are one block too.  Blocks once found are kept, so that a second pass gets the same. */
@@ -45,16 +45,16 @@ static struct file_block raw_block(const struct tally_data *data, uint64_t from,
 	};
 }
 
-/* The last block was read to its end: a rest of less than 8 bytes, which no block can hold, is
- * told. */
-static void tell_tail(struct tally_data *data)
+/* The last block was read to its end: reports a rest of less than 8 bytes, which no block can hold.
+ */
+static void report_tail(struct tally_data *data)
 {
 	struct file_block *last;
 	uint64_t end;
 
-	if (data->tail_told || !data->block_count)
+	if (data->tail_reported || !data->block_count)
 		return;
-	data->tail_told = true;
+	data->tail_reported = true;
 	last = &data->blocks[data->block_count - 1];
 	end = last->block.offset + last->block.size;
 	if (last->raw && end < last->file_end)
@@ -79,7 +79,8 @@ static int add_flat(struct tally_data *data, uint64_t from, struct tally_error *
 	return code ? fail_memory(data, error) : 1;
 }
 
-/* Whether records are compressed: then all samples are, and one of either kind tells. */
+/* Whether records are compressed: then all samples are, so the first of either kind is the answer.
+ */
 static bool is_compressed(const struct tally_data *data)
 {
 	const struct file_region *region = &data->records;
@@ -121,7 +122,7 @@ int tally_data_next(struct tally_data *data, struct tally_block *ret, struct tal
 			if (found < 0)
 				return found;
 			if (!found) {
-				tell_tail(data);
+				report_tail(data);
 				return 0;
 			}
 		}
@@ -143,7 +144,7 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 
 	while (i < data->block_count && offset >= data->blocks[i].file_end)
 		i++;
-	/* Copies were checked when they were made; an offset outside of all blocks is none of ours.
+	/* Copies were checked when they were made; an offset outside of all blocks is another's.
 	 */
 	if (i == data->block_count || offset < data->blocks[i].block.offset || !data->blocks[i].raw)
 		return tally_data_next(data, ret, error);
@@ -151,7 +152,7 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 	data->blocks[i].block.size = (size_t)(offset - data->blocks[i].block.offset);
 	data->blocks[i].file_end = offset;
 	data->block_next = i + 1;
-	/* One that only is of odd size is good, but from here on the records are not aligned. */
+	/* A record whose only fault is an odd size is good, but those behind it are not aligned. */
 	next = offset;
 	if (tally_file_fit(&data->records, data->swapped, offset, &header) != FILE_FIT_ODD)
 		next = tally_file_pass_bad(data, &data->records, offset);

@@ -1,4 +1,4 @@
-/* Reading values one after another from bytes nobody vouches for.  A read past the end gives 0 and
+/* Reading values one after another from untrusted bytes.  A read past the end gives 0 and
  * leaves `failed` set, so that a run of reads needs one check at its end. */
 #ifndef TALLY_FILE_CURSOR_H
 #define TALLY_FILE_CURSOR_H
@@ -19,7 +19,7 @@ static inline size_t cursor_left(const struct file_cursor *cursor)
 	return (size_t)(cursor->end - cursor->at);
 }
 
-/* `size` bytes where they stand, or NULL. */
+/* A pointer to `size` bytes, or NULL. */
 static inline const uint8_t *cursor_bytes(struct file_cursor *cursor, uint64_t size)
 {
 	const uint8_t *at = cursor->at;

@@ -43,7 +43,7 @@ struct file_region {
 	const char *name;    /* before a place in messages; "" for the file itself */
 	bool cut;            /* it ends where its writer stopped, in the middle of anything */
 	bool odd_sizes;      /* a record was seen whose size is no multiple of 8 */
-	bool packed; /* decoded from the record at `packed_at`, which is told as its place */
+	bool packed;         /* decoded from the record at `packed_at`, which messages name */
 	uint64_t packed_at;
 };
 
@@ -98,7 +98,7 @@ struct tally_data {
 
 	struct file_block *blocks; /* found so far, in file order */
 	size_t block_count, block_room, block_next;
-	bool blocks_begun, tail_told;
+	bool blocks_begun, tail_reported;
 	bool flat_needed;        /* a stream whose records cannot be read in place */
 	struct file_flat *flat;  /* the records as plain ones, from some place on; NULL: not made */
 	struct tally_block walk; /* tally_data_next_record()'s place */
@@ -127,12 +127,12 @@ int tally_file_event_of(const struct tally_data *data, const uint8_t *bytes, uin
 /* resync.c: the next place from `from` on where records seem to stand, or the region's end. */
 uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
 			   uint64_t from);
-/* Whether a record at `at` that makes no sense may end at `end` nevertheless: there the region ends
+/* Whether an invalid record at `at` may end at `end` nevertheless: there the region ends
  * or a record seems to stand, and no records seem to stand before. */
 bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,
 			uint64_t at, uint64_t end);
-/* passing.c: what to do with a place where no record can stand: tells the damage and returns where
- * to go on. */
+/* passing.c: what to do with a place where no record can stand: reports the damage and returns
+ * where to go on. */
 uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region, uint64_t at);
 /* Bytes at the very end that cannot be a whole record. */
 void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at);
@@ -146,7 +146,7 @@ int tally_file_stream_update(struct tally_data *data, struct tally_error *error)
 /* event_name.c: a name made from an attr, the arena's; NULL: out of memory. */
 const char *tally_file_event_name(struct tally_arena *arena, const struct tally_attr *attr);
 /* tracepoint_name.c: "SYSTEM:NAME" of the tracepoint with that id, the arena's; NULL: the tracing
- * data (a section, or size 0) does not tell it. */
+ * data (a section, or size 0) does not have it. */
 const char *tally_file_tracepoint_name(struct tally_arena *arena, struct tally_block tracing,
 				       uint64_t id);
 /* trust.c: when the events are known; 0, -ENOMEM. */

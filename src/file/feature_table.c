@@ -107,7 +107,7 @@ void tally_file_features_locate(struct tally_data *data)
 		return;
 	}
 	if (limit > size) {
-		/* What is not there is none of the file's bytes. */
+		/* Bytes that are not there cannot be lost. */
 		tally_file_damage(data, size, 0,
 				  "the file is cut at byte %llu: %llu bytes of records and all "
 				  "features that stood behind them are missing",

@@ -32,7 +32,7 @@ struct source {
 	uint64_t at;
 	struct file_inflate *inflate;
 	struct tally_buf carry; /* decoded, not yet a whole record */
-	bool broken;            /* its stream was damaged, which was told */
+	bool broken;            /* its stream was damaged, which was reported */
 	/* Compressed records, and ends of rounds among them, that nobody will read again. */
 	uint64_t done_from, done_to;
 	int code; /* out of memory, or of room */
@@ -73,7 +73,7 @@ static int to_native(const struct tally_data *data, uint8_t *bytes, uint32_t typ
 	int event = tally_file_event_of(data, bytes, type, size, true);
 
 	/* Without a known event the first one's layout is as good as any: the record keeps its
-	 * unknown id, and whoever asks for its event is told. */
+	 * unknown id, and whoever asks for its event gets an error. */
 	return tally_record_swap(&data->events[event < 0 ? 0 : event].layout, bytes, size, true,
 				 NULL);
 }
@@ -200,10 +200,10 @@ static int copy_packed(struct source *source, uint64_t at, const struct file_rec
 
 	source->flat->packed.records++;
 	if (header->type == PERF_RECORD_COMPRESSED2) {
-		uint64_t told = cursor_u64(&cursor);
+		uint64_t packed = cursor_u64(&cursor);
 
-		if (told < cursor_left(&cursor))
-			cursor.end = cursor.at + told;
+		if (packed < cursor_left(&cursor))
+			cursor.end = cursor.at + packed;
 	}
 	source->flat->packed.bytes_in += cursor_left(&cursor);
 	if (code == -ENOTSUP) {

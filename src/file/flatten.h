@@ -23,7 +23,7 @@ struct file_flat {
 };
 
 /* Makes data->flat of all records of the file from `from` on, and of the parts of a directory.
- * 0 or -errno with words; damage is told on the way. */
+ * 0 or -errno with words; damage is reported on the way. */
 int tally_file_flatten(struct tally_data *data, uint64_t from, struct tally_error *error);
 void tally_file_flat_free(struct file_flat *flat);
 

@@ -68,8 +68,8 @@ static int read_order(struct tally_data *data, struct tally_error *error)
 }
 
 /* A big-endian writer of 32 bits stores the bitmap as 32-bit words, so that the halves of each u64
- * are exchanged.  Every writer sets HOSTNAME (3), which tells the two apart; when neither reading
- * has it, only BUILD_ID is believed, as perf does. */
+ * are exchanged.  Every writer sets HOSTNAME (3), which shows which of the two it is; when neither
+ * reading has it, only BUILD_ID is believed, as perf does. */
 static void fix_features(struct tally_data *data)
 {
 	uint64_t *features = data->features;

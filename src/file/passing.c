@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "file/extent.h"
 
-/* Of a recording that was cut or killed that is how it ends, and was told already. */
+/* The end of a recording that was cut or killed, which was reported already. */
 void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at)
 {
 	if (region->cut && data->damage.count)

@@ -20,7 +20,7 @@ struct file_spool {
 int tally_spool_open(const char *path, const char *why, struct file_spool **ret,
 		     struct tally_error *error);
 int tally_spool_add(struct file_spool *spool, const void *bytes, size_t size);
-/* Takes all that a descriptor gives until its end, at most `limit` bytes, and tells how it goes. */
+/* Takes all that a descriptor gives until its end, at most `limit` bytes, and reports progress. */
 int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit,
 		     const struct tally_data_options *options);
 /* Maps what is there.  Nothing may be added afterwards. */

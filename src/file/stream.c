@@ -10,7 +10,7 @@
 #include "file/extent.h"
 #include "file/feature.h"
 
-/* What EVENT_UPDATE tells: type and data. */
+/* What an EVENT_UPDATE changes: its type, and the data. */
 #define UPDATE_UNIT  0
 #define UPDATE_SCALE 1
 #define UPDATE_NAME  2
@@ -156,7 +156,7 @@ int tally_file_stream_read(struct tally_data *data, struct tally_error *error)
 		enum file_fit fit = tally_file_fit(region, data->swapped, at, &header);
 
 		if (fit == FILE_FIT_NONE) {
-			/* Who reads the records tells of it. */
+			/* Whoever reads the records reports it. */
 			if (data->event_count)
 				tally_file_event_lookup_init(data);
 			at = region->end - at < 8 ? region->end

@@ -1,6 +1,6 @@
-/* The name that tracing data gives a tracepoint, for files that tell it nowhere else: streams of
- * perf up to 4.x.  Source: trace-cmd's format, as repair_features.c tells it; a format begins with
- * "name: NAME\nID: NUMBER\n" (the kernel's tracing/events/SYSTEM/EVENT/format). */
+/* The name that tracing data gives a tracepoint, for files that have it nowhere else: streams of
+ * perf up to 4.x.  Source: trace-cmd's format, as repair_features.c describes it; a format begins
+ * with "name: NAME\nID: NUMBER\n" (the kernel's tracing/events/SYSTEM/EVENT/format). */
 #include "file/data_file.h"
 
 #include <string.h>

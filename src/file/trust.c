@@ -175,7 +175,7 @@ void tally_file_tell_refused(struct tally_data *data, const struct file_refused 
 	if (place.packed)
 		data->refused.bytes = 0;
 	tally_file_damage(data, place.offset, data->refused.bytes,
-			  "the record at byte %llu (%s, %u bytes) makes no sense",
+			  "the record at byte %llu (%s, %u bytes) is invalid",
 			  (unsigned long long)place.offset, name ? name : "of no known type",
 			  first->size);
 	damage->count += refused->count - 1;

@@ -100,7 +100,7 @@ int tally_image_code_map(struct tally_image *image, struct tally_code_map *ret)
 	size_t size;
 	int result = 0;
 
-	(void)tally_image_symbol_count(image); /* what mappings say of it is settled */
+	(void)tally_image_symbol_count(image); /* loads it: its kind no longer changes */
 	if (image->kind == TALLY_IMAGE_FILE)
 		(void)tally_image_open_files(image, &binary, &debug);
 	else if (image->kind == TALLY_IMAGE_VDSO &&

@@ -1,5 +1,5 @@
-/* Where the code of a binary is in its file, and where its table of functions is: what tells one
- * function from the next where there are no symbols. */
+/* Where the code of a binary is in its file, and where its table of functions is: how functions
+ * are found where there are no symbols. */
 #ifndef TALLY_IMAGE_CODE_MAP_H
 #define TALLY_IMAGE_CODE_MAP_H
 

@@ -97,7 +97,7 @@ int tally_image_frame_info(struct tally_image *image, struct tally_frame_info *r
 	struct tally_frame_info info = {.image = image};
 	int error = 0;
 
-	(void)tally_image_symbol_count(image); /* what mappings say of it is settled */
+	(void)tally_image_symbol_count(image); /* loads it: its kind no longer changes */
 	if (image->kind == TALLY_IMAGE_FILE)
 		read_file(image, &info);
 	else if (image->kind == TALLY_IMAGE_VDSO)

@@ -106,7 +106,7 @@ void tally_image_leave_out(const struct tally_image *image, char **line, const c
 			   uint64_t allowed);
 
 /* The process's number in its own PID namespace (as its /tmp/perf-N.map is called); `pid` when it
- * is gone or cannot be told. */
+ * is gone or its number is unknown. */
 uint32_t tally_image_inner_pid(const struct tally_image_store *store, uint32_t pid);
 
 #endif

@@ -92,7 +92,7 @@ static struct tally_lines *need_lines(struct tally_image *image)
 	if (!image->lines) {
 		struct tally_lines *lines = calloc(1, sizeof(*lines));
 
-		(void)tally_image_symbol_count(image); /* what mappings say of it is settled */
+		(void)tally_image_symbol_count(image); /* loads it: its kind no longer changes */
 		if (lines && open_lines(image, lines)) {
 			tally_lines_free(lines);
 			lines = NULL;
@@ -135,14 +135,14 @@ static const char *shown_name(const struct tally_image *image, struct tally_line
 	return lines->names.text[id];
 }
 
-/* What is told of an address: by debug information, with names of the symbol table where it has
+/* What is known of an address: by debug information, with names of the symbol table where it has
  * none that linkers use; else by the symbol table. */
-struct told {
+struct known {
 	struct tally_line_found found;
 	const char *name;
 };
 
-static int tell(struct tally_lines *lines, uint64_t address, struct told *ret)
+static int look_up(struct tally_lines *lines, uint64_t address, struct known *ret)
 {
 	uint32_t section = lines->symbol_file ? tally_line_section(lines->symbol_file, address) : 0;
 	const struct tally_line_symbol *symbol;
@@ -151,7 +151,7 @@ static int tell(struct tally_lines *lines, uint64_t address, struct told *ret)
 
 	if (!section)
 		return -ENOENT;
-	*ret = (struct told){0};
+	*ret = (struct known){0};
 	error = lines->units.dwarf ? tally_line_units_find(&lines->units, address, &ret->found)
 				   : -ENOENT;
 	if (error && error != -ENOENT)
@@ -214,14 +214,14 @@ static const char *whole_path(struct tally_lines *lines, const struct tally_line
 }
 
 static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
-			const struct told *told, const char *symbol, struct answer *answer)
+			const struct known *known, const char *symbol, struct answer *answer)
 {
-	const struct tally_line_function *function = told->found.function;
+	const struct tally_line_function *function = known->found.function;
 	const struct tally_line_function *at = function;
 	uint32_t count = 1;
 
 	while (at && count < NEST_LIMIT) {
-		at = tally_line_caller(&lines->units, told->found.unit, at);
+		at = tally_line_caller(&lines->units, known->found.unit, at);
 		count += at != NULL;
 	}
 	if (!budget_take(&lines->budget, count * sizeof(*answer->inlines)))
@@ -231,15 +231,15 @@ static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 		return -ENOMEM;
 	answer->count = count;
 	answer->inlines[0] = (struct tally_inline){
-	    .name = told->name, .file = answer->line.file, .line = answer->line.line};
+	    .name = known->name, .file = answer->line.file, .line = answer->line.line};
 	at = function;
 	for (uint32_t i = 1; i < count; i++) {
 		const struct tally_line_function *caller =
-		    tally_line_caller(&lines->units, told->found.unit, at);
+		    tally_line_caller(&lines->units, known->found.unit, at);
 
 		answer->inlines[i] = (struct tally_inline){
 		    .name = name_of(lines, caller),
-		    .file = whole_path(lines, told->found.unit, at->call_file),
+		    .file = whole_path(lines, known->found.unit, at->call_file),
 		    .line = at->call_line};
 		at = caller;
 	}
@@ -258,18 +258,18 @@ static int make_answer(struct tally_image *image, struct tally_lines *lines, uin
 		       struct answer *answer)
 {
 	int64_t symbol = tally_image_find_symbol(image, place);
-	struct told told;
+	struct known known;
 
 	answer->line = (struct tally_line){.file = unknown, .address = place + lines->shift};
-	answer->error = tell(lines, answer->line.address, &told);
+	answer->error = look_up(lines, answer->line.address, &known);
 	if (answer->error)
 		return answer->error == -ENOENT ? 0 : answer->error;
 	answer->line.file =
-	    whole_path(lines, told.found.named ? told.found.unit : NULL, told.found.file);
-	answer->line.line = told.found.line;
+	    whole_path(lines, known.found.named ? known.found.unit : NULL, known.found.file);
+	answer->line.line = known.found.line;
 	if (symbol < 0)
 		return 0;
-	return fill_inlines(image, lines, &told, tally_image_symbol(image, symbol)->name, answer);
+	return fill_inlines(image, lines, &known, tally_image_symbol(image, symbol)->name, answer);
 }
 
 /* The lock is held. */

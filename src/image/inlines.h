@@ -1,5 +1,5 @@
-/* Source lines and inlined functions of a place in an image, as binutils' addr2line -f -i tells
- * them and perf, which asks that program, shows them.
+/* Source lines and inlined functions of a place in an image, as binutils' addr2line -f -i prints
+ * them, and perf, which runs that program.
  *
  * Debug information is looked for at the first question about an image, and one unit of it is read
  * at the first question about an address in it; an answer is kept and not made twice.  An image

@@ -210,10 +210,10 @@ static int split(const struct tally_symbol_list *all, struct tally_kallsyms *to)
 }
 
 /* The names stay in the text: the list only borrows it while aliases are compared. */
-static void settle(struct tally_symbol_list *all, const struct tally_kallsyms *to)
+static void finish_list(struct tally_symbol_list *all, const struct tally_kallsyms *to)
 {
 	all->text = (struct tally_buf){.data = (uint8_t *)to->text, .size = to->text_size};
-	tally_symbol_list_settle(all, NULL);
+	tally_symbol_list_finish(all, NULL);
 	all->text = (struct tally_buf){0};
 }
 
@@ -248,7 +248,7 @@ static int finish(struct parser *parser, struct tally_kallsyms *to)
 	free(parser->lines); /* large, and done with */
 	parser->lines = NULL;
 	if (!error) {
-		settle(&all, to);
+		finish_list(&all, to);
 		error = split(&all, to);
 	}
 	tally_symbol_list_done(&all);

@@ -11,7 +11,7 @@
 struct tally_kallsyms { /* all zero is empty and valid */
 	char *text;     /* the names; NULL when they are in `mapped` */
 	size_t text_size;
-	struct tally_mapped mapped; /* the cache's file that all else lies in, or none */
+	struct tally_mapped mapped; /* the cache's file that holds all else, or nothing */
 	const char **modules;       /* by group; 0 is the kernel, NULL; names without brackets */
 	struct tally_symbol_table *tables; /* by group */
 	size_t group_count;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 
-/* Changes with the layout, and with the rules by which tables are settled. */
+/* Changes with the layout, and with the rules by which tables are made. */
 #define VERSION     1
 #define GROUP_LIMIT 4097
 #define FILE_LIMIT  ((uint64_t)1 << 30)

@@ -1,4 +1,4 @@
-/* What tells one state of the running kernel's symbols from another. */
+/* A key that changes when the running kernel's symbols do. */
 #ifndef TALLY_IMAGE_KERNEL_KEY_H
 #define TALLY_IMAGE_KERNEL_KEY_H
 
@@ -14,7 +14,7 @@ struct tally_kernel_key {
 	uint64_t namespace;   /* of users: capabilities count only in the first */
 };
 
-/* 0, or -errno when boots cannot be told apart. */
+/* 0, or -errno when two boots look the same. */
 int tally_kernel_key_read(const char *root, struct tally_kernel_key *ret);
 
 #endif

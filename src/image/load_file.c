@@ -25,8 +25,8 @@ static int64_t add(struct tally_image *image, struct tally_symbol_list *list,
 	return count < 0 && count != -ENOMEM ? 0 : count;
 }
 
-static int settle(struct tally_image *image, struct tally_symbol_list *list,
-		  const struct tally_elf *runtime)
+static int finish_list(struct tally_image *image, struct tally_symbol_list *list,
+		       const struct tally_elf *runtime)
 {
 	bool demangled = !image->store->options.no_demangle;
 	int error = tally_symbol_list_sort(list);
@@ -35,7 +35,7 @@ static int settle(struct tally_image *image, struct tally_symbol_list *list,
 	if (error)
 		return error;
 	allowed = image->budget.left += runtime->allowed;
-	tally_symbol_list_settle(list, demangled ? &image->budget.left : NULL);
+	tally_symbol_list_finish(list, demangled ? &image->budget.left : NULL);
 	error = tally_plt_add(runtime, demangled, &image->budget, list);
 	if (image->budget.spent)
 		tally_image_leave_out(image, &image->left_out, "names of stubs", allowed);
@@ -52,7 +52,7 @@ int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *
 	if (!count)
 		count = add(image, &list, elf, SHT_DYNSYM, elf);
 	if (count > 0) {
-		int error = settle(image, &list, elf);
+		int error = finish_list(image, &list, elf);
 
 		if (error)
 			count = error;
@@ -217,7 +217,7 @@ static int64_t take(struct tally_image *image, const struct tally_debug_search *
 			explain_stripped(image, search, small);
 	}
 	if (count > 0)
-		error = settle(image, &list, binary ? binary : &debug);
+		error = finish_list(image, &list, binary ? binary : &debug);
 	tally_elf_close(&debug);
 	tally_symbol_list_done(&list);
 	return error ? error : count;

@@ -260,7 +260,7 @@ static uint64_t vmlinux_anchor(const struct tally_elf *elf, const char *name)
 	return found;
 }
 
-/* How far the recorded (else the running) kernel lies from where its file says. */
+/* How far the recorded (else the running) kernel is from where its file says. */
 static uint64_t vmlinux_shift(struct tally_image_store *store, const struct tally_elf *elf)
 {
 	struct tally_kernel_facts facts = facts_of(store);
@@ -306,7 +306,7 @@ static int load_vmlinux(struct tally_image *image)
 	if (count > 0) {
 		error = tally_symbol_list_sort(&list);
 		if (!error) {
-			tally_symbol_list_settle(&list, NULL);
+			tally_symbol_list_finish(&list, NULL);
 			error = tally_symbol_table_take(&image->own, &list);
 		}
 	} else if (count == -ENOMEM) {

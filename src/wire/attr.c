@@ -51,7 +51,7 @@ void tally_attr_encode(const struct tally_attr *attr, void *bytes, size_t size)
 }
 
 /* The flags are C bitfields, which big endian counts from the top of each byte: bytes keep their
- * places and the bits within them mirror.  precise_ip alone is wider than a bit and lies across two
+ * places and the bits within them mirror.  precise_ip alone is wider than a bit and spans two
  * bytes, 1 and 2, with its low bit first on little endian: its two bits change places besides. */
 static uint8_t mirror(uint8_t byte)
 {
@@ -99,7 +99,7 @@ void tally_attr_swap(void *bytes, size_t size, bool to_native)
 	/* aux_action is bitfields too, each of one bit. */
 	for (size_t i = 116; i < 120 && size >= 120; i++)
 		at[i] = mirror(at[i]);
-	/* Words that came after the newest attr known are words as all before them. */
+	/* Members that a newer kernel added are u64 words, like those before them. */
 	for (size_t k = sizeof(struct tally_attr); k + 8 <= size; k += 8)
 		store_u64(at + k, __builtin_bswap64(load_u64(at + k)));
 }

@@ -1,4 +1,4 @@
-/* An attr as it stands in files: of any size, of either byte order. */
+/* An attr as files have it: of any size, of either byte order. */
 #ifndef TALLY_WIRE_ATTR_WIRE_H
 #define TALLY_WIRE_ATTR_WIRE_H
 

@@ -4,7 +4,7 @@
 
 enum tally_count_quality tally_count_judge(uint64_t raw, uint64_t enabled, uint64_t running)
 {
-	/* Of the top cgroup the kernel does not always tell the times. */
+	/* The kernel does not always report the times of the top cgroup. */
 	if (!enabled)
 		return raw ? TALLY_COUNT_PARTIAL : TALLY_COUNT_IDLE;
 	if (!running)

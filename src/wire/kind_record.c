@@ -5,9 +5,10 @@
 #define BUILD_ID_MOST 20
 #define MMAP2_ID      24 /* bytes of an id in MMAP2, or of the numbers that may stand there */
 
-/* Whether what stands there can be a size byte, three of nothing, and an id with zeros behind it.
- * Linux tells of an id that is not there: once a record was made for an event with build-ids, its
- * bit stays for the other events that get the same record (perf_event_mmap_output(), 5.12 to 6.18).
+/* Whether the bytes can be a size byte, three of padding, and an id with zeros behind it.  Linux
+ * sets the bit in misc also where there is no id: once a record was made for an event with
+ * build-ids, its bit stays for the other events that get the same record
+ * (perf_event_mmap_output(), 5.12 to 6.18).
  */
 bool tally_wire_is_mmap2_id(const uint8_t *at, size_t left)
 {
@@ -306,7 +307,7 @@ static int walk_cpu_map(struct wire_walk *walk, const struct wire_row *row, void
 		return error ? error : tally_wire_scalar(walk, 2, &map->end_cpu);
 	}
 	if (map->type > 2)
-		return 0; /* of a kind nobody defined only the type is known */
+		return 0; /* an unknown kind of map: only its type can be read */
 	error = tally_wire_scalar(walk, 2, &map->nr);
 	if (!error && map->type == 1) {
 		error = tally_wire_scalar(walk, 2, &map->long_size);

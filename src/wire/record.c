@@ -120,8 +120,8 @@ static void *base_of(struct tally_body *body)
 #define MMAP2_ID_AT 40
 #define MMAP2_PROT  64
 
-/* Whether 8 bytes are the front of a name, and not prot and flags.  The kernel tells of prot no
- * more than the lowest three bits, which no name begins with in either byte order. */
+/* Whether 8 bytes are the front of a name, and not prot and flags.  The kernel sets only
+ * the lowest three bits of prot, which no name begins with in either byte order. */
 static bool is_name(const uint8_t *at)
 {
 	size_t length;
@@ -202,7 +202,7 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 		return tally_fail(error, -EBADMSG, (int64_t)(record->offset + MMAP2_PROT),
 				  "MMAP2 record at offset %#llx has a prot that no kernel writes",
 				  (unsigned long long)record->offset);
-	/* What MMAP tells where MMAP2 has more. */
+	/* As much as an MMAP record says of them. */
 	if (is_bare_mmap2(record, walk.end)) {
 		body.mmap2.prot =
 		    record->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC;

@@ -46,7 +46,7 @@ static __attribute__((noinline)) bool fill_swapped(const struct tally_layout *la
 	       walk.at == record->size;
 }
 
-/* Whether what stands for an index can be one. */
+/* Whether the value at the place of hw_idx can be an index. */
 static bool has_index(const struct tally_sample *sample)
 {
 	return sample->branch_hw_idx + 1 <= HW_INDEX_MOST || !sample->branch_nr;

@@ -51,7 +51,7 @@ struct wire_rows {
 	size_t count;
 };
 
-/* The rows of a record type; those of unknown types are one WIRE_REST. */
+/* The rows of a record type; an unknown type has one: all its bytes. */
 struct wire_rows tally_wire_rows(uint32_t type);
 /* MMAP2 as Linux 3.12 had it, and kernels that took it from there: without prot and flags. */
 extern const struct wire_rows tally_wire_bare_mmap2_rows;

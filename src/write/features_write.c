@@ -1,4 +1,4 @@
-/* The feature sections that are known before the first record, and what the caller tells of them.
+/* The feature sections that are known before the first record, from the caller's options.
  * Source of the layouts: the perf.data format as perf 2.6.32 to 7.0 reads it. */
 #include "write/writer.h"
 

@@ -34,7 +34,7 @@ void tally_file_write_hostname(const struct file_facts *facts, struct tally_buf 
 
 	uname(&name);
 	add_line(facts, "hostname", name.nodename, to);
-	/* perf tells the byte order by this section: it is always there. */
+	/* perf finds the byte order by this section: it is always there. */
 	if (to->size == at)
 		tally_file_add_string(to, "");
 }

@@ -59,8 +59,8 @@ static void lines_write(const struct lines *lines, struct tally_buf *to)
 }
 
 /* The distinct lists of CPUs that share something; `older` is the file's name before Linux 5.3. */
-static void gather_lists(const char *root, uint32_t cpus, const char *file, const char *older,
-			 struct lines *to)
+static void collect_lists(const char *root, uint32_t cpus, const char *file, const char *older,
+			  struct lines *to)
 {
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
 		char *line = tally_file_line(CPU_DIR "/topology/%s", root, cpu, file);
@@ -91,9 +91,9 @@ void tally_file_write_cpu_topology(const struct file_facts *facts, struct tally_
 	uint32_t cpus, online;
 
 	tally_file_cpus(facts->root, &cpus, &online);
-	gather_lists(facts->root, cpus, "package_cpus_list", "core_siblings_list", &sockets);
-	gather_lists(facts->root, cpus, "core_cpus_list", "thread_siblings_list", &threads);
-	gather_lists(facts->root, cpus, "die_cpus_list", NULL, &dies);
+	collect_lists(facts->root, cpus, "package_cpus_list", "core_siblings_list", &sockets);
+	collect_lists(facts->root, cpus, "core_cpus_list", "thread_siblings_list", &threads);
+	collect_lists(facts->root, cpus, "die_cpus_list", NULL, &dies);
 	if (sockets.count && threads.count) {
 		lines_write(&sockets, to);
 		lines_write(&threads, to);
@@ -267,8 +267,8 @@ static int cache_order(const void *a, const void *b)
 	return (left->numbers[0] > right->numbers[0]) - (left->numbers[0] < right->numbers[0]);
 }
 
-/* Each CPU shows the caches it shares: a cache is told once. */
-static void gather_caches(const char *root, uint32_t cpus, struct cache **ret, size_t *ret_count)
+/* Each CPU shows the caches it shares: a cache is written once. */
+static void collect_caches(const char *root, uint32_t cpus, struct cache **ret, size_t *ret_count)
 {
 	size_t room = 0;
 
@@ -306,7 +306,7 @@ void tally_file_write_cache(const struct file_facts *facts, struct tally_buf *to
 	size_t count = 0;
 
 	tally_file_cpus(facts->root, &cpus, &online);
-	gather_caches(facts->root, cpus, &caches, &count);
+	collect_caches(facts->root, cpus, &caches, &count);
 	if (!count)
 		return;
 	qsort(caches, count, sizeof(*caches), cache_order);

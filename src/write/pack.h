@@ -11,7 +11,7 @@
  * saved. */
 #define FILE_PACK_MOST 65024u
 
-/* What readers are told to have room for, for one record: perf before 6.15 takes no more from it,
+/* The room for one record that readers are asked to make: perf before 6.15 takes no more from it,
  * and what was left of a record before is not counted. */
 #define FILE_PACK_ROOM (128u << 10)
 

@@ -1,7 +1,7 @@
 /* Writing a recording anew: header, ids, attrs, records, table of features, features.
  *
- * Records are written as they stand, in runs as long as they follow one another in memory; the
- * header comes last, so that a half-written file is none.
+ * Records are written unchanged, in runs as long as they follow one another in memory; the
+ * header comes last, so that a half-written file is not taken for one.
  * Source of what perf 6.1 takes: the perf.data format as its reader has it. */
 #include "write/repair.h"
 
@@ -172,8 +172,8 @@ static int write_stream_front(struct file_repair *repair, struct tally_error *er
 
 /* --- records --- */
 
-/* What the header and the features say now. */
-static bool is_told_otherwise(const struct tally_data *data, uint32_t type)
+/* Whether the header or a feature of the new file says what the record says. */
+static bool is_in_header(const struct tally_data *data, uint32_t type)
 {
 	switch (type) {
 	case PERF_RECORD_HEADER_ATTR:
@@ -184,7 +184,7 @@ static bool is_told_otherwise(const struct tally_data *data, uint32_t type)
 	case PERF_RECORD_HEADER_BUILD_ID:
 		return data->kind == TALLY_DATA_PIPE;
 	case PERF_RECORD_FINISHED_ROUND:
-		/* Those of several files make no sense for all of them together. */
+		/* Those of one file say nothing about several. */
 		return data->kind == TALLY_DATA_DIRECTORY;
 	default:
 		return false;
@@ -246,9 +246,9 @@ static int add_record(struct file_repair *repair, const struct tally_record *rec
 	size_t size = (size_t)tally_record_extent(record);
 	int code = 0;
 
-	if (is_told_otherwise(repair->data, record->type))
+	if (is_in_header(repair->data, record->type))
 		return 0;
-	/* Compressed records that come here could not be decoded: the damage tells of them. */
+	/* Compressed records that come here could not be decoded: the damage counts them. */
 	if (record->type == PERF_RECORD_COMPRESSED || record->type == PERF_RECORD_COMPRESSED2)
 		return 0;
 	if (!is_known(record->type) && !repair->options.keep_unknown) {

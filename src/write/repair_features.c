@@ -64,7 +64,7 @@ bool tally_repair_trusts_tracing(const uint8_t *bytes, size_t size)
 
 /* --- one feature --- */
 
-/* Names are told by index, with the attrs as they stand in the table. */
+/* Names by index, with the attrs as they are in the table. */
 static void add_event_desc(const struct file_repair *repair, struct tally_buf *to)
 {
 	const struct tally_data *data = repair->data;
@@ -146,7 +146,7 @@ bool tally_repair_wants(const struct file_repair *repair, unsigned feature)
 	case FEATURE_COMPRESSED:
 	case FILE_FEATURE_CHECKPOINT:
 		return false;
-	case FEATURE_EVENT_DESC: /* a stream may have told names one by one */
+	case FEATURE_EVENT_DESC: /* a stream may have given names one by one */
 		return data->has_section[feature] || data->kind == TALLY_DATA_PIPE;
 	case FEATURE_BUILD_ID:
 		return data->has_section[feature] || repair->options.build_id_count;

@@ -64,7 +64,7 @@ static void take_string(struct walk *walk)
 	uint32_t size = take_u32(walk);
 	const uint8_t *text = cursor_bytes(&walk->at, size);
 
-	/* Readers take it as it stands: it must have an end. */
+	/* Readers take it unchanged: it must have an end. */
 	if (text && size && !memchr(text, 0, size))
 		walk->at.failed = true;
 	if (text && walk->to)

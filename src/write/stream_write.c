@@ -58,7 +58,7 @@ static int add_attr(const struct file_facts *facts, const struct tally_writer_ev
 	return 0;
 }
 
-/* EVENT_DESC tells the names too, unless it is too long for a record. */
+/* EVENT_DESC has the names too, unless it is too long for a record. */
 static void add_name(const struct tally_writer_event *event, struct tally_buf *to)
 {
 	static const uint64_t update_name = 2;

@@ -8,7 +8,7 @@
  * the body; the first one of a file stands before the data of the final header, so that a short
  * recording holds none.  To make a record header the first entry of a table, bit 0 of the feature
  * bitmap, reserved and read by nobody, is set meanwhile: its entry is {the record's header, 0}. The
- * same bit tells our reader that more records may follow.
+ * same bit shows our reader that more records may follow.
  *
  * Records go out by pwritev at `end`, and `end` moves by whole records only, so that after a short
  * write the features of the end overwrite the broken piece.

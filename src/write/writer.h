@@ -29,7 +29,7 @@ struct tally_writer {
 	bool has_sample_time;
 	uint64_t sample_time_first, sample_time_last;
 	bool stream;             /* to standard output: nothing can be written later */
-	struct file_pack *pack;  /* NULL: records go out as they stand */
+	struct file_pack *pack;  /* NULL: records are written unchanged */
 	struct tally_buf packed; /* of one append */
 	uint64_t pack_in, pack_out;
 };

@@ -41,10 +41,10 @@ events() {
 	[ "$(samples f.data)" = 100 ]
 	[ "$(events f.data)" = 100000 ]
 	run -1 --separate-stderr "$TALLY" report -i f.data --stdio
-	[[ "$stderr" == *"damaged at 1 place, the first at offset 2232 (the record at byte 2232 (SAMPLE, 40 bytes) makes no sense)"* ]]
+	[[ "$stderr" == *"damaged at 1 place, the first at offset 2232 (the record at byte 2232 (SAMPLE, 40 bytes) is invalid)"* ]]
 	[[ "$stderr" == *"40 of 4272 bytes could not be read"* ]]
 	run -1 --separate-stderr "$TALLY" script -i f.data
-	[[ "$stderr" == *"the record at byte 2232 (SAMPLE, 40 bytes) makes no sense"* ]]
+	[[ "$stderr" == *"the record at byte 2232 (SAMPLE, 40 bytes) is invalid"* ]]
 	run -1 --separate-stderr "$TALLY" info -i f.data --json
 	[[ "$output" == *'"refused":1'* ]]
 	[[ "$output" == *'"period":100000'* ]]
@@ -107,12 +107,12 @@ events() {
 	[[ "$output" == *max-expand* ]]
 }
 
-@test "13.35: a name longer than a path can be makes no sense" {
+@test "13.35: a name longer than a path can be is invalid" {
 	make names f.data
 	[ "$(samples f.data)" = 100 ]
 	run -1 --separate-stderr "$TALLY" info -i f.data --json
 	[[ "$output" == *'"refused":1,'* ]]
-	[[ "$stderr" == *"(MMAP2, 60080 bytes) makes no sense"* ]]
+	[[ "$stderr" == *"(MMAP2, 60080 bytes) is invalid"* ]]
 }
 
 @test "13.35: script --sql that a signal ends leaves no file behind" {

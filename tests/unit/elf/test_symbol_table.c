@@ -41,7 +41,7 @@ static void settle(struct made *made)
 	uint64_t left = 1 << 20;
 
 	assert_int_equal(tally_symbol_list_sort(&made->list), 0);
-	tally_symbol_list_settle(&made->list, &left);
+	tally_symbol_list_finish(&made->list, &left);
 	assert_int_equal(tally_symbol_table_take(&made->table, &made->list), 0);
 }
 

@@ -351,7 +351,7 @@ static void spans_that_hold_an_address_are_all_met(void **state)
 		all[i].high = all[i].low + (random >> 32) % (i % 7 ? 20 : 400);
 		assert_int_equal(tally_spans_add(&spans, all[i].low, all[i].high, i), 0);
 	}
-	tally_spans_settle(&spans);
+	tally_spans_finish(&spans);
 	for (uint64_t at = 0; at < 1500; at++) {
 		uint64_t expected = 0, met = 0;
 		uint32_t looked_at = 0;
