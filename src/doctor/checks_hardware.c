@@ -54,7 +54,7 @@ static void check_absent(struct tally_checkup *checkup, struct tally_finding *fi
 	}
 }
 
-/* Whether hardware events open; tells of it. */
+/* Whether hardware events open; adds the findings. */
 static bool check_pmu(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "pmu", .group = TALLY_FINDING_HARDWARE};
@@ -74,8 +74,9 @@ static bool check_pmu(struct tally_checkup *checkup)
 	}
 	if (!*have && of_rights(first)) {
 		finding.state = TALLY_FINDING_UNKNOWN;
-		tally_checkup_add(checkup, &finding,
-				  "hardware counters cannot be seen without the rights above");
+		tally_checkup_add(
+		    checkup, &finding,
+		    "whether there are hardware counters is unknown without the rights above");
 		return false;
 	}
 	if (!*have) {
@@ -89,7 +90,7 @@ static bool check_pmu(struct tally_checkup *checkup)
 	return true;
 }
 
-/* How many of one event fit into a group, which the kernel schedules all or none. */
+/* How many of one event fit into a group; the kernel schedules a group as a whole. */
 static void check_counters(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "counters", .group = TALLY_FINDING_HARDWARE};
@@ -97,7 +98,7 @@ static void check_counters(struct tally_checkup *checkup)
 	struct tally_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
 	int fds[GROUP_MOST], count = 0;
 
-	attr.disabled = 0; /* arm64's driver counts only those that are not into a group's need */
+	attr.disabled = 0; /* arm64's driver counts only enabled events for a group */
 	while (count < GROUP_MOST) {
 		fds[count] = tally_open(&attr, &target, &checkup->limits, NULL);
 		if (fds[count] < 0)
@@ -118,11 +119,11 @@ static void check_watchdog(struct tally_checkup *checkup)
 	struct tally_finding finding = {.id = "nmi_watchdog",
 					.group = TALLY_FINDING_HARDWARE,
 					.state = TALLY_FINDING_LIMITED,
-					.cost = "one counter fewer, for everyone",
+					.cost = "one counter less, for everyone",
 					.remedy = "sudo sysctl kernel.nmi_watchdog=0"};
 
 	if (tally_checkup_number(checkup, "/proc/sys/kernel/nmi_watchdog", 0) > 0)
-		tally_checkup_add(checkup, &finding, "the NMI watchdog holds a counter");
+		tally_checkup_add(checkup, &finding, "the NMI watchdog uses a counter");
 }
 
 static void check_precise(struct tally_checkup *checkup)
@@ -139,8 +140,7 @@ static void check_precise(struct tally_checkup *checkup)
 	}
 	if (!level) {
 		finding.state = TALLY_FINDING_ABSENT;
-		finding.cost =
-		    "a sample may name an instruction some way behind the one that it is about";
+		finding.cost = "a sample may point to an instruction some way behind the right one";
 	}
 	tally_checkup_add(checkup, &finding,
 			  level ? "cycles:%.*s" : "no precise samples (PEBS, IBS, SPE)%.*s",

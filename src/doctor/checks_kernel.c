@@ -14,9 +14,9 @@
 #include <fcntl.h>
 #include "doctor/checkup.h"
 
-/* The first line of kallsyms tells: "0000000000000000 A fixed_percpu_data" or an address.  Where
- * the addresses are hidden, all of them are zero; one that is zero for itself stands among others.
- */
+/* The first line of kallsyms, "0000000000000000 A fixed_percpu_data" or an address, is enough on
+ * most kernels. Where addresses are hidden, all are zero; a symbol that is really at zero has
+ * others beside it. */
 static int symbols_shown(const struct tally_checkup *checkup)
 {
 	char path[PATH_MAX], text[4096];
@@ -71,17 +71,16 @@ static void check_symbols(struct tally_checkup *checkup)
 				       "kernel.perf_event_paranoid=1",
 				       remedy);
 		tally_checkup_add(checkup, &finding,
-				  "kernel.kptr_restrict is 1: /proc/kallsyms shows "
-				  "addresses only to who has CAP_SYSLOG");
+				  "kernel.kptr_restrict is 1: /proc/kallsyms shows addresses only "
+				  "with CAP_SYSLOG");
 	} else {
 		finding.remedy = tally_checkup_give(
 		    checkup, SETCAP_BIT(PERFMON) | SETCAP_BIT(SYSLOG),
 		    "; or for all: sudo sysctl kernel.perf_event_paranoid=1", remedy);
-		tally_checkup_add(
-		    checkup, &finding,
-		    "kernel.perf_event_paranoid is %d: above 1 /proc/kallsyms shows addresses "
-		    "only to who has CAP_SYSLOG",
-		    checkup->limits.paranoid);
+		tally_checkup_add(checkup, &finding,
+				  "kernel.perf_event_paranoid is %d: above 1 /proc/kallsyms shows "
+				  "addresses only with CAP_SYSLOG",
+				  checkup->limits.paranoid);
 	}
 }
 
@@ -112,7 +111,7 @@ static void check_tracefs(struct tally_checkup *checkup)
 	}
 	if (why == EACCES) {
 		finding.remedy = "sudo mount -o remount,mode=750,gid=$(id -g) /sys/kernel/tracing";
-		tally_checkup_add(checkup, &finding, "tracefs may be read by root only");
+		tally_checkup_add(checkup, &finding, "only root may read tracefs");
 	} else if (!checkup->live || tally_checkup_has(checkup, "/sys/kernel/tracing")) {
 		finding.remedy = "sudo mount -t tracefs nodev /sys/kernel/tracing";
 		tally_checkup_add(checkup, &finding, "tracefs is not mounted");
@@ -122,7 +121,7 @@ static void check_tracefs(struct tally_checkup *checkup)
 	}
 }
 
-/* The smallest program there is: return 0. */
+/* The smallest program: return 0. */
 static int try_bpf(void)
 {
 	static const struct bpf_insn program[] = {
@@ -168,7 +167,7 @@ static void check_bpf(struct tally_checkup *checkup)
 	} else {
 		finding.state = TALLY_FINDING_ABSENT;
 		tally_checkup_add(checkup, &finding,
-				  "the kernel takes no BPF programs for events: %s",
+				  "the kernel refuses BPF programs for events: %s",
 				  strerror(-result));
 	}
 }

@@ -1,15 +1,15 @@
-/* How much this process may have: locked memory for rings, sample rate, stack depth, descriptors.
+/* Limits of this process: locked memory for rings, sample rate, stack depth, descriptors.
  *
  * Sources: perf_event_open(2); Documentation/admin-guide/sysctl/kernel.rst; perf_mmap() of
- * kernel/events/core.c for what counts against which limit. */
+ * kernel/events/core.c for which memory counts against which limit. */
 #include <stdio.h>
 #include <sys/param.h>
 #include <unistd.h>
 #include "doctor/checkup.h"
 
-#define RING_WANTED   (512ULL << 10) /* bytes a CPU under which busy programs lose samples */
+#define RING_WANTED   (512ULL << 10) /* bytes for each CPU; with less, busy programs lose samples */
 #define DEFAULT_RATE  100000
-#define RECORD_RATE   4000 /* what `tally record` asks for by default, Hz */
+#define RECORD_RATE   4000 /* the default of `tally record`, Hz */
 #define DEFAULT_STACK 127
 #define NOFILE_WANTED 4096
 
@@ -33,7 +33,7 @@ static void check_mlock(struct tally_checkup *checkup)
 	cpus = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
 	budget =
 	    (limits->mlock_kb > 0 ? (uint64_t)limits->mlock_kb << 10 : 0) + limits->memlock / cpus;
-	/* A page of each ring is the kernel's marks; the others are a power of two. */
+	/* A page of each ring is the kernel's header; the others are a power of two. */
 	ring = budget > page ? power_below(budget / page - 1) * page : 0;
 	snprintf(memlock, sizeof(memlock), "%llu KiB", (unsigned long long)limits->memlock >> 10);
 	if (ring)
@@ -102,9 +102,8 @@ static void check_nofile(struct tally_checkup *checkup)
 
 	if (hard < NOFILE_WANTED) {
 		finding.state = TALLY_FINDING_LIMITED;
-		finding.cost = "each event takes a descriptor a CPU or thread: programs of many "
-			       "threads cannot "
-			       "be watched";
+		finding.cost = "each event needs a descriptor for each CPU or thread: programs of "
+			       "many threads cannot be measured";
 		finding.remedy =
 		    "raise the hard limit: LimitNOFILE= of the systemd unit, `--ulimit nofile=` of "
 		    "docker, nofile in /etc/security/limits.conf";

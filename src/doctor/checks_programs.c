@@ -1,5 +1,5 @@
-/* Whether stacks and names of programs come out whole: frame pointers and debug files, by the C
- * library that this process itself runs with, as it is in most stacks. */
+/* Whether stacks and names of programs are complete: frame pointers and debug files, checked for
+ * the C library of this process, which is in most stacks. */
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
@@ -23,7 +23,8 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *to)
 	return 1;
 }
 
-/* Whether a function begins by keeping its caller's frame, in the first bytes of its code. */
+/* Whether a function begins by saving its caller's frame pointer, in the first bytes of its code.
+ */
 static bool keeps_frame(const unsigned char *code, size_t size)
 {
 #if defined(__x86_64__)
@@ -44,7 +45,7 @@ static bool keeps_frame(const unsigned char *code, size_t size)
 #endif
 }
 
-/* Percent of its larger functions that do; -1: cannot tell. */
+/* Percent of its larger functions that do; -1: unknown. */
 static int frames_percent(const char *path)
 {
 	const struct tally_elf_section *symbols, *text;
@@ -66,7 +67,7 @@ static int frames_percent(const char *path)
 
 			memcpy(&symbol, table + at, sizeof(symbol));
 			from = symbol.st_value - text->header.sh_addr;
-			/* Small ones call nothing, and keep no frame in any build. */
+			/* Small ones call nothing, and save no frame pointer in any build. */
 			if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size < 128 ||
 			    from >= code_size || code_size - from < 32)
 				continue;
@@ -147,8 +148,8 @@ static bool in_path(const char *program)
 	return false;
 }
 
-/* Servers that give debug files by build-id, and the program that asks them.  Nothing is asked
- * here: files are only read where they lie, for asking takes time and tells others what runs. */
+/* Servers that give debug files by build-id, and the program that asks them. No server is asked
+ * here: that takes time, and would show others what runs. */
 static void check_debuginfod(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "debuginfod", .group = TALLY_FINDING_PROGRAMS};
@@ -161,7 +162,7 @@ static void check_debuginfod(struct tally_checkup *checkup)
 		return;
 	}
 	finding.state = TALLY_FINDING_ABSENT;
-	finding.cost = "debug files come in packages only";
+	finding.cost = "debug files are available from packages only";
 	finding.remedy = !installed
 			     ? "Debian, Ubuntu: sudo apt install debuginfod; Fedora: sudo dnf "
 			       "install elfutils-debuginfod-client; it sets DEBUGINFOD_URLS in new "
@@ -182,7 +183,7 @@ void tally_check_programs(struct tally_checkup *checkup)
 	check_debuginfod(checkup);
 	dl_iterate_phdr(find_libc, libc);
 	if (!*libc)
-		return; /* a static build: nothing here tells of the programs around it */
+		return; /* a static build: it says nothing about other programs */
 	check_frames(checkup, libc);
 	check_debug_files(checkup, libc);
 }

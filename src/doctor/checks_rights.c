@@ -17,16 +17,15 @@
 #include "base/fs.h"
 #include "doctor/checkup.h"
 
-/* A system call that no kernel takes: flags that do not exist are refused with EINVAL before
- * anything else is looked at, so that another answer is a filter's.  Made by a child, for a filter
- * may kill. */
+/* A system call that every kernel refuses: flags that do not exist give EINVAL before any other
+ * check, so another answer comes from a filter. A child makes it, as a filter may kill. */
 static int knock(void)
 {
 	pid_t child = fork();
 	int status;
 
 	if (child < 0)
-		return EINVAL; /* nothing was learnt: the checks behind this one will tell */
+		return EINVAL; /* unknown: the next checks will find out */
 	if (!child) {
 		long fd = syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL);
 
@@ -52,9 +51,8 @@ static void check_call(struct tally_checkup *checkup)
 	if (!known && (answer == ENOSYS || !checkup->live)) {
 		checkup->refused = true;
 		finding.state = TALLY_FINDING_ABSENT;
-		finding.remedy =
-		    "a kernel built with CONFIG_PERF_EVENTS; gVisor and other sandboxes "
-		    "that stand in for the kernel have none";
+		finding.remedy = "a kernel built with CONFIG_PERF_EVENTS; gVisor and similar "
+				 "sandboxes have no perf events";
 		tally_checkup_add(checkup, &finding, "this kernel has no perf events");
 		return;
 	}
@@ -71,18 +69,18 @@ static void check_call(struct tally_checkup *checkup)
 			 "securityContext.capabilities.add "
 			 "[PERFMON]; systemd: SystemCallFilter=perf_event_open";
 	if (answer < 0)
-		tally_checkup_add(checkup, &finding,
-				  "a seccomp filter kills whoever calls perf_event_open (%s)",
-				  strsignal(-answer));
-	else
 		tally_checkup_add(
 		    checkup, &finding,
-		    "a seccomp filter refuses perf_event_open (%s), before the kernel "
-		    "looks at rights",
-		    strerror(answer));
+		    "a seccomp filter kills each process that calls perf_event_open (%s)",
+		    strsignal(-answer));
+	else
+		tally_checkup_add(checkup, &finding,
+				  "a seccomp filter refuses perf_event_open (%s), before the "
+				  "kernel checks rights",
+				  strerror(answer));
 }
 
-/* An event that every kernel has and that needs the fewest rights. */
+/* An event of all kernels that needs the fewest rights. */
 static struct tally_attr least_event(void)
 {
 	return (struct tally_attr){
@@ -94,7 +92,7 @@ static struct tally_attr least_event(void)
 	};
 }
 
-/* With CAP_PERFMON: whether it is worth something outside the container. */
+/* With CAP_PERFMON: whether the kernel accepts it, or it is only a container's. */
 static void check_privileged(struct tally_checkup *checkup, struct tally_finding *finding)
 {
 	struct tally_attr attr = least_event();
@@ -109,7 +107,7 @@ static void check_privileged(struct tally_checkup *checkup, struct tally_finding
 		finding->cost = NULL;
 		tally_checkup_add(
 		    checkup, finding,
-		    "kernel.perf_event_paranoid is %d, which CAP_%s lifts for this process",
+		    "kernel.perf_event_paranoid is %d, but CAP_%s allows all to this process",
 		    checkup->limits.paranoid, checkup->limits.perfmon ? "PERFMON" : "SYS_ADMIN");
 		return;
 	}
@@ -119,11 +117,10 @@ static void check_privileged(struct tally_checkup *checkup, struct tally_finding
 	finding->remedy =
 	    "on the host: `sudo sysctl kernel.perf_event_paranoid=1`, or start the container "
 	    "as root of the host with `--cap-add PERFMON` and without a user namespace";
-	tally_checkup_add(
-	    checkup, finding,
-	    "CAP_PERFMON is only a container's (a user namespace): the kernel asks for it on "
-	    "the host, where kernel.perf_event_paranoid is %d",
-	    checkup->limits.paranoid);
+	tally_checkup_add(checkup, finding,
+			  "CAP_PERFMON is only a container's (a user namespace): the kernel "
+			  "requires it on the host, where kernel.perf_event_paranoid is %d",
+			  checkup->limits.paranoid);
 }
 
 static void check_paranoid(struct tally_checkup *checkup)
@@ -183,7 +180,7 @@ static void check_paranoid(struct tally_checkup *checkup)
 			  level > 2 && checkup->live ? ", which this kernel treats as 2" : "");
 }
 
-/* A line of /proc/self/status; false: there is none. */
+/* A line of /proc/self/status; false: it is missing. */
 static bool status_number(const struct tally_checkup *checkup, const char *name, int64_t *ret)
 {
 	char *status, *line;
@@ -231,7 +228,7 @@ static void check_capabilities(struct tally_checkup *checkup)
 	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++) {
 		if (rights[i].has) {
 			list(have, sizeof(have), rights[i].name);
-			/* of a file that is to keep it */
+			/* added for a file that must keep it */
 			if (limits->file_caps)
 				wanted |= rights[i].bit;
 			continue;
@@ -245,7 +242,7 @@ static void check_capabilities(struct tally_checkup *checkup)
 		return;
 	}
 	finding.state = TALLY_FINDING_LIMITED;
-	snprintf(cost, sizeof(cost), "they would bring: %s", buys);
+	snprintf(cost, sizeof(cost), "they would allow: %s", buys);
 	finding.cost = cost;
 	finding.remedy = tally_checkup_give(
 	    checkup, wanted, limits->user_namespace ? "" : "; leave out what you do not need",
@@ -259,7 +256,7 @@ static void check_capabilities(struct tally_checkup *checkup)
 			  *have ? have : "no capability", missing);
 }
 
-/* What asks for more than CAP_PERFMON.  Source: perf_uprobe_event_init() of kernel/events/core.c.
+/* Events that need more than CAP_PERFMON. Source: perf_uprobe_event_init() of kernel/events/core.c.
  */
 static void check_uprobes(struct tally_checkup *checkup)
 {
@@ -269,12 +266,12 @@ static void check_uprobes(struct tally_checkup *checkup)
 	    tally_checkup_number(checkup, "/sys/bus/event_source/devices/uprobe/type", 0);
 	struct tally_attr attr = {.type = (uint32_t)type, .disabled = 1};
 
-	/* Without a path the kernel looks at the rights, and then refuses the attr. */
+	/* Without a path the kernel checks the rights, and then refuses the attr. */
 	if (type <= 0 || !checkup->live || checkup->refused || !checkup->privileged ||
 	    tally_checkup_try(checkup, &attr) != -EACCES)
 		return;
-	finding.cost = "uprobes, USDT markers among them (uprobe:, usdt:), are refused";
-	finding.remedy = "run tally with sudo for them";
+	finding.cost = "uprobes and USDT markers (uprobe:, usdt:) are refused";
+	finding.remedy = "use sudo for them";
 	tally_checkup_add(checkup, &finding,
 			  "uprobes need CAP_SYS_ADMIN on this kernel, not only CAP_PERFMON");
 }
@@ -288,11 +285,10 @@ static void check_lockdown(struct tally_checkup *checkup)
 	if (!tally_checkup_line(checkup, "/sys/kernel/security/lockdown", line, sizeof(line)) ||
 	    !strstr(line, "[confidentiality]"))
 		return;
-	finding.cost =
-	    "registers at kernel samples, kprobes and BPF programs that read the kernel are "
-	    "refused, to root too";
+	finding.cost = "registers at kernel samples, kprobes and BPF programs that read the kernel "
+		       "are refused, also for root";
 	finding.remedy =
-	    "boot without lockdown=confidentiality; nothing lifts it in a running kernel";
+	    "boot without lockdown=confidentiality; it cannot be turned off in a running kernel";
 	tally_checkup_add(checkup, &finding, "the kernel is locked down for confidentiality");
 }
 

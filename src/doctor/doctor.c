@@ -58,7 +58,7 @@ int tally_checkup_try(const struct tally_checkup *checkup, const struct tally_at
 	const struct tally_open_target self = {.pid = 0, .cpu = -1, .group_fd = -1};
 	int fd;
 
-	if (checkup->refused) /* a filter may kill us, too */
+	if (checkup->refused) /* a filter may kill this process */
 		return -EPERM;
 	fd = tally_open(attr, &self, &checkup->limits, NULL);
 	if (fd < 0)

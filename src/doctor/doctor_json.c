@@ -1,4 +1,4 @@
-/* What a doctor found, as JSON; tally-doctor(1) says what is in it. */
+/* The findings of a doctor as JSON; tally-doctor(1) describes it. */
 #include <tally/doctor.h>
 
 #include "base/put.h"

@@ -1,4 +1,5 @@
-/* What a doctor found, for a person: troubles with their cost and cure, folded to the terminal. */
+/* The findings of a doctor as text: problems with cost and remedy, folded to the terminal's width.
+ */
 #include <tally/doctor.h>
 
 #include <errno.h>
@@ -84,15 +85,15 @@ static void add_summary(const struct sheet *sheet, const struct tally_doctor *do
 	struct tally_buf text = {0};
 
 	if (blocked)
-		tally_buf_printf(&text, "%zu thing%s in the way altogether", blocked,
-				 blocked == 1 ? " is" : "s are");
+		tally_buf_printf(&text, "%zu problem%s measuring", blocked,
+				 blocked == 1 ? " blocks" : "s block");
 	else
-		tally_buf_text(&text, "Nothing is in the way altogether");
+		tally_buf_text(&text, "Nothing blocks measuring");
 	if (limited)
 		tally_buf_printf(&text, ", %zu limit%s what can be measured", limited,
 				 limited == 1 ? "s" : "");
 	if (absent)
-		tally_buf_printf(&text, ", %zu %s not there", absent, absent == 1 ? "is" : "are");
+		tally_buf_printf(&text, ", %zu %s missing", absent, absent == 1 ? "is" : "are");
 	tally_buf_byte(&text, '.');
 	dye(sheet, "\033[1m");
 	tally_fold(sheet->to, tally_buf_str(&text), sheet->width, 0, 0);

@@ -1,6 +1,6 @@
 /* Names of hypervisors: CPUID leaf 0x40000000 on x86, DMI elsewhere.
  *
- * Sources: the signature of each in its own documents, gathered in Documentation/virt/ of Linux and
+ * Sources: the signature of each in its own documents, listed in Documentation/virt/ of Linux and
  * systemd-detect-virt(1); ways to a PMU: the QEMU, libvirt, VMware, Hyper-V and Xen manuals. */
 #include "doctor/hypervisor.h"
 

@@ -1,4 +1,4 @@
-/* What this machine is, where it is a virtual one. */
+/* The hypervisor of a virtual machine. */
 #ifndef TALLY_DOCTOR_HYPERVISOR_H
 #define TALLY_DOCTOR_HYPERVISOR_H
 
@@ -8,10 +8,10 @@
 
 struct tally_hypervisor {
 	char name[128];     /* "KVM (Amazon EC2 m5.large)"; untrusted */
-	const char *remedy; /* how it gives its guests a PMU; NULL: it cannot, or nobody knows */
+	const char *remedy; /* how it gives its guests a PMU; NULL: it cannot, or unknown */
 };
 
-/* Whether it is virtual, as far as can be seen. */
+/* Whether this machine is virtual, as far as visible. */
 bool tally_hypervisor_find(const struct tally_checkup *checkup, struct tally_hypervisor *ret);
 
 #endif
