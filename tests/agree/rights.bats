@@ -105,5 +105,5 @@ as_user() {
 	done
 	run as_user ./tally-copy stat -a --per-thread -e task-clock -- true
 	[ "$status" = 0 ]
-	[ "$(grep -c 'threads were not permitted and have no row: process' <<<"$output")" = 1 ]
+	[ "$(grep -c 'threads were not permitted and have no row: this user may not trace process' <<<"$output")" = 1 ]
 }
