@@ -70,7 +70,7 @@ struct report {
 	bool header, header_only, full, stats, tasks;
 	int format; /* number of it: tally_report_format_name() */
 	double percent_limit;
-	uint64_t max_stack, max_expand;
+	uint64_t max_stack, max_expand, time_quantum;
 };
 
 /* The status after writing; `error` may say why it failed. */
@@ -328,6 +328,32 @@ static int take_inverted(void *to, const char *value, bool on, struct tally_erro
 	return result;
 }
 
+/* A number and its unit: "100ms". */
+static int take_quantum(void *to, const char *value, bool on, struct tally_error *error)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	size_t digits = on ? strspn(value, "0123456789") : 0;
+	char number[24];
+	uint64_t count;
+
+	if (!on) {
+		*(uint64_t *)to = 0;
+		return 0;
+	}
+	snprintf(number, sizeof(number), "%.*s", (int)digits, value);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(value + digits, units[i].name) && digits < sizeof(number) &&
+		    !tally_text_u64(number, &count) && count && count <= UINT64_MAX / units[i].ns) {
+			*(uint64_t *)to = count * units[i].ns;
+			return 0;
+		}
+	return cli_refuse(error, "'%s' is not a time above 0 with its unit: ns, us, ms or s",
+			  value);
+}
+
 static int take_percentage(void *to, const char *value, bool on, struct tally_error *error)
 {
 	bool relative = on && !strcmp(value, "relative");
@@ -446,6 +472,7 @@ static int run(struct report *report)
 	    CLI_FILTER_FIELDS(report->filter),
 	    .tree_least = report->trees.least,
 	    .relative = report->relative,
+	    .time_quantum = report->time_quantum,
 	};
 	struct tally_session *session = NULL;
 	struct tally_profile *profile = NULL;
@@ -584,6 +611,10 @@ int cmd_report(int argc, char **argv)
 	     "columns, and the order by which rows are sorted: {}; +FIELDS adds to the default "
 	     "columns",
 	     .to = &report.fields, .call = take_fields, .word = tally_report_field_name},
+	    {CLI_CALL, 0, "time-quantum", "TIME",
+	     "length of the intervals of the key time, with its unit: ns, us, ms or s (default: "
+	     "100ms)",
+	     .to = &report.time_quantum, .call = take_quantum},
 	    {CLI_FLAG, 0, "children", NULL,
 	     "add what a function called to the function's own share, when there are call chains "
 	     "(default)",

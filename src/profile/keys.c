@@ -3,72 +3,136 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/data.h>
+#include <tally/info.h>
 #include <tally/profile.h>
 #include "base/fail.h"
 #include "session/resolve.h"
 
 #define QUANTUM_USUAL 100000000U /* ns, perf's */
 
-static uint64_t comm_of(const struct profile_keys *keys, const struct key_sample *sample)
+static uint64_t comm_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
-	return sample->comm;
+	return row->comm;
 }
 
-static uint64_t pid_of(const struct profile_keys *keys, const struct key_sample *sample)
+static uint64_t pid_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
-	return sample->pid;
+	return row->thread.pid;
 }
 
-static uint64_t tid_of(const struct profile_keys *keys, const struct key_sample *sample)
+static uint64_t tid_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
-	return sample->tid;
+	return row->thread.tid;
 }
 
-static uint64_t cpu_of(const struct profile_keys *keys, const struct key_sample *sample)
+static uint64_t cpu_of(const struct profile_keys *keys, const struct key_row *row)
+{
+	uint32_t cpu = row->batch->cpu[row->at];
+
+	(void)keys;
+	return cpu == UINT32_MAX ? KEY_UNKNOWN : cpu;
+}
+
+static uint64_t socket_of(const struct profile_keys *keys, const struct key_row *row)
+{
+	uint32_t cpu = row->batch->cpu[row->at];
+
+	return cpu < keys->socket_count ? keys->sockets[cpu] : KEY_UNKNOWN;
+}
+
+static uint64_t period_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
-	return sample->cpu == UINT32_MAX ? KEY_UNKNOWN : sample->cpu;
+	return row->batch->period[row->at];
 }
 
-#define ALL32 UINT32_MAX
+static uint64_t time_of(const struct profile_keys *keys, const struct key_row *row)
+{
+	uint64_t time = row->batch->time[row->at];
 
-/* Rows of equal size are listed by their values of these keys, the first key first.  A key whose
- * value may differ from one sample of a thread and CPU to the next wants the time too, so that
- * each sample is visited alone. */
+	if (!tally_session_has_time(row->session, row->batch->event[row->at]))
+		return KEY_UNKNOWN;
+	return time - time % keys->time_quantum;
+}
+
+/* The sockets as the recording's header has them. */
+static int take_sockets(struct profile_keys *keys, struct tally_session *session)
+{
+	const struct tally_data_info *info = tally_data_info(tally_session_data(session));
+	uint32_t count = (uint32_t)info->topology.cpu_count;
+
+	keys->sockets = calloc((size_t)count + 1, sizeof(*keys->sockets));
+	if (!keys->sockets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		keys->sockets[i] = info->topology.cpus[i].socket;
+	keys->socket_count = count;
+	return 0;
+}
+
+/* Rows of equal size are listed by their values of these keys, the first key first. */
 static const struct profile_key table[] = {
     {.name = "comm",
      .title = "Command",
      .help = "name of the command",
      .type = KEY_NAME,
-     .value = comm_of,
-     .uses = {.comm = ALL32}},
-    {.name = "dso", .title = "Shared Object", .help = "program or library", .type = KEY_IMAGE},
-    {.name = "symbol", .alias = "sym", .title = "Symbol", .help = "function", .type = KEY_SYMBOL},
+     .columns = TALLY_COLUMN_THREAD,
+     .value = comm_of},
+    {.name = "dso",
+     .title = "Shared Object",
+     .help = "program or library",
+     .type = KEY_IMAGE,
+     .columns = TALLY_COLUMN_FRAME},
+    {.name = "symbol",
+     .alias = "sym",
+     .title = "Symbol",
+     .help = "function",
+     .type = KEY_SYMBOL,
+     .columns = TALLY_COLUMN_FRAME},
     {.name = "pid",
      .title = "    Pid:Command",
      .help = "process, with the last name that it had",
      .type = KEY_TASK,
-     .value = pid_of,
-     .uses = {.pid = ALL32},
-     .want = PERF_SAMPLE_TIME},
+     .columns = TALLY_COLUMN_THREAD,
+     .value = pid_of},
     {.name = "tid",
      .title = "    Tid:Command",
      .help = "thread, with the last name that it had",
      .type = KEY_TASK,
-     .value = tid_of,
-     .uses = {.tid = ALL32},
-     .want = PERF_SAMPLE_TIME},
+     .columns = TALLY_COLUMN_THREAD,
+     .value = tid_of},
     {.name = "cpu",
      .title = "CPU",
      .help = "CPU that the sample was taken on",
      .type = KEY_NUMBER,
      .digits = 3,
-     .value = cpu_of,
-     .uses = {.cpu = ALL32},
-     .want = PERF_SAMPLE_CPU},
+     .columns = TALLY_COLUMN_CPU,
+     .value = cpu_of},
+    {.name = "socket",
+     .title = "Socket",
+     .help = "socket of that CPU, as the recording's header has it",
+     .type = KEY_NUMBER,
+     .digits = 3,
+     .columns = TALLY_COLUMN_CPU,
+     .value = socket_of,
+     .prepare = take_sockets},
+    {.name = "local_period",
+     .title = "Local Period",
+     .help = "period of the sample itself",
+     .type = KEY_NUMBER,
+     .columns = TALLY_COLUMN_PERIOD,
+     .value = period_of},
+    {.name = "time",
+     .title = "Time",
+     .help =
+	 "start of the interval that the sample is in, in seconds; --time-quantum is its length",
+     .type = KEY_TIME,
+     .columns = TALLY_COLUMN_TIME,
+     .value = time_of},
 };
 #define KEYS (sizeof(table) / sizeof(*table))
 
@@ -116,13 +180,7 @@ static int add(struct profile_keys *keys, const struct profile_key *key,
 	keys->image |= key->type == KEY_IMAGE;
 	keys->symbol |= key->type == KEY_SYMBOL;
 	keys->tasks |= key->type == KEY_TASK;
-	keys->uses.comm |= key->uses.comm;
-	keys->uses.pid |= key->uses.pid;
-	keys->uses.tid |= key->uses.tid;
-	keys->uses.cpu |= key->uses.cpu;
-	keys->uses.time |= key->uses.time;
-	keys->uses.period |= key->uses.period;
-	keys->want |= key->want;
+	keys->columns |= key->columns;
 	return key->prepare ? key->prepare(keys, session) : 0;
 }
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tally/batch.h>
 #include <tally/error.h>
 
-struct tally_session;
 struct profile_keys;
 
 /* How values of a key are kept, compared and printed. */
@@ -24,10 +24,13 @@ enum key_type {
 };
 #define KEY_UNKNOWN UINT64_MAX /* as a value */
 
-/* What the values of a sample are made of.  Fields that no key uses are 0. */
-struct key_sample {
-	uint64_t time, period;
-	uint32_t event, comm, pid, tid, cpu; /* cpu: UINT32_MAX when it is not recorded */
+/* What the value of a sample is made of: a row of a batch, and its thread. */
+struct key_row {
+	const struct tally_session *session;
+	const struct tally_batch *batch;
+	uint32_t at; /* in the batch's columns */
+	struct tally_thread thread;
+	uint32_t comm; /* the thread's: a string of the session */
 };
 
 struct profile_key {
@@ -35,11 +38,10 @@ struct profile_key {
 	const char *title;        /* of the column */
 	const char *help;         /* starts small, no full stop */
 	enum key_type type;
-	unsigned digits; /* KEY_NUMBER: at least so many, with leading zeros */
+	unsigned digits;  /* KEY_NUMBER: at least so many, with leading zeros */
+	uint64_t columns; /* TALLY_COLUMN_* that the key is made of */
 	/* NULL: the key is of the place, not of the sample. */
-	uint64_t (*value)(const struct profile_keys *keys, const struct key_sample *sample);
-	struct key_sample uses; /* all bits of the fields that it reads are set */
-	uint64_t want;          /* PERF_SAMPLE_* */
+	uint64_t (*value)(const struct profile_keys *keys, const struct key_row *row);
 	/* Makes what `value` needs of the recording.  0 or -ENOMEM.  NULL: nothing. */
 	int (*prepare)(struct profile_keys *keys, struct tally_session *session);
 };
@@ -53,8 +55,7 @@ struct profile_keys {
 	unsigned by_rank[PROFILE_KEYS_MOST]; /* their indices in the order of the table */
 	size_t count;
 	bool symbol, image, tasks; /* one of that type is among them */
-	struct key_sample uses;    /* of any of them */
-	uint64_t want;             /* PERF_SAMPLE_* */
+	uint64_t columns;          /* of all of them */
 	uint64_t time_quantum;
 	uint32_t *sockets; /* by CPU */
 	uint32_t socket_count;
@@ -72,12 +73,28 @@ void tally_profile_keys_done(struct profile_keys *keys);
 int tally_profile_key_compare(const struct profile_key *key, const struct tally_session *session,
 			      uint64_t a, uint64_t b);
 
-/* The sample's value of each key, in the order of keys->list. */
-static inline void profile_keys_values(const struct profile_keys *keys,
-				       const struct key_sample *sample, uint64_t *ret)
+/* The columns that a sink asks for.  Samples that differ in a value are not taken together. */
+static inline uint64_t profile_keys_columns(const struct profile_keys *keys)
+{
+	uint64_t apart = keys->columns & (TALLY_COLUMN_TIME | TALLY_COLUMN_PERIOD);
+
+	return keys->columns | TALLY_COLUMN_THREAD | (keys->tasks ? TALLY_COLUMN_OFFSET : 0) |
+	       (apart ? TALLY_COLUMN_TIME : TALLY_COLUMN_COUNT);
+}
+
+/* Whether rows of one event, thread and CPU have the same values. */
+static inline bool profile_keys_are_of_threads(const struct profile_keys *keys)
+{
+	return !(keys->columns &
+		 ~(uint64_t)(TALLY_COLUMN_THREAD | TALLY_COLUMN_CPU | TALLY_COLUMN_FRAME));
+}
+
+/* The row's value of each key, in the order of keys->list. */
+static inline void profile_keys_values(const struct profile_keys *keys, const struct key_row *row,
+				       uint64_t *ret)
 {
 	for (size_t i = 0; i < keys->count; i++)
-		ret[i] = keys->list[i]->value ? keys->list[i]->value(keys, sample) : 0;
+		ret[i] = keys->list[i]->value ? keys->list[i]->value(keys, row) : 0;
 }
 
 #endif

@@ -141,7 +141,10 @@ static bool rows_come_first(const struct tally_profile *profile)
 		if (!(type & PERF_SAMPLE_IP) || type & PERF_SAMPLE_READ)
 			return false;
 	}
-	return tally_session_sums_early(profile->session, fields | profile->keys.want);
+	if (profile_keys_columns(&profile->keys) &
+	    ~(uint64_t)(TALLY_COLUMN_THREAD | TALLY_COLUMN_FRAME | TALLY_COLUMN_COUNT))
+		return false;
+	return tally_session_sums_early(profile->session, fields);
 }
 
 /* Trees of the rows that are large.  Returns 1 when a sample could not be read with its chain: it

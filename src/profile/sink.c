@@ -80,18 +80,10 @@ static void add_left_out(const struct profile_plan *plan, struct profile_worker 
 uint64_t tally_profile_columns(const struct profile_plan *plan)
 {
 	const struct tally_profile_options *options = plan->options;
-	uint64_t columns = TALLY_COLUMN_THREAD | TALLY_COLUMN_PERIOD | TALLY_COLUMN_COUNT;
+	uint64_t columns = profile_keys_columns(plan->keys) | TALLY_COLUMN_PERIOD;
 
-	if (plan->keys->image || plan->keys->symbol || options->callchains || options->dso_count ||
-	    options->symbol_count)
+	if (options->callchains || options->dso_count || options->symbol_count)
 		columns |= TALLY_COLUMN_FRAME;
-	if (plan->keys->uses.cpu)
-		columns |= TALLY_COLUMN_CPU;
-	/* Where it may differ from sample to sample, each is a row. */
-	if (plan->keys->uses.time || plan->keys->uses.period)
-		columns = (columns & ~TALLY_COLUMN_COUNT) | TALLY_COLUMN_TIME;
-	if (plan->keys->tasks)
-		columns |= TALLY_COLUMN_OFFSET;
 	if (options->callchains)
 		columns |= TALLY_COLUMN_STACK;
 	if (plan->notes_addresses)

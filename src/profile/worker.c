@@ -43,27 +43,17 @@ static int64_t context_of(struct profile_worker *worker, const struct tally_batc
 			  uint32_t row)
 {
 	const struct profile_plan *plan = worker->plan;
-	const struct key_sample *uses = &plan->keys->uses;
-	struct tally_thread thread = {.size = sizeof(thread)};
-	uint32_t comm = tally_session_thread_comm(plan->session, batch->thread[row]);
-	struct key_sample sample = {.event = batch->event[row], .comm = comm};
+	struct key_row of = {
+	    .session = plan->session, .batch = batch, .at = row, .thread.size = sizeof(of.thread)};
 	uint64_t values[PROFILE_KEYS_MOST];
 	int64_t number;
 
-	tally_session_thread(plan->session, batch->thread[row], &thread);
-	sample.pid = thread.pid;
-	sample.tid = thread.tid;
-	sample.cpu = uses->cpu ? batch->cpu[row] : 0;
-	if (uses->time)
-		sample.time = tally_session_has_time(plan->session, sample.event)
-				  ? batch->time[row]
-				  : KEY_UNKNOWN;
-	if (uses->period)
-		sample.period = batch->period[row];
-	profile_keys_values(plan->keys, &sample, values);
-	number = tally_contexts_put(&worker->contexts, sample.event, values);
+	tally_session_thread(plan->session, batch->thread[row], &of.thread);
+	of.comm = tally_session_thread_comm(plan->session, batch->thread[row]);
+	profile_keys_values(plan->keys, &of, values);
+	number = tally_contexts_put(&worker->contexts, batch->event[row], values);
 	if (number >= 0)
-		context_named(&worker->contexts.list[number], comm,
+		context_named(&worker->contexts.list[number], of.comm,
 			      batch->offset ? batch->offset[row] : 0);
 	return number;
 }
@@ -72,14 +62,14 @@ static int64_t context_of(struct profile_worker *worker, const struct tally_batc
 static inline int64_t find_context(struct profile_worker *worker, const struct tally_batch *batch,
 				   uint32_t row)
 {
-	const struct key_sample *uses = &worker->plan->keys->uses;
+	const struct profile_keys *keys = worker->plan->keys;
 	uint32_t event = batch->event[row], thread = batch->thread[row];
-	uint32_t cpu = uses->cpu ? batch->cpu[row] : 0;
+	uint32_t cpu = keys->columns & TALLY_COLUMN_CPU ? batch->cpu[row] : 0;
 	struct worker_context *lately =
 	    &worker->lately[(thread + event * 31 + cpu * 17) % WORKER_CONTEXTS];
 	int64_t context;
 
-	if (uses->time || uses->period)
+	if (!profile_keys_are_of_threads(keys))
 		return context_of(worker, batch, row);
 	if (lately->context && lately->thread == thread && lately->event == event &&
 	    lately->cpu == cpu) {

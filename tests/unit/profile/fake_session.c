@@ -26,6 +26,11 @@ const struct tally_data_event *tally_data_event(const struct tally_data *data, s
 	return &data->events[index];
 }
 
+const struct tally_data_info *tally_data_info(const struct tally_data *data)
+{
+	return &data->info;
+}
+
 struct tally_data *tally_session_data(const struct tally_session *session)
 {
 	return (struct tally_data *)&session->data;
@@ -202,6 +207,7 @@ static int give(struct tally_session *session, const struct tally_sink *sink, ui
 	    .size = sizeof(batch),
 	    .count = 1,
 	    .event = &sample->event,
+	    .time = &sample->time,
 	    .cpu = &cpu,
 	    .thread = &number,
 	    .ip = &ip,

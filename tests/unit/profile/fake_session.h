@@ -3,6 +3,7 @@
 #define TESTS_FAKE_SESSION_H
 
 #include <tally/data.h>
+#include <tally/info.h>
 #include "base/map.h"
 #include "session/resolve.h"
 
@@ -10,7 +11,7 @@
 
 struct fake_sample {
 	uint32_t event, comm, pid, tid, cpu;
-	uint64_t period;
+	uint64_t period, time;
 	uint32_t depth;             /* 0: no chain, the place is chain[0] */
 	uint64_t chain[FAKE_DEPTH]; /* innermost first; frame numbers */
 	uint64_t ip;                /* 0: chain[0] */
@@ -19,6 +20,7 @@ struct fake_sample {
 struct tally_data {
 	struct tally_data_event events[4];
 	size_t event_count;
+	struct tally_data_info info;
 };
 
 #define FAKE_STACKS 40000

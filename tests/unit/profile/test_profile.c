@@ -461,6 +461,57 @@ static void periods_and_tasks(void **state)
 	tally_profile_free(profile);
 }
 
+/* 14.3: keys whose values are not fields of a sample. */
+static void sockets_periods_and_intervals(void **state)
+{
+	static const char *const keys[] = {"socket", "local_period", "time"};
+	static const struct tally_data_cpu cpus[] = {{.socket = 0}, {.socket = 1}};
+	static const struct fake_sample samples[] = {
+	    {.chain = {MAIN}, .cpu = 1, .period = 5, .time = 1999},
+	    {.chain = {A}, .cpu = 1, .period = 5, .time = 1000},
+	    {.chain = {MAIN}, .cpu = 1, .period = 5, .time = 2000},
+	    {.chain = {MAIN}, .cpu = 0, .period = 6, .time = 1000},
+	    {.chain = {MAIN}, .cpu = 2, .period = 3, .time = 0},
+	};
+	static const uint64_t expected[][5] = {
+	    /* socket, period, interval, sum, samples */
+	    {1, 5, 1000, 10, 2},
+	    {0, 6, 1000, 6, 1},
+	    {1, 5, 2000, 5, 1},
+	    {UINT64_MAX, 3, 0, 3, 1},
+	};
+	struct tally_session session = session_of(samples, 5);
+	struct tally_profile_options options = {
+	    .size = sizeof(options), .keys = keys, .key_count = 3, .time_quantum = 1000};
+	struct tally_profile *profile;
+	struct tally_profile_row row;
+
+	(void)state;
+	session.data.info.topology.cpus = cpus;
+	session.data.info.topology.cpu_count = 2;
+	session.data.events[0].attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+						  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+						  PERF_SAMPLE_PERIOD;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
+	assert_int_equal(tally_profile_event(profile, 0).row_count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		row = tally_profile_row(profile, 0, i);
+		assert_memory_equal(row.values, expected[i], 3 * sizeof(uint64_t));
+		assert_int_equal(row.self, expected[i][3]);
+		assert_int_equal(row.samples, expected[i][4]);
+	}
+	tally_profile_free(profile);
+	/* Without times and CPUs in the samples. */
+	session.data.events[0].attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
+	row = tally_profile_row(profile, 0, 0);
+	assert_int_equal(row.self, 15);
+	assert_int_equal(row.values[0], UINT64_MAX);
+	assert_int_equal(row.values[1], 5);
+	assert_int_equal(row.values[2], UINT64_MAX);
+	tally_profile_free(profile);
+}
+
 static void options_are_checked(void **state)
 {
 	static const char *const wrong[] = {"comm", "none"};
@@ -736,6 +787,7 @@ int main(void)
 	    cmocka_unit_test(inlined_functions),
 	    cmocka_unit_test(inlined_and_not),
 	    cmocka_unit_test(periods_and_tasks),
+	    cmocka_unit_test(sockets_periods_and_intervals),
 	    cmocka_unit_test(options_are_checked),
 	    cmocka_unit_test(nothing_sampled),
 	    cmocka_unit_test(random_chains_follow_the_model),
