@@ -146,7 +146,8 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 	int result = contexts ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !result && i < worker->contexts.count; i++) {
-		int64_t number = tally_contexts_put(&profile->contexts, worker->contexts.list[i].event,
+		int64_t number =
+		    tally_contexts_put(&profile->contexts, worker->contexts.list[i].event,
 				       contexts_values(&worker->contexts, i));
 
 		if (number < 0)
