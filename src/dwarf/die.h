@@ -51,7 +51,7 @@ bool tally_die_inlined_at(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *re
 
 /* Whether a path ends with another; "b/c.c" is the end of "/a/b/c.c". */
 bool tally_path_ends(const char *path, const char *end);
-/* The unit's name for a file; NULL: it has none such. */
+/* The unit's name for a file; NULL: it has no such file. */
 const char *tally_die_file(Dwarf_Die *unit, const char *end);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* What a unit takes, libdw's part too. */
 #define UNIT_COST 640U
-/* So many of the units that do not say where they are are asked for an address. */
+/* At most so many units without address ranges are searched for an address. */
 #define UNPLACED_MOST 4096U
 
 bool tally_line_units_exist(const struct tally_elf *elf)

@@ -1,4 +1,4 @@
-/* Ranges of addresses that may lie in each other, and which of them hold an address. */
+/* Ranges of addresses that may contain each other, and which of them hold an address. */
 #ifndef TALLY_DWARF_LINES_SPANS_H
 #define TALLY_DWARF_LINES_SPANS_H
 
@@ -23,7 +23,8 @@ int tally_spans_add(struct tally_spans *spans, uint64_t low, uint64_t high, uint
 void tally_spans_finish(struct tally_spans *spans);
 
 /* Those that hold the address, the latest start first; NULL: no more.  *looked_at is 0 at first,
- * and counts: many spans around each other were made to take time, and are not all looked at. */
+ * and counts: a file may be made to have very many around each other, which are
+ * not all looked at. */
 const struct tally_span *tally_spans_first(const struct tally_spans *spans, uint64_t address,
 					   uint32_t *looked_at);
 const struct tally_span *tally_spans_next(const struct tally_spans *spans,

@@ -161,7 +161,8 @@ static int by_cache(const struct tally_debug_search *search, bool symtab, const 
 	tally_build_id_format(search->build_id, search->build_id_size, id);
 	error = try_printf(search, NULL, symtab, ret, "%s/.build-id/%.2s/%s/%s", search->cache, id,
 			   id + 2, file);
-	if (!error && ret->owner && ret->owner != geteuid()) { /* who wrote it says what is shown */
+	if (!error && ret->owner &&
+	    ret->owner != geteuid()) { /* its writer decides what is printed */
 		tally_elf_close(ret);
 		error = -ENOENT;
 	}

@@ -27,7 +27,7 @@ struct tally_elf {
 	int fd;           /* -1: from memory */
 	const char *data; /* from memory: borrowed */
 	uint64_t size;
-	uint64_t allowed; /* bytes that what is made of it may take */
+	uint64_t allowed; /* bytes of memory that its tables may take */
 	uid_t owner;      /* of the file; of memory who asks */
 	GElf_Ehdr header;
 	struct tally_elf_section *sections;
@@ -36,8 +36,8 @@ struct tally_elf {
 	size_t load_count;
 };
 
-/* What is made of a file of so many bytes may take as many: so that a small one cannot ask for
- * much, and a large one has what it needs.  Stated in doc/ARCHITECTURE.md. */
+/* The memory that the tables of a file of so many bytes may take: a small file gets little, a
+ * large one what it needs.  Stated in doc/ARCHITECTURE.md. */
 static inline uint64_t elf_allowed(uint64_t file_size)
 {
 	return ((uint64_t)64 << 20) +

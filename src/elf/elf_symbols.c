@@ -86,7 +86,7 @@ static int add_one(const struct tally_elf *elf, const struct tally_elf_places *p
 	return tally_symbol_list_add(list, start, end, name, symbol->st_info);
 }
 
-/* A table's strings: lying in the file, or copied. */
+/* A table's strings: mapped from the file, or copied. */
 struct names {
 	const char *text;
 	size_t size;

@@ -174,7 +174,7 @@ static int stub_name(const struct plt *plt, const struct slot *slot, uint32_t *r
 	if ((!name || !*name) && slot->target) {
 		target = target_name(plt, slot->target);
 		free(name);
-		/* copied, as it may lie in the text that now grows */
+		/* copied, as it may be in the text that now grows */
 		name = target ? strndup(target, TALLY_NAME_MOST) : NULL;
 	}
 	if (name && plt->demangled)
@@ -226,7 +226,7 @@ static const struct slot *stub_slot(const struct plt *plt, const uint8_t *code, 
 	return slot_at(plt, address + at + 6 + (uint64_t)(int64_t)(int32_t)load_u32(code + at + 2));
 }
 
-/* Stub sizes as binutils and lld write them, where the section header does not tell. */
+/* Stub sizes as binutils and lld write them, where the section header does not say. */
 static void stub_sizes(const struct tally_elf *elf, const struct tally_elf_section *section,
 		       uint64_t *ret_header, uint64_t *ret_stub)
 {

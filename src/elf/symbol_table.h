@@ -1,5 +1,5 @@
 /* The symbols of one image in sorted arrays, to be asked by any number of threads.  The arrays are
- * made from a list, or lie in a file that is mapped (kernel_cache.h). */
+ * made from a list, or are in a mapped file (kernel_cache.h). */
 #ifndef TALLY_ELF_SYMBOL_TABLE_H
 #define TALLY_ELF_SYMBOL_TABLE_H
 
@@ -9,8 +9,8 @@
 #include "elf/symbol.h"
 #include "elf/symbol_list.h"
 
-/* All zero is empty and valid.  What arrays of a file hold may be anything: find and get end, and
- * stay within them, whatever they hold. */
+/* All zero is empty and valid.  Arrays of a file may hold anything: find and get end, and stay
+ * within them, nevertheless. */
 struct tally_symbol_table {
 	const uint64_t *starts, *ends; /* as in the list, sorted */
 	const uint32_t *names;

@@ -20,7 +20,7 @@ static int read_dies(struct tally_data *data, struct file_cursor *cursor,
 	return 0;
 }
 
-/* Which revision it is shows in how much there is. */
+/* The size of the section says which revision it is. */
 int tally_feature_cpu_topology(struct tally_data *data, struct file_cursor *cursor)
 {
 	struct tally_data_topology *topology = &data->info.topology;
@@ -233,7 +233,7 @@ static int read_domain(struct tally_data *data, struct file_cursor *cursor, bool
 }
 
 /* {u32 version of schedstat, u32 most domains, per CPU {u32 cpu, u32 n, n x {u32 domain, [name],
- * mask, list}}}.  How many CPUs there are shows in how much there is. */
+ * mask, list}}}.  The size of the section says how many CPUs there are. */
 int tally_feature_cpu_domain_info(struct tally_data *data, struct file_cursor *cursor)
 {
 	struct tally_data_info *info = &data->info;

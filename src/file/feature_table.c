@@ -1,4 +1,4 @@
-/* The table of feature sections behind the data, and with it the question where the records end.
+/* The table of feature sections behind the data, and where the records end.
  * Source: the perf.data format: {offset, size} for each bit of the bitmap, ascending, at
  * data.offset + data.size. */
 #include "file/data_file.h"
@@ -19,8 +19,8 @@ static uint64_t data_limit(const struct tally_data *data)
 		   : data->data.offset + data->data.size;
 }
 
-/* A recording by tally that did not come to its end: bit 0 is set and the table stands in the body
- * of a record (see writer.c; once it was a FINISHED_ROUND), so that more records may follow. */
+/* A recording by tally that did not come to its end: bit 0 is set and the table is in the body of a
+ * record (see writer.c; once it was a FINISHED_ROUND), so that more records may follow. */
 static bool is_checkpoint(const struct tally_data *data, uint64_t at, unsigned count)
 {
 	struct file_cursor cursor = file_cursor_at(data, at, (uint64_t)count * 16);
@@ -34,7 +34,7 @@ static bool is_checkpoint(const struct tally_data *data, uint64_t at, unsigned c
 	       size == count * 16;
 }
 
-/* Without data a table is believed only when all of it makes sense: a recorder that was killed
+/* Without data a table is used only when all of it makes sense: a recorder that was killed
  * leaves data.size 0 and records where the table would be. */
 static bool is_plausible(const struct tally_data *data, uint64_t at, unsigned count)
 {
@@ -123,7 +123,7 @@ void tally_file_features_locate(struct tally_data *data)
 		data->records.cut = true;
 		data->records.end = size;
 	} else if (!data->data.size && !is_plausible(data, limit, count ? count : 1)) {
-		/* Also without features: who writes none has at least put the data's size. */
+		/* Also without features: even then the writer has set the data's size. */
 		data->damage.no_end = true;
 		data->records.cut = true;
 		data->records.end = size;

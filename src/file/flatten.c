@@ -248,7 +248,7 @@ static bool is_packed(uint32_t type)
 	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_COMPRESSED2;
 }
 
-/* What came through a pipe is kept in a file of our own; there it need not stand twice. */
+/* What came through a pipe is in a file of ours, which need not hold it twice. */
 static void drop_done(struct source *source)
 {
 	if (source->data->stream && !source->part)
@@ -288,7 +288,7 @@ static int copy_some(struct source *source, uint64_t most)
 			fit = FILE_FIT_NONE;
 		region->odd_sizes |= fit == FILE_FIT_ODD;
 		if (fit == FILE_FIT_NONE) {
-			/* Of a compressed record that was cut the front can be decoded. */
+			/* The front of a compressed record that was cut can still be decoded. */
 			if (region->cut && is_packed(header.type) && header.size > 8 &&
 			    region->end - source->at > 8)
 				code = copy_packed(source, source->at, &header);
@@ -301,7 +301,7 @@ static int copy_some(struct source *source, uint64_t most)
 		else
 			code = copy_record(source, region, source->at, &header);
 		source->at += header.extent;
-		/* Others may be read where they stand: features of a stream. */
+		/* Other records may be read in place: features of a stream. */
 		if (is_packed(header.type) || header.type == PERF_RECORD_FINISHED_ROUND)
 			source->done_to = source->at;
 		else

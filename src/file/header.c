@@ -7,7 +7,7 @@
 
 #define MAGIC_SIZE 8
 
-/* Version 1 ("PERFFILE") does not tell its byte order; the size of an attr entry does, because it
+/* Version 1 ("PERFFILE") does not say its byte order; the size of an attr entry does, because it
  * is small in one order only. */
 static bool attr_size_plausible(uint64_t size)
 {

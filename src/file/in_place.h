@@ -1,5 +1,5 @@
-/* The file's bytes for who goes over them once: its mapping is read where it is, but page faults
- * would cost more than anything else then, and what was read would fill the memory. */
+/* For going once over the bytes of the file, in its mapping: without this, page faults would cost
+ * most of the time, and what was read would fill the memory. */
 #ifndef TALLY_FILE_IN_PLACE_H
 #define TALLY_FILE_IN_PLACE_H
 

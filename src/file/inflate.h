@@ -8,7 +8,7 @@
 
 struct file_inflate;
 
-/* Takes a piece of what was decoded; not 0 ends the decoding, which gives it on. */
+/* Takes a piece of what was decoded; a value other than 0 ends the decoding, which returns it. */
 typedef int (*file_inflate_fn)(void *context, const uint8_t *bytes, size_t size);
 
 /* -ENOTSUP: built without libzstd; -ENOMEM. */

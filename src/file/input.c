@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "file/spool.h"
 
-/* More threads than this no perf starts. */
+/* No perf starts more threads than this. */
 #define PARTS_MOST 65536U
 
 static bool is_magic(const uint8_t *bytes, size_t size)
@@ -23,7 +23,7 @@ static bool is_magic(const uint8_t *bytes, size_t size)
 		!memcmp(bytes, "PERFFILE", 8));
 }
 
-/* Of what is no recording only the front is taken: it may have no end. */
+/* Only the front of what is not a recording is read: it may have no end. */
 static int keep_stream(struct tally_data *data, int fd, struct tally_error *error)
 {
 	struct file_spool *spool;

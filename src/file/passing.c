@@ -54,7 +54,7 @@ void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to)
 	uintptr_t start = ((uintptr_t)bytes + from) & ~(page - 1);
 	uintptr_t end = ((uintptr_t)bytes + to) & ~(page - 1);
 
-	/* They are the file's, and come back from there. */
+	/* They are the file's pages, and are read from it again when needed. */
 	if (start < end)
 		madvise((void *)start, end - start, MADV_DONTNEED);
 }

@@ -17,7 +17,7 @@ static const char *folder(void)
 	return named && *named ? named : "/var/tmp";
 }
 
-/* File systems that know no files without a name get one whose name is taken away at once. */
+/* Where a file system has no files without a name, the name is removed at once. */
 static int open_nameless(void)
 {
 	int fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -1,4 +1,4 @@
-/* A file without a name that takes what has no file of its own: a stream, or records that were
+/* A file without a name for what has no file of its own: a stream, or records that were
  * decoded.  Memory stays small however much it holds, and it is gone when it is closed. */
 #ifndef TALLY_FILE_SPOOL_H
 #define TALLY_FILE_SPOOL_H

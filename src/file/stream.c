@@ -64,7 +64,8 @@ static void set_feature(struct tally_data *data, uint64_t feature, struct file_p
 {
 	if (!feature || feature >= FILE_FEATURES)
 		return;
-	/* Nothing of a number that nobody uses ends the features; the number is the writer's. */
+	/* An empty feature with a number that nobody uses ends the features; writers use different
+	 * numbers. */
 	if (!payload.size && feature > FEATURE_PMU_CAPS)
 		return;
 	data->features[feature / 64] |= 1ULL << (feature % 64);

@@ -189,7 +189,7 @@ static int take_systems(struct reader *reader, struct trace_data *data)
 	return result;
 }
 
-/* What follows the formats is of use where it is there: it is not called damage where it is not. */
+/* What follows the formats may be missing, which is not damage. */
 static void take_rest(struct reader *reader, struct trace_data *data)
 {
 	uint32_t kallsyms = take_u32(reader, "kallsyms"), size;

@@ -29,7 +29,7 @@ struct trace_data {
 	size_t unnumbered;  /* formats without a good "ID:" line, left out */
 	const char *printk; /* printk_formats, NULL: none */
 	size_t printk_size;
-	const char *cut; /* what the data ended in, or held nonsense in; NULL: it is whole */
+	const char *cut; /* the part that is cut short or invalid; NULL: none */
 	size_t cut_at;   /* the offset of that */
 };
 

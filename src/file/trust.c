@@ -11,7 +11,8 @@
  * a cycle every 0.2 ns.  A larger sample_period is that which was asked for. */
 #define PERIOD_MOST ((uint64_t)1 << 48)
 
-/* Record types up to here may be given a meaning; by now there are 23 of the kernel and 22 of perf.
+/* Record types up to here may get a meaning one day; today there are 23 of the kernel and 22 of
+ * perf.
  */
 #define LAST_TYPE 1024
 
@@ -117,7 +118,7 @@ bool tally_file_trusts_other(const struct tally_data *data, const struct tally_r
 		return record->size >= 24 && load_u64(record->bytes + 16) <= PERIOD_MOST;
 	case PERF_RECORD_LOST_SAMPLES: /* header, lost */
 		return record->size >= 16 && load_u64(record->bytes + 8) <= PERIOD_MOST;
-	case PERF_RECORD_HEADER_EVENT_TYPE: /* nobody has read its text for long: it may not end */
+	case PERF_RECORD_HEADER_EVENT_TYPE: /* no reader uses its text, which may lack its end */
 		return true;
 	default:
 		break;
@@ -140,7 +141,7 @@ bool tally_file_trusts(const struct tally_data *data, const struct tally_record 
 
 bool tally_file_ends_well(const struct tally_data *data, const struct tally_record *record)
 {
-	/* Those that were copied were looked at then. */
+	/* Copied records were checked when they were copied. */
 	return (data->flat && record->offset >= data->flat->base) ||
 	       tally_file_ends_at(data, &data->records, record->offset,
 				  record->offset + tally_record_extent(record));
@@ -150,7 +151,7 @@ void tally_file_refuse(struct tally_data *data, const struct tally_record *recor
 {
 	struct file_refused refused = data->refused;
 
-	/* Not once more by who walks again. */
+	/* A second walk does not count them again. */
 	if (refused.count && record->offset <= refused.last_at)
 		return;
 	file_refuse(&refused, record);
@@ -171,7 +172,7 @@ void tally_file_tell_refused(struct tally_data *data, const struct file_refused 
 	if (!refused->count)
 		return;
 	tally_data_place(data, first->offset, &place);
-	/* What was compressed took fewer bytes of the file. */
+	/* Compressed records took fewer bytes of the file. */
 	if (place.packed)
 		data->refused.bytes = 0;
 	tally_file_damage(data, place.offset, data->refused.bytes,

@@ -2,9 +2,9 @@
  * counts.
  *
  * A record is trusted when its event is known, its fields are there (those of a sample fill it to
- * its last byte), and what the kernel always writes the same is so: nothing beside the CPU, no
- * count that no counter can reach, no name longer than a path can be.  A record that is refused is
- * counted as damage, with its offset, and left out of everything. */
+ * its last byte), and what the kernel always writes in one way is written so: nothing beside the
+ * CPU, no count that no counter can reach, no name longer than a path can be.  A record that is
+ * refused is counted as damage, with its offset, and left out of everything. */
 #ifndef TALLY_FILE_TRUST_H
 #define TALLY_FILE_TRUST_H
 
@@ -50,7 +50,7 @@ static inline void file_refuse(struct file_refused *refused, const struct tally_
 	refused->last_at = record->offset;
 }
 
-/* What a walk over the part behind it refused goes on top. */
+/* Adds what a walk over the part behind it refused. */
 static inline void file_refused_add(struct file_refused *to, const struct file_refused *more)
 {
 	if (!more->count)
@@ -62,8 +62,8 @@ static inline void file_refused_add(struct file_refused *to, const struct file_r
 	to->last_at = more->last_at;
 }
 
-/* Whether the size at least of a record that is refused can be trusted.  If not, no record can
- * stand where it does. */
+/* Whether at least the size of a refused record can be trusted.  If not, there is no record at its
+ * place. */
 bool tally_file_ends_well(const struct tally_data *data, const struct tally_record *record);
 /* Counts one as damage, if none behind it was counted before. */
 void tally_file_refuse(struct tally_data *data, const struct tally_record *record);

@@ -89,7 +89,7 @@ const struct tally_symbol *tally_image_symbol(const struct tally_image *image, i
 const char *tally_image_why_no_symbols(const struct tally_image *image);
 
 /* What is left out of the symbols and source lines of an image so far, because it would take more
- * than the binary's size is a reason for: each a line, which lives as long as the image. */
+ * memory than the size of the binary allows: each a line, which lives as long as the image. */
 typedef void (*tally_image_line_fn)(void *context, const char *line);
 void tally_image_each_left_out(struct tally_image *image, tally_image_line_fn visit, void *context);
 

@@ -127,7 +127,7 @@ static int make_folders(const char *folder)
 	return error;
 }
 
-/* An array of the mapped file; NULL when it does not lie in it, or askew. */
+/* An array of the mapped file; NULL when it is not within it, or not aligned. */
 static const void *array_at(const struct tally_mapped *mapped, uint64_t offset, uint64_t count,
 			    size_t size, size_t align)
 {

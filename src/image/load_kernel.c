@@ -195,7 +195,8 @@ static int choose_kallsyms(struct tally_image_store *store, const struct tally_k
 	return error;
 }
 
-/* A kernel may lie elsewhere after each boot (KASLR); the recording says where its anchor was. */
+/* A kernel may be at another address after each boot (KASLR); the recording says where its anchor
+ * was. */
 static void shift_to_recording(struct tally_kallsyms *kallsyms,
 			       const struct tally_kernel_facts *facts)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include "image/image.h"
 
-/* Few symbols to a piece, as those that are asked for lie apart. */
+/* Few symbols to a piece, as those that are asked for are far apart. */
 enum { TALLY_SHOWN_PIECE = 16 };
 
 struct tally_shown_piece {

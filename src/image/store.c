@@ -113,7 +113,7 @@ void tally_image_store_free(struct tally_image_store *store)
 	free(store);
 }
 
-/* Whether the image is what the key means.  What one of them does not know does not part them: a
+/* Whether the image is what the key means.  A fact that one of them lacks makes no difference: a
  * MMAP2 record has either an inode or a build-id. */
 static bool is_same(const struct tally_image *image, const struct tally_image_key *key,
 		    enum tally_image_kind kind, const char *path)

@@ -14,7 +14,7 @@
 
 #define PROC_LIMIT (16U << 20) /* cpuinfo of thousands of CPUs */
 
-/* Of the real machine uname(2) knows what an older kernel's procfs does not tell. */
+/* For the real machine uname(2) has what the procfs of an older kernel lacks. */
 static void add_line(const struct file_facts *facts, const char *file, const char *fallback,
 		     struct tally_buf *to)
 {

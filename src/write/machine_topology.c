@@ -1,4 +1,4 @@
-/* How the machine's processors, caches and memory hang together.
+/* How the machine's processors, caches and memory are connected.
  * Sources: Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node,
  * Documentation/ABI/testing/sysfs-devices-system-cpu (cache), sysfs-devices-memory; the sections'
  * layouts: the perf.data format. */

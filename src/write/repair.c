@@ -343,7 +343,7 @@ static int write_all(struct file_repair *repair, const char *path, struct tally_
 			code = write_stream_front(repair, &own);
 		if (!code)
 			code = write_records(repair, &own);
-		/* A failure to read says more than its number. */
+		/* An error of reading has words of its own, which say more. */
 		if (code && own.text[0] && strcmp(own.text, strerror(-code)) != 0) {
 			*error = own;
 			return code;

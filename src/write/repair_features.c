@@ -1,5 +1,6 @@
-/* The features of a repaired file: those that stand on their own are kept, those that tell of
- * places or of the attrs are made anew, those that tell how records were kept are left out. */
+/* The features of a repaired file: those that do not depend on
+ * others are kept, those with places in the file or attrs are made anew, those about how records
+ * were stored are left out. */
 #include "write/repair.h"
 
 #include <errno.h>
@@ -86,7 +87,7 @@ void tally_repair_build_ids(const struct file_repair *repair, struct tally_buf *
 	const struct tally_data_info *info = &repair->data->info;
 	const struct tally_repair_options *options = &repair->options;
 
-	/* A name that is too long for a record is no file's. */
+	/* No file has a name that is too long for a record. */
 	for (size_t i = 0; i < info->build_id_count; i++)
 		tally_file_add_build_id(to, &info->build_ids[i]);
 	for (size_t i = 0; i < options->build_id_count; i++)
@@ -101,7 +102,7 @@ static bool add_kept(const struct tally_data *data, unsigned feature, struct tal
 	    .at = payload->bytes, .end = payload->bytes + payload->size, .swapped = data->swapped};
 
 	if (!shape) {
-		/* What this library cannot check is right in its own order only. */
+		/* What this library cannot check is valid in its writer's byte order only. */
 		if (data->swapped)
 			return false;
 		tally_buf_add(to, payload->bytes, payload->size);

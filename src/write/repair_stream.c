@@ -34,7 +34,7 @@ static void add_feature(struct file_repair *repair, unsigned feature, struct tal
 			struct tally_buf *to)
 {
 
-	/* Places of AUX records only files have. */
+	/* Only files have places of AUX records. */
 	if (feature == FEATURE_AUXTRACE || feature == FEATURE_BUILD_ID ||
 	    feature == FEATURE_TRACING_DATA || !tally_repair_wants(repair, feature))
 		return;

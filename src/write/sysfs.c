@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 #define LINE_LIMIT  65536
-#define NAMES_LIMIT 65536 /* more entries no directory of facts has */
+#define NAMES_LIMIT 65536 /* no directory of facts has more entries */
 
 static bool make_path(char path[PATH_MAX], const char *format, va_list args)
 {

@@ -74,7 +74,7 @@ int tally_file_target_open(const char *path, int *ret, bool *ret_kept, struct ta
 	code = look(path, &null, &kept, error);
 	if (code)
 		return code;
-	/* Recordings tell much of whoever is recorded: for the owner only, as perf's are. */
+	/* Recordings contain much about whoever is recorded: for the owner only, as perf's are. */
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (null ? 0 : O_TRUNC), 0600);
 	if (fd < 0)
 		return tally_fail(

@@ -10,7 +10,7 @@
  * /dev/null is taken. */
 int tally_file_target_open(const char *path, int *ret, bool *ret_kept, struct tally_error *error);
 
-/* Takes away a file that nothing could be written to; with `kept` the old one is back. */
+/* Removes a file that nothing could be written to; with `kept` the old one is restored. */
 void tally_file_target_undo(const char *path, bool kept);
 
 #endif

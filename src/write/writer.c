@@ -31,7 +31,7 @@
 
 #define TABLE_ENTRY 16
 
-/* Whether a reader makes something of what is written: of a stream its start, of a file the first
+/* Whether what is written so far can be read: of a stream its start, of a file the first
  * checkpoint. */
 static bool is_readable(const struct tally_writer *writer)
 {
@@ -762,7 +762,7 @@ int tally_writer_close(struct tally_writer *writer, struct tally_error *error)
 		code = squeeze_end(writer, code, error);
 	else if (code)
 		code = fail_write(writer, code, error);
-	/* Network file systems tell of a full disk only now. */
+	/* Network file systems report a full disk only now. */
 	if (close(writer->fd) && !code)
 		code = fail_write(writer, -errno, error);
 	free_writer(writer);
