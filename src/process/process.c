@@ -1,17 +1,12 @@
 #include "process/process.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/chunks.h"
-#include "base/map.h"
-#include "process/space.h"
-#include "process/timeline.h"
+#include "process/process_table.h"
 
 /* misc bits that share a position. Source: include/uapi/linux/perf_event.h; perf sets FORK_EXEC in
  * the FORK records that it makes for running processes, whose maps it writes. */
@@ -21,32 +16,15 @@
 
 #define KSYMBOL_UNREGISTER 1U
 
-#define KERNEL_SPACE 0U
 #define NAME_UNKNOWN UINT32_MAX /* value in `comms`: no record had the thread's name yet */
+
+/* Numbers of names that were made after freezing have this bit. */
+#define NAME_LATE (1U << 31)
 
 /* perf's name of the idle task, which no record names. */
 #define IDLE_NAME "swapper"
 
-struct tally_process_table {
-	struct tally_strings strings;
-	struct tally_timeline comms;  /* by tid: string */
-	struct tally_timeline spaces; /* by pid: space */
-	struct tally_space *space_list;
-	size_t space_count, space_room;
-	struct tally_mapping_row *rows;
-	size_t row_count, row_room;
-	struct tally_map files; /* hash -> struct tally_mapped_file *, the arena's */
-	struct tally_arena file_arena;
-	uint32_t *own; /* row numbers by space, in order of arrival */
-
-	/* Names made after freezing, for threads that only samples have. */
-	pthread_mutex_t late_lock;
-	struct tally_chunks late; /* const char * */
-	struct tally_map late_ids;
-	struct tally_arena late_arena;
-};
-
-static int64_t space_add(struct tally_process_table *table, const struct tally_space *space)
+int64_t tally_process_space_add(struct tally_process_table *table, const struct tally_space *space)
 {
 	if (table->space_count == table->space_room) {
 		size_t room = table->space_room ? table->space_room * 2 : 64;
@@ -82,7 +60,7 @@ static int space_begin(struct tally_process_table *table, uint32_t pid, uint64_t
 			made.exec |= above->exec;
 		}
 	}
-	number = space_add(table, &made);
+	number = tally_process_space_add(table, &made);
 	return number < 0 ? -ENOMEM
 			  : tally_timeline_add(&table->spaces, pid, time, (uint32_t)number);
 }
@@ -96,7 +74,8 @@ int tally_process_table_new(struct tally_process_table **ret)
 		return -ENOMEM;
 	pthread_mutex_init(&table->late_lock, NULL);
 	idle = tally_strings_intern(&table->strings, IDLE_NAME, strlen(IDLE_NAME));
-	if (idle < 0 || space_add(table, &(struct tally_space){.parent = SPACE_NONE}) < 0 ||
+	if (idle < 0 ||
+	    tally_process_space_add(table, &(struct tally_space){.parent = SPACE_NONE}) < 0 ||
 	    tally_timeline_add(&table->comms, 0, 0, (uint32_t)idle)) {
 		tally_process_table_free(table);
 		return -ENOMEM;
@@ -122,6 +101,8 @@ void tally_process_table_free(struct tally_process_table *table)
 	chunks_done(&table->late);
 	tally_map_done(&table->late_ids);
 	tally_arena_done(&table->late_arena);
+	tally_map_done(&table->pids);
+	free(table->exits);
 	pthread_mutex_destroy(&table->late_lock);
 	free(table);
 }
@@ -172,7 +153,7 @@ static int64_t space_of(struct tally_process_table *table, uint32_t pid)
 
 	if (newest)
 		return newest->value;
-	space = space_add(table, &(struct tally_space){.parent = SPACE_NONE});
+	space = tally_process_space_add(table, &(struct tally_space){.parent = SPACE_NONE});
 	if (space < 0 || tally_timeline_add(&table->spaces, pid, 0, (uint32_t)space))
 		return -ENOMEM;
 	return space;
@@ -251,7 +232,7 @@ static int row_begin(struct tally_process_table *table, const struct tally_body 
 		     uint64_t time, struct tally_mapping_row *row)
 {
 	uint8_t cpumode = body->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	int64_t space = KERNEL_SPACE;
+	int64_t space = PROCESS_KERNEL_SPACE;
 
 	if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER ||
 	    cpumode == PERF_RECORD_MISC_HYPERVISOR)
@@ -320,11 +301,40 @@ static int feed_ksymbol(struct tally_process_table *table, const struct tally_bo
 			.cpumode = PERF_RECORD_MISC_KERNEL,
 			.ksymbol = true},
 	    .time = time,
-	    .space = KERNEL_SPACE,
+	    .space = PROCESS_KERNEL_SPACE,
 	    .hole = symbol->flags & KSYMBOL_UNREGISTER,
 	};
 
 	return row_add(table, &row, symbol->len, &(struct tally_mapped_file){0}, symbol->name);
+}
+
+static int feed_exit(struct tally_process_table *table, const struct tally_record_task *task,
+		     uint64_t time)
+{
+	if (!table->renews)
+		return 0;
+	if (table->exit_count == table->exit_room) {
+		size_t room = table->exit_room ? table->exit_room * 2 : 64;
+		void *exits = reallocarray(table->exits, room, sizeof(*table->exits));
+
+		if (!exits)
+			return -ENOMEM;
+		table->exits = exits;
+		table->exit_room = room;
+	}
+	table->exits[table->exit_count++] =
+	    (struct tally_process_exit){.pid = task->pid, .tid = task->tid, .time = time};
+	return 0;
+}
+
+static int note_pid(struct tally_process_table *table, uint32_t pid, uint32_t tid)
+{
+	bool added;
+	uint64_t *known = table->renews ? tally_map_put(&table->pids, tid, &added) : NULL;
+
+	if (known)
+		*known = pid;
+	return known || !table->renews ? 0 : -ENOMEM;
 }
 
 int tally_process_feed(struct tally_process_table *table, const struct tally_body *body,
@@ -332,9 +342,15 @@ int tally_process_feed(struct tally_process_table *table, const struct tally_bod
 {
 	switch (body->type) {
 	case PERF_RECORD_COMM:
-		return feed_comm(table, body, time);
+		return note_pid(table, body->comm.pid, body->comm.tid)
+			   ? -ENOMEM
+			   : feed_comm(table, body, time);
 	case PERF_RECORD_FORK:
-		return feed_fork(table, body, time);
+		return note_pid(table, body->task.pid, body->task.tid)
+			   ? -ENOMEM
+			   : feed_fork(table, body, time);
+	case PERF_RECORD_EXIT:
+		return feed_exit(table, &body->task, time);
 	case PERF_RECORD_MMAP:
 		return feed_mmap(table, body, time);
 	case PERF_RECORD_MMAP2:
@@ -453,10 +469,9 @@ const struct tally_mapping *tally_process_mapping(const struct tally_process_tab
 
 const char *tally_process_string(const struct tally_process_table *table, uint32_t id)
 {
-	if (id < table->strings.count)
+	if (!(id & NAME_LATE))
 		return table->strings.text[id];
-	return *(const char **)chunks_at(&table->late, id - (uint32_t)table->strings.count,
-					 sizeof(const char *));
+	return *(const char **)chunks_at(&table->late, id & ~NAME_LATE, sizeof(const char *));
 }
 
 /* The name of a thread that only samples have. Rare, so a lock is enough. */
@@ -480,7 +495,7 @@ static uint32_t late_name(const struct tally_process_table *table, uint32_t tid)
 						   text.size);
 		if (copy) {
 			*place = copy;
-			*id = chunks_added(&open->late) + open->strings.count;
+			*id = chunks_added(&open->late) | NAME_LATE;
 		}
 	}
 	if (id)
@@ -554,5 +569,5 @@ const struct tally_space *tally_process_space(const struct tally_process_table *
 
 const struct tally_space *tally_process_kernel_space(const struct tally_process_table *table)
 {
-	return &table->space_list[KERNEL_SPACE];
+	return &table->space_list[PROCESS_KERNEL_SPACE];
 }

@@ -36,7 +36,15 @@ struct tally_space;
 int tally_process_table_new(struct tally_process_table **ret);
 void tally_process_table_free(struct tally_process_table *table);
 
-/* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL and ignores others (after EXIT a thread keeps its name,
+/* Before the first record: the table will be renewed, so it keeps what that needs. */
+void tally_process_will_renew(struct tally_process_table *table);
+/* Makes a frozen table one that takes records again.  What held at its end is kept, and holds from
+ * the start; what held before is forgotten, and so are threads whose EXIT was fed and is older than
+ * `before`, with their processes.  Numbers of strings stay; mappings, spaces and eras are new.
+ * 0, or -ENOMEM: then it can only be freed. */
+int tally_process_renew(struct tally_process_table *table, uint64_t before);
+
+/* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL, and EXIT for renewing, and ignores others (after EXIT a thread keeps its name,
  * until a new thread has its number). Times ascend; 0 for synthesized records: valid from the
  * start. Mappings of guests are ignored, as no sample's ip is looked up in them; those of data are
  * taken, as addresses of data are looked up, and as they replace earlier mappings. 0 or -ENOMEM. */
