@@ -417,8 +417,8 @@ static struct tally_buf *text_of(struct script *script, struct script_worker *wo
 }
 
 /* What a filter printed: to where the text goes, or to stdout when that goes to files. */
-static int put_filter_text(struct script *script, unsigned slot, const struct tally_entry *entry,
-			   size_t from, size_t until)
+static int put_filter_text(const struct script *script, unsigned slot,
+			   const struct tally_entry *entry, size_t from, size_t until)
 {
 	struct tally_buf *to =
 	    &script->slots[slot].text[script->options.per_event_dump ? script->outputs : 0];
@@ -429,20 +429,19 @@ static int put_filter_text(struct script *script, unsigned slot, const struct ta
 }
 
 /* -D: a sample's fields, and where it was taken, with what the filter printed between them. */
-static int put_dump(struct script *script, const struct tally_record_batch *batch,
-		    const struct tally_entry *entry, struct tally_buf *to)
+static int put_dump(const struct script_out *out, unsigned slot, const struct tally_entry *entry)
 {
-	const struct tally_resolved *sample = entry->at;
-	int result = tally_script_dump_put(script, to, &entry->record);
+	int result = tally_script_dump_put(out);
 
 	if (!result)
-		result = put_filter_text(script, batch->slot, entry, 0, entry->early);
+		result = put_filter_text(out->script, slot, entry, 0, entry->early);
 	/* Of samples that read counters the place stands before each of these. */
 	if (!result && entry->dropped != TALLY_DROPPED_EARLY &&
-	    !tally_script_skips(script, sample) && !(sample->sample.present & PERF_SAMPLE_READ))
-		result = tally_script_dump_location(script, to, batch->resolver, sample);
+	    !tally_script_skips(out->script, out->at) &&
+	    !(out->at->sample.present & PERF_SAMPLE_READ))
+		result = tally_script_dump_location(out);
 	return result ? result
-		      : put_filter_text(script, batch->slot, entry, entry->early, entry->size);
+		      : put_filter_text(out->script, slot, entry, entry->early, entry->size);
 }
 
 static bool is_guest(const struct tally_resolved *sample)
@@ -451,40 +450,33 @@ static bool is_guest(const struct tally_resolved *sample)
 	       sample->cpumode == PERF_RECORD_MISC_GUEST_USER;
 }
 
-static int put_sample(struct script *script, const struct tally_record_batch *batch,
-		      const struct tally_entry *entry)
+static int put_sample(const struct script_out *out, unsigned slot, const struct tally_entry *entry)
 {
-	struct script_worker *worker = &script->workers[batch->worker];
-	const struct tally_resolved *sample = entry->at;
-	struct tally_buf *to = sample ? text_of(script, worker, batch->slot, sample->event) : NULL;
+	struct script *script = out->script;
 	int result = 0;
 
 	if (script->options.dump)
-		result = put_dump(script, batch, entry, to);
+		result = put_dump(out, slot, entry);
 	else if (entry->size)
-		result = put_filter_text(script, batch->slot, entry, 0, entry->size);
+		result = put_filter_text(script, slot, entry, 0, entry->size);
 	if (result || entry->dropped)
 		return result;
 	/* All samples count for the values of counters. */
-	if (!(sample->sample.present & PERF_SAMPLE_READ)) {
-		int verdict = script->asks ? tally_script_ask(script, to, batch->resolver, sample,
-							      &entry->record)
-					   : TALLY_FILTER_KEEP;
+	if (!(out->at->sample.present & PERF_SAMPLE_READ)) {
+		int verdict = script->asks ? tally_script_ask(out) : TALLY_FILTER_KEEP;
 
 		if (verdict != TALLY_FILTER_KEEP)
 			return verdict < 0 ? verdict : verdict == TALLY_FILTER_END;
-		if ((script->filter.any || is_guest(sample)) &&
-		    !tally_script_passes(script, batch->resolver, sample))
+		if ((script->filter.any || is_guest(out->at)) && !tally_script_passes(out))
 			return 0;
 	}
-	worker->any_sample = true;
+	out->worker->any_sample = true;
 	if (script->options.json)
-		return tally_script_object_put(script, worker, to, batch->resolver, sample,
-					       &entry->record);
-	script_lines_tidy(&worker->lines);
+		return tally_script_object_put(out);
+	script_lines_tidy(&out->worker->lines);
 	if (script->options.per_event_dump)
-		script->slots[batch->slot].samples[sample->event]++;
-	return tally_script_sample_put(script, worker, to, batch->resolver, sample, &entry->record);
+		script->slots[slot].samples[out->at->event]++;
+	return tally_script_sample_put(out);
 }
 
 /* The text of a place, when it was made before. */
@@ -503,12 +495,11 @@ static uint64_t known_place(void *context, const struct tally_record_batch *batc
 /* Room is made for so many. */
 #define PLACES_AT_ONCE 64U
 
-static int put_places(struct script *script, const struct tally_record_batch *batch,
-		      const uint64_t *places, size_t count)
+static int put_places(const struct script_out *out, const uint64_t *places, size_t count)
 {
-	struct tally_buf *to = text_of(script, &script->workers[batch->worker], batch->slot, 0);
+	struct tally_buf *to = out->to;
 
-	script->workers[batch->worker].any_sample = true;
+	out->worker->any_sample = true;
 	while (count) {
 		size_t some = count < PLACES_AT_ONCE ? count : PLACES_AT_ONCE;
 		char *put = buf_put_begin(to, some * (SCRIPT_MEMO_TEXT + 2));
@@ -527,15 +518,16 @@ static int put_places(struct script *script, const struct tally_record_batch *ba
 	return 0;
 }
 
-static int keep_cgroup(struct script *script, const struct tally_resolved *at,
-		       const struct tally_record *record)
+static int keep_cgroup(const struct script_out *out)
 {
+	struct script *script = out->script;
 	struct tally_body body;
 	uint64_t *place;
 	bool added;
 
 	body.size = sizeof(body);
-	if (tally_record_decode(&script->events[at->event].event->layout, record, &body, NULL) < 0)
+	if (tally_record_decode(&script->events[out->at->event].event->layout, out->record, &body,
+				NULL) < 0)
 		return 0;
 	place = tally_map_put(&script->cgroups, body.cgroup.id, &added);
 	if (!place)
@@ -546,13 +538,14 @@ static int keep_cgroup(struct script *script, const struct tally_resolved *at,
 }
 
 /* Whose samples are those of a guest. */
-static int keep_guests(struct script *script, const struct tally_record *record)
+static int keep_guests(const struct script_out *out)
 {
+	struct script *script = out->script;
 	const struct tally_record_id_index *index;
 	struct tally_body body;
 
 	body.size = sizeof(body);
-	if (tally_record_decode(&script->events->event->layout, record, &body, NULL) < 0)
+	if (tally_record_decode(&script->events->event->layout, out->record, &body, NULL) < 0)
 		return 0;
 	index = &body.id_index;
 	for (uint64_t i = 0; index->guests && i < index->nr; i++) {
@@ -566,44 +559,50 @@ static int keep_guests(struct script *script, const struct tally_record *record)
 	return 0;
 }
 
-static int put_record(struct script *script, const struct tally_record_batch *batch,
-		      const struct tally_resolved *at, const struct tally_record *record)
+static int put_record(const struct script_out *out)
 {
-	struct script_worker *worker = &script->workers[batch->worker];
-	struct tally_buf *to;
+	const struct script *script = out->script;
+	uint32_t type = out->record->type;
 	int result = 0;
 
 	if (!script->event_count) /* nothing says how records are laid out */
 		return 0;
-	to = text_of(script, worker, batch->slot, at->event);
 	if (script->options.json)
-		return tally_script_object_put(script, worker, to, batch->resolver, at, record);
+		return tally_script_object_put(out);
 	if (script->options.dump)
-		result = tally_script_dump_put(script, to, record);
+		result = tally_script_dump_put(out);
 	if (!result && script->options.show)
-		result = tally_script_names_learn(script, at, record);
-	if (!result && record->type == PERF_RECORD_CGROUP && (script->want & PERF_SAMPLE_CGROUP))
-		result = keep_cgroup(script, at, record);
-	if (!result && record->type == PERF_RECORD_ID_INDEX && script->guest_fields)
-		result = keep_guests(script, record);
-	if (result || !(script->options.show & tally_script_show_of(record->type)))
+		result = tally_script_names_learn(out);
+	if (!result && type == PERF_RECORD_CGROUP && (script->want & PERF_SAMPLE_CGROUP))
+		result = keep_cgroup(out);
+	if (!result && type == PERF_RECORD_ID_INDEX && script->guest_fields)
+		result = keep_guests(out);
+	if (result || !(script->options.show & tally_script_show_of(type)))
 		return result;
-	return tally_script_other_put(script, worker, to, at, record);
+	return tally_script_other_put(out);
 }
 
 static int put_batch(void *context, struct tally_record_batch *batch)
 {
 	struct script *script = context;
 	struct tally_entry entry;
+	struct script_out out = {
+	    .script = script,
+	    .worker = &script->workers[batch->worker],
+	    .resolver = batch->resolver,
+	    .record = &entry.record,
+	};
 	int result;
 
 	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		out.at = entry.at;
+		out.to = text_of(script, out.worker, batch->slot, entry.at ? entry.at->event : 0);
 		if (entry.kind == TALLY_ENTRY_SAMPLE)
-			result = put_sample(script, batch, &entry);
+			result = put_sample(&out, batch->slot, &entry);
 		else if (entry.kind == TALLY_ENTRY_RECORD)
-			result = put_record(script, batch, entry.at, &entry.record);
+			result = put_record(&out);
 		else
-			result = put_places(script, batch, entry.tokens, entry.token_count);
+			result = put_places(&out, entry.tokens, entry.token_count);
 		if (result)
 			break;
 	}

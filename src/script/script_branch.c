@@ -2,11 +2,11 @@
 #include "script/script_state.h"
 #include "dump/value_text.h"
 
-int tally_script_branches_put(const struct script *script, struct script_lines *lines,
-			      struct tally_buf *to, struct tally_resolver *resolver,
-			      const struct script_event *event, const struct tally_resolved *sample)
+int tally_script_branches_put(const struct script_out *out, const struct script_event *event)
 {
-	bool named = script->kinds[event->branch].shape == SCRIPT_SHAPE_BRANCH_SYM;
+	struct tally_buf *to = out->to;
+	const struct tally_resolved *sample = out->at;
+	bool named = out->script->kinds[event->branch].shape == SCRIPT_SHAPE_BRANCH_SYM;
 	int result = 0;
 
 	if (!(sample->sample.present & PERF_SAMPLE_BRANCH_STACK))
@@ -16,12 +16,11 @@ int tally_script_branches_put(const struct script *script, struct script_lines *
 
 		if (!named)
 			tally_buf_byte(to, ' ');
-		result = tally_script_line_put(lines, script, to, resolver, sample, sample->cpumode,
-					       branch->from, event->branch);
+		result = tally_script_line_put(out, sample->cpumode, branch->from, event->branch);
 		tally_buf_byte(to, '/');
 		if (!result)
-			result = tally_script_line_put(lines, script, to, resolver, sample,
-						       sample->cpumode, branch->to, event->branch);
+			result =
+			    tally_script_line_put(out, sample->cpumode, branch->to, event->branch);
 		tally_script_branch_flags(to, branch->flags);
 	}
 	return result;

@@ -78,34 +78,32 @@ static uint32_t count_equal(const struct script_lines *lines, const struct tally
 #define LONG_CHAIN 8U
 
 /* Puts the line of a word; whether the chain ends behind it, or -ENOMEM. */
-static inline int put_word(struct script_lines *lines, const struct script *script,
-			   struct tally_buf *to, struct tally_resolver *resolver,
-			   const struct tally_resolved *sample, uint8_t mode, uint64_t word,
-			   unsigned kind, bool address)
+static inline int put_word(const struct script_out *out, uint8_t mode, uint64_t word, unsigned kind,
+			   bool address)
 {
+	struct script_lines *lines = &out->worker->lines;
 	struct script_found found;
 	char *put;
 
-	if (__builtin_expect(!script_line_look(lines, sample, mode, word, kind, &found), 0) &&
-	    tally_script_line_find(lines, script, resolver, sample, mode, word, kind, &found))
+	if (__builtin_expect(!script_line_look(lines, out->at, mode, word, kind, &found), 0) &&
+	    tally_script_line_find(out, mode, word, kind, &found))
 		return -ENOMEM;
-	put = buf_put_begin(to, lines->longest + SCRIPT_COPY_PIECE);
+	put = buf_put_begin(out->to, lines->longest + SCRIPT_COPY_PIECE);
 	if (!put)
 		return -ENOMEM;
 	if (found.by_symbol && address) {
 		*put++ = '\t';
 		put = put_hex_right(put, mode == PERF_RECORD_MISC_KERNEL ? word : found.place, 16);
 	}
-	buf_put_end(to, (const char *)script_found_put(lines, &found, (uint8_t *)put));
+	buf_put_end(out->to, (const char *)script_found_put(lines, &found, (uint8_t *)put));
 	return found.line->stops;
 }
 
-static int put_short(struct script_lines *lines, const struct script *script, struct tally_buf *to,
-		     struct tally_resolver *resolver, const struct tally_resolved *sample,
-		     uint32_t count, unsigned kind)
+static int put_short(const struct script_out *out, uint32_t count, unsigned kind)
 {
-	const uint64_t *chain = sample->sample.callchain;
-	bool address = script->kinds[kind].fields & SCRIPT_FIELD(IP);
+	struct tally_buf *to = out->to;
+	const uint64_t *chain = out->at->sample.callchain;
+	bool address = out->script->kinds[kind].fields & SCRIPT_FIELD(IP);
 	uint8_t mode = PERF_RECORD_MISC_USER;
 	size_t start = to->size;
 
@@ -119,21 +117,21 @@ static int put_short(struct script_lines *lines, const struct script *script, st
 			to->size = start;
 			return 0;
 		}
-		result =
-		    put_word(lines, script, to, resolver, sample, mode, chain[i], kind, address);
+		result = put_word(out, mode, chain[i], kind, address);
 		if (result)
 			return result < 0 ? result : 0;
 	}
 	return 0;
 }
 
-static int put_long(struct script_lines *lines, const struct script *script, struct tally_buf *to,
-		    struct tally_resolver *resolver, const struct tally_resolved *sample,
-		    uint32_t count, unsigned kind)
+static int put_long(const struct script_out *out, uint32_t count, unsigned kind)
 {
+	struct script_lines *lines = &out->worker->lines;
+	struct tally_buf *to = out->to;
+	const struct tally_resolved *sample = out->at;
 	const uint64_t *chain = sample->sample.callchain;
 	uint32_t equal = count_equal(lines, sample, chain, count, kind), at, old;
-	bool stopped = false, address = script->kinds[kind].fields & SCRIPT_FIELD(IP);
+	bool stopped = false, address = out->script->kinds[kind].fields & SCRIPT_FIELD(IP);
 	uint8_t mode = PERF_RECORD_MISC_USER;
 	size_t start = to->size;
 
@@ -165,12 +163,10 @@ static int put_long(struct script_lines *lines, const struct script *script, str
 			return 0;
 		}
 		if (mode == UNWOUND)
-			result =
-			    put_word(lines, script, to, resolver, sample, PERF_RECORD_MISC_USER,
-				     word, script->kinds[kind].unwound, address);
+			result = put_word(out, PERF_RECORD_MISC_USER, word,
+					  out->script->kinds[kind].unwound, address);
 		else
-			result = put_word(lines, script, to, resolver, sample, mode, word, kind,
-					  address);
+			result = put_word(out, mode, word, kind, address);
 		if (result < 0)
 			return result;
 		stopped = result;
@@ -189,17 +185,14 @@ static int put_long(struct script_lines *lines, const struct script *script, str
 	lines->era = sample->era;
 	lines->kernel_era = sample->kernel_era;
 	lines->kind = kind;
-	lines->chain_valid = !script->options.stop_count;
+	lines->chain_valid = !out->script->options.stop_count;
 	return 0;
 }
 
-int tally_script_chain_put(struct script_lines *lines, const struct script *script,
-			   struct tally_buf *to, struct tally_resolver *resolver,
-			   const struct tally_resolved *sample, unsigned kind)
+int tally_script_chain_put(const struct script_out *out, unsigned kind)
 {
-	uint32_t count = cut_chain(script, sample);
+	uint32_t count = cut_chain(out->script, out->at);
 
-	return count < LONG_CHAIN && !sample->unwound
-		   ? put_short(lines, script, to, resolver, sample, count, kind)
-		   : put_long(lines, script, to, resolver, sample, count, kind);
+	return count < LONG_CHAIN && !out->at->unwound ? put_short(out, count, kind)
+						       : put_long(out, count, kind);
 }

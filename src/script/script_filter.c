@@ -214,22 +214,21 @@ unsigned tally_script_filtered(void *context, struct tally_resolver *resolver,
 	return bits;
 }
 
-bool tally_script_passes(struct script *script, struct tally_resolver *resolver,
-			 const struct tally_resolved *sample)
+bool tally_script_passes(const struct script_out *out)
 {
-	return !tally_script_skips(script, sample) &&
-	       !tally_script_filtered(script, resolver, sample);
+	return !tally_script_skips(out->script, out->at) &&
+	       !tally_script_filtered(out->script, out->resolver, out->at);
 }
 
-int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample, const struct tally_record *record)
+int tally_script_ask(const struct script_out *out)
 {
+	struct script *script = out->script;
 	const struct tally_sample_filter *filter = tally_session_filter(script->session);
 	const struct tally_own_filter own = {script, tally_script_skips, tally_script_filtered};
-	struct tally_resolved as = *sample;
+	struct tally_resolved as = *out->at;
 	struct tally_filter_call call = {
-	    .resolver = resolver,
-	    .record = record,
+	    .resolver = out->resolver,
+	    .record = out->record,
 	    .sample = &as,
 	    .own = &own,
 	    .joined = true,
@@ -241,13 +240,13 @@ int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_r
 
 		verdict = tally_filter_ask(filter, &call);
 		text = filter->text(filter->context);
-		tally_buf_add(to, text->data, text->size);
+		tally_buf_add(out->to, text->data, text->size);
 		tally_buf_clear(text);
-		if (to->failed)
-			return to->failed;
+		if (out->to->failed)
+			return out->to->failed;
 	}
 	if (verdict != TALLY_FILTER_KEEP)
 		return verdict;
-	passes = tally_session_test(script->session, 0, resolver, sample);
+	passes = tally_session_test(script->session, 0, out->resolver, out->at);
 	return passes < 0 ? passes : passes ? TALLY_FILTER_KEEP : TALLY_FILTER_DROP;
 }

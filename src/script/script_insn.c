@@ -19,14 +19,11 @@
 #define FLAG_CYCLES(word) ((word) >> 4 & 0xffffU)
 
 struct listing {
-	const struct script *script;
-	struct tally_buf *to;
-	struct tally_resolver *resolver;
-	const struct tally_resolved *sample;
+	const struct script_out *out;
 	bool lengths, lines;
 	bool is_64_bit;      /* of the code that was read last, */
 	uint8_t mode;        /* and its mode */
-	bool has_symbol;     /* one was told, */
+	bool has_symbol;     /* one was printed, */
 	uint64_t start, end; /* and its extent */
 	uint64_t cycles;
 	size_t size;
@@ -61,21 +58,21 @@ static void put_bytes(struct tally_buf *to, const uint8_t *bytes, size_t count)
 static size_t put_instruction(struct listing *listing, size_t offset)
 {
 	const uint8_t *bytes = listing->code + offset;
-	size_t length = length_of(listing->script, listing->resolver, listing->is_64_bit, bytes,
-				  listing->size - offset);
+	size_t length = length_of(listing->out->script, listing->out->resolver, listing->is_64_bit,
+				  bytes, listing->size - offset);
 
 	if (!length) {
-		tally_buf_text(listing->to, "<bad>");
+		tally_buf_text(listing->out->to, "<bad>");
 		return 0;
 	}
-	tally_buf_text(listing->to, "insn: ");
-	put_bytes(listing->to, bytes, length);
+	tally_buf_text(listing->out->to, "insn: ");
+	put_bytes(listing->out->to, bytes, length);
 	return length;
 }
 
 static void put_address(struct listing *listing, uint64_t addr)
 {
-	tally_buf_printf(listing->to, "\t%016llx\t", (unsigned long long)addr);
+	tally_buf_printf(listing->out->to, "\t%016llx\t", (unsigned long long)addr);
 }
 
 static size_t put_line(struct listing *listing, uint64_t addr, size_t offset)
@@ -85,8 +82,8 @@ static size_t put_line(struct listing *listing, uint64_t addr, size_t offset)
 	put_address(listing, addr);
 	length = put_instruction(listing, offset);
 	if (listing->lengths)
-		tally_buf_printf(listing->to, "\tilen: %zu", length);
-	tally_buf_byte(listing->to, '\n');
+		tally_buf_printf(listing->out->to, "\tilen: %zu", length);
+	tally_buf_byte(listing->out->to, '\n');
 	return length;
 }
 
@@ -94,7 +91,7 @@ static size_t put_line(struct listing *listing, uint64_t addr, size_t offset)
 static void put_jump(struct listing *listing, uint64_t addr, size_t offset, uint64_t flags,
 		     unsigned count)
 {
-	struct tally_buf *to = listing->to;
+	struct tally_buf *to = listing->out->to;
 	unsigned cycles = FLAG_CYCLES(flags);
 	size_t before, length;
 
@@ -119,15 +116,15 @@ static void put_jump(struct listing *listing, uint64_t addr, size_t offset, uint
 	tally_buf_byte(to, '\n');
 }
 
-/* The symbol that an address is in, unless it was told last. */
+/* The symbol that an address is in, unless it was printed last. */
 static int put_symbol(struct listing *listing, uint64_t addr)
 {
-	struct tally_buf *to = listing->to;
+	struct tally_buf *to = listing->out->to;
 	struct tally_located at;
 	struct tally_location location;
 	size_t before;
-	int result = tally_resolver_perf_location(listing->resolver, listing->sample, listing->mode,
-						  addr, false, &location);
+	int result = tally_resolver_perf_location(listing->out->resolver, listing->out->at,
+						  listing->mode, addr, false, &location);
 	int64_t offset;
 
 	if (result || (listing->has_symbol && location.place >= listing->start &&
@@ -139,18 +136,19 @@ static int put_symbol(struct listing *listing, uint64_t addr)
 	if (location.place >= location.symbol_end)
 		offset -= (int64_t)location.map_start;
 	tally_buf_byte(to, '\t');
-	tally_script_name_put(listing->script, to, location.symbol);
+	tally_script_name_put(listing->out->script, to, location.symbol);
 	if ((int32_t)offset)
 		tally_buf_printf(to, "%+d", (int32_t)offset);
 	tally_buf_byte(to, ':');
 	if (listing->lines) {
 		tally_buf_byte(to, '\t');
 		before = to->size;
-		result = tally_resolver_locate(listing->resolver, listing->sample, listing->mode,
-					       addr, &at);
+		result = tally_resolver_locate(listing->out->resolver, listing->out->at,
+					       listing->mode, addr, &at);
 		if (!result)
 			result = tally_resolver_srcline(
-			    listing->resolver, &at, listing->script->options.full_source_path, to);
+			    listing->out->resolver, &at,
+			    listing->out->script->options.full_source_path, to);
 		if (to->size == before)
 			to->size--;
 	}
@@ -176,8 +174,8 @@ static int read_block(struct listing *listing, uint64_t start, uint64_t end)
 		return -ENXIO;
 	if (end - start > BLOCK_MOST - INSN_MOST)
 		return 0;
-	result = tally_resolver_perf_location(listing->resolver, listing->sample, listing->mode,
-					      start, false, &location);
+	result = tally_resolver_perf_location(listing->out->resolver, listing->out->at,
+					      listing->mode, start, false, &location);
 	if (result)
 		return result;
 	listing->size = tally_resolver_code(&location, listing->code, end - start + INSN_MOST,
@@ -208,7 +206,7 @@ static int put_block(struct listing *listing, uint64_t start, uint64_t end, uint
 		offset += length;
 	}
 	if (offset != end - start)
-		tally_buf_text(listing->to, "\tmismatch of LBR data and executable\n");
+		tally_buf_text(listing->out->to, "\tmismatch of LBR data and executable\n");
 	return 0;
 }
 
@@ -263,14 +261,14 @@ static bool is_branch(const uint8_t *bytes, size_t length, bool is_64_bit)
 static int put_final_block(struct listing *listing, uint64_t start, uint64_t ip)
 {
 	uint64_t end = ip < start ? start + SCAN_MOST : ip;
-	int result = read_block(listing, start, end), told;
+	int result = read_block(listing, start, end), failed;
 	size_t offset = 0;
 
 	if (result == -ENOMEM)
 		return result;
-	told = put_symbol(listing, start);
-	if (told)
-		return told;
+	failed = put_symbol(listing, start);
+	if (failed)
+		return failed;
 	if (result <= 0) {
 		result = read_block(listing, ip, ip);
 		if (result > 0)
@@ -284,7 +282,7 @@ static int put_final_block(struct listing *listing, uint64_t start, uint64_t ip)
 			break;
 		if (start + offset != ip &&
 		    is_branch(listing->code + offset, length, listing->is_64_bit)) {
-			tally_buf_text(listing->to, "\t... not reaching sample ...\n");
+			tally_buf_text(listing->out->to, "\t... not reaching sample ...\n");
 			break;
 		}
 		offset += length;
@@ -294,12 +292,12 @@ static int put_final_block(struct listing *listing, uint64_t start, uint64_t ip)
 
 static int put_branches(struct listing *listing)
 {
-	const struct tally_sample *sample = &listing->sample->sample;
+	const struct tally_sample *sample = &listing->out->at->sample;
 	const struct tally_branch *branches = sample->branches;
 	uint64_t at = sample->branch_nr - 1;
 	int result;
 
-	tally_buf_byte(listing->to, '\n');
+	tally_buf_byte(listing->out->to, '\n');
 	/* Where the oldest branch came from is one instruction. */
 	result = read_block(listing, branches[at].from, branches[at].from);
 	if (result > 0) {
@@ -323,26 +321,25 @@ static int put_branches(struct listing *listing)
 	return put_final_block(listing, branches[0].to, sample->ip);
 }
 
-static int put_sampled(const struct script *script, struct tally_buf *to,
-		       struct tally_resolver *resolver, uint64_t fields,
-		       const struct tally_resolved *sample)
+static int put_sampled(const struct script_out *out, uint64_t fields)
 {
-	uint64_t ip = sample->sample.ip;
+	struct tally_buf *to = out->to;
+	uint64_t ip = out->at->sample.ip;
 	uint8_t bytes[INSN_MOST + 1];
 	size_t size = 0, length = 0;
 	struct tally_location location;
 	bool is_64_bit;
 	int result = 0;
 
-	if (ip && sample->sample.present & PERF_SAMPLE_IP) {
-		result = tally_resolver_perf_location(resolver, sample, mode_of(ip), ip, false,
-						      &location);
+	if (ip && out->at->sample.present & PERF_SAMPLE_IP) {
+		result = tally_resolver_perf_location(out->resolver, out->at, mode_of(ip), ip,
+						      false, &location);
 		if (result)
 			return result;
 		size = tally_resolver_code(&location, bytes, sizeof(bytes), &is_64_bit);
 	}
 	if (size)
-		length = length_of(script, resolver, is_64_bit, bytes, size);
+		length = length_of(out->script, out->resolver, is_64_bit, bytes, size);
 	if (fields & SCRIPT_FIELD(INSNLEN))
 		tally_buf_printf(to, " ilen: %zu", length);
 	if (fields & SCRIPT_FIELD(INSN) && length) {
@@ -353,12 +350,11 @@ static int put_sampled(const struct script *script, struct tally_buf *to,
 	return 0;
 }
 
-int tally_script_insn_put(const struct script *script, struct tally_buf *to,
-			  struct tally_resolver *resolver, uint64_t fields,
-			  const struct tally_resolved *sample)
+int tally_script_insn_put(const struct script_out *out, uint64_t fields)
 {
+	const struct tally_resolved *sample = out->at;
 	const uint64_t branches = SCRIPT_FIELD(BRSTACKINSN) | SCRIPT_FIELD(BRSTACKINSNLEN);
-	int result = put_sampled(script, to, resolver, fields, sample);
+	int result = put_sampled(out, fields);
 
 	if (!result && fields & branches && sample->sample.present & PERF_SAMPLE_BRANCH_STACK &&
 	    sample->sample.branch_nr) {
@@ -366,13 +362,10 @@ int tally_script_insn_put(const struct script *script, struct tally_buf *to,
 
 		/* Not all of it: its code is large. */
 		memset(&listing, 0, offsetof(struct listing, code));
-		listing.script = script;
-		listing.to = to;
-		listing.resolver = resolver;
-		listing.sample = sample;
+		listing.out = out;
 		listing.lengths = fields & SCRIPT_FIELD(BRSTACKINSNLEN);
 		listing.lines = fields & SCRIPT_FIELD(SRCLINE);
 		result = put_branches(&listing);
 	}
-	return result ? result : to->failed;
+	return result ? result : out->to->failed;
 }

@@ -98,20 +98,20 @@ static struct script_key key_of(const struct tally_resolved *sample, uint8_t mod
 				   (uint32_t)(hash >> (64 - SCRIPT_BUCKET_BITS)) * SCRIPT_BUCKET};
 }
 
-static const struct script_line *make_by_address(struct script_lines *lines,
-						 const struct script *script,
-						 struct tally_resolver *resolver,
-						 const struct tally_resolved *sample, uint8_t mode,
+static const struct script_line *make_by_address(const struct script_out *out, uint8_t mode,
 						 struct script_key key, unsigned kind)
 {
+	struct script_lines *lines = &out->worker->lines;
 	struct script_line_slot *slot = &lines->slots[key.bucket];
 	struct script_line line = {0};
 	struct tally_buf text = {0};
+	struct script_out own = *out;
 	uint32_t number = 0;
 	unsigned i;
 
-	if (!tally_script_place_put(script, &text, resolver, sample, mode, key.addr,
-				    &script->kinds[kind % SCRIPT_KINDS_MOST], &line.stops))
+	own.to = &text;
+	if (!tally_script_place_put(&own, mode, key.addr,
+				    &out->script->kinds[kind % SCRIPT_KINDS_MOST], &line.stops))
 		number = keep_line(lines, &line, &text);
 	tally_buf_done(&text);
 	if (!number)
@@ -128,10 +128,10 @@ static const struct script_line *make_by_address(struct script_lines *lines,
 	return line_at(lines, number);
 }
 
-static int find_by_address(struct script_lines *lines, const struct script *script,
-			   struct tally_resolver *resolver, const struct tally_resolved *sample,
-			   uint8_t mode, uint64_t addr, unsigned kind, struct script_found *ret)
+static int find_by_address(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind,
+			   struct script_found *ret)
 {
+	struct script_lines *lines = &out->worker->lines;
 	const struct script_line_slot *slot;
 	const struct script_line *line = NULL;
 	uint8_t other = mode;
@@ -142,18 +142,18 @@ static int find_by_address(struct script_lines *lines, const struct script *scri
 	if (!lines->slots)
 		return -ENOMEM;
 	/* What is looked up in another mode too depends on that one's mappings. */
-	if (script->kinds[kind].shape >= SCRIPT_SHAPE_ADDR)
+	if (out->script->kinds[kind].shape >= SCRIPT_SHAPE_ADDR)
 		other = tally_addr_mode(mode, addr);
 	if (other != mode)
 		kind += SCRIPT_KINDS_MOST;
-	key = key_of(sample, other, addr);
+	key = key_of(out->at, other, addr);
 	slot = &lines->slots[key.bucket];
 	for (unsigned i = 0; i < SCRIPT_BUCKET && !line; i++)
 		if (slot[i].addr == addr && slot[i].era == key.era &&
 		    slot[i].at_kind >> SCRIPT_AT_BITS == kind && slot[i].at_kind)
 			line = line_at(lines, slot[i].at_kind & ((1U << SCRIPT_AT_BITS) - 1));
 	if (__builtin_expect(!line, 0))
-		line = make_by_address(lines, script, resolver, sample, mode, key, kind);
+		line = make_by_address(out, mode, key, kind);
 	*ret = (struct script_found){.line = line};
 	return line ? 0 : -ENOMEM;
 }
@@ -202,14 +202,14 @@ static void add_extent(struct script_extents *set, uint64_t from,
 }
 
 /* Finds out what there is around an address.  1; 0: that is not plain; -ENOMEM. */
-static int learn_extent(struct script_view *view, struct script_extents *set,
-			const struct script_kind *kind, struct tally_resolver *resolver,
-			const struct tally_resolved *sample, uint8_t mode, uint64_t addr)
+static int learn_extent(const struct script_out *out, struct script_view *view,
+			struct script_extents *set, const struct script_kind *kind, uint8_t mode,
+			uint64_t addr)
 {
 	struct tally_extent there;
 	struct script_extent extent = {0};
 	struct script_image *image;
-	int result = tally_resolver_extent(resolver, sample, mode, addr, &there);
+	int result = tally_resolver_extent(out->resolver, out->at, mode, addr, &there);
 	uint32_t number;
 
 	if (result <= 0)
@@ -232,14 +232,14 @@ static int learn_extent(struct script_view *view, struct script_extents *set,
 }
 
 /* Makes the line of a symbol.  1; 0: an address must have its own; -ENOMEM. */
-static int make_by_symbol(struct script_lines *lines, const struct script *script,
-			  struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  uint8_t mode, uint64_t addr, unsigned kind,
+static int make_by_symbol(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind,
 			  const struct script_extent *extent)
 {
+	struct script_lines *lines = &out->worker->lines;
 	struct script_image *image = &lines->views[kind]->images[extent->image];
 	struct tally_buf head = {0}, tail = {0};
 	struct script_line line = {0};
+	struct script_out own = *out;
 	int64_t symbol =
 	    extent->symbols ? tally_extent_symbol(extent->symbols, addr - extent->less) : -1;
 	uint32_t at = symbol < 0 ? 0 : (uint32_t)symbol + 1;
@@ -248,8 +248,8 @@ static int make_by_symbol(struct script_lines *lines, const struct script *scrip
 	/* What is there already is no use to this one. */
 	if (at >= extent->count || extent->lines[at])
 		return 0;
-	result = tally_script_symbol_put(script, &head, &tail, resolver, sample, mode, addr,
-					 &script->kinds[kind], &line);
+	own.to = &head;
+	result = tally_script_symbol_put(&own, &tail, mode, addr, &out->script->kinds[kind], &line);
 	if (!result && !image->tail_length && tail.size) {
 		image->tail = (uint32_t)keep_text(lines, &tail);
 		image->tail_length = (uint32_t)tail.size;
@@ -265,12 +265,11 @@ static int make_by_symbol(struct script_lines *lines, const struct script *scrip
 
 /* Learns what is missing so that script_line_look() finds the line.  1; 0: it goes by the address;
  * -ENOMEM. */
-static int learn(struct script_lines *lines, const struct script *script,
-		 struct tally_resolver *resolver, const struct tally_resolved *sample, uint8_t mode,
-		 uint64_t addr, unsigned kind)
+static int learn(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind)
 {
+	struct script_lines *lines = &out->worker->lines;
 	bool kernel = mode == PERF_RECORD_MISC_KERNEL;
-	uint32_t era = kernel ? sample->kernel_era : sample->era, at = 0;
+	uint32_t era = kernel ? out->at->kernel_era : out->at->era, at = 0;
 	struct script_extents *set;
 	int result = 1;
 
@@ -286,66 +285,62 @@ static int learn(struct script_lines *lines, const struct script *script,
 	while (at < set->count && set->from[at] <= addr)
 		at++;
 	if (addr >= set->rest[at].until) {
-		result = learn_extent(lines->views[kind], set, &script->kinds[kind], resolver,
-				      sample, mode, addr);
+		result = learn_extent(out, lines->views[kind], set, &out->script->kinds[kind], mode,
+				      addr);
 		for (at = 0; at < set->count && set->from[at] <= addr; at++)
 			;
 	}
 	if (result <= 0 || !set->rest[at].lines)
 		return result < 0 ? result : 0;
-	return make_by_symbol(lines, script, resolver, sample, mode, addr, kind, &set->rest[at]);
+	return make_by_symbol(out, mode, addr, kind, &set->rest[at]);
 }
 
-int tally_script_line_find(struct script_lines *lines, const struct script *script,
-			   struct tally_resolver *resolver, const struct tally_resolved *sample,
-			   uint8_t mode, uint64_t addr, unsigned kind, struct script_found *ret)
+int tally_script_line_find(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind,
+			   struct script_found *ret)
 {
+	struct script_lines *lines = &out->worker->lines;
 	int result = 0;
 
-	if (script->kinds[kind].shape <= SCRIPT_SHAPE_SINGLE &&
+	if (out->script->kinds[kind].shape <= SCRIPT_SHAPE_SINGLE &&
 	    (mode == PERF_RECORD_MISC_USER || mode == PERF_RECORD_MISC_KERNEL)) {
-		if (script_line_look(lines, sample, mode, addr, kind, ret))
+		if (script_line_look(lines, out->at, mode, addr, kind, ret))
 			return 0;
-		result = learn(lines, script, resolver, sample, mode, addr, kind);
-		if (result > 0 && script_line_look(lines, sample, mode, addr, kind, ret))
+		result = learn(out, mode, addr, kind);
+		if (result > 0 && script_line_look(lines, out->at, mode, addr, kind, ret))
 			return 0;
 	}
-	return result < 0 ? result
-			  : find_by_address(lines, script, resolver, sample, mode, addr, kind, ret);
+	return result < 0 ? result : find_by_address(out, mode, addr, kind, ret);
 }
 
-/* As tally_script_line_put(), of any kind. */
-static int put_line(struct script_lines *lines, const struct script *script, struct tally_buf *to,
-		    struct tally_resolver *resolver, const struct tally_resolved *sample,
-		    uint8_t mode, uint64_t addr, unsigned kind)
+/* As tally_script_line_put(out), of any kind. */
+static int put_line(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind)
 {
+	struct script_lines *lines = &out->worker->lines;
 	struct script_found found;
-	int result =
-	    tally_script_line_find(lines, script, resolver, sample, mode, addr, kind, &found);
-	char *put = result ? NULL : buf_put_begin(to, lines->longest + SCRIPT_COPY_PIECE);
+	int result = tally_script_line_find(out, mode, addr, kind, &found);
+	char *put = result ? NULL : buf_put_begin(out->to, lines->longest + SCRIPT_COPY_PIECE);
 
 	if (!put)
 		return -ENOMEM;
-	if (found.by_symbol && script->kinds[kind].fields & SCRIPT_FIELD(IP))
+	if (found.by_symbol && out->script->kinds[kind].fields & SCRIPT_FIELD(IP))
 		put = put_hex_right(put, addr, 16);
-	buf_put_end(to, (const char *)script_found_put(lines, &found, (uint8_t *)put));
+	buf_put_end(out->to, (const char *)script_found_put(lines, &found, (uint8_t *)put));
 	return 0;
 }
 
-int tally_script_line_put(struct script_lines *lines, const struct script *script,
-			  struct tally_buf *to, struct tally_resolver *resolver,
-			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
-			  unsigned kind)
+int tally_script_line_put(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind)
 {
+	struct script_lines *lines = &out->worker->lines;
+	struct tally_buf *to = out->to;
 	const struct script_memo *known;
 	struct script_memo *memo;
 	size_t before = to->size;
-	uint32_t era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
+	uint32_t era = mode == PERF_RECORD_MISC_KERNEL ? out->at->kernel_era : out->at->era;
 	int result;
 
-	if (script->kinds[kind].shape != SCRIPT_SHAPE_SINGLE || !lines->views[kind] ||
+	if (out->script->kinds[kind].shape != SCRIPT_SHAPE_SINGLE || !lines->views[kind] ||
 	    (mode != PERF_RECORD_MISC_KERNEL && mode != PERF_RECORD_MISC_USER))
-		return put_line(lines, script, to, resolver, sample, mode, addr, kind);
+		return put_line(out, mode, addr, kind);
 	known = script_memo_look(lines, era, addr, kind);
 	if (known) {
 		char *put = buf_put_begin(to, sizeof(known->text));
@@ -354,7 +349,7 @@ int tally_script_line_put(struct script_lines *lines, const struct script *scrip
 			buf_put_end(to, script_memo_put(known, put));
 		return to->failed;
 	}
-	result = put_line(lines, script, to, resolver, sample, mode, addr, kind);
+	result = put_line(out, mode, addr, kind);
 	if (result || to->size - before > sizeof(memo->text))
 		return result;
 	memo = &lines->views[kind]->memos[hash_u64(addr) >> (64 - SCRIPT_MEMO_BITS)];

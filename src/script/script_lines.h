@@ -16,6 +16,7 @@
 #include "session/locate.h"
 
 struct script;
+struct script_out;
 
 #define SCRIPT_STORE_MOST ((size_t)8 << 20)
 
@@ -155,9 +156,8 @@ struct script_found {
 };
 
 /* Finds the line of an address that was read under a mode, or makes it.  0 or -ENOMEM. */
-int tally_script_line_find(struct script_lines *lines, const struct script *script,
-			   struct tally_resolver *resolver, const struct tally_resolved *sample,
-			   uint8_t mode, uint64_t addr, unsigned kind, struct script_found *ret);
+int tally_script_line_find(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind,
+			   struct script_found *ret);
 
 /* The same as far as it goes without making anything; false: it is not known so. */
 static inline bool script_line_look(const struct script_lines *lines,
@@ -252,27 +252,19 @@ static inline char *script_memo_put(const struct script_memo *memo, char *to)
 }
 
 /* Appends the text of an address.  0 or -ENOMEM. */
-int tally_script_line_put(struct script_lines *lines, const struct script *script,
-			  struct tally_buf *to, struct tally_resolver *resolver,
-			  const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
-			  unsigned kind);
+int tally_script_line_put(const struct script_out *out, uint8_t mode, uint64_t addr, unsigned kind);
 /* Appends the sample's call chain, a line a frame.  0 or -ENOMEM. */
-int tally_script_chain_put(struct script_lines *lines, const struct script *script,
-			   struct tally_buf *to, struct tally_resolver *resolver,
-			   const struct tally_resolved *sample, unsigned kind);
+int tally_script_chain_put(const struct script_out *out, unsigned kind);
 
 /* script_place.c: appends all that is said of an address; *ret_stops: chains end behind it.  0 or
  * -ENOMEM. */
-int tally_script_place_put(const struct script *script, struct tally_buf *to,
-			   struct tally_resolver *resolver, const struct tally_resolved *sample,
-			   uint8_t mode, uint64_t addr, const struct script_kind *kind,
-			   bool *ret_stops);
+int tally_script_place_put(const struct script_out *out, uint8_t mode, uint64_t addr,
+			   const struct script_kind *kind, bool *ret_stops);
 /* The same of the symbol that an address is in, for a kind that goes by symbols, without numbers:
  * what stands before the offset, and fills the line; what stands behind, alike for all of the
  * image, in *tail. */
-int tally_script_symbol_put(const struct script *script, struct tally_buf *to,
-			    struct tally_buf *tail, struct tally_resolver *resolver,
-			    const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
-			    const struct script_kind *kind, struct script_line *line);
+int tally_script_symbol_put(const struct script_out *out, struct tally_buf *tail, uint8_t mode,
+			    uint64_t addr, const struct script_kind *kind,
+			    struct script_line *line);
 
 #endif

@@ -3,16 +3,14 @@
 #include "export/script_json.h"
 #include "script/script_state.h"
 
-static int find_frame(const struct script *script, struct tally_resolver *resolver,
-		      const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+static int find_frame(const struct script_out *out, uint8_t mode, uint64_t addr,
 		      struct tally_script_json_frame *ret)
 {
 	struct tally_location at = {0};
 	int result = 0;
 
-	(void)script;
 	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
-		result = tally_resolver_location(resolver, sample, mode, addr, &at);
+		result = tally_resolver_location(out->resolver, out->at, mode, addr, &at);
 	*ret = (struct tally_script_json_frame){
 	    .ip = addr,
 	    .symbol = at.symbol,
@@ -23,30 +21,30 @@ static int find_frame(const struct script *script, struct tally_resolver *resolv
 }
 
 /* Those of an address that was unwound; their count, or -ENOMEM. */
-static int add_unwound(const struct script *script, struct script_worker *worker,
-		       struct tally_resolver *resolver, const struct tally_resolved *sample,
-		       uint64_t addr, const struct tally_script_json_frame *plain)
+static int add_unwound(const struct script_out *out, uint64_t addr,
+		       const struct tally_script_json_frame *plain)
 {
 	const uint32_t *numbers;
-	uint32_t count = tally_resolver_unwound(resolver, sample, addr, &numbers);
+	uint32_t count = tally_resolver_unwound(out->resolver, out->at, addr, &numbers);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct tally_script_json_frame frame = *plain;
-		struct tally_frame told = tally_session_frame(script->session, numbers[i]);
+		struct tally_frame named = tally_session_frame(out->script->session, numbers[i]);
 
-		if (told.inlined) {
-			frame.symbol = told.symbol;
+		if (named.inlined) {
+			frame.symbol = named.symbol;
 			frame.inlined = true;
 		}
-		tally_buf_add(&worker->frames, &frame, sizeof(frame));
+		tally_buf_add(&out->worker->frames, &frame, sizeof(frame));
 	}
 	return count ? (int)count : -ENOMEM;
 }
 
 /* The frames of the chain, or the address alone; their count, or -ENOMEM. */
-static int find_frames(const struct script *script, struct script_worker *worker,
-		       struct tally_resolver *resolver, const struct tally_resolved *sample)
+static int find_frames(const struct script_out *out)
 {
+	struct script_worker *worker = out->worker;
+	const struct tally_resolved *sample = out->at;
 	uint64_t chain =
 	    sample->sample.present & PERF_SAMPLE_CALLCHAIN ? sample->sample.callchain_nr : 0;
 	struct tally_script_json_frame frame;
@@ -55,14 +53,13 @@ static int find_frames(const struct script *script, struct script_worker *worker
 
 	tally_buf_clear(&worker->frames);
 	if (!chain && (sample->sample.present & PERF_SAMPLE_IP)) {
-		if (find_frame(script, resolver, sample, sample->cpumode, sample->sample.ip,
-			       &frame))
+		if (find_frame(out, sample->cpumode, sample->sample.ip, &frame))
 			return -ENOMEM;
 		tally_buf_add(&worker->frames, &frame, sizeof(frame));
 		return worker->frames.failed ? -ENOMEM : 1;
 	}
-	for (uint64_t i = 0;
-	     i < chain && (count < script->max_stack || (sample->unwound && script->max_stack));
+	for (uint64_t i = 0; i < chain && (count < out->script->max_stack ||
+					   (sample->unwound && out->script->max_stack));
 	     i++) {
 		uint64_t word = sample->sample.callchain[i];
 
@@ -72,10 +69,10 @@ static int find_frames(const struct script *script, struct script_worker *worker
 								     : 0;
 			continue;
 		}
-		if (find_frame(script, resolver, sample, mode, word, &frame))
+		if (find_frame(out, mode, word, &frame))
 			return -ENOMEM;
 		if (sample->unwound && i >= sample->unwound) {
-			int more = add_unwound(script, worker, resolver, sample, word, &frame);
+			int more = add_unwound(out, word, &frame);
 
 			if (more < 0)
 				return more;
@@ -95,16 +92,17 @@ static int add_trace_field(void *context, const struct tally_trace_field *field)
 	return 0;
 }
 
-int tally_script_object_put(struct script *script, struct script_worker *worker,
-			    struct tally_buf *to, struct tally_resolver *resolver,
-			    const struct tally_resolved *at, const struct tally_record *record)
+int tally_script_object_put(const struct script_out *out)
 {
+	const struct script *script = out->script;
+	struct script_worker *worker = out->worker;
+	const struct tally_resolved *at = out->at;
 	const struct script_event *event = &script->events[at->event];
-	bool is_sample = record->type == PERF_RECORD_SAMPLE;
+	bool is_sample = out->record->type == PERF_RECORD_SAMPLE;
 	struct tally_body body;
 	struct tally_script_json with = {
-	    .record = record,
-	    .offset = record->offset,
+	    .record = out->record,
+	    .offset = out->record->offset,
 	    .layout = &event->event->layout,
 	    .body = &body,
 	    .arch = script->arch,
@@ -114,13 +112,14 @@ int tally_script_object_put(struct script *script, struct script_worker *worker,
 			: NULL,
 	};
 	struct json fields = {.to = &worker->trace_fields};
+	struct script_out text = *out;
 	int frames;
 
 	body.size = sizeof(body);
-	if (tally_record_decode(with.layout, record, &body, NULL) < 0)
+	if (tally_record_decode(with.layout, out->record, &body, NULL) < 0)
 		return 0;
 	if (is_sample) {
-		frames = find_frames(script, worker, resolver, at);
+		frames = find_frames(out);
 		if (frames < 0)
 			return frames;
 		with.frames = (const void *)worker->frames.data;
@@ -128,8 +127,8 @@ int tally_script_object_put(struct script *script, struct script_worker *worker,
 		if (script->trace && event->type == SCRIPT_TRACEPOINT &&
 		    (body.sample.present & PERF_SAMPLE_RAW)) {
 			tally_buf_clear(&worker->spare);
-			tally_script_trace_put(script, &worker->spare, resolver, event, at,
-					       body.sample.raw, body.sample.raw_size);
+			text.to = &worker->spare;
+			tally_script_trace_put(&text, event, body.sample.raw, body.sample.raw_size);
 			with.trace = tally_buf_str(&worker->spare);
 			tally_buf_clear(&worker->trace_fields);
 			tally_trace_text_each_field(script->trace, event->event->attr.config,
@@ -139,6 +138,6 @@ int tally_script_object_put(struct script *script, struct script_worker *worker,
 			with.trace_fields_size = worker->trace_fields.size;
 		}
 	}
-	tally_script_json_record(to, &with);
-	return to->failed;
+	tally_script_json_record(out->to, &with);
+	return out->to->failed;
 }

@@ -39,13 +39,13 @@ unsigned tally_script_show_of(uint32_t type)
 
 struct task {
 	uint32_t pid, tid;
-	uint64_t time; /* of records that tell it themselves, else 0 */
+	uint64_t time; /* of records with a field for it, else 0 */
 };
 
 /* Whose record it is. */
-static struct task task_of(const struct tally_body *body, const struct tally_sample *told)
+static struct task task_of(const struct tally_body *body, const struct tally_sample *trailer)
 {
-	bool has = told->present & PERF_SAMPLE_TID;
+	bool has = trailer->present & PERF_SAMPLE_TID;
 
 	switch (body->type) {
 	case PERF_RECORD_COMM:
@@ -60,7 +60,8 @@ static struct task task_of(const struct tally_body *body, const struct tally_sam
 	case PERF_RECORD_NAMESPACES:
 		return (struct task){body->namespaces.pid, body->namespaces.tid, 0};
 	default:
-		return (struct task){has ? told->pid : UINT32_MAX, has ? told->tid : UINT32_MAX, 0};
+		return (struct task){has ? trailer->pid : UINT32_MAX,
+				     has ? trailer->tid : UINT32_MAX, 0};
 	}
 }
 
@@ -75,22 +76,22 @@ static int learn(struct script *script, uint32_t tid, const char *name)
 	return *place ? 0 : -ENOMEM;
 }
 
-/* A thread that was never told a name is called by its number, by perf as by us; a new thread has
+/* A thread that never had a name is called by its number, by perf as by us; a new thread has
  * that of the one that made it. */
-int tally_script_names_learn(struct script *script, const struct tally_resolved *at,
-			     const struct tally_record *record)
+int tally_script_names_learn(const struct script_out *out)
 {
-	const struct script_event *event = &script->events[at->event];
+	struct script *script = out->script;
+	const struct script_event *event = &script->events[out->at->event];
 	const uint64_t *parent;
 	struct tally_body body;
 	uint64_t *place, name;
 	bool added;
 
 	body.size = sizeof(body);
-	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK) ||
-	    tally_record_decode(&event->event->layout, record, &body, NULL) < 0)
+	if ((out->record->type != PERF_RECORD_COMM && out->record->type != PERF_RECORD_FORK) ||
+	    tally_record_decode(&event->event->layout, out->record, &body, NULL) < 0)
 		return 0;
-	if (record->type == PERF_RECORD_COMM)
+	if (out->record->type == PERF_RECORD_COMM)
 		return learn(script, body.comm.tid, body.comm.comm);
 	parent = tally_map_find(&script->names, body.task.ptid);
 	if (!parent)
@@ -120,20 +121,21 @@ static const char *name_of(struct script *script, uint32_t tid, char room[16])
 	return room;
 }
 
-int tally_script_other_put(struct script *script, struct script_worker *worker,
-			   struct tally_buf *to, const struct tally_resolved *at,
-			   const struct tally_record *record)
+int tally_script_other_put(const struct script_out *out)
 {
-	const struct script_event *event = &script->events[at->event];
-	struct tally_resolved shown = *at;
+	struct script *script = out->script;
+	const struct script_event *event = &script->events[out->at->event];
+	struct tally_resolved shown = *out->at;
+	struct script_out own = *out;
 	struct tally_body body;
 	struct task task;
 	char name[16];
 
 	body.size = sizeof(body);
-	if (tally_record_decode(&event->event->layout, record, &body, NULL) < 0)
+	if (tally_record_decode(&event->event->layout, out->record, &body, NULL) < 0)
 		return 0; /* counted when the processes were built */
-	task = task_of(&body, &at->sample);
+	own.at = &shown;
+	task = task_of(&body, &out->at->sample);
 	if (!event->event->layout.sample_id_all) {
 		shown.sample.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 		shown.sample.cpu = 0;
@@ -145,37 +147,35 @@ int tally_script_other_put(struct script *script, struct script_worker *worker,
 							  ? shown.sample.cpu
 							  : UINT32_MAX))
 		return 0;
-	if (record->type != PERF_RECORD_FINISHED_ROUND)
-		tally_script_start_put(script, worker, to, event, &shown, record,
-				       name_of(script, task.tid, name));
-	tally_script_record(to, &body, NULL);
-	return to->failed;
+	if (out->record->type != PERF_RECORD_FINISHED_ROUND)
+		tally_script_start_put(&own, event, name_of(script, task.tid, name));
+	tally_script_record(out->to, &body, NULL);
+	return out->to->failed;
 }
 
-int tally_script_dump_put(struct script *script, struct tally_buf *to,
-			  const struct tally_record *record)
+int tally_script_dump_put(const struct script_out *out)
 {
-	tally_script_dump_record(to, &script->dump, record,
-				 tally_data_event_of(script->data, record));
-	return to->failed;
+	tally_script_dump_record(out->to, &out->script->dump, out->record,
+				 tally_data_event_of(out->script->data, out->record));
+	return out->to->failed;
 }
 
-int tally_script_dump_location(struct script *script, struct tally_buf *to,
-			       struct tally_resolver *resolver, const struct tally_resolved *sample)
+int tally_script_dump_location(const struct script_out *out)
 {
+	const struct tally_resolved *sample = out->at;
 	bool known =
 	    sample->cpumode == PERF_RECORD_MISC_KERNEL || sample->cpumode == PERF_RECORD_MISC_USER;
 	uint64_t has = sample->sample.present;
 	struct tally_location at = {0};
-	struct tally_labels labels = script->labels;
+	struct tally_labels labels = out->script->labels;
 	char room[TALLY_LABEL_ROOM];
 
 	labels.kernel_path = true; /* here perf shows the whole path in any case */
-	if (known && tally_resolver_location(resolver, sample, sample->cpumode,
+	if (known && tally_resolver_location(out->resolver, sample, sample->cpumode,
 					     has & PERF_SAMPLE_IP ? sample->sample.ip : 0, &at))
 		return -ENOMEM;
-	tally_script_dump_place(to, tally_session_string(script->session, sample->comm),
+	tally_script_dump_place(out->to, tally_session_string(out->script->session, sample->comm),
 				has & PERF_SAMPLE_TID ? sample->sample.tid : UINT32_MAX,
 				at.mapped ? tally_label_of(&labels, &at, room) : NULL, !known);
-	return to->failed;
+	return out->to->failed;
 }

@@ -5,18 +5,18 @@
 #include "session/lines.h"
 
 /* The line of the source, on a line of its own, where anything is known. */
-static int put_source(const struct script *script, struct tally_buf *to,
-		      struct tally_resolver *resolver, const struct tally_resolved *sample,
-		      uint8_t mode, uint64_t addr)
+static int put_source(const struct script_out *out, uint8_t mode, uint64_t addr)
 {
+	struct tally_buf *to = out->to;
 	struct tally_located at;
 	size_t before = to->size;
-	int result = tally_resolver_locate(resolver, sample, mode, addr, &at);
+	int result = tally_resolver_locate(out->resolver, out->at, mode, addr, &at);
 
 	if (result)
 		return result;
 	tally_buf_add(to, "\n  ", 3);
-	result = tally_resolver_srcline(resolver, &at, script->options.full_source_path, to);
+	result =
+	    tally_resolver_srcline(out->resolver, &at, out->script->options.full_source_path, to);
 	if (to->size == before + 3)
 		to->size = before;
 	return result;
@@ -114,11 +114,10 @@ static void put_chain_line(const struct script *script, struct tally_buf *to,
 
 /* The functions that were inlined where an address is, each on a line of its own, as if it was
  * where the one is that they are in.  Below 0: -ENOMEM; 0: nothing is known of any. */
-static int put_inlines(const struct script *script, struct tally_buf *to,
-		       struct tally_resolver *resolver, const struct tally_resolved *sample,
-		       uint64_t addr, uint64_t fields, const struct tally_location *at,
-		       bool *ret_stops)
+static int put_inlines(const struct script_out *out, uint64_t addr, uint64_t fields,
+		       const struct tally_location *at, bool *ret_stops)
 {
+	struct tally_buf *to = out->to;
 	const struct tally_inline *inlines;
 	struct tally_located located;
 	size_t count;
@@ -126,37 +125,40 @@ static int put_inlines(const struct script *script, struct tally_buf *to,
 
 	if (!at->mapped || !at->symbol)
 		return 0;
-	result = tally_resolver_locate(resolver, sample, PERF_RECORD_MISC_USER, addr, &located);
+	result =
+	    tally_resolver_locate(out->resolver, out->at, PERF_RECORD_MISC_USER, addr, &located);
 	if (!result)
-		result = tally_resolver_inlines(resolver, &located, &inlines, &count);
+		result = tally_resolver_inlines(out->resolver, &located, &inlines, &count);
 	if (result)
 		return result;
 	for (size_t i = 0; i < count && !*ret_stops; i++) {
 		struct tally_location function = *at;
 
 		function.symbol = inlines[i].name;
-		put_chain_line(script, to, &function, addr,
+		put_chain_line(out->script, to, &function, addr,
 			       inlines[i].inlined ? fields & ~SCRIPT_FIELD(DSO) : fields);
 		if (fields & SCRIPT_FIELD(SRCLINE)) {
 			tally_buf_add(to, "\n  ", 3);
-			tally_inline_srcline(&inlines[i], script->options.full_source_path, to);
+			tally_inline_srcline(&inlines[i], out->script->options.full_source_path,
+					     to);
 		}
 		if (inlines[i].inlined)
 			tally_buf_add(to, " (inlined)", 10);
 		tally_buf_byte(to, '\n');
-		*ret_stops = is_stop(script, function.symbol);
+		*ret_stops = is_stop(out->script, function.symbol);
 	}
 	return count != 0;
 }
 
-int tally_script_place_put(const struct script *script, struct tally_buf *to,
-			   struct tally_resolver *resolver, const struct tally_resolved *sample,
-			   uint8_t mode, uint64_t addr, const struct script_kind *kind,
-			   bool *ret_stops)
+int tally_script_place_put(const struct script_out *out, uint8_t mode, uint64_t addr,
+			   const struct script_kind *kind, bool *ret_stops)
 {
+	const struct script *script = out->script;
+	struct tally_buf *to = out->to;
 	bool fall_back = kind->shape >= SCRIPT_SHAPE_ADDR;
 	struct tally_location at;
-	int result = tally_resolver_perf_location(resolver, sample, mode, addr, fall_back, &at);
+	int result =
+	    tally_resolver_perf_location(out->resolver, out->at, mode, addr, fall_back, &at);
 
 	if (result)
 		return result;
@@ -164,20 +166,19 @@ int tally_script_place_put(const struct script *script, struct tally_buf *to,
 	switch (kind->shape) {
 	case SCRIPT_SHAPE_UNWOUND:
 		*ret_stops = false;
-		result =
-		    put_inlines(script, to, resolver, sample, addr, kind->fields, &at, ret_stops);
+		result = put_inlines(out, addr, kind->fields, &at, ret_stops);
 		if (result)
 			break;
 		*ret_stops = is_stop(script, at.symbol);
 		put_chain_line(script, to, &at, addr, kind->fields);
 		if (kind->fields & SCRIPT_FIELD(SRCLINE) && at.mapped)
-			result = put_source(script, to, resolver, sample, mode, addr);
+			result = put_source(out, mode, addr);
 		tally_buf_byte(to, '\n');
 		break;
 	case SCRIPT_SHAPE_CHAIN:
 		put_chain_line(script, to, &at, addr, kind->fields);
 		if (kind->fields & SCRIPT_FIELD(SRCLINE) && at.mapped)
-			result = put_source(script, to, resolver, sample, mode, addr);
+			result = put_source(out, mode, addr);
 		tally_buf_byte(to, '\n');
 		break;
 	case SCRIPT_SHAPE_SINGLE:
@@ -185,7 +186,7 @@ int tally_script_place_put(const struct script *script, struct tally_buf *to,
 			buf_hex_right(to, addr, 16);
 		put_place(script, to, &at, kind->fields);
 		if (kind->fields & SCRIPT_FIELD(SRCLINE) && at.mapped)
-			result = put_source(script, to, resolver, sample, mode, addr);
+			result = put_source(out, mode, addr);
 		break;
 	case SCRIPT_SHAPE_ADDR:
 		put_place(script, to, &at, kind->fields);
@@ -199,13 +200,13 @@ int tally_script_place_put(const struct script *script, struct tally_buf *to,
 	return result < 0 ? result : to->failed;
 }
 
-int tally_script_symbol_put(const struct script *script, struct tally_buf *to,
-			    struct tally_buf *tail, struct tally_resolver *resolver,
-			    const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
-			    const struct script_kind *kind, struct script_line *line)
+int tally_script_symbol_put(const struct script_out *out, struct tally_buf *tail, uint8_t mode,
+			    uint64_t addr, const struct script_kind *kind, struct script_line *line)
 {
+	const struct script *script = out->script;
+	struct tally_buf *to = out->to;
 	struct tally_location at;
-	int result = tally_resolver_perf_location(resolver, sample, mode, addr, false, &at);
+	int result = tally_resolver_perf_location(out->resolver, out->at, mode, addr, false, &at);
 
 	if (result)
 		return result;

@@ -208,18 +208,18 @@ static char *put_time(struct script_seconds *known, char *to, uint64_t time, boo
 }
 
 /* Of a guest's samples: the process that runs it, and its processor. */
-static void put_guest(const struct script *script, struct tally_buf *to, uint64_t fields,
+static void put_guest(const struct script_out *out, uint64_t fields,
 		      const struct tally_sample *sample)
 {
 	uint64_t id = sample->present & PERF_SAMPLE_IDENTIFIER ? sample->identifier
 		      : sample->present & PERF_SAMPLE_ID       ? sample->id
 							       : 0;
-	const uint64_t *guest = id ? tally_map_find(&script->guests, id) : NULL;
+	const uint64_t *guest = id ? tally_map_find(&out->script->guests, id) : NULL;
 	char *put;
 
 	if (!guest || !(*guest >> 32))
 		return;
-	put = buf_put_begin(to, 64);
+	put = buf_put_begin(out->to, 64);
 	if (!put)
 		return;
 	if (fields & SCRIPT_FIELD(MACHINE_PID)) {
@@ -232,18 +232,19 @@ static void put_guest(const struct script *script, struct tally_buf *to, uint64_
 		put = put_number3(put + 5, (uint32_t)*guest);
 		*put++ = ' ';
 	}
-	buf_put_end(to, put);
+	buf_put_end(out->to, put);
 }
 
 /* Bytes that the columns of numbers take at most. */
 #define START_MOST 160
 
-void tally_script_start_put(struct script *script, struct script_worker *worker,
-			    struct tally_buf *to, const struct script_event *event,
-			    const struct tally_resolved *at, const struct tally_record *record,
+void tally_script_start_put(const struct script_out *out, const struct script_event *event,
 			    const char *name)
 {
-	const struct tally_sample *sample = &at->sample;
+	struct script *script = out->script;
+	struct script_worker *worker = out->worker;
+	struct tally_buf *to = out->to;
+	const struct tally_sample *sample = &out->at->sample;
 	uint64_t fields = event->fields, has = sample->present;
 	uint64_t time = has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX;
 	bool task = has & PERF_SAMPLE_TID;
@@ -251,11 +252,11 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 	char *put;
 
 	if (script->guest_fields)
-		put_guest(script, to, fields, sample);
+		put_guest(out, fields, sample);
 	if (name)
 		put_task_text(script, to, event->columns, name, pid, tid);
 	else
-		put_task(script, worker, to, event->columns, at->comm, pid, tid);
+		put_task(script, worker, to, event->columns, out->at->comm, pid, tid);
 	put = buf_put_begin(to, START_MOST);
 	if (!put)
 		return;
@@ -264,7 +265,7 @@ void tally_script_start_put(struct script *script, struct script_worker *worker,
 	if (fields & (SCRIPT_FIELD(MISC) | SCRIPT_FIELD(TOD))) {
 		buf_put_end(to, put);
 		if (fields & SCRIPT_FIELD(MISC))
-			tally_script_misc(to, record->type, record->misc);
+			tally_script_misc(to, out->record->type, out->record->misc);
 		if (fields & SCRIPT_FIELD(TOD))
 			put_wall_time(script, to, time);
 		put = buf_put_begin(to, START_MOST);
@@ -297,60 +298,52 @@ static void put_period_and_name(struct tally_buf *to, const struct script_event 
 	buf_put_end(to, put);
 }
 
-static int put_addr(const struct script *script, struct script_worker *worker, struct tally_buf *to,
-		    struct tally_resolver *resolver, const struct script_event *event,
-		    const struct tally_resolved *sample)
+static int put_addr(const struct script_out *out, const struct script_event *event)
 {
-	uint64_t addr = sample->sample.present & PERF_SAMPLE_ADDR ? sample->sample.addr : 0;
+	uint64_t addr = out->at->sample.present & PERF_SAMPLE_ADDR ? out->at->sample.addr : 0;
 
-	buf_hex_right(to, addr, 16);
+	buf_hex_right(out->to, addr, 16);
 	if (!event->addr_named)
 		return 0;
-	return tally_script_line_put(&worker->lines, script, to, resolver, sample, sample->cpumode,
-				     addr, event->addr);
+	return tally_script_line_put(out, out->at->cpumode, addr, event->addr);
 }
 
-static int put_ip(const struct script *script, struct script_worker *worker, struct tally_buf *to,
-		  struct tally_resolver *resolver, const struct script_event *event,
-		  const struct tally_resolved *sample)
+static int put_ip(const struct script_out *out, const struct script_event *event)
 {
-	if (event->chains && (sample->sample.present & PERF_SAMPLE_CALLCHAIN)) {
-		buf_byte(to, '\n');
-		return tally_script_chain_put(&worker->lines, script, to, resolver, sample,
-					      event->chain);
+	if (event->chains && (out->at->sample.present & PERF_SAMPLE_CALLCHAIN)) {
+		buf_byte(out->to, '\n');
+		return tally_script_chain_put(out, event->chain);
 	}
-	buf_byte(to, ' ');
+	buf_byte(out->to, ' ');
 	return tally_script_line_put(
-	    &worker->lines, script, to, resolver, sample, sample->cpumode,
-	    sample->sample.present & PERF_SAMPLE_IP ? sample->sample.ip : 0, event->single);
+	    out, out->at->cpumode,
+	    out->at->sample.present & PERF_SAMPLE_IP ? out->at->sample.ip : 0, event->single);
 }
 
-static int put_branch_event(const struct script *script, struct script_worker *worker,
-			    struct tally_buf *to, struct tally_resolver *resolver,
-			    const struct script_event *event, const struct tally_resolved *sample)
+static int put_branch_event(const struct script_out *out, const struct script_event *event)
 {
 	int result = 0;
 
 	if (event->fields & SCRIPT_FIELD(IP))
-		result = put_ip(script, worker, to, resolver, event, sample);
+		result = put_ip(out, event);
 	if (!result && ((event->fields & SCRIPT_FIELD(ADDR)) ||
 			((event->event->attr.sample_type & PERF_SAMPLE_ADDR) &&
-			 !script->fields.types[event->type].user_set))) {
-		tally_buf_add(to, " => ", 4);
-		result = put_addr(script, worker, to, resolver, event, sample);
+			 !out->script->fields.types[event->type].user_set))) {
+		tally_buf_add(out->to, " => ", 4);
+		result = put_addr(out, event);
 	}
-	tally_buf_byte(to, '\n');
+	tally_buf_byte(out->to, '\n');
 	return result;
 }
 
-void tally_script_trace_put(const struct script *script, struct tally_buf *to,
-			    struct tally_resolver *resolver, const struct script_event *event,
-			    const struct tally_resolved *at, const uint8_t *raw, uint32_t raw_size)
+void tally_script_trace_put(const struct script_out *out, const struct script_event *event,
+			    const uint8_t *raw, uint32_t raw_size)
 {
-	struct kernel_symbols of_sample = {resolver, at};
+	struct kernel_symbols of_sample = {out->resolver, out->at};
 	struct tally_trace_symbols symbols = {kernel_symbols_find, &of_sample};
 
-	tally_trace_text_add(script->trace, to, event->event->attr.config, raw, raw_size, &symbols);
+	tally_trace_text_add(out->script->trace, out->to, event->event->attr.config, raw, raw_size,
+			     &symbols);
 }
 
 #define MEMORY_FIELDS                                                            \
@@ -369,13 +362,14 @@ void tally_script_trace_put(const struct script *script, struct tally_buf *to,
  * lock and TLB.  Source: PERF_MEM_*_NA of perf_event.h. */
 #define NO_DATA_SRC 0x5080021ULL
 
-static void put_memory(struct script *script, struct tally_buf *to, uint64_t fields,
+static void put_memory(const struct script_out *out, uint64_t fields,
 		       const struct tally_sample *sample)
 {
+	struct tally_buf *to = out->to;
 	if (fields & SCRIPT_FIELD(DATA_SRC))
 		tally_script_data_src(
 		    to, sample->present & PERF_SAMPLE_DATA_SRC ? sample->data_src : NO_DATA_SRC,
-		    &script->data_src_width);
+		    &out->script->data_src_width);
 	if (fields & SCRIPT_FIELD(WEIGHT))
 		tally_script_weight(to, sample);
 	if (fields & SCRIPT_FIELD(INS_LAT))
@@ -384,30 +378,30 @@ static void put_memory(struct script *script, struct tally_buf *to, uint64_t fie
 		tally_script_retire_lat(to, sample);
 }
 
-static int put_late(struct script *script, struct script_worker *worker, struct tally_buf *to,
-		    struct tally_resolver *resolver, const struct script_event *event,
-		    const struct tally_resolved *at)
+static int put_late(const struct script_out *out, const struct script_event *event)
 {
-	const struct tally_sample *sample = &at->sample;
+	struct tally_buf *to = out->to;
+	const struct tally_sample *sample = &out->at->sample;
 	uint64_t fields = event->fields;
 	int result = 0;
 
 	if (fields & SCRIPT_FIELD(IREGS))
-		tally_script_regs(to, script->arch, sample->intr_abi, sample->intr_regs_mask,
+		tally_script_regs(to, out->script->arch, sample->intr_abi, sample->intr_regs_mask,
 				  sample->present & PERF_SAMPLE_REGS_INTR ? sample->intr_regs
 									  : NULL);
 	if (fields & SCRIPT_FIELD(UREGS))
-		tally_script_regs(to, script->arch, sample->user_abi, sample->user_regs_mask,
+		tally_script_regs(to, out->script->arch, sample->user_abi, sample->user_regs_mask,
 				  sample->present & PERF_SAMPLE_REGS_USER ? sample->user_regs
 									  : NULL);
 	if (fields & (SCRIPT_FIELD(BRSTACK) | SCRIPT_FIELD(BRSTACKSYM) | SCRIPT_FIELD(BRSTACKOFF)))
-		result = tally_script_branches_put(script, &worker->lines, to, resolver, event, at);
+		result = tally_script_branches_put(out, event);
 	return result;
 }
 
-static void put_last(const struct script *script, struct tally_buf *to,
-		     const struct script_event *event, const struct tally_sample *sample)
+static void put_last(const struct script_out *out, const struct script_event *event,
+		     const struct tally_sample *sample)
 {
+	struct tally_buf *to = out->to;
 	uint64_t fields = event->fields;
 
 	if (fields & SCRIPT_FIELD(PHYS_ADDR))
@@ -418,110 +412,95 @@ static void put_last(const struct script *script, struct tally_buf *to,
 	if (fields & SCRIPT_FIELD(CODE_PAGE_SIZE))
 		tally_script_page_size(to, sample->code_page_size);
 	if (fields & SCRIPT_FIELD(CGROUP)) {
-		const uint64_t *known = tally_map_find(&script->cgroups, sample->cgroup);
+		const uint64_t *known = tally_map_find(&out->script->cgroups, sample->cgroup);
 
 		tally_script_cgroup(to, known ? (const char *)(uintptr_t)*known : NULL);
 	}
 }
 
 /* The line of a sample as it is of one event with one period. */
-static int put_as(struct script *script, struct script_worker *worker, struct tally_buf *to,
-		  struct tally_resolver *resolver, const struct script_event *event,
-		  uint64_t period, const struct tally_resolved *at,
-		  const struct tally_record *record)
+static int put_as(const struct script_out *out, const struct script_event *event, uint64_t period)
 {
+	const struct script *script = out->script;
+	struct tally_buf *to = out->to;
+	const struct tally_resolved *at = out->at;
 	const struct tally_sample *sample = &at->sample;
 	uint64_t fields = event->fields;
 	int result = 0;
 
 	if (event->places) {
-		result = put_ip(script, worker, to, resolver, event, at);
+		result = put_ip(out, event);
 		buf_byte(to, '\n');
 		return result ? result : to->failed;
 	}
-	tally_script_start_put(script, worker, to, event, at, record, NULL);
+	tally_script_start_put(out, event, NULL);
 	put_period_and_name(to, event, period);
 	if (script->fields.flags)
 		tally_script_flags(to, 0);
 	if (event->branches)
-		return put_branch_event(script, worker, to, resolver, event, at);
+		return put_branch_event(out, event);
 	if ((fields & SCRIPT_FIELD(TRACE)) && script->trace && (sample->present & PERF_SAMPLE_RAW))
-		tally_script_trace_put(script, to, resolver, event, at, sample->raw,
-				       sample->raw_size);
+		tally_script_trace_put(out, event, sample->raw, sample->raw_size);
 	if (fields & SCRIPT_FIELD(ADDR))
-		result = put_addr(script, worker, to, resolver, event, at);
+		result = put_addr(out, event);
 	if (fields & MEMORY_FIELDS)
-		put_memory(script, to, fields, sample);
+		put_memory(out, fields, sample);
 	if (!result && (fields & SCRIPT_FIELD(IP)))
-		result = put_ip(script, worker, to, resolver, event, at);
+		result = put_ip(out, event);
 	if (!result && (fields & LATE_FIELDS))
-		result = put_late(script, worker, to, resolver, event, at);
+		result = put_late(out, event);
 	if (event->bpf_output && (fields & SCRIPT_FIELD(BPF_OUTPUT)))
 		tally_script_bpf_output(to, sample->present & PERF_SAMPLE_RAW ? sample->raw : NULL,
 					sample->present & PERF_SAMPLE_RAW ? sample->raw_size : 0);
 	if (!result && fields & INSN_FIELDS)
-		result = tally_script_insn_put(script, to, resolver, fields, at);
+		result = tally_script_insn_put(out, fields);
 	if (fields & LATE_FIELDS)
-		put_last(script, to, event, sample);
+		put_last(out, event, sample);
 	buf_byte(to, '\n');
 	return result ? result : to->failed;
 }
 
-/* A sample that read counters, while it is shown once for each that has moved. */
-struct counted {
-	struct script *script;
-	struct script_worker *worker;
-	struct tally_buf *to;
-	struct tally_resolver *resolver;
-	const struct tally_resolved *at;
-	const struct tally_record *record;
-};
-
+/* A sample that read counters is shown once for each that has moved. */
 static int put_move(void *context, uint32_t event, uint64_t id, uint64_t by)
 {
-	const struct counted *counted = context;
-	struct script *script = counted->script;
-	const struct tally_resolved *at = counted->at;
+	const struct script_out *out = context;
+	const struct script *script = out->script;
 
 	if (event >= script->event_count)
 		return 0;
-	if (script->options.dump &&
-	    tally_script_dump_location(script, counted->to, counted->resolver, at))
+	if (script->options.dump && tally_script_dump_location(out))
 		return -ENOMEM;
 	if (script->asks) {
-		struct tally_resolved as = *at;
+		struct tally_resolved as = *out->at;
+		struct script_out own = *out;
 		int verdict;
 
 		as.event = event;
 		as.sample.id = id;
 		as.sample.period = by;
 		as.sample.present |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
-		verdict =
-		    tally_script_ask(script, counted->to, counted->resolver, &as, counted->record);
+		own.at = &as;
+		verdict = tally_script_ask(&own);
 		if (verdict != TALLY_FILTER_KEEP)
 			return verdict < 0 ? verdict : verdict == TALLY_FILTER_END;
 	}
-	if (!script->events[event].fields || !tally_script_passes(script, counted->resolver, at))
+	if (!script->events[event].fields || !tally_script_passes(out))
 		return 0;
-	return put_as(script, counted->worker, counted->to, counted->resolver,
-		      &script->events[event], by, at, counted->record);
+	return put_as(out, &script->events[event], by);
 }
 
-int tally_script_sample_put(struct script *script, struct script_worker *worker,
-			    struct tally_buf *to, struct tally_resolver *resolver,
-			    const struct tally_resolved *sample, const struct tally_record *record)
+int tally_script_sample_put(const struct script_out *out)
 {
-	const struct script_event *event = &script->events[sample->event];
+	const struct tally_resolved *sample = out->at;
+	const struct script_event *event = &out->script->events[sample->event];
 
 	if (sample->sample.present & PERF_SAMPLE_READ)
-		return tally_moves_each(
-		    &script->counters, script->data, &sample->sample.read, put_move,
-		    &(struct counted){script, worker, to, resolver, sample, record});
+		return tally_moves_each(&out->script->counters, out->script->data,
+					&sample->sample.read, put_move, (void *)out);
 	if (!event->fields)
 		return 0;
-	return put_as(script, worker, to, resolver, event,
+	return put_as(out, event,
 		      sample->sample.present & PERF_SAMPLE_PERIOD
 			  ? sample->sample.period
-			  : event->event->attr.sample_period,
-		      sample, record);
+			  : event->event->attr.sample_period);
 }

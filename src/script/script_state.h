@@ -131,6 +131,16 @@ struct script {
 	size_t data_src_width;          /* the widest so far */
 };
 
+/* A record whose text is being made. */
+struct script_out {
+	struct script *script;
+	struct script_worker *worker;
+	struct tally_buf *to;
+	struct tally_resolver *resolver;
+	const struct tally_resolved *at; /* the sample, or what is known of another record */
+	const struct tally_record *record;
+};
+
 /* script_filter.c */
 /* --cpu: ascending numbers, the caller's to free(). */
 int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
@@ -141,8 +151,7 @@ void tally_script_filter_done(struct script_filter *filter);
 bool tally_script_skips(void *context, const struct tally_resolved *sample);
 unsigned tally_script_filtered(void *context, struct tally_resolver *resolver,
 			       const struct tally_resolved *sample);
-bool tally_script_passes(struct script *script, struct tally_resolver *resolver,
-			 const struct tally_resolved *sample);
+bool tally_script_passes(const struct script_out *out);
 bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu);
 
 /* script_time.c: --time.  Gives an array, the caller's to free(). */
@@ -151,51 +160,32 @@ int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, boo
 
 /* script_sample.c */
 /* 0; 1: the filter ended the visit; -errno. */
-int tally_script_sample_put(struct script *script, struct script_worker *worker,
-			    struct tally_buf *to, struct tally_resolver *resolver,
-			    const struct tally_resolved *sample, const struct tally_record *record);
+int tally_script_sample_put(const struct script_out *out);
 /* What the session's filter makes of a sample; what it prints is appended.  An enum tally_verdict,
  * or -errno. */
-int tally_script_ask(struct script *script, struct tally_buf *to, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample, const struct tally_record *record);
+int tally_script_ask(const struct script_out *out);
 /* A tracepoint's payload. */
-void tally_script_trace_put(const struct script *script, struct tally_buf *to,
-			    struct tally_resolver *resolver, const struct script_event *event,
-			    const struct tally_resolved *at, const uint8_t *raw, uint32_t raw_size);
+void tally_script_trace_put(const struct script_out *out, const struct script_event *event,
+			    const uint8_t *raw, uint32_t raw_size);
 /* The columns before the event, as of any record; `name`: of the thread, NULL: the sample's. */
-void tally_script_start_put(struct script *script, struct script_worker *worker,
-			    struct tally_buf *to, const struct script_event *event,
-			    const struct tally_resolved *at, const struct tally_record *record,
+void tally_script_start_put(const struct script_out *out, const struct script_event *event,
 			    const char *name);
 /* Anything else than a sample, where it is shown. */
-int tally_script_other_put(struct script *script, struct script_worker *worker,
-			   struct tally_buf *to, const struct tally_resolved *at,
-			   const struct tally_record *record);
+int tally_script_other_put(const struct script_out *out);
 /* -D: the record's bytes and fields; of a sample also what its address leads to. */
-int tally_script_dump_put(struct script *script, struct tally_buf *to,
-			  const struct tally_record *record);
-int tally_script_dump_location(struct script *script, struct tally_buf *to,
-			       struct tally_resolver *resolver,
-			       const struct tally_resolved *sample);
+int tally_script_dump_put(const struct script_out *out);
+int tally_script_dump_location(const struct script_out *out);
 /* script_objects.c: --json, of samples and other records. */
-int tally_script_object_put(struct script *script, struct script_worker *worker,
-			    struct tally_buf *to, struct tally_resolver *resolver,
-			    const struct tally_resolved *at, const struct tally_record *record);
+int tally_script_object_put(const struct script_out *out);
 /* Remembers the name that a COMM or FORK gives a thread.  0 or -ENOMEM. */
-int tally_script_names_learn(struct script *script, const struct tally_resolved *at,
-			     const struct tally_record *record);
+int tally_script_names_learn(const struct script_out *out);
 /* The bit of enum tally_script_show that shows records of a type; 0: none does. */
 unsigned tally_script_show_of(uint32_t type);
 /* script_branch.c */
-int tally_script_branches_put(const struct script *script, struct script_lines *lines,
-			      struct tally_buf *to, struct tally_resolver *resolver,
-			      const struct script_event *event,
-			      const struct tally_resolved *sample);
+int tally_script_branches_put(const struct script_out *out, const struct script_event *event);
 
 /* script_insn.c: fields insn, insnlen, brstackinsn, brstackinsnlen. */
-int tally_script_insn_put(const struct script *script, struct tally_buf *to,
-			  struct tally_resolver *resolver, uint64_t fields,
-			  const struct tally_resolved *sample);
+int tally_script_insn_put(const struct script_out *out, uint64_t fields);
 
 /* A name from outside, escaped unless raw text was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);

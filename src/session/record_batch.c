@@ -133,6 +133,7 @@ static void next_tokens(struct record_worker *worker, struct tally_entry *ret)
 	while (worker->at < batch->count && batch->places[worker->at] & ORDER_TOKEN)
 		worker->at++;
 	ret->kind = TALLY_ENTRY_TOKENS;
+	ret->at = NULL;
 	ret->tokens = batch->places + from;
 	ret->token_count = worker->at - from;
 }
