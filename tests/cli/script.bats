@@ -123,7 +123,7 @@ wrong() { # status, words of the message, arguments
 	python3 - "$("$TALLY" script -i chains.data -G | wc -l)" <<'END'
 import json, sys
 rows = [json.loads(line) for line in open("objects")]
-assert rows[0]["type"] == "FILE" and rows[0]["version"] == 1
+assert rows[0]["type"] == "FILE" and rows[0]["version"] == 2
 assert rows[-1]["type"] == "END"
 samples = [row for row in rows if row["type"] == "SAMPLE"]
 assert len(samples) == int(sys.argv[1])
