@@ -416,9 +416,10 @@ static void say_unmatched(const struct report *report, struct tally_session *ses
 			  const struct tally_profile *profile)
 {
 	uint64_t samples = tally_session_counts(session)->samples;
+	struct tally_profile_event event = {.size = sizeof(event)};
 
-	for (size_t i = 0; i < tally_profile_event_count(profile); i++)
-		if (tally_profile_event(profile, i).samples)
+	for (size_t i = 0; !tally_profile_event(profile, i, &event); i++)
+		if (event.samples)
 			return;
 	if (samples)
 		cli_unmatched_say("report", session, samples, &report->filter, &report->choice);

@@ -1,8 +1,9 @@
 /* Counts the page faults of a part of this program. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <tally/counter.h>
+
+static volatile char memory[1 << 20];
 
 int main(void)
 {
@@ -12,7 +13,6 @@ int main(void)
 	struct tally_count count;
 	struct tally_error error;
 	uint64_t faults;
-	volatile char *memory = malloc(1 << 20);
 
 	if (tally_event_list_parse("page-faults:u", NULL, &events, &error) ||
 	    tally_counters_open(&options, &set, &error)) {
@@ -20,7 +20,7 @@ int main(void)
 		return 1;
 	}
 	tally_counters_enable(set);
-	for (size_t i = 0; i < 1 << 20; i += 4096)
+	for (size_t i = 0; i < sizeof(memory); i += 4096)
 		memory[i] = 1;
 	tally_counters_disable(set);
 	tally_counters_read(set, &count);
@@ -30,6 +30,5 @@ int main(void)
 		fprintf(stderr, "%s\n", error.text);
 	tally_counters_close(set);
 	tally_event_list_done(&events);
-	free((void *)memory);
 	return 0;
 }

@@ -7,6 +7,8 @@ int main(int argc, char **argv)
 	const char *const keys[] = {"comm"};
 	const struct tally_profile_options options = {
 	    .size = sizeof(options), .keys = keys, .key_count = 1};
+	struct tally_profile_event event = {.size = sizeof(event)};
+	struct tally_profile_row row = {.size = sizeof(row)};
 	struct tally_session *session;
 	struct tally_profile *profile;
 	struct tally_error error;
@@ -18,12 +20,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	for (uint64_t i = 0; i < tally_profile_event(profile, 0).row_count; i++) {
-		struct tally_profile_row row = tally_profile_row(profile, 0, i);
-		double total = (double)tally_profile_event(profile, 0).total;
-
-		printf("%5.1f %% %s\n", 100 * (double)row.self / total, row.comm);
-	}
+	tally_profile_event(profile, 0, &event);
+	for (uint64_t i = 0; !tally_profile_row(profile, 0, i, &row); i++)
+		printf("%5.1f %% %s\n", 100 * (double)row.self / (double)event.total, row.comm);
 	tally_profile_free(profile);
 	tally_session_free(session);
 	tally_data_close(data);

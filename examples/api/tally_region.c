@@ -1,8 +1,9 @@
 /* Counts the page faults of a named part of this program. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <tally/region.h>
+
+static volatile char memory[1 << 20];
 
 int main(void)
 {
@@ -12,7 +13,6 @@ int main(void)
 	struct tally_regions *regions;
 	struct tally_count count;
 	struct tally_error error;
-	volatile char *memory = malloc(1 << 20);
 	int fill;
 
 	if (tally_event_list_parse("page-faults:u", NULL, &events, &error) ||
@@ -22,13 +22,12 @@ int main(void)
 	}
 	fill = tally_region(regions, "fill");
 	tally_region_begin(regions, fill);
-	for (size_t i = 0; i < 1 << 20; i += 4096)
+	for (size_t i = 0; i < sizeof(memory); i += 4096)
 		memory[i] = 1;
 	tally_region_end(regions, fill);
 	if (!tally_region_result(regions, fill, SIZE_MAX, &result, &count, NULL))
 		printf("%s: %" PRIu64 " page faults\n", result.name, count.raw);
 	tally_regions_close(regions);
 	tally_event_list_done(&events);
-	free((void *)memory);
 	return 0;
 }

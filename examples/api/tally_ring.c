@@ -1,12 +1,13 @@
 /* Counts the samples of a function's page faults in its ring. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <tally/abi.h>
 #include <tally/fd.h>
 #include <tally/open.h>
 #include <tally/record.h>
 #include <tally/ring.h>
 #include <unistd.h>
+
+static volatile char memory[1 << 20];
 
 int main(void)
 {
@@ -20,14 +21,13 @@ int main(void)
 	struct tally_ring *ring = NULL;
 	struct tally_record record;
 	struct tally_error error;
-	volatile char *memory = malloc(1 << 20);
 	int samples = 0, fd = tally_open(&attr, &self, NULL, &error);
 
 	if (fd < 0 || tally_ring_open(fd, &options, NULL, &ring, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	for (size_t i = 0; i < 1 << 20; i += 4096)
+	for (size_t i = 0; i < sizeof(memory); i += 4096)
 		memory[i] = 1;
 	tally_fd_disable(fd, false);
 	while (tally_ring_next(ring, &record) > 0)
@@ -35,6 +35,5 @@ int main(void)
 	printf("%d samples\n", samples);
 	tally_ring_close(ring);
 	close(fd);
-	free((void *)memory);
 	return 0;
 }

@@ -66,6 +66,7 @@ bool tally_profile_has_children(const struct tally_profile *profile);
 bool tally_profile_is_relative(const struct tally_profile *profile);
 
 struct tally_profile_event {
+	size_t size; /* sizeof of this struct, set by the caller */
 	const char *name;
 	uint64_t samples; /* that passed the filters */
 	/* What shares are of: the sum of the periods of all samples, so that filters leave shares
@@ -79,10 +80,13 @@ struct tally_profile_event {
 };
 /* As many as the session's data has, in its order. */
 size_t tally_profile_event_count(const struct tally_profile *profile);
-struct tally_profile_event tally_profile_event(const struct tally_profile *profile, size_t event);
+/* 0; -EINVAL: there is no such event, or ret->size is not set. */
+int tally_profile_event(const struct tally_profile *profile, size_t event,
+			struct tally_profile_event *ret);
 
 /* One row.  Members that are no key of the profile are NULL or 0. */
 struct tally_profile_row {
+	size_t size; /* sizeof of this struct, set by the caller */
 	uint64_t self,
 	    children;     /* period; children includes self; equal without options.children */
 	uint64_t samples; /* whose own (innermost) place this is */
@@ -95,9 +99,10 @@ struct tally_profile_row {
 	const uint64_t *values;
 	uint32_t handle; /* for trees */
 };
-/* Rows sorted: largest children (else self) first, then by their text. */
-struct tally_profile_row tally_profile_row(const struct tally_profile *profile, size_t event,
-					   uint64_t index);
+/* Rows sorted: largest children (else self) first, then by their text.  0; -EINVAL: there is no
+ * such row, or ret->size is not set. */
+int tally_profile_row(const struct tally_profile *profile, size_t event, uint64_t index,
+		      struct tally_profile_row *ret);
 
 /* The call tree below a row, walked on demand and already pruned. */
 struct tally_tree_options {

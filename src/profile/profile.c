@@ -285,16 +285,18 @@ size_t tally_profile_event_count(const struct tally_profile *profile)
 	return profile->event_count;
 }
 
-struct tally_profile_event tally_profile_event(const struct tally_profile *profile, size_t event)
+int tally_profile_event(const struct tally_profile *profile, size_t event,
+			struct tally_profile_event *ret)
 {
 	const struct tally_data_event *told;
 	const struct profile_sum *sum;
+	struct tally_profile_event own;
 
 	if (event >= profile->event_count)
-		return (struct tally_profile_event){0};
+		return -EINVAL;
 	told = tally_data_event(tally_session_data(profile->session), event);
 	sum = &profile->sums[event];
-	return (struct tally_profile_event){
+	own = (struct tally_profile_event){
 	    .name = told->name,
 	    .samples = sum->passed,
 	    .total = profile_whole(sum, profile->relative),
@@ -304,42 +306,43 @@ struct tally_profile_event tally_profile_event(const struct tally_profile *profi
 	    .passed_total = sum->passed_total,
 	    .all_total = sum->total,
 	};
+	return tally_result_copy(ret, sizeof(own), &own);
 }
 
-struct tally_profile_row tally_profile_row(const struct tally_profile *profile, size_t event,
-					   uint64_t index)
+int tally_profile_row(const struct tally_profile *profile, size_t event, uint64_t index,
+		      struct tally_profile_row *ret)
 {
 	const struct tally_rows *rows = &profile->rows;
-	struct tally_profile_row ret = {0};
+	struct tally_profile_row own = {0};
 	const struct tally_context *context;
 	const struct tally_row *row;
 	const struct profile_keys *keys = &profile->keys;
 
 	if (event >= profile->event_count ||
 	    index >= rows->event_first[event + 1] - rows->event_first[event])
-		return ret;
-	ret.handle = rows->event_first[event] + (uint32_t)index;
-	row = &rows->list[ret.handle];
+		return -EINVAL;
+	own.handle = rows->event_first[event] + (uint32_t)index;
+	row = &rows->list[own.handle];
 	/* Rows are read one after another; where their frames stand is all over the memory. */
-	if (keys->symbol && ret.handle + AHEAD < rows->count)
+	if (keys->symbol && own.handle + AHEAD < rows->count)
 		tally_session_frame_ahead(profile->session, row[AHEAD].key);
 	context = &profile->contexts.list[row->context];
-	ret.self = row->self;
-	ret.children = row->children;
-	ret.samples = row->samples;
-	ret.values = contexts_values(&profile->contexts, row->context);
+	own.self = row->self;
+	own.children = row->children;
+	own.samples = row->samples;
+	own.values = contexts_values(&profile->contexts, row->context);
 	if (keys->tasks)
-		ret.comm = tally_session_string(profile->session, context->last_comm);
+		own.comm = tally_session_string(profile->session, context->last_comm);
 	for (size_t i = 0; i < keys->count; i++)
 		if (keys->list[i]->type == KEY_NAME)
-			ret.comm = tally_session_string(profile->session, (uint32_t)ret.values[i]);
+			own.comm = tally_session_string(profile->session, (uint32_t)own.values[i]);
 	if (keys->symbol) {
-		ret.frame = tally_session_frame(profile->session, row->key);
+		own.frame = tally_session_frame(profile->session, row->key);
 	} else if (keys->image) {
-		ret.frame =
+		own.frame =
 		    tally_session_frame(profile->session, profile->places.dso_frame[row->key - 1]);
-		ret.frame.symbol = NULL;
-		ret.frame.place = 0;
+		own.frame.symbol = NULL;
+		own.frame.place = 0;
 	}
-	return ret;
+	return tally_result_copy(ret, sizeof(own), &own);
 }

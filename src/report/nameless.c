@@ -70,19 +70,22 @@ int tally_nameless_find(const struct tally_profile *profile, size_t event, uint6
 			struct nameless *ret)
 {
 	const struct tally_session *session = tally_profile_session(profile);
-	const struct tally_profile_event told = tally_profile_event(profile, event);
-	uint64_t rows = told.row_count < ROWS_MOST ? told.row_count : ROWS_MOST;
+	struct tally_profile_event told = {.size = sizeof(told)};
 	const char *const *keys;
 	size_t count;
 	bool symbols = false;
+	uint64_t rows;
 
+	tally_profile_event(profile, event, &told);
+	rows = told.row_count < ROWS_MOST ? told.row_count : ROWS_MOST;
 	*ret = (struct nameless){.total = told.total};
 	keys = tally_profile_keys(profile, &count);
 	for (size_t i = 0; i < count; i++)
 		symbols |= !strcmp(keys[i], "symbol");
 	for (uint64_t i = 0; symbols && i < rows; i++) {
-		struct tally_profile_row row = tally_profile_row(profile, event, i);
+		struct tally_profile_row row = {.size = sizeof(row)};
 
+		tally_profile_row(profile, event, i, &row);
 		if (!row.frame.symbol && row.self &&
 		    (row.frame.image != UINT32_MAX || row.frame.level == 'k'))
 			add(ret, &row.frame, row.self);

@@ -52,7 +52,7 @@ static int write_json(const struct tally_profile *profile,
 	json_key(&json, "events");
 	json_array(&json);
 	for (size_t i = 0; i < tally_profile_event_count(profile) && !result; i++) {
-		if (!tally_profile_event(profile, i).all_samples)
+		if (!report_event(profile, i).all_samples)
 			continue;
 		result = tally_report_table_rows(&table, i);
 		if (!result)

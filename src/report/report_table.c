@@ -45,9 +45,9 @@ uint64_t tally_report_table_count(const struct report_table *table, double least
 
 	while (least > 0 && low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		struct tally_profile_row row =
-		    tally_profile_row(table->profile, table->event, middle);
+		struct tally_profile_row row = {.size = sizeof(row)};
 
+		tally_profile_row(table->profile, table->event, middle, &row);
 		if ((double)row.children < least)
 			high = middle;
 		else
@@ -67,10 +67,11 @@ static int compare_rows(const void *left, const void *right, void *context)
 	const struct ordering *ordering = context;
 	const struct report_table *table = ordering->table;
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-	struct tally_profile_row first = tally_profile_row(table->profile, table->event, a);
-	struct tally_profile_row second = tally_profile_row(table->profile, table->event, b);
+	struct tally_profile_row first = {.size = sizeof(first)}, second = first;
 	int result = 0;
 
+	tally_profile_row(table->profile, table->event, a, &first);
+	tally_profile_row(table->profile, table->event, b, &second);
 	for (size_t i = 0; i < ordering->by_count && !result; i++)
 		result = tally_report_field_compare(&ordering->by[i], &first, &second);
 	return result ? result : a < b ? -1 : a > b;
@@ -97,7 +98,7 @@ static int make_order(struct report_table *table)
 int tally_report_table_rows(struct report_table *table, size_t event)
 {
 	table->event = event;
-	table->facts = tally_profile_event(table->profile, event);
+	table->facts = report_event(table->profile, event);
 	table->row_count = tally_report_table_count(table, table->options->percent_limit *
 							       (double)table->facts.total / 100);
 	free(table->order);

@@ -32,8 +32,19 @@ uint64_t tally_report_table_count(const struct report_table *table, double least
 static inline struct tally_profile_row report_table_row(const struct report_table *table,
 							uint64_t at)
 {
-	return tally_profile_row(table->profile, table->event,
-				 table->order ? table->order[at] : at);
+	struct tally_profile_row row = {.size = sizeof(row)};
+
+	tally_profile_row(table->profile, table->event, table->order ? table->order[at] : at, &row);
+	return row;
+}
+
+static inline struct tally_profile_event report_event(const struct tally_profile *profile,
+						      size_t event)
+{
+	struct tally_profile_event facts = {.size = sizeof(facts)};
+
+	tally_profile_event(profile, event, &facts);
+	return facts;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "report/report_format.h"
 #include "report/report_notes.h"
 #include "report/report_rows.h"
+#include "report/report_table.h"
 #include "report/report_tree.h"
 #include "base/wrap.h"
 
@@ -267,7 +268,7 @@ static int write_text(const struct tally_profile *profile,
 		put_losses(tally_session_counts(tally_profile_session(profile)), &text);
 	tally_report_wrap(&text, 0, options->width);
 	for (size_t i = 0; i < events && !result; i++) {
-		if (!tally_profile_event(profile, i).all_samples)
+		if (!report_event(profile, i).all_samples)
 			continue;
 		if (shown++)
 			tally_buf_text(&text, "\n\n");

@@ -15,6 +15,23 @@
 
 /* More than wait together; places all over the address space; periods of more bits than are kept
  * with them.  The model is a table of sums. */
+static struct tally_profile_event event_at(const struct tally_profile *profile, size_t index)
+{
+	struct tally_profile_event event = {.size = sizeof(event)};
+
+	tally_profile_event(profile, index, &event);
+	return event;
+}
+
+static struct tally_profile_row row_at(const struct tally_profile *profile, size_t event,
+				       uint64_t index)
+{
+	struct tally_profile_row row = {.size = sizeof(row)};
+
+	tally_profile_row(profile, event, index, &row);
+	return row;
+}
+
 static void many_flat_samples(void **state)
 {
 	static const char *const keys[] = {"comm", "dso", "symbol"};
@@ -55,15 +72,15 @@ static void many_flat_samples(void **state)
 		session.sample_count = MANY;
 		session.threads = threads;
 		assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-		assert_int_equal(tally_profile_event(profile, 0).samples, MANY);
-		for (uint64_t i = 0; i < tally_profile_event(profile, 0).row_count; i++) {
-			struct tally_profile_row row = tally_profile_row(profile, 0, i);
+		assert_int_equal(event_at(profile, 0).samples, MANY);
+		for (uint64_t i = 0; i < event_at(profile, 0).row_count; i++) {
+			struct tally_profile_row row = row_at(profile, 0, i);
 			unsigned comm = !strcmp(row.comm, strings[1]);
 
 			assert_int_equal(row.self, self[comm][row.frame.place]);
 			assert_int_equal(row.samples, count[comm][row.frame.place]);
 		}
-		assert_int_equal(tally_profile_event(profile, 0).row_count, 2 * (FRAMES - 1));
+		assert_int_equal(event_at(profile, 0).row_count, 2 * (FRAMES - 1));
 		tally_profile_free(profile);
 	}
 	free(samples);

@@ -13,6 +13,23 @@
 
 enum { MAIN = 1, A, B, C, KERNEL, NOWHERE, A_AGAIN, LEAF, FRAMES };
 
+static struct tally_profile_event event_at(const struct tally_profile *profile, size_t index)
+{
+	struct tally_profile_event event = {.size = sizeof(event)};
+
+	tally_profile_event(profile, index, &event);
+	return event;
+}
+
+static struct tally_profile_row row_at(const struct tally_profile *profile, size_t event,
+				       uint64_t index)
+{
+	struct tally_profile_row row = {.size = sizeof(row)};
+
+	tally_profile_row(profile, event, index, &row);
+	return row;
+}
+
 static const struct tally_frame frames[FRAMES] = {
     [MAIN] = {"app", "/usr/bin/app", "main", 0x100, '.', 0},
     [A] = {"app", "/usr/bin/app", "a", 0x200, '.', 0},
@@ -59,10 +76,10 @@ static struct tally_profile *profile_of(struct tally_session *session, const cha
 static struct tally_profile_row row_of(const struct tally_profile *profile, const char *comm,
 				       const char *symbol)
 {
-	struct tally_profile_event event = tally_profile_event(profile, 0);
+	struct tally_profile_event event = event_at(profile, 0);
 
 	for (uint64_t i = 0; i < event.row_count; i++) {
-		struct tally_profile_row row = tally_profile_row(profile, 0, i);
+		struct tally_profile_row row = row_at(profile, 0, i);
 
 		if ((!comm || !strcmp(row.comm, comm)) && row.frame.symbol &&
 		    !strcmp(row.frame.symbol, symbol))
@@ -88,7 +105,7 @@ static void flat_rows(void **state)
 {
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
 	struct tally_profile *profile = profile_of(&session, usual, 3, false, false);
-	struct tally_profile_event event = tally_profile_event(profile, 0);
+	struct tally_profile_event event = event_at(profile, 0);
 	struct tally_profile_row row;
 
 	(void)state;
@@ -97,7 +114,7 @@ static void flat_rows(void **state)
 	assert_int_equal(event.total, 173);
 	assert_false(event.has_callchains);
 	assert_int_equal(event.row_count, 5);
-	row = tally_profile_row(profile, 0, 0);
+	row = row_at(profile, 0, 0);
 	assert_string_equal(row.frame.symbol, "c");
 	assert_string_equal(row.frame.image_name, "libc.so.6");
 	assert_string_equal(row.comm, "app");
@@ -107,13 +124,13 @@ static void flat_rows(void **state)
 	assert_int_equal(row_of(profile, NULL, "k").self, 30);
 	/* one place under one short name */
 	assert_int_equal(row_of(profile, NULL, "a").self, 12);
-	row = tally_profile_row(profile, 0, 4);
+	row = row_at(profile, 0, 4);
 	assert_null(row.frame.symbol);
 	assert_int_equal(row.frame.place, 0x1234);
 	assert_string_equal(row.comm, "other");
 	/* beyond the end */
-	assert_int_equal(tally_profile_row(profile, 0, 5).self, 0);
-	assert_int_equal(tally_profile_row(profile, 9, 0).self, 0);
+	assert_int_equal(row_at(profile, 0, 5).self, 0);
+	assert_int_equal(row_at(profile, 9, 0).self, 0);
 	tally_profile_free(profile);
 }
 
@@ -121,7 +138,7 @@ static void children_count_once(void **state)
 {
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
 	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
-	struct tally_profile_row row = tally_profile_row(profile, 0, 0);
+	struct tally_profile_row row = row_at(profile, 0, 0);
 
 	(void)state;
 	assert_string_equal(row.frame.symbol, "a"); /* ties go by text */
@@ -255,8 +272,8 @@ static void only_large_rows_have_trees(void **state)
 		session.counts.undecoded = ways[i].undecoded;
 		profile = large_rows_of(&session, 10);
 		assert_int_equal(session.runs, ways[i].runs);
-		assert_int_equal(tally_profile_event(profile, 0).row_count, 5);
-		assert_true(tally_profile_event(profile, 0).has_callchains);
+		assert_int_equal(event_at(profile, 0).row_count, 5);
+		assert_true(event_at(profile, 0).has_callchains);
 		tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLEE, 0,
 			"c(120,0){a(120,0){b(100,0){a(100,0){main(100,100)}} main(20,20)}}");
 		tree_is(profile, row_of(profile, "app", "c"), TALLY_CALLER, 0,
@@ -275,10 +292,10 @@ static void rows_of_binaries(void **state)
 	static const char *const by_dso[] = {"dso"};
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
 	struct tally_profile *profile = profile_of(&session, by_dso, 1, true, true);
-	struct tally_profile_row row = tally_profile_row(profile, 0, 0);
+	struct tally_profile_row row = row_at(profile, 0, 0);
 
 	(void)state;
-	assert_int_equal(tally_profile_event(profile, 0).row_count, 4);
+	assert_int_equal(event_at(profile, 0).row_count, 4);
 	assert_string_equal(row.frame.image_name, "app");
 	assert_null(row.frame.symbol);
 	assert_null(row.comm);
@@ -304,22 +321,22 @@ static void filters_keep_the_total(void **state)
 	options.comms = comms;
 	options.comm_count = 1;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-	assert_int_equal(tally_profile_event(profile, 0).samples, 1);
-	assert_int_equal(tally_profile_event(profile, 0).all_samples, 7);
-	assert_int_equal(tally_profile_event(profile, 0).total, 173);
-	assert_int_equal(tally_profile_event(profile, 0).passed_total, 1);
-	assert_int_equal(tally_profile_event(profile, 0).row_count, 1);
+	assert_int_equal(event_at(profile, 0).samples, 1);
+	assert_int_equal(event_at(profile, 0).all_samples, 7);
+	assert_int_equal(event_at(profile, 0).total, 173);
+	assert_int_equal(event_at(profile, 0).passed_total, 1);
+	assert_int_equal(event_at(profile, 0).row_count, 1);
 	tally_profile_free(profile);
 	options.comm_count = 0;
 	options.symbols = symbols;
 	options.symbol_count = 2;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-	assert_int_equal(tally_profile_event(profile, 0).passed_total, 130);
+	assert_int_equal(event_at(profile, 0).passed_total, 130);
 	tally_profile_free(profile);
 	options.dsos = dsos;
 	options.dso_count = 1;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-	assert_int_equal(tally_profile_event(profile, 0).passed_total, 120);
+	assert_int_equal(event_at(profile, 0).passed_total, 120);
 	tally_profile_free(profile);
 }
 
@@ -419,7 +436,7 @@ static void inlined_and_not(void **state)
 	assert_int_equal(tree.nodes[1].total, 70);
 	tally_tree_done(&tree);
 	/* Rows are of one place each. */
-	assert_int_equal(tally_profile_event(profile, 0).row_count, 5);
+	assert_int_equal(event_at(profile, 0).row_count, 5);
 	tally_profile_free(profile);
 }
 
@@ -446,10 +463,10 @@ static void periods_and_tasks(void **state)
 	session.data.events[0].attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	session.data.events[0].attr.sample_period = 1000;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-	assert_int_equal(tally_profile_event(profile, 0).total, 4000);
-	assert_int_equal(tally_profile_event(profile, 1).total, 3);
-	assert_int_equal(tally_profile_event(profile, 0).row_count, 2);
-	row = tally_profile_row(profile, 0, 0);
+	assert_int_equal(event_at(profile, 0).total, 4000);
+	assert_int_equal(event_at(profile, 1).total, 3);
+	assert_int_equal(event_at(profile, 0).row_count, 2);
+	row = row_at(profile, 0, 0);
 	assert_int_equal(row.values[1], 11);
 	assert_int_equal(row.self, 2000);
 	assert_string_equal(row.comm, "other");      /* the last name it had */
@@ -457,7 +474,7 @@ static void periods_and_tasks(void **state)
 	tally_profile_free(profile);
 	session.data.events[0].attr.freq = 1;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-	assert_int_equal(tally_profile_event(profile, 0).total, 4);
+	assert_int_equal(event_at(profile, 0).total, 4);
 	tally_profile_free(profile);
 }
 
@@ -493,9 +510,9 @@ static void sockets_periods_and_intervals(void **state)
 						  PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 						  PERF_SAMPLE_PERIOD;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-	assert_int_equal(tally_profile_event(profile, 0).row_count, 4);
+	assert_int_equal(event_at(profile, 0).row_count, 4);
 	for (size_t i = 0; i < 4; i++) {
-		row = tally_profile_row(profile, 0, i);
+		row = row_at(profile, 0, i);
 		assert_memory_equal(row.values, expected[i], 3 * sizeof(uint64_t));
 		assert_int_equal(row.self, expected[i][3]);
 		assert_int_equal(row.samples, expected[i][4]);
@@ -504,7 +521,7 @@ static void sockets_periods_and_intervals(void **state)
 	/* Without times and CPUs in the samples. */
 	session.data.events[0].attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);
-	row = tally_profile_row(profile, 0, 0);
+	row = row_at(profile, 0, 0);
 	assert_int_equal(row.self, 15);
 	assert_int_equal(row.values[0], UINT64_MAX);
 	assert_int_equal(row.values[1], 5);
@@ -538,8 +555,8 @@ static void nothing_sampled(void **state)
 	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
 
 	(void)state;
-	assert_int_equal(tally_profile_event(profile, 0).samples, 0);
-	assert_int_equal(tally_profile_event(profile, 0).row_count, 0);
+	assert_int_equal(event_at(profile, 0).samples, 0);
+	assert_int_equal(event_at(profile, 0).row_count, 0);
 	tally_profile_free(profile);
 }
 
@@ -668,12 +685,12 @@ static void random_chains_follow_the_model(void **state)
 	session.frame_count = RANDOM_FRAMES;
 	for (session.threads = 1; session.threads <= 5; session.threads++) {
 		struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
-		struct tally_profile_event event = tally_profile_event(profile, 0);
+		struct tally_profile_event event = event_at(profile, 0);
 		uint64_t selves = 0;
 
 		assert_int_equal(event.samples, RANDOM_SAMPLES);
 		for (uint64_t i = 0; i < event.row_count; i++) {
-			struct tally_profile_row row = tally_profile_row(profile, 0, i);
+			struct tally_profile_row row = row_at(profile, 0, i);
 			uint32_t frame = (uint32_t)row.frame.place;
 			uint64_t self = 0, children = 0, count = 0;
 
@@ -708,8 +725,8 @@ static void random_chains_follow_the_model(void **state)
 		tally_profile_free(profile);
 		/* Whole paths down to a row hold what the row holds. */
 		profile = profile_of(&session, usual, 3, true, false);
-		for (uint64_t i = 0; i < tally_profile_event(profile, 0).row_count; i += 5) {
-			struct tally_profile_row row = tally_profile_row(profile, 0, i);
+		for (uint64_t i = 0; i < event_at(profile, 0).row_count; i += 5) {
+			struct tally_profile_row row = row_at(profile, 0, i);
 			struct tally_tree tree = tree_of(profile, row, TALLY_CALLER, 0);
 			uint64_t ends = 0, sum = 0;
 
@@ -739,16 +756,16 @@ static void few_chains_are_enough(void **state)
 	session.frame_count = RANDOM_FRAMES;
 	for (session.threads = 1; session.threads <= 5; session.threads += 2) {
 		struct tally_profile *profile = profile_of(&session, usual, 3, true, false), *lean;
-		struct tally_profile_event event = tally_profile_event(profile, 0);
+		struct tally_profile_event event = event_at(profile, 0);
 		unsigned large = 0;
 
 		session.sums_early = true;
 		lean = large_rows_of(&session, 2);
 		session.sums_early = false;
-		assert_int_equal(tally_profile_event(lean, 0).row_count, event.row_count);
+		assert_int_equal(event_at(lean, 0).row_count, event.row_count);
 		for (uint64_t i = 0; i < event.row_count; i++) {
-			struct tally_profile_row row = tally_profile_row(profile, 0, i);
-			struct tally_profile_row same = tally_profile_row(lean, 0, i);
+			struct tally_profile_row row = row_at(profile, 0, i);
+			struct tally_profile_row same = row_at(lean, 0, i);
 
 			assert_string_equal(row.comm, same.comm);
 			assert_int_equal(row.frame.place, same.frame.place);
