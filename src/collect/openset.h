@@ -23,7 +23,7 @@ struct tally_openset {
 	struct tally_ring **rings; /* [cpu][kind] */
 	size_t ring_count;
 	struct tally_ring **kept; /* [cpu]; of events with write_backward */
-	size_t threads_open;      /* threads that had not ended */
+	size_t threads_open;      /* threads that still ran */
 };
 
 /* Sizes for the rings; `asked`: pages of the sample rings, 0 for the default. */
@@ -62,7 +62,7 @@ void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind 
 void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind);
 /* Records that the kernel could not store, as the events count them (Linux 6.0; else 0). */
 uint64_t tally_openset_lost(const struct tally_openset *set);
-/* A descriptor for the ring's CPU and kind whose thread has not ended, or -1: the ring gets no
+/* A descriptor for the ring's CPU and kind whose thread still runs, or -1: the ring gets no
  * more. */
 int tally_openset_alive(const struct tally_openset *set, size_t ring);
 

@@ -128,7 +128,7 @@ int tally_chain_parse(const char *text, struct tally_chain *ret, struct tally_er
 
 /* --- the other terms --- */
 
-static int refuse(const struct tally_event *event, struct tally_error *error)
+static int refuse_unsupported(const struct tally_event *event, struct tally_error *error)
 {
 	static const struct {
 		uint32_t term;
@@ -161,7 +161,7 @@ int tally_plan_terms(const struct tally_event *event, const struct tally_chain *
 {
 	const struct tally_event_terms *terms = &event->terms;
 	struct tally_chain own = *chain;
-	int result = refuse(event, error);
+	int result = refuse_unsupported(event, error);
 
 	if (!result)
 		result = chain_of(event, &own, error);

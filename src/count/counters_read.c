@@ -35,7 +35,7 @@ static struct tally_count *count_of(const struct reading *reading, uint32_t even
 }
 
 /* A group without values. */
-static void refuse(const struct reading *reading, uint32_t leader, int otherwise)
+static void set_quality(const struct reading *reading, uint32_t leader, int otherwise)
 {
 	uint32_t event = leader;
 
@@ -53,8 +53,8 @@ static void refuse(const struct reading *reading, uint32_t leader, int otherwise
 	} while (event);
 }
 
-static void take(struct tally_count *to, const struct tally_read *read, uint64_t raw, uint64_t id,
-		 uint64_t lost)
+static void set_count(struct tally_count *to, const struct tally_read *read, uint64_t raw,
+		      uint64_t id, uint64_t lost)
 {
 	*to = (struct tally_count){
 	    .raw = raw,
@@ -69,7 +69,7 @@ static void take(struct tally_count *to, const struct tally_read *read, uint64_t
 
 /* The kernel gives the values of a group in the order of opening, without members that were not
  * opened. */
-static int take_group(const struct reading *reading, uint32_t leader, const struct tally_read *read)
+static int set_group(const struct reading *reading, uint32_t leader, const struct tally_read *read)
 {
 	const uint64_t *at = read->group;
 	uint64_t left = read->nr;
@@ -91,7 +91,7 @@ static int take_group(const struct reading *reading, uint32_t leader, const stru
 				id = *at++;
 			if (read->read_format & FORMAT_LOST)
 				lost = *at++;
-			take(count_of(reading, event), read, raw, id, lost);
+			set_count(count_of(reading, event), read, raw, id, lost);
 		}
 		event = reading->set->events[event].next;
 	} while (event);
@@ -109,19 +109,19 @@ static int read_group(const struct reading *reading, uint32_t leader)
 		return 0;
 	}
 	if (fd < 0) {
-		refuse(reading, leader, TALLY_COUNT_NOT_SUPPORTED);
+		set_quality(reading, leader, TALLY_COUNT_NOT_SUPPORTED);
 		return 0;
 	}
 	result = tally_fd_read(fd, set->events[leader].attr.read_format, set->words, set->word_room,
 			       &read);
 	if (!result && read.group)
-		result = take_group(reading, leader, &read);
+		result = set_group(reading, leader, &read);
 	else if (!result)
-		take(count_of(reading, leader), &read, read.value, read.id, read.lost);
+		set_count(count_of(reading, leader), &read, read.value, read.id, read.lost);
 	if (!result)
 		return 0;
-	refuse(reading, leader,
-	       result == -ENODATA ? TALLY_COUNT_PINNED_ERROR : TALLY_COUNT_NOT_SUPPORTED);
+	set_quality(reading, leader,
+		    result == -ENODATA ? TALLY_COUNT_PINNED_ERROR : TALLY_COUNT_NOT_SUPPORTED);
 	return result == -ENODATA ? 0 : result;
 }
 

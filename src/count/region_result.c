@@ -106,20 +106,20 @@ static void add_whole(const struct region_thread *thread, int region,
 {
 	size_t events = thread->regions->events.count, room = events * sizeof(struct tally_count);
 	struct tally_count in[EVENTS_MOST], out[EVENTS_MOST];
-	struct tally_region_result told;
+	struct tally_region_result one;
 	uint32_t before, after;
 
 	do {
 		before = __atomic_load_n(&thread->changing, __ATOMIC_ACQUIRE);
 		memset(in, 0, room);
 		memset(out, 0, room);
-		told = (struct tally_region_result){0};
-		add_thread(thread, region, &told, in, out);
+		one = (struct tally_region_result){0};
+		add_thread(thread, region, &one, in, out);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&thread->changing, __ATOMIC_RELAXED);
 	} while (before != after || before & 1);
-	result->calls += told.calls;
-	result->dropped += told.dropped;
+	result->calls += one.calls;
+	result->dropped += one.dropped;
 	for (size_t i = 0; i < events; i++) {
 		if (inclusive)
 			tally_count_add(&inclusive[i], &in[i]);

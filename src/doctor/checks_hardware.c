@@ -16,7 +16,7 @@
 
 #define GROUP_MOST 32
 
-static struct tally_attr hardware(uint64_t config)
+static struct tally_attr hardware_attr(uint64_t config)
 {
 	return (struct tally_attr){.type = PERF_TYPE_HARDWARE,
 				   .config = config,
@@ -25,7 +25,7 @@ static struct tally_attr hardware(uint64_t config)
 				   .exclude_hv = 1};
 }
 
-static bool of_rights(int result)
+static bool is_of_rights(int result)
 {
 	return result == -EACCES || result == -EPERM;
 }
@@ -63,7 +63,7 @@ static bool check_pmu(struct tally_checkup *checkup)
 	int first = 0;
 
 	for (unsigned i = 0; (name = tally_abi_event_name(PERF_TYPE_HARDWARE, i)); i++) {
-		struct tally_attr attr = hardware(i);
+		struct tally_attr attr = hardware_attr(i);
 		int result = tally_checkup_try(checkup, &attr);
 		char *to = result ? lacks : have;
 		size_t length = strlen(to);
@@ -72,7 +72,7 @@ static bool check_pmu(struct tally_checkup *checkup)
 			first = result;
 		snprintf(to + length, sizeof(have) - length, "%s%s", length ? ", " : "", name);
 	}
-	if (!*have && of_rights(first)) {
+	if (!*have && is_of_rights(first)) {
 		finding.state = TALLY_FINDING_UNKNOWN;
 		tally_checkup_add(
 		    checkup, &finding,
@@ -95,7 +95,7 @@ static void check_counters(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "counters", .group = TALLY_FINDING_HARDWARE};
 	struct tally_open_target target = {.pid = 0, .cpu = -1, .group_fd = -1};
-	struct tally_attr attr = hardware(PERF_COUNT_HW_INSTRUCTIONS);
+	struct tally_attr attr = hardware_attr(PERF_COUNT_HW_INSTRUCTIONS);
 	int fds[GROUP_MOST], count = 0;
 
 	attr.disabled = 0; /* arm64's driver counts only enabled events for a group */
@@ -129,7 +129,7 @@ static void check_watchdog(struct tally_checkup *checkup)
 static void check_precise(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "precise", .group = TALLY_FINDING_HARDWARE};
-	struct tally_attr attr = hardware(PERF_COUNT_HW_CPU_CYCLES);
+	struct tally_attr attr = hardware_attr(PERF_COUNT_HW_CPU_CYCLES);
 	unsigned level = 3;
 
 	attr.sample_period = 1000000;
@@ -150,7 +150,7 @@ static void check_precise(struct tally_checkup *checkup)
 static void check_branches(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "branch_stack", .group = TALLY_FINDING_HARDWARE};
-	struct tally_attr attr = hardware(PERF_COUNT_HW_CPU_CYCLES);
+	struct tally_attr attr = hardware_attr(PERF_COUNT_HW_CPU_CYCLES);
 
 	attr.sample_period = 1000000;
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;

@@ -19,7 +19,7 @@
 
 /* A system call that every kernel refuses: flags that do not exist give EINVAL before any other
  * check, so another answer comes from a filter. A child makes it, as a filter may kill. */
-static int knock(void)
+static int try_call_in_child(void)
 {
 	pid_t child = fork();
 	int status;
@@ -46,7 +46,7 @@ static void check_call(struct tally_checkup *checkup)
 	    .cost = "nothing can be counted or sampled",
 	};
 	bool known = checkup->limits.paranoid != INT_MIN;
-	int answer = checkup->live ? knock() : EINVAL;
+	int answer = checkup->live ? try_call_in_child() : EINVAL;
 
 	if (!known && (answer == ENOSYS || !checkup->live)) {
 		checkup->refused = true;

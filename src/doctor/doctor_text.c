@@ -31,7 +31,7 @@ struct sheet {
 	bool colour;
 };
 
-static void dye(const struct sheet *sheet, const char *colour)
+static void put_colour(const struct sheet *sheet, const char *colour)
 {
 	if (sheet->colour)
 		tally_buf_text(sheet->to, colour);
@@ -58,18 +58,18 @@ static void add_part(const struct sheet *sheet, const char *label, const char *t
 	if (!text)
 		return;
 	tally_buf_printf(sheet->to, "%*s", INDENT + STATE_WIDTH, "");
-	dye(sheet, "\033[2m");
+	put_colour(sheet, "\033[2m");
 	tally_buf_text(sheet->to, label);
-	dye(sheet, "\033[0m");
+	put_colour(sheet, "\033[0m");
 	fold(sheet, text, INDENT + STATE_WIDTH + (unsigned)strlen(label), left);
 }
 
 static void add_finding(const struct sheet *sheet, const struct tally_finding *finding)
 {
 	tally_buf_printf(sheet->to, "%*s", INDENT, "");
-	dye(sheet, colours[finding->state]);
+	put_colour(sheet, colours[finding->state]);
 	tally_buf_printf(sheet->to, "%-*s", STATE_WIDTH, tally_finding_state_name(finding->state));
-	dye(sheet, "\033[0m");
+	put_colour(sheet, "\033[0m");
 	fold(sheet, finding->found, INDENT + STATE_WIDTH, INDENT + STATE_WIDTH);
 	add_part(sheet, "cost: ", finding->cost);
 	add_part(sheet, "lift: ", finding->remedy);
@@ -95,9 +95,9 @@ static void add_summary(const struct sheet *sheet, const struct tally_doctor *do
 	if (absent)
 		tally_buf_printf(&text, ", %zu %s missing", absent, absent == 1 ? "is" : "are");
 	tally_buf_byte(&text, '.');
-	dye(sheet, "\033[1m");
+	put_colour(sheet, "\033[1m");
 	tally_fold(sheet->to, tally_buf_str(&text), sheet->width, 0, 0);
-	dye(sheet, "\033[0m");
+	put_colour(sheet, "\033[0m");
 	tally_buf_byte(sheet->to, '\n');
 	tally_buf_done(&text);
 }

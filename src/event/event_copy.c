@@ -48,7 +48,7 @@ static int probe_copy(struct tally_event *to, const struct tally_event *from)
 	return 0;
 }
 
-static void owned(struct tally_event *event, char ***to)
+static void owned_texts(struct tally_event *event, char ***to)
 {
 	to[0] = &event->name;
 	to[1] = &event->pmu;
@@ -65,7 +65,7 @@ void tally_event_done(struct tally_event *event)
 {
 	char **texts[OWNED];
 
-	owned(event, texts);
+	owned_texts(event, texts);
 	for (size_t i = 0; i < OWNED; i++)
 		free(*texts[i]);
 	probe_free(event->probe);
@@ -79,7 +79,7 @@ int tally_event_copy(struct tally_event *to, const struct tally_event *from)
 	int result = 0;
 
 	made.probe = NULL;
-	owned(&made, texts);
+	owned_texts(&made, texts);
 	for (size_t i = 0; i < OWNED; i++) {
 		const char *text = *texts[i];
 

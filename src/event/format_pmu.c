@@ -23,7 +23,7 @@ struct search {
 	char *best; /* NULL: none so far */
 };
 
-static bool gives(const struct search *search, const char *text)
+static bool gives_attr(const struct search *search, const char *text)
 {
 	struct tally_event_list list;
 	bool yes;
@@ -36,12 +36,12 @@ static bool gives(const struct search *search, const char *text)
 }
 
 /* Keeps search->try when it is shorter than the best and gives the attr. */
-static void consider(struct search *search)
+static void try_candidate(struct search *search)
 {
 	const char *text = tally_buf_str(&search->try);
 
 	if (text && !search->try.failed && (!search->best || strlen(text) < strlen(search->best)) &&
-	    gives(search, text)) {
+	    gives_attr(search, text)) {
 		char *kept = strdup(text);
 
 		if (kept) {
@@ -59,7 +59,7 @@ static bool same_config(const struct tally_attr *a, const struct tally_attr *b)
 }
 
 /* With the PMU's name, and without it where that gives the same. */
-static void consider_name(struct search *search, const char *name)
+static void try_name(struct search *search, const char *name)
 {
 	struct event_terms terms = {.count = 1};
 	struct tally_event event = {.attr = {.exclude_guest = 1}};
@@ -78,26 +78,26 @@ static void consider_name(struct search *search, const char *name)
 		return;
 	tally_buf_printf(&search->try, "%s/%s%s%s/%s", search->pmu->name, name, *term ? "," : "",
 			 term, search->modifiers);
-	consider(search);
+	try_candidate(search);
 	if (*term)
 		tally_buf_printf(&search->try, "%s/%s/%s", name, term, search->modifiers);
 	else
 		tally_buf_printf(&search->try, "%s%s%s", name, *search->modifiers ? ":" : "",
 				 search->modifiers);
-	consider(search);
+	try_candidate(search);
 }
 
-static void consider_table(struct search *search)
+static void try_table(struct search *search)
 {
 	const struct tally_table *table = tally_context_table(search->context);
 	const struct tally_table_event *event;
 
 	for (size_t i = 0; table && (event = tally_table_at(table, i)); i++)
 		if (event->name && event->terms && tally_pmu_table_fits(search->pmu, event))
-			consider_name(search, event->name);
+			try_name(search, event->name);
 }
 
-static void consider_numbers(struct search *search)
+static void try_numbers(struct search *search)
 {
 	const struct tally_attr *attr = search->attr;
 	const uint64_t configs[] = {attr->config, attr->config1, attr->config2, attr->config3,
@@ -120,11 +120,11 @@ static void consider_numbers(struct search *search)
 	if (*term)
 		tally_buf_printf(&search->try, "%s%s", first ? "" : ",", term);
 	tally_buf_printf(&search->try, "/%s", search->modifiers);
-	consider(search);
+	try_candidate(search);
 }
 
 /* An event that each kind of core has: the PMU's type is the config's upper half. */
-static void consider_kind_of_core(struct search *search)
+static void try_kind_of_core(struct search *search)
 {
 	struct tally_attr plain = *search->attr;
 	char name[128], term[80];
@@ -140,7 +140,7 @@ static void consider_kind_of_core(struct search *search)
 	tally_format_sampling(search->attr, 0, term);
 	tally_buf_printf(&search->try, "%s/%s%s%s/%s", search->pmu->name, name, *term ? "," : "",
 			 term, search->modifiers);
-	consider(search);
+	try_candidate(search);
 }
 
 static bool is_of(const struct tally_attr *attr, const struct event_pmu *pmu)
@@ -164,15 +164,15 @@ char *tally_format_pmu(const struct tally_attr *attr, const struct tally_event_o
 		search.pmu = pmu;
 		tally_format_modifiers(attr, tally_pmu_knows_guests(pmu), search.modifiers);
 		if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) {
-			consider_kind_of_core(&search);
+			try_kind_of_core(&search);
 			continue;
 		}
 		for (size_t j = 0; j < pmu->alias_count; j++)
-			consider_name(&search, pmu->aliases[j].name);
-		consider_table(&search);
+			try_name(&search, pmu->aliases[j].name);
+		try_table(&search);
 		/* rHEX is shorter, where it means only one PMU */
 		if (!search.best && (attr->type != PERF_TYPE_RAW || pmu->hybrid))
-			consider_numbers(&search);
+			try_numbers(&search);
 	}
 	return search.best;
 }

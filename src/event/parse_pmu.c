@@ -90,7 +90,7 @@ int tally_parser_fail_absent(struct parser *parser, const struct event_word *wor
 static int fail_no_pmu(struct parser *parser, const struct event_word *word)
 {
 	char *text = strndup(word->text, word->length);
-	const char **names, *near = NULL;
+	const char **names, *similar = NULL;
 	size_t count = parser->context->count;
 	int result = tally_parser_fail_absent(parser, word);
 
@@ -102,14 +102,14 @@ static int fail_no_pmu(struct parser *parser, const struct event_word *word)
 	for (size_t i = 0; names && i < count; i++)
 		names[i] = parser->context->pmus[i].name;
 	if (names && text)
-		near = tally_text_nearest(text, names, count);
+		similar = tally_text_nearest(text, names, count);
 	free(names);
 	free(text);
 	return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
 			  "unknown PMU %.*s%s%s%s; expected a folder of "
 			  "%s/bus/event_source/devices, its name without number, or a glob",
-			  tally_word_shown(word), word->text, near ? " (did you mean " : "",
-			  near ? near : "", near ? "?)" : "", parser->context->sysfs);
+			  tally_word_shown(word), word->text, similar ? " (did you mean " : "",
+			  similar ? similar : "", similar ? "?)" : "", parser->context->sysfs);
 }
 
 /* "PMU/terms/": of the PMU of that name, or else of all that the word means. -ENOENT: none. */

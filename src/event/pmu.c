@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "vendor/vendor_table.h"
 
-static int shown(const struct event_word *word)
+static int shown_length(const struct event_word *word)
 {
 	return word->length > 80 ? 80 : (int)word->length;
 }
@@ -51,7 +51,7 @@ static int take_info(const struct pmu_alias *alias, const struct event_term *ter
 	if (event->scale != 0)
 		return tally_fail(error, -EINVAL, column(term),
 				  "%.*s is a second named event: one counter has one name",
-				  shown(&term->name), term->name.text);
+				  shown_length(&term->name), term->name.text);
 	if (alias->unit) {
 		event->unit = strdup(alias->unit);
 		if (!event->unit)
@@ -132,7 +132,7 @@ static int fail_unknown(struct tally_event_context *context, const struct event_
 {
 	char *text = strndup(term->name.text, term->name.length);
 	const struct event_pmu *other = tally_pmu_that_has(context, &term->name);
-	const char *near = other || !text ? NULL : tally_suggest_term(context, pmu, text);
+	const char *similar = other || !text ? NULL : tally_suggest_term(context, pmu, text);
 	struct tally_buf list = {0}, meant = {0};
 
 	free(text);
@@ -140,13 +140,14 @@ static int fail_unknown(struct tally_event_context *context, const struct event_
 		tally_buf_byte(&list, ' ');
 		tally_buf_text(&list, pmu->formats[i].name);
 	}
-	if (near)
-		tally_buf_printf(&meant, " (did you mean %s?)", near);
+	if (similar)
+		tally_buf_printf(&meant, " (did you mean %s?)", similar);
 	else if (other)
 		tally_buf_printf(&meant, " (%s has)", other->name);
 	tally_fail(error, -EINVAL, column(term),
 		   "%s has no field or event %.*s%s; its fields:%.300s", pmu->name,
-		   shown(&term->name), term->name.text, meant.size ? tally_buf_str(&meant) : "",
+		   shown_length(&term->name), term->name.text,
+		   meant.size ? tally_buf_str(&meant) : "",
 		   pmu->format_count ? tally_buf_str(&list) : " none");
 	tally_buf_done(&meant);
 	tally_buf_done(&list);
@@ -176,7 +177,7 @@ static int warn_twice(struct tally_event *event, const struct event_term *term,
 		return 0;
 	tally_buf_printf(
 	    &text, "%.*s is given twice; the values are ORed, as in perf: %#llx | %#llx",
-	    shown(&term->name), term->name.text,
+	    shown_length(&term->name), term->name.text,
 	    (unsigned long long)tally_pmu_extract(before, format->mask), (unsigned long long)value);
 	if (!text.failed)
 		event->warning = strdup(tally_buf_str(&text));
@@ -205,12 +206,12 @@ static int apply_field(struct tally_event_context *context, const struct event_p
 			return tally_fail(error, -EINVAL, at,
 					  "%.*s takes a number, decimal or 0x, and %s has no event "
 					  "of that name",
-					  shown(&term->name), term->name.text, pmu->name);
+					  shown_length(&term->name), term->name.text, pmu->name);
 		given = find_parameter(terms, term);
 		if (!given)
 			return tally_fail(error, -EINVAL, at,
 					  "this event needs a value: write %.*s=NUMBER behind it",
-					  shown(&term->name), term->name.text);
+					  shown_length(&term->name), term->name.text);
 		value = given->number;
 		if (given > term)
 			given->kind = TERM_DRIVER; /* used: must not be applied again */
@@ -218,7 +219,7 @@ static int apply_field(struct tally_event_context *context, const struct event_p
 	most = tally_pmu_format_most(format->mask);
 	if (value > most)
 		return tally_fail(error, -EINVAL, at, "%.*s of %s is at most %llu (%#llx)",
-				  shown(&term->name), term->name.text, pmu->name,
+				  shown_length(&term->name), term->name.text, pmu->name,
 				  (unsigned long long)most, (unsigned long long)most);
 	config = tally_attr_config(&event->attr, format->which);
 	if (pmu->has_default) {

@@ -63,7 +63,7 @@ static void add_table(struct names *names, struct tally_event_context *context,
 const char *tally_suggest_event(struct tally_event_context *context, const char *text)
 {
 	struct names names = {0};
-	const char *near = NULL;
+	const char *similar = NULL;
 
 	add_generic(&names);
 	for (size_t i = 0; context && i < context->count; i++)
@@ -72,16 +72,16 @@ const char *tally_suggest_event(struct tally_event_context *context, const char 
 	if (context)
 		add_table(&names, context, NULL);
 	if (names.count)
-		near = tally_text_nearest(text, names.names, names.count);
+		similar = tally_text_nearest(text, names.names, names.count);
 	free(names.names);
-	return near;
+	return similar;
 }
 
 const char *tally_suggest_term(struct tally_event_context *context, const struct event_pmu *pmu,
 			       const char *text)
 {
 	struct names names = {0};
-	const char *near = NULL;
+	const char *similar = NULL;
 
 	for (size_t i = 0; i < pmu->format_count; i++)
 		add(&names, pmu->formats[i].name);
@@ -89,7 +89,7 @@ const char *tally_suggest_term(struct tally_event_context *context, const struct
 		add(&names, pmu->aliases[i].name);
 	add_table(&names, context, pmu);
 	if (names.count)
-		near = tally_text_nearest(text, names.names, names.count);
+		similar = tally_text_nearest(text, names.names, names.count);
 	free(names.names);
-	return near;
+	return similar;
 }

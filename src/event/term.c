@@ -244,7 +244,7 @@ int tally_terms_parse(const char *text, size_t *at, struct event_terms *ret,
 	return 0;
 }
 
-static int shown(const struct event_word *word)
+static int shown_length(const struct event_word *word)
 {
 	return word->length > 80 ? 80 : (int)word->length;
 }
@@ -255,7 +255,7 @@ int tally_term_unknown(const struct event_term *term, struct tally_error *error)
 			  "unknown term %.*s: expected config, config1 to config4, name, period, "
 			  "freq, time, call-graph, stack-size, max-stack, nr, inherit, overwrite, "
 			  "percore, aux-output, aux-sample-size, branch_type or metric-id",
-			  shown(&term->name), term->name.text);
+			  shown_length(&term->name), term->name.text);
 }
 
 static bool is_stat(const char *command)
@@ -264,7 +264,7 @@ static bool is_stat(const char *command)
 }
 
 /* Terms that perf stat accepts: those that are not about samples. */
-static bool counts(enum event_term_kind kind)
+static bool is_for_counting(enum event_term_kind kind)
 {
 	return kind == TERM_CONFIG || kind >= TERM_UPROBE_PATH || kind == TERM_NAME ||
 	       kind == TERM_PERIOD || kind == TERM_PERCORE || kind == TERM_METRIC_ID ||
@@ -284,7 +284,7 @@ static int check(const struct event_term *term, const char *command, struct tall
 		return tally_fail(
 		    error, -EINVAL,
 		    (int64_t)(term->text.length ? term->text.position : term->name.position),
-		    "%.*s takes a %s", shown(&term->name), term->name.text,
+		    "%.*s takes a %s", shown_length(&term->name), term->name.text,
 		    text ? "word" : "number, decimal or 0x");
 	if (term->kind == TERM_TIME || term->kind == TERM_PERCORE)
 		most = 1;
@@ -293,12 +293,12 @@ static int check(const struct event_term *term, const char *command, struct tall
 		most = UINT32_MAX;
 	if (!text && term->number > most)
 		return tally_fail(error, -EINVAL, (int64_t)term->text.position,
-				  "%.*s must be at most %llu", shown(&term->name), term->name.text,
-				  (unsigned long long)most);
-	if (is_stat(command) && !counts(term->kind))
+				  "%.*s must be at most %llu", shown_length(&term->name),
+				  term->name.text, (unsigned long long)most);
+	if (is_stat(command) && !is_for_counting(term->kind))
 		return tally_fail(error, -EINVAL, (int64_t)term->name.position,
-				  "%.*s is for samples, and a counter has none", shown(&term->name),
-				  term->name.text);
+				  "%.*s is for samples, and a counter has none",
+				  shown_length(&term->name), term->name.text);
 	return 0;
 }
 
@@ -377,7 +377,7 @@ static int branch_type(const struct event_term *term, struct tally_attr *attr,
 	return tally_fail(error, -EINVAL, (int64_t)term->text.position,
 			  "unknown kind of branch %.*s: expected any, any_call, any_ret, ind_call, "
 			  "ind_jmp, cond, call, u, k or no",
-			  shown(&term->text), term->text.text);
+			  shown_length(&term->text), term->text.text);
 }
 
 static void set_config(struct tally_attr *attr, unsigned which, uint64_t value)

@@ -199,7 +199,7 @@ static int fail_absent(const char *tracefs, const char *system, const char *name
 		       struct tally_error *error)
 {
 	struct names systems = {0}, events = {0};
-	const char *near = NULL;
+	const char *similar = NULL;
 	char path[PATH_MAX];
 
 	if (is_glob(system) || is_glob(name))
@@ -211,20 +211,21 @@ static int fail_absent(const char *tracefs, const char *system, const char *name
 	if (snprintf(path, sizeof(path), "%s/events/%s", tracefs, system) < (int)sizeof(path))
 		(void)names_read(&events, path, NULL);
 	if (!events.count) {
-		near =
+		similar =
 		    tally_text_nearest(system, (const char *const *)systems.names, systems.count);
 		tally_fail(error, -ENOENT, (int64_t)system_word->position,
 			   "unknown event or system of tracepoints %s%s%s%s; `ls %s/events` shows "
 			   "the systems",
-			   system, near ? " (did you mean " : "", near ? near : "",
-			   near ? ":...?)" : "", tracefs);
+			   system, similar ? " (did you mean " : "", similar ? similar : "",
+			   similar ? ":...?)" : "", tracefs);
 	} else {
-		near = tally_text_nearest(name, (const char *const *)events.names, events.count);
+		similar = tally_text_nearest(name, (const char *const *)events.names, events.count);
 		tally_fail(error, -ENOENT, (int64_t)name_word->position,
 			   "system %s has no tracepoint %s%s%s%s%s%s; `ls %s/events/%s` shows its "
 			   "tracepoints",
-			   system, name, near ? " (did you mean " : "", near ? system : "",
-			   near ? ":" : "", near ? near : "", near ? "?)" : "", tracefs, system);
+			   system, name, similar ? " (did you mean " : "", similar ? system : "",
+			   similar ? ":" : "", similar ? similar : "", similar ? "?)" : "", tracefs,
+			   system);
 	}
 	names_done(&systems);
 	names_done(&events);

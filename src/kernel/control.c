@@ -14,7 +14,7 @@
 #define PERF_EVENT_IOC_MODIFY_ATTRIBUTES _IOW('$', 11, struct perf_event_attr *)
 #endif
 
-static int control(int fd, unsigned long request, uintptr_t argument)
+static int fd_ioctl(int fd, unsigned long request, uintptr_t argument)
 {
 	int result;
 
@@ -24,52 +24,52 @@ static int control(int fd, unsigned long request, uintptr_t argument)
 	return result < 0 ? -errno : 0;
 }
 
-static uintptr_t scope(bool group)
+static uintptr_t ioctl_group(bool group)
 {
 	return group ? PERF_IOC_FLAG_GROUP : 0;
 }
 
 int tally_fd_enable(int fd, bool group)
 {
-	return control(fd, PERF_EVENT_IOC_ENABLE, scope(group));
+	return fd_ioctl(fd, PERF_EVENT_IOC_ENABLE, ioctl_group(group));
 }
 
 int tally_fd_disable(int fd, bool group)
 {
-	return control(fd, PERF_EVENT_IOC_DISABLE, scope(group));
+	return fd_ioctl(fd, PERF_EVENT_IOC_DISABLE, ioctl_group(group));
 }
 
 int tally_fd_reset(int fd, bool group)
 {
-	return control(fd, PERF_EVENT_IOC_RESET, scope(group));
+	return fd_ioctl(fd, PERF_EVENT_IOC_RESET, ioctl_group(group));
 }
 
 int tally_fd_refresh(int fd, int count)
 {
 	if (count < 0)
 		return -EINVAL;
-	return control(fd, PERF_EVENT_IOC_REFRESH, (uintptr_t)count);
+	return fd_ioctl(fd, PERF_EVENT_IOC_REFRESH, (uintptr_t)count);
 }
 
 int tally_fd_set_period(int fd, uint64_t period)
 {
-	return control(fd, PERF_EVENT_IOC_PERIOD, (uintptr_t)&period);
+	return fd_ioctl(fd, PERF_EVENT_IOC_PERIOD, (uintptr_t)&period);
 }
 
 int tally_fd_set_output(int fd, int to_fd)
 {
-	return control(fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)(intptr_t)to_fd);
+	return fd_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)(intptr_t)to_fd);
 }
 
 int tally_fd_set_filter(int fd, const char *filter)
 {
-	return control(fd, PERF_EVENT_IOC_SET_FILTER, (uintptr_t)filter);
+	return fd_ioctl(fd, PERF_EVENT_IOC_SET_FILTER, (uintptr_t)filter);
 }
 
 int tally_fd_id(int fd, uint64_t *ret)
 {
 	uint64_t id = 0;
-	int error = control(fd, PERF_EVENT_IOC_ID, (uintptr_t)&id);
+	int error = fd_ioctl(fd, PERF_EVENT_IOC_ID, (uintptr_t)&id);
 
 	if (!error)
 		*ret = id;
@@ -78,12 +78,12 @@ int tally_fd_id(int fd, uint64_t *ret)
 
 int tally_fd_set_bpf(int fd, int program_fd)
 {
-	return control(fd, PERF_EVENT_IOC_SET_BPF, (uintptr_t)(intptr_t)program_fd);
+	return fd_ioctl(fd, PERF_EVENT_IOC_SET_BPF, (uintptr_t)(intptr_t)program_fd);
 }
 
 int tally_fd_pause_output(int fd, bool pause)
 {
-	return control(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
+	return fd_ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
 }
 
 int tally_fd_query_bpf(int fd, uint32_t *ids, uint32_t room, uint32_t *ret_count)
@@ -98,7 +98,7 @@ int tally_fd_query_bpf(int fd, uint32_t *ids, uint32_t room, uint32_t *ret_count
 	if (!query)
 		return -ENOMEM;
 	query->ids_len = room;
-	error = control(fd, PERF_EVENT_IOC_QUERY_BPF, (uintptr_t)query);
+	error = fd_ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, (uintptr_t)query);
 	/* With -ENOSPC, too, the count is set; the first `room` are filled in. */
 	if (!error || error == -ENOSPC) {
 		uint32_t filled = query->prog_cnt < room ? query->prog_cnt : room;
@@ -116,7 +116,7 @@ int tally_fd_modify(int fd, const struct tally_attr *attr)
 	struct tally_attr sized = *attr;
 
 	sized.size = tally_attr_min_size(attr);
-	return control(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (uintptr_t)&sized);
+	return fd_ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (uintptr_t)&sized);
 }
 
 int tally_prctl_enable(void)

@@ -64,7 +64,7 @@ static bool is_uprobe(const struct tally_attr *attr)
 	       type == attr->type;
 }
 
-static bool excludes(const struct tally_attr *attr)
+static bool has_exclude_bits(const struct tally_attr *attr)
 {
 	return attr->exclude_user || attr->exclude_kernel || attr->exclude_hv ||
 	       attr->exclude_idle || attr->exclude_host || attr->exclude_guest;
@@ -491,7 +491,7 @@ static void explain_invalid(const struct refusal *refusal)
 		    attr->clockid);
 	else if (target->group_fd >= 0)
 		explain_invalid_group(refusal);
-	else if (attr->type >= PERF_TYPE_MAX && excludes(attr))
+	else if (attr->type >= PERF_TYPE_MAX && has_exclude_bits(attr))
 		say(refusal, "PMUs outside the cores count for all levels and guests, and refuse "
 			     "attr.exclude_*: leave the modifiers u k h G H I out");
 	else if (attr->type >= PERF_TYPE_MAX && (attr->sample_period || target->pid != -1))

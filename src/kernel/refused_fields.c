@@ -57,7 +57,7 @@ static void words(struct tally_attr *attr, uint64_t *to[WORDS])
 	to[7] = &attr->flags;
 }
 
-static bool clear(struct tally_attr *attr, const struct field *field)
+static bool clear_field(struct tally_attr *attr, const struct field *field)
 {
 	struct tally_attr mask = field->mask;
 	uint64_t *of[WORDS], *by[WORDS];
@@ -72,15 +72,15 @@ static bool clear(struct tally_attr *attr, const struct field *field)
 	return any;
 }
 
-static bool opens(const struct tally_attr *attr, uint32_t left_out,
-		  const struct tally_open_target *target, const struct tally_limits *limits)
+static bool opens_without(const struct tally_attr *attr, uint32_t left_out,
+			  const struct tally_open_target *target, const struct tally_limits *limits)
 {
 	struct tally_attr less = *attr;
 	int fd;
 
 	for (size_t i = 0; i < FIELD_COUNT; i++)
 		if (left_out & 1u << i)
-			clear(&less, &fields[i]);
+			clear_field(&less, &fields[i]);
 	fd = tally_open(&less, target, limits, NULL);
 	if (fd >= 0)
 		close(fd);
@@ -97,13 +97,14 @@ static uint32_t find(const struct tally_attr *attr, const struct tally_open_targ
 	for (size_t i = 0; i < FIELD_COUNT && !open; i++) {
 		struct tally_attr copy = *attr;
 
-		if (!clear(&copy, &fields[i]))
+		if (!clear_field(&copy, &fields[i]))
 			continue;
 		left_out |= 1u << i;
-		open = opens(attr, left_out, target, limits);
+		open = opens_without(attr, left_out, target, limits);
 	}
 	for (size_t i = 0; open && i < FIELD_COUNT; i++)
-		if (left_out & 1u << i && opens(attr, left_out & ~(1u << i), target, limits))
+		if (left_out & 1u << i &&
+		    opens_without(attr, left_out & ~(1u << i), target, limits))
 			left_out &= ~(1u << i);
 	return open ? left_out : 0;
 }

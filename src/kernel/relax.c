@@ -74,7 +74,7 @@ const char *tally_relaxed_name(uint32_t bit)
 	return NULL;
 }
 
-static bool has(const struct tally_attr *attr, const struct relaxation *item)
+static bool has_feature(const struct tally_attr *attr, const struct relaxation *item)
 {
 	return (attr->flags & item->has.flags) || (attr->sample_type & item->has.sample_type) ||
 	       (attr->read_format & item->has.read_format) ||
@@ -82,14 +82,15 @@ static bool has(const struct tally_attr *attr, const struct relaxation *item)
 }
 
 /* The attr without the parts in `given_up`, and with precise_ip at most `precise`. */
-static struct tally_attr without(const struct tally_attr *attr, uint32_t given_up, unsigned precise)
+static struct tally_attr relaxed_attr(const struct tally_attr *attr, uint32_t given_up,
+				      unsigned precise)
 {
 	struct tally_attr less = *attr;
 
 	for (size_t i = 0; i < RELAXATION_COUNT; i++) {
 		const struct relaxation *item = &relaxations[i];
 
-		if (!(given_up & item->bit) || !has(attr, item))
+		if (!(given_up & item->bit) || !has_feature(attr, item))
 			continue;
 		if (less.sample_type & item->has.sample_type)
 			less.sample_type |= item->instead;
@@ -122,19 +123,19 @@ struct attempt {
 /* Opens the attr without what is given up so far, and without `more`. */
 static int try(const struct attempt *attempt, uint32_t more, unsigned precise)
 {
-	struct tally_attr less = without(attempt->attr, attempt->given_up | more, precise);
+	struct tally_attr less = relaxed_attr(attempt->attr, attempt->given_up | more, precise);
 
 	return tally_open(&less, attempt->target, attempt->limits, NULL);
 }
 
-static bool of_rights(int result)
+static bool is_of_rights(int result)
 {
 	return result == -EACCES || result == -EPERM;
 }
 
 /* Whether giving something up may help; not against a lack of descriptors, memory, processes or
  * PMUs. */
-static bool of_features(int result)
+static bool is_of_features(int result)
 {
 	return result == -EINVAL || result == -E2BIG || result == -EOPNOTSUPP;
 }
@@ -146,9 +147,10 @@ static int relax_rights(struct attempt *attempt, int result)
 					 TALLY_RELAXED_KERNEL};
 	uint32_t tried = 0;
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && of_rights(result); i++) {
-		struct tally_attr now = without(attempt->attr, tried, attempt->precise);
-		struct tally_attr less = without(attempt->attr, tried | steps[i], attempt->precise);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && is_of_rights(result); i++) {
+		struct tally_attr now = relaxed_attr(attempt->attr, tried, attempt->precise);
+		struct tally_attr less =
+		    relaxed_attr(attempt->attr, tried | steps[i], attempt->precise);
 
 		if (!(attempt->may & steps[i]) ||
 		    (now.flags == less.flags && now.sample_type == less.sample_type))
@@ -168,9 +170,9 @@ static int relax_precise(struct attempt *attempt, int result)
 
 	if (!(attempt->may & TALLY_RELAXED_PRECISE))
 		return result;
-	while (of_features(result) && precise > 0) {
+	while (is_of_features(result) && precise > 0) {
 		result = try(attempt, 0, --precise);
-		if (!of_features(result))
+		if (!is_of_features(result))
 			attempt->precise = precise;
 	}
 	return result;
@@ -182,16 +184,16 @@ static int relax_features(struct attempt *attempt, int result)
 	uint32_t tried = 0;
 	unsigned precise = attempt->precise;
 
-	for (size_t i = 0; i < RELAXATION_COUNT && of_features(result); i++) {
+	for (size_t i = 0; i < RELAXATION_COUNT && is_of_features(result); i++) {
 		if (!(attempt->may & relaxations[i].bit) ||
 		    (attempt->given_up & relaxations[i].bit) ||
-		    !has(attempt->attr, &relaxations[i]))
+		    !has_feature(attempt->attr, &relaxations[i]))
 			continue;
 		tried |= relaxations[i].bit;
 		result = try(attempt, tried, precise);
 	}
 	/* Both a feature and precise_ip may be refused. */
-	while (of_features(result) && (attempt->may & TALLY_RELAXED_PRECISE) && precise > 0)
+	while (is_of_features(result) && (attempt->may & TALLY_RELAXED_PRECISE) && precise > 0)
 		result = try(attempt, tried, --precise);
 	if (result < 0)
 		return result;
@@ -233,16 +235,16 @@ int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *
 		attempt.limits = &own;
 	}
 	result = try(&attempt, 0, attempt.precise);
-	if (of_rights(result))
+	if (is_of_rights(result))
 		result = relax_rights(&attempt, result);
-	if (of_features(result))
+	if (is_of_features(result))
 		result = relax_precise(&attempt, result);
-	if (of_features(result))
+	if (is_of_features(result))
 		result = relax_features(&attempt, result);
-	opened = without(attr, attempt.given_up, attempt.precise);
+	opened = relaxed_attr(attr, attempt.given_up, attempt.precise);
 	if (result < 0) {
 		/* what would be given up is not refused */
-		struct tally_attr least = without(
+		struct tally_attr least = relaxed_attr(
 		    attr, attempt.given_up | (may & TALLY_RELAXED_EXCLUDE_GUEST), attempt.precise);
 
 		/* once more for the size that the kernel writes */

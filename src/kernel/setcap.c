@@ -62,7 +62,7 @@ static const char *const names[] = {
 #define REVISION_SHIFT 24
 #define ATTRIBUTE_MOST 24
 
-static uint32_t little(const uint8_t *at)
+static uint32_t load_little(const uint8_t *at)
 {
 	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
 	       (uint32_t)at[3] << 24;
@@ -76,9 +76,9 @@ uint64_t tally_setcap_of_file(const char *path)
 
 	if (size < 12)
 		return 0;
-	caps = little(bytes + 4);
-	if (little(bytes) >> REVISION_SHIFT >= 2 && size >= 20)
-		caps |= (uint64_t)little(bytes + 12) << 32;
+	caps = load_little(bytes + 4);
+	if (load_little(bytes) >> REVISION_SHIFT >= 2 && size >= 20)
+		caps |= (uint64_t)load_little(bytes + 12) << 32;
 	return caps;
 }
 

@@ -41,7 +41,7 @@ const char *tally_expression_id(const struct tally_expression *expression, size_
 }
 
 /* Truncates to an integer; false: it is NaN, or over 64 bits. */
-static bool whole(double value, int64_t *ret)
+static bool to_integer(double value, int64_t *ret)
 {
 	if (!(value >= -0x1p63 && value < 0x1p63))
 		return false;
@@ -53,7 +53,7 @@ static double of_integers(enum expression_verb verb, double left, double right)
 {
 	int64_t a, b;
 
-	if (!whole(left, &a) || !whole(right, &b))
+	if (!to_integer(left, &a) || !to_integer(right, &b))
 		return NAN;
 	switch (verb) {
 	case EXPR_OR:
@@ -106,9 +106,9 @@ static double of_id(const struct tally_expression_source *source, enum expressio
 	return source->cpuid && tally_table_cpuid_matches(id, source->cpuid);
 }
 
-static double pushed_by(const struct tally_expression *expression,
-			const struct expression_step *step,
-			const struct tally_expression_source *source)
+static double value_of_step(const struct tally_expression *expression,
+			    const struct expression_step *step,
+			    const struct tally_expression_source *source)
 {
 	if (step->verb == EXPR_NUMBER)
 		return step->number;
@@ -129,7 +129,7 @@ static double run(const struct tally_expression *expression,
 		const struct expression_step *step = &expression->steps[i];
 
 		if (step->verb < EXPR_NEGATE) {
-			*top++ = pushed_by(expression, step, source);
+			*top++ = value_of_step(expression, step, source);
 		} else if (step->verb == EXPR_NEGATE) {
 			top[-1] = -top[-1];
 		} else if (step->verb == EXPR_SELECT) {
@@ -217,7 +217,7 @@ static struct known push_known(const struct tally_expression *expression, size_t
 
 	if (step->verb == EXPR_ID || step->verb == EXPR_SOURCE_COUNT)
 		return pushed;
-	pushed.value = pushed_by(expression, step, source);
+	pushed.value = value_of_step(expression, step, source);
 	pushed.constant = isfinite(pushed.value) != 0;
 	return pushed;
 }

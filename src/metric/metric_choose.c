@@ -204,20 +204,20 @@ static int fail_unknown(const struct tally_metrics *set, const struct wanted *wa
 	struct tally_strings names = {0};
 	int shown = wanted->length > 80 ? 80 : (int)wanted->length;
 	char *name = strndup(wanted->name, wanted->length);
-	const char *near = NULL;
+	const char *similar = NULL;
 	int result;
 
 	list_names(set, &names);
 	if (name && names.count)
-		near = tally_text_nearest(name, names.text, names.count);
+		similar = tally_text_nearest(name, names.text, names.count);
 	if (!names.count)
 		result = tally_fail(error, -ENOENT, (int64_t)column,
 				    "unknown metric %.*s: the tables for %s have no metrics", shown,
 				    wanted->name, tally_table_cpuid(set->table));
-	else if (near)
+	else if (similar)
 		result = tally_fail(error, -ENOENT, (int64_t)column,
 				    "unknown metric or group %.*s; did you mean %s?", shown,
-				    wanted->name, near);
+				    wanted->name, similar);
 	else
 		result = tally_fail(error, -ENOENT, (int64_t)column,
 				    "unknown metric or group %.*s of %s", shown, wanted->name,
@@ -228,8 +228,8 @@ static int fail_unknown(const struct tally_metrics *set, const struct wanted *wa
 }
 
 /* Takes "NAME:MODIFIERS" from the list; false: a part of it is empty or not a modifier. */
-static int cut(struct tally_metrics *set, const char *text, size_t length, size_t column,
-	       struct wanted *ret, struct tally_error *error)
+static int split_modifiers(struct tally_metrics *set, const char *text, size_t length,
+			   size_t column, struct wanted *ret, struct tally_error *error)
 {
 	const char *colon = memchr(text, ':', length);
 	size_t name = colon ? (size_t)(colon - text) : length;
@@ -267,8 +267,8 @@ int tally_metrics_choose(struct tally_metrics *set, const char *names, struct ta
 			blanks++;
 		while (end > blanks && isspace((unsigned char)at[end - 1]))
 			end--;
-		result = cut(set, at + blanks, end - blanks, (size_t)(at - names) + blanks, &wanted,
-			     error);
+		result = split_modifiers(set, at + blanks, end - blanks,
+					 (size_t)(at - names) + blanks, &wanted, error);
 		if (!result && add_wanted(set, &wanted, &found))
 			result = tally_fail(error, -ENOMEM, -1, "out of memory");
 		if (!result && !found)
@@ -281,7 +281,7 @@ int tally_metrics_choose(struct tally_metrics *set, const char *names, struct ta
 	return result;
 }
 
-static bool serves(const struct tally_table_event *entry, const char *pmu)
+static bool fits_core(const struct tally_table_event *entry, const char *pmu)
 {
 	return entry->expression && (!pmu || !entry->pmu || !strcmp(entry->pmu, pmu));
 }
@@ -291,11 +291,11 @@ const struct tally_table_event *tally_metrics_find(const struct tally_metrics *s
 {
 	const struct tally_table_event *entry = tally_table_metric(set->table, id, strlen(id));
 
-	if (!entry || serves(entry, pmu))
+	if (!entry || fits_core(entry, pmu))
 		return entry;
 	for (size_t i = 0; (entry = tally_table_at(set->table, i));
 	     i++) /* of another kind of core */
-		if (entry->metric && !strcasecmp(entry->metric, id) && serves(entry, pmu))
+		if (entry->metric && !strcasecmp(entry->metric, id) && fits_core(entry, pmu))
 			return entry;
 	return NULL;
 }

@@ -20,7 +20,7 @@ static bool is_tool(const struct tally_metrics *set, size_t event)
 	return set->events[event].tool;
 }
 
-static size_t weight(const struct tally_metrics *set, const struct metric *metric)
+static size_t event_count(const struct tally_metrics *set, const struct metric *metric)
 {
 	size_t count = 0;
 
@@ -86,8 +86,8 @@ static int add_events(struct tally_metrics *set, struct metric_group *group,
 	return 0;
 }
 
-static bool holds(const struct tally_metrics *set, const struct metric_group *group,
-		  const struct metric *metric)
+static bool has_all(const struct tally_metrics *set, const struct metric_group *group,
+		    const struct metric *metric)
 {
 	for (size_t i = 0; i < metric->event_count; i++)
 		if (!is_tool(set, metric->events[i]) &&
@@ -164,7 +164,7 @@ static int group_metric(struct tally_metrics *set, struct metric *metric)
 	int result;
 
 	for (size_t i = 0; i < set->group_count && !set->no_merge; i++)
-		if (!set->groups[i].alone && holds(set, &set->groups[i], metric)) {
+		if (!set->groups[i].alone && has_all(set, &set->groups[i], metric)) {
 			take_counters(set, &set->groups[i], metric, false);
 			return 0;
 		}
@@ -186,11 +186,11 @@ static int group_all(struct tally_metrics *set)
 	if (!set->no_merge)
 		result = group_alone(set);
 	for (size_t i = 0; i < set->count; i++)
-		if (weight(set, &set->metrics[i]) > most)
-			most = weight(set, &set->metrics[i]);
+		if (event_count(set, &set->metrics[i]) > most)
+			most = event_count(set, &set->metrics[i]);
 	for (size_t size = most; size && !result; size--)
 		for (size_t i = 0; i < set->count && !result; i++)
-			if (weight(set, &set->metrics[i]) == size &&
+			if (event_count(set, &set->metrics[i]) == size &&
 			    (set->no_merge || !set->metrics[i].alone))
 				result = group_metric(set, &set->metrics[i]);
 	return result ? result : group_tools(set);

@@ -86,7 +86,7 @@ static bool add_list(struct tally_strings *lists, const char *text)
 }
 
 /* With only some threads of a core counted, counts of the whole core are wrong. */
-static bool whole_or_not(const char *threads, const struct cpus *counted)
+static bool is_whole_or_out(const char *threads, const struct cpus *counted)
 {
 	struct cpus of_core = {0};
 	bool whole = true;
@@ -118,7 +118,7 @@ static void read_topology(struct metric_machine *machine)
 		add_list(&dies, die);
 		if (add_list(&cores, core)) {
 			machine->several_threads |= strpbrk(core, ",-") != NULL;
-			machine->core_wide &= !some || whole_or_not(core, &counted);
+			machine->core_wide &= !some || is_whole_or_out(core, &counted);
 		}
 		free(package);
 		free(die);
@@ -142,7 +142,7 @@ static struct metric_machine *with_topology(struct metric_machine *machine)
 	return machine;
 }
 
-static double told(size_t count)
+static double nan_if_unknown(size_t count)
 {
 	return count ? (double)count : (double)NAN;
 }
@@ -174,7 +174,7 @@ static double count_cpus(const struct metric_machine *machine, const char *file,
 		if (cpus.cpu[i] >= most)
 			most = cpus.cpu[i] + 1;
 	free(cpus.cpu);
-	return told(highest ? most : cpus.count);
+	return nan_if_unknown(highest ? most : cpus.count);
 }
 
 /* In the CPU's PMU, whose name differs between Arm cores. */
@@ -275,7 +275,7 @@ bool tally_metric_machine_watchdog(const struct metric_machine *machine)
 	return !tally_fs_read_number(path, &value) && value != 0;
 }
 
-static double ask(struct metric_machine *machine, enum tally_expression_literal literal)
+static double read_literal(struct metric_machine *machine, enum tally_expression_literal literal)
 {
 	switch (literal) {
 	case EXPR_SMT_ON:
@@ -285,11 +285,11 @@ static double ask(struct metric_machine *machine, enum tally_expression_literal 
 	case EXPR_NUM_CPUS_ONLINE:
 		return count_cpus(machine, "online", false);
 	case EXPR_NUM_CORES:
-		return told(with_topology(machine)->cores);
+		return nan_if_unknown(with_topology(machine)->cores);
 	case EXPR_NUM_DIES:
-		return told(with_topology(machine)->dies);
+		return nan_if_unknown(with_topology(machine)->dies);
 	case EXPR_NUM_PACKAGES:
-		return told(with_topology(machine)->packages);
+		return nan_if_unknown(with_topology(machine)->packages);
 	case EXPR_CORE_WIDE:
 		return is_core_wide(machine);
 	case EXPR_SLOTS:
@@ -307,7 +307,7 @@ double tally_metric_machine_literal(struct metric_machine *machine,
 				    enum tally_expression_literal literal)
 {
 	if (!machine->known[literal]) {
-		machine->literal[literal] = ask(machine, literal);
+		machine->literal[literal] = read_literal(machine, literal);
 		machine->known[literal] = true;
 	}
 	return machine->literal[literal];

@@ -208,8 +208,8 @@ static int encode(struct pfm_request *request, struct tally_pfm_event *ret)
 }
 
 /* Splits the string and encodes it; reports invalid bytes. */
-static int cut_and_encode(struct pfm_request *request, struct tally_pfm_event *ret,
-			  struct tally_error *error)
+static int split_and_encode(struct pfm_request *request, struct tally_pfm_event *ret,
+			    struct tally_error *error)
 {
 	size_t at;
 	int code = tally_pfm_text_parse(request->text, &request->words, &at);
@@ -254,7 +254,7 @@ int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enu
 		request.text = with_pmu = (char *)joined.data;
 		request.shift = strlen(pfm->pmu) + 2;
 	}
-	code = cut_and_encode(&request, &own, error);
+	code = split_and_encode(&request, &own, error);
 	free(with_pmu);
 	if (code == TALLY_PFM_SUCCESS)
 		tally_result_copy(ret, sizeof(own), &own);

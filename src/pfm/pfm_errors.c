@@ -23,7 +23,7 @@ static void add_name(struct names *names, const char *name)
 		names->names[names->count++] = name;
 }
 
-static int shown(const struct pfm_word *word)
+static int shown_length(const struct pfm_word *word)
 {
 	return word->length > 64 ? 64 : (int)word->length;
 }
@@ -37,12 +37,12 @@ static int64_t column(const struct pfm_request *request, const struct pfm_word *
 static void suggest(const struct pfm_word *word, struct names *names, struct tally_buf *to)
 {
 	char *text = strndup(word->text, word->length);
-	const char *near =
+	const char *similar =
 	    text && names->count ? tally_text_nearest(text, names->names, names->count) : NULL;
 
 	tally_buf_text(to, "");
-	if (near)
-		tally_buf_printf(to, " (did you mean %s?)", near);
+	if (similar)
+		tally_buf_printf(to, " (did you mean %s?)", similar);
 	free(text);
 	free(names->names);
 }
@@ -72,7 +72,7 @@ static void fail_not_found(const struct pfm_request *request, struct tally_error
 	bool no_pmu = request->words.pmu.text && !request->pmu_known;
 	const struct pfm_word *word = no_pmu ? &request->words.pmu : &request->words.event;
 	struct names names = {0};
-	struct tally_buf near = {0};
+	struct tally_buf similar = {0};
 
 	for (unsigned id = 0; id < PFM_PMU_IDS; id++) {
 		struct tally_pfm_pmu_info pmu;
@@ -84,20 +84,20 @@ static void fail_not_found(const struct pfm_request *request, struct tally_error
 		else if (request->pmu_known ? pmu.id == request->pmu.id : pmu.is_present)
 			add_events(library, &pmu, &names);
 	}
-	suggest(word, &names, &near);
+	suggest(word, &names, &similar);
 	if (no_pmu)
 		tally_fail(error, -ENOENT, column(request, word), "unknown PMU %.*s of libpfm4%s",
-			   shown(word), word->text, str(&near));
+			   shown_length(word), word->text, str(&similar));
 	else if (request->pmu_known)
 		tally_fail(error, -ENOENT, column(request, word),
 			   "PMU %s has no event %.*s in libpfm4's tables%s", request->pmu.name,
-			   shown(word), word->text, str(&near));
+			   shown_length(word), word->text, str(&similar));
 	else
 		tally_fail(error, -ENOENT, column(request, word),
 			   "no PMU of this machine has an event %.*s in libpfm4's tables%s; write "
 			   "`pmu::` in front for another machine's",
-			   shown(word), word->text, str(&near));
-	tally_buf_done(&near);
+			   shown_length(word), word->text, str(&similar));
+	tally_buf_done(&similar);
 }
 
 static bool is_raw(const struct pfm_word *word)
@@ -110,7 +110,7 @@ static void fail_no_attr(const struct pfm_request *request, const struct pfm_wor
 {
 	const struct pfm_library *library = &request->pfm->library;
 	struct names names = {0};
-	struct tally_buf near = {0};
+	struct tally_buf similar = {0};
 	struct tally_pfm_event_info event;
 	struct tally_pfm_attr_info attr;
 
@@ -119,15 +119,16 @@ static void fail_no_attr(const struct pfm_request *request, const struct pfm_wor
 	for (int at = 0; at < event.attr_count; at++)
 		if (!tally_pfm_attr(library, request->idx, at, request->os, &attr))
 			add_name(&names, attr.name);
-	suggest(word, &names, &near);
+	suggest(word, &names, &similar);
 	if (!word->length)
 		tally_fail(error, -EINVAL, column(request, word),
 			   "expected a unit mask or a modifier");
 	else
 		tally_fail(error, -EINVAL, column(request, word),
-			   "%.*s is not a unit mask or modifier of %.*s%s", shown(word), word->text,
-			   shown(&request->words.event), request->words.event.text, str(&near));
-	tally_buf_done(&near);
+			   "%.*s is not a unit mask or modifier of %.*s%s", shown_length(word),
+			   word->text, shown_length(&request->words.event),
+			   request->words.event.text, str(&similar));
+	tally_buf_done(&similar);
 }
 
 /* Whether the event does not have the word, whatever the library says for this machine. */
@@ -206,8 +207,8 @@ static void fail_value(const struct pfm_request *request, struct tally_error *er
 					 &attr))
 			what = what_value(word, &attr);
 		if (what) {
-			tally_fail(error, -EINVAL, column(request, word), "%.*s: %s", shown(word),
-				   word->text, what);
+			tally_fail(error, -EINVAL, column(request, word), "%.*s: %s",
+				   shown_length(word), word->text, what);
 			return;
 		}
 		last = word->value ? word : last;
@@ -238,7 +239,7 @@ static void fail_unit_mask(const struct pfm_request *request, struct tally_error
 		tally_buf_printf(&list, " and %zu more", count - MOST_SHOWN);
 	tally_fail(error, -EINVAL, column(request, &request->words.event),
 		   "the unit masks of %.*s exclude each other, or one is missing; it has %s",
-		   shown(&request->words.event), request->words.event.text, str(&list));
+		   shown_length(&request->words.event), request->words.event.text, str(&list));
 	tally_buf_done(&list);
 }
 
@@ -253,7 +254,8 @@ static void fail_set(const struct pfm_request *request, struct tally_error *erro
 			if (a->length != b->length || strncasecmp(a->text, b->text, a->length))
 				continue;
 			tally_fail(error, -EINVAL, column(request, b),
-				   "%.*s is given twice, with different values", shown(b), b->text);
+				   "%.*s is given twice, with different values", shown_length(b),
+				   b->text);
 			return;
 		}
 	tally_fail(error, -EINVAL, -1, "%s", tally_pfm_strerror(TALLY_PFM_ATTR_SET));
@@ -296,7 +298,7 @@ void tally_pfm_explain(const struct pfm_request *request, int code, struct tally
 	case TALLY_PFM_FEATCOMB:
 		tally_fail(error, -EINVAL, column(request, &request->words.event),
 			   "these unit masks of %.*s exclude each other",
-			   shown(&request->words.event), request->words.event.text);
+			   shown_length(&request->words.event), request->words.event.text);
 		break;
 	case TALLY_PFM_NOTSUPP:
 		fail_not_supported(request, error);

@@ -147,7 +147,7 @@ struct split {
 	bool set_twice;
 };
 
-static void keep(struct split *split, const struct pfm_word *word)
+static void keep_word(struct split *split, const struct pfm_word *word)
 {
 	tally_buf_byte(&split->rest, ':');
 	tally_buf_add(&split->rest, word->text, word->length);
@@ -157,7 +157,7 @@ static void keep(struct split *split, const struct pfm_word *word)
 	}
 }
 
-static void take(struct split *split, const char *name, uint64_t value)
+static void take_modifier(struct split *split, const char *name, uint64_t value)
 {
 	for (size_t i = 0; i < split->count; i++) {
 		if (strcmp(split->modifiers[i].name, name) != 0)
@@ -182,7 +182,7 @@ static void split_words(const struct pfm_request *request, struct split *split)
 		uint64_t value = 0;
 
 		if (word->length > 1 && word->text[0] == '0' && (word->text[1] | 0x20) == 'x') {
-			keep(split, word);
+			keep_word(split, word);
 			continue;
 		}
 		split->code = tally_pfm_find_attr(&request->pfm->library, request->idx, request->os,
@@ -194,9 +194,9 @@ static void split_words(const struct pfm_request *request, struct split *split)
 		if (split->code)
 			break;
 		if (attr.ctrl == PFM_CTRL_PERF_EVENT)
-			take(split, attr.name, value);
+			take_modifier(split, attr.name, value);
 		else
-			keep(split, word);
+			keep_word(split, word);
 	}
 }
 

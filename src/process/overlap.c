@@ -69,12 +69,13 @@ static int ranges_init(struct ranges *ranges, const uint32_t *own)
 
 /* Whether a node has another owner than `row` or an equal one. A mixed node has one owner
  * afterwards, so the cost of the walk is bounded by the calls that mixed it. */
-static bool differs(const struct ranges *ranges, uint32_t node, uint32_t row)
+static bool has_other_owner(const struct ranges *ranges, uint32_t node, uint32_t row)
 {
 	uint32_t owner = ranges->owners[node];
 
 	if (owner == OWNER_MIXED)
-		return differs(ranges, node * 2, row) || differs(ranges, node * 2 + 1, row);
+		return has_other_owner(ranges, node * 2, row) ||
+		       has_other_owner(ranges, node * 2 + 1, row);
 	return owner != OWNER_NONE &&
 	       !tally_mapping_row_same(&ranges->space->rows[owner], &ranges->space->rows[row]);
 }
@@ -87,7 +88,7 @@ static bool set_owner(struct ranges *ranges, uint32_t node, uint32_t low, uint32
 	bool changed = false;
 
 	if (from <= low && high <= to) {
-		changed = differs(ranges, node, row);
+		changed = has_other_owner(ranges, node, row);
 		owners[node] = row;
 		return changed;
 	}

@@ -57,9 +57,9 @@ static void add_iovec(struct tally_drain *drain, const uint8_t *bytes, size_t si
 }
 
 /* [from, to) of the two parts of a ring. */
-static int take(struct tally_drain *drain, struct tally_ring *ring,
-		const struct tally_ring_bytes *bytes, size_t from, size_t to,
-		struct tally_error *error)
+static int append_bytes(struct tally_drain *drain, struct tally_ring *ring,
+			const struct tally_ring_bytes *bytes, size_t from, size_t to,
+			struct tally_error *error)
 {
 	size_t first_to = MIN(to, bytes->first_size);
 
@@ -104,7 +104,7 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 			drain->walk.counts.bad_bytes += total - at;
 			return result;
 		}
-		result = take(drain, ring, &bytes, at, to, error);
+		result = append_bytes(drain, ring, &bytes, at, to, error);
 		if (result)
 			return result;
 		at = to;

@@ -47,8 +47,8 @@ struct tally_drain_workers {
 	atomic_size_t next; /* index in rings of the one to take next */
 	pthread_mutex_t lock;
 	pthread_cond_t start, done;
-	unsigned tickets; /* workers that have not started on this pass */
-	unsigned busy;    /* workers that have not finished it */
+	unsigned tickets; /* workers that must still start on this pass */
+	unsigned busy;    /* workers that must still finish it */
 	bool quit;
 	unsigned helpers;
 	struct helper {
@@ -249,7 +249,7 @@ int tally_drain_workers_pass(struct tally_drain_workers *workers, struct tally_w
 	pass.threads = 1 + helpers;
 	if (helpers) {
 		pthread_mutex_lock(&workers->lock);
-		/* All rings are taken: workers that have not started do not have to. */
+		/* All rings are taken: workers that did not start yet are not needed. */
 		pass.threads -= workers->tickets;
 		workers->busy -= workers->tickets;
 		workers->tickets = 0;

@@ -239,7 +239,7 @@ static uint64_t calculate(uint8_t code, uint64_t left, uint64_t right, bool *ret
 }
 
 /* Operations with one operand or none, and those of the stack; false: it is not one. */
-static bool move(struct evaluation *on, uint8_t code)
+static bool stack_operation(struct evaluation *on, uint8_t code)
 {
 	struct cfi_bytes *bytes = &on->bytes;
 	uint64_t value;
@@ -311,7 +311,7 @@ static void operation(struct evaluation *on, uint8_t code)
 		right = pop(on);
 		left = pop(on);
 		push(on, calculate(code, left, right, &on->bytes.failed));
-	} else if (!constant(on, code) && !move(on, code)) {
+	} else if (!constant(on, code) && !stack_operation(on, code)) {
 		on->bytes.failed = true; /* not supported: calls, pieces, the frame's base */
 	}
 }

@@ -68,14 +68,14 @@ static void set_rule(struct cfi_state *state, uint64_t column, enum cfi_how how,
 	    .column = (uint8_t)column, .how = (uint8_t)how, .value = value, .length = length};
 }
 
-static int64_t factored(const struct running *running, uint64_t value)
+static int64_t scale_offset(const struct running *running, uint64_t value)
 {
 	return (int64_t)(value * (uint64_t)running->run->common->data_align);
 }
 
 static void set_offset(struct running *running, uint64_t column, enum cfi_how how, uint64_t value)
 {
-	set_rule(running->state, column, how, factored(running, value), 0);
+	set_rule(running->state, column, how, scale_offset(running, value), 0);
 }
 
 static void restore(struct running *running, uint64_t column)
@@ -165,7 +165,7 @@ static void remember(struct running *running)
 		running->remembered[running->remembered_count++] = *running->state;
 }
 
-static void recall(struct running *running)
+static void restore_remembered(struct running *running)
 {
 	if (!running->remembered_count)
 		running->bytes.failed = true;
@@ -187,7 +187,7 @@ static bool cfa_instruction(struct running *running, uint8_t code)
 		return true;
 	case CFA_DEF_CFA_SF:
 		column = cfi_uleb(bytes);
-		set_cfa(running, column, factored(running, (uint64_t)cfi_sleb(bytes)));
+		set_cfa(running, column, scale_offset(running, (uint64_t)cfi_sleb(bytes)));
 		return true;
 	case CFA_DEF_CFA_REGISTER:
 		set_cfa(running, cfi_uleb(bytes), cfa->how == CFI_IS_EXPRESSION ? 0 : cfa->value);
@@ -196,7 +196,7 @@ static bool cfa_instruction(struct running *running, uint8_t code)
 		set_cfa_offset(running, (int64_t)cfi_uleb(bytes));
 		return true;
 	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa_offset(running, factored(running, (uint64_t)cfi_sleb(bytes)));
+		set_cfa_offset(running, scale_offset(running, (uint64_t)cfi_sleb(bytes)));
 		return true;
 	case CFA_DEF_CFA_EXPRESSION:
 		*cfa = (struct cfi_rule){.how = CFI_IS_EXPRESSION};
@@ -291,7 +291,7 @@ static int other_instruction(struct running *running, uint8_t code)
 		remember(running);
 		return 0;
 	case CFA_RESTORE_STATE:
-		recall(running);
+		restore_remembered(running);
 		return 0;
 	case CFA_GNU_ARGS_SIZE:
 		cfi_uleb(bytes);

@@ -109,7 +109,7 @@ struct object {
 	struct text of[KEYS];
 };
 
-static bool same(const struct text *text, const char *other)
+static bool text_is(const struct text *text, const char *other)
 {
 	return text->at && strlen(other) == text->length &&
 	       !strncasecmp(text->at, other, text->length);
@@ -118,7 +118,8 @@ static bool same(const struct text *text, const char *other)
 /* The values that mean "nothing" in Intel's layout. */
 static bool is_nothing(const struct text *value)
 {
-	return same(value, "null") || same(value, "na") || same(value, "n/a") || same(value, "0");
+	return text_is(value, "null") || text_is(value, "na") || text_is(value, "n/a") ||
+	       text_is(value, "0");
 }
 
 static void sort_fields(struct object *object, const struct table_field *fields, size_t count)
@@ -199,7 +200,7 @@ static const char *fixed_terms(const struct text *name)
 	};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		if (same(name, fixed[i].name))
+		if (text_is(name, fixed[i].name))
 			return fixed[i].terms;
 	return NULL;
 }
@@ -393,7 +394,7 @@ static const char *pmu_of(const struct object *object)
 	if (!unit->at)
 		return object->source->pmu;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (same(unit, known[i].unit))
+		if (text_is(unit, known[i].unit))
 			return known[i].pmu;
 	made = tally_arena_alloc(arena, unit->length + sizeof("uncore_"));
 	if (!made)
@@ -452,7 +453,7 @@ static const char *description(const struct object *object, const struct text *f
 	}
 	if (precise)
 		tally_buf_text(&text,
-			       same(&of[PEBS], "2") ? " (Must be precise)" : " (Precise event)");
+			       text_is(&of[PEBS], "2") ? " (Must be precise)" : " (Precise event)");
 	kept = text.failed ? NULL
 			   : tally_arena_strndup(&object->source->table->arena,
 						 (const char *)text.data, text.size);
@@ -559,10 +560,10 @@ int tally_table_entry_make(const struct table_source *source, const struct table
 		return -ENOMEM;
 	describe(&object, &event);
 	event.compat = keep_if(&object, COMPAT);
-	event.per_package = same(&object.of[PER_PACKAGE], "1") ||
+	event.per_package = text_is(&object.of[PER_PACKAGE], "1") ||
 			    (source->native && event.pmu && !strncmp(event.pmu, "uncore_", 7));
-	event.deprecated = object.of[DEPRECATED].at && !same(&object.of[DEPRECATED], "0") &&
-			   !same(&object.of[DEPRECATED], "false");
+	event.deprecated = object.of[DEPRECATED].at && !text_is(&object.of[DEPRECATED], "0") &&
+			   !text_is(&object.of[DEPRECATED], "false");
 	make_metric(&object, &event);
 	if (object.of[ARCH_STD_EVENT].at)
 		result = standard_terms(&object, &event);

@@ -163,7 +163,7 @@ struct row {
 	size_t count;
 };
 
-static void cut_row(char *line, struct row *ret)
+static void split_row(char *line, struct row *ret)
 {
 	ret->count = 0;
 	while (line && ret->count < 8)
@@ -230,7 +230,7 @@ static int load_by_map(struct tally_table *table, const char *root, struct tally
 		struct row row;
 
 		line[strcspn(line, "\r")] = '\0';
-		cut_row(line, &row);
+		split_row(line, &row);
 		if (row_is_for(&row, table->cpuid))
 			result = load_row(table, root, &row, &loaded, error);
 	}

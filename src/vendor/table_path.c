@@ -85,7 +85,7 @@ int tally_table_cpuid_here(const char *sysfs, char *to, size_t room)
 	return cpuid_here(sysfs ? sysfs : "/sys", to, room);
 }
 
-static size_t dashes(const char *text)
+static size_t count_dashes(const char *text)
 {
 	size_t count = 0;
 
@@ -95,7 +95,7 @@ static size_t dashes(const char *text)
 }
 
 /* Whether a pattern is as simple as those of tables: others could take all memory or time. */
-static bool is_tame(const char *pattern)
+static bool is_simple_pattern(const char *pattern)
 {
 	size_t length = strnlen(pattern, PATTERN_LONGEST + 1), repeats = 0;
 
@@ -114,7 +114,7 @@ static bool is_tame(const char *pattern)
  * pattern without the fourth part is compared with a cpuid without it. */
 bool tally_table_cpuid_matches(const char *pattern, const char *cpuid)
 {
-	bool full_pattern = dashes(pattern) == 3, full = dashes(cpuid) == 3;
+	bool full_pattern = count_dashes(pattern) == 3, full = count_dashes(cpuid) == 3;
 	size_t length = strlen(cpuid);
 	regmatch_t match;
 	regex_t compiled;
@@ -124,7 +124,7 @@ bool tally_table_cpuid_matches(const char *pattern, const char *cpuid)
 		return false;
 	if (!full_pattern && full)
 		length = (size_t)(strrchr(cpuid, '-') - cpuid);
-	if (!is_tame(pattern) || regcomp(&compiled, pattern, REG_EXTENDED))
+	if (!is_simple_pattern(pattern) || regcomp(&compiled, pattern, REG_EXTENDED))
 		return false;
 	yes = !regexec(&compiled, cpuid, 1, &match, 0) && match.rm_so == 0 &&
 	      (size_t)match.rm_eo == length;

@@ -33,8 +33,8 @@ static const char *key_of(const struct tally_table_event *event, bool metric)
 	return metric ? event->metric : event->name;
 }
 
-static bool named(const struct tally_table_event *event, bool metric, const char *name,
-		  size_t length)
+static bool has_name(const struct tally_table_event *event, bool metric, const char *name,
+		     size_t length)
 {
 	const char *key = key_of(event, metric);
 
@@ -47,7 +47,7 @@ static struct table_slot *slot_of(const struct table_index *index, bool metric, 
 {
 	size_t at = hash_name(name, length) & (index->room - 1);
 
-	while (index->slots[at].first && !named(index->slots[at].first, metric, name, length))
+	while (index->slots[at].first && !has_name(index->slots[at].first, metric, name, length))
 		at = (at + 1) & (index->room - 1);
 	return &index->slots[at];
 }
@@ -175,7 +175,7 @@ const struct tally_table_event *tally_table_find_of(const struct tally_table *ta
 }
 
 /* Whether the rest of a PMU's name is only a number: "", "_3", "3", "_3_1". */
-static bool only_a_number(const char *rest)
+static bool is_only_number(const char *rest)
 {
 	for (; *rest; rest++)
 		if (*rest != '_' && (*rest < '0' || *rest > '9'))
@@ -199,7 +199,7 @@ bool tally_table_event_fits(const struct tally_table_event *event, const char *p
 			return false;
 		pmu = found + length;
 		if (!part[length])
-			return only_a_number(pmu);
+			return is_only_number(pmu);
 		part += length + 1;
 	}
 }
