@@ -43,7 +43,8 @@ struct script {
 	uint64_t max_stack, max_expand, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
 	bool dump, json, header, header_only, full_header, source_path, force, strict;
-	bool chooses; /* samples or their text: some option of CHOICES */
+	bool any_sample; /* some passed the filters */
+	bool chooses;    /* samples or their text: some option of CHOICES */
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
 };
 
@@ -94,7 +95,7 @@ static unsigned shown(const struct script *script)
 	       (script->text_poke ? TALLY_SHOW_TEXT_POKE : 0U);
 }
 
-static struct tally_script_options options_of(const struct script *script)
+static struct tally_script_options options_of(struct script *script)
 {
 	return (struct tally_script_options){
 	    .size = sizeof(struct tally_script_options),
@@ -120,6 +121,7 @@ static struct tally_script_options options_of(const struct script *script)
 	    .json = script->json,
 	    .full_source_path = script->source_path,
 	    .notice = notice,
+	    .ret_any_sample = &script->any_sample,
 	};
 }
 
@@ -167,10 +169,8 @@ static int show(struct script *script, struct tally_session *session,
 {
 	struct tally_error error = {0};
 	struct cli_pager pager;
-	bool any = true;
 	int result, status;
 
-	options->ret_any_sample = &any;
 	options->raw_text = !isatty(STDOUT_FILENO);
 	if (!options->raw_text) {
 		cli_progress_done(&progress->line);
@@ -192,7 +192,7 @@ static int show(struct script *script, struct tally_session *session,
 	}
 	cli_pager_finish(&pager);
 	cli_progress_done(&progress->line);
-	if (!result && !any)
+	if (!result && !script->any_sample)
 		say_unmatched(script, session);
 	if (!result || result == -EPIPE || cli_dlfilters_interrupted())
 		return status; /* the reader of the pipe has ended */

@@ -10,6 +10,7 @@
 #include "elf/debugdata.h"
 #include "elf/elf_file.h"
 #include "elf/elf_symbols.h"
+#include "elf/go_table.h"
 #include "image/image_state.h"
 #include "elf/plt.h"
 
@@ -192,13 +193,25 @@ static void explain_stripped(struct tally_image *image, const struct tally_debug
 	tally_buf_done(&where);
 }
 
-/* The first source that has a .symtab, else .gnu_debugdata with .dynsym, else .dynsym. */
+/* The table of a stripped Go program; the number added, or -ENOMEM. */
+static int64_t add_go(struct tally_image *image, struct tally_symbol_list *list,
+		      const struct tally_elf *binary)
+{
+	int64_t count = tally_go_symbols_add(binary, list);
+
+	if (count == -EFBIG)
+		tally_image_leave_out(image, &image->left_out, "symbols", binary->allowed);
+	return count < 0 && count != -ENOMEM ? 0 : count;
+}
+
+/* The first source that has a .symtab, else .gnu_debugdata with .dynsym, else .dynsym, with Go's
+ * table of functions where there is one. */
 static int64_t take(struct tally_image *image, const struct tally_debug_search *search)
 {
 	const struct tally_elf *binary = search->binary;
 	struct tally_elf debug = {.fd = -1};
 	struct tally_symbol_list list = {0};
-	int64_t count = 0, small;
+	int64_t count = 0, small, go;
 	int error = 0;
 
 	if (binary)
@@ -210,9 +223,11 @@ static int64_t take(struct tally_image *image, const struct tally_debug_search *
 	if (!count && binary) {
 		small = add_debugdata(image, &list, binary);
 		count = small == -ENOMEM ? small : add(image, &list, binary, SHT_DYNSYM, binary);
-		image->stripped = small <= 0 && count > 0;
+		go = count < 0 ? 0 : add_go(image, &list, binary);
+		image->stripped = small <= 0 && count > 0 && !go;
 		if (count >= 0 && small > 0)
 			count += small;
+		count = go < 0 ? go : count < 0 ? count : count + go;
 		if (!count || image->stripped)
 			explain_stripped(image, search, small);
 	}
