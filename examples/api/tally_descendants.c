@@ -1,12 +1,13 @@
-/* Prints the processes below process 1, or below the one that is named. */
+/* Prints the processes below process 1. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tally/descendants.h>
 
-int main(int argc, char **argv)
+int main(void)
 {
-	pid_t parent = argc > 1 ? atoi(argv[1]) : 1, *below;
+	const pid_t parent = 1;
+	pid_t *below;
 	size_t count;
 	int result = tally_descendants(NULL, &parent, 1, &below, &count);
 
