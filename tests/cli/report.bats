@@ -206,3 +206,71 @@ between() { # least, value, most
 	[ "$status" = 0 ]
 	[[ "$output" != *$'\x1b'* ]]
 }
+
+perf_rows() { # perf's rows and those here, options for both
+	diff <(perf report --stdio --no-children -g none -i timed.data "$@" 2>/dev/null </dev/null |
+		grep -v '^#' | grep . | sed 's/^ *//; s/ *$//' | tr -s ' ' | sort) \
+		<("$TALLY" report --no-children -g none -i timed.data "$@" 2>/dev/null |
+			grep -v '^#' | grep . | sed 's/^ *//; s/ *$//' | tr -s ' ' | sort)
+}
+
+@test "14.3: the keys socket and time agree with perf's, by any quantum" {
+	need_recording
+	# perf cuts the time to 12 characters, so only times below 100000 s are equal.
+	[ "$(cut -d. -f1 /proc/uptime)" -lt 90000 ] || skip "the machine runs for more than a day"
+	taskset -c "$(taskset -cp $$ | grep -o '[0-9]*' | sed -n 2p)" perf record -q -a -e cpu-clock -F 2000 \
+		-o timed.data -- ./busy 2>/dev/null || skip "perf cannot record the whole system here"
+	perf report --header-only -I -i timed.data 2>/dev/null | grep -q 'Socket ID' ||
+		skip "perf did not write the topology"
+	perf_rows -s socket
+	perf_rows -s time
+	perf_rows -s socket,time,comm --time-quantum 20ms
+	perf_rows -s time --time-quantum 300us
+}
+
+@test "14.3: the key local_period has a row for each period that samples have" {
+	need_recording
+	"$TALLY" report -i flat.data --no-children -F local_period,sample --csv -q 2>/dev/null | cut -d, -f 2,3 | sort >rows
+	perf script -F period -i flat.data 2>/dev/null | awk '{count[$1]++} END {for (p in count) print p "," count[p]}' |
+		sort >periods
+	[ -s periods ]
+	diff periods rows
+}
+
+@test "14.3: a time quantum needs a unit, and is not 0" {
+	for wrong in 5 0ms ms 1h 99999999999999999999s 1e3ms; do
+		run -2 "$TALLY" report -i flat.data -s time --time-quantum "$wrong"
+		[[ "$output" = *"--time-quantum: '$wrong' is not a time above 0 with its unit: ns, us, ms or s"* ]]
+	done
+}
+
+@test "14.3: CSV is read by a reader of CSV, and its rows are those of the table" {
+	need_recording
+	command -v python3 || skip "python3 is not installed"
+	"$TALLY" report -i chains.data --csv -s comm,dso,sym,pid,tid,cpu 2>/dev/null >rows.csv
+	"$TALLY" report -i chains.data --csv -t ';' -F sym,overhead_children,period -s pid 2>/dev/null >some.csv
+	"$TALLY" report -i chains.data --json -s comm,dso,sym,pid,tid,cpu 2>/dev/null >rows.json
+	"$TALLY" report -i chains.data -g none -t '|' -n --show-total-period -s comm,dso,sym -q 2>/dev/null >table
+	python3 - <<'END'
+import csv, json
+rows = list(csv.DictReader(open("rows.csv")))
+assert list(rows[0]) == ["event", "overhead_children", "overhead", "sample", "period",
+                         "comm", "dso", "symbol", "pid", "tid", "cpu"], rows[0]
+assert all(None not in row and None not in row.values() for row in rows)
+found = json.load(open("rows.json"))
+assert found["version"] == 1 and len(found["events"]) == 1
+event = found["events"][0]
+assert sum(int(row["period"]) for row in rows) == event["period"] == event["period_passed"]
+assert sum(int(row["sample"]) for row in rows) == event["samples"]
+assert len(rows) == len(event["rows"])
+for a, b in zip(rows, event["rows"]):
+    assert {key: str("" if value is None else value) for key, value in b.items()}.items() <= {
+        key: str(float(value)) if key.startswith("overhead") and "." in value else value
+        for key, value in a.items()}.items(), (a, b)
+table = [line.rstrip("\n").split("|") for line in open("table")]
+assert sorted(f'{float(row["overhead"]):.2f}%' for row in rows) == sorted(line[1] for line in table)
+assert sorted(row["sample"] for row in rows) == sorted(line[2] for line in table)
+some = list(csv.DictReader(open("some.csv"), delimiter=";"))
+assert list(some[0]) == ["event", "symbol", "overhead_children", "period", "pid"], some[0]
+END
+}

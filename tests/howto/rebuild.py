@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""One source file of a changed copy of the tree, in the programs of a build.
+"""Source files of a changed copy of the tree, in the programs of a build.
 
-    rebuild.py compile BUILD TREE SOURCE OBJECT   compiles TREE/SOURCE as BUILD does its own
-    rebuild.py link BUILD TARGET OBJECT PROGRAM   links a target of BUILD, with OBJECT before its libraries
+    rebuild.py compile BUILD TREE SOURCE OBJECT   compiles TREE/SOURCE as BUILD does its own, a new file as
+                                                  another one of its folder
+    rebuild.py link BUILD TARGET PROGRAM OBJECT...   links a target of BUILD, with the objects before its libraries
 """
 
 import json
@@ -15,7 +16,9 @@ import sys
 def compile_one(build, tree, source, target):
     with open(os.path.join(build, "compile_commands.json")) as file:
         rows = json.load(file)
-    row = next(row for row in rows if os.path.normpath(os.path.join(row["directory"], row["file"])).endswith("/" + source))
+    paths = {os.path.normpath(os.path.join(row["directory"], row["file"])): row for row in rows}
+    row = next((row for path, row in paths.items() if path.endswith("/" + source)), None) or next(
+        row for path, row in paths.items() if os.path.dirname(path).endswith("/" + os.path.dirname(source)))
     words = shlex.split(row["command"])
     for option in "-MQ", "-MF":
         if option in words:
@@ -27,12 +30,12 @@ def compile_one(build, tree, source, target):
     subprocess.run([word for word in words if word], cwd=row["directory"], check=True)
 
 
-def link(build, target, extra, program):
+def link(build, target, program, *objects):
     commands = subprocess.run(["ninja", "-t", "commands", target], cwd=build, check=True, text=True,
                               stdout=subprocess.PIPE).stdout
     words = shlex.split(commands.splitlines()[-1])
     at = words.index("-o") + 1
-    words[at:at + 1] = [os.path.abspath(program), os.path.abspath(extra)]
+    words[at:at + 1] = [os.path.abspath(program), *map(os.path.abspath, objects)]
     subprocess.run(words, cwd=build, check=True)
 
 
