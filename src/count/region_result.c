@@ -46,7 +46,7 @@ static const struct region_thread *find(const struct tally_regions *regions, siz
 	return at;
 }
 
-static struct region_mark load(const struct region_mark *from)
+static struct region_mark load_sum(const struct region_mark *from)
 {
 	return (struct region_mark){region_get(&from->raw), region_get(&from->enabled),
 				    region_get(&from->running)};
@@ -86,14 +86,14 @@ static void add_thread(const struct region_thread *thread, int region,
 		struct tally_count count;
 
 		if (inclusive) {
-			struct region_mark all = load(&sum->exclusive[i]);
+			struct region_mark all = load_sum(&sum->exclusive[i]);
 
-			region_add(&all, load(&sum->beyond[i]));
+			region_add(&all, load_sum(&sum->beyond[i]));
 			count = to_count(thread, i, all);
 			tally_count_add(&inclusive[i], &count);
 		}
 		if (exclusive) {
-			count = to_count(thread, i, load(&sum->exclusive[i]));
+			count = to_count(thread, i, load_sum(&sum->exclusive[i]));
 			tally_count_add(&exclusive[i], &count);
 		}
 	}

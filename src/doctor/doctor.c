@@ -23,7 +23,7 @@ struct tally_doctor {
 	int failed; /* 0 or -ENOMEM */
 };
 
-static char *keep(struct tally_doctor *doctor, const char *text)
+static char *copy_text(struct tally_doctor *doctor, const char *text)
 {
 	char *kept = text ? tally_arena_strndup(&doctor->arena, text, strlen(text)) : NULL;
 
@@ -46,9 +46,9 @@ void tally_checkup_add(struct tally_checkup *checkup, const struct tally_finding
 	vsnprintf(text, sizeof(text), found, list);
 	va_end(list);
 	*to = *finding;
-	to->found = keep(doctor, text);
-	to->cost = keep(doctor, finding->cost);
-	to->remedy = keep(doctor, finding->remedy);
+	to->found = copy_text(doctor, text);
+	to->cost = copy_text(doctor, finding->cost);
+	to->remedy = copy_text(doctor, finding->remedy);
 	if (!doctor->failed)
 		doctor->count++;
 }

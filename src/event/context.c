@@ -252,7 +252,7 @@ static int read_folder(struct tally_event_context *context, struct event_pmu *pm
 }
 
 /* The highest bit of a mask up to `target`, or the lowest. */
-static unsigned pick(uint64_t mask, unsigned target)
+static unsigned pick_bit(uint64_t mask, unsigned target)
 {
 	uint64_t up_to = mask & ((2ull << target) - 1);
 
@@ -290,12 +290,12 @@ static void default_intel_pt(struct tally_event_context *context, struct event_p
 	read_cap(context, pmu, "caps/mtc", 10, &mtc);
 	if (mtc && read_cap(context, pmu, "caps/mtc_periods", 16, &periods) && periods) {
 		set_default(pmu, "mtc", 1);
-		set_default(pmu, "mtc_period", pick(periods, 3));
+		set_default(pmu, "mtc_period", pick_bit(periods, 3));
 	}
 	read_cap(context, pmu, "caps/psb_cyc", 10, &psb);
 	if (psb && periods && read_cap(context, pmu, "caps/psb_periods", 16, &psb_periods) &&
 	    psb_periods)
-		set_default(pmu, "psb_period", pick(psb_periods, 3));
+		set_default(pmu, "psb_period", pick_bit(psb_periods, 3));
 	if (tally_pmu_format_find(pmu, &(struct event_word){.text = "pt", .length = 2}) &&
 	    tally_pmu_format_find(pmu, &(struct event_word){.text = "branch", .length = 6})) {
 		set_default(pmu, "pt", 1);

@@ -200,8 +200,8 @@ static int find_pmu(struct parser *parser, const char *name, size_t position,
 	return 0;
 }
 
-static int fill(struct parser *parser, const struct event_pmu *pmu, const struct place *place,
-		enum form form, size_t position, struct tally_event *event)
+static int fill_attr(struct parser *parser, const struct event_pmu *pmu, const struct place *place,
+		     enum form form, size_t position, struct tally_event *event)
 {
 	const struct pmu_format *returns = find_format(pmu, "retprobe"),
 				*counter = find_format(pmu, "ref_ctr_offset");
@@ -233,7 +233,7 @@ static int put(struct parser *parser, const struct place *place, enum form form,
 	int result = find_pmu(parser, forms[form].pmu, begin, &pmu);
 
 	if (!result)
-		result = fill(parser, pmu, place, form, begin, &event);
+		result = fill_attr(parser, pmu, place, form, begin, &event);
 	if (!result)
 		result = tally_parser_slashes(parser, &slashes, &terms);
 	for (size_t i = 0; !result && i < terms.count; i++)

@@ -36,7 +36,7 @@ struct refusal {
 	bool unnamed; /* the caller names the event */
 };
 
-static bool privileged(const struct tally_limits *limits)
+static bool is_privileged(const struct tally_limits *limits)
 {
 	/* CAP_SYS_ADMIN includes CAP_PERFMON, for programs older than Linux 5.8. */
 	return limits->perfmon || limits->sys_admin;
@@ -131,7 +131,7 @@ say(const struct refusal *refusal, const char *format, ...)
  * (mainline treats it as 2). */
 static bool closed_to_users(const struct tally_limits *limits)
 {
-	return limits->paranoid >= 3 && !privileged(limits);
+	return limits->paranoid >= 3 && !is_privileged(limits);
 }
 
 static void say_container(const struct refusal *refusal)
@@ -154,7 +154,7 @@ static void explain_rights(const struct refusal *refusal)
 	int paranoid = refusal->limits->paranoid;
 
 	if (attr->sample_type & PERF_SAMPLE_REGS_INTR && refusal->errnum == EPERM &&
-	    privileged(refusal->limits)) {
+	    is_privileged(refusal->limits)) {
 		say(refusal, "the kernel is locked down and does not show registers "
 			     "(attr.sample_regs_intr); leave them out, or see `cat "
 			     "/sys/kernel/security/lockdown`");
@@ -166,7 +166,7 @@ static void explain_rights(const struct refusal *refusal)
 			     "instruction; CAP_PERFMON is enough before: " AS_ROOT);
 		return;
 	}
-	if (privileged(refusal->limits)) {
+	if (is_privileged(refusal->limits)) {
 		say_container(refusal);
 		return;
 	}

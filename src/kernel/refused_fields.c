@@ -45,7 +45,7 @@ static const struct field fields[] = {
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
 
 /* The words of the attr that contain the fields; others are not changed. */
-static void words(struct tally_attr *attr, uint64_t *to[WORDS])
+static void attr_words(struct tally_attr *attr, uint64_t *to[WORDS])
 {
 	to[0] = &attr->config1;
 	to[1] = &attr->config2;
@@ -63,8 +63,8 @@ static bool clear_field(struct tally_attr *attr, const struct field *field)
 	uint64_t *of[WORDS], *by[WORDS];
 	bool any = false;
 
-	words(attr, of);
-	words(&mask, by);
+	attr_words(attr, of);
+	attr_words(&mask, by);
 	for (size_t i = 0; i < WORDS; i++) {
 		any |= *of[i] & *by[i];
 		*of[i] &= ~*by[i];

@@ -305,7 +305,7 @@ static int parse_value(struct parser *parser)
 }
 
 /* The precedence of the current operator; 0: it is not one. */
-static int binds(const struct parser *parser, enum expression_verb *ret)
+static int precedence(const struct parser *parser, enum expression_verb *ret)
 {
 	static const struct {
 		char sign;
@@ -333,7 +333,7 @@ static int parse_operators(struct parser *parser, int least)
 	enum expression_verb verb = EXPR_ADD;
 	int result = parse_value(parser), tightness;
 
-	while (!result && (tightness = binds(parser, &verb)) >= least && tightness) {
+	while (!result && (tightness = precedence(parser, &verb)) >= least && tightness) {
 		result = next(parser);
 		if (!result)
 			result = parse_operators(parser, tightness + 1);

@@ -17,7 +17,7 @@ static bool threshold_asks(const struct metric *metric)
 }
 
 /* Constraints: MetricConstraint of the tables; their meaning: tools/perf/util/metricgroup.c. */
-static void constrain(struct tally_metrics *set, struct metric *metric)
+static void apply_constraint(struct tally_metrics *set, struct metric *metric)
 {
 	const char *constraint = metric->entry->constraint ? metric->entry->constraint : "";
 	bool watchdog =
@@ -55,7 +55,7 @@ static int resolve_all(struct tally_metrics *set, struct tally_error *error)
 			metric->broken = true;
 			continue;
 		}
-		constrain(set, metric);
+		apply_constraint(set, metric);
 		good++;
 	}
 	if (!good)

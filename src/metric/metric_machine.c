@@ -219,7 +219,7 @@ static bool ask_cpu(double *ret)
 }
 
 /* "3.00GHz" */
-static double gigahertz(const char *text)
+static double parse_gigahertz(const char *text)
 {
 	double value = 0, place = 1;
 
@@ -246,7 +246,7 @@ static double read_cpuinfo(const struct metric_machine *machine)
 		at = strstr(at, " @ ");
 	}
 	if (at) /* by hand: the decimal point must not depend on the locale */
-		frequency = gigahertz(at + 3);
+		frequency = parse_gigahertz(at + 3);
 	free(text);
 	return frequency;
 }

@@ -92,7 +92,7 @@ static int pmu_type(const struct pfm_request *request, uint32_t *ret)
 #define SELECT_CORE   (UINT64_C(0x53) << 16)
 #define SELECT_AMD    (SELECT_CORE | UINT64_C(3) << 40)
 
-static bool begins(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -105,10 +105,10 @@ static bool has_wide_filter(const char *pmu, uint64_t config)
 	uint64_t code = config & 0xff;
 	bool lookup = code >= 0x34 && code <= 0x36;
 
-	if (begins(pmu, "skx_unc_cha"))
+	if (begins_with(pmu, "skx_unc_cha"))
 		return lookup;
-	if (begins(pmu, "ivbep_unc_cbo") || begins(pmu, "hswep_unc_cbo") ||
-	    begins(pmu, "bdx_unc_cbo"))
+	if (begins_with(pmu, "ivbep_unc_cbo") || begins_with(pmu, "hswep_unc_cbo") ||
+	    begins_with(pmu, "bdx_unc_cbo"))
 		return lookup && config & 0x100;
 	return false;
 }
@@ -117,12 +117,12 @@ static void fill_configs(const char *pmu, const uint64_t *codes, int count, stru
 {
 	uint64_t drop = 0;
 
-	if (begins(pmu, "amd64_"))
+	if (begins_with(pmu, "amd64_"))
 		drop = SELECT_AMD;
-	else if (begins(pmu, "nhm_") || begins(pmu, "wsm_") || begins(pmu, "snb_") ||
-		 begins(pmu, "ivb_"))
+	else if (begins_with(pmu, "nhm_") || begins_with(pmu, "wsm_") || begins_with(pmu, "snb_") ||
+		 begins_with(pmu, "ivb_"))
 		drop = SELECT_CLIENT;
-	else if (begins(pmu, "rapl"))
+	else if (begins_with(pmu, "rapl"))
 		drop = SELECT_CORE;
 	attr->config = codes[0] & ~drop;
 	if (count > 1)
@@ -298,8 +298,9 @@ static char *full_name(const struct pfm_request *request, const char *begin,
 	return (char *)name.data;
 }
 
-static int fill(const struct pfm_request *request, const struct split *split, const uint64_t *codes,
-		const struct tally_pfm_pmu_encode_arg *arg, struct tally_pfm_event *event)
+static int fill_event(const struct pfm_request *request, const struct split *split,
+		      const uint64_t *codes, const struct tally_pfm_pmu_encode_arg *arg,
+		      struct tally_pfm_event *event)
 {
 	int code;
 
@@ -325,7 +326,7 @@ int tally_pfm_uncore_encode(const struct pfm_request *request, struct tally_pfm_
 	split_words(request, &split);
 	code = first_mistake(&split, encode_rest(request, &split, codes, &arg, &begin));
 	if (!code)
-		code = fill(request, &split, codes, &arg, &event);
+		code = fill_event(request, &split, codes, &arg, &event);
 	if (!code) {
 		event.name = full_name(request, begin ? begin : "", &event.attr);
 		code = event.name ? TALLY_PFM_SUCCESS : TALLY_PFM_NOMEM;

@@ -61,7 +61,8 @@ struct tally_drain_workers {
 /* --- one ring --- */
 
 /* [from, to) of the two parts of a ring. */
-static int runs(const struct tally_ring_bytes *bytes, size_t from, size_t to, struct iovec ret[2])
+static int ring_parts(const struct tally_ring_bytes *bytes, size_t from, size_t to,
+		      struct iovec ret[2])
 {
 	size_t first_to = MIN(to, bytes->first_size);
 	int count = 0;
@@ -89,7 +90,7 @@ static void drain_ring(struct tally_drain_workers *workers, struct tally_walk *w
 				? tally_walk_sideband(walk, &piece->bytes, at, CHUNK)
 				: tally_walk_samples(walk, &piece->bytes, at, CHUNK);
 		struct iovec iov[2];
-		int count = runs(&piece->bytes, at, to, iov);
+		int count = ring_parts(&piece->bytes, at, to, iov);
 
 		if (to == at) {
 			/* No record can begin here: the rest cannot be decoded. */
@@ -114,7 +115,7 @@ static void drain_samples(struct tally_drain_workers *workers, struct tally_walk
 
 /* --- the threads --- */
 
-static void *help(void *context)
+static void *worker_main(void *context)
 {
 	struct helper *helper = context;
 	struct tally_drain_workers *workers = helper->workers;
@@ -149,7 +150,7 @@ static int make_helpers(struct tally_drain_workers *workers, unsigned count)
 
 		helper->workers = workers;
 		tally_walk_init(&helper->walk, tally_plan_timed(plan), NULL, NULL);
-		result = -pthread_create(&helper->thread, NULL, help, helper);
+		result = -pthread_create(&helper->thread, NULL, worker_main, helper);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result;

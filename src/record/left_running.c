@@ -45,7 +45,7 @@ void tally_left_running_note(struct tally_left_running *left_running, const uint
 }
 
 /* Source: State in proc(5)'s /proc/PID/status. */
-static bool runs(const char *root, pid_t pid)
+static bool is_running(const char *root, pid_t pid)
 {
 	char *text, *line;
 	bool running;
@@ -69,7 +69,8 @@ int tally_left_running_find(const struct tally_left_running *left_running, const
 			pid += 63;
 			continue;
 		}
-		if (!(left_running->begun[pid / 64] >> pid % 64 & 1) || !runs(root, (pid_t)pid))
+		if (!(left_running->begun[pid / 64] >> pid % 64 & 1) ||
+		    !is_running(root, (pid_t)pid))
 			continue;
 		if (count == room) {
 			pid_t *more = reallocarray(list, room ? room * 2 : 16, sizeof(*list));

@@ -16,7 +16,7 @@ struct reader {
 	struct tally_error *error;
 };
 
-static int wrong(const struct reader *reader, const char *expected)
+static int fail_expected(const struct reader *reader, const char *expected)
 {
 	return tally_fail(reader->error, -EINVAL, reader->at - reader->begin,
 			  "%s expected at offset %td", expected, reader->at - reader->begin);
@@ -144,14 +144,14 @@ static int read_string(struct reader *reader, const char **ret, size_t *ret_leng
 
 	for (;; reader->at++) {
 		if (reader->at == reader->end || !*reader->at)
-			return wrong(reader, "the end of a string");
+			return fail_expected(reader, "the end of a string");
 		if (*reader->at == '"')
 			break;
 		if (*reader->at != '\\')
 			continue;
 		escapes = true;
 		if (++reader->at == reader->end)
-			return wrong(reader, "the end of a string");
+			return fail_expected(reader, "the end of a string");
 	}
 	*ret = begin;
 	*ret_length = (size_t)(reader->at - begin);
@@ -160,7 +160,8 @@ static int read_string(struct reader *reader, const char **ret, size_t *ret_leng
 		if (!copy)
 			return -ENOMEM;
 		if (unescape(begin, reader->at, copy, ret_length))
-			return wrong(reader, "a string without wrong escapes before what is");
+			return fail_expected(reader,
+					     "a string without wrong escapes before what is");
 		*ret = copy;
 	}
 	reader->at++;
@@ -178,7 +179,7 @@ static int read_bare(struct reader *reader, const char **ret, size_t *ret_length
 		*reader->at == '+' || *reader->at == '-' || *reader->at == '.'))
 		reader->at++;
 	if (reader->at == begin)
-		return wrong(reader, "a value");
+		return fail_expected(reader, "a value");
 	*ret = begin;
 	*ret_length = (size_t)(reader->at - begin);
 	return 0;
@@ -234,11 +235,11 @@ static int read_key(struct reader *reader, struct table_field *ret)
 	int result;
 
 	if (peek(reader) != '"')
-		return wrong(reader, "a name in quotes");
+		return fail_expected(reader, "a name in quotes");
 	result = read_string(reader, &ret->name, &ret->name_length);
 	if (result)
 		return result;
-	return take(reader, ':') ? 0 : wrong(reader, "':'");
+	return take(reader, ':') ? 0 : fail_expected(reader, "':'");
 }
 
 /* 1: a field, 0: nothing to keep, or -errno. */
@@ -282,7 +283,7 @@ static int read_object(struct reader *reader)
 		count += (size_t)result;
 	} while (take(reader, ','));
 	if (!take(reader, '}'))
-		return wrong(reader, "',' or '}'");
+		return fail_expected(reader, "',' or '}'");
 	return reader->call(reader->to, fields, count);
 }
 
@@ -296,7 +297,7 @@ static int read_list(struct reader *reader)
 		int result;
 
 		if (!take(reader, '{'))
-			return wrong(reader, "an object");
+			return fail_expected(reader, "an object");
 		reader->arena = &arena;
 		result = read_object(reader);
 		reader->arena = NULL;
@@ -304,7 +305,7 @@ static int read_list(struct reader *reader)
 		if (result)
 			return result;
 	} while (take(reader, ','));
-	return take(reader, ']') ? 0 : wrong(reader, "',' or ']'");
+	return take(reader, ']') ? 0 : fail_expected(reader, "',' or ']'");
 }
 
 /* Behind the opening brace of a file in Intel's layout. */
@@ -325,7 +326,7 @@ static int read_native(struct reader *reader)
 		if (result)
 			return result;
 	} while (take(reader, ','));
-	return take(reader, '}') ? 0 : wrong(reader, "',' or '}'");
+	return take(reader, '}') ? 0 : fail_expected(reader, "',' or '}'");
 }
 
 int tally_table_json_read(const char *text, size_t size, table_json_call call, void *to,
@@ -344,9 +345,9 @@ int tally_table_json_read(const char *text, size_t size, table_json_call call, v
 	else if (take(&reader, '{'))
 		result = read_native(&reader);
 	else
-		return wrong(&reader, "a list of events");
+		return fail_expected(&reader, "a list of events");
 	if (result)
 		return result;
 	peek(&reader);
-	return reader.at == reader.end ? 0 : wrong(&reader, "the end of the file");
+	return reader.at == reader.end ? 0 : fail_expected(&reader, "the end of the file");
 }
