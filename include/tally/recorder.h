@@ -15,6 +15,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
+struct tally_data;
 struct tally_recorder;
 
 struct tally_recorder_options {
@@ -80,6 +81,15 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
  * later.  Once only.  After a failure what was recorded stays readable. */
 int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
 		       struct tally_error *error);
+/* The same in a thread of its own, into memory instead of a file: *ret is what is recorded while it
+ * is recorded, for tally_session_new(), and is the caller's to close.  `output` is not used.  What
+ * is recorded waits in the data, which drops samples when too many do (see
+ * struct tally_session_counts).  Closing the data before the end ends the recording too. */
+int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **ret,
+			 struct tally_error *error);
+/* Waits until the recording that was started has ended: results as of tally_recorder_run(). */
+int tally_recorder_finish(struct tally_recorder *recorder, struct tally_recorder_result *ret,
+			  struct tally_error *error);
 /* The errno of the exec that made tally_recorder_run() fail, or 0 when that was not the reason. */
 int tally_recorder_exec_error(const struct tally_recorder *recorder);
 /* Ends the recording.  Async-signal-safe. */

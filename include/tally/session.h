@@ -58,6 +58,9 @@ struct tally_session_counts {
 	/* Records that make no sense (see tally_data_damage.refused), which count nowhere else; and
 	 * samples that the last visit could not read, as the file was changed meanwhile. */
 	uint64_t unusable, undecoded;
+	/* Of a live source: records, nearly always samples, that were dropped because nobody took
+	 * them in time. */
+	uint64_t dropped;
 };
 
 /* Walks over all records once: processes, maps, counts.  The session borrows `data` until it is

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "file/extent.h"
 #include "file/flatten.h"
+#include "file/live.h"
 
 static int fail_memory(const struct tally_data *data, struct tally_error *error)
 {
@@ -97,12 +98,24 @@ static bool is_compressed(const struct tally_data *data)
 	return false;
 }
 
+/* The records of a stream's window, which were framed when they came. */
+static int add_window(struct tally_data *data, struct tally_error *error)
+{
+	struct file_block block = {.block = tally_live_block(data), .file_end = UINT64_MAX};
+
+	if (!block.block.size)
+		return 0;
+	return insert_block(data, 0, block) ? fail_memory(data, error) : 1;
+}
+
 /* Appends the first block: 1, 0 when there are no records, -errno. */
 static int find_first(struct tally_data *data, struct tally_error *error)
 {
 	struct file_region *region = &data->records;
 
 	data->blocks_begun = true;
+	if (data->live)
+		return add_window(data, error);
 	if (region->start >= region->end && !data->part_count)
 		return 0;
 	if (data->part_count || data->swapped || data->flat_needed || region->start % 8 ||

@@ -1,7 +1,12 @@
+/* Damage: what was counted, and what to say of a place where no record can stand, and where to go
+ * on. */
 #include "file/data_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "file/extent.h"
 
 void tally_file_damage(struct tally_data *data, uint64_t offset, uint64_t lost, const char *format,
 		       ...)
@@ -29,4 +34,58 @@ void tally_file_feature_damage(struct tally_data *data, unsigned feature, uint64
 const struct tally_data_damage *tally_data_damage(const struct tally_data *data)
 {
 	return &data->damage;
+}
+
+/* The end of a recording that was cut or killed, which was reported already. */
+void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at)
+{
+	if (region->cut && data->damage.count)
+		data->damage.lost_bytes += region->end - at;
+	else
+		tally_file_damage(data, at, region->end - at,
+				  "%sthe last record, at byte %llu, is cut after %llu bytes",
+				  region->name, file_region_place(region, at),
+				  (unsigned long long)(region->end - at));
+}
+
+uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region, uint64_t at)
+{
+	struct file_record_header header;
+	uint64_t next;
+
+	tally_file_fit(region, data->swapped, at, &header);
+	if (region->end - at < 8) {
+		tally_file_lose_tail(data, region, at);
+		return region->end;
+	}
+	/* One of an odd size costs no more than itself; what follows is not aligned then. */
+	if (tally_file_ends_at(data, region, at, at + header.size)) {
+		next = at + header.size;
+		region->odd_sizes |= header.size % 8 != 0;
+	} else {
+		next = tally_file_resync(data, region, at + 8);
+	}
+	/* A recording that was cut or killed ends in the middle of something. */
+	if (next == region->end && region->cut && header.size >= 8 &&
+	    header.extent > region->end - at && header.type && header.type < 128) {
+		tally_file_lose_tail(data, region, at);
+		return next;
+	}
+	tally_file_damage(
+	    data, at, next - at,
+	    "%sno record can stand at byte %llu (type %u, size %u): %llu bytes passed over",
+	    region->name, file_region_place(region, at), header.type, header.size,
+	    (unsigned long long)(next - at));
+	return next;
+}
+
+void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = ((uintptr_t)bytes + from) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)bytes + to) & ~(page - 1);
+
+	/* They are the file's pages, and are read from it again when needed. */
+	if (start < end)
+		madvise((void *)start, end - start, MADV_DONTNEED);
 }

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "base/fail.h"
 #include "file/file_options.h"
 #include "file/flatten.h"
+#include "file/live.h"
 
 /* Where events and features are: in a stream's records, or in tables. */
 static int find_parts(struct tally_data *data, struct tally_error *error)
@@ -25,7 +27,7 @@ static int find_parts(struct tally_data *data, struct tally_error *error)
 
 static int read_parts(struct tally_data *data, struct tally_error *error)
 {
-	int code = tally_file_input_open(data, error);
+	int code = data->fd < 0 ? tally_file_input_open(data, error) : tally_live_open(data, error);
 
 	if (!code)
 		code = find_parts(data, error);
@@ -37,26 +39,25 @@ static int read_parts(struct tally_data *data, struct tally_error *error)
 		code = tally_file_stream_update(data, error);
 	if (!code && tally_file_trust_init(data))
 		code = tally_fail(error, -ENOMEM, -1, "%s: out of memory", data->path);
-	return code;
+	return !code && data->live ? tally_live_start(data, error) : code;
 }
 
-int tally_data_open(const char *path, const struct tally_data_options *options,
-		    struct tally_data **ret, struct tally_error *error)
+/* `live`: the descriptor of a stream; below 0: `path` says what to open. */
+static int open_data(const char *path, int live, const struct tally_data_options *options,
+		     struct tally_data **ret, struct tally_error *error)
 {
-	struct tally_data_options own = {.size = sizeof(own)};
-	struct tally_data *data;
-	int code = tally_file_options(&own, sizeof(own), options, path, error);
+	struct tally_data *data = calloc(1, sizeof(*data));
+	int code;
 
-	if (code)
-		return code;
-	data = calloc(1, sizeof(*data));
 	if (data) {
-		data->fd = -1;
+		data->fd = live;
 		data->path = strdup(path);
-		data->options = own;
+		data->options = *options;
 	}
 	if (!data || !data->path) {
 		free(data);
+		if (live >= 0)
+			close(live);
 		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", path);
 	}
 	code = read_parts(data, error);
@@ -68,10 +69,26 @@ int tally_data_open(const char *path, const struct tally_data_options *options,
 	return 0;
 }
 
+int tally_data_open(const char *path, const struct tally_data_options *options,
+		    struct tally_data **ret, struct tally_error *error)
+{
+	struct tally_data_options own = {.size = sizeof(own)};
+	int code = tally_file_options(&own, sizeof(own), options, path, error);
+
+	return code ? code : open_data(path, -1, &own, ret, error);
+}
+
+int tally_data_open_live(int fd, const char *name, struct tally_data **ret,
+			 struct tally_error *error)
+{
+	return open_data(name, fd, &(struct tally_data_options){.live = true}, ret, error);
+}
+
 void tally_data_close(struct tally_data *data)
 {
 	if (!data)
 		return;
+	tally_live_free(data->live);
 	tally_file_flat_free(data->flat);
 	free(data->blocks);
 	free(data->events);

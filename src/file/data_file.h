@@ -79,6 +79,7 @@ struct tally_data {
 	struct file_part *parts; /* of a directory, in the order of their numbers */
 	size_t part_count;
 	struct file_spool *stream;    /* holds `file`, when that came through a pipe; else NULL */
+	struct file_live *live;       /* of a stream that is read while it grows; else NULL */
 	struct file_updates *updates; /* of a stream, until they are applied */
 	struct tally_buf build_ids;   /* of a stream: its HEADER_BUILD_ID records */
 
@@ -131,7 +132,7 @@ uint64_t tally_file_resync(const struct tally_data *data, const struct file_regi
  * or a record seems to stand, and no records seem to stand before. */
 bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,
 			uint64_t at, uint64_t end);
-/* passing.c: what to do with a place where no record can stand: reports the damage and returns
+/* damage.c: what to do with a place where no record can stand: reports the damage and returns
  * where to go on. */
 uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region, uint64_t at);
 /* Bytes at the very end that cannot be a whole record. */
@@ -173,7 +174,7 @@ static inline struct file_cursor file_cursor_at(const struct tally_data *data, u
 	};
 }
 
-/* passing.c: bytes of a mapping that a long walk will not look at again soon take no memory. */
+/* damage.c: bytes of a mapping that a long walk will not look at again soon take no memory. */
 void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to);
 
 static inline bool file_has_feature(const struct tally_data *data, unsigned feature)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "file/live.h"
 #include "file/spool.h"
 
 /* No perf starts more threads than this. */
@@ -198,7 +199,7 @@ int tally_file_input_open(struct tally_data *data, struct tally_error *error)
 	/* Standard input that was read from already is the rest of a file. */
 	if (S_ISREG(about.st_mode) && lseek(fd, 0, SEEK_CUR) <= 0)
 		return map_file(data, fd, error);
-	return keep_stream(data, fd, error);
+	return data->options.live ? tally_live_open(data, error) : keep_stream(data, fd, error);
 }
 
 void tally_file_input_close(struct tally_data *data)

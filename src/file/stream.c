@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "file/extent.h"
 #include "file/feature.h"
+#include "file/live.h"
 
 /* What an EVENT_UPDATE changes: its type, and the data. */
 #define UPDATE_UNIT  0
@@ -311,4 +312,14 @@ int tally_file_stream_update(struct tally_data *data, struct tally_error *error)
 	free(updates);
 	data->updates = NULL;
 	return 0;
+}
+
+int tally_file_stream_late(struct tally_data *data, const uint8_t *bytes, size_t size)
+{
+	struct file_cursor body = {.at = bytes + 8, .end = bytes + size};
+	struct update update = {.type = cursor_u64(&body)};
+
+	update.id = cursor_u64(&body);
+	update.data = body;
+	return body.failed ? 0 : apply(data, &update);
 }

@@ -142,7 +142,7 @@ bool tally_file_trusts(const struct tally_data *data, const struct tally_record 
 bool tally_file_ends_well(const struct tally_data *data, const struct tally_record *record)
 {
 	/* Copied records were checked when they were copied. */
-	return (data->flat && record->offset >= data->flat->base) ||
+	return data->live || (data->flat && record->offset >= data->flat->base) ||
 	       tally_file_ends_at(data, &data->records, record->offset,
 				  record->offset + tally_record_extent(record));
 }
@@ -156,6 +156,11 @@ void tally_file_refuse(struct tally_data *data, const struct tally_record *recor
 		return;
 	file_refuse(&refused, record);
 	tally_file_tell_refused(data, &refused);
+}
+
+struct file_refused tally_file_refused_before(const struct tally_data *data)
+{
+	return data->live ? data->refused : (struct file_refused){.count = 0};
 }
 
 void tally_file_tell_refused(struct tally_data *data, const struct file_refused *refused)

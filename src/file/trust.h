@@ -67,6 +67,9 @@ static inline void file_refused_add(struct file_refused *to, const struct file_r
 bool tally_file_ends_well(const struct tally_data *data, const struct tally_record *record);
 /* Counts one as damage, if none behind it was counted before. */
 void tally_file_refuse(struct tally_data *data, const struct tally_record *record);
+/* What was refused in windows of a stream before; nothing of other recordings, which are walked
+ * from their start each time. */
+struct file_refused tally_file_refused_before(const struct tally_data *data);
 /* Counts them as damage, in place of what an earlier walk refused. */
 void tally_file_tell_refused(struct tally_data *data, const struct file_refused *refused);
 

@@ -30,7 +30,7 @@ struct tally_process_table {
 	struct tally_arena file_arena;
 	uint32_t *own; /* row numbers by space, in order of arrival */
 
-	/* Names made for threads that are seen only in samples, after freezing. */
+	/* Names made after freezing, for threads that only samples have. */
 	pthread_mutex_t late_lock;
 	struct tally_chunks late; /* const char * */
 	struct tally_map late_ids;

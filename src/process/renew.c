@@ -204,7 +204,7 @@ static const struct tally_timeline_entry *newest(const struct tally_timeline *ti
 	return &timeline->entries[timeline->first[dense + 1] - 1];
 }
 
-/* Which threads are to be forgotten.  One whose number was given to another since is not. */
+/* Which threads are to be forgotten, now or later. */
 static int sort_exits(struct renewal *renewal, uint64_t before)
 {
 	const struct tally_process_table *from = renewal->from;
@@ -218,13 +218,13 @@ static int sort_exits(struct renewal *renewal, uint64_t before)
 		const struct tally_process_exit *exit = &from->exits[i];
 		const uint64_t *dense = tally_map_find(&from->comms.keys, (uint64_t)exit->tid + 1);
 
+		/* The idle tasks never end; a number may be another thread's since. */
+		if (!exit->tid || (dense && newest(&from->comms, *dense)->time > exit->time))
+			continue;
 		if (exit->time >= before) {
 			renewal->to.exits[renewal->to.exit_count++] = *exit;
 			continue;
 		}
-		/* The idle tasks never end. */
-		if (!exit->tid || (dense && newest(&from->comms, *dense)->time > exit->time))
-			continue;
 		result = put(&renewal->gone, exit->tid, 1);
 		if (!result)
 			result = put(&renewal->ended, exit->pid, 1);

@@ -189,11 +189,18 @@ int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_e
 {
 	int result;
 
+	/* Records that came last are due when a whole pass has found no more.  Who reads a file
+	 * waits for its end, but a stream may be read while it grows. */
+	if (!drain->appended && drain->waits) {
+		drain->waits = false;
+		return tally_writer_empty_round(drain->writer, error);
+	}
 	if (!drain->appended && !(checkpoint && drain->since_mark))
 		return 0;
 	result = tally_writer_round(drain->writer, checkpoint, error);
 	if (result < 0)
 		return result;
+	drain->waits = drain->writer->stream && drain->appended;
 	drain->appended = false;
 	if (checkpoint)
 		drain->since_mark = 0;

@@ -30,6 +30,7 @@ struct tally_drain {
 	size_t pending;      /* bytes in iovecs */
 	uint64_t since_mark; /* bytes appended since the last checkpoint */
 	bool appended;       /* since the last round */
+	bool waits;          /* a stream: of the last round some may wait for a pass to end */
 	size_t fullest;      /* of the last pass: bytes in the fullest ring, in 1/256 */
 	/* Several threads, when one is too slow. */
 	struct tally_drain_workers *workers;

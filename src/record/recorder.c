@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "file/live.h"
 #include "record/build_ids.h"
 #include "record/drain.h"
 #include "collect/notice.h"
@@ -38,6 +40,7 @@
 #define CHECKPOINT_NS    (1000 * NS_PER_MS)
 #define CHECKPOINT_BYTES (64ULL << 20)
 #define PASS_MS          1000 /* between two passes, at most */
+#define PASS_STREAM_MS   100  /* the same for a stream, which may be read while it grows */
 #define PASS_POLLING_MS \
 	50 /* the same without pidfd_open(2), when the command's end must be polled for */
 #define TERM_AFTER_MS 2000 /* between the person's signal to the command and SIGTERM */
@@ -66,7 +69,16 @@ struct tally_recorder {
 	bool kernel_hidden;    /* struct tally_recorder_result */
 	int64_t enable_at;     /* ns; when the delay ends; 0: no delay */
 	int64_t checkpoint_at; /* ns; when the last one was written */
+	/* Of tally_recorder_start(). */
+	int stream_fd; /* where the stream goes; below 0: it is not used, or the writer's */
+	pthread_t thread;
+	bool started, streams;
+	struct tally_recorder_result result;
+	struct tally_error error;
+	int code;
 };
+
+#define STREAM_PIPE_SIZE (1 << 20)
 
 #define POLL_STOP    0
 #define POLL_COMMAND 1
@@ -179,7 +191,7 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 
 	if (!recorder)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
-	recorder->stop_fd = -1;
+	recorder->stop_fd = recorder->stream_fd = -1;
 	recorder->workload.pid_fd = recorder->workload.go_fd = recorder->workload.failed_fd = -1;
 	tally_build_ids_init(&recorder->build_ids);
 	result = tally_options_take(&recorder->options, sizeof(recorder->options), options);
@@ -228,6 +240,12 @@ void tally_recorder_free(struct tally_recorder *recorder)
 {
 	if (!recorder)
 		return;
+	if (recorder->started) {
+		tally_recorder_stop(recorder, 0);
+		pthread_join(recorder->thread, NULL);
+	}
+	if (recorder->stream_fd >= 0)
+		close(recorder->stream_fd);
 	tally_workload_done(&recorder->workload);
 	if (recorder->writer)
 		tally_writer_close(recorder->writer, NULL);
@@ -295,8 +313,14 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 	if (!result) {
 		options.tracing_data = tracing.data;
 		options.tracing_data_size = tracing.size;
-		result = tally_writer_open(recorder->output, events, recorder->plan.count, &options,
-					   &recorder->writer, error);
+		result = recorder->streams
+			     ? tally_writer_open_stream(recorder->stream_fd, "the live stream",
+							events, recorder->plan.count, &options,
+							&recorder->writer, error)
+			     : tally_writer_open(recorder->output, events, recorder->plan.count,
+						 &options, &recorder->writer, error);
+		if (!result)
+			recorder->stream_fd = -1;
 	}
 	tally_buf_done(&tracing);
 	free(events);
@@ -414,6 +438,8 @@ static int poll_timeout(const struct tally_recorder *recorder)
 	int64_t wait =
 	    recorder->workload.pid && recorder->workload.pid_fd < 0 ? PASS_POLLING_MS : PASS_MS;
 
+	if (recorder->to_stdout || recorder->streams)
+		wait = MIN(wait, PASS_STREAM_MS);
 	if (recorder->enable_at) {
 		int64_t left = (recorder->enable_at - now_ns() + NS_PER_MS - 1) / NS_PER_MS;
 
@@ -568,7 +594,7 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 		ret->running_count = recorder->running_count;
 	}
 	ret->bytes = recorder->wrote;
-	if (!recorder->to_stdout && !stat(recorder->output, &status))
+	if (!recorder->to_stdout && !recorder->streams && !stat(recorder->output, &status))
 		ret->bytes = (uint64_t)status.st_size;
 }
 
@@ -631,4 +657,68 @@ int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_re
 		save(recorder, error);
 	setpriority(PRIO_PROCESS, 0, priority);
 	return result ? result : tally_result_copy(ret, sizeof(own), &own);
+}
+
+/* --- in a thread of its own --- */
+
+static void *run_started(void *context)
+{
+	struct tally_recorder *recorder = context;
+
+	recorder->code = tally_recorder_run(recorder, &recorder->result, &recorder->error);
+	/* Nothing more comes, whatever was the reason. */
+	if (recorder->stream_fd >= 0)
+		close(recorder->stream_fd);
+	recorder->stream_fd = -1;
+	return NULL;
+}
+
+int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **ret,
+			 struct tally_error *error)
+{
+	sigset_t all, before;
+	int fds[2], code;
+
+	if (recorder->started || recorder->writer || recorder->drain.walk.joined)
+		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
+	if (pipe2(fds, O_CLOEXEC))
+		return tally_fail(error, -errno, -1, "pipe: %s", strerror(errno));
+	fcntl(fds[0], F_SETPIPE_SZ, STREAM_PIPE_SIZE);
+	recorder->stream_fd = fds[1];
+	recorder->streams = true;
+	recorder->result.size = sizeof(recorder->result);
+	/* Signals are the other threads'; so is SIGPIPE, should the reader go away. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = -pthread_create(&recorder->thread, NULL, run_started, recorder);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	recorder->started = !code;
+	if (code) {
+		close(fds[0]);
+		return tally_fail(error, code, -1, "no thread to record in: %s", strerror(-code));
+	}
+	code = tally_data_open_live(fds[0], "the live stream", ret, error);
+	if (!code)
+		return 0;
+	/* Without a stream the recording failed, and its own words say why. */
+	tally_recorder_stop(recorder, 0);
+	pthread_join(recorder->thread, NULL);
+	recorder->started = false;
+	if (recorder->code)
+		code = tally_fail(error, recorder->code, recorder->error.position, "%s",
+				  recorder->error.text);
+	return code;
+}
+
+int tally_recorder_finish(struct tally_recorder *recorder, struct tally_recorder_result *ret,
+			  struct tally_error *error)
+{
+	if (!recorder->started)
+		return tally_fail(error, -EINVAL, -1, "this recorder was not started");
+	pthread_join(recorder->thread, NULL);
+	recorder->started = false;
+	if (recorder->code)
+		return tally_fail(error, recorder->code, recorder->error.position, "%s",
+				  recorder->error.text);
+	return tally_result_copy(ret, sizeof(recorder->result), &recorder->result);
 }

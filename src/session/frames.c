@@ -82,6 +82,17 @@ int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functio
 	return 0;
 }
 
+int tally_frames_renew(struct tally_frames *frames, size_t mappings)
+{
+	_Atomic uint32_t *by_mapping = calloc(mappings + 1, sizeof(*by_mapping));
+
+	if (!by_mapping)
+		return -ENOMEM;
+	free(frames->by_mapping);
+	frames->by_mapping = by_mapping;
+	return 0;
+}
+
 void tally_frames_done(struct tally_frames *frames)
 {
 	if (!frames->by_mapping)

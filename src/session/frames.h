@@ -65,6 +65,8 @@ struct tally_frame_source {
 
 int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functions);
 void tally_frames_done(struct tally_frames *frames);
+/* The mappings are others now; numbers of frames and images stay.  0 or -ENOMEM. */
+int tally_frames_renew(struct tally_frames *frames, size_t mappings);
 /* Where an address in a mapping (NULL: in none) leads, for one of the levels of struct tally_frame:
  * the number of an image, and a place in it.  0 or -ENOMEM. */
 int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,

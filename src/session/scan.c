@@ -152,6 +152,8 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 		return note_side(scan, record);
 	case PERF_RECORD_KSYMBOL:
 		return note_side(scan, record);
+	case PERF_RECORD_EXIT: /* only what goes on without end forgets */
+		return scan->session->live ? note_side(scan, record) : 0;
 	case PERF_RECORD_LOST: /* header, id, lost */
 		if (record->size >= 24)
 			scan->lost += load_u64(record->bytes + 16);
@@ -270,8 +272,9 @@ static int append(void **list, size_t *count, size_t *room, void **from, size_t 
 int tally_scan_take(struct tally_session *session, struct scan *scans, size_t count)
 {
 	struct tally_session_counts *counts = &session->counts;
-	uint64_t first = UINT64_MAX, last = 0, lost = 0, lost_samples = 0;
-	struct file_refused refused = {.count = 0};
+	uint64_t first = counts->last_time ? counts->first_time : UINT64_MAX;
+	uint64_t last = counts->last_time;
+	struct file_refused refused = tally_file_refused_before(session->data);
 
 	for (size_t i = 0; i < count; i++) {
 		struct scan *scan = &scans[i];
@@ -287,8 +290,8 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 		counts->throttled += scan->counts.throttled;
 		counts->unusable += scan->counts.unusable;
 		file_refused_add(&refused, &scan->refused);
-		lost += scan->lost;
-		lost_samples += scan->lost_samples;
+		session->lost += scan->lost;
+		session->lost_samples += scan->lost_samples;
 		first = scan->first < first ? scan->first : first;
 		last = scan->last > last ? scan->last : last;
 		if (append((void **)&session->pieces, &session->piece_count, &session->piece_room,
@@ -302,7 +305,8 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 	tally_file_tell_refused(session->data, &refused);
 	/* LOST tells what a ring had no room for, LOST_SAMPLES the same by event where the recorder
 	 * asked the counters for it: not two losses. */
-	counts->lost = lost > lost_samples ? lost : lost_samples;
+	counts->lost =
+	    session->lost > session->lost_samples ? session->lost : session->lost_samples;
 	if (last || first != UINT64_MAX) {
 		counts->first_time = first;
 		counts->last_time = last;

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/pool.h"
+#include "file/live.h"
 #include "session/resolve.h"
 #include "session/scan.h"
 #include "session/unwinding.h"
@@ -102,7 +103,7 @@ void tally_session_drop_lumps(struct tally_session *session)
 	session->lumps = NULL;
 }
 
-static void free_side_bytes(struct tally_session *session)
+void tally_session_free_side_bytes(struct tally_session *session)
 {
 	for (size_t i = 0; session->side_bytes && i < session->side_bytes_count; i++)
 		tally_arena_done(&session->side_bytes[i]);
@@ -110,13 +111,11 @@ static void free_side_bytes(struct tally_session *session)
 	session->side_bytes = NULL;
 }
 
-/* Feeds the side-band records in time order. */
-static int build_processes(struct tally_session *session)
+/* Side-band records in time order go to the processes. */
+int tally_session_feed_sides(struct tally_session *session)
 {
 	int result = tally_session_sort_sides(session->sides, session->side_count);
 
-	if (!result)
-		result = tally_process_table_new(&session->processes);
 	for (size_t i = 0; !result && i < session->side_count; i++) {
 		const struct session_side *side = &session->sides[i];
 		const struct perf_event_header *header = (const void *)side->bytes;
@@ -137,10 +136,19 @@ static int build_processes(struct tally_session *session)
 			result = tally_process_feed(session->processes, &body, side->time);
 	}
 	free(session->sides);
-	free_side_bytes(session);
+	tally_session_free_side_bytes(session);
 	session->sides = NULL;
 	session->side_count = session->side_room = 0;
 	return result ? result : tally_process_freeze(session->processes);
+}
+
+static int build_processes(struct tally_session *session)
+{
+	int result = tally_process_table_new(&session->processes);
+
+	if (!result && session->live)
+		tally_process_will_renew(session->processes);
+	return result ? result : tally_session_feed_sides(session);
 }
 
 /* Whether the recording may be of the running kernel, as far as the file tells. */
@@ -150,6 +158,24 @@ static bool same_kernel(const struct tally_session *session)
 	struct utsname here;
 
 	return !release || (!uname(&here) && !strcmp(release, here.release));
+}
+
+void tally_session_find_kernel(struct tally_session *session)
+{
+	size_t mappings = tally_process_mapping_count(session->processes);
+
+	session->kernel = NULL;
+	for (size_t i = 0; i < mappings && !session->kernel; i++) {
+		const struct tally_mapping *mapping =
+		    tally_process_mapping(session->processes, (uint32_t)i);
+
+		if (mapping->cpumode != PERF_RECORD_MISC_KERNEL || mapping->ksymbol)
+			continue;
+		session->kernel_guessed = false;
+		if (!strncmp(tally_process_string(session->processes, mapping->file->filename),
+			     "[kernel", 7))
+			session->kernel = mapping;
+	}
 }
 
 static int make_images(struct tally_session *session)
@@ -166,17 +192,7 @@ static int make_images(struct tally_session *session)
 	int result = tally_image_store_new(&options, &session->images);
 
 	session->kernel_guessed = same_kernel(session);
-	for (size_t i = 0; i < mappings && !session->kernel; i++) {
-		const struct tally_mapping *mapping =
-		    tally_process_mapping(session->processes, (uint32_t)i);
-
-		if (mapping->cpumode != PERF_RECORD_MISC_KERNEL || mapping->ksymbol)
-			continue;
-		session->kernel_guessed = false;
-		if (!strncmp(tally_process_string(session->processes, mapping->file->filename),
-			     "[kernel", 7))
-			session->kernel = mapping;
-	}
+	tally_session_find_kernel(session);
 	if (!result)
 		result = tally_unwinding_images_new(&session->unwinding_images);
 	if (!result)
@@ -197,13 +213,15 @@ int tally_session_new(struct tally_data *data, const struct tally_session_option
 	session->data = data;
 	session->unwind_most = UNWIND_USUAL;
 	tally_thread_numbers_init(&session->threads_met);
+	session->live = tally_data_is_live(data);
 	session->total_bytes = tally_data_file_size(data);
 	result = take_options(session, options, &told);
 	if (!result)
 		result = look_at_events(session);
 	if (!result)
 		result = index_build_ids(session);
-	if (!result)
+	/* What a live one holds comes later, window by window (live_windows.h). */
+	if (!result && !session->live)
 		result = tally_session_scan(session, &told);
 	if (!result)
 		result = build_processes(session);
@@ -236,7 +254,7 @@ void tally_session_free(struct tally_session *session)
 	tally_process_table_free(session->processes);
 	tally_map_done(&session->build_ids);
 	tally_session_drop_lumps(session);
-	free_side_bytes(session);
+	tally_session_free_side_bytes(session);
 	free(session->pieces);
 	free(session->runs);
 	free(session->sides);

@@ -64,6 +64,9 @@ struct tally_session {
 	struct session_piece *pieces;
 	size_t piece_count, piece_room;
 	uint64_t total_bytes;
+	bool live;                   /* the pieces are those of one window */
+	uint64_t passed[2];          /* times up to which the last windows went, the newest first */
+	uint64_t lost, lost_samples; /* see struct tally_session_counts */
 	/* NULL: time alone does not tell the order of samples. */
 	struct ascending_run *runs;
 	size_t run_count;
@@ -98,6 +101,11 @@ int tally_session_scan(struct tally_session *session, struct tally_error *error)
 /* The event of a sample (its bytes and size); below 0: none has its id. */
 int tally_session_event_miss(const struct tally_session *session, struct session_id_cache *cache,
 			     const struct tally_record *record);
+/* session.c: feeds the records that were noted, and freezes the processes.  0 or -ENOMEM. */
+int tally_session_feed_sides(struct tally_session *session);
+void tally_session_free_side_bytes(struct tally_session *session);
+/* Which mapping is the kernel's text. */
+void tally_session_find_kernel(struct tally_session *session);
 /* sides.c: sorts by time, keeping the order of equals; 0 or -ENOMEM. */
 int tally_session_sort_sides(struct session_side *sides, size_t count);
 

@@ -268,10 +268,12 @@ static void free_writer(struct tally_writer *writer)
 	free(writer);
 }
 
-int tally_writer_open(const char *path, const struct tally_writer_event *events, size_t event_count,
-		      const struct tally_writer_options *options, struct tally_writer **ret,
-		      struct tally_error *error)
+/* `stream`: the descriptor of a stream; below 0: `path` says what to open. */
+static int open_writer(const char *path, int stream, const struct tally_writer_event *events,
+		       size_t event_count, const struct tally_writer_options *options,
+		       struct tally_writer **ret, struct tally_error *error)
 {
+	bool to_stdout = stream < 0 && !strcmp(path, "-");
 	struct tally_writer_options own = {0};
 	struct file_facts facts = {.options = &own, .events = events, .event_count = event_count};
 	struct tally_writer *writer;
@@ -285,9 +287,9 @@ int tally_writer_open(const char *path, const struct tally_writer_event *events,
 		return code;
 	writer = calloc(1, sizeof(*writer));
 	if (writer) {
-		writer->fd = -1;
-		writer->stream = !strcmp(path, "-");
-		writer->path = strdup(writer->stream ? "standard output" : path);
+		writer->fd = stream;
+		writer->stream = stream >= 0 || to_stdout;
+		writer->path = strdup(to_stdout ? "standard output" : path);
 		root = strdup(own.root ? own.root : "");
 	}
 	if (!writer || !writer->path || !root) {
@@ -305,14 +307,17 @@ int tally_writer_open(const char *path, const struct tally_writer_event *events,
 	code = start_packing(writer, own.compress_level, error);
 	if (code)
 		goto failed;
-	code = writer->stream ? tally_file_stdout_open(&writer->fd, error)
-			      : tally_file_target_open(path, &writer->fd, &kept, error);
+	if (to_stdout)
+		code = tally_file_stdout_open(&writer->fd, error);
+	else if (stream < 0)
+		code = tally_file_target_open(path, &writer->fd, &kept, error);
 	if (code)
 		goto failed;
 	code = writer->stream ? start_stream(writer, &facts, error)
 			      : write_start(writer, &facts, error);
 	if (code) {
-		close(writer->fd);
+		if (stream < 0)
+			close(writer->fd);
 		if (!writer->stream)
 			tally_file_target_undo(path, kept);
 		goto failed;
@@ -325,6 +330,20 @@ failed:
 	if (writer)
 		free_writer(writer);
 	return code;
+}
+
+int tally_writer_open(const char *path, const struct tally_writer_event *events, size_t event_count,
+		      const struct tally_writer_options *options, struct tally_writer **ret,
+		      struct tally_error *error)
+{
+	return open_writer(path, -1, events, event_count, options, ret, error);
+}
+
+int tally_writer_open_stream(int fd, const char *name, const struct tally_writer_event *events,
+			     size_t event_count, const struct tally_writer_options *options,
+			     struct tally_writer **ret, struct tally_error *error)
+{
+	return open_writer(name, fd, events, event_count, options, ret, error);
 }
 
 /* --- records --- */
@@ -573,6 +592,16 @@ int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tall
 		return fail_write(writer, code, error);
 	}
 	return 0;
+}
+
+int tally_writer_empty_round(struct tally_writer *writer, struct tally_error *error)
+{
+	int code = write_round(writer);
+
+	if (!code)
+		return 0;
+	writer->failed = true;
+	return fail_write(writer, code, error);
 }
 
 /* --- the end --- */

@@ -28,11 +28,19 @@ struct tally_writer {
 	struct tally_buf build_ids; /* section 2 as it will stand */
 	bool has_sample_time;
 	uint64_t sample_time_first, sample_time_last;
-	bool stream;             /* to standard output: nothing can be written later */
+	bool stream;             /* what was written can never be changed */
 	struct file_pack *pack;  /* NULL: records are written unchanged */
 	struct tally_buf packed; /* of one append */
 	uint64_t pack_in, pack_out;
 };
+
+/* A stream as tally_writer_open() makes it for "-", to a descriptor, which becomes the writer's
+ * when this gives 0.  `name` is of messages. */
+int tally_writer_open_stream(int fd, const char *name, const struct tally_writer_event *events,
+			     size_t event_count, const struct tally_writer_options *options,
+			     struct tally_writer **ret, struct tally_error *error);
+/* Ends a round of a stream although nothing was appended to it: all rings were looked at. */
+int tally_writer_empty_round(struct tally_writer *writer, struct tally_error *error);
 
 /* Whether records must come one append after another: pieces are not taken then. */
 bool tally_writer_is_serial(const struct tally_writer *writer);

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "write/writer.h"
 
-void scene_begin(struct scene *scene, uint64_t sample_type)
+static void begin(struct scene *scene, uint64_t sample_type, bool stream, int stream_fd)
 {
 	static const uint64_t ids[2] = {7, 8};
 	struct tally_writer_event events[2] = {{.name = "cpu-clock"}, {.name = "other"}};
@@ -18,7 +19,6 @@ void scene_begin(struct scene *scene, uint64_t sample_type)
 	*scene = (struct scene){.path = "/tmp/tally-session-XXXXXX", .period = 1000};
 	fd = mkstemp(scene->path);
 	assert_true(fd >= 0);
-	close(fd);
 	for (uint32_t i = 0; i < 2; i++) {
 		events[i].attr = (struct tally_attr){
 		    .type = PERF_TYPE_SOFTWARE,
@@ -33,8 +33,25 @@ void scene_begin(struct scene *scene, uint64_t sample_type)
 		events[i].leader = i;
 		tally_layout_init(&scene->layouts[i], &events[i].attr);
 	}
+	if (stream && stream_fd < 0)
+		stream_fd = fd;
+	if (fd != stream_fd)
+		close(fd);
 	assert_int_equal(
-	    tally_writer_open(scene->path, events, 2, &options, &scene->writer, &error), 0);
+	    stream ? tally_writer_open_stream(stream_fd, scene->path, events, 2, &options,
+					      &scene->writer, &error)
+		   : tally_writer_open(scene->path, events, 2, &options, &scene->writer, &error),
+	    0);
+}
+
+void scene_begin(struct scene *scene, uint64_t sample_type)
+{
+	begin(scene, sample_type, false, -1);
+}
+
+void scene_begin_stream(struct scene *scene, uint64_t sample_type, int fd)
+{
+	begin(scene, sample_type, true, fd);
 }
 
 void scene_add(struct scene *scene, unsigned event, struct tally_body *body)
@@ -71,6 +88,16 @@ void scene_fork(struct scene *scene, uint64_t time, uint32_t ppid, uint32_t pid,
 
 	body.task = (struct tally_record_task){
 	    .pid = pid, .ppid = ppid, .tid = tid, .ptid = ppid, .time = time};
+	scene_add(scene, 0, &body);
+}
+
+void scene_exit(struct scene *scene, uint64_t time, uint32_t pid, uint32_t tid)
+{
+	struct tally_body body = {
+	    .size = sizeof(body), .type = PERF_RECORD_EXIT, .id = {.time = time}};
+
+	body.task =
+	    (struct tally_record_task){.pid = pid, .ppid = 1, .tid = tid, .ptid = 1, .time = time};
 	scene_add(scene, 0, &body);
 }
 

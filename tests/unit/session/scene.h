@@ -21,11 +21,14 @@ struct scene {
 
 /* Two events, ids 7 and 8, with call chains when asked. */
 void scene_begin(struct scene *scene, uint64_t sample_type);
+/* The same as a stream, to a descriptor; below 0: to the scene's own file. */
+void scene_begin_stream(struct scene *scene, uint64_t sample_type, int fd);
 /* Encodes and appends a record of an event. */
 void scene_add(struct scene *scene, unsigned event, struct tally_body *body);
 void scene_comm(struct scene *scene, uint64_t time, uint32_t pid, uint32_t tid, const char *name,
 		bool exec);
 void scene_fork(struct scene *scene, uint64_t time, uint32_t ppid, uint32_t pid, uint32_t tid);
+void scene_exit(struct scene *scene, uint64_t time, uint32_t pid, uint32_t tid);
 void scene_map(struct scene *scene, uint64_t time, uint32_t pid, uint64_t start, uint64_t end,
 	       uint64_t pgoff, const char *file);
 void scene_sample(struct scene *scene, unsigned event, uint64_t time, uint32_t pid, uint32_t tid,
