@@ -1,7 +1,7 @@
 /* `tally script --json`: an object a line.
  *
  * The first says what the file is, {"version":1,"type":"FILE",...}, then comes one a record,
- * {"type":"SAMPLE",...}, and the last tells what was lost, {"type":"END",...}.  The fields of a
+ * {"type":"SAMPLE",...}, and the last says what was lost, {"type":"END",...}.  The fields of a
  * record have the names of its struct in <tally/record.h>, made from the same rows as decoding.
  * Addresses, registers and sets of bits are strings "0x7f00", bytes strings of hexadecimal digits,
  * all other numbers are numbers (of 64 bits: times and ids may pass 2^53). */
@@ -30,7 +30,7 @@ struct tally_script_json_frame {
 /* A record and what is known of it besides its bytes.  Borrowed during the call. */
 struct tally_script_json {
 	const struct tally_record *record;
-	uint64_t offset; /* in its file, as tally_data_place() tells */
+	uint64_t offset; /* in its file, as tally_data_place() gives it */
 	const struct tally_layout *layout;
 	const struct tally_body *body; /* the record decoded; of samples the fields wanted */
 	enum tally_script_arch arch;

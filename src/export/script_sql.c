@@ -528,7 +528,7 @@ static int take_record(struct sql *sql, const struct tally_resolved *at,
 
 	body.size = sizeof(body);
 	if (record->type == PERF_RECORD_FINISHED_ROUND || !tally_data_event_count(sql->data))
-		return 0; /* tells nothing */
+		return 0; /* it has no fields */
 	sql->number++;
 	whole = !tally_record_decode(&tally_data_event(sql->data, at->event)->layout, record, &body,
 				     NULL);

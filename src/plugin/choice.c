@@ -56,14 +56,13 @@ static int fit_events(struct tally_choice *choice, struct choice_test *test,
 	for (size_t i = 0; i < choice->event_count; i++)
 		any |= test->events[i] = is_event(test, tally_data_event(data, i));
 	if (!any && test->op == CHOICE_EQUAL)
-		return tally_fail(
-		    error, -EINVAL, test->value_column,
-		    "this recording has no event '%s'; tally evlist tells which it has",
-		    test->value);
+		return tally_fail(error, -EINVAL, test->value_column,
+				  "this recording has no event '%s'; tally evlist lists its events",
+				  test->value);
 	return 0;
 }
 
-/* Whether any event tells what the test asks for. */
+/* Whether any event records what the test asks for. */
 static int check_field(const struct tally_choice *choice, const struct choice_test *test,
 		       struct tally_data *data, struct tally_error *error)
 {
@@ -87,7 +86,7 @@ static int check_field(const struct tally_choice *choice, const struct choice_te
 	}
 	return choice->event_count
 		   ? tally_fail(error, -EINVAL, test->column,
-				"no event of this recording tells its samples' %s", name)
+				"no event of this recording records the %s of its samples", name)
 		   : 0;
 }
 

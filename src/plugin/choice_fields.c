@@ -12,7 +12,8 @@ static const struct {
 	const char *name;
 	enum choice_field field;
 	enum choice_type type;
-	/* A lump of samples has one address, but no one time or period (session.h). */
+	/* Samples that are counted together have one address, but not one time or period
+	 * (session.h). */
 	uint64_t want;
 } fields[] = {
     {"comm", CHOICE_COMM, CHOICE_TEXT, PERF_SAMPLE_TID},

@@ -246,7 +246,7 @@ static int take_value(struct parser *parser, struct choice_test *test)
 		char why[128];
 
 		regerror(result, &test->regex, why, sizeof(why));
-		return wrong(parser, parser->token.at, "'%s' is no regular expression: %s",
+		return wrong(parser, parser->token.at, "'%s' is not a regular expression: %s",
 			     test->value, why);
 	}
 	test->has_regex = true;

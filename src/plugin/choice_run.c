@@ -113,7 +113,7 @@ static int frame_holds(const struct tally_choice *choice, const struct choice_te
 	return *verdict == HOLDS;
 }
 
-/* Whether a word of the chain tells where the sample fell: the first address, read in its mode. */
+/* Whether a word of the chain is where the sample fell: the first address, read in its mode. */
 static bool chain_begins(const struct tally_resolved *resolved)
 {
 	const struct tally_sample *sample = &resolved->sample;

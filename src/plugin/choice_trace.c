@@ -95,14 +95,15 @@ static struct choice_trace place_of(const struct line *line)
 	return trace;
 }
 
-/* A field's name that is near to one that is not there. */
-struct near {
+/* A field's names, for a message that one of them is not there. */
+struct similar_names {
 	const char *wanted;
 	struct tally_buf names; /* NUL-terminated, one behind the other */
 };
 
 /* What the format has of that name; its other names are kept for messages. */
-static struct choice_trace find(const struct trace_format_text *format, struct near *near)
+static struct choice_trace find(const struct trace_format_text *format,
+				struct similar_names *similar)
 {
 	const char *at = format->text, *end = at + format->size;
 	struct choice_trace found = {0};
@@ -113,21 +114,22 @@ static struct choice_trace find(const struct trace_format_text *format, struct n
 
 		stop = stop ? stop : end;
 		if (read_line(at, (size_t)(stop - at), &line)) {
-			if (line.name_length == strlen(near->wanted) &&
-			    !strncmp(line.name, near->wanted, line.name_length))
+			if (line.name_length == strlen(similar->wanted) &&
+			    !strncmp(line.name, similar->wanted, line.name_length))
 				found = place_of(&line);
-			tally_buf_add(&near->names, line.name, line.name_length);
-			tally_buf_byte(&near->names, 0);
+			tally_buf_add(&similar->names, line.name, line.name_length);
+			tally_buf_byte(&similar->names, 0);
 		}
 		at = stop + 1;
 	}
 	return found;
 }
 
-static int unknown(const struct choice_test *test, struct near *near, struct tally_error *error)
+static int unknown(const struct choice_test *test, struct similar_names *similar,
+		   struct tally_error *error)
 {
-	const char *at = (const char *)near->names.data, *end = at ? at + near->names.size : at,
-		   *nearest;
+	const char *at = (const char *)similar->names.data,
+		   *end = at ? at + similar->names.size : at, *nearest;
 	const char **names = NULL;
 	size_t count = 0, room = 0;
 	int result;
@@ -179,7 +181,7 @@ static int look_up(struct tally_choice *choice, struct choice_test *test,
 		   const struct trace_data *formats, struct tally_data *data,
 		   struct tally_error *error)
 {
-	struct near near = {.wanted = test->name};
+	struct similar_names similar = {.wanted = test->name};
 	bool any = false;
 	int result = 0;
 
@@ -194,15 +196,15 @@ static int look_up(struct tally_choice *choice, struct choice_test *test,
 			continue;
 		for (size_t k = 0; k < formats->format_count && !test->trace[i].kind; k++)
 			if (formats->formats[k].id == attr->config)
-				test->trace[i] = find(&formats->formats[k], &near);
+				test->trace[i] = find(&formats->formats[k], &similar);
 		if (test->trace[i].kind) {
 			any = true;
 			result = suit(test, &test->trace[i], error);
 		}
 	}
 	if (!result && !any)
-		result = near.names.failed ? -ENOMEM : unknown(test, &near, error);
-	tally_buf_done(&near.names);
+		result = similar.names.failed ? -ENOMEM : unknown(test, &similar, error);
+	tally_buf_done(&similar.names);
 	return result;
 }
 

@@ -53,7 +53,7 @@ static const struct tally_location *ip_location(struct dlfilter_moment *now)
 	return &now->ip_location;
 }
 
-/* A place in a memfd is told as in a file, though its symbols are found by addresses. */
+/* A place in a memfd is given as in a file, though its symbols are found by addresses. */
 static uint64_t place_of(const struct tally_location *location, uint64_t address)
 {
 	if (location->mapped && !strncmp(location->image_path, "/memfd:", 7))

@@ -27,8 +27,8 @@ static int take_options(struct script *script, const struct tally_script_options
 		    "one");
 	if (own->json && (own->dump || own->per_event_dump))
 		return tally_fail(error, -EINVAL, -1,
-				  "--json tells all of every record; leave out -D and "
-				  "--per-event-dump");
+				  "--json prints all fields of every record; leave out -D "
+				  "and --per-event-dump");
 	if (own->relative && own->delta)
 		return tally_fail(error, -EINVAL, -1,
 				  "--reltime and --deltatime exclude each other; leave one out");
@@ -90,7 +90,7 @@ static int kind_of(struct script *script, enum script_shape shape, uint64_t fiel
 	return (int)script->kind_count++;
 }
 
-/* BTS: each sample is a branch.  Source: how perf tells them from counted branches. */
+/* BTS: each sample is a branch.  Source: how perf distinguishes them from counted branches. */
 static bool is_branch_event(const struct tally_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE &&
@@ -246,7 +246,7 @@ static void choose_want(struct script *script)
 		if (sample_type & PERF_SAMPLE_READ) {
 			script->want |= PERF_SAMPLE_READ;
 			script->serial = true;
-			/* Each counter that a sample tells of is a sample to the filter. */
+			/* Each counter that a sample has read is a sample to the filter. */
 			script->asks =
 			    tally_session_filter(script->session) || script->session->test;
 		}
@@ -348,8 +348,8 @@ static int open_outputs(struct script *script, FILE *to, struct tally_error *err
 	return 0;
 }
 
-/* What was written where, as perf tells it. */
-static int close_dumps(struct script *script, FILE *to, bool tell)
+/* What was written where, in perf's words. */
+static int close_dumps(struct script *script, FILE *to, bool report)
 {
 	struct tally_buf text = {0};
 	int result = 0;
@@ -360,7 +360,7 @@ static int close_dumps(struct script *script, FILE *to, bool tell)
 
 		if (!script->files[i])
 			continue;
-		if (tell && !fstat(fileno(script->files[i]), &status) &&
+		if (report && !fstat(fileno(script->files[i]), &status) &&
 		    !dump_name(script, i, &name))
 			tally_buf_printf(&text,
 					 "[ tally script: Wrote %.3f MB %s (%llu samples) ]\n",
@@ -479,7 +479,7 @@ static int put_sample(const struct script_out *out, unsigned slot, const struct 
 	return tally_script_sample_put(out);
 }
 
-/* The text of a place, when it was made before. */
+/* The text of a place, if it was made before. */
 static uint64_t known_place(void *context, const struct tally_record_batch *batch, uint32_t era,
 			    uint64_t addr)
 {
@@ -721,11 +721,11 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 		       FILE *to, struct tally_error *error)
 {
 	struct script script = {.session = session, .data = tally_session_data(session)};
-	struct tally_error told = {0};
-	int result = take_options(&script, options, &told), closed;
+	struct tally_error reason = {0};
+	int result = take_options(&script, options, &reason), closed;
 
 	if (!result)
-		result = set_up(&script, to, &told);
+		result = set_up(&script, to, &reason);
 	if (!result) {
 		const struct tally_record_sink sink = {
 		    .context = &script,
@@ -743,7 +743,7 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 
 		result = write_frame(&script, to, true);
 		if (!result)
-			result = tally_session_run_in_order(session, &sink, script.serial, &told);
+			result = tally_session_run_in_order(session, &sink, script.serial, &reason);
 		if (!result)
 			result = write_frame(&script, to, false);
 	}
@@ -761,8 +761,8 @@ int tally_script_write(struct tally_session *session, const struct tally_script_
 	if (script.unwritten)
 		return tally_fail(error, result, -1, "the text could not be written: %s",
 				  strerror(-result));
-	if (told.code)
-		return tally_fail(error, result, told.position, "%s", told.text);
+	if (reason.code)
+		return tally_fail(error, result, reason.position, "%s", reason.text);
 	return tally_fail(error, result, -1, "%s",
 			  result == -ENOMEM ? "out of memory" : strerror(-result));
 }

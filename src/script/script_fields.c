@@ -74,7 +74,7 @@ static const char *const names[SCRIPT_FIELD_COUNT] = {
 
 /* Source: what perf 6.1 shows. */
 static const struct script_type_row {
-	const char *word, *told; /* before the colon in -F; how messages call it */
+	const char *word, *name; /* before the colon in -F; in messages */
 	uint64_t usual, invalid;
 } types[SCRIPT_TYPE_COUNT] = {
     [SCRIPT_HARDWARE] = {"hw", "hardware", USUAL, NOT_HARDWARE},
@@ -139,7 +139,7 @@ static int find_type(const struct parser *parser, const char *word, size_t lengt
 		    !memcmp(types[i].word, word, length))
 			return i;
 	return tally_fail(parser->error, -EINVAL, 0,
-			  "-F '%s': '%.*s' is no type of events; there are hw, sw, trace, raw, "
+			  "-F '%s': '%.*s' is not a type of events; there are hw, sw, trace, raw, "
 			  "break, synth",
 			  parser->text, (int)length, word);
 }
@@ -199,7 +199,7 @@ static int take_field(struct parser *parser, int field)
 		if (types[parser->type].invalid & bit)
 			return tally_fail(parser->error, -EINVAL, -1,
 					  "-F: '%s' is not valid for %s events", names[field],
-					  types[parser->type].told);
+					  types[parser->type].name);
 		change_type(parser, parser->type, bit);
 		return 0;
 	}
@@ -381,7 +381,7 @@ static const struct tally_data_event *first_of(const struct tally_data *data, in
 	return NULL;
 }
 
-/* Tracepoints show where they were hit when a chain tells how it came there. */
+/* Tracepoints show where they were hit when a chain shows how it came there. */
 static void fit_tracepoints(struct script_fields *fields, const struct tally_data *data)
 {
 	struct script_type_fields *of = &fields->types[SCRIPT_TRACEPOINT];
@@ -445,7 +445,7 @@ int tally_script_fields_fit(struct script_fields *fields, const struct tally_dat
 		if (!event && of->user_set && !of->wildcard_set && type != SCRIPT_SYNTHETIC)
 			return tally_fail(error, -EINVAL, -1,
 					  "the recording has no %s events; remove their -F",
-					  types[type].told);
+					  types[type].name);
 		if (!event || !of->fields)
 			continue;
 		result = fit_event(fields, type, data, event, error);

@@ -86,7 +86,7 @@ struct script_fields {
 
 /* perf's defaults. */
 void tally_script_fields_init(struct script_fields *fields);
-/* One argument of -F.  0, or -EINVAL; notices are told of what is ignored. */
+/* One argument of -F.  0, or -EINVAL; notices say what is ignored. */
 int tally_script_fields_parse(struct script_fields *fields, const char *text,
 			      const struct tally_script_options *options,
 			      struct tally_error *error);
@@ -96,7 +96,7 @@ int tally_script_fields_fit(struct script_fields *fields, const struct tally_dat
 
 enum script_type tally_script_type(const struct tally_attr *attr);
 
-/* Tells a notice, if anybody listens. */
+/* Gives a notice to the caller's function, if there is one. */
 void tally_script_notice(const struct tally_script_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

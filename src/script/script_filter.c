@@ -31,9 +31,9 @@ int tally_script_cpus_parse(const char *list, uint32_t **ret, size_t *ret_count,
 {
 	int result = tally_text_cpu_list(list, ret, ret_count);
 
-	return result
-		   ? tally_fail(error, result, -1, "--cpu '%s' is no list of CPUs, as 0-3,7", list)
-		   : 0;
+	return result ? tally_fail(error, result, -1,
+				   "--cpu '%s' is not a list of CPUs; write it as 0-3,7", list)
+		      : 0;
 }
 
 static int take_cpus(struct script *script, struct tally_error *error)
@@ -49,9 +49,10 @@ static int take_cpus(struct script *script, struct tally_error *error)
 		const struct tally_data_event *event = script->events[i].event;
 
 		if (!(event->attr.sample_type & PERF_SAMPLE_CPU))
-			return tally_fail(error, -EINVAL, -1,
-					  "--cpu: samples of '%s' do not tell their CPU",
-					  event->name);
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "--cpu: event '%s' does not record the CPU of its samples",
+			    event->name);
 	}
 	for (size_t i = 0; i < filter->cpu_count && available; i++)
 		if (filter->cpus[i] >= available)
@@ -68,15 +69,15 @@ int tally_script_filter_init(struct script *script, struct tally_error *error)
 	const struct tally_script_options *options = &script->options;
 	const struct tally_data_info *info = tally_data_info(script->data);
 	const struct tally_session_counts *counts = tally_session_counts(script->session);
-	bool told = info->has_sample_time && info->sample_time_last;
+	bool known = info->has_sample_time && info->sample_time_last;
 	int result = 0;
 
 	script->filter.tasks = options->comm_count || options->pid_count || options->tid_count;
 	script->filter.frames = options->dso_count || options->symbol_count;
 	if (options->time)
 		result = tally_script_time_parse(
-		    options->time, told ? info->sample_time_first : counts->first_time,
-		    told ? info->sample_time_last : counts->last_time, options->relative,
+		    options->time, known ? info->sample_time_first : counts->first_time,
+		    known ? info->sample_time_last : counts->last_time, options->relative,
 		    &script->filter.times, &script->filter.time_count, error);
 	if (!result && options->cpus)
 		result = take_cpus(script, error);
@@ -139,7 +140,7 @@ static bool task_passes(const struct script *script, const struct tally_resolved
 	if (options->comm_count && !has_text(options->comms, options->comm_count,
 					     tally_session_string(script->session, sample->comm)))
 		return false;
-	/* Thread 0 is the idle one, whatever process a sample tells of it: as in perf. */
+	/* Thread 0 is the idle one, whatever process a sample says it is of: as in perf. */
 	return has_number(options->pids, options->pid_count,
 			  sample->sample.tid ? sample->sample.pid : 0) &&
 	       has_number(options->tids, options->tid_count, sample->sample.tid);

@@ -1,4 +1,4 @@
-/* Records that are no samples: --show-*-events. */
+/* Records other than samples: --show-*-events. */
 #include <errno.h>
 #include <string.h>
 #include "base/digits.h"

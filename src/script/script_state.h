@@ -54,7 +54,7 @@ struct script_filter {
 #define SCRIPT_TASKS     256U
 #define SCRIPT_TASK_TEXT 48U
 
-/* The first columns as they stand before a thread's samples: its name and ids. */
+/* The first columns of a thread's samples: its name and ids. */
 struct script_task {
 	uint32_t comm; /* number + 1; 0: none */
 	uint32_t pid, tid;

@@ -17,7 +17,7 @@ bool tally_order_in_file(const struct tally_session *session)
 {
 	if (session->by_offset || !session->event_count)
 		return true;
-	/* perf does not sort recordings whose side-band records tell no time; of a stream it does
+	/* perf does not sort recordings whose side-band records have no time; of a stream it does
 	 * not know that in time. */
 	return tally_data_kind(session->data) != TALLY_DATA_PIPE &&
 	       !tally_data_event(session->data, 0)->layout.sample_id_all;

@@ -8,7 +8,7 @@
  *
  * Memory: 16 bytes a record for the records of two rounds.  Where no round ends for more than
  * ORDER_LOOK_AHEAD records, the headers up to the next round's end (or the file's) are walked
- * ahead, which tells for each piece the least time behind it; from then on what nothing behind can
+ * ahead, which gives for each piece the least time behind it; from then on what nothing behind can
  * precede is released as the walk goes on.  So a file without rounds takes 16 bytes for each of
  * ORDER_LOOK_AHEAD records and twice as many as stand before one that precedes them, and 8 bytes
  * for each 256 KiB of the file. */
@@ -50,7 +50,7 @@ enum order_state {
 
 struct order {
 	const struct tally_session *session;
-	bool others;     /* records that are no samples are asked for */
+	bool others;     /* records other than samples are asked for */
 	bool file_order; /* all come where they stand */
 	bool rounds;     /* FINISHED_ROUND is obeyed */
 	/* Where samples and trailers have their time when all events have it at the same place; 0:
@@ -81,7 +81,7 @@ bool tally_order_in_file(const struct tally_session *session);
  * those of the first. */
 bool tally_order_same_places(const struct tally_session *session, int *ret_sample_at,
 			     int *ret_trailer_back);
-/* `others`: records that are no samples are asked for. */
+/* `others`: records other than samples are asked for. */
 void tally_order_init(struct order *order, const struct tally_session *session, bool others);
 void tally_order_done(struct order *order);
 /* Fills an empty batch with the next records; it stays empty at the end.  0 or -ENOMEM. */

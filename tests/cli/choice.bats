@@ -143,7 +143,7 @@ wrong() { # expression, column, text
 @test "a field that no event tells is a mistake" {
 	run --separate-stderr "$TALLY" report -i simple.data --filter 'weight > 1'
 	[ "$status" = 2 ]
-	[[ "$stderr" = *"no event of this recording tells its samples' weight"* ]]
+	[[ "$stderr" = *"no event of this recording records the weight of its samples"* ]]
 }
 
 @test "13.36: a regular expression that would take gigabytes is refused" {
