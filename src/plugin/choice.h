@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <tally/choice.h>
 #include "base/arena.h"
-#include "session/test.h"
+#include "session/filter.h"
 
 #define CHOICE_TESTS_MOST 250U
 #define CHOICE_DEPTH_MOST 100U

@@ -5,7 +5,6 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "script/script_state.h"
-#include "session/test.h"
 
 /* --symbols may name addresses: 0x... */
 static int take_addresses(struct script *script)

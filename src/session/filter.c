@@ -32,3 +32,24 @@ int tally_filter_ask(const struct tally_sample_filter *filter, struct tally_filt
 	}
 	return filter->late(filter->context, call);
 }
+
+void tally_session_set_test(struct tally_session *session, const struct tally_sample_test *test)
+{
+	session->test = test;
+}
+
+const struct tally_sample_test *tally_session_take_test(struct tally_session *session)
+{
+	const struct tally_sample_test *test = session->test;
+
+	session->test = NULL;
+	return test;
+}
+
+int tally_session_test(const struct tally_session *session, unsigned worker,
+		       struct tally_resolver *resolver, const struct tally_resolved *sample)
+{
+	const struct tally_sample_test *test = session->test;
+
+	return test ? test->passes(test->context, worker, resolver, sample) : 1;
+}

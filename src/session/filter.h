@@ -1,6 +1,8 @@
-/* What decides, sample by sample and in the order in which perf delivers them, which samples of a
- * session are seen: on one thread, that of the run's caller, as filters by others are not made for
- * threads.  All else of a run stays on its threads, which show what came through. */
+/* What stands between a session and its sinks and drops samples: a filter, a test, or both.
+ *
+ * A filter decides sample by sample, in the order in which perf delivers them, and on one thread,
+ * that of the run's caller, as filters by others are not made for threads.  All else of a run stays
+ * on its threads, which show what came through.  A test needs neither the order nor one thread. */
 #ifndef TALLY_SESSION_FILTER_H
 #define TALLY_SESSION_FILTER_H
 
@@ -69,5 +71,24 @@ static inline int filter_call_join(struct tally_filter_call *call)
 
 /* One sample through the filter and what the sink leaves out: an enum tally_verdict or -errno. */
 int tally_filter_ask(const struct tally_sample_filter *filter, struct tally_filter_call *call);
+
+/* --- tests --- */
+
+struct tally_sample_test {
+	void *context;
+	uint64_t want; /* PERF_SAMPLE_* fields that it looks at */
+	/* 1: the sample passes; 0: it does not; -errno.  `worker`: 0..tally_session_threads(), one
+	 * thread each at a time. */
+	int (*passes)(void *context, unsigned worker, struct tally_resolver *resolver,
+		      const struct tally_resolved *sample);
+};
+
+/* For all runs from now on.  Borrowed; NULL: none. */
+void tally_session_set_test(struct tally_session *session, const struct tally_sample_test *test);
+/* Takes it from the session and returns it; NULL: there was none. */
+const struct tally_sample_test *tally_session_take_test(struct tally_session *session);
+/* Whether a sample passes; for sinks that make samples of their own. */
+int tally_session_test(const struct tally_session *session, unsigned worker,
+		       struct tally_resolver *resolver, const struct tally_resolved *sample);
 
 #endif

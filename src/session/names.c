@@ -11,7 +11,6 @@
 #include "base/table.h"
 #include "session/filter.h"
 #include "session/resolve.h"
-#include "session/test.h"
 
 #define PART_LEAST 3 /* shorter parts are in too many names */
 #define PATHS      TALLY_NAME_KINDS

@@ -3,7 +3,7 @@
 #include "session/record_batch.h"
 
 #include <stdlib.h>
-#include "session/test.h"
+#include "session/filter.h"
 #include "wire/sample_read.h"
 
 /* Records are asked for so many before they are read: a batch's are spread over rings. */

@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "file/in_place.h"
 #include "session/record_batch.h"
-#include "session/test.h"
+#include "session/filter.h"
 
 /* Bytes of records in a batch of tokens: what is shown of them is short. */
 #define TOKEN_BYTES (3 * ORDER_BATCH_BYTES)

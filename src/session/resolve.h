@@ -153,4 +153,9 @@ void tally_session_each_missing(const struct tally_session *session, tally_missi
 void tally_session_each_left_out(const struct tally_session *session,
 				 void (*visit)(void *context, const char *line), void *context);
 
+/* A resolver for names alone, beside that of a run: all places of an image without a symbol are one
+ * frame.  NULL: out of memory. */
+struct tally_resolver *tally_resolver_new(struct tally_session *session);
+void tally_resolver_free(struct tally_resolver *resolver);
+
 #endif

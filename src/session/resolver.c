@@ -463,3 +463,23 @@ int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_res
 	    .frames = resolver->frames, .count = depth, .same = same, .inlined_in = inlined_in};
 	return 0;
 }
+
+struct tally_resolver *tally_resolver_new(struct tally_session *session)
+{
+	struct tally_resolver *resolver = table_apart(1, sizeof(*resolver));
+
+	if (resolver && tally_resolver_init(resolver, session)) {
+		free(resolver);
+		return NULL;
+	}
+	if (resolver)
+		resolver->names_only = true;
+	return resolver;
+}
+
+void tally_resolver_free(struct tally_resolver *resolver)
+{
+	if (resolver)
+		tally_resolver_done(resolver);
+	free(resolver);
+}

@@ -17,7 +17,7 @@
 #include "session/row_maker.h"
 #include "session/run_visit.h"
 #include "session/scan.h"
-#include "session/test.h"
+#include "session/filter.h"
 
 #define COLUMNS_KNOWN ((TALLY_COLUMN_SAMPLE << 1) - 1)
 /* Where only these are asked for, samples may be looked up in the order of their addresses. */

@@ -130,7 +130,7 @@ wrong() { # expression, column, text
 	wrong "pid =~ 1" 4 "this is a number"
 	wrong "pid has x" 4 "'has' is for the stack"
 	wrong "stack == x" 6 "a stack 'has' a function"
-	wrong "comm =~ (" 8 "no regular expression"
+	wrong "comm =~ (" 8 "not a regular expression"
 	wrong "comm == 'x" 8 "does not end"
 	wrong "event == nope" 9 "no event 'nope'"
 	wrong "prev_comm == x" 0 "no tracepoint of this recording has a field 'prev_comm'"

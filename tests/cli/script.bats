@@ -35,7 +35,7 @@ wrong() { # status, words of the message, arguments
 
 @test "mistakes in -F are told in one line, before anything is read" {
 	wrong 2 "did you mean 'period'" -F perod -i no-such.data
-	wrong 2 "'hard' is no type" -F hard:ip -i no-such.data
+	wrong 2 "'hard' is not a type" -F hard:ip -i no-such.data
 	wrong 2 "either every field has a + or -" -F +ip,sym -i no-such.data
 	wrong 2 "'trace' is not valid for hardware events" -F hw:trace -i no-such.data
 	wrong 2 "decoded traces" -F +ipc -i no-such.data
@@ -53,7 +53,7 @@ wrong() { # status, words of the message, arguments
 	wrong 1 "-F -addr" -F +addr -i flat.data
 	wrong 1 "no tracepoint events" -F trace: -i flat.data
 	wrong 1 "needs 'sym'" -F sw:ip,symoff -i flat.data
-	wrong 2 "no list of CPUs" -C x -i flat.data
+	wrong 2 "not a list of CPUs" -C x -i flat.data
 	perf record -q -e cpu-clock -F 500 -a -o cpus.data -- sleep 0.1 2>/dev/null || return 0
 	wrong 1 "a machine with CPUs 0 to " -C 0,9999 -i cpus.data
 }
