@@ -10,7 +10,7 @@
 
 /* The most bytes of a name or path that is copied out of a file.  Names of C++ that are whole
  * expressions reach some ten thousand. */
-#define TALLY_NAME_MOST 65536
+#define TALLY_NAME_MOST 16384
 
 struct tally_elf_load { /* a PT_LOAD segment */
 	uint64_t address, offset, size;

@@ -3,7 +3,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
-	mkdir -p tools tests/unit/base tests/unit/wire tests/cli tests/agree fuzz build/tests build/meson-private
+	mkdir -p tools examples/api include/tally tests/unit/base tests/unit/wire tests/cli tests/agree tests/tree fuzz build/tests build/meson-private
 	cp "$TALLY_SOURCE/tools/found" tools/
 	touch tests/unit/base/test_map.c tests/unit/base/test_buf.c tests/unit/base/made.h tests/cli/stat.bats fuzz/fuzz_elf.c
 	touch -d '2020-01-01' build/meson-private/coredata.dat
