@@ -48,7 +48,7 @@ enum cache_answer tally_cache_find(const struct event_word *word, struct tally_a
 /* snprintf()s the canonical name; -1 for a config that has none. */
 int tally_cache_format(uint64_t config, char *to, size_t room);
 
-/* --- raw.c: rNNN and TYPE:CONFIG --- */
+/* --- raw_code.c: rNNN and TYPE:CONFIG --- */
 /* 1: it is one, 0: it is not, -ERANGE: it is, but has more than 64 bits. */
 int tally_raw_find(const struct event_word *word, struct tally_attr *ret);
 int tally_raw_number(const struct event_word *word, uint64_t *ret); /* decimal or 0x; as above */
@@ -71,7 +71,7 @@ int tally_tracepoint_add(const struct event_word *system, const struct event_wor
 int tally_tracepoint_format(uint64_t id, const struct tally_event_options *options, char *to,
 			    size_t room);
 
-/* --- probe.c: places in code --- */
+/* --- probe_words.c: places in code --- */
 /* Whether a word before a colon begins a probe: uprobe, uretprobe, usdt, kprobe, kretprobe. */
 bool tally_probe_begins(const struct event_word *word);
 

@@ -56,7 +56,7 @@ int tally_parser_fail_absent(struct parser *parser, const struct event_word *wor
  * there is no such event, or no libpfm4. */
 int tally_parse_pfm_event(struct parser *parser, size_t name_start, bool asked);
 
-/* --- probe.c --- */
+/* --- probe_words.c --- */
 /* Parses what follows "uprobe:" and similar words. -EINVAL, -ENOMEM. */
 int tally_parse_probe(struct parser *parser, const struct event_word *kind);
 /* "sdt_PROVIDER:NAME", when no tracepoint has that name. 1: it is not such a name. */

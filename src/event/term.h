@@ -60,7 +60,7 @@ int tally_terms_parse(const char *text, size_t *at, struct event_terms *ret,
  * tally_event_options. -EINVAL, -ENOMEM. */
 int tally_term_apply(const struct event_term *term, const char *command, struct tally_event *event,
 		     struct tally_error *error);
-/* --- probe.c --- */
+/* --- probe_words.c --- */
 /* Applies a term of kind TERM_UPROBE_PATH to TERM_PROBE_OFFSET.  -EINVAL, -ENOMEM. */
 int tally_probe_term(const struct event_term *term, struct tally_event *event,
 		     struct tally_error *error);

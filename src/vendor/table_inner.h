@@ -40,7 +40,7 @@ struct table_source {
 int tally_table_entry_make(const struct table_source *source, const struct table_field *fields,
 			   size_t count, struct tally_table_event *ret);
 
-/* --- table.c --- */
+/* --- vendor_table.c --- */
 int tally_table_add(struct tally_table *table, const struct tally_table_event *event);
 void tally_table_done(struct tally_table *table);
 

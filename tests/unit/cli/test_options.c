@@ -213,9 +213,9 @@ static void mistakes(void **state)
 	static const struct {
 		const char *line, *said;
 	} cases[] = {
-	    {"--outptu f", "no option '--outptu'; did you mean --output?"},
-	    {"-z", "no option '-z'"},
-	    {"-az", "no option '-z'"},
+	    {"--outptu f", "unknown option '--outptu'; did you mean --output?"},
+	    {"-z", "unknown option '-z'"},
+	    {"-az", "unknown option '-z'"},
 	    {"-o", "-o needs a value: FILE"},
 	    {"--output", "--output needs a value: FILE"},
 	    {"--all=1", "--all takes no value"},
@@ -253,10 +253,10 @@ static void hints_hit(void **state)
 	    {"-c=99",
 	     "-c=99: after a letter the value comes without '=': write -c 99 or --count=99"},
 	    {"-e=cycles", "write -e cycles or --event=cycles"},
-	    {"--tui", "no option '--tui' ("},
-	    {"--tdi 1", "no option '--tdi'; did you mean --tid?"},
-	    {"--counts 1", "no option '--counts'; did you mean --count?"},
-	    {"--gtk", "no option '--gtk' ("},
+	    {"--tui", "unknown option '--tui' ("},
+	    {"--tdi 1", "unknown option '--tdi'; did you mean --tid?"},
+	    {"--counts 1", "unknown option '--counts'; did you mean --count?"},
+	    {"--gtk", "unknown option '--gtk' ("},
 	};
 	struct values values = {0};
 	char left[256], said[1024];
