@@ -2,8 +2,10 @@
 #include "scene.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "session/filter.h"
 #include "session/order.h"
 #include "session/record_sink.h"
 #include "session/session.h"
@@ -557,6 +559,140 @@ static void a_run_ends_with_what_the_sink_returns(void **state)
 	scene_end(&scene);
 }
 
+/* 14.1: a filter and a test stand before any sink: an entry says what they made of its sample.
+ *
+ * Early the filter drops every fifth sample, late every third; the test drops every seventh.  The
+ * sink leaves out every eleventh by itself.  Text is the number, with 'e' or 'l' before it. */
+struct asked {
+	struct tally_buf text;
+	size_t early, late, seen[3], texts, records;
+	bool dropped; /* the sink takes them */
+};
+
+static int on_early(void *context, struct tally_filter_call *call)
+{
+	struct asked *asked = context;
+
+	asked->early++;
+	tally_buf_printf(&asked->text, "e%u ", (unsigned)call->sample->sample.ip);
+	return call->sample->sample.ip % 5 ? TALLY_FILTER_KEEP : TALLY_FILTER_DROP;
+}
+
+static int on_late(void *context, struct tally_filter_call *call)
+{
+	struct asked *asked = context;
+
+	asked->late++;
+	assert_int_not_equal(call->sample->sample.ip % 11, 0);
+	tally_buf_printf(&asked->text, "l%u ", (unsigned)call->sample->sample.ip);
+	return call->sample->sample.ip % 3 ? TALLY_FILTER_KEEP : TALLY_FILTER_DROP;
+}
+
+static struct tally_buf *on_text(void *context)
+{
+	return &((struct asked *)context)->text;
+}
+
+static int passes_test(void *context, unsigned worker, struct tally_resolver *resolver,
+		       const struct tally_resolved *sample)
+{
+	(void)context;
+	(void)worker;
+	(void)resolver;
+	return sample->sample.ip % 7 != 0;
+}
+
+static bool skips(void *context, const struct tally_resolved *sample)
+{
+	(void)context;
+	return sample->sample.ip % 11 == 0;
+}
+
+static int on_asked(void *context, struct tally_record_batch *batch)
+{
+	struct asked *asked = context;
+	struct tally_entry entry;
+	char early[32], both[64];
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		uint64_t ip = entry.at ? entry.at->sample.ip : 0;
+
+		if (entry.kind == TALLY_ENTRY_RECORD) {
+			asked->records++;
+			continue;
+		}
+		asked->texts += entry.size != 0;
+		asked->seen[entry.dropped]++;
+		if (!entry.at) {
+			assert_false(asked->dropped);
+			assert_int_not_equal(entry.dropped, TALLY_KEPT);
+			continue;
+		}
+		assert_int_equal(entry.dropped, !(ip % 5)    ? TALLY_DROPPED_EARLY
+						: !(ip % 3)  ? TALLY_DROPPED
+						: !(ip % 7)  ? TALLY_DROPPED
+						: !(ip % 11) ? TALLY_DROPPED
+							     : TALLY_KEPT);
+		(void)snprintf(early, sizeof(early), "e%u ", (unsigned)ip);
+		(void)snprintf(both, sizeof(both), "%sl%u ", early, (unsigned)ip);
+		if (!(ip % 5) || !(ip % 11))
+			strcpy(both, early);
+		assert_int_equal(entry.early, strlen(early));
+		assert_int_equal(entry.size, strlen(both));
+		assert_memory_equal(entry.text, both, entry.size);
+	}
+	return result;
+}
+
+static void an_entry_says_what_the_filter_made_of_its_sample(void **state)
+{
+	enum { COUNT = 1155 };
+	struct asked asked = {0};
+	const struct tally_sample_filter filter = {
+	    .context = &asked, .early = on_early, .late = on_late, .text = on_text};
+	const struct tally_sample_test test = {.want = PERF_SAMPLE_IP, .passes = passes_test};
+	struct tally_record_sink sink = {
+	    .context = &asked,
+	    .want = PERF_SAMPLE_IP,
+	    .samples = true,
+	    .text = true,
+	    .batch = on_asked,
+	    .own = {.skips = skips},
+	};
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene, TYPE);
+	for (uint64_t i = 1; i <= COUNT; i++)
+		scene_sample(&scene, 0, i, 5, 5, i, NULL, 0);
+	scene_open(&scene, 1);
+	tally_session_set_filter(scene.session, &filter);
+	tally_session_set_test(scene.session, &test);
+	for (unsigned i = 0; i < 2; i++) {
+		asked = (struct asked){.text = asked.text, .dropped = i};
+		sink.dropped = i;
+		assert_int_equal(tally_session_run_in_order(scene.session, &sink, true, NULL), 0);
+		assert_int_equal(asked.early, COUNT);
+		assert_int_equal(asked.late, COUNT / 5 / 11 * 4 * 10);
+		/* A dropped sample comes for its text, too. */
+		assert_int_equal(asked.texts, COUNT);
+		assert_int_equal(asked.seen[TALLY_DROPPED_EARLY], COUNT / 5);
+		assert_int_equal(asked.seen[TALLY_KEPT], 4 * 2 * 6 * 10);
+		assert_int_equal(asked.seen[TALLY_DROPPED], COUNT - COUNT / 5 - 4 * 2 * 6 * 10);
+	}
+	/* A sink of other records asks nobody about samples. */
+	asked = (struct asked){.text = asked.text};
+	sink.samples = sink.text = false;
+	sink.records = true;
+	assert_int_equal(tally_session_run_in_order(scene.session, &sink, true, NULL), 0);
+	assert_int_equal(asked.early, 0);
+	assert_int_equal(asked.seen[TALLY_KEPT], 0);
+	assert_int_equal(asked.records, tally_session_counts(scene.session)->records - COUNT);
+	tally_buf_done(&asked.text);
+	scene_end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +705,7 @@ int main(void)
 	    cmocka_unit_test(without_times_all_is_in_file_order),
 	    cmocka_unit_test(memory_does_not_grow_with_a_file_that_is_nearly_in_order),
 	    cmocka_unit_test(a_run_ends_with_what_the_sink_returns),
+	    cmocka_unit_test(an_entry_says_what_the_filter_made_of_its_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
