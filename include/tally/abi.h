@@ -1,7 +1,8 @@
 /* The kernel's perf_event constants, newest kernel, under the kernel's own names.
  *
- * The system's <linux/perf_event.h> gives what it knows; what came later than Linux 6.1 (Debian
- * 12's headers) is a macro here, of the same name and value, so that both may be included. */
+ * This header includes the system's <linux/perf_event.h>.  Constants that are newer than Linux 6.1
+ * (the headers of Debian 12) are defined here too, with the same name and value, so that a program
+ * can include both. */
 #ifndef TALLY_ABI_H
 #define TALLY_ABI_H
 

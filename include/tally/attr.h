@@ -1,7 +1,7 @@
 /* struct perf_event_attr as the newest kernel has it (Linux 7.0), under the kernel's own names.
  *
- * Same layout as the kernel's: a pointer to it may be given to perf_event_open(2).  The system's
- * own header may be older and shorter, hence a struct of ours.
+ * The layout is the kernel's, so perf_event_open(2) takes a pointer to it.  The struct of the
+ * system's own header may be older and shorter; this one is always complete.
  * Source: include/uapi/linux/perf_event.h. */
 #ifndef TALLY_ATTR_H
 #define TALLY_ATTR_H
@@ -86,9 +86,9 @@ struct tally_attr {
 #pragma clang diagnostic pop
 #endif
 
-/* The smallest published size (64, 72, 80, 96, 104, 112, 120, 128, 136 or 144) that covers every
- * field that is not zero.  What is written to files and given to the kernel uses it, so that older
- * readers and kernels accept what they can. */
+/* The smallest published size (64, 72, 80, 96, 104, 112, 120, 128, 136 or 144) that holds every
+ * field that is not zero, in bytes.  Tally gives attrs of this size to the kernel and writes them
+ * to files, so that older kernels and readers accept all that they can. */
 uint32_t tally_attr_min_size(const struct tally_attr *attr);
 
 #pragma GCC visibility pop

@@ -1,5 +1,7 @@
-/* The build-id cache: copies of binaries by their build-ids, in perf's layout, so that a recording
- * has names after its binaries have changed.  tally and perf read it; `perf archive` packs it.
+/* The build-id cache: copies of binaries by their build-ids, in perf's layout.
+ *
+ * With it a report can still print the names of functions after the binaries have changed.  tally
+ * and perf read it; `perf archive` packs it.
  *
  * Layout below the folder: PATH/ID/elf (kallsyms of the kernel, vdso), and .build-id/AB/CDEF...,
  * a link to PATH/ID.  Source: what perf 6.1 writes. */
@@ -22,17 +24,17 @@ struct tally_build_id_cache_options {
 	size_t size;        /* sizeof of this struct */
 	const char *folder; /* NULL: $HOME/.debug */
 	bool all;           /* also binaries without samples */
-	/* Larger binaries are not kept, and none once the cache holds so much; bytes, 0: 256 MiB
-	 * and 4 GiB. */
+	/* Bytes.  Binaries larger than file_most are not copied; nothing is copied once the cache
+	 * is larger than cache_most.  0: 256 MiB and 4 GiB. */
 	uint64_t file_most, cache_most;
 };
 
 struct tally_build_id_cache_result {
 	size_t size;        /* sizeof of this struct, set by the caller */
-	unsigned kept;      /* were put there */
-	unsigned there;     /* were there already */
-	unsigned changed;   /* are no longer what was recorded, or gone */
-	unsigned too_large; /* for either limit */
+	unsigned kept;      /* binaries that were copied */
+	unsigned there;     /* the cache had them already */
+	unsigned changed;   /* they are gone, or are not the recorded ones any more */
+	unsigned too_large; /* for one of the limits */
 	unsigned failed;    /* could not be read or written */
 };
 
@@ -41,17 +43,18 @@ struct tally_build_id_cache_entry {
 	const char *id;   /* in hexadecimal */
 	const char *path; /* of the binary that it was copied from; untrusted */
 };
-/* Not 0: ends the listing, which returns it. */
+/* A result that is not 0 ends the listing, which returns it. */
 typedef int (*tally_build_id_cache_visit)(void *context,
 					  const struct tally_build_id_cache_entry *entry);
 
-/* Every build in the cache, in the order of the ids.  A cache that is not there is made. */
+/* Visits every build in the cache, in the order of the ids.  A cache that does not exist is
+ * created. 0, the result of `visit`, or -errno. */
 int tally_build_id_cache_list(const struct tally_build_id_cache_options *options,
 			      tally_build_id_cache_visit visit, void *context,
 			      struct tally_error *error);
 
-/* Copies a binary into the cache under its full path.  1: it is there now; 0: it was before.
- * -ENOENT: there is no such file; -ENODATA: it has no build-id; -EFBIG: beyond a limit. */
+/* Copies a binary into the cache under its full path.  1: it was copied; 0: the cache had it.
+ * -ENOENT: there is no such file; -ENODATA: it has no build-id; -EFBIG: it is beyond a limit. */
 int tally_build_id_cache_add(const struct tally_build_id_cache_options *options, const char *file,
 			     struct tally_error *error);
 
@@ -60,41 +63,43 @@ enum tally_build_id_cache_which {
 	TALLY_BUILD_ID_CACHE_PATH, /* all builds that came from its path, which may be gone */
 	TALLY_BUILD_ID_CACHE_ALL,  /* the whole cache; `file` is NULL */
 };
-/* Removes copies.  How many builds are gone, or -errno. */
+/* Removes copies.  Returns how many builds were removed, or -errno. */
 int tally_build_id_cache_remove(const struct tally_build_id_cache_options *options,
 				const char *file, enum tally_build_id_cache_which which,
 				struct tally_error *error);
 
-/* The build-ids of a session's recording that the cache has no copy of, in the recording's order.
- */
+/* Visits the build-ids of a recording that the cache has no copy of, in the recording's order.  0,
+ * the result of `visit`, or -errno. */
 int tally_build_id_cache_missing(const struct tally_data *data,
 				 const struct tally_build_id_cache_options *options,
 				 tally_build_id_cache_visit visit, void *context,
 				 struct tally_error *error);
 
-/* For each of the recording's build-ids (tally_data_info()), whether the binary has samples;
- * `ret` has room for all. */
+/* Whether the binary has samples, for each build-id of the recording (tally_data_info()).  `ret` is
+ * an array with room for all of them.  0 or -errno. */
 int tally_build_id_hits(struct tally_session *session, bool *ret, struct tally_error *error);
 
-/* The running kernel's build-id and, with `modules`, those of its modules, each with where it was
- * loaded; the kernel hides addresses from most users, 0 then. */
+/* The running kernel or one of its modules.  The kernel hides the addresses from most users: they
+ * are 0 then. */
 struct tally_build_id_loaded {
 	const char *id, *name; /* "[kernel.kallsyms]", "[ext4]" */
 	uint64_t start, end;
 };
 typedef int (*tally_build_id_loaded_visit)(void *context,
 					   const struct tally_build_id_loaded *loaded);
-/* `root` is that of proc and sys; NULL: "/".  0, what `visit` returned, or -errno with words. */
+/* Visits the build-ids of the running kernel and, with `modules`, of its modules.  `root` is the
+ * folder that holds proc and sys; NULL: "/".  0, the result of `visit`, or -errno. */
 int tally_build_id_running(const char *root, bool modules, tally_build_id_loaded_visit visit,
 			   void *context, struct tally_error *error);
 
-/* The build-id of a file, in hexadecimal.  -ENODATA: it has none; -errno. */
+/* The build-id of a file, in hexadecimal.  0; -ENODATA: it has none; -errno. */
 int tally_build_id_of_file(const char *file, char ret[41]);
 
-/* Keeps the binaries of a session's recording that have samples, those whose build-id it has;
- * of the kernel its symbols.  Only regular files are taken, whose build-id is the recorded one.
- * A folder that is not there is made; one that belongs to another user, or that others may write,
- * is refused: -EPERM.  0, or -errno with words; a binary that cannot be kept is no error. */
+/* Copies the binaries of a session's recording that have samples and a recorded build-id; of the
+ * kernel its symbols.  Only regular files are copied, and only if they still have that build-id.
+ * The cache's folder is created if it does not exist.  A folder that belongs to another user, or
+ * that others can write, is refused: -EPERM.  0 or -errno; a binary that cannot be copied is
+ * counted in `ret` and is not an error. */
 int tally_build_id_cache_keep(struct tally_session *session,
 			      const struct tally_build_id_cache_options *options,
 			      struct tally_build_id_cache_result *ret, struct tally_error *error);

@@ -1,7 +1,7 @@
-/* All events and metrics that can be named, for people to choose from.  Opens no event.
+/* The catalogue: all events and metrics that have a name, for people to choose from.
  *
- * Told from what is written down: the kernel's own names, sysfs, tracefs and the vendor's tables,
- * of this machine or of another whose trees and CPU are given. */
+ * It lists the kernel's own names, sysfs, tracefs and the vendor's tables, of this machine or of
+ * another one whose trees and CPU are given.  No event is opened. */
 #ifndef TALLY_CATALOG_H
 #define TALLY_CATALOG_H
 
@@ -32,11 +32,11 @@ enum tally_catalog_kind { /* also the order in which they come */
 			  TALLY_CATALOG_KINDS,
 };
 
-/* Text is borrowed until tally_catalog_close(), and untrusted where it comes from files.  NULL:
- * there is none. */
+/* Text is borrowed until tally_catalog_close(), and untrusted where it comes from files.  A member
+ * is NULL where the source says nothing. */
 struct tally_catalog_entry {
 	enum tally_catalog_kind kind;
-	bool supported;         /* what it needs is on this machine, as far as sysfs tells */
+	bool supported;         /* this machine has what it needs, as far as sysfs shows */
 	bool deprecated;        /* its vendor has a newer name */
 	bool per_package;       /* one CPU a package counts for all */
 	const char *name;       /* as -e and -M take it; never NULL */
@@ -47,7 +47,7 @@ struct tally_catalog_entry {
 	const char *details;    /* a paragraph */
 	const char *terms;      /* what it stands for: "event=0x24,umask=0x21" */
 	const char *unit;       /* of a count times `scale` */
-	double scale;           /* 1 where none is told */
+	double scale;           /* 1: default */
 	const char *groups;     /* of a metric: "TopdownL1;Frontend" */
 	const char *expression; /* of a metric */
 };
@@ -64,24 +64,24 @@ struct tally_catalog_options {
 
 struct tally_catalog;
 
-/* Collects them.  What is not there (no tables for this CPU, tracefs not readable) is left out, and
- * told by tally_catalog_note(); tables that were asked for by `events` or `cpuid` and are not there
- * are an error: -ENOENT, -EINVAL (damaged), -errno; -ENOMEM. */
+/* Collects the entries.  Sources that are missing (no tables for this CPU, tracefs not readable)
+ * are left out, and tally_catalog_note() says why.  But tables that `events` or `cpuid` asked for
+ * must exist: -ENOENT, -EINVAL (they are damaged), -errno.  -ENOMEM. */
 int tally_catalog_open(const struct tally_catalog_options *options, struct tally_catalog **ret,
 		       struct tally_error *error);
 void tally_catalog_close(struct tally_catalog *catalog); /* NULL is fine */
 
-/* By kind, within a kind by PMU and topic, then by name.  NULL: there are no more. */
+/* The entry number `at`; NULL: there are no more.  They are sorted by kind, PMU, topic and name. */
 const struct tally_catalog_entry *tally_catalog_at(const struct tally_catalog *catalog, size_t at);
 
-/* What could not be read and why, a line each; NULL: no more. */
+/* The sources that could not be read and why, a line each; NULL: there are no more. */
 const char *tally_catalog_note(const struct tally_catalog *catalog, size_t at);
 
-/* "Hardware event", "Tracepoint event". */
+/* The name of a kind: "Hardware event", "Tracepoint event". */
 const char *tally_catalog_kind_name(enum tally_catalog_kind kind);
 
-/* One JSON object on one line, without a line end: "kind", "name", "supported", and what else is
- * told.  0 or -errno of the write. */
+/* Writes the entry as a JSON object on one line, without a line end: "kind", "name", "supported",
+ * and the members that are not NULL.  0 or -errno of writing. */
 int tally_catalog_entry_json(const struct tally_catalog_entry *entry, FILE *to);
 
 #pragma GCC visibility pop

@@ -23,21 +23,24 @@ extern "C" {
 
 struct tally_choice;
 
-/* 0; -EINVAL with the column of what is wrong and what was expected there; -ENOMEM. */
+/* Parses an expression.  0; -EINVAL: the error has the column, and what was expected there;
+ * -ENOMEM.  Release with tally_choice_free(). */
 int tally_choice_parse(const char *text, struct tally_choice **ret, struct tally_error *error);
-/* Before the data's events are known to have them, fields are words: looks each up.  0; -EINVAL as
- * above: no event has the field, or the value is none for it; -ENOMEM. */
+/* Looks up the expression's fields in the events of a recording.  0; -EINVAL as above: no event has
+ * the field, or the value does not fit it; -ENOMEM. */
 int tally_choice_fit(struct tally_choice *choice, struct tally_data *data,
 		     struct tally_error *error);
-/* Only samples that it holds for are seen of the session from now on; it was fitted to the
- * session's data, and both outlive what is done with the session.  0 or -ENOMEM. */
+/* From now on the session gives only samples for which the expression is true.  The expression must
+ * have been fitted to the session's data (tally_choice_fit()), and must live as long as the session
+ * is used.  0 or -ENOMEM. */
 int tally_choice_use(struct tally_choice *choice, struct tally_session *session);
-/* The names of commands, binaries and functions that the expression asks for by == or `has`: NAME
- * of `comm == NAME`, in order, each with the kind of the field.  Not those under =~. */
+/* Is given a name that the expression asks for, with the kind of its field. */
 typedef void (*tally_choice_name_fn)(void *context, enum tally_name_kind kind, const char *name);
+/* Visits the names of commands, binaries and functions that the expression compares with == or
+ * `has`, in their order: NAME of `comm == NAME`.  Patterns of =~ are left out. */
 void tally_choice_each_name(const struct tally_choice *choice, tally_choice_name_fn visit,
 			    void *context);
-/* After the session is freed, or instead of using it.  NULL is allowed. */
+/* Call it after the session is freed.  NULL is fine. */
 void tally_choice_free(struct tally_choice *choice);
 
 #pragma GCC visibility pop

@@ -49,18 +49,19 @@ struct tally_counters_options {
 	size_t cgroup_count;
 	bool no_inherit; /* children and threads that the targets start are not counted */
 	bool delayed;    /* a command counts from tally_counters_enable() on, not from its exec */
-	bool user_only;  /* where rights do not reach the kernel's side, the user's side is counted,
-			  * but for events with a privilege modifier; tally_counters_event() tells */
-	bool strict;     /* an event that cannot be counted fails the opening */
+	/* Without the right to count the kernel, count user space only, but for events with a
+	 * privilege modifier; see tally_counters_event.given_up. */
+	bool user_only;
+	bool strict;          /* an event that cannot be counted fails the opening */
 	const pid_t *parents; /* targets: processes with all that run below them */
 	size_t parent_count;
 };
 
-/* Opens all.  Events that cannot be counted stay in the set, their counts saying so, and
- * tally_counters_why() says why; but it fails when descriptors or memory do not suffice (-EMFILE,
- * -ENFILE, -ENOMEM: the text names the limit that is too low), when no target is there (-ESRCH),
- * and on bad options.  RLIMIT_NOFILE is raised as needed and allowed.  The options are copied, but
- * for `command` and `root`, borrowed until close. */
+/* Opens all events at all places.  An event that cannot be counted stays in the set; its counts
+ * have a quality that says so, and tally_counters_why() says why.  RLIMIT_NOFILE is raised as
+ * needed and allowed.  The options are copied, except `command` and `root`, which are borrowed
+ * until close. -EMFILE, -ENFILE, -ENOMEM: descriptors or memory do not suffice, the text names the
+ * limit; -ESRCH: no target exists; -EINVAL, -E2BIG: the options are invalid. */
 int tally_counters_open(const struct tally_counters_options *options, struct tally_counters **ret,
 			struct tally_error *error);
 /* Ends a command that still runs, and closes all descriptors.  NULL is fine. */
@@ -72,8 +73,8 @@ size_t tally_counters_place_count(const struct tally_counters *set);
 
 struct tally_counters_place {
 	size_t size;   /* sizeof of this struct, set by the caller */
-	int cpu;       /* -1: whichever it runs on */
-	pid_t tid;     /* -1: all that runs on `cpu`; 0: the thread that opened the set */
+	int cpu;       /* -1: any */
+	pid_t tid;     /* -1: everything on `cpu`; 0: the thread that opened the set */
 	size_t cgroup; /* its index in options->cgroups; SIZE_MAX: none */
 };
 /* 0; -EINVAL: there is no such place, or ret->size is not set. */
@@ -92,23 +93,23 @@ struct tally_counters_event {
 int tally_counters_event(const struct tally_counters *set, size_t event,
 			 struct tally_counters_event *ret);
 
-/* Why an event has no count at a place, in words with what to do; the code is 0 and the text empty
- * when it has one.  What the kernel says is asked anew, so that this costs time. */
+/* Says why an event has no count at a place, and what to do; for one that has, the code is 0 and
+ * the text is empty.  It tries to open the event again, which takes time. */
 int tally_counters_why(const struct tally_counters *set, size_t event, size_t place,
 		       struct tally_error *ret);
 
-/* The descriptor, the set's, for what tally_fd_*() of <tally/fd.h>, poll(2) and fcntl(2) can do
- * with it.  -EBADF when it is not open. */
+/* The descriptor of an event at a place, for tally_fd(3), poll(2) and fcntl(2).  It is the set's:
+ * do not close it.  -EBADF: it is not open. */
 int tally_counters_fd(const struct tally_counters *set, size_t event, size_t place);
 
-/* Lets the held command run; what is not `delayed` counts from its exec on (on its CPUs, from here
- * on).  -errno of the exec, with words.  -EINVAL without a command. */
+/* Lets the held command run.  Unless `delayed` is set, counting starts at its exec (for CPUs, now).
+ * 0; -errno of the exec; -EINVAL: there is no command. */
 int tally_counters_start(struct tally_counters *set, struct tally_error *error);
 
 struct tally_counters_command {
 	size_t size; /* sizeof of this struct, set by the caller */
 	pid_t pid;
-	int pid_fd; /* poll(2)s readable when it has ended; -1: this kernel has none; the set's */
+	int pid_fd; /* readable for poll(2) when it has ended; the set's; -1: not supported */
 	bool ended;
 	int status;          /* as waitpid(2) gives it, once ended */
 	struct rusage usage; /* of it and of the children that it waited for, once ended */
@@ -116,36 +117,37 @@ struct tally_counters_command {
 /* The state of the command; does not wait.  0; -ENOENT without a command; -EINVAL: ret->size is not
  * set. */
 int tally_counters_command(struct tally_counters *set, struct tally_counters_command *ret);
-/* Waits for the command's end: 1, or 0 when `timeout_ms` went by (-1: no limit); -EINTR when a
- * signal came, so that a handler's mark can be looked at; -ENOENT without a command. */
+/* Waits until the command ends.  1: it ended; 0: `timeout_ms` have passed (-1: no limit); -EINTR: a
+ * signal came; -ENOENT: there is no command. */
 int tally_counters_wait(struct tally_counters *set, int timeout_ms);
-/* Whether any of the targets is still there; CPUs, cgroups and the calling thread always are. */
+/* Whether any target still exists; CPUs, cgroups and the calling thread always do. */
 bool tally_counters_alive(const struct tally_counters *set);
 
-/* All events of the set, everywhere; a group as one.  0 or the first -errno. */
+/* Start and stop all events of the set at all places, a group at once.  0 or the first -errno. */
 int tally_counters_enable(struct tally_counters *set);
 int tally_counters_disable(struct tally_counters *set);
-/* Counts, times and losses are 0 from here on.  The kernel's own RESET (tally_fd_reset()) leaves
- * the times and what children counted that have ended. */
+/* Sets counts, times and losses to 0.  (The kernel's own reset, tally_fd_reset(), keeps the times
+ * and the counts of children that have ended.) */
 int tally_counters_reset(struct tally_counters *set);
 
-/* One event, at all places.  What the kernel refuses is told in words. */
+/* Change one event at all places: its number of overflows, its period, its filter.  0 or the first
+ * -errno; the error says what the kernel refused. */
 int tally_counters_refresh(struct tally_counters *set, size_t event, int overflows);
 int tally_counters_set_period(struct tally_counters *set, size_t event, uint64_t period);
 int tally_counters_set_filter(struct tally_counters *set, size_t event, const char *filter,
 			      struct tally_error *error);
-/* Of a tracepoint or probe, the program decides for all events on it, other processes' too. */
+/* Attaches a BPF program.  The program of a tracepoint or probe decides for all events on it, also
+ * those of other processes. */
 int tally_counters_attach_bpf(struct tally_counters *set, size_t event, int program_fd,
 			      struct tally_error *error);
-/* Records of an event go to the ring of another at the same place; `to_event` SIZE_MAX: to its own
- * again. */
+/* Sends the records of an event to the ring of another event at the same place; `to_event`
+ * SIZE_MAX: to its own ring again. */
 int tally_counters_set_output(struct tally_counters *set, size_t event, size_t to_event,
 			      struct tally_error *error);
 
-/* Reads all into counts[event * tally_counters_place_count() + place].  A read(2) a group and
- * place; nothing is allocated.  What cannot be read says so in its quality.  0, or -errno when the
- * kernel refused for another reason than those of tally_count_quality (the rest is read then, too).
- */
+/* Reads all counts into counts[event * tally_counters_place_count() + place], with one read(2) for
+ * each group and place.  Nothing is allocated.  A count that cannot be read has a quality that says
+ * so.  0; -errno: the kernel refused for another reason; the other counts are read all the same. */
 int tally_counters_read(struct tally_counters *set, struct tally_count *counts);
 
 #pragma GCC visibility pop
