@@ -30,36 +30,35 @@ struct tally_data_event {
 	uint32_t leader; /* index of the group's leader; itself when alone */
 	/* From EVENT_UPDATE records of streams; NULL, 0 where there are none. */
 	const char *unit;
-	double scale; /* by which its counts are multiplied; 0: not told */
+	double scale; /* its counts are multiplied by this; 0: unknown */
 	const uint32_t *cpus;
 	size_t cpu_count;
 };
 
 /* A run of records in native byte order, each 8-byte aligned and a multiple of 8 long.
  *
- * Nobody has looked at the headers of a native file's block yet, so that they are walked once: the
- * one who walks steps by tally_record_extent(), and where no record can stand (size below 8 or no
- * multiple of 8, or passing the block's end) calls tally_data_block_bad() and goes on with the
- * block that gives.  tally_block_record() is that check; tally_data_next_record() does all of it.
- */
+ * The records of a native file's block have not been checked, so that each is looked at only once.
+ * To walk a block, step by tally_record_extent().  Where tally_block_record() finds no record (its
+ * size is below 8, not a multiple of 8, or passes the block's end), call tally_data_block_bad() and
+ * go on with the block that it gives.  tally_data_next_record() does all of this. */
 struct tally_block {
 	const uint8_t *bytes;
 	size_t size;
-	/* Of the first byte in the file.  A recording whose records cannot be used where they stand
-	 * (of a directory, compressed, of the other byte order, not aligned) is copied to a
-	 * temporary file of plain records when the first block is asked for; offsets then go on
-	 * from the first of them as in one file, and tally_data_place() tells where they were. */
+	/* Of the first byte in the file.  Records that cannot be used in place (of a directory,
+	 * compressed, of the other byte order, not aligned) are copied to a temporary file of plain
+	 * records when the first block is read.  Their offsets are those of that file, and
+	 * tally_data_place() gives the original ones. */
 	uint64_t offset;
 };
 
 struct tally_data_options {
 	size_t size; /* sizeof of this struct */
-	/* Called now and then while what comes through a pipe is kept, with the bytes so far; how
-	 * many there will be is not known, and `total` 0.  Not 0 interrupts with -ECANCELED. */
+	/* Called now and then while a stream from a pipe is copied, with the bytes so far; `total`
+	 * is 0, as it is unknown.  A result that is not 0 cancels: -ECANCELED. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
-	/* Bytes that its compressed records may expand to; what is beyond is damage.  0: 64 MB, and
-	 * 100 times their size. */
+	/* Compressed records may expand to so many bytes; what is beyond counts as damage.
+	 * 0: 64 MB and 100 times their size. */
 	uint64_t expand_most;
 	/* What comes through a pipe is read while it grows, for a session (tally_session_new()),
 	 * which takes its records as they come; tally_data_next() gives none then.  Its events are
@@ -67,90 +66,91 @@ struct tally_data_options {
 	bool live;
 };
 
-/* Opens a recording of any kind: a file, what was written to a pipe (kept in a file, or read from a
- * FIFO, which is kept in an unlinked file below $TMPDIR or /var/tmp), or a directory.  "-" is
- * standard input.  Damage is no failure: see tally_data_damage().  0; -EBADMSG: no recording, or so
- * little of one that no event is known; -ENOMEM; -errno of opening and reading. */
+/* Opens a recording of any kind: a file, a stream that was written to a pipe, or a directory.  "-"
+ * is standard input.  A stream that comes from a pipe is copied to an unlinked file below $TMPDIR
+ * or /var/tmp.  Damage is not a failure: see tally_data_damage().  0; -EBADMSG: not a recording, or
+ * so little of one that no event is known; -ENOMEM; -errno of opening and reading. */
 int tally_data_open(const char *path, const struct tally_data_options *options,
 		    struct tally_data **ret, struct tally_error *error);
 void tally_data_close(struct tally_data *data);
 const char *tally_data_path(const struct tally_data *data);
 enum tally_data_kind {
-	TALLY_DATA_FILE,      /* with a header that tells where everything is */
+	TALLY_DATA_FILE,      /* with a header that says where everything is */
 	TALLY_DATA_PIPE,      /* a stream: events and features are records */
 	TALLY_DATA_DIRECTORY, /* a file "data", and the files data.N of threads */
 };
 enum tally_data_kind tally_data_kind(const struct tally_data *data);
 /* Bytes of all its files. */
 uint64_t tally_data_file_size(const struct tally_data *data);
-/* Behind the offset of every record, after the first tally_data_next(). */
+/* The offset behind the last record; known after the first tally_data_next(). */
 uint64_t tally_data_offset_end(const struct tally_data *data);
-/* Whether records are to be ordered by time over the whole recording: those of a directory, which
- * has no rounds.  Equal times keep the order of the blocks. */
+/* Whether records must be sorted by time over the whole recording, because it has no rounds: a
+ * directory.  Records of equal time keep the order of the blocks. */
 bool tally_data_total_order(const struct tally_data *data);
 
-/* What compressed records held; known after the first tally_data_next(). */
+/* Sums over the compressed records; known after the first tally_data_next(). */
 struct tally_data_packed {
-	uint64_t records; /* COMPRESSED and COMPRESSED2, which are not delivered themselves */
+	uint64_t records; /* COMPRESSED and COMPRESSED2, which a walk does not give */
 	uint64_t bytes_in, bytes_out;
 };
 const struct tally_data_packed *tally_data_packed(const struct tally_data *data);
 
-/* Where a record stands in its file, by its offset. */
+/* Where a record is in its file. */
 struct tally_data_place {
 	size_t size;     /* sizeof of this struct, set by the caller */
 	uint64_t offset; /* in the file; of the compressed record, when packed */
 	int part;        /* N of a directory's file data.N; -1: the file itself, or "data" */
 	bool packed;
 };
-/* 0; -EINVAL: ret->size is not set. */
+/* Finds the original place of a record by its offset.  0; -EINVAL: ret->size is not set. */
 int tally_data_place(const struct tally_data *data, uint64_t offset, struct tally_data_place *ret);
 /* Events in the order of the file; each is borrowed until close. */
 size_t tally_data_event_count(const struct tally_data *data);
 const struct tally_data_event *tally_data_event(const struct tally_data *data, size_t index);
-/* Index of the event that has this id; 0 for id 0 and for single events; -ENOENT. */
+/* Index of the event that has this id.  0: the id is 0, or there is only one event; -ENOENT:
+ * unknown. */
 int tally_data_find_event(const struct tally_data *data, uint64_t id);
-/* The index of the event that a record belongs to: by its sample or trailer. -ENOENT, -EBADMSG. */
+/* The index of the event that a record belongs to, by its sample or trailer.  -ENOENT: the event is
+ * unknown; -EBADMSG: the record is too short. */
 int tally_data_event_of(const struct tally_data *data, const struct tally_record *record);
 const struct tally_data_info *tally_data_info(const struct tally_data *data);
 /* The payload of a feature section, {NULL, 0} when absent. */
 struct tally_block tally_data_feature(const struct tally_data *data, unsigned feature);
 
-/* The next block of records: 1, 0 at the end, -errno.  Blocks stay readable until close; a second
- * pass starts with tally_data_rewind().  A damaged place ends the block before it; what it cost is
- * in tally_data_damage(). */
+/* The next block of records.  1; 0: the end; -errno.  Blocks stay readable until close.
+ * tally_data_rewind() starts another pass.  A block ends where damage begins; tally_data_damage()
+ * counts it. */
 int tally_data_next(struct tally_data *data, struct tally_block *ret, struct tally_error *error);
 void tally_data_rewind(struct tally_data *data);
 
 struct tally_data_damage {
 	uint64_t count;       /* places */
 	uint64_t first_at;    /* offset of the first */
-	uint64_t lost_bytes;  /* of the file, passed over */
+	uint64_t lost_bytes;  /* of the file, skipped */
 	bool no_end;          /* the recorder was killed: data size 0, or features missing */
 	char text[256];       /* the first place in words */
 	uint64_t passed_over; /* records of a size that cannot be made a multiple of 8 */
-	/* Of the places: records that make no sense, as their event is not known, their fields do
-	 * not fit, or a count is larger than can be. */
+	/* Of the places: invalid records.  Their event is unknown, their fields do not fit, or a
+	 * count is impossibly large. */
 	uint64_t refused;
-	uint64_t features; /* of the places: feature sections; no record was lost by them */
+	uint64_t features; /* of the places: feature sections; they cost no record */
 };
 /* What was damaged so far; complete when all records were read.  Borrowed until close. */
 const struct tally_data_damage *tally_data_damage(const struct tally_data *data);
 
-/* No record can stand at this offset of the file, in a block of tally_data_next(): the block ends
- * there, the damage is counted, the records are looked for behind it, and the block that they are
- * in is given, as by tally_data_next(): 1, 0 at the end, -errno.  What was read of the block before
- * the offset stays good. */
+/* Says that there is no record at this offset, in a block of tally_data_next().  The block then
+ * ends there, the damage is counted, and the next block begins at the next record that is found. 1;
+ * 0: the end; -errno, as tally_data_next().  Records before the offset stay valid. */
 int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_block *ret,
 			 struct tally_error *error);
 
-/* The next record over all blocks that makes sense (see tally_data_damage.refused): 1, 0 at the
- * end, -errno; do not mix with tally_data_next(), whose blocks hold all records. */
+/* The next valid record of all blocks (see tally_data_damage.refused).  1; 0: the end; -errno.
+ * Do not mix with tally_data_next(), whose blocks hold all records. */
 int tally_data_next_record(struct tally_data *data, struct tally_record *ret,
 			   struct tally_error *error);
 
 /* Bytes from this record to the next.  AUXTRACE and TRACING_DATA are followed by bytes that
- * record->size does not count.  UINT64_MAX for a size that cannot be. */
+ * record->size does not count.  UINT64_MAX: the size is impossible. */
 static inline uint64_t tally_record_extent(const struct tally_record *record)
 {
 	uint64_t outside = 0;
@@ -166,7 +166,8 @@ static inline uint64_t tally_record_extent(const struct tally_record *record)
 	return outside > INT64_MAX ? UINT64_MAX : record->size + ((outside + 7) & ~7ULL);
 }
 
-/* The record at this place (a multiple of 8) of a block, or false when none can stand there. */
+/* Gives the record at this place (a multiple of 8) of a block; false: no record is possible there.
+ */
 static inline bool tally_block_record(const struct tally_block *block, size_t at,
 				      struct tally_record *ret)
 {
@@ -209,29 +210,30 @@ struct tally_writer_options {
 	const void *tracing_data; /* feature 1's payload, or NULL; borrowed until close */
 	size_t tracing_data_size;
 	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
-	bool has_stat;      /* records tell counts, no samples (feature 19) */
+	bool has_stat;      /* the records are counts, not samples (feature 19) */
 };
 
-/* Creates the file (an old one of that name becomes NAME.old), writes header, ids, attrs and the
- * features that are known at the start; records follow.  "-" is a stream to standard output, which
- * perf reads as well: events and features are records there.  A reader that goes away makes appends
- * fail with -EPIPE, unless SIGPIPE ends the process before. */
+/* Creates the file and writes the header, ids, attrs and the features that are known at the start.
+ * An old file of that name is renamed to NAME.old.  "-" is a stream to standard output, where
+ * events and features are records; perf reads it too.  When its reader goes away, appends fail with
+ * -EPIPE, unless SIGPIPE ends the process before.  Release with tally_writer_close(). */
 int tally_writer_open(const char *path, const struct tally_writer_event *events, size_t event_count,
 		      const struct tally_writer_options *options, struct tally_writer **ret,
 		      struct tally_error *error);
-/* Appends whole records: what iov names, as it stands.  Not for several threads at once. */
+/* Appends whole records, unchanged.  One thread at a time. */
 int tally_writer_append(struct tally_writer *writer, const struct iovec *iov, int iov_count,
 			struct tally_error *error);
-/* Makes what was appended readable even after kill -9, and ends a round (FINISHED_ROUND). */
+/* Ends a round (FINISHED_ROUND).  With `checkpoint` the file can be read even if the process is
+ * killed afterwards. */
 int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tally_error *error);
-/* Facts for the last features. */
+/* Adds to the features that are written when the file is closed: a build-id. */
 int tally_writer_add_build_id(struct tally_writer *writer,
 			      const struct tally_data_build_id *build_id);
-/* ns of the recording's clock. */
+/* The same: the times of the first and last sample, ns of the recording's clock. */
 void tally_writer_set_sample_time(struct tally_writer *writer, uint64_t first, uint64_t last);
 uint64_t tally_writer_size(const struct tally_writer *writer); /* bytes of the file so far */
-/* Writes the last features and the final header, closes, frees.  Also after a failed append: what
- * was good before stays readable. */
+/* Writes the last features and the final header, closes the file, and frees the writer.  Call it
+ * also after a failed append: what was written before stays readable. */
 int tally_writer_close(struct tally_writer *writer, struct tally_error *error);
 
 #pragma GCC visibility pop

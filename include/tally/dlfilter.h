@@ -1,8 +1,8 @@
-/* Filters in shared objects, as perf script --dlfilter takes them: what is loaded here decides
- * which samples of a session are seen, by whatever shows them.  The binary interface is that of
- * <perf/perf_dlfilter.h>; filters that were compiled for perf run as they are.
+/* Filters in shared objects, as those of perf script --dlfilter: they decide which samples of a
+ * session are seen.
  *
- * Filters run on the thread that calls, one sample at a time, in the order of time. */
+ * The binary interface is that of <perf/perf_dlfilter.h>; filters that were compiled for perf run
+ * unchanged.  Filters run on the caller's thread, one sample at a time, in the order of time. */
 #ifndef TALLY_DLFILTER_H
 #define TALLY_DLFILTER_H
 
@@ -21,36 +21,37 @@ extern "C" {
 struct tally_dlfilters; /* filters in the order in which they are asked */
 
 int tally_dlfilters_new(struct tally_dlfilters **ret); /* 0 or -ENOMEM */
-/* Does not call stop().  NULL is allowed. */
+/* Does not call the filters' stop().  NULL is fine. */
 void tally_dlfilters_free(struct tally_dlfilters *filters);
 
-/* Loads one more; code of it may run now.  A name without a slash is looked for in the working
- * directory, in the folders of tally_dlfilters_folder(), and where dlopen(3) looks.  The arguments
- * are what its args() gives; copied.  -ENOENT: it cannot be loaded, and why; -ENOMEM. */
+/* Loads a filter, which may already run code of it.  A name without a slash is looked for in the
+ * working directory, in the folders of tally_dlfilters_folder(), and where dlopen(3) looks.  The
+ * arguments are copied; the filter gets them by args().  0; -ENOENT: it cannot be loaded, the error
+ * says why; -ENOMEM. */
 int tally_dlfilters_add(struct tally_dlfilters *filters, const char *name, const char *const *args,
 			size_t arg_count, struct tally_error *error);
 
-/* The session's samples go through the filters from now on, until tally_dlfilters_stop(), which
- * must come before the session is freed.  Calls start() of each.  `kernel_path`: the kernel's
- * binaries by their paths.  0; -ECANCELED: one of them refused (tally_dlfilters_ended()); -ENOMEM.
- */
+/* Calls start() of each filter, and sends the session's samples through them until
+ * tally_dlfilters_stop(), which must be called before the session is freed.  `kernel_path`: filters
+ * see the paths of the kernel's binaries.  0; -ECANCELED: a filter refused, see
+ * tally_dlfilters_ended(); -ENOMEM. */
 int tally_dlfilters_start(struct tally_dlfilters *filters, struct tally_session *session,
 			  bool kernel_path, struct tally_error *error);
-/* Calls stop() of those whose start() was called, once; the first gives the result. */
+/* Calls stop() of each filter whose start() was called, once. */
 void tally_dlfilters_stop(struct tally_dlfilters *filters);
 
-/* What ended the reading, or the start. */
+/* The filter that ended the reading, or the start. */
 struct tally_dlfilter_end {
 	size_t size;          /* sizeof of this struct, set by the caller */
-	const char *name;     /* of the filter's file; NULL: nothing did */
+	const char *name;     /* of the filter's file; NULL: no filter did */
 	const char *callback; /* "start", "filter_event", "filter_event_early" */
 	int value;            /* that it returned */
 };
 /* 0; -EINVAL: ret->size is not set. */
 int tally_dlfilters_ended(const struct tally_dlfilters *filters, struct tally_dlfilter_end *ret);
 
-/* What runs at the moment, for signal handlers: `callback` is NULL when no filter does; `call` is
- * another number in each call.  Borrowed until the filters are freed. */
+/* The callback that runs at the moment, for signal handlers.  `callback` is NULL while no filter
+ * runs; `call` is another number in each call.  Borrowed until the filters are freed. */
 struct tally_dlfilter_now {
 	size_t size; /* sizeof of this struct, set by the caller */
 	const char *name, *callback;
@@ -59,12 +60,12 @@ struct tally_dlfilter_now {
 /* Async-signal-safe.  0; -EINVAL: ret->size is not set. */
 int tally_dlfilters_now(const struct tally_dlfilters *filters, struct tally_dlfilter_now *ret);
 
-/* A folder where filters are looked for, ours first, then perf's; NULL beyond the last.  Made for
- * the environment of the process; the caller's to free(). */
+/* The folders where filters are looked for, Tally's first, then perf's; NULL: there are no more.
+ * The result is the caller's to free(). */
 char *tally_dlfilters_folder(unsigned index);
 
-/* What a filter says of itself.  Loads it for that.  0, and both are the caller's to free(), NULL
- * where it says nothing; -ENOENT: it is no filter. */
+/* Loads a filter and gives its own description.  Both strings are the caller's to free(), or NULL
+ * where it has none.  0; -ENOENT: it is not a filter. */
 int tally_dlfilter_describe(const char *path, char **ret_short, char **ret_long);
 
 #pragma GCC visibility pop

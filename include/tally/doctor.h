@@ -1,8 +1,8 @@
-/* What is in the way of counting and sampling on this machine, for this process, and how to lift
- * it.
+/* The doctor: what prevents counting and sampling on this machine, for this process, and what
+ * helps.
  *
- * Found by looking (sysctls, limits, capabilities, sysfs, tracefs) and by trying (events are opened
- * and closed, the system call is made from a child that a filter may kill); nothing is changed. */
+ * It reads sysctls, limits, capabilities, sysfs and tracefs, and tries: it opens and closes events,
+ * and makes the system call from a child, as a seccomp filter may kill it.  Nothing is changed. */
 #ifndef TALLY_DOCTOR_H
 #define TALLY_DOCTOR_H
 
@@ -18,11 +18,11 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum tally_finding_state {
-	TALLY_FINDING_GOOD,    /* nothing is in the way */
-	TALLY_FINDING_LIMITED, /* some of it is refused, or is worth less */
-	TALLY_FINDING_BLOCKED, /* all of it is refused */
-	TALLY_FINDING_ABSENT,  /* the machine or its kernel has none: no right would bring it */
-	TALLY_FINDING_UNKNOWN, /* what else is in the way hides it */
+	TALLY_FINDING_GOOD,    /* works */
+	TALLY_FINDING_LIMITED, /* works in part */
+	TALLY_FINDING_BLOCKED, /* does not work */
+	TALLY_FINDING_ABSENT,  /* the machine or its kernel does not have it; no right helps */
+	TALLY_FINDING_UNKNOWN, /* cannot be tried, because of another finding */
 	TALLY_FINDING_STATES,
 };
 
@@ -49,7 +49,7 @@ struct tally_finding {
 struct tally_doctor_options {
 	size_t size;      /* sizeof of this struct; the tail beyond what is known must be zero */
 	const char *root; /* the folder that holds proc and sys; NULL: this machine's "/".  Of
-			   * another tree only what is written there is told: nothing is tried. */
+			   * another tree the files are read, and nothing is tried. */
 };
 
 struct tally_doctor;
@@ -58,12 +58,13 @@ struct tally_doctor;
 int tally_doctor_new(const struct tally_doctor_options *options, struct tally_doctor **ret);
 void tally_doctor_free(struct tally_doctor *doctor); /* NULL is fine */
 
-/* In the order of their groups; NULL: there are no more. */
+/* The finding number `at`, in the order of their groups; NULL: there are no more. */
 const struct tally_finding *tally_doctor_at(const struct tally_doctor *doctor, size_t at);
-/* How many are in that state. */
+/* How many findings are in that state. */
 size_t tally_doctor_count(const struct tally_doctor *doctor, enum tally_finding_state state);
 
-/* "good", "limited", "blocked", "absent", "unknown"; "rights", "limits", ... */
+/* Names of states and groups: "good", "limited", "blocked", "absent", "unknown"; "rights",
+ * "limits", ... */
 const char *tally_finding_state_name(enum tally_finding_state state);
 const char *tally_finding_group_name(enum tally_finding_group group);
 
@@ -71,13 +72,13 @@ struct tally_doctor_text_options {
 	size_t size;    /* as above */
 	unsigned width; /* columns to fold lines at; 0: 100 */
 	bool colour;
-	bool all; /* what is good is told, too */
+	bool all; /* print what is good, too */
 };
-/* For a person.  0 or -errno of the write. */
+/* Writes the findings for a person to read.  0 or -errno of writing. */
 int tally_doctor_text(const struct tally_doctor *doctor,
 		      const struct tally_doctor_text_options *options, FILE *to);
-/* {"version":1,"findings":[{"id","group","state","found","cost","remedy"}]} and a line end; cost
- * and remedy are null where there is none.  0 or -errno of the write. */
+/* Writes {"version":1,"findings":[{"id","group","state","found","cost","remedy"}]} and a line end;
+ * cost and remedy are null where there is none.  0 or -errno of writing. */
 int tally_doctor_json(const struct tally_doctor *doctor, FILE *to);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* What went wrong, in words a person can act on.
+/* Errors: what went wrong, in words that a person can act on.
  *
  * Functions of the library return 0 or a count, else -errno.  Where errno says too little they take
  * an optional last `struct tally_error *`; it is filled only on failure. */

@@ -5,9 +5,10 @@
  * "uncore_imc/cas_count_read/", several with commas between them.  Names of the CPU's vendor tables
  * are known as sysfs's are: "inst_retired.any:u", "cpu/mem_load_retired.l1_hit,period=1000/pp".
  *
- * What perf's grammar does not know may be libpfm4's (tally/pfm.h): "INST_RETIRED:ANY_P:c=1",
- * "skl::INST_RETIRED:ANY_P".  "perf:NAME" and "pfm:NAME" choose one.  libpfm4's other spellings of
- * the kernel's own events ("CYCLES") need a prefix, for they are more often a slip. */
+ * A name that perf's grammar does not have can be one of libpfm4's (tally/pfm.h):
+ * "INST_RETIRED:ANY_P:c=1", "skl::INST_RETIRED:ANY_P".  "perf:NAME" and "pfm:NAME" choose one of
+ * the two.  libpfm4's spellings of the kernel's own events ("CYCLES") need such a prefix, as they
+ * are more often a mistake. */
 #ifndef TALLY_EVENT_H
 #define TALLY_EVENT_H
 
@@ -31,7 +32,7 @@ enum tally_tool_event {
 	TALLY_TOOL_SYSTEM_TIME,
 };
 
-/* Terms that tell the tool how to measure this event; TALLY_TERM_* of those that were written. */
+/* Terms that say how to measure an event: bits of tally_event_terms.given. */
 #define TALLY_TERM_PERIOD          (1u << 0) /* in attr.sample_period */
 #define TALLY_TERM_FREQ            (1u << 1) /* in attr.sample_freq, attr.freq is set */
 #define TALLY_TERM_TIME            (1u << 2) /* time=0 or 1 */
@@ -48,11 +49,10 @@ enum tally_tool_event {
 #define TALLY_TERM_METRIC_ID       (1u << 13)
 #define TALLY_TERM_DRIVER          (1u << 14)
 #define TALLY_TERM_NAME            (1u << 15)
-#define TALLY_TERM_WEAK \
-	(1u << 16) /* the period is a vendor table's: what is asked for elsewhere wins */
+#define TALLY_TERM_WEAK            (1u << 16) /* the period is a vendor table's: one from elsewhere wins */
 
 struct tally_event_terms {
-	uint32_t given;                 /* TALLY_TERM_*; what is not given is 0 */
+	uint32_t given;                 /* TALLY_TERM_*; members that are not given are 0 */
 	bool time;                      /* sample the time */
 	bool inherit;                   /* children too */
 	bool overwrite;                 /* the ring is written over */
@@ -65,7 +65,7 @@ struct tally_event_terms {
 	char *driver; /* "@key=value" terms without their @, commas between; NULL */
 };
 
-/* Where an event's meaning was found. */
+/* Where the meaning of an event was found. */
 enum tally_event_origin {
 	TALLY_ORIGIN_KERNEL,    /* a name or number of the kernel's own */
 	TALLY_ORIGIN_SYSFS,     /* fields or a named event of a PMU */
@@ -82,17 +82,17 @@ enum tally_probe_kind {
 	TALLY_PROBE_KERNEL,  /* a function of the kernel, which finds it itself */
 };
 
-/* The place that an event of the PMUs uprobe and kprobe is for.  It is found, and its address put
- * into the attr, by tally_probe_resolve() of <tally/probe.h>; before that config1 is 0. */
+/* The place in code of an event of the PMUs uprobe and kprobe.  tally_probe_resolve() of
+ * <tally/probe.h> finds it and puts its address into the attr; before that config1 is 0. */
 struct tally_event_probe {
 	enum tally_probe_kind kind;
 	bool resolved;
 	char *path;   /* of the program, or a word to look it up by; NULL: the kernel, or unknown */
-	char *symbol; /* function or marker; NULL: `offset` alone says where */
+	char *symbol; /* function or marker; NULL: `offset` alone is the place */
 	char *provider; /* of a marker */
 	bool address; /* without a symbol: `offset` is an address of the program, not of its file */
 	uint64_t offset;       /* bytes behind the symbol; without one: of the place */
-	uint64_t counter_mask; /* bits of attr.config for a marker's counter of who listens */
+	uint64_t counter_mask; /* bits of attr.config for a marker's counter of listeners */
 };
 
 struct tally_event {
@@ -105,13 +105,13 @@ struct tally_event {
 	char *unit;    /* of the scaled count, "Joules"; NULL: none */
 	double scale;  /* a count is multiplied by it; 1 when there is nothing to scale */
 	bool per_pkg;  /* one CPU a package counts for all of it */
-	bool snapshot; /* the count is a state, not a sum */
+	bool snapshot; /* the count is a momentary value, not a sum */
 	char *warning; /* one line for the person: something that is rarely meant; NULL: none */
 	enum tally_tool_event tool;
 	enum tally_event_origin origin;
 	char *source; /* the vendor table's folder, or libpfm4's fully qualified name; NULL: none */
 	struct tally_event_terms terms;
-	struct tally_event_probe *probe; /* NULL: it is for no place in code */
+	struct tally_event_probe *probe; /* NULL: not an event at a place in code */
 	uint32_t leader;      /* index of its group's leader in the list; itself when alone */
 	bool precise_max;     /* modifier P: the highest precise_ip that opens */
 	bool sample_read;     /* modifier S: the leader samples, members are read with it */
@@ -144,9 +144,9 @@ struct tally_event_options {
 	bool pfm_strict;    /* libpfm4's answer where a vendor table has another one */
 };
 
-/* The PMUs of options->sysfs and the CPU's vendor tables, each read when it is first needed and
- * kept: with it a hundred thousand strings a second are encoded.  One thread at a time.
- * -ENAMETOOLONG, -ENOMEM, -E2BIG. */
+/* A context keeps the PMUs of options->sysfs and the CPU's vendor tables, each read when it is
+ * first needed, for programs that parse many strings.  One thread at a time.  0; -ENAMETOOLONG,
+ * -ENOMEM, -E2BIG. */
 int tally_event_context_new(const struct tally_event_options *options,
 			    struct tally_event_context **ret);
 void tally_event_context_free(struct tally_event_context *context); /* NULL is fine */
@@ -157,27 +157,27 @@ void tally_event_context_free(struct tally_event_context *context); /* NULL is f
  * the caller's; release with tally_event_list_done(). */
 int tally_event_list_parse(const char *text, const struct tally_event_options *options,
 			   struct tally_event_list *ret, struct tally_error *error);
-/* Appends, so that several -e make one list. */
+/* The same, but appends to a list. */
 int tally_event_list_append(struct tally_event_list *list, const char *text,
 			    const struct tally_event_options *options, struct tally_error *error);
+/* Releases the events of a list. */
 void tally_event_list_done(struct tally_event_list *list);
-/* Whether the event is in no group, or is all of it. */
+/* Whether the event is not in a group, or is the only one of its group. */
 static inline bool tally_event_alone(const struct tally_event_list *list, size_t index)
 {
 	uint32_t leader = list->events[index].leader;
 
-	/* A group's events stand together. */
+	/* The events of a group are side by side. */
 	return leader == index &&
 	       (index + 1 == list->count || list->events[index + 1].leader != leader);
 }
 
-/* The name of an attr: "cycles:u", "sched:sched_switch" when tracefs knows its id, "raw 0x1a8" as
- * rNNN, of a PMU's event the shortest of the names that sysfs and the vendor's table have for it:
- * "mem-loads:pp", "uncore_imc_0/cas_count_read/".  Terms tell what a name has no place for: config1
- * to config4, the period or frequency, the size of AUX samples.  What parses to it again, but for
- * kinds of branch, and for what no string gives: that user, kernel and hypervisor, or host and
- * guest, are all excluded. Writes at most `room` bytes with NUL; returns the full length, as
- * snprintf does. */
+/* Writes the name of an attr: "cycles:u"; "sched:sched_switch" if tracefs has its id; "r1a8"; for
+ * an event of a PMU the shortest name that sysfs or the vendor's table has: "mem-loads:pp",
+ * "uncore_imc_0/cas_count_read/".  Terms are added for config1 to config4, the period or frequency,
+ * and the size of AUX samples.  Parsing the name gives the same attr, except for kinds of branches,
+ * and for attrs that no string gives (user, kernel and hypervisor all excluded, or host and guest).
+ * Writes at most `room` bytes with the NUL; returns the full length, as snprintf(3) does. */
 int tally_event_format(const struct tally_attr *attr, const struct tally_event_options *options,
 		       char *to, size_t room);
 
