@@ -156,7 +156,7 @@ class Usage:
 
 
 def peak_anon(pid, stop, result):
-    """Watches RssAnon of a process until told to stop."""
+    """Watches RssAnon of a process until stop is set."""
     path = f"/proc/{pid}/status"
     while not stop.is_set():
         try:
@@ -372,7 +372,7 @@ def bench_scripts(args, folder, log):
             os.unlink(text)
 
 
-def told(text):
+def closing_lines(text):
     """The closing line of a recorder."""
     lines = [line for line in text.splitlines() if "sample" in line or "ost" in line]
     return "; ".join(line.strip() for line in lines[-3:])
@@ -410,7 +410,7 @@ def bench_records(args, folder, log):
         show(name, "", perf, tally, log)
         for who, best in (("perf", perf), ("tally", tally)):
             if best:
-                print(f"    {who}: {told(best.text)}")
+                print(f"    {who}: {closing_lines(best.text)}")
     for who in ("perf", "tally"):
         for old in ("", ".old"):
             path = os.path.join(folder, f"out-{who}.data{old}")

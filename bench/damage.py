@@ -2,7 +2,7 @@
 """How `tally script` and `perf script` end on the same damaged recordings, side by side.
 
 Ten small recordings (made by the tests' program, and those given) are cut and get wrong bytes, seeded; each
-damaged copy is read by both.  Told are crashes (a signal), hangs (over a second a megabyte, at least ten),
+damaged copy is read by both.  It reports crashes (a signal), hangs (over a second a megabyte, at least ten),
 copies that gave no line though the whole recording gives some, and the lines in all.
 Usage: damage.py [--cuts N] [--flips N] [FILE...]
 """

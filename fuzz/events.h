@@ -20,7 +20,7 @@ static void format_back(const struct tally_event *event, const struct tally_even
 	if (tally_event_list_parse(name, options, &again, NULL) || again.count != 1)
 		abort();
 	attr = again.events[0].attr;
-	attr.branch_sample_type = event->attr.branch_sample_type; /* the tool's to tell */
+	attr.branch_sample_type = event->attr.branch_sample_type; /* the tool decides */
 	if (memcmp(&attr, &event->attr, sizeof(attr)))
 		abort();
 	tally_event_list_done(&again);

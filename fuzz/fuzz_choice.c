@@ -1,5 +1,5 @@
-/* Any string as an expression that chooses samples: it is taken, or an error tells where it is
- * wrong. */
+/* Any string as an expression that chooses samples: it is accepted, or an error says where it
+ * is wrong. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

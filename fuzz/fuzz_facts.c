@@ -1,4 +1,4 @@
-/* A recording of any bytes: all that is told of its header, as text and as JSON. */
+/* A recording of any bytes: everything that is printed of its header, as text and as JSON. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static void tell(struct tally_data *data, FILE *out)
+static void print(struct tally_data *data, FILE *out)
 {
 	struct tally_evlist_options options = {
 	    .size = sizeof(options), .verbose = true, .trace_fields = true, .raw_text = true};
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (!tally_data_open(path, NULL, &data, NULL)) {
-		tell(data, out);
+		print(data, out);
 		tally_data_close(data);
 	}
 	fclose(out);

@@ -1,5 +1,5 @@
 /* Any string as what `tally probe` takes: a place with arguments, lines to show, and a filter of
- * names. It is taken, or an error tells where it is wrong; what is taken can be formatted, and
+ * names. It is accepted, or an error says where it is wrong; what is accepted can be formatted, and
  * asked. */
 #include <errno.h>
 #include <stdlib.h>
