@@ -83,31 +83,46 @@ static inline uint32_t sample_cpu(const struct tally_layout *layout, const uint8
 	return sample_half(layout, bytes, TALLY_FIXED_CPU, 0, 0);
 }
 
+/* A word of two halves, to two members one behind the other: pid and tid, cpu and cpu_reserved. */
+static inline void sample_copy_word(const struct tally_layout *layout, const uint8_t *bytes,
+				    enum tally_fixed field, uint64_t none, void *to)
+{
+	store_u64(to, layout->at[field] >= 0 ? load_u64(bytes + layout->at[field]) : none);
+}
+
+_Static_assert(offsetof(struct tally_sample, tid) == offsetof(struct tally_sample, pid) + 4 &&
+		   offsetof(struct tally_sample, cpu_reserved) ==
+		       offsetof(struct tally_sample, cpu) + 4,
+	       "halves of a word");
+
 static inline void sample_read_fixed(const struct tally_layout *layout, const uint8_t *bytes,
 				     uint64_t want, struct tally_sample *ret)
 {
-	if (want & PERF_SAMPLE_IDENTIFIER)
-		ret->identifier = sample_word(layout, bytes, TALLY_FIXED_IDENTIFIER);
+	const uint64_t rare =
+	    PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID;
+
 	if (want & PERF_SAMPLE_IP)
 		ret->ip = sample_word(layout, bytes, TALLY_FIXED_IP);
-	if (want & PERF_SAMPLE_TID) {
-		ret->pid = sample_pid(layout, bytes);
-		ret->tid = sample_tid(layout, bytes);
-	}
+	if (want & PERF_SAMPLE_TID)
+		sample_copy_word(layout, bytes, TALLY_FIXED_TID, UINT64_MAX,
+				 (uint8_t *)ret + offsetof(struct tally_sample, pid));
 	if (want & PERF_SAMPLE_TIME)
 		ret->time = sample_word(layout, bytes, TALLY_FIXED_TIME);
+	if (want & PERF_SAMPLE_CPU)
+		sample_copy_word(layout, bytes, TALLY_FIXED_CPU, 0,
+				 (uint8_t *)ret + offsetof(struct tally_sample, cpu));
+	if (want & PERF_SAMPLE_PERIOD)
+		ret->period = sample_word(layout, bytes, TALLY_FIXED_PERIOD);
+	if (!(want & rare))
+		return;
+	if (want & PERF_SAMPLE_IDENTIFIER)
+		ret->identifier = sample_word(layout, bytes, TALLY_FIXED_IDENTIFIER);
 	if (want & PERF_SAMPLE_ADDR)
 		ret->addr = sample_word(layout, bytes, TALLY_FIXED_ADDR);
 	if (want & PERF_SAMPLE_ID)
 		ret->id = sample_word(layout, bytes, TALLY_FIXED_ID);
 	if (want & PERF_SAMPLE_STREAM_ID)
 		ret->stream_id = sample_word(layout, bytes, TALLY_FIXED_STREAM_ID);
-	if (want & PERF_SAMPLE_CPU) {
-		ret->cpu = sample_cpu(layout, bytes);
-		ret->cpu_reserved = sample_half(layout, bytes, TALLY_FIXED_CPU, 1, 0);
-	}
-	if (want & PERF_SAMPLE_PERIOD)
-		ret->period = sample_word(layout, bytes, TALLY_FIXED_PERIOD);
 }
 
 /* A call chain, and raw bytes behind it or in its place, where nothing else of varying size stands
