@@ -75,6 +75,17 @@ limited() {
 	done
 }
 
+@test "13.25: a stub whose name is longer than 16 kB has none, so that no line of a sample is long" {
+	"$BINARIES" --only 8 --scale 3 --write "$PWD" >/dev/null
+	limited "$TALLY" script -F ip,sym -i 8/data >lines # names of 12 kB
+	[ "$(awk 'length > 12000 && /@plt/' lines | wc -l)" -gt 1000 ]
+	rm -r 8
+	"$BINARIES" --only 8 --scale 15 --write "$PWD" >/dev/null
+	limited "$TALLY" script -F ip,sym -i 8/data >lines # names of 60 kB
+	[ "$(wc -l <lines)" = 30000 ]
+	[ -z "$(awk 'length > 100' lines)" ]
+}
+
 @test "13.26: a small table that expands a thousandfold is left out, and a line says so" {
 	make 11
 	[ "$(stat -c %s 11/binary)" -gt 90000 ] || skip "built without liblzma"
