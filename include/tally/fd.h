@@ -15,7 +15,8 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* The ioctls of an event's descriptor.  0 or -errno. `group`: PERF_IOC_FLAG_GROUP. */
+/* The ioctls of an event's descriptor, PERF_EVENT_IOC_*.  `group`: PERF_IOC_FLAG_GROUP.  0 or
+ * -errno. */
 int tally_fd_enable(int fd, bool group);
 int tally_fd_disable(int fd, bool group);
 int tally_fd_reset(int fd, bool group);
@@ -29,15 +30,16 @@ int tally_fd_pause_output(int fd, bool pause);
 int tally_fd_query_bpf(int fd, uint32_t *ids, uint32_t room, uint32_t *ret_count);
 int tally_fd_modify(int fd, const struct tally_attr *attr);
 
-/* prctl(2)'s PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: every group that the calling thread has
- * opened, on whatever target, goes on or stops.  Events that others opened on it are not touched.
- */
+/* prctl(2)'s PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: start or stop every group that the calling
+ * thread has opened, on any target.  Events that others opened on the thread do not change.  0 or
+ * -errno. */
 int tally_prctl_enable(void);
 int tally_prctl_disable(void);
 
-/* One read(2) of a counter or group in any read_format, taken apart.  `words` holds the raw words
- * and must outlive *ret; room in words. Returns 0, -ENOSPC, or -errno. */
-struct tally_read;
+struct tally_read; /* <tally/record.h> */
+
+/* Reads a counter or a group by one read(2), in any read_format.  `words` has room for `room` raw
+ * words, and must live as long as *ret.  0; -ENOSPC: the room does not suffice; -errno. */
 int tally_fd_read(int fd, uint64_t read_format, uint64_t *words, size_t room,
 		  struct tally_read *ret);
 

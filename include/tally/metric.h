@@ -1,4 +1,4 @@
-/* Metrics: figures that the CPU's vendor tables make of several events, "IPC", "TopdownL1".
+/* Metrics: figures that the CPU's vendor tables compute from several events, "IPC", "TopdownL1".
  *
  * A metric is found by its name or its group, says which events it needs and how they are grouped,
  * and is evaluated over their counts.  Opens nothing. */
@@ -39,9 +39,9 @@ struct tally_metrics;
 /* Chooses metrics by a list with commas: names or groups, in any case, "all" for all, each with
  * modifiers for its events behind a colon: "IPC:u,TopdownL1".  A metric is taken once.
  *
- * Metrics that others name are found, too; one that comes back to itself is refused.  Of a group
- * those whose events this machine has not are kept without a value, and say why in their `note`; by
- * its name such a metric is refused.
+ * Metrics that others name are found, too; recursion is an error.  A metric whose events this
+ * machine does not have is an error if it was named; as part of a group it is kept without a value,
+ * and its `note` says why.
  *
  * -ENOENT no tables for the CPU, or nothing has the name: the text has the nearest one, the
  * position is the column in `names`; -EINVAL wrong expression, recursion, an event that does not
@@ -59,7 +59,7 @@ struct tally_metric_info {
 	const char *expression; /* never NULL */
 	const char *threshold;  /* an expression: true is worth a look */
 	const char *unit;       /* of the value times `scale`: "%", "MB/s" */
-	double scale;           /* 1 where none is told; tally_metrics_value() has it applied */
+	double scale;           /* 1: default; tally_metrics_value() applies it */
 	const char *note;       /* why it has no value on this machine, or is not grouped */
 };
 
@@ -82,7 +82,7 @@ int64_t tally_metrics_event(const struct tally_metrics *metrics, size_t at, size
 struct tally_metric_value {
 	size_t size;   /* sizeof of this struct, set by the caller */
 	double value;  /* NaN: has none */
-	int threshold; /* 1: passed, worth a look; 0: not; -1: has none, or its value is not known
+	int threshold; /* 1: passed, worth a look; 0: not passed; -1: none, or its value is unknown
 			*/
 };
 

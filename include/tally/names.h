@@ -1,5 +1,6 @@
-/* The names that samples of a session have: what a filter can ask for.  Made to say, when a filter
- * matches nothing, which names are near to what it asked for. */
+/* The names in a session's samples: commands, binaries, functions, processes.
+ *
+ * With them a program can say which names are similar when a filter matches nothing. */
 #ifndef TALLY_NAMES_H
 #define TALLY_NAMES_H
 
@@ -18,7 +19,7 @@ enum tally_name_kind {
 	TALLY_NAME_COMM,
 	TALLY_NAME_DSO,
 	TALLY_NAME_SYMBOL, /* functions that samples fell into */
-	TALLY_NAME_STACK,  /* functions of call chains too, as far as they were looked up before */
+	TALLY_NAME_STACK,  /* functions of call chains too, as far as they are already resolved */
 	TALLY_NAME_PID,    /* the number; in lists the number and the command's name */
 	TALLY_NAME_TID,
 };
@@ -26,16 +27,16 @@ enum tally_name_kind {
 
 struct tally_names;
 
-/* Reads all samples once, whatever filters the session has.  0, -ENOMEM, or what reading gave.
- * What tally_names_list() gives is borrowed from the names, nothing from the session. */
+/* Reads all samples once, without the session's filters.  0, -ENOMEM, or an error of reading.  The
+ * names do not borrow from the session.  Release with tally_names_free(). */
 int tally_names_new(struct tally_session *session, struct tally_names **ret,
 		    struct tally_error *error);
 void tally_names_free(struct tally_names *names);
-/* Whether a sample has that name.  A binary has its short name and its whole path. */
+/* Whether a sample has that name.  A binary has two: its short name and its whole path. */
 bool tally_names_has(const struct tally_names *names, enum tally_name_kind kind, const char *name);
-/* Up to `room` names: those near to `name`, the nearest first (the same but for upper and lower
- * case, beginning with it, few letters away, or containing it); `name` NULL: those with most
- * samples.  Borrowed until the names are freed.  How many. */
+/* Gives up to `room` names that are similar to `name`, the most similar first: those that differ in
+ * case only, begin with it, differ in a few letters, or contain it.  `name` NULL: those with most
+ * samples.  Borrowed until the names are freed.  Returns how many. */
 size_t tally_names_list(const struct tally_names *names, enum tally_name_kind kind,
 			const char *name, const char **ret, size_t room);
 

@@ -24,14 +24,15 @@ struct tally_open_target {
 	const char *name;    /* of the event, for errors; NULL: the attr's numbers */
 };
 
-/* Opens, with attr.size set to tally_attr_min_size().  limits NULL: read when needed.  Returns the
- * descriptor (the caller's) or -errno, with error->text saying which attr field, limit file or
- * capability stood in the way and the command that lifts it.  With -E2BIG error->position is the
- * size of the kernel's own struct perf_event_attr, which the kernel writes into attr.size. */
+/* Opens an event, with attr.size set to tally_attr_min_size().  limits NULL: they are read when
+ * needed.  Returns the descriptor, which is the caller's, or -errno; the error says which attr
+ * field, limit or capability was the reason, and which command helps.  With -E2BIG error->position
+ * is the size of the kernel's own struct perf_event_attr, which the kernel writes into attr.size.
+ */
 int tally_open(const struct tally_attr *attr, const struct tally_open_target *target,
 	       const struct tally_limits *limits, struct tally_error *error);
 
-/* What tally_open_relaxed() may give up, in words of the attr. */
+/* What tally_open_relaxed() may give up. */
 enum tally_relaxed {
 	TALLY_RELAXED_PRECISE = 1 << 0,         /* precise_ip lowered */
 	TALLY_RELAXED_KERNEL = 1 << 1,          /* exclude_kernel set: user space only */
@@ -53,26 +54,26 @@ enum tally_relaxed {
 	TALLY_RELAXED_CONTEXT_SWITCH = 1 << 17,  /* no SWITCH records (4.3) */
 	TALLY_RELAXED_CLOCKID = 1 << 18,         /* times are the kernel's own clock (4.1) */
 	TALLY_RELAXED_EXCLUDE_GUEST =
-	    1 << 19, /* guests are measured too (3.2), or the PMU cannot tell */
+	    1 << 19, /* guests are measured too (3.2), or the PMU does not distinguish them */
 	TALLY_RELAXED_ALL = (1 << 20) - 1,
 };
 
-/* Opens what of *attr this kernel, this hardware and these rights allow.  Where tally_open()
- * refuses, it gives up things of `may` (TALLY_RELAXED_* bits), as few as it can find: precise_ip
- * goes down a level at a time; TALLY_RELAXED_KERNEL is tried only for want of rights (leave it out
- * of `may` when a person wrote a privilege modifier); what fails one thing at a time is then tried
- * back in. Returns the descriptor, with *attr changed to what was opened and *ret_given_up telling
- * how; or -errno, both untouched, with the explanation for what remains refused.  Events and CPUs
- * after the first are best opened by tally_open() with the attr that came out. */
+/* Opens an event as far as this kernel, this hardware and these rights allow.  If tally_open()
+ * would fail, it gives up things of `may` (TALLY_RELAXED_* bits), as few as possible.  precise_ip
+ * goes down one level at a time.  TALLY_RELAXED_KERNEL is tried only if rights are missing; leave
+ * it out of `may` when a person wrote a privilege modifier.  Returns the descriptor; *attr is then
+ * what was opened, and *ret_given_up the bits that were given up.  On -errno both are untouched,
+ * and the error explains what is still refused.  Open further events and CPUs by tally_open() with
+ * the same *attr. */
 int tally_open_relaxed(struct tally_attr *attr, const struct tally_open_target *target,
 		       const struct tally_limits *limits, uint32_t may, uint32_t *ret_given_up,
 		       struct tally_error *error);
 
-/* One bit of TALLY_RELAXED_* in words: "precise_ip lowered"; NULL for none. */
+/* One bit of TALLY_RELAXED_* in words: "precise_ip lowered"; NULL: unknown. */
 const char *tally_relaxed_name(uint32_t bit);
 
-/* The same explanation for an errno at hand (positive); used by tally_open.  For E2BIG the attr is
- * as the kernel left it. */
+/* Fills `error` with the explanation that tally_open() gives, for an errno (positive) of
+ * perf_event_open(2).  For E2BIG the attr is as the kernel left it. */
 void tally_open_explain(int errnum, const struct tally_attr *attr,
 			const struct tally_open_target *target, const struct tally_limits *limits,
 			struct tally_error *error);

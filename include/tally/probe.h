@@ -17,7 +17,7 @@ extern "C" {
 
 struct tally_event_list; /* <tally/event.h> */
 
-/* Where a marker without a program is looked for; else it is found in none. */
+/* The programs in which a marker is looked for when the event names none. */
 struct tally_probe_options {
 	size_t size; /* sizeof of this struct; the tail beyond what is known must be zero */
 	char *const *command; /* argv: its program, and the libraries that it is linked to */
@@ -26,10 +26,10 @@ struct tally_probe_options {
 	bool system_wide; /* what any process has mapped */
 };
 
-/* Finds the programs, functions and markers that events of the list are for, and puts their places
- * into the attrs.  What is at several places (a marker, a static function) becomes as many events,
- * one behind the other, "NAME", "NAME_1": the indices of those behind change.  Lists without such
- * events are left as they are.
+/* Finds the programs, functions and markers of the list's events, and puts their places into the
+ * attrs.  A marker or function that is at several places becomes as many events, one behind the
+ * other, "NAME", "NAME_1"; the indices of the events behind them change.  A list without such
+ * events stays unchanged.
  *
  * attr.config1 of such an event points to text of its `probe`, so that the list must live until the
  * event was opened; tally_event_list_done() ends both.
@@ -39,8 +39,9 @@ struct tally_probe_options {
 int tally_probe_resolve(struct tally_event_list *list, const struct tally_probe_options *options,
 			struct tally_error *error);
 
-/* The paths of all binaries that the targets run, in an array of strings: one block, the caller's
- * to free().  What cannot be read is left out.  -ENOMEM, -E2BIG of the options. */
+/* Gives the paths of all binaries that the targets run, as an array of strings in one block, which
+ * is the caller's to free().  Processes that cannot be read are left out.  0; -ENOMEM; -E2BIG: an
+ * option is unknown. */
 int tally_probe_programs(const struct tally_probe_options *options, char ***ret, size_t *ret_count);
 
 /* --- markers --- */
@@ -52,7 +53,7 @@ struct tally_sdt_marker {
 	const char *provider, *name; /* untrusted */
 	const char *arguments;       /* "8@%rax -4@$3": where its arguments are; untrusted */
 	uint64_t offset;             /* in the file */
-	uint64_t counter;            /* in the file: how many listen, 16 bits; 0: it has none */
+	uint64_t counter;            /* in the file: of listeners, 16 bits; 0: it has none */
 };
 
 struct tally_sdt;
@@ -63,7 +64,8 @@ struct tally_sdt;
 int tally_sdt_open(const char *path, struct tally_sdt **ret, struct tally_error *error);
 void tally_sdt_close(struct tally_sdt *sdt); /* NULL is fine */
 
-/* By provider, name and offset; NULL: no more.  Borrowed until tally_sdt_close(). */
+/* The marker number `at`, sorted by provider, name and offset; NULL: there are no more.  Borrowed
+ * until tally_sdt_close(). */
 const struct tally_sdt_marker *tally_sdt_at(const struct tally_sdt *sdt, size_t at);
 
 #pragma GCC visibility pop

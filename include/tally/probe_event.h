@@ -33,53 +33,56 @@ struct tally_probe_event_options {
 	const char *module;     /* of the kernel, "ext4"; NULL: itself */
 	const char *sources;    /* a folder that paths of sources begin in; NULL: as compiled */
 	unsigned places_most;   /* of one definition; 0: 128 */
-	bool no_inlines;        /* what was inlined is passed over */
+	bool no_inlines;        /* skip functions that were inlined */
 	bool force;             /* a name that exists gets a number behind it */
 	bool dry_run;           /* nothing is changed */
-	bool externs;           /* variables: those of the file, too */
+	bool externs;           /* variables: list those of the file, too */
 	bool colour;            /* lines: what cannot be probed is dimmed */
-	/* What a person should know, a line without a newline; NULL: nobody is listening. */
+	/* Is given what a person should know, a line without a newline; may be NULL. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
 };
 
 struct tally_probe_set;
 
-/* Finds all places that a definition is for.  Several of one name are one event where the kernel
- * can have that, else "NAME", "NAME_1".  -EINVAL and -E2BIG with the column; -ENOENT no such place
- * or variable, with the nearest name; -ENODATA no debug information; -ENOTSUP a variable that the
- * kernel cannot read; -errno, -ENOEXEC, -ENOMEM.  Release with tally_probe_set_close(). */
+/* Finds all places of a definition.  Several places of one name are one event if the kernel
+ * supports that, otherwise "NAME", "NAME_1".  -EINVAL and -E2BIG with the column; -ENOENT no such
+ * place or variable, with the nearest name; -ENODATA no debug information; -ENOTSUP a variable that
+ * the kernel cannot read; -errno, -ENOEXEC, -ENOMEM.  Release with tally_probe_set_close(). */
 int tally_probe_set_open(const char *text, const struct tally_probe_event_options *options,
 			 struct tally_probe_set **ret, struct tally_error *error);
 void tally_probe_set_close(struct tally_probe_set *set); /* NULL is fine */
 
-/* In the order of the program; NULL: no more.  Borrowed until the set is added or closed. */
+/* The event number `at`, in the order of the program; NULL: there are no more.  Borrowed until the
+ * set is added or closed. */
 const struct tally_probe_event *tally_probe_set_at(const struct tally_probe_set *set, size_t at);
 
-/* Defines all of them, or none.  -EEXIST a name that exists; -EACCES, -ENOENT, -ENOTSUP of tracefs;
- * what the kernel refuses, with its reason. */
+/* Defines all events of the set, or none.  0; -EEXIST: a name exists; -EACCES, -ENOENT, -ENOTSUP of
+ * tracefs; -errno: the error has the kernel's reason. */
 int tally_probe_set_add(struct tally_probe_set *set,
 			const struct tally_probe_event_options *options, struct tally_error *error);
 
-/* The events that are defined, and whose names, or "GROUP:EVENT", a filter takes ("a* | !b"; NULL:
- * all): one text line each, "  GROUP:EVENT (on PLACE in PROGRAM with ARGUMENTS)", as perf prints
- * them.  Returns how many, or -errno. */
+/* Prints the defined events whose name, or "GROUP:EVENT", matches a filter ("a* | !b"; NULL: all),
+ * a line each, as perf does: "  GROUP:EVENT (on PLACE in PROGRAM with ARGUMENTS)".  Returns how
+ * many, or -errno. */
 int64_t tally_probe_event_list(const char *filter, const struct tally_probe_event_options *options,
 			       FILE *to, struct tally_error *error);
-/* Removes them, and prints "Removed event: GROUP:EVENT" for each.  Returns how many. */
+/* Removes the events that match, and prints "Removed event: GROUP:EVENT" for each.  Returns how
+ * many, or -errno. */
 int64_t tally_probe_event_remove(const char *filter,
 				 const struct tally_probe_event_options *options, FILE *to,
 				 struct tally_error *error);
 
-/* The functions of the program, or the kernel, that can be named; filter NULL: "!_* & !*@plt". */
+/* Prints the functions of the program, or the kernel, that a definition can name.  filter NULL:
+ * "!_* & !*@plt".  0 or -errno. */
 int tally_probe_functions_print(const char *filter, const struct tally_probe_event_options *options,
 				FILE *to, struct tally_error *error);
-/* The variables that can be read at a place; filter NULL: all. */
+/* Prints the variables that can be read at a place; filter NULL: all.  0 or -errno. */
 int tally_probe_variables_print(const char *place, const char *filter,
 				const struct tally_probe_event_options *options, FILE *to,
 				struct tally_error *error);
-/* Source lines, "FUNC[@SRC][:LINE[+COUNT|-LAST]]" or "SRC[:LINE[+COUNT|-LAST]]"; those that can be
- * probed have numbers. */
+/* Prints source lines, "FUNC[@SRC][:LINE[+COUNT|-LAST]]" or "SRC[:LINE[+COUNT|-LAST]]"; those that
+ * can be probed have numbers. */
 int tally_probe_lines_print(const char *range, const struct tally_probe_event_options *options,
 			    FILE *to, struct tally_error *error);
 

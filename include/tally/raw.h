@@ -1,6 +1,6 @@
-/* The bottom: the system call and a ring's bytes as the kernel has them, nothing added or hidden.
+/* The lowest layer: the system call and the bytes of a ring, with nothing added or hidden.
  *
- * What is written for perf_event_open(2) itself can be linked to these; all in this header may be
+ * Programs that were written for perf_event_open(2) itself can use it.  All functions here may be
  * called from signal handlers. */
 #ifndef TALLY_RAW_H
 #define TALLY_RAW_H
@@ -41,13 +41,14 @@ struct tally_raw_ring {
  * power of two of pages. */
 int tally_raw_ring_init(struct tally_raw_ring *ring, void *mapping, size_t size, void *joined);
 
-/* The next record, whole and aligned to 8 bytes; borrowed until the next call or release.  1; 0
- * when there is none; -EBADMSG when the bytes are none (a record's size is no multiple of 8, or
- * larger than what was written), -EOVERFLOW when the kernel has gone over it (a mapping without
- * PROT_WRITE): the reader then stands behind the newest. */
+/* The next record, whole and aligned to 8 bytes; borrowed until the next call or release.  1; 0:
+ * there is none; -EBADMSG: the bytes are not a record (its size is not a multiple of 8, or larger
+ * than what was written); -EOVERFLOW: the kernel has overwritten it (a mapping without PROT_WRITE),
+ * and the reader is now behind the newest record. */
 int tally_raw_ring_next(struct tally_raw_ring *ring, const struct perf_event_header **ret);
 
-/* Gives the kernel the room of all that was read.  The mapping must be writable. */
+/* Gives the room of all records that were read back to the kernel.  The mapping must be writable.
+ */
 void tally_raw_ring_release(struct tally_raw_ring *ring);
 
 #pragma GCC visibility pop

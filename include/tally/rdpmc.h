@@ -1,5 +1,5 @@
-/* A thread's own counter, read without a system call where the CPU and the kernel let it, else by
- * read(2): the caller need not know which. */
+/* A counter of the calling thread, read without a system call where the CPU and the kernel allow
+ * it, otherwise by read(2). */
 #ifndef TALLY_RDPMC_H
 #define TALLY_RDPMC_H
 
@@ -22,13 +22,13 @@ struct tally_rdpmc;
 int tally_rdpmc_open(int fd, const struct tally_attr *attr, struct tally_rdpmc **ret);
 void tally_rdpmc_close(struct tally_rdpmc *counter);
 
-/* Now.  The counter's own: with attr.inherit, and from other threads, it is always read(2).  Times
- * are there when it was read in user space, or attr.read_format has them; without them the quality
+/* Reads the counter.  With attr.inherit, and from other threads, it always uses read(2).  The count
+ * has times if it was read in user space, or if attr.read_format has them; without them its quality
  * is TALLY_COUNT_PARTIAL.  0; -errno of read(2). */
 int tally_rdpmc_read(struct tally_rdpmc *counter, struct tally_count *ret);
 
-/* Whether a read now would do without a system call.  A counter that is disabled, or waits for its
- * turn, is not on the hardware to be read. */
+/* Whether a read now needs no system call.  A counter that is disabled, or waits for its turn, is
+ * not on the hardware, so it needs one. */
 bool tally_rdpmc_direct(const struct tally_rdpmc *counter);
 
 #pragma GCC visibility pop

@@ -83,7 +83,7 @@ struct tally_record {
 struct tally_read {
 	uint64_t read_format;
 	uint64_t nr;                         /* values; 1 when not a group */
-	uint64_t time_enabled, time_running; /* ns; 0 when read_format has them not */
+	uint64_t time_enabled, time_running; /* ns; 0 when read_format does not have them */
 	uint64_t value, id, lost;            /* of the only counter, when not a group */
 	const uint64_t *group; /* nr entries of {value, [id], [lost]}; NULL when not a group */
 };
@@ -93,7 +93,7 @@ struct tally_branch {
 	uint64_t flags; /* perf_branch_entry's third word, bits as on little endian */
 };
 
-/* A decoded sample.  `present` says which members hold something. */
+/* A decoded sample.  `present` says which members were decoded. */
 struct tally_sample {
 	size_t size;      /* sizeof of this struct, set by the caller once */
 	uint64_t present; /* PERF_SAMPLE_* bits that were decoded */
@@ -123,7 +123,7 @@ struct tally_sample {
 	uint64_t aux_size; /* bytes */
 };
 
-/* The trailer of records that are no samples, when attr.sample_id_all. */
+/* The trailer of records other than samples, with attr.sample_id_all. */
 struct tally_sample_id {
 	uint64_t present; /* PERF_SAMPLE_{TID,TIME,ID,STREAM_ID,CPU,IDENTIFIER} */
 	uint32_t pid, tid;
@@ -417,7 +417,7 @@ struct tally_body {
 int tally_sample_decode(const struct tally_layout *layout, const struct tally_record *record,
 			uint64_t want, struct tally_sample *ret, struct tally_error *error);
 
-/* Decodes the trailer of a kernel record that is no sample. -EBADMSG when it does not fit. */
+/* Decodes the trailer of a kernel record other than a sample.  -EBADMSG: it does not fit. */
 int tally_sample_id_decode(const struct tally_layout *layout, const struct tally_record *record,
 			   struct tally_sample_id *ret, struct tally_error *error);
 
@@ -446,7 +446,7 @@ int tally_record_swap(const struct tally_layout *layout, void *bytes, size_t siz
 int tally_record_dump(const struct tally_layout *layout, const struct tally_record *record,
 		      char **ret, struct tally_error *error);
 
-/* "SAMPLE", "MMAP2", ...; NULL for a type nobody defined. */
+/* The name of a type: "SAMPLE", "MMAP2", ...; NULL: unknown. */
 const char *tally_record_type_name(uint32_t type);
 
 #pragma GCC visibility pop

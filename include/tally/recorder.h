@@ -41,7 +41,8 @@ struct tally_recorder_options {
 	int64_t delay_ms;           /* start so many ms after the command; -1: disabled */
 	const char *const *cmdline; /* for the file's header */
 	size_t cmdline_count;
-	/* One line each: what was chosen, lowered or left out, and why. */
+	/* Is given a line for each thing that was chosen, lowered or left out, and why.  May be
+	 * NULL. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
 	bool verbose;
@@ -59,8 +60,8 @@ struct tally_recorder_result {
 	uint64_t samples;
 	uint64_t bytes;         /* of the file */
 	uint64_t lost;          /* records that the kernel could not store */
-	uint64_t sideband_lost; /* those among them that tell of processes and maps */
-	uint64_t throttled;     /* times the kernel held sampling back */
+	uint64_t sideband_lost; /* those of them about processes and maps */
+	uint64_t throttled;     /* how often the kernel throttled sampling */
 	int wait_status;        /* of the command, as waitpid(2) gives it; -1 without a command */
 	int ended_by;           /* signal that ended the recording, or 0 */
 	/* The kernel was sampled too, and the recording does not say where its functions are, as

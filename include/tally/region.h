@@ -38,15 +38,16 @@ struct tally_regions_options {
 	bool no_rdpmc;  /* always by read(2) */
 };
 
-/* Opens the calling thread's counters, to learn what can be had; the options are copied.  Errors as
- * of tally_counters_open(). */
+/* Opens the counters of the calling thread, to find what can be counted.  The options are copied.
+ * Errors as of tally_counters_open().  Release with tally_regions_close(). */
 int tally_regions_open(const struct tally_regions_options *options, struct tally_regions **ret,
 		       struct tally_error *error);
-/* When no thread uses it any more.  NULL is fine. */
+/* Call it when no thread uses the regions any more.  NULL is fine. */
 void tally_regions_close(struct tally_regions *regions);
 
-/* The number of a name, which is copied, new or known; -ENOSPC when there are too many, -ENOMEM.
- * Any thread; it takes a lock, so it is best asked once. */
+/* The number of the region with that name, which is copied; a new one if there is none.  -ENOSPC:
+ * there are too many; -ENOMEM.  Any thread may call it; it takes a lock, so call it once and keep
+ * the number. */
 int tally_region(struct tally_regions *regions, const char *name);
 
 /* Any thread, not from signal handlers, nor in a child made by fork(), whose counters are its

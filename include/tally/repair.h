@@ -1,4 +1,4 @@
-/* A recording written anew as one regular file that every perf reads. */
+/* Repair: a recording is written again as one regular file that every perf reads. */
 #ifndef TALLY_REPAIR_H
 #define TALLY_REPAIR_H
 
@@ -12,16 +12,16 @@ extern "C" {
 
 struct tally_repair_options {
 	size_t size; /* sizeof of this struct */
-	/* Attrs get at most the 128 bytes that perf 5.13 to 6.2 know, also when fields behind them
-	 * say something. */
+	/* Attrs are cut to the 128 bytes that perf 5.13 to 6.2 read, even if fields behind these
+	 * are set. */
 	bool compat;
-	/* Records of types that perf 6.1 does not know, and would end at, stay. */
+	/* Keep records of types that perf 6.1 does not know, though it stops reading there. */
 	bool keep_unknown;
 	/* Build-ids that the new file names besides those that it has; borrowed during the call. */
 	const struct tally_data_build_id *build_ids;
 	size_t build_id_count;
-	/* Is told now and then how far the records are, in bytes; not 0 ends it with -ECANCELED.
-	 * NULL: nobody asks. */
+	/* Called now and then with bytes done and in all; a result that is not 0 cancels:
+	 * -ECANCELED.  May be NULL. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
 };
@@ -30,8 +30,8 @@ struct tally_repair_result {
 	size_t size;               /* sizeof of this struct, set by the caller */
 	uint64_t records, samples; /* that the new file has */
 	uint64_t bytes;            /* of the new file */
-	/* Records that were left out: of types that perf 6.1 does not know, and such as make no
-	 * sense (see tally_data_damage.refused) or make perf 6.1 end at them. */
+	/* Records that were left out: of types that perf 6.1 does not know; and those that are
+	 * invalid (see tally_data_damage.refused) or stop perf 6.1. */
 	uint64_t unknown, untrusted;
 	uint32_t first_unknown_type;
 	uint64_t first_untrusted_at; /* as tally_record.offset */
@@ -40,7 +40,7 @@ struct tally_repair_result {
 	unsigned first_feature_lost; /* its number */
 	uint32_t attr_size;          /* of the new file */
 	bool attrs_cut;              /* fields of attrs were lost to `compat` */
-	/* Events that are tracepoints, but nothing tells their formats: perf reads no such file. */
+	/* There are tracepoints without their formats: perf does not read such a file. */
 	bool formats_missing;
 };
 

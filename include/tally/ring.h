@@ -25,22 +25,21 @@ struct tally_ring_options {
 	size_t least_pages; /* 0: one */
 	bool overwrite;     /* the kernel overwrites the oldest records; for attr.write_backward */
 };
-/* Maps the ring of `fd`, which must outlive it.  What the kernel locks for it beyond the limits is
- * refused with EPERM; the ring is then halved, and tally_ring_pages() tells that by differing from
- * what was asked.  -EBUSY (older kernels: -EINVAL): the event's output goes to another one's ring.
- * A tail of *options that this version does not know must be zero, else -E2BIG.
- * limits NULL: read now.  0 or -errno with error->text saying which limit and how to lift it. */
+/* Maps the ring of `fd`, which must live as long.  If the kernel refuses to lock so much memory
+ * (EPERM), the ring is halved; tally_ring_pages() returns the size that it got.  limits NULL: they
+ * are read now.  0; -EBUSY (older kernels: -EINVAL): the event's output goes to the ring of another
+ * one; -E2BIG: an option is unknown; -errno: the error says which limit, and how to raise it. */
 int tally_ring_open(int fd, const struct tally_ring_options *options,
 		    const struct tally_limits *limits, struct tally_ring **ret,
 		    struct tally_error *error);
 void tally_ring_close(struct tally_ring *ring);
-size_t tally_ring_pages(const struct tally_ring *ring); /* what it got */
+size_t tally_ring_pages(const struct tally_ring *ring); /* data pages that it has */
 int tally_ring_fd(const struct tally_ring *ring);
-/* The unread bytes as at most two runs (the second when they wrap; whole records across both).
- * Returns their total; they stay until tally_ring_consume().
- * Overwrite rings must be paused (tally_fd_pause_output) from the look to the end of the reading;
- * they give the newest record first, each record once: a look after more was written starts at the
- * newest again and ends where the look before began. */
+/* Gives the unread bytes, as one run or, where they wrap, two; they hold whole records.  Returns
+ * their number.  They stay until tally_ring_consume().
+ * An overwrite ring must be paused (tally_fd_pause_output()) from the peek to the end of reading.
+ * It gives the newest record first, and each record once: after more was written, the next peek
+ * begins at the newest record and ends where the one before began. */
 struct tally_ring_bytes {
 	const uint8_t *first, *second;
 	size_t first_size, second_size;
@@ -48,11 +47,12 @@ struct tally_ring_bytes {
 size_t tally_ring_peek(struct tally_ring *ring, struct tally_ring_bytes *ret);
 void tally_ring_consume(struct tally_ring *ring, size_t bytes);
 
-/* The next whole record, copied together when it wraps (borrowed until the next next, peek or
- * consume, which gives its room back to the kernel).  1, 0 when empty, -EBADMSG when the bytes are
- * no record, -ENOMEM, -EINVAL for an overwrite ring whose event lacks attr.write_backward: nobody
- * can tell where the records of such a ring begin. */
-struct tally_record;
+struct tally_record; /* <tally/record.h> */
+
+/* The next whole record, copied if it wraps.  It is borrowed until the next call of next, peek or
+ * consume, which gives its room back to the kernel.  1; 0: the ring is empty; -EBADMSG: the bytes
+ * are not a record; -ENOMEM; -EINVAL: an overwrite ring whose event does not have
+ * attr.write_backward, so that the start of its records is unknown. */
 int tally_ring_next(struct tally_ring *ring, struct tally_record *ret);
 
 #pragma GCC visibility pop

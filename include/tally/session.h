@@ -55,8 +55,8 @@ struct tally_session_counts {
 	uint64_t throttled;             /* THROTTLE records */
 	uint64_t by_type[128];          /* records by type, those from 127 up together */
 	uint64_t first_time, last_time; /* ns, of samples; both 0 without PERF_SAMPLE_TIME */
-	/* Records that make no sense (see tally_data_damage.refused), which count nowhere else; and
-	 * samples that the last visit could not read, as the file was changed meanwhile. */
+	/* Invalid records (see tally_data_damage.refused), which are counted nowhere else; and
+	 * samples that the last run could not read, as the file was changed meanwhile. */
 	uint64_t unusable, undecoded;
 	/* Of a live source: records, nearly always samples, that were dropped because nobody took
 	 * them in time. */

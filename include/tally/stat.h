@@ -26,7 +26,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* What has a row of its own. */
+/* What each row is for. */
 enum tally_stat_by {
 	TALLY_STAT_GLOBAL, /* all places together */
 	TALLY_STAT_CPU,    /* perf's -A */
@@ -225,11 +225,11 @@ struct tally_stat_text_options {
 	size_t size;           /* sizeof of this struct */
 	const char *title;     /* what was counted: "'true'"; NULL: no title */
 	const char *separator; /* of CSV; NULL: "," */
-	bool intervals;        /* what is told is of an interval, which ended at: */
+	bool intervals;        /* the counts are of an interval, which ended at: */
 	uint64_t time;         /* ns */
 	bool heading;          /* names of columns come first: before the first interval */
 	bool summary;          /* CSV: lines begin with "summary" */
-	bool repeated;         /* the spread over runs is told, though there may be but one */
+	bool repeated;         /* print the spread over runs, even of one run */
 	bool metric_only;      /* derived values alone, a line a part */
 	bool skip_zeros;       /* threads that counted nothing are left out */
 	bool plain_numbers;    /* table: 1234567 instead of 1,234,567 */
@@ -239,11 +239,12 @@ struct tally_stat_text_options {
 	unsigned width;        /* table: columns of the terminal; 0: no limit */
 	const uint64_t *run_times; /* table: wall time of each run, ns; NULL: not shown */
 	size_t run_time_count;
-	/* Table: one line on what was not counted, beside the reasons of the events; NULL: none. */
+	/* Table: a line about what was not counted, beside the reasons of the events; may be NULL.
+	 */
 	const char *hint;
 };
 
-/* Each writes what tally_stat_value() and tally_stat_derive() now tell.  0, -ENOMEM, or -errno of
+/* Each writes the values of tally_stat_value() and tally_stat_derive().  0, -ENOMEM, or -errno of
  * writing.  Names are escaped (<tally/text.h>). */
 
 /* For people: a line a count, widths by what there is. */

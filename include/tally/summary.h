@@ -14,7 +14,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* What a walk over a recording's records counts. */
+/* The counts of one walk over the records of a recording. */
 struct tally_summary;
 
 struct tally_summary_options {
@@ -30,8 +30,8 @@ int tally_summary_new(struct tally_data *data, const struct tally_summary_option
 		      struct tally_summary **ret, struct tally_error *error);
 void tally_summary_free(struct tally_summary *summary);
 
-/* All that is known of the recording, for people and as JSON (see tally-info(1)).  `summary` NULL:
- * only what the header says. */
+/* Write all that is known of the recording, for people and as JSON (see tally-info(1)).  `summary`
+ * NULL: only what the header says.  0, -ENOMEM, or -errno of writing. */
 int tally_info_text(const struct tally_data *data, const struct tally_summary *summary, FILE *out);
 int tally_info_json(const struct tally_data *data, const struct tally_summary *summary, FILE *out);
 

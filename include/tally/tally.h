@@ -1,4 +1,19 @@
-/* libtally: performance events of Linux, from name to picture.  This header includes all others. */
+/* libtally: performance events of Linux, from name to picture.  This header includes all others.
+ *
+ * Options are structs whose first member is their size: `struct tally_ring_options options = {.size
+ * = sizeof(options), ...}`.  Members that are zero have their default.  Results that may grow are
+ * such structs, too: set the size once, and the library fills as much as fits.
+ *
+ * A function returns 0 or a count, otherwise -errno; an optional last `struct tally_error *` says
+ * in words what failed, why, and what to do.  A callback that returns something other than 0
+ * cancels the function, which then returns -ECANCELED.  The library never prints, exits, or aborts
+ * on input.
+ *
+ * Text goes to a FILE, which stays the caller's.  Names from files and processes are escaped there
+ * (tally_text(3)); in structs they are as they were found.
+ *
+ * Within an edition, 0.N, programs keep running with newer libraries.  Each edition has a soname of
+ * its own. */
 #ifndef TALLY_TALLY_H
 #define TALLY_TALLY_H
 

@@ -27,8 +27,8 @@ int tally_text_u64(const char *text, uint64_t *ret);
  * -EINVAL, -ENOMEM. */
 int tally_text_cpu_list(const char *text, uint32_t **ret, size_t *ret_count);
 
-/* Of `count` names the one nearest to `name` (edits, case aside), or NULL when none is near.
- * Borrowed from `names`. */
+/* The one of `count` names that differs least from `name` (in edits, ignoring case); NULL: none is
+ * similar.  Borrowed from `names`. */
 const char *tally_text_nearest(const char *name, const char *const *names, size_t count);
 
 /* Copies `text` with control bytes, DEL and invalid UTF-8 as \xNN, so that no terminal acts on it.

@@ -1,4 +1,4 @@
-/* Where a CPU stands in the machine. */
+/* The place of a CPU in the machine: its socket, core, caches and node. */
 #ifndef TALLY_TOPOLOGY_H
 #define TALLY_TOPOLOGY_H
 
@@ -11,7 +11,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* The kernel's ids; -1: it does not tell. */
+/* The kernel's ids; -1: unknown. */
 struct tally_topology_cpu {
 	size_t size;                        /* sizeof of this struct, set by the caller */
 	int32_t socket, die, cluster, core; /* of Documentation/admin-guide/cputopology.rst */
