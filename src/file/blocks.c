@@ -2,8 +2,9 @@
  *
  * Records of a sound native file are given unchanged, all in one block and without a look at
  * their headers: who reads them walks the headers anyway, and reports the place where one cannot be
- * (tally_data_block_bad).  Records that cannot be used in place are made plain in one go (flatten.c)
- * and are one block too.  Blocks once found are kept, so that a second pass gets the same. */
+ * (tally_data_block_bad).  Records that cannot be used in place are made plain in one go
+ * (flatten.c) and are one block too.  Blocks once found are kept, so that a second pass gets the
+ * same. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/fail.h"

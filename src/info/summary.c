@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "wire/sample_read.h"
 
 /* Bits of an AUX record's flags.  Source: PERF_AUX_FLAG_* of include/uapi/linux/perf_event.h. */
 #define AUX_TRUNCATED 1U
@@ -32,12 +33,6 @@ static uint64_t word(const struct tally_record *record, size_t at)
 	return record->size >= at + 8 ? load_u64(record->bytes + at) : 0;
 }
 
-static uint64_t fixed(const struct tally_record *record, const struct tally_layout *layout,
-		      enum tally_fixed field)
-{
-	return layout->at[field] >= 0 ? word(record, (size_t)layout->at[field]) : 0;
-}
-
 static void count_sample(struct tally_summary *summary, const struct tally_data *data,
 			 const struct tally_record *record)
 {
@@ -50,8 +45,10 @@ static void count_sample(struct tally_summary *summary, const struct tally_data 
 		return;
 	layout = &tally_data_event(data, (size_t)index)->layout;
 	summary->events[index].samples++;
-	summary->events[index].period += fixed(record, layout, TALLY_FIXED_PERIOD);
-	time = fixed(record, layout, TALLY_FIXED_TIME);
+	if (!sample_holds(layout, record))
+		return;
+	summary->events[index].period += sample_word(layout, record->bytes, TALLY_FIXED_PERIOD);
+	time = sample_word(layout, record->bytes, TALLY_FIXED_TIME);
 	if (!time)
 		return;
 	if (!summary->timed || time < summary->first)
