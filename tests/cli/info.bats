@@ -64,7 +64,7 @@ need() { # file
 	python3 - <<'END'
 import json, re
 found = json.load(open("out.json"))
-assert found["version"] == 1
+assert found["version"] == 2
 ours = {row["name"]: row["count"] for row in found["records"]["types"]}
 theirs = {}
 for line in open("stats"):  # up to the first event's own numbers
