@@ -92,7 +92,7 @@ struct perf_dlfilter_al {
 	const char *dso;   /* NULL: nothing is mapped there */
 	__u8 sym_binding;  /* STB_* of <elf.h> */
 	__u8 is_64_bit;    /* means something where dso is not NULL */
-	__u8 is_kernel_ip; /* as the address itself tells */
+	__u8 is_kernel_ip; /* by the address */
 	__u32 buildid_size;
 	__u8 *buildid;
 	/* Of resolve_ip() alone: */

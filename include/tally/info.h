@@ -192,7 +192,7 @@ struct tally_data_info {
 	int64_t modified;        /* seconds since 1970 */
 	uint64_t data_offset;    /* as the header says; 0 in a stream */
 	uint64_t data_size;
-	uint64_t features[4]; /* the bitmap as it stands */
+	uint64_t features[4]; /* the bitmap, unchanged */
 
 	/* The machine and the recorder. */
 	const char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;

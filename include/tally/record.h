@@ -177,7 +177,7 @@ struct tally_record_mmap {
 struct tally_record_mmap2 {
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
-	uint32_t maj, min; /* device, inode: when misc has not PERF_RECORD_MISC_MMAP_BUILD_ID */
+	uint32_t maj, min; /* device, inode: when misc lacks PERF_RECORD_MISC_MMAP_BUILD_ID */
 	uint64_t ino, ino_generation;
 	uint8_t build_id_size; /* 0 to 20: when it has */
 	uint8_t build_id[20];
@@ -358,7 +358,7 @@ struct tally_record_schedstat { /* 85 and 86 */
 	const uint8_t *counters;
 	size_t counters_size;
 };
-struct tally_record_bytes { /* types that have no struct: the body as it stands */
+struct tally_record_bytes { /* types without a struct: the body unchanged */
 	const uint8_t *data;
 	size_t data_size;
 };

@@ -51,7 +51,7 @@ struct tally_script_options {
 	const char *const *stops; /* chains end with these symbols */
 	size_t stop_count;
 	bool nanoseconds, relative,
-	    delta;     /* how time is told; relative and delta exclude each other */
+	    delta;     /* how time is printed; relative and delta exclude each other */
 	unsigned show; /* enum tally_script_show */
 	/* A file "<recording>.<event>.dump" for each event instead. */
 	bool per_event_dump;

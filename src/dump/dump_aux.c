@@ -1,4 +1,4 @@
-/* -D: what an AUXTRACE_INFO record tells of the hardware that traced.  Sources: the private parts
+/* -D: what an AUXTRACE_INFO record says about the hardware that traced.  Sources: the private parts
  * of perf.data's auxtrace_info by type (intel-pt.h, intel-bts.h, arm-spe.h, cs-etm.h of
  * tools/perf/util), and what perf 6.1 prints of them. */
 #include <inttypes.h>
@@ -89,7 +89,7 @@ static void add_arm_spe(struct tally_buf *buf, const struct tally_record_auxtrac
 	add_lines(buf, info, &line, 1, 19);
 }
 
-/* One CPU's block: its words from *at on; false when it cannot be told how long it is. */
+/* One CPU's block: its words from *at on; false when its length is unknown. */
 static bool add_etm_cpu(struct tally_buf *buf, const struct tally_record_auxtrace_info *info,
 			uint64_t *at)
 {

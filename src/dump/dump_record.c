@@ -56,7 +56,7 @@ static void add_hex(struct tally_buf *buf, const uint8_t *bytes, size_t size)
 	tally_buf_byte(buf, '\n');
 }
 
-/* CPU and time, of all records if of any: what a record has not is -1, and what the tool wrote has
+/* CPU and time, of all records if of any: a missing value is -1, and what the tool wrote has
  * 0. */
 static void add_stamp(struct tally_buf *buf, const struct tally_script_dump *dump,
 		      const struct tally_body *body)
@@ -117,7 +117,7 @@ static void add_lost(struct tally_buf *buf, uint64_t id, const char *what, uint6
 	tally_buf_byte(buf, '\n');
 }
 
-/* A type that perf 6.1 knows not: the fields by their rows. */
+/* A type that perf 6.1 does not know: the fields by their rows. */
 static void add_rows(struct tally_buf *buf, const struct tally_layout *layout,
 		     const struct tally_body *body)
 {
@@ -212,7 +212,7 @@ void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_d
 	add_hex(buf, record->bytes, record->size);
 	body = (struct tally_body){.size = sizeof(body)};
 	damaged = tally_record_decode(of ? &of->layout : &none, record, &body, &error);
-	/* old perfs wrote a name of a multiple of 8 bytes without its NUL; nothing is told of it */
+	/* old perfs wrote a name of a multiple of 8 bytes without its NUL; it is not printed */
 	if (damaged && record->type == PERF_RECORD_HEADER_EVENT_TYPE) {
 		body = (struct tally_body){
 		    .size = sizeof(body), .type = record->type, .misc = record->misc};

@@ -98,7 +98,7 @@ static void add_regs(struct tally_buf *buf, enum tally_script_arch arch, const c
 				 *regs++);
 }
 
-/* perf tells where the stack's size stands. */
+/* perf prints where the stack's size is. */
 static void add_stack(struct tally_buf *buf, const struct tally_data_event *event,
 		      const struct tally_record *record, const struct tally_sample *sample)
 {

@@ -1,7 +1,7 @@
 /* -D: what the perf tool wrote itself (record types from 64 up).
  *
  * perf script says nothing of attrs, event types, build-ids, tracing data and features but their
- * bytes, and of a `stat record` only the table: its fields are told here as perf report does. */
+ * bytes, and of a `stat record` only the table: its fields are printed here as perf report does. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "dump/dump_record.h"
 
-/* CPUs as they come, runs of them as FIRST-LAST. */
+/* CPUs in their order, ranges as FIRST-LAST. */
 struct cpu_list {
 	struct tally_buf *buf;
 	int64_t first, last; /* of the run that is not written yet */

@@ -157,7 +157,7 @@ struct tally_script_dump {
 /* Borrows `data`. */
 void tally_script_dump_init(struct tally_script_dump *dump, const struct tally_data *data);
 
-/* One record: a blank line, where it is, its bytes, and its fields as perf tells them.  `event` is
+/* One record: a blank line, where it is, its bytes, and its fields as perf prints them.  `event` is
  * the index of its event, below 0 when none is known.  What perf prints next of a sample is
  * tally_script_dump_place() and then the sample's own line. */
 void tally_script_dump_record(struct tally_buf *buf, const struct tally_script_dump *dump,

@@ -83,14 +83,14 @@ static void tell(struct visiting *visiting, const char *name, enum form form, ui
 static void tell_flags(struct visiting *visiting, const struct tally_attr *attr)
 {
 	const struct tally_abi_table *flags = &tally_abi_attr_flags;
-	bool precise_told = false;
+	bool precise_printed = false;
 
 	for (size_t i = 0; i < flags->count; i++) {
 		uint32_t bit = flags->names[i].number;
 
-		if (bit > 15 && !precise_told) {
+		if (bit > 15 && !precise_printed) {
 			tell(visiting, "precise_ip", DECIMAL, attr->precise_ip);
-			precise_told = true;
+			precise_printed = true;
 		}
 		tell(visiting, flags->names[i].name, DECIMAL, attr->flags >> bit & 1);
 	}

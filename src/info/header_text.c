@@ -130,7 +130,7 @@ static void add_bpf_programs(struct tally_buf *to, const struct tally_data_info 
 	for (size_t i = 0; i < info->bpf_program_count; i++) {
 		const struct tally_data_bpf_program *program = &info->bpf_programs[i];
 
-		/* An id is told once. */
+		/* An id is printed once. */
 		if (!program->functions_known || (i && program->id == info->bpf_programs[i - 1].id))
 			continue;
 		tally_buf_printf(to, "# bpf_prog_info %u:", program->id);

@@ -96,7 +96,7 @@ static void add_command(struct tally_buf *to, const struct tally_data_info *info
 	}
 	text_line(to, "Recorder", info->version);
 	for (size_t i = 0; i < info->meta_info.count; i++) {
-		label(to, i ? "" : "Told");
+		label(to, i ? "" : "Meta");
 		add_text(to, info->meta_info.pair[i].key);
 		tally_buf_text(to, " = ");
 		add_text(to, info->meta_info.pair[i].value);

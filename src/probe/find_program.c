@@ -103,7 +103,7 @@ static bool in_folder(const char *folder, const char *name, char to[PATH_MAX])
 	return made > 0 && made < PATH_MAX && is_file(to, false);
 }
 
-/* A path is taken as it stands: whether it is one is told when it is opened. */
+/* A path is used unchanged: opening it shows whether it exists. */
 int tally_program_find(const char *name, char **ret)
 {
 	const char *path = getenv("PATH");

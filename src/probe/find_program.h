@@ -5,7 +5,7 @@
 #include <tally/probe.h>
 #include "base/map.h"
 
-/* The path of a program or library: as it stands when it has a slash, else of a program in $PATH,
+/* The path of a program or library: unchanged when it has a slash, else of a program in $PATH,
  * else of a library where the dynamic linker looks ("libc" is libc.so.6).  The caller's to free().
  * -ENOENT, -ENOMEM. */
 int tally_program_find(const char *name, char **ret);

@@ -436,42 +436,42 @@ bool tally_point_of(const struct debug_info *info, Dwarf_Addr address, struct pr
 	return true;
 }
 
-struct near {
+struct candidates {
 	const char **names;
 	size_t count, room;
 };
 
 static int add_name(Dwarf_Die *die, void *context)
 {
-	struct near *near = context;
+	struct candidates *names = context;
 	const char *name = tally_die_is_function(die) ? dwarf_diename(die) : NULL;
 
 	if (!name)
 		return DWARF_CB_OK;
-	if (near->count == near->room) {
-		size_t room = near->room ? near->room * 2 : 256;
-		const char **grown = reallocarray(near->names, room, sizeof(*grown));
+	if (names->count == names->room) {
+		size_t room = names->room ? names->room * 2 : 256;
+		const char **grown = reallocarray(names->names, room, sizeof(*grown));
 
 		if (!grown)
 			return DWARF_CB_ABORT;
-		near->names = grown;
-		near->room = room;
+		names->names = grown;
+		names->room = room;
 	}
-	near->names[near->count++] = name;
+	names->names[names->count++] = name;
 	return DWARF_CB_OK;
 }
 
-const char *tally_point_near(const struct debug_info *info, const char *name)
+const char *tally_point_similar(const struct debug_info *info, const char *name)
 {
-	struct near near = {0};
+	struct candidates names = {0};
 	const char *found = NULL;
 	Dwarf_Off at = 0;
 	Dwarf_Die unit;
 
 	while (tally_debug_info_next(info, &at, &unit))
-		dwarf_getfuncs(&unit, add_name, &near, 0);
-	if (near.count)
-		found = tally_text_nearest(name, near.names, near.count);
-	free(near.names);
+		dwarf_getfuncs(&unit, add_name, &names, 0);
+	if (names.count)
+		found = tally_text_nearest(name, names.names, names.count);
+	free(names.names);
 	return found;
 }

@@ -31,7 +31,7 @@ int tally_points_find(const struct debug_info *info, const struct probe_point *p
 bool tally_point_of(const struct debug_info *info, Dwarf_Addr address, struct probe_point *ret);
 
 /* Names of functions and source files for "did you mean".  Borrowed from `info`; NULL: none. */
-const char *tally_point_near(const struct debug_info *info, const char *name);
+const char *tally_point_similar(const struct debug_info *info, const char *name);
 
 /* Opens a source file: below `sources`, or where the compiler had it.  -errno; `path` is filled
  * with what was opened, or tried. */

@@ -46,7 +46,7 @@ static int add_symbol(struct tally_probe_set *set, const struct kernel_symbols *
 static int fail_absent(const struct tally_probe_set *set, const struct kernel_symbols *symbols,
 		       struct tally_error *error)
 {
-	const char *name = set->spec.point.function, *module = set->options.module, *near = NULL;
+	const char *name = set->spec.point.function, *module = set->options.module, *similar = NULL;
 	const char **names = calloc(symbols->count + 1, sizeof(*names));
 	size_t count = 0;
 	int result;
@@ -57,17 +57,17 @@ static int fail_absent(const struct tally_probe_set *set, const struct kernel_sy
 		if (is_of(symbol, module))
 			names[count++] = symbol->name;
 		else if (!strcmp(symbol->name, name) && !module)
-			near = symbol->module;
+			similar = symbol->module;
 	}
-	if (near && !module) {
+	if (similar && !module) {
 		result = tally_fail(error, -ENOENT, -1, "%s is in the module %s: add -m %s", name,
-				    near, near);
+				    similar, similar);
 	} else {
-		near = count ? tally_text_nearest(name, names, count) : NULL;
-		result =
-		    tally_fail(error, -ENOENT, -1, "%s%s has no function %s%s%s%s",
-			       module ? "the module " : "the kernel", module ? module : "", name,
-			       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		similar = count ? tally_text_nearest(name, names, count) : NULL;
+		result = tally_fail(error, -ENOENT, -1, "%s%s has no function %s%s%s%s",
+				    module ? "the module " : "the kernel", module ? module : "",
+				    name, similar ? "; did you mean " : "", similar ? similar : "",
+				    similar ? "?" : "");
 	}
 	free(names);
 	return result;

@@ -157,17 +157,17 @@ static int fail_absent(const struct tally_probe_set *set, const struct tally_sdt
 		       struct tally_error *error)
 {
 	const struct tally_sdt_marker *marker;
-	const char *names[512], *near;
+	const char *names[512], *similar;
 	size_t count = 0;
 
 	for (size_t i = 0; (marker = tally_sdt_at(sdt, i)) && count < 512; i++)
 		names[count++] = marker->name;
-	near = count ? tally_text_nearest(set->spec.event, names, count) : NULL;
+	similar = count ? tally_text_nearest(set->spec.event, names, count) : NULL;
 	return tally_fail(error, -ENOENT, -1,
 			  count ? "%s has no marker %s%s%s%s; `tally list sdt %s` lists them"
 				: "%s has no markers, so not %s%s%s%s either",
-			  set->program, set->spec.event, near ? "; did you mean " : "",
-			  near ? near : "", near ? "?" : "", set->program);
+			  set->program, set->spec.event, similar ? "; did you mean " : "",
+			  similar ? similar : "", similar ? "?" : "", set->program);
 }
 
 int tally_probe_set_find_marker(struct tally_probe_set *set, struct tally_error *error)

@@ -213,14 +213,14 @@ static int fail_absent(const struct tally_probe_set *set, const struct debug_inf
 {
 	const struct probe_point *point = &set->spec.point;
 	struct tally_buf place = {0};
-	const char *near = NULL;
+	const char *similar = NULL;
 	int result;
 
 	tally_probe_point_format(point, &place);
 	if (point->function && !tally_name_is_glob(point->function))
-		near = tally_point_near(info, point->function);
-	if (near && !strcmp(near, point->function)) {
-		near = NULL;
+		similar = tally_point_similar(info, point->function);
+	if (similar && !strcmp(similar, point->function)) {
+		similar = NULL;
 		/* It is there, and what was asked of it is not. */
 		result = point->line || point->pattern
 			     ? tally_fail(error, -ENOENT, -1,
@@ -239,8 +239,8 @@ static int fail_absent(const struct tally_probe_set *set, const struct debug_inf
 								  : "");
 	} else if (point->function) {
 		result = tally_fail(error, -ENOENT, -1, "%s has no function %s%s%s%s", set->program,
-				    point->function, near ? "; did you mean " : "",
-				    near ? near : "", near ? "?" : "");
+				    point->function, similar ? "; did you mean " : "",
+				    similar ? similar : "", similar ? "?" : "");
 	} else {
 		result = tally_fail(error, -ENOENT, -1,
 				    "%s has no code for %s: neither the file nor the line may be "

@@ -121,18 +121,19 @@ static int fail_absent(const struct resolver *resolver, const struct tally_event
 		       const struct tally_strings *others)
 {
 	char full[512];
-	const char *near = NULL, *where = probe->path ? probe->path : "what is recorded";
+	const char *similar = NULL, *where = probe->path ? probe->path : "what is recorded";
 
 	snprintf(full, sizeof(full), "%s:%s", probe->provider, probe->symbol);
 	if (others->count)
-		near = tally_text_nearest(full, others->text, others->count);
+		similar = tally_text_nearest(full, others->text, others->count);
 	if (!probe->path && !resolver->targets.count)
 		where = "any program: none was given";
 	return tally_fail(resolver->error, -ENOENT, -1, "there is no marker %s in %s%s%s%s%s", full,
-			  where, near ? "; did you mean " : "", near ? near : "", near ? "?" : "",
-			  !near && !probe->path ? "; say which program has it with "
-						  "usdt:PROGRAM:PROVIDER:NAME"
-						: "");
+			  where, similar ? "; did you mean " : "", similar ? similar : "",
+			  similar ? "?" : "",
+			  !similar && !probe->path ? "; say which program has it with "
+						     "usdt:PROGRAM:PROVIDER:NAME"
+						   : "");
 }
 
 static int list_programs(struct resolver *resolver)

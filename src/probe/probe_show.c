@@ -239,7 +239,7 @@ static int print_variables(const struct probe_spec *spec, struct shown *shown,
 	if (!info.dwarf) {
 		result = tally_debug_info_missing(&info, error);
 	} else {
-		const char *near = NULL;
+		const char *similar = NULL;
 
 		fprintf(shown->to, "Available variables at %s\n", tally_buf_str(&place));
 		result =
@@ -247,14 +247,14 @@ static int print_variables(const struct probe_spec *spec, struct shown *shown,
 		if (result == -ENOMEM)
 			tally_fail(error, result, -1, "out of memory");
 		if (!result && !shown->places && spec->point.function)
-			near = tally_point_near(&info, spec->point.function);
-		if (near && !strcmp(near, spec->point.function))
-			near = NULL;
+			similar = tally_point_similar(&info, spec->point.function);
+		if (similar && !strcmp(similar, spec->point.function))
+			similar = NULL;
 		if (!result && !shown->places)
-			result =
-			    tally_fail(error, -ENOENT, -1, "%s: no code there in %s%s%s%s",
-				       tally_buf_str(&place), path, near ? "; did you mean " : "",
-				       near ? near : "", near ? "?" : "");
+			result = tally_fail(error, -ENOENT, -1, "%s: no code there in %s%s%s%s",
+					    tally_buf_str(&place), path,
+					    similar ? "; did you mean " : "",
+					    similar ? similar : "", similar ? "?" : "");
 	}
 	tally_buf_done(&place);
 	tally_debug_info_close(&info);
@@ -497,7 +497,7 @@ static int print_lines(const struct lines *lines, FILE *to, struct tally_error *
 static int show_lines(struct lines *lines, const char *path, FILE *to, struct tally_error *error)
 {
 	struct debug_info info;
-	const char *near = NULL, *name = lines->range.function;
+	const char *similar = NULL, *name = lines->range.function;
 	int result = tally_debug_info_open(path, lines->options->debug_root, &info, error);
 
 	if (result)
@@ -510,10 +510,11 @@ static int show_lines(struct lines *lines, const char *path, FILE *to, struct ta
 			tally_fail(error, result, -1, "out of memory");
 		else if (lines->count)
 			result = print_lines(lines, to, error);
-		else if (name && (near = tally_point_near(&info, name)) && strcmp(near, name))
-			result =
-			    tally_fail(error, -ENOENT, -1,
-				       "%s has no function %s; did you mean %s?", path, name, near);
+		else if (name && (similar = tally_point_similar(&info, name)) &&
+			 strcmp(similar, name))
+			result = tally_fail(error, -ENOENT, -1,
+					    "%s has no function %s; did you mean %s?", path, name,
+					    similar);
 		else
 			result =
 			    tally_fail(error, -ENOENT, -1, "%s has no code for these lines", path);

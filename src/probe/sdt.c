@@ -32,7 +32,7 @@ static int add(struct tally_sdt *sdt, const struct tally_sdt_marker *marker)
 }
 
 /* Notes hold addresses as linked; prelink moves sections and leaves notes as they were, so that
- * .stapsdt.base tells how far. */
+ * .stapsdt.base says how far. */
 static int add_note(struct tally_sdt *sdt, const struct tally_elf *elf,
 		    const struct tally_elf_section *base, const struct tally_sdt_note *note)
 {

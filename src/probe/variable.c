@@ -373,7 +373,7 @@ static int take_element(const struct probe_argument *argument, const struct prob
 }
 
 /* "did you mean" of a structure's members. */
-static const char *near_member(Dwarf_Die *type, const char *name)
+static const char *similar_member(Dwarf_Die *type, const char *name)
 {
 	const char *names[256];
 	size_t count = 0;
@@ -393,12 +393,12 @@ static const char *near_member(Dwarf_Die *type, const char *name)
 static int fail_member(const struct probe_argument *argument, const char *name, Dwarf_Die *type,
 		       struct tally_error *error)
 {
-	const char *near = near_member(type, name), *own = dwarf_diename(type);
+	const char *similar = similar_member(type, name), *own = dwarf_diename(type);
 
-	return tally_fail(error, -EINVAL, (int64_t)argument->column,
-			  "%s: %s%s has no member %s%s%s%s", argument->shown,
-			  own ? "struct " : "the structure", own ? own : "", name,
-			  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return tally_fail(
+	    error, -EINVAL, (int64_t)argument->column, "%s: %s%s has no member %s%s%s%s",
+	    argument->shown, own ? "struct " : "the structure", own ? own : "", name,
+	    similar ? "; did you mean " : "", similar ? similar : "", similar ? "?" : "");
 }
 
 static bool is_record(Dwarf_Die *type)
@@ -552,16 +552,17 @@ static int fail_unknown(const struct probe_scope *scope, const struct probe_argu
 			struct tally_error *error)
 {
 	struct names names = {.count = 0};
-	const char *near;
+	const char *similar;
 
 	tally_variables_walk(scope, false, add_name, &names);
 	tally_variables_walk_file(scope, add_name, &names);
-	near =
+	similar =
 	    names.count ? tally_text_nearest(argument->variable, names.names, names.count) : NULL;
 	return tally_fail(error, -ENOENT, (int64_t)argument->column,
 			  "%s has no variable %s%s%s%s; --vars lists those that can be read there",
-			  function_name(scope), argument->variable, near ? "; did you mean " : "",
-			  near ? near : "", near ? "?" : "");
+			  function_name(scope), argument->variable,
+			  similar ? "; did you mean " : "", similar ? similar : "",
+			  similar ? "?" : "");
 }
 
 static int fail_place(const struct probe_scope *scope, const struct probe_argument *argument,

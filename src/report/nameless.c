@@ -70,15 +70,15 @@ int tally_nameless_find(const struct tally_profile *profile, size_t event, uint6
 			struct nameless *ret)
 {
 	const struct tally_session *session = tally_profile_session(profile);
-	struct tally_profile_event told = {.size = sizeof(told)};
+	struct tally_profile_event of = {.size = sizeof(of)};
 	const char *const *keys;
 	size_t count;
 	bool symbols = false;
 	uint64_t rows;
 
-	tally_profile_event(profile, event, &told);
-	rows = told.row_count < ROWS_MOST ? told.row_count : ROWS_MOST;
-	*ret = (struct nameless){.total = told.total};
+	tally_profile_event(profile, event, &of);
+	rows = of.row_count < ROWS_MOST ? of.row_count : ROWS_MOST;
+	*ret = (struct nameless){.total = of.total};
 	keys = tally_profile_keys(profile, &count);
 	for (size_t i = 0; i < count; i++)
 		symbols |= !strcmp(keys[i], "symbol");

@@ -19,8 +19,8 @@
 
 struct task {
 	uint32_t pid, tid;
-	uint32_t maker;   /* a tid; NONE: no record tells it */
-	const char *comm; /* NULL: no record tells it */
+	uint32_t maker;   /* a tid; NONE: unknown */
+	const char *comm; /* NULL: unknown */
 	bool gone, listed;
 	uint32_t first, last, next, above; /* those it made, a list; indices or NONE */
 	unsigned level;
@@ -93,21 +93,21 @@ static int name(struct tasks *tasks, uint32_t index, const char *comm)
 	return tasks->list[index].comm ? 0 : -ENOMEM;
 }
 
-static int take_fork(struct tasks *tasks, const struct tally_record_task *told)
+static int take_fork(struct tasks *tasks, const struct tally_record_task *fork)
 {
 	uint32_t parent, child;
-	int result = find_or_add(tasks, told->ppid, told->ptid, &parent);
+	int result = find_or_add(tasks, fork->ppid, fork->ptid, &parent);
 
-	if (!result && tasks->list[parent].pid != told->ppid) {
+	if (!result && tasks->list[parent].pid != fork->ppid) {
 		tasks->list[parent].gone = true;
-		result = find_or_add(tasks, told->ppid, told->ptid, &parent);
+		result = find_or_add(tasks, fork->ppid, fork->ptid, &parent);
 	}
-	if (!result && find(tasks, told->tid, &child))
+	if (!result && find(tasks, fork->tid, &child))
 		tasks->list[child].gone = true;
 	if (!result)
-		result = find_or_add(tasks, told->pid, told->tid, &child);
+		result = find_or_add(tasks, fork->pid, fork->tid, &child);
 	if (!result) {
-		tasks->list[child].maker = told->ptid;
+		tasks->list[child].maker = fork->ptid;
 		if (tasks->list[parent].comm)
 			tasks->list[child].comm = tasks->list[parent].comm;
 	}

@@ -187,21 +187,21 @@ static void put_reasons(const struct stat_table *table, const struct stat_line *
 	for (size_t i = 0; i < count; i++) {
 		const char *why = table->of->events[lines[i].event].why;
 		const char *separator = " Not counted: ";
-		bool told = false;
+		bool printed = false;
 
 		if (!is_uncounted(table, &lines[i]))
 			continue;
-		for (size_t j = 0; j < i && !told; j++)
-			told = is_uncounted(table, &lines[j]) &&
-			       !strcmp(table->of->events[lines[j].event].why, why);
-		if (told)
+		for (size_t j = 0; j < i && !printed; j++)
+			printed = is_uncounted(table, &lines[j]) &&
+				  !strcmp(table->of->events[lines[j].event].why, why);
+		if (printed)
 			continue;
 		tally_buf_byte(to, '\n');
 		for (size_t j = i; j < count; j++) {
 			const struct tally_stat_event *event = &table->of->events[lines[j].event];
 
-			told = j > i && lines[j].event == lines[i].event;
-			if (told || !is_uncounted(table, &lines[j]) || strcmp(event->why, why) ||
+			printed = j > i && lines[j].event == lines[i].event;
+			if (printed || !is_uncounted(table, &lines[j]) || strcmp(event->why, why) ||
 			    lines[j].part != lines[i].part)
 				continue;
 			tally_buf_text(to, separator);

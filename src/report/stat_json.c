@@ -103,7 +103,7 @@ static void put_event(struct json *json, const struct tally_stat *stat, size_t e
 
 	for (size_t i = 0; i < count && !any; i++)
 		any = lines[i].event == event;
-	if (!any) /* it is told with another event, or has no place */
+	if (!any) /* it is printed with another event, or has no place */
 		return;
 	json_object(json);
 	json_key_string(json, "event", of->name);

@@ -26,7 +26,7 @@ void tally_stat_line_name(const struct tally_stat *stat, size_t event, size_t pa
 			  struct tally_buf *to);
 /* Whether such a row is a core's. */
 bool tally_stat_is_core_line(const struct tally_stat *stat, size_t event);
-/* Whether the number of its places is told with a part's name. */
+/* Whether the number of its places is printed with a part's name. */
 bool tally_stat_counts_places(enum tally_stat_by by);
 
 /* "<not counted>" and "<not supported>", perf's words, or "<not permitted>". */

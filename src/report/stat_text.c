@@ -80,7 +80,7 @@ void tally_stat_put_number(struct tally_buf *to, double value, int decimals, boo
 	tally_buf_text(to, digits + at + whole);
 }
 
-/* Means of few have a part behind the point that tells something. */
+/* Means of small numbers need digits after the point. */
 static int decimals_of(const struct stat_table *table, const struct tally_stat_event *event,
 		       double value)
 {

@@ -212,7 +212,7 @@ struct trace_compiler;
 int tally_trace_compiler_new(unsigned long_size, bool big_endian, struct trace_compiler **ret,
 			     struct tally_error *error);
 void tally_trace_compiler_free(struct trace_compiler *compiler);
-/* What is made lies in `arena`.  -EBADMSG: this is no format; -ENOMEM.  One thread at a time. */
+/* The result is in `arena`.  -EBADMSG: this is no format; -ENOMEM.  One thread at a time. */
 int tally_trace_compile(struct trace_compiler *compiler, struct tally_arena *arena,
 			const struct trace_format_text *format, struct trace_program **ret);
 

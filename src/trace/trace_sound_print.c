@@ -139,7 +139,7 @@ static bool array(struct parser *parser)
 	       take_field_name(parser) && take(parser, ")");
 }
 
-/* Types as they stand in casts and sizeof: words, then stars. */
+/* Types in casts and sizeof: words, then stars. */
 static bool take_type(struct parser *parser)
 {
 	const char *word;

@@ -1,6 +1,6 @@
 /* Payloads of tracepoints as text, as perf script's field "trace" shows them, and their fields.
  *
- * What the payload of a tracepoint means is told by the recording itself, in its tracing data
+ * The recording itself describes the payload of a tracepoint, in its tracing data
  * (feature 1 of a perf.data file, record 66 of a pipe): the kernel's `format` file of each event.
  * libtraceevent parses these; a format is then compiled once to a short program, which writes the
  * text of a sample in one go.  Formats are parsed when their event is first seen. */
@@ -73,7 +73,7 @@ typedef int (*tally_trace_visit)(void *context, const struct tally_trace_field *
 int tally_trace_text_each_field(struct tally_trace_text *text, uint64_t id, const uint8_t *raw,
 				uint32_t raw_size, tally_trace_visit visit, void *context);
 
-/* Where a field lies. */
+/* Where a field is. */
 struct tally_trace_place {
 	uint32_t offset, size;
 	bool is_signed, is_string;
