@@ -38,6 +38,8 @@ int64_t tally_process_space_add(struct tally_process_table *table, const struct 
 		table->space_room = room;
 	}
 	table->space_list[table->space_count] = *space;
+	if (!space->id)
+		table->space_list[table->space_count].id = ++table->space_ids;
 	return (int64_t)table->space_count++;
 }
 
@@ -565,6 +567,11 @@ const struct tally_space *tally_process_space(const struct tally_process_table *
 	if (!tally_timeline_at(&table->spaces, pid, time, &number, &from, &until))
 		return NULL;
 	return &table->space_list[number];
+}
+
+uint32_t tally_space_id(const struct tally_space *space)
+{
+	return space ? space->id : 0;
 }
 
 const struct tally_space *tally_process_kernel_space(const struct tally_process_table *table)

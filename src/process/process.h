@@ -44,10 +44,11 @@ void tally_process_will_renew(struct tally_process_table *table);
  * 0, or -ENOMEM: then it can only be freed. */
 int tally_process_renew(struct tally_process_table *table, uint64_t before);
 
-/* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL, and EXIT for renewing, and ignores others (after EXIT a thread keeps its name,
- * until a new thread has its number). Times ascend; 0 for synthesized records: valid from the
- * start. Mappings of guests are ignored, as no sample's ip is looked up in them; those of data are
- * taken, as addresses of data are looked up, and as they replace earlier mappings. 0 or -ENOMEM. */
+/* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL, and EXIT for renewing, and ignores others (after EXIT a
+ * thread keeps its name, until a new thread has its number). Times ascend; 0 for synthesized
+ * records: valid from the start. Mappings of guests are ignored, as no sample's ip is looked up in
+ * them; those of data are taken, as addresses of data are looked up, and as they replace earlier
+ * mappings. 0 or -ENOMEM. */
 int tally_process_feed(struct tally_process_table *table, const struct tally_body *body,
 		       uint64_t time);
 /* Builds the look-up structures. */
@@ -67,6 +68,9 @@ uint32_t tally_process_comm(const struct tally_process_table *table, uint32_t pi
 const struct tally_space *tally_process_space(const struct tally_process_table *table, uint32_t pid,
 					      uint64_t time);
 const struct tally_space *tally_process_kernel_space(const struct tally_process_table *table);
+
+/* A number for the space, from 1, which it keeps when the table is renewed; 0 for NULL. */
+uint32_t tally_space_id(const struct tally_space *space);
 
 /* A number for (space, set of mappings valid at `time`), the same for all times between two changes
  * that replace a mapping: results cached under it stay valid. 0 is never used. */

@@ -24,6 +24,7 @@ struct tally_process_table {
 	struct tally_timeline spaces; /* by pid: space */
 	struct tally_space *space_list;
 	size_t space_count, space_room;
+	uint32_t space_ids; /* given so far */
 	struct tally_mapping_row *rows;
 	size_t row_count, row_room;
 	struct tally_map files; /* hash -> struct tally_mapped_file *, the arena's */

@@ -164,6 +164,7 @@ static int renew_space(struct renewal *renewal, const struct tally_space *space,
 	int result;
 
 	if (before) {
+		made.id = before->id;
 		if (tally_process_space_add(to, &made) < 0)
 			return -ENOMEM;
 		result = flatten_space(renewal, before, time);
@@ -176,6 +177,7 @@ static int renew_space(struct renewal *renewal, const struct tally_space *space,
 			made.exec = true;
 		}
 	}
+	made.id = space->id;
 	if (tally_process_space_add(to, &made) < 0)
 		return -ENOMEM;
 	*ret = (uint32_t)to->space_count - 1;

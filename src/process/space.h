@@ -35,6 +35,7 @@ struct tally_space_history {
 };
 
 struct tally_space {
+	uint32_t id;                          /* one for all time; see tally_space_id() */
 	const struct tally_mapping_row *rows; /* the table's; set by freezing */
 	const struct tally_space *above;      /* set by freezing: the parent */
 	uint32_t parent; /* number of the space that it was forked from, or SPACE_NONE */

@@ -58,8 +58,10 @@ static int view_part(struct lump_visit *visit, size_t part, size_t *redo_room)
 		uint32_t thread;
 
 		tally_process_view(processes, stint->pid, stint->tid, stint->first_time, &view);
-		row = (struct thread_row){
-		    .pid = stint->pid, .tid = stint->tid, .comm = view.comm, .space = view.space};
+		row = (struct thread_row){.pid = stint->pid,
+					  .tid = stint->tid,
+					  .comm = view.comm,
+					  .space = tally_space_id(view.space)};
 		thread = view.comm == UINT32_MAX
 			     ? UINT32_MAX
 			     : tally_thread_number(&visit->session->threads_met, &row);

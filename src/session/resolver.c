@@ -65,7 +65,7 @@ int tally_resolver_task_miss(struct tally_resolver *resolver, struct resolver_ta
 
 	tally_process_view(resolver->session->processes, pid, tid, time, &view);
 	row.comm = view.comm;
-	row.space = view.space;
+	row.space = tally_space_id(view.space);
 	thread = view.comm == UINT32_MAX
 		     ? UINT32_MAX
 		     : tally_thread_number(&resolver->session->threads_met, &row);

@@ -58,6 +58,8 @@ struct row_maker {
 int tally_row_maker_init(struct row_maker *maker, const struct row_plan *plan, unsigned worker,
 			 struct tally_resolver *resolver);
 void tally_row_maker_done(struct row_maker *maker);
+/* What is remembered of mappings, spaces and eras is not true any more; nothing waits. */
+void tally_row_maker_forget(struct row_maker *maker);
 /* Where the next sample may be made, so that it need not be copied. */
 static inline struct tally_resolved *row_maker_next(struct row_maker *maker)
 {

@@ -10,6 +10,7 @@
 #include "base/option_struct.h"
 #include "base/pool.h"
 #include "file/in_place.h"
+#include "session/live_windows.h"
 #include "session/lump_visit.h"
 #include "session/record_sink.h"
 #include "session/piece.h"
@@ -250,19 +251,15 @@ static int begin_sinks(const struct run *run)
 	return result < 0 ? result : 0;
 }
 
-/* In any order, by as many threads as there is work for. */
-static int run_unordered(struct run *run)
+/* What reads samples in any order; *shares: so many parts there are.  0 or -ENOMEM. */
+static int plan_unordered(struct run *run, size_t *shares)
 {
 	struct tally_session *session = run->session;
 	uint64_t tested = session->test ? session->test->want : 0;
-	size_t shares = session->piece_count;
-	unsigned threads = session->threads;
 	int result;
 
 	run->plans = tally_session_plans(session, run->rows.want | tested);
-	result = run->plans ? look_at_lumps(run, &shares) : -ENOMEM;
-	if (shares < threads)
-		threads = shares ? (unsigned)shares : 1;
+	result = run->plans ? look_at_lumps(run, shares) : -ENOMEM;
 	if (!result && run->rows.by_address && !session->test && !(run->rows.want & ~LUMP_FIELDS))
 		run->runs = (struct run_visit){
 		    .session = session,
@@ -271,17 +268,37 @@ static int run_unordered(struct run *run)
 		    .show = show_run,
 		    .context = run,
 		};
+	return result;
+}
+
+static int visit_unordered(struct run *run, size_t shares)
+{
+	int result = tally_pool_run(run->workers, shares, visit_share, run);
+
+	if (!result)
+		result = tally_pool_run(run->workers, run->workers, flush_share, run);
+	for (unsigned i = 0; i < run->workers; i++)
+		run->session->counts.undecoded += run->resolvers[i].damaged;
+	return result;
+}
+
+/* In any order, by as many threads as there is work for. */
+static int run_unordered(struct run *run)
+{
+	struct tally_session *session = run->session;
+	size_t shares = session->piece_count;
+	unsigned threads = session->threads;
+	int result = plan_unordered(run, &shares);
+
+	if (shares < threads)
+		threads = shares ? (unsigned)shares : 1;
+	session->counts.undecoded = 0;
 	if (!result)
 		result = make_workers(run, threads);
 	if (!result)
 		result = begin_sinks(run);
 	if (!result)
-		result = tally_pool_run(threads, shares, visit_share, run);
-	if (!result)
-		result = tally_pool_run(threads, threads, flush_share, run);
-	session->counts.undecoded = 0;
-	for (unsigned i = 0; i < run->workers; i++)
-		session->counts.undecoded += run->resolvers[i].damaged;
+		result = visit_unordered(run, shares);
 	/* A second run is rare, and right without them; what comes after the first needs the room.
 	 */
 	if (run->lumped) {
@@ -308,8 +325,7 @@ static int take_ordered(void *context, struct tally_record_batch *batch)
 	return result;
 }
 
-/* Out of the order of time: `serial` when sinks count on it, else because a filter does. */
-static int run_ordered(struct run *run, bool serial, struct tally_error *error)
+static int visit_ordered(struct run *run, bool serial, struct tally_error *error)
 {
 	const struct tally_record_sink sink = {
 	    .context = run,
@@ -318,15 +334,68 @@ static int run_ordered(struct run *run, bool serial, struct tally_error *error)
 	    .dropped = true,
 	    .batch = take_ordered,
 	};
+	int result = tally_session_run_in_order(run->session, &sink, serial, error);
+
+	for (unsigned i = 0; !result && i < run->workers; i++)
+		result = tally_row_maker_flush(&run->makers[i]);
+	return result;
+}
+
+/* Out of the order of time: `serial` when sinks count on it, else because a filter does. */
+static int run_ordered(struct run *run, bool serial, struct tally_error *error)
+{
 	int result = make_workers(run, serial ? 1 : run->session->threads);
 
 	if (!result)
 		result = begin_sinks(run);
-	if (!result)
-		result = tally_session_run_in_order(run->session, &sink, serial, error);
-	for (unsigned i = 0; !result && i < run->workers; i++)
-		result = tally_row_maker_flush(&run->makers[i]);
+	return result ? result : visit_ordered(run, serial, error);
+}
+
+/* What workers remember is of the last window. */
+static int renew_workers(struct run *run)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < run->workers && !result; i++) {
+		tally_row_maker_forget(&run->makers[i]);
+		tally_resolver_done(&run->resolvers[i]);
+		result = tally_resolver_init(&run->resolvers[i], run->session);
+		run->makers[i].resolver = &run->resolvers[i];
+	}
 	return result;
+}
+
+static int pass_time(const struct run *run, uint64_t passed)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < run->rows.sink_count && result >= 0; i++)
+		if (run->rows.sinks[i]->passed)
+			result = run->rows.sinks[i]->passed(run->rows.sinks[i]->context, passed);
+	return result < 0 ? result : 0;
+}
+
+/* Window by window.  The last one has passed all times, as a file has, and so is not reported. */
+static int run_live(struct run *run, bool ordered, bool serial, struct tally_error *error)
+{
+	uint64_t passed = 0, before = 0;
+	size_t none = 0;
+	int result = ordered ? 0 : plan_unordered(run, &none), more = 1;
+
+	if (!result)
+		result = make_workers(run, serial ? 1 : run->session->threads);
+	if (!result)
+		result = begin_sinks(run);
+	while (!result && (more = tally_session_window(run->session, &passed, error)) > 0) {
+		result = renew_workers(run);
+		if (!result)
+			result = ordered ? visit_ordered(run, serial, error)
+					 : visit_unordered(run, run->session->piece_count);
+		if (!result && passed > before && passed < UINT64_MAX)
+			result = pass_time(run, passed);
+		before = passed;
+	}
+	return result ? result : more;
 }
 
 /* What filters left out, for those who ask for shares of all. */
@@ -406,7 +475,7 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	struct run run = {
 	    .session = session,
 	    .rows = {.session = session, .sinks = sinks, .sink_count = count, .wanted = wanted}};
-	bool in_order = false;
+	bool in_order = false, ordered;
 	int result = take_sinks(&run, sinks, count, &in_order);
 
 	if (result)
@@ -418,9 +487,11 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	/* What a counter moved by is known in the order of time alone. */
 	in_order |= run.rows.reads;
 	run.rows.by_address &= !session->filter && !in_order;
-	if (!result)
-		result = in_order || session->filter ? run_ordered(&run, in_order, error)
-						     : run_unordered(&run);
+	ordered = in_order || session->filter;
+	if (!result && session->live)
+		result = run_live(&run, ordered, in_order, error);
+	else if (!result)
+		result = ordered ? run_ordered(&run, in_order, error) : run_unordered(&run);
 	if (!result)
 		result = sum_left_out(&run);
 	for (size_t i = 0; !result && i < count; i++)

@@ -22,7 +22,7 @@ static uint32_t hash_of(const struct thread_row *row)
 {
 	uint64_t hash = hash_u64((uint64_t)row->pid << 32 | row->tid);
 
-	return (uint32_t)hash_mix(hash, (uintptr_t)row->space ^ (uint64_t)row->comm << 48);
+	return (uint32_t)hash_mix(hash, row->space ^ (uint64_t)row->comm << 48);
 }
 
 static bool same(const struct thread_row *a, const struct thread_row *b)

@@ -7,12 +7,10 @@
 #include <stdint.h>
 #include "base/chunks.h"
 
-struct tally_space;
-
 struct thread_row {
 	uint32_t pid, tid;
-	uint32_t comm; /* number of a string */
-	const struct tally_space *space;
+	uint32_t comm;  /* number of a string */
+	uint32_t space; /* its id */
 };
 
 /* Rows never move: threads read while one adds. */

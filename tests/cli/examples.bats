@@ -60,6 +60,61 @@ run_example() {
 	[ "$sum" = "$(sed -nE 's/^fill   all threads.* ([0-9]+) page faults.*/\1/p' <<<"$output")" ]
 }
 
+# Two functions, one after the other.
+make_busy() {
+	command -v cc >/dev/null || skip "no C compiler"
+	cat >busy.c <<-'EOF'
+		#include <time.h>
+		static volatile unsigned long sum;
+		__attribute__((noinline)) void first_half(clock_t until)
+		{
+			while (clock() < until)
+				for (unsigned long i = 0; i < 100000; i++)
+					sum += i;
+		}
+		__attribute__((noinline)) void second_half(clock_t until)
+		{
+			while (clock() < until)
+				for (unsigned long i = 0; i < 100000; i++)
+					sum -= i;
+		}
+		int main(void)
+		{
+			first_half(CLOCKS_PER_SEC * 3 / 2);
+			second_half(CLOCKS_PER_SEC * 3);
+			return 0;
+		}
+	EOF
+	cc -O1 -g busy.c -o busy
+}
+
+@test "14.1: hottest: at most ten functions of a recording, the hottest first" {
+	need_events
+	cd "$BATS_TEST_TMPDIR"
+	make_busy
+	"$TALLY" record -o busy.data ./busy >/dev/null 2>&1
+	run "$(dirname "$TALLY")/examples/example-hottest" busy.data
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 10 ]
+	[[ ${lines[0]} =~ ^' '*[0-9]+\.[0-9]{2}' %  cpu '[0-9]+' '+(first_half|second_half)$ ]]
+	[ "$(wc -l <"$TALLY_SOURCE/examples/hottest.c")" -lt 60 ]
+}
+
+@test "14.1: hottest_live: the hottest function changes while the program runs" {
+	need_events
+	cd "$BATS_TEST_TMPDIR"
+	make_busy
+	run "$(dirname "$TALLY")/examples/example-hottest_live" ./busy
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -ge 3 ]
+	[[ ${lines[0]} =~ ^' '*[0-9]+' %  first_half'$ ]]
+	[[ ${lines[-1]} =~ ^' '*[0-9]+' %  second_half'$ ]]
+	[ "$(wc -l <"$TALLY_SOURCE/examples/hottest_live.c")" -lt 80 ]
+	run "$(dirname "$TALLY")/examples/example-hottest_live" ./not-there
+	[ "$status" -eq 1 ]
+	[[ $output == *"not-there"* ]]
+}
+
 @test "samples: builds against what is installed, by pkg-config" {
 	cd "$BATS_TEST_TMPDIR"
 	command -v meson >/dev/null || skip "meson is not installed"
@@ -77,6 +132,13 @@ run_example() {
 	cc -std=c11 "$TALLY_SOURCE/examples/samples.c" $(cat flags) -o samples ||
 		{ nm -D "$(find "$root" -name libtally.so.0.2)" | grep -q __asan && skip "the library is built with a sanitizer"; false; }
 	[ -x samples ]
+	for compiler in 'cc -std=c11' 'g++ -std=c++11 -x c++' 'clang++ -std=c++11 -x c++'; do
+		command -v "${compiler%% *}" >/dev/null || continue
+		for name in hottest hottest_live; do
+			# shellcheck disable=SC2046,SC2086
+			$compiler "$TALLY_SOURCE/examples/$name.c" $(cat flags) -o "$name"
+		done
+	done
 	PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs tally-libpfm4 >flags
 	# shellcheck disable=SC2046
 	cc "$TALLY_SOURCE/examples/libpfm4_events.c" $(cat flags) -o libpfm4_events
