@@ -282,6 +282,28 @@ static int check(const struct probe *probe, const struct cli_usage *usage)
 	return CLI_OK;
 }
 
+/* Options of perf that Tally lacks: the message says why and what to do, instead of suggesting a
+ * similar name.  `to`: the message. */
+static int refuse(void *to, const char *value, bool on, struct tally_error *error)
+{
+	(void)value;
+	(void)on;
+	return cli_refuse(error, "%s", (const char *)to);
+}
+
+static char no_vmlinux[] =
+    "tally does not read debug information of the kernel: in the kernel, probe functions (FUNC, "
+    "FUNC+OFFSET) with registers as arguments, for example %di";
+static char no_cache[] = "tally keeps no cache of probes: it reads markers and functions from the "
+			 "program, give -x PROGRAM";
+static char no_range[] =
+    "tally does not print the ranges in which variables exist; -V PLACE lists the "
+    "variables that can be read at PLACE";
+static char no_symfs[] = "give the path of the program itself: -x DIR/PROGRAM";
+static char no_namespace[] =
+    "give the path of the program through its process: -x /proc/PID/root/PROGRAM";
+static char no_bootconfig[] = "tally does not write bootconfig files; -D prints the definitions";
+
 static const struct cli_rule rules[] = {
     {"-a,-d,-l,-F,-L,-V,-D", CLI_ONE_OF, NULL, "each is an action"},
     {"-x,-m", CLI_ONE_OF, NULL, "a place is in a program or in the kernel"},
@@ -358,6 +380,12 @@ int cmd_probe(int argc, char **argv)
 	    {CLI_FLAG, 'q', "quiet", NULL, "print errors only", &probe.quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "--add: print what is written to the kernel",
 	     &probe.verbose},
+	    {CLI_CALL, 'k', "vmlinux", "FILE", "", no_vmlinux, CLI_HIDDEN, refuse},
+	    {CLI_CALL, 0, "cache", NULL, "", no_cache, CLI_BARE | CLI_HIDDEN, refuse},
+	    {CLI_CALL, 0, "range", NULL, "", no_range, CLI_BARE | CLI_HIDDEN, refuse},
+	    {CLI_CALL, 0, "symfs", "DIR", "", no_symfs, CLI_HIDDEN, refuse},
+	    {CLI_CALL, 0, "target-ns", "PID", "", no_namespace, CLI_HIDDEN, refuse},
+	    {CLI_CALL, 0, "bootconfig", NULL, "", no_bootconfig, CLI_BARE | CLI_HIDDEN, refuse},
 	    {.kind = CLI_END},
 	};
 	int status, at = cli_parse(&usage, options, argc, argv, &status);

@@ -61,8 +61,8 @@ struct tally_data_options {
 	 * 0: 64 MB and 100 times their size. */
 	uint64_t expand_most;
 	/* What comes through a pipe is read while it grows, for a session (tally_session_new()),
-	 * which takes its records in the order of the data; tally_data_next() gives none then.  Its events are
-	 * known when the first record of a ring has come.  Files are read as usual. */
+	 * which takes its records in the order of the data; tally_data_next() gives none then.  Its
+	 * events are known when the first record of a ring has come.  Files are read as usual. */
 	bool live;
 };
 

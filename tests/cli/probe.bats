@@ -153,3 +153,20 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 	[[ $output = *"nothing at address 0x10"* ]]
 	[ ! -e x.data ]
 }
+
+@test "13.32: options of perf probe that are not here are refused with what to do instead" {
+	while IFS='|' read -r option words; do
+		# shellcheck disable=SC2086 # an option with its value
+		run -2 "$TALLY" probe $option schedule
+		[[ "$output" == *"$words"* ]]
+		[[ "$output" != *"did you mean"* ]]
+	done <<-'END'
+		-k /boot/vmlinux|debug information of the kernel
+		--vmlinux=/boot/vmlinux|FUNC+OFFSET
+		--cache|give -x PROGRAM
+		--range|-V PLACE lists
+		--symfs /mnt|-x DIR/PROGRAM
+		--target-ns 1|-x /proc/PID/root/PROGRAM
+		--bootconfig|-D prints
+	END
+}
