@@ -1,10 +1,12 @@
 /* Cache events: CACHE[-OP][-RESULT], op and result in either order or left out.
  *
  * config = cache | op << 8 | result << 16; source: PERF_TYPE_HW_CACHE in perf_event_open(2). */
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include "abi/event_names.h"
+#include "base/fail.h"
 #include "event/family.h"
 
 /* Of words with the same beginning, the longer is first. */
@@ -114,3 +116,48 @@ int tally_cache_format(uint64_t config, char *to, size_t room)
 	return snprintf(to, room, "%s-%s", tally_abi_caches[cache].words[0],
 			tally_abi_cache_counts[operation][result]);
 }
+
+static int find(const struct event_word *word, struct tally_attr *ret, struct tally_error *error)
+{
+	enum cache_answer answer = tally_cache_find(word, ret);
+
+	if (answer == CACHE_IMPOSSIBLE)
+		return tally_fail(error, -EINVAL, (int64_t)word->position,
+				  "%.*s cannot be counted: instruction caches have loads and "
+				  "prefetches only, iTLB and branch have loads only",
+				  tally_word_shown(word), word->text);
+	return answer == CACHE_YES;
+}
+
+static int format(const struct tally_attr *attr, const struct tally_event_options *options,
+		  char *to, size_t room)
+{
+	(void)options;
+	return attr->type == PERF_TYPE_HW_CACHE ? tally_cache_format(attr->config, to, room) : -1;
+}
+
+/* Of each cache the most common spelling. */
+static const char *name_at(size_t index)
+{
+	static const char *const names[] = {
+	    "L1-dcache-loads",       "L1-dcache-load-misses",
+	    "L1-dcache-stores",      "L1-icache-loads",
+	    "L1-icache-load-misses", "LLC-loads",
+	    "LLC-load-misses",       "LLC-stores",
+	    "LLC-store-misses",      "dTLB-loads",
+	    "dTLB-load-misses",      "dTLB-stores",
+	    "dTLB-store-misses",     "iTLB-loads",
+	    "iTLB-load-misses",      "branch-loads",
+	    "branch-load-misses",    "node-loads",
+	    "node-load-misses",      "node-stores",
+	    "node-store-misses",
+	};
+
+	return index < sizeof(names) / sizeof(*names) ? names[index] : NULL;
+}
+
+const struct event_family tally_event_family_cache = {
+    .find = find,
+    .format = format,
+    .name = name_at,
+};

@@ -36,6 +36,39 @@ int tally_items_add(struct event_items *items, const struct tally_attr *attr, co
 int tally_items_put(struct event_items *items, struct tally_event *event);
 void tally_items_done(struct event_items *items);
 
+/* What the parser, the way back to a name and the suggestions ask each family for.  To add one:
+ * doc/HOWTO-add-event-source.md. */
+struct event_family {
+	/* The attr of a name that is one word. 1; 0: it is not of this family; -EINVAL with the
+	 * error's text. NULL: its names have several parts, which parse.c takes apart. */
+	int (*find)(const struct event_word *word, struct tally_attr *ret,
+		    struct tally_error *error);
+	/* Behind the slashes of its terms, modifiers have no colon. */
+	bool no_colon;
+	/* snprintf()s the name of an attr, without modifiers; -1: it is not of this family, or has
+	 * no name. NULL: none has. */
+	int (*format)(const struct tally_attr *attr, const struct tally_event_options *options,
+		      char *to, size_t room);
+	/* Name number `index` that a misspelled one may have been meant to be; NULL behind the last
+	 * one. NULL: there are none. */
+	const char *(*name)(size_t index);
+};
+
+/* In the order in which they are asked. What a family's file defines is tally_event_family_NAME. */
+#define EVENT_FAMILIES(FAMILY) \
+	FAMILY(generic)        \
+	FAMILY(cache)          \
+	FAMILY(tracepoint)     \
+	FAMILY(raw)
+
+#define EVENT_FAMILY_DECLARE(name) extern const struct event_family tally_event_family_##name;
+EVENT_FAMILIES(EVENT_FAMILY_DECLARE)
+#undef EVENT_FAMILY_DECLARE
+#define EVENT_FAMILY_AT(name) &tally_event_family_##name,
+
+/* At most so much of a word is printed in a message. */
+int tally_word_shown(const struct event_word *word);
+
 /* --- generic.c: PERF_TYPE_HARDWARE and PERF_TYPE_SOFTWARE --- */
 bool tally_generic_find(const struct event_word *word, struct tally_attr *ret);
 size_t tally_generic_names(const char **ret, size_t room); /* fills; returns their number */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "abi/event_names.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
 #include "event/format.h"
@@ -13,19 +12,15 @@
 static int format_name(const struct tally_attr *attr, const struct tally_event_options *options,
 		       char *to, size_t room)
 {
-	const char *name = tally_abi_event_name(attr->type, attr->config);
-	int length = -1;
+	static const struct event_family *const families[] = {EVENT_FAMILIES(EVENT_FAMILY_AT)};
 
-	if (name)
-		return snprintf(to, room, "%s", name);
-	if (attr->type == PERF_TYPE_HW_CACHE)
-		length = tally_cache_format(attr->config, to, room);
-	else if (attr->type == PERF_TYPE_TRACEPOINT)
-		length = tally_tracepoint_format(attr->config, options, to, room);
-	else if (attr->type == PERF_TYPE_RAW)
-		length = snprintf(to, room, "r%llx", (unsigned long long)attr->config);
-	if (length >= 0)
-		return length;
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
+		int length =
+		    families[i]->format ? families[i]->format(attr, options, to, room) : -1;
+
+		if (length >= 0)
+			return length;
+	}
 	/* The two numbers are a name, too. */
 	return snprintf(to, room, "%u:0x%llx", attr->type, (unsigned long long)attr->config);
 }

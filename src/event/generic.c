@@ -1,4 +1,5 @@
 /* The kernel's generic events: hardware and software, under perf's names for them. */
+#include <stdio.h>
 #include <string.h>
 #include "abi/event_names.h"
 #include "event/family.h"
@@ -14,6 +15,33 @@ bool tally_generic_find(const struct event_word *word, struct tally_attr *ret)
 	}
 	return false;
 }
+
+static int find(const struct event_word *word, struct tally_attr *ret, struct tally_error *error)
+{
+	(void)error;
+	return tally_generic_find(word, ret);
+}
+
+static int format(const struct tally_attr *attr, const struct tally_event_options *options,
+		  char *to, size_t room)
+{
+	const char *name = tally_abi_event_name(attr->type, attr->config);
+
+	(void)options;
+	return name ? snprintf(to, room, "%s", name) : -1;
+}
+
+static const char *name_at(size_t index)
+{
+	return index < tally_abi_event_count ? tally_abi_events[index].name : NULL;
+}
+
+const struct event_family tally_event_family_generic = {
+    .find = find,
+    .no_colon = true,
+    .format = format,
+    .name = name_at,
+};
 
 enum tally_tool_event tally_generic_tool(const struct event_word *word)
 {

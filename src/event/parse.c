@@ -387,37 +387,25 @@ static int parse_breakpoint(struct parser *parser, const struct event_word *word
 		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
 }
 
-/* The families whose names are one word. */
+/* Asks the families whose names are one word. */
 static int find_word(struct parser *parser, const struct event_word *word, struct tally_attr *ret,
-		     bool *ret_generic)
+		     bool *ret_no_colon)
 {
-	int result;
+	static const struct event_family *const families[] = {EVENT_FAMILIES(EVENT_FAMILY_AT)};
 
-	*ret_generic = tally_generic_find(word, ret);
-	if (*ret_generic)
-		return 1;
-	switch (tally_cache_find(word, ret)) {
-	case CACHE_YES:
-		return 1;
-	case CACHE_IMPOSSIBLE:
-		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
-				  "%.*s cannot be counted: instruction caches have loads and "
-				  "prefetches only, iTLB and branch have loads only",
-				  tally_word_shown(word), word->text);
-	case CACHE_NO:
-		break;
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
+		int result = families[i]->find ? families[i]->find(word, ret, parser->error) : 0;
+
+		*ret_no_colon = families[i]->no_colon;
+		if (result)
+			return result;
 	}
-	result = tally_raw_find(word, ret);
-	if (result == -ERANGE)
-		return tally_fail(parser->error, -EINVAL, (int64_t)word->position,
-				  "%.*s: a raw event has at most 16 hex digits",
-				  tally_word_shown(word), word->text);
-	return result;
+	return 0;
 }
 
-/* One generic, cache, raw or tool event. */
+/* An event whose name is one word. */
 static int finish_word(struct parser *parser, const struct event_word *word,
-		       const struct tally_attr *attr, bool generic)
+		       const struct tally_attr *attr, bool no_colon)
 {
 	enum tally_tool_event tool = tally_generic_tool(word);
 	size_t first = parser->items.count;
@@ -432,7 +420,7 @@ static int finish_word(struct parser *parser, const struct event_word *word,
 		result = tool ? tally_parser_add(parser, attr, &terms, tool)
 			      : add_core(parser, attr, &terms);
 	if (!result)
-		result = tally_parser_modifiers(parser, slashes, !generic, true, &modifiers);
+		result = tally_parser_modifiers(parser, slashes, !no_colon, true, &modifiers);
 	return result ? result
 		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
 }
@@ -452,7 +440,7 @@ static int parse_perf_event(struct parser *parser)
 	struct event_word word;
 	struct tally_attr attr;
 	uint64_t number;
-	bool generic;
+	bool no_colon;
 	int result;
 
 	word = take_word(parser);
@@ -460,11 +448,11 @@ static int parse_perf_event(struct parser *parser)
 		return fail_unknown(parser, &word);
 	if (tally_generic_tool(&word))
 		return finish_word(parser, &word, &dummy, true);
-	result = find_word(parser, &word, &attr, &generic);
+	result = find_word(parser, &word, &attr, &no_colon);
 	if (result < 0)
 		return result;
 	if (result)
-		return finish_word(parser, &word, &attr, generic);
+		return finish_word(parser, &word, &attr, no_colon);
 	if (peek(parser) == ':') {
 		if (tally_raw_number(&word, &number))
 			return take(parser, ':'), parse_numbers(parser, &word);

@@ -17,7 +17,6 @@ struct parser {
 			not have */
 };
 
-int tally_word_shown(const struct event_word *word); /* how much of it is in a message */
 int tally_parser_fail_memory(const struct parser *parser);
 /* The machine's PMUs, read at the first use. */
 int tally_parser_need_pmus(struct parser *parser);

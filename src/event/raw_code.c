@@ -2,6 +2,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
+#include "base/fail.h"
 #include "event/family.h"
 
 /* All of the word as digits of `base`; 1, 0 or -ERANGE. */
@@ -47,3 +49,25 @@ int tally_raw_find(const struct event_word *word, struct tally_attr *ret)
 		*ret = (struct tally_attr){.type = PERF_TYPE_RAW, .config = config};
 	return result;
 }
+
+static int find(const struct event_word *word, struct tally_attr *ret, struct tally_error *error)
+{
+	int result = tally_raw_find(word, ret);
+
+	if (result == -ERANGE)
+		return tally_fail(error, -EINVAL, (int64_t)word->position,
+				  "%.*s: a raw event has at most 16 hex digits",
+				  tally_word_shown(word), word->text);
+	return result;
+}
+
+static int format(const struct tally_attr *attr, const struct tally_event_options *options,
+		  char *to, size_t room)
+{
+	(void)options;
+	return attr->type == PERF_TYPE_RAW
+		   ? snprintf(to, room, "r%llx", (unsigned long long)attr->config)
+		   : -1;
+}
+
+const struct event_family tally_event_family_raw = {.find = find, .format = format};

@@ -24,29 +24,14 @@ static void add(struct names *names, const char *name)
 	names->names[names->count++] = name;
 }
 
-/* Of each cache the most common spelling. */
-static void add_generic(struct names *names)
+static void add_families(struct names *names)
 {
-	static const char *const caches[] = {
-	    "L1-dcache-loads",       "L1-dcache-load-misses",
-	    "L1-dcache-stores",      "L1-icache-loads",
-	    "L1-icache-load-misses", "LLC-loads",
-	    "LLC-load-misses",       "LLC-stores",
-	    "LLC-store-misses",      "dTLB-loads",
-	    "dTLB-load-misses",      "dTLB-stores",
-	    "dTLB-store-misses",     "iTLB-loads",
-	    "iTLB-load-misses",      "branch-loads",
-	    "branch-load-misses",    "node-loads",
-	    "node-load-misses",      "node-stores",
-	    "node-store-misses",
-	};
-	const char *generic[64];
-	size_t count = tally_generic_names(generic, 64);
+	static const struct event_family *const families[] = {EVENT_FAMILIES(EVENT_FAMILY_AT)};
+	const char *name;
 
-	for (size_t i = 0; i < count && i < 64; i++)
-		add(names, generic[i]);
-	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++)
-		add(names, caches[i]);
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		for (size_t k = 0; families[i]->name && (name = families[i]->name(k)); k++)
+			add(names, name);
 }
 
 static void add_table(struct names *names, struct tally_event_context *context,
@@ -65,7 +50,7 @@ const char *tally_suggest_event(struct tally_event_context *context, const char 
 	struct names names = {0};
 	const char *similar = NULL;
 
-	add_generic(&names);
+	add_families(&names);
 	for (size_t i = 0; context && i < context->count; i++)
 		for (size_t j = 0; j < context->pmus[i].alias_count; j++)
 			add(&names, context->pmus[i].aliases[j].name);

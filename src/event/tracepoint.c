@@ -300,3 +300,13 @@ done:
 	names_done(&systems);
 	return length;
 }
+
+static int format(const struct tally_attr *attr, const struct tally_event_options *options,
+		  char *to, size_t room)
+{
+	return attr->type == PERF_TYPE_TRACEPOINT
+		   ? tally_tracepoint_format(attr->config, options, to, room)
+		   : -1;
+}
+
+const struct event_family tally_event_family_tracepoint = {.format = format};
