@@ -402,17 +402,19 @@ static void put_last(const struct script_out *out, const struct script_event *ev
 		     const struct tally_sample *sample)
 {
 	struct tally_buf *to = out->to;
-	uint64_t fields = event->fields;
+	uint64_t fields = event->fields, has = sample->present;
 
 	if (fields & SCRIPT_FIELD(PHYS_ADDR))
-		buf_hex_right(to, sample->present & PERF_SAMPLE_PHYS_ADDR ? sample->phys_addr : 0,
-			      16);
+		buf_hex_right(to, has & PERF_SAMPLE_PHYS_ADDR ? sample->phys_addr : 0, 16);
 	if (fields & SCRIPT_FIELD(DATA_PAGE_SIZE))
-		tally_script_page_size(to, sample->data_page_size);
+		tally_script_page_size(to, has & PERF_SAMPLE_DATA_PAGE_SIZE ? sample->data_page_size
+									    : 0);
 	if (fields & SCRIPT_FIELD(CODE_PAGE_SIZE))
-		tally_script_page_size(to, sample->code_page_size);
+		tally_script_page_size(to, has & PERF_SAMPLE_CODE_PAGE_SIZE ? sample->code_page_size
+									    : 0);
 	if (fields & SCRIPT_FIELD(CGROUP)) {
-		const uint64_t *known = tally_map_find(&out->script->cgroups, sample->cgroup);
+		uint64_t id = has & PERF_SAMPLE_CGROUP ? sample->cgroup : 0;
+		const uint64_t *known = tally_map_find(&out->script->cgroups, id);
 
 		tally_script_cgroup(to, known ? (const char *)(uintptr_t)*known : NULL);
 	}

@@ -637,7 +637,7 @@ static int on_asked(void *context, struct tally_record_batch *batch)
 		(void)snprintf(early, sizeof(early), "e%u ", (unsigned)ip);
 		(void)snprintf(both, sizeof(both), "%sl%u ", early, (unsigned)ip);
 		if (!(ip % 5) || !(ip % 11))
-			strcpy(both, early);
+			(void)snprintf(both, sizeof(both), "%s", early);
 		assert_int_equal(entry.early, strlen(early));
 		assert_int_equal(entry.size, strlen(both));
 		assert_memory_equal(entry.text, both, entry.size);
