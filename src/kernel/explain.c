@@ -160,6 +160,7 @@ static void explain_rights(const struct refusal *refusal)
 			     "/sys/kernel/security/lockdown`");
 		return;
 	}
+	/* Source: Linux commit ba677dbe77af, in 6.16 and the stable kernels of July 2025. */
 	if (refusal->errnum == EACCES && !refusal->limits->sys_admin && is_uprobe(attr)) {
 		say(refusal, "uprobes need CAP_SYS_ADMIN since Linux 6.16 and the stable kernels "
 			     "of mid-2025, because they can be set into the middle of an "
