@@ -226,7 +226,7 @@ static void mistakes(void **state)
 	    {"-e a,,b", "-e: 'a,,b' is not names or numbers with commas between them"},
 	    {"-G bad", "-G: 'bad' is neither fp nor lbr"},
 	    {"--no-count", "--count: 'no' is not a number"},
-	    {"--c 1", "--c may be --count or --call-graph"},
+	    {"--c 1", "--c is ambiguous: --count or --call-graph"},
 	};
 	struct values values = {0};
 	char left[256], said[1024];
@@ -251,7 +251,7 @@ static void hints_hit(void **state)
 	    {"-a=1", "-a takes no value ("},
 	    {"-a=", "-a takes no value ("},
 	    {"-c=99",
-	     "-c=99: after a letter the value comes without '=': write -c 99 or --count=99"},
+	     "-c=99: after a letter there is no '=' before the value: write -c 99 or --count=99"},
 	    {"-e=cycles", "write -e cycles or --event=cycles"},
 	    {"--tui", "unknown option '--tui' ("},
 	    {"--tdi 1", "unknown option '--tdi'; did you mean --tid?"},
