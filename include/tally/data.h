@@ -37,7 +37,7 @@ struct tally_data_event {
 
 /* A run of records in native byte order, each 8-byte aligned and a multiple of 8 long.
  *
- * The records of a native file's block have not been checked, so that each is looked at only once.
+ * The records of a native file's block are not checked yet, so that each is looked at only once.
  * To walk a block, step by tally_record_extent().  Where tally_block_record() finds no record (its
  * size is below 8, not a multiple of 8, or passes the block's end), call tally_data_block_bad() and
  * go on with the block that it gives.  tally_data_next_record() does all of this. */

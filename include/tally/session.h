@@ -1,5 +1,5 @@
 /* A session: a recording's records joined with its processes and binaries, so that each sample is
- * told where it ran.
+ * shown with the place where it ran.
  *
  * Opening makes one pass: side-band records build the processes over time, samples are counted.
  * After that samples are independent of each other and are visited in blocks by several threads. */

@@ -58,8 +58,8 @@ struct tally_stat_event {
 	bool snapshot;      /* the count is a state, not a sum */
 	bool tool;          /* a time that the tool measures: ns */
 	bool percore;       /* by CPU: the CPUs of a core count as one, which has a row once */
-	const char *why;    /* why it is not counted, a line, as it is when it is told; NULL, empty:
-			     * not known */
+	const char *why; /* why it is not counted, a line, as of the time when it is printed; NULL,
+			  * empty: not known */
 };
 
 /* A number that is computed from counts, beside the event that it is shown with. */
@@ -82,7 +82,7 @@ struct tally_stat_options {
 	const struct tally_stat_metric *metrics;
 	size_t metric_count;
 	/* The metric's value when the events counted `values`: by event, scaled for the time that
-	 * they ran but not by their unit's scale; NAN: not counted.  NAN when it cannot be told.
+	 * they ran but not by their unit's scale; NAN: not counted.  NAN when unknown.
 	 * *ret_threshold: 1 it is worth a look, 0 it is not, -1 (as it was) there is no limit. */
 	double (*metric_value)(void *context, size_t metric, const double *values,
 			       int *ret_threshold);
@@ -184,7 +184,7 @@ struct tally_stat_mean {     /* of several runs */
 	size_t runs;
 };
 
-/* Welch's t-test: what lies between two means whose runs scatter differently. */
+/* Welch's t-test: the difference of two means whose runs scatter differently. */
 struct tally_stat_difference {
 	size_t size;       /* sizeof of this struct, set by the caller */
 	double difference; /* second less first */
@@ -273,7 +273,7 @@ struct tally_stat_compare_options {
 	unsigned width; /* of the terminal, columns; 0: no limit */
 };
 /* For each time and count the mean of each command, and how far it is from the first one's; then in
- * words which one took less time, or that this cannot be told.  All have the same events, and one
+ * words which one took less time, or that this is unknown.  All have the same events, and one
  * part.  0, -ENOMEM, -errno of writing. */
 int tally_stat_compare_text(const struct tally_stat_compared *compared, size_t count,
 			    const struct tally_stat_compare_options *options, FILE *to);
