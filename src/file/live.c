@@ -192,7 +192,9 @@ static int new_live(struct tally_data *data)
 void tally_live_set_bounds(struct tally_data *data, size_t queue_most, size_t window_bytes,
 			   int64_t window_ns)
 {
+	pthread_mutex_lock(&data->live->lock); /* the thread that reads may run */
 	data->live->queue_most = queue_most;
+	pthread_mutex_unlock(&data->live->lock);
 	data->live->window_bytes = window_bytes;
 	data->live->window_ns = window_ns;
 }
