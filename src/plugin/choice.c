@@ -12,7 +12,10 @@ static void free_workers(struct tally_choice *choice)
 
 		for (uint16_t k = 0; worker->known && k < choice->count; k++)
 			free(worker->known[k].verdicts);
+		for (uint16_t k = 0; worker->stacks && k < choice->count; k++)
+			free(worker->stacks[k].verdicts);
 		free(worker->known);
+		free(worker->stacks);
 		tally_resolver_free(worker->resolver);
 	}
 	free(choice->workers);
@@ -159,7 +162,9 @@ int tally_choice_use(struct tally_choice *choice, struct tally_session *session)
 		return -ENOMEM;
 	for (unsigned i = 0; i < choice->worker_count; i++) {
 		choice->workers[i].known = calloc(choice->count, sizeof(*choice->workers[i].known));
-		if (!choice->workers[i].known)
+		choice->workers[i].stacks =
+		    calloc(choice->count, sizeof(*choice->workers[i].stacks));
+		if (!choice->workers[i].known || !choice->workers[i].stacks)
 			return -ENOMEM;
 	}
 	choice->hook.context = choice;

@@ -78,17 +78,15 @@ struct choice_test {
 	struct choice_trace *trace; /* of TRACE, by event */
 };
 
-/* What one thread knows already: by number of a string or a frame, whether a test holds. */
+/* What one thread knows already: by number of a string, frame or stack, whether a test holds. */
 struct choice_known {
 	uint8_t *verdicts; /* 0: not known */
 	uint32_t room;
-	/* Of the chain that STACK was last asked about, counted from the outermost frame: the first
-	 * that holds (UINT32_MAX: none), and how many all chains since then have had, too. */
-	uint32_t hit, same;
 };
 
 struct choice_worker {
 	struct choice_known *known;      /* by test */
+	struct choice_known *stacks;     /* of STACK: by number of a stack */
 	struct tally_resolver *resolver; /* of chains: a visitor's own counts on its last call */
 };
 

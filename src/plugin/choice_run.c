@@ -125,41 +125,52 @@ static bool chain_begins(const struct tally_resolved *resolved)
 	       sample->callchain[1] == sample->ip;
 }
 
-/* The chain's frames from the outermost in: of those that the last chain had too it is known
- * whether one of them holds. */
-static int chain_holds(struct tally_choice *choice, struct choice_worker *worker, size_t number,
+/* Whether a stack has a frame that holds: it, or the first of its callers that is known.  All on the
+ * way there are known then, too. */
+static int frames_hold(struct tally_choice *choice, struct choice_worker *worker, size_t test,
+		       uint32_t stack)
+{
+	struct choice_known *known = &worker->stacks[test];
+	struct tally_stack at;
+	uint8_t *verdict;
+	int result = 0;
+
+	for (uint32_t number = stack; number && !result; number = at.caller) {
+		verdict = verdict_at(known, number);
+		if (!verdict || tally_session_stack(choice->session, number, &at))
+			return -ENOMEM;
+		if (*verdict != UNKNOWN) {
+			result = *verdict == HOLDS;
+			break;
+		}
+		result = frame_holds(choice, &choice->tests[test], &worker->known[test], at.frame);
+		if (result < 0)
+			return result;
+		*verdict = FAILS;
+	}
+	for (uint32_t number = stack; number && result; number = at.caller) {
+		if (known->verdicts[number] == HOLDS ||
+		    tally_session_stack(choice->session, number, &at))
+			break;
+		known->verdicts[number] = HOLDS;
+		if (frame_holds(choice, &choice->tests[test], &worker->known[test], at.frame))
+			break;
+	}
+	return result;
+}
+
+static int chain_holds(struct tally_choice *choice, struct choice_worker *worker, size_t test,
 		       const struct tally_resolved *sample)
 {
-	struct choice_known *known = &worker->known[number];
-	struct tally_chain_frames chain;
+	uint32_t stack;
 	int result;
 
 	if (!worker->resolver)
 		worker->resolver = tally_resolver_new(choice->session);
 	if (!worker->resolver)
 		return -ENOMEM;
-	result = tally_resolver_chain(worker->resolver, sample, &chain);
-	if (result)
-		return result;
-	for (uint16_t i = 0; i < choice->count; i++)
-		if (worker->known[i].same > chain.same)
-			worker->known[i].same = chain.same;
-	if (known->hit < known->same)
-		return 1;
-	known->hit = UINT32_MAX;
-	for (uint32_t i = known->same; i < chain.count; i++) {
-		result = frame_holds(choice, &choice->tests[number], known, chain.frames[i]);
-		if (result < 0) {
-			known->same = 0;
-			return result;
-		}
-		if (result) {
-			known->hit = i;
-			break;
-		}
-	}
-	known->same = UINT32_MAX;
-	return known->hit != UINT32_MAX;
+	result = tally_resolver_stack(worker->resolver, sample, &stack);
+	return result ? result : frames_hold(choice, worker, test, stack);
 }
 
 static int stack_holds(struct tally_choice *choice, struct choice_worker *worker, size_t test,

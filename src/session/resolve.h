@@ -96,23 +96,11 @@ void tally_resolver_near(struct tally_resolver *resolver, const struct tally_res
 int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_image_place *places,
 			    uint32_t count, uint32_t *ret);
 
-/* The frames of a call chain.  Borrowed until the resolver is asked for the next one. */
-struct tally_chain_frames {
-	const uint32_t *frames; /* outermost first */
-	uint32_t count;
-	/* How many of the outermost frames are equal to those of the last call on this resolver, so
-	 * that a walk down a call tree can start there. */
-	uint32_t same;
-	/* When the innermost is a function that was inlined there: the frame of what it is part of,
-	 * as tally_resolver_frame() has it.  Else 0. */
-	uint32_t inlined_in;
-};
-
-/* The frames of the sample's whole call chain.  PERF_CONTEXT_* marks are obeyed and left out.
- * Return addresses are looked up as they stand.  What was unwound has functions that were inlined
- * there as frames of their own.  0 or -ENOMEM. */
-int tally_resolver_chain(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			 struct tally_chain_frames *ret);
+/* The stack of the sample's whole call chain; 0: it has none.  PERF_CONTEXT_* marks are obeyed and
+ * left out.  Return addresses are looked up as they are.  What was unwound has functions that were
+ * inlined there as frames of their own.  0 or -ENOMEM. */
+int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 uint32_t *ret);
 
 /* The frames of an address that was unwound, innermost first, the functions that were inlined there
  * among them.  Borrowed until the next call.  Their count; 0: out of memory. */

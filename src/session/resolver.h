@@ -29,6 +29,22 @@ struct resolver_place {
 #define RESOLVER_PAIRS_LEAST (1U << 12)
 #define RESOLVER_PAIRS_MOST  (1U << 14)
 
+/* Eras of addresses that belong to no space. */
+#define ERA_NO_SPACE     0U
+#define ERA_GUEST_KERNEL (UINT32_MAX - 1)
+#define ERA_GUEST_USER   (UINT32_MAX - 2)
+#define ERA_HYPERVISOR   (UINT32_MAX - 3)
+
+/* A mode of our own for the word behind PERF_CONTEXT_USER_DEFERRED: a cookie and no address. */
+#define MODE_COOKIE 0x80
+/* Behind a mark that nobody defined: a stack was followed where there is none. */
+#define MODE_BROKEN 0x82
+/* Of words that were unwound: none of them is a mark, though it may look like one. */
+#define MODE_UNWOUND 0x81
+
+/* Marks are the last page of addresses.  Source: PERF_CONTEXT_MAX of perf_event.h, -4095. */
+#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
+
 #define RESOLVER_TASKS 1024U
 
 /* What held for a thread at its last sample. */
@@ -72,14 +88,17 @@ struct tally_resolver {
 	uint32_t kernel_era;
 	uint64_t kernel_from, kernel_until;
 	struct session_id_cache ids;
-	/* The last chain, outermost first: its words, the cpumode each was read under, the frames.
-	 */
-	uint64_t *words;
+	/* The last chain, outermost first (chain_stack.c): its words, the mode that each is read
+	 * under, a hash of all up to it, and the stack that these make. */
+	uint64_t *words, *hashes;
 	uint8_t *modes;
-	uint32_t *frames;
-	uint32_t *depths; /* by word: frames up to it, its own included */
-	uint32_t word_room, frame_room, word_count, frame_count;
+	uint32_t *nodes;
+	uint32_t word_room, word_count, hash_count;
 	uint32_t chain_era, chain_kernel_era;
+	uint32_t *frames, *path; /* of a walk, and the stacks at them */
+	uint32_t frame_room;
+	struct chain_prefix *prefixes; /* that were met lately */
+	uint32_t prefix_room, prefix_misses;
 	bool names_only; /* places of an image that have no name are one frame */
 	struct inlined_runs runs;
 	uint32_t single; /* of tally_resolver_unwound() */
@@ -162,6 +181,74 @@ static inline struct resolver_slot *resolver_pair(const struct tally_resolver *r
 	uint64_t hash = hash_u64(addr ^ (uint64_t)era << 44);
 
 	return &resolver->slots[(hash & (resolver->pairs - 1)) * 2];
+}
+
+/* Looks up an address and keeps what it leads to under an era.  0: out of memory. */
+uint32_t tally_resolver_miss(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			     uint8_t cpumode, uint32_t era, uint64_t addr);
+
+/* The era under which addresses of a mode are remembered. */
+static inline uint32_t resolver_era(const struct tally_resolved *sample, uint8_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		return sample->kernel_era;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return ERA_GUEST_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		return ERA_GUEST_USER;
+	case PERF_RECORD_MISC_HYPERVISOR:
+		return ERA_HYPERVISOR;
+	case MODE_UNWOUND:
+		return (sample->space ? sample->era : ERA_NO_SPACE) | RESOLVER_ERA_UNWOUND;
+	default:
+		return sample->space ? sample->era : ERA_NO_SPACE;
+	}
+}
+
+static inline uint32_t resolver_kept(const struct tally_resolver *resolver, uint32_t era, uint64_t addr)
+{
+	const struct resolver_slot *pair = resolver_pair(resolver, era, addr);
+
+	if (pair[0].addr == addr && pair[0].era == era && pair[0].frame)
+		return pair[0].frame;
+	return pair[1].addr == addr && pair[1].era == era ? pair[1].frame : 0;
+}
+
+static inline uint32_t resolver_frame(struct tally_resolver *resolver,
+				const struct tally_resolved *sample, uint8_t cpumode, uint64_t addr)
+{
+	uint32_t era, frame;
+
+	cpumode = resolver_cpumode(cpumode, addr);
+	era = resolver_era(sample, cpumode);
+	frame = resolver_kept(resolver, era, addr);
+	return frame ? frame : tally_resolver_miss(resolver, sample, cpumode, era, addr);
+}
+
+/* Frames that one word leads to, innermost first. */
+struct resolver_run {
+	const uint32_t *frames;
+	uint32_t count;
+};
+
+/* Of an address that was unwound.  `room` is for a single frame.  False: out of memory. */
+static inline bool resolver_run(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint64_t addr, uint32_t *room, struct resolver_run *ret)
+{
+	uint32_t era = resolver_era(sample, MODE_UNWOUND);
+	uint32_t frame = resolver_kept(resolver, era, addr);
+	const uint32_t *words;
+
+	if (!frame)
+		frame = tally_resolver_run_miss(resolver, sample, era, addr);
+	*room = frame;
+	*ret = (struct resolver_run){.frames = room, .count = 1};
+	if (frame & RESOLVER_RUN) {
+		words = &resolver->runs.words[frame & ~RESOLVER_RUN];
+		*ret = (struct resolver_run){.frames = words + 2, .count = words[1]};
+	}
+	return frame;
 }
 
 #endif

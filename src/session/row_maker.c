@@ -177,46 +177,21 @@ static void grow_seen(struct row_maker *maker)
 	maker->seen_room *= 4;
 }
 
-static bool path_room(struct row_maker *maker, uint32_t frames)
+/* A stack's innermost frames, as many as there may be.  0 or -ENOMEM. */
+static int cut_stack(struct row_maker *maker, uint32_t *stack)
 {
-	uint64_t room = maker->path_room ? maker->path_room : 256;
+	struct tally_stacks *stacks = &maker->plan->session->stacks;
+	uint32_t most = maker->plan->session->stack_most, at = most, number = *stack;
 
-	if (frames <= maker->path_room)
-		return true;
-	while (room < frames)
-		room *= 2;
-	if (room > UINT32_MAX || !array_resize(&maker->path, room, sizeof(*maker->path)))
-		return false;
-	maker->path_room = (uint32_t)room;
-	return true;
-}
-
-/* The stack of a chain.  What it has in common with the last one needs no look-up.  0 or -ENOMEM.
- */
-static int walk_chain(struct row_maker *maker, const struct tally_resolved *sample,
-		      const struct tally_chain_frames *chain, uint32_t *ret)
-{
-	struct tally_session *session = maker->plan->session;
-	uint32_t most = session->stack_most, same = chain->same, count = chain->count;
-	const uint32_t *frames = chain->frames;
-	bool cut = most && count > most && !sample->unwound; /* what was unwound is no longer */
-
-	if (!path_room(maker, count))
+	if (!maker->path && !array_resize(&maker->path, (size_t)most * 2, sizeof(*maker->path)))
 		return -ENOMEM;
-	/* perf's --max-stack keeps the innermost. */
-	if (cut) {
-		frames += count - most;
-		count = most;
-		same = 0;
-	}
-	if (same > maker->path_depth)
-		same = maker->path_depth;
-	maker->path_depth = 0;
-	if (tally_stacks_walk(&session->stacks, same ? maker->path[same - 1] : 0, frames + same,
-			      count - same, maker->path + same))
+	for (; number && at; number = stacks_caller(stacks, number))
+		maker->path[--at] = stacks_frame(stacks, number);
+	if (!number)
+		return 0;
+	if (tally_stacks_walk(stacks, 0, maker->path, most, maker->path + most))
 		return -ENOMEM;
-	maker->path_depth = cut ? 0 : count;
-	*ret = count ? maker->path[count - 1] : 0;
+	*stack = maker->path[most * 2 - 1];
 	return 0;
 }
 
@@ -225,7 +200,7 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 		      struct row_seen *ret)
 {
 	struct row_seen *seen = seen_slot(maker, hash);
-	struct tally_chain_frames chain;
+	const struct tally_session *session = maker->plan->session;
 	uint32_t innermost;
 
 	if (seen->hash == hash) {
@@ -233,10 +208,11 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 		return 0;
 	}
 	ret->hash = hash;
-	if (tally_resolver_chain(maker->resolver, sample, &chain) ||
-	    walk_chain(maker, sample, &chain, &ret->stack))
+	/* perf's --max-stack keeps the innermost; what was unwound is no longer. */
+	if (tally_resolver_stack(maker->resolver, sample, &ret->stack) ||
+	    (session->stack_most && !sample->unwound && cut_stack(maker, &ret->stack)))
 		return -ENOMEM;
-	innermost = chain.count ? chain.frames[chain.count - 1] : 0;
+	innermost = ret->stack ? stacks_frame(&session->stacks, ret->stack) : 0;
 	/* Without an address the chain alone says where a sample was. */
 	ret->frame =
 	    innermost && !(sample->sample.present & PERF_SAMPLE_IP)

@@ -46,8 +46,7 @@ struct row_maker {
 	struct tally_by_address by_address;
 	struct row_seen *seen;
 	uint32_t seen_room, seen_misses; /* room: a power of two */
-	uint32_t *path;                  /* of the last chain: the stack at each of its frames */
-	uint32_t path_room, path_depth;
+	uint32_t *path; /* of a stack that is cut: its frames, and the stacks at them */
 	unsigned pending_count;
 	struct tally_resolved pending[ROWS_PENDING];
 	uint64_t hashes[ROWS_PENDING];

@@ -42,7 +42,7 @@ static int look(void *context, unsigned worker, struct tally_resolver *resolver,
 		const struct tally_resolved *sample)
 {
 	struct seen *seen = context;
-	struct tally_chain_frames chain;
+	uint32_t stack;
 	char text[128];
 
 	assert_int_equal(worker, 0);
@@ -50,12 +50,14 @@ static int look(void *context, unsigned worker, struct tally_resolver *resolver,
 		       tally_session_string(seen->session, sample->comm));
 	say(seen, text);
 	if (seen->chains) {
-		assert_int_equal(tally_resolver_chain(resolver, sample, &chain), 0);
-		assert_int_equal(chain.inlined_in, 0);
-		for (uint32_t i = chain.count; i-- > 0;)
-			say_frame(seen, chain.frames[i]);
-		(void)snprintf(text, sizeof(text), " =%u", chain.same);
-		say(seen, text);
+		struct tally_stack at;
+
+		assert_int_equal(tally_resolver_stack(resolver, sample, &stack), 0);
+		for (; stack; stack = at.caller) {
+			assert_int_equal(tally_session_stack(seen->session, stack, &at), 0);
+			assert_true(at.caller < stack);
+			say_frame(seen, at.frame);
+		}
 	} else {
 		say_frame(seen, tally_resolver_frame(resolver, sample, sample->cpumode,
 						     sample->sample.ip));
@@ -165,16 +167,16 @@ static void chains_and_what_they_share(void **state)
 	scene_sample(&scene, 0, 10, 2, 2, 0x1001, a, 4);
 	scene_open(&scene, 1);
 	expect(&scene, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN, true,
-	       "0 x: such+1001[.] such+2002[.] such+3003[.] =0\n"
-	       "0 x: such+1001[.] such+2002[.] such+3003[.] =3\n"
-	       "0 x: such+1111[.] such+2002[.] such+3003[.] =2\n"
-	       "0 x: such+2002[.] such+3003[.] =2\n"
-	       "0 x: [unknown]+2002[u] [unknown]+3003[u] =0\n"
-	       "0 x: [unknown]+5[g] such+3003[.] =0\n"
-	       "0 x: =0\n"
-	       "0 x: [unknown]+1[.] =0\n"
-	       "0 x: such+1001[.] such+2002[.] such+3003[.] =0\n"
-	       "0 :2: [unknown]+1001[.] [unknown]+2002[.] [unknown]+3003[.] =0\n");
+	       "0 x: such+1001[.] such+2002[.] such+3003[.]\n"
+	       "0 x: such+1001[.] such+2002[.] such+3003[.]\n"
+	       "0 x: such+1111[.] such+2002[.] such+3003[.]\n"
+	       "0 x: such+2002[.] such+3003[.]\n"
+	       "0 x: [unknown]+2002[u] [unknown]+3003[u]\n"
+	       "0 x: [unknown]+5[g] such+3003[.]\n"
+	       "0 x:\n"
+	       "0 x: [unknown]+1[.]\n"
+	       "0 x: such+1001[.] such+2002[.] such+3003[.]\n"
+	       "0 :2: [unknown]+1001[.] [unknown]+2002[.] [unknown]+3003[.]\n");
 	scene_end(&scene);
 }
 
@@ -205,17 +207,19 @@ static int add_up(void *context, unsigned worker, struct tally_resolver *resolve
 		  const struct tally_resolved *sample)
 {
 	struct sums *sums = context;
-	struct tally_chain_frames chain;
+	struct tally_stack at;
+	uint32_t stack;
 
-	assert_int_equal(tally_resolver_chain(resolver, sample, &chain), 0);
+	assert_int_equal(tally_resolver_stack(resolver, sample, &stack), 0);
 	sums->by_worker[worker].samples++;
-	sums->by_worker[worker].frames += chain.count;
 	sums->by_worker[worker].hash +=
 	    frame_hash(sums->session,
 		       tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip));
-	for (uint32_t i = 0; i < chain.count; i++)
-		sums->by_worker[worker].hash +=
-		    (i + 1) * frame_hash(sums->session, chain.frames[i]);
+	for (uint32_t depth = 1; stack; stack = at.caller, depth++) {
+		assert_int_equal(tally_session_stack(sums->session, stack, &at), 0);
+		sums->by_worker[worker].frames++;
+		sums->by_worker[worker].hash += depth * frame_hash(sums->session, at.frame);
+	}
 	return 0;
 }
 
@@ -311,13 +315,13 @@ static void a_visitor_stops_it(void **state)
 static int count_one(void *context, unsigned worker, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample)
 {
-	struct tally_chain_frames chain;
+	uint32_t stack;
 
 	(void)worker;
 	++*(uint64_t *)context;
 	assert_int_not_equal(
 	    tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip), 0);
-	assert_int_equal(tally_resolver_chain(resolver, sample, &chain), 0);
+	assert_int_equal(tally_resolver_stack(resolver, sample, &stack), 0);
 	return 0;
 }
 
