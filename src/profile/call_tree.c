@@ -111,7 +111,7 @@ static int make_nodes(struct making *making, const struct tally_call_sums *sums)
 }
 
 /* Gives each node its place in preorder, and so the tree. */
-static int settle(const struct making *making, struct tally_call_tree *ret)
+static int place_nodes(const struct making *making, struct tally_call_tree *ret)
 {
 	const struct raw_node *from = making->nodes;
 	uint32_t count = making->count;
@@ -170,7 +170,7 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	free(making.known);
 	free(making.path);
 	if (!result)
-		result = settle(&making, &tree);
+		result = place_nodes(&making, &tree);
 	for (uint32_t i = 0; !result && i < sums->count; i++) {
 		struct tally_call_node *node = &tree.nodes[making.nodes[making.node_of[i]].parent];
 

@@ -69,9 +69,9 @@ struct filling {
 	} names[NAMES];
 };
 
-static int64_t dso_of(struct filling *filling, uint32_t frame, const struct tally_frame *told)
+static int64_t dso_of(struct filling *filling, uint32_t frame, const struct tally_frame *facts)
 {
-	const char *name = told->image_name ? told->image_name : "[unknown]";
+	const char *name = facts->image_name ? facts->image_name : "[unknown]";
 	unsigned at = (unsigned)(hash_u64((uintptr_t)name) % NAMES);
 
 	if (filling->names[at].name != name) {
@@ -88,7 +88,7 @@ static int64_t dso_of(struct filling *filling, uint32_t frame, const struct tall
 static void put(struct filling *filling, uint32_t frame, uint32_t hash)
 {
 	struct tally_places *places = filling->places;
-	struct tally_frame told, known;
+	struct tally_frame facts, known;
 	uint64_t slot;
 	uint32_t at;
 
@@ -98,9 +98,9 @@ static void put(struct filling *filling, uint32_t frame, uint32_t hash)
 
 		if (slot >> 32 != hash || places->dso_of[other] != places->dso_of[frame])
 			continue;
-		told = tally_session_frame(places->session, frame);
+		facts = tally_session_frame(places->session, frame);
 		known = tally_session_frame(places->session, other);
-		if (same(&known, &told)) {
+		if (same(&known, &facts)) {
 			places->place_of[frame] = other;
 			return;
 		}
@@ -119,18 +119,18 @@ static int fill(struct filling *filling, uint32_t known, uint32_t count)
 		uint32_t hashes[BATCH] = {0};
 
 		for (uint32_t frame = first; frame < end; frame++) {
-			struct tally_frame told;
+			struct tally_frame facts;
 			int64_t dso;
 
 			if (frame < known && places->place_of[frame] != frame)
 				continue;
-			told = tally_session_frame(places->session, frame);
-			dso = dso_of(filling, frame, &told);
+			facts = tally_session_frame(places->session, frame);
+			dso = dso_of(filling, frame, &facts);
 			if (dso < 0)
 				return -ENOMEM;
 			places->dso_of[frame] = (uint32_t)dso;
-			places->inlined |= told.inlined;
-			hashes[frame - first] = hash_of((uint32_t)dso, &told);
+			places->inlined |= facts.inlined;
+			hashes[frame - first] = hash_of((uint32_t)dso, &facts);
 			__builtin_prefetch(&filling->slots[hashes[frame - first] & filling->mask],
 					   1);
 		}
@@ -159,15 +159,15 @@ static int merge_calls(struct tally_places *places)
 
 	for (unsigned walk = 0; walk < 3; walk++) {
 		for (uint32_t frame = 1; frame < places->frame_count; frame++) {
-			const struct tally_frame told = tally_session_frame(session, frame);
+			const struct tally_frame facts = tally_session_frame(session, frame);
 			struct tally_frame known;
 			uint64_t hash, *stands;
 			bool added = false;
 
-			if (places->place_of[frame] != frame || !told.symbol ||
-			    told.inlined != (walk != 1))
+			if (places->place_of[frame] != frame || !facts.symbol ||
+			    facts.inlined != (walk != 1))
 				continue;
-			hash = tally_hash_bytes(told.symbol, strlen(told.symbol));
+			hash = tally_hash_bytes(facts.symbol, strlen(facts.symbol));
 			if (!walk) {
 				stands = tally_map_put(&names, hash, &added);
 				if (!stands)
@@ -180,11 +180,11 @@ static int merge_calls(struct tally_places *places)
 			if (!stands)
 				continue;
 			known = tally_session_frame(session, (uint32_t)*stands);
-			if (strcmp(known.symbol, told.symbol) != 0)
+			if (strcmp(known.symbol, facts.symbol) != 0)
 				continue;
 			if (walk == 2)
 				places->call_of[frame] = (uint32_t)*stands;
-			else if (known.inlined || is_before(&told, &known))
+			else if (known.inlined || is_before(&facts, &known))
 				*stands = frame;
 		}
 	}
@@ -192,7 +192,7 @@ static int merge_calls(struct tally_places *places)
 	return result;
 }
 
-static int tell_calls(struct tally_places *places)
+static int set_calls(struct tally_places *places)
 {
 	if (!places->inlined)
 		return 0;
@@ -227,7 +227,7 @@ int tally_places_grow(struct tally_places *places)
 	if (result)
 		return result;
 	places->frame_count = count;
-	return tell_calls(places);
+	return set_calls(places);
 }
 
 int tally_places_init(struct tally_places *places, const struct tally_session *session)

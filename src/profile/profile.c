@@ -288,16 +288,16 @@ size_t tally_profile_event_count(const struct tally_profile *profile)
 int tally_profile_event(const struct tally_profile *profile, size_t event,
 			struct tally_profile_event *ret)
 {
-	const struct tally_data_event *told;
+	const struct tally_data_event *facts;
 	const struct profile_sum *sum;
 	struct tally_profile_event own;
 
 	if (event >= profile->event_count)
 		return -EINVAL;
-	told = tally_data_event(tally_session_data(profile->session), event);
+	facts = tally_data_event(tally_session_data(profile->session), event);
 	sum = &profile->sums[event];
 	own = (struct tally_profile_event){
-	    .name = told->name,
+	    .name = facts->name,
 	    .samples = sum->passed,
 	    .total = profile_whole(sum, profile->relative),
 	    .row_count = profile->rows.event_first[event + 1] - profile->rows.event_first[event],

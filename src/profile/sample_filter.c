@@ -111,17 +111,17 @@ int tally_filter_frame(struct tally_filter *filter, uint32_t frame)
 	if (!verdict)
 		return -ENOMEM;
 	if (*verdict == TALLY_VERDICT_UNKNOWN) {
-		struct tally_frame told = tally_session_frame(filter->session, frame);
+		struct tally_frame facts = tally_session_frame(filter->session, frame);
 		bool pass = true;
 
 		/* A binary may be named as reports show it or by its whole path, as in perf. */
 		if (options->dso_count)
-			pass = (told.image_name &&
-				holds_name(options->dsos, options->dso_count, told.image_name)) ||
-			       (told.image_path &&
-				holds_name(options->dsos, options->dso_count, told.image_path));
+			pass = (facts.image_name &&
+				holds_name(options->dsos, options->dso_count, facts.image_name)) ||
+			       (facts.image_path &&
+				holds_name(options->dsos, options->dso_count, facts.image_path));
 		if (pass && options->symbol_count)
-			pass = holds_function(options, &told);
+			pass = holds_function(options, &facts);
 		*verdict = pass ? TALLY_VERDICT_PASS : TALLY_VERDICT_FAIL;
 	}
 	return *verdict == TALLY_VERDICT_PASS;

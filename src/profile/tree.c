@@ -483,7 +483,7 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 	const struct tally_rows *rows = &profile->rows;
 	struct walk walk = {.profile = profile, .nodes = profile->tree.nodes};
 	struct tally_tree_options taken = {.size = sizeof(taken)};
-	const struct tally_row *told;
+	const struct tally_row *facts;
 	bool row_is_frame;
 	int result = tally_options_take(&taken, sizeof(taken), options);
 
@@ -491,14 +491,14 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 		return result;
 	if (!rows->ends.list || row->handle >= rows->count)
 		return -EINVAL;
-	told = &rows->list[row->handle];
-	if (profile->contexts.list[told->context].event != event ||
-	    profile_row_is_small(profile, event, told))
+	facts = &rows->list[row->handle];
+	if (profile->contexts.list[facts->context].event != event ||
+	    profile_row_is_small(profile, event, facts))
 		return -EINVAL;
 	walk.up = taken.order == TALLY_CALLEE;
 	walk.least = taken.least;
-	row_is_frame = profile->keys.symbol && walk.up && starts_with_row(profile, told);
-	result = start(&walk, told, row_is_frame);
+	row_is_frame = profile->keys.symbol && walk.up && starts_with_row(profile, facts);
+	result = start(&walk, facts, row_is_frame);
 	if (!result) {
 		walk.tree.at[0].self += walk.unshown;
 		walk.unshown = 0;

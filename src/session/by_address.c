@@ -110,7 +110,7 @@ static int put_rows(struct row_maker *maker, struct rows *rows)
 	for (uint32_t i = 0; i < rows->count && !result; i++) {
 		struct by_address_row *row = &rows->at[i];
 
-		if (row->frame == TALLY_NEAR_NAMELESS)
+		if (row->frame == TALLY_FRAME_NAMELESS)
 			row->frame = rows->nameless[row->nameless];
 		result = row_maker_put(maker, row);
 	}
@@ -125,7 +125,7 @@ static uint64_t addr_of(const struct by_address_sample *sample, const struct by_
 
 /* Where the last sample was, and its process. */
 struct looking {
-	struct tally_near_span span;
+	struct tally_address_range span;
 	const struct by_address_view *view;
 	struct tally_resolved seen;
 };
@@ -141,7 +141,7 @@ static void look_up(struct tally_resolver *resolver, struct looking *looking,
 		looking->seen.kernel_era = view->kernel_era;
 		looking->view = view;
 	}
-	tally_resolver_near(resolver, &looking->seen, view->cpumode, addr, &looking->span);
+	tally_resolver_range(resolver, &looking->seen, view->cpumode, addr, &looking->span);
 }
 
 static bool is_last_place(const struct rows *rows, const struct tally_image_place *place)
@@ -152,12 +152,12 @@ static bool is_last_place(const struct rows *rows, const struct tally_image_plac
 }
 
 /* Begins a row at that address, in the span. */
-static struct by_address_row *begin_row(struct rows *rows, const struct tally_near_span *span,
+static struct by_address_row *begin_row(struct rows *rows, const struct tally_address_range *span,
 					const struct by_address_view *view, uint64_t addr)
 {
 	struct by_address_row *row = &rows->at[rows->count++];
 
-	if (span->frame == TALLY_NEAR_NAMELESS &&
+	if (span->frame == TALLY_FRAME_NAMELESS &&
 	    !(rows->nameless_count && is_last_place(rows, &span->place)))
 		rows->places[rows->nameless_count++] = span->place;
 	*row = (struct by_address_row){
@@ -180,7 +180,7 @@ static int make_rows(struct row_maker *maker, struct rows *rows)
 {
 	const struct tally_by_address *waiting = &maker->by_address;
 	struct looking looking = {.view = NULL};
-	const struct tally_near_span *span = &looking.span;
+	const struct tally_address_range *span = &looking.span;
 	bool each = maker->ip; /* a row is one address */
 
 	for (uint32_t i = 0; i < waiting->count; i++) {

@@ -25,7 +25,7 @@ struct tally_by_address {
 struct by_address_row {
 	uint64_t period, addr;
 	uint32_t samples, event, thread, cpu, frame;
-	uint32_t nameless; /* which of the places, while the frame is TALLY_NEAR_NAMELESS */
+	uint32_t nameless; /* which of the places, while the frame is TALLY_FRAME_NAMELESS */
 };
 
 void tally_by_address_done(struct tally_by_address *waiting);

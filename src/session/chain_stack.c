@@ -139,9 +139,9 @@ static int64_t take_words(struct tally_resolver *resolver, const struct tally_re
 static void hash_words(struct tally_resolver *resolver, uint32_t count)
 {
 	uint32_t at = resolver->hash_count;
-	uint64_t hash = at ? resolver->hashes[at - 1]
-			   : hash_u64((uint64_t)resolver->chain_kernel_era << 32 |
-				      resolver->chain_era);
+	uint64_t hash =
+	    at ? resolver->hashes[at - 1]
+	       : hash_u64((uint64_t)resolver->chain_kernel_era << 32 | resolver->chain_era);
 
 	for (; at < count; at++) {
 		hash = hash_mix(hash, resolver->words[at] ^ (uint64_t)resolver->modes[at] << 56);
@@ -161,8 +161,8 @@ static bool prefix_room(struct tally_resolver *resolver)
 	uint32_t room = resolver->prefix_room ? resolver->prefix_room * 4 : PREFIX_LEAST;
 	struct chain_prefix *prefixes;
 
-	if (resolver->prefixes &&
-	    (resolver->prefix_misses < resolver->prefix_room || resolver->prefix_room >= PREFIX_MOST))
+	if (resolver->prefixes && (resolver->prefix_misses < resolver->prefix_room ||
+				   resolver->prefix_room >= PREFIX_MOST))
 		return true;
 	prefixes = table_new(room, sizeof(*prefixes));
 	if (!prefixes)
@@ -215,8 +215,9 @@ static int64_t find_frames(struct tally_resolver *resolver, const struct tally_r
 	/* Several slots on their way at once: each is a miss of the caches of its own. */
 	for (uint32_t at = from; at < count; at++)
 		if (is_frame(resolver->words[at], resolver->modes[at]))
-			__builtin_prefetch(resolver_pair(
-			    resolver, resolver_era(sample, resolver->modes[at]), resolver->words[at]));
+			__builtin_prefetch(resolver_pair(resolver,
+							 resolver_era(sample, resolver->modes[at]),
+							 resolver->words[at]));
 	for (uint32_t at = from; at < count; at++) {
 		uint8_t mode = resolver->modes[at];
 		uint64_t word = resolver->words[at];

@@ -119,7 +119,7 @@ static uint64_t row_hash(const struct frame_row *row)
 	return hash_mix(hash_u64(row->place), (uint64_t)row->image << 32 | (uint32_t)row->symbol);
 }
 
-/* Places that are near each other have one share, so that a lock serves for several. */
+/* Places that are close to each other have one share, so that a lock serves for several. */
 static struct tally_frame_share *share_of(struct tally_frames *frames, const struct frame_row *row)
 {
 	uint64_t hash = hash_u64(row->place >> SHARE_BITS ^ (uint64_t)row->image << 48);

@@ -9,23 +9,6 @@
 /* Records are asked for so many before they are read: a batch's are spread over rings. */
 #define PREFETCH 8U
 
-struct event_fields *tally_event_fields_new(const struct tally_session *session, uint64_t want)
-{
-	struct event_fields *events = calloc(session->event_count + 1, sizeof(*events));
-
-	for (size_t i = 0; events && i < session->event_count; i++) {
-		const struct tally_data_event *event = tally_data_event(session->data, i);
-		uint64_t more = 0;
-
-		if (want & PERF_SAMPLE_CALLCHAIN)
-			events[i].chain = tally_unwinding_of(&event->attr, &more);
-		events[i].layout = &event->layout;
-		/* Comm and space need the thread and the time. */
-		events[i].want = want | more | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-	}
-	return events;
-}
-
 static int join(struct record_worker *worker, struct tally_resolved *at)
 {
 	bool by_offset = worker->resolver.session->by_offset;

@@ -27,7 +27,7 @@ struct tally_resolved {
 	 * space's, of calls and not behind them.  0: none were. */
 	uint32_t unwound;
 	uint64_t more; /* samples that this one also stands for, alike but for their times: their
-			* periods are in its own; 0 unless the session may lump them */
+			* periods are in its own; 0 unless the session sums them early */
 };
 
 /* Whether a word of the chain is no address but tells how those behind it are to be read:
@@ -78,20 +78,20 @@ struct tally_image_place {
 	uint64_t place;
 	uint32_t image;
 };
-#define TALLY_NEAR_NAMELESS UINT32_MAX
+#define TALLY_FRAME_NAMELESS UINT32_MAX
 
 /* The frame of an address, and of all others of that mode and era in [from, from + size). */
-struct tally_near_span {
+struct tally_address_range {
 	uint64_t from, size;
-	uint32_t frame; /* 0: out of memory; TALLY_NEAR_NAMELESS: that of `place` */
+	uint32_t frame; /* 0: out of memory; TALLY_FRAME_NAMELESS: that of `place` */
 	uint32_t era;   /* the sample's, or of addresses of the kernel its kernel_era */
 	uint8_t cpumode;
 	struct tally_image_place place; /* to be asked for together with others */
 };
 
 /* As tally_resolver_frame(), faster for addresses that are asked for in their order. */
-void tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			 uint8_t cpumode, uint64_t addr, struct tally_near_span *ret);
+void tally_resolver_range(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint8_t cpumode, uint64_t addr, struct tally_address_range *ret);
 /* The frames of such places.  0 or -ENOMEM. */
 int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_image_place *places,
 			    uint32_t count, uint32_t *ret);

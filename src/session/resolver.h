@@ -67,9 +67,9 @@ struct inlined_runs {
 /* Unwound addresses are remembered apart from others. */
 #define RESOLVER_ERA_UNWOUND (1U << 31)
 
-/* Where the last address was that was asked for as near: all addresses of the extent lead to one
+/* Where the last address was that was asked for: all addresses of the extent lead to one
  * image, those of the gap in it to places without a symbol. */
-struct resolver_near {
+struct resolver_range {
 	uint64_t gap_from, gap_size;
 	uint32_t era;
 	uint8_t cpumode;
@@ -102,7 +102,7 @@ struct tally_resolver {
 	bool names_only; /* places of an image that have no name are one frame */
 	struct inlined_runs runs;
 	uint32_t single; /* of tally_resolver_unwound() */
-	struct resolver_near near;
+	struct resolver_range last_range;
 	struct insn_decoder *decoders[2]; /* of 32 and of 64 bits; NULL: not needed yet */
 	struct unwinding *unwinding;      /* NULL: nothing was unwound yet */
 	uint64_t damaged;                 /* samples that could not be decoded */
@@ -206,7 +206,8 @@ static inline uint32_t resolver_era(const struct tally_resolved *sample, uint8_t
 	}
 }
 
-static inline uint32_t resolver_kept(const struct tally_resolver *resolver, uint32_t era, uint64_t addr)
+static inline uint32_t resolver_kept(const struct tally_resolver *resolver, uint32_t era,
+				     uint64_t addr)
 {
 	const struct resolver_slot *pair = resolver_pair(resolver, era, addr);
 
@@ -216,7 +217,8 @@ static inline uint32_t resolver_kept(const struct tally_resolver *resolver, uint
 }
 
 static inline uint32_t resolver_frame(struct tally_resolver *resolver,
-				const struct tally_resolved *sample, uint8_t cpumode, uint64_t addr)
+				      const struct tally_resolved *sample, uint8_t cpumode,
+				      uint64_t addr)
 {
 	uint32_t era, frame;
 
@@ -233,8 +235,9 @@ struct resolver_run {
 };
 
 /* Of an address that was unwound.  `room` is for a single frame.  False: out of memory. */
-static inline bool resolver_run(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			  uint64_t addr, uint32_t *room, struct resolver_run *ret)
+static inline bool resolver_run(struct tally_resolver *resolver,
+				const struct tally_resolved *sample, uint64_t addr, uint32_t *room,
+				struct resolver_run *ret)
 {
 	uint32_t era = resolver_era(sample, MODE_UNWOUND);
 	uint32_t frame = resolver_kept(resolver, era, addr);

@@ -111,7 +111,6 @@ void tally_row_maker_forget(struct row_maker *maker)
 {
 	if (maker->seen)
 		memset(maker->seen, 0, maker->seen_room * sizeof(*maker->seen));
-	maker->path_depth = 0;
 }
 
 int tally_row_maker_emit(struct row_maker *maker)

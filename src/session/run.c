@@ -10,14 +10,15 @@
 #include "base/option_struct.h"
 #include "base/pool.h"
 #include "file/in_place.h"
+#include "session/early_visit.h"
+#include "session/event_fields.h"
 #include "session/live_windows.h"
-#include "session/lump_visit.h"
 #include "session/record_sink.h"
 #include "session/piece.h"
-#include "session/plan.h"
 #include "session/row_maker.h"
 #include "session/run_visit.h"
 #include "session/scan.h"
+#include "wire/sample_read.h"
 #include "session/filter.h"
 
 #define COLUMNS_KNOWN ((TALLY_COLUMN_SAMPLE << 1) - 1)
@@ -33,15 +34,15 @@ struct run {
 	/* In place of rows, for tally_session_each(). */
 	tally_sample_fn each;
 	void *each_context;
-	struct event_plan *plans;
+	struct event_fields *events;
 	struct row_maker *makers; /* by worker, as below */
 	struct tally_resolver *resolvers;
 	unsigned workers;
 	struct run_visit runs;
 	_Atomic uint64_t done;
-	bool lumped; /* lumps first, then the samples that are read again */
-	struct lump_visit lumps;
-	uint64_t *lump_want; /* by event */
+	bool has_early; /* groups first, then the samples that are read again */
+	struct early_visit early;
+	uint64_t *early_want; /* by event */
 };
 
 /* The fields that columns are made of. */
@@ -81,17 +82,17 @@ static int visit_samples(struct run *run, unsigned worker, const struct session_
 	while (result >= 0 && piece_next_sample(piece, &at, &record)) {
 		struct tally_resolved *sample = row_maker_next(maker);
 		int event = session_event_of(session, &resolver->ids, &record);
-		const struct event_plan *plan = &run->plans[event < 0 ? 0 : event];
+		const struct event_fields *fields = &run->events[event < 0 ? 0 : event];
 		int passes = 1;
 
 		if (event < 0)
 			continue;
-		if (!plan_read(plan, &record, &sample->sample)) {
+		if (!sample_read(fields->layout, &record, fields->want, &sample->sample)) {
 			resolver->damaged++;
 			continue;
 		}
-		if (run->lumped && !lump_visit_again(&run->lumps, sample->sample.pid,
-						     sample->sample.tid, record.offset))
+		if (run->has_early && !early_visit_again(&run->early, sample->sample.pid,
+							 sample->sample.tid, record.offset))
 			continue;
 		sample->event = (uint32_t)event;
 		sample->cpumode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -100,8 +101,8 @@ static int visit_samples(struct run *run, unsigned worker, const struct session_
 		sample->more = 0;
 		result = resolver_join(resolver, sample,
 				       session->by_offset ? record.offset : sample->sample.time);
-		if (!result && plan->chain)
-			result = tally_resolver_complete(resolver, sample, plan->chain);
+		if (!result && fields->chain)
+			result = tally_resolver_complete(resolver, sample, fields->chain);
 		if (!result && session->test)
 			result = passes = tally_session_test(session, worker, resolver, sample);
 		if (result < 0)
@@ -111,7 +112,7 @@ static int visit_samples(struct run *run, unsigned worker, const struct session_
 			    passes ? run->each(run->each_context, worker, resolver, sample) : 0;
 		else if (!passes)
 			result = tally_row_maker_leave_out(maker, sample);
-		else if (plan->chain)
+		else if (fields->chain)
 			result = tally_row_maker_add_now(maker, sample, &record);
 		else
 			result = tally_row_maker_add(maker, sample, &record);
@@ -131,8 +132,8 @@ static int show_run(void *context, unsigned worker, struct tally_resolver *resol
 					has_period ? 0 : run->periods[first->event]);
 }
 
-static int show_lump(void *context, unsigned worker, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample)
+static int show_early_sum(void *context, unsigned worker, struct tally_resolver *resolver,
+			  const struct tally_resolved *sample)
 {
 	const struct run *run = context;
 	struct row_maker *maker = &run->makers[worker];
@@ -175,12 +176,12 @@ static int visit_share(void *context, unsigned worker, size_t number)
 {
 	struct run *run = context;
 
-	if (!run->lumped)
+	if (!run->has_early)
 		return visit_piece(run, worker, number);
-	if (number < run->lumps.run_count)
-		return tally_lump_visit_run(&run->lumps, number, run->lump_want, show_lump, run,
-					    worker, &run->resolvers[worker]);
-	return visit_piece(run, worker, run->lumps.redo_pieces[number - run->lumps.run_count]);
+	if (number < run->early.run_count)
+		return tally_early_visit_run(&run->early, number, run->early_want, show_early_sum,
+					     run, worker, &run->resolvers[worker]);
+	return visit_piece(run, worker, run->early.again_pieces[number - run->early.run_count]);
 }
 
 static int flush_share(void *context, unsigned thread, size_t worker)
@@ -192,29 +193,30 @@ static int flush_share(void *context, unsigned thread, size_t worker)
 }
 
 /* Whether sums that the first pass made serve as well as each sample does. */
-static bool uses_lumps(const struct run *run)
+static bool uses_early_sums(const struct run *run)
 {
 	const struct tally_session *session = run->session;
 	uint64_t want = run->rows.want | (session->test ? session->test->want : 0);
 
-	return session->lumps && (run->rows.by_address || run->each) && !(want & ~LUMP_FIELDS);
+	return session->early_sums && (run->rows.by_address || run->each) &&
+	       !(want & ~EARLY_FIELDS);
 }
 
-static int look_at_lumps(struct run *run, size_t *shares)
+static int look_at_early_sums(struct run *run, size_t *shares)
 {
 	struct tally_session *session = run->session;
 	int result;
 
-	if (!uses_lumps(run))
+	if (!uses_early_sums(run))
 		return 0;
-	run->lump_want = calloc(session->event_count + 1, sizeof(*run->lump_want));
-	if (!run->lump_want)
+	run->early_want = calloc(session->event_count + 1, sizeof(*run->early_want));
+	if (!run->early_want)
 		return -ENOMEM;
 	for (size_t i = 0; i < session->event_count; i++)
-		run->lump_want[i] = run->plans[i].want;
-	result = tally_lump_visit_init(&run->lumps, session);
-	run->lumped = !result;
-	*shares = run->lumps.run_count + run->lumps.redo_piece_count;
+		run->early_want[i] = run->events[i].want & run->events[i].layout->sample_type;
+	result = tally_early_visit_init(&run->early, session);
+	run->has_early = !result;
+	*shares = run->early.run_count + run->early.again_piece_count;
 	return result;
 }
 
@@ -258,13 +260,13 @@ static int plan_unordered(struct run *run, size_t *shares)
 	uint64_t tested = session->test ? session->test->want : 0;
 	int result;
 
-	run->plans = tally_session_plans(session, run->rows.want | tested);
-	result = run->plans ? look_at_lumps(run, shares) : -ENOMEM;
-	if (!result && run->rows.by_address && !session->test && !(run->rows.want & ~LUMP_FIELDS))
+	run->events = tally_event_fields_new(session, run->rows.want | tested);
+	result = run->events ? look_at_early_sums(run, shares) : -ENOMEM;
+	if (!result && run->rows.by_address && !session->test && !(run->rows.want & ~EARLY_FIELDS))
 		run->runs = (struct run_visit){
 		    .session = session,
-		    .plans = run->plans,
-		    .lumps = run->lumped ? &run->lumps : NULL,
+		    .events = run->events,
+		    .early = run->has_early ? &run->early : NULL,
 		    .show = show_run,
 		    .context = run,
 		};
@@ -301,9 +303,9 @@ static int run_unordered(struct run *run)
 		result = visit_unordered(run, shares);
 	/* A second run is rare, and right without them; what comes after the first needs the room.
 	 */
-	if (run->lumped) {
-		tally_lump_visit_done(&run->lumps);
-		tally_session_drop_lumps(session);
+	if (run->has_early) {
+		tally_early_visit_done(&run->early);
+		tally_session_drop_early_sums(session);
 	}
 	return result;
 }
@@ -463,8 +465,8 @@ static void done(struct run *run)
 	}
 	free(run->makers);
 	free(run->resolvers);
-	free(run->lump_want);
-	free(run->plans);
+	free(run->early_want);
+	free(run->events);
 	free(run->periods);
 }
 
@@ -524,7 +526,7 @@ bool tally_session_sums_early(const struct tally_session *session, uint64_t fiel
 {
 	if (session->test)
 		fields |= session->test->want;
-	return session->lumps && !session->filter && !(fields & ~LUMP_FIELDS);
+	return session->early_sums && !session->filter && !(fields & ~EARLY_FIELDS);
 }
 
 struct tally_left_out tally_session_left_out(const struct tally_session *session, size_t event)

@@ -16,7 +16,7 @@ struct run {
 static int show(const struct run_visit *visit, unsigned worker, struct tally_resolver *resolver,
 		struct run *run)
 {
-	const struct tally_sample_run told = {
+	const struct tally_sample_run facts = {
 	    .first = &run->first,
 	    .count = run->count,
 	    .ips = run->ips,
@@ -25,7 +25,7 @@ static int show(const struct run_visit *visit, unsigned worker, struct tally_res
 	};
 
 	run->count = 0;
-	return told.count ? visit->show(visit->context, worker, resolver, &told) : 0;
+	return facts.count ? visit->show(visit->context, worker, resolver, &facts) : 0;
 }
 
 /* What is told of the first holds for all. */
@@ -51,25 +51,25 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 
 	while (result >= 0 && piece_next_sample(piece, &at, &record)) {
 		int event = session_event_of(session, &resolver->ids, &record);
-		const struct event_plan *plan = &visit->plans[event < 0 ? 0 : event];
+		const struct event_fields *fields = &visit->events[event < 0 ? 0 : event];
 		const uint8_t *bytes = record.bytes;
 		uint64_t time;
 		uint32_t pid, tid;
 
 		if (event < 0)
 			continue;
-		if (!sample_holds(plan->layout, &record)) {
+		if (!sample_holds(fields->layout, &record)) {
 			resolver->damaged++;
 			continue;
 		}
-		pid = sample_pid(plan->layout, bytes);
-		tid = sample_tid(plan->layout, bytes);
-		if (visit->lumps && !lump_visit_again(visit->lumps, pid, tid, record.offset))
+		pid = sample_pid(fields->layout, bytes);
+		tid = sample_tid(fields->layout, bytes);
+		if (visit->early && !early_visit_again(visit->early, pid, tid, record.offset))
 			continue;
 		if (session->by_offset)
 			time = record.offset;
 		else
-			time = sample_word(plan->layout, bytes, TALLY_FIXED_TIME);
+			time = sample_word(fields->layout, bytes, TALLY_FIXED_TIME);
 		if (!run.count || run.count == RUN_MOST || sample->tid != tid ||
 		    sample->pid != pid || time < run.from || time >= run.until ||
 		    run.first.event != (uint32_t)event) {
@@ -79,17 +79,18 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 			sample->pid = pid;
 			sample->tid = tid;
 			sample->time = time;
-			sample->present = plan->want;
+			sample->present = fields->want & fields->layout->sample_type;
 			run.first.event = (uint32_t)event;
 			run.first.offset = record.offset;
 			result = begin(resolver, &run, time);
 		}
-		run.ips[run.count] = plan->want & PERF_SAMPLE_IP
-					 ? sample_word(plan->layout, bytes, TALLY_FIXED_IP)
+		run.ips[run.count] = fields->want & PERF_SAMPLE_IP
+					 ? sample_word(fields->layout, bytes, TALLY_FIXED_IP)
 					 : 0;
-		run.periods[run.count] = plan->want & PERF_SAMPLE_PERIOD
-					     ? sample_word(plan->layout, bytes, TALLY_FIXED_PERIOD)
-					     : 0;
+		run.periods[run.count] =
+		    fields->want & PERF_SAMPLE_PERIOD
+			? sample_word(fields->layout, bytes, TALLY_FIXED_PERIOD)
+			: 0;
 		run.cpumodes[run.count++] = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	}
 	return result < 0 ? result : show(visit, worker, resolver, &run);

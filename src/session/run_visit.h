@@ -3,14 +3,14 @@
 #ifndef TALLY_SESSION_RUN_VISIT_H
 #define TALLY_SESSION_RUN_VISIT_H
 
-#include "session/lump_visit.h"
-#include "session/plan.h"
+#include "session/early_visit.h"
+#include "session/event_fields.h"
 
 struct run_visit {
 	const struct tally_session *session;
-	const struct event_plan *plans;
-	const struct lump_visit *lumps; /* NULL: all samples; else those that are read again */
-	tally_run_fn show;              /* NULL: samples cannot be shown so */
+	const struct event_fields *events;
+	const struct early_visit *early; /* NULL: all samples; else those that are read again */
+	tally_run_fn show;               /* NULL: samples cannot be shown so */
 	void *context;
 };
 

@@ -33,7 +33,7 @@ void tally_scan_done(struct scan *scan)
 	free(scan->pieces);
 	free(scan->sides);
 	tally_arena_done(&scan->side_bytes);
-	tally_lumps_done(&scan->lumps);
+	tally_early_sums_done(&scan->early);
 	tally_run_finder_done(&scan->runs);
 	*scan = (struct scan){0};
 }
@@ -133,22 +133,22 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 	switch (record->type) {
 	case PERF_RECORD_COMM: /* header, pid, tid */
 		if (record->size >= 16)
-			tally_lumps_end_stint(&scan->lumps, load_u32(record->bytes + 8),
-					      load_u32(record->bytes + 12),
-					      side_time(scan, record));
+			tally_early_sums_end_phase(&scan->early, load_u32(record->bytes + 8),
+						   load_u32(record->bytes + 12),
+						   side_time(scan, record));
 		return note_side(scan, record);
 	case PERF_RECORD_FORK: /* header, pid, ppid, tid, ptid */
 		if (record->size >= 24)
-			tally_lumps_end_stint(&scan->lumps, load_u32(record->bytes + 8),
-					      load_u32(record->bytes + 16),
-					      side_time(scan, record));
+			tally_early_sums_end_phase(&scan->early, load_u32(record->bytes + 8),
+						   load_u32(record->bytes + 16),
+						   side_time(scan, record));
 		return note_side(scan, record);
 	case PERF_RECORD_MMAP: /* header, pid, tid */
 	case PERF_RECORD_MMAP2:
 		if (record->size >= 16)
-			tally_lumps_mapped(&scan->lumps, load_u32(record->bytes + 8),
-					   load_u32(record->bytes + 12), side_time(scan, record),
-					   record->offset);
+			tally_early_sums_mapped(&scan->early, load_u32(record->bytes + 8),
+						load_u32(record->bytes + 12),
+						side_time(scan, record), record->offset);
 		return note_side(scan, record);
 	case PERF_RECORD_KSYMBOL:
 		return note_side(scan, record);

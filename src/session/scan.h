@@ -3,7 +3,7 @@
 #define TALLY_SESSION_SCAN_H
 
 #include "file/trust.h"
-#include "session/lumps.h"
+#include "session/early_sums.h"
 #include "session/session.h"
 
 /* What is said of a record that cannot be trusted. */
@@ -28,7 +28,7 @@ struct scan {
 	uint64_t lost, lost_samples;
 	uint64_t first, last; /* times of samples */
 	struct session_id_cache ids;
-	struct lumps lumps;
+	struct early_sums early;
 	struct file_refused refused; /* records that no piece holds */
 	struct run_finder runs;
 };
@@ -47,12 +47,12 @@ int tally_scan_refuse(struct scan *scan, const struct tally_record *record, size
 /* All that walks over parts of the file, in order, found goes into the session; 0 or -ENOMEM. */
 int tally_scan_take(struct tally_session *session, struct scan *scans, size_t count);
 
-/* scan_parts.c: the first pass by several threads, which also counts samples in lumps when the
+/* scan_parts.c: the first pass by several threads, which also counts samples in groups when the
  * session may.  1: done; 0: not for this file, and nothing was changed; -errno. */
 int tally_session_scan_parts(struct tally_session *session, struct tally_error *error);
 
 /* session.c: samples are read again, each. */
-void tally_session_drop_lumps(struct tally_session *session);
+void tally_session_drop_early_sums(struct tally_session *session);
 
 static inline void scan_time(struct scan *scan, uint64_t time)
 {

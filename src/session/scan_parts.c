@@ -38,7 +38,7 @@ struct walk {
 	const struct file_trust *trusts; /* by event */
 	struct part *parts;
 	_Atomic uint64_t done;
-	atomic_bool vain; /* no lumps: the samples are read again, each */
+	atomic_bool no_early; /* no groups: the samples are read again, each */
 };
 
 static bool header_fits(const uint8_t *at, size_t left, size_t *ret_size)
@@ -76,13 +76,13 @@ static size_t guess_start(const struct tally_block *block, size_t from)
 
 /* `at`: in its piece. */
 static inline int take_sample(const struct walk *walk, struct scan *scan,
-			      const struct tally_record *record, size_t at, bool lump)
+			      const struct tally_record *record, size_t at, bool group)
 {
 	int event = session_event_of(walk->session, &scan->ids, record);
 	const uint8_t *bytes = record->bytes;
 	const struct file_trust *trust = &walk->trusts[event < 0 ? 0 : event];
 	const struct tally_layout *layout = trust->layout;
-	struct lump_sample sample;
+	struct early_sample sample;
 	uint64_t time;
 
 	if (event < 0 || !file_trusts_sample(trust, record))
@@ -92,9 +92,9 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 	scan_time(scan, time);
 	if (scan->runs.on)
 		return run_finder_add(&scan->runs, time, scan->piece_count, at);
-	if (!lump)
+	if (!group)
 		return 0;
-	sample = (struct lump_sample){
+	sample = (struct early_sample){
 	    .addr = sample_word(layout, bytes, TALLY_FIXED_IP),
 	    .time = time,
 	    .period = sample_word(layout, bytes, TALLY_FIXED_PERIOD),
@@ -104,7 +104,7 @@ static inline int take_sample(const struct walk *walk, struct scan *scan,
 	    .event = (uint16_t)event,
 	    .cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
 	};
-	return lumps_add(&scan->lumps, &sample);
+	return early_sums_add(&scan->early, &sample);
 }
 
 static int add_other(struct run_finder *finder, const struct tally_record *record)
@@ -125,7 +125,7 @@ static int walk_window(struct walk *walk, struct scan *scan, const struct tally_
 {
 	size_t base = window->offset - walk->block.offset, at = 0;
 	uint64_t samples = 0;
-	bool lump = !atomic_load_explicit(&walk->vain, memory_order_relaxed);
+	bool group = !atomic_load_explicit(&walk->no_early, memory_order_relaxed);
 	int result = 0;
 
 	while (!result && window->size - at >= sizeof(struct perf_event_header) && base + at < to) {
@@ -147,7 +147,8 @@ static int walk_window(struct walk *walk, struct scan *scan, const struct tally_
 			break;
 		session_prefetch(record.bytes, record.size);
 		if (record.type == PERF_RECORD_SAMPLE) {
-			result = take_sample(walk, scan, &record, base + at - scan->piece_at, lump);
+			result =
+			    take_sample(walk, scan, &record, base + at - scan->piece_at, group);
 			samples += result != SCAN_REFUSED;
 		} else {
 			extent = tally_record_extent(&record);
@@ -199,10 +200,10 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 		result = tally_data_populate(walk->session->data, &window);
 		if (!result)
 			result = walk_window(walk, scan, &window, part->to, &step);
-		if (!result && tally_lumps_vain(&scan->lumps))
-			atomic_store_explicit(&walk->vain, true, memory_order_relaxed);
-		if (atomic_load_explicit(&walk->vain, memory_order_relaxed))
-			tally_lumps_done(&scan->lumps);
+		if (!result && tally_early_sums_too_many(&scan->early))
+			atomic_store_explicit(&walk->no_early, true, memory_order_relaxed);
+		if (atomic_load_explicit(&walk->no_early, memory_order_relaxed))
+			tally_early_sums_done(&scan->early);
 		if (!result && !step)
 			result = UNSOUND;
 		tally_scan_forget(scan, at + step < block->size ? at + step : block->size);
@@ -212,8 +213,8 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 	}
 	if (!result)
 		result = tally_scan_add_piece(scan, at);
-	if (!result && !atomic_load_explicit(&walk->vain, memory_order_relaxed))
-		result = tally_lumps_finish(&scan->lumps);
+	if (!result && !atomic_load_explicit(&walk->no_early, memory_order_relaxed))
+		result = tally_early_sums_finish(&scan->early);
 	part->stop = at;
 	return result;
 }
@@ -249,22 +250,22 @@ static int take_parts(struct tally_session *session, struct part *parts, size_t 
 	struct scan *scans = calloc(count, sizeof(*scans));
 	int result = 0;
 
-	session->lumps = calloc(count, sizeof(*session->lumps));
+	session->early_sums = calloc(count, sizeof(*session->early_sums));
 	session->side_bytes = calloc(count, sizeof(*session->side_bytes));
 	session->side_bytes_count = session->side_bytes ? count : 0;
-	if (!scans || !session->lumps || !session->side_bytes) {
+	if (!scans || !session->early_sums || !session->side_bytes) {
 		free(scans);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < count; i++) {
 		scans[i] = parts[i].scan;
 		parts[i].scan = (struct scan){0};
-		session->lumps[i] = scans[i].lumps;
+		session->early_sums[i] = scans[i].early;
 		session->side_bytes[i] = scans[i].side_bytes;
-		scans[i].lumps = (struct lumps){0};
+		scans[i].early = (struct early_sums){0};
 		scans[i].side_bytes = (struct tally_arena){0};
 	}
-	session->lump_part_count = count;
+	session->early_part_count = count;
 	result = tally_ascending_runs_take(session, scans, count);
 	if (!result)
 		result = tally_scan_take(session, scans, count);
@@ -285,7 +286,8 @@ int tally_session_scan_parts(struct tally_session *session, struct tally_error *
 	if (result < 0)
 		return result;
 	session->total_bytes = tally_data_offset_end(session->data);
-	atomic_store(&walk.vain, !session->sums_early || session->event_count > LUMP_EVENTS_MOST);
+	atomic_store(&walk.no_early,
+		     !session->sums_early || session->event_count > EARLY_EVENTS_MOST);
 	if (!result || !tally_data_block_in_place(session->data, &walk.block))
 		return 0;
 	most = walk.block.size / PART_LEAST + 1;
@@ -312,8 +314,8 @@ int tally_session_scan_parts(struct tally_session *session, struct tally_error *
 		result = tally_data_next(session->data, &walk.block, NULL);
 	if (!result)
 		result = take_parts(session, walk.parts, count);
-	if (!result && atomic_load(&walk.vain))
-		tally_session_drop_lumps(session);
+	if (!result && atomic_load(&walk.no_early))
+		tally_session_drop_early_sums(session);
 	for (size_t i = 0; i < count; i++)
 		tally_scan_done(&walk.parts[i].scan);
 	free(walk.parts);

@@ -95,12 +95,12 @@ static int index_build_ids(struct tally_session *session)
 	return 0;
 }
 
-void tally_session_drop_lumps(struct tally_session *session)
+void tally_session_drop_early_sums(struct tally_session *session)
 {
-	for (size_t i = 0; session->lumps && i < session->lump_part_count; i++)
-		tally_lumps_done(&session->lumps[i]);
-	free(session->lumps);
-	session->lumps = NULL;
+	for (size_t i = 0; session->early_sums && i < session->early_part_count; i++)
+		tally_early_sums_done(&session->early_sums[i]);
+	free(session->early_sums);
+	session->early_sums = NULL;
 }
 
 void tally_session_free_side_bytes(struct tally_session *session)
@@ -205,7 +205,7 @@ int tally_session_new(struct tally_data *data, const struct tally_session_option
 		      struct tally_session **ret, struct tally_error *error)
 {
 	struct tally_session *session = calloc(1, sizeof(*session));
-	struct tally_error told = {0};
+	struct tally_error facts = {0};
 	int result;
 
 	if (!session)
@@ -215,21 +215,21 @@ int tally_session_new(struct tally_data *data, const struct tally_session_option
 	tally_thread_numbers_init(&session->threads_met);
 	session->live = tally_data_is_live(data);
 	session->total_bytes = tally_data_file_size(data);
-	result = take_options(session, options, &told);
+	result = take_options(session, options, &facts);
 	if (!result)
 		result = look_at_events(session);
 	if (!result)
 		result = index_build_ids(session);
 	/* What a live one holds comes later, window by window (live_windows.h). */
 	if (!result && !session->live)
-		result = tally_session_scan(session, &told);
+		result = tally_session_scan(session, &facts);
 	if (!result)
 		result = build_processes(session);
 	if (!result)
 		result = make_images(session);
 	if (result < 0) {
-		if (told.code)
-			result = tally_fail(error, result, told.position, "%s", told.text);
+		if (facts.code)
+			result = tally_fail(error, result, facts.position, "%s", facts.text);
 		else
 			result = tally_fail(error, result, -1, "%s: %s", tally_data_path(data),
 					    result == -ENOMEM ? "out of memory for its processes"
@@ -253,7 +253,7 @@ void tally_session_free(struct tally_session *session)
 	tally_image_store_free(session->images);
 	tally_process_table_free(session->processes);
 	tally_map_done(&session->build_ids);
-	tally_session_drop_lumps(session);
+	tally_session_drop_early_sums(session);
 	tally_session_free_side_bytes(session);
 	free(session->pieces);
 	free(session->runs);

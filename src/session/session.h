@@ -13,7 +13,7 @@
 #include "process/process.h"
 #include "session/ascending_runs.h"
 #include "session/frames.h"
-#include "session/lumps.h"
+#include "session/early_sums.h"
 #include "session/stacks.h"
 #include "session/thread_numbers.h"
 
@@ -73,12 +73,13 @@ struct tally_session {
 	int run_time_at;            /* in a sample */
 	struct session_side *sides; /* until the processes are built */
 	size_t side_count, side_room;
-	/* Of sessions that lump, by part of the file; NULL: samples are read again, each. */
-	struct lumps *lumps;
+	/* Of sessions that sum up early, by part of the file; NULL: samples are read again, each.
+	 */
+	struct early_sums *early_sums;
 	bool sums_early;                /* rows will stand for several samples */
 	struct tally_arena *side_bytes; /* until the processes are built */
 	size_t side_bytes_count;
-	size_t lump_part_count;
+	size_t early_part_count;
 
 	struct tally_process_table *processes;
 	struct tally_image_store *images;

@@ -24,15 +24,15 @@ static bool is_before_start(struct tally_image *image, const struct tally_functi
 enum tally_thread_start tally_session_thread_start(const struct tally_session *session,
 						   uint32_t frame)
 {
-	const struct tally_frame told = tally_frames_get(&session->frames, frame);
+	const struct tally_frame facts = tally_frames_get(&session->frames, frame);
 	struct tally_image *image = tally_frames_image(&session->frames, frame);
 	struct tally_function function;
 
 	/* The kernel follows its own stacks to their end. */
-	if (told.level != '.')
+	if (facts.level != '.')
 		return TALLY_START_YES;
-	if (told.symbol)
-		return tally_thread_start_name(told.symbol) ? TALLY_START_YES : TALLY_START_NO;
+	if (facts.symbol)
+		return tally_thread_start_name(facts.symbol) ? TALLY_START_YES : TALLY_START_NO;
 	if (!image || tally_image_places_are_addresses(image))
 		return TALLY_START_NO;
 	if (!tally_image_symbol_count(image))

@@ -121,7 +121,7 @@ static void find_code(void *context, uint64_t address, struct tally_unwind_code 
 
 	if (known->address != address || known->era != era || !era) {
 		*known = (struct known_code){.address = address, .era = era};
-		if (!image_at(unwinding, address, &image, &place) && image->told &&
+		if (!image_at(unwinding, address, &image, &place) && image->facts &&
 		    !tally_frame_info_address(&image->info, place, &place)) {
 			known->cfi = &image->cfi;
 			known->rules = tally_cfi_find(&image->cfi, place);

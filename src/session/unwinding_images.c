@@ -104,7 +104,7 @@ static void read_image(struct tally_image *from, struct unwinding_image *image)
 					   info->debug_frame.address};
 	if (image->arch != TALLY_UNWIND_NONE &&
 	    !tally_cfi_compile(&eh_frame, &debug_frame, info->word, &image->cfi))
-		image->told = image->cfi.row_count;
+		image->facts = image->cfi.row_count;
 	tally_frame_info_drop_sections(info);
 }
 

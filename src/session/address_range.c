@@ -4,27 +4,28 @@
 
 /* What is remembered of many places without a symbol would seldom be met, as addresses come in
  * their order: they are looked up together. */
-static void in_gap(const struct resolver_near *near, uint64_t addr, struct tally_near_span *ret)
+static void in_gap(const struct resolver_range *last, uint64_t addr,
+		   struct tally_address_range *ret)
 {
-	ret->frame = TALLY_NEAR_NAMELESS;
-	ret->place.image = near->extent.image;
-	ret->place.place = addr - near->extent.less;
+	ret->frame = TALLY_FRAME_NAMELESS;
+	ret->place.image = last->extent.image;
+	ret->place.place = addr - last->extent.less;
 }
 
 /* Remembers that no symbol covers what comes from the address on. */
-static void find_gap(struct resolver_near *near, uint64_t addr)
+static void find_gap(struct resolver_range *last, uint64_t addr)
 {
-	const struct tally_extent *extent = &near->extent;
+	const struct tally_extent *extent = &last->extent;
 	uint64_t place = addr - extent->less;
 	uint64_t size = tally_image_gap_end(extent->symbols, place) - place;
 
-	near->gap_from = addr;
-	near->gap_size = extent->until - addr < size ? extent->until - addr : size;
+	last->gap_from = addr;
+	last->gap_size = extent->until - addr < size ? extent->until - addr : size;
 }
 
 /* The part of the extent around an address that its symbol covers alone. */
 static void symbol_span(const struct tally_extent *extent, int64_t symbol, uint64_t addr,
-			struct tally_near_span *ret)
+			struct tally_address_range *ret)
 {
 	uint64_t place = addr - extent->less, from, until;
 
@@ -40,7 +41,7 @@ static void symbol_span(const struct tally_extent *extent, int64_t symbol, uint6
 
 /* The part of the extent from an address on that its function covers, up to the next symbol. */
 static void function_span(const struct tally_extent *extent, const struct tally_function *function,
-			  uint64_t addr, struct tally_near_span *ret)
+			  uint64_t addr, struct tally_address_range *ret)
 {
 	uint64_t place = addr - extent->less, until = tally_image_gap_end(extent->symbols, place);
 
@@ -51,17 +52,17 @@ static void function_span(const struct tally_extent *extent, const struct tally_
 
 /* Looks the address up in the extent. */
 static void in_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
-		      uint64_t addr, struct tally_near_span *ret)
+		      uint64_t addr, struct tally_address_range *ret)
 {
-	struct resolver_near *near = &resolver->near;
-	const struct tally_extent *extent = &near->extent;
+	struct resolver_range *last = &resolver->last_range;
+	const struct tally_extent *extent = &last->extent;
 	struct tally_frames *frames = &resolver->session->frames;
 	uint64_t place = addr - extent->less;
 	struct tally_function function;
 	int64_t symbol;
 
 	if (extent->kind != TALLY_EXTENT_SHARED) { /* remembered for its process alone */
-		ret->frame = tally_resolver_frame(resolver, sample, near->cpumode, addr);
+		ret->frame = tally_resolver_frame(resolver, sample, last->cpumode, addr);
 		return;
 	}
 	symbol = tally_image_find_symbol(extent->symbols, place);
@@ -75,37 +76,37 @@ static void in_extent(struct tally_resolver *resolver, const struct tally_resolv
 		ret->frame = tally_frames_function_frame(frames, extent->image, &function);
 	} else {
 		if (symbol < 0)
-			find_gap(near, addr);
-		in_gap(near, addr, ret);
+			find_gap(last, addr);
+		in_gap(last, addr, ret);
 	}
 }
 
-void tally_resolver_near(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			 uint8_t cpumode, uint64_t addr, struct tally_near_span *ret)
+void tally_resolver_range(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint8_t cpumode, uint64_t addr, struct tally_address_range *ret)
 {
-	struct resolver_near *near = &resolver->near;
+	struct resolver_range *last = &resolver->last_range;
 	uint8_t mode = resolver_cpumode(cpumode, addr);
 	uint32_t era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era;
 	int found;
 
-	*ret = (struct tally_near_span){.from = addr, .size = 1, .era = era, .cpumode = mode};
-	if (near->cpumode == mode && near->era == era) {
-		if (addr - near->gap_from < near->gap_size) {
-			in_gap(near, addr, ret);
+	*ret = (struct tally_address_range){.from = addr, .size = 1, .era = era, .cpumode = mode};
+	if (last->cpumode == mode && last->era == era) {
+		if (addr - last->gap_from < last->gap_size) {
+			in_gap(last, addr, ret);
 			return;
 		}
-		if (near->has_extent &&
-		    addr - near->extent.from < near->extent.until - near->extent.from) {
+		if (last->has_extent &&
+		    addr - last->extent.from < last->extent.until - last->extent.from) {
 			in_extent(resolver, sample, addr, ret);
 			return;
 		}
 	}
-	*near = (struct resolver_near){.cpumode = mode, .era = era};
+	*last = (struct resolver_range){.cpumode = mode, .era = era};
 	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER) {
-		found = tally_resolver_extent(resolver, sample, mode, addr, &near->extent);
+		found = tally_resolver_extent(resolver, sample, mode, addr, &last->extent);
 		if (found < 0)
 			return;
-		near->has_extent = found;
+		last->has_extent = found;
 		if (found) {
 			in_extent(resolver, sample, addr, ret);
 			return;

@@ -1,4 +1,4 @@
-/* Samples counted in lumps come to what each of them alone does. */
+/* Samples counted in groups come to what each of them alone does. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,13 +92,13 @@ static int tell(const char *path, unsigned threads, bool early, struct told *ret
 	return result;
 }
 
-static void expect_same(const struct told *lumped, const struct told *each)
+static void expect_same(const struct told *has_early, const struct told *each)
 {
-	assert_int_equal(lumped->samples, each->samples);
-	assert_int_equal(lumped->period, each->period);
-	assert_true(lumped->hash == each->hash);
-	assert_memory_equal(&lumped->counts, &each->counts, sizeof(each->counts));
-	assert_memory_equal(&lumped->damage, &each->damage, sizeof(each->damage));
+	assert_int_equal(has_early->samples, each->samples);
+	assert_int_equal(has_early->period, each->period);
+	assert_true(has_early->hash == each->hash);
+	assert_memory_equal(&has_early->counts, &each->counts, sizeof(each->counts));
+	assert_memory_equal(&has_early->damage, &each->damage, sizeof(each->damage));
 }
 
 static uint64_t next(uint64_t *seed)
@@ -151,9 +151,9 @@ static void make_scene(struct scene *scene, unsigned samples, unsigned pids, uns
 	scene_open(scene, 1);
 }
 
-static void lumps_agree(unsigned samples, unsigned pids, unsigned changes, bool fewer)
+static void early_sums_agree(unsigned samples, unsigned pids, unsigned changes, bool fewer)
 {
-	struct told each, lumped;
+	struct told each, has_early;
 	struct scene scene;
 
 	make_scene(&scene, samples, pids, changes);
@@ -161,10 +161,10 @@ static void lumps_agree(unsigned samples, unsigned pids, unsigned changes, bool 
 	assert_int_equal(each.samples, samples);
 	assert_int_equal(each.shown, samples);
 	for (unsigned threads = 1; threads <= THREADS; threads++) {
-		assert_int_equal(tell(scene.path, threads, true, &lumped), 0);
-		expect_same(&lumped, &each);
+		assert_int_equal(tell(scene.path, threads, true, &has_early), 0);
+		expect_same(&has_early, &each);
 		if (fewer)
-			assert_true(lumped.shown < samples / 10);
+			assert_true(has_early.shown < samples / 10);
 	}
 	scene_end(&scene);
 }
@@ -172,29 +172,29 @@ static void lumps_agree(unsigned samples, unsigned pids, unsigned changes, bool 
 static void nothing_changes(void **state)
 {
 	(void)state;
-	lumps_agree(250000, 10, 0, true); /* 14 MB: several parts */
+	early_sums_agree(250000, 10, 0, true); /* 14 MB: several parts */
 }
 
 static void names_and_maps_change(void **state)
 {
 	(void)state;
-	lumps_agree(250000, 10, 20000, false);
-	lumps_agree(60000, 40, 300, false);
-	lumps_agree(20000, 5, 10, false);
+	early_sums_agree(250000, 10, 20000, false);
+	early_sums_agree(60000, 40, 300, false);
+	early_sums_agree(20000, 5, 10, false);
 }
 
 static void many_short_threads(void **state)
 {
 	(void)state;
-	lumps_agree(60000, 2000, 0, false); /* not worth lumps */
+	early_sums_agree(60000, 2000, 0, false); /* not worth groups */
 }
 
 static void few_samples(void **state)
 {
 	(void)state;
-	lumps_agree(0, 1, 0, false);
-	lumps_agree(1, 1, 0, false);
-	lumps_agree(40, 3, 2, false);
+	early_sums_agree(0, 1, 0, false);
+	early_sums_agree(1, 1, 0, false);
+	early_sums_agree(40, 3, 2, false);
 }
 
 /* What a broken file holds is the same read in either way. */
@@ -214,7 +214,7 @@ static void damage_is_the_same(void **state)
 	(void)fclose(file);
 	assert_true(size > 300 * 48 && size < sizeof(bytes));
 	for (unsigned round = 0; round < 300; round++) {
-		struct told each, lumped;
+		struct told each, has_early;
 		size_t keep = round % 10 ? size : size - next(&seed) % 8000;
 		int result;
 
@@ -226,9 +226,9 @@ static void damage_is_the_same(void **state)
 		assert_int_equal(fwrite(broken, 1, keep, file), keep);
 		(void)fclose(file);
 		result = tell(scene.path, 2, false, &each);
-		assert_int_equal(tell(scene.path, 2, true, &lumped), result);
+		assert_int_equal(tell(scene.path, 2, true, &has_early), result);
 		if (!result)
-			expect_same(&lumped, &each);
+			expect_same(&has_early, &each);
 	}
 	scene_end(&scene);
 }
