@@ -41,7 +41,7 @@ int tally_live_start(struct tally_data *data, struct tally_error *error);
 /* Ends the thread. */
 void tally_live_free(struct file_live *live);
 
-/* For tests, before the start: other bounds than those above. */
+/* For tests: other bounds than those above. */
 void tally_live_set_bounds(struct tally_data *data, size_t queue_most, size_t window_bytes,
 			   int64_t window_ns);
 
