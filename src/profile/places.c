@@ -63,6 +63,8 @@ struct filling {
 	struct tally_places *places;
 	uint64_t *slots; /* the hash in the upper half, then the frame; 0: free */
 	uint32_t mask;
+	uint32_t known; /* frames below have their places */
+	bool moved;     /* a frame took the place of another */
 	struct {
 		const char *name;
 		uint32_t dso;
@@ -85,6 +87,14 @@ static int64_t dso_of(struct filling *filling, uint32_t frame, const struct tall
 	return filling->names[at].dso;
 }
 
+/* Which of two frames with one place stands for it: it is shown with its level, and that must not
+ * depend on which was met first. */
+static bool stands_before(const struct tally_frame *a, const struct tally_frame *b)
+{
+	return a->level != b->level &&
+	       (a->level == 'k' || (b->level != 'k' && a->level > b->level));
+}
+
 static void put(struct filling *filling, uint32_t frame, uint32_t hash)
 {
 	struct tally_places *places = filling->places;
@@ -101,7 +111,14 @@ static void put(struct filling *filling, uint32_t frame, uint32_t hash)
 		facts = tally_session_frame(places->session, frame);
 		known = tally_session_frame(places->session, other);
 		if (same(&known, &facts)) {
-			places->place_of[frame] = other;
+			bool moves = other >= filling->known && stands_before(&facts, &known);
+
+			places->place_of[frame] = moves ? frame : other;
+			if (!moves)
+				return;
+			places->place_of[other] = frame;
+			filling->slots[at] = (uint64_t)hash << 32 | frame;
+			filling->moved = true;
 			return;
 		}
 	}
@@ -205,8 +222,8 @@ static int set_calls(struct tally_places *places)
 
 int tally_places_grow(struct tally_places *places)
 {
-	struct filling filling = {.places = places};
 	uint32_t count = tally_session_frame_count(places->session), old = places->frame_count;
+	struct filling filling = {.places = places, .known = old};
 	uint64_t room = 64;
 	int result;
 
@@ -224,6 +241,9 @@ int tally_places_grow(struct tally_places *places)
 	filling.mask = (uint32_t)room - 1;
 	result = filling.slots ? fill(&filling, old, count) : -ENOMEM;
 	free(filling.slots);
+	for (uint32_t frame = old; filling.moved && frame < count; frame++)
+		while (places->place_of[places->place_of[frame]] != places->place_of[frame])
+			places->place_of[frame] = places->place_of[places->place_of[frame]];
 	if (result)
 		return result;
 	places->frame_count = count;
