@@ -92,7 +92,7 @@ static int64_t dso_of(struct filling *filling, uint32_t frame, const struct tall
 static bool stands_before(const struct tally_frame *a, const struct tally_frame *b)
 {
 	return a->level != b->level &&
-	       (a->level == 'k' || (b->level != 'k' && a->level > b->level));
+	       (a->level == '.' || (b->level != '.' && a->level > b->level));
 }
 
 static void put(struct filling *filling, uint32_t frame, uint32_t hash)

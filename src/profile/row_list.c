@@ -60,13 +60,21 @@ static int grow_slots(struct tally_rows *rows)
 	return 0;
 }
 
-/* The row's number; TALLY_NO_ROW: out of memory.  Most keys are met in one context alone: the first
- * row of each is found without a hash, at *first (its number + 1). */
-static uint32_t row_put(struct tally_rows *rows, uint32_t *first, uint32_t context, uint32_t key)
+/* The first row of a key: its context in the upper half, its number + 1; 0: none. */
+static uint64_t first_of(uint32_t context, uint32_t number)
 {
-	uint32_t *slot = first;
+	return (uint64_t)context << 32 | (number + 1);
+}
 
-	if (*first && rows->list[*first - 1].context != context) {
+/* The row's number; TALLY_NO_ROW: out of memory.  Most keys are met in one context alone: the first
+ * row of each is found without a hash, and without a look at the row. */
+static uint32_t row_put(struct tally_rows *rows, uint64_t *first, uint32_t context, uint32_t key)
+{
+	uint32_t *slot = NULL;
+
+	if (*first && *first >> 32 == context)
+		return (uint32_t)*first - 1;
+	if (*first) {
 		uint32_t at;
 
 		if (rows->slot_count * 2 >= rows->slot_room && grow_slots(rows))
@@ -76,19 +84,21 @@ static uint32_t row_put(struct tally_rows *rows, uint32_t *first, uint32_t conte
 			const struct tally_row *row = &rows->list[rows->slots[at] - 1];
 
 			if (row->context == context && row->key == key)
-				break;
+				return rows->slots[at] - 1;
 		}
 		slot = &rows->slots[at];
-		rows->slot_count += !*slot;
 	}
-	if (*slot)
-		return *slot - 1;
 	if (rows->count == rows->room && grow_list(rows))
 		return TALLY_NO_ROW;
 	rows->list[rows->count] =
 	    (struct tally_row){.context = context, .key = key, .number = rows->count};
-	*slot = ++rows->count;
-	return rows->count - 1;
+	if (slot) {
+		*slot = rows->count + 1;
+		rows->slot_count++;
+	} else {
+		*first = first_of(context, rows->count);
+	}
+	return rows->count++;
 }
 
 /* Walks through nodes lead all over the rows: what is soon read was fetched before. */
@@ -112,7 +122,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 {
 	struct tally_call_node *nodes = tree->nodes;
 	/* By key: a frame, or a binary's number + 1; there are no more of these. */
-	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	uint64_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
 	uint32_t context = 0;
 	int result = first ? 0 : -ENOMEM;
 
@@ -122,12 +132,9 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 
 		if (i + AHEAD < tree->count) {
 			fetch_place(places, node[AHEAD].frame);
-			if (plan->keys->symbol) {
+			if (plan->keys->symbol)
 				__builtin_prefetch(
 				    &first[places_find(places, node[AHEAD / 2].frame)]);
-				fetch_row(rows,
-					  first[places_find(places, node[AHEAD / 4].frame)] - 1);
-			}
 		}
 		if (!node->parent) {
 			context = node->frame;
@@ -147,8 +154,10 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 			result = -ENOMEM;
 			break;
 		}
-		rows->list[node->row].self += node->self;
-		rows->list[node->row].samples += node->samples;
+		if (node->samples) {
+			rows->list[node->row].self += node->self;
+			rows->list[node->row].samples += node->samples;
+		}
 	}
 	free(first);
 	return result;
@@ -158,7 +167,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 static int assign_places(const struct tally_rows_plan *plan, const struct tally_call_sums *sums,
 			 struct tally_places *places, struct tally_rows *rows)
 {
-	uint32_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	uint64_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
 	bool placed = plan->keys->symbol || plan->keys->image;
 	int result = first ? 0 : -ENOMEM;
 

@@ -283,7 +283,7 @@ int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_res
 	while (equal && resolver->nodes[equal - 1] == NODE_UNKNOWN)
 		equal--;
 	from = equal;
-	remembers = count - equal >= STEP && prefix_room(resolver);
+	remembers = count - equal >= 2 * STEP && prefix_room(resolver);
 	if (remembers) {
 		hash_words(resolver, count);
 		from = find_prefix(resolver, equal, count);
