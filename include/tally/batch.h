@@ -102,8 +102,7 @@ int tally_session_thread(const struct tally_session *session, uint32_t number,
 			 struct tally_thread *ret);
 
 /* A stack is a node of the session's tree of stacks: its innermost frame, and the stack of the
- * frame's caller, 0 for the outermost.  Equal stacks have equal numbers.  Numbers of callers are
- * smaller. */
+ * frame's caller, 0 for the outermost.  Equal stacks have equal numbers. */
 struct tally_stack {
 	uint32_t caller; /* a stack, or 0 */
 	uint32_t frame;

@@ -61,26 +61,22 @@ int tally_call_sums_join(struct tally_call_sums *sums, const struct tally_call_s
 	return result;
 }
 
-int tally_call_sums_sort(struct tally_call_sums *sums, uint32_t contexts)
+int tally_call_sums_order(const struct tally_call_sums *sums, uint32_t contexts, uint32_t **ret)
 {
 	uint32_t *starts = calloc((size_t)contexts + 1, sizeof(*starts));
-	struct tally_call_sum *sorted = malloc(((size_t)sums->count + 1) * sizeof(*sorted));
+	uint32_t *order = malloc(((size_t)sums->count + 1) * sizeof(*order));
 
-	free(sums->lately);
-	sums->lately = NULL;
-	if (!starts || !sorted) {
+	if (!starts || !order) {
 		free(starts);
-		free(sorted);
+		free(order);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < sums->count; i++)
 		starts[sums->list[i].context]++;
 	counts_to_starts(starts, contexts);
 	for (uint32_t i = 0; i < sums->count; i++)
-		sorted[starts[sums->list[i].context]++] = sums->list[i];
+		order[starts[sums->list[i].context]++] = i;
 	free(starts);
-	free(sums->list);
-	sums->list = sorted;
-	sums->room = sums->count;
+	*ret = order;
 	return 0;
 }

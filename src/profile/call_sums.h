@@ -29,8 +29,8 @@ int tally_call_sums_reserve(struct tally_call_sums *sums, uint32_t more);
 /* Adds all of `from`; contexts[n] is the number here of its context n.  0 or -ENOMEM. */
 int tally_call_sums_join(struct tally_call_sums *sums, const struct tally_call_sums *from,
 			 const uint32_t *contexts);
-/* Sorts the sums by their contexts.  0 or -ENOMEM. */
-int tally_call_sums_sort(struct tally_call_sums *sums, uint32_t contexts);
+/* The numbers of the sums in the order of their contexts, for free().  0 or -ENOMEM. */
+int tally_call_sums_order(const struct tally_call_sums *sums, uint32_t contexts, uint32_t **ret);
 
 static inline uint32_t call_sum_hash(uint32_t context, uint32_t stack, uint32_t frame)
 {

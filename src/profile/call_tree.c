@@ -83,21 +83,23 @@ static uint32_t stack_node(struct making *making, uint32_t context, uint32_t num
 	return node;
 }
 
-/* All nodes of sums that are sorted by context. */
-static int make_nodes(struct making *making, const struct tally_call_sums *sums)
+/* All nodes of the sums, which are taken in the order of their contexts. */
+static int make_nodes(struct making *making, const struct tally_call_sums *sums,
+		      const uint32_t *order)
 {
-	uint32_t context = 0;
+	uint32_t context = 0, last = UINT32_MAX;
 
 	if (!make_room(making, 2))
 		return -ENOMEM;
 	add(making, 0, 0);
 	for (uint32_t i = 0; i < sums->count; i++) {
-		const struct tally_call_sum *sum = &sums->list[i];
+		const struct tally_call_sum *sum = &sums->list[order[i]];
 		struct tally_stack stack = {0};
 		uint32_t node;
 
-		if (!i || sum->context != sum[-1].context)
+		if (sum->context != last)
 			context = add(making, 0, sum->context);
+		last = sum->context;
 		node = stack_node(making, context, sum->stack);
 		if (!node)
 			return -ENOMEM;
@@ -105,7 +107,7 @@ static int make_nodes(struct making *making, const struct tally_call_sums *sums)
 			tally_session_stack(making->session, sum->stack, &stack);
 		if (!sum->stack || stack.frame != sum->frame)
 			node = add(making, node, sum->frame | UNSHOWN);
-		making->node_of[i] = node;
+		making->node_of[order[i]] = node;
 	}
 	return 0;
 }
@@ -158,7 +160,8 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 {
 	struct making making = {.session = session};
 	struct tally_call_tree tree = {0};
-	int result = tally_call_sums_sort(sums, contexts);
+	uint32_t *order = NULL;
+	int result = tally_call_sums_order(sums, contexts, &order);
 
 	making.known =
 	    calloc((size_t)tally_session_stack_count(session) + 1, sizeof(*making.known));
@@ -166,7 +169,8 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	if (!making.known || !making.node_of)
 		result = -ENOMEM;
 	if (!result)
-		result = make_nodes(&making, sums);
+		result = make_nodes(&making, sums, order);
+	free(order);
 	free(making.known);
 	free(making.path);
 	if (!result)

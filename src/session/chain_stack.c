@@ -246,8 +246,8 @@ static int walk(struct tally_resolver *resolver, const struct tally_resolved *sa
 	uint32_t above = from ? resolver->nodes[from - 1] : 0;
 	int64_t found = find_frames(resolver, sample, from, count);
 
-	if (found < 0 || tally_stacks_walk(&resolver->session->stacks, above, resolver->frames,
-					   (uint32_t)found, resolver->path))
+	if (found < 0 || tally_stacks_walk(&resolver->session->stacks, &resolver->numbers, above,
+					   resolver->frames, (uint32_t)found, resolver->path))
 		return -ENOMEM;
 	for (uint32_t at = from; at < count; at++)
 		resolver->nodes[at] =

@@ -96,6 +96,7 @@ struct tally_resolver {
 	uint32_t word_room, word_count, hash_count;
 	uint32_t chain_era, chain_kernel_era;
 	uint32_t *frames, *path; /* of a walk, and the stacks at them */
+	struct stacks_numbers numbers;
 	uint32_t frame_room;
 	struct chain_prefix *prefixes; /* that were met lately */
 	uint32_t prefix_room, prefix_misses;

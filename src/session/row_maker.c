@@ -188,7 +188,8 @@ static int cut_stack(struct row_maker *maker, uint32_t *stack)
 		maker->path[--at] = stacks_frame(stacks, number);
 	if (!number)
 		return 0;
-	if (tally_stacks_walk(stacks, 0, maker->path, most, maker->path + most))
+	if (tally_stacks_walk(stacks, &maker->resolver->numbers, 0, maker->path, most,
+			      maker->path + most))
 		return -ENOMEM;
 	*stack = maker->path[most * 2 - 1];
 	return 0;

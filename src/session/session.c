@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/pool.h"
+#include "base/table.h"
 #include "file/live.h"
 #include "session/resolve.h"
 #include "session/scan.h"
@@ -204,7 +205,7 @@ static int make_images(struct tally_session *session)
 int tally_session_new(struct tally_data *data, const struct tally_session_options *options,
 		      struct tally_session **ret, struct tally_error *error)
 {
-	struct tally_session *session = calloc(1, sizeof(*session));
+	struct tally_session *session = table_apart(1, sizeof(*session));
 	struct tally_error facts = {0};
 	int result;
 

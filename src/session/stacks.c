@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include "base/table.h"
 
-#define FIRST_ROOM 256U
+#define FIRST_ROOM    256U
+#define NUMBERS_BLOCK 4096U
 
 int tally_stacks_init(struct tally_stacks *stacks)
 {
@@ -20,7 +21,7 @@ int tally_stacks_init(struct tally_stacks *stacks)
 void tally_stacks_done(struct tally_stacks *stacks)
 {
 	for (unsigned i = 0; stacks->chunks && i < STACKS_SHARES; i++) {
-		struct stacks_table *table = stacks->shares[i].table;
+		struct stacks_table *table = stacks->tables[i];
 
 		while (table) {
 			struct stacks_table *before = table->before;
@@ -41,9 +42,9 @@ static uint64_t node_of(uint32_t caller, uint32_t frame)
 	return (uint64_t)caller << 32 | frame;
 }
 
-static struct stacks_share *share_of(struct tally_stacks *stacks, uint64_t hash)
+static struct stacks_table *table_of(const struct tally_stacks *stacks, uint64_t hash)
 {
-	return &stacks->shares[hash % STACKS_SHARES];
+	return atomic_load_explicit(&stacks->tables[hash % STACKS_SHARES], memory_order_acquire);
 }
 
 /* The node in the table, or 0; *ret_at: where it would go. */
@@ -64,10 +65,10 @@ static uint32_t find(const struct tally_stacks *stacks, const struct stacks_tabl
 	return 0;
 }
 
-/* The lock is held.  0 or -ENOMEM. */
-static int grow(struct stacks_share *share)
+/* A larger table for the share of a hash, whose lock is held.  0 or -ENOMEM. */
+static int grow(struct tally_stacks *stacks, uint64_t hash)
 {
-	struct stacks_table *old = atomic_load_explicit(&share->table, memory_order_relaxed);
+	struct stacks_table *old = table_of(stacks, hash);
 	uint32_t room = old ? old->room * 2 : FIRST_ROOM;
 	struct stacks_table *table =
 	    table_new(1, sizeof(*table) + (size_t)room * sizeof(*table->slots));
@@ -86,20 +87,13 @@ static int grow(struct stacks_share *share)
 			at = (at + 1) & (room - 1);
 		atomic_store_explicit(&table->slots[at], slot, memory_order_relaxed);
 	}
-	atomic_store_explicit(&share->table, table, memory_order_release);
+	atomic_store_explicit(&stacks->tables[hash % STACKS_SHARES], table, memory_order_release);
 	return 0;
 }
 
-/* Numbers for so many nodes, whose places are there; 0: out of memory. */
-static uint32_t take_numbers(struct tally_stacks *stacks, uint32_t count)
+/* Makes the places of nodes; false: out of memory. */
+static bool make_places(struct tally_stacks *stacks, uint32_t first, uint32_t count)
 {
-	uint32_t first = atomic_load_explicit(&stacks->count, memory_order_relaxed);
-
-	do {
-		if (count > STACKS_CHUNKS * STACKS_CHUNK - first - 1)
-			return 0;
-	} while (!atomic_compare_exchange_weak_explicit(
-	    &stacks->count, &first, first + count, memory_order_relaxed, memory_order_relaxed));
 	for (uint32_t i = first >> STACKS_CHUNK_BITS; i <= (first + count - 1) >> STACKS_CHUNK_BITS;
 	     i++) {
 		_Atomic uint64_t *none = NULL, *chunk;
@@ -108,13 +102,39 @@ static uint32_t take_numbers(struct tally_stacks *stacks, uint32_t count)
 			continue;
 		chunk = calloc(STACKS_CHUNK, sizeof(*chunk));
 		if (!chunk)
-			return 0;
+			return false;
 		/* Another thread may have been first. */
 		if (!atomic_compare_exchange_strong_explicit(&stacks->chunks[i], &none, chunk,
 							     memory_order_acq_rel,
 							     memory_order_acquire))
 			free(chunk);
 	}
+	return true;
+}
+
+/* Numbers for so many nodes, whose places are there; 0: out of memory. */
+static uint32_t take_numbers(struct tally_stacks *stacks, struct stacks_numbers *numbers,
+			     uint32_t count)
+{
+	uint32_t first = numbers->next;
+
+	if (!first || numbers->end - first < count) {
+		uint32_t block = count > NUMBERS_BLOCK ? count : NUMBERS_BLOCK;
+
+		first = atomic_load_explicit(&stacks->count, memory_order_relaxed);
+		do {
+			if (block > STACKS_CHUNKS * STACKS_CHUNK - first - 1)
+				return 0;
+		} while (!atomic_compare_exchange_weak_explicit(&stacks->count, &first,
+								first + block, memory_order_relaxed,
+								memory_order_relaxed));
+		*numbers = (struct stacks_numbers){first, first + block};
+		if (!make_places(stacks, first, block)) {
+			numbers->end = first;
+			return 0;
+		}
+	}
+	numbers->next = first + count;
 	return first;
 }
 
@@ -127,23 +147,23 @@ static void put_node(struct tally_stacks *stacks, uint32_t number, uint64_t node
 }
 
 /* Adds a run for the frames, unless another thread has added its first; the first node, or 0. */
-static uint32_t add_run(struct tally_stacks *stacks, uint64_t hash, uint32_t caller,
-			const uint32_t *frames, uint32_t count, bool *ret_added)
+static uint32_t add_run(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint64_t hash,
+			uint32_t caller, const uint32_t *frames, uint32_t count, bool *ret_added)
 {
-	struct stacks_share *share = share_of(stacks, hash);
+	struct stacks_share *share = &stacks->shares[hash % STACKS_SHARES];
 	struct stacks_table *table;
 	uint32_t at = 0, first;
 
 	pthread_mutex_lock(&share->lock);
-	table = atomic_load_explicit(&share->table, memory_order_relaxed);
+	table = table_of(stacks, hash);
 	first = find(stacks, table, hash, node_of(caller, *frames), &at);
 	if (!first) {
 		if ((!table || (uint64_t)share->count * 3 >= (uint64_t)table->room * 2) &&
-		    grow(share))
+		    grow(stacks, hash))
 			goto out;
-		table = atomic_load_explicit(&share->table, memory_order_relaxed);
+		table = table_of(stacks, hash);
 		find(stacks, table, hash, node_of(caller, *frames), &at);
-		first = take_numbers(stacks, count);
+		first = take_numbers(stacks, numbers, count);
 		if (!first)
 			goto out;
 		for (uint32_t i = count; i-- > 0;)
@@ -158,8 +178,8 @@ out:
 	return first;
 }
 
-int tally_stacks_walk(struct tally_stacks *stacks, uint32_t caller, const uint32_t *frames,
-		      uint32_t count, uint32_t *nodes)
+int tally_stacks_walk(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint32_t caller,
+		      const uint32_t *frames, uint32_t count, uint32_t *nodes)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t node = node_of(caller, frames[i]), hash;
@@ -171,12 +191,10 @@ int tally_stacks_walk(struct tally_stacks *stacks, uint32_t caller, const uint32
 			continue;
 		}
 		hash = hash_u64(node);
-		found =
-		    find(stacks,
-			 atomic_load_explicit(&share_of(stacks, hash)->table, memory_order_acquire),
-			 hash, node, &at);
+		found = find(stacks, table_of(stacks, hash), hash, node, &at);
 		if (!found)
-			found = add_run(stacks, hash, caller, frames + i, count - i, &added);
+			found =
+			    add_run(stacks, numbers, hash, caller, frames + i, count - i, &added);
 		if (!found)
 			return -ENOMEM;
 		caller = nodes[i] = found;

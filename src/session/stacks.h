@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include "base/bytes.h"
+#include "base/table.h"
 
 #define STACKS_CHUNK_BITS 16
 #define STACKS_CHUNK      (1U << STACKS_CHUNK_BITS) /* nodes */
@@ -28,23 +29,30 @@ struct stacks_table {
 
 struct stacks_share {
 	pthread_mutex_t lock;
-	struct stacks_table *_Atomic table; /* NULL: empty */
 	uint32_t count;
-} __attribute__((aligned(64)));
+} __attribute__((aligned(TABLE_APART)));
 
+/* What all threads read is apart from what each writes. */
 struct tally_stacks {
 	_Atomic uint64_t *_Atomic *chunks; /* of nodes: the caller in the upper half, the frame */
-	_Atomic uint32_t count;            /* numbers given; 0 is no stack */
-	struct stacks_share shares[STACKS_SHARES];
+	struct stacks_table *_Atomic tables[STACKS_SHARES]; /* NULL: empty */
+	struct stacks_share shares[STACKS_SHARES];          /* of the tables */
+	/* Numbers given, in blocks to threads; 0 is no stack. */
+	_Atomic uint32_t count __attribute__((aligned(TABLE_APART)));
+} __attribute__((aligned(TABLE_APART)));
+
+/* Numbers that one thread has taken and not given: [next, end). */
+struct stacks_numbers {
+	uint32_t next, end;
 };
 
 int tally_stacks_init(struct tally_stacks *stacks); /* 0 or -ENOMEM */
 void tally_stacks_done(struct tally_stacks *stacks);
 
 /* The stack of `frames` (outermost first) below a stack, 0 for none; each of their stacks in
- * nodes[0..count).  0 or -ENOMEM. */
-int tally_stacks_walk(struct tally_stacks *stacks, uint32_t caller, const uint32_t *frames,
-		      uint32_t count, uint32_t *nodes);
+ * nodes[0..count).  `numbers` are the thread's, all zero at first.  0 or -ENOMEM. */
+int tally_stacks_walk(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint32_t caller,
+		      const uint32_t *frames, uint32_t count, uint32_t *nodes);
 
 /* A node as one word; 0: there is none. */
 static inline uint64_t stacks_node(const struct tally_stacks *stacks, uint32_t number)
