@@ -295,7 +295,8 @@ static int write_text(struct script *script, FILE *to, const struct tally_buf *t
 	if (text->failed)
 		return text->failed;
 	for (;;) {
-		at += fwrite(text->data + at, 1, text->size - at, to);
+		if (at < text->size)
+			at += fwrite(text->data + at, 1, text->size - at, to);
 		if (at == text->size && !fflush(to))
 			return 0;
 		if (errno != EINTR) {
