@@ -40,7 +40,7 @@ int tally_call_sums_reserve(struct tally_call_sums *sums, uint32_t more)
 			return result;
 	}
 	while (room - sums->count < more)
-		room += room / 2;
+		room *= 2;
 	if (room == sums->room)
 		return 0;
 	if (room > INT32_MAX || !array_resize(&sums->list, room, sizeof(*sums->list)))

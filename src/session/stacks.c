@@ -152,20 +152,19 @@ static uint32_t add_run(struct tally_stacks *stacks, struct stacks_numbers *numb
 {
 	struct stacks_share *share = &stacks->shares[hash % STACKS_SHARES];
 	struct stacks_table *table;
-	uint32_t at = 0, first;
+	uint32_t at, first;
 
 	pthread_mutex_lock(&share->lock);
 	table = table_of(stacks, hash);
-	first = find(stacks, table, hash, node_of(caller, *frames), &at);
-	if (!first) {
-		if ((!table || (uint64_t)share->count * 3 >= (uint64_t)table->room * 2) &&
-		    grow(stacks, hash))
-			goto out;
+	if (!table || (uint64_t)share->count * 3 >= (uint64_t)table->room * 2) {
+		if (grow(stacks, hash)) {
+			pthread_mutex_unlock(&share->lock);
+			return 0;
+		}
 		table = table_of(stacks, hash);
-		find(stacks, table, hash, node_of(caller, *frames), &at);
-		first = take_numbers(stacks, numbers, count);
-		if (!first)
-			goto out;
+	}
+	first = find(stacks, table, hash, node_of(caller, *frames), &at);
+	if (!first && (first = take_numbers(stacks, numbers, count))) {
 		for (uint32_t i = count; i-- > 0;)
 			put_node(stacks, first + i, node_of(i ? first + i - 1 : caller, frames[i]));
 		atomic_store_explicit(&table->slots[at], hash >> 32 << 32 | first,
@@ -173,7 +172,6 @@ static uint32_t add_run(struct tally_stacks *stacks, struct stacks_numbers *numb
 		share->count++;
 		*ret_added = true;
 	}
-out:
 	pthread_mutex_unlock(&share->lock);
 	return first;
 }
