@@ -126,7 +126,7 @@ static void put(struct filling *filling, uint32_t frame, uint32_t hash)
 	places->place_of[frame] = frame;
 }
 
-/* Tells the places of the frames from `known` on; those below are known. */
+/* Finds the places of the frames from `known` on; those below are known. */
 static int fill(struct filling *filling, uint32_t known, uint32_t count)
 {
 	struct tally_places *places = filling->places;

@@ -2,7 +2,7 @@
  *
  * The session numbers frames by (image, symbol).  Two images may have one short name (a library in
  * two containers, one file at two paths); their equal symbols are one place, as in perf's reports,
- * which compare short names and symbols.  All are told at once, after samples were read, in the
+ * which compare short names and symbols.  All are found at once, after samples were read, in the
  * order of frames, which is that of memory; then read only. */
 #ifndef TALLY_PROFILE_PLACES_H
 #define TALLY_PROFILE_PLACES_H
@@ -30,7 +30,7 @@ int tally_places_init(struct tally_places *places, const struct tally_session *s
 int tally_places_grow(struct tally_places *places);
 void tally_places_done(struct tally_places *places);
 
-/* The frame that stands for a place in trees, where functions that were inlined are told apart by
+/* The frame that stands for a place in trees, where functions that were inlined differ by
  * their names alone, as in perf's. */
 static inline uint32_t places_call(const struct tally_places *places, uint32_t place)
 {

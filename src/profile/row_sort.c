@@ -72,7 +72,7 @@ struct split {
 	uint32_t ends[DIGITS]; /* by digit: behind its last item */
 };
 
-/* What has one digit; it lies in `spare` and goes back to `items`. */
+/* What has one digit; it is in `spare` and goes back to `items`. */
 static int sort_part(void *context, unsigned thread, size_t digit)
 {
 	struct split *split = context;

@@ -13,7 +13,7 @@
 
 static const struct tally_stat_place nowhere = {-1, -1, -1, -1, -1, -1, -1, -1, NULL};
 
-/* What of a place tells its part. */
+/* The part that a place belongs to. */
 static struct tally_stat_place part_of(const struct tally_stat_place *place, enum tally_stat_by by)
 {
 	struct tally_stat_place part = nowhere;
@@ -177,7 +177,7 @@ int tally_stat_new(const struct tally_stat_options *options, struct tally_stat *
 		result = -EINVAL;
 	if (result) {
 		free(stat);
-		return tally_fail(error, result, -1, "these counts cannot be told: %s",
+		return tally_fail(error, result, -1, "these counts cannot be added: %s",
 				  result == -EINVAL ? "they are of no place"
 						    : "an option is newer than this library");
 	}

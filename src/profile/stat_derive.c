@@ -209,7 +209,7 @@ static bool derive_transaction(struct derive *derive, double count)
  * Source of the formulas: A. Yasin, A Top-Down Method for Performance Analysis and Counters
  * Architecture, ISPASS 2014; of the limits: perf 6.1. */
 
-static double near_zero(double value) /* what is barely below it is the counters' skid */
+static double not_below_zero(double value) /* what is barely below it is the counters' skid */
 {
 	return value < 0 && value >= -0.02 ? 0 : value;
 }
@@ -223,9 +223,9 @@ static double slots_share(const struct derive *derive, double slots)
 
 static double slots_bad(const struct derive *derive)
 {
-	return near_zero(slots_share(derive, count_of(derive, STAT_TD_ISSUED) -
-						 count_of(derive, STAT_TD_RETIRED) +
-						 count_of(derive, STAT_TD_RECOVERY)));
+	return not_below_zero(slots_share(derive, count_of(derive, STAT_TD_ISSUED) -
+						      count_of(derive, STAT_TD_RETIRED) +
+						      count_of(derive, STAT_TD_RECOVERY)));
 }
 
 static struct tally_stat_derived *put_share(struct derive *derive, double share, const char *unit,
@@ -246,7 +246,7 @@ static bool derive_slots(struct derive *derive)
 	bool has_recovery = find(derive, STAT_TD_RECOVERY, &none);
 
 	if (front + bad + retiring != 0)
-		back = near_zero(1 - front - bad - retiring);
+		back = not_below_zero(1 - front - bad - retiring);
 	switch (derive->kind) {
 	case STAT_TD_FETCH:
 		put_share(derive, front, "frontend bound", front > 0.2, TALLY_STAT_BAD);
@@ -267,7 +267,7 @@ static bool derive_slots(struct derive *derive)
 	}
 }
 
-/* The kernel tells these as slots; their sum brings the shares back, when most of them are there.
+/* The kernel gives these as slots; their sum brings the shares back, when most of them are there.
  */
 static bool slot_sum(const struct derive *derive, double *ret)
 {

@@ -183,8 +183,8 @@ static int grow(struct early_sums *sums)
 	return 0;
 }
 
-/* Told early, as what was done until then is lost. */
-#define VAIN_LEAST 16384U
+/* Found out early, as what was done until then is lost. */
+#define TOO_MANY_FROM 16384U
 /* Longer phases may begin with much that is new and go on with what is known. */
 #define PHASE_SAMPLES 1024U
 
@@ -192,7 +192,7 @@ bool tally_early_sums_too_many(const struct early_sums *sums)
 {
 	if (sums->phase_count > EARLY_PHASES_MOST / 8 * 7)
 		return true;
-	return sums->sample_count >= VAIN_LEAST && sums->count > sums->sample_count / 2 &&
+	return sums->sample_count >= TOO_MANY_FROM && sums->count > sums->sample_count / 2 &&
 	       sums->sample_count / PHASE_SAMPLES < sums->phase_count;
 }
 

@@ -1,10 +1,10 @@
 /* Samples that are alike, counted together while the first pass reads them.
  *
- * What a sample's address leads to can only be told when all side-band records were read.  But two
+ * What a sample's address leads to is known only when all side-band records were read.  But two
  * samples of one thread, at one address, in one mode, lead to the same place unless something
  * changed between them; so they are counted as one group on the first pass, and each group is
  * looked up once.  A phase is a thread between two records that may change what is known of it
- * (COMM, FORK); it keeps its first and last time, by which it is told afterwards whether anything
+ * (COMM, FORK); it keeps its first and last time, which show afterwards whether anything
  * did change within.  The samples of such a phase are read again one by one (early_visit.c). */
 #ifndef TALLY_SESSION_EARLY_SUMS_H
 #define TALLY_SESSION_EARLY_SUMS_H
@@ -72,7 +72,7 @@ struct early_sums {                /* all zero is empty and valid */
 	 * not looked at; 0: free.  Never full. */
 	uint32_t *slots;
 	uint32_t count, chunk_count, slot_room;
-	/* As long as all samples have one period it is told once; from the first that has another
+	/* As long as all samples have one period it is kept once; from the first that has another
 	 * on, the sums stand beside the sums, chunk by chunk. */
 	uint64_t period;
 	uint64_t **periods; /* NULL: samples * period; of a chunk NULL: visited */
@@ -92,7 +92,7 @@ void tally_early_sums_done(struct early_sums *sums);
 int tally_early_sums_enter(struct early_sums *sums, uint32_t pid, uint32_t tid, uint64_t time);
 /* Something about the thread changed at that time: its next sample starts a phase. */
 void tally_early_sums_end_phase(struct early_sums *sums, uint32_t pid, uint32_t tid, uint64_t time);
-/* The thread mapped something, which a record at that offset tells.  A program that starts maps one
+/* The thread mapped something, as a record at that offset says.  A program that starts maps one
  * thing over another: a phase that is young is ended, so that a long one does not begin with that.
  * Later mappings seldom take another's place. */
 void tally_early_sums_mapped(struct early_sums *sums, uint32_t pid, uint32_t tid, uint64_t time,

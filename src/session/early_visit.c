@@ -90,12 +90,12 @@ static int by_offset(const void *left, const void *right)
 	return a->first_offset < b->first_offset ? -1 : a->first_offset > b->first_offset;
 }
 
-/* The pieces that stretches of the file touch which are read again. */
+/* The pieces that ranges of the file touch which are read again. */
 static int find_pieces(struct early_visit *visit)
 {
 	const struct tally_session *session = visit->session;
 	size_t next = 0;
-	uint64_t reach = 0; /* behind the last byte of the stretches that began so far */
+	uint64_t reach = 0; /* behind the last byte of the ranges that began so far */
 
 	if (!visit->again_count)
 		return 0;
@@ -154,7 +154,7 @@ void tally_early_visit_done(struct early_visit *visit)
 	*visit = (struct early_visit){0};
 }
 
-/* A thread's stretches do not overlap: the last one that begins at or before the offset is it. */
+/* A thread's ranges do not overlap: the last one that begins at or before the offset is it. */
 bool tally_early_visit_again(const struct early_visit *visit, uint32_t pid, uint32_t tid,
 			     uint64_t offset)
 {

@@ -31,7 +31,7 @@ static int mark(void *context, unsigned worker, struct tally_resolver *resolver,
 	return 0;
 }
 
-/* Whether a mapping with samples is of this file and, as far as it tells, of this build. */
+/* Whether a mapping with samples is of this file and, as far as it says, of this build. */
 static bool was_hit(const struct tally_session *session, struct hits *hits,
 		    const struct tally_data_build_id *build_id)
 {

@@ -1,4 +1,4 @@
-/* What perf calls the image that an address lies in: the path that was recorded, with what it makes
+/* What perf calls the image that an address is in: the path that was recorded, with what it makes
  * of the kernel's binaries and of memory that holds code. */
 #ifndef TALLY_SESSION_LABEL_H
 #define TALLY_SESSION_LABEL_H
@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "session/locate.h"
 
-struct tally_labels {            /* all zero is empty and valid */
-	const char *kernel;      /* as the recording's list of build-ids has it; NULL: it has not */
+struct tally_labels {       /* all zero is empty and valid */
+	const char *kernel; /* as the recording's list of build-ids has it; NULL: it does not */
 	struct tally_map listed; /* hashes of the names in that list */
 	bool kernel_path;        /* modules by their paths */
 };

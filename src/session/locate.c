@@ -37,7 +37,7 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 					  &found.symbol_end);
 	} else if (tally_frames_symbol(frames, found.frame, &found.symbol_start,
 				       &found.symbol_end)) {
-		/* The kernel's, beyond the text that is told of. */
+		/* The kernel's, beyond the text that records describe. */
 		found.mapped = true;
 		found.map_end = UINT64_MAX;
 	}
@@ -45,7 +45,7 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 	return 0;
 }
 
-/* Code of the kernel beyond the text that is told of. */
+/* Code of the kernel beyond the text that records describe. */
 static int kernel_location(struct tally_resolver *resolver, uint64_t addr,
 			   struct tally_location *ret)
 {
@@ -175,7 +175,7 @@ int tally_resolver_extent(struct tally_resolver *resolver, const struct tally_re
 
 	if (space && !tally_space_extent(space, addr, time, &found.from, &found.until, &mapping))
 		return 0;
-	/* The kernel's code may lie beyond the text that is told of. */
+	/* The kernel's code may be beyond the text that records describe. */
 	if (addr >= found.until || (kernel && !mapping))
 		return 0;
 	if (mapping) {

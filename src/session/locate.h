@@ -42,7 +42,7 @@ int tally_resolver_location(struct tally_resolver *resolver, const struct tally_
 /* Addresses from here up are the kernel's. */
 #define TALLY_KERNEL_START (1ULL << 63)
 
-/* The mode that an address itself tells, in place of another of the host's. */
+/* The mode that an address itself shows, in place of another of the host's. */
 static inline uint8_t tally_addr_mode(uint8_t mode, uint64_t addr)
 {
 	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
@@ -51,13 +51,13 @@ static inline uint8_t tally_addr_mode(uint8_t mode, uint64_t addr)
 }
 
 /* What perf finds for an address: nothing where the mode has no maps that it knows; `fall_back`:
- * then in the mode that the address itself tells, as perf does with addresses of data. */
+ * then in the mode that the address itself shows, as perf does with addresses of data. */
 int tally_resolver_perf_location(struct tally_resolver *resolver,
 				 const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 				 bool fall_back, struct tally_location *ret);
 
 /* Whether a process itself mapped, at any time, a file that is here too, or (`vdso`) a vDSO.  Looks
- * at all mappings: who asks for each sample keeps what he was told. */
+ * at all mappings: a caller that asks for each sample keeps the answer. */
 bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t pid, bool vdso);
 
 /* A range of addresses in all of which a process, or the kernel, has nothing, or one mapping. */

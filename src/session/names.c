@@ -270,7 +270,7 @@ bool tally_names_has(const struct tally_names *names, enum tally_name_kind kind,
 }
 
 /* Adds it unless it is there. */
-static size_t add_near(const char **ret, size_t count, const char *text)
+static size_t add_similar(const char **ret, size_t count, const char *text)
 {
 	for (size_t i = 0; i < count; i++)
 		if (ret[i] == text)
@@ -289,7 +289,7 @@ static size_t add_alike(const struct names *names, const char *name, const char 
 	for (size_t i = 0; texts && i < left; i++)
 		texts[i] = names->list[i].text;
 	while (texts && count < room && (nearest = tally_text_nearest(name, texts, left))) {
-		count = add_near(ret, count, nearest);
+		count = add_similar(ret, count, nearest);
 		for (size_t i = 0; i < left; i++)
 			if (texts[i] == nearest)
 				texts[i] = texts[--left];
@@ -311,15 +311,15 @@ size_t tally_names_list(const struct tally_names *names, enum tally_name_kind ki
 	}
 	for (size_t i = 0; i < all && count < room; i++)
 		if (!strcasecmp(from->list[i].text, name))
-			count = add_near(ret, count, from->list[i].text);
+			count = add_similar(ret, count, from->list[i].text);
 	if (kind == TALLY_NAME_PID || kind == TALLY_NAME_TID)
 		return count;
 	for (size_t i = 0; i < all && count < room && length >= PART_LEAST; i++)
 		if (!strncasecmp(from->list[i].text, name, length))
-			count = add_near(ret, count, from->list[i].text);
+			count = add_similar(ret, count, from->list[i].text);
 	count = add_alike(from, name, ret, count, room);
 	for (size_t i = 0; i < all && count < room && length >= PART_LEAST; i++)
 		if (strcasestr(from->list[i].text, name))
-			count = add_near(ret, count, from->list[i].text);
+			count = add_similar(ret, count, from->list[i].text);
 	return count;
 }

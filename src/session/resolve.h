@@ -30,7 +30,7 @@ struct tally_resolved {
 			* periods are in its own; 0 unless the session sums them early */
 };
 
-/* Whether a word of the chain is no address but tells how those behind it are to be read:
+/* Whether a word of the chain is no address but says how those behind it are to be read:
  * PERF_CONTEXT_*. */
 static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_t word)
 {

@@ -167,7 +167,7 @@ uint32_t tally_resolver_miss(struct tally_resolver *resolver, const struct tally
 	char level;
 
 	mapping = tally_resolver_mapping(resolver, sample, cpumode, addr, &level);
-	/* What is told of the kernel is its text; its code from booting lies beyond. */
+	/* Records describe the text of the kernel; its code from booting is beyond. */
 	if (!mapping && level == 'k' && (session->kernel || session->kernel_guessed))
 		frame = tally_frames_find_kernel(&session->frames, &resolver->source,
 						 session->kernel, addr);

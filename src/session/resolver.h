@@ -135,7 +135,7 @@ uint32_t tally_resolver_run_miss(struct tally_resolver *resolver,
 				 const struct tally_resolved *sample, uint32_t era, uint64_t addr);
 void tally_resolver_runs_done(struct inlined_runs *runs);
 
-/* Not told: the upper half of the addresses is the kernel's. */
+/* Unknown: the upper half of the addresses is the kernel's. */
 static inline uint8_t resolver_cpumode(uint8_t cpumode, uint64_t addr)
 {
 	if (__builtin_expect(cpumode != PERF_RECORD_MISC_CPUMODE_UNKNOWN, 1))

@@ -28,7 +28,7 @@ static int show(const struct run_visit *visit, unsigned worker, struct tally_res
 	return facts.count ? visit->show(visit->context, worker, resolver, &facts) : 0;
 }
 
-/* What is told of the first holds for all. */
+/* What is known of the first holds for all. */
 static int begin(struct tally_resolver *resolver, struct run *run, uint64_t time)
 {
 	int result = resolver_join(resolver, &run->first, time);

@@ -61,7 +61,7 @@ int tally_scan_add_piece(struct scan *scan, size_t end)
 }
 
 /* When a record happened: what its trailer says, else its body, else the last record before it that
- * told. */
+ * has a time. */
 static uint64_t side_time(struct scan *scan, const struct tally_record *record)
 {
 	const struct tally_session *session = scan->session;
@@ -303,8 +303,8 @@ int tally_scan_take(struct tally_session *session, struct scan *scans, size_t co
 			return -ENOMEM;
 	}
 	tally_file_tell_refused(session->data, &refused);
-	/* LOST tells what a ring had no room for, LOST_SAMPLES the same by event where the recorder
-	 * asked the counters for it: not two losses. */
+	/* LOST counts what a ring had no room for, LOST_SAMPLES the same by event where the
+	 * recorder asked the counters for it: not two losses. */
 	counts->lost =
 	    session->lost > session->lost_samples ? session->lost : session->lost_samples;
 	if (last || first != UINT64_MAX) {
@@ -335,7 +335,7 @@ static int scan_blocks(struct tally_session *session, struct tally_error *error)
 	if (!scan)
 		return session_failed(session, -ENOMEM, error);
 	tally_scan_init(scan, session);
-	scan->has_last_time = true; /* 0 before any was told */
+	scan->has_last_time = true; /* 0 before the first */
 	scan->copies_sides = true;
 	scan->event_samples = calloc(session->event_count + 1, sizeof(*scan->event_samples));
 	tally_data_rewind(session->data);

@@ -174,7 +174,7 @@ static int walk_window(struct walk *walk, struct scan *scan, const struct tally_
 	return result;
 }
 
-static int walk_part(struct walk *walk, struct part *part, bool tells)
+static int walk_part(struct walk *walk, struct part *part, bool shows)
 {
 	struct scan *scan = &part->scan;
 	const struct tally_block *block = &walk->block;
@@ -208,7 +208,7 @@ static int walk_part(struct walk *walk, struct part *part, bool tells)
 			result = UNSOUND;
 		tally_scan_forget(scan, at + step < block->size ? at + step : block->size);
 		done = atomic_fetch_add_explicit(&walk->done, step, memory_order_relaxed);
-		if (!result && tells && session_progress(walk->session, done + step))
+		if (!result && shows && session_progress(walk->session, done + step))
 			result = -ECANCELED;
 	}
 	if (!result)
@@ -309,7 +309,7 @@ int tally_session_scan_parts(struct tally_session *session, struct tally_error *
 	}
 	if (!result)
 		result = walk_parts(&walk, count);
-	/* A rest that no block can hold is told here; there is nothing more in a sound file. */
+	/* A rest that no block can hold is reported here; there is nothing more in a sound file. */
 	if (!result)
 		result = tally_data_next(session->data, &walk.block, NULL);
 	if (!result)

@@ -152,7 +152,7 @@ static int build_processes(struct tally_session *session)
 	return result ? result : tally_session_feed_sides(session);
 }
 
-/* Whether the recording may be of the running kernel, as far as the file tells. */
+/* Whether the recording may be of the running kernel, as far as the file says. */
 static bool same_kernel(const struct tally_session *session)
 {
 	const char *release = tally_data_info(session->data)->os_release;

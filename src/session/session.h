@@ -28,7 +28,7 @@ struct session_piece {
 	uint64_t offset; /* in the file */
 };
 
-/* A record that tells of processes. */
+/* A record about processes. */
 struct session_side {
 	uint64_t time;
 	const uint8_t *bytes;
@@ -57,7 +57,7 @@ struct tally_session {
 	uint64_t *event_samples;
 	size_t event_count;
 	unsigned threads;
-	/* Not every event tells its time: order in the file stands for it, for all records. */
+	/* Not every event has its time: order in the file stands for it, for all records. */
 	bool by_offset;
 	int id_at; /* offset of the id in samples of all events; below 0: see session_event_of() */
 
@@ -91,7 +91,7 @@ struct tally_session {
 	uint32_t unwind_most;            /* frames of a chain */
 	uint32_t stack_most;             /* frames of a stack; 0: all */
 	struct tally_map build_ids;      /* hash of a filename -> index in the data's info, + 1 */
-	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record tells it */
+	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record has it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
 	const struct tally_sample_filter *filter; /* NULL: none */
 	const struct tally_sample_test *test;     /* NULL: none */
@@ -113,8 +113,8 @@ int tally_session_sort_sides(struct session_side *sides, size_t count);
 /* So much of the file is forgotten at a time: each time stops all threads for a moment. */
 #define SESSION_FORGET_SIZE ((size_t)4 << 20)
 
-/* Long records are a miss of the caches each, as one tells only where the next one is; so a walk
- * asks for what lies some records ahead before it is known what it is.  Short ones the processor
+/* Long records are a miss of the caches each, as only its header says where the next one is; so a
+ * walk asks for what is some records ahead before it is known what it is.  Short ones the processor
  * asks for by itself. */
 #define SESSION_PREFETCH_FROM  64U
 #define SESSION_PREFETCH_AHEAD 4096U

@@ -242,7 +242,7 @@ static int unwind(struct unwinding *unwinding, struct tally_resolved *sample)
 }
 
 /* The kernel's part of the chain with the mark behind it, then the last branch's target, then where
- * each came from. perf takes the user part from there; of an empty branch stack it shows what lies
+ * each came from. perf takes the user part from there; of an empty branch stack it shows what is
  * behind the record. */
 static int by_branches(struct unwinding *unwinding, struct tally_resolved *sample)
 {

@@ -22,7 +22,7 @@ enum plan_chain {
 /* Where the user part of an event's chains comes from, and the PERF_SAMPLE_* that it takes. */
 enum plan_chain tally_unwinding_of(const struct tally_attr *attr, uint64_t *ret_want);
 
-/* Gives a sample its whole chain, up to the next sample on this resolver; `unwound` tells where the
+/* Gives a sample its whole chain, up to the next sample on this resolver; `unwound` says where the
  * unwound part starts.  Without one the chain stays as it is.  0 or -ENOMEM. */
 int tally_resolver_complete(struct tally_resolver *resolver, struct tally_resolved *sample,
 			    enum plan_chain how);

@@ -10,7 +10,7 @@ struct unwinding_images;
 
 struct unwinding_image {
 	enum tally_unwind_arch arch; /* TALLY_UNWIND_NONE: it cannot be read */
-	bool facts;                  /* it tells of some frames */
+	bool facts;                  /* it describes some frames */
 	struct tally_frame_info info;
 	struct tally_cfi cfi;
 };
