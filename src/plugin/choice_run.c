@@ -125,8 +125,8 @@ static bool chain_begins(const struct tally_resolved *resolved)
 	       sample->callchain[1] == sample->ip;
 }
 
-/* Whether a stack has a frame that holds: it, or the first of its callers that is known.  All on the
- * way there are known then, too. */
+/* Whether a stack has a frame that holds: it, or the first of its callers that is known.  All on
+ * the way there are known then, too. */
 static int frames_hold(struct tally_choice *choice, struct choice_worker *worker, size_t test,
 		       uint32_t stack)
 {
