@@ -21,17 +21,18 @@ extern "C" {
 struct tally_session;
 
 /* Columns.  The column of events is always there. */
-#define TALLY_COLUMN_TIME     (1ULL << 0)  /* ns of the event clock; 0 when it is not recorded */
-#define TALLY_COLUMN_CPU      (1ULL << 1)  /* UINT32_MAX when it is not recorded */
-#define TALLY_COLUMN_THREAD   (1ULL << 2)  /* number of a thread: tally_session_thread() */
-#define TALLY_COLUMN_IP       (1ULL << 3)  /* the sampled address; 0 when it is not recorded */
-#define TALLY_COLUMN_FRAME    (1ULL << 4)  /* where that is: tally_session_frame() */
-#define TALLY_COLUMN_STACK    (1ULL << 5)  /* the call stack: tally_session_stack(); 0: none */
-#define TALLY_COLUMN_PERIOD   (1ULL << 6)  /* what the samples of the row count for */
-#define TALLY_COLUMN_ADDR     (1ULL << 7)  /* address of data; 0 when it is not recorded */
-#define TALLY_COLUMN_WEIGHT   (1ULL << 8)  /* 0 when it is not recorded */
-#define TALLY_COLUMN_DATA_SRC (1ULL << 9)  /* PERF_SAMPLE_DATA_SRC; 0 when it is not recorded */
-#define TALLY_COLUMN_OFFSET   (1ULL << 10) /* of the record in the file, bytes */
+#define TALLY_COLUMN_TIME     (1ULL << 0) /* ns of the event clock; 0 when it is not recorded */
+#define TALLY_COLUMN_CPU      (1ULL << 1) /* UINT32_MAX when it is not recorded */
+#define TALLY_COLUMN_THREAD   (1ULL << 2) /* number of a thread: tally_session_thread() */
+#define TALLY_COLUMN_IP       (1ULL << 3) /* the sampled address; 0 when it is not recorded */
+#define TALLY_COLUMN_FRAME    (1ULL << 4) /* where that is: tally_session_frame() */
+#define TALLY_COLUMN_STACK    (1ULL << 5) /* the call stack: tally_session_stack(); 0: none */
+#define TALLY_COLUMN_PERIOD   (1ULL << 6) /* what the samples of the row count for */
+#define TALLY_COLUMN_ADDR     (1ULL << 7) /* address of data; 0 when it is not recorded */
+#define TALLY_COLUMN_WEIGHT   (1ULL << 8) /* 0 when it is not recorded */
+#define TALLY_COLUMN_DATA_SRC (1ULL << 9) /* PERF_SAMPLE_DATA_SRC; 0 when it is not recorded */
+/* Of the record in the file, bytes; of a live source, in all that it gave so far. */
+#define TALLY_COLUMN_OFFSET (1ULL << 10)
 /* How many samples a row stands for.  A sink that asks for it takes samples together that are equal
  * in all columns that it asks for; their periods are added up.  Without it each row is a sample. */
 #define TALLY_COLUMN_COUNT (1ULL << 11)
@@ -44,7 +45,6 @@ struct tally_batch_rows;
 struct tally_batch {
 	size_t size;           /* sizeof of this struct, set by the library */
 	uint32_t count;        /* rows */
-	uint32_t slot;         /* see struct tally_sink */
 	const uint32_t *event; /* index of the event in the session's data */
 	const uint64_t *time;
 	const uint32_t *cpu, *thread;
@@ -57,8 +57,8 @@ struct tally_batch {
 };
 
 /* All fields of the sample in that row; what it points to is borrowed as the batch is.
- * 0; -EINVAL: there is no such row, or TALLY_COLUMN_SAMPLE was not asked for; -EIO: the file was
- * changed while it was read. */
+ * 0; -EINVAL: there is no such row, ret->size is not set, or TALLY_COLUMN_SAMPLE was not asked for;
+ * -EIO: the file was changed while it was read. */
 int tally_batch_sample(const struct tally_batch *batch, uint32_t row, struct tally_sample *ret);
 
 /* What takes batches.  Each function may be NULL but for `batch`; a result below 0 ends the run,
@@ -97,7 +97,7 @@ struct tally_thread {
 	uint32_t pid, tid; /* UINT32_MAX when they are not recorded */
 	const char *comm;  /* borrowed until the session is freed */
 };
-/* 0; -ENOENT: there is no such number; -E2BIG. */
+/* 0; -ENOENT: there is no such number; -EINVAL: the size is not set. */
 int tally_session_thread(const struct tally_session *session, uint32_t number,
 			 struct tally_thread *ret);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/option_struct.h"
 
 struct tally_batch_rows {
 	struct tally_data *data;
@@ -31,7 +32,7 @@ void tally_batch_rows_put(struct tally_batch_rows *rows, uint32_t row,
 int tally_batch_sample(const struct tally_batch *batch, uint32_t row, struct tally_sample *ret)
 {
 	const struct tally_record *record;
-	struct tally_sample sample = {0};
+	struct tally_sample sample = {.size = sizeof(sample)};
 	int event, result;
 
 	if (!batch->rows || row >= batch->count || !batch->rows->records[row].bytes)
@@ -45,6 +46,5 @@ int tally_batch_sample(const struct tally_batch *batch, uint32_t row, struct tal
 				     record, UINT64_MAX, &sample, NULL);
 	if (result < 0)
 		return -EIO;
-	*ret = sample;
-	return 0;
+	return tally_result_copy(ret, sizeof(sample), &sample);
 }

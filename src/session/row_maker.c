@@ -119,8 +119,7 @@ int tally_row_maker_emit(struct row_maker *maker)
 	int result = 0;
 
 	for (size_t i = 0; i < plan->sink_count && result >= 0 && maker->batch.count; i++)
-		result =
-		    plan->sinks[i]->batch(plan->sinks[i]->context, maker->worker, &maker->batch);
+		result = plan->sinks[i].batch(plan->sinks[i].context, maker->worker, &maker->batch);
 	maker->batch.count = 0;
 	return result < 0 ? result : 0;
 }

@@ -22,12 +22,13 @@
 /* What the makers of a run have in common; read only. */
 struct row_plan {
 	struct tally_session *session;
-	const struct tally_sink *const *sinks;
+	struct tally_sink *sinks;
 	size_t sink_count;
 	uint64_t columns;                       /* of all sinks */
 	uint64_t want;                          /* PERF_SAMPLE_* */
 	const struct tally_rows_wanted *wanted; /* NULL: all samples */
 	const uint64_t *periods;                /* by event: of samples that do not have theirs */
+	bool combined;                          /* rows may stand for several samples */
 	bool by_address;
 	bool reads; /* samples that read counters become a row for each that moved */
 };

@@ -198,8 +198,7 @@ static bool uses_early_sums(const struct run *run)
 	const struct tally_session *session = run->session;
 	uint64_t want = run->rows.want | (session->test ? session->test->want : 0);
 
-	return session->early_sums && (run->rows.by_address || run->each) &&
-	       !(want & ~EARLY_FIELDS);
+	return session->early_sums && (run->rows.combined || run->each) && !(want & ~EARLY_FIELDS);
 }
 
 static int look_at_early_sums(struct run *run, size_t *shares)
@@ -247,9 +246,8 @@ static int begin_sinks(const struct run *run)
 	int result = 0;
 
 	for (size_t i = 0; i < run->rows.sink_count && result >= 0; i++)
-		if (run->rows.sinks[i]->begin)
-			result =
-			    run->rows.sinks[i]->begin(run->rows.sinks[i]->context, run->workers);
+		if (run->rows.sinks[i].begin)
+			result = run->rows.sinks[i].begin(run->rows.sinks[i].context, run->workers);
 	return result < 0 ? result : 0;
 }
 
@@ -372,8 +370,8 @@ static int pass_time(const struct run *run, uint64_t passed)
 	int result = 0;
 
 	for (size_t i = 0; i < run->rows.sink_count && result >= 0; i++)
-		if (run->rows.sinks[i]->passed)
-			result = run->rows.sinks[i]->passed(run->rows.sinks[i]->context, passed);
+		if (run->rows.sinks[i].passed)
+			result = run->rows.sinks[i].passed(run->rows.sinks[i].context, passed);
 	return result < 0 ? result : 0;
 }
 
@@ -416,27 +414,32 @@ static int sum_left_out(const struct run *run)
 	return session->left_out ? 0 : -ENOMEM;
 }
 
-/* What all sinks ask for together.  0 or -errno. */
+/* Copies the sinks, which may be of another edition, and what they ask for together.  0 or -errno.
+ */
 static int take_sinks(struct run *run, const struct tally_sink *const *sinks, size_t count,
 		      bool *ret_in_order)
 {
-	bool combined = count > 0;
+	struct row_plan *rows = &run->rows;
 
-	for (size_t i = 0; i < count; i++) {
-		struct tally_sink own = {.size = sizeof(own)};
-		int result = tally_options_take(&own, sizeof(own), sinks[i]);
+	rows->sinks = calloc(count + 1, sizeof(*rows->sinks));
+	rows->combined = count > 0;
+	if (!rows->sinks)
+		return -ENOMEM;
+	for (; rows->sink_count < count; rows->sink_count++) {
+		struct tally_sink *own = &rows->sinks[rows->sink_count];
+		int result = tally_options_take(own, sizeof(*own), sinks[rows->sink_count]);
 
 		if (result)
 			return result;
-		if (own.columns & ~COLUMNS_KNOWN || !own.batch)
+		if (own->columns & ~COLUMNS_KNOWN || !own->batch)
 			return -EINVAL;
-		run->rows.columns |= own.columns;
-		combined &= (own.columns & TALLY_COLUMN_COUNT) != 0;
-		*ret_in_order |= own.in_order;
+		rows->columns |= own->columns;
+		rows->combined &= (own->columns & TALLY_COLUMN_COUNT) != 0;
+		*ret_in_order |= own->in_order;
 	}
 	/* Rows stand for several samples where every sink knows what that is. */
-	run->rows.by_address = combined && run->rows.columns & TALLY_COLUMN_FRAME &&
-			       !(run->rows.columns & ~COLUMNS_BY_ADDRESS);
+	rows->combined &= !(rows->columns & ~COLUMNS_BY_ADDRESS);
+	rows->by_address = rows->combined && rows->columns & TALLY_COLUMN_FRAME;
 	return 0;
 }
 
@@ -468,27 +471,30 @@ static void done(struct run *run)
 	free(run->early_want);
 	free(run->events);
 	free(run->periods);
+	free(run->rows.sinks);
 }
 
 int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
 			     size_t count, const struct tally_rows_wanted *wanted,
 			     struct tally_error *error)
 {
-	struct run run = {
-	    .session = session,
-	    .rows = {.session = session, .sinks = sinks, .sink_count = count, .wanted = wanted}};
+	struct run run = {.session = session, .rows = {.session = session, .wanted = wanted}};
 	bool in_order = false, ordered;
 	int result = take_sinks(&run, sinks, count, &in_order);
 
-	if (result)
-		return tally_fail(error, result, -1,
-				  "a sink asks for what this libtally does not know; use a newer "
-				  "one");
+	if (result) {
+		done(&run);
+		return result == -ENOMEM ? session_failed(session, result, error)
+					 : tally_fail(error, result, -1,
+						      "a sink asks for what this libtally does not "
+						      "know; use a newer one");
+	}
 	result = take_events(&run);
 	run.rows.want = fields_of(&run);
 	/* What a counter moved by is known in the order of time alone. */
 	in_order |= run.rows.reads;
-	run.rows.by_address &= !session->filter && !in_order;
+	run.rows.combined &= !session->filter && !in_order;
+	run.rows.by_address &= run.rows.combined;
 	ordered = in_order || session->filter;
 	if (!result && session->live)
 		result = run_live(&run, ordered, in_order, error);
@@ -497,8 +503,8 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	if (!result)
 		result = sum_left_out(&run);
 	for (size_t i = 0; !result && i < count; i++)
-		if (sinks[i]->end)
-			result = sinks[i]->end(sinks[i]->context);
+		if (run.rows.sinks[i].end)
+			result = run.rows.sinks[i].end(run.rows.sinks[i].context);
 	done(&run);
 	return result < 0 ? session_failed(session, result, error) : 0;
 }

@@ -404,6 +404,89 @@ static void progress_interrupts(void **state)
 	scene_end(&scene);
 }
 
+struct taken {
+	struct tally_session *session;
+	uint64_t rows, last_time;
+	unsigned begun, ended;
+};
+
+static int take_rows(void *context, unsigned worker, const struct tally_batch *batch)
+{
+	struct taken *taken = context;
+
+	assert_int_equal(worker, 0);
+	assert_null(batch->cpu); /* nobody asked */
+	for (uint32_t i = 0; i < batch->count; i++, taken->rows++) {
+		struct tally_thread thread = {.size = sizeof(thread)};
+		struct tally_sample sample = {.size = sizeof(sample)};
+		struct tally_stack stack;
+
+		assert_true(batch->time[i] >= taken->last_time);
+		taken->last_time = batch->time[i];
+		assert_int_equal(tally_batch_sample(batch, i, &sample), 0);
+		assert_int_equal(sample.time, batch->time[i]);
+		assert_int_equal(tally_session_thread(taken->session, batch->thread[i], &thread),
+				 0);
+		assert_int_equal(thread.tid, sample.tid);
+		assert_string_equal(thread.comm, "x");
+		assert_int_equal(tally_session_stack(taken->session, batch->stack[i], &stack), 0);
+		assert_int_equal(stack.frame, batch->frame[i]);
+	}
+	assert_int_equal(tally_batch_sample(batch, batch->count, &(struct tally_sample){0}),
+			 -EINVAL);
+	return 0;
+}
+
+static int begin_rows(void *context, unsigned workers)
+{
+	assert_int_equal(workers, 1);
+	return (int)((struct taken *)context)->begun++;
+}
+
+static int end_rows(void *context)
+{
+	return (int)((struct taken *)context)->ended++;
+}
+
+/* 14.1: two sinks with columns of their own, by one reading; a sink of an older edition is shorter.
+ */
+static void sinks_take_batches(void **state)
+{
+	const uint64_t chain[] = {PERF_CONTEXT_USER, 0x1001, 0x2002};
+	struct taken all = {0}, older = {0};
+	struct tally_sink sink = {.size = sizeof(sink),
+				  .columns = TALLY_COLUMN_TIME | TALLY_COLUMN_SAMPLE,
+				  .in_order = true,
+				  .context = &all,
+				  .begin = begin_rows,
+				  .batch = take_rows,
+				  .end = end_rows};
+	struct tally_sink shorter = sink;
+	const struct tally_sink *const sinks[] = {&sink, &shorter};
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene, TYPE_CHAIN);
+	scene_comm(&scene, 0, 1, 1, "x", false);
+	scene_map(&scene, 0, 1, 0x1000, 0x4000, 0x1000, "/none/such");
+	for (unsigned i = 0; i < 5000; i++)
+		scene_sample(&scene, 0, 10 + (i ^ 1), 1, 1, 0x1001, chain, 3);
+	scene_open(&scene, 1);
+	all.session = older.session = scene.session;
+	shorter.size = offsetof(struct tally_sink, passed);
+	shorter.context = &older;
+	shorter.columns = TALLY_COLUMN_THREAD | TALLY_COLUMN_STACK | TALLY_COLUMN_FRAME;
+	assert_int_equal(tally_session_run(scene.session, sinks, 2, NULL), 0);
+	assert_int_equal(all.rows, 5000);
+	assert_int_equal(older.rows, 5000);
+	assert_int_equal(all.begun + all.ended, 2);
+	assert_int_equal(older.begun, 1);
+	assert_int_equal(older.ended, 0); /* its edition did not know end() */
+	sink.columns |= 1ULL << 63;
+	assert_int_equal(tally_session_run(scene.session, sinks, 1, NULL), -EINVAL);
+	scene_end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +495,7 @@ int main(void)
 	    cmocka_unit_test(chains_and_what_they_share),
 	    cmocka_unit_test(threads_agree),
 	    cmocka_unit_test(a_visitor_stops_it),
+	    cmocka_unit_test(sinks_take_batches),
 	    cmocka_unit_test(damage_is_survived),
 	    cmocka_unit_test(progress_interrupts),
 	};
