@@ -125,12 +125,14 @@ static void next_tokens(struct record_worker *worker, struct tally_entry *ret)
 static inline void take_filtered(struct record_worker *worker, size_t at, struct tally_entry *ret)
 {
 	const struct filtered_batch *filtered = worker->filtered;
-	const struct filter_text *text = &filtered->texts[worker->texts];
-	size_t from = worker->texts ? text[-1].end : 0;
+	const struct filter_text *text;
+	size_t from;
 
 	ret->dropped = filtered->dropped[at];
-	if (worker->texts == filtered->text_count || text->record != at)
+	if (worker->texts == filtered->text_count || filtered->texts[worker->texts].record != at)
 		return;
+	text = &filtered->texts[worker->texts];
+	from = worker->texts ? text[-1].end : 0;
 	ret->text = filtered->text.data + from;
 	ret->size = text->end - from;
 	ret->early = text->early;

@@ -294,9 +294,9 @@ unsigned tally_session_threads(const struct tally_session *session)
 	return session->threads;
 }
 
-struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t frame)
+struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t number)
 {
-	return tally_frames_get(&session->frames, frame);
+	return tally_frames_get(&session->frames, number);
 }
 
 int tally_session_thread(const struct tally_session *session, uint32_t number,

@@ -39,7 +39,7 @@ void tally_stacks_done(struct tally_stacks *stacks)
 
 static uint64_t node_of(uint32_t caller, uint32_t frame)
 {
-	return (uint64_t)caller << 32 | frame;
+	return caller * (1ULL << 32) + frame;
 }
 
 static struct stacks_table *table_of(const struct tally_stacks *stacks, uint64_t hash)
@@ -70,9 +70,11 @@ static int grow(struct tally_stacks *stacks, uint64_t hash)
 {
 	struct stacks_table *old = table_of(stacks, hash);
 	uint32_t room = old ? old->room * 2 : FIRST_ROOM;
-	struct stacks_table *table =
-	    table_new(1, sizeof(*table) + (size_t)room * sizeof(*table->slots));
+	struct stacks_table *table = NULL;
 
+	/* The rest of the struct takes less than two slots more. */
+	if (room)
+		table = table_new((size_t)room + 2, sizeof(*table->slots));
 	if (!table)
 		return -ENOMEM;
 	table->before = old;
@@ -152,7 +154,7 @@ static uint32_t add_run(struct tally_stacks *stacks, struct stacks_numbers *numb
 {
 	struct stacks_share *share = &stacks->shares[hash % STACKS_SHARES];
 	struct stacks_table *table;
-	uint32_t at, first;
+	uint32_t at = 0, first;
 
 	pthread_mutex_lock(&share->lock);
 	table = table_of(stacks, hash);
@@ -179,27 +181,24 @@ static uint32_t add_run(struct tally_stacks *stacks, struct stacks_numbers *numb
 int tally_stacks_walk(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint32_t caller,
 		      const uint32_t *frames, uint32_t count, uint32_t *nodes)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t node = node_of(caller, frames[i]), hash;
-		uint32_t found = 0, at;
-		bool added = false;
+	bool added = false;
 
-		if (caller && stacks_node(stacks, caller + 1) == node) {
-			caller = nodes[i] = caller + 1;
+	for (uint32_t i = 0; i < count; i++, caller = nodes[i - 1]) {
+		uint64_t node = node_of(caller, frames[i]), hash;
+		uint32_t at;
+
+		/* All behind what was added is of the same run. */
+		if (added || (caller && stacks_node(stacks, caller + 1) == node)) {
+			nodes[i] = caller + 1;
 			continue;
 		}
 		hash = hash_u64(node);
-		found = find(stacks, table_of(stacks, hash), hash, node, &at);
-		if (!found)
-			found =
+		nodes[i] = find(stacks, table_of(stacks, hash), hash, node, &at);
+		if (!nodes[i])
+			nodes[i] =
 			    add_run(stacks, numbers, hash, caller, frames + i, count - i, &added);
-		if (!found)
+		if (!nodes[i])
 			return -ENOMEM;
-		caller = nodes[i] = found;
-		if (!added)
-			continue;
-		while (++i < count)
-			nodes[i] = ++caller;
 	}
 	return 0;
 }
