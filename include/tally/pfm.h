@@ -203,7 +203,7 @@ void tally_pfm_close(struct tally_pfm *pfm); /* NULL is fine */
 
 /* Encodes one event, of any PMU that the library knows.  Returns an enum tally_pfm_code: the one
  * that libpfm4 returns; error->code is its -errno, position the column of the wrong word.
- * TALLY_PFM_INVAL also when ret->size is not set.  On success release `ret` with
+ * TALLY_PFM_INVAL also when ret->size is smaller than this struct.  On success release `ret` with
  * tally_pfm_event_done(). */
 int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enum tally_pfm_os os,
 		     struct tally_pfm_event *ret, struct tally_error *error);

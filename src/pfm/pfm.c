@@ -237,7 +237,7 @@ int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enu
 	char *with_pmu = NULL;
 	int code;
 
-	if (!pfm || !text || !ret || !tally_result_is_sized(ret) || plm & ~PLM_ALL ||
+	if (!pfm || !text || !ret || ret->size < sizeof(*ret) || plm & ~PLM_ALL ||
 	    os > TALLY_PFM_OS_PERF_EVENT_EXT) {
 		tally_fail(error, -EINVAL, -1, "%s", tally_pfm_strerror(TALLY_PFM_INVAL));
 		return TALLY_PFM_INVAL;
@@ -256,7 +256,9 @@ int tally_pfm_encode(const struct tally_pfm *pfm, const char *text, int plm, enu
 	}
 	code = split_and_encode(&request, &own, error);
 	free(with_pmu);
-	if (code == TALLY_PFM_SUCCESS)
+	if (code == TALLY_PFM_SUCCESS) {
 		tally_result_copy(ret, sizeof(own), &own);
+		ret->name = own.name;
+	}
 	return code;
 }

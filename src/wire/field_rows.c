@@ -284,8 +284,7 @@ static const struct record_type types[] = {
 
 /* Their fields are read by file/feature_simpleperf.c. */
 static const struct record_type simpleperf_types[] = {
-    [SIMPLE_PERF_RECORD_KERNEL_SYMBOL - SIMPLEPERF_FIRST] = {"SIMPLEPERF_KERNEL_SYMBOL",
-							     ROWS(bytes)},
+    [0] = {"SIMPLEPERF_KERNEL_SYMBOL", ROWS(bytes)},
     [SIMPLE_PERF_RECORD_DSO - SIMPLEPERF_FIRST] = {"SIMPLEPERF_DSO", ROWS(bytes)},
     [SIMPLE_PERF_RECORD_SYMBOL - SIMPLEPERF_FIRST] = {"SIMPLEPERF_SYMBOL", ROWS(bytes)},
     [SIMPLE_PERF_RECORD_SPLIT - SIMPLEPERF_FIRST] = {"SIMPLEPERF_SPLIT", ROWS(bytes)},

@@ -1,4 +1,6 @@
-/* Rows and trees of made-up samples: known answers, and a plain model on random chains. */
+/* Rows and trees of made-up samples: known answers, and a plain model on random chains.
+ *
+ * Long because the made-up samples and the model serve all cases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
