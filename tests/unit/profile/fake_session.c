@@ -7,8 +7,12 @@
 #include "session/session_packages.h"
 #include "session/thread_start.h"
 
+/* Of the session that was made last: caller and frame -> number. */
+static struct tally_map stack_numbers;
+
 void fake_session_init(struct tally_session *session)
 {
+	tally_map_done(&stack_numbers);
 	*session = (struct tally_session){.threads = 1};
 	session->data.event_count = 1;
 	session->data.events[0].name = "cpu-clock";
@@ -165,7 +169,7 @@ static int stack_of(struct tally_session *session, const struct fake_sample *sam
 		uint32_t frame = (uint32_t)sample->chain[depth];
 		bool added;
 		uint64_t *number =
-		    tally_map_put(&session->stack_numbers, (uint64_t)stack << 32 | frame, &added);
+		    tally_map_put(&stack_numbers, (uint64_t)stack << 32 | frame, &added);
 
 		if (!number)
 			return -ENOMEM;
@@ -239,11 +243,6 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	for (uint32_t i = 0; i < session->sample_count && !result; i++)
 		result = give(session, sinks[0], i, wanted);
 	return result ? tally_fail(error, result, -1, "out of memory") : 0;
-}
-
-void fake_session_done(struct tally_session *session)
-{
-	tally_map_done(&session->stack_numbers);
 }
 
 void tally_session_each_left_out(const struct tally_session *session,

@@ -37,13 +37,11 @@ struct tally_session {
 	unsigned runs;   /* calls of tally_session_run_wanted() */
 	struct tally_session_counts counts;
 	uint32_t unwind_most, stack_most;
-	struct tally_map stack_numbers; /* caller and frame -> number */
 	struct tally_stack stacks[FAKE_STACKS];
 	uint32_t stack_count;
 };
 
 /* One event "cpu-clock" that has chains and periods. */
 void fake_session_init(struct tally_session *session);
-void fake_session_done(struct tally_session *session);
 
 #endif
