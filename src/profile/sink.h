@@ -11,7 +11,5 @@ struct tally_rows_wanted;
 int tally_profile_sink_run(struct tally_session *session, const struct profile_plan *plan,
 			   const struct tally_rows_wanted *wanted, struct profile_worker *ret,
 			   struct tally_error *error);
-/* The columns that a plan takes. */
-uint64_t tally_profile_columns(const struct profile_plan *plan);
 
 #endif

@@ -200,16 +200,18 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 {
 	struct row_seen *seen = seen_slot(maker, hash);
 	const struct tally_session *session = maker->plan->session;
-	uint32_t innermost;
+	uint32_t most = session->stack_most, innermost;
 
 	if (seen->hash == hash) {
 		*ret = *seen;
 		return 0;
 	}
 	ret->hash = hash;
-	/* perf's --max-stack keeps the innermost; what was unwound is no longer. */
+	/* perf's --max-stack keeps the innermost; what was unwound is no longer, and other stacks
+	 * have no more frames than their chain has words. */
 	if (tally_resolver_stack(maker->resolver, sample, &ret->stack) ||
-	    (session->stack_most && !sample->unwound && cut_stack(maker, &ret->stack)))
+	    (most && most < sample->sample.callchain_nr && !sample->unwound &&
+	     cut_stack(maker, &ret->stack)))
 		return -ENOMEM;
 	innermost = ret->stack ? stacks_frame(&session->stacks, ret->stack) : 0;
 	/* Without an address the chain alone says where a sample was. */
