@@ -49,12 +49,14 @@ int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64
 		*ret = word == 8 ? load_u64(at) : load_u32(at);
 		return 0;
 	}
-	if (word == 8)
-		return state->world->read(state->world->context, address, ret, 8);
-	half = 0;
-	result = state->world->read(state->world->context, address, &half, 4);
-	*ret = half;
-	return result;
+	if (word == 8) {
+		result = state->world->read(state->world->context, address, ret, 8);
+	} else {
+		half = 0;
+		result = state->world->read(state->world->context, address, &half, 4);
+		*ret = half;
+	}
+	return result < 0 && address >= state->stack_from ? -ERANGE : result;
 }
 
 static int start_register(const struct unwind_state *state, unsigned column, uint64_t *ret)
@@ -192,6 +194,7 @@ static int step_by_rules(struct unwind_state *state, const struct tally_cfi *cfi
 	result = place_read(state, &places[set->return_column], &pc);
 	if (result < 0)
 		return result;
+	state->pc_unknown = result;
 	state->pc = plain_address(state, pc);
 	if (state->pc == pc_before && cfa == cfa_before)
 		return -ELOOP;
@@ -219,7 +222,7 @@ static bool is_stub(const struct unwind_state *state)
 #define FRAME_MOST 0x4000
 
 /* Code without rules in its image: the frame pointer is used when it points up the stack, not too
- * far. All other registers are lost. Returns as step_by_rules(). */
+ * far. All other registers are lost. Returns as step_by_rules(): 0 where the frame pointer is 0. */
 static int step_by_frame_pointer(struct unwind_state *state)
 {
 	const struct unwind_machine *machine = state->machine;
@@ -231,14 +234,16 @@ static int step_by_frame_pointer(struct unwind_state *state)
 		return_address = (struct unwind_place){WHERE_MEMORY, state->cfa};
 		state->cfa += machine->word;
 	} else {
-		if (frame_pointer.where == WHERE_LOST)
-			return 0;
 		result = place_read(state, &frame_pointer, &frame);
 		if (result < 0)
 			return result;
-		if (!frame || tally_unwind_read(state, frame, &unused) < 0 || frame < state->cfa ||
-		    frame - state->cfa > FRAME_MOST)
+		if (!frame)
 			return 0;
+		if (frame < state->cfa || frame - state->cfa > FRAME_MOST)
+			return -ENODATA;
+		result = tally_unwind_read(state, frame, &unused);
+		if (result < 0)
+			return result;
 		memset(state->places, 0, sizeof(state->places));
 		state->places[machine->frame_pointer] = (struct unwind_place){WHERE_MEMORY, frame};
 		return_address = (struct unwind_place){WHERE_MEMORY, frame + machine->word};
@@ -249,20 +254,23 @@ static int step_by_frame_pointer(struct unwind_state *state)
 	result = place_read(state, &return_address, &state->pc);
 	if (result < 0)
 		return result;
+	state->pc_unknown = result;
 	state->pc = plain_address(state, state->pc);
 	return state->pc == pc_before && state->cfa == cfa_before ? -ELOOP : 1;
 }
 
-static int step(struct unwind_state *state, bool *ret_signal)
+static int step(struct unwind_state *state, bool *ret_signal, uint8_t *ret_how)
 {
 	struct tally_unwind_code code = {0};
 
 	*ret_signal = false;
 	state->world->code(state->world->context, state->pc - state->is_call, &code);
 	if (!code.cfi || code.rules == CFI_DAMAGED)
-		return -ENOENT;
+		return -ENOEXEC;
+	*ret_how = TALLY_UNWIND_FRAME_POINTER;
 	if (code.rules == CFI_NONE)
 		return step_by_frame_pointer(state);
+	*ret_how = TALLY_UNWIND_RULES;
 	return step_by_rules(state, code.cfi, &code.cfi->sets[code.rules], ret_signal);
 }
 
@@ -285,17 +293,47 @@ static int begin(struct unwind_state *state, const struct tally_unwind_start *st
 	return 0;
 }
 
-uint32_t tally_unwind(const struct tally_unwind_start *start,
-		      const struct tally_unwind_world *world, uint64_t *frames, uint32_t room)
+/* Why there was no next frame: by what step() returned. */
+static enum tally_unwind_end end_of(const struct unwind_state *state, int result)
+{
+	if (!state->pc)
+		return state->pc_unknown ? TALLY_UNWIND_STACK_END : TALLY_UNWIND_ENTRY;
+	if (!result)
+		return TALLY_UNWIND_ENTRY;
+	if (result > 0)
+		return TALLY_UNWIND_ROOM_END;
+	return result == -ERANGE    ? TALLY_UNWIND_STACK_END
+	       : result == -ENOEXEC ? TALLY_UNWIND_UNKNOWN_CODE
+				    : TALLY_UNWIND_LOST;
+}
+
+uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
+			     const struct tally_unwind_world *world, uint64_t *frames,
+			     uint32_t room, struct tally_unwind_trace *trace)
 {
 	struct unwind_state state;
 	uint32_t count = 0;
-	bool signal;
+	uint8_t how = TALLY_UNWIND_START;
+	bool signal = true;
+	int result;
 
+	trace->end = TALLY_UNWIND_NO_REGISTERS;
 	if (!room || begin(&state, start, world))
 		return 0;
-	frames[count++] = state.pc;
-	while (count < room && step(&state, &signal) > 0)
+	do {
+		if (trace->how)
+			trace->how[count] = how;
 		frames[count++] = state.pc - !signal;
+		result = count < room ? step(&state, &signal, &how) : 1;
+	} while (count < room && result > 0);
+	trace->end = end_of(&state, result);
 	return count;
+}
+
+uint32_t tally_unwind(const struct tally_unwind_start *start,
+		      const struct tally_unwind_world *world, uint64_t *frames, uint32_t room)
+{
+	struct tally_unwind_trace trace = {0};
+
+	return tally_unwind_traced(start, world, frames, room, &trace);
 }

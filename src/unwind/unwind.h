@@ -44,4 +44,31 @@ struct tally_unwind_world {
 uint32_t tally_unwind(const struct tally_unwind_start *start,
 		      const struct tally_unwind_world *world, uint64_t *frames, uint32_t room);
 
+/* How a frame was found. */
+enum tally_unwind_how {
+	TALLY_UNWIND_START, /* the first: from the registers */
+	TALLY_UNWIND_RULES, /* by call frame information */
+	TALLY_UNWIND_FRAME_POINTER,
+};
+
+/* Why the last frame has no caller. */
+enum tally_unwind_end {
+	TALLY_UNWIND_ENTRY,        /* it is where the thread started */
+	TALLY_UNWIND_STACK_END,    /* the caller's place is beyond the copy of the stack */
+	TALLY_UNWIND_ROOM_END,     /* there was no room for more frames */
+	TALLY_UNWIND_UNKNOWN_CODE, /* no readable image is there, or its rules are invalid */
+	TALLY_UNWIND_LOST,         /* registers that are needed are unknown, or are no frame's */
+	TALLY_UNWIND_NO_REGISTERS, /* there is no frame at all */
+};
+
+struct tally_unwind_trace {
+	uint8_t *how; /* the caller's, for `room` frames: enum tally_unwind_how; NULL: not wanted
+		       */
+	enum tally_unwind_end end;
+};
+/* The same, and how the frames were found. */
+uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
+			     const struct tally_unwind_world *world, uint64_t *frames,
+			     uint32_t room, struct tally_unwind_trace *trace);
+
 #endif

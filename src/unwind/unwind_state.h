@@ -36,6 +36,7 @@ struct unwind_state {
 	uint64_t stack_from, stack_until;
 	uint64_t pc, cfa; /* cfa: of the frame before, which was this one's stack pointer */
 	bool is_call;     /* pc is a return address: the call is before it */
+	bool pc_unknown;  /* it is 0, as its place is in memory of unknown bytes */
 	struct unwind_place places[CFI_COLUMNS];
 };
 
