@@ -12,7 +12,7 @@
 #include "file/live.h"
 #include "session/resolve.h"
 #include "session/scan.h"
-#include "session/unwinding.h"
+#include "callchain/chain_images.h"
 
 /* More threads than this are a mistake. */
 #define THREADS_MOST 1024U
@@ -195,7 +195,7 @@ static int make_images(struct tally_session *session)
 	session->kernel_guessed = same_kernel(session);
 	tally_session_find_kernel(session);
 	if (!result)
-		result = tally_unwinding_images_new(&session->unwinding_images);
+		result = tally_chain_images_new(&session->chain_images);
 	if (!result)
 		result = tally_stacks_init(&session->stacks);
 	return result ? result
@@ -250,7 +250,7 @@ void tally_session_free(struct tally_session *session)
 	tally_stacks_done(&session->stacks);
 	tally_thread_numbers_done(&session->threads_met);
 	free(session->left_out);
-	tally_unwinding_images_free(session->unwinding_images);
+	tally_chain_images_free(session->chain_images);
 	tally_image_store_free(session->images);
 	tally_process_table_free(session->processes);
 	tally_map_done(&session->build_ids);

@@ -84,7 +84,7 @@ struct tally_session {
 	struct tally_process_table *processes;
 	struct tally_image_store *images;
 	struct tally_frames frames;
-	struct unwinding_images *unwinding_images;
+	struct tally_chain_images *chain_images;
 	struct tally_stacks stacks;
 	struct tally_thread_numbers threads_met;
 	struct tally_left_out *left_out; /* by event, of the last run; NULL: none was */

@@ -11,11 +11,11 @@ struct tally_resolved;
 struct tally_resolver;
 struct tally_session;
 struct unwinding;
-struct unwinding_images;
 
 enum plan_chain {
 	PLAN_CHAIN_RECORDED, /* it is whole */
-	PLAN_CHAIN_UNWIND,
+	PLAN_CHAIN_UNWIND,   /* as perf does */
+	PLAN_CHAIN_JOIN,     /* unwound, and joined with the user part that it has */
 	PLAN_CHAIN_BRANCHES,
 };
 
@@ -29,8 +29,5 @@ int tally_resolver_complete(struct tally_resolver *resolver, struct tally_resolv
 
 /* One a resolver, NULL when it never unwound. */
 void tally_unwinding_free(struct unwinding *unwinding);
-/* What a session's resolvers share: the images' tables. */
-int tally_unwinding_images_new(struct unwinding_images **ret);
-void tally_unwinding_images_free(struct unwinding_images *images);
 
 #endif

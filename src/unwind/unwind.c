@@ -32,6 +32,11 @@ static const struct unwind_machine machines[] = {
 				     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32}},
 };
 
+unsigned tally_unwind_pc_register(enum tally_unwind_arch arch)
+{
+	return machines[arch].perf[machines[arch].pc];
+}
+
 int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64_t *ret)
 {
 	unsigned word = state->machine->word;

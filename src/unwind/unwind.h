@@ -15,6 +15,9 @@ enum tally_unwind_arch {
 	TALLY_UNWIND_ARM64,
 };
 
+/* The bit of the program counter in PERF_SAMPLE_REGS_USER's mask. */
+unsigned tally_unwind_pc_register(enum tally_unwind_arch arch);
+
 /* Of a sample; all borrowed. */
 struct tally_unwind_start {
 	enum tally_unwind_arch arch;

@@ -1,4 +1,4 @@
-#include "session/unwinding_images.h"
+#include "callchain/chain_images.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -7,22 +7,21 @@
 #include <stdlib.h>
 #include "base/map.h"
 #include "image/image.h"
-#include "session/unwinding.h"
 
 struct known_image {
 	pthread_mutex_t lock; /* of reading it */
 	atomic_bool ready;
-	struct unwinding_image image;
+	struct tally_chain_image image;
 };
 
-struct unwinding_images {
+struct tally_chain_images {
 	pthread_mutex_t lock;
 	struct tally_map by_number; /* struct known_image * */
 };
 
-int tally_unwinding_images_new(struct unwinding_images **ret)
+int tally_chain_images_new(struct tally_chain_images **ret)
 {
-	struct unwinding_images *images = calloc(1, sizeof(*images));
+	struct tally_chain_images *images = calloc(1, sizeof(*images));
 
 	if (!images)
 		return -ENOMEM;
@@ -43,7 +42,7 @@ static void known_free(uint64_t pointer)
 	free(known);
 }
 
-void tally_unwinding_images_free(struct unwinding_images *images)
+void tally_chain_images_free(struct tally_chain_images *images)
 {
 	if (!images)
 		return;
@@ -55,7 +54,7 @@ void tally_unwinding_images_free(struct unwinding_images *images)
 	free(images);
 }
 
-static struct known_image *known_at(struct unwinding_images *images, uint32_t number)
+static struct known_image *known_at(struct tally_chain_images *images, uint32_t number)
 {
 	struct known_image *known = NULL;
 	uint64_t *slot;
@@ -90,7 +89,7 @@ static enum tally_unwind_arch arch_of(const struct tally_frame_info *info)
 }
 
 /* Without memory the image is as one that cannot be read. */
-static void read_image(struct tally_image *from, struct unwinding_image *image)
+static void read_image(struct tally_image *from, struct tally_chain_image *image)
 {
 	struct tally_frame_info *info = &image->info;
 	struct cfi_section eh_frame, debug_frame;
@@ -108,8 +107,8 @@ static void read_image(struct tally_image *from, struct unwinding_image *image)
 	tally_frame_info_drop_sections(info);
 }
 
-const struct unwinding_image *tally_unwinding_image(struct unwinding_images *images,
-						    struct tally_image *image)
+const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,
+						       struct tally_image *image)
 {
 	struct known_image *known = known_at(images, tally_image_number(image));
 

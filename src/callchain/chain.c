@@ -1,0 +1,297 @@
+#include "callchain/chain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+
+#define ABI_32 1 /* Source: enum perf_sample_regs_abi of perf_event.h */
+#define ABI_64 2
+
+/* Source: PERF_MAX_STACK_DEPTH and its contexts, of include/uapi/linux/perf_event.h; a chain that
+ * was recorded may have more, up to its record's size. */
+#define RECORDED_MOST 8192
+
+/* What was found at an address of code. */
+struct known_code {
+	uint64_t address, space; /* space 0: free */
+	const struct tally_cfi *cfi;
+	uint32_t rules;
+};
+#define KNOWN_CODE_BITS 14
+
+struct tally_chain_maker {
+	struct tally_chain_images *images;
+	uint32_t most;
+	/* Of the sample at hand. */
+	const struct tally_chain_space *space;
+	bool joined;
+	uint64_t *words; /* RECORDED_MOST, and the unwound frames */
+	uint8_t *frames;
+	struct known_code known[1U << KNOWN_CODE_BITS];
+};
+
+int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_most,
+			  struct tally_chain_maker **ret)
+{
+	struct tally_chain_maker *maker = calloc(1, sizeof(*maker));
+
+	if (!maker)
+		return -ENOMEM;
+	maker->images = images;
+	maker->most = frames_most;
+	maker->words = malloc((RECORDED_MOST + 1 + (size_t)frames_most) * sizeof(*maker->words));
+	maker->frames = malloc((size_t)frames_most + 1);
+	if (!maker->words || !maker->frames) {
+		tally_chain_maker_free(maker);
+		return -ENOMEM;
+	}
+	*ret = maker;
+	return 0;
+}
+
+void tally_chain_maker_free(struct tally_chain_maker *maker)
+{
+	if (!maker)
+		return;
+	free(maker->frames);
+	free(maker->words);
+	free(maker);
+}
+
+/* 0; -ENOENT: nothing is mapped there; -ENODATA: what is cannot be read. */
+static int image_at(const struct tally_chain_maker *maker, uint64_t address,
+		    const struct tally_chain_image **ret, uint64_t *ret_place)
+{
+	struct tally_image *image;
+	int result = maker->space->image_at(maker->space->context, address, &image, ret_place);
+
+	if (result)
+		return result;
+	*ret = tally_chain_images_get(maker->images, image);
+	return *ret && (*ret)->arch != TALLY_UNWIND_NONE ? 0 : -ENODATA;
+}
+
+static void look_up(const struct tally_chain_maker *maker, uint64_t address,
+		    struct known_code *known)
+{
+	/* Code that nothing describes, where frame pointers are followed. */
+	static const struct tally_cfi undescribed;
+	const struct tally_chain_image *image;
+	uint64_t place;
+	int result = image_at(maker, address, &image, &place);
+
+	if (!result && image->facts && !tally_frame_info_address(&image->info, place, &place)) {
+		known->cfi = &image->cfi;
+		known->rules = tally_cfi_find(&image->cfi, place);
+	} else if (maker->joined && result != -ENOENT) {
+		known->cfi = &undescribed;
+		known->rules = CFI_NONE;
+	}
+}
+
+static void find_code(void *context, uint64_t address, struct tally_unwind_code *ret)
+{
+	struct tally_chain_maker *maker = context;
+	uint64_t space = maker->space->number;
+	uint64_t hash = hash_u64(address ^ hash_u64(space));
+	struct known_code *known = &maker->known[hash >> (64 - KNOWN_CODE_BITS)];
+
+	if (known->address != address || known->space != space || !space) {
+		*known = (struct known_code){.address = address, .space = space};
+		look_up(maker, address, known);
+	}
+	*ret = (struct tally_unwind_code){.cfi = known->cfi, .rules = known->rules};
+}
+
+static int read_image(void *context, uint64_t address, void *ret, size_t size)
+{
+	const struct tally_chain_image *image;
+	uint64_t place;
+	int result = image_at(context, address, &image, &place);
+
+	if (result == -ENOENT)
+		return result;
+	memset(ret, 0, size);
+	return result || tally_frame_info_read(&image->info, place, ret, size) ? 1 : 0;
+}
+
+enum tally_unwind_arch tally_chain_arch(const char *machine, uint64_t abi)
+{
+	if (!machine || !strcmp(machine, "x86_64"))
+		return abi == ABI_64   ? TALLY_UNWIND_X86_64
+		       : abi == ABI_32 ? TALLY_UNWIND_I386
+				       : TALLY_UNWIND_NONE;
+	if (!strcmp(machine, "aarch64"))
+		return abi == ABI_64 ? TALLY_UNWIND_ARM64 : TALLY_UNWIND_NONE;
+	if (machine[0] == 'i' && !strcmp(machine + 2, "86"))
+		return abi == ABI_32 ? TALLY_UNWIND_I386 : TALLY_UNWIND_NONE;
+	return TALLY_UNWIND_NONE;
+}
+
+static bool is_mark(uint64_t word)
+{
+	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/* Whether call frame information says that an address is of a function without a caller: then a
+ * frame there is the entry's.  Asked by unwinding from there, with registers that lead nowhere. */
+static bool is_entry(const struct tally_unwind_world *world, enum tally_unwind_arch arch,
+		     uint64_t address)
+{
+	const uint64_t nowhere = 1ULL << 20;
+	uint64_t values[64], frames[2];
+	struct tally_unwind_trace trace = {0};
+	struct tally_unwind_start start = {.arch = arch, .mask = UINT64_MAX, .values = values};
+	struct tally_unwind_code code;
+
+	world->code(world->context, address, &code);
+	if (!code.cfi || code.rules == CFI_NONE)
+		return false;
+	for (size_t i = 0; i < 64; i++)
+		values[i] = nowhere;
+	values[tally_unwind_pc_register(arch)] = address;
+	return tally_unwind_traced(&start, world, frames, 2, &trace) == 1 &&
+	       trace.end == TALLY_UNWIND_ENTRY;
+}
+
+static enum tally_chain_end end_of(enum tally_unwind_end end)
+{
+	switch (end) {
+	case TALLY_UNWIND_ENTRY:
+		return TALLY_CHAIN_WHOLE;
+	case TALLY_UNWIND_STACK_END:
+		return TALLY_CHAIN_COPY_ENDED;
+	case TALLY_UNWIND_ROOM_END:
+		return TALLY_CHAIN_TOO_DEEP;
+	case TALLY_UNWIND_UNKNOWN_CODE:
+		return TALLY_CHAIN_UNKNOWN_CODE;
+	default:
+		return TALLY_CHAIN_LOST;
+	}
+}
+
+static uint8_t frame_of(uint8_t how)
+{
+	return how == TALLY_UNWIND_START   ? TALLY_CHAIN_LEAF
+	       : how == TALLY_UNWIND_RULES ? TALLY_CHAIN_CFI
+					   : TALLY_CHAIN_FRAME_POINTER;
+}
+
+/* The kernel's chain of user space goes on where the unwound one ends, when it has its last frame:
+ * as it is, or as the return address that it was made of. Appends to `frames`; returns how many
+ * there are then. */
+static uint32_t splice(struct tally_chain_maker *maker, const uint64_t *user, uint64_t user_count,
+		       uint64_t *frames, uint32_t count)
+{
+	uint64_t last = frames[count - 1], at = 0;
+
+	while (at < user_count && user[at] != last && user[at] != last + 1)
+		at++;
+	for (at++; at < user_count && count < maker->most; at++) {
+		const struct tally_chain_image *image;
+		uint64_t place;
+
+		if (!user[at] || is_mark(user[at]) ||
+		    image_at(maker, user[at] - 1, &image, &place) == -ENOENT)
+			break;
+		maker->frames[count] = TALLY_CHAIN_SPLICED;
+		frames[count++] = user[at] - 1;
+	}
+	return count;
+}
+
+/* Words of the recorded chain that stay: up to the user part, or as many frames as perf counts. */
+static uint64_t recorded_count(const struct tally_chain_maker *maker,
+			       const struct tally_sample *sample)
+{
+	uint64_t count = 0;
+	uint32_t frames = 0;
+
+	while (count < sample->callchain_nr && count < RECORDED_MOST && frames < maker->most &&
+	       !(maker->joined && sample->callchain[count] == PERF_CONTEXT_USER))
+		frames += !is_mark(sample->callchain[count++]);
+	return count;
+}
+
+/* Completes an unwound chain of which the kernel has one by frame pointers, too. */
+static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample *sample,
+		     const struct tally_unwind_world *world, enum tally_unwind_arch arch,
+		     uint64_t *frames, uint32_t count, enum tally_chain_end *end)
+{
+	uint64_t user = 0;
+	uint32_t before;
+
+	/* What was read of unknown bytes is no address. */
+	while (count > 1 && frames[count - 1] + 1 <= 1)
+		count--;
+	if (*end == TALLY_CHAIN_WHOLE || *end == TALLY_CHAIN_TOO_DEEP)
+		return count;
+	while (user < sample->callchain_nr && sample->callchain[user] != PERF_CONTEXT_USER)
+		user++;
+	if (user >= sample->callchain_nr)
+		return count;
+	user++;
+	before = count;
+	count = splice(maker, sample->callchain + user, sample->callchain_nr - user, frames, count);
+	if (count > before && is_entry(world, arch, frames[count - 1]))
+		*end = TALLY_CHAIN_WHOLE;
+	else if (count == maker->most)
+		*end = TALLY_CHAIN_TOO_DEEP;
+	return count;
+}
+
+int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample *sample,
+		     enum tally_unwind_arch arch, const struct tally_chain_space *space,
+		     bool joined, struct tally_chain *ret)
+{
+	const struct tally_unwind_world world = {
+	    .context = maker, .code = find_code, .read = read_image};
+	struct tally_unwind_start start = {
+	    .arch = arch,
+	    .mask = sample->user_regs_mask,
+	    .values = sample->user_regs,
+	    .stack = sample->user_stack,
+	    .stack_size = sample->user_stack_dyn_size,
+	};
+	struct tally_unwind_trace trace = {.how = maker->frames};
+	struct tally_chain chain = {.words = maker->words, .frames = maker->frames};
+	uint32_t count, kept = 0;
+	uint64_t *frames;
+
+	if ((sample->present & TALLY_CHAIN_FIELDS) != TALLY_CHAIN_FIELDS || !sample->user_regs ||
+	    !sample->user_stack_size || !sample->user_stack_dyn_size)
+		return 0;
+	if (start.stack_size > sample->user_stack_size)
+		start.stack_size = sample->user_stack_size;
+	maker->space = space;
+	maker->joined = joined;
+	chain.count = recorded_count(maker, sample);
+	memcpy(maker->words, sample->callchain, chain.count * sizeof(*maker->words));
+	for (uint64_t i = 0; i < chain.count; i++)
+		chain.found[TALLY_CHAIN_KERNEL] += !is_mark(maker->words[i]);
+	maker->words[chain.count++] = PERF_CONTEXT_USER;
+	chain.unwound = (uint32_t)chain.count;
+	frames = maker->words + chain.count;
+	count = tally_unwind_traced(&start, &world, frames, maker->most, &trace);
+	if (!count && joined)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		maker->frames[i] = frame_of(maker->frames[i]);
+	chain.end = end_of(trace.end);
+	if (joined)
+		count = join(maker, sample, &world, arch, frames, count, &chain.end);
+	/* perf shows nothing of other machines' code, and where it was alone is no chain. */
+	else if (arch != TALLY_UNWIND_X86_64 && count < 2)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!frames[i])
+			continue;
+		chain.found[maker->frames[i]]++;
+		maker->frames[kept] = maker->frames[i];
+		frames[kept++] = frames[i];
+	}
+	chain.count += kept;
+	*ret = chain;
+	return 1;
+}
