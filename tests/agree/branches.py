@@ -22,11 +22,11 @@ def code_of(path):
                              capture_output=True, text=True, check=True).stdout
     found = []
     for line in listing.splitlines():
-        told = re.match(r"\s*([0-9a-f]+):\s+(\S+)(?:\s+([0-9a-f]+)\b)?", line)
-        if told:
-            jumps = told.group(2)[0] == "j" or told.group(2)[:4] in ("call", "retq", "ret", "loop")
-            target = int(told.group(3), 16) if jumps and told.group(3) else None
-            found.append((int(told.group(1), 16), jumps, target))
+        found_line = re.match(r"\s*([0-9a-f]+):\s+(\S+)(?:\s+([0-9a-f]+)\b)?", line)
+        if found_line:
+            jumps = found_line.group(2)[0] == "j" or found_line.group(2)[:4] in ("call", "retq", "ret", "loop")
+            target = int(found_line.group(3), 16) if jumps and found_line.group(3) else None
+            found.append((int(found_line.group(1), 16), jumps, target))
     return found
 
 

@@ -4,7 +4,7 @@
 
 load frame
 
-# The same output of perf and of tally for a file that perf reads; streams apart, of which perf tells less.
+# The same output of perf and of tally for a file that perf reads; except for streams, of which perf prints less.
 each_file() { # perf's words -- tally's words
 	local theirs=() file name wrong=0
 	while [ "$1" != -- ]; do

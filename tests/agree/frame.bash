@@ -42,7 +42,7 @@ perf_reads() { # file
 }
 
 # Every sample has the name of the thread that ran it: no ":1234" made of a number.  -1 is what the
-# kernel itself tells of a thread in its last switch, when it has no number any more.
+# kernel itself writes of a thread in its last switch, when it has no number any more.
 all_named() { # file
 	perf script -F comm,tid -i "$1" 2>/dev/null | awk '$1 ~ /^:[0-9]+$/ {print; wrong++} END {exit wrong > 0}'
 }

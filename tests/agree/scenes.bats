@@ -12,7 +12,7 @@ load frame
 	perf_reads a.data
 	all_named a.data
 	[ "$(perf_stat_of a.data LOST)" = 0 ]
-	# Each of the 60 compilations ran cc1, as and gcc: the kernel told each name.
+	# Each of the 60 compilations ran cc1, as and gcc: the kernel recorded each name.
 	perf script --show-task-events -i a.data 2>/dev/null >a.txt
 	[ "$(grep -c 'PERF_RECORD_COMM exec: cc1:' a.txt)" -ge 60 ]
 	[ "$(grep -c 'PERF_RECORD_COMM exec: as:' a.txt)" -ge 60 ]
@@ -69,7 +69,7 @@ for _ in range(150): u.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).read()' "$p
 	perf_reads t.data
 	all_named t.data
 	[ "$(perf_stat_of t.data LOST)" = 0 ]
-	# Each thread named itself after its number, which it also is told by: tid - pid.
+	# Each thread named itself after its number, which is tid - pid.
 	perf script --show-task-events -i t.data 2>/dev/null >t.txt
 	[ "$(grep -c 'PERF_RECORD_COMM: worker-' t.txt)" = 500 ]
 	[ "$("$TALLY" report -i t.data --no-children -g none -s comm --percent-limit 0 2>/dev/null | grep -c 'worker-')" -ge 250 ]
@@ -84,7 +84,7 @@ for _ in range(150): u.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).read()' "$p
 	until grep -qs ready ready; do sleep 0.05; done
 	"$TALLY" record -e cpu-clock -F 2000 -p "$target" -o q.data 2>q.err 3>&- &
 	recorder=$!
-	for _ in $(seq 600); do # until there is more than what is told at the start
+	for _ in $(seq 600); do # until there is more than what is recorded at the start
 		[ "$(stat -c %s q.data 2>/dev/null || echo 0)" -lt 300000 ] || break
 		sleep 0.1
 	done

@@ -208,7 +208,7 @@ differs() { # name of a recording
 	case $1 in
 	*intel_pt*) ;;            # traces are not decoded
 	*forkexit-3.4) ;;         # perf takes this machine's vdso for the recorded one's
-	*interpreter_frames*) ;;  # a mapping that is told after its first use
+	*interpreter_frames*) ;;  # a mapping that is recorded after its first use
 	*) return 1 ;;
 	esac
 }

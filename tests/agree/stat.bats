@@ -15,7 +15,7 @@ setup() {
 }
 
 # Numbers are N, threads THREAD; words that depend on how much was counted are the same.
-# perf tells 1 for the number of places of what is not supported, whatever it is; a rate's unit goes with its size.
+# perf always prints 1 for the number of places of what is not supported; a rate's unit goes with its size.
 masked() {
 	sed -E 's/"[0-9]+\.[0-9]+"/"N"/g; s/\b[0-9]+\.[0-9]+%?/N/g; s/(^|[,;: \t])-?[0-9]+\b/\1N/g; s/ +N/ N/g
 		s/[KMG]?\/sec/rate/; s/^[^,]*-[0-9]+,/THREAD,/; s/"thread" : "[^"]*"/THREAD/
@@ -106,7 +106,7 @@ need_wide() {
 	both_formats -r 2 -a --per-core -e cpu-clock,faults true
 }
 
-# perf tells no interval when the command ends before it looks for the first time: it takes a moment.
+# perf prints no interval when the command ends before it looks for the first time: it takes a moment.
 @test "intervals" {
 	both_formats -I 10000 sleep 0.3
 	need_wide
@@ -159,17 +159,17 @@ alike() {
 		{ diff "$1" "$2"; return 1; }
 }
 
-@test "recordings of counts are told alike by both, whoever made them" {
+@test "both print the same of recordings of counts, whichever made them" {
 	need_wide
 	while read -r options; do
 		# shellcheck disable=SC2086
 		perf stat -x, record $options -o theirs.data sleep 0.05 2>theirs.txt >/dev/null
-		"$TALLY" stat report -x, theirs.data 2>told.txt
-		alike theirs.txt told.txt || { echo "perf's $options"; return 1; }
+		"$TALLY" stat report -x, theirs.data 2>reread.txt
+		alike theirs.txt reread.txt || { echo "perf's $options"; return 1; }
 		# shellcheck disable=SC2086
 		"$TALLY" stat record -x, $options -o ours.data sleep 0.05 2>ours.txt >/dev/null
-		perf stat -x, report -i ours.data 2>told.txt
-		alike ours.txt told.txt || { echo "tally's $options"; return 1; }
+		perf stat -x, report -i ours.data 2>reread.txt
+		alike ours.txt reread.txt || { echo "tally's $options"; return 1; }
 	done <<-END
 		-e task-clock,faults,cycles
 		-a -e cpu-clock,faults
@@ -183,13 +183,13 @@ alike() {
 @test "streams of counts" {
 	perf stat record -e task-clock,faults -o - true >theirs.data
 	perf stat -x, report -i - <theirs.data 2>theirs.txt
-	"$TALLY" stat report -x, -i - <theirs.data 2>told.txt
-	cmp theirs.txt told.txt
+	"$TALLY" stat report -x, -i - <theirs.data 2>reread.txt
+	cmp theirs.txt reread.txt
 	"$TALLY" stat record -e task-clock,faults -o - true >ours.data
 	perf stat -x, report -i - <ours.data 2>theirs.txt
-	"$TALLY" stat report -x, -i - <ours.data 2>told.txt
-	[ "$(wc -l <told.txt)" = 2 ]
-	cmp theirs.txt told.txt
+	"$TALLY" stat report -x, -i - <ours.data 2>reread.txt
+	[ "$(wc -l <reread.txt)" = 2 ]
+	cmp theirs.txt reread.txt
 }
 
 @test "parts of a recording other than when it was made" {
@@ -249,7 +249,7 @@ need_made_up() {
 	made_up true || skip "there are no mount namespaces here"
 }
 
-@test "kinds of core are told apart, chosen, and made one" {
+@test "kinds of core are shown apart, chosen, and made one" {
 	need_made_up
 	same_made_up -x, -e cycles true
 	same_made_up -j -e cycles true

@@ -4,7 +4,7 @@
 load frame
 
 # The attr of each event but the side-band, without what the tools choose differently for all: side-band bits, which perf
-# has in the first event and tally in one of its own, and fields that tell events apart.
+# has in the first event and tally in one of its own, and fields by which events differ.
 attrs() { # TOOL FILE
 	"$1" evlist -v -i "$2" 2>/dev/null | grep -v '^dummy' | sed -E 's/^.*: type:/type:/; s/size: [0-9]+, //
 		s/, (mmap|comm|task|mmap2|comm_exec|ksymbol|bpf_event|mmap_data|disabled|enable_on_exec|build_id|sample_id_all): [0-9]+//g

@@ -1,5 +1,5 @@
 /* N threads (argument 1) that each name themselves and compute a little; or for argument 2 seconds,
- * from when all are there, which "ready" on stdout tells. */
+ * from when all are there, which "ready" on stdout says. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

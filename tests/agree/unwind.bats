@@ -245,7 +245,7 @@ END
 	cmp plain.txt tally.txt || { diff plain.txt tally.txt | head; return 1; }
 }
 
-@test "code that nothing is told of, with a frame pointer and without, and code made at run time" {
+@test "code without call frame information, with a frame pointer and without, and code made at run time" {
 	compiled -O2 <<'END'
 #include <cstdio>
 #include <cstring>

@@ -106,7 +106,7 @@ is() { # expression, periods
 	fi
 }
 
-# Nothing is shown, the status is 2, the caret stands below the column, and the text is told.
+# Nothing is shown, the status is 2, the caret stands below the column, and the message says what is wrong.
 wrong() { # expression, column, text
 	run --separate-stderr "$TALLY" script -i all.data --filter "$1"
 	[ "$status" = 2 ]
@@ -115,7 +115,7 @@ wrong() { # expression, column, text
 	grep -qxF -- "  $(printf '%*s' "$2" "")^" <<<"$stderr" || { echo "$1: $stderr"; return 1; }
 }
 
-@test "mistakes are told before anything is read, with a caret" {
+@test "mistakes are reported before anything is read, with a caret" {
 	run "$TALLY" script -i all.data --filter ""
 	[ "$status" = 2 ]
 	[[ "$output" = *"an expression is missing"* ]]
@@ -140,7 +140,7 @@ wrong() { # expression, column, text
 	[[ "$stderr" = *"expected a value"* ]]
 }
 
-@test "a field that no event tells is a mistake" {
+@test "a field that no event records is a mistake" {
 	run --separate-stderr "$TALLY" report -i simple.data --filter 'weight > 1'
 	[ "$status" = 2 ]
 	[[ "$stderr" = *"no event of this recording records the weight of its samples"* ]]

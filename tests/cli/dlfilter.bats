@@ -83,7 +83,7 @@ setup() {
 	grep -q '^start 1' out.txt
 }
 
-@test "a filter that ends the reading is told of, its value is the status, and it is stopped" {
+@test "a filter that ends the reading is reported, its value is the status, and it is stopped" {
 	build end.so probe -DSTART=0 -DLATE='n==3?-38:0' -DSTOP=0
 	for command in script report; do
 		run --separate-stderr "$TALLY" $command -i all.data --dlfilter ./end.so
@@ -95,7 +95,7 @@ setup() {
 	[ "$status" = 218 ] || [[ "$stderr" = *SQLite* ]]
 }
 
-@test "a filter that crashes is told of by its name and where it was, and the command dies of it" {
+@test "a filter that crashes is reported with its name and where it was, and the command dies of it" {
 	for callback in start filter_event_early filter_event stop; do
 		build bad.so bad -DCALLBACK=$callback "-DWHAT='n'"
 		run --separate-stderr "$TALLY" script -i all.data --dlfilter ./keep.so --dlfilter ./bad.so
@@ -127,7 +127,7 @@ interrupt() { # signal, arguments
 	wait $pid && status=0 || status=$?
 }
 
-@test "a filter that does not return is told of when the command is asked to end" {
+@test "a filter that does not return is reported when the command is asked to end" {
 	build loop.so bad -DCALLBACK=filter_event "-DWHAT='l'"
 	interrupt TERM script -i all.data --dlfilter ./loop.so
 	[ "$status" = 143 ]

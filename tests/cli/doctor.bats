@@ -149,7 +149,7 @@ END
 	[[ "$(finding syscall found)" == *"kills"* ]]
 }
 
-@test "no_new_privs is told, as it makes setcap useless" {
+@test "no_new_privs is reported, as it makes setcap useless" {
 	need_root
 	run -0 as_nobody setpriv --no-new-privs ./tally doctor --json
 	[[ "$(finding capabilities remedy)" == "no_new_privs is set"* ]]
@@ -164,7 +164,7 @@ END
 	[[ "$(finding paranoid found)" == *"only a container's"* ]]
 }
 
-@test "no PMU is told with the hypervisor, and hardware counters where there are some" {
+@test "a missing PMU is reported with the hypervisor, and hardware counters where there are some" {
 	run -0 ./tally doctor --json
 	if ./tally record -q -e instructions:u -o /dev/null true 2>/dev/null; then
 		[ "$(finding pmu state)" = good ]

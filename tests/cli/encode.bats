@@ -82,7 +82,7 @@ encode() {
 	[[ "$output" == *"expected key or key=value for the driver after @"* ]]
 }
 
-@test "a field given twice is ORed, as perf does, and told" {
+@test "a field given twice is ORed, as perf does, with a warning" {
 	run --separate-stderr encode --json cpu/mem-loads,ldlat=0x32/
 	[ "$status" -eq 0 ]
 	[[ "$output" == *'"config1":"0x33"'* ]]
@@ -121,7 +121,7 @@ encode() {
 	[[ "$output" == *"no event tables for GenuineIntel-6-1-1 in $tables"* ]]
 }
 
-@test "a name of the table whose PMU this machine has not" {
+@test "a name of the table whose PMU this machine lacks" {
 	tables="$BATS_TEST_DIRNAME/../unit/vendor/tables/kernel"
 	for name in unc_c_lookup UNC_C_LOOKUP/period=1/u; do
 		run --separate-stderr encode --events "$tables" --cpuid GenuineIntel-6-55-7 $name

@@ -71,7 +71,7 @@ same_as_perf() { # options
 	[ "$output" = "cpu-clock: sample_freq=99" ]
 }
 
-@test "tracepoints tell their fields" {
+@test "tracepoints are listed with their fields" {
 	need trace.data
 	run "$TALLY" evlist --trace-fields -i trace.data
 	[ "$status" = 0 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 bats_require_minimum_version 1.5.0
-# Binaries that are made to exhaust or to stop whoever reads them, each mapped by a small recording: see
+# Binaries that are made to exhaust or to block the program that reads them, each mapped by a small recording: see
 # tests/damage/hostile.c for the kinds and their numbers.
 
 setup_file() {

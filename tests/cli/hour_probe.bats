@@ -274,7 +274,7 @@ END
 	[[ $output = *"has no symbols"* ]]
 }
 
-@test "13.32: what is not there is named with what is near, and what cannot be read with why" {
+@test "13.32: what is not found is named with similar names, and what cannot be read with the reason" {
 	run define gcc_0_5 wrok
 	[ "$status" = 1 ]
 	[[ $output = *"has no function wrok; did you mean work?"* ]]

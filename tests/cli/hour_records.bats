@@ -140,7 +140,7 @@ events() {
 	run -1 "$TALLY" report -i f.data --stdio --strict
 }
 
-@test "13.9: what is missing from a file is none of the bytes that could not be read" {
+@test "13.9: what is missing from a file does not count as bytes that could not be read" {
 	local lost
 	make cut f.data
 	lost=$("$TALLY" script --json -i f.data 2>/dev/null | sed -n 's/.*"lost_bytes":\([0-9]*\).*/\1/p')

@@ -110,7 +110,7 @@ END
 	[[ "$output" == *"SAMPLE "* ]]
 }
 
-@test "compressed records are told with what they held" {
+@test "compressed records are shown with their sizes" {
 	need packed.data
 	"$TALLY" info --json -i packed.data >out.json || skip "built without libzstd"
 	python3 - <<'END'
@@ -129,7 +129,7 @@ END
 	[[ "$output" == *"stream of perf record -o -"* ]]
 }
 
-@test "a cut file: what is there is told, with the damage" {
+@test "a cut file: what is there is shown, with the damage" {
 	need plain.data
 	# In the middle of the records: what stands behind them, the machine, is gone.
 	python3 - <<'END'

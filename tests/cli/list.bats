@@ -67,7 +67,7 @@ other() { # arguments: the list of a made-up machine
 	[ "$output" = old.name ]
 }
 
-@test "--long tells what an event stands for" {
+@test "--long shows what an event stands for" {
 	run -0 other --long unc_m_cas
 	[[ $output = *"PMU: uncore_imc"* ]]
 	[[ $output = *"= event=0x4,ch_mask=0x01,fc_mask=0x07,umask=0x3,config1=0x40033"* ]]

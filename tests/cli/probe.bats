@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 bats_require_minimum_version 1.5.0
 # Places in code by name: each passing of a known number is a sample, markers' counters are counted up, and
-# what is not there is told with what is near it.
+# what is not found is reported with similar names.
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
@@ -136,7 +136,7 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 	[[ $output = *"not an ELF binary"* ]]
 }
 
-@test "what is not there is told, with what is near" {
+@test "what is not found is reported with similar names" {
 	[ -r /sys/bus/event_source/devices/uprobe/type ] || skip "this kernel has no PMU uprobe"
 	run "$TALLY" record -o x.data -e uprobe:./prog:wrok ./prog
 	[ "$status" -ne 0 ]

@@ -78,13 +78,13 @@ need_tracepoints() {
 	[ -z "$output" ]
 }
 
-@test "the samples told are the samples in the file" {
+@test "the samples counted are the samples in the file" {
 	need_recording
 	need_perf
 	run -0 "$TALLY" record -e cpu-clock -F 5000 -o n.data -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
-	told=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
-	[ "$told" = "$(perf script -i n.data 2>/dev/null | wc -l)" ]
-	[ "$told" -gt 10 ]
+	said=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
+	[ "$said" = "$(perf script -i n.data 2>/dev/null | wc -l)" ]
+	[ "$said" -gt 10 ]
 }
 
 @test "a command's maps and names are those of the command" {
@@ -122,10 +122,10 @@ need_tracepoints() {
 	need_tracepoints
 	run "$TALLY" record -e raw_syscalls:sys_enter -c 10 -o c.data -- dd if=/dev/zero of=/dev/null bs=1 count=5000
 	[ "$status" = 0 ] || skip "tracepoints cannot be opened here"
-	told=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
-	[ "$told" -ge 1000 ]
-	[ "$told" -le 1100 ]
-	[ "$(perf script -i c.data 2>/dev/null | wc -l)" = "$told" ]
+	said=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
+	[ "$said" -ge 1000 ]
+	[ "$said" -le 1100 ]
+	[ "$(perf script -i c.data 2>/dev/null | wc -l)" = "$said" ]
 }
 
 @test "children are recorded, unless --no-inherit" {
@@ -202,7 +202,7 @@ need_tracepoints() {
 	[ "$status" = 125 ]
 }
 
-@test "-a tells of every process that runs, in perf's records" {
+@test "-a records every process that runs, in perf's records" {
 	need_recording
 	need_perf
 	sleep 30 3>&- &
@@ -217,7 +217,7 @@ need_tracepoints() {
 	grep -q 'PERF_RECORD_MMAP.*\[kernel.kallsyms\]_' a.txt || [ "$(id -u)" != 0 ]
 }
 
-@test "a full disk is told, and what was written can be read" {
+@test "a full disk is reported, and what was written can be read" {
 	need_recording
 	need_perf
 	[ "$(id -u)" = 0 ] || skip "needs root, to mount a small disk"
@@ -254,7 +254,7 @@ need_tracepoints() {
 	perf buildid-list -i f.data | grep -q libc
 }
 
-@test "-v tells of limits, attrs, rings, processes, the drain and its records" {
+@test "-v reports limits, attrs, rings, processes, the drain and its records" {
 	need_recording
 	need_perf
 	run "$TALLY" record -v -e cpu-clock -c 1000000 -p $$ -o v.data -- sh -c 'sleep 0.2'
@@ -317,7 +317,7 @@ need_tracepoints() {
 	[ "$(echo "$output" | grep -c 'user space only')" -le 1 ]
 }
 
-@test "several threads drain when one cannot keep up, and all they tell is in the file" {
+@test "several threads drain when one cannot keep up, and all that they read is in the file" {
 	need_recording
 	need_perf
 	need_tracepoints
@@ -327,9 +327,9 @@ need_tracepoints() {
 		sh -c 'for i in 1 2; do dd if=/dev/zero of=/dev/null bs=1 count=200000 2>/dev/null & done; wait'
 	[ "$status" = 0 ] || skip "the whole system cannot be recorded here"
 	[[ "$output" == *"rings read in "* ]]
-	told=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
+	said=$(echo "$output" | sed -n 's/.*tally: \([0-9,]*\) samples.*/\1/p' | tr -d ,)
 	perf report --stats -i s.data >stats 2>err
-	[ "$(sed -n 's/^ *SAMPLE events: *\([0-9]*\).*/\1/p' stats | head -1)" = "$told" ]
+	[ "$(sed -n 's/^ *SAMPLE events: *\([0-9]*\).*/\1/p' stats | head -1)" = "$said" ]
 }
 
 @test "the command keeps its own priority, descriptors and limits" {

@@ -21,8 +21,8 @@ make_recording() {
 		skip "events cannot be opened here"
 }
 
-# How many samples the line of `tally repair` tells of.
-told() {
+# How many samples the line of `tally repair` counts.
+count_said() {
 	sed -n 's/.* \([0-9]*\) of them samples.*/\1/p' "$1"
 }
 
@@ -47,7 +47,7 @@ perf_lines() {
 	make_recording
 	"$TALLY" repair in.data out.data 2>said
 	grep -q "; nothing was lost" said
-	[ "$(perf_lines out.data)" = "$(told said)" ]
+	[ "$(perf_lines out.data)" = "$(count_said said)" ]
 	perf script -i in.data >before 2>/dev/null
 	perf script -i out.data >after 2>/dev/null
 	cmp before after
@@ -82,9 +82,9 @@ perf_lines() {
 	for percent in 60 75 90 99; do
 		head -c $((size * percent / 100)) in.data >cut.data
 		"$TALLY" repair cut.data out.data 2>said
-		[ "$(perf_lines out.data)" = "$(told said)" ]
-		[ "$(told said)" -ge "$last" ]
-		last=$(told said)
+		[ "$(perf_lines out.data)" = "$(count_said said)" ]
+		[ "$(count_said said)" -ge "$last" ]
+		last=$(count_said said)
 	done
 	[ "$last" -gt 0 ]
 }
@@ -123,7 +123,7 @@ perf_lines() {
 	wait $recorder || true
 	[ -s killed.data ] || skip "perf cannot record here"
 	"$TALLY" repair killed.data out.data 2>said
-	[ "$(perf_lines out.data)" = "$(told said)" ]
+	[ "$(perf_lines out.data)" = "$(count_said said)" ]
 }
 
 @test "--strict shows nothing of a damaged recording, and fails" {

@@ -192,7 +192,7 @@ between() { # least, value, most
 	[[ "$output" == "# No samples: "* ]]
 }
 
-@test "a full disk is told" {
+@test "a full disk is reported" {
 	need_recording
 	[ -w /dev/full ] || skip "no /dev/full"
 	run --separate-stderr bash -c '"$TALLY" report -i chains.data >/dev/full'

@@ -33,7 +33,7 @@ wrong() { # status, words of the message, arguments
 	wrong 1 text text
 }
 
-@test "mistakes in -F are told in one line, before anything is read" {
+@test "mistakes in -F are reported in one line, before anything is read" {
 	wrong 2 "did you mean 'period'" -F perod -i no-such.data
 	wrong 2 "'hard' is not a type" -F hard:ip -i no-such.data
 	wrong 2 "either every field has a + or -" -F +ip,sym -i no-such.data
@@ -108,7 +108,7 @@ wrong() { # status, words of the message, arguments
 	[ -z "$stderr" ]
 }
 
-@test "a full disk is told" {
+@test "a full disk is reported" {
 	need_recording
 	[ -w /dev/full ] || skip "no /dev/full"
 	run --separate-stderr bash -c '"$TALLY" script -i chains.data >/dev/full'

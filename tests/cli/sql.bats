@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 bats_require_minimum_version 1.5.0
-# tally script --sql: the database holds what perf script tells of the same recording.
+# tally script --sql: the database holds what perf script prints of the same recording.
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2016 # small programs for sh stand in single quotes
 bats_require_minimum_version 1.5.0
-# tally stat: what it counts, how it tells it, how it ends.
+# tally stat: what it counts, how it prints it, how it ends.
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
@@ -173,7 +173,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ "$status" = 0 ]
 }
 
-@test "Ctrl-C tells what was counted" {
+@test "Ctrl-C prints what was counted" {
 	need_wide
 	for command in "" "sleep 100"; do
 		rm -f out
@@ -222,7 +222,7 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ ! -e log2 ]
 }
 
-@test "commands compared: what is plainly more is told, what is alike is not" {
+@test "commands compared: a plain difference is reported, an uncertain one is not" {
 	run "$TALLY" stat --compare -r 6 -e task-clock,page-faults 'true' 'sh -c "for i in 1 2 3 4 5 6 7 8 9; do ls / >/dev/null; done"' true
 	[ "$status" = 0 ]
 	[[ $output = *"6 runs each, in turn"* && $output = *"A  true"* ]]

@@ -24,7 +24,7 @@ need_zstd() {
 work='i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; echo printed'
 fields=comm,tid,cpu,time,event,ip,period
 
-@test "the command's output stays out of a stream, and the sum is told" {
+@test "the command's output stays out of a stream, and the sum is printed" {
 	"$TALLY" record -e cpu-clock -o - -- sh -c "$work" >stream.data 2>said
 	grep -q '^printed$' said
 	grep -q 'samples in standard output' said

@@ -65,7 +65,7 @@ static uint64_t cpu_us(void)
 {
 	struct timespec time;
 
-	/* What others do on the machine is none of ours. */
+	/* What others do on the machine is not counted. */
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
 }

@@ -1,5 +1,5 @@
-/* Binaries that are made to exhaust or to stop whoever reads them, a few hundred bytes to some
- * megabytes each. */
+/* Binaries that are made to exhaust or to block the program that reads them, a few hundred bytes to
+ * some megabytes each. */
 #ifndef TALLY_TESTS_HOSTILE_H
 #define TALLY_TESTS_HOSTILE_H
 

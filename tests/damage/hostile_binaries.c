@@ -1,5 +1,6 @@
-/* Binaries that are made to exhaust or to stop whoever reads them, each mapped by a small recording
- * that is then read in every way: a process a binary, so that its memory and time are its own.
+/* Binaries that are made to exhaust or to block the program that reads them, each mapped by a small
+ * recording that is then read in every way: a process a binary, so that its memory and time are its
+ * own.
  *
  * What must hold: no crash, at most 10 seconds of processor time and 500 MB, no waiting.
  * Usage: binaries [--count N] [--seed N] [--scale N]: N binaries of all kinds in turn, most small,

@@ -163,7 +163,7 @@ static void test_multiplexing(void)
 		worst = off > worst ? off : worst;
 		good += off < 0.001;
 	}
-	tap(scaled == 16, "16 events of 6 counters are told as scaled", "%u", scaled);
+	tap(scaled == 16, "16 events of 6 counters are marked as scaled", "%u", scaled);
 	tap(good == 16, "scaled counts are within 0.1 % of the truth",
 	    "%u are; %.3f %% off at most", good, worst * 100);
 	tally_counters_close(set);

@@ -8,7 +8,7 @@
 
 static int tap_failures, tap_count;
 
-/* Tells a result, and when it is wrong what was found (printf). */
+/* Prints a result, and what was found (printf) when it is wrong. */
 static void __attribute__((format(printf, 3, 4)))
 tap(bool right, const char *name, const char *found, ...)
 {

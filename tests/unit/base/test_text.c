@@ -178,7 +178,7 @@ static void nearest_names(void **state)
 	assert_null(tally_text_nearest("cycles", (const char *const[]){longest}, 1));
 }
 
-static void failures_are_told_once(void **state)
+static void failures_are_reported_once(void **state)
 {
 	struct tally_error error;
 	char longer[2 * TALLY_ERROR_TEXT];
@@ -200,7 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(escapes),       cmocka_unit_test(escaping_is_like_snprintf),
 	    cmocka_unit_test(numbers),       cmocka_unit_test(cpu_lists),
-	    cmocka_unit_test(nearest_names), cmocka_unit_test(failures_are_told_once),
+	    cmocka_unit_test(nearest_names), cmocka_unit_test(failures_are_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void test_default(void **state)
 			 plan.events[1].attr.sample_type);
 	assert_string_equal(asked.said, "");
 	tally_plan_done(&plan);
-	/* Who else records would be told of build-ids that are none. */
+	/* Without it other recorders would get build-ids that are invalid. */
 	asked.options.system_wide = true;
 	make(&asked, &plan);
 	assert_false(plan.events[1].attr.build_id);

@@ -1,4 +1,5 @@
-/* The held command: runs only when told, says why it cannot, leaves when nobody starts it. */
+/* The held command: runs only when it is started, says why it cannot, leaves when nobody starts it.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +21,7 @@ static void wait_for(struct tally_workload *workload)
 		usleep(1000);
 }
 
-static void test_runs_when_told(void **state)
+static void test_runs_when_started(void **state)
 {
 	char *const command[] = {"sh", "-c", "exit 5", NULL};
 	struct tally_workload workload;
@@ -150,7 +151,7 @@ static void test_find(void **state)
 	assert_int_equal(tally_workload_find("./plain"), -EACCES);
 	snprintf(value, sizeof(value), "/no/such/folder:%s:/bin", folder);
 	setenv("PATH", value, 1);
-	/* A refusal is told only when nothing else is found. */
+	/* A refusal is reported only when nothing else is found. */
 	assert_int_equal(tally_workload_find("plain"), -EACCES);
 	assert_int_equal(tally_workload_find("sh"), 0);
 	setenv("PATH", ":/bin", 1);
@@ -162,7 +163,7 @@ static void test_find(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_runs_when_told),
+	    cmocka_unit_test(test_runs_when_started),
 	    cmocka_unit_test(test_says_why_not),
 	    cmocka_unit_test(test_leaves_when_not_started),
 	    cmocka_unit_test(test_signal_of_the_held),

@@ -223,7 +223,7 @@ static void a_process_with_and_without_children(void **state)
 static void a_command_from_its_exec_on(void **state)
 {
 	char *command[] = {"sh", "-c", "exit 7", NULL}, *wrong[] = {"/no/such/program", NULL};
-	struct tally_counters_command told = {.size = sizeof(told)};
+	struct tally_counters_command started = {.size = sizeof(started)};
 	struct tally_error error;
 	struct scene scene;
 
@@ -231,25 +231,25 @@ static void a_command_from_its_exec_on(void **state)
 	open_scene(&scene, "{task-clock:u,page-faults:u},duration_time,user_time,system_time",
 		   (struct tally_counters_options){.command = command});
 	assert_int_equal(scene.places, 1);
-	assert_int_equal(tally_counters_command(scene.set, &told), 0);
-	assert_false(told.ended);
-	assert_int_equal(place_at(scene.set, 0).tid, told.pid);
+	assert_int_equal(tally_counters_command(scene.set, &started), 0);
+	assert_false(started.ended);
+	assert_int_equal(place_at(scene.set, 0).tid, started.pid);
 	assert_int_equal(tally_counters_wait(scene.set, 0), 0);
 	read_scene(&scene);
 	assert_int_equal(count_at(&scene, 0, 0)->quality, TALLY_COUNT_IDLE);
 	assert_int_equal(tally_counters_start(scene.set, &error), 0);
 	assert_int_equal(tally_counters_start(scene.set, &error), -EINVAL); /* once */
 	assert_int_equal(tally_counters_wait(scene.set, -1), 1);
-	assert_int_equal(tally_counters_command(scene.set, &told), 0);
-	assert_true(told.ended);
-	assert_true(WIFEXITED(told.status));
-	assert_int_equal(WEXITSTATUS(told.status), 7);
+	assert_int_equal(tally_counters_command(scene.set, &started), 0);
+	assert_true(started.ended);
+	assert_true(WIFEXITED(started.status));
+	assert_int_equal(WEXITSTATUS(started.status), 7);
 	read_scene(&scene);
 	assert_true(exact(&scene, 0, 0) > 10000);
 	assert_true(exact(&scene, 1, 0) > 10);
 	assert_true(exact(&scene, 2, 0) >= exact(&scene, 0, 0)); /* wall time */
 	/* The command's whole life, its fork included. */
-	assert_true(told.usage.ru_minflt >= (long)exact(&scene, 1, 0));
+	assert_true(started.usage.ru_minflt >= (long)exact(&scene, 1, 0));
 	assert_int_equal(tally_counters_wait(scene.set, 1000), 1);
 	close_scene(&scene);
 
@@ -263,7 +263,7 @@ static void a_command_from_its_exec_on(void **state)
 static void a_command_delayed(void **state)
 {
 	char *command[] = {"sleep", "1000", NULL};
-	struct tally_counters_command told = {.size = sizeof(told)};
+	struct tally_counters_command started = {.size = sizeof(started)};
 	struct tally_error error;
 	struct scene scene;
 
@@ -276,12 +276,12 @@ static void a_command_delayed(void **state)
 	assert_int_equal(count_at(&scene, 1, 0)->quality, TALLY_COUNT_IDLE);
 	assert_int_equal(tally_counters_enable(scene.set), 0);
 	assert_int_equal(tally_counters_wait(scene.set, 1), 0);
-	assert_int_equal(tally_counters_command(scene.set, &told), 0);
-	assert_false(told.ended);
+	assert_int_equal(tally_counters_command(scene.set, &started), 0);
+	assert_false(started.ended);
 	read_scene(&scene);
 	assert_true(exact(&scene, 1, 0) > 0);
 	close_scene(&scene); /* ends it */
-	assert_int_equal(kill(told.pid, 0), -1);
+	assert_int_equal(kill(started.pid, 0), -1);
 }
 
 /* Each CPU is a place.  A thread bound to one is seen there. */

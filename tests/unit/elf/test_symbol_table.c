@@ -36,7 +36,7 @@ static void put(struct made *made, uint64_t start, uint64_t size, uint8_t bindin
 			 0);
 }
 
-static void settle(struct made *made)
+static void finish_table(struct made *made)
 {
 	uint64_t left = 1 << 20;
 
@@ -62,7 +62,7 @@ static void finds_by_range(void **state)
 	put(&table, 0x100, 0x10, STB_GLOBAL, "a");
 	put(&table, 0x210, 0, STB_LOCAL, "label");
 	put(&table, 0x300, 0, STB_LOCAL, "last");
-	settle(&table);
+	finish_table(&table);
 	assert_string_equal(at(&table, 0xff), "-");
 	assert_string_equal(at(&table, 0x100), "a");
 	assert_string_equal(at(&table, 0x10f), "a");
@@ -84,7 +84,7 @@ static void nested_ones_give_way_to_the_outer(void **state)
 	put(&table, 0x110, 0x20, STB_GLOBAL, "middle");
 	put(&table, 0x118, 0x04, STB_GLOBAL, "inner");
 	put(&table, 0x180, 0x04, STB_GLOBAL, "late");
-	settle(&table);
+	finish_table(&table);
 	assert_string_equal(at(&table, 0x10f), "outer");
 	assert_string_equal(at(&table, 0x110), "middle");
 	assert_string_equal(at(&table, 0x118), "inner");
@@ -132,7 +132,7 @@ static void the_better_alias_stays(void **state)
 				made_done(&table);
 				continue;
 			}
-			settle(&table);
+			finish_table(&table);
 			assert_int_equal(table.table.count, 2);
 			assert_string_equal(at(&table, 0x100), pairs[i].good);
 			made_done(&table);
@@ -146,7 +146,7 @@ static void made_up_ends_do_not_wrap(void **state)
 
 	(void)state;
 	put(&table, UINT64_MAX - 3, 0, STB_GLOBAL, "top");
-	settle(&table);
+	finish_table(&table);
 	assert_string_equal(at(&table, UINT64_MAX - 3), "top");
 	assert_string_equal(at(&table, 0), "-");
 	made_done(&table);
@@ -260,13 +260,13 @@ static void steps_find_what_the_whole_table_has(void **state)
 				last += 1ULL << 40;
 			put(&table, last, i % 7 ? size : 0, STB_GLOBAL, "f");
 		}
-		settle(&table);
+		finish_table(&table);
 		tally_symbol_steps_init(&steps, &table.table);
 		assert_true(steps.count > 0 && steps.count <= table.table.count);
 		for (size_t i = 0; i < table.table.count; i++) {
-			for (uint64_t near = 0; near < 3; near++) {
-				agree(&table, &steps, table.table.starts[i] + near - 1);
-				agree(&table, &steps, table.table.ends[i] + near - 1);
+			for (uint64_t step = 0; step < 3; step++) {
+				agree(&table, &steps, table.table.starts[i] + step - 1);
+				agree(&table, &steps, table.table.ends[i] + step - 1);
 			}
 			agree(&table, &steps, next_random(&random) % (last + 1000));
 		}
@@ -380,7 +380,7 @@ static void names_are_made_plain_as_far_as_the_budget_goes(void **state)
 	assert_true(left < 40);
 }
 
-/* 13.24: each lies within the one before; a place behind all but one of them is found as soon. */
+/* 13.24: each is within the one before; a place behind all but one of them is found as soon. */
 static void symbols_around_each_other_are_found(void **state)
 {
 	enum { COUNT = 1 << 20, ASKED = 1 << 17 };
@@ -403,7 +403,7 @@ static void symbols_around_each_other_are_found(void **state)
 	tally_symbol_table_done(&table);
 }
 
-/* The links that go far lead where the near ones do, whatever overlaps. */
+/* The links that go far lead where the short ones do, whatever overlaps. */
 static void links_that_go_far_change_no_answer(void **state)
 {
 	uint64_t random = 1;

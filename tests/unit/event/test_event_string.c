@@ -179,7 +179,7 @@ static void tracefs_not_there(void **state)
 	assert_non_null(strstr(error.text, "did you mean cycles?"));
 }
 
-/* A user who may not read tracefs is told how to. */
+/* The message for a user who may not read tracefs says how to. */
 static void tracefs_closed(void **state)
 {
 	int status;
@@ -287,7 +287,7 @@ static void formats_back(void **state)
 		again = parse(name);
 		assert_memory_equal(&again.events[0].attr, &list.events[0].attr,
 				    sizeof(struct tally_attr));
-		/* As snprintf: cut, terminated, and the whole length told. */
+		/* As snprintf: cut, terminated, and the whole length returned. */
 		assert_int_equal(tally_event_format(&list.events[0].attr, &options, name, 3),
 				 length);
 		assert_int_equal(strlen(name), 2);

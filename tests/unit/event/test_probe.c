@@ -204,7 +204,7 @@ static void refused(void **state)
 	}
 }
 
-static void a_kernel_without_them_is_told(void **state)
+static void a_kernel_without_them_is_reported(void **state)
 {
 	struct tally_event_options none = {.size = sizeof(none), .sysfs = "/nonexistent"};
 	struct tally_event_list list;
@@ -222,7 +222,7 @@ int main(void)
 	    cmocka_unit_test(modifiers_terms_and_lists),
 	    cmocka_unit_test(a_copy_points_to_its_own_text),
 	    cmocka_unit_test(refused),
-	    cmocka_unit_test(a_kernel_without_them_is_told),
+	    cmocka_unit_test(a_kernel_without_them_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, make, unmake);

@@ -230,7 +230,7 @@ static void groups_that_overlap_are_damage(void **state)
 	tally_data_close(data);
 }
 
-static void what_simpleperf_tells(void **state)
+static void what_simpleperf_writes(void **state)
 {
 	static const char meta[] = "simpleperf_version\0"
 				   "1.build.7\0clockid\0monotonic";
@@ -313,7 +313,7 @@ int main(void)
 	    cmocka_unit_test(the_newest_numbers),
 	    cmocka_unit_test(groups_follow_each_other),
 	    cmocka_unit_test(groups_that_overlap_are_damage),
-	    cmocka_unit_test(what_simpleperf_tells),
+	    cmocka_unit_test(what_simpleperf_writes),
 	    cmocka_unit_test(counts_beyond_the_section_are_damage),
 	    cmocka_unit_test(every_number_has_the_name_that_perf_gives_it),
 	};

@@ -432,7 +432,7 @@ static void reads_compressed_records(void **state)
 	for (unsigned i = 0; i < 8; i++) {
 		struct tally_buf packed = pack(plain.bytes.data + plain.data_at,
 					       plain.data_end - plain.data_at, steps[i / 2], i % 2);
-		const struct tally_data_packed *told;
+		const struct tally_data_packed *sizes;
 		struct tally_record record;
 		struct tally_data *data;
 
@@ -450,10 +450,10 @@ static void reads_compressed_records(void **state)
 				assert_true(place.packed);
 			assert_int_equal(place.part, -1);
 		}
-		told = tally_data_packed(data);
-		assert_int_equal(told->bytes_out, plain.data_end - plain.data_at);
-		assert_true(told->bytes_in < packed.size);
-		assert_true(told->records > 1);
+		sizes = tally_data_packed(data);
+		assert_int_equal(sizes->bytes_out, plain.data_end - plain.data_at);
+		assert_true(sizes->bytes_in < packed.size);
+		assert_true(sizes->records > 1);
 		assert_int_equal(tally_data_damage(data)->count, 0);
 		assert_string_equal(tally_data_info(data)->version,
 				    tally_data_info(plain.data)->version);
@@ -475,7 +475,7 @@ static uint64_t count_samples(const char *path, struct tally_data_damage *damage
 	return counts[PERF_RECORD_SAMPLE];
 }
 
-/* What was decoded before stays; the place is told. */
+/* What was decoded before stays; the place is reported. */
 static void keeps_what_decodes(void **state)
 {
 	struct plain plain = plain_make(state);

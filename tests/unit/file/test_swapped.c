@@ -454,7 +454,7 @@ static void check_row(const struct corpus_row *row, void *context)
 	bytes = read_bytes(row->path);
 	first = load_u64(bytes.data + 72);
 	free(bytes.data);
-	/* Without HOSTNAME (simpleperf) nobody can tell how the bitmap is to be read. */
+	/* Without HOSTNAME (simpleperf) it is unknown how the bitmap must be read. */
 	if (first >> 3 & 1 && check_file(row->path, tries->copy))
 		tries->done++;
 }

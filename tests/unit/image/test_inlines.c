@@ -197,7 +197,7 @@ static bool has_chain(struct tally_image *image)
 	return false;
 }
 
-static void a_chain_of_inlined_functions_is_told_innermost_first(void **state)
+static void a_chain_of_inlined_functions_is_innermost_first(void **state)
 {
 	struct tally_image_store *store = open_store(false);
 
@@ -233,7 +233,7 @@ static void without_debug_information_the_symbol_table_names_the_function(void *
 	assert_int_equal(tally_image_inlines(image, named(image, "work")->start, &list, &count), 0);
 	assert_int_equal(count, 1);
 	assert_string_equal(list[0].name, "work");
-	assert_string_equal(list[0].file, "prog.c"); /* static: STT_FILE tells */
+	assert_string_equal(list[0].file, "prog.c"); /* static: STT_FILE names it */
 	assert_int_equal(list[0].line, 0);
 	assert_false(list[0].inlined);
 	assert_int_equal(tally_image_line(image, named(image, "main")->start, &line), 0);
@@ -372,7 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(lines_and_inlined_functions_of_c_are_those_of_addr2line),
 	    cmocka_unit_test(inlined_functions_of_templates_are_those_of_addr2line),
-	    cmocka_unit_test(a_chain_of_inlined_functions_is_told_innermost_first),
+	    cmocka_unit_test(a_chain_of_inlined_functions_is_innermost_first),
 	    cmocka_unit_test(debug_information_beside_a_stripped_binary_is_found),
 	    cmocka_unit_test(without_debug_information_the_symbol_table_names_the_function),
 	    cmocka_unit_test(names_are_demangled_like_symbols),

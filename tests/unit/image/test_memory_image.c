@@ -66,7 +66,7 @@ static void names_code_by_the_perf_map(void **state)
 	tally_image_store_free(store);
 }
 
-static void a_stranger_s_map_is_not_believed(void **state)
+static void a_map_of_another_user_is_not_used(void **state)
 {
 	const struct workdir *workdir = *state;
 	struct tally_image_key key = {.path = "[heap]", .pid = NOBODY};
@@ -88,7 +88,7 @@ static void a_stranger_s_map_is_not_believed(void **state)
 }
 
 /* 13.26: a link that is ours to a file that is not. */
-static void a_link_to_a_stranger_s_map_is_not_believed(void **state)
+static void a_link_to_a_map_of_another_user_is_not_used(void **state)
 {
 	const struct workdir *workdir = *state;
 	struct tally_image_key key = {.path = "[heap]", .pid = NOBODY};
@@ -229,9 +229,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(names_code_by_the_perf_map, workdir_make,
 					    workdir_remove),
-	    cmocka_unit_test_setup_teardown(a_stranger_s_map_is_not_believed, workdir_make,
+	    cmocka_unit_test_setup_teardown(a_map_of_another_user_is_not_used, workdir_make,
 					    workdir_remove),
-	    cmocka_unit_test_setup_teardown(a_link_to_a_stranger_s_map_is_not_believed,
+	    cmocka_unit_test_setup_teardown(a_link_to_a_map_of_another_user_is_not_used,
 					    workdir_make, workdir_remove),
 	    cmocka_unit_test_setup_teardown(a_map_that_is_a_fifo_is_not_opened, workdir_make,
 					    workdir_remove),

@@ -75,7 +75,7 @@ static inline void pages_touch(struct pages *pages, size_t count)
 		*(volatile uint8_t *)(pages->at + pages->touched++ * size) = 1;
 }
 
-/* The page's number of an address, or -1 when it is none of them. */
+/* The page's number of an address, or -1 when no page has it. */
 static inline int64_t pages_index(const struct pages *pages, uint64_t address)
 {
 	uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)pages->at;

@@ -163,15 +163,15 @@ static const struct kind kinds[] = {
 static inline int kind_open(const struct kind *kind, struct tally_attr *attr,
 			    const struct tally_open_target *target)
 {
-	static bool told[KIND_COUNT];
+	static bool reported[KIND_COUNT];
 	struct tally_error error;
 	int fd = tally_open(attr, target, NULL, &error);
 
 	if (fd >= 0)
 		return fd;
-	if (!told[kind - kinds])
+	if (!reported[kind - kinds])
 		print_message("%s is left out: %s\n", kind->name, error.text);
-	told[kind - kinds] = true;
+	reported[kind - kinds] = true;
 	return -1;
 }
 

@@ -299,7 +299,7 @@ static void every_errno(void **state)
 		assert_true(strlen(error.text) < TALLY_ERROR_TEXT - 1);
 		assert_null(strstr(error.text, "SYS_ADMIN"));
 		assert_null(strstr(error.text, "cap_sys_admin"));
-		/* Nobody to tell: nothing happens. */
+		/* No struct for the message: nothing happens. */
 		tally_open_explain(cases[i].errnum, &cases[i].attr, &cases[i].target, NULL, NULL);
 	}
 }
@@ -380,7 +380,7 @@ static void real_refusals(void **state)
 }
 
 /* 13.11: the size that the kernel writes back with E2BIG. */
-static void tells_the_kernels_size(void **state)
+static void reports_the_kernels_size(void **state)
 {
 	struct tally_attr attr = software(PERF_COUNT_SW_DUMMY), raw;
 	struct tally_open_target target = this_thread();
@@ -535,7 +535,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_errno),
 	    cmocka_unit_test(real_refusals),
-	    cmocka_unit_test(tells_the_kernels_size),
+	    cmocka_unit_test(reports_the_kernels_size),
 	    cmocka_unit_test(containers),
 	    cmocka_unit_test(nobody),
 	};

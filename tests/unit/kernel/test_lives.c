@@ -109,7 +109,7 @@ static void inheritance_of_faults(void **state)
 
 /* --- exec --- */
 
-/* A child that causes events when told, and again when told after it has become another program;
+/* A child that causes events on request, and again on request after it has become another program;
  * each way of living through that is an event on it. */
 #define BEFORE_EXEC 10
 #define AFTER_EXEC  20

@@ -1,4 +1,4 @@
-/* Every way of being told of overflows, on every kind of event that samples. */
+/* Every way to be notified of overflows, on every kind of event that samples. */
 #include "kinds.h"
 
 #include <fcntl.h>
@@ -169,7 +169,7 @@ static void signals_of_every_kind(void **state)
 static void owners(void **state)
 {
 	(void)state;
-	setpgid(0, 0); /* a group of its own: nobody else is told */
+	setpgid(0, 0); /* a group of its own: nobody else is notified */
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		const struct f_owner_ex to[] = {{F_OWNER_TID, (pid_t)syscall(SYS_gettid)},
 						{F_OWNER_PID, getpid()},
@@ -196,7 +196,7 @@ static void owners(void **state)
 /* --- the end --- */
 
 /* poll(2) hangs up where there is no ring, and when the task has ended; a refresh that is used up
- * is told by a signal alone. */
+ * is notified by a signal alone. */
 static void hangups_of_every_kind(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Overflows told by poll, epoll, signals and traps; refreshes that count down. */
+/* Overflows reported by poll, epoll, signals and traps; refreshes that count down. */
 #include "kernel_test.h"
 
 #include <fcntl.h>
@@ -246,8 +246,8 @@ static void *touch_there(void *argument)
 	return NULL;
 }
 
-/* One thread is counted, another is told. */
-static void told_to_a_thread(void **state)
+/* One thread is counted, another gets the signal. */
+static void sent_to_a_thread(void **state)
 {
 	struct pages pages = pages_new(20);
 	struct toucher toucher = {.pages = &pages};
@@ -346,7 +346,7 @@ int main(void)
 	    cmocka_unit_test(a_signal_each_overflow),
 	    cmocka_unit_test(refresh_counts_down),
 	    cmocka_unit_test(refused_refreshes),
-	    cmocka_unit_test(told_to_a_thread),
+	    cmocka_unit_test(sent_to_a_thread),
 	    cmocka_unit_test(traps_at_a_breakpoint),
 	    cmocka_unit_test(other_signals_are_none),
 	};

@@ -44,7 +44,8 @@ static void results_of_the_system_call(void **state)
 	assert_int_equal(errno, EINVAL);
 	assert_int_equal(tally_perf_event_open(NULL, 0, -1, -1, 0), -1);
 	assert_int_equal(errno, EFAULT);
-	/* A size that it does not know, with something there: refused, and told what it knows. */
+	/* A size that it does not know, with something there: refused, and the size that it knows
+	 * is returned. */
 	large.attr.size = sizeof(large.bytes);
 	large.bytes[4000] = 1;
 	assert_int_equal(tally_perf_event_open(&large, 0, -1, -1, 0), -1);
@@ -136,7 +137,7 @@ static void records_in_order_across_the_wrap(void **state)
 	pages_done(&pages);
 }
 
-/* What the kernel could not store it tells in a record, and the reader shows that, too. */
+/* The kernel writes a record about what it could not store, and the reader shows that, too. */
 static void losses_are_records(void **state)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE), size = 2 * page_size, samples = 0;

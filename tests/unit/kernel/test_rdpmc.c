@@ -217,7 +217,7 @@ static void falls_back_by_itself(void **state)
 	pages_touch(&pages, 10);
 	assert_int_equal(tally_rdpmc_read(counter, &count), 0);
 	assert_true(count.raw >= 10);
-	assert_int_equal(count.quality, TALLY_COUNT_PARTIAL); /* nobody told the times */
+	assert_int_equal(count.quality, TALLY_COUNT_PARTIAL); /* the times are unknown */
 	tally_rdpmc_close(counter);
 	close(fd);
 	attr.read_format = PERF_FORMAT_GROUP;

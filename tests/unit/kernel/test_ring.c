@@ -139,7 +139,7 @@ static void lost_adds_up(void **state)
 		drain(ring, &pages, &seen);
 		seen.next_page = -1; /* after a loss anywhere */
 	}
-	/* The last loss is told before the next sample. */
+	/* The last loss is reported before the next sample. */
 	pages_touch(&pages, 1);
 	assert_int_equal(tally_fd_disable(fd, false), 0);
 	drain(ring, &pages, &seen);
@@ -226,7 +226,7 @@ static void while_it_is_written(void **state)
 	while (tally_ring_next(ring, &record) == 1)
 		samples++; /* the thread's own end */
 	assert_int_equal(tally_fd_read(fd, 0, &word, 1, &read), 0);
-	/* A loss that no later record told of stays untold; else all adds up. */
+	/* A loss that no later record reports stays unreported; else all adds up. */
 	if (last == 19999)
 		assert_int_equal(samples + lost, read.value);
 	assert_true(samples + lost <= read.value && samples > 100);

@@ -9,7 +9,7 @@
 
 #define CAUSES 10
 
-/* A process that stays on a CPU, and causes events when it is told to. */
+/* A process that stays on a CPU, and causes events on request. */
 struct worker {
 	pid_t pid;
 	int go, done;
@@ -34,7 +34,7 @@ static void work(const struct worker *worker, int go, int done)
 	_exit(0);
 }
 
-/* Tells the worker to cause events of a kind, and waits until it has. */
+/* Asks the worker to cause events of a kind, and waits until it has. */
 static void worker_cause(const struct worker *worker, size_t kind)
 {
 	uint8_t byte = (uint8_t)kind;

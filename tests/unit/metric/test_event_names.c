@@ -27,7 +27,7 @@ static struct tally_event_options toy_options(void)
 	};
 }
 
-/* "pmu type:config,config1 x4" with the unit, the scale and what else is told, events joined by
+/* "pmu type:config,config1 x4" with the unit, the scale and what else is known, events joined by
  * " | ". */
 static void describe(const struct tally_event_list *list, char *to, size_t room)
 {

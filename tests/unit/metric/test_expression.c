@@ -141,7 +141,7 @@ static void no_value_is_nan(void **state)
 	}
 }
 
-static void wrong_ones_are_told_by_column(void **state)
+static void wrong_ones_are_reported_by_column(void **state)
 {
 	static const struct {
 		const char *text;
@@ -268,7 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(values),
 	    cmocka_unit_test(no_value_is_nan),
-	    cmocka_unit_test(wrong_ones_are_told_by_column),
+	    cmocka_unit_test(wrong_ones_are_reported_by_column),
 	    cmocka_unit_test(deep_and_long_ones_end),
 	    cmocka_unit_test(ids_in_order_and_once),
 	    cmocka_unit_test(events_of_other_branches_are_not_needed),

@@ -181,7 +181,7 @@ static void constraints_look_at_the_machine(void **state)
 	machine_done(&machine);
 }
 
-static void refused_by_name_and_told_in_a_group(void **state)
+static void refused_by_name_and_reported_in_a_group(void **state)
 {
 	struct machine machine;
 	struct tally_metrics *metrics;
@@ -394,7 +394,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(found_by_name_and_group),
 	    cmocka_unit_test(events_are_grouped_as_they_are_divided),
 	    cmocka_unit_test(constraints_look_at_the_machine),
-	    cmocka_unit_test(refused_by_name_and_told_in_a_group),
+	    cmocka_unit_test(refused_by_name_and_reported_in_a_group),
 	    cmocka_unit_test(a_kind_of_core_counts_its_own),
 	    cmocka_unit_test(groups_of_several_pmus_fall_apart),
 	    cmocka_unit_test(values),

@@ -244,7 +244,7 @@ static void names_of_uncore_pmus(void **state)
 	assert_int_equal(tally_pfm_perf_name("bdx_unc_cbo3", small, sizeof(small)), -1);
 }
 
-/* What the manual page and the library tell differently: the library is followed. */
+/* Where the manual page and the library differ, the library is followed. */
 static void as_the_library(void **state)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .wakeup_events = 5};

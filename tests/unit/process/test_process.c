@@ -42,7 +42,7 @@ static void names_over_time(void **state)
 	assert_string_equal(comm_at(table, 11, 300), "worker");
 }
 
-static void names_never_told(void **state)
+static void names_never_recorded(void **state)
 {
 	struct tally_process_table *table = *state;
 	uint32_t id;
@@ -116,7 +116,7 @@ static void forks_share_until_exec(void **state)
 				    time < 30 ? "/lib/l" : "/lib/own");
 	}
 	assert_string_equal(file_at(table, 3, 0x3900, 45), "/lib/l");
-	/* While execve() is under way, the call of it in the old program is still told. */
+	/* While execve() is under way, its call in the old program is still recorded. */
 	assert_string_equal(file_at(table, 3, 0x3900, 50), "/lib/l");
 	assert_string_equal(file_at(table, 3, 0x3200, 50), "/lib/l");
 	assert_string_equal(file_at(table, 3, 0x3200, 51), "/bin/x");
@@ -418,7 +418,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(names_over_time, setup, teardown),
-	    cmocka_unit_test_setup_teardown(names_never_told, setup, teardown),
+	    cmocka_unit_test_setup_teardown(names_never_recorded, setup, teardown),
 	    cmocka_unit_test_setup_teardown(number_given_again, setup, teardown),
 	    cmocka_unit_test_setup_teardown(forks_share_until_exec, setup, teardown),
 	    cmocka_unit_test_setup_teardown(synthesised_fork_inherits_no_maps, setup, teardown),

@@ -123,7 +123,7 @@ static void every_allocation_may_fail(void **state)
 
 		session.sums_early = way == 3; /* rows first */
 		/* Trees are made by as many threads as there are processors; with few rows it is a
-		 * few allocations a row, so the first ones tell enough. */
+		 * few allocations a row, so the first ones are enough. */
 		for (n = 0; n < 400 && run(&session, n, order, way < 2, again, sizeof(again));
 		     n += 1 + n / 40)
 			;

@@ -472,7 +472,7 @@ static void periods_and_tasks(void **state)
 	assert_int_equal(row.values[1], 11);
 	assert_int_equal(row.self, 2000);
 	assert_string_equal(row.comm, "other");      /* the last name it had */
-	assert_int_equal(row.values[2], UINT64_MAX); /* the event's samples do not tell */
+	assert_int_equal(row.values[2], UINT64_MAX); /* the event's samples do not record it */
 	tally_profile_free(profile);
 	session.data.events[0].attr.freq = 1;
 	assert_int_equal(tally_profile_new(&session, &options, &profile, NULL), 0);

@@ -48,7 +48,7 @@ static struct tally_stat_value value_of(const struct tally_stat *stat, size_t ev
 	return value;
 }
 
-static void assert_near(double got, double expected)
+static void assert_close(double got, double expected)
 {
 	if (fabs(got - expected) > 1e-9 * fmax(1, fabs(expected)))
 		fail_msg("%.12g, expected %.12g", got, expected);
@@ -56,7 +56,7 @@ static void assert_near(double got, double expected)
 
 static const struct tally_stat_times second = {1000000000, 600000000, 200000000};
 
-static void clocks_are_told_in_ms(void **state)
+static void clocks_are_shown_in_ms(void **state)
 {
 	const struct tally_stat_event events[] = {{SOFTWARE(TASK_CLOCK), "task-clock"}};
 	struct tally_stat *stat = make(events, 1, one, 1, TALLY_STAT_GLOBAL);
@@ -64,7 +64,7 @@ static void clocks_are_told_in_ms(void **state)
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
-	assert_near(value_of(stat, 0, 0).value, 1.5);
+	assert_close(value_of(stat, 0, 0).value, 1.5);
 	assert_string_equal(tally_stat_options(stat)->events[0].unit, "msec");
 	assert_int_equal(value_of(stat, 0, 0).quality, TALLY_COUNT_COUNTED);
 	tally_stat_free(stat);
@@ -91,10 +91,10 @@ static void each_place_is_scaled_on_its_own(void **state)
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
 	value = value_of(stat, 0, 0);
-	assert_near(value.value, 500); /* 200 and 300; the sums together would be 533 */
+	assert_close(value.value, 500); /* 200 and 300; the sums together would be 533 */
 	assert_int_equal(value.quality, TALLY_COUNT_SCALED);
-	assert_near(value.enabled, 2000);
-	assert_near(value.running, 1500);
+	assert_close(value.enabled, 2000);
+	assert_close(value.running, 1500);
 	assert_int_equal(value.places, 2);
 	tally_stat_free(stat);
 }
@@ -116,7 +116,7 @@ static void unscaled_counts_stay(void **state)
 	(void)state;
 	assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
 	tally_stat_finish(stat, counts, &second);
-	assert_near(value_of(stat, 0, 0).value, 100);
+	assert_close(value_of(stat, 0, 0).value, 100);
 	assert_int_equal(value_of(stat, 0, 0).quality, TALLY_COUNT_SCALED);
 	tally_stat_free(stat);
 }
@@ -145,8 +145,8 @@ static void parts_are_sums_of_their_places(void **state)
 		tally_stat_finish(stat, counts, &second);
 		tally_stat_parts(stat, &parts);
 		assert_int_equal(parts, cases[i].parts);
-		assert_near(value_of(stat, 0, 0).value, cases[i].first);
-		assert_near(value_of(stat, 0, parts - 1).value, cases[i].last);
+		assert_close(value_of(stat, 0, 0).value, cases[i].first);
+		assert_close(value_of(stat, 0, parts - 1).value, cases[i].last);
 		tally_stat_free(stat);
 	}
 }
@@ -160,7 +160,7 @@ static void a_part_without_the_event_has_no_value(void **state)
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
-	assert_near(value_of(stat, 0, 0).value, 5);
+	assert_close(value_of(stat, 0, 0).value, 5);
 	assert_int_equal(value_of(stat, 0, 0).places, 1);
 	assert_false(tally_stat_value(stat, 0, 1, &value));
 	tally_stat_free(stat);
@@ -176,7 +176,7 @@ static void a_package_is_counted_once(void **state)
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
-	assert_near(value_of(stat, 0, 0).value, 77);
+	assert_close(value_of(stat, 0, 0).value, 77);
 	tally_stat_free(stat);
 }
 
@@ -193,9 +193,9 @@ static void events_of_several_pmus_are_one(void **state)
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
-	assert_near(value_of(stat, 0, 0).value, 7);
+	assert_close(value_of(stat, 0, 0).value, 7);
 	assert_false(tally_stat_value(stat, 1, 0, &value));
-	assert_near(value_of(stat, 2, 0).value, 5);
+	assert_close(value_of(stat, 2, 0).value, 5);
 	tally_stat_free(stat);
 }
 
@@ -215,11 +215,11 @@ static void runs_have_a_mean_and_its_standard_error(void **state)
 		tally_stat_finish(stat, counts, &times);
 	}
 	assert_int_equal(tally_stat_runs(stat), 8);
-	assert_near(value_of(stat, 0, 0).value, 5);
-	assert_near(value_of(stat, 0, 0).spread, sqrt(32.0 / 7 / 8));
+	assert_close(value_of(stat, 0, 0).value, 5);
+	assert_close(value_of(stat, 0, 0).spread, sqrt(32.0 / 7 / 8));
 	assert_int_equal(tally_stat_duration(stat, &duration), 0);
-	assert_near(duration.elapsed, 5000);
-	assert_near(duration.elapsed_spread, 1000 * sqrt(32.0 / 7 / 8));
+	assert_close(duration.elapsed, 5000);
+	assert_close(duration.elapsed_spread, 1000 * sqrt(32.0 / 7 / 8));
 	tally_stat_free(stat);
 }
 
@@ -232,13 +232,13 @@ static void intervals_are_differences_and_the_end_is_the_whole(void **state)
 	(void)state;
 	tally_stat_begin(stat);
 	tally_stat_interval(stat, first, &second);
-	assert_near(value_of(stat, 0, 0).value, 10);
+	assert_close(value_of(stat, 0, 0).value, 10);
 	tally_stat_interval(stat, then, &second);
-	assert_near(value_of(stat, 0, 0).value, 3);
+	assert_close(value_of(stat, 0, 0).value, 3);
 	tally_stat_interval(stat, then, &second);
 	assert_int_equal(value_of(stat, 0, 0).quality, TALLY_COUNT_IDLE);
 	tally_stat_finish(stat, then, &second);
-	assert_near(value_of(stat, 0, 0).value, 13);
+	assert_close(value_of(stat, 0, 0).value, 13);
 	tally_stat_free(stat);
 }
 
@@ -317,7 +317,7 @@ static void counts_say_more_together(void **state)
 		struct tally_stat_derived got = derive(stat, i);
 
 		assert_true(got.known);
-		assert_near(got.value, expected[i].value);
+		assert_close(got.value, expected[i].value);
 		assert_string_equal(got.unit, expected[i].unit);
 		assert_string_equal(got.suffix, expected[i].suffix);
 		assert_int_equal(got.grade, expected[i].grade);
@@ -341,7 +341,7 @@ static void user_space_is_compared_with_user_space(void **state)
 
 	(void)state;
 	tally_stat_finish(stat, counts, &second);
-	assert_near(derive(stat, 2).value, 0.5);
+	assert_close(derive(stat, 2).value, 0.5);
 	tally_stat_free(stat);
 }
 
@@ -379,7 +379,7 @@ static void slots_are_shared_out(void **state)
 	stat = make(events, 5, one, 1, TALLY_STAT_GLOBAL);
 	tally_stat_finish(stat, counts, &second);
 	for (size_t i = 1; i < 5; i++)
-		assert_near(derive(stat, i).value, percent[i]);
+		assert_close(derive(stat, i).value, percent[i]);
 	tally_stat_free(stat);
 }
 
@@ -415,15 +415,15 @@ static void metrics_are_shown_beside_their_event(void **state)
 	(void)state;
 	assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
 	tally_stat_finish(stat, counts, &second);
-	assert_near(value_of(stat, 0, 0).value, 5);
-	assert_near(derive(stat, 1).value, 23); /* of what was counted, not of MiB */
+	assert_close(value_of(stat, 0, 0).value, 5);
+	assert_close(derive(stat, 1).value, 23); /* of what was counted, not of MiB */
 	assert_string_equal(derive(stat, 1).unit, "twice");
 	assert_int_equal(derive(stat, 1).grade, TALLY_STAT_BAD);
 	assert_int_equal(derive(stat, 1).threshold, 1);
 	tally_stat_free(stat);
 }
 
-/* CPUs 0 and 2, and 1 and 3, are a core: what counts cores is told once, or for each CPU. */
+/* CPUs 0 and 2, and 1 and 3, are a core: what counts cores is shown once, or for each CPU. */
 static void a_cores_count_is_its_cpus(void **state)
 {
 	static const struct tally_stat_place threads[] = {
@@ -455,11 +455,11 @@ static void a_cores_count_is_its_cpus(void **state)
 		assert_int_equal(tally_stat_new(&options, &stat, NULL), 0);
 		tally_stat_finish(stat, counts, &second);
 		for (size_t part = 0; part < 4; part++) {
-			assert_near(value_of(stat, 1, part).value, alone[part]);
+			assert_close(value_of(stat, 1, part).value, alone[part]);
 			if (part == 2 && !twice)
 				assert_false(tally_stat_value(stat, 0, part, &value));
 			else
-				assert_near(value_of(stat, 0, part).value, each[part]);
+				assert_close(value_of(stat, 0, part).value, each[part]);
 		}
 		tally_stat_free(stat);
 	}
@@ -479,10 +479,10 @@ static void the_firmwares_share(void **state)
 	stat = make(events, 3, one, 1, TALLY_STAT_GLOBAL);
 	tally_stat_finish(stat, counts, &second);
 	assert_int_equal(tally_stat_derive(stat, 1, 0, derived, 4), 2);
-	assert_near(derived[0].value, 20);
+	assert_close(derived[0].value, 20);
 	assert_string_equal(derived[0].unit, "SMI cycles%");
 	assert_int_equal(derived[0].grade, TALLY_STAT_BAD);
-	assert_near(derived[1].value, 3);
+	assert_close(derived[1].value, 3);
 	assert_string_equal(derived[1].unit, "SMI#");
 	tally_stat_free(stat);
 }
@@ -523,27 +523,27 @@ static struct tally_stat_ratio ratio_of(const struct tally_stat_mean *first,
 	return ratio;
 }
 
-static void means_differ_or_it_cannot_be_told(void **state)
+static void means_differ_or_it_is_unknown(void **state)
 {
 	/* Variances 4 and 9 of 10 and 20 runs: degrees of freedom (0.4 + 0.45)^2 / (0.16 / 9 +
 	 * 0.2025 / 19) = 25.3959, t 2.05785. */
 	struct tally_stat_mean first = {100, sqrt(0.4), 10}, far = {103, sqrt(0.45), 20};
-	struct tally_stat_mean near = {101, sqrt(0.45), 20}, once = {120, 0, 1};
+	struct tally_stat_mean similar = {101, sqrt(0.45), 20}, once = {120, 0, 1};
 	struct tally_stat_mean exact = {7, 0, 5}, other = {8, 0, 5};
 	struct tally_stat_difference got = welch_of(&first, &far, 0.95);
 
 	(void)state;
 	assert_true(got.known && got.distinct);
-	assert_near(got.difference, 3);
+	assert_close(got.difference, 3);
 	assert_true(fabs(got.low - (3 - 2.05785 * sqrt(0.85))) < 1e-4);
 	assert_true(fabs(got.high - (3 + 2.05785 * sqrt(0.85))) < 1e-4);
-	got = welch_of(&first, &near, 0.95);
+	got = welch_of(&first, &similar, 0.95);
 	assert_true(got.known && !got.distinct);
 	got = welch_of(&first, &once, 0.95);
 	assert_false(got.known || got.distinct);
 	got = welch_of(&exact, &other, 0.95);
 	assert_true(got.distinct);
-	assert_near(got.low, 1);
+	assert_close(got.low, 1);
 	assert_false(welch_of(&exact, &exact, 0.95).distinct);
 }
 
@@ -572,9 +572,9 @@ static void ratios_of_means_are_those_worked_out_elsewhere(void **state)
 
 		assert_true(got.known);
 		assert_true(got.distinct == !known[i].more);
-		assert_near(got.ratio, known[i].ratio);
-		assert_near(got.low, known[i].low);
-		assert_near(got.high, known[i].high);
+		assert_close(got.ratio, known[i].ratio);
+		assert_close(got.low, known[i].low);
+		assert_close(got.high, known[i].high);
 		assert_int_equal(got.more_runs, known[i].more);
 	}
 }
@@ -592,8 +592,8 @@ static void no_limit_of_a_ratio_passes_zero(void **state)
 	assert_true(difference.low < -first.mean); /* more than 100 % less */
 	assert_true(there.low > 0 && !there.distinct);
 	/* It does not matter which is the first. */
-	assert_near(back.low * there.high, 1);
-	assert_near(back.high * there.low, 1);
+	assert_close(back.low * there.high, 1);
+	assert_close(back.high * there.low, 1);
 	assert_false(ratio_of(&first, &none, 0.95).known);
 	assert_false(ratio_of(&none, &first, 0.95).known);
 	there = ratio_of(&exact, &same, 0.95);
@@ -619,7 +619,7 @@ static void options_that_cannot_be_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(clocks_are_told_in_ms),
+	    cmocka_unit_test(clocks_are_shown_in_ms),
 	    cmocka_unit_test(nothing_read_is_no_value),
 	    cmocka_unit_test(each_place_is_scaled_on_its_own),
 	    cmocka_unit_test(unscaled_counts_stay),
@@ -638,7 +638,7 @@ int main(void)
 	    cmocka_unit_test(a_cores_count_is_its_cpus),
 	    cmocka_unit_test(the_firmwares_share),
 	    cmocka_unit_test(students_t_is_that_of_tables),
-	    cmocka_unit_test(means_differ_or_it_cannot_be_told),
+	    cmocka_unit_test(means_differ_or_it_is_unknown),
 	    cmocka_unit_test(ratios_of_means_are_those_worked_out_elsewhere),
 	    cmocka_unit_test(no_limit_of_a_ratio_passes_zero),
 	    cmocka_unit_test(options_that_cannot_be_are_refused),

@@ -175,14 +175,14 @@ static void count_file(struct scene *scene, uint64_t counts[128])
 
 static void agree(struct scene *scene)
 {
-	const struct tally_walk_counts *told = &scene->drain.walk.counts;
+	const struct tally_walk_counts *walked = &scene->drain.walk.counts;
 	uint64_t counts[128];
 
 	count_file(scene, counts);
 	for (size_t i = 1; i < TALLY_WALK_TYPES; i++)
-		assert_int_equal(counts[i], told->types[i]);
-	assert_int_equal(counts[PERF_RECORD_SAMPLE], told->samples);
-	assert_int_equal(told->bad_bytes, 0);
+		assert_int_equal(counts[i], walked->types[i]);
+	assert_int_equal(counts[PERF_RECORD_SAMPLE], walked->samples);
+	assert_int_equal(walked->bad_bytes, 0);
 }
 
 static void finish(struct scene *scene)
@@ -230,7 +230,7 @@ static void test_as_needed(void **state)
 	record_passes(scene, 2, 2000);
 	assert_true(scene->drain.workers_on);
 	record_passes(scene, 3, 2000);
-	assert_true(scene->drain.walk.counts.lost > 0); /* told of by the kernel */
+	assert_true(scene->drain.walk.counts.lost > 0); /* reported by the kernel */
 	assert_true(scene->drain.workers_widest >= 1);
 	record_passes(scene, 40, 0);
 	assert_false(scene->drain.workers_on);

@@ -200,7 +200,7 @@ static void test_kernel(void **state)
 	assert_int_equal(scene->ids.count, 1); /* the module's build-id */
 }
 
-/* kptr_restrict: all addresses are 0, and nothing is told of the kernel. */
+/* kptr_restrict: all addresses are 0, and nothing is recorded of the kernel. */
 static void test_kernel_hidden(void **state)
 {
 	struct scene *scene = *state;

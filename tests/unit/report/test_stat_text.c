@@ -206,7 +206,7 @@ static void threads_come_by_their_counts(void **state)
 	tally_stat_free(stat);
 }
 
-static void the_table_tells_what_was_scaled_and_what_not_counted(void **state)
+static void the_table_shows_what_was_scaled_and_what_not_counted(void **state)
 {
 	struct tally_stat_text_options options = {
 	    .size = sizeof(options), .title = "'x'", .command_times = true};
@@ -263,7 +263,7 @@ static void names_are_cut_and_coloured_only_where_asked(void **state)
 	tally_stat_free(stat);
 }
 
-static void our_json_tells_the_quality(void **state)
+static void our_json_has_the_quality(void **state)
 {
 	struct tally_stat_text_options options = {.size = sizeof(options), .title = "'x'"};
 	struct tally_stat *stat = make_task();
@@ -292,8 +292,8 @@ static double seven(void *context, size_t metric, const double *values, int *ret
 	return 7;
 }
 
-/* Whether a metric is worth a look is told where the tables have a limit for it. */
-static void our_json_tells_thresholds(void **state)
+/* Whether a metric is worth a look is shown where the tables have a limit for it. */
+static void our_json_has_thresholds(void **state)
 {
 	static const struct tally_stat_event faults[] = {{SOFTWARE(PAGE_FAULTS), "faults"}};
 	static const struct tally_stat_metric metrics[] = {
@@ -503,10 +503,10 @@ int main(void)
 	    cmocka_unit_test(perfs_json_is_perfs),
 	    cmocka_unit_test(parts_stand_in_front),
 	    cmocka_unit_test(threads_come_by_their_counts),
-	    cmocka_unit_test(the_table_tells_what_was_scaled_and_what_not_counted),
+	    cmocka_unit_test(the_table_shows_what_was_scaled_and_what_not_counted),
 	    cmocka_unit_test(names_are_cut_and_coloured_only_where_asked),
-	    cmocka_unit_test(our_json_tells_the_quality),
-	    cmocka_unit_test(our_json_tells_thresholds),
+	    cmocka_unit_test(our_json_has_the_quality),
+	    cmocka_unit_test(our_json_has_thresholds),
 	    cmocka_unit_test(commands_are_compared_in_words),
 	    cmocka_unit_test(texts_fit_the_terminal),
 	    cmocka_unit_test(texts_fit_a_terminal_of_60_columns),

@@ -16,7 +16,7 @@ struct scene {
 	struct tally_layout layouts[2];
 	struct tally_data *data;
 	struct tally_session *session;
-	uint64_t period; /* of samples; 1000 unless told */
+	uint64_t period; /* of samples; 1000 unless it is set */
 };
 
 /* Two events, ids 7 and 8, with call chains when asked. */

@@ -50,13 +50,13 @@ static int add_up(void *context, unsigned worker, const struct tally_batch *batc
 	return 0;
 }
 
-struct told {
+struct answer {
 	uint64_t shown, samples, period, hash;
 	struct tally_session_counts counts;
 	struct tally_data_damage damage;
 };
 
-static int tell(const char *path, unsigned threads, bool early, struct told *ret)
+static int read_all(const char *path, unsigned threads, bool early, struct answer *ret)
 {
 	const struct tally_session_options options = {
 	    .size = sizeof(options), .threads = threads, .columns = early ? TALLY_COLUMN_COUNT : 0};
@@ -69,7 +69,7 @@ static int tell(const char *path, unsigned threads, bool early, struct told *ret
 					.batch = add_up};
 	int result = tally_data_open(path, NULL, &data, NULL);
 
-	*ret = (struct told){0};
+	*ret = (struct answer){0};
 	if (result)
 		return result;
 	result = tally_session_new(data, &options, &session, NULL);
@@ -92,7 +92,7 @@ static int tell(const char *path, unsigned threads, bool early, struct told *ret
 	return result;
 }
 
-static void expect_same(const struct told *has_early, const struct told *each)
+static void expect_same(const struct answer *has_early, const struct answer *each)
 {
 	assert_int_equal(has_early->samples, each->samples);
 	assert_int_equal(has_early->period, each->period);
@@ -108,7 +108,7 @@ static uint64_t next(uint64_t *seed)
 }
 
 /* Threads whose names and maps change now and then, in flushes of two processors' rings: each is
- * in the order of time, and both tell of the same time. */
+ * in the order of time, and both read_all of the same time. */
 static void make_scene(struct scene *scene, unsigned samples, unsigned pids, unsigned changes)
 {
 	uint64_t seed = 11;
@@ -153,15 +153,15 @@ static void make_scene(struct scene *scene, unsigned samples, unsigned pids, uns
 
 static void early_sums_agree(unsigned samples, unsigned pids, unsigned changes, bool fewer)
 {
-	struct told each, has_early;
+	struct answer each, has_early;
 	struct scene scene;
 
 	make_scene(&scene, samples, pids, changes);
-	assert_int_equal(tell(scene.path, 1, false, &each), 0);
+	assert_int_equal(read_all(scene.path, 1, false, &each), 0);
 	assert_int_equal(each.samples, samples);
 	assert_int_equal(each.shown, samples);
 	for (unsigned threads = 1; threads <= THREADS; threads++) {
-		assert_int_equal(tell(scene.path, threads, true, &has_early), 0);
+		assert_int_equal(read_all(scene.path, threads, true, &has_early), 0);
 		expect_same(&has_early, &each);
 		if (fewer)
 			assert_true(has_early.shown < samples / 10);
@@ -214,7 +214,7 @@ static void damage_is_the_same(void **state)
 	(void)fclose(file);
 	assert_true(size > 300 * 48 && size < sizeof(bytes));
 	for (unsigned round = 0; round < 300; round++) {
-		struct told each, has_early;
+		struct answer each, has_early;
 		size_t keep = round % 10 ? size : size - next(&seed) % 8000;
 		int result;
 
@@ -225,8 +225,8 @@ static void damage_is_the_same(void **state)
 		assert_non_null(file);
 		assert_int_equal(fwrite(broken, 1, keep, file), keep);
 		(void)fclose(file);
-		result = tell(scene.path, 2, false, &each);
-		assert_int_equal(tell(scene.path, 2, true, &has_early), result);
+		result = read_all(scene.path, 2, false, &each);
+		assert_int_equal(read_all(scene.path, 2, true, &has_early), result);
 		if (!result)
 			expect_same(&has_early, &each);
 	}
@@ -259,7 +259,7 @@ static void progress_interrupts(void **state)
 }
 
 /* Cut after it was opened, before it is walked over. */
-static void a_file_that_becomes_shorter_is_told(void **state)
+static void a_file_that_becomes_shorter_is_reported(void **state)
 {
 	const struct tally_session_options options = {.size = sizeof(options),
 						      .columns = TALLY_COLUMN_COUNT};
@@ -292,7 +292,7 @@ int main(void)
 	    cmocka_unit_test(few_samples),
 	    cmocka_unit_test(damage_is_the_same),
 	    cmocka_unit_test(progress_interrupts),
-	    cmocka_unit_test(a_file_that_becomes_shorter_is_told),
+	    cmocka_unit_test(a_file_that_becomes_shorter_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

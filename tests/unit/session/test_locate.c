@@ -1,4 +1,4 @@
-/* Where addresses lead in detail, and what is told with records that are no samples. */
+/* Where addresses lead in detail, and what is shown with records that are not samples. */
 #include "scene.h"
 
 #include <errno.h>
@@ -177,7 +177,7 @@ static void the_kernel_s_places_are_addresses(void **state)
 	mode_sample(&scene, 21, PERF_RECORD_MISC_KERNEL, module + 0x10);
 	mode_sample(&scene, 22, PERF_RECORD_MISC_KERNEL, program + 0x20);
 	mode_sample(&scene, 23, PERF_RECORD_MISC_GUEST_KERNEL, text + 0x1234);
-	/* Not told: the upper half is the kernel's. */
+	/* Not recorded: the upper half is the kernel's. */
 	mode_sample(&scene, 24, PERF_RECORD_MISC_CPUMODE_UNKNOWN, module + 0x18);
 	scene_open(&scene, 1);
 	visit(&scene, &seen);

@@ -16,7 +16,7 @@ int tally_data_find_event(const struct tally_data *data, uint64_t id)
 	return id >= 1 && id <= 3 ? (int)id - 1 : -ENOENT;
 }
 
-struct told {
+struct moves {
 	unsigned count, most; /* stops behind so many; 0: never */
 	struct {
 		uint32_t event;
@@ -24,23 +24,23 @@ struct told {
 	} list[8];
 };
 
-static int tell(void *context, uint32_t event, uint64_t id, uint64_t by)
+static int note(void *context, uint32_t event, uint64_t id, uint64_t by)
 {
-	struct told *told = context;
+	struct moves *moves = context;
 
-	assert_true(told->count < 8);
-	told->list[told->count].event = event;
-	told->list[told->count].id = id;
-	told->list[told->count].by = by;
-	return ++told->count == told->most;
+	assert_true(moves->count < 8);
+	moves->list[moves->count].event = event;
+	moves->list[moves->count].id = id;
+	moves->list[moves->count].by = by;
+	return ++moves->count == moves->most;
 }
 
-static void expect(const struct told *told, unsigned at, uint32_t event, uint64_t by)
+static void expect(const struct moves *moves, unsigned at, uint32_t event, uint64_t by)
 {
-	assert_true(at < told->count);
-	assert_int_equal(told->list[at].event, event);
-	assert_int_equal(told->list[at].id, event + 1);
-	assert_int_equal(told->list[at].by, by);
+	assert_true(at < moves->count);
+	assert_int_equal(moves->list[at].event, event);
+	assert_int_equal(moves->list[at].id, event + 1);
+	assert_int_equal(moves->list[at].by, by);
 }
 
 static void test_group(void **state)
@@ -50,17 +50,17 @@ static void test_group(void **state)
 	struct tally_read read = {
 	    .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID, .nr = 3, .group = first};
 	struct tally_map counters = {0};
-	struct told told = {0};
+	struct moves moves = {0};
 
 	(void)state;
-	assert_int_equal(tally_moves_each(&counters, NULL, &read, tell, &told), 0);
-	assert_int_equal(told.count, 1); /* the second has not moved */
-	expect(&told, 0, 0, 10);
+	assert_int_equal(tally_moves_each(&counters, NULL, &read, note, &moves), 0);
+	assert_int_equal(moves.count, 1); /* the second did not move */
+	expect(&moves, 0, 0, 10);
 	read.group = second;
-	assert_int_equal(tally_moves_each(&counters, NULL, &read, tell, &told), 0);
-	assert_int_equal(told.count, 3);
-	expect(&told, 1, 0, 5);
-	expect(&told, 2, 1, 7);
+	assert_int_equal(tally_moves_each(&counters, NULL, &read, note, &moves), 0);
+	assert_int_equal(moves.count, 3);
+	expect(&moves, 1, 0, 5);
+	expect(&moves, 2, 1, 7);
 	tally_map_done(&counters);
 }
 
@@ -72,15 +72,15 @@ static void test_group_with_lost(void **state)
 					.nr = 2,
 					.group = words};
 	struct tally_map counters = {0};
-	struct told told = {.most = 1};
+	struct moves moves = {.most = 1};
 
 	(void)state;
-	assert_int_equal(tally_moves_each(&counters, NULL, &read, tell, &told), 1); /* stopped */
-	assert_int_equal(told.count, 1);
-	assert_int_equal(tally_moves_each(&counters, NULL, &read, tell, &told), 0);
-	assert_int_equal(told.count, 2);
-	expect(&told, 0, 0, 10);
-	expect(&told, 1, 2, 20);
+	assert_int_equal(tally_moves_each(&counters, NULL, &read, note, &moves), 1); /* stopped */
+	assert_int_equal(moves.count, 1);
+	assert_int_equal(tally_moves_each(&counters, NULL, &read, note, &moves), 0);
+	assert_int_equal(moves.count, 2);
+	expect(&moves, 0, 0, 10);
+	expect(&moves, 1, 2, 20);
 	tally_map_done(&counters);
 }
 
@@ -88,16 +88,16 @@ static void test_alone(void **state)
 {
 	struct tally_read read = {.read_format = PERF_FORMAT_ID, .nr = 1, .value = 4, .id = 2};
 	struct tally_map counters = {0};
-	struct told told = {0};
+	struct moves moves = {0};
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) /* the second time nothing moved */
-		assert_int_equal(tally_moves_each(&counters, NULL, &read, tell, &told), 0);
+		assert_int_equal(tally_moves_each(&counters, NULL, &read, note, &moves), 0);
 	read.value = 9;
-	assert_int_equal(tally_moves_each(&counters, NULL, &read, tell, &told), 0);
-	assert_int_equal(told.count, 2);
-	expect(&told, 0, 1, 4);
-	expect(&told, 1, 1, 5);
+	assert_int_equal(tally_moves_each(&counters, NULL, &read, note, &moves), 0);
+	assert_int_equal(moves.count, 2);
+	expect(&moves, 0, 1, 4);
+	expect(&moves, 1, 1, 5);
 	tally_map_done(&counters);
 }
 

@@ -225,7 +225,7 @@ static size_t worth_a_token(const struct said *order)
 	return count;
 }
 
-/* What is delivered, by any number of threads; whether time alone told the order. */
+/* What is delivered, by any number of threads; whether time alone gave the order. */
 static bool deliver(struct scene *scene, const struct said *order, bool others)
 {
 	static const unsigned threads[] = {1, 2, 4, 2};
@@ -248,7 +248,7 @@ static bool deliver(struct scene *scene, const struct said *order, bool others)
 }
 
 /* The file as it was written is delivered as the model says, and so are its samples alone; whether
- * their times told the order. */
+ * their times gave the order. */
 static bool expect(struct scene *scene, const struct said *order)
 {
 	struct said samples = {.numbers = calloc(order->count + 1, sizeof(*samples.numbers))};
@@ -334,7 +334,7 @@ static bool play(const struct step *steps, size_t count, const uint64_t *expecte
 
 static void rounds_deliver_what_the_round_before_saw(void **state)
 {
-	/* 8 is late: its time lies before what was delivered. */
+	/* 8 is late: its time is before what was delivered. */
 	static const struct step steps[] = {{'s', 30}, {'s', 10}, {'r', 0},  {'s', 20}, {'s', 40},
 					    {'r', 0},  {'s', 50}, {'s', 15}, {'r', 0},  {'s', 45}};
 	static const uint64_t order[] = {2, 4, 1, 8, 5, 10, 7, UINT64_MAX};

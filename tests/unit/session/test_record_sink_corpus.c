@@ -22,7 +22,7 @@ struct compared {
 	FILE *perf; /* its lines */
 	char *line;
 	size_t room;
-	bool times; /* the lines tell them */
+	bool times; /* the lines have them */
 	uint64_t same;
 	bool differ;
 };

@@ -270,7 +270,7 @@ static void threads_agree(void **state)
 			chain[j] = seed >> 62 ? text.start + (seed >> 33) % (text.end - text.start)
 					      : (seed >> 40) % 0x500000;
 		}
-		pid = 1 + (uint32_t)(seed >> 33) % 52; /* some that nobody told of */
+		pid = 1 + (uint32_t)(seed >> 33) % 52; /* some that no record names */
 		scene_sample(&scene, i % 2, i, pid, pid, chain[1], chain, 6);
 	}
 	scene_open(&scene, 1);

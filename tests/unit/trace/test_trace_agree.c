@@ -129,7 +129,7 @@ static uint32_t fill(const struct tep_event *event, uint8_t *raw, unsigned round
 	return fixed + TEXTS * TEXT_SIZE;
 }
 
-/* Whether all rounds are equal; a difference is told. */
+/* Whether all rounds are equal; a difference is printed. */
 static bool agrees(struct tally_trace_text *trace, struct tep_handle *tep, struct tep_event *event)
 {
 	static uint8_t raw[1 << 18]; /* libtraceevent may read behind the payload */

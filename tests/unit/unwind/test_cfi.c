@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "unwind/cfi_entries.h"
 
-/* push %rbp; mov %rsp,%rbp; ...; pop %rbp; ret, as compilers tell of it. */
+/* push %rbp; mov %rsp,%rbp; ...; pop %rbp; ret, as compilers describe it. */
 static const uint8_t with_frame_pointer[] = {
     0x41,          /* advance 1 */
     0x0e, 16,      /* def_cfa_offset 16 */
@@ -98,7 +98,7 @@ static void every_kind_of_rule_is_kept(void **state)
 	tally_cfi_done(&cfi);
 }
 
-static void what_makes_no_sense_costs_only_what_it_is_about(void **state)
+static void an_invalid_entry_costs_only_its_own_range(void **state)
 {
 	static const uint8_t unknown[] = {0x44, 0x0e, 16, 0x44, 0x3f};
 	static const uint8_t empty_stack[] = {0x42, 0x0b};
@@ -197,7 +197,7 @@ static size_t make_debug_frame(uint8_t *to, uint64_t start, uint64_t length)
 	return sizeof(common) + sizeof(function);
 }
 
-static void debug_frame_tells_of_what_eh_frame_does_not(void **state)
+static void debug_frame_covers_what_eh_frame_does_not(void **state)
 {
 	struct made made = {.size = 0};
 	struct cfi_section eh_frame, debug_frame;
@@ -220,7 +220,7 @@ static void debug_frame_tells_of_what_eh_frame_does_not(void **state)
 	tally_cfi_done(&cfi);
 }
 
-static void nothing_is_told_of_nothing(void **state)
+static void nothing_is_found_in_nothing(void **state)
 {
 	const struct cfi_section none = {0};
 	struct tally_cfi cfi;
@@ -237,11 +237,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(rules_hold_from_one_change_to_the_next),
 	    cmocka_unit_test(every_kind_of_rule_is_kept),
-	    cmocka_unit_test(what_makes_no_sense_costs_only_what_it_is_about),
+	    cmocka_unit_test(an_invalid_entry_costs_only_its_own_range),
 	    cmocka_unit_test(damage_is_survived),
 	    cmocka_unit_test(of_overlapping_functions_the_later_start_counts),
-	    cmocka_unit_test(debug_frame_tells_of_what_eh_frame_does_not),
-	    cmocka_unit_test(nothing_is_told_of_nothing),
+	    cmocka_unit_test(debug_frame_covers_what_eh_frame_does_not),
+	    cmocka_unit_test(nothing_is_found_in_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

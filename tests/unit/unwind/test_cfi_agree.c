@@ -29,8 +29,8 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *to)
 	return 0;
 }
 
-/* One column as libdw has it: 1 when it is as the rule says.  Of what libdw calls "undefined or not
- * told" ours is either. */
+/* One column as libdw has it: 1 when it is as the rule says.  Where libdw has one word for
+ * "undefined" and "no rule", ours may be either. */
 static bool agrees(Dwarf_Frame *frame, const struct tally_cfi *cfi, const struct cfi_rules *set,
 		   unsigned column)
 {
@@ -43,7 +43,7 @@ static bool agrees(Dwarf_Frame *frame, const struct tally_cfi *cfi, const struct
 			rule = &cfi->rules[set->first + i];
 	if (dwarf_frame_register(frame, (int)column, space, &ops, &count))
 		return false;
-	/* The stack pointer is the CFA unless something else is told, to libdw. */
+	/* The stack pointer is the CFA unless something else is said, to libdw. */
 	if (!rule)
 		return !count || column == 7; /* same value: ops is NULL; undefined by default of
 				  the ABI: ops is the space */

@@ -19,7 +19,7 @@ struct scene {
 	struct tally_unwind_world world;
 };
 
-/* The program is what the section tells of, and 0x1800..0x4000 besides; there is nothing else. */
+/* The program is what the section describes, and 0x1800..0x4000 besides; there is nothing else. */
 static void find_code(void *context, uint64_t address, struct tally_unwind_code *ret)
 {
 	const struct scene *scene = context;
@@ -174,7 +174,7 @@ static void code_of_no_image_ends_the_chain(void **state)
 	EXPECT(&scene, 0x1000, 0x8fff);
 }
 
-static void where_nothing_is_told_the_frame_pointer_is_tried(void **state)
+static void without_information_the_frame_pointer_is_tried(void **state)
 {
 	struct scene scene;
 
@@ -360,7 +360,7 @@ static void expressions_are_evaluated(void **state)
 	}
 }
 
-static void expressions_that_make_no_sense_are_refused(void **state)
+static void invalid_expressions_are_refused(void **state)
 {
 	static const struct {
 		uint8_t bytes[6], size;
@@ -399,7 +399,7 @@ int main(void)
 	    cmocka_unit_test(who_was_interrupted_is_not_looked_up_before_its_address),
 	    cmocka_unit_test(the_chain_ends_where_the_stack_that_was_kept_does),
 	    cmocka_unit_test(code_of_no_image_ends_the_chain),
-	    cmocka_unit_test(where_nothing_is_told_the_frame_pointer_is_tried),
+	    cmocka_unit_test(without_information_the_frame_pointer_is_tried),
 	    cmocka_unit_test(stubs_into_libraries_have_but_a_return_address),
 	    cmocka_unit_test(what_leads_to_itself_ends),
 	    cmocka_unit_test(registers_that_were_not_recorded_end_the_chain),
@@ -407,7 +407,7 @@ int main(void)
 	    cmocka_unit_test(so_many_frames_and_no_more),
 	    cmocka_unit_test(arm64_is_unwound_by_its_link_register),
 	    cmocka_unit_test(expressions_are_evaluated),
-	    cmocka_unit_test(expressions_that_make_no_sense_are_refused),
+	    cmocka_unit_test(invalid_expressions_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

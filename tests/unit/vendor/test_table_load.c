@@ -74,7 +74,7 @@ static void fields_become_terms_in_order(void **state)
 	tally_table_close(table);
 }
 
-static void what_else_is_told_of_an_event(void **state)
+static void what_else_is_known_of_an_event(void **state)
 {
 	struct tally_table *table = open_for("kernel/x86", "GenuineIntel-6-6F-2");
 	const struct tally_table_event *event = find(table, NULL, "UNC_M_CAS.rd");
@@ -197,7 +197,7 @@ static void what_pmu_tools_have_fetched(void **state)
 	tally_table_close(table);
 }
 
-static void no_table_is_told_with_the_path(void **state)
+static void a_missing_table_is_reported_with_the_path(void **state)
 {
 	struct tally_table_options options = {
 	    .size = sizeof(options), .cpuid = "Maker-1-2-3", .folders = "/nowhere:/else"};
@@ -305,13 +305,13 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(fields_become_terms_in_order),
-	    cmocka_unit_test(what_else_is_told_of_an_event),
+	    cmocka_unit_test(what_else_is_known_of_an_event),
 	    cmocka_unit_test(one_name_of_several_pmus),
 	    cmocka_unit_test(metrics_have_names_of_their_own),
 	    cmocka_unit_test(standard_events_fill_what_is_left_out),
 	    cmocka_unit_test(intels_layout),
 	    cmocka_unit_test(what_pmu_tools_have_fetched),
-	    cmocka_unit_test(no_table_is_told_with_the_path),
+	    cmocka_unit_test(a_missing_table_is_reported_with_the_path),
 	    cmocka_unit_test(patterns_of_cpus),
 	    cmocka_unit_test(wrong_json_is_refused_with_its_offset),
 	    cmocka_unit_test(the_path_of_tables),

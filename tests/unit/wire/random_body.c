@@ -162,7 +162,7 @@ void random_body(struct random_source *source, const struct tally_layout *layout
 	if (type == PERF_RECORD_AUXTRACE_ERROR)
 		ret->auxtrace_error.fmt %= 3;
 	if (type == PERF_RECORD_MMAP2)
-		ret->mmap2.prot &= 7; /* all that the kernel tells: a name begins with more */
+		ret->mmap2.prot &= 7; /* all that the kernel writes: a name begins with more */
 	if (type == PERF_RECORD_SAMPLE)
 		random_sample(source, layout, &ret->sample);
 	ret->id.present = layout->sample_id_all ? layout->sample_type & WIRE_TRAILER_BITS : 0;

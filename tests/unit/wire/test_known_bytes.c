@@ -289,7 +289,7 @@ static void mmap2_with_a_build_id(void **state)
 }
 
 /* Linux leaves the bit of build-ids set though the numbers of the file stand there. */
-static void mmap2_with_a_bit_that_lies(void **state)
+static void mmap2_with_a_wrong_bit(void **state)
 {
 	static const uint32_t devices[] = {0, 8, 254, 259};
 
@@ -583,7 +583,7 @@ int main(void)
 	    cmocka_unit_test(mmap2_with_an_inode),
 	    cmocka_unit_test(mmap2_without_rights),
 	    cmocka_unit_test(mmap2_with_a_build_id),
-	    cmocka_unit_test(mmap2_with_a_bit_that_lies),
+	    cmocka_unit_test(mmap2_with_a_wrong_bit),
 	    cmocka_unit_test(comm),
 	    cmocka_unit_test(lost),
 	    cmocka_unit_test(namespaces),

@@ -1,5 +1,5 @@
-/* Properties that hold for every record: what is encoded decodes to the same, its size is what was
- * told, two swaps are none, and no cut of it is read past its end. */
+/* Properties that hold for every record: what is encoded decodes to the same, its size is what
+ * tally_record_size() says, two swaps change nothing, and no cut of it is read past its end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,13 +54,13 @@ static void each(uint64_t seed, check_fn check)
 		random_attr(&source, &attr);
 		tally_layout_init(&encoded.layout, &attr);
 		for (uint32_t type = 1; type <= SIMPLE_PERF_RECORD_DEBUG; type = next_type(type)) {
-			int told, size;
+			int expected, size;
 
 			random_body(&source, &encoded.layout, type, &encoded.body);
-			told = tally_record_size(&encoded.layout, &encoded.body);
+			expected = tally_record_size(&encoded.layout, &encoded.body);
 			size =
 			    tally_record_encode(&encoded.layout, &encoded.body, room, sizeof(room));
-			assert_int_equal(told, size);
+			assert_int_equal(expected, size);
 			assert_true(size >= 8);
 			assert_true((unsigned)size >= tally_record_least_size(type));
 			assert_int_equal(load_u16(room + 6), size);

@@ -1,4 +1,4 @@
-/* The facts of a machine, read from a made-up one, as they stand in the file. */
+/* The facts of a machine, read from a made-up one, as the file has them. */
 #include "../file/made_recording.h"
 
 #include <errno.h>
@@ -244,7 +244,7 @@ static struct tally_data *record(const char *path, const char *root, bool tracin
 	return data;
 }
 
-static void writes_what_the_machine_tells(void **state)
+static void writes_what_the_machine_says(void **state)
 {
 	char *path = path_in(state, "machine.data"), *root = path_in(state, "root/");
 	const struct tally_data_info *info;
@@ -275,9 +275,9 @@ static void writes_what_the_machine_tells(void **state)
 	free(root);
 }
 
-/* Where nothing can be read the sections are left out, but for the name that tells the byte order.
+/* Where nothing can be read the sections are left out, but for the name that shows the byte order.
  */
-static void leaves_out_what_is_not_told(void **state)
+static void leaves_out_what_is_not_known(void **state)
 {
 	char *path = path_in(state, "bare.data");
 	struct tally_data *data = record(path, "/nonexistent", false);
@@ -345,8 +345,8 @@ static void perf_reads_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(writes_what_the_machine_tells),
-	    cmocka_unit_test(leaves_out_what_is_not_told),
+	    cmocka_unit_test(writes_what_the_machine_says),
+	    cmocka_unit_test(leaves_out_what_is_not_known),
 	    cmocka_unit_test(perf_reads_them),
 	};
 

@@ -108,7 +108,7 @@ static void reads_what_was_written(void **state)
 	free(path);
 }
 
-static void tells_the_event_of_a_record(void **state)
+static void finds_the_event_of_a_record(void **state)
 {
 	char *path = path_in(state, "events.data");
 	struct tally_writer *writer = recording_begin(path, NULL);
@@ -154,7 +154,7 @@ static void picks_the_smallest_attr(void **state)
 	free(path);
 }
 
-static void tells_groups(void **state)
+static void writes_groups(void **state)
 {
 	struct tally_writer_event events[4] = {{.name = "alone", .leader = 0},
 					       {.name = "leader", .leader = 1},
@@ -299,7 +299,7 @@ static void survives_being_killed(void **state)
 	free(copy);
 }
 
-/* A disk that is full is told, and what went out before can be read. */
+/* A disk that is full is reported, and what went out before can be read. */
 static void survives_a_full_disk(void **state)
 {
 	char *path = path_in(state, "full.data");
@@ -545,9 +545,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reads_what_was_written),
-	    cmocka_unit_test(tells_the_event_of_a_record),
+	    cmocka_unit_test(finds_the_event_of_a_record),
 	    cmocka_unit_test(picks_the_smallest_attr),
-	    cmocka_unit_test(tells_groups),
+	    cmocka_unit_test(writes_groups),
 	    cmocka_unit_test(keeps_rounds_apart),
 	    cmocka_unit_test(writes_rounds_and_compression_as_perf),
 	    cmocka_unit_test(survives_being_killed),
