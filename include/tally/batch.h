@@ -1,8 +1,8 @@
 /* Batches: resolved samples of a session in columns, and sinks that take them.
  *
  * A session (tally/session.h) is the source.  It reads samples, finds the thread, the functions and
- * the call stack of each, and gives them to sinks, some thousands at a time.  A sink says which
- * columns it wants; others are not made. */
+ * the call stack of each, and gives some thousand samples at a time to the sinks.  A sink says
+ * which columns it wants; others are not made. */
 #ifndef TALLY_BATCH_H
 #define TALLY_BATCH_H
 
@@ -25,18 +25,20 @@ struct tally_session;
 #define TALLY_COLUMN_CPU      (1ULL << 1) /* UINT32_MAX when it is not recorded */
 #define TALLY_COLUMN_THREAD   (1ULL << 2) /* number of a thread: tally_session_thread() */
 #define TALLY_COLUMN_IP       (1ULL << 3) /* the sampled address; 0 when it is not recorded */
-#define TALLY_COLUMN_FRAME    (1ULL << 4) /* where that is: tally_session_frame() */
+#define TALLY_COLUMN_FRAME    (1ULL << 4) /* the code at that address: tally_session_frame() */
 #define TALLY_COLUMN_STACK    (1ULL << 5) /* the call stack: tally_session_stack(); 0: none */
-#define TALLY_COLUMN_PERIOD   (1ULL << 6) /* what the samples of the row count for */
+#define TALLY_COLUMN_PERIOD   (1ULL << 6) /* the sum of the periods of the row's samples */
 #define TALLY_COLUMN_ADDR     (1ULL << 7) /* address of data; 0 when it is not recorded */
 #define TALLY_COLUMN_WEIGHT   (1ULL << 8) /* 0 when it is not recorded */
 #define TALLY_COLUMN_DATA_SRC (1ULL << 9) /* PERF_SAMPLE_DATA_SRC; 0 when it is not recorded */
-/* Of the record in the file, bytes; of a live source, in all that it gave so far. */
+/* Where the record begins: bytes from the start of the file; of a live source, from the start of
+ * all that it gave so far. */
 #define TALLY_COLUMN_OFFSET (1ULL << 10)
-/* How many samples a row stands for.  A sink that asks for it takes samples together that are equal
- * in all columns that it asks for; their periods are added up.  Without it each row is a sample. */
+/* How many samples a row stands for.  For a sink that asks for it, samples that are equal in all
+ * columns that it asks for are one row; their periods are added up.  Without it each row is a
+ * sample. */
 #define TALLY_COLUMN_COUNT (1ULL << 11)
-/* All else of a sample, by tally_batch_sample(). */
+/* The rest of a sample, by tally_batch_sample(). */
 #define TALLY_COLUMN_SAMPLE (1ULL << 12)
 
 struct tally_batch_rows;
@@ -52,25 +54,25 @@ struct tally_batch {
 	const uint32_t *frame, *stack;
 	const uint64_t *period, *addr, *weight, *data_src, *offset;
 	const uint32_t *samples; /* TALLY_COLUMN_COUNT */
-	/* Of the library: what tally_batch_sample() reads. */
+	/* For tally_batch_sample() only. */
 	const struct tally_batch_rows *rows;
 };
 
-/* All fields of the sample in that row; what it points to is borrowed as the batch is.
- * 0; -EINVAL: there is no such row, ret->size is not set, or TALLY_COLUMN_SAMPLE was not asked for;
+/* Gives all fields of the sample in that row; its pointers are borrowed as the batch is. 0;
+ * -EINVAL: there is no such row, ret->size is not set, or TALLY_COLUMN_SAMPLE was not asked for;
  * -EIO: the file was changed while it was read. */
 int tally_batch_sample(const struct tally_batch *batch, uint32_t row, struct tally_sample *ret);
 
-/* What takes batches.  Each function may be NULL but for `batch`; a result below 0 ends the run,
+/* What takes batches.  Each function except `batch` may be NULL.  A result below 0 ends the run,
  * which returns it. */
 struct tally_sink {
 	size_t size;      /* sizeof of this struct */
 	uint64_t columns; /* TALLY_COLUMN_* */
-	/* Batches, and samples within them, come in the order of time, all in the caller's thread.
-	 * Else they come in any order, to several threads at once. */
+	/* True: batches, and samples within them, come in the order of time, all in the caller's
+	 * thread.  False: they come in any order, in several threads at once. */
 	bool in_order;
 	void *context;
-	/* Before the first batch: so many workers there are at most. */
+	/* Called before the first batch. There are at most so many workers. */
 	int (*begin)(void *context, unsigned workers);
 	/* `worker` is below that number; no two threads call with the same one at a time. */
 	int (*batch)(void *context, unsigned worker, const struct tally_batch *batch);
@@ -78,15 +80,14 @@ struct tally_sink {
 	 * given.  Called between batches, in the caller's thread.  A file has passed all times when
 	 * it ends. */
 	int (*passed)(void *context, uint64_t time);
-	/* After the last batch, once, in the caller's thread; not after a failure. */
+	/* Called once after the last batch, in the caller's thread; not after a failure. */
 	int (*end)(void *context);
 };
 
-/* Gives all samples of the session to all sinks, by one reading where their orders are equal.  A
- * session on a file may be run several times, a live one once.
- * 0; -E2BIG: a sink has members that this libtally does not know; -EINVAL: a column is unknown;
- * -ECANCELED: the session's progress function said so; -ENOMEM; what a sink returned; or what
- * reading gave. */
+/* Gives all samples of the session to all sinks.  Sinks of the same order share one reading.  A
+ * session on a file may be run several times, a live one once. 0; -E2BIG: a sink has members that
+ * this libtally does not know; -EINVAL: a column is unknown; -ECANCELED: the session's progress
+ * function cancelled; -ENOMEM; what a sink returned; or an error of reading. */
 int tally_session_run(struct tally_session *session, const struct tally_sink *const *sinks,
 		      size_t count, struct tally_error *error);
 
@@ -113,25 +114,25 @@ int tally_session_stack(const struct tally_session *session, uint32_t number,
 /* Numbers of stacks are below this.  Grows while samples are read. */
 uint32_t tally_session_stack_count(const struct tally_session *session);
 
-/* Where an address leads: an image and a symbol in it, or just the place.  Frames are numbered from
+/* The code at an address: an image and a symbol in it, or only the place.  Frames are numbered from
  * 1; equal (image, symbol), or equal (image, place) without a symbol, have equal numbers, and so do
  * functions of one name that were inlined into one symbol.  Numbers hold for the session. */
 struct tally_frame {
 	const char *image_name; /* short; "[unknown]" when no mapping held the address */
 	const char *image_path;
 	const char *symbol; /* demangled; NULL when unknown */
-	uint64_t place;     /* file offset: the symbol's start, else of the address */
-	char level;         /* '.', 'k', 'g', 'u', 'H': as perf marks it */
-	uint32_t image;     /* number, for grouping; UINT32_MAX: none */
-	bool inlined;       /* the function is part of the symbol at `place`, as debug information
-			     * says */
-	/* There is no symbol, but `place` is where the function starts; `address` is the same as
-	 * the file's own addresses count, which tools such as objdump show. */
+	uint64_t place; /* file offset of the symbol's start; without a symbol, of the address */
+	char level;     /* '.', 'k', 'g', 'u', 'H': the letters that perf prints */
+	uint32_t image; /* number, for grouping; UINT32_MAX: none */
+	bool inlined;   /* the function is part of the symbol at `place`, as debug information
+			 * says */
+	/* There is no symbol, but `place` is where the function starts. `address` is the same place
+	 * as an address of the file, as objdump shows it. */
 	bool function;
 	uint64_t address;
 };
 
-/* What a frame number stands for; of 0, and of numbers that there are not, all is 0 or NULL.
+/* What a frame number stands for.  For 0 and for unknown numbers all members are 0 or NULL.
  * Callable while samples are read.  Neither struct tally_frame nor struct tally_stack will grow. */
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t number);
 

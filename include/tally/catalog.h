@@ -26,9 +26,7 @@ enum tally_catalog_kind { /* also the order in which they come */
 			  TALLY_CATALOG_METRIC, /* of the CPU's tables */
 			  TALLY_CATALOG_RAW,    /* forms of names: rNNN, mem:ADDR */
 			  TALLY_CATALOG_TRACEPOINT,
-			  TALLY_CATALOG_MARKER, /* of programs: <tally/probe.h>; a catalogue has
-						 * none
-						 */
+			  TALLY_CATALOG_MARKER, /* of programs: <tally/probe.h>; not listed */
 			  TALLY_CATALOG_KINDS,
 };
 

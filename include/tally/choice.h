@@ -1,7 +1,7 @@
 /* Expressions that choose samples: "comm == make and not (sym =~ ^sys_ or period < 1000)".
  *
  *	FIELD OP VALUE          == != < <= > >= of numbers, == != =~ !~ of text
- *	stack has NAME          a function of that name in the call chain, or where the sample fell
+ *	stack has NAME          a function of that name in the call chain, or the sampled one
  *	and or not ( )          also && || !
  *
  * Fields: comm pid tid cpu time event period ip addr sym dso weight.  The fields of tracepoints
@@ -34,7 +34,7 @@ int tally_choice_fit(struct tally_choice *choice, struct tally_data *data,
  * have been fitted to the session's data (tally_choice_fit()), and must live as long as the session
  * is used.  0 or -ENOMEM. */
 int tally_choice_use(struct tally_choice *choice, struct tally_session *session);
-/* Is given a name that the expression asks for, with the kind of its field. */
+/* Called with a name that the expression asks for, and the kind of its field. */
 typedef void (*tally_choice_name_fn)(void *context, enum tally_name_kind kind, const char *name);
 /* Visits the names of commands, binaries and functions that the expression compares with == or
  * `has`, in their order: NAME of `comm == NAME`.  Patterns of =~ are left out. */

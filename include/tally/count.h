@@ -21,7 +21,7 @@ extern "C" {
 
 /* From no value to an exact one.  Those from TALLY_COUNT_PARTIAL on have a number. */
 enum tally_count_quality {
-	TALLY_COUNT_ELSEWHERE,     /* not meant to be counted at this place: no part of any sum */
+	TALLY_COUNT_ELSEWHERE,     /* not to be counted at this place: not part of any sum */
 	TALLY_COUNT_GONE,          /* the target ended before it could be opened: as ELSEWHERE */
 	TALLY_COUNT_NOT_SUPPORTED, /* this machine, kernel or target has no such counter */
 	TALLY_COUNT_NOT_PERMITTED,

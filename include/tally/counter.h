@@ -49,7 +49,7 @@ struct tally_counters_options {
 	size_t cgroup_count;
 	bool no_inherit; /* children and threads that the targets start are not counted */
 	bool delayed;    /* a command counts from tally_counters_enable() on, not from its exec */
-	/* Without the right to count the kernel, count user space only, but for events with a
+	/* Without the right to count the kernel, count user space only, except for events with a
 	 * privilege modifier; see tally_counters_event.given_up. */
 	bool user_only;
 	bool strict;          /* an event that cannot be counted fails the opening */

@@ -105,7 +105,7 @@ struct tally_event {
 	char *unit;    /* of the scaled count, "Joules"; NULL: none */
 	double scale;  /* a count is multiplied by it; 1 when there is nothing to scale */
 	bool per_pkg;  /* one CPU a package counts for all of it */
-	bool snapshot; /* the count is a momentary value, not a sum */
+	bool snapshot; /* the count is a value of the moment, not a sum */
 	char *warning; /* one line for the person: something that is rarely meant; NULL: none */
 	enum tally_tool_event tool;
 	enum tally_event_origin origin;

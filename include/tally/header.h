@@ -19,12 +19,12 @@ enum tally_header_flags {
 };
 
 /* The lines that `perf script --header-only` prints, "# ========" around them.  Of a stream perf
- * says there only that it is one; what its records tell of the machine is
+ * prints there only that it is one; what its records say about the machine is
  * tally_header_stream_text(). */
 int tally_header_text(const struct tally_data *data, unsigned flags, FILE *out);
 
-/* Of a stream, the lines that `perf script --header` prints when the records with them come, which
- * is behind the header's and before all samples; of a file, nothing. */
+/* Of a stream, the lines that `perf script --header` prints when the records with them come, after
+ * the header and before all samples; of a file, nothing. */
 int tally_header_stream_text(const struct tally_data *data, unsigned flags, FILE *out);
 
 #pragma GCC visibility pop

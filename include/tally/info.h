@@ -1,4 +1,5 @@
-/* What a recording's header knows beside its events: the machine, the recorder, clocks, programs.
+/* What a recording's header contains besides its events: the machine, the recorder, clocks,
+ * programs.
  *
  * Everything here is read once, when the file is opened, and lives until it is closed.  A member is
  * NULL or 0 where the file says nothing; lists of which only a part could be read hold that part.
@@ -145,7 +146,7 @@ struct tally_data_hybrid {
 	const char *pmu, *cpus;
 };
 
-/* An AUXTRACE record: where in the file, and how many bytes with what it holds. */
+/* An AUXTRACE record: where in the file, and how many bytes, with its data. */
 struct tally_data_aux_part {
 	uint64_t offset, size;
 };
@@ -174,11 +175,11 @@ struct tally_data_btf {
 
 struct tally_data_cpu_domain {
 	uint32_t cpu, domain;
-	const char *name; /* NULL: the recorder's kernel did not tell */
+	const char *name; /* NULL: unknown to the recorder's kernel */
 	const char *cpu_mask, *cpus;
 };
 
-/* A file that simpleperf put symbols of into the recording. */
+/* A file whose symbols simpleperf wrote into the recording. */
 struct tally_data_file {
 	const char *path;
 	uint32_t type; /* simpleperf's DsoType: 0 kernel, 1 kernel module, 2 ELF, ... */
@@ -238,7 +239,7 @@ struct tally_data_info {
 	uint64_t clock_wall_ns, clock_event_ns;
 	bool has_clock_data;
 
-	/* What the data hold. */
+	/* Contents of the data. */
 	const struct tally_data_build_id *build_ids;
 	size_t build_id_count;
 	const struct tally_data_aux_part *aux_parts;

@@ -1,4 +1,4 @@
-/* Metrics: figures that the CPU's vendor tables compute from several events, "IPC", "TopdownL1".
+/* Metrics: numbers that the CPU's vendor tables compute from several events, "IPC", "TopdownL1".
  *
  * A metric is found by its name or its group, says which events it needs and how they are grouped,
  * and is evaluated over their counts.  Opens nothing. */
@@ -66,9 +66,10 @@ struct tally_metric_info {
 /* In the order of `names`, those of a group in the table's.  NULL: there are no more. */
 const struct tally_metric_info *tally_metrics_at(const struct tally_metrics *metrics, size_t at);
 
-/* All events that are needed, as perf writes them: a weak group a metric unless metrics share one,
- * alone where the metric's constraint, SMT or the NMI watchdog ask for it, and what the tool
- * measures itself behind all: "{inst_retired.any,cpu_clk_unhalted.thread}:W,duration_time". */
+/* All events that are needed, as perf writes them: a weak group for each metric unless metrics
+ * share one; events alone where the metric's constraint, SMT or the NMI watchdog demand it; at the
+ * end what the tool measures itself:
+ * "{inst_retired.any,cpu_clk_unhalted.thread}:W,duration_time". */
 const char *tally_metrics_events(const struct tally_metrics *metrics);
 
 /* Moves the events behind those of the list, once.  Groups hold events of one PMU, so a group over
@@ -86,10 +87,10 @@ struct tally_metric_value {
 			*/
 };
 
-/* The value of a metric.  `count` gives the count of the list's event, with what multiplexing left
- * out made up for, but not times its `scale`; of tool events ns.  NaN: not counted, then what is
- * made of it is NaN.  An event of several PMUs is the sum of them.  One thread at a time.
- * 0; -EINVAL: ret->size is not set. */
+/* The value of a metric.  `count` gives the count of the list's event, scaled for multiplexing, but
+ * not multiplied by its `scale`; of tool events ns.  NaN: not counted; then all that is computed
+ * from it is NaN, too.  An event on several PMUs is the sum of them.  One thread at a time. 0;
+ * -EINVAL: ret->size is not set. */
 int tally_metrics_value(const struct tally_metrics *metrics, size_t at,
 			double (*count)(void *context, size_t event), void *context,
 			struct tally_metric_value *ret);

@@ -51,7 +51,7 @@ enum tally_pfm_os {
 };
 
 /* Privilege levels, the bits of `plm`: where an event without u, k or h counts.  A level that is
- * missing is excluded, unless the PMU cannot tell it apart.  0 is allowed and excludes all. */
+ * missing is excluded, unless the PMU cannot exclude it.  0 is allowed and excludes all. */
 #define TALLY_PFM_PLM0 0x01 /* kernel */
 #define TALLY_PFM_PLM1 0x02
 #define TALLY_PFM_PLM2 0x04
@@ -180,7 +180,7 @@ struct tally_pfm_options {
 	const char *sysfs; /* where uncore PMUs have their types; NULL: "/sys" */
 	const char *pmu;   /* for strings without `pmu::`; NULL: the PMUs of this machine */
 	const char *cpuid; /* "GenuineIntel-6-55-7": the CPU that `perf::` events are for, as only
-			    * AMD's tell the hypervisor apart; NULL: this machine's */
+			    * AMD's can exclude the hypervisor; NULL: this machine's */
 };
 
 #define TALLY_PFM_CODES 8

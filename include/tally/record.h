@@ -153,7 +153,8 @@ struct tally_layout {
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t sample_regs_user, sample_regs_intr;
 	bool sample_id_all;
-	/* Offset from the record's start of each fixed field, or -1 when the event has it not. */
+	/* Offset from the record's start of each fixed field, or -1 when the event does not have
+	 * it. */
 	int16_t at[TALLY_FIXED_COUNT];
 	uint16_t variable_at; /* offset of the first field of varying size (READ, CALLCHAIN, ...) */
 	/* Offset back from the record's END of each trailer field (positive), or -1. Only TID,
@@ -166,7 +167,8 @@ struct tally_layout {
 	uint8_t field_count, fields[TALLY_LAYOUT_FIELDS];
 };
 
-/* From sample_type, read_format and what else of the attr decides where fields stand. */
+/* Computes the layout from sample_type, read_format and the other members of the attr that decide
+ * where fields are. */
 void tally_layout_init(struct tally_layout *layout, const struct tally_attr *attr);
 
 struct tally_record_mmap {

@@ -41,8 +41,8 @@ struct tally_recorder_options {
 	int64_t delay_ms;           /* start so many ms after the command; -1: disabled */
 	const char *const *cmdline; /* for the file's header */
 	size_t cmdline_count;
-	/* Is given a line for each thing that was chosen, lowered or left out, and why.  May be
-	 * NULL. */
+	/* Is called with a line for each thing that was chosen, lowered or left out, and why.  May
+	 * be NULL. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
 	bool verbose;
@@ -73,19 +73,19 @@ struct tally_recorder_result {
 };
 
 /* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name
- * what stands in the way and how to lift it. */
+ * the reason and what to do. */
 int tally_recorder_new(const struct tally_recorder_options *options, struct tally_recorder **ret,
 		       struct tally_error *error);
 /* Creates the file and records until the command ends, the targets are gone, or
  * tally_recorder_stop(); the file is complete when it returns, and the command has ended.  A
  * command that still runs then is passed the signal of tally_recorder_stop(), and SIGTERM 2 s
- * later.  Once only.  After a failure what was recorded stays readable. */
+ * later.  Once only.  After a failure the part that was written stays readable. */
 int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
 		       struct tally_error *error);
-/* The same in a thread of its own, into memory instead of a file: *ret is what is recorded while it
- * is recorded, for tally_session_new(), and is the caller's to close.  `output` is not used.  What
- * is recorded waits in the data, which drops samples when too many do (see
- * struct tally_session_counts).  Closing the data before the end ends the recording too. */
+/* The same in a thread of its own, into memory instead of a file: *ret is the growing recording,
+ * for tally_session_new(), and is the caller's to close. `output` is not used.  Records wait in the
+ * data until the session takes them; it drops samples when too many wait (see struct
+ * tally_session_counts).  Closing the data before the end ends the recording too. */
 int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **ret,
 			 struct tally_error *error);
 /* Waits until the recording that was started has ended: results as of tally_recorder_run(). */

@@ -35,7 +35,7 @@ struct tally_repair_result {
 	uint64_t unknown, untrusted;
 	uint32_t first_unknown_type;
 	uint64_t first_untrusted_at; /* as tally_record.offset */
-	unsigned features;           /* sections that were kept or made anew */
+	unsigned features;           /* sections that were kept or made again */
 	unsigned features_lost;
 	unsigned first_feature_lost; /* its number */
 	uint32_t attr_size;          /* of the new file */
@@ -44,11 +44,11 @@ struct tally_repair_result {
 	bool formats_missing;
 };
 
-/* Writes all of `data` that can be trusted to a new file (an old one of that name becomes
- * NAME.old; "-" is a stream to standard output): header, ids and attrs of the least size, records,
- * features.  Compressed records and those of a stream or directory become plain ones of native byte
- * order.  Records are read from their beginning, what could not be read is in tally_data_damage()
- * then.  -EEXIST when `path` is the recording itself.  After a failure there is no new file. */
+/* Writes all of `data` that can be trusted to a new file (an old one of that name becomes NAME.old;
+ * "-" is a stream to standard output): header, ids and attrs of the least size, records, features.
+ * Compressed records and those of a stream or directory become plain ones of native byte order.
+ * All records are read, from the first one; tally_data_damage() then says what could not be read.
+ * -EEXIST when `path` is the recording itself.  After a failure there is no new file. */
 int tally_data_repair(struct tally_data *data, const char *path,
 		      const struct tally_repair_options *options, struct tally_repair_result *ret,
 		      struct tally_error *error);

@@ -13,9 +13,9 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* What a column can hold goes by its name: "overhead" (the row's own share), "overhead_children",
- * "sample", "period", and the keys of tally_key_name().  Enumerates them, and finds the one that
- * has this name or alias, as those two functions do for keys. */
+/* Columns have names: "overhead" (the row's own share), "overhead_children", "sample", "period",
+ * and the keys of tally_key_name().  The first function enumerates them, the second finds the one
+ * that has this name or alias, as tally_key_name() and tally_key_find() do for keys. */
 const char *tally_report_field_name(size_t index, const char **ret_help);
 const char *tally_report_field_find(const char *name, size_t length);
 #define TALLY_REPORT_COLUMNS_MOST 20
@@ -23,8 +23,8 @@ const char *tally_report_field_find(const char *name, size_t length);
 /* The formats of a report: "text" comes first, then "csv", "json".  Enumerates them as
  * tally_key_name() does keys. */
 const char *tally_report_format_name(size_t index, const char **ret_help);
-/* Whether reports in this format can have call trees; a profile for another format can do without
- * call chains, but for `children`. */
+/* Whether reports in this format can have call trees.  A profile for another format needs call
+ * chains only for `children`. */
 bool tally_report_format_has_trees(const char *name);
 
 struct tally_report_options {
@@ -37,45 +37,44 @@ struct tally_report_options {
 	unsigned width;                       /* columns of the terminal; 0: no limit */
 	bool show_samples, show_total_period; /* -n, --show-total-period */
 	const char
-	    *separator; /* not NULL: stands between cells, which are not padded then; no trees */
+	    *separator; /* between cells, which are not padded then; without trees. NULL: columns */
 	bool quiet;     /* rows only, no header lines */
-	/* Lines of the terminal: where there are trees, the first rows come without them once, as
-	 * many as fit, ten at least.  0: rows come once, each with its tree. */
+	/* Lines of the terminal.  If there are trees, the report begins with the first rows without
+	 * trees, as many as fit, but at least ten. 0: rows come once, each with its tree. */
 	unsigned height;
-	/* These columns, from the left, instead of the usual ones, and the rows sorted by these,
-	 * one after the other; 0: as usual.  TALLY_REPORT_COLUMNS_MOST columns at most.  Keys among
-	 * them must be the profile's. */
+	/* The columns, from the left, and the columns that rows are sorted by, the most important
+	 * one first; a count of 0: the default.  At most TALLY_REPORT_COLUMNS_MOST columns.  Keys
+	 * must be keys of the profile. */
 	const char *const *columns, *const *order_by;
 	size_t column_count, order_by_count;
 	const char *format; /* NULL: "text" */
 };
 
-/* Writes the rows of every event that has samples to `to`, as text with header lines
- * ("# Samples: ..."), and with a line that says why it may be so when there are none.  Names are
- * escaped, so that no terminal acts on them.  `csv` and `json` have all sums as columns unless
- * columns are given.  0, -EINVAL, -ENOMEM, or -errno of writing. */
+/* Writes the rows of every event that has samples to `to`, as text with header lines ("# Samples:
+ * ...").  If there are none, a line says what the reason may be.  Names are escaped, so that no
+ * terminal acts on them.  "csv" and "json" have all sums as columns unless columns are given.  0,
+ * -EINVAL, -ENOMEM, or -errno of writing. */
 int tally_report_write(const struct tally_profile *profile,
 		       const struct tally_report_options *options, FILE *to);
 
-/* Writes a line for each binary of which functions in the profile have no symbols, the largest
- * share of an event first: the share, its path, the reason, and the Debian package that has its
- * symbols. The number of lines, or -errno. */
+/* Writes a line for each binary that has functions without symbols in the profile, the one with the
+ * largest share of an event first: the share, its path, the reason, and the Debian package that has
+ * its symbols.  Returns the number of lines, or -errno. */
 int tally_report_nameless(const struct tally_profile *profile, FILE *to);
 
-/* Writes a line for each binary that samples fell into and whose symbols are missing: its path and
- * the reason.  The number of lines, or -errno. */
+/* Writes a line for each binary that has samples but no symbols: its path and the reason.  Returns
+ * the number of lines, or -errno. */
 int tally_report_missing(const struct tally_session *session, FILE *to);
 
-/* How many records of each type there are, and how many samples of each event, as
- * `perf report --stats` lists them.  0, -ENOMEM, or -errno of writing. */
+/* Writes how many records of each type there are, and how many samples of each event, as `perf
+ * report --stats` lists them.  0, -ENOMEM, or -errno of writing. */
 int tally_report_stats(const struct tally_session *session, FILE *to);
-/* The threads of the recording, each below the one that made it, as `perf report --tasks` lists
- * them.  0, -ENOMEM, -errno of writing, or what reading gave. */
+/* Writes the threads of the recording, each below the one that created it, as `perf report --tasks`
+ * lists them.  0, -ENOMEM, -errno of writing, or an error of reading. */
 int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error);
 
-/* Writes a line for each binary of whose symbols or source lines something was left out so far,
- * because it would take more memory than the binary's size is a reason for.  The number of lines,
- * or -errno. */
+/* Writes a line for each binary of which symbols or source lines were left out so far, because they
+ * would take too much memory for a file of that size.  Returns the number of lines, or -errno. */
 int tally_report_left_out(const struct tally_session *session, FILE *to);
 
 #pragma GCC visibility pop

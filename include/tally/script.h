@@ -1,4 +1,4 @@
-/* A recording as text, record for record: what `perf script` prints, to the byte. */
+/* A recording as text, record by record: the same bytes that `perf script` prints. */
 #ifndef TALLY_SCRIPT_H
 #define TALLY_SCRIPT_H
 
@@ -33,51 +33,54 @@ enum tally_script_show {
 struct tally_script_options {
 	size_t size; /* sizeof of this struct */
 	/* Arguments of -F in the order given: "[TYPE:][+-]FIELD,...", TYPE one of hw, sw, trace,
-	 * raw, break, synth.  None: what each type of event has by default. */
+	 * raw, break, synth.  None: the default of each type of event. */
 	const char *const *fields;
 	size_t field_count;
 	bool hide_call_graph;
 	uint32_t max_stack; /* frames of a chain; 0: 127; TALLY_SCRIPT_NO_FRAMES: none */
-	/* "START,STOP" in seconds, either may be missing, several separated by blanks; or "10%/2",
-	 * "0%-10%,30%-40%", "50%" of the time that the samples span.  NULL: all. */
+	/* "START,STOP" in seconds, where one may be missing; several are separated by spaces; or
+	 * "10%/2", "0%-10%,30%-40%", "50%" of the time that the samples span.  NULL: all. */
 	const char *time;
 	const char *cpus;                                        /* "0-3,7"; NULL: all */
 	const char *const *comms, *const *dsos, *const *symbols; /* only samples of these */
 	size_t comm_count, dso_count, symbol_count;
-	/* A symbol given as 0x... stands for `addr_range` bytes from there. */
+	/* A symbol that is an address, 0x..., matches `addr_range` bytes from there. */
 	uint64_t addr_range;
 	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
-	const char *const *stops; /* chains end with these symbols */
+	const char *const *stops; /* call chains are cut at these symbols */
 	size_t stop_count;
 	bool nanoseconds, relative,
 	    delta;     /* how time is printed; relative and delta exclude each other */
 	unsigned show; /* enum tally_script_show */
-	/* A file "<recording>.<event>.dump" for each event instead. */
+	/* Write a file "<recording>.<event>.dump" for each event instead. */
 	bool per_event_dump;
 	bool dump; /* every record's bytes and fields before its line */
-	/* JSON instead, an object a line: see tally-script(1).  Fields have no meaning then. */
+	/* JSON instead of text, one object on each line: see tally-script(1). `fields` is ignored
+	 * then. */
 	bool json;
-	bool full_source_path; /* lines of source files with the whole path */
+	bool full_source_path; /* print the whole path of source files */
 	bool show_kernel_path;
-	bool raw_text; /* text of the recording is not escaped: for other programs, as perf does */
-	/* Gets a line about each thing that is left out or ignored.  NULL: not needed. */
+	bool raw_text; /* text of the recording is not escaped, as in perf: for output that programs
+			  read */
+	/* Is called with a line about each thing that is left out or ignored. May be NULL. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
-	/* Set to whether the filters let any sample pass.  NULL: not needed. */
+	/* Set to whether any sample passed the filters. May be NULL. */
 	bool *ret_any_sample;
 };
 
-/* Whether the options say something that can be done, as far as that shows without a recording. 0,
- * or -EINVAL with the reason. */
+/* Checks the options as far as this is possible without a recording. 0, or -EINVAL with the
+ * reason. */
 int tally_script_check(const struct tally_script_options *options, struct tally_error *error);
 
-/* Writes the text to `to`, and flushes it.  0; -EPIPE when nobody reads any more (`error` is not
- * filled then); -EINVAL for fields that the events do not have; -errno of writing. */
+/* Writes the text to `to`, and flushes it.  0; -EPIPE: the reader of a pipe has ended (`error` is
+ * not filled then); -EINVAL: the events do not have one of the fields; -errno of writing. */
 int tally_script_write(struct tally_session *session, const struct tally_script_options *options,
 		       FILE *to, struct tally_error *error);
 
-/* The names of fields that -F takes, in the order of perf's list; NULL beyond the last. */
+/* The name of field number `index` (from 0) of those that -F takes, in the order of perf's list;
+ * NULL after the last. */
 const char *tally_script_field_name(size_t index);
 
 #pragma GCC visibility pop

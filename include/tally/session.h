@@ -1,8 +1,9 @@
-/* A session: a recording's records joined with its processes and binaries, so that each sample is
- * shown with the place where it ran.
+/* A session: a recording's records together with its processes and binaries.  It finds the thread,
+ * the binary and the function of each sample.
  *
- * Opening makes one pass: side-band records build the processes over time, samples are counted.
- * After that samples are independent of each other and are visited in blocks by several threads. */
+ * Opening it reads all records once: it learns from the side-band records which processes ran when,
+ * and counts the samples.  After that samples do not depend on each other, and several threads read
+ * them in blocks. */
 #ifndef TALLY_SESSION_H
 #define TALLY_SESSION_H
 
@@ -29,43 +30,46 @@ struct tally_session_options {
 	const char *vmlinux;
 	bool no_demangle;
 	unsigned threads; /* 0: as many as processors */
-	/* Called now and then with bytes done and of how many; not 0 interrupts with -ECANCELED. */
+	/* Called now and then with the bytes done and the bytes in all.  A result that is not 0
+	 * cancels: -ECANCELED. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
 	/* The columns that sinks will ask for (TALLY_COLUMN_*, tally/batch.h); 0: not known.  With
-	 * TALLY_COLUMN_COUNT equal samples are counted together while opening; runs for other
-	 * columns are right too, but no faster. */
+	 * TALLY_COLUMN_COUNT, opening counts equal samples together, which makes a run for these
+	 * columns faster.  Runs for other columns work too. */
 	uint64_t columns;
-	/* Records count in the order of the file, whatever their times say. */
+	/* Records are taken in the order of the file, not of their times. */
 	bool file_order;
-	/* Chains that are unwound have no frames of functions that were inlined. */
+	/* Unwound chains get no frames of inlined functions. */
 	bool no_inlines;
-	/* A place without a symbol is the function around it, as far as the binary says where that
-	 * starts; and what was compiled several times while a program ran (versions of a function
-	 * of Java or JavaScript) is one function.  Else each is apart, as in perf. */
+	/* True: an address without a symbol counts for the function around it, if the binary says
+	 * where that starts; and versions of a function that was compiled several times at run time
+	 * (Java, JavaScript) are one function.  False: each address and each version is a frame of
+	 * its own, as in perf. */
 	bool functions;
 	const char *build_id_dir; /* the build-id cache; NULL: $HOME/.debug */
 };
 
 struct tally_session_counts {
 	uint64_t records, samples;
-	/* Records or samples the kernel could not store: the larger of what LOST records say and of
-	 * what LOST_SAMPLES say, which tell the same losses in two ways. */
+	/* Records or samples that the kernel could not store: the sum of the LOST records or that
+	 * of the LOST_SAMPLES records, whichever is larger.  Both report the same losses. */
 	uint64_t lost;
-	uint64_t throttled;             /* THROTTLE records */
-	uint64_t by_type[128];          /* records by type, those from 127 up together */
+	uint64_t throttled;    /* THROTTLE records */
+	uint64_t by_type[128]; /* records by type; types from 127 up are counted together */
 	uint64_t first_time, last_time; /* ns, of samples; both 0 without PERF_SAMPLE_TIME */
-	/* Invalid records (see tally_data_damage.refused), which are counted nowhere else; and
-	 * samples that the last run could not read, as the file was changed meanwhile. */
+	/* `unusable`: invalid records (see tally_data_damage.refused), which are counted nowhere
+	 * else. `undecoded`: samples that the last run could not read, because the file was changed
+	 * meanwhile. */
 	uint64_t unusable, undecoded;
-	/* Of a live source: records, nearly always samples, that were dropped because nobody took
-	 * them in time. */
+	/* Of a live source: records, mostly samples, that were dropped because they were not taken
+	 * in time. */
 	uint64_t dropped;
 };
 
-/* Walks over all records once: processes, maps, counts.  The session borrows `data` until it is
- * freed. 0; -ECANCELED: `progress` said so; -E2BIG: an option is not known; -ENOMEM; or what
- * reading gave. */
+/* Reads all records once: processes, maps, counts.  The session borrows `data` until it is freed.
+ * 0; -ECANCELED: `progress` cancelled; -E2BIG: an option is unknown; -ENOMEM; or an error of
+ * reading. */
 int tally_session_new(struct tally_data *data, const struct tally_session_options *options,
 		      struct tally_session **ret, struct tally_error *error);
 void tally_session_free(struct tally_session *session);
@@ -75,9 +79,9 @@ const struct tally_session_counts *tally_session_counts(const struct tally_sessi
 /* Samples of one event. */
 uint64_t tally_session_event_samples(const struct tally_session *session, size_t event);
 
-/* Build-ids of the binaries that the recording maps without one, read from this machine's files;
- * what is not there is left out.  Records are read from their beginning.  The array is the
- * caller's, for tally_data_build_ids_free(). */
+/* Gives the build-ids of the binaries that the recording maps without a build-id, read from this
+ * machine's files; binaries that do not exist are left out.  All records are read, from the first
+ * one.  The array is the caller's; release with tally_data_build_ids_free(). */
 int tally_data_mapped_build_ids(struct tally_data *data, struct tally_data_build_id **ret,
 				size_t *ret_count, struct tally_error *error);
 void tally_data_build_ids_free(struct tally_data_build_id *ids, size_t count);

@@ -39,8 +39,8 @@ enum tally_stat_by {
 	TALLY_STAT_NODE,
 };
 
-/* Where a counter counts, or a part of the machine that several such belong to.  What is not known,
- * or is not the same for all of a part, is -1 and NULL. */
+/* Where a counter counts, or a part of the machine with several such places.  A member that is
+ * unknown, or not the same in the whole part, is -1 or NULL. */
 struct tally_stat_place {
 	int32_t cpu, tid;
 	int32_t socket, die, cluster, cache, core, node;
@@ -58,14 +58,14 @@ struct tally_stat_event {
 	bool snapshot;      /* the count is a state, not a sum */
 	bool tool;          /* a time that the tool measures: ns */
 	bool percore;       /* by CPU: the CPUs of a core count as one, which has a row once */
-	const char *why; /* why it is not counted, a line, as of the time when it is printed; NULL,
-			  * empty: not known */
+	const char *why;    /* why it is not counted, in one line, which is read when it is printed;
+			       NULL or empty: unknown */
 };
 
 /* A number that is computed from counts, beside the event that it is shown with. */
 struct tally_stat_metric {
 	const char *name, *unit; /* unit NULL or "": a plain number */
-	size_t event;            /* index; one that is not there: it is not shown */
+	size_t event;            /* index; without such an event it is not shown */
 };
 
 struct tally_stat_options {
@@ -104,11 +104,11 @@ struct tally_stat_times {      /* ns */
 
 /* Counts start at 0 again. */
 void tally_stat_begin(struct tally_stat *stat);
-/* A reading during a run: `counts` are [event][place], since the run began.  What the functions
- * below tell is then of the time since the reading before. */
+/* A reading during a run: `counts` are [event][place], since the run began.  The functions below
+ * then give values for the time since the reading before. */
 void tally_stat_interval(struct tally_stat *stat, const struct tally_count *counts,
 			 const struct tally_stat_times *times);
-/* The reading at the end of a run.  What the functions below tell is then of whole runs: means. */
+/* The reading at the end of a run.  The functions below then give values for whole runs: means. */
 void tally_stat_finish(struct tally_stat *stat, const struct tally_count *counts,
 		       const struct tally_stat_times *times);
 size_t tally_stat_runs(const struct tally_stat *stat); /* finished */
@@ -137,8 +137,8 @@ static inline bool tally_stat_counted(const struct tally_stat_value *value)
 	       value->quality == TALLY_COUNT_PARTIAL;
 }
 
-/* Wall time, user and system time of what the values are of: ns, means over runs, with the standard
- * error of the mean. */
+/* Wall time, user and system time of the same runs or interval as the values: ns, means over runs,
+ * with the standard error of the mean. */
 struct tally_stat_duration {
 	size_t size; /* sizeof of this struct, set by the caller */
 	double elapsed, user, system;
@@ -190,24 +190,25 @@ struct tally_stat_difference {
 	double difference; /* second less first */
 	double low, high;  /* it is between these, with the confidence that was asked for */
 	bool known;        /* false: fewer than two runs of one of them */
-	bool distinct;     /* 0 is not between them: the difference is no chance, as far as that */
+	bool distinct; /* 0 is not between them: the difference is not chance, with that confidence
+			*/
 };
 /* `confidence` is between 0 and 1, for example 0.95.  0; -EINVAL: ret->size is not set.
  * Source: B. L. Welch, Biometrika 34 (1947). */
 int tally_stat_welch(const struct tally_stat_mean *first, const struct tally_stat_mean *second,
 		     double confidence, struct tally_stat_difference *ret);
 
-/* How many times the first mean the second is: Welch's t-test of their logarithms.  Nothing that
- * takes time or is counted is below 0, and neither are the limits. */
+/* The second mean divided by the first: Welch's t-test of their logarithms.  Times and counts are
+ * never below 0, and neither are the limits. */
 struct tally_stat_ratio {
 	size_t size;      /* sizeof of this struct, set by the caller */
 	double ratio;     /* second by first */
 	double low, high; /* it is between these, with the confidence that was asked for */
 	bool known; /* false: fewer than two runs of one of them, or a mean that is not above 0 */
 	bool distinct; /* 1 is not between them */
-	/* Where it is not distinct: so many more runs of each would show, in four cases of five, a
-	 * ratio that is what it seems; SIZE_MAX: more than TALLY_STAT_RUNS_MOST, or it seems to
-	 * be 1. */
+	/* If it is not distinct: with so many more runs of each it would be, in four cases of five,
+	 * if the true ratio is the one that was measured.  SIZE_MAX: more than
+	 * TALLY_STAT_RUNS_MOST, or the measured ratio is 1. */
 	size_t more_runs;
 };
 #define TALLY_STAT_RUNS_MOST 10000
@@ -215,8 +216,8 @@ struct tally_stat_ratio {
  * Source: G. Casella, R. L. Berger, Statistical Inference (2002), 5.5.4. */
 int tally_stat_ratio(const struct tally_stat_mean *first, const struct tally_stat_mean *second,
 		     double confidence, struct tally_stat_ratio *ret);
-/* The half width in standard errors of the interval that holds the mean with this confidence:
- * Student's t of so many degrees of freedom (above 0; they need not be whole). */
+/* Student's t: half the width, in standard errors, of the interval that contains the mean with this
+ * confidence, for so many degrees of freedom (above 0, not necessarily an integer). */
 double tally_stat_student(double confidence, double degrees);
 
 /* --- as text: a table for people, perf's CSV and JSON lines, and JSON of our own --- */
@@ -230,7 +231,7 @@ struct tally_stat_text_options {
 	bool heading;          /* names of columns come first: before the first interval */
 	bool summary;          /* CSV: lines begin with "summary" */
 	bool repeated;         /* print the spread over runs, even of one run */
-	bool metric_only;      /* derived values alone, a line a part */
+	bool metric_only;      /* derived values alone, one line for each part */
 	bool skip_zeros;       /* threads that counted nothing are left out */
 	bool plain_numbers;    /* table: 1234567 instead of 1,234,567 */
 	bool command_times;    /* table, JSON: user and system time are of a command that was run */
@@ -247,7 +248,7 @@ struct tally_stat_text_options {
 /* Each writes the values of tally_stat_value() and tally_stat_derive().  0, -ENOMEM, or -errno of
  * writing.  Names are escaped (<tally/text.h>). */
 
-/* For people: a line a count, widths by what there is. */
+/* For people: a line for each count, in columns as wide as needed. */
 int tally_stat_text(const struct tally_stat *stat, const struct tally_stat_text_options *options,
 		    FILE *to);
 /* As `perf stat -x` of 6.1: the same fields in the same order, numbers in the C locale. */
@@ -256,7 +257,7 @@ int tally_stat_csv(const struct tally_stat *stat, const struct tally_stat_text_o
 /* As `perf stat -j` of 6.1: an object a line, the same members in the same order. */
 int tally_stat_perf_json(const struct tally_stat *stat,
 			 const struct tally_stat_text_options *options, FILE *to);
-/* All that is known of each count in one object on one line; see tally-stat(1). */
+/* Everything known about each count, an object on each line; see tally-stat(1). */
 int tally_stat_json(const struct tally_stat *stat, const struct tally_stat_text_options *options,
 		    FILE *to);
 

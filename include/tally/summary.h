@@ -1,4 +1,4 @@
-/* What a recording holds: its header and counts of its records, as text and as JSON. */
+/* What a recording contains: its header and counts of its records, as text and as JSON. */
 #ifndef TALLY_SUMMARY_H
 #define TALLY_SUMMARY_H
 
@@ -19,13 +19,14 @@ struct tally_summary;
 
 struct tally_summary_options {
 	size_t size; /* sizeof of this struct */
-	/* Called now and then with bytes done and in all; not 0 ends the walk with -ECANCELED. */
+	/* Called now and then with bytes done and in all; a result that is not 0 cancels:
+	 * -ECANCELED. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
 };
 
-/* Walks over all records from the start (see tally_data_rewind()); `data` is not to be walked by
- * others meanwhile.  0, -ENOMEM, -ECANCELED, or what reading failed with. */
+/* Walks over all records from the start (see tally_data_rewind()); nothing else may read records of
+ * `data` meanwhile.  0, -ENOMEM, -ECANCELED, or an error of reading. */
 int tally_summary_new(struct tally_data *data, const struct tally_summary_options *options,
 		      struct tally_summary **ret, struct tally_error *error);
 void tally_summary_free(struct tally_summary *summary);
