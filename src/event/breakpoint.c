@@ -94,3 +94,11 @@ int tally_breakpoint_format(const struct tally_attr *attr, char *to, size_t room
 	return snprintf(to, room, "mem:0x%llx%s%.*s", (unsigned long long)attr->bp_addr, length,
 			(int)at, letters);
 }
+
+static const struct event_form forms[] = {
+    {"mem:ADDRESS[/LENGTH][:rwx]",
+     "a hardware breakpoint: reading, writing or executing an address", false},
+    {NULL, NULL, false},
+};
+
+const struct event_family tally_event_family_breakpoint = {.forms = forms};

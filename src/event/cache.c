@@ -136,24 +136,17 @@ static int format(const struct tally_attr *attr, const struct tally_event_option
 	return attr->type == PERF_TYPE_HW_CACHE ? tally_cache_format(attr->config, to, room) : -1;
 }
 
-/* Of each cache the most common spelling. */
-static const char *name_at(size_t index)
+/* The combinations that a CPU may count, by cache, operation and result. */
+static bool name_at(size_t index, char to[EVENT_NAME_ROOM])
 {
-	static const char *const names[] = {
-	    "L1-dcache-loads",       "L1-dcache-load-misses",
-	    "L1-dcache-stores",      "L1-icache-loads",
-	    "L1-icache-load-misses", "LLC-loads",
-	    "LLC-load-misses",       "LLC-stores",
-	    "LLC-store-misses",      "dTLB-loads",
-	    "dTLB-load-misses",      "dTLB-stores",
-	    "dTLB-store-misses",     "iTLB-loads",
-	    "iTLB-load-misses",      "branch-loads",
-	    "branch-load-misses",    "node-loads",
-	    "node-load-misses",      "node-stores",
-	    "node-store-misses",
-	};
-
-	return index < sizeof(names) / sizeof(*names) ? names[index] : NULL;
+	for (uint64_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++)
+		for (uint64_t operation = 0; operation < PERF_COUNT_HW_CACHE_OP_MAX; operation++)
+			for (uint64_t result = 0; result < PERF_COUNT_HW_CACHE_RESULT_MAX; result++)
+				if (tally_cache_format(cache | operation << 8 | result << 16, to,
+						       EVENT_NAME_ROOM) > 0 &&
+				    !index--)
+					return true;
+	return false;
 }
 
 const struct event_family tally_event_family_cache = {

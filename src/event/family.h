@@ -36,8 +36,16 @@ int tally_items_add(struct event_items *items, const struct tally_attr *attr, co
 int tally_items_put(struct event_items *items, struct tally_event *event);
 void tally_items_done(struct event_items *items);
 
-/* What the parser, the way back to a name and the suggestions ask each family for.  To add one:
- * doc/HOWTO-add-event-source.md. */
+#define EVENT_NAME_ROOM 64 /* of a listed name, with its NUL */
+
+/* A form of names that are too many to be listed, "rNNN", and what it means. */
+struct event_form {
+	const char *text, *help;
+	bool of_core; /* needs a PMU of the CPU's own */
+};
+
+/* What the parser, the way back to a name, the suggestions and `tally list` ask each family for.
+ * To add one: doc/HOWTO-add-event-source.md. */
 struct event_family {
 	/* The attr of a name that is one word. 1; 0: it is not of this family; -EINVAL with the
 	 * error's text. NULL: its names have several parts, which parse.c takes apart. */
@@ -49,9 +57,12 @@ struct event_family {
 	 * no name. NULL: none has. */
 	int (*format)(const struct tally_attr *attr, const struct tally_event_options *options,
 		      char *to, size_t room);
-	/* Name number `index` that a misspelled one may have been meant to be; NULL behind the last
-	 * one. NULL: there are none. */
-	const char *(*name)(size_t index);
+	/* Writes name number `index`, for `tally list` and for suggestions; false behind the last
+	 * one.  Names for which `format` gives an earlier name are listed as its aliases.  NULL:
+	 * there are none. */
+	bool (*name)(size_t index, char to[EVENT_NAME_ROOM]);
+	/* For `tally list`; the last one has no text.  NULL: there are none. */
+	const struct event_form *forms;
 };
 
 /* In the order in which they are asked. What a family's file defines is tally_event_family_NAME. */
@@ -59,7 +70,10 @@ struct event_family {
 	FAMILY(generic)        \
 	FAMILY(cache)          \
 	FAMILY(tracepoint)     \
-	FAMILY(raw)
+	FAMILY(raw)            \
+	FAMILY(pmu)            \
+	FAMILY(breakpoint)     \
+	FAMILY(probe)
 
 #define EVENT_FAMILY_DECLARE(name) extern const struct event_family tally_event_family_##name;
 EVENT_FAMILIES(EVENT_FAMILY_DECLARE)
@@ -71,7 +85,6 @@ int tally_word_shown(const struct event_word *word);
 
 /* --- generic.c: PERF_TYPE_HARDWARE and PERF_TYPE_SOFTWARE --- */
 bool tally_generic_find(const struct event_word *word, struct tally_attr *ret);
-size_t tally_generic_names(const char **ret, size_t room); /* fills; returns their number */
 enum tally_tool_event tally_generic_tool(const struct event_word *word);
 
 /* --- cache.c: PERF_TYPE_HW_CACHE --- */

@@ -31,9 +31,12 @@ static int format(const struct tally_attr *attr, const struct tally_event_option
 	return name ? snprintf(to, room, "%s", name) : -1;
 }
 
-static const char *name_at(size_t index)
+static bool name_at(size_t index, char to[EVENT_NAME_ROOM])
 {
-	return index < tally_abi_event_count ? tally_abi_events[index].name : NULL;
+	if (index >= tally_abi_event_count)
+		return false;
+	snprintf(to, EVENT_NAME_ROOM, "%s", tally_abi_events[index].name);
+	return true;
 }
 
 const struct event_family tally_event_family_generic = {
@@ -50,11 +53,4 @@ enum tally_tool_event tally_generic_tool(const struct event_word *word)
 	if (tally_word_is(word, "user_time"))
 		return TALLY_TOOL_USER_TIME;
 	return tally_word_is(word, "system_time") ? TALLY_TOOL_SYSTEM_TIME : TALLY_TOOL_NONE;
-}
-
-size_t tally_generic_names(const char **ret, size_t room)
-{
-	for (size_t i = 0; i < tally_abi_event_count && i < room; i++)
-		ret[i] = tally_abi_events[i].name;
-	return tally_abi_event_count;
 }

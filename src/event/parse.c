@@ -83,8 +83,9 @@ int tally_parser_fail_memory(const struct parser *parser)
 
 static int fail_unknown(struct parser *parser, const struct event_word *word)
 {
-	const char *similar, *tables = NULL;
-	char *text;
+	char similar[EVENT_SUGGESTION_ROOM], *text;
+	const char *tables = NULL;
+	bool suggested;
 	int result;
 
 	if (!word->length && !peek(parser))
@@ -100,7 +101,7 @@ static int fail_unknown(struct parser *parser, const struct event_word *word)
 	text = strndup(word->text, word->length);
 	if (!text)
 		return tally_parser_fail_memory(parser);
-	similar = tally_suggest_event(parser->context, text);
+	suggested = tally_suggest_event(parser->context, text, similar);
 	/* Vendors' names have one of these. */
 	if (strpbrk(text, "._") && parser->context && parser->context->table_result < 0)
 		tables = parser->context->table_error.text;
@@ -109,8 +110,9 @@ static int fail_unknown(struct parser *parser, const struct event_word *word)
 	    parser->error, -EINVAL, (int64_t)word->position,
 	    "unknown event %.*s%s%s%s; expected a name such as cycles, cpu-clock, LLC-load-misses "
 	    "or sched:sched_switch, a raw code rHEX, or a group {a,b}%s%s",
-	    tally_word_shown(word), word->text, similar ? " (did you mean " : "",
-	    similar ? similar : "", similar ? "?)" : "", tables ? "; " : "", tables ? tables : "");
+	    tally_word_shown(word), word->text, suggested ? " (did you mean " : "",
+	    suggested ? similar : "", suggested ? "?)" : "", tables ? "; " : "",
+	    tables ? tables : "");
 }
 
 /* ":" modifiers, which may be missing, and, with `may_be_empty`, be empty behind the colon. */

@@ -233,3 +233,12 @@ int tally_parse_pmu_event(struct parser *parser, const struct event_word *word)
 	return result ? result
 		      : tally_parser_finish(parser, first, &modifiers, parser->at, word->position);
 }
+
+/* Source: perf-list(1). */
+static const struct event_form forms[] = {
+    {"PMU/TERM=VALUE,.../MODIFIERS", "an event of a PMU by the fields of its format/ in sysfs",
+     false},
+    {NULL, NULL, false},
+};
+
+const struct event_family tally_event_family_pmu = {.forms = forms};

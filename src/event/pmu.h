@@ -110,10 +110,14 @@ bool tally_pmu_table_fits(const struct event_pmu *pmu, const struct tally_table_
 const struct event_pmu *tally_pmu_that_has(struct tally_event_context *context,
 					   const struct event_word *name);
 
-/* --- suggest.c: borrowed from the context; NULL: no similar name --- */
-/* Of all events' names of the PMUs that were read; `context` may be NULL. */
-const char *tally_suggest_event(struct tally_event_context *context, const char *text);
-/* Of the PMU's fields and events. */
+/* --- suggest.c --- */
+#define EVENT_SUGGESTION_ROOM 256
+/* Writes the most similar name of all events of the PMUs that were read; false: no name is similar.
+ * `context` may be NULL. */
+bool tally_suggest_event(struct tally_event_context *context, const char *text,
+			 char to[EVENT_SUGGESTION_ROOM]);
+/* The most similar one of the PMU's fields and events, borrowed from the context; NULL: none is
+ * similar. */
 const char *tally_suggest_term(struct tally_event_context *context, const struct event_pmu *pmu,
 			       const char *text);
 

@@ -330,3 +330,15 @@ int tally_probe_term(const struct event_term *term, struct tally_event *event,
 		return want_probe(program ? TALLY_PROBE_PROGRAM : TALLY_PROBE_KERNEL, event, error);
 	}
 }
+
+static const struct event_form listed_forms[] = {
+    {"kprobe:FUNCTION[+OFFSET]", "a place in the kernel's code; kretprobe: a function's return",
+     false},
+    {"uprobe:PROGRAM:FUNCTION[+OFFSET]",
+     "a place in a program's code; uretprobe: a function's return", false},
+    {"usdt:PROGRAM:PROVIDER:NAME", "a marker for tracing in a program; `tally list sdt` shows them",
+     false},
+    {NULL, NULL, false},
+};
+
+const struct event_family tally_event_family_probe = {.forms = listed_forms};

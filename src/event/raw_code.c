@@ -70,4 +70,14 @@ static int format(const struct tally_attr *attr, const struct tally_event_option
 		   : -1;
 }
 
-const struct event_family tally_event_family_raw = {.find = find, .format = format};
+static const struct event_form forms[] = {
+    {"rNNN", "the CPU's own event with this config, in hexadecimal", true},
+    {"TYPE:CONFIG", "an event of a PMU by its numbers, decimal or 0x", false},
+    {NULL, NULL, false},
+};
+
+const struct event_family tally_event_family_raw = {
+    .find = find,
+    .format = format,
+    .forms = forms,
+};

@@ -1,13 +1,17 @@
 /* Suggests the name that a misspelled one was probably meant to be. Called for errors only, as it
  * lists all names of the kernel, of sysfs and of the vendor's table. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
 #include "base/text.h"
 #include "event/pmu.h"
 #include "vendor/vendor_table.h"
 
-struct names { /* borrowed */
-	const char **names;
+struct names {
+	const char **names; /* borrowed, but for those in the arena */
 	size_t count, room;
+	struct tally_arena arena;
 };
 
 static void add(struct names *names, const char *name)
@@ -27,11 +31,15 @@ static void add(struct names *names, const char *name)
 static void add_families(struct names *names)
 {
 	static const struct event_family *const families[] = {EVENT_FAMILIES(EVENT_FAMILY_AT)};
-	const char *name;
+	char name[EVENT_NAME_ROOM];
 
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
-		for (size_t k = 0; families[i]->name && (name = families[i]->name(k)); k++)
-			add(names, name);
+		for (size_t k = 0; families[i]->name && families[i]->name(k, name); k++) {
+			const char *kept = tally_arena_strndup(&names->arena, name, strlen(name));
+
+			if (kept)
+				add(names, kept);
+		}
 }
 
 static void add_table(struct names *names, struct tally_event_context *context,
@@ -45,7 +53,8 @@ static void add_table(struct names *names, struct tally_event_context *context,
 			add(names, event->name);
 }
 
-const char *tally_suggest_event(struct tally_event_context *context, const char *text)
+bool tally_suggest_event(struct tally_event_context *context, const char *text,
+			 char to[EVENT_SUGGESTION_ROOM])
 {
 	struct names names = {0};
 	const char *similar = NULL;
@@ -58,8 +67,11 @@ const char *tally_suggest_event(struct tally_event_context *context, const char 
 		add_table(&names, context, NULL);
 	if (names.count)
 		similar = tally_text_nearest(text, names.names, names.count);
+	if (similar)
+		snprintf(to, EVENT_SUGGESTION_ROOM, "%s", similar);
 	free(names.names);
-	return similar;
+	tally_arena_done(&names.arena);
+	return similar != NULL;
 }
 
 const char *tally_suggest_term(struct tally_event_context *context, const struct event_pmu *pmu,

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "abi/event_names.h"
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -68,102 +67,109 @@ void tally_catalog_note_add(struct tally_catalog *catalog, const char *format, .
 		catalog->notes[catalog->note_count++] = kept;
 }
 
-static bool known_config(const struct tally_catalog *catalog, uint32_t type, uint64_t config,
-			 struct tally_catalog_entry **ret)
+static enum tally_catalog_kind kind_of(uint32_t type)
 {
-	const char *canonical = tally_abi_event_name(type, config);
-
-	for (size_t i = catalog->count; i-- > 0;)
-		if (canonical && !strcmp(catalog->entries[i].name, canonical)) {
-			*ret = &catalog->entries[i];
-			return true;
-		}
-	return false;
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+		return TALLY_CATALOG_HARDWARE;
+	case PERF_TYPE_SOFTWARE:
+		return TALLY_CATALOG_SOFTWARE;
+	case PERF_TYPE_HW_CACHE:
+		return TALLY_CATALOG_CACHE;
+	default:
+		return TALLY_CATALOG_PMU;
+	}
 }
 
-/* Names with the same config are one entry. */
-static int add_generic(struct tally_catalog *catalog, unsigned kinds)
+/* The entry from `first` on that has this name. */
+static struct tally_catalog_entry *entry_named(const struct tally_catalog *catalog, size_t first,
+					       const char *name)
 {
-	const char *names[64];
-	size_t count = tally_generic_names(names, 64);
+	for (size_t i = first; i < catalog->count; i++)
+		if (!strcmp(catalog->entries[i].name, name))
+			return &catalog->entries[i];
+	return NULL;
+}
+
+/* A name that means the same as an earlier one, from entry `first` on, is its alias. */
+static int add_name(struct tally_catalog *catalog, const struct event_family *family,
+		    const char *name, size_t first, unsigned kinds)
+{
+	struct event_word word = {.text = name, .length = strlen(name)};
+	struct tally_event_options options = {.size = sizeof(options), .sysfs = catalog->sysfs};
+	struct tally_catalog_entry entry = {.scale = 1}, *same = NULL;
+	char canonical[EVENT_NAME_ROOM];
+	struct tally_attr attr;
+
+	if (family->find(&word, &attr, NULL) != 1)
+		return 0;
+	entry.kind = kind_of(attr.type);
+	if (!(kinds & 1u << entry.kind))
+		return 0;
+	entry.supported = catalog->core || (entry.kind != TALLY_CATALOG_HARDWARE &&
+					    entry.kind != TALLY_CATALOG_CACHE);
+	entry.name = tally_catalog_keep(catalog, "%s", name);
+	if (!entry.name)
+		return -ENOMEM;
+	if (family->format && family->format(&attr, &options, canonical, sizeof(canonical)) >= 0)
+		same = entry_named(catalog, first, canonical);
+	if (same)
+		same->also = entry.name;
+	return same ? 0 : tally_catalog_add(catalog, &entry);
+}
+
+/* The names and the forms of names of all families. */
+static int add_families(struct tally_catalog *catalog, unsigned kinds)
+{
+	static const struct event_family *const families[] = {EVENT_FAMILIES(EVENT_FAMILY_AT)};
+	const struct event_form *form;
+	char name[EVENT_NAME_ROOM];
 	int result = 0;
 
-	for (size_t i = 0; i < count && !result; i++) {
-		struct event_word word = {.text = names[i], .length = strlen(names[i])};
-		struct tally_catalog_entry entry = {.name = names[i], .scale = 1}, *first;
-		struct tally_attr attr;
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
+		size_t first = catalog->count;
 
-		if (!tally_generic_find(&word, &attr))
+		for (size_t k = 0; !result && families[i]->name && families[i]->name(k, name); k++)
+			result = add_name(catalog, families[i], name, first, kinds);
+		if (!(kinds & 1u << TALLY_CATALOG_RAW))
 			continue;
-		entry.kind = attr.type == PERF_TYPE_HARDWARE ? TALLY_CATALOG_HARDWARE
-							     : TALLY_CATALOG_SOFTWARE;
-		entry.supported = attr.type == PERF_TYPE_SOFTWARE || catalog->core;
-		if (!(kinds & 1u << entry.kind))
-			continue;
-		if (known_config(catalog, attr.type, attr.config, &first))
-			first->also = names[i];
-		else
+		for (form = families[i]->forms; !result && form && form->text; form++) {
+			struct tally_catalog_entry entry = {
+			    .kind = TALLY_CATALOG_RAW,
+			    .supported = catalog->core || !form->of_core,
+			    .name = form->text,
+			    .brief = form->help,
+			    .scale = 1,
+			};
+
 			result = tally_catalog_add(catalog, &entry);
+		}
 	}
 	return result;
 }
 
-static int add_cache(struct tally_catalog *catalog)
+/* Source of the names: perf-list(1). */
+static int add_tools(struct tally_catalog *catalog)
 {
-	int result = 0;
-
-	for (uint64_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++)
-		for (uint64_t rest = 0; rest < 6 && !result; rest++) {
-			struct tally_catalog_entry entry = {
-			    .kind = TALLY_CATALOG_CACHE, .supported = catalog->core, .scale = 1};
-			char name[64];
-			struct event_word word = {.text = name};
-			struct tally_attr attr;
-			int length = tally_cache_format(cache | rest / 2 << 8 | rest % 2 << 16,
-							name, sizeof(name));
-
-			if (length <= 0)
-				continue;
-			word.length = (size_t)length;
-			if (tally_cache_find(&word, &attr) != CACHE_YES)
-				continue;
-			entry.name = tally_catalog_keep(catalog, "%s", name);
-			result = entry.name ? tally_catalog_add(catalog, &entry) : -ENOMEM;
-		}
-	return result;
-}
-
-/* Source of the names and forms: perf-list(1). */
-static int add_fixed(struct tally_catalog *catalog, unsigned kinds)
-{
-	static const struct tally_catalog_entry fixed[] = {
-	    {TALLY_CATALOG_TOOL, .name = "duration_time", .brief = "time that passed, in ns"},
-	    {TALLY_CATALOG_TOOL, .name = "user_time", .brief = "time in user space, in ns"},
-	    {TALLY_CATALOG_TOOL, .name = "system_time", .brief = "time in the kernel, in ns"},
-	    {TALLY_CATALOG_RAW, .name = "rNNN",
-	     .brief = "the CPU's own event with this config, in hexadecimal"},
-	    {TALLY_CATALOG_RAW, .name = "TYPE:CONFIG",
-	     .brief = "an event of a PMU by its numbers, decimal or 0x"},
-	    {TALLY_CATALOG_RAW, .name = "PMU/TERM=VALUE,.../MODIFIERS",
-	     .brief = "an event of a PMU by the fields of its format/ in sysfs"},
-	    {TALLY_CATALOG_RAW, .name = "mem:ADDRESS[/LENGTH][:rwx]",
-	     .brief = "a hardware breakpoint: reading, writing or executing an address"},
-	    {TALLY_CATALOG_RAW, .name = "kprobe:FUNCTION[+OFFSET]",
-	     .brief = "a place in the kernel's code; kretprobe: a function's return"},
-	    {TALLY_CATALOG_RAW, .name = "uprobe:PROGRAM:FUNCTION[+OFFSET]",
-	     .brief = "a place in a program's code; uretprobe: a function's return"},
-	    {TALLY_CATALOG_RAW, .name = "usdt:PROGRAM:PROVIDER:NAME",
-	     .brief = "a marker for tracing in a program; `tally list sdt` shows them"},
+	static const struct {
+		const char *name, *help;
+	} tools[] = {
+	    {"duration_time", "time that passed, in ns"},
+	    {"user_time", "time in user space, in ns"},
+	    {"system_time", "time in the kernel, in ns"},
 	};
 	int result = 0;
 
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]) && !result; i++) {
-		struct tally_catalog_entry entry = fixed[i];
+	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools) && !result; i++) {
+		struct tally_catalog_entry entry = {
+		    .kind = TALLY_CATALOG_TOOL,
+		    .supported = true,
+		    .name = tools[i].name,
+		    .brief = tools[i].help,
+		    .scale = 1,
+		};
 
-		entry.scale = 1;
-		entry.supported = strcmp(entry.name, "rNNN") != 0 || catalog->core;
-		if (kinds & 1u << entry.kind)
-			result = tally_catalog_add(catalog, &entry);
+		result = tally_catalog_add(catalog, &entry);
 	}
 	return result;
 }
@@ -287,11 +293,9 @@ static int collect(struct tally_catalog *catalog, const struct tally_catalog_opt
 	result = tally_catalog_read_pmus(catalog, catalog->sysfs, kinds & 1u << TALLY_CATALOG_PMU);
 
 	if (!result)
-		result = add_generic(catalog, kinds);
-	if (!result && kinds & 1u << TALLY_CATALOG_CACHE)
-		result = add_cache(catalog);
-	if (!result)
-		result = add_fixed(catalog, kinds);
+		result = add_families(catalog, kinds);
+	if (!result && kinds & 1u << TALLY_CATALOG_TOOL)
+		result = add_tools(catalog);
 	if (!result && kinds & 1u << TALLY_CATALOG_TRACEPOINT)
 		result = tally_catalog_read_tracepoints(catalog, options->tracefs);
 	if (!result && kinds & (1u << TALLY_CATALOG_VENDOR | 1u << TALLY_CATALOG_METRIC)) {

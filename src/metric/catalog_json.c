@@ -1,43 +1,13 @@
-/* An entry of the catalogue as JSON.  Grammar: RFC 8259; bytes that are no UTF-8 become U+FFFD. */
+/* An entry of the catalogue as JSON. */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <tally/catalog.h>
-#include "base/buf.h"
-#include "base/text.h"
+#include "base/json.h"
 
-static void add_string(struct tally_buf *to, const char *text)
+static void add_text(struct json *json, const char *key, const char *text)
 {
-	const uint8_t *at = (const uint8_t *)text;
-	size_t left = strlen(text);
-
-	tally_buf_byte(to, '"');
-	while (left) {
-		size_t length = tally_text_utf8(at, left);
-
-		if (*at == '"' || *at == '\\') {
-			tally_buf_byte(to, '\\');
-			tally_buf_byte(to, *at);
-		} else if (*at < 0x20 || *at == 0x7f) {
-			tally_buf_printf(to, "\\u%04x", *at);
-		} else if (length) {
-			tally_buf_add(to, at, length);
-		} else {
-			tally_buf_text(to, "\\ufffd");
-		}
-		length = length ? length : 1;
-		at += length;
-		left -= length;
-	}
-	tally_buf_byte(to, '"');
-}
-
-static void add_text(struct tally_buf *to, const char *key, const char *text)
-{
-	if (!text)
-		return;
-	tally_buf_printf(to, ",\"%s\":", key);
-	add_string(to, text);
+	if (text)
+		json_key_string(json, key, text);
 }
 
 int tally_catalog_entry_json(const struct tally_catalog_entry *entry, FILE *to)
@@ -55,27 +25,31 @@ int tally_catalog_entry_json(const struct tally_catalog_entry *entry, FILE *to)
 	    [TALLY_CATALOG_MARKER] = "marker",
 	};
 	struct tally_buf buf = {0};
+	struct json json = {.to = &buf};
 	int result = 0;
 
-	tally_buf_printf(&buf, "{\"kind\":\"%s\",\"name\":", kinds[entry->kind]);
-	add_string(&buf, entry->name);
-	tally_buf_printf(&buf, ",\"supported\":%s", entry->supported ? "true" : "false");
+	json_object(&json);
+	json_key_string(&json, "kind", kinds[entry->kind]);
+	json_key_string(&json, "name", entry->name);
+	json_key_bool(&json, "supported", entry->supported);
 	if (entry->deprecated)
-		tally_buf_text(&buf, ",\"deprecated\":true");
+		json_key_bool(&json, "deprecated", true);
 	if (entry->per_package)
-		tally_buf_text(&buf, ",\"per_package\":true");
-	add_text(&buf, "alias", entry->also);
-	add_text(&buf, "pmu", entry->pmu);
-	add_text(&buf, "topic", entry->topic);
-	add_text(&buf, "description", entry->brief);
-	add_text(&buf, "long_description", entry->details);
-	add_text(&buf, "terms", entry->terms);
-	add_text(&buf, "unit", entry->unit);
-	if (entry->scale != 1 && isfinite(entry->scale))
-		tally_buf_printf(&buf, ",\"scale\":%.17g", entry->scale);
-	add_text(&buf, "groups", entry->groups);
-	add_text(&buf, "expression", entry->expression);
-	tally_buf_byte(&buf, '}');
+		json_key_bool(&json, "per_package", true);
+	add_text(&json, "alias", entry->also);
+	add_text(&json, "pmu", entry->pmu);
+	add_text(&json, "topic", entry->topic);
+	add_text(&json, "description", entry->brief);
+	add_text(&json, "long_description", entry->details);
+	add_text(&json, "terms", entry->terms);
+	add_text(&json, "unit", entry->unit);
+	if (entry->scale != 1 && isfinite(entry->scale)) {
+		json_key(&json, "scale");
+		json_double(&json, entry->scale);
+	}
+	add_text(&json, "groups", entry->groups);
+	add_text(&json, "expression", entry->expression);
+	json_object_end(&json);
 	if (buf.failed)
 		result = -ENOMEM;
 	else if (fwrite(buf.data, 1, buf.size, to) != buf.size)

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "report/stat_lines.h"
 
-#define VERSION 2 /* of what is written; see tally-stat(1) */
+#define VERSION 2 /* of what is written; see tally-json(7) */
 
 static void put_id(struct json *json, const char *key, int32_t id)
 {

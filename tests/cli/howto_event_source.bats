@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 bats_require_minimum_version 1.5.0
 # doc/HOWTO-add-event-source.md holds: a made-up family of events is added by a stored patch to a copy of the
-# sources, and its names are parsed and suggested.  If the patch no longer applies, make it anew by
+# sources, and its names are parsed, suggested and listed.  If the patch no longer applies, make it anew by
 # following the HOWTO.  Only the files that read the table of families are compiled.
 
 setup_file() {
@@ -14,10 +14,10 @@ setup_file() {
 	cp -r "$TALLY_SOURCE/src" "$TALLY_SOURCE/include" tree
 	patch -s -p1 -d tree <"$TALLY_SOURCE/tests/howto/event_source.patch" >patched 2>&1 || return 0
 	{
-		for source in gadget parse format suggest; do
-			python3 "$rebuild" compile "$build" tree "src/event/$source.c" "$source.o" || break
+		for source in event/gadget event/parse event/format event/suggest metric/catalog; do
+			python3 "$rebuild" compile "$build" tree "src/$source.c" "${source#*/}.o" || break
 		done
-		python3 "$rebuild" link "$build" tally patched-tally gadget.o parse.o format.o suggest.o
+		python3 "$rebuild" link "$build" tally patched-tally gadget.o parse.o format.o suggest.o catalog.o
 	} >built 2>&1 || true
 }
 
@@ -61,4 +61,15 @@ need_build() {
 	need_build
 	run -1 ./patched-tally encode gadget-wheel
 	[[ "$output" = *'(did you mean gadget-wheels?)'* ]]
+}
+
+@test "14.show.2: tally list and its JSON have the names and the forms of a new family, without a change of their own" {
+	need_build
+	run -0 --separate-stderr ./patched-tally list pmu
+	[[ "$output" = *gadget-springs* ]]
+	[[ "$output" = *gadget-wheels* ]]
+	run -0 --separate-stderr ./patched-tally list gadget-N
+	[[ "$output" = *'gadget-N'*'the gadget with this number'* ]]
+	./patched-tally list -j 2>/dev/null >list.json
+	[ "$(grep -o '"name":"gadget-' list.json | wc -l)" = 3 ]
 }

@@ -97,3 +97,59 @@ described() { # SECTION...: of the JSON on standard input
 	"$TALLY" encode --json cycles:u cpu-clock 'cycles/call-graph=fp,percore/' mem:0x1000:rw | described ENCODE
 	"$TALLY" list -j --events "$BATS_TEST_DIRNAME/../unit/vendor/tables/kernel" --cpuid GenuineIntel-6-55-7 | described LIST
 }
+
+@test "14.6: tally-json(7) has every key of report --json" {
+	printf '%s\n' 'comm 6 even' 'comm 7 odd' 'sample 7 400100' 'sample 6 400100' |
+		python3 "$BATS_TEST_DIRNAME/recording.py" two.data
+	"$TALLY" report --json -i two.data -s comm,dso,symbol,pid,cpu,time 2>/dev/null >out
+	described REPORT <out
+	# The keys of rows are those of the page, and those of -s.
+	keys=$("$TALLY" report -h | sed -n '/ --sort/,/^  -[A-Z]/p' | tr -s ' ,\n' ' ')
+	python3 - "$keys" <<-'END'
+		import json, sys
+		rows = json.load(open("out"))["events"][0]["rows"]
+		assert len(rows) == 2, rows
+		sums = {"overhead", "sample", "period"}
+		for row in rows:
+		    assert sums <= set(row), row
+		    assert set(row) - sums == {"comm", "dso", "symbol", "pid", "cpu", "time"}, row
+		    assert all(f" {key} " in sys.argv[1] for key in set(row) - sums), sys.argv[1]
+	END
+}
+
+@test "14.6: tally-json(7) and the sources have the same keys, those of other machines too" {
+	cat >compare.py <<-'END'
+		import glob, re, sys
+		top = sys.argv[1] + "/"
+		events = "EVENTS OF A RECORDING"  # part of INFO and EVLIST
+		sources = {
+		    events: ["src/info/facts.c", "src/info/evlist_json.c"],
+		    "INFO": ["src/info/info_json.c", "src/info/info_machine_json.c"], "EVLIST": ["src/info/evlist_json.c"],
+		    "REPORT": ["src/report/report_json.c", "src/report/report_field.c"],
+		    "STAT": ["src/report/stat_json.c"], "STAT --COMPARE": ["src/report/stat_compare.c"],
+		    "DOCTOR": ["src/doctor/doctor_json.c"], "LIST": ["src/metric/catalog_json.c"],
+		    "ENCODE": ["cli/cmd_encode.c"], "SCRIPT": ["src/export/script_json.c"],
+		}
+		page = open(top + "man/tally-json.7.scd").read()
+		wrong = []
+
+		def described(section):
+		    text = page.split(f"\n# {section}\n")[1].split("\n# ")[0]
+		    names = [name for line in text.splitlines() if line.startswith("*") for name in re.findall(r"\*([^* ]+)\*", line)]
+		    return set(".".join(names).replace("[]", "").split(".")) - {"", "NAME"}
+
+		for section, files in sources.items():
+		    code = "".join(open(top + name).read() for name in files)
+		    # A key is the first or second argument of a function of JSON.
+		    keys = set(re.findall(r'\b(?:json|put|key|add)\w*\((?:&?[\w>.-]+,\s*)?"([A-Za-z0-9_]+)"', code))
+		    assert len(keys) > (section == "EVLIST"), section
+		    shared = described(events) | described("EVLIST") if section in (events, "INFO", "EVLIST") else set()
+		    wrong += [f"{section}: '{key}' of the sources is not in the page"
+		              for key in sorted(keys - described(section) - shared)]
+		    wrong += [f"{section}: '{key}' of the page is not in the sources"
+		              for key in sorted(described(section)) if f'"{key}"' not in code.replace('\\"', '"')]
+		print("\n".join(wrong))
+		sys.exit(bool(wrong))
+	END
+	python3 compare.py "$TALLY_SOURCE"
+}
