@@ -16,9 +16,10 @@
 #include "export/sql_keys.h"
 #include "export/sql_schema.h"
 #include "trace/trace_text.h"
-#include "session/lines.h"
+#include "resolve/lines.h"
+#include "session/numbers.h"
 #include "session/record_sink.h"
-#include "session/session.h"
+#include "session/run.h"
 
 /* Addresses from here up are marks.  Source: PERF_CONTEXT_MAX of perf_event.h. */
 /* Records from here up are perf's own, not the kernel's. */
@@ -699,7 +700,7 @@ static int ask(void *context)
 {
 	const struct sql *sql = context;
 
-	return session_progress(sql->session, sql->session->total_bytes);
+	return tally_session_interrupted(sql->session);
 }
 
 static int fill(struct sql *sql)

@@ -4,7 +4,7 @@
 #define TALLY_EXPORT_TRACE_SYMBOLS_H
 
 #include "trace/trace_text.h"
-#include "session/locate.h"
+#include "resolve/locate.h"
 
 struct kernel_symbols {
 	struct tally_resolver *resolver;

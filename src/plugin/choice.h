@@ -9,6 +9,8 @@
 #include <tally/choice.h>
 #include "base/arena.h"
 #include "session/filter.h"
+#include "session/numbers.h"
+#include "session/run.h"
 
 #define CHOICE_TESTS_MOST 250U
 #define CHOICE_DEPTH_MOST 100U

@@ -166,7 +166,7 @@ static int chain_holds(struct tally_choice *choice, struct choice_worker *worker
 	int result;
 
 	if (!worker->resolver)
-		worker->resolver = tally_resolver_new(choice->session);
+		worker->resolver = tally_resolver_new(tally_session_tables(choice->session));
 	if (!worker->resolver)
 		return -ENOMEM;
 	result = tally_resolver_stack(worker->resolver, sample, &stack);

@@ -13,8 +13,9 @@
 #include "image/insn_length.h"
 #include "plugin/own_stdout.h"
 #include "session/filter.h"
-#include "session/label.h"
-#include "session/lines.h"
+#include "session/numbers.h"
+#include "resolve/label.h"
+#include "resolve/lines.h"
 
 enum dlfilter_phase {
 	DLFILTER_LOAD,

@@ -1,7 +1,7 @@
 #include "profile/chain_ends.h"
 
 #include "profile/profile.h"
-#include "session/thread_start.h"
+#include "session/numbers.h"
 
 static bool is_cut(const struct tally_profile *profile, const struct tally_call_node *node)
 {

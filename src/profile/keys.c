@@ -7,7 +7,7 @@
 #include <tally/info.h>
 #include <tally/profile.h>
 #include "base/fail.h"
-#include "session/resolve.h"
+#include "session/numbers.h"
 
 #define QUANTUM_USUAL 100000000U /* ns, perf's */
 

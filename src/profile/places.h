@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/map.h"
-#include "session/resolve.h"
+#include "session/numbers.h"
 
 struct tally_places {
 	const struct tally_session *session;

@@ -8,7 +8,7 @@
 #include "base/pool.h"
 #include "profile/sink.h"
 #include "profile/tree_rows.h"
-#include "session/resolve.h"
+#include "session/numbers.h"
 #include "session/run.h"
 
 #define AHEAD 8

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/table.h"
 #include "profile/row_order.h"
+#include "session/run.h"
 
 void tally_rows_done(struct tally_rows *rows)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/pool.h"
 #include "profile/row_sort.h"
+#include "session/run.h"
 
 #define AHEAD 16
 /* Rows of a cycle that are fetched before they are moved. */

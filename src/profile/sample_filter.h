@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tally/profile.h>
-#include "session/resolve.h"
+#include <tally/session.h>
 
 enum tally_verdict { TALLY_VERDICT_UNKNOWN, TALLY_VERDICT_PASS, TALLY_VERDICT_FAIL };
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/pool.h"
-#include "session/resolve.h"
 #include "session/run.h"
 
 struct profile_sink {

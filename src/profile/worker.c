@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "session/resolve.h"
+#include "session/numbers.h"
 #include "session/run.h"
 
 int tally_profile_worker_init(struct profile_worker *worker, const struct profile_plan *plan)

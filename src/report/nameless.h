@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <tally/profile.h>
 #include "base/buf.h"
-#include "session/resolve.h"
+#include "session/numbers.h"
 
 #define NAMELESS_MOST 64U
 

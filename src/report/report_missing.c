@@ -2,7 +2,7 @@
 #include <tally/report.h>
 #include "base/buf.h"
 #include "base/cell.h"
-#include "session/resolve.h"
+#include "session/numbers.h"
 
 struct lines {
 	struct tally_buf text;

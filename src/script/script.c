@@ -247,8 +247,7 @@ static void choose_want(struct script *script)
 			script->want |= PERF_SAMPLE_READ;
 			script->serial = true;
 			/* Each counter that a sample has read is a sample to the filter. */
-			script->asks =
-			    tally_session_filter(script->session) || script->session->test;
+			script->asks = tally_session_is_filtered(script->session);
 		}
 		if (event->fields & (SCRIPT_FIELD(DATA_SRC) | SCRIPT_FIELD(CGROUP)))
 			script->serial = true;

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 #include "script/script_state.h"
-#include "session/instructions.h"
-#include "session/lines.h"
+#include "resolve/instructions.h"
+#include "resolve/lines.h"
 
 /* A longer block is none.  Source: perf's MAXBB. */
 #define BLOCK_MOST 16384U

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/digits.h"
-#include "session/locate.h"
+#include "resolve/locate.h"
 
 struct script;
 struct script_out;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/digits.h"
 #include "script/script_state.h"
-#include "session/resolve.h"
+#include "resolve/resolve.h"
 
 unsigned tally_script_show_of(uint32_t type)
 {

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "script/script_state.h"
-#include "session/lines.h"
+#include "resolve/lines.h"
 
 /* The line of the source, on a line of its own, where anything is known. */
 static int put_source(const struct script_out *out, uint8_t mode, uint64_t addr)

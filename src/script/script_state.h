@@ -14,8 +14,10 @@
 #include "dump/value_text.h"
 #include "trace/trace_text.h"
 #include "session/filter.h"
-#include "session/label.h"
+#include "session/numbers.h"
+#include "resolve/label.h"
 #include "session/record_sink.h"
+#include "session/run.h"
 
 #define SCRIPT_FRAMES_USUAL 127 /* perf's, when --max-stack is not given */
 

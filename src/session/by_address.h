@@ -7,7 +7,7 @@
 #define TALLY_SESSION_BY_ADDRESS_H
 
 #include <stdint.h>
-#include "session/resolve.h"
+#include "resolve/resolve.h"
 
 struct row_maker;
 
@@ -19,6 +19,17 @@ struct tally_by_address {
 	struct by_address_view *views; /* what was known of their threads, each time it changed */
 	uint32_t count, view_count, view_room;
 	uint32_t last[BY_ADDRESS_MODES]; /* by cpumode: the number of the last view */
+};
+
+/* Samples of one event and thread that come one after another while its name, space and eras hold.
+ */
+struct tally_sample_run {
+	/* The first of them; event, pid, tid, comm, space, eras and what is present are those of
+	 * all. */
+	const struct tally_resolved *first;
+	uint32_t count;
+	const uint64_t *ips, *periods; /* by sample; 0 when it is not present */
+	const uint8_t *cpumodes;
 };
 
 /* Samples at one address, or in one function when addresses are not asked for. */

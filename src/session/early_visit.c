@@ -41,9 +41,9 @@ static int add_again(struct early_visit *visit, const struct early_phase *phase,
 /* What holds for each phase of a part. */
 static int view_part(struct early_visit *visit, size_t part, size_t *again_room)
 {
-	const struct tally_process_table *processes = visit->session->processes;
+	const struct tally_process_table *processes = visit->session->source.processes;
 	const struct tally_space *kernel = tally_process_kernel_space(processes);
-	const struct early_sums *sums = &visit->session->early_sums[part];
+	const struct early_sums *sums = &visit->session->source.early_sums[part];
 	struct early_view *views = calloc((size_t)sums->phase_count + 1, sizeof(*views));
 	uint64_t from = 0, until = 0;
 	uint32_t kernel_era = 0;
@@ -64,7 +64,7 @@ static int view_part(struct early_visit *visit, size_t part, size_t *again_room)
 					  .space = tally_space_id(view.space)};
 		thread = view.comm == UINT32_MAX
 			     ? UINT32_MAX
-			     : tally_thread_number(&visit->session->threads_met, &row);
+			     : tally_thread_number(&visit->session->tables.threads_met, &row);
 		if (thread == UINT32_MAX)
 			return -ENOMEM;
 		if (phase->first_time < from || phase->first_time >= until)
@@ -99,12 +99,12 @@ static int find_pieces(struct early_visit *visit)
 
 	if (!visit->again_count)
 		return 0;
-	visit->again_pieces = calloc(session->piece_count + 1, sizeof(*visit->again_pieces));
+	visit->again_pieces = calloc(session->source.piece_count + 1, sizeof(*visit->again_pieces));
 	if (!visit->again_pieces)
 		return -ENOMEM;
 	qsort(visit->again, visit->again_count, sizeof(*visit->again), by_offset);
-	for (size_t i = 0; i < session->piece_count; i++) {
-		const struct session_piece *piece = &session->pieces[i];
+	for (size_t i = 0; i < session->source.piece_count; i++) {
+		const struct source_piece *piece = &session->source.pieces[i];
 
 		for (; next < visit->again_count &&
 		       visit->again[next].first_offset < piece->offset + piece->size;
@@ -119,7 +119,7 @@ static int find_pieces(struct early_visit *visit)
 
 int tally_early_visit_init(struct early_visit *visit, struct tally_session *session)
 {
-	size_t parts = session->early_part_count, room = 0;
+	size_t parts = session->source.early_part_count, room = 0;
 	int result;
 
 	*visit = (struct early_visit){.session = session};
@@ -129,7 +129,8 @@ int tally_early_visit_init(struct early_visit *visit, struct tally_session *sess
 	for (size_t part = 0; !result && part < parts; part++) {
 		result = view_part(visit, part, &room);
 		visit->first_run[part + 1] =
-		    visit->first_run[part] + (session->early_sums[part].count + RUN - 1) / RUN;
+		    visit->first_run[part] +
+		    (session->source.early_sums[part].count + RUN - 1) / RUN;
 	}
 	if (!result)
 		result = find_pieces(visit);
@@ -145,7 +146,8 @@ int tally_early_visit_init(struct early_visit *visit, struct tally_session *sess
 
 void tally_early_visit_done(struct early_visit *visit)
 {
-	for (size_t part = 0; visit->views && part < visit->session->early_part_count; part++)
+	for (size_t part = 0; visit->views && part < visit->session->source.early_part_count;
+	     part++)
 		free(visit->views[part]);
 	free(visit->views);
 	free(visit->first_run);
@@ -185,7 +187,7 @@ int tally_early_visit_run(const struct early_visit *visit, size_t run, const uin
 
 	while (run >= visit->first_run[part + 1])
 		part++;
-	sums = &visit->session->early_sums[part];
+	sums = &visit->session->source.early_sums[part];
 	run -= visit->first_run[part];
 	first = run * RUN;
 	count = sums->count - first < RUN ? sums->count - first : RUN;

@@ -3,7 +3,9 @@
 #ifndef TALLY_SESSION_EARLY_VISIT_H
 #define TALLY_SESSION_EARLY_VISIT_H
 
-#include "session/resolver.h"
+#include "resolve/resolver.h"
+#include "session/run.h"
+#include "session/session.h"
 
 /* The fields that a group keeps. */
 #define EARLY_FIELDS ((uint64_t)(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD))

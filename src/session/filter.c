@@ -1,5 +1,7 @@
 #include "session/filter.h"
 
+#include "session/session.h"
+
 void tally_session_set_filter(struct tally_session *session,
 			      const struct tally_sample_filter *filter)
 {
@@ -31,6 +33,11 @@ int tally_filter_ask(const struct tally_sample_filter *filter, struct tally_filt
 			return TALLY_FILTER_DROP;
 	}
 	return filter->late(filter->context, call);
+}
+
+bool tally_session_is_filtered(const struct tally_session *session)
+{
+	return session->filter || session->test;
 }
 
 void tally_session_set_test(struct tally_session *session, const struct tally_sample_test *test)

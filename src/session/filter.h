@@ -7,8 +7,8 @@
 #define TALLY_SESSION_FILTER_H
 
 #include "base/buf.h"
+#include "resolve/resolver.h"
 #include "session/record_sink.h"
-#include "session/resolver.h"
 
 /* Why what shows samples leaves one out: bits, as perf has them for filters. */
 #define TALLY_FILTERED_DSO    0x01U
@@ -54,17 +54,20 @@ void tally_session_set_filter(struct tally_session *session,
 			      const struct tally_sample_filter *filter);
 const struct tally_sample_filter *tally_session_filter(const struct tally_session *session);
 
+/* Whether a filter or a test stands before its sinks. */
+bool tally_session_is_filtered(const struct tally_session *session);
+
 /* The sample's thread, space and eras.  0 or -ENOMEM. */
 static inline int filter_call_join(struct tally_filter_call *call)
 {
-	const struct tally_session *session = call->resolver->session;
+	const struct tally_source *source = call->resolver->tables->source;
 	struct tally_resolved *sample = call->sample;
 	int result;
 
 	if (call->joined)
 		return 0;
 	result = resolver_join(call->resolver, sample,
-			       session->by_offset ? call->record->offset : sample->sample.time);
+			       source->by_offset ? call->record->offset : sample->sample.time);
 	call->joined = !result;
 	return result;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/table.h"
+#include "session/session.h"
 #include "wire/sample_read.h"
 
 /* Records are asked for so many before they are read: a batch's are spread over rings. */
@@ -21,7 +22,7 @@ int tally_filter_stage_init(struct filter_stage *stage, struct tally_session *se
 	};
 	if (!stage->batches)
 		return -ENOMEM;
-	result = tally_resolver_init(&stage->resolver, session);
+	result = tally_resolver_init(&stage->resolver, &session->tables);
 	for (unsigned i = 0; i < slots && !result; i++) {
 		struct filtered_batch *batch = &stage->batches[i];
 
@@ -41,7 +42,7 @@ void tally_filter_stage_done(struct filter_stage *stage)
 		free(stage->batches[i].texts);
 		tally_buf_done(&stage->batches[i].text);
 	}
-	if (stage->resolver.session)
+	if (stage->resolver.tables)
 		tally_resolver_done(&stage->resolver);
 	free(stage->batches);
 	*stage = (struct filter_stage){0};
@@ -76,12 +77,12 @@ static int ask(struct filter_stage *stage, struct tally_filter_call *call)
 	struct tally_resolver *resolver = &stage->resolver;
 	struct tally_resolved *sample = &stage->sample;
 	const struct tally_record *record = call->record;
-	int event = session_event_of(resolver->session, &resolver->ids, record);
+	int event = source_event_of(resolver->tables->source, &resolver->ids, record);
 	const struct tally_layout *layout;
 
 	if (event < 0)
 		return TALLY_FILTER_DROP;
-	layout = &tally_data_event(resolver->session->data, (size_t)event)->layout;
+	layout = &tally_data_event(resolver->tables->source->data, (size_t)event)->layout;
 	if (!sample_read(layout, record, UINT64_MAX, &sample->sample)) {
 		resolver->damaged++;
 		return TALLY_FILTER_DROP;
@@ -95,7 +96,7 @@ static int ask(struct filter_stage *stage, struct tally_filter_call *call)
 /* Samples through the filter, until it ends the run. */
 static int filter_batch(struct filter_stage *stage, struct filtered_batch *to)
 {
-	const struct tally_session *session = stage->resolver.session;
+	const struct tally_source *source = stage->resolver.tables->source;
 	struct order_batch *batch = &to->batch;
 
 	for (size_t i = 0; i < batch->count; i++) {
@@ -109,9 +110,9 @@ static int filter_batch(struct filter_stage *stage, struct filtered_batch *to)
 		int result, kept;
 
 		if (i + PREFETCH < batch->count)
-			__builtin_prefetch(order_bytes(session, batch->places[i + PREFETCH]));
+			__builtin_prefetch(order_bytes(source, batch->places[i + PREFETCH]));
 		to->dropped[i] = TALLY_KEPT;
-		if (!order_record(session, batch->places[i], &record) ||
+		if (!order_record(source, batch->places[i], &record) ||
 		    record.type != PERF_RECORD_SAMPLE)
 			continue;
 		result = ask(stage, &call);

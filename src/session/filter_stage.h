@@ -3,7 +3,7 @@
 #define TALLY_SESSION_FILTER_STAGE_H
 
 #include "session/filter.h"
-#include "session/order.h"
+#include "source/order.h"
 
 /* Text that stands before a record of the batch. */
 struct filter_text {

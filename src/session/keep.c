@@ -6,7 +6,9 @@
 #include <tally/build_id_cache.h>
 #include "base/option_struct.h"
 #include "image/id_cache.h"
-#include "session/resolver.h"
+#include "resolve/resolver.h"
+#include "session/run.h"
+#include "session/session.h"
 
 struct hits {
 	atomic_bool *mappings; /* by number */
@@ -35,7 +37,7 @@ static int mark(void *context, unsigned worker, struct tally_resolver *resolver,
 static bool was_hit(const struct tally_session *session, struct hits *hits,
 		    const struct tally_data_build_id *build_id)
 {
-	const struct tally_process_table *processes = session->processes;
+	const struct tally_process_table *processes = session->source.processes;
 	bool kernel = !strncmp(build_id->filename, "[kernel.kallsyms]", 17);
 
 	if (kernel && atomic_load(&hits->kernel))
@@ -74,8 +76,8 @@ static void count(int result, struct tally_build_id_cache_result *to)
 
 static int find_hits(struct tally_session *session, struct hits *hits, struct tally_error *error)
 {
-	hits->mappings =
-	    calloc(tally_process_mapping_count(session->processes) + 1, sizeof(*hits->mappings));
+	hits->mappings = calloc(tally_process_mapping_count(session->source.processes) + 1,
+				sizeof(*hits->mappings));
 	if (!hits->mappings)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	return tally_session_each(session, PERF_SAMPLE_IP | PERF_SAMPLE_TID, mark, hits, error);
@@ -86,7 +88,7 @@ int tally_build_id_cache_keep(struct tally_session *session,
 			      struct tally_build_id_cache_result *ret, struct tally_error *error)
 {
 	struct tally_build_id_cache_options use = {.size = sizeof(use)};
-	const struct tally_data_info *info = tally_data_info(session->data);
+	const struct tally_data_info *info = tally_data_info(session->source.data);
 	struct tally_build_id_cache_result sum = {0};
 	struct tally_id_cache cache = {.folder = -1, .ids = -1};
 	struct hits hits = {0};
@@ -116,7 +118,7 @@ int tally_build_id_cache_keep(struct tally_session *session,
 
 int tally_build_id_hits(struct tally_session *session, bool *ret, struct tally_error *error)
 {
-	const struct tally_data_info *info = tally_data_info(session->data);
+	const struct tally_data_info *info = tally_data_info(session->source.data);
 	struct hits hits = {0};
 	int result = find_hits(session, &hits, error);
 

@@ -10,7 +10,9 @@
 #include "base/map.h"
 #include "base/table.h"
 #include "session/filter.h"
-#include "session/resolve.h"
+#include "resolve/resolve.h"
+#include "session/numbers.h"
+#include "session/run.h"
 
 #define PART_LEAST 3 /* shorter parts are in too many names */
 #define PATHS      TALLY_NAME_KINDS

@@ -11,7 +11,7 @@
 
 static int join(struct record_worker *worker, struct tally_resolved *at)
 {
-	bool by_offset = worker->resolver.session->by_offset;
+	bool by_offset = worker->resolver.tables->source->by_offset;
 
 	return resolver_join(&worker->resolver, at, by_offset ? at->offset : at->sample.time);
 }
@@ -24,9 +24,10 @@ static int finish_sample(struct record_worker *worker, struct tally_entry *ret)
 	enum plan_chain chain = worker->events[sample->event].chain;
 	int result = chain ? tally_resolver_complete(resolver, sample, chain) : 0;
 
-	if (result || !resolver->session->test || worker->sink->asks)
+	if (result || !worker->test)
 		return result;
-	result = tally_session_test(resolver->session, worker->batch.worker, resolver, sample);
+	result =
+	    worker->test->passes(worker->test->context, worker->batch.worker, resolver, sample);
 	if (!result)
 		ret->dropped = TALLY_DROPPED;
 	return result < 0 ? result : 0;
@@ -45,7 +46,7 @@ static int next_sample(struct record_worker *worker, struct tally_entry *ret)
 	ret->at = NULL;
 	if (!sink->samples || (ret->dropped && !sink->dropped))
 		return ret->size != 0;
-	event = session_event_of(resolver->session, &resolver->ids, record);
+	event = source_event_of(resolver->tables->source, &resolver->ids, record);
 	if (event < 0)
 		return 0;
 	if (!sample_read(worker->events[event].layout, record, worker->events[event].want,
@@ -66,10 +67,10 @@ static int next_sample(struct record_worker *worker, struct tally_entry *ret)
 }
 
 /* The fields of a record's trailer, as a sample's. */
-static void read_trailer(const struct tally_session *session, const struct tally_record *record,
+static void read_trailer(const struct tally_source *source, const struct tally_record *record,
 			 struct tally_resolved *at)
 {
-	int event = tally_data_event_of(session->data, record);
+	int event = tally_data_event_of(source->data, record);
 	struct tally_sample_id id = {0};
 
 	*at = (struct tally_resolved){
@@ -78,8 +79,8 @@ static void read_trailer(const struct tally_session *session, const struct tally
 	    .offset = record->offset,
 	};
 	/* Records of the perf tool have none. */
-	if (record->type >= 64 || !session->event_count ||
-	    tally_sample_id_decode(&tally_data_event(session->data, at->event)->layout, record, &id,
+	if (record->type >= 64 || !source->event_count ||
+	    tally_sample_id_decode(&tally_data_event(source->data, at->event)->layout, record, &id,
 				   NULL) < 0)
 		return;
 	at->sample = (struct tally_sample){
@@ -103,7 +104,7 @@ static int next_record(struct record_worker *worker, struct tally_entry *ret)
 		return 0;
 	ret->kind = TALLY_ENTRY_RECORD;
 	ret->at = &worker->other;
-	read_trailer(worker->resolver.session, &ret->record, &worker->other);
+	read_trailer(worker->resolver.tables->source, &ret->record, &worker->other);
 	result = join(worker, &worker->other);
 	return result ? result : 1;
 }
@@ -143,7 +144,7 @@ int tally_record_batch_next(struct tally_record_batch *batch, struct tally_entry
 {
 	struct record_worker *worker = (struct record_worker *)batch;
 	const struct order_batch *places = record_worker_places(worker);
-	const struct tally_session *session = worker->resolver.session;
+	const struct tally_source *source = worker->resolver.tables->source;
 	int result = 0;
 
 	while (!result && worker->at < places->count) {
@@ -154,7 +155,7 @@ int tally_record_batch_next(struct tally_record_batch *batch, struct tally_entry
 			return 1;
 		}
 		if (later < places->count && !(places->places[later] & ORDER_TOKEN)) {
-			const uint8_t *bytes = order_bytes(session, places->places[later]);
+			const uint8_t *bytes = order_bytes(source, places->places[later]);
 
 			__builtin_prefetch(bytes);
 			__builtin_prefetch(bytes + 64);
@@ -164,7 +165,7 @@ int tally_record_batch_next(struct tally_record_batch *batch, struct tally_entry
 		ret->size = ret->early = 0;
 		if (worker->filtered)
 			take_filtered(worker, at, ret);
-		if (!order_record(session, places->places[at], &ret->record))
+		if (!order_record(source, places->places[at], &ret->record))
 			continue;
 		if (ret->record.type == PERF_RECORD_SAMPLE)
 			result = next_sample(worker, ret);

@@ -2,17 +2,18 @@
 #ifndef TALLY_SESSION_RECORD_BATCH_H
 #define TALLY_SESSION_RECORD_BATCH_H
 
-#include "session/event_fields.h"
+#include "resolve/event_fields.h"
 #include "session/filter_stage.h"
-#include "session/order.h"
+#include "source/order.h"
 #include "session/record_sink.h"
-#include "session/resolver.h"
-#include "session/time_windows.h"
+#include "resolve/resolver.h"
+#include "source/time_windows.h"
 
 struct record_worker {
 	struct tally_record_batch batch; /* the first member */
 	const struct tally_record_sink *sink;
 	const struct event_fields *events;
+	const struct tally_sample_test *test; /* NULL: the sink asks it itself, or there is none */
 	struct tally_resolver resolver;
 	struct order_batch places;
 	struct time_window window;

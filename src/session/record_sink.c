@@ -11,6 +11,7 @@
 #include "file/in_place.h"
 #include "session/record_batch.h"
 #include "session/filter.h"
+#include "session/session.h"
 
 /* Bytes of records in a batch of tokens: what is shown of them is short. */
 #define TOKEN_BYTES (3 * ORDER_BATCH_BYTES)
@@ -45,7 +46,7 @@ struct record_run {
 
 unsigned tally_session_slots(const struct tally_session *session)
 {
-	return session->threads * 2 + 2;
+	return session->source.threads * 2 + 2;
 }
 
 static int fail(struct record_run *run, int failure)
@@ -98,23 +99,24 @@ static void forget_pieces(struct record_run *run, const struct record_worker *wo
 	until = least > PIECES_KEPT ? least - PIECES_KEPT : 0;
 	pthread_mutex_lock(&run->turn);
 	from = run->forgotten;
-	if (until < from + SESSION_FORGET_SIZE / SESSION_PIECE_SIZE)
+	if (until < from + SOURCE_FORGET_SIZE / SOURCE_PIECE_SIZE)
 		until = from;
 	else
 		run->forgotten = until;
 	pthread_mutex_unlock(&run->turn);
 	while (from < until) {
 		struct tally_block block = {
-		    .bytes = session->pieces[from].bytes,
-		    .offset = session->pieces[from].offset,
+		    .bytes = session->source.pieces[from].bytes,
+		    .offset = session->source.pieces[from].offset,
 		};
 
 		/* As long as they are neighbours. */
-		for (; from < until && session->pieces[from].bytes == block.bytes + block.size &&
-		       session->pieces[from].offset == block.offset + block.size;
+		for (; from < until &&
+		       session->source.pieces[from].bytes == block.bytes + block.size &&
+		       session->source.pieces[from].offset == block.offset + block.size;
 		     from++)
-			block.size += session->pieces[from].size;
-		tally_data_forget(session->data, &block);
+			block.size += session->source.pieces[from].size;
+		tally_data_forget(session->source.data, &block);
 	}
 }
 
@@ -169,7 +171,7 @@ static void find_tokens(struct record_run *run)
 	run->token_ip_at = -1;
 	if (!run->sink->token || session->test)
 		return;
-	for (size_t i = 0; i < session->event_count; i++) {
+	for (size_t i = 0; i < session->source.event_count; i++) {
 		const int16_t *at = run->events[i].layout->at;
 
 		if (!i) {
@@ -198,7 +200,7 @@ static void make_tokens(void *context, struct time_entry *entries, size_t count)
 	const struct tally_record_sink *sink = run->sink;
 	struct tally_resolver *resolver = &maker->worker->resolver;
 	struct tally_resolved *sample = &maker->worker->sample;
-	const struct session_piece *piece = order_piece(run->session, entries->place);
+	const struct source_piece *piece = order_piece(&run->session->source, entries->place);
 
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t *bytes = piece->bytes + order_offset(entries[i].place);
@@ -253,7 +255,7 @@ static int take_batch(struct record_run *run, struct record_worker *worker, uint
 	if (result <= 0 || !run->by_windows)
 		return result;
 	worker->batch.slot = (unsigned)(*ret % run->slots);
-	result = tally_time_window_fill(run->session, &worker->window,
+	result = tally_time_window_fill(&run->session->source, &worker->window,
 					run->token_ip_at >= 0 ? make_tokens : NULL, &maker,
 					&worker->places);
 	return result ? result : 1;
@@ -307,7 +309,7 @@ static int work(void *context, unsigned number, size_t share)
 			result = end_batch(run, batch);
 		forget_pieces(run, worker);
 		/* Progress is reported by the caller's own thread. */
-		if (result >= 0 && !number && session_progress(run->session, passed))
+		if (result >= 0 && !number && source_progress(&run->session->source, passed))
 			result = -ECANCELED;
 		if (result < 0)
 			break;
@@ -322,7 +324,7 @@ static int make_workers(struct record_run *run, unsigned *ready)
 		return -ENOMEM;
 	for (; *ready < run->threads; ++*ready) {
 		struct record_worker *worker = &run->workers[*ready];
-		int result = tally_resolver_init(&worker->resolver, run->session);
+		int result = tally_resolver_init(&worker->resolver, &run->session->tables);
 
 		if (result)
 			return result;
@@ -330,6 +332,7 @@ static int make_workers(struct record_run *run, unsigned *ready)
 		worker->batch.resolver = &worker->resolver;
 		worker->sink = run->sink;
 		worker->events = run->events;
+		worker->test = run->sink->asks ? NULL : run->session->test;
 		worker->places.places = calloc(ORDER_BATCH_RECORDS, sizeof(*worker->places.places));
 		worker->places.room = ORDER_BATCH_RECORDS;
 		if (!worker->places.places) {
@@ -343,7 +346,7 @@ static int make_workers(struct record_run *run, unsigned *ready)
 static void free_workers(struct record_run *run, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		run->session->counts.undecoded += run->workers[i].resolver.damaged;
+		run->session->source.counts.undecoded += run->workers[i].resolver.damaged;
 		tally_resolver_done(&run->workers[i].resolver);
 		free(run->workers[i].places.places);
 		tally_time_window_done(&run->workers[i].window);
@@ -358,15 +361,16 @@ static int prepare(struct record_run *run)
 	struct tally_session *session = run->session;
 	int result = 0;
 
-	tally_order_init(&run->order, session, sink->records);
+	tally_order_init(&run->order, &session->source, sink->records);
 	run->filters = session->filter && sink->samples && !sink->asks;
 	if (run->filters)
 		return tally_filter_stage_init(&run->stage, session, sink, run->slots);
 	/* Other records have their places among samples by the walk alone. */
-	if (!sink->records && session->runs) {
+	if (!sink->records && session->source.runs) {
 		find_tokens(run);
-		result = tally_time_windows_init(
-		    &run->windows, session, run->token_ip_at < 0 ? ORDER_BATCH_BYTES : TOKEN_BYTES);
+		result =
+		    tally_time_windows_init(&run->windows, &session->source,
+					    run->token_ip_at < 0 ? ORDER_BATCH_BYTES : TOKEN_BYTES);
 		run->by_windows = !result;
 	}
 	return result == -E2BIG ? 0 : result;
@@ -393,16 +397,18 @@ int tally_session_run_in_order(struct tally_session *session, const struct tally
 	struct record_run run = {
 	    .session = session,
 	    .sink = sink,
-	    .events = tally_event_fields_new(session, sink->want | (test ? test->want : 0)),
+	    .events =
+		tally_event_fields_new(&session->source, sink->want | (test ? test->want : 0)),
 	    .slots = tally_session_slots(session),
-	    .threads = serial ? 1 : session->threads,
+	    .threads = serial ? 1 : session->source.threads,
 	};
 	unsigned ready = 0;
 	int result;
 
 	/* No more than will have anything to do. */
-	if (run.threads > session->piece_count)
-		run.threads = session->piece_count ? (unsigned)session->piece_count : 1;
+	if (run.threads > session->source.piece_count)
+		run.threads =
+		    session->source.piece_count ? (unsigned)session->source.piece_count : 1;
 	run.done = calloc(run.slots, sizeof(*run.done));
 	result = run.events && run.done ? make_workers(&run, &ready) : -ENOMEM;
 	if (!result)
@@ -411,10 +417,10 @@ int tally_session_run_in_order(struct tally_session *session, const struct tally
 		result = run_threads(&run);
 	tally_time_windows_done(&run.windows);
 	tally_order_done(&run.order);
-	session->counts.undecoded = run.stage.resolver.damaged;
+	session->source.counts.undecoded = run.stage.resolver.damaged;
 	tally_filter_stage_done(&run.stage);
 	free_workers(&run, ready);
 	free(run.events);
 	free(run.done);
-	return result < 0 ? session_failed(session, result, error) : 0;
+	return result < 0 ? source_failed(&session->source, result, error) : 0;
 }

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tally/session.h>
-#include "session/resolve.h"
+#include "resolve/resolve.h"
 
 enum tally_entry_kind {
 	TALLY_ENTRY_SAMPLE,

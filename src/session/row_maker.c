@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "session/batch_sample.h"
 #include "session/moves.h"
+#include "session/session.h"
 
 /* Chains repeat: a loop is sampled at the same place again.  The last chain of each hash is kept
  * with where it led.  Two different chains of one 64-bit hash would be taken for the same; that
@@ -53,10 +54,10 @@ int tally_row_maker_init(struct row_maker *maker, const struct row_plan *plan, u
 		maker->seen_room = SEEN_LEAST;
 		made &= maker->seen != NULL;
 	}
-	maker->left_out = calloc(plan->session->event_count + 1, sizeof(*maker->left_out));
+	maker->left_out = calloc(plan->session->source.event_count + 1, sizeof(*maker->left_out));
 	made &= maker->left_out != NULL;
 	if (plan->columns & TALLY_COLUMN_SAMPLE) {
-		maker->rows = tally_batch_rows_new(plan->session->data, ROWS_MOST);
+		maker->rows = tally_batch_rows_new(plan->session->source.data, ROWS_MOST);
 		made &= maker->rows != NULL;
 	}
 	if (!made) {
@@ -178,7 +179,7 @@ static void grow_seen(struct row_maker *maker)
 /* A stack's innermost frames, as many as there may be.  0 or -ENOMEM. */
 static int cut_stack(struct row_maker *maker, uint32_t *stack)
 {
-	struct tally_stacks *stacks = &maker->plan->session->stacks;
+	struct tally_stacks *stacks = &maker->plan->session->tables.stacks;
 	uint32_t most = maker->plan->session->stack_most, at = most, number = *stack;
 
 	if (!maker->path && !array_resize(&maker->path, (size_t)most * 2, sizeof(*maker->path)))
@@ -213,7 +214,7 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 	    (most && most < sample->sample.callchain_nr && !sample->unwound &&
 	     cut_stack(maker, &ret->stack)))
 		return -ENOMEM;
-	innermost = ret->stack ? stacks_frame(&session->stacks, ret->stack) : 0;
+	innermost = ret->stack ? stacks_frame(&session->tables.stacks, ret->stack) : 0;
 	/* Without an address the chain alone says where a sample was. */
 	ret->frame =
 	    innermost && !(sample->sample.present & PERF_SAMPLE_IP)
@@ -352,8 +353,8 @@ static int each_move(struct row_maker *maker, const struct tally_resolved *sampl
 
 	if (!maker->plan->reads || !(sample->sample.present & PERF_SAMPLE_READ))
 		return take(maker, sample, record);
-	return tally_moves_each(&maker->counters, maker->plan->session->data, &sample->sample.read,
-				take_move, &counted);
+	return tally_moves_each(&maker->counters, maker->plan->session->source.data,
+				&sample->sample.read, take_move, &counted);
 }
 
 int tally_row_maker_add_now(struct row_maker *maker, const struct tally_resolved *sample,

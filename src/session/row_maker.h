@@ -9,7 +9,7 @@
 #include <tally/batch.h>
 #include "base/table.h"
 #include "session/by_address.h"
-#include "session/resolver.h"
+#include "resolve/resolver.h"
 #include "session/run.h"
 
 #define TALLY_SAMPLE_WEIGHTS (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)

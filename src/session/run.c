@@ -11,13 +11,13 @@
 #include "base/pool.h"
 #include "file/in_place.h"
 #include "session/early_visit.h"
-#include "session/event_fields.h"
-#include "session/live_windows.h"
+#include "resolve/event_fields.h"
+#include "source/live_windows.h"
 #include "session/record_sink.h"
-#include "session/piece.h"
+#include "source/piece.h"
 #include "session/row_maker.h"
 #include "session/run_visit.h"
-#include "session/scan.h"
+#include "source/scan.h"
 #include "wire/sample_read.h"
 #include "session/filter.h"
 
@@ -70,7 +70,7 @@ static uint64_t fields_of(const struct run *run)
 	return fields;
 }
 
-static int visit_samples(struct run *run, unsigned worker, const struct session_piece *piece)
+static int visit_samples(struct run *run, unsigned worker, const struct source_piece *piece)
 {
 	const struct tally_session *session = run->session;
 	struct tally_resolver *resolver = &run->resolvers[worker];
@@ -81,7 +81,7 @@ static int visit_samples(struct run *run, unsigned worker, const struct session_
 
 	while (result >= 0 && piece_next_sample(piece, &at, &record)) {
 		struct tally_resolved *sample = row_maker_next(maker);
-		int event = session_event_of(session, &resolver->ids, &record);
+		int event = source_event_of(&session->source, &resolver->ids, &record);
 		const struct event_fields *fields = &run->events[event < 0 ? 0 : event];
 		int passes = 1;
 
@@ -99,8 +99,9 @@ static int visit_samples(struct run *run, unsigned worker, const struct session_
 		sample->offset = record.offset;
 		sample->unwound = 0;
 		sample->more = 0;
-		result = resolver_join(resolver, sample,
-				       session->by_offset ? record.offset : sample->sample.time);
+		result =
+		    resolver_join(resolver, sample,
+				  session->source.by_offset ? record.offset : sample->sample.time);
 		if (!result && fields->chain)
 			result = tally_resolver_complete(resolver, sample, fields->chain);
 		if (!result && session->test)
@@ -151,23 +152,23 @@ static int show_early_sum(void *context, unsigned worker, struct tally_resolver 
 static int visit_piece(struct run *run, unsigned worker, size_t number)
 {
 	struct tally_session *session = run->session;
-	const struct session_piece *piece = &session->pieces[number];
+	const struct source_piece *piece = &session->source.pieces[number];
 	const struct tally_block block = {
 	    .bytes = piece->bytes,
 	    .size = piece->size,
 	    .offset = piece->offset,
 	};
-	int result = tally_data_populate(session->data, &block);
+	int result = tally_data_populate(session->source.data, &block);
 	uint64_t done;
 
 	if (result >= 0)
 		result = run->runs.show ? tally_run_visit_piece(&run->runs, piece, worker,
 								&run->resolvers[worker])
 					: visit_samples(run, worker, piece);
-	tally_data_forget(session->data, &block);
+	tally_data_forget(session->source.data, &block);
 	done = atomic_fetch_add_explicit(&run->done, piece->size, memory_order_relaxed);
 	/* Progress is shown by the caller's own thread. */
-	if (result >= 0 && !worker && session_progress(session, done + piece->size))
+	if (result >= 0 && !worker && source_progress(&session->source, done + piece->size))
 		return -ECANCELED;
 	return result < 0 ? result : 0;
 }
@@ -198,7 +199,8 @@ static bool uses_early_sums(const struct run *run)
 	const struct tally_session *session = run->session;
 	uint64_t want = run->rows.want | (session->test ? session->test->want : 0);
 
-	return session->early_sums && (run->rows.combined || run->each) && !(want & ~EARLY_FIELDS);
+	return session->source.early_sums && (run->rows.combined || run->each) &&
+	       !(want & ~EARLY_FIELDS);
 }
 
 static int look_at_early_sums(struct run *run, size_t *shares)
@@ -208,10 +210,10 @@ static int look_at_early_sums(struct run *run, size_t *shares)
 
 	if (!uses_early_sums(run))
 		return 0;
-	run->early_want = calloc(session->event_count + 1, sizeof(*run->early_want));
+	run->early_want = calloc(session->source.event_count + 1, sizeof(*run->early_want));
 	if (!run->early_want)
 		return -ENOMEM;
-	for (size_t i = 0; i < session->event_count; i++)
+	for (size_t i = 0; i < session->source.event_count; i++)
 		run->early_want[i] = run->events[i].want & run->events[i].layout->sample_type;
 	result = tally_early_visit_init(&run->early, session);
 	run->has_early = !result;
@@ -227,7 +229,7 @@ static int make_workers(struct run *run, unsigned count)
 		return -ENOMEM;
 	while (run->workers < count) {
 		struct tally_resolver *resolver = &run->resolvers[run->workers];
-		int result = tally_resolver_init(resolver, run->session);
+		int result = tally_resolver_init(resolver, &run->session->tables);
 
 		if (!result)
 			result = tally_row_maker_init(&run->makers[run->workers], &run->rows,
@@ -258,7 +260,7 @@ static int plan_unordered(struct run *run, size_t *shares)
 	uint64_t tested = session->test ? session->test->want : 0;
 	int result;
 
-	run->events = tally_event_fields_new(session, run->rows.want | tested);
+	run->events = tally_event_fields_new(&session->source, run->rows.want | tested);
 	result = run->events ? look_at_early_sums(run, shares) : -ENOMEM;
 	if (!result && run->rows.by_address && !session->test && !(run->rows.want & ~EARLY_FIELDS))
 		run->runs = (struct run_visit){
@@ -278,7 +280,7 @@ static int visit_unordered(struct run *run, size_t shares)
 	if (!result)
 		result = tally_pool_run(run->workers, run->workers, flush_share, run);
 	for (unsigned i = 0; i < run->workers; i++)
-		run->session->counts.undecoded += run->resolvers[i].damaged;
+		run->session->source.counts.undecoded += run->resolvers[i].damaged;
 	return result;
 }
 
@@ -286,13 +288,13 @@ static int visit_unordered(struct run *run, size_t shares)
 static int run_unordered(struct run *run)
 {
 	struct tally_session *session = run->session;
-	size_t shares = session->piece_count;
-	unsigned threads = session->threads;
+	size_t shares = session->source.piece_count;
+	unsigned threads = session->source.threads;
 	int result = plan_unordered(run, &shares);
 
 	if (shares < threads)
 		threads = shares ? (unsigned)shares : 1;
-	session->counts.undecoded = 0;
+	session->source.counts.undecoded = 0;
 	if (!result)
 		result = make_workers(run, threads);
 	if (!result)
@@ -303,7 +305,7 @@ static int run_unordered(struct run *run)
 	 */
 	if (run->has_early) {
 		tally_early_visit_done(&run->early);
-		tally_session_drop_early_sums(session);
+		tally_source_drop_early_sums(&session->source);
 	}
 	return result;
 }
@@ -344,7 +346,7 @@ static int visit_ordered(struct run *run, bool serial, struct tally_error *error
 /* Out of the order of time: `serial` when sinks count on it, else because a filter does. */
 static int run_ordered(struct run *run, bool serial, struct tally_error *error)
 {
-	int result = make_workers(run, serial ? 1 : run->session->threads);
+	int result = make_workers(run, serial ? 1 : run->session->source.threads);
 
 	if (!result)
 		result = begin_sinks(run);
@@ -359,7 +361,7 @@ static int renew_workers(struct run *run)
 	for (unsigned i = 0; i < run->workers && !result; i++) {
 		tally_row_maker_forget(&run->makers[i]);
 		tally_resolver_done(&run->resolvers[i]);
-		result = tally_resolver_init(&run->resolvers[i], run->session);
+		result = tally_resolver_init(&run->resolvers[i], &run->session->tables);
 		run->makers[i].resolver = &run->resolvers[i];
 	}
 	return result;
@@ -383,14 +385,14 @@ static int run_live(struct run *run, bool ordered, bool serial, struct tally_err
 	int result = ordered ? 0 : plan_unordered(run, &none), more = 1;
 
 	if (!result)
-		result = make_workers(run, serial ? 1 : run->session->threads);
+		result = make_workers(run, serial ? 1 : run->session->source.threads);
 	if (!result)
 		result = begin_sinks(run);
 	while (!result && (more = tally_session_window(run->session, &passed, error)) > 0) {
 		result = renew_workers(run);
 		if (!result)
 			result = ordered ? visit_ordered(run, serial, error)
-					 : visit_unordered(run, run->session->piece_count);
+					 : visit_unordered(run, run->session->source.piece_count);
 		if (!result && passed > before && passed < UINT64_MAX)
 			result = pass_time(run, passed);
 		before = passed;
@@ -404,9 +406,9 @@ static int sum_left_out(const struct run *run)
 	struct tally_session *session = run->session;
 
 	free(session->left_out);
-	session->left_out = calloc(session->event_count + 1, sizeof(*session->left_out));
+	session->left_out = calloc(session->source.event_count + 1, sizeof(*session->left_out));
 	for (unsigned i = 0; session->left_out && i < run->workers; i++) {
-		for (size_t event = 0; event < session->event_count; event++) {
+		for (size_t event = 0; event < session->source.event_count; event++) {
 			session->left_out[event].samples += run->makers[i].left_out[event].samples;
 			session->left_out[event].period += run->makers[i].left_out[event].period;
 		}
@@ -448,9 +450,9 @@ static int take_events(struct run *run)
 {
 	struct tally_session *session = run->session;
 
-	run->periods = calloc(session->event_count + 1, sizeof(*run->periods));
-	for (size_t i = 0; run->periods && i < session->event_count; i++) {
-		const struct tally_attr *attr = &tally_data_event(session->data, i)->attr;
+	run->periods = calloc(session->source.event_count + 1, sizeof(*run->periods));
+	for (size_t i = 0; run->periods && i < session->source.event_count; i++) {
+		const struct tally_attr *attr = &tally_data_event(session->source.data, i)->attr;
 
 		run->rows.reads |=
 		    run->rows.columns & TALLY_COLUMN_PERIOD && attr->sample_type & PERF_SAMPLE_READ;
@@ -484,7 +486,7 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 
 	if (result) {
 		done(&run);
-		return result == -ENOMEM ? session_failed(session, result, error)
+		return result == -ENOMEM ? source_failed(&session->source, result, error)
 					 : tally_fail(error, result, -1,
 						      "a sink asks for what this libtally does not "
 						      "know; use a newer one");
@@ -496,7 +498,7 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	run.rows.combined &= !session->filter && !in_order;
 	run.rows.by_address &= run.rows.combined;
 	ordered = in_order || session->filter;
-	if (!result && session->live)
+	if (!result && session->source.live)
 		result = run_live(&run, ordered, in_order, error);
 	else if (!result)
 		result = ordered ? run_ordered(&run, in_order, error) : run_unordered(&run);
@@ -506,7 +508,7 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 		if (run.rows.sinks[i].end)
 			result = run.rows.sinks[i].end(run.rows.sinks[i].context);
 	done(&run);
-	return result < 0 ? session_failed(session, result, error) : 0;
+	return result < 0 ? source_failed(&session->source, result, error) : 0;
 }
 
 int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
@@ -519,7 +521,7 @@ int tally_session_each(struct tally_session *session, uint64_t want, tally_sampl
 	int result = run_unordered(&run);
 
 	done(&run);
-	return result < 0 ? session_failed(session, result, error) : 0;
+	return result < 0 ? source_failed(&session->source, result, error) : 0;
 }
 
 int tally_session_run(struct tally_session *session, const struct tally_sink *const *sinks,
@@ -532,11 +534,12 @@ bool tally_session_sums_early(const struct tally_session *session, uint64_t fiel
 {
 	if (session->test)
 		fields |= session->test->want;
-	return session->early_sums && !session->filter && !(fields & ~EARLY_FIELDS);
+	return session->source.early_sums && !session->filter && !(fields & ~EARLY_FIELDS);
 }
 
 struct tally_left_out tally_session_left_out(const struct tally_session *session, size_t event)
 {
-	return session->left_out && event < session->event_count ? session->left_out[event]
-								 : (struct tally_left_out){0};
+	return session->left_out && event < session->source.event_count
+		   ? session->left_out[event]
+		   : (struct tally_left_out){0};
 }

@@ -4,6 +4,24 @@
 
 #include <tally/batch.h>
 #include "base/bytes.h"
+#include "resolve/resolve.h"
+
+/* Called for each sample of a block in file order; `worker` is 0..threads-1.  Below 0 stops. */
+typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
+			       const struct tally_resolved *sample);
+
+/* Calls for each sample that passes the session's test, in no order, on several threads.  Samples
+ * that the first pass counted together are one. */
+int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
+		       void *context, struct tally_error *error);
+
+/* How many frames of a chain are unwound at most, and how many frames a stack has at most (0: all);
+ * before running.  perf's usual 127, and all, when never set. */
+void tally_session_unwind_most(struct tally_session *session, uint32_t frames);
+void tally_session_stack_most(struct tally_session *session, uint32_t frames);
+unsigned tally_session_threads(const struct tally_session *session);
+/* Whether the session's progress function asks to stop, for work behind a run. */
+bool tally_session_interrupted(const struct tally_session *session);
 
 /* Samples that a run is about; others are passed over. */
 struct tally_rows_wanted {

@@ -1,6 +1,6 @@
 #include "session/run_visit.h"
 
-#include "session/piece.h"
+#include "source/piece.h"
 #include "wire/sample_read.h"
 
 #define RUN_MOST 256U
@@ -39,7 +39,7 @@ static int begin(struct tally_resolver *resolver, struct run *run, uint64_t time
 	return result;
 }
 
-int tally_run_visit_piece(const struct run_visit *visit, const struct session_piece *piece,
+int tally_run_visit_piece(const struct run_visit *visit, const struct source_piece *piece,
 			  unsigned worker, struct tally_resolver *resolver)
 {
 	const struct tally_session *session = visit->session;
@@ -50,7 +50,7 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 	int result = 0;
 
 	while (result >= 0 && piece_next_sample(piece, &at, &record)) {
-		int event = session_event_of(session, &resolver->ids, &record);
+		int event = source_event_of(&session->source, &resolver->ids, &record);
 		const struct event_fields *fields = &visit->events[event < 0 ? 0 : event];
 		const uint8_t *bytes = record.bytes;
 		uint64_t time;
@@ -66,7 +66,7 @@ int tally_run_visit_piece(const struct run_visit *visit, const struct session_pi
 		tid = sample_tid(fields->layout, bytes);
 		if (visit->early && !early_visit_again(visit->early, pid, tid, record.offset))
 			continue;
-		if (session->by_offset)
+		if (session->source.by_offset)
 			time = record.offset;
 		else
 			time = sample_word(fields->layout, bytes, TALLY_FIXED_TIME);

@@ -3,8 +3,13 @@
 #ifndef TALLY_SESSION_RUN_VISIT_H
 #define TALLY_SESSION_RUN_VISIT_H
 
+#include "session/by_address.h"
 #include "session/early_visit.h"
-#include "session/event_fields.h"
+#include "resolve/event_fields.h"
+
+/* Called for each run; as tally_sample_fn. */
+typedef int (*tally_run_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
+			    const struct tally_sample_run *run);
 
 struct run_visit {
 	const struct tally_session *session;
@@ -15,7 +20,7 @@ struct run_visit {
 };
 
 /* 0, or what `show` gave. */
-int tally_run_visit_piece(const struct run_visit *visit, const struct session_piece *piece,
+int tally_run_visit_piece(const struct run_visit *visit, const struct source_piece *piece,
 			  unsigned worker, struct tally_resolver *resolver);
 
 #endif

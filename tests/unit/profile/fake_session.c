@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "session/run.h"
 #include "session/session_packages.h"
-#include "session/thread_start.h"
+#include "session/numbers.h"
 
 /* Of the session that was made last: caller and frame -> number. */
 static struct tally_map stack_numbers;

@@ -5,7 +5,7 @@
 #include <tally/data.h>
 #include <tally/info.h>
 #include "base/map.h"
-#include "session/resolve.h"
+#include "session/numbers.h"
 
 #define FAKE_DEPTH 64
 

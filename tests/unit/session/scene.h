@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <tally/data.h>
-#include "session/resolve.h"
+#include "resolve/resolve.h"
+#include "session/numbers.h"
+#include "session/run.h"
 
 struct scene {
 	char path[64];

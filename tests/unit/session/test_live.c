@@ -11,7 +11,8 @@
 #include <unistd.h>
 #include "file/live.h"
 #include "scene.h"
-#include "session/live_windows.h"
+#include "session/run.h"
+#include "session/session.h"
 #include "write/writer.h"
 
 #define NO_BOUND ((size_t)1 << 30)

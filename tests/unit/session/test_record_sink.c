@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "session/filter.h"
-#include "session/order.h"
+#include "source/order.h"
 #include "session/record_sink.h"
 #include "session/session.h"
 
@@ -235,7 +235,7 @@ static bool deliver(struct scene *scene, const struct said *order, bool others)
 		struct look look = {.tokens = i >= 4 && !others};
 
 		reopen(scene, threads[i % 4]);
-		by_time &= scene->session->runs != NULL;
+		by_time &= scene->session->source.runs != NULL;
 		assert_int_equal(visit(&look, scene->session, order->count, i % 4 == 3, others), 0);
 		assert_int_equal(look.all.count, order->count);
 		assert_memory_equal(look.all.numbers, order->numbers,
@@ -501,7 +501,7 @@ static size_t long_round(size_t count, uint64_t jitter, bool reversed)
 			scene_sample(&scene, i % 2, time, 5, 5, i, NULL, 0);
 	}
 	scene_open(&scene, 2);
-	tally_order_init(&order, scene.session, true);
+	tally_order_init(&order, &scene.session->source, true);
 	order.rounds = false; /* the writer's */
 	batch.places = calloc(ORDER_BATCH_RECORDS, sizeof(*batch.places));
 	assert_non_null(batch.places);
@@ -510,7 +510,7 @@ static size_t long_round(size_t count, uint64_t jitter, bool reversed)
 			struct tally_record record;
 			struct tally_sample sample = {.size = sizeof(sample)};
 
-			assert_true(order_record(scene.session, batch.places[i], &record));
+			assert_true(order_record(&scene.session->source, batch.places[i], &record));
 			if (record.type != PERF_RECORD_SAMPLE) {
 				/* Without times: before all that was queued. */
 				assert_true(last == 0);

@@ -1,0 +1,118 @@
+/* The frame table: every (image, symbol) or (image, place) that was met, by number.
+ *
+ * Numbers are given in order of arrival and what they stand for never moves, so that threads read
+ * while others add.  A symbol's number is kept beside its image's symbols: after the first time
+ * finding it is a look into an array. */
+#ifndef TALLY_RESOLVE_FRAMES_H
+#define TALLY_RESOLVE_FRAMES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <tally/session.h>
+#include "base/chunks.h"
+#include "base/map.h"
+#include "image/image.h"
+#include "process/process.h"
+#include "resolve/resolve.h"
+#include "unwind/functions.h"
+
+/* An image as frames see it. */
+struct tally_frame_image {
+	struct tally_image *image; /* NULL: [unknown], or a KSYMBOL */
+	const char *name, *path;
+	const char *symbol; /* of a KSYMBOL: all of it */
+	char level;
+	bool places_are_addresses;
+	uint32_t number;
+	_Atomic uint32_t symbol_count;
+	_Atomic uint32_t *_Atomic frames; /* by symbol; 0: not met yet */
+	/* For places without a symbol; NULL: not asked for yet. */
+	_Atomic(struct tally_functions *) functions;
+};
+
+/* Frames found by what they are, in shares by their hash, so that threads seldom meet at a lock. */
+#define FRAME_SHARES 32
+
+struct tally_frame_share {
+	pthread_mutex_t lock;    /* taken before the table's own, when both are */
+	uint64_t *_Atomic slots; /* the hash's upper half, then the number; 0: free */
+	_Atomic uint32_t room;   /* both are changed with the lock, and looked at to fetch */
+	uint32_t count;
+} __attribute__((aligned(64)));
+
+struct tally_frames {
+	pthread_mutex_t lock;         /* for whoever adds to a list */
+	struct tally_chunks images;   /* struct tally_frame_image */
+	struct tally_chunks list;     /* struct frame_row; number 0 is none */
+	_Atomic uint32_t *by_mapping; /* image + 1; 0: not met yet */
+	struct tally_map image_ids;
+	struct tally_frame_share shares[FRAME_SHARES];
+	uint32_t unknown[5];     /* image numbers of [unknown], by level */
+	_Atomic uint32_t kernel; /* image + 1: of addresses that no mapping holds */
+	bool functions;          /* struct tally_session_options */
+	/* With it, of code that was compiled at run time: */
+	struct tally_map compiled; /* hash of image and name -> the first frame of the name */
+	struct tally_arena names;  /* that are shown instead of the symbols' */
+};
+
+/* What the table stands on, borrowed in each call. */
+struct tally_frame_source {
+	const struct tally_data *data;
+	const struct tally_process_table *processes;
+	struct tally_image_store *images;
+	const struct tally_map *build_ids; /* hash of a filename -> index in the data's info, + 1 */
+};
+
+int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functions);
+void tally_frames_done(struct tally_frames *frames);
+/* The mappings are others now; numbers of frames and images stay.  0 or -ENOMEM. */
+int tally_frames_renew(struct tally_frames *frames, size_t mappings);
+/* Where an address in a mapping (NULL: in none) leads, for one of the levels of struct tally_frame:
+ * the number of an image, and a place in it.  0 or -ENOMEM. */
+int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,
+		       const struct tally_mapping *mapping, char level, uint64_t addr,
+		       uint32_t *ret_image, uint64_t *ret_place);
+/* The frame of a place in the image of that number; 0: out of memory.  `names_only`: places without
+ * a symbol are one frame. */
+uint32_t tally_frames_find(struct tally_frames *frames, uint32_t number, uint64_t place,
+			   bool names_only);
+/* The frames of places in images, of those numbers, that have no symbol.  0 or -ENOMEM. */
+int tally_frames_nameless(struct tally_frames *frames, const struct tally_image_place *places,
+			  uint32_t count, uint32_t *ret);
+/* The frame of a symbol of the image of that number; 0: out of memory. */
+uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number, int64_t symbol);
+/* The function around a place without a symbol, in the image of that number; false: nothing says
+ * where it is, or nobody wants to know. */
+bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_t place,
+			   struct tally_function *ret);
+/* The frame of such a function; 0: out of memory. */
+uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,
+				     const struct tally_function *function);
+/* The function around a frame's place that has no symbol, whatever the frame stands for.  0, or
+ * -ENOENT. */
+int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
+			     struct tally_function *ret);
+/* The frame of a function that was inlined where `place` is, within a symbol of the image, to which
+ * its name belongs: one pointer for all that are equal.  0: out of memory. */
+uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,
+			      const char *name);
+/* The same as tally_frames_find() for a kernel address that no mapping holds: `kernel` is the
+ * mapping of the kernel's text, or NULL when the file has none and the running kernel is guessed.
+ * Only a symbol makes it a place in the kernel. */
+uint32_t tally_frames_find_kernel(struct tally_frames *frames,
+				  const struct tally_frame_source *source,
+				  const struct tally_mapping *kernel, uint64_t addr);
+/* The extent of a frame's symbol, or of that which it was inlined into, in the image's places;
+ * false when it has none. */
+bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint64_t *ret_start,
+			 uint64_t *ret_end);
+/* The image that a frame is in; NULL: none that is read. */
+struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32_t frame);
+/* What an image number stands for. */
+const struct tally_frame_image *tally_frames_image_at(const struct tally_frames *frames,
+						      uint32_t number);
+/* Fetches what that will read. */
+void tally_frames_ahead(const struct tally_frames *frames, uint32_t frame);
+struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
+
+#endif

@@ -1,0 +1,27 @@
+/* What perf calls the image that an address is in: the path that was recorded, with what it makes
+ * of the kernel's binaries and of memory that holds code. */
+#ifndef TALLY_RESOLVE_LABEL_H
+#define TALLY_RESOLVE_LABEL_H
+
+#include <tally/data.h>
+#include "base/map.h"
+#include "resolve/locate.h"
+
+struct tally_labels {       /* all zero is empty and valid */
+	const char *kernel; /* as the recording's list of build-ids has it; NULL: it does not */
+	struct tally_map listed; /* hashes of the names in that list */
+	bool kernel_path;        /* modules by their paths */
+};
+
+/* From the list of build-ids of the data, which is borrowed.  0 or -ENOMEM. */
+int tally_labels_init(struct tally_labels *labels, const struct tally_data *data, bool kernel_path);
+void tally_labels_done(struct tally_labels *labels);
+
+#define TALLY_LABEL_ROOM 128
+
+/* The name of a location's image, which is mapped.  `room` is for names that are made; borrowed
+ * from it or from the session.  Untrusted. */
+const char *tally_label_of(const struct tally_labels *labels, const struct tally_location *location,
+			   char room[TALLY_LABEL_ROOM]);
+
+#endif

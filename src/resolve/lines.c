@@ -1,0 +1,62 @@
+#include "resolve/lines.h"
+
+#include <errno.h>
+#include <string.h>
+#include "resolve/resolver.h"
+
+static struct tally_image *image_of(const struct tally_resolver *resolver,
+				    const struct tally_located *located)
+{
+	return located->mapped ? tally_frames_image(&resolver->tables->frames, located->frame)
+			       : NULL;
+}
+
+int tally_resolver_line(struct tally_resolver *resolver, const struct tally_located *located,
+			struct tally_line *ret)
+{
+	struct tally_image *image = image_of(resolver, located);
+
+	return image ? tally_image_line(image, located->place, ret) : -ENOENT;
+}
+
+int tally_resolver_inlines(struct tally_resolver *resolver, const struct tally_located *located,
+			   const struct tally_inline **ret, size_t *ret_count)
+{
+	struct tally_image *image = image_of(resolver, located);
+
+	if (image && !resolver->tables->no_inlines)
+		return tally_image_inlines(image, located->place, ret, ret_count);
+	*ret_count = 0;
+	return 0;
+}
+
+static void add_line(const char *file, uint32_t line, bool whole_path, struct tally_buf *to)
+{
+	const char *slash = whole_path ? NULL : strrchr(file, '/');
+
+	tally_buf_printf(to, "%s:%u", slash ? slash + 1 : file, line);
+}
+
+void tally_inline_srcline(const struct tally_inline *one, bool whole_path, struct tally_buf *to)
+{
+	add_line(one->file, one->line, whole_path, to);
+}
+
+int tally_resolver_srcline(struct tally_resolver *resolver, const struct tally_located *located,
+			   bool whole_path, struct tally_buf *to)
+{
+	struct tally_line line = {.address = located->place};
+	int error;
+
+	if (!located->mapped)
+		return 0;
+	error = tally_resolver_line(resolver, located, &line);
+	if (error == -ENOENT)
+		tally_buf_printf(
+		    to, "%s[%llx]",
+		    tally_frames_get(&resolver->tables->frames, located->frame).image_name,
+		    (unsigned long long)line.address);
+	else if (!error && (line.line || strcmp(line.file, "??") != 0))
+		add_line(line.file, line.line, whole_path, to);
+	return error == -ENOMEM || to->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,87 @@
+/* Where an address leads, with all that text needs of it. */
+#ifndef TALLY_RESOLVE_LOCATE_H
+#define TALLY_RESOLVE_LOCATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "resolve/resolve.h"
+
+struct tally_image;
+
+/* Where an address leads, with all that a line of text needs. */
+struct tally_located {
+	uint32_t frame;        /* as tally_resolver_frame() gives; 0: out of memory */
+	bool mapped;           /* a mapping (or the kernel) holds the address */
+	uint64_t place;        /* what perf prints as the address in its image (map_ip): file offset
+				* based for user space, the address itself in the kernel */
+	uint64_t symbol_start; /* in the terms of `place`; equal to symbol_end: no symbol */
+	uint64_t symbol_end;
+	uint64_t map_start, map_end; /* of the mapping */
+};
+
+/* The same look-up as tally_resolver_frame(), with the details; not memoised: who prints keeps what
+ * he made of it. 0 or -ENOMEM. */
+int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint8_t cpumode, uint64_t addr, struct tally_located *ret);
+
+/* The same by names and without a number, for text: nothing that other threads share is written. */
+struct tally_location {
+	bool mapped;
+	bool executable;                              /* the mapping */
+	uint8_t binding;                              /* of the symbol, STB_* */
+	char level;                                   /* as struct tally_frame has it */
+	const char *image_name, *image_path, *symbol; /* symbol: NULL when unknown */
+	uint64_t place, symbol_start, symbol_end;     /* as struct tally_located has them */
+	uint64_t map_start, map_end, map_pgoff;
+	uint32_t map_pid;          /* of the process that made the mapping, perhaps a parent */
+	struct tally_image *image; /* NULL: none that can be read */
+};
+int tally_resolver_location(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			    uint8_t cpumode, uint64_t addr, struct tally_location *ret);
+
+/* Addresses from here up are the kernel's. */
+#define TALLY_KERNEL_START (1ULL << 63)
+
+/* The mode that an address itself shows, in place of another of the host's. */
+static inline uint8_t tally_addr_mode(uint8_t mode, uint64_t addr)
+{
+	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
+		return addr >= TALLY_KERNEL_START ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+	return mode;
+}
+
+/* What perf finds for an address: nothing where the mode has no maps that it knows; `fall_back`:
+ * then in the mode that the address itself shows, as perf does with addresses of data. */
+int tally_resolver_perf_location(struct tally_resolver *resolver,
+				 const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
+				 bool fall_back, struct tally_location *ret);
+
+/* Whether a process itself mapped, at any time, a file that is here too, or (`vdso`) a vDSO.  Looks
+ * at all mappings: a caller that asks for each sample keeps the answer. */
+bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t pid, bool vdso);
+
+/* A range of addresses in all of which a process, or the kernel, has nothing, or one mapping. */
+enum tally_extent_kind {
+	TALLY_EXTENT_NOTHING,
+	TALLY_EXTENT_SHARED, /* all who map the image have the same at its places */
+	TALLY_EXTENT_OWN,    /* what an address leads to depends on the process */
+};
+
+struct tally_extent {
+	uint64_t from, until; /* [from, until) */
+	uint64_t less;        /* if shared: an address less this is the place in the image */
+	uint32_t image;       /* its number */
+	enum tally_extent_kind kind;
+	/* If shared: where the symbols of its places are found, and how many there are. */
+	struct tally_image *symbols;
+	uint32_t symbol_count;
+};
+
+/* The one around an address, as the sample's process or (PERF_RECORD_MISC_KERNEL) the kernel has it
+ * as long as its era holds.  1; 0: that is not plain; -ENOMEM. */
+int tally_resolver_extent(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  uint8_t cpumode, uint64_t addr, struct tally_extent *ret);
+/* The number of the symbol at a place of such an image; below 0: there is none. */
+int64_t tally_extent_symbol(struct tally_image *symbols, uint64_t place);
+
+#endif

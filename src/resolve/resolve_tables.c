@@ -1,0 +1,112 @@
+#include "resolve/resolve_tables.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include "callchain/chain_images.h"
+
+/* Frames of a chain: perf's PERF_MAX_STACK_DEPTH. */
+#define UNWIND_USUAL 127U
+
+static int index_build_ids(struct tally_resolve_tables *tables)
+{
+	const struct tally_data_info *info = tally_data_info(tables->source->data);
+
+	for (size_t i = 0; i < info->build_id_count; i++) {
+		const char *name = info->build_ids[i].filename;
+		bool added;
+		uint64_t *index;
+
+		if (!name)
+			continue;
+		index =
+		    tally_map_put(&tables->build_ids, tally_hash_bytes(name, strlen(name)), &added);
+		if (!index)
+			return -ENOMEM;
+		if (added)
+			*index = i + 1;
+	}
+	return 0;
+}
+
+/* Whether the recording may be of the running kernel, as far as the file says. */
+static bool same_kernel(const struct tally_source *source)
+{
+	const char *release = tally_data_info(source->data)->os_release;
+	struct utsname here;
+
+	return !release || (!uname(&here) && !strcmp(release, here.release));
+}
+
+/* Which mapping is the kernel's text. */
+static void find_kernel(struct tally_resolve_tables *tables)
+{
+	const struct tally_process_table *processes = tables->source->processes;
+	size_t mappings = tally_process_mapping_count(processes);
+
+	tables->kernel = NULL;
+	for (size_t i = 0; i < mappings && !tables->kernel; i++) {
+		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
+
+		if (mapping->cpumode != PERF_RECORD_MISC_KERNEL || mapping->ksymbol)
+			continue;
+		tables->kernel_guessed = false;
+		if (!strncmp(tally_process_string(processes, mapping->file->filename), "[kernel",
+			     7))
+			tables->kernel = mapping;
+	}
+}
+
+int tally_resolve_tables_init(struct tally_resolve_tables *tables,
+			      const struct tally_source *source,
+			      const struct tally_session_options *options)
+{
+	const struct tally_image_options images = {
+	    .size = sizeof(images),
+	    .symfs = options->symfs,
+	    .kallsyms = options->kallsyms,
+	    .vmlinux = options->vmlinux,
+	    .no_demangle = options->no_demangle,
+	    .build_id_dir = options->build_id_dir,
+	};
+	int result;
+
+	tables->source = source;
+	tables->unwind_most = UNWIND_USUAL;
+	tables->no_inlines = options->no_inlines;
+	tables->kernel_guessed = same_kernel(source);
+	tally_thread_numbers_init(&tables->threads_met);
+	find_kernel(tables);
+	result = index_build_ids(tables);
+	if (!result)
+		result = tally_image_store_new(&images, &tables->images);
+	if (!result)
+		result = tally_chain_images_new(&tables->chain_images);
+	if (!result)
+		result = tally_stacks_init(&tables->stacks);
+	return result ? result
+		      : tally_frames_init(&tables->frames,
+					  tally_process_mapping_count(source->processes),
+					  options->functions);
+}
+
+void tally_resolve_tables_done(struct tally_resolve_tables *tables)
+{
+	if (!tables->source)
+		return;
+	tally_frames_done(&tables->frames);
+	tally_stacks_done(&tables->stacks);
+	tally_thread_numbers_done(&tables->threads_met);
+	tally_chain_images_free(tables->chain_images);
+	tally_image_store_free(tables->images);
+	tally_map_done(&tables->build_ids);
+}
+
+int tally_resolve_tables_renew(struct tally_resolve_tables *tables)
+{
+	int result = tally_frames_renew(&tables->frames,
+					tally_process_mapping_count(tables->source->processes));
+
+	find_kernel(tables);
+	return result;
+}

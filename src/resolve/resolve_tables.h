@@ -1,0 +1,36 @@
+/* What all resolvers of a session share: the images, frames, stacks and threads that were met, by
+ * number. */
+#ifndef TALLY_RESOLVE_RESOLVE_TABLES_H
+#define TALLY_RESOLVE_RESOLVE_TABLES_H
+
+#include "base/map.h"
+#include "image/image.h"
+#include "resolve/frames.h"
+#include "resolve/stacks.h"
+#include "resolve/thread_numbers.h"
+#include "source/source.h"
+
+struct tally_resolve_tables {
+	const struct tally_source *source;
+	struct tally_image_store *images;
+	struct tally_frames frames;
+	struct tally_chain_images *chain_images;
+	struct tally_stacks stacks;
+	struct tally_thread_numbers threads_met;
+	uint32_t unwind_most;       /* frames of a chain that is unwound */
+	bool no_inlines;            /* struct tally_session_options */
+	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
+	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record has it */
+	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
+};
+
+/* Of a source that was opened, which is borrowed; the memory is all zero.  0 or -ENOMEM; the tables
+ * are for tally_resolve_tables_done() in any case. */
+int tally_resolve_tables_init(struct tally_resolve_tables *tables,
+			      const struct tally_source *source,
+			      const struct tally_session_options *options);
+void tally_resolve_tables_done(struct tally_resolve_tables *tables);
+/* The source's mappings are others now; all numbers stay.  0 or -ENOMEM. */
+int tally_resolve_tables_renew(struct tally_resolve_tables *tables);
+
+#endif

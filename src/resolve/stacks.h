@@ -1,0 +1,83 @@
+/* The tree of call stacks that a session met: each node is a stack, the frame that is innermost in
+ * it and its caller's stack.  Threads add to it at once.
+ *
+ * What is new of a chain of frames becomes a run of nodes, each right behind its caller; only the
+ * first is found by a hash, the others by being there.  A node is written once, as one word, the
+ * last of a run first: who sees a node can follow what is behind it. */
+#ifndef TALLY_RESOLVE_STACKS_H
+#define TALLY_RESOLVE_STACKS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/table.h"
+
+#define STACKS_CHUNK_BITS 16
+#define STACKS_CHUNK      (1U << STACKS_CHUNK_BITS) /* nodes */
+#define STACKS_CHUNKS     (1U << 14)                /* at most: a thousand million nodes */
+#define STACKS_SHARES     64U
+
+/* Nodes that begin a run, found by their hash, in shares so that threads seldom meet at a lock.
+ * Slots: the hash's upper half, then the node; 0: free.  Searching takes no lock; a table that was
+ * replaced stays for those who still search it. */
+struct stacks_table {
+	struct stacks_table *before;
+	uint32_t room; /* a power of two */
+	_Atomic uint64_t slots[];
+};
+
+struct stacks_share {
+	pthread_mutex_t lock;
+	uint32_t count;
+} __attribute__((aligned(TABLE_APART)));
+
+/* What all threads read is apart from what each writes. */
+struct tally_stacks {
+	_Atomic uint64_t *_Atomic *chunks; /* of nodes: the caller in the upper half, the frame */
+	struct stacks_table *_Atomic tables[STACKS_SHARES]; /* NULL: empty */
+	struct stacks_share shares[STACKS_SHARES];          /* of the tables */
+	/* Numbers given, in blocks to threads; 0 is no stack. */
+	_Atomic uint32_t count __attribute__((aligned(TABLE_APART)));
+} __attribute__((aligned(TABLE_APART)));
+
+/* Numbers that one thread has taken and not given: [next, end). */
+struct stacks_numbers {
+	uint32_t next, end;
+};
+
+int tally_stacks_init(struct tally_stacks *stacks); /* 0 or -ENOMEM */
+void tally_stacks_done(struct tally_stacks *stacks);
+
+/* The stack of `frames` (outermost first) below a stack, 0 for none; each of their stacks in
+ * nodes[0..count).  `numbers` are the thread's, all zero at first.  0 or -ENOMEM. */
+int tally_stacks_walk(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint32_t caller,
+		      const uint32_t *frames, uint32_t count, uint32_t *nodes);
+
+/* A node as one word; 0: there is none. */
+static inline uint64_t stacks_node(const struct tally_stacks *stacks, uint32_t number)
+{
+	_Atomic uint64_t *chunk = atomic_load_explicit(&stacks->chunks[number >> STACKS_CHUNK_BITS],
+						       memory_order_acquire);
+
+	return chunk
+		   ? atomic_load_explicit(&chunk[number & (STACKS_CHUNK - 1)], memory_order_acquire)
+		   : 0;
+}
+
+static inline uint32_t stacks_caller(const struct tally_stacks *stacks, uint32_t number)
+{
+	return (uint32_t)(stacks_node(stacks, number) >> 32);
+}
+
+static inline uint32_t stacks_frame(const struct tally_stacks *stacks, uint32_t number)
+{
+	return (uint32_t)stacks_node(stacks, number);
+}
+
+static inline uint32_t stacks_count(const struct tally_stacks *stacks)
+{
+	return atomic_load_explicit(&stacks->count, memory_order_acquire);
+}
+
+#endif

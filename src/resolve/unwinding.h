@@ -1,0 +1,32 @@
+/* Call chains whose user part is not in them: of samples with registers and stack (--call-graph
+ * dwarf) it is unwound, of those with a branch stack of calls (--call-graph lbr) it is there. */
+#ifndef TALLY_RESOLVE_UNWINDING_H
+#define TALLY_RESOLVE_UNWINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tally/attr.h>
+
+struct tally_resolved;
+struct tally_resolver;
+struct unwinding;
+
+enum plan_chain {
+	PLAN_CHAIN_RECORDED, /* it is whole */
+	PLAN_CHAIN_UNWIND,   /* as perf does */
+	PLAN_CHAIN_JOIN,     /* unwound, and joined with the user part that it has */
+	PLAN_CHAIN_BRANCHES,
+};
+
+/* Where the user part of an event's chains comes from, and the PERF_SAMPLE_* that it takes. */
+enum plan_chain tally_unwinding_of(const struct tally_attr *attr, uint64_t *ret_want);
+
+/* Gives a sample its whole chain, up to the next sample on this resolver; `unwound` says where the
+ * unwound part starts.  Without one the chain stays as it is.  0 or -ENOMEM. */
+int tally_resolver_complete(struct tally_resolver *resolver, struct tally_resolved *sample,
+			    enum plan_chain how);
+
+/* One a resolver, NULL when it never unwound. */
+void tally_unwinding_free(struct unwinding *unwinding);
+
+#endif

@@ -1,0 +1,48 @@
+/* What the numbers of a session stand for, for the layers above: frames, threads, names and images,
+ * and what is missing of these. */
+#ifndef TALLY_SESSION_NUMBERS_H
+#define TALLY_SESSION_NUMBERS_H
+
+#include <tally/session.h>
+#include "resolve/thread_start.h"
+
+/* For resolvers of one's own; borrowed. */
+struct tally_resolve_tables *tally_session_tables(struct tally_session *session);
+
+/* Fetches what tally_session_frame() will read, when it is known some time before. */
+void tally_session_frame_ahead(const struct tally_session *session, uint32_t frame);
+uint32_t tally_session_frame_count(const struct tally_session *session);
+/* Whether a stack begins in a frame: that of the outermost of a chain. */
+enum tally_thread_start tally_session_thread_start(const struct tally_session *session,
+						   uint32_t frame);
+
+/* Whether samples of an event have their times. */
+bool tally_session_has_time(const struct tally_session *session, size_t event);
+/* Number of the string that is the thread's name. */
+uint32_t tally_session_thread_comm(const struct tally_session *session, uint32_t thread);
+
+const char *tally_session_string(const struct tally_session *session, uint32_t number);
+
+/* What is known of the image of a frame (struct tally_frame's `image`). */
+struct tally_image_facts {
+	const char *name, *path;
+	const char *why; /* why symbols are missing; NULL: none are, as far as is known */
+	bool is_file;    /* of this build, and at hand: a package may have it */
+	const uint8_t *build_id;
+	uint8_t build_id_size;
+};
+/* False: there is no such image, or none that is read. */
+bool tally_session_image_facts(const struct tally_session *session, uint32_t image,
+			       struct tally_image_facts *ret);
+/* Why the kernel's symbols are missing; NULL: they are not, or it is not known. */
+const char *tally_session_why_no_kernel(const struct tally_session *session);
+
+/* For -v: a line for each image whose symbols are missing though samples fell into it. */
+typedef void (*tally_missing_fn)(void *context, const char *image_path, const char *why);
+void tally_session_each_missing(const struct tally_session *session, tally_missing_fn visit,
+				void *context);
+/* The same for what is left out of images because it would take too much. */
+void tally_session_each_left_out(const struct tally_session *session,
+				 void (*visit)(void *context, const char *line), void *context);
+
+#endif

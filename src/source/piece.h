@@ -1,0 +1,36 @@
+/* Walking over the samples of a piece of the file that was looked at before. */
+#ifndef TALLY_SOURCE_PIECE_H
+#define TALLY_SOURCE_PIECE_H
+
+#include "source/source.h"
+
+/* The next sample from *at on, which is then behind it; false: there is none. */
+static inline bool piece_next_sample(const struct source_piece *piece, size_t *at,
+				     struct tally_record *ret)
+{
+	while (*at < piece->size) {
+		const uint8_t *bytes = piece->bytes + *at;
+		const struct perf_event_header *header = (const void *)bytes;
+		const struct tally_record record = {
+		    .bytes = bytes,
+		    .offset = piece->offset + *at,
+		    .type = header->type,
+		    .misc = header->misc,
+		    .size = header->size,
+		};
+		size_t size = (size_t)tally_record_extent(&record);
+
+		source_prefetch(bytes, record.size);
+		/* It was looked at before; but a file can be written to. */
+		if (size < sizeof(*header) || record.size > piece->size - *at)
+			return false;
+		*at += size;
+		if (record.type == PERF_RECORD_SAMPLE) {
+			*ret = record;
+			return true;
+		}
+	}
+	return false;
+}
+
+#endif
