@@ -3,7 +3,7 @@
  * To add a command:
  *   1. cli/cmd_<name>.c with `int cmd_<name>(int argc, char **argv)`: argv[0] is the command's
  * name; the result is the exit status (CLI_*).  Only public headers and those of cli/ are included.
- *   2. Its prototype below, a row in cli/commands.c, the file in cli/meson.build.
+ *   2. Its prototype below, and a row in cli/commands.c.
  *   3. Options as a table of struct cli_option, given to cli_parse() (options.h); --help,
  * completion and `make lint` are made from that table.
  *   4. man/tally-<name>.1.scd with every option, listed in man/meson.build.

@@ -1,5 +1,5 @@
 /* The one place that knows libtraceevent: it parses formats and gives trees, which are turned into
- * programs here.  trace_tep_stub.c stands in where it is missing. */
+ * programs here.  trace_tep_none.c stands in where it is missing. */
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>

@@ -33,9 +33,9 @@ need_build() {
 	[ -x patched-tally ]
 }
 
-@test "14.3: an event source is one file, one row, and its name in the list of what is built" {
+@test "14.3: an event source is one file and one row" {
 	patch=$TALLY_SOURCE/tests/howto/event_source.patch
-	[ "$(grep '^+++ ' "$patch" | grep -vc '/meson\.build$')" = 2 ]
+	[ "$(grep -c '^+++ ' "$patch")" = 2 ]
 	grep -q '^+++ b/src/event/family.h' "$patch"
 	[ "$(grep -c '^+.*FAMILY(' "$patch")" = 1 ]
 	[ "$(grep -c '^-[^-]' "$patch")" = 0 ]

@@ -3,7 +3,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
-	mkdir -p tools examples/api include/tally tests/unit/base tests/unit/wire tests/cli tests/agree tests/tree fuzz build/tests build/meson-private
+	mkdir -p tools src/base cli examples/api include/tally tests/unit/base tests/unit/wire tests/cli tests/agree tests/tree fuzz build/tests build/meson-private
 	cp "$TALLY_SOURCE/tools/found" tools/
 	touch tests/unit/base/test_map.c tests/unit/base/test_buf.c tests/unit/base/made.h tests/cli/stat.bats fuzz/fuzz_elf.c
 	touch -d '2020-01-01' build/meson-private/coredata.dat
@@ -23,14 +23,27 @@ setup() {
 	run -0 tools/found check build
 	[ "$output" = "" ]
 	[ "$(date -r build/meson-private/coredata.dat +%Y)" = 2020 ]
-	touch tests/unit/wire/test_new.c
+	touch tests/unit/wire/test_new.c src/base/new.c
 	rm tests/cli/stat.bats
 	run -1 tools/found check build
 	[ "${lines[0]}" = "tests/cli/stat.bats: is gone" ]
-	[ "${lines[1]}" = "tests/unit/wire/test_new.c: is new" ]
+	[ "${lines[1]}" = "src/base/new.c: is new" ]
+	[ "${lines[2]}" = "tests/unit/wire/test_new.c: is new" ]
 	[ "$(date -r build/meson-private/coredata.dat +%Y)" != 2020 ]
 	tools/found all >build/tests/found.list # what configuring does
 	run -0 tools/found check build
+}
+
+@test "14.7: every source file of the tree is compiled, but those that stand for a library or need one" {
+	cd "$TALLY_SOURCE"
+	sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "${TALLY%/*}/compile_commands.json" >"$BATS_TEST_TMPDIR/compiled"
+	count=0
+	for file in src/*/*.c cli/*.c; do
+		grep -qF "'${file##*/}'" src/meson.build && continue
+		[ "$file" = cli/late.c ] || grep -q "/$file$" "$BATS_TEST_TMPDIR/compiled"
+		count=$((count + 1))
+	done
+	[ "$count" -gt 300 ]
 }
 
 @test "14.7: every unit test of the tree is a test of the build" {
