@@ -1,8 +1,9 @@
 /* A growing array whose elements never move, so that some threads read while one adds.
  *
- * Chunk k holds CHUNKS_FIRST << k elements; 22 chunks hold all 32-bit numbers.  Adding is for one
- * thread at a time (the owner's lock); who reads got the number through something that orders
- * memory, such as an atomic published after the element was written. */
+ * Chunk k holds CHUNKS_FIRST << k elements; 22 chunks hold all 32-bit numbers.  chunks_next() is
+ * for one thread at a time (the owner's lock), chunks_add() for any; who reads got the number
+ * through something that orders memory, such as an atomic published after the element was written.
+ */
 #ifndef TALLY_BASE_CHUNKS_H
 #define TALLY_BASE_CHUNKS_H
 
@@ -58,6 +59,31 @@ static inline void *chunks_next(struct tally_chunks *chunks, size_t size)
 static inline uint32_t chunks_added(struct tally_chunks *chunks)
 {
 	return atomic_fetch_add_explicit(&chunks->count, 1, memory_order_release);
+}
+
+/* One more element, zeroed, and its number, by several threads at once; not to be mixed with
+ * chunks_next().  NULL: out of memory or of numbers. */
+static inline void *chunks_add(struct tally_chunks *chunks, size_t size, uint32_t *ret_number)
+{
+	uint32_t number = atomic_fetch_add_explicit(&chunks->count, 1, memory_order_relaxed);
+	unsigned which = chunks_which(number);
+	void *none = NULL, *chunk;
+
+	if (number >= UINT32_MAX - (1U << 16)) { /* more than there are threads */
+		atomic_fetch_sub_explicit(&chunks->count, 1, memory_order_relaxed);
+		return NULL;
+	}
+	if (!atomic_load_explicit(&chunks->chunk[which], memory_order_acquire)) {
+		chunk = calloc((size_t)1 << (which + CHUNKS_FIRST_BITS), size);
+		if (!chunk)
+			return NULL;
+		if (!atomic_compare_exchange_strong_explicit(&chunks->chunk[which], &none, chunk,
+							     memory_order_acq_rel,
+							     memory_order_acquire))
+			free(chunk); /* another thread was first */
+	}
+	*ret_number = number;
+	return chunks_at(chunks, number, size);
 }
 
 static inline uint32_t chunks_count(const struct tally_chunks *chunks)

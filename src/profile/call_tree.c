@@ -3,18 +3,27 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <tally/batch.h>
+#include "base/pool.h"
 #include "base/table.h"
+#include "resolve/stacks.h"
+#include "session/numbers.h"
+#include "session/run.h"
 
 /* A node while the tree is made, parents before children.  The frame's highest bit: unshown. */
 struct raw_node {
 	uint32_t parent, frame;
+	uint32_t size; /* of its run */
+	uint32_t next; /* where its next child will be; behind its run at the end */
 };
 #define UNSHOWN    (1U << 31)
 #define NODES_MOST (UINT32_MAX >> 2)
+/* Sums lead all over the memory: what is soon read was fetched before. */
+#define AHEAD 12U
+/* Nodes that a thread puts in their places at a time. */
+#define SHARE 65536U
 
 struct making {
-	const struct tally_session *session;
+	const struct tally_stacks *stacks;
 	struct raw_node *nodes;
 	uint32_t count, room;
 	uint32_t *known;   /* by stack: its node + 1 in the last context that has it */
@@ -23,6 +32,7 @@ struct making {
 		uint32_t number, frame;
 	} * path;
 	uint32_t path_room;
+	struct tally_call_node *placed;
 };
 
 static bool make_room(struct making *making, uint32_t more)
@@ -53,7 +63,8 @@ static bool path_room(struct making *making, uint32_t depth)
 
 static uint32_t add(struct making *making, uint32_t parent, uint32_t frame)
 {
-	making->nodes[making->count] = (struct raw_node){.parent = parent, .frame = frame};
+	making->nodes[making->count] =
+	    (struct raw_node){.parent = parent, .frame = frame, .size = 1};
 	return making->count++;
 }
 
@@ -61,18 +72,20 @@ static uint32_t add(struct making *making, uint32_t parent, uint32_t frame)
  * memory. */
 static uint32_t stack_node(struct making *making, uint32_t context, uint32_t number)
 {
-	struct tally_stack stack;
 	uint32_t depth = 0, node = context;
 
-	for (; number; number = stack.caller) {
+	while (number) {
+		uint64_t stack;
+
 		if (making->known[number] > context) {
 			node = making->known[number] - 1;
 			break;
 		}
-		if (!path_room(making, depth) ||
-		    tally_session_stack(making->session, number, &stack))
+		if (!path_room(making, depth))
 			return 0;
-		making->path[depth++] = (struct new_stack){number, stack.frame};
+		stack = stacks_node(making->stacks, number);
+		making->path[depth++] = (struct new_stack){number, (uint32_t)stack};
+		number = (uint32_t)(stack >> 32);
 	}
 	if (!make_room(making, depth + 2)) /* and one that is unshown, and a context */
 		return 0;
@@ -81,6 +94,19 @@ static uint32_t stack_node(struct making *making, uint32_t context, uint32_t num
 		making->known[making->path[depth].number] = node + 1;
 	}
 	return node;
+}
+
+static void fetch(const struct making *making, const struct tally_call_sums *sums,
+		  const uint32_t *order, uint32_t at)
+{
+	if (at + AHEAD < sums->count)
+		__builtin_prefetch(&sums->list[order[at + AHEAD]]);
+	if (at + AHEAD / 2 < sums->count) {
+		uint32_t stack = sums->list[order[at + AHEAD / 2]].stack;
+
+		__builtin_prefetch(&making->known[stack], 1);
+		stacks_fetch(making->stacks, stack);
+	}
 }
 
 /* All nodes of the sums, which are taken in the order of their contexts. */
@@ -94,77 +120,77 @@ static int make_nodes(struct making *making, const struct tally_call_sums *sums,
 	add(making, 0, 0);
 	for (uint32_t i = 0; i < sums->count; i++) {
 		const struct tally_call_sum *sum = &sums->list[order[i]];
-		struct tally_stack stack = {0};
 		uint32_t node;
 
+		fetch(making, sums, order, i);
 		if (sum->context != last)
 			context = add(making, 0, sum->context);
 		last = sum->context;
 		node = stack_node(making, context, sum->stack);
 		if (!node)
 			return -ENOMEM;
-		if (sum->stack)
-			tally_session_stack(making->session, sum->stack, &stack);
-		if (!sum->stack || stack.frame != sum->frame)
+		if (!sum->stack || stacks_frame(making->stacks, sum->stack) != sum->frame)
 			node = add(making, node, sum->frame | UNSHOWN);
 		making->node_of[order[i]] = node;
 	}
 	return 0;
 }
 
-/* Gives each node its place in preorder, and so the tree. */
-static int place_nodes(const struct making *making, struct tally_call_tree *ret)
+/* Where a node is in preorder, once all are behind their runs. */
+static uint32_t place_of(const struct raw_node *node)
 {
-	const struct raw_node *from = making->nodes;
-	uint32_t count = making->count;
-	uint32_t *size = malloc(count * sizeof(*size)), *place = malloc(count * sizeof(*place));
-	uint32_t *next = malloc(count * sizeof(*next)); /* where a node's next child will be */
-	struct tally_call_node *to = NULL;
+	return node->next - node->size;
+}
 
-	if (size && place && next) {
-		for (uint32_t i = 0; i < count; i++)
-			size[i] = 1;
-		for (uint32_t i = count - 1; i > 0; i--)
-			size[from[i].parent] += size[i];
-		place[0] = 0;
-		next[0] = 1;
-		for (uint32_t i = 1; i < count; i++) {
-			uint32_t parent = from[i].parent;
+static int place_share(void *context, unsigned thread, size_t share)
+{
+	const struct making *making = context;
+	uint32_t from = (uint32_t)share * SHARE, until = from + SHARE;
 
-			place[i] = next[parent];
-			next[parent] += size[i];
-			next[i] = place[i] + 1;
-		}
-		to = malloc(count * sizeof(*to));
-	}
-	for (uint32_t i = 0; to && i < count; i++)
-		to[place[i]] = (struct tally_call_node){
-		    .parent = place[from[i].parent],
-		    .frame = from[i].frame & ~UNSHOWN,
+	(void)thread;
+	for (uint32_t i = from; i < until && i < making->count; i++) {
+		const struct raw_node *node = &making->nodes[i];
+
+		making->placed[place_of(node)] = (struct tally_call_node){
+		    .parent = place_of(&making->nodes[node->parent]),
+		    .frame = node->frame & ~UNSHOWN,
 		    .row = TALLY_NO_ROW,
-		    .size = size[i] & NODES_MOST,
-		    .unshown = (from[i].frame & UNSHOWN) != 0,
+		    .size = node->size & NODES_MOST,
+		    .unshown = (node->frame & UNSHOWN) != 0,
 		};
-	free(size);
-	free(next);
-	*ret = (struct tally_call_tree){.nodes = to, .count = count};
-	/* Sums find their nodes by it. */
-	for (uint32_t i = 0; to && i < count; i++)
-		making->nodes[i].parent = place[i];
-	free(place);
-	return to ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+/* Gives each node its place in preorder, and so the tree. */
+static int place_nodes(struct making *making, unsigned threads)
+{
+	struct raw_node *nodes = making->nodes;
+	uint32_t count = making->count;
+
+	making->placed = malloc(count * sizeof(*making->placed));
+	if (!making->placed)
+		return -ENOMEM;
+	for (uint32_t i = count - 1; i > 0; i--)
+		nodes[nodes[i].parent].size += nodes[i].size;
+	nodes[0].next = 1;
+	for (uint32_t i = 1; i < count; i++) {
+		struct raw_node *parent = &nodes[nodes[i].parent];
+
+		nodes[i].next = parent->next + 1;
+		parent->next += nodes[i].size;
+	}
+	return tally_pool_run(threads, (count + SHARE - 1) / SHARE, place_share, making);
 }
 
 int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_session *session,
 			 uint32_t contexts, struct tally_call_tree *ret)
 {
-	struct making making = {.session = session};
-	struct tally_call_tree tree = {0};
+	struct making making = {.stacks = tally_session_stacks(session)};
 	uint32_t *order = NULL;
 	int result = tally_call_sums_order(sums, contexts, &order);
 
-	making.known =
-	    calloc((size_t)tally_session_stack_count(session) + 1, sizeof(*making.known));
+	making.known = calloc((size_t)stacks_count(making.stacks) + 1, sizeof(*making.known));
 	making.node_of = malloc(((size_t)sums->count + 1) * sizeof(*making.node_of));
 	if (!making.known || !making.node_of)
 		result = -ENOMEM;
@@ -174,19 +200,22 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	free(making.known);
 	free(making.path);
 	if (!result)
-		result = place_nodes(&making, &tree);
+		result = place_nodes(&making, tally_session_threads(session));
 	for (uint32_t i = 0; !result && i < sums->count; i++) {
-		struct tally_call_node *node = &tree.nodes[making.nodes[making.node_of[i]].parent];
+		const struct raw_node *raw = &making.nodes[making.node_of[i]];
+		struct tally_call_node *node = &making.placed[place_of(raw)];
 
 		node->self += sums->list[i].self;
 		node->samples += sums->list[i].samples;
 		node->ends = true;
 	}
-	free(making.nodes);
 	free(making.node_of);
 	tally_call_sums_done(sums);
-	if (!result)
-		*ret = tree;
+	if (result)
+		free(making.placed);
+	else
+		*ret = (struct tally_call_tree){.nodes = making.placed, .count = making.count};
+	free(making.nodes);
 	return result;
 }
 

@@ -12,18 +12,12 @@
 void tally_rows_done(struct tally_rows *rows)
 {
 	free(rows->list);
-	free(rows->slots);
 	free(rows->event_first);
 	free(rows->all.first);
 	free(rows->all.list);
 	free(rows->ends.first);
 	free(rows->ends.list);
 	*rows = (struct tally_rows){0};
-}
-
-static uint32_t slot_of(uint32_t context, uint32_t key, uint32_t room)
-{
-	return (uint32_t)hash_u64((uint64_t)context << 32 | key) & (room - 1);
 }
 
 static int grow_list(struct tally_rows *rows)
@@ -36,69 +30,23 @@ static int grow_list(struct tally_rows *rows)
 	return 0;
 }
 
-/* Only of rows that are not the first of their key. */
-static int grow_slots(struct tally_rows *rows)
-{
-	uint32_t room = rows->slot_room ? rows->slot_room * 2 : 256;
-	uint32_t *slots = room ? calloc(room, sizeof(*slots)) : NULL;
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < rows->slot_room; i++) {
-		const struct tally_row *row;
-		uint32_t at;
-
-		if (!rows->slots[i])
-			continue;
-		row = &rows->list[rows->slots[i] - 1];
-		for (at = slot_of(row->context, row->key, room); slots[at];)
-			at = (at + 1) & (room - 1);
-		slots[at] = rows->slots[i];
-	}
-	free(rows->slots);
-	rows->slots = slots;
-	rows->slot_room = room;
-	return 0;
-}
-
-/* The first row of a key: its context in the upper half, its number + 1; 0: none. */
-static uint64_t first_of(uint32_t context, uint32_t number)
+/* The last row of a key: its context in the upper half, its number + 1; 0: none. */
+static uint64_t row_of(uint32_t context, uint32_t number)
 {
 	return (uint64_t)context << 32 | (number + 1);
 }
 
-/* The row's number; TALLY_NO_ROW: out of memory.  Most keys are met in one context alone: the first
- * row of each is found without a hash, and without a look at the row. */
-static uint32_t row_put(struct tally_rows *rows, uint64_t *first, uint32_t context, uint32_t key)
+/* The row's number; TALLY_NO_ROW: out of memory.  Contexts come one after another, so a row that is
+ * there is the last one of its key. */
+static uint32_t row_put(struct tally_rows *rows, uint64_t *last, uint32_t context, uint32_t key)
 {
-	uint32_t *slot = NULL;
-
-	if (*first && *first >> 32 == context)
-		return (uint32_t)*first - 1;
-	if (*first) {
-		uint32_t at;
-
-		if (rows->slot_count * 2 >= rows->slot_room && grow_slots(rows))
-			return TALLY_NO_ROW;
-		for (at = slot_of(context, key, rows->slot_room); rows->slots[at];
-		     at = (at + 1) & (rows->slot_room - 1)) {
-			const struct tally_row *row = &rows->list[rows->slots[at] - 1];
-
-			if (row->context == context && row->key == key)
-				return rows->slots[at] - 1;
-		}
-		slot = &rows->slots[at];
-	}
+	if (*last && *last >> 32 == context)
+		return (uint32_t)*last - 1;
 	if (rows->count == rows->room && grow_list(rows))
 		return TALLY_NO_ROW;
 	rows->list[rows->count] =
 	    (struct tally_row){.context = context, .key = key, .number = rows->count};
-	if (slot) {
-		*slot = rows->count + 1;
-		rows->slot_count++;
-	} else {
-		*first = first_of(context, rows->count);
-	}
+	*last = row_of(context, rows->count);
 	return rows->count++;
 }
 
@@ -123,9 +71,9 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 {
 	struct tally_call_node *nodes = tree->nodes;
 	/* By key: a frame, or a binary's number + 1; there are no more of these. */
-	uint64_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	uint64_t *last = table_new((size_t)places->frame_count + 1, sizeof(*last));
 	uint32_t context = 0;
-	int result = first ? 0 : -ENOMEM;
+	int result = last ? 0 : -ENOMEM;
 
 	for (uint32_t i = 1; !result && i < tree->count; i++) {
 		struct tally_call_node *node = &nodes[i];
@@ -135,7 +83,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 			fetch_place(places, node[AHEAD].frame);
 			if (plan->keys->symbol)
 				__builtin_prefetch(
-				    &first[places_find(places, node[AHEAD / 2].frame)]);
+				    &last[places_find(places, node[AHEAD / 2].frame)]);
 		}
 		if (!node->parent) {
 			context = node->frame;
@@ -150,7 +98,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 		if (!plan->children && !node->samples)
 			continue;
 		key = rows_key(plan->keys, places, node->frame);
-		node->row = row_put(rows, &first[key], context, key);
+		node->row = row_put(rows, &last[key], context, key);
 		if (node->row == TALLY_NO_ROW) {
 			result = -ENOMEM;
 			break;
@@ -160,26 +108,30 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 			rows->list[node->row].samples += node->samples;
 		}
 	}
-	free(first);
+	free(last);
 	return result;
 }
 
-/* The same of sums without call stacks. */
+/* The same of sums without call stacks, in the order of their contexts. */
 static int assign_places(const struct tally_rows_plan *plan, const struct tally_call_sums *sums,
-			 struct tally_places *places, struct tally_rows *rows)
+			 const uint32_t *order, struct tally_places *places,
+			 struct tally_rows *rows)
 {
-	uint64_t *first = table_new((size_t)places->frame_count + 1, sizeof(*first));
+	uint64_t *last = table_new((size_t)places->frame_count + 1, sizeof(*last));
 	bool placed = plan->keys->symbol || plan->keys->image;
-	int result = first ? 0 : -ENOMEM;
+	int result = last ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; !result && i < sums->count; i++) {
-		const struct tally_call_sum *sum = &sums->list[i];
+	for (uint32_t i = 0; i < sums->count && !result; i++) {
+		const struct tally_call_sum *sum = &sums->list[order[i]];
 		uint32_t place = 0, key, number;
 
+		if (i + AHEAD * 2 < sums->count)
+			__builtin_prefetch(&sums->list[order[i + AHEAD * 2]]);
 		if (i + AHEAD < sums->count)
-			fetch_place(places, sum[AHEAD].frame);
+			fetch_place(places, sums->list[order[i + AHEAD]].frame);
 		if (i + AHEAD / 2 < sums->count && plan->keys->symbol)
-			__builtin_prefetch(&first[places_find(places, sum[AHEAD / 2].frame)]);
+			__builtin_prefetch(
+			    &last[places_find(places, sums->list[order[i + AHEAD / 2]].frame)]);
 		if (placed)
 			place = places_find(places, sum->frame);
 		if (placed && !place) {
@@ -187,7 +139,7 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 			break;
 		}
 		key = rows_key(plan->keys, places, place);
-		number = row_put(rows, &first[key], sum->context, key);
+		number = row_put(rows, &last[key], sum->context, key);
 		if (number == TALLY_NO_ROW) {
 			result = -ENOMEM;
 			break;
@@ -195,7 +147,7 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 		rows->list[number].self += sum->self;
 		rows->list[number].samples += sum->samples;
 	}
-	free(first);
+	free(last);
 	return result;
 }
 
@@ -293,8 +245,6 @@ int tally_rows_list_ends(const struct tally_call_tree *tree, uint32_t row_count,
 /* The list as long as its rows, which count what is their own until more is summed. */
 static void close_list(const struct tally_rows_plan *plan, struct tally_rows *rows)
 {
-	free(rows->slots);
-	rows->slots = NULL;
 	if (array_resize(&rows->list, (size_t)rows->count + 1, sizeof(*rows->list)))
 		rows->room = rows->count;
 	for (uint32_t i = 0; !plan->children && i < rows->count; i++)
@@ -364,8 +314,12 @@ int tally_rows_make_flat(const struct tally_rows_plan *plan, struct tally_call_s
 			 struct tally_rows *ret)
 {
 	struct tally_rows rows = {0};
-	int result = assign_places(plan, sums, places, &rows);
+	uint32_t *by_context = NULL;
+	int result = tally_call_sums_order(sums, contexts->count, &by_context);
 
+	if (!result)
+		result = assign_places(plan, sums, by_context, places, &rows);
+	free(by_context);
 	tally_call_sums_done(sums); /* ordering is what takes most room */
 	if (!result) {
 		close_list(plan, &rows);

@@ -24,8 +24,7 @@ struct tally_row_nodes {
 
 struct tally_rows {
 	struct tally_row *list; /* by event, then as reports list them; by number until made */
-	uint32_t *slots;        /* index + 1; 0: free; NULL once made */
-	uint32_t count, room, slot_count, slot_room;
+	uint32_t count, room;
 	uint32_t *event_first;       /* by event and one beyond: index in the list */
 	struct tally_row_nodes all;  /* the nodes of each row; with children only */
 	struct tally_row_nodes ends; /* the nodes of each row where samples end */

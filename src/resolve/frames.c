@@ -57,6 +57,7 @@ static struct tally_frame_image *image_add(struct tally_frames *frames, struct t
 int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functions)
 {
 	pthread_mutexattr_t kind;
+	uint32_t none;
 
 	frames->functions = functions;
 	/* It is held for some loads and stores, thousands of times a second: a short wait in place
@@ -68,9 +69,8 @@ int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functio
 		pthread_mutex_init(&frames->shares[i].lock, &kind);
 	pthread_mutexattr_destroy(&kind);
 	frames->by_mapping = calloc(mappings + 1, sizeof(*frames->by_mapping));
-	if (!frames->by_mapping || !chunks_next(&frames->list, sizeof(struct frame_row)))
+	if (!frames->by_mapping || !chunks_add(&frames->list, sizeof(struct frame_row), &none))
 		return -ENOMEM;
-	chunks_added(&frames->list);
 	for (size_t i = 0; i < sizeof(levels); i++) {
 		const struct tally_frame_image *image =
 		    image_add(frames, NULL, "[unknown]", "[unknown]", levels[i]);
@@ -150,15 +150,15 @@ static int grow_share(struct tally_frame_share *share)
 	return 0;
 }
 
-/* The lock is held. */
 static uint32_t row_add(struct tally_frames *frames, const struct frame_row *row)
 {
-	struct frame_row *place = chunks_next(&frames->list, sizeof(*place));
+	uint32_t number;
+	struct frame_row *place = chunks_add(&frames->list, sizeof(*place), &number);
 
 	if (!place)
 		return 0;
 	*place = *row;
-	return chunks_added(&frames->list);
+	return number;
 }
 
 /* The number of a row found by what it is, in its share, whose lock is held. */
@@ -183,9 +183,7 @@ static uint32_t row_put(struct tally_frames *frames, struct tally_frame_share *s
 		    other->symbol == row->symbol)
 			return (uint32_t)slots[at];
 	}
-	pthread_mutex_lock(&frames->lock);
 	frame = row_add(frames, row);
-	pthread_mutex_unlock(&frames->lock);
 	if (frame) {
 		slots[at] = (uint64_t)tag << 32 | frame;
 		share->count++;

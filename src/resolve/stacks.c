@@ -1,35 +1,72 @@
 #include "resolve/stacks.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include "base/table.h"
 
 #define FIRST_ROOM    256U
 #define NUMBERS_BLOCK 4096U
+/* A search that passes so many slots wants a larger table: it is about half full then. */
+#define PASSED_MOST 48U
+/* No node's: the slot is taken because the table is replaced. */
+#define SLOT_MOVED (1ULL << 32)
+
+static struct stacks_table *table_of(const struct tally_stacks *stacks, uint64_t hash)
+{
+	return atomic_load_explicit(&stacks->tables[hash % STACKS_SHARES], memory_order_acquire);
+}
+
+static struct stacks_table *new_table(uint32_t room, struct stacks_table *before)
+{
+	struct stacks_table *table = NULL;
+
+	/* The rest of the struct takes less than two slots more. */
+	if (room)
+		table = table_new((size_t)room + 2, sizeof(*table->slots));
+	if (table) {
+		table->before = before;
+		table->room = room;
+	}
+	return table;
+}
 
 int tally_stacks_init(struct tally_stacks *stacks)
 {
+	bool made;
+
 	*stacks = (struct tally_stacks){.count = 1};
 	stacks->chunks = calloc(STACKS_CHUNKS, sizeof(*stacks->chunks));
-	if (!stacks->chunks)
-		return -ENOMEM;
-	for (unsigned i = 0; i < STACKS_SHARES; i++)
-		pthread_mutex_init(&stacks->shares[i].lock, NULL);
-	return 0;
+	made = stacks->chunks != NULL;
+	for (unsigned i = 0; i < STACKS_SHARES; i++) {
+		pthread_mutex_init(&stacks->growing[i], NULL);
+		atomic_init(&stacks->tables[i], new_table(FIRST_ROOM, NULL));
+		made &= table_of(stacks, i) != NULL;
+	}
+	return made ? 0 : -ENOMEM;
+}
+
+void tally_stacks_trim(struct tally_stacks *stacks)
+{
+	for (unsigned i = 0; i < STACKS_SHARES; i++) {
+		struct stacks_table *table = table_of(stacks, i);
+
+		while (table && table->before) {
+			struct stacks_table *replaced = table->before;
+
+			table->before = replaced->before;
+			free(replaced);
+		}
+	}
 }
 
 void tally_stacks_done(struct tally_stacks *stacks)
 {
-	for (unsigned i = 0; stacks->chunks && i < STACKS_SHARES; i++) {
-		struct stacks_table *table = stacks->tables[i];
-
-		while (table) {
-			struct stacks_table *before = table->before;
-
-			free(table);
-			table = before;
-		}
-		pthread_mutex_destroy(&stacks->shares[i].lock);
+	tally_stacks_trim(stacks);
+	for (unsigned i = 0; i < STACKS_SHARES; i++) {
+		pthread_mutex_destroy(&stacks->growing[i]);
+		free(table_of(stacks, i));
+		stacks->tables[i] = NULL;
 	}
 	for (unsigned i = 0; stacks->chunks && i < STACKS_CHUNKS; i++)
 		free(stacks->chunks[i]);
@@ -42,55 +79,62 @@ static uint64_t node_of(uint32_t caller, uint32_t frame)
 	return caller * (1ULL << 32) + frame;
 }
 
-static struct stacks_table *table_of(const struct tally_stacks *stacks, uint64_t hash)
+/* A node that has a slot.  The thread that took the slot is about to write it. */
+static uint64_t written_node(const struct tally_stacks *stacks, uint32_t number)
 {
-	return atomic_load_explicit(&stacks->tables[hash % STACKS_SHARES], memory_order_acquire);
+	uint64_t node;
+
+	for (unsigned looks = 0; !(node = stacks_node(stacks, number)); looks++)
+		if (looks > 100)
+			sched_yield();
+	return node;
 }
 
-/* The node in the table, or 0; *ret_at: where it would go. */
+/* The node in the table, or 0; *ret_at: the first slot without one. */
 static uint32_t find(const struct tally_stacks *stacks, const struct stacks_table *table,
 		     uint64_t hash, uint64_t node, uint32_t *ret_at)
 {
 	uint32_t tag = (uint32_t)(hash >> 32), at;
 	uint64_t slot;
 
-	if (!table)
-		return 0;
 	for (at = tag & (table->room - 1);
-	     (slot = atomic_load_explicit(&table->slots[at], memory_order_acquire));
+	     (uint32_t)(slot = atomic_load_explicit(&table->slots[at], memory_order_acquire));
 	     at = (at + 1) & (table->room - 1))
-		if (slot >> 32 == tag && stacks_node(stacks, (uint32_t)slot) == node)
+		if (slot >> 32 == tag && written_node(stacks, (uint32_t)slot) == node)
 			return (uint32_t)slot;
 	*ret_at = at;
 	return 0;
 }
 
-/* A larger table for the share of a hash, whose lock is held.  0 or -ENOMEM. */
-static int grow(struct tally_stacks *stacks, uint64_t hash)
+/* A larger table for the share of a hash in place of that one, unless another thread has made it.
+ * 0 or -ENOMEM. */
+static int grow(struct tally_stacks *stacks, uint64_t hash, struct stacks_table *old)
 {
-	struct stacks_table *old = table_of(stacks, hash);
-	uint32_t room = old ? old->room * 2 : FIRST_ROOM;
-	struct stacks_table *table = NULL;
+	pthread_mutex_t *growing = &stacks->growing[hash % STACKS_SHARES];
+	struct stacks_table *table;
 
-	/* The rest of the struct takes less than two slots more. */
-	if (room)
-		table = table_new((size_t)room + 2, sizeof(*table->slots));
-	if (!table)
-		return -ENOMEM;
-	table->before = old;
-	table->room = room;
-	for (uint32_t i = 0; old && i < old->room; i++) {
-		uint64_t slot = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
-		uint32_t at = (uint32_t)(slot >> 32) & (room - 1);
+	pthread_mutex_lock(growing);
+	if (table_of(stacks, hash) != old) {
+		pthread_mutex_unlock(growing);
+		return 0;
+	}
+	table = new_table(old->room * 2, old);
+	for (uint32_t i = 0; table && i < old->room; i++) {
+		uint64_t slot = 0;
+		uint32_t at;
 
-		if (!slot)
+		if (atomic_compare_exchange_strong(&old->slots[i], &slot, SLOT_MOVED))
 			continue;
+		at = (uint32_t)(slot >> 32) & (table->room - 1);
 		while (atomic_load_explicit(&table->slots[at], memory_order_relaxed))
-			at = (at + 1) & (room - 1);
+			at = (at + 1) & (table->room - 1);
 		atomic_store_explicit(&table->slots[at], slot, memory_order_relaxed);
 	}
-	atomic_store_explicit(&stacks->tables[hash % STACKS_SHARES], table, memory_order_release);
-	return 0;
+	if (table)
+		atomic_store_explicit(&stacks->tables[hash % STACKS_SHARES], table,
+				      memory_order_release);
+	pthread_mutex_unlock(growing);
+	return table ? 0 : -ENOMEM;
 }
 
 /* Makes the places of nodes; false: out of memory. */
@@ -148,33 +192,45 @@ static void put_node(struct tally_stacks *stacks, uint32_t number, uint64_t node
 	atomic_store_explicit(&chunk[number & (STACKS_CHUNK - 1)], node, memory_order_release);
 }
 
+/* Takes a free slot for a node of that number, unless another thread has added the node.  The
+ * node's number, or 0: out of memory. */
+static uint32_t take_slot(struct tally_stacks *stacks, uint64_t hash, uint64_t node,
+			  uint32_t number)
+{
+	for (;;) {
+		struct stacks_table *table = table_of(stacks, hash);
+		uint32_t tag = (uint32_t)(hash >> 32), at = 0, found;
+		uint64_t slot = 0;
+
+		found = find(stacks, table, hash, node, &at);
+		if (found)
+			return found;
+		if (((at - tag) & (table->room - 1)) <= PASSED_MOST &&
+		    atomic_compare_exchange_strong(&table->slots[at], &slot,
+						   (uint64_t)tag << 32 | number))
+			return number;
+		/* Another thread took it: for a node, which may be this one, or as it moves all. */
+		if ((!slot || slot == SLOT_MOVED) && grow(stacks, hash, table))
+			return 0;
+	}
+}
+
 /* Adds a run for the frames, unless another thread has added its first; the first node, or 0. */
 static uint32_t add_run(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint64_t hash,
 			uint32_t caller, const uint32_t *frames, uint32_t count, bool *ret_added)
 {
-	struct stacks_share *share = &stacks->shares[hash % STACKS_SHARES];
-	struct stacks_table *table;
-	uint32_t at = 0, first;
+	uint32_t own = take_numbers(stacks, numbers, count), first;
 
-	pthread_mutex_lock(&share->lock);
-	table = table_of(stacks, hash);
-	if (!table || (uint64_t)share->count * 3 >= (uint64_t)table->room * 2) {
-		if (grow(stacks, hash)) {
-			pthread_mutex_unlock(&share->lock);
-			return 0;
-		}
-		table = table_of(stacks, hash);
+	if (!own)
+		return 0;
+	first = take_slot(stacks, hash, node_of(caller, *frames), own);
+	if (first != own) {
+		numbers->next = own;
+		return first;
 	}
-	first = find(stacks, table, hash, node_of(caller, *frames), &at);
-	if (!first && (first = take_numbers(stacks, numbers, count))) {
-		for (uint32_t i = count; i-- > 0;)
-			put_node(stacks, first + i, node_of(i ? first + i - 1 : caller, frames[i]));
-		atomic_store_explicit(&table->slots[at], hash >> 32 << 32 | first,
-				      memory_order_release);
-		share->count++;
-		*ret_added = true;
-	}
-	pthread_mutex_unlock(&share->lock);
+	for (uint32_t i = count; i-- > 0;)
+		put_node(stacks, first + i, node_of(i ? first + i - 1 : caller, frames[i]));
+	*ret_added = true;
 	return first;
 }
 

@@ -3,7 +3,8 @@
  *
  * What is new of a chain of frames becomes a run of nodes, each right behind its caller; only the
  * first is found by a hash, the others by being there.  A node is written once, as one word, the
- * last of a run first: who sees a node can follow what is behind it. */
+ * last of a run first: who sees a node can follow what is behind it.  Nobody waits for a lock but
+ * when a table grows. */
 #ifndef TALLY_RESOLVE_STACKS_H
 #define TALLY_RESOLVE_STACKS_H
 
@@ -18,25 +19,21 @@
 #define STACKS_CHUNKS     (1U << 14)                /* at most: a thousand million nodes */
 #define STACKS_SHARES     64U
 
-/* Nodes that begin a run, found by their hash, in shares so that threads seldom meet at a lock.
- * Slots: the hash's upper half, then the node; 0: free.  Searching takes no lock; a table that was
- * replaced stays for those who still search it. */
+/* Nodes that begin a run, found by their hash, in shares so that one grows at a time.  Slots: the
+ * hash's upper half, then the node; 0: free.  A thread takes a free slot for a node, and then
+ * writes the node.  In a table that is replaced no slot is free; it stays for those who still
+ * search it. */
 struct stacks_table {
 	struct stacks_table *before;
 	uint32_t room; /* a power of two */
 	_Atomic uint64_t slots[];
 };
 
-struct stacks_share {
-	pthread_mutex_t lock;
-	uint32_t count;
-} __attribute__((aligned(TABLE_APART)));
-
 /* What all threads read is apart from what each writes. */
 struct tally_stacks {
 	_Atomic uint64_t *_Atomic *chunks; /* of nodes: the caller in the upper half, the frame */
-	struct stacks_table *_Atomic tables[STACKS_SHARES]; /* NULL: empty */
-	struct stacks_share shares[STACKS_SHARES];          /* of the tables */
+	struct stacks_table *_Atomic tables[STACKS_SHARES];
+	pthread_mutex_t growing[STACKS_SHARES]; /* the tables */
 	/* Numbers given, in blocks to threads; 0 is no stack. */
 	_Atomic uint32_t count __attribute__((aligned(TABLE_APART)));
 } __attribute__((aligned(TABLE_APART)));
@@ -48,6 +45,8 @@ struct stacks_numbers {
 
 int tally_stacks_init(struct tally_stacks *stacks); /* 0 or -ENOMEM */
 void tally_stacks_done(struct tally_stacks *stacks);
+/* Frees what only those needed who searched until now; nobody does meanwhile. */
+void tally_stacks_trim(struct tally_stacks *stacks);
 
 /* The stack of `frames` (outermost first) below a stack, 0 for none; each of their stacks in
  * nodes[0..count).  `numbers` are the thread's, all zero at first.  0 or -ENOMEM. */
@@ -63,6 +62,15 @@ static inline uint64_t stacks_node(const struct tally_stacks *stacks, uint32_t n
 	return chunk
 		   ? atomic_load_explicit(&chunk[number & (STACKS_CHUNK - 1)], memory_order_acquire)
 		   : 0;
+}
+
+/* Fetches what that will read. */
+static inline void stacks_fetch(const struct tally_stacks *stacks, uint32_t number)
+{
+	_Atomic uint64_t *chunk = atomic_load_explicit(&stacks->chunks[number >> STACKS_CHUNK_BITS],
+						       memory_order_relaxed);
+
+	__builtin_prefetch((const void *)&chunk[number & (STACKS_CHUNK - 1)]);
 }
 
 static inline uint32_t stacks_caller(const struct tally_stacks *stacks, uint32_t number)

@@ -69,6 +69,11 @@ int tally_session_stack(const struct tally_session *session, uint32_t number,
 	return 0;
 }
 
+const struct tally_stacks *tally_session_stacks(const struct tally_session *session)
+{
+	return &session->tables.stacks;
+}
+
 uint32_t tally_session_stack_count(const struct tally_session *session)
 {
 	return stacks_count(&session->tables.stacks);

@@ -16,6 +16,10 @@ uint32_t tally_session_frame_count(const struct tally_session *session);
 enum tally_thread_start tally_session_thread_start(const struct tally_session *session,
 						   uint32_t frame);
 
+/* The tree of stacks itself (resolve/stacks.h), for who reads many. */
+struct tally_stacks;
+const struct tally_stacks *tally_session_stacks(const struct tally_session *session);
+
 /* Whether samples of an event have their times. */
 bool tally_session_has_time(const struct tally_session *session, size_t event);
 /* Number of the string that is the thread's name. */

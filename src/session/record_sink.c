@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/pool.h"
-#include "file/in_place.h"
+#include "source/piece.h"
 #include "session/record_batch.h"
 #include "session/filter.h"
 #include "session/session.h"
@@ -104,20 +104,7 @@ static void forget_pieces(struct record_run *run, const struct record_worker *wo
 	else
 		run->forgotten = until;
 	pthread_mutex_unlock(&run->turn);
-	while (from < until) {
-		struct tally_block block = {
-		    .bytes = session->source.pieces[from].bytes,
-		    .offset = session->source.pieces[from].offset,
-		};
-
-		/* As long as they are neighbours. */
-		for (; from < until &&
-		       session->source.pieces[from].bytes == block.bytes + block.size &&
-		       session->source.pieces[from].offset == block.offset + block.size;
-		     from++)
-			block.size += session->source.pieces[from].size;
-		tally_data_forget(session->source.data, &block);
-	}
+	tally_pieces_forget(&session->source, from, until);
 }
 
 /* A batch that went through the filter, and its number: 1, 0 at the end, -errno.  The caller's

@@ -27,6 +27,9 @@
 	(TALLY_COLUMN_CPU | TALLY_COLUMN_THREAD | TALLY_COLUMN_IP | TALLY_COLUMN_FRAME | \
 	 TALLY_COLUMN_PERIOD | TALLY_COLUMN_COUNT)
 
+/* Pieces that give their memory back together. */
+#define PIECES_TOGETHER (SOURCE_FORGET_SIZE / SOURCE_PIECE_SIZE)
+
 struct run {
 	struct tally_session *session;
 	struct row_plan rows;
@@ -40,7 +43,8 @@ struct run {
 	unsigned workers;
 	struct run_visit runs;
 	_Atomic uint64_t done;
-	bool has_early; /* groups first, then the samples that are read again */
+	_Atomic uint32_t *unread; /* by PIECES_TOGETHER pieces: how many are still to be read */
+	bool has_early;           /* groups first, then the samples that are read again */
 	struct early_visit early;
 	uint64_t *early_want; /* by event */
 };
@@ -149,6 +153,16 @@ static int show_early_sum(void *context, unsigned worker, struct tally_resolver 
 		      : tally_row_maker_leave_out(maker, sample);
 }
 
+static void forget_piece(const struct run *run, size_t number)
+{
+	size_t from = number - number % PIECES_TOGETHER, until = from + PIECES_TOGETHER;
+	size_t count = run->session->source.piece_count;
+
+	if (atomic_fetch_sub_explicit(&run->unread[from / PIECES_TOGETHER], 1,
+				      memory_order_relaxed) == 1)
+		tally_pieces_forget(&run->session->source, from, until < count ? until : count);
+}
+
 static int visit_piece(struct run *run, unsigned worker, size_t number)
 {
 	struct tally_session *session = run->session;
@@ -165,7 +179,7 @@ static int visit_piece(struct run *run, unsigned worker, size_t number)
 		result = run->runs.show ? tally_run_visit_piece(&run->runs, piece, worker,
 								&run->resolvers[worker])
 					: visit_samples(run, worker, piece);
-	tally_data_forget(session->source.data, &block);
+	forget_piece(run, number);
 	done = atomic_fetch_add_explicit(&run->done, piece->size, memory_order_relaxed);
 	/* Progress is shown by the caller's own thread. */
 	if (result >= 0 && !worker && source_progress(&session->source, done + piece->size))
@@ -173,16 +187,20 @@ static int visit_piece(struct run *run, unsigned worker, size_t number)
 	return result < 0 ? result : 0;
 }
 
+/* The piece of a share of the work that is behind early sums. */
+static size_t piece_of(const struct run *run, size_t number)
+{
+	return run->has_early ? run->early.again_pieces[number - run->early.run_count] : number;
+}
+
 static int visit_share(void *context, unsigned worker, size_t number)
 {
 	struct run *run = context;
 
-	if (!run->has_early)
-		return visit_piece(run, worker, number);
-	if (number < run->early.run_count)
+	if (run->has_early && number < run->early.run_count)
 		return tally_early_visit_run(&run->early, number, run->early_want, show_early_sum,
 					     run, worker, &run->resolvers[worker]);
-	return visit_piece(run, worker, run->early.again_pieces[number - run->early.run_count]);
+	return visit_piece(run, worker, piece_of(run, number));
 }
 
 static int flush_share(void *context, unsigned thread, size_t worker)
@@ -273,14 +291,27 @@ static int plan_unordered(struct run *run, size_t *shares)
 	return result;
 }
 
+static int count_unread(struct run *run, size_t shares)
+{
+	free(run->unread);
+	run->unread =
+	    calloc(run->session->source.piece_count / PIECES_TOGETHER + 1, sizeof(*run->unread));
+	for (size_t i = run->has_early ? run->early.run_count : 0; run->unread && i < shares; i++)
+		run->unread[piece_of(run, i) / PIECES_TOGETHER]++;
+	return run->unread ? 0 : -ENOMEM;
+}
+
 static int visit_unordered(struct run *run, size_t shares)
 {
-	int result = tally_pool_run(run->workers, shares, visit_share, run);
+	int result = count_unread(run, shares);
 
+	if (!result)
+		result = tally_pool_run(run->workers, shares, visit_share, run);
 	if (!result)
 		result = tally_pool_run(run->workers, run->workers, flush_share, run);
 	for (unsigned i = 0; i < run->workers; i++)
 		run->session->source.counts.undecoded += run->resolvers[i].damaged;
+	tally_stacks_trim(&run->session->tables.stacks);
 	return result;
 }
 
@@ -471,6 +502,7 @@ static void done(struct run *run)
 	free(run->makers);
 	free(run->resolvers);
 	free(run->early_want);
+	free(run->unread);
 	free(run->events);
 	free(run->periods);
 	free(run->rows.sinks);

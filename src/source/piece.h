@@ -4,6 +4,10 @@
 
 #include "source/source.h"
 
+/* The bytes of those pieces take no memory until they are looked at again.  Each call stops all
+ * threads for a moment (their views of the memory have to agree), so let it be about some MB. */
+void tally_pieces_forget(const struct tally_source *source, size_t from, size_t until);
+
 /* The next sample from *at on, which is then behind it; false: there is none. */
 static inline bool piece_next_sample(const struct source_piece *piece, size_t *at,
 				     struct tally_record *ret)

@@ -7,13 +7,16 @@
 #include "session/session_packages.h"
 #include "session/numbers.h"
 
-/* Of the session that was made last: caller and frame -> number. */
-static struct tally_map stack_numbers;
+/* Of the session that was made last. */
+static struct tally_stacks stacks;
+static struct stacks_numbers numbers;
 
 void fake_session_init(struct tally_session *session)
 {
-	tally_map_done(&stack_numbers);
 	*session = (struct tally_session){.threads = 1};
+	tally_stacks_done(&stacks);
+	numbers = (struct stacks_numbers){0};
+	assert(!tally_stacks_init(&stacks));
 	session->data.event_count = 1;
 	session->data.events[0].name = "cpu-clock";
 	session->data.events[0].attr.sample_type =
@@ -147,40 +150,25 @@ uint32_t tally_session_thread_comm(const struct tally_session *session, uint32_t
 	return session->samples[thread].comm;
 }
 
-int tally_session_stack(const struct tally_session *session, uint32_t number,
-			struct tally_stack *ret)
+const struct tally_stacks *tally_session_stacks(const struct tally_session *session)
 {
-	*ret = session->stacks[number];
-	return 0;
-}
-
-uint32_t tally_session_stack_count(const struct tally_session *session)
-{
-	return session->stack_count + 1;
+	(void)session;
+	return &stacks;
 }
 
 /* The stack of a sample's chain, its innermost frames when there is a limit.  0 or -ENOMEM. */
 static int stack_of(struct tally_session *session, const struct fake_sample *sample, uint32_t *ret)
 {
-	uint32_t most = session->stack_most, stack = 0;
+	uint32_t most = session->stack_most, frames[FAKE_DEPTH], nodes[FAKE_DEPTH] = {0};
 	uint32_t depth = most && most < sample->depth ? most : sample->depth;
 
-	while (depth-- > 0) {
-		uint32_t frame = (uint32_t)sample->chain[depth];
-		bool added;
-		uint64_t *number =
-		    tally_map_put(&stack_numbers, (uint64_t)stack << 32 | frame, &added);
-
-		if (!number)
-			return -ENOMEM;
-		assert(session->stack_count + 1 < FAKE_STACKS);
-		if (added) {
-			*number = ++session->stack_count;
-			session->stacks[*number] = (struct tally_stack){stack, frame};
-		}
-		stack = (uint32_t)*number;
-	}
-	*ret = stack;
+	for (uint32_t i = 0; i < depth; i++)
+		frames[i] = (uint32_t)sample->chain[depth - 1 - i];
+	*ret = 0;
+	if (depth && tally_stacks_walk(&stacks, &numbers, 0, frames, depth, nodes))
+		return -ENOMEM;
+	if (depth)
+		*ret = nodes[depth - 1];
 	return 0;
 }
 

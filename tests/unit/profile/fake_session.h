@@ -4,7 +4,7 @@
 
 #include <tally/data.h>
 #include <tally/info.h>
-#include "base/map.h"
+#include "resolve/stacks.h"
 #include "session/numbers.h"
 
 #define FAKE_DEPTH 64
@@ -23,8 +23,6 @@ struct tally_data {
 	struct tally_data_info info;
 };
 
-#define FAKE_STACKS 40000
-
 struct tally_session {
 	struct tally_data data;
 	const struct tally_frame *frames; /* by number; 0 is not used */
@@ -37,8 +35,6 @@ struct tally_session {
 	unsigned runs;   /* calls of tally_session_run_wanted() */
 	struct tally_session_counts counts;
 	uint32_t unwind_most, stack_most;
-	struct tally_stack stacks[FAKE_STACKS];
-	uint32_t stack_count;
 };
 
 /* One event "cpu-clock" that has chains and periods. */
