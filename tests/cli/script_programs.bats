@@ -18,8 +18,10 @@ setup() {
 	"$TALLY" script -i run.data --json | python3 switches.py >got
 	[ -s got ]
 	perf script -i run.data -F trace | sed 's/.*next_comm=\(.*\) next_pid=.*/\1/' | sort | uniq -c |
-		sed 's/^ *//' | sort -k1,1rn -k2 | head -n 5 >wanted
-	diff <(sort got) <(sort wanted)
+		sed 's/^ *//' | sort -rn >all
+	# Names of one count come in any order, so that the fifth may be one of several.
+	diff <(cut -d ' ' -f 1 got) <(head -n 5 all | cut -d ' ' -f 1)
+	[ -z "$(grep -vxFf all got)" ]
 }
 
 @test "13.34: fields of tracepoints are JSON: numbers, strings, addresses, bytes of arrays" {
