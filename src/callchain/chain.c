@@ -68,7 +68,7 @@ static int image_at(const struct tally_chain_maker *maker, uint64_t address,
 
 	if (result)
 		return result;
-	*ret = tally_chain_images_get(maker->images, image);
+	*ret = tally_chain_images_get(maker->images, image, *ret_place);
 	return *ret && (*ret)->arch != TALLY_UNWIND_NONE ? 0 : -ENODATA;
 }
 

@@ -54,7 +54,7 @@ void tally_chain_images_free(struct tally_chain_images *images)
 	free(images);
 }
 
-static struct known_image *known_at(struct tally_chain_images *images, uint32_t number)
+static struct known_image *known_at(struct tally_chain_images *images, uint64_t number)
 {
 	struct known_image *known = NULL;
 	uint64_t *slot;
@@ -89,12 +89,12 @@ static enum tally_unwind_arch arch_of(const struct tally_frame_info *info)
 }
 
 /* Without memory the image is as one that cannot be read. */
-static void read_image(struct tally_image *from, struct tally_chain_image *image)
+static void read_image(struct tally_image *from, uint32_t part, struct tally_chain_image *image)
 {
 	struct tally_frame_info *info = &image->info;
 	struct cfi_section eh_frame, debug_frame;
 
-	if (tally_image_frame_info(from, info))
+	if (tally_image_frame_info(from, part, info))
 		return;
 	image->arch = arch_of(info);
 	eh_frame =
@@ -103,21 +103,23 @@ static void read_image(struct tally_image *from, struct tally_chain_image *image
 					   info->debug_frame.address};
 	if (image->arch != TALLY_UNWIND_NONE &&
 	    !tally_cfi_compile(&eh_frame, &debug_frame, info->word, &image->cfi))
-		image->facts = image->cfi.row_count;
+		image->facts = image->cfi.row_count || info->frame_pointers;
 	tally_frame_info_drop_sections(info);
 }
 
 const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,
-						       struct tally_image *image)
+						       struct tally_image *image, uint64_t place)
 {
-	struct known_image *known = known_at(images, tally_image_number(image));
+	uint32_t part = tally_image_part(image, place);
+	struct known_image *known =
+	    known_at(images, (uint64_t)part << 32 | tally_image_number(image));
 
 	if (!known)
 		return NULL;
 	if (!atomic_load_explicit(&known->ready, memory_order_acquire)) {
 		pthread_mutex_lock(&known->lock);
 		if (!atomic_load_explicit(&known->ready, memory_order_relaxed)) {
-			read_image(image, &known->image);
+			read_image(image, part, &known->image);
 			atomic_store_explicit(&known->ready, true, memory_order_release);
 		}
 		pthread_mutex_unlock(&known->lock);

@@ -19,8 +19,9 @@ struct tally_chain_image {
 int tally_chain_images_new(struct tally_chain_images **ret);
 void tally_chain_images_free(struct tally_chain_images *images);
 
-/* Reads and compiles an image at the first call.  Thread safe; NULL: out of memory. */
+/* Reads and compiles an image, or the part of it that a place is in, at the first call.  Thread
+ * safe; NULL: out of memory. */
 const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,
-						       struct tally_image *image);
+						       struct tally_image *image, uint64_t place);
 
 #endif

@@ -12,6 +12,10 @@ static int open_code(const struct tally_image *image)
 	struct tally_elf binary, debug;
 	int fd = -ENOENT;
 
+	if (image->dump) {
+		fd = fcntl(image->dump->fd, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? -errno : fd;
+	}
 	if (image->kind != TALLY_IMAGE_FILE || tally_image_open_files(image, &binary, &debug))
 		return -ENOENT;
 	if (binary.elf && binary.fd >= 0) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "image/code.h"
 #include "image/image_state.h"
 
@@ -45,6 +46,8 @@ static void take_binary(struct tally_elf *elf, struct tally_frame_info *info)
 	info->word = elf->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
 	take_section(elf, ".eh_frame", &info->eh_frame);
 	take_section(elf, ".debug_frame", &info->debug_frame);
+	/* perf follows frame pointers where there is a table, though without a row. */
+	info->frame_pointers = tally_elf_find(elf, ".eh_frame_hdr", SHT_NULL) != NULL;
 	info->loads = elf->loads;
 	info->load_count = elf->load_count;
 	elf->loads = NULL;
@@ -92,7 +95,46 @@ static int read_vdso(const struct tally_image *image, struct tally_frame_info *i
 	return 0;
 }
 
-int tally_image_frame_info(struct tally_image *image, struct tally_frame_info *ret)
+/* The bytes are laid out for where they would be in memory: behind the code, at a multiple of 8. */
+static int read_dump(const struct tally_image *image, uint32_t part, struct tally_frame_info *info)
+{
+	const struct tally_jitdump *dump = image->dump;
+	const struct tally_jit_code *code;
+	struct tally_jit_unwind unwind;
+	int error;
+
+	if (!dump || dump->swapped || !part || part > dump->code_count)
+		return 0;
+	code = &dump->codes[part - 1];
+	info->loads = calloc(1, sizeof(*info->loads));
+	if (!info->loads)
+		return -ENOMEM;
+	info->load_count = 1;
+	info->loads[0] = (struct tally_elf_load){
+	    .offset = code->place, .size = code->size, .address = code->place};
+	info->machine = dump->machine;
+	info->word = dump->machine == EM_386 ? 4 : 8;
+	info->frame_pointers = true;
+	error = tally_jitdump_unwind(dump, part - 1, &unwind);
+	if (error)
+		return error == -ENOMEM ? error : 0;
+	info->eh_frame = (struct tally_frame_section){
+	    .bytes = unwind.bytes,
+	    .size = unwind.frame_size,
+	    .address = code->place + align_up(code->size, 8),
+	};
+	return 0;
+}
+
+uint32_t tally_image_part(struct tally_image *image, uint64_t place)
+{
+	const struct tally_jitdump *dump = tally_image_dump(image);
+	int64_t code = dump ? tally_jitdump_find(dump, place) : -ENOENT;
+
+	return code < 0 ? 0 : (uint32_t)code + 1;
+}
+
+int tally_image_frame_info(struct tally_image *image, uint32_t part, struct tally_frame_info *ret)
 {
 	struct tally_frame_info info = {.image = image};
 	int error = 0;
@@ -102,8 +144,12 @@ int tally_image_frame_info(struct tally_image *image, struct tally_frame_info *r
 		read_file(image, &info);
 	else if (image->kind == TALLY_IMAGE_VDSO)
 		error = read_vdso(image, &info);
-	if (error)
+	else if (image->kind == TALLY_IMAGE_DUMP)
+		error = read_dump(image, part, &info);
+	if (error) {
+		tally_frame_info_done(&info);
 		return error;
+	}
 	*ret = info;
 	return 0;
 }

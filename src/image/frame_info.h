@@ -3,8 +3,9 @@
 #ifndef TALLY_IMAGE_FRAME_INFO_H
 #define TALLY_IMAGE_FRAME_INFO_H
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "elf/elf_file.h"
 
 struct tally_image;
@@ -23,13 +24,19 @@ struct tally_frame_info {
 	struct tally_elf_load *loads;
 	size_t load_count;
 	struct tally_image *image;
+	/* Code without call frame information keeps frame pointers: so the dumps of compilers and
+	 * files with an empty table. */
+	bool frame_pointers;
 	uint8_t *data; /* of what is no file: its bytes; NULL: the file's are read */
 	size_t data_size;
 };
 
-/* Reads all that the image has; what is missing is left empty.  Of files of another byte order
- * nothing is. For tally_frame_info_done().  0 or -ENOMEM. */
-int tally_image_frame_info(struct tally_image *image, struct tally_frame_info *ret);
+/* The part of an image that is described by itself: a function of a dump; 0: all of the image. */
+uint32_t tally_image_part(struct tally_image *image, uint64_t place);
+
+/* Reads all that the image, or one part of it, has; what is missing is left empty.  Of files of
+ * another byte order nothing is. For tally_frame_info_done().  0 or -ENOMEM. */
+int tally_image_frame_info(struct tally_image *image, uint32_t part, struct tally_frame_info *ret);
 void tally_frame_info_done(struct tally_frame_info *info);
 /* The sections alone, when they were read. */
 void tally_frame_info_drop_sections(struct tally_frame_info *info);

@@ -35,6 +35,10 @@ int tally_image_store_new(const struct tally_image_options *options,
 			  struct tally_image_store **ret);
 void tally_image_store_free(struct tally_image_store *store);
 
+/* Reads what files that grow while code is made have more by now; nobody else may use the images
+ * meanwhile.  0 or -ENOMEM. */
+int tally_image_store_read_on(struct tally_image_store *store);
+
 enum tally_image_kind {
 	TALLY_IMAGE_FILE,
 	TALLY_IMAGE_KERNEL, /* [kernel.kallsyms] */
@@ -42,6 +46,7 @@ enum tally_image_kind {
 	TALLY_IMAGE_VDSO,
 	TALLY_IMAGE_ANON, /* //anon, [heap], [stack], /dev/zero, memfd: no file to read; perf maps
 			   */
+	TALLY_IMAGE_DUMP, /* jit-PID.dump: code made at run time, by places in that file */
 };
 
 /* What a mapping says of its file. */

@@ -1,6 +1,7 @@
 #include "image/image_kind.h"
 
 #include <string.h>
+#include "jit/jit_file.h"
 
 static bool starts(const char *text, const char *with)
 {
@@ -27,6 +28,8 @@ static bool is_module_file(const char *path)
 
 enum tally_image_kind tally_image_kind_of(const char *path, bool kernel)
 {
+	uint32_t pid;
+
 	if (starts(path, "[kernel.") || starts(path, "[guest.kernel.kallsyms"))
 		return TALLY_IMAGE_KERNEL;
 	if (kernel)
@@ -37,7 +40,7 @@ enum tally_image_kind tally_image_kind_of(const char *path, bool kernel)
 	 * Bracketed names ([anon:jit], [vsyscall], [uprobes]) are the kernel's for memory. */
 	if (is_anon(path) || starts(path, "/memfd:") || path[0] == '[' || !path[0])
 		return TALLY_IMAGE_ANON;
-	return TALLY_IMAGE_FILE;
+	return tally_jit_is_dump(path, &pid) ? TALLY_IMAGE_DUMP : TALLY_IMAGE_FILE;
 }
 
 const char *tally_image_kernel_path(const char *path)
@@ -77,6 +80,8 @@ void tally_image_kind_name(enum tally_image_kind kind, const char *path, uint32_
 	else if (kind == TALLY_IMAGE_MODULE &&
 		 tally_image_module_name(path, module, sizeof(module)))
 		tally_buf_printf(to, "[%s]", module);
+	else if (kind == TALLY_IMAGE_DUMP && tally_jit_is_dump(path, &inner_pid))
+		tally_buf_printf(to, "[JIT] tid %u", inner_pid);
 	else if (kind == TALLY_IMAGE_ANON && pid && is_anon(path))
 		tally_buf_printf(to, "[JIT] tid %u", inner_pid);
 	else

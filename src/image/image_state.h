@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "elf/budget.h"
 #include "elf/elf_file.h"
+#include "image/dump_image.h"
 #include "image/image.h"
 #include "image/inlines.h"
 #include "image/kallsyms.h"
@@ -75,6 +76,9 @@ struct tally_image {
 	int code_fd;                /* of the binary; below 0: there is none */
 	char *code;                 /* the vdso's bytes, once loaded; NULL: none */
 	size_t code_size;
+
+	struct tally_jitdump *dump;      /* NULL: it is none, or cannot be read */
+	struct tally_strings dump_files; /* of its lines; under lines_lock */
 };
 
 /* Fill image->table, or image->why; -ENOMEM at worst.  Called once, under the image's lock. */
@@ -82,6 +86,7 @@ int tally_image_load_file(struct tally_image *image);
 int tally_image_load_vdso(struct tally_image *image);
 int tally_image_load_anon(struct tally_image *image);
 int tally_image_load_kernel(struct tally_image *image); /* and modules */
+int tally_image_load_dump(struct tally_image *image);
 
 /* Takes the symbols of an ELF file that is complete in itself.  Their number, or -ENOMEM. */
 int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *elf);
@@ -104,9 +109,5 @@ void tally_image_explain(struct tally_image *image, const char *format, ...)
 /* Sets *line, unless it is set, to the words that so much of the binary is left out. */
 void tally_image_leave_out(const struct tally_image *image, char **line, const char *what,
 			   uint64_t allowed);
-
-/* The process's number in its own PID namespace (as its /tmp/perf-N.map is called); `pid` when it
- * is gone or its number is unknown. */
-uint32_t tally_image_inner_pid(const struct tally_image_store *store, uint32_t pid);
 
 #endif

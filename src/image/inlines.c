@@ -299,6 +299,8 @@ int tally_image_line(struct tally_image *image, uint64_t place, struct tally_lin
 {
 	const struct answer *answer;
 
+	if (image->kind == TALLY_IMAGE_DUMP)
+		return tally_image_dump_line(image, place, ret);
 	pthread_mutex_lock(&image->lines_lock);
 	answer = find_answer(image, place);
 	pthread_mutex_unlock(&image->lines_lock);

@@ -11,6 +11,7 @@
 #include "elf/build_id.h"
 #include "image/image_state.h"
 #include "image/perf_map.h"
+#include "jit/jit_file.h"
 
 /* The vdso is a few pages; JIT maps of large Java programs reach some 100 MB. */
 #define VDSO_LIMIT     ((size_t)1 << 20)
@@ -145,77 +146,67 @@ int tally_image_load_vdso(struct tally_image *image)
 	return count == -ENOMEM ? -ENOMEM : 0;
 }
 
-uint32_t tally_image_inner_pid(const struct tally_image_store *store, uint32_t pid)
+/* Takes the open map over. */
+static int parse_map(struct tally_image *image, int fd, const char *path)
 {
-	char *status, *line;
-	unsigned long inner = pid;
+	char *text;
+	size_t size;
+	int error = tally_fs_read_open(fd, PERF_MAP_LIMIT, &text, &size);
 
-	if (!pid ||
-	    tally_fs_readf(65536, &status, NULL, "%s/proc/%u/status", store->options.root, pid))
-		return pid;
-	line = strstr(status, "\nNStgid:");
-	if (line) { /* outermost first */
-		char *at = line + 8, *end = at;
-
-		for (;;) {
-			unsigned long number = strtoul(at, &end, 10);
-
-			if (end == at)
-				break;
-			inner = number;
-			at = end;
-			if (*at == '\n')
-				break;
-		}
+	close(fd);
+	if (error) {
+		tally_image_explain(image, "%s: %s", path, strerror(-error));
+		return error;
 	}
-	free(status);
-	return inner && inner <= UINT32_MAX ? (uint32_t)inner : pid;
+	error = tally_perf_map_parse(text, size, &image->own);
+	if (!error && !image->own.count)
+		tally_image_explain(image, "%s holds no symbols", path);
+	return error;
 }
 
-/* Reads the map; false: there is none there. */
-static bool read_map(struct tally_image *image, const char *path, int *ret_error)
+/* Why a map that is there is not used. */
+static void explain_map(struct tally_image *image, const char *path, int error,
+			const struct stat *about)
 {
-	struct stat about;
-	char *text = NULL;
-	size_t size = 0;
-
-	*ret_error = 0;
-	if (lstat(path, &about))
-		return false;
-	/* perf's rule: a map is believed when its owner is root or who looks at it.  Of a link both
-	 * owners count: that of the link chose the file. */
-	if (tally_regular_is_owned(&about))
-		*ret_error = tally_regular_read(path, PERF_MAP_LIMIT, true, &text, &size);
-	if (!tally_regular_is_owned(&about) || *ret_error == -EPERM) {
-		if (tally_regular_is_owned(&about))
-			(void)!stat(path, &about);
-		*ret_error = 0;
+	if (error == -EPERM)
 		tally_image_explain(image,
-				    "%s is owned by user %u, neither root nor this user: not used",
-				    path, (unsigned)about.st_uid);
-		return true;
-	}
-	if (*ret_error == -ENODEV) {
+				    "%s is owned by user %u, who is neither root, nor this user, "
+				    "nor the user of the process: not used",
+				    path, (unsigned)about->st_uid);
+	else if (error == -ENODEV)
 		tally_image_explain(image, "%s is not a regular file: not opened", path);
-		return true;
+	else
+		tally_image_explain(image, "%s: %s", path, strerror(-error));
+}
+
+/* The copy that was kept with the recording; the map as the process sees it, which may be in a
+ * container; the map of that number here. */
+static int open_map(const struct tally_image *image, uint32_t inner, char **ret_path,
+		    struct stat *about)
+{
+	const struct tally_image_store *store = image->store;
+	int fd = tally_jit_open_kept(store->cache, image->build_id, image->build_id_size, about);
+
+	if (asprintf(ret_path, "%s/tmp/perf-%u.map", store->options.symfs, inner) < 0) {
+		*ret_path = NULL;
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
 	}
-	if (*ret_error) {
-		tally_image_explain(image, "%s: %s", path, strerror(-*ret_error));
-		return true;
-	}
-	*ret_error = tally_perf_map_parse(text, size, &image->own);
-	if (!*ret_error && !image->own.count)
-		tally_image_explain(image, "%s holds no symbols", path);
-	return true;
+	if (fd < 0)
+		fd = tally_jit_open_inside(store->options.root, image->pid,
+					   *ret_path + strlen(store->options.symfs), about);
+	if (fd < 0 && fd != -EPERM && fd != -ENODEV)
+		fd = tally_jit_open(store->options.root, image->pid, *ret_path, about);
+	return fd;
 }
 
 int tally_image_load_anon(struct tally_image *image)
 {
-	const struct tally_image_store *store = image->store;
-	uint32_t inner = tally_image_inner_pid(store, image->pid);
+	uint32_t inner = tally_jit_inner_pid(image->store->options.root, image->pid);
+	struct stat about = {0};
 	char *path;
-	bool found = false;
-	int error = 0;
+	int fd, error = 0;
 
 	if (image->data || !image->pid || !strcmp(image->path, "[vsyscall]") ||
 	    !strcmp(image->path, "[uprobes]")) {
@@ -223,21 +214,17 @@ int tally_image_load_anon(struct tally_image *image)
 				    *image->path ? image->path : "a nameless mapping");
 		return 0;
 	}
-	/* in a container: its own /tmp first */
-	if (inner != image->pid && asprintf(&path, "%s/proc/%u/root/tmp/perf-%u.map",
-					    store->options.root, image->pid, inner) >= 0) {
-		found = read_map(image, path, &error);
-		free(path);
-	}
-	if (!found && asprintf(&path, "%s/tmp/perf-%u.map", store->options.symfs, inner) >= 0) {
-		found = read_map(image, path, &error);
-		free(path);
-	}
-	if (!found)
+	fd = open_map(image, inner, &path, &about);
+	if (fd >= 0)
+		error = parse_map(image, fd, path);
+	else if (fd != -ENOENT && fd != -ENOMEM)
+		explain_map(image, path, fd, &about);
+	else
 		tally_image_explain(
 		    image,
 		    "code made at run time, and no /tmp/perf-%u.map that names it (java: "
 		    "-XX:+DumpPerfMapAtExit; node: --perf-basic-prof; python: -X perf)",
 		    inner);
-	return error == -ENOMEM ? error : 0;
+	free(path);
+	return error == -ENOMEM || fd == -ENOMEM ? -ENOMEM : 0;
 }

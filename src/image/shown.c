@@ -15,6 +15,19 @@ int tally_shown_init(struct tally_shown *shown, size_t count)
 	return shown->pieces ? 0 : -ENOMEM;
 }
 
+int tally_shown_grow(struct tally_shown *shown, size_t before, size_t count)
+{
+	struct tally_shown grown;
+
+	if (tally_shown_init(&grown, count))
+		return -ENOMEM;
+	memcpy(grown.pieces, shown->pieces,
+	       (before / TALLY_SHOWN_PIECE + 1) * sizeof(*grown.pieces));
+	free(shown->pieces);
+	*shown = grown;
+	return 0;
+}
+
 void tally_shown_done(struct tally_shown *shown)
 {
 	free(shown->pieces); /* the pieces are of the image's arena */
@@ -29,6 +42,8 @@ static const struct tally_symbol *make(struct tally_image *image, size_t index)
 	if (!made)
 		return NULL;
 	*made = tally_symbol_table_get(image->table, index);
+	if (image->dump)
+		made->name = image->dump->codes[index].name;
 	name = image->demangle && tally_demangle_wanted(made->name)
 		   ? tally_demangle(made->name, &image->budget.left)
 		   : NULL;

@@ -20,6 +20,8 @@ struct tally_shown { /* all zero is valid, for a table without symbols */
 
 /* Room for a table of `count` symbols.  0 or -ENOMEM. */
 int tally_shown_init(struct tally_shown *shown, size_t count);
+/* Room for more, of a table of `before`; what was made stays. */
+int tally_shown_grow(struct tally_shown *shown, size_t before, size_t count);
 void tally_shown_done(struct tally_shown *shown);
 
 #endif

@@ -10,6 +10,7 @@
 #include "elf/build_id.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"
+#include "jit/jit_file.h"
 
 static const char *copy(struct tally_arena *arena, const char *text, const char *otherwise)
 {
@@ -84,6 +85,8 @@ static void free_image(struct tally_image *image)
 	if (image->code_asked && image->code_fd >= 0)
 		close(image->code_fd);
 	free(image->code);
+	tally_jitdump_free(image->dump);
+	tally_strings_done(&image->dump_files);
 	pthread_mutex_destroy(&image->lines_lock);
 	tally_symbol_table_done(&image->own);
 	tally_shown_done(&image->shown);
@@ -122,6 +125,8 @@ static bool is_same(const struct tally_image *image, const struct tally_image_ke
 		return false;
 	if (kind == TALLY_IMAGE_ANON) /* each process has its own */
 		return image->pid == key->pid && image->data == key->data;
+	if (kind == TALLY_IMAGE_DUMP)
+		return image->pid == key->pid;
 	if (kind == TALLY_IMAGE_KERNEL)
 		return true;
 	if (image->ino && key->ino && image->ino != key->ino)
@@ -140,7 +145,7 @@ static int name_image(struct tally_image_store *store, struct tally_image *image
 
 	/* only memory is called by a process, and to ask for its number reads a file */
 	if (image->kind == TALLY_IMAGE_ANON && !key->data)
-		inner = tally_image_inner_pid(store, key->pid);
+		inner = tally_jit_inner_pid(store->options.root, key->pid);
 	tally_image_kind_name(image->kind, path, key->data ? 0 : key->pid, inner,
 			      store->options.vmlinux, &name);
 	image->path = copy(&store->arena, path, NULL);
@@ -229,7 +234,8 @@ static struct tally_image *find_or_add(struct tally_image_store *store,
 	uint64_t *slot;
 	struct tally_image *image;
 
-	if (kind == TALLY_IMAGE_ANON) /* thousands of processes have one each */
+	/* thousands of processes have one each */
+	if (kind == TALLY_IMAGE_ANON || kind == TALLY_IMAGE_DUMP)
 		hash = hash_mix(hash, key->pid);
 	slot = tally_map_put(&store->by_path, hash, &added);
 	if (!slot)
@@ -285,7 +291,8 @@ const char *tally_image_name(const struct tally_image *image)
 
 bool tally_image_places_are_addresses(const struct tally_image *image)
 {
-	return image->kind != TALLY_IMAGE_FILE && image->kind != TALLY_IMAGE_VDSO;
+	return image->kind != TALLY_IMAGE_FILE && image->kind != TALLY_IMAGE_VDSO &&
+	       image->kind != TALLY_IMAGE_DUMP;
 }
 
 void tally_image_explain(struct tally_image *image, const char *format, ...)
@@ -320,6 +327,8 @@ static int load_by_kind(struct tally_image *image)
 		return tally_image_load_vdso(image);
 	case TALLY_IMAGE_ANON:
 		return tally_image_load_anon(image);
+	case TALLY_IMAGE_DUMP:
+		return tally_image_load_dump(image);
 	case TALLY_IMAGE_KERNEL:
 	case TALLY_IMAGE_MODULE:
 		return tally_image_load_kernel(image);
@@ -334,7 +343,7 @@ static void load(struct tally_image *image)
 	if (!image->table)
 		image->table = &image->own;
 	image->demangle = !image->store->options.no_demangle && image->table == &image->own &&
-			  image->kind != TALLY_IMAGE_ANON;
+			  image->kind != TALLY_IMAGE_ANON && image->kind != TALLY_IMAGE_DUMP;
 	if (!error && image->table->count)
 		error = tally_shown_init(&image->shown, image->table->count);
 	if (error == -ENOMEM) {

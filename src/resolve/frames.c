@@ -309,7 +309,9 @@ static uint32_t image_number(struct tally_frames *frames, const struct tally_fra
 /* Whether equal names of the image's symbols are versions of one function. */
 static bool is_compiled(const struct tally_frames *frames, const struct tally_frame_image *image)
 {
-	return frames->functions && tally_image_kind(image->image) == TALLY_IMAGE_ANON;
+	enum tally_image_kind kind = tally_image_kind(image->image);
+
+	return frames->functions && (kind == TALLY_IMAGE_ANON || kind == TALLY_IMAGE_DUMP);
 }
 
 /* The row of a symbol whose name other symbols of the image may have, which is one row then.  The
@@ -364,9 +366,16 @@ uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number,
 		if (!list)
 			return 0;
 	}
-	/* A table that grew later (by names of its PLT) has numbers beyond the array. */
-	if (symbol >= (int64_t)atomic_load_explicit(&image->symbol_count, memory_order_relaxed))
-		return row_intern(frames, &row);
+	/* A table that grew later (by names of its PLT, by newer code) has numbers beyond the
+	 * array. */
+	if (symbol >= (int64_t)atomic_load_explicit(&image->symbol_count, memory_order_relaxed)) {
+		if (!is_compiled(frames, image))
+			return row_intern(frames, &row);
+		pthread_mutex_lock(&frames->lock);
+		frame = compiled_add(frames, image, &row);
+		pthread_mutex_unlock(&frames->lock);
+		return frame;
+	}
 	frame = atomic_load_explicit(&list[symbol], memory_order_acquire);
 	if (frame)
 		return frame;

@@ -104,8 +104,11 @@ void tally_resolve_tables_done(struct tally_resolve_tables *tables)
 
 int tally_resolve_tables_renew(struct tally_resolve_tables *tables)
 {
-	int result = tally_frames_renew(&tables->frames,
-					tally_process_mapping_count(tables->source->processes));
+	int result = tally_image_store_read_on(tables->images);
+
+	if (!result)
+		result = tally_frames_renew(&tables->frames,
+					    tally_process_mapping_count(tables->source->processes));
 
 	find_kernel(tables);
 	return result;

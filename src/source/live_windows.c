@@ -16,11 +16,11 @@ static int take_window(struct tally_source *source, struct file_live_window *win
 
 /* The processes as of this window.  An EXIT may be in the window before that of its thread's last
  * sample, so it is obeyed one window later. */
-static int renew_processes(struct tally_source *source)
+static int renew_processes(struct tally_source *source, uint64_t passed)
 {
 	int result = tally_process_renew(source->processes, source->passed[1]);
 
-	return result ? result : tally_source_feed_sides(source);
+	return result ? result : tally_source_feed_sides(source, passed);
 }
 
 int tally_source_window(struct tally_source *source, struct source_window *ret,
@@ -39,11 +39,12 @@ int tally_source_window(struct tally_source *source, struct source_window *ret,
 	result = tally_source_scan(source, error);
 	if (result < 0)
 		return result;
-	renewed = source->side_count > 0;
+	result = tally_jit_loads_read_on(source, window.passed);
+	renewed = source->side_count > 0 || result > 0;
 	if (!renewed)
 		tally_source_free_side_bytes(source);
-	else
-		result = renew_processes(source);
+	else if (result >= 0)
+		result = renew_processes(source, window.passed);
 	if (result)
 		return source_failed(source, result, error);
 	source->passed[1] = source->passed[0];

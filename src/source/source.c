@@ -47,8 +47,20 @@ void tally_source_free_side_bytes(struct tally_source *source)
 	source->side_bytes = NULL;
 }
 
+/* What was compiled before a record comes before it. */
+static int feed_side(struct tally_source *source, const struct tally_body *body, uint64_t time)
+{
+	int result = tally_jit_loads_feed(source, time);
+
+	if (!result)
+		result = tally_jit_loads_note(source, body, time);
+	if (result)
+		return result == 1 ? 0 : result;
+	return tally_process_feed(source->processes, body, time);
+}
+
 /* Side-band records in time order go to the processes. */
-int tally_source_feed_sides(struct tally_source *source)
+int tally_source_feed_sides(struct tally_source *source, uint64_t until)
 {
 	int result = tally_source_sort_sides(source->sides, source->side_count);
 
@@ -69,8 +81,10 @@ int tally_source_feed_sides(struct tally_source *source)
 		if (!tally_record_decode(
 			&tally_data_event(source->data, event < 0 ? 0 : (size_t)event)->layout,
 			&record, &body, NULL))
-			result = tally_process_feed(source->processes, &body, side->time);
+			result = feed_side(source, &body, side->time);
 	}
+	if (!result)
+		result = tally_jit_loads_feed(source, until);
 	free(source->sides);
 	tally_source_free_side_bytes(source);
 	source->sides = NULL;
@@ -84,7 +98,7 @@ static int build_processes(struct tally_source *source)
 
 	if (!result && source->live)
 		tally_process_will_renew(source->processes);
-	return result ? result : tally_source_feed_sides(source);
+	return result ? result : tally_source_feed_sides(source, UINT64_MAX);
 }
 
 int tally_source_init(struct tally_source *source, struct tally_data *data,
@@ -103,7 +117,9 @@ int tally_source_init(struct tally_source *source, struct tally_data *data,
 	    .total_bytes = tally_data_file_size(data),
 	    .sums_early = options->columns & TALLY_COLUMN_COUNT,
 	};
-	result = look_at_events(source);
+	result = tally_jit_loads_init(&source->jit_loads, options);
+	if (!result)
+		result = look_at_events(source);
 	if (!result && !source->live)
 		result = tally_source_scan(source, error);
 	return result ? result : build_processes(source);
@@ -112,6 +128,7 @@ int tally_source_init(struct tally_source *source, struct tally_data *data,
 void tally_source_done(struct tally_source *source)
 {
 	tally_process_table_free(source->processes);
+	tally_jit_loads_done(&source->jit_loads);
 	tally_source_drop_early_sums(source);
 	tally_source_free_side_bytes(source);
 	free(source->pieces);

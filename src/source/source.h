@@ -12,6 +12,7 @@
 #include "process/process.h"
 #include "source/ascending_runs.h"
 #include "source/early_sums.h"
+#include "source/jit_loads.h"
 
 /* Bytes of records that one thread takes at a time: enough that taking one costs nothing, few
  * enough that the last ones are shared out evenly. */
@@ -73,6 +74,7 @@ struct tally_source {
 	bool sums_early; /* equal samples may be counted together */
 	size_t early_part_count;
 
+	struct source_jit_loads jit_loads;
 	struct tally_process_table *processes;
 };
 
@@ -82,8 +84,9 @@ struct tally_source {
 int tally_source_init(struct tally_source *source, struct tally_data *data,
 		      const struct tally_session_options *options, struct tally_error *error);
 void tally_source_done(struct tally_source *source);
-/* Feeds the records that were noted, and freezes the processes.  0 or -ENOMEM. */
-int tally_source_feed_sides(struct tally_source *source);
+/* Feeds the records that were noted, and the code that was made at run time up to a time, and
+ * freezes the processes.  0 or -ENOMEM. */
+int tally_source_feed_sides(struct tally_source *source, uint64_t until);
 void tally_source_free_side_bytes(struct tally_source *source);
 /* From now on samples are read again, each. */
 void tally_source_drop_early_sums(struct tally_source *source);

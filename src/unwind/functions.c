@@ -185,7 +185,7 @@ static int read_entries(struct tally_functions *functions)
 	struct cfi_entries entries = {0};
 	struct tally_frame_info info;
 	struct cfi_section section;
-	int result = tally_image_frame_info(functions->image, &info);
+	int result = tally_image_frame_info(functions->image, 0, &info);
 
 	if (result)
 		return result;

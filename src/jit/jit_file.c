@@ -1,0 +1,157 @@
+#include "jit/jit_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "base/fs.h"
+#include "base/regular.h"
+
+#define STATUS_MOST 65536
+#define PATH_ROOM   4608
+
+/* A name like "perf-123.map". */
+static bool has_number(const char *name, const char *before, const char *behind, uint32_t *ret)
+{
+	size_t length = strlen(before);
+	unsigned long number;
+	char *end;
+
+	if (strncmp(name, before, length) != 0 || name[length] < '1' || name[length] > '9')
+		return false;
+	errno = 0;
+	number = strtoul(name + length, &end, 10);
+	if (errno || number > INT32_MAX || strcmp(end, behind) != 0)
+		return false;
+	*ret = (uint32_t)number;
+	return true;
+}
+
+bool tally_jit_is_dump(const char *path, uint32_t *ret_pid)
+{
+	const char *slash = strrchr(path, '/');
+
+	return has_number(slash ? slash + 1 : path, "jit-", ".dump", ret_pid);
+}
+
+bool tally_jit_is_map(const char *path, uint32_t *ret_pid)
+{
+	return has_number(path, "/tmp/perf-", ".map", ret_pid);
+}
+
+uint32_t tally_jit_inner_pid(const char *root, uint32_t pid)
+{
+	char *status, *line;
+	unsigned long inner = pid;
+
+	if (!pid || tally_fs_readf(STATUS_MOST, &status, NULL, "%s/proc/%u/status", root, pid))
+		return pid;
+	line = strstr(status, "\nNStgid:");
+	if (line) { /* outermost first */
+		char *at = line + 8, *end = at;
+
+		for (;;) {
+			unsigned long number = strtoul(at, &end, 10);
+
+			if (end == at)
+				break;
+			inner = number;
+			at = end;
+			if (*at == '\n')
+				break;
+		}
+	}
+	free(status);
+	return inner && inner <= UINT32_MAX ? (uint32_t)inner : pid;
+}
+
+static bool is_trusted(const char *root, uint32_t pid, const struct stat *about)
+{
+	char path[PATH_ROOM];
+	struct stat process;
+
+	if (tally_regular_is_owned(about))
+		return true;
+	return pid && snprintf(path, sizeof(path), "%s/proc/%u", root, pid) < (int)sizeof(path) &&
+	       !stat(path, &process) && process.st_uid == about->st_uid;
+}
+
+int tally_jit_open(const char *root, uint32_t pid, const char *path, struct stat *ret)
+{
+	struct stat about;
+	int fd;
+
+	if (lstat(path, &about))
+		return -errno;
+	*ret = about;
+	/* Of a link both owners count: that of the link chose the file. */
+	if (!is_trusted(root, pid, &about))
+		return -EPERM;
+	fd = tally_regular_open(path, &about);
+	if (fd < 0)
+		return fd;
+	*ret = about;
+	if (is_trusted(root, pid, &about))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+/* Links on the way lead to files of the same container; the file itself must be none. */
+int tally_jit_open_inside(const char *root, uint32_t pid, const char *path, struct stat *ret)
+{
+	const struct open_how how = {
+	    .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+	    .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char name[PATH_ROOM];
+	int folder, at, fd;
+
+	if (!pid || snprintf(name, sizeof(name), "%s/proc/%u/root", root, pid) >= (int)sizeof(name))
+		return -ENOENT;
+	folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -errno;
+	at = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	if (at < 0)
+		at = -errno;
+	close(folder);
+	if (at < 0)
+		return at;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
+	fd = fstat(at, ret) || S_ISLNK(ret->st_mode) ? -ENOENT : tally_regular_open(name, ret);
+	close(at);
+	if (fd < 0 || is_trusted(root, pid, ret))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+int tally_jit_file_id(int fd, uint8_t ret[20])
+{
+	uint64_t first = 0x6a6974, second = 0x6d6170, place = 0;
+	uint8_t *bytes = malloc(65536);
+	ssize_t got;
+
+	if (!bytes)
+		return -ENOMEM;
+	while ((got = pread(fd, bytes, 65536, (off_t)place)) > 0) {
+		uint64_t hash = tally_hash_bytes(bytes, (size_t)got);
+
+		first = hash_mix(first, hash);
+		second = hash_mix(hash_u64(hash), second);
+		place += (uint64_t)got;
+	}
+	free(bytes);
+	if (got < 0)
+		return -errno;
+	store_u64(ret, first);
+	store_u64(ret + 8, second);
+	store_u32(ret + 16, (uint32_t)place);
+	return 0;
+}
