@@ -499,6 +499,30 @@ def bench_regions(args, _folder, log):
         log.write(json.dumps({"row": "regions", "events": events, **cost}) + "\n")
 
 
+# Binaries with much call frame information; those that are missing are left out.
+UNWOUND = ["/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1", "/usr/bin/node", "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus"]
+
+
+def bench_unwinding(args, _folder, log):
+    """Tables of call frame information, and a frame of a stack."""
+    if args.rows and args.rows not in "unwinding":
+        return
+    program = os.path.join(os.path.dirname(args.tally), "bench-unwind-cost")
+    done = subprocess.run([program, *filter(os.path.exists, UNWOUND)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{'unwinding':26} skipped: {done.stderr.strip()}")
+        return
+    cost = json.loads(done.stdout)
+    for table in cost["tables"]:
+        print(f"{'unwinding':26} {os.path.basename(table['path']):18} {table['functions']} functions listed in "
+              f"{table['read_ms']:.1f} ms, the first rules in {table['first_us']:.0f} us, all in {table['all_ms']:.0f} ms; "
+              f"{table['lazy_bytes'] / 1e6:.1f} to {table['all_bytes'] / 1e6:.1f} MB beside {table['section_bytes'] / 1e6:.1f} MB")
+    if "frame_ns" in cost:
+        print(f"{'unwinding':26} {'own stack':18} {cost['frame_ns']:.0f} ns a frame (under 100 are wanted), "
+              f"{cost['sample_ns'] / 1e3:.2f} us for {cost['frames']} frames (under 5 are wanted)")
+    log.write(json.dumps({"row": "unwinding", **cost}) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
@@ -516,6 +540,7 @@ def main():
         bench_records(args, args.folder, log)
         bench_names(args, args.folder, log)
         bench_regions(args, args.folder, log)
+        bench_unwinding(args, args.folder, log)
         bench_starts(args, args.folder, log)
     return 0
 

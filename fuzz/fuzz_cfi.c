@@ -10,11 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define STACK_AT 0x7ff000
 
-static void find_code(void *context, uint64_t address, struct tally_unwind_code *ret)
+static const struct cfi_rules *find_code(void *context, uint64_t address)
 {
-	struct tally_cfi *cfi = context;
-
-	*ret = (struct tally_unwind_code){cfi, tally_cfi_find(cfi, address)};
+	return tally_cfi_find(context, address);
 }
 
 static int read_nothing(void *context, uint64_t address, void *ret, size_t size)
@@ -24,7 +22,13 @@ static int read_nothing(void *context, uint64_t address, void *ret, size_t size)
 	return address % 2 ? 1 : -ENOENT;
 }
 
-static void unwind_from(struct tally_cfi *cfi, enum tally_unwind_arch arch, uint64_t address)
+struct walk {
+	struct tally_cfi *cfi;
+	size_t rows;
+	uint64_t next;
+};
+
+static void unwind_from(struct tally_cfi *cfi, unsigned arch, bool as_perf, uint64_t address)
 {
 	static uint64_t stack[512], values[33];
 	uint64_t frames[64];
@@ -32,7 +36,8 @@ static void unwind_from(struct tally_cfi *cfi, enum tally_unwind_arch arch, uint
 						 .mask = (1ULL << 33) - 1,
 						 .values = values,
 						 .stack = (const uint8_t *)stack,
-						 .stack_size = sizeof(stack)};
+						 .stack_size = sizeof(stack),
+						 .as_perf = as_perf};
 	const struct tally_unwind_world world = {cfi, find_code, read_nothing};
 
 	for (unsigned i = 0; i < 33; i++)
@@ -45,10 +50,46 @@ static void unwind_from(struct tally_cfi *cfi, enum tally_unwind_arch arch, uint
 		abort();
 }
 
+/* All of a set can be read: the sanitizer watches. */
+static unsigned sum_up(const struct cfi_rules *rules)
+{
+	const uint8_t *bytes = (const uint8_t *)rules;
+	unsigned sum = 0;
+
+	for (uint32_t i = 0; i < rules->size; i++)
+		sum += bytes[i];
+	for (uint32_t i = 0; i < rules->count; i++) {
+		const struct cfi_rule *rule = &rules->rules[i];
+		bool expression = rule->how == CFI_AT_EXPRESSION || rule->how == CFI_IS_EXPRESSION;
+
+		if (rule->column >= CFI_COLUMNS ||
+		    (i && rule->column <= rules->rules[i - 1].column) ||
+		    (expression && (rule->value < (int32_t)sizeof(*rules) ||
+				    rule->value + rule->length > rules->size)))
+			abort();
+	}
+	return sum;
+}
+
+static int visit(void *context, uint64_t from, const struct cfi_rules *rules)
+{
+	struct walk *walk = context;
+
+	if (from < walk->next || tally_cfi_find(walk->cfi, from) != rules)
+		abort();
+	walk->next = from + 1;
+	if (sum_up(rules) == UINT32_MAX)
+		abort(); /* no set is so large */
+	if (walk->rows++ < 64)
+		unwind_from(walk->cfi, (unsigned)(TALLY_UNWIND_X86_64 + walk->rows % 3),
+			    walk->rows % 2, from);
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cfi_section section, none = {0};
-	struct tally_cfi cfi;
+	struct walk walk = {0};
 	unsigned word;
 	bool debug;
 
@@ -57,17 +98,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	word = data[0] & 1 ? 4 : 8;
 	debug = data[0] & 2;
 	section = (struct cfi_section){data + 1, size - 1, 0x4000};
-	if (tally_cfi_compile(debug ? &none : &section, debug ? &section : &none, word, &cfi))
+	if (tally_cfi_new(debug ? &none : &section, debug ? &section : &none, word, &walk.cfi))
 		return 0;
-	for (size_t i = 0; i < cfi.row_count; i++) {
-		uint64_t address = cfi.base + cfi.rows[i].from;
-
-		if ((i && cfi.rows[i].from <= cfi.rows[i - 1].from) ||
-		    tally_cfi_find(&cfi, address) != cfi.rows[i].rules)
-			abort();
-		if (i < 64)
-			unwind_from(&cfi, TALLY_UNWIND_X86_64 + i % 3, address);
-	}
-	tally_cfi_done(&cfi);
+	/* One address first, so that the groups are not made in order. */
+	if (data[0] & 4)
+		tally_cfi_find(walk.cfi, 0x4000 + size);
+	if (tally_cfi_each(walk.cfi, visit, &walk))
+		abort();
+	tally_cfi_free(walk.cfi);
 	return 0;
 }

@@ -15,8 +15,7 @@
 /* What was found at an address of code. */
 struct known_code {
 	uint64_t address, space; /* space 0: free */
-	const struct tally_cfi *cfi;
-	uint32_t rules;
+	const struct cfi_rules *rules;
 };
 #define KNOWN_CODE_BITS 14
 
@@ -75,22 +74,17 @@ static int image_at(const struct tally_chain_maker *maker, uint64_t address,
 static void look_up(const struct tally_chain_maker *maker, uint64_t address,
 		    struct known_code *known)
 {
-	/* Code that nothing describes, where frame pointers are followed. */
-	static const struct tally_cfi undescribed;
 	const struct tally_chain_image *image;
 	uint64_t place;
 	int result = image_at(maker, address, &image, &place);
 
-	if (!result && image->facts && !tally_frame_info_address(&image->info, place, &place)) {
-		known->cfi = &image->cfi;
-		known->rules = tally_cfi_find(&image->cfi, place);
-	} else if (maker->joined && result != -ENOENT) {
-		known->cfi = &undescribed;
-		known->rules = CFI_NONE;
-	}
+	if (!result && image->facts && !tally_frame_info_address(&image->info, place, &place))
+		known->rules = tally_cfi_find(image->cfi, place);
+	else if (maker->joined && result != -ENOENT)
+		known->rules = &tally_cfi_none;
 }
 
-static void find_code(void *context, uint64_t address, struct tally_unwind_code *ret)
+static const struct cfi_rules *find_code(void *context, uint64_t address)
 {
 	struct tally_chain_maker *maker = context;
 	uint64_t space = maker->space->number;
@@ -101,7 +95,7 @@ static void find_code(void *context, uint64_t address, struct tally_unwind_code 
 		*known = (struct known_code){.address = address, .space = space};
 		look_up(maker, address, known);
 	}
-	*ret = (struct tally_unwind_code){.cfi = known->cfi, .rules = known->rules};
+	return known->rules;
 }
 
 static int read_image(void *context, uint64_t address, void *ret, size_t size)
@@ -143,10 +137,9 @@ static bool is_entry(const struct tally_unwind_world *world, enum tally_unwind_a
 	uint64_t values[64], frames[2];
 	struct tally_unwind_trace trace = {0};
 	struct tally_unwind_start start = {.arch = arch, .mask = UINT64_MAX, .values = values};
-	struct tally_unwind_code code;
+	const struct cfi_rules *rules = world->code(world->context, address);
 
-	world->code(world->context, address, &code);
-	if (!code.cfi || code.rules == CFI_NONE)
+	if (!rules || rules == &tally_cfi_none)
 		return false;
 	for (size_t i = 0; i < 64; i++)
 		values[i] = nowhere;
@@ -253,6 +246,7 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 	    .values = sample->user_regs,
 	    .stack = sample->user_stack,
 	    .stack_size = sample->user_stack_dyn_size,
+	    .as_perf = !joined,
 	};
 	struct tally_unwind_trace trace = {.how = maker->frames};
 	struct tally_chain chain = {.words = maker->words, .frames = maker->frames};

@@ -36,7 +36,7 @@ static void known_free(uint64_t pointer)
 
 	if (!known)
 		return;
-	tally_cfi_done(&known->image.cfi);
+	tally_cfi_free(known->image.cfi);
 	tally_frame_info_done(&known->image.info);
 	pthread_mutex_destroy(&known->lock);
 	free(known);
@@ -102,9 +102,8 @@ static void read_image(struct tally_image *from, uint32_t part, struct tally_cha
 	debug_frame = (struct cfi_section){info->debug_frame.bytes, info->debug_frame.size,
 					   info->debug_frame.address};
 	if (image->arch != TALLY_UNWIND_NONE &&
-	    !tally_cfi_compile(&eh_frame, &debug_frame, info->word, &image->cfi))
-		image->facts = image->cfi.row_count || info->frame_pointers;
-	tally_frame_info_drop_sections(info);
+	    !tally_cfi_new(&eh_frame, &debug_frame, info->word, &image->cfi))
+		image->facts = tally_cfi_function_count(image->cfi) || info->frame_pointers;
 }
 
 const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,

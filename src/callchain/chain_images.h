@@ -12,14 +12,14 @@ struct tally_chain_image {
 	enum tally_unwind_arch arch; /* TALLY_UNWIND_NONE: it cannot be read */
 	bool facts;                  /* it describes some frames */
 	struct tally_frame_info info;
-	struct tally_cfi cfi;
+	struct tally_cfi *cfi;
 };
 
 /* All who unwind with images of one store share these.  0 or -ENOMEM. */
 int tally_chain_images_new(struct tally_chain_images **ret);
 void tally_chain_images_free(struct tally_chain_images *images);
 
-/* Reads and compiles an image, or the part of it that a place is in, at the first call.  Thread
+/* Reads an image, or the part of it that a place is in, at the first call.  Thread
  * safe; NULL: out of memory. */
 const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,
 						       struct tally_image *image, uint64_t place);

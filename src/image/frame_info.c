@@ -154,16 +154,10 @@ int tally_image_frame_info(struct tally_image *image, uint32_t part, struct tall
 	return 0;
 }
 
-void tally_frame_info_drop_sections(struct tally_frame_info *info)
+void tally_frame_info_done(struct tally_frame_info *info)
 {
 	free(info->eh_frame.bytes);
 	free(info->debug_frame.bytes);
-	info->eh_frame = info->debug_frame = (struct tally_frame_section){0};
-}
-
-void tally_frame_info_done(struct tally_frame_info *info)
-{
-	tally_frame_info_drop_sections(info);
 	free(info->loads);
 	free(info->data);
 	*info = (struct tally_frame_info){0};

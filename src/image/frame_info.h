@@ -38,8 +38,6 @@ uint32_t tally_image_part(struct tally_image *image, uint64_t place);
  * another byte order nothing is. For tally_frame_info_done().  0 or -ENOMEM. */
 int tally_image_frame_info(struct tally_image *image, uint32_t part, struct tally_frame_info *ret);
 void tally_frame_info_done(struct tally_frame_info *info);
-/* The sections alone, when they were read. */
-void tally_frame_info_drop_sections(struct tally_frame_info *info);
 
 /* The address, as the sections have it, of a place (a file offset).  0 or -ENOENT. */
 int tally_frame_info_address(const struct tally_frame_info *info, uint64_t place, uint64_t *ret);

@@ -1,326 +1,346 @@
 #include "unwind/cfi.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/map.h"
 #include "base/table.h"
 #include "unwind/cfi_program.h"
+#include "unwind/cfi_sets.h"
 
-/* There are far fewer different rules than bytes that describe them: a file may have one rule for
- * each eight bytes of its sections, and this number more; what exceeds that is not read. */
-#define RULES_LEAST      (1U << 14)
-#define RULES_MOST       (1U << 22)
-#define EXPRESSIONS_MOST (1U << 24)
-#define SECTION_MOST     ((size_t)1 << 30)
+/* Functions whose rules are compiled at once: some ten microseconds of work. */
+#define GROUP_FUNCTIONS 16U
+/* Of the offset of an entry: it is in .debug_frame. */
+#define ENTRY_DEBUG (1U << 31)
+/* There are far fewer different rules than bytes that describe them: they may take as many bytes
+ * as the sections, and this number more; code with others is as if its entries were damaged. */
+#define RULES_LEAST ((size_t)1 << 19)
+#define RULES_MOST  ((size_t)1 << 26)
 
-struct compiling {
-	struct tally_cfi *cfi;
-	const struct cfi_section *section; /* of the current function */
-	const struct cfi_common *common;
-	size_t row_room, set_room, rule_room, expression_room;
-	size_t rules_most;
-	bool full; /* there were too many: no more are read */
-	/* Equal ones are kept once: hash -> number or index, + 1. */
-	struct tally_map sets, expressions;
+/* In place of the offset of a set. */
+#define ROW_NONE    UINT32_MAX
+#define ROW_DAMAGED (UINT32_MAX - 1)
+
+const struct cfi_rules tally_cfi_none = {.cfa = {.how = CFI_UNDEFINED}};
+const struct cfi_rules tally_cfi_damaged = {.cfa = {.how = CFI_UNDEFINED}};
+
+struct cfi_row {
+	uint32_t from; /* address less the table's base; valid up to the next row */
+	uint32_t set;  /* its offset; ROW_* */
 };
 
-/* Appends to an array that doubles. The new element, or NULL. */
-static void *append(void *array, size_t count, size_t *room, size_t more, size_t size)
+struct cfi_group {
+	size_t count;
+	struct cfi_row rows[];
+};
+
+struct tally_cfi {
+	struct cfi_section sections[2]; /* .eh_frame, .debug_frame */
+	unsigned word;
+	uint64_t base;     /* the first function's start */
+	uint32_t *starts;  /* of functions, less the base, ascending */
+	uint32_t *entries; /* where each is described; ENTRY_DEBUG */
+	size_t count;
+	_Atomic(struct cfi_group *) *groups; /* NULL: not compiled yet */
+	size_t group_count;
+	pthread_mutex_t lock; /* of what follows */
+	struct cfi_entries commons;
+	struct cfi_sets sets;
+	/* The common part that was run last, and its rules. */
+	uint32_t last_common;
+	int last_usable;
+	struct cfi_state last_state;
+	/* Rows of the group that is being compiled. */
+	struct cfi_row *rows;
+	size_t row_count, row_room, bytes;
+};
+
+static int add_row(struct tally_cfi *cfi, uint64_t from, uint32_t set)
 {
-	void *list;
+	struct cfi_row *last = cfi->row_count ? &cfi->rows[cfi->row_count - 1] : NULL;
 
-	if (count + more > *room) {
-		size_t wanted = *room ? *room * 2 : 64;
-
-		while (wanted < count + more)
-			wanted *= 2;
-		if (!array_resize(array, wanted, size))
-			return NULL;
-		*room = wanted;
-	}
-	memcpy(&list, array, sizeof(list));
-	return (char *)list + count * size;
-}
-
-static int add_row(struct compiling *compiling, uint64_t from, uint32_t rules)
-{
-	struct tally_cfi *cfi = compiling->cfi;
-	struct cfi_row *row;
-
-	if (cfi->row_count && cfi->rows[cfi->row_count - 1].rules == rules)
+	if (last && last->set == set)
 		return 0;
 	/* Gaps that turned out empty. */
-	if (cfi->row_count && cfi->rows[cfi->row_count - 1].from == from - cfi->base) {
-		cfi->rows[cfi->row_count - 1].rules = rules;
+	if (last && last->from == from - cfi->base) {
+		last->set = set;
 		return 0;
 	}
-	row = append(&cfi->rows, cfi->row_count, &compiling->row_room, 1, sizeof(*row));
-	if (!row)
-		return -ENOMEM;
-	*row = (struct cfi_row){.from = (uint32_t)(from - cfi->base), .rules = rules};
-	cfi->row_count++;
-	return 0;
-}
+	if (cfi->row_count == cfi->row_room) {
+		size_t room = cfi->row_room ? cfi->row_room * 2 : 256;
 
-/* The offset of an expression in the table's, equal ones once; below 0: -ENOMEM, or -EINVAL for too
- * many. */
-static int64_t intern_expression(struct compiling *compiling, const struct cfi_rule *rule)
-{
-	struct tally_cfi *cfi = compiling->cfi;
-	const uint8_t *bytes = compiling->section->bytes + rule->value;
-	uint64_t hash = hash_mix(tally_hash_bytes(bytes, rule->length), rule->length), *known;
-	uint8_t *to;
-	bool added;
-
-	if (!rule->length)
-		return 0;
-	known = tally_map_find(&compiling->expressions, hash);
-	if (known && *known - 1 + rule->length <= cfi->expression_size &&
-	    !memcmp(cfi->expressions + *known - 1, bytes, rule->length))
-		return (int64_t)(*known - 1);
-	if (cfi->expression_size + rule->length > EXPRESSIONS_MOST)
-		return -EINVAL;
-	to = append(&cfi->expressions, cfi->expression_size, &compiling->expression_room,
-		    rule->length, 1);
-	known = to ? tally_map_put(&compiling->expressions, hash, &added) : NULL;
-	if (!known)
-		return -ENOMEM;
-	memcpy(to, bytes, rule->length);
-	*known = cfi->expression_size + 1;
-	cfi->expression_size += rule->length;
-	return (int64_t)(*known - 1);
-}
-
-static int place_expression(struct compiling *compiling, struct cfi_rule *rule)
-{
-	int64_t at;
-
-	if (rule->how != CFI_AT_EXPRESSION && rule->how != CFI_IS_EXPRESSION)
-		return 0;
-	at = intern_expression(compiling, rule);
-	if (at < 0)
-		return (int)at;
-	rule->value = at;
-	return 0;
-}
-
-static uint64_t rule_hash(uint64_t hash, const struct cfi_rule *rule)
-{
-	hash = hash_mix(hash, (uint64_t)rule->value);
-	return hash_mix(hash,
-			(uint64_t)rule->length << 16 | (uint64_t)rule->how << 8 | rule->column);
-}
-
-static bool rule_same(const struct cfi_rule *one, const struct cfi_rule *other)
-{
-	return one->column == other->column && one->how == other->how &&
-	       one->length == other->length && one->value == other->value;
-}
-
-static bool set_same(const struct tally_cfi *cfi, const struct cfi_rules *known,
-		     const struct cfi_rules *set, const struct cfi_rule *rules)
-{
-	if (known->count != set->count || known->return_column != set->return_column ||
-	    known->signal != set->signal || !rule_same(&known->cfa, &set->cfa))
-		return false;
-	for (uint32_t i = 0; i < set->count; i++)
-		if (!rule_same(&cfi->rules[known->first + i], &rules[i]))
-			return false;
-	return true;
-}
-
-static int64_t keep_set(struct compiling *compiling, struct cfi_rules *set,
-			const struct cfi_rule *rules)
-{
-	struct tally_cfi *cfi = compiling->cfi;
-	struct cfi_rules *to;
-	struct cfi_rule *rules_to;
-
-	if (cfi->rule_count + set->count > compiling->rules_most ||
-	    cfi->set_count >= compiling->rules_most) {
-		compiling->full = true;
-		return -EINVAL;
-	}
-	if (set->count) {
-		rules_to = append(&cfi->rules, cfi->rule_count, &compiling->rule_room, set->count,
-				  sizeof(*rules_to));
-		if (!rules_to)
+		if (!array_resize(&cfi->rows, room, sizeof(*cfi->rows)))
 			return -ENOMEM;
-		memcpy(rules_to, rules, set->count * sizeof(*rules));
+		cfi->row_room = room;
 	}
-	to = append(&cfi->sets, cfi->set_count, &compiling->set_room, 1, sizeof(*to));
-	if (!to)
-		return -ENOMEM;
-	set->first = cfi->rule_count;
-	*to = *set;
-	cfi->rule_count += set->count;
-	return cfi->set_count++;
+	cfi->rows[cfi->row_count++] =
+	    (struct cfi_row){.from = (uint32_t)(from - cfi->base), .set = set};
+	return 0;
 }
 
-/* The number of these rules; -EINVAL: they cannot be kept; -ENOMEM. */
-static int64_t intern_state(struct compiling *compiling, const struct cfi_state *state)
-{
-	struct cfi_rules set = {.cfa = state->cfa,
-				.return_column = compiling->common->return_column,
-				.signal = compiling->common->signal};
-	struct cfi_rule rules[CFI_COLUMNS];
-	uint64_t hash = (uint64_t)set.return_column << 1 | set.signal, *known;
-	int64_t number;
-	int result = place_expression(compiling, &set.cfa);
-	bool added;
-
-	if (!result && set.cfa.how != CFI_REGISTER && set.cfa.how != CFI_IS_EXPRESSION)
-		return -EINVAL; /* no instruction has set the CFA */
-	hash = rule_hash(hash, &set.cfa);
-	for (uint64_t left = state->changed; left && !result; left &= left - 1) {
-		struct cfi_rule *rule = &rules[set.count++];
-
-		*rule = state->rules[__builtin_ctzll(left)];
-		result = place_expression(compiling, rule);
-		hash = rule_hash(hash, rule);
-	}
-	if (result)
-		return result;
-	known = tally_map_put(&compiling->sets, hash, &added);
-	if (!known)
-		return -ENOMEM;
-	if (*known && set_same(compiling->cfi, &compiling->cfi->sets[*known - 1], &set, rules))
-		return (int64_t)(*known - 1);
-	number = keep_set(compiling, &set, rules);
-	if (number >= 0)
-		*known = (uint64_t)number + 1;
-	return number;
-}
+struct taking {
+	struct tally_cfi *cfi;
+	const struct cfi_section *section;
+	const struct cfi_common *common;
+};
 
 static int take_row(void *context, uint64_t from, uint64_t until, const struct cfi_state *state)
 {
-	struct compiling *compiling = context;
-	int64_t number = compiling->full ? -EINVAL : intern_state(compiling, state);
+	const struct taking *taking = context;
+	int64_t set =
+	    tally_cfi_sets_add(&taking->cfi->sets, taking->section, taking->common, state);
 
 	(void)until;
-	if (number == -ENOMEM)
+	if (set == -ENOMEM)
 		return -ENOMEM;
-	return add_row(compiling, from, number < 0 ? CFI_DAMAGED : (uint32_t)number);
+	return add_row(taking->cfi, from, set < 0 ? ROW_DAMAGED : (uint32_t)set);
 }
 
 /* The rules at the start of all functions of a common part. */
-static int run_common(const struct cfi_section *section, const struct cfi_common *common,
-		      unsigned word, struct cfi_state *ret)
+static void run_common(struct tally_cfi *cfi, const struct cfi_section *section, uint32_t number)
 {
-	struct cfi_run run = {.section = section, .common = common, .word = word};
+	const struct cfi_common *common = &cfi->commons.commons[number];
+	struct cfi_run run = {.section = section, .common = common, .word = cfi->word};
 	uint64_t unused;
 
-	*ret = (struct cfi_state){.cfa = {.how = CFI_UNDEFINED}};
-	return tally_cfi_program_run(&run, common->program, 0, UINT64_MAX, ret, &unused);
+	if (cfi->last_common == number)
+		return;
+	cfi->last_common = number;
+	cfi->last_state = (struct cfi_state){.cfa = {.how = CFI_UNDEFINED}};
+	cfi->last_usable =
+	    tally_cfi_program_run(&run, common->program, 0, UINT64_MAX, &cfi->last_state, &unused);
 }
 
-static int compile_function(struct compiling *compiling, const struct cfi_function *function,
-			    const struct cfi_state *initial, unsigned word, uint64_t end)
+static int compile_function(struct tally_cfi *cfi, const struct cfi_section *section,
+			    const struct cfi_function *function, uint64_t next)
 {
-	struct cfi_state state = *initial;
-	struct cfi_run run = {.section = compiling->section,
-			      .common = compiling->common,
-			      .initial = initial,
-			      .word = word,
+	uint64_t end = function->end < next ? function->end : next;
+	struct taking taking = {
+	    .cfi = cfi, .section = section, .common = &cfi->commons.commons[function->common]};
+	struct cfi_state state;
+	struct cfi_run run = {.section = section,
+			      .common = taking.common,
+			      .initial = &cfi->last_state,
+			      .word = cfi->word,
 			      .row = take_row,
-			      .context = compiling};
-	uint64_t from = 0;
-	int result =
-	    tally_cfi_program_run(&run, function->program, function->start, end, &state, &from);
+			      .context = &taking};
+	uint64_t from = function->start;
+	int result = -EINVAL;
 
+	run_common(cfi, section, function->common);
+	state = cfi->last_state;
+	if (!cfi->last_usable)
+		result = tally_cfi_program_run(&run, function->program, function->start, end,
+					       &state, &from);
 	if (result == -EINVAL)
-		result = from < end ? add_row(compiling, from, CFI_DAMAGED) : 0;
-	return result ? result : add_row(compiling, end, CFI_NONE);
+		result = from < end ? add_row(cfi, from, ROW_DAMAGED) : 0;
+	return result || end == next ? result : add_row(cfi, end, ROW_NONE);
 }
 
-static int compile_all(struct compiling *compiling, const struct cfi_entries *entries,
-		       const struct cfi_section *eh_frame, const struct cfi_section *debug_frame,
-		       unsigned word)
+static int compile_at(struct tally_cfi *cfi, size_t index)
 {
-	struct tally_cfi *cfi = compiling->cfi;
-	const struct cfi_common *last = NULL;
-	struct cfi_state initial;
-	int result = 0, usable = 0;
+	bool debug = cfi->entries[index] & ENTRY_DEBUG;
+	const struct cfi_section *section = &cfi->sections[debug];
+	struct cfi_function function;
+	uint64_t next = index + 1 < cfi->count ? cfi->base + cfi->starts[index + 1] : UINT64_MAX;
+	int result = tally_cfi_entries_one(&cfi->commons, section, debug, cfi->word,
+					   cfi->entries[index] & ~ENTRY_DEBUG, &function);
 
-	cfi->base = entries->function_count ? entries->functions[0].start : 0;
-	for (size_t i = 0; i < entries->function_count && !result; i++) {
-		const struct cfi_function *function = &entries->functions[i];
-		uint64_t end = function->end;
-
-		if (i + 1 < entries->function_count && entries->functions[i + 1].start < end)
-			end = entries->functions[i + 1].start;
-		if (end - cfi->base > UINT32_MAX)
-			break;
-		compiling->section = function->debug ? debug_frame : eh_frame;
-		compiling->common = &entries->commons[function->common];
-		if (compiling->common != last) {
-			last = compiling->common;
-			usable = run_common(compiling->section, last, word, &initial);
-		}
-		if (usable) {
-			result = add_row(compiling, function->start, CFI_DAMAGED);
-			if (!result)
-				result = add_row(compiling, end, CFI_NONE);
-		} else {
-			result = compile_function(compiling, function, &initial, word, end);
-		}
-	}
-	return result;
+	if (result)
+		return result == -ENOENT ? 0 : result;
+	return compile_function(cfi, section, &function, next);
 }
 
-int tally_cfi_compile(const struct cfi_section *eh_frame, const struct cfi_section *debug_frame,
-		      unsigned word, struct tally_cfi *ret)
+static const struct cfi_group *compile_group(struct tally_cfi *cfi, size_t number)
 {
-	struct tally_cfi cfi = {0};
-	struct compiling compiling = {.cfi = &cfi};
-	struct cfi_entries entries = {0};
+	size_t first = number * GROUP_FUNCTIONS, until = first + GROUP_FUNCTIONS;
+	struct cfi_group *group = NULL;
 	int result = 0;
 
-	compiling.rules_most = RULES_LEAST + (eh_frame->size + debug_frame->size) / 8;
-	if (compiling.rules_most > RULES_MOST)
-		compiling.rules_most = RULES_MOST;
-	if (eh_frame->bytes && eh_frame->size <= SECTION_MOST)
-		result = tally_cfi_entries_read(&entries, eh_frame, false, word);
-	if (!result && debug_frame->bytes && debug_frame->size <= SECTION_MOST)
-		result = tally_cfi_entries_read(&entries, debug_frame, true, word);
-	if (!result) {
-		tally_cfi_entries_sort(&entries);
-		result = compile_all(&compiling, &entries, eh_frame, debug_frame, word);
+	cfi->row_count = 0;
+	for (size_t i = first; i < until && i < cfi->count && !result; i++)
+		result = compile_at(cfi, i);
+	if (!result)
+		group = malloc(sizeof(*group) + cfi->row_count * sizeof(*group->rows));
+	if (!group)
+		return NULL;
+	group->count = cfi->row_count;
+	if (group->count)
+		memcpy(group->rows, cfi->rows, group->count * sizeof(*group->rows));
+	cfi->bytes += sizeof(*group) + group->count * sizeof(*group->rows);
+	atomic_store_explicit(&cfi->groups[number], group, memory_order_release);
+	return group;
+}
+
+/* NULL: out of memory. */
+static const struct cfi_group *group_at(struct tally_cfi *cfi, size_t number)
+{
+	const struct cfi_group *group =
+	    atomic_load_explicit(&cfi->groups[number], memory_order_acquire);
+
+	if (group)
+		return group;
+	pthread_mutex_lock(&cfi->lock);
+	group = atomic_load_explicit(&cfi->groups[number], memory_order_relaxed);
+	if (!group)
+		group = compile_group(cfi, number);
+	pthread_mutex_unlock(&cfi->lock);
+	return group;
+}
+
+/* Keeps of each function where it starts and where it is described. */
+static int take_functions(struct tally_cfi *cfi)
+{
+	struct cfi_entries *entries = &cfi->commons;
+	const struct cfi_function *functions = entries->functions;
+	size_t count = entries->function_count;
+
+	cfi->base = count ? functions[0].start : 0;
+	while (count && functions[count - 1].end - cfi->base > UINT32_MAX)
+		count--;
+	cfi->group_count = (count + GROUP_FUNCTIONS - 1) / GROUP_FUNCTIONS;
+	cfi->starts = malloc(count * sizeof(*cfi->starts) + 1);
+	cfi->entries = malloc(count * sizeof(*cfi->entries) + 1);
+	cfi->groups = calloc(cfi->group_count + 1, sizeof(*cfi->groups));
+	if (!cfi->starts || !cfi->entries || !cfi->groups)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		cfi->starts[i] = (uint32_t)(functions[i].start - cfi->base);
+		cfi->entries[i] = functions[i].at | (functions[i].debug ? ENTRY_DEBUG : 0);
 	}
-	tally_cfi_entries_done(&entries);
-	tally_map_done(&compiling.sets);
-	tally_map_done(&compiling.expressions);
+	cfi->count = count;
+	cfi->bytes = count * (sizeof(*cfi->starts) + sizeof(*cfi->entries)) +
+		     cfi->group_count * sizeof(*cfi->groups);
+	free(entries->functions);
+	entries->functions = NULL;
+	entries->function_count = entries->function_room = 0;
+	return 0;
+}
+
+int tally_cfi_new(const struct cfi_section *eh_frame, const struct cfi_section *debug_frame,
+		  unsigned word, struct tally_cfi **ret)
+{
+	struct tally_cfi *cfi = calloc(1, sizeof(*cfi));
+	int result = 0;
+
+	if (!cfi)
+		return -ENOMEM;
+	pthread_mutex_init(&cfi->lock, NULL);
+	cfi->sections[0] = *eh_frame;
+	cfi->sections[1] = *debug_frame;
+	cfi->word = word;
+	cfi->last_common = UINT32_MAX;
+	cfi->sets.most = RULES_LEAST + eh_frame->size + debug_frame->size;
+	if (cfi->sets.most > RULES_MOST)
+		cfi->sets.most = RULES_MOST;
+	for (int i = 0; i < 2 && !result; i++)
+		if (cfi->sections[i].bytes)
+			result = tally_cfi_entries_read(&cfi->commons, &cfi->sections[i], i, word);
+	if (!result) {
+		tally_cfi_entries_sort(&cfi->commons);
+		result = take_functions(cfi);
+	}
 	if (result)
-		tally_cfi_done(&cfi);
+		tally_cfi_free(cfi);
 	else
 		*ret = cfi;
 	return result;
 }
 
-void tally_cfi_done(struct tally_cfi *cfi)
+void tally_cfi_free(struct tally_cfi *cfi)
 {
+	if (!cfi)
+		return;
+	for (size_t i = 0; cfi->groups && i < cfi->group_count; i++)
+		free(atomic_load_explicit(&cfi->groups[i], memory_order_relaxed));
+	free((void *)cfi->groups);
+	free(cfi->starts);
+	free(cfi->entries);
 	free(cfi->rows);
-	free(cfi->sets);
-	free(cfi->rules);
-	free(cfi->expressions);
-	*cfi = (struct tally_cfi){0};
+	tally_cfi_entries_done(&cfi->commons);
+	tally_cfi_sets_done(&cfi->sets);
+	pthread_mutex_destroy(&cfi->lock);
+	free(cfi);
 }
 
-uint32_t tally_cfi_find(const struct tally_cfi *cfi, uint64_t address)
+size_t tally_cfi_function_count(const struct tally_cfi *cfi)
 {
-	const struct cfi_row *rows = cfi->rows;
-	size_t count = cfi->row_count;
+	return cfi->count;
+}
+
+size_t tally_cfi_memory(struct tally_cfi *cfi)
+{
+	size_t bytes;
+
+	pthread_mutex_lock(&cfi->lock);
+	bytes = sizeof(*cfi) + cfi->bytes + cfi->row_room * sizeof(*cfi->rows) + cfi->sets.taken +
+		cfi->sets.known.room * sizeof(*cfi->sets.known.slots) +
+		cfi->commons.common_room * sizeof(*cfi->commons.commons);
+	for (int i = 0; i < 2; i++)
+		bytes += cfi->commons.known_commons[i].room *
+			 sizeof(*cfi->commons.known_commons[i].slots);
+	pthread_mutex_unlock(&cfi->lock);
+	return bytes;
+}
+
+static const struct cfi_rules *rules_of(const struct tally_cfi *cfi, const struct cfi_row *row)
+{
+	if (row->set == ROW_NONE)
+		return &tally_cfi_none;
+	return row->set == ROW_DAMAGED ? &tally_cfi_damaged
+				       : tally_cfi_sets_at(&cfi->sets, row->set);
+}
+
+const struct cfi_rules *tally_cfi_find(struct tally_cfi *cfi, uint64_t address)
+{
+	const uint32_t *starts = cfi->starts;
+	const struct cfi_group *group;
+	const struct cfi_row *rows;
+	size_t count = cfi->count;
 	uint64_t from = address - cfi->base;
 
 	if (!count || address < cfi->base || from > UINT32_MAX)
-		return CFI_NONE;
+		return &tally_cfi_none;
 	while (count > 1) {
+		size_t half = count / 2;
+
+		starts += starts[half] <= from ? half : 0;
+		count -= half;
+	}
+	group = group_at(cfi, (size_t)(starts - cfi->starts) / GROUP_FUNCTIONS);
+	if (!group || !group->count || group->rows[0].from > from)
+		return group ? &tally_cfi_none : &tally_cfi_damaged;
+	rows = group->rows;
+	for (count = group->count; count > 1;) {
 		size_t half = count / 2;
 
 		rows += rows[half].from <= from ? half : 0;
 		count -= half;
 	}
-	return rows->rules;
+	return rules_of(cfi, rows);
+}
+
+int tally_cfi_each(struct tally_cfi *cfi,
+		   int (*row)(void *context, uint64_t from, const struct cfi_rules *rules),
+		   void *context)
+{
+	const struct cfi_rules *last = NULL;
+	int result = 0;
+
+	for (size_t number = 0; number < cfi->group_count && !result; number++) {
+		const struct cfi_group *group = group_at(cfi, number);
+
+		if (!group)
+			return -ENOMEM;
+		for (size_t i = 0; i < group->count && !result; i++) {
+			const struct cfi_rules *rules = rules_of(cfi, &group->rows[i]);
+
+			if (rules != last)
+				result = row(context, cfi->base + group->rows[i].from, rules);
+			last = rules;
+		}
+	}
+	return result;
 }

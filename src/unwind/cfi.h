@@ -1,5 +1,5 @@
-/* Call frame information of one image, compiled to a sorted table: where a caller's registers are,
- * for each instruction.
+/* Call frame information of one image as a table: where a caller's registers are, for each
+ * instruction.
  *
  * Sources: DWARF 5, 6.4; for .eh_frame the Linux Standard Base 5.0, 10.6; for x86-64 its psABI. The
  * input is hostile: nothing is read outside of its section, and an invalid part costs only the code
@@ -24,42 +24,28 @@ enum cfi_how {
 	CFI_IS_EXPRESSION, /* the value of an expression */
 };
 
-/* Of one register; of an expression: `value` is its offset in the table's, `length` its bytes. */
+/* Of one register; of an expression: `value` is its offset from the start of its struct cfi_rules,
+ * `length` its bytes. Values of more than 31 bits are invalid here. */
 struct cfi_rule {
 	uint8_t column, how;
-	uint32_t length;
-	int64_t value;
+	uint16_t length;
+	int32_t value;
 };
 
-/* All rules for some instructions; registers without a rule are unchanged. */
+/* All rules for some instructions; registers without a rule are unchanged. Expressions are behind
+ * the rules. */
 struct cfi_rules {
 	struct cfi_rule cfa; /* how: CFI_REGISTER (column + value) or CFI_IS_EXPRESSION */
-	uint32_t first;      /* of the table's rules, in ascending order of columns */
+	uint16_t size;       /* bytes, with what is behind */
 	uint8_t count;
 	uint8_t return_column;
 	bool signal; /* the caller was interrupted: its address is not a return address */
+	bool plain;  /* its rules are CFI_AT_CFA and CFI_UNDEFINED alone */
+	struct cfi_rule rules[]; /* in ascending order of columns */
 };
 
-/* For instructions without rules. */
-#define CFI_NONE    UINT32_MAX       /* no entry covers them */
-#define CFI_DAMAGED (UINT32_MAX - 1) /* an entry covers them, and is invalid there */
-
-struct cfi_row {
-	uint32_t from; /* address less the table's base; valid up to the next row */
-	uint32_t rules;
-};
-
-struct tally_cfi {
-	uint64_t base;
-	struct cfi_row *rows;
-	size_t row_count;
-	struct cfi_rules *sets;
-	uint32_t set_count;
-	struct cfi_rule *rules;
-	uint32_t rule_count;
-	uint8_t *expressions;
-	size_t expression_size;
-};
+/* For instructions without rules: no entry covers them; one does, and is invalid there. */
+extern const struct cfi_rules tally_cfi_none, tally_cfi_damaged;
 
 /* One section as in the file (little endian), and its address there. */
 struct cfi_section {
@@ -68,14 +54,29 @@ struct cfi_section {
 	uint64_t address;
 };
 
-/* Compiles both sections; where both describe code, .eh_frame is used. `word`: bytes of an address,
- * 4 or 8. The sections are not needed afterwards. A table without rows when there are no entries. 0
- * or -ENOMEM. */
-int tally_cfi_compile(const struct cfi_section *eh_frame, const struct cfi_section *debug_frame,
-		      unsigned word, struct tally_cfi *ret);
-void tally_cfi_done(struct tally_cfi *cfi);
+struct tally_cfi;
 
-/* The number of the rules at an address of the image, CFI_NONE or CFI_DAMAGED. */
-uint32_t tally_cfi_find(const struct tally_cfi *cfi, uint64_t address);
+/* Finds the functions that both sections describe; where both do, .eh_frame is used. The rules of a
+ * function are compiled when an address in it is first looked up, with those of its neighbours, so
+ * the sections are borrowed until tally_cfi_free(). `word`: bytes of an address, 4 or 8. 0 or
+ * -ENOMEM. */
+int tally_cfi_new(const struct cfi_section *eh_frame, const struct cfi_section *debug_frame,
+		  unsigned word, struct tally_cfi **ret);
+void tally_cfi_free(struct tally_cfi *cfi);
+
+/* How many functions there are. */
+size_t tally_cfi_function_count(const struct tally_cfi *cfi);
+/* Bytes of memory for the tables so far, without the sections. */
+size_t tally_cfi_memory(struct tally_cfi *cfi);
+
+/* The rules at an address of the image, or one of the two above; equal ones are one. Thread safe;
+ * valid up to tally_cfi_free(). */
+const struct cfi_rules *tally_cfi_find(struct tally_cfi *cfi, uint64_t address);
+
+/* Calls `row` for each address at which the rules change, in ascending order, until it returns
+ * other than 0: compiles all. 0, what row() returned, or -ENOMEM. */
+int tally_cfi_each(struct tally_cfi *cfi,
+		   int (*row)(void *context, uint64_t from, const struct cfi_rules *rules),
+		   void *context);
 
 #endif

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/map.h"
 #include "base/table.h"
 #include "unwind/cfi_bytes.h"
 
@@ -23,7 +22,6 @@
 struct reading {
 	struct cfi_entries *entries;
 	const struct cfi_section *section;
-	struct tally_map commons; /* offset in the section -> number + 1 */
 	bool debug;
 	unsigned word;
 };
@@ -187,8 +185,8 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 	if (*letters != 'z')
 		*bytes = augmentation;
 	common->return_column = (uint8_t)column;
-	common->program = (struct cfi_span){(size_t)(bytes->at - reading->section->bytes),
-					    (size_t)(bytes->end - reading->section->bytes)};
+	common->program = (struct cfi_span){(uint32_t)(bytes->at - reading->section->bytes),
+					    (uint32_t)(bytes->end - reading->section->bytes)};
 	common->usable = common->program.until - common->program.from <= PROGRAM_MOST &&
 			 !bytes->failed && !augmentation.failed && column < CFI_COLUMNS;
 }
@@ -197,7 +195,7 @@ static void parse_common(const struct reading *reading, struct entry *entry,
 static int64_t common_at(struct reading *reading, uint64_t at)
 {
 	struct cfi_entries *entries = reading->entries;
-	uint64_t *known = tally_map_find(&reading->commons, at);
+	uint64_t *known = tally_map_find(&entries->known_commons[reading->debug], at);
 	struct entry entry;
 	size_t next;
 	bool added;
@@ -214,7 +212,7 @@ static int64_t common_at(struct reading *reading, uint64_t at)
 			entries->common_room = room;
 		}
 		parse_common(reading, &entry, &entries->commons[entries->common_count]);
-		known = tally_map_put(&reading->commons, at, &added);
+		known = tally_map_put(&entries->known_commons[reading->debug], at, &added);
 		if (!known)
 			return -ENOMEM;
 		*known = ++entries->common_count;
@@ -222,16 +220,16 @@ static int64_t common_at(struct reading *reading, uint64_t at)
 	return entries->commons[*known - 1].usable ? (int64_t)(*known - 1) : UINT32_MAX;
 }
 
-/* 0 or -ENOMEM. */
-static int take_function(struct reading *reading, struct entry *entry)
+/* 1; 0: it is none, or invalid; -ENOMEM. */
+static int parse_function(struct reading *reading, size_t at, struct entry *entry,
+			  struct cfi_function *ret)
 {
-	struct cfi_entries *entries = reading->entries;
 	/* In .eh_frame the offset counts back from the id, in .debug_frame from the start of the
 	 * section. */
-	uint64_t at = reading->debug ? entry->id : entry->id_at - entry->id;
-	int64_t number = common_at(reading, at);
+	int64_t number = common_at(reading, reading->debug ? entry->id : entry->id_at - entry->id);
 	struct cfi_bytes *bytes = &entry->bytes;
-	struct cfi_function function = {.common = (uint32_t)number, .debug = reading->debug};
+	struct cfi_function function = {
+	    .common = (uint32_t)number, .at = (uint32_t)at, .debug = reading->debug};
 	const struct cfi_common *common;
 	uint8_t encoding = 0;
 	uint64_t length;
@@ -240,7 +238,7 @@ static int take_function(struct reading *reading, struct entry *entry)
 		return (int)number;
 	if (number == UINT32_MAX)
 		return 0;
-	common = &entries->commons[number];
+	common = &reading->entries->commons[number];
 	if (!reading->debug)
 		encoding = common->encoding;
 	if (!tally_cfi_pointer(reading->section, bytes, encoding, reading->word, &function.start) ||
@@ -253,8 +251,15 @@ static int take_function(struct reading *reading, struct entry *entry)
 	if (bytes->failed || !function.start || !length || function.start + length < function.start)
 		return 0;
 	function.end = function.start + length;
-	function.program = (struct cfi_span){(size_t)(bytes->at - reading->section->bytes),
-					     (size_t)(bytes->end - reading->section->bytes)};
+	function.program = (struct cfi_span){(uint32_t)(bytes->at - reading->section->bytes),
+					     (uint32_t)(bytes->end - reading->section->bytes)};
+	*ret = function;
+	return 1;
+}
+
+/* 0 or -ENOMEM. */
+static int add_function(struct cfi_entries *entries, const struct cfi_function *function)
+{
 	if (entries->function_count == entries->function_room) {
 		size_t room = entries->function_room ? entries->function_room * 2 : 256;
 
@@ -262,7 +267,7 @@ static int take_function(struct reading *reading, struct entry *entry)
 			return -ENOMEM;
 		entries->function_room = room;
 	}
-	entries->functions[entries->function_count++] = function;
+	entries->functions[entries->function_count++] = *function;
 	return 0;
 }
 
@@ -274,18 +279,38 @@ int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section
 	int result = 0;
 	size_t at = 0, next;
 
-	while (!result && at < section->size) {
+	if (section->size > CFI_SECTION_MOST)
+		return 0;
+	while (result >= 0 && at < section->size) {
+		struct cfi_function function;
 		struct entry entry;
 
 		if (!entry_at(&reading, at, &entry, &next))
 			break;
-		at = next;
 		/* An empty entry ends the .eh_frame of one object file; more may follow. */
-		if (!entry.bytes.failed && !is_common(&reading, &entry))
-			result = take_function(&reading, &entry);
+		if (!entry.bytes.failed && !is_common(&reading, &entry)) {
+			result = parse_function(&reading, at, &entry, &function);
+			if (result > 0)
+				result = add_function(entries, &function);
+		}
+		at = next;
 	}
-	tally_map_done(&reading.commons);
-	return result;
+	return result < 0 ? result : 0;
+}
+
+int tally_cfi_entries_one(struct cfi_entries *entries, const struct cfi_section *section,
+			  bool debug, unsigned word, size_t at, struct cfi_function *ret)
+{
+	struct reading reading = {
+	    .entries = entries, .section = section, .debug = debug, .word = word};
+	struct entry entry;
+	size_t next;
+	int result;
+
+	if (!entry_at(&reading, at, &entry, &next) || entry.bytes.failed)
+		return -ENOENT;
+	result = parse_function(&reading, at, &entry, ret);
+	return result > 0 ? 0 : result < 0 ? result : -ENOENT;
 }
 
 static int compare(const void *one, const void *other)
@@ -326,5 +351,7 @@ void tally_cfi_entries_done(struct cfi_entries *entries)
 {
 	free(entries->commons);
 	free(entries->functions);
+	for (size_t i = 0; i < 2; i++)
+		tally_map_done(&entries->known_commons[i]);
 	*entries = (struct cfi_entries){0};
 }

@@ -3,11 +3,12 @@
 #ifndef TALLY_UNWIND_CFI_ENTRIES_H
 #define TALLY_UNWIND_CFI_ENTRIES_H
 
+#include "base/map.h"
 #include "unwind/cfi.h"
 
 /* Instructions, as a range of their section. */
 struct cfi_span {
-	size_t from, until;
+	uint32_t from, until;
 };
 
 struct cfi_common {
@@ -25,7 +26,8 @@ struct cfi_function {
 	uint64_t start, end; /* [start, end) */
 	struct cfi_span program;
 	uint32_t common;
-	bool debug; /* of .debug_frame */
+	uint32_t at; /* offset of the entry in its section */
+	bool debug;  /* of .debug_frame */
 };
 
 struct cfi_entries {
@@ -33,11 +35,19 @@ struct cfi_entries {
 	uint32_t common_count, common_room;
 	struct cfi_function *functions;
 	size_t function_count, function_room;
+	/* Offset in .eh_frame and .debug_frame -> number of the common part, + 1. */
+	struct tally_map known_commons[2];
 };
+
+/* Larger sections are not read. */
+#define CFI_SECTION_MOST ((size_t)1 << 30)
 
 /* Appends all functions of a section. 0 or -ENOMEM; damaged entries are skipped. */
 int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section *section,
 			   bool debug, unsigned word);
+/* The function whose entry is at an offset, which was read before. 0; -ENOENT; -ENOMEM. */
+int tally_cfi_entries_one(struct cfi_entries *entries, const struct cfi_section *section,
+			  bool debug, unsigned word, size_t at, struct cfi_function *ret);
 /* Sorts them by start and removes those that others cover: each start is there once, .eh_frame's
  * before .debug_frame's. An end may be behind the next start. */
 void tally_cfi_entries_sort(struct cfi_entries *entries);

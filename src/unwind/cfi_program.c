@@ -6,9 +6,6 @@
 
 /* Limit of remembered rules: compilers nest a few. */
 #define REMEMBERED_MOST 16U
-/* Bytes of an expression: compilers write about ten. Each row of a table may have one for each
- * register. */
-#define EXPRESSION_MOST 256U
 
 /* Source: DWARF 5, table 7.29; LSB 5.0, 10.5.2, for GNU's. */
 enum cfi_instruction {
@@ -56,7 +53,7 @@ struct running {
 };
 
 static void set_rule(struct cfi_state *state, uint64_t column, enum cfi_how how, int64_t value,
-		     uint32_t length)
+		     uint16_t length)
 {
 	if (column >= CFI_COLUMNS)
 		return; /* not supported */
@@ -64,7 +61,7 @@ static void set_rule(struct cfi_state *state, uint64_t column, enum cfi_how how,
 		state->changed &= ~(1ULL << column);
 	else
 		state->changed |= 1ULL << column;
-	state->rules[column] = (struct cfi_rule){
+	state->rules[column] = (struct cfi_state_rule){
 	    .column = (uint8_t)column, .how = (uint8_t)how, .value = value, .length = length};
 }
 
@@ -90,23 +87,23 @@ static void restore(struct running *running, uint64_t column)
 }
 
 /* Skips an expression; returns where it is, and its length. */
-static int64_t take_expression(struct running *running, uint32_t *ret_length)
+static int64_t take_expression(struct running *running, uint16_t *ret_length)
 {
 	uint64_t length = cfi_uleb(&running->bytes);
 	const uint8_t *at = cfi_take(&running->bytes, length);
 
-	if (!at || length > EXPRESSION_MOST) {
+	if (!at || length > CFI_EXPRESSION_MOST) {
 		running->bytes.failed = true;
 		return 0;
 	}
-	*ret_length = (uint32_t)length;
+	*ret_length = (uint16_t)length;
 	return at - running->run->section->bytes;
 }
 
 static void set_expression(struct running *running, enum cfi_how how)
 {
 	uint64_t column = cfi_uleb(&running->bytes);
-	uint32_t length = 0;
+	uint16_t length = 0;
 	int64_t value = take_expression(running, &length);
 
 	set_rule(running->state, column, how, value, length);
@@ -117,7 +114,7 @@ static void set_cfa(struct running *running, uint64_t column, int64_t value)
 	if (column >= CFI_COLUMNS)
 		running->bytes.failed = true;
 	running->state->cfa =
-	    (struct cfi_rule){.column = (uint8_t)column, .how = CFI_REGISTER, .value = value};
+	    (struct cfi_state_rule){.column = (uint8_t)column, .how = CFI_REGISTER, .value = value};
 }
 
 /* An offset alone belongs to a register; the offset of an expression has no meaning here. */
@@ -177,7 +174,7 @@ static void restore_remembered(struct running *running)
 static bool cfa_instruction(struct running *running, uint8_t code)
 {
 	struct cfi_bytes *bytes = &running->bytes;
-	struct cfi_rule *cfa = &running->state->cfa;
+	struct cfi_state_rule *cfa = &running->state->cfa;
 	uint64_t column;
 
 	switch (code) {
@@ -199,7 +196,7 @@ static bool cfa_instruction(struct running *running, uint8_t code)
 		set_cfa_offset(running, scale_offset(running, (uint64_t)cfi_sleb(bytes)));
 		return true;
 	case CFA_DEF_CFA_EXPRESSION:
-		*cfa = (struct cfi_rule){.how = CFI_IS_EXPRESSION};
+		*cfa = (struct cfi_state_rule){.how = CFI_IS_EXPRESSION};
 		cfa->value = take_expression(running, &cfa->length);
 		return true;
 	default:

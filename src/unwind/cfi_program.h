@@ -4,11 +4,21 @@
 
 #include "unwind/cfi_entries.h"
 
-/* The rules at one address. Values of expressions are offsets in the section. */
+/* Bytes of an expression: compilers write about ten. */
+#define CFI_EXPRESSION_MOST 256U
+
+/* As struct cfi_rule; the value of an expression is its offset in the section. */
+struct cfi_state_rule {
+	uint8_t column, how;
+	uint16_t length;
+	int64_t value;
+};
+
+/* The rules at one address. */
 struct cfi_state {
-	struct cfi_rule cfa; /* column, value; or an expression */
-	uint64_t changed;    /* a bit for each column that is not CFI_SAME */
-	struct cfi_rule rules[CFI_COLUMNS];
+	struct cfi_state_rule cfa; /* column, value; or an expression */
+	uint64_t changed;          /* a bit for each column that is not CFI_SAME */
+	struct cfi_state_rule rules[CFI_COLUMNS];
 };
 
 struct cfi_run {

@@ -48,7 +48,7 @@ int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64
 	if (__builtin_add_overflow(address, (uint64_t)word, &behind))
 		return -EINVAL;
 	/* perf does not use the last word of the copy. */
-	if (address >= state->stack_from && behind < state->stack_until) {
+	if (address >= state->stack_from && behind <= state->stack_until - state->start->as_perf) {
 		const uint8_t *at = state->start->stack + (address - state->stack_from);
 
 		*ret = word == 8 ? load_u64(at) : load_u32(at);
@@ -61,6 +61,9 @@ int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64
 		result = state->world->read(state->world->context, address, &half, 4);
 		*ret = half;
 	}
+	/* What is mapped there is no known value, but perf takes it to be 0. */
+	if (result > 0 && !state->start->as_perf)
+		result = -ENODATA;
 	return result < 0 && address >= state->stack_from ? -ERANGE : result;
 }
 
@@ -77,8 +80,8 @@ static int start_register(const struct unwind_state *state, unsigned column, uin
 	return 0;
 }
 
-static int place_read(const struct unwind_state *state, const struct unwind_place *place,
-		      uint64_t *ret)
+int tally_unwind_place(const struct unwind_state *state, const struct unwind_place *place,
+		       uint64_t *ret)
 {
 	switch (place->where) {
 	case WHERE_START:
@@ -99,25 +102,24 @@ int tally_unwind_register(const struct unwind_state *state, unsigned column, uin
 		*ret = state->cfa;
 		return 0;
 	}
-	return place_read(state, &state->places[column], ret);
+	return tally_unwind_place(state, &state->places[column], ret);
 }
 
-/* An expression without bytes is valid, too. */
-static const uint8_t *expression(const struct tally_cfi *cfi, const struct cfi_rule *rule)
+static const uint8_t *expression(const struct cfi_rules *rules, const struct cfi_rule *rule)
 {
-	return rule->length ? cfi->expressions + rule->value : (const uint8_t *)"";
+	return (const uint8_t *)rules + rule->value;
 }
 
-static int find_cfa(const struct unwind_state *state, const struct tally_cfi *cfi,
-		    const struct cfi_rule *rule, uint64_t *ret)
+static int find_cfa(const struct unwind_state *state, const struct cfi_rules *rules, uint64_t *ret)
 {
+	const struct cfi_rule *rule = &rules->cfa;
 	int column, result;
 
 	if (rule->how == CFI_REGISTER) {
 		result = tally_unwind_register(state, rule->column, ret);
 		*ret += (uint64_t)rule->value;
 	} else {
-		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length, 0, ret,
+		result = tally_unwind_evaluate(state, expression(rules, rule), rule->length, 0, ret,
 					       &column);
 		if (!result && column >= 0)
 			result = -EINVAL;
@@ -127,8 +129,15 @@ static int find_cfa(const struct unwind_state *state, const struct tally_cfi *cf
 	return result;
 }
 
+/* Compilers do not always say that a function has taken its registers back: where it returns, their
+ * places are then below the stack pointer, and the registers are the caller's already. */
+static bool is_gone(const struct unwind_state *state, uint64_t address)
+{
+	return address < state->cfa && !state->start->as_perf;
+}
+
 /* Where the caller's register is, by a rule. 0, or below 0. */
-static int find_place(const struct unwind_state *state, const struct tally_cfi *cfi,
+static int find_place(const struct unwind_state *state, const struct cfi_rules *rules,
 		      const struct cfi_rule *rule, uint64_t cfa, struct unwind_place *ret)
 {
 	uint64_t value;
@@ -136,7 +145,9 @@ static int find_place(const struct unwind_state *state, const struct tally_cfi *
 
 	switch (rule->how) {
 	case CFI_AT_CFA:
-		*ret = (struct unwind_place){WHERE_MEMORY, cfa + (uint64_t)rule->value};
+		if (!is_gone(state, cfa + (uint64_t)(int64_t)rule->value))
+			*ret = (struct unwind_place){WHERE_MEMORY,
+						     cfa + (uint64_t)(int64_t)rule->value};
 		return 0;
 	case CFI_CFA_PLUS:
 		*ret = (struct unwind_place){WHERE_VALUE, cfa + (uint64_t)rule->value};
@@ -148,7 +159,7 @@ static int find_place(const struct unwind_state *state, const struct tally_cfi *
 		return 0;
 	case CFI_AT_EXPRESSION:
 	case CFI_IS_EXPRESSION:
-		result = tally_unwind_evaluate(state, expression(cfi, rule), rule->length, cfa,
+		result = tally_unwind_evaluate(state, expression(rules, rule), rule->length, cfa,
 					       &value, &column);
 		if (result)
 			return result;
@@ -166,117 +177,84 @@ static int find_place(const struct unwind_state *state, const struct tally_cfi *
 
 /* Signatures of return addresses are in bits that user-space addresses do not have. Source: "Learn
  * the architecture: Providing protection for complex software", Arm; 48 bits of addresses. */
-static uint64_t plain_address(const struct unwind_state *state, uint64_t address)
+uint64_t tally_unwind_plain(const struct unwind_state *state, uint64_t address)
 {
 	return state->machine->pc == 32 ? address & ((1ULL << 48) - 1) : address;
 }
 
-/* By the rules: 1; 0: there is no caller; below 0: unknown. */
-static int step_by_rules(struct unwind_state *state, const struct tally_cfi *cfi,
-			 const struct cfi_rules *set, bool *ret_signal)
+/* The registers of the caller: where each is. */
+static int find_places(struct unwind_state *state, const struct cfi_rules *rules, uint64_t cfa)
 {
 	struct unwind_place places[CFI_COLUMNS];
-	uint64_t cfa = 0, pc = 0, pc_before = state->pc, cfa_before = state->cfa;
 	size_t size = state->machine->columns * sizeof(*places);
-	int result = set->return_column < state->machine->columns
-			 ? find_cfa(state, cfi, &set->cfa, &cfa)
-			 : -EINVAL;
+	int result = 0;
 
+	memcpy(places, state->places, size);
+	for (uint32_t i = 0; i < rules->count && !result; i++)
+		result = find_place(state, rules, &rules->rules[i], cfa,
+				    &places[rules->rules[i].column]);
+	if (!result)
+		memcpy(state->places, places, size);
+	return result;
+}
+
+/* The same, where no place depends on another one: nearly always. */
+static void find_plain_places(struct unwind_state *state, const struct cfi_rules *rules,
+			      uint64_t cfa)
+{
+	for (uint32_t i = 0; i < rules->count; i++) {
+		const struct cfi_rule *rule = &rules->rules[i];
+
+		uint64_t at = cfa + (uint64_t)(int64_t)rule->value;
+
+		if (rule->how != CFI_AT_CFA)
+			state->places[rule->column].where = WHERE_LOST;
+		else if (!is_gone(state, at))
+			state->places[rule->column] = (struct unwind_place){WHERE_MEMORY, at};
+	}
+}
+
+/* By the rules: 1; 0: there is no caller; below 0: unknown. */
+static int step_by_rules(struct unwind_state *state, const struct cfi_rules *rules)
+{
+	uint64_t cfa = 0, pc = 0, pc_before = state->pc, cfa_before = state->cfa;
+	int result =
+	    rules->return_column < state->machine->columns ? find_cfa(state, rules, &cfa) : -EINVAL;
+
+	if (!result && rules->plain)
+		find_plain_places(state, rules, cfa);
+	else if (result >= 0)
+		result = find_places(state, rules, cfa);
 	if (result < 0)
 		return result;
-	memcpy(places, state->places, size);
-	for (uint32_t i = 0; i < set->count; i++) {
-		const struct cfi_rule *rule = &cfi->rules[set->first + i];
-
-		result = find_place(state, cfi, rule, cfa, &places[rule->column]);
-		if (result < 0)
-			return result;
-	}
-	memcpy(state->places, places, size);
 	state->cfa = cfa;
-	if (places[set->return_column].where == WHERE_LOST)
+	if (state->places[rules->return_column].where == WHERE_LOST)
 		return 0;
-	result = place_read(state, &places[set->return_column], &pc);
+	result = tally_unwind_place(state, &state->places[rules->return_column], &pc);
 	if (result < 0)
 		return result;
 	state->pc_unknown = result;
-	state->pc = plain_address(state, pc);
+	state->pc = tally_unwind_plain(state, pc);
 	if (state->pc == pc_before && cfa == cfa_before)
 		return -ELOOP;
-	state->is_call = !set->signal;
-	*ret_signal = set->signal;
+	state->is_call = !rules->signal;
+	state->is_exact = rules->signal;
 	/* Source: the psABI, 3.4.1: the outermost frame has none. */
-	return state->machine->word == 4 ||
-	       places[state->machine->frame_pointer].where != WHERE_LOST;
+	return !state->start->as_perf || state->machine->word == 4 ||
+	       state->places[state->machine->frame_pointer].where != WHERE_LOST;
 }
 
-/* A stub that calls into another library: jmp *...(%rip); push; jmp. Source: the x86-64 psABI, 5.2.
- */
-static bool is_stub(const struct unwind_state *state)
+static int step(struct unwind_state *state, const struct cfi_rules *rules, uint8_t *ret_how)
 {
-	uint64_t first, second;
-
-	if (state->machine->pc != 16 || tally_unwind_read(state, state->pc, &first) < 0 ||
-	    tally_unwind_read(state, state->pc + 8, &second) < 0)
-		return false;
-	return (first & 0xffff) == 0x25ff && (first >> 48 & 0xff) == 0x68 &&
-	       (second >> 24 & 0xff) == 0xe9;
-}
-
-/* The largest accepted distance of a frame pointer from the stack pointer. Source: libunwind's. */
-#define FRAME_MOST 0x4000
-
-/* Code without rules in its image: the frame pointer is used when it points up the stack, not too
- * far. All other registers are lost. Returns as step_by_rules(): 0 where the frame pointer is 0. */
-static int step_by_frame_pointer(struct unwind_state *state)
-{
-	const struct unwind_machine *machine = state->machine;
-	struct unwind_place frame_pointer = state->places[machine->frame_pointer], return_address;
-	uint64_t frame, unused, pc_before = state->pc, cfa_before = state->cfa;
-	int result;
-
-	if (is_stub(state)) {
-		return_address = (struct unwind_place){WHERE_MEMORY, state->cfa};
-		state->cfa += machine->word;
-	} else {
-		result = place_read(state, &frame_pointer, &frame);
-		if (result < 0)
-			return result;
-		if (!frame)
-			return 0;
-		if (frame < state->cfa || frame - state->cfa > FRAME_MOST)
-			return -ENODATA;
-		result = tally_unwind_read(state, frame, &unused);
-		if (result < 0)
-			return result;
-		memset(state->places, 0, sizeof(state->places));
-		state->places[machine->frame_pointer] = (struct unwind_place){WHERE_MEMORY, frame};
-		return_address = (struct unwind_place){WHERE_MEMORY, frame + machine->word};
-		/* libunwind does not take it from the frame pointer; the caller's rules may. */
-		state->cfa = machine->pc == 16 ? state->cfa + 16 : frame + 2ULL * machine->word;
-		state->is_call = true;
-	}
-	result = place_read(state, &return_address, &state->pc);
-	if (result < 0)
-		return result;
-	state->pc_unknown = result;
-	state->pc = plain_address(state, state->pc);
-	return state->pc == pc_before && state->cfa == cfa_before ? -ELOOP : 1;
-}
-
-static int step(struct unwind_state *state, bool *ret_signal, uint8_t *ret_how)
-{
-	struct tally_unwind_code code = {0};
-
-	*ret_signal = false;
-	state->world->code(state->world->context, state->pc - state->is_call, &code);
-	if (!code.cfi || code.rules == CFI_DAMAGED)
+	state->is_exact = false;
+	if (!rules || (rules == &tally_cfi_damaged && state->start->as_perf))
 		return -ENOEXEC;
-	*ret_how = TALLY_UNWIND_FRAME_POINTER;
-	if (code.rules == CFI_NONE)
-		return step_by_frame_pointer(state);
+	if (rules == &tally_cfi_none || rules == &tally_cfi_damaged) {
+		*ret_how = TALLY_UNWIND_FRAME_POINTER;
+		return tally_unwind_by_pointer(state);
+	}
 	*ret_how = TALLY_UNWIND_RULES;
-	return step_by_rules(state, code.cfi, &code.cfi->sets[code.rules], ret_signal);
+	return step_by_rules(state, rules);
 }
 
 static int begin(struct unwind_state *state, const struct tally_unwind_start *start,
@@ -285,7 +263,7 @@ static int begin(struct unwind_state *state, const struct tally_unwind_start *st
 	if (start->arch == TALLY_UNWIND_NONE || start->arch > TALLY_UNWIND_ARM64)
 		return -EINVAL;
 	*state = (struct unwind_state){
-	    .machine = &machines[start->arch], .start = start, .world = world};
+	    .machine = &machines[start->arch], .start = start, .world = world, .is_exact = true};
 	for (unsigned i = 0; i < state->machine->columns; i++)
 		state->places[i] = (struct unwind_place){WHERE_START, i};
 	if (start_register(state, state->machine->pc, &state->pc))
@@ -316,20 +294,26 @@ uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 			     const struct tally_unwind_world *world, uint64_t *frames,
 			     uint32_t room, struct tally_unwind_trace *trace)
 {
+	const struct cfi_rules *rules;
 	struct unwind_state state;
 	uint32_t count = 0;
 	uint8_t how = TALLY_UNWIND_START;
-	bool signal = true;
 	int result;
 
 	trace->end = TALLY_UNWIND_NO_REGISTERS;
 	if (!room || begin(&state, start, world))
 		return 0;
 	do {
+		rules = world->code ? world->code(world->context, state.pc - state.is_call) : NULL;
+		/* A return address that leads to no code is none. */
+		if (!rules && count && !start->as_perf) {
+			trace->end = state.pc ? TALLY_UNWIND_LOST : TALLY_UNWIND_ENTRY;
+			return count;
+		}
 		if (trace->how)
 			trace->how[count] = how;
-		frames[count++] = state.pc - !signal;
-		result = count < room ? step(&state, &signal, &how) : 1;
+		frames[count++] = state.pc - !state.is_exact;
+		result = count < room ? step(&state, rules, &how) : 1;
 	} while (count < room && result > 0);
 	trace->end = end_of(&state, result);
 	return count;

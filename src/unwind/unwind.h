@@ -1,8 +1,6 @@
 /* From the registers and the stack of a thread to its frames.
  *
- * The results are those of perf 6.1 with libunwind 1.6, including where a chain ends: other
- * programs read perf's text of these chains. That perf does not unwind arm64, where the ABI is
- * followed. */
+ * By call frame information where there is some, else by frame pointers. */
 #ifndef TALLY_UNWIND_UNWIND_H
 #define TALLY_UNWIND_UNWIND_H
 
@@ -25,18 +23,17 @@ struct tally_unwind_start {
 	const uint64_t *values; /* and their values, one for each bit of the mask */
 	const uint8_t *stack;   /* from the stack pointer up */
 	uint64_t stack_size;    /* bytes that are valid */
-};
-
-/* What is known at an address of code. */
-struct tally_unwind_code {
-	const struct tally_cfi *cfi; /* NULL: no readable image, so the chain ends */
-	uint32_t rules;              /* in it */
+	/* The results are those of perf 6.1 with libunwind 1.6, including where a chain ends: other
+	 * programs read perf's text of these chains. */
+	bool as_perf;
 };
 
 /* The rest of the process. */
 struct tally_unwind_world {
 	void *context;
-	void (*code)(void *context, uint64_t address, struct tally_unwind_code *ret);
+	/* The rules at an address of code; NULL: no code is there, or (as perf) no image that can
+	 * be read. */
+	const struct cfi_rules *(*code)(void *context, uint64_t address);
 	/* Reads bytes of an image that is mapped at an address. 0; 1: a mapping is there, but its
 	 * bytes are unknown; -ENOENT: there is none. */
 	int (*read)(void *context, uint64_t address, void *ret, size_t size);

@@ -36,13 +36,23 @@ struct unwind_state {
 	uint64_t stack_from, stack_until;
 	uint64_t pc, cfa; /* cfa: of the frame before, which was this one's stack pointer */
 	bool is_call;     /* pc is a return address: the call is before it */
-	bool pc_unknown;  /* it is 0, as its place is in memory of unknown bytes */
+	bool is_exact;    /* pc is shown as it is, not as a call before it */
+	bool pc_unknown;  /* it is 0, as its place is in memory of unknown bytes (as perf) */
 	struct unwind_place places[CFI_COLUMNS];
 };
 
 /* Reads a word. 0; 1: unknown, *ret is 0; below 0: nothing is there. */
 int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64_t *ret);
 int tally_unwind_register(const struct unwind_state *state, unsigned column, uint64_t *ret);
+
+/* The value that is in a place. As tally_unwind_read(). */
+int tally_unwind_place(const struct unwind_state *state, const struct unwind_place *place,
+		       uint64_t *ret);
+/* An address without the signature of arm64's pointer authentication. */
+uint64_t tally_unwind_plain(const struct unwind_state *state, uint64_t address);
+/* To the caller of code without rules, by the frame pointer: 1; 0: there is no caller; below 0:
+ * unknown, -ERANGE: it is beyond the copy of the stack. */
+int tally_unwind_by_pointer(struct unwind_state *state);
 
 /* Runs a DWARF expression with `initial` on its stack. 0; below 0: it is invalid, or needs what is
  * unknown. *ret_column: it names a register, -1: an address or value. */

@@ -74,32 +74,40 @@ static inline void made_function(struct made *made, uint64_t start, uint32_t len
 	made_end(made, begin);
 }
 
-static inline void made_compile(const struct made *made, struct tally_cfi *ret)
+static inline struct tally_cfi *made_table(const struct made *made)
 {
 	const struct cfi_section section = {made->bytes, made->size, MADE_AT}, none = {0};
+	struct tally_cfi *cfi;
 
-	assert_int_equal(tally_cfi_compile(&section, &none, 8, ret), 0);
+	assert_int_equal(tally_cfi_new(&section, &none, 8, &cfi), 0);
+	return cfi;
+}
+
+static inline const struct cfi_rules *made_set(struct tally_cfi *cfi, uint64_t address)
+{
+	const struct cfi_rules *rules = tally_cfi_find(cfi, address);
+
+	assert_ptr_not_equal(rules, &tally_cfi_none);
+	assert_ptr_not_equal(rules, &tally_cfi_damaged);
+	return rules;
 }
 
 /* The rule of a column at an address; NULL: same value. */
-static inline const struct cfi_rule *made_rule(const struct tally_cfi *cfi, uint64_t address,
+static inline const struct cfi_rule *made_rule(struct tally_cfi *cfi, uint64_t address,
 					       unsigned column)
 {
-	uint32_t number = tally_cfi_find(cfi, address);
+	const struct cfi_rules *rules = made_set(cfi, address);
 
-	assert_true(number < cfi->set_count);
-	for (uint32_t i = 0; i < cfi->sets[number].count; i++)
-		if (cfi->rules[cfi->sets[number].first + i].column == column)
-			return &cfi->rules[cfi->sets[number].first + i];
+	for (uint32_t i = 0; i < rules->count; i++)
+		if (rules->rules[i].column == column)
+			return &rules->rules[i];
 	return NULL;
 }
 
-static inline const struct cfi_rules *made_set(const struct tally_cfi *cfi, uint64_t address)
+/* The bytes of an expression of a set. */
+static inline const uint8_t *made_bytes(const struct cfi_rules *rules, const struct cfi_rule *rule)
 {
-	uint32_t number = tally_cfi_find(cfi, address);
-
-	assert_true(number < cfi->set_count);
-	return &cfi->sets[number];
+	return (const uint8_t *)rules + rule->value;
 }
 
 #endif

@@ -31,16 +31,15 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *to)
 
 /* One column as libdw has it: 1 when it is as the rule says.  Where libdw has one word for
  * "undefined" and "no rule", ours may be either. */
-static bool agrees(Dwarf_Frame *frame, const struct tally_cfi *cfi, const struct cfi_rules *set,
-		   unsigned column)
+static bool agrees(Dwarf_Frame *frame, const struct cfi_rules *set, unsigned column)
 {
 	const struct cfi_rule *rule = NULL;
 	Dwarf_Op space[3], *ops;
 	size_t count;
 
 	for (uint32_t i = 0; i < set->count; i++)
-		if (cfi->rules[set->first + i].column == column)
-			rule = &cfi->rules[set->first + i];
+		if (set->rules[i].column == column)
+			rule = &set->rules[i];
 	if (dwarf_frame_register(frame, (int)column, space, &ops, &count))
 		return false;
 	/* The stack pointer is the CFA unless something else is said, to libdw. */
@@ -83,43 +82,56 @@ static bool cfa_agrees(Dwarf_Frame *frame, const struct cfi_rule *cfa)
 }
 
 struct compared {
-	size_t rows, functions;
+	struct tally_cfi *cfi;
+	Dwarf_CFI *other;
+	size_t rows;
+	uint64_t before; /* where the last row starts */
+	const struct cfi_rules *last;
 };
 
-static void compare_row(Dwarf_CFI *other, const struct tally_cfi *cfi, uint64_t address,
-			uint32_t number, struct compared *compared)
+static void compare_row(struct compared *compared, uint64_t address, const struct cfi_rules *set)
 {
 	Dwarf_Frame *frame = NULL;
-	const struct cfi_rules *set;
 	int column;
 	bool signal;
 
-	if (number == CFI_NONE)
+	if (set == &tally_cfi_none)
 		return;
-	assert_int_not_equal(number, CFI_DAMAGED);
-	set = &cfi->sets[number];
-	assert_int_equal(dwarf_cfi_addrframe(other, address, &frame), 0);
+	assert_ptr_not_equal(set, &tally_cfi_damaged);
+	assert_int_equal(dwarf_cfi_addrframe(compared->other, address, &frame), 0);
 	column = dwarf_frame_info(frame, NULL, NULL, &signal);
 	if (column != set->return_column || signal != set->signal || !cfa_agrees(frame, &set->cfa))
 		fail_msg("at %#llx: the CFA is another", (unsigned long long)address);
 	for (unsigned i = 0; i < 17; i++)
-		if (!agrees(frame, cfi, set, i))
+		if (!agrees(frame, set, i))
 			fail_msg("at %#llx: register %u has another rule",
 				 (unsigned long long)address, i);
 	compared->rows++;
 	free(frame);
 }
 
+static int visit_row(void *context, uint64_t from, const struct cfi_rules *rules)
+{
+	struct compared *compared = context;
+
+	assert_true(!compared->last || from > compared->before);
+	assert_ptr_equal(tally_cfi_find(compared->cfi, from), rules);
+	if (compared->last)
+		assert_ptr_equal(tally_cfi_find(compared->cfi, from - 1), compared->last);
+	compare_row(compared, from, rules);
+	compared->before = from;
+	compared->last = rules;
+	return 0;
+}
+
 /* All rows, and how many functions libdw has rules at the start of that are here too. */
 static void compare(const char *path, size_t least)
 {
 	struct compared compared = {0};
-	struct tally_cfi cfi;
 	struct tally_elf elf;
 	struct cfi_entries entries = {0};
 	const struct tally_elf_section *section;
 	struct cfi_section eh_frame = {0}, none = {0};
-	Dwarf_CFI *other;
 	char *bytes;
 
 	assert_int_equal(tally_elf_open(path, &elf), 0);
@@ -128,35 +140,30 @@ static void compare(const char *path, size_t least)
 	assert_int_equal(tally_elf_read(&elf, section, &bytes, &eh_frame.size), 0);
 	eh_frame.bytes = (uint8_t *)bytes;
 	eh_frame.address = section->header.sh_addr;
-	assert_int_equal(tally_cfi_compile(&eh_frame, &none, 8, &cfi), 0);
-	other = dwarf_getcfi_elf(elf.elf);
-	assert_non_null(other);
-	for (size_t i = 0; i < cfi.row_count; i++) {
-		uint64_t address = cfi.base + cfi.rows[i].from;
-
-		assert_true(!i || cfi.rows[i].from > cfi.rows[i - 1].from);
-		assert_int_equal(tally_cfi_find(&cfi, address), cfi.rows[i].rules);
-		if (i)
-			assert_int_equal(tally_cfi_find(&cfi, address - 1), cfi.rows[i - 1].rules);
-		compare_row(other, &cfi, address, cfi.rows[i].rules, &compared);
-	}
+	assert_int_equal(tally_cfi_new(&eh_frame, &none, 8, &compared.cfi), 0);
+	compared.other = dwarf_getcfi_elf(elf.elf);
+	assert_non_null(compared.other);
 	assert_int_equal(tally_cfi_entries_read(&entries, &eh_frame, false, 8), 0);
 	tally_cfi_entries_sort(&entries);
+	assert_int_equal(tally_cfi_function_count(compared.cfi), entries.function_count);
+	/* In no order, before all is compiled. */
 	for (size_t i = 0; i < entries.function_count; i++) {
-		const struct cfi_function *function = &entries.functions[i];
+		const struct cfi_function *function =
+		    &entries.functions[(i * 7919) % entries.function_count];
 
-		compare_row(other, &cfi, function->start, tally_cfi_find(&cfi, function->start),
-			    &compared);
-		compare_row(other, &cfi, function->end - 1, tally_cfi_find(&cfi, function->end - 1),
-			    &compared);
+		compare_row(&compared, function->start,
+			    tally_cfi_find(compared.cfi, function->start));
+		compare_row(&compared, function->end - 1,
+			    tally_cfi_find(compared.cfi, function->end - 1));
 	}
-	print_message("%s: %zu rows, %u sets of rules, %zu functions\n", path, compared.rows,
-		      cfi.set_count, entries.function_count);
+	assert_int_equal(tally_cfi_each(compared.cfi, visit_row, &compared), 0);
+	print_message("%s: %zu rows compared, %zu functions, %zu bytes of tables\n", path,
+		      compared.rows, entries.function_count, tally_cfi_memory(compared.cfi));
 	assert_true(entries.function_count >= least);
 	assert_true(compared.rows >= 2 * entries.function_count);
-	dwarf_cfi_end(other);
+	dwarf_cfi_end(compared.other);
 	tally_cfi_entries_done(&entries);
-	tally_cfi_done(&cfi);
+	tally_cfi_free(compared.cfi);
 	tally_elf_close(&elf);
 	free(bytes);
 }

@@ -11,7 +11,7 @@
 
 struct scene {
 	struct made made;
-	struct tally_cfi cfi;
+	struct tally_cfi *cfi;
 	uint64_t stack[64];
 	uint64_t values[24]; /* x86-64: by perf's numbers, all but segments, as mask has them */
 	uint8_t code[64];
@@ -20,13 +20,12 @@ struct scene {
 };
 
 /* The program is what the section describes, and 0x1800..0x4000 besides; there is nothing else. */
-static void find_code(void *context, uint64_t address, struct tally_unwind_code *ret)
+static const struct cfi_rules *find_code(void *context, uint64_t address)
 {
 	const struct scene *scene = context;
-	uint32_t rules = tally_cfi_find(&scene->cfi, address);
+	const struct cfi_rules *rules = tally_cfi_find(scene->cfi, address);
 
-	if (rules != CFI_NONE || (address >= 0x1800 && address < 0x4000))
-		*ret = (struct tally_unwind_code){&scene->cfi, rules};
+	return rules != &tally_cfi_none || (address >= 0x1800 && address < 0x4000) ? rules : NULL;
 }
 
 /* Code can be read; of what is mapped above the stack nothing is known. */
@@ -66,12 +65,12 @@ static void expect(struct scene *scene, const uint64_t *frames, uint32_t count)
 	uint64_t found[32];
 	uint32_t found_count;
 
-	made_compile(&scene->made, &scene->cfi);
+	scene->cfi = made_table(&scene->made);
 	found_count = tally_unwind(&scene->start, &scene->world, found, 32);
 	assert_int_equal(found_count, count);
 	for (uint32_t i = 0; i < count; i++)
 		assert_int_equal(found[i], frames[i]);
-	tally_cfi_done(&scene->cfi);
+	tally_cfi_free(scene->cfi);
 }
 
 #define EXPECT(scene, ...) \
@@ -151,8 +150,12 @@ static void the_chain_ends_where_the_stack_that_was_kept_does(void **state)
 	set_up(&scene, 0x1000);
 	made_function(&scene.made, 0x1000, 0x10, offset, sizeof(offset));
 	scene.start.stack_size = 0x40;
+	scene.start.as_perf = true;
 	scene.stack[7] = 0x1005;
 	EXPECT(&scene, 0x1000, UINT64_MAX);
+	/* Else it is used, and of what is behind it nothing is known. */
+	scene.start.as_perf = false;
+	EXPECT(&scene, 0x1000, 0x1004);
 	/* Nothing is mapped there. */
 	set_up(&scene, 0x1000);
 	made_function(&scene.made, 0x1000, 0x10, offset, sizeof(offset));
@@ -171,6 +174,8 @@ static void code_of_no_image_ends_the_chain(void **state)
 	set_up(&scene, 0x1000);
 	made_function(&scene.made, 0x1000, 0x10, NULL, 0);
 	scene.stack[0] = 0x9000;
+	EXPECT(&scene, 0x1000);
+	scene.start.as_perf = true;
 	EXPECT(&scene, 0x1000, 0x8fff);
 }
 
@@ -204,11 +209,71 @@ static void stubs_into_libraries_have_but_a_return_address(void **state)
 	struct scene scene;
 
 	(void)state;
-	set_up(&scene, IMAGE_AT);
-	memcpy(scene.code, stub, sizeof(stub));
+	set_up(&scene, IMAGE_AT + 8);
+	memcpy(scene.code + 8, stub, sizeof(stub));
 	add_outermost(&scene);
 	scene.stack[0] = 0x1108;
-	EXPECT(&scene, IMAGE_AT, 0x1107);
+	EXPECT(&scene, IMAGE_AT + 8, 0x1107);
+	scene.start.as_perf = true;
+	EXPECT(&scene, IMAGE_AT + 8, 0x1107);
+}
+
+/* 15.2: code of no compiler's description, interrupted where its frame is half made. */
+static void a_frame_pointer_that_is_not_set_yet_is_not_used(void **state)
+{
+	static const uint8_t code[] = {0x90, 0x90, 0x90, 0x90, 0x55, 0x48, 0x89, 0xe5, 0x90, 0xc3};
+	struct scene scene;
+
+	(void)state;
+	/* push %rbp: the return address is on top. */
+	set_up(&scene, IMAGE_AT + 4);
+	memcpy(scene.code, code, sizeof(code));
+	made_function(&scene.made, 0x1040, 0x10, NULL, 0);
+	add_outermost(&scene);
+	scene.values[BP] = STACK_AT + 0x40;
+	scene.stack[0] = 0x1045;
+	scene.stack[1] = 0x1108;
+	EXPECT(&scene, IMAGE_AT + 4, 0x1044, 0x1107);
+	/* mov %rsp,%rbp: the caller's frame pointer is above it. */
+	scene.values[IP] = IMAGE_AT + 5;
+	scene.stack[0] = STACK_AT + 0x40;
+	scene.stack[1] = 0x1045;
+	scene.stack[2] = 0x1108;
+	EXPECT(&scene, IMAGE_AT + 5, 0x1044, 0x1107);
+	/* In the body the frame pointer shows where. The caller's stack pointer is known then. */
+	scene.values[IP] = IMAGE_AT + 8;
+	scene.values[BP] = STACK_AT + 0x20;
+	scene.stack[5] = 0x1045;
+	scene.stack[6] = 0x1108;
+	EXPECT(&scene, IMAGE_AT + 8, 0x1044, 0x1107);
+	/* ret */
+	scene.values[IP] = IMAGE_AT + 9;
+	scene.values[BP] = 0;
+	scene.stack[0] = 0x1045;
+	scene.stack[1] = 0x1108;
+	EXPECT(&scene, IMAGE_AT + 9, 0x1044, 0x1107);
+}
+
+/* 15.2: at a function's end GCC says that the CFA is by the stack pointer, and leaves the rules of
+ * registers that were popped. */
+static void registers_below_the_stack_pointer_are_the_callers_already(void **state)
+{
+	static const uint8_t at_return[] = {0x0c, 7, 8, 0x86, 2, 0x83, 3};
+	static const uint8_t by_frame[] = {0x0c, 6, 16};
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene, 0x1004);
+	made_function(&scene.made, 0x1000, 0x10, at_return, sizeof(at_return));
+	made_function(&scene.made, 0x1040, 0x10, by_frame, sizeof(by_frame));
+	add_outermost(&scene);
+	scene.stack[0] = 0x1045;
+	scene.values[BP] = STACK_AT + 0x20;
+	scene.stack[5] = 0x1108;
+	EXPECT(&scene, 0x1004, 0x1044, 0x1107);
+	/* perf reads what the copy does not have. */
+	scene.start.as_perf = true;
+	EXPECT(&scene, 0x1004, 0x1044);
 }
 
 static void what_leads_to_itself_ends(void **state)
@@ -260,10 +325,10 @@ static void so_many_frames_and_no_more(void **state)
 	made_function(&scene.made, 0x1000, 0x10, NULL, 0);
 	for (unsigned i = 0; i < 64; i++)
 		scene.stack[i] = 0x1008;
-	made_compile(&scene.made, &scene.cfi);
+	scene.cfi = made_table(&scene.made);
 	assert_int_equal(tally_unwind(&scene.start, &scene.world, frames, 3), 3);
 	assert_int_equal(tally_unwind(&scene.start, &scene.world, frames, 0), 0);
-	tally_cfi_done(&scene.cfi);
+	tally_cfi_free(scene.cfi);
 }
 
 /* arm64: x29 and x30 saved below the CFA; the return address is signed. */
@@ -401,6 +466,8 @@ int main(void)
 	    cmocka_unit_test(code_of_no_image_ends_the_chain),
 	    cmocka_unit_test(without_information_the_frame_pointer_is_tried),
 	    cmocka_unit_test(stubs_into_libraries_have_but_a_return_address),
+	    cmocka_unit_test(a_frame_pointer_that_is_not_set_yet_is_not_used),
+	    cmocka_unit_test(registers_below_the_stack_pointer_are_the_callers_already),
 	    cmocka_unit_test(what_leads_to_itself_ends),
 	    cmocka_unit_test(registers_that_were_not_recorded_end_the_chain),
 	    cmocka_unit_test(damaged_rules_end_the_chain),
