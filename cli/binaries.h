@@ -40,10 +40,10 @@ struct cli_binaries {
 		    .to = &(to_binaries).vmlinux                                           \
 	}
 
-#define CLI_NO_DEMANGLE(to_binaries)                                                   \
-	{                                                                              \
-		CLI_FLAG, 0, "no-demangle", NULL, "show symbols as linkers have them", \
-		    .to = &(to_binaries).no_demangle                                   \
+#define CLI_NO_DEMANGLE(to_binaries)                                         \
+	{                                                                    \
+		CLI_FLAG, 0, "no-demangle", NULL, "do not demangle symbols", \
+		    .to = &(to_binaries).no_demangle                         \
 	}
 
 #define CLI_NO_INLINE(to_binaries)                                              \

@@ -38,14 +38,13 @@ int cmd_doctor(int argc, char **argv)
 	const struct cli_usage usage = {
 	    .command = "doctor",
 	    .forms = forms,
-	    .about = "Says what is in the way of counting and sampling on this machine, for this "
-		     "user, what "
-		     "that costs, and how to lift it. Changes nothing.",
+	    .about = "Shows what prevents counting and sampling on this machine for this user, "
+		     "which features that affects, and how to fix it. Changes nothing.",
 	};
 	struct doctor asked = {.root = NULL};
 	const struct cli_option options[] = {
 	    {CLI_FLAG, 0, "json", NULL, "JSON, all findings", .to = &asked.json},
-	    {CLI_FLAG, 'q', "quiet", NULL, "without what is good", .to = &asked.quiet},
+	    {CLI_FLAG, 'q', "quiet", NULL, "only problems, not what works", .to = &asked.quiet},
 	    {CLI_STRING, 0, "root", "DIR",
 	     "read another machine's /proc and /sys below DIR; nothing is tried",
 	     .to = &asked.root},

@@ -606,8 +606,9 @@ int cmd_report(int argc, char **argv)
 	     "count the records of each type, and the samples of each event", .to = &report.stats},
 	    {CLI_FLAG, 0, "tasks", NULL, "the threads, each below its parent", .to = &report.tasks},
 	    {CLI_GROUP, .help = "Rows"},
-	    {CLI_CALL, 's', "sort", "KEYS", "what makes a row: {} (default: comm,dso,symbol)",
-	     .to = &report.keys, .call = take_keys, .word = sort_word},
+	    {CLI_CALL, 's', "sort", "KEYS",
+	     "the keys that rows are made of: {} (default: comm,dso,symbol)", .to = &report.keys,
+	     .call = take_keys, .word = sort_word},
 	    {CLI_CALL, 'F', "fields", "FIELDS",
 	     "columns, and the order by which rows are sorted: {}; +FIELDS adds to the default "
 	     "columns",

@@ -351,7 +351,8 @@ static const struct cli_rule rules[] = {
      "it writes the whole recording, of which --filter chooses samples"},
     {"--json", CLI_EXCLUDES, "-D,--per-event-dump", "it prints all fields of each record"},
     {"--reltime,--deltatime", CLI_ONE_OF, NULL, "a sample has one time"},
-    {"--addr-range", CLI_NEEDS, "-S", "it is the size of what an address of -S means"},
+    {"--addr-range", CLI_NEEDS, "-S",
+     "it is the size of the range that begins at an address given to -S"},
     {"-I", CLI_NEEDS, "--header,--header-only", "it adds lines to the header"},
     {NULL},
 };

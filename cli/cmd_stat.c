@@ -257,7 +257,7 @@ static int check_together(const struct stat_ask *ask)
 		return cli_usage_error(ask->usage, "--percore-show-thread needs an event with the "
 						   "term percore: -e cpu/cycles,percore/");
 	if (ask->timeout_ms && ask->timeout_ms < 10)
-		return cli_usage_error(ask->usage, "--timeout: the least is 10 ms");
+		return cli_usage_error(ask->usage, "--timeout: the minimum is 10 ms");
 	if (ask->compare && !stat_counts_command(ask))
 		return cli_usage_error(ask->usage, "--compare: all of these events count whole "
 						   "CPUs, not a command");

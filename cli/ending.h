@@ -16,7 +16,7 @@
 /* The status to return.  `wait_status` is the watched command's, from waitpid(); -1: there is none,
  * or it still runs.  `asked` is the signal that asked us to end, 0: none.  `speaker` is our command
  * and `program` the other one, for the line on a signal; the SIGTERM that we pass on when we are
- * asked to end is no news. */
+ * asked to end is not reported. */
 int cli_ending_status(const char *speaker, const char *program, int wait_status, int asked);
 
 /* The last thing that main does: returns a status, or does not return. */

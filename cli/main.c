@@ -14,7 +14,7 @@ static int usage(void)
 	puts("Usage: tally [--no-pager] [--buildid-dir DIR] COMMAND [ARGUMENTS]\n"
 	     "       tally help [COMMAND]\n"
 	     "\n"
-	     "Says where the time of Linux programs went.\n"
+	     "Shows where Linux programs spend their time.\n"
 	     "\n"
 	     "Commands:");
 	cli_commands_print();

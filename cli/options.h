@@ -4,7 +4,7 @@
  *	bool quiet = false;
  *	const struct cli_option options[] = {
  *		{CLI_STRING, 'i', "input", "FILE", "the recording", &input},
- *		{CLI_FLAG, 'q', "quiet", NULL, "say nothing but errors", &quiet},
+ *		{CLI_FLAG, 'q', "quiet", NULL, "print only errors", &quiet},
  *		{.kind = CLI_END},
  *	};
  *	int at = cli_parse(&usage, options, argc, argv, &status);

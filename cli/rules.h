@@ -32,7 +32,7 @@ struct cli_rule {
 	enum cli_relation relation;
 	const char *others;
 	const char *why;
-	const char *with; /* the row holds only together with one of these; NULL: always */
+	const char *with; /* the row applies only together with one of these; NULL: always */
 };
 
 #define CLI_OPTIONS_MOST 256

@@ -108,7 +108,7 @@ int cli_say_wrong(const char *command, const char *text, const struct tally_erro
 void cli_say_raw(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return; /* there is nobody to tell */
+		return; /* nobody can read a message */
 }
 
 int cli_finish_output(const char *command, int status)
@@ -117,7 +117,7 @@ int cli_finish_output(const char *command, int status)
 
 	errno = 0;
 	lost |= fflush(stdout) != 0;
-	/* That closing failed is news only where all else went well. */
+	/* A failure to close is reported only if nothing else failed. */
 	if ((fclose(stdout) && !status) || lost) {
 		cli_say(command, "output could not be written: %s",
 			errno ? strerror(errno) : "it was cut short");

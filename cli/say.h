@@ -1,4 +1,4 @@
-/* Lines to the person, on stderr, each begun with who speaks.  Text is escaped for a
+/* Messages on stderr, each with the command that prints it in front.  Text is escaped for a
  * terminal. */
 #ifndef TALLY_CLI_SAY_H
 #define TALLY_CLI_SAY_H
@@ -14,11 +14,11 @@ int cli_say_error(const char *command, const struct tally_error *error);
 /* The same for what was typed, shown with a caret below the column of the error. */
 int cli_say_wrong(const char *command, const char *text, const struct tally_error *error);
 
-/* Some text as it is, for signal handlers: with write(2) alone. */
+/* Some text unchanged, for signal handlers: uses write(2) only. */
 void cli_say_raw(const char *text);
 
-/* Closes stdout and says so when something written to it did not arrive (a full disk); returns
- * `status`, or CLI_FAILED when it did not. */
+/* Closes stdout.  Returns `status`; or CLI_FAILED, after a message, when something could not be
+ * written to it (a full disk). */
 int cli_finish_output(const char *command, int status);
 
 #endif

@@ -138,7 +138,7 @@ static int run_one(struct contest *contest, struct contestant *contestant, uint6
 	status = stat_run_once(&contestant->ask, into, ret_over);
 	if (status && !*ret_over) {
 		end_progress(contest);
-		cli_say("stat", "%s (%s) failed with status %d: its time would say nothing",
+		cli_say("stat", "%s (%s) failed with status %d: its time would be meaningless",
 			contestant->name, contestant->text, status);
 		*ret_over = true;
 	}

@@ -83,7 +83,7 @@ static bool command_ended(struct run *run)
 	return !tally_counters_command(run->count.set, &command) && command.ended;
 }
 
-static void tell_interval(struct run *run)
+static void print_interval(struct run *run)
 {
 	uint64_t time = now();
 	struct tally_stat_times times = {.elapsed = time - run->last};
@@ -116,7 +116,7 @@ static void follow_orders(struct run *run)
 		else
 			enable(run, order == STAT_ORDER_ENABLE);
 		if (run->ask->interval_ms && order != STAT_ORDER_STOP)
-			tell_interval(run);
+			print_interval(run);
 		stat_control_answer(&run->control);
 	}
 }
@@ -197,7 +197,7 @@ static int watch(struct run *run)
 		if (time >= run->timeout_at)
 			end_by_time(run);
 		if (time >= run->interval_at && !command_ended(run)) {
-			tell_interval(run);
+			print_interval(run);
 			run->interval_at += run->ask->interval_ms * STAT_MS;
 			/* Missed intervals are not printed later. */
 			if (run->interval_at < time)
@@ -255,7 +255,7 @@ static void end(struct run *run)
 	if (!stat_counts_command(run->ask))
 		tally_counters_disable(run->count.set);
 	if (run->ask->interval_ms && run->interval_at != NEVER)
-		tell_interval(run);
+		print_interval(run);
 	if (!tally_counters_command(run->count.set, &command) && command.ended) {
 		times.user = ns_of(&command.usage.ru_utime);
 		times.system = ns_of(&command.usage.ru_stime);
@@ -300,7 +300,7 @@ static int run_shell(const char *command, const char *option)
 	if (pid < 0)
 		cli_say("stat", "--%s: %s", option, strerror(errno));
 	else if (status)
-		cli_say("stat", "--%s: '%s' failed; nothing more is run", option, command);
+		cli_say("stat", "--%s: '%s' failed; no further command is run", option, command);
 	return pid < 0 || status ? CLI_FAILED : CLI_OK;
 }
 

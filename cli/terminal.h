@@ -1,4 +1,4 @@
-/* The terminal: whether there is one, how wide, and whether it shows colour. */
+/* The terminal: whether there is one, its size, and whether it shows colour. */
 #ifndef TALLY_CLI_TERMINAL_H
 #define TALLY_CLI_TERMINAL_H
 

@@ -1,4 +1,4 @@
-/* Names of the ABI's numbers, from the tables beside this file. */
+/* Names of the kernel's constants, from tables. */
 #ifndef TALLY_ABI_CONSTANT_NAMES_H
 #define TALLY_ABI_CONSTANT_NAMES_H
 

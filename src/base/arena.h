@@ -1,4 +1,4 @@
-/* Memory that is given out piece by piece and freed all at once. */
+/* Memory that is allocated piece by piece and freed all at once. */
 #ifndef TALLY_BASE_ARENA_H
 #define TALLY_BASE_ARENA_H
 

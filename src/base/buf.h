@@ -1,4 +1,4 @@
-/* A growing run of bytes; also used to build text. */
+/* A growing array of bytes; also used to build text. */
 #ifndef TALLY_BASE_BUF_H
 #define TALLY_BASE_BUF_H
 

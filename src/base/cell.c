@@ -90,7 +90,7 @@ uint64_t tally_cell_share(uint64_t part, uint64_t whole)
 	rest = (uint64_t)(scaled % whole);
 	if (rest != whole - rest)
 		return down + (rest > whole - rest);
-	/* In the middle: where perf's printf of a double goes. */
+	/* Exactly in the middle: round as perf's printf of a double does. */
 	length = snprintf(text, sizeof(text), "%.2f", 100.0 * (double)part / (double)whole);
 	return down + (text[length - 1] != (char)('0' + down % 10));
 }

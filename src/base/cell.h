@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include "base/buf.h"
 
-/* Columns that UTF-8 text takes, each character counted as one. */
+/* Columns that UTF-8 text needs, one for each character. */
 size_t tally_cell_columns(const char *text, size_t length);
-/* Bytes of the longest beginning that takes at most `columns`. */
+/* Bytes of the longest prefix that needs at most `columns`. */
 size_t tally_cell_cut(const char *text, size_t length, size_t columns);
 
 void tally_cell_spaces(struct tally_buf *to, size_t count);
@@ -19,18 +19,19 @@ void tally_cell_padded(struct tally_buf *to, uint64_t value, unsigned digits);
 /* " time" of 1, " times" of all other numbers. */
 void tally_cell_noun(struct tally_buf *to, uint64_t count, const char *noun);
 void tally_cell_hex(struct tally_buf *to, uint64_t value, unsigned digits);
-/* Hundredths of a percent, rounded as printf rounds a double; 0 of nothing is 0. */
+/* `part` of `whole` in hundredths of a percent, rounded as printf rounds a double; 0 if `whole` is
+ * 0. */
 uint64_t tally_cell_share(uint64_t part, uint64_t whole);
 /* "12.34%" of hundredths. */
 void tally_cell_percent(struct tally_buf *to, uint64_t hundredths);
-/* 999, 9K, 12M, 1G: as perf shortens counts (down, at thousands). */
+/* 999, 9K, 12M, 1G: as perf shortens counts (rounded down, units of 1000). */
 void tally_cell_count(struct tally_buf *to, uint64_t value);
 
-/* A name from outside, escaped. */
+/* A name from a file or process, escaped. */
 void tally_cell_name(struct tally_buf *to, const char *name);
 
-/* Colour of a share, as perf has it: red from 5 %, green from 0.5 %.  Nothing when not `colour`.
- * tally_cell_plain() ends what tally_cell_tint() began. */
+/* Begins the colour of a share, as in perf: red from 5 %, green from 0.5 %.  Does nothing without
+ * `colour`. Returns whether tally_cell_plain() must end the colour. */
 bool tally_cell_tint(struct tally_buf *to, uint64_t hundredths, bool colour);
 void tally_cell_plain(struct tally_buf *to, bool tinted);
 

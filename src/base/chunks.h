@@ -1,9 +1,9 @@
-/* A growing array whose elements never move, so that some threads read while one adds.
+/* A growing array whose elements never move, so that threads can read it while one adds elements.
  *
  * Chunk k holds CHUNKS_FIRST << k elements; 22 chunks hold all 32-bit numbers.  chunks_next() is
- * for one thread at a time (the owner's lock), chunks_add() for any; who reads got the number
- * through something that orders memory, such as an atomic published after the element was written.
- */
+ * for one thread at a time (the owner has a lock), chunks_add() for any.  A reader must get an
+ * element's number in a way that orders memory, for example from an atomic that is stored after the
+ * element was written. */
 #ifndef TALLY_BASE_CHUNKS_H
 #define TALLY_BASE_CHUNKS_H
 
@@ -27,7 +27,7 @@ static inline unsigned chunks_which(uint32_t number)
 	return 31U - (unsigned)__builtin_clz((number >> CHUNKS_FIRST_BITS) + 1);
 }
 
-/* The place of an element below the count; `size` is each one's. */
+/* The address of an element, whose number is below the count; `size` is the size of one. */
 static inline void *chunks_at(const struct tally_chunks *chunks, uint32_t number, size_t size)
 {
 	unsigned which = chunks_which(number);
@@ -37,8 +37,8 @@ static inline void *chunks_at(const struct tally_chunks *chunks, uint32_t number
 	return chunk + (number - first) * size;
 }
 
-/* Makes the place of the next element, zeroed; its number is the count.  The caller fills it and
- * then calls chunks_added().  NULL: out of memory or of numbers. */
+/* Makes room for the next element, zeroed; its number is the count.  The caller fills it and then
+ * calls chunks_added().  NULL: out of memory, or there are too many. */
 static inline void *chunks_next(struct tally_chunks *chunks, size_t size)
 {
 	uint32_t number = atomic_load_explicit(&chunks->count, memory_order_relaxed);
@@ -95,7 +95,8 @@ static inline void chunks_done(struct tally_chunks *chunks)
 {
 	for (unsigned i = 0; i < CHUNKS_COUNT; i++)
 		free(atomic_load_explicit(&chunks->chunk[i], memory_order_relaxed));
-	memset(chunks, 0, sizeof(*chunks)); /* clang 14 takes no initializer of _Atomic pointers */
+	memset(chunks, 0,
+	       sizeof(*chunks)); /* clang 14 rejects an initializer of _Atomic pointers */
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* Numbers as text, fast: decimal and hexadecimal, plain and right-aligned.
  *
  * put_*() write at `to`, which has room for DIGITS_MOST bytes (or the width, if more), without a
- * NUL, and return the end.  buf_*() append to a buffer.  Widths are least widths, as printf's. */
+ * NUL, and return the end.  buf_*() append to a buffer.  Widths are minimum widths, as in
+ * printf. */
 #ifndef TALLY_BASE_DIGITS_H
 #define TALLY_BASE_DIGITS_H
 
@@ -45,7 +46,7 @@ static inline unsigned digits_hex_length(uint64_t value)
 	return (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
 }
 
-/* The last `length` decimal digits, zeros in front. */
+/* The last `length` decimal digits, with leading zeros. */
 static inline char *put_dec_fixed(char *to, uint64_t value, unsigned length)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -77,7 +78,7 @@ static inline uint64_t digits_hex8(uint32_t value)
 	       ((nibbles + 0x0606060606060606) >> 4 & 0x0101010101010101) * ('a' - '9' - 1);
 }
 
-/* The last `length` hexadecimal digits (lower case), zeros in front. */
+/* The last `length` hexadecimal digits (lower case), with leading zeros. */
 static inline char *put_hex_fixed(char *to, uint64_t value, unsigned length)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -102,7 +103,7 @@ static inline char *put_dec(char *to, uint64_t value)
 static inline char *put_hex(char *to, uint64_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	if (!(value >> 32)) { /* most are, and written at once */
+	if (!(value >> 32)) { /* the usual case, written in one go */
 		unsigned length = digits_hex_length(value);
 		uint64_t digits = digits_hex8((uint32_t)value) >> (64 - 8 * length);
 
@@ -125,7 +126,7 @@ static inline char *put_dec_right(char *to, uint64_t value, unsigned width)
 	unsigned length = digits_dec_length(value);
 
 	if (__builtin_constant_p(width) && width <= 16) {
-		/* What is too much is written over. */
+		/* The blanks that are too many are overwritten. */
 		memset(to, ' ', 16);
 		to += length < width ? width - length : 0;
 	} else if (length < width) {
@@ -134,7 +135,7 @@ static inline char *put_dec_right(char *to, uint64_t value, unsigned width)
 	return put_dec_fixed(to, value, length);
 }
 
-/* Right-aligned among 16: all digits, and those in front that are 0 become blanks. */
+/* Right-aligned in 16 columns: writes all 16 digits, then replaces leading zeros by blanks. */
 static inline char *put_hex_right16(char *to, uint64_t value)
 {
 	unsigned blanks = 16 - digits_hex_length(value);
@@ -160,7 +161,8 @@ static inline char *put_hex_right(char *to, uint64_t value, unsigned width)
 	return put_hex_fixed(to, value, length);
 }
 
-/* Room for `most` bytes at the buffer's end, or NULL; buf_put_end() takes what was written. */
+/* Makes room for `most` bytes at the buffer's end, or returns NULL; buf_put_end() adds the bytes
+ * that were written there. */
 static inline char *buf_put_begin(struct tally_buf *buf, size_t most)
 {
 	if (__builtin_expect(buf->failed || buf->room - buf->size <= most, 0) &&
@@ -200,7 +202,7 @@ static inline void buf_hex_right(struct tally_buf *buf, uint64_t value, unsigned
 		buf_put_end(buf, put_hex_right(to, value, width));
 }
 
-/* At least `width` digits, zeros in front: printf's %0*lu and %0*lx. */
+/* At least `width` digits, with leading zeros: printf's %0*lu and %0*lx. */
 static inline void buf_dec_zeros(struct tally_buf *buf, uint64_t value, unsigned width)
 {
 	unsigned length = digits_dec_length(value), all = length < width ? width : length;
@@ -224,7 +226,7 @@ static inline void buf_dec(struct tally_buf *buf, uint64_t value)
 	buf_dec_right(buf, value, 0);
 }
 
-/* A kernel's u32 that printf shows with %d: pids of no one are -1. */
+/* A u32 of the kernel that printf prints with %d: a missing pid is -1. */
 static inline void buf_int(struct tally_buf *buf, uint32_t value)
 {
 	if (value > INT32_MAX) {

@@ -4,10 +4,11 @@
 
 #include "base/buf.h"
 
-/* The words of `text`, which is escaped, from column `at` on; what would pass `width` columns (0:
- * no limit) goes to a further line, which begins at column `left`.  No line end behind them. */
+/* Adds the words of `text`, escaped, from column `at` on.  A word that would not fit in `width`
+ * columns (0: no limit) goes to the next line, which begins at column `left`. The last line has no
+ * line end. */
 void tally_fold(struct tally_buf *to, const char *text, unsigned width, unsigned at, unsigned left);
-/* Each line on its own; further lines begin a column to the right of where it began. */
+/* Folds each line by itself; its further lines are indented by one column more than the line. */
 void tally_fold_lines(struct tally_buf *to, const char *text, unsigned width);
 
 #endif

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads a file to its end, at most `limit` bytes (-EFBIG beyond).  The result has a NUL behind its
- * last byte and is the caller's to free().  Returns 0 or -errno. */
+/* Reads a file to its end; -EFBIG if it has more than `limit` bytes.  The result has a NUL after
+ * its last byte and is the caller's to free().  Returns 0 or -errno. */
 int tally_fs_read(const char *path, size_t limit, char **ret, size_t *ret_size);
 
-/* The same of a descriptor, from where it is; it stays open. */
+/* The same for a descriptor, from its current position; it stays open. */
 int tally_fs_read_open(int fd, size_t limit, char **ret, size_t *ret_size);
 
 /* The same for a path made by printf. */
@@ -28,7 +28,7 @@ int tally_fs_map(int fd, struct tally_mapped *ret);
 int tally_fs_map_path(const char *path, struct tally_mapped *ret);
 void tally_fs_unmap(struct tally_mapped *mapped);
 
-/* Writes all, over short writes and EINTR.  0 or -errno. */
+/* Writes all bytes, also after short writes and EINTR. 0 or -errno. */
 int tally_fs_write(int fd, const void *bytes, size_t size);
 int tally_fs_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 

@@ -9,8 +9,8 @@
 #define ONES  0x0101010101010101u
 #define HIGHS 0x8080808080808080u
 
-/* Whether one of eight bytes is below 0x20, over 0x7e, a quote or a backslash.  Borrows can only
- * make a false yes behind a true one. */
+/* Whether one of eight bytes is below 0x20, over 0x7e, a quote or a backslash.  A borrow between
+ * bytes can only make a wrong "yes" after a right one. */
 static inline bool has_special(uint64_t word)
 {
 	uint64_t quote = word ^ (ONES * '"'), back = word ^ (ONES * '\\');
@@ -47,7 +47,8 @@ static void add_escape(struct tally_buf *to, uint8_t code)
 	tally_buf_add(to, escape, escape[1] == 'u' ? 6 : 2);
 }
 
-/* Adds the character at `at` that is not plain; gives where the next one is. */
+/* Adds the character at `at`, which needs an escape or is not ASCII; returns the address of the
+ * next one. */
 static const uint8_t *add_special(struct tally_buf *to, const uint8_t *at, const uint8_t *end)
 {
 	size_t length;

@@ -7,10 +7,10 @@
  *	json_u64(&json, 1);
  *	json_object_end(&json);
  *
- * gives {"version":1}.  Commas come by themselves; whether begins and ends match is the caller's.
- * Nothing is allocated but by the buffer, whose `failed` is looked at once at the end.  The text is
- * ASCII but for characters of the strings themselves, and has nothing that a terminal acts on.
- * Source: RFC 8259. */
+ * gives {"version":1}.  Commas are added automatically; the caller must match begins and ends.
+ * Only the buffer allocates memory: check its `failed` once at the end.  The text is ASCII, except
+ * for characters of the strings, and contains nothing that a terminal acts on.  Source: RFC
+ * 8259. */
 #ifndef TALLY_BASE_JSON_H
 #define TALLY_BASE_JSON_H
 
@@ -23,19 +23,20 @@
 
 struct json {
 	struct tally_buf *to;
-	bool comma; /* a value stands before the place where the next one goes */
+	bool comma; /* the next value needs a comma before it */
 };
 
-/* Adds `length` bytes as a string with its quotes.  What is no UTF-8 becomes U+FFFD, a character
- * for each byte; controls, DEL and C1 controls are written \u00XX. */
+/* Adds `length` bytes as a string with its quotes.  Each byte that is not valid UTF-8 becomes
+ * U+FFFD; control characters, DEL and C1 controls are written as \u00XX. */
 void tally_json_string(struct json *json, const char *text, size_t length);
 
-/* A finite number as shortly as it reads back the same; what is not finite is null. */
+/* The shortest text that reads back as the same number; null if the number is not finite. */
 void tally_json_double(struct json *json, double value);
 
-/* --- the rest is small enough to be here --- */
+/* --- the other functions are small enough to be inline --- */
 
-/* A place for a value of up to `most` bytes, the comma before it written; NULL: out of memory. */
+/* Writes the comma before a value if it needs one, and makes room for a value of up to `most`
+ * bytes; NULL: out of memory. */
 static inline char *json_place(struct json *json, size_t most)
 {
 	char *to = buf_put_begin(json->to, most + 1);
@@ -89,7 +90,7 @@ static inline void json_array_end(struct json *json)
 	json_bracket_end(json, ']');
 }
 
-/* Our own names: nothing in them is escaped.  Keys from outside go by json_key_text(). */
+/* For our own names, which need no escapes. For keys from a file use json_key_text(). */
 static inline void json_key(struct json *json, const char *key)
 {
 	size_t length = strlen(key);

@@ -16,7 +16,7 @@ enum node_kind { NODE_GLOB, NODE_NOT, NODE_AND, NODE_OR };
 struct node {
 	enum node_kind kind;
 	const char *glob;
-	const struct node *left, *right; /* NOT has a left one only */
+	const struct node *left, *right; /* NOT has only a left one */
 };
 
 struct name_filter {

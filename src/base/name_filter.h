@@ -1,4 +1,4 @@
-/* Which names are meant: globs, joined with & and |, negated with !, grouped by parentheses.
+/* A filter of names: globs, joined with & and |, negated with !, grouped by parentheses.
  *
  * Source: perf-probe(1), "FILTER PATTERN" and "LAZY MATCHING". */
 #ifndef TALLY_BASE_NAME_FILTER_H
@@ -15,7 +15,7 @@ void tally_name_filter_free(struct name_filter *filter); /* NULL is fine */
 bool tally_name_filter_takes(const struct name_filter *filter, const char *name);
 
 bool tally_name_is_glob(const char *text);
-/* Whether all of a name matches a glob; what is no glob must be equal. */
+/* Whether the whole name matches a glob; a pattern without special characters must be equal. */
 bool tally_name_matches(const char *name, const char *glob);
 /* The same for a line of source; blanks have no meaning on either side. */
 bool tally_line_matches(const char *line, const char *glob);

@@ -1,5 +1,5 @@
-/* Structs whose first member is their size, so that callers and library may differ in age: options,
- * which the library takes, and results, which it gives. */
+/* Structs whose first member is their size, so that a program and the library may be of different
+ * versions: options, which the library takes, and results, which it gives. */
 #ifndef TALLY_BASE_OPTION_STRUCT_H
 #define TALLY_BASE_OPTION_STRUCT_H
 
@@ -9,9 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Copies the caller's struct `from` over `to`, which is `known` bytes and holds the defaults.  A
- * shorter struct leaves the rest as it is; a longer one must be zero beyond what is known, for else
- * it asks for something this library cannot do: -E2BIG.  NULL asks for nothing. */
+/* Copies the caller's struct `from` over `to`, which is `known` bytes and holds the defaults.  If
+ * the caller's struct is shorter, the rest keeps the defaults.  If it is longer, the bytes that
+ * this library does not know must be zero, otherwise they ask for something that it cannot do:
+ * -E2BIG.  NULL: only defaults. */
 static inline int tally_options_take(void *to, size_t known, const void *from)
 {
 	const uint8_t *bytes = from;
@@ -39,8 +40,8 @@ static inline bool tally_result_is_sized(const void *result)
 }
 
 /* Copies the result `from`, which is `known` bytes, to the caller's struct `to`, as much of it as
- * fits into the size that the caller set; the size itself, and what is behind the known bytes, stay
- * as they are.  -EINVAL: the caller did not set the size. */
+ * fits into the size that the caller set; the size itself, and the bytes after the known ones, stay
+ * unchanged.  -EINVAL: the caller did not set the size. */
 static inline int tally_result_copy(void *to, size_t known, const void *from)
 {
 	size_t size;

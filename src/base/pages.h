@@ -1,5 +1,5 @@
-/* Memory in pages of its own, which go back to the system when they are freed: malloc() keeps what
- * it gave in small pieces, and reports are measured by what they hold at once. */
+/* Memory in pages of its own, which go back to the system when they are freed. malloc() would keep
+ * freed memory, and a report's memory use is measured by its maximum. */
 #ifndef TALLY_BASE_PAGES_H
 #define TALLY_BASE_PAGES_H
 

@@ -1,11 +1,11 @@
-/* A few threads that share out numbered pieces of work. */
+/* A few threads that divide numbered pieces of work among them. */
 #ifndef TALLY_BASE_POOL_H
 #define TALLY_BASE_POOL_H
 
 #include <stddef.h>
 
-/* Called with worker 0..workers-1 and each piece 0..pieces-1 once; a value below 0 stops the rest.
- */
+/* Called with worker 0..workers-1 and each piece 0..pieces-1 once; a result below 0 stops the
+ * rest. */
 typedef int (*tally_pool_fn)(void *context, unsigned worker, size_t piece);
 
 /* Runs all pieces on `workers` threads (the caller's is worker 0) and waits.  Pieces are taken in

@@ -35,8 +35,8 @@ static int check(int fd, struct stat *ret)
 	return S_ISREG(ret->st_mode) && !is_of_kernel(fd) ? 0 : -ENODEV;
 }
 
-/* A descriptor of the path alone opens nothing yet; what it leads to is opened through procfs, so
- * that nobody can put something else there in between. */
+/* With O_PATH nothing is opened yet.  The file that was checked is then opened through procfs, so
+ * that nobody can replace it in between. */
 int tally_regular_open(const char *path, struct stat *ret)
 {
 	int at = open(path, O_PATH | O_CLOEXEC), fd, error;

@@ -1,7 +1,7 @@
-/* Memory for tables and arrays.  A page of calloc()'s that is read before it is written costs two
- * page faults, and with several threads an interrupt to the other processors besides: reading maps
- * the page of zeros, which writing must take back.  Tables are probed before they are filled, so
- * theirs is written at once. */
+/* Memory for tables and arrays.  If a page from calloc() is read before it is written, it costs two
+ * page faults, and with several threads also an interrupt of the other processors: reading maps the
+ * page of zeros, and writing must replace it.  Tables are read before they are filled, so their
+ * memory is written at once. */
 #ifndef TALLY_BASE_TABLE_H
 #define TALLY_BASE_TABLE_H
 
@@ -22,7 +22,7 @@ static inline void *table_new(size_t count, size_t size)
 	table = malloc(count * size);
 	if (!table)
 		return NULL;
-	/* The compiler must not make a calloc() of the two. */
+	/* The compiler must not join the two calls into calloc(). */
 	__asm__ volatile("" : : "r"(table) : "memory");
 	memset(table, 0, count * size);
 	return table;
@@ -41,8 +41,8 @@ static inline void counts_to_starts(uint32_t *counts, uint32_t digits)
 	}
 }
 
-/* Two lines of the caches, as they are fetched in pairs.  What threads write all the time is apart
- * by so much: of structures that are aligned to it. */
+/* Two cache lines, as processors fetch them in pairs.  Data that different threads write often must
+ * be at least so far apart, in structures that are aligned to it. */
 #define TABLE_APART 128
 
 /* The same, aligned to TABLE_APART. */
@@ -58,8 +58,8 @@ static inline void *table_apart(size_t count, size_t size)
 	return table ? memset(table, 0, bytes) : NULL;
 }
 
-/* Gives the array that the pointer at `array` points to another length; false: out of memory, and
- * it is as it was. */
+/* Changes the length of the array that the pointer at `array` points to; false: out of memory, and
+ * the array is unchanged. */
 static inline bool array_resize(void *array, size_t count, size_t size)
 {
 	void *old, *new;

@@ -99,7 +99,7 @@ int tally_text_u64(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* One "3" or "0-3" of a list into the bit set; NULL when it is neither. */
+/* Adds one "3" or "0-3" of a list to the bit set; NULL if it is neither. */
 static const char *take_range(const char *text, uint64_t *set)
 {
 	unsigned long first, last;
@@ -162,7 +162,8 @@ static size_t least_of(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to add, to take away, to replace, and neighbours to swap, to make one of the other. */
+/* The number of letters to add, remove or replace, and of neighbours to swap, that make one text of
+ * the other. */
 static size_t edits(const char *a, const char *b)
 {
 	size_t rows[3][NEAREST_MOST + 1], length = strlen(b);

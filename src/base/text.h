@@ -1,4 +1,4 @@
-/* Text into buffers; what is public of it is in <tally/text.h>. */
+/* Text into buffers; the public functions are in <tally/text.h>. */
 #ifndef TALLY_BASE_TEXT_H
 #define TALLY_BASE_TEXT_H
 
@@ -7,8 +7,8 @@
 #include <tally/text.h>
 #include "base/buf.h"
 
-/* Length of the valid UTF-8 character at `at`, 0 when there is none: broken, too long, a surrogate,
- * over U+10FFFF, or a C1 control.  `left` is at least 1.  Source: RFC 3629. */
+/* The length of the UTF-8 character at `at`; 0: it is invalid (incomplete, too long, a surrogate,
+ * over U+10FFFF) or a C1 control.  `left` is at least 1.  Source: RFC 3629. */
 size_t tally_text_utf8(const uint8_t *at, size_t left);
 
 /* Adds text with control bytes, DEL and invalid UTF-8 as \xNN, so that no terminal acts on it. */

@@ -49,7 +49,7 @@ static int32_t read_cache(const char *root, uint32_t cpu)
 	return first;
 }
 
-/* The CPU's folder has a link to the node that it is of. */
+/* The CPU's folder has a link to its node. */
 static int32_t read_node(const char *root, uint32_t cpu)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
-/* The attr table: one entry an event, {attr, section of its ids}.
- * Source: the perf.data format; the sizes of attrs: include/uapi/linux/perf_event.h. */
+/* The attr table: one entry for each event, {attr, section of its ids}. Source: the perf.data
+ * format; the sizes of attrs: include/uapi/linux/perf_event.h. */
 #include "file/data_file.h"
 
 #include <errno.h>
@@ -7,8 +7,9 @@
 #include "base/fail.h"
 #include "wire/attr_wire.h"
 
-/* Where in an entry the section of ids stands: right behind the attr as long as the attr says it is
- * (perf writes entries of attr.size + 16).  Where that cannot be, the entry's last 16 bytes. */
+/* The offset of the section of ids in an entry: directly after the attr, whose size member gives
+ * its length (perf writes entries of attr.size + 16 bytes).  If that is impossible, the entry's
+ * last 16 bytes. */
 static uint64_t ids_place(const struct tally_data *data, uint64_t attr_size)
 {
 	uint64_t last = data->attr_size - 16;
@@ -51,8 +52,9 @@ static int add_ids(struct tally_data *data, size_t index, struct file_section se
 {
 	struct file_cursor cursor = file_cursor_at(data, section.offset, section.size);
 	size_t count = cursor_left(&cursor) / 8;
-	/* No id is written twice, so all tables together cannot be longer than the file: a file
-	 * whose entries all name the same large place must not cost their product. */
+	/* No id is written twice, so all tables together cannot be longer than the file.  Without
+	 * this limit, a file whose entries all name the same large table would need a multiple of
+	 * its size. */
 	size_t most = data->file.size / 8 - data->ids.count;
 
 	if (section.size % 8 || section.size / 8 != count || count > most) {
@@ -78,7 +80,8 @@ uint32_t tally_file_attr_read(const uint8_t *bytes, size_t room, bool swapped,
 	said = load_u32(known + offsetof(struct tally_attr, size));
 	if (!said)
 		said = PERF_ATTR_SIZE_VER0;
-	/* No attr is shorter than the first one; what stands behind its end is not the attr's. */
+	/* No attr is shorter than the first version; bytes after its end do not belong to the
+	 * attr. */
 	size = said < PERF_ATTR_SIZE_VER0 ? PERF_ATTR_SIZE_VER0 : said;
 	tally_attr_decode(known, size < sizeof(known) ? size : sizeof(known), ret, NULL);
 	ret->size = size;
@@ -108,11 +111,10 @@ int tally_file_attrs_read(struct tally_data *data, struct tally_error *error)
 	uint64_t size = data->attr_size, count;
 
 	if (size < 64 + 16 || size > 65536)
-		return tally_fail(
-		    error, -EBADMSG, 16,
-		    "%s: its events cannot be read: an attr entry of %llu bytes, at byte "
-		    "16, is none that was ever written",
-		    data->path, (unsigned long long)size);
+		return tally_fail(error, -EBADMSG, 16,
+				  "%s: its events cannot be read: byte 16 of the header gives %llu "
+				  "bytes for an attr, which is invalid; record again",
+				  data->path, (unsigned long long)size);
 	count = cursor_left(&table) / size;
 	if (!count)
 		return tally_fail(error, -EBADMSG, 24,
@@ -123,12 +125,12 @@ int tally_file_attrs_read(struct tally_data *data, struct tally_error *error)
 	if (count > FILE_EVENTS_MAX)
 		count = FILE_EVENTS_MAX;
 	if (count * size != data->attrs.size)
-		tally_file_damage(
-		    data, 24, 0,
-		    "the attr table (%llu bytes from byte %llu on) is cut or ragged: %llu "
-		    "events read",
-		    (unsigned long long)data->attrs.size, (unsigned long long)data->attrs.offset,
-		    (unsigned long long)count);
+		tally_file_damage(data, 24, 0,
+				  "the attr table (%llu bytes from byte %llu on) is incomplete or "
+				  "has a rest: %llu events were read",
+				  (unsigned long long)data->attrs.size,
+				  (unsigned long long)data->attrs.offset,
+				  (unsigned long long)count);
 	data->events = calloc(count, sizeof(*data->events));
 	if (!data->events)
 		return tally_fail(error, -ENOMEM, -1, "%s: out of memory for %llu events",

@@ -1,10 +1,10 @@
 /* The records, in blocks.
  *
- * Records of a sound native file are given unchanged, all in one block and without a look at
- * their headers: who reads them walks the headers anyway, and reports the place where one cannot be
- * (tally_data_block_bad).  Records that cannot be used in place are made plain in one go
- * (flatten.c) and are one block too.  Blocks once found are kept, so that a second pass gets the
- * same. */
+ * Records of an undamaged native file are given unchanged, all in one block, without a check of
+ * their headers: the reader looks at each header anyway, and reports an impossible one with
+ * tally_data_block_bad().  Records that cannot be used in place are converted all at once
+ * (flatten.c) and are one block too.  The list of blocks is kept, so that a second pass gets the
+ * same ones. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/fail.h"
@@ -63,7 +63,7 @@ static void report_tail(struct tally_data *data)
 		tally_file_lose_tail(data, &data->records, end);
 }
 
-/* The records from `from` on, made plain, as the last block. */
+/* Converts the records from `from` on to plain ones, as the last block. */
 static int add_flat(struct tally_data *data, uint64_t from, struct tally_error *error)
 {
 	struct file_block block = {.raw = false};
@@ -99,7 +99,7 @@ static bool is_compressed(const struct tally_data *data)
 	return false;
 }
 
-/* The records of a stream's window, which were framed when they came. */
+/* The records of a stream's window, whose headers were checked when they arrived. */
 static int add_window(struct tally_data *data, struct tally_error *error)
 {
 	struct file_block block = {.block = tally_live_block(data), .file_end = UINT64_MAX};
@@ -158,15 +158,16 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 
 	while (i < data->block_count && offset >= data->blocks[i].file_end)
 		i++;
-	/* Copies were checked when they were made; an offset outside of all blocks is another's.
-	 */
+	/* Copies were checked when they were made; an offset outside of all blocks is not of this
+	 * file. */
 	if (i == data->block_count || offset < data->blocks[i].block.offset || !data->blocks[i].raw)
 		return tally_data_next(data, ret, error);
 	end = data->blocks[i].file_end;
 	data->blocks[i].block.size = (size_t)(offset - data->blocks[i].block.offset);
 	data->blocks[i].file_end = offset;
 	data->block_next = i + 1;
-	/* A record whose only fault is an odd size is good, but those behind it are not aligned. */
+	/* A record whose only fault is an odd size is valid, but the records after it are not
+	 * aligned. */
 	next = offset;
 	if (tally_file_fit(&data->records, data->swapped, offset, &header) != FILE_FIT_ODD)
 		next = tally_file_pass_bad(data, &data->records, offset);
@@ -177,7 +178,7 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 		code = add_flat(data, next, error);
 		return code < 0 ? code : tally_data_next(data, ret, error);
 	}
-	/* Where a later reader is stricter than the first was: the rest of this block. */
+	/* If a later reader is stricter than the first one: the rest of this block. */
 	next = align_up(next, 8);
 	if (next < end && insert_block(data, i + 1, raw_block(data, next, end)))
 		return fail_memory(data, error);

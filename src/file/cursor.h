@@ -1,5 +1,5 @@
-/* Reading values one after another from untrusted bytes.  A read past the end gives 0 and
- * leaves `failed` set, so that a run of reads needs one check at its end. */
+/* Reads values one after another from untrusted bytes.  A read past the end gives 0 and sets
+ * `failed`, so that a series of reads needs one check at its end. */
 #ifndef TALLY_FILE_CURSOR_H
 #define TALLY_FILE_CURSOR_H
 
@@ -59,7 +59,8 @@ static inline uint64_t cursor_u64(struct file_cursor *cursor)
 	return cursor->swapped ? __builtin_bswap64(load_u64(at)) : load_u64(at);
 }
 
-/* A count of things that are at least `each` bytes long; more than can be left is a failure. */
+/* Reads a count of elements of at least `each` bytes; it fails if so many cannot fit in the
+ * rest. */
 static inline uint32_t cursor_count(struct file_cursor *cursor, size_t each)
 {
 	uint32_t count = cursor_u32(cursor);

@@ -1,5 +1,5 @@
-/* Damage: what was counted, and what to say of a place where no record can stand, and where to go
- * on. */
+/* Damage: counts and describes it, and decides where to go on after a place where no record is
+ * possible. */
 #include "file/data_file.h"
 
 #include <stdarg.h>
@@ -58,7 +58,7 @@ uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region
 		tally_file_lose_tail(data, region, at);
 		return region->end;
 	}
-	/* One of an odd size costs no more than itself; what follows is not aligned then. */
+	/* A record of an odd size costs only itself; the records after it are not aligned. */
 	if (tally_file_ends_at(data, region, at, at + header.size)) {
 		next = at + header.size;
 		region->odd_sizes |= header.size % 8 != 0;
@@ -71,11 +71,10 @@ uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region
 		tally_file_lose_tail(data, region, at);
 		return next;
 	}
-	tally_file_damage(
-	    data, at, next - at,
-	    "%sno record can stand at byte %llu (type %u, size %u): %llu bytes passed over",
-	    region->name, file_region_place(region, at), header.type, header.size,
-	    (unsigned long long)(next - at));
+	tally_file_damage(data, at, next - at,
+			  "%sinvalid record at byte %llu (type %u, size %u): %llu bytes skipped",
+			  region->name, file_region_place(region, at), header.type, header.size,
+			  (unsigned long long)(next - at));
 	return next;
 }
 
@@ -85,7 +84,7 @@ void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to)
 	uintptr_t start = ((uintptr_t)bytes + from) & ~(page - 1);
 	uintptr_t end = ((uintptr_t)bytes + to) & ~(page - 1);
 
-	/* They are the file's pages, and are read from it again when needed. */
+	/* These pages are read from the file again when they are needed. */
 	if (start < end)
 		madvise((void *)start, end - start, MADV_DONTNEED);
 }

@@ -15,44 +15,44 @@
 #define FILE_HEADER_SHORT_SIZE 72
 #define FILE_HEADER_PIPE_SIZE  16
 
-/* Bit 0 of the feature bitmap is reserved and nobody writes it; our writer sets it while a
- * recording goes on: see writer.c. */
+/* Bit 0 of the feature bitmap is reserved and unused; our writer sets it during a recording: see
+ * writer.c. */
 #define FILE_FEATURE_CHECKPOINT 0
 #define FILE_CHECKPOINT_RECORD  PERF_RECORD_HEADER_EVENT_TYPE
 #define FILE_FEATURES           256
 
-/* More events than any recording has; a larger table is damage. */
+/* No recording has so many events; a larger table is damage. */
 #define FILE_EVENTS_MAX 65536
 
 struct file_section {
 	uint64_t offset, size;
 };
 
-/* What a feature says, wherever it stands: in a section of the file, or in records of a stream. */
+/* The content of a feature, from a section of the file or from records of a stream. */
 struct file_payload {
 	const uint8_t *bytes;
 	uint64_t offset; /* of the first byte in the file, for messages */
 	size_t size;
 };
 
-/* A run of records: a file's data, a stream, one file of a directory, what a compressed record
- * holds.  Places in it count from `bytes`. */
+/* A sequence of records: a file's data, a stream, one file of a directory, the content of a
+ * compressed record.  Offsets in it count from `bytes`. */
 struct file_region {
 	const uint8_t *bytes;
 	uint64_t start, end; /* of the records */
 	const char *name;    /* before a place in messages; "" for the file itself */
-	bool cut;            /* it ends where its writer stopped, in the middle of anything */
+	bool cut;            /* it ends where its writer was stopped, perhaps within a record */
 	bool odd_sizes;      /* a record was seen whose size is no multiple of 8 */
 	bool packed;         /* decoded from the record at `packed_at`, which messages name */
 	uint64_t packed_at;
 };
 
-/* A block as it was found, and where its place ends: less than 8 bytes more than what can be read
- * of it when the file is cut. */
+/* A block and its end in the file, which is up to 7 bytes after the last readable record if the
+ * file is cut. */
 struct file_block {
 	struct tally_block block;
 	uint64_t file_end;
-	bool raw; /* the file's own bytes, headers not looked at yet */
+	bool raw; /* the file's own bytes, with unchecked headers */
 };
 
 /* A file data.N of a directory. */
@@ -78,7 +78,7 @@ struct tally_data {
 	enum tally_data_kind kind;
 	struct file_part *parts; /* of a directory, in the order of their numbers */
 	size_t part_count;
-	struct file_spool *stream;    /* holds `file`, when that came through a pipe; else NULL */
+	struct file_spool *stream;    /* contains `file` if that came through a pipe; else NULL */
 	struct file_live *live;       /* of a stream that is read while it grows; else NULL */
 	struct file_updates *updates; /* of a stream, until they are applied */
 	struct tally_buf build_ids;   /* of a stream: its HEADER_BUILD_ID records */
@@ -110,13 +110,13 @@ struct tally_data {
 int tally_file_header_read(struct tally_data *data, struct tally_error *error);
 /* attrs.c: events, their ids and layouts; leaders and names come from the features. */
 int tally_file_attrs_read(struct tally_data *data, struct tally_error *error);
-/* Adds an event's ids; those that are already another's are not taken from it. 0, -ENOMEM. */
+/* Adds an event's ids, except those that another event already has. 0, -ENOMEM. */
 int tally_file_add_ids(struct tally_data *data, size_t index, struct file_cursor cursor);
-/* Reads what this library knows of an attr of any length; returns the length that it says it has,
- * where 0 means the first published one. */
+/* Reads the known members of an attr of any length; returns the attr's size member, where 0 means
+ * the first published size. */
 uint32_t tally_file_attr_read(const uint8_t *bytes, size_t room, bool swapped,
 			      struct tally_attr *ret);
-/* feature_table.c: finds the sections; decides where the records end. */
+/* feature_table.c: finds the sections and the end of the records. */
 void tally_file_features_locate(struct tally_data *data);
 /* features_read.c: their contents. */
 int tally_file_features_read(struct tally_data *data, struct tally_error *error);
@@ -125,15 +125,14 @@ void tally_file_event_lookup_init(struct tally_data *data);
 /* The event of a record in the file's byte order; -ENOENT, -EBADMSG. */
 int tally_file_event_of(const struct tally_data *data, const uint8_t *bytes, uint32_t type,
 			size_t size, bool swapped);
-/* resync.c: the next place from `from` on where records seem to stand, or the region's end. */
+/* resync.c: the next offset from `from` on where records seem to begin, or the region's end. */
 uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
 			   uint64_t from);
-/* Whether an invalid record at `at` may end at `end` nevertheless: there the region ends
- * or a record seems to stand, and no records seem to stand before. */
+/* Whether the size of an invalid record at `at` seems valid: at `end` the region ends or a record
+ * seems to begin, and no records seem to begin before that. */
 bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,
 			uint64_t at, uint64_t end);
-/* damage.c: what to do with a place where no record can stand: reports the damage and returns
- * where to go on. */
+/* damage.c: reports a place where no record is possible as damage, and returns where to go on. */
 uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region, uint64_t at);
 /* Bytes at the very end that cannot be a whole record. */
 void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at);
@@ -142,7 +141,7 @@ int tally_file_input_open(struct tally_data *data, struct tally_error *error);
 void tally_file_input_close(struct tally_data *data);
 /* stream.c: events and features of a stream, from its records. */
 int tally_file_stream_read(struct tally_data *data, struct tally_error *error);
-/* What it said of events later, which wins over what the features say. */
+/* Later information about events, which replaces that of the features. */
 int tally_file_stream_update(struct tally_data *data, struct tally_error *error);
 /* event_name.c: a name made from an attr, the arena's; NULL: out of memory. */
 const char *tally_file_event_name(struct tally_arena *arena, const struct tally_attr *attr);
@@ -152,7 +151,7 @@ const char *tally_file_tracepoint_name(struct tally_arena *arena, struct tally_b
 				       uint64_t id);
 /* trust.c: when the events are known; 0, -ENOMEM. */
 int tally_file_trust_init(struct tally_data *data);
-/* damage.c: counts a damaged place; the first is kept in words. */
+/* damage.c: counts a damaged place; the first one is described in words. */
 void tally_file_damage(struct tally_data *data, uint64_t offset, uint64_t lost, const char *format,
 		       ...) __attribute__((format(printf, 4, 5)));
 
@@ -174,7 +173,7 @@ static inline struct file_cursor file_cursor_at(const struct tally_data *data, u
 	};
 }
 
-/* damage.c: bytes of a mapping that a long walk will not look at again soon take no memory. */
+/* damage.c: releases the memory of mapped bytes that a long walk has passed. */
 void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to);
 
 static inline bool file_has_feature(const struct tally_data *data, unsigned feature)

@@ -1,5 +1,5 @@
-/* A name for an event whose file gives it none, as perf makes it from the attr.
- * Source of types and ids: include/uapi/linux/perf_event.h. */
+/* A name for an event without a name in the file, made from the attr as perf does.  Source of types
+ * and ids: include/uapi/linux/perf_event.h. */
 #include "file/data_file.h"
 
 #include "abi/event_names.h"
@@ -31,7 +31,7 @@ static void add_breakpoint(struct tally_buf *to, const struct tally_attr *attr)
 				 attr->bp_type & 2 ? "w" : "", attr->bp_type & 4 ? "x" : "");
 }
 
-/* False when a PMU of that machine has given the type its meaning. */
+/* False if the type belongs to a PMU of that machine. */
 static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
 {
 	/* Since Linux 5.13 the high half may name the PMU of a hybrid machine. */
@@ -61,8 +61,8 @@ static bool add_known(struct tally_buf *to, const struct tally_attr *attr)
 	}
 }
 
-/* As perf writes them: hosts and guests only where they are not the default, which without other
- * modifiers is the host alone. */
+/* As perf writes them: G and H only if they differ from the default, which without other modifiers
+ * is the host alone. */
 static void add_modifiers(struct tally_buf *to, const struct tally_attr *attr)
 {
 	bool guests_out = attr->precise_ip;

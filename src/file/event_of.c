@@ -1,9 +1,8 @@
 /* Which event a record belongs to.
  *
- * The id stands at the same word of every sample of all events (word 0 with IDENTIFIER), and in
- * other kernel records at the same word from the end.  Id 0, which synthesized records have, is the
- * first event's.  Source: sample layout of include/uapi/linux/perf_event.h; perf reads it that way.
- */
+ * The id is the same word of every sample of all events (word 0 with IDENTIFIER), and in other
+ * kernel records the same word from the end.  Id 0, which synthesized records have, is the first
+ * event's.  Source: sample layout of include/uapi/linux/perf_event.h; perf reads it that way. */
 #include "file/data_file.h"
 
 #include <errno.h>
@@ -61,7 +60,8 @@ int tally_file_event_of(const struct tally_data *data, const uint8_t *bytes, uin
 				  sample ? data->id_at : (int64_t)size - data->id_back, swapped);
 	if (found >= 0 || !data->ids_differ)
 		return found;
-	/* Events that keep their id at different places: the one that names itself is it. */
+	/* Events that have their id at different places: take the event whose id is at its own
+	 * place. */
 	for (size_t i = 0; i < data->event_count; i++) {
 		const struct tally_layout *layout = &data->events[i].layout;
 		int place = sample ? sample_place(layout) : trailer_place(layout);

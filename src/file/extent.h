@@ -1,5 +1,4 @@
-/* The head of a record where it stands in the file, in either byte order, and how far it reaches.
- */
+/* The header of a record in the file, in either byte order, and the record's extent. */
 #ifndef TALLY_FILE_EXTENT_H
 #define TALLY_FILE_EXTENT_H
 
@@ -26,7 +25,7 @@ static inline struct file_cursor file_region_cursor(const struct file_region *re
 	};
 }
 
-/* What a message says of a place in a region. */
+/* The offset of a place in a region, for messages. */
 static inline unsigned long long file_region_place(const struct file_region *region, uint64_t at)
 {
 	return region->packed ? region->packed_at : at;
@@ -71,12 +70,13 @@ static inline uint64_t tally_file_extent(const struct file_region *region, bool 
 }
 
 enum file_fit {
-	FILE_FIT_NONE,  /* no record can stand here */
-	FILE_FIT_WHOLE, /* one does, with all that follows it */
+	FILE_FIT_NONE,  /* no record is possible here */
+	FILE_FIT_WHOLE, /* a record, with the bytes after it that belong to it */
 	FILE_FIT_ODD,   /* the same, of a size that is no multiple of 8, as its type allows */
 };
 
-/* Whether a record stands at a place of the region; *ret is its header as far as one is there. */
+/* Whether there is a record at an offset of the region; *ret is its header, as far as there is
+ * one. */
 static inline enum file_fit tally_file_fit(const struct file_region *region, bool swapped,
 					   uint64_t at, struct file_record_header *ret)
 {

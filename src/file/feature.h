@@ -42,7 +42,7 @@ enum file_feature {
 	FEATURE_COUNT = 64, /* bound of what we write */
 };
 
-/* In misc of a build-id record: its size byte holds something.  Without it ids have 20 bytes. */
+/* In misc of a build-id record: its size byte is valid.  Without it ids have 20 bytes. */
 #define FEATURE_BUILD_ID_HAS_SIZE (1U << 15)
 
 #endif

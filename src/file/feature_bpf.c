@@ -34,14 +34,14 @@ enum {
 /* Bits that say which arrays follow the info.  Pointers to these are offsets in the data. */
 enum { ARRAY_KSYMS = 3, ARRAY_LENGTHS = 4, ARRAY_FUNCS = 5, ARRAY_TAGS = 8 };
 
-/* More functions in one file than any kernel has had, each with a name as long as a symbol's may
- * be: what a file can make us keep. */
+/* The limit of what a file can make us keep: more functions than any kernel has had, with the
+ * longest names that symbols can have. */
 #define FUNCTIONS_MOST 65536
 #define NAME_MOST      512
 
 /* One program of the section. */
 struct program {
-	uint8_t info[INFO_SIZE]; /* zeros where the writer's kernel knew less */
+	uint8_t info[INFO_SIZE]; /* zeros where the writer's kernel is older */
 	uint64_t arrays;
 	const uint8_t *data;
 	uint32_t data_size;

@@ -1,5 +1,5 @@
-/* BUILD_ID: which binaries the samples are from.
- * Source of the layout: the perf.data format as perf 2.6.32 to 7.0 writes it. */
+/* BUILD_ID: the binaries that the samples are from.  Source of the layout: the perf.data format as
+ * perf 2.6.32 to 7.0 writes it. */
 #include "file/feature_read.h"
 
 /* One record of the section.  `no_pid`: as the first writers made it, without that field. */

@@ -51,7 +51,7 @@ static int read_desc(struct tally_data *data, struct file_cursor *cursor, uint32
 }
 
 /* Names go to events by index.  Writers whose attr table has no ids have them here. */
-static int tell_event(struct tally_data *data, size_t index)
+static int add_description(struct tally_data *data, size_t index)
 {
 	const struct tally_data_event_desc *desc = &data->info.event_descs[index];
 	struct tally_data_event *event = &data->events[index];
@@ -95,7 +95,7 @@ int tally_feature_event_desc(struct tally_data *data, struct file_cursor *cursor
 		if (code || cursor->failed)
 			return code;
 		data->info.event_desc_count = i + 1;
-		code = i < data->event_count ? tell_event(data, i) : 0;
+		code = i < data->event_count ? add_description(data, i) : 0;
 		if (code)
 			return code;
 	}

@@ -1,8 +1,7 @@
 /* What the readers of feature sections share.
  *
  * A reader takes the values of one section from a cursor and stores them in data->info.  It returns
- * 0 or -ENOMEM; a section that does not hold what it should leaves cursor->failed set, and what was
- * read of it before stays. */
+ * 0 or -ENOMEM; for an invalid section it sets cursor->failed, and keeps what was read before. */
 #ifndef TALLY_FILE_FEATURE_READ_H
 #define TALLY_FILE_FEATURE_READ_H
 

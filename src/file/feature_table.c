@@ -19,8 +19,8 @@ static uint64_t data_limit(const struct tally_data *data)
 		   : data->data.offset + data->data.size;
 }
 
-/* A recording by tally that did not come to its end: bit 0 is set and the table is in the body of a
- * record (see writer.c; once it was a FINISHED_ROUND), so that more records may follow. */
+/* An unfinished recording of tally: bit 0 is set and the table is in the body of a record (see
+ * writer.c; of a FINISHED_ROUND in older versions), so that more records may follow. */
 static bool is_checkpoint(const struct tally_data *data, uint64_t at, unsigned count)
 {
 	struct file_cursor cursor = file_cursor_at(data, at, (uint64_t)count * 16);
@@ -34,8 +34,8 @@ static bool is_checkpoint(const struct tally_data *data, uint64_t at, unsigned c
 	       size == count * 16;
 }
 
-/* Without data a table is used only when all of it makes sense: a recorder that was killed
- * leaves data.size 0 and records where the table would be. */
+/* If the header gives no data size, a table is used only if all of it is valid: a recorder that was
+ * killed leaves data.size 0, and records in the place of the table. */
 static bool is_plausible(const struct tally_data *data, uint64_t at, unsigned count)
 {
 	struct file_cursor cursor = file_cursor_at(data, at, (uint64_t)count * 16);
@@ -110,7 +110,7 @@ void tally_file_features_locate(struct tally_data *data)
 		/* Bytes that are not there cannot be lost. */
 		tally_file_damage(data, size, 0,
 				  "the file is cut at byte %llu: %llu bytes of records and all "
-				  "features that stood behind them are missing",
+				  "features after them are missing",
 				  (unsigned long long)size, (unsigned long long)(limit - size));
 		data->damage.no_end = true;
 		data->records.cut = true;
@@ -123,7 +123,7 @@ void tally_file_features_locate(struct tally_data *data)
 		data->records.cut = true;
 		data->records.end = size;
 	} else if (!data->data.size && !is_plausible(data, limit, count ? count : 1)) {
-		/* Also without features: even then the writer has set the data's size. */
+		/* Also without features: a writer that ends properly sets the data's size. */
 		data->damage.no_end = true;
 		data->records.cut = true;
 		data->records.end = size;

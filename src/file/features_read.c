@@ -1,7 +1,7 @@
 /* What the feature sections say; the larger ones have files of their own (feature_*.c).
  *
- * Source of the layouts: the perf.data format as perf 2.6.32 to 7.0 writes it.  A section that does
- * not hold what it should is damage: what was read of it before stays, the rest is passed over. */
+ * Source of the layouts: the perf.data format as perf 2.6.32 to 7.0 writes it.  An invalid section
+ * is damage: the part that was read before is kept, the rest is skipped. */
 #include "file/data_file.h"
 
 #include <errno.h>
@@ -242,7 +242,7 @@ int tally_file_features_read(struct tally_data *data, struct tally_error *error)
 		code = read_feature(data, feature, &cursor);
 		if (cursor.failed)
 			tally_file_feature_damage(data, feature, data->sections[feature].offset,
-						  "does not hold what it should");
+						  "has invalid contents");
 	}
 	if (!code)
 		code = name_events(data);

@@ -1,9 +1,9 @@
-/* Making records plain.
+/* Converts records to plain ones.
  *
- * Each file of a recording is one run of records and one zstd stream.  A record that a compressed
- * record holds takes its place; one that straddles two of them is delivered where its end is.
- * Records of an odd size are padded to 8.  The files of a directory are taken by turns, some of one
- * and then some of the next, as perf reads them: records of equal time stay in that order.
+ * Each file of a recording is one sequence of records and one zstd stream.  The records in a
+ * compressed record take its place; a record that spans two compressed ones is put where it ends.
+ * Records of an odd size are padded to 8.  The files of a directory are read in turns, a part of
+ * one and then a part of the next, as perf does, because records of equal time keep that order.
  * Source: the perf.data format; the turns: perf 5.17 to 6.1. */
 #include "file/flatten.h"
 
@@ -14,16 +14,16 @@
 #include "file/extent.h"
 #include "file/inflate.h"
 
-/* Bytes of one file before it is the next one's turn. */
+/* Bytes of one file that are read in one turn. */
 #define TURN (2U << 20)
 /* The longest record that is put together over compressed ones; AUX data are not compressed. */
 #define PACKED_MOST (16U << 20)
-/* Real records shrink to a fiftieth at most.  What grows by more may be made up to fill the disk; a
- * large dump of empty stacks needs the option. */
+/* Real records compress to a fiftieth at most.  A larger ratio may be an attempt to fill the disk;
+ * a large recording of empty stacks needs the option. */
 #define EXPAND_RATIO 100U
 #define EXPAND_FREE  ((uint64_t)64 * 1000 * 1000)
 
-/* One file on its way. */
+/* One file while it is converted. */
 struct source {
 	struct tally_data *data;
 	struct file_flat *flat;
@@ -38,7 +38,7 @@ struct source {
 	int code; /* out of memory, or of room */
 };
 
-/* Notes where the record that comes next stands in its file. */
+/* Notes the place of the next record in its file. */
 static int note_place(struct source *source, const struct file_region *region, uint64_t at)
 {
 	struct file_flat *flat = source->flat;
@@ -73,7 +73,7 @@ static int to_native(const struct tally_data *data, uint8_t *bytes, uint32_t typ
 	int event = tally_file_event_of(data, bytes, type, size, true);
 
 	/* Without a known event the first one's layout is as good as any: the record keeps its
-	 * unknown id, and whoever asks for its event gets an error. */
+	 * unknown id, and a search for its event fails. */
 	return tally_record_swap(&data->events[event < 0 ? 0 : event].layout, bytes, size, true,
 				 NULL);
 }
@@ -116,7 +116,8 @@ static int copy_record(struct source *source, const struct file_region *region, 
 	return code;
 }
 
-/* The whole records at the front of what was decoded; the rest is kept for the next piece. */
+/* Copies the complete records at the start of the decoded bytes; the rest is kept for the next
+ * piece. */
 static int copy_decoded(struct source *source, uint64_t packed_at)
 {
 	struct file_region region = {
@@ -142,9 +143,10 @@ static int copy_decoded(struct source *source, uint64_t packed_at)
 		}
 		if (header.size >= 8 && header.size % 8 == 0 && header.extent > region.end - at &&
 		    header.extent <= PACKED_MOST)
-			break; /* the rest of it comes */
+			break; /* the rest follows */
 		at = tally_file_resync(source->data, &region, at + 8);
-		/* Less than 8 bytes stay, so that what comes is aligned as it was. */
+		/* Less than 8 bytes are kept, so that the alignment of the next bytes does not
+		 * change. */
 		if (at == region.end)
 			at -= region.end % 8;
 		tally_file_damage(source->data, packed_at, 0,
@@ -188,7 +190,7 @@ static int take_decoded(void *context, const uint8_t *bytes, size_t size)
 	return copy_decoded(source, decoding->at);
 }
 
-/* The zstd bytes of a compressed record, as far as they are there. */
+/* Decodes the zstd bytes of a compressed record, as far as they exist. */
 static int copy_packed(struct source *source, uint64_t at, const struct file_record_header *header)
 {
 	struct tally_data *data = source->data;
@@ -233,8 +235,8 @@ static int copy_packed(struct source *source, uint64_t at, const struct file_rec
 		    (unsigned long long)at);
 	else if (!source->broken)
 		tally_file_damage(data, at, 0,
-				  "%sthe compressed record at byte %llu is damaged (%s): what it "
-				  "and the next ones hold is lost",
+				  "%sthe compressed record at byte %llu is damaged (%s): the "
+				  "records in it and in the next ones are lost",
 				  region->name, (unsigned long long)at,
 				  tally_inflate_why(source->inflate));
 	source->broken = true;
@@ -248,7 +250,7 @@ static bool is_packed(uint32_t type)
 	return type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_COMPRESSED2;
 }
 
-/* What came through a pipe is in a file of ours, which need not hold it twice. */
+/* A stream from a pipe is in a file of ours, which need not keep it twice. */
 static void drop_done(struct source *source)
 {
 	if (source->data->stream && !source->part)
@@ -256,8 +258,8 @@ static void drop_done(struct source *source)
 	source->done_from = source->done_to = source->at;
 }
 
-/* Whether the record at the source's place is one: else bytes are damaged there that look like a
- * header.  What was compressed is checked by zstd. */
+/* Whether there is really a record at the source's place, and not damaged bytes that look like a
+ * header.  Compressed records are checked by zstd. */
 static bool believed(const struct source *source, const struct file_record_header *header)
 {
 	const struct file_region *region = &source->region;
@@ -288,7 +290,7 @@ static int copy_some(struct source *source, uint64_t most)
 			fit = FILE_FIT_NONE;
 		region->odd_sizes |= fit == FILE_FIT_ODD;
 		if (fit == FILE_FIT_NONE) {
-			/* The front of a compressed record that was cut can still be decoded. */
+			/* The start of a compressed record that was cut can still be decoded. */
 			if (region->cut && is_packed(header.type) && header.size > 8 &&
 			    region->end - source->at > 8)
 				code = copy_packed(source, source->at, &header);
@@ -311,7 +313,7 @@ static int copy_some(struct source *source, uint64_t most)
 	return code;
 }
 
-/* A record that was begun in the last compressed one and never ended. */
+/* Reports a record that begins in the last compressed one and does not end. */
 static void end_source(struct source *source)
 {
 	if (source->carry.size && !source->broken)

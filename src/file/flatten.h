@@ -1,12 +1,14 @@
-/* The plain records of a recording that cannot be read in place, one behind the other in a spool:
- * decoded, in native byte order, each aligned to 8 and a multiple of 8 long. */
+/* The plain records of a recording that cannot be read in place: decoded, in native byte order,
+ * each aligned to 8 and a multiple of 8 long, one after the other in a temporary file (the
+ * spool). */
 #ifndef TALLY_FILE_FLATTEN_H
 #define TALLY_FILE_FLATTEN_H
 
 #include "file/data_file.h"
 #include "file/spool.h"
 
-/* From `at` in the plain run on, records stand at `source` and behind it in a file. */
+/* From `at` in the plain records on, the records are from offset `source` and the following ones in
+ * a file. */
 struct flat_place {
 	uint64_t at, source;
 	unsigned part; /* 0: the file itself, else one of data->parts, + 1 */
@@ -18,11 +20,11 @@ struct file_flat {
 	uint64_t base; /* the offset that its first record is given */
 	struct flat_place *places;
 	size_t place_count, place_room;
-	uint64_t source_bytes; /* of records that were looked at, for the sizes below */
+	uint64_t source_bytes; /* of the records so far, for the sizes below */
 	struct tally_data_packed packed;
 };
 
-/* Makes data->flat of all records of the file from `from` on, and of the parts of a directory.
+/* Makes data->flat from all records of the file from `from` on, and from the parts of a directory.
  * 0 or -errno with words; damage is reported on the way. */
 int tally_file_flatten(struct tally_data *data, uint64_t from, struct tally_error *error);
 void tally_file_flat_free(struct file_flat *flat);

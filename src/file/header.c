@@ -7,7 +7,7 @@
 
 #define MAGIC_SIZE 8
 
-/* Version 1 ("PERFFILE") does not say its byte order; the size of an attr entry does, because it
+/* Version 1 ("PERFFILE") has no mark of its byte order, but the size of an attr entry shows it: it
  * is small in one order only. */
 static bool attr_size_plausible(uint64_t size)
 {
@@ -21,16 +21,16 @@ static int refuse_short(const struct tally_data *data, struct tally_error *error
 
 	if (!size && data->stream)
 		return tally_fail(error, -EBADMSG, 0,
-				  "%s: nothing came: the command before the pipe wrote no "
-				  "recording; see what it said, or name a file",
+				  "%s: it is empty: the command before the pipe wrote no "
+				  "recording; see its messages, or name a file",
 				  path);
 	if (!size)
 		return tally_fail(error, -EBADMSG, 0,
-				  "%s: is empty: no recording was written to it; record again",
+				  "%s: it is empty: no recording was written to it; record again",
 				  path);
 	return tally_fail(error, -EBADMSG, 0,
-			  "%s: %zu byte%s: too few for a perf.data file: it was never "
-			  "written, or cut; record again",
+			  "%s: %zu byte%s: too few for a perf.data file, which was not completely "
+			  "written, or was cut; record again",
 			  path, size, size == 1 ? "" : "s");
 }
 
@@ -59,7 +59,7 @@ static int read_order(struct tally_data *data, struct tally_error *error)
 			data->swapped = false;
 	} else {
 		return tally_fail(error, -EBADMSG, 0,
-				  "%s: no perf.data file: it starts with neither PERFILE2 nor "
+				  "%s: not a perf.data file: it starts with neither PERFILE2 nor "
 				  "PERFFILE; name a file that perf or tally recorded",
 				  data->path);
 	}
@@ -68,8 +68,8 @@ static int read_order(struct tally_data *data, struct tally_error *error)
 }
 
 /* A big-endian writer of 32 bits stores the bitmap as 32-bit words, so that the halves of each u64
- * are exchanged.  Every writer sets HOSTNAME (3), which shows which of the two it is; when neither
- * reading has it, only BUILD_ID is believed, as perf does. */
+ * are exchanged.  Every writer sets HOSTNAME (3), which shows which of the two it is; if it is
+ * missing both ways, only BUILD_ID is used, as in perf. */
 static void fix_features(struct tally_data *data)
 {
 	uint64_t *features = data->features;
@@ -121,10 +121,10 @@ int tally_file_header_read(struct tally_data *data, struct tally_error *error)
 			memset(data->features, 0, sizeof(data->features));
 		fix_features(data);
 	} else if (data->header_size != FILE_HEADER_SHORT_SIZE) {
-		tally_file_damage(data, 8, 0,
-				  "header size %llu at byte 8 is none that was ever written; read "
-				  "without features",
-				  (unsigned long long)data->header_size);
+		tally_file_damage(
+		    data, 8, 0,
+		    "header size %llu at byte 8 is invalid; the file is read without features",
+		    (unsigned long long)data->header_size);
 	}
 	return 0;
 }

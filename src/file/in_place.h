@@ -1,5 +1,5 @@
-/* For going once over the bytes of the file, in its mapping: without this, page faults would cost
- * most of the time, and what was read would fill the memory. */
+/* For one pass over the mapped bytes of a file: without this, page faults would take most of the
+ * time, and the bytes that were read would fill the memory. */
 #ifndef TALLY_FILE_IN_PLACE_H
 #define TALLY_FILE_IN_PLACE_H
 
@@ -8,10 +8,11 @@
 /* Whether the block's bytes are the file's own. */
 bool tally_data_block_in_place(const struct tally_data *data, const struct tally_block *block);
 /* Maps the block's pages at once if they are the file's own: madvise(2), MADV_POPULATE_READ.  0, or
- * -EIO when the file became shorter than that.  A kernel that cannot (before Linux 5.14) maps them
- * when they are looked at.  Callable by any thread. */
+ * -EIO when the file became shorter than that.  Kernels before Linux 5.14 map them when they are
+ * accessed.  Callable by any thread. */
 int tally_data_populate(const struct tally_data *data, const struct tally_block *block);
-/* The block's bytes take no memory until they are looked at again, if they are the file's own. */
+/* Releases the memory of the block's bytes, if they are the file's own; they are read again when
+ * they are accessed. */
 void tally_data_forget(const struct tally_data *data, const struct tally_block *block);
 
 #endif

@@ -67,7 +67,8 @@ int tally_inflate_feed(struct file_inflate *inflate, const uint8_t *bytes, size_
 			inflate->why = ZSTD_getErrorName(result);
 			return -EBADMSG;
 		}
-		/* A full room may have more behind it; a stream that came to its end does not. */
+		/* If the buffer is full, more may follow; after the end of a stream nothing
+		 * does. */
 		more = result && out.pos == out.size;
 	}
 	return 0;

@@ -1,5 +1,5 @@
-/* What a path names: a file is mapped, a directory's files too, and what can be read only once is
- * kept in a file first. */
+/* Opens what a path names: a file or the files of a directory are mapped; input that can be read
+ * only once is first copied to a file. */
 #include "file/data_file.h"
 
 #include <dirent.h>
@@ -24,12 +24,12 @@ static bool is_magic(const uint8_t *bytes, size_t size)
 		!memcmp(bytes, "PERFFILE", 8));
 }
 
-/* Only the front of what is not a recording is read: it may have no end. */
+/* If it is not a recording, only its start is read, as it may have no end. */
 static int keep_stream(struct tally_data *data, int fd, struct tally_error *error)
 {
 	struct file_spool *spool;
 	uint8_t magic[FILE_HEADER_PIPE_SIZE];
-	int code = tally_spool_open(data->path, "what comes through the pipe", &spool, error);
+	int code = tally_spool_open(data->path, "the data from the pipe", &spool, error);
 
 	if (code)
 		return code;
@@ -152,7 +152,7 @@ static int open_folder(struct tally_data *data, int fd, struct tally_error *erro
 	return code;
 }
 
-/* A recording is its owner's, and most are made with sudo. */
+/* A recording belongs to its owner, and most are made with sudo. */
 static int refuse_open(const char *path, int code, struct tally_error *error)
 {
 	struct passwd room, *user = NULL;
@@ -166,8 +166,8 @@ static int refuse_open(const char *path, int code, struct tally_error *error)
 				  code == -ENOENT ? "; record first, or name the file" : "");
 	if (stat(path, &about))
 		return tally_fail(error, code, -1,
-				  "%s: cannot be opened: %s: a folder on its way may not be "
-				  "entered by you; run this with sudo, or copy the file",
+				  "%s: cannot be opened: %s: you may not enter a folder of its "
+				  "path; run this with sudo, or copy the file",
 				  path, strerror(-code));
 	snprintf(number, sizeof(number), "user %u", (unsigned)about.st_uid);
 	if (getpwuid_r(about.st_uid, &room, text, sizeof(text), &user))
@@ -196,7 +196,7 @@ int tally_file_input_open(struct tally_data *data, struct tally_error *error)
 	if (S_ISDIR(about.st_mode))
 		return open_folder(data, fd, error);
 	data->fd = fd;
-	/* Standard input that was read from already is the rest of a file. */
+	/* Standard input that was already read from is only the rest of a file. */
 	if (S_ISREG(about.st_mode) && lseek(fd, 0, SEEK_CUR) <= 0)
 		return map_file(data, fd, error);
 	return data->options.live ? tally_live_open(data, error) : keep_stream(data, fd, error);

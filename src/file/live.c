@@ -14,7 +14,7 @@
 #include "file/inflate.h"
 #include "file/spool.h"
 
-/* Bytes that are read at once; a record fits. */
+/* Bytes of one read; larger than any record. */
 #define ROOM ((size_t)256 * 1024)
 /* How long tally_live_next() waits. */
 #define MOMENT_NS 100000000LL
@@ -25,8 +25,8 @@
 struct incoming {
 	uint8_t *room; /* ROOM bytes */
 	size_t held;
-	uint64_t skip; /* bytes behind a record, of AUXTRACE, that are not looked at */
-	bool broken;   /* no record can stand where the next one should */
+	uint64_t skip; /* bytes after an AUXTRACE record, which are skipped */
+	bool broken;   /* there is no valid record where the next one should be */
 };
 
 struct file_live {
@@ -36,7 +36,7 @@ struct file_live {
 	pthread_t thread;
 	bool runs;
 	/* The thread's. */
-	struct incoming outer, inner; /* inner: of what compressed records hold */
+	struct incoming outer, inner; /* inner: of the content of compressed records */
 	struct file_inflate *inflate;
 	/* With the lock. */
 	pthread_mutex_t lock;
@@ -44,10 +44,10 @@ struct file_live {
 	struct tally_buf queue; /* whole records of the kernel, and FINISHED_ROUND */
 	uint64_t rounds;        /* ends of rounds among them */
 	uint64_t dropped;
-	uint64_t bad; /* places where no record can stand; at most 1, which ends the stream */
+	uint64_t bad; /* places without a valid record; at most 1, which ends the stream */
 	int failed;   /* the read, or memory */
 	bool ended;
-	/* Of who takes windows. */
+	/* Of the thread that takes windows. */
 	struct tally_buf taken, due, later;
 	uint64_t base;                    /* of the window: bytes of all windows before */
 	uint64_t youngest, round, passed; /* times; see take_rounds() */
@@ -108,7 +108,7 @@ static int read_up_to(struct tally_data *data, struct incoming *incoming, size_t
 	return 0;
 }
 
-/* Bytes behind a record of tracepoint formats, which its size does not count. */
+/* Bytes after a record of tracepoint formats, which its size does not include. */
 static int copy_outside(struct tally_data *data, struct incoming *incoming, uint64_t size)
 {
 	int code = 0;
@@ -128,8 +128,8 @@ static int copy_outside(struct tally_data *data, struct incoming *incoming, uint
 	return code;
 }
 
-/* What stands before the first record of a ring goes to the spool; that record's header stays.
- * Nothing more is read, so that it never waits for what comes later. */
+/* Everything before the first record of a ring goes to the spool; that record's header is kept.  No
+ * more is read, so that this never waits for later records. */
 static int copy_start(struct tally_data *data, struct incoming *incoming)
 {
 	struct perf_event_header *header = (void *)incoming->room;
@@ -418,7 +418,7 @@ void tally_live_free(struct file_live *live)
 
 /* --- windows --- */
 
-/* When a trusted record happened; 0: it does not say, or it cannot be trusted. */
+/* The time of a trusted record; 0: it has none, or the record cannot be trusted. */
 static uint64_t record_time(const struct tally_data *data, const struct tally_record *record)
 {
 	int event = tally_data_event_of(data, record);
@@ -450,8 +450,8 @@ static struct tally_record record_at(const struct tally_buf *buf, size_t at)
 	};
 }
 
-/* What the rounds in `taken` say: the time up to which all is there.  Without an end of a round the
- * queue is full: that counts as one. */
+/* Finds from the rounds in `taken` the time up to which all records have arrived.  If there is no
+ * end of a round, the queue is full, and that counts as one. */
 static int take_rounds(struct tally_data *data, bool ended)
 {
 	struct file_live *live = data->live;
@@ -483,7 +483,8 @@ static int take_rounds(struct tally_data *data, bool ended)
 	return code;
 }
 
-/* Records that every ring has passed are due, the others wait. */
+/* Divides records into those that every ring has passed, which are due, and the others, which
+ * wait. */
 static int share_out(struct tally_data *data, const struct tally_buf *from, struct tally_buf *later)
 {
 	struct file_live *live = data->live;
@@ -537,7 +538,7 @@ static void swap_bufs(struct tally_buf *one, struct tally_buf *other)
 	*other = swap;
 }
 
-/* Waits for what makes a window and takes it; 0, -EAGAIN, or -errno of reading. */
+/* Waits until a window can be made and takes its records; 0, -EAGAIN, or -errno of reading. */
 static int take_queue(struct file_live *live, bool *ret_ended, struct file_live_window *ret)
 {
 	int64_t until = now_ns() + MOMENT_NS;
@@ -575,8 +576,8 @@ int tally_live_next(struct tally_data *data, struct file_live_window *ret)
 	end = live->base + live->due.size;
 	if (live->done && live->bad)
 		tally_file_damage(data, end, 0,
-				  "the stream breaks off after %llu bytes of records: the next one "
-				  "is cut or damaged",
+				  "the stream ends after %llu bytes of records: the next record is "
+				  "cut or damaged",
 				  (unsigned long long)end);
 	ret->passed = live->passed;
 	return 1;

@@ -1,13 +1,13 @@
-/* Finding the records again behind a damaged place: a run of headers that could all be true.
+/* Finds the records again after a damaged place: a series of headers that are all possible.
  *
- * One header of 8 bytes is found by chance in any stack dump; a chain of them, each leading to the
- * next, with sizes that their types can have and ids that the file knows, is not. */
+ * A single possible header of 8 bytes is found by chance in any stack dump; a series of them, each
+ * leading to the next, with sizes that their types can have and ids that the file knows, is not. */
 #include "file/data_file.h"
 
 #include "file/extent.h"
 #include "wire/record_size.h"
 
-#define CHAIN 6 /* records in a row that make a run */
+#define CHAIN 6 /* records in a series */
 
 static bool type_and_size_go(const struct file_record_header *header)
 {
@@ -23,7 +23,7 @@ static bool type_and_size_go(const struct file_record_header *header)
 	return least && header->size >= least;
 }
 
-/* A sample holds all fields at fixed places of its event. */
+/* Whether a sample is long enough for the fields at fixed offsets of its event. */
 static bool sample_goes(const struct tally_data *data, const struct file_region *region,
 			uint64_t at, const struct file_record_header *header)
 {

@@ -17,7 +17,7 @@ static const char *folder(void)
 	return named && *named ? named : "/var/tmp";
 }
 
-/* Where a file system has no files without a name, the name is removed at once. */
+/* On a file system without unnamed files, the name is removed at once. */
 static int open_nameless(void)
 {
 	int fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -1,5 +1,5 @@
-/* A file without a name for what has no file of its own: a stream, or records that were
- * decoded.  Memory stays small however much it holds, and it is gone when it is closed. */
+/* An unnamed temporary file for data without a file: a stream, or decoded records.  It needs little
+ * memory whatever its size, and is removed when it is closed. */
 #ifndef TALLY_FILE_SPOOL_H
 #define TALLY_FILE_SPOOL_H
 
@@ -9,7 +9,7 @@
 
 struct file_spool {
 	int fd;
-	uint8_t *room;           /* what is not written yet */
+	uint8_t *room;           /* bytes that are not written yet */
 	size_t held;             /* bytes of it */
 	uint64_t size;           /* bytes in all */
 	const char *why;         /* of the messages: "a copy of its records" */
@@ -20,16 +20,17 @@ struct file_spool {
 int tally_spool_open(const char *path, const char *why, struct file_spool **ret,
 		     struct tally_error *error);
 int tally_spool_add(struct file_spool *spool, const void *bytes, size_t size);
-/* Takes all that a descriptor gives until its end, at most `limit` bytes, and reports progress. */
+/* Copies everything from a descriptor until its end, at most `limit` bytes, and reports
+ * progress. */
 int tally_spool_take(struct file_spool *spool, int fd, uint64_t limit,
 		     const struct tally_data_options *options);
-/* Maps what is there.  Nothing may be added afterwards. */
+/* Maps the contents. Nothing may be added afterwards. */
 int tally_spool_finish(struct file_spool *spool);
-/* The words for a failure of the last three. */
+/* Fills the error for a failure of the last three functions. */
 int tally_spool_fail(const struct file_spool *spool, int code, const char *path,
 		     struct tally_error *error);
-/* Gives the room of whole pages back, which read as zeros then; where files have no holes nothing
- * is done. */
+/* Frees the disk space of whole pages, which then read as zeros; does nothing on file systems
+ * without holes. */
 void tally_spool_drop(const struct file_spool *spool, uint64_t from, uint64_t to);
 void tally_spool_close(struct file_spool *spool);
 

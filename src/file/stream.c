@@ -1,7 +1,7 @@
-/* A stream: header, then nothing but records.  What a file keeps in its header, the attr table and
- * its features, comes as records, most of them before the first sample.  One pass finds them all,
- * so that events and features are known before records are read.
- * Source: the perf.data format in pipe mode, as perf 2.6.35 to 7.0 writes it. */
+/* A stream: a header, then only records.  The attr table and the features, which a file has in its
+ * header, are records too, most of them before the first sample.  One pass finds them all, so that
+ * events and features are known before records are read.  Source: the perf.data format in pipe
+ * mode, as perf 2.6.35 to 7.0 writes it. */
 #include "file/data_file.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@
 
 /* Updates are four an event. */
 #define UPDATES_MOST (4U * FILE_EVENTS_MAX)
-/* More CPUs no mask names. */
+/* No mask has more CPUs. */
 #define CPUS_MOST 65536U
 
-/* The pass over a stream lets go of what it saw after so many bytes. */
+/* The pass over a stream releases the memory of passed bytes in steps of this size. */
 #define FORGET_AFTER ((uint64_t)4 << 20)
 
 struct update {
@@ -151,14 +151,14 @@ int tally_file_stream_read(struct tally_data *data, struct tally_error *error)
 	    .start = at,
 	    .end = data->file.size,
 	    .name = "",
-	    .cut = true, /* nothing says where it was meant to end */
+	    .cut = true, /* its intended end is unknown */
 	};
 	while (!code && at < region->end) {
 		struct file_record_header header;
 		enum file_fit fit = tally_file_fit(region, data->swapped, at, &header);
 
 		if (fit == FILE_FIT_NONE) {
-			/* Whoever reads the records reports it. */
+			/* It is reported when the records are read. */
 			if (data->event_count)
 				tally_file_event_lookup_init(data);
 			at = region->end - at < 8 ? region->end
@@ -180,8 +180,8 @@ int tally_file_stream_read(struct tally_data *data, struct tally_error *error)
 		return tally_fail(error, code, -1, "%s: out of memory for its events", data->path);
 	if (!data->event_count)
 		return tally_fail(error, -EBADMSG, FILE_HEADER_PIPE_SIZE,
-				  "%s: no events: none of the stream's %zu bytes tell of any; its "
-				  "writer may have failed, look at what it said",
+				  "%s: no events: the stream of %zu bytes describes none; its "
+				  "writer may have failed, see its messages",
 				  data->path, data->file.size);
 	if (data->build_ids.size)
 		set_feature(data, FEATURE_BUILD_ID,

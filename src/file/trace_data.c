@@ -53,7 +53,7 @@ static uint64_t take_u64(struct reader *reader, const char *what)
 	return reader->swap ? __builtin_bswap64(value) : value;
 }
 
-/* A run of bytes behind its u64 size. */
+/* Bytes after their u64 size. */
 static const char *take_sized(struct reader *reader, size_t *ret_size, const char *what)
 {
 	size_t start = reader->at;
@@ -248,8 +248,7 @@ int tally_trace_data_init(struct trace_data *data, const void *bytes, size_t siz
 	if (!size)
 		return tally_fail(error, -ENOENT, -1, "the recording has no tracing data");
 	if (take_start(&reader, data))
-		return tally_fail(error, -EBADMSG, 0,
-				  "tracing data does not start as tracing data does");
+		return tally_fail(error, -EBADMSG, 0, "the tracing data has an unknown start");
 	result = take_all(&reader, data);
 	data->cut = reader.failed;
 	data->cut_at = reader.at;

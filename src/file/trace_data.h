@@ -1,4 +1,4 @@
-/* The frame of tracing data: which formats it holds and where, without a look inside them.
+/* The frame of tracing data: finds the formats in it, without reading their contents.
  *
  * The layout is trace-cmd's version 0.5 and 0.6 as perf writes it (the kernel's
  * tools/perf/util/trace-event-info.c; trace-cmd.dat(5)): magic, version, byte order, size of a
@@ -26,15 +26,15 @@ struct trace_data {
 	unsigned long_size; /* 4 or 8, of the recording kernel */
 	struct trace_format_text *formats;
 	size_t format_count, format_room;
-	size_t unnumbered;  /* formats without a good "ID:" line, left out */
+	size_t unnumbered;  /* formats without a valid "ID:" line, left out */
 	const char *printk; /* printk_formats, NULL: none */
 	size_t printk_size;
 	const char *cut; /* the part that is cut short or invalid; NULL: none */
 	size_t cut_at;   /* the offset of that */
 };
 
-/* Everything is borrowed from `bytes`.  -ENOENT: no bytes; -EBADMSG: other than tracing data, or
- * cut before any format; -ENOMEM. */
+/* Everything is borrowed from `bytes`.  -ENOENT: no bytes; -EBADMSG: not tracing data, or cut
+ * before any format; -ENOMEM. */
 int tally_trace_data_init(struct trace_data *data, const void *bytes, size_t size,
 			  struct tally_error *error);
 void tally_trace_data_done(struct trace_data *data);

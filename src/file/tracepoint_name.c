@@ -1,6 +1,6 @@
-/* The name that tracing data gives a tracepoint, for files that have it nowhere else: streams of
- * perf up to 4.x.  Source: trace-cmd's format, as repair_features.c describes it; a format begins
- * with "name: NAME\nID: NUMBER\n" (the kernel's tracing/events/SYSTEM/EVENT/format). */
+/* The name of a tracepoint from the tracing data, for files that do not have it elsewhere: streams
+ * of perf up to 4.x.  Source: trace-cmd's format, as repair_features.c describes it; a format
+ * begins with "name: NAME\nID: NUMBER\n" (the kernel's tracing/events/SYSTEM/EVENT/format). */
 #include "file/data_file.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ struct sized {
 	size_t size;
 };
 
-/* Up to and with a byte. */
+/* Up to a byte, which is included. */
 static struct sized take_until(struct file_cursor *at, char end)
 {
 	const void *found = at->failed ? NULL : memchr(at->at, end, cursor_left(at));
@@ -81,7 +81,7 @@ static bool find_in(struct file_cursor *at, uint64_t id, struct sized *ret)
 	return false;
 }
 
-/* To the formats; false: this is no tracing data. */
+/* Moves to the formats; false: it is not tracing data. */
 static bool begin(struct file_cursor *at)
 {
 	const uint8_t *order;

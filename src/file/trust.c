@@ -8,18 +8,17 @@
 #include "wire/record_size.h"
 
 /* What a counter of a processor, or the kernel's clock, can count between two samples: 15 hours of
- * a cycle every 0.2 ns.  A larger sample_period is that which was asked for. */
+ * a cycle every 0.2 ns.  A larger sample_period is valid if the attr asks for it. */
 #define PERIOD_MOST ((uint64_t)1 << 48)
 
-/* Record types up to here may get a meaning one day; today there are 23 of the kernel and 22 of
- * perf.
- */
+/* Newer kernels and tools may define record types up to here; today there are 23 of the kernel and
+ * 22 of perf. */
 #define LAST_TYPE 1024
 
 /* A record with the longest path that Linux has (PATH_MAX), its other fields and its trailer. */
 #define NAME_MOST (4096 + 256)
 
-/* Tracepoints and programs in the kernel count what they like. */
+/* Tracepoints and programs in the kernel can count anything. */
 static uint64_t period_most(const struct tally_attr *attr)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT ||
@@ -53,7 +52,7 @@ const struct file_trust *tally_file_trust(const struct tally_data *data, size_t 
 static bool knows_ids(const struct tally_data *data, const struct tally_record_id_index *index)
 {
 	for (uint64_t i = 0; i < index->nr; i++)
-		/* Records of a stream stand at any address. */
+		/* Records of a stream can be at any address. */
 		if (!tally_map_find(&data->ids,
 				    load_u64((const uint8_t *)index->entries +
 					     i * sizeof(*index->entries) +
@@ -109,7 +108,7 @@ bool tally_file_trusts_other(const struct tally_data *data, const struct tally_r
 		return false;
 	layout = data->trust[event].layout;
 	cpu_back = layout->trailer_at[TALLY_FIXED_CPU];
-	/* Those of the kernel have a trailer, with nothing beside the CPU. */
+	/* Records of the kernel have a trailer, in which cpu_reserved is 0. */
 	if (record->type < PERF_RECORD_HEADER_ATTR && cpu_back > 0 &&
 	    (record->size < 8 + cpu_back || load_u32(record->bytes + record->size - cpu_back + 4)))
 		return false;
@@ -151,11 +150,11 @@ void tally_file_refuse(struct tally_data *data, const struct tally_record *recor
 {
 	struct file_refused refused = data->refused;
 
-	/* A second walk does not count them again. */
+	/* A second pass does not count them again. */
 	if (refused.count && record->offset <= refused.last_at)
 		return;
 	file_refuse(&refused, record);
-	tally_file_tell_refused(data, &refused);
+	tally_file_count_refused(data, &refused);
 }
 
 struct file_refused tally_file_refused_before(const struct tally_data *data)
@@ -163,7 +162,7 @@ struct file_refused tally_file_refused_before(const struct tally_data *data)
 	return data->live ? data->refused : (struct file_refused){.count = 0};
 }
 
-void tally_file_tell_refused(struct tally_data *data, const struct file_refused *refused)
+void tally_file_count_refused(struct tally_data *data, const struct file_refused *refused)
 {
 	struct tally_data_damage *damage = &data->damage;
 	const struct tally_record *first = &refused->first;
@@ -177,7 +176,7 @@ void tally_file_tell_refused(struct tally_data *data, const struct file_refused 
 	if (!refused->count)
 		return;
 	tally_data_place(data, first->offset, &place);
-	/* Compressed records took fewer bytes of the file. */
+	/* Compressed records need fewer bytes of the file. */
 	if (place.packed)
 		data->refused.bytes = 0;
 	tally_file_damage(data, place.offset, data->refused.bytes,

@@ -2,28 +2,27 @@
  * counts.
  *
  * A record is trusted when its event is known, its fields are there (those of a sample fill it to
- * its last byte), and what the kernel always writes in one way is written so: nothing beside the
- * CPU, no count that no counter can reach, no name longer than a path can be.  A record that is
- * refused is counted as damage, with its offset, and left out of everything. */
+ * its last byte), and its values are possible: cpu_reserved is 0, no count is larger than a counter
+ * can reach, no name is longer than a path can be.  A record that is refused is counted as damage,
+ * with its offset, and left out of everything. */
 #ifndef TALLY_FILE_TRUST_H
 #define TALLY_FILE_TRUST_H
 
 #include <tally/data.h>
 #include "wire/sample_read.h"
 
-/* What a trusted sample of one event is like. */
+/* The rule for samples of one event. */
 struct file_trust {
 	const struct tally_layout *layout;
 	uint64_t period_most;
 };
 
-/* The rule for an event's samples, and behind it those of the events after it; borrowed until
- * close.
- */
+/* The rule for an event's samples, the first of an array with those of the following events;
+ * borrowed until close. */
 const struct file_trust *tally_file_trust(const struct tally_data *data, size_t event);
 /* Any record, in native byte order. */
 bool tally_file_trusts(const struct tally_data *data, const struct tally_record *record);
-/* Records that are no samples. */
+/* Records that are not samples. */
 bool tally_file_trusts_other(const struct tally_data *data, const struct tally_record *record);
 
 static inline bool file_trusts_sample(const struct file_trust *trust,
@@ -36,9 +35,9 @@ static inline bool file_trusts_sample(const struct file_trust *trust,
 	       !sample_half(layout, record->bytes, TALLY_FIXED_CPU, 1, 0);
 }
 
-/* What a walk over the whole recording refused. */
+/* The records that a pass over the whole recording refused. */
 struct file_refused {
-	struct tally_record first; /* in the order of their offsets, when there are any */
+	struct tally_record first; /* in the order of their offsets, if there are any */
 	uint64_t count, bytes, last_at;
 };
 
@@ -50,7 +49,7 @@ static inline void file_refuse(struct file_refused *refused, const struct tally_
 	refused->last_at = record->offset;
 }
 
-/* Adds what a walk over the part behind it refused. */
+/* Adds the result of a pass over the following part. */
 static inline void file_refused_add(struct file_refused *to, const struct file_refused *more)
 {
 	if (!more->count)
@@ -62,15 +61,15 @@ static inline void file_refused_add(struct file_refused *to, const struct file_r
 	to->last_at = more->last_at;
 }
 
-/* Whether at least the size of a refused record can be trusted.  If not, there is no record at its
- * place. */
+/* Whether at least the size of a refused record can be trusted.  If not, there is no record at this
+ * offset. */
 bool tally_file_ends_well(const struct tally_data *data, const struct tally_record *record);
-/* Counts one as damage, if none behind it was counted before. */
+/* Counts one as damage, unless a later one was counted before. */
 void tally_file_refuse(struct tally_data *data, const struct tally_record *record);
-/* What was refused in windows of a stream before; nothing of other recordings, which are walked
- * from their start each time. */
+/* The records that were refused in earlier windows of a stream; none for other recordings, which
+ * are read from their start each time. */
 struct file_refused tally_file_refused_before(const struct tally_data *data);
-/* Counts them as damage, in place of what an earlier walk refused. */
-void tally_file_tell_refused(struct tally_data *data, const struct file_refused *refused);
+/* Counts them as damage, in place of the result of an earlier pass. */
+void tally_file_count_refused(struct tally_data *data, const struct file_refused *refused);
 
 #endif

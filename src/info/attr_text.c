@@ -80,7 +80,7 @@ static void tell(struct visiting *visiting, const char *name, enum form form, ui
 }
 
 /* Flags in the order of their bits; precise_ip is a number among them. */
-static void tell_flags(struct visiting *visiting, const struct tally_attr *attr)
+static void put_flags(struct visiting *visiting, const struct tally_attr *attr)
 {
 	const struct tally_abi_table *flags = &tally_abi_attr_flags;
 	bool precise_printed = false;
@@ -107,7 +107,7 @@ void tally_attr_each(const struct tally_attr *attr, tally_attr_visit visit, void
 	tell(to, "{ sample_period, sample_freq }", DECIMAL, attr->sample_period);
 	tell(to, "sample_type", SAMPLE_TYPE, attr->sample_type);
 	tell(to, "read_format", READ_FORMAT, attr->read_format);
-	tell_flags(to, attr);
+	put_flags(to, attr);
 	tell(to, "{ wakeup_events, wakeup_watermark }", DECIMAL, attr->wakeup_events);
 	tell(to, "bp_type", DECIMAL, attr->bp_type);
 	tell(to, "{ bp_addr, config1 }", HEX, attr->bp_addr);

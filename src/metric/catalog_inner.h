@@ -27,7 +27,7 @@ void tally_catalog_note_add(struct tally_catalog *catalog, const char *format, .
     __attribute__((format(printf, 2, 3)));
 
 /* --- catalog_machine.c; 0 or -ENOMEM --- */
-/* Lists the machine's PMUs; adds their events when `list` says so. */
+/* Lists the machine's PMUs; with `list` also adds their events. */
 int tally_catalog_read_pmus(struct tally_catalog *catalog, const char *sysfs, bool list);
 int tally_catalog_read_tracepoints(struct tally_catalog *catalog, const char *tracefs);
 

@@ -301,7 +301,7 @@ int tally_scan_take(struct tally_source *source, struct scan *scans, size_t coun
 			   sizeof(*scan->sides)))
 			return -ENOMEM;
 	}
-	tally_file_tell_refused(source->data, &refused);
+	tally_file_count_refused(source->data, &refused);
 	/* LOST counts what a ring had no room for, LOST_SAMPLES the same by event where the
 	 * recorder asked the counters for it: not two losses. */
 	counts->lost = source->lost > source->lost_samples ? source->lost : source->lost_samples;

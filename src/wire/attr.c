@@ -4,7 +4,7 @@
 #include <tally/abi.h>
 #include "base/bytes.h"
 
-/* Where the struct's words end at each published size. */
+/* The published sizes of the struct. */
 static const uint16_t sizes[] = {PERF_ATTR_SIZE_VER0, PERF_ATTR_SIZE_VER1, PERF_ATTR_SIZE_VER2,
 				 PERF_ATTR_SIZE_VER3, PERF_ATTR_SIZE_VER4, PERF_ATTR_SIZE_VER5,
 				 PERF_ATTR_SIZE_VER6, PERF_ATTR_SIZE_VER7, PERF_ATTR_SIZE_VER8,
@@ -50,9 +50,10 @@ void tally_attr_encode(const struct tally_attr *attr, void *bytes, size_t size)
 	store_u32((uint8_t *)bytes + offsetof(struct tally_attr, size), (uint32_t)size);
 }
 
-/* The flags are C bitfields, which big endian counts from the top of each byte: bytes keep their
- * places and the bits within them mirror.  precise_ip alone is wider than a bit and spans two
- * bytes, 1 and 2, with its low bit first on little endian: its two bits change places besides. */
+/* The flags are C bitfields, which big-endian machines number from the top of each byte: the bytes
+ * keep their places, and the bits within each byte are reversed.  Only precise_ip has more than one
+ * bit; it spans bytes 1 and 2, with its low bit first on little endian, so its two bits are also
+ * exchanged. */
 static uint8_t mirror(uint8_t byte)
 {
 	byte = (uint8_t)((byte & 0x55) << 1 | (byte >> 1 & 0x55));
@@ -96,7 +97,7 @@ void tally_attr_swap(void *bytes, size_t size, bool to_native)
 	}
 	if (size >= 48)
 		swap_flags(at + 40, to_native == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
-	/* aux_action is bitfields too, each of one bit. */
+	/* aux_action has bitfields too, each of one bit. */
 	for (size_t i = 116; i < 120 && size >= 120; i++)
 		at[i] = mirror(at[i]);
 	/* Members that a newer kernel added are u64 words, like those before them. */

@@ -12,7 +12,7 @@ enum tally_count_quality tally_count_judge(uint64_t raw, uint64_t enabled, uint6
 	return running < enabled ? TALLY_COUNT_SCALED : TALLY_COUNT_COUNTED;
 }
 
-/* It has been open at its place, so that its times mean something. */
+/* It was open at its place, so its times are valid. */
 static int was_open(enum tally_count_quality quality)
 {
 	return quality >= TALLY_COUNT_NEVER_RAN;

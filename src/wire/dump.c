@@ -26,12 +26,12 @@ static bool is_hex(const char *name)
 	return false;
 }
 
-/* What is opened puts its name before the fields in it; elements of a list are lines of their own:
- * "threads: pid=1 comm="init"", or the list is one line of numbers: "cpus: 0 1". */
+/* The name of an opened struct stands before the fields in it; each element of a list has its own
+ * line: "threads: pid=1 comm="init"", or the list is one line of numbers: "cpus: 0 1". */
 struct text_show {
 	struct tally_buf *to;
 	char prefix[64];
-	size_t size, sizes[4]; /* of the prefix, and before each open() */
+	size_t size, sizes[4]; /* lengths of the prefix, now and before each open() */
 	unsigned depth;
 	bool in_element, has_numbers;
 };

@@ -1,7 +1,7 @@
 /* Records and attrs as text, one NAME=VALUE a line, for people and for comparing.
  *
- * Made from the same rows as decoding: a new row shows up by itself.  Text from outside is escaped,
- * so that no terminal acts on it. */
+ * Made from the same rows as decoding, so a new row needs nothing here.  Text from the recording is
+ * escaped, so that no terminal acts on it. */
 #ifndef TALLY_WIRE_DUMP_H
 #define TALLY_WIRE_DUMP_H
 

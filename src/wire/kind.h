@@ -1,7 +1,7 @@
 /* The kinds of fields, and the steps that they are made of.
  *
- * A new kind is a struct wire_kind in one of kind_*.c and its line here.  Who decodes, encodes,
- * swaps, prints or finds records knows no kind by name. */
+ * A new kind is a struct wire_kind in one of kind_*.c and its line here.  The code that decodes,
+ * encodes, swaps, prints or finds records does not name any kind. */
 #ifndef TALLY_WIRE_KIND_H
 #define TALLY_WIRE_KIND_H
 
@@ -12,7 +12,7 @@
 #include "wire/walk.h"
 
 extern const struct wire_kind tally_wire_u8, tally_wire_u16, tally_wire_u32, tally_wire_u64;
-extern const struct wire_kind tally_wire_pad;    /* row->size bytes of nothing */
+extern const struct wire_kind tally_wire_pad;    /* row->size unused bytes */
 extern const struct wire_kind tally_wire_bytes;  /* row->size bytes, kept in an array member */
 extern const struct wire_kind tally_wire_text;   /* row->size bytes of text, NUL-terminated */
 extern const struct wire_kind tally_wire_string; /* text to the end, NULs to a multiple of size */
@@ -119,23 +119,23 @@ static inline void wire_swap_words(uint8_t *at, size_t size, size_t width)
 		wire_store(at, width, wire_swapped(load_uint(at, width), width));
 }
 
-/* Makes sure that `size` more bytes are there (or fit).  In WIRE_SIZE only counts. */
+/* Checks that `size` more bytes exist, or fit. With WIRE_SIZE it only counts them. */
 int tally_wire_need(const struct wire_walk *walk, uint64_t size);
 /* A number of 1, 2, 4 or 8 bytes. */
 int tally_wire_scalar(struct wire_walk *walk, size_t size, void *member);
-/* Bytes that no order touches; *member points to them. */
+/* Bytes without a byte order; *member points to them. */
 int tally_wire_take(struct wire_walk *walk, uint64_t size, const uint8_t **member);
-/* Zeros, which are not looked at. */
+/* Zeros, which are not checked. */
 int tally_wire_skip(struct wire_walk *walk, uint64_t size);
-/* Bytes, and zeros to the record's next multiple of 8.  The kernel chooses sizes so that there are
- * none; what follows must be aligned whatever a file says. */
+/* Bytes, and zeros to the record's next multiple of 8.  The kernel chooses sizes that need none;
+ * the next field must be aligned in any file. */
 int tally_wire_take_padded(struct wire_walk *walk, uint64_t size, const uint8_t **member);
 /* `count` elements of `size` bytes, of which the first `words` u64 are in byte order. */
 int tally_wire_elements(struct wire_walk *walk, uint64_t count, size_t size, size_t words,
 			const uint8_t **member);
 /* All bytes to the end. */
 int tally_wire_take_rest(struct wire_walk *walk, const uint8_t **member, uint64_t *size);
-/* Text in `size` bytes, and text to the end of the record, with NULs to a multiple. */
+/* Text in `size` bytes; and text to the end of the record, padded with NULs. */
 int tally_wire_take_text(struct wire_walk *walk, size_t size, const char **member);
 int tally_wire_take_string(struct wire_walk *walk, size_t alignment, const char **member);
 /* For fields that are shown as text, and as bytes of the number in `count`. */

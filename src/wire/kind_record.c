@@ -1,21 +1,20 @@
-/* Kinds that one record type has for one of its fields, in the order of these types. */
+/* Kinds that only one field of one record type has, in the order of the types. */
 #include "wire/attr_wire.h"
 #include "wire/kind.h"
 
 #define BUILD_ID_MOST 20
-#define MMAP2_ID      24 /* bytes of an id in MMAP2, or of the numbers that may stand there */
+#define MMAP2_ID      24 /* bytes of an id in MMAP2, or of the numbers in its place */
 
-/* Whether the bytes can be a size byte, three of padding, and an id with zeros behind it.  Linux
- * sets the bit in misc also where there is no id: once a record was made for an event with
- * build-ids, its bit stays for the other events that get the same record
- * (perf_event_mmap_output(), 5.12 to 6.18).
- */
+/* Whether the bytes can be a size byte, three of padding, and an id followed by zeros.  Linux sets
+ * the bit in misc also where there is no id: after a record was made for an event with build-ids,
+ * the bit stays set for the other events that get the same record (perf_event_mmap_output(), 5.12
+ * to 6.18). */
 bool tally_wire_is_mmap2_id(const uint8_t *at, size_t left)
 {
 	const uint8_t *end = at + MMAP2_ID;
 
 	if (left < MMAP2_ID)
-		return true; /* too short for either, which the walk finds */
+		return true; /* too short for both, which the walk reports */
 	if (!at[0] || at[0] > BUILD_ID_MOST || at[1] || at[2] || at[3])
 		return false;
 	for (at += 4 + at[0]; at < end; at++)
@@ -150,8 +149,8 @@ static void show_attr(const struct wire_show *show, const struct wire_row *row, 
 
 const struct wire_kind tally_wire_attr = {walk_attr, show_attr, PERF_ATTR_SIZE_VER0};
 
-/* Bit 15 of misc says that the size byte is there; before it every id was 20 bytes, zeros behind
- * shorter ones.  Source: the BUILD_ID feature as perf 5.12 and later write it. */
+/* Bit 15 of misc says that there is a size byte; in older files every id has 20 bytes, and shorter
+ * ids end with zeros.  Source: the BUILD_ID feature as perf 5.12 and later write it. */
 static int walk_build_id(struct wire_walk *walk, const struct wire_row *row, void *base)
 {
 	struct tally_record_build_id *record = base;

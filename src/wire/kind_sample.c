@@ -114,7 +114,7 @@ static int walk_branches(struct wire_walk *walk, const struct wire_row *row, voi
 	if (!error && shape & PERF_SAMPLE_BRANCH_HW_INDEX)
 		error = tally_wire_scalar(walk, 8, &sample->branch_hw_idx);
 	start = walk->at;
-	/* Only from and to are words; the flags are bitfields and are swapped as such. */
+	/* from and to are words; the flags are bitfields, which are swapped in another way. */
 	if (!error)
 		error = tally_wire_elements(walk, sample->branch_nr, sizeof(struct tally_branch), 2,
 					    (const uint8_t **)&sample->branches);
@@ -123,7 +123,7 @@ static int walk_branches(struct wire_walk *walk, const struct wire_row *row, voi
 			swap_branch_flags(walk->bytes + start + i * sizeof(struct tally_branch) +
 					      16,
 					  walk->to_native);
-	/* Where none were decoded none are encoded: see sample_shape.h. */
+	/* If none were decoded, none are encoded: see sample_shape.h. */
 	if (!wire_reads(walk) && !sample->branch_counters)
 		return error;
 	if (!error && shape & PERF_SAMPLE_BRANCH_COUNTERS)

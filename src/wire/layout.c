@@ -2,7 +2,7 @@
 #include "wire/sample_read.h"
 #include "wire/walk.h"
 
-/* The field at a fixed place that a bit of sample_type brings; TALLY_FIXED_COUNT: none. */
+/* The field at a fixed place that belongs to a bit of sample_type; TALLY_FIXED_COUNT: none. */
 static enum tally_fixed fixed_of(uint64_t bit)
 {
 	static const uint32_t bits[TALLY_FIXED_COUNT] = {
@@ -23,7 +23,7 @@ static enum tally_fixed fixed_of(uint64_t bit)
 	return field;
 }
 
-/* Two fields of half a word have the same bit, and the place of the first. */
+/* Two fields of half a word share one bit, and the offset of the first. */
 static void lay_out_samples(struct tally_layout *layout)
 {
 	const struct wire_rows rows = tally_wire_sample_rows;
@@ -43,13 +43,13 @@ static void lay_out_samples(struct tally_layout *layout)
 		}
 	}
 	layout->variable_at = at;
-	/* READ, whose size varies, stands before CALLCHAIN, and that before RAW. */
+	/* READ, whose size varies, is before CALLCHAIN, which is before RAW. */
 	layout->direct = SAMPLE_FIXED;
 	if (!(layout->sample_type & PERF_SAMPLE_READ))
 		layout->direct |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;
 }
 
-/* Trailers are found from the record's end, so the last field first. */
+/* Trailers are read from the record's end, so the last field comes first. */
 static void lay_out_trailers(struct tally_layout *layout)
 {
 	const struct wire_rows rows = tally_wire_trailer_rows;

@@ -30,10 +30,10 @@ static const char *type_name(uint32_t type)
 static int cut(const struct tally_record *record, const struct wire_walk *walk,
 	       struct tally_error *error)
 {
-	return tally_fail(error, -EBADMSG, (int64_t)(record->offset + walk->at),
-			  "%s record of %u bytes at offset %#llx ends within its fields (byte %zu)",
-			  type_name(record->type), record->size, (unsigned long long)record->offset,
-			  walk->at);
+	return tally_fail(
+	    error, -EBADMSG, (int64_t)(record->offset + walk->at),
+	    "%s record of %u bytes at offset %#llx is too short for its fields (byte %zu)",
+	    type_name(record->type), record->size, (unsigned long long)record->offset, walk->at);
 }
 
 static struct wire_walk over(const struct tally_layout *layout, const struct tally_record *record)
@@ -50,12 +50,13 @@ static struct wire_walk over(const struct tally_layout *layout, const struct tal
 
 static int shapeless(const struct tally_record *record, struct tally_error *error)
 {
-	return tally_fail(error, -EBADMSG, (int64_t)record->offset,
-			  "SAMPLE record of %u bytes at offset %#llx is not as long as its fields",
-			  record->size, (unsigned long long)record->offset);
+	return tally_fail(
+	    error, -EBADMSG, (int64_t)record->offset,
+	    "SAMPLE record of %u bytes at offset %#llx does not have the length of its fields",
+	    record->size, (unsigned long long)record->offset);
 }
 
-/* Why a sample could not be read: `at` is where the field begins that is not whole. */
+/* Reports why a sample could not be read: `at` is the start of the incomplete field. */
 static int unreadable(const struct tally_layout *layout, const struct tally_record *record,
 		      size_t at, struct tally_error *error)
 {
@@ -109,19 +110,19 @@ int tally_sample_id_decode(const struct tally_layout *layout, const struct tally
 	return 0;
 }
 
-/* Where the struct of a type begins in struct tally_body: all members of the union share it. */
+/* The address of the union in struct tally_body, which all its members share. */
 static void *base_of(struct tally_body *body)
 {
 	return &body->sample;
 }
 
-/* Where prot and flags of MMAP2 are, which Linux 3.16 put there: header, pid, tid, addr, len,
+/* The offset of prot and flags of MMAP2, which Linux 3.16 added, after header, pid, tid, addr, len,
  * pgoff, maj, min, ino, ino_generation.  Source: perf_event.h of Linux 3.12 and 3.16. */
 #define MMAP2_ID_AT 40
 #define MMAP2_PROT  64
 
-/* Whether 8 bytes are the front of a name, and not prot and flags.  The kernel sets only
- * the lowest three bits of prot, which no name begins with in either byte order. */
+/* Whether 8 bytes are the start of a name, and not prot and flags.  The kernel sets only the lowest
+ * three bits of prot, which no name begins with in either byte order. */
 static bool is_name(const uint8_t *at)
 {
 	size_t length;
@@ -135,7 +136,7 @@ static bool is_name(const uint8_t *at)
 	return true;
 }
 
-/* Whether an MMAP2 record has its name there. */
+/* Whether an MMAP2 record has its name at that offset. */
 static bool is_bare_mmap2(const struct tally_record *record, size_t end)
 {
 	if (record->type != PERF_RECORD_MMAP2 || end < MMAP2_PROT + 8)
@@ -171,7 +172,7 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 {
 	struct wire_walk walk = over(layout, record);
 	size_t trailer = trailer_of(layout, record->type);
-	/* A whole tally_body is large: only what a type has is cleared. */
+	/* A tally_body is large, so only the members of this type are cleared. */
 	struct tally_body body;
 	int failure;
 
@@ -200,9 +201,9 @@ int tally_record_decode(const struct tally_layout *layout, const struct tally_re
 	body.misc = walk.misc;
 	if (is_swapped_name(record, walk.end) && !is_bare_mmap2(record, walk.end))
 		return tally_fail(error, -EBADMSG, (int64_t)(record->offset + MMAP2_PROT),
-				  "MMAP2 record at offset %#llx has a prot that no kernel writes",
+				  "MMAP2 record at offset %#llx has an invalid prot",
 				  (unsigned long long)record->offset);
-	/* As much as an MMAP record says of them. */
+	/* The flags that an MMAP record implies. */
 	if (is_bare_mmap2(record, walk.end)) {
 		body.mmap2.prot =
 		    record->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC;
@@ -242,8 +243,7 @@ unsigned tally_record_least_size(uint32_t type)
 	return (unsigned)(type < PERF_RECORD_HEADER_ATTR ? align_up(size, 8) : size);
 }
 
-/* Records are padded to 8 with zeros; the bytes of these three end where they end.  Source: the
- * perf.data format. */
+/* Records are padded to 8 with zeros, except these three types.  Source: the perf.data format. */
 static bool unpadded(uint32_t type)
 {
 	return type == PERF_RECORD_HEADER_TRACING_DATA || type == PERF_RECORD_HEADER_FEATURE ||
@@ -253,7 +253,7 @@ static bool unpadded(uint32_t type)
 static int put(const struct tally_layout *layout, const struct tally_body *from,
 	       struct wire_walk *walk)
 {
-	/* The walk writes through the same pointers that it reads when it decodes; not here. */
+	/* To decode, the walk writes through these pointers; here it only reads. */
 	struct tally_body body = {.size = sizeof(body)};
 	int error = tally_options_take(&body, sizeof(body), from);
 	size_t trailer = trailer_of(layout, body.type);

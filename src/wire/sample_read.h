@@ -31,8 +31,8 @@
  *		if (!sample_fills(layout, record))
  *			refuse(record);
  *
- * The record is in native byte order, and record->bytes has record->size bytes; all else that
- * stands in it may be wrong.  Nothing is allocated. */
+ * The record is in native byte order, and record->bytes has record->size bytes; everything else in
+ * it may be wrong.  Nothing is allocated. */
 #ifndef TALLY_WIRE_SAMPLE_READ_H
 #define TALLY_WIRE_SAMPLE_READ_H
 
@@ -46,7 +46,7 @@
 		    PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
 		    PERF_SAMPLE_PERIOD))
 
-/* Whether the record is long enough for all fields at fixed places. */
+/* Whether the record is long enough for all fields at fixed offsets. */
 static inline bool sample_holds(const struct tally_layout *layout,
 				const struct tally_record *record)
 {
@@ -60,14 +60,15 @@ static inline uint64_t sample_word(const struct tally_layout *layout, const uint
 	return layout->at[field] >= 0 ? load_u64(bytes + layout->at[field]) : 0;
 }
 
-/* The same for the first and second half of a word, and another value for "not there". */
+/* The same for the first or second half of a word; `none` is the value if the event does not have
+ * it. */
 static inline uint32_t sample_half(const struct tally_layout *layout, const uint8_t *bytes,
 				   enum tally_fixed field, unsigned half, uint32_t none)
 {
 	return layout->at[field] >= 0 ? load_u32(bytes + layout->at[field] + half * 4) : none;
 }
 
-/* Samples that do not say their thread are of thread -1, as in perf. */
+/* Samples without a thread belong to thread -1, as in perf. */
 static inline uint32_t sample_pid(const struct tally_layout *layout, const uint8_t *bytes)
 {
 	return sample_half(layout, bytes, TALLY_FIXED_TID, 0, UINT32_MAX);
@@ -83,7 +84,7 @@ static inline uint32_t sample_cpu(const struct tally_layout *layout, const uint8
 	return sample_half(layout, bytes, TALLY_FIXED_CPU, 0, 0);
 }
 
-/* A word of two halves, to two members one behind the other: pid and tid, cpu and cpu_reserved. */
+/* Copies a word of two halves to two adjacent members: pid and tid, cpu and cpu_reserved. */
 static inline void sample_copy_word(const struct tally_layout *layout, const uint8_t *bytes,
 				    enum tally_fixed field, uint64_t none, void *to)
 {
@@ -125,8 +126,8 @@ static inline void sample_read_fixed(const struct tally_layout *layout, const ui
 		ret->stream_id = sample_word(layout, bytes, TALLY_FIXED_STREAM_ID);
 }
 
-/* A call chain, and raw bytes behind it or in its place, where nothing else of varying size stands
- * before them: layout->direct says so. `at` is behind what was read. */
+/* Reads a call chain, and raw bytes after it or without it, if no other field of varying size is
+ * before them (layout->direct). `at` is then the offset after them. */
 static inline bool sample_read_chain(const uint8_t *bytes, size_t size, size_t *at,
 				     struct tally_sample *ret)
 {
@@ -159,13 +160,13 @@ static inline bool sample_read_raw(const uint8_t *bytes, size_t size, size_t *at
 	return true;
 }
 
-/* Reads the fields of varying size, up to the last one that is in `present`; members behind that
- * are 0.  Needs sample_holds().  0, or -EBADMSG: *ret_at (NULL: not asked) is where the field
- * begins that the record ends within, or 0 when its fields have no shape that the attr allows. */
+/* Reads the fields of varying size, up to the last one that is in `present`; later members are 0.
+ * Needs sample_holds(). 0, or -EBADMSG: *ret_at, which may be NULL, is the start of the incomplete
+ * field, or 0 if the fields have no shape that the attr allows. */
 int tally_sample_read_rest(const struct tally_layout *layout, const struct tally_record *record,
 			   uint64_t present, struct tally_sample *ret, size_t *ret_at);
 
-/* Reads the fields of `want`; false when the record does not hold them. */
+/* Reads the fields of `want`; false if the record is too short for them. */
 static inline bool sample_read(const struct tally_layout *layout, const struct tally_record *record,
 			       uint64_t want, struct tally_sample *ret)
 {
@@ -187,11 +188,11 @@ static inline bool sample_read(const struct tally_layout *layout, const struct t
 	       sample_read_raw(record->bytes, record->size, &at, ret);
 }
 
-/* What sample_fills() asks for samples with fields that are not read directly. */
+/* The part of sample_fills() for samples with fields that are not read directly. */
 bool tally_sample_fills(const struct tally_layout *layout, const struct tally_record *record);
 
-/* Whether the fields end where the record does, in one of the shapes that samples of its event
- * have, and do not contradict each other. */
+/* Whether the fields end exactly at the record's end, in one of the shapes that samples of its
+ * event can have, and do not contradict each other. */
 static inline bool sample_fills(const struct tally_layout *layout,
 				const struct tally_record *record)
 {

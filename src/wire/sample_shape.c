@@ -7,10 +7,10 @@
 /* Numbers of branch records in a processor are small, -1 for none; addresses are not. */
 #define HW_INDEX_MOST 4096U
 
-/* Fields that a newer kernel added stand behind all others. */
+/* Fields that a newer kernel added come after all others. */
 #define KNOWN_FIELDS (((uint64_t)PERF_SAMPLE_WEIGHT_STRUCT << 1) - 1)
 
-/* Whether the fields end where the record does. */
+/* Whether the fields end exactly at the record's end. */
 typedef bool (*fill_fn)(const struct tally_layout *layout, const struct tally_record *record,
 			struct tally_sample *ret);
 
@@ -24,7 +24,7 @@ static bool fill(const struct tally_layout *layout, const struct tally_record *r
 	       end == record->size;
 }
 
-/* The bytes stay as they are. */
+/* The bytes are not changed. */
 static __attribute__((noinline)) bool fill_swapped(const struct tally_layout *layout,
 						   const struct tally_record *record,
 						   struct tally_sample *ret)

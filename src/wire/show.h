@@ -1,4 +1,4 @@
-/* A decoded record's fields, one by one, for whoever prints them. */
+/* Gives a decoded record's fields, one by one, to the functions that print them. */
 #ifndef TALLY_WIRE_SHOW_H
 #define TALLY_WIRE_SHOW_H
 
@@ -13,11 +13,11 @@ struct wire_show {
 	/* `count` elements of `each` u64 words, at any address */
 	void (*words)(void *to, const char *name, const void *words, uint64_t count, size_t each);
 	void (*attr)(void *to, const char *name, const struct tally_attr *attr);
-	/* Fields, or elements, that belong together: up to close().  name NULL: an element of the
-	 * list that was opened last, which is made of fields. */
+	/* Begins a group of fields or elements, which ends with close(). name NULL: an element,
+	 * made of fields, of the list that was opened last. */
 	void (*open)(void *to, const char *name, bool list);
 	void (*close)(void *to, bool list);
-	/* An element of that list which is a number. */
+	/* A number as an element of that list. */
 	void (*element)(void *to, int64_t value);
 	void *to;
 	uint16_t misc; /* the record's */

@@ -90,7 +90,7 @@ static bool has_branches(const struct file_facts *facts)
 	return false;
 }
 
-/* How many events from `leader` on are of its group; 1 is no group. */
+/* The number of events in the group that begins at `leader`; 1: no group. */
 static uint32_t group_size(const struct file_facts *facts, size_t leader)
 {
 	size_t i = leader + 1;
@@ -150,8 +150,8 @@ static void write_clockid(const struct file_facts *facts, struct tally_buf *to)
 		tally_buf_u64(to, nanoseconds(resolution));
 }
 
-/* {u32 version 1, u32 clock, u64 wall clock, u64 that clock}, both ns, at one moment as nearly as
- * can be: the tightest of a few tries counts. */
+/* {u32 version 1, u32 clock, u64 wall clock, u64 that clock}, both ns, read at nearly the same
+ * moment: of a few tries the one with the smallest difference is used. */
 static void write_clock_data(const struct file_facts *facts, struct tally_buf *to)
 {
 	uint64_t wall = 0, event = 0, width = UINT64_MAX;
@@ -187,7 +187,7 @@ static void write_compressed(const struct file_facts *facts, struct tally_buf *t
 	tally_buf_u32(to, 0);
 	tally_buf_u32(to, 1);
 	tally_buf_u32(to, (uint32_t)facts->options->compress_level);
-	tally_buf_u32(to, 0); /* known at the end */
+	tally_buf_u32(to, 0); /* written at the end */
 	tally_buf_u32(to, FILE_PACK_ROOM);
 }
 

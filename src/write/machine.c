@@ -1,5 +1,5 @@
-/* Who this machine is: name, kernel, processor, memory.
- * Sources: proc(5); the "model name" and its like of /proc/cpuinfo by architecture; MIDR_EL1 in
+/* The machine's name, kernel, processor and memory.  Sources: proc(5); the "model name" and its
+ * like of /proc/cpuinfo by architecture; MIDR_EL1 in
  * Documentation/arch/arm64/cpu-feature-registers.rst. */
 #include "write/writer.h"
 
@@ -14,7 +14,7 @@
 
 #define PROC_LIMIT (16U << 20) /* cpuinfo of thousands of CPUs */
 
-/* For the real machine uname(2) has what the procfs of an older kernel lacks. */
+/* For the real machine uname(2) has values that the procfs of an older kernel lacks. */
 static void add_line(const struct file_facts *facts, const char *file, const char *fallback,
 		     struct tally_buf *to)
 {
@@ -34,7 +34,7 @@ void tally_file_write_hostname(const struct file_facts *facts, struct tally_buf 
 
 	uname(&name);
 	add_line(facts, "hostname", name.nodename, to);
-	/* perf finds the byte order by this section: it is always there. */
+	/* perf finds the byte order by this section, so it is always written. */
 	if (to->size == at)
 		tally_file_add_string(to, "");
 }

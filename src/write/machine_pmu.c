@@ -9,7 +9,7 @@
 
 #define PMU_DIR "%s/sys/bus/event_source/devices"
 
-/* A count and what it counts; nothing when there is none. Ends `rows`. */
+/* Adds a count and its rows; nothing if there are none. Frees `rows`. */
 static void add_rows(struct tally_buf *to, uint32_t count, struct tally_buf *rows)
 {
 	if (rows->failed)
@@ -42,7 +42,7 @@ void tally_file_write_pmu_mappings(const struct file_facts *facts, struct tally_
 	tally_file_names_free(names);
 }
 
-/* {u32 n, n x {str name, str value}}; how many were written */
+/* {u32 n, n x {str name, str value}}; returns how many were written */
 static uint32_t write_caps(const struct file_facts *facts, const char *pmu, struct tally_buf *to)
 {
 	size_t count = 0;
@@ -71,7 +71,7 @@ void tally_file_write_cpu_pmu_caps(const struct file_facts *facts, struct tally_
 }
 
 /* {u32 n, n x {str pmu, str cpus}}: the core PMUs of a machine that has several kinds of core,
- * which show their CPUs in a file "cpus" where the only one of other machines has none. */
+ * which have a file "cpus", unlike the single core PMU of other machines. */
 void tally_file_write_hybrid_topology(const struct file_facts *facts, struct tally_buf *to)
 {
 	size_t count = 0;

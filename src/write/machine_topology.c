@@ -83,8 +83,8 @@ static uint32_t topology_id(const char *root, uint32_t cpu, const char *file)
 									       : UINT32_MAX;
 }
 
-/* {u32 n, sockets[]}, {u32 n, threads[]}, per CPU {u32 core, u32 socket}; where the machine knows
- * dies: {u32 n, dies[]}, per CPU u32 die. */
+/* {u32 n, sockets[]}, {u32 n, threads[]}, per CPU {u32 core, u32 socket}; if the machine has dies:
+ * {u32 n, dies[]}, per CPU u32 die. */
 void tally_file_write_cpu_topology(const struct file_facts *facts, struct tally_buf *to)
 {
 	struct lines sockets = {0}, threads = {0}, dies = {0};

@@ -6,7 +6,7 @@
 #include <tally/record.h>
 #include <zstd.h>
 
-/* The most that fits behind the header of a record. */
+/* The most bytes that fit after the header of a record. */
 #define BODY_MOST (UINT16_MAX - sizeof(struct perf_event_header))
 
 struct file_pack {
@@ -37,14 +37,14 @@ void tally_pack_free(struct file_pack *pack)
 	free(pack);
 }
 
-/* A piece of iov, and how far it was taken. */
+/* A position in the pieces of an iov. */
 struct pieces {
 	const struct iovec *iov;
 	int count;
 	size_t inside;
 };
 
-/* Compresses what fits into one record at `to`; returns the bytes behind its header, or 0 on
+/* Compresses as much as fits into one record at `to`; returns the bytes after its header, or 0 on
  * failure. */
 static size_t fill(struct file_pack *pack, struct pieces *from, uint8_t *to)
 {

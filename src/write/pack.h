@@ -1,21 +1,21 @@
-/* Records into COMPRESSED records (81): one zstd stream a file, flushed at the end of each, so that
- * what stands in the file can be decoded up to its last one.  pack_none.c stands in without
- * libzstd. Source: the perf.data format as perf 5.2 and later reads it. */
+/* Records into COMPRESSED records (81): one zstd stream for each file, flushed at the end of each
+ * record, so that the file can always be decoded up to its last record. pack_none.c replaces it
+ * without libzstd.  Source: the perf.data format as perf 5.2 and later reads it. */
 #ifndef TALLY_WRITE_PACK_H
 #define TALLY_WRITE_PACK_H
 
 #include <sys/uio.h>
 #include "base/buf.h"
 
-/* What a COMPRESSED record holds at most: so much that it fits into one even where nothing can be
- * saved. */
+/* The most bytes that are compressed into one record: they fit even if they cannot be
+ * compressed. */
 #define FILE_PACK_MOST 65024u
 
-/* The room for one record that readers are asked to make: perf before 6.15 takes no more from it,
- * and what was left of a record before is not counted. */
+/* The buffer for one record that readers need: perf before 6.15 decodes no more than this from one,
+ * not counting the rest of an earlier record. */
 #define FILE_PACK_ROOM (128u << 10)
 
-/* Where in the feature COMPRESSED the ratio stands. */
+/* The offset of the ratio in the feature COMPRESSED. */
 #define FILE_PACK_RATIO_AT 12
 
 struct file_pack;

@@ -1,8 +1,8 @@
-/* Writing a recording anew: header, ids, attrs, records, table of features, features.
+/* Writes a recording again: header, ids, attrs, records, table of features, features.
  *
- * Records are written unchanged, in runs as long as they follow one another in memory; the
- * header comes last, so that a half-written file is not taken for one.
- * Source of what perf 6.1 takes: the perf.data format as its reader has it. */
+ * Records are written unchanged, as many at once as are adjacent in memory.  The header is written
+ * last, so that an incomplete file is not valid.  Source of what perf 6.1 accepts: its reader of
+ * the perf.data format. */
 #include "write/repair.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "write/stream_write.h"
 #include "write/target.h"
 
-/* The last types that perf 6.1 knows, of the kernel's and of its own. */
+/* The last types of the kernel and of perf that perf 6.1 knows. */
 #define LAST_KERNEL_TYPE PERF_RECORD_AUX_OUTPUT_HW_ID
 #define LAST_OWN_TYPE    PERF_RECORD_FINISHED_INIT
 
@@ -44,7 +44,7 @@ static int flush(struct repair_out *out)
 	return 0;
 }
 
-/* Bytes that stay where they are until the next flush. */
+/* Adds bytes that are valid until the next flush. */
 static int add_run(struct repair_out *out, const uint8_t *bytes, size_t size)
 {
 	if (out->run_size && out->run + out->run_size != bytes) {
@@ -59,7 +59,7 @@ static int add_run(struct repair_out *out, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-/* The place of what is added next. */
+/* The offset of the next bytes that are added. */
 static uint64_t place(const struct repair_out *out)
 {
 	return out->at + out->run_size;
@@ -73,8 +73,8 @@ static bool is_same_file(const struct tally_data *data, const char *path)
 	       new.st_dev == old.st_dev &&new.st_ino == old.st_ino;
 }
 
-/* The old file of this name will be NAME.old, which must not be the recording either; nor is one
- * of the files of a directory a place for the new one. */
+/* The old file of this name becomes NAME.old, so that must not be the recording either; and the new
+ * file must not replace one of the files of a directory. */
 static bool is_in_place(const struct tally_data *data, const char *path)
 {
 	struct tally_buf other = {0};
@@ -109,7 +109,7 @@ static void cut_attr(struct file_repair *repair, struct tally_attr *attr)
 static int make_attrs(struct file_repair *repair)
 {
 	const struct tally_data *data = repair->data;
-	/* perf 6.1 reads ids of a stream behind an attr of its own size. */
+	/* perf 6.1 expects the ids in a stream after an attr of the size that it knows itself. */
 	uint32_t size = repair->out.stream ? PERF_ATTR_SIZE_VER7 : PERF_ATTR_SIZE_VER0;
 
 	repair->attrs = calloc(data->event_count, sizeof(*repair->attrs));
@@ -125,14 +125,14 @@ static int make_attrs(struct file_repair *repair)
 		least = tally_attr_min_size(attr);
 		size = least > size ? least : size;
 	}
-	/* perf reads attrs one behind the other, each of its own size. */
+	/* perf reads attrs one after the other, each with its own size. */
 	for (size_t i = 0; i < data->event_count; i++)
 		repair->attrs[i].size = size;
 	repair->result.attr_size = size;
 	return 0;
 }
 
-/* All that stands in front of the records; the header's place stays zero. */
+/* Writes everything before the records; the header is still zero. */
 static int write_front(struct file_repair *repair)
 {
 	const struct tally_data *data = repair->data;
@@ -172,7 +172,7 @@ static int write_stream_front(struct file_repair *repair, struct tally_error *er
 
 /* --- records --- */
 
-/* Whether the header or a feature of the new file says what the record says. */
+/* Whether the header or a feature of the new file contains the same as the record. */
 static bool is_in_header(const struct tally_data *data, uint32_t type)
 {
 	switch (type) {
@@ -184,7 +184,7 @@ static bool is_in_header(const struct tally_data *data, uint32_t type)
 	case PERF_RECORD_HEADER_BUILD_ID:
 		return data->kind == TALLY_DATA_PIPE;
 	case PERF_RECORD_FINISHED_ROUND:
-		/* Those of one file say nothing about several. */
+		/* The features of one file are not valid for several. */
 		return data->kind == TALLY_DATA_DIRECTORY;
 	default:
 		return false;
@@ -197,13 +197,14 @@ static bool is_known(uint32_t type)
 	       (type >= PERF_RECORD_HEADER_ATTR && type <= LAST_OWN_TYPE);
 }
 
-/* Counts make sense in what `perf stat record` wrote; elsewhere perf has no room for them. */
+/* Counts are valid in recordings of `perf stat record` only; in others perf has no memory for
+ * them. */
 static bool has_counts(const struct tally_data *data)
 {
 	return data->has_section[FEATURE_STAT] || data->kind == TALLY_DATA_PIPE;
 }
 
-/* Whether perf 6.1 takes a record that can be trusted without ending at it. */
+/* Whether perf 6.1 reads on after this record, which can be trusted. */
 static bool perf_takes(const struct tally_data *data, const struct tally_record *record)
 {
 	switch (record->type) {
@@ -248,7 +249,8 @@ static int add_record(struct file_repair *repair, const struct tally_record *rec
 
 	if (is_in_header(repair->data, record->type))
 		return 0;
-	/* Compressed records that come here could not be decoded: the damage counts them. */
+	/* Compressed records that come here could not be decoded; they are already counted as
+	 * damage. */
 	if (record->type == PERF_RECORD_COMPRESSED || record->type == PERF_RECORD_COMPRESSED2)
 		return 0;
 	if (!is_known(record->type) && !repair->options.keep_unknown) {
@@ -261,7 +263,7 @@ static int add_record(struct file_repair *repair, const struct tally_record *rec
 		return 0;
 	}
 	if (record->type == PERF_RECORD_FINISHED_ROUND) {
-		bytes = (const uint8_t *)&round; /* a checkpoint has places of the old file */
+		bytes = (const uint8_t *)&round; /* a checkpoint has offsets of the old file */
 		size = sizeof(round);
 	} else if (record->type == PERF_RECORD_AUXTRACE) {
 		code = add_aux_place(repair, record);
@@ -343,7 +345,7 @@ static int write_all(struct file_repair *repair, const char *path, struct tally_
 			code = write_stream_front(repair, &own);
 		if (!code)
 			code = write_records(repair, &own);
-		/* An error of reading has words of its own, which say more. */
+		/* An error of reading has a text of its own, which says more. */
 		if (code && own.text[0] && strcmp(own.text, strerror(-code)) != 0) {
 			*error = own;
 			return code;
@@ -373,10 +375,10 @@ int tally_data_repair(struct tally_data *data, const char *path,
 		code = tally_fail(&own, -EINVAL, -1, "the size of the result is not set");
 	repair.out.stream = !strcmp(path, "-");
 	if (!code && !repair.out.stream && is_in_place(data, path))
-		code = tally_fail(&own, -EEXIST, -1,
-				  "%s: is the recording itself, or would take its place; name "
-				  "another file",
-				  path);
+		code = tally_fail(
+		    &own, -EEXIST, -1,
+		    "%s: this is the recording itself, or would replace it; name another file",
+		    path);
 	if (!code)
 		code = repair.out.stream ? tally_file_stdout_open(&repair.out.fd, &own)
 					 : tally_file_target_open(path, &repair.out.fd, NULL, &own);

@@ -6,11 +6,11 @@
 #include "base/buf.h"
 #include "file/data_file.h"
 
-/* A file that is written from its front to its end. */
+/* A file that is written from start to end. */
 struct repair_out {
 	int fd;
 	bool stream;        /* to standard output: nothing can be written later */
-	uint64_t at;        /* behind what is written */
+	uint64_t at;        /* the offset after the written bytes */
 	const uint8_t *run; /* records that follow one another in memory, not yet written */
 	size_t run_size;
 };
@@ -20,7 +20,7 @@ struct file_repair {
 	struct tally_repair_options options;
 	struct tally_repair_result result;
 	struct repair_out out;
-	struct tally_attr *attrs; /* as they will stand, each of result.attr_size */
+	struct tally_attr *attrs; /* as they will be written, each of result.attr_size */
 	uint64_t attrs_at, data_at, data_end;
 	struct tally_buf aux; /* feature 18: count, then {place, size} each */
 	uint64_t aux_count;
@@ -28,15 +28,15 @@ struct file_repair {
 
 /* A section of build-ids: those of the recording and those that the caller adds. */
 void tally_repair_build_ids(const struct file_repair *repair, struct tally_buf *to);
-/* repair_stream.c: what stands in front of a stream's records: header, events, features. */
+/* repair_stream.c: the part of a stream before the records: header, events, features. */
 int tally_repair_stream_front(struct file_repair *repair, struct tally_buf *to,
 			      struct tally_error *error);
-/* Whether the recording's own section is good: readers trust its sizes. */
+/* Whether the recording's own section is valid: readers trust its sizes. */
 bool tally_repair_trusts_tracing(const uint8_t *bytes, size_t size);
-/* Adds a feature's payload in native byte order; false when it is lost. */
+/* Adds a feature's payload in native byte order; false if it is lost. */
 bool tally_repair_feature(const struct file_repair *repair, unsigned feature, struct tally_buf *to);
 bool tally_repair_wants(const struct file_repair *repair, unsigned feature);
-/* repair_features.c: the table and the payloads, to stand at repair->out.at; the bitmap. */
+/* repair_features.c: the table and the payloads, for the offset repair->out.at, and the bitmap. */
 int tally_repair_features(struct file_repair *repair, uint64_t bitmap[4], struct tally_buf *to);
 
 #endif

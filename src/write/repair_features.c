@@ -1,6 +1,5 @@
-/* The features of a repaired file: those that do not depend on
- * others are kept, those with places in the file or attrs are made anew, those about how records
- * were stored are left out. */
+/* The features of a repaired file: those that do not depend on others are kept, those with attrs or
+ * offsets in the file are made again, those about how records were stored are left out. */
 #include "write/repair.h"
 
 #include <errno.h>
@@ -26,8 +25,8 @@ static void skip_sized(struct file_cursor *at)
 	cursor_bytes(at, cursor_u64(at));
 }
 
-/* Readers trust its sizes, so it is whole or worth nothing.  Source: trace-cmd's format, version
- * 0.5 and later: {17 08 44 "tracing", version, order, size of long, page size, two headers,
+/* Readers trust its sizes, so it is useless unless all of it is valid.  Source: trace-cmd's format,
+ * version 0.5 and later: {17 08 44 "tracing", version, order, size of long, page size, two headers,
  * ftrace's formats, the systems' formats, kallsyms, printk formats, since 0.6 the names of
  * processes}. */
 bool tally_repair_trusts_tracing(const uint8_t *bytes, size_t size)
@@ -102,7 +101,8 @@ static bool add_kept(const struct tally_data *data, unsigned feature, struct tal
 	    .at = payload->bytes, .end = payload->bytes + payload->size, .swapped = data->swapped};
 
 	if (!shape) {
-		/* What this library cannot check is valid in its writer's byte order only. */
+		/* A section that this library cannot convert is valid in its writer's byte order
+		 * only. */
 		if (data->swapped)
 			return false;
 		tally_buf_add(to, payload->bytes, payload->size);
@@ -143,7 +143,7 @@ bool tally_repair_wants(const struct file_repair *repair, unsigned feature)
 	const struct tally_data *data = repair->data;
 
 	switch (feature) {
-	case FEATURE_DIR_FORMAT: /* how the old file was */
+	case FEATURE_DIR_FORMAT: /* how the old file was stored */
 	case FEATURE_COMPRESSED:
 	case FILE_FEATURE_CHECKPOINT:
 		return false;

@@ -1,4 +1,4 @@
-/* A recording written anew as a stream: what stands in front of its records. */
+/* A recording written again as a stream: the part before its records. */
 #include "write/repair.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void add_feature(struct file_repair *repair, unsigned feature, struct tal
 			struct tally_buf *to)
 {
 
-	/* Only files have places of AUX records. */
+	/* Only files have offsets of AUX records. */
 	if (feature == FEATURE_AUXTRACE || feature == FEATURE_BUILD_ID ||
 	    feature == FEATURE_TRACING_DATA || !tally_repair_wants(repair, feature))
 		return;
@@ -44,7 +44,7 @@ static void add_feature(struct file_repair *repair, unsigned feature, struct tal
 			repair->result.first_feature_lost = feature;
 		return;
 	}
-	if (payload->size) { /* flags stand in a header */
+	if (payload->size) { /* flags are part of a header */
 		tally_file_stream_feature(feature, payload->data, payload->size, to);
 		repair->result.features++;
 	}

@@ -64,7 +64,7 @@ static void take_string(struct walk *walk)
 	uint32_t size = take_u32(walk);
 	const uint8_t *text = cursor_bytes(&walk->at, size);
 
-	/* Readers take it unchanged: it must have an end. */
+	/* Readers use it unchanged, so it must have a NUL. */
 	if (text && size && !memchr(text, 0, size))
 		walk->at.failed = true;
 	if (text && walk->to)
@@ -87,7 +87,7 @@ static void take_cpus(struct walk *walk, unsigned each)
 		take_u32(walk);
 }
 
-/* Behind the bracket that closes the one before `shape`. */
+/* The character after the bracket that closes the one before `shape`. */
 static const char *closed(const char *shape)
 {
 	for (unsigned depth = 1; depth; shape++) {
@@ -124,7 +124,7 @@ static void walk_shape(struct walk *walk, const char *shape)
 			if (!cursor_left(&walk->at))
 				return;
 			break;
-		default: /* a group: each of it takes bytes, so the count cannot run away */
+		default: /* a group: each element needs bytes, so the count has a limit */
 			count = *shape == '[' ? take_u32(walk) : take_u64(walk);
 			for (uint64_t i = 0; i < count && !walk->at.failed; i++)
 				walk_shape(walk, shape + 1);

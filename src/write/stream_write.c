@@ -16,8 +16,8 @@ int tally_file_stdout_open(int *ret, struct tally_error *error)
 
 	if (isatty(STDOUT_FILENO))
 		return tally_fail(error, -EINVAL, -1,
-				  "standard output is a terminal, which a recording would only "
-				  "upset: send it through a pipe or to a file");
+				  "standard output is a terminal, and a recording is not text: "
+				  "send it through a pipe or to a file");
 	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return tally_fail(error, -errno, -1, "standard output: %s", strerror(errno));
@@ -37,7 +37,7 @@ static void add_padding(struct tally_buf *to, uint64_t size)
 	tally_buf_zero(to, align_up(size, 8) - size);
 }
 
-/* All that is known of an event by its id. */
+/* Adds an event's attr and its ids. */
 static int add_attr(const struct file_facts *facts, const struct tally_writer_event *event,
 		    struct tally_buf *to, struct tally_error *error)
 {
@@ -47,8 +47,8 @@ static int add_attr(const struct file_facts *facts, const struct tally_writer_ev
 
 	if (size > UINT16_MAX)
 		return tally_fail(error, -E2BIG, -1,
-				  "%s: open %zu times, which a stream cannot tell of (at most "
-				  "%zu); record to a file, or fewer threads or CPUs",
+				  "%s: it is open %zu times, and a stream can have at most %zu ids "
+				  "of an event; record to a file, or fewer threads or CPUs",
 				  event->name ? event->name : "an event", event->id_count,
 				  (UINT16_MAX - HEADER - facts->attr_size) / sizeof(uint64_t));
 	attr.size = facts->attr_size;
@@ -102,7 +102,7 @@ static int add_features(const struct file_facts *facts, struct tally_buf *to)
 
 	for (const struct file_feature_row *row = tally_file_early_features();
 	     row->feature && !code; row++) {
-		if (row->empty || !goes_by_record(row->feature)) /* flags stand in a header */
+		if (row->empty || !goes_by_record(row->feature)) /* flags are part of a header */
 			continue;
 		tally_buf_clear(&payload);
 		row->write(facts, &payload);
@@ -114,7 +114,7 @@ static int add_features(const struct file_facts *facts, struct tally_buf *to)
 	return code;
 }
 
-/* A record of 12 bytes, and behind it the formats, padded: readers go by exactly that. */
+/* A record of 12 bytes, and after it the formats, padded: readers expect exactly that. */
 void tally_file_stream_tracing_data(const void *bytes, size_t size, struct tally_buf *to)
 {
 	if (!size)

@@ -1,5 +1,5 @@
-/* A recording as a stream: what stands in a file's header, as records.
- * Source: the perf.data format, pipe mode, as perf 6.1 reads it. */
+/* A recording as a stream: the contents of a file's header as records.  Source: the perf.data
+ * format, pipe mode, as perf 6.1 reads it. */
 #ifndef TALLY_WRITE_STREAM_WRITE_H
 #define TALLY_WRITE_STREAM_WRITE_H
 
@@ -23,7 +23,7 @@ void tally_file_stream_tracing_data(const void *bytes, size_t size, struct tally
  * words: an event has more ids than fit into a record. */
 int tally_file_stream_start(const struct file_facts *facts, struct tally_buf *to,
 			    struct tally_error *error);
-/* What only the end knows: build-ids, the times of samples. */
+/* What is known only at the end: build-ids, the times of samples. */
 int tally_file_stream_end(const struct tally_writer *writer, struct tally_buf *to);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 
-/* Makes room for the new file as perf does: one old file is kept. */
+/* Renames an old file, of which one is kept, as in perf. */
 static int keep_old(const char *path, struct tally_error *error)
 {
 	struct tally_buf old = {0};
@@ -26,11 +26,10 @@ static int keep_old(const char *path, struct tally_error *error)
 	}
 	if (rename(path, tally_buf_str(&old))) {
 		code = -errno;
-		tally_fail(
-		    error, code, -1,
-		    "%s: is there already and cannot be renamed to %s: %s; remove one of them "
-		    "or record elsewhere with -o",
-		    path, tally_buf_str(&old), strerror(-code));
+		tally_fail(error, code, -1,
+			   "%s: it exists and cannot be renamed to %s: %s; remove one of them or "
+			   "record elsewhere with -o",
+			   path, tally_buf_str(&old), strerror(-code));
 	}
 	tally_buf_done(&old);
 	return code;
@@ -43,22 +42,21 @@ static int look(const char *path, bool *ret_null, bool *ret_kept, struct tally_e
 	if (stat(path, &stat_buf))
 		return errno == ENOENT
 			   ? 0
-			   : tally_fail(error, -errno, -1, "%s: cannot be looked at: %s", path,
+			   : tally_fail(error, -errno, -1, "%s: it cannot be checked: %s", path,
 					strerror(errno));
 	if (S_ISDIR(stat_buf.st_mode))
 		return tally_fail(error, -EISDIR, -1,
-				  "%s: is a directory; name a file, such as %s/perf.data", path,
+				  "%s: it is a directory; name a file, such as %s/perf.data", path,
 				  path);
 	if (S_ISCHR(stat_buf.st_mode) && stat_buf.st_rdev == makedev(1, 3)) {
 		*ret_null = true;
 		return 0;
 	}
 	if (!S_ISREG(stat_buf.st_mode))
-		return tally_fail(
-		    error, -ESPIPE, -1,
-		    "%s: is no regular file, so that its header cannot be completed at "
-		    "the end; name another file",
-		    path);
+		return tally_fail(error, -ESPIPE, -1,
+				  "%s: it is not a regular file, so its header cannot be completed "
+				  "at the end; name another file",
+				  path);
 	*ret_kept = stat_buf.st_size > 0;
 	return *ret_kept ? keep_old(path, error) : 0;
 }
@@ -70,11 +68,12 @@ int tally_file_target_open(const char *path, int *ret, bool *ret_kept, struct ta
 	int code, fd;
 
 	if (!*path)
-		return tally_fail(error, -ENOENT, -1, "no file is named to record to");
+		return tally_fail(error, -ENOENT, -1, "no file is given to record to");
 	code = look(path, &null, &kept, error);
 	if (code)
 		return code;
-	/* Recordings contain much about whoever is recorded: for the owner only, as perf's are. */
+	/* Recordings contain much about the recorded users, so only the owner may read them, as in
+	 * perf. */
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (null ? 0 : O_TRUNC), 0600);
 	if (fd < 0)
 		return tally_fail(

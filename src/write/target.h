@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <tally/error.h>
 
-/* Creates it empty, for writing and reading back; one that was there and held something becomes
- * NAME.old, which *ret_kept (not NULL) says.  Directories and what is no file are refused;
- * /dev/null is taken. */
+/* Creates it empty, for writing and reading back; an existing file that is not empty becomes
+ * NAME.old, and *ret_kept (not NULL) is true.  Directories and special files are refused, except
+ * /dev/null. */
 int tally_file_target_open(const char *path, int *ret, bool *ret_kept, struct tally_error *error);
 
-/* Removes a file that nothing could be written to; with `kept` the old one is restored. */
+/* Removes a file that could not be written; with `kept` the old one is restored. */
 void tally_file_target_undo(const char *path, bool kept);
 
 #endif

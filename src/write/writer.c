@@ -1,18 +1,19 @@
-/* Writing a perf.data file that every perf reads, at every moment of the recording.
+/* Writes a perf.data file that every perf can read, at every moment of the recording.
  *
  * The layout is: header, ids, attrs, the feature sections known at the start, then the records; the
- * table of features must stand right behind the records (data.offset + data.size), where perf looks
- * for it.  So that a recorder killed at any moment leaves a whole file, a checkpoint appends a
- * record whose own bytes are that table, then lets the header end the data right before it.
- * Recording goes on behind that record.  Its type is EVENT_TYPE, of which no perf since 3.12 reads
- * the body; the first one of a file stands before the data of the final header, so that a short
- * recording holds none.  To make a record header the first entry of a table, bit 0 of the feature
- * bitmap, reserved and read by nobody, is set meanwhile: its entry is {the record's header, 0}. The
- * same bit shows our reader that more records may follow.
+ * table of features must be directly after the records (data.offset + data.size), where perf looks
+ * for it.  A recorder that is killed at any moment should leave a valid file.  So a checkpoint
+ * appends a record whose bytes are that table, and then sets the data's end in the header directly
+ * before it.  Recording continues after that record.  Its type is EVENT_TYPE, of which no perf
+ * since 3.12 reads the body; the first one of a file is before the data of the final header, so
+ * that a short recording contains none.  A record header becomes the first entry of the table by
+ * bit 0 of the feature bitmap, which is reserved and not read by any perf: it is set during the
+ * recording, and its entry is {the record's header, 0}. The same bit shows our reader that more
+ * records may follow.
  *
- * Records go out by pwritev at `end`, and `end` moves by whole records only, so that after a short
- * write the features of the end overwrite the broken piece.
- * Source: the perf.data format as perf 2.6.32 to 7.0 reads it. */
+ * Records are written by pwritev at `end`, and `end` moves by whole records only, so that after a
+ * short write the features at the end overwrite the incomplete record.  Source: the perf.data
+ * format as perf 2.6.32 to 7.0 reads it. */
 #include "write/writer.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@
 
 #define TABLE_ENTRY 16
 
-/* Whether what is written so far can be read: of a stream its start, of a file the first
+/* Whether the written part can be read: a stream after its start, a file after the first
  * checkpoint. */
 static bool is_readable(const struct tally_writer *writer)
 {
@@ -41,8 +42,8 @@ static bool is_readable(const struct tally_writer *writer)
 static int fail_write(struct tally_writer *writer, int code, struct tally_error *error)
 {
 	struct statvfs room;
-	const char *rest = is_readable(writer) ? "what was recorded until then can be read"
-					       : "nothing was recorded";
+	const char *rest =
+	    is_readable(writer) ? "the part before that can be read" : "nothing was recorded";
 	unsigned long long end = writer->end;
 
 	if (code == -ENOSPC && !fstatvfs(writer->fd, &room))
@@ -54,7 +55,7 @@ static int fail_write(struct tally_writer *writer, int code, struct tally_error 
 		    writer->path, end, (unsigned long long)room.f_bavail * room.f_frsize, rest);
 	if (code == -EPIPE)
 		return tally_fail(error, code, (int64_t)end,
-				  "%s: its reader has gone after %llu bytes: the recording ends",
+				  "%s: its reader ended after %llu bytes: the recording ends",
 				  writer->path, end);
 	if (code == -EFBIG)
 		return tally_fail(
@@ -86,8 +87,8 @@ static uint32_t common_attr_size(const struct tally_writer_event *events, size_t
 	return size;
 }
 
-/* Ids and attrs.  perf reads the attrs one behind the other, each of its own attr.size: all get the
- * same, the smallest that holds them all, which old readers know. */
+/* Ids and attrs.  perf reads the attrs one after the other, each with its own attr.size.  All get
+ * the same size: the smallest that is enough for all of them, so that old readers know it. */
 static void build_attrs(struct tally_writer *writer, const struct file_facts *facts,
 			struct tally_buf *to)
 {
@@ -163,7 +164,7 @@ static void set_feature(uint64_t features[4], unsigned feature)
 	features[feature / 64] |= 1ULL << (feature % 64);
 }
 
-/* The record that is a table of features: see this file's head. */
+/* Writes the record that is a table of features: see the start of this file. */
 static int write_checkpoint(struct tally_writer *writer, uint64_t at, uint64_t *ret_size)
 {
 	uint64_t table[(1 + FEATURE_COUNT) * 2] = {0};
@@ -183,7 +184,7 @@ static int write_checkpoint(struct tally_writer *writer, uint64_t at, uint64_t *
 	code = tally_fs_write_at(writer->fd, table, size, at);
 	if (code)
 		return code;
-	/* The table stands: only now may the header lead to it. */
+	/* The table is written: only now may the header refer to it. */
 	build_header(writer, at, features, header);
 	code = tally_fs_write_at(writer->fd, header, sizeof(header), 0);
 	if (!code)
@@ -204,14 +205,14 @@ static int write_start(struct tally_writer *writer, const struct file_facts *fac
 	code = start.failed;
 	if (!code) {
 		writer->data_at = writer->end = start.size;
-		/* The header's place stays zero until the checkpoint fills it. */
+		/* The header is zero until the checkpoint writes it. */
 		code = tally_fs_write_at(writer->fd, start.data, start.size, 0);
 	}
 	tally_buf_done(&start);
 	if (!code)
 		code = write_checkpoint(writer, writer->end, &size);
 	if (code) {
-		writer->end = 0; /* of which nothing can be read */
+		writer->end = 0; /* nothing of it could be read */
 		return fail_write(writer, code, error);
 	}
 	writer->end += size;
@@ -300,7 +301,7 @@ static int open_writer(const char *path, int stream, const struct tally_writer_e
 		root[length - 1] = 0;
 	facts.root = root;
 	facts.attr_size = common_attr_size(events, event_count);
-	/* perf 5.13 to 6.2 takes attrs of streams to be as long as its own, whatever they say. */
+	/* perf 5.13 to 6.2 assumes that attrs of streams have the size that it knows itself. */
 	if (writer->stream && facts.attr_size < PERF_ATTR_SIZE_VER7)
 		facts.attr_size = PERF_ATTR_SIZE_VER7;
 	writer->attr_size = facts.attr_size + TABLE_ENTRY;
@@ -353,9 +354,9 @@ bool tally_writer_is_serial(const struct tally_writer *writer)
 	return writer->stream || writer->pack;
 }
 
-#define BEHIND UINT64_MAX /* a place: where the descriptor is */
+#define BEHIND UINT64_MAX /* an offset: the descriptor's own position */
 
-/* Who reads a stream may have asked for writes that do not wait. */
+/* The reader of a stream may have made the pipe non-blocking. */
 static bool wait_for_room(int fd, int code)
 {
 	struct pollfd item = {.fd = fd, .events = POLLOUT};
@@ -377,11 +378,11 @@ static ssize_t write_some(int fd, const struct iovec *iov, int count, size_t ins
 	return at == BEHIND ? writev(fd, iov, count) : pwritev(fd, iov, count, (off_t)at);
 }
 
-/* Writes all of iov at `at`; on failure *ret_wrote says how many bytes went out. */
+/* Writes all of iov at `at`; on failure *ret_wrote is the number of bytes that were written. */
 static int write_all(int fd, const struct iovec *iov, int count, uint64_t at, uint64_t *ret_wrote)
 {
 	uint64_t wrote = 0;
-	size_t inside = 0; /* of iov[0] that is out already */
+	size_t inside = 0; /* bytes of iov[0] that are already written */
 	int code = 0;
 
 	while (count) {
@@ -412,13 +413,13 @@ static int write_all(int fd, const struct iovec *iov, int count, uint64_t at, ui
 	return code;
 }
 
-/* Bytes of the whole records that stand in the file between `at` and `at + wrote`. */
+/* The bytes of the complete records in the file between `at` and `at + wrote`. */
 static uint64_t whole_records(int fd, uint64_t at, uint64_t wrote)
 {
 	uint64_t whole = 0;
 
 	while (wrote - whole >= sizeof(struct perf_event_header)) {
-		uint64_t words[2] = {0}; /* header, and the size of what may follow it */
+		uint64_t words[2] = {0}; /* header, and the size of bytes that may follow it */
 		struct perf_event_header *header = (void *)words;
 		struct tally_record record = {.bytes = (const uint8_t *)words};
 		ssize_t got = pread(fd, words, sizeof(words), (off_t)(at + whole));
@@ -436,7 +437,8 @@ static uint64_t whole_records(int fd, uint64_t at, uint64_t wrote)
 	return whole;
 }
 
-/* `wrote` bytes of whole records stand at `end` now; code says why no more do. */
+/* Takes over `wrote` bytes of complete records, which are at `end` now; `code` is the reason if
+ * there are not more. */
 static int take_in(struct tally_writer *writer, uint64_t wrote, int code, struct tally_error *error)
 {
 	writer->end += wrote;
@@ -448,7 +450,7 @@ static int take_in(struct tally_writer *writer, uint64_t wrote, int code, struct
 	writer->failed = true;
 	if (writer->stream)
 		return fail_write(writer, code, error);
-	/* Give back the broken piece's blocks: the features of the end need some. */
+	/* Free the blocks of the incomplete record: the features at the end need some. */
 	if (ftruncate(writer->fd, (off_t)writer->end) && errno != EINVAL)
 		return fail_write(writer, -errno, error);
 	return fail_write(writer, code, error);
@@ -511,7 +513,7 @@ int tally_writer_put(const struct tally_writer *writer, struct tally_writer_piec
 	return piece->code;
 }
 
-/* Bytes of the file to a lower place. */
+/* Moves bytes of the file to a lower offset. */
 static int move_down(int fd, uint64_t from, uint64_t to, uint64_t size)
 {
 	uint8_t room[16384];
@@ -577,7 +579,7 @@ int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tall
 	uint64_t size;
 	int code = 0;
 
-	/* Two rounds with nothing between them would let perf deliver records too early. */
+	/* After two rounds with nothing between them, perf would deliver records too early. */
 	if (writer->dirty)
 		code = write_round(writer);
 	if (!code && checkpoint && writer->unmarked && !writer->stream) {
@@ -637,7 +639,8 @@ static void add_late(struct file_entry *entries, size_t *count, unsigned feature
 	(*count)++;
 }
 
-/* The final table and the sections that only the end knows, in one piece behind the records. */
+/* Makes the final table and the sections that are known only at the end, for one write after the
+ * records. */
 static int build_end(const struct tally_writer *writer, bool build_ids, uint64_t features[4],
 		     struct tally_buf *to)
 {
@@ -676,13 +679,14 @@ static int write_end(struct tally_writer *writer, bool build_ids)
 
 	if (!code)
 		code = tally_fs_write_at(writer->fd, tail.data, tail.size, writer->end);
-	/* A broken piece of a failed append may be longer than what stands there now. */
+	/* The rest of a failed append may be longer than the part that is written over it. */
 	if (!code && writer->failed && ftruncate(writer->fd, (off_t)(writer->end + tail.size)) &&
 	    errno != EINVAL)
 		code = -errno;
 	tally_buf_done(&tail);
 	if (code) {
-		/* The last checkpoint holds; what was to be the end must not look like records. */
+		/* The last checkpoint is still valid; the incomplete end must not look like
+		 * records. */
 		if (ftruncate(writer->fd, (off_t)writer->end))
 			return code;
 		return code;
@@ -691,8 +695,8 @@ static int write_end(struct tally_writer *writer, bool build_ids)
 	return tally_fs_write_at(writer->fd, header, sizeof(header), 0);
 }
 
-/* How much smaller it got is in a section in front of the records. */
-static int tell_ratio(const struct tally_writer *writer)
+/* The ratio of compression is in a section before the records. */
+static int write_ratio(const struct tally_writer *writer)
 {
 	uint32_t ratio;
 
@@ -711,7 +715,7 @@ static int end_stream(struct tally_writer *writer)
 	struct tally_buf tail = {0};
 	int code;
 
-	/* Half a record may stand there. */
+	/* An incomplete record may be there. */
 	if (writer->failed)
 		return 0;
 	code = tally_file_stream_end(writer, &tail);
@@ -728,9 +732,9 @@ static bool is_out_of_room(int code)
 	return code == -ENOSPC || code == -EFBIG || code == -EDQUOT;
 }
 
-/* Takes away the last records, `need` bytes of them or somewhat more: the end gets their blocks,
- * which are there already.  False when that would reach behind the last checkpoint, which holds
- * the records before it anyway. */
+/* Removes the last records, at least `need` bytes, so that the end can use their disk blocks.
+ * False if these are not all after the last checkpoint, which keeps the records before it
+ * anyway. */
 static bool cut_back(struct tally_writer *writer, uint64_t need, uint64_t *ret_cut)
 {
 	uint64_t kept;
@@ -746,8 +750,8 @@ static bool cut_back(struct tally_writer *writer, uint64_t need, uint64_t *ret_c
 	return true;
 }
 
-/* The end where there is no room for it: better the last records than all since the checkpoint,
- * and better the records than the build-ids when these would cost more than a quarter of them. */
+/* Writes the end on a full disk.  Losing the last records is better than losing all since the
+ * checkpoint; and build-ids are left out if they would cost more than a quarter of the records. */
 static int squeeze_end(struct tally_writer *writer, int code, struct tally_error *error)
 {
 	uint64_t table = (writer->early_count + 2) * TABLE_ENTRY + 16, cut = 0;
@@ -768,8 +772,8 @@ static int squeeze_end(struct tally_writer *writer, int code, struct tally_error
 	if (again)
 		return fail_write(writer, again, error);
 	return tally_fail(error, code, (int64_t)writer->end,
-			  "%s: no room for the tables of its end: %s%s%llu bytes of the last "
-			  "records were left out for them; the rest can be read",
+			  "%s: no room for the tables at its end: %s%s%llu bytes of the last "
+			  "records were replaced by them; the rest can be read",
 			  writer->path, build_ids || !writer->build_ids.size ? "" : "the build-ids",
 			  build_ids || !writer->build_ids.size ? "" : " and ",
 			  (unsigned long long)cut);
@@ -786,7 +790,7 @@ int tally_writer_close(struct tally_writer *writer, struct tally_error *error)
 		code =
 		    writer->stream ? end_stream(writer) : write_end(writer, writer->build_ids.size);
 	if (!code && !writer->stream)
-		code = tell_ratio(writer);
+		code = write_ratio(writer);
 	if (is_out_of_room(code) && !writer->stream)
 		code = squeeze_end(writer, code, error);
 	else if (code)

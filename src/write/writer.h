@@ -18,54 +18,54 @@ struct tally_writer {
 	uint64_t attr_size; /* of an entry: attr and its section of ids */
 	uint64_t attrs_at, attrs_size;
 	uint64_t data_at; /* where records start, 8-byte aligned */
-	uint64_t end;     /* behind the last whole record */
+	uint64_t end;     /* after the last complete record */
 	bool dirty;       /* records since the last round */
 	bool unmarked;    /* records or rounds since the last checkpoint */
-	bool failed;      /* an append did not go through: bytes may stand behind `end` */
+	bool failed;      /* an append failed: there may be bytes after `end` */
 	uint64_t marked;  /* where the last checkpoint ends: records follow one another from here */
-	struct file_entry early[FEATURE_COUNT]; /* sections in front of the data, ascending */
+	struct file_entry early[FEATURE_COUNT]; /* sections before the data, ascending */
 	size_t early_count;
-	struct tally_buf build_ids; /* section 2 as it will stand */
+	struct tally_buf build_ids; /* section 2 as it will be written */
 	bool has_sample_time;
 	uint64_t sample_time_first, sample_time_last;
-	bool stream;             /* what was written can never be changed */
+	bool stream;             /* written bytes cannot be changed later */
 	struct file_pack *pack;  /* NULL: records are written unchanged */
 	struct tally_buf packed; /* of one append */
 	uint64_t pack_in, pack_out;
 };
 
-/* A stream as tally_writer_open() makes it for "-", to a descriptor, which becomes the writer's
- * when this gives 0.  `name` is of messages. */
+/* Opens a stream, as tally_writer_open() does for "-", on a descriptor, which belongs to the writer
+ * if this returns 0. `name` is for messages. */
 int tally_writer_open_stream(int fd, const char *name, const struct tally_writer_event *events,
 			     size_t event_count, const struct tally_writer_options *options,
 			     struct tally_writer **ret, struct tally_error *error);
-/* Ends a round of a stream although nothing was appended to it: all rings were looked at. */
+/* Ends a round of a stream although nothing was appended: all rings were read. */
 int tally_writer_empty_round(struct tally_writer *writer, struct tally_error *error);
 
-/* Whether records must come one append after another: pieces are not taken then. */
+/* Whether only one append at a time is possible; then pieces cannot be used. */
 bool tally_writer_is_serial(const struct tally_writer *writer);
 
-/* Records that one of several threads writes at their own place, which is kept free for them. */
+/* Records that one of several threads writes at an offset that is reserved for them. */
 struct tally_writer_piece {
-	uint64_t at;    /* the place in the file; tally_writer_reserve() sets it */
-	uint64_t size;  /* bytes that may come, the caller's to say */
+	uint64_t at;    /* the offset in the file; tally_writer_reserve() sets it */
+	uint64_t size;  /* the most bytes that may be written; set by the caller */
 	uint64_t wrote; /* of them; starts at 0 */
-	int code;       /* why they are not all there: a write that failed, or 0 */
+	int code;       /* the error if a write failed, or 0 */
 };
-/* Places for the pieces, one behind the other behind what the file holds.  Until the commit nothing
- * else may be written but the pieces. */
+/* Sets the offsets of the pieces, one after the other at the end of the file.  Until the commit
+ * only the pieces may be written. */
 void tally_writer_reserve(const struct tally_writer *writer, struct tally_writer_piece *pieces,
 			  size_t count);
-/* The next whole records of a piece; distinct pieces by several threads at once.  0 or -errno,
- * which stays in the piece. */
+/* Writes the next complete records of a piece.  Several threads may write different pieces at once.
+ * 0 or -errno, which the piece keeps. */
 int tally_writer_put(const struct tally_writer *writer, struct tally_writer_piece *piece,
 		     const struct iovec *iov, int iov_count);
-/* Makes the pieces part of the file.  A piece that is shorter than it might have been lets the next
- * ones move up; what stands behind a failed write is left out.  0 or -errno with words. */
+/* Makes the pieces part of the file.  After a piece that is shorter than reserved, the next ones
+ * are moved down; bytes after a failed write are left out.  0 or -errno with words. */
 int tally_writer_commit(struct tally_writer *writer, const struct tally_writer_piece *pieces,
 			size_t count, struct tally_error *error);
 
-/* One section's payload as the machine or the caller gives it; nothing added: it is left out. */
+/* The sources of the sections. A section to which nothing is added is left out. */
 struct file_facts {
 	const char *root; /* without a slash at its end */
 	const struct tally_writer_options *options;
@@ -78,7 +78,7 @@ typedef void (*file_feature_fn)(const struct file_facts *facts, struct tally_buf
 struct file_feature_row {
 	enum file_feature feature;
 	file_feature_fn write;
-	bool empty; /* a flag: written without payload when `wanted` says so */
+	bool empty; /* a flag: written without payload if `wanted` returns true */
 	bool (*wanted)(const struct file_facts *facts);
 };
 /* The sections that are known before the first record, ascending; ends with feature 0. */

@@ -86,12 +86,12 @@ rows() { # file
 @test "what is no recording is refused with a reason" {
 	run "$TALLY" report -i - <<<"no recording at all"
 	[ "$status" -ne 0 ]
-	[[ "$output" == *"no perf.data file"* ]]
+	[[ "$output" == *"not a perf.data file"* ]]
 	mkdir empty.dir
 	run "$TALLY" report -i empty.dir
 	[ "$status" -ne 0 ]
 	[[ "$output" == *'file "data"'* ]]
 	run "$TALLY" report -i /dev/zero
 	[ "$status" -ne 0 ]
-	[[ "$output" == *"no perf.data file"* ]]
+	[[ "$output" == *"not a perf.data file"* ]]
 }

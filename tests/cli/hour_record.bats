@@ -56,7 +56,7 @@ setup() {
 			[ ! -e f.data.old ]
 			nothing=1
 		else
-			[[ $output == *"what was recorded until then can be read"* ]]
+			[[ $output == *"the part before that can be read"* ]]
 			cmp f.data.old first
 			"$TALLY" script -i f.data >lines
 			lines=$(wc -l <lines)
@@ -142,17 +142,17 @@ setup() {
 	run -1 setpriv --reuid 65534 --clear-groups "$TALLY" script -i "$folder/perf.data"
 	rm -r "$folder"
 	[[ $said == *"it belongs to root"*"\`sudo chown \$(id -u) $folder/perf.data\`"*"sudo"* ]]
-	[[ $output == *"a folder on its way"* ]]
+	[[ $output == *"a folder of its path"* ]]
 }
 
 @test "13.19: an empty pipe, and an empty file" {
 	run -1 bash -c ': | "$1" report' - "$TALLY"
-	[ "$output" = "tally report: standard input: nothing came: the command before the pipe wrote no recording; see what it said, or name a file" ]
+	[ "$output" = "tally report: standard input: it is empty: the command before the pipe wrote no recording; see its messages, or name a file" ]
 	run -1 bash -c 'printf x | "$1" script -i -' - "$TALLY"
 	[[ $output == *"standard input: 1 byte: too few"* ]]
 	: >empty
 	run -1 "$TALLY" report -i empty
-	[[ $output == *"empty: is empty: no recording was written to it"* ]]
+	[[ $output == *"empty: it is empty: no recording was written to it"* ]]
 }
 
 @test "13.30: without -o a recording is a stream into a pipe, and a file otherwise" {

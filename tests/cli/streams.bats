@@ -74,7 +74,7 @@ fields=comm,tid,cpu,time,event,ip,period
 	"$TALLY" record -q -e cpu-clock -F 10000 -o - -- sh -c 'while :; do :; done' 2>said |
 		head -c 5000 >/dev/null
 	[ "$(wc -l <said)" = 1 ]
-	grep -q 'its reader has gone' said
+	grep -q 'its reader ended' said
 }
 
 @test "compressed records: perf and we read the same, and the file is smaller" {

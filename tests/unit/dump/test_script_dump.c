@@ -308,7 +308,7 @@ static void a_damaged_record_says_so(void **state)
 	    "\n0x108@a.data [0x8]: event: 3\n.\n. ... raw event: size 8 bytes\n"
 	    ".  0000:  03 00 00 00 00 00 08 00                          ........        \n"
 	    "\n-1 -1 0x108 [0x8]: PERF_RECORD_COMM: damaged: COMM record of 8 bytes at offset "
-	    "0x108 ends within its fields (byte 8)\n");
+	    "0x108 is too short for its fields (byte 8)\n");
 	clean(&made);
 }
 

@@ -286,7 +286,7 @@ static void finds_the_records_again(void **state)
 			assert_int_equal(damage->count, 1);
 			assert_int_equal(damage->first_at, 104 + 16 + 80 + 20 * 24);
 			assert_int_equal(damage->lost_bytes, 24);
-			assert_non_null(strstr(damage->text, "no record can stand at byte 680"));
+			assert_non_null(strstr(damage->text, "invalid record at byte 680"));
 			tally_data_close(file);
 		}
 		tally_buf_done(&data);

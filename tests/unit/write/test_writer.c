@@ -403,7 +403,7 @@ static void makes_room_for_the_end(void **state)
 		assert_int_equal(tally_writer_close(writer, &error), -EFBIG);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 		assert_non_null(strstr(error.text, path));
-		assert_non_null(strstr(error.text, "bytes of the last records were left out"));
+		assert_non_null(strstr(error.text, "bytes of the last records were replaced"));
 		assert_int_equal(strstr(error.text, "the build-ids") != NULL, many);
 		data = open_data(path);
 		count_records(data, counts);
