@@ -27,7 +27,8 @@ struct record {
 	struct tally_event_list events;
 	struct cli_list pids, tids, parents, users;
 	const char *output, *cpus, *frequency, *ring, *call_graph;
-	bool system_wide, no_inherit, callchain, quiet;
+	bool system_wide, no_inherit, callchain, keep_stacks, quiet;
+	const char *stacks_output;
 	/* From a configuration file: how -g records chains when the command line does not say how.
 	 */
 	char record_mode[32], dump_size[16], usual_call_graph[64];
@@ -75,7 +76,7 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 
 static bool is_call_graph(const char *value)
 {
-	static const char *const ways[] = {"fp", "dwarf", "lbr", "no"};
+	static const char *const ways[] = {"auto", "fp", "dwarf", "lbr", "no"};
 	size_t length = strcspn(value, ",");
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
@@ -90,7 +91,7 @@ static int take_call_graph(void *to, const char *value, bool on, struct tally_er
 	if (!on || is_call_graph(value))
 		return 0;
 	return cli_refuse(
-	    error, "'%s' is not a way to record call chains; valid are fp, dwarf[,SIZE], lbr",
+	    error, "'%s' is not a way to record call chains; valid are auto, fp, dwarf[,SIZE], lbr",
 	    value);
 }
 
@@ -514,11 +515,18 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	     &record->frequency},
 	    {CLI_U64, 'c', "count", "N", "one sample every N events, instead of a frequency",
 	     &record->period},
-	    {CLI_FLAG, 'g', NULL, NULL, "call chains, by frame pointers", &record->callchain,
+	    {CLI_FLAG, 'g', NULL, NULL, "call chains, as --call-graph auto", &record->callchain,
 	     .with_value = "call-graph"},
 	    {CLI_CALL, 0, "call-graph", "HOW",
-	     "record call chains by fp (frame pointers), dwarf[,SIZE] (copies of the stack) or lbr",
+	     "record call chains by auto (unwound while recording, else fp), fp (frame pointers), "
+	     "dwarf[,SIZE] (unwound; copies of the stack of SIZE bytes) or lbr",
 	     &record->call_graph, .call = take_call_graph},
+	    {CLI_FLAG, 0, "keep-stacks", NULL,
+	     "write copies of the stack to the file, as perf does, instead of unwinding them",
+	     &record->keep_stacks},
+	    {CLI_STRING, 0, "stacks-output", "FILE",
+	     "also write the same samples with copies of the stack, to compare call chains",
+	     &record->stacks_output},
 	    {CLI_CALL, 'D', "delay", "MS",
 	     "start this many milliseconds after the command; -1: do not start", &record->delay_ms,
 	     .call = take_delay},
@@ -585,6 +593,8 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	wanted.period = record->period;
 	wanted.callchain = record->callchain;
 	wanted.call_graph = call_graph(record);
+	wanted.keep_stacks = record->keep_stacks;
+	wanted.stacks_output = record->stacks_output;
 	wanted.no_inherit = record->no_inherit;
 	wanted.delay_ms = record->delay_ms;
 	wanted.compress_level = (int)record->compress;

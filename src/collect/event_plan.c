@@ -19,7 +19,7 @@
 struct making {
 	const struct tally_recorder_options *options;
 	const struct tally_targets *targets;
-	struct tally_chain chain; /* of all events */
+	struct tally_chain_plan chain; /* of all events */
 	uint64_t frequency;
 	bool inherit;
 	bool data_maps; /* data maps too: for stacks that are unwound later */
@@ -177,6 +177,21 @@ static bool is_probe(const struct tally_event *event)
 	       (event->pmu && (!strcmp(event->pmu, "uprobe") || !strcmp(event->pmu, "kprobe")));
 }
 
+static int complete_terms(const struct making *making, const struct tally_event *from,
+			  struct tally_planned *to, struct tally_error *error)
+{
+	struct tally_chain_plan chain;
+	int result = tally_plan_terms(from, &making->chain, &to->attr, &chain, error);
+
+	if (result || !(to->attr.sample_type & PERF_SAMPLE_STACK_USER) || chain.keep)
+		return result;
+	to->unwinds = true;
+	to->chain_named = chain.named;
+	to->stack_given = chain.stack_size;
+	to->stack_needed = chain.how == TALLY_CHAIN_STACK;
+	return 0;
+}
+
 static int copy_events(const struct making *making, struct tally_plan *plan,
 		       const struct tally_event_list *list, struct tally_error *error)
 {
@@ -199,7 +214,7 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 		if (!to->name)
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
 		complete_sampling(making, to);
-		result = tally_plan_terms(from, &making->chain, &to->attr, error);
+		result = complete_terms(making, from, to, error);
 		if (result)
 			return result;
 	}
@@ -218,8 +233,7 @@ static int default_event(const struct making *making, struct tally_plan *plan,
 	to->precise_max = true;
 	to->name = strdup("cycles:P");
 	complete_sampling(making, to);
-	return to->name ? tally_plan_terms(&(struct tally_event){.name = to->name}, &making->chain,
-					   &to->attr, error)
+	return to->name ? complete_terms(making, &(struct tally_event){.name = to->name}, to, error)
 			: tally_fail(error, -ENOMEM, -1, "out of memory");
 }
 
@@ -234,7 +248,8 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	    .targets = targets,
 	    .frequency = choose_frequency(options, limits, notice),
 	    .inherit = !options->no_inherit,
-	    .chain = {.how = options->callchain ? TALLY_CHAIN_FRAME_POINTERS : TALLY_CHAIN_NONE},
+	    .chain = {.how = options->callchain ? TALLY_CHAIN_AUTO : TALLY_CHAIN_NONE,
+		      .keep = options->keep_stacks},
 	};
 	struct tally_plan plan = {.count = (given ? list->count : 1) + 1};
 	int result = 0;
@@ -259,7 +274,8 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		sideband->leader = (uint32_t)(plan.count - 1);
 		sideband->privilege_given = true;
 		for (size_t i = 0; i + 1 < plan.count; i++)
-			making.data_maps |= plan.events[i].attr.sample_stack_user != 0;
+			making.data_maps |=
+			    plan.events[i].attr.sample_stack_user && !plan.events[i].unwinds;
 		complete_sideband(&making, &sideband->attr);
 		sideband->name = strdup("dummy:u");
 		if (!sideband->name)
@@ -273,6 +289,15 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	}
 	*ret = plan;
 	return 0;
+}
+
+struct tally_attr tally_plan_file_attr(const struct tally_planned *event)
+{
+	struct tally_attr attr = event->attr;
+
+	if (event->unwinds)
+		tally_plan_frame_pointers(&attr);
+	return attr;
 }
 
 void tally_plan_done(struct tally_plan *plan)

@@ -16,11 +16,15 @@ struct tally_planned {
 	struct tally_attr attr;
 	char *name;
 	uint32_t leader;
-	bool each_hit;          /* a place in code: by default each hit is a sample */
-	bool points;            /* attr.config1 points to text, only while it is opened */
-	bool precise_max;       /* asked for the highest precise_ip */
-	bool privilege_given;   /* u, k or h was asked for: it is not changed */
-	bool opened_once;       /* attr is what this kernel accepts */
+	bool each_hit;        /* a place in code: by default each hit is a sample */
+	bool points;          /* attr.config1 points to text, only while it is opened */
+	bool precise_max;     /* asked for the highest precise_ip */
+	bool privilege_given; /* u, k or h was asked for: it is not changed */
+	bool opened_once;     /* attr is what this kernel accepts */
+	bool unwinds;         /* the recorder makes chains of the copies of the stack, in `attr` */
+	bool chain_named;     /* they were asked for by name: their lack is worth a line */
+	bool stack_given;     /* so was the size of a copy: it is not changed */
+	bool stack_needed;    /* nothing but copies of the stack will do */
 	unsigned precise_asked; /* precise_ip before the opening */
 	uint32_t given_up;      /* when it was opened: TALLY_RELAXED_* */
 	uint64_t *ids;
@@ -38,6 +42,9 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		    struct tally_plan *ret, struct tally_error *error);
 void tally_plan_done(struct tally_plan *plan);
 
+/* The attr of the samples that are written: without what chains were made of. */
+struct tally_attr tally_plan_file_attr(const struct tally_planned *event);
+
 /* An attr of the events that sample, when all of them have the time at the same offset; else NULL.
  */
 const struct tally_attr *tally_plan_timed(const struct tally_plan *plan);
@@ -47,9 +54,9 @@ static inline size_t tally_plan_sideband(const struct tally_plan *plan)
 	return plan->count - 1;
 }
 
-/* Opens an event for the first time, and gives up what is not available. An event that gave up the
- * kernel's side gets a name that says so, and a bit in given_up; the rest is a notice. The
- * descriptor, or -errno with words. */
+/* Opens an event for the first time, and gives up what is not available: copies of the stack
+ * quietly, unless a person named them. An event that gave up the kernel's side gets a name that
+ * says so, and a bit in given_up; the rest is a notice. The descriptor, or -errno with words. */
 int tally_plan_open_first(struct tally_planned *event, const struct tally_open_target *target,
 			  const struct tally_limits *limits, const struct tally_notice *notice,
 			  struct tally_error *error);

@@ -7,6 +7,7 @@
 #include <tally/abi.h>
 #include "base/fail.h"
 #include "collect/event_plan.h"
+#include "collect/plan_terms.h"
 
 /* "cycles" -> "cycles:u", "cycles:P" -> "cycles:Pu". */
 static int name_user_only(struct tally_planned *event)
@@ -65,6 +66,31 @@ static int use_cpu_clock(struct tally_planned *event, const struct tally_notice 
 	return 0;
 }
 
+/* Not each event, and not each machine, can copy registers and stacks. */
+static int open_without_stacks(struct tally_planned *event, const struct tally_open_target *target,
+			       const struct tally_limits *limits, const struct tally_notice *notice,
+			       uint32_t may, uint32_t *given_up, struct tally_error *error)
+{
+	struct tally_open_target other = *target;
+	struct tally_attr with = event->attr;
+	int result;
+
+	other.name = event->name;
+	tally_plan_frame_pointers(&event->attr);
+	result = tally_open_relaxed(&event->attr, &other, limits, may, given_up, error);
+	if (result < 0) {
+		event->attr = with;
+		return result;
+	}
+	event->unwinds = false;
+	if (event->chain_named)
+		tally_notice_send(notice,
+				  "%s: the kernel copies no stacks of this event: call chains are "
+				  "by frame pointers",
+				  event->name);
+	return result;
+}
+
 int tally_plan_open_first(struct tally_planned *event, const struct tally_open_target *target,
 			  const struct tally_limits *limits, const struct tally_notice *notice,
 			  struct tally_error *error)
@@ -89,6 +115,8 @@ int tally_plan_open_first(struct tally_planned *event, const struct tally_open_t
 		other.name = event->name; /* the old name was freed */
 		result = tally_open_relaxed(&event->attr, &other, limits, may, &given_up, error);
 	}
+	if (result < 0 && event->unwinds && !event->stack_needed)
+		result = open_without_stacks(event, target, limits, notice, may, &given_up, error);
 	if (result < 0)
 		return result;
 	event->opened_once = true;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "record/stack_block.h"
 
 /* Walked and written while it is still in the cache; larger calls of write(2) cost no less. */
 #define CHUNK (256u << 10)
@@ -27,6 +28,8 @@ void tally_drain_done(struct tally_drain *drain)
 {
 	tally_drain_workers_free(drain->workers);
 	drain->workers = NULL;
+	tally_stack_block_free(drain->block);
+	drain->block = NULL;
 	tally_walk_done(&drain->walk);
 }
 
@@ -169,6 +172,8 @@ int tally_drain_pass(struct tally_drain *drain, struct tally_error *error)
 	int result = 0;
 
 	drain->passes++;
+	if (drain->unwinder)
+		return tally_drain_pass_stacks(drain, error);
 	if (want_workers(drain)) {
 		result = pass_by_workers(drain, error);
 	} else {
@@ -189,6 +194,8 @@ int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_e
 {
 	int result;
 
+	if (drain->unwinder)
+		return 0; /* whoever writes the pass ends it */
 	/* Records that came last are due when a whole pass has found no more.  Who reads a file
 	 * waits for its end, but a stream may be read while it grows. */
 	if (!drain->appended && drain->waits) {

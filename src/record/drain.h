@@ -15,6 +15,9 @@
 #include "collect/openset.h"
 #include "record/ring_walk.h"
 
+struct tally_stack_block;
+struct tally_unwinder;
+
 #define TALLY_DRAIN_IOVECS 256
 
 struct tally_drain {
@@ -32,6 +35,9 @@ struct tally_drain {
 	bool appended;       /* since the last round */
 	bool waits;          /* a stream: of the last round some may wait for a pass to end */
 	size_t fullest;      /* of the last pass: bytes in the fullest ring, in 1/256 */
+	/* When the recorder unwinds: passes fill a block, instead of the file. */
+	struct tally_unwinder *unwinder;
+	struct tally_stack_block *block; /* the next, which is empty; NULL: none yet */
 	/* Several threads, when one is too slow. */
 	struct tally_drain_workers *workers;
 	unsigned workers_most; /* at most so many threads, with the caller's */
@@ -54,6 +60,9 @@ int tally_drain_flush(struct tally_drain *drain, struct tally_error *error);
 int tally_drain_pass(struct tally_drain *drain, struct tally_error *error);
 /* Ends a pass in the file: all records older than the latest of the pass before are written now. */
 int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_error *error);
+
+/* drain_stacks.c: what a pass is when there is an unwinder. */
+int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error);
 
 /* Appends the samples of overwritten rings (drain_kept.c), oldest first. Their events must be
  * disabled. 0 or -errno with words. */

@@ -32,6 +32,7 @@
 #include "record/left_running.h"
 #include "record/synth.h"
 #include "collect/targets.h"
+#include "record/unwinder.h"
 #include "record/verbose.h"
 #include "record/tracing_data.h"
 #include "collect/workload.h"
@@ -56,6 +57,9 @@ struct tally_recorder {
 	struct tally_openset set;
 	struct tally_build_ids build_ids;
 	struct tally_writer *writer;
+	struct tally_writer *stacks_writer; /* of options.stacks_output */
+	struct tally_unwinder *unwinder;    /* NULL: no chains are made here */
+	struct tally_recorder_stacks stacks;
 	struct tally_drain drain;
 	struct tally_left_running left_running;
 	pid_t *running; /* that the command left running */
@@ -247,9 +251,12 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	if (recorder->stream_fd >= 0)
 		close(recorder->stream_fd);
 	tally_workload_done(&recorder->workload);
+	tally_drain_done(&recorder->drain);
+	tally_unwinder_free(recorder->unwinder);
 	if (recorder->writer)
 		tally_writer_close(recorder->writer, NULL);
-	tally_drain_done(&recorder->drain);
+	if (recorder->stacks_writer)
+		tally_writer_close(recorder->stacks_writer, NULL);
 	tally_openset_close(&recorder->set);
 	tally_plan_done(&recorder->plan);
 	tally_targets_done(&recorder->targets);
@@ -280,7 +287,9 @@ int tally_recorder_exec_error(const struct tally_recorder *recorder)
 
 /* --- starting --- */
 
-static int open_writer(struct tally_recorder *recorder, struct tally_error *error)
+/* `stacks`: for samples as the rings have them. */
+static int open_writer(struct tally_recorder *recorder, const char *output, bool stacks,
+		       struct tally_writer **ret, struct tally_error *error)
 {
 	struct tally_writer_event *events;
 	struct tally_writer_options options = {
@@ -299,7 +308,7 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 		const struct tally_planned *from = &recorder->plan.events[i];
 
 		events[i] = (struct tally_writer_event){
-		    .attr = from->attr,
+		    .attr = stacks ? from->attr : tally_plan_file_attr(from),
 		    .name = from->name,
 		    .ids = from->ids,
 		    .id_count = from->id_count,
@@ -313,18 +322,29 @@ static int open_writer(struct tally_recorder *recorder, struct tally_error *erro
 	if (!result) {
 		options.tracing_data = tracing.data;
 		options.tracing_data_size = tracing.size;
-		result = recorder->streams
-			     ? tally_writer_open_stream(recorder->stream_fd, "the live stream",
-							events, recorder->plan.count, &options,
-							&recorder->writer, error)
-			     : tally_writer_open(recorder->output, events, recorder->plan.count,
-						 &options, &recorder->writer, error);
-		if (!result)
-			recorder->stream_fd = -1;
+		result = output ? tally_writer_open(output, events, recorder->plan.count, &options,
+						    ret, error)
+				: tally_writer_open_stream(recorder->stream_fd, "the live stream",
+							   events, recorder->plan.count, &options,
+							   ret, error);
 	}
 	tally_buf_done(&tracing);
 	free(events);
 	return result;
+}
+
+static int open_writers(struct tally_recorder *recorder, struct tally_error *error)
+{
+	const char *stacks = recorder->options.stacks_output;
+	int result = open_writer(recorder, recorder->streams ? NULL : recorder->output, false,
+				 &recorder->writer, error);
+
+	if (result)
+		return result;
+	recorder->stream_fd = -1;
+	return stacks && tally_plan_unwinds(&recorder->plan)
+		   ? open_writer(recorder, stacks, true, &recorder->stacks_writer, error)
+		   : 0;
 }
 
 /* Whether samples of an event may be in the kernel. The side-band's event has no samples. */
@@ -339,6 +359,27 @@ static bool samples_kernel(const struct tally_plan *plan)
 						     attr->config == PERF_COUNT_SW_DUMMY);
 	}
 	return kernel;
+}
+
+static int start_unwinder(struct tally_recorder *recorder, const struct tally_buf *records,
+			  struct tally_error *error)
+{
+	const struct tally_unwinder_options options = {
+	    .plan = &recorder->plan,
+	    .writer = recorder->writer,
+	    .stacks = recorder->stacks_writer,
+	    .checkpoint_ns = CHECKPOINT_NS,
+	    .checkpoint_bytes = CHECKPOINT_BYTES,
+	};
+	int result;
+
+	if (!tally_plan_unwinds(&recorder->plan))
+		return 0;
+	result =
+	    tally_unwinder_new(&options, records->data, records->size, &recorder->unwinder, error);
+	if (!result)
+		recorder->drain.unwinder = recorder->unwinder;
+	return result;
 }
 
 /* Appends records that describe what runs already. */
@@ -373,6 +414,10 @@ static int describe_running(struct tally_recorder *recorder, struct tally_error 
 	} else {
 		iovec = (struct iovec){records.data, records.size};
 		result = tally_writer_append(recorder->writer, &iovec, 1, error);
+		if (result >= 0 && recorder->stacks_writer)
+			result = tally_writer_append(recorder->stacks_writer, &iovec, 1, error);
+		if (result >= 0)
+			result = start_unwinder(recorder, &records, error);
 	}
 	tally_buf_done(&records);
 	return result < 0 ? result : 0;
@@ -402,7 +447,7 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 			return tally_workload_explain(recorder->options.command[0], result, error);
 		}
 	}
-	result = open_writer(recorder, error);
+	result = open_writers(recorder, error);
 	if (result)
 		return result;
 	if (tally_drain_init(&recorder->drain, &recorder->set, recorder->writer,
@@ -508,10 +553,11 @@ static int record(struct tally_recorder *recorder, struct tally_error *error)
 
 /* --- ending --- */
 
-static int finish_file(struct tally_recorder *recorder, struct tally_error *error)
+static int close_writer(struct tally_recorder *recorder, struct tally_writer **which,
+			struct tally_error *error)
 {
 	const struct tally_walk_counts *counts = &recorder->drain.walk.counts;
-	struct tally_writer *writer = recorder->writer;
+	struct tally_writer *writer = *which;
 	int result = recorder->options.no_build_ids
 			 ? 0
 			 : tally_build_ids_write(&recorder->build_ids, writer);
@@ -520,9 +566,32 @@ static int finish_file(struct tally_recorder *recorder, struct tally_error *erro
 		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));
 	if (counts->samples)
 		tally_writer_set_sample_time(writer, counts->first_time, counts->last_time);
-	recorder->wrote = tally_writer_size(writer);
-	recorder->writer = NULL;
+	*which = NULL;
 	return tally_writer_close(writer, error);
+}
+
+/* Until the last chain is in the file. */
+static int finish_unwinder(struct tally_recorder *recorder, struct tally_error *error)
+{
+	int result;
+
+	if (!recorder->drain.unwinder)
+		return 0;
+	result = tally_unwinder_finish(recorder->unwinder, &recorder->stacks, error);
+	recorder->drain.unwinder = NULL;
+	return result;
+}
+
+static int finish_file(struct tally_recorder *recorder, struct tally_error *error)
+{
+	int result = 0;
+
+	if (recorder->stacks_writer)
+		result = close_writer(recorder, &recorder->stacks_writer, error);
+	if (result)
+		return result;
+	recorder->wrote = tally_writer_size(recorder->writer);
+	return close_writer(recorder, &recorder->writer, error);
 }
 
 /* Ctrl-C on a terminal reaches the command too: only a signal to the recorder alone is passed on.
@@ -587,6 +656,7 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 	    .wait_status = recorder->workload.pid ? recorder->workload.status : -1,
 	    .ended_by = atomic_load(&recorder->stop_signal),
 	    .kernel_hidden = recorder->kernel_hidden,
+	    .stacks = recorder->stacks,
 	};
 	if (!tally_left_running_find(&recorder->left_running, "", &recorder->running,
 				     &recorder->running_count)) {
@@ -612,6 +682,8 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	tally_openset_disable(&recorder->set, TALLY_RING_SIDEBAND);
 	result = pass(recorder, error);
 	if (!result)
+		result = finish_unwinder(recorder, error);
+	if (!result)
 		result = tally_drain_kept(&recorder->drain, error);
 	if (result)
 		return result;
@@ -633,6 +705,7 @@ static void save(struct tally_recorder *recorder, struct tally_error *error)
 	struct tally_error second = {0};
 	size_t length;
 
+	(void)finish_unwinder(recorder, NULL);
 	if (!recorder->writer || !recorder->drain.walk.joined || !finish_file(recorder, &second))
 		return;
 	if (!error)

@@ -1,0 +1,92 @@
+/* A pass over all rings when the recorder unwinds: what they hold is copied to memory, from where
+ * other threads take it, so that the kernel has the rings again at once. */
+#include <errno.h>
+#include <string.h>
+#include <sys/param.h>
+#include <unistd.h>
+#include "base/fail.h"
+#include "record/drain.h"
+#include "record/unwinder.h"
+
+/* Walked and copied while it is still in the cache. */
+#define CHUNK (256u << 10)
+
+static int take_samples(struct tally_drain *drain, struct tally_ring *ring,
+			struct tally_stack_copies *copies)
+{
+	const struct tally_stack_events *events = tally_unwinder_events(drain->unwinder);
+	size_t capacity = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE), at = 0, total;
+	struct tally_ring_bytes bytes;
+
+	total = tally_ring_peek(ring, &bytes);
+	drain->fullest = MAX(drain->fullest, total * 256 / capacity);
+	while (at < total) {
+		size_t to = tally_walk_samples(&drain->walk, &bytes, at, CHUNK);
+		int result;
+
+		if (to == at) {
+			drain->walk.counts.bad_bytes += total - at;
+			tally_ring_consume(ring, total - at);
+			break;
+		}
+		result = tally_stack_block_add(drain->block, events, &bytes, at, to, copies,
+					       drain->walk.joined);
+		if (result)
+			return result;
+		tally_ring_consume(ring, to - at);
+		at = to;
+	}
+	return 0;
+}
+
+static int take_sideband(struct tally_drain *drain, struct tally_ring *ring)
+{
+	struct tally_ring_bytes bytes;
+	size_t total = tally_ring_peek(ring, &bytes), to;
+	int result;
+
+	if (!total)
+		return 0;
+	to = tally_walk_sideband(&drain->walk, &bytes, 0, total);
+	drain->walk.counts.bad_bytes += total - to;
+	result = tally_stack_block_add_side(drain->block, &bytes, 0, to);
+	tally_ring_consume(ring, total);
+	return result;
+}
+
+int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error)
+{
+	struct tally_stack_copies *copies = tally_unwinder_copies(drain->unwinder);
+	size_t cpus = drain->set->ring_count / TALLY_RING_KINDS;
+	int result = tally_unwinder_check(drain->unwinder, error);
+	bool any;
+
+	if (result)
+		return result;
+	if (!drain->block)
+		drain->block = tally_unwinder_take_empty(drain->unwinder);
+	if (!drain->block)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	drain->fullest = 0;
+	/* The side-band last: what was mapped before a sample was taken is in the same block. */
+	for (size_t i = 0; i < drain->set->ring_count && !result; i++) {
+		size_t index =
+		    tally_openset_sideband_first(drain->set, (i + cpus) % drain->set->ring_count);
+		struct tally_ring *ring = drain->set->rings[index];
+
+		if (ring)
+			result = index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND
+				     ? take_sideband(drain, ring)
+				     : take_samples(drain, ring, copies);
+	}
+	if (result)
+		return tally_fail(error, result, -1, "out of memory");
+	/* An empty block ends the pass before it, too: see tally_drain_round(). */
+	any = drain->block->side.size || drain->block->samples.size;
+	if (any || drain->appended) {
+		tally_unwinder_put(drain->unwinder, drain->block);
+		drain->block = NULL;
+	}
+	drain->appended = any;
+	return 0;
+}

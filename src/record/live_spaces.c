@@ -1,0 +1,209 @@
+#include "record/live_spaces.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <tally/abi.h>
+#include "image/image.h"
+#include "process/process.h"
+
+struct side_record {
+	uint64_t time;
+	size_t at; /* offset, which keeps the order of equal times */
+};
+
+struct tally_live_spaces {
+	struct tally_process_table *processes;
+	struct tally_image_store *images;
+	/* By the number of a mapping; NULL: not looked up yet. */
+	struct tally_image *_Atomic *by_mapping;
+	struct side_record *order;
+	size_t order_room;
+	uint64_t generation; /* how often it was fed: eras are new then */
+	uint64_t passed[3];  /* the latest time of the last feedings, the newest first */
+};
+
+int tally_live_spaces_new(struct tally_live_spaces **ret)
+{
+	/* Only call frame information is read: no names. */
+	const struct tally_image_options options = {
+	    .size = sizeof(options), .no_demangle = true, .cache_dir = ""};
+	struct tally_live_spaces *spaces = calloc(1, sizeof(*spaces));
+	int result;
+
+	if (!spaces)
+		return -ENOMEM;
+	result = tally_process_table_new(&spaces->processes);
+	if (!result)
+		result = tally_image_store_new(&options, &spaces->images);
+	if (!result) {
+		tally_process_will_renew(spaces->processes);
+		result = tally_process_freeze(spaces->processes);
+	}
+	if (result) {
+		tally_live_spaces_free(spaces);
+		return result;
+	}
+	*ret = spaces;
+	return 0;
+}
+
+void tally_live_spaces_free(struct tally_live_spaces *spaces)
+{
+	if (!spaces)
+		return;
+	tally_process_table_free(spaces->processes);
+	if (spaces->images)
+		tally_image_store_free(spaces->images);
+	free(spaces->by_mapping);
+	free(spaces->order);
+	free(spaces);
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct side_record *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static struct tally_record view(const uint8_t *bytes)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, bytes, sizeof(header));
+	return (struct tally_record){
+	    .bytes = bytes, .type = header.type, .misc = header.misc, .size = header.size};
+}
+
+static bool is_of_processes(uint32_t type)
+{
+	return type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM ||
+	       type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
+}
+
+/* Those of processes, in the order of time. Returns their number, or -ENOMEM. */
+static int64_t sort_records(struct tally_live_spaces *spaces, const struct tally_layout *layout,
+			    const uint8_t *records, size_t size)
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < size; at += view(records + at).size) {
+		const struct tally_record record = view(records + at);
+		struct tally_sample_id id = {0};
+
+		if (!is_of_processes(record.type))
+			continue;
+		if (count == spaces->order_room) {
+			size_t room = count ? count * 2 : 256;
+			void *more = reallocarray(spaces->order, room, sizeof(*spaces->order));
+
+			if (!more)
+				return -ENOMEM;
+			spaces->order = more;
+			spaces->order_room = room;
+		}
+		if (tally_sample_id_decode(layout, &record, &id, NULL))
+			continue;
+		spaces->order[count++] = (struct side_record){.time = id.time, .at = at};
+	}
+	if (count)
+		qsort(spaces->order, count, sizeof(*spaces->order), by_time);
+	return (int64_t)count;
+}
+
+int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
+			   const uint8_t *records, size_t size)
+{
+	int64_t count = sort_records(spaces, layout, records, size);
+	size_t mappings;
+	int result;
+
+	if (count <= 0)
+		return (int)count;
+	/* What ended two feedings ago has no more samples. */
+	result = tally_process_renew(spaces->processes, spaces->passed[1]);
+	for (int64_t i = 0; i < count && !result; i++) {
+		const struct tally_record record = view(records + spaces->order[i].at);
+		struct tally_body body;
+
+		body.size = sizeof(body);
+		if (!tally_record_decode(layout, &record, &body, NULL))
+			result =
+			    tally_process_feed(spaces->processes, &body, spaces->order[i].time);
+	}
+	if (!result)
+		result = tally_process_freeze(spaces->processes);
+	if (result)
+		return result;
+	mappings = tally_process_mapping_count(spaces->processes);
+	free(spaces->by_mapping);
+	spaces->by_mapping = calloc(mappings + 1, sizeof(*spaces->by_mapping));
+	if (!spaces->by_mapping)
+		return -ENOMEM;
+	spaces->generation++;
+	spaces->passed[2] = spaces->passed[1];
+	spaces->passed[1] = spaces->passed[0];
+	if (spaces->order[count - 1].time > spaces->passed[0])
+		spaces->passed[0] = spaces->order[count - 1].time;
+	return 0;
+}
+
+void tally_live_space_of(const struct tally_live_spaces *spaces, uint32_t pid, uint32_t tid,
+			 uint64_t time, struct tally_live_space *ret)
+{
+	struct tally_task_view view;
+
+	tally_process_view(spaces->processes, pid, tid, time, &view);
+	*ret = (struct tally_live_space){
+	    .spaces = spaces,
+	    .space = view.space,
+	    .time = time,
+	    .number = view.era ? spaces->generation << 32 | view.era : 0,
+	};
+}
+
+static struct tally_image *image_of(const struct tally_live_spaces *spaces,
+				    const struct tally_mapping *mapping)
+{
+	struct tally_image *_Atomic *known = &spaces->by_mapping[mapping->number];
+	struct tally_image *image = atomic_load_explicit(known, memory_order_acquire);
+	const struct tally_mapped_file *file = mapping->file;
+
+	if (!image) {
+		struct tally_image_key key = {
+		    .path = tally_process_string(spaces->processes, file->filename),
+		    .pid = mapping->pid,
+		    .ino = file->ino,
+		    .data = !(mapping->prot & PROT_EXEC),
+		    .build_id_size = file->build_id_size,
+		};
+
+		memcpy(key.build_id, file->build_id, sizeof(key.build_id));
+		image = tally_image_get(spaces->images, &key);
+		atomic_store_explicit(known, image, memory_order_release);
+	}
+	return image;
+}
+
+int tally_live_space_image(void *context, uint64_t address, struct tally_image **ret,
+			   uint64_t *ret_place)
+{
+	const struct tally_live_space *space = context;
+	const struct tally_mapping *mapping =
+	    space->space ? tally_space_find(space->space, address, space->time) : NULL;
+	struct tally_image *image;
+
+	if (!mapping)
+		return -ENOENT;
+	image = image_of(space->spaces, mapping);
+	if (!image || tally_image_places_are_addresses(image))
+		return -ENODATA;
+	*ret = image;
+	*ret_place = address - mapping->start + mapping->pgoff;
+	return 0;
+}

@@ -1,0 +1,425 @@
+#include "record/unwinder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <tally/abi.h>
+#include "base/fail.h"
+#include "base/pool.h"
+#include "callchain/chain.h"
+#include "record/block_queue.h"
+#include "record/live_spaces.h"
+#include "wire/sample_read.h"
+#include "write/writer.h"
+
+/* Frames of an unwound chain. perf's reports show 127 unless --max-stack says more. */
+#define FRAMES_MOST 1024
+/* The queue takes a sixteenth of the memory at most, and no more than this. */
+#define QUEUE_SHARE 16
+#define QUEUE_MOST  (256ULL << 20)
+#define SPILL_MOST  (16ULL << 30)
+/* After the recorded programs and the thread that empties the rings. */
+#define WORKER_NICE 5
+
+/* Of one thread that unwinds. */
+struct worker {
+	struct tally_chain_maker *maker;
+	struct tally_recorder_stacks counts;
+};
+
+struct tally_unwinder {
+	struct tally_unwinder_options options;
+	struct tally_stack_events events;
+	struct tally_stack_copies copies; /* of the thread that fills blocks */
+	struct tally_block_queue queue;
+	struct tally_live_spaces *spaces;
+	struct tally_chain_images *images;
+	char machine[sizeof(((struct utsname *)NULL)->machine)];
+	struct worker *workers;
+	unsigned width;
+	pthread_t thread;
+	bool started;
+	/* Of the block at hand. */
+	struct tally_stack_block *block;
+	struct tally_buf *made; /* of each part: its records as they are written */
+	size_t made_room;
+	bool waits; /* a stream: of the last round some may wait for a pass to end */
+	int64_t checkpoint_at;
+	uint64_t since_mark;
+	atomic_int failed; /* why no more is written, or 0 */
+	struct tally_error error;
+};
+
+/* --- samples to chains --- */
+
+static void count_chain(struct tally_recorder_stacks *counts, const struct tally_chain *chain)
+{
+	uint64_t *const ends[] = {
+	    [TALLY_CHAIN_WHOLE] = &counts->whole,
+	    [TALLY_CHAIN_COPY_ENDED] = &counts->copy_ended,
+	    [TALLY_CHAIN_UNKNOWN_CODE] = &counts->unknown_code,
+	    [TALLY_CHAIN_LOST] = &counts->lost,
+	    [TALLY_CHAIN_TOO_DEEP] = &counts->too_deep,
+	};
+
+	counts->count++;
+	++*ends[chain->end];
+	counts->kernel_frames += chain->found[TALLY_CHAIN_KERNEL];
+	counts->leaf_frames += chain->found[TALLY_CHAIN_LEAF];
+	counts->cfi_frames += chain->found[TALLY_CHAIN_CFI];
+	counts->frame_pointer_frames += chain->found[TALLY_CHAIN_FRAME_POINTER];
+	counts->spliced_frames += chain->found[TALLY_CHAIN_SPLICED];
+}
+
+static void counts_add(struct tally_recorder_stacks *to, const struct tally_recorder_stacks *more)
+{
+	uint64_t *sums = (uint64_t *)to;
+	const uint64_t *values = (const uint64_t *)more;
+
+	_Static_assert(sizeof(*to) % sizeof(uint64_t) == 0, "counts only");
+	for (size_t i = 0; i < sizeof(*to) / sizeof(uint64_t); i++)
+		sums[i] += values[i];
+}
+
+/* The sample with its chain, in the file's layout. */
+static int make_sample(struct tally_unwinder *unwinder, struct worker *worker, size_t event,
+		       const struct tally_record *record, struct tally_buf *to)
+{
+	struct tally_body body = {.size = sizeof(body), .type = record->type, .misc = record->misc};
+	struct tally_sample *sample = &body.sample;
+	const struct tally_layout *files = &unwinder->events.files[event];
+	struct tally_live_space live;
+	struct tally_chain_space space = {.context = &live, .image_at = tally_live_space_image};
+	struct tally_chain chain;
+	int result;
+
+	sample->size = sizeof(*sample);
+	if (!sample_read(&unwinder->events.rings[event], record,
+			 unwinder->events.rings[event].sample_type, sample))
+		return 0; /* the kernel writes none like this */
+	tally_live_space_of(unwinder->spaces, sample->pid, sample->tid, sample->time, &live);
+	space.number = live.number;
+	result = tally_chain_make(worker->maker, sample,
+				  tally_chain_arch(unwinder->machine, sample->user_abi), &space,
+				  true, &chain);
+	if (result < 0)
+		return result;
+	if (result) {
+		sample->callchain = chain.words;
+		sample->callchain_nr = chain.count;
+		count_chain(&worker->counts, &chain);
+	}
+	sample->present &= files->sample_type;
+	result = tally_record_size(files, &body);
+	if (result < 0 || tally_buf_reserve(to, (size_t)result))
+		return result < 0 ? result : -ENOMEM;
+	result = tally_record_encode(files, &body, to->data + to->size, (size_t)result);
+	if (result < 0)
+		return result;
+	to->size += (size_t)result;
+	return 0;
+}
+
+static int make_part(void *context, unsigned number, size_t part)
+{
+	struct tally_unwinder *unwinder = context;
+	const struct tally_stack_block *block = unwinder->block;
+	struct tally_buf *to = &unwinder->made[part];
+	size_t at = block->parts[part];
+	size_t end = part + 1 < block->part_count ? block->parts[part + 1] : block->samples.size;
+	int result = 0;
+
+	tally_buf_clear(to);
+	while (at < end && !result) {
+		struct perf_event_header header;
+		struct tally_record record = {.bytes = block->samples.data + at};
+		int64_t event;
+
+		memcpy(&header, record.bytes, sizeof(header));
+		record.type = header.type;
+		record.misc = header.misc;
+		record.size = header.size;
+		event = tally_stack_events_find(&unwinder->events, &record);
+		if (event >= 0)
+			result = make_sample(unwinder, &unwinder->workers[number], (size_t)event,
+					     &record, to);
+		else
+			tally_buf_add(to, record.bytes, record.size);
+		at += record.size;
+	}
+	return result ? result : to->failed;
+}
+
+/* --- blocks to the file --- */
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static int append(struct tally_writer *writer, const void *bytes, size_t size,
+		  struct tally_error *error)
+{
+	struct iovec iovec = {(void *)(uintptr_t)bytes, size};
+
+	return size ? tally_writer_append(writer, &iovec, 1, error) : 0;
+}
+
+/* The end of a pass: see tally_drain_round(). */
+static int write_round(struct tally_unwinder *unwinder, bool appended)
+{
+	struct tally_writer *writer = unwinder->options.writer;
+	int64_t now = now_ns();
+	bool checkpoint = now - unwinder->checkpoint_at >= unwinder->options.checkpoint_ns ||
+			  unwinder->since_mark >= unwinder->options.checkpoint_bytes;
+	int result;
+
+	if (!appended && unwinder->waits) {
+		unwinder->waits = false;
+		return tally_writer_empty_round(writer, &unwinder->error);
+	}
+	if (!appended)
+		return 0;
+	result = tally_writer_round(writer, checkpoint, &unwinder->error);
+	if (!result && unwinder->options.stacks)
+		result = tally_writer_round(unwinder->options.stacks, checkpoint, &unwinder->error);
+	unwinder->waits = writer->stream;
+	if (checkpoint) {
+		unwinder->checkpoint_at = now;
+		unwinder->since_mark = 0;
+	}
+	return result;
+}
+
+static int write_block(struct tally_unwinder *unwinder)
+{
+	const struct tally_stack_block *block = unwinder->block;
+	struct tally_writer *writer = unwinder->options.writer, *stacks = unwinder->options.stacks;
+	bool appended = block->side.size || block->samples.size;
+	int result = append(writer, block->side.data, block->side.size, &unwinder->error);
+
+	for (size_t i = 0; i < block->part_count && result >= 0; i++) {
+		result = append(writer, unwinder->made[i].data, unwinder->made[i].size,
+				&unwinder->error);
+		unwinder->since_mark += unwinder->made[i].size;
+	}
+	if (stacks && result >= 0)
+		result = append(stacks, block->side.data, block->side.size, &unwinder->error);
+	if (stacks && result >= 0)
+		result = append(stacks, block->samples.data, block->samples.size, &unwinder->error);
+	return result < 0 ? result : write_round(unwinder, appended);
+}
+
+static int need_made(struct tally_unwinder *unwinder, size_t count)
+{
+	struct tally_buf *more;
+
+	if (count <= unwinder->made_room)
+		return 0;
+	more = reallocarray(unwinder->made, count, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	memset(more + unwinder->made_room, 0, (count - unwinder->made_room) * sizeof(*more));
+	unwinder->made = more;
+	unwinder->made_room = count;
+	return 0;
+}
+
+static int take_block(struct tally_unwinder *unwinder)
+{
+	struct tally_stack_block *block = unwinder->block;
+	int result = need_made(unwinder, block->part_count);
+
+	if (!result)
+		result = tally_live_spaces_feed(
+		    unwinder->spaces,
+		    &unwinder->events.rings[tally_plan_sideband(unwinder->options.plan)],
+		    block->side.data, block->side.size);
+	if (!result)
+		result = tally_pool_run(unwinder->width, block->part_count, make_part, unwinder);
+	if (result)
+		return tally_fail(&unwinder->error, result, -1, "call chains cannot be unwound: %s",
+				  strerror(-result));
+	return write_block(unwinder);
+}
+
+static void *unwinder_main(void *context)
+{
+	struct tally_unwinder *unwinder = context;
+	int result;
+
+	setpriority(PRIO_PROCESS, 0, WORKER_NICE);
+	for (;;) {
+		result = tally_block_queue_next(&unwinder->queue, &unwinder->block);
+		if (!unwinder->block)
+			break;
+		if (result)
+			tally_fail(&unwinder->error, result, -1,
+				   "stacks cannot be read back from a temporary file: %s",
+				   strerror(-result));
+		/* After a failure blocks are thrown away, until no more come. */
+		if (!result && !atomic_load(&unwinder->failed))
+			result = take_block(unwinder);
+		if (result < 0)
+			atomic_store(&unwinder->failed, result);
+		tally_block_queue_give(&unwinder->queue, unwinder->block);
+	}
+	return NULL;
+}
+
+/* --- from outside --- */
+
+static size_t queue_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	uint64_t memory = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+
+	return (size_t)MIN(QUEUE_MOST, memory / QUEUE_SHARE);
+}
+
+static int make_workers(struct tally_unwinder *unwinder)
+{
+	int result = 0;
+
+	unwinder->width = tally_pool_width();
+	unwinder->workers = calloc(unwinder->width, sizeof(*unwinder->workers));
+	if (!unwinder->workers)
+		return -ENOMEM;
+	for (unsigned i = 0; i < unwinder->width && !result; i++)
+		result = tally_chain_maker_new(unwinder->images, FRAMES_MOST,
+					       &unwinder->workers[i].maker);
+	return result;
+}
+
+static int start_thread(struct tally_unwinder *unwinder)
+{
+	sigset_t all, before;
+	int result;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = -pthread_create(&unwinder->thread, NULL, unwinder_main, unwinder);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	unwinder->started = !result;
+	return result;
+}
+
+int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8_t *records,
+		       size_t size, struct tally_unwinder **ret, struct tally_error *error)
+{
+	struct tally_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	const struct tally_plan *plan = options->plan;
+	struct utsname here = {0};
+	int result;
+
+	if (!unwinder)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	unwinder->options = *options;
+	unwinder->checkpoint_at = now_ns();
+	uname(&here);
+	memcpy(unwinder->machine, here.machine, sizeof(unwinder->machine));
+	tally_block_queue_init(&unwinder->queue, queue_bytes(), SPILL_MOST);
+	result = tally_stack_events_init(&unwinder->events, plan);
+	if (!result)
+		result = tally_chain_images_new(&unwinder->images);
+	if (!result)
+		result = tally_live_spaces_new(&unwinder->spaces);
+	if (!result)
+		result = tally_live_spaces_feed(unwinder->spaces, &unwinder->events.rings[0],
+						records, size);
+	if (!result)
+		result = make_workers(unwinder);
+	if (!result)
+		result = start_thread(unwinder);
+	if (result) {
+		tally_unwinder_free(unwinder);
+		return tally_fail(error, result, -1, "call chains cannot be unwound: %s",
+				  strerror(-result));
+	}
+	*ret = unwinder;
+	return 0;
+}
+
+static void join(struct tally_unwinder *unwinder)
+{
+	if (!unwinder->started)
+		return;
+	tally_block_queue_end(&unwinder->queue);
+	pthread_join(unwinder->thread, NULL);
+	unwinder->started = false;
+}
+
+void tally_unwinder_free(struct tally_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	join(unwinder);
+	for (unsigned i = 0; unwinder->workers && i < unwinder->width; i++)
+		tally_chain_maker_free(unwinder->workers[i].maker);
+	free(unwinder->workers);
+	for (size_t i = 0; i < unwinder->made_room; i++)
+		tally_buf_done(&unwinder->made[i]);
+	free(unwinder->made);
+	tally_block_queue_done(&unwinder->queue);
+	tally_chain_images_free(unwinder->images);
+	tally_live_spaces_free(unwinder->spaces);
+	tally_stack_events_done(&unwinder->events);
+	free(unwinder);
+}
+
+struct tally_stack_block *tally_unwinder_take_empty(struct tally_unwinder *unwinder)
+{
+	return tally_block_queue_take_empty(&unwinder->queue);
+}
+
+void tally_unwinder_put(struct tally_unwinder *unwinder, struct tally_stack_block *block)
+{
+	tally_block_queue_put(&unwinder->queue, block, &unwinder->events, &unwinder->copies);
+}
+
+const struct tally_stack_events *tally_unwinder_events(const struct tally_unwinder *unwinder)
+{
+	return &unwinder->events;
+}
+
+struct tally_stack_copies *tally_unwinder_copies(struct tally_unwinder *unwinder)
+{
+	unwinder->copies.most = tally_block_queue_copy_most(&unwinder->queue);
+	return &unwinder->copies;
+}
+
+int tally_unwinder_check(struct tally_unwinder *unwinder, struct tally_error *error)
+{
+	int failed = atomic_load(&unwinder->failed);
+
+	if (failed && error)
+		*error = unwinder->error;
+	return failed;
+}
+
+int tally_unwinder_finish(struct tally_unwinder *unwinder, struct tally_recorder_stacks *ret,
+			  struct tally_error *error)
+{
+	struct tally_recorder_stacks sum = {0};
+
+	join(unwinder);
+	for (unsigned i = 0; i < unwinder->width; i++)
+		counts_add(&sum, &unwinder->workers[i].counts);
+	sum.cut_copies = unwinder->copies.cut;
+	sum.dropped = unwinder->copies.dropped;
+	sum.spilled_bytes = unwinder->queue.spilled;
+	*ret = sum;
+	return tally_unwinder_check(unwinder, error);
+}
