@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "elf/debug_file.h"
-#include "dwarf/lines_dwarf.h"
+#include "dwarf/dwarf_file.h"
 
 static void describe(const struct debug_info *info, const char *debug_root,
 		     struct tally_debug_search *ret)
@@ -23,7 +23,7 @@ static Dwarf *begin(const struct tally_elf *elf, struct tally_lines_alt *alt)
 {
 	Dwarf *dwarf = NULL;
 
-	if (tally_line_units_exist(elf) && tally_lines_fit(elf))
+	if (tally_dwarf_file_exists(elf) && tally_lines_fit(elf))
 		dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
 	if (dwarf && tally_lines_alt_open(alt, dwarf, elf)) {
 		dwarf_end(dwarf);

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <elfutils/libdwelf.h>
 #include "elf/build_id.h"
+
+/* A name, and 20 bytes of a build-id at most. */
+#define LINK_MOST (PATH_MAX + 32)
 
 /* An ELF file whose debug information is empty: no reference leads into it. */
 struct nothing {
@@ -60,22 +62,19 @@ static bool is_it(const struct tally_elf *elf, const uint8_t *id, size_t size)
 	       tally_build_id_equal(found, found_size, id, (uint8_t)size);
 }
 
-static bool try_path(struct tally_lines_alt *alt, const char *path, const uint8_t *id, size_t size)
+static bool try_path(const char *path, const uint8_t *id, size_t size, struct tally_elf *ret)
 {
-	if (tally_elf_open(path, &alt->elf))
+	if (tally_elf_open(path, ret))
 		return false;
-	if (is_it(&alt->elf, id, size) && tally_lines_fit(&alt->elf)) {
-		alt->dwarf = dwarf_begin_elf(alt->elf.elf, DWARF_C_READ, NULL);
-		if (alt->dwarf)
-			return true;
-	}
-	tally_elf_close(&alt->elf);
+	if (is_it(ret, id, size) && tally_lines_fit(ret))
+		return true;
+	tally_elf_close(ret);
 	return false;
 }
 
 /* A relative name is one beside the file.  Source: dwz(1). */
-static bool by_name(struct tally_lines_alt *alt, const struct tally_elf *elf, const char *name,
-		    const uint8_t *id, size_t size)
+static bool by_name(const struct tally_elf *elf, const char *name, const uint8_t *id, size_t size,
+		    struct tally_elf *ret)
 {
 	char path[PATH_MAX], link[32], *slash;
 	ssize_t length = 0;
@@ -83,7 +82,7 @@ static bool by_name(struct tally_lines_alt *alt, const struct tally_elf *elf, co
 	if (strnlen(name, PATH_MAX) == PATH_MAX)
 		return false;
 	if (name[0] == '/')
-		return try_path(alt, name, id, size);
+		return try_path(name, id, size, ret);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", elf->fd);
 	length = readlink(link, path, sizeof(path) - 1);
 	if (length <= 0)
@@ -93,21 +92,55 @@ static bool by_name(struct tally_lines_alt *alt, const struct tally_elf *elf, co
 	if (!slash || (size_t)(slash + 1 - path) + strlen(name) >= sizeof(path))
 		return false;
 	memcpy(slash + 1, name, strlen(name) + 1);
-	return try_path(alt, path, id, size);
+	return try_path(path, id, size, ret);
 }
 
-static bool find(struct tally_lines_alt *alt, Dwarf *dwarf, const struct tally_elf *elf)
+static const struct tally_elf_section *link_of(const struct tally_elf *elf)
 {
-	char path[64 + TALLY_BUILD_ID_TEXT], text[TALLY_BUILD_ID_TEXT];
-	const char *name;
-	const void *id;
-	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	const struct tally_elf_section *section =
+	    tally_elf_find(elf, ".gnu_debugaltlink", SHT_PROGBITS);
 
-	if (size < 2 || size > 20)
+	return section && section->header.sh_size <= LINK_MOST ? section : NULL;
+}
+
+bool tally_lines_alt_named(const struct tally_elf *elf)
+{
+	return link_of(elf) != NULL;
+}
+
+/* The section has the file's name, a NUL, and its build-id. */
+bool tally_lines_alt_find(const struct tally_elf *elf, struct tally_elf *ret)
+{
+	const struct tally_elf_section *section = link_of(elf);
+	char path[64 + TALLY_BUILD_ID_TEXT], text[TALLY_BUILD_ID_TEXT], *link;
+	size_t size, name;
+	bool found = false;
+
+	if (!section || tally_elf_read(elf, section, &link, &size))
 		return false;
-	tally_build_id_format(id, (uint8_t)size, text);
-	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", text, text + 2);
-	return try_path(alt, path, id, (size_t)size) || by_name(alt, elf, name, id, (size_t)size);
+	name = strlen(link) + 1; /* there is a NUL behind the section */
+	if (name < size && size - name >= 2 && size - name <= 20) {
+		const uint8_t *id = (const uint8_t *)link + name;
+
+		size -= name;
+		tally_build_id_format(id, (uint8_t)size, text);
+		snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", text,
+			 text + 2);
+		found = try_path(path, id, size, ret) || by_name(elf, link, id, size, ret);
+	}
+	free(link);
+	return found;
+}
+
+/* For libdw. */
+static bool find(struct tally_lines_alt *alt, const struct tally_elf *elf)
+{
+	if (!tally_lines_alt_find(elf, &alt->elf))
+		return false;
+	alt->dwarf = dwarf_begin_elf(alt->elf.elf, DWARF_C_READ, NULL);
+	if (!alt->dwarf)
+		tally_elf_close(&alt->elf);
+	return alt->dwarf != NULL;
 }
 
 int tally_lines_alt_open(struct tally_lines_alt *alt, Dwarf *dwarf, const struct tally_elf *elf)
@@ -116,7 +149,7 @@ int tally_lines_alt_open(struct tally_lines_alt *alt, Dwarf *dwarf, const struct
 	int error;
 
 	*alt = none;
-	if (!find(alt, dwarf, elf)) {
+	if (!find(alt, elf)) {
 		error = open_nothing(alt);
 		if (!error)
 			alt->dwarf = dwarf_begin_elf(alt->elf.elf, DWARF_C_READ, NULL);

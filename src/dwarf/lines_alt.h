@@ -12,6 +12,11 @@ struct tally_lines_alt {      /* all zero is closed */
 	Dwarf *dwarf;
 };
 
+/* Whether a file shares debug information with another one. */
+bool tally_lines_alt_named(const struct tally_elf *elf);
+/* Finds and opens the other file, which is the caller's to close.  False: it is not found. */
+bool tally_lines_alt_find(const struct tally_elf *elf, struct tally_elf *ret);
+
 /* Finds the file, opens it as all are opened, and has libdw use it; else one without anything,
  * because libdw would look for it by itself, and open what the binary names, a FIFO too.  0 or
  * -ENOMEM. */

@@ -102,6 +102,9 @@ int tally_image_open_files(const struct tally_image *image, struct tally_elf *re
 int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
 			  size_t *ret_size);
 
+/* Where to keep what takes long to make, the caller's to free(); NULL: nowhere. */
+char *tally_image_cache_folder(const struct tally_image_store *store);
+
 /* Sets image->why, replacing what it said. */
 void tally_image_explain(struct tally_image *image, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

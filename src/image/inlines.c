@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "elf/demangle.h"
+#include "dwarf/line_index.h"
 #include "image/image_state.h"
-#include "dwarf/lines_dwarf.h"
-#include "dwarf/lines_symbols.h"
 
 /* More callers than this is a damaged file.  Source: perf's limit. */
 #define NEST_LIMIT 1024U
@@ -20,13 +19,11 @@ struct answer {
 	struct tally_inline *inlines;
 };
 
-/* Under the image's lines_lock. */
+/* Under the image's lines_lock but for the index, which has its own. */
 struct tally_lines {
-	struct tally_elf binary, debug; /* elf is NULL: there is none */
-	const struct tally_elf *symbol_file;
-	struct tally_line_symbols symbols;
-	struct tally_line_units units;
-	uint64_t shift;             /* places to addresses: added */
+	bool has_index;
+	struct line_index index;
+	char *folder;               /* of the cache, or NULL */
 	struct tally_map by_place;  /* struct answer * */
 	struct tally_strings names; /* as shown */
 	struct tally_map shown;     /* where a name is in the file -> where it is shown */
@@ -40,14 +37,13 @@ void tally_lines_free(struct tally_lines *lines)
 {
 	if (!lines)
 		return;
-	tally_line_units_done(&lines->units);
-	tally_line_symbols_done(&lines->symbols);
-	tally_elf_close(&lines->binary);
-	tally_elf_close(&lines->debug);
+	if (lines->has_index)
+		tally_line_index_close(&lines->index);
 	tally_map_done(&lines->by_place);
 	tally_strings_done(&lines->names);
 	tally_map_done(&lines->shown);
 	tally_arena_done(&lines->arena);
+	free(lines->folder);
 	free(lines->left_out);
 	free(lines);
 }
@@ -57,32 +53,35 @@ const char *tally_lines_left_out(const struct tally_lines *lines)
 	return lines ? lines->left_out : NULL;
 }
 
-/* perf turns places into addresses by .text alone, wherever the place is. */
-static uint64_t shift_of(const struct tally_elf *elf)
+static int open_files(void *context, struct tally_elf *ret_binary, struct tally_elf *ret_debug)
 {
-	const struct tally_elf_section *text = tally_elf_find(elf, ".text", SHT_NULL);
-
-	return text ? text->header.sh_addr - text->header.sh_offset : 0;
+	return tally_image_open_files(context, ret_binary, ret_debug);
 }
 
-static int open_lines(const struct tally_image *image, struct tally_lines *lines)
+static int open_lines(struct tally_image *image, struct tally_lines *lines)
 {
+	bool recorded = image->build_id_size != 0;
+	struct line_index_options options = {
+	    .path = image->path,
+	    .id_size = recorded ? image->build_id_size : image->found_id_size,
+	    .least = LINE_INDEX_LEAST,
+	    .open = open_files,
+	    .context = image,
+	};
 	int error;
 
-	lines->binary = lines->debug = (struct tally_elf){.fd = -1};
 	/* of the kernel and of what has no file nothing is known */
-	if (image->kind != TALLY_IMAGE_FILE ||
-	    tally_image_open_files(image, &lines->binary, &lines->debug))
+	if (image->kind != TALLY_IMAGE_FILE)
 		return 0;
-	lines->shift = shift_of(lines->binary.elf ? &lines->binary : &lines->debug);
-	lines->symbol_file = lines->debug.elf ? &lines->debug : &lines->binary;
-	lines->allowed = lines->symbol_file->allowed;
+	memcpy(options.id, recorded ? image->build_id : image->found_id, sizeof(options.id));
+	lines->folder = tally_image_cache_folder(image->store);
+	options.folder = lines->folder;
+	error = tally_line_index_open(&lines->index, &options);
+	lines->has_index = !error;
+	lines->allowed = elf_allowed(lines->has_index ? lines->index.file.size : 0);
+	if (lines->has_index && lines->index.allowed)
+		lines->allowed = lines->index.allowed;
 	lines->budget.left = lines->allowed;
-	error = tally_line_symbols_read(&lines->symbols, lines->symbol_file);
-	if (!error && lines->debug.elf)
-		error = tally_line_units_open(&lines->units, &lines->debug);
-	else if (!error)
-		error = tally_line_units_open(&lines->units, &lines->binary);
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -138,53 +137,38 @@ static const char *shown_name(const struct tally_image *image, struct tally_line
 /* What is known of an address: by debug information, with names of the symbol table where it has
  * none that linkers use; else by the symbol table. */
 struct known {
-	struct tally_line_found found;
+	struct line_found found;
 	const char *name;
 };
 
+/* Without the image's lock, as units may be read for it.  0, -ENOENT, -ENOMEM. */
 static int look_up(struct tally_lines *lines, uint64_t address, struct known *ret)
 {
-	uint32_t section = lines->symbol_file ? tally_line_section(lines->symbol_file, address) : 0;
 	const struct tally_line_symbol *symbol;
-	const struct tally_line_function *function;
+	const struct unit_lines_function *function;
 	int error;
 
-	if (!section)
+	*ret = (struct known){.name = NULL};
+	if (!lines->has_index)
 		return -ENOENT;
-	*ret = (struct known){0};
-	error = lines->units.dwarf ? tally_line_units_find(&lines->units, address, &ret->found)
-				   : -ENOENT;
-	if (error && error != -ENOENT)
+	error = tally_line_index_find(&lines->index, address, &ret->found);
+	if (error)
 		return error;
-	function = ret->found.function;
-	if (function && (function->linkage || (function->inlined && function->name))) {
-		ret->name = function->name;
+	function = ret->found.at.function;
+	if (function)
+		ret->name = unit_lines_name(ret->found.lines, function);
+	if (function && (function->flags & UNIT_LINES_LINKAGE ||
+			 (function->flags & UNIT_LINES_INLINED && ret->name)))
 		return 0; /* binutils 2.40 names inlined ones by the symbol at the first question */
-	}
-	symbol = tally_line_symbols_find(&lines->symbols, section, address);
-	if (!symbol) {
-		ret->name = function ? function->name : NULL;
-		return error;
-	}
+	if (function && function->flags & UNIT_LINES_SYMBOL && ret->found.at.file)
+		return 0;
+	symbol = tally_line_index_symbol(&lines->index, address);
+	if (!symbol)
+		return ret->found.lines ? 0 : -ENOENT;
 	ret->name = symbol->name;
-	if (!ret->found.file)
-		ret->found.file = symbol->file;
+	if (!ret->found.at.file)
+		ret->found.at.file = symbol->file;
 	return 0;
-}
-
-/* A function's own name.  One that is not the linker's gives way to that of the symbol that starts
- * where the function does. */
-static const char *name_of(const struct tally_lines *lines,
-			   const struct tally_line_function *function)
-{
-	const struct tally_line_symbol *symbol = NULL;
-	uint32_t section;
-
-	if (!function->linkage && !function->inlined) {
-		section = tally_line_section(lines->symbol_file, function->low);
-		symbol = tally_line_symbols_find(&lines->symbols, section, function->low);
-	}
-	return symbol && symbol->address == function->low ? symbol->name : function->name;
 }
 
 static const char *or_unknown(const char *text)
@@ -192,36 +176,15 @@ static const char *or_unknown(const char *text)
 	return text ? text : unknown;
 }
 
-/* The file as addr2line names it, when the unit does. */
-static const char *whole_path(struct tally_lines *lines, const struct tally_line_unit *unit,
-			      const char *file)
-{
-	size_t folder = unit && unit->folder ? strlen(unit->folder) : 0, length;
-	char *path;
-
-	if (!folder || !file || *file == '/' || *file == '<')
-		return or_unknown(file);
-	length = strlen(file);
-	path = budget_take(&lines->budget, folder + length + 2)
-		   ? tally_arena_alloc(&lines->arena, folder + length + 2)
-		   : NULL;
-	if (!path)
-		return file;
-	memcpy(path, unit->folder, folder);
-	path[folder] = '/';
-	memcpy(path + folder + 1, file, length + 1);
-	return path;
-}
-
 static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 			const struct known *known, const char *symbol, struct answer *answer)
 {
-	const struct tally_line_function *function = known->found.function;
-	const struct tally_line_function *at = function;
+	const struct unit_lines *unit = known->found.lines;
+	const struct unit_lines_function *at = known->found.at.function;
 	uint32_t count = 1;
 
 	while (at && count < NEST_LIMIT) {
-		at = tally_line_caller(&lines->units, known->found.unit, at);
+		at = unit_lines_caller(unit, at);
 		count += at != NULL;
 	}
 	if (!budget_take(&lines->budget, count * sizeof(*answer->inlines)))
@@ -232,15 +195,14 @@ static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 	answer->count = count;
 	answer->inlines[0] = (struct tally_inline){
 	    .name = known->name, .file = answer->line.file, .line = answer->line.line};
-	at = function;
+	at = known->found.at.function;
 	for (uint32_t i = 1; i < count; i++) {
-		const struct tally_line_function *caller =
-		    tally_line_caller(&lines->units, known->found.unit, at);
+		const struct unit_lines_function *caller = unit_lines_caller(unit, at);
 
-		answer->inlines[i] = (struct tally_inline){
-		    .name = name_of(lines, caller),
-		    .file = whole_path(lines, known->found.unit, at->call_file),
-		    .line = at->call_line};
+		answer->inlines[i] =
+		    (struct tally_inline){.name = unit_lines_name(unit, caller),
+					  .file = or_unknown(unit_lines_call_file(unit, at)),
+					  .line = at->call_line};
 		at = caller;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -254,38 +216,46 @@ static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 	return 0;
 }
 
+/* `result`: of look_up(). */
 static int make_answer(struct tally_image *image, struct tally_lines *lines, uint64_t place,
-		       struct answer *answer)
+		       int result, const struct known *known, struct answer *answer)
 {
 	int64_t symbol = tally_image_find_symbol(image, place);
-	struct known known;
 
-	answer->line = (struct tally_line){.file = unknown, .address = place + lines->shift};
-	answer->error = look_up(lines, answer->line.address, &known);
-	if (answer->error)
-		return answer->error == -ENOENT ? 0 : answer->error;
-	answer->line.file =
-	    whole_path(lines, known.found.named ? known.found.unit : NULL, known.found.file);
-	answer->line.line = known.found.line;
+	answer->line = (struct tally_line){
+	    .file = unknown, .address = place + (lines->has_index ? lines->index.shift : 0)};
+	answer->error = result;
+	if (result)
+		return result == -ENOENT ? 0 : result;
+	answer->line.file = or_unknown(known->found.at.file);
+	answer->line.line = known->found.at.line;
 	if (symbol < 0)
 		return 0;
-	return fill_inlines(image, lines, &known, tally_image_symbol(image, symbol)->name, answer);
+	return fill_inlines(image, lines, known, tally_image_symbol(image, symbol)->name, answer);
 }
 
-/* The lock is held. */
+/* The lock is held, and released while units are read. */
 static const struct answer *find_answer(struct tally_image *image, uint64_t place)
 {
 	struct tally_lines *lines = need_lines(image);
 	uint64_t *known = lines ? tally_map_find(&lines->by_place, place) : NULL;
 	struct answer *answer;
+	struct known found;
 	bool added;
+	int result;
 
 	if (!lines || known)
 		return known ? (const struct answer *)(uintptr_t)*known : NULL;
+	pthread_mutex_unlock(&image->lines_lock);
+	result = look_up(lines, place + (lines->has_index ? lines->index.shift : 0), &found);
+	pthread_mutex_lock(&image->lines_lock);
+	known = tally_map_find(&lines->by_place, place); /* another thread may have been faster */
+	if (known)
+		return (const struct answer *)(uintptr_t)*known;
 	answer = tally_arena_alloc(&lines->arena, sizeof(*answer));
-	if (!answer || make_answer(image, lines, place, answer))
+	if (!answer || make_answer(image, lines, place, result, &found, answer))
 		return NULL;
-	if (lines->budget.spent || lines->units.budget.spent)
+	if (lines->budget.spent || (lines->has_index && tally_line_index_is_short(&lines->index)))
 		tally_image_leave_out(image, &lines->left_out, "source lines or inlined functions",
 				      lines->allowed);
 	known = tally_map_put(&lines->by_place, place, &added);

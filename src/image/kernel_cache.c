@@ -1,21 +1,15 @@
 #include "image/kernel_cache.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 #include "base/bytes.h"
+#include "base/cache_folder.h"
 
 /* Changes with the layout, and with the rules by which tables are made. */
 #define VERSION     1
 #define GROUP_LIMIT 4097
-#define FILE_LIMIT  ((uint64_t)1 << 30)
 #define NAME_SIZE   64
 
 static const char prefix[] = "kernel-";
@@ -44,87 +38,10 @@ bool tally_kernel_cache_omits(const char *module)
 	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
 }
 
-/* Root with another user's home (sudo) must not leave files of root's there, nor follow links. */
-static bool is_own(const char *path)
-{
-	struct stat stat_of;
-
-	return !stat(path, &stat_of) && stat_of.st_uid == geteuid();
-}
-
-/* A cache folder that is not there yet will be made, where the home is ours. */
-static bool is_own_cache(const char *cache, const char *home)
-{
-	struct stat stat_of;
-
-	if (!stat(cache, &stat_of))
-		return stat_of.st_uid == geteuid();
-	return errno == ENOENT && home && is_own(home);
-}
-
-char *tally_kernel_cache_folder(const char *given)
-{
-	const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
-	char *folder = NULL;
-	int length = 0;
-
-	if (given)
-		return *given ? strdup(given) : NULL;
-	if (cache && cache[0] == '/') { /* relative ones are void by the XDG specification */
-		if (is_own_cache(cache, home))
-			length = asprintf(&folder, "%s/tally", cache);
-	} else if (home && home[0] == '/' && is_own(home)) {
-		length = asprintf(&folder, "%s/.cache/tally", home);
-	}
-	return length < 0 ? NULL : folder;
-}
-
 static void name_of(const struct tally_kernel_key *key, char ret[NAME_SIZE])
 {
 	snprintf(ret, NAME_SIZE, "%s%016llx", prefix,
 		 (unsigned long long)tally_hash_bytes(key, sizeof(*key)));
-}
-
-/* Ours, and nobody else's to write: what is in there names what people look at. */
-static bool is_safe(int fd, mode_t type)
-{
-	struct stat stat_of;
-
-	return !fstat(fd, &stat_of) && (stat_of.st_mode & S_IFMT) == type &&
-	       stat_of.st_uid == geteuid() && !(stat_of.st_mode & (S_IWGRP | S_IWOTH));
-}
-
-static int open_folder(const char *folder)
-{
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (!is_safe(fd, S_IFDIR)) {
-		close(fd);
-		return -EPERM;
-	}
-	return fd;
-}
-
-static int make_folders(const char *folder)
-{
-	char *path = strdup(folder);
-	int error = path ? 0 : -ENOMEM;
-
-	for (char *at = path; path && at && *at;) {
-		at = strchr(at + 1, '/');
-		if (at)
-			*at = 0;
-		if (mkdir(path, 0700) && errno != EEXIST)
-			error = -errno; /* that of the last one counts */
-		else
-			error = 0;
-		if (at)
-			*at = '/';
-	}
-	free(path);
-	return error;
 }
 
 /* An array of the mapped file; NULL when it is not within it, or not aligned. */
@@ -194,18 +111,10 @@ int tally_kernel_cache_read(const char *folder, const struct tally_kernel_key *k
 {
 	struct tally_kallsyms made = {0};
 	char name[NAME_SIZE];
-	int at = open_folder(folder), fd, error;
+	int error;
 
-	if (at < 0)
-		return at;
 	name_of(key, name);
-	fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	error = fd < 0 ? -errno : 0;
-	close(at);
-	if (fd < 0)
-		return error;
-	error = is_safe(fd, S_IFREG) ? tally_fs_map(fd, &made.mapped) : -EPERM;
-	close(fd);
+	error = tally_cache_map(folder, name, &made.mapped);
 	if (!error)
 		error = take(key, &made);
 	if (error)
@@ -215,42 +124,26 @@ int tally_kernel_cache_read(const char *folder, const struct tally_kernel_key *k
 	return error;
 }
 
-struct writer {
-	int fd, error;
-	uint64_t at;
-};
-
-/* Where the piece begins, 8-aligned. */
-static uint64_t put(struct writer *writer, const void *bytes, size_t size)
-{
-	uint64_t start = align_up(writer->at, 8);
-
-	if (!writer->error && start + size > FILE_LIMIT)
-		writer->error = -EFBIG;
-	if (!writer->error)
-		writer->error = tally_fs_write_at(writer->fd, bytes, size, start);
-	writer->at = start + size;
-	return start;
-}
-
-static struct group put_group(struct writer *writer, const struct tally_symbol_table *table)
+static struct group put_group(struct tally_cache_writer *writer,
+			      const struct tally_symbol_table *table)
 {
 	size_t count = table->count;
 
 	return (struct group){
 	    .count = count,
-	    .starts = put(writer, table->starts, count * sizeof(*table->starts)),
-	    .ends = put(writer, table->ends, count * sizeof(*table->ends)),
-	    .names = put(writer, table->names, count * sizeof(*table->names)),
-	    .infos = put(writer, table->infos, count * sizeof(*table->infos)),
-	    .outer = table->outer ? put(writer, table->outer, count * sizeof(*table->outer)) : 0,
+	    .starts = tally_cache_put(writer, table->starts, count * sizeof(*table->starts)),
+	    .ends = tally_cache_put(writer, table->ends, count * sizeof(*table->ends)),
+	    .names = tally_cache_put(writer, table->names, count * sizeof(*table->names)),
+	    .infos = tally_cache_put(writer, table->infos, count * sizeof(*table->infos)),
+	    .outer = table->outer
+			 ? tally_cache_put(writer, table->outer, count * sizeof(*table->outer))
+			 : 0,
 	};
 }
 
-static int write_all(int fd, const struct tally_kernel_key *key,
+static int write_all(struct tally_cache_writer *writer, const struct tally_kernel_key *key,
 		     const struct tally_kallsyms *kallsyms)
 {
-	struct writer writer = {.fd = fd, .at = sizeof(struct head)};
 	struct head head = {.version = VERSION,
 			    .order = 0x01020304,
 			    .key = *key,
@@ -260,82 +153,56 @@ static int write_all(int fd, const struct tally_kernel_key *key,
 	struct group *groups = calloc(kallsyms->group_count + 1, sizeof(*groups));
 
 	if (!groups)
-		return -ENOMEM;
+		writer->error = -ENOMEM;
 	memcpy(head.magic, magic, sizeof(magic));
-	for (size_t i = 0; i < kallsyms->group_count; i++) {
+	writer->at = sizeof(head);
+	for (size_t i = 0; groups && i < kallsyms->group_count; i++) {
 		const char *module = kallsyms->modules[i];
 
 		if (module && tally_kernel_cache_omits(module))
 			continue;
-		groups[head.group_count] = put_group(&writer, &kallsyms->tables[i]);
+		groups[head.group_count] = put_group(writer, &kallsyms->tables[i]);
 		groups[head.group_count++].module =
 		    module ? (uint64_t)(module - kallsyms->text) : 0;
 	}
 	if (head.group_count) {
 		head.text_size = kallsyms->text_size;
-		head.text = put(&writer, kallsyms->text, kallsyms->text_size);
-		head.groups = put(&writer, groups, head.group_count * sizeof(*groups));
+		head.text = tally_cache_put(writer, kallsyms->text, kallsyms->text_size);
+		head.groups = tally_cache_put(writer, groups, head.group_count * sizeof(*groups));
 	}
 	free(groups);
-	head.size = writer.at;
-	return writer.error ? writer.error : tally_fs_write_at(fd, &head, sizeof(head), 0);
+	head.size = writer->at;
+	return tally_cache_end(writer, &head, sizeof(head));
 }
 
-/* Files of other boots and of other modules, and what killed writers left, when old enough to be no
- * other's work of now. */
-static void remove_others(int at, const char *name)
+/* Files of other boots and of other modules. */
+struct others {
+	const char *folder, *name;
+};
+
+static int remove_other(void *context, const struct tally_cache_entry *entry)
 {
-	int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	const struct others *others = context;
 
-	if (!folder) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((entry = readdir(folder))) {
-		struct stat stat_of;
-		struct timespec now;
-
-		if (strncmp(entry->d_name, prefix, sizeof(prefix) - 1) != 0 ||
-		    !strcmp(entry->d_name, name) ||
-		    fstatat(at, entry->d_name, &stat_of, AT_SYMLINK_NOFOLLOW) ||
-		    !S_ISREG(stat_of.st_mode) || stat_of.st_uid != geteuid())
-			continue;
-		clock_gettime(CLOCK_REALTIME, &now);
-		if (!strchr(entry->d_name, '.') || now.tv_sec - stat_of.st_mtim.tv_sec > 600)
-			unlinkat(at, entry->d_name, 0);
-	}
-	closedir(folder);
+	if (!strncmp(entry->name, prefix, sizeof(prefix) - 1) &&
+	    strcmp(entry->name, others->name) != 0)
+		(void)tally_cache_remove(others->folder, entry->name);
+	return 0;
 }
 
 int tally_kernel_cache_write(const char *folder, const struct tally_kernel_key *key,
 			     const struct tally_kallsyms *kallsyms)
 {
-	char name[NAME_SIZE], part[NAME_SIZE + 32];
-	int at, fd, error = make_folders(folder);
-	uint64_t random;
+	char name[NAME_SIZE];
+	const struct others others = {folder, name};
+	struct tally_cache_writer writer;
+	int error;
 
-	at = open_folder(folder);
-	if (at < 0)
-		return error ? error : at;
 	name_of(key, name);
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-		random = (uint64_t)gettid();
-	snprintf(part, sizeof(part), "%s.%016llx", name, (unsigned long long)random);
-	fd = openat(at, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	error = fd < 0 ? -errno : write_all(fd, key, kallsyms);
-	if (fd >= 0) {
-		if (close(fd) && !error)
-			error = -errno;
-		if (!error && renameat(at, part, at, name))
-			error = -errno;
-		if (error)
-			unlinkat(at, part, 0);
-		else
-			remove_others(at, name);
-	}
-	close(at);
+	error = tally_cache_begin(folder, name, &writer);
+	if (!error)
+		error = write_all(&writer, key, kallsyms);
+	if (!error)
+		(void)tally_cache_each(folder, remove_other, (void *)&others);
 	return error;
 }

@@ -12,9 +12,6 @@
  * code that tracing makes ("__builtin__ftrace").  Such are never in the cache. */
 bool tally_kernel_cache_omits(const char *module);
 
-/* The folder for `given` (as tally_image_options has it), the caller's to free(), or NULL: none. */
-char *tally_kernel_cache_folder(const char *given);
-
 /* 0, or -errno when there is no file of this key that can be used: another user's, another layout,
  * damaged. */
 int tally_kernel_cache_read(const char *folder, const struct tally_kernel_key *key,

@@ -116,9 +116,7 @@ static int read_running(struct tally_image_store *store, const char *path)
 {
 	const struct tally_image_options *options = &store->options;
 	struct tally_kernel_key key, again;
-	char *folder = options->cache_dir || !*options->root
-			   ? tally_kernel_cache_folder(options->cache_dir)
-			   : NULL;
+	char *folder = tally_image_cache_folder(store);
 	int error;
 
 	if (!folder || tally_kernel_key_read(options->root, &key)) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/cache_folder.h"
 #include "base/bytes.h"
 #include "base/option_struct.h"
 #include "elf/build_id.h"
@@ -402,6 +403,14 @@ size_t tally_image_symbol_count(struct tally_image *image)
 {
 	need(image);
 	return image->table->count;
+}
+
+char *tally_image_cache_folder(const struct tally_image_store *store)
+{
+	const struct tally_image_options *options = &store->options;
+
+	return options->cache_dir || !*options->root ? tally_cache_folder(options->cache_dir)
+						     : NULL;
 }
 
 void tally_image_each_left_out(struct tally_image *image, tally_image_line_fn visit, void *context)

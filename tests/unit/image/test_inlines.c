@@ -157,8 +157,20 @@ static void make(const struct workdir *workdir, const char *how)
 
 static void lines_and_inlined_functions_of_c_are_those_of_addr2line(void **state)
 {
-	static const char *const how[] = {"-gdwarf-4 -O2", "-gdwarf-5 -O2", "-g -O2 -no-pie",
-					  "-g -O2 -gz",    "-g1 -O2",       "-g -O0"};
+	/* 15.2: DWARF 2 to 5, sections compressed in both ways, types in
+	 * units of their own */
+	static const char *const how[] = {
+	    "-gdwarf-2 -O2",
+	    "-gdwarf-3 -O2",
+	    "-gdwarf-4 -O2",
+	    "-gdwarf-5 -O2",
+	    "-g -O2 -no-pie",
+	    "-g -O2 -gz",
+	    "-gdwarf-4 -O2 -gz=zlib-gnu",
+	    "-g -O2 -fdebug-types-section",
+	    "-g1 -O2",
+	    "-g -O0",
+	};
 
 	for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
 		make(*state, how[i]);
@@ -178,6 +190,28 @@ static void inlined_functions_of_templates_are_those_of_addr2line(void **state)
 	compare_with_addr2line(*state, "cpp", "_ZNK4shop6square4areaEv");
 }
 
+/* What is known of every byte of some functions. */
+static void write_answers(const struct workdir *workdir, const char *file, const char *to)
+{
+	static const char *const functions[] = {"work", "main"};
+	struct tally_image_store *store = open_store(true);
+	struct tally_image *image = get(store, workdir, file);
+	char path[256];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", workdir->path, to);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	for (size_t i = 0; i < 2; i++) {
+		const struct tally_symbol *symbol = named(image, functions[i]);
+
+		for (uint64_t place = symbol->start; place < symbol->end; place++)
+			say(out, image, place);
+	}
+	fclose(out);
+	tally_image_store_free(store);
+}
+
 /* Whether some place of `work` is in mix in twice in work, with the lines where they are called. */
 static bool has_chain(struct tally_image *image)
 {
@@ -195,6 +229,108 @@ static bool has_chain(struct tally_image *image)
 			return true;
 	}
 	return false;
+}
+
+/* Makes a .dwp file of prog.dwo by giving it an index, with one unit in a table of two.  Source:
+ * DWARF 5, 7.3.5.3.  dwp(1) of binutils 2.40 cannot do version 5, and llvm-dwp 14 never ends. */
+static void pack(const struct workdir *workdir, bool five)
+{
+	static const uint32_t kinds[2][4] = {{1, 3, 4, 6}, {1, 3, 6, 8}};
+	uint32_t head[4] = {five ? 5 : 2, 4, 1, 2}, numbers[2] = {0};
+	const uint32_t zeros[8] = {0};
+	uint64_t slots[2] = {0};
+	unsigned long long id = 0;
+	char path[256];
+	FILE *file;
+
+	assert_int_equal(workdir_run(workdir,
+				     "readelf --debug-dump=info prog | sed -n "
+				     "'s/.*\\(DWO ID\\|dwo_id\\) *: *//p' | head -1 >id && "
+				     "test -s id"),
+			 0);
+	snprintf(path, sizeof(path), "%s/id", workdir->path);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%llx", &id), 1);
+	fclose(file);
+	slots[id & 1] = id;
+	numbers[id & 1] = 1;
+	snprintf(path, sizeof(path), "%s/index", workdir->path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fwrite(head, sizeof(head), 1, file);
+	fwrite(slots, sizeof(slots), 1, file);
+	fwrite(numbers, sizeof(numbers), 1, file);
+	fwrite(kinds[five], sizeof(kinds[five]), 1, file);
+	fwrite(zeros, sizeof(zeros), 1, file);
+	fclose(file);
+	assert_int_equal(
+	    workdir_run(workdir, "objcopy --add-section .debug_cu_index=index prog.dwo prog.dwp && "
+				 "rm prog.dwo"),
+	    0);
+}
+
+/* 15.2: entries in .dwo files, and in a .dwp file. */
+static void split_debug_information_gives_the_same_answers(void **state)
+{
+	static const char *const versions[] = {"4", "5"};
+
+	for (size_t i = 0; i < 2; i++) {
+		make(*state, i ? "-gdwarf-5 -O2" : "-gdwarf-4 -O2");
+		write_answers(*state, "prog", "whole");
+		assert_int_equal(
+		    workdir_run(*state, "grep -q twice whole && rm -rf sub && mkdir sub"), 0);
+		assert_int_equal(
+		    workdir_run(*state,
+				"gcc -gdwarf-%s -O2 -gsplit-dwarf -c -o sub/prog.o prog.c && "
+				"gcc -o prog sub/prog.o && test -e sub/prog.dwo",
+				versions[i]),
+		    0);
+		write_answers(*state, "prog", "split");
+		assert_int_equal(workdir_run(*state, "diff whole split"), 0);
+		/* beside the program */
+		assert_int_equal(workdir_run(*state, "mv sub/prog.dwo prog.dwo"), 0);
+		write_answers(*state, "prog", "beside");
+		assert_int_equal(workdir_run(*state, "diff whole beside"), 0);
+		pack(*state, i == 1);
+		write_answers(*state, "prog", "packed");
+		assert_int_equal(workdir_run(*state, "diff whole packed && rm prog.dwp"), 0);
+		/* without the file the lines are left */
+		assert_int_equal(workdir_run(*state, "rm -f prog.dwo prog.dwp"), 0);
+		write_answers(*state, "prog", "lost");
+		assert_int_equal(workdir_run(*state, "grep -q 'prog.c:5' lost && "
+						     "test $(grep -c twice lost) = 0"),
+				 0);
+	}
+}
+
+/* 15.2: units whose functions refer to those of others, and offsets of 64 bits.  addr2line 2.40
+ * takes the wrong file of the first, and none of the second. */
+static void what_addr2line_cannot_read_has_its_lines(void **state)
+{
+	static const char *const how[] = {"-g -O2 -flto", "-g -O2 -gdwarf64"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct tally_image_store *store = open_store(false);
+
+		make(*state, how[i]);
+		assert_true(has_chain(get(store, *state, "prog")));
+		tally_image_store_free(store);
+	}
+}
+
+/* 15.2: what two programs share is moved to a file of its own. */
+static void debug_information_shared_with_others_gives_the_same_answers(void **state)
+{
+	need_tool("dwz");
+	make(*state, "-g -O2");
+	write_answers(*state, "prog", "whole");
+	assert_int_equal(workdir_run(*state,
+				     "cp prog other && dwz -m common -M common prog other && "
+				     "readelf -S prog | grep -q gnu_debugaltlink"),
+			 0);
+	write_answers(*state, "prog", "shared");
+	assert_int_equal(workdir_run(*state, "grep -q twice whole && diff whole shared"), 0);
 }
 
 static void a_chain_of_inlined_functions_is_innermost_first(void **state)
@@ -378,6 +514,9 @@ int main(void)
 	    cmocka_unit_test(names_are_demangled_like_symbols),
 	    cmocka_unit_test(what_has_no_file_has_no_lines),
 	    cmocka_unit_test(damaged_debug_information_does_no_harm),
+	    cmocka_unit_test(what_addr2line_cannot_read_has_its_lines),
+	    cmocka_unit_test(split_debug_information_gives_the_same_answers),
+	    cmocka_unit_test(debug_information_shared_with_others_gives_the_same_answers),
 	    cmocka_unit_test(spans_that_hold_an_address_are_all_met),
 	};
 

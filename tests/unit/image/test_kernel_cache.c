@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "image/image.h"
+#include "base/cache_folder.h"
 #include "image/kernel_cache.h"
 
 static const char table[] = "ffffffff81000000 T _stext\n"
@@ -207,23 +208,23 @@ static void the_folder_is_where_it_should_be(void **state)
 
 	setenv("HOME", workdir->path, 1);
 	setenv("XDG_CACHE_HOME", "relative", 1);
-	assert_null(tally_kernel_cache_folder(""));
-	folder = tally_kernel_cache_folder("/given");
+	assert_null(tally_cache_folder(""));
+	folder = tally_cache_folder("/given");
 	assert_string_equal(folder, "/given");
 	free(folder);
 	unsetenv("XDG_CACHE_HOME");
-	folder = tally_kernel_cache_folder(NULL);
+	folder = tally_cache_folder(NULL);
 	snprintf(expected, sizeof(expected), "%s/.cache/tally", workdir->path);
 	assert_string_equal(folder, expected);
 	free(folder);
 	setenv("XDG_CACHE_HOME", workdir->path, 1);
-	folder = tally_kernel_cache_folder(NULL);
+	folder = tally_cache_folder(NULL);
 	snprintf(expected, sizeof(expected), "%s/tally", workdir->path);
 	assert_string_equal(folder, expected);
 	free(folder);
 	unsetenv("XDG_CACHE_HOME");
 	unsetenv("HOME");
-	assert_null(tally_kernel_cache_folder(NULL));
+	assert_null(tally_cache_folder(NULL));
 }
 
 static char *read_file(const char *path, size_t *ret_size)

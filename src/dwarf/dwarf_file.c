@@ -1,0 +1,81 @@
+#include "dwarf/dwarf_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "dwarf/lines_alt.h"
+
+static const char *const names[DWARF_SECTIONS] = {
+    [DWARF_INFO] = "info",         [DWARF_ABBREV] = "abbrev",
+    [DWARF_STR] = "str",           [DWARF_LINE] = "line",
+    [DWARF_LINE_STR] = "line_str", [DWARF_STR_OFFSETS] = "str_offsets",
+    [DWARF_ADDR] = "addr",         [DWARF_RANGES] = "ranges",
+    [DWARF_RNGLISTS] = "rnglists", [DWARF_CU_INDEX] = "cu_index",
+};
+
+/* The section ".debug_NAME", with ".dwo" behind it, or as older tools compress it ".zdebug_NAME".
+ */
+static const struct tally_elf_section *find(const struct tally_elf *elf, enum dwarf_section which,
+					    bool split)
+{
+	/* The index has no ending, and of a .dwo file nothing else is without one. */
+	const char *ending = split && which != DWARF_CU_INDEX ? ".dwo" : "";
+	const struct tally_elf_section *section;
+	char name[48];
+
+	snprintf(name, sizeof(name), ".debug_%s%s", names[which], ending);
+	section = tally_elf_find(elf, name, SHT_NULL);
+	if (!section) {
+		snprintf(name, sizeof(name), ".zdebug_%s%s", names[which], ending);
+		section = tally_elf_find(elf, name, SHT_NULL);
+	}
+	return section && section->header.sh_type != SHT_NOBITS && section->header.sh_size ? section
+											   : NULL;
+}
+
+bool tally_dwarf_file_exists(const struct tally_elf *elf)
+{
+	return find(elf, DWARF_INFO, false) != NULL;
+}
+
+static struct dwarf_bytes bytes_of(const struct tally_elf_section *section)
+{
+	Elf_Data *data;
+	GElf_Shdr header;
+
+	/* A section that was expanded before, by libdw or by this, is no longer marked. */
+	if (!gelf_getshdr(section->scn, &header))
+		return (struct dwarf_bytes){0};
+	if (header.sh_flags & SHF_COMPRESSED) {
+		if (elf_compress(section->scn, 0, 0) < 0)
+			return (struct dwarf_bytes){0};
+	} else if (!strncmp(section->name, ".zdebug", 7)) {
+		data = elf_rawdata(section->scn, NULL);
+		if (data && data->d_buf && data->d_size >= 4 && !memcmp(data->d_buf, "ZLIB", 4) &&
+		    elf_compress_gnu(section->scn, 0, 0) < 0)
+			return (struct dwarf_bytes){0};
+	}
+	data = elf_getdata(section->scn, NULL);
+	return data && data->d_buf ? (struct dwarf_bytes){data->d_buf, data->d_size}
+				   : (struct dwarf_bytes){0};
+}
+
+int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, bool split)
+{
+	const uint16_t one = 1;
+	bool little = *(const uint8_t *)&one == 1;
+
+	*file =
+	    (struct dwarf_file){.swap = (elf->header.e_ident[EI_DATA] == ELFDATA2LSB) != little};
+	if (!find(elf, DWARF_INFO, split))
+		return -ENOENT;
+	if (!tally_lines_fit(elf))
+		return -EFBIG;
+	for (enum dwarf_section i = 0; i < DWARF_SECTIONS; i++) {
+		const struct tally_elf_section *section = find(elf, i, split);
+
+		if (section)
+			file->sections[i] = bytes_of(section);
+	}
+	return file->sections[DWARF_INFO].data && file->sections[DWARF_ABBREV].data ? 0 : -ENOENT;
+}
