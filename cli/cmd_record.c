@@ -369,6 +369,50 @@ static void say_running(const struct tally_recorder_result *result)
 		result->running_count == 1 ? "it" : "them");
 }
 
+/* Appends ", N why" when there are any. */
+static size_t add_count(char *line, size_t room, size_t length, uint64_t count, const char *why)
+{
+	char number[32];
+	int added;
+
+	if (!count || length >= room)
+		return length;
+	added = snprintf(line + length, room - length, "%s%s %s", length ? ", " : "",
+			 grouped(count, number), why);
+	return added > 0 ? length + (size_t)added : length;
+}
+
+/* How many call chains are whole, and why the others are not. */
+static void say_stacks(const struct tally_stack_counts *stacks)
+{
+	char line[512] = "", number[32], whole[32];
+	size_t length = 0;
+
+	if (!stacks->count)
+		return;
+	length = add_count(line, sizeof(line), length, stacks->copy_ended,
+			   "where the copy of the stack ends");
+	length = add_count(line, sizeof(line), length, stacks->unknown_code,
+			   "in code without a readable file");
+	length = add_count(line, sizeof(line), length, stacks->lost,
+			   "at a frame without a valid caller");
+	length = add_count(line, sizeof(line), length, stacks->too_deep, "with too many frames");
+	if (stacks->whole == stacks->count)
+		cli_say(NULL, "all %s stacks are whole", grouped(stacks->count, number));
+	else
+		cli_say(NULL, "%s of %s stacks are whole; cut: %s", grouped(stacks->whole, whole),
+			grouped(stacks->count, number), line);
+	line[0] = 0;
+	length = add_count(line, sizeof(line), 0, stacks->cut_copies,
+			   "copies of stacks were made smaller");
+	length = add_count(line, sizeof(line), length, (stacks->spilled_bytes + 999999) / 1000000,
+			   "MB waited in a temporary file");
+	length = add_count(line, sizeof(line), length, stacks->dropped,
+			   "samples have the kernel's chain alone");
+	if (length)
+		cli_say(NULL, "unwinding was slower than sampling: %s; record less (-F, -c)", line);
+}
+
 static void say_result(const struct record *record, const char *output,
 		       const struct tally_recorder_result *result)
 {
@@ -384,6 +428,8 @@ static void say_result(const struct record *record, const char *output,
 			grouped(result->samples, samples), result->samples == 1 ? "" : "s",
 			to_stdout ? "standard output" : output, size,
 			result->lost ? grouped(result->lost, lost) : "none", throttled);
+	if (!record->quiet)
+		say_stacks(&result->stacks);
 	if (result->lost)
 		cli_say(NULL,
 			"%s record%s lost because the rings were full: record less (-F, -c), or "

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tally/attr.h>
+#include <tally/record.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +65,9 @@ enum tally_feature {
 	TALLY_FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE,
 	TALLY_FEATURE_SIMPLEPERF_FILE2,
 	TALLY_FEATURE_SIMPLEPERF_ETM_BRANCH_LIST,
+	/* Tally's own; perf skips it: u32 count, u32 0, then as many words of
+	 * struct tally_stack_counts, which may get more at its end. */
+	TALLY_FEATURE_STACKS = 192,
 };
 
 /* "NRCPUS"; NULL for a bit that has no name. */
@@ -252,6 +256,9 @@ struct tally_data_info {
 	size_t bpf_program_count;
 	const struct tally_data_btf *btfs; /* ascending ids */
 	size_t btf_count;
+
+	/* Call chains that the recorder made; count 0: none, or it does not say. */
+	struct tally_stack_counts stacks;
 
 	/* simpleperf. */
 	struct tally_data_pairs meta_info;

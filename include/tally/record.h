@@ -123,6 +123,22 @@ struct tally_sample {
 	uint64_t aux_size; /* bytes */
 };
 
+/* Call chains that a recorder made of copies of stacks. Words of 64 bits only. */
+struct tally_stack_counts {
+	uint64_t count; /* chains; 0: none was made */
+	uint64_t whole; /* that reach the entry of their thread */
+	/* The others, by why they end before it: the stack goes on beyond its copy; no readable
+	 * image describes the code; a frame has no valid caller; too many frames. */
+	uint64_t copy_ended, unknown_code, lost, too_deep;
+	/* Frames by how they were found: by the kernel (of itself), the sampled place, call frame
+	 * information, frame pointers in the copy, the kernel's frame pointers beyond it. */
+	uint64_t kernel_frames, leaf_frames, cfi_frames, frame_pointer_frames, spliced_frames;
+	/* What was done when unwinding could not keep up. */
+	uint64_t cut_copies;    /* made smaller */
+	uint64_t spilled_bytes; /* waited in a temporary file */
+	uint64_t dropped;       /* samples whose copy was given up; their chain is the kernel's */
+};
+
 /* The trailer of records other than samples, with attr.sample_id_all. */
 struct tally_sample_id {
 	uint64_t present; /* PERF_SAMPLE_{TID,TIME,ID,STREAM_ID,CPU,IDENTIFIER} */

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <tally/error.h>
 #include <tally/event.h>
+#include <tally/record.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,34 +48,19 @@ struct tally_recorder_options {
 	void *notice_context;
 	bool verbose;
 	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
-	/* How call chains are taken: "fp" (the kernel's, by frame pointers), "dwarf" or "dwarf,SIZE"
-	 * (copies of the stack, unwound while recording, joined with the kernel's), "auto" (the
-	 * same where it is possible, else fp), "lbr", "no"; NULL: as `callchain` says.  Events' own
-	 * terms come first. */
+	/* How call chains are taken: "fp" (the kernel's, by frame pointers), "dwarf" or
+	 * "dwarf,SIZE" (copies of the stack, unwound while recording, joined with the kernel's),
+	 * "auto" (the same where it is possible, else fp), "lbr", "no"; NULL: as `callchain` says.
+	 * Events' own terms come first. */
 	const char *call_graph;
 	bool no_build_ids;    /* the file gets no table of build-ids */
 	const pid_t *parents; /* targets: processes with all that run below them */
 	size_t parent_count;
-	bool keep_stacks; /* "dwarf" and "auto" write copies of the stack to the file, as perf does */
+	bool keep_stacks; /* "dwarf" and "auto" write copies of the stack to the file, as perf does
+			   */
 	/* A second recording of the same samples, with registers and copies of the stack, for
 	 * comparing chains; NULL: none. */
 	const char *stacks_output;
-};
-
-/* Call chains that were unwound while recording. */
-struct tally_recorder_stacks {
-	uint64_t count; /* chains; 0: nothing was unwound */
-	uint64_t whole; /* that reach the entry of their thread */
-	/* The others, by why they end before it: the stack goes on beyond its copy; no readable
-	 * image describes the code; a frame has no valid caller; too many frames. */
-	uint64_t copy_ended, unknown_code, lost, too_deep;
-	/* Frames by how they were found: by the kernel (of itself), the sampled place, call frame
-	 * information, frame pointers in the copy, the kernel's frame pointers beyond it. */
-	uint64_t kernel_frames, leaf_frames, cfi_frames, frame_pointer_frames, spliced_frames;
-	/* What was done when unwinding could not keep up. */
-	uint64_t cut_copies;    /* made smaller */
-	uint64_t spilled_bytes; /* waited in a temporary file */
-	uint64_t dropped;       /* samples whose copy was given up; their chain is the kernel's */
 };
 
 struct tally_recorder_result {
@@ -92,7 +78,7 @@ struct tally_recorder_result {
 	const pid_t *running; /* processes that the command started and that still run; borrowed
 			       * until tally_recorder_free() */
 	size_t running_count;
-	struct tally_recorder_stacks stacks;
+	struct tally_stack_counts stacks; /* call chains that were unwound while recording */
 };
 
 /* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name

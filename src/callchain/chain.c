@@ -171,17 +171,30 @@ static uint8_t frame_of(uint8_t how)
 					   : TALLY_CHAIN_FRAME_POINTER;
 }
 
-/* The kernel's chain of user space goes on where the unwound one ends, when it has its last frame:
- * as it is, or as the return address that it was made of. Appends to `frames`; returns how many
- * there are then. */
+/* How many frames of the kernel's chain are among the unwound ones, in their order: as they are, or
+ * as the return addresses that these were made of. The kernel's lacks callers of functions without
+ * frame pointers, so some unwound frames are not in it. */
+static uint64_t align(const uint64_t *user, uint64_t user_count, const uint64_t *frames,
+		      uint32_t count)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < count && at < user_count; i++)
+		at += user[at] == frames[i] || user[at] == frames[i] + 1;
+	return at;
+}
+
+/* The kernel's chain of user space goes on where the unwound one ends, when more than its start is
+ * among the unwound frames: otherwise the frame pointer may be something else. Appends to `frames`;
+ * returns how many there are then. */
 static uint32_t splice(struct tally_chain_maker *maker, const uint64_t *user, uint64_t user_count,
 		       uint64_t *frames, uint32_t count)
 {
-	uint64_t last = frames[count - 1], at = 0;
+	uint64_t at = align(user, user_count, frames, count);
 
-	while (at < user_count && user[at] != last && user[at] != last + 1)
-		at++;
-	for (at++; at < user_count && count < maker->most; at++) {
+	if (!at || (at == 1 && count > 1))
+		return count;
+	for (; at < user_count && count < maker->most; at++) {
 		const struct tally_chain_image *image;
 		uint64_t place;
 

@@ -319,6 +319,25 @@ const struct tally_attr *tally_plan_timed(const struct tally_plan *plan)
 	return &plan->events[0].attr;
 }
 
+#define COPIES_LEAST 32 /* in a ring */
+
+uint32_t tally_plan_fit_stacks(struct tally_plan *plan, size_t ring_bytes)
+{
+	uint32_t size = TALLY_STACK_USUAL, chosen = 0;
+
+	while (size > TALLY_STACK_KEPT && ring_bytes / size < COPIES_LEAST)
+		size /= 2;
+	for (size_t i = 0; i + 1 < plan->count; i++) {
+		struct tally_planned *event = &plan->events[i];
+
+		if (!event->unwinds || event->stack_given || event->attr.sample_stack_user <= size)
+			continue;
+		event->attr.sample_stack_user = size;
+		chosen = size;
+	}
+	return chosen;
+}
+
 uint64_t tally_plan_rate(const struct tally_plan *plan)
 {
 	uint64_t rate = 0;

@@ -61,6 +61,10 @@ int tally_plan_open_first(struct tally_planned *event, const struct tally_open_t
 			  const struct tally_limits *limits, const struct tally_notice *notice,
 			  struct tally_error *error);
 
+/* Makes copies of stacks smaller, where nobody said how large, until rings of so many bytes have
+ * room for some dozens. The size that it chose, or 0 when all stay. */
+uint32_t tally_plan_fit_stacks(struct tally_plan *plan, size_t ring_bytes);
+
 /* Bytes of samples that one CPU makes in a second, estimated from frequencies; 0: unknown. */
 uint64_t tally_plan_rate(const struct tally_plan *plan);
 

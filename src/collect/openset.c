@@ -24,6 +24,8 @@ struct opening {
 	const struct tally_notice *notice;
 	struct tally_ring_sizes sizes;
 	bool ring_refused; /* the kernel refused a ring: a smaller one may fit */
+	uint32_t
+	    stacks; /* copies were made this small, for rings of these sizes; 0: they were not */
 	struct tally_error *error;
 };
 
@@ -154,9 +156,15 @@ static int open_threads(struct opening *opening)
 static int open_all(struct opening *opening, const struct tally_targets *targets,
 		    struct tally_plan *plan)
 {
+	size_t ring_bytes =
+	    opening->sizes.pages[TALLY_RING_SAMPLES] * (size_t)sysconf(_SC_PAGESIZE);
 	struct tally_openset *set = opening->set;
+	uint32_t stacks = tally_plan_fit_stacks(plan, ring_bytes);
 	size_t count;
 	int result;
+
+	if (stacks)
+		opening->stacks = stacks;
 
 	*set = (struct tally_openset){.targets = targets, .plan = plan};
 	count = tally_openset_fd_count(set);
@@ -241,6 +249,14 @@ int tally_openset_open(struct tally_openset *set, const struct tally_targets *ta
 	if (result)
 		return result;
 	notice_user_only(&opening, plan);
+	if (opening.stacks)
+		tally_notice_send(notice,
+				  "stacks are copied up to %u bytes, as rings of %zu pages have "
+				  "no room for larger copies; `sudo sysctl "
+				  "kernel.perf_event_mlock_kb=%lld`, CAP_IPC_LOCK or -m makes "
+				  "larger rings",
+				  opening.stacks, opening.sizes.pages[TALLY_RING_SAMPLES],
+				  (long long)needed_kb(sizes) * 4);
 	if (opening.sizes.pages[TALLY_RING_SAMPLES] < sizes->pages[TALLY_RING_SAMPLES])
 		tally_notice_send(notice,
 				  "rings of %zu pages instead of %zu, as this user may lock no "

@@ -39,7 +39,8 @@ enum file_feature {
 	FEATURE_CPU_DOMAIN_INFO = TALLY_FEATURE_CPU_DOMAIN_INFO,
 	FEATURE_E_MACHINE = TALLY_FEATURE_E_MACHINE,
 	FEATURE_CLN_SIZE = TALLY_FEATURE_CLN_SIZE,
-	FEATURE_COUNT = 64, /* bound of what we write */
+	FEATURE_STACKS = TALLY_FEATURE_STACKS,
+	FEATURE_COUNT = 64, /* at most so many are written */
 };
 
 /* In misc of a build-id record: its size byte is valid.  Without it ids have 20 bytes. */

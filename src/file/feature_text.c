@@ -98,6 +98,8 @@ const char *tally_feature_name(unsigned feature)
 	static const char *const simpleperf[] = {
 	    "FILE", "META_INFO", "DEBUG_UNWIND", "DEBUG_UNWIND_FILE", "FILE2", "ETM_BRANCH_LIST"};
 
+	if (feature == TALLY_FEATURE_STACKS)
+		return "STACKS";
 	if (feature < TALLY_FEATURES_OF_PERF)
 		return perf[feature];
 	if (feature >= TALLY_FEATURE_SIMPLEPERF_FILE &&

@@ -87,6 +87,19 @@ static void read_compressed(struct tally_data_info *info, struct file_cursor *cu
 	info->has_compression = !cursor->failed;
 }
 
+static void read_stacks(struct tally_data_info *info, struct file_cursor *cursor)
+{
+	struct tally_stack_counts counts = {0};
+	uint64_t *words = (uint64_t *)&counts;
+	uint32_t count = cursor_u32(cursor);
+
+	(void)cursor_u32(cursor);
+	for (uint32_t i = 0; i < count && i < sizeof(counts) / sizeof(*words); i++)
+		words[i] = cursor_u64(cursor);
+	if (!cursor->failed)
+		info->stacks = counts;
+}
+
 static int read_numbers(struct tally_data_info *info, unsigned feature, struct file_cursor *cursor)
 {
 	switch (feature) {
@@ -118,6 +131,9 @@ static int read_numbers(struct tally_data_info *info, unsigned feature, struct f
 		info->e_machine = cursor_u32(cursor);
 		info->e_flags = cursor_u32(cursor);
 		info->has_e_machine = !cursor->failed;
+		break;
+	case FEATURE_STACKS:
+		read_stacks(info, cursor);
 		break;
 	case FEATURE_CLN_SIZE:
 		info->cache_line_size = cursor_u32(cursor);

@@ -52,7 +52,7 @@ static void add_rate(struct tally_buf *to, const struct tally_attr *attr)
 				 (unsigned long long)attr->sample_period);
 }
 
-static void add_callchains(struct tally_buf *to, const struct tally_attr *attr)
+static void add_callchains(struct tally_buf *to, const struct tally_attr *attr, bool unwound)
 {
 	const char *kind = tally_facts_callchain(attr);
 
@@ -67,13 +67,14 @@ static void add_callchains(struct tally_buf *to, const struct tally_attr *attr)
 		tally_buf_text(to, "; call chains by branch records (LBR)");
 		break;
 	default:
-		tally_buf_text(to, "; call chains by frame pointers");
+		tally_buf_text(to, unwound ? "; call chains, unwound while recording"
+					   : "; call chains by frame pointers");
 	}
 	if (attr->defer_callchain)
 		tally_buf_text(to, ", deferred");
 }
 
-void tally_facts_event_words(struct tally_buf *to, const struct tally_attr *attr)
+void tally_facts_event_words(struct tally_buf *to, const struct tally_attr *attr, bool unwound)
 {
 	add_rate(to, attr);
 	if (attr->exclude_kernel && !attr->exclude_user)
@@ -82,7 +83,7 @@ void tally_facts_event_words(struct tally_buf *to, const struct tally_attr *attr
 		tally_buf_text(to, "; kernel only");
 	if (attr->precise_ip)
 		tally_buf_printf(to, "; precise %u", (unsigned)attr->precise_ip);
-	add_callchains(to, attr);
+	add_callchains(to, attr, unwound);
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
 	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
 		tally_buf_text(to, "; branch stacks");

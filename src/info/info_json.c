@@ -83,6 +83,32 @@ static void add_time(struct json *json, const struct tally_data_info *info,
 	json_object_end(json);
 }
 
+static void add_stacks(struct json *json, const struct tally_stack_counts *stacks)
+{
+	if (!stacks->count)
+		return;
+	json_key(json, "stacks");
+	json_object(json);
+	json_key_u64(json, "count", stacks->count);
+	json_key_u64(json, "whole", stacks->whole);
+	json_key_u64(json, "copy_ended", stacks->copy_ended);
+	json_key_u64(json, "unknown_code", stacks->unknown_code);
+	json_key_u64(json, "lost", stacks->lost);
+	json_key_u64(json, "too_deep", stacks->too_deep);
+	json_key(json, "frames");
+	json_object(json);
+	json_key_u64(json, "kernel", stacks->kernel_frames);
+	json_key_u64(json, "registers", stacks->leaf_frames);
+	json_key_u64(json, "call_frame_information", stacks->cfi_frames);
+	json_key_u64(json, "frame_pointers", stacks->frame_pointer_frames);
+	json_key_u64(json, "beyond_copy", stacks->spliced_frames);
+	json_object_end(json);
+	json_key_u64(json, "cut_copies", stacks->cut_copies);
+	json_key_u64(json, "spilled_bytes", stacks->spilled_bytes);
+	json_key_u64(json, "dropped", stacks->dropped);
+	json_object_end(json);
+}
+
 static void add_row(struct json *json, const struct summary_type *row)
 {
 	if (!row->count)
@@ -177,6 +203,7 @@ int tally_info_json(const struct tally_data *data, const struct tally_summary *s
 	tally_info_machine_json(&json, info);
 	json_object_end(&json);
 	add_time(&json, info, summary);
+	add_stacks(&json, &info->stacks);
 	json_key(&json, "events");
 	json_array(&json);
 	for (size_t i = 0; i < tally_data_event_count(data); i++)

@@ -163,6 +163,49 @@ static void add_time(struct tally_buf *to, const struct tally_data *data,
 	tally_buf_byte(to, '\n');
 }
 
+static void add_stacks(struct tally_buf *to, const struct tally_stack_counts *stacks)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = {
+	    {stacks->copy_ended, "end with the copy of the stack"},
+	    {stacks->unknown_code, "in code without a readable file"},
+	    {stacks->lost, "at a frame without a valid caller"},
+	    {stacks->too_deep, "with too many frames"},
+	    {stacks->cut_copies, "copies made smaller"},
+	    {stacks->dropped, "copies given up"},
+	};
+
+	if (!stacks->count)
+		return;
+	label(to, "Stacks");
+	add_count(to, stacks->count);
+	tally_buf_text(to, " unwound while recording, ");
+	add_count(to, stacks->whole);
+	tally_buf_text(to, " of them whole");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!parts[i].count)
+			continue;
+		tally_buf_text(to, ", ");
+		add_count(to, parts[i].count);
+		tally_buf_printf(to, " %s", parts[i].what);
+	}
+	tally_buf_byte(to, '\n');
+	label(to, "");
+	tally_buf_text(to, "frames found by the kernel ");
+	add_count(to, stacks->kernel_frames);
+	tally_buf_text(to, ", registers ");
+	add_count(to, stacks->leaf_frames);
+	tally_buf_text(to, ", call frame information ");
+	add_count(to, stacks->cfi_frames);
+	tally_buf_text(to, ", frame pointers ");
+	add_count(to, stacks->frame_pointer_frames);
+	tally_buf_text(to, ", frame pointers beyond the copy ");
+	add_count(to, stacks->spliced_frames);
+	tally_buf_byte(to, '\n');
+}
+
 static void add_events(struct tally_buf *to, const struct tally_data *data,
 		       const struct tally_summary *summary)
 {
@@ -174,7 +217,7 @@ static void add_events(struct tally_buf *to, const struct tally_data *data,
 		label(to, i ? "" : count > 1 ? "Events" : "Event");
 		add_text(to, event->name);
 		tally_buf_text(to, ": ");
-		tally_facts_event_words(to, &event->attr);
+		tally_facts_event_words(to, &event->attr, tally_data_info(data)->stacks.count);
 		if (event->leader != i) {
 			tally_buf_text(to, "; grouped with ");
 			add_text(to, tally_data_event(data, event->leader)->name);
@@ -334,6 +377,7 @@ int tally_info_text(const struct tally_data *data, const struct tally_summary *s
 	add_machine(&text, info);
 	add_time(&text, data, info, summary);
 	add_events(&text, data, summary);
+	add_stacks(&text, &info->stacks);
 	add_contents(&text, info);
 	if (summary)
 		add_summary(&text, data, summary);

@@ -36,6 +36,7 @@
 #include "record/verbose.h"
 #include "record/tracing_data.h"
 #include "collect/workload.h"
+#include "write/writer.h"
 
 #define NS_PER_MS        1000000LL
 #define CHECKPOINT_NS    (1000 * NS_PER_MS)
@@ -59,7 +60,7 @@ struct tally_recorder {
 	struct tally_writer *writer;
 	struct tally_writer *stacks_writer; /* of options.stacks_output */
 	struct tally_unwinder *unwinder;    /* NULL: no chains are made here */
-	struct tally_recorder_stacks stacks;
+	struct tally_stack_counts stacks;
 	struct tally_drain drain;
 	struct tally_left_running left_running;
 	pid_t *running; /* that the command left running */
@@ -566,6 +567,7 @@ static int close_writer(struct tally_recorder *recorder, struct tally_writer **w
 		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));
 	if (counts->samples)
 		tally_writer_set_sample_time(writer, counts->first_time, counts->last_time);
+	tally_writer_set_stacks(writer, &recorder->stacks);
 	*which = NULL;
 	return tally_writer_close(writer, error);
 }

@@ -33,7 +33,7 @@
 /* Of one thread that unwinds. */
 struct worker {
 	struct tally_chain_maker *maker;
-	struct tally_recorder_stacks counts;
+	struct tally_stack_counts counts;
 };
 
 struct tally_unwinder {
@@ -61,7 +61,7 @@ struct tally_unwinder {
 
 /* --- samples to chains --- */
 
-static void count_chain(struct tally_recorder_stacks *counts, const struct tally_chain *chain)
+static void count_chain(struct tally_stack_counts *counts, const struct tally_chain *chain)
 {
 	uint64_t *const ends[] = {
 	    [TALLY_CHAIN_WHOLE] = &counts->whole,
@@ -80,7 +80,7 @@ static void count_chain(struct tally_recorder_stacks *counts, const struct tally
 	counts->spliced_frames += chain->found[TALLY_CHAIN_SPLICED];
 }
 
-static void counts_add(struct tally_recorder_stacks *to, const struct tally_recorder_stacks *more)
+static void counts_add(struct tally_stack_counts *to, const struct tally_stack_counts *more)
 {
 	uint64_t *sums = (uint64_t *)to;
 	const uint64_t *values = (const uint64_t *)more;
@@ -409,10 +409,10 @@ int tally_unwinder_check(struct tally_unwinder *unwinder, struct tally_error *er
 	return failed;
 }
 
-int tally_unwinder_finish(struct tally_unwinder *unwinder, struct tally_recorder_stacks *ret,
+int tally_unwinder_finish(struct tally_unwinder *unwinder, struct tally_stack_counts *ret,
 			  struct tally_error *error)
 {
-	struct tally_recorder_stacks sum = {0};
+	struct tally_stack_counts sum = {0};
 
 	join(unwinder);
 	for (unsigned i = 0; i < unwinder->width; i++)

@@ -39,7 +39,7 @@ struct tally_stack_copies *tally_unwinder_copies(struct tally_unwinder *unwinder
 int tally_unwinder_check(struct tally_unwinder *unwinder, struct tally_error *error);
 
 /* Waits until all blocks are written. 0 or -errno with words. */
-int tally_unwinder_finish(struct tally_unwinder *unwinder, struct tally_recorder_stacks *ret,
+int tally_unwinder_finish(struct tally_unwinder *unwinder, struct tally_stack_counts *ret,
 			  struct tally_error *error);
 
 #endif

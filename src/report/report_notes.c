@@ -71,7 +71,8 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 {
 	const struct tally_session *session = tally_profile_session(profile);
 	const struct tally_attr *attr = &tally_data_event(tally_session_data(session), event)->attr;
-	bool unwound = attr->sample_type & PERF_SAMPLE_STACK_USER;
+	bool unwound = attr->sample_type & PERF_SAMPLE_STACK_USER ||
+		       tally_data_info(tally_session_data(session))->stacks.count;
 	struct tally_chain_ends ends;
 	uint64_t share;
 

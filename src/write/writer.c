@@ -621,6 +621,11 @@ void tally_writer_set_sample_time(struct tally_writer *writer, uint64_t first, u
 	writer->sample_time_last = last;
 }
 
+void tally_writer_set_stacks(struct tally_writer *writer, const struct tally_stack_counts *stacks)
+{
+	writer->stacks = *stacks;
+}
+
 uint64_t tally_writer_size(const struct tally_writer *writer)
 {
 	return writer->end;
@@ -639,6 +644,8 @@ static void add_late(struct file_entry *entries, size_t *count, unsigned feature
 	(*count)++;
 }
 
+#define STACKS_SIZE (8 + sizeof(struct tally_stack_counts))
+
 /* Makes the final table and the sections that are known only at the end, for one write after the
  * records. */
 static int build_end(const struct tally_writer *writer, bool build_ids, uint64_t features[4],
@@ -646,16 +653,20 @@ static int build_end(const struct tally_writer *writer, bool build_ids, uint64_t
 {
 	struct file_entry entries[FEATURE_COUNT];
 	size_t count = writer->early_count;
+	bool stacks = writer->stacks.count;
 	uint64_t at;
 
 	memcpy(entries, writer->early, count * sizeof(*entries));
-	at = writer->end + (count + build_ids + writer->has_sample_time) * TABLE_ENTRY;
+	at = writer->end + (count + build_ids + writer->has_sample_time + stacks) * TABLE_ENTRY;
 	if (build_ids) {
 		add_late(entries, &count, FEATURE_BUILD_ID, at, writer->build_ids.size);
 		at += writer->build_ids.size;
 	}
 	if (writer->has_sample_time)
 		add_late(entries, &count, FEATURE_SAMPLE_TIME, at, 16);
+	at += writer->has_sample_time ? 16 : 0;
+	if (stacks)
+		add_late(entries, &count, FEATURE_STACKS, at, STACKS_SIZE);
 	for (size_t i = 0; i < count; i++) {
 		set_feature(features, entries[i].feature);
 		tally_buf_u64(to, entries[i].offset);
@@ -666,6 +677,11 @@ static int build_end(const struct tally_writer *writer, bool build_ids, uint64_t
 	if (writer->has_sample_time) {
 		tally_buf_u64(to, writer->sample_time_first);
 		tally_buf_u64(to, writer->sample_time_last);
+	}
+	if (stacks) {
+		tally_buf_u32(to, sizeof(writer->stacks) / sizeof(uint64_t));
+		tally_buf_u32(to, 0);
+		tally_buf_add(to, &writer->stacks, sizeof(writer->stacks));
 	}
 	return to->failed;
 }
@@ -754,7 +770,7 @@ static bool cut_back(struct tally_writer *writer, uint64_t need, uint64_t *ret_c
  * checkpoint; and build-ids are left out if they would cost more than a quarter of the records. */
 static int squeeze_end(struct tally_writer *writer, int code, struct tally_error *error)
 {
-	uint64_t table = (writer->early_count + 2) * TABLE_ENTRY + 16, cut = 0;
+	uint64_t table = (writer->early_count + 3) * TABLE_ENTRY + 16 + STACKS_SIZE, cut = 0;
 	uint64_t whole = table + writer->build_ids.size;
 	bool build_ids = writer->build_ids.size && whole <= (writer->end - writer->marked) / 4;
 	int again = code;

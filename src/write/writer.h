@@ -3,6 +3,7 @@
 #define TALLY_WRITE_WRITER_H
 
 #include <tally/data.h>
+#include <tally/record.h>
 #include "base/buf.h"
 #include "file/feature.h"
 #include "write/pack.h"
@@ -28,9 +29,10 @@ struct tally_writer {
 	struct tally_buf build_ids; /* section 2 as it will be written */
 	bool has_sample_time;
 	uint64_t sample_time_first, sample_time_last;
-	bool stream;             /* written bytes cannot be changed later */
-	struct file_pack *pack;  /* NULL: records are written unchanged */
-	struct tally_buf packed; /* of one append */
+	struct tally_stack_counts stacks; /* count 0: they are not written */
+	bool stream;                      /* written bytes cannot be changed later */
+	struct file_pack *pack;           /* NULL: records are written unchanged */
+	struct tally_buf packed;          /* of one append */
 	uint64_t pack_in, pack_out;
 };
 
@@ -41,6 +43,10 @@ int tally_writer_open_stream(int fd, const char *name, const struct tally_writer
 			     struct tally_writer **ret, struct tally_error *error);
 /* Ends a round of a stream although nothing was appended: all rings were read. */
 int tally_writer_empty_round(struct tally_writer *writer, struct tally_error *error);
+
+/* Adds to what is written when a file is closed: what call chains were made. A stream has no place
+ * for it that perf skips. */
+void tally_writer_set_stacks(struct tally_writer *writer, const struct tally_stack_counts *stacks);
 
 /* Whether only one append at a time is possible; then pieces cannot be used. */
 bool tally_writer_is_serial(const struct tally_writer *writer);

@@ -101,7 +101,7 @@ for _ in range(150): u.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).read()' "$p
 @test "kill -9 leaves a file that perf and tally read" {
 	need_recording
 	need_perf
-	"$TALLY" record -e cpu-clock -F 5000 -g -o k.data -- bash -c 'while :; do :; done' 2>k.err 3>&- &
+	"$TALLY" record -e cpu-clock -F 5000 --call-graph fp -o k.data -- bash -c 'while :; do :; done' 2>k.err 3>&- &
 	recorder=$!
 	for _ in $(seq 600); do # until it spun for three seconds of processor time
 		spinner=$(pgrep -P "$recorder") && ticks=$(awk '{print $14 + $15}' "/proc/$spinner/stat") || ticks=0

@@ -14,8 +14,10 @@ attrs() { # TOOL FILE
 same() { # EVENT [OPTION]...
 	event=$1
 	shift
+	keep=
+	[[ $event$* != *dwarf* ]] || keep=--keep-stacks # perf's are in its files
 	perf record -q -o theirs.data "$@" -e "$event" -- true >/dev/null 2>&1
-	"$TALLY" record -q -o ours.data "$@" -e "$event" -- true
+	"$TALLY" record -q -o ours.data $keep "$@" -e "$event" -- true
 	attrs perf theirs.data >theirs
 	attrs "$TALLY" ours.data >ours
 	[ -s theirs ]
@@ -47,7 +49,7 @@ same() { # EVENT [OPTION]...
 
 @test "stacks that are copied are unwound alike" {
 	need_perf
-	"$TALLY" record -q -o ours.data -e cpu-clock/call-graph=dwarf/ -- seq 1 300000 >/dev/null
+	"$TALLY" record -q --keep-stacks -o ours.data -e cpu-clock/call-graph=dwarf/ -- seq 1 300000 >/dev/null
 	perf_reads ours.data
 	perf script -i ours.data -F time,ip,sym 2>/dev/null | plain >theirs
 	"$TALLY" script -i ours.data -F time,ip,sym | plain >ours

@@ -65,7 +65,7 @@ need_recording() {
 @test "13.31: record -g obeys record-mode and dump-size" {
 	need_recording
 	printf '[call-graph]\nrecord-mode = dwarf\ndump-size = 16384\n' >"$PERF_CONFIG"
-	"$TALLY" record -N -q -g -e cpu-clock -o dwarf.data -- true
+	"$TALLY" record -N -q -g --keep-stacks -e cpu-clock -o dwarf.data -- true
 	PERF_CONFIG=/dev/null run "$TALLY" evlist -v -i dwarf.data
 	[[ $output = *"sample_stack_user: 16384"* ]]
 	"$TALLY" record -N -q --call-graph fp -e cpu-clock -o fp.data -- true

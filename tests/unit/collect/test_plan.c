@@ -182,19 +182,32 @@ static void test_terms(void **state)
 	static const uint64_t copies = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
 				       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_ADDR |
 				       PERF_SAMPLE_DATA_SRC;
+	static const uint64_t beside = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC,
+			      unwound = copies & ~beside;
 	static const struct {
 		struct tally_event_terms terms;
-		bool global_fp;
+		bool global_auto, unwinds; /* unwinds: by the recorder; else stacks are kept */
 		const char *global;
 		uint64_t has, lacks; /* bits of sample_type */
 		uint32_t stack;
 		uint16_t frames;
 	} cases[] = {
 	    {.lacks = copies},
-	    {.global_fp = true, .has = PERF_SAMPLE_CALLCHAIN, .lacks = PERF_SAMPLE_STACK_USER},
+	    {.global = "fp", .has = PERF_SAMPLE_CALLCHAIN, .lacks = PERF_SAMPLE_STACK_USER},
+	    /* 15.1: -g is auto, and what is unwound while recording does not go to the file */
+	    {.global_auto = true, .unwinds = true, .has = unwound, .lacks = beside, .stack = 32768},
+	    {.global = "auto", .unwinds = true, .has = unwound, .lacks = beside, .stack = 32768},
+	    {.global = "dwarf", .unwinds = true, .has = unwound, .lacks = beside, .stack = 32768},
+	    {.global = "dwarf,100", .unwinds = true, .has = unwound, .stack = 104},
+	    {.terms = {.given = TALLY_TERM_OVERWRITE, .overwrite = true},
+	     .global = "auto",
+	     .unwinds = true,
+	     .has = PERF_SAMPLE_CALLCHAIN,
+	     .lacks = PERF_SAMPLE_STACK_USER},
+	    {.global = "auto", .has = copies, .stack = 8192},
 	    {.global = "dwarf", .has = copies, .stack = 8192},
 	    {.global = "dwarf,100", .has = copies, .stack = 104},
-	    {.global = "no", .global_fp = true, .lacks = copies},
+	    {.global = "no", .global_auto = true, .lacks = copies},
 	    {.terms = {.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"no"},
 	     .global = "dwarf",
 	     .lacks = copies},
@@ -223,10 +236,13 @@ static void test_terms(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct asked asked = {
-		    .list.count = 1,
-		    .options = {.callchain = cases[i].global_fp, .call_graph = cases[i].global}};
+		struct asked asked = {.list.count = 1,
+				      .options = {.callchain = cases[i].global_auto,
+						  .call_graph = cases[i].global,
+						  .keep_stacks = !cases[i].unwinds}};
 		const struct tally_attr *attr;
+		struct tally_attr written;
+		bool kept = cases[i].stack && !cases[i].unwinds;
 		struct tally_plan plan;
 
 		asked.events[0] =
@@ -239,10 +255,14 @@ static void test_terms(void **state)
 				 (unsigned long long)attr->sample_type);
 		assert_int_equal(attr->sample_stack_user, cases[i].stack);
 		assert_int_equal(attr->sample_max_stack, cases[i].frames);
-		assert_int_equal(attr->exclude_callchain_user, cases[i].stack != 0);
+		assert_int_equal(attr->exclude_callchain_user, kept);
+		assert_int_equal(plan.events[0].unwinds, cases[i].stack && cases[i].unwinds);
+		written = tally_plan_file_attr(&plan.events[0]);
+		assert_int_equal(written.sample_stack_user, kept ? cases[i].stack : 0);
+		assert_int_equal((written.sample_type & PERF_SAMPLE_REGS_USER) != 0, kept);
 		assert_int_equal(attr->sample_regs_user != 0, cases[i].stack != 0);
 		/* What is read while unwinding may be mapped as data. */
-		assert_int_equal(plan.events[1].attr.mmap_data, cases[i].stack != 0);
+		assert_int_equal(plan.events[1].attr.mmap_data, kept);
 		assert_ptr_equal(tally_plan_timed(&plan),
 				 attr->sample_type & PERF_SAMPLE_TIME ? attr : NULL);
 		tally_plan_done(&plan);
@@ -284,9 +304,11 @@ static void test_terms_refused(void **state)
 		struct tally_event_terms terms;
 		const char *says;
 	} cases[] = {
-	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"odd"}, "call-graph is fp"},
+	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"odd"},
+	     "call-graph is auto, fp"},
 	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"dwarf,65536"}, "8 to 65528"},
-	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"dwarf,x"}, "call-graph is fp"},
+	    {{.given = TALLY_TERM_CALL_GRAPH, .call_graph = (char *)"dwarf,x"},
+	     "call-graph is auto, fp"},
 	    {{.given = TALLY_TERM_STACK_SIZE, .stack_size = 16}, "add call-graph=dwarf"},
 	    {{.given = TALLY_TERM_MAX_STACK, .max_stack = 70000}, "at most 65535"},
 	    {{.given = TALLY_TERM_MAX_EVENTS}, "leave it out"},

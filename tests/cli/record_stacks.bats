@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# Call chains that are unwound while recording (tally record -g).
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export HOME="$BATS_FILE_TMPDIR"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	command -v "${CC:-cc}" >/dev/null || return 0
+	# Code without frame pointers that calls back into code with them, and recursion.
+	cat >part.c <<'END'
+unsigned part(unsigned (*next)(unsigned), unsigned n) { volatile unsigned x = next(n); return x + 1; }
+END
+	cat >program.c <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static unsigned (*part)(unsigned (*)(unsigned), unsigned);
+static clock_t until;
+__attribute__((noinline)) unsigned work(unsigned n)
+{
+	volatile unsigned sum = n;
+	for (unsigned i = 0; i < 20000; i++)
+		sum += i;
+	return sum;
+}
+__attribute__((noinline)) unsigned leaf(unsigned n) { unsigned x = work(n); __asm__ volatile("" ::: "memory"); return x + 1; }
+__attribute__((noinline)) unsigned deep(unsigned n)
+{
+	char room[2000];
+	memset(room, (int)n, sizeof(room));
+	__asm__ volatile("" ::"r"(room) : "memory");
+	unsigned x = n ? deep(n - 1) : part(leaf, n);
+	__asm__ volatile("" ::"r"(room) : "memory");
+	return x + 1;
+}
+int main(int argc, char **argv)
+{
+	void *library;
+	(void)argc;
+	until = clock() + (clock_t)(atof(argv[2]) * CLOCKS_PER_SEC);
+	library = dlopen(argv[1], RTLD_NOW);
+	if (!library || !(part = (unsigned (*)(unsigned (*)(unsigned), unsigned))dlsym(library, "part")))
+		return 1;
+	while (clock() < until)
+		deep((unsigned)atoi(argv[3]));
+	return 0;
+}
+END
+	"${CC:-cc}" -O1 -fomit-frame-pointer -shared -fPIC -o libpart.so part.c
+	"${CC:-cc}" -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -o program program.c -ldl
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	[ -x program ] || skip "there is no compiler"
+	"$TALLY" record -q -N -e cpu-clock -o probe.data -- true 2>/dev/null || skip "events cannot be opened here"
+	case $(uname -m) in x86_64 | aarch64) ;; *) skip "stacks of this kind of processor are not unwound" ;; esac
+}
+
+# The lines of all samples: time, and the addresses of the chain with their names.
+chains() {
+	"$TALLY" script --no-inline --max-stack 1024 -i "$1" -F comm,tid,time,ip,sym
+}
+
+@test "15.4: chains unwound while recording are, sample by sample, those unwound later from the copies" {
+	"$TALLY" record -N -q -e cpu-clock -F 5000 -g -o now.data --stacks-output later.data -- sh -c \
+		'./program ./libpart.so 0.3 5; sort -R "$0" | md5sum >/dev/null; exec ./program ./libpart.so 0.2 40' "$TALLY"
+	chains now.data >now
+	chains later.data >later
+	[ "$(grep -c 'cpu-clock\|^[^[:space:]]' now)" -gt 500 ]
+	cmp now later
+	# The copies are in the one file alone.
+	run -0 "$TALLY" evlist -v -i now.data
+	[[ $output != *STACK_USER* ]]
+	run -0 "$TALLY" evlist -v -i later.data
+	[[ $output = *STACK_USER* ]]
+	[ "$(stat -c %s now.data)" -lt "$(($(stat -c %s later.data) / 10))" ]
+}
+
+@test "15.1: the frames between two binaries are found by what the one has and the other lacks" {
+	"$TALLY" record -N -q -e cpu-clock:u -F 5000 -g -o chains.data -- ./program "$PWD/libpart.so" 0.4 3
+	# A sample in work(): all its callers, through the library that was opened while it ran.
+	"$TALLY" script -i chains.data -F ip,sym | awk 'BEGIN { RS = ""; FS = "\n" }
+		{ chain = ""; for (i = 1; i <= NF; i++) { split($i, word, " "); chain = chain " " word[2] }
+		  if (chain ~ /^ work leaf/) { all++; if (chain ~ /^ work leaf part deep deep deep deep main .*_start$/) whole++ } }
+		END { print all + 0, whole + 0 }' >counts
+	read -r all whole <counts
+	[ "$all" -gt 200 ]
+	[ "$whole" = "$all" ]
+}
+
+@test "15.1: where a copy of the stack ends, the kernel's frame pointers go on" {
+	"$TALLY" record -N -e cpu-clock:u -F 5000 --call-graph dwarf,2048 -o cut.data --stacks-output copies.data -- \
+		./program ./libpart.so 0.4 30 2>said
+	chains cut.data >now
+	chains copies.data >later
+	cmp now later
+	"$TALLY" info --json cut.data >info.json
+	python3 - <<'END'
+import json
+stacks = json.load(open("info.json"))["stacks"]
+assert stacks["frames"]["beyond_copy"] > 20 * stacks["count"] / 2, stacks
+END
+	# Of the recursion no call is missing.
+	[ "$("$TALLY" script -i cut.data -F ip,sym --max-stack 200 | awk 'BEGIN { RS = "" } / work\n.* leaf\n/ && / main/ && gsub(/ deep/, "") != 31' | wc -l)" = 0 ]
+	[ "$("$TALLY" script -i cut.data -F ip,sym --max-stack 200 | awk 'BEGIN { RS = "" } / work\n.* leaf\n/ && / main/' | wc -l)" -gt 200 ]
+}
+
+@test "15.3: a recording ends with how many stacks are whole, and its file has the numbers" {
+	"$TALLY" record -N -e cpu-clock:u -F 2000 -g -o whole.data -- ./program ./libpart.so 0.3 3 2>said
+	grep -E '^tally: (all [0-9,]+ stacks are whole|[0-9,]+ of [0-9,]+ stacks are whole; cut: [0-9])' said
+	"$TALLY" info whole.data >info
+	grep -E '^Stacks +[0-9,]+ unwound while recording, [0-9,]+ of them whole' info
+	grep 'call chains, unwound while recording' info
+	"$TALLY" record -N -e cpu-clock:u -F 2000 --call-graph fp -o fp.data -- ./program ./libpart.so 0.1 3 2>said
+	run -1 grep stacks said
+	"$TALLY" info fp.data >info
+	run -1 grep '^Stacks' info
+}
+
+@test "15.4: perf reads what -g records without a warning" {
+	command -v perf >/dev/null || skip "perf is not installed"
+	"$TALLY" record -N -q -e cpu-clock -F 2000 -g -o plain.data -- ./program ./libpart.so 0.3 3
+	"$TALLY" record -N -q -z -e cpu-clock -F 2000 -g -o packed.data -- ./program ./libpart.so 0.3 3
+	"$TALLY" record -N -q -e cpu-clock -F 2000 -g -o - -- ./program ./libpart.so 0.3 3 >stream.data
+	for file in plain packed stream; do
+		perf script -i "$file.data" -F ip,sym >"$file.txt" 2>"$file.err"
+		[ ! -s "$file.err" ]
+		[ "$(grep -c ' main$' "$file.txt")" -gt 50 ]
+		"$TALLY" script -i "$file.data" -F ip,sym >ours.txt
+		cmp "$file.txt" ours.txt
+	done
+}
+
+@test "15.1: --keep-stacks writes the copies, as perf does, and unwinds nothing" {
+	"$TALLY" record -N -e cpu-clock:u -F 2000 --call-graph dwarf,16384 --keep-stacks -o kept.data -- \
+		./program ./libpart.so 0.2 1 2>said
+	run -1 grep stacks said
+	run -0 "$TALLY" evlist -v -i kept.data
+	[[ $output = *"sample_stack_user: 16384"* ]]
+	[[ $output = *"exclude_callchain_user: 1"* ]]
+	[ "$("$TALLY" script -i kept.data -F ip,sym | grep -c ' main$')" -gt 50 ]
+}
+
+@test "15.1: ways to take chains that do not exist are refused with those that do" {
+	run -2 "$TALLY" record --call-graph odd -- true
+	[[ $output = *"auto, fp, dwarf[,SIZE], lbr"* ]]
+}
