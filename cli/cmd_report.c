@@ -58,7 +58,9 @@ struct field_choice {
 };
 
 struct report {
-	const char *input, *separator;
+	const char *input, *separator, *time, *cpus;
+	uint32_t *cpu_numbers; /* of `cpus` */
+	size_t cpu_count;
 	struct cli_binaries binaries;
 	struct cli_filter filter;
 	struct cli_dlfilters dlfilters;
@@ -474,6 +476,9 @@ static int run(struct report *report)
 	    .tree_least = report->trees.least,
 	    .relative = report->relative,
 	    .time_quantum = report->time_quantum,
+	    .time = report->time,
+	    .cpus = report->cpu_numbers,
+	    .cpu_count = report->cpu_count,
 	};
 	struct tally_session *session = NULL;
 	struct tally_profile *profile = NULL;
@@ -627,6 +632,10 @@ int cmd_report(int argc, char **argv)
 	     .to = &report.addresses},
 	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this share",
 	     .to = &report.percent_limit},
+	    {CLI_STRING, 0, "time", "SPANS",
+	     "only from START,STOP in seconds, or parts of the time as 10%/2 or 0%-10%,30%-40%",
+	     .to = &report.time},
+	    {CLI_STRING, 'C', "cpu", "CPUS", "only these CPUs", .to = &report.cpus},
 	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &report.filter.comms},
 	    {CLI_LIST, 'd', "dsos", "NAMES", "only samples in these binaries",
 	     .to = &report.filter.dsos},
@@ -693,6 +702,11 @@ int cmd_report(int argc, char **argv)
 	status = cli_recording_take(&usage, argc, argv, at, &report.input);
 	if (!status)
 		status = cli_filter_numbers(&usage, &report.filter);
+	if (!status && report.cpus &&
+	    (tally_text_cpu_list(report.cpus, &report.cpu_numbers, &report.cpu_count) ||
+	     !report.cpu_count))
+		status = cli_usage_error(
+		    &usage, "--cpu '%s' is not a list of CPUs; write it as 0-3,7", report.cpus);
 	if (!status)
 		status = cli_choice_parse("report", &report.choice);
 	if (!status)
@@ -703,5 +717,6 @@ done:
 	cli_dlfilters_done(&report.dlfilters);
 	cli_choice_done(&report.choice);
 	cli_filter_done(&report.filter);
+	free(report.cpu_numbers);
 	return status;
 }

@@ -45,6 +45,11 @@ struct tally_profile_options {
 	 * (tally_choice_use(), dlfilters).  False: 100 % are all samples. */
 	bool relative;
 	uint64_t time_quantum; /* ns, of the key "time"; 0: 100 ms */
+	/* Spans of time, as tally_script_options has them, and numbers of CPUs: what is outside
+	 * counts nowhere, not even in what 100 % is.  NULL, or a count of 0: all. */
+	const char *time;
+	const uint32_t *cpus;
+	size_t cpu_count;
 };
 
 struct tally_profile;

@@ -126,12 +126,13 @@ static int make_at_once(struct tally_profile *profile, const struct profile_plan
 }
 
 /* Whether rows can be found without chains, cheaply, and say then which chains are needed. */
-static bool rows_come_first(const struct tally_profile *profile)
+static bool rows_come_first(const struct tally_profile *profile, const struct profile_plan *plan)
 {
 	uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
 
 	if (!profile->callchains || profile->children || !(profile->tree_least > 0) ||
-	    !(profile->keys.symbol || profile->keys.image))
+	    !(profile->keys.symbol || profile->keys.image) || plan->span_count ||
+	    plan->options->cpu_count)
 		return false;
 	for (uint32_t i = 0; i < profile->event_count; i++) {
 		uint64_t type =
@@ -197,6 +198,32 @@ static int make_rows_first(struct tally_profile *profile, const struct profile_p
 	return result;
 }
 
+/* Times and CPUs that were asked for can only be those of samples that have them. */
+static int take_span(const struct tally_profile *profile, struct profile_plan *plan,
+		     struct tally_error *error)
+{
+	const struct tally_profile_options *options = plan->options;
+
+	for (uint32_t i = 0; i < profile->event_count; i++) {
+		const struct tally_data_event *event =
+		    tally_data_event(tally_session_data(profile->session), i);
+
+		if (options->time && !(event->attr.sample_type & PERF_SAMPLE_TIME))
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "--time: event '%s' does not record the time of its samples",
+			    event->name);
+		if (options->cpu_count && !(event->attr.sample_type & PERF_SAMPLE_CPU))
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "--cpu: event '%s' does not record the CPU of its samples",
+			    event->name);
+	}
+	return options->time ? tally_time_spans_of(profile->session, options->time, false,
+						   &plan->spans, &plan->span_count, error)
+			     : 0;
+}
+
 int tally_profile_new(struct tally_session *session, const struct tally_profile_options *options,
 		      struct tally_profile **ret, struct tally_error *error)
 {
@@ -234,14 +261,18 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 				     .options = &taken,
 				     .keys = &profile->keys,
 				     .event_count = profile->event_count};
+	if (!result)
+		result = take_span(profile, &plan, error);
 	if (!result) {
 		if (taken.max_stack)
 			tally_session_unwind_most(session, taken.max_stack);
 		tally_session_stack_most(session, taken.max_stack);
-		result = rows_come_first(profile) ? make_rows_first(profile, &plan, error) : 1;
+		result =
+		    rows_come_first(profile, &plan) ? make_rows_first(profile, &plan, error) : 1;
 		if (result == 1)
 			result = make_at_once(profile, &plan, error);
 	}
+	free(plan.spans);
 	if (result) {
 		tally_profile_free(profile);
 		return result == -ENOMEM ? no_memory(error) : result;

@@ -25,7 +25,7 @@ static bool holds_name(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-static bool holds_number(const uint32_t *numbers, size_t count, uint32_t number)
+bool tally_filter_holds(const uint32_t *numbers, size_t count, uint32_t number)
 {
 	for (size_t i = 0; i < count; i++)
 		if (numbers[i] == number)
@@ -59,9 +59,9 @@ static bool holds_thread(const struct tally_filter *filter, uint32_t number)
 
 	tally_session_thread(filter->session, number, &thread);
 	return (!options->pid_count ||
-		holds_number(options->pids, options->pid_count, thread.pid)) &&
+		tally_filter_holds(options->pids, options->pid_count, thread.pid)) &&
 	       (!options->tid_count ||
-		holds_number(options->tids, options->tid_count, thread.tid)) &&
+		tally_filter_holds(options->tids, options->tid_count, thread.tid)) &&
 	       (!options->comm_count ||
 		holds_name(options->comms, options->comm_count, thread.comm));
 }

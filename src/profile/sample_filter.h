@@ -20,6 +20,7 @@ struct tally_filter {
 void tally_filter_init(struct tally_filter *filter, const struct tally_session *session,
 		       const struct tally_profile_options *options);
 void tally_filter_done(struct tally_filter *filter);
+bool tally_filter_holds(const uint32_t *numbers, size_t count, uint32_t number);
 /* 1: the sample passes, 0: not, -ENOMEM. */
 int tally_filter_thread(struct tally_filter *filter, uint32_t number);
 int tally_filter_frame(struct tally_filter *filter, uint32_t frame);

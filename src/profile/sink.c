@@ -86,6 +86,10 @@ static uint64_t columns_of(const struct profile_plan *plan)
 		columns |= TALLY_COLUMN_FRAME;
 	if (options->callchains)
 		columns |= TALLY_COLUMN_STACK;
+	if (plan->span_count)
+		columns |= TALLY_COLUMN_TIME;
+	if (options->cpu_count)
+		columns |= TALLY_COLUMN_CPU;
 	if (plan->notes_addresses)
 		columns |= TALLY_COLUMN_IP;
 	return columns;

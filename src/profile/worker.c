@@ -117,6 +117,18 @@ static int note_address(struct profile_worker *worker, uint64_t addr, uint32_t f
 	return add_addresses(worker, &address, 1);
 }
 
+/* Whether the row is of a time and CPU that were asked for. */
+static inline bool is_within(const struct profile_plan *plan, const struct tally_batch *batch,
+			     uint32_t row)
+{
+	const struct tally_profile_options *options = plan->options;
+
+	return (!plan->span_count ||
+		time_spans_hold(plan->spans, plan->span_count, batch->time[row])) &&
+	       (!options->cpu_count ||
+		tally_filter_holds(options->cpus, options->cpu_count, batch->cpu[row]));
+}
+
 /* Counts the samples of a row; 1: they pass the filters, 0: not, -ENOMEM. */
 static inline int count_row(struct profile_worker *worker, const struct tally_batch *batch,
 			    uint32_t row, uint32_t samples)
@@ -124,6 +136,8 @@ static inline int count_row(struct profile_worker *worker, const struct tally_ba
 	struct profile_sum *sum = &worker->sums[batch->event[row]];
 	int passed = 1;
 
+	if (!is_within(worker->plan, batch, row))
+		return 0;
 	sum->samples += samples;
 	sum->total += batch->period[row];
 	if (worker->filters_threads)

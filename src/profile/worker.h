@@ -10,6 +10,7 @@
 #include "profile/contexts.h"
 #include "profile/keys.h"
 #include "profile/sample_filter.h"
+#include "session/time_spans.h"
 
 /* What all workers share while samples are read; read only. */
 struct profile_plan {
@@ -17,7 +18,9 @@ struct profile_plan {
 	const struct tally_profile_options *options;
 	const struct profile_keys *keys;
 	uint32_t event_count;
-	bool notes_addresses; /* keeps which address led to which frame */
+	bool notes_addresses;          /* keeps which address led to which frame */
+	struct tally_time_span *spans; /* of `options`; NULL: all */
+	size_t span_count;
 };
 
 /* Of an event. */

@@ -49,7 +49,7 @@ int tally_script_check(const struct tally_script_options *options, struct tally_
 {
 	struct script script = {0};
 	struct tally_script_options quiet = {.size = sizeof(quiet)};
-	struct script_time *times;
+	struct tally_time_span *times;
 	uint32_t *cpus;
 	size_t count;
 	int result = tally_options_take(&quiet, sizeof(quiet), options);
@@ -65,7 +65,7 @@ int tally_script_check(const struct tally_script_options *options, struct tally_
 	if (result || !quiet.time)
 		return result;
 	/* The span stands for any. */
-	result = tally_script_time_parse(quiet.time, 0, 1000, false, &times, &count, error);
+	result = tally_time_spans_parse(quiet.time, 0, 1000, false, &times, &count, error);
 	if (!result)
 		free(times);
 	return result;

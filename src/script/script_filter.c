@@ -66,18 +66,14 @@ static int take_cpus(struct script *script, struct tally_error *error)
 int tally_script_filter_init(struct script *script, struct tally_error *error)
 {
 	const struct tally_script_options *options = &script->options;
-	const struct tally_data_info *info = tally_data_info(script->data);
-	const struct tally_session_counts *counts = tally_session_counts(script->session);
-	bool known = info->has_sample_time && info->sample_time_last;
 	int result = 0;
 
 	script->filter.tasks = options->comm_count || options->pid_count || options->tid_count;
 	script->filter.frames = options->dso_count || options->symbol_count;
 	if (options->time)
-		result = tally_script_time_parse(
-		    options->time, known ? info->sample_time_first : counts->first_time,
-		    known ? info->sample_time_last : counts->last_time, options->relative,
-		    &script->filter.times, &script->filter.time_count, error);
+		result =
+		    tally_time_spans_of(script->session, options->time, options->relative,
+					&script->filter.times, &script->filter.time_count, error);
 	if (!result && options->cpus)
 		result = take_cpus(script, error);
 	if (!result && options->symbol_count)
@@ -97,13 +93,7 @@ void tally_script_filter_done(struct script_filter *filter)
 
 static bool time_passes(const struct script_filter *filter, uint64_t time)
 {
-	if (!time)
-		return true;
-	for (size_t i = 0; i < filter->time_count; i++)
-		if (time >= filter->times[i].start &&
-		    (time <= filter->times[i].end || !filter->times[i].end))
-			return true;
-	return false;
+	return !time || time_spans_hold(filter->times, filter->time_count, time);
 }
 
 bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu)

@@ -18,6 +18,7 @@
 #include "resolve/label.h"
 #include "session/record_sink.h"
 #include "session/run.h"
+#include "session/time_spans.h"
 
 #define SCRIPT_FRAMES_USUAL 127 /* perf's, when --max-stack is not given */
 
@@ -38,12 +39,8 @@ struct script_event {
 	bool places;     /* nothing is shown but where it was */
 };
 
-struct script_time {
-	uint64_t start, end; /* ns; 0: open */
-};
-
 struct script_filter {
-	struct script_time *times;
+	struct tally_time_span *times;
 	size_t time_count;
 	uint32_t *cpus; /* ascending */
 	size_t cpu_count;
@@ -155,10 +152,6 @@ unsigned tally_script_filtered(void *context, struct tally_resolver *resolver,
 			       const struct tally_resolved *sample);
 bool tally_script_passes(const struct script_out *out);
 bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu);
-
-/* script_time.c: --time.  Gives an array, the caller's to free(). */
-int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, bool relative,
-			    struct script_time **ret, size_t *ret_count, struct tally_error *error);
 
 /* script_sample.c */
 /* 0; 1: the filter ended the visit; -errno. */

@@ -54,3 +54,25 @@ for _ in range(12): assert re.sub("[0-9]+", "", json.dumps(json.loads(json.dumps
 	"$TALLY" script -i system.data --show-mmap-events | grep -q 'PERF_RECORD_MMAP2.*/true$'
 	perf buildid-list -i system.data | grep -q '^[0-9a-f]\{40\} .*libc'
 }
+
+@test "17: report --time and --cpu count what perf counts" {
+	need_root
+	perf record -q -a -e cpu-clock -F 4000 -o run.data -- sh -c 'for i in 1 2 3; do seq 1 60000 | gzip >/dev/null; done' >/dev/null 2>&1
+	# The header's sum, and each row's share.
+	rows() { sed -n 's/ *$//; /^# Event count/p; /^ *[0-9]/p' | LC_ALL=C sort; }
+	for choice in '--time 10%/3' '--time 0%-20%,60%-80%' '--cpu 1' '--cpu 0 --time 50%'; do
+		# shellcheck disable=SC2086
+		perf report -i run.data --no-children --stdio -s comm,dso $choice 2>/dev/null | rows >theirs
+		# shellcheck disable=SC2086
+		"$TALLY" report -i run.data --no-children -s comm,dso $choice | rows >ours
+		[ "$(wc -l <ours)" -gt 5 ]
+		diff ours theirs
+	done
+	run ! "$TALLY" report -i run.data --time 5
+	[[ $output == *"--time '5': give START,STOP in seconds"* ]]
+	run ! "$TALLY" report -i run.data --cpu x
+	[[ $output == *"--cpu 'x' is not a list of CPUs; write it as 0-3,7"* ]]
+	perf record -q -e cpu-clock:u -o once.data -- true >/dev/null 2>&1
+	run ! "$TALLY" report -i once.data --cpu 0
+	[[ $output == *"does not record the CPU of its samples"* ]]
+}

@@ -71,13 +71,13 @@ static void what_is_not_understood_is_refused(void **state)
 }
 
 static void check_times(const char *text, bool relative, size_t count,
-			const struct script_time *want)
+			const struct tally_time_span *want)
 {
 	struct tally_error error = {0};
-	struct script_time *times;
+	struct tally_time_span *times;
 	size_t got;
 
-	assert_int_equal(tally_script_time_parse(text, 1000, 2000, relative, &times, &got, &error),
+	assert_int_equal(tally_time_spans_parse(text, 1000, 2000, relative, &times, &got, &error),
 			 0);
 	assert_int_equal(got, count);
 	for (size_t i = 0; i < count; i++) {
@@ -90,18 +90,18 @@ static void check_times(const char *text, bool relative, size_t count,
 static void spans_are_seconds_or_shares(void **state)
 {
 	(void)state;
-	check_times("1.5,2", false, 1, (struct script_time[]){{SECOND * 3 / 2, SECOND * 2}});
-	check_times(",2.000000001", false, 1, (struct script_time[]){{0, SECOND * 2 + 1}});
-	check_times("3,", false, 1, (struct script_time[]){{SECOND * 3, 0}});
+	check_times("1.5,2", false, 1, (struct tally_time_span[]){{SECOND * 3 / 2, SECOND * 2}});
+	check_times(",2.000000001", false, 1, (struct tally_time_span[]){{0, SECOND * 2 + 1}});
+	check_times("3,", false, 1, (struct tally_time_span[]){{SECOND * 3, 0}});
 	check_times("1,2 3,4  5,", false, 3,
-		    (struct script_time[]){
+		    (struct tally_time_span[]){
 			{SECOND, SECOND * 2}, {SECOND * 3, SECOND * 4}, {SECOND * 5, 0}});
-	check_times("0.000000001,", true, 1, (struct script_time[]){{1001, 0}});
+	check_times("0.000000001,", true, 1, (struct tally_time_span[]){{1001, 0}});
 	/* The end of a share is the start of the next one. */
-	check_times("10%/2", false, 1, (struct script_time[]){{1100, 1199}});
-	check_times("50%", false, 1, (struct script_time[]){{1000, 1499}});
+	check_times("10%/2", false, 1, (struct tally_time_span[]){{1100, 1199}});
+	check_times("50%", false, 1, (struct tally_time_span[]){{1000, 1499}});
 	check_times("0%-10%,90%-100%", false, 2,
-		    (struct script_time[]){{1000, 1099}, {1900, 2000}});
+		    (struct tally_time_span[]){{1000, 1099}, {1900, 2000}});
 }
 
 static void spans_that_cannot_be_are_refused(void **state)
@@ -120,12 +120,12 @@ static void spans_that_cannot_be_are_refused(void **state)
 					    "-10%/1",
 					    "99999999999999999999,"};
 	struct tally_error error;
-	struct script_time *times;
+	struct tally_time_span *times;
 	size_t count;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		if (!tally_script_time_parse(wrong[i], 0, 1000, false, &times, &count, &error))
+		if (!tally_time_spans_parse(wrong[i], 0, 1000, false, &times, &count, &error))
 			fail_msg("'%s' was taken", wrong[i]);
 }
 

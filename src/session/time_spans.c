@@ -1,22 +1,24 @@
-/* Spans of time, as --time has them. */
+#include "session/time_spans.h"
+
 #include <errno.h>
 #include <math.h> /* isfinite */
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "script/script_state.h"
+#include "session/run.h"
+#include "session/session.h"
 
 #define TIMES_MOST 4096
 #define SECOND     1000000000ULL
 
 struct spans {
-	struct script_time *list;
+	struct tally_time_span *list;
 	size_t count;
 };
 
-static int add(struct spans *spans, struct script_time time)
+static int add(struct spans *spans, struct tally_time_span time)
 {
-	struct script_time *more;
+	struct tally_time_span *more;
 
 	if (spans->count == TIMES_MOST)
 		return -E2BIG;
@@ -52,7 +54,7 @@ static int parse_list(struct spans *spans, const char *text)
 {
 	while (*(text += strspn(text, " \t\n"))) {
 		size_t first = strcspn(text, ", \t\n"), gap, last;
-		struct script_time time;
+		struct tally_time_span time;
 		int result = parse_seconds(text, first, &time.start);
 
 		if (result || text[first] != ',')
@@ -102,7 +104,7 @@ static uint64_t round_up_half(double value)
 static int add_share(struct spans *spans, double from, double to, uint64_t first, uint64_t last)
 {
 	double whole = (double)(last - first);
-	struct script_time time;
+	struct tally_time_span time;
 
 	if (from < 0 || from > 1 || to < 0 || to > 1)
 		return -EINVAL;
@@ -150,8 +152,9 @@ static int parse_shares(struct spans *spans, const char *text, uint64_t first, u
 	return spans->count ? result : -EINVAL;
 }
 
-int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, bool relative,
-			    struct script_time **ret, size_t *ret_count, struct tally_error *error)
+int tally_time_spans_parse(const char *text, uint64_t first, uint64_t last, bool relative,
+			   struct tally_time_span **ret, size_t *ret_count,
+			   struct tally_error *error)
 {
 	struct spans spans = {0};
 	int result;
@@ -177,4 +180,16 @@ int tally_script_time_parse(const char *text, uint64_t first, uint64_t last, boo
 			  "--time '%s': give START,STOP in seconds (either may be missing; several "
 			  "apart by blanks, ascending), or 10%%/2, or 0%%-10%%,30%%-40%%",
 			  text);
+}
+
+int tally_time_spans_of(const struct tally_session *session, const char *text, bool relative,
+			struct tally_time_span **ret, size_t *ret_count, struct tally_error *error)
+{
+	const struct tally_data_info *info = tally_data_info(session->source.data);
+	const struct tally_session_counts *counts = &session->source.counts;
+	bool known = info->has_sample_time && info->sample_time_last;
+
+	return tally_time_spans_parse(text, known ? info->sample_time_first : counts->first_time,
+				      known ? info->sample_time_last : counts->last_time, relative,
+				      ret, ret_count, error);
 }
