@@ -14,6 +14,7 @@ all: $(BUILD)/build.ninja
 
 # The command alone, without tests.
 tally: $(BUILD)/build.ninja
+	@tools/found check $(BUILD) >/dev/null || true
 	@ninja -C $(BUILD) --quiet tally
 
 $(BUILD)/build.ninja:

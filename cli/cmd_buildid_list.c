@@ -49,8 +49,7 @@ static void print_id(const struct tally_data_build_id *build_id)
 /* The build-ids of the recording's table; with `hits` only of binaries that have samples. */
 static int show_table(const struct list *list, struct tally_data *data)
 {
-	const struct tally_session_options options = {.size = sizeof(options),
-						      .columns = TALLY_COLUMN_COUNT};
+	const struct tally_session_options options = {.size = sizeof(options)};
 	const struct tally_data_info *info = tally_data_info(data);
 	bool *hits = calloc(info->build_id_count + 1, sizeof(*hits));
 	struct tally_session *session = NULL;

@@ -242,10 +242,16 @@ static int make_room(struct tally_by_address *waiting)
 }
 
 /* Makes waiting->last[mode] the view of such samples of that mode at that address; 0 or -ENOMEM. */
-static int find_view(struct tally_by_address *waiting, const struct tally_resolved *sample,
-		     uint32_t cpu, uint8_t mode, uint64_t ip)
+static int new_view(struct tally_by_address *waiting, const struct tally_resolved *sample,
+		    uint32_t cpu)
 {
-	const struct by_address_view view = {
+	uint8_t mode = sample->cpumode;
+	int result = make_room(waiting);
+
+	if (result)
+		return result;
+	waiting->last[mode % BY_ADDRESS_MODES] = waiting->view_count;
+	waiting->views[waiting->view_count++] = (struct by_address_view){
 	    .space = sample->space,
 	    .time = sample->sample.time,
 	    .offset = sample->offset,
@@ -255,26 +261,27 @@ static int find_view(struct tally_by_address *waiting, const struct tally_resolv
 	    .thread = sample->thread,
 	    .cpu = cpu,
 	    .own_era = mode == PERF_RECORD_MISC_KERNEL ? sample->kernel_era : sample->era,
-	    .addr_top = (uint16_t)(ip >> PLACE_BITS),
+	    .addr_top = (uint16_t)(sample->sample.ip >> PLACE_BITS),
 	    .cpumode = mode,
 	};
-	uint32_t *number = &waiting->last[mode % BY_ADDRESS_MODES];
-	int result;
-
-	if (*number < waiting->view_count) {
-		const struct by_address_view *last = &waiting->views[*number];
-
-		if (last->thread == view.thread && last->event == view.event && last->cpu == cpu &&
-		    last->era == view.era && last->kernel_era == view.kernel_era &&
-		    last->addr_top == view.addr_top && last->cpumode == mode)
-			return 0;
-	}
-	result = make_room(waiting);
-	if (result)
-		return result;
-	*number = waiting->view_count++;
-	waiting->views[*number] = view;
 	return 0;
+}
+
+static inline int find_view(struct tally_by_address *waiting, const struct tally_resolved *sample,
+			    uint32_t cpu)
+{
+	uint32_t number = waiting->last[sample->cpumode % BY_ADDRESS_MODES];
+	const struct by_address_view *last = &waiting->views[number];
+
+	if (__builtin_expect(number < waiting->view_count && last->thread == sample->thread &&
+				 last->event == sample->event && last->cpu == cpu &&
+				 last->era == sample->era &&
+				 last->kernel_era == sample->kernel_era &&
+				 last->addr_top == (uint16_t)(sample->sample.ip >> PLACE_BITS) &&
+				 last->cpumode == sample->cpumode,
+			     1))
+		return 0;
+	return new_view(waiting, sample, cpu);
 }
 
 /* The column of processors, when it is asked for. */
@@ -286,13 +293,13 @@ static uint32_t cpu_of(const struct row_maker *maker, const struct tally_resolve
 }
 
 /* One of more than an entry holds. */
-static int put_alone(struct row_maker *maker, const struct tally_resolved *sample, uint8_t mode,
+static int put_alone(struct row_maker *maker, const struct tally_resolved *sample,
 		     struct by_address_row *row)
 {
 	row->event = sample->event;
 	row->thread = sample->thread;
 	row->cpu = cpu_of(maker, sample);
-	row->frame = tally_resolver_frame(maker->resolver, sample, mode, row->addr);
+	row->frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode, row->addr);
 	return row->frame ? row_maker_put(maker, row) : -ENOMEM;
 }
 
@@ -324,72 +331,13 @@ int tally_by_address_add(struct row_maker *maker, const struct tally_resolved *s
 		struct by_address_row row = {
 		    .period = period, .samples = (uint32_t)samples, .addr = ip};
 
-		return put_alone(maker, sample, sample->cpumode, &row);
+		return put_alone(maker, sample, &row);
 	}
-	result = find_view(waiting, sample, cpu_of(maker, sample), sample->cpumode, ip);
+	result = find_view(waiting, sample, cpu_of(maker, sample));
 	if (result)
 		return result;
 	view = waiting->last[sample->cpumode % BY_ADDRESS_MODES];
 	waiting->samples[waiting->count++] =
 	    entry_of(ip, view, waiting->views[view].own_era, period, samples);
 	return is_full(waiting) ? tally_by_address_flush(maker) : 0;
-}
-
-/* The view of a run's samples of one mode, as long as that is the last one. */
-struct mode_view {
-	uint32_t number, own_era, addr_top; /* the last: that + 1; 0: not found yet */
-};
-
-/* Takes samples of the run from *at on until there is room no more, or one that stands alone. */
-static int add_some(struct tally_by_address *waiting, const struct tally_sample_run *run,
-		    uint64_t period, uint32_t *at)
-{
-	struct mode_view modes[BY_ADDRESS_MODES] = {{0}};
-	uint32_t i = *at, count = waiting->count;
-	int result = 0;
-
-	for (; i < run->count && count < SAMPLES_MOST; i++) {
-		uint64_t ip = run->ips[i], own = period ? period : run->periods[i];
-		uint8_t mode = run->cpumodes[i] % BY_ADDRESS_MODES;
-		struct mode_view *view = &modes[mode];
-
-		if (own > PERIOD_MASK)
-			break;
-		if (view->addr_top != (ip >> PLACE_BITS) + 1) {
-			if (waiting->view_count == VIEWS_MOST)
-				break;
-			result = find_view(waiting, run->first, 0, mode, ip);
-			if (result)
-				break;
-			view->number = waiting->last[mode];
-			view->own_era = waiting->views[view->number].own_era;
-			view->addr_top = (uint32_t)(ip >> PLACE_BITS) + 1;
-		}
-		waiting->samples[count++] = entry_of(ip, view->number, view->own_era, own, 1);
-	}
-	waiting->count = count;
-	*at = i;
-	return result;
-}
-
-int tally_by_address_add_run(struct row_maker *maker, const struct tally_sample_run *run,
-			     uint64_t period)
-{
-	struct tally_by_address *waiting = &maker->by_address;
-	uint32_t i = 0;
-	int result = 0;
-
-	while (!result && i < run->count) {
-		result = add_some(waiting, run, period, &i);
-		if (!result && is_full(waiting)) {
-			result = tally_by_address_flush(maker);
-		} else if (!result && i < run->count) {
-			struct by_address_row row = {.period = period ? period : run->periods[i],
-						     .samples = 1,
-						     .addr = run->ips[i]};
-
-			result = put_alone(maker, run->first, run->cpumodes[i++], &row);
-		}
-	}
-	return result;
 }

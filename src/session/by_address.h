@@ -21,17 +21,6 @@ struct tally_by_address {
 	uint32_t last[BY_ADDRESS_MODES]; /* by cpumode: the number of the last view */
 };
 
-/* Samples of one event and thread that come one after another while its name, space and eras hold.
- */
-struct tally_sample_run {
-	/* The first of them; event, pid, tid, comm, space, eras and what is present are those of
-	 * all. */
-	const struct tally_resolved *first;
-	uint32_t count;
-	const uint64_t *ips, *periods; /* by sample; 0 when it is not present */
-	const uint8_t *cpumodes;
-};
-
 /* Samples at one address, or in one function when addresses are not asked for. */
 struct by_address_row {
 	uint64_t period, addr;
@@ -43,9 +32,6 @@ void tally_by_address_done(struct tally_by_address *waiting);
 /* Keeps one for later, or looks up all.  0, -ENOMEM, or what a sink returned. */
 int tally_by_address_add(struct row_maker *maker, const struct tally_resolved *sample,
 			 uint64_t period);
-/* The same for a run of samples, each with its own period or (not 0) that one. */
-int tally_by_address_add_run(struct row_maker *maker, const struct tally_sample_run *run,
-			     uint64_t period);
 /* Looks up all that wait.  As above. */
 int tally_by_address_flush(struct row_maker *maker);
 

@@ -7,7 +7,7 @@
 #include "base/option_struct.h"
 #include "image/id_cache.h"
 #include "resolve/resolver.h"
-#include "session/run.h"
+#include "session/record_sink.h"
 #include "session/session.h"
 
 struct hits {
@@ -15,22 +15,26 @@ struct hits {
 	atomic_bool kernel;
 };
 
-static int mark(void *context, unsigned worker, struct tally_resolver *resolver,
-		const struct tally_resolved *sample)
+static int mark(void *context, struct tally_record_batch *batch)
 {
 	struct hits *hits = context;
-	uint64_t ip = sample->sample.ip;
-	uint8_t mode = resolver_cpumode(sample->cpumode, ip);
-	const struct tally_mapping *mapping;
-	char level;
+	struct tally_entry entry;
+	int more;
 
-	(void)worker;
-	mapping = tally_resolver_mapping(resolver, sample, mode, ip, &level);
-	if (mapping)
-		atomic_store_explicit(&hits->mappings[mapping->number], true, memory_order_relaxed);
-	else if (level == 'k')
-		atomic_store_explicit(&hits->kernel, true, memory_order_relaxed);
-	return 0;
+	while ((more = tally_record_batch_next(batch, &entry)) > 0) {
+		uint64_t ip = entry.at->sample.ip;
+		uint8_t mode = resolver_cpumode(entry.at->cpumode, ip);
+		const struct tally_mapping *mapping;
+		char level;
+
+		mapping = tally_resolver_mapping(batch->resolver, entry.at, mode, ip, &level);
+		if (mapping)
+			atomic_store_explicit(&hits->mappings[mapping->number], true,
+					      memory_order_relaxed);
+		else if (level == 'k')
+			atomic_store_explicit(&hits->kernel, true, memory_order_relaxed);
+	}
+	return more;
 }
 
 /* Whether a mapping with samples is of this file and, as far as it says, of this build. */
@@ -76,11 +80,14 @@ static void count(int result, struct tally_build_id_cache_result *to)
 
 static int find_hits(struct tally_session *session, struct hits *hits, struct tally_error *error)
 {
+	const struct tally_record_sink sink = {
+	    .context = hits, .want = PERF_SAMPLE_IP, .samples = true, .batch = mark};
+
 	hits->mappings = calloc(tally_process_mapping_count(session->source.processes) + 1,
 				sizeof(*hits->mappings));
 	if (!hits->mappings)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
-	return tally_session_each(session, PERF_SAMPLE_IP | PERF_SAMPLE_TID, mark, hits, error);
+	return tally_session_run_in_order(session, &sink, false, error);
 }
 
 int tally_build_id_cache_keep(struct tally_session *session,

@@ -10,9 +10,7 @@
 #include "base/map.h"
 #include "base/table.h"
 #include "session/filter.h"
-#include "resolve/resolve.h"
 #include "session/numbers.h"
-#include "session/run.h"
 
 #define PART_LEAST 3 /* shorter parts are in too many names */
 #define PATHS      TALLY_NAME_KINDS
@@ -33,9 +31,9 @@ struct tally_names {
 	struct names kinds[TALLY_NAME_KINDS + 1];
 };
 
-/* Samples by number of string, frame, and task; one a thread. */
+/* Samples by number of frame and of thread; one a worker. */
 struct counts {
-	struct tally_map comms, frames, pids, tids;
+	struct tally_map frames, threads;
 } __attribute__((aligned(TABLE_APART)));
 
 struct counting {
@@ -54,32 +52,26 @@ static int count_in(struct tally_map *map, uint64_t key, uint64_t samples)
 	return 0;
 }
 
-static uint64_t task_key(uint32_t number, uint32_t comm)
+static int begin(void *context, unsigned workers)
 {
-	return (uint64_t)number << 32 | comm;
+	struct counting *counting = context;
+
+	counting->workers = table_apart(workers, sizeof(*counting->workers));
+	counting->count = counting->workers ? workers : 0;
+	return counting->workers ? 0 : -ENOMEM;
 }
 
-static int count_sample(void *context, unsigned worker, struct tally_resolver *resolver,
-			const struct tally_resolved *sample)
+static int count_batch(void *context, unsigned worker, const struct tally_batch *batch)
 {
 	const struct counting *counting = context;
 	struct counts *counts = &counting->workers[worker];
-	uint64_t samples = 1 + sample->more;
-	uint32_t frame;
-	int result;
+	int result = 0;
 
-	if (worker >= counting->count)
-		return -EINVAL;
-	frame = tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip);
-	result = frame ? count_in(&counts->frames, frame, samples) : -ENOMEM;
-	if (!result)
-		result = count_in(&counts->comms, sample->comm, samples);
-	if (!result)
-		result =
-		    count_in(&counts->pids, task_key(sample->sample.pid, sample->comm), samples);
-	if (!result)
-		result =
-		    count_in(&counts->tids, task_key(sample->sample.tid, sample->comm), samples);
+	for (uint32_t i = 0; !result && i < batch->count; i++) {
+		result = count_in(&counts->frames, batch->frame[i], batch->samples[i]);
+		if (!result)
+			result = count_in(&counts->threads, batch->thread[i], batch->samples[i]);
+	}
 	return result;
 }
 
@@ -118,14 +110,29 @@ static int add_frame(struct tally_names *names, const struct tally_frame *frame,
 	return result;
 }
 
-static int add_task(struct names *names, const struct tally_session *session, uint64_t key,
-		    uint64_t samples)
+static int add_task(struct names *names, uint32_t number, const char *comm, uint64_t samples)
 {
-	const char *comm = tally_session_string(session, (uint32_t)key);
 	char text[256];
 
-	snprintf(text, sizeof(text), "%u (%s)", (uint32_t)(key >> 32), comm ? comm : "");
+	snprintf(text, sizeof(text), "%u (%s)", number, comm);
 	return add(names, text, samples);
+}
+
+static int add_thread(struct tally_names *names, const struct tally_session *session,
+		      uint32_t number, uint64_t samples)
+{
+	struct tally_thread thread = {.size = sizeof(thread)};
+	int result = tally_session_thread(session, number, &thread);
+
+	if (!result && thread.comm)
+		result = add(&names->kinds[TALLY_NAME_COMM], thread.comm, samples);
+	if (!thread.comm)
+		thread.comm = "";
+	if (!result)
+		result = add_task(&names->kinds[TALLY_NAME_PID], thread.pid, thread.comm, samples);
+	if (!result)
+		result = add_task(&names->kinds[TALLY_NAME_TID], thread.tid, thread.comm, samples);
+	return result;
 }
 
 /* Each slot of a map, the one of key 0 first; false beyond the last. */
@@ -147,21 +154,13 @@ static int take_counts(struct tally_names *names, const struct tally_session *se
 	struct tally_map_slot slot;
 	int result = 0;
 
-	for (size_t at = 0; !result && next_of(&counts->comms, &at, &slot);) {
-		const char *comm = tally_session_string(session, (uint32_t)slot.key);
-
-		if (comm)
-			result = add(&names->kinds[TALLY_NAME_COMM], comm, slot.value);
-	}
 	for (size_t at = 0; !result && next_of(&counts->frames, &at, &slot);) {
 		struct tally_frame frame = tally_session_frame(session, (uint32_t)slot.key);
 
 		result = add_frame(names, &frame, slot.value);
 	}
-	for (size_t at = 0; !result && next_of(&counts->pids, &at, &slot);)
-		result = add_task(&names->kinds[TALLY_NAME_PID], session, slot.key, slot.value);
-	for (size_t at = 0; !result && next_of(&counts->tids, &at, &slot);)
-		result = add_task(&names->kinds[TALLY_NAME_TID], session, slot.key, slot.value);
+	for (size_t at = 0; !result && next_of(&counts->threads, &at, &slot);)
+		result = add_thread(names, session, (uint32_t)slot.key, slot.value);
 	return result;
 }
 
@@ -198,13 +197,19 @@ static int collect(struct tally_names *names, const struct tally_session *sessio
 static int visit_all(struct tally_session *session, struct counting *counting,
 		     struct tally_error *error)
 {
+	const struct tally_sink sink = {
+	    .size = sizeof(sink),
+	    .columns = TALLY_COLUMN_THREAD | TALLY_COLUMN_FRAME | TALLY_COLUMN_COUNT,
+	    .context = counting,
+	    .begin = begin,
+	    .batch = count_batch,
+	};
 	const struct tally_sample_filter *filter = tally_session_filter(session);
 	const struct tally_sample_test *test = tally_session_take_test(session);
 	int result;
 
 	tally_session_set_filter(session, NULL);
-	result = tally_session_each(session, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-				    count_sample, counting, error);
+	result = tally_session_run(session, (const struct tally_sink *const[]){&sink}, 1, error);
 	tally_session_set_filter(session, filter);
 	tally_session_set_test(session, test);
 	return result;
@@ -214,19 +219,14 @@ int tally_names_new(struct tally_session *session, struct tally_names **ret,
 		    struct tally_error *error)
 {
 	struct tally_names *names = calloc(1, sizeof(*names));
-	struct counting counting = {.count = tally_session_threads(session)};
-	int result = -ENOMEM;
+	struct counting counting = {0};
+	int result = names ? visit_all(session, &counting, error) : -ENOMEM;
 
-	counting.workers = table_apart(counting.count, sizeof(*counting.workers));
-	if (names && counting.workers)
-		result = visit_all(session, &counting, error);
 	if (!result)
 		result = collect(names, session, &counting);
-	for (unsigned i = 0; counting.workers && i < counting.count; i++) {
-		tally_map_done(&counting.workers[i].comms);
+	for (unsigned i = 0; i < counting.count; i++) {
 		tally_map_done(&counting.workers[i].frames);
-		tally_map_done(&counting.workers[i].pids);
-		tally_map_done(&counting.workers[i].tids);
+		tally_map_done(&counting.workers[i].threads);
 	}
 	free(counting.workers);
 	if (!result) {

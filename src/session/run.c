@@ -16,7 +16,6 @@
 #include "session/record_sink.h"
 #include "source/piece.h"
 #include "session/row_maker.h"
-#include "session/run_visit.h"
 #include "source/scan.h"
 #include "wire/sample_read.h"
 #include "session/filter.h"
@@ -34,14 +33,10 @@ struct run {
 	struct tally_session *session;
 	struct row_plan rows;
 	uint64_t *periods;
-	/* In place of rows, for tally_session_each(). */
-	tally_sample_fn each;
-	void *each_context;
 	struct event_fields *events;
 	struct row_maker *makers; /* by worker, as below */
 	struct tally_resolver *resolvers;
 	unsigned workers;
-	struct run_visit runs;
 	_Atomic uint64_t done;
 	_Atomic uint32_t *unread; /* by PIECES_TOGETHER pieces: how many are still to be read */
 	bool has_early;           /* groups first, then the samples that are read again */
@@ -112,10 +107,7 @@ static int visit_samples(struct run *run, unsigned worker, const struct source_p
 			result = passes = tally_session_test(session, worker, resolver, sample);
 		if (result < 0)
 			break;
-		if (run->each)
-			result =
-			    passes ? run->each(run->each_context, worker, resolver, sample) : 0;
-		else if (!passes)
+		if (!passes)
 			result = tally_row_maker_leave_out(maker, sample);
 		else if (fields->chain)
 			result = tally_row_maker_add_now(maker, sample, &record);
@@ -123,18 +115,6 @@ static int visit_samples(struct run *run, unsigned worker, const struct source_p
 			result = tally_row_maker_add(maker, sample, &record);
 	}
 	return result;
-}
-
-static int show_run(void *context, unsigned worker, struct tally_resolver *resolver,
-		    const struct tally_sample_run *samples)
-{
-	const struct run *run = context;
-	const struct tally_resolved *first = samples->first;
-	bool has_period = first->sample.present & PERF_SAMPLE_PERIOD;
-
-	(void)resolver;
-	return tally_by_address_add_run(&run->makers[worker], samples,
-					has_period ? 0 : run->periods[first->event]);
 }
 
 static int show_early_sum(void *context, unsigned worker, struct tally_resolver *resolver,
@@ -147,8 +127,6 @@ static int show_early_sum(void *context, unsigned worker, struct tally_resolver 
 
 	if (passes < 0)
 		return passes;
-	if (run->each)
-		return passes ? run->each(run->each_context, worker, resolver, sample) : 0;
 	return passes ? tally_row_maker_add(maker, sample, NULL)
 		      : tally_row_maker_leave_out(maker, sample);
 }
@@ -176,9 +154,7 @@ static int visit_piece(struct run *run, unsigned worker, size_t number)
 	uint64_t done;
 
 	if (result >= 0)
-		result = run->runs.show ? tally_run_visit_piece(&run->runs, piece, worker,
-								&run->resolvers[worker])
-					: visit_samples(run, worker, piece);
+		result = visit_samples(run, worker, piece);
 	forget_piece(run, number);
 	done = atomic_fetch_add_explicit(&run->done, piece->size, memory_order_relaxed);
 	/* Progress is shown by the caller's own thread. */
@@ -217,8 +193,7 @@ static bool uses_early_sums(const struct run *run)
 	const struct tally_session *session = run->session;
 	uint64_t want = run->rows.want | (session->test ? session->test->want : 0);
 
-	return session->source.early_sums && (run->rows.combined || run->each) &&
-	       !(want & ~EARLY_FIELDS);
+	return session->source.early_sums && run->rows.combined && !(want & ~EARLY_FIELDS);
 }
 
 static int look_at_early_sums(struct run *run, size_t *shares)
@@ -280,14 +255,6 @@ static int plan_unordered(struct run *run, size_t *shares)
 
 	run->events = tally_event_fields_new(&session->source, run->rows.want | tested);
 	result = run->events ? look_at_early_sums(run, shares) : -ENOMEM;
-	if (!result && run->rows.by_address && !session->test && !(run->rows.want & ~EARLY_FIELDS))
-		run->runs = (struct run_visit){
-		    .session = session,
-		    .events = run->events,
-		    .early = run->has_early ? &run->early : NULL,
-		    .show = show_run,
-		    .context = run,
-		};
 	return result;
 }
 
@@ -539,19 +506,6 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	for (size_t i = 0; !result && i < count; i++)
 		if (run.rows.sinks[i].end)
 			result = run.rows.sinks[i].end(run.rows.sinks[i].context);
-	done(&run);
-	return result < 0 ? source_failed(&session->source, result, error) : 0;
-}
-
-int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
-		       void *context, struct tally_error *error)
-{
-	struct run run = {.session = session,
-			  .rows = {.session = session, .want = want},
-			  .each = visit,
-			  .each_context = context};
-	int result = run_unordered(&run);
-
 	done(&run);
 	return result < 0 ? source_failed(&session->source, result, error) : 0;
 }

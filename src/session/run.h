@@ -4,16 +4,6 @@
 
 #include <tally/batch.h>
 #include "base/bytes.h"
-#include "resolve/resolve.h"
-
-/* Called for each sample of a block in file order; `worker` is 0..threads-1.  Below 0 stops. */
-typedef int (*tally_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
-			       const struct tally_resolved *sample);
-
-/* Calls for each sample that passes the session's test, in no order, on several threads.  Samples
- * that the first pass counted together are one. */
-int tally_session_each(struct tally_session *session, uint64_t want, tally_sample_fn visit,
-		       void *context, struct tally_error *error);
 
 /* How many frames of a chain are unwound at most, and how many frames a stack has at most (0: all);
  * before running.  perf's usual 127, and all, when never set. */

@@ -3,7 +3,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
-	mkdir -p tools src/base cli examples/api include/tally tests/unit/base tests/unit/wire tests/cli tests/agree tests/tree fuzz build/tests build/meson-private
+	mkdir -p tools src/base cli examples/api include/tally tests/unit/base tests/unit/wire tests/cli tests/agree tests/tree fuzz build/meson-private
 	cp "$TALLY_SOURCE/tools/found" tools/
 	touch tests/unit/base/test_map.c tests/unit/base/test_buf.c tests/unit/base/made.h tests/cli/stat.bats fuzz/fuzz_elf.c
 	touch -d '2020-01-01' build/meson-private/coredata.dat
@@ -19,7 +19,7 @@ setup() {
 }
 
 @test "14.7: a build sees what came and what went, and is configured again" {
-	tools/found all >build/tests/found.list
+	tools/found all >build/found.list
 	run -0 tools/found check build
 	[ "$output" = "" ]
 	[ "$(date -r build/meson-private/coredata.dat +%Y)" = 2020 ]
@@ -30,7 +30,7 @@ setup() {
 	[ "${lines[1]}" = "src/base/new.c: is new" ]
 	[ "${lines[2]}" = "tests/unit/wire/test_new.c: is new" ]
 	[ "$(date -r build/meson-private/coredata.dat +%Y)" != 2020 ]
-	tools/found all >build/tests/found.list # what configuring does
+	tools/found all >build/found.list # what configuring does
 	run -0 tools/found check build
 }
 

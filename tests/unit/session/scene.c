@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "session/record_sink.h"
 #include "write/writer.h"
 
 static void begin(struct scene *scene, uint64_t sample_type, bool stream, int stream_fd)
@@ -161,6 +162,34 @@ void scene_end(struct scene *scene)
 	unlink(scene->path);
 	(void)snprintf(old, sizeof(old), "%s.old", scene->path);
 	unlink(old);
+}
+
+struct each {
+	scene_sample_fn visit;
+	void *context;
+};
+
+static int each_batch(void *context, struct tally_record_batch *batch)
+{
+	const struct each *each = context;
+	struct tally_entry entry;
+	int result;
+
+	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
+		result = each->visit(each->context, batch->worker, batch->resolver, entry.at);
+		if (result < 0)
+			break;
+	}
+	return result;
+}
+
+int scene_each(struct tally_session *session, uint64_t want, scene_sample_fn visit, void *context)
+{
+	struct each each = {.visit = visit, .context = context};
+	const struct tally_record_sink sink = {
+	    .context = &each, .want = want, .samples = true, .batch = each_batch};
+
+	return tally_session_run_in_order(session, &sink, false, NULL);
 }
 
 void own_text_find(struct own_text *ret)

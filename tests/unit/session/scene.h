@@ -39,6 +39,12 @@ void scene_sample(struct scene *scene, unsigned event, uint64_t time, uint32_t p
 void scene_open(struct scene *scene, unsigned threads);
 void scene_end(struct scene *scene);
 
+/* Called for each sample; below 0 stops. */
+typedef int (*scene_sample_fn)(void *context, unsigned worker, struct tally_resolver *resolver,
+			       const struct tally_resolved *sample);
+/* All samples of the session, with those fields, in the order of time. */
+int scene_each(struct tally_session *session, uint64_t want, scene_sample_fn visit, void *context);
+
 /* Where this program's text is mapped. */
 struct own_text {
 	uint64_t start, end, pgoff;

@@ -122,7 +122,7 @@ static int by_key(const void *left, const void *right)
 static void sum_session(struct tally_session *session, struct sums *sums)
 {
 	sums->session = session;
-	assert_int_equal(tally_session_each(session, SUM_FIELDS, sum_sample, sums, NULL), 0);
+	assert_int_equal(scene_each(session, SUM_FIELDS, sum_sample, sums), 0);
 	qsort(sums->list, sums->count, sizeof(*sums->list), by_key);
 }
 

@@ -72,7 +72,7 @@ static void expect(struct scene *scene, uint64_t want, bool chains, const char *
 	assert_non_null(seen);
 	seen->session = scene->session;
 	seen->chains = chains;
-	assert_int_equal(tally_session_each(scene->session, want, look, seen, NULL), 0);
+	assert_int_equal(scene_each(scene->session, want, look, seen), 0);
 	assert_string_equal(seen->text, lines);
 	free(seen);
 }
@@ -106,9 +106,9 @@ static void samples_meet_their_process(void **state)
 	scene_open(&scene, 1);
 
 	expect(&scene, PERF_SAMPLE_IP, false,
-	       "0 program: scene_begin\n"
-	       "1 shell: [unknown]+1234[.]\n"
 	       "0 shell: such+3000[.]\n"
+	       "1 shell: [unknown]+1234[.]\n"
+	       "0 program: scene_begin\n"
 	       "0 :99: [unknown]+42[.]\n");
 	counts = tally_session_counts(scene.session);
 	assert_int_equal(counts->samples, 4);
@@ -202,22 +202,21 @@ static uint64_t frame_hash(const struct tally_session *session, uint32_t number)
 	return hash;
 }
 
-static int add_up(void *context, unsigned worker, struct tally_resolver *resolver,
-		  const struct tally_resolved *sample)
+static int add_up(void *context, unsigned worker, const struct tally_batch *batch)
 {
 	struct sums *sums = context;
-	struct tally_stack at;
-	uint32_t stack;
 
-	assert_int_equal(tally_resolver_stack(resolver, sample, &stack), 0);
-	sums->by_worker[worker].samples++;
-	sums->by_worker[worker].hash +=
-	    frame_hash(sums->session,
-		       tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip));
-	for (uint32_t depth = 1; stack; stack = at.caller, depth++) {
-		assert_int_equal(tally_session_stack(sums->session, stack, &at), 0);
-		sums->by_worker[worker].frames++;
-		sums->by_worker[worker].hash += depth * frame_hash(sums->session, at.frame);
+	for (uint32_t i = 0; i < batch->count; i++) {
+		uint32_t stack = batch->stack[i];
+		struct tally_stack at;
+
+		sums->by_worker[worker].samples++;
+		sums->by_worker[worker].hash += frame_hash(sums->session, batch->frame[i]);
+		for (uint32_t depth = 1; stack; stack = at.caller, depth++) {
+			assert_int_equal(tally_session_stack(sums->session, stack, &at), 0);
+			sums->by_worker[worker].frames++;
+			sums->by_worker[worker].hash += depth * frame_hash(sums->session, at.frame);
+		}
 	}
 	return 0;
 }
@@ -228,13 +227,16 @@ static struct sums sum_with(const char *path, unsigned threads)
 	struct tally_session *session;
 	struct tally_data *data;
 	struct sums sums = {0};
+	const struct tally_sink sink = {.size = sizeof(sink),
+					.columns = TALLY_COLUMN_FRAME | TALLY_COLUMN_STACK,
+					.context = &sums,
+					.batch = add_up};
+	const struct tally_sink *const sinks[] = {&sink};
 
 	assert_int_equal(tally_data_open(path, NULL, &data, NULL), 0);
 	assert_int_equal(tally_session_new(data, &options, &session, NULL), 0);
 	sums.session = session;
-	assert_int_equal(tally_session_each(session, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN, add_up,
-					    &sums, NULL),
-			 0);
+	assert_int_equal(tally_session_run(session, sinks, 1, NULL), 0);
 	for (unsigned i = 1; i < THREADS; i++) {
 		sums.by_worker[0].samples += sums.by_worker[i].samples;
 		sums.by_worker[0].frames += sums.by_worker[i].frames;
@@ -284,43 +286,41 @@ static void threads_agree(void **state)
 	scene_end(&scene);
 }
 
-static int stop_at_once(void *context, unsigned worker, struct tally_resolver *resolver,
-			const struct tally_resolved *sample)
+static int stop_at_once(void *context, unsigned worker, const struct tally_batch *batch)
 {
-	(void)worker, (void)resolver, (void)sample;
+	(void)worker, (void)batch;
 	++*(int *)context;
 	return -EPIPE;
 }
 
-static void a_visitor_stops_it(void **state)
+static void a_sink_stops_it(void **state)
 {
 	struct tally_error error = {0};
 	struct scene scene;
 	int calls = 0;
+	const struct tally_sink sink = {.size = sizeof(sink),
+					.columns = TALLY_COLUMN_FRAME,
+					.context = &calls,
+					.batch = stop_at_once};
 
 	(void)state;
 	scene_begin(&scene, TYPE_FLAT);
-	for (unsigned i = 0; i < 100; i++)
+	for (unsigned i = 0; i < 10000; i++)
 		scene_sample(&scene, 0, i, 1, 1, i, NULL, 0);
 	scene_open(&scene, 1);
 	assert_int_equal(
-	    tally_session_each(scene.session, PERF_SAMPLE_IP, stop_at_once, &calls, &error),
+	    tally_session_run(scene.session, (const struct tally_sink *const[]){&sink}, 1, &error),
 	    -EPIPE);
 	assert_int_equal(calls, 1);
 	assert_int_equal(error.code, -EPIPE);
 	scene_end(&scene);
 }
 
-static int count_one(void *context, unsigned worker, struct tally_resolver *resolver,
-		     const struct tally_resolved *sample)
+static int count_rows(void *context, unsigned worker, const struct tally_batch *batch)
 {
-	uint32_t stack;
-
 	(void)worker;
-	++*(uint64_t *)context;
-	assert_int_not_equal(
-	    tally_resolver_frame(resolver, sample, sample->cpumode, sample->sample.ip), 0);
-	assert_int_equal(tally_resolver_stack(resolver, sample, &stack), 0);
+	for (uint32_t i = 0; i < batch->count; i++, ++*(uint64_t *)context)
+		assert_int_not_equal(batch->frame[i], 0);
 	return 0;
 }
 
@@ -352,6 +352,11 @@ static void damage_is_survived(void **state)
 		struct tally_data *data;
 		uint8_t broken[sizeof(bytes)];
 		uint64_t seen = 0;
+		const struct tally_sink sink = {.size = sizeof(sink),
+						.columns = TALLY_COLUMN_FRAME | TALLY_COLUMN_STACK,
+						.context = &seen,
+						.batch = count_rows};
+		const struct tally_sink *const sinks[] = {&sink};
 
 		memcpy(broken, bytes, size);
 		for (unsigned i = 0; i < 1 + round % 8; i++) {
@@ -365,10 +370,7 @@ static void damage_is_survived(void **state)
 		if (tally_data_open(scene.path, NULL, &data, NULL))
 			continue;
 		if (!tally_session_new(data, &options, &session, NULL)) {
-			assert_int_equal(tally_session_each(session,
-							    PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
-							    count_one, &seen, NULL),
-					 0);
+			assert_int_equal(tally_session_run(session, sinks, 1, NULL), 0);
 			assert_int_equal(seen + tally_session_counts(session)->undecoded,
 					 tally_session_counts(session)->samples);
 			tally_session_free(session);
@@ -391,10 +393,14 @@ static void progress_interrupts(void **state)
 	struct tally_session *session;
 	struct scene scene;
 	int calls = 0;
+	const struct tally_sink sink = {.size = sizeof(sink),
+					.columns = TALLY_COLUMN_FRAME,
+					.context = &calls,
+					.batch = stop_at_once};
 
 	(void)state;
 	scene_begin(&scene, TYPE_FLAT);
-	for (unsigned i = 0; i < 100; i++)
+	for (unsigned i = 0; i < 10000; i++)
 		scene_sample(&scene, 0, i, 1, 1, i, NULL, 0);
 	scene_open(&scene, 1);
 	options.progress_context = &calls;
@@ -494,7 +500,7 @@ int main(void)
 	    cmocka_unit_test(without_times_the_file_is_the_order),
 	    cmocka_unit_test(chains_and_what_they_share),
 	    cmocka_unit_test(threads_agree),
-	    cmocka_unit_test(a_visitor_stops_it),
+	    cmocka_unit_test(a_sink_stops_it),
 	    cmocka_unit_test(sinks_take_batches),
 	    cmocka_unit_test(damage_is_survived),
 	    cmocka_unit_test(progress_interrupts),
