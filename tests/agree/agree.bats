@@ -62,9 +62,9 @@ for _ in range(12): assert re.sub("[0-9]+", "", json.dumps(json.loads(json.dumps
 	rows() { sed -n 's/ *$//; /^# Event count/p; /^ *[0-9]/p' | LC_ALL=C sort; }
 	for choice in '--time 10%/3' '--time 0%-20%,60%-80%' '--cpu 1' '--cpu 0 --time 50%'; do
 		# shellcheck disable=SC2086
-		perf report -i run.data --no-children --stdio -s comm,dso $choice 2>/dev/null | rows >theirs
+		perf report -i run.data --no-children --stdio -s dso $choice 2>/dev/null | rows >theirs
 		# shellcheck disable=SC2086
-		"$TALLY" report -i run.data --no-children -s comm,dso $choice | rows >ours
+		"$TALLY" report -i run.data --no-children -s dso $choice | rows >ours
 		[ "$(wc -l <ours)" -gt 1 ]
 		diff ours theirs
 	done
