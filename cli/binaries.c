@@ -28,7 +28,14 @@ int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 	to->kallsyms = binaries->kallsyms;
 	to->vmlinux = binaries->vmlinux;
 	to->build_id_dir = cli_build_id_folder(binaries->build_id_dir, binaries->usual_dir);
+	to->debug_dirs = (const char *const *)binaries->debug_dirs.items;
+	to->debug_dir_count = binaries->debug_dirs.count;
 	to->no_demangle = binaries->no_demangle;
 	to->no_inlines = binaries->no_inline;
 	return status;
+}
+
+void cli_binaries_done(struct cli_binaries *binaries)
+{
+	cli_list_done(&binaries->debug_dirs);
 }

@@ -12,29 +12,39 @@
 struct cli_binaries {
 	const char *symfs, *kallsyms, *vmlinux, *build_id_dir;
 	char usual_dir[CLI_BUILD_ID_DIR]; /* buildid.dir of a configuration file */
+	struct cli_list debug_dirs; /* borrowed by the session's options: for cli_binaries_done() */
 	bool no_demangle, no_inline;
 };
 
 /* Rows of an option table. */
+#define CLI_BINARIES_FILES(to_binaries)                                          \
+	{CLI_STRING,                                                             \
+	 0,                                                                      \
+	 "symfs",                                                                \
+	 "DIR",                                                                  \
+	 "look for binaries below this folder",                                  \
+	 .to = &(to_binaries).symfs},                                            \
+	    {CLI_STRING,                                                         \
+	     0,                                                                  \
+	     "buildid-dir",                                                      \
+	     "DIR",                                                              \
+	     "copies of binaries by build-id; default: ~/.debug",                \
+	     .to = &(to_binaries).build_id_dir},                                 \
+	    {CLI_LIST,                                                           \
+	     0,                                                                  \
+	     "debug-dir",                                                        \
+	     "DIR",                                                              \
+	     "look for binaries and debug files in this folder or archive, too", \
+	     .to = &(to_binaries).debug_dirs,                                    \
+	     .flags = CLI_WHOLE},                                                \
+	{                                                                        \
+		CLI_STRING, 0, "kallsyms", "FILE",                               \
+		    "the kernel's symbols, instead of /proc/kallsyms",           \
+		    .to = &(to_binaries).kallsyms                                \
+	}
+
 #define CLI_BINARIES(to_binaries)                                                          \
-	{CLI_STRING,                                                                       \
-	 0,                                                                                \
-	 "symfs",                                                                          \
-	 "DIR",                                                                            \
-	 "look for binaries below this folder",                                            \
-	 .to = &(to_binaries).symfs},                                                      \
-	    {CLI_STRING,                                                                   \
-	     0,                                                                            \
-	     "buildid-dir",                                                                \
-	     "DIR",                                                                        \
-	     "copies of binaries by build-id; default: ~/.debug",                          \
-	     .to = &(to_binaries).build_id_dir},                                           \
-	    {CLI_STRING,                                                                   \
-	     0,                                                                            \
-	     "kallsyms",                                                                   \
-	     "FILE",                                                                       \
-	     "the kernel's symbols, instead of /proc/kallsyms",                            \
-	     .to = &(to_binaries).kallsyms},                                               \
+	CLI_BINARIES_FILES(to_binaries),                                                   \
 	{                                                                                  \
 		CLI_STRING, 'k', "vmlinux", "FILE", "the kernel's image, for its symbols", \
 		    .to = &(to_binaries).vmlinux                                           \
@@ -57,5 +67,6 @@ struct cli_binaries {
  * cannot be read. */
 int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 		       struct tally_session_options *to);
+void cli_binaries_done(struct cli_binaries *binaries);
 
 #endif

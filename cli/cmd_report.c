@@ -718,5 +718,6 @@ done:
 	cli_choice_done(&report.choice);
 	cli_filter_done(&report.filter);
 	free(report.cpu_numbers);
+	cli_binaries_done(&report.binaries);
 	return status;
 }

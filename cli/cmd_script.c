@@ -480,6 +480,7 @@ done:
 	cli_dlfilters_done(&script.dlfilters);
 	cli_choice_done(&script.choice);
 	cli_filter_done(&script.filter);
+	cli_binaries_done(&script.binaries);
 	cli_list_done(&script.fields);
 	cli_list_done(&script.stops);
 	return status;

@@ -48,6 +48,11 @@ struct tally_session_options {
 	 * its own, as in perf. */
 	bool functions;
 	const char *build_id_dir; /* the build-id cache; NULL: $HOME/.debug */
+	/* Further places of binaries and debug files, read while the session is made: folders laid
+	 * out as /usr/lib/debug or as the build-id cache, and archives (tar, plain or compressed
+	 * with zstd or bzip2) of such folders, as `perf archive` writes them. */
+	const char *const *debug_dirs;
+	size_t debug_dir_count;
 };
 
 struct tally_session_counts {

@@ -18,6 +18,7 @@
 #define TALLY_TALLY_H
 
 #include <tally/abi.h>
+#include <tally/archive.h>
 #include <tally/attr.h>
 #include <tally/batch.h>
 #include <tally/build_id_cache.h>

@@ -9,6 +9,7 @@ static const struct tally_version_part parts[] = {
     {"libtraceevent", "HAVE_LIBTRACEEVENT", TALLY_WITH_TRACEEVENT},
     {"zstd", "HAVE_ZSTD_SUPPORT", TALLY_WITH_ZSTD},
     {"lzma", "HAVE_LZMA_SUPPORT", TALLY_WITH_LZMA},
+    {"libbz2", "HAVE_LIBBZ2_SUPPORT", TALLY_WITH_BZIP2},
     {"libcapstone", "HAVE_LIBCAPSTONE_SUPPORT", TALLY_WITH_CAPSTONE},
     {"sqlite3", "HAVE_SQLITE3_SUPPORT", TALLY_WITH_SQLITE},
     {"libperl", "HAVE_LIBPERL_SUPPORT", false},

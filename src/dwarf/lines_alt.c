@@ -1,15 +1,10 @@
 #include "dwarf/lines_alt.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "elf/build_id.h"
-
-/* A name, and 20 bytes of a build-id at most. */
-#define LINK_MOST (PATH_MAX + 32)
+#include "elf/debug_alt.h"
 
 /* An ELF file whose debug information is empty: no reference leads into it. */
 struct nothing {
@@ -53,83 +48,19 @@ static int open_nothing(struct tally_lines_alt *alt)
 	return tally_elf_open_memory(alt->nothing, sizeof(*nothing), &alt->elf);
 }
 
-static bool is_it(const struct tally_elf *elf, const uint8_t *id, size_t size)
+bool tally_lines_alt_named(const struct tally_elf *elf)
 {
-	uint8_t found[20], found_size;
-
-	tally_elf_build_id(elf, found, &found_size);
-	return found_size && size <= 20 &&
-	       tally_build_id_equal(found, found_size, id, (uint8_t)size);
+	return tally_debug_alt_named(elf);
 }
 
-static bool try_path(const char *path, const uint8_t *id, size_t size, struct tally_elf *ret)
+bool tally_lines_alt_find(const struct tally_elf *elf, struct tally_elf *ret)
 {
-	if (tally_elf_open(path, ret))
+	if (tally_debug_alt_open(elf, ret))
 		return false;
-	if (is_it(ret, id, size) && tally_lines_fit(ret))
+	if (tally_lines_fit(ret))
 		return true;
 	tally_elf_close(ret);
 	return false;
-}
-
-/* A relative name is one beside the file.  Source: dwz(1). */
-static bool by_name(const struct tally_elf *elf, const char *name, const uint8_t *id, size_t size,
-		    struct tally_elf *ret)
-{
-	char path[PATH_MAX], link[32], *slash;
-	ssize_t length = 0;
-
-	if (strnlen(name, PATH_MAX) == PATH_MAX)
-		return false;
-	if (name[0] == '/')
-		return try_path(name, id, size, ret);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", elf->fd);
-	length = readlink(link, path, sizeof(path) - 1);
-	if (length <= 0)
-		return false;
-	path[length] = 0;
-	slash = strrchr(path, '/');
-	if (!slash || (size_t)(slash + 1 - path) + strlen(name) >= sizeof(path))
-		return false;
-	memcpy(slash + 1, name, strlen(name) + 1);
-	return try_path(path, id, size, ret);
-}
-
-static const struct tally_elf_section *link_of(const struct tally_elf *elf)
-{
-	const struct tally_elf_section *section =
-	    tally_elf_find(elf, ".gnu_debugaltlink", SHT_PROGBITS);
-
-	return section && section->header.sh_size <= LINK_MOST ? section : NULL;
-}
-
-bool tally_lines_alt_named(const struct tally_elf *elf)
-{
-	return link_of(elf) != NULL;
-}
-
-/* The section has the file's name, a NUL, and its build-id. */
-bool tally_lines_alt_find(const struct tally_elf *elf, struct tally_elf *ret)
-{
-	const struct tally_elf_section *section = link_of(elf);
-	char path[64 + TALLY_BUILD_ID_TEXT], text[TALLY_BUILD_ID_TEXT], *link;
-	size_t size, name;
-	bool found = false;
-
-	if (!section || tally_elf_read(elf, section, &link, &size))
-		return false;
-	name = strlen(link) + 1; /* there is a NUL behind the section */
-	if (name < size && size - name >= 2 && size - name <= 20) {
-		const uint8_t *id = (const uint8_t *)link + name;
-
-		size -= name;
-		tally_build_id_format(id, (uint8_t)size, text);
-		snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", text,
-			 text + 2);
-		found = try_path(path, id, size, ret) || by_name(elf, link, id, size, ret);
-	}
-	free(link);
-	return found;
 }
 
 /* For libdw. */

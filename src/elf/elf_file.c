@@ -81,19 +81,16 @@ static int begin(struct tally_elf *elf)
 	return 0;
 }
 
-int tally_elf_open(const char *path, struct tally_elf *ret)
+static int open_regular(int fd, const struct stat *stat, struct tally_elf *ret)
 {
-	struct stat stat;
-	struct tally_elf elf = {.fd = tally_regular_open(path, &stat)};
+	struct tally_elf elf = {.fd = fd};
 	uint64_t stored;
 	int error;
 
-	if (elf.fd < 0)
-		return elf.fd;
-	elf.size = (uint64_t)stat.st_size;
-	elf.owner = stat.st_uid;
+	elf.size = (uint64_t)stat->st_size;
+	elf.owner = stat->st_uid;
 	/* Holes are no reason to allow more. */
-	stored = (uint64_t)stat.st_blocks * 512;
+	stored = (uint64_t)stat->st_blocks * 512;
 	elf.allowed = elf_allowed(stored < elf.size ? stored : elf.size);
 	if (elf_version(EV_CURRENT) == EV_NONE) {
 		close(elf.fd);
@@ -104,6 +101,27 @@ int tally_elf_open(const char *path, struct tally_elf *ret)
 	if (!error)
 		*ret = elf;
 	return error;
+}
+
+int tally_elf_open(const char *path, struct tally_elf *ret)
+{
+	struct stat stat;
+	int fd = tally_regular_open(path, &stat);
+
+	return fd < 0 ? fd : open_regular(fd, &stat, ret);
+}
+
+int tally_elf_open_fd(int fd, struct tally_elf *ret)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat)) {
+		int error = -errno;
+
+		close(fd);
+		return error;
+	}
+	return open_regular(fd, &stat, ret);
 }
 
 int tally_elf_open_memory(char *data, size_t size, struct tally_elf *ret)

@@ -8,6 +8,8 @@
 #include <gelf.h>
 #include "base/fs.h"
 
+struct tally_debug_places;
+
 /* The most bytes of a name or path that is copied out of a file.  Names of C++ that are whole
  * expressions reach some ten thousand. */
 #define TALLY_NAME_MOST 16384
@@ -27,8 +29,9 @@ struct tally_elf {
 	int fd;           /* -1: from memory */
 	const char *data; /* from memory: borrowed */
 	uint64_t size;
-	uint64_t allowed; /* bytes of memory that its tables may take */
-	uid_t owner;      /* of the file; of memory who asks */
+	uint64_t allowed;                        /* bytes of memory that its tables may take */
+	uid_t owner;                             /* of the file; of memory who asks */
+	const struct tally_debug_places *places; /* for files that belong to it; or NULL */
 	GElf_Ehdr header;
 	struct tally_elf_section *sections;
 	size_t section_count;
@@ -47,6 +50,8 @@ static inline uint64_t elf_allowed(uint64_t file_size)
 /* Opens a regular file only, without waiting (base/regular.h).  0, -errno of the file, -ENOEXEC
  * when it is not ELF (or beyond repair), -ENODEV when it is no file that may be opened. */
 int tally_elf_open(const char *path, struct tally_elf *ret);
+/* The same of a file that is open; the descriptor is taken over, also when it fails. */
+int tally_elf_open_fd(int fd, struct tally_elf *ret);
 int tally_elf_open_memory(char *data, size_t size, struct tally_elf *ret);
 void tally_elf_close(struct tally_elf *elf);
 

@@ -102,6 +102,11 @@ void tally_data_close(struct tally_data *data)
 	free(data);
 }
 
+const struct tally_tar *tally_data_archive(const struct tally_data *data)
+{
+	return data->archive;
+}
+
 const char *tally_data_path(const struct tally_data *data)
 {
 	return data->path;

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "file/cursor.h"
 #include "file/trust.h"
+#include "tar/tar.h"
 
 /* Sizes of the header.  Source: the perf.data format; the short one has no feature bitmap. */
 #define FILE_HEADER_SIZE       104
@@ -57,8 +58,8 @@ struct file_block {
 
 /* A file data.N of a directory. */
 struct file_part {
-	struct tally_mapped map;
-	char *name; /* "data.3: ", for messages */
+	struct tally_mapped map; /* of the archive, if there is one */
+	char *name;              /* "data.3: ", for messages */
 	unsigned number;
 };
 
@@ -66,9 +67,11 @@ struct tally_data {
 	char *path;
 	struct tally_data_options options;
 	struct tally_mapped file;
-	int fd;          /* of the same; below 0: none */
-	bool swapped;    /* the file is of the other byte order */
-	bool big_endian; /* the file's order */
+	struct tally_tar *archive; /* that `file` and the parts are in; NULL: they are files */
+	int64_t modified;          /* time of the file in it */
+	int fd;                    /* of the same; below 0: none */
+	bool swapped;              /* the file is of the other byte order */
+	bool big_endian;           /* the file's order */
 
 	uint64_t header_size, attr_size;
 	struct file_section attrs, data; /* as the header says */
@@ -180,5 +183,8 @@ static inline bool file_has_feature(const struct tally_data *data, unsigned feat
 {
 	return data->features[feature / 64] >> (feature % 64) & 1;
 }
+
+/* The archive that the recording is in; NULL: it is none. */
+const struct tally_tar *tally_data_archive(const struct tally_data *data);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "file/extent.h"
-#include "file/inflate.h"
+#include "tar/inflate.h"
 
 /* Bytes of one file that are read in one turn. */
 #define TURN (2U << 20)
@@ -30,7 +30,7 @@ struct source {
 	struct file_region region;
 	unsigned part;
 	uint64_t at;
-	struct file_inflate *inflate;
+	struct tally_inflate *inflate;
 	struct tally_buf carry; /* decoded, not yet a whole record */
 	bool broken;            /* its stream was damaged, which was reported */
 	/* Compressed records, and ends of rounds among them, that nobody will read again. */

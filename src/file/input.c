@@ -55,7 +55,7 @@ static int map_file(struct tally_data *data, int fd, struct tally_error *error)
 		    : 0;
 }
 
-/* --- directories --- */
+/* --- directories and archives --- */
 
 /* N of "data.N", written as a number is; below 0: another name. */
 static int64_t part_number(const char *name)
@@ -79,18 +79,13 @@ static int by_number(const void *a, const void *b)
 	return one->number < two->number ? -1 : one->number > two->number;
 }
 
-static int add_part(struct tally_data *data, int folder, const char *name, size_t *room,
-		    struct tally_error *error)
+/* The map is the data's, also when it fails. */
+static int add_part(struct tally_data *data, const struct tally_mapped *map, const char *name,
+		    size_t *room, struct tally_error *error)
 {
-	struct file_part part = {.number = (unsigned)part_number(name)};
-	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	int code = fd < 0 ? -errno : tally_fs_map(fd, &part.map);
+	struct file_part part = {.map = *map, .number = (unsigned)part_number(name)};
+	int code = 0;
 
-	if (fd >= 0)
-		close(fd);
-	if (code)
-		return tally_fail(error, code, -1, "%s/%s: cannot be read: %s", data->path, name,
-				  code == -ESPIPE ? "no regular file" : strerror(-code));
 	if (data->part_count == *room) {
 		size_t more = *room ? *room * 2 : 16;
 		void *parts = reallocarray(data->parts, more, sizeof(*data->parts));
@@ -104,11 +99,33 @@ static int add_part(struct tally_data *data, int folder, const char *name, size_
 	if (!code && asprintf(&part.name, "%s: ", name) < 0)
 		code = -ENOMEM;
 	if (code) {
-		tally_fs_unmap(&part.map);
+		if (!data->archive)
+			tally_fs_unmap(&part.map);
 		return tally_fail(error, code, -1, "%s: out of memory", data->path);
 	}
 	data->parts[data->part_count++] = part;
 	return 0;
+}
+
+static int map_part(struct tally_data *data, int folder, const char *name, size_t *room,
+		    struct tally_error *error)
+{
+	struct tally_mapped map;
+	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int code = fd < 0 ? -errno : tally_fs_map(fd, &map);
+
+	if (fd >= 0)
+		close(fd);
+	if (code)
+		return tally_fail(error, code, -1, "%s/%s: cannot be read: %s", data->path, name,
+				  code == -ESPIPE ? "no regular file" : strerror(-code));
+	return add_part(data, &map, name, room, error);
+}
+
+static void sort_parts(struct tally_data *data)
+{
+	if (data->part_count)
+		qsort(data->parts, data->part_count, sizeof(*data->parts), by_number);
 }
 
 static int open_parts(struct tally_data *data, DIR *folder, struct tally_error *error)
@@ -119,10 +136,60 @@ static int open_parts(struct tally_data *data, DIR *folder, struct tally_error *
 
 	while (!code && (entry = readdir(folder)))
 		if (part_number(entry->d_name) >= 0)
-			code = add_part(data, dirfd(folder), entry->d_name, &room, error);
-	if (data->part_count)
-		qsort(data->parts, data->part_count, sizeof(*data->parts), by_number);
+			code = map_part(data, dirfd(folder), entry->d_name, &room, error);
+	sort_parts(data);
 	return code;
+}
+
+#define IN_ARCHIVE "perf.data"
+
+/* The files of a directory, as an archive has them: perf.data/data and perf.data/data.N. */
+static int take_parts(struct tally_data *data, struct tally_error *error)
+{
+	size_t count = tally_tar_count(data->archive), room = 0;
+	const char folder[] = IN_ARCHIVE "/";
+	int code = 0;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		const struct tally_tar_member *member = tally_tar_member(data->archive, i);
+		const struct tally_mapped map = {.data = member->bytes,
+						 .size = (size_t)member->stored};
+		const char *name = member->name + sizeof(folder) - 1;
+
+		if (!strncmp(member->name, folder, sizeof(folder) - 1) && !member->holes &&
+		    part_number(name) >= 0)
+			code = add_part(data, &map, name, &room, error);
+	}
+	sort_parts(data);
+	return code;
+}
+
+/* Puts the recording of the archive that was mapped in its place. */
+static int take_archive(struct tally_data *data, struct tally_error *error)
+{
+	const struct tally_tar_member *member;
+	struct tally_tar *archive;
+	int code = tally_tar_open(data->fd, data->path, data->options.expand_most, &archive, error);
+
+	if (code)
+		return code;
+	tally_fs_unmap(&data->file);
+	data->file = (struct tally_mapped){.size = 0};
+	data->archive = archive;
+	member = tally_tar_find(archive, IN_ARCHIVE);
+	if (!member) {
+		member = tally_tar_find(archive, IN_ARCHIVE "/data");
+		data->kind = TALLY_DATA_DIRECTORY;
+	}
+	if (!member || member->holes)
+		return tally_fail(error, -EBADMSG, -1,
+				  "%s: an archive without a recording (perf.data); one of `perf "
+				  "archive` holds binaries alone: name the recording, and the "
+				  "archive with --debug-dir",
+				  data->path);
+	data->file = (struct tally_mapped){.data = member->bytes, .size = (size_t)member->stored};
+	data->modified = (int64_t)member->time;
+	return data->kind == TALLY_DATA_DIRECTORY ? take_parts(data, error) : 0;
 }
 
 static int open_folder(struct tally_data *data, int fd, struct tally_error *error)
@@ -197,19 +264,28 @@ int tally_file_input_open(struct tally_data *data, struct tally_error *error)
 		return open_folder(data, fd, error);
 	data->fd = fd;
 	/* Standard input that was already read from is only the rest of a file. */
-	if (S_ISREG(about.st_mode) && lseek(fd, 0, SEEK_CUR) <= 0)
-		return map_file(data, fd, error);
+	if (S_ISREG(about.st_mode) && lseek(fd, 0, SEEK_CUR) <= 0) {
+		int code = map_file(data, fd, error);
+
+		if (!code && !is_magic(data->file.data, data->file.size) &&
+		    tally_tar_is_one(data->file.data, data->file.size))
+			code = take_archive(data, error);
+		return code;
+	}
 	return data->options.live ? tally_live_open(data, error) : keep_stream(data, fd, error);
 }
 
 void tally_file_input_close(struct tally_data *data)
 {
 	for (size_t i = 0; i < data->part_count; i++) {
-		tally_fs_unmap(&data->parts[i].map);
+		if (!data->archive)
+			tally_fs_unmap(&data->parts[i].map);
 		free(data->parts[i].name);
 	}
 	free(data->parts);
-	if (data->stream)
+	if (data->archive)
+		tally_tar_close(data->archive); /* the file is part of it */
+	else if (data->stream)
 		tally_spool_close(data->stream);
 	else
 		tally_fs_unmap(&data->file);

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "file/extent.h"
-#include "file/inflate.h"
+#include "tar/inflate.h"
 #include "file/spool.h"
 
 /* Bytes of one read; larger than any record. */
@@ -37,7 +37,7 @@ struct file_live {
 	bool runs;
 	/* The thread's. */
 	struct incoming outer, inner; /* inner: of the content of compressed records */
-	struct file_inflate *inflate;
+	struct tally_inflate *inflate;
 	/* With the lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t came;

@@ -7,34 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "tar/unlinked.h"
 
 #define ROOM ((size_t)256 * 1024)
-
-static const char *folder(void)
-{
-	const char *named = secure_getenv("TMPDIR");
-
-	return named && *named ? named : "/var/tmp";
-}
-
-/* On a file system without unnamed files, the name is removed at once. */
-static int open_nameless(void)
-{
-	int fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	char *name;
-
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-		return fd < 0 ? -errno : fd;
-	if (asprintf(&name, "%s/tally-XXXXXX", folder()) < 0)
-		return -ENOMEM;
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		fd = -errno;
-	else
-		unlink(name);
-	free(name);
-	return fd;
-}
 
 int tally_spool_open(const char *path, const char *why, struct file_spool **ret,
 		     struct tally_error *error)
@@ -48,14 +23,14 @@ int tally_spool_open(const char *path, const char *why, struct file_spool **ret,
 		free(spool);
 		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", path);
 	}
-	fd = open_nameless();
+	fd = tally_unlinked_open();
 	if (fd < 0) {
 		free(spool->room);
 		free(spool);
 		return tally_fail(error, fd, -1,
 				  "%s: no file for %s can be made in %s: %s; set TMPDIR to a "
 				  "folder that can be written to",
-				  path, why, folder(), strerror(-fd));
+				  path, why, tally_unlinked_folder(), strerror(-fd));
 	}
 	spool->fd = fd;
 	spool->why = why;
@@ -131,9 +106,10 @@ int tally_spool_fail(const struct file_spool *spool, int code, const char *path,
 		return tally_fail(error, code, -1,
 				  "%s: no room in %s for %s (%llu bytes so far); set TMPDIR to a "
 				  "folder that has more",
-				  path, folder(), spool->why, (unsigned long long)spool->size);
+				  path, tally_unlinked_folder(), spool->why,
+				  (unsigned long long)spool->size);
 	return tally_fail(error, code, -1, "%s: %s cannot be kept in %s: %s", path, spool->why,
-			  folder(), strerror(-code));
+			  tally_unlinked_folder(), strerror(-code));
 }
 
 void tally_spool_drop(const struct file_spool *spool, uint64_t from, uint64_t to)

@@ -2,12 +2,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "elf/reduced.h"
 #include "image/image_state.h"
 
+/* The code that an archive left out of the binary. */
+static void find_left_out(struct tally_image *image, const struct tally_elf *binary)
+{
+	size_t count = 0;
+
+	for (size_t i = 1; i < binary->section_count; i++)
+		count += elf_section_left_out(&binary->sections[i]);
+	image->left_out_code = count ? calloc(count, sizeof(*image->left_out_code)) : NULL;
+	for (size_t i = 1; image->left_out_code && i < binary->section_count; i++)
+		if (elf_section_left_out(&binary->sections[i]))
+			image->left_out_code[image->left_out_code_count++] =
+			    (struct tally_tar_run){.offset = binary->sections[i].header.sh_offset,
+						   .size = binary->sections[i].header.sh_size};
+}
+
 /* A descriptor of the binary; below 0: there is none. */
-static int open_code(const struct tally_image *image)
+static int open_code(struct tally_image *image)
 {
 	struct tally_elf binary, debug;
 	int fd = -ENOENT;
@@ -21,10 +38,25 @@ static int open_code(const struct tally_image *image)
 	if (binary.elf && binary.fd >= 0) {
 		fd = fcntl(binary.fd, F_DUPFD_CLOEXEC, 0);
 		fd = fd < 0 ? -errno : fd;
+		find_left_out(image, &binary);
 	}
 	tally_elf_close(&binary);
 	tally_elf_close(&debug);
 	return fd;
+}
+
+/* How many of the bytes at a place are in the file; 0: none, as they were left out. */
+static size_t bytes_there(const struct tally_image *image, uint64_t place, size_t size)
+{
+	for (size_t i = 0; i < image->left_out_code_count; i++) {
+		const struct tally_tar_run *run = &image->left_out_code[i];
+
+		if (place >= run->offset && place - run->offset < run->size)
+			return 0;
+		if (place < run->offset && size > run->offset - place)
+			size = (size_t)(run->offset - place);
+	}
+	return size;
 }
 
 static int64_t read_memory(struct tally_image *image, uint64_t place, void *to, size_t size)
@@ -57,6 +89,8 @@ int64_t tally_image_read(struct tally_image *image, uint64_t place, void *to, si
 		return fd;
 	if (place > INT64_MAX)
 		return 0;
+	if (size && !(size = bytes_there(image, place, size)))
+		return -ENOENT;
 	got = pread(fd, to, size, (off_t)place);
 	return got < 0 ? -errno : got;
 }

@@ -41,7 +41,9 @@ static int add_sections(struct tally_code_map *map, const struct tally_elf *elf)
 		const struct tally_elf_section *section = &elf->sections[i];
 		const GElf_Shdr *header = &section->header;
 
-		if (section->scn && header->sh_type == SHT_PROGBITS &&
+		/* without bytes: of an archive, which left the code out */
+		if (section->scn &&
+		    (header->sh_type == SHT_PROGBITS || header->sh_type == SHT_NOBITS) &&
 		    (header->sh_flags & SHF_EXECINSTR) && (header->sh_flags & SHF_ALLOC))
 			result =
 			    add_span(map, header->sh_offset, header->sh_size, stub_size(section));

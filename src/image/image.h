@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "elf/symbol.h"
 
+struct tally_debug_places;
 struct tally_image_store;
 struct tally_image;
 
@@ -29,6 +30,10 @@ struct tally_image_options {
 	 * `kallsyms`.  A folder that cannot be written, or others may write, is done without. */
 	const char *cache_dir;
 	const char *build_id_dir; /* perf's cache of binaries; NULL: $HOME/.debug */
+	/* Other places (elf/debug_places.h), borrowed until the store is freed; NULL: none.  Of a
+	 * recording in an archive nothing of this machine is used that no build-id proves to be
+	 * the recorded one. */
+	const struct tally_debug_places *places;
 };
 
 int tally_image_store_new(const struct tally_image_options *options,

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "elf/budget.h"
+#include "elf/debug_places.h"
 #include "elf/elf_file.h"
 #include "image/dump_image.h"
 #include "image/image.h"
@@ -70,11 +71,13 @@ struct tally_image {
 	struct tally_budget budget; /* of its names that are made, shown ones too */
 	char *left_out;             /* of its symbols: in a line; NULL: nothing was */
 
-	pthread_mutex_t lines_lock; /* taken before `lock`, when both are */
-	struct tally_lines *lines;  /* NULL: not asked for yet */
-	bool code_asked;            /* whether code_fd is known */
-	int code_fd;                /* of the binary; below 0: there is none */
-	char *code;                 /* the vdso's bytes, once loaded; NULL: none */
+	pthread_mutex_t lines_lock;          /* taken before `lock`, when both are */
+	struct tally_lines *lines;           /* NULL: not asked for yet */
+	bool code_asked;                     /* whether code_fd is known */
+	int code_fd;                         /* of the binary; below 0: there is none */
+	struct tally_tar_run *left_out_code; /* an archive's binary lacks these */
+	size_t left_out_code_count;
+	char *code; /* the vdso's bytes, once loaded; NULL: none */
 	size_t code_size;
 
 	struct tally_jitdump *dump;      /* NULL: it is none, or cannot be read */
@@ -104,6 +107,17 @@ int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret
 
 /* Where to keep what takes long to make, the caller's to free(); NULL: nowhere. */
 char *tally_image_cache_folder(const struct tally_image_store *store);
+
+/* The text that the kernel's symbols were read from, or would be; the caller's to free(); and the
+ * recorded build-id of the kernel.  -ENOENT, when there are none for this kernel; -errno. */
+int tally_image_kallsyms_text(struct tally_image_store *store, char **ret, size_t *ret_size,
+			      uint8_t ret_id[20], uint8_t *ret_id_size);
+
+/* Whether the recording is in an archive. */
+bool tally_image_is_archived(const struct tally_image_store *store);
+/* The member of archives that belongs to the image; NULL: there is none. */
+const struct tally_tar_member *tally_image_member(const struct tally_image *image,
+						  const char *leaf);
 
 /* Sets image->why, replacing what it said. */
 void tally_image_explain(struct tally_image *image, const char *format, ...)

@@ -70,8 +70,10 @@ int tally_image_load_dump(struct tally_image *image)
 {
 	struct stat about = {0};
 	const struct tally_image_store *store = image->store;
-	const struct tally_jit_search search = {
-	    .root = store->options.root, .symfs = store->options.symfs, .cache = store->cache};
+	const struct tally_jit_search search = {.root = store->options.root,
+						.symfs = store->options.symfs,
+						.cache = store->cache,
+						.places = store->options.places};
 	int fd = tally_jit_open_dump(&search, image->pid, image->path, image->build_id,
 				     image->build_id_size, &about);
 	int error = fd < 0 ? fd : tally_jitdump_open(fd, &image->dump);

@@ -86,8 +86,9 @@ static int64_t add_debugdata(struct tally_image *image, struct tally_symbol_list
 struct opened {
 	struct tally_elf elf;
 	char *path;
-	int error;    /* 0 when elf is open */
+	int error;    /* of the file at the image's path: 0 when elf is that */
 	bool changed; /* it opened, and was of another build */
+	bool copied;  /* elf is open all the same: a copy of the binary */
 	uint8_t id_size, id[20];
 };
 
@@ -111,6 +112,7 @@ static void try_path(const struct tally_image *image, struct opened *opened, con
 		return;
 	}
 	error = tally_elf_open(path, &opened->elf);
+	opened->elf.places = image->store->options.places;
 	if (!opened->changed)
 		opened->error = error;
 	if (!error) {
@@ -132,14 +134,46 @@ static void open_binary(const struct tally_image *image, struct opened *opened)
 {
 	const struct tally_image_options *options = &image->store->options;
 
-	*opened = (struct opened){.elf = {.fd = -1}, .error = -ENOENT};
-	if (image->path[0] == '/')
-		try_path(image, opened, "%s%s", options->symfs, image->path);
+	/* of an archived recording only what a build-id proves to be the same */
+	if (image->path[0] != '/' ||
+	    (!image->build_id_size && tally_image_is_archived(image->store)))
+		return;
+	try_path(image, opened, "%s%s", options->symfs, image->path);
 	/* a container's file: seen through the process, while it lives */
 	if ((opened->error == -ENOENT || opened->error == -ESTALE) && image->pid &&
-	    image->path[0] == '/' && !*options->symfs)
+	    !*options->symfs)
 		try_path(image, opened, "%s/proc/%u/root%s", options->root, image->pid,
 			 image->path);
+}
+
+/* Opens the binary, wherever a copy of it is, and fills in where its debug file is looked for. The
+ * image's reasons are those of the file at its path. */
+static void open_any(const struct tally_image *image, struct opened *opened,
+		     struct tally_debug_search *search)
+{
+	const struct tally_image_store *store = image->store;
+
+	*search = (struct tally_debug_search){.symfs = store->options.symfs,
+					      .debug_root = store->options.debug_root,
+					      .cache = store->cache,
+					      .places = store->options.places,
+					      .path = image->path,
+					      .build_id_size = image->build_id_size};
+	memcpy(search->build_id, image->build_id, 20);
+	*opened = (struct opened){.elf = {.fd = -1}, .error = -ENOENT};
+	opened->copied = !tally_debug_file_archived(search, &opened->elf);
+	if (!opened->copied)
+		open_binary(image, opened);
+	if (!opened->copied && !opened->error && !image->build_id_size) {
+		search->build_id_size = opened->id_size;
+		memcpy(search->build_id, opened->id, 20);
+	}
+	if (!opened->copied && opened->error)
+		opened->copied = !tally_debug_file_cached(search, &opened->elf);
+	if (!opened->copied && opened->error)
+		return;
+	search->binary = &opened->elf;
+	search->opened = opened->path;
 }
 
 static void explain_missing(struct tally_image *image, const struct opened *opened)
@@ -240,30 +274,19 @@ static int64_t take(struct tally_image *image, const struct tally_debug_search *
 
 int tally_image_load_file(struct tally_image *image)
 {
-	const struct tally_image_store *store = image->store;
-	struct tally_debug_search search = {.symfs = store->options.symfs,
-					    .debug_root = store->options.debug_root,
-					    .cache = store->cache,
-					    .path = image->path};
+	struct tally_debug_search search;
 	struct opened opened;
 	int64_t count;
 
-	open_binary(image, &opened);
-	search.build_id_size = image->build_id_size ? image->build_id_size : opened.id_size;
-	memcpy(search.build_id, image->build_id_size ? image->build_id : opened.id, 20);
-	if (opened.error) {
+	open_any(image, &opened, &search);
+	if (opened.error && !(opened.copied && tally_image_is_archived(image->store)))
 		explain_missing(image, &opened);
-		if (!tally_debug_file_cached(&search, &opened.elf))
-			opened.error = 0;
-	}
-	if (!opened.error) {
-		search.binary = &opened.elf;
-		search.opened = opened.path;
+	if (search.binary) {
 		tally_elf_build_id(&opened.elf, image->found_id, &image->found_id_size);
 		image->is_32_bit = opened.elf.header.e_ident[EI_CLASS] == ELFCLASS32;
 	}
 	count = take(image, &search);
-	if (!opened.error)
+	if (search.binary)
 		tally_elf_close(&opened.elf);
 	free(opened.path);
 	return count == -ENOMEM ? -ENOMEM : 0;
@@ -272,25 +295,14 @@ int tally_image_load_file(struct tally_image *image)
 int tally_image_open_files(const struct tally_image *image, struct tally_elf *ret_binary,
 			   struct tally_elf *ret_debug)
 {
-	const struct tally_image_store *store = image->store;
-	struct tally_debug_search search = {.symfs = store->options.symfs,
-					    .debug_root = store->options.debug_root,
-					    .cache = store->cache,
-					    .path = image->path};
+	struct tally_debug_search search;
 	struct opened opened;
 
 	*ret_binary = *ret_debug = (struct tally_elf){.fd = -1};
-	open_binary(image, &opened);
-	search.build_id_size = image->build_id_size ? image->build_id_size : opened.id_size;
-	memcpy(search.build_id, image->build_id_size ? image->build_id : opened.id, 20);
-	if (opened.error && !tally_debug_file_cached(&search, &opened.elf))
-		opened.error = 0;
-	if (!opened.error) {
+	open_any(image, &opened, &search);
+	if (search.binary)
 		*ret_binary = opened.elf;
-		search.binary = ret_binary;
-		search.opened = opened.path;
-	}
-	if (opened.error || !tally_elf_find(ret_binary, ".debug_info", SHT_PROGBITS))
+	if (!search.binary || !tally_elf_find(ret_binary, ".debug_info", SHT_PROGBITS))
 		(void)tally_debug_file_open(&search, ret_debug);
 	free(opened.path);
 	return ret_binary->elf || ret_debug->elf ? 0 : -ENOENT;

@@ -166,6 +166,31 @@ static bool other_kernel(const struct tally_image_store *store,
 	return !tally_build_id_equal(running, *size, facts->recorded, facts->recorded_size);
 }
 
+/* -ENOENT: no archive has them. */
+static int read_archived(struct tally_image_store *store, const struct tally_kernel_facts *facts)
+{
+	const struct tally_tar_member *member =
+	    tally_archive_find(store->options.places, "[kernel.kallsyms]", facts->recorded,
+			       facts->recorded_size, "kallsyms");
+	char *text;
+	size_t size;
+	int error = member ? tally_archive_read(member, KALLSYMS_LIMIT, &text, &size) : -ENOENT;
+
+	if (!error)
+		error = tally_kallsyms_parse(text, size, &store->kallsyms);
+	return error ? error : judge(store, &store->kallsyms, "the archive's kallsyms");
+}
+
+/* Whether the recorded kernel runs here: what is not known is not proven. */
+static bool is_proven(const struct tally_image_store *store, const struct tally_kernel_facts *facts)
+{
+	uint8_t running[20], size;
+
+	return facts->recorded_size &&
+	       !tally_image_kernel_build_id(store->options.root, running, &size) &&
+	       tally_build_id_equal(running, size, facts->recorded, facts->recorded_size);
+}
+
 static int choose_kallsyms(struct tally_image_store *store, const struct tally_kernel_facts *facts)
 {
 	char recorded[TALLY_BUILD_ID_TEXT], now[TALLY_BUILD_ID_TEXT], *path;
@@ -174,6 +199,14 @@ static int choose_kallsyms(struct tally_image_store *store, const struct tally_k
 
 	if (store->options.kallsyms)
 		return read_kallsyms(store, store->options.kallsyms, false);
+	error = read_archived(store, facts);
+	if (error != -ENOENT)
+		return error;
+	if (tally_image_is_archived(store) && !is_proven(store, facts)) {
+		explain(store, "the archive holds no symbols of the kernel; give its table with "
+			       "--kallsyms or its file with --vmlinux");
+		return -ENOENT;
+	}
 	if (other_kernel(store, facts, running, &size)) {
 		error = read_cached(store, facts);
 		if (!error || error == -ENOMEM)
@@ -191,6 +224,35 @@ static int choose_kallsyms(struct tally_image_store *store, const struct tally_k
 	error = read_running(store, path);
 	free(path);
 	return error;
+}
+
+int tally_image_kallsyms_text(struct tally_image_store *store, char **ret, size_t *ret_size,
+			      uint8_t ret_id[20], uint8_t *ret_id_size)
+{
+	struct tally_kernel_facts facts = facts_of(store);
+	const struct tally_tar_member *member =
+	    tally_archive_find(store->options.places, "[kernel.kallsyms]", facts.recorded,
+			       facts.recorded_size, "kallsyms");
+	char id[TALLY_BUILD_ID_TEXT];
+	uint8_t running[20], size;
+
+	memcpy(ret_id, facts.recorded, sizeof(facts.recorded));
+	*ret_id_size = facts.recorded_size;
+	/* hidden, or of another kernel */
+	if (!store->kernel_loaded || !store->kallsyms.group_count || store->kallsyms.hidden)
+		return -ENOENT;
+	if (store->options.kallsyms)
+		return tally_fs_read(store->options.kallsyms, KALLSYMS_LIMIT, ret, ret_size);
+	if (member)
+		return tally_archive_read(member, KALLSYMS_LIMIT, ret, ret_size);
+	if (!other_kernel(store, &facts, running, &size))
+		return tally_fs_readf(KALLSYMS_LIMIT, ret, ret_size, "%s/proc/kallsyms",
+				      store->options.root);
+	tally_build_id_format(facts.recorded, facts.recorded_size, id);
+	return store->cache
+		   ? tally_fs_readf(KALLSYMS_LIMIT, ret, ret_size, "%s/.build-id/%.2s/%s/kallsyms",
+				    store->cache, id, id + 2)
+		   : -ENOENT;
 }
 
 /* A kernel may be at another address after each boot (KASLR); the recording says where its anchor

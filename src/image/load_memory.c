@@ -62,6 +62,18 @@ static int open_bytes(const struct tally_image *image, char *data, size_t size,
 	return 0;
 }
 
+/* An archive's: chosen by build-id, or by its name when that was written. */
+static int open_archived(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
+			 size_t *ret_size)
+{
+	const struct tally_tar_member *member = tally_image_member(image, "vdso");
+	char *data;
+	size_t size;
+	int error = member ? tally_archive_read(member, VDSO_LIMIT, &data, &size) : -ENOENT;
+
+	return error ? error : open_bytes(image, data, size, ret, ret_data, ret_size);
+}
+
 /* Every process of one kernel has the same vdso, so ours will do when the build is the same. */
 static int open_own(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
 		    size_t *ret_size)
@@ -102,8 +114,13 @@ static int open_cached(const struct tally_image *image, struct tally_elf *ret, c
 int tally_image_open_vdso(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
 			  size_t *ret_size)
 {
-	int own = open_own(image, ret, ret_data, ret_size), cached;
+	int own = open_archived(image, ret, ret_data, ret_size), cached;
 
+	if (!own || own == -ENOMEM)
+		return own;
+	if (!image->build_id_size && tally_image_is_archived(image->store))
+		return -ENOENT;
+	own = open_own(image, ret, ret_data, ret_size);
 	if (!own || own == -ENOMEM)
 		return own;
 	cached = open_cached(image, ret, ret_data, ret_size);
@@ -201,6 +218,22 @@ static int open_map(const struct tally_image *image, uint32_t inner, char **ret_
 	return fd;
 }
 
+/* The map in the recording's archive.  False: it has none. */
+static bool read_archived_map(struct tally_image *image, int *ret_error)
+{
+	const struct tally_debug_places *places = image->store->options.places;
+	const struct tally_tar_member *member;
+	char *text, path[64];
+	size_t size;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", image->pid);
+	member = tally_archive_find(places, path, NULL, 0, "map");
+	if (!member || tally_archive_read(member, PERF_MAP_LIMIT, &text, &size))
+		return false;
+	*ret_error = tally_perf_map_parse(text, size, &image->own);
+	return true;
+}
+
 int tally_image_load_anon(struct tally_image *image)
 {
 	uint32_t inner = tally_jit_inner_pid(image->store->options.root, image->pid);
@@ -213,6 +246,12 @@ int tally_image_load_anon(struct tally_image *image)
 		tally_image_explain(image, "%s is memory without a file",
 				    *image->path ? image->path : "a nameless mapping");
 		return 0;
+	}
+	if (tally_image_is_archived(image->store)) {
+		if (!read_archived_map(image, &error))
+			tally_image_explain(image, "code made at run time, and no map of it was "
+						   "archived");
+		return error == -ENOMEM ? error : 0;
 	}
 	fd = open_map(image, inner, &path, &about);
 	if (fd >= 0)

@@ -85,6 +85,7 @@ static void free_image(struct tally_image *image)
 	tally_lines_free(image->lines);
 	if (image->code_asked && image->code_fd >= 0)
 		close(image->code_fd);
+	free(image->left_out_code);
 	free(image->code);
 	tally_jitdump_free(image->dump);
 	tally_strings_done(&image->dump_files);
@@ -273,6 +274,17 @@ struct tally_image *tally_image_get(struct tally_image_store *store,
 uint32_t tally_image_number(const struct tally_image *image)
 {
 	return image->number;
+}
+
+bool tally_image_is_archived(const struct tally_image_store *store)
+{
+	return store->options.places && store->options.places->recording;
+}
+
+const struct tally_tar_member *tally_image_member(const struct tally_image *image, const char *leaf)
+{
+	return tally_archive_find(image->store->options.places, image->path, image->build_id,
+				  image->build_id_size, leaf);
 }
 
 enum tally_image_kind tally_image_kind(const struct tally_image *image)

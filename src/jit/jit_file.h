@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include "elf/debug_places.h"
 
 /* "jit-123.dump" at the end of a path: 123 in *ret_pid, in the process's own PID namespace. */
 bool tally_jit_is_dump(const char *path, uint32_t *ret_pid);
@@ -27,10 +28,12 @@ int tally_jit_open(const char *root, uint32_t pid, const char *path, struct stat
  * by the number that was recorded for it.  A descriptor, or -ENOENT, -errno. */
 int tally_jit_open_kept(const char *cache, const uint8_t *id, uint8_t id_size, struct stat *ret);
 
-/* Where dumps are looked for: kept copies, what the process sees, and this machine's files. */
+/* Where dumps are looked for: archives (for a recording in one, nowhere else but kept copies), kept
+ * copies, what the process sees, and this machine's files. */
 struct tally_jit_search {
-	const char *root, *symfs; /* "" for none */
-	const char *cache;        /* of build-ids; NULL: none */
+	const char *root, *symfs;                /* "" for none */
+	const char *cache;                       /* of build-ids; NULL: none */
+	const struct tally_debug_places *places; /* archives; NULL: none */
 };
 /* Opens the dump of a process; `id_size` 0: no number was recorded for it. As tally_jit_open(). */
 int tally_jit_open_dump(const struct tally_jit_search *search, uint32_t pid, const char *path,

@@ -24,12 +24,31 @@ int tally_jit_open_kept(const char *cache, const uint8_t *id, uint8_t id_size, s
 	return -ENOENT;
 }
 
+/* A copy in an archive. */
+static int open_archived(const struct tally_jit_search *search, const char *path, const uint8_t *id,
+			 uint8_t id_size, struct stat *ret)
+{
+	const struct tally_tar_member *member =
+	    tally_archive_find(search->places, path, id, id_size, "elf");
+	int fd = member ? tally_tar_member_open(member) : -ENOENT;
+
+	if (fd >= 0 && fstat(fd, ret)) {
+		close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
 int tally_jit_open_dump(const struct tally_jit_search *search, uint32_t pid, const char *path,
 			const uint8_t *id, uint8_t id_size, struct stat *ret)
 {
 	char *whole;
-	int fd = tally_jit_open_kept(search->cache, id, id_size, ret);
+	int fd = open_archived(search, path, id, id_size, ret);
 
+	if (fd < 0)
+		fd = tally_jit_open_kept(search->cache, id, id_size, ret);
+	if (fd < 0 && search->places && search->places->recording)
+		return -ENOENT;
 	if (fd < 0)
 		fd = tally_jit_open_inside(search->root, pid, path, ret);
 	if (fd >= 0 || fd == -EPERM)

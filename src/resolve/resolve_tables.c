@@ -59,7 +59,8 @@ static void find_kernel(struct tally_resolve_tables *tables)
 
 int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 			      const struct tally_source *source,
-			      const struct tally_session_options *options)
+			      const struct tally_session_options *options,
+			      struct tally_error *error)
 {
 	const struct tally_image_options images = {
 	    .size = sizeof(images),
@@ -68,6 +69,7 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	    .vmlinux = options->vmlinux,
 	    .no_demangle = options->no_demangle,
 	    .build_id_dir = options->build_id_dir,
+	    .places = &tables->debug_dirs.places,
 	};
 	int result;
 
@@ -78,6 +80,8 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	tally_thread_numbers_init(&tables->threads_met);
 	find_kernel(tables);
 	result = index_build_ids(tables);
+	if (!result)
+		result = tally_debug_dirs_open(source->data, options, &tables->debug_dirs, error);
 	if (!result)
 		result = tally_image_store_new(&images, &tables->images);
 	if (!result)
@@ -99,6 +103,7 @@ void tally_resolve_tables_done(struct tally_resolve_tables *tables)
 	tally_thread_numbers_done(&tables->threads_met);
 	tally_chain_images_free(tables->chain_images);
 	tally_image_store_free(tables->images);
+	tally_debug_dirs_done(&tables->debug_dirs);
 	tally_map_done(&tables->build_ids);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "image/image.h"
+#include "resolve/debug_dirs.h"
 #include "resolve/frames.h"
 #include "resolve/stacks.h"
 #include "resolve/thread_numbers.h"
@@ -12,6 +13,7 @@
 
 struct tally_resolve_tables {
 	const struct tally_source *source;
+	struct tally_debug_dirs debug_dirs;
 	struct tally_image_store *images;
 	struct tally_frames frames;
 	struct tally_chain_images *chain_images;
@@ -24,11 +26,13 @@ struct tally_resolve_tables {
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
 };
 
-/* Of a source that was opened, which is borrowed; the memory is all zero.  0 or -ENOMEM; the tables
- * are for tally_resolve_tables_done() in any case. */
+/* Of a source that was opened, which is borrowed; the memory is all zero.  0, -ENOMEM, or -errno of
+ * a folder or archive that an option names; the tables are for tally_resolve_tables_done() in any
+ * case. */
 int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 			      const struct tally_source *source,
-			      const struct tally_session_options *options);
+			      const struct tally_session_options *options,
+			      struct tally_error *error);
 void tally_resolve_tables_done(struct tally_resolve_tables *tables);
 /* The source's mappings are others now; all numbers stay.  0 or -ENOMEM. */
 int tally_resolve_tables_renew(struct tally_resolve_tables *tables);

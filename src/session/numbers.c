@@ -138,6 +138,11 @@ void tally_session_each_missing(const struct tally_session *session, tally_missi
 void tally_session_each_left_out(const struct tally_session *session,
 				 void (*visit)(void *context, const char *line), void *context)
 {
+	const struct tally_tar *archive = session->tables.debug_dirs.places.recording;
+
+	if (archive && tally_tar_is_damaged(archive))
+		visit(context, "the archive is damaged or cut short: what is behind that place is "
+			       "missing");
 	for (uint32_t i = 0; i < chunks_count(&session->tables.frames.images); i++) {
 		const struct tally_frame_image *image =
 		    chunks_at(&session->tables.frames.images, i, sizeof(*image));

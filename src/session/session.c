@@ -51,7 +51,7 @@ int tally_session_new(struct tally_data *data, const struct tally_session_option
 		result = tally_source_init(&session->source, data, &session->options, &facts);
 	if (!result)
 		result = tally_resolve_tables_init(&session->tables, &session->source,
-						   &session->options);
+						   &session->options, &facts);
 	if (result < 0) {
 		if (facts.code)
 			result = tally_fail(error, result, facts.position, "%s", facts.text);

@@ -28,13 +28,15 @@ struct source_jit_dump {
 	uint64_t from, until;   /* of all that was loaded so far */
 };
 
-int tally_jit_loads_init(struct source_jit_loads *loads,
+int tally_jit_loads_init(struct source_jit_loads *loads, const struct tally_tar *archive,
 			 const struct tally_session_options *options)
 {
 	const char *home = getenv("HOME");
 
 	loads->next = UINT64_MAX;
+	loads->places.recording = archive;
 	loads->search = (struct tally_jit_search){
+	    .places = &loads->places,
 	    .root = "",
 	    .symfs = options->symfs ? options->symfs : "",
 	    .cache = options->build_id_dir,

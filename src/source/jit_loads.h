@@ -14,7 +14,8 @@
 struct tally_source;
 struct source_jit_dump;
 
-struct source_jit_loads { /* all zero is valid */
+struct source_jit_loads {                 /* all zero is valid */
+	struct tally_debug_places places; /* the recording's archive */
 	struct tally_jit_search search;
 	char *cache; /* what search.cache is, or NULL */
 	struct source_jit_dump *dumps;
@@ -26,7 +27,7 @@ struct source_jit_loads { /* all zero is valid */
 };
 
 /* Strings of the options are borrowed.  0 or -ENOMEM. */
-int tally_jit_loads_init(struct source_jit_loads *loads,
+int tally_jit_loads_init(struct source_jit_loads *loads, const struct tally_tar *archive,
 			 const struct tally_session_options *options);
 void tally_jit_loads_done(struct source_jit_loads *loads);
 

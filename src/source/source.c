@@ -117,7 +117,7 @@ int tally_source_init(struct tally_source *source, struct tally_data *data,
 	    .total_bytes = tally_data_file_size(data),
 	    .sums_early = options->columns & TALLY_COLUMN_COUNT,
 	};
-	result = tally_jit_loads_init(&source->jit_loads, options);
+	result = tally_jit_loads_init(&source->jit_loads, tally_data_archive(data), options);
 	if (!result)
 		result = look_at_events(source);
 	if (!result && !source->live)

@@ -1,4 +1,4 @@
-#include "file/inflate.h"
+#include "tar/inflate.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
-struct file_inflate {
+struct tally_inflate {
 	ZSTD_DCtx *stream;
 	uint8_t *room;
 	size_t room_size;
@@ -14,9 +14,9 @@ struct file_inflate {
 	const char *why;
 };
 
-int tally_inflate_new(struct file_inflate **ret)
+int tally_inflate_new(struct tally_inflate **ret)
 {
-	struct file_inflate *inflate = calloc(1, sizeof(*inflate));
+	struct tally_inflate *inflate = calloc(1, sizeof(*inflate));
 
 	if (!inflate)
 		return -ENOMEM;
@@ -32,7 +32,7 @@ int tally_inflate_new(struct file_inflate **ret)
 	return 0;
 }
 
-void tally_inflate_free(struct file_inflate *inflate)
+void tally_inflate_free(struct tally_inflate *inflate)
 {
 	if (!inflate)
 		return;
@@ -41,8 +41,8 @@ void tally_inflate_free(struct file_inflate *inflate)
 	free(inflate);
 }
 
-int tally_inflate_feed(struct file_inflate *inflate, const uint8_t *bytes, size_t size,
-		       file_inflate_fn take, void *context)
+int tally_inflate_feed(struct tally_inflate *inflate, const uint8_t *bytes, size_t size,
+		       tally_inflate_fn take, void *context)
 {
 	ZSTD_inBuffer in = {.src = bytes, .size = size};
 	bool more = true;
@@ -74,7 +74,7 @@ int tally_inflate_feed(struct file_inflate *inflate, const uint8_t *bytes, size_
 	return 0;
 }
 
-const char *tally_inflate_why(const struct file_inflate *inflate)
+const char *tally_inflate_why(const struct tally_inflate *inflate)
 {
 	return inflate->why;
 }
