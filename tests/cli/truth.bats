@@ -1,0 +1,38 @@
+#!/usr/bin/env bats
+# Call chains against the truth: a program runs one instruction at a time, and its calls and returns are seen
+# (truth/truth_steps.c).  `tests/truth/every-build` does the same for many more builds.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	steps=$(dirname "$TALLY")/tests/truth_steps
+	scenes=$TALLY_SOURCE/tests/truth/scenes.cc
+	cd "$BATS_TEST_TMPDIR" || return 1
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 alone"
+}
+
+# At least 99.9 of 100 chains are the true one, and none of the program's own functions has another.
+true_chains() { # compiler, options
+	command -v "$1" >/dev/null || skip "needs $1"
+	"$@" -o scenes "$scenes" 2>cc.err || skip "$1 cannot build it so: $(head -n1 cc.err)"
+	status=0
+	"$steps" ./scenes >out 2>err || status=$?
+	[ "$status" != 77 ] || skip "programs cannot be traced here"
+	cat out err
+	[ "$status" = 0 ]
+	[ "$(sed -n '1s/.* chains: \([0-9]*\) equal.*/\1/p' out)" -gt 5000 ]
+	sed -n '1s/.*; \([0-9.]*\) %$/\1/p' out | awk '$1 >= 99.9 {good = 1} END {exit !good}'
+	# What the compiler's own crtbegin.o and crti.o bring has no call frame information.
+	run -1 grep -E ' (short|wrong) in ' <(grep -vE ' in (_init|_fini|frame_dummy|__do_global_dtors_aux|(de)?register_tm_clones|0x[0-9a-f]+) ' out)
+}
+
+@test "15.1: the chain at each instruction is the true one: gcc -O2" {
+	true_chains g++ -std=c++20 -O2
+}
+
+@test "15.1: the chain at each instruction is the true one: gcc -O0 with frame pointers" {
+	true_chains g++ -O0 -fno-omit-frame-pointer -no-pie
+}
+
+@test "15.1: the chain at each instruction is the true one: clang -O1, static" {
+	true_chains clang++ -O1 -static-pie
+}
