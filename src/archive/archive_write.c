@@ -15,7 +15,7 @@
 #include "file/data_file.h"
 #include "image/image_files.h"
 #include "resolve/resolver.h"
-#include "session/run.h"
+#include "session/record_sink.h"
 #include "session/session.h"
 
 #define IN_ARCHIVE "perf.data"
@@ -41,29 +41,41 @@ bool tally_archive_is_compressed(void)
 
 /* --- what is asked for --- */
 
-static int touch(void *context, unsigned worker, struct tally_resolver *resolver,
-		 const struct tally_resolved *resolved)
+static int touch(struct tally_resolver *resolver, const struct tally_resolved *at)
 {
-	const struct tally_sample *sample = &resolved->sample;
-	uint8_t mode = resolver_cpumode(resolved->cpumode, sample->ip);
+	const struct tally_sample *sample = &at->sample;
+	uint8_t mode = resolver_cpumode(at->cpumode, sample->ip);
 	uint32_t stack;
 	int result = 0;
 
-	(void)context;
-	(void)worker;
-	(void)tally_resolver_frame(resolver, resolved, mode, sample->ip);
+	(void)tally_resolver_frame(resolver, at, mode, sample->ip);
 	if (sample->present & PERF_SAMPLE_CALLCHAIN)
-		result = tally_resolver_stack(resolver, resolved, &stack);
+		result = tally_resolver_stack(resolver, at, &stack);
 	if ((sample->present & PERF_SAMPLE_ADDR) && sample->addr)
-		(void)tally_resolver_frame(resolver, resolved, mode, sample->addr);
+		(void)tally_resolver_frame(resolver, at, mode, sample->addr);
 	for (uint64_t i = 0; (sample->present & PERF_SAMPLE_BRANCH_STACK) && i < sample->branch_nr;
 	     i++) {
 		uint64_t from = sample->branches[i].from, to = sample->branches[i].to;
 
-		(void)tally_resolver_frame(resolver, resolved, tally_addr_mode(mode, from), from);
-		(void)tally_resolver_frame(resolver, resolved, tally_addr_mode(mode, to), to);
+		(void)tally_resolver_frame(resolver, at, tally_addr_mode(mode, from), from);
+		(void)tally_resolver_frame(resolver, at, tally_addr_mode(mode, to), to);
 	}
 	return result;
+}
+
+static int touch_batch(void *context, struct tally_record_batch *batch)
+{
+	struct tally_entry entry;
+	int more;
+
+	(void)context;
+	while ((more = tally_record_batch_next(batch, &entry)) > 0) {
+		int result = touch(batch->resolver, entry.at);
+
+		if (result)
+			return result;
+	}
+	return more;
 }
 
 static bool has_stacks(const struct tally_data *data)
@@ -195,8 +207,12 @@ int tally_archive_write(struct tally_session *session, const char *path,
 			struct tally_archive_result *ret, struct tally_error *error)
 {
 	struct archive archive = {.session = session, .options = {.size = sizeof(archive.options)}};
-	uint64_t want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN |
-			PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR;
+	const struct tally_record_sink sink = {
+	    .want = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN |
+		    PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR,
+	    .samples = true,
+	    .batch = touch_batch,
+	};
 	int result = tally_options_take(&archive.options, sizeof(archive.options), options);
 
 	if (result)
@@ -206,7 +222,7 @@ int tally_archive_write(struct tally_session *session, const char *path,
 				  "what is recorded now cannot be archived; write it to a file "
 				  "first");
 	archive.code = archive.options.binaries || has_stacks(session->source.data);
-	result = tally_session_each(session, want, touch, NULL, error);
+	result = tally_session_run_in_order(session, &sink, false, error);
 	if (!result)
 		result = write_all(&archive, path, error);
 	return result ? result : tally_result_copy(ret, sizeof(archive.sum), &archive.sum);
