@@ -1,5 +1,5 @@
-/* -D: what an AUXTRACE_INFO record says about the hardware that traced.  Sources: the private parts
- * of perf.data's auxtrace_info by type (intel-pt.h, intel-bts.h, arm-spe.h, cs-etm.h of
+/* -D: the description of the tracing hardware in an AUXTRACE_INFO record.  Sources: the private
+ * parts of perf.data's auxtrace_info by type (intel-pt.h, intel-bts.h, arm-spe.h, cs-etm.h of
  * tools/perf/util), and what perf 6.1 prints of them. */
 #include <inttypes.h>
 #include <string.h>

@@ -56,8 +56,8 @@ static void add_hex(struct tally_buf *buf, const uint8_t *bytes, size_t size)
 	tally_buf_byte(buf, '\n');
 }
 
-/* CPU and time, of all records if of any: a missing value is -1, and what the tool wrote has
- * 0. */
+/* CPU and time, for all records if any record has them: a missing value is -1, and 0 in records of
+ * the tool. */
 static void add_stamp(struct tally_buf *buf, const struct tally_script_dump *dump,
 		      const struct tally_body *body)
 {
@@ -128,7 +128,7 @@ static void add_rows(struct tally_buf *buf, const struct tally_layout *layout,
 	if (tally_body_dump(layout, body, &rows))
 		buf->failed = rows.failed;
 	line = tally_buf_str(&rows);
-	line += strcspn(line, "\n"); /* the name has been said */
+	line += strcspn(line, "\n"); /* the name is already printed */
 	line += *line == '\n';
 	for (; *line; line = end + (*end == '\n')) {
 		end = line + strcspn(line, "\n");

@@ -1,4 +1,4 @@
-/* Parts of the dump that -D prints; each appends what stands behind "PERF_RECORD_NAME". */
+/* Parts of the dump that -D prints; each appends the text after "PERF_RECORD_NAME". */
 #ifndef TALLY_DUMP_DUMP_RECORD_H
 #define TALLY_DUMP_DUMP_RECORD_H
 
@@ -12,7 +12,7 @@ void tally_script_dump_sample(struct tally_buf *buf, const struct tally_script_d
 /* A record of the perf tool (types from 64 up). */
 void tally_script_dump_tool(struct tally_buf *buf, const struct tally_body *body);
 
-/* What an AUXTRACE_INFO says of the hardware, behind its type. */
+/* The description of the hardware in an AUXTRACE_INFO, after its type. */
 void tally_script_dump_auxtrace_info(struct tally_buf *buf,
 				     const struct tally_record_auxtrace_info *info);
 

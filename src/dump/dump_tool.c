@@ -1,7 +1,7 @@
-/* -D: what the perf tool wrote itself (record types from 64 up).
+/* -D: the records that the perf tool writes itself (types from 64 up).
  *
- * perf script says nothing of attrs, event types, build-ids, tracing data and features but their
- * bytes, and of a `stat record` only the table: its fields are printed here as perf report does. */
+ * Of attrs, event types, build-ids, tracing data and features perf script prints only the bytes,
+ * and of a `stat record` only the table; its fields are printed here as perf report does. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 /* CPUs in their order, ranges as FIRST-LAST. */
 struct cpu_list {
 	struct tally_buf *buf;
-	int64_t first, last; /* of the run that is not written yet */
+	int64_t first, last; /* of the range that is not written yet */
 	bool any, comma;
 };
 

@@ -1,4 +1,4 @@
-/* Records that are no samples, as --show-*-events and -D tell them. */
+/* Records other than samples, as --show-*-events and -D print them. */
 #include <string.h>
 #include <sys/mman.h>
 #include "base/text.h"
@@ -149,7 +149,7 @@ static void add_aux(struct tally_buf *buf, const struct tally_record_aux *aux)
 	tally_buf_byte(buf, ']');
 }
 
-/* printf's %5d; -1 is of no one that can be seen here */
+/* printf's %5d; -1 is a process outside of this namespace */
 static void add_right(struct tally_buf *buf, uint32_t value, size_t width)
 {
 	uint32_t size = value > INT32_MAX ? 0 - value : value;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "dump/value_text.h"
 
-#define MOST 99 /* bytes that perf's buffer lets through, the number in front included */
+#define MOST 99 /* bytes that perf's buffer has room for, with the number at its start */
 
 /* A name for each bit, joined by " or "; how many there were. */
 static unsigned add_bits(struct tally_buf *buf, uint64_t bits, const char *const *names,

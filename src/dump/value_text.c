@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/text.h"
 
-/* As perf takes it for bpf-output: the upper half of Latin-1 is printable too. */
+/* As in perf for bpf-output: the upper half of Latin-1 is printable too. */
 static bool is_print(uint8_t byte)
 {
 	return (byte >= 0x20 && byte < 0x7f) || byte >= 0xa0;
@@ -18,7 +18,7 @@ void tally_script_page_size(struct tally_buf *buf, uint64_t bytes)
 		tally_buf_text(buf, " N/A");
 		return;
 	}
-	/* perf goes on only while two whole units are left: 1024 bytes are 1024B */
+	/* perf uses a larger unit only from two of it on: 1024 bytes are 1024B */
 	for (; bytes / 1024 > 1 && unit < 3; unit++)
 		bytes /= 1024;
 	tally_buf_byte(buf, ' ');
@@ -37,7 +37,7 @@ void tally_script_cgroup(struct tally_buf *buf, const char *path)
 
 void tally_script_misc(struct tally_buf *buf, uint32_t record_type, uint16_t misc)
 {
-	/* the modes are numbers, but perf takes them for bits: a hypervisor's is K, U and H */
+	/* the modes are numbers, but perf treats them as bits: a hypervisor's is K, U and H */
 	static const struct {
 		uint16_t bits;
 		char letter;
@@ -111,7 +111,7 @@ static void pad_to(struct tally_buf *buf, size_t start, size_t width)
 		buf_pad(buf, ' ', width - (buf->size - start));
 }
 
-/* The name of a flow, with what a trace's begin or end adds; false when it has none. */
+/* The name of a kind of branch, with the begin or end of a trace; false: it has none. */
 static bool add_flow(struct tally_buf *buf, uint32_t flags)
 {
 	static const struct {

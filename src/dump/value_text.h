@@ -1,9 +1,9 @@
-/* What `tally script` prints of single values, of records that are no samples, and with -D: the
- * text of perf 6.1's `perf script`, byte for byte.
+/* The text that `tally script` prints for single values, for records other than samples, and with
+ * -D: the same bytes as `perf script` of perf 6.1.
  *
  * All functions append to a buffer, allocate nothing else and keep no state, so several threads may
- * call them at once, each on its buffer.  A failed allocation shows in buf->failed.  Text from a
- * file is escaped as tally_text_add_escaped() does, which is the one difference to perf: names with
+ * call them at once, each on its buffer.  A failed allocation sets buf->failed.  Text from a file
+ * is escaped as by tally_text_add_escaped(), which is the only difference from perf: names with
  * control bytes or broken UTF-8.  Source of all layouts: the output of perf 6.1. */
 #ifndef TALLY_DUMP_VALUE_TEXT_H
 #define TALLY_DUMP_VALUE_TEXT_H
@@ -147,11 +147,12 @@ const char *tally_script_record_name(uint32_t type);
 /* What the dump of every record needs; made once, then read only. */
 struct tally_script_dump {
 	const struct tally_data *data;
-	const char *path; /* as perf says it: the file's, "pipe" for a stream */
+	const char *path; /* as in perf: the file's path, "pipe" for a stream */
 	enum tally_script_arch arch;
 	uint64_t sample_type; /* of all events together */
 	bool sample_id_all;
-	uint64_t offset_bias; /* taken off offsets: perf counts a stream's from its first record */
+	uint64_t offset_bias; /* subtracted from offsets: perf counts those of a stream from its
+				 first record */
 };
 
 /* Borrows `data`. */

@@ -1,4 +1,4 @@
-/* Records as JSON, made from the rows that decode them: a new row shows up by itself. */
+/* Records as JSON, made from the rows that decode them, so a new row needs nothing here. */
 #include "export/script_json.h"
 
 #include <string.h>
@@ -241,7 +241,7 @@ static bool add_as_script(struct json *json, const struct tally_script_json *wit
 	}
 }
 
-/* Names that hold the number of what follows say nothing new. */
+/* Counts of the elements that follow are left out. */
 static bool is_count(const struct wire_row *row)
 {
 	return !strcmp(row->name, "callchain_nr") || !strcmp(row->name, "cpu_reserved");

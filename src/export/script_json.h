@@ -1,8 +1,8 @@
-/* `tally script --json`: an object a line.
+/* `tally script --json`: an object on each line.
  *
- * The first says what the file is, {"version":1,"type":"FILE",...}, then comes one a record,
- * {"type":"SAMPLE",...}, and the last says what was lost, {"type":"END",...}.  The fields of a
- * record have the names of its struct in <tally/record.h>, made from the same rows as decoding.
+ * The first describes the file, {"version":2,"type":"FILE",...}, then there is one for each record,
+ * {"type":"SAMPLE",...}, and the last reports losses, {"type":"END",...}.  The fields of a record
+ * have the names of its struct in <tally/record.h>, made from the same rows as decoding.
  * Addresses, registers and sets of bits are strings "0x7f00", bytes strings of hexadecimal digits,
  * all other numbers are numbers (of 64 bits: times and ids may pass 2^53). */
 #ifndef TALLY_EXPORT_SCRIPT_JSON_H
@@ -14,10 +14,10 @@
 
 struct tally_session_counts;
 
-/* Changes when a field gets another meaning or goes; new ones may come without. */
+/* Changes when a key is removed or changes its meaning, not when one is added. */
 #define TALLY_SCRIPT_JSON_VERSION 2
 
-/* Where an address of a sample leads. */
+/* The code at an address of a sample. */
 struct tally_script_json_frame {
 	uint64_t ip;
 	const char *symbol;  /* NULL: none */
@@ -39,7 +39,8 @@ struct tally_script_json {
 	/* Its fields, members of an object in JSON; size 0: left out. */
 	const char *trace_fields;
 	size_t trace_fields_size;
-	/* Of samples: where the address or each of the call chain leads, innermost first. */
+	/* Of samples: the code at the address, or at each address of the call chain, innermost
+	 * first. */
 	const struct tally_script_json_frame *frames;
 	size_t frame_count;
 };

@@ -62,9 +62,9 @@ static int set_name(struct tally_sql_insert *insert, unsigned column, struct tal
 	return 0;
 }
 
-/* --- where addresses lead --- */
+/* --- the code at addresses --- */
 
-/* 1: the row is to be made; 0: it is there; -ENOMEM. */
+/* 1: the row is to be made; 0: it exists; -ENOMEM. */
 static int is_new(struct sql *sql, uint64_t key)
 {
 	bool added;
@@ -360,7 +360,7 @@ static int add_branches(struct sql *sql, const struct tally_sample *sample)
 	return 0;
 }
 
-/* Fields that are numbers and nothing else. */
+/* Fields that are plain numbers. */
 static void set_numbers(struct sql *sql, const struct tally_sample *sample)
 {
 	const struct {
@@ -386,7 +386,7 @@ static void set_numbers(struct sql *sql, const struct tally_sample *sample)
 			tally_sql_set(sql->samples, fields[i].column, fields[i].value);
 }
 
-/* A tracepoint's text, or the bytes of what is none. */
+/* A tracepoint's text, or the bytes of other raw data. */
 static void set_raw(struct sql *sql, const struct tally_attr *attr, struct tally_resolver *resolver,
 		    const struct tally_resolved *resolved)
 {
@@ -725,7 +725,7 @@ static int fill(struct sql *sql)
 		result = put_events(sql);
 	if (!result)
 		result = take_all(sql, &sink);
-	if (!result) /* behind the samples, as reading them finds damage */
+	if (!result) /* after the samples, because damage is found while they are read */
 		result = put_meta(sql);
 	if (!result)
 		result = tally_sql_file_run(sql->file, tally_sql_views, sql->error);

@@ -76,14 +76,14 @@ static int create(struct tally_sql_file *file, struct tally_error *error)
 
 	if (!file->replace && !access(file->path, F_OK))
 		return tally_fail(error, -EEXIST, -1,
-				  "%s is there already; --force replaces it, or name another",
+				  "%s exists; --force replaces it, or name another file",
 				  file->path);
 	fd = open(file->made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 && errno == EEXIST)
-		return tally_fail(error, -EEXIST, -1,
-				  "%s is in the way: it is being written, or was left behind; "
-				  "remove it",
-				  file->made);
+		return tally_fail(
+		    error, -EEXIST, -1,
+		    "%s exists: another command is writing it, or was killed; remove it",
+		    file->made);
 	if (fd < 0)
 		return tally_fail(error, -errno, -1, "%s: cannot be created: %s", file->made,
 				  strerror(errno));
@@ -112,7 +112,7 @@ int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **
 		if (sqlite)
 			result = fail(file, sqlite, error);
 	}
-	/* Nobody reads it before it is whole, and nothing of it is kept if it never is. */
+	/* Nobody reads it before it is complete, and it is removed if that fails. */
 	if (!result)
 		result = tally_sql_file_run(file,
 					    "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"

@@ -1,4 +1,4 @@
-/* An SQLite file that is written once, in one go: the only place that knows SQLite. */
+/* An SQLite file that is written once, from start to end. Only this file uses SQLite. */
 #ifndef TALLY_EXPORT_SQL_FILE_H
 #define TALLY_EXPORT_SQL_FILE_H
 
@@ -16,9 +16,9 @@ int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **
 /* Asks now and then, also within a long statement, whether to end: not 0, and that fails with
  * -ECANCELED. */
 void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void *context);
-/* Gives it its name and closes it.  The file is freed, whatever comes of it. */
+/* Renames it to its final name and closes it. The struct is freed, also after a failure. */
 int tally_sql_file_finish(struct tally_sql_file *file, struct tally_error *error);
-/* Removes what was written, and frees; NULL is nothing. */
+/* Removes the file, and frees the struct; NULL is fine. */
 void tally_sql_file_abandon(struct tally_sql_file *file);
 
 int tally_sql_file_run(struct tally_sql_file *file, const char *statements,

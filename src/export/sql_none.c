@@ -1,4 +1,4 @@
-/* Stands in for the database where SQLite is missing. */
+/* Replaces the database where SQLite is missing. */
 #include <errno.h>
 #include <tally/sql.h>
 #include "base/fail.h"

@@ -1,12 +1,12 @@
-/* Source of order and spelling: the output of perf 6.1; members that came later stand at the end,
- * under the kernel's names. */
+/* Source of order and spelling: the output of perf 6.1; newer members come last, with the kernel's
+ * names. */
 #include "info/attr_text.h"
 
 #include <stdbool.h>
 #include "abi/constant_names.h"
 #include "base/digits.h"
 
-/* Where perf's order is not that of the bits.  TRANSACTION (17) it does not print. */
+/* perf's order, which is not that of the bits. It does not print TRANSACTION (17). */
 static const uint8_t sample_order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
 				       12, 13, 16, 18, 15, 14, 19, 20, 21, 22, 23, 24};
 

@@ -1,4 +1,4 @@
-/* The events of a recording as JSON; tally-evlist(1) says what is in it. */
+/* The events of a recording as JSON; tally-json(7) describes the keys. */
 #include <tally/evlist.h>
 
 #include "base/put.h"

@@ -10,7 +10,7 @@
 #include "info/facts.h"
 #include "trace/trace_text.h"
 
-/* What follows a name begins with ":" and goes on with ",". */
+/* The text after a name begins with ":", and its parts are separated by ",". */
 struct line {
 	struct tally_buf *to;
 	bool first;
@@ -26,7 +26,7 @@ struct tally_attr tally_facts_attr_of_perf(const struct tally_data_event *event)
 {
 	struct tally_attr attr = event->attr;
 
-	/* perf opens bpf-output events so, whatever was asked for, and shows them so. */
+	/* perf always opens bpf-output events with these values, and prints them. */
 	if (attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_BPF_OUTPUT) {
 		attr.sample_type |=
 		    PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;

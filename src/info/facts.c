@@ -106,7 +106,7 @@ static void add_member(void *context, const char *name, const char *value)
 	struct members *members = context;
 	char *end;
 
-	if (*name == '{') /* of two names for one member the first */
+	if (*name == '{') /* the first of two names for one member */
 		name = name[2] == 's'   ? "sample_period"
 		       : name[2] == 'w' ? "wakeup_events"
 		       : name[5] == 'a' ? "config1"

@@ -1,4 +1,4 @@
-/* What the writers of header facts share: evlist and info, as text and as JSON. */
+/* Shared by the writers of facts from the header: evlist and info, as text and as JSON. */
 #ifndef TALLY_INFO_FACTS_H
 #define TALLY_INFO_FACTS_H
 

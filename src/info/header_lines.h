@@ -7,7 +7,7 @@
 
 /* "# what : text" */
 void tally_header_line(struct tally_buf *to, const char *what, const char *text);
-/* What a feature says of the machine: topology, caches, memory, PMUs; nothing for others. */
+/* The lines of a feature about the machine: topology, caches, memory, PMUs; none for others. */
 void tally_header_machine_lines(struct tally_buf *to, const struct tally_data_info *info,
 				unsigned feature);
 

@@ -139,7 +139,7 @@ static void add_blocks(struct tally_buf *to, const struct tally_data_memory_node
 		to->size = start + MAP_TEXT_MOST;
 }
 
-/* As perf counts it: a unit is taken once there are two of it. */
+/* As in perf: a unit is used from two of it on. */
 static void add_size(struct tally_buf *to, uint64_t size)
 {
 	const char *unit = "BKMG";
@@ -267,7 +267,7 @@ void tally_header_machine_lines(struct tally_buf *to, const struct tally_data_in
 	case TALLY_FEATURE_CPU_DOMAIN_INFO:
 		add_domains(to, info);
 		break;
-	/* In words of our own: no perf at hand shows these two. */
+	/* Our own text: perf 6.1 does not print these two. */
 	case TALLY_FEATURE_E_MACHINE:
 		tally_buf_printf(to, "# e_machine : %u, e_flags : %u\n", info->e_machine,
 				 info->e_flags);

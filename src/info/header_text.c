@@ -16,7 +16,8 @@
 void tally_header_line(struct tally_buf *to, const char *what, const char *text)
 {
 	tally_buf_printf(to, "# %s : ", what);
-	tally_buf_text(to, text ? text : "(null)"); /* perf's word for what it could not read */
+	tally_buf_text(to,
+		       text ? text : "(null)"); /* perf's line for a value that it could not read */
 	tally_buf_byte(to, '\n');
 }
 

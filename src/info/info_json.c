@@ -1,4 +1,4 @@
-/* What a recording is, as JSON; tally-info(1) says what is in it. */
+/* The facts about a recording as JSON; tally-json(7) describes the keys. */
 #include "base/put.h"
 #include "info/info_json.h"
 

@@ -1,4 +1,4 @@
-/* What a recording is, in words for people. */
+/* The facts about a recording as text for people. */
 #include <string.h>
 #include <time.h>
 #include "base/digits.h"

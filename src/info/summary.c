@@ -1,4 +1,4 @@
-/* One look at each record's header, and at few words of those that count. */
+/* Reads each record's header, and a few words of some types. */
 #include "info/summary.h"
 
 #include <errno.h>

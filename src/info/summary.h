@@ -1,4 +1,4 @@
-/* What a walk over a recording's records counts. */
+/* The counts of one pass over a recording's records. */
 #ifndef TALLY_INFO_SUMMARY_H
 #define TALLY_INFO_SUMMARY_H
 
@@ -9,11 +9,11 @@
 
 struct summary_type {
 	uint32_t type;
-	uint64_t count, bytes; /* with what stands behind the record */
+	uint64_t count, bytes; /* with the bytes that follow the record */
 };
 
 struct summary_event {
-	uint64_t samples, period; /* period: the sum, when samples have one */
+	uint64_t samples, period; /* period: the sum, if samples have one */
 	uint64_t lost;            /* from LOST_SAMPLES and LOST records with the event's id */
 };
 
@@ -25,7 +25,7 @@ struct tally_summary {
 	uint64_t aux_records, aux_bytes, aux_truncated; /* AUX records: what the hardware wrote */
 	uint64_t auxtrace_bytes;                        /* AUXTRACE: what reached the file */
 	uint64_t first, last;                           /* ns; of samples */
-	bool timed;                                     /* first and last hold something */
+	bool timed;                                     /* first and last are valid */
 };
 
 #endif

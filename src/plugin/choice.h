@@ -1,6 +1,5 @@
-/* An expression inside: tests in the order of a program without a stack.  Each says where to go on
- * when it holds and when it does not, so that a sample is decided by the fewest tests, and none
- * allocates. */
+/* An expression inside: tests in the order of a program without a stack.  Each names the next test
+ * for true and for false, so that a sample needs the fewest tests, and no test allocates. */
 #ifndef TALLY_PLUGIN_CHOICE_H
 #define TALLY_PLUGIN_CHOICE_H
 
@@ -52,7 +51,7 @@ enum choice_op {
 	CHOICE_HAS,
 };
 
-/* Where a tracepoint's field stands in its payload. */
+/* Where a tracepoint's field is in its payload. */
 struct choice_trace {
 	enum { TRACE_NONE, TRACE_NUMBER, TRACE_ARRAY, TRACE_DATA_LOC, TRACE_REL_LOC } kind;
 	uint32_t offset, size;
@@ -80,7 +79,8 @@ struct choice_test {
 	struct choice_trace *trace; /* of TRACE, by event */
 };
 
-/* What one thread knows already: by number of a string, frame or stack, whether a test holds. */
+/* The results that one thread already has: for the number of a string, frame or stack, whether a
+ * test is true. */
 struct choice_known {
 	uint8_t *verdicts; /* 0: not known */
 	uint32_t room;
@@ -106,7 +106,7 @@ struct tally_choice {
 };
 
 /* choice_fields.c */
-/* The field of that name and its type; false: none of ours. */
+/* The field of that name and its type; false: it is not one of ours. */
 bool tally_choice_field(const char *name, enum choice_field *ret, enum choice_type *ret_type);
 /* PERF_SAMPLE_* that a field needs. */
 uint64_t tally_choice_want(enum choice_field field);
@@ -122,7 +122,7 @@ int tally_choice_trace(struct tally_choice *choice, struct tally_data *data,
 /* choice_run.c: 1, 0, -ENOMEM. */
 int tally_choice_run(void *context, unsigned worker, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample);
-/* The text of a value, which may lack its NUL. */
+/* Whether the test is true for a text, which may lack its NUL. */
 bool tally_choice_text_holds(const struct choice_test *test, const char *text, size_t length);
 
 #endif

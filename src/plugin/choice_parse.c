@@ -1,5 +1,5 @@
-/* Text to tests: a reader by recursive descent, which emits the tests of a part from its end to its
- * start, as each has to know which comes next. */
+/* Text to tests: a recursive-descent parser, which emits the tests of a part from the last to the
+ * first, as each needs the number of the next one. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static bool ends_word(const char *at)
 	       (at[0] == '&' && at[1] == '&') || (at[0] == '|' && at[1] == '|');
 }
 
-/* A value reaches to the next blank, or to the bracket that closes what stands before it. */
+/* A value ends at the next space, or at the bracket that closes an earlier one. */
 static size_t value_length(const char *at)
 {
 	size_t length = 0;
@@ -187,8 +187,8 @@ static int take_operator(struct parser *parser, struct choice_test *test)
 	return 0;
 }
 
-/* regcomp() writes out what a + or {n,m} repeats, so that some of them within each other take
- * gigabytes.  Whether the pattern, written out, stays below REGEX_MOST times its length. */
+/* regcomp() expands what a + or {n,m} repeats, so nested ones can need gigabytes.  Whether the
+ * expanded pattern is shorter than REGEX_MOST times its length. */
 static bool is_tame(const char *pattern)
 {
 	uint64_t times = 1;
@@ -357,8 +357,8 @@ static int take_or(struct parser *parser, uint16_t *ret)
 
 /* --- the program --- */
 
-/* Puts the part into the program; where to go when it holds and when not.  Returns its first test.
- */
+/* Puts the part into the program; `yes` and `no` are the tests after it.  Returns its first
+ * test. */
 static uint16_t emit(struct parser *parser, uint16_t number, uint16_t yes, uint16_t no)
 {
 	struct tally_choice *choice = parser->choice;
@@ -390,7 +390,7 @@ static int parse(struct parser *parser)
 	int result = next(parser, false);
 
 	if (!result && parser->token.kind == TOKEN_END)
-		return wrong(parser, 0, "an expression is missing, as comm == make");
+		return wrong(parser, 0, "an expression is missing, for example: comm == make");
 	if (!result)
 		result = take_or(parser, &first);
 	if (!result && parser->token.kind != TOKEN_END)

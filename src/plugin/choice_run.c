@@ -113,7 +113,7 @@ static int frame_holds(const struct tally_choice *choice, const struct choice_te
 	return *verdict == HOLDS;
 }
 
-/* Whether a word of the chain is where the sample fell: the first address, read in its mode. */
+/* Whether a word of the chain is the sampled address: the first address, in its mode. */
 static bool chain_begins(const struct tally_resolved *resolved)
 {
 	const struct tally_sample *sample = &resolved->sample;
@@ -125,8 +125,8 @@ static bool chain_begins(const struct tally_resolved *resolved)
 	       sample->callchain[1] == sample->ip;
 }
 
-/* Whether a stack has a frame that holds: it, or the first of its callers that is known.  All on
- * the way there are known then, too. */
+/* Whether a stack has a frame for which the test is true.  Goes to the first caller whose result is
+ * known; then the results of all stacks on the way are known, too. */
 static int frames_hold(struct tally_choice *choice, struct choice_worker *worker, size_t test,
 		       uint32_t stack)
 {

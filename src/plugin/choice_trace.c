@@ -1,4 +1,4 @@
-/* Fields of tracepoints: where they stand, by the formats that the recording has.
+/* Fields of tracepoints: where they are, by the formats in the recording.
  *
  * Source of a format's lines: Documentation/trace/events.rst, "field:TYPE
  * NAME;\toffset:N;\tsize:N;\t signed:N;".  A __data_loc field holds where its text is: offset in
@@ -172,7 +172,7 @@ static int suit(const struct choice_test *test, struct choice_trace *trace,
 				  "'%s' is a number: compare it with == != < <= > >=", test->name);
 	if (tally_choice_value(CHOICE_UNKNOWN, test->value, &number))
 		return tally_fail(error, -EINVAL, test->value_column,
-				  "'%s' is a number, and '%s' is none", test->name, test->value);
+				  "'%s' is a number, and '%s' is not", test->name, test->value);
 	trace->number = (int64_t)number;
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* What filters may ask of the sample at hand.  Nothing is looked up before it is asked for, and
- * nothing twice for one sample. */
+/* The functions by which filters ask about the current sample.  Nothing is looked up before a
+ * filter asks, and nothing twice for one sample. */
 #include <errno.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -7,7 +7,7 @@
 
 static const uint8_t no_build_id[20];
 
-/* The moment, when the filter is asked about a sample; else NULL: nothing can be asked then. */
+/* The current sample, if the filter is called for one; else NULL: then it cannot ask anything. */
 static struct dlfilter_moment *moment_of(void *ctx)
 {
 	struct dlfilter *filter = ctx;
@@ -21,7 +21,7 @@ static uint64_t ip_of(const struct dlfilter_moment *now)
 	return now->sample.ip;
 }
 
-/* Made names live as long as filters may have kept them. */
+/* Names that are made here live as long as filters may use them. */
 static const char *label(struct tally_dlfilters *host, const struct tally_location *location)
 {
 	char room[TALLY_LABEL_ROOM];
@@ -149,7 +149,7 @@ static char **args(void *ctx, int *count)
 	return filter->args;
 }
 
-/* As much of the answer as the filter has room for, by what it says. */
+/* Copies as much of the answer as fits into the size that the filter gives. */
 static __s32 resolve_address(void *ctx, __u64 address, struct perf_dlfilter_al *al)
 {
 	struct dlfilter_moment *now = moment_of(ctx);
@@ -243,7 +243,7 @@ static const char *srcline(void *ctx, __u32 *line_number)
 		return NULL;
 	*line_number = 0;
 	sample = now->call->sample;
-	/* Nor has the kernel lines, nor memory. */
+	/* The kernel has no lines, and neither does memory. */
 	if (!ip_location(now)->mapped || ip_location(now)->image_path[0] != '/' ||
 	    tally_resolver_locate(now->call->resolver, sample, sample->cpumode, ip_of(now),
 				  &located) ||

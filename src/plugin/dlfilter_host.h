@@ -42,14 +42,14 @@ struct dlfilter {
 	bool started;
 };
 
-/* What is known of an event, once. */
+/* Facts about an event, found once. */
 struct dlfilter_event_facts {
 	const struct tally_data_event *event;
 	struct perf_event_attr *attr; /* a filter may write to it */
 	bool correlates;              /* a data address leads to a symbol */
 };
 
-/* The sample at hand, and what was found out about it: by whom and how often it is asked. */
+/* The current sample, and what was already looked up for it. */
 struct dlfilter_moment {
 	struct tally_filter_call *call;
 	struct perf_dlfilter_sample sample;

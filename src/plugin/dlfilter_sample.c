@@ -8,12 +8,12 @@ _Static_assert(sizeof(struct perf_dlfilter_al) == 88, "the filters' address loca
 _Static_assert(sizeof(struct perf_dlfilter_fns) == 1024, "the filters' table");
 _Static_assert(sizeof(struct tally_branch) == sizeof(struct perf_branch_entry), "a branch");
 
-/* What perf has for memory accesses that tell nothing: "not available" of operation, level, snoop,
+/* perf's value for memory accesses without information: "not available" of operation, level, snoop,
  * lock and TLB.  Source: PERF_MEM_*_NA of perf_event.h. */
 #define NO_DATA_SRC 0x5080021ULL
 
 /* Events whose data address leads to code or to what was touched.  The test of one bit among
- * hardware events is perf's own, which takes more than counted branches for such. */
+ * hardware events is perf's own, which is true for more than counted branches. */
 static bool correlates(const struct tally_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_ADDR))

@@ -1,7 +1,7 @@
 /* A filter's table of functions, which the host fills.
  *
- * Filters that declare it constant, as perf's manual page shows it, have it where nothing can be
- * written: then that is changed first. */
+ * Filters that declare it constant, as perf's manual page does, have it in read-only memory, which
+ * is made writable first. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

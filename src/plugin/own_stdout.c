@@ -37,7 +37,7 @@ void tally_own_stdout_print(struct own_stdout *own)
 		ssize_t wrote = write(STDOUT_FILENO, own->text.data + at, own->text.size - at);
 
 		if (wrote < 0 && errno != EINTR)
-			break; /* nobody reads any more, or there is no room: as of any print */
+			break; /* the reader has ended, or the disk is full: as with any print */
 		at += wrote > 0 ? (size_t)wrote : 0;
 	}
 	tally_buf_clear(&own->text);

@@ -1,6 +1,6 @@
-/* What filters print.  They share libc's stdout with us, and their text stands before the line of
- * the sample at hand, which other threads write later.  So while one runs, stdout is a stream of
- * ours that keeps what it is given, however the filter buffers it or flushes. */
+/* Collects what filters print.  They share libc's stdout with us, and their text must come before
+ * the line of the current sample, which other threads write later.  So while a filter runs, stdout
+ * is a stream of ours that keeps all text, whether or not the filter flushes it. */
 #ifndef TALLY_PLUGIN_OWN_STDOUT_H
 #define TALLY_PLUGIN_OWN_STDOUT_H
 
@@ -13,10 +13,10 @@ struct own_stdout {
 	struct tally_buf text; /* who takes it clears it */
 };
 
-/* At a place of its own until done.  0 or -ENOMEM. */
+/* Must not be moved until it is done.  0 or -ENOMEM. */
 int tally_own_stdout_init(struct own_stdout *own);
 void tally_own_stdout_done(struct own_stdout *own);
-/* The text goes to the program's stdout, behind what that holds. */
+/* Writes the text to the program's stdout, after earlier output. */
 void tally_own_stdout_print(struct own_stdout *own);
 
 static inline void own_stdout_begin(struct own_stdout *own)

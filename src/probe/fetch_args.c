@@ -70,14 +70,14 @@ void tally_fetch_format(const struct fetch *fetch, int64_t shift, bool user, str
 
 /* --- expressions --- */
 
-/* The one value that is followed: what was reached so far, and what is to be added to it. */
+/* The one value that is followed: where it is so far, and the constant that is added next. */
 struct state {
 	struct fetch at;
 	bool has_at;
 	int64_t added;
-	bool in_register; /* the value is in it, not where it points to */
+	bool in_register; /* the register has the value, not its address */
 	bool is_value;    /* DW_OP_stack_value */
-	bool is_last;     /* what was read is no address */
+	bool is_last;     /* the value that was read is not an address */
 	int64_t pushed;   /* a constant above it */
 	bool has_pushed;
 	const char *why;
@@ -150,7 +150,7 @@ static int run_frame(struct state *state, const Dwarf_Op *ops, size_t count, int
 	int result;
 
 	if (!ops || depth > 2)
-		return refuse(state, "it is in a stack frame whose place is unknown here");
+		return refuse(state, "it is in a stack frame whose address is unknown here");
 	result = run(state, ops, count, frame, depth + 1);
 	if (result)
 		return result;

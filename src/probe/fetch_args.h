@@ -18,20 +18,20 @@ struct fetch {
 	enum fetch_base base;
 	const char *name; /* of the register */
 	int64_t value;    /* FETCH_VALUE; FETCH_STATIC: the address */
-	/* What is added before each look into memory, in that order.  A static one has the first
-	 * look in its own word. */
+	/* The offset that is added before each read of memory, in that order.  The first read of a
+	 * static one is part of its own word. */
 	int64_t steps[FETCH_STEPS_MOST];
 	unsigned count;
 };
 
-/* Takes one look more; false: too many. */
+/* Adds one read of memory; false: too many. */
 bool tally_fetch_follow(struct fetch *fetch, int64_t offset);
 
 /* `shift` is added to static addresses, which become the kernel's for a probe in a program;
  * `user`: memory is that of the program, not of the kernel. */
 void tally_fetch_format(const struct fetch *fetch, int64_t shift, bool user, struct tally_buf *to);
 
-/* What can be found where. */
+/* What is needed to find variables in a frame. */
 struct fetch_frame {
 	const Dwarf_Op *base; /* DW_AT_frame_base; NULL: unknown */
 	size_t base_count;
@@ -40,8 +40,8 @@ struct fetch_frame {
 	unsigned machine; /* e_machine */
 };
 
-/* The place that an expression describes.  0; -ENOENT: it is empty (optimized out); -ENOTSUP with
- * *ret_why: it is more than the kernel can follow. */
+/* Finds the location that an expression describes. 0; -ENOENT: it is empty (optimized out);
+ * -ENOTSUP with *ret_why: the kernel cannot compute it. */
 int tally_fetch_locate(const Dwarf_Op *ops, size_t count, const struct fetch_frame *frame,
 		       struct fetch *ret, const char **ret_why);
 

@@ -1,5 +1,5 @@
-/* Where the dynamic linker looks: ld.so(8); its configured folders are not read, but the usual ones
- * of distributions known. */
+/* Where the dynamic linker looks: ld.so(8); its configuration is not read, but the usual folders of
+ * distributions are known. */
 #include "probe/find_program.h"
 
 #include <ctype.h>

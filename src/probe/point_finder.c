@@ -1,4 +1,5 @@
-/* The rules which of several places is meant are perf's (tools/perf/util/probe-finder.c of 6.1). */
+/* The rules for choosing among several places are perf's (tools/perf/util/probe-finder.c of
+ * 6.1). */
 #include "probe/point_finder.h"
 
 #include <dwarf.h>
@@ -14,7 +15,7 @@
 #include "dwarf/die.h"
 #include "base/name_filter.h"
 
-/* A source file of more is none. */
+/* A file with more lines is not a source file. */
 #define SOURCE_LINES_MOST 10000000
 
 struct finder {
@@ -47,7 +48,7 @@ static int check_offset(const struct finder *finder, struct probe_scope *scope)
 
 	if (!finder->point->offset || dwarf_haspc(&scope->function, scope->address) > 0)
 		return 0;
-	return tally_fail(finder->error, -EINVAL, -1, "+%llu is behind the end of %s",
+	return tally_fail(finder->error, -EINVAL, -1, "+%llu is after the end of %s",
 			  (unsigned long long)finder->point->offset, name ? name : "the function");
 }
 
@@ -75,7 +76,7 @@ static int visit_address(struct finder *finder, Dwarf_Die *scope_die, Dwarf_Addr
 		return result;
 	if (tally_elf_offset(&finder->info->elf, address, &offset))
 		return tally_fail(finder->error, -ENOENT, -1,
-				  "%s has no code at %#llx, though its debug information says so",
+				  "%s has no code at %#llx, although its debug information says so",
 				  finder->info->path, (unsigned long long)address);
 	scope.shift = (int64_t)(offset - address);
 	tally_scope_read_frame(&scope, &frame);
@@ -86,8 +87,8 @@ static int visit_address(struct finder *finder, Dwarf_Die *scope_die, Dwarf_Addr
 
 /* --- lines --- */
 
-/* Of the functions around an address the one that was named; without a name the one that is
- * declared nearest before the line; else the outermost. */
+/* Of the functions around an address: the one that was named; without a name, the last one that is
+ * declared before the line; else the outermost. */
 static bool best_scope(const struct finder *finder, Dwarf_Addr address, Dwarf_Die *ret)
 {
 	const char *name = finder->point->function;
@@ -117,7 +118,7 @@ static bool best_scope(const struct finder *finder, Dwarf_Addr address, Dwarf_Di
 	return true;
 }
 
-/* A line may share its first address with another one, which is what the address is then. */
+/* A line may share its first address with another line, which the address then stands for. */
 static int check_line(const struct finder *finder, const char *file, int line, Dwarf_Addr address)
 {
 	const char *other_file, *name = NULL;
@@ -244,8 +245,8 @@ static int visit_pattern(struct finder *finder, Dwarf_Die *top)
 /* --- functions --- */
 
 /* Code that was compiled with optimization has variables in lists of places.  Those of
- * DW_FORM_loclistx (clang, DWARF 5) do not count, as in perf: the place behind the prologue does as
- * well, for variables are looked up there. */
+ * DW_FORM_loclistx (clang, DWARF 5) do not count, as in perf: the address after the prologue can be
+ * used too, as variables are looked up there. */
 static enum die_next has_list(Dwarf_Die *die, unsigned depth, void *context)
 {
 	int tag = dwarf_tag(die);
@@ -298,7 +299,8 @@ static enum die_next match_instance(Dwarf_Die *die, unsigned depth, void *contex
 	if (!tally_die_has_code(die) || !dwarf_attr(die, DW_AT_abstract_origin, &value) ||
 	    !dwarf_formref_die(&value, &origin) || dwarf_dieoffset(&origin) != instances->origin)
 		return DIE_INSIDE;
-	/* What is called where it is declared is the function once more, not a call. */
+	/* An inlined function that is called on its own line of declaration is the function itself,
+	 * not a call. */
 	if (dwarf_tag(die) == DW_TAG_inlined_subroutine && tally_die_call_line(die) &&
 	    tally_die_call_line(die) == tally_die_line(instances->declared) &&
 	    tally_die_number(die, DW_AT_call_file, &called) &&

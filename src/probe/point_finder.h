@@ -11,13 +11,13 @@
 #include "probe/variable.h"
 
 struct point_options {
-	bool no_inlines; /* functions that were inlined are passed over */
-	bool
-	    skip_prologue; /* where code is not optimized: to where variables are in their places */
-	const char *sources; /* a folder that paths of sources begin in; NULL */
+	bool no_inlines;    /* inlined functions are skipped */
+	bool skip_prologue; /* in code without optimization: use the address from which on variables
+			       are in their places */
+	const char *sources; /* a folder that source paths are relative to; NULL */
 };
 
-/* What is not 0 ends the search and is its result. */
+/* A result that is not 0 ends the search, which returns it. */
 typedef int (*point_visit)(struct probe_scope *scope, void *context);
 
 /* Visits each address once.  0, also when there is none; -ENOENT: there is none for a reason that
@@ -26,7 +26,7 @@ int tally_points_find(const struct debug_info *info, const struct probe_point *p
 		      const struct point_options *options, point_visit visit, void *context,
 		      struct tally_error *error);
 
-/* What an address is: the function, the line in it, its file.  `ret` is made from libdw's texts,
+/* Describes an address: the function, the line in it, its file.  `ret` is made from libdw's texts,
  * which live as long as `info`.  False: unknown. */
 bool tally_point_of(const struct debug_info *info, Dwarf_Addr address, struct probe_point *ret);
 

@@ -22,8 +22,8 @@ static int add_symbol(struct tally_probe_set *set, const struct kernel_symbols *
 	struct tally_buf place = {0};
 	int result;
 
-	/* By _text, as several functions may have one name; returns only where the kernel takes
-	 * that. */
+	/* Relative to _text, as several functions may have one name; for returns only if the kernel
+	 * supports that. */
 	if (symbol->module)
 		tally_buf_printf(&place, "%s:%s+%llu", symbol->module, symbol->name,
 				 (unsigned long long)point->offset);

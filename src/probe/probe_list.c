@@ -1,4 +1,4 @@
-/* The events that are defined: listed as places, and removed. */
+/* Lists the defined events with their places, and removes them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -18,7 +18,7 @@ struct listing {
 	char tracefs[PATH_MAX];
 	struct name_filter *filter; /* NULL: all */
 	FILE *to;
-	struct debug_info info; /* of the program at hand */
+	struct debug_info info; /* of the current program */
 	char *path;             /* its */
 	bool open;
 	struct kernel_symbols kernel;

@@ -136,10 +136,11 @@ static int add_marker(struct tally_probe_set *set, const struct tally_sdt_marker
 	int result;
 
 	if (marker->counter && !set->features.counter)
-		return tally_fail(error, -ENOTSUP, -1,
-				  "%s:%s counts who listens, and this kernel cannot add to that "
-				  "counter",
-				  marker->provider, marker->name);
+		return tally_fail(
+		    error, -ENOTSUP, -1,
+		    "%s:%s counts its listeners, and this kernel cannot increase that "
+		    "counter",
+		    marker->provider, marker->name);
 	result = take_arguments(set, marker->arguments ? marker->arguments : "", &site);
 	tally_buf_printf(&place, "%s:0x%" PRIx64, set->program, marker->offset);
 	if (marker->counter)

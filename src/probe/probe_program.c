@@ -47,7 +47,7 @@ static int keep_reason(struct visit *visit, struct tally_error *why)
 {
 	struct tally_error **kept = &visit->set->missing[visit->count];
 
-	/* That it cannot be read says more than that it is not there. */
+	/* Prefer the error that it cannot be read to the one that it does not exist. */
 	if (*kept && ((*kept)->code == -ENOTSUP || why->code == -ENOENT))
 		return 0;
 	if (!*kept)

@@ -26,7 +26,7 @@ struct resolver {
 	struct tally_strings programs; /* that events name */
 	struct tally_strings targets;  /* that targets run; listed when first needed */
 	bool listed;
-	struct site *sites; /* of the event at hand */
+	struct site *sites; /* of the current event */
 	size_t count;
 	struct tally_error *error;
 };
@@ -208,7 +208,7 @@ static int place_at(struct resolver *resolver, struct tally_event *event, const 
 	if (site->counter && (!mask || site->counter > mask >> __builtin_ctzll(mask)))
 		return tally_fail(
 		    resolver->error, -ENOTSUP, -1,
-		    "%s counts who listens, and this kernel cannot add to that counter",
+		    "%s counts its listeners, and this kernel cannot increase that counter",
 		    event->name);
 	if (site->counter)
 		event->attr.config |= site->counter << __builtin_ctzll(mask);

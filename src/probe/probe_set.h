@@ -1,4 +1,4 @@
-/* The places of one definition on their way to the kernel. */
+/* The places of one definition, until they are written to the kernel. */
 #ifndef TALLY_PROBE_SET_H
 #define TALLY_PROBE_SET_H
 

@@ -60,7 +60,7 @@ static int keep(const struct parser *parser, struct piece piece, const char **re
 	return *ret ? 0 : fail_memory(parser);
 }
 
-/* The same without the backslashes that keep a mark from being one. */
+/* The same without the backslashes that quote a mark. */
 static int keep_plain(const struct parser *parser, struct piece piece, const char **ret)
 {
 	char *copy = tally_arena_strndup(&parser->spec->arena, piece.at, piece.length);
@@ -240,7 +240,7 @@ static int take_point(const struct parser *parser, struct piece piece)
 			return result;
 		piece = behind(piece, mark + 1);
 	}
-	/* Only what has a dot before its line is a file. */
+	/* Only a name with a dot is a file. */
 	if (!find_mark(piece, "+@%")) {
 		mark = find_mark(piece, ";:");
 		is_file = mark && memchr(piece.at, '.', (size_t)(mark - piece.at));

@@ -31,8 +31,8 @@ static int add(struct tally_sdt *sdt, const struct tally_sdt_marker *marker)
 	return 0;
 }
 
-/* Notes hold addresses as linked; prelink moves sections and leaves notes as they were, so that
- * .stapsdt.base says how far. */
+/* Notes have addresses as linked. prelink moves sections but not the addresses in notes;
+ * .stapsdt.base shows how far. */
 static int add_note(struct tally_sdt *sdt, const struct tally_elf *elf,
 		    const struct tally_elf_section *base, const struct tally_sdt_note *note)
 {

@@ -191,7 +191,7 @@ int tally_trace_write(const char *path, bool uprobes, const char *line, struct t
 	fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (fd < 0)
 		return tally_trace_fail(path, uprobes, -errno, error);
-	/* In one piece: a write is what the kernel takes as a definition. */
+	/* In one write, as each write is a definition for the kernel. */
 	result = asprintf(&text, "%s\n", line) < 0 ? -ENOMEM : 0;
 	if (!result) {
 		result = tally_fs_write(fd, text, strlen(text));
@@ -202,10 +202,10 @@ int tally_trace_write(const char *path, bool uprobes, const char *line, struct t
 	if (!result)
 		return 0;
 	if (result == -EBUSY)
-		return tally_fail(error, result, -1,
-				  "the kernel refused `%s`: the event is in use; end what records "
-				  "it first",
-				  line);
+		return tally_fail(
+		    error, result, -1,
+		    "the kernel refused `%s`: the event is in use; end the recording of it first",
+		    line);
 	if (kernel_reason(path, line, reason, sizeof(reason)))
 		return tally_fail(
 		    error, result, -1, "the kernel refused `%s`: %s%s", line, reason,

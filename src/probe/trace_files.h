@@ -9,7 +9,7 @@
 #include <tally/error.h>
 #include "base/map.h"
 
-/* What the running kernel's README says that definitions may hold. */
+/* What definitions may contain, by the running kernel's README. */
 struct trace_features {
 	bool hexadecimal;   /* types x8 to x64 */
 	bool return_offset; /* kretprobes take _text+N */
@@ -21,8 +21,8 @@ struct trace_features {
 
 /* `path` gets tracefs.  -ENOENT: it is not mounted; -EACCES. */
 int tally_trace_folder(const char *tracefs, char *path, size_t room, struct tally_error *error);
-/* Of the README below `path`; what cannot be read says that nothing is known, and then the
- * features of current kernels are taken for granted. */
+/* Reads the README below `path`; if it cannot be read, the features of current kernels are
+ * assumed. */
 void tally_trace_features(const char *path, struct trace_features *ret);
 
 /* The lines of uprobe_events, or of kprobe_events.  -ENOENT: the kernel has none such. */

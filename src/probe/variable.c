@@ -359,7 +359,7 @@ static int take_element(const struct probe_argument *argument, const struct prob
 	tag = dwarf_tag(&type);
 	if (tag != DW_TAG_array_type && tag != DW_TAG_pointer_type)
 		return fail_step(argument, error,
-				 "what [] stands behind is not an array or a "
+				 "[] needs an array or a "
 				 "pointer");
 	if (!tally_die_type(&type, true, &element) || (size = dwarf_bytesize(&element)) <= 0)
 		return fail_step(argument, error, "the size of its elements is unknown");
@@ -420,14 +420,13 @@ static int take_member(const struct probe_argument *argument, const struct probe
 		return fail_step(argument, error, "its type is unknown");
 	if (dwarf_tag(&type) == DW_TAG_pointer_type) {
 		if (!step->arrow)
-			return fail_step(argument, error, "a pointer's member is written with ->");
+			return fail_step(argument, error, "the member of a pointer needs ->");
 		if (!tally_die_type(&type, true, &type))
 			return fail_step(argument, error, "what it points to is unknown");
 		if (!tally_fetch_follow(&value->fetch, 0))
 			return fail_step(argument, error, "too many pointers");
 	} else if (step->arrow) {
-		return fail_step(argument, error,
-				 "what -> stands behind is not a pointer: write '.'");
+		return fail_step(argument, error, "-> needs a pointer: write '.'");
 	}
 	if (!is_record(&type))
 		return fail_step(argument, error,

@@ -20,10 +20,10 @@ struct probe_scope {
 	struct fetch_frame frame;
 };
 
-/* What the scope's address says of its stack frame; `ret_frame` is to be free()d behind it. */
+/* Reads the stack frame of the scope's address; free() `ret_frame` after the scope. */
 void tally_scope_read_frame(struct probe_scope *scope, Dwarf_Frame **ret_frame);
 
-/* The variable of that name which the code there means: of the innermost block, of the function, of
+/* The variable that this name means in the code there: of the innermost block, of the function, of
  * the file, of another file. */
 bool tally_variable_find(const struct probe_scope *scope, const char *name, Dwarf_Die *ret);
 
@@ -37,8 +37,8 @@ int tally_variable_format(const struct probe_scope *scope, const struct probe_ar
 			  const struct trace_features *features, struct tally_buf *to,
 			  struct tally_error *error);
 
-/* Visits the parameters, and the variables too, that can be read at the scope's address.  What is
- * not 0 ends it, and is returned. */
+/* Visits the parameters, and the variables too, that can be read at the scope's address.  A result
+ * that is not 0 ends it, and is returned. */
 typedef int (*variable_visit)(Dwarf_Die *variable, void *context);
 int tally_variables_walk(const struct probe_scope *scope, bool parameters_only,
 			 variable_visit visit, void *context);

@@ -5,12 +5,12 @@
 #include "base/cell.h"
 #include "session/session_packages.h"
 
-/* Rows come largest first: what is behind so many adds little. */
+/* Rows come largest first; rows after so many add little. */
 #define ROWS_MOST 16384U
 
 static void add(struct nameless *nameless, const struct tally_frame *frame, uint64_t period)
 {
-	/* Of the kernel one is enough: what is missing is missing in its modules too. */
+	/* The kernel is one entry, with its modules: if its symbols are missing, theirs are too. */
 	uint32_t image = frame->level == 'k' ? UINT32_MAX : frame->image;
 	size_t i = 0;
 
@@ -32,7 +32,7 @@ static int larger_first(const void *left, const void *right)
 	return (a->image > b->image) - (a->image < b->image);
 }
 
-/* Leaves out what is small, and binaries whose symbols are there. */
+/* Leaves out small shares, and binaries that have symbols. */
 static void choose(const struct tally_session *session, uint64_t least, struct nameless *nameless)
 {
 	size_t kept = 0;

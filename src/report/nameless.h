@@ -22,8 +22,9 @@ struct nameless {
 	uint64_t total;
 };
 
-/* Those of an event whose share is at least so many hundredths of a percent, with their packages.
- * For tally_nameless_done().  A profile without a key for symbols has none.  0 or -ENOMEM. */
+/* Finds those of an event whose share is at least `least` hundredths of a percent, with their
+ * packages.  Release with tally_nameless_done().  A profile without a key for symbols has none.  0
+ * or -ENOMEM. */
 int tally_nameless_find(const struct tally_profile *profile, size_t event, uint64_t least,
 			struct nameless *ret);
 void tally_nameless_done(struct nameless *nameless);

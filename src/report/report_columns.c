@@ -4,10 +4,11 @@
 #include <string.h>
 #include "base/cell.h"
 
-#define LAST_LEAST  16 /* columns that the last column keeps however narrow the terminal is */
-#define LAST_WANTED 32 /* and at whose cost others become narrower, down to NAME_WANTED */
+#define LAST_LEAST 16 /* columns that the last column keeps on any terminal */
+#define LAST_WANTED \
+	32 /* other columns become narrower, down to NAME_WANTED, to give it this width */
 #define NAME_WANTED 17 /* [kernel.kallsyms] */
-#define NAME_LEAST  10 /* that other columns of names keep */
+#define NAME_LEAST  10 /* columns that other names keep */
 
 void tally_report_columns_init(struct report_columns *columns, const struct report_table *table)
 {
@@ -28,12 +29,12 @@ static bool is_symbol(const struct report_column *column)
 	return column->field.key && column->field.key->type == KEY_SYMBOL;
 }
 
-/* The column's text becomes that of the row's cell; true when it was already. */
+/* Makes the text of the row's cell; true: it is the same as that of the last row. */
 static bool make_cell(const struct report_columns *columns, struct report_column *column,
 		      const struct tally_profile_row *row)
 {
 	struct report_field_source source = report_field_source(&column->field, row);
-	/* Without a symbol the level of equal places may differ. */
+	/* Without a symbol, the level of equal addresses may differ. */
 	bool may_same = source.name || !is_symbol(column);
 
 	if (column->made && may_same && source.name == column->source.name &&
@@ -52,7 +53,7 @@ int tally_report_columns_hold(struct report_columns *columns, const struct tally
 	for (size_t k = 0; k < columns->count; k++) {
 		struct report_column *column = &columns->list[k];
 
-		/* A place without a name is 22 columns wide: "[.] 0x" and 16 digits. */
+		/* An address without a name is 22 columns wide: "[.] 0x" and 16 digits. */
 		if (is_symbol(column) && !row->frame.symbol && !row->frame.function &&
 		    column->width >= 22)
 			continue;
@@ -81,7 +82,7 @@ void tally_report_columns_done(struct report_columns *columns)
 		tally_buf_done(&columns->list[k].text);
 }
 
-/* The widest column of names but the last, or NULL when all are as narrow as `least`. */
+/* The widest column of names, without the last one; NULL: all are as narrow as `least`. */
 static struct report_column *widest_name(struct report_columns *columns, size_t least)
 {
 	struct report_column *widest = NULL;
@@ -96,8 +97,8 @@ static struct report_column *widest_name(struct report_columns *columns, size_t 
 	return widest;
 }
 
-/* Makes other columns of names narrower, down to `least`, until the last one has `wanted`.  What
- * the last one has then. */
+/* Makes other columns of names narrower, down to `least`, until the last one has the width
+ * `wanted`. Returns the width that the last one has then. */
 static size_t make_room(struct report_columns *columns, size_t wanted, size_t least)
 {
 	size_t used = 0, width = columns->options->width;
@@ -112,8 +113,8 @@ static size_t make_room(struct report_columns *columns, size_t wanted, size_t le
 	return width > used ? width - used : 0;
 }
 
-/* The last column gives way to a narrow terminal, and so do the widest others: what is too long is
- * cut there. */
+/* On a narrow terminal the last column and the widest other ones become narrower, and longer text
+ * is cut. */
 void tally_report_columns_fit(struct report_columns *columns)
 {
 	struct report_column *last = &columns->list[columns->count - 1];
@@ -129,7 +130,7 @@ void tally_report_columns_fit(struct report_columns *columns)
 		last->width = room;
 }
 
-/* The bytes of "+0x15a20" at the end of a name; 0: it ends otherwise. */
+/* The length of "+0x15a20" at the end of a name; 0: the name does not end so. */
 static size_t offset_size(const char *text, size_t size)
 {
 	size_t at = size;
@@ -139,7 +140,8 @@ static size_t offset_size(const char *text, size_t size)
 	return at < size && at >= 3 && !memcmp(text + at - 3, "+0x", 3) ? size - at + 3 : 0;
 }
 
-/* An address within a binary stays whole: it, not the binary's name, says which function it is. */
+/* An address within a binary is not cut, as it identifies the function: the binary's name is cut
+ * instead. */
 static void put_cut(const struct report_column *column, struct tally_buf *to)
 {
 	const char *text = (const char *)column->text.data;
@@ -173,8 +175,8 @@ static void put_cell(const struct report_columns *columns, struct tally_buf *to,
 		tally_cell_spaces(to, pad);
 }
 
-/* A separator within a cell would begin a further one: '.' in its place, and as perf does it for
- * the first character of a longer one.  Source: repsep_snprintf() of perf 6.1's util/sort.c. */
+/* A separator within a cell would begin another cell, so it becomes '.'; of a longer separator the
+ * first character does, as in perf.  Source: repsep_snprintf() of perf 6.1's util/sort.c. */
 static void put_separated(const struct tally_buf *cell, const char *separator, struct tally_buf *to)
 {
 	const char *text = (const char *)cell->data;

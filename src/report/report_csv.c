@@ -1,6 +1,6 @@
 /* Rows as comma-separated values: a line of names, then a line for each row of each event, with the
- * event's name first.  A value that holds the separator, a quote or an end of line stands in
- * quotes, in which quotes are doubled.  Lines end as Unix has them.  Source: RFC 4180. */
+ * event's name first.  A value with a separator, a quote or a line end is put in quotes, in which
+ * quotes are doubled.  Lines end with a newline only.  Source: RFC 4180. */
 #include <string.h>
 #include "base/cell.h"
 #include "report/report_format.h"
@@ -9,7 +9,7 @@
 
 #define FLUSH_SIZE ((size_t)1 << 16)
 
-/* Adds the cell, which is empty then, in quotes where it needs them. */
+/* Adds the cell, in quotes if it needs them, and empties it. */
 static void put_cell(struct tally_buf *to, struct tally_buf *cell, const char *separator)
 {
 	const char *text = tally_buf_str(cell);

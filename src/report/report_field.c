@@ -90,7 +90,7 @@ static void put_task(struct tally_buf *to, uint64_t number, const char *comm)
 
 	tally_cell_u64(to, number);
 	digits = to->size - before;
-	if (digits < TASK_WIDTH) { /* right-aligned in front of its name */
+	if (digits < TASK_WIDTH) { /* right-aligned before its name */
 		to->size = before;
 		tally_cell_spaces(to, TASK_WIDTH - digits);
 		tally_cell_u64(to, number);
@@ -140,7 +140,7 @@ void tally_report_field_text(const struct report_field *field, const struct tall
 	}
 }
 
-/* In four digits behind the point. */
+/* With four digits after the point. */
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? round(1e6 * (double)part / (double)whole) / 1e4 : 0;

@@ -1,5 +1,5 @@
-/* Fields of a row: what a column of a report can hold, a sum or a key, and how its values are
- * written and ordered. */
+/* Fields of a row, which columns of a report show: sums and keys, and how their values are written
+ * and ordered. */
 #ifndef TALLY_REPORT_REPORT_FIELD_H
 #define TALLY_REPORT_REPORT_FIELD_H
 
@@ -18,14 +18,14 @@ struct report_field {
 	/* NULL: a sum.  The key's index among the profile's. */
 	const struct profile_key *key;
 	size_t index;
-	uint64_t unit; /* of a time: ns that values are multiples of */
+	uint64_t unit; /* of a time: values are multiples of so many ns */
 };
 
 /* Finds a field by its name.  A key that the profile does not have is not found. */
 bool tally_report_field_init(struct report_field *ret, const struct tally_profile *profile,
 			     const char *name);
 
-/* All that the text of a value depends on. */
+/* The values that the text of a cell depends on. */
 struct report_field_source {
 	const void *name;
 	uint64_t number;
@@ -63,14 +63,14 @@ static inline struct report_field_source report_field_source(const struct report
 	return (struct report_field_source){.number = row->values[field->index]};
 }
 
-/* The value as a table for people has it; `whole` is what is 100 %. */
+/* The value as in a table for people; `whole` is 100 %. */
 void tally_report_field_text(const struct report_field *field, const struct tally_profile_row *row,
 			     uint64_t whole, struct tally_buf *to);
-/* The value as a program reads it: shares are percentages without the sign, a task is its number,
- * a function goes without its level; nothing when it is unknown. */
+/* The value for programs: shares are percentages without a percent sign, a task is its number, a
+ * function has no level; empty if it is unknown. */
 void tally_report_field_plain(const struct report_field *field, const struct tally_profile_row *row,
 			      uint64_t whole, struct tally_buf *to);
-/* The same as a JSON value; null when it is unknown. */
+/* The same as a JSON value; null if it is unknown. */
 void tally_report_field_json(const struct report_field *field, const struct tally_profile_row *row,
 			     uint64_t whole, struct json *json);
 /* Sums: the larger first; keys: by text or number.  Below 0, 0, above 0. */

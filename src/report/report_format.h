@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <tally/report.h>
 
-/* What the file of a format defines, as tally_report_format_NAME. */
+/* The definition of a format: its file defines tally_report_format_NAME. */
 struct report_format {
 	const char *name; /* of the option too; of the first format none */
 	const char *help; /* of the option: starts small, no full stop */
@@ -16,7 +16,7 @@ struct report_format {
 		     const struct tally_report_options *options, FILE *to);
 };
 
-/* The first one is what a report is written in without an option. */
+/* The first one is the default. */
 #define REPORT_FORMATS(FORMAT) \
 	FORMAT(text)           \
 	FORMAT(csv)            \

@@ -9,7 +9,7 @@ static void put_function(struct tally_buf *to, const struct tally_frame *frame)
 		tally_buf_add(to, " (inlined)", 10);
 }
 
-/* A function that no symbol names: by its binary and where it starts in that. */
+/* A function without a symbol: its binary, and its start in that. */
 static void put_start(struct tally_buf *to, const struct tally_frame *frame)
 {
 	tally_cell_name(to, frame->image_name);

@@ -1,4 +1,4 @@
-/* Rows as JSON; tally-report(1) says what is in it. */
+/* Rows as JSON; tally-json(7) describes the keys. */
 #include "base/json.h"
 #include "report/report_format.h"
 #include "report/report_rows.h"

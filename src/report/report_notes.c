@@ -76,7 +76,7 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 	struct tally_chain_ends ends;
 	uint64_t share;
 
-	/* What a processor's list of calls holds is a part of each chain anyway. */
+	/* The calls that a processor keeps are only a part of each chain anyway. */
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
 		return;
 	tally_profile_chain_ends(profile, event, &ends);
@@ -100,7 +100,7 @@ int tally_report_notes(const struct tally_profile *profile, size_t event, struct
 	return result ? result : to->failed;
 }
 
-/* The path and why; most reasons begin with the path. */
+/* Adds the path and the reason; most reasons begin with the path. */
 static void put_why(const struct nameless_image *image, struct tally_buf *to)
 {
 	const char *path = image->facts.path ? image->facts.path : "[kernel.kallsyms]";

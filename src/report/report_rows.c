@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include "base/pool.h"
 
-/* Rows that a thread takes at a time, and how many such shares are held before they are written. */
+/* Rows that a thread takes at a time, and how many such parts are kept before they are written. */
 #define SHARE      1024U
 #define ROUND_MOST 64U
-/* Fewer rows than these are not worth a thread. */
+/* With fewer rows more threads are not faster. */
 #define WORTH 8192U
 
 struct work {
@@ -25,7 +25,8 @@ static int make_share(void *context, unsigned worker, size_t number)
 	const struct report_rows *rows = work->rows;
 	uint64_t at = work->first + number * SHARE;
 	uint64_t end = rows->end - at < SHARE ? rows->end : at + SHARE;
-	/* Texts of other threads lie beside it: it is written where it is alone. */
+	/* The texts of other threads are in adjacent memory, so this one is written in a variable
+	 * of its own. */
 	struct tally_buf text = work->lines ? work->texts[number] : (struct tally_buf){0};
 	int result = 0;
 

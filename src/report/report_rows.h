@@ -10,12 +10,13 @@ struct report_rows {
 	uint64_t first, end; /* of the rows shown */
 };
 
-/* Widens the columns to hold all cells of these rows.  0 or -ENOMEM. */
+/* Makes the columns wide enough for all cells of these rows.  0 or -ENOMEM. */
 int tally_report_rows_hold(const struct report_rows *rows, struct report_columns *columns);
-/* Writes the lines of these rows, after what `text` holds.  0, -ENOMEM, or -errno of writing. */
+/* Writes the contents of `text`, and then the lines of these rows.  0, -ENOMEM, or -errno of
+ * writing. */
 int tally_report_rows_write(const struct report_rows *rows, struct report_columns *columns,
 			    struct tally_buf *text, FILE *to);
-/* Writes out what `text` holds and clears it. */
+/* Writes the contents of `text` and empties it. */
 int tally_report_write_out(struct tally_buf *text, FILE *to);
 
 #endif

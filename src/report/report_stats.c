@@ -1,5 +1,5 @@
-/* How many records of each type a recording has, and how many samples of each event, as
- * `perf report --stats` lists them. */
+/* Prints the number of records of each type, and of samples of each event, as `perf report --stats`
+ * lists them. */
 #include <tally/report.h>
 #include "base/buf.h"
 #include "base/cell.h"

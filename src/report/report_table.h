@@ -1,5 +1,4 @@
-/* The table of an event: which fields its rows show, which rows, in which order.  All formats write
- * this. */
+/* The table of an event: its fields, and its rows in their order. All formats write this. */
 #ifndef TALLY_REPORT_REPORT_TABLE_H
 #define TALLY_REPORT_REPORT_TABLE_H
 
@@ -15,18 +14,18 @@ struct report_table {
 	struct report_field fields[TALLY_REPORT_COLUMNS_MOST];
 	size_t field_count;
 	uint64_t row_count; /* shown */
-	uint64_t *order;    /* which row stands where; NULL: as the profile has them */
+	uint64_t *order;    /* the rows in order; NULL: the profile's order */
 };
 
-/* The fields that the options ask for, else the usual ones: overhead, sample and period as far as
- * the options show them, the keys.  Fills `fields` of the table, which is all zero but for profile
- * and options.  0, or -EINVAL: a name is no field, or no key of the profile. */
+/* Finds the fields that the options ask for; by default overhead, sample and period if the options
+ * show them, and the keys.  Fills `fields` of the table, which is zero except for profile and
+ * options. 0, or -EINVAL: a name is not a field, or not a key of the profile. */
 int tally_report_table_fields(struct report_table *table);
-/* Chooses the event's rows and puts them in order.  0, -ENOMEM, -EINVAL. */
+/* Chooses the event's rows and sorts them.  0, -ENOMEM, -EINVAL. */
 int tally_report_table_rows(struct report_table *table, size_t event);
 void tally_report_table_done(struct report_table *table);
 
-/* The number of rows with at least this period; these come first while `order` is NULL. */
+/* The number of rows with at least this period; these are the first ones if `order` is NULL. */
 uint64_t tally_report_table_count(const struct report_table *table, double least);
 
 static inline struct tally_profile_row report_table_row(const struct report_table *table,

@@ -1,6 +1,6 @@
-/* The threads that the records of a recording tell of, below those that made them, as
+/* Prints the threads that the records of a recording name, each below the one that created it, as
  * `perf report --tasks` lists them: by perf's table of threads (256 lists, each in the order of
- * numbers), each with its name at the end.  A thread whose number is used again is gone. */
+ * numbers), each with its name at the end.  A thread whose number is used again is left out. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct task {
 	uint32_t maker;   /* a tid; NONE: unknown */
 	const char *comm; /* NULL: unknown */
 	bool gone, listed;
-	uint32_t first, last, next, above; /* those it made, a list; indices or NONE */
+	uint32_t first, last, next, above; /* the list of those that it created; indices or NONE */
 	unsigned level;
 };
 
@@ -73,7 +73,7 @@ static int add(struct tasks *tasks, uint32_t pid, uint32_t tid, uint32_t *ret)
 	return 0;
 }
 
-/* A new thread's process is there from then on. */
+/* A new thread also adds its process. */
 static int find_or_add(struct tasks *tasks, uint32_t pid, uint32_t tid, uint32_t *ret)
 {
 	uint32_t leader;
@@ -155,8 +155,8 @@ static int by_list(const void *one, const void *other)
 	return x < y ? -1 : x > y;
 }
 
-/* Puts the task, and those above it that are in no list yet, into the lists of their makers, or
- * into the one of those that nobody made. */
+/* Puts the task, and its ancestors that are in no list yet, into the lists of their parents, or
+ * into that of the tasks without a parent. */
 static void list(struct tasks *tasks, uint32_t index, struct task *root)
 {
 	for (uint32_t above; !tasks->list[index].listed; index = above) {

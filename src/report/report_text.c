@@ -22,12 +22,12 @@ struct text_table {
 	struct report_table table;
 	struct report_columns columns;
 	uint64_t tree_count;     /* rows that have a tree come first */
-	struct tally_buf *trees; /* of the rows from tree_first on, a batch of them */
+	struct tally_buf *trees; /* of a batch of rows, from tree_first on */
 	uint64_t tree_first;
-	bool by_symbol; /* the rows' first key is the symbol */
+	bool by_symbol; /* the first key of rows is the symbol */
 };
 
-/* The least period of a branch, whole as perf has it. */
+/* The smallest period of a branch that is shown; an integer, as in perf. */
 static uint64_t tree_least(const struct report_table *table)
 {
 	double least = (double)table->facts.total * (table->options->tree_least / 100.0);
@@ -57,7 +57,7 @@ static int make_tree(void *context, unsigned thread, size_t index)
 	return text->trees[index].failed;
 }
 
-/* A row that is smaller than the least branch has no tree. */
+/* Counts the rows with trees: a row below the smallest branch has none. */
 static void count_trees(struct text_table *text)
 {
 	uint64_t count;
@@ -67,11 +67,12 @@ static void count_trees(struct text_table *text)
 		return;
 	count = tally_report_table_count(&text->table, (double)tree_least(&text->table));
 	text->tree_count = count < text->table.row_count ? count : text->table.row_count;
-	if (text->table.order && count) /* they may stand anywhere */
+	if (text->table.order && count) /* rows with trees may be anywhere */
 		text->tree_count = text->table.row_count;
 }
 
-/* Trees are walked by several threads, a batch of rows at a time so that not all text is held. */
+/* Makes the trees in several threads, for a batch of rows at a time, so that not all text is in
+ * memory. */
 static int make_trees(struct text_table *text, uint64_t first)
 {
 	uint64_t count = text->tree_count - first;
@@ -87,7 +88,7 @@ static int make_trees(struct text_table *text, uint64_t first)
 			      make_tree, text);
 }
 
-/* The rows that have trees, and then those that have none. */
+/* Writes the rows with trees, and then those without. */
 static int put_rows(struct text_table *text, struct tally_buf *to, FILE *file)
 {
 	const struct report_rows rest = {&text->table, text->tree_count, text->table.row_count};
@@ -115,10 +116,10 @@ static int put_rows(struct text_table *text, struct tally_buf *to, FILE *file)
 	return tally_report_rows_write(&rest, &text->columns, to, file);
 }
 
-/* So many rows fit a terminal below the lines that `to` holds and above the pager's own. */
+/* The number of rows that fit the terminal below the lines in `to` and above the pager's line. */
 static uint64_t count_first(const struct text_table *text, const struct tally_buf *to)
 {
-	uint64_t lines = 3, count; /* the pager's, and that a blank line and a title follow */
+	uint64_t lines = 3, count; /* the pager's line, a blank line and a title */
 
 	for (size_t i = 0; i < to->size; i++)
 		lines += to->data[i] == '\n';
@@ -128,7 +129,7 @@ static uint64_t count_first(const struct text_table *text, const struct tally_bu
 	return count < text->table.row_count ? count : text->table.row_count;
 }
 
-/* The first rows without their trees, so that a terminal's first screen has many. */
+/* Writes the first rows without their trees, so that the first screen shows many. */
 static int put_first(struct text_table *text, struct tally_buf *to, FILE *file)
 {
 	const struct report_rows first = {&text->table, 0, count_first(text, to)};
@@ -218,7 +219,7 @@ static void put_losses(const struct tally_session_counts *counts, struct tally_b
 		tally_cell_u64(to, counts->throttled);
 		tally_cell_noun(to, counts->throttled, "time");
 		tally_buf_text(to, ": samples came faster than "
-				   "kernel.perf_event_max_sample_rate lets them\n");
+				   "kernel.perf_event_max_sample_rate allows\n");
 	}
 	if (counts->lost || counts->throttled)
 		tally_buf_text(to, "#\n");
@@ -238,15 +239,14 @@ static void put_nothing(const struct tally_profile *profile, struct tally_buf *t
 		tally_buf_text(to, ": all of them were lost; record with larger rings (-m)\n");
 	else if (!counts->records)
 		tally_buf_text(
-		    to, ": the file holds no records, so the recording ended before it began\n");
+		    to, ": the file has no records, so the recording ended before it began\n");
 	else
-		tally_buf_text(
-		    to, ": the recorded program may have ended before the first one (a higher -F "
-			"helps), slept all the time, or spent it where the event does not count "
-			"(:u counts user space only)\n");
+		tally_buf_text(to, ": the recorded program may have ended before the first one (a "
+				   "higher -F helps), slept all the time, or run only where the "
+				   "event does not count (:u counts user space only)\n");
 }
 
-/* Whether the rows' first key is the symbol. */
+/* Whether the first key of rows is the symbol. */
 static bool is_by_symbol(const struct tally_profile *profile)
 {
 	size_t count;

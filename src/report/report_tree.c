@@ -1,5 +1,5 @@
-/* Call trees in the style of perf's --stdio graphs: a chain without a fork runs straight down, a
- * fork shows the share of each branch.
+/* Call trees in the style of perf's --stdio graphs: a chain without a fork is a straight line down,
+ * a fork shows the share of each branch.
  *
  *            |
  *            ---outermost
@@ -17,12 +17,12 @@
 
 #define MARGIN 12
 #define STEP   11 /* columns from a fork to its branches' forks: perf's */
-/* On a terminal forks stand closer where a tree would leave its functions fewer columns than this.
- */
+/* On a terminal the indentation is smaller if a tree would leave fewer columns than this for its
+ * functions. */
 #define STEP_LEAST  2
 #define FRAME_LEAST 36
-#define CUT_LEAST   12 /* and what goes beyond this is left out */
-/* A tree forks deeper than this only when made up; a line's lead would grow without bound. */
+#define CUT_LEAST   12 /* and deeper branches are left out */
+/* Only made-up trees fork deeper than this; a line's indentation would grow without limit. */
 #define FORKS_MOST 200
 
 struct drawing {
@@ -31,7 +31,7 @@ struct drawing {
 	const struct tally_report_options *options;
 	uint64_t whole;
 	size_t step;
-	struct tally_buf lead; /* what stands before each line at this depth */
+	struct tally_buf lead; /* the indentation of each line at this depth */
 	struct tally_buf line;
 };
 
@@ -63,15 +63,15 @@ static void put_lead(struct drawing *drawing)
 	tally_buf_add(drawing->to, drawing->lead.data, drawing->lead.size);
 }
 
-/* A line that holds nothing but the lead and a bar. */
+/* A line with only the indentation and a bar. */
 static void put_bar(struct drawing *drawing)
 {
 	put_lead(drawing);
 	tally_buf_text(drawing->to, "|\n");
 }
 
-/* The only child that all of a node's period went through, or NULL.  On a terminal, whose lines end
- * somewhere, a share that would read the same is enough. */
+/* The only child of a node, if it has the whole period; else NULL.  On a terminal, where columns
+ * are few, it is enough that the printed share is the same. */
 static const struct tally_tree_node *only_child(const struct drawing *drawing,
 						const struct tally_tree_node *node)
 {
@@ -88,7 +88,7 @@ static const struct tally_tree_node *only_child(const struct drawing *drawing,
 	return same ? child : NULL;
 }
 
-/* How many forks stand one below another. */
+/* The number of forks one below another. */
 static unsigned forks_below(const struct drawing *drawing, const struct tally_tree_node *node,
 			    unsigned forks)
 {
@@ -106,7 +106,7 @@ static unsigned forks_below(const struct drawing *drawing, const struct tally_tr
 	return deepest;
 }
 
-/* Branches of a terminal's trees stand as far from their forks as the deepest one allows. */
+/* On a terminal, the indentation of branches is as large as the deepest one allows. */
 static size_t step_of(const struct drawing *drawing)
 {
 	size_t width = drawing->options->width, used = MARGIN + FRAME_LEAST, step;
@@ -118,7 +118,7 @@ static size_t step_of(const struct drawing *drawing)
 	return step > STEP ? STEP : step < STEP_LEAST ? STEP_LEAST : step;
 }
 
-/* The lead of what is below a branch. */
+/* Adds the indentation of the lines below a branch. */
 static void put_step(struct drawing *drawing, bool last)
 {
 	tally_buf_byte(&drawing->lead, last ? ' ' : '|');
@@ -133,7 +133,7 @@ static bool is_too_deep(const struct drawing *drawing, unsigned forks)
 	       (forks && width && drawing->lead.size + STEP + 2 + CUT_LEAST > width);
 }
 
-/* What stands below a node, after its own line. */
+/* Writes the part of the tree below a node, after its own line. */
 static void put_below(struct drawing *drawing, const struct tally_tree_node *node, unsigned forks)
 {
 	const struct tally_tree_node *child;

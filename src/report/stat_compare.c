@@ -1,10 +1,10 @@
-/* Commands against each other: a row for each of them below each time and count.
+/* Compares commands: a row for each of them below each time and count.
  *
  *                         A     0.1234 s    +- 0.42%
  *  time elapsed           B     0.1003 s    +- 0.31%   -18.7%  (-19.9% to -17.5%)  less
  *
  * The difference is in % of the first command's mean, with the confidence interval of the ratio of
- * the means: nothing can take more than 100 % less. */
+ * the means: no time can be more than 100 % less. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -18,9 +18,9 @@
 
 #define VERSION 2 /* of the JSON */
 
-struct quantity { /* that commands are compared by */
+struct quantity { /* a time or count that commands are compared by */
 	const char *name, *unit;
-	bool whole; /* counts: no decimals when they are large */
+	bool whole; /* counts: no decimals if they are large */
 };
 
 struct comparison {
@@ -54,7 +54,7 @@ static size_t quantities(const struct comparison *comparison)
 	return TIMES + tally_stat_options(comparison->compared[0].stat)->event_count;
 }
 
-/* False when it was not counted. */
+/* False: it was not counted. */
 static bool mean_of(const struct comparison *comparison, size_t index, size_t command,
 		    struct tally_stat_mean *ret, enum tally_count_quality *ret_quality)
 {
@@ -82,10 +82,10 @@ static bool mean_of(const struct comparison *comparison, size_t index, size_t co
 
 struct difference {       /* from the first command */
 	double first;     /* its mean */
-	double by;        /* what the other's is more */
+	double by;        /* how much more the other's is */
 	double low, high; /* of `by` */
 	bool distinct;
-	size_t more_runs; /* as struct tally_stat_ratio has them; 0: unknown */
+	size_t more_runs; /* as in struct tally_stat_ratio; 0: unknown */
 };
 
 static bool difference_of(const struct comparison *comparison, size_t index, size_t command,
@@ -120,7 +120,7 @@ static bool difference_of(const struct comparison *comparison, size_t index, siz
 
 /* --- text --- */
 
-/* Seconds in the unit in which the first command's are some. */
+/* Converts seconds to a unit that suits the first command's value. */
 static double in_words(struct quantity *quantity, double first)
 {
 	if (strcmp(quantity->unit, "s") != 0 || first >= 1)
@@ -133,7 +133,7 @@ static void put_mean(const struct quantity *quantity, const struct tally_stat_me
 		     double scale, struct tally_buf *to)
 {
 	double value = mean->mean * scale, spread = mean->spread * scale;
-	/* Digits down to a tenth of the spread; of exact counts all there are. */
+	/* Digits down to a tenth of the spread; all digits of exact counts. */
 	int digits = spread > 0 ? 1 - (int)floor(log10(spread)) : quantity->whole ? 0 : 3;
 	struct tally_buf number = {0};
 
@@ -152,7 +152,7 @@ static void put_mean(const struct quantity *quantity, const struct tally_stat_me
 		tally_cell_spaces(to, 9);
 }
 
-/* "12.34%", "1234%"; beyond what anybody compares, "over 99999%". */
+/* "12.34%", "1234%"; above that "over 99999%". */
 static void put_percent(double percent, bool sign, struct tally_buf *to)
 {
 	if (percent >= 99999.5)
@@ -193,7 +193,7 @@ static void put_difference(const struct difference *difference, bool colour, str
 	tally_buf_done(&between);
 }
 
-/* Whether there is anything to tell of. */
+/* Whether any command has a count of it. */
 static bool is_counted(const struct comparison *comparison, size_t index)
 {
 	enum tally_count_quality quality;
@@ -205,7 +205,7 @@ static bool is_counted(const struct comparison *comparison, size_t index)
 	return false;
 }
 
-/* Of a difference on a line of its own: below the mean, where there is room. */
+/* The indentation of a difference on a line of its own: below the mean if there is room. */
 static int indent_of(const struct comparison *comparison)
 {
 	size_t width = comparison->options.width, below = comparison->name_width + 5;
@@ -252,7 +252,7 @@ static void put_quantity(const struct comparison *comparison, size_t index, stru
 	}
 }
 
-/* Where others keep the machine busy the wall clock says little, but CPU time may. */
+/* On a busy machine wall time shows little, but CPU time may show a difference. */
 static void put_cpu_verdict(const struct comparison *comparison, size_t command,
 			    struct tally_buf *to)
 {
@@ -296,7 +296,7 @@ static void put_more_runs(const struct difference *difference, struct tally_buf 
 				 difference->more_runs);
 }
 
-/* What the time that they took says, in a sentence for each. */
+/* Writes a sentence for each command about the time that it took. */
 static void put_verdicts(const struct comparison *comparison, struct tally_buf *to)
 {
 	double percent = 100 * comparison->options.confidence;
@@ -309,8 +309,8 @@ static void put_verdicts(const struct comparison *comparison, struct tally_buf *
 
 		if (!difference_of(comparison, 0, i, &by) || by.first <= 0) {
 			tally_buf_printf(to,
-					 " %s against %s: one run says nothing of chance; give -r "
-					 "2 or more\n",
+					 " %s and %s: with one run, chance cannot be excluded; "
+					 "give -r 2 or more\n",
 					 name, first);
 			continue;
 		}
@@ -336,7 +336,7 @@ static void put_verdicts(const struct comparison *comparison, struct tally_buf *
 	}
 }
 
-/* In one line what none of the commands has a count of. */
+/* Writes a line with the events that no command has a count of. */
 static void put_uncounted(const struct comparison *comparison, struct tally_buf *to)
 {
 	const char *separator = "\n Not counted: ";

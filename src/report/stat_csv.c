@@ -1,6 +1,6 @@
 /* Counts as perf 6.1's `stat -x` writes them: value, unit, event, [cgroup], [spread %], time that
- * it ran in ns, % of the time enabled, derived value, its unit.  In front of them what belongs to
- * intervals and parts; further derived values take lines of their own.  Source: perf-stat(1), CSV
+ * it ran in ns, % of the time enabled, derived value, its unit.  Before them come the fields of
+ * intervals and parts; further derived values have lines of their own.  Source: perf-stat(1), CSV
  * FORMAT, and what perf 6.1 prints. */
 #include <errno.h>
 #include <math.h>
@@ -23,7 +23,7 @@ static void separate(const struct csv *csv)
 	tally_buf_text(csv->to, csv->separator);
 }
 
-/* Names from outside: what a terminal acts on is written \xNN. */
+/* Names from files: bytes that a terminal acts on are written as \xNN. */
 static void put_name(const struct csv *csv, const char *text)
 {
 	tally_text_add_escaped(csv->to, text, strlen(text));
@@ -77,8 +77,7 @@ static void put_derived(const struct csv *csv, const struct tally_stat_derived *
 /* A line for a further derived value: the fields of the count are empty. */
 static void begin_further(const struct csv *csv, const struct stat_line *line)
 {
-	/* Source: the fields that perf 6.1 leaves empty; of nodes it is one fewer than there are.
-	 */
+	/* Source: the fields that perf 6.1 leaves empty; for nodes it is one field fewer. */
 	static const uint8_t fields[] = {
 	    [TALLY_STAT_CPU] = 1,     [TALLY_STAT_THREAD] = 1, [TALLY_STAT_CORE] = 2,
 	    [TALLY_STAT_CLUSTER] = 2, [TALLY_STAT_CACHE] = 2,  [TALLY_STAT_DIE] = 2,
@@ -114,7 +113,7 @@ static void put_line(const struct csv *csv, const struct stat_line *line, bool c
 		tally_buf_printf(csv->to, "%16s%s", "summary", csv->separator);
 	put_part(csv, line->event, line->part, value->places);
 	if (counted)
-		/* A scale that is no whole number makes the value none. */
+		/* With a scale that is not an integer, the value has decimals. */
 		tally_buf_printf(csv->to, "%.*f", floor(event->scale) < event->scale ? 2 : 0,
 				 value->value);
 	else
@@ -151,7 +150,7 @@ static void put_line(const struct csv *csv, const struct stat_line *line, bool c
 	tally_buf_byte(csv->to, '\n');
 }
 
-/* --- metrics only: a line of names, then a line a part --- */
+/* --- metrics only: a line of names, then a line for each part --- */
 
 static void put_metric_names(const struct csv *csv)
 {

@@ -1,4 +1,4 @@
-/* What stands above and below the table of counts: its title, the times, and why something was not
+/* The text above and below the table of counts: its title, the times, and why something was not
  * counted. */
 #include <math.h>
 #include <string.h>
@@ -117,7 +117,7 @@ int tally_stat_put_metrics(const struct stat_table *table, struct tally_buf *to)
 
 /* --- below --- */
 
-/* So many digits behind the point that two of them are the spread's. */
+/* The number of decimals with which the spread has two digits. */
 static int precision(double spread)
 {
 	return spread >= 1 || spread <= 0 ? 2 : (int)lround(ceil(-log10(spread))) + 2;
@@ -180,7 +180,7 @@ static bool is_uncounted(const struct stat_table *table, const struct stat_line 
 	return !tally_stat_counted(&line->value) && why && *why;
 }
 
-/* A line for each reason, with all events that it holds for. */
+/* Writes a line for each reason, with all its events. */
 static void put_reasons(const struct stat_table *table, const struct stat_line *lines, size_t count,
 			struct tally_buf *to)
 {
@@ -214,7 +214,7 @@ static void put_reasons(const struct stat_table *table, const struct stat_line *
 	}
 }
 
-/* What is known but by words. */
+/* Writes the values that are shown as words only. */
 static void put_words(const struct stat_table *table, const struct stat_line *lines, size_t count,
 		      struct tally_buf *to)
 {

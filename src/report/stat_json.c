@@ -1,5 +1,4 @@
-/* Counts as JSON of our own: all that is known of each value, above all how far it can be trusted.
- */
+/* Counts as JSON of our own: everything known about each value, above all how reliable it is. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* What all texts of counts share: which lines there are, in which order, and what parts are called.
- */
+/* Shared by all texts of counts: the lines, their order, and the names of parts. */
 #ifndef TALLY_REPORT_STAT_LINES_H
 #define TALLY_REPORT_STAT_LINES_H
 
@@ -16,12 +15,12 @@ struct stat_line {
 int tally_stat_lines(const struct tally_stat *stat, bool skip_zeros, struct stat_line **ret,
 		     size_t *ret_count);
 
-/* The value's share of the time, %: 100 when it ran all the time, or never was enabled. */
+/* The value's share of the time, %: 100 if it ran all the time or was never enabled. */
 double tally_stat_running(const struct tally_stat_value *value);
 
-/* "S0-D0-C1", "CPU3", "sh-4711", "N0"; nothing of a global one. */
+/* "S0-D0-C1", "CPU3", "sh-4711", "N0"; empty for a global one. */
 void tally_stat_part_name(const struct tally_stat *stat, size_t part, struct tally_buf *to);
-/* The same for an event: of one that counts cores, a row by CPU is its core's. */
+/* The same for an event: if it counts cores, the row of a CPU is named by its core. */
 void tally_stat_line_name(const struct tally_stat *stat, size_t event, size_t part,
 			  struct tally_buf *to);
 /* Whether such a row is a core's. */

@@ -1,7 +1,7 @@
-/* Counts as perf 6.1's `stat -j` writes them: an object a line, blanks before and behind the
- * colons, counter-value as a string.  A count without a derived value has one of 0 with the unit
- * "(null)". Source: perf-stat(1), JSON FORMAT, and what perf 6.1 prints.  Where that is no JSON
- * (several derived values in a line, metrics only) it is made so. */
+/* Counts as perf 6.1's `stat -j` writes them: an object on each line, with spaces around the
+ * colons, and counter-value as a string.  A count without a derived value has one of 0 with the
+ * unit "(null)".  Source: perf-stat(1), JSON FORMAT, and what perf 6.1 prints.  Where perf's text
+ * is not valid JSON (several derived values on a line, metrics only), ours is. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void begin(const struct lines *lines, const struct stat_line *line)
 	if (lines->of->by == TALLY_STAT_GLOBAL)
 		return;
 	tally_stat_line_name(lines->stat, line->event, line->part, &name);
-	/* A CPU is but its number. */
+	/* A CPU is only its number. */
 	put_string(lines, core ? "core" : keys[lines->of->by],
 		   tally_buf_str(&name) + (lines->of->by == TALLY_STAT_CPU && !core ? 3 : 0));
 	if (name.failed)

@@ -22,9 +22,9 @@ enum stat_column_id {
 
 struct stat_column {
 	bool right;       /* aligned */
-	uint8_t gap;      /* in front of it */
-	uint8_t least;    /* columns, when there are any */
-	const char *mark; /* in front of cells that have text */
+	uint8_t gap;      /* before it */
+	uint8_t least;    /* its smallest width, unless it is empty */
+	const char *mark; /* before cells with text */
 };
 
 struct stat_cell_text { /* in the pool */
@@ -54,7 +54,7 @@ void tally_stat_put_number(struct tally_buf *to, double value, int decimals, boo
 void tally_stat_put_title(const struct stat_table *table, struct tally_buf *to);
 /* --metric-only: names in a line, values below.  0 or -ENOMEM. */
 int tally_stat_put_metrics(const struct stat_table *table, struct tally_buf *to);
-/* Times, and a line on what was not counted. */
+/* Writes the times, and a line about events that were not counted. */
 void tally_stat_put_end(const struct stat_table *table, const struct stat_line *lines, size_t count,
 			struct tally_buf *to);
 

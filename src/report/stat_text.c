@@ -18,11 +18,11 @@
 #include "base/text.h"
 #include "base/cell.h"
 
-/* Columns of names, and of what derived values are, however narrow the terminal is. */
+/* The smallest widths of names and of derived values, on any terminal. */
 #define NAME_LEAST    16
-#define NAME_SHORTEST 12 /* where nothing else can be left out */
+#define NAME_SHORTEST 12 /* if nothing else can be left out */
 #define DERIVED_LEAST 8
-#define BRIEF_BELOW   100 /* terminals that have no room for words beside a share */
+#define BRIEF_BELOW   100 /* terminals without room for words beside a share */
 
 static const struct stat_column columns[STAT_COLUMNS] = {
     [STAT_TIME] = {.right = true},
@@ -98,8 +98,7 @@ static void put_value(struct stat_table *table, struct stat_row *row, const stru
 	struct stat_cell_text *cell = &row->cells[STAT_VALUE];
 
 	begin_cell(table, cell);
-	/* Where nothing ran that could be counted 0 is the truth, and says more than perf's word.
-	 */
+	/* If nothing ran that could be counted, 0 is correct, and clearer than perf's word. */
 	if (tally_stat_counted(&line->value) || line->value.quality == TALLY_COUNT_IDLE)
 		tally_stat_put_number(&table->pool, line->value.value,
 				      decimals_of(table, event, line->value.value),
@@ -185,7 +184,7 @@ static struct stat_row *add_row(struct stat_table *table)
 	return &table->rows[table->row_count++];
 }
 
-/* A count's row, and one for each further derived value. */
+/* Adds a count's row, and one for each further derived value. */
 static int add_line(struct stat_table *table, const struct stat_line *line)
 {
 	const struct tally_stat_event *event = &table->of->events[line->event];
@@ -222,7 +221,7 @@ static int add_line(struct stat_table *table, const struct stat_line *line)
 
 /* --- layout --- */
 
-/* Counts and how far they can be trusted come first; names give way where even that is too much. */
+/* Counts and their quality are kept longest; if even these do not fit, names become narrower. */
 static void leave_out_derived(struct stat_table *table, size_t over)
 {
 	size_t freed = 0, spare = table->widths[STAT_NAME];
@@ -239,7 +238,7 @@ static void leave_out_derived(struct stat_table *table, size_t over)
 
 static void measure(struct stat_table *table)
 {
-	size_t total = 0, values = 0; /* what the values take themselves */
+	size_t total = 0, values = 0; /* the width of the values themselves */
 
 	for (size_t i = 0; i < STAT_COLUMNS; i++) {
 		size_t width = 0;
@@ -252,8 +251,7 @@ static void measure(struct stat_table *table)
 		if (i == STAT_VALUE)
 			values = width < 15 ? 15 : width;
 		if (table->options.intervals && i == STAT_NAME && width < 24)
-			width =
-			    24; /* from one interval to the next the columns stay where they are */
+			width = 24; /* columns do not move from one interval to the next */
 		if (table->options.intervals && i == STAT_VALUE && width < 18)
 			width = 18;
 		table->widths[i] = width;
@@ -265,7 +263,7 @@ static void measure(struct stat_table *table)
 		size_t over = total + 1 - table->options.width;
 		size_t name = table->widths[STAT_NAME], spare = 0;
 
-		/* From interval to interval it still is the same, as long as counts are small. */
+		/* It is the same in all intervals, as long as counts are small. */
 		if (table->options.intervals)
 			spare = table->widths[STAT_VALUE] - values;
 		spare = spare < over ? spare : over;
@@ -275,7 +273,7 @@ static void measure(struct stat_table *table)
 		spare = spare < over ? spare : over;
 		table->widths[STAT_NAME] -= spare;
 		over -= spare;
-		/* "CPUs..." says as much as a word that is broken at the edge. */
+		/* A whole word and "..." is better than a word that is cut. */
 		spare = table->widths[STAT_DERIVED];
 		spare = spare < DERIVED_LEAST ? 0 : spare - DERIVED_LEAST;
 		spare = spare < over ? spare : over;
@@ -285,7 +283,7 @@ static void measure(struct stat_table *table)
 	}
 }
 
-/* The bytes of whole words within so many that are left of a text. */
+/* The length of the whole words within the first `length` bytes of a text. */
 static size_t whole_words(const char *text, size_t length)
 {
 	size_t at = length;

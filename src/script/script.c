@@ -1,5 +1,5 @@
-/* The script command's text: what is asked for is looked at once; then samples are rendered by
- * several threads, each into the text of its batch, and the batches are written in order. */
+/* The script command's text: the options are examined once; then several threads make the text of
+ * samples, each for a batch, and the batches are written in order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,10 +21,9 @@ static int take_options(struct script *script, const struct tally_script_options
 	int result = tally_options_take(own, sizeof(*own), options);
 
 	if (result)
-		return tally_fail(
-		    error, result, -1,
-		    "an option of the script is not known to this libtally; use a newer "
-		    "one");
+		return tally_fail(error, result, -1,
+				  "this libtally does not know one of the options; use a newer "
+				  "one");
 	if (own->json && (own->dump || own->per_event_dump))
 		return tally_fail(error, -EINVAL, -1,
 				  "--json prints all fields of every record; leave out -D "
@@ -64,7 +63,7 @@ int tally_script_check(const struct tally_script_options *options, struct tally_
 	}
 	if (result || !quiet.time)
 		return result;
-	/* The span stands for any. */
+	/* Any range of time is fine for this check. */
 	result = tally_time_spans_parse(quiet.time, 0, 1000, false, &times, &count, error);
 	if (!result)
 		free(times);
@@ -195,7 +194,8 @@ static int make_events(struct script *script)
 	return 0;
 }
 
-/* What is decoded of samples, and whether their text depends on those before. */
+/* Chooses the fields that are decoded of samples, and finds whether a sample's text depends on
+ * earlier ones. */
 static void choose_want(struct script *script)
 {
 	static const struct {
@@ -277,7 +277,7 @@ static int read_tracing_data(struct script *script)
 	result = tally_trace_text_new(block.bytes, block.size, &script->trace, &error);
 	if (result == -ENOMEM)
 		return result;
-	/* What the payloads mean is missing then; all else is there. */
+	/* Then only the text of payloads is missing. */
 	if (result)
 		tally_script_notice(&script->options, "payloads of tracepoints are left out: %s",
 				    error.text[0] ? error.text : "the recording has no formats");
@@ -286,7 +286,7 @@ static int read_tracing_data(struct script *script)
 
 /* --- output --- */
 
-/* Flushes, so that what is written next to the stream, by whatever way, comes behind it. */
+/* Flushes, so that later output to the same file, written in another way, comes after it. */
 static int write_text(struct script *script, FILE *to, const struct tally_buf *text)
 {
 	size_t at = 0;
@@ -313,7 +313,7 @@ static int dump_name(const struct script *script, size_t event, struct tally_buf
 	tally_buf_printf(ret, "%s.%s.dump", path, script->events[event].event->name);
 	if (ret->failed)
 		return ret->failed;
-	/* The event's name must not lead elsewhere. */
+	/* The event's name must not contain a path. */
 	for (size_t at = strlen(path); at < ret->size; at++)
 		if (ret->data[at] == '/')
 			ret->data[at] = '_';
@@ -327,7 +327,7 @@ static int open_outputs(struct script *script, FILE *to, struct tally_error *err
 	script->samples = calloc(script->event_count + 1, sizeof(*script->samples));
 	if (!script->files || !script->samples)
 		return -ENOMEM;
-	/* Beyond the files there is what a filter prints. */
+	/* After the files, the last slot has the text that a filter prints. */
 	for (size_t i = 0; i <= script->outputs; i++)
 		script->files[i] =
 		    script->options.per_event_dump && i < script->outputs ? NULL : to;
@@ -348,7 +348,7 @@ static int open_outputs(struct script *script, FILE *to, struct tally_error *err
 	return 0;
 }
 
-/* What was written where, in perf's words. */
+/* Reports what was written to which file, as perf does. */
 static int close_dumps(struct script *script, FILE *to, bool report)
 {
 	struct tally_buf text = {0};
@@ -416,7 +416,8 @@ static struct tally_buf *text_of(struct script *script, struct script_worker *wo
 	return text;
 }
 
-/* What a filter printed: to where the text goes, or to stdout when that goes to files. */
+/* Writes what a filter printed: to the same place as the text, or to stdout if the text goes to
+ * files. */
 static int put_filter_text(const struct script *script, unsigned slot,
 			   const struct tally_entry *entry, size_t from, size_t until)
 {
@@ -635,8 +636,8 @@ static bool wants_others(const struct script *script)
 	       script->guest_fields || (script->want & PERF_SAMPLE_CGROUP);
 }
 
-/* Whether of samples nothing is shown but where they were, alike for all events, and no option
- * looks at each. */
+/* Whether only the places of samples are shown, in the same way for all events, and no option needs
+ * each sample. */
 static bool shows_places(const struct script *script)
 {
 	for (size_t i = 0; i < script->event_count; i++)
@@ -648,7 +649,7 @@ static bool shows_places(const struct script *script)
 	       !(script->want & PERF_SAMPLE_READ);
 }
 
-/* What stands before and behind all records. */
+/* Writes the text before or after all records. */
 static int write_frame(struct script *script, FILE *to, bool begin)
 {
 	struct tally_buf text = {0};

@@ -1,5 +1,5 @@
-/* Call chains, a line a frame.  Chains that follow each other are alike from the outermost frame
- * in, and so is their text: it is copied from the last one's. */
+/* Call chains, a line for each frame.  Successive chains often have the same outer frames, whose
+ * text is copied from the last chain. */
 #include <errno.h>
 #include <string.h>
 #include "base/table.h"
@@ -26,8 +26,8 @@ static bool chain_room(struct script_lines *lines, uint32_t count)
 	return true;
 }
 
-/* How many words of the chain are looked at: perf stops behind so many addresses.  What was unwound
- * is cut already. */
+/* The number of words of the chain that are shown: perf stops after so many addresses.  Unwound
+ * frames are already cut. */
 static uint32_t cut_chain(const struct script *script, const struct tally_resolved *sample)
 {
 	const uint64_t *chain = sample->sample.callchain;

@@ -56,7 +56,7 @@ static const char *const names[SCRIPT_FIELD_COUNT] = {
     [SCRIPT_FLAGS] = "flags",
 };
 
-/* What decodes traces, or shows sources, is not done here. */
+/* Fields for decoded traces or source text, which tally does not print. */
 #define MISSING                                                                  \
 	(SCRIPT_FIELD(CALLINDENT) | SCRIPT_FIELD(SYNTH) | SCRIPT_FIELD(METRIC) | \
 	 SCRIPT_FIELD(SRCCODE) | SCRIPT_FIELD(IPC))
@@ -192,8 +192,8 @@ static int take_field(struct parser *parser, int field)
 	}
 	if (parser->change != CHANGE_REMOVE && (bit & MISSING))
 		return tally_fail(parser->error, -ENOTSUP, -1,
-				  "-F: '%s' needs decoded traces or source files, which is not "
-				  "done yet; leave it out",
+				  "-F: '%s' needs decoded traces or source files, which tally does "
+				  "not support; leave it out",
 				  names[field]);
 	if (parser->type >= 0) {
 		if (types[parser->type].invalid & bit)
@@ -231,7 +231,7 @@ static int take_word(struct parser *parser, const char *word, size_t length)
 	bool is_sign = change != CHANGE_SET;
 	int field;
 
-	/* A sign holds until the next one, but no name may stand without one once there was. */
+	/* A sign is valid until the next one, but after a sign each list needs one. */
 	if (parser->change != CHANGE_NONE && is_sign != (parser->change != CHANGE_SET))
 		return tally_fail(parser->error, -EINVAL, word - parser->text,
 				  "-F '%s': either every field has a + or -, or none has",
@@ -264,8 +264,7 @@ int tally_script_fields_parse(struct script_fields *fields, const char *text,
 	/* The '-' of "bpf-output" counts as a sign here, in perf too. */
 	if (!strpbrk(at, "+-")) {
 		if (again)
-			tally_script_notice(options, "-F '%s' replaces what was asked for before",
-					    text);
+			tally_script_notice(options, "-F '%s' replaces earlier -F options", text);
 		start_anew(&parser);
 	}
 	while (*at) {
@@ -301,11 +300,10 @@ static int drop_or_fail(struct script_fields *fields, int type,
 	if (of->asked & bits) {
 		if (traced)
 			return 0;
-		return tally_fail(
-		    error, -EINVAL, -1,
-		    "samples of '%s' do not have what field '%s' shows; leave it out (-F "
-		    "-%s), or record it",
-		    event->name, name, name);
+		return tally_fail(error, -EINVAL, -1,
+				  "samples of '%s' do not have the field '%s'; leave it out (-F "
+				  "-%s), or record it",
+				  event->name, name, name);
 	}
 	of->fields &= ~bits;
 	return 0;
@@ -357,10 +355,10 @@ static int fit_event(struct script_fields *fields, int type, const struct tally_
 		    event->name);
 	if (has(fields, type, SCRIPT_FIELD(SYMOFF)) && !has(fields, type, SCRIPT_FIELD(SYM)))
 		return tally_fail(error, -EINVAL, -1,
-				  "field 'symoff' needs 'sym', whose offset it is; add it to -F");
+				  "field 'symoff' is an offset from 'sym'; add sym to -F");
 	if (has(fields, type, SCRIPT_FIELD(SRCLINE)) && !has(fields, type, SCRIPT_FIELD(IP)))
 		return tally_fail(error, -EINVAL, -1,
-				  "field 'srcline' needs 'ip', whose line it is; add it to -F");
+				  "field 'srcline' is the line of 'ip'; add ip to -F");
 	return 0;
 }
 

@@ -90,7 +90,7 @@ void tally_script_fields_init(struct script_fields *fields);
 int tally_script_fields_parse(struct script_fields *fields, const char *text,
 			      const struct tally_script_options *options,
 			      struct tally_error *error);
-/* Drops default fields that the events do not have, complains of those that were asked for. */
+/* Drops default fields that the events do not have; for a requested one it fails. */
 int tally_script_fields_fit(struct script_fields *fields, const struct tally_data *data,
 			    struct tally_error *error);
 

@@ -55,10 +55,10 @@ static int take_cpus(struct script *script, struct tally_error *error)
 	}
 	for (size_t i = 0; i < filter->cpu_count && available; i++)
 		if (filter->cpus[i] >= available)
-			return tally_fail(error, -EINVAL, -1,
-					  "--cpu: the recording is of a machine with CPUs 0 to %u, "
-					  "none of which is %u",
-					  available - 1, filter->cpus[i]);
+			return tally_fail(
+			    error, -EINVAL, -1,
+			    "--cpu: the recorded machine has CPUs 0 to %u, so no CPU %u",
+			    available - 1, filter->cpus[i]);
 	filter->any_cpu = true;
 	return 0;
 }
@@ -153,7 +153,7 @@ static bool symbol_passes(const struct script *script, const struct tally_locati
 	return false;
 }
 
-/* The bits of why the place that the sample was taken at leaves it out. */
+/* The reasons, as bits, for which the sampled place is filtered out. */
 static unsigned frame_filtered(const struct script *script, struct tally_resolver *resolver,
 			       const struct tally_resolved *sample)
 {
@@ -193,7 +193,7 @@ unsigned tally_script_filtered(void *context, struct tally_resolver *resolver,
 	const struct script_filter *filter = &script->filter;
 	unsigned bits = 0;
 
-	/* As perf does without --guest...: what ran in guests is passed over. */
+	/* As perf does without --guest...: samples of guests are skipped. */
 	if (sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
 	    sample->cpumode == PERF_RECORD_MISC_GUEST_USER)
 		bits |= TALLY_FILTERED_GUEST;

@@ -1,5 +1,5 @@
 /* Instructions: insn, insnlen of the sampled place, brstackinsn of all that ran between the
- * branches of a branch stack.  The text, and what is taken for damage, are perf 6.1's. */
+ * branches of a branch stack.  The text, and the rules for damage, are perf 6.1's. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "resolve/instructions.h"
 #include "resolve/lines.h"
 
-/* A longer block is none.  Source: perf's MAXBB. */
+/* A longer block is invalid.  Source: perf's MAXBB. */
 #define BLOCK_MOST 16384U
-/* How far a branch that is missing before the sample is looked for. */
+/* The range in which a branch that is missing before the sample is searched for. */
 #define SCAN_MOST 128U
 
 #define FLAG_MISPREDICTED 1U /* Source: struct perf_branch_entry of perf_event.h */

@@ -245,7 +245,7 @@ static int make_by_symbol(const struct script_out *out, uint8_t mode, uint64_t a
 	uint32_t at = symbol < 0 ? 0 : (uint32_t)symbol + 1;
 	int result;
 
-	/* What is there already is no use to this one. */
+	/* The existing line cannot be used for this one. */
 	if (at >= extent->count || extent->lines[at])
 		return 0;
 	own.to = &head;

@@ -2,8 +2,8 @@
  *
  * Text is made once and copied after that: for a symbol of an image, whose lines differ in their
  * numbers only; else for an address as one process sees it.  Each thread keeps its own, at most
- * SCRIPT_STORE_MOST bytes and what one chain adds: when there is more, all is forgotten and made
- * again as it is met. */
+ * SCRIPT_STORE_MOST bytes and what one chain adds: beyond that, everything is dropped and made
+ * again when it is needed. */
 #ifndef TALLY_SCRIPT_SCRIPT_LINES_H
 #define TALLY_SCRIPT_SCRIPT_LINES_H
 
@@ -46,8 +46,8 @@ struct script_kind {
 
 #define SCRIPT_KINDS_MOST 64
 
-/* Stands before its text in the store: all there is to say of an address; or of a symbol what
- * stands between the numbers of address and offset. */
+/* The header of a text in the store: the whole text of an address; or of a symbol the part between
+ * the numbers of address and offset. */
 struct script_line {
 	uint64_t start; /* what the offset counts from */
 	uint32_t head;  /* bytes of text */
@@ -58,7 +58,7 @@ struct script_line {
 	bool stops;  /* the chain ends behind it */
 };
 
-/* What a line is found by that is of an address: that, and the era in which it leads there. */
+/* The key of an address's line: the address, and the era in which it has this meaning. */
 struct script_key {
 	uint64_t addr;
 	uint32_t era;
@@ -180,7 +180,7 @@ static inline bool script_line_look(const struct script_lines *lines,
 	} else {
 		return false;
 	}
-	/* Which one it is nobody can guess: no branch on it. */
+	/* The index cannot be predicted, so there is no branch on it. */
 	for (uint32_t i = 0; i < SCRIPT_EXTENTS; i++)
 		at += addr >= set->from[i];
 	extent = &set->rest[at];
@@ -213,14 +213,14 @@ static inline uint8_t *script_copy_over(uint8_t *to, const uint8_t *from, size_t
 	return to + size;
 }
 
-/* Puts what was found, a symbol's behind its address; returns the end.  There is room for the
- * longest line and a piece. */
+/* Writes the text that was found, for a symbol after the address; returns the end.  There is room
+ * for the longest line and a piece. */
 static inline uint8_t *script_found_put(const struct script_lines *lines,
 					const struct script_found *found, uint8_t *to)
 {
 	const struct script_line *line = found->line;
 	uint8_t *digits = script_copy_over(to, (const uint8_t *)(line + 1), line->head);
-	/* Whether there is an offset nobody can guess: no branch on it. */
+	/* Whether there is an offset cannot be predicted, so there is no branch on it. */
 	uint64_t offset = line->offset ? found->place - line->start : 0;
 
 	to = (uint8_t *)put_hex((char *)digits, offset);
@@ -256,7 +256,7 @@ int tally_script_line_put(const struct script_out *out, uint8_t mode, uint64_t a
 /* Appends the sample's call chain, a line a frame.  0 or -ENOMEM. */
 int tally_script_chain_put(const struct script_out *out, unsigned kind);
 
-/* script_place.c: appends all that is said of an address; *ret_stops: chains end behind it.  0 or
+/* script_place.c: appends the whole text of an address; *ret_stops: chains end after it.  0 or
  * -ENOMEM. */
 int tally_script_place_put(const struct script_out *out, uint8_t mode, uint64_t addr,
 			   const struct script_kind *kind, bool *ret_stops);

@@ -42,7 +42,7 @@ struct task {
 	uint64_t time; /* of records with a field for it, else 0 */
 };
 
-/* Whose record it is. */
+/* The thread of a record. */
 static struct task task_of(const struct tally_body *body, const struct tally_sample *trailer)
 {
 	bool has = trailer->present & PERF_SAMPLE_TID;

@@ -1,4 +1,4 @@
-/* What a line says of an address: symbol, image, line of the source. */
+/* The text for an address: symbol, image, line of the source. */
 #include <errno.h>
 #include <string.h>
 #include "script/script_state.h"

@@ -147,7 +147,7 @@ static char *put_cpu(char *to, uint32_t cpu)
 	return to;
 }
 
-/* Time of day: the wall clock when the recording began, and what went by since then. */
+/* Time of day: the wall clock at the start of the recording, plus the time since then. */
 static void put_wall_time(const struct script *script, struct tally_buf *to, uint64_t time)
 {
 	const struct tally_data_info *info = tally_data_info(script->data);
@@ -358,7 +358,7 @@ void tally_script_trace_put(const struct script_out *out, const struct script_ev
 	(SCRIPT_FIELD(INSN) | SCRIPT_FIELD(INSNLEN) | SCRIPT_FIELD(BRSTACKINSN) | \
 	 SCRIPT_FIELD(BRSTACKINSNLEN))
 
-/* What perf shows of memory accesses that tell nothing: "not available" of operation, level, snoop,
+/* perf's value for memory accesses without information: "not available" of operation, level, snoop,
  * lock and TLB.  Source: PERF_MEM_*_NA of perf_event.h. */
 #define NO_DATA_SRC 0x5080021ULL
 

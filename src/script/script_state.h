@@ -1,4 +1,4 @@
-/* What the parts of the script's text share. */
+/* Shared by the parts of the script's text. */
 #ifndef TALLY_SCRIPT_SCRIPT_STATE_H
 #define TALLY_SCRIPT_SCRIPT_STATE_H
 
@@ -84,8 +84,8 @@ struct script_worker {
 	bool any_sample;              /* some sample passed the filters */
 } __attribute__((aligned(TABLE_APART)));
 
-/* A batch's text, or by event with --per-event-dump.  What threads write stands in cache lines of
- * its own, as here one thread's is beside the other's. */
+/* A batch's text, or by event with --per-event-dump.  Each is in cache lines of its own, as
+ * different threads write to adjacent ones. */
 struct script_slot {
 	struct tally_buf *text;
 	uint64_t *samples; /* by event, with --per-event-dump */
@@ -165,7 +165,7 @@ void tally_script_trace_put(const struct script_out *out, const struct script_ev
 /* The columns before the event, as of any record; `name`: of the thread, NULL: the sample's. */
 void tally_script_start_put(const struct script_out *out, const struct script_event *event,
 			    const char *name);
-/* Anything else than a sample, where it is shown. */
+/* Any record other than a sample, if it is shown. */
 int tally_script_other_put(const struct script_out *out);
 /* -D: the record's bytes and fields; of a sample also what its address leads to. */
 int tally_script_dump_put(const struct script_out *out);

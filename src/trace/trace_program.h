@@ -1,9 +1,9 @@
 /* How the text of a tracepoint's payload is made: a format, compiled.
  *
  * A program is a list of steps that append to a buffer.  What steps print comes from two kinds of
- * trees: numbers (struct trace_expr) and texts (struct trace_string).  They mean what the kernel's
- * tools/lib/traceevent/event-parse.c of Linux 6.1 makes of the same format, its odd cases included,
- * because that is what perf prints; only payload bytes that are not there read as zeros. */
+ * trees: numbers (struct trace_expr) and texts (struct trace_string).  They give the same text as
+ * the kernel's tools/lib/traceevent/event-parse.c of Linux 6.1 for the same format, also in odd
+ * cases, because perf prints that; only missing bytes of a payload are read as zeros. */
 #ifndef TALLY_TRACE_TRACE_PROGRAM_H
 #define TALLY_TRACE_TRACE_PROGRAM_H
 
@@ -22,9 +22,9 @@ enum trace_field_flag {
 	FIELD_POINTER = 2,
 	FIELD_SIGNED = 4,
 	FIELD_STRING = 8,
-	FIELD_DYNAMIC = 16, /* a u32: where, and in its upper half how long */
+	FIELD_DYNAMIC = 16, /* a u32: the offset, and in its upper half the length */
 	FIELD_LONG = 32,
-	FIELD_RELATIVE = 64, /* "where" counts from the end of the u32 */
+	FIELD_RELATIVE = 64, /* the offset counts from the end of the u32 */
 	FIELD_TEXT = 128,    /* of char: FIELD_STRING is of u8 as well */
 };
 
@@ -134,7 +134,7 @@ enum trace_step_kind {
 	STEP_BYTES,    /* %*ph of the dynamic field; length is number, separator `mark` */
 };
 
-/* Steps that need no more than a copy or a load: what is loaded ... */
+/* Steps that are only a copy or a load: what is loaded ... */
 enum trace_quick { QUICK_NOT, QUICK_TEXT, QUICK_U8, QUICK_U16, QUICK_U32, QUICK_U64 };
 
 /* ... and what is shown of it. */
@@ -148,7 +148,7 @@ enum trace_quick_as {
 };
 
 enum {
-	TRACE_TEXT_SPARE = 16, /* bytes that may be read behind a step's text */
+	TRACE_TEXT_SPARE = 16, /* bytes that may be read after a step's text */
 	TRACE_NUMBER_MOST = 24,
 };
 
@@ -174,10 +174,10 @@ struct trace_program {
 	size_t step_count, step_room;
 	size_t quick_most; /* bytes that all quick steps together may write */
 	uint32_t needs;    /* bytes that a payload must have for loads at fixed places */
-	bool by_fields;    /* the print format is beyond understanding: fields are listed */
+	bool by_fields;    /* the print format cannot be compiled: fields are listed */
 };
 
-/* What a program runs on. */
+/* The input of a program. */
 struct trace_payload {
 	const uint8_t *bytes;
 	uint32_t size; /* at least the program's needs */
@@ -212,7 +212,7 @@ struct trace_compiler;
 int tally_trace_compiler_new(unsigned long_size, bool big_endian, struct trace_compiler **ret,
 			     struct tally_error *error);
 void tally_trace_compiler_free(struct trace_compiler *compiler);
-/* The result is in `arena`.  -EBADMSG: this is no format; -ENOMEM.  One thread at a time. */
+/* The result is in `arena`.  -EBADMSG: it is not a format; -ENOMEM.  One thread at a time. */
 int tally_trace_compile(struct trace_compiler *compiler, struct tally_arena *arena,
 			const struct trace_format_text *format, struct trace_program **ret);
 

@@ -18,7 +18,7 @@ static uint64_t hex_digits(uint32_t value)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(x) : x;
 }
 
-/* Writes 16 bytes, of which those up to what it returns count. */
+/* Writes 16 bytes, of which those before the returned end are valid. */
 static char *put_hex_quick(char *to, uint64_t value)
 {
 	unsigned length = digits_hex_length(value);
@@ -29,7 +29,7 @@ static char *put_hex_quick(char *to, uint64_t value)
 	return to + length;
 }
 
-/* Of a text that has TRACE_TEXT_SPARE bytes behind it, in pieces of so many. */
+/* Copies a text with TRACE_TEXT_SPARE readable bytes after it, in pieces of that size. */
 static char *put_text_quick(char *to, const char *text, size_t length)
 {
 	size_t at = 0;
@@ -102,7 +102,8 @@ static void run_step(const struct trace_step *step, const struct trace_payload *
 	}
 }
 
-/* As many quick steps as follow each other; room for all of the program's is reserved at once. */
+/* Runs all quick steps up to the next other one; room for all of the program is reserved at
+ * once. */
 static size_t run_quick(const struct trace_program *program, size_t i,
 			const struct trace_payload *payload, struct tally_buf *to)
 {

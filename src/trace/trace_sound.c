@@ -1,6 +1,6 @@
-/* Formats are checked before libtraceevent sees them: on text that is no format its parser frees
- * twice, follows fields that are not there, or recurses without end.  What passes has the lines
- * that the kernel writes (f_show() in kernel/trace/trace_events.c). */
+/* Formats are checked before libtraceevent sees them: on invalid text its parser frees memory
+ * twice, uses missing fields, or recurses without end.  A format that passes has the lines that the
+ * kernel writes (f_show() in kernel/trace/trace_events.c). */
 #include "trace/trace_sound.h"
 
 #include <ctype.h>

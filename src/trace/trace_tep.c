@@ -1,5 +1,5 @@
-/* The one place that knows libtraceevent: it parses formats and gives trees, which are turned into
- * programs here.  trace_tep_none.c stands in where it is missing. */
+/* The only files that use libtraceevent are this one and trace_tep_print.c: it parses formats to
+ * trees, which become programs here. trace_tep_none.c replaces them without the library. */
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
@@ -280,8 +280,8 @@ static const struct trace_expr *expr_of(struct tep_maker *maker, const struct te
 		expr.field = tally_tep_field(maker, arg->dynarray.field);
 		return expr.field ? new_expr(maker, &expr) : &zero;
 	default:
-		/* Texts have no number.  perf shows the address of a dynamic array in its own
-		 * memory, which means nothing to anyone. */
+		/* Texts have no number.  perf prints the address of a dynamic array in its own
+		 * memory, which is useless. */
 		return &zero;
 	}
 }
@@ -594,8 +594,8 @@ static struct trace_program *make_program(struct tep_maker *maker, const char *s
 	return maker->program;
 }
 
-/* The text for the parser.  libtraceevent 1.7 takes a tab within the print format for its end:
- * they are escaped, which means the same to it.  A print format that is beyond it is left out. */
+/* The text for the parser.  For libtraceevent 1.7 a tab ends the print format, so tabs are escaped,
+ * which is equivalent.  A print format that it cannot parse is left out. */
 static void text_for_parser(const struct trace_format_text *format,
 			    const struct trace_soundness *sound, struct tally_buf *to)
 {

@@ -16,28 +16,29 @@
 struct tally_trace_text;
 
 /* The kernel's symbols, for formats with %pS and the like.  `find` gives the name of the symbol
- * that holds `address` and stores where it starts, or NULL. */
+ * that contains `address` and stores its start, or NULL. */
 struct tally_trace_symbols {
 	const char *(*find)(void *context, uint64_t address, uint64_t *ret_start);
 	void *context;
 };
 
 /* Reads tracing data.  The bytes are borrowed until tally_trace_text_free(); `symbols` is copied
- * and may be NULL.  Data that is cut is read up to there, see tally_trace_text_damage().  -ENOENT:
- * there is none; -EBADMSG: these bytes are something else, or nothing of them is left; -ENOTSUP:
- * built without libtraceevent; -ENOMEM. */
+ * and may be NULL.  Data that is cut is read up to the cut, see tally_trace_text_damage(). -ENOENT:
+ * there is none; -EBADMSG: it is not tracing data, or nothing of it can be read; -ENOTSUP: built
+ * without libtraceevent; -ENOMEM. */
 int tally_trace_text_new(const void *tracing_data, size_t size, struct tally_trace_text **ret,
 			 struct tally_error *error);
 void tally_trace_text_free(struct tally_trace_text *text);
 
-/* What of the tracing data cannot be read, one line, borrowed; NULL: all is well. */
+/* One line about the part of the tracing data that cannot be read, borrowed; NULL: there is
+ * none. */
 const char *tally_trace_text_damage(const struct tally_trace_text *text);
 
-/* Appends the payload's text: what perf 6.1 prints, as it prints it, with bytes that a terminal may
- * act on where the recorded strings have them.  `id` is the tracepoint's (attr.config); as in perf,
- * the number at the payload's start goes before it.  Fields that the payload is too short for read
- * as zeros.  Returns 0; -ENOENT when the event is not in the tracing data, or its format cannot be
- * read: nothing is appended.  Any number of threads may call this at once.  `symbols` may be NULL:
+/* Appends the payload's text, exactly as perf 6.1 prints it, including bytes of recorded strings
+ * that a terminal may act on.  `id` is the tracepoint's (attr.config); as in perf, the number at
+ * the payload's start goes before it.  Fields that the payload is too short for read as zeros.
+ * Returns 0; -ENOENT when the event is not in the tracing data, or its format cannot be read:
+ * nothing is appended.  Any number of threads may call this at once.  `symbols` may be NULL:
  * functions are shown by their addresses. */
 int tally_trace_text_add(struct tally_trace_text *text, struct tally_buf *to, uint64_t id,
 			 const uint8_t *raw, uint32_t raw_size,
@@ -77,9 +78,10 @@ int tally_trace_text_each_field(struct tally_trace_text *text, uint64_t id, cons
 struct tally_trace_place {
 	uint32_t offset, size;
 	bool is_signed, is_string;
-	bool is_dynamic;  /* the u32 here is where (low half) and how long (high half) the bytes are
+	bool is_dynamic;  /* the u32 here is the offset (low half) and the length (high half) of the
+			   * bytes
 			   */
-	bool is_relative; /* ... and "where" counts from the end of that u32 */
+	bool is_relative; /* ... and the offset counts from the end of that u32 */
 };
 
 /* -ENOENT: no such event; -ESRCH: it has no such field. */

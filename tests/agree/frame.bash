@@ -10,7 +10,8 @@ setup() {
 }
 
 need_perf() {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: nothing is compared with it; tests/unit and tests/cli have known answers"
 	perf record -q -e cpu-clock -o probe.data -- true 2>/dev/null || skip "perf cannot record here"
 }
 

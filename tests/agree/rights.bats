@@ -9,7 +9,8 @@ LEVEL=/proc/sys/kernel/perf_event_paranoid
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	need_root
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v setpriv >/dev/null ||
+		skip "setpriv is not installed: no test runs as another user; tests/unit/kernel has the messages by errno"
 	[ -w "$LEVEL" ] || skip "perf_event_paranoid cannot be set here"
 	before=$(cat "$LEVEL")
 	chmod 777 "$BATS_TEST_TMPDIR"
@@ -76,7 +77,8 @@ as_user() {
 		[[ $output != *"<not"* ]]
 		[ ! -e ran ]
 	done
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: the exit status is compared with 255 in tests/cli/messages.bats"
 	run as_user perf stat -a -- true
 	[ "$status" = 255 ]
 }

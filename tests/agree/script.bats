@@ -143,7 +143,8 @@ first_frames() {
 volatile int hit;
 int main(void) { for (int i = 0; i < 50; i++) hit = i; return 0; }
 END
-	gcc -no-pie -o hit hit.c || skip "no compiler"
+	gcc -no-pie -o hit hit.c ||
+		skip "no compiler: breakpoints of a program are not compared; tests/unit/event parses and formats them"
 	perf record -q -k CLOCK_MONOTONIC -e "mem:0x$(nm hit | awk '$3 == "hit" {print $1}'):w" -c 1 -o hit.data -- ./hit 2>/dev/null ||
 		skip "no breakpoints here"
 	same hit.data
@@ -170,7 +171,8 @@ END
 }
 
 @test "samples of guests, by what the index of ids says of them" {
-	command -v python3 >/dev/null || skip "no python3"
+	command -v python3 >/dev/null ||
+		skip "no python3: samples of guests are not compared; tests/unit/wire decodes their ids"
 	perf record -q -e cpu-clock,task-clock -F 500 -o host.data -- sh -c 'seq 1 20000 | sort -R' >/dev/null 2>&1 ||
 		skip "perf cannot record this here"
 	# The index gets its second part: pid of the machine and number of the processor, of all ids but the first.
@@ -227,7 +229,7 @@ differs() { # name of a recording
 }
 
 @test "samples of guests, of which a host's recording knows no more than that they are" {
-	command -v python3 >/dev/null || skip "needs python3"
+	command -v python3 >/dev/null || skip "needs python3: it makes the recording, and no other test has such samples"
 	local file
 	make_recordings -o flat.data
 	make_recordings -g -o chains.data

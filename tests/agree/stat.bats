@@ -6,7 +6,8 @@ load frame
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: nothing is compared with it; tests/unit/report has known tables, CSV and JSON"
 	perf stat -e task-clock true >/dev/null 2>&1 || skip "perf cannot count here"
 	case $(perf --version) in
 	*" 6.1"*) ;;

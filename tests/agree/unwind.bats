@@ -147,7 +147,8 @@ int main(void) {
 }
 
 @test "--json and --sql have the inlined functions that script shows" {
-	command -v jq >/dev/null && command -v sqlite3 >/dev/null || skip "needs jq and sqlite3"
+	command -v jq >/dev/null && command -v sqlite3 >/dev/null ||
+		skip "needs jq and sqlite3: these formats are not compared with the text; tests/unit/export has known JSON"
 	compiled -x c -O2 -g -fomit-frame-pointer <<<"$inlining"
 	sampled 16384 ./program
 	"$TALLY" script -i dwarf.data -F ip,sym,dso |
@@ -286,7 +287,7 @@ END
 }
 
 @test "an interpreter, and a process that made another" {
-	command -v python3 >/dev/null || skip "needs python3"
+	command -v python3 >/dev/null || skip "needs python3: no interpreter is unwound; the tests before unwind built programs"
 	sampled 16384 "$(readlink -f "$(python3 -c 'import sys; print(sys.executable)')")" -S -c '
 import os
 def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
@@ -308,7 +309,8 @@ if pid: os.wait()'
 }
 
 @test "--json, --sql and report have the frames that script has" {
-	command -v jq >/dev/null && command -v sqlite3 >/dev/null || skip "needs jq and sqlite3"
+	command -v jq >/dev/null && command -v sqlite3 >/dev/null ||
+		skip "needs jq and sqlite3: these formats are not compared with the text; tests/unit/export has known JSON"
 	compiled -O2 -g0 <<<"$sorting"
 	sampled 16384 ./program
 	"$TALLY" script -i dwarf.data -F ip,sym,dso | awk '/^\t/ && $2 == "main" && !/\(inlined\)$/' | wc -l >text

@@ -11,7 +11,8 @@ setup_file() {
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	command -v cc readelf >/dev/null || skip "no compiler or no readelf"
+	command -v cc readelf >/dev/null ||
+		skip "no compiler or no readelf: no binary of known build-id is made; tests/unit/image fills and reads the cache"
 	cache="$BATS_TEST_TMPDIR/cache"
 	build 0
 }

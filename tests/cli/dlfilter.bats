@@ -201,7 +201,7 @@ interrupt() { # signal, arguments
 	END
 	cc -std=c11 -pedantic-errors -Wall -Wextra -Werror -fPIC -shared -I "$ours" -o strict.so strict.c
 	"$TALLY" script -i simple.data --dlfilter ./strict.so | grep -q branches
-	command -v c++ >/dev/null || skip "no C++ compiler"
+	command -v c++ >/dev/null || skip "no C++ compiler: the header is compiled as C only, by the tests before"
 	cp strict.c strict.cc
 	c++ -Wall -Wextra -Werror -fPIC -shared -I "$ours" -o strict2.so strict.cc
 	"$TALLY" script -i simple.data --dlfilter ./strict2.so | grep -q branches

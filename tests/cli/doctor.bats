@@ -59,7 +59,8 @@ print(found[0][sys.argv[2]] if found else "not there")' "$1" "$2" <<<"$output"
 
 # A program with capabilities of its file, on a file system that keeps them.
 with_caps() {
-	command -v setcap >/dev/null || skip "setcap is not installed"
+	command -v setcap >/dev/null ||
+		skip "setcap is not installed: no capability is given to a copy of tally; tests/unit/kernel has the commands"
 	setcap "$1+ep" tally 2>/dev/null || skip "files cannot have capabilities here"
 	as_nobody ./tally doctor --json | grep -q CAP_ || skip "programs get no capabilities from files here"
 }

@@ -62,7 +62,8 @@ run_example() {
 
 # Two functions, one after the other.
 make_busy() {
-	command -v cc >/dev/null || skip "no C compiler"
+	command -v cc >/dev/null ||
+		skip "no C compiler: there is no busy program to run the examples on"
 	cat >busy.c <<-'EOF'
 		#include <time.h>
 		static volatile unsigned long sum;
@@ -117,8 +118,10 @@ make_busy() {
 
 @test "samples: builds against what is installed, by pkg-config" {
 	cd "$BATS_TEST_TMPDIR"
-	command -v meson >/dev/null || skip "meson is not installed"
-	command -v cc >/dev/null || skip "no C compiler"
+	command -v meson >/dev/null ||
+		skip "meson is not installed: nothing can be installed to build against; the other tests run the built examples"
+	command -v cc >/dev/null ||
+		skip "no C compiler: nothing can be built against what is installed; the other tests run the built examples"
 	root=$BATS_TEST_TMPDIR/root
 	DESTDIR=$root meson install -C "$(dirname "$TALLY")" --no-rebuild --quiet
 	pc=$(find "$root" -name tally.pc)

@@ -5,7 +5,8 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
-	command -v python3 >/dev/null || skip "python3 is not installed"
+	command -v python3 >/dev/null ||
+		skip "python3 is not installed: it makes the programs of Go; tests/unit/elf reads tables of Go that it makes itself"
 }
 
 @test "13.13: report and script name the functions of a stripped Go program, of each layout of its table" {

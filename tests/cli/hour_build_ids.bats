@@ -14,7 +14,8 @@ setup() {
 
 # A program whose time is spent in a function of that name.
 build() {
-	command -v cc >/dev/null || skip "there is no C compiler"
+	command -v cc >/dev/null ||
+		skip "there is no C compiler: no program is built anew; tests/unit/image fills and reads the cache"
 	cat >prog.c <<-END
 		#include <time.h>
 		volatile unsigned long sum;
@@ -76,7 +77,8 @@ id_of() {
 }
 
 @test "13.29: perf lists and packs what we keep" {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: the cache is not read by it; the test before checks the layout"
 	build work 3 prog
 	"$TALLY" record -q -e cpu-clock:u -o run.data ./prog
 	id=$(id_of prog)

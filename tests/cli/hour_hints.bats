@@ -18,7 +18,8 @@ need_recording() {
 
 need_nobody() {
 	[ "$(id -u)" = 0 ] || skip "needs root, to run as another user"
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v setpriv >/dev/null ||
+		skip "setpriv is not installed: no test runs as another user; tests/unit/kernel has the messages by errno"
 	# Out of this test's own folder, which only root may enter.
 	cd / || return 1
 }

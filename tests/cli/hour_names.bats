@@ -24,8 +24,10 @@ make_binary() { # name, options
 
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
-	command -v python3 >/dev/null || skip "python3 is not installed"
-	[ -s unindexed ] && command -v nm >/dev/null || skip "needs gcc and binutils"
+	command -v python3 >/dev/null ||
+		skip "python3 is not installed: it makes the recordings of this file; tests/unit/unwind finds functions in made sections"
+	[ -s unindexed ] && command -v nm >/dev/null ||
+		skip "needs gcc and binutils: no stripped program is built; tests/unit/unwind finds functions in made sections"
 }
 
 # Where a function starts, in hex without 0x; the address of the file and, mapped as here, of memory.
@@ -106,7 +108,8 @@ some_samples() {
 }
 
 @test "13.13: script stays perf's text" {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: the text is not compared with it; tests/unit/script has known lines"
 	some_samples | record stripped stripped.data
 	perf script -i stripped.data >theirs 2>/dev/null
 	"$TALLY" script -i stripped.data >ours
@@ -228,7 +231,8 @@ END
 }
 
 @test "13.12: record and report say that kernel names are hidden from a user with CAP_PERFMON alone" {
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v setpriv >/dev/null ||
+		skip "setpriv is not installed: no test runs as another user; the test before makes the line from a recording"
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+perfmon
 		--ambient-caps=-all,+perfmon --bounding-set=-all,+perfmon env HOME=/nonexistent "$BATS_TEST_TMPDIR/tally")

@@ -116,7 +116,8 @@ setup() {
 }
 
 @test "13.19: on a terminal record -a says what ends it" {
-	command -v script >/dev/null || skip "script(1) is not installed"
+	command -v script >/dev/null ||
+		skip "script(1) is not installed: there is no terminal to record on; the other tests record without one"
 	"$TALLY" record -q -e cpu-clock -C 0 -o t.data -- true 2>/dev/null || skip "the whole system cannot be recorded here"
 	rm t.data
 	script -qec "'$TALLY' record -e cpu-clock -C 0 -o t.data & until [ -s t.data ]; do sleep 0.05; done; kill -INT \$!; wait" said.txt >/dev/null 3>&-
@@ -130,7 +131,7 @@ setup() {
 
 @test "13.19: a recording that may not be read says whose it is and what to do" {
 	[ "$(id -u)" = 0 ] || skip "needs root, to run as another user"
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v setpriv >/dev/null || skip "setpriv is not installed: no test runs as another user"
 	folder=$(mktemp -d)
 	chmod 755 "$folder"
 	cp probe.data "$folder/perf.data"

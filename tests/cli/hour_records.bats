@@ -8,7 +8,8 @@ setup_file() {
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	command -v python3 >/dev/null || skip "python3 is not installed"
+	command -v python3 >/dev/null ||
+		skip "python3 is not installed: it makes the damaged recordings of this file; tests/unit/file reads others"
 }
 
 make() {
@@ -72,7 +73,8 @@ events() {
 }
 
 @test "13.27: all samples of perf inject -b are read" {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: its own files are not made; the test before makes records of the same sizes"
 	perf record -q -e cpu-clock -F 2000 -o in.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' \
 		2>/dev/null || skip "events cannot be opened here"
 	perf inject -b -i in.data -o out.data 2>/dev/null || skip "this perf cannot inject build-ids"
@@ -81,7 +83,8 @@ events() {
 }
 
 @test "13.35: compressed records expand to 64 MB and 100 times their size, or to what --max-expand says" {
-	command -v zstd >/dev/null || skip "zstd is not installed"
+	command -v zstd >/dev/null ||
+		skip "zstd is not installed: nothing is compressed here; tests/unit/file has the bound for made records"
 	make expands f.data
 	[ "$(stat -c %s f.data)" -lt 60000 ]
 	run -1 --separate-stderr "$TALLY" info -i f.data --json
@@ -95,7 +98,8 @@ events() {
 }
 
 @test "13.35: inject, evlist and buildid-list take --max-expand, too" {
-	command -v zstd >/dev/null || skip "zstd is not installed"
+	command -v zstd >/dev/null ||
+		skip "zstd is not installed: nothing is compressed here; tests/unit/file has the bound for made records"
 	make expands f.data
 	"$TALLY" inject -i f.data -o part.data || true
 	"$TALLY" inject --max-expand 100 -i f.data -o all.data
@@ -117,7 +121,8 @@ events() {
 
 @test "13.35: script --sql that a signal ends leaves no file behind" {
 	local i signal
-	command -v zstd >/dev/null || skip "zstd is not installed"
+	command -v zstd >/dev/null ||
+		skip "zstd is not installed: nothing is compressed here; tests/cli/sql.bats ends a smaller one by a signal"
 	make expands f.data
 	for signal in ALRM USR1 TERM; do
 		"$TALLY" script -i f.data --max-expand 100 --sql out.db 2>/dev/null &

@@ -13,7 +13,8 @@ setup() {
 }
 
 need_perf() {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: nothing is compared with it; tests/unit/report has known tables and CSV"
 }
 
 @test "13.8: stat --log-fd 1 writes to standard output, whole, and is no failure" {

@@ -51,7 +51,7 @@ setup() {
 }
 
 @test "13.20: no line of list is cut at 80 columns" {
-	command -v script >/dev/null || skip "script(1) is not installed"
+	command -v script >/dev/null || skip "script(1) is not installed: there is no terminal of 80 columns"
 	for columns in 80 60; do
 		script -qc "stty cols $columns && '$TALLY' --no-pager list hw cache sw" /dev/null </dev/null >out
 		tr -d '\r' <out | grep -q 'not on this machine\]$\|\[Hardware event\]$'

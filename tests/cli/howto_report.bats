@@ -32,7 +32,7 @@ setup() {
 
 need_build() {
 	for tool in patch ninja python3; do
-		command -v "$tool" || skip "$tool is not installed"
+		command -v "$tool" || skip "$tool is not installed: nothing is compiled; the tests before read the patch"
 	done
 	cat patched built
 	[ -x patched-tally ]
@@ -62,7 +62,7 @@ added() { # patch, file: lines that it adds there
 }
 
 @test "14.3: the patches apply to the sources of today" {
-	command -v patch || skip "patch is not installed"
+	command -v patch || skip "patch is not installed: the patches are only counted, by the tests before"
 	cat patched
 	[ ! -s patched ]
 	grep -q '"odd"' tree/src/profile/keys.c

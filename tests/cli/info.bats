@@ -147,7 +147,8 @@ END
 
 @test "text of a file cannot act on a terminal" {
 	need quotes.data
-	command -v script >/dev/null || skip "script(1) is not installed"
+	command -v script >/dev/null ||
+		skip "script(1) is not installed: there is no terminal; tests/unit/base escapes the same bytes"
 	perf record -q -e cpu-clock -o evil.data -- sh -c $'true \e[2J\x07' 2>/dev/null
 	for how in "info --no-pager" "info --header"; do
 		script -qec "TALLY_PAGER= $TALLY ${how/ --no-pager/} evil.data" /dev/null </dev/null >out

@@ -21,7 +21,7 @@ setup() {
 	"$TALLY" script -i run.data >wanted
 	"$TALLY" inject -i run.data | "$TALLY" script >got
 	cmp wanted got
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null || skip "perf is not installed: the stream was read by tally only"
 	"$TALLY" inject -b -i run.data | perf script -i - >got 2>err
 	cmp wanted got
 	"$TALLY" inject -i run.data | perf report -i - --header-only >header 2>&1

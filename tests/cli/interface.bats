@@ -61,12 +61,13 @@ write_program() { # file
 			tried=$((tried + 1))
 		done
 	done
-	[ "$tried" -gt 0 ] || skip "no C++ compiler"
+	[ "$tried" -gt 0 ] || skip "no C++ compiler: the headers are compiled as C only, by tools/check-headers"
 }
 
 @test "14.5: build/meson-uninstalled/tally-uninstalled.pc builds a program against the library that is not installed" {
-	command -v cc >/dev/null || skip "no C compiler"
-	command -v pkg-config >/dev/null || skip "pkg-config is not installed"
+	command -v cc >/dev/null || skip "no C compiler: nothing is built against the library"
+	command -v pkg-config >/dev/null ||
+		skip "pkg-config is not installed: nothing is built by the .pc file; tests/tree/install.bats checks the installed one"
 	pc=$build/meson-uninstalled
 	[ -f "$pc/tally-uninstalled.pc" ]
 	PKG_CONFIG_PATH=$pc pkg-config --cflags --libs tally >flags

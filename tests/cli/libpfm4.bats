@@ -5,8 +5,10 @@
 setup() {
 	TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
-	command -v cc >/dev/null || skip "no C compiler"
-	[ -f /usr/include/perfmon/pfmlib.h ] || skip "libpfm4-dev is not installed"
+	command -v cc >/dev/null ||
+		skip "no C compiler: programs of libpfm4 are not built; tests/unit/pfm calls the same functions"
+	[ -f /usr/include/perfmon/pfmlib.h ] ||
+		skip "libpfm4-dev is not installed: its programs are not built; tests/unit/pfm calls the same functions"
 	library=$(dirname "$TALLY")/src
 	if nm -D "$library/libtally.so" | grep __asan >/dev/null; then
 		skip "the library is built with a sanitizer"

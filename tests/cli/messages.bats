@@ -17,7 +17,8 @@ said_at() { # COLUMNS ARGUMENT...: standard error on a terminal of that width, w
 }
 
 @test "14.6: on a terminal messages are folded between words, and commands to copy stay whole" {
-	command -v script >/dev/null || skip "script is not installed"
+	command -v script >/dev/null ||
+		skip "script is not installed: there is no terminal that folds messages"
 	said_at 60 stat -x, --json -e cycles true >folded
 	[ "$(wc -L <folded)" -le 60 ]
 	[ "$(wc -l <folded)" -ge 2 ]
@@ -30,7 +31,7 @@ said_at() { # COLUMNS ARGUMENT...: standard error on a terminal of that width, w
 }
 
 @test "14.6: a user without rights gets exit status 255 from record as from stat" {
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v setpriv >/dev/null || skip "setpriv is not installed: no test runs as another user"
 	setpriv --reuid 65534 --clear-groups true 2>/dev/null || skip "setpriv cannot change the user here"
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] || skip "the whole system is open to users here"
 	as=(setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all)

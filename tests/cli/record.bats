@@ -17,7 +17,8 @@ need_recording() {
 }
 
 need_perf() {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: recordings are not read by it; tests/cli/streams.bats and tests/unit/record read them with tally"
 }
 
 need_tracepoints() {
@@ -272,7 +273,7 @@ need_tracepoints() {
 	need_recording
 	need_perf
 	[ "$(id -u)" = 0 ] || skip "needs root, to run as another user"
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v setpriv >/dev/null || skip "setpriv is not installed: no process of another user can be started"
 	id nobody >/dev/null 2>&1 || skip "there is no user nobody"
 	run "$TALLY" record -e cpu-clock -u 54321 -o u.data
 	[ "$status" = 1 ]
@@ -297,7 +298,8 @@ need_tracepoints() {
 @test "rings that an ordinary user may not lock are made smaller with a line" {
 	need_recording
 	[ "$(id -u)" = 0 ] || skip "needs root, to run as another user"
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v setpriv >/dev/null ||
+		skip "setpriv is not installed: no test runs as another user; tests/unit/collect chooses the sizes of rings"
 	# Out of this test's own folder, which only root may enter.
 	place=$(mktemp -d)
 	chmod 777 "$place"

@@ -121,7 +121,7 @@ END
 }
 
 @test "15.4: perf reads what -g records without a warning" {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null || skip "perf is not installed: the recording is not read by it; the tests before read it with tally"
 	"$TALLY" record -N -q -e cpu-clock -F 2000 -g -o plain.data -- ./program ./libpart.so 0.3 3
 	"$TALLY" record -N -q -z -e cpu-clock -F 2000 -g -o packed.data -- ./program ./libpart.so 0.3 3
 	"$TALLY" record -N -q -e cpu-clock -F 2000 -g -o - -- ./program ./libpart.so 0.3 3 >stream.data

@@ -11,7 +11,8 @@ setup() {
 }
 
 need_perf() {
-	command -v perf >/dev/null || skip "perf is not installed"
+	command -v perf >/dev/null ||
+		skip "perf is not installed: it cannot say what it reads of the new file; tests/cli/streams.bats and tests/damage repair files and read them with tally"
 }
 
 # A recording of a shell that works a little, on one CPU.

@@ -246,7 +246,8 @@ perf_rows() { # perf's rows and those here, options for both
 
 @test "14.3: CSV is read by a reader of CSV, and its rows are those of the table" {
 	need_recording
-	command -v python3 || skip "python3 is not installed"
+	command -v python3 ||
+		skip "python3 is not installed: no other reader reads the CSV; tests/unit/report has it byte for byte"
 	"$TALLY" report -i chains.data --csv -s comm,dso,sym,pid,tid,cpu 2>/dev/null >rows.csv
 	"$TALLY" report -i chains.data --csv -t ';' -F sym,overhead_children,period -s pid 2>/dev/null >some.csv
 	"$TALLY" report -i chains.data --json -s comm,dso,sym,pid,tid,cpu 2>/dev/null >rows.json

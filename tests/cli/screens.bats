@@ -27,7 +27,8 @@ END
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	[ -s chains.data ] || skip "needs a compiler, and events that can be opened"
-	command -v script >/dev/null || skip "script(1) is not installed"
+	command -v script >/dev/null ||
+		skip "script(1) is not installed: there is no terminal; tests/unit/report has reports of given widths"
 }
 
 # What tally report writes on a terminal of 24 rows and so many columns.
@@ -74,7 +75,8 @@ screen() { # columns, options
 }
 
 @test "13.T: code made at run time is named for what it is, with what can name it" {
-	command -v python3 >/dev/null || skip "python3 is not installed"
+	command -v python3 >/dev/null ||
+		skip "python3 is not installed: it makes the recording; tests/unit/report has other header lines"
 	{
 		echo "comm 77 runtime"
 		echo "map 77 7000000 10000 0 //anon"

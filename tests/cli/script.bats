@@ -52,7 +52,7 @@ wrong() { # status, words of the message, arguments
 	need_recording
 	wrong 1 "-F -addr" -F +addr -i flat.data
 	wrong 1 "no tracepoint events" -F trace: -i flat.data
-	wrong 1 "needs 'sym'" -F sw:ip,symoff -i flat.data
+	wrong 1 "add sym to -F" -F sw:ip,symoff -i flat.data
 	wrong 2 "not a list of CPUs" -C x -i flat.data
 	perf record -q -e cpu-clock -F 500 -a -o cpus.data -- sleep 0.1 2>/dev/null || return 0
 	wrong 1 "a machine with CPUs 0 to " -C 0,9999 -i cpus.data
@@ -118,7 +118,8 @@ wrong() { # status, words of the message, arguments
 
 @test "--json is an object a line, a version first, losses last" {
 	need_recording
-	command -v python3 >/dev/null || skip "no python3"
+	command -v python3 >/dev/null ||
+		skip "no python3: nothing parses the JSON; tests/unit/export has it byte for byte"
 	"$TALLY" script -i chains.data --json >objects
 	python3 - "$("$TALLY" script -i chains.data -G | wc -l)" <<'END'
 import json, sys
@@ -133,7 +134,8 @@ END
 
 # Kernel, user and (in the first) a branch stack of calls: what --call-graph lbr records.
 make_branch_chains() { # file
-	command -v python3 >/dev/null || skip "no python3"
+	command -v python3 >/dev/null ||
+		skip "no python3: it makes the recording; tests/unit/dump has values of other samples"
 	python3 - "$1" <<'END'
 import struct, sys
 TYPE = 1 | 2 | 4 | 1 << 5 | 1 << 11  # IP, TID, TIME, CALLCHAIN, BRANCH_STACK

@@ -24,7 +24,8 @@ END
 
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
-	command -v sqlite3 >/dev/null || skip "sqlite3 is not installed"
+	command -v sqlite3 >/dev/null ||
+		skip "sqlite3 is not installed: no database is queried; tests/agree/unwind.bats needs it, too"
 	[ -s chains.data ] && [ -s two.data ] || skip "perf cannot record here"
 	"$TALLY" script -i chains.data --sql probe.db 2>said || ! grep -q 'without SQLite' said ||
 		skip "built without SQLite"

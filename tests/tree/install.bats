@@ -7,9 +7,9 @@ setup_file() {
 }
 
 @test "13.6: make install PREFIX=DIR installs in DIR what was built for another prefix, and make uninstall removes it" {
-	command -v meson >/dev/null || skip "meson is not installed"
+	command -v meson >/dev/null || skip "meson is not installed: nothing can be installed here"
 	if nm "$TALLY" | grep __asan_init >/dev/null; then
-		skip "the build with sanitizers is not installed"
+		skip "the build with sanitizers is not installed: the usual build runs this test"
 	fi
 	# A quick build of its own: the one under test keeps its prefix.
 	BUILD=$BATS_TEST_TMPDIR/build

@@ -65,7 +65,8 @@ says() { # PATTERN: a line of the output, whole
 }
 
 @test "14.5: the prototypes of the pages are those that the compiler sees, of all functions of the library" {
-	command -v gcc >/dev/null || skip "no gcc"
+	command -v gcc >/dev/null ||
+		skip "no gcc: prototypes are not compared with those of a compiler; tools/check-headers compiles the headers"
 	for header in "$TALLY_SOURCE"/include/tally/*.h; do
 		"$TALLY_SOURCE/tools/man3" --prototypes "$header" >prototypes
 		[ -s prototypes ] || continue
@@ -85,7 +86,8 @@ says() { # PATTERN: a line of the output, whole
 }
 
 @test "14.5: groff has no complaint about a page" {
-	command -v groff >/dev/null || skip "groff is not installed"
+	command -v groff >/dev/null ||
+		skip "groff is not installed: pages are not formatted by it; the test before reads their text"
 	[ -f "$build/man/libtally.3" ] || skip "the manual pages are not built"
 	for page in "$build"/man/*.3; do
 		run groff -man -Tutf8 -ww -z "$page"

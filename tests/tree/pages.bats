@@ -4,8 +4,10 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../../man" || return 1
-	command -v scdoc >/dev/null || skip "scdoc is not installed"
-	command -v man >/dev/null || skip "man is not installed"
+	command -v scdoc >/dev/null ||
+		skip "scdoc is not installed: the pages are not built; tools/check-man reads their sources"
+	command -v man >/dev/null ||
+		skip "man is not installed: pages are not formatted; tools/check-man reads their sources"
 	export LC_ALL=C MANWIDTH=120
 }
 

@@ -123,7 +123,7 @@ static void losses_and_counts(void **state)
 	text_is(&made, &options,
 		"# Lost: 2, 25.00% of what was sampled: the rings were too small or read too late\n"
 		"# Throttled: 1 time: samples came faster than " /* 13.21 */
-		"kernel.perf_event_max_sample_rate lets them\n"
+		"kernel.perf_event_max_sample_rate allows\n"
 		"#\n"
 		"# Samples: 6 of event 'cpu-clock'\n"
 		"# Event count (approx.): 1000\n"
