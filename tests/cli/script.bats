@@ -55,7 +55,7 @@ wrong() { # status, words of the message, arguments
 	wrong 1 "add sym to -F" -F sw:ip,symoff -i flat.data
 	wrong 2 "not a list of CPUs" -C x -i flat.data
 	perf record -q -e cpu-clock -F 500 -a -o cpus.data -- sleep 0.1 2>/dev/null || return 0
-	wrong 1 "a machine with CPUs 0 to " -C 0,9999 -i cpus.data
+	wrong 1 "the recorded machine has CPUs 0 to " -C 0,9999 -i cpus.data
 }
 
 @test "-F help lists the fields" {
