@@ -129,6 +129,9 @@ static inline const char *dwarf_text_at(struct dwarf_bytes strings, uint64_t off
 {
 	struct dwarf_cursor cursor = cursor_at(strings, offset, false);
 
+	/* Most are never looked at, so the end of one is not searched where each has one. */
+	if (cursor_left(&cursor) && !cursor.end[-1])
+		return (const char *)cursor.at;
 	return cursor_text(&cursor);
 }
 

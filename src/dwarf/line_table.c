@@ -388,16 +388,76 @@ static int compare(const void *a, const void *b)
 	return one->order < other->order ? -1 : one->order > other->order;
 }
 
+/* Rows that ascend, as those of a sequence do. */
+struct run {
+	uint64_t low;
+	size_t start, count;
+};
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct run *one = a, *other = b;
+
+	if (one->low != other->low)
+		return one->low < other->low ? -1 : 1;
+	return one->start < other->start ? -1 : one->start > other->start;
+}
+
+static size_t find_runs(const struct line_table *table, struct run *ret)
+{
+	const struct line_row *rows = table->rows;
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (i && compare(&rows[i - 1], &rows[i]) < 0) {
+			if (ret)
+				ret[count - 1].count++;
+			continue;
+		}
+		if (ret)
+			ret[count] = (struct run){rows[i].address, i, 1};
+		count++;
+	}
+	return count;
+}
+
+/* Puts the runs in order, if none reaches into another; false: they are as they were. */
+static bool join_runs(struct line_table *table)
+{
+	size_t count = find_runs(table, NULL), at = 0;
+	struct run *runs = calloc(count + 1, sizeof(*runs));
+	struct line_row *rows = runs ? calloc(table->row_count + 1, sizeof(*rows)) : NULL;
+	bool apart = rows != NULL;
+
+	if (apart) {
+		find_runs(table, runs);
+		qsort(runs, count, sizeof(*runs), compare_runs);
+	}
+	for (size_t i = 1; i < count && apart; i++)
+		apart = compare(&table->rows[runs[i - 1].start + runs[i - 1].count - 1],
+				&table->rows[runs[i].start]) < 0;
+	for (size_t i = 0; i < count && apart; i++) {
+		memcpy(rows + at, table->rows + runs[i].start, runs[i].count * sizeof(*rows));
+		at += runs[i].count;
+	}
+	if (apart) {
+		free(table->rows);
+		table->rows = rows;
+	} else {
+		free(rows);
+	}
+	free(runs);
+	return apart;
+}
+
 void tally_line_table_sort(struct line_table *table)
 {
-	struct line_row *rows = table->rows;
-	bool sorted = true;
+	struct line_row *rows;
 	size_t kept = 0;
 
-	for (size_t i = 1; i < table->row_count && sorted; i++)
-		sorted = compare(&rows[i - 1], &rows[i]) < 0;
-	if (!sorted)
-		qsort(rows, table->row_count, sizeof(*rows), compare);
+	if (table->row_count && !join_runs(table))
+		qsort(table->rows, table->row_count, sizeof(*table->rows), compare);
+	rows = table->rows;
 	for (size_t i = 0; i < table->row_count; i++) {
 		bool goes_on = rows[i].order & LINE_ROW_CODE;
 		const struct line_row *last = kept ? &rows[kept - 1] : NULL;

@@ -215,39 +215,46 @@ static void add_span(struct build *build, uint64_t address, uint32_t function, u
 	*last = function;
 }
 
+/* What a sweep over the addresses where spans begin and end meets. */
+static void sweep_spans(struct build *build, struct sweep *sweep, const uint64_t *ends)
+{
+	const struct tally_spans *spans = &build->functions.spans;
+	size_t at = 0, end = 0;
+	uint32_t last = 0;
+
+	while (end < spans->count) {
+		uint64_t address = ends[end];
+
+		if (at < spans->count && spans->list[at].low < address)
+			address = spans->list[at].low;
+		for (; at < spans->count && spans->list[at].low == address; at++)
+			put(sweep, &spans->list[at]);
+		while (end < spans->count && ends[end] == address)
+			end++;
+		while (sweep->count && sweep->heap[0]->high <= address)
+			take_best(sweep);
+		add_span(build, address, sweep->count ? sweep->heap[0]->index + 1 : 0, &last);
+	}
+}
+
 static int add_spans(struct build *build)
 {
 	struct tally_spans *spans = &build->functions.spans;
-	struct sweep sweep = {.count = 0};
-	uint64_t *places;
-	uint32_t last = 0;
-	size_t at = 0;
+	struct sweep sweep = {.heap = calloc(spans->count + 1, sizeof(*sweep.heap))};
+	uint64_t *ends = calloc(spans->count + 1, sizeof(*ends));
 	int error = -ENOMEM;
 
-	if (!spans->count)
-		return 0;
-	qsort(spans->list, spans->count, sizeof(*spans->list), compare_spans);
-	places = calloc(spans->count * 2, sizeof(*places));
-	sweep.heap = calloc(spans->count, sizeof(*sweep.heap));
-	if (!places || !sweep.heap)
-		goto out;
-	for (size_t i = 0; i < spans->count; i++) {
-		places[i * 2] = spans->list[i].low;
-		places[i * 2 + 1] = spans->list[i].high;
+	if (ends && sweep.heap) {
+		if (spans->count)
+			qsort(spans->list, spans->count, sizeof(*spans->list), compare_spans);
+		for (size_t i = 0; i < spans->count; i++)
+			ends[i] = spans->list[i].high;
+		if (spans->count)
+			qsort(ends, spans->count, sizeof(*ends), compare_places);
+		sweep_spans(build, &sweep, ends);
+		error = build->span_starts.failed || build->span_functions.failed ? -ENOMEM : 0;
 	}
-	qsort(places, spans->count * 2, sizeof(*places), compare_places);
-	for (size_t i = 0; i < spans->count * 2; i++) {
-		if (i && places[i] == places[i - 1])
-			continue;
-		for (; at < spans->count && spans->list[at].low == places[i]; at++)
-			put(&sweep, &spans->list[at]);
-		while (sweep.count && sweep.heap[0]->high <= places[i])
-			take_best(&sweep);
-		add_span(build, places[i], sweep.count ? sweep.heap[0]->index + 1 : 0, &last);
-	}
-	error = build->span_starts.failed || build->span_functions.failed ? -ENOMEM : 0;
-out:
-	free(places);
+	free(ends);
 	free(sweep.heap);
 	return error;
 }
@@ -338,7 +345,7 @@ static int read_lines(struct build *build)
 	    .offset = build->top.lines,
 	    .address_size = build->unit.address_size,
 	    .unit_folder = build->top.folder,
-	    .allowed = build->budget.left,
+	    .allowed = build->budget.left / 3, /* sorting takes as much twice */
 	    .is_code = tally_line_program_is_code,
 	    .context = build->program,
 	};
