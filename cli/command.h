@@ -47,6 +47,7 @@ void cli_commands_print(void);
 int cmd_archive(int argc, char **argv);
 int cmd_buildid_cache(int argc, char **argv);
 int cmd_buildid_list(int argc, char **argv);
+int cmd_cache(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_encode(int argc, char **argv);

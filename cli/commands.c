@@ -23,6 +23,7 @@ const struct cli_command cli_commands[] = {
     {"buildid-cache", "keep copies of binaries by their build-ids, list and remove them",
      cmd_buildid_cache, cmd_buildid_cache_settings},
     {"buildid-list", "list the build-ids of a recording, a binary or the kernel", cmd_buildid_list},
+    {"cache", "show, check and clear what is kept between runs", cmd_cache},
     {"evlist", "list the events of a recording", cmd_evlist},
     {"info", "show who recorded what, when and how, and what the recording contains", cmd_info},
     {"repair", "write a damaged recording, or one of another byte order, as a valid file",

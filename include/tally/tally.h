@@ -22,6 +22,7 @@
 #include <tally/attr.h>
 #include <tally/batch.h>
 #include <tally/build_id_cache.h>
+#include <tally/cache.h>
 #include <tally/catalog.h>
 #include <tally/choice.h>
 #include <tally/count.h>

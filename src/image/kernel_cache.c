@@ -124,6 +124,22 @@ int tally_kernel_cache_read(const char *folder, const struct tally_kernel_key *k
 	return error;
 }
 
+int tally_kernel_cache_check(const char *folder, const char *name)
+{
+	struct tally_kallsyms made = {0};
+	int error = tally_cache_peek(folder, name, &made.mapped);
+	struct tally_kernel_key key;
+
+	if (!error && made.mapped.size < sizeof(struct head))
+		error = -EBADMSG;
+	if (!error) {
+		memcpy(&key, made.mapped.data + offsetof(struct head, key), sizeof(key));
+		error = take(&key, &made);
+	}
+	tally_kallsyms_done(&made);
+	return error;
+}
+
 static struct group put_group(struct tally_cache_writer *writer,
 			      const struct tally_symbol_table *table)
 {

@@ -17,6 +17,9 @@ bool tally_kernel_cache_omits(const char *module);
 int tally_kernel_cache_read(const char *folder, const struct tally_kernel_key *key,
 			    struct tally_kallsyms *ret);
 
+/* Whether a file of the cache is whole.  0, or -errno as above. */
+int tally_kernel_cache_check(const char *folder, const char *name);
+
 /* Writes the file, makes the folder, removes files of other keys.  0 or -errno. */
 int tally_kernel_cache_write(const char *folder, const struct tally_kernel_key *key,
 			     const struct tally_kallsyms *kallsyms);

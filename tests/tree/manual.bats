@@ -157,6 +157,8 @@ says() { # PATTERN: a line of the output, whole
 	says 'recrod: did you mean record\?'
 	example version
 	says "libtally $("$TALLY" version | sed -n '1s/^tally //p')"
+	example cache
+	says 'at most [0-9]+ bytes'
 	example build_id_cache
 	says '[0-9a-f]{40} this program'
 	example probe
