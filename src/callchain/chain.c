@@ -152,6 +152,7 @@ static enum tally_chain_end end_of(enum tally_unwind_end end)
 {
 	switch (end) {
 	case TALLY_UNWIND_ENTRY:
+	case TALLY_UNWIND_ZERO:
 		return TALLY_CHAIN_WHOLE;
 	case TALLY_UNWIND_STACK_END:
 		return TALLY_CHAIN_COPY_ENDED;
@@ -223,7 +224,7 @@ static uint64_t recorded_count(const struct tally_chain_maker *maker,
 /* Completes an unwound chain of which the kernel has one by frame pointers, too. */
 static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample *sample,
 		     const struct tally_unwind_world *world, enum tally_unwind_arch arch,
-		     uint64_t *frames, uint32_t count, enum tally_chain_end *end)
+		     uint64_t *frames, uint32_t count, bool zero, enum tally_chain_end *end)
 {
 	uint64_t user = 0;
 	uint32_t before;
@@ -231,7 +232,9 @@ static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample 
 	/* What was read of unknown bytes is no address. */
 	while (count > 1 && frames[count - 1] + 1 <= 1)
 		count--;
-	if (*end == TALLY_CHAIN_WHOLE || *end == TALLY_CHAIN_TOO_DEEP)
+	/* A stack that was exchanged for another one, as Go's for the scheduler's, may end with 0,
+	 * too: the kernel's chain then goes on on the other stack. */
+	if ((*end == TALLY_CHAIN_WHOLE && !zero) || *end == TALLY_CHAIN_TOO_DEEP)
 		return count;
 	while (user < sample->callchain_nr && sample->callchain[user] != PERF_CONTEXT_USER)
 		user++;
@@ -287,7 +290,8 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 		maker->frames[i] = frame_of(maker->frames[i]);
 	chain.end = end_of(trace.end);
 	if (joined)
-		count = join(maker, sample, &world, arch, frames, count, &chain.end);
+		count = join(maker, sample, &world, arch, frames, count,
+			     trace.end == TALLY_UNWIND_ZERO, &chain.end);
 	/* perf shows nothing of other machines' code, and where it was alone is no chain. */
 	else if (arch != TALLY_UNWIND_X86_64 && count < 2)
 		return 0;

@@ -61,8 +61,6 @@ static int as_perf(struct unwind_state *state)
 
 /* --- as it is --- */
 
-static const uint8_t branch_target[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
-
 enum prologue {
 	FRAME_MADE,
 	FRAME_POINTER_PUSHED, /* but not set yet */
@@ -73,6 +71,7 @@ enum prologue {
  * taken to be of the function's body. Sources: Intel's and Arm's manuals of the instructions. */
 static enum prologue prologue_x86(const uint8_t *before)
 {
+	static const uint8_t branch_target[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
 	const uint8_t *at = before + 4;
 
 	if (at[0] == 0x55 || at[0] == 0xc3 || at[0] == 0xc2 || /* push %rbp; ret */
@@ -107,22 +106,18 @@ static enum prologue prologue_at(const struct unwind_state *state)
 	return state->machine->pc == 32 ? prologue_arm64(bytes) : prologue_x86(bytes);
 }
 
-/* _init and _fini of crti.o call what an object put between their parts: sub $8,%rsp, the calls,
- * add $8,%rsp. So nothing but these 8 bytes is between the stack pointer and the return address. */
+/* _init and _fini of crti.o call what an object put between their parts: endbr64; sub $8,%rsp; a
+ * call of __gmon_start__, if there is one; these calls. So nothing but 8 bytes is between the stack
+ * pointer and the return address. Whether this is behind the first of these calls. */
 static bool is_crt_section(const struct unwind_state *state)
 {
-	static const uint8_t first[] = {0x48, 0x83, 0xec, 0x08};
-	uint8_t bytes[40];
+	static const uint8_t start[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08};
+	uint8_t bytes[27]; /* up to there; nothing before it may be mapped */
 
-	if (state->machine->pc != 16 || !state->is_call || state->pc < sizeof(bytes) ||
-	    state->world->read(state->world->context, state->pc - sizeof(bytes), bytes,
-			       sizeof(bytes)))
-		return false;
-	for (size_t i = sizeof(bytes) - sizeof(first); i-- > 4;)
-		if (!memcmp(bytes + i, first, sizeof(first)))
-			return !memcmp(bytes + i - 4, branch_target, sizeof(branch_target)) ||
-			       !bytes[i - 1];
-	return false;
+	return state->machine->pc == 16 && state->is_call && state->pc >= sizeof(bytes) &&
+	       !state->world->read(state->world->context, state->pc - sizeof(bytes), bytes,
+				   sizeof(bytes)) &&
+	       !memcmp(bytes, start, sizeof(start));
 }
 
 /* The return address is in a register, or on top of the stack with `pushed` words before it. */
@@ -173,13 +168,13 @@ int tally_unwind_by_pointer(struct unwind_state *state)
 	if (state->start->as_perf)
 		return as_perf(state);
 	prologue = prologue_at(state);
-	if (prologue == FRAME_MADE && is_crt_section(state)) {
-		state->cfa += state->machine->word;
-		prologue = FRAME_NOT_MADE;
-	}
 	result = prologue == FRAME_MADE
 		     ? with_frame(state, &return_address)
 		     : without_frame(state, prologue == FRAME_POINTER_PUSHED, &return_address);
+	if (result == -ENODATA && is_crt_section(state)) {
+		state->cfa += state->machine->word;
+		result = without_frame(state, 0, &return_address);
+	}
 	if (result)
 		return result < 0 ? result : 0;
 	result = tally_unwind_place(state, &return_address, &pc);

@@ -280,7 +280,7 @@ static int begin(struct unwind_state *state, const struct tally_unwind_start *st
 static enum tally_unwind_end end_of(const struct unwind_state *state, int result)
 {
 	if (!state->pc)
-		return state->pc_unknown ? TALLY_UNWIND_STACK_END : TALLY_UNWIND_ENTRY;
+		return state->pc_unknown ? TALLY_UNWIND_STACK_END : TALLY_UNWIND_ZERO;
 	if (!result)
 		return TALLY_UNWIND_ENTRY;
 	if (result > 0)
@@ -307,7 +307,7 @@ uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 		rules = world->code ? world->code(world->context, state.pc - state.is_call) : NULL;
 		/* A return address that leads to no code is none. */
 		if (!rules && count && !start->as_perf) {
-			trace->end = state.pc ? TALLY_UNWIND_LOST : TALLY_UNWIND_ENTRY;
+			trace->end = state.pc ? TALLY_UNWIND_LOST : TALLY_UNWIND_ZERO;
 			return count;
 		}
 		if (trace->how)

@@ -54,6 +54,7 @@ enum tally_unwind_how {
 /* Why the last frame has no caller. */
 enum tally_unwind_end {
 	TALLY_UNWIND_ENTRY,        /* it is where the thread started */
+	TALLY_UNWIND_ZERO,         /* its return address is 0: most often the same */
 	TALLY_UNWIND_STACK_END,    /* the caller's place is beyond the copy of the stack */
 	TALLY_UNWIND_ROOM_END,     /* there was no room for more frames */
 	TALLY_UNWIND_UNKNOWN_CODE, /* no readable image is there, or its rules are invalid */

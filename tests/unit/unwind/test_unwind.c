@@ -276,6 +276,44 @@ static void registers_below_the_stack_pointer_are_the_callers_already(void **sta
 	EXPECT(&scene, 0x1004, 0x1044);
 }
 
+/* 15.2: _init of crti.o, as it calls what an object put into .init. */
+static void the_caller_of_init_is_found_without_rules(void **state)
+{
+	static const uint8_t code[27] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08,
+					 0x48, 0x8b, 0x05, 0,    0,    0,    0,    0x48,
+					 0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0, 0xe8};
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene, 0x1004);
+	memcpy(scene.code, code, sizeof(code));
+	made_function(&scene.made, 0x1000, 0x10, NULL, 0);
+	add_outermost(&scene);
+	scene.values[BP] = 1;
+	scene.stack[0] = IMAGE_AT + sizeof(code);
+	scene.stack[2] = 0x1108;
+	EXPECT(&scene, 0x1004, IMAGE_AT + sizeof(code) - 1, 0x1107);
+}
+
+/* 15.1: a thread's start and a stack that was exchanged may look the same: callers know which. */
+static void a_return_address_of_zero_is_said(void **state)
+{
+	struct tally_unwind_trace trace = {0};
+	struct scene scene;
+	uint64_t frames[4];
+
+	(void)state;
+	set_up(&scene, 0x1004);
+	made_function(&scene.made, 0x1000, 0x10, NULL, 0);
+	scene.cfi = made_table(&scene.made);
+	assert_int_equal(tally_unwind_traced(&scene.start, &scene.world, frames, 4, &trace), 1);
+	assert_int_equal(trace.end, TALLY_UNWIND_ZERO);
+	scene.stack[0] = 0x9000; /* no code is there */
+	assert_int_equal(tally_unwind_traced(&scene.start, &scene.world, frames, 4, &trace), 1);
+	assert_int_equal(trace.end, TALLY_UNWIND_LOST);
+	tally_cfi_free(scene.cfi);
+}
+
 static void what_leads_to_itself_ends(void **state)
 {
 	static const uint8_t same[] = {0x0e, 0, 0x09, 0x10,
@@ -468,6 +506,8 @@ int main(void)
 	    cmocka_unit_test(stubs_into_libraries_have_but_a_return_address),
 	    cmocka_unit_test(a_frame_pointer_that_is_not_set_yet_is_not_used),
 	    cmocka_unit_test(registers_below_the_stack_pointer_are_the_callers_already),
+	    cmocka_unit_test(the_caller_of_init_is_found_without_rules),
+	    cmocka_unit_test(a_return_address_of_zero_is_said),
 	    cmocka_unit_test(what_leads_to_itself_ends),
 	    cmocka_unit_test(registers_that_were_not_recorded_end_the_chain),
 	    cmocka_unit_test(damaged_rules_end_the_chain),
