@@ -1,4 +1,5 @@
-/* `tally inject`: reads a recording and writes it again, with build-ids added. */
+/* `tally inject`: reads a recording and writes it again, with build-ids and code made at run time
+ * added. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 
 struct inject {
 	const char *input, *output;
-	bool build_ids, force;
+	const char *jit_dir;
+	bool build_ids, jit, force;
 	uint64_t max_expand;
 	unsigned verbose;
 };
@@ -46,9 +48,29 @@ static int write_out(struct tally_data *data, const struct inject *inject,
 	return CLI_OK;
 }
 
+/* Files for what was compiled at run time, and where they are mapped. */
+static int add_jit(const struct inject *inject, struct tally_data *data,
+		   struct tally_jit_files *files, struct tally_error *error)
+{
+	const struct tally_session_options options = {.size = sizeof(options)};
+	struct tally_session *session = NULL;
+	int code = tally_session_new(data, &options, &session, error);
+
+	if (!code)
+		code = tally_session_jit_files(session, inject->jit_dir, files, error);
+	tally_session_free(session);
+	if (!code && !files->dumps)
+		cli_say("inject", "no process of the recording has a dump of code made at run time "
+				  "(jit-PID.dump) that can be read");
+	else if (!code && inject->verbose)
+		cli_say("inject", "%zu functions of %zu dumps", files->files, files->dumps);
+	return code;
+}
+
 static int run(const struct inject *inject)
 {
 	struct tally_repair_options options = {.size = sizeof(options), .keep_unknown = true};
+	struct tally_jit_files files = {.size = sizeof(files)};
 	struct tally_data_build_id *ids = NULL;
 	struct tally_error error = {0};
 	struct tally_data *data = NULL;
@@ -59,10 +81,17 @@ static int run(const struct inject *inject)
 	if (inject->build_ids &&
 	    tally_data_mapped_build_ids(data, &ids, &options.build_id_count, &error)) {
 		status = cli_say_error("inject", &error);
+	} else if (inject->jit && add_jit(inject, data, &files, &error)) {
+		status = cli_say_error("inject", &error);
 	} else {
 		options.build_ids = ids;
+		options.records = files.records;
+		options.records_size = files.records_size;
+		options.left_out = files.left_out;
+		options.left_out_count = files.left_out_count;
 		status = write_out(data, inject, &options);
 	}
+	tally_jit_files_free(&files);
 	tally_data_build_ids_free(ids, options.build_id_count);
 	tally_data_close(data);
 	return status;
@@ -76,7 +105,7 @@ int cmd_inject(int argc, char **argv)
 	    .forms = forms,
 	    .about = "Reads a recording and writes it again, to a file or as a stream. Compressed "
 		     "records and directories become plain records. With -b the build-ids of "
-		     "mapped binaries are added.",
+		     "mapped binaries are added, with --jit code made at run time.",
 	    .mixed = true,
 	};
 	struct inject inject = {.input = "-", .output = "-"};
@@ -89,6 +118,12 @@ int cmd_inject(int argc, char **argv)
 	    {CLI_FLAG, 'b', "build-ids", NULL,
 	     "add missing build-ids of mapped binaries, from the files of this machine",
 	     .to = &inject.build_ids},
+	    {CLI_FLAG, 'j', "jit", NULL,
+	     "write the functions of dumps of code made at run time (jit-PID.dump) to ELF files, "
+	     "jitted-PID-NUMBER.so, and add records that map them",
+	     .to = &inject.jit},
+	    {CLI_STRING, 0, "jit-dir", "DIR",
+	     "write these files to this folder (default: that of the dump)", .to = &inject.jit_dir},
 	    CLI_MAX_EXPAND(inject.max_expand),
 	    {CLI_FLAG, 0, "buildid-all", NULL, "", .to = &inject.build_ids, .flags = CLI_HIDDEN},
 	    {CLI_FLAG, 'f', "force", NULL, "", .to = &inject.force, .flags = CLI_HIDDEN},

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "jit/jit_elf.h"
 #include "jit/jitdump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,6 +23,7 @@ static void look_at_code(const struct tally_jitdump *dump, size_t code, size_t s
 	const struct tally_jit_code *about = &dump->codes[code];
 	struct tally_jit_unwind unwind;
 	struct tally_jit_lines lines;
+	struct tally_buf elf = {0};
 
 	require(about->size && about->place <= size && about->size <= size - about->place);
 	require(!code || about->place >= about[-1].place + about[-1].size);
@@ -38,6 +40,10 @@ static void look_at_code(const struct tally_jitdump *dump, size_t code, size_t s
 			sink += unwind.bytes[i];
 		free(unwind.bytes);
 	}
+	if (!tally_jit_elf_make(dump, code, &elf))
+		require(elf.size > TALLY_JIT_ELF_TEXT + about->size &&
+			!memcmp(elf.data, "\177ELF", 4));
+	tally_buf_done(&elf);
 }
 
 static void look(const struct tally_jitdump *dump, size_t size)

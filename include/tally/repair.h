@@ -24,6 +24,14 @@ struct tally_repair_options {
 	 * -ECANCELED.  May be NULL. */
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
+	/* Whole records of native byte order, which come behind those of the recording; and places,
+	 * in ascending order, of records that are left out (tally_record.offset). Where one of both
+	 * is given, no marks are kept of how far records are in order of time: readers sort all.
+	 * Borrowed during the call. */
+	const void *records;
+	size_t records_size;
+	const uint64_t *left_out;
+	size_t left_out_count;
 };
 
 struct tally_repair_result {

@@ -91,6 +91,24 @@ int tally_data_mapped_build_ids(struct tally_data *data, struct tally_data_build
 				size_t *ret_count, struct tally_error *error);
 void tally_data_build_ids_free(struct tally_data_build_id *ids, size_t count);
 
+/* What readers of a recording need that know no dumps of code made at run time (jit-PID.dump). */
+struct tally_jit_files {
+	size_t size;         /* sizeof of this struct, set by the caller */
+	size_t dumps, files; /* that were read, and written */
+	/* MMAP2 records that map the files, and the places of records that would hide them: for
+	 * struct tally_repair_options. */
+	void *records;
+	size_t records_size;
+	uint64_t *left_out;
+	size_t left_out_count;
+};
+/* Writes each function of the dumps that the recording's processes mapped to an ELF file of its
+ * own, jitted-PID-NUMBER.so, in `folder`; NULL: in the folder of the dump.  Files of these names
+ * are replaced.  *ret is for tally_jit_files_free(). */
+int tally_session_jit_files(const struct tally_session *session, const char *folder,
+			    struct tally_jit_files *ret, struct tally_error *error);
+void tally_jit_files_free(struct tally_jit_files *files);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

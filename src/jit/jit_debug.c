@@ -45,26 +45,27 @@ static size_t read_lines(const struct tally_jitdump *dump, const struct tally_ji
 	return count;
 }
 
-int tally_jitdump_lines(const struct tally_jitdump *dump, size_t index, struct tally_jit_lines *ret)
+int tally_jitdump_lines(const struct tally_jitdump *dump, size_t code, struct tally_jit_lines *ret)
 {
-	const struct tally_jit_code *code = &dump->codes[index];
+	const struct tally_jit_code *about = &dump->codes[code];
 	struct tally_jit_lines lines = {0};
 	int result;
 
 	*ret = lines;
-	if (!code->lines_size || code->lines_size > PART_MOST)
+	if (!about->lines_size || about->lines_size > PART_MOST)
 		return 0;
-	lines.bytes = malloc(code->lines_size);
+	lines.bytes = malloc(about->lines_size);
 	/* the count was compared with the size when the record was read */
-	lines.lines = calloc(code->line_count, sizeof(*lines.lines));
+	lines.lines = calloc(about->line_count, sizeof(*lines.lines));
 	result = lines.bytes && lines.lines ? 0 : -ENOMEM;
 	if (!result)
-		result = tally_jitdump_read(dump, code->lines_place, lines.bytes, code->lines_size);
+		result =
+		    tally_jitdump_read(dump, about->lines_place, lines.bytes, about->lines_size);
 	if (result) {
 		tally_jit_lines_done(&lines);
 		return result;
 	}
-	lines.count = read_lines(dump, code, lines.bytes, lines.lines);
+	lines.count = read_lines(dump, about, lines.bytes, lines.lines);
 	*ret = lines;
 	return 0;
 }
@@ -76,26 +77,26 @@ void tally_jit_lines_done(struct tally_jit_lines *lines)
 	*lines = (struct tally_jit_lines){0};
 }
 
-int tally_jitdump_unwind(const struct tally_jitdump *dump, size_t index,
+int tally_jitdump_unwind(const struct tally_jitdump *dump, size_t code,
 			 struct tally_jit_unwind *ret)
 {
-	const struct tally_jit_code *code = &dump->codes[index];
+	const struct tally_jit_code *about = &dump->codes[code];
 	int result;
 
 	*ret = (struct tally_jit_unwind){0};
-	if (!code->unwind_size || code->unwind_size > PART_MOST)
+	if (!about->unwind_size || about->unwind_size > PART_MOST)
 		return 0;
-	ret->bytes = malloc(code->unwind_size);
+	ret->bytes = malloc(about->unwind_size);
 	if (!ret->bytes)
 		return -ENOMEM;
-	result = tally_jitdump_read(dump, code->unwind_place, ret->bytes, code->unwind_size);
+	result = tally_jitdump_read(dump, about->unwind_place, ret->bytes, about->unwind_size);
 	if (result) {
 		free(ret->bytes);
 		ret->bytes = NULL;
 		return result;
 	}
-	ret->frame_size = code->unwind_size - code->unwind_header_size;
-	ret->header_size = code->unwind_header_size;
-	ret->mapped_size = code->unwind_mapped_size;
+	ret->frame_size = about->unwind_size - about->unwind_header_size;
+	ret->header_size = about->unwind_header_size;
+	ret->mapped_size = about->unwind_mapped_size;
 	return 0;
 }

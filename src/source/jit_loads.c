@@ -58,6 +58,7 @@ void tally_jit_loads_done(struct source_jit_loads *loads)
 		free(loads->dumps[i].path);
 	}
 	free(loads->dumps);
+	free(loads->hidden);
 	free(loads->cache);
 }
 
@@ -205,7 +206,23 @@ static bool is_over_code(const struct source_jit_loads *loads, uint32_t pid, uin
 	return false;
 }
 
-int tally_jit_loads_note(struct tally_source *source, const struct tally_body *body, uint64_t time)
+static int hide(struct source_jit_loads *loads, uint64_t offset)
+{
+	if (loads->hidden_count == loads->hidden_room) {
+		size_t room = loads->hidden_room ? loads->hidden_room * 2 : 64;
+		void *grown = reallocarray(loads->hidden, room, sizeof(*loads->hidden));
+
+		if (!grown)
+			return -ENOMEM;
+		loads->hidden = grown;
+		loads->hidden_room = room;
+	}
+	loads->hidden[loads->hidden_count++] = offset;
+	return 1;
+}
+
+int tally_jit_loads_note(struct tally_source *source, const struct tally_body *body, uint64_t time,
+			 uint64_t offset)
 {
 	const char *path;
 	uint64_t start, length;
@@ -228,10 +245,12 @@ int tally_jit_loads_note(struct tally_source *source, const struct tally_body *b
 		return 0;
 	if (tally_jit_is_dump(path, &number))
 		return add(source, pid, path, number, time);
-	return source->jit_loads.count &&
-	       (!strncmp(path, "//anon", 6) || !strncmp(path, "[anon:", 6) ||
-		!strncmp(path, "/memfd:", 7)) &&
-	       is_over_code(&source->jit_loads, pid, start, length);
+	if (!source->jit_loads.count ||
+	    (strncmp(path, "//anon", 6) != 0 && strncmp(path, "[anon:", 6) != 0 &&
+	     strncmp(path, "/memfd:", 7) != 0) ||
+	    !is_over_code(&source->jit_loads, pid, start, length))
+		return 0;
+	return hide(&source->jit_loads, offset);
 }
 
 static int feed(struct tally_source *source, struct source_jit_dump *dump)
@@ -300,4 +319,23 @@ int tally_jit_loads_read_on(struct tally_source *source, uint64_t until)
 	}
 	find_next(loads);
 	return loads->next <= until && loads->next != UINT64_MAX;
+}
+
+bool tally_jit_loads_dump(const struct source_jit_loads *loads, size_t number,
+			  struct source_jit_view *ret)
+{
+	const struct source_jit_dump *dump;
+
+	if (number >= loads->count)
+		return false;
+	dump = &loads->dumps[number];
+	*ret = (struct source_jit_view){.pid = dump->pid, .path = dump->path, .dump = dump->dump};
+	return true;
+}
+
+uint64_t tally_jit_loads_time(const struct source_jit_loads *loads, size_t number, size_t load)
+{
+	uint64_t time = time_of(&loads->dumps[number], load);
+
+	return time < loads->dumps[number].mapped ? loads->dumps[number].mapped : time;
 }

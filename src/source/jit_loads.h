@@ -12,6 +12,7 @@
 #include "jit/jit_file.h"
 
 struct tally_source;
+struct tally_jitdump;
 struct source_jit_dump;
 
 struct source_jit_loads {                 /* all zero is valid */
@@ -23,6 +24,9 @@ struct source_jit_loads {                 /* all zero is valid */
 	uint64_t
 	    next; /* when the first load that was not fed yet happened; UINT64_MAX: there is none
 		   */
+	/* Offsets of records that were not fed, as they would hide code. */
+	uint64_t *hidden;
+	size_t hidden_count, hidden_room;
 	uint64_t fed; /* the time of the last one that was */
 };
 
@@ -33,11 +37,23 @@ void tally_jit_loads_done(struct source_jit_loads *loads);
 
 /* Looks at a record before the processes get it.  1: they shall not, as it is about memory in which
  * code was loaded already; 0; -ENOMEM. */
-int tally_jit_loads_note(struct tally_source *source, const struct tally_body *body, uint64_t time);
+int tally_jit_loads_note(struct tally_source *source, const struct tally_body *body, uint64_t time,
+			 uint64_t offset);
 /* Feeds the processes all that was loaded up to a time.  0 or -ENOMEM. */
 int tally_jit_loads_feed(struct tally_source *source, uint64_t until);
 /* Between windows of a live source: reads the dumps on.  Whether there is something to feed up to
  * that time; -ENOMEM. */
 int tally_jit_loads_read_on(struct tally_source *source, uint64_t until);
+
+/* A dump of the recording, by number; false: there are not so many. */
+struct source_jit_view {
+	uint32_t pid;
+	const char *path; /* of the dump, as the process saw it */
+	const struct tally_jitdump *dump;
+};
+bool tally_jit_loads_dump(const struct source_jit_loads *loads, size_t number,
+			  struct source_jit_view *ret);
+/* When one of its loads happened, on the recording's clock. */
+uint64_t tally_jit_loads_time(const struct source_jit_loads *loads, size_t number, size_t load);
 
 #endif

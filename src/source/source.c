@@ -48,15 +48,16 @@ void tally_source_free_side_bytes(struct tally_source *source)
 }
 
 /* What was compiled before a record comes before it. */
-static int feed_side(struct tally_source *source, const struct tally_body *body, uint64_t time)
+static int feed_side(struct tally_source *source, const struct tally_body *body,
+		     const struct source_side *side)
 {
-	int result = tally_jit_loads_feed(source, time);
+	int result = tally_jit_loads_feed(source, side->time);
 
 	if (!result)
-		result = tally_jit_loads_note(source, body, time);
+		result = tally_jit_loads_note(source, body, side->time, side->offset);
 	if (result)
 		return result == 1 ? 0 : result;
-	return tally_process_feed(source->processes, body, time);
+	return tally_process_feed(source->processes, body, side->time);
 }
 
 /* Side-band records in time order go to the processes. */
@@ -81,7 +82,7 @@ int tally_source_feed_sides(struct tally_source *source, uint64_t until)
 		if (!tally_record_decode(
 			&tally_data_event(source->data, event < 0 ? 0 : (size_t)event)->layout,
 			&record, &body, NULL))
-			result = feed_side(source, &body, side->time);
+			result = feed_side(source, &body, side);
 	}
 	if (!result)
 		result = tally_jit_loads_feed(source, until);

@@ -237,6 +237,47 @@ static int add_aux_place(struct file_repair *repair, const struct tally_record *
 	return repair->aux.failed;
 }
 
+/* The caller leaves it out, or what the caller adds makes it wrong. */
+static bool is_unwanted(const struct file_repair *repair, const struct tally_record *record)
+{
+	const struct tally_repair_options *options = &repair->options;
+	size_t low = 0, high = options->left_out_count;
+
+	if (record->type == PERF_RECORD_FINISHED_ROUND)
+		return options->records_size || options->left_out_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (options->left_out[middle] < record->offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < options->left_out_count && options->left_out[low] == record->offset;
+}
+
+/* The caller's records.  0 or -errno. */
+static int add_more(struct file_repair *repair)
+{
+	const uint8_t *at = repair->options.records;
+	size_t left = repair->options.records_size;
+
+	while (left >= sizeof(struct perf_event_header)) {
+		uint16_t size = ((const struct perf_event_header *)(const void *)at)->size;
+
+		if (size < sizeof(struct perf_event_header) || size > left)
+			return -EINVAL;
+		repair->result.records++;
+		at += size;
+		left -= size;
+	}
+	if (left)
+		return -EINVAL;
+	return repair->options.records_size
+		   ? add_run(&repair->out, repair->options.records, repair->options.records_size)
+		   : 0;
+}
+
 /* 1: kept, 0: left out, -errno. */
 static int add_record(struct file_repair *repair, const struct tally_record *record)
 {
@@ -247,7 +288,7 @@ static int add_record(struct file_repair *repair, const struct tally_record *rec
 	size_t size = (size_t)tally_record_extent(record);
 	int code = 0;
 
-	if (is_in_header(repair->data, record->type))
+	if (is_in_header(repair->data, record->type) || is_unwanted(repair, record))
 		return 0;
 	/* Compressed records that come here could not be decoded; they are already counted as
 	 * damage. */
@@ -304,7 +345,7 @@ static int write_records(struct file_repair *repair, struct tally_error *error)
 					  code == -ECANCELED ? "interrupted" : strerror(-code));
 	}
 	leave_out(&repair->result, &data->refused.first, data->refused.count);
-	return more;
+	return more ? more : add_more(repair);
 }
 
 /* --- the end --- */

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
 # 15.JIT: code that compilers make at run time, named by perf maps and dumps.
 
 setup_file() {
@@ -11,7 +12,7 @@ setup_file() {
 	fi
 	"$COMPILED" >/dev/null || skip "the test program has no code for this machine"
 	mkdir plain swapped v8
-	(cd plain && "$TALLY" record -q -F 1000 -e cpu-clock --call-graph dwarf "$COMPILED" dump unwind >pid)
+	(cd plain && "$TALLY" record -q -F 1000 -e cpu-clock --call-graph dwarf --keep-stacks "$COMPILED" dump unwind >pid)
 	(cd swapped && "$TALLY" record -q -F 1000 -e cpu-clock "$COMPILED" dump swapped >pid)
 	(cd v8 && "$TALLY" record -q -F 1000 -e cpu-clock "$COMPILED" dump v8 >pid)
 }
@@ -67,4 +68,58 @@ shares_are_right() {
 	"$TALLY" script -F ip,sym >script
 	# a frame of 72 bytes, without a frame pointer: its caller is found by the rules of the dump alone
 	awk '$2 == "second" { n++; getline; right += $2 == "run_code" } END { print n, right; exit !(n > 50 && right >= n * 0.99) }' script
+}
+
+# `perf inject --jit` needs a recording by CLOCK_MONOTONIC.
+perf_record() {
+	command -v perf >/dev/null || skip "perf is not installed: what inject --jit writes is not compared with perf's; its names in Tally are"
+	perf record -q -k mono -F 1000 -e cpu-clock "$@" >pid 2>err || skip "perf cannot record here: $(head -n 1 err)"
+}
+
+@test "15.JIT: inject --jit gives perf the names, and files that addr2line reads" {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cd "$BATS_TEST_TMPDIR/run"
+	perf_record -o run.data "$COMPILED" dump
+	"$TALLY" inject --jit -v -i run.data -o ours.data 2>said
+	grep -qx 'tally inject: 3 functions of 1 dumps' said
+	perf script -i ours.data -F time,ip,sym >by_perf
+	"$TALLY" script -i run.data -F time,ip,sym >by_tally
+	for symbol in first second moved; do grep -q " $symbol\$" by_perf; done
+	cmp by_perf by_tally
+	"$TALLY" script -i ours.data -F time,ip,sym >again
+	cmp again by_tally
+	# the program's address of the loop, from where perf maps the code
+	[ "$(addr2line -fe jitted-*-0.so 0x8a)" = $'first\n/srv/made up.js:20' ]
+	[ "$(addr2line -fe jitted-*-0.so 0x81)" = $'first\n/srv/made up.js:10' ]
+	readelf -SlsW jitted-*-0.so >/dev/null 2>warnings
+	[ ! -s warnings ]
+	perf inject --jit -i run.data -o theirs.data 2>/dev/null
+	perf script -i theirs.data -F time,ip,sym >theirs
+	cmp theirs by_tally
+}
+
+@test "15.JIT: perf unwinds through what inject --jit wrote as Tally does through the dump" {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cd "$BATS_TEST_TMPDIR/run"
+	perf_record --call-graph dwarf -o run.data "$COMPILED" dump unwind
+	"$TALLY" inject --jit -i run.data | perf script -i - -F ip,sym 2>/dev/null | sed 's/^[[:space:]]*[0-9a-f]* //' >by_perf
+	"$TALLY" script -i run.data -F ip,sym | sed 's/^[[:space:]]*[0-9a-f]* //' >by_tally
+	# code without call frame information ends perf's chains
+	awk '/^$/ { on = 0 } /^second$/ { on = 1 } on' by_perf >second_by_perf
+	awk '/^$/ { on = 0 } /^second$/ { on = 1 } on' by_tally >second_by_tally
+	grep -A1 '^second$' second_by_tally | grep -q '^run_code$'
+	cmp second_by_perf second_by_tally
+}
+
+@test "15.JIT: inject --jit-dir writes the files elsewhere, and says when there is no dump" {
+	cd "$BATS_FILE_TMPDIR/plain"
+	mkdir "$BATS_TEST_TMPDIR/files"
+	"$TALLY" inject --jit --jit-dir "$BATS_TEST_TMPDIR/files" -i perf.data -o "$BATS_TEST_TMPDIR/out.data"
+	[ "$(ls "$BATS_TEST_TMPDIR/files" | wc -l)" -eq 3 ]
+	"$TALLY" report -i "$BATS_TEST_TMPDIR/out.data" --no-children -g none -s dso,symbol >report
+	grep -q 'jitted-[0-9]*-1.so  *\[\.\] second$' report
+	run -1 "$TALLY" inject --jit --jit-dir "$BATS_TEST_TMPDIR/none" -i perf.data -o "$BATS_TEST_TMPDIR/out.data"
+	[[ $output == *"No such file or directory; name a folder for these files"* ]]
+	run -0 "$TALLY" inject --jit -i "$BATS_FILE_TMPDIR/try" -o "$BATS_TEST_TMPDIR/out.data"
+	[[ $output == *"no process of the recording has a dump"* ]]
 }
