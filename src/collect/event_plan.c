@@ -23,6 +23,7 @@ struct making {
 	uint64_t frequency;
 	bool inherit;
 	bool data_maps; /* data maps too: for stacks that are unwound later */
+	bool deferred;  /* chains of user space may come later, as records of their own */
 };
 
 static bool is_hardware(const struct tally_attr *attr)
@@ -124,6 +125,7 @@ static void complete_sideband(const struct making *making, struct tally_attr *at
 	attr->comm = attr->comm_exec = attr->task = 1;
 	attr->ksymbol = attr->bpf_event = 1;
 	attr->mmap_data = making->data_maps;
+	attr->defer_output = making->deferred;
 }
 
 /* All events of a ring must have one clock: the side-band takes that of the events. Source:
@@ -273,9 +275,13 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 
 		sideband->leader = (uint32_t)(plan.count - 1);
 		sideband->privilege_given = true;
-		for (size_t i = 0; i + 1 < plan.count; i++)
-			making.data_maps |=
-			    plan.events[i].attr.sample_stack_user && !plan.events[i].unwinds;
+		for (size_t i = 0; i + 1 < plan.count; i++) {
+			const struct tally_planned *event = &plan.events[i];
+
+			making.data_maps |= event->attr.sample_stack_user && !event->unwinds;
+			making.deferred |=
+			    event->attr.defer_callchain || (event->unwinds && !event->stack_needed);
+		}
 		complete_sideband(&making, &sideband->attr);
 		sideband->name = strdup("dummy:u");
 		if (!sideband->name)

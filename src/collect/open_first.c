@@ -77,6 +77,7 @@ static int open_without_stacks(struct tally_planned *event, const struct tally_o
 
 	other.name = event->name;
 	tally_plan_frame_pointers(&event->attr);
+	event->attr.defer_callchain = 1;
 	result = tally_open_relaxed(&event->attr, &other, limits, may, given_up, error);
 	if (result < 0) {
 		event->attr = with;

@@ -91,6 +91,9 @@ static void apply_chain(const struct tally_chain_plan *chain, struct tally_attr 
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->sample_max_stack = (uint16_t)chain->max_stack;
+	/* Of kernels that take user space's chain when the thread goes back there: it costs a
+	 * sample less, and pages that are not in memory can be read. Others give the bit back. */
+	attr->defer_callchain = chain->how == TALLY_CHAIN_FRAME_POINTERS;
 	if (chain->how == TALLY_CHAIN_BRANCHES) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
@@ -207,8 +210,10 @@ int tally_plan_terms(const struct tally_event *event, const struct tally_chain_p
 		set_bit(attr, PERF_SAMPLE_TIME, terms->time);
 	if (terms->given & TALLY_TERM_INHERIT)
 		attr->inherit = terms->inherit;
-	if (terms->given & TALLY_TERM_OVERWRITE)
+	if (terms->given & TALLY_TERM_OVERWRITE) {
 		attr->write_backward = terms->overwrite;
+		attr->defer_callchain &= !terms->overwrite; /* its samples outlive the records */
+	}
 	if (terms->given & TALLY_TERM_AUX_OUTPUT)
 		attr->aux_output = terms->aux_output;
 	if (terms->given & TALLY_TERM_BRANCH_TYPE && attr->branch_sample_type)

@@ -14,7 +14,7 @@ struct unwinding {
 	struct tally_resolver *resolver;
 	const struct tally_resolved *sample;
 	struct tally_chain_maker *maker;
-	struct tally_buf chain;    /* by branches */
+	struct tally_buf chain;    /* by branches, or deferred */
 	struct tally_map readable; /* pid -> whether its user space is unwound */
 	bool vdso_recorded;
 };
@@ -30,7 +30,7 @@ enum plan_chain tally_unwinding_of(const struct tally_attr *attr, uint64_t *ret_
 		return PLAN_CHAIN_BRANCHES;
 	}
 	if ((attr->sample_type & TALLY_CHAIN_FIELDS) != TALLY_CHAIN_FIELDS)
-		return PLAN_CHAIN_RECORDED;
+		return attr->defer_callchain ? PLAN_CHAIN_DEFERRED : PLAN_CHAIN_RECORDED;
 	*ret_want = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	return attr->exclude_callchain_user ? PLAN_CHAIN_UNWIND : PLAN_CHAIN_JOIN;
 }
@@ -179,6 +179,34 @@ static int by_branches(struct unwinding *unwinding, struct tally_resolved *sampl
 	return 0;
 }
 
+/* In place of the mark and the cookie behind it. */
+static int add_deferred(struct unwinding *unwinding, struct tally_resolved *sample)
+{
+	const struct tally_source *source = unwinding->resolver->tables->source;
+	const struct tally_sample *from = &sample->sample;
+	struct tally_buf *chain = &unwinding->chain;
+	const uint64_t *words;
+	uint64_t kept, count;
+
+	if (from->callchain_nr < 2 ||
+	    from->callchain[from->callchain_nr - 2] != PERF_CONTEXT_USER_DEFERRED)
+		return 0;
+	kept = from->callchain_nr - 2;
+	count = tally_deferred_find(source->deferred, source->deferred_count, from->tid,
+				    from->callchain[kept + 1],
+				    source->by_offset ? sample->offset : from->time, &words);
+	if (!count)
+		return 0;
+	tally_buf_clear(chain);
+	tally_buf_add(chain, from->callchain, kept * sizeof(*words));
+	tally_buf_add(chain, words, count * sizeof(*words));
+	if (chain->failed)
+		return -ENOMEM;
+	sample->sample.callchain = (const void *)chain->data;
+	sample->sample.callchain_nr = kept + count;
+	return 0;
+}
+
 int tally_resolver_complete(struct tally_resolver *resolver, struct tally_resolved *sample,
 			    enum plan_chain how)
 {
@@ -189,6 +217,8 @@ int tally_resolver_complete(struct tally_resolver *resolver, struct tally_resolv
 	unwinding = need_unwinding(resolver);
 	if (!unwinding)
 		return -ENOMEM;
+	if (how == PLAN_CHAIN_DEFERRED)
+		return add_deferred(unwinding, sample);
 	return how == PLAN_CHAIN_BRANCHES ? by_branches(unwinding, sample)
 					  : unwind(unwinding, sample, how == PLAN_CHAIN_JOIN);
 }

@@ -16,6 +16,7 @@ enum plan_chain {
 	PLAN_CHAIN_UNWIND,   /* as perf does */
 	PLAN_CHAIN_JOIN,     /* unwound, and joined with the user part that it has */
 	PLAN_CHAIN_BRANCHES,
+	PLAN_CHAIN_DEFERRED, /* the user part is in a later record */
 };
 
 /* Where the user part of an event's chains comes from, and the PERF_SAMPLE_* that it takes. */

@@ -35,6 +35,7 @@ int tally_source_window(struct tally_source *source, struct source_window *ret,
 	free(source->pieces);
 	source->pieces = NULL;
 	source->piece_count = source->piece_room = 0;
+	source->deferred_count = 0;
 	source->counts.dropped = window.dropped;
 	result = tally_source_scan(source, error);
 	if (result < 0)

@@ -32,6 +32,7 @@ void tally_scan_done(struct scan *scan)
 	free(scan->event_samples);
 	free(scan->pieces);
 	free(scan->sides);
+	free(scan->deferred);
 	tally_arena_done(&scan->side_bytes);
 	tally_early_sums_done(&scan->early);
 	tally_run_finder_done(&scan->runs);
@@ -111,6 +112,29 @@ static int note_side(struct scan *scan, const struct tally_record *record)
 	return 0;
 }
 
+static int note_deferred(struct scan *scan, const struct tally_record *record)
+{
+	const struct tally_source *source = scan->source;
+	int event = tally_data_event_of(source->data, record);
+	struct source_deferred found;
+
+	if (!tally_deferred_read(
+		&tally_data_event(source->data, event < 0 ? 0 : (size_t)event)->layout, record,
+		side_time(scan, record), &found))
+		return 0;
+	if (scan->deferred_count == scan->deferred_room) {
+		size_t room = scan->deferred_room ? scan->deferred_room * 2 : 1024;
+		void *more = reallocarray(scan->deferred, room, sizeof(*scan->deferred));
+
+		if (!more)
+			return -ENOMEM;
+		scan->deferred = more;
+		scan->deferred_room = room;
+	}
+	scan->deferred[scan->deferred_count++] = found;
+	return 0;
+}
+
 int tally_scan_refuse(struct scan *scan, const struct tally_record *record, size_t at)
 {
 	size_t next = at + (size_t)tally_record_extent(record);
@@ -152,6 +176,8 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 		return note_side(scan, record);
 	case PERF_RECORD_KSYMBOL:
 		return note_side(scan, record);
+	case PERF_RECORD_CALLCHAIN_DEFERRED:
+		return note_deferred(scan, record);
 	case PERF_RECORD_EXIT: /* only what goes on without end forgets */
 		return scan->source->live ? note_side(scan, record) : 0;
 	case PERF_RECORD_LOST: /* header, id, lost */
@@ -298,9 +324,13 @@ int tally_scan_take(struct tally_source *source, struct scan *scans, size_t coun
 			   sizeof(*scan->pieces)) ||
 		    append((void **)&source->sides, &source->side_count, &source->side_room,
 			   (void **)&scan->sides, scan->side_count, scan->side_room,
-			   sizeof(*scan->sides)))
+			   sizeof(*scan->sides)) ||
+		    append((void **)&source->deferred, &source->deferred_count,
+			   &source->deferred_room, (void **)&scan->deferred, scan->deferred_count,
+			   scan->deferred_room, sizeof(*scan->deferred)))
 			return -ENOMEM;
 	}
+	tally_deferred_sort(source->deferred, source->deferred_count);
 	tally_file_count_refused(source->data, &refused);
 	/* LOST counts what a ring had no room for, LOST_SAMPLES the same by event where the
 	 * recorder asked the counters for it: not two losses. */

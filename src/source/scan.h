@@ -25,6 +25,8 @@ struct scan {
 	size_t piece_count, piece_room;
 	struct source_side *sides;
 	size_t side_count, side_room;
+	struct source_deferred *deferred;
+	size_t deferred_count, deferred_room;
 	uint64_t lost, lost_samples;
 	uint64_t first, last; /* times of samples */
 	struct source_id_cache ids;

@@ -134,6 +134,7 @@ void tally_source_done(struct tally_source *source)
 	tally_source_free_side_bytes(source);
 	free(source->pieces);
 	free(source->runs);
+	free(source->deferred);
 	free(source->sides);
 	free(source->event_samples);
 	*source = (struct tally_source){0};

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "process/process.h"
 #include "source/ascending_runs.h"
+#include "source/deferred.h"
 #include "source/early_sums.h"
 #include "source/jit_loads.h"
 
@@ -67,6 +68,9 @@ struct tally_source {
 	int run_time_at;           /* in a sample */
 	struct source_side *sides; /* until the processes are built */
 	size_t side_count, side_room;
+	/* Chains of user space that follow their samples, by thread and cookie. */
+	struct source_deferred *deferred;
+	size_t deferred_count, deferred_room;
 	struct tally_arena *side_bytes; /* until the processes are built */
 	size_t side_bytes_count;
 	/* Of sources that sum up early, by part of the file; NULL: samples are read again, each. */

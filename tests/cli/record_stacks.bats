@@ -148,3 +148,45 @@ END
 	run -2 "$TALLY" record --call-graph odd -- true
 	[[ $output = *"auto, fp, dwarf[,SIZE], lbr"* ]]
 }
+
+@test "15.5: a chain of user space that the kernel wrote after its samples is theirs, in every reader" {
+	# Two threads with equal cookies, two samples with one chain, one whose chain never came.
+	python3 "$BATS_TEST_DIRNAME/recording.py" deferred.data deferred <<-END
+		kernel ffffffff81000000 100000
+		comm 7 seven
+		comm 8 eight
+		map 7 400000 10000 0 /no/where
+		map 8 400000 10000 0 /no/where
+		sample 7 ffffffff81000100 kernel ffffffff81000100 ffffffff81000200 deferred 55
+		sample 7 401000 deferred 56
+		sample 8 ffffffff81000300 kernel ffffffff81000300 deferred 55
+		later 8 55 user 408000 408100
+		later 7 55 user 407000 407100 407200
+		sample 7 401001 deferred 56
+		later 7 56 user 401000 407300
+		sample 7 401002 deferred 57
+		later 7 55 user 409999
+	END
+	"$TALLY" script -i deferred.data -F comm,ip | awk '{ printf "%s ", $1 } /^$/ { print "" }' >got
+	cat >wanted <<-END
+		seven ffffffff81000100 ffffffff81000200 7000 7100 7200
+		seven 1000 7300
+		eight ffffffff81000300 8000 8100
+		seven 1000 7300
+		seven
+	END
+	sed 's/ *$//' got | grep . >got.plain
+	diff wanted got.plain
+	"$TALLY" report -i deferred.data --no-children -g caller --stdio -s comm >report
+	grep -q where+0x7200 report
+	grep -q where+0x8100 report
+	grep -q where+0x7300 report
+	run -1 grep -E '0x9999|0x55' report
+	"$TALLY" script --json -i deferred.data | grep '"type":"SAMPLE"' >json
+	python3 - <<'END'
+import json
+frames = [[frame["ip"] for frame in sample["frames"]] for sample in map(json.loads, open("json"))]
+assert frames[1] == ["0x401000", "0x407300"], frames
+assert frames[2][-2:] == ["0x408000", "0x408100"], frames
+END
+}

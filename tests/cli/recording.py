@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a recording with one event, cpu-clock, from lines on standard input.
 
-    recording.py FILE [chains]
+    recording.py FILE [chains | deferred]
 
     comm PID NAME
     map PID START LENGTH OFFSET PATH     of code in a file; numbers in hex, but pids
@@ -9,6 +9,8 @@
     sample PID IP [CHAIN ...]            in hex; IP in the upper half of the addresses is the kernel's.
                                          The chain's words are written as they are; "user" and "kernel"
                                          are the marks before addresses of each.
+    later PID COOKIE [CHAIN ...]         with "deferred": the chain of user space of samples whose own ends with
+                                         "deferred" and the cookie (PERF_RECORD_CALLCHAIN_DEFERRED)
     times COUNT                          the last sample, so many times more
 
 Every sample has the period 1000, and comes 1 ms after the one before.
@@ -17,8 +19,9 @@ Every sample has the period 1000, and comes 1 ms after the one before.
 import struct
 import sys
 
-MARKS = {"user": (1 << 64) - 512, "kernel": (1 << 64) - 128}
-MMAP, COMM, SAMPLE = 1, 3, 9
+MARKS = {"user": (1 << 64) - 512, "kernel": (1 << 64) - 128, "deferred": (1 << 64) - 640}
+MMAP, COMM, SAMPLE, CALLCHAIN_DEFERRED = 1, 3, 9, 22
+SAMPLE_ID_ALL, DEFER_CALLCHAIN = 1 << 18, 1 << 38
 KERNEL, USER = 1, 2
 IP, TID, TIME, CALLCHAIN, PERIOD = 1, 2, 4, 0x20, 0x100
 
@@ -32,14 +35,25 @@ def text(name):
     return name.encode() + b"\0"
 
 
+def numbers_of(chain):
+    return [MARKS[word] if word in MARKS else int(word, 16) for word in chain]
+
+
 class Writer:
     """Records, one after another."""
 
-    def __init__(self, chains):
+    def __init__(self, chains, deferred=False):
         self.chains = chains
+        self.deferred = deferred
         self.time = 1_000_000_000
         self.last = None
         self.data = b""
+
+    def other(self, kind, misc, pid, body):
+        body += bytes(-len(body) % 8)
+        if self.deferred:  # sample_id_all
+            body += struct.pack("<IIQ", pid & 0xffffffff, pid & 0xffffffff, self.time)
+        self.data += record(kind, misc, body)
 
     def sample(self, pid, place, *chain):
         self.last = (pid, place, *chain)
@@ -47,23 +61,28 @@ class Writer:
         address = int(place, 16)
         body = struct.pack("<QIIQQ", address, int(pid), int(pid), self.time, 1000)
         if self.chains:
-            words = [MARKS[word] if word in MARKS else int(word, 16) for word in chain]
+            words = numbers_of(chain)
             body += struct.pack(f"<{1 + len(words)}Q", len(words), *words)
         self.data += record(SAMPLE, KERNEL if address >> 63 else USER, body)
 
     def line(self, kind, *rest):
         if kind == "comm":
-            self.data += record(COMM, 0, struct.pack("<II", int(rest[0]), int(rest[0])) + text(rest[1]))
+            self.other(COMM, 0, int(rest[0]), struct.pack("<II", int(rest[0]), int(rest[0])) + text(rest[1]))
         elif kind == "map":
             numbers = [int(word, 16) for word in rest[1:4]]
             body = struct.pack("<IIQQQ", int(rest[0]), int(rest[0]), *numbers) + text(rest[4])
-            self.data += record(MMAP, USER, body)
+            self.other(MMAP, USER, int(rest[0]), body)
         elif kind == "kernel":
             start, length = (int(word, 16) for word in rest)
             body = struct.pack("<IIQQQ", 0xffffffff, 0, start, length, start) + text("[kernel.kallsyms]_text")
-            self.data += record(MMAP, KERNEL, body)
+            self.other(MMAP, KERNEL, -1, body)
         elif kind == "sample":
             self.sample(*rest)
+        elif kind == "later":
+            words = numbers_of(rest[2:])
+            self.time += 1_000_000
+            body = struct.pack(f"<{2 + len(words)}Q", int(rest[1], 16), len(words), *words)
+            self.other(CALLCHAIN_DEFERRED, USER, int(rest[0]), body)
         elif kind == "times":
             for _ in range(int(rest[0])):
                 self.sample(*self.last)
@@ -72,14 +91,16 @@ class Writer:
 
 
 def main():
-    path, chains = sys.argv[1], sys.argv[2:] == ["chains"]
-    writer = Writer(chains)
+    path, deferred = sys.argv[1], sys.argv[2:] == ["deferred"]
+    chains = deferred or sys.argv[2:] == ["chains"]
+    writer = Writer(chains, deferred)
     for line in sys.stdin:
         if line.strip():
             writer.line(*line.split())
     kinds = IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0)
     # A software event, cpu-clock, each 1000 ns; attr.size is 128.
-    attr = struct.pack("<IIQQQQ", 1, 128, 0, 1000, kinds, 0) + bytes(128 - 40)
+    flags = SAMPLE_ID_ALL | DEFER_CALLCHAIN if deferred else 0
+    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, kinds, 0, flags) + bytes(128 - 48)
     head = 104
     at = head + 128 + 16
     with open(path, "wb") as file:

@@ -261,6 +261,14 @@ static void test_terms(void **state)
 		assert_int_equal(written.sample_stack_user, kept ? cases[i].stack : 0);
 		assert_int_equal((written.sample_type & PERF_SAMPLE_REGS_USER) != 0, kept);
 		assert_int_equal(attr->sample_regs_user != 0, cases[i].stack != 0);
+		/* 15.5: chains by frame pointers are deferred where the kernel can. */
+		assert_int_equal(attr->defer_callchain,
+				 attr->sample_type & PERF_SAMPLE_CALLCHAIN && !cases[i].stack &&
+				     !attr->write_backward &&
+				     !(attr->sample_type & PERF_SAMPLE_BRANCH_STACK));
+		assert_int_equal(attr->defer_output, 0);
+		if (attr->defer_callchain)
+			assert_int_equal(plan.events[1].attr.defer_output, 1);
 		/* What is read while unwinding may be mapped as data. */
 		assert_int_equal(plan.events[1].attr.mmap_data, kept);
 		assert_ptr_equal(tally_plan_timed(&plan),
