@@ -115,7 +115,7 @@ struct tally_sample {
 	const uint64_t *branch_counters; /* branch_nr words, or NULL */
 	uint64_t user_abi, user_regs_mask, intr_abi, intr_regs_mask;
 	const uint64_t *user_regs, *intr_regs; /* a word for each bit of the mask, ascending */
-	const uint8_t *user_stack;
+	const uint8_t *user_stack;             /* where it is in the record, even if no byte is */
 	uint64_t user_stack_size, user_stack_dyn_size; /* bytes dumped; bytes that are valid */
 	uint64_t weight; /* PERF_SAMPLE_WEIGHT, or var1 of WEIGHT_STRUCT in the low 32 bits, ... */
 	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;

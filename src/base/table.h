@@ -58,6 +58,16 @@ static inline void *table_apart(size_t count, size_t size)
 	return table ? memset(table, 0, bytes) : NULL;
 }
 
+/* The room for `count` elements of an array that has `room` and grows by doubling; `least` at
+ * first. */
+static inline uint32_t array_room(uint32_t room, uint32_t count, uint32_t least)
+{
+	room = room ? room : least;
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
 /* Changes the length of the array that the pointer at `array` points to; false: out of memory, and
  * the array is unchanged. */
 static inline bool array_resize(void *array, size_t count, size_t size)

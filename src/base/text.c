@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "base/bits.h"
 
 #define CPU_LIMIT    65536u
 #define NEAREST_MOST 63
@@ -116,7 +117,7 @@ static const char *take_range(const char *text, uint64_t *set)
 	if (last >= CPU_LIMIT || first > last)
 		return NULL;
 	for (; first <= last; first++)
-		set[first / 64] |= 1ULL << first % 64;
+		bits_add(set, first);
 	return end;
 }
 
@@ -145,7 +146,7 @@ int tally_text_cpu_list(const char *text, uint32_t **ret, size_t *ret_count)
 			return -ENOMEM;
 	}
 	for (uint32_t cpu = 0; count < all; cpu++)
-		if (set[cpu / 64] >> cpu % 64 & 1)
+		if (bits_has(set, cpu))
 			cpus[count++] = cpu;
 	*ret = cpus;
 	*ret_count = count;

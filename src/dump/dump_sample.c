@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include "base/bytes.h"
 #include "dump/dump_record.h"
-#include "wire/walk.h"
 
 /* The numbered lines of chains and branches. */
 static void add_entry(struct tally_buf *buf, uint64_t number, uint64_t address)
@@ -98,28 +97,13 @@ static void add_regs(struct tally_buf *buf, enum tally_script_arch arch, const c
 				 *regs++);
 }
 
-/* perf prints where the stack's size is. */
-static void add_stack(struct tally_buf *buf, const struct tally_data_event *event,
-		      const struct tally_record *record, const struct tally_sample *sample)
+/* perf prints where the stack's size is, the word before it. */
+static void add_stack(struct tally_buf *buf, const struct tally_record *record,
+		      const struct tally_sample *sample)
 {
-	uint64_t before = sample->present & ~(uint64_t)PERF_SAMPLE_STACK_USER;
-	struct tally_sample skipped;
-	struct wire_walk walk = {.mode = WIRE_DECODE,
-				 .layout = &event->layout,
-				 .bytes = (uint8_t *)(uintptr_t)record->bytes,
-				 .at = sizeof(struct perf_event_header),
-				 .end = record->size,
-				 .misc = record->misc};
-
-	for (size_t i = 0, seen = 0; i < tally_wire_sample_rows.count; i++) {
-		seen |= tally_wire_sample_rows.rows[i].bit == PERF_SAMPLE_STACK_USER;
-		if (seen)
-			before &= ~tally_wire_sample_rows.rows[i].bit;
-	}
-	if (tally_wire_walk(&walk, tally_wire_sample_rows, before, &skipped))
-		return;
 	tally_buf_printf(buf, "... ustack: size %" PRIu64 ", offset 0x%zx\n",
-			 sample->user_stack_size ? sample->user_stack_dyn_size : 0, walk.at);
+			 sample->user_stack_size ? sample->user_stack_dyn_size : 0,
+			 (size_t)(sample->user_stack - record->bytes) - 8);
 }
 
 static void add_weight(struct tally_buf *buf, const struct tally_sample *sample)
@@ -219,7 +203,7 @@ void tally_script_dump_sample(struct tally_buf *buf, const struct tally_script_d
 	add_regs(buf, dump->arch, "intr", sample->intr_abi, sample->intr_regs_mask,
 		 sample->intr_regs);
 	if (has & PERF_SAMPLE_STACK_USER)
-		add_stack(buf, event, record, sample);
+		add_stack(buf, record, sample);
 	if (has & PERF_SAMPLE_WEIGHT_TYPE)
 		add_weight(buf, sample);
 	if (has & PERF_SAMPLE_DATA_SRC)

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/option_struct.h"
 #include "base/text.h"
-#include "export/trace_symbols.h"
+#include "resolve/payload_symbols.h"
 #include "export/script_json.h"
 #include "export/sql_file.h"
 #include "export/sql_keys.h"
@@ -391,7 +391,7 @@ static void set_raw(struct sql *sql, const struct tally_attr *attr, struct tally
 		    const struct tally_resolved *resolved)
 {
 	struct kernel_symbols seen = {resolver, resolved};
-	const struct tally_trace_symbols symbols = {kernel_symbols_find, &seen};
+	const struct tally_trace_symbols symbols = {tally_kernel_symbol, &seen};
 	const struct tally_sample *sample = &resolved->sample;
 
 	if (!(sample->present & PERF_SAMPLE_RAW))

@@ -4,6 +4,7 @@
 
 #include <tally/data.h>
 #include "base/arena.h"
+#include "base/bits.h"
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/map.h"
@@ -181,7 +182,7 @@ void tally_file_forget(const uint8_t *bytes, uint64_t from, uint64_t to);
 
 static inline bool file_has_feature(const struct tally_data *data, unsigned feature)
 {
-	return data->features[feature / 64] >> (feature % 64) & 1;
+	return bits_has(data->features, feature);
 }
 
 /* The archive that the recording is in; NULL: it is none. */

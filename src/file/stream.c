@@ -69,7 +69,7 @@ static void set_feature(struct tally_data *data, uint64_t feature, struct file_p
 	 * numbers. */
 	if (!payload.size && feature > FEATURE_PMU_CAPS)
 		return;
-	data->features[feature / 64] |= 1ULL << (feature % 64);
+	bits_add(data->features, feature);
 	data->has_section[feature] = true;
 	data->sections[feature] = payload;
 }

@@ -4,12 +4,13 @@
 
 #include <stdio.h>
 #include <tally/data.h>
+#include "base/bits.h"
 #include "base/buf.h"
 #include "base/json.h"
 
 static inline bool facts_has(const struct tally_data_info *info, unsigned feature)
 {
-	return info->features[feature / 64] >> (feature % 64) & 1;
+	return bits_has(info->features, feature);
 }
 
 /* "monotonic", perf's names; "(not found)". */

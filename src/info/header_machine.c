@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/text.h>
+#include "base/bits.h"
 #include "base/digits.h"
 
 #define NODES_MOST                                                                                \
@@ -110,7 +111,7 @@ static void add_caches(struct tally_buf *to, const struct tally_data_info *info)
 
 static bool is_set(const struct tally_data_memory_node *node, uint64_t bit)
 {
-	return bit < node->block_count && node->blocks[bit / 64] >> (bit % 64) & 1;
+	return bit < node->block_count && bits_has(node->blocks, bit);
 }
 
 static void add_blocks(struct tally_buf *to, const struct tally_data_memory_node *node)

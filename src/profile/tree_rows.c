@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bits.h"
 #include "base/bytes.h"
 #include "profile/profile.h"
 #include "session/run.h"
@@ -51,14 +52,15 @@ static void mark_frames(const struct tally_profile *profile, struct tally_tree_r
 
 	for (uint32_t i = 0; i < rows->count; i++)
 		if (rows->list[i].number < chosen->count)
-			keys[rows->list[i].key / 64] |= 1ULL << (rows->list[i].key % 64);
+			bits_add(keys, rows->list[i].key);
 	for (uint32_t frame = 1; frame < chosen->frame_count; frame++) {
 		uint32_t place = places->place_of[frame], key;
 
 		if (!place)
 			continue;
 		key = rows_key(&profile->keys, places, place);
-		chosen->frames[frame / 64] |= (keys[key / 64] >> (key % 64) & 1) << (frame % 64);
+		if (bits_has(keys, key))
+			bits_add(chosen->frames, frame);
 	}
 }
 
@@ -89,11 +91,6 @@ int tally_tree_rows_choose(struct tally_profile *profile, struct tally_tree_rows
 	return 0;
 }
 
-static bool holds(const struct tally_tree_rows *chosen, uint32_t frame)
-{
-	return frame < chosen->frame_count && chosen->frames[frame / 64] >> (frame % 64) & 1;
-}
-
 int tally_tree_rows_addresses(struct tally_tree_rows *chosen,
 			      const struct profile_address *addresses, uint32_t count)
 {
@@ -103,9 +100,9 @@ int tally_tree_rows_addresses(struct tally_tree_rows *chosen,
 	if (!chosen->addresses)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		if (holds(chosen, addresses[i].frame))
-			chosen->addresses[addresses[i].hash / 64] |= 1ULL
-								     << (addresses[i].hash % 64);
+		if (addresses[i].frame < chosen->frame_count &&
+		    bits_has(chosen->frames, addresses[i].frame))
+			bits_add(chosen->addresses, addresses[i].hash);
 	return 0;
 }
 

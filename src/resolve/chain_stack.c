@@ -62,12 +62,10 @@ static int forget(struct tally_resolver *resolver)
 /* Room for a chain of `count` words; false: out of memory. */
 static bool chain_room(struct tally_resolver *resolver, uint32_t count)
 {
-	uint32_t room = resolver->word_room ? resolver->word_room : 256;
+	uint32_t room = array_room(resolver->word_room, count, 256);
 
-	if (count <= resolver->word_room)
+	if (room == resolver->word_room)
 		return true;
-	while (room < count)
-		room *= 2;
 	if (!array_resize(&resolver->words, room, sizeof(*resolver->words)) ||
 	    !array_resize(&resolver->modes, room, sizeof(*resolver->modes)) ||
 	    !array_resize(&resolver->hashes, room, sizeof(*resolver->hashes)) ||
@@ -79,12 +77,10 @@ static bool chain_room(struct tally_resolver *resolver, uint32_t count)
 
 static bool frame_room(struct tally_resolver *resolver, uint32_t count)
 {
-	uint32_t room = resolver->frame_room ? resolver->frame_room : 256;
+	uint32_t room = array_room(resolver->frame_room, count, 256);
 
-	if (count <= resolver->frame_room)
+	if (room == resolver->frame_room)
 		return true;
-	while (room < count)
-		room *= 2;
 	if (!array_resize(&resolver->frames, room, sizeof(*resolver->frames)) ||
 	    !array_resize(&resolver->path, room, sizeof(*resolver->path)))
 		return false;

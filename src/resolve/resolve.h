@@ -30,11 +30,14 @@ struct tally_resolved {
 			* periods are in its own; 0 unless the source sums them early */
 };
 
+/* Marks are the last page of addresses.  Source: PERF_CONTEXT_MAX of perf_event.h, -4095. */
+#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
+
 /* Whether a word of the chain is no address but says how those behind it are to be read:
  * PERF_CONTEXT_*. */
 static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_t word)
 {
-	return sample->sample.callchain[word] >= (uint64_t)PERF_CONTEXT_MAX &&
+	return sample->sample.callchain[word] >= FIRST_MARK &&
 	       !(sample->unwound && word >= sample->unwound);
 }
 

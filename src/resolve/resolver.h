@@ -42,9 +42,6 @@ struct resolver_place {
 /* Of words that were unwound: none of them is a mark, though it may look like one. */
 #define MODE_UNWOUND 0x81
 
-/* Marks are the last page of addresses.  Source: PERF_CONTEXT_MAX of perf_event.h, -4095. */
-#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
-
 #define RESOLVER_TASKS 1024U
 
 /* What held for a thread at its last sample. */

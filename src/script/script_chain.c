@@ -5,19 +5,15 @@
 #include "base/table.h"
 #include "script/script_state.h"
 
-#define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
-
 /* The mode of words that were unwound. */
 #define UNWOUND 0x80
 
 static bool chain_room(struct script_lines *lines, uint32_t count)
 {
-	uint32_t room = lines->room ? lines->room : 256;
+	uint32_t room = array_room(lines->room, count, 256);
 
-	if (count <= lines->room)
+	if (room == lines->room)
 		return true;
-	while (room < count)
-		room *= 2;
 	if (!array_resize(&lines->words, room, sizeof(*lines->words)) ||
 	    !array_resize(&lines->back, room, sizeof(*lines->back)) ||
 	    !array_resize(&lines->modes, room, sizeof(*lines->modes)))

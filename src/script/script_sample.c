@@ -5,7 +5,7 @@
 #include <tally/text.h>
 #include <time.h>
 #include "base/digits.h"
-#include "export/trace_symbols.h"
+#include "resolve/payload_symbols.h"
 #include "script/script_state.h"
 #include "dump/value_text.h"
 #include "session/moves.h"
@@ -340,7 +340,7 @@ void tally_script_trace_put(const struct script_out *out, const struct script_ev
 			    const uint8_t *raw, uint32_t raw_size)
 {
 	struct kernel_symbols of_sample = {out->resolver, out->at};
-	struct tally_trace_symbols symbols = {kernel_symbols_find, &of_sample};
+	struct tally_trace_symbols symbols = {tally_kernel_symbol, &of_sample};
 
 	tally_trace_text_add(out->script->trace, out->to, event->event->attr.config, raw, raw_size,
 			     &symbols);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bits.h"
 #include "session/batch_sample.h"
 #include "session/moves.h"
 #include "session/session.h"
@@ -308,12 +309,11 @@ static inline bool is_wanted(struct row_maker *maker, const struct tally_resolve
 	const struct tally_rows_wanted *wanted = maker->plan->wanted;
 	uint32_t hash = rows_address_hash(sample->sample.ip), frame;
 
-	if (wanted->addresses && !(wanted->addresses[hash / 64] >> (hash % 64) & 1))
+	if (wanted->addresses && !bits_has(wanted->addresses, hash))
 		return false;
 	frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode, sample->sample.ip);
 	/* 0, out of memory, is found again when the row is made. */
-	return !frame ||
-	       (frame < wanted->frame_count && wanted->frames[frame / 64] >> (frame % 64) & 1);
+	return !frame || (frame < wanted->frame_count && bits_has(wanted->frames, frame));
 }
 
 /* A sample that read counters, while it is taken once for each that has moved. */

@@ -222,6 +222,8 @@ static int walk_stack(struct wire_walk *walk, const struct wire_row *row, void *
 	int error = tally_wire_scalar(walk, 8, &sample->user_stack_size);
 
 	(void)row;
+	if (!error && walk->mode == WIRE_DECODE)
+		sample->user_stack = walk->bytes + walk->at;
 	if (error || !sample->user_stack_size)
 		return error;
 	error = tally_wire_take_padded(walk, sample->user_stack_size, &sample->user_stack);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/bits.h"
 #include "base/fs.h"
 #include "base/text.h"
 #include "write/sysfs.h"
@@ -177,7 +178,7 @@ static void write_blocks(const char *root, uint32_t node, struct tally_buf *to)
 			    tally_text_u64(names[i] + 6, &number) || number >= MEMORY_BLOCKS)
 				continue;
 			if (pass && words)
-				words[number / 64] |= 1ULL << (number % 64);
+				bits_add(words, number);
 			else if (number >= bits)
 				bits = number + 1;
 		}

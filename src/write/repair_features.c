@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "base/bits.h"
 #include "base/bytes.h"
 #include "write/shape.h"
 #include "write/writer.h"
@@ -184,7 +185,7 @@ static int add_payloads(struct file_repair *repair, uint64_t sizes[FILE_FEATURES
 		}
 		sizes[feature] = to->size - before;
 		tally_buf_zero(to, align_up(to->size, 8) - to->size);
-		bitmap[feature / 64] |= 1ULL << (feature % 64);
+		bits_add(bitmap, feature);
 		result->features++;
 	}
 	result->formats_missing =
@@ -200,7 +201,7 @@ int tally_repair_features(struct file_repair *repair, uint64_t bitmap[4], struct
 
 	at = repair->out.at + repair->result.features * 16;
 	for (unsigned feature = 0; feature < FILE_FEATURES && !code; feature++) {
-		if (!(bitmap[feature / 64] >> (feature % 64) & 1))
+		if (!bits_has(bitmap, feature))
 			continue;
 		tally_buf_u64(to, at);
 		tally_buf_u64(to, sizes[feature]);

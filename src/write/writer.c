@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include "base/bits.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -159,11 +160,6 @@ static void build_header(const struct tally_writer *writer, uint64_t data_end,
 	memcpy(to, words, FILE_HEADER_SIZE);
 }
 
-static void set_feature(uint64_t features[4], unsigned feature)
-{
-	features[feature / 64] |= 1ULL << (feature % 64);
-}
-
 /* Writes the record that is a table of features: see the start of this file. */
 static int write_checkpoint(struct tally_writer *writer, uint64_t at, uint64_t *ret_size)
 {
@@ -175,11 +171,11 @@ static int write_checkpoint(struct tally_writer *writer, uint64_t at, uint64_t *
 	int code;
 
 	memcpy(table, &record, sizeof(record));
-	set_feature(features, FILE_FEATURE_CHECKPOINT);
+	bits_add(features, FILE_FEATURE_CHECKPOINT);
 	for (size_t i = 0; i < writer->early_count; i++) {
 		table[2 + 2 * i] = writer->early[i].offset;
 		table[3 + 2 * i] = writer->early[i].size;
-		set_feature(features, writer->early[i].feature);
+		bits_add(features, writer->early[i].feature);
 	}
 	code = tally_fs_write_at(writer->fd, table, size, at);
 	if (code)
@@ -668,7 +664,7 @@ static int build_end(const struct tally_writer *writer, bool build_ids, uint64_t
 	if (stacks)
 		add_late(entries, &count, FEATURE_STACKS, at, STACKS_SIZE);
 	for (size_t i = 0; i < count; i++) {
-		set_feature(features, entries[i].feature);
+		bits_add(features, entries[i].feature);
 		tally_buf_u64(to, entries[i].offset);
 		tally_buf_u64(to, entries[i].size);
 	}

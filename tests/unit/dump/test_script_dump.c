@@ -204,6 +204,15 @@ static void a_sample_of_stack_and_branches(void **state)
 		   "... ustack: size 9, offset 0x58\n"
 		   "... sample_read:\n"
 		   "..... id 0000000000000007, value 0000000000000005\n");
+	/* 14.2: without a copy the size's place is that of the field, too. */
+	body.sample.user_stack = NULL;
+	body.sample.user_stack_size = body.sample.user_stack_dyn_size = 0;
+	body.sample.present = PERF_SAMPLE_PERIOD | PERF_SAMPLE_STACK_USER;
+	clean(&made);
+	make(&made, body.sample.present, true);
+	fields_are(&made, &body,
+		   "PERF_RECORD_SAMPLE(IP, 0x1): -1/-1: 0 period: 1 addr: 0\n"
+		   "... ustack: size 0, offset 0x10\n");
 	clean(&made);
 }
 
