@@ -71,15 +71,30 @@ static int image_at(const struct tally_chain_maker *maker, uint64_t address,
 	return *ret && (*ret)->arch != TALLY_UNWIND_NONE ? 0 : -ENODATA;
 }
 
+/* Go's runtime.clone calls what a new thread runs, and then exit(): so nothing called it, which its
+ * call frame information does not say. Sources: runtime/sys_linux_amd64.s of Go; the numbers of
+ * system calls. */
+static bool is_thread_start(const struct tally_chain_image *image, uint64_t place)
+{
+	static const uint8_t leave[] = {0xb8, 60, 0, 0, 0, 0x0f, 0x05}; /* mov $60,%eax; syscall */
+	uint8_t bytes[1 + 5 + sizeof(leave)]; /* the end of the call, mov $...,%edi */
+
+	return image->arch == TALLY_UNWIND_X86_64 && !image->info.eh_frame.bytes &&
+	       !tally_frame_info_read(&image->info, place, bytes, sizeof(bytes)) &&
+	       bytes[1] == 0xbf && !memcmp(bytes + 6, leave, sizeof(leave));
+}
+
 static void look_up(const struct tally_chain_maker *maker, uint64_t address,
 		    struct known_code *known)
 {
 	const struct tally_chain_image *image;
-	uint64_t place;
+	uint64_t place, in_file;
 	int result = image_at(maker, address, &image, &place);
 
-	if (!result && image->facts && !tally_frame_info_address(&image->info, place, &place))
-		known->rules = tally_cfi_find(image->cfi, place);
+	if (!result && image->facts && !tally_frame_info_address(&image->info, place, &in_file))
+		known->rules = maker->joined && is_thread_start(image, place)
+				   ? &tally_cfi_outermost
+				   : tally_cfi_find(image->cfi, in_file);
 	else if (maker->joined && result != -ENOENT)
 		known->rules = &tally_cfi_none;
 }

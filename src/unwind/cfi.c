@@ -26,6 +26,14 @@
 const struct cfi_rules tally_cfi_none = {.cfa = {.how = CFI_UNDEFINED}};
 const struct cfi_rules tally_cfi_damaged = {.cfa = {.how = CFI_UNDEFINED}};
 
+const struct cfi_rules tally_cfi_outermost = {
+    .cfa = {.column = 7, .how = CFI_REGISTER, .value = 8},
+    .count = 1,
+    .return_column = 16,
+    .plain = true,
+    .rules = {{.column = 16, .how = CFI_UNDEFINED}},
+};
+
 struct cfi_row {
 	uint32_t from; /* address less the table's base; valid up to the next row */
 	uint32_t set;  /* its offset; ROW_* */

@@ -46,6 +46,8 @@ struct cfi_rules {
 
 /* For instructions without rules: no entry covers them; one does, and is invalid there. */
 extern const struct cfi_rules tally_cfi_none, tally_cfi_damaged;
+/* For x86-64's outermost frame: it has no caller. */
+extern const struct cfi_rules tally_cfi_outermost;
 
 /* One section as in the file (little endian), and its address there. */
 struct cfi_section {
