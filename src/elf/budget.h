@@ -1,4 +1,4 @@
-/* How much may still be made of one binary: see elf_allowed(). */
+/* The memory that may still be used for one binary: see elf_allowed(). */
 #ifndef TALLY_ELF_BUDGET_H
 #define TALLY_ELF_BUDGET_H
 

@@ -10,8 +10,8 @@
 #include "base/regular.h"
 #include "elf/elf_file.h"
 
-/* The first page of a binary holds its ELF header, its program headers and, as linkers lay them
- * out, the notes: one read finds the id of nearly every file. */
+/* The first page of a binary has its ELF header, its program headers and usually the notes: one
+ * read finds the id of nearly every file. */
 #define HEAD          4096
 #define NOTE_LIMIT    65536
 #define PROGRAM_LIMIT 1024
@@ -100,8 +100,8 @@ static uint64_t field(const struct head *head, const uint8_t *at, size_t size)
 	return head->swapped ? __builtin_bswap64(value) : value;
 }
 
-/* `size` bytes at `offset` of the file: out of the head, else read into `room`.  NULL: not there.
- */
+/* Gives `size` bytes at `offset` of the file: from the first page, else read into `room`. NULL: the
+ * file does not have them. */
 static const uint8_t *bytes_at(const struct head *head, uint64_t offset, size_t size, uint8_t *room)
 {
 	if (offset <= head->size && size <= head->size - offset)

@@ -1,4 +1,4 @@
-/* The order is perf's; it decides where several files would do.  gdb's manual ("Separate Debug
+/* The order is perf's, and decides if there are several such files.  gdb's manual ("Separate Debug
  * Files") describes the debuglink, its CRC and the build-id tree. */
 #include "elf/debug_file.h"
 
@@ -13,7 +13,7 @@
 #include "base/fs.h"
 #include "elf/build_id.h"
 
-/* Files without a build-id are old, and not as large. */
+/* Files without a build-id are old, and not so large. */
 #define CRC_MOST ((uint64_t)1 << 30)
 
 struct link {       /* .gnu_debuglink */
@@ -32,7 +32,7 @@ static int read_link(const struct tally_elf *elf, struct link *ret)
 		return -ENOENT;
 	at = align_up(strlen(data) + 1, 4);
 	if (!*data || at + 4 > size ||
-	    strchr(data, '/')) { /* a name, not a way out of the folder */
+	    strchr(data, '/')) { /* a name, without a path out of the folder */
 		free(data);
 		return -ENOENT;
 	}
@@ -336,7 +336,7 @@ void tally_debug_file_where(const struct tally_debug_search *search, struct tall
 	char id[TALLY_BUILD_ID_TEXT];
 
 	if (!search->build_id_size) {
-		tally_buf_printf(to, "no debug file (it has no build-id to look one up by)");
+		tally_buf_printf(to, "no debug file (it has no build-id by which to find one)");
 		return;
 	}
 	tally_build_id_format(search->build_id, search->build_id_size, id);

@@ -1,4 +1,4 @@
-/* Where a binary's symbols are when they are not in the binary. */
+/* Finds a binary's symbols if they are not in the binary. */
 #ifndef TALLY_ELF_DEBUG_FILE_H
 #define TALLY_ELF_DEBUG_FILE_H
 

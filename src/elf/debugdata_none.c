@@ -1,4 +1,4 @@
-/* Stands in for debugdata.c where liblzma is missing. */
+/* Replaces debugdata.c where liblzma is missing. */
 #include "elf/debugdata.h"
 
 #include <errno.h>

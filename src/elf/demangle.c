@@ -64,8 +64,9 @@ static char *ocaml(const char *name)
 	return shown;
 }
 
-/* What is written of a name so far.  Demanglers write piece by piece and cannot be asked to stop,
- * so that what is too long leaves them by a jump; they hold no memory then but for a few bytes. */
+/* The part of a name that is written so far.  Demanglers write piece by piece and cannot be
+ * stopped, so a name that becomes too long leaves them by longjmp(); they leak only a few bytes
+ * then. */
 struct writing {
 	struct tally_buf text;
 	uint64_t most;
@@ -81,7 +82,8 @@ static void write_piece(const char *piece, size_t size, void *context)
 	tally_buf_add(&writing->text, piece, size);
 }
 
-/* No DMGL_PARAMS: bare names.  Rust goes before C++, whose prefix old Rust shares. */
+/* No DMGL_PARAMS: names without parameters.  Rust is tried before C++, as old Rust has the same
+ * prefix. */
 static bool demangle(const char *name, struct writing *writing)
 {
 	if (setjmp(writing->end))

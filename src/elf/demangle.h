@@ -1,4 +1,4 @@
-/* Names as people write them, from names as linkers do. */
+/* Makes names as people write them from the linker's names. */
 #ifndef TALLY_ELF_DEMANGLE_H
 #define TALLY_ELF_DEMANGLE_H
 
@@ -9,11 +9,12 @@
 bool tally_demangle_wanted(const char *name);
 
 /* The name without its parameters, as perf report shows it; the caller's to free().  NULL: it is
- * plain, or damaged, or too long, or becomes too long, or there is no memory: then it is shown as
- * it is.
+ * not mangled, damaged, or too long before or after, or there is no memory: then it is shown
+ * unchanged.
  *
- * A few thousand bytes can be made to become gigabytes, so that a name may become 64 kB at most,
- * and all names together *left bytes, of which is taken what was read and written. */
+ * A made-up name of a few thousand bytes can become gigabytes.  So a name may become at most 64 kB,
+ * and all names together use at most *left bytes, from which the bytes read and written are
+ * subtracted. */
 char *tally_demangle(const char *name, uint64_t *left);
 
 #endif

@@ -10,11 +10,12 @@
 #include "base/regular.h"
 #include "elf/build_id.h"
 
-/* More than the largest debug files have (-ffunction-sections objects), less than would hurt. */
+/* More than the largest debug files have (-ffunction-sections objects), but not too many to
+ * read. */
 #define SECTION_LIMIT ((size_t)1 << 20)
-/* Each address is looked for in all of them. */
+/* Each address is searched for in all of them. */
 #define LOAD_LIMIT ((size_t)256)
-/* Names of sections are compared with many others: longer ones are no names. */
+/* Names of sections are compared with many others; longer ones are invalid. */
 #define SECTION_NAME_MOST ((size_t)256)
 /* Notes with a build-id are small, and few. */
 #define NOTES_MOST      64U
@@ -89,7 +90,7 @@ static int open_regular(int fd, const struct stat *stat, struct tally_elf *ret)
 
 	elf.size = (uint64_t)stat->st_size;
 	elf.owner = stat->st_uid;
-	/* Holes are no reason to allow more. */
+	/* Holes in the file do not count. */
 	stored = (uint64_t)stat->st_blocks * 512;
 	elf.allowed = elf_allowed(stored < elf.size ? stored : elf.size);
 	if (elf_version(EV_CURRENT) == EV_NONE) {
@@ -169,7 +170,7 @@ uint64_t tally_elf_expanded(const struct tally_elf_section *section)
 		return gelf_getchdr(section->scn, &header) ? header.ch_size : 0;
 	if (strncmp(section->name, ".zdebug", 7) != 0)
 		return section->header.sh_size;
-	/* GNU's older way: "ZLIB", then the size with its high byte first. */
+	/* GNU's older form: "ZLIB", then the size as a big-endian number. */
 	data = elf_rawdata(section->scn, NULL);
 	if (!data || !data->d_buf || data->d_size < 12)
 		return 0;
@@ -303,7 +304,7 @@ int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_se
 		munmap(map, (size_t)(before + size));
 		return -ENODATA;
 	}
-	*(volatile char *)last = 0; /* our own page from now on, whoever writes to the file */
+	*(volatile char *)last = 0; /* now a private page, which writes to the file do not change */
 	*ret = (struct tally_mapped){.data = (uint8_t *)map, .size = (size_t)(before + size)};
 	*ret_strings = map + before;
 	*ret_size = (size_t)size;

@@ -30,7 +30,7 @@ struct tally_elf {
 	const char *data; /* from memory: borrowed */
 	uint64_t size;
 	uint64_t allowed;                        /* bytes of memory that its tables may take */
-	uid_t owner;                             /* of the file; of memory who asks */
+	uid_t owner;                             /* of the file; for memory, the caller */
 	const struct tally_debug_places *places; /* for files that belong to it; or NULL */
 	GElf_Ehdr header;
 	struct tally_elf_section *sections;
@@ -48,7 +48,7 @@ static inline uint64_t elf_allowed(uint64_t file_size)
 }
 
 /* Opens a regular file only, without waiting (base/regular.h).  0, -errno of the file, -ENOEXEC
- * when it is not ELF (or beyond repair), -ENODEV when it is no file that may be opened. */
+ * when it is not ELF (or beyond repair), -ENODEV if the file must not be opened. */
 int tally_elf_open(const char *path, struct tally_elf *ret);
 /* The same of a file that is open; the descriptor is taken over, also when it fails. */
 int tally_elf_open_fd(int fd, struct tally_elf *ret);
@@ -58,31 +58,32 @@ void tally_elf_close(struct tally_elf *elf);
 /* A section's data in this machine's byte order, libelf's own; NULL: there is none, or it is larger
  * than is allowed. */
 Elf_Data *tally_elf_data(const struct tally_elf *elf, const struct tally_elf_section *section);
-/* How large the section is once it is not compressed. */
+/* The size of the section without compression. */
 uint64_t tally_elf_expanded(const struct tally_elf_section *section);
 
 /* The first section of that name and type (SHT_NULL: any), or NULL. */
 const struct tally_elf_section *tally_elf_find(const struct tally_elf *elf, const char *name,
 					       uint32_t type);
 
-/* File offset of an address by the segment that holds it.  -ENOENT when none does. */
+/* The file offset of an address, by the segment that contains it. -ENOENT: no segment does. */
 int tally_elf_offset(const struct tally_elf *elf, uint64_t address, uint64_t *ret);
 
-/* A copy of the section's bytes with a NUL behind, so that no string runs out of it; the caller's
- * to free().  Copied and not mapped, because a binary that is rebuilt while we look would fault a
- * mapping.  -ENODATA: no bytes in the file; -EFBIG: more than are allowed. */
+/* A copy of the section's bytes with a NUL at the end, so that every string ends within it; the
+ * caller's to free().  It is copied, not mapped, because a mapping would fault if the binary is
+ * rebuilt meanwhile.  -ENODATA: no bytes in the file; -EFBIG: more than are allowed. */
 int tally_elf_read(const struct tally_elf *elf, const struct tally_elf_section *section, char **ret,
 		   size_t *ret_size);
 
-/* A large section of strings, mapped from the file, its last byte a NUL whatever the file
- * holds: for what would otherwise be most of the memory that is used.  `ret_strings` is borrowed
- * from `ret`, which is the caller's to tally_fs_unmap().  -ENODATA: small, in memory, or without a
- * NUL at its end: tally_elf_read() it. */
+/* Maps a large section of strings from the file, with a NUL as its last byte in any case: a copy
+ * would be most of the memory that is used.  `ret_strings` is borrowed from `ret`, which is the
+ * caller's to tally_fs_unmap().  -ENODATA: small, in memory, or without a NUL at its end:
+ * tally_elf_read() it. */
 int tally_elf_map_strings(const struct tally_elf *elf, const struct tally_elf_section *section,
 			  struct tally_mapped *ret, const char **ret_strings, size_t *ret_size);
 
-/* A copy of one string of a section of strings, the caller's to free(): of a large one that few are
- * wanted of.  -ENODATA: `at` is not in it, or it is longer than TALLY_NAME_MOST. */
+/* A copy of one string of a section of strings, the caller's to free(): for a large section of
+ * which few strings are needed.  -ENODATA: `at` is not in it, or it is longer than
+ * TALLY_NAME_MOST. */
 int tally_elf_read_string(const struct tally_elf *elf, const struct tally_elf_section *section,
 			  uint64_t at, char **ret);
 

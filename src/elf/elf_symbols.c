@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum section_use { UNUSED, LOADED, LABELS }; /* not in memory; in memory; its labels count too */
+enum section_use {
+	UNUSED,
+	LOADED,
+	LABELS
+}; /* section not in memory; in memory; in memory, and its labels count too */
 
-/* perf takes labels of sections whose names contain "text" or "data"; addresses of sections that
- * are not loaded (.gnu.warning.*) are no places. */
+/* perf takes labels of sections whose names contain "text" or "data"; addresses in sections that
+ * are not loaded (.gnu.warning.*) are invalid. */
 static uint8_t *section_uses(const struct tally_elf *elf)
 {
 	uint8_t *uses = calloc(elf->section_count ? elf->section_count : 1, 1);
@@ -106,7 +110,7 @@ static int read_names(const struct tally_elf *elf, const struct tally_elf_sectio
 	return error;
 }
 
-/* Names that are copied behind others stand where add_all() said. */
+/* Names that are copied after others are at the offset that add_all() computed. */
 static int keep_names(struct tally_symbol_list *list, struct names *names)
 {
 	uint32_t base;
@@ -137,8 +141,7 @@ static int add_all(const struct tally_elf *elf, Elf_Data *data, size_t count,
 
 		if (!gelf_getsym(data, (int)i, &symbol))
 			break;
-		/* above the sections: SHN_ABS, SHN_COMMON and others that are no place in the file
-		 */
+		/* above the sections: SHN_ABS, SHN_COMMON and others without a place in the file */
 		if (!symbol.st_name || symbol.st_name >= names->size ||
 		    symbol.st_shndx >= elf->section_count ||
 		    !is_wanted(&symbol, uses[symbol.st_shndx]) ||

@@ -7,7 +7,7 @@
 #include "elf/elf_file.h"
 #include "elf/symbol_list.h"
 
-/* Where symbol values go. */
+/* How symbol values become places. */
 struct tally_elf_places {
 	const struct tally_elf *runtime; /* file offsets by the segments of this file; NULL: none,
 					  * addresses are kept */

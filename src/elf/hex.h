@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Reads digits up to `end` or the first other character, whose place it returns; of more than 16
- * digits the last ones count. */
+/* Reads digits up to `end` or the first other character, and returns its address; of more than 16
+ * digits the last 16 count. */
 static inline const char *hex_digits(const char *at, const char *end, uint64_t *ret)
 {
 	uint64_t value = 0;

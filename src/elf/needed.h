@@ -1,4 +1,4 @@
-/* The libraries that a binary asks for. */
+/* The libraries that a binary needs. */
 #ifndef TALLY_ELF_NEEDED_H
 #define TALLY_ELF_NEEDED_H
 

@@ -18,7 +18,7 @@ struct list {
 	size_t size, room;
 };
 
-/* Reads a list; false: it cannot be read, and says nothing. */
+/* Reads a list; false: it cannot be read, and is ignored. */
 static bool read_list(int folder, const char *name, struct list *list)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -118,7 +118,7 @@ char *tally_package_symbols(const char *package)
 {
 	char *name;
 
-	/* Made by hand and older than the packages that are made for all others.  Source: Debian
+	/* This package is made by hand, unlike the automatic ones of all others.  Source: Debian
 	 * wiki, AutomaticDebugPackages. */
 	if (asprintf(&name, "%s%s", package, strcmp(package, "libc6") ? "-dbgsym" : "-dbg") < 0)
 		return NULL;

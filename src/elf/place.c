@@ -121,7 +121,8 @@ static int64_t collect(const struct tally_symbol_list *list, const char *name, b
 		else
 			to[count++] = list->starts[i];
 	}
-	/* Next to one that is chosen there is at most an old version, which nothing new calls. */
+	/* Besides a function that is chosen at start there is at most an old version, which new
+	 * programs do not call. */
 	if (!count || chosen_late)
 		return chosen_late ? -ENOTSUP : 0;
 	qsort(to, count, sizeof(*to), in_order);

@@ -31,7 +31,8 @@ static bool is_irelative(const struct tally_elf *elf, uint64_t type)
 	       (elf->header.e_machine == EM_AARCH64 && type == R_AARCH64_IRELATIVE);
 }
 
-/* Of .rela.dyn only slots of the offset table matter; a large library has 100,000 others. */
+/* Of .rela.dyn only slots of the offset table are needed; a large library has 100,000 other
+ * entries. */
 static bool is_got_slot(uint64_t type)
 {
 	return type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT ||
@@ -57,7 +58,7 @@ static void add_slot(struct plt *plt, const GElf_Rela *relocation, bool all)
 	plt->slots[plt->count++] = slot;
 }
 
-/* `all`: keep the nameless too, because the order counts. */
+/* `all`: also keep those without a name, because their order matters. */
 static int read_slots(struct plt *plt, const char *name, bool all)
 {
 	const struct tally_elf_section *section = NULL;
@@ -140,7 +141,7 @@ static const struct slot *slot_at(const struct plt *plt, uint64_t address)
 	return NULL;
 }
 
-/* A resolver has the name of the function it chooses for. */
+/* A resolver has the name of the function that it chooses. */
 static const char *target_name(const struct plt *plt, uint64_t address)
 {
 	size_t low = 0, high = plt->known;
@@ -174,7 +175,7 @@ static int stub_name(const struct plt *plt, const struct slot *slot, uint32_t *r
 	if ((!name || !*name) && slot->target) {
 		target = target_name(plt, slot->target);
 		free(name);
-		/* copied, as it may be in the text that now grows */
+		/* copied, as it may be in the text, which may move when it grows */
 		name = target ? strndup(target, TALLY_NAME_MOST) : NULL;
 	}
 	if (name && plt->demangled)
@@ -226,7 +227,7 @@ static const struct slot *stub_slot(const struct plt *plt, const uint8_t *code, 
 	return slot_at(plt, address + at + 6 + (uint64_t)(int64_t)(int32_t)load_u32(code + at + 2));
 }
 
-/* Stub sizes as binutils and lld write them, where the section header does not say. */
+/* The sizes of stubs that binutils and lld write, if the section header does not have them. */
 static void stub_sizes(const struct tally_elf *elf, const struct tally_elf_section *section,
 		       uint64_t *ret_header, uint64_t *ret_stub)
 {

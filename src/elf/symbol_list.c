@@ -9,7 +9,7 @@
 #include "elf/symbol_order.h"
 
 #define PAGE 4096
-/* Names are compared as far as this: longer ones are alike. */
+/* Names are compared up to this length: longer ones count as equal. */
 #define COMPARED_MOST ((size_t)16384)
 
 void tally_symbol_list_done(struct tally_symbol_list *list)
@@ -31,7 +31,7 @@ int tally_symbol_list_reserve(struct tally_symbol_list *list, size_t more)
 
 	if (room <= list->room)
 		return 0;
-	/* what grew stays, so that nothing is lost when a later one cannot */
+	/* an array that has grown is kept, so that nothing is lost if a later one cannot grow */
 	starts = reallocarray(list->starts, room, sizeof(*list->starts));
 	list->starts = starts ? starts : list->starts;
 	ends = reallocarray(list->ends, room, sizeof(*list->ends));
@@ -109,7 +109,7 @@ static struct rows rows_of(const struct tally_symbol_list *list)
 	};
 }
 
-/* Inlined with its size known, as that many calls to copy a word would take most of the time. */
+/* Inlined with a constant size, as a call for each word would take most of the time. */
 static inline void permute_sized(const char *from, char *to, const uint32_t *order, size_t count,
 				 size_t size)
 {
@@ -131,7 +131,7 @@ static void permute(const void *from, void *to, const uint32_t *order, size_t co
 	}
 }
 
-/* Puts the symbols from `first` on in order, by way of one array's memory. */
+/* Sorts the symbols from `first` on, with one array of additional memory. */
 static int sort_from(struct tally_symbol_list *list, size_t first)
 {
 	struct rows rows = rows_of(list);
@@ -157,7 +157,7 @@ static int sort_from(struct tally_symbol_list *list, size_t first)
 	return room ? 0 : -ENOMEM;
 }
 
-/* Symbols before `first` are in order, those from there on too, and are few. */
+/* Merges two sorted parts: the symbols before `first`, and the few from there on. */
 static int merge_from(struct tally_symbol_list *list, size_t first)
 {
 	struct rows rows = rows_of(list);
@@ -167,7 +167,7 @@ static int merge_from(struct tally_symbol_list *list, size_t first)
 	void *room = malloc(count * sizeof(uint64_t));
 	bool failed = !starts || !places || !room;
 
-	/* Where each of the last ones belongs: behind its equals. */
+	/* Finds the place of each of the last ones: after equal ones. */
 	if (!failed)
 		memcpy(starts, list->starts + first, count * sizeof(*starts));
 	for (size_t i = count, before = first; !failed && i-- > 0;) {
@@ -203,7 +203,7 @@ int tally_symbol_list_sort(struct tally_symbol_list *list)
 		ordered++;
 	if (ordered == list->count)
 		return 0;
-	/* Stubs that were added behind the others are few. */
+	/* The stubs that were added after the others are few. */
 	if (list->count - ordered > ordered / 8)
 		return sort_from(list, 0);
 	error = sort_from(list, ordered);
@@ -258,7 +258,7 @@ static size_t underscores(const char *name)
 	return count;
 }
 
-/* Whether the second name says more than the first: fewer leading underscores, else longer. */
+/* Whether the second name is the better one: it has fewer leading underscores, or is longer. */
 static bool says_more(const char *a, const char *b)
 {
 	size_t a_under = underscores(a), b_under = underscores(b);

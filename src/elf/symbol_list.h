@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 
-/* All zero is empty and valid.  One array a field, as the table keeps them: a large library has a
+/* All zero is empty and valid.  One array for each field, as in the table: a large library has a
  * hundred thousand symbols. */
 struct tally_symbol_list {
 	uint64_t *starts, *ends; /* an end equal to the start means: size unknown */
@@ -30,13 +30,13 @@ int tally_symbol_list_add(struct tally_symbol_list *list, uint64_t start, uint64
 			  uint32_t name, uint8_t info);
 const char *tally_symbol_list_name(const struct tally_symbol_list *list, size_t index);
 
-/* Takes over a malloc'ed text, whose last byte is NUL, and gives the offset that it starts at: free
- * of copying for the first.  -ENOMEM, or -EOVERFLOW when offsets would not reach it; then it is
- * still the caller's. */
+/* Takes over a malloc'ed text, whose last byte is NUL, and gives the offset of its start; the first
+ * one is not copied.  -ENOMEM, or -EOVERFLOW if offsets would be too large; then it is still the
+ * caller's. */
 int tally_symbol_list_take_text(struct tally_symbol_list *list, char *text, size_t size,
 				uint32_t *ret);
 
-/* Where the name that is added next will stand. */
+/* The offset of the name that is added next. */
 static inline size_t symbol_list_text_end(const struct tally_symbol_list *list)
 {
 	return list->first_size + list->text.size;
@@ -44,9 +44,9 @@ static inline size_t symbol_list_text_end(const struct tally_symbol_list *list)
 
 /* Sorts by start (equal ones stay in order of arrival). */
 int tally_symbol_list_sort(struct tally_symbol_list *list);
-/* On a sorted list: gives symbols without a size the room up to the next symbol, then keeps the
- * best of those that start together.  `demangle_left`: names are compared as they are shown, as far
- * as tally_demangle() may still go; NULL: as they are. */
+/* On a sorted list: extends symbols without a size up to the next symbol, then keeps the best of
+ * those with the same start.  `demangle_left`: names are compared demangled, as far as this budget
+ * of tally_demangle() allows; NULL: unchanged. */
 void tally_symbol_list_finish(struct tally_symbol_list *list, uint64_t *demangle_left);
 
 #endif

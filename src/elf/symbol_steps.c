@@ -4,7 +4,7 @@
 
 #define SYMBOLS_LEAST 64U
 
-/* Whether a step's symbols cannot be looked through in the usual way. */
+/* Whether a step's symbols need more than the usual search. */
 static bool is_special(const struct tally_symbol_table *table, size_t from, size_t to)
 {
 	bool special = to - from >= SYMBOL_STEP_USUAL || from + SYMBOL_STEP_USUAL > table->count;

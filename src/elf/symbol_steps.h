@@ -1,27 +1,27 @@
-/* Where in a table to look: for places in equal steps the symbol that each begins in, so that a
- * place is found among few symbols instead of all.  At most 4 bytes a symbol. */
+/* An index of a table: for addresses in equal steps, the symbol at each, so that an address is
+ * searched among few symbols.  At most 4 bytes for each symbol. */
 #ifndef TALLY_ELF_SYMBOL_STEPS_H
 #define TALLY_ELF_SYMBOL_STEPS_H
 
 #include <errno.h>
 #include "elf/symbol_table.h"
 
-struct tally_symbol_steps { /* all zero is valid: all of the table is looked through */
-	uint32_t *first;    /* by step, and the last one twice behind */
+struct tally_symbol_steps { /* all zero is valid: the whole table is searched */
+	uint32_t *first;    /* by step, and the last one twice at the end */
 	size_t count;
 	uint64_t base;
 	unsigned bits; /* of a place within its step */
 };
 
-/* Without memory, and of tables that are small or not sorted, there are none. */
+/* There are no steps without memory, and for tables that are small or not sorted. */
 void tally_symbol_steps_init(struct tally_symbol_steps *steps,
 			     const struct tally_symbol_table *table);
 void tally_symbol_steps_done(struct tally_symbol_steps *steps);
 
-/* So many are looked through without a branch on what is found. */
+/* So many symbols are compared without a branch. */
 #define SYMBOL_STEP_USUAL 8U
-/* Set in the number of a step's first symbol where more has to be done: there are more, they end
- * the table, or a place behind one may be in another around it. */
+/* Set in the number of a step's first symbol if this is not enough: there are more symbols, the
+ * table ends, or an address after one may be in a symbol around it. */
 #define SYMBOL_STEP_SPECIAL 0x80000000U
 
 /* As tally_symbol_table_find(), of the table that the steps were made of. */
@@ -50,7 +50,7 @@ static inline int64_t symbol_steps_find(const struct tally_symbol_steps *steps,
 		   : -ENOENT;
 }
 
-/* The index of the first symbol that starts behind the place; the table's count: none does. */
+/* The index of the first symbol that starts after the address; the table's count: none does. */
 static inline size_t symbol_steps_behind(const struct tally_symbol_steps *steps,
 					 const struct tally_symbol_table *table, uint64_t place)
 {

@@ -21,8 +21,8 @@ void tally_symbol_table_done(struct tally_symbol_table *table)
 	*table = (struct tally_symbol_table){0};
 }
 
-/* Links each symbol to the nearest earlier one that reaches past it, so that a place behind a
- * nested symbol finds the symbol around it. */
+/* Links each symbol to the nearest earlier one that ends after it, so that an address after a
+ * nested symbol is found in the symbol around it. */
 static int link_outer(const struct tally_symbol_list *list, uint32_t **ret)
 {
 	bool overlap = false;
@@ -47,10 +47,10 @@ static int link_outer(const struct tally_symbol_list *list, uint32_t **ret)
 	return 0;
 }
 
-/* How many symbols are around one grows by one from an outer one to an inner.  Of each a link leads
- * as far out as its outer one's two links together where these are equally long, else to the outer
- * one itself: so the lengths are those of a counting with digits 1 and 2, and any number is reached
- * by a few.  Source: E. W. Myers, "An applicative random-access stack", 1983. */
+/* The depth of a symbol is the number of symbols around it.  Each has a second, longer link: if the
+ * two next links of its outer symbol have equal lengths, it goes as far as both together, else to
+ * the outer symbol itself.  So any depth is reached by few links (skew-binary numbers).  Source: E.
+ * W.  Myers, "An applicative random-access stack", 1983. */
 static uint32_t *link_further(const uint32_t *outer, size_t count)
 {
 	uint32_t *further = calloc(count, sizeof(*further));
@@ -149,13 +149,14 @@ int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbo
 	return 0;
 }
 
-/* The innermost symbol around one that ends before the place: those further out end later. */
+/* The innermost symbol that contains the address, around one that ends before it: outer symbols end
+ * later. */
 static int64_t find_around(const struct tally_symbol_table *table, uint64_t place, size_t at)
 {
 	while (place >= table->ends[at]) {
 		uint32_t parent = table->outer[at], far = table->further ? table->further[at] : 0;
 
-		/* an outer one is earlier, so this ends, whatever the arrays hold */
+		/* an outer one is earlier, so this ends with any contents of the arrays */
 		if (!parent || parent > at)
 			return -ENOENT;
 		at = (far && place >= table->ends[far - 1] ? far : parent) - 1;

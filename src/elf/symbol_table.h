@@ -1,5 +1,5 @@
-/* The symbols of one image in sorted arrays, to be asked by any number of threads.  The arrays are
- * made from a list, or are in a mapped file (kernel_cache.h). */
+/* The symbols of one image in sorted arrays, for any number of threads.  The arrays are made from a
+ * list, or are in a mapped file (kernel_cache.h). */
 #ifndef TALLY_ELF_SYMBOL_TABLE_H
 #define TALLY_ELF_SYMBOL_TABLE_H
 
@@ -9,16 +9,16 @@
 #include "elf/symbol.h"
 #include "elf/symbol_list.h"
 
-/* All zero is empty and valid.  Arrays of a file may hold anything: find and get end, and stay
- * within them, nevertheless. */
+/* All zero is empty and valid.  Arrays from a file may have any contents: find and get nevertheless
+ * end and stay within them. */
 struct tally_symbol_table {
 	const uint64_t *starts, *ends; /* as in the list, sorted */
 	const uint32_t *names;
 	const uint8_t *infos;
-	const uint32_t *outer; /* index + 1 of the nearest earlier symbol that reaches past this
-				* one, 0 none; NULL when no symbol overlaps another */
-	/* index + 1 of one further out, so that of any number of symbols around each other a few
-	 * are looked at; NULL: there are none, or the arrays are of a file */
+	const uint32_t *outer; /* index + 1 of the nearest earlier symbol that ends after this one,
+				  0 none; NULL when no symbol overlaps another */
+	/* index + 1 of one further out, so that few of any number of nested symbols are visited;
+	 * NULL: there are none, or the arrays are from a file */
 	const uint32_t *further;
 	/* Names: an offset below text_size is one in `text`, from there on one in `more`.  The last
 	 * byte of each is NUL. */
@@ -34,7 +34,7 @@ void tally_symbol_table_done(struct tally_symbol_table *table);
 
 /* Makes the table from a sorted list, which is empty afterwards.  -ENOMEM leaves the list. */
 int tally_symbol_table_take(struct tally_symbol_table *table, struct tally_symbol_list *list);
-/* The same, and the names stay whose they are. */
+/* The same, but the owner of the names does not change. */
 int tally_symbol_table_take_rows(struct tally_symbol_table *table, struct tally_symbol_list *list,
 				 const char *text, size_t text_size);
 
