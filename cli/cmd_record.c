@@ -448,7 +448,8 @@ static void say_result(const struct record *record, const char *output,
 }
 
 /* The recording is complete: from here on a signal ends us at once. */
-static void keep_binaries(const struct record *record, const char *output)
+static void keep_binaries(const struct record *record, const char *output,
+			  const struct tally_recorder_result *result)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	const struct cli_keep keep = {
@@ -456,6 +457,8 @@ static void keep_binaries(const struct record *record, const char *output)
 	    .all = record->all_binaries,
 	    .quiet = record->quiet,
 	    .verbose = record->verbose > 0,
+	    .held = result->held,
+	    .held_count = result->held_count,
 	};
 	struct sigaction now;
 	struct stat status;
@@ -512,9 +515,9 @@ static int run(struct record *record, struct tally_recorder_options *options)
 					   result.wait_status, result.ended_by);
 	}
 	stoppable = NULL;
-	tally_recorder_free(recorder);
 	if (complete)
-		keep_binaries(record, output);
+		keep_binaries(record, output, &result);
+	tally_recorder_free(recorder);
 	return status;
 }
 

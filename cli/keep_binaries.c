@@ -25,8 +25,11 @@ static void say_kept(const struct cli_keep *keep, const char *folder,
 void cli_keep_binaries(const char *recording, const struct cli_keep *keep)
 {
 	const struct tally_session_options options = {.size = sizeof(options)};
-	const struct tally_build_id_cache_options how = {
-	    .size = sizeof(how), .folder = keep->folder, .all = keep->all};
+	const struct tally_build_id_cache_options how = {.size = sizeof(how),
+							 .folder = keep->folder,
+							 .all = keep->all,
+							 .held = keep->held,
+							 .held_count = keep->held_count};
 	struct tally_build_id_cache_result result = {.size = sizeof(result)};
 	struct tally_session *session = NULL;
 	struct tally_data *data = NULL;

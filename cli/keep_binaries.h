@@ -3,11 +3,16 @@
 #define TALLY_CLI_KEEP_BINARIES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct tally_held_binary;
 
 struct cli_keep {
 	const char *folder; /* NULL: ~/.debug */
 	bool all;           /* also binaries without samples */
 	bool quiet, verbose;
+	const struct tally_held_binary *held; /* of the recorder */
+	size_t held_count;
 };
 
 /* Prints a line about what could not be copied; the recording is valid without it. */

@@ -27,6 +27,10 @@ struct tally_build_id_cache_options {
 	/* Bytes.  Binaries larger than file_most are not copied; nothing is copied once the cache
 	 * is larger than cache_most.  0: 256 MiB and 4 GiB. */
 	uint64_t file_most, cache_most;
+	/* Binaries that a recorder held open (struct tally_recorder_result): copied when the file
+	 * at the recorded path is another one. */
+	const struct tally_held_binary *held;
+	size_t held_count;
 };
 
 struct tally_build_id_cache_result {

@@ -51,6 +51,12 @@ struct tally_block {
 	uint64_t offset;
 };
 
+/* A binary that a recorder holds open, because its path leads elsewhere outside of a container. */
+struct tally_held_binary {
+	uint8_t id_size, id[20]; /* its build-id */
+	int fd;
+};
+
 struct tally_data_options {
 	size_t size; /* sizeof of this struct */
 	/* Called now and then while a stream from a pipe is copied, with the bytes so far; `total`

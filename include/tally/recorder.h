@@ -79,6 +79,10 @@ struct tally_recorder_result {
 			       * until tally_recorder_free() */
 	size_t running_count;
 	struct tally_stack_counts stacks; /* call chains that were unwound while recording */
+	/* Binaries of processes in other mount namespaces, for struct tally_build_id_cache_options;
+	 * borrowed until tally_recorder_free(). */
+	const struct tally_held_binary *held;
+	size_t held_count;
 };
 
 /* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name

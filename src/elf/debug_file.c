@@ -191,7 +191,7 @@ static int by_usual_cache(const struct tally_debug_search *search, bool symtab, 
 	return owned(by_cache(search, search->cache, symtab, file, ret), ret);
 }
 
-/* In what debuginfod brought: "debuginfo" or "executable". */
+/* In what a client of debuginfod fetched, earlier: "debuginfo" or "executable". */
 static int by_fetched(const struct tally_debug_search *search, bool symtab, const char *file,
 		      struct tally_elf *ret)
 {

@@ -20,7 +20,7 @@ struct tally_debug_search {
 
 /* Opens the first file that has a .symtab and is of the same build: in archives; in the other
  * folders; by .gnu_debuglink beside the binary, in .debug/ and under debug_root; perf's cache;
- * debug_root by path; by build-id; what debuginfod brought.  0, or -ENOENT. */
+ * debug_root by path; by build-id; what a client of debuginfod fetched.  0, or -ENOENT. */
 int tally_debug_file_open(const struct tally_debug_search *search, struct tally_elf *ret);
 
 /* Opens a copy of the binary itself: of the recording's archive. */

@@ -16,7 +16,7 @@ struct tally_debug_places {
 	/* Folders laid out as /usr/lib/debug or as perf's cache of binaries. */
 	const char *const *folders;
 	size_t folder_count;
-	const char *fetched; /* what debuginfod brought: ID/debuginfo, ID/executable; or NULL */
+	const char *fetched; /* what a client of debuginfod fetched: ID/debuginfo, ID/executable */
 };
 
 /* How an archive names a file that belongs to an image: by its build-id, or, when that is unknown

@@ -398,3 +398,22 @@ int tally_id_cache_add(struct tally_id_cache *cache, const char *path, const uin
 	free(source.text);
 	return result;
 }
+
+int tally_id_cache_add_open(struct tally_id_cache *cache, int fd, const char *path,
+			    const uint8_t *id, uint8_t id_size)
+{
+	struct source source = {.fd = fd};
+	char text[TALLY_BUILD_ID_TEXT];
+	struct stat status;
+
+	if (id_size < 2 || id_size > 20 || path[0] != '/')
+		return -ENOENT;
+	if (fstat(fd, &status))
+		return -errno;
+	source.size = (uint64_t)status.st_size;
+	source.mode = status.st_mode & 0755;
+	if (!is_build(fd, id, id_size))
+		return -ESTALE;
+	tally_build_id_format(id, id_size, text);
+	return add(cache, path, &source, id, id_size, text);
+}

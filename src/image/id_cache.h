@@ -29,6 +29,11 @@ void tally_id_cache_close(struct tally_id_cache *cache);
 int tally_id_cache_add(struct tally_id_cache *cache, const char *path, const uint8_t *id,
 		       uint8_t id_size);
 
+/* The same of a file that is open and that the path is the name of.  The descriptor stays the
+ * caller's. */
+int tally_id_cache_add_open(struct tally_id_cache *cache, int fd, const char *path,
+			    const uint8_t *id, uint8_t id_size);
+
 /* What the cache has, sorted by id; `path` is "[kernel.kallsyms]", "[vdso]" or begins with '/'. Not
  * 0 from `visit` ends it and is returned. */
 typedef int (*tally_id_cache_visit)(void *context, const char *id, const char *path);

@@ -37,6 +37,7 @@ void tally_build_ids_done(struct tally_build_ids *ids)
 	tally_map_done(&ids->files);
 	free(ids->entries);
 	free(ids->read);
+	tally_held_binaries_done(&ids->held);
 	pthread_mutex_destroy(&ids->lock);
 }
 
@@ -86,6 +87,20 @@ int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *
 	result = add_locked(ids, misc, path, size ? id : (const uint8_t *)"", size);
 	pthread_mutex_unlock(&ids->lock);
 	return result;
+}
+
+int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, const uint8_t *id,
+			uint8_t size)
+{
+	uint8_t known[20] = {0};
+
+	if (size > sizeof(known))
+		return 0;
+	memcpy(known, id, size);
+	pthread_mutex_lock(&ids->lock);
+	tally_held_binaries_see(&ids->held, pid, path, known, &size);
+	pthread_mutex_unlock(&ids->lock);
+	return tally_build_ids_add(ids, PERF_RECORD_MISC_USER, path, known, size);
 }
 
 /* Only the file that is mapped is read: another may have taken its path. Devices are not compared:

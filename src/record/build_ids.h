@@ -10,6 +10,7 @@
 #include <tally/data.h>
 #include <tally/error.h>
 #include "base/map.h"
+#include "record/held_binaries.h"
 
 struct tally_build_id_entry;
 
@@ -23,6 +24,7 @@ struct tally_build_ids {
 	size_t count, room;
 	struct tally_build_id_read *read;
 	size_t read_count, read_room;
+	struct tally_held_binaries held;
 };
 
 void tally_build_ids_init(struct tally_build_ids *ids);
@@ -32,6 +34,10 @@ void tally_build_ids_done(struct tally_build_ids *ids);
  * size 0 its file is read when the table is written. 0 or -ENOMEM. */
 int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *path,
 			const uint8_t *id, uint8_t size);
+
+/* The same for a process's mapping, whose binary may be held open (held_binaries.h). */
+int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, const uint8_t *id,
+			uint8_t size);
 
 /* A file as the maps of a process name it. */
 struct tally_mapped_file {

@@ -659,6 +659,8 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 	    .ended_by = atomic_load(&recorder->stop_signal),
 	    .kernel_hidden = recorder->kernel_hidden,
 	    .stacks = recorder->stacks,
+	    .held = recorder->build_ids.held.list,
+	    .held_count = recorder->build_ids.held.count,
 	};
 	if (!tally_left_running_find(&recorder->left_running, "", &recorder->running,
 				     &recorder->running_count)) {

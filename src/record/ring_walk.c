@@ -164,17 +164,22 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 	    .misc = header->misc,
 	    .size = (uint16_t)header->size,
 	};
+	uint16_t mode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct tally_body body;
+	uint8_t size;
 
 	body.size = sizeof(body);
 	if (tally_record_decode(&walk->sideband_layout, &record, &body, NULL) ||
 	    !body.mmap2.filename)
 		return;
+	size = record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? body.mmap2.build_id_size : (uint8_t)0;
 	/* Out of memory costs one entry of a table, not the recording. */
-	tally_build_ids_add(walk->build_ids, record.misc & PERF_RECORD_MISC_CPUMODE_MASK,
-			    body.mmap2.filename, body.mmap2.build_id,
-			    record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? body.mmap2.build_id_size
-									 : 0);
+	if (mode == PERF_RECORD_MISC_USER)
+		tally_build_ids_map(walk->build_ids, (pid_t)body.mmap2.pid, body.mmap2.filename,
+				    body.mmap2.build_id, size);
+	else
+		tally_build_ids_add(walk->build_ids, mode, body.mmap2.filename, body.mmap2.build_id,
+				    size);
 }
 
 size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,

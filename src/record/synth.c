@@ -187,9 +187,8 @@ static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_
 			return result;
 		if (body.mmap2.build_id_size) {
 			body.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-			result =
-			    tally_build_ids_add(synth->build_ids, PERF_RECORD_MISC_USER, map->path,
-						body.mmap2.build_id, body.mmap2.build_id_size);
+			result = tally_build_ids_map(synth->build_ids, pid, map->path,
+						     body.mmap2.build_id, body.mmap2.build_id_size);
 			if (result)
 				return result;
 		}

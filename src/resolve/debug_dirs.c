@@ -1,6 +1,7 @@
 #include "resolve/debug_dirs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,6 +39,22 @@ static int open_one(struct tally_debug_dirs *dirs, const char *path, uint64_t ex
 	return result;
 }
 
+/* Where the client of debuginfod keeps what it fetched.  Source: debuginfod_find_debuginfo(3). */
+static char *client_cache(void)
+{
+	const char *named = getenv("DEBUGINFOD_CACHE_PATH"), *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	char *path;
+
+	if (named && *named)
+		return strdup(named);
+	if (cache && *cache)
+		return asprintf(&path, "%s/debuginfod_client", cache) < 0 ? NULL : path;
+	if (home && *home)
+		return asprintf(&path, "%s/.cache/debuginfod_client", home) < 0 ? NULL : path;
+	return NULL;
+}
+
 int tally_debug_dirs_open(struct tally_data *data, const struct tally_session_options *options,
 			  struct tally_debug_dirs *ret, struct tally_error *error)
 {
@@ -47,6 +64,8 @@ int tally_debug_dirs_open(struct tally_data *data, const struct tally_session_op
 	*ret = (struct tally_debug_dirs){.archives = calloc(count + 1, sizeof(*ret->archives)),
 					 .folders = calloc(count + 1, sizeof(*ret->folders))};
 	ret->places.recording = tally_data_archive(data);
+	ret->fetched = client_cache();
+	ret->places.fetched = ret->fetched;
 	if (!ret->archives || !ret->folders)
 		result = -ENOMEM;
 	for (size_t i = 0; i < count && !result; i++)
@@ -64,5 +83,6 @@ void tally_debug_dirs_done(struct tally_debug_dirs *dirs)
 		free(dirs->folders[i]);
 	free(dirs->archives);
 	free(dirs->folders);
+	free(dirs->fetched);
 	*dirs = (struct tally_debug_dirs){.archives = NULL};
 }

@@ -8,7 +8,7 @@
 struct tally_debug_dirs { /* all zero is none */
 	struct tally_debug_places places;
 	struct tally_tar **archives;
-	char **folders;
+	char **folders, *fetched;
 };
 
 /* Opens the archives.  0; -errno, with the name of the one that cannot be used. */

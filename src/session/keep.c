@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/build_id_cache.h>
 #include "base/option_struct.h"
+#include "elf/build_id.h"
 #include "image/id_cache.h"
 #include "resolve/resolver.h"
 #include "session/record_sink.h"
@@ -78,6 +79,22 @@ static void count(int result, struct tally_build_id_cache_result *to)
 		to->failed++;
 }
 
+/* The file at the path, else the one that was held open. */
+static int keep_one(struct tally_id_cache *cache, const struct tally_build_id_cache_options *use,
+		    const struct tally_data_build_id *build_id)
+{
+	int result = tally_id_cache_add(cache, build_id->filename, build_id->id, build_id->size);
+
+	for (size_t i = 0; (result == -ENOENT || result == -ESTALE) && i < use->held_count; i++) {
+		const struct tally_held_binary *held = &use->held[i];
+
+		if (tally_build_id_equal(held->id, held->id_size, build_id->id, build_id->size))
+			result = tally_id_cache_add_open(cache, held->fd, build_id->filename,
+							 build_id->id, build_id->size);
+	}
+	return result;
+}
+
 static int find_hits(struct tally_session *session, struct hits *hits, struct tally_error *error)
 {
 	const struct tally_record_sink sink = {
@@ -114,9 +131,7 @@ int tally_build_id_cache_keep(struct tally_session *session,
 		const struct tally_data_build_id *build_id = &info->build_ids[i];
 
 		if (build_id->filename && (use.all || was_hit(session, &hits, build_id)))
-			count(tally_id_cache_add(&cache, build_id->filename, build_id->id,
-						 build_id->size),
-			      &sum);
+			count(keep_one(&cache, &use, build_id), &sum);
 	}
 	tally_id_cache_close(&cache);
 	free(hits.mappings);

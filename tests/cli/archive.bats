@@ -18,10 +18,11 @@ setup_file() {
 			return s;
 		}
 		__attribute__((noinline)) unsigned work(unsigned n) { return hidden_leaf(n) + 1; }
-		int main(void) {
-			for (int i = 0; i < 150; i++)
+		/* With an argument it runs for some seconds. */
+		int main(int argc, char **argv) {
+			for (int i = 0; i < (argc > 1 ? 4000 : 150); i++)
 				sink += work(1000000);
-			return 0;
+			return !argv;
 		}
 	EOF
 	cc -O2 -g -fno-omit-frame-pointer -Wl,--build-id=sha1 work.c -o work
@@ -204,6 +205,26 @@ in_root() {
 	[ "$output" = "tally report: nowhere: no folder or archive of debug files: No such file or directory" ]
 }
 
+@test "15: what a client of debuginfod has fetched is read" {
+	made perf.data
+	id=$(id_of work)
+	objcopy --only-keep-debug work work.debug 2>said
+	strip work
+	for folder in "$XDG_CACHE_HOME/debuginfod_client" "$HOME/.cache/debuginfod_client" "$PWD/elsewhere"; do
+		mkdir -p "$folder/$id"
+		cp work.debug "$folder/$id/debuginfo"
+		case $folder in
+		"$XDG_CACHE_HOME"*) "$TALLY" report -s sym -i perf.data >out ;;
+		"$HOME"*) env -u XDG_CACHE_HOME "$TALLY" report -s sym -i perf.data >out ;;
+		*) DEBUGINFOD_CACHE_PATH=$folder "$TALLY" report -s sym -i perf.data >out ;;
+		esac
+		rm -r "$folder"
+		grep -q hidden_leaf out
+	done
+	"$TALLY" report -s sym -i perf.data >out
+	run -1 grep hidden_leaf out
+}
+
 @test "15: the tar file of perf archive is read beside its recording" {
 	command -v perf >/dev/null || skip "no perf"
 	"$TALLY" version --build-options 2>&1 | grep -q 'libbz2.*on' || skip "built without libbz2"
@@ -219,6 +240,36 @@ in_root() {
 	grep -q hidden_leaf there
 	run -1 "$TALLY" report -i perf.data.tar.bz2
 	[[ "$output" == *"an archive without a recording (perf.data)"*"--debug-dir"* ]]
+}
+
+@test "15: a binary of a container, gone when the report is made, still has its names" {
+	[ "$(id -u)" = 0 ] || skip "mount namespaces are for root"
+	unshare -m true 2>/dev/null || skip "no mount namespaces"
+	mkdir private
+	cat >container <<-'EOF'
+		mount -t tmpfs none private && cp work private/hidden && touch ready && private/hidden long
+		umount -l private
+	EOF
+	# Another file at the same path here is not taken for it.
+	cp /bin/true private/hidden
+	"$TALLY" record -q -F 200 -o perf.data -- unshare -m sh container 2>said || skip "no recording: $(cat said)"
+	"$TALLY" report -s dso,sym -i perf.data >out
+	grep -q 'hidden .*hidden_leaf' out
+	# So does an archive of it.
+	"$TALLY" archive -o a 2>said
+	HOME=/nonexistent "$TALLY" report -s dso,sym -i a >there
+	cmp out there
+	# The same of one that runs already.
+	rm -rf home/.debug ready
+	unshare -m sh container &
+	for ((i = 0; i < 100; i++)); do
+		pid=$(pgrep -P $! hidden) && break
+		sleep 0.1
+	done
+	"$TALLY" record -q -F 200 -o late.data -p "$pid" 2>said
+	wait
+	"$TALLY" report -s dso,sym -i late.data >out
+	grep -q 'hidden .*hidden_leaf' out
 }
 
 @test "15.7: an archive that is cut or hostile is read as far as it goes, and writes no file" {
