@@ -332,7 +332,7 @@ uint32_t tally_plan_fit_stacks(struct tally_plan *plan, size_t ring_bytes)
 	uint32_t size = TALLY_STACK_USUAL, chosen = 0;
 
 	while (size > TALLY_STACK_KEPT && ring_bytes / size < COPIES_LEAST)
-		size /= 2;
+		size = size == TALLY_STACK_USUAL ? 32768 : size / 2;
 	for (size_t i = 0; i + 1 < plan->count; i++) {
 		struct tally_planned *event = &plan->events[i];
 

@@ -27,7 +27,7 @@ struct tally_chain_plan {
 /* Bytes of a copy of the stack, where nobody says how many: of those that are kept perf's, of
  * others what is enough for nearly all threads. */
 #define TALLY_STACK_KEPT  8192
-#define TALLY_STACK_USUAL 32768
+#define TALLY_STACK_USUAL 65528
 
 /* Takes the fields that the text decides: "auto", "fp", "dwarf", "dwarf,SIZE", "lbr", "no".
  * -EINVAL, -EOPNOTSUPP. */

@@ -8,6 +8,7 @@
 #include "collect/openset.h"
 
 #define MOST_BYTES     (16ULL << 20) /* 100 ms of very many system calls */
+#define MOST_OF_STACKS (32ULL << 20) /* 500 copies of the greatest size */
 #define LEAST_BYTES    (512ULL << 10)
 #define SIDEBAND_BYTES (2ULL << 20) /* with a sample ring of the greatest size */
 #define MEMORY_SHARE   64           /* all rings use at most this part of the memory */
@@ -31,6 +32,10 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), rate = tally_plan_rate(plan);
 	uint64_t bytes = MOST_BYTES, sideband;
 	struct tally_ring_sizes sizes;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->events[i].unwinds)
+			bytes = MOST_OF_STACKS;
 
 	/* A second of samples, by the events' frequencies: rings are drained at least that often.
 	 */

@@ -24,6 +24,7 @@ struct tally_image_options {
 	const char *kallsyms;   /* NULL: root/proc/kallsyms */
 	const char *vmlinux;    /* NULL: none but kallsyms */
 	bool no_demangle;
+	bool no_symbols; /* files are read for their code and call frame information only */
 	/* Where the running kernel's symbols are kept between runs, as reading them from the kernel
 	 * takes longer than most reports.  NULL: "tally" in $XDG_CACHE_HOME, else in $HOME/.cache
 	 * (none when neither is set or is ours, or with another `root`); "": nowhere.  Unused with

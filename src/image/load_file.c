@@ -285,7 +285,7 @@ int tally_image_load_file(struct tally_image *image)
 		tally_elf_build_id(&opened.elf, image->found_id, &image->found_id_size);
 		image->is_32_bit = opened.elf.header.e_ident[EI_CLASS] == ELFCLASS32;
 	}
-	count = take(image, &search);
+	count = image->store->options.no_symbols ? 0 : take(image, &search);
 	if (search.binary)
 		tally_elf_close(&opened.elf);
 	free(opened.path);

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #define SPARE_MOST 4
+/* Most stacks are not deeper: a smaller copy cuts more of them than it saves. */
+#define COPY_LEAST 16384
 
 void tally_block_queue_init(struct tally_block_queue *queue, size_t bytes_most, uint64_t file_most)
 {
@@ -57,16 +59,25 @@ struct tally_stack_block *tally_block_queue_take_empty(struct tally_block_queue 
 	return block;
 }
 
-uint32_t tally_block_queue_copy_most(struct tally_block_queue *queue)
+static size_t bytes_that_wait(struct tally_block_queue *queue)
 {
 	size_t bytes;
 
 	pthread_mutex_lock(&queue->lock);
 	bytes = queue->bytes;
 	pthread_mutex_unlock(&queue->lock);
-	if (bytes < queue->bytes_most / 2)
-		return TALLY_STACK_COPY_MOST;
-	return bytes < queue->bytes_most / 4 * 3 ? 16384 : 8192;
+	return bytes;
+}
+
+uint32_t tally_block_queue_copy_most(struct tally_block_queue *queue)
+{
+	return bytes_that_wait(queue) < queue->bytes_most / 4 * 3 ? TALLY_STACK_COPY_MOST
+								  : COPY_LEAST;
+}
+
+bool tally_block_queue_is_long(struct tally_block_queue *queue)
+{
+	return bytes_that_wait(queue) > queue->bytes_most / 16;
 }
 
 /* On a disk if possible: /tmp may be memory. */

@@ -42,6 +42,8 @@ void tally_block_queue_end(struct tally_block_queue *queue);
 /* Waits for the next block, and reads it back into memory if it was spilled. *ret NULL: the end. 0
  * or -errno. */
 int tally_block_queue_next(struct tally_block_queue *queue, struct tally_stack_block **ret);
+/* Whether so much waits that the next ones should be taken sooner. */
+bool tally_block_queue_is_long(struct tally_block_queue *queue);
 /* Gives a block back. */
 void tally_block_queue_give(struct tally_block_queue *queue, struct tally_stack_block *block);
 

@@ -29,7 +29,7 @@ int tally_live_spaces_new(struct tally_live_spaces **ret)
 {
 	/* Only call frame information is read: no names. */
 	const struct tally_image_options options = {
-	    .size = sizeof(options), .no_demangle = true, .cache_dir = ""};
+	    .size = sizeof(options), .no_symbols = true, .cache_dir = ""};
 	struct tally_live_spaces *spaces = calloc(1, sizeof(*spaces));
 	int result;
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -110,6 +111,17 @@ static int raise_priority(void)
 
 	setpriority(PRIO_PROCESS, 0, PRIORITY_MOST);
 	return before;
+}
+
+/* Copies of stacks fill rings so fast that their reader must run at once, among however many busy
+ * threads. Threads and processes that it starts are usual ones. */
+static void run_first(bool first)
+{
+	const struct sched_param param = {.sched_priority = first};
+
+	/* Without the right it is as before. */
+	(void)pthread_setschedparam(pthread_self(),
+				    first ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
 }
 
 static int check_options(const struct tally_recorder_options *options, struct tally_error *error)
@@ -675,11 +687,17 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 static int run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
 	       struct tally_error *error)
 {
+	bool unwinds = tally_plan_unwinds(&recorder->plan);
 	uint64_t lost;
-	int result = start(recorder, error);
+	int result;
 
+	if (unwinds)
+		run_first(true);
+	result = start(recorder, error);
 	if (!result)
 		result = record(recorder, error);
+	if (unwinds)
+		run_first(false);
 	if (result)
 		return result;
 	tally_openset_disable(&recorder->set, TALLY_RING_SAMPLES);

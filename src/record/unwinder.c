@@ -27,8 +27,9 @@
 #define QUEUE_SHARE 16
 #define QUEUE_MOST  (256ULL << 20)
 #define SPILL_MOST  (16ULL << 30)
-/* After the recorded programs and the thread that empties the rings. */
-#define WORKER_NICE 5
+/* Behind the recorded programs, unless much waits. Only who may raise a priority lowers it. */
+#define NICE_USUAL  5
+#define NICE_BEHIND (-10)
 
 /* Of one thread that unwinds. */
 struct worker {
@@ -258,10 +259,15 @@ static int take_block(struct tally_unwinder *unwinder)
 static void *unwinder_main(void *context)
 {
 	struct tally_unwinder *unwinder = context;
-	int result;
+	bool may_raise = getpriority(PRIO_PROCESS, 0) < 0;
+	int result, nice = 0;
 
-	setpriority(PRIO_PROCESS, 0, WORKER_NICE);
 	for (;;) {
+		int wanted = tally_block_queue_is_long(&unwinder->queue) ? NICE_BEHIND : NICE_USUAL;
+
+		/* The threads that share a block begin with this one's. */
+		if (may_raise && wanted != nice)
+			setpriority(PRIO_PROCESS, 0, nice = wanted);
 		result = tally_block_queue_next(&unwinder->queue, &unwinder->block);
 		if (!unwinder->block)
 			break;

@@ -195,9 +195,9 @@ static void test_terms(void **state)
 	    {.lacks = copies},
 	    {.global = "fp", .has = PERF_SAMPLE_CALLCHAIN, .lacks = PERF_SAMPLE_STACK_USER},
 	    /* 15.1: -g is auto, and what is unwound while recording does not go to the file */
-	    {.global_auto = true, .unwinds = true, .has = unwound, .lacks = beside, .stack = 32768},
-	    {.global = "auto", .unwinds = true, .has = unwound, .lacks = beside, .stack = 32768},
-	    {.global = "dwarf", .unwinds = true, .has = unwound, .lacks = beside, .stack = 32768},
+	    {.global_auto = true, .unwinds = true, .has = unwound, .lacks = beside, .stack = 65528},
+	    {.global = "auto", .unwinds = true, .has = unwound, .lacks = beside, .stack = 65528},
+	    {.global = "dwarf", .unwinds = true, .has = unwound, .lacks = beside, .stack = 65528},
 	    {.global = "dwarf,100", .unwinds = true, .has = unwound, .stack = 104},
 	    {.terms = {.given = TALLY_TERM_OVERWRITE, .overwrite = true},
 	     .global = "auto",
