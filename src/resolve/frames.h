@@ -1,8 +1,8 @@
 /* The frame table: every (image, symbol) or (image, place) that was met, by number.
  *
- * Numbers are given in order of arrival and what they stand for never moves, so that threads read
- * while others add.  A symbol's number is kept beside its image's symbols: after the first time
- * finding it is a look into an array. */
+ * Numbers are given in order of arrival and their rows never move, so that threads can read while
+ * others add.  A symbol's number is kept in an array of its image: after the first time it is found
+ * there. */
 #ifndef TALLY_RESOLVE_FRAMES_H
 #define TALLY_RESOLVE_FRAMES_H
 
@@ -30,7 +30,8 @@ struct tally_frame_image {
 	_Atomic(struct tally_functions *) functions;
 };
 
-/* Frames found by what they are, in shares by their hash, so that threads seldom meet at a lock. */
+/* Frames by their contents, in parts by their hash, so that threads seldom wait for the same
+ * lock. */
 #define FRAME_SHARES 32
 
 struct tally_frame_share {
@@ -65,9 +66,10 @@ struct tally_frame_source {
 
 int tally_frames_init(struct tally_frames *frames, size_t mappings, bool functions);
 void tally_frames_done(struct tally_frames *frames);
-/* The mappings are others now; numbers of frames and images stay.  0 or -ENOMEM. */
+/* To be called when the mappings have changed; numbers of frames and images do not change.  0 or
+ * -ENOMEM. */
 int tally_frames_renew(struct tally_frames *frames, size_t mappings);
-/* Where an address in a mapping (NULL: in none) leads, for one of the levels of struct tally_frame:
+/* The code at an address in a mapping (NULL: in none), for one of the levels of struct tally_frame:
  * the number of an image, and a place in it.  0 or -ENOMEM. */
 int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,
 		       const struct tally_mapping *mapping, char level, uint64_t addr,
@@ -81,14 +83,14 @@ int tally_frames_nameless(struct tally_frames *frames, const struct tally_image_
 			  uint32_t count, uint32_t *ret);
 /* The frame of a symbol of the image of that number; 0: out of memory. */
 uint32_t tally_frames_symbol_frame(struct tally_frames *frames, uint32_t number, int64_t symbol);
-/* The function around a place without a symbol, in the image of that number; false: nothing says
- * where it is, or nobody wants to know. */
+/* The function around a place without a symbol, in the image of that number; false: its start is
+ * unknown, or functions are not requested. */
 bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_t place,
 			   struct tally_function *ret);
 /* The frame of such a function; 0: out of memory. */
 uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,
 				     const struct tally_function *function);
-/* The function around a frame's place that has no symbol, whatever the frame stands for.  0, or
+/* The function around a frame's place without a symbol, also if functions are not requested.  0, or
  * -ENOENT. */
 int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
 			     struct tally_function *ret);
@@ -111,7 +113,7 @@ struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32
 /* What an image number stands for. */
 const struct tally_frame_image *tally_frames_image_at(const struct tally_frames *frames,
 						      uint32_t number);
-/* Fetches what that will read. */
+/* Prefetches the memory that the function above reads. */
 void tally_frames_ahead(const struct tally_frames *frames, uint32_t frame);
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
 

@@ -1,5 +1,5 @@
-/* What perf calls the image that an address is in: the path that was recorded, with what it makes
- * of the kernel's binaries and of memory that holds code. */
+/* perf's name for the image of an address: the recorded path, with perf's names for the kernel's
+ * binaries and for memory with code. */
 #ifndef TALLY_RESOLVE_LABEL_H
 #define TALLY_RESOLVE_LABEL_H
 

@@ -1,7 +1,7 @@
 /* Source lines and inlined functions of located addresses.
  *
- * Locate first (locate.h), then ask; answers are kept with the image, so that asking again is one
- * look into a table. */
+ * Locate the address first (locate.h); answers are kept with the image, so that the second time is
+ * one table look-up. */
 #ifndef TALLY_RESOLVE_LINES_H
 #define TALLY_RESOLVE_LINES_H
 
@@ -10,7 +10,7 @@
 #include "image/inlines.h"
 #include "resolve/locate.h"
 
-/* The line of a located address.  0; -ENOENT: nothing is known of it; -ENOMEM. */
+/* The line of a located address. 0; -ENOENT: it is unknown; -ENOMEM. */
 int tally_resolver_line(struct tally_resolver *resolver, const struct tally_located *located,
 			struct tally_line *ret);
 

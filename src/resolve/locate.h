@@ -1,4 +1,4 @@
-/* Where an address leads, with all that text needs of it. */
+/* The code at an address, with everything that text needs. */
 #ifndef TALLY_RESOLVE_LOCATE_H
 #define TALLY_RESOLVE_LOCATE_H
 
@@ -8,19 +8,19 @@
 
 struct tally_image;
 
-/* Where an address leads, with all that a line of text needs. */
+/* The code at an address, with everything that a line of text needs. */
 struct tally_located {
 	uint32_t frame;        /* as tally_resolver_frame() gives; 0: out of memory */
-	bool mapped;           /* a mapping (or the kernel) holds the address */
+	bool mapped;           /* the address is in a mapping (or in the kernel) */
 	uint64_t place;        /* what perf prints as the address in its image (map_ip): file offset
 				* based for user space, the address itself in the kernel */
-	uint64_t symbol_start; /* in the terms of `place`; equal to symbol_end: no symbol */
+	uint64_t symbol_start; /* counts as `place` does; equal to symbol_end: no symbol */
 	uint64_t symbol_end;
 	uint64_t map_start, map_end; /* of the mapping */
 };
 
-/* The same look-up as tally_resolver_frame(), with the details; not memoised: who prints keeps what
- * he made of it. 0 or -ENOMEM. */
+/* The same look-up as tally_resolver_frame(), with the details.  The result is not cached here: the
+ * caller keeps the text that it makes of it. 0 or -ENOMEM. */
 int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			  uint8_t cpumode, uint64_t addr, struct tally_located *ret);
 
@@ -42,7 +42,7 @@ int tally_resolver_location(struct tally_resolver *resolver, const struct tally_
 /* Addresses from here up are the kernel's. */
 #define TALLY_KERNEL_START (1ULL << 63)
 
-/* The mode that an address itself shows, in place of another of the host's. */
+/* The mode of an address by its value, instead of another mode of the host. */
 static inline uint8_t tally_addr_mode(uint8_t mode, uint64_t addr)
 {
 	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
@@ -50,21 +50,21 @@ static inline uint8_t tally_addr_mode(uint8_t mode, uint64_t addr)
 	return mode;
 }
 
-/* What perf finds for an address: nothing where the mode has no maps that it knows; `fall_back`:
- * then in the mode that the address itself shows, as perf does with addresses of data. */
+/* Finds the same as perf for an address: nothing if the mode has no known maps; with `fall_back` it
+ * then tries the mode of the address's value, as perf does for addresses of data. */
 int tally_resolver_perf_location(struct tally_resolver *resolver,
 				 const struct tally_resolved *sample, uint8_t mode, uint64_t addr,
 				 bool fall_back, struct tally_location *ret);
 
-/* Whether a process itself mapped, at any time, a file that is here too, or (`vdso`) a vDSO.  Looks
- * at all mappings: a caller that asks for each sample keeps the answer. */
+/* Whether a process itself mapped, at any time, a file that is here too, or (`vdso`) a vDSO.  It
+ * searches all mappings, so a caller that needs it for each sample should keep the answer. */
 bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t pid, bool vdso);
 
 /* A range of addresses in all of which a process, or the kernel, has nothing, or one mapping. */
 enum tally_extent_kind {
 	TALLY_EXTENT_NOTHING,
-	TALLY_EXTENT_SHARED, /* all who map the image have the same at its places */
-	TALLY_EXTENT_OWN,    /* what an address leads to depends on the process */
+	TALLY_EXTENT_SHARED, /* all processes that map the image have the same code at its places */
+	TALLY_EXTENT_OWN,    /* the code at an address depends on the process */
 };
 
 struct tally_extent {

@@ -12,7 +12,7 @@ struct tally_resolve_tables;
 struct tally_resolver;
 struct tally_space;
 
-/* A sample in its place. Borrowed during the visit. */
+/* A sample with its process. Borrowed during the visit. */
 struct tally_resolved {
 	uint32_t event;                  /* index in the data */
 	struct tally_sample sample;      /* the fields asked for; present says which */
@@ -33,7 +33,7 @@ struct tally_resolved {
 /* Marks are the last page of addresses.  Source: PERF_CONTEXT_MAX of perf_event.h, -4095. */
 #define FIRST_MARK ((uint64_t)PERF_CONTEXT_MAX)
 
-/* Whether a word of the chain is no address but says how those behind it are to be read:
+/* Whether a word of the chain is not an address but a mark for the mode of the following ones:
  * PERF_CONTEXT_*. */
 static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_t word)
 {
@@ -70,8 +70,8 @@ int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_
 			    uint32_t count, uint32_t *ret);
 
 /* The stack of the sample's whole call chain; 0: it has none.  PERF_CONTEXT_* marks are obeyed and
- * left out.  Return addresses are looked up as they are.  What was unwound has functions that were
- * inlined there as frames of their own.  0 or -ENOMEM. */
+ * left out.  Return addresses are looked up unchanged.  Unwound frames are followed by the
+ * functions that were inlined there, as frames of their own.  0 or -ENOMEM. */
 int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			 uint32_t *ret);
 
@@ -81,8 +81,8 @@ uint32_t tally_resolver_unwound(struct tally_resolver *resolver,
 				const struct tally_resolved *sample, uint64_t addr,
 				const uint32_t **ret);
 
-/* A resolver for names alone, beside that of a run: all places of an image without a symbol are one
- * frame.  NULL: out of memory. */
+/* A resolver for names only, in addition to that of a run: all places of an image without a symbol
+ * are one frame.  NULL: out of memory. */
 struct tally_resolver *tally_resolver_new(struct tally_resolve_tables *tables);
 void tally_resolver_free(struct tally_resolver *resolver);
 

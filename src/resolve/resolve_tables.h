@@ -1,4 +1,4 @@
-/* What all resolvers of a session share: the images, frames, stacks and threads that were met, by
+/* Shared by all resolvers of a session: the images, frames, stacks and threads so far, by
  * number. */
 #ifndef TALLY_RESOLVE_RESOLVE_TABLES_H
 #define TALLY_RESOLVE_RESOLVE_TABLES_H
@@ -34,7 +34,7 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 			      const struct tally_session_options *options,
 			      struct tally_error *error);
 void tally_resolve_tables_done(struct tally_resolve_tables *tables);
-/* The source's mappings are others now; all numbers stay.  0 or -ENOMEM. */
+/* To be called when the source's mappings have changed; numbers do not change.  0 or -ENOMEM. */
 int tally_resolve_tables_renew(struct tally_resolve_tables *tables);
 
 #endif

@@ -1,4 +1,4 @@
-/* One thread's memory of what it looked up: addresses, threads, and the last call chain. */
+/* The caches of one thread: addresses, threads, and the last call chain. */
 #ifndef TALLY_RESOLVE_RESOLVER_H
 #define TALLY_RESOLVE_RESOLVER_H
 
@@ -11,14 +11,14 @@
 #include "resolve/unwinding.h"
 
 /* Look-ups that are known go through a table of pairs of slots: two 16-byte slots, the newer first,
- * so that one is a cache line at most and an old entry is forgotten instead of the table growing
- * without end.  A table that leaves the second cache behind costs more than looking up again what
- * it would have kept: measured from 2^12 to 2^19 pairs. */
+ * so that a pair is within a cache line, and an old entry is replaced instead of growing the table
+ * without limit.  A table larger than the second-level cache costs more than the repeated look-ups:
+ * measured from 2^12 to 2^19 pairs. */
 struct resolver_slot {
 	uint64_t addr;
 	uint32_t era, frame;
 };
-/* What a place in an image led to: processes that run one binary at addresses of their own share
+/* The frame of a place in an image: processes that map one binary at different addresses share
  * it. */
 struct resolver_place {
 	uint64_t place;
@@ -37,22 +37,22 @@ struct resolver_place {
 
 /* A mode of our own for the word behind PERF_CONTEXT_USER_DEFERRED: a cookie and no address. */
 #define MODE_COOKIE 0x80
-/* Behind a mark that nobody defined: a stack was followed where there is none. */
+/* After an undefined mark: the kernel followed a stack where there is none. */
 #define MODE_BROKEN 0x82
 /* Of words that were unwound: none of them is a mark, though it may look like one. */
 #define MODE_UNWOUND 0x81
 
 #define RESOLVER_TASKS 1024U
 
-/* What held for a thread at its last sample. */
+/* The state of a thread at its last sample. */
 struct resolver_task {
 	uint64_t from, until; /* [from, until); both 0: nothing yet */
 	const struct tally_space *space;
 	uint32_t pid, tid, comm, era, thread;
 };
 
-/* What unwound addresses lead to when that is more than a frame: a run of frames, with the
- * functions that were inlined there. */
+/* The frames of unwound addresses with more than one frame: a list with the functions that were
+ * inlined there. */
 struct inlined_runs {
 	struct tally_map
 	    by_place;    /* image and place -> where its run starts, + 1; 0: it has none */

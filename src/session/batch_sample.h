@@ -1,4 +1,4 @@
-/* The records that a batch's rows were made of, for those who ask for all of a sample. */
+/* The records of a batch's rows, for sinks that need all fields of a sample. */
 #ifndef TALLY_SESSION_BATCH_SAMPLE_H
 #define TALLY_SESSION_BATCH_SAMPLE_H
 

@@ -1,8 +1,8 @@
 /* Samples without call chains, looked up in the order of their addresses.
  *
- * One after another they are all over the address space, so that each look-up waits for memory:
- * mappings, symbols, frames.  So they wait until there are many, and most are then where the one
- * before was. */
+ * In their original order they are all over the address space, so that each look-up waits for
+ * memory: mappings, symbols, frames.  So they are collected until there are many; then most are
+ * near the one before. */
 #ifndef TALLY_SESSION_BY_ADDRESS_H
 #define TALLY_SESSION_BY_ADDRESS_H
 
@@ -29,7 +29,7 @@ struct by_address_row {
 };
 
 void tally_by_address_done(struct tally_by_address *waiting);
-/* Keeps one for later, or looks up all.  0, -ENOMEM, or what a sink returned. */
+/* Keeps a sample for later, or looks up all that wait.  0, -ENOMEM, or what a sink returned. */
 int tally_by_address_add(struct row_maker *maker, const struct tally_resolved *sample,
 			 uint64_t period);
 /* Looks up all that wait.  As above. */

@@ -10,7 +10,7 @@
 /* The fields that a group keeps. */
 #define EARLY_FIELDS ((uint64_t)(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD))
 
-/* What holds for a phase all the time. */
+/* The state of a thread during a phase. */
 struct early_view {
 	const struct tally_space *space;
 	uint32_t comm, era, kernel_era, thread;

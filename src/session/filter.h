@@ -1,8 +1,9 @@
-/* What stands between a session and its sinks and drops samples: a filter, a test, or both.
+/* A filter, a test, or both, which drop samples between a session and its sinks.
  *
  * A filter decides sample by sample, in the order in which perf delivers them, and on one thread,
- * that of the run's caller, as filters by others are not made for threads.  All else of a run stays
- * on its threads, which show what came through.  A test needs neither the order nor one thread. */
+ * that of the run's caller, as filters of other authors may not support threads.  The rest of a run
+ * uses its threads, which show the samples that passed.  A test needs neither the order nor one
+ * thread. */
 #ifndef TALLY_SESSION_FILTER_H
 #define TALLY_SESSION_FILTER_H
 
@@ -10,7 +11,7 @@
 #include "resolve/resolver.h"
 #include "session/record_sink.h"
 
-/* Why what shows samples leaves one out: bits, as perf has them for filters. */
+/* Reasons for which a sample is not shown: bits, as perf has them for filters. */
 #define TALLY_FILTERED_DSO    0x01U
 #define TALLY_FILTERED_THREAD 0x02U
 #define TALLY_FILTERED_SYMBOL 0x08U
@@ -24,7 +25,7 @@ struct tally_filter_call {
 	struct tally_resolved *sample; /* joined with its thread once `joined` */
 	const struct tally_own_filter *own;
 	bool joined;
-	/* What early() made of it: whether it dropped the sample, and how much text there was. */
+	/* The result of early(): whether it dropped the sample, and how much text it printed. */
 	bool dropped_early;
 	size_t early_text;
 };
@@ -37,14 +38,13 @@ enum tally_verdict {
 
 struct tally_sample_filter {
 	void *context;
-	/* Before, and behind, what the sink leaves out by itself; either may be NULL.  An enum
+	/* Called before and after the sink's own filter; either may be NULL.  An enum
 	 * tally_verdict, or -errno. */
 	int (*early)(void *context, struct tally_filter_call *call);
 	int (*late)(void *context, struct tally_filter_call *call);
-	/* Text that it printed and that was not taken yet; who takes it clears it.  Size 0: none.
-	 */
+	/* Text that it printed and that was not taken yet; the caller clears it.  Size 0: none. */
 	struct tally_buf *(*text)(void *context);
-	/* Puts that to stdout, for sinks that take no text. */
+	/* Prints that text to stdout, for sinks without text. */
 	void (*print)(void *context);
 };
 
@@ -72,7 +72,7 @@ static inline int filter_call_join(struct tally_filter_call *call)
 	return result;
 }
 
-/* One sample through the filter and what the sink leaves out: an enum tally_verdict or -errno. */
+/* Asks the filter and the sink's own filter about a sample: an enum tally_verdict or -errno. */
 int tally_filter_ask(const struct tally_sample_filter *filter, struct tally_filter_call *call);
 
 /* --- tests --- */

@@ -5,7 +5,7 @@
 #include "session/filter.h"
 #include "source/order.h"
 
-/* Text that stands before a record of the batch. */
+/* Text that comes before a record of the batch. */
 struct filter_text {
 	size_t record; /* its index */
 	size_t early;  /* so much of it by early() */

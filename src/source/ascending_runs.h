@@ -1,6 +1,7 @@
-/* Runs of samples whose times ascend, as the first pass finds them in the file: a ring's flush is
- * cut into such.  Where perf's rounds do no more than sort by time, the runs are all that order
- * needs: any window of time can be put in order by itself, by any thread (time_windows.h). */
+/* Runs of samples whose times ascend, as the first pass finds them in the file: the records of one
+ * flush of a ring are divided into such runs.  If perf's rounds only sort by time, the runs are
+ * enough to restore the order: any thread can sort any window of time by itself
+ * (time_windows.h). */
 #ifndef TALLY_SOURCE_ASCENDING_RUNS_H
 #define TALLY_SOURCE_ASCENDING_RUNS_H
 
@@ -18,7 +19,7 @@ struct ascending_run {
 			       * distance from its start to that of the last one */
 };
 
-/* Bytes of a run, more in larger files so that there are not many more runs than are wanted.  With
+/* The smallest run in bytes; larger files have longer runs, so that there are not too many.  With
  * short rings there are more; too many cost more than they save. */
 #define RUN_BYTES_LEAST ((size_t)8 * 1024)
 #define RUN_BYTES_MOST  ((size_t)32 * 1024)
@@ -31,18 +32,18 @@ struct run_round {
 
 /* Finds runs in one walk over records. */
 struct run_finder {
-	bool on; /* false: order is not by time alone, or nobody will ask for it */
+	bool on;                     /* false: the order is not by time alone, or is not needed */
 	int sample_at, trailer_back; /* where times are; trailer_back 0: side-band records have none
 				      */
 	size_t bytes, most;          /* of a run; runs */
 	struct ascending_run *list;
 	size_t count, room;
-	/* The one under way, list[count - 1]. */
+	/* The current one, list[count - 1]. */
 	uint64_t time; /* of its last sample */
 	size_t start, end, piece;
 	struct run_round *rounds; /* that were ended */
 	size_t round_count, round_room;
-	struct run_round round; /* the one under way, without the run under way */
+	struct run_round round; /* the current round, without the current run */
 };
 
 struct tally_source;
@@ -50,7 +51,7 @@ struct tally_source;
 /* All zero, or ready for the source's file. */
 void tally_run_finder_init(struct run_finder *finder, const struct tally_source *source);
 void tally_run_finder_done(struct run_finder *finder);
-/* Ends the run under way. */
+/* Ends the current run. */
 void tally_run_finder_end(struct run_finder *finder);
 /* A sample that begins one; a round's end.  0 or -ENOMEM. */
 int tally_run_finder_begin(struct run_finder *finder, uint64_t time, size_t piece, size_t at);
@@ -68,7 +69,7 @@ static inline int run_finder_add(struct run_finder *finder, uint64_t time, size_
 	return 0;
 }
 
-/* Takes the time of a record that is no sample. */
+/* Takes the time of a record that is not a sample. */
 static inline void run_finder_add_time(struct run_finder *finder, uint64_t time)
 {
 	if (time > finder->round.most && time != UINT64_MAX)

@@ -1,11 +1,11 @@
-/* Samples that are alike, counted together while the first pass reads them.
+/* Equal samples, counted together while the first pass reads them.
  *
- * What a sample's address leads to is known only when all side-band records were read.  But two
- * samples of one thread, at one address, in one mode, lead to the same place unless something
+ * The function at a sample's address is known only after all side-band records were read.  But two
+ * samples of one thread, at one address, in one mode, are in the same function unless something
  * changed between them; so they are counted as one group on the first pass, and each group is
  * looked up once.  A phase is a thread between two records that may change what is known of it
- * (COMM, FORK); it keeps its first and last time, which show afterwards whether anything
- * did change within.  The samples of such a phase are read again one by one (early_visit.c). */
+ * (COMM, FORK); it keeps its first and last time, which show afterwards whether anything changed
+ * within it.  The samples of such a phase are read again one by one (early_visit.c). */
 #ifndef TALLY_SOURCE_EARLY_SUMS_H
 #define TALLY_SOURCE_EARLY_SUMS_H
 
@@ -45,7 +45,7 @@ static inline uint8_t early_cpumode(const struct early_sum *sum)
 	return sum->kind & 7u;
 }
 
-/* Groups stand in chunks, each freed when it was visited, with the sums of their periods. */
+/* Groups are in chunks, each freed after it was visited, with the sums of their periods. */
 #define EARLY_CHUNK 8192U
 
 struct early_phase {
@@ -92,18 +92,18 @@ void tally_early_sums_done(struct early_sums *sums);
 int tally_early_sums_enter(struct early_sums *sums, uint32_t pid, uint32_t tid, uint64_t time);
 /* Something about the thread changed at that time: its next sample starts a phase. */
 void tally_early_sums_end_phase(struct early_sums *sums, uint32_t pid, uint32_t tid, uint64_t time);
-/* The thread mapped something, as a record at that offset says.  A program that starts maps one
- * thing over another: a phase that is young is ended, so that a long one does not begin with that.
- * Later mappings seldom take another's place. */
+/* The thread mapped something, as a record at that offset says.  A program that starts maps files
+ * over each other: a new phase is ended then, so that a long one does not begin with these changes.
+ * Later mappings seldom replace others. */
 void tally_early_sums_mapped(struct early_sums *sums, uint32_t pid, uint32_t tid, uint64_t time,
 			     uint64_t offset);
 /* Whether groups are too small to be worth it: many short processes, each at addresses of its own;
  * or too many for their numbers.  To be asked at least every EARLY_PHASES_MOST / 8 samples.
  */
 bool tally_early_sums_too_many(const struct early_sums *sums);
-/* Counts what waits; 0 or -ENOMEM. */
+/* Counts the samples that wait; 0 or -ENOMEM. */
 int tally_early_sums_add_waiting(struct early_sums *sums);
-/* The same at the end, and gives back what only adding needs. */
+/* The same at the end; also frees what only adding needs. */
 int tally_early_sums_finish(struct early_sums *sums);
 
 struct early_sample {
@@ -124,7 +124,7 @@ static inline uint64_t early_sum_period(const struct early_sums *sums, uint32_t 
 			     : early_sum_at(sums, number)->samples * sums->period;
 }
 
-/* Gives back a chunk that was visited. */
+/* Frees a chunk that was visited. */
 void tally_early_sums_drop(struct early_sums *sums, uint32_t chunk);
 
 static inline uint64_t early_hash(uint64_t addr, uint32_t phase)

@@ -1,17 +1,17 @@
-/* The order in which perf delivers a file's records: one walk over their headers, which hands out
+/* The order in which perf delivers a file's records: one pass over their headers, which gives
  * batches of records in that order.
  *
- * A record with a time waits in the queue; FINISHED_ROUND releases what is not younger than the
- * youngest record seen up to the round before; the end of the file releases the rest.  Records
- * without a time come where they stand.  Source: the perf.data format (FINISHED_ROUND), and perf
- * 6.1's behaviour.
+ * A record with a time waits in the queue; FINISHED_ROUND releases the records that are not newer
+ * than the newest record up to the round before; the end of the file releases the rest.  Records
+ * without a time keep their place.  Source: the perf.data format (FINISHED_ROUND), and perf 6.1's
+ * behaviour.
  *
- * Memory: 16 bytes a record for the records of two rounds.  Where no round ends for more than
- * ORDER_LOOK_AHEAD records, the headers up to the next round's end (or the file's) are walked
- * ahead, which gives for each piece the least time behind it; from then on what nothing behind can
- * precede is released as the walk goes on.  So a file without rounds takes 16 bytes for each of
- * ORDER_LOOK_AHEAD records and twice as many as stand before one that precedes them, and 8 bytes
- * for each 256 KiB of the file. */
+ * Memory: 16 bytes for each record of two rounds.  If no round ends for more than ORDER_LOOK_AHEAD
+ * records, the headers up to the next round's end (or the file's) are read ahead, which gives for
+ * each piece the smallest time after it; from then on a record is released when no later record can
+ * precede it.  So a file without rounds takes 16 bytes for each of ORDER_LOOK_AHEAD records and
+ * twice as many as stand before one that precedes them, and 8 bytes for each 256 KiB of the
+ * file. */
 #ifndef TALLY_SOURCE_ORDER_H
 #define TALLY_SOURCE_ORDER_H
 
@@ -43,7 +43,8 @@ struct order_cursor {
 
 enum order_state {
 	ORDER_WALK,
-	ORDER_LOOK,    /* ahead: records without a time are handed out, the others only looked at */
+	ORDER_LOOK, /* ahead: records without a time are given out, of the others only the time is
+		       read */
 	ORDER_RELEASE, /* then back to the walk */
 	ORDER_END,
 };
@@ -51,7 +52,7 @@ enum order_state {
 struct order {
 	const struct tally_source *source;
 	bool others;     /* records other than samples are asked for */
-	bool file_order; /* all come where they stand */
+	bool file_order; /* all keep their place */
 	bool rounds;     /* FINISHED_ROUND is obeyed */
 	/* Where samples and trailers have their time when all events have it at the same place; 0:
 	 * by event. */
@@ -63,9 +64,9 @@ struct order {
 	struct order_cursor walk;
 	struct order_cursor ahead; /* until where records without a time were handed out */
 	bool ahead_ends;           /* no round ends before the file does */
-	uint64_t *least;           /* by piece: the least time in it, later: behind it */
+	uint64_t *least;           /* by piece: the smallest time in it, later: after it */
 	size_t least_from;         /* the piece in which the look ahead began */
-	size_t next_try;           /* so many waiting are worth a look at what can be released */
+	size_t next_try;           /* with so many waiting, try to release some */
 
 	struct time_queue queue;
 	/* As perf has them: what would wait, the youngest when it came last, and what the next
@@ -75,10 +76,10 @@ struct order {
 	uint64_t passed;   /* bytes that the walk is behind, for progress */
 };
 
-/* Whether perf takes all records where they stand, as not all tell their times. */
+/* Whether perf keeps all records in the order of the file, because not all have a time. */
 bool tally_order_in_file(const struct tally_source *source);
-/* Whether the records of all events, of which there are some, tell their times at the same places;
- * those of the first. */
+/* Whether there are events, and the records of all of them have their times at the same offsets;
+ * gives those of the first event. */
 bool tally_order_same_places(const struct tally_source *source, int *ret_sample_at,
 			     int *ret_trailer_back);
 /* `others`: records other than samples are asked for. */

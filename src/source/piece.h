@@ -1,11 +1,11 @@
-/* Walking over the samples of a piece of the file that was looked at before. */
+/* Reads the samples of a piece of the file whose headers were already checked. */
 #ifndef TALLY_SOURCE_PIECE_H
 #define TALLY_SOURCE_PIECE_H
 
 #include "source/source.h"
 
-/* The bytes of those pieces take no memory until they are looked at again.  Each call stops all
- * threads for a moment (their views of the memory have to agree), so let it be about some MB. */
+/* Releases the memory of the pieces' bytes, which are read again when they are accessed.  Each call
+ * stops all threads for a moment (because of the page tables), so use it for some MB at once. */
 void tally_pieces_forget(const struct tally_source *source, size_t from, size_t until);
 
 /* The next sample from *at on, which is then behind it; false: there is none. */
@@ -25,7 +25,7 @@ static inline bool piece_next_sample(const struct source_piece *piece, size_t *a
 		size_t size = (size_t)tally_record_extent(&record);
 
 		source_prefetch(bytes, record.size);
-		/* It was looked at before; but a file can be written to. */
+		/* It was checked before, but the file may have been changed. */
 		if (size < sizeof(*header) || record.size > piece->size - *at)
 			return false;
 		*at += size;

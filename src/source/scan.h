@@ -1,4 +1,4 @@
-/* What one walk over records keeps at hand, and what it found. */
+/* The state and the results of one pass over records. */
 #ifndef TALLY_SOURCE_SCAN_H
 #define TALLY_SOURCE_SCAN_H
 
@@ -6,7 +6,7 @@
 #include "source/early_sums.h"
 #include "source/source.h"
 
-/* What is said of a record that cannot be trusted. */
+/* The result for a record that cannot be trusted. */
 #define SCAN_REFUSED 2
 
 struct scan {
@@ -46,7 +46,8 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record);
 /* A record that cannot be trusted, at a place in the block: pieces go on behind it, unless no
  * record can stand there.  0, SCAN_REFUSED in that case, -ENOMEM. */
 int tally_scan_refuse(struct scan *scan, const struct tally_record *record, size_t at);
-/* All that walks over parts of the file, in order, found goes into the source; 0 or -ENOMEM. */
+/* Moves the results of the passes over parts of the file, in order, into the source; 0 or
+ * -ENOMEM. */
 int tally_scan_take(struct tally_source *source, struct scan *scans, size_t count);
 
 /* scan_parts.c: the first pass by several threads, which also counts samples in groups when the

@@ -15,11 +15,11 @@
 #include "source/early_sums.h"
 #include "source/jit_loads.h"
 
-/* Bytes of records that one thread takes at a time: enough that taking one costs nothing, few
- * enough that the last ones are shared out evenly. */
+/* Bytes of records that one thread takes at a time: so many that taking one costs nothing, so few
+ * that the last ones are divided evenly. */
 #define SOURCE_PIECE_SIZE ((size_t)256 * 1024)
 
-/* A run of whole records whose headers were checked. */
+/* A range of complete records whose headers were checked. */
 struct source_piece {
 	const uint8_t *bytes;
 	size_t size;
@@ -35,7 +35,7 @@ struct source_side {
 
 #define SOURCE_ID_CACHE 64U
 
-/* Ids that samples had lately, and their events; one a thread. */
+/* The ids of recent samples, and their events; one cache for each thread. */
 struct source_id_cache {
 	struct source_id_slot {
 		uint64_t id;
@@ -52,7 +52,7 @@ struct tally_source {
 	unsigned threads;
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
-	/* Not every event has its time: order in the file stands for it, for all records. */
+	/* Not every event records the time: the order in the file replaces it, for all records. */
 	bool by_offset;
 	int id_at; /* offset of the id in samples of all events; below 0: see source_event_of() */
 
@@ -82,7 +82,7 @@ struct tally_source {
 	struct tally_process_table *processes;
 };
 
-/* Walks over all records once, but of a live source, whose records come window by window
+/* Reads all records once, except of a live source, whose records come window by window
  * (live_windows.h).  `data` is borrowed.  0 or -errno, with words where it says too little; the
  * source is for tally_source_done() in any case. */
 int tally_source_init(struct tally_source *source, struct tally_data *data,
@@ -92,7 +92,7 @@ void tally_source_done(struct tally_source *source);
  * freezes the processes.  0 or -ENOMEM. */
 int tally_source_feed_sides(struct tally_source *source, uint64_t until);
 void tally_source_free_side_bytes(struct tally_source *source);
-/* From now on samples are read again, each. */
+/* From now on each sample is read again. */
 void tally_source_drop_early_sums(struct tally_source *source);
 
 /* scan.c: the first pass. */
@@ -103,12 +103,13 @@ int tally_source_event_miss(const struct tally_source *source, struct source_id_
 /* sides.c: sorts by time, keeping the order of equals; 0 or -ENOMEM. */
 int tally_source_sort_sides(struct source_side *sides, size_t count);
 
-/* So much of the file is forgotten at a time: each time stops all threads for a moment. */
+/* Memory of the file is released in steps of this size: each step stops all threads for a
+ * moment. */
 #define SOURCE_FORGET_SIZE ((size_t)4 << 20)
 
-/* Long records are a miss of the caches each, as only its header says where the next one is; so a
- * walk asks for what is some records ahead before it is known what it is.  Short ones the processor
- * asks for by itself. */
+/* Each long record is a cache miss, as only its header says where the next one is.  So a pass
+ * prefetches the memory some records ahead, whatever it is.  For short records the processor does
+ * that by itself. */
 #define SOURCE_PREFETCH_FROM  64U
 #define SOURCE_PREFETCH_AHEAD 4096U
 

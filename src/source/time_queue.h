@@ -13,7 +13,7 @@
 
 struct time_entry {
 	uint64_t time;
-	uint64_t place; /* the caller's; among equal times what was put first comes first */
+	uint64_t place; /* the caller's; entries of equal times keep their order */
 };
 
 /* A run's part that still waits: entries [from, to). */
@@ -28,10 +28,10 @@ struct time_queue { /* all zero is empty and valid */
 	struct time_run *runs;
 	size_t run_count, run_room;
 	uint64_t last; /* the time that was put last */
-	/* A release under way: until which time, slice by slice. */
+	/* The current release: up to which times, slice by slice. */
 	uint64_t *limits; /* ascending */
 	size_t limit_count, limit_at, limit_room;
-	/* The slice under way, in order. */
+	/* The current slice, in order. */
 	const struct time_entry *slice;
 	size_t slice_at, slice_count;
 	struct time_entry *spare[2]; /* slices are merged from one to the other */
@@ -58,12 +58,11 @@ static inline int time_queue_put(struct time_queue *queue, uint64_t time, uint64
 	return 0;
 }
 
-/* Begins to release all that is not younger than `limit`: returns how many, or -ENOMEM. */
+/* Begins to release all entries that are not newer than `limit`: returns how many, or -ENOMEM. */
 int64_t tally_time_queue_release(struct time_queue *queue, uint64_t limit);
 
-/* What comes next of what is released, in order: as many as stand at hand, in *ret, until
- * time_queue_taken() says how many of them are done with.  0: no more, and entries can be put
- * again; -ENOMEM. */
+/* Gives the next released entries, in order, in *ret, as many as are ready; time_queue_taken() then
+ * says how many of them were used. 0: no more, and entries can be added again; -ENOMEM. */
 int64_t tally_time_queue_next(struct time_queue *queue, const struct time_entry **ret);
 
 /* Merges the ascending runs in spare[0], of which run i is [bounds[i], bounds[i + 1]), by means of

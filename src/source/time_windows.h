@@ -1,7 +1,7 @@
-/* The order of samples by time alone, in windows of time: each is a batch of its own, which any
- * thread puts in order by itself.  A thread that takes the next window learns only which runs have
- * samples in it.  It looks at their records when it no longer holds the lock, and finds them in its
- * caches when it shows them.
+/* The order of samples by time alone, in windows of time: each is a batch, which any thread sorts
+ * by itself.  A thread that takes the next window finds out under the lock only which runs have
+ * samples in it.  It reads their records after releasing the lock, and has them in its caches when
+ * it needs them.
  *
  * Memory: 16 bytes a run, and 40 bytes for each sample of a thread's window, which has no more
  * than WINDOWS_OVERLAP bytes of samples beyond a batch. */
@@ -16,16 +16,16 @@
 /* A run that a window may have samples of. */
 struct window_run {
 	uint32_t number;
-	uint32_t windows; /* that it was in, about */
+	uint32_t windows; /* approximate */
 	uint64_t place; /* of its first sample that no earlier window had, or of one before that */
 };
 
-/* What one thread took. */
+/* The window that one thread took. */
 struct time_window {
 	uint64_t from, until; /* [from, until) */
 	struct window_run *runs;
 	size_t count, room;
-	/* Its samples on their way into order. */
+	/* Its samples while they are sorted. */
 	struct time_entry *spare[2];
 	size_t entry_count, entry_room;
 	size_t *bounds; /* of ascending runs */
@@ -53,8 +53,8 @@ void tally_time_windows_done(struct time_windows *windows);
 int tally_time_windows_next(struct time_windows *windows, struct time_window *ret);
 
 void tally_time_window_done(struct time_window *window);
-/* Looks at some samples of one piece, in the order of the file, and may put a token in place of a
- * sample's place. */
+/* Reads some samples of one piece, in the order of the file, and may replace a sample's place by a
+ * token. */
 typedef void (*tally_window_token_fn)(void *context, struct time_entry *entries, size_t count);
 /* Fills an empty batch with a window's samples, in order; `tokens` or NULL.  0 or -ENOMEM. */
 int tally_time_window_fill(const struct tally_source *source, struct time_window *window,

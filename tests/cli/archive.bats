@@ -33,7 +33,7 @@ setup() {
 	# Copies of binaries go below this HOME, not to the cache of all tests.
 	export HOME="$BATS_TEST_TMPDIR/home" XDG_CACHE_HOME="$BATS_TEST_TMPDIR/cache" PERF_CONFIG=/dev/null
 	mkdir -p "$HOME"
-	[ -x "$BATS_FILE_TMPDIR/work" ] || skip "no compiler"
+	[ -x "$BATS_FILE_TMPDIR/work" ] || skip "no compiler: there is no program whose debug file is archived"
 	cp "$BATS_FILE_TMPDIR/work" work
 }
 
