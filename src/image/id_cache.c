@@ -21,6 +21,7 @@
 #include "base/regular.h"
 #include "elf/build_id.h"
 #include "image/image.h"
+#include "jit/jit_file.h"
 
 #define FOLDER_FLAGS   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define PARTS_MOST     64
@@ -159,6 +160,7 @@ struct source {
 	const void *bytes;
 	uint64_t size;
 	mode_t mode;
+	bool compiled; /* of code made at run time: jit_file.h */
 };
 
 static bool is_build(int fd, const uint8_t *id, uint8_t id_size)
@@ -169,10 +171,35 @@ static bool is_build(int fd, const uint8_t *id, uint8_t id_size)
 	       tally_build_id_equal(found, size, id, id_size);
 }
 
-static int open_file(const char *path, const uint8_t *id, uint8_t id_size, struct source *ret)
+static bool is_compiled(int fd, const uint8_t *id)
+{
+	uint8_t found[20];
+
+	return !tally_jit_file_id(fd, tally_jit_id_size(id), found) &&
+	       !memcmp(found, id, sizeof(found));
+}
+
+/* The part that the id is of: more may have been added since. */
+static int open_compiled(const char *path, const uint8_t *id, uint8_t id_size, struct source *ret)
 {
 	struct stat status;
 
+	ret->fd = id_size == 20 ? tally_jit_open_named("", path, &status) : -ENOENT;
+	if (ret->fd < 0)
+		return ret->fd == -ENODEV ? -ENOENT : ret->fd;
+	ret->size = tally_jit_id_size(id);
+	ret->mode = 0644;
+	ret->compiled = true;
+	return is_compiled(ret->fd, id) ? 0 : -ESTALE;
+}
+
+static int open_file(const char *path, const uint8_t *id, uint8_t id_size, struct source *ret)
+{
+	struct stat status;
+	uint32_t pid;
+
+	if (tally_jit_is_map(path, &pid) || tally_jit_is_dump(path, &pid))
+		return open_compiled(path, id, id_size, ret);
 	ret->fd = tally_regular_open(path, &status);
 	if (ret->fd < 0)
 		return ret->fd == -ENODEV ? -ENOENT : ret->fd;
@@ -251,7 +278,7 @@ static int copy_file(const struct source *source, int to)
 	off_t at = 0;
 
 	/* file systems that can share the blocks take no time and no room */
-	if (!ioctl(to, FICLONE, source->fd))
+	if (!source->compiled && !ioctl(to, FICLONE, source->fd))
 		return 0;
 	while (left) {
 		ssize_t got = sendfile(to, source->fd, &at, left);
@@ -281,7 +308,7 @@ static int put(const struct source *source, int folder, const char *leaf, const 
 	result = source->fd >= 0 ? copy_file(source, fd)
 				 : tally_fs_write(fd, source->bytes, source->size);
 	/* it may have been written over meanwhile */
-	if (!result && elf && !is_build(fd, id, id_size))
+	if (!result && elf && !(source->compiled ? is_compiled(fd, id) : is_build(fd, id, id_size)))
 		result = -ESTALE;
 	if (!result && fchmod(fd, source->mode))
 		result = -errno;

@@ -14,6 +14,7 @@
 
 #define STATUS_MOST 65536
 #define PATH_ROOM   4608
+#define PIECE_SIZE  65536U
 
 /* A name like "perf-123.map". */
 static bool has_number(const char *name, const char *before, const char *behind, uint32_t *ret)
@@ -132,26 +133,55 @@ int tally_jit_open_inside(const char *root, uint32_t pid, const char *path, stru
 	return -EPERM;
 }
 
-int tally_jit_file_id(int fd, uint8_t ret[20])
+int tally_jit_open_named(const char *root, const char *name, struct stat *ret)
 {
-	uint64_t first = 0x6a6974, second = 0x6d6170, place = 0;
-	uint8_t *bytes = malloc(65536);
-	ssize_t got;
+	char inside[64];
+	uint32_t pid;
+	int fd;
 
-	if (!bytes)
-		return -ENOMEM;
-	while ((got = pread(fd, bytes, 65536, (off_t)place)) > 0) {
-		uint64_t hash = tally_hash_bytes(bytes, (size_t)got);
+	if (tally_jit_is_map(name, &pid)) {
+		snprintf(inside, sizeof(inside), "/tmp/perf-%u.map",
+			 tally_jit_inner_pid(root, pid));
+		fd = tally_jit_open_inside(root, pid, inside, ret);
+	} else if (tally_jit_is_dump(name, &pid)) {
+		fd = tally_jit_open_inside(root, pid, name, ret);
+	} else {
+		return -ENOENT;
+	}
+	return fd < 0 ? tally_jit_open(root, pid, name, ret) : fd;
+}
 
-		first = hash_mix(first, hash);
-		second = hash_mix(hash_u64(hash), second);
-		place += (uint64_t)got;
+uint32_t tally_jit_id_size(const uint8_t id[20])
+{
+	return load_u32(id + 16);
+}
+
+int tally_jit_file_id(int fd, uint32_t size, uint8_t ret[20])
+{
+	uint64_t first = 0x6a6974, second = 0x6d6170;
+	uint8_t *bytes = malloc(PIECE_SIZE);
+	uint32_t place = 0;
+	int result = bytes ? 0 : -ENOMEM;
+
+	while (place < size && !result) {
+		size_t wanted = size - place < PIECE_SIZE ? size - place : PIECE_SIZE;
+		ssize_t got = pread(fd, bytes, wanted, (off_t)place);
+
+		if (got != (ssize_t)wanted) {
+			result = got < 0 ? -errno : -ENODATA;
+		} else {
+			uint64_t hash = tally_hash_bytes(bytes, wanted);
+
+			first = hash_mix(first, hash);
+			second = hash_mix(hash_u64(hash), second);
+			place += (uint32_t)wanted;
+		}
 	}
 	free(bytes);
-	if (got < 0)
-		return -errno;
+	if (result)
+		return result;
 	store_u64(ret, first);
 	store_u64(ret + 8, second);
-	store_u32(ret + 16, (uint32_t)place);
+	store_u32(ret + 16, size);
 	return 0;
 }

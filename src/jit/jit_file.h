@@ -39,7 +39,13 @@ struct tally_jit_search {
 int tally_jit_open_dump(const struct tally_jit_search *search, uint32_t pid, const char *path,
 			const uint8_t *id, uint8_t id_size, struct stat *ret);
 
-/* A number for what an open file contains, in place of a build-id.  0 or -errno. */
-int tally_jit_file_id(int fd, uint8_t ret[20]);
+/* Opens a file by its name in a recording's table of build-ids: "/tmp/perf-PID.map" with the number
+ * that the process has here, or the path of a dump.  As tally_jit_open(). */
+int tally_jit_open_named(const char *root, const char *name, struct stat *ret);
+
+/* A number for the first `size` bytes of an open file, in place of a build-id; it says how many
+ * they are, as such files grow at their end.  0, or -errno when there are fewer. */
+int tally_jit_file_id(int fd, uint32_t size, uint8_t ret[20]);
+uint32_t tally_jit_id_size(const uint8_t id[20]);
 
 #endif

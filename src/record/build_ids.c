@@ -8,11 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tally/abi.h>
+#include <unistd.h>
 #include "base/bytes.h"
 #include "elf/build_id.h"
+#include "jit/jit_file.h"
 
 /* perf's value for "the host, not a guest". */
 #define HOST_PID ((uint32_t)-1)
+
+/* Larger ones are not kept: see tally_id_cache_open(). */
+#define CODE_FILE_MOST ((uint64_t)256 << 20)
 
 struct tally_build_id_entry {
 	uint32_t name; /* in names */
@@ -103,6 +108,18 @@ int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path
 	return tally_build_ids_add(ids, PERF_RECORD_MISC_USER, path, known, size);
 }
 
+int tally_build_ids_add_memory(struct tally_build_ids *ids, uint32_t pid, const char *path)
+{
+	char name[64];
+
+	if (strncmp(path, "//anon", 6) != 0 && strncmp(path, "[anon:", 6) != 0 &&
+	    strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/dev/zero", 9) != 0 &&
+	    strcmp(path, "[heap]") != 0)
+		return 0;
+	snprintf(name, sizeof(name), "/tmp/perf-%u.map", pid);
+	return tally_build_ids_add(ids, PERF_RECORD_MISC_USER, name, NULL, 0);
+}
+
 /* Only the file that is mapped is read: another may have taken its path. Devices are not compared:
  * on overlays and btrfs, maps and stat(2) show different ones. */
 static void read_file(const struct tally_mapped_file *file, struct tally_build_id_read *ret)
@@ -188,6 +205,20 @@ int tally_build_ids_read(struct tally_build_ids *ids, const struct tally_mapped_
 	return 0;
 }
 
+/* Of what a process says of the code that it made at run time; the size of its id, 0: none. */
+static uint8_t read_code(const char *name, uint8_t ret[20])
+{
+	struct stat status;
+	int fd = tally_jit_open_named("", name, &status), result = -EFBIG;
+
+	if (fd < 0)
+		return 0;
+	if (status.st_size > 0 && (uint64_t)status.st_size <= CODE_FILE_MOST)
+		result = tally_jit_file_id(fd, (uint32_t)status.st_size, ret);
+	close(fd);
+	return result ? 0 : 20;
+}
+
 int tally_build_ids_write(struct tally_build_ids *ids, struct tally_writer *writer)
 {
 	int result = 0;
@@ -204,7 +235,7 @@ int tally_build_ids_write(struct tally_build_ids *ids, struct tally_writer *writ
 		memcpy(build_id.id, entry->id, sizeof(build_id.id));
 		if (!entry->size &&
 		    tally_image_read_build_id(build_id.filename, build_id.id, &build_id.size))
-			continue;
+			build_id.size = read_code(build_id.filename, build_id.id);
 		if (build_id.size)
 			result = tally_writer_add_build_id(writer, &build_id);
 	}

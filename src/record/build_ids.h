@@ -39,6 +39,10 @@ int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *
 int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, const uint8_t *id,
 			uint8_t size);
 
+/* Adds the perf map of a process that mapped memory without a file, `path` as the kernel calls it,
+ * to run code in it: the map is read when the table is written.  0 or -ENOMEM. */
+int tally_build_ids_add_memory(struct tally_build_ids *ids, uint32_t pid, const char *path);
+
 /* A file as the maps of a process name it. */
 struct tally_mapped_file {
 	const char *root; /* the folder that holds proc; "" for / */

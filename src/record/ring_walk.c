@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tally/abi.h>
 #include "base/bytes.h"
 
@@ -180,6 +181,8 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 	else
 		tally_build_ids_add(walk->build_ids, mode, body.mmap2.filename, body.mmap2.build_id,
 				    size);
+	if (body.type == PERF_RECORD_MMAP2 && body.mmap2.prot & PROT_EXEC)
+		tally_build_ids_add_memory(walk->build_ids, body.mmap2.pid, body.mmap2.filename);
 }
 
 size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,

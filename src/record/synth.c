@@ -175,8 +175,13 @@ static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_
 		    .filename = anonymous ? "//anon" : map->path,
 		},
 	};
-	int result;
+	int result = 0;
 
+	if (anonymous)
+		result = tally_build_ids_add_memory(synth->build_ids, (uint32_t)pid,
+						    body.mmap2.filename);
+	if (result)
+		return result;
 	if (!anonymous && map->ino && map->path[0] == '/') {
 		struct tally_mapped_file file = {synth->root, pid,      map->path,
 						 map->maj,    map->min, map->ino};

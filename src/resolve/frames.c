@@ -1,11 +1,13 @@
 #include "resolve/frames.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "base/bytes.h"
 #include "base/table.h"
+#include "image/image_kind.h"
 #include "resolve/compiled_name.h"
 
 #define NO_SYMBOL (-1)
@@ -244,7 +246,7 @@ static struct tally_image *image_get(const struct tally_frame_source *source,
 	    .build_id_size = file->build_id_size,
 	};
 	size_t bracket = strcspn(filename, "]");
-	char kernel_name[64];
+	char name[64];
 
 	memcpy(key.build_id, file->build_id, sizeof(key.build_id));
 	if (key.kernel)
@@ -255,12 +257,18 @@ static struct tally_image *image_get(const struct tally_frame_source *source,
 		/* "[kernel.kallsyms]_text" is the mapping, "[kernel.kallsyms]" its build-id's name.
 		 */
 		if (!recorded && key.kernel && filename[0] == '[' && filename[bracket] &&
-		    bracket + 2 <= sizeof(kernel_name)) {
-			memcpy(kernel_name, filename, bracket + 1);
-			kernel_name[bracket + 1] = 0;
-			recorded = recorded_build_id(source, kernel_name);
-			if (!recorded && !strcmp(kernel_name, "[kernel.kallsyms]"))
+		    bracket + 2 <= sizeof(name)) {
+			memcpy(name, filename, bracket + 1);
+			name[bracket + 1] = 0;
+			recorded = recorded_build_id(source, name);
+			if (!recorded && !strcmp(name, "[kernel.kallsyms]"))
 				recorded = kernel_build_id(source);
+		}
+		/* of memory without a file: the process's perf map, as it was at the end */
+		if (!recorded && !key.data && key.pid &&
+		    tally_image_kind_of(filename, key.kernel) == TALLY_IMAGE_ANON) {
+			snprintf(name, sizeof(name), "/tmp/perf-%u.map", key.pid);
+			recorded = recorded_build_id(source, name);
 		}
 		if (recorded && recorded->size <= sizeof(key.build_id)) {
 			key.build_id_size = recorded->size;

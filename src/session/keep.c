@@ -7,6 +7,7 @@
 #include "base/option_struct.h"
 #include "elf/build_id.h"
 #include "image/id_cache.h"
+#include "jit/jit_file.h"
 #include "resolve/resolver.h"
 #include "session/record_sink.h"
 #include "session/session.h"
@@ -43,10 +44,12 @@ static bool was_hit(const struct tally_session *session, struct hits *hits,
 		    const struct tally_data_build_id *build_id)
 {
 	const struct tally_process_table *processes = session->source.processes;
-	bool kernel = !strncmp(build_id->filename, "[kernel.kallsyms]", 17);
+	bool kernel = !strncmp(build_id->filename, "[kernel.kallsyms]", 17), map;
+	uint32_t pid;
 
 	if (kernel && atomic_load(&hits->kernel))
 		return true;
+	map = tally_jit_is_map(build_id->filename, &pid);
 	for (size_t i = 0; i < tally_process_mapping_count(processes); i++) {
 		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
 		const struct tally_mapped_file *file = mapping->file;
@@ -55,6 +58,8 @@ static bool was_hit(const struct tally_session *session, struct hits *hits,
 		if (!atomic_load_explicit(&hits->mappings[mapping->number], memory_order_relaxed))
 			continue;
 		name = tally_process_string(processes, file->filename);
+		if (map && mapping->pid == pid && !file->ino)
+			return true;
 		if (kernel ? !strncmp(name, "[kernel.kallsyms]", 17)
 			   : !strcmp(name, build_id->filename) &&
 				 (!file->build_id_size ||

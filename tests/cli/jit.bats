@@ -123,3 +123,26 @@ perf_record() {
 	run -0 "$TALLY" inject --jit -i "$BATS_FILE_TMPDIR/try" -o "$BATS_TEST_TMPDIR/out.data"
 	[[ $output == *"no process of the recording has a dump"* ]]
 }
+
+@test "15.JIT: the perf map of a process is kept with the recording, so that names stay when it is gone" {
+	cd "$BATS_TEST_TMPDIR"
+	HOME=$PWD "$TALLY" record -q -F 1000 -e cpu-clock -o run.data --buildid-dir cache "$COMPILED" map >pid
+	rm "/tmp/perf-$(cat pid).map"
+	"$TALLY" report --buildid-dir cache --no-children -g none -s dso,symbol -i run.data >report
+	grep -q "\[JIT\] tid $(cat pid)  *\[\.\] py::second:/srv/app.py$" report
+	# without the copy there are no names
+	"$TALLY" report --buildid-dir none --no-children -g none -s dso,symbol -i run.data >report
+	run -1 grep -q py::second report
+	command -v perf >/dev/null || skip "perf is not installed: that it reads such a recording is not checked"
+	perf report -i run.data --stdio >report 2>warnings
+	[ ! -s warnings ]
+}
+
+@test "15.JIT: a dump is kept, too" {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cd "$BATS_TEST_TMPDIR/run"
+	HOME=$PWD "$TALLY" record -q -F 1000 -e cpu-clock --buildid-dir cache "$COMPILED" dump >pid
+	rm jit-*.dump
+	"$TALLY" report --buildid-dir cache --no-children -g none -s symbol >report
+	grep -q ' second$' report
+}
