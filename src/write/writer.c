@@ -766,7 +766,8 @@ static bool cut_back(struct tally_writer *writer, uint64_t need, uint64_t *ret_c
  * checkpoint; and build-ids are left out if they would cost more than a quarter of the records. */
 static int squeeze_end(struct tally_writer *writer, int code, struct tally_error *error)
 {
-	uint64_t table = (writer->early_count + 3) * TABLE_ENTRY + 16 + STACKS_SIZE, cut = 0;
+	uint64_t stacks = writer->stacks.count ? TABLE_ENTRY + STACKS_SIZE : 0;
+	uint64_t table = (writer->early_count + 2) * TABLE_ENTRY + 16 + stacks, cut = 0;
 	uint64_t whole = table + writer->build_ids.size;
 	bool build_ids = writer->build_ids.size && whole <= (writer->end - writer->marked) / 4;
 	int again = code;

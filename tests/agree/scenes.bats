@@ -8,7 +8,7 @@ load frame
 	need_root
 	need_perf
 	mkdir -p many
-	"$TALLY" record -a -g -e cpu-clock -F 4000 -o a.data -- make -s -j2 -f "$HERE/../../bench/many.mk" OUT=many NUMBERS="$(seq -s ' ' 1 60)" 2>a.err
+	"$TALLY" record -a --call-graph fp -e cpu-clock -F 4000 -o a.data -- make -s -j2 -f "$HERE/../../bench/many.mk" OUT=many NUMBERS="$(seq -s ' ' 1 60)" 2>a.err
 	perf_reads a.data
 	all_named a.data
 	[ "$(perf_stat_of a.data LOST)" = 0 ]
