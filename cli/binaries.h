@@ -9,11 +9,18 @@
 
 #define CLI_BUILD_ID_DIR 4096 /* bytes of a path in a configuration file */
 
+enum cli_inline {
+	CLI_INLINE_NONE,
+	CLI_INLINE_ALL,
+	CLI_INLINE_USUAL, /* of unwound chains only */
+};
+
 struct cli_binaries {
 	const char *symfs, *kallsyms, *vmlinux, *build_id_dir;
 	char usual_dir[CLI_BUILD_ID_DIR]; /* buildid.dir of a configuration file */
 	struct cli_list debug_dirs; /* borrowed by the session's options: for cli_binaries_done() */
-	bool no_demangle, no_inline;
+	bool no_demangle;
+	enum cli_inline inlines;
 };
 
 /* Rows of an option table. */
@@ -56,11 +63,11 @@ struct cli_binaries {
 		    .to = &(to_binaries).no_demangle                         \
 	}
 
-#define CLI_NO_INLINE(to_binaries)                                              \
-	{                                                                       \
-		CLI_FLAG, 0, "no-inline", NULL,                                 \
-		    "of unwound chains, leave out functions that were inlined", \
-		    .to = &(to_binaries).no_inline                              \
+#define CLI_INLINE(to_binaries)                                                       \
+	{                                                                             \
+		CLI_SET, 0, "inline", NULL,                                           \
+		    "show functions that were inlined, in recorded call chains, too", \
+		    .to = &(to_binaries).inlines, .number = CLI_INLINE_ALL            \
 	}
 
 /* Puts them into the options of a session.  0, or CLI_FAILED after having said which of the files

@@ -111,7 +111,7 @@ int cmd_archive(int argc, char **argv)
 		     "reads this file.",
 	    .mixed = true,
 	};
-	struct archive archive = {.input = NULL};
+	struct archive archive = {.input = NULL, .binaries.inlines = CLI_INLINE_USUAL};
 	const struct cli_option options[] = {
 	    CLI_INPUT(archive.input),
 	    {CLI_STRING, 'o', "output", "FILE", "the archive (default: INPUT.tar.zst)",

@@ -594,6 +594,7 @@ int cmd_report(int argc, char **argv)
 	    .keys.list = {{"comm", "dso", "symbol"}, 3},
 	    .trees = {.least = LEAST_USUAL},
 	    .children = true,
+	    .binaries.inlines = CLI_INLINE_USUAL,
 	};
 	struct cli_option options[OPTIONS_MOST] = {
 	    {CLI_GROUP, .help = "Input"},
@@ -671,7 +672,7 @@ int cmd_report(int argc, char **argv)
 	     "print this text between columns instead of spaces; no trees",
 	     .to = &report.separator},
 	    CLI_NO_DEMANGLE(report.binaries),
-	    CLI_NO_INLINE(report.binaries),
+	    CLI_INLINE(report.binaries),
 	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing",
 	     .to = &report.dlfilters.verbose},

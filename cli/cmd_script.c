@@ -370,7 +370,7 @@ int cmd_script(int argc, char **argv)
 	    .rules = rules,
 	    .given = &given,
 	};
-	struct script script = {.max_stack = USUAL_STACK};
+	struct script script = {.max_stack = USUAL_STACK, .binaries.inlines = CLI_INLINE_USUAL};
 	const struct cli_option options[] = {
 	    {CLI_GROUP, .help = "Input"},
 	    CLI_INPUT(script.input),
@@ -431,7 +431,7 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.full_header},
 	    {CLI_FLAG, 0, "full-source-path", NULL, "source files by their whole paths",
 	     .to = &script.source_path},
-	    CLI_NO_INLINE(script.binaries),
+	    CLI_INLINE(script.binaries),
 	    {CLI_FLAG, 0, "per-event-dump", NULL,
 	     "write a file FILE.EVENT.dump for each event, instead of standard output",
 	     .to = &script.per_event_dump},

@@ -40,6 +40,10 @@ struct tally_session;
 #define TALLY_COLUMN_COUNT (1ULL << 11)
 /* The rest of a sample, by tally_batch_sample(). */
 #define TALLY_COLUMN_SAMPLE (1ULL << 12)
+/* The source line, and the source file, of the code at the sampled address: a string's number for
+ * tally_session_source().  Needs debug information of the program. */
+#define TALLY_COLUMN_LINE (1ULL << 13)
+#define TALLY_COLUMN_FILE (1ULL << 14)
 
 struct tally_batch_rows;
 
@@ -56,6 +60,7 @@ struct tally_batch {
 	const uint32_t *samples; /* TALLY_COLUMN_COUNT */
 	/* For tally_batch_sample() only. */
 	const struct tally_batch_rows *rows;
+	const uint32_t *line, *file; /* TALLY_COLUMN_LINE, TALLY_COLUMN_FILE */
 };
 
 /* Gives all fields of the sample in that row; its pointers are borrowed as the batch is. 0;
@@ -101,6 +106,12 @@ struct tally_thread {
 /* 0; -ENOENT: there is no such number; -EINVAL: the size is not set. */
 int tally_session_thread(const struct tally_session *session, uint32_t number,
 			 struct tally_thread *ret);
+
+/* The string of a number of the columns of lines ("qsort.c:81"; "malloc@plt+4", "libc.so.6[27249]"
+ * or
+ * "??:0" if no line is known) and files (their base names; "??" or "" if it is not known).
+ * Untrusted; borrowed until the session is freed.  Callable while samples are read. */
+const char *tally_session_source(const struct tally_session *session, uint32_t number);
 
 /* A stack is a node of the session's tree of stacks: its innermost frame, and the stack of the
  * frame's caller, 0 for the outermost.  Equal stacks have equal numbers. */

@@ -53,6 +53,8 @@ struct tally_session_options {
 	 * with zstd or bzip2) of such folders, as `perf archive` writes them. */
 	const char *const *debug_dirs;
 	size_t debug_dir_count;
+	/* Recorded chains of user space get frames of inlined functions, too. */
+	bool inlines;
 };
 
 struct tally_session_counts {

@@ -50,6 +50,18 @@ static uint64_t period_of(const struct profile_keys *keys, const struct key_row 
 	return row->batch->period[row->at];
 }
 
+static uint64_t line_of(const struct profile_keys *keys, const struct key_row *row)
+{
+	(void)keys;
+	return row->batch->line[row->at];
+}
+
+static uint64_t file_of(const struct profile_keys *keys, const struct key_row *row)
+{
+	(void)keys;
+	return row->batch->file[row->at];
+}
+
 static uint64_t time_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	uint64_t time = row->batch->time[row->at];
@@ -112,6 +124,18 @@ static const struct profile_key table[] = {
      .digits = 3,
      .columns = TALLY_COLUMN_CPU,
      .value = cpu_of},
+    {.name = "srcline",
+     .title = "Source:Line",
+     .help = "source file and line of the sampled address; needs debug information",
+     .type = KEY_SOURCE,
+     .columns = TALLY_COLUMN_LINE,
+     .value = line_of},
+    {.name = "srcfile",
+     .title = "Source File",
+     .help = "source file of the sampled address; needs debug information",
+     .type = KEY_SOURCE,
+     .columns = TALLY_COLUMN_FILE,
+     .value = file_of},
     {.name = "socket",
      .title = "Socket",
      .help = "socket of that CPU, as the recording's header has it",
@@ -190,6 +214,7 @@ int tally_profile_keys_init(struct profile_keys *ret, struct tally_session *sess
 	int result = 0;
 
 	_Static_assert(KEYS <= PROFILE_KEYS_MOST, "room for each key");
+	ret->session = session;
 	if (!ret->time_quantum)
 		ret->time_quantum = QUANTUM_USUAL;
 	for (size_t i = 0; i < count && !result; i++) {
@@ -210,6 +235,9 @@ int tally_profile_key_compare(const struct profile_key *key, const struct tally_
 	if (key->type == KEY_NAME && a != b)
 		return strcmp(tally_session_string(session, (uint32_t)a),
 			      tally_session_string(session, (uint32_t)b));
+	if (key->type == KEY_SOURCE && a != b)
+		return strcmp(tally_session_source(session, (uint32_t)a),
+			      tally_session_source(session, (uint32_t)b));
 	return a < b ? -1 : a > b;
 }
 

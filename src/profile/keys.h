@@ -17,6 +17,7 @@ struct profile_keys;
 enum key_type {
 	KEY_NAME,   /* a string of the session: tally_session_string() */
 	KEY_TASK,   /* a number; printed with the name that the task had last */
+	KEY_SOURCE, /* a number of tally_session_source() */
 	KEY_NUMBER, /* a number */
 	KEY_TIME,   /* ns */
 	KEY_IMAGE,  /* the image of the row's frame; such keys and the next have no value */
@@ -57,6 +58,7 @@ struct profile_keys {
 	bool symbol, image, tasks; /* one of that type is among them */
 	uint64_t columns;          /* of all of them */
 	uint64_t time_quantum;
+	const struct tally_session *session;
 	uint32_t *sockets; /* by CPU */
 	uint32_t socket_count;
 };

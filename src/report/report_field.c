@@ -68,6 +68,7 @@ bool tally_report_field_init(struct report_field *ret, const struct tally_profil
 		    .key = keys->list[i],
 		    .index = i,
 		    .unit = keys->time_quantum,
+		    .session = keys->session,
 		};
 		return true;
 	}
@@ -109,6 +110,11 @@ static void put_number(const struct report_field *field, uint64_t value, struct 
 		tally_cell_padded(to, value, field->key->digits);
 }
 
+static const char *source_of(const struct report_field *field, const struct tally_profile_row *row)
+{
+	return tally_session_source(field->session, (uint32_t)row->values[field->index]);
+}
+
 void tally_report_field_text(const struct report_field *field, const struct tally_profile_row *row,
 			     uint64_t whole, struct tally_buf *to)
 {
@@ -133,6 +139,9 @@ void tally_report_field_text(const struct report_field *field, const struct tall
 	case KEY_TASK:
 		put_task(to, row->values[field->index], row->comm);
 		break;
+	case KEY_SOURCE:
+		tally_cell_name(to, source_of(field, row));
+		break;
 	case KEY_NUMBER:
 	case KEY_TIME:
 		put_number(field, row->values[field->index], to);
@@ -156,7 +165,8 @@ void tally_report_field_plain(const struct report_field *field, const struct tal
 		json_double(&json, percent(report_field_sum(field, row), whole));
 		return;
 	}
-	if (!field->key || field->key->type == KEY_NAME || field->key->type == KEY_IMAGE) {
+	if (!field->key || field->key->type == KEY_NAME || field->key->type == KEY_IMAGE ||
+	    field->key->type == KEY_SOURCE) {
 		tally_report_field_text(field, row, whole, to);
 		return;
 	}
@@ -181,6 +191,10 @@ void tally_report_field_json(const struct report_field *field, const struct tall
 
 	if (field->key && field->key->type == KEY_NAME) {
 		json_text(json, row->comm);
+		return;
+	}
+	if (field->key && field->key->type == KEY_SOURCE) {
+		json_text(json, source_of(field, row));
 		return;
 	}
 	if (field->key && field->key->type == KEY_IMAGE) {
@@ -227,6 +241,8 @@ int tally_report_field_compare(const struct report_field *field, const struct ta
 		if (a->frame.symbol || b->frame.symbol)
 			return compare_texts(a->frame.symbol, b->frame.symbol);
 		return compare_numbers(a->frame.place, b->frame.place);
+	case KEY_SOURCE:
+		return compare_texts(source_of(field, a), source_of(field, b));
 	case KEY_TASK:
 	case KEY_NUMBER:
 	case KEY_TIME:

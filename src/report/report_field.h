@@ -19,6 +19,7 @@ struct report_field {
 	const struct profile_key *key;
 	size_t index;
 	uint64_t unit; /* of a time: values are multiples of so many ns */
+	const struct tally_session *session;
 };
 
 /* Finds a field by its name.  A key that the profile does not have is not found. */
@@ -56,6 +57,7 @@ static inline struct report_field_source report_field_source(const struct report
 					    : frame->place};
 	case KEY_TASK:
 		return (struct report_field_source){row->comm, row->values[field->index]};
+	case KEY_SOURCE:
 	case KEY_NUMBER:
 	case KEY_TIME:
 		break;

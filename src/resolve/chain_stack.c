@@ -103,6 +103,16 @@ static uint32_t equal_words(const struct tally_resolver *resolver,
 	return equal;
 }
 
+/* What was recorded of user space is shown as unwound where its inlined functions are asked for:
+ * each address may then be several frames. */
+static uint8_t mode_kept(const struct tally_resolver *resolver, uint64_t word, uint8_t mode)
+{
+	return resolver->tables->inlines && mode == PERF_RECORD_MISC_USER &&
+		       word < TALLY_KERNEL_START
+		   ? MODE_UNWOUND
+		   : mode;
+}
+
 /* Keeps the chain's words and their modes; returns `equal`, or 0 when the modes of those words have
  * changed; -1: the chain is broken. */
 static int64_t take_words(struct tally_resolver *resolver, const struct tally_resolved *sample,
@@ -117,15 +127,15 @@ static int64_t take_words(struct tally_resolver *resolver, const struct tally_re
 		if (i == sample->unwound && i)
 			mode = MODE_UNWOUND;
 		resolver->words[at] = chain[i];
-		resolver->modes[at] = mode;
+		resolver->modes[at] = mode_kept(resolver, chain[i], mode);
 		mode = mode_behind(chain[i], mode);
 	}
-	if (equal && resolver->modes[equal - 1] == mode)
+	if (equal && resolver->modes[equal - 1] == mode_kept(resolver, chain[count - equal], mode))
 		return equal;
 	for (uint32_t i = count - equal; i < count; i++) {
 		if (i == sample->unwound && i)
 			mode = MODE_UNWOUND;
-		resolver->modes[count - 1 - i] = mode;
+		resolver->modes[count - 1 - i] = mode_kept(resolver, chain[i], mode);
 		mode = mode_behind(chain[i], mode);
 	}
 	return mode == MODE_BROKEN ? -1 : 0;

@@ -76,6 +76,8 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	tables->source = source;
 	tables->unwind_most = UNWIND_USUAL;
 	tables->no_inlines = options->no_inlines;
+	tables->inlines = options->inlines;
+	tally_source_texts_init(&tables->source_texts);
 	tables->kernel_guessed = same_kernel(source);
 	tally_thread_numbers_init(&tables->threads_met);
 	find_kernel(tables);
@@ -100,6 +102,7 @@ void tally_resolve_tables_done(struct tally_resolve_tables *tables)
 		return;
 	tally_frames_done(&tables->frames);
 	tally_stacks_done(&tables->stacks);
+	tally_source_texts_done(&tables->source_texts);
 	tally_thread_numbers_done(&tables->threads_met);
 	tally_chain_images_free(tables->chain_images);
 	tally_image_store_free(tables->images);

@@ -7,6 +7,7 @@
 #include "image/image.h"
 #include "resolve/debug_dirs.h"
 #include "resolve/frames.h"
+#include "resolve/source_texts.h"
 #include "resolve/stacks.h"
 #include "resolve/thread_numbers.h"
 #include "source/source.h"
@@ -18,9 +19,10 @@ struct tally_resolve_tables {
 	struct tally_frames frames;
 	struct tally_chain_images *chain_images;
 	struct tally_stacks stacks;
+	struct tally_source_texts source_texts;
 	struct tally_thread_numbers threads_met;
 	uint32_t unwind_most;       /* frames of a chain that is unwound */
-	bool no_inlines;            /* struct tally_session_options */
+	bool no_inlines, inlines;   /* struct tally_session_options */
 	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record has it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */

@@ -37,6 +37,7 @@ void tally_resolver_done(struct tally_resolver *resolver)
 	free(resolver->path);
 	free(resolver->prefixes);
 	tally_resolver_runs_done(&resolver->runs);
+	tally_map_done(&resolver->sources);
 	for (size_t i = 0; i < 2; i++)
 		tally_insn_decoder_free(resolver->decoders[i]);
 	tally_unwinding_free(resolver->unwinding);

@@ -103,6 +103,7 @@ struct tally_resolver {
 	struct resolver_range last_range;
 	struct insn_decoder *decoders[2]; /* of 32 and of 64 bits; NULL: not needed yet */
 	struct unwinding *unwinding;      /* NULL: nothing was unwound yet */
+	struct tally_map sources;         /* source_texts.c: place -> line and file */
 	uint64_t damaged;                 /* samples that could not be decoded */
 } __attribute__((aligned(TABLE_APART)));
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "script/script_state.h"
 #include "resolve/lines.h"
+#include "resolve/resolver.h"
 
 /* The line of the source, on a line of its own, where anything is known. */
 static int put_source(const struct script_out *out, uint8_t mode, uint64_t addr)
@@ -150,6 +151,16 @@ static int put_inlines(const struct script_out *out, uint64_t addr, uint64_t fie
 	return count != 0;
 }
 
+/* With --inline, recorded chains of user space are shown as unwound ones are. */
+static enum script_shape shape_of(const struct script_out *out, const struct script_kind *kind,
+				  uint8_t mode)
+{
+	return kind->shape == SCRIPT_SHAPE_CHAIN && mode == PERF_RECORD_MISC_USER &&
+		       out->resolver->tables->inlines
+		   ? SCRIPT_SHAPE_UNWOUND
+		   : kind->shape;
+}
+
 int tally_script_place_put(const struct script_out *out, uint8_t mode, uint64_t addr,
 			   const struct script_kind *kind, bool *ret_stops)
 {
@@ -163,7 +174,7 @@ int tally_script_place_put(const struct script_out *out, uint8_t mode, uint64_t 
 	if (result)
 		return result;
 	*ret_stops = is_stop(script, at.symbol);
-	switch (kind->shape) {
+	switch (shape_of(out, kind, mode)) {
 	case SCRIPT_SHAPE_UNWOUND:
 		*ret_stops = false;
 		result = put_inlines(out, addr, kind->fields, &at, ret_stops);

@@ -44,6 +44,13 @@ int tally_session_thread(const struct tally_session *session, uint32_t number,
 	return tally_result_copy(ret, sizeof(thread), &thread);
 }
 
+const char *tally_session_source(const struct tally_session *session, uint32_t number)
+{
+	struct tally_session *of = (struct tally_session *)session; /* its lock is taken */
+
+	return tally_source_texts_get(&of->tables.source_texts, number);
+}
+
 bool tally_session_has_time(const struct tally_session *session, size_t event)
 {
 	return tally_data_event(session->source.data, event)->attr.sample_type & PERF_SAMPLE_TIME;

@@ -40,6 +40,8 @@ static bool make_columns(struct row_maker *maker)
 	made &= column(plan, TALLY_COLUMN_DATA_SRC, sizeof(*maker->data_src), &maker->data_src);
 	made &= column(plan, TALLY_COLUMN_OFFSET, sizeof(*maker->offset), &maker->offset);
 	made &= column(plan, TALLY_COLUMN_COUNT, sizeof(*maker->samples), &maker->samples);
+	made &= column(plan, TALLY_COLUMN_LINE, sizeof(*maker->line), &maker->line);
+	made &= column(plan, TALLY_COLUMN_FILE, sizeof(*maker->file), &maker->file);
 	return made;
 }
 
@@ -81,6 +83,8 @@ int tally_row_maker_init(struct row_maker *maker, const struct row_plan *plan, u
 	    .offset = maker->offset,
 	    .samples = maker->samples,
 	    .rows = maker->rows,
+	    .line = maker->line,
+	    .file = maker->file,
 	};
 	return 0;
 }
@@ -100,6 +104,8 @@ void tally_row_maker_done(struct row_maker *maker)
 	free(maker->data_src);
 	free(maker->offset);
 	free(maker->samples);
+	free(maker->line);
+	free(maker->file);
 	tally_batch_rows_free(maker->rows);
 	tally_by_address_done(&maker->by_address);
 	free(maker->seen);
@@ -260,6 +266,19 @@ static void put_plain(struct row_maker *maker, const struct tally_resolved *samp
 		tally_batch_rows_put(maker->rows, at, record);
 }
 
+static int put_source(struct row_maker *maker, const struct tally_resolved *sample)
+{
+	uint32_t at = maker->batch.count;
+	struct source_numbers numbers;
+	int error = tally_resolver_source(maker->resolver, sample, &numbers);
+
+	if (!error && maker->line)
+		maker->line[at] = numbers.line;
+	if (!error && maker->file)
+		maker->file[at] = numbers.file;
+	return error;
+}
+
 /* `hash` is of the chain, 0 without one. */
 static int put_sample(struct row_maker *maker, const struct tally_resolved *sample,
 		      const struct tally_record *record, uint64_t hash)
@@ -277,6 +296,8 @@ static int put_sample(struct row_maker *maker, const struct tally_resolved *samp
 			return -ENOMEM;
 	}
 	put_plain(maker, sample, record);
+	if ((maker->line || maker->file) && put_source(maker, sample))
+		return -ENOMEM;
 	if (maker->frame)
 		maker->frame[at] = found.frame;
 	if (maker->stack)

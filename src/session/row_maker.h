@@ -41,7 +41,7 @@ struct row_maker {
 	struct tally_resolver *resolver;
 	struct tally_batch batch;
 	/* The batch's columns; NULL: not asked for. */
-	uint32_t *event, *cpu, *thread, *frame, *stack, *samples;
+	uint32_t *event, *cpu, *thread, *frame, *stack, *samples, *line, *file;
 	uint64_t *time, *ip, *period, *addr, *weight, *data_src, *offset;
 	struct tally_batch_rows *rows;
 	struct tally_by_address by_address;

@@ -12,7 +12,7 @@ print("volatile unsigned sink;")
 for i in range(12000):
     print(f"static inline unsigned in{i}(unsigned x) {{ x ^= x >> {i % 7 + 1};\n return x * {i + 3}u; }}")
     print(f"unsigned f{i}(unsigned n) {{ unsigned s = n;\n for (unsigned i = 0; i < n; i++)\n s += in{i}(s + i);\n return s; }}")
-print("int main(void) {\n for (int k = 0; k < 300; k++) {")
+print("int main(void) {\n for (int k = 0; k < 100; k++) {")
 for i in range(0, 12000, 100):
     print(f"  sink += f{i}(9000);")
 print(" }\n return 0; }")

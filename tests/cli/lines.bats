@@ -60,3 +60,28 @@ program_only() {
 	[ -s ours ]
 	diff theirs ours
 }
+
+# perf 6.1 counts what addr2line found, and shows the symbol and the offset where it did not.
+rows() {
+	grep -v '^#' | sed 's/ *$//;/^$/d' | awk '{share = $1; $1 = ""; print share, $0}' | sort
+}
+
+@test "15.2: report -s srcline and -s srcfile have the rows of perf" {
+	for key in srcline srcfile; do
+		perf report -i work.data --stdio -s dso,$key 2>/dev/null | grep -E ' work +' | rows >theirs
+		"$TALLY" report -i work.data --stdio -s dso,$key | grep -E ' work +' | rows >ours
+		grep -q 'work.c' ours
+		diff theirs ours
+	done
+}
+
+@test "15.2: --inline shows inlined functions in chains of frame pointers, too" {
+	gcc -O2 -g -fno-omit-frame-pointer -o framed work.c
+	"$TALLY" record -q -e cpu-clock:u -F 1000 --call-graph fp -o framed.data ./framed 2>/dev/null || skip "recording is not permitted here"
+	"$TALLY" script -i framed.data -F ip,sym | grep -c mix >without || true
+	[ "$(cat without)" = 0 ]
+	"$TALLY" script -i framed.data -F ip,sym,srcline --inline | grep -A 2 'mix (inlined)\|mix$' | grep -q 'work.c:[45]'
+	"$TALLY" report -i framed.data --stdio --inline -G | grep -q 'mix (inlined)'
+	run -1 grep -q 'mix (inlined)' <("$TALLY" report -i framed.data --stdio -G)
+	run -1 grep -q 'mix (inlined)' <("$TALLY" report -i framed.data --stdio -G --no-inline)
+}

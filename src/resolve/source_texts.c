@@ -1,0 +1,113 @@
+#include "resolve/source_texts.h"
+
+#include <errno.h>
+#include <string.h>
+#include "base/buf.h"
+#include "image/inlines.h"
+#include "resolve/lines.h"
+#include "resolve/resolver.h"
+
+void tally_source_texts_init(struct tally_source_texts *texts)
+{
+	*texts = (struct tally_source_texts){.lock = PTHREAD_MUTEX_INITIALIZER};
+}
+
+void tally_source_texts_done(struct tally_source_texts *texts)
+{
+	tally_strings_done(&texts->strings);
+	pthread_mutex_destroy(&texts->lock);
+}
+
+const char *tally_source_texts_get(struct tally_source_texts *texts, uint32_t number)
+{
+	const char *text;
+
+	pthread_mutex_lock(&texts->lock);
+	text = number < texts->strings.count ? texts->strings.text[number] : "";
+	pthread_mutex_unlock(&texts->lock);
+	return text;
+}
+
+static int number_of(struct tally_source_texts *texts, const char *text, uint32_t *ret)
+{
+	int64_t number;
+
+	pthread_mutex_lock(&texts->lock);
+	number = tally_strings_intern(&texts->strings, text, strlen(text));
+	pthread_mutex_unlock(&texts->lock);
+	if (number < 0)
+		return -ENOMEM;
+	*ret = (uint32_t)number;
+	return 0;
+}
+
+/* Where no line is known: the symbol and the offset in it, or the image and the address. */
+static void put_place(struct tally_resolver *resolver, const struct tally_located *located,
+		      uint64_t address, struct tally_buf *to)
+{
+	const struct tally_frame frame =
+	    tally_frames_get(&resolver->tables->frames, located->frame);
+
+	if (!located->mapped)
+		tally_buf_text(to, "??:0");
+	else if (frame.symbol)
+		tally_buf_printf(to, "%s+%llu", frame.symbol,
+				 (unsigned long long)(located->place - located->symbol_start));
+	else
+		tally_buf_printf(to, "%s[%llx]", frame.image_name, (unsigned long long)address);
+}
+
+static int make(struct tally_resolver *resolver, const struct tally_located *located,
+		struct source_numbers *ret)
+{
+	struct tally_source_texts *texts = &resolver->tables->source_texts;
+	struct tally_line line = {.file = "", .address = located->place};
+	struct tally_buf text = {0};
+	const char *base, *file = "";
+	int error = tally_resolver_line(resolver, located, &line);
+
+	if (error == -ENOENT) {
+		put_place(resolver, located, line.address, &text);
+	} else if (!error) {
+		base = strrchr(line.file, '/');
+		file = base ? base + 1 : line.file;
+		tally_buf_printf(&text, "%s:%u", file, line.line);
+	}
+	error = text.failed || error == -ENOMEM ? -ENOMEM : 0;
+	if (!error)
+		error = number_of(texts, tally_buf_str(&text), &ret->line);
+	if (!error)
+		error = number_of(texts, file, &ret->file);
+	tally_buf_done(&text);
+	return error;
+}
+
+int tally_resolver_source(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			  struct source_numbers *ret)
+{
+	struct tally_located located;
+	struct source_numbers numbers = {0};
+	uint64_t key, *known;
+	bool added;
+	int error =
+	    tally_resolver_locate(resolver, sample, sample->cpumode, sample->sample.ip, &located);
+
+	if (error)
+		return error;
+	/* A frame is a function of one image, or a place in it. */
+	key = hash_mix((uint64_t)located.frame << 1 | located.mapped, located.place);
+	known = tally_map_find(&resolver->sources, key);
+	if (known) {
+		*ret = (struct source_numbers){(uint32_t)(*known >> 32), (uint32_t)*known};
+		return 0;
+	}
+	error = make(resolver, &located, &numbers);
+	if (error)
+		return error;
+	known = tally_map_put(&resolver->sources, key, &added);
+	if (!known)
+		return -ENOMEM;
+	*known = (uint64_t)numbers.line << 32 | numbers.file;
+	*ret = numbers;
+	return 0;
+}
