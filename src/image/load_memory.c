@@ -262,7 +262,8 @@ int tally_image_load_anon(struct tally_image *image)
 		tally_image_explain(
 		    image,
 		    "code made at run time, and no /tmp/perf-%u.map that names it (java: "
-		    "-XX:+DumpPerfMapAtExit; node: --perf-basic-prof; python: -X perf)",
+		    "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; node: "
+		    "--perf-basic-prof; python: -X perf)",
 		    inner);
 	free(path);
 	return error == -ENOMEM || fd == -ENOMEM ? -ENOMEM : 0;
