@@ -88,7 +88,7 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 	tally_buf_text(to, ": they end before the start of their thread");
 	tally_buf_text(to, unwound ? "; record larger stacks: --call-graph dwarf," STACK_MOST "\n"
 				   : ", where code keeps no frame pointers; record with "
-				     "--call-graph dwarf\n");
+				     "tally record -g\n");
 }
 
 int tally_report_notes(const struct tally_profile *profile, size_t event, struct tally_buf *to)

@@ -95,7 +95,7 @@ assert [(row["odd"], row["sample"]) for row in rows] == [(1, 4), (0, 1)], rows'
 @test "14.3: -h, completion and messages have the new key and the new format" {
 	need_build
 	./patched-tally report -h >help
-	grep -q 'cpu, socket,* odd' <(tr -s ' \n' ' ' <help)
+	grep -q 'socket,* odd' <(tr -s ' \n' ' ' <help)
 	grep -q -- '--lines  *a line for each row' help
 	run -2 ./patched-tally report -s even -i two.data
 	[[ "$output" = *"unknown key 'even'; valid are comm,"*" odd,"* ]]
