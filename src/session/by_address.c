@@ -271,11 +271,13 @@ static inline int find_view(struct tally_by_address *waiting, const struct tally
 			    uint32_t cpu)
 {
 	uint32_t number = waiting->last[sample->cpumode % BY_ADDRESS_MODES];
-	const struct by_address_view *last = &waiting->views[number];
+	const struct by_address_view *last;
 
-	if (__builtin_expect(number < waiting->view_count && last->thread == sample->thread &&
-				 last->event == sample->event && last->cpu == cpu &&
-				 last->era == sample->era &&
+	if (number >= waiting->view_count)
+		return new_view(waiting, sample, cpu);
+	last = &waiting->views[number];
+	if (__builtin_expect(last->thread == sample->thread && last->event == sample->event &&
+				 last->cpu == cpu && last->era == sample->era &&
 				 last->kernel_era == sample->kernel_era &&
 				 last->addr_top == (uint16_t)(sample->sample.ip >> PLACE_BITS) &&
 				 last->cpumode == sample->cpumode,
