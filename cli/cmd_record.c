@@ -396,7 +396,7 @@ static void say_stacks(const struct tally_stack_counts *stacks)
 			   "in code without a readable file");
 	length = add_count(line, sizeof(line), length, stacks->lost,
 			   "at a frame without a valid caller");
-	length = add_count(line, sizeof(line), length, stacks->too_deep, "with too many frames");
+	(void)add_count(line, sizeof(line), length, stacks->too_deep, "with too many frames");
 	if (stacks->whole == stacks->count)
 		cli_say(NULL, "all %s stacks are whole", grouped(stacks->count, number));
 	else

@@ -322,7 +322,7 @@ uint64_t tally_cache_limit(const char *folder)
 
 int tally_cache_set_limit(const char *folder, uint64_t limit)
 {
-	struct tally_cache_writer writer;
+	struct tally_cache_writer writer = {.fd = -1};
 	char text[32];
 	int length = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)limit);
 	int error = tally_cache_begin(folder, limit_name, &writer);

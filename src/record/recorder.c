@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "file/live.h"
+#include "record/priority.h"
 #include "record/build_ids.h"
 #include "record/drain.h"
 #include "collect/notice.h"
@@ -99,30 +99,6 @@ static int64_t now_ns(void)
 }
 
 /* --- opening --- */
-
-#define PRIORITY_MOST (-20) /* the strongest nice value */
-
-/* The recorder must get a CPU before the programs that it records: else, among 500 busy threads, it
- * opens them seconds late, and rings that fill at 100 MB/s overflow. Returns the priority to
- * restore; without CAP_SYS_NICE nothing changes. */
-static int raise_priority(void)
-{
-	int before = getpriority(PRIO_PROCESS, 0);
-
-	setpriority(PRIO_PROCESS, 0, PRIORITY_MOST);
-	return before;
-}
-
-/* Copies of stacks fill rings so fast that their reader must run at once, among however many busy
- * threads. Threads and processes that it starts are usual ones. */
-static void run_first(bool first)
-{
-	const struct sched_param param = {.sched_priority = first};
-
-	/* Without the right it is as before. */
-	(void)pthread_setschedparam(pthread_self(),
-				    first ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
-}
 
 static int check_options(const struct tally_recorder_options *options, struct tally_error *error)
 {
@@ -239,7 +215,7 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 		if (result)
 			goto failed;
 	}
-	priority = raise_priority();
+	priority = tally_priority_raise();
 	result = prepare(recorder, error);
 	setpriority(PRIO_PROCESS, 0, priority);
 	if (!result && make_polls(recorder))
@@ -692,12 +668,12 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	int result;
 
 	if (unwinds)
-		run_first(true);
+		tally_priority_first(true);
 	result = start(recorder, error);
 	if (!result)
 		result = record(recorder, error);
 	if (unwinds)
-		run_first(false);
+		tally_priority_first(false);
 	if (result)
 		return result;
 	tally_openset_disable(&recorder->set, TALLY_RING_SAMPLES);
@@ -746,7 +722,7 @@ int tally_recorder_run(struct tally_recorder *recorder, struct tally_recorder_re
 		return tally_fail(error, -EINVAL, -1, "the size of the result is not set");
 	if (recorder->writer || recorder->drain.walk.joined)
 		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
-	priority = raise_priority();
+	priority = tally_priority_raise();
 	result = run(recorder, &own, error);
 	if (result)
 		save(recorder, error);

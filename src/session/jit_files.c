@@ -123,7 +123,7 @@ static int write_code(struct writing *writing, const struct source_jit_view *vie
 /* A code's file is written at its first load, and found again at its moves. */
 static int write_dump(struct writing *writing, size_t number, const struct source_jit_view *view)
 {
-	struct stat about;
+	struct stat about = {0};
 	char path[NAME_ROOM];
 	uint32_t written = 0;
 

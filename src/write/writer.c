@@ -18,7 +18,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -27,6 +26,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "file/data_file.h"
+#include "write/file_bytes.h"
 #include "write/target.h"
 #include "file/file_options.h"
 #include "write/stream_write.h"
@@ -350,89 +350,6 @@ bool tally_writer_is_serial(const struct tally_writer *writer)
 	return writer->stream || writer->pack;
 }
 
-#define BEHIND UINT64_MAX /* an offset: the descriptor's own position */
-
-/* The reader of a stream may have made the pipe non-blocking. */
-static bool wait_for_room(int fd, int code)
-{
-	struct pollfd item = {.fd = fd, .events = POLLOUT};
-
-	return code == EINTR || (code == EAGAIN && poll(&item, 1, -1) >= 0);
-}
-
-static ssize_t write_some(int fd, const struct iovec *iov, int count, size_t inside, uint64_t at)
-{
-	const struct iovec rest = {.iov_base = (uint8_t *)iov->iov_base + inside,
-				   .iov_len = iov->iov_len - inside};
-
-	if (inside) {
-		iov = &rest;
-		count = 1;
-	}
-	if (count > IOV_MAX)
-		count = IOV_MAX;
-	return at == BEHIND ? writev(fd, iov, count) : pwritev(fd, iov, count, (off_t)at);
-}
-
-/* Writes all of iov at `at`; on failure *ret_wrote is the number of bytes that were written. */
-static int write_all(int fd, const struct iovec *iov, int count, uint64_t at, uint64_t *ret_wrote)
-{
-	uint64_t wrote = 0;
-	size_t inside = 0; /* bytes of iov[0] that are already written */
-	int code = 0;
-
-	while (count) {
-		ssize_t got;
-
-		if (inside == iov->iov_len) {
-			iov++;
-			count--;
-			inside = 0;
-			continue;
-		}
-		got = write_some(fd, iov, count, inside, at == BEHIND ? at : at + wrote);
-		if (got < 0 && wait_for_room(fd, errno))
-			continue;
-		if (got <= 0) {
-			code = got ? -errno : -EIO;
-			break;
-		}
-		wrote += (uint64_t)got;
-		inside += (size_t)got;
-		while (count && inside >= iov->iov_len) {
-			inside -= iov->iov_len;
-			iov++;
-			count--;
-		}
-	}
-	*ret_wrote = wrote;
-	return code;
-}
-
-/* The bytes of the complete records in the file between `at` and `at + wrote`. */
-static uint64_t whole_records(int fd, uint64_t at, uint64_t wrote)
-{
-	uint64_t whole = 0;
-
-	while (wrote - whole >= sizeof(struct perf_event_header)) {
-		uint64_t words[2] = {0}; /* header, and the size of bytes that may follow it */
-		struct perf_event_header *header = (void *)words;
-		struct tally_record record = {.bytes = (const uint8_t *)words};
-		ssize_t got = pread(fd, words, sizeof(words), (off_t)(at + whole));
-		uint64_t extent;
-
-		if (got < (ssize_t)sizeof(*header))
-			break;
-		record.type = header->type;
-		record.size = header->size;
-		extent = tally_record_extent(&record);
-		if (header->size < sizeof(*header) || extent > wrote - whole)
-			break;
-		whole += extent;
-	}
-	return whole;
-}
-
 /* Takes over `wrote` bytes of complete records, which are at `end` now; `code` is the reason if
  * there are not more. */
 static int take_in(struct tally_writer *writer, uint64_t wrote, int code, struct tally_error *error)
@@ -479,9 +396,10 @@ int tally_writer_append(struct tally_writer *writer, const struct iovec *iov, in
 		iov = &packed;
 		iov_count = 1;
 	}
-	code = write_all(writer->fd, iov, iov_count, writer->stream ? BEHIND : writer->end, &wrote);
+	code = tally_file_write_all(writer->fd, iov, iov_count,
+				    writer->stream ? TALLY_FILE_BEHIND : writer->end, &wrote);
 	if (code && !writer->stream)
-		wrote = whole_records(writer->fd, writer->end, wrote);
+		wrote = tally_file_whole_records(writer->fd, writer->end, wrote);
 	return take_in(writer, wrote, code, error);
 }
 
@@ -502,35 +420,11 @@ int tally_writer_put(const struct tally_writer *writer, struct tally_writer_piec
 	uint64_t wrote;
 
 	if (!piece->code) {
-		piece->code =
-		    write_all(writer->fd, iov, iov_count, piece->at + piece->wrote, &wrote);
+		piece->code = tally_file_write_all(writer->fd, iov, iov_count,
+						   piece->at + piece->wrote, &wrote);
 		piece->wrote += wrote;
 	}
 	return piece->code;
-}
-
-/* Moves bytes of the file to a lower offset. */
-static int move_down(int fd, uint64_t from, uint64_t to, uint64_t size)
-{
-	uint8_t room[16384];
-
-	while (size) {
-		ssize_t got =
-		    pread(fd, room, size < sizeof(room) ? size : sizeof(room), (off_t)from);
-		int code;
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? -errno : -EIO;
-		code = tally_fs_write_at(fd, room, (size_t)got, to);
-		if (code)
-			return code;
-		from += (uint64_t)got;
-		to += (uint64_t)got;
-		size -= (uint64_t)got;
-	}
-	return 0;
 }
 
 int tally_writer_commit(struct tally_writer *writer, const struct tally_writer_piece *pieces,
@@ -543,9 +437,9 @@ int tally_writer_commit(struct tally_writer *writer, const struct tally_writer_p
 		uint64_t at = pieces[i].at, wrote = pieces[i].wrote, to = writer->end + sum;
 
 		if (pieces[i].code)
-			wrote = whole_records(writer->fd, at, wrote);
+			wrote = tally_file_whole_records(writer->fd, at, wrote);
 		if (wrote && at != to)
-			code = move_down(writer->fd, at, to, wrote);
+			code = tally_file_move_down(writer->fd, at, to, wrote);
 		if (code)
 			break;
 		sum += wrote;
@@ -753,7 +647,8 @@ static bool cut_back(struct tally_writer *writer, uint64_t need, uint64_t *ret_c
 
 	if (writer->end - writer->marked < need)
 		return false;
-	kept = whole_records(writer->fd, writer->marked, writer->end - writer->marked - need);
+	kept = tally_file_whole_records(writer->fd, writer->marked,
+					writer->end - writer->marked - need);
 	if (!kept)
 		return false;
 	*ret_cut = writer->end - writer->marked - kept;

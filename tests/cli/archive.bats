@@ -46,12 +46,12 @@ id_of() {
 made() { # file
 	offset=$((16#$(nm work | awk '$3 == "hidden_leaf" {print $1}')))
 	python3 "$BATS_TEST_DIRNAME/recording.py" "$1" <<-EOF
-		comm 77 work
-		map 77 400000 100000 0 $PWD/work
-		map 77 700000 10000 0 //anon
-		sample 77 $(printf %x $((0x400000 + offset + 4)))
+		comm 4190077 work
+		map 4190077 400000 100000 0 $PWD/work
+		map 4190077 700000 10000 0 //anon
+		sample 4190077 $(printf %x $((0x400000 + offset + 4)))
 		times 1
-		sample 77 700010
+		sample 4190077 700010
 	EOF
 }
 
@@ -126,7 +126,7 @@ in_root() {
 @test "15.6: an archive has what no build-id names: by path, and maps of code made at run time" {
 	objcopy --remove-section .note.gnu.build-id work
 	made perf.data
-	map=/tmp/perf-77.map
+	map=/tmp/perf-4190077.map
 	[ ! -e $map ] || skip "$map exists"
 	printf '700000 100 made_at_run_time\n' >$map
 	"$TALLY" archive -o a perf.data 2>said || { rm $map; false; }
