@@ -270,10 +270,11 @@ static void take_symbol(const struct build *build, const struct unit_function *f
 	uint32_t section = tally_line_section(program->symbol_file, function->low);
 	const struct tally_line_symbol *symbol =
 	    section ? tally_line_symbols_find(&program->symbols, section, function->low) : NULL;
-	const struct tally_line_symbol *end = program->symbols.list + program->symbols.count;
+	const struct tally_line_symbol *end;
 
 	if (!symbol || symbol->address != function->low)
 		return;
+	end = program->symbols.list + program->symbols.count;
 	name->text = symbol->name;
 	if (!function->scattered && (symbol + 1 == end || symbol[1].section != section ||
 				     symbol[1].address >= function->high))

@@ -275,16 +275,17 @@ static bool is_zero(const uint8_t *block)
  * -ENOMEM. */
 static int read_one(struct tally_tar *tar, size_t *at, struct extended *extended)
 {
-	const struct tar_header *header = (const void *)(tar->map.data + *at);
+	const struct tar_header *header;
 	struct tally_tar_member member = {0};
 	char name[NAME_MOST];
 	uint64_t checksum, size, left;
 	int code = 0;
 
-	if (tar->map.size - *at < TAR_BLOCK)
+	if (tar->map.size - *at < TAR_BLOCK) /* an empty one has no address */
 		return *at == tar->map.size ? 0 : -EBADMSG;
 	if (is_zero(tar->map.data + *at))
 		return 0;
+	header = (const void *)(tar->map.data + *at);
 	if (memcmp(header->magic, "ustar", 5) != 0 ||
 	    !read_number(header->checksum, sizeof(header->checksum), &checksum) ||
 	    checksum != tar_checksum(header) ||
