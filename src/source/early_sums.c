@@ -130,8 +130,8 @@ void tally_early_sums_mapped(struct early_sums *sums, uint32_t pid, uint32_t tid
 		tally_early_sums_end_phase(sums, pid, tid, time);
 }
 
-/* The bits of a slot that a number needs not, of the half of the hash that does not tell where the
- * slot is. */
+/* The upper half of the hash without the bits that choose the slot: the bits that a number leaves
+ * free in a slot. */
 static uint32_t slot_tag(uint64_t hash, uint32_t mask)
 {
 	return (uint32_t)(hash >> 32) & ~mask;
