@@ -4,7 +4,9 @@
 #define TALLY_BASE_PAGES_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* `size` zeroed bytes; NULL: out of memory.  For pages_free() with the same size. */
 static inline void *pages_new(size_t size)
@@ -18,6 +20,14 @@ static inline void pages_free(void *pages, size_t size)
 {
 	if (pages)
 		munmap(pages, size);
+}
+
+/* The memory of this machine in bytes; 0: unknown. */
+static inline uint64_t memory_size(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
 }
 
 #endif

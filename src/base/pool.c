@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -74,4 +75,16 @@ unsigned tally_pool_width(void)
 	count = sched_getaffinity(0, sizeof(set), &set) ? (int)sysconf(_SC_NPROCESSORS_ONLN)
 							: CPU_COUNT(&set);
 	return count > 0 ? (unsigned)count : 1;
+}
+
+int tally_thread_start_quiet(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+	sigset_t all, before;
+	int result;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = -pthread_create(thread, NULL, run, context);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result;
 }

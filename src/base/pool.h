@@ -2,6 +2,7 @@
 #ifndef TALLY_BASE_POOL_H
 #define TALLY_BASE_POOL_H
 
+#include <pthread.h>
 #include <stddef.h>
 
 /* Called with worker 0..workers-1 and each piece 0..pieces-1 once; a result below 0 stops the
@@ -14,5 +15,9 @@ int tally_pool_run(unsigned workers, size_t pieces, tally_pool_fn run, void *con
 
 /* Processors this process may use, at least 1. */
 unsigned tally_pool_width(void);
+
+/* Starts a thread of the library's own that takes no signals: they are the program's.  0 or -errno.
+ */
+int tally_thread_start_quiet(pthread_t *thread, void *(*run)(void *context), void *context);
 
 #endif

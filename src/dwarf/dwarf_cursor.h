@@ -78,7 +78,8 @@ static inline uint64_t cursor_uint(struct dwarf_cursor *cursor, unsigned size)
 	}
 }
 
-static inline uint64_t cursor_uleb(struct dwarf_cursor *cursor)
+/* LEB128, whose sign is in its last byte. */
+static inline uint64_t cursor_leb(struct dwarf_cursor *cursor, bool is_signed)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -90,24 +91,19 @@ static inline uint64_t cursor_uleb(struct dwarf_cursor *cursor)
 			value |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
+	if (is_signed && shift < 64 && byte & 0x40)
+		value |= ~(uint64_t)0 << shift;
 	return value;
+}
+
+static inline uint64_t cursor_uleb(struct dwarf_cursor *cursor)
+{
+	return cursor_leb(cursor, false);
 }
 
 static inline int64_t cursor_sleb(struct dwarf_cursor *cursor)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = cursor_u8(cursor);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= ~(uint64_t)0 << shift;
-	return (int64_t)value;
+	return (int64_t)cursor_leb(cursor, true);
 }
 
 /* A string with its NUL; NULL: there is no NUL. */

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/pool.h"
 #include "base/fail.h"
 #include "base/fs.h"
 #include "file/extent.h"
@@ -376,14 +376,8 @@ static void *read_on(void *context)
 int tally_live_start(struct tally_data *data, struct tally_error *error)
 {
 	struct file_live *live = data->live;
-	sigset_t all, before;
-	int code;
+	int code = tally_thread_start_quiet(&live->thread, read_on, live);
 
-	/* Signals are the other threads'. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = -pthread_create(&live->thread, NULL, read_on, live);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (code)
 		return tally_fail(error, code, -1, "%s: no thread to read it: %s", data->path,
 				  strerror(-code));

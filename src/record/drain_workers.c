@@ -15,11 +15,11 @@
  * thread. So one thread begins, and more come only while rings are over three quarters full. They
  * help on machines with many rings, where one thread cannot walk all headers and some CPUs are
  * idle. */
+#include "base/pool.h"
 #include "record/drain_workers.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,19 +140,15 @@ static void *worker_main(void *context)
 static int make_helpers(struct tally_drain_workers *workers, unsigned count)
 {
 	const struct tally_plan *plan = workers->set->plan;
-	sigset_t all, before;
 	int result = 0;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (; workers->helpers < count && !result; workers->helpers += !result) {
 		struct helper *helper = &workers->helper[workers->helpers];
 
 		helper->workers = workers;
 		tally_walk_init(&helper->walk, tally_plan_timed(plan), NULL, NULL);
-		result = -pthread_create(&helper->thread, NULL, worker_main, helper);
+		result = tally_thread_start_quiet(&helper->thread, worker_main, helper);
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result;
 }
 

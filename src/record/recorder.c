@@ -14,12 +14,13 @@
 #include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <tally/abi.h>
 #include <tally/data.h>
 #include <tally/limits.h>
 #include <tally/ring.h>
+#include "base/pages.h"
+#include "base/pool.h"
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
@@ -35,6 +36,7 @@
 #include "collect/targets.h"
 #include "record/unwinder.h"
 #include "record/verbose.h"
+#include "record/monotonic.h"
 #include "record/tracing_data.h"
 #include "collect/workload.h"
 #include "write/writer.h"
@@ -90,14 +92,6 @@ struct tally_recorder {
 #define POLL_COMMAND 1
 #define POLL_RINGS   2
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 /* --- opening --- */
 
 static int check_options(const struct tally_recorder_options *options, struct tally_error *error)
@@ -112,13 +106,6 @@ static int check_options(const struct tally_recorder_options *options, struct ta
 				  "a delay is some milliseconds, or -1 to never start, not %lld",
 				  (long long)options->delay_ms);
 	return 0;
-}
-
-static uint64_t memory_bytes(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-
-	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
 }
 
 static int prepare(struct tally_recorder *recorder, struct tally_error *error)
@@ -152,7 +139,7 @@ static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 		return result;
 	online = (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
 	sizes = tally_ring_sizes_choose(&recorder->limits, &recorder->plan, online,
-					options->ring_pages, memory_bytes());
+					options->ring_pages, memory_size());
 	result = tally_openset_open(&recorder->set, &recorder->targets, &recorder->plan,
 				    &recorder->limits, &sizes, &recorder->notice, error);
 	if (!result && options->verbose)
@@ -459,8 +446,8 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	if (recorder->options.command)
 		result = start_command(recorder, error);
 	if (delay > 0)
-		recorder->enable_at = now_ns() + delay * NS_PER_MS;
-	recorder->checkpoint_at = now_ns();
+		recorder->enable_at = monotonic_ns() + delay * NS_PER_MS;
+	recorder->checkpoint_at = monotonic_ns();
 	return result;
 }
 
@@ -475,7 +462,7 @@ static int poll_timeout(const struct tally_recorder *recorder)
 	if (recorder->to_stdout || recorder->streams)
 		wait = MIN(wait, PASS_STREAM_MS);
 	if (recorder->enable_at) {
-		int64_t left = (recorder->enable_at - now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+		int64_t left = (recorder->enable_at - monotonic_ns() + NS_PER_MS - 1) / NS_PER_MS;
 
 		wait = MAX(MIN(wait, left), 0);
 	}
@@ -502,7 +489,7 @@ static int pass(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_drain *drain = &recorder->drain;
 	int result = tally_drain_pass(drain, error);
-	int64_t now = now_ns();
+	int64_t now = monotonic_ns();
 	bool checkpoint;
 
 	if (result)
@@ -524,7 +511,7 @@ static int record(struct tally_recorder *recorder, struct tally_error *error)
 
 		if (ready < 0 && errno != EINTR && errno != EAGAIN)
 			return tally_fail(error, -errno, -1, "poll: %s", strerror(errno));
-		if (recorder->enable_at && now_ns() >= recorder->enable_at) {
+		if (recorder->enable_at && monotonic_ns() >= recorder->enable_at) {
 			tally_openset_enable(&recorder->set, TALLY_RING_SAMPLES);
 			recorder->enable_at = 0;
 		}
@@ -606,7 +593,7 @@ static void finish_command(struct tally_recorder *recorder)
 {
 	struct tally_workload *workload = &recorder->workload;
 	int signal = atomic_load(&recorder->stop_signal);
-	int64_t until = now_ns() + TERM_AFTER_MS * NS_PER_MS;
+	int64_t until = monotonic_ns() + TERM_AFTER_MS * NS_PER_MS;
 	struct pollfd polls[2] = {{.fd = workload->pid_fd, .events = POLLIN},
 				  {.fd = recorder->stop_fd, .events = POLLIN}};
 	int asked = 0; /* SIGTERMs sent */
@@ -619,7 +606,7 @@ static void finish_command(struct tally_recorder *recorder)
 	if (!is_signal_of_terminal(signal))
 		kill(workload->pid, signal ? signal : SIGTERM);
 	while (!tally_workload_check(workload)) {
-		int64_t left = until - now_ns();
+		int64_t left = until - monotonic_ns();
 
 		if (left <= 0 && !asked++)
 			kill(workload->pid, SIGTERM);
@@ -747,7 +734,6 @@ static void *run_started(void *context)
 int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **ret,
 			 struct tally_error *error)
 {
-	sigset_t all, before;
 	int fds[2], code;
 
 	if (recorder->started || recorder->writer || recorder->drain.walk.joined)
@@ -758,11 +744,8 @@ int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **re
 	recorder->stream_fd = fds[1];
 	recorder->streams = true;
 	recorder->result.size = sizeof(recorder->result);
-	/* Signals are the other threads'; so is SIGPIPE, should the reader go away. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = -pthread_create(&recorder->thread, NULL, run_started, recorder);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	/* Without SIGPIPE, should the reader go away. */
+	code = tally_thread_start_quiet(&recorder->thread, run_started, recorder);
 	recorder->started = !code;
 	if (code) {
 		close(fds[0]);

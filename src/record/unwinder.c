@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +9,14 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 #include <tally/abi.h>
+#include "base/pages.h"
 #include "base/fail.h"
 #include "base/pool.h"
 #include "callchain/chain.h"
 #include "record/block_queue.h"
+#include "record/monotonic.h"
 #include "record/live_spaces.h"
 #include "wire/sample_read.h"
 #include "write/writer.h"
@@ -162,14 +162,6 @@ static int make_part(void *context, unsigned number, size_t part)
 
 /* --- blocks to the file --- */
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 static int append(struct tally_writer *writer, const void *bytes, size_t size,
 		  struct tally_error *error)
 {
@@ -182,7 +174,7 @@ static int append(struct tally_writer *writer, const void *bytes, size_t size,
 static int write_round(struct tally_unwinder *unwinder, bool appended)
 {
 	struct tally_writer *writer = unwinder->options.writer;
-	int64_t now = now_ns();
+	int64_t now = monotonic_ns();
 	bool checkpoint = now - unwinder->checkpoint_at >= unwinder->options.checkpoint_ns ||
 			  unwinder->since_mark >= unwinder->options.checkpoint_bytes;
 	int result;
@@ -289,10 +281,7 @@ static void *unwinder_main(void *context)
 
 static size_t queue_bytes(void)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	uint64_t memory = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
-
-	return (size_t)MIN(QUEUE_MOST, memory / QUEUE_SHARE);
+	return (size_t)MIN(QUEUE_MOST, memory_size() / QUEUE_SHARE);
 }
 
 static int make_workers(struct tally_unwinder *unwinder)
@@ -311,13 +300,8 @@ static int make_workers(struct tally_unwinder *unwinder)
 
 static int start_thread(struct tally_unwinder *unwinder)
 {
-	sigset_t all, before;
-	int result;
+	int result = tally_thread_start_quiet(&unwinder->thread, unwinder_main, unwinder);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = -pthread_create(&unwinder->thread, NULL, unwinder_main, unwinder);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	unwinder->started = !result;
 	return result;
 }
@@ -333,7 +317,7 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	if (!unwinder)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	unwinder->options = *options;
-	unwinder->checkpoint_at = now_ns();
+	unwinder->checkpoint_at = monotonic_ns();
 	uname(&here);
 	memcpy(unwinder->machine, here.machine, sizeof(unwinder->machine));
 	tally_block_queue_init(&unwinder->queue, queue_bytes(), SPILL_MOST);
