@@ -1,0 +1,62 @@
+/* The options of `tally record`, by theme: what is watched, what is sampled, call stacks, the
+ * output.
+ *
+ * To add an option: its value into struct record, its row into the table of its theme
+ * (cli/record_*.c), and what it means for the library into that file's function.  A new theme is a
+ * new file, and a row of `themes` in cmd_record.c. */
+#ifndef TALLY_CLI_RECORD_OPTIONS_H
+#define TALLY_CLI_RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <tally/event.h>
+#include <tally/recorder.h>
+#include "options.h"
+
+struct record {
+	struct tally_event_list events;
+	struct cli_list pids, tids, parents, users;
+	const char *output, *cpus, *frequency, *ring, *call_graph;
+	bool system_wide, no_inherit, callchain, keep_stacks, quiet;
+	const char *stacks_output;
+	/* From a configuration file: how -g records chains when the command line does not say how.
+	 */
+	char record_mode[32], dump_size[16], usual_call_graph[64];
+	uint64_t compress;
+	int64_t delay_ms;
+	uint64_t period;
+	unsigned verbose;
+	const char *build_id_folder;
+	char usual_folder[4096]; /* from a configuration file */
+	bool no_build_ids, no_cache, all_binaries;
+	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
+	uint32_t *cpu_numbers;
+	size_t cpu_count;
+};
+
+/* Rows of a theme, copied to `to`; how many. */
+size_t record_target_rows(struct record *record, struct cli_option *to);
+size_t record_event_rows(struct record *record, struct cli_option *to);
+size_t record_stack_rows(struct record *record, struct cli_option *to);
+size_t record_output_rows(struct record *record, struct cli_option *to);
+
+/* What the options of a theme mean, for the library.  What `to` points to is the record's.  false:
+ * an error was printed. */
+bool record_targets_take(struct record *record, struct tally_recorder_options *to);
+bool record_events_take(struct record *record, struct tally_recorder_options *to);
+bool record_stacks_take(struct record *record, struct tally_recorder_options *to);
+bool record_output_take(struct record *record, struct tally_recorder_options *to);
+
+/* Frees what the options hold. */
+void record_targets_done(struct record *record);
+void record_events_done(struct record *record);
+
+/* Whether a word is a value of --call-graph. */
+bool record_is_call_graph(const char *word);
+
+/* How the recording ended, on standard error (record_say.c). */
+void record_say_result(const struct record *record, const char *output,
+		       const struct tally_recorder_result *result);
+
+#endif

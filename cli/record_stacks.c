@@ -1,0 +1,69 @@
+/* How `tally record` takes call stacks. */
+#include <stdio.h>
+#include <string.h>
+#include "record_options.h"
+
+bool record_is_call_graph(const char *value)
+{
+	static const char *const ways[] = {"auto", "fp", "dwarf", "lbr", "no"};
+	size_t length = strcspn(value, ",");
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (strlen(ways[i]) == length && !strncmp(ways[i], value, length))
+			return true;
+	return false;
+}
+
+static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
+{
+	*(const char **)to = on ? value : NULL;
+	if (!on || record_is_call_graph(value))
+		return 0;
+	return cli_refuse(
+	    error, "'%s' is not a way to record call chains; valid are auto, fp, dwarf[,SIZE], lbr",
+	    value);
+}
+
+/* The mode from the command line, else from a configuration file. */
+static const char *call_graph(struct record *record)
+{
+	const char *mode = record->call_graph;
+
+	if (!mode && record->callchain && record->record_mode[0])
+		mode = record->record_mode;
+	if (!mode || strcmp(mode, "dwarf") != 0 || !record->dump_size[0])
+		return mode;
+	snprintf(record->usual_call_graph, sizeof(record->usual_call_graph), "dwarf,%s",
+		 record->dump_size);
+	return record->usual_call_graph;
+}
+
+size_t record_stack_rows(struct record *record, struct cli_option *to)
+{
+	const struct cli_option rows[] = {
+	    {CLI_FLAG, 'g', NULL, NULL, "call chains, as --call-graph auto", &record->callchain,
+	     .with_value = "call-graph"},
+	    {CLI_CALL, 0, "call-graph", "HOW",
+	     "record call chains by auto (unwound while recording, else fp), fp (frame pointers), "
+	     "dwarf[,SIZE] (unwound; copies of the stack of SIZE bytes) or lbr",
+	     &record->call_graph, .call = take_call_graph},
+	    {CLI_FLAG, 0, "keep-stacks", NULL,
+	     "write copies of the stack to the file, as perf does, instead of unwinding them",
+	     &record->keep_stacks},
+	    {CLI_STRING, 0, "stacks-output", "FILE",
+	     "also write the same samples with copies of the stack, to compare call chains",
+	     &record->stacks_output},
+	};
+
+	memcpy(to, rows, sizeof(rows));
+	return sizeof(rows) / sizeof(*rows);
+}
+
+bool record_stacks_take(struct record *record, struct tally_recorder_options *to)
+{
+	to->callchain = record->callchain;
+	to->call_graph = call_graph(record);
+	to->keep_stacks = record->keep_stacks;
+	to->stacks_output = record->stacks_output;
+	return true;
+}
