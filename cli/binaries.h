@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <tally/session.h>
+#include "debuginfod.h"
 #include "options.h"
 
 #define CLI_BUILD_ID_DIR 4096 /* bytes of a path in a configuration file */
@@ -20,6 +21,7 @@ struct cli_binaries {
 	char usual_dir[CLI_BUILD_ID_DIR]; /* buildid.dir of a configuration file */
 	struct cli_list debug_dirs; /* borrowed by the session's options: for cli_binaries_done() */
 	bool no_demangle;
+	enum cli_debuginfod debuginfod;
 	enum cli_inline inlines;
 };
 
@@ -44,6 +46,7 @@ struct cli_binaries {
 	     "look for binaries and debug files in this folder or archive, too", \
 	     .to = &(to_binaries).debug_dirs,                                    \
 	     .flags = CLI_WHOLE},                                                \
+	    CLI_DEBUGINFOD((to_binaries).debuginfod),                            \
 	{                                                                        \
 		CLI_STRING, 0, "kallsyms", "FILE",                               \
 		    "the kernel's symbols, instead of /proc/kallsyms",           \

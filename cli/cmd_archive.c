@@ -88,6 +88,8 @@ static int run(const struct archive *archive)
 		if (!code)
 			code = tally_session_new(data, &options, &session, &error);
 		if (!code)
+			cli_debuginfod_fetch(NAME, archive->binaries.debuginfod, session, true);
+		if (!code)
 			code = write_archive(archive, session, output, &error);
 		cli_progress_done(&progress);
 		cli_interrupt_release(&before);

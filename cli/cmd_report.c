@@ -440,6 +440,14 @@ static int progress_update(void *context, uint64_t done, uint64_t total)
 	return cli_dlfilters_interrupted() ? 1 : cli_progress_update(context, done, total);
 }
 
+static bool shows_lines(const struct report *report)
+{
+	for (size_t i = 0; i < report->keys.list.count; i++)
+		if (!strncmp(report->keys.list.names[i], "src", 3))
+			return true;
+	return report->binaries.inlines == CLI_INLINE_ALL;
+}
+
 /* The profile of the samples that the filters keep. 0, or the exit status after having printed why.
  */
 static int make_profile(struct report *report, struct tally_session *session,
@@ -514,6 +522,8 @@ static int run(struct report *report)
 			     : show_counts(report, session);
 		status = status ? status : cli_report_damage("report", data);
 	} else {
+		cli_debuginfod_fetch("report", report->binaries.debuginfod, session,
+				     shows_lines(report));
 		status = make_profile(report, session, &options, &progress, &profile);
 	}
 	if (profile && report->strict && cli_refuse_damage("report", data)) {

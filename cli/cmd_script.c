@@ -234,6 +234,14 @@ static int show_counts(const struct script *script, struct tally_data *data)
 	return status;
 }
 
+static bool shows_lines(const struct script *script)
+{
+	for (size_t i = 0; i < script->fields.count; i++)
+		if (strstr(script->fields.items[i], "src"))
+			return true;
+	return script->binaries.inlines == CLI_INLINE_ALL;
+}
+
 static int run(struct script *script, struct tally_script_options *options)
 {
 	struct tally_session_options session_options = {
@@ -273,6 +281,8 @@ static int run(struct script *script, struct tally_script_options *options)
 		cli_progress_done(&progress.line);
 		status = CLI_FAILED;
 	} else if (!(status = cli_choice_use("script", &script->choice, session))) {
+		cli_debuginfod_fetch("script", script->binaries.debuginfod, session,
+				     shows_lines(script));
 		status = script->sql ? export(session, script, &progress)
 				     : show(script, session, options, &progress);
 		if (script->dlfilters.verbose)

@@ -28,6 +28,7 @@
 #include <tally/count.h>
 #include <tally/counter.h>
 #include <tally/data.h>
+#include <tally/debuginfod.h>
 #include <tally/descendants.h>
 #include <tally/dlfilter.h>
 #include <tally/doctor.h>

@@ -15,7 +15,7 @@ static const struct tally_version_part parts[] = {
     {"libperl", "HAVE_LIBPERL_SUPPORT", false},
     {"libpython", "HAVE_LIBPYTHON_SUPPORT", false},
     {"libslang", "HAVE_SLANG_SUPPORT", false},
-    {"debuginfod", "HAVE_DEBUGINFOD_SUPPORT", false},
+    {"debuginfod", "HAVE_DEBUGINFOD_SUPPORT", TALLY_WITH_DEBUGINFOD},
     {"bpf", "HAVE_LIBBPF_SUPPORT", false},
 };
 

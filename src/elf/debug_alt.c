@@ -62,27 +62,53 @@ bool tally_debug_alt_named(const struct tally_elf *elf)
 	return link_of(elf) != NULL;
 }
 
-int tally_debug_alt_open(const struct tally_elf *elf, struct tally_elf *ret)
+/* The name with its NUL, then the id.  The name is the caller's to free(). */
+static int read_link(const struct tally_elf *elf, char **ret_name, const uint8_t **ret_id,
+		     uint8_t *ret_id_size)
 {
 	const struct tally_elf_section *section = link_of(elf);
-	const uint8_t *id;
 	size_t size, length;
 	char *name;
-	int error;
 
 	if (!section || tally_elf_read(elf, section, &name, &size))
 		return -ENOENT;
-	/* The name with its NUL, then the id. */
 	length = strnlen(name, size);
-	id = (const uint8_t *)name + length + 1;
-	error = -ENOENT;
-	if (length + 3 <= size && size - length - 1 <= 20) {
-		uint8_t id_size = (uint8_t)(size - length - 1);
-
-		error = tally_debug_file_by_id(elf->places, id, id_size, ret);
-		if (error)
-			error = by_name(elf, name, id, id_size, ret);
+	if (length + 3 > size || size - length - 1 > 20) {
+		free(name);
+		return -ENOENT;
 	}
+	*ret_name = name;
+	*ret_id = (const uint8_t *)name + length + 1;
+	*ret_id_size = (uint8_t)(size - length - 1);
+	return 0;
+}
+
+bool tally_debug_alt_id(const struct tally_elf *elf, uint8_t ret[20], uint8_t *ret_size)
+{
+	const uint8_t *id;
+	uint8_t size;
+	char *name;
+
+	if (read_link(elf, &name, &id, &size))
+		return false;
+	memcpy(ret, id, size);
+	*ret_size = size;
+	free(name);
+	return true;
+}
+
+int tally_debug_alt_open(const struct tally_elf *elf, struct tally_elf *ret)
+{
+	const uint8_t *id;
+	uint8_t id_size;
+	char *name;
+	int error = read_link(elf, &name, &id, &id_size);
+
+	if (error)
+		return error;
+	error = tally_debug_file_by_id(elf->places, id, id_size, ret);
+	if (error)
+		error = by_name(elf, name, id, id_size, ret);
 	free(name);
 	return error;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/fs.h"
+#include "elf/build_id.h"
 #include "elf/debug_alt.h"
 #include "image/image_state.h"
 #include "jit/jitdump.h"
@@ -70,6 +71,36 @@ static int each_of_file(const struct tally_image *image, tally_image_file_fn vis
 	tally_elf_close(&binary);
 	tally_elf_close(&debug);
 	return result;
+}
+
+static bool has_section(const struct tally_elf *elf, const char *name)
+{
+	return elf->elf && tally_elf_find(elf, name, SHT_NULL);
+}
+
+bool tally_image_find_lacks(const struct tally_image *image, struct tally_image_lacks *ret)
+{
+	struct tally_image_lacks lacks = {.id_size = image->build_id_size};
+	struct tally_elf binary, debug, alt;
+
+	if (image->kind != TALLY_IMAGE_FILE)
+		return false;
+	memcpy(lacks.id, image->build_id, sizeof(lacks.id));
+	(void)tally_image_open_files(image, &binary, &debug);
+	if (!lacks.id_size && binary.elf)
+		tally_elf_build_id(&binary, lacks.id, &lacks.id_size);
+	lacks.binary = !binary.elf;
+	lacks.symbols = !has_section(&binary, ".symtab") && !has_section(&debug, ".symtab");
+	lacks.lines = !has_section(&binary, ".debug_info") && !has_section(&debug, ".debug_info");
+	if (debug.elf && tally_debug_alt_id(&debug, lacks.shared, &lacks.shared_size) &&
+	    !tally_debug_alt_open(&debug, &alt)) {
+		tally_elf_close(&alt);
+		lacks.shared_size = 0;
+	}
+	tally_elf_close(&binary);
+	tally_elf_close(&debug);
+	*ret = lacks;
+	return lacks.id_size != 0;
 }
 
 static int each_of_vdso(const struct tally_image *image, tally_image_file_fn visit, void *context)
