@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/table.h"
 
 #define FIRST_ROOM    256U
@@ -137,6 +138,18 @@ static int grow(struct tally_stacks *stacks, uint64_t hash, struct stacks_table 
 	return table ? 0 : -ENOMEM;
 }
 
+static _Atomic uint64_t *new_chunk(void)
+{
+	size_t bytes = STACKS_CHUNK * sizeof(uint64_t);
+	void *chunk = aligned_alloc(TABLE_HUGE, bytes);
+
+	if (chunk) {
+		table_huge(chunk, bytes);
+		memset(chunk, 0, bytes);
+	}
+	return chunk;
+}
+
 /* Makes the places of nodes; false: out of memory. */
 static bool make_places(struct tally_stacks *stacks, uint32_t first, uint32_t count)
 {
@@ -146,7 +159,7 @@ static bool make_places(struct tally_stacks *stacks, uint32_t first, uint32_t co
 
 		if (atomic_load_explicit(&stacks->chunks[i], memory_order_acquire))
 			continue;
-		chunk = calloc(STACKS_CHUNK, sizeof(*chunk));
+		chunk = new_chunk();
 		if (!chunk)
 			return false;
 		/* Another thread may have been first. */

@@ -14,9 +14,9 @@
 #include "base/bytes.h"
 #include "base/table.h"
 
-#define STACKS_CHUNK_BITS 16
+#define STACKS_CHUNK_BITS 18
 #define STACKS_CHUNK      (1U << STACKS_CHUNK_BITS) /* nodes */
-#define STACKS_CHUNKS     (1U << 14)                /* at most: a thousand million nodes */
+#define STACKS_CHUNKS     (1U << 12)                /* at most: a thousand million nodes */
 #define STACKS_SHARES     64U
 
 /* Nodes that begin a run, found by their hash, in shares so that one grows at a time.  Slots: the
