@@ -17,7 +17,11 @@
  * An acquire load and a release store are enough on every architecture, and cost nothing on x86.
  * Source: the comment in perf_output_put_handle() of kernel/events/ring_buffer.c and the one at
  * data_head in include/uapi/linux/perf_event.h, which requires an rmb() after the read and an mb()
- * before the write. */
+ * before the write.
+ *
+ * The AUX area has the same two positions, aux_head and aux_tail, with the same rules; there the
+ * hardware writes the bytes, and the kernel moves aux_head when they are in memory.  Source:
+ * perf_aux_output_end() of kernel/events/ring_buffer.c. */
 #ifndef TALLY_KERNEL_BARRIER_H
 #define TALLY_KERNEL_BARRIER_H
 
@@ -34,6 +38,17 @@ static inline uint64_t barrier_load_head(const struct perf_event_mmap_page *page
 static inline void barrier_store_tail(struct perf_event_mmap_page *page, uint64_t tail)
 {
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+/* (C) and (D) of the AUX area. */
+static inline uint64_t barrier_load_aux_head(const struct perf_event_mmap_page *page)
+{
+	return __atomic_load_n(&page->aux_head, __ATOMIC_ACQUIRE);
+}
+
+static inline void barrier_store_aux_tail(struct perf_event_mmap_page *page, uint64_t tail)
+{
+	__atomic_store_n(&page->aux_tail, tail, __ATOMIC_RELEASE);
 }
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "kernel/barrier.h"
+#include "kernel/ring_page.h"
 #include "kernel/setcap.h"
 
 struct tally_ring {
@@ -153,6 +154,11 @@ void tally_ring_close(struct tally_ring *ring)
 size_t tally_ring_pages(const struct tally_ring *ring)
 {
 	return ring->pages;
+}
+
+struct perf_event_mmap_page *tally_ring_page(const struct tally_ring *ring)
+{
+	return ring->page;
 }
 
 int tally_ring_fd(const struct tally_ring *ring)
