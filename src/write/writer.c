@@ -260,6 +260,7 @@ static void free_writer(struct tally_writer *writer)
 {
 	tally_buf_done(&writer->build_ids);
 	tally_buf_done(&writer->packed);
+	tally_buf_done(&writer->aux_index);
 	tally_pack_free(writer->pack);
 	free(writer->path);
 	free(writer);
@@ -385,7 +386,6 @@ int tally_writer_append(struct tally_writer *writer, const struct iovec *iov, in
 			struct tally_error *error)
 {
 	struct iovec packed;
-	uint64_t wrote;
 	int code;
 
 	if (writer->pack) {
@@ -396,6 +396,15 @@ int tally_writer_append(struct tally_writer *writer, const struct iovec *iov, in
 		iov = &packed;
 		iov_count = 1;
 	}
+	return tally_writer_append_plain(writer, iov, iov_count, error);
+}
+
+int tally_writer_append_plain(struct tally_writer *writer, const struct iovec *iov, int iov_count,
+			      struct tally_error *error)
+{
+	uint64_t wrote;
+	int code;
+
 	code = tally_file_write_all(writer->fd, iov, iov_count,
 				    writer->stream ? TALLY_FILE_BEHIND : writer->end, &wrote);
 	if (code && !writer->stream)
@@ -536,43 +545,64 @@ static void add_late(struct file_entry *entries, size_t *count, unsigned feature
 
 #define STACKS_SIZE (8 + sizeof(struct tally_stack_counts))
 
-/* Makes the final table and the sections that are known only at the end, for one write after the
- * records. */
+/* The sections that are known only at the end. */
+struct late {
+	unsigned feature;
+	const struct tally_buf *payload;
+};
+
+static void add_stacks(const struct tally_writer *writer, struct tally_buf *to)
+{
+	if (!writer->stacks.count)
+		return;
+	tally_buf_u32(to, sizeof(writer->stacks) / sizeof(uint64_t));
+	tally_buf_u32(to, 0);
+	tally_buf_add(to, &writer->stacks, sizeof(writer->stacks));
+}
+
+/* Makes the final table and the late sections, for one write after the records. */
 static int build_end(const struct tally_writer *writer, bool build_ids, uint64_t features[4],
 		     struct tally_buf *to)
 {
+	struct tally_buf time = {0}, aux = {0}, stacks = {0};
+	const struct late late[] = {
+	    {FEATURE_BUILD_ID, build_ids ? &writer->build_ids : NULL},
+	    {FEATURE_AUXTRACE, &aux},
+	    {FEATURE_SAMPLE_TIME, &time},
+	    {FEATURE_STACKS, &stacks},
+	};
 	struct file_entry entries[FEATURE_COUNT];
 	size_t count = writer->early_count;
-	bool stacks = writer->stacks.count;
-	uint64_t at;
+	uint64_t at = writer->end + count * TABLE_ENTRY;
 
-	memcpy(entries, writer->early, count * sizeof(*entries));
-	at = writer->end + (count + build_ids + writer->has_sample_time + stacks) * TABLE_ENTRY;
-	if (build_ids) {
-		add_late(entries, &count, FEATURE_BUILD_ID, at, writer->build_ids.size);
-		at += writer->build_ids.size;
+	tally_file_add_aux_index(writer, &aux);
+	if (writer->has_sample_time) {
+		tally_buf_u64(&time, writer->sample_time_first);
+		tally_buf_u64(&time, writer->sample_time_last);
 	}
-	if (writer->has_sample_time)
-		add_late(entries, &count, FEATURE_SAMPLE_TIME, at, 16);
-	at += writer->has_sample_time ? 16 : 0;
-	if (stacks)
-		add_late(entries, &count, FEATURE_STACKS, at, STACKS_SIZE);
+	add_stacks(writer, &stacks);
+	memcpy(entries, writer->early, count * sizeof(*entries));
+	for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++)
+		at += late[i].payload && late[i].payload->size ? TABLE_ENTRY : 0;
+	for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++) {
+		if (!late[i].payload || !late[i].payload->size)
+			continue;
+		add_late(entries, &count, late[i].feature, at, late[i].payload->size);
+		at += late[i].payload->size;
+	}
 	for (size_t i = 0; i < count; i++) {
 		bits_add(features, entries[i].feature);
 		tally_buf_u64(to, entries[i].offset);
 		tally_buf_u64(to, entries[i].size);
 	}
-	if (build_ids)
-		tally_buf_add(to, writer->build_ids.data, writer->build_ids.size);
-	if (writer->has_sample_time) {
-		tally_buf_u64(to, writer->sample_time_first);
-		tally_buf_u64(to, writer->sample_time_last);
-	}
-	if (stacks) {
-		tally_buf_u32(to, sizeof(writer->stacks) / sizeof(uint64_t));
-		tally_buf_u32(to, 0);
-		tally_buf_add(to, &writer->stacks, sizeof(writer->stacks));
-	}
+	for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++)
+		if (late[i].payload)
+			tally_buf_add(to, late[i].payload->data, late[i].payload->size);
+	if (aux.failed || time.failed || stacks.failed)
+		to->failed = -ENOMEM;
+	tally_buf_done(&aux);
+	tally_buf_done(&time);
+	tally_buf_done(&stacks);
 	return to->failed;
 }
 
@@ -662,7 +692,8 @@ static bool cut_back(struct tally_writer *writer, uint64_t need, uint64_t *ret_c
 static int squeeze_end(struct tally_writer *writer, int code, struct tally_error *error)
 {
 	uint64_t stacks = writer->stacks.count ? TABLE_ENTRY + STACKS_SIZE : 0;
-	uint64_t table = (writer->early_count + 2) * TABLE_ENTRY + 16 + stacks, cut = 0;
+	uint64_t aux = writer->aux_index.size ? TABLE_ENTRY + 8 + writer->aux_index.size : 0;
+	uint64_t table = (writer->early_count + 2) * TABLE_ENTRY + 16 + stacks + aux, cut = 0;
 	uint64_t whole = table + writer->build_ids.size;
 	bool build_ids = writer->build_ids.size && whole <= (writer->end - writer->marked) / 4;
 	int again = code;

@@ -30,6 +30,7 @@ struct tally_writer {
 	bool has_sample_time;
 	uint64_t sample_time_first, sample_time_last;
 	struct tally_stack_counts stacks; /* count 0: they are not written */
+	struct tally_buf aux_index;       /* {u64 offset, u64 size} of each AUXTRACE record */
 	bool stream;                      /* written bytes cannot be changed later */
 	struct file_pack *pack;           /* NULL: records are written unchanged */
 	struct tally_buf packed;          /* of one append */
@@ -47,6 +48,17 @@ int tally_writer_empty_round(struct tally_writer *writer, struct tally_error *er
 /* Adds to what is written when a file is closed: what call chains were made. A stream has no place
  * for it that perf skips. */
 void tally_writer_set_stacks(struct tally_writer *writer, const struct tally_stack_counts *stacks);
+
+/* Appends an AUXTRACE record and the bytes of its trace, `record->size` of them in iov; they are
+ * padded to a multiple of 8, which the record's size then includes, as perf's does.  The index at
+ * the file's end has its place.  Traces are not compressed.  0 or -errno with words. */
+int tally_writer_append_aux(struct tally_writer *writer, const struct tally_record_auxtrace *record,
+			    const struct iovec *iov, int iov_count, struct tally_error *error);
+/* Adds the section 18: how many AUXTRACE records there are before `end`, and where. */
+void tally_file_add_aux_index(const struct tally_writer *writer, struct tally_buf *to);
+/* Appends bytes without compressing them. */
+int tally_writer_append_plain(struct tally_writer *writer, const struct iovec *iov, int iov_count,
+			      struct tally_error *error);
 
 /* Whether only one append at a time is possible; then pieces cannot be used. */
 bool tally_writer_is_serial(const struct tally_writer *writer);
