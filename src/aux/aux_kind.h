@@ -1,5 +1,5 @@
-/* Hardware that writes a trace to an AUX area, a row each: what perf's decoders need to be told of
- * it, and what its event needs.
+/* Hardware that writes a trace to an AUX area, a row each: what perf's decoders must know of it,
+ * and what its event needs.
  *
  * Source: the AUXTRACE_INFO records that perf 4.14 to 6.1 writes, as their readers take them apart
  * (tools/perf/util/intel-pt.h, intel-bts.h, arm-spe.h, cs-etm.h, hisi-ptt.h, s390-cpumsf.c);
@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <tally/attr.h>
 #include <tally/error.h>
-#include <tally/limits.h>
 #include <tally/record.h>
 #include "base/buf.h"
 

@@ -158,8 +158,8 @@ static bool differs(const struct tally_aux_bytes *bytes, const uint8_t *from)
 		memcmp(bytes->second, from + bytes->first_size, bytes->second_size) != 0);
 }
 
-/* Whether the area was filled since the last snapshot.  Of the mark only what the head has not
- * passed since can be there still. */
+/* Whether the area was filled since the last snapshot.  Of the mark only what the head did not
+ * pass since can be there still. */
 static bool filled_since(const struct tally_aux_area *area, uint64_t place)
 {
 	uint64_t before = area->before & (area->size - 1);
