@@ -6,16 +6,11 @@ setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR"
 	cd "$BATS_FILE_TMPDIR" || return 1
-	# Many functions, so that reading them takes long enough for an index to be worth it.
+	# Many lines, so that reading them takes long enough for an index to be worth it; the assembler alone makes them.
 	python3 - >work.c <<'END'
-print("volatile unsigned sink;")
-for i in range(12000):
-    print(f"static inline unsigned in{i}(unsigned x) {{ x ^= x >> {i % 7 + 1};\n return x * {i + 3}u; }}")
-    print(f"unsigned f{i}(unsigned n) {{ unsigned s = n;\n for (unsigned i = 0; i < n; i++)\n s += in{i}(s + i);\n return s; }}")
-print("int main(void) {\n for (int k = 0; k < 100; k++) {")
-for i in range(0, 12000, 100):
-    print(f"  sink += f{i}(9000);")
-print(" }\n return 0; }")
+print("static __attribute__((noinline)) void work(void)\n{\n\t__asm__ volatile(")
+print("\n".join(f'"\\t.loc 1 {line}\\n\\tnop\\n"' for line in range(100, 400100)))
+print("\t);\n}\nint main(void)\n{\n\tfor (int i = 0; i < 3000; i++)\n\t\twork();\n\treturn 0;\n}")
 END
 	gcc -O1 -g -Wl,--build-id=sha1 -o work work.c || return 0
 	"$TALLY" record -q -N -e cpu-clock:u -F 500 -o work.data ./work 2>/dev/null || true
