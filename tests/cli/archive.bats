@@ -84,7 +84,8 @@ in_root() {
 	for recording in perf.data copies.data; do
 		"$TALLY" archive -f -i $recording -o root/$recording 2>said
 		for question in report "report -g" "report --no-children -s comm,dso,sym -g caller" \
-			"report -g --no-inline" script "script --json" evlist "report --header-only"; do
+			"report -g --no-inline" "report -s srcline" "report -s sym,srcfile -g caller --inline" script \
+			"script -F ip,sym,dso,srcline --inline" "script --json" evlist "report --header-only"; do
 			# shellcheck disable=SC2086 # words
 			"$TALLY" $question -i $recording >here
 			# shellcheck disable=SC2086
@@ -97,6 +98,8 @@ in_root() {
 	grep -q hidden_leaf here
 	grep -q main here
 	"$TALLY" report -g -i copies.data | grep -q 'mix (inlined)'
+	in_root report -g --inline -i perf.data | grep -q 'mix (inlined)'
+	in_root report -s srcline -i perf.data | grep -q 'work.c:[3-6]'
 }
 
 @test "15.6: an archive is a tar file: the recording, then a build-id cache of reduced binaries" {
