@@ -254,6 +254,7 @@ static void choose_want(struct script *script)
 		script->guest_fields |=
 		    (event->fields & (SCRIPT_FIELD(MACHINE_PID) | SCRIPT_FIELD(VCPU))) != 0;
 	}
+	script->serial |= script->sources != NULL;
 	if (script->guest_fields) {
 		script->want |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID;
 		script->serial = true;
@@ -687,6 +688,7 @@ static void script_done(struct script *script)
 	free(script->files);
 	free(script->samples);
 	tally_script_filter_done(&script->filter);
+	tally_script_source_done(script);
 	tally_trace_text_free(script->trace);
 	tally_labels_done(&script->labels);
 	tally_map_done(&script->counters);
@@ -704,6 +706,8 @@ static int set_up(struct script *script, FILE *to, struct tally_error *error)
 		result = make_events(script);
 	if (!result)
 		result = tally_script_filter_init(script, error);
+	if (!result)
+		result = tally_script_source_init(script);
 	if (result)
 		return result;
 	script->arch = tally_script_arch(tally_data_info(script->data)->arch);

@@ -56,10 +56,9 @@ static const char *const names[SCRIPT_FIELD_COUNT] = {
     [SCRIPT_FLAGS] = "flags",
 };
 
-/* Fields for decoded traces or source text, which tally does not print. */
-#define MISSING                                                                  \
-	(SCRIPT_FIELD(CALLINDENT) | SCRIPT_FIELD(SYNTH) | SCRIPT_FIELD(METRIC) | \
-	 SCRIPT_FIELD(SRCCODE) | SCRIPT_FIELD(IPC))
+/* Fields for decoded traces, which tally does not print. */
+#define MISSING \
+	(SCRIPT_FIELD(CALLINDENT) | SCRIPT_FIELD(SYNTH) | SCRIPT_FIELD(METRIC) | SCRIPT_FIELD(IPC))
 
 #define HEAD                                                                               \
 	(SCRIPT_FIELD(COMM) | SCRIPT_FIELD(TID) | SCRIPT_FIELD(CPU) | SCRIPT_FIELD(TIME) | \
@@ -192,7 +191,7 @@ static int take_field(struct parser *parser, int field)
 	}
 	if (parser->change != CHANGE_REMOVE && (bit & MISSING))
 		return tally_fail(parser->error, -ENOTSUP, -1,
-				  "-F: '%s' needs decoded traces or source files, which tally does "
+				  "-F: '%s' needs decoded traces, which tally does "
 				  "not support; leave it out",
 				  names[field]);
 	if (parser->type >= 0) {
@@ -359,6 +358,9 @@ static int fit_event(struct script_fields *fields, int type, const struct tally_
 	if (has(fields, type, SCRIPT_FIELD(SRCLINE)) && !has(fields, type, SCRIPT_FIELD(IP)))
 		return tally_fail(error, -EINVAL, -1,
 				  "field 'srcline' is the line of 'ip'; add ip to -F");
+	if (has(fields, type, SCRIPT_FIELD(SRCCODE)) && !has(fields, type, SCRIPT_FIELD(IP)))
+		return tally_fail(error, -EINVAL, -1,
+				  "field 'srccode' is the source of 'ip'; add ip to -F");
 	return 0;
 }
 

@@ -20,7 +20,7 @@
 
 struct listing {
 	const struct script_out *out;
-	bool lengths, lines;
+	bool lengths, lines, sources;
 	bool is_64_bit;      /* of the code that was read last, */
 	uint8_t mode;        /* and its mode */
 	bool has_symbol;     /* one was printed, */
@@ -75,6 +75,12 @@ static void put_address(struct listing *listing, uint64_t addr)
 	tally_buf_printf(listing->out->to, "\t%016llx\t", (unsigned long long)addr);
 }
 
+static void put_source(struct listing *listing, uint64_t addr)
+{
+	if (listing->sources && tally_script_source_put(listing->out, listing->mode, addr))
+		listing->out->to->failed = true;
+}
+
 static size_t put_line(struct listing *listing, uint64_t addr, size_t offset)
 {
 	size_t length;
@@ -84,6 +90,7 @@ static size_t put_line(struct listing *listing, uint64_t addr, size_t offset)
 	if (listing->lengths)
 		tally_buf_printf(listing->out->to, "\tilen: %zu", length);
 	tally_buf_byte(listing->out->to, '\n');
+	put_source(listing, addr);
 	return length;
 }
 
@@ -114,6 +121,7 @@ static void put_jump(struct listing *listing, uint64_t addr, size_t offset, uint
 			tally_buf_printf(to, " %.2f IPC", (double)count / (double)cycles);
 	}
 	tally_buf_byte(to, '\n');
+	put_source(listing, addr);
 }
 
 /* The symbol that an address is in, unless it was printed last. */
@@ -365,6 +373,7 @@ int tally_script_insn_put(const struct script_out *out, uint64_t fields)
 		listing.out = out;
 		listing.lengths = fields & SCRIPT_FIELD(BRSTACKINSNLEN);
 		listing.lines = fields & SCRIPT_FIELD(SRCLINE);
+		listing.sources = fields & SCRIPT_FIELD(SRCCODE);
 		result = put_branches(&listing);
 	}
 	return result ? result : out->to->failed;

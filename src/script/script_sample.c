@@ -320,6 +320,13 @@ static int put_ip(const struct script_out *out, const struct script_event *event
 	    out->at->sample.present & PERF_SAMPLE_IP ? out->at->sample.ip : 0, event->single);
 }
 
+static int put_source(const struct script_out *out, const struct script_event *event)
+{
+	if (!(event->fields & SCRIPT_FIELD(SRCCODE)) || !(out->at->sample.present & PERF_SAMPLE_IP))
+		return 0;
+	return tally_script_source_put(out, out->at->cpumode, out->at->sample.ip);
+}
+
 static int put_branch_event(const struct script_out *out, const struct script_event *event)
 {
 	int result = 0;
@@ -333,7 +340,7 @@ static int put_branch_event(const struct script_out *out, const struct script_ev
 		result = put_addr(out, event);
 	}
 	tally_buf_byte(out->to, '\n');
-	return result;
+	return result ? result : put_source(out, event);
 }
 
 void tally_script_trace_put(const struct script_out *out, const struct script_event *event,
@@ -459,6 +466,8 @@ static int put_as(const struct script_out *out, const struct script_event *event
 	if (fields & LATE_FIELDS)
 		put_last(out, event, sample);
 	buf_byte(to, '\n');
+	if (!result)
+		result = put_source(out, event);
 	return result ? result : to->failed;
 }
 

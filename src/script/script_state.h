@@ -16,6 +16,7 @@
 #include "session/filter.h"
 #include "session/numbers.h"
 #include "resolve/label.h"
+#include "resolve/source_files.h"
 #include "session/record_sink.h"
 #include "session/run.h"
 #include "session/time_spans.h"
@@ -128,6 +129,8 @@ struct script {
 	struct tally_map guests;        /* id -> pid of the guest's machine << 32 | its processor */
 	struct tally_map names;         /* tid -> name of the thread so far, as in cgroups */
 	size_t data_src_width;          /* the widest so far */
+	struct tally_source_files *sources; /* of srccode; NULL: it is not shown */
+	struct tally_map source_shown;      /* thread -> hash of the line shown last */
 };
 
 /* A record whose text is being made. */
@@ -181,6 +184,14 @@ int tally_script_branches_put(const struct script_out *out, const struct script_
 
 /* script_insn.c: fields insn, insnlen, brstackinsn, brstackinsnlen. */
 int tally_script_insn_put(const struct script_out *out, uint64_t fields);
+
+/* script_source.c: field srccode. */
+/* 0 or -ENOMEM. */
+int tally_script_source_init(struct script *script);
+void tally_script_source_done(struct script *script);
+/* The line of the source that an address of the sample's thread is of, on a line of its own, if it
+ * is another one than the last. */
+int tally_script_source_put(const struct script_out *out, uint8_t mode, uint64_t addr);
 
 /* A name from outside, escaped unless raw text was asked for. */
 void tally_script_name_put(const struct script *script, struct tally_buf *to, const char *name);

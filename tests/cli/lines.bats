@@ -75,6 +75,31 @@ rows() {
 	done
 }
 
+@test "15.2: script -F srccode prints the lines of the source as perf does" {
+	for fields in ip,srccode comm,ip,sym,srcline,srccode; do
+		perf script -i work.data -F $fields 2>/dev/null >all
+		grep '^|[0-9]' all >theirs
+		"$TALLY" script -i work.data -F $fields >all
+		grep '^|[0-9]' all >ours
+		grep -q 'sum += mix' ours
+		diff theirs ours
+	done
+	perf script -i work.data --comms work -F ip,srccode 2>/dev/null | grep -A 1 -m 20 ' [0-9a-f]*$' >theirs
+	"$TALLY" script -i work.data --comms work -F ip,srccode | grep -A 1 -m 20 ' [0-9a-f]*$' >ours
+	diff theirs ours
+	# Below another folder; and no source is no error.
+	mkdir -p "elsewhere$PWD"
+	cp work "elsewhere$PWD"
+	sed 's/sum += mix.*/another text/' work.c >"elsewhere$PWD/work.c"
+	"$TALLY" script -i work.data --symfs elsewhere -F ip,srccode >ours
+	grep -qx '|[0-9 ]*		another text' ours
+	rm "elsewhere$PWD/work.c"
+	"$TALLY" script -i work.data --symfs elsewhere -F ip,srccode >ours
+	run -1 grep '^|' ours
+	run -1 --separate-stderr "$TALLY" script -i work.data -F comm,srccode
+	[[ "$stderr" == *"add ip to -F"* ]]
+}
+
 @test "15.2: --inline shows inlined functions in chains of frame pointers, too" {
 	gcc -O2 -g -fno-omit-frame-pointer -o framed work.c
 	"$TALLY" record -q -e cpu-clock:u -F 1000 --call-graph fp -o framed.data ./framed 2>/dev/null || skip "recording is not permitted here"
