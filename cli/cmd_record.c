@@ -174,9 +174,8 @@ static const struct {
 	size_t (*rows)(struct record *record, struct cli_option *to);
 	bool (*take)(struct record *record, struct tally_recorder_options *to);
 } themes[] = {
-    {record_target_rows, record_targets_take},
-    {record_event_rows, record_events_take},
-    {record_stack_rows, record_stacks_take},
+    {record_target_rows, record_targets_take}, {record_event_rows, record_events_take},
+    {record_stack_rows, record_stacks_take},   {record_off_cpu_rows, record_off_cpu_take},
     {record_output_rows, record_output_take},
 };
 

@@ -30,6 +30,8 @@ struct record {
 	const char *build_id_folder;
 	char usual_folder[4096]; /* from a configuration file */
 	bool no_build_ids, no_cache, all_binaries;
+	bool off_cpu;
+	double off_cpu_ms;
 	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
 	uint32_t *cpu_numbers;
 	size_t cpu_count;
@@ -40,6 +42,7 @@ size_t record_target_rows(struct record *record, struct cli_option *to);
 size_t record_event_rows(struct record *record, struct cli_option *to);
 size_t record_stack_rows(struct record *record, struct cli_option *to);
 size_t record_output_rows(struct record *record, struct cli_option *to);
+size_t record_off_cpu_rows(struct record *record, struct cli_option *to);
 
 /* What the options of a theme mean, for the library.  What `to` points to is the record's.  false:
  * an error was printed. */
@@ -47,6 +50,7 @@ bool record_targets_take(struct record *record, struct tally_recorder_options *t
 bool record_events_take(struct record *record, struct tally_recorder_options *to);
 bool record_stacks_take(struct record *record, struct tally_recorder_options *to);
 bool record_output_take(struct record *record, struct tally_recorder_options *to);
+bool record_off_cpu_take(struct record *record, struct tally_recorder_options *to);
 
 /* Frees what the options hold. */
 void record_targets_done(struct record *record);

@@ -61,6 +61,10 @@ struct tally_recorder_options {
 	/* A second recording of the same samples, with registers and copies of the stack, for
 	 * comparing chains; NULL: none. */
 	const char *stacks_output;
+	/* Also samples of an event "offcpu-time": each is a time that a thread was blocked, with
+	 * its stack; the period is that time in ns. Times below `off_cpu_least_ns` are left out. */
+	bool off_cpu;
+	uint64_t off_cpu_least_ns;
 };
 
 struct tally_recorder_result {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
+#include "collect/plan_off_cpu.h"
 #include "collect/plan_terms.h"
 
 #define DEFAULT_FREQUENCY 4000        /* Hz, perf's */
@@ -224,6 +225,42 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 	return 0;
 }
 
+/* The last but one: the side-band is behind it. */
+static int add_off_cpu(const struct making *making, const struct tally_limits *limits,
+		       const struct tally_notice *notice, struct tally_plan *plan,
+		       struct tally_error *error)
+{
+	bool sees = tally_off_cpu_sees_stacks(limits);
+	struct tally_planned *to = &plan->events[plan->count - 2];
+	struct making own = *making;
+	int result;
+
+	own.chain = tally_off_cpu_chain(&making->chain);
+	to->off_cpu = true;
+	to->leader = (uint32_t)(plan->count - 2);
+	to->privilege_given = true;
+	to->name = strdup(TALLY_OFF_CPU_NAME);
+	if (!to->name)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	complete_common(making, &to->attr);
+	if (making->options->delay_ms)
+		to->attr.enable_on_exec = 0;
+	result = complete_terms(&own, &(struct tally_event){.name = to->name}, to, error);
+	if (result)
+		return result;
+	tally_off_cpu_attr(sees, making->frequency, &to->attr);
+	to->attr.use_clockid = plan->events[0].attr.use_clockid;
+	to->attr.clockid = plan->events[0].attr.clockid;
+	if (!sees)
+		tally_notice_send(
+		    notice,
+		    "%s: the stack of a blocked thread is that of its last sample "
+		    "before, as kernel.perf_event_paranoid is %d; `sudo sysctl "
+		    "kernel.perf_event_paranoid=1` gives the one that it blocked with",
+		    to->name, limits->paranoid);
+	return 0;
+}
+
 /* The default: cycles, as precise as possible. */
 static int default_event(const struct making *making, struct tally_plan *plan,
 			 struct tally_error *error)
@@ -253,7 +290,7 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	    .chain = {.how = options->callchain ? TALLY_CHAIN_AUTO : TALLY_CHAIN_NONE,
 		      .keep = options->keep_stacks},
 	};
-	struct tally_plan plan = {.count = (given ? list->count : 1) + 1};
+	struct tally_plan plan = {.count = (given ? list->count : 1) + options->off_cpu + 1};
 	int result = 0;
 
 	for (size_t i = 0; given && i < list->count; i++)
@@ -270,6 +307,8 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	if (!result)
 		result = given ? copy_events(&making, &plan, list, error)
 			       : default_event(&making, &plan, error);
+	if (!result && options->off_cpu)
+		result = add_off_cpu(&making, limits, notice, &plan, error);
 	if (!result) {
 		struct tally_planned *sideband = &plan.events[plan.count - 1];
 
@@ -297,9 +336,18 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	return 0;
 }
 
-struct tally_attr tally_plan_file_attr(const struct tally_planned *event)
+struct tally_attr tally_plan_stacks_attr(const struct tally_planned *event)
 {
 	struct tally_attr attr = event->attr;
+
+	if (event->off_cpu)
+		tally_off_cpu_file_attr(&attr);
+	return attr;
+}
+
+struct tally_attr tally_plan_file_attr(const struct tally_planned *event)
+{
+	struct tally_attr attr = tally_plan_stacks_attr(event);
 
 	if (event->unwinds)
 		tally_plan_frame_pointers(&attr);
@@ -351,6 +399,8 @@ uint64_t tally_plan_rate(const struct tally_plan *plan)
 	for (size_t i = 0; i + 1 < plan->count; i++) {
 		const struct tally_attr *attr = &plan->events[i].attr;
 
+		if (plan->events[i].off_cpu)
+			continue; /* it has a ring of its own */
 		if (!attr->freq) {
 			if (attr->sample_period)
 				return 0;

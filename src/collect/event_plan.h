@@ -25,6 +25,7 @@ struct tally_planned {
 	bool chain_named;     /* they were asked for by name: their lack is worth a line */
 	bool stack_given;     /* so was the size of a copy: it is not changed */
 	bool stack_needed;    /* nothing but copies of the stack will do */
+	bool off_cpu;         /* offcpu-time: its records become samples of blocked threads */
 	unsigned precise_asked; /* precise_ip before the opening */
 	uint32_t given_up;      /* when it was opened: TALLY_RELAXED_* */
 	uint64_t *ids;
@@ -44,6 +45,8 @@ void tally_plan_done(struct tally_plan *plan);
 
 /* The attr of the samples that are written: without what chains were made of. */
 struct tally_attr tally_plan_file_attr(const struct tally_planned *event);
+/* The same of samples that are written as they were recorded, with copies of stacks. */
+struct tally_attr tally_plan_stacks_attr(const struct tally_planned *event);
 
 /* An attr of the events that sample, when all of them have the time at the same offset; else NULL.
  */

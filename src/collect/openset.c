@@ -31,7 +31,9 @@ struct opening {
 
 static enum tally_ring_kind kind_of(const struct tally_openset *set, size_t event)
 {
-	return event == tally_plan_sideband(set->plan) ? TALLY_RING_SIDEBAND : TALLY_RING_SAMPLES;
+	return event == tally_plan_sideband(set->plan) ? TALLY_RING_SIDEBAND
+	       : set->plan->events[event].off_cpu      ? TALLY_RING_OFF_CPU
+						       : TALLY_RING_SAMPLES;
 }
 
 static int add_id(struct tally_planned *event, int fd, struct tally_error *error)
@@ -59,8 +61,11 @@ static int add_id(struct tally_planned *event, int fd, struct tally_error *error
 static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind kind, bool kept,
 		       int fd)
 {
-	struct tally_ring **ring =
-	    kept ? &opening->set->kept[cpu] : &opening->set->rings[cpu * TALLY_RING_KINDS + kind];
+	struct tally_openset *set = opening->set;
+	struct tally_ring **ring = kept ? &set->kept[cpu]
+				   : kind == TALLY_RING_OFF_CPU
+				       ? &set->off_cpu[cpu]
+				       : &set->rings[cpu * TALLY_RING_KINDS + kind];
 	struct tally_ring_options options = {
 	    .size = sizeof(options),
 	    .pages = opening->sizes.pages[kind],
@@ -172,7 +177,8 @@ static int open_all(struct opening *opening, const struct tally_targets *targets
 	set->rings = calloc(set->ring_count, sizeof(struct tally_ring *));
 	set->fds = reallocarray(NULL, count, sizeof(*set->fds));
 	set->kept = calloc(targets->cpu_count, sizeof(struct tally_ring *));
-	if (!set->rings || !set->fds || !set->kept) {
+	set->off_cpu = calloc(targets->cpu_count, sizeof(struct tally_ring *));
+	if (!set->rings || !set->fds || !set->kept || !set->off_cpu) {
 		tally_openset_close(set);
 		return tally_fail(opening->error, -ENOMEM, -1, "out of memory");
 	}
@@ -194,8 +200,8 @@ static uint64_t needed_kb(const struct tally_ring_sizes *sizes)
 {
 	uint64_t pages = 0;
 
-	for (size_t kind = 0; kind < TALLY_RING_KINDS; kind++)
-		pages += sizes->pages[kind] + 1;
+	for (size_t kind = 0; kind < TALLY_RING_SIZES; kind++)
+		pages += sizes->pages[kind] ? sizes->pages[kind] + 1 : 0;
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
@@ -237,11 +243,11 @@ int tally_openset_open(struct tally_openset *set, const struct tally_targets *ta
 	while (result && opening.ring_refused) {
 		size_t *pages = opening.sizes.pages, most = 1;
 
-		for (size_t kind = 0; kind < TALLY_RING_KINDS; kind++)
+		for (size_t kind = 0; kind < TALLY_RING_SIZES; kind++)
 			most = MAX(most, pages[kind]);
 		if (most == 1)
 			break;
-		for (size_t kind = 0; kind < TALLY_RING_KINDS; kind++)
+		for (size_t kind = 0; kind < TALLY_RING_SIZES; kind++)
 			if (pages[kind] == most)
 				pages[kind] /= 2;
 		result = open_all(&opening, targets, plan);
@@ -275,11 +281,15 @@ void tally_openset_close(struct tally_openset *set)
 	for (size_t i = 0; set->kept && i < set->targets->cpu_count; i++)
 		if (set->kept[i])
 			tally_ring_close(set->kept[i]);
+	for (size_t i = 0; set->off_cpu && i < set->targets->cpu_count; i++)
+		if (set->off_cpu[i])
+			tally_ring_close(set->off_cpu[i]);
 	for (size_t i = 0; set->fds && i < tally_openset_fd_count(set); i++)
 		if (set->fds[i] >= 0)
 			close(set->fds[i]);
 	free(set->rings);
 	free(set->kept);
+	free(set->off_cpu);
 	free(set->fds);
 	*set = (struct tally_openset){0};
 }
@@ -302,11 +312,15 @@ static void each_leader(const struct tally_openset *set, enum tally_ring_kind ki
 void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind kind)
 {
 	each_leader(set, kind, tally_fd_enable);
+	if (kind == TALLY_RING_SAMPLES)
+		each_leader(set, TALLY_RING_OFF_CPU, tally_fd_enable);
 }
 
 void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind)
 {
 	each_leader(set, kind, tally_fd_disable);
+	if (kind == TALLY_RING_SAMPLES)
+		each_leader(set, TALLY_RING_OFF_CPU, tally_fd_disable);
 }
 
 uint64_t tally_openset_lost(const struct tally_openset *set)
@@ -326,16 +340,14 @@ uint64_t tally_openset_lost(const struct tally_openset *set)
 	return sum;
 }
 
-int tally_openset_alive(const struct tally_openset *set, size_t ring)
+int tally_openset_alive(const struct tally_openset *set, size_t cpu, enum tally_ring_kind kind)
 {
-	size_t cpu = ring / TALLY_RING_KINDS;
-
 	for (size_t thread = 0; thread < set->targets->tid_count; thread++)
 		for (size_t event = 0; event < set->plan->count; event++) {
 			struct pollfd item = {.fd = *tally_openset_fd(set, thread, cpu, event),
 					      .events = POLLIN};
 
-			if (item.fd < 0 || kind_of(set, event) != ring % TALLY_RING_KINDS)
+			if (item.fd < 0 || kind_of(set, event) != kind)
 				continue;
 			/* poll() clears the ring's mark of unread data; the caller drains next. */
 			if (poll(&item, 1, 0) >= 0 && !(item.revents & (POLLHUP | POLLERR)))

@@ -10,10 +10,16 @@
 #include "collect/event_plan.h"
 #include "collect/targets.h"
 
-enum tally_ring_kind { TALLY_RING_SAMPLES, TALLY_RING_SIDEBAND, TALLY_RING_KINDS };
+enum tally_ring_kind {
+	TALLY_RING_SAMPLES,
+	TALLY_RING_SIDEBAND,
+	TALLY_RING_KINDS,
+	TALLY_RING_OFF_CPU = TALLY_RING_KINDS, /* those of an array of their own */
+	TALLY_RING_SIZES,
+};
 
 struct tally_ring_sizes {
-	size_t pages[TALLY_RING_KINDS]; /* powers of two */
+	size_t pages[TALLY_RING_SIZES]; /* powers of two; 0: there are none of this kind */
 };
 
 struct tally_openset {
@@ -23,7 +29,9 @@ struct tally_openset {
 	struct tally_ring **rings; /* [cpu][kind] */
 	size_t ring_count;
 	struct tally_ring **kept; /* [cpu]; of events with write_backward */
-	size_t threads_open;      /* threads that still ran */
+	struct tally_ring *
+	    *off_cpu;        /* [cpu]; of offcpu-time, whose records do not go to the file */
+	size_t threads_open; /* threads that still ran */
 };
 
 /* Sizes for the rings; `asked`: pages of the sample rings, 0 for the default. */
@@ -57,13 +65,13 @@ static inline size_t tally_openset_sideband_first(const struct tally_openset *se
 			    : (place - cpus) * TALLY_RING_KINDS + TALLY_RING_SAMPLES;
 }
 
-/* Events of one kind; groups by their leaders. */
+/* Events of one kind; groups by their leaders. offcpu-time goes with the samples. */
 void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind kind);
 void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind);
 /* Records that the kernel could not store, as the events count them (Linux 6.0; else 0). */
 uint64_t tally_openset_lost(const struct tally_openset *set);
 /* A descriptor for the ring's CPU and kind whose thread still runs, or -1: the ring gets no
  * more. */
-int tally_openset_alive(const struct tally_openset *set, size_t ring);
+int tally_openset_alive(const struct tally_openset *set, size_t cpu, enum tally_ring_kind kind);
 
 #endif

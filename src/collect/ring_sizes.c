@@ -25,17 +25,32 @@ static uint64_t power_above(uint64_t value)
 	return below == value ? below : below << 1;
 }
 
+/* What a ring gets of what is left beside the side-band's. Each ring has one page more, for the
+ * kernel's header. */
+static uint64_t share_of(uint64_t budget, uint64_t sideband, bool off_cpu)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), rings = 1 + off_cpu;
+	uint64_t used = sideband + (rings + 1) * page;
+
+	return budget > used + page ? MAX(power_below((budget - used) / rings), page) : page;
+}
+
 struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limits,
 						const struct tally_plan *plan, size_t cpus,
 						size_t asked, uint64_t memory)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), rate = tally_plan_rate(plan);
-	uint64_t bytes = MOST_BYTES, sideband;
-	struct tally_ring_sizes sizes;
+	uint64_t bytes = MOST_BYTES, sideband, most;
+	struct tally_ring_sizes sizes = {0};
 
-	for (size_t i = 0; i < plan->count; i++)
+	bool off_cpu = false;
+
+	for (size_t i = 0; i < plan->count; i++) {
 		if (plan->events[i].unwinds)
 			bytes = MOST_OF_STACKS;
+		off_cpu |= plan->events[i].off_cpu;
+	}
+	most = bytes;
 
 	/* A second of samples, by the events' frequencies: rings are drained at least that often.
 	 */
@@ -44,6 +59,8 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 	if (memory && cpus)
 		bytes = MIN(bytes, MAX(power_below(memory / MEMORY_SHARE / cpus), LEAST_BYTES));
 	sideband = MIN(SIDEBAND_BYTES, MAX(bytes / 4, LEAST_BYTES / 2));
+	if (memory && cpus)
+		most = MIN(most, MAX(power_below(memory / MEMORY_SHARE / cpus), LEAST_BYTES));
 	if (asked)
 		bytes = power_above(asked) * page;
 	if (!limits->ipc_lock && limits->paranoid > -1) {
@@ -57,12 +74,13 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 			budget = 1ULL << 40;
 		sideband = MIN(sideband, MAX(power_below(budget / 6), page));
 		if (!asked)
-			bytes = MIN(bytes, MAX(power_below(budget > sideband + 3 * page
-							       ? budget - sideband - 2 * page
-							       : page),
-					       page));
+			bytes = MIN(bytes, share_of(budget, sideband, off_cpu));
+		most = MIN(most, share_of(budget, sideband, off_cpu));
 	}
 	sizes.pages[TALLY_RING_SAMPLES] = (size_t)(bytes / page);
 	sizes.pages[TALLY_RING_SIDEBAND] = (size_t)MAX(sideband / page, 1);
+	/* Nobody knows how often threads block: as large as rings are at most. */
+	if (off_cpu)
+		sizes.pages[TALLY_RING_OFF_CPU] = (size_t)((asked ? bytes : most) / page);
 	return sizes;
 }

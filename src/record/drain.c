@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "offcpu/off_cpu_rings.h"
 #include "record/stack_block.h"
 
 /* Walked and written while it is still in the cache; larger calls of write(2) cost no less. */
@@ -26,6 +27,8 @@ int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 
 void tally_drain_done(struct tally_drain *drain)
 {
+	tally_off_cpu_free(drain->off_cpu);
+	drain->off_cpu = NULL;
 	tally_drain_workers_free(drain->workers);
 	drain->workers = NULL;
 	tally_stack_block_free(drain->block);
@@ -167,13 +170,81 @@ static int pass_by_workers(struct tally_drain *drain, struct tally_error *error)
 	return result;
 }
 
+/* Counts what the rings of offcpu-time gave since `before`. */
+static void count_blocked(struct tally_drain *drain, const struct tally_blocked_counts *before,
+			  const struct tally_off_cpu_counts *read_before)
+{
+	const struct tally_blocked_counts *now = tally_blocked_counts(drain->off_cpu->blocked);
+	const struct tally_off_cpu_counts *read = &drain->off_cpu->counts;
+	struct tally_walk_counts more = {
+	    .samples = now->samples - before->samples,
+	    .records = now->samples - before->samples,
+	    .lost = read->lost - read_before->lost,
+	    .throttled = read->throttled - read_before->throttled,
+	    .bad_bytes = read->bad_bytes - read_before->bad_bytes,
+	    .first_time = now->first_time,
+	    .last_time = now->last_time,
+	};
+
+	more.types[PERF_RECORD_SAMPLE] = more.samples;
+	tally_walk_counts_add(&drain->walk.counts, &more);
+}
+
+static int read_blocked(struct tally_drain *drain, int (*read)(struct tally_off_cpu *off_cpu),
+			struct tally_error *error)
+{
+	const struct tally_blocked_counts before = *tally_blocked_counts(drain->off_cpu->blocked);
+	const struct tally_off_cpu_counts read_before = drain->off_cpu->counts;
+
+	if (read(drain->off_cpu))
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	count_blocked(drain, &before, &read_before);
+	return 0;
+}
+
+/* What the rings of offcpu-time gave goes to the file. */
+static int append_blocked(struct tally_drain *drain, struct tally_error *error)
+{
+	const struct tally_buf *samples = &drain->off_cpu->samples;
+	const struct iovec iovec = {samples->data, samples->size};
+	int result = samples->size ? tally_writer_append(drain->writer, &iovec, 1, error) : 0;
+
+	if (result < 0)
+		return result;
+	drain->appended |= samples->size != 0;
+	drain->since_mark += samples->size;
+	return 0;
+}
+
+int tally_drain_blocked(struct tally_drain *drain, struct tally_error *error)
+{
+	int result;
+
+	if (!drain->off_cpu)
+		return 0;
+	result = read_blocked(drain, tally_off_cpu_end, error);
+	if (result)
+		return result;
+	if (drain->unwinder)
+		return tally_drain_blocked_stacks(drain, error);
+	return append_blocked(drain, error);
+}
+
 int tally_drain_pass(struct tally_drain *drain, struct tally_error *error)
 {
 	int result = 0;
 
 	drain->passes++;
+	if (drain->off_cpu)
+		result = read_blocked(drain, tally_off_cpu_pass, error);
+	if (result)
+		return result;
 	if (drain->unwinder)
 		return tally_drain_pass_stacks(drain, error);
+	if (drain->off_cpu)
+		result = append_blocked(drain, error);
+	if (result)
+		return result;
 	if (want_workers(drain)) {
 		result = pass_by_workers(drain, error);
 	} else {

@@ -15,6 +15,7 @@
 #include "collect/openset.h"
 #include "record/ring_walk.h"
 
+struct tally_off_cpu;
 struct tally_stack_block;
 struct tally_unwinder;
 
@@ -35,6 +36,7 @@ struct tally_drain {
 	bool appended;       /* since the last round */
 	bool waits;          /* a stream: of the last round some may wait for a pass to end */
 	size_t fullest;      /* of the last pass: bytes in the fullest ring, in 1/256 */
+	struct tally_off_cpu *off_cpu; /* NULL: offcpu-time is not recorded */
 	/* When the recorder unwinds: passes fill a block, instead of the file. */
 	struct tally_unwinder *unwinder;
 	struct tally_stack_block *block; /* the next, which is empty; NULL: none yet */
@@ -61,8 +63,13 @@ int tally_drain_pass(struct tally_drain *drain, struct tally_error *error);
 /* Ends a pass in the file: all records older than the latest of the pass before are written now. */
 int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_error *error);
 
+/* The end: appends the samples of threads that are still blocked. 0 or -errno with words. */
+int tally_drain_blocked(struct tally_drain *drain, struct tally_error *error);
+
 /* drain_stacks.c: what a pass is when there is an unwinder. */
 int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error);
+/* The same for what tally_off_cpu_end() made. */
+int tally_drain_blocked_stacks(struct tally_drain *drain, struct tally_error *error);
 
 /* Appends the samples of overwritten rings (drain_kept.c), oldest first. Their events must be
  * disabled. 0 or -errno with words. */

@@ -5,6 +5,7 @@
 #include <sys/param.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "offcpu/off_cpu_rings.h"
 #include "record/drain.h"
 #include "record/unwinder.h"
 
@@ -54,6 +55,37 @@ static int take_sideband(struct tally_drain *drain, struct tally_ring *ring)
 	return result;
 }
 
+/* A block to fill, in drain->block. 0 or -ENOMEM. */
+static int need_block(struct tally_drain *drain)
+{
+	if (!drain->block)
+		drain->block = tally_unwinder_take_empty(drain->unwinder);
+	return drain->block ? 0 : -ENOMEM;
+}
+
+/* Times of threads that were blocked: the kernel has their rings again already. */
+static int take_blocked(struct tally_drain *drain, struct tally_stack_copies *copies)
+{
+	const struct tally_buf *samples = &drain->off_cpu->samples;
+	const struct tally_ring_bytes bytes = {.first = samples->data, .first_size = samples->size};
+
+	return tally_stack_block_add(drain->block, tally_unwinder_events(drain->unwinder), &bytes,
+				     0, samples->size, copies, drain->walk.joined);
+}
+
+int tally_drain_blocked_stacks(struct tally_drain *drain, struct tally_error *error)
+{
+	int result = need_block(drain);
+
+	if (!result)
+		result = take_blocked(drain, tally_unwinder_copies(drain->unwinder));
+	if (result)
+		return tally_fail(error, result, -1, "out of memory");
+	tally_unwinder_put(drain->unwinder, drain->block);
+	drain->block = NULL;
+	return 0;
+}
+
 int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error)
 {
 	struct tally_stack_copies *copies = tally_unwinder_copies(drain->unwinder);
@@ -63,10 +95,9 @@ int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error
 
 	if (result)
 		return result;
-	if (!drain->block)
-		drain->block = tally_unwinder_take_empty(drain->unwinder);
-	if (!drain->block)
-		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	result = need_block(drain);
+	if (!result && drain->off_cpu)
+		result = take_blocked(drain, copies);
 	drain->fullest = 0;
 	/* The side-band last: what was mapped before a sample was taken is in the same block. */
 	for (size_t i = 0; i < drain->set->ring_count && !result; i++) {

@@ -25,17 +25,20 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "file/live.h"
+#include "offcpu/off_cpu_rings.h"
 #include "record/priority.h"
 #include "record/build_ids.h"
 #include "record/drain.h"
 #include "collect/notice.h"
 #include "collect/openset.h"
 #include "collect/event_plan.h"
+#include "record/finish_command.h"
 #include "record/left_running.h"
 #include "record/synth.h"
 #include "collect/targets.h"
 #include "record/unwinder.h"
 #include "record/verbose.h"
+#include "record/waiting.h"
 #include "record/monotonic.h"
 #include "record/tracing_data.h"
 #include "collect/workload.h"
@@ -48,7 +51,6 @@
 #define PASS_STREAM_MS   100  /* the same for a stream, which may be read while it grows */
 #define PASS_POLLING_MS \
 	50 /* the same without pidfd_open(2), when the command's end must be polled for */
-#define TERM_AFTER_MS 2000 /* between the person's signal to the command and SIGTERM */
 
 struct tally_recorder {
 	struct tally_recorder_options options;
@@ -68,8 +70,8 @@ struct tally_recorder {
 	struct tally_left_running left_running;
 	pid_t *running; /* that the command left running */
 	size_t running_count;
-	struct pollfd *polls; /* stop, command, then the rings */
-	int stop_fd;          /* an eventfd: written to by tally_recorder_stop() */
+	struct tally_waiting waiting;
+	int stop_fd; /* an eventfd: written to by tally_recorder_stop() */
 	atomic_int stop_signal;
 	bool to_stdout;
 	uint64_t wrote; /* bytes of the recording */
@@ -87,10 +89,6 @@ struct tally_recorder {
 };
 
 #define STREAM_PIPE_SIZE (1 << 20)
-
-#define POLL_STOP    0
-#define POLL_COMMAND 1
-#define POLL_RINGS   2
 
 /* --- opening --- */
 
@@ -147,22 +145,6 @@ static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 	return result;
 }
 
-static int make_polls(struct tally_recorder *recorder)
-{
-	const struct tally_openset *set = &recorder->set;
-
-	recorder->polls = calloc(POLL_RINGS + set->ring_count, sizeof(*recorder->polls));
-	if (!recorder->polls)
-		return -ENOMEM;
-	recorder->polls[POLL_STOP] = (struct pollfd){.fd = recorder->stop_fd, .events = POLLIN};
-	recorder->polls[POLL_COMMAND] = (struct pollfd){
-	    .fd = recorder->workload.pid ? recorder->workload.pid_fd : -1, .events = POLLIN};
-	for (size_t i = 0; i < set->ring_count; i++)
-		recorder->polls[POLL_RINGS + i] = (struct pollfd){
-		    .fd = set->rings[i] ? tally_ring_fd(set->rings[i]) : -1, .events = POLLIN};
-	return 0;
-}
-
 int tally_recorder_new(const struct tally_recorder_options *options, struct tally_recorder **ret,
 		       struct tally_error *error)
 {
@@ -205,7 +187,8 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 	priority = tally_priority_raise();
 	result = prepare(recorder, error);
 	setpriority(PRIO_PROCESS, 0, priority);
-	if (!result && make_polls(recorder))
+	if (!result && tally_waiting_init(&recorder->waiting, &recorder->set, recorder->stop_fd,
+					  recorder->workload.pid ? recorder->workload.pid_fd : -1))
 		result = tally_fail(error, -ENOMEM, -1, "out of memory");
 	if (result)
 		goto failed;
@@ -241,7 +224,7 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	free(recorder->running);
 	if (recorder->stop_fd >= 0)
 		close(recorder->stop_fd);
-	free(recorder->polls);
+	tally_waiting_done(&recorder->waiting);
 	free(recorder);
 }
 
@@ -284,7 +267,7 @@ static int open_writer(struct tally_recorder *recorder, const char *output, bool
 		const struct tally_planned *from = &recorder->plan.events[i];
 
 		events[i] = (struct tally_writer_event){
-		    .attr = stacks ? from->attr : tally_plan_file_attr(from),
+		    .attr = stacks ? tally_plan_stacks_attr(from) : tally_plan_file_attr(from),
 		    .name = from->name,
 		    .ids = from->ids,
 		    .id_count = from->id_count,
@@ -429,6 +412,9 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	if (tally_drain_init(&recorder->drain, &recorder->set, recorder->writer,
 			     &recorder->build_ids))
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	if (tally_off_cpu_new(&recorder->set, recorder->options.off_cpu_least_ns,
+			      &recorder->drain.off_cpu))
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	if (recorder->targets.command) {
 		if (tally_left_running_init(&recorder->left_running))
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
@@ -469,22 +455,6 @@ static int poll_timeout(const struct tally_recorder *recorder)
 	return (int)wait;
 }
 
-/* A ring whose descriptor's thread has ended is polled through another thread's; false: all have
- * ended. */
-static bool watch_open_threads(struct tally_recorder *recorder)
-{
-	bool any = recorder->targets.system_wide;
-
-	for (size_t i = 0; i < recorder->set.ring_count; i++) {
-		struct pollfd *item = &recorder->polls[POLL_RINGS + i];
-
-		if (item->fd >= 0 && item->revents & (POLLHUP | POLLERR))
-			item->fd = tally_openset_alive(&recorder->set, i);
-		any |= item->fd >= 0;
-	}
-	return any;
-}
-
 static int pass(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_drain *drain = &recorder->drain;
@@ -504,22 +474,21 @@ static int pass(struct tally_recorder *recorder, struct tally_error *error)
 static int record(struct tally_recorder *recorder, struct tally_error *error)
 {
 	for (;;) {
-		int ready = poll(recorder->polls, POLL_RINGS + recorder->set.ring_count,
-				 poll_timeout(recorder));
+		int ready = tally_waiting_poll(&recorder->waiting, poll_timeout(recorder));
 		bool living, ended;
 		int result;
 
-		if (ready < 0 && errno != EINTR && errno != EAGAIN)
-			return tally_fail(error, -errno, -1, "poll: %s", strerror(errno));
+		if (ready < 0)
+			return tally_fail(error, ready, -1, "poll: %s", strerror(-ready));
 		if (recorder->enable_at && monotonic_ns() >= recorder->enable_at) {
 			tally_openset_enable(&recorder->set, TALLY_RING_SAMPLES);
 			recorder->enable_at = 0;
 		}
 		/* Checked before the pass, so that the pass reads the last records of what has
 		 * ended. */
-		living = ready <= 0 || watch_open_threads(recorder);
+		living = ready <= 0 || tally_waiting_living(&recorder->waiting);
 		ended = tally_workload_check(&recorder->workload);
-		if (recorder->polls[POLL_STOP].revents || ended || !living)
+		if (tally_waiting_asked(&recorder->waiting) || ended || !living)
 			return 0;
 		result = pass(recorder, error);
 		if (result)
@@ -571,54 +540,6 @@ static int finish_file(struct tally_recorder *recorder, struct tally_error *erro
 	return close_writer(recorder, &recorder->writer, error);
 }
 
-/* Ctrl-C on a terminal reaches the command too: only a signal to the recorder alone is passed on.
- */
-static bool is_signal_of_terminal(int signal)
-{
-	int fd;
-	bool foreground;
-
-	if (signal != SIGINT && signal != SIGQUIT)
-		return false;
-	fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return false;
-	foreground = tcgetpgrp(fd) == getpgrp();
-	close(fd);
-	return foreground;
-}
-
-/* The file is complete. When the person ended the recording, the command may still run. */
-static void finish_command(struct tally_recorder *recorder)
-{
-	struct tally_workload *workload = &recorder->workload;
-	int signal = atomic_load(&recorder->stop_signal);
-	int64_t until = monotonic_ns() + TERM_AFTER_MS * NS_PER_MS;
-	struct pollfd polls[2] = {{.fd = workload->pid_fd, .events = POLLIN},
-				  {.fd = recorder->stop_fd, .events = POLLIN}};
-	int asked = 0; /* SIGTERMs sent */
-	uint64_t stops;
-
-	if (!workload->pid || tally_workload_check(workload))
-		return;
-	if (read(recorder->stop_fd, &stops, sizeof(stops)) < 0)
-		stops = 0;
-	if (!is_signal_of_terminal(signal))
-		kill(workload->pid, signal ? signal : SIGTERM);
-	while (!tally_workload_check(workload)) {
-		int64_t left = until - monotonic_ns();
-
-		if (left <= 0 && !asked++)
-			kill(workload->pid, SIGTERM);
-		poll(polls, 2, workload->pid_fd >= 0 && left <= 0 ? -1 : PASS_POLLING_MS);
-		if (polls[1].revents) {
-			if (read(recorder->stop_fd, &stops, sizeof(stops)) < 0)
-				stops = 0;
-			kill(workload->pid, asked++ ? SIGKILL : SIGTERM);
-		}
-	}
-}
-
 static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 			struct tally_recorder_result *ret)
 {
@@ -667,6 +588,8 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	tally_openset_disable(&recorder->set, TALLY_RING_SIDEBAND);
 	result = pass(recorder, error);
 	if (!result)
+		result = tally_drain_blocked(&recorder->drain, error);
+	if (!result)
 		result = finish_unwinder(recorder, error);
 	if (!result)
 		result = tally_drain_kept(&recorder->drain, error);
@@ -676,7 +599,8 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	result = finish_file(recorder, error);
 	if (result)
 		return result;
-	finish_command(recorder);
+	tally_finish_command(&recorder->workload, recorder->stop_fd,
+			     atomic_load(&recorder->stop_signal));
 	if (recorder->options.verbose)
 		tally_verbose_drained(&recorder->notice, &recorder->drain);
 	fill_result(recorder, lost, ret);

@@ -98,6 +98,7 @@ static void send_limits(const struct tally_notice *notice, const struct tally_li
 static void send_rings(const struct tally_notice *notice, const struct tally_openset *set)
 {
 	static const char *const names[TALLY_RING_KINDS] = {"samples", "side-band"};
+	struct tally_ring *const *off_cpu = set->off_cpu;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct tally_buf text = {0};
 
@@ -125,6 +126,11 @@ static void send_rings(const struct tally_notice *notice, const struct tally_ope
 			add_bytes(&text, least * page);
 		}
 		tally_buf_printf(&text, " of %s each", names[kind]);
+	}
+	if (set->targets->cpu_count && off_cpu[0]) {
+		tally_buf_printf(&text, ", ");
+		add_bytes(&text, tally_ring_pages(off_cpu[0]) * page);
+		tally_buf_printf(&text, " of context switches each");
 	}
 	if (!text.failed)
 		tally_notice_send(notice, "%s", tally_buf_str(&text));
