@@ -35,7 +35,8 @@ extern const struct cli_command cli_commands[];
 extern const size_t cli_command_count;
 
 extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[],
-    cmd_script_settings[], cmd_buildid_cache_settings[], cmd_archive_settings[];
+    cmd_script_settings[], cmd_buildid_cache_settings[], cmd_archive_settings[],
+    cmd_annotate_settings[];
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
@@ -44,6 +45,7 @@ void cli_command_suggest(const char *name);
 /* Prints all commands to stdout, one per line. */
 void cli_commands_print(void);
 
+int cmd_annotate(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 int cmd_buildid_cache(int argc, char **argv);
 int cmd_buildid_list(int argc, char **argv);

@@ -13,6 +13,8 @@ const struct cli_command cli_commands[] = {
     {"stat", "count events of a command, a process or the system, and compute metrics", cmd_stat,
      cmd_stat_settings},
     {"report", "show where a recorded program spent its time", cmd_report, cmd_report_settings},
+    {"annotate", "show which instructions and source lines of a function have the samples",
+     cmd_annotate, cmd_annotate_settings},
     {"archive", "pack a recording and what is needed to read it elsewhere into one file",
      cmd_archive, cmd_archive_settings},
     {"probe", "define events at functions, lines and variables of programs, and remove them",

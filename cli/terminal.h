@@ -9,6 +9,9 @@
 bool cli_term_colour(void);
 bool cli_term_colour_of(int fd); /* on another descriptor */
 
+/* Whether the user's locale has UTF-8. */
+bool cli_term_utf8(void);
+
 /* Columns of stdout's terminal, or COLUMNS; 0 when it is not a terminal.  Ask before a pager is
  * started. */
 unsigned cli_term_width(void);

@@ -44,6 +44,10 @@ struct tally_session;
  * tally_session_source().  Needs debug information of the program. */
 #define TALLY_COLUMN_LINE (1ULL << 13)
 #define TALLY_COLUMN_FILE (1ULL << 14)
+/* The place of the sampled address in its image, counted as the places of struct tally_frame are: a
+ * file offset, or the address itself where there is no file.  One binary has the same places in all
+ * processes, wherever it is mapped. */
+#define TALLY_COLUMN_PLACE (1ULL << 15)
 
 struct tally_batch_rows;
 
@@ -61,6 +65,7 @@ struct tally_batch {
 	/* For tally_batch_sample() only. */
 	const struct tally_batch_rows *rows;
 	const uint32_t *line, *file; /* TALLY_COLUMN_LINE, TALLY_COLUMN_FILE */
+	const uint64_t *place;       /* TALLY_COLUMN_PLACE */
 };
 
 /* Gives all fields of the sample in that row; its pointers are borrowed as the batch is. 0;

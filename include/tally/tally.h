@@ -18,6 +18,7 @@
 #define TALLY_TALLY_H
 
 #include <tally/abi.h>
+#include <tally/annotate.h>
 #include <tally/archive.h>
 #include <tally/attr.h>
 #include <tally/batch.h>

@@ -79,6 +79,8 @@ int64_t tally_image_read(struct tally_image *image, uint64_t place, void *to, si
 
 	if (image->kind == TALLY_IMAGE_VDSO)
 		return read_memory(image, place, to, size);
+	if (image->kind == TALLY_IMAGE_KERNEL || image->kind == TALLY_IMAGE_MODULE)
+		return tally_image_read_kernel(image, place, to, size);
 	pthread_mutex_lock(&image->lines_lock);
 	if (!image->code_asked)
 		image->code_fd = open_code(image);

@@ -11,7 +11,9 @@ struct tally_image;
 
 /* Copies the file's bytes from a place on, at most `size` of them.  Their count, which is less at
  * the file's end and 0 beyond it; -ENOENT: there is no file of this build here, an archive left
- * these bytes out, or the image is none (the kernel, memory); -errno of reading. */
+ * these bytes out, or the image is memory; -errno of reading.  Of the kernel and its modules, whose
+ * places are addresses, the bytes are those of a vmlinux of the recorded build, or of /proc/kcore
+ * while that kernel runs. */
 int64_t tally_image_read(struct tally_image *image, uint64_t place, void *to, size_t size);
 
 /* As recorded, else as the file at hand has it; size 0: unknown.  Not NULL; lives as long as the

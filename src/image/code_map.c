@@ -78,14 +78,19 @@ static int add_segments(struct tally_code_map *map, const struct tally_elf *elf)
 
 static int take(struct tally_code_map *map, struct tally_elf *elf)
 {
-	int result;
+	int result = 0;
 
-	if (!elf->elf || elf->header.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (!elf->elf)
 		return 0;
-	map->word = elf->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
-	result = add_sections(map, elf);
-	if (!result)
-		result = add_segments(map, elf);
+	map->machine = elf->header.e_machine;
+	map->is_64_bit = elf->header.e_ident[EI_CLASS] != ELFCLASS32;
+	map->big_endian = elf->header.e_ident[EI_DATA] != ELFDATA2LSB;
+	if (!map->big_endian) {
+		map->word = map->is_64_bit ? 8 : 4;
+		result = add_sections(map, elf);
+		if (!result)
+			result = add_segments(map, elf);
+	}
 	map->allowed = elf->allowed;
 	map->loads = elf->loads;
 	map->load_count = elf->load_count;

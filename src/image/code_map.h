@@ -3,6 +3,7 @@
 #ifndef TALLY_IMAGE_CODE_MAP_H
 #define TALLY_IMAGE_CODE_MAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "elf/elf_file.h"
 
@@ -16,6 +17,8 @@ struct tally_code_span {
 
 struct tally_code_map {
 	unsigned word; /* bytes of an address: 4 or 8; 0: the image cannot be read */
+	uint16_t machine; /* EM_*; EM_NONE: unknown */
+	bool is_64_bit, big_endian;
 	struct tally_elf_load *loads;
 	size_t load_count;
 	struct tally_code_span *spans;
@@ -25,7 +28,8 @@ struct tally_code_map {
 	uint64_t allowed; /* bytes that what is made of the file may take */
 };
 
-/* For tally_code_map_done().  Of files of another byte order nothing is read.  0 or -ENOMEM. */
+/* For tally_code_map_done().  Of files of another byte order only the machine and the segments are
+ * read.  0 or -ENOMEM. */
 int tally_image_code_map(struct tally_image *image, struct tally_code_map *ret);
 void tally_code_map_done(struct tally_code_map *map);
 

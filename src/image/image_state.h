@@ -39,6 +39,7 @@ struct tally_image_store {
 	bool kernel_loaded;
 	bool kernel_cached; /* `kallsyms` lacks what the cache omits, */
 	struct tally_kallsyms kallsyms;
+	uint64_t kernel_shift; /* from where the running kernel is to where it was recorded */
 	bool live_loaded;
 	struct tally_kallsyms live; /* and this has it */
 	char *kernel_why;
@@ -112,6 +113,16 @@ char *tally_image_cache_folder(const struct tally_image_store *store);
  * recorded build-id of the kernel.  -ENOENT, when there are none for this kernel; -errno. */
 int tally_image_kallsyms_text(struct tally_image_store *store, char **ret, size_t *ret_size,
 			      uint8_t ret_id[20], uint8_t *ret_id_size);
+
+/* How far the recorded (else the running) kernel is from where its file says. */
+uint64_t tally_image_vmlinux_shift(struct tally_image_store *store, const struct tally_elf *elf);
+/* Whether the recorded kernel runs here, as far as is known, and how far it was recorded from where
+ * it is now. */
+bool tally_image_kernel_runs(struct tally_image_store *store, uint64_t *ret_shift);
+/* Whether a build-id may be the recorded kernel's. */
+bool tally_image_is_kernel_id(struct tally_image_store *store, const uint8_t *id, uint8_t id_size);
+/* kernel_code.c: as tally_image_read() for the kernel and its modules. */
+int64_t tally_image_read_kernel(struct tally_image *image, uint64_t address, void *to, size_t size);
 
 /* Whether the recording is in an archive. */
 bool tally_image_is_archived(const struct tally_image_store *store);

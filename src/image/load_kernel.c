@@ -257,16 +257,18 @@ int tally_image_kallsyms_text(struct tally_image_store *store, char **ret, size_
 
 /* A kernel may be at another address after each boot (KASLR); the recording says where its anchor
  * was. */
-static void shift_to_recording(struct tally_kallsyms *kallsyms,
-			       const struct tally_kernel_facts *facts)
+static uint64_t shift_to_recording(struct tally_kallsyms *kallsyms,
+				   const struct tally_kernel_facts *facts)
 {
 	uint64_t here;
 
 	if (!facts->anchor || !facts->anchor_name)
-		return;
+		return 0;
 	here = tally_kallsyms_anchor(kallsyms, facts->anchor_name);
-	if (here && here != facts->anchor)
-		tally_kallsyms_shift(kallsyms, facts->anchor - here);
+	if (!here || here == facts->anchor)
+		return 0;
+	tally_kallsyms_shift(kallsyms, facts->anchor - here);
+	return facts->anchor - here;
 }
 
 static int need_kallsyms(struct tally_image_store *store)
@@ -278,7 +280,7 @@ static int need_kallsyms(struct tally_image_store *store)
 	if (!store->kernel_loaded) {
 		error = choose_kallsyms(store, &facts);
 		if (!error)
-			shift_to_recording(&store->kallsyms, &facts);
+			store->kernel_shift = shift_to_recording(&store->kallsyms, &facts);
 		store->kernel_loaded = true;
 	}
 	pthread_mutex_unlock(&store->kernel_lock);
@@ -295,7 +297,7 @@ static const struct tally_symbol_table *find_live(struct tally_image_store *stor
 	pthread_mutex_lock(&store->kernel_lock);
 	if (!store->live_loaded && asprintf(&path, "%s/proc/kallsyms", store->options.root) >= 0) {
 		if (!parse_kallsyms(store, path, false, &store->live))
-			shift_to_recording(&store->live, &facts);
+			(void)shift_to_recording(&store->live, &facts);
 		store->live_loaded = true;
 		free(path);
 	}
@@ -321,8 +323,7 @@ static uint64_t vmlinux_anchor(const struct tally_elf *elf, const char *name)
 	return found;
 }
 
-/* How far the recorded (else the running) kernel is from where its file says. */
-static uint64_t vmlinux_shift(struct tally_image_store *store, const struct tally_elf *elf)
+uint64_t tally_image_vmlinux_shift(struct tally_image_store *store, const struct tally_elf *elf)
 {
 	struct tally_kernel_facts facts = facts_of(store);
 	const char *name =
@@ -361,7 +362,7 @@ static int load_vmlinux(struct tally_image *image)
 		tally_elf_close(&elf);
 		return 0;
 	}
-	places.shift = vmlinux_shift(store, &elf);
+	places.shift = tally_image_vmlinux_shift(store, &elf);
 	count = tally_elf_symbols_add(&elf, SHT_SYMTAB, &places, &list);
 	tally_elf_close(&elf);
 	if (count > 0) {
@@ -400,6 +401,27 @@ static int load_module(struct tally_image *image)
 		tally_image_explain(image, "the running kernel has no module or program %s loaded",
 				    image->name);
 	return 0;
+}
+
+bool tally_image_kernel_runs(struct tally_image_store *store, uint64_t *ret_shift)
+{
+	struct tally_kernel_facts facts = facts_of(store);
+	uint8_t running[20], size;
+
+	if (store->options.kallsyms || need_kallsyms(store) ||
+	    other_kernel(store, &facts, running, &size) ||
+	    (tally_image_is_archived(store) && !is_proven(store, &facts)))
+		return false;
+	*ret_shift = store->kernel_shift;
+	return true;
+}
+
+bool tally_image_is_kernel_id(struct tally_image_store *store, const uint8_t *id, uint8_t id_size)
+{
+	struct tally_kernel_facts facts = facts_of(store);
+
+	return !facts.recorded_size || !id_size ||
+	       tally_build_id_equal(id, id_size, facts.recorded, facts.recorded_size);
 }
 
 int tally_image_load_kernel(struct tally_image *image)

@@ -10,7 +10,7 @@
 #include <tally/dlfilter.h>
 #include "base/arena.h"
 #include "image/code.h"
-#include "image/insn_length.h"
+#include "code/insn_length.h"
 #include "plugin/own_stdout.h"
 #include "session/filter.h"
 #include "session/numbers.h"

@@ -2,7 +2,7 @@
 #ifndef TALLY_RESOLVE_INSTRUCTIONS_H
 #define TALLY_RESOLVE_INSTRUCTIONS_H
 
-#include "image/insn_length.h"
+#include "code/insn_length.h"
 #include "resolve/locate.h"
 
 /* Copies the code from a location on, at most `size` bytes.  Returns their number; 0: the code

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/table.h"
-#include "image/insn_length.h"
+#include "code/insn_length.h"
 
 int tally_resolver_init(struct tally_resolver *resolver, struct tally_resolve_tables *tables)
 {

@@ -42,6 +42,7 @@ static bool make_columns(struct row_maker *maker)
 	made &= column(plan, TALLY_COLUMN_COUNT, sizeof(*maker->samples), &maker->samples);
 	made &= column(plan, TALLY_COLUMN_LINE, sizeof(*maker->line), &maker->line);
 	made &= column(plan, TALLY_COLUMN_FILE, sizeof(*maker->file), &maker->file);
+	made &= column(plan, TALLY_COLUMN_PLACE, sizeof(*maker->place), &maker->place);
 	return made;
 }
 
@@ -85,6 +86,7 @@ int tally_row_maker_init(struct row_maker *maker, const struct row_plan *plan, u
 	    .rows = maker->rows,
 	    .line = maker->line,
 	    .file = maker->file,
+	    .place = maker->place,
 	};
 	return 0;
 }
@@ -106,6 +108,7 @@ void tally_row_maker_done(struct row_maker *maker)
 	free(maker->samples);
 	free(maker->line);
 	free(maker->file);
+	free(maker->place);
 	tally_batch_rows_free(maker->rows);
 	tally_by_address_done(&maker->by_address);
 	free(maker->seen);
@@ -279,6 +282,17 @@ static int put_source(struct row_maker *maker, const struct tally_resolved *samp
 	return error;
 }
 
+static int put_place(struct row_maker *maker, const struct tally_resolved *sample)
+{
+	struct tally_located located;
+	int error = tally_resolver_locate(maker->resolver, sample, sample->cpumode,
+					  sample->sample.ip, &located);
+
+	if (!error)
+		maker->place[maker->batch.count] = located.place;
+	return error;
+}
+
 /* `hash` is of the chain, 0 without one. */
 static int put_sample(struct row_maker *maker, const struct tally_resolved *sample,
 		      const struct tally_record *record, uint64_t hash)
@@ -297,6 +311,8 @@ static int put_sample(struct row_maker *maker, const struct tally_resolved *samp
 	}
 	put_plain(maker, sample, record);
 	if ((maker->line || maker->file) && put_source(maker, sample))
+		return -ENOMEM;
+	if (maker->place && put_place(maker, sample))
 		return -ENOMEM;
 	if (maker->frame)
 		maker->frame[at] = found.frame;

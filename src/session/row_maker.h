@@ -42,7 +42,7 @@ struct row_maker {
 	struct tally_batch batch;
 	/* The batch's columns; NULL: not asked for. */
 	uint32_t *event, *cpu, *thread, *frame, *stack, *samples, *line, *file;
-	uint64_t *time, *ip, *period, *addr, *weight, *data_src, *offset;
+	uint64_t *time, *ip, *period, *addr, *weight, *data_src, *offset, *place;
 	struct tally_batch_rows *rows;
 	struct tally_by_address by_address;
 	struct row_seen *seen;

@@ -20,7 +20,7 @@
 #include "wire/sample_read.h"
 #include "session/filter.h"
 
-#define COLUMNS_KNOWN ((TALLY_COLUMN_FILE << 1) - 1)
+#define COLUMNS_KNOWN ((TALLY_COLUMN_PLACE << 1) - 1)
 /* Where only these are asked for, samples may be looked up in the order of their addresses. */
 #define COLUMNS_BY_ADDRESS                                                               \
 	(TALLY_COLUMN_CPU | TALLY_COLUMN_THREAD | TALLY_COLUMN_IP | TALLY_COLUMN_FRAME | \
@@ -57,6 +57,7 @@ static uint64_t fields_of(const struct run *run)
 	    {TALLY_COLUMN_FRAME, PERF_SAMPLE_IP},
 	    {TALLY_COLUMN_LINE, PERF_SAMPLE_IP},
 	    {TALLY_COLUMN_FILE, PERF_SAMPLE_IP},
+	    {TALLY_COLUMN_PLACE, PERF_SAMPLE_IP},
 	    {TALLY_COLUMN_STACK, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IP},
 	    {TALLY_COLUMN_PERIOD, PERF_SAMPLE_PERIOD},
 	    {TALLY_COLUMN_ADDR, PERF_SAMPLE_ADDR},

@@ -1,5 +1,5 @@
 /* By libcapstone. */
-#include "image/insn_length.h"
+#include "code/insn_length.h"
 
 #include <capstone/capstone.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Built without libcapstone: no instruction is known. */
-#include "image/insn_length.h"
+#include "code/insn_length.h"
 
 struct insn_decoder *tally_insn_decoder_new(bool is_64_bit)
 {

@@ -1,6 +1,6 @@
 /* How long a machine instruction is. */
-#ifndef TALLY_IMAGE_INSN_LENGTH_H
-#define TALLY_IMAGE_INSN_LENGTH_H
+#ifndef TALLY_CODE_INSN_LENGTH_H
+#define TALLY_CODE_INSN_LENGTH_H
 
 #include <stdbool.h>
 #include <stddef.h>
