@@ -192,8 +192,10 @@ static int show_session(struct annotate *annotate, struct tally_session *session
 	};
 	struct tally_annotation *annotation = NULL;
 	struct tally_error error = {0};
-	int status = cli_choice_use(NAME, &annotate->choice, session), result = 0, damage;
+	int status, result = 0, damage;
 
+	cli_debuginfod_fetch(NAME, annotate->binaries.debuginfod, session, true);
+	status = cli_choice_use(NAME, &annotate->choice, session);
 	if (!status)
 		result = tally_annotation_new(session, &options, &annotation, &error);
 	cli_progress_done(progress);

@@ -87,9 +87,9 @@ static void put_lines(const struct annotate_text *text, struct json *json)
 	for (size_t i = 0; i < text->lines->count; i++) {
 		const struct line_sum *line = &text->lines->lines[i];
 		size_t length;
-		const char *source =
-		    line->file ? source_texts_line(text->sources, line->file, line->line, &length)
-			       : NULL;
+		const char *source = line->file ? tally_source_lines_find(text->sources, line->file,
+									  line->line, &length)
+						: NULL;
 
 		json_object(json);
 		put_line(line->file, line->line, json);

@@ -21,7 +21,7 @@ static const char *base_name(const struct annotate_text *text, const char *path)
 static void end_line(const struct annotate_text *text, size_t from)
 {
 	struct tally_buf *to = text->to;
-	size_t width = text->view.options->width, used = annotate_view_width(&text->view);
+	size_t width = text->view.options->width, used = tally_annotate_view_width(&text->view);
 
 	while (to->size > from && to->data[to->size - 1] == ' ')
 		to->size--;
@@ -67,6 +67,14 @@ static void put_function(const struct annotate_view *view, struct tally_buf *to)
 		tally_buf_printf(to, "+0x%llx", (unsigned long long)frame.address);
 }
 
+/* Cuts a line without colours to the width. */
+static void cut_line(const struct annotate_view *view, size_t from, struct tally_buf *to)
+{
+	if (view->options->width && !to->failed)
+		to->size = from + tally_cell_cut((const char *)to->data + from, to->size - from,
+						 view->options->width);
+}
+
 /* perf's title and the line below it. */
 static void put_title(const struct annotate_view *view, const char *what, struct tally_buf *to)
 {
@@ -86,17 +94,16 @@ static void put_title(const struct annotate_view *view, const char *what, struct
 				  : options->show_samples    ? "Samples"
 							     : "Percent",
 				  to);
-	tally_buf_printf(to, " |\t%s of ", what);
+	tally_buf_printf(to, " |%c%s of ", options->width ? ' ' : '\t', what);
 	tally_cell_name(to, options->full_paths ? frame.image_path : frame.image_name);
 	tally_buf_text(to, " for ");
 	put_events(view, to);
 	tally_buf_text(to, " (");
 	tally_cell_u64(to, tally_annotate_view_samples(view));
 	tally_buf_printf(to, " samples, percent: %s)", types[options->percent_type]);
+	cut_line(view, from, to);
 	columns =
 	    to->failed ? 0 : tally_cell_columns((const char *)to->data + from, to->size - from);
-	if (options->width && columns > options->width)
-		columns = options->width;
 	tally_buf_byte(to, '\n');
 	for (size_t i = 0; i < columns; i++)
 		tally_buf_byte(to, '-');
@@ -107,6 +114,7 @@ static void put_title(const struct annotate_view *view, const char *what, struct
 static void put_share(const struct annotate_view *view, struct tally_buf *to)
 {
 	const struct tally_data *data = tally_session_data(view->annotation->session);
+	size_t from = to->size;
 
 	tally_buf_text(to, "# ");
 	put_function(view, to);
@@ -120,6 +128,7 @@ static void put_share(const struct annotate_view *view, struct tally_buf *to)
 							  view->function->periods[event]));
 		tally_cell_name(to, tally_data_event(data, event)->name);
 	}
+	cut_line(view, from, to);
 	tally_buf_byte(to, '\n');
 }
 
@@ -133,10 +142,10 @@ static void put_place(const struct annotate_text *text, const char *file, uint32
 static void put_source(const struct annotate_text *text, const char *file, uint32_t line)
 {
 	size_t length;
-	const char *source = source_texts_line(text->sources, file, line, &length);
+	const char *source = tally_source_lines_find(text->sources, file, line, &length);
 
 	if (source)
-		source_line_put(text->to, source, length);
+		tally_source_lines_put(text->to, source, length);
 }
 
 /* The line of the source that an instruction begins, when it is another one than before. */

@@ -4,7 +4,7 @@
 
 #include "annotate/annotate_view.h"
 #include "annotate/line_sums.h"
-#include "annotate/source_text.h"
+#include "annotate/source_lines.h"
 #include "base/json.h"
 
 /* What the parts of a text share. */
@@ -12,7 +12,7 @@ struct annotate_text {
 	struct annotate_view view;
 	const struct tally_listing *listing;
 	const struct line_sums *lines;
-	struct source_texts *sources;
+	struct source_lines *sources;
 	struct tally_buf *to;
 };
 

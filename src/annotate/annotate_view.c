@@ -61,7 +61,7 @@ static size_t cell_width(const struct annotate_view *view)
 	return view->options->show_total_period ? PERIOD_WIDTH : PERCENT_WIDTH;
 }
 
-size_t annotate_view_width(const struct annotate_view *view)
+size_t tally_annotate_view_width(const struct annotate_view *view)
 {
 	return cell_width(view) * view->count;
 }
@@ -98,7 +98,7 @@ void tally_annotate_view_cells(const struct annotate_view *view, const uint64_t 
 void tally_annotate_view_title(const struct annotate_view *view, const char *title,
 			       struct tally_buf *to)
 {
-	size_t width = annotate_view_width(view), length = strlen(title);
+	size_t width = tally_annotate_view_width(view), length = strlen(title);
 
 	if (length)
 		tally_buf_byte(to, ' ');

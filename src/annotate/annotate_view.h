@@ -25,7 +25,7 @@ int tally_annotate_views_make(const struct tally_annotation *annotation,
 void tally_annotate_views_done(struct annotate_views *views);
 
 /* The columns of the cells below. */
-size_t annotate_view_width(const struct annotate_view *view);
+size_t tally_annotate_view_width(const struct annotate_view *view);
 /* A cell for each event: percents, numbers of samples or periods. */
 void tally_annotate_view_cells(const struct annotate_view *view, const uint64_t *samples,
 			       const uint64_t *periods, struct tally_buf *to);

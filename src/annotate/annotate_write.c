@@ -11,7 +11,7 @@ struct writing {
 	const struct tally_annotation *annotation;
 	const struct tally_annotation_text *options;
 	struct annotate_views views;
-	struct source_texts sources;
+	struct source_lines sources;
 	struct tally_buf text;
 	struct json json;
 	size_t written;
@@ -155,14 +155,14 @@ int tally_annotation_write(const struct tally_annotation *annotation,
 	if (result)
 		return tally_fail(error, result, -1, "an option is not known to this libtally");
 	writing.json.to = &writing.text;
-	writing.sources = (struct source_texts){.symfs = annotation->session->options.symfs,
+	writing.sources = (struct source_lines){.symfs = annotation->session->options.symfs,
 						.prefix = wanted.prefix,
 						.prefix_strip = wanted.prefix_strip};
 	result = tally_annotate_views_make(annotation, &wanted, &writing.views);
 	if (!result)
 		result = write_all(&writing, error);
 	tally_annotate_views_done(&writing.views);
-	source_texts_done(&writing.sources);
+	tally_source_lines_free(&writing.sources);
 	tally_buf_done(&writing.text);
 	if (result == -ENOMEM)
 		return tally_fail(error, result, -1, "not enough memory for the listing");

@@ -16,7 +16,7 @@ struct tally_code_span {
 };
 
 struct tally_code_map {
-	unsigned word; /* bytes of an address: 4 or 8; 0: the image cannot be read */
+	unsigned word;    /* bytes of an address: 4 or 8; 0: the image cannot be read */
 	uint16_t machine; /* EM_*; EM_NONE: unknown */
 	bool is_64_bit, big_endian;
 	struct tally_elf_load *loads;

@@ -152,9 +152,11 @@ print(sum(sum(f["samples"]) for f in json.load(sys.stdin)["functions"]))'; }
 	[ "$(samples --functions 0 -C 0-4095)" -eq "$all" ]
 	[ "$(samples --functions 0 -C 4095)" -eq 0 ]
 	some=$(samples --functions 0 --time 0%-30%)
-	[ "$some" -gt 0 ] && [ "$some" -lt "$all" ]
+	[ "$some" -gt 0 ]
+	[ "$some" -lt "$all" ]
 	one=$(samples --functions 0 --filter 'event == task-clock')
-	[ "$one" -gt 0 ] && [ "$one" -lt "$all" ]
+	[ "$one" -gt 0 ]
+	[ "$one" -lt "$all" ]
 }
 
 @test "a function that is not there" {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "annotate/annotation.h"
-#include "annotate/source_text.h"
+#include "annotate/source_lines.h"
 
 static void percents_are_of_periods_or_samples_of_the_function_or_the_event(void **state)
 {
@@ -38,10 +38,10 @@ static void write_file(const char *path, const char *text)
 	fclose(file);
 }
 
-static void expect(struct source_texts *texts, const char *path, uint32_t line, const char *text)
+static void expect(struct source_lines *texts, const char *path, uint32_t line, const char *text)
 {
 	size_t length;
-	const char *found = source_texts_line(texts, path, line, &length);
+	const char *found = tally_source_lines_find(texts, path, line, &length);
 
 	if (!text) {
 		assert_null(found);
@@ -55,7 +55,7 @@ static void expect(struct source_texts *texts, const char *path, uint32_t line, 
 static void lines_of_a_file_with_and_without_a_last_end(void **state)
 {
 	char path[] = "/tmp/tally-source-XXXXXX";
-	struct source_texts texts = {.symfs = ""};
+	struct source_lines texts = {.symfs = ""};
 
 	(void)state;
 	close(mkstemp(path));
@@ -66,24 +66,24 @@ static void lines_of_a_file_with_and_without_a_last_end(void **state)
 	expect(&texts, path, 4, NULL);
 	expect(&texts, path, 0, NULL);
 	expect(&texts, "/nowhere/at/all.c", 1, NULL);
-	source_texts_done(&texts);
+	tally_source_lines_free(&texts);
 	write_file(path, "");
 	expect(&texts, path, 1, NULL);
-	source_texts_done(&texts);
+	tally_source_lines_free(&texts);
 	unlink(path);
 }
 
 static void a_prefix_takes_the_place_of_folders(void **state)
 {
 	char path[] = "/tmp/tally-source-XXXXXX", asked[64];
-	struct source_texts texts = {.symfs = "", .prefix = "/tmp", .prefix_strip = 2};
+	struct source_lines texts = {.symfs = "", .prefix = "/tmp", .prefix_strip = 2};
 
 	(void)state;
 	close(mkstemp(path));
 	write_file(path, "here\n");
 	snprintf(asked, sizeof(asked), "/build/dir%s", path + 4);
 	expect(&texts, asked, 1, "here");
-	source_texts_done(&texts);
+	tally_source_lines_free(&texts);
 	unlink(path);
 }
 
@@ -92,7 +92,7 @@ static void tabs_become_blanks_and_control_characters_are_escaped(void **state)
 	struct tally_buf text = {0};
 
 	(void)state;
-	source_line_put(&text, "a\tb\x1b[m", 6);
+	tally_source_lines_put(&text, "a\tb\x1b[m", 6);
 	assert_string_equal(tally_buf_str(&text), "a       b\\x1b[m");
 	tally_buf_done(&text);
 }

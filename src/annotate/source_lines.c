@@ -1,4 +1,4 @@
-#include "annotate/source_text.h"
+#include "annotate/source_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct source_file {
 	uint32_t count;
 };
 
-void source_texts_done(struct source_texts *texts)
+void tally_source_lines_free(struct source_lines *texts)
 {
 	for (size_t i = 0; i < texts->by_path.room; i++) {
 		struct source_file *file =
@@ -40,7 +40,7 @@ void source_texts_done(struct source_texts *texts)
 }
 
 /* As objdump has it: folders are taken from the front, and the prefix put there. */
-static char *with_prefix(const struct source_texts *texts, const char *path)
+static char *with_prefix(const struct source_lines *texts, const char *path)
 {
 	const char *at = path;
 	char *made;
@@ -74,7 +74,7 @@ static void find_lines(struct source_file *file)
 		file->starts[++file->count] = (uint32_t)file->size + 1;
 }
 
-static void read_file(const struct source_texts *texts, struct source_file *file)
+static void read_file(const struct source_lines *texts, struct source_file *file)
 {
 	char *path = with_prefix(texts, file->path), *below;
 	int error = -1;
@@ -96,7 +96,7 @@ static void read_file(const struct source_texts *texts, struct source_file *file
 		find_lines(file);
 }
 
-static struct source_file *file_of(struct source_texts *texts, const char *path)
+static struct source_file *file_of(struct source_lines *texts, const char *path)
 {
 	uint64_t hash = tally_hash_bytes(path, strlen(path)) | 1;
 	bool added;
@@ -121,8 +121,8 @@ static struct source_file *file_of(struct source_texts *texts, const char *path)
 	return file;
 }
 
-const char *source_texts_line(struct source_texts *texts, const char *path, uint32_t line,
-			      size_t *ret_length)
+const char *tally_source_lines_find(struct source_lines *texts, const char *path, uint32_t line,
+				    size_t *ret_length)
 {
 	const struct source_file *file = file_of(texts, path);
 	size_t from, until;
@@ -137,7 +137,7 @@ const char *source_texts_line(struct source_texts *texts, const char *path, uint
 	return file->text + from;
 }
 
-void source_line_put(struct tally_buf *to, const char *text, size_t length)
+void tally_source_lines_put(struct tally_buf *to, const char *text, size_t length)
 {
 	size_t column = 0, from = 0;
 

@@ -1,6 +1,6 @@
 /* The text of source lines, from files where debug information says that they are. */
-#ifndef TALLY_ANNOTATE_SOURCE_TEXT_H
-#define TALLY_ANNOTATE_SOURCE_TEXT_H
+#ifndef TALLY_ANNOTATE_SOURCE_LINES_H
+#define TALLY_ANNOTATE_SOURCE_LINES_H
 
 #include "base/map.h"
 #include "base/buf.h"
@@ -10,21 +10,21 @@
 
 struct source_file;
 
-struct source_texts {
+struct source_lines {
 	const char *symfs;  /* where files are looked for first; "": none */
 	const char *prefix; /* put before absolute paths; NULL: none */
 	unsigned prefix_strip;
 	struct tally_map by_path; /* hash of the path -> struct source_file * */
 };
 
-void source_texts_done(struct source_texts *texts);
+void tally_source_lines_free(struct source_lines *texts);
 
-/* A line, counted from 1, without its end; borrowed until source_texts_done().  NULL: the file
- * cannot be read, or has no such line. */
-const char *source_texts_line(struct source_texts *texts, const char *path, uint32_t line,
-			      size_t *ret_length);
+/* A line, counted from 1, without its end; borrowed until tally_source_lines_free().  NULL: the
+ * file cannot be read, or has no such line. */
+const char *tally_source_lines_find(struct source_lines *texts, const char *path, uint32_t line,
+				    size_t *ret_length);
 
 /* Appends it with blanks for tabs, escaped. */
-void source_line_put(struct tally_buf *to, const char *text, size_t length);
+void tally_source_lines_put(struct tally_buf *to, const char *text, size_t length);
 
 #endif
