@@ -80,6 +80,22 @@ static void catch_signals(void)
 			sigaction(signals[i], &action, NULL);
 }
 
+static void on_snapshot(int signal)
+{
+	struct tally_recorder *recorder = stoppable;
+
+	(void)signal;
+	if (recorder)
+		tally_recorder_snapshot(recorder);
+}
+
+static void catch_snapshots(void)
+{
+	const struct sigaction action = {.sa_handler = on_snapshot, .sa_flags = SA_RESTART};
+
+	sigaction(SIGUSR2, &action, NULL);
+}
+
 static void say_notice(void *context, const char *text)
 {
 	const struct record *record = context;
@@ -95,7 +111,8 @@ static void keep_binaries(const struct record *record, const char *output,
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	const struct cli_keep keep = {
 	    .folder = cli_build_id_folder(record->build_id_folder, record->usual_folder),
-	    .all = record->all_binaries,
+	    /* A trace leads through code without samples. */
+	    .all = record->all_binaries || result->aux_bytes,
 	    .quiet = record->quiet,
 	    .verbose = record->verbose > 0,
 	    .held = result->held,
@@ -136,6 +153,8 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	if (!strcmp(output, "-"))
 		signal(SIGPIPE, SIG_IGN);
 	catch_signals();
+	if (record->rings.aux_snapshot)
+		catch_snapshots();
 	if (!options->command && !record->quiet && isatty(STDERR_FILENO))
 		cli_say(NULL, "recording%s; Ctrl-C ends it",
 			record->system_wide ? " the whole system" : "");
@@ -151,7 +170,8 @@ static int run(struct record *record, struct tally_recorder_options *options)
 		if (result.ended_by == SIGINT && !record->quiet && isatty(STDERR_FILENO))
 			fputc('\n', stderr);
 		record_say_result(record, output, &result);
-		complete = result.samples;
+		record_say_traces(record, &result);
+		complete = result.samples || result.aux_bytes;
 		status = cli_ending_status("record", options->command ? options->command[0] : NULL,
 					   result.wait_status, result.ended_by);
 	}
@@ -176,7 +196,7 @@ static const struct {
 } themes[] = {
     {record_target_rows, record_targets_take}, {record_event_rows, record_events_take},
     {record_stack_rows, record_stacks_take},   {record_off_cpu_rows, record_off_cpu_take},
-    {record_output_rows, record_output_take},
+    {record_output_rows, record_output_take},  {record_ring_rows, record_rings_take},
 };
 
 #define THEMES (sizeof(themes) / sizeof(*themes))

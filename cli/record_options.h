@@ -35,6 +35,7 @@ struct record {
 	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
 	uint32_t *cpu_numbers;
 	size_t cpu_count;
+	struct tally_recorder_rings rings;
 };
 
 /* Rows of a theme, copied to `to`; how many. */
@@ -43,6 +44,7 @@ size_t record_event_rows(struct record *record, struct cli_option *to);
 size_t record_stack_rows(struct record *record, struct cli_option *to);
 size_t record_output_rows(struct record *record, struct cli_option *to);
 size_t record_off_cpu_rows(struct record *record, struct cli_option *to);
+size_t record_ring_rows(struct record *record, struct cli_option *to);
 
 /* What the options of a theme mean, for the library.  What `to` points to is the record's.  false:
  * an error was printed. */
@@ -51,6 +53,7 @@ bool record_events_take(struct record *record, struct tally_recorder_options *to
 bool record_stacks_take(struct record *record, struct tally_recorder_options *to);
 bool record_output_take(struct record *record, struct tally_recorder_options *to);
 bool record_off_cpu_take(struct record *record, struct tally_recorder_options *to);
+bool record_rings_take(struct record *record, struct tally_recorder_options *to);
 
 /* Frees what the options hold. */
 void record_targets_done(struct record *record);
@@ -62,5 +65,7 @@ bool record_is_call_graph(const char *word);
 /* How the recording ended, on standard error (record_say.c). */
 void record_say_result(const struct record *record, const char *output,
 		       const struct tally_recorder_result *result);
+/* The same of traces (record_rings.c). */
+void record_say_traces(const struct record *record, const struct tally_recorder_result *result);
 
 #endif

@@ -1,7 +1,5 @@
 /* Where `tally record` writes, and what it keeps beside the recording. */
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 #include <tally/text.h>
 #include "record_options.h"
 #include "recording.h"
@@ -28,9 +26,6 @@ size_t record_output_rows(struct record *record, struct cli_option *to)
 	    {CLI_CALL, 'z', "compression-level", "LEVEL",
 	     "compress records with zstd, level 1 (default) to 22", &record->compress,
 	     .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_level},
-	    {CLI_STRING, 'm', "mmap-pages", "SIZE",
-	     "size of each CPU's ring, in pages or as 512K, 4M (default: what the limits allow)",
-	     &record->ring},
 	    {CLI_FLAG, 'N', "no-buildid-cache", NULL,
 	     "do not copy the sampled binaries to the build-id cache", &record->no_cache},
 	    {CLI_FLAG, 'B', "no-buildid", NULL, "the same, and write no table of build-ids",
@@ -47,39 +42,11 @@ size_t record_output_rows(struct record *record, struct cli_option *to)
 	return sizeof(rows) / sizeof(*rows);
 }
 
-/* "512" pages, or a size with B, K, M or G as in perf; rounded up to a power of two later. */
-static bool parse_ring(const char *text, size_t *ret_pages)
-{
-	static const char units[] = "BKMG";
-	size_t length = strlen(text), page = (size_t)sysconf(_SC_PAGESIZE);
-	char number[32];
-	const char *unit;
-	uint64_t value;
-
-	unit = length ? strchr(units, text[length - 1]) : NULL;
-	if (length && length < sizeof(number)) {
-		memcpy(number, text, length + 1);
-		if (unit)
-			number[length - 1] = 0;
-		if (!tally_text_u64(number, &value) && value && value <= UINT_MAX) {
-			if (unit)
-				value = ((value << (10 * (unit - units))) + page - 1) / page;
-			if (value <= SIZE_MAX >> 16) {
-				*ret_pages = (size_t)value;
-				return true;
-			}
-		}
-	}
-	cli_say("record", "'%s' is not a ring size: give a number of pages, or bytes as 512K or 4M",
-		text);
-	return false;
-}
-
 bool record_output_take(struct record *record, struct tally_recorder_options *to)
 {
 	to->output = cli_recording_output(record->output);
 	to->compress_level = (int)record->compress;
 	to->no_build_ids = record->no_build_ids;
 	to->verbose = record->verbose > 0;
-	return !record->ring || parse_ring(record->ring, &to->ring_pages);
+	return true;
 }

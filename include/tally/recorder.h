@@ -19,6 +19,20 @@ extern "C" {
 struct tally_data;
 struct tally_recorder;
 
+/* How traces and records come from the kernel to the disk. */
+struct tally_recorder_rings {
+	size_t size; /* sizeof of this struct */
+	/* AUX areas, to which hardware such as Intel PT, ARM SPE and CoreSight writes a trace; they
+	 * are there when an event of such hardware is recorded. */
+	size_t aux_pages;    /* of each, a power of two; 0: 4 MiB, or 128 KiB where locked memory is
+			      * limited */
+	bool aux_snapshot;   /* the areas are overwritten, until tally_recorder_snapshot() */
+	bool aux_at_end;     /* a last snapshot when the recording ends */
+	size_t aux_newest;   /* bytes of a snapshot; 0: all of the area */
+	uint32_t aux_sample; /* bytes of the trace in each sample of the group that the trace's
+			      * event leads; 0: none, except where an event says aux-sample-size */
+};
+
 struct tally_recorder_options {
 	size_t size;        /* sizeof of this struct */
 	const char *output; /* NULL: "perf.data"; "-": a stream to standard output */
@@ -65,6 +79,7 @@ struct tally_recorder_options {
 	 * its stack; the period is that time in ns. Times below `off_cpu_least_ns` are left out. */
 	bool off_cpu;
 	uint64_t off_cpu_least_ns;
+	const struct tally_recorder_rings *rings; /* NULL: all 0 */
 };
 
 struct tally_recorder_result {
@@ -87,6 +102,9 @@ struct tally_recorder_result {
 	 * borrowed until tally_recorder_free(). */
 	const struct tally_held_binary *held;
 	size_t held_count;
+	uint64_t aux_bytes; /* of traces */
+	uint64_t aux_cut;   /* how often a trace had no room, so that some of it is lost */
+	uint64_t aux_gaps;  /* how often hardware left a part out or another user took it */
 };
 
 /* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name
@@ -112,6 +130,9 @@ int tally_recorder_finish(struct tally_recorder *recorder, struct tally_recorder
 int tally_recorder_exec_error(const struct tally_recorder *recorder);
 /* Ends the recording.  Async-signal-safe. */
 void tally_recorder_stop(struct tally_recorder *recorder, int signal);
+/* Takes a snapshot of the AUX areas, with rings->aux_snapshot; without it nothing.
+ * Async-signal-safe. */
+void tally_recorder_snapshot(struct tally_recorder *recorder);
 /* Ends a command that still runs. */
 void tally_recorder_free(struct tally_recorder *recorder);
 

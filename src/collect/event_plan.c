@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
+#include "collect/plan_aux.h"
 #include "collect/plan_off_cpu.h"
 #include "collect/plan_terms.h"
 
@@ -304,6 +305,7 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	if (options->call_graph)
 		result = tally_chain_parse(options->call_graph, &making.chain, error);
+	tally_plan_aux_chain(list, &making.chain);
 	if (!result)
 		result = given ? copy_events(&making, &plan, list, error)
 			       : default_event(&making, &plan, error);
@@ -326,6 +328,8 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		if (!sideband->name)
 			result = tally_fail(error, -ENOMEM, -1, "out of memory");
 	}
+	if (!result)
+		result = tally_plan_aux(options, limits, targets, &plan, error);
 	if (!result)
 		result = choose_clock(&plan, error);
 	if (result) {

@@ -9,6 +9,7 @@
 #include <tally/limits.h>
 #include <tally/open.h>
 #include <tally/recorder.h>
+#include "aux/aux_kind.h"
 #include "collect/notice.h"
 #include "collect/targets.h"
 
@@ -36,6 +37,7 @@ struct tally_planned {
 struct tally_plan {
 	struct tally_planned *events;
 	size_t count;
+	struct tally_aux_plan aux; /* kind NULL: no event writes a trace */
 };
 
 int tally_plan_make(const struct tally_recorder_options *options, const struct tally_limits *limits,

@@ -116,9 +116,12 @@ static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t i
 		return fd;
 	*tally_openset_fd(set, thread, cpu, index) = fd;
 	result = add_id(event, fd, opening->error);
-	return result
-		   ? result
-		   : attach_ring(opening, cpu, kind_of(set, index), event->attr.write_backward, fd);
+	if (!result)
+		result =
+		    attach_ring(opening, cpu, kind_of(set, index), event->attr.write_backward, fd);
+	if (!result && set->plan->aux.kind && set->plan->aux.event == index)
+		result = tally_openset_attach_aux(set, cpu, fd, opening->limits, opening->error);
+	return result;
 }
 
 /* The side-band first, so that no sample comes from an unknown process. */
@@ -178,7 +181,8 @@ static int open_all(struct opening *opening, const struct tally_targets *targets
 	set->fds = reallocarray(NULL, count, sizeof(*set->fds));
 	set->kept = calloc(targets->cpu_count, sizeof(struct tally_ring *));
 	set->off_cpu = calloc(targets->cpu_count, sizeof(struct tally_ring *));
-	if (!set->rings || !set->fds || !set->kept || !set->off_cpu) {
+	set->aux = calloc(targets->cpu_count, sizeof(*set->aux));
+	if (!set->rings || !set->fds || !set->kept || !set->off_cpu || !set->aux) {
 		tally_openset_close(set);
 		return tally_fail(opening->error, -ENOMEM, -1, "out of memory");
 	}
@@ -275,6 +279,8 @@ int tally_openset_open(struct tally_openset *set, const struct tally_targets *ta
 
 void tally_openset_close(struct tally_openset *set)
 {
+	for (size_t i = 0; set->aux && i < set->targets->cpu_count; i++)
+		tally_aux_area_done(&set->aux[i]);
 	for (size_t i = 0; set->rings && i < set->ring_count; i++)
 		if (set->rings[i])
 			tally_ring_close(set->rings[i]);
@@ -290,6 +296,7 @@ void tally_openset_close(struct tally_openset *set)
 	free(set->rings);
 	free(set->kept);
 	free(set->off_cpu);
+	free(set->aux);
 	free(set->fds);
 	*set = (struct tally_openset){0};
 }

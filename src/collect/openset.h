@@ -8,6 +8,7 @@
 #include <tally/limits.h>
 #include <tally/ring.h>
 #include "collect/event_plan.h"
+#include "kernel/aux_area.h"
 #include "collect/targets.h"
 
 enum tally_ring_kind {
@@ -30,8 +31,9 @@ struct tally_openset {
 	size_t ring_count;
 	struct tally_ring **kept; /* [cpu]; of events with write_backward */
 	struct tally_ring *
-	    *off_cpu;        /* [cpu]; of offcpu-time, whose records do not go to the file */
-	size_t threads_open; /* threads that still ran */
+	    *off_cpu;               /* [cpu]; of offcpu-time, whose records do not go to the file */
+	size_t threads_open;        /* threads that still ran */
+	struct tally_aux_area *aux; /* [cpu]; size 0: none */
 };
 
 /* Sizes for the rings; `asked`: pages of the sample rings, 0 for the default. */
@@ -56,6 +58,12 @@ static inline size_t tally_openset_fd_count(const struct tally_openset *set)
 	return set->targets->tid_count * set->targets->cpu_count * set->plan->count;
 }
 
+/* What has rings of its own: CPUs. */
+static inline size_t tally_openset_places(const struct tally_openset *set)
+{
+	return set->targets->cpu_count;
+}
+
 /* The index of a ring in the order: side-bands of all CPUs, then samples of all CPUs. */
 static inline size_t tally_openset_sideband_first(const struct tally_openset *set, size_t place)
 {
@@ -70,6 +78,13 @@ void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind 
 void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind);
 /* Records that the kernel could not store, as the events count them (Linux 6.0; else 0). */
 uint64_t tally_openset_lost(const struct tally_openset *set);
+/* openset_aux.c: maps the AUX area of a CPU, by the first descriptor of the trace's event that was
+ * opened there.  0 or -errno with words. */
+int tally_openset_attach_aux(struct tally_openset *set, size_t cpu, int fd,
+			     const struct tally_limits *limits, struct tally_error *error);
+/* Enables or disables the trace's event in a CPU's descriptors. */
+void tally_openset_trace(const struct tally_openset *set, size_t cpu, bool on);
+
 /* A descriptor for the ring's CPU and kind whose thread still runs, or -1: the ring gets no
  * more. */
 int tally_openset_alive(const struct tally_openset *set, size_t cpu, enum tally_ring_kind kind);

@@ -165,10 +165,6 @@ static int refuse_unsupported(const struct tally_event *event, struct tally_erro
 	     "nr limits a trace that is printed live; a recording has all samples"},
 	    {TALLY_TERM_PERCORE,
 	     "percore adds up the counts of a core's threads; samples are not added up"},
-	    {TALLY_TERM_AUX_SAMPLE_SIZE,
-	     "aux-sample-size is for AUX areas, which are not recorded yet"},
-	    {TALLY_TERM_DRIVER,
-	     "terms with @ are for drivers of CoreSight, which are not recorded yet"},
 	};
 
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)

@@ -72,6 +72,9 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 			budget += limits->memlock / MAX(cpus, 1);
 		else
 			budget = 1ULL << 40;
+		/* An AUX area of a fixed size takes its part first. */
+		if (plan->aux.kind)
+			budget -= MIN(budget, plan->aux.pages * page);
 		sideband = MIN(sideband, MAX(power_below(budget / 6), page));
 		if (!asked)
 			bytes = MIN(bytes, share_of(budget, sideband, off_cpu));

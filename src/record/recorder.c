@@ -29,6 +29,7 @@
 #include "record/priority.h"
 #include "record/build_ids.h"
 #include "record/drain.h"
+#include "record/drain_aux.h"
 #include "collect/notice.h"
 #include "collect/openset.h"
 #include "collect/event_plan.h"
@@ -67,11 +68,14 @@ struct tally_recorder {
 	struct tally_unwinder *unwinder;    /* NULL: no chains are made here */
 	struct tally_stack_counts stacks;
 	struct tally_drain drain;
+	struct tally_drain_aux aux;
+	struct tally_recorder_rings rings;
 	struct tally_left_running left_running;
 	pid_t *running; /* that the command left running */
 	size_t running_count;
 	struct tally_waiting waiting;
 	int stop_fd; /* an eventfd: written to by tally_recorder_stop() */
+	atomic_bool snapshot_asked, stop_asked;
 	atomic_int stop_signal;
 	bool to_stdout;
 	uint64_t wrote; /* bytes of the recording */
@@ -162,6 +166,13 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 			   "options that this version of libtally does not support");
 		goto failed;
 	}
+	result =
+	    tally_options_take(&recorder->rings, sizeof(recorder->rings), recorder->options.rings);
+	if (result) {
+		tally_fail(error, result, -1,
+			   "options of rings that this version of libtally does not support");
+		goto failed;
+	}
 	recorder->output = recorder->options.output ? recorder->options.output : "perf.data";
 	recorder->to_stdout = !strcmp(recorder->output, "-");
 	recorder->notice =
@@ -228,15 +239,27 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	free(recorder);
 }
 
-void tally_recorder_stop(struct tally_recorder *recorder, int signal)
+static void wake(struct tally_recorder *recorder)
 {
 	uint64_t one = 1;
 	int before = errno;
 
-	atomic_store(&recorder->stop_signal, signal);
 	/* It fails only when the counter is full, and then the reader is awake anyway. */
 	if (write(recorder->stop_fd, &one, sizeof(one)) < 0)
 		errno = before;
+}
+
+void tally_recorder_stop(struct tally_recorder *recorder, int signal)
+{
+	atomic_store(&recorder->stop_signal, signal);
+	atomic_store(&recorder->stop_asked, true);
+	wake(recorder);
+}
+
+void tally_recorder_snapshot(struct tally_recorder *recorder)
+{
+	atomic_store(&recorder->snapshot_asked, true);
+	wake(recorder);
 }
 
 int tally_recorder_exec_error(const struct tally_recorder *recorder)
@@ -354,6 +377,8 @@ static int describe_running(struct tally_recorder *recorder, struct tally_error 
 	tally_layout_init(&layout, &recorder->plan.events[0].attr);
 	result = tally_synth_kernel(&synth, &records);
 	recorder->kernel_hidden = !records.size && samples_kernel(&recorder->plan);
+	if (!result)
+		result = tally_drain_aux_describe(&recorder->set, &records);
 	if (!result && recorder->targets.system_wide)
 		result = tally_synth_system(&synth, &records);
 	else if (!result && recorder->targets.command)
@@ -415,6 +440,7 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	if (tally_off_cpu_new(&recorder->set, recorder->options.off_cpu_least_ns,
 			      &recorder->drain.off_cpu))
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	recorder->aux = (struct tally_drain_aux){.set = &recorder->set, .writer = recorder->writer};
 	if (recorder->targets.command) {
 		if (tally_left_running_init(&recorder->left_running))
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
@@ -431,6 +457,7 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 		tally_openset_enable(&recorder->set, TALLY_RING_SAMPLES);
 	if (recorder->options.command)
 		result = start_command(recorder, error);
+	recorder->aux.running = !delay;
 	if (delay > 0)
 		recorder->enable_at = monotonic_ns() + delay * NS_PER_MS;
 	recorder->checkpoint_at = monotonic_ns();
@@ -462,6 +489,8 @@ static int pass(struct tally_recorder *recorder, struct tally_error *error)
 	int64_t now = monotonic_ns();
 	bool checkpoint;
 
+	if (!result)
+		result = tally_drain_aux_pass(&recorder->aux, error);
 	if (result)
 		return result;
 	checkpoint =
@@ -469,6 +498,19 @@ static int pass(struct tally_recorder *recorder, struct tally_error *error)
 	if (checkpoint)
 		recorder->checkpoint_at = now;
 	return tally_drain_round(drain, checkpoint, error);
+}
+
+/* After a poll: whether somebody asked to stop.  What else was asked is done after the pass. */
+static bool stop_asked(struct tally_recorder *recorder)
+{
+	uint64_t times;
+
+	if (!tally_waiting_asked(&recorder->waiting))
+		return false;
+	if (!atomic_load(&recorder->stop_asked) &&
+	    read(recorder->stop_fd, &times, sizeof(times)) < 0)
+		return false; /* it was read before */
+	return atomic_load(&recorder->stop_asked);
 }
 
 static int record(struct tally_recorder *recorder, struct tally_error *error)
@@ -482,15 +524,18 @@ static int record(struct tally_recorder *recorder, struct tally_error *error)
 			return tally_fail(error, ready, -1, "poll: %s", strerror(-ready));
 		if (recorder->enable_at && monotonic_ns() >= recorder->enable_at) {
 			tally_openset_enable(&recorder->set, TALLY_RING_SAMPLES);
+			recorder->aux.running = true;
 			recorder->enable_at = 0;
 		}
 		/* Checked before the pass, so that the pass reads the last records of what has
 		 * ended. */
 		living = ready <= 0 || tally_waiting_living(&recorder->waiting);
 		ended = tally_workload_check(&recorder->workload);
-		if (tally_waiting_asked(&recorder->waiting) || ended || !living)
+		if (stop_asked(recorder) || ended || !living)
 			return 0;
 		result = pass(recorder, error);
+		if (!result && atomic_exchange(&recorder->snapshot_asked, false))
+			result = tally_drain_aux_snapshot(&recorder->aux, false, error);
 		if (result)
 			return result;
 	}
@@ -555,6 +600,9 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 	    .ended_by = atomic_load(&recorder->stop_signal),
 	    .kernel_hidden = recorder->kernel_hidden,
 	    .stacks = recorder->stacks,
+	    .aux_bytes = recorder->aux.bytes,
+	    .aux_cut = counts->aux_cut,
+	    .aux_gaps = counts->aux_gaps,
 	    .held = recorder->build_ids.held.list,
 	    .held_count = recorder->build_ids.held.count,
 	};
@@ -584,9 +632,12 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 		tally_priority_first(false);
 	if (result)
 		return result;
+	recorder->aux.running = false;
 	tally_openset_disable(&recorder->set, TALLY_RING_SAMPLES);
 	tally_openset_disable(&recorder->set, TALLY_RING_SIDEBAND);
 	result = pass(recorder, error);
+	if (!result && recorder->rings.aux_at_end)
+		result = tally_drain_aux_snapshot(&recorder->aux, true, error);
 	if (!result)
 		result = tally_drain_blocked(&recorder->drain, error);
 	if (!result)

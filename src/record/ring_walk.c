@@ -39,6 +39,12 @@ static inline struct header header_at(const struct tally_ring_bytes *bytes, size
 	return header;
 }
 
+static void note_aux(struct tally_walk *walk, uint64_t flags)
+{
+	walk->counts.aux_cut += (flags & PERF_AUX_FLAG_TRUNCATED) != 0;
+	walk->counts.aux_gaps += (flags & (PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)) != 0;
+}
+
 /* Counts a record that is not a sample. Returns records lost. */
 static uint64_t note_rare(struct tally_walk *walk, const struct tally_ring_bytes *bytes, size_t at,
 			  const struct header *header)
@@ -46,13 +52,15 @@ static uint64_t note_rare(struct tally_walk *walk, const struct tally_ring_bytes
 	uint64_t lost = 0;
 
 	/* Source: include/uapi/linux/perf_event.h, enum perf_event_type: LOST is {u64 id, lost},
-	 * LOST_SAMPLES {u64 lost}. */
+	 * LOST_SAMPLES {u64 lost}, AUX {u64 aux_offset, aux_size, flags}. */
 	if (header->type == PERF_RECORD_LOST && header->size >= 24)
 		lost = word_at(bytes, at + 16);
 	else if (header->type == PERF_RECORD_LOST_SAMPLES && header->size >= 16)
 		lost = word_at(bytes, at + 8);
 	else if (header->type == PERF_RECORD_THROTTLE)
 		walk->counts.throttled++;
+	else if (header->type == PERF_RECORD_AUX && header->size >= 32)
+		note_aux(walk, word_at(bytes, at + 24));
 	walk->counts.lost += lost;
 	walk->counts.types[header->type < TALLY_WALK_TYPES ? header->type : 0]++;
 	return lost;
@@ -96,6 +104,8 @@ void tally_walk_counts_add(struct tally_walk_counts *to, const struct tally_walk
 	to->lost += more->lost;
 	to->throttled += more->throttled;
 	to->sideband_lost += more->sideband_lost;
+	to->aux_cut += more->aux_cut;
+	to->aux_gaps += more->aux_gaps;
 	to->bad_bytes += more->bad_bytes;
 	to->records += more->records;
 	if (more->first_time && (!to->first_time || more->first_time < to->first_time))

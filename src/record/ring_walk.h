@@ -15,6 +15,7 @@
 struct tally_walk_counts {
 	uint64_t samples, lost, throttled; /* lost: by LOST and LOST_SAMPLES records */
 	uint64_t sideband_lost;            /* those of the side-band */
+	uint64_t aux_cut, aux_gaps;        /* AUX records: TRUNCATED; PARTIAL or COLLISION */
 	uint64_t bad_bytes;                /* skipped: no record could begin there */
 	uint64_t first_time, last_time;    /* ns, of samples; 0: there are none */
 	uint64_t records;

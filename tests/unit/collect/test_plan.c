@@ -291,18 +291,17 @@ static void test_terms_of_the_attr(void **state)
 				 .terms = {.given = TALLY_TERM_OVERWRITE | TALLY_TERM_INHERIT,
 					   .overwrite = true,
 					   .inherit = true}};
-	asked.events[2] = (struct tally_event){
-	    .name = (char *)"c",
-	    .leader = 2,
-	    .attr = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY},
-	    .terms = {.given = TALLY_TERM_BRANCH_TYPE | TALLY_TERM_AUX_OUTPUT, .aux_output = true}};
+	asked.events[2] =
+	    (struct tally_event){.name = (char *)"c",
+				 .leader = 2,
+				 .attr = {.branch_sample_type = PERF_SAMPLE_BRANCH_ANY},
+				 .terms = {.given = TALLY_TERM_BRANCH_TYPE}};
 	make(&asked, &plan);
 	assert_int_equal(plan.events[0].attr.inherit, 0);
 	assert_int_equal(plan.events[0].attr.write_backward, 0);
 	assert_int_equal(plan.events[1].attr.inherit, 1);
 	assert_int_equal(plan.events[1].attr.write_backward, 1);
 	assert_true(plan.events[2].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
-	assert_int_equal(plan.events[2].attr.aux_output, 1);
 	tally_plan_done(&plan);
 }
 
@@ -321,7 +320,6 @@ static void test_terms_refused(void **state)
 	    {{.given = TALLY_TERM_MAX_STACK, .max_stack = 70000}, "at most 65535"},
 	    {{.given = TALLY_TERM_MAX_EVENTS}, "leave it out"},
 	    {{.given = TALLY_TERM_PERCORE}, "leave it out"},
-	    {{.given = TALLY_TERM_AUX_SAMPLE_SIZE}, "leave it out"},
 	    {{.given = TALLY_TERM_DRIVER}, "leave it out"},
 	};
 	struct tally_limits limits = {.max_sample_rate = 50000};
