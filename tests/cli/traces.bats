@@ -30,7 +30,7 @@ refused() { # WHY WORD...
 @test "what needs a trace is refused without one, with what is missing" {
 	refused "this machine has no hardware that writes one" -e cpu-clock -S
 	refused "this machine has no hardware that writes one" -e cpu-clock --snapshot=e4096
-	refused "need an event that writes a trace" -e cpu-clock --aux-sample
+	refused "need an event that writes one" -e cpu-clock --aux-sample
 	refused "an AUX area (-m ,PAGES)" -e cpu-clock -m 64,64
 	refused "as the leader of its group" -e cpu-clock/aux-sample-size=64/
 	refused "aux-output puts samples into the trace" -e cpu-clock/aux-output/

@@ -320,7 +320,7 @@ static void test_terms_refused(void **state)
 	    {{.given = TALLY_TERM_MAX_STACK, .max_stack = 70000}, "at most 65535"},
 	    {{.given = TALLY_TERM_MAX_EVENTS}, "leave it out"},
 	    {{.given = TALLY_TERM_PERCORE}, "leave it out"},
-	    {{.given = TALLY_TERM_DRIVER}, "leave it out"},
+	    {{.given = TALLY_TERM_DRIVER, .driver = (char *)"sink"}, "leave them out"},
 	};
 	struct tally_limits limits = {.max_sample_rate = 50000};
 	struct tally_targets targets = {.command = true};
