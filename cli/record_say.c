@@ -90,11 +90,14 @@ static size_t add_count(char *line, size_t room, size_t length, uint64_t count, 
 /* How many call chains are whole, and why the others are not. */
 static void say_stacks(const struct tally_stack_counts *stacks)
 {
-	char line[512] = "", number[32], whole[32];
+	char line[512] = "", joined[96] = "", number[32], whole[32];
 	size_t length = 0;
 
 	if (!stacks->count)
 		return;
+	if (stacks->joined)
+		snprintf(joined, sizeof(joined), " (%s by callers of other samples)",
+			 grouped(stacks->joined, number));
 	length = add_count(line, sizeof(line), length, stacks->copy_ended,
 			   "where the copy of the stack ends");
 	length = add_count(line, sizeof(line), length, stacks->unknown_code,
@@ -103,10 +106,10 @@ static void say_stacks(const struct tally_stack_counts *stacks)
 			   "at a frame without a valid caller");
 	(void)add_count(line, sizeof(line), length, stacks->too_deep, "with too many frames");
 	if (stacks->whole == stacks->count)
-		cli_say(NULL, "all %s stacks are whole", grouped(stacks->count, number));
+		cli_say(NULL, "all %s stacks are whole%s", grouped(stacks->count, number), joined);
 	else
-		cli_say(NULL, "%s of %s stacks are whole; cut: %s", grouped(stacks->whole, whole),
-			grouped(stacks->count, number), line);
+		cli_say(NULL, "%s of %s stacks are whole%s; cut: %s", grouped(stacks->whole, whole),
+			grouped(stacks->count, number), joined, line);
 	line[0] = 0;
 	length = add_count(line, sizeof(line), 0, stacks->cut_copies,
 			   "copies of stacks were made smaller");

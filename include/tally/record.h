@@ -137,6 +137,9 @@ struct tally_stack_counts {
 	uint64_t cut_copies;    /* made smaller */
 	uint64_t spilled_bytes; /* waited in a temporary file */
 	uint64_t dropped;       /* samples whose copy was given up; their chain is the kernel's */
+	/* Chains that end with their copy, and go on with the callers that another sample of the
+	 * thread has: how many, and such frames. */
+	uint64_t joined, joined_frames;
 };
 
 /* The trailer of records other than samples, with attr.sample_id_all. */

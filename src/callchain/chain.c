@@ -27,6 +27,7 @@ struct tally_chain_maker {
 	bool joined;
 	uint64_t *words; /* RECORDED_MOST, and the unwound frames */
 	uint8_t *frames;
+	uint64_t *stack;
 	struct known_code known[1U << KNOWN_CODE_BITS];
 };
 
@@ -41,7 +42,8 @@ int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_mos
 	maker->most = frames_most;
 	maker->words = malloc((RECORDED_MOST + 1 + (size_t)frames_most) * sizeof(*maker->words));
 	maker->frames = malloc((size_t)frames_most + 1);
-	if (!maker->words || !maker->frames) {
+	maker->stack = malloc(((size_t)frames_most + 1) * sizeof(*maker->stack));
+	if (!maker->words || !maker->frames || !maker->stack) {
 		tally_chain_maker_free(maker);
 		return -ENOMEM;
 	}
@@ -53,6 +55,7 @@ void tally_chain_maker_free(struct tally_chain_maker *maker)
 {
 	if (!maker)
 		return;
+	free(maker->stack);
 	free(maker->frames);
 	free(maker->words);
 	free(maker);
@@ -218,6 +221,7 @@ static uint32_t splice(struct tally_chain_maker *maker, const uint64_t *user, ui
 		    image_at(maker, user[at] - 1, &image, &place) == -ENOENT)
 			break;
 		maker->frames[count] = TALLY_CHAIN_SPLICED;
+		maker->stack[count] = 0;
 		frames[count++] = user[at] - 1;
 	}
 	return count;
@@ -279,8 +283,9 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 	    .stack_size = sample->user_stack_dyn_size,
 	    .as_perf = !joined,
 	};
-	struct tally_unwind_trace trace = {.how = maker->frames};
-	struct tally_chain chain = {.words = maker->words, .frames = maker->frames};
+	struct tally_unwind_trace trace = {.how = maker->frames, .stack = maker->stack};
+	struct tally_chain chain = {
+	    .words = maker->words, .frames = maker->frames, .stack = maker->stack};
 	uint32_t count, kept = 0;
 	uint64_t *frames;
 
@@ -315,6 +320,7 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 			continue;
 		chain.found[maker->frames[i]]++;
 		maker->frames[kept] = maker->frames[i];
+		maker->stack[kept] = maker->stack[i];
 		frames[kept++] = frames[i];
 	}
 	chain.count += kept;

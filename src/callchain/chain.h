@@ -48,7 +48,8 @@ struct tally_chain {
 	const uint64_t *words; /* as the kernel writes chains, PERF_CONTEXT_* included */
 	uint64_t count;
 	uint32_t unwound;                   /* words from here on are of the unwound part */
-	const uint8_t *frames;              /* of each of these: enum tally_chain_frame */
+	const uint8_t *frames;              /* of each of these: enum tally_chain_frame, */
+	const uint64_t *stack;              /* and its stack pointer; 0: unknown */
 	uint32_t found[TALLY_CHAIN_FRAMES]; /* how many of each there are */
 	enum tally_chain_end end;
 };

@@ -102,7 +102,9 @@ static void add_stacks(struct json *json, const struct tally_stack_counts *stack
 	json_key_u64(json, "call_frame_information", stacks->cfi_frames);
 	json_key_u64(json, "frame_pointers", stacks->frame_pointer_frames);
 	json_key_u64(json, "beyond_copy", stacks->spliced_frames);
+	json_key_u64(json, "other_samples", stacks->joined_frames);
 	json_object_end(json);
+	json_key_u64(json, "joined", stacks->joined);
 	json_key_u64(json, "cut_copies", stacks->cut_copies);
 	json_key_u64(json, "spilled_bytes", stacks->spilled_bytes);
 	json_key_u64(json, "dropped", stacks->dropped);

@@ -203,7 +203,11 @@ static void add_stacks(struct tally_buf *to, const struct tally_stack_counts *st
 	add_count(to, stacks->frame_pointer_frames);
 	tally_buf_text(to, ", frame pointers beyond the copy ");
 	add_count(to, stacks->spliced_frames);
-	tally_buf_byte(to, '\n');
+	tally_buf_text(to, ", other samples ");
+	add_count(to, stacks->joined_frames);
+	tally_buf_text(to, " (in ");
+	add_count(to, stacks->joined);
+	tally_buf_text(to, " stacks)\n");
 }
 
 static void add_events(struct tally_buf *to, const struct tally_data *data,

@@ -18,11 +18,10 @@
 #include "record/block_queue.h"
 #include "record/monotonic.h"
 #include "record/live_spaces.h"
+#include "record/stack_joins.h"
 #include "wire/sample_read.h"
 #include "write/writer.h"
 
-/* Frames of an unwound chain. perf's reports show 127 unless --max-stack says more. */
-#define FRAMES_MOST 1024
 /* The queue takes a sixteenth of the memory at most, and no more than this. */
 #define QUEUE_SHARE 16
 #define QUEUE_MOST  (256ULL << 20)
@@ -51,8 +50,10 @@ struct tally_unwinder {
 	bool started;
 	/* Of the block at hand. */
 	struct tally_stack_block *block;
-	struct tally_buf *made; /* of each part: its records as they are written */
+	struct tally_made_part *made;
 	size_t made_room;
+	struct tally_stack_joins *joins;
+	struct tally_stack_counts joined; /* what these change */
 	bool waits; /* a stream: of the last round some may wait for a pass to end */
 	int64_t checkpoint_at;
 	uint64_t since_mark;
@@ -61,25 +62,6 @@ struct tally_unwinder {
 };
 
 /* --- samples to chains --- */
-
-static void count_chain(struct tally_stack_counts *counts, const struct tally_chain *chain)
-{
-	uint64_t *const ends[] = {
-	    [TALLY_CHAIN_WHOLE] = &counts->whole,
-	    [TALLY_CHAIN_COPY_ENDED] = &counts->copy_ended,
-	    [TALLY_CHAIN_UNKNOWN_CODE] = &counts->unknown_code,
-	    [TALLY_CHAIN_LOST] = &counts->lost,
-	    [TALLY_CHAIN_TOO_DEEP] = &counts->too_deep,
-	};
-
-	counts->count++;
-	++*ends[chain->end];
-	counts->kernel_frames += chain->found[TALLY_CHAIN_KERNEL];
-	counts->leaf_frames += chain->found[TALLY_CHAIN_LEAF];
-	counts->cfi_frames += chain->found[TALLY_CHAIN_CFI];
-	counts->frame_pointer_frames += chain->found[TALLY_CHAIN_FRAME_POINTER];
-	counts->spliced_frames += chain->found[TALLY_CHAIN_SPLICED];
-}
 
 static void counts_add(struct tally_stack_counts *to, const struct tally_stack_counts *more)
 {
@@ -93,10 +75,10 @@ static void counts_add(struct tally_stack_counts *to, const struct tally_stack_c
 
 /* The sample with its chain, in the file's layout. */
 static int make_sample(struct tally_unwinder *unwinder, struct worker *worker, size_t event,
-		       const struct tally_record *record, struct tally_buf *to)
+		       const struct tally_record *record, struct tally_made_part *to)
 {
 	struct tally_body body = {.size = sizeof(body), .type = record->type, .misc = record->misc};
-	struct tally_sample *sample = &body.sample;
+	struct tally_sample *sample = &body.sample, stack;
 	const struct tally_layout *files = &unwinder->events.files[event];
 	struct tally_live_space live;
 	struct tally_chain_space space = {.context = &live, .image_at = tally_live_space_image};
@@ -114,32 +96,26 @@ static int make_sample(struct tally_unwinder *unwinder, struct worker *worker, s
 				  true, &chain);
 	if (result < 0)
 		return result;
+	stack = *sample;
 	if (result) {
 		sample->callchain = chain.words;
 		sample->callchain_nr = chain.count;
-		count_chain(&worker->counts, &chain);
 	}
 	sample->present &= files->sample_type;
-	result = tally_record_size(files, &body);
-	if (result < 0 || tally_buf_reserve(to, (size_t)result))
-		return result < 0 ? result : -ENOMEM;
-	result = tally_record_encode(files, &body, to->data + to->size, (size_t)result);
-	if (result < 0)
-		return result;
-	to->size += (size_t)result;
-	return 0;
+	return tally_made_part_add(to, files, &body, result ? &chain : NULL, &stack,
+				   &worker->counts);
 }
 
 static int make_part(void *context, unsigned number, size_t part)
 {
 	struct tally_unwinder *unwinder = context;
 	const struct tally_stack_block *block = unwinder->block;
-	struct tally_buf *to = &unwinder->made[part];
+	struct tally_made_part *to = &unwinder->made[part];
 	size_t at = block->parts[part];
 	size_t end = part + 1 < block->part_count ? block->parts[part + 1] : block->samples.size;
 	int result = 0;
 
-	tally_buf_clear(to);
+	tally_made_part_clear(to);
 	while (at < end && !result) {
 		struct perf_event_header header;
 		struct tally_record record = {.bytes = block->samples.data + at};
@@ -154,10 +130,10 @@ static int make_part(void *context, unsigned number, size_t part)
 			result = make_sample(unwinder, &unwinder->workers[number], (size_t)event,
 					     &record, to);
 		else
-			tally_buf_add(to, record.bytes, record.size);
+			tally_buf_add(&to->records, record.bytes, record.size);
 		at += record.size;
 	}
-	return result ? result : to->failed;
+	return result ? result : to->records.failed;
 }
 
 /* --- blocks to the file --- */
@@ -204,9 +180,10 @@ static int write_block(struct tally_unwinder *unwinder)
 	int result = append(writer, block->side.data, block->side.size, &unwinder->error);
 
 	for (size_t i = 0; i < block->part_count && result >= 0; i++) {
-		result = append(writer, unwinder->made[i].data, unwinder->made[i].size,
-				&unwinder->error);
-		unwinder->since_mark += unwinder->made[i].size;
+		const struct tally_buf *records = &unwinder->made[i].records;
+
+		result = append(writer, records->data, records->size, &unwinder->error);
+		unwinder->since_mark += records->size;
 	}
 	if (stacks && result >= 0)
 		result = append(stacks, block->side.data, block->side.size, &unwinder->error);
@@ -217,7 +194,7 @@ static int write_block(struct tally_unwinder *unwinder)
 
 static int need_made(struct tally_unwinder *unwinder, size_t count)
 {
-	struct tally_buf *more;
+	struct tally_made_part *more;
 
 	if (count <= unwinder->made_room)
 		return 0;
@@ -242,6 +219,9 @@ static int take_block(struct tally_unwinder *unwinder)
 		    block->side.data, block->side.size);
 	if (!result)
 		result = tally_pool_run(unwinder->width, block->part_count, make_part, unwinder);
+	if (!result)
+		result = tally_stack_joins_run(unwinder->joins, unwinder->made, block->part_count,
+					       &unwinder->joined);
 	if (result)
 		return tally_fail(&unwinder->error, result, -1, "call chains cannot be unwound: %s",
 				  strerror(-result));
@@ -293,7 +273,7 @@ static int make_workers(struct tally_unwinder *unwinder)
 	if (!unwinder->workers)
 		return -ENOMEM;
 	for (unsigned i = 0; i < unwinder->width && !result; i++)
-		result = tally_chain_maker_new(unwinder->images, FRAMES_MOST,
+		result = tally_chain_maker_new(unwinder->images, TALLY_STACK_FRAMES_MOST,
 					       &unwinder->workers[i].maker);
 	return result;
 }
@@ -324,6 +304,8 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	result = tally_stack_events_init(&unwinder->events, plan);
 	if (!result)
 		result = tally_chain_images_new(&unwinder->images);
+	if (!result)
+		result = tally_stack_joins_new(&unwinder->joins);
 	if (!result)
 		result = tally_live_spaces_new(&unwinder->spaces);
 	if (!result)
@@ -360,9 +342,10 @@ void tally_unwinder_free(struct tally_unwinder *unwinder)
 		tally_chain_maker_free(unwinder->workers[i].maker);
 	free(unwinder->workers);
 	for (size_t i = 0; i < unwinder->made_room; i++)
-		tally_buf_done(&unwinder->made[i]);
+		tally_made_part_done(&unwinder->made[i]);
 	free(unwinder->made);
 	tally_block_queue_done(&unwinder->queue);
+	tally_stack_joins_free(unwinder->joins);
 	tally_chain_images_free(unwinder->images);
 	tally_live_spaces_free(unwinder->spaces);
 	tally_stack_events_done(&unwinder->events);
@@ -402,9 +385,10 @@ int tally_unwinder_check(struct tally_unwinder *unwinder, struct tally_error *er
 int tally_unwinder_finish(struct tally_unwinder *unwinder, struct tally_stack_counts *ret,
 			  struct tally_error *error)
 {
-	struct tally_stack_counts sum = {0};
+	struct tally_stack_counts sum;
 
 	join(unwinder);
+	sum = unwinder->joined;
 	for (unsigned i = 0; i < unwinder->width; i++)
 		counts_add(&sum, &unwinder->workers[i].counts);
 	sum.cut_copies = unwinder->copies.cut;

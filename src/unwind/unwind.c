@@ -312,6 +312,8 @@ uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 		}
 		if (trace->how)
 			trace->how[count] = how;
+		if (trace->stack)
+			trace->stack[count] = state.cfa;
 		frames[count++] = state.pc - !state.is_exact;
 		result = count < room ? step(&state, rules, &how) : 1;
 	} while (count < room && result > 0);

@@ -63,8 +63,10 @@ enum tally_unwind_end {
 };
 
 struct tally_unwind_trace {
-	uint8_t *how; /* the caller's, for `room` frames: enum tally_unwind_how; NULL: not wanted
-		       */
+	/* The caller's, for `room` frames; NULL: not wanted. */
+	uint8_t *how;    /* enum tally_unwind_how */
+	uint64_t *stack; /* the stack pointer of each frame: what is above it is its and its
+			  * callers' */
 	enum tally_unwind_end end;
 };
 /* The same, and how the frames were found. */

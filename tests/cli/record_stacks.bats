@@ -48,6 +48,39 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
+	# Work at each level of a recursion deeper than a copy of a stack can be.
+	cat >levels.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+__attribute__((noinline)) unsigned work(unsigned n)
+{
+	volatile unsigned sum = n;
+	for (unsigned i = 0; i < 400000; i++)
+		sum += i;
+	return sum;
+}
+__attribute__((noinline)) unsigned level(unsigned n)
+{
+	char room[2000];
+	memset(room, (int)n, sizeof(room));
+	__asm__ volatile("" ::"r"(room) : "memory");
+	unsigned x = work(n);
+	x += n ? level(n - 1) : 0;
+	x += work(n);
+	__asm__ volatile("" ::"r"(room) : "memory");
+	return x + 1;
+}
+int main(int argc, char **argv)
+{
+	clock_t until = clock() + (clock_t)(atof(argv[1]) * CLOCKS_PER_SEC);
+	(void)argc;
+	while (clock() < until)
+		level(100);
+	return 0;
+}
+END
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o levels levels.c
 	"${CC:-cc}" -O1 -fomit-frame-pointer -shared -fPIC -o libpart.so part.c
 	"${CC:-cc}" -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -o program program.c -ldl
 }
@@ -66,7 +99,7 @@ chains() {
 
 @test "15.4: chains unwound while recording are, sample by sample, those unwound later from the copies" {
 	"$TALLY" record -N -q -e cpu-clock -F 5000 -g -o now.data --stacks-output later.data -- sh -c \
-		'./program ./libpart.so 0.3 5; sort -R "$0" | md5sum >/dev/null; exec ./program ./libpart.so 0.2 40' "$TALLY"
+		'./program ./libpart.so 0.3 5; sort -R "$0" | md5sum >/dev/null; exec ./program ./libpart.so 0.2 20' "$TALLY"
 	chains now.data >now
 	chains later.data >later
 	[ "$(grep -c 'cpu-clock\|^[^[:space:]]' now)" -gt 500 ]
@@ -106,6 +139,42 @@ END
 	# Of the recursion no call is missing.
 	[ "$("$TALLY" script -i cut.data -F ip,sym --max-stack 200 | awk 'BEGIN { RS = "" } / work\n.* leaf\n/ && / main/ && gsub(/ deep/, "") != 31' | wc -l)" = 0 ]
 	[ "$("$TALLY" script -i cut.data -F ip,sym --max-stack 200 | awk 'BEGIN { RS = "" } / work\n.* leaf\n/ && / main/' | wc -l)" -gt 200 ]
+}
+
+@test "15.2: recursion deeper than a copy is whole by the callers that other samples of the thread have" {
+	"$TALLY" record -N -e cpu-clock:u -F 2000 -g -o deep.data --stacks-output deep-copies.data -- ./levels 0.8 2>said
+	grep -E 'stacks are whole \([0-9,]+ by callers of other samples\)' said
+	"$TALLY" info deep.data | grep -E 'other samples [0-9,]+ \(in [0-9,]+ stacks\)'
+	"$TALLY" script --no-inline --max-stack 1024 -i deep.data -F tid,time,ip,sym >chains
+	"$TALLY" script --no-inline --max-stack 1 -i deep-copies.data -F tid,time,uregs >registers
+	"$TALLY" info --json deep.data >info.json
+	python3 - <<'END'
+import json, re
+stacks = json.load(open("info.json"))["stacks"]
+assert stacks["joined"] > stacks["count"] / 4, stacks
+assert stacks["whole"] >= stacks["count"] * 0.99, stacks
+# All levels have frames of one size: the stack pointer says how many there are.
+pointer = {}
+for line in open("registers"):
+    found = re.match(r"\s*(\d+ +[\d.]+):.*\bSP:0x([0-9a-f]+)", line)
+    if found:
+        pointer[found[1]] = int(found[2], 16)
+bases, deepest = {}, 0
+for sample in open("chains").read().split("\n\n"):
+    names = re.findall(r"^\s+[0-9a-f]+ (\S+)$", sample, re.M)
+    if names[:1] != ["work"] or names[-1] != "_start":
+        continue
+    levels = names.count("level")
+    assert names[1:1 + levels] == ["level"] * levels and names[1 + levels] == "main", names
+    key = re.match(r"\s*(\d+ +[\d.]+):", sample)[1]
+    bases.setdefault(levels, set()).add(pointer[key])
+    deepest = max(deepest, levels)
+assert deepest > 60, deepest
+size = (max(bases[deepest]) - max(bases[min(bases)])) // (min(bases) - deepest)
+for levels, pointers in bases.items():
+    # In work() itself the stack pointer is a word or two deeper at most.
+    assert all(abs(p - max(bases[deepest]) - (deepest - levels) * size) <= 64 for p in pointers), (levels, pointers)
+END
 }
 
 @test "15.3: a recording ends with how many stacks are whole, and its file has the numbers" {
