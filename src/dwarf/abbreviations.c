@@ -47,6 +47,7 @@ static int read_fields(struct dwarf_cursor *cursor, struct abbreviations *all,
 		if (!has_room(&all->fields, all->field_count, &all->field_room,
 			      sizeof(*all->fields)))
 			return -ENOMEM;
+		one->placed |= name == DW_AT_low_pc || name == DW_AT_ranges;
 		all->fields[all->field_count++] =
 		    (struct abbreviation_field){(uint16_t)name, (uint16_t)form, value};
 		one->count++;

@@ -8,6 +8,7 @@ struct abbreviation {
 	uint64_t code;
 	uint16_t tag;
 	bool children;
+	bool placed;           /* such an entry may say where its code is */
 	uint32_t first, count; /* of the fields */
 	uint32_t fixed;        /* bytes of such an entry behind its code, if they are always so
 				* many; else UINT32_MAX */

@@ -175,14 +175,14 @@ static struct function_name followed(struct function_names *names, const struct 
 struct function_name tally_function_names_find(struct function_names *names,
 					       const struct unit_function *function)
 {
-	const struct dwarf_value *at =
-	    is_reference(&function->origin) ? &function->origin : &function->specification;
+	const struct dwarf_value at = {.class = (enum dwarf_class)function->refers_class,
+				       .number = function->refers};
 	struct function_name own = {function->name, function->linkage, function->linkage}, other;
 
 	own.linkage |= names->names_are_linkage;
-	if (own.is_linkers || !is_reference(at))
+	if (own.is_linkers || !is_reference(&at))
 		return own;
-	other = followed(names, at);
+	other = followed(names, &at);
 	return other.is_linkers || !own.text ? other : own;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/table.h"
+#include "dwarf/address_order.h"
 
 struct reader {
 	const struct line_reading *reading;
@@ -209,15 +210,16 @@ static void add_row(struct reader *reader, struct state *state, bool goes_on)
 	if (state->left_out || !has_room(reader, &table->rows, table->row_count, &table->row_room,
 					 sizeof(*table->rows)))
 		return;
-	if (table->row_count >= LINE_ROW_CODE) {
+	if (table->row_count >= INT32_MAX) {
 		reader->error = -EFBIG;
 		return;
 	}
 	table->rows[table->row_count] = (struct line_row){
 	    .address = state->address,
-	    .file = state->file < UINT32_MAX ? (uint32_t)state->file : UINT32_MAX,
+	    .file = (state->file < LINE_FILE_MOST ? (uint32_t)state->file : LINE_FILE_MOST) &
+		    LINE_FILE_MOST,
+	    .goes_on = goes_on,
 	    .line = state->line,
-	    .order = (uint32_t)table->row_count | (goes_on ? LINE_ROW_CODE : 0),
 	};
 	table->row_count++;
 }
@@ -375,101 +377,71 @@ void tally_line_table_done(struct line_table *table)
 	free(table->folders);
 	free(table->files);
 	free(table->rows);
+	free(table->order);
 	*table = (struct line_table){0};
 }
 
 /* By address; the end of a sequence before what begins there; the later row last. */
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
-	const struct line_row *one = a, *other = b;
+	const uint64_t *one = a, *other = b;
+	const struct line_row *rows = context, *row = &rows[*one], *next = &rows[*other];
 
-	if (one->address != other->address)
-		return one->address < other->address ? -1 : 1;
-	return one->order < other->order ? -1 : one->order > other->order;
+	if (row->address != next->address)
+		return row->address < next->address ? -1 : 1;
+	if (row->goes_on != next->goes_on)
+		return row->goes_on ? 1 : -1;
+	return *one < *other ? -1 : *one > *other;
 }
 
-/* Rows that ascend, as those of a sequence do. */
-struct run {
-	uint64_t low;
-	size_t start, count;
-};
-
-static int compare_runs(const void *a, const void *b)
+/* A unit's rows are within 2 GB: sequences are in any order, and in each they ascend.  False: they
+ * are not, and nothing was done. */
+static bool sort_by_digits(const struct line_table *table, uint64_t *order)
 {
-	const struct run *one = a, *other = b;
+	size_t count = table->row_count;
+	uint64_t low = UINT64_MAX, high = 0;
 
-	if (one->low != other->low)
-		return one->low < other->low ? -1 : 1;
-	return one->start < other->start ? -1 : one->start > other->start;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t address = table->rows[i].address;
+
+		low = address < low ? address : low;
+		high = address > high ? address : high;
+	}
+	if (high - low >= UINT32_MAX / 2)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		order[i] = ((table->rows[i].address - low) << 1 | table->rows[i].goes_on) << 32 | i;
+	tally_address_sort(order, order + count, count);
+	return true;
 }
 
-static size_t find_runs(const struct line_table *table, struct run *ret)
+int tally_line_table_sort(struct line_table *table)
 {
 	const struct line_row *rows = table->rows;
-	size_t count = 0;
+	size_t count = table->row_count, kept = 0;
+	uint64_t *order = calloc(count + 1, 2 * sizeof(*order));
 
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (i && compare(&rows[i - 1], &rows[i]) < 0) {
-			if (ret)
-				ret[count - 1].count++;
+	if (!order)
+		return -ENOMEM;
+	table->order = order;
+	if (count && !sort_by_digits(table, order)) {
+		for (size_t i = 0; i < count; i++)
+			order[i] = i;
+		qsort_r(order, count, sizeof(*order), compare, table->rows);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct line_row *row = &rows[(uint32_t)order[i]];
+		const struct line_row *last = kept ? &rows[(uint32_t)order[kept - 1]] : NULL;
+
+		if (last && last->address == row->address)
+			last = --kept ? &rows[(uint32_t)order[kept - 1]] : NULL;
+		if (last && last->goes_on == row->goes_on &&
+		    (!row->goes_on || (last->line == row->line && last->file == row->file)))
 			continue;
-		}
-		if (ret)
-			ret[count] = (struct run){rows[i].address, i, 1};
-		count++;
+		order[kept++] = order[i];
 	}
-	return count;
-}
-
-/* Puts the runs in order, if none reaches into another; false: they are as they were. */
-static bool join_runs(struct line_table *table)
-{
-	size_t count = find_runs(table, NULL), at = 0;
-	struct run *runs = calloc(count + 1, sizeof(*runs));
-	struct line_row *rows = runs ? calloc(table->row_count + 1, sizeof(*rows)) : NULL;
-	bool apart = rows != NULL;
-
-	if (apart) {
-		find_runs(table, runs);
-		qsort(runs, count, sizeof(*runs), compare_runs);
-	}
-	for (size_t i = 1; i < count && apart; i++)
-		apart = compare(&table->rows[runs[i - 1].start + runs[i - 1].count - 1],
-				&table->rows[runs[i].start]) < 0;
-	for (size_t i = 0; i < count && apart; i++) {
-		memcpy(rows + at, table->rows + runs[i].start, runs[i].count * sizeof(*rows));
-		at += runs[i].count;
-	}
-	if (apart) {
-		free(table->rows);
-		table->rows = rows;
-	} else {
-		free(rows);
-	}
-	free(runs);
-	return apart;
-}
-
-void tally_line_table_sort(struct line_table *table)
-{
-	struct line_row *rows;
-	size_t kept = 0;
-
-	if (table->row_count && !join_runs(table))
-		qsort(table->rows, table->row_count, sizeof(*table->rows), compare);
-	rows = table->rows;
-	for (size_t i = 0; i < table->row_count; i++) {
-		bool goes_on = rows[i].order & LINE_ROW_CODE;
-		const struct line_row *last = kept ? &rows[kept - 1] : NULL;
-
-		if (last && last->address == rows[i].address)
-			last = --kept ? &rows[kept - 1] : NULL;
-		if (last && (last->order & LINE_ROW_CODE) == (rows[i].order & LINE_ROW_CODE) &&
-		    (!goes_on || (last->line == rows[i].line && last->file == rows[i].file)))
-			continue;
-		rows[kept++] = rows[i];
-	}
-	table->row_count = kept;
+	table->order_count = kept;
+	return 0;
 }
 
 size_t tally_line_table_path(const struct line_table *table, uint64_t file, char *ret, size_t size)

@@ -6,11 +6,11 @@
 
 struct line_row {
 	uint64_t address;
-	uint32_t file; /* as the table counts them */
+	uint32_t file : 31;   /* as the table counts them */
+	uint32_t goes_on : 1; /* the code does; else it ends here */
 	uint32_t line;
-	uint32_t order; /* as the table has them; with LINE_ROW_CODE: the code goes on here */
 };
-#define LINE_ROW_CODE 0x80000000U
+#define LINE_FILE_MOST ((1U << 31) - 1)
 
 struct line_file {
 	const char *name; /* borrowed from the file */
@@ -25,6 +25,8 @@ struct line_table { /* all zero is empty and valid */
 	size_t folder_count, folder_room, file_count, file_room;
 	struct line_row *rows; /* in the order of the table */
 	size_t row_count, row_room;
+	uint64_t *order; /* after sorting: the lower 32 bits are numbers of rows, by address */
+	size_t order_count;
 };
 
 /* Whether the code at an address is part of the program.  Linkers set rows of what they left out
@@ -46,8 +48,9 @@ struct line_reading {
  * result. */
 int tally_line_table_read(const struct line_reading *reading, struct line_table *ret);
 void tally_line_table_done(struct line_table *table);
-/* Sorts rows by address and leaves one for each, and none that repeats the one before. */
-void tally_line_table_sort(struct line_table *table);
+/* Makes `order`: by address, of each the row that counts, and none that repeats the one before.  0
+ * or -ENOMEM. */
+int tally_line_table_sort(struct line_table *table);
 
 /* Writes the path of a file as addr2line prints it, "<unknown>" when there is none; at most `size`
  * bytes.  Returns its length. */

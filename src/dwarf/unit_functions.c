@@ -158,17 +158,21 @@ static void take_field(const struct scan *scan, const struct abbreviation_field 
 			function->name = name;
 		break;
 	case DW_AT_abstract_origin:
-		function->origin = *value;
-		break;
 	case DW_AT_specification:
-		function->specification = *value;
+		/* the former goes before the latter */
+		if ((value->class == CLASS_REFERENCE || value->class == CLASS_ALTERNATE) &&
+		    (field->name == DW_AT_abstract_origin || !function->refers_class)) {
+			function->refers = value->number;
+			function->refers_class = (uint8_t)value->class;
+		}
 		break;
 	case DW_AT_call_file:
 		function->has_call_file = value->class == CLASS_CONSTANT;
-		function->call_file = value->number;
+		function->call_file =
+		    value->number < UINT32_MAX ? (uint32_t)value->number : UINT32_MAX;
 		break;
 	case DW_AT_call_line:
-		function->call_line = value->class == CLASS_CONSTANT ? value->number : 0;
+		function->call_line = value->class == CLASS_CONSTANT ? (uint32_t)value->number : 0;
 		break;
 	default:
 		tally_dwarf_place_take(place, field->name, value);
@@ -218,6 +222,12 @@ static void pass(const struct scan *scan, struct dwarf_cursor *cursor,
 				 scan->abbreviations->fields[abbreviation->first + i].form);
 }
 
+/* Not only declared, or what others are inlined instances of: most functions of C++ are. */
+static bool is_made(const struct abbreviation *abbreviation)
+{
+	return abbreviation->placed || abbreviation->tag == DW_TAG_inlined_subroutine;
+}
+
 static int scan_entries(struct scan *scan)
 {
 	struct dwarf_cursor cursor =
@@ -243,10 +253,16 @@ static int scan_entries(struct scan *scan)
 		if (!abbreviation)
 			break;
 		around = arounds[depth < DEPTH_LIMIT ? depth : DEPTH_LIMIT - 1];
-		if (depth < DEPTH_LIMIT && is_function(abbreviation->tag))
-			error = take_function(scan, &cursor, abbreviation, &around);
-		else
+		if (depth < DEPTH_LIMIT && is_function(abbreviation->tag)) {
+			if (is_made(abbreviation)) {
+				error = take_function(scan, &cursor, abbreviation, &around);
+			} else {
+				pass(scan, &cursor, abbreviation);
+				around = 0;
+			}
+		} else {
 			pass(scan, &cursor, abbreviation);
+		}
 		if (abbreviation->children && ++depth < DEPTH_LIMIT)
 			arounds[depth] = around;
 		if (!depth)

@@ -12,11 +12,12 @@
 #include "elf/budget.h"
 
 struct unit_function {
-	const char *name; /* NULL: has none of its own */
-	struct dwarf_value origin, specification;
-	uint64_t call_file, call_line;
+	const char *name;   /* NULL: has none of its own */
+	uint64_t refers;    /* to the entry that it is an instance, or the definition, of */
 	uint64_t low, high; /* of its first range; both 0: it has none */
-	uint32_t caller;    /* inlined: number of the function around it, + 1; 0: none */
+	uint32_t call_file, call_line;
+	uint32_t caller;      /* inlined: number of the function around it, + 1; 0: none */
+	uint8_t refers_class; /* enum dwarf_class */
 	bool inlined, linkage, has_call_file;
 	bool scattered; /* it has several ranges */
 };

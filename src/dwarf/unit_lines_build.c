@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/table.h"
+#include "dwarf/address_order.h"
 #include "dwarf/function_names.h"
 #include "dwarf/line_table.h"
 #include "dwarf/split_unit.h"
@@ -30,7 +31,7 @@ struct build {
 	/* what becomes the block */
 	uint32_t *file_known; /* by the table's number: that in `files`, + 1 */
 	uint32_t *used;       /* by function: its number in the block, + 1 */
-	struct tally_buf row_starts, files, lines, span_starts, span_functions, block, text;
+	struct tally_buf rows, files, span_starts, span_functions, block, text;
 	uint32_t row_count, span_count, function_count, file_count;
 	struct tally_map texts; /* where a string was read -> where it is in `text` */
 };
@@ -53,24 +54,29 @@ static bool place_of(const struct build *build, uint64_t address, uint32_t *ret)
 static int add_text(struct build *build, const char *text, uint32_t *ret)
 {
 	uint64_t *known = tally_map_find(&build->texts, (uintptr_t)text);
-	size_t length;
+	char *to, *end;
 	bool added;
 
 	if (known) {
 		*ret = (uint32_t)*known;
 		return 0;
 	}
-	length = strnlen(text, TALLY_NAME_MOST);
-	if (!budget_take(&build->budget, length + 64) || build->text.size > UINT32_MAX / 2)
+	if (build->text.size > UINT32_MAX / 2)
 		return -EFBIG;
 	known = tally_map_put(&build->texts, (uintptr_t)text, &added);
-	if (!known)
+	if (!known || tally_buf_reserve(&build->text, TALLY_NAME_MOST + 1))
 		return -ENOMEM;
 	*ret = (uint32_t)build->text.size;
 	*known = *ret;
-	tally_buf_add(&build->text, text, length);
-	tally_buf_byte(&build->text, 0);
-	return build->text.failed ? -ENOMEM : 0;
+	to = (char *)build->text.data + build->text.size;
+	end = memccpy(to, text, 0,
+		      TALLY_NAME_MOST); /* read once: most are long, and not in a cache */
+	if (!end) {
+		end = to + TALLY_NAME_MOST + 1;
+		end[-1] = 0;
+	}
+	build->text.size += (size_t)(end - to);
+	return budget_take(&build->budget, (size_t)(end - to) + 63) ? 0 : -EFBIG;
 }
 
 static int add_file(struct build *build, uint64_t file, uint32_t *ret)
@@ -101,29 +107,33 @@ static int add_file(struct build *build, uint64_t file, uint32_t *ret)
 static int add_rows(struct build *build)
 {
 	const struct line_table *table = &build->table;
-	struct tally_buf file_numbers = {0};
+	size_t most = table->order_count, count = 0;
+	uint32_t *starts, *files, *lines;
 	int error = 0;
 
-	if (!budget_take(&build->budget, table->row_count * 12))
+	if (!budget_take(&build->budget, most * 12))
 		return -EFBIG;
-	for (size_t i = 0; i < table->row_count && !error; i++) {
-		const struct line_row *row = &table->rows[i];
-		uint32_t place, file = UNIT_LINES_NONE;
+	if (tally_buf_reserve(&build->rows, most * 12 + 1))
+		return -ENOMEM;
+	starts = (uint32_t *)(void *)build->rows.data; /* malloc() aligns it */
+	files = starts + most;
+	lines = files + most;
+	for (size_t i = 0; i < most && !error; i++) {
+		const struct line_row *row = &table->rows[(uint32_t)table->order[i]];
 
-		if (!place_of(build, row->address, &place))
+		if (!place_of(build, row->address, &starts[count]))
 			continue;
-		if (row->order & LINE_ROW_CODE)
-			error = add_file(build, row->file, &file);
-		tally_buf_u32(&build->row_starts, place);
-		tally_buf_u32(&file_numbers, file);
-		tally_buf_u32(&build->lines, row->line);
-		build->row_count++;
+		files[count] = UNIT_LINES_NONE;
+		if (row->goes_on)
+			error = add_file(build, row->file, &files[count]);
+		lines[count++] = row->line;
 	}
-	tally_buf_add(&build->row_starts, file_numbers.data, file_numbers.size);
-	tally_buf_add(&build->row_starts, build->lines.data, build->lines.size);
-	if (!error && (file_numbers.failed || build->row_starts.failed || build->lines.failed))
-		error = -ENOMEM;
-	tally_buf_done(&file_numbers);
+	if (count < most) {
+		memmove(starts + count, files, count * sizeof(*files));
+		memmove(starts + 2 * count, lines, count * sizeof(*lines));
+	}
+	build->rows.size = count * 12;
+	build->row_count = (uint32_t)count;
 	return error;
 }
 
@@ -237,20 +247,54 @@ static void sweep_spans(struct build *build, struct sweep *sweep, const uint64_t
 	}
 }
 
+/* By where they begin, and in `ends`, which has room for twice as many, where they end; a unit's
+ * spans are within 4 GB.  False: they are as they were. */
+static bool sort_by_digits(struct tally_spans *spans, uint64_t *ends)
+{
+	uint64_t low = UINT64_MAX, high = 0, *spare = ends + spans->count;
+	struct tally_span *sorted;
+
+	for (size_t i = 0; i < spans->count; i++) {
+		low = spans->list[i].low < low ? spans->list[i].low : low;
+		high = spans->list[i].high > high ? spans->list[i].high : high;
+	}
+	sorted = high - low <= UINT32_MAX ? calloc(spans->count, sizeof(*sorted)) : NULL;
+	if (!sorted)
+		return false;
+	for (size_t i = 0; i < spans->count; i++)
+		ends[i] = (spans->list[i].low - low) << 32 | i;
+	tally_address_sort(ends, spare, spans->count);
+	for (size_t i = 0; i < spans->count; i++)
+		sorted[i] = spans->list[(uint32_t)ends[i]];
+	free(spans->list);
+	spans->list = sorted;
+	spans->room = spans->count;
+	for (size_t i = 0; i < spans->count; i++)
+		ends[i] = (spans->list[i].high - low) << 32;
+	tally_address_sort(ends, spare, spans->count);
+	for (size_t i = 0; i < spans->count; i++)
+		ends[i] = low + (ends[i] >> 32);
+	return true;
+}
+
+static void sort_by_pairs(struct tally_spans *spans, uint64_t *ends)
+{
+	qsort(spans->list, spans->count, sizeof(*spans->list), compare_spans);
+	for (size_t i = 0; i < spans->count; i++)
+		ends[i] = spans->list[i].high;
+	qsort(ends, spans->count, sizeof(*ends), compare_places);
+}
+
 static int add_spans(struct build *build)
 {
 	struct tally_spans *spans = &build->functions.spans;
 	struct sweep sweep = {.heap = calloc(spans->count + 1, sizeof(*sweep.heap))};
-	uint64_t *ends = calloc(spans->count + 1, sizeof(*ends));
+	uint64_t *ends = calloc(spans->count + 1, 2 * sizeof(*ends));
 	int error = -ENOMEM;
 
 	if (ends && sweep.heap) {
-		if (spans->count)
-			qsort(spans->list, spans->count, sizeof(*spans->list), compare_spans);
-		for (size_t i = 0; i < spans->count; i++)
-			ends[i] = spans->list[i].high;
-		if (spans->count)
-			qsort(ends, spans->count, sizeof(*ends), compare_places);
+		if (spans->count && !sort_by_digits(spans, ends))
+			sort_by_pairs(spans, ends);
 		sweep_spans(build, &sweep, ends);
 		error = build->span_starts.failed || build->span_functions.failed ? -ENOMEM : 0;
 	}
@@ -301,7 +345,7 @@ static int add_function(struct build *build, const struct unit_function *functio
 		made.caller = build->used[function->caller - 1];
 	if (!error && function->inlined && function->has_call_file)
 		error = add_file(build, function->call_file, &made.call_file);
-	made.call_line = (uint32_t)function->call_line;
+	made.call_line = function->call_line;
 	tally_buf_add(&build->block, &made, sizeof(made));
 	build->function_count++;
 	return error;
@@ -346,7 +390,7 @@ static int read_lines(struct build *build)
 	    .offset = build->top.lines,
 	    .address_size = build->unit.address_size,
 	    .unit_folder = build->top.folder,
-	    .allowed = build->budget.left / 3, /* sorting takes as much twice */
+	    .allowed = build->budget.left / 3, /* sorting takes as much, and the block */
 	    .is_code = tally_line_program_is_code,
 	    .context = build->program,
 	};
@@ -356,7 +400,9 @@ static int read_lines(struct build *build)
 		return error == -EBADMSG ? -ENOENT : error;
 	(void)budget_take(&build->budget, build->table.row_room * sizeof(*build->table.rows) +
 					      build->table.file_room * sizeof(*build->table.files));
-	tally_line_table_sort(&build->table);
+	error = tally_line_table_sort(&build->table);
+	if (error)
+		return error;
 	build->file_known = calloc(build->table.file_count + 2, sizeof(*build->file_known));
 	return build->file_known ? 0 : -ENOMEM;
 }
@@ -410,7 +456,7 @@ static int join(struct build *build, void **ret, size_t *ret_size)
 	    .files = build->file_count,
 	    .text_size = (uint32_t)build->text.size,
 	};
-	const struct tally_buf *const parts[] = {&build->row_starts,     &build->span_starts,
+	const struct tally_buf *const parts[] = {&build->rows,           &build->span_starts,
 						 &build->span_functions, &build->block,
 						 &build->files,          &build->text};
 	size_t size = sizeof(head);
@@ -482,8 +528,7 @@ int tally_unit_lines_build(struct line_program *program, uint64_t offset, uint64
 	tally_map_done(&build->texts);
 	free(build->file_known);
 	free(build->used);
-	tally_buf_done(&build->row_starts);
-	tally_buf_done(&build->lines);
+	tally_buf_done(&build->rows);
 	tally_buf_done(&build->files);
 	tally_buf_done(&build->span_starts);
 	tally_buf_done(&build->span_functions);

@@ -40,11 +40,10 @@ def tally_answers(tally, program, recording):
         frame = re.match(r"\s+([0-9a-f]+) ", line)
         if frame or not line.strip():
             where = re.search(r"\((.*)\+0x([0-9a-f]+)\)$", line)
-            if frame and frame[1] == last:
-                pass
-            else:
+            if not frame or frame[1] != last:
                 lines = []
-                last = frame[1] if frame else None
+            # inlined functions have no binary; behind one that has, the same address is a recursion
+            last = frame[1] if frame and not where else None
             if where and os.path.basename(where[1]) == os.path.basename(program):
                 answers[int(where[2], 16)] = lines
         elif re.match(r"  \S", line):
