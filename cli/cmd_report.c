@@ -13,67 +13,15 @@
 #include <tally/session.h>
 #include <tally/text.h>
 #include <unistd.h>
-#include "binaries.h"
-#include "filter_expression.h"
 #include "command.h"
 #include "damage_notice.h"
-#include "dlfilter_option.h"
-#include "filter_lists.h"
-#include "options.h"
 #include "pager.h"
-#include "progress.h"
 #include "recording.h"
-#include "say.h"
+#include "report_options.h"
 #include "terminal.h"
 #include "unmatched.h"
 
-#define NAMES_MOST   TALLY_REPORT_COLUMNS_MOST
-#define OPTIONS_MOST 64
-#define LARGE_TABLE  (128 * 1024)
-#define LEAST_USUAL  0.5 /* %, of branches of a tree: perf's */
-
-struct tree_choice {
-	bool none, has_order, chosen; /* chosen: by -g or -G */
-	enum tally_call_order order;
-	double least;
-};
-
-/* Names of keys or fields, as the library has them. */
-struct name_list {
-	const char *names[NAMES_MOST];
-	size_t count;
-};
-
-struct key_choice {
-	struct name_list list;
-	bool chosen; /* by -s or report.sort_order */
-};
-
-/* -F: columns from the left, and what rows are sorted by. */
-struct field_choice {
-	struct name_list columns, more; /* more: +KEY, among the usual columns */
-	const char *order[2 * NAMES_MOST];
-	size_t order_count;
-	bool more_samples, more_period; /* +sample, +period */
-};
-
-struct report {
-	const char *input, *separator, *time, *cpus;
-	uint32_t *cpu_numbers; /* of `cpus` */
-	size_t cpu_count;
-	struct cli_binaries binaries;
-	struct cli_filter filter;
-	struct cli_dlfilters dlfilters;
-	struct cli_choice choice;
-	struct key_choice keys;
-	struct field_choice fields;
-	struct tree_choice trees;
-	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
-	bool header, header_only, full, stats, tasks;
-	int format; /* number of it: tally_report_format_name() */
-	double percent_limit;
-	uint64_t max_stack, max_expand, time_quantum;
-};
+#define LARGE_TABLE (128 * 1024)
 
 /* The status after writing; `error` may say why it failed. */
 static int written(int result, const struct tally_error *error)
@@ -125,247 +73,6 @@ static int show_header_only(const struct report *report, const struct tally_data
 	return written(result, NULL);
 }
 
-static bool is_word(const char *text, size_t length, const char *word)
-{
-	return strlen(word) == length && !strncmp(text, word, length);
-}
-
-/* Adds a name of the library's, once. */
-static int add_name(struct name_list *to, const char *name, struct tally_error *error)
-{
-	for (size_t i = 0; i < to->count; i++)
-		if (to->names[i] == name)
-			return 0;
-	if (to->count == NAMES_MOST)
-		return cli_refuse(error, "more than %d of them", NAMES_MOST);
-	to->names[to->count++] = name;
-	return 0;
-}
-
-/* Words of -s: the keys, and overhead behind them. */
-static const char *sort_word(size_t index, const char **ret_help)
-{
-	const char *name = tally_key_name(index, ret_help);
-
-	if (name || (index && !tally_key_name(index - 1, NULL)))
-		return name;
-	if (ret_help)
-		*ret_help = "the share; it must be the first key";
-	return "overhead";
-}
-
-static int choose_key(struct name_list *keys, const char *text, size_t length,
-		      struct tally_error *error)
-{
-	const char *name = tally_key_find(text, length);
-
-	return name ? add_name(keys, name, error)
-		    : cli_refuse_word(error, text, length, "key", sort_word);
-}
-
-static int take_keys(void *to, const char *value, bool on, struct tally_error *error)
-{
-	struct key_choice keys = {0};
-	bool all = false; /* without other keys, one row of all samples */
-
-	while (on && value) {
-		size_t length = strcspn(value, ",");
-		/* Rows are sorted by it, and it is the first column. */
-		bool overhead = is_word(value, length, "overhead");
-		int result = overhead ? 0 : choose_key(&keys.list, value, length, error);
-
-		if (overhead && keys.list.count)
-			return cli_refuse(
-			    error,
-			    "rows are sorted by overhead, so overhead must be the first key");
-		if (result)
-			return result;
-		all |= overhead;
-		if (!value[length])
-			break;
-		value += length + 1;
-	}
-	keys.chosen = true;
-	if (keys.list.count || all) /* --no-sort: the default keys */
-		*(struct key_choice *)to = keys;
-	return 0;
-}
-
-static int choose_field(struct field_choice *to, const char *text, size_t length, bool more,
-			struct tally_error *error)
-{
-	const char *name = tally_report_field_find(text, length);
-
-	if (!name)
-		return cli_refuse_word(error, text, length, "column", tally_report_field_name);
-	if (!more)
-		return add_name(&to->columns, name, error);
-	if (tally_key_find(name, strlen(name)))
-		return add_name(&to->more, name, error);
-	to->more_samples |= !strcmp(name, "sample");
-	to->more_period |= !strcmp(name, "period");
-	return 0;
-}
-
-static int take_fields(void *to, const char *value, bool on, struct tally_error *error)
-{
-	struct field_choice fields = {.order_count = 0};
-	bool more = on && *value == '+';
-
-	for (value += more; on; value++) {
-		size_t length = strcspn(value, ",");
-		int result = choose_field(&fields, value, length, more, error);
-
-		if (result)
-			return result;
-		value += length;
-		if (!*value)
-			break;
-	}
-	*(struct field_choice *)to = fields;
-	return 0;
-}
-
-/* Keys of -s that are not columns become the last columns, and rows are sorted by them first;
- * without -s only the columns make rows. */
-static int complete_fields(struct report *report, struct tally_error *error)
-{
-	struct field_choice *fields = &report->fields;
-	struct name_list keys = {.count = 0};
-	int result = 0;
-
-	report->show_samples |= fields->more_samples;
-	report->show_total_period |= fields->more_period;
-	for (size_t i = 0; i < fields->more.count && !result; i++)
-		result = add_name(&report->keys.list, fields->more.names[i], error);
-	if (!fields->columns.count || result)
-		return result;
-	for (size_t i = 0; report->keys.chosen && i < report->keys.list.count && !result; i++) {
-		result = add_name(&fields->columns, report->keys.list.names[i], error);
-		fields->order[fields->order_count++] = report->keys.list.names[i];
-	}
-	for (size_t i = 0; i < fields->columns.count && !result; i++) {
-		const char *name = fields->columns.names[i];
-
-		fields->order[fields->order_count++] = name;
-		if (tally_key_find(name, strlen(name)))
-			result = add_name(&keys, name, error);
-	}
-	report->keys.list = keys;
-	return result;
-}
-
-static int choose_tree(struct tree_choice *trees, const char *text, size_t length,
-		       struct tally_error *error)
-{
-	char number[32], *end;
-	double least;
-
-	if (is_word(text, length, "none")) {
-		trees->none = true;
-	} else if (is_word(text, length, "caller") || is_word(text, length, "callee")) {
-		trees->has_order = true;
-		trees->order = text[5] == 'r' ? TALLY_CALLER : TALLY_CALLEE;
-	} else if (is_word(text, length, "graph")) {
-		trees->none = false;
-	} else if (!is_word(text, length, "function") && !is_word(text, length, "percent")) {
-		/* The last two are what the report does in any case. */
-		snprintf(number, sizeof(number), "%.*s", (int)length, text);
-		least = strtod(number, &end);
-		if (length >= sizeof(number) || end == number || *end || !isfinite(least) ||
-		    least < 0 || least > 100)
-			return cli_refuse(
-			    error,
-			    "'%.*s' is invalid; valid are none, graph, caller, callee, function, "
-			    "percent, and the smallest percentage of a branch",
-			    (int)length, text);
-		trees->least = least;
-	}
-	return 0;
-}
-
-/* One word of -g, from a configuration file; it is added to the words so far. */
-static int take_tree_word(void *to, const char *value, bool on, struct tally_error *error)
-{
-	(void)on;
-	return choose_tree(to, value, strlen(value), error);
-}
-
-static int take_trees(void *to, const char *value, bool on, struct tally_error *error)
-{
-	struct tree_choice trees = {.least = LEAST_USUAL, .none = !on, .chosen = true};
-
-	while (on && value) {
-		size_t length = strcspn(value, ",");
-		int result = choose_tree(&trees, value, length, error);
-
-		if (result)
-			return result;
-		if (!value[length])
-			break;
-		value += length + 1;
-	}
-	*(struct tree_choice *)to = trees;
-	return 0;
-}
-
-/* perf has an interactive screen; without this row the message would suggest a similar option. */
-static int refuse_screen(void *to, const char *value, bool on, struct tally_error *error)
-{
-	(void)to;
-	(void)value;
-	return on ? cli_refuse(error, "tally has no such screen: the report is text, on a terminal "
-				      "through $PAGER")
-		  : 0;
-}
-
-static int take_inverted(void *to, const char *value, bool on, struct tally_error *error)
-{
-	int result = take_trees(to, value, on, error);
-
-	if (!result) {
-		((struct tree_choice *)to)->has_order = true;
-		((struct tree_choice *)to)->order = TALLY_CALLER;
-	}
-	return result;
-}
-
-/* A number and its unit: "100ms". */
-static int take_quantum(void *to, const char *value, bool on, struct tally_error *error)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-	size_t digits = on ? strspn(value, "0123456789") : 0;
-	char number[24];
-	uint64_t count;
-
-	if (!on) {
-		*(uint64_t *)to = 0;
-		return 0;
-	}
-	snprintf(number, sizeof(number), "%.*s", (int)digits, value);
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(value + digits, units[i].name) && digits < sizeof(number) &&
-		    !tally_text_u64(number, &count) && count && count <= UINT64_MAX / units[i].ns) {
-			*(uint64_t *)to = count * units[i].ns;
-			return 0;
-		}
-	return cli_refuse(error, "'%s' is not a time above 0 with its unit: ns, us, ms or s",
-			  value);
-}
-
-static int take_percentage(void *to, const char *value, bool on, struct tally_error *error)
-{
-	bool relative = on && !strcmp(value, "relative");
-
-	if (on && !relative && strcmp(value, "absolute") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are absolute and relative", value);
-	*(bool *)to = relative;
-	return 0;
-}
-
 static const char *format_name(const struct report *report)
 {
 	return tally_report_format_name((size_t)report->format, NULL);
@@ -379,6 +86,10 @@ static int show(const struct report *report, const struct tally_profile *profile
 	    .trees = !report->trees.none,
 	    .order = report->trees.order,
 	    .tree_least = report->trees.least,
+	    .tree_style = report->trees.style,
+	    .tree_value = report->trees.value,
+	    .tree_limit = report->trees.limit,
+	    .show_modes = report->show_modes,
 	    .colour = cli_term_colour(),
 	    .width = cli_term_width(),
 	    .show_samples = report->show_samples,
@@ -392,12 +103,7 @@ static int show(const struct report *report, const struct tally_profile *profile
 	struct cli_pager pager;
 	int result;
 
-	if (report->fields.columns.count) {
-		options.columns = report->fields.columns.names;
-		options.column_count = report->fields.columns.count;
-		options.order_by = report->fields.order;
-		options.order_by_count = report->fields.order_count;
-	}
+	report_keys_columns(report, &options);
 	if (!report->trees.has_order)
 		options.order = tally_profile_has_children(profile) ? TALLY_CALLER : TALLY_CALLEE;
 	if (report->dlfilters.verbose)
@@ -466,7 +172,7 @@ static int make_profile(struct report *report, struct tally_session *session,
 	return result && !cli_dlfilters_interrupted() ? cli_say_error("report", &error) : status;
 }
 
-static int run(struct report *report)
+static int run(struct report *report, const struct cli_usage *usage)
 {
 	struct tally_session_options session_options = {
 	    .size = sizeof(session_options),
@@ -474,8 +180,6 @@ static int run(struct report *report)
 	};
 	struct tally_profile_options options = {
 	    .size = sizeof(options),
-	    .keys = report->keys.list.names,
-	    .key_count = report->keys.list.count,
 	    .callchains = report->children || (!report->trees.none &&
 					       tally_report_format_has_trees(format_name(report))),
 	    .children = report->children,
@@ -491,7 +195,7 @@ static int run(struct report *report)
 	struct tally_session *session = NULL;
 	struct tally_profile *profile = NULL;
 	struct tally_data *data = NULL;
-	struct tally_error error = {0};
+	struct tally_error error = {0}, wrong = {0};
 	struct cli_progress progress;
 	int status = cli_binaries_apply("report", &report->binaries, &session_options);
 
@@ -501,11 +205,16 @@ static int run(struct report *report)
 	cli_progress_start(&progress, "Reading the recording");
 	session_options.progress_context = &progress;
 	if (!cli_data_open(report->input, report->max_expand, &data, &error)) {
+		if (report_keys_finish(report, data, &options, &wrong))
+			status = cli_usage_error(usage, "--sort: %s", wrong.text);
 		options.callchains &= has_callchains(data);
 		if ((!options.callchains || !options.children) && !report->dlfilters.filters)
 			session_options.columns = TALLY_COLUMN_COUNT;
 	}
-	if (data)
+	/* Without a recording it is certain that it has no such field. */
+	if (!data && report->typed.count && report_keys_finish(report, NULL, &options, &wrong))
+		status = cli_usage_error(usage, "--sort: %s", wrong.text);
+	if (data && !status)
 		status = cli_choice_fit("report", &report->choice, data);
 	if (status) {
 		cli_progress_done(&progress);
@@ -548,15 +257,14 @@ const struct cli_setting cmd_report_settings[] = {
     {"report.percent-limit", "--percent-limit", CLI_SETTING_DOUBLE,
      offsetof(struct report, percent_limit)},
     {"hist.percentage", "--percentage", CLI_SETTING_CALL, offsetof(struct report, relative),
-     .call = take_percentage},
-    {"report.sort_order", "--sort", CLI_SETTING_CALL, offsetof(struct report, keys),
-     .call = take_keys},
+     .call = report_take_percentage},
+    {"report.sort_order", "--sort", CLI_SETTING_CALL, 0, .call = report_take_keys},
     {"call-graph.print-type", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
-     .call = take_tree_word},
+     .call = report_take_tree_word},
     {"call-graph.order", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
-     .call = take_tree_word},
+     .call = report_take_tree_word},
     {"call-graph.threshold", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
-     .call = take_tree_word},
+     .call = report_take_tree_word},
     {"buildid.dir", "--buildid-dir", CLI_SETTING_TEXT, offsetof(struct report, binaries.usual_dir),
      .room = CLI_BUILD_ID_DIR},
     {.key = NULL},
@@ -580,6 +288,11 @@ static void add_formats(struct cli_option *options, int *to, char *names, size_t
 	}
 }
 
+static size_t (*const themes[])(struct report *report, struct cli_option *to) = {
+    report_input_rows, report_key_rows, report_filter_rows, report_tree_rows, report_output_rows,
+};
+#define THEMES (sizeof(themes) / sizeof(*themes))
+
 int cmd_report(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -601,99 +314,21 @@ int cmd_report(int argc, char **argv)
 	    .rules = rules,
 	};
 	struct report report = {
-	    .keys.list = {{"comm", "dso", "symbol"}, 3},
-	    .trees = {.least = LEAST_USUAL},
+	    .trees = {.least = REPORT_BRANCH_USUAL},
 	    .children = true,
+	    .branches = -1,
 	    .binaries.inlines = CLI_INLINE_USUAL,
 	};
-	struct cli_option options[OPTIONS_MOST] = {
-	    {CLI_GROUP, .help = "Input"},
-	    CLI_INPUT(report.input),
-	    CLI_BINARIES(report.binaries),
-	    CLI_STRICT(report.strict),
-	    CLI_MAX_EXPAND(report.max_expand),
-	    {CLI_GROUP, .help = "Other output, instead of rows or before them"},
-	    {CLI_FLAG, 0, "header", NULL, "print the file's header first", .to = &report.header},
-	    {CLI_FLAG, 0, "header-only", NULL, "print the header and nothing else",
-	     .to = &report.header_only},
-	    {CLI_FLAG, 'I', "show-info", NULL, "with --header: also topology, caches and memory",
-	     .to = &report.full},
-	    {CLI_FLAG, 0, "stats", NULL,
-	     "count the records of each type, and the samples of each event", .to = &report.stats},
-	    {CLI_FLAG, 0, "tasks", NULL, "the threads, each below its parent", .to = &report.tasks},
-	    {CLI_GROUP, .help = "Rows"},
-	    {CLI_CALL, 's', "sort", "KEYS",
-	     "the keys that rows are made of: {} (default: comm,dso,symbol)", .to = &report.keys,
-	     .call = take_keys, .word = sort_word},
-	    {CLI_CALL, 'F', "fields", "FIELDS",
-	     "columns, and the order by which rows are sorted: {}; +FIELDS adds to the default "
-	     "columns",
-	     .to = &report.fields, .call = take_fields, .word = tally_report_field_name},
-	    {CLI_CALL, 0, "time-quantum", "TIME",
-	     "length of the intervals of the key time, with its unit: ns, us, ms or s (default: "
-	     "100ms)",
-	     .to = &report.time_quantum, .call = take_quantum},
-	    {CLI_FLAG, 0, "children", NULL,
-	     "add what a function called to the function's own share, when there are call chains "
-	     "(default)",
-	     .to = &report.children},
-	    {CLI_FLAG, 0, "addresses", NULL,
-	     "rows as in perf: one for each address without a symbol, and one for each version of "
-	     "a Java or JavaScript function",
-	     .to = &report.addresses},
-	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this share",
-	     .to = &report.percent_limit},
-	    {CLI_STRING, 0, "time", "SPANS",
-	     "only from START,STOP in seconds, or parts of the time as 10%/2 or 0%-10%,30%-40%",
-	     .to = &report.time},
-	    {CLI_STRING, 'C', "cpu", "CPUS", "only these CPUs", .to = &report.cpus},
-	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &report.filter.comms},
-	    {CLI_LIST, 'd', "dsos", "NAMES", "only samples in these binaries",
-	     .to = &report.filter.dsos},
-	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions",
-	     .to = &report.filter.symbols},
-	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &report.filter.pids},
-	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report.filter.tids},
-	    CLI_CHOICE(report.choice),
-	    CLI_DLFILTERS(report.dlfilters),
-	    {CLI_CALL, 0, "percentage", "OF",
-	     "with a filter, what 100 % is: absolute, all samples of the event (default), or "
-	     "relative, the samples that pass",
-	     .to = &report.relative, .call = take_percentage},
-	    {CLI_GROUP, .help = "Call trees"},
-	    {CLI_CALL, 'g', "call-graph", "HOW",
-	     "none, or graph, caller, callee and the smallest percentage of a branch (default: "
-	     "graph,0.5, caller with --children, else callee)",
-	     .to = &report.trees, .flags = CLI_OPTIONAL, .call = take_trees},
-	    {CLI_CALL, 'G', "inverted", "HOW", "the same as -g caller", .to = &report.trees,
-	     .flags = CLI_OPTIONAL, .call = take_inverted},
-	    {CLI_U64, 0, "max-stack", "FRAMES", "use only this many innermost frames of a chain",
-	     .to = &report.max_stack},
-	    {CLI_GROUP, .help = "Output"},
-	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
-	     .to = &report.stdio},
-	    {CLI_CALL, 0, "tui", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
-	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
-	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
-	     .to = &report.show_samples},
-	    {CLI_FLAG, 0, "show-total-period", NULL, "a column with the sum of periods",
-	     .to = &report.show_total_period},
-	    {CLI_STRING, 't', "field-separator", "TEXT",
-	     "print this text between columns instead of spaces; no trees",
-	     .to = &report.separator},
-	    CLI_NO_DEMANGLE(report.binaries),
-	    CLI_INLINE(report.binaries),
-	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report.quiet},
-	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing",
-	     .to = &report.dlfilters.verbose},
-	    {CLI_GROUP, .help = "Formats for other programs"},
-	};
-	struct tally_error error = {0};
+	struct cli_option options[CLI_OPTIONS_MOST];
+	size_t rows = 0;
 	int status, at;
 
 	/* Large tables are built one after another: free() gives each back to the system, whatever
 	 * sizes malloc() has seen. */
 	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
+	for (size_t i = 0; i < THEMES; i++)
+		rows += themes[i](&report, options + rows);
+	memset(options + rows, 0, (CLI_OPTIONS_MOST - rows) * sizeof(*options));
 	add_formats(options, &report.format, formats, sizeof(formats));
 	status = cli_settings_apply("report", cmd_report_settings, &report);
 	at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
@@ -706,28 +341,22 @@ int cmd_report(int argc, char **argv)
 	}
 	if (report.max_stack > UINT32_MAX)
 		report.max_stack = 0; /* no chain can be that long */
-	if (complete_fields(&report, &error)) {
-		status = cli_usage_error(&usage, "--fields: %s", error.text);
-		goto done;
-	}
 	status = cli_recording_take(&usage, argc, argv, at, &report.input);
 	if (!status)
 		status = cli_filter_numbers(&usage, &report.filter);
-	if (!status && report.cpus &&
-	    (tally_text_cpu_list(report.cpus, &report.cpu_numbers, &report.cpu_count) ||
-	     !report.cpu_count))
-		status = cli_usage_error(
-		    &usage, "--cpu '%s' is not a list of CPUs; write it as 0-3,7", report.cpus);
+	if (!status)
+		status = report_filters_finish(&report, &usage);
 	if (!status)
 		status = cli_choice_parse("report", &report.choice);
 	if (!status)
 		status = cli_dlfilters_load("report", &report.dlfilters);
 	if (!status)
-		status = run(&report);
+		status = run(&report, &usage);
 done:
 	cli_dlfilters_done(&report.dlfilters);
 	cli_choice_done(&report.choice);
 	cli_filter_done(&report.filter);
+	report_keys_done(&report);
 	free(report.cpu_numbers);
 	cli_binaries_done(&report.binaries);
 	return status;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "terminal.h"
 
-#define HELP_MOST 1024
+#define HELP_MOST 4096
 #define HELP_COLUMN \
 	28u /* where the texts begin; after a longer option the text begins on the next line */
 

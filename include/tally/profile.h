@@ -16,13 +16,24 @@ extern "C" {
 /* Sort keys have names: "comm", "dso", "symbol", "cpu", ... Returns the name of key number `index`
  * (from 0), and in *ret_help what it is; NULL after the last one. ret_help may be NULL. */
 const char *tally_key_name(size_t index, const char **ret_help);
-/* The name of the key that has this name or alias ("sym": "symbol"); equal keys have the same
- * pointer.  NULL: there is no such key. */
+/* The name of the key that has this name or alias ("sym": "symbol"), else of the first that begins
+ * so ("sock": "socket"); equal keys have the same pointer.  NULL: there is no such key.  Fields of
+ * a recording's tracepoints are keys, too, by names that this does not know: "prev_comm",
+ * "sched:sched_switch.prev_comm", "sched_switch.*", "trace_fields". */
 const char *tally_key_find(const char *name, size_t length);
 
 enum tally_call_order {
 	TALLY_CALLER, /* from the outermost frame: callees below their callers */
 	TALLY_CALLEE, /* from the sampled frame: callers below */
+};
+
+/* What rows are made of. */
+enum tally_profile_kind {
+	TALLY_PROFILE_SAMPLES,
+	/* Each branch of a sample's branch stack, as a sample of period 1 at its target. */
+	TALLY_PROFILE_BRANCHES,
+	/* Samples of memory accesses, whose weight (at least 1) is their period. */
+	TALLY_PROFILE_MEMORY,
 };
 
 struct tally_profile_options {
@@ -50,6 +61,21 @@ struct tally_profile_options {
 	const char *time;
 	const uint32_t *cpus;
 	size_t cpu_count;
+	/* Branches and memory accesses have no call chains. */
+	enum tally_profile_kind kind;
+	/* Each period is divided by the number of the recorded threads that ran at its time, so
+	 * that sums are shares of the time that passed, not of CPUs.  Needs records of context
+	 * switches: -ENOENT without. */
+	bool latency;
+	bool by_mode;         /* tally_profile_row's `modes` */
+	bool hide_unresolved; /* only samples with a symbol; of branches, at both ends */
+	bool exclude_other;   /* only samples with a caller that `parent` matches */
+	bool raw_trace;       /* fields of tracepoints as their values, not as formats say */
+	bool only_socket;     /* only samples of the CPUs of this socket: */
+	uint32_t socket;
+	/* Extended regular expressions (regex(7)): of the key "parent"; of functions that count
+	 * what they call as their own.  NULL: perf's, none. */
+	const char *parent, *ignore_callees;
 };
 
 struct tally_profile;
@@ -82,6 +108,7 @@ struct tally_profile_event {
 	uint64_t all_samples;  /* filters or not */
 	uint64_t passed_total; /* sum of the periods of those that passed */
 	uint64_t all_total;    /* of all */
+	uint64_t undivided;    /* with latency: the sum of the periods as they were */
 };
 /* The events are those of the session's data, in the same order. */
 size_t tally_profile_event_count(const struct tally_profile *profile);
@@ -103,6 +130,9 @@ struct tally_profile_row {
 	 * Borrowed until the profile is freed. */
 	const uint64_t *values;
 	uint32_t handle; /* for trees */
+	/* With by_mode: the parts of `self` in the kernel, in user space, in the kernels and the
+	 * user space of guests.  With latency: in undivided, `self` as it was before. */
+	uint64_t modes[4], undivided;
 };
 /* Rows sorted: largest children (else self) first, then by their text.  0; -EINVAL: there is no
  * such row, or ret->size is not set. */

@@ -27,6 +27,18 @@ const char *tally_report_format_name(size_t index, const char **ret_help);
  * chains only for `children`. */
 bool tally_report_format_has_trees(const char *name);
 
+/* How trees are drawn. */
+enum tally_tree_style {
+	TALLY_TREE_GRAPH,   /* branches with shares of all */
+	TALLY_TREE_FRACTAL, /* with shares of the branch above */
+	TALLY_TREE_FLAT,    /* a block for each path, without branches */
+	TALLY_TREE_FOLDED,  /* a line for each path: "12.34% main;run;work" */
+};
+enum tally_tree_value {
+	TALLY_TREE_PERCENT,
+	TALLY_TREE_PERIOD,
+};
+
 struct tally_report_options {
 	size_t size;          /* sizeof of this struct */
 	double percent_limit; /* rows below this share are left out, % */
@@ -48,6 +60,12 @@ struct tally_report_options {
 	const char *const *columns, *const *order_by;
 	size_t column_count, order_by_count;
 	const char *format; /* NULL: "text" */
+	enum tally_tree_style tree_style;
+	enum tally_tree_value tree_value;
+	uint64_t tree_limit; /* branches of a tree, or paths; 0: no limit */
+	/* Columns with the parts of the share in the kernel, in user space, and in guests, if there
+	 * were any; of a profile made with by_mode. */
+	bool show_modes;
 };
 
 /* Writes the rows of every event that has samples to `to`, as text with header lines ("# Samples:

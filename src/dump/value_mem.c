@@ -120,29 +120,48 @@ static unsigned bits(uint64_t word, unsigned shift, unsigned width)
 	return (unsigned)(word >> shift & ((1u << width) - 1));
 }
 
-void tally_script_data_src(struct tally_buf *buf, uint64_t data_src, size_t *widest)
+void tally_script_mem_part(struct tally_buf *buf, enum tally_mem_part part, uint64_t data_src)
 {
-	size_t start = buf->size, length;
 	unsigned lock = bits(data_src, PERF_MEM_LOCK_SHIFT, 2);
 
+	switch (part) {
+	case TALLY_MEM_OP:
+		add_op(buf, bits(data_src, PERF_MEM_OP_SHIFT, 5));
+		break;
+	case TALLY_MEM_LEVEL:
+		add_level(buf, bits(data_src, PERF_MEM_LVL_SHIFT, 14),
+			  bits(data_src, PERF_MEM_REMOTE_SHIFT, 1),
+			  bits(data_src, PERF_MEM_HOPS_SHIFT, 3),
+			  bits(data_src, PERF_MEM_LVLNUM_SHIFT, 4));
+		break;
+	case TALLY_MEM_SNOOP:
+		add_snoop(buf, bits(data_src, PERF_MEM_SNOOP_SHIFT, 5),
+			  bits(data_src, PERF_MEM_SNOOPX_SHIFT, 2));
+		break;
+	case TALLY_MEM_TLB:
+		add_tlb(buf, bits(data_src, PERF_MEM_TLB_SHIFT, 7));
+		break;
+	case TALLY_MEM_LOCK:
+		tally_buf_text(buf, lock & PERF_MEM_LOCK_NA       ? "N/A"
+				    : lock & PERF_MEM_LOCK_LOCKED ? "Yes"
+								  : "No");
+		break;
+	case TALLY_MEM_BLOCKED:
+		add_blocked(buf, bits(data_src, PERF_MEM_BLK_SHIFT, 3));
+		break;
+	}
+}
+
+void tally_script_data_src(struct tally_buf *buf, uint64_t data_src, size_t *widest)
+{
+	static const char *const before[] = {" |OP ", "|LVL ", "|SNP ", "|TLB ", "|LCK ", "|BLK "};
+	size_t start = buf->size, length;
+
 	buf_hex_right(buf, data_src, 16);
-	tally_buf_text(buf, " |OP ");
-	add_op(buf, bits(data_src, PERF_MEM_OP_SHIFT, 5));
-	tally_buf_text(buf, "|LVL ");
-	add_level(buf, bits(data_src, PERF_MEM_LVL_SHIFT, 14),
-		  bits(data_src, PERF_MEM_REMOTE_SHIFT, 1), bits(data_src, PERF_MEM_HOPS_SHIFT, 3),
-		  bits(data_src, PERF_MEM_LVLNUM_SHIFT, 4));
-	tally_buf_text(buf, "|SNP ");
-	add_snoop(buf, bits(data_src, PERF_MEM_SNOOP_SHIFT, 5),
-		  bits(data_src, PERF_MEM_SNOOPX_SHIFT, 2));
-	tally_buf_text(buf, "|TLB ");
-	add_tlb(buf, bits(data_src, PERF_MEM_TLB_SHIFT, 7));
-	tally_buf_text(buf, "|LCK ");
-	tally_buf_text(buf, lock & PERF_MEM_LOCK_NA       ? "N/A"
-			    : lock & PERF_MEM_LOCK_LOCKED ? "Yes"
-							  : "No");
-	tally_buf_text(buf, "|BLK ");
-	add_blocked(buf, bits(data_src, PERF_MEM_BLK_SHIFT, 3));
+	for (unsigned i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		tally_buf_text(buf, before[i]);
+		tally_script_mem_part(buf, (enum tally_mem_part)i, data_src);
+	}
 	length = buf->size - start;
 	if (length > MOST) {
 		buf->size = start + MOST;

@@ -47,6 +47,17 @@ void tally_script_regs(struct tally_buf *buf, enum tally_script_arch arch, uint6
 
 /* --- memory --- */
 
+/* The parts of data_src in words, in the order in which the field has them. */
+enum tally_mem_part {
+	TALLY_MEM_OP,      /* "LOAD" */
+	TALLY_MEM_LEVEL,   /* "L1 hit" */
+	TALLY_MEM_SNOOP,   /* "None" */
+	TALLY_MEM_TLB,     /* "L1 or L2 hit" */
+	TALLY_MEM_LOCK,    /* "No" */
+	TALLY_MEM_BLOCKED, /* " N/A" */
+};
+void tally_script_mem_part(struct tally_buf *buf, enum tally_mem_part part, uint64_t data_src);
+
 /* Field data_src: "%16x |OP LOAD|LVL ...", cut to 99 bytes as perf does, then padded with blanks to
  * *widest bytes; *widest grows with what was written.  perf pads to the widest that it has shown so
  * far: one *widest, starting with 0, over all samples in order, gives the same. */

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/pool.h"
+#include "profile/side_sums.h"
 #include "profile/sink.h"
 #include "profile/tree_rows.h"
 #include "session/numbers.h"
@@ -33,6 +34,8 @@ static void forget(struct tally_profile *profile)
 	tally_contexts_done(&profile->contexts);
 	free(profile->sums);
 	profile->sums = NULL;
+	free(profile->sides);
+	profile->sides = NULL;
 }
 
 /* Making a profile of what was read. */
@@ -109,6 +112,11 @@ static int make(struct making *making)
 			: tally_rows_make_flat(&plan, &making->worker.calls, &profile->contexts,
 					       &profile->places, &profile->rows);
 	tally_place_ranks_done(&making->ranks);
+	if (!result && (making->plan->options->by_mode || making->plan->options->latency))
+		result = tally_side_sums_make(profile, &making->worker.sides, &profile->sides);
+	for (uint32_t i = 0; profile->sides && i < profile->rows.count; i++)
+		profile->has_guests |=
+		    profile->sides[i][SIDE_GUEST_KERNEL] || profile->sides[i][SIDE_GUEST_USER];
 	return result ? -ENOMEM : 0;
 }
 
@@ -131,7 +139,7 @@ static bool rows_come_first(const struct tally_profile *profile, const struct pr
 	uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
 
 	if (!profile->callchains || profile->children || !(profile->tree_least > 0) ||
-	    !(profile->keys.symbol || profile->keys.image) || plan->span_count ||
+	    plan->special || !(profile->keys.symbol || profile->keys.image) || plan->span_count ||
 	    plan->options->cpu_count)
 		return false;
 	for (uint32_t i = 0; i < profile->event_count; i++) {
@@ -224,13 +232,110 @@ static int take_span(const struct tally_profile *profile, struct profile_plan *p
 			     : 0;
 }
 
+/* What the options ask for beyond plain samples.  0 or -errno with words. */
+static int take_special(struct tally_profile *profile, struct profile_plan *plan,
+			const struct tally_profile_options *options, struct tally_error *error)
+{
+	const struct profile_keys *keys = &profile->keys;
+	bool parallel = false;
+
+	for (size_t i = 0; i < keys->count; i++)
+		parallel |= !strcmp(keys->names[i], "parallelism");
+	if (tally_profile_keys_need(keys, KEY_NEEDS_BRANCHES) &&
+	    options->kind != TALLY_PROFILE_BRANCHES)
+		return tally_fail(error, -EINVAL, -1,
+				  "a key of branches needs rows of branches (--branch-stack)");
+	if (tally_profile_keys_need(keys, KEY_NEEDS_MEMORY) &&
+	    options->kind != TALLY_PROFILE_MEMORY)
+		return tally_fail(error, -EINVAL, -1,
+				  "a key of memory needs rows of memory accesses (--mem-mode)");
+	plan->samples = keys->columns & TALLY_COLUMN_SAMPLE || options->by_mode ||
+			options->kind != TALLY_PROFILE_SAMPLES;
+	plan->special = plan->samples || options->latency || options->hide_unresolved ||
+			options->exclude_other || options->only_socket || options->ignore_callees;
+	if (options->only_socket && tally_profile_keys_sockets(&profile->keys, profile->session))
+		return -ENOMEM;
+	if (options->ignore_callees) {
+		plan->ignored = calloc(1, sizeof(*plan->ignored));
+		if (!plan->ignored)
+			return -ENOMEM;
+		if (regcomp(plan->ignored, options->ignore_callees, REG_EXTENDED | REG_NOSUB)) {
+			free(plan->ignored);
+			plan->ignored = NULL;
+			return tally_fail(error, -EINVAL, -1,
+					  "'%s' is not a regular expression: use the syntax of "
+					  "regex(7), extended",
+					  options->ignore_callees);
+		}
+	}
+	if (parallel || options->latency) {
+		int result = tally_key_parallel_new(profile->session, &profile->parallel, error);
+
+		if (result)
+			return result;
+		profile->keys.parallel = profile->parallel;
+		if (options->latency)
+			plan->parallel = profile->parallel;
+	}
+	return 0;
+}
+
+static void done_plan(struct profile_plan *plan)
+{
+	if (plan->ignored)
+		regfree(plan->ignored);
+	free(plan->ignored);
+	free(plan->spans);
+}
+
+/* The keys by name, and what else rows of samples need of them. */
+static int take_keys(struct tally_profile *profile, const struct tally_profile_options *options,
+		     struct tally_error *error)
+{
+	struct profile_keys *keys = &profile->keys;
+
+	keys->time_quantum = options->time_quantum;
+	keys->parent = options->parent;
+	keys->raw_trace = options->raw_trace;
+	return tally_profile_keys_init(keys, profile->session, options->keys, options->key_count,
+				       error);
+}
+
+/* Reads the samples; the profile's keys and options are known. */
+static int read_samples(struct tally_profile *profile, const struct profile_plan *plan,
+			struct tally_error *error)
+{
+	uint32_t most = plan->options->max_stack;
+	int result;
+
+	if (most)
+		tally_session_unwind_most(profile->session, most);
+	tally_session_stack_most(profile->session, most);
+	result = rows_come_first(profile, plan) ? make_rows_first(profile, plan, error) : 1;
+	return result == 1 ? make_at_once(profile, plan, error) : result;
+}
+
+static void take_chains(struct tally_profile *profile, struct tally_profile_options *options)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < profile->event_count; i++)
+		any |= has_chains(profile, i);
+	if (!any || options->kind != TALLY_PROFILE_SAMPLES)
+		options->callchains = false;
+	if (!options->callchains)
+		options->children = false;
+	profile->callchains = options->callchains;
+	profile->children = options->children;
+	profile->tree_least = options->callchains ? options->tree_least : 0;
+}
+
 int tally_profile_new(struct tally_session *session, const struct tally_profile_options *options,
 		      struct tally_profile **ret, struct tally_error *error)
 {
 	struct tally_profile_options taken = {.size = sizeof(taken)};
 	struct profile_plan plan;
 	struct tally_profile *profile;
-	bool any_chains = false;
 	int result = tally_options_take(&taken, sizeof(taken), options);
 
 	if (result)
@@ -243,36 +348,23 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		return no_memory(error);
 	profile->session = session;
 	profile->event_count = (uint32_t)tally_data_event_count(tally_session_data(session));
-	for (uint32_t i = 0; i < profile->event_count; i++)
-		any_chains |= has_chains(profile, i);
-	if (!any_chains)
-		taken.callchains = taken.children = false;
-	if (!taken.callchains)
-		taken.children = false;
-	profile->callchains = taken.callchains;
-	profile->children = taken.children;
 	profile->relative = taken.relative;
 	profile->max_stack = taken.max_stack;
-	profile->tree_least = taken.callchains ? taken.tree_least : 0;
-	profile->keys.time_quantum = taken.time_quantum;
-	result =
-	    tally_profile_keys_init(&profile->keys, session, taken.keys, taken.key_count, error);
+	profile->kind = taken.kind;
+	profile->latency = taken.latency;
+	take_chains(profile, &taken);
+	result = take_keys(profile, &taken, error);
 	plan = (struct profile_plan){.session = session,
 				     .options = &taken,
 				     .keys = &profile->keys,
 				     .event_count = profile->event_count};
 	if (!result)
 		result = take_span(profile, &plan, error);
-	if (!result) {
-		if (taken.max_stack)
-			tally_session_unwind_most(session, taken.max_stack);
-		tally_session_stack_most(session, taken.max_stack);
-		result =
-		    rows_come_first(profile, &plan) ? make_rows_first(profile, &plan, error) : 1;
-		if (result == 1)
-			result = make_at_once(profile, &plan, error);
-	}
-	free(plan.spans);
+	if (!result)
+		result = take_special(profile, &plan, &taken, error);
+	if (!result)
+		result = read_samples(profile, &plan, error);
+	done_plan(&plan);
 	if (result) {
 		tally_profile_free(profile);
 		return result == -ENOMEM ? no_memory(error) : result;
@@ -287,6 +379,7 @@ void tally_profile_free(struct tally_profile *profile)
 		return;
 	forget(profile);
 	tally_profile_keys_done(&profile->keys);
+	tally_key_parallel_free(profile->parallel);
 	free(profile);
 }
 
@@ -336,6 +429,7 @@ int tally_profile_event(const struct tally_profile *profile, size_t event,
 	    .all_samples = sum->samples,
 	    .passed_total = sum->passed_total,
 	    .all_total = sum->total,
+	    .undivided = sum->undivided,
 	};
 	return tally_result_copy(ret, sizeof(own), &own);
 }
@@ -364,6 +458,10 @@ int tally_profile_row(const struct tally_profile *profile, size_t event, uint64_
 	own.values = contexts_values(&profile->contexts, row->context);
 	if (keys->tasks)
 		own.comm = tally_session_string(profile->session, context->last_comm);
+	if (profile->sides) {
+		memcpy(own.modes, profile->sides[own.handle], sizeof(own.modes));
+		own.undivided = profile->sides[own.handle][SIDE_PLAIN];
+	}
 	for (size_t i = 0; i < keys->count; i++)
 		if (keys->list[i]->type == KEY_NAME)
 			own.comm = tally_session_string(profile->session, (uint32_t)own.values[i]);

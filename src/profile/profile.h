@@ -8,7 +8,8 @@
 struct tally_profile {
 	struct tally_session *session;
 	struct profile_keys keys;
-	bool callchains, children, relative;
+	bool callchains, children, relative, latency;
+	enum tally_profile_kind kind;
 	uint32_t max_stack; /* struct tally_profile_options */
 	double tree_least;  /* % of what shares are of: smaller rows have no trees; 0: all have */
 	struct tally_contexts contexts;
@@ -17,6 +18,9 @@ struct tally_profile {
 	struct tally_rows rows;
 	struct profile_sum *sums; /* by event */
 	uint32_t event_count;
+	uint64_t (*sides)[SIDES]; /* by row; NULL: not asked for */
+	bool has_guests;          /* some of them are of guests */
+	struct key_parallel *parallel;
 };
 
 static inline bool profile_row_is_small(const struct tally_profile *profile, size_t event,

@@ -43,8 +43,7 @@ static int compare_contexts(const void *left, const void *right, void *context)
 	for (size_t i = 0; i < keys->count && !result; i++) {
 		unsigned key = keys->by_rank[i];
 
-		result =
-		    tally_profile_key_compare(keys->list[key], by->places->session, a[key], b[key]);
+		result = tally_profile_key_compare(keys, key, a[key], b[key]);
 	}
 	return result;
 }

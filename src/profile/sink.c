@@ -82,7 +82,8 @@ static uint64_t columns_of(const struct profile_plan *plan)
 	const struct tally_profile_options *options = plan->options;
 	uint64_t columns = profile_keys_columns(plan->keys) | TALLY_COLUMN_PERIOD;
 
-	if (options->callchains || options->dso_count || options->symbol_count)
+	if (options->callchains || options->dso_count || options->symbol_count ||
+	    options->hide_unresolved)
 		columns |= TALLY_COLUMN_FRAME;
 	if (options->callchains)
 		columns |= TALLY_COLUMN_STACK;
@@ -92,6 +93,14 @@ static uint64_t columns_of(const struct profile_plan *plan)
 		columns |= TALLY_COLUMN_CPU;
 	if (plan->notes_addresses)
 		columns |= TALLY_COLUMN_IP;
+	if (plan->samples)
+		columns |= TALLY_COLUMN_SAMPLE;
+	if (plan->parallel)
+		columns |= TALLY_COLUMN_TIME;
+	if (plan->ignored || options->exclude_other)
+		columns |= TALLY_COLUMN_FRAME | TALLY_COLUMN_STACK;
+	if (options->only_socket)
+		columns |= TALLY_COLUMN_CPU;
 	return columns;
 }
 

@@ -30,6 +30,7 @@ int tally_profile_worker_init(struct profile_worker *worker, const struct profil
 void tally_profile_worker_done(struct profile_worker *worker)
 {
 	tally_call_sums_done(&worker->calls);
+	tally_call_sums_done(&worker->sides);
 	tally_contexts_done(&worker->contexts);
 	tally_filter_done(&worker->filter);
 	free(worker->sums);
@@ -38,24 +39,31 @@ void tally_profile_worker_done(struct profile_worker *worker)
 	*worker = (struct profile_worker){0};
 }
 
+int64_t tally_profile_worker_context(struct profile_worker *worker, struct key_row *row)
+{
+	const struct profile_plan *plan = worker->plan;
+	const struct tally_batch *batch = row->batch;
+	uint64_t values[PROFILE_KEYS_MOST];
+	int64_t number;
+
+	row->thread.size = sizeof(row->thread);
+	tally_session_thread(plan->session, batch->thread[row->at], &row->thread);
+	row->comm = tally_session_thread_comm(plan->session, batch->thread[row->at]);
+	profile_keys_values(plan->keys, row, values);
+	number = tally_contexts_put(&worker->contexts, batch->event[row->at], values);
+	if (number >= 0)
+		context_named(&worker->contexts.list[number], row->comm,
+			      batch->offset ? batch->offset[row->at] : 0);
+	return number;
+}
+
 /* The context of a row, looked up. */
 static int64_t context_of(struct profile_worker *worker, const struct tally_batch *batch,
 			  uint32_t row)
 {
-	const struct profile_plan *plan = worker->plan;
-	struct key_row of = {
-	    .session = plan->session, .batch = batch, .at = row, .thread.size = sizeof(of.thread)};
-	uint64_t values[PROFILE_KEYS_MOST];
-	int64_t number;
+	struct key_row of = {.session = worker->plan->session, .batch = batch, .at = row};
 
-	tally_session_thread(plan->session, batch->thread[row], &of.thread);
-	of.comm = tally_session_thread_comm(plan->session, batch->thread[row]);
-	profile_keys_values(plan->keys, &of, values);
-	number = tally_contexts_put(&worker->contexts, batch->event[row], values);
-	if (number >= 0)
-		context_named(&worker->contexts.list[number], of.comm,
-			      batch->offset ? batch->offset[row] : 0);
-	return number;
+	return tally_profile_worker_context(worker, &of);
 }
 
 /* Its number, or -ENOMEM. */
@@ -129,6 +137,12 @@ static inline bool is_within(const struct profile_plan *plan, const struct tally
 		tally_filter_holds(options->cpus, options->cpu_count, batch->cpu[row]));
 }
 
+bool tally_profile_worker_within(const struct profile_plan *plan, const struct tally_batch *batch,
+				 uint32_t row)
+{
+	return is_within(plan, batch, row);
+}
+
 /* Counts the samples of a row; 1: they pass the filters, 0: not, -ENOMEM. */
 static inline int count_row(struct profile_worker *worker, const struct tally_batch *batch,
 			    uint32_t row, uint32_t samples)
@@ -198,6 +212,8 @@ int tally_profile_worker_take(struct profile_worker *worker, const struct tally_
 {
 	int result = 0;
 
+	if (worker->plan->special)
+		return tally_profile_special_take(worker, batch);
 	for (uint32_t from = 0; from < batch->count && !result; from += TOGETHER)
 		result = take_some(worker, batch, from,
 				   batch->count - from < TOGETHER ? batch->count : from + TOGETHER);
@@ -230,12 +246,15 @@ int tally_profile_worker_merge(struct profile_worker *worker, struct profile_wor
 	if (!result)
 		result = tally_call_sums_join(&worker->calls, &from->calls, now);
 	if (!result)
+		result = tally_call_sums_join(&worker->sides, &from->sides, now);
+	if (!result)
 		result = add_addresses(worker, from->addresses, from->address_count);
 	for (uint32_t i = 0; i < worker->plan->event_count; i++) {
 		worker->sums[i].samples += from->sums[i].samples;
 		worker->sums[i].total += from->sums[i].total;
 		worker->sums[i].passed += from->sums[i].passed;
 		worker->sums[i].passed_total += from->sums[i].passed_total;
+		worker->sums[i].undivided += from->sums[i].undivided;
 	}
 	free(now);
 	return result;

@@ -2,13 +2,15 @@
 #ifndef TALLY_PROFILE_WORKER_H
 #define TALLY_PROFILE_WORKER_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <tally/batch.h>
 #include "base/table.h"
 #include "profile/call_sums.h"
 #include "profile/contexts.h"
-#include "profile/keys.h"
+#include "key/key_parallel.h"
+#include "key/keys.h"
 #include "profile/sample_filter.h"
 #include "session/time_spans.h"
 
@@ -21,12 +23,20 @@ struct profile_plan {
 	bool notes_addresses;          /* keeps which address led to which frame */
 	struct tally_time_span *spans; /* of `options`; NULL: all */
 	size_t span_count;
+	const struct key_parallel *parallel; /* of options->latency */
+	regex_t *ignored;                    /* of options->ignore_callees; NULL: none */
+	bool special;                        /* special_rows.c takes the rows */
+	bool samples;                        /* it needs TALLY_COLUMN_SAMPLE */
 };
+
+/* Sums beside the rows' own: profile_worker.sides, by their "stack". */
+enum profile_side { SIDE_KERNEL, SIDE_USER, SIDE_GUEST_KERNEL, SIDE_GUEST_USER, SIDE_PLAIN, SIDES };
 
 /* Of an event. */
 struct profile_sum {
 	uint64_t samples, total;       /* of all */
 	uint64_t passed, passed_total; /* of those that passed the filters */
+	uint64_t undivided;            /* `total` before latency divided it */
 };
 
 /* The period that shares are of. */
@@ -51,7 +61,7 @@ struct worker_context {
 struct profile_worker {
 	const struct profile_plan *plan;
 	struct tally_contexts contexts;
-	struct tally_call_sums calls;
+	struct tally_call_sums calls, sides; /* sides: enum profile_side is the stack */
 	struct tally_filter filter;
 	struct profile_sum *sums;          /* by event */
 	struct profile_address *addresses; /* an address may be there many times */
@@ -68,6 +78,13 @@ int tally_profile_worker_init(struct profile_worker *worker, const struct profil
 void tally_profile_worker_done(struct profile_worker *worker);
 /* 0 or -ENOMEM, as below. */
 int tally_profile_worker_take(struct profile_worker *worker, const struct tally_batch *batch);
+/* special_rows.c: the same where plan->special is set. */
+int tally_profile_special_take(struct profile_worker *worker, const struct tally_batch *batch);
+/* The context of a row with these values of keys, which are taken; its number, or -ENOMEM. */
+int64_t tally_profile_worker_context(struct profile_worker *worker, struct key_row *row);
+/* Whether the row is of a time and CPU that were asked for. */
+bool tally_profile_worker_within(const struct profile_plan *plan, const struct tally_batch *batch,
+				 uint32_t row);
 /* Takes all of another. */
 int tally_profile_worker_merge(struct profile_worker *worker, struct profile_worker *from);
 

@@ -19,7 +19,7 @@ void tally_report_columns_init(struct report_columns *columns, const struct repo
 		columns->list[columns->count++] = (struct report_column){
 		    .field = *field,
 		    .width = field->width,
-		    .right = !field->key || field->key->type == KEY_NUMBER,
+		    .right = !field->key || (field->key->type == KEY_NUMBER && !field->key->left),
 		};
 	}
 }
@@ -196,7 +196,9 @@ static uint64_t share_of(const struct report_columns *columns, size_t index,
 {
 	const struct report_field *field = &columns->list[index].field;
 
-	return field->share ? tally_cell_share(report_field_sum(field, row), columns->total) : 0;
+	return field->share ? tally_cell_share(report_field_sum(field, row),
+					       report_field_whole(field, columns->total))
+			    : 0;
 }
 
 int tally_report_columns_row(struct report_columns *columns, const struct tally_profile_row *row,

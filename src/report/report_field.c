@@ -17,6 +17,14 @@ static const struct report_field sums[] = {
     {"overhead", "Overhead", "the row's own share", SUM(self), 8, .share = true},
     {"overhead_children", "Children", "its share with what it called", SUM(children), 8,
      .share = true},
+    {"latency", "Latency", "with --latency: the row's share of the time that passed", SUM(self), 8,
+     .share = true},
+    {"overhead_sys", "sys", "the part of it in the kernel", SUM(modes[0]), 8, .share = true},
+    {"overhead_us", "usr", "the part of it in user space", SUM(modes[1]), 8, .share = true},
+    {"overhead_guest_sys", "guest sys", "the part of it in kernels of guests", SUM(modes[2]), 9,
+     .share = true},
+    {"overhead_guest_us", "guest usr", "the part of it in user space of guests", SUM(modes[3]), 9,
+     .share = true},
     {"sample", "Samples", "number of samples", SUM(samples), 12},
     {"period", "Period", "sum of their periods", SUM(self), 12},
 };
@@ -33,8 +41,13 @@ static const struct report_field *find_sum(const char *name, size_t length)
 const char *tally_report_field_find(const char *name, size_t length)
 {
 	const struct report_field *sum = find_sum(name, length);
+	const char *key = sum ? NULL : tally_key_find(name, length);
 
-	return sum ? sum->name : tally_key_find(name, length);
+	/* As with keys, the first that begins so. */
+	for (size_t i = 0; !sum && !key && length && i < SUMS; i++)
+		if (!strncmp(sums[i].name, name, length))
+			sum = &sums[i];
+	return sum ? sum->name : key;
 }
 
 const char *tally_report_field_name(size_t index, const char **ret_help)
@@ -53,9 +66,15 @@ bool tally_report_field_init(struct report_field *ret, const struct tally_profil
 	const struct profile_keys *keys = &profile->keys;
 	const char *key = tally_key_find(name, strlen(name));
 
+	if (!key) /* a field of a tracepoint */
+		for (size_t i = 0; i < keys->count; i++)
+			if (!strcmp(keys->names[i], name))
+				key = keys->names[i];
 	if (sum) {
 		*ret = *sum;
-		return true;
+		if (profile->latency && !strcmp(sum->name, "overhead"))
+			ret->offset = SUM(undivided);
+		return profile->latency || strcmp(sum->name, "latency") != 0;
 	}
 	for (size_t i = 0; i < keys->count; i++) {
 		if (keys->names[i] != key)
@@ -67,6 +86,7 @@ bool tally_report_field_init(struct report_field *ret, const struct tally_profil
 		    .width = strlen(keys->list[i]->title),
 		    .key = keys->list[i],
 		    .index = i,
+		    .keys = keys,
 		    .unit = keys->time_quantum,
 		    .session = keys->session,
 		};
@@ -115,11 +135,32 @@ static const char *source_of(const struct report_field *field, const struct tall
 	return tally_session_source(field->session, (uint32_t)row->values[field->index]);
 }
 
+/* Of a key with texts of its own. */
+static void put_made(const struct report_field *field, const struct tally_profile_row *row,
+		     struct tally_buf *to)
+{
+	uint64_t value = row->values[field->index];
+	struct tally_frame frame;
+
+	if (field->key->type == KEY_CODE) {
+		field->key->text(field->keys, value, row->samples, to);
+	} else if (field->key->type == KEY_TEXT) {
+		tally_cell_name(to, tally_key_texts_get(field->keys->texts, value));
+	} else {
+		frame = tally_session_frame(field->session, (uint32_t)value);
+		/* As perf's letter for what no mapping holds. */
+		if (frame.image == UINT32_MAX && !frame.symbol)
+			frame.level = 'H';
+		tally_report_symbol(to, &frame);
+	}
+}
+
 void tally_report_field_text(const struct report_field *field, const struct tally_profile_row *row,
 			     uint64_t whole, struct tally_buf *to)
 {
 	if (field->share) {
-		tally_cell_percent(to, tally_cell_share(report_field_sum(field, row), whole));
+		tally_cell_percent(to, tally_cell_share(report_field_sum(field, row),
+							report_field_whole(field, whole)));
 		return;
 	}
 	if (!field->key) {
@@ -146,7 +187,18 @@ void tally_report_field_text(const struct report_field *field, const struct tall
 	case KEY_TIME:
 		put_number(field, row->values[field->index], to);
 		break;
+	case KEY_TEXT:
+	case KEY_CODE:
+	case KEY_FRAME:
+		put_made(field, row, to);
+		break;
 	}
+}
+
+static bool is_made(const struct report_field *field)
+{
+	return field->key && (field->key->type == KEY_TEXT || field->key->type == KEY_CODE ||
+			      field->key->type == KEY_FRAME);
 }
 
 /* With four digits after the point. */
@@ -162,11 +214,12 @@ void tally_report_field_plain(const struct report_field *field, const struct tal
 	uint64_t value;
 
 	if (field->share) {
-		json_double(&json, percent(report_field_sum(field, row), whole));
+		json_double(
+		    &json, percent(report_field_sum(field, row), report_field_whole(field, whole)));
 		return;
 	}
 	if (!field->key || field->key->type == KEY_NAME || field->key->type == KEY_IMAGE ||
-	    field->key->type == KEY_SOURCE) {
+	    field->key->type == KEY_SOURCE || is_made(field)) {
 		tally_report_field_text(field, row, whole, to);
 		return;
 	}
@@ -208,7 +261,7 @@ void tally_report_field_json(const struct report_field *field, const struct tall
 	tally_report_field_plain(field, row, whole, &text);
 	if (!text.size)
 		json_null(json);
-	else if (field->key && field->key->type == KEY_SYMBOL)
+	else if (field->key && (field->key->type == KEY_SYMBOL || is_made(field)))
 		json_string(json, (const char *)text.data, text.size);
 	else
 		json_raw(json, (const char *)text.data, text.size);
@@ -247,6 +300,11 @@ int tally_report_field_compare(const struct report_field *field, const struct ta
 	case KEY_NUMBER:
 	case KEY_TIME:
 		break;
+	case KEY_TEXT:
+	case KEY_CODE:
+	case KEY_FRAME:
+		return tally_profile_key_compare(field->keys, field->index, a->values[field->index],
+						 b->values[field->index]);
 	}
 	return compare_numbers(a->values[field->index], b->values[field->index]);
 }

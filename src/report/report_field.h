@@ -8,7 +8,7 @@
 #include <tally/profile.h>
 #include "base/buf.h"
 #include "base/json.h"
-#include "profile/keys.h"
+#include "key/keys.h"
 
 struct report_field {
 	const char *name, *title, *help;
@@ -18,7 +18,9 @@ struct report_field {
 	/* NULL: a sum.  The key's index among the profile's. */
 	const struct profile_key *key;
 	size_t index;
-	uint64_t unit; /* of a time: values are multiples of so many ns */
+	const struct profile_keys *keys; /* of a key */
+	uint64_t unit;                   /* of a time: values are multiples of so many ns */
+	uint64_t whole; /* what is 100 % of a share, if it is not what the event's others are of */
 	const struct tally_session *session;
 };
 
@@ -57,12 +59,22 @@ static inline struct report_field_source report_field_source(const struct report
 					    : frame->place};
 	case KEY_TASK:
 		return (struct report_field_source){row->comm, row->values[field->index]};
+	case KEY_CODE: /* the text may depend on the number of samples */
+		return (struct report_field_source){(const void *)(uintptr_t)row->samples,
+						    row->values[field->index]};
 	case KEY_SOURCE:
 	case KEY_NUMBER:
 	case KEY_TIME:
+	case KEY_TEXT:
+	case KEY_FRAME:
 		break;
 	}
 	return (struct report_field_source){.number = row->values[field->index]};
+}
+
+static inline uint64_t report_field_whole(const struct report_field *field, uint64_t whole)
+{
+	return field->whole ? field->whole : whole;
 }
 
 /* The value as in a table for people; `whole` is 100 %. */

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include "profile/profile.h"
 
 static int add(struct report_table *table, const char *name)
 {
@@ -16,6 +18,8 @@ int tally_report_table_fields(struct report_table *table)
 {
 	const struct tally_report_options *options = table->options;
 	bool children = tally_profile_has_children(table->profile);
+	static const char *const modes[] = {"overhead_sys", "overhead_us", "overhead_guest_sys",
+					    "overhead_guest_us"};
 	size_t count;
 	const char *const *keys = tally_profile_keys(table->profile, &count);
 	int result = 0;
@@ -27,9 +31,13 @@ int tally_report_table_fields(struct report_table *table)
 		return result;
 	if (children)
 		add(table, "overhead_children");
+	if (table->profile->latency)
+		add(table, "latency");
 	add(table, "overhead");
 	if (children)
-		table->fields[table->field_count - 1].title = "Self";
+		table->fields[1].title = "Self";
+	for (size_t i = 0; options->show_modes && i < (table->profile->has_guests ? 4 : 2); i++)
+		add(table, modes[i]);
 	if (options->show_samples)
 		add(table, "sample");
 	if (options->show_total_period)
@@ -99,6 +107,10 @@ int tally_report_table_rows(struct report_table *table, size_t event)
 {
 	table->event = event;
 	table->facts = report_event(table->profile, event);
+	for (size_t i = 0; i < table->field_count; i++)
+		if (table->profile->latency && !table->fields[i].key &&
+		    !strcmp(table->fields[i].name, "overhead"))
+			table->fields[i].whole = table->facts.undivided;
 	table->row_count = tally_report_table_count(table, table->options->percent_limit *
 							       (double)table->facts.total / 100);
 	free(table->order);

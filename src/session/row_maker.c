@@ -266,7 +266,7 @@ static void put_plain(struct row_maker *maker, const struct tally_resolved *samp
 	if (maker->offset)
 		maker->offset[at] = sample->offset;
 	if (maker->rows)
-		tally_batch_rows_put(maker->rows, at, record);
+		tally_batch_rows_put(maker->rows, at, record, sample, maker->resolver);
 }
 
 static int put_source(struct row_maker *maker, const struct tally_resolved *sample)

@@ -19,10 +19,10 @@ setup_file() {
 		patch -s -p1 -d tree <"$TALLY_SOURCE/tests/howto/$change.patch" || return 0
 	done >patched 2>&1
 	{
-		for source in profile/keys report/report_format report/report_lines; do
+		for source in key/key_sample report/report_format report/report_lines; do
 			python3 "$rebuild" compile "$build" tree "src/$source.c" "${source#*/}.o" || break
 		done
-		python3 "$rebuild" link "$build" tally patched-tally keys.o report_format.o report_lines.o
+		python3 "$rebuild" link "$build" tally patched-tally key_sample.o report_format.o report_lines.o
 	} >built 2>&1 || true
 }
 
@@ -48,10 +48,10 @@ added() { # patch, file: lines that it adds there
 }
 
 @test "14.3: a sort key is one row and its value function: the patch touches one source file" {
-	[ "$(sources_of sort_key)" = src/profile/keys.c ]
+	[ "$(sources_of sort_key)" = src/key/key_sample.c ]
 	[ "$(grep -c '^-[^-]' "$TALLY_SOURCE/tests/howto/sort_key.patch")" = 0 ]
 	[ "$(grep -c '^+ *{\.name = ' "$TALLY_SOURCE/tests/howto/sort_key.patch")" = 1 ]
-	[ "$(added sort_key src/profile/keys.c)" -le 16 ]
+	[ "$(added sort_key src/key/key_sample.c)" -le 16 ]
 }
 
 @test "14.3: a report format is one file and one row" {
@@ -65,7 +65,7 @@ added() { # patch, file: lines that it adds there
 	command -v patch || skip "patch is not installed: the patches are only counted, by the tests before"
 	cat patched
 	[ ! -s patched ]
-	grep -q '"odd"' tree/src/profile/keys.c
+	grep -q '"odd"' tree/src/key/key_sample.c
 	[ -s tree/src/report/report_lines.c ]
 }
 
@@ -95,7 +95,7 @@ assert [(row["odd"], row["sample"]) for row in rows] == [(1, 4), (0, 1)], rows'
 @test "14.3: -h, completion and messages have the new key and the new format" {
 	need_build
 	./patched-tally report -h >help
-	grep -q 'socket,* odd' <(tr -s ' \n' ' ' <help)
+	grep -q 'node,* odd' <(tr -s ' \n' ' ' <help)
 	grep -q -- '--lines  *a line for each row' help
 	run -2 ./patched-tally report -s even -i two.data
 	[[ "$output" = *"unknown key 'even'; valid are comm,"*" odd,"* ]]

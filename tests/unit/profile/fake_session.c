@@ -5,6 +5,8 @@
 #include "base/fail.h"
 #include "session/run.h"
 #include "session/session_packages.h"
+#include "resolve/locate.h"
+#include "session/batch_sample.h"
 #include "session/numbers.h"
 
 /* Of the session that was made last. */
@@ -246,4 +248,89 @@ const char *tally_session_source(const struct tally_session *session, uint32_t n
 	(void)session;
 	(void)number;
 	return "";
+}
+
+/* What follows is for keys of whole samples, which no fake sample has. */
+int tally_batch_sample(const struct tally_batch *batch, uint32_t row, struct tally_sample *ret)
+{
+	(void)batch;
+	(void)row;
+	(void)ret;
+	return -EINVAL;
+}
+
+uint8_t tally_batch_cpumode(const struct tally_batch *batch, uint32_t row)
+{
+	(void)batch;
+	(void)row;
+	return 0;
+}
+
+uint32_t tally_batch_frame(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+			   uint64_t addr)
+{
+	(void)batch;
+	(void)row;
+	(void)cpumode;
+	(void)addr;
+	return 0;
+}
+
+int tally_batch_line(const struct tally_batch *batch, uint32_t row, uint8_t cpumode, uint64_t addr,
+		     uint32_t *ret)
+{
+	(void)batch;
+	(void)row;
+	(void)cpumode;
+	(void)addr;
+	(void)ret;
+	return -ENOMEM;
+}
+
+int tally_batch_location(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+			 uint64_t addr, struct tally_location *ret)
+{
+	(void)batch;
+	(void)row;
+	(void)cpumode;
+	(void)addr;
+	(void)ret;
+	return -ENOMEM;
+}
+
+int tally_session_stack(const struct tally_session *session, uint32_t number,
+			struct tally_stack *ret)
+{
+	(void)session;
+	(void)number;
+	(void)ret;
+	return -ENOENT;
+}
+
+void tally_data_rewind(struct tally_data *data)
+{
+	(void)data;
+}
+
+int tally_data_next_record(struct tally_data *data, struct tally_record *ret,
+			   struct tally_error *error)
+{
+	(void)data;
+	(void)ret;
+	(void)error;
+	return 0;
+}
+
+int tally_data_event_of(const struct tally_data *data, const struct tally_record *record)
+{
+	(void)data;
+	(void)record;
+	return 0;
+}
+
+struct tally_block tally_data_feature(const struct tally_data *data, unsigned feature)
+{
+	(void)data;
+	(void)feature;
+	return (struct tally_block){.bytes = NULL};
 }

@@ -570,7 +570,8 @@ static void formats_are_checked(void **state)
 	assert_true(tally_report_format_has_trees("text"));
 	assert_false(tally_report_format_has_trees("csv"));
 	assert_string_equal(tally_report_field_find("sym", 3), "symbol");
-	assert_null(tally_report_field_find("symb", 4));
+	assert_string_equal(tally_report_field_find("symb", 4), "symbol");
+	assert_null(tally_report_field_find("symx", 4));
 	tally_profile_free(made.profile);
 }
 

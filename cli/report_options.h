@@ -1,0 +1,104 @@
+/* The options of `tally report`, by theme: what is read, what rows are of, call trees, the output.
+ *
+ * To add an option: its value into struct report, its row into the table of its theme
+ * (cli/report_*.c), and what it means for the library into that file's function.  A new theme is a
+ * new file, and a row of `themes` in cmd_report.c. */
+#ifndef TALLY_CLI_REPORT_OPTIONS_H
+#define TALLY_CLI_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tally/data.h>
+#include <tally/profile.h>
+#include <tally/report.h>
+#include <tally/session.h>
+#include "binaries.h"
+#include "dlfilter_option.h"
+#include "filter_expression.h"
+#include "filter_lists.h"
+#include "options.h"
+#include "progress.h"
+#include "say.h"
+
+#define REPORT_NAMES_MOST   TALLY_REPORT_COLUMNS_MOST
+#define REPORT_BRANCH_USUAL 0.5 /* %, of branches of a tree: perf's */
+
+struct tree_choice {
+	bool none, has_order, chosen; /* chosen: by -g or -G */
+	enum tally_call_order order;
+	enum tally_tree_style style;
+	enum tally_tree_value value;
+	double least;
+	uint64_t limit;
+	bool has_least;
+};
+
+/* Names of keys or fields, as the library has them, or fields of tracepoints as they were typed. */
+struct name_list {
+	const char *names[REPORT_NAMES_MOST];
+	size_t count;
+};
+
+struct key_choice {
+	struct name_list list; /* keys and sums in the order of -s */
+	struct name_list more; /* +KEY */
+	struct name_list less; /* -KEY */
+	bool chosen;           /* by -s or report.sort_order */
+	bool first_overhead;
+};
+
+/* -F: columns from the left, and what rows are sorted by. */
+struct field_choice {
+	struct name_list columns, more, less; /* more: +KEY, among the usual columns */
+	const char *order[3 * REPORT_NAMES_MOST];
+	size_t order_count;
+};
+
+struct report {
+	const char *input, *separator, *time, *cpus;
+	uint32_t *cpu_numbers; /* of `cpus` */
+	size_t cpu_count;
+	struct cli_binaries binaries;
+	struct cli_filter filter;
+	struct cli_dlfilters dlfilters;
+	struct cli_choice choice;
+	struct key_choice keys;
+	struct field_choice fields;
+	struct tree_choice trees;
+	struct name_list typed; /* names that are not the library's, to be freed */
+	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
+	bool show_modes;
+	bool header, header_only, full, stats, tasks;
+	bool memory, latency, hide_unresolved, other, raw_trace;
+	int branches; /* -1: where the recording has them */
+	const char *parent, *ignore_callees, *socket;
+	uint32_t socket_number;
+	int format; /* number of it: tally_report_format_name() */
+	double percent_limit;
+	uint64_t max_stack, max_expand, time_quantum;
+};
+
+/* Rows of a theme, copied to `to`; how many. */
+size_t report_input_rows(struct report *report, struct cli_option *to);
+size_t report_key_rows(struct report *report, struct cli_option *to);
+size_t report_filter_rows(struct report *report, struct cli_option *to);
+size_t report_tree_rows(struct report *report, struct cli_option *to);
+size_t report_output_rows(struct report *report, struct cli_option *to);
+
+/* report_keys.c: calls for -s, which are settings too. */
+int report_take_keys(void *to, const char *value, bool on, struct tally_error *error);
+/* Decides what rows are of and which columns there are, once the recording is known.  0; -EINVAL
+ * with words: a name is not a key; -ENOMEM. */
+int report_keys_finish(struct report *report, const struct tally_data *data,
+		       struct tally_profile_options *ret, struct tally_error *error);
+void report_keys_columns(const struct report *report, struct tally_report_options *ret);
+void report_keys_done(struct report *report);
+
+/* report_trees.c: one word of -g, from a configuration file; it is added to the words so far. */
+int report_take_tree_word(void *to, const char *value, bool on, struct tally_error *error);
+
+/* report_filters.c: numbers of -C and --socket-filter.  0, or an exit status after a message. */
+int report_filters_finish(struct report *report, const struct cli_usage *usage);
+int report_take_percentage(void *to, const char *value, bool on, struct tally_error *error);
+
+#endif

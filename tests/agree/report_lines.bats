@@ -1,0 +1,38 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# tally report: the rows and numbers of perf report for many command lines, on recordings made for it and on those of the
+# corpus (tests/agree/report_lines.txt).
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	cat >prog.c <<'END'
+long table[64] = {1}, other_table[64] = {2}, counter = 3;
+__attribute__((noinline)) long alpha(long n) { table[n & 63] += n; return n + 1; }
+__attribute__((noinline)) long beta(long n) { other_table[n & 63] += alpha(n); return n; }
+__attribute__((noinline)) long gamma_one(long n) { counter += beta(n); return counter; }
+int main(int argc, char **argv)
+{
+	long s = argv[0][0];
+	for (long i = 0; i < argc * 1000L; i++)
+		s += gamma_one(i);
+	return (int)(s & 1);
+}
+END
+	gcc -O1 -g -o prog prog.c || return 0
+	for kind in memory branches modes; do
+		python3 "$BATS_TEST_DIRNAME/special.py" "$kind" "$PWD/prog" "$kind.data" || return 0
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	perf version 2>/dev/null | grep -q 'perf version 6\.1\.' ||
+		skip "perf 6.1 is not installed: rows are not compared; tests/unit/profile has known values"
+	[ -s modes.data ] || skip "gcc, nm or readelf is not installed: no recordings of special samples are made"
+}
+
+@test "rows and numbers of perf report, command line by command line" {
+	python3 "$BATS_TEST_DIRNAME/report_lines.py" "$TALLY" "$BATS_TEST_DIRNAME/report_lines.txt" \
+		. ${TALLY_CORPUS:+"$TALLY_CORPUS/files"}
+}

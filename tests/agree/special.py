@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Writes recordings of samples that few machines can take, over the code and data of a binary.
+
+    special.py KIND BINARY FILE
+
+    memory      addresses of data, data sources, weights, page sizes, physical addresses, transactions, cgroups
+    branches    branch stacks with flags and cycles
+    group       three events, two of them a group that is read with each sample's event apart
+    modes       samples of the kernel, of user space and of guests
+"""
+
+import random
+import re
+import struct
+import subprocess
+import sys
+
+BASE = 0x555500000000
+IP, TID, TIME, ADDR, ID, CPU, PERIOD = 1, 2, 4, 8, 0x40, 0x80, 0x100
+BRANCHES, WEIGHT, DATA_SRC, TRANSACTION = 0x800, 0x4000, 0x8000, 0x20000
+PHYS, CGROUP, DATA_PAGE, CODE_PAGE, WEIGHT_STRUCT = 0x80000, 0x200000, 0x400000, 0x800000, 0x1000000
+MMAP, COMM, SAMPLE, MMAP2, NAMESPACES, CGROUP_RECORD = 1, 3, 9, 10, 16, 19
+KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5
+SAMPLE_ID_ALL = 1 << 18
+
+
+def record(kind, misc, body):
+    body += bytes(-len(body) % 8)
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def symbols_of(path):
+    """Addresses of functions and of objects."""
+    code, data = [], []
+    for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines():
+        found = re.match(r"([0-9a-f]+) ([tTbBdD]) (\S+)$", line)
+        if found and not found.group(3).startswith("_"):
+            (code if found.group(2) in "tT" else data).append(int(found.group(1), 16))
+    return code, data
+
+
+def segments_of(path):
+    """[(address, offset, size in the file, size in memory, flags)] of what is loaded."""
+    text = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout
+    found = []
+    for line in text.splitlines():
+        match = re.match(r"\s+LOAD\s+(\S+) (\S+) \S+ (\S+) (\S+) (.{3})", line)
+        if match:
+            offset, address, file_size, size = (int(word, 16) for word in match.groups()[:4])
+            found.append((address, offset, file_size, size, match.group(5)))
+    return found
+
+
+def side_band(path, types):
+    def add(kind, misc, body):
+        return record(kind, misc, body + bytes(-len(body) % 8) + trailer(types))
+
+    data = add(COMM, 0, struct.pack("<II", 7, 7) + b"worker\0")
+    data += add(COMM, 0, struct.pack("<II", 8, 8) + b"other\0")
+    for pid in (7, 8):
+        for address, offset, _, size, flags in segments_of(path):
+            start, end = BASE + (address & ~4095), BASE + ((address + size + 4095) & ~4095)
+            body = struct.pack("<IIQQQIIQQII", pid, pid, start, end - start, offset & ~4095, 8, 1, 77, 1,
+                               5 if "E" in flags else 3 if "W" in flags else 1, 2)
+            data += add(MMAP2, USER | (0 if "E" in flags else 1 << 13), body + path.encode() + b"\0")
+    return data
+
+
+def file_of(attrs, records):
+    """attrs: [(sample_type, config, more of the attr, ids)]"""
+    ids, entries, at = b"", b"", 104
+    for _, _, _, numbers in attrs:
+        ids += struct.pack(f"<{len(numbers)}Q", *numbers)
+    for sample_type, config, branches, numbers in attrs:
+        attr = struct.pack("<IIQQQQQ", 1, 128, config, 1000, sample_type, 4 if numbers else 0, SAMPLE_ID_ALL)
+        attr += bytes(16) + bytes(8) + struct.pack("<Q", branches)
+        entries += attr.ljust(128, b"\0") + struct.pack("<QQ", at, 8 * len(numbers))
+        at += 8 * len(numbers)
+    data_at = 104 + len(ids) + len(entries)
+    head = struct.pack("<8sQQQQQQQQ", b"PERFILE2", 104, 144, 104 + len(ids), len(entries), data_at, len(records), 0, 0)
+    return head + bytes(32) + ids + entries + records
+
+
+def memory(path):
+    code, data = symbols_of(path)
+    pick = random.Random(5)
+    types = (IP | TID | TIME | ADDR | CPU | PERIOD | WEIGHT_STRUCT | DATA_SRC | TRANSACTION | PHYS | CGROUP | DATA_PAGE |
+             CODE_PAGE)
+    records = side_band(path, types)
+    for number, name in ((1, b"/"), (17, b"/system.slice/a.service"), (18, b"/user.slice")):
+        records += record(CGROUP_RECORD, 0, struct.pack("<Q", number) + name + bytes(8 - len(name) % 8) +
+                          trailer(types))
+    sources = [make_source(pick) for _ in range(20)] + [0]
+    for at in range(400):
+        ip = BASE + pick.choice(code) + pick.choice((0, 4))
+        addr = pick.choice((BASE + pick.choice(data) + pick.choice((0, 8, 64)), 0x7f0000001000 + pick.choice((0, 72)), 0))
+        pid = pick.choice((7, 7, 8))
+        body = struct.pack("<QIIQQIIQ", ip, pid, pid, 1000000000 + at * 100000, addr, pick.choice((0, 1)), 0,
+                           pick.choice((1000, 3000)))
+        body += struct.pack("<IHH", pick.choice((3, 30, 300)), pick.choice((5, 50)), pick.choice((2, 4)))
+        body += struct.pack("<QQQQQQ", pick.choice(sources), pick.choice((0, 2, 6, 0x12, 5 << 32 | 9)),
+                            pick.choice((0, 0x1234000)) + addr % 4096, pick.choice((1, 17, 18, 99)),
+                            pick.choice((4096, 2 << 20)), pick.choice((0, 4096)))
+        records += record(SAMPLE, USER, body)
+    return file_of([(types, 0, 0, [])], records)
+
+
+def make_source(pick):
+    """One level and one snoop bit say the rest, as perf compares these bits alone."""
+    level, snoop = pick.randrange(3, 14), pick.randrange(5)
+    return (1 << pick.randrange(1, 5) | 1 << (5 + level) | 2 << 5 | 1 << (19 + snoop) | 1 << (24 + pick.randrange(2)) |
+            1 << (26 + pick.randrange(2, 7)) | 2 << 26 | (level % 5) << 33 | (level % 2) << 37 | (snoop % 2) << 38 |
+            pick.choice((1, 2, 4)) << 40)
+
+
+def trailer(types):
+    """What records other than samples end with (sample_id_all)."""
+    tail = struct.pack("<IIQ", 7, 7, 999999999)
+    if types & ID:
+        tail += struct.pack("<Q", 1)
+    if types & CPU:
+        tail += struct.pack("<II", 0, 0)
+    return tail
+
+
+def branches(path):
+    code, _ = symbols_of(path)
+    pick = random.Random(6)
+    types = IP | TID | TIME | PERIOD | BRANCHES
+    records = side_band(path, types)
+    for at in range(200):
+        pid = pick.choice((7, 7, 8))
+        stack = b""
+        count = pick.choice((0, 3, 8))
+        for _ in range(count):
+            flags = pick.choice((1, 2, 2, 6, 10)) | pick.choice((0, 3, 70)) << 4
+            stack += struct.pack("<QQQ", BASE + pick.choice(code) + 4, BASE + pick.choice(code), flags)
+        body = struct.pack("<QIIQQQ", BASE + pick.choice(code), pid, pid, 1000000000 + at * 100000, 1000, count)
+        records += record(SAMPLE, USER, body + stack)
+    return file_of([(types, 0, 8, [])], records)
+
+
+def group(path):
+    code, _ = symbols_of(path)
+    pick = random.Random(7)
+    types = IP | TID | TIME | ID | CPU | PERIOD
+    records = side_band(path, types)
+    for at in range(300):
+        pid = pick.choice((7, 8))
+        event = pick.choice((1, 1, 2, 3))
+        body = struct.pack("<QIIQQIIQ", BASE + pick.choice(code), pid, pid, 1000000000 + at * 100000, event,
+                           at % 2, 0, pick.choice((100, 1000)) * event)
+        records += record(SAMPLE, USER, body)
+    return file_of([(types, 0, 0, [1]), (types, 1, 0, [2]), (types, 2, 0, [3])], records)
+
+
+def modes(path):
+    code, _ = symbols_of(path)
+    pick = random.Random(8)
+    types = IP | TID | TIME | PERIOD
+    records = side_band(path, types)
+    for at in range(200):
+        mode = pick.choice((KERNEL, USER, USER, GUEST_KERNEL, GUEST_USER))
+        ip = BASE + pick.choice(code) if mode == USER else 0xffffffff81000000 + at % 7
+        body = struct.pack("<QIIQQ", ip, 7, 7, 1000000000 + at * 100000, 1000)
+        records += record(SAMPLE, mode, body)
+    return file_of([(types, 0, 0, [])], records)
+
+
+if __name__ == "__main__":
+    with open(sys.argv[3], "wb") as output:
+        output.write({"memory": memory, "branches": branches, "group": group, "modes": modes}[sys.argv[1]](sys.argv[2]))
