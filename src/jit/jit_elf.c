@@ -320,11 +320,13 @@ static int add_lines(struct making *making, size_t code)
 	struct tally_jit_lines lines;
 	int result = tally_jitdump_lines(making->dump, code, &lines);
 
-	if (result || !lines.count)
+	if (result)
 		return result;
-	qsort(lines.lines, lines.count, sizeof(*lines.lines), by_offset);
-	add_unit(making, lines.lines[0].file);
-	add_line_program(making, &lines);
+	if (lines.count) {
+		qsort(lines.lines, lines.count, sizeof(*lines.lines), by_offset);
+		add_unit(making, lines.lines[0].file);
+		add_line_program(making, &lines);
+	}
 	tally_jit_lines_done(&lines);
 	return 0;
 }
