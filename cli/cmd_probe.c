@@ -291,14 +291,8 @@ static int refuse(void *to, const char *value, bool on, struct tally_error *erro
 	return cli_refuse(error, "%s", (const char *)to);
 }
 
-static char no_vmlinux[] =
-    "tally does not read debug information of the kernel: in the kernel, probe functions (FUNC, "
-    "FUNC+OFFSET) with registers as arguments, for example %di";
 static char no_cache[] = "tally keeps no cache of probes: it reads markers and functions from the "
 			 "program, give -x PROGRAM";
-static char no_range[] =
-    "tally does not print the ranges in which variables exist; -V PLACE lists the "
-    "variables that can be read at PLACE";
 static char no_symfs[] = "give the path of the program itself: -x DIR/PROGRAM";
 static char no_namespace[] =
     "give the path of the program through its process: -x /proc/PID/root/PROGRAM";
@@ -306,8 +300,9 @@ static char no_bootconfig[] = "tally does not write bootconfig files; -D prints 
 
 static const struct cli_rule rules[] = {
     {"-a,-d,-l,-F,-L,-V,-D", CLI_ONE_OF, NULL, "each is an action"},
-    {"-x,-m", CLI_ONE_OF, NULL, "a place is in a program or in the kernel"},
-    {"-l", CLI_EXCLUDES, "-x,-m", "it lists the events of all programs and of the kernel"},
+    {"-x,-m,-k", CLI_ONE_OF, NULL, "a place is in a program, in a module or in the kernel itself"},
+    {"-l", CLI_EXCLUDES, "-x,-m,-k", "it lists the events of all programs and of the kernel"},
+    {"--range", CLI_NEEDS, "-V", "it is of the variables that -V lists"},
     {"-q,-v", CLI_ONE_OF, NULL, "-q prints errors only"},
     {NULL},
 };
@@ -360,6 +355,10 @@ int cmd_probe(int argc, char **argv)
 	     "in this program or library (default: in the kernel)", &probe.options.program},
 	    {CLI_STRING, 'm', "module", "MODULE", "in this module of the kernel",
 	     &probe.options.module},
+	    {CLI_STRING, 'k', "vmlinux", "FILE",
+	     "in the kernel whose debug information this file has (default: of the running kernel, "
+	     "where its package puts it)",
+	     &probe.options.vmlinux},
 	    {CLI_STRING, 's', "source", "FOLDER",
 	     "the folder that paths of source files are relative to", &probe.options.sources},
 	    {.kind = CLI_GROUP, .help = "How"},
@@ -377,12 +376,13 @@ int cmd_probe(int argc, char **argv)
 	     &probe.filter},
 	    {CLI_FLAG, 0, "externs", NULL, "--vars: also variables of the whole file",
 	     &probe.options.externs},
+	    {CLI_FLAG, 0, "range", NULL,
+	     "--vars: also the addresses of the function at which each variable can be read",
+	     &probe.options.ranges},
 	    {CLI_FLAG, 'q', "quiet", NULL, "print errors only", &probe.quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "--add: print what is written to the kernel",
 	     &probe.verbose},
-	    {CLI_CALL, 'k', "vmlinux", "FILE", "", no_vmlinux, CLI_HIDDEN, refuse},
 	    {CLI_CALL, 0, "cache", NULL, "", no_cache, CLI_BARE | CLI_HIDDEN, refuse},
-	    {CLI_CALL, 0, "range", NULL, "", no_range, CLI_BARE | CLI_HIDDEN, refuse},
 	    {CLI_CALL, 0, "symfs", "DIR", "", no_symfs, CLI_HIDDEN, refuse},
 	    {CLI_CALL, 0, "target-ns", "PID", "", no_namespace, CLI_HIDDEN, refuse},
 	    {CLI_CALL, 0, "bootconfig", NULL, "", no_bootconfig, CLI_BARE | CLI_HIDDEN, refuse},

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/name_filter.h"
-#include "probe/probe_spec.h"
+#include "place/probe_spec.h"
 #include "probe/trace_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

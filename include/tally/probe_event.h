@@ -41,6 +41,10 @@ struct tally_probe_event_options {
 	/* Is given what a person should know, a line without a newline; may be NULL. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
+	/* The kernel's debug information, for lines and variables.  NULL: that of the running
+	 * kernel, by its build-id, where packages put it. */
+	const char *vmlinux;
+	bool ranges; /* variables: with the addresses at which each can be read */
 };
 
 struct tally_probe_set;
@@ -58,7 +62,8 @@ void tally_probe_set_close(struct tally_probe_set *set); /* NULL is fine */
 const struct tally_probe_event *tally_probe_set_at(const struct tally_probe_set *set, size_t at);
 
 /* Defines all events of the set, or none.  0; -EEXIST: a name exists; -EACCES, -ENOENT, -ENOTSUP of
- * tracefs; -errno: the error has the kernel's reason. */
+ * tracefs; -EINVAL: the set's places are those of another kernel's vmlinux; -errno: the error has
+ * the kernel's reason. */
 int tally_probe_set_add(struct tally_probe_set *set,
 			const struct tally_probe_event_options *options, struct tally_error *error);
 

@@ -103,15 +103,20 @@ int tally_go_table_function(const struct tally_go_table *table, uint64_t index,
 	return *ret->name && memchr(ret->name, 0, room) ? 0 : -EINVAL;
 }
 
+bool tally_go_made(const struct tally_elf *elf)
+{
+	return tally_elf_find(elf, ".note.go.buildid", SHT_NULL) ||
+	       tally_elf_find(elf, ".go.buildinfo", SHT_NULL) ||
+	       tally_elf_find(elf, ".gopclntab", SHT_NULL);
+}
+
 /* With an external linker (a PIE of Debian's) the table is somewhere in .data.rel.ro. */
 static int find_table(const struct tally_elf *elf, struct tally_go_table *ret)
 {
 	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro"};
 	bool big = elf->header.e_ident[EI_DATA] == ELFDATA2MSB;
 
-	if (!tally_elf_find(elf, ".note.go.buildid", SHT_NULL) &&
-	    !tally_elf_find(elf, ".go.buildinfo", SHT_NULL) &&
-	    !tally_elf_find(elf, ".gopclntab", SHT_NULL))
+	if (!tally_go_made(elf))
 		return -ENOENT;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const struct tally_elf_section *section =

@@ -33,6 +33,9 @@ int tally_go_table_open(const void *bytes, size_t size, bool big, struct tally_g
 int tally_go_table_function(const struct tally_go_table *table, uint64_t index,
 			    struct tally_go_function *ret);
 
+/* Whether Go's linker made the file. */
+bool tally_go_made(const struct tally_elf *elf);
+
 /* Adds the functions of a Go program.  Returns the number added, -ENOENT when the file has no such
  * table, -EFBIG when names take more than is allowed, or -ENOMEM. */
 int64_t tally_go_symbols_add(const struct tally_elf *elf, struct tally_symbol_list *list);

@@ -10,6 +10,7 @@
 #include "elf/debugdata.h"
 #include "elf/demangle.h"
 #include "elf/elf_symbols.h"
+#include "elf/go_table.h"
 #include "elf/symbol_list.h"
 
 static int fail_open(const char *path, int result, struct tally_error *error)
@@ -70,8 +71,11 @@ static int add_all(struct tally_symbol_list *list, const struct tally_elf *elf, 
 
 	if (!result)
 		result = add(list, elf, SHT_DYNSYM, elf);
-	if (!result && !tally_elf_find(elf, ".symtab", SHT_SYMTAB))
+	if (!result && !tally_elf_find(elf, ".symtab", SHT_SYMTAB)) {
 		result = add_debug_file(list, elf, path);
+		if (!result && tally_go_symbols_add(elf, list) == -ENOMEM)
+			result = -ENOMEM;
+	}
 	return result ? result : add_debugdata(list, elf);
 }
 

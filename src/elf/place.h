@@ -9,8 +9,8 @@
 
 /* Gives the file offsets of all functions with this name, as linked ("_Z3foov") or as shown
  * ("foo()", "foo"), ascending, in an array that is the caller's: several if files have static
- * functions of one name.  All symbols are searched: the file's own, those of its debug file, and
- * compressed ones.
+ * functions of one name.  All symbols are searched: the file's own, those of its debug file,
+ * compressed ones, and of a stripped Go program its table of functions.
  *
  * -ENOENT: there is no such function, with the nearest name; -ENOEXEC, -errno of the file;
  * -ENOTSUP: the function is chosen when the program starts (STT_GNU_IFUNC); -ENOMEM. */
@@ -21,8 +21,8 @@ int tally_image_find_function(const char *path, const char *name, uint64_t **ret
 int tally_image_find_address(const char *path, uint64_t address, uint64_t *ret,
 			     struct tally_error *error);
 
-/* All symbols of the file, of its debug file and compressed ones, sorted by file offset; of several
- * at one offset only the best.  -errno of the file, -ENOEXEC, -ENOMEM. */
+/* All symbols of the file, of its debug file, compressed ones and Go's, sorted by file offset; of
+ * several at one offset only the best.  -errno of the file, -ENOEXEC, -ENOMEM. */
 int tally_image_symbols(const char *path, struct tally_symbol_list *ret, struct tally_error *error);
 
 #endif

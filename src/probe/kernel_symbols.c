@@ -87,10 +87,11 @@ int tally_kernel_symbols_open(const char *procfs, struct kernel_symbols *ret,
 		tally_kernel_symbols_close(&symbols);
 		if (result)
 			return tally_fail(error, result, -1, "out of memory");
-		return tally_fail(error, -EACCES, -1,
-				  "%s/kallsyms hides the kernel's addresses: run it with sudo, and "
-				  "where kernel.kptr_restrict is 2, set it to 1",
-				  root);
+		return tally_fail(
+		    error, -EACCES, -1,
+		    "%s/kallsyms hides the kernel's addresses: run it with sudo or with "
+		    "CAP_SYSLOG, and where kernel.kptr_restrict is 2, set it to 1",
+		    root);
 	}
 	qsort(symbols.list, symbols.count, sizeof(*symbols.list), in_order);
 	*ret = symbols;

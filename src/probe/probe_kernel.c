@@ -1,4 +1,4 @@
-/* Places in the kernel and its modules, by symbols. */
+/* Places in the kernel and its modules: by its symbols, or by its debug information. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,9 @@
 #include "base/fail.h"
 #include "probe/kernel_symbols.h"
 #include "base/name_filter.h"
+#include "probe/debug_sites.h"
 #include "probe/probe_set.h"
+#include "place/vmlinux.h"
 
 static bool is_of(const struct kernel_symbol *symbol, const char *module)
 {
@@ -92,28 +94,87 @@ static int find(struct tally_probe_set *set, const struct kernel_symbols *symbol
 	return !result && !set->site_count ? fail_absent(set, symbols, error) : result;
 }
 
-int tally_probe_set_find_kernel(struct tally_probe_set *set, struct tally_error *error)
+/* --- by debug information --- */
+
+/* Of the running kernel relative to _text, of another one by the function's name, as perf does. */
+static int add_debug_site(struct tally_probe_set *set, uint64_t address, struct probe_site *site,
+			  void *context, struct tally_error *error)
+{
+	const struct vmlinux *vmlinux = context;
+	const struct vmlinux_symbol *symbol = tally_vmlinux_symbol_at(vmlinux, address);
+	struct tally_buf place = {0};
+	int result;
+
+	if (vmlinux->text && address >= vmlinux->text && !vmlinux->other_kernel &&
+	    (!set->spec.point.at_return || set->features.return_offset))
+		tally_buf_printf(&place, "_text+%llu",
+				 (unsigned long long)(address - vmlinux->text));
+	else if (symbol)
+		tally_buf_printf(&place, "%s+%llu", symbol->name,
+				 (unsigned long long)(address - symbol->address));
+	else
+		return tally_fail(error, -ENOENT, -1,
+				  "%s has no symbol for the code at %#llx: the kernel takes no "
+				  "address of another kernel",
+				  vmlinux->path, (unsigned long long)address);
+	site->place = place.failed ? NULL : tally_buf_str(&place);
+	result = site->place ? tally_probe_set_append(set, site, error)
+			     : tally_fail(error, -ENOMEM, -1, "out of memory");
+	tally_buf_done(&place);
+	return result;
+}
+
+static int find_by_debug(struct tally_probe_set *set, struct tally_error *error)
+{
+	struct vmlinux vmlinux;
+	struct debug_sites sites = {.kernel = true, .add = add_debug_site, .context = &vmlinux};
+	int result;
+
+	if (set->options.module)
+		return tally_fail(error, -ENOTSUP, -1,
+				  "lines and variables of the kernel's modules are not read: name "
+				  "a function, +OFFSET, %%return, $argN and %%REGISTER");
+	result = tally_vmlinux_open(set->options.vmlinux, set->options.debug_root, &vmlinux, error);
+	if (result)
+		return result;
+	sites.info = &vmlinux.info;
+	set->other_kernel = vmlinux.other_kernel;
+	result = tally_probe_set_find_debug(set, &sites, &set->spec.point, error);
+	if (!result && !set->site_count)
+		result = tally_probe_set_fail_absent(set, &vmlinux.info, error);
+	tally_vmlinux_close(&vmlinux);
+	return result;
+}
+
+/* --- all --- */
+
+static int find_by_address(struct tally_probe_set *set, struct tally_error *error)
 {
 	const struct probe_point *point = &set->spec.point;
+	struct probe_site site = {0};
+	char name[32], place[32];
+	int result;
+
+	snprintf(name, sizeof(name), "abs_%llx", (unsigned long long)point->address);
+	snprintf(place, sizeof(place), "0x%llx", (unsigned long long)point->address);
+	site.name = name;
+	site.place = place;
+	result = tally_probe_set_plain_arguments(set, 0, true, &site, error);
+	return result ? result : tally_probe_set_append(set, &site, error);
+}
+
+int tally_probe_set_find_kernel(struct tally_probe_set *set, struct tally_error *error)
+{
+	bool wants_debug = tally_probe_wants_debug(&set->spec);
 	struct kernel_symbols symbols;
 	int result;
 
-	if (point->is_address) {
-		struct probe_site site = {0};
-		char name[32], place[32];
-
-		snprintf(name, sizeof(name), "abs_%llx", (unsigned long long)point->address);
-		snprintf(place, sizeof(place), "0x%llx", (unsigned long long)point->address);
-		site.name = name;
-		site.place = place;
-		result = tally_probe_set_plain_arguments(set, 0, true, &site, error);
-		return result ? result : tally_probe_set_append(set, &site, error);
-	}
-	if (tally_probe_wants_debug(&set->spec))
-		return tally_fail(
-		    error, -ENOTSUP, -1,
-		    "lines and variables are read in programs only (-x PROGRAM); in "
-		    "the kernel name a function, +OFFSET, %%return, $argN and %%REGISTER");
+	if (set->spec.point.is_address)
+		return wants_debug ? tally_fail(error, -EINVAL, 0,
+						"an address has no variables: name the function")
+				   : find_by_address(set, error);
+	if (wants_debug || set->options.vmlinux)
+		return find_by_debug(set, error);
 	result = tally_kernel_symbols_open(set->options.procfs, &symbols, error);
 	if (result)
 		return result;

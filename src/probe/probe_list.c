@@ -10,7 +10,7 @@
 #include "elf/place.h"
 #include "probe/kernel_symbols.h"
 #include "base/name_filter.h"
-#include "probe/point_finder.h"
+#include "place/point_finder.h"
 #include "probe/probe_set.h"
 
 struct listing {

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "probe/find_program.h"
-#include "probe/fetch_args.h"
+#include "place/fetch_args.h"
 #include "base/name_filter.h"
 
 /* MAX_EVENT_NAME_LEN of the kernel's trace_probe.h, with the NUL; 31 bytes of an argument's. */
@@ -123,6 +123,20 @@ static int format_plain(const struct probe_argument *argument, unsigned machine,
 	return to->failed ? fail_memory(error) : 0;
 }
 
+/* Go has a calling convention of its own, where a string takes two registers, a slice three.
+ *
+ * Source: Go's src/cmd/compile/abi-internal.md; before Go 1.17 arguments were on the stack. */
+static int fail_go_argument(const struct probe_argument *argument, unsigned machine,
+			    struct tally_error *error)
+{
+	return tally_fail(error, -ENOTSUP, (int64_t)argument->column,
+			  "%s: Go does not pass arguments as C does: since Go 1.17 their words are "
+			  "in %s, name these",
+			  argument->variable,
+			  machine == EM_X86_64 ? "%ax, %bx, %cx, %di, %si, %r8, %r9, %r10 and %r11"
+					       : "the machine's registers, %x0 to %x15 on arm64");
+}
+
 int tally_probe_set_plain_arguments(struct tally_probe_set *set, unsigned machine, bool entry,
 				    struct probe_site *ret, struct tally_error *error)
 {
@@ -135,8 +149,13 @@ int tally_probe_set_plain_arguments(struct tally_probe_set *set, unsigned machin
 	if (!ret->arguments)
 		return fail_memory(error);
 	for (size_t i = 0; i < count && !result; i++) {
+		const struct probe_argument *argument = &set->spec.arguments[i];
+
 		tally_buf_clear(&text);
-		result = format_plain(&set->spec.arguments[i], machine, entry, &text, error);
+		if (set->go && !strncmp(argument->variable, "$arg", 4))
+			result = fail_go_argument(argument, machine, error);
+		else
+			result = format_plain(argument, machine, entry, &text, error);
 		if (!result) {
 			ret->arguments[i] = copy(set, tally_buf_str(&text));
 			result = ret->arguments[i] ? 0 : fail_memory(error);
@@ -235,6 +254,25 @@ static void make_group(const struct tally_probe_set *set, char to[NAME_ROOM])
 		snprintf(to, NAME_ROOM, "probe");
 }
 
+/* "k8s.io/api/core.(*Pod).String" becomes "core_Pod_String". */
+static void make_go_event(const char *name, bool at_return, char to[NAME_ROOM])
+{
+	const char *package = strrchr(name, '/');
+	size_t length = 0;
+
+	for (const char *at = package ? package + 1 : name; *at && length < 40; at++) {
+		if (isalnum((unsigned char)*at))
+			to[length++] = *at;
+		else if (length && to[length - 1] != '_')
+			to[length++] = '_';
+	}
+	while (length && to[length - 1] == '_')
+		length--;
+	snprintf(to + length, NAME_ROOM - length, "%s", at_return ? "__return" : "");
+	if (!length || isdigit((unsigned char)*to))
+		*to = '_';
+}
+
 /* A name that events may have: ".isra.0" and "@VERSION" are cut, and what else is no part of a name
  * (of C++ functions) becomes "_". */
 static void make_event(const struct tally_probe_set *set, const struct probe_site *site,
@@ -252,6 +290,10 @@ static void make_event(const struct tally_probe_set *set, const struct probe_sit
 		base = point->function;
 		if (point->line)
 			snprintf(line, sizeof(line), "_L%u", point->line);
+	}
+	if (set->go && !spec->event && !point->is_address && !point->line) {
+		make_go_event(base, point->at_return, to);
+		return;
 	}
 	base += *base == '.';
 	length = strcspn(base, ".@");
@@ -615,8 +657,15 @@ int tally_probe_set_add(struct tally_probe_set *set,
 	bool uprobes = set->program, dry_run = options && options->dry_run;
 	struct tally_strings taken = {0};
 	char folder[PATH_MAX];
-	int result = tally_trace_folder(set->options.tracefs, folder, sizeof(folder), error);
+	int result;
 
+	if (set->other_kernel)
+		return tally_fail(
+		    error, -EINVAL, -1,
+		    "%s is of another kernel, by its build-id: -D prints a definition "
+		    "for that kernel; for this one name the vmlinux of this one",
+		    set->options.vmlinux);
+	result = tally_trace_folder(set->options.tracefs, folder, sizeof(folder), error);
 	if (result)
 		return result;
 	result = read_names(set->tracefs, uprobes, &taken);

@@ -6,7 +6,7 @@
 #include <tally/probe_event.h>
 #include "base/arena.h"
 #include "base/buf.h"
-#include "probe/probe_spec.h"
+#include "place/probe_spec.h"
 #include "probe/trace_files.h"
 
 struct probe_site {
@@ -21,7 +21,9 @@ struct tally_probe_set {
 	struct probe_spec spec;
 	struct trace_features features;
 	char tracefs[PATH_MAX];
-	char *program; /* with all links followed; NULL: the kernel */
+	char *program;     /* with all links followed; NULL: the kernel */
+	bool go;           /* the program is made by Go's compiler */
+	bool other_kernel; /* its places are those of a kernel that does not run here */
 	struct probe_site *sites;
 	size_t site_count;
 	struct tally_probe_event *events; /* of the sites */

@@ -16,8 +16,9 @@
 #include "dwarf/die.h"
 #include "probe/kernel_symbols.h"
 #include "base/name_filter.h"
-#include "probe/point_finder.h"
+#include "place/point_finder.h"
 #include "probe/probe_set.h"
+#include "place/vmlinux.h"
 
 #define FUNCTIONS_USUAL "!_* & !*@plt"
 
@@ -27,6 +28,20 @@ static int take_options(const struct tally_probe_event_options *options,
 	int result = tally_options_take(ret, sizeof(*ret), options);
 
 	return result ? tally_fail(error, result, -1, "unknown options") : 0;
+}
+
+/* The program, or what has the kernel's debug information; the caller's to free(). */
+static int debug_path(const struct tally_probe_event_options *options, char **ret,
+		      struct tally_error *error)
+{
+	bool other_kernel;
+
+	if (options->program)
+		return tally_probe_program_path(options, ret, error);
+	if (options->module)
+		return tally_fail(error, -ENOTSUP, -1,
+				  "lines and variables of the kernel's modules are not read");
+	return tally_vmlinux_path(options->vmlinux, options->debug_root, ret, &other_kernel, error);
 }
 
 static void print_escaped(const char *text, size_t length, FILE *to)
@@ -79,7 +94,7 @@ static int add_program(const struct tally_probe_event_options *options, struct n
 	struct tally_symbol_list list = {0};
 	uint64_t left;
 	char *path;
-	int result = tally_probe_program_path(options, &path, error);
+	int result = debug_path(options, &path, error);
 
 	if (result)
 		return result;
@@ -142,8 +157,8 @@ int tally_probe_functions_print(const char *filter, const struct tally_probe_eve
 	if (!result)
 		result = tally_name_filter_new(filter ? filter : FUNCTIONS_USUAL, &wanted, error);
 	if (!result)
-		result = known.program ? add_program(&known, &names, error)
-				       : add_kernel(&known, &names, error);
+		result = known.program || known.vmlinux ? add_program(&known, &names, error)
+							: add_kernel(&known, &names, error);
 	if (!result)
 		qsort(names.names, names.count, sizeof(*names.names), by_name);
 	for (size_t i = 0; i < names.count && !result; i++) {
@@ -163,9 +178,35 @@ struct shown {
 	const struct tally_probe_event_options *options;
 	const struct name_filter *filter; /* NULL: all */
 	FILE *to;
+	const struct probe_scope *scope; /* NULL: variables of the file */
 	struct names lines;
 	size_t places;
 };
+
+/* perf's words: it has a value here, it has none here but elsewhere, it is outside of functions. */
+static const char *range_mark(const struct shown *shown, Dwarf_Die *variable)
+{
+	struct fetch fetch;
+	const char *why;
+
+	if (!shown->scope)
+		return "EXT";
+	return tally_variable_locate(shown->scope, variable, &fetch, &why) ? "INV" : "VAL";
+}
+
+/* Fields are separated by tabs. */
+static void print_variable(const char *line, FILE *to)
+{
+	fputc('\t', to);
+	for (size_t length;; line += length + 1) {
+		length = strcspn(line, "\t");
+		fputc('\t', to);
+		print_escaped(line, length, to);
+		if (!line[length])
+			break;
+	}
+	fputc('\n', to);
+}
 
 static int add_variable(Dwarf_Die *variable, void *context)
 {
@@ -175,7 +216,11 @@ static int add_variable(Dwarf_Die *variable, void *context)
 
 	if (shown->filter && !tally_name_filter_takes(shown->filter, dwarf_diename(variable)))
 		return 0;
+	if (shown->options->ranges)
+		tally_buf_printf(&line, "[%s]\t", range_mark(shown, variable));
 	tally_variable_describe(variable, &line);
+	if (shown->options->ranges && shown->scope)
+		tally_variable_describe_range(shown->scope, variable, &line);
 	result = line.failed ? -ENOMEM : names_add(&shown->lines, tally_buf_str(&line));
 	tally_buf_done(&line);
 	return result;
@@ -195,22 +240,19 @@ static int print_place(struct probe_scope *scope, void *context)
 	fprintf(shown->to, "\t@<");
 	print_escaped(name ? name : "", name ? strlen(name) : 0, shown->to);
 	fprintf(shown->to, "+%" PRId64 ">\n", (int64_t)(scope->address - entry));
-	result = tally_variables_walk(scope, false, add_variable, shown);
+	shown->scope = scope;
+	result = shown->options->ranges ? tally_variables_walk_all(scope, add_variable, shown)
+					: tally_variables_walk(scope, false, add_variable, shown);
+	shown->scope = NULL;
 	if (!result && shown->options->externs)
 		result = tally_variables_walk_file(scope, add_variable, shown);
 	if (shown->lines.count)
 		qsort(shown->lines.names, shown->lines.count, sizeof(char *), by_name);
 	for (size_t i = 0; i < shown->lines.count && !result; i++) {
 		const char *line = shown->lines.names[i];
-		size_t type = strcspn(line, "\t");
 
-		if (i && !strcmp(line, shown->lines.names[i - 1]))
-			continue;
-		fprintf(shown->to, "\t\t");
-		print_escaped(line, type, shown->to);
-		fputc('\t', shown->to);
-		print_escaped(line + type + 1, strlen(line + type + 1), shown->to);
-		fputc('\n', shown->to);
+		if (!i || strcmp(line, shown->lines.names[i - 1]))
+			print_variable(line, shown->to);
 	}
 	if (!shown->lines.count && !result)
 		fprintf(shown->to, "\t\t(No matched variables)\n");
@@ -222,11 +264,12 @@ static int print_variables(const struct probe_spec *spec, struct shown *shown,
 			   struct tally_error *error)
 {
 	struct point_options options = {.no_inlines = shown->options->no_inlines,
-					.sources = shown->options->sources};
+					.sources = shown->options->sources,
+					.kernel = !shown->options->program};
 	struct tally_buf place = {0};
 	struct debug_info info;
 	char *path;
-	int result = tally_probe_program_path(shown->options, &path, error);
+	int result = debug_path(shown->options, &path, error);
 
 	if (result)
 		return result;
@@ -262,9 +305,7 @@ static int print_variables(const struct probe_spec *spec, struct shown *shown,
 	return result;
 }
 
-static int check_variables(const struct probe_spec *spec,
-			   const struct tally_probe_event_options *options,
-			   struct tally_error *error)
+static int check_variables(const struct probe_spec *spec, struct tally_error *error)
 {
 	if (spec->argument_count)
 		return tally_fail(error, -EINVAL, (int64_t)spec->arguments[0].column,
@@ -272,9 +313,6 @@ static int check_variables(const struct probe_spec *spec,
 	if (spec->marker || spec->point.is_address || spec->point.at_return)
 		return tally_fail(error, -EINVAL, 0,
 				  "variables are known at functions and lines only");
-	if (!options->program)
-		return tally_fail(error, -ENOTSUP, -1,
-				  "variables are read in programs only: name one with -x");
 	return 0;
 }
 
@@ -297,7 +335,7 @@ int tally_probe_variables_print(const char *place, const char *filter,
 		return result;
 	}
 	shown.filter = wanted;
-	result = check_variables(&spec, &known, error);
+	result = check_variables(&spec, error);
 	if (!result)
 		result = print_variables(&spec, &shown, error);
 	tally_probe_spec_done(&spec);
@@ -535,11 +573,7 @@ int tally_probe_lines_print(const char *range, const struct tally_probe_event_op
 		result = tally_probe_range_parse(range, &lines.range, error);
 	if (result)
 		return result;
-	if (!known.program)
-		result = tally_fail(error, -ENOTSUP, -1,
-				    "lines are shown of programs only: name one with -x");
-	if (!result)
-		result = tally_probe_program_path(&known, &path, error);
+	result = debug_path(&known, &path, error);
 	if (!result)
 		result = show_lines(&lines, path, to, error);
 	free(path);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
 #include "base/fs.h"
@@ -20,6 +21,14 @@ static const char *file_name(bool uprobes)
 
 /* --- where it is --- */
 
+/* access(2) would ignore capabilities of who is not root. */
+static bool exists(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status);
+}
+
 int tally_trace_folder(const char *tracefs, char *path, size_t room, struct tally_error *error)
 {
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -33,15 +42,15 @@ int tally_trace_folder(const char *tracefs, char *path, size_t room, struct tall
 			(int)sizeof(readme))
 			return tally_fail(error, -ENAMETOOLONG, -1,
 					  "the path of tracefs is too long");
-		if (!access(readme, F_OK))
+		if (exists(readme))
 			return 0;
 		if (!forbidden && (errno == EACCES || errno == EPERM))
 			forbidden = tracefs ? tracefs : usual[i];
 		snprintf(readme, sizeof(readme), "%s/kprobe_events", path);
-		if (!access(readme, F_OK))
+		if (exists(readme))
 			return 0;
 		snprintf(readme, sizeof(readme), "%s/events", path);
-		if (!access(readme, F_OK))
+		if (exists(readme))
 			return tally_fail(error, -ENOTSUP, -1,
 					  "this kernel has no events at places in code: %s has "
 					  "neither uprobe_events nor kprobe_events "

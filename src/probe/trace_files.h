@@ -8,16 +8,7 @@
 #include <stddef.h>
 #include <tally/error.h>
 #include "base/map.h"
-
-/* What definitions may contain, by the running kernel's README. */
-struct trace_features {
-	bool hexadecimal;   /* types x8 to x64 */
-	bool return_offset; /* kretprobes take _text+N */
-	bool counter;       /* (0xREFERENCE) behind a uprobe's place */
-	bool user_memory;   /* +u8(...) */
-	bool shared_names;  /* several places may have one event */
-	bool constants;     /* \5 */
-};
+#include "place/fetch_args.h"
 
 /* `path` gets tracefs.  -ENOENT: it is not mounted; -EACCES. */
 int tally_trace_folder(const char *tracefs, char *path, size_t room, struct tally_error *error);

@@ -364,7 +364,157 @@ END
 	run -1 "$TALLY" probe -D vfs_raed
 	[[ $output = *"the kernel has no function vfs_raed; did you mean vfs_read"* ]]
 	run -1 "$TALLY" probe -D 'vfs_read file'
-	[[ $output = *"in programs only"* ]]
+	if [ ! -e /usr/lib/debug ] && [ ! -e /boot ]; then
+		[[ $output = *"the debug information of this kernel"*"-k"* ]]
+	fi
+}
+
+# A kernel of two functions, FILE, with the options.
+kernel() {
+	cat >kernel.c <<'END'
+struct file { int flags; const char *name; };
+int vm_state = 3;
+static int opened;
+__attribute__((noinline)) long vfs_read(struct file *file, char *buf, unsigned long count, long long *pos)
+{
+	long sum = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		int each = buf[i] + file->flags;
+
+		sum += each;
+		if (pos)
+			*pos += vm_state;
+	}
+	return sum;
+}
+__attribute__((noinline)) int vfs_open(struct file *file, int mode)
+{
+	file->flags = mode;
+	opened++;
+	return mode + vm_state + opened;
+}
+int _start(void)
+{
+	struct file f = {3, "x"};
+	char b[4] = {1, 2, 3, 4};
+
+	vfs_open(&f, 3);
+	return (int)vfs_read(&f, b, 4, 0);
+}
+END
+	gcc -g -mcmodel=kernel -fno-pie -no-pie -nostdlib -static -ffreestanding -fno-stack-protector \
+		-Wl,-Ttext=0xffffffff81000000,--defsym=_text=0xffffffff80fff000 "${@:2}" -o "$1" kernel.c 2>errors ||
+		skip "a kernel of two functions cannot be linked here: $(head -1 errors)"
+}
+
+@test "13.32: -k: lines and variables of a kernel's vmlinux are defined and shown as by perf" {
+	needs_perf
+	kernel vm0 -O0 -Wl,--build-id=sha1
+	kernel vm2 -O2 -Wl,--build-id=sha1
+	for vm in vm0 vm2; do
+		for place in vfs_read 'vfs_read count buf' 'vfs_open%return $retval' 'vfs_read+4' '*open mode' \
+			'vfs_open vm_state mode' 'vfs_open opened' 'vfs_open $vars' 'vfs_open file->name:string' \
+			'vfs_open $arg1 %di' 'vfs_read:6' 'kernel.c:19 mode'; do
+			live perf probe -k $vm -D "$place" >theirs 2>/dev/null || [ "$place" = vfs_read:6 ] || [[ $place = *:19* ]]
+			[ -s theirs ] || continue # perf refuses a line that shares its code with another one
+			"$TALLY" probe -k $vm -D "$place" >ours
+			diff theirs ours
+		done
+		for options in '-V vfs_open' '--range -V vfs_open' '--range --externs -V vfs_open' '-L vfs_open' '-L kernel.c:5-9' -F; do
+			# shellcheck disable=SC2086 # several words
+			live perf probe -k $vm $options >theirs 2>/dev/null
+			# shellcheck disable=SC2086
+			"$TALLY" probe -k $vm $options >ours
+			diff theirs ours
+			[ -s ours ]
+		done
+	done
+	run -1 "$TALLY" probe -k vm0 -n vfs_read
+	[[ $output = *"is of another kernel, by its build-id"*"-D"* ]]
+	run -1 "$TALLY" probe -k vm0 -D vfs_raed
+	[[ $output = *"did you mean vfs_read"* ]]
+	run -1 "$TALLY" probe -k nothing -D vfs_read
+	[[ $output = *"nothing: No such file"* ]]
+	run -2 "$TALLY" probe -k vm0 -x gcc_0_5 -D work
+	run -2 "$TALLY" probe -k vm0 -m ext4 -D work
+}
+
+@test "13.32: -k: of the running kernel's vmlinux, by its build-id, places are relative to _text" {
+	id=$(od -An -tx1 -v /sys/kernel/notes 2>/dev/null | tr -d ' \n' | sed -n 's/.*0400000014000000030000004[7]4e5500\(.\{40\}\).*/\1/p')
+	[ -n "$id" ] || skip "the build-id of this kernel is unknown: /sys/kernel/notes"
+	kernel running -O2 -Wl,--build-id=0x"$id"
+	at=$((0x$(nm running | sed -n 's/ T vfs_open//p') - 0xffffffff80fff000))
+	run -0 "$TALLY" probe -k running -D 'vfs_open mode vm_state'
+	[ "$output" = "p:probe/vfs_open _text+$at mode=%si:s32 vm_state=@vm_state+0:s32" ]
+	run "$TALLY" probe -k running -n vfs_open
+	[ "$status" != 2 ]
+	[[ $output != *"another kernel"* ]]
+}
+
+@test "13.32: --range shows where in its function each variable can be read, as perf does" {
+	needs_perf
+	for program in gcc_0_5 gcc_2_5 gcc_2_4; do
+		for place in work deep main prog.c:28; do
+			live perf probe -x $program --range -V $place >theirs 2>/dev/null
+			"$TALLY" probe -x $program --range -V $place >ours
+			diff theirs ours
+			grep -q '	\[VAL\]	.*	@<[a-z]*+\[[0-9]*-[0-9]' ours
+		done
+	done
+	"$TALLY" probe -x gcc_2_5 --range -V work | grep -qF '[INV]	long int	sum	@<work+['
+	run -2 "$TALLY" probe -x gcc_2_5 --range -D work
+	[[ $output = *"--range needs -V"* ]]
+}
+
+@test "13.32: functions of a stripped Go program are probed by the table of Go's runtime" {
+	corpus=${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}/fuzz/corpus/fuzz_elf
+	for layout in go_1_2 go_1_16 go_1_20; do # the code is at byte 128 of the file: main.main 32 bytes, then runtime.gc
+		program=$(realpath "$corpus/$layout")
+		run -0 "$TALLY" probe -x "$program" -F
+		[ "$output" = $'main.main\nruntime.gc' ]
+		run -0 "$TALLY" probe -x "$program" -D main.main -D 'runtime.g* n=%ax:u64' -D main.main+4
+		[ "$output" = "p:probe_$layout/main_main $program:0x80
+p:probe_$layout/runtime_gc $program:0xa0 n=%ax:u64
+p:probe_$layout/main_main $program:0x84" ]
+		run -1 "$TALLY" probe -x "$program" -D main.mian
+		[[ $output = *"did you mean main.main?"* ]]
+		run -1 "$TALLY" probe -x "$program" -D 'main.main $arg1'
+		[[ $output = *"Go does not pass arguments as C does"*"%ax, %bx"* ]]
+		run -0 "$TALLY" probe -x "$program" -D 'main.main%return'
+		[[ $output = *"stacks are moved"* ]]
+	done
+}
+
+@test "13.32: defining takes the right to write tracefs and no capability, and recording CAP_PERFMON" {
+	needs_live
+	setpriv --reuid 65534 --clear-groups --inh-caps=+dac_override --ambient-caps=+dac_override true 2>/dev/null ||
+		skip "capabilities cannot be kept across a change of user here"
+	mkdir -p /tmp/"$GROUP.d"
+	cp gcc_0_5 "$TALLY" /tmp/"$GROUP.d"
+	chmod 755 /tmp/"$GROUP.d" /tmp/"$GROUP.d"/*
+	as_user() { # CAPABILITIES COMMAND...
+		live setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" "${@:2}"
+	}
+	tally=/tmp/$GROUP.d/tally
+	run -0 as_user +dac_override "$tally" probe -q -x /tmp/"$GROUP.d"/gcc_0_5 "$GROUP:mine=work"
+	run -0 as_user +dac_override "$tally" probe -l "$GROUP:mine"
+	[[ $output = *"$GROUP:mine"*" (on work@"* ]]
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]; then
+		run -1 as_user +dac_override "$tally" stat -x, -e "$GROUP:mine" true
+		[[ $output = *CAP_PERFMON* ]]
+		run -0 as_user +dac_override,+perfmon "$tally" stat -x, -e "$GROUP:mine" /tmp/"$GROUP.d"/gcc_0_5
+		[[ $output = *"3,,$GROUP:mine,"* ]]
+	fi
+	run -0 as_user +dac_override "$tally" probe -d "$GROUP:mine"
+	[[ $output = *"Removed event: $GROUP:mine"* ]]
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] && [ "$(cat /proc/sys/kernel/kptr_restrict)" = 0 ]; then
+		run -1 as_user +dac_override "$tally" probe -D vfs_read
+		[[ $output = *CAP_SYSLOG* ]]
+		run -0 as_user +syslog "$tally" probe -D vfs_read
+		[[ $output = "p:probe/vfs_read _text+"* ]]
+	fi
+	rm -r /tmp/"$GROUP.d"
 }
 
 @test "13.32: markers are defined with their arguments, and happen" {

@@ -162,10 +162,7 @@ samples() { # EVENT [PROGRAM]: how many of it a run makes
 		[[ "$output" == *"$words"* ]]
 		[[ "$output" != *"did you mean"* ]]
 	done <<-'END'
-		-k /boot/vmlinux|debug information of the kernel
-		--vmlinux=/boot/vmlinux|FUNC+OFFSET
 		--cache|give -x PROGRAM
-		--range|-V PLACE lists
 		--symfs /mnt|-x DIR/PROGRAM
 		--target-ns 1|-x /proc/PID/root/PROGRAM
 		--bootconfig|-D prints

@@ -141,7 +141,11 @@ static void functions_of_the_kernel_are_offsets_from_its_text(void **state)
 	assert_int_equal(refused(tree, "vfs_raed", &error), -ENOENT);
 	assert_non_null(strstr(error.text, "did you mean vfs_read?"));
 	assert_int_equal(refused(tree, "data", &error), -ENOENT);
-	assert_int_equal(refused(tree, "vfs_read file", &error), -ENOTSUP);
+	tree->options.vmlinux = "/no/vmlinux";
+	assert_int_equal(refused(tree, "vfs_read file", &error), -ENOENT);
+	assert_non_null(strstr(error.text, "/no/vmlinux: No such file"));
+	tree->options.module = "disk";
+	assert_int_equal(refused(tree, "disk_read file", &error), -ENOTSUP);
 }
 
 /* A kernel that says so has one event at both; else they are two events. */

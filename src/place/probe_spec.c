@@ -1,4 +1,4 @@
-#include "probe/probe_spec.h"
+#include "place/probe_spec.h"
 
 #include <ctype.h>
 #include <errno.h>

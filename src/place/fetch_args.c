@@ -1,4 +1,4 @@
-#include "probe/fetch_args.h"
+#include "place/fetch_args.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -56,9 +56,13 @@ void tally_fetch_format(const struct fetch *fetch, int64_t shift, bool user, str
 		tally_buf_text(to, fetch->name);
 		break;
 	case FETCH_STATIC:
-		tally_buf_printf(
-		    to, "@+0x%" PRIx64,
-		    (uint64_t)add(add(fetch->value, shift), fetch->count ? fetch->steps[0] : 0));
+		if (fetch->name)
+			tally_buf_printf(to, "@%s%+" PRId64, fetch->name,
+					 fetch->count ? fetch->steps[0] : 0);
+		else
+			tally_buf_printf(to, "@+0x%" PRIx64,
+					 (uint64_t)add(add(fetch->value, shift),
+						       fetch->count ? fetch->steps[0] : 0));
 		break;
 	default:
 		tally_buf_printf(to, "\\%" PRId64, fetch->value);

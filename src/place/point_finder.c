@@ -1,6 +1,6 @@
 /* The rules for choosing among several places are perf's (tools/perf/util/probe-finder.c of
  * 6.1). */
-#include "probe/point_finder.h"
+#include "place/point_finder.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -74,7 +74,10 @@ static int visit_address(struct finder *finder, Dwarf_Die *scope_die, Dwarf_Addr
 	result = check_offset(finder, &scope);
 	if (result)
 		return result;
-	if (tally_elf_offset(&finder->info->elf, address, &offset))
+	scope.kernel = finder->options->kernel;
+	if (scope.kernel)
+		offset = address;
+	else if (tally_elf_offset(&finder->info->elf, address, &offset))
 		return tally_fail(finder->error, -ENOENT, -1,
 				  "%s has no code at %#llx, although its debug information says so",
 				  finder->info->path, (unsigned long long)address);
@@ -123,14 +126,17 @@ static int check_line(const struct finder *finder, const char *file, int line, D
 {
 	const char *other_file, *name = NULL;
 	Dwarf_Die unit = finder->unit, scope;
-	int other = tally_code_line_at(&unit, address, &other_file);
+	int declared, other = tally_code_line_at(&unit, address, &other_file);
 
 	if (!other || other == line || strcmp(file, other_file))
 		return 0;
 	if (finder->point->function && best_scope(finder, address, &scope) &&
 	    tally_die_is_called(&scope, finder->point->function)) {
-		name = dwarf_diename(&scope);
-		other -= tally_die_line(&scope);
+		declared = tally_die_line(&scope);
+		if (other >= declared) { /* not of a function that was inlined there */
+			name = dwarf_diename(&scope);
+			other -= declared;
+		}
 	}
 	return tally_fail(finder->error, -ENOENT, -1,
 			  "line %d of %s shares its code with another line: probe %s:%d instead",

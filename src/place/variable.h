@@ -1,14 +1,13 @@
 /* An argument of a definition: from a variable of the program to the kernel's words for it. */
-#ifndef TALLY_PROBE_VARIABLE_H
-#define TALLY_PROBE_VARIABLE_H
+#ifndef TALLY_PLACE_VARIABLE_H
+#define TALLY_PLACE_VARIABLE_H
 
 #include <elfutils/libdw.h>
 #include <tally/error.h>
 #include "base/buf.h"
 #include "dwarf/debug_info.h"
-#include "probe/fetch_args.h"
-#include "probe/probe_spec.h"
-#include "probe/trace_files.h"
+#include "place/fetch_args.h"
+#include "place/probe_spec.h"
 
 /* A place in a program, and what is known there. */
 struct probe_scope {
@@ -17,6 +16,7 @@ struct probe_scope {
 	Dwarf_Die scope; /* the function, or the inlined one whose variables are meant */
 	Dwarf_Addr address;
 	int64_t shift; /* from addresses to what the kernel takes: - address + offset in the file */
+	bool kernel;   /* the kernel's own code: static variables go by their symbols */
 	struct fetch_frame frame;
 };
 
@@ -42,10 +42,16 @@ int tally_variable_format(const struct probe_scope *scope, const struct probe_ar
 typedef int (*variable_visit)(Dwarf_Die *variable, void *context);
 int tally_variables_walk(const struct probe_scope *scope, bool parameters_only,
 			 variable_visit visit, void *context);
+/* The same, also with those that can be read elsewhere in the function only. */
+int tally_variables_walk_all(const struct probe_scope *scope, variable_visit visit, void *context);
 /* The same for those of the whole file. */
 int tally_variables_walk_file(const struct probe_scope *scope, variable_visit visit, void *context);
 
 /* "struct node*\tname". */
 void tally_variable_describe(Dwarf_Die *variable, struct tally_buf *to);
+/* "\t@<work+[0-20,56-70]>": where in the function it can be read, in bytes from its entry.  Nothing
+ * is added when that is unknown. */
+void tally_variable_describe_range(const struct probe_scope *scope, Dwarf_Die *variable,
+				   struct tally_buf *to);
 
 #endif

@@ -1,20 +1,21 @@
 /* From a place as it is written (a function, a line, a pattern) to addresses, by debug
  * information. */
-#ifndef TALLY_PROBE_POINT_FINDER_H
-#define TALLY_PROBE_POINT_FINDER_H
+#ifndef TALLY_PLACE_POINT_FINDER_H
+#define TALLY_PLACE_POINT_FINDER_H
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <tally/error.h>
 #include "dwarf/debug_info.h"
-#include "probe/probe_spec.h"
-#include "probe/variable.h"
+#include "place/probe_spec.h"
+#include "place/variable.h"
 
 struct point_options {
 	bool no_inlines;    /* inlined functions are skipped */
 	bool skip_prologue; /* in code without optimization: use the address from which on variables
 			       are in their places */
 	const char *sources; /* a folder that source paths are relative to; NULL */
+	bool kernel;         /* of the kernel: scopes keep its addresses as linked */
 };
 
 /* A result that is not 0 ends the search, which returns it. */

@@ -1,4 +1,4 @@
-#include "probe/variable.h"
+#include "place/variable.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -146,21 +146,42 @@ bool tally_variable_find(const struct probe_scope *scope, const char *name, Dwar
 struct walk {
 	const struct probe_scope *scope;
 	bool parameters_only, whole_file;
+	bool elsewhere; /* also what can be read at other addresses only */
 	variable_visit visit;
 	void *context;
 	int result;
 };
+
+/* A variable, not a parameter, that has places at other addresses of the function. */
+static bool is_elsewhere(Dwarf_Die *die)
+{
+	Dwarf_Addr base, start, end;
+	Dwarf_Attribute places;
+	ptrdiff_t at = 0;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (dwarf_tag(die) != DW_TAG_variable ||
+	    !dwarf_attr_integrate(die, DW_AT_location, &places))
+		return false;
+	while ((at = dwarf_getlocations(&places, at, &base, &start, &end, &ops, &count)) > 0)
+		if (start < end)
+			return true;
+	return false;
+}
 
 static enum die_next visit_variable(Dwarf_Die *die, unsigned depth, void *context)
 {
 	struct walk *walk = context;
 	struct fetch fetch;
 	const char *why;
+	int result = -ENOENT;
 
 	(void)depth;
 	if (is_variable(die) && dwarf_diename(die) &&
-	    (!walk->parameters_only || dwarf_tag(die) == DW_TAG_formal_parameter) &&
-	    !tally_variable_locate(walk->scope, die, &fetch, &why))
+	    (!walk->parameters_only || dwarf_tag(die) == DW_TAG_formal_parameter))
+		result = tally_variable_locate(walk->scope, die, &fetch, &why);
+	if (!result || (result == -ENOENT && walk->elsewhere && is_elsewhere(die)))
 		walk->result = walk->visit(die, walk->context);
 	if (walk->result)
 		return DIE_END;
@@ -170,7 +191,17 @@ static enum die_next visit_variable(Dwarf_Die *die, unsigned depth, void *contex
 int tally_variables_walk(const struct probe_scope *scope, bool parameters_only,
 			 variable_visit visit, void *context)
 {
-	struct walk walk = {scope, parameters_only, false, visit, context, 0};
+	struct walk walk = {
+	    .scope = scope, .parameters_only = parameters_only, .visit = visit, .context = context};
+	Dwarf_Die top = scope->scope;
+
+	tally_die_walk(&top, visit_variable, &walk);
+	return walk.result;
+}
+
+int tally_variables_walk_all(const struct probe_scope *scope, variable_visit visit, void *context)
+{
+	struct walk walk = {.scope = scope, .elsewhere = true, .visit = visit, .context = context};
 	Dwarf_Die top = scope->scope;
 
 	tally_die_walk(&top, visit_variable, &walk);
@@ -179,7 +210,7 @@ int tally_variables_walk(const struct probe_scope *scope, bool parameters_only,
 
 int tally_variables_walk_file(const struct probe_scope *scope, variable_visit visit, void *context)
 {
-	struct walk walk = {scope, false, true, visit, context, 0};
+	struct walk walk = {.scope = scope, .whole_file = true, .visit = visit, .context = context};
 	Dwarf_Die top = scope->unit;
 
 	tally_die_walk(&top, visit_variable, &walk);
@@ -609,6 +640,9 @@ int tally_variable_format(const struct probe_scope *scope, const struct probe_ar
 	}
 	if (result)
 		return fail_place(scope, argument, result, why, error);
+	/* The kernel is loaded at any address; its own list of symbols has the variable's. */
+	if (scope->kernel && value.fetch.base == FETCH_STATIC)
+		value.fetch.name = dwarf_diename(&value.die);
 	for (size_t i = 0; i < argument->step_count && !result; i++) {
 		const struct probe_step *step = &argument->steps[i];
 

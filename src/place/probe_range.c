@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/fail.h"
-#include "probe/probe_spec.h"
+#include "place/probe_spec.h"
 
 static int take_line(const char *text, const char **at, int32_t *ret, struct tally_error *error)
 {

@@ -1,13 +1,23 @@
 /* Where a value is, in the kernel's words: "+8(-24(%bp))", "%di", "@+0x4010", "\5".
  *
  * Source: Documentation/trace/uprobetracer.rst and kprobetrace.rst, "FETCHARG". */
-#ifndef TALLY_PROBE_FETCH_ARGS_H
-#define TALLY_PROBE_FETCH_ARGS_H
+#ifndef TALLY_PLACE_FETCH_ARGS_H
+#define TALLY_PLACE_FETCH_ARGS_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/buf.h"
+
+/* What definitions may contain, by the running kernel's README. */
+struct trace_features {
+	bool hexadecimal;   /* types x8 to x64 */
+	bool return_offset; /* kretprobes take _text+N */
+	bool counter;       /* (0xREFERENCE) behind a uprobe's place */
+	bool user_memory;   /* +u8(...) */
+	bool shared_names;  /* several places may have one event */
+	bool constants;     /* \5 */
+};
 
 /* As many as the kernel may nest, and more. */
 #define FETCH_STEPS_MOST 32
@@ -16,7 +26,7 @@ enum fetch_base { FETCH_REGISTER, FETCH_STATIC, FETCH_VALUE };
 
 struct fetch {
 	enum fetch_base base;
-	const char *name; /* of the register */
+	const char *name; /* of the register; of a static one in the kernel its symbol, else NULL */
 	int64_t value;    /* FETCH_VALUE; FETCH_STATIC: the address */
 	/* The offset that is added before each read of memory, in that order.  The first read of a
 	 * static one is part of its own word. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/name_filter.h"
-#include "probe/probe_spec.h"
+#include "place/probe_spec.h"
 
 static void parse(const char *text, struct probe_spec *spec)
 {
