@@ -10,6 +10,7 @@
 #include <tally/event.h>
 #include <tally/probe.h>
 #include <tally/recorder.h>
+#include <tally/sample_words.h>
 #include "build_id_folder.h"
 #include "command.h"
 #include "ending.h"
@@ -187,6 +188,15 @@ static const struct cli_rule rules[] = {
      "-a records the whole system, the others parts of it"},
     {"-u", CLI_EXCLUDES, "-p,-t,--children-of", "-u records all processes of a user"},
     {"-F,-c", CLI_ONE_OF, NULL, "samples are taken by time or by number of events"},
+    {"--all-user,--all-kernel", CLI_ONE_OF, NULL, "each is the opposite of the other"},
+    {"--kernel-callchains,--user-callchains", CLI_ONE_OF, NULL,
+     "together they leave out all call chains"},
+    {"-b,-j", CLI_ONE_OF, NULL, "-b is -j any"},
+    {"--per-thread", CLI_EXCLUDES, "-a,-C", "rings are of threads or of CPUs"},
+    {"-G,--for-each-cgroup", CLI_ONE_OF, NULL,
+     "-G gives each event its cgroup, --for-each-cgroup records all events in each"},
+    {"-G", CLI_NEEDS, "-a,-C", "cgroups are recorded on CPUs"},
+    {"--for-each-cgroup", CLI_NEEDS, "-a,-C", "cgroups are recorded on CPUs"},
     {NULL},
 };
 
@@ -194,12 +204,23 @@ static const struct {
 	size_t (*rows)(struct record *record, struct cli_option *to);
 	bool (*take)(struct record *record, struct tally_recorder_options *to);
 } themes[] = {
-    {record_target_rows, record_targets_take}, {record_event_rows, record_events_take},
-    {record_stack_rows, record_stacks_take},   {record_off_cpu_rows, record_off_cpu_take},
-    {record_output_rows, record_output_take},  {record_ring_rows, record_rings_take},
+    {record_target_rows, record_targets_take},  {record_event_rows, record_events_take},
+    {record_field_rows, record_fields_take},    {record_stack_rows, record_stacks_take},
+    {record_off_cpu_rows, record_off_cpu_take}, {record_output_rows, record_output_take},
+    {record_ring_rows, record_rings_take},
 };
 
 #define THEMES (sizeof(themes) / sizeof(*themes))
+
+static int print_registers(void)
+{
+	const char *word;
+
+	for (size_t i = 0; (word = tally_register_word(i)); i++)
+		printf("%s%s", i ? " " : "", word);
+	printf("\n");
+	return CLI_OK;
+}
 
 static int parse_and_run(struct record *record, int argc, char **argv)
 {
@@ -229,6 +250,8 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 	at = cli_parse(&usage, options, argc, argv, &status);
 	if (at < 0)
 		return status;
+	if (record->list_registers)
+		return print_registers();
 	status = check_command(&usage, record, argc, argv, at);
 	if (status)
 		return status;
@@ -241,6 +264,8 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 		 !record->users.count && !record->system_wide && !record->cpu_count)
 		return cli_usage_error(&usage,
 				       "nothing to record: give a command, or -p, -t, -u or -a");
+	if (record->dry_run)
+		return CLI_OK;
 	if (!find_places(record, &wanted))
 		return wanted.command ? CLI_OWN_FAILURE : CLI_FAILED;
 	/* The file keeps the command line, with the name of the program. */

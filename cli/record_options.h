@@ -32,6 +32,24 @@ struct record {
 	bool no_build_ids, no_cache, all_binaries;
 	bool off_cpu;
 	double off_cpu_ms;
+	/* What samples hold, and which other records there are (record_fields.c). */
+	uint64_t sample_type, branch_filter, intr_registers, user_registers, synth_threads;
+	bool data, no_samples, thread_counts, read_times, list_registers;
+	bool context_switches, namespaces, cgroup_records, no_bpf_events;
+	bool use_clock;
+	int32_t clock;
+	uint32_t no_descriptions;
+	bool describe_last;
+	uint64_t maps_timeout;
+	/* Of events (record_events.c). */
+	struct cli_list event_texts; /* of -e, for --for-each-cgroup */
+	struct cli_list cgroups;     /* of --for-each-cgroup */
+	size_t last_event;           /* first event of the last -e */
+	size_t cgroup_at;            /* the event that takes the next name of -G */
+	bool all_user, all_kernel, group, strict_frequency, unbuffered;
+	bool kernel_chains, user_chains; /* these alone */
+	bool per_thread, build_id_maps, dry_run;
+	uint64_t realtime;
 	pid_t *pid_numbers, *tid_numbers, *parent_numbers;
 	uint32_t *cpu_numbers;
 	size_t cpu_count;
@@ -41,6 +59,7 @@ struct record {
 /* Rows of a theme, copied to `to`; how many. */
 size_t record_target_rows(struct record *record, struct cli_option *to);
 size_t record_event_rows(struct record *record, struct cli_option *to);
+size_t record_field_rows(struct record *record, struct cli_option *to);
 size_t record_stack_rows(struct record *record, struct cli_option *to);
 size_t record_output_rows(struct record *record, struct cli_option *to);
 size_t record_off_cpu_rows(struct record *record, struct cli_option *to);
@@ -50,6 +69,7 @@ size_t record_ring_rows(struct record *record, struct cli_option *to);
  * an error was printed. */
 bool record_targets_take(struct record *record, struct tally_recorder_options *to);
 bool record_events_take(struct record *record, struct tally_recorder_options *to);
+bool record_fields_take(struct record *record, struct tally_recorder_options *to);
 bool record_stacks_take(struct record *record, struct tally_recorder_options *to);
 bool record_output_take(struct record *record, struct tally_recorder_options *to);
 bool record_off_cpu_take(struct record *record, struct tally_recorder_options *to);

@@ -151,6 +151,7 @@ void record_say_result(const struct record *record, const char *output,
 		say_hidden_kernel();
 	if (!record->quiet)
 		say_running(result);
-	if (!result->samples && !result->aux_bytes && !record->quiet && !record->delay_ms)
+	if (!result->samples && !result->aux_bytes && !record->quiet && !record->delay_ms &&
+	    !record->no_samples)
 		cli_say(NULL, "no samples: the event did not happen during the recording");
 }

@@ -47,6 +47,10 @@ size_t record_stack_rows(struct record *record, struct cli_option *to)
 	     "record call chains by auto (unwound while recording, else fp), fp (frame pointers), "
 	     "dwarf[,SIZE] (unwound; copies of the stack of SIZE bytes) or lbr",
 	     &record->call_graph, .call = take_call_graph},
+	    {CLI_FLAG, 0, "kernel-callchains", NULL, "call chains of the kernel alone",
+	     &record->kernel_chains},
+	    {CLI_FLAG, 0, "user-callchains", NULL, "call chains of user space alone",
+	     &record->user_chains},
 	    {CLI_FLAG, 0, "keep-stacks", NULL,
 	     "write copies of the stack to the file, as perf does, instead of unwinding them",
 	     &record->keep_stacks},
@@ -62,6 +66,8 @@ size_t record_stack_rows(struct record *record, struct cli_option *to)
 bool record_stacks_take(struct record *record, struct tally_recorder_options *to)
 {
 	to->callchain = record->callchain;
+	to->no_user_chain = record->kernel_chains;
+	to->no_kernel_chain = record->user_chains;
 	to->call_graph = call_graph(record);
 	to->keep_stacks = record->keep_stacks;
 	to->stacks_output = record->stacks_output;

@@ -1,4 +1,5 @@
 /* What `tally record` watches. */
+#include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -7,6 +8,44 @@
 #include "ids.h"
 #include "record_options.h"
 #include "say.h"
+
+/* The next names go to the next events; a single one to all so far. */
+static int take_cgroups(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct record *record = to;
+	struct tally_event_list *list = &record->events;
+	bool single = on && !record->cgroup_at && !strchr(value, ',');
+
+	if (!on) {
+		for (size_t i = 0; i < list->count; i++) {
+			free(list->events[i].cgroup);
+			list->events[i].cgroup = NULL;
+		}
+		record->cgroup_at = 0;
+		return 0;
+	}
+	if (!list->count)
+		return cli_refuse(error, "give the events (-e) before their cgroups");
+	while (on) {
+		size_t length = strcspn(value, ","),
+		       end = single ? list->count : record->cgroup_at + 1;
+
+		if (end > list->count)
+			return cli_refuse(error,
+					  "there are more cgroups than events before them (%zu)",
+					  list->count);
+		for (size_t i = record->cgroup_at; i < end && length; i++) {
+			free(list->events[i].cgroup);
+			list->events[i].cgroup = strndup(value, length);
+			if (!list->events[i].cgroup)
+				return -ENOMEM;
+		}
+		record->cgroup_at++;
+		on = value[length];
+		value += length + on;
+	}
+	return 0;
+}
 
 size_t record_target_rows(struct record *record, struct cli_option *to)
 {
@@ -26,6 +65,14 @@ size_t record_target_rows(struct record *record, struct cli_option *to)
 	     &record->cpus},
 	    {CLI_FLAG, 'i', "no-inherit", NULL, "no children and no new threads",
 	     &record->no_inherit},
+	    {CLI_FLAG, 0, "per-thread", NULL,
+	     "a ring for each thread instead of each CPU; no children and no new threads",
+	     &record->per_thread},
+	    {CLI_CALL, 'G', "cgroup", "NAME,...",
+	     "the events before it only in these cgroups, one each, or all in one", record,
+	     .call = take_cgroups},
+	    {CLI_LIST, 0, "for-each-cgroup", "NAME,...", "all events in each of these cgroups",
+	     &record->cgroups},
 	};
 
 	memcpy(to, rows, sizeof(rows));
@@ -63,6 +110,7 @@ bool record_targets_take(struct record *record, struct tally_recorder_options *t
 	to->parent_count = record->parents.count;
 	to->system_wide = record->system_wide;
 	to->no_inherit = record->no_inherit;
+	to->per_thread = record->per_thread;
 	if (record->users.count > 1) {
 		cli_say("record", "-u: only one user can be recorded at a time");
 		return false;
@@ -83,6 +131,7 @@ bool record_targets_take(struct record *record, struct tally_recorder_options *t
 
 void record_targets_done(struct record *record)
 {
+	cli_list_done(&record->cgroups);
 	cli_list_done(&record->pids);
 	cli_list_done(&record->tids);
 	cli_list_done(&record->parents);

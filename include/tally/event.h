@@ -117,6 +117,10 @@ struct tally_event {
 	bool sample_read;     /* modifier S: the leader samples, members are read with it */
 	bool privilege_given; /* a modifier u, k or h was written */
 	bool weak;            /* modifier W: when the group does not open, its events stand alone */
+	char *
+	    filter; /* which of its occurrences are samples; NULL: all.  tally_event_set_filter() */
+	char
+	    *cgroup; /* only in this cgroup, a path from the top of the cgroups; NULL: everywhere */
 };
 
 struct tally_event_list {
@@ -162,6 +166,12 @@ int tally_event_list_append(struct tally_event_list *list, const char *text,
 			    const struct tally_event_options *options, struct tally_error *error);
 /* Releases the events of a list. */
 void tally_event_list_done(struct tally_event_list *list);
+/* Adds a filter to an event, for tally_recorder_new(): both must hold, when it has one.  For a
+ * tracepoint an expression of its fields, "prev_pid == 12 && prev_comm ~ \"sh*\""
+ * (Documentation/trace/events.rst of Linux).  -EOPNOTSUPP: events of this kind have no filters;
+ * -ENOMEM. */
+int tally_event_set_filter(struct tally_event *event, const char *filter,
+			   struct tally_error *error);
 /* Whether the event is not in a group, or is the only one of its group. */
 static inline bool tally_event_alone(const struct tally_event_list *list, size_t index)
 {

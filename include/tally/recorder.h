@@ -80,7 +80,50 @@ struct tally_recorder_options {
 	bool off_cpu;
 	uint64_t off_cpu_least_ns;
 	const struct tally_recorder_rings *rings; /* NULL: all 0 */
+	/* --- What samples hold besides their identifier, address of the instruction, process and
+	 * thread, time, CPU and period, which are always recorded. --- */
+	uint64_t sample_type; /* PERF_SAMPLE_*: TALLY_RECORDER_FIELDS; with PERF_SAMPLE_PERIOD and a
+			       * period, each event of the software is a sample, as in perf -P */
+	uint64_t branch_filter; /* branch stacks, PERF_SAMPLE_BRANCH_*: <tally/sample_words.h> */
+	uint64_t intr_registers, user_registers; /* masks of registers: the same header */
+	bool no_samples;    /* events are opened, and take no samples: the side-band alone */
+	bool thread_counts; /* READ records: what each thread counted, when it ends */
+	bool read_times;    /* of events that are read with a leader: the times of running */
+	/* --- Which records besides samples --- */
+	bool data_maps;        /* maps of data, as those of code */
+	bool context_switches; /* SWITCH records */
+	bool namespaces;       /* NAMESPACES records */
+	bool cgroups;          /* CGROUP records, and the cgroup of each sample */
+	bool no_bpf_events;    /* no BPF_EVENT records */
+	bool build_id_maps;    /* MMAP2 records have build-ids also when CPUs are recorded */
+	/* --- What is sampled of what happens --- */
+	bool all_user, all_kernel;           /* whatever an event's modifiers say */
+	bool no_user_chain, no_kernel_chain; /* of call chains */
+	bool strict_frequency;               /* a frequency above the machine's limit is an error */
+	bool per_thread;                     /* a ring for each thread, on any CPU; no children */
+	bool wake_each;                      /* the recorder is woken for each sample */
+	bool use_clockid; /* the clock of all times is clockid: <tally/sample_words.h> */
+	int32_t clockid;
+	unsigned realtime; /* the recorder's priority of SCHED_FIFO, 1 to 99; 0: the usual */
+	/* --- The records that describe what already runs --- */
+	uint32_t no_descriptions;  /* TALLY_DESCRIBE_* that are left out */
+	bool describe_last;        /* they are made when the recording ends */
+	unsigned describe_threads; /* how many threads make them; 0: as many as are of use */
+	uint64_t maps_timeout_ms;  /* for the maps of one process; 0: no limit */
 };
+
+/* Bits of tally_recorder_options.sample_type. */
+#define TALLY_RECORDER_FIELDS                                                          \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |      \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT | \
+	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TRANSACTION |     \
+	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE_SIZE |     \
+	 PERF_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_WEIGHT_STRUCT)
+
+/* Bits of tally_recorder_options.no_descriptions. */
+#define TALLY_DESCRIBE_THREADS (1u << 0) /* FORK, COMM and NAMESPACES; without them no MMAP2 */
+#define TALLY_DESCRIBE_MAPS    (1u << 1) /* MMAP2 */
+#define TALLY_DESCRIBE_CGROUPS (1u << 2) /* CGROUP */
 
 struct tally_recorder_result {
 	size_t size; /* sizeof of this struct, set by the caller */

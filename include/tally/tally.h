@@ -56,6 +56,7 @@
 #include <tally/repair.h>
 #include <tally/report.h>
 #include <tally/ring.h>
+#include <tally/sample_words.h>
 #include <tally/script.h>
 #include <tally/session.h>
 #include <tally/sql.h>

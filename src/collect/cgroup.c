@@ -60,8 +60,7 @@ static int folder_of(struct word word, const char *root, char *to, size_t room)
 	return 0;
 }
 
-/* The folder where the hierarchy is mounted; -ENODEV. */
-static int find_mount(const char *root, char *to, size_t room)
+int tally_cgroup_mount(const char *root, char *to, size_t room)
 {
 	char *text;
 	int result, found = -ENODEV;
@@ -108,7 +107,7 @@ int tally_cgroup_open(const char *root, const char *name, struct tally_error *er
 		    error, -EINVAL, -1,
 		    "cgroup '%s': '..' is not allowed; give a path from the top of the cgroups",
 		    name);
-	result = find_mount(root, mount, sizeof(mount));
+	result = tally_cgroup_mount(root, mount, sizeof(mount));
 	if (result == -ENODEV)
 		return tally_fail(error, result, -1,
 				  "cgroup '%s': no cgroup hierarchy is mounted; `sudo mount -t "

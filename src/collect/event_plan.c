@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <tally/abi.h>
 #include "base/fail.h"
 #include "collect/plan_aux.h"
+#include "collect/plan_fields.h"
 #include "collect/plan_off_cpu.h"
 #include "collect/plan_terms.h"
 
@@ -49,6 +51,10 @@ static void complete_common(const struct making *making, struct tally_attr *attr
 	attr->read_format |= PERF_FORMAT_ID | FORMAT_LOST;
 	/* A command counts from its exec on; other targets are enabled when all is open. */
 	attr->enable_on_exec = making->targets->command;
+	if (making->options->use_clockid) {
+		attr->use_clockid = 1;
+		attr->clockid = making->options->clockid;
+	}
 }
 
 static void complete_sampling(const struct making *making, struct tally_planned *event)
@@ -77,6 +83,7 @@ static void complete_sampling(const struct making *making, struct tally_planned 
 	 * each event a sample. Source: perf_swevent_event() of kernel/events/core.c. */
 	if (!attr->freq && attr->sample_period > 1)
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	tally_plan_fields(options, event);
 	/* Guests are left out, as in perf. Precise events of several PMUs cannot leave them out. */
 	if (is_hardware(attr) && !attr->exclude_host && !attr->exclude_guest && !attr->precise_ip &&
 	    !event->precise_max)
@@ -116,8 +123,10 @@ static void complete_group(struct tally_plan *plan, const struct tally_event_lis
  * record that runs at the same time would take numbers for ids, and perf 6.1 crashes. Source:
  * perf_event_open(2), the attr's bits mmap to build_id; perf_event_mmap_output() of
  * kernel/events/core.c. */
-static void complete_sideband(const struct making *making, struct tally_attr *attr)
+static void complete_sideband(const struct making *making, struct tally_planned *event)
 {
+	struct tally_attr *attr = &event->attr;
+
 	*attr = (struct tally_attr){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
 	complete_common(making, attr);
 	attr->sample_period = 1;
@@ -128,6 +137,7 @@ static void complete_sideband(const struct making *making, struct tally_attr *at
 	attr->ksymbol = attr->bpf_event = 1;
 	attr->mmap_data = making->data_maps;
 	attr->defer_output = making->deferred;
+	tally_plan_fields_sideband(making->options, event);
 }
 
 /* All events of a ring must have one clock: the side-band takes that of the events. Source:
@@ -187,8 +197,12 @@ static int complete_terms(const struct making *making, const struct tally_event 
 	struct tally_chain_plan chain;
 	int result = tally_plan_terms(from, &making->chain, &to->attr, &chain, error);
 
-	if (result || !(to->attr.sample_type & PERF_SAMPLE_STACK_USER) || chain.keep)
+	if (result)
 		return result;
+	if (to->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+		tally_plan_fields_chained(making->options, &to->attr);
+	if (!(to->attr.sample_type & PERF_SAMPLE_STACK_USER) || chain.keep)
+		return 0;
 	to->unwinds = true;
 	to->chain_named = chain.named;
 	to->stack_given = chain.stack_size;
@@ -214,6 +228,8 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 		to->privilege_given = from->privilege_given;
 		to->each_hit = is_probe(from);
 		to->points = from->probe;
+		to->filter = from->filter;
+		to->cgroup = from->cgroup;
 		to->name = strdup(from->name);
 		if (!to->name)
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
@@ -286,8 +302,7 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 	struct making making = {
 	    .options = options,
 	    .targets = targets,
-	    .frequency = choose_frequency(options, limits, notice),
-	    .inherit = !options->no_inherit,
+	    .inherit = !options->no_inherit && !options->per_thread,
 	    .chain = {.how = options->callchain ? TALLY_CHAIN_AUTO : TALLY_CHAIN_NONE,
 		      .keep = options->keep_stacks},
 	};
@@ -300,12 +315,23 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 			    error, -EINVAL, -1,
 			    "%s: its address is not resolved; call tally_probe_resolve() first",
 			    list->events[i].name);
+	result = tally_plan_fields_check(options, limits, error);
+	if (result)
+		return result;
 	plan.events = calloc(plan.count, sizeof(*plan.events));
 	if (!plan.events)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	making.frequency = choose_frequency(options, limits, notice);
+	for (size_t i = 0; i < plan.count; i++)
+		plan.events[i].cgroup_fd = -1;
 	if (options->call_graph)
 		result = tally_chain_parse(options->call_graph, &making.chain, error);
 	tally_plan_aux_chain(list, &making.chain);
+	if (!result && options->branch_filter && making.chain.how == TALLY_CHAIN_BRANCHES)
+		result = tally_fail(error, -EINVAL, -1,
+				    "branch stacks and call chains by lbr exclude each other: the "
+				    "processor records one of them");
+	tally_plan_fields_chain(options, &making.chain);
 	if (!result)
 		result = given ? copy_events(&making, &plan, list, error)
 			       : default_event(&making, &plan, error);
@@ -323,7 +349,7 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 			making.deferred |=
 			    event->attr.defer_callchain || (event->unwinds && !event->stack_needed);
 		}
-		complete_sideband(&making, &sideband->attr);
+		complete_sideband(&making, sideband);
 		sideband->name = strdup("dummy:u");
 		if (!sideband->name)
 			result = tally_fail(error, -ENOMEM, -1, "out of memory");
@@ -361,6 +387,8 @@ struct tally_attr tally_plan_file_attr(const struct tally_planned *event)
 void tally_plan_done(struct tally_plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
+		if (plan->events[i].cgroup_fd >= 0)
+			close(plan->events[i].cgroup_fd);
 		free(plan->events[i].name);
 		free(plan->events[i].ids);
 	}

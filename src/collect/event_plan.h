@@ -27,6 +27,10 @@ struct tally_planned {
 	bool stack_given;     /* so was the size of a copy: it is not changed */
 	bool stack_needed;    /* nothing but copies of the stack will do */
 	bool off_cpu;         /* offcpu-time: its records become samples of blocked threads */
+	uint32_t kept;        /* TALLY_RELAXED_* that a person asked for: they are not given up */
+	const char *filter;   /* borrowed; NULL: none */
+	const char *cgroup;   /* borrowed; NULL: everywhere */
+	int cgroup_fd;        /* below 0: not open */
 	unsigned precise_asked; /* precise_ip before the opening */
 	uint32_t given_up;      /* when it was opened: TALLY_RELAXED_* */
 	uint64_t *ids;

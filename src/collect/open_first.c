@@ -101,7 +101,7 @@ int tally_plan_open_first(struct tally_planned *event, const struct tally_open_t
 	int result;
 
 	/* A precision, a privilege or a clock that a person wrote is not given up. */
-	may &= ~(uint32_t)TALLY_RELAXED_CLOCKID;
+	may &= ~(TALLY_RELAXED_CLOCKID | event->kept);
 	if (!event->precise_max)
 		may &= ~(uint32_t)TALLY_RELAXED_PRECISE;
 	if (event->privilege_given || event->attr.type == PERF_TYPE_TRACEPOINT)

@@ -15,6 +15,7 @@
 #include <tally/ring.h>
 #include "base/fail.h"
 #include "base/pool.h"
+#include "collect/plan_target.h"
 #include "kernel/setcap.h"
 
 /* The arguments of opening. */
@@ -57,15 +58,15 @@ static int add_id(struct tally_planned *event, int fd, struct tally_error *error
 	return 0;
 }
 
-/* The first descriptor of a CPU and kind gets the ring, the others write to it. */
-static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind kind, bool kept,
+/* The first descriptor of a place and kind gets the ring, the others write to it. */
+static int attach_ring(struct opening *opening, size_t place, enum tally_ring_kind kind, bool kept,
 		       int fd)
 {
 	struct tally_openset *set = opening->set;
-	struct tally_ring **ring = kept ? &set->kept[cpu]
+	struct tally_ring **ring = kept ? &set->kept[place]
 				   : kind == TALLY_RING_OFF_CPU
-				       ? &set->off_cpu[cpu]
-				       : &set->rings[cpu * TALLY_RING_KINDS + kind];
+				       ? &set->off_cpu[place]
+				       : &set->rings[place * TALLY_RING_KINDS + kind];
 	struct tally_ring_options options = {
 	    .size = sizeof(options),
 	    .pages = opening->sizes.pages[kind],
@@ -77,8 +78,8 @@ static int attach_ring(struct opening *opening, size_t cpu, enum tally_ring_kind
 	if (*ring) {
 		result = tally_fd_set_output(fd, tally_ring_fd(*ring));
 		return result ? tally_fail(opening->error, result, -1,
-					   "an event cannot share the ring of CPU %u: %s",
-					   opening->set->targets->cpus[cpu], strerror(-result))
+					   "an event cannot share the ring of place %zu: %s", place,
+					   strerror(-result))
 			      : 0;
 	}
 	result = tally_ring_open(fd, &options, opening->limits, ring, opening->error);
@@ -102,8 +103,16 @@ static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t i
 	    .group_fd = -1,
 	    .name = name_of(set, index),
 	};
+	size_t place;
 	int fd, result;
 
+	if (event->cgroup) {
+		result = tally_plan_open_cgroup(event, opening->error);
+		if (result)
+			return result;
+		target.pid = event->cgroup_fd;
+		target.flags = PERF_FLAG_PID_CGROUP;
+	}
 	if (event->leader != index) {
 		target.group_fd = *tally_openset_fd(set, thread, cpu, event->leader);
 		if (target.group_fd < 0)
@@ -116,11 +125,14 @@ static int open_one(struct opening *opening, size_t thread, size_t cpu, size_t i
 		return fd;
 	*tally_openset_fd(set, thread, cpu, index) = fd;
 	result = add_id(event, fd, opening->error);
+	place = set->targets->per_thread ? thread : cpu;
+	if (!result && event->filter)
+		result = tally_plan_apply_filter(event, fd, opening->error);
 	if (!result)
-		result =
-		    attach_ring(opening, cpu, kind_of(set, index), event->attr.write_backward, fd);
+		result = attach_ring(opening, place, kind_of(set, index),
+				     event->attr.write_backward, fd);
 	if (!result && set->plan->aux.kind && set->plan->aux.event == index)
-		result = tally_openset_attach_aux(set, cpu, fd, opening->limits, opening->error);
+		result = tally_openset_attach_aux(set, place, fd, opening->limits, opening->error);
 	return result;
 }
 
@@ -176,12 +188,12 @@ static int open_all(struct opening *opening, const struct tally_targets *targets
 
 	*set = (struct tally_openset){.targets = targets, .plan = plan};
 	count = tally_openset_fd_count(set);
-	set->ring_count = targets->cpu_count * TALLY_RING_KINDS;
+	set->ring_count = tally_openset_places(set) * TALLY_RING_KINDS;
 	set->rings = calloc(set->ring_count, sizeof(struct tally_ring *));
 	set->fds = reallocarray(NULL, count, sizeof(*set->fds));
-	set->kept = calloc(targets->cpu_count, sizeof(struct tally_ring *));
-	set->off_cpu = calloc(targets->cpu_count, sizeof(struct tally_ring *));
-	set->aux = calloc(targets->cpu_count, sizeof(*set->aux));
+	set->kept = calloc(tally_openset_places(set), sizeof(struct tally_ring *));
+	set->off_cpu = calloc(tally_openset_places(set), sizeof(struct tally_ring *));
+	set->aux = calloc(tally_openset_places(set), sizeof(*set->aux));
 	if (!set->rings || !set->fds || !set->kept || !set->off_cpu || !set->aux) {
 		tally_openset_close(set);
 		return tally_fail(opening->error, -ENOMEM, -1, "out of memory");
@@ -279,15 +291,15 @@ int tally_openset_open(struct tally_openset *set, const struct tally_targets *ta
 
 void tally_openset_close(struct tally_openset *set)
 {
-	for (size_t i = 0; set->aux && i < set->targets->cpu_count; i++)
+	for (size_t i = 0; set->aux && i < tally_openset_places(set); i++)
 		tally_aux_area_done(&set->aux[i]);
 	for (size_t i = 0; set->rings && i < set->ring_count; i++)
 		if (set->rings[i])
 			tally_ring_close(set->rings[i]);
-	for (size_t i = 0; set->kept && i < set->targets->cpu_count; i++)
+	for (size_t i = 0; set->kept && i < tally_openset_places(set); i++)
 		if (set->kept[i])
 			tally_ring_close(set->kept[i]);
-	for (size_t i = 0; set->off_cpu && i < set->targets->cpu_count; i++)
+	for (size_t i = 0; set->off_cpu && i < tally_openset_places(set); i++)
 		if (set->off_cpu[i])
 			tally_ring_close(set->off_cpu[i]);
 	for (size_t i = 0; set->fds && i < tally_openset_fd_count(set); i++)
@@ -347,12 +359,16 @@ uint64_t tally_openset_lost(const struct tally_openset *set)
 	return sum;
 }
 
-int tally_openset_alive(const struct tally_openset *set, size_t cpu, enum tally_ring_kind kind)
+int tally_openset_alive(const struct tally_openset *set, size_t place, enum tally_ring_kind kind)
 {
-	for (size_t thread = 0; thread < set->targets->tid_count; thread++)
+	bool threads = set->targets->per_thread;
+
+	for (size_t thread = threads ? place : 0;
+	     thread < (threads ? place + 1 : set->targets->tid_count); thread++)
 		for (size_t event = 0; event < set->plan->count; event++) {
-			struct pollfd item = {.fd = *tally_openset_fd(set, thread, cpu, event),
-					      .events = POLLIN};
+			struct pollfd item = {
+			    .fd = *tally_openset_fd(set, thread, threads ? 0 : place, event),
+			    .events = POLLIN};
 
 			if (item.fd < 0 || kind_of(set, event) != kind)
 				continue;

@@ -1,7 +1,8 @@
 /* All descriptors and rings of a recording. Each event is opened for each thread on each CPU. Each
  * CPU has a ring for all samples and a smaller one for the side-band, so that many samples never
  * displace the records that describe processes; and one for events of which only the latest samples
- * are kept (attr.write_backward). */
+ * are kept (attr.write_backward).  With targets.per_thread each thread has these rings instead:
+ * what has rings of its own is a place. */
 #ifndef TALLY_COLLECT_OPENSET_H
 #define TALLY_COLLECT_OPENSET_H
 
@@ -27,13 +28,13 @@ struct tally_openset {
 	const struct tally_targets *targets;
 	struct tally_plan *plan;
 	int *fds;                  /* [thread][cpu][event]; -1: not open */
-	struct tally_ring **rings; /* [cpu][kind] */
+	struct tally_ring **rings; /* [place][kind] */
 	size_t ring_count;
-	struct tally_ring **kept; /* [cpu]; of events with write_backward */
+	struct tally_ring **kept; /* [place]; of events with write_backward */
 	struct tally_ring *
-	    *off_cpu;               /* [cpu]; of offcpu-time, whose records do not go to the file */
-	size_t threads_open;        /* threads that still ran */
-	struct tally_aux_area *aux; /* [cpu]; size 0: none */
+	    *off_cpu;        /* [place]; of offcpu-time, whose records do not go to the file */
+	size_t threads_open; /* threads that still ran */
+	struct tally_aux_area *aux; /* [place]; size 0: none */
 };
 
 /* Sizes for the rings; `asked`: pages of the sample rings, 0 for the default. */
@@ -58,10 +59,10 @@ static inline size_t tally_openset_fd_count(const struct tally_openset *set)
 	return set->targets->tid_count * set->targets->cpu_count * set->plan->count;
 }
 
-/* What has rings of its own: CPUs. */
+/* CPUs, or threads with targets.per_thread. */
 static inline size_t tally_openset_places(const struct tally_openset *set)
 {
-	return set->targets->cpu_count;
+	return set->targets->per_thread ? set->targets->tid_count : set->targets->cpu_count;
 }
 
 /* The index of a ring in the order: side-bands of all CPUs, then samples of all CPUs. */
@@ -87,6 +88,6 @@ void tally_openset_trace(const struct tally_openset *set, size_t cpu, bool on);
 
 /* A descriptor for the ring's CPU and kind whose thread still runs, or -1: the ring gets no
  * more. */
-int tally_openset_alive(const struct tally_openset *set, size_t cpu, enum tally_ring_kind kind);
+int tally_openset_alive(const struct tally_openset *set, size_t place, enum tally_ring_kind kind);
 
 #endif

@@ -261,7 +261,7 @@ static int prepare(const struct tally_recorder_rings *rings, const struct tally_
 	aux->kind = kind_of(from);
 	aux->root = "";
 	snprintf(aux->pmu, sizeof(aux->pmu), "%s", from->pmu);
-	aux->per_cpu = true;
+	aux->per_cpu = !targets->per_thread;
 	aux->by_task = !targets->system_wide;
 	aux->cpus = targets->cpus;
 	aux->cpu_count = targets->cpu_count;

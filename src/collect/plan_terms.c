@@ -103,7 +103,7 @@ static void apply_chain(const struct tally_chain_plan *chain, struct tally_attr 
 	}
 	if (copies_stacks(chain)) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr->sample_regs_user = USER_REGISTERS;
+		attr->sample_regs_user |= USER_REGISTERS;
 		attr->sample_stack_user = chain->stack_size ? chain->stack_size
 					  : chain->keep     ? TALLY_STACK_KEPT
 							    : TALLY_STACK_USUAL;

@@ -209,6 +209,22 @@ static int add_user(struct tally_targets *targets, const struct tally_targets_as
 	return targets->tid_count ? 0 : fail_idle_user(asked->uid, error);
 }
 
+static int choose_any_cpu(struct tally_targets *targets, const struct tally_targets_asked *asked,
+			  struct tally_error *error)
+{
+	if (asked->system_wide || asked->cpu_count)
+		return tally_fail(error, -EINVAL, -1,
+				  "rings of threads and the whole system or CPUs exclude each "
+				  "other: give one of them");
+	targets->cpus = malloc(sizeof(*targets->cpus));
+	if (!targets->cpus)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	targets->cpus[0] = TALLY_ANY_CPU;
+	targets->cpu_count = 1;
+	targets->per_thread = true;
+	return 0;
+}
+
 static int choose_cpus(struct tally_targets *targets, const struct tally_targets_asked *asked,
 		       struct tally_error *error)
 {
@@ -292,7 +308,9 @@ int tally_targets_make(const struct tally_targets_asked *asked, struct tally_tar
 		       struct tally_error *error)
 {
 	struct tally_targets targets = {0};
-	int result = asked->any_cpu ? 0 : choose_cpus(&targets, asked, error);
+	int result = asked->per_thread ? choose_any_cpu(&targets, asked, error)
+		     : asked->any_cpu  ? 0
+				       : choose_cpus(&targets, asked, error);
 
 	if (!result)
 		result = choose_threads(&targets, asked, error);

@@ -15,9 +15,12 @@ struct tally_targets {
 	size_t tid_count;
 	pid_t *pids; /* processes that already run; empty when system-wide or for a command */
 	size_t pid_count;
-	uint32_t *cpus; /* ascending, online */
+	uint32_t *cpus; /* ascending, online; one entry, TALLY_ANY_CPU, with asked.per_thread */
 	size_t cpu_count;
+	bool per_thread;
 };
+
+#define TALLY_ANY_CPU UINT32_MAX /* -1 of perf_event_open(2) */
 
 /* What the caller asked for; borrowed. */
 struct tally_targets_asked {
@@ -32,7 +35,8 @@ struct tally_targets_asked {
 	bool system_wide;
 	const uint32_t *cpus; /* empty: all that are online */
 	size_t cpu_count;
-	bool any_cpu; /* the CPUs are not read: threads are measured on any */
+	bool any_cpu;    /* the CPUs are not read: threads are measured on any */
+	bool per_thread; /* the same, as one entry of `cpus` */
 };
 
 /* -ESRCH, -EINVAL, -EACCES with words. */

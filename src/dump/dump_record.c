@@ -14,7 +14,7 @@ void tally_script_dump_init(struct tally_script_dump *dump, const struct tally_d
 	*dump = (struct tally_script_dump){
 	    .data = data,
 	    .path = tally_data_path(data),
-	    .arch = tally_script_arch(tally_data_info(data)->arch),
+	    .arch = tally_register_arch(tally_data_info(data)->arch),
 	};
 	if (tally_data_kind(data) == TALLY_DATA_PIPE) {
 		dump->path = "pipe";

@@ -82,7 +82,7 @@ static void add_branch_calls(struct tally_buf *buf, const struct tally_sample *s
 		add_entry(buf, i + 1, sample->branches[i].from);
 }
 
-static void add_regs(struct tally_buf *buf, enum tally_script_arch arch, const char *whose,
+static void add_regs(struct tally_buf *buf, enum tally_register_arch arch, const char *whose,
 		     uint64_t abi, uint64_t mask, const uint64_t *regs)
 {
 	static const char *const abis[] = {"none", "32-bit", "64-bit"};

@@ -13,36 +13,18 @@
 #include <stdint.h>
 #include <tally/data.h>
 #include <tally/record.h>
+#include "abi/register_names.h"
 #include "base/buf.h"
 #include "base/digits.h"
 
 /* --- registers --- */
 
-/* The architecture that recorded: perf knows registers by it. */
-enum tally_script_arch {
-	TALLY_SCRIPT_ARCH_OTHER,
-	TALLY_SCRIPT_ARCH_X86, /* 32 and 64 bits */
-	TALLY_SCRIPT_ARCH_ARM64,
-	TALLY_SCRIPT_ARCH_ARM,
-	TALLY_SCRIPT_ARCH_POWERPC,
-	TALLY_SCRIPT_ARCH_S390,
-	TALLY_SCRIPT_ARCH_RISCV,
-	TALLY_SCRIPT_ARCH_MIPS,
-	TALLY_SCRIPT_ARCH_CSKY,
-	TALLY_SCRIPT_ARCH_LOONGARCH,
-	TALLY_SCRIPT_ARCHES
-};
-
-/* Of a machine's name as uname(2) and the file's ARCH feature have it ("x86_64", "aarch64", "i686",
- * ...); NULL: this machine's. */
-enum tally_script_arch tally_script_arch(const char *machine);
-
 /* The name of register `number` (a bit of sample_regs_*); "unknown" when there is none. */
-const char *tally_script_reg_name(enum tally_script_arch arch, unsigned number);
+const char *tally_script_reg_name(enum tally_register_arch arch, unsigned number);
 
 /* Fields iregs and uregs: " ABI:2    AX:0x1     BX:0x2 ", nothing when the sample has none (regs is
  * NULL or abi is 0).  `regs` has a word for each bit of `mask`, ascending. */
-void tally_script_regs(struct tally_buf *buf, enum tally_script_arch arch, uint64_t abi,
+void tally_script_regs(struct tally_buf *buf, enum tally_register_arch arch, uint64_t abi,
 		       uint64_t mask, const uint64_t *regs);
 
 /* --- memory --- */
@@ -159,7 +141,7 @@ const char *tally_script_record_name(uint32_t type);
 struct tally_script_dump {
 	const struct tally_data *data;
 	const char *path; /* as in perf: the file's path, "pipe" for a stream */
-	enum tally_script_arch arch;
+	enum tally_register_arch arch;
 	uint64_t sample_type; /* of all events together */
 	bool sample_id_all;
 	uint64_t offset_bias; /* subtracted from offsets: perf counts those of a stream from its

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "event/term.h"
 
-#define OWNED 9
+#define OWNED 11
 
 static void probe_free(struct tally_event_probe *probe)
 {
@@ -59,6 +59,8 @@ static void owned_texts(struct tally_event *event, char ***to)
 	to[6] = &event->terms.metric_id;
 	to[7] = &event->terms.driver;
 	to[8] = &event->source;
+	to[9] = &event->filter;
+	to[10] = &event->cgroup;
 }
 
 void tally_event_done(struct tally_event *event)

@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/branch_words.h"
 #include "base/buf.h"
 #include "base/fail.h"
 
@@ -333,51 +334,23 @@ static int add_driver(const struct event_word *word, char **to)
 	return 0;
 }
 
-/* Source: PERF_SAMPLE_BRANCH_* of include/uapi/linux/perf_event.h; the words: perf-record(1), -j.
- */
 static int branch_type(const struct event_term *term, struct tally_attr *attr,
 		       struct tally_error *error)
 {
-	static const struct {
-		const char *name;
-		uint64_t bits;
-	} words[] = {
-	    {"no", 0},
-	    {"u", 1 << 0},
-	    {"k", 1 << 1},
-	    {"hv", 1 << 2},
-	    {"any", 1 << 3},
-	    {"any_call", 1 << 4},
-	    {"any_ret", 1 << 5},
-	    {"ind_call", 1 << 6},
-	    {"abort_tx", 1 << 7},
-	    {"in_tx", 1 << 8},
-	    {"no_tx", 1 << 9},
-	    {"cond", 1 << 10},
-	    {"ind_jmp", 1 << 12},
-	    {"call", 1 << 13},
-	    {"no_flags", 1 << 14},
-	    {"no_cycles", 1 << 15},
-	    {"save_type", 1 << 16},
-	    {"stack", 1 << 11},
-	    {"hw_index", 1 << 17},
-	    {"priv", 1 << 18},
-	    {"counter", 1 << 19},
-	};
+	const struct tally_branch_word *word =
+	    tally_branch_word_find(term->text.text, term->text.length);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!tally_word_is(&term->text, words[i].name))
-			continue;
-		attr->branch_sample_type |= words[i].bits;
-		/* Levels alone mean any branch. */
-		if (words[i].bits && !(attr->branch_sample_type & ~7ull))
-			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
-		return 0;
-	}
-	return tally_fail(error, -EINVAL, (int64_t)term->text.position,
-			  "unknown kind of branch %.*s: expected any, any_call, any_ret, ind_call, "
-			  "ind_jmp, cond, call, u, k or no",
-			  shown_length(&term->text), term->text.text);
+	if (!word)
+		return tally_fail(
+		    error, -EINVAL, (int64_t)term->text.position,
+		    "unknown kind of branch %.*s: expected any, any_call, any_ret, ind_call, "
+		    "ind_jmp, cond, call, u, k or no",
+		    shown_length(&term->text), term->text.text);
+	attr->branch_sample_type |= word->bits;
+	/* Levels alone mean any branch. */
+	if (word->bits && !(attr->branch_sample_type & ~7ull))
+		attr->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
+	return 0;
 }
 
 static void set_config(struct tally_attr *attr, unsigned which, uint64_t value)

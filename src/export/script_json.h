@@ -33,7 +33,7 @@ struct tally_script_json {
 	uint64_t offset; /* in its file, as tally_data_place() gives it */
 	const struct tally_layout *layout;
 	const struct tally_body *body; /* the record decoded; of samples the fields wanted */
-	enum tally_script_arch arch;
+	enum tally_register_arch arch;
 	const char *event, *comm; /* NULL: left out */
 	const char *trace;        /* a tracepoint's text; NULL: left out */
 	/* Its fields, members of an object in JSON; size 0: left out. */

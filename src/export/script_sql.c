@@ -476,7 +476,7 @@ static void set_detail(struct sql *sql, const struct tally_record *record,
 	    .record = record,
 	    .layout = layout,
 	    .body = body,
-	    .arch = tally_script_arch(tally_data_info(sql->data)->arch),
+	    .arch = tally_register_arch(tally_data_info(sql->data)->arch),
 	};
 
 	if (record->size > DETAIL_LIMIT / 4)

@@ -37,7 +37,7 @@ int tally_off_cpu_new(const struct tally_openset *set, uint64_t least_ns,
 	tally_layout_init(&options.layout, &event->attr);
 	options.last_stack = event->attr.config != PERF_COUNT_SW_CONTEXT_SWITCHES;
 	if (tally_blocked_new(&options, &off_cpu->blocked) ||
-	    tally_buf_reserve(&off_cpu->joined, set->targets->cpu_count * RECORD_MOST)) {
+	    tally_buf_reserve(&off_cpu->joined, tally_openset_places(set) * RECORD_MOST)) {
 		tally_off_cpu_free(off_cpu);
 		return -ENOMEM;
 	}
@@ -152,7 +152,7 @@ static int read_ring(struct tally_off_cpu *off_cpu, size_t cpu,
 
 int tally_off_cpu_pass(struct tally_off_cpu *off_cpu)
 {
-	size_t cpus = off_cpu->set->targets->cpu_count, page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t cpus = tally_openset_places(off_cpu->set), page = (size_t)sysconf(_SC_PAGESIZE);
 	struct tally_ring_bytes *bytes = calloc(cpus, sizeof(*bytes));
 	int result = bytes ? 0 : -ENOMEM;
 

@@ -88,7 +88,7 @@ int tally_drain_kept(struct tally_drain *drain, struct tally_error *error)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < drain->set->targets->cpu_count && !result; i++)
+	for (size_t i = 0; i < tally_openset_places(drain->set) && !result; i++)
 		if (drain->set->kept[i])
 			result = drain_ring(drain, drain->set->kept[i], error);
 	return result ? result : tally_drain_round(drain, false, error);

@@ -21,3 +21,10 @@ void tally_priority_first(bool first)
 	(void)pthread_setschedparam(pthread_self(),
 				    first ? SCHED_RR | SCHED_RESET_ON_FORK : SCHED_OTHER, &param);
 }
+
+int tally_priority_realtime(unsigned priority)
+{
+	const struct sched_param param = {.sched_priority = (int)priority};
+
+	return -pthread_setschedparam(pthread_self(), SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}

@@ -13,5 +13,8 @@ int tally_priority_raise(void);
  * changes.
  */
 void tally_priority_first(bool first);
+/* The caller's thread has a priority of SCHED_FIFO, 1 to 99, until tally_priority_first(false); its
+ * children do not. 0 or -errno. */
+int tally_priority_realtime(unsigned priority);
 
 #endif

@@ -28,6 +28,7 @@
 #include "offcpu/off_cpu_rings.h"
 #include "record/priority.h"
 #include "record/build_ids.h"
+#include "record/describe.h"
 #include "record/drain.h"
 #include "record/drain_aux.h"
 #include "collect/notice.h"
@@ -35,7 +36,6 @@
 #include "collect/event_plan.h"
 #include "record/finish_command.h"
 #include "record/left_running.h"
-#include "record/synth.h"
 #include "collect/targets.h"
 #include "record/unwinder.h"
 #include "record/verbose.h"
@@ -127,6 +127,7 @@ static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 	    .system_wide = options->system_wide,
 	    .cpus = options->cpus,
 	    .cpu_count = options->cpu_count,
+	    .per_thread = options->per_thread,
 	};
 	struct tally_ring_sizes sizes;
 	size_t online;
@@ -140,6 +141,8 @@ static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 	if (result)
 		return result;
 	online = (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	if (options->per_thread)
+		online = MAX(online, recorder->targets.tid_count);
 	sizes = tally_ring_sizes_choose(&recorder->limits, &recorder->plan, online,
 					options->ring_pages, memory_size());
 	result = tally_openset_open(&recorder->set, &recorder->targets, &recorder->plan,
@@ -329,20 +332,6 @@ static int open_writers(struct tally_recorder *recorder, struct tally_error *err
 		   : 0;
 }
 
-/* Whether samples of an event may be in the kernel. The side-band's event has no samples. */
-static bool samples_kernel(const struct tally_plan *plan)
-{
-	bool kernel = false;
-
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct tally_attr *attr = &plan->events[i].attr;
-
-		kernel |= !attr->exclude_kernel && !(attr->type == PERF_TYPE_SOFTWARE &&
-						     attr->config == PERF_COUNT_SW_DUMMY);
-	}
-	return kernel;
-}
-
 static int start_unwinder(struct tally_recorder *recorder, const struct tally_buf *records,
 			  struct tally_error *error)
 {
@@ -364,45 +353,34 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 	return result;
 }
 
-/* Appends records that describe what runs already. */
-static int describe_running(struct tally_recorder *recorder, struct tally_error *error)
+/* Appends records that describe what runs already; `late`: those that were left for the end. */
+static int describe_running(struct tally_recorder *recorder, bool late, struct tally_error *error)
 {
-	struct tally_layout layout;
-	struct tally_synth synth = {
-	    .root = "", .layout = &layout, .build_ids = &recorder->build_ids};
+	const struct tally_describe describe = {
+	    .options = &recorder->options,
+	    .plan = &recorder->plan,
+	    .targets = &recorder->targets,
+	    .command = late ? 0 : recorder->workload.pid,
+	    .build_ids = &recorder->build_ids,
+	};
+	bool write = late == recorder->options.describe_last || (!late && describe.command);
 	struct tally_buf records = {0};
 	struct iovec iovec;
-	int result;
+	int result = late ? 0 : tally_drain_aux_describe(&recorder->set, &records);
 
-	tally_layout_init(&layout, &recorder->plan.events[0].attr);
-	result = tally_synth_kernel(&synth, &records);
-	recorder->kernel_hidden = !records.size && samples_kernel(&recorder->plan);
-	if (!result)
-		result = tally_drain_aux_describe(&recorder->set, &records);
-	if (!result && recorder->targets.system_wide)
-		result = tally_synth_system(&synth, &records);
-	else if (!result && recorder->targets.command)
-		result = tally_synth_comm(&synth, recorder->workload.pid, recorder->workload.pid,
-					  TALLY_WORKLOAD_NAME, &records);
-	else if (!result)
-		result = tally_synth_processes(&synth, recorder->targets.pids,
-					       recorder->targets.pid_count, &records);
-	tally_synth_end(&records);
-	if (!result)
-		result = records.failed;
-	if (!result && recorder->options.verbose)
+	result = result
+		     ? tally_fail(error, result, -1, "the trace cannot be described: %s",
+				  strerror(-result))
+		     : tally_describe_running(&describe, &records, &recorder->kernel_hidden, error);
+	if (result >= 0 && recorder->options.verbose && write)
 		tally_verbose_described(&recorder->notice, &records);
-	if (result) {
-		tally_fail(error, result, -1, "the running processes cannot be described: %s",
-			   strerror(-result));
-	} else {
-		iovec = (struct iovec){records.data, records.size};
+	iovec = (struct iovec){records.data, records.size};
+	if (!result && write)
 		result = tally_writer_append(recorder->writer, &iovec, 1, error);
-		if (result >= 0 && recorder->stacks_writer)
-			result = tally_writer_append(recorder->stacks_writer, &iovec, 1, error);
-		if (result >= 0)
-			result = start_unwinder(recorder, &records, error);
-	}
+	if (result >= 0 && write && recorder->stacks_writer)
+		result = tally_writer_append(recorder->stacks_writer, &iovec, 1, error);
+	if (result >= 0 && !late)
+		result = start_unwinder(recorder, &records, error);
 	tally_buf_done(&records);
 	return result < 0 ? result : 0;
 }
@@ -450,7 +428,7 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	 * described twice, not never. */
 	if (!recorder->targets.command)
 		tally_openset_enable(&recorder->set, TALLY_RING_SIDEBAND);
-	result = describe_running(recorder, error);
+	result = describe_running(recorder, false, error);
 	if (result)
 		return result;
 	if (!recorder->targets.command && !delay)
@@ -616,6 +594,24 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 		ret->bytes = (uint64_t)status.st_size;
 }
 
+static int set_priority(const struct tally_recorder *recorder, struct tally_error *error)
+{
+	unsigned wanted = recorder->options.realtime;
+	int result;
+
+	if (!wanted) {
+		if (tally_plan_unwinds(&recorder->plan))
+			tally_priority_first(true);
+		return 0;
+	}
+	result = tally_priority_realtime(wanted);
+	return result ? tally_fail(error, result, -1,
+				   "the real-time priority %u cannot be set: %s; it needs "
+				   "CAP_SYS_NICE or a higher RLIMIT_RTPRIO (ulimit -r)",
+				   wanted, strerror(-result))
+		      : 0;
+}
+
 static int run(struct tally_recorder *recorder, struct tally_recorder_result *ret,
 	       struct tally_error *error)
 {
@@ -623,12 +619,13 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	uint64_t lost;
 	int result;
 
-	if (unwinds)
-		tally_priority_first(true);
+	result = set_priority(recorder, error);
+	if (result)
+		return result;
 	result = start(recorder, error);
 	if (!result)
 		result = record(recorder, error);
-	if (unwinds)
+	if (unwinds || recorder->options.realtime)
 		tally_priority_first(false);
 	if (result)
 		return result;
@@ -644,6 +641,10 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 		result = finish_unwinder(recorder, error);
 	if (!result)
 		result = tally_drain_kept(&recorder->drain, error);
+	if (result)
+		return result;
+	if (recorder->options.describe_last)
+		result = describe_running(recorder, true, error);
 	if (result)
 		return result;
 	lost = tally_openset_lost(&recorder->set);

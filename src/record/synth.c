@@ -4,22 +4,18 @@
  * of the first event. */
 #include "record/synth.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/param.h>
 #include <tally/abi.h>
 #include "base/fs.h"
 #include "base/pool.h"
 #include "collect/targets.h"
 
-#define MAPS_MOST (256u << 20) /* for /proc/PID/maps: more is not read */
-#define PART      32           /* processes that a thread takes at once */
+#define PART 32 /* processes that a thread takes at once */
 
 int tally_synth_add(const struct tally_synth *synth, const struct tally_body *body,
 		    struct tally_buf *to)
@@ -96,132 +92,6 @@ static int read_stat(const struct tally_synth *synth, pid_t pid, pid_t tid, char
 	return 0;
 }
 
-struct map_line {
-	uint64_t start, end, pgoff, ino;
-	uint32_t maj, min;
-	bool read, write, exec, shared;
-	const char *path; /* until the line's end; "" without one */
-};
-
-static bool take_hex(const char **at, uint64_t *ret)
-{
-	uint64_t value = 0;
-	const char *start = *at;
-
-	for (; isxdigit((unsigned char)**at); (*at)++)
-		value = value << 4 | (uint64_t)(**at <= '9' ? **at - '0' : (**at | 32) - 'a' + 10);
-	*ret = value;
-	return *at > start;
-}
-
-static bool take_char(const char **at, char wanted)
-{
-	if (**at != wanted)
-		return false;
-	(*at)++;
-	return true;
-}
-
-/* "start-end perms offset major:minor inode   path", all numbers but the inode in hex (proc(5));
- * `line` ends with a NUL. */
-static bool parse_map(const char *line, struct map_line *ret)
-{
-	uint64_t maj, min;
-	char *end;
-
-	if (!take_hex(&line, &ret->start) || !take_char(&line, '-') ||
-	    !take_hex(&line, &ret->end) || !take_char(&line, ' ') || strlen(line) < 5)
-		return false;
-	ret->read = line[0] == 'r';
-	ret->write = line[1] == 'w';
-	ret->exec = line[2] == 'x';
-	ret->shared = line[3] == 's';
-	line += 4;
-	if (!take_char(&line, ' ') || !take_hex(&line, &ret->pgoff) || !take_char(&line, ' ') ||
-	    !take_hex(&line, &maj) || !take_char(&line, ':') || !take_hex(&line, &min) ||
-	    !take_char(&line, ' '))
-		return false;
-	ret->maj = (uint32_t)maj;
-	ret->min = (uint32_t)min;
-	ret->ino = strtoull(line, &end, 10);
-	while (*end == ' ')
-		end++;
-	ret->path = end;
-	return ret->end > ret->start;
-}
-
-static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_line *map,
-		   struct tally_buf *to)
-{
-	/* perf's name for memory without a file. */
-	bool anonymous = !*map->path || !strncmp(map->path, "/anon_hugepage", 14);
-	struct tally_body body = {
-	    .size = sizeof(body),
-	    .type = PERF_RECORD_MMAP2,
-	    .misc = PERF_RECORD_MISC_USER,
-	    .mmap2 =
-		{
-		    .pid = (uint32_t)pid,
-		    .tid = (uint32_t)pid,
-		    .addr = map->start,
-		    .len = map->end - map->start,
-		    .pgoff = map->pgoff,
-		    .maj = map->maj,
-		    .min = map->min,
-		    .ino = map->ino,
-		    .prot =
-			(map->read ? PROT_READ : 0u) | (map->write ? PROT_WRITE : 0u) | PROT_EXEC,
-		    .flags = map->shared ? MAP_SHARED : MAP_PRIVATE,
-		    .filename = anonymous ? "//anon" : map->path,
-		},
-	};
-	int result = 0;
-
-	if (anonymous)
-		result = tally_build_ids_add_memory(synth->build_ids, (uint32_t)pid,
-						    body.mmap2.filename);
-	if (result)
-		return result;
-	if (!anonymous && map->ino && map->path[0] == '/') {
-		struct tally_mapped_file file = {synth->root, pid,      map->path,
-						 map->maj,    map->min, map->ino};
-
-		result = tally_build_ids_read(synth->build_ids, &file, body.mmap2.build_id,
-					      &body.mmap2.build_id_size);
-		if (result)
-			return result;
-		if (body.mmap2.build_id_size) {
-			body.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-			result = tally_build_ids_map(synth->build_ids, pid, map->path,
-						     body.mmap2.build_id, body.mmap2.build_id_size);
-			if (result)
-				return result;
-		}
-	}
-	return tally_synth_add(synth, &body, to);
-}
-
-static int add_maps(const struct tally_synth *synth, pid_t pid, struct tally_buf *to)
-{
-	char *text, *line, *end;
-	int result = tally_fs_readf(MAPS_MOST, &text, NULL, "%s/proc/%d/maps", synth->root, pid);
-
-	if (result)
-		return result == -ENOMEM ? result
-					 : 0; /* it has ended, or this user may not read it */
-	for (line = text; *line && !result; line = end) {
-		struct map_line map = {0};
-
-		end = strchrnul(line, '\n');
-		if (*end)
-			*end++ = 0;
-		if (parse_map(line, &map) && map.exec)
-			result = add_map(synth, pid, &map, to);
-	}
-	free(text);
-	return result;
-}
-
 static int add_thread(const struct tally_synth *synth, pid_t pid, pid_t tid, struct tally_buf *to)
 {
 	char comm[64];
@@ -233,7 +103,11 @@ static int add_thread(const struct tally_synth *synth, pid_t pid, pid_t tid, str
 	/* The parent of a thread is its process, that of a process another process. */
 	result = pid == tid ? add_fork(synth, pid, parent, tid, parent, to)
 			    : add_fork(synth, pid, pid, tid, pid, to);
-	return result ? result : tally_synth_comm(synth, pid, tid, comm, to);
+	if (!result)
+		result = tally_synth_comm(synth, pid, tid, comm, to);
+	if (!result && synth->namespaces)
+		result = tally_synth_namespaces(synth, pid, tid, to);
+	return result;
 }
 
 int tally_synth_process(const struct tally_synth *synth, pid_t pid, struct tally_buf *to)
@@ -250,7 +124,7 @@ int tally_synth_process(const struct tally_synth *synth, pid_t pid, struct tally
 	/* The first thread, then the maps, so that the other threads find all of them. */
 	result = add_thread(synth, pid, pid, to);
 	if (!result)
-		result = add_maps(synth, pid, to);
+		result = synth->no_maps ? 0 : tally_synth_maps(synth, pid, to);
 	for (size_t i = 0; i < count && !result; i++)
 		if (tids[i] != pid)
 			result = add_thread(synth, pid, tids[i], to);
@@ -281,7 +155,8 @@ int tally_synth_processes(const struct tally_synth *synth, const pid_t *pids, si
 			  struct tally_buf *to)
 {
 	size_t pieces = (count + PART - 1) / PART;
-	unsigned width = (unsigned)MIN(MIN((size_t)tally_pool_width(), 8), MAX(pieces, 1));
+	size_t threads = synth->threads ? synth->threads : MIN(tally_pool_width(), 8);
+	unsigned width = (unsigned)MIN(threads, MAX(pieces, 1));
 	struct share_out out = {.synth = synth, .pids = pids, .count = count};
 	int result;
 

@@ -2,6 +2,7 @@
 #ifndef TALLY_RECORD_SYNTH_H
 #define TALLY_RECORD_SYNTH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,6 +14,11 @@ struct tally_synth {
 	const char *root;                  /* the folder that holds proc and sys; "" for / */
 	const struct tally_layout *layout; /* of the recording's first event, for trailers */
 	struct tally_build_ids *build_ids;
+	bool no_threads, no_maps;
+	bool data_maps;           /* maps of data too */
+	bool namespaces, cgroups; /* NAMESPACES of each thread, CGROUP of each cgroup */
+	unsigned threads;         /* that read procfs; 0: as many as are of use */
+	uint64_t maps_timeout_ms; /* for the maps of one process; 0: no limit */
 };
 
 /* MMAP records of the kernel's text and modules, if this user may see their addresses. */
@@ -28,6 +34,13 @@ int tally_synth_processes(const struct tally_synth *synth, const pid_t *pids, si
 			  struct tally_buf *to);
 /* Every process of the system. */
 int tally_synth_system(const struct tally_synth *synth, struct tally_buf *to);
+/* MMAP2 of a process's maps.  Thread safe for different `to`. */
+int tally_synth_maps(const struct tally_synth *synth, pid_t pid, struct tally_buf *to);
+/* NAMESPACES of a thread. */
+int tally_synth_namespaces(const struct tally_synth *synth, pid_t pid, pid_t tid,
+			   struct tally_buf *to);
+/* CGROUP of each cgroup of the hierarchy that perf events use; nothing without one. */
+int tally_synth_cgroups(const struct tally_synth *synth, struct tally_buf *to);
 /* The record behind all of them (FINISHED_INIT). */
 void tally_synth_end(struct tally_buf *to);
 

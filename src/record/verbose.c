@@ -102,8 +102,11 @@ static void send_rings(const struct tally_notice *notice, const struct tally_ope
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct tally_buf text = {0};
 
-	tally_buf_printf(&text, "rings on %zu CPU%s for ", set->targets->cpu_count,
-			 set->targets->cpu_count == 1 ? "" : "s");
+	if (set->targets->per_thread)
+		tally_buf_printf(&text, "rings of each thread for ");
+	else
+		tally_buf_printf(&text, "rings on %zu CPU%s for ", set->targets->cpu_count,
+				 set->targets->cpu_count == 1 ? "" : "s");
 	if (set->targets->system_wide)
 		tally_buf_printf(&text, "all that runs there:");
 	else

@@ -15,7 +15,7 @@ static int fd_of(const struct tally_ring *ring)
 int tally_waiting_init(struct tally_waiting *waiting, const struct tally_openset *set, int asked_fd,
 		       int command_fd)
 {
-	size_t cpus = set->targets->cpu_count, count = RINGS + set->ring_count + cpus;
+	size_t cpus = tally_openset_places(set), count = RINGS + set->ring_count + cpus;
 	struct pollfd *polls = calloc(count, sizeof(*polls));
 
 	if (!polls)

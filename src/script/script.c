@@ -710,7 +710,7 @@ static int set_up(struct script *script, FILE *to, struct tally_error *error)
 		result = tally_script_source_init(script);
 	if (result)
 		return result;
-	script->arch = tally_script_arch(tally_data_info(script->data)->arch);
+	script->arch = tally_register_arch(tally_data_info(script->data)->arch);
 	tally_script_dump_init(&script->dump, script->data);
 	choose_want(script);
 	tally_session_unwind_most(script->session, script->max_stack ? script->max_stack : 1);

@@ -43,7 +43,7 @@ static uint8_t mode_of(uint64_t addr)
 static size_t length_of(const struct script *script, struct tally_resolver *resolver,
 			bool is_64_bit, const uint8_t *bytes, size_t size)
 {
-	if (script->arch != TALLY_SCRIPT_ARCH_X86)
+	if (script->arch != TALLY_REGISTER_ARCH_X86)
 		return 0;
 	return tally_resolver_insn_length(resolver, is_64_bit, bytes, size);
 }

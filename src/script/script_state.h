@@ -110,7 +110,7 @@ struct script {
 	bool serial;       /* text depends on what was shown before */
 	bool asks;         /* the session's filter, itself */
 	bool guest_fields; /* some event shows whose guest's it is */
-	enum tally_script_arch arch;
+	enum tally_register_arch arch;
 	struct tally_script_dump dump;
 	struct tally_trace_text *trace; /* NULL: the recording has no tracing data */
 

@@ -157,7 +157,7 @@ static void a_sample(void **state)
 			      PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_PAGE_SIZE |
 			      PERF_SAMPLE_CODE_PAGE_SIZE;
 	make(&made, body.sample.present, true);
-	made.dump.arch = TALLY_SCRIPT_ARCH_X86;
+	made.dump.arch = TALLY_REGISTER_ARCH_X86;
 	fields_are(&made, &body,
 		   "PERF_RECORD_SAMPLE(IP, 0x2): 17956/17957: 0x7efcd2c2c62a period: 250000 addr: "
 		   "0\n"

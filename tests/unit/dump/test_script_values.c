@@ -103,7 +103,7 @@ static void registers(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct tally_buf buf = {0};
 
-		tally_script_regs(&buf, tally_script_arch(cases[i].machine), 2, cases[i].mask,
+		tally_script_regs(&buf, tally_register_arch(cases[i].machine), 2, cases[i].mask,
 				  regs);
 		buf_is(&buf, cases[i].text);
 	}
@@ -114,8 +114,8 @@ static void a_sample_without_registers_has_no_text(void **state)
 	struct tally_buf buf = {0};
 
 	(void)state;
-	tally_script_regs(&buf, TALLY_SCRIPT_ARCH_X86, 2, 3, NULL);
-	tally_script_regs(&buf, TALLY_SCRIPT_ARCH_X86, 0, 3, (const uint64_t[]){1, 2});
+	tally_script_regs(&buf, TALLY_REGISTER_ARCH_X86, 2, 3, NULL);
+	tally_script_regs(&buf, TALLY_REGISTER_ARCH_X86, 0, 3, (const uint64_t[]){1, 2});
 	buf_is(&buf, "");
 }
 

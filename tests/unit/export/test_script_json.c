@@ -44,7 +44,7 @@ static void a_sample_with_its_frames(void **state)
 	struct tally_script_json with = {.layout = &layout,
 					 .body = &body,
 					 .offset = 0x108,
-					 .arch = TALLY_SCRIPT_ARCH_X86,
+					 .arch = TALLY_REGISTER_ARCH_X86,
 					 .event = "cycles",
 					 .comm = "a\x1b[2J",
 					 .frames = frames,
