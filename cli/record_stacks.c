@@ -41,6 +41,7 @@ static const char *call_graph(struct record *record)
 size_t record_stack_rows(struct record *record, struct cli_option *to)
 {
 	const struct cli_option rows[] = {
+	    {CLI_GROUP, .help = "Call stacks"},
 	    {CLI_FLAG, 'g', NULL, NULL, "call chains, as --call-graph auto", &record->callchain,
 	     .with_value = "call-graph"},
 	    {CLI_CALL, 0, "call-graph", "HOW",

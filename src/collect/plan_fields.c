@@ -11,6 +11,11 @@
 #include <tally/open.h>
 #include "base/fail.h"
 
+/* A record has less than 64 KiB.  The kernel makes the copy of the stack smaller for all fields of
+ * fixed size and for those before it, but does not count the registers behind it: the size would
+ * wrap.  Source: perf_sample_ustack_size() and perf_prepare_sample() of kernel/events/core.c. */
+#define STACK_WITH_REGISTERS 57344u /* 8 KiB for all that is before it and the registers */
+
 int tally_plan_fields_check(const struct tally_recorder_options *options,
 			    const struct tally_limits *limits, struct tally_error *error)
 {
@@ -128,6 +133,8 @@ void tally_plan_fields_chained(const struct tally_recorder_options *options,
 	}
 	if (options->no_kernel_chain)
 		attr->exclude_callchain_kernel = 1;
+	if (attr->sample_type & PERF_SAMPLE_REGS_INTR)
+		attr->sample_stack_user = MIN(attr->sample_stack_user, STACK_WITH_REGISTERS);
 }
 
 void tally_plan_fields_sideband(const struct tally_recorder_options *options,

@@ -147,7 +147,7 @@ int tally_plan_apply_filter(const struct tally_planned *event, int fd, struct ta
 
 	if (!result)
 		return 0;
-	if (result == -EINVAL)
+	if (result == -EINVAL || result == -ENOENT)
 		return explain(event, error);
 	return tally_fail(error, result, -1, "%s: the filter '%s' cannot be set: %s", event->name,
 			  event->filter, strerror(-result));

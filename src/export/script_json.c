@@ -146,8 +146,8 @@ static void add_branches(struct json *json, const struct tally_sample *sample)
 		key_words(json, "branch_counters", sample->branch_counters, sample->branch_nr, 1);
 }
 
-static void add_regs(struct json *json, enum tally_register_arch arch, const char *name, uint64_t abi,
-		     uint64_t mask, const uint64_t *regs)
+static void add_regs(struct json *json, enum tally_register_arch arch, const char *name,
+		     uint64_t abi, uint64_t mask, const uint64_t *regs)
 {
 	json_key(json, name);
 	json_object(json);
