@@ -45,6 +45,7 @@ struct record {
 	struct cli_list event_texts; /* of -e, for --for-each-cgroup */
 	struct cli_list cgroups;     /* of --for-each-cgroup */
 	size_t last_event;           /* first event of the last -e */
+	bool cgroup_first;           /* -G without an event before it */
 	size_t cgroup_at;            /* the event that takes the next name of -G */
 	bool all_user, all_kernel, group, strict_frequency, unbuffered;
 	bool kernel_chains, user_chains; /* these alone */

@@ -24,8 +24,10 @@ static int take_cgroups(void *to, const char *value, bool on, struct tally_error
 		record->cgroup_at = 0;
 		return 0;
 	}
-	if (!list->count)
-		return cli_refuse(error, "give the events (-e) before their cgroups");
+	if (!list->count) {
+		record->cgroup_first = true;
+		return 0;
+	}
 	while (on) {
 		size_t length = strcspn(value, ","),
 		       end = single ? list->count : record->cgroup_at + 1;
@@ -111,6 +113,10 @@ bool record_targets_take(struct record *record, struct tally_recorder_options *t
 	to->system_wide = record->system_wide;
 	to->no_inherit = record->no_inherit;
 	to->per_thread = record->per_thread;
+	if (record->cgroup_first) {
+		cli_say("record", "-G: give the events (-e) before their cgroups");
+		return false;
+	}
 	if (record->users.count > 1) {
 		cli_say("record", "-u: only one user can be recorded at a time");
 		return false;
