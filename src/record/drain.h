@@ -10,7 +10,7 @@
 #include <tally/error.h>
 #include <tally/record.h>
 #include <tally/ring.h>
-#include "record/build_ids.h"
+#include "synth/build_ids.h"
 #include "record/drain_workers.h"
 #include "collect/openset.h"
 #include "record/ring_walk.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <tally/record.h>
 #include <tally/ring.h>
-#include "record/build_ids.h"
+#include "synth/build_ids.h"
 #include "record/left_running.h"
 
 #define TALLY_WALK_TYPES 32 /* the kernel's records; Linux 7.0 has 22 */

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <tally/record.h>
 #include "base/buf.h"
-#include "record/build_ids.h"
+#include "synth/build_ids.h"
 
 struct tally_synth {
 	const char *root;                  /* the folder that holds proc and sys; "" for / */

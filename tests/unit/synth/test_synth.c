@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <tally/abi.h>
-#include "record/synth.h"
+#include "synth/synth.h"
 #include "../collect/made_up_tree.h"
 
 struct scene {

@@ -2,7 +2,7 @@
  *
  * Their times and ids are 0, as in perf's files: readers take them as valid from the start and as
  * of the first event. */
-#include "record/synth.h"
+#include "synth/synth.h"
 
 #include <errno.h>
 #include <limits.h>

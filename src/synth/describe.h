@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "collect/event_plan.h"
 #include "collect/targets.h"
-#include "record/build_ids.h"
+#include "synth/build_ids.h"
 
 struct tally_describe {
 	const struct tally_recorder_options *options;

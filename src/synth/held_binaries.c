@@ -1,4 +1,4 @@
-#include "record/held_binaries.h"
+#include "synth/held_binaries.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -8,14 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 #include <tally/abi.h>
-#include "record/monotonic.h"
-#include "record/synth.h"
+#include "synth/synth.h"
 
 #define MAPS_MOST (256u << 20) /* for /proc/PID/maps: more is not read */
 #define PIECE     (64u << 10)
 #define NS_PER_MS 1000000LL
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
 
 struct map_line {
 	uint64_t start, end, pgoff, ino;
@@ -128,7 +136,7 @@ static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_
 static int read_maps(const struct tally_synth *synth, pid_t pid, struct tally_buf *to,
 		     bool *ret_cut)
 {
-	int64_t until = monotonic_ns() + (int64_t)synth->maps_timeout_ms * NS_PER_MS;
+	int64_t until = now_ns() + (int64_t)synth->maps_timeout_ms * NS_PER_MS;
 	char path[PATH_MAX];
 	ssize_t got = 1;
 	int fd;
@@ -143,7 +151,7 @@ static int read_maps(const struct tally_synth *synth, pid_t pid, struct tally_bu
 			break;
 		got = read(fd, to->data + to->size, PIECE);
 		to->size += got > 0 ? (size_t)got : 0;
-		if (got > 0 && synth->maps_timeout_ms && monotonic_ns() >= until) {
+		if (got > 0 && synth->maps_timeout_ms && now_ns() >= until) {
 			*ret_cut = true;
 			break;
 		}

@@ -10,7 +10,7 @@
 #include <tally/data.h>
 #include <tally/error.h>
 #include "base/map.h"
-#include "record/held_binaries.h"
+#include "synth/held_binaries.h"
 
 struct tally_build_id_entry;
 

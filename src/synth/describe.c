@@ -1,10 +1,10 @@
-#include "record/describe.h"
+#include "synth/describe.h"
 
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
 #include "collect/workload.h"
-#include "record/synth.h"
+#include "synth/synth.h"
 
 /* Whether samples of an event may be in the kernel. The side-band's event has no samples. */
 static bool samples_kernel(const struct tally_plan *plan)

@@ -10,7 +10,7 @@
 #include <tally/abi.h>
 #include "base/bytes.h"
 #include "base/fs.h"
-#include "record/synth.h"
+#include "synth/synth.h"
 #include "elf/build_id.h"
 
 #define KERNEL_PID  ((uint32_t)-1) /* of the kernel's maps in perf's files */

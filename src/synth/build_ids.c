@@ -1,4 +1,4 @@
-#include "record/build_ids.h"
+#include "synth/build_ids.h"
 
 #include <errno.h>
 #include <limits.h>

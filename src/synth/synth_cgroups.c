@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <tally/abi.h>
 #include "collect/cgroup.h"
-#include "record/synth.h"
+#include "synth/synth.h"
 
 #define DEEPEST 64 /* folders within each other */
 
