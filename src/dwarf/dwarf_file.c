@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "dwarf/lines_alt.h"
 
@@ -74,8 +75,19 @@ int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, 
 	for (enum dwarf_section i = 0; i < DWARF_SECTIONS; i++) {
 		const struct tally_elf_section *section = find(elf, i, split);
 
-		if (section)
+		if (!section)
+			continue;
+		if (!tally_elf_is_zstd(section))
 			file->sections[i] = bytes_of(section);
+		else if (!tally_elf_read_zstd(elf, section, &file->own[i], &file->sections[i].size))
+			file->sections[i].data = file->own[i];
 	}
 	return file->sections[DWARF_INFO].data && file->sections[DWARF_ABBREV].data ? 0 : -ENOENT;
+}
+
+void tally_dwarf_file_done(struct dwarf_file *file)
+{
+	for (enum dwarf_section i = 0; i < DWARF_SECTIONS; i++)
+		free(file->own[i]);
+	*file = (struct dwarf_file){.swap = false};
 }

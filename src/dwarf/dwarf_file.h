@@ -20,7 +20,8 @@ enum dwarf_section {
 };
 
 struct dwarf_file {
-	struct dwarf_bytes sections[DWARF_SECTIONS]; /* borrowed from the ELF file */
+	struct dwarf_bytes sections[DWARF_SECTIONS]; /* borrowed from the ELF file, or from `own` */
+	void *own[DWARF_SECTIONS];                   /* sections that were expanded here */
 	bool swap;
 };
 
@@ -28,8 +29,9 @@ struct dwarf_file {
 bool tally_dwarf_file_exists(const struct tally_elf *elf);
 /* `split`: the sections of .dwo and .dwp files, whose names end in ".dwo".  The file stays open as
  * long as this is used.  0; -ENOENT: it has none; -EFBIG: what is compressed expands to more than
- * is allowed. */
+ * is allowed.  `file` is for tally_dwarf_file_done() in any case. */
 int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, bool split);
+void tally_dwarf_file_done(struct dwarf_file *file);
 
 static inline struct dwarf_cursor dwarf_cursor_of(const struct dwarf_file *file,
 						  enum dwarf_section section, uint64_t offset)

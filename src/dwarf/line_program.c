@@ -132,6 +132,9 @@ void tally_line_program_close(struct line_program *program)
 	tally_line_symbols_done(&program->symbols);
 	free(program->units.offsets);
 	free(program->alternate_units.offsets);
+	tally_dwarf_file_done(&program->file);
+	tally_dwarf_file_done(&program->alternate);
+	tally_dwarf_file_done(&program->package);
 	tally_elf_close(&program->alternate_elf);
 	tally_elf_close(&program->package_elf);
 	tally_elf_close(&program->binary);

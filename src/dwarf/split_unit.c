@@ -205,6 +205,7 @@ static int try_path(const char *path, const struct dwarf_unit *skeleton, const s
 		if (is_it(&ret->unit, skeleton->id))
 			return 0;
 	}
+	tally_dwarf_file_done(&ret->file);
 	tally_elf_close(&ret->elf);
 	return -ENOENT;
 }
@@ -245,5 +246,6 @@ int tally_split_unit_open(const struct line_program *program, const struct dwarf
 
 void tally_split_unit_close(struct split_unit *split)
 {
+	tally_dwarf_file_done(&split->file);
 	tally_elf_close(&split->elf);
 }

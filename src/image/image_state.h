@@ -58,6 +58,7 @@ struct tally_image {
 	uint8_t build_id_size, build_id[20]; /* as recorded */
 	uint8_t found_id_size, found_id[20]; /* of the file that was loaded */
 	bool is_32_bit;                      /* as well */
+	uint64_t vmlinux_shift; /* the kernel: from addresses of the file to recorded ones */
 
 	atomic_bool loaded;
 	pthread_mutex_t lock; /* of loading, and of demangling after that */
@@ -94,6 +95,11 @@ int tally_image_load_dump(struct tally_image *image);
 
 /* Takes the symbols of an ELF file that is complete in itself.  Their number, or -ENOMEM. */
 int64_t tally_image_take_elf(struct tally_image *image, const struct tally_elf *elf);
+
+/* Opens the file that the kernel's symbols are from, when --vmlinux named it, and, when it has no
+ * debug information, a separate file that has; as the function below. */
+int tally_image_open_vmlinux(const struct tally_image *image, struct tally_elf *ret_binary,
+			     struct tally_elf *ret_debug);
 
 /* Opens the binary of a loaded image, and, when it has no debug information, the separate file that
  * may: either can be missing (its elf is NULL).  Both are the caller's to close.  0 or -ENOENT. */

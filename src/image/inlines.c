@@ -55,14 +55,19 @@ const char *tally_lines_left_out(const struct tally_lines *lines)
 
 static int open_files(void *context, struct tally_elf *ret_binary, struct tally_elf *ret_debug)
 {
-	return tally_image_open_files(context, ret_binary, ret_debug);
+	const struct tally_image *image = context;
+
+	return image->kind == TALLY_IMAGE_KERNEL
+		   ? tally_image_open_vmlinux(image, ret_binary, ret_debug)
+		   : tally_image_open_files(image, ret_binary, ret_debug);
 }
 
 static int open_lines(struct tally_image *image, struct tally_lines *lines)
 {
-	bool recorded = image->build_id_size != 0;
+	bool kernel = image->kind == TALLY_IMAGE_KERNEL;
+	bool recorded = image->build_id_size != 0 && !kernel;
 	struct line_index_options options = {
-	    .path = image->path,
+	    .path = kernel ? image->store->options.vmlinux : image->path,
 	    .id_size = recorded ? image->build_id_size : image->found_id_size,
 	    .least = LINE_INDEX_LEAST,
 	    .open = open_files,
@@ -70,14 +75,17 @@ static int open_lines(struct tally_image *image, struct tally_lines *lines)
 	};
 	int error;
 
-	/* of the kernel and of what has no file nothing is known */
-	if (image->kind != TALLY_IMAGE_FILE)
+	/* of what has no file nothing is known */
+	if (image->kind != TALLY_IMAGE_FILE &&
+	    !(kernel && image->store->options.vmlinux && image->own.count))
 		return 0;
 	memcpy(options.id, recorded ? image->build_id : image->found_id, sizeof(options.id));
 	lines->folder = tally_image_cache_folder(image->store);
 	options.folder = lines->folder;
 	error = tally_line_index_open(&lines->index, &options);
 	lines->has_index = !error;
+	if (kernel && !error) /* its places are recorded addresses */
+		lines->index.shift = 0 - image->vmlinux_shift;
 	lines->allowed = elf_allowed(lines->has_index ? lines->index.file.size : 0);
 	if (lines->has_index && lines->index.allowed)
 		lines->allowed = lines->index.allowed;

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/regular.h"
 #include "elf/build_id.h"
+#include "elf/debug_file.h"
 #include "elf/elf_symbols.h"
 #include "image/image_kind.h"
 #include "image/image_state.h"
@@ -362,7 +363,9 @@ static int load_vmlinux(struct tally_image *image)
 		tally_elf_close(&elf);
 		return 0;
 	}
-	places.shift = tally_image_vmlinux_shift(store, &elf);
+	places.shift = image->vmlinux_shift = tally_image_vmlinux_shift(store, &elf);
+	memcpy(image->found_id, id, sizeof(id));
+	image->found_id_size = id_size;
 	count = tally_elf_symbols_add(&elf, SHT_SYMTAB, &places, &list);
 	tally_elf_close(&elf);
 	if (count > 0) {
@@ -378,6 +381,23 @@ static int load_vmlinux(struct tally_image *image)
 	}
 	tally_symbol_list_done(&list);
 	return error;
+}
+
+int tally_image_open_vmlinux(const struct tally_image *image, struct tally_elf *ret_binary,
+			     struct tally_elf *ret_debug)
+{
+	const struct tally_image_store *store = image->store;
+
+	*ret_binary = *ret_debug = (struct tally_elf){.fd = -1};
+	/* one that is of another build has given no symbols */
+	if (!store->options.vmlinux || !image->own.count ||
+	    tally_elf_open(store->options.vmlinux, ret_binary))
+		return -ENOENT;
+	ret_binary->places = store->options.places;
+	if (!tally_elf_find(ret_binary, ".debug_info", SHT_NULL))
+		(void)tally_debug_file_by_id(store->options.places, image->found_id,
+					     image->found_id_size, ret_debug);
+	return 0;
 }
 
 static int load_module(struct tally_image *image)

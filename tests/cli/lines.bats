@@ -26,7 +26,7 @@ int main(void)
 	return 0;
 }
 END
-	gcc -O2 -g -o work work.c || return 0
+	gcc -O2 -g3 -o work work.c || return 0
 	gcc -O2 -o bare work.c || return 0
 	for program in work bare; do
 		perf record -q -e cpu-clock:u -F 2000 -o $program.data -- ./$program 2>/dev/null || true
@@ -73,6 +73,59 @@ rows() {
 		grep -q 'work.c' ours
 		diff theirs ours
 	done
+}
+
+@test "15.1: lines and inlined functions of a program are the same when its debug information is compressed" {
+	command -v objcopy >/dev/null || skip "objcopy is not installed: compressed debug information is not made"
+	"$TALLY" script -i work.data -F ip,sym,srcline --inline >plain
+	cp work kept
+	for how in zlib-gabi zlib-gnu zstd; do
+		[ $how != zstd ] || "$TALLY" version --build-options | grep -q 'zstd: \[ on' || continue
+		objcopy --compress-debug-sections=$how kept work 2>said || { cp kept work; continue; } # binutils before 2.40
+		[ $how != zstd ] || readelf -t work | grep -q ZSTD
+		"$TALLY" script -i work.data -F ip,sym,srcline --inline >packed || { cp kept work; false; }
+		cp kept work
+		diff plain packed
+	done
+	grep -q 'work.c:1[01]' plain
+}
+
+@test "15.2: lines of the kernel come from --vmlinux, wherever the kernel was loaded" {
+	cat >kernel.c <<-'END'
+		static inline unsigned mix(unsigned x)
+		{
+			return x ^ x >> 13;
+		}
+		void _stext(void) {}
+		unsigned work(unsigned n)
+		{
+			unsigned sum = 0;
+			for (unsigned i = 0; i < n; i++)
+				sum += mix(sum + i);
+			return sum;
+		}
+	END
+	gcc -O1 -g -ffreestanding -nostdlib -static -mcmodel=kernel -fno-pic -no-pie -Wl,-Ttext=0xffffffff81000000 -Wl,-e,_stext -Wl,--defsym=_text=_stext \
+		-Wl,--build-id=sha1 -o vmlinux kernel.c 2>said || skip "no such program is linked here: $(tail -1 said)"
+	at=$((16#$(nm vmlinux | awk '$3 == "work" {print substr($1, 9)}') - 16#81000000))
+	{
+		printf 'comm 77 work\nkernel ffffffffa1000000 100000\n'
+		for ((i = 0; i < 20; i++)); do
+			printf 'sample 77 ffffffff%x kernel ffffffff%x\n' $((16#a1000000 + at + i)) $((16#a1000000 + at + i))
+		done
+	} | python3 "$BATS_TEST_DIRNAME/recording.py" kernel.data
+	for ((i = 0; i < 20; i++)); do
+		printf '0xffffffff%x\n' $((16#81000000 + at + i))
+	done | addr2line -e vmlinux | sed 's/.*\///; s/ (.*//' >theirs
+	for again in 1 2; do
+		"$TALLY" script -i kernel.data -k vmlinux -G -F ip,sym,srcline | sed -n 's/^  //p' >ours
+		diff theirs ours
+	done
+	grep -q 'kernel.c:3' ours
+	"$TALLY" report -i kernel.data -k vmlinux -s srcline -g none | grep -q 'kernel.c:3'
+	# Without it no line is known.
+	"$TALLY" script -i kernel.data -F ip,sym,srcline >all
+	run -1 grep kernel.c all
 }
 
 @test "15.2: script -F srccode prints the lines of the source as perf does" {
