@@ -32,7 +32,13 @@ struct walk {
 
 static int give(const struct walk *walk, uint64_t low, uint64_t high)
 {
-	return low < high ? walk->visit(walk->context, low, high) : 0;
+	return walk->visit(walk->context, low, low < high ? high : low);
+}
+
+/* An entry that moves the base gives no range, and a list may have any number of them. */
+static int give_base(const struct walk *walk, uint64_t base)
+{
+	return give(walk, base, base);
 }
 
 /* .debug_ranges: pairs of addresses that end with two zeros. */
@@ -54,9 +60,10 @@ static int walk_pairs(const struct walk *walk, uint64_t offset)
 			return 0;
 		if (low == highest) {
 			base = high;
-			continue;
+			error = give_base(walk, base);
+		} else {
+			error = give(walk, base + low, base + high);
 		}
-		error = give(walk, base + low, base + high);
 		if (error)
 			return error;
 	}
@@ -118,9 +125,9 @@ static int walk_list(const struct walk *walk, uint64_t offset)
 		}
 		if (cursor.failed)
 			return -EBADMSG;
-		if (kind == DW_RLE_base_addressx || kind == DW_RLE_base_address)
-			continue;
-		error = give(walk, low, high);
+		error = kind == DW_RLE_base_addressx || kind == DW_RLE_base_address
+			    ? give_base(walk, base)
+			    : give(walk, low, high);
 		if (error)
 			return error;
 	}

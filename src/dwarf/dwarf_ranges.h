@@ -12,7 +12,12 @@ struct dwarf_place {
 /* Takes a field, if it is one of these. */
 void tally_dwarf_place_take(struct dwarf_place *place, unsigned name,
 			    const struct dwarf_value *value);
-/* Visits the ranges of an entry.  0, -EBADMSG, or what `visit` returned that was not 0. */
+/* What an empty range takes of a budget in bytes: none of memory, but some nanoseconds. */
+#define DWARF_EMPTY_COST 2
+
+/* Visits the ranges of an entry.  What the list has besides is visited as an empty range, `low`
+ * twice, so that the caller's budget counts it: many entries may share a long list.  0, -EBADMSG,
+ * or what `visit` returned that was not 0. */
 typedef int (*dwarf_range_fn)(void *context, uint64_t low, uint64_t high);
 int tally_dwarf_ranges(const struct dwarf_unit *unit, const struct dwarf_place *place,
 		       dwarf_range_fn visit, void *context);

@@ -94,6 +94,8 @@ static int place(void *context, uint64_t low, uint64_t high)
 {
 	struct placing *placing = context;
 
+	if (low == high)
+		return budget_take(&placing->index->budget, DWARF_EMPTY_COST) ? 0 : -EFBIG;
 	placing->placed = true;
 	if (!budget_take(&placing->index->budget, 2 * sizeof(struct tally_span)))
 		return -EFBIG;

@@ -101,6 +101,8 @@ static int take_range(void *context, uint64_t low, uint64_t high)
 	struct ranges *ranges = context;
 	int error = 0;
 
+	if (low == high)
+		return budget_take(ranges->scan->budget, DWARF_EMPTY_COST) ? 0 : -EFBIG;
 	if (!budget_take(ranges->scan->budget, 3 * sizeof(struct tally_span)))
 		return -EFBIG;
 	if (is_joined(ranges, low, high))

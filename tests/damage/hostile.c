@@ -427,6 +427,7 @@ DEBUG_KIND(origins)
 DEBUG_KIND(siblings)
 DEBUG_KIND(depth)
 DEBUG_KIND(units)
+DEBUG_KIND(bases)
 DEBUG_KIND(cfi_commons)
 DEBUG_KIND(cfi_sets)
 DEBUG_KIND(cfi_expressions)
@@ -488,6 +489,7 @@ static const struct {
     {"entries beside themselves", write_siblings},
     {"entries within each other", write_depth},
     {"units that share ranges", write_units},
+    {"runs of base entries in ranges", write_bases},
     {"call frames with a common part each", write_cfi_commons},
     {"call frames with rules for all registers", write_cfi_sets},
     {"call frames with long expressions", write_cfi_expressions},

@@ -21,7 +21,7 @@ enum {
 	BLOCK,     /* has children, next */
 	BARE,      /* a function with nothing */
 	NESTED,    /* a block with children, and nothing */
-	RANGED,    /* a unit without children: name, ranges */
+	RANGED,    /* a unit without children: name, lines, ranges */
 };
 
 static const uint8_t abbreviations[] = {
@@ -106,6 +106,8 @@ static const uint8_t abbreviations[] = {
     0,
     DW_AT_name,
     DW_FORM_string,
+    DW_AT_stmt_list,
+    DW_FORM_sec_offset,
     DW_AT_ranges,
     DW_FORM_sec_offset,
     0,
@@ -363,12 +365,41 @@ void hostile_units(struct hostile *hostile, struct elf_made *elf, uint64_t scale
 		tally_buf_byte(&info, RANGED);
 		tally_buf_byte(&info, 0);
 		tally_buf_u32(&info, 0);
+		tally_buf_u32(&info, 0);
 		end_unit(&info, start);
 	}
 	for (uint64_t i = 0; i < each; i++) {
 		tally_buf_u64(&ranges, hostile->code + i + 1);
 		tally_buf_u64(&ranges, hostile->code + i + 1 + !empty * 3);
 	}
+	tally_buf_zero(&ranges, 16);
+	elf_made_add(elf, ".debug_ranges", plain, ranges.data, ranges.size);
+	tally_buf_done(&ranges);
+	usual_lines(&lines, hostile, 100);
+	add_all(elf, &info, &lines, false);
+}
+
+void hostile_bases(struct hostile *hostile, struct elf_made *elf, uint64_t scale)
+{
+	struct tally_buf info = {0}, lines = {0}, ranges = {0};
+	uint64_t count = scaled(scale, 150000), each = scaled(scale, 300000);
+
+	for (uint64_t i = 0; i < count; i++) {
+		size_t start = info.size;
+
+		begin_unit(&info);
+		tally_buf_byte(&info, RANGED);
+		tally_buf_byte(&info, 0);
+		tally_buf_u32(&info, 0);
+		tally_buf_u32(&info, 0);
+		end_unit(&info, start);
+	}
+	for (uint64_t i = 0; i < each; i++) {
+		tally_buf_u64(&ranges, UINT64_MAX);
+		tally_buf_u64(&ranges, hostile->code + i);
+	}
+	tally_buf_u64(&ranges, 1);
+	tally_buf_u64(&ranges, 4);
 	tally_buf_zero(&ranges, 16);
 	elf_made_add(elf, ".debug_ranges", plain, ranges.data, ranges.size);
 	tally_buf_done(&ranges);

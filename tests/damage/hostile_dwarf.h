@@ -17,6 +17,7 @@ void hostile_origins(struct hostile *hostile, struct elf_made *elf, uint64_t sca
 void hostile_siblings(struct hostile *hostile, struct elf_made *elf, uint64_t scale);
 void hostile_depth(struct hostile *hostile, struct elf_made *elf, uint64_t scale);
 void hostile_units(struct hostile *hostile, struct elf_made *elf, uint64_t scale);
+void hostile_bases(struct hostile *hostile, struct elf_made *elf, uint64_t scale);
 void hostile_cfi_commons(struct hostile *hostile, struct elf_made *elf, uint64_t scale);
 void hostile_cfi_sets(struct hostile *hostile, struct elf_made *elf, uint64_t scale);
 void hostile_cfi_expressions(struct hostile *hostile, struct elf_made *elf, uint64_t scale);
