@@ -2,11 +2,13 @@
 #include "mapped.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 #include "command.h"
 #include "say.h"
 
 static const char *guarded;
+static atomic_flag said = ATOMIC_FLAG_INIT;
 
 static void cut_off(int number, siginfo_t *info, void *context)
 {
@@ -16,6 +18,9 @@ static void cut_off(int number, siginfo_t *info, void *context)
 		raise(number); /* comes when this handler returns */
 		return;
 	}
+	/* Several threads read, and each may be here: the first one ends the process. */
+	while (atomic_flag_test_and_set(&said))
+		pause();
 	cli_say_raw("tally ");
 	cli_say_raw(guarded);
 	cli_say_raw(
