@@ -286,6 +286,19 @@ static void add_trailer(struct json *json, const struct tally_script_json *with)
 	json_object_end(json);
 }
 
+/* As reports name it. */
+static void add_function(struct json *json, const struct tally_script_json_frame *frame)
+{
+	struct tally_buf name = {0};
+
+	tally_buf_printf(&name, "%s+0x%llx", frame->function_image,
+			 (unsigned long long)frame->function_address);
+	if (!name.failed)
+		json_key_string(json, "function", tally_buf_str(&name));
+	tally_buf_done(&name);
+	json_key_u64(json, "offset", frame->offset);
+}
+
 static void add_frames(struct json *json, const struct tally_script_json *with)
 {
 	json_key(json, "frames");
@@ -302,6 +315,8 @@ static void add_frames(struct json *json, const struct tally_script_json *with)
 				json_key_bool(json, "inlined", true);
 			else
 				json_key_u64(json, "offset", frame->offset);
+		} else if (frame->function_image) {
+			add_function(json, frame);
 		}
 		if (frame->dso)
 			json_key_string(json, "dso", frame->dso);

@@ -20,8 +20,11 @@ struct tally_session_counts;
 /* The code at an address of a sample. */
 struct tally_script_json_frame {
 	uint64_t ip;
-	const char *symbol;  /* NULL: none */
-	uint64_t offset;     /* of ip in the symbol */
+	const char *symbol; /* NULL: none */
+	uint64_t offset;    /* of ip in the symbol, or in the function */
+	/* Without a symbol, where a function starts that has none: "NAME+0x1234"; NULL: unknown. */
+	const char *function_image;
+	uint64_t function_address;
 	const char *dso;     /* the image's path; NULL: no mapping holds the address */
 	const char *srcline; /* "file.c:12"; NULL: unknown */
 	bool inlined;        /* then without an offset */

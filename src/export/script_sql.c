@@ -129,9 +129,20 @@ static int add_inlined_line(struct sql *sql, struct tally_resolver *resolver,
 	return set_name(sql->frames, SQL_FRAME_LINE, &sql->text, tally_buf_str(&sql->other));
 }
 
+/* A function without a symbol, by the name that reports give it. */
+static int add_function(struct sql *sql, const struct tally_function_place *function)
+{
+	tally_buf_clear(&sql->other);
+	tally_buf_printf(&sql->other, "%s+0x%llx", function->image_name,
+			 (unsigned long long)function->address);
+	tally_sql_set(sql->frames, SQL_FRAME_OFFSET, function->offset);
+	return set_name(sql->frames, SQL_FRAME_FUNCTION, &sql->text, tally_buf_str(&sql->other));
+}
+
 /* `of`: the frame at the place, or that of the n-th function that was inlined there. */
 static int add_frame(struct sql *sql, struct tally_resolver *resolver,
-		     const struct tally_located *located, uint32_t of, uint32_t nth,
+		     const struct tally_located *located,
+		     const struct tally_function_place *function, uint32_t of, uint32_t nth,
 		     uint64_t number)
 {
 	struct tally_frame frame = tally_session_frame(sql->session, of);
@@ -157,8 +168,10 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 		else
 			tally_sql_set(sql->frames, SQL_FRAME_OFFSET,
 				      located->place - located->symbol_start);
+	} else if (function) {
+		result = add_function(sql, function);
 	}
-	return tally_sql_add(sql->frames, sql->error);
+	return result ? result : tally_sql_add(sql->frames, sql->error);
 }
 
 /* The row of the place that an address leads to, which processes at addresses of their own share.
@@ -167,16 +180,21 @@ static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
 		     uint32_t of, uint32_t nth, uint64_t *ret)
 {
+	struct tally_function_place function;
 	struct tally_located located;
 	int result = tally_resolver_locate(resolver, sample, mode, address, &located);
-	bool added;
+	bool added, nameless;
 
 	if (result)
 		return result;
 	*ret = tally_sql_keys_number(&sql->frame_keys, located.place, of, &added);
 	if (!*ret)
 		return -ENOMEM;
-	return added ? add_frame(sql, resolver, &located, of, nth, *ret) : 0;
+	if (!added)
+		return 0;
+	nameless = located.mapped && located.symbol_start == located.symbol_end &&
+		   tally_resolver_function(resolver, sample, mode, address, &function);
+	return add_frame(sql, resolver, &located, nameless ? &function : NULL, of, nth, *ret);
 }
 
 /* *ret: the number of the row of an address and a frame there. */

@@ -32,6 +32,7 @@ enum sql_frame {
 	SQL_FRAME_OFFSET,
 	SQL_FRAME_LINE,
 	SQL_FRAME_INLINED,
+	SQL_FRAME_FUNCTION,
 	SQL_FRAME_COLUMNS
 };
 enum sql_chain {

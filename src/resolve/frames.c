@@ -472,16 +472,22 @@ static const struct tally_functions *functions_of(struct tally_frame_image *imag
 	return made;
 }
 
-bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_t place,
-			   struct tally_function *ret)
+bool tally_frames_function_around(const struct tally_frames *frames, uint32_t number,
+				  uint64_t place, struct tally_function *ret)
 {
 	struct tally_frame_image *image = image_at(frames, number);
 	const struct tally_functions *functions;
 
-	if (!frames->functions || !image->image || image->places_are_addresses)
+	if (!image->image || image->places_are_addresses)
 		return false;
 	functions = functions_of(image);
 	return functions && !tally_functions_find(functions, place, ret);
+}
+
+bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_t place,
+			   struct tally_function *ret)
+{
+	return frames->functions && tally_frames_function_around(frames, number, place, ret);
 }
 
 int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
@@ -489,14 +495,11 @@ int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
 {
 	const struct frame_row *row =
 	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
-	struct tally_frame_image *image = image_at(frames, row->image);
-	const struct tally_functions *functions;
 
-	if ((row->symbol != NO_SYMBOL && row->symbol != FUNCTION) || !image->image ||
-	    image->places_are_addresses)
-		return -ENOENT;
-	functions = functions_of(image);
-	return functions ? tally_functions_find(functions, row->place, ret) : -ENOENT;
+	return (row->symbol == NO_SYMBOL || row->symbol == FUNCTION) &&
+		       tally_frames_function_around(frames, row->image, row->place, ret)
+		   ? 0
+		   : -ENOENT;
 }
 
 uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,

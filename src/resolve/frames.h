@@ -90,6 +90,9 @@ bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_
 /* The frame of such a function; 0: out of memory. */
 uint32_t tally_frames_function_frame(struct tally_frames *frames, uint32_t number,
 				     const struct tally_function *function);
+/* The same, also if functions are not requested. */
+bool tally_frames_function_around(const struct tally_frames *frames, uint32_t number,
+				  uint64_t place, struct tally_function *ret);
 /* The function around a frame's place without a symbol, also if functions are not requested.  0, or
  * -ENOENT. */
 int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,

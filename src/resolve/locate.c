@@ -199,3 +199,26 @@ int64_t tally_extent_symbol(struct tally_image *symbols, uint64_t place)
 {
 	return tally_image_find_symbol(symbols, place);
 }
+
+bool tally_resolver_function(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			     uint8_t cpumode, uint64_t addr, struct tally_function_place *ret)
+{
+	struct tally_frames *frames = &resolver->tables->frames;
+	const struct tally_mapping *mapping;
+	struct tally_function function;
+	uint64_t place;
+	uint32_t image;
+	char level;
+
+	mapping =
+	    tally_resolver_mapping(resolver, sample, resolver_cpumode(cpumode, addr), addr, &level);
+	if (!mapping || mapping->ksymbol ||
+	    tally_frames_place(frames, &resolver->source, mapping, level, addr, &image, &place) ||
+	    !tally_frames_function_around(frames, image, place, &function))
+		return false;
+	*ret =
+	    (struct tally_function_place){.image_name = tally_frames_image_at(frames, image)->name,
+					  .address = function.address,
+					  .offset = place - function.start};
+	return true;
+}

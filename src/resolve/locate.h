@@ -39,6 +39,17 @@ struct tally_location {
 int tally_resolver_location(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			    uint8_t cpumode, uint64_t addr, struct tally_location *ret);
 
+/* A function that has no symbol. */
+struct tally_function_place {
+	const char *image_name;
+	uint64_t address; /* of its start, by the file's own addresses, as objdump shows them */
+	uint64_t offset;  /* of the address that was asked for, from its start */
+};
+/* The function around an address without a symbol, as call frame information and the symbols around
+ * it say; false: its start is unknown.  Text for it is image_name, "+0x" and `address`. */
+bool tally_resolver_function(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			     uint8_t cpumode, uint64_t addr, struct tally_function_place *ret);
+
 /* Addresses from here up are the kernel's. */
 #define TALLY_KERNEL_START (1ULL << 63)
 

@@ -6,10 +6,12 @@
 static int find_frame(const struct script_out *out, uint8_t mode, uint64_t addr,
 		      struct tally_script_json_frame *ret)
 {
+	bool known = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER;
+	struct tally_function_place nameless;
 	struct tally_location at = {0};
 	int result = 0;
 
-	if (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER)
+	if (known)
 		result = tally_resolver_location(out->resolver, out->at, mode, addr, &at);
 	*ret = (struct tally_script_json_frame){
 	    .ip = addr,
@@ -17,6 +19,12 @@ static int find_frame(const struct script_out *out, uint8_t mode, uint64_t addr,
 	    .offset = at.symbol ? at.place - at.symbol_start : 0,
 	    .dso = at.mapped ? at.image_path : NULL,
 	};
+	if (known && !result && !at.symbol && at.mapped &&
+	    tally_resolver_function(out->resolver, out->at, mode, addr, &nameless)) {
+		ret->function_image = nameless.image_name;
+		ret->function_address = nameless.address;
+		ret->offset = nameless.offset;
+	}
 	return result;
 }
 

@@ -117,6 +117,29 @@ some_samples() {
 	diff theirs ours
 }
 
+@test "13.13: --json and --sql name the function where there is no symbol, as the report does" {
+	for binary in stripped unindexed; do
+		some_samples | record $binary $binary.data
+		"$TALLY" script -i $binary.data --json >lines.json
+		sed -n 's/.*"frames":\[{"ip":"[^"]*","function":"\([^"]*\)","offset":\([0-9]*\),"dso".*/\1 \2/p' lines.json | sort >got
+		for at in 0 3 5; do echo "$binary+0x$(start_of first) $at"; done >wanted
+		for at in 1 6; do echo "$binary+0x$(start_of second) $at"; done >>wanted
+		for at in 2 3 5 6; do echo "$binary+0x$(start_of bare) $at"; done >>wanted
+		diff <(sort wanted) got
+		command -v sqlite3 >/dev/null || continue
+		rm -f it.db
+		"$TALLY" script -i $binary.data --sql it.db
+		sqlite3 -separator ' ' it.db "SELECT function, \"offset\" FROM listing" | sort | diff got -
+		[ "$(sqlite3 -separator ' ' it.db 'SELECT function, samples FROM functions ORDER BY samples DESC LIMIT 1')" = \
+			"$binary+0x$(start_of bare) 4" ]
+		[ "$(sqlite3 it.db 'SELECT COUNT(*) FROM symbols')" = 0 ]
+	done
+	some_samples | record named named.data
+	run -0 "$TALLY" script -i named.data --json
+	[[ $output = *'"symbol":"first","offset":3'* ]]
+	[[ $output != *'"function"'* ]]
+}
+
 @test "13.13: each stub of a PLT without names is a row" {
 	gcc -O1 -static -s -o static work.c 2>/dev/null || skip "there is no static libc"
 	plt=$(readelf -SW static | sed -n 's/.* \.plt  *PROGBITS  *\([0-9a-f]*\) .*/\1/p')
