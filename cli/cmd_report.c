@@ -18,6 +18,8 @@
 #include "pager.h"
 #include "recording.h"
 #include "report_options.h"
+#include "report_screen.h"
+#include "say.h"
 #include "terminal.h"
 #include "unmatched.h"
 
@@ -78,7 +80,7 @@ static const char *format_name(const struct report *report)
 	return tally_report_format_name((size_t)report->format, NULL);
 }
 
-static int show(const struct report *report, const struct tally_profile *profile)
+static int show(const struct report *report, struct tally_profile *profile)
 {
 	struct tally_report_options options = {
 	    .size = sizeof(options),
@@ -101,7 +103,7 @@ static int show(const struct report *report, const struct tally_profile *profile
 		report->trees.chosen || report->stdio || report->quiet ? 0 : cli_term_height(),
 	};
 	struct cli_pager pager;
-	int result;
+	int result = -ENOTTY;
 
 	report_keys_columns(report, &options);
 	if (!report->trees.has_order)
@@ -109,6 +111,12 @@ static int show(const struct report *report, const struct tally_profile *profile
 	if (report->dlfilters.verbose)
 		tally_report_nameless(profile, stderr);
 	tally_report_left_out(tally_profile_session(profile), stderr);
+	if (report->screen)
+		result = cli_report_screen(profile, options.percent_limit, options.order);
+	if (result == -ENOSYS)
+		cli_say("report", "built without libncursesw: text instead of the screen");
+	if (result != -ENOTTY && result != -ENOSYS)
+		return written(result, NULL);
 	cli_pager_start(&pager);
 	result = report->header
 		     ? show_header(report, tally_session_data(tally_profile_session(profile)))

@@ -15,6 +15,7 @@ const struct cli_command cli_commands[] = {
     {"report", "show where a recorded program spent its time", cmd_report, cmd_report_settings},
     {"annotate", "show which instructions and source lines of a function have the samples",
      cmd_annotate, cmd_annotate_settings},
+    {"top", "show where the system, or running processes, spend their time now", cmd_top},
     {"archive", "pack a recording and what is needed to read it elsewhere into one file",
      cmd_archive, cmd_archive_settings},
     {"probe", "define events at functions, lines and variables of programs, and remove them",

@@ -5,7 +5,7 @@
 #include "recording.h"
 #include "report_options.h"
 
-/* perf has an interactive screen; without this row the message would suggest a similar option. */
+/* perf has windows; without this row the message would suggest a similar option. */
 static int refuse_screen(void *to, const char *value, bool on, struct tally_error *error)
 {
 	(void)to;
@@ -45,7 +45,8 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	    {CLI_GROUP, .help = "Output"},
 	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
 	     .to = &report->stdio},
-	    {CLI_CALL, 0, "tui", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
+	    {CLI_FLAG, 0, "tui", NULL, "on a terminal, a screen to walk in: ? shows its keys",
+	     .to = &report->screen},
 	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
 	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 	     .to = &report->show_samples},

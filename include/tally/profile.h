@@ -87,6 +87,26 @@ struct tally_profile;
 int tally_profile_new(struct tally_session *session, const struct tally_profile_options *options,
 		      struct tally_profile **ret, struct tally_error *error);
 void tally_profile_free(struct tally_profile *profile);
+
+/* A profile of a live session, made again and again while samples come. */
+struct tally_profile_live {
+	size_t size;       /* sizeof of this struct */
+	uint64_t interval; /* ns of the clock CLOCK_MONOTONIC between two profiles, at least */
+	/* How much of the periods of older samples stays when a profile was made, in 128ths: 128
+	 * keeps all, 112 lets them fade as in `perf top`, 0 begins anew. */
+	unsigned keep;
+	/* Takes a profile and frees it, here or later in any thread, before the session is freed.
+	 * Called in the thread of the caller, while no samples are added up.  A result below 0 ends
+	 * the run. */
+	int (*take)(void *context, struct tally_profile *profile);
+	void *context;
+};
+/* Runs a live session until it ends, and gives a profile each interval in which there are samples,
+ * and one at the end.  Options are as for tally_profile_new(), but `time`, `latency` and the key
+ * parallelism are not possible: -EINVAL.  The
+ * errors of tally_session_run() and tally_profile_new(), or what `take` returned. */
+int tally_profile_follow(struct tally_session *session, const struct tally_profile_options *options,
+			 const struct tally_profile_live *live, struct tally_error *error);
 const struct tally_session *tally_profile_session(const struct tally_profile *profile);
 /* The keys in the order of the options, each once, as tally_key_find() gives them.  Borrowed until
  * the profile is freed. */

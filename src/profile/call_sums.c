@@ -61,6 +61,56 @@ int tally_call_sums_join(struct tally_call_sums *sums, const struct tally_call_s
 	return result;
 }
 
+/* The slot of a sum in a table by hash: of an equal one, or free. */
+static uint32_t *slot_of(const struct tally_call_sum *list, uint32_t *slots, uint32_t mask,
+			 const struct tally_call_sum *sum)
+{
+	uint32_t at = call_sum_hash(sum->context, sum->stack, sum->frame) & mask;
+
+	while (slots[at]) {
+		const struct tally_call_sum *known = &list[slots[at] - 1];
+
+		if (known->stack == sum->stack && known->frame == sum->frame &&
+		    known->context == sum->context && known->samples <= UINT32_MAX - sum->samples)
+			break;
+		at = (at + 1) & mask;
+	}
+	return &slots[at];
+}
+
+int tally_call_sums_fade(struct tally_call_sums *sums, unsigned keep)
+{
+	uint32_t room = array_room(0, sums->count + sums->count / 2 + 1, 1024), count = 0;
+	uint32_t *slots = table_new(room, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sums->count; i++) {
+		struct tally_call_sum sum = sums->list[i];
+		uint32_t *slot;
+
+		sum.self = faded(sum.self, keep);
+		sum.samples = (uint32_t)faded(sum.samples, keep);
+		if (!sum.self)
+			continue;
+		slot = slot_of(sums->list, slots, room - 1, &sum);
+		if (*slot) {
+			sums->list[*slot - 1].self += sum.self;
+			sums->list[*slot - 1].samples += sum.samples;
+		} else {
+			sums->list[count] = sum;
+			*slot = ++count;
+		}
+	}
+	free(slots);
+	sums->count = count;
+	/* Numbers have changed. */
+	free(sums->lately);
+	sums->lately = NULL;
+	sums->lately_room = 0;
+	return 0;
+}
+
 int tally_call_sums_order(const struct tally_call_sums *sums, uint32_t contexts, uint32_t **ret)
 {
 	uint32_t *starts = calloc((size_t)contexts + 1, sizeof(*starts));

@@ -29,8 +29,16 @@ int tally_call_sums_reserve(struct tally_call_sums *sums, uint32_t more);
 /* Adds all of `from`; contexts[n] is the number here of its context n.  0 or -ENOMEM. */
 int tally_call_sums_join(struct tally_call_sums *sums, const struct tally_call_sums *from,
 			 const uint32_t *contexts);
+/* Leaves `keep` 128ths of each sum, and one sum where several are of the same.  0 or -ENOMEM. */
+int tally_call_sums_fade(struct tally_call_sums *sums, unsigned keep);
 /* The numbers of the sums in the order of their contexts, for free().  0 or -ENOMEM. */
 int tally_call_sums_order(const struct tally_call_sums *sums, uint32_t contexts, uint32_t **ret);
+
+/* What is left of a sum when older samples count less: `keep` 128ths. */
+static inline uint64_t faded(uint64_t sum, unsigned keep)
+{
+	return sum / 128 * keep + sum % 128 * keep / 128;
+}
 
 static inline uint32_t call_sum_hash(uint32_t context, uint32_t stack, uint32_t frame)
 {

@@ -280,7 +280,7 @@ static int take_special(struct tally_profile *profile, struct profile_plan *plan
 	return 0;
 }
 
-static void done_plan(struct profile_plan *plan)
+void tally_profile_plan_done(struct profile_plan *plan)
 {
 	if (plan->ignored)
 		regfree(plan->ignored);
@@ -330,41 +330,79 @@ static void take_chains(struct tally_profile *profile, struct tally_profile_opti
 	profile->tree_least = options->callchains ? options->tree_least : 0;
 }
 
-int tally_profile_new(struct tally_session *session, const struct tally_profile_options *options,
-		      struct tally_profile **ret, struct tally_error *error)
+int tally_profile_options_take(struct tally_profile_options *ret,
+			       const struct tally_profile_options *options,
+			       struct tally_error *error)
 {
-	struct tally_profile_options taken = {.size = sizeof(taken)};
-	struct profile_plan plan;
-	struct tally_profile *profile;
-	int result = tally_options_take(&taken, sizeof(taken), options);
+	int result;
 
-	if (result)
-		return tally_fail(
-		    error, result, -1,
-		    "profile options of another libtally than this one: use the library "
-		    "that the program was built for");
-	profile = calloc(1, sizeof(*profile));
+	*ret = (struct tally_profile_options){.size = sizeof(*ret)};
+	result = tally_options_take(ret, sizeof(*ret), options);
+	return result ? tally_fail(
+			    error, result, -1,
+			    "profile options of another libtally than this one: use the library "
+			    "that the program was built for")
+		      : 0;
+}
+
+int tally_profile_prepare(struct tally_session *session, struct tally_profile_options *options,
+			  struct profile_plan *plan, struct tally_profile **ret,
+			  struct tally_error *error)
+{
+	struct tally_profile *profile = calloc(1, sizeof(*profile));
+	int result;
+
 	if (!profile)
 		return no_memory(error);
 	profile->session = session;
 	profile->event_count = (uint32_t)tally_data_event_count(tally_session_data(session));
-	profile->relative = taken.relative;
-	profile->max_stack = taken.max_stack;
-	profile->kind = taken.kind;
-	profile->latency = taken.latency;
-	take_chains(profile, &taken);
-	result = take_keys(profile, &taken, error);
-	plan = (struct profile_plan){.session = session,
-				     .options = &taken,
-				     .keys = &profile->keys,
-				     .event_count = profile->event_count};
+	profile->relative = options->relative;
+	profile->max_stack = options->max_stack;
+	profile->kind = options->kind;
+	profile->latency = options->latency;
+	take_chains(profile, options);
+	result = take_keys(profile, options, error);
+	*plan = (struct profile_plan){.session = session,
+				      .options = options,
+				      .keys = &profile->keys,
+				      .event_count = profile->event_count};
 	if (!result)
-		result = take_span(profile, &plan, error);
+		result = take_span(profile, plan, error);
 	if (!result)
-		result = take_special(profile, &plan, &taken, error);
+		result = take_special(profile, plan, options, error);
+	if (!result) {
+		*ret = profile;
+		return 0;
+	}
+	tally_profile_plan_done(plan);
+	tally_profile_free(profile);
+	return result == -ENOMEM ? no_memory(error) : result;
+}
+
+int tally_profile_make(struct tally_profile *profile, const struct profile_plan *plan,
+		       struct profile_worker *worker)
+{
+	struct making making = {.profile = profile, .plan = plan, .worker = *worker};
+	int result = make(&making);
+
+	*worker = making.worker;
+	return result;
+}
+
+int tally_profile_new(struct tally_session *session, const struct tally_profile_options *options,
+		      struct tally_profile **ret, struct tally_error *error)
+{
+	struct tally_profile_options taken;
+	struct profile_plan plan;
+	struct tally_profile *profile;
+	int result = tally_profile_options_take(&taken, options, error);
+
 	if (!result)
-		result = read_samples(profile, &plan, error);
-	done_plan(&plan);
+		result = tally_profile_prepare(session, &taken, &plan, &profile, error);
+	if (result)
+		return result;
+	result = read_samples(profile, &plan, error);
+	tally_profile_plan_done(&plan);
 	if (result) {
 		tally_profile_free(profile);
 		return result == -ENOMEM ? no_memory(error) : result;

@@ -23,6 +23,21 @@ struct tally_profile {
 	struct key_parallel *parallel;
 };
 
+/* Fills in the defaults of options.  0, -E2BIG or -EINVAL. */
+int tally_profile_options_take(struct tally_profile_options *ret,
+			       const struct tally_profile_options *options,
+			       struct tally_error *error);
+/* A profile without samples, and the plan of what it takes, for tally_profile_plan_done().  Options
+ * that events without call chains cannot have are switched off; the plan borrows them, and the
+ * profile's keys. */
+int tally_profile_prepare(struct tally_session *session, struct tally_profile_options *options,
+			  struct profile_plan *plan, struct tally_profile **ret,
+			  struct tally_error *error);
+void tally_profile_plan_done(struct profile_plan *plan);
+/* Makes rows and trees of the sums of a worker, which loses them.  0 or -ENOMEM. */
+int tally_profile_make(struct tally_profile *profile, const struct profile_plan *plan,
+		       struct profile_worker *worker);
+
 static inline bool profile_row_is_small(const struct tally_profile *profile, size_t event,
 					const struct tally_row *row)
 {

@@ -76,8 +76,7 @@ static void add_left_out(const struct profile_plan *plan, struct profile_worker 
 	}
 }
 
-/* The columns that a plan takes. */
-static uint64_t columns_of(const struct profile_plan *plan)
+uint64_t tally_profile_columns(const struct profile_plan *plan)
 {
 	const struct tally_profile_options *options = plan->options;
 	uint64_t columns = profile_keys_columns(plan->keys) | TALLY_COLUMN_PERIOD;
@@ -111,7 +110,7 @@ int tally_profile_sink_run(struct tally_session *session, const struct profile_p
 	struct profile_sink sink = {.plan = plan};
 	const struct tally_sink taking = {
 	    .size = sizeof(taking),
-	    .columns = columns_of(plan),
+	    .columns = tally_profile_columns(plan),
 	    .context = &sink,
 	    .begin = begin,
 	    .batch = take,

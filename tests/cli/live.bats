@@ -54,3 +54,13 @@ same_sums() {
 	[ "$status" -eq 1 ]
 	[ -n "$output" ]
 }
+
+@test "17: a profile that follows a stream ends as the report of its file" {
+	cd "$BATS_TEST_TMPDIR"
+	"$TALLY" record -g -F 5000 -o - sh "$BATS_FILE_TMPDIR/work" 2>record.err | tee stream |
+		"$(dirname "$TALLY")/tests/live_follow" >live 2>live.err
+	"$TALLY" report -i stream --csv >file
+	grep -Eq '^([3-9]|[1-9][0-9]+) profiles$' live.err
+	[ "$(wc -l <file)" -gt 50 ]
+	diff live file
+}
