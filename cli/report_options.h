@@ -66,7 +66,8 @@ struct report {
 	struct field_choice fields;
 	struct tree_choice trees;
 	struct name_list typed; /* names that are not the library's, to be freed */
-	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, screen, relative;
+	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, screen,
+	    relative;
 	bool show_modes;
 	bool header, header_only, full, stats, tasks;
 	bool memory, latency, hide_unresolved, other, raw_trace;

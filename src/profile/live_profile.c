@@ -62,11 +62,10 @@ static int collect(struct live *live)
 		struct profile_worker *worker = &live->workers[i];
 
 		result = tally_profile_worker_merge(&live->total, worker);
-		worker->calls.count = 0;
-		if (worker->calls.lately)
-			memset(worker->calls.lately, 0,
-			       worker->calls.lately_room * sizeof(*worker->calls.lately));
-		memset(worker->sums, 0, live->plan.event_count * sizeof(*worker->sums));
+		if (!result) {
+			tally_profile_worker_done(worker);
+			result = tally_profile_worker_init(worker, &live->plan);
+		}
 	}
 	return result;
 }
@@ -79,8 +78,12 @@ static int copy_total(struct live *live, struct profile_worker *ret)
 	return result ? result : tally_profile_worker_merge(ret, &live->total);
 }
 
-static void fade(struct live *live)
+static int fade(struct live *live)
 {
+	int result;
+
+	if (live->taker.keep == 128)
+		return 0;
 	for (uint32_t i = 0; i < live->plan.event_count; i++) {
 		struct profile_sum *sum = &live->total.sums[i];
 
@@ -91,6 +94,8 @@ static void fade(struct live *live)
 		    .passed_total = faded(sum->passed_total, live->taker.keep),
 		};
 	}
+	result = tally_call_sums_fade(&live->total.calls, live->taker.keep);
+	return result ? result : tally_call_sums_fade(&live->total.sides, live->taker.keep);
 }
 
 static int give(struct live *live)
@@ -117,10 +122,7 @@ static int give(struct live *live)
 		tally_profile_free(profile);
 		return result;
 	}
-	if (live->taker.keep < 128) {
-		result = tally_call_sums_fade(&live->total.calls, live->taker.keep);
-		fade(live);
-	}
+	result = fade(live);
 	return result ? result : live->taker.take(live->taker.context, profile);
 }
 

@@ -394,12 +394,12 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 {
 	struct tally_profile_options taken;
 	struct profile_plan plan;
-	struct tally_profile *profile;
+	struct tally_profile *profile = NULL;
 	int result = tally_profile_options_take(&taken, options, error);
 
 	if (!result)
 		result = tally_profile_prepare(session, &taken, &plan, &profile, error);
-	if (result)
+	if (result || !profile)
 		return result;
 	result = read_samples(profile, &plan, error);
 	tally_profile_plan_done(&plan);
