@@ -124,7 +124,7 @@ static void keep_binaries(const struct record *record, const char *output,
 
 	/* a pipe or /dev/null cannot be read again */
 	if (record->no_cache || record->no_build_ids || !strcmp(output, "-") ||
-	    stat(output, &status) || !S_ISREG(status.st_mode))
+	    stat(output, &status) || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
 		return;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (!sigaction(signals[i], NULL, &now) && now.sa_handler == on_signal)

@@ -55,6 +55,7 @@ struct record {
 	uint32_t *cpu_numbers;
 	size_t cpu_count;
 	struct tally_recorder_rings rings;
+	const char *flush;
 };
 
 /* Rows of a theme, copied to `to`; how many. */

@@ -43,6 +43,37 @@ static int take_sample(void *to, const char *value, bool on, struct tally_error 
 	return 0;
 }
 
+static int take_threads(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct tally_recorder_rings *rings = to;
+
+	(void)error; /* the library knows the CPUs */
+	rings->threads = !on ? NULL : value ? value : "cpu";
+	return 0;
+}
+
+static int take_affinity(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct tally_recorder_rings *rings = to;
+
+	rings->affinity = on && strcmp(value, "sys") != 0 ? value : NULL;
+	if (!rings->affinity || !strcmp(value, "cpu") || !strcmp(value, "node"))
+		return 0;
+	return cli_refuse(error, "'%s' is not where a ring is read; valid are cpu, node, sys",
+			  value);
+}
+
+static int take_behind(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct tally_recorder_rings *rings = to;
+	uint64_t times = on;
+
+	if (on && value && (tally_text_u64(value, &times) || !times || times > 4))
+		return cli_refuse(error, "'%s' is not 1 to 4", value);
+	rings->behind = (unsigned)times;
+	return 0;
+}
+
 size_t record_ring_rows(struct record *record, struct cli_option *to)
 {
 	const struct cli_option rows[] = {
@@ -59,17 +90,31 @@ size_t record_ring_rows(struct record *record, struct cli_option *to)
 	    {CLI_CALL, 0, "aux-sample", "BYTES",
 	     "samples have the newest bytes of their group's trace (default: 4096)", &record->rings,
 	     .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_sample},
+	    {CLI_CALL, 0, "threads", "WHICH",
+	     "several threads write a folder: one for each cpu (default), core, package, numa "
+	     "node, "
+	     "or by lists of CPUs, DRAINED/RUNS-ON:...",
+	     &record->rings, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_threads},
+	    {CLI_CALL, 0, "affinity", "WHERE",
+	     "read each ring at its cpu or memory node (default: sys, anywhere)", &record->rings,
+	     .call = take_affinity},
+	    {CLI_STRING, 0, "mmap-flush", "SIZE",
+	     "let rings wait, for a second at most, until they have this much: bytes, or 16K, 1M",
+	     &record->flush},
+	    {CLI_CALL, 0, "aio", "N",
+	     "another thread writes: N times the size of all rings may wait for the disk (1 to 4, "
+	     "default: 1)",
+	     &record->rings, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_behind},
 	};
 
 	memcpy(to, rows, sizeof(rows));
 	return sizeof(rows) / sizeof(*rows);
 }
 
-/* "512" pages, or a size with B, K, M or G as in perf; rounded up to a power of two later. */
-static bool parse_pages(const char *text, size_t length, size_t *ret_pages)
+/* "512" of some unit, or bytes with B, K, M or G as in perf; *ret is in that unit, rounded up. */
+static bool parse_size(const char *text, size_t length, size_t unit_bytes, size_t *ret)
 {
 	static const char units[] = "BKMG";
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const char *unit = length ? strchr(units, text[length - 1]) : NULL;
 	char number[32];
 	uint64_t value;
@@ -81,9 +126,15 @@ static bool parse_pages(const char *text, size_t length, size_t *ret_pages)
 	if (tally_text_u64(number, &value) || !value || value > UINT_MAX)
 		return false;
 	if (unit)
-		value = ((value << (10 * (unit - units))) + page - 1) / page;
-	*ret_pages = (size_t)value;
+		value = ((value << (10 * (unit - units))) + unit_bytes - 1) / unit_bytes;
+	*ret = (size_t)value;
 	return value <= SIZE_MAX >> 16;
+}
+
+/* Pages; rounded up to a power of two later. */
+static bool parse_pages(const char *text, size_t length, size_t *ret_pages)
+{
+	return parse_size(text, length, (size_t)sysconf(_SC_PAGESIZE), ret_pages);
 }
 
 static bool parse_rings(const char *text, struct tally_recorder_rings *rings, size_t *ret_pages)
@@ -117,6 +168,11 @@ bool record_rings_take(struct record *record, struct tally_recorder_options *to)
 {
 	record->rings.size = sizeof(record->rings);
 	to->rings = &record->rings;
+	if (record->flush &&
+	    !parse_size(record->flush, strlen(record->flush), 1, &record->rings.flush_least)) {
+		cli_say("record", "'%s' is not a size: give bytes, or 16K, 1M", record->flush);
+		return false;
+	}
 	return !record->ring || parse_rings(record->ring, &record->rings, &to->ring_pages);
 }
 

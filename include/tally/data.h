@@ -217,6 +217,8 @@ struct tally_writer_options {
 	size_t tracing_data_size;
 	int compress_level; /* of zstd, 1 to 22; 0: records are not compressed */
 	bool has_stat;      /* the records are counts, not samples (feature 19) */
+	bool folder; /* the path is a folder, which is made, and the writer's file is "data" in
+		      * it; others may write data.0, data.1, ... there.  No record ends a round */
 };
 
 /* Creates the file and writes the header, ids, attrs and the features that are known at the start.

@@ -31,6 +31,14 @@ struct tally_recorder_rings {
 	size_t aux_newest;   /* bytes of a snapshot; 0: all of the area */
 	uint32_t aux_sample; /* bytes of the trace in each sample of the group that the trace's
 			      * event leads; 0: none, except where an event says aux-sample-size */
+	/* Several threads, each of which drains the rings of some CPUs to files of its own: "cpu",
+	 * "core", "package", "numa" or lists of CPUs, as perf's --threads; NULL: one.  The
+	 * recording is a folder then, which holds data, data.0, ... */
+	const char *threads;
+	const char *affinity; /* where the one thread reads a ring: "cpu", "node"; NULL: anywhere */
+	size_t flush_least;   /* rings with fewer bytes are left for later, at most a second */
+	unsigned behind;      /* another thread writes; so many times the size of all rings may wait
+			       * for the disk before the rings do; 0: who drains writes */
 };
 
 struct tally_recorder_options {

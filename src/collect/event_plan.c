@@ -326,7 +326,7 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		plan.events[i].cgroup_fd = -1;
 	if (options->call_graph)
 		result = tally_chain_parse(options->call_graph, &making.chain, error);
-	tally_plan_aux_chain(list, &making.chain);
+	tally_plan_aux_chain(options, &making.chain);
 	if (!result && options->branch_filter && making.chain.how == TALLY_CHAIN_BRANCHES)
 		result = tally_fail(error, -EINVAL, -1,
 				    "branch stacks and call chains by lbr exclude each other: the "

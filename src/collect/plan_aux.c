@@ -24,15 +24,20 @@ static const struct tally_aux_kind *kind_of(const struct tally_event *event)
 	return tally_aux_kind_find(event->pmu, &event->attr);
 }
 
-void tally_plan_aux_chain(const struct tally_event_list *list, struct tally_chain_plan *chain)
+void tally_plan_aux_chain(const struct tally_recorder_options *options,
+			  struct tally_chain_plan *chain)
 {
-	for (size_t i = 0; list && i < list->count; i++) {
-		if (!kind_of(&list->events[i]))
-			continue;
-		chain->keep |= chain->how == TALLY_CHAIN_STACK;
-		if (chain->how == TALLY_CHAIN_AUTO && !chain->keep)
-			chain->how = TALLY_CHAIN_FRAME_POINTERS;
-	}
+	const struct tally_event_list *list = options->events;
+	struct tally_recorder_rings rings = {.size = sizeof(rings)};
+	bool keep = !tally_options_take(&rings, sizeof(rings), options->rings) && rings.threads;
+
+	for (size_t i = 0; list && i < list->count; i++)
+		keep |= kind_of(&list->events[i]) != NULL;
+	if (!keep)
+		return;
+	chain->keep |= chain->how == TALLY_CHAIN_STACK;
+	if (chain->how == TALLY_CHAIN_AUTO && !chain->keep)
+		chain->how = TALLY_CHAIN_FRAME_POINTERS;
 }
 
 static int take_rings(const struct tally_recorder_options *options,

@@ -6,9 +6,10 @@
 #include "collect/event_plan.h"
 #include "collect/plan_terms.h"
 
-/* With a trace, copies of stacks stay in the file: the thread that would unwind them is not the one
- * that reads the areas. */
-void tally_plan_aux_chain(const struct tally_event_list *list, struct tally_chain_plan *chain);
+/* With a trace, and with several threads that drain, copies of stacks stay in the file: nobody here
+ * unwinds them. */
+void tally_plan_aux_chain(const struct tally_recorder_options *options,
+			  struct tally_chain_plan *chain);
 
 /* Fills plan->aux and completes the attrs; the side-band's is the last.  Without such an event
  * options that need one are refused.  0 or -errno with words. */

@@ -8,10 +8,13 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "offcpu/off_cpu_rings.h"
+#include "record/monotonic.h"
 #include "record/stack_block.h"
 
 /* Walked and written while it is still in the cache; larger calls of write(2) cost no less. */
 #define CHUNK (256u << 10)
+/* With flush_least: between two passes that read all. */
+#define WHOLE_NS 1000000000
 
 int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 		     struct tally_writer *writer, struct tally_build_ids *build_ids)
@@ -91,9 +94,15 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 	struct tally_ring_bytes bytes;
 	size_t total, at = 0, capacity;
 
-	if (!ring)
+	if (!ring || (drain->sideband_only && index % TALLY_RING_KINDS == TALLY_RING_SAMPLES))
 		return 0;
+	if (drain->placement)
+		tally_placement_enter(drain->placement, index / TALLY_RING_KINDS);
 	total = tally_ring_peek(ring, &bytes);
+	if (!drain->whole && total < drain->flush_least) {
+		drain->skipped |= total != 0;
+		return 0;
+	}
 	capacity = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE);
 	drain->fullest = MAX(drain->fullest, total * 256 / capacity);
 	while (at < total) {
@@ -145,7 +154,8 @@ static bool want_workers(struct tally_drain *drain)
 {
 	unsigned threads = drain->workers_forced ? drain->workers_forced : drain->workers_most;
 
-	if (!drain->workers_on && !drain->workers_forced)
+	if ((!drain->workers_on && !drain->workers_forced) || drain->sideband_only ||
+	    drain->flush_least)
 		return false;
 	if (!drain->workers &&
 	    tally_drain_workers_new(threads, drain->set, drain->writer, &drain->workers)) {
@@ -230,11 +240,23 @@ int tally_drain_blocked(struct tally_drain *drain, struct tally_error *error)
 	return append_blocked(drain, error);
 }
 
+/* Whether this pass reads rings with few bytes, too. */
+static void choose_whole(struct tally_drain *drain)
+{
+	int64_t now = drain->flush_least ? monotonic_ns() : 0;
+
+	drain->skipped = false;
+	drain->whole = !drain->flush_least || now - drain->whole_at >= WHOLE_NS;
+	if (drain->whole)
+		drain->whole_at = now;
+}
+
 int tally_drain_pass(struct tally_drain *drain, struct tally_error *error)
 {
 	int result = 0;
 
 	drain->passes++;
+	choose_whole(drain);
 	if (drain->off_cpu)
 		result = read_blocked(drain, tally_off_cpu_pass, error);
 	if (result)
@@ -267,6 +289,9 @@ int tally_drain_round(struct tally_drain *drain, bool checkpoint, struct tally_e
 
 	if (drain->unwinder)
 		return 0; /* whoever writes the pass ends it */
+	/* A round says that all rings were read. */
+	if (drain->skipped)
+		return 0;
 	/* Records that came last are due when a whole pass has found no more.  Who reads a file
 	 * waits for its end, but a stream may be read while it grows. */
 	if (!drain->appended && drain->waits) {

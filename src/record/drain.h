@@ -13,6 +13,7 @@
 #include "synth/build_ids.h"
 #include "record/drain_workers.h"
 #include "collect/openset.h"
+#include "record/placement.h"
 #include "record/ring_walk.h"
 
 struct tally_off_cpu;
@@ -46,6 +47,11 @@ struct tally_drain {
 	unsigned
 	    workers_forced; /* for tests: so many threads from the first pass on; 0: as needed */
 	bool workers_on;
+	bool sideband_only;                /* threads of their own drain the samples */
+	size_t flush_least;                /* rings with fewer bytes wait, for a second at most */
+	int64_t whole_at;                  /* ns; when all rings were read */
+	bool whole, skipped;               /* this pass reads all of them; left some out */
+	struct tally_placement *placement; /* NULL: it runs anywhere */
 	unsigned behind, calm;   /* passes in a row that came too late, and with time to spare */
 	uint64_t lost_before;    /* before the last pass */
 	unsigned workers_widest; /* most threads that shared a pass; 0: none was shared */

@@ -39,6 +39,7 @@
 #include "collect/targets.h"
 #include "record/unwinder.h"
 #include "record/verbose.h"
+#include "record/writing.h"
 #include "record/waiting.h"
 #include "record/monotonic.h"
 #include "record/tracing_data.h"
@@ -70,6 +71,7 @@ struct tally_recorder {
 	struct tally_drain drain;
 	struct tally_drain_aux aux;
 	struct tally_recorder_rings rings;
+	struct tally_writing writing;
 	struct tally_left_running left_running;
 	pid_t *running; /* that the command left running */
 	size_t running_count;
@@ -147,6 +149,9 @@ static int prepare(struct tally_recorder *recorder, struct tally_error *error)
 					options->ring_pages, memory_size());
 	result = tally_openset_open(&recorder->set, &recorder->targets, &recorder->plan,
 				    &recorder->limits, &sizes, &recorder->notice, error);
+	if (!result)
+		result = tally_writing_init(&recorder->writing, &recorder->rings, &recorder->set,
+					    recorder->to_stdout, error);
 	if (!result && options->verbose)
 		tally_verbose_opened(&recorder->notice, &recorder->limits, &recorder->set);
 	return result;
@@ -224,6 +229,7 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	if (recorder->stream_fd >= 0)
 		close(recorder->stream_fd);
 	tally_workload_done(&recorder->workload);
+	tally_writing_done(&recorder->writing);
 	tally_drain_done(&recorder->drain);
 	tally_unwinder_free(recorder->unwinder);
 	if (recorder->writer)
@@ -282,6 +288,7 @@ static int open_writer(struct tally_recorder *recorder, const char *output, bool
 	    .cmdline = recorder->options.cmdline,
 	    .cmdline_count = recorder->options.cmdline_count,
 	    .compress_level = recorder->options.compress_level,
+	    .folder = recorder->rings.threads && !stacks,
 	};
 	struct tally_buf tracing = {0};
 	int result;
@@ -424,6 +431,12 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
 		recorder->drain.walk.left_running = &recorder->left_running;
 	}
+	if (recorder->rings.threads)
+		tally_waiting_leave_samples(&recorder->waiting);
+	result = tally_writing_start(&recorder->writing, &recorder->drain, recorder->output,
+				     recorder->options.compress_level, recorder->stop_fd, error);
+	if (result)
+		return result;
 	/* The side-band is enabled before procfs is read: a process that starts in between is
 	 * described twice, not never. */
 	if (!recorder->targets.command)
@@ -469,6 +482,8 @@ static int pass(struct tally_recorder *recorder, struct tally_error *error)
 
 	if (!result)
 		result = tally_drain_aux_pass(&recorder->aux, error);
+	if (!result)
+		result = tally_writing_check(&recorder->writing, error);
 	if (result)
 		return result;
 	checkpoint =
@@ -589,8 +604,9 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 		ret->running = recorder->running;
 		ret->running_count = recorder->running_count;
 	}
-	ret->bytes = recorder->wrote;
-	if (!recorder->to_stdout && !recorder->streams && !stat(recorder->output, &status))
+	ret->bytes = recorder->wrote + recorder->writing.part_bytes;
+	if (!recorder->to_stdout && !recorder->rings.threads && !recorder->streams &&
+	    !stat(recorder->output, &status))
 		ret->bytes = (uint64_t)status.st_size;
 }
 
@@ -632,7 +648,9 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	recorder->aux.running = false;
 	tally_openset_disable(&recorder->set, TALLY_RING_SAMPLES);
 	tally_openset_disable(&recorder->set, TALLY_RING_SIDEBAND);
-	result = pass(recorder, error);
+	result = tally_writing_finish(&recorder->writing, &recorder->drain, error);
+	if (!result)
+		result = pass(recorder, error);
 	if (!result && recorder->rings.aux_at_end)
 		result = tally_drain_aux_snapshot(&recorder->aux, true, error);
 	if (!result)
@@ -666,6 +684,7 @@ static void save(struct tally_recorder *recorder, struct tally_error *error)
 	struct tally_error second = {0};
 	size_t length;
 
+	(void)tally_writing_finish(&recorder->writing, &recorder->drain, NULL);
 	(void)finish_unwinder(recorder, NULL);
 	if (!recorder->writer || !recorder->drain.walk.joined || !finish_file(recorder, &second))
 		return;
@@ -714,6 +733,8 @@ int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **re
 
 	if (recorder->started || recorder->writer || recorder->drain.walk.joined)
 		return tally_fail(error, -EALREADY, -1, "this recorder has run already");
+	if (recorder->rings.threads)
+		return tally_fail(error, -EINVAL, -1, "several threads write files, not a stream");
 	if (pipe2(fds, O_CLOEXEC))
 		return tally_fail(error, -errno, -1, "pipe: %s", strerror(errno));
 	fcntl(fds[0], F_SETPIPE_SZ, STREAM_PIPE_SIZE);

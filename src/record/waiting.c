@@ -38,6 +38,13 @@ void tally_waiting_done(struct tally_waiting *waiting)
 	*waiting = (struct tally_waiting){0};
 }
 
+void tally_waiting_leave_samples(struct tally_waiting *waiting)
+{
+	for (size_t i = 0; i < waiting->set->ring_count; i++)
+		if (i % TALLY_RING_KINDS == TALLY_RING_SAMPLES)
+			waiting->polls[RINGS + i].fd = -1;
+}
+
 int tally_waiting_poll(struct tally_waiting *waiting, int timeout_ms)
 {
 	int ready = poll(waiting->polls, waiting->count, timeout_ms);

@@ -19,6 +19,9 @@ int tally_waiting_init(struct tally_waiting *waiting, const struct tally_openset
 		       int command_fd);
 void tally_waiting_done(struct tally_waiting *waiting);
 
+/* Other threads wait for the rings of samples: the kernel wakes only one for each mark. */
+void tally_waiting_leave_samples(struct tally_waiting *waiting);
+
 /* poll(2): its result, or -errno. A signal ends it with 0. */
 int tally_waiting_poll(struct tally_waiting *waiting, int timeout_ms);
 bool tally_waiting_asked(const struct tally_waiting *waiting);

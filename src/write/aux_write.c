@@ -12,8 +12,9 @@
 #define RECORD_SIZE 48
 #define PARTS_MOST  6 /* header, a trace that wraps, padding, and room */
 
-int tally_writer_append_aux(struct tally_writer *writer, const struct tally_record_auxtrace *record,
-			    const struct iovec *iov, int iov_count, struct tally_error *error)
+int tally_writer_append_aux_now(struct tally_writer *writer,
+				const struct tally_record_auxtrace *record, const struct iovec *iov,
+				int iov_count, struct tally_error *error)
 {
 	static const uint8_t zeros[8];
 	const struct perf_event_header header = {.type = PERF_RECORD_AUXTRACE, .size = RECORD_SIZE};

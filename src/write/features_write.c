@@ -191,6 +191,12 @@ static void write_compressed(const struct file_facts *facts, struct tally_buf *t
 	tally_buf_u32(to, FILE_PACK_ROOM);
 }
 
+static void write_dir_format(const struct file_facts *facts, struct tally_buf *to)
+{
+	if (facts->options->folder)
+		tally_buf_u64(to, 1); /* its version */
+}
+
 static bool has_stat(const struct file_facts *facts)
 {
 	return facts->options->has_stat;
@@ -219,6 +225,7 @@ const struct file_feature_row *tally_file_early_features(void)
 	    {FEATURE_CACHE, tally_file_write_cache, false, NULL},
 	    {FEATURE_MEM_TOPOLOGY, tally_file_write_mem_topology, false, NULL},
 	    {FEATURE_CLOCKID, write_clockid, false, NULL},
+	    {FEATURE_DIR_FORMAT, write_dir_format, false, NULL},
 	    {FEATURE_COMPRESSED, write_compressed, false, NULL},
 	    {FEATURE_CPU_PMU_CAPS, tally_file_write_cpu_pmu_caps, false, NULL},
 	    {FEATURE_CLOCK_DATA, write_clock_data, false, NULL},

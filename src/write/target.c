@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/buf.h"
 #include "base/fail.h"
+#include "write/target_folder.h"
 
 /* Renames an old file, of which one is kept, as in perf. */
 static int keep_old(const char *path, struct tally_error *error)
@@ -24,6 +25,9 @@ static int keep_old(const char *path, struct tally_error *error)
 		tally_buf_done(&old);
 		return tally_fail(error, -ENOMEM, -1, "%s: out of memory", path);
 	}
+	/* A file cannot replace a folder: the older recording of several files goes. */
+	if (tally_file_folder_is_recording(tally_buf_str(&old)))
+		(void)tally_file_folder_remove(tally_buf_str(&old));
 	if (rename(path, tally_buf_str(&old))) {
 		code = -errno;
 		tally_fail(error, code, -1,
@@ -44,6 +48,10 @@ static int look(const char *path, bool *ret_null, bool *ret_kept, struct tally_e
 			   ? 0
 			   : tally_fail(error, -errno, -1, "%s: it cannot be checked: %s", path,
 					strerror(errno));
+	if (S_ISDIR(stat_buf.st_mode) && tally_file_folder_is_recording(path)) {
+		*ret_kept = true;
+		return keep_old(path, error);
+	}
 	if (S_ISDIR(stat_buf.st_mode))
 		return tally_fail(error, -EISDIR, -1,
 				  "%s: it is a directory; name a file, such as %s/perf.data", path,

@@ -28,6 +28,7 @@
 #include "file/data_file.h"
 #include "write/file_bytes.h"
 #include "write/target.h"
+#include "write/target_folder.h"
 #include "file/file_options.h"
 #include "write/stream_write.h"
 
@@ -287,6 +288,7 @@ static int open_writer(const char *path, int stream, const struct tally_writer_e
 	if (writer) {
 		writer->fd = stream;
 		writer->stream = stream >= 0 || to_stdout;
+		writer->folder = own.folder && !writer->stream;
 		writer->path = strdup(to_stdout ? "standard output" : path);
 		root = strdup(own.root ? own.root : "");
 	}
@@ -307,6 +309,8 @@ static int open_writer(const char *path, int stream, const struct tally_writer_e
 		goto failed;
 	if (to_stdout)
 		code = tally_file_stdout_open(&writer->fd, error);
+	else if (stream < 0 && own.folder)
+		code = tally_file_folder_open(path, &writer->fd, &kept, error);
 	else if (stream < 0)
 		code = tally_file_target_open(path, &writer->fd, &kept, error);
 	if (code)
@@ -316,7 +320,9 @@ static int open_writer(const char *path, int stream, const struct tally_writer_e
 	if (code) {
 		if (stream < 0)
 			close(writer->fd);
-		if (!writer->stream)
+		if (writer->folder)
+			tally_file_folder_undo(path, kept);
+		else if (!writer->stream)
 			tally_file_target_undo(path, kept);
 		goto failed;
 	}
@@ -348,7 +354,7 @@ int tally_writer_open_stream(int fd, const char *name, const struct tally_writer
 
 bool tally_writer_is_serial(const struct tally_writer *writer)
 {
-	return writer->stream || writer->pack;
+	return writer->stream || writer->pack || writer->behind;
 }
 
 /* Takes over `wrote` bytes of complete records, which are at `end` now; `code` is the reason if
@@ -382,8 +388,8 @@ static int pack(struct tally_writer *writer, const struct iovec *iov, int count)
 	return code;
 }
 
-int tally_writer_append(struct tally_writer *writer, const struct iovec *iov, int iov_count,
-			struct tally_error *error)
+int tally_writer_append_now(struct tally_writer *writer, const struct iovec *iov, int iov_count,
+			    struct tally_error *error)
 {
 	struct iovec packed;
 	int code;
@@ -473,14 +479,15 @@ static int write_round(struct tally_writer *writer)
 	return 0;
 }
 
-int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tally_error *error)
+int tally_writer_round_now(struct tally_writer *writer, bool checkpoint, struct tally_error *error)
 {
 	uint64_t size;
 	int code = 0;
 
 	/* After two rounds with nothing between them, perf would deliver records too early. */
-	if (writer->dirty)
+	if (writer->dirty && !writer->folder)
 		code = write_round(writer);
+	writer->dirty &= !writer->folder;
 	if (!code && checkpoint && writer->unmarked && !writer->stream) {
 		code = write_checkpoint(writer, writer->end, &size);
 		if (!code) {
@@ -495,7 +502,7 @@ int tally_writer_round(struct tally_writer *writer, bool checkpoint, struct tall
 	return 0;
 }
 
-int tally_writer_empty_round(struct tally_writer *writer, struct tally_error *error)
+int tally_writer_empty_round_now(struct tally_writer *writer, struct tally_error *error)
 {
 	int code = write_round(writer);
 
@@ -631,6 +638,12 @@ static int write_end(struct tally_writer *writer, bool build_ids)
 	return tally_fs_write_at(writer->fd, header, sizeof(header), 0);
 }
 
+void tally_writer_add_packed(struct tally_writer *writer, uint64_t in, uint64_t out)
+{
+	writer->pack_in += in;
+	writer->pack_out += out;
+}
+
 /* The ratio of compression is in a section before the records. */
 static int write_ratio(const struct tally_writer *writer)
 {
@@ -720,10 +733,11 @@ static int squeeze_end(struct tally_writer *writer, int code, struct tally_error
 
 int tally_writer_close(struct tally_writer *writer, struct tally_error *error)
 {
-	int code;
+	int code, late;
 
 	if (!writer)
 		return 0;
+	late = tally_writer_catch_up(writer, error);
 	code = writer->build_ids.failed;
 	if (!code)
 		code =
@@ -738,5 +752,5 @@ int tally_writer_close(struct tally_writer *writer, struct tally_error *error)
 	if (close(writer->fd) && !code)
 		code = fail_write(writer, -errno, error);
 	free_writer(writer);
-	return code;
+	return late ? late : code;
 }

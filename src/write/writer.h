@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "file/feature.h"
 #include "write/pack.h"
+#include "write/write_behind.h"
 
 struct file_entry { /* one of the feature table */
 	unsigned feature;
@@ -31,10 +32,12 @@ struct tally_writer {
 	uint64_t sample_time_first, sample_time_last;
 	struct tally_stack_counts stacks; /* count 0: they are not written */
 	struct tally_buf aux_index;       /* {u64 offset, u64 size} of each AUXTRACE record */
+	bool folder;                      /* records of other files belong to it: no rounds */
 	bool stream;                      /* written bytes cannot be changed later */
 	struct file_pack *pack;           /* NULL: records are written unchanged */
 	struct tally_buf packed;          /* of one append */
 	uint64_t pack_in, pack_out;
+	struct tally_write_behind *behind; /* NULL: who appends writes */
 };
 
 /* Opens a stream, as tally_writer_open() does for "-", on a descriptor, which belongs to the writer
@@ -59,6 +62,24 @@ void tally_file_add_aux_index(const struct tally_writer *writer, struct tally_bu
 /* Appends bytes without compressing them. */
 int tally_writer_append_plain(struct tally_writer *writer, const struct iovec *iov, int iov_count,
 			      struct tally_error *error);
+
+/* Adds what other files of a folder were before and after compression, for the ratio. */
+void tally_writer_add_packed(struct tally_writer *writer, uint64_t in, uint64_t out);
+
+/* From now on appends and rounds only copy, to `room` bytes of memory; a thread writes.  A failure
+ * is that of a later call, at the latest of the close.  0 or -errno with words.  (writer_behind.c)
+ */
+int tally_writer_write_behind(struct tally_writer *writer, size_t room, struct tally_error *error);
+/* Waits until all is written, and goes back to writing at once. */
+int tally_writer_catch_up(struct tally_writer *writer, struct tally_error *error);
+/* What the thread does, and who appends without one. */
+int tally_writer_append_now(struct tally_writer *writer, const struct iovec *iov, int iov_count,
+			    struct tally_error *error);
+int tally_writer_round_now(struct tally_writer *writer, bool checkpoint, struct tally_error *error);
+int tally_writer_empty_round_now(struct tally_writer *writer, struct tally_error *error);
+int tally_writer_append_aux_now(struct tally_writer *writer,
+				const struct tally_record_auxtrace *record, const struct iovec *iov,
+				int iov_count, struct tally_error *error);
 
 /* Whether only one append at a time is possible; then pieces cannot be used. */
 bool tally_writer_is_serial(const struct tally_writer *writer);
