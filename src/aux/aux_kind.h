@@ -74,7 +74,7 @@ struct tally_aux_kind {
 	size_t align;       /* bytes of an entry of the trace; 1: anything */
 	size_t least_bytes; /* of an area */
 	bool samples;       /* may be sampled */
-	bool per_thread_only;
+	bool per_thread_only, per_cpu_only;
 	bool no_clockid;
 };
 

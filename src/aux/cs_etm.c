@@ -229,4 +229,5 @@ const struct tally_aux_kind tally_aux_cs_etm = {
     .least_bytes = 4096,
     .samples = true,
     .no_clockid = true,
+    .per_cpu_only = true, /* its description lists CPUs */
 };

@@ -79,12 +79,12 @@ void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind 
 void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind);
 /* Records that the kernel could not store, as the events count them (Linux 6.0; else 0). */
 uint64_t tally_openset_lost(const struct tally_openset *set);
-/* openset_aux.c: maps the AUX area of a CPU, by the first descriptor of the trace's event that was
- * opened there.  0 or -errno with words. */
-int tally_openset_attach_aux(struct tally_openset *set, size_t cpu, int fd,
+/* openset_aux.c: maps the AUX area of a place, by the first descriptor of the trace's event that
+ * was opened there.  0 or -errno with words. */
+int tally_openset_attach_aux(struct tally_openset *set, size_t place, int fd,
 			     const struct tally_limits *limits, struct tally_error *error);
-/* Enables or disables the trace's event in a CPU's descriptors. */
-void tally_openset_trace(const struct tally_openset *set, size_t cpu, bool on);
+/* Enables or disables the trace's event in a place's descriptors. */
+void tally_openset_trace(const struct tally_openset *set, size_t place, bool on);
 
 /* A descriptor for the ring's CPU and kind whose thread still runs, or -1: the ring gets no
  * more. */

@@ -275,6 +275,9 @@ static int prepare(const struct tally_recorder_rings *rings, const struct tally_
 		return tally_fail(error, -EINVAL, -1,
 				  "%s traces single threads, not CPUs: add --per-thread",
 				  from->name);
+	if (aux->kind->per_cpu_only && !aux->per_cpu)
+		return tally_fail(error, -EINVAL, -1, "%s traces CPUs here: leave out --per-thread",
+				  from->name);
 	if (event->attr.use_clockid && aux->kind->no_clockid)
 		return tally_fail(
 		    error, -EINVAL, -1,

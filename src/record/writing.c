@@ -14,6 +14,12 @@ static int refuse(const struct tally_recorder_rings *rings, const struct tally_o
 {
 	size_t ring = 0;
 
+	if (set->targets->per_thread && (rings->threads || rings->affinity))
+		return tally_fail(
+		    error, -EINVAL, -1,
+		    "with --per-thread rings belong to threads, so that %s has no CPUs "
+		    "to go by",
+		    rings->threads ? "--threads" : "--affinity");
 	if (rings->threads && stream)
 		return tally_fail(
 		    error, -EINVAL, -1,

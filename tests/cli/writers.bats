@@ -38,7 +38,8 @@ agree() {
 @test "--threads writes a folder: a file for each CPU, and all samples are there" {
 	for how in --threads --threads=core --threads=package --threads=numa; do
 		record "$how"
-		[ -d rec ] && [ -s rec/data ]
+		[ -d rec ]
+		[ -s rec/data ]
 		[ "$(find rec -name 'data.[0-9]*' | wc -l)" -eq "$(nproc)" ]
 		agree
 	done
@@ -62,10 +63,12 @@ agree() {
 	record --threads -z
 	agree
 	record
-	[ -f rec ] && [ -d rec.old ]
+	[ -f rec ]
+	[ -d rec.old ]
 	agree
 	record --threads
-	[ -d rec ] && [ -f rec.old ]
+	[ -d rec ]
+	[ -f rec.old ]
 }
 
 @test "a folder of files is killed at any time and stays readable" {

@@ -17,7 +17,7 @@ struct asked {
 	struct tally_event_list list;
 	struct tally_event events[4];
 	struct tally_limits limits;
-	bool system_wide;
+	bool system_wide, per_thread;
 };
 
 static struct asked trace_and(size_t others)
@@ -40,6 +40,7 @@ static int make(struct asked *asked, struct tally_plan *ret, struct tally_error 
 	static uint32_t cpus[2] = {0, 1};
 	struct tally_targets targets = {.command = !asked->system_wide,
 					.system_wide = asked->system_wide,
+					.per_thread = asked->per_thread,
 					.cpus = cpus,
 					.cpu_count = 2};
 	struct tally_notice notice = {NULL, NULL};
@@ -182,6 +183,17 @@ static void what_means_nothing_is_refused(void **state)
 	asked = trace_and(0);
 	asked.events[0].pmu = "intel_bts";
 	refused(asked, "add --per-thread");
+	asked.per_thread = true;
+	{
+		struct tally_plan plan;
+		struct tally_error error;
+
+		assert_int_equal(make(&asked, &plan, &error), 0);
+		assert_false(plan.aux.per_cpu);
+		tally_plan_done(&plan);
+	}
+	asked.events[0].pmu = "cs_etm";
+	refused(asked, "leave out --per-thread");
 	asked = trace_and(0);
 	asked.events[0].attr.use_clockid = 1;
 	refused(asked, "leave out -k");
