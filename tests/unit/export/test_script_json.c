@@ -21,8 +21,12 @@ static void a_sample_with_its_frames(void **state)
 {
 	static const uint64_t chain[] = {PERF_CONTEXT_USER, 0x401010}, regs[] = {1, 2, 3};
 	static const struct tally_branch branch = {0x1000, 0x2000, 2 | 12 << 4 | 4 << 20};
-	static const struct tally_script_json_frame frames[] = {
-	    {0x401010, "work<\"a\">", 0x10, "/bin/a", "a.c:3"}, {0x7f00, NULL, 0, NULL, NULL}};
+	static const struct tally_script_json_frame frames[] = {{.ip = 0x401010,
+								 .symbol = "work<\"a\">",
+								 .offset = 0x10,
+								 .dso = "/bin/a",
+								 .srcline = "a.c:3"},
+								{.ip = 0x7f00}};
 	static const struct tally_layout layout;
 	struct tally_body body = {.size = sizeof(body),
 				  .type = PERF_RECORD_SAMPLE,
