@@ -87,6 +87,19 @@ static bool is_thread_start(const struct tally_chain_image *image, uint64_t plac
 	       bytes[1] == 0xbf && !memcmp(bytes + 6, leave, sizeof(leave));
 }
 
+/* A thread that is in a system call is behind the instruction for it, which may be the last one of
+ * its function: what returns from signals ends with one. Sources: Intel's and Arm's manuals. */
+static bool is_behind_system_call(const struct tally_chain_image *image, uint64_t place)
+{
+	static const uint8_t x86[] = {0x0f, 0x05}, arm64[] = {0x01, 0x00, 0x00, 0xd4};
+	bool is_arm64 = image->arch == TALLY_UNWIND_ARM64;
+	size_t size = is_arm64 ? sizeof(arm64) : sizeof(x86);
+	uint8_t bytes[4];
+
+	return place >= size && !tally_frame_info_read(&image->info, place - size, bytes, size) &&
+	       !memcmp(bytes, is_arm64 ? arm64 : x86, size);
+}
+
 static void look_up(const struct tally_chain_maker *maker, uint64_t address,
 		    struct known_code *known)
 {
@@ -94,12 +107,15 @@ static void look_up(const struct tally_chain_maker *maker, uint64_t address,
 	uint64_t place, in_file;
 	int result = image_at(maker, address, &image, &place);
 
-	if (!result && image->facts && !tally_frame_info_address(&image->info, place, &in_file))
-		known->rules = maker->joined && is_thread_start(image, place)
-				   ? &tally_cfi_outermost
-				   : tally_cfi_find(image->cfi, in_file);
-	else if (maker->joined && result != -ENOENT)
-		known->rules = &tally_cfi_none;
+	if (result || !image->facts || tally_frame_info_address(&image->info, place, &in_file)) {
+		if (maker->joined && result != -ENOENT)
+			known->rules = &tally_cfi_none;
+	} else if (maker->joined && is_thread_start(image, place)) {
+		known->rules = &tally_cfi_outermost;
+	} else {
+		in_file -= maker->joined && is_behind_system_call(image, place);
+		known->rules = tally_cfi_find(image->cfi, in_file);
+	}
 }
 
 static const struct cfi_rules *find_code(void *context, uint64_t address)

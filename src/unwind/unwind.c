@@ -249,6 +249,8 @@ static int step(struct unwind_state *state, const struct cfi_rules *rules, uint8
 	state->is_exact = false;
 	if (!rules || (rules == &tally_cfi_damaged && state->start->as_perf))
 		return -ENOEXEC;
+	if (rules == &tally_cfi_outermost)
+		return 0;
 	if (rules == &tally_cfi_none || rules == &tally_cfi_damaged) {
 		*ret_how = TALLY_UNWIND_FRAME_POINTER;
 		return tally_unwind_by_pointer(state);
@@ -290,6 +292,27 @@ static enum tally_unwind_end end_of(const struct unwind_state *state, int result
 				    : TALLY_UNWIND_LOST;
 }
 
+static bool is_usable(const struct cfi_rules *rules)
+{
+	return rules && rules != &tally_cfi_none && rules != &tally_cfi_damaged;
+}
+
+static const struct cfi_rules *rules_at(const struct unwind_state *state)
+{
+	const struct tally_unwind_world *world = state->world;
+	const struct cfi_rules *rules;
+
+	if (!world->code)
+		return NULL;
+	rules = world->code(world->context, state->pc - state->is_call);
+	/* No call is in front of a function's start: the address was put there, for code that
+	 * begins a stack, as makecontext(3) does with __start_context. */
+	if (state->is_call && !state->start->as_perf && !is_usable(rules) &&
+	    is_usable(world->code(world->context, state->pc)))
+		return &tally_cfi_outermost;
+	return rules;
+}
+
 uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 			     const struct tally_unwind_world *world, uint64_t *frames,
 			     uint32_t room, struct tally_unwind_trace *trace)
@@ -304,7 +327,7 @@ uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 	if (!room || begin(&state, start, world))
 		return 0;
 	do {
-		rules = world->code ? world->code(world->context, state.pc - state.is_call) : NULL;
+		rules = rules_at(&state);
 		/* A return address that leads to no code is none. */
 		if (!rules && count && !start->as_perf) {
 			trace->end = state.pc ? TALLY_UNWIND_LOST : TALLY_UNWIND_ZERO;

@@ -314,6 +314,26 @@ static void a_return_address_of_zero_is_said(void **state)
 	tally_cfi_free(scene.cfi);
 }
 
+/* 15.1: makecontext(3) puts the address of what ends a context where a return address would be. */
+static void a_return_address_that_is_a_functions_start_is_of_the_outermost_frame(void **state)
+{
+	struct tally_unwind_trace trace = {0};
+	struct scene scene;
+	uint64_t frames[4];
+
+	(void)state;
+	set_up(&scene, 0x1004);
+	made_function(&scene.made, 0x1000, 0x10, NULL, 0);
+	made_function(&scene.made, 0x1200, 0x10, NULL, 0);
+	scene.cfi = made_table(&scene.made);
+	scene.stack[0] = 0x1200;
+	scene.stack[1] = 0x1004; /* not asked for */
+	assert_int_equal(tally_unwind_traced(&scene.start, &scene.world, frames, 4, &trace), 2);
+	assert_int_equal(frames[1], 0x11ff);
+	assert_int_equal(trace.end, TALLY_UNWIND_ENTRY);
+	tally_cfi_free(scene.cfi);
+}
+
 static void what_leads_to_itself_ends(void **state)
 {
 	static const uint8_t same[] = {0x0e, 0, 0x09, 0x10,
@@ -508,6 +528,7 @@ int main(void)
 	    cmocka_unit_test(registers_below_the_stack_pointer_are_the_callers_already),
 	    cmocka_unit_test(the_caller_of_init_is_found_without_rules),
 	    cmocka_unit_test(a_return_address_of_zero_is_said),
+	    cmocka_unit_test(a_return_address_that_is_a_functions_start_is_of_the_outermost_frame),
 	    cmocka_unit_test(what_leads_to_itself_ends),
 	    cmocka_unit_test(registers_that_were_not_recorded_end_the_chain),
 	    cmocka_unit_test(damaged_rules_end_the_chain),
