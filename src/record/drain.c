@@ -8,8 +8,8 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "offcpu/off_cpu_rings.h"
-#include "record/monotonic.h"
-#include "record/stack_block.h"
+#include "stacks/monotonic.h"
+#include "stacks/stack_block.h"
 
 /* Walked and written while it is still in the cache; larger calls of write(2) cost no less. */
 #define CHUNK (256u << 10)

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "offcpu/off_cpu_rings.h"
 #include "record/drain.h"
-#include "record/unwinder.h"
+#include "stacks/unwinder.h"
 
 /* Walked and copied while it is still in the cache. */
 #define CHUNK (256u << 10)

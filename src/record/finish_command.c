@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
-#include "record/monotonic.h"
+#include "stacks/monotonic.h"
 
 #define NS_PER_MS     1000000LL
 #define POLLING_MS    50   /* between two looks, without pidfd_open(2) */

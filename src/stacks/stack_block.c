@@ -1,4 +1,4 @@
-#include "record/stack_block.h"
+#include "stacks/stack_block.h"
 
 #include <errno.h>
 #include <stdlib.h>

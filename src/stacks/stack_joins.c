@@ -1,4 +1,4 @@
-#include "record/stack_joins.h"
+#include "stacks/stack_joins.h"
 
 #include <errno.h>
 #include <stdlib.h>

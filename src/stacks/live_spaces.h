@@ -1,6 +1,6 @@
 /* What is mapped where while it is recorded: the side-band's records as processes and images. */
-#ifndef TALLY_RECORD_LIVE_SPACES_H
-#define TALLY_RECORD_LIVE_SPACES_H
+#ifndef TALLY_STACKS_LIVE_SPACES_H
+#define TALLY_STACKS_LIVE_SPACES_H
 
 #include <stddef.h>
 #include <stdint.h>

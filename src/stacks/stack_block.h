@@ -1,7 +1,7 @@
 /* What one pass takes out of the rings when the recorder unwinds: records in memory, in which
  * copies of stacks are as long as the stacks that they are of. */
-#ifndef TALLY_RECORD_STACK_BLOCK_H
-#define TALLY_RECORD_STACK_BLOCK_H
+#ifndef TALLY_STACKS_STACK_BLOCK_H
+#define TALLY_STACKS_STACK_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The recorder's clock: time that only goes forward. */
-#ifndef TALLY_RECORD_MONOTONIC_H
-#define TALLY_RECORD_MONOTONIC_H
+#ifndef TALLY_STACKS_MONOTONIC_H
+#define TALLY_STACKS_MONOTONIC_H
 
 #include <stdint.h>
 #include <time.h>

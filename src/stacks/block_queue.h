@@ -1,11 +1,11 @@
 /* Blocks on their way from the thread that empties the rings to those that unwind.  What does not
  * fit into memory waits in a temporary file, and what does not fit there loses its copies of
  * stacks, so the rings are never waited for. */
-#ifndef TALLY_RECORD_BLOCK_QUEUE_H
-#define TALLY_RECORD_BLOCK_QUEUE_H
+#ifndef TALLY_STACKS_BLOCK_QUEUE_H
+#define TALLY_STACKS_BLOCK_QUEUE_H
 
 #include <pthread.h>
-#include "record/stack_block.h"
+#include "stacks/stack_block.h"
 
 struct tally_block_queue {
 	pthread_mutex_t lock;

@@ -1,4 +1,4 @@
-#include "record/unwinder.h"
+#include "stacks/unwinder.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,10 +15,10 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "callchain/chain.h"
-#include "record/block_queue.h"
-#include "record/monotonic.h"
-#include "record/live_spaces.h"
-#include "record/stack_joins.h"
+#include "stacks/block_queue.h"
+#include "stacks/monotonic.h"
+#include "stacks/live_spaces.h"
+#include "stacks/stack_joins.h"
 #include "wire/sample_read.h"
 #include "write/writer.h"
 

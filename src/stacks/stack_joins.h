@@ -1,7 +1,7 @@
 /* The samples of a block as they are written, and their chains completed: what a chain lacks beyond
  * its copy of the stack is taken from another sample of the thread. */
-#ifndef TALLY_RECORD_STACK_JOINS_H
-#define TALLY_RECORD_STACK_JOINS_H
+#ifndef TALLY_STACKS_STACK_JOINS_H
+#define TALLY_STACKS_STACK_JOINS_H
 
 #include <stddef.h>
 #include <tally/record.h>

@@ -1,7 +1,7 @@
 /* Makes call chains of what the rings held, while the recording goes on: a thread takes blocks in
  * their order, several threads unwind the samples of one, and then it is written. */
-#ifndef TALLY_RECORD_UNWINDER_H
-#define TALLY_RECORD_UNWINDER_H
+#ifndef TALLY_STACKS_UNWINDER_H
+#define TALLY_STACKS_UNWINDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <tally/data.h>
 #include <tally/recorder.h>
 #include "collect/event_plan.h"
-#include "record/stack_block.h"
+#include "stacks/stack_block.h"
 
 struct tally_unwinder;
 

@@ -1,4 +1,4 @@
-#include "record/block_queue.h"
+#include "stacks/block_queue.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "record/live_spaces.h"
+#include "stacks/live_spaces.h"
 
 #include <errno.h>
 #include <stdatomic.h>

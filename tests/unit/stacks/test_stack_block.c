@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <tally/abi.h>
-#include "record/block_queue.h"
+#include "stacks/block_queue.h"
 
 #define ID    77
 #define STACK 4096
