@@ -70,6 +70,10 @@ struct report {
 	    relative;
 	bool show_modes;
 	bool header, header_only, full, stats, tasks;
+	bool group, whole_names, ns;
+	unsigned widths[REPORT_NAMES_MOST]; /* -w */
+	size_t width_count;
+	uint64_t group_sort;
 	bool memory, latency, hide_unresolved, other, raw_trace;
 	int branches; /* -1: where the recording has them */
 	const char *parent, *ignore_callees, *socket;

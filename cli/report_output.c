@@ -1,6 +1,8 @@
 /* What a report reads, and how it is printed. */
+#include <stdio.h>
 #include <string.h>
 #include <tally/report.h>
+#include <tally/text.h>
 #include "damage_notice.h"
 #include "recording.h"
 #include "report_options.h"
@@ -13,6 +15,31 @@ static int refuse_screen(void *to, const char *value, bool on, struct tally_erro
 	return on ? cli_refuse(error, "tally has no such screen: the report is text, on a terminal "
 				      "through $PAGER")
 		  : 0;
+}
+
+static int take_widths(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct report *report = to;
+
+	report->width_count = 0;
+	while (on) {
+		size_t length = strcspn(value, ",");
+		char number[16];
+		uint64_t width;
+
+		snprintf(number, sizeof(number), "%.*s", (int)length, value);
+		if (length >= sizeof(number) || tally_text_u64(number, &width) || width > 10000 ||
+		    report->width_count == REPORT_NAMES_MOST)
+			return cli_refuse(error,
+					  "'%.*s' is not a width: give numbers of columns, "
+					  "as 8,20,40",
+					  (int)length, value);
+		report->widths[report->width_count++] = (unsigned)width;
+		if (!value[length])
+			break;
+		value += length + 1;
+	}
+	return 0;
 }
 
 size_t report_input_rows(struct report *report, struct cli_option *to)
@@ -48,10 +75,22 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	    {CLI_FLAG, 0, "tui", NULL, "on a terminal, a screen to walk in: ? shows its keys",
 	     .to = &report->screen},
 	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
+	    {CLI_FLAG, 0, "group", NULL,
+	     "the events of a group side by side; of all events, where no group was recorded",
+	     .to = &report->group},
+	    {CLI_U64, 0, "group-sort-idx", "N",
+	     "with --group: sort by the event of this number, from 0", .to = &report->group_sort},
 	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 	     .to = &report->show_samples},
 	    {CLI_FLAG, 0, "show-total-period", NULL, "a column with the sum of periods",
 	     .to = &report->show_total_period},
+	    {CLI_FLAG, 0, "whole-names", NULL,
+	     "names of functions are not shortened to the width of the terminal",
+	     .to = &report->whole_names},
+	    {CLI_CALL, 'w', "column-widths", "WIDTHS",
+	     "widths of the columns from the left, as 8,20,40; 0: as wide as needed", .to = report,
+	     .call = take_widths},
+	    {CLI_FLAG, 0, "ns", NULL, "times of the key time in nanoseconds", .to = &report->ns},
 	    {CLI_STRING, 't', "field-separator", "TEXT",
 	     "print this text between columns instead of spaces; no trees",
 	     .to = &report->separator},

@@ -66,6 +66,18 @@ struct tally_report_options {
 	/* Columns with the parts of the share in the kernel, in user space, and in guests, if there
 	 * were any; of a profile made with by_mode. */
 	bool show_modes;
+	/* Text: the events of a group side by side, each column of sums with a value for each;
+	 * where no group was recorded, all events.  Sorted by the event of this number in the
+	 * group. */
+	bool group;
+	uint32_t group_sort;
+	/* Names of functions are whole also where the terminal is too narrow for them.  Else they
+	 * are shortened in the middle, so that they stay different. */
+	bool whole_names;
+	/* Widths of the columns from the left, as they are on the terminal; 0: as needed. */
+	const unsigned *column_widths;
+	size_t column_width_count;
+	bool ns; /* times have nine digits behind the point */
 };
 
 /* Writes the rows of every event that has samples to `to`, as text with header lines ("# Samples:

@@ -71,7 +71,7 @@ static uint64_t dso_daddr_of(const struct profile_keys *keys, const struct key_r
 	return frame ? tally_key_image_text(keys, frame) : KEY_UNKNOWN;
 }
 
-/* Lines are told apart by their place in the file, or in the process's own memory. */
+/* Lines differ by their place in the file, or in the process's own memory. */
 static uint64_t line_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	struct tally_location location = {.level = '.'};

@@ -60,8 +60,10 @@ static int take_field(void *context, const struct tally_trace_field *field)
 
 	if (fields->only && strcmp(field->name, fields->only) != 0)
 		return 0;
+	if (!fields->only && field->common)
+		return 0;
 	if (!fields->only)
-		tally_buf_printf(fields->text, " %s=", field->name);
+		tally_buf_printf(fields->text, fields->text->size ? " %s=" : "%s=", field->name);
 	put_value(fields->text, field);
 	fields->found = true;
 	return 0;

@@ -1,24 +1,31 @@
 #include "report/report_columns.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/cell.h"
+#include "base/shorten.h"
 
 #define LAST_LEAST 16 /* columns that the last column keeps on any terminal */
 #define LAST_WANTED \
 	32 /* other columns become narrower, down to NAME_WANTED, to give it this width */
-#define NAME_WANTED 17 /* [kernel.kallsyms] */
-#define NAME_LEAST  10 /* columns that other names keep */
+#define NAME_WANTED 17    /* [kernel.kallsyms] */
+#define NAME_LEAST  10    /* columns that other names keep */
+#define CLASH_ROWS  4096U /* rows whose short names are compared: nobody reads more of them */
 
 void tally_report_columns_init(struct report_columns *columns, const struct report_table *table)
 {
 	*columns = (struct report_columns){.options = table->options, .total = table->facts.total};
+	if (table->group.count)
+		columns->group = &table->group;
 	for (size_t i = 0; i < table->field_count; i++) {
 		const struct report_field *field = &table->fields[i];
+		size_t events = field->key || !columns->group ? 1 : columns->group->count;
 
 		columns->list[columns->count++] = (struct report_column){
 		    .field = *field,
-		    .width = field->width,
+		    .width = field->width * events,
 		    .right = !field->key || (field->key->type == KEY_NUMBER && !field->key->left),
 		};
 	}
@@ -29,6 +36,14 @@ static bool is_symbol(const struct report_column *column)
 	return column->field.key && column->field.key->type == KEY_SYMBOL;
 }
 
+/* "[.] " before the name of a function. */
+#define LEVEL 4U
+
+static bool is_function(const struct report_column *column)
+{
+	return is_symbol(column) || (column->field.key && column->field.key->type == KEY_FRAME);
+}
+
 /* Makes the text of the row's cell; true: it is the same as that of the last row. */
 static bool make_cell(const struct report_columns *columns, struct report_column *column,
 		      const struct tally_profile_row *row)
@@ -37,11 +52,16 @@ static bool make_cell(const struct report_columns *columns, struct report_column
 	/* Without a symbol, the level of equal addresses may differ. */
 	bool may_same = source.name || !is_symbol(column);
 
-	if (column->made && may_same && source.name == column->source.name &&
+	bool grouped = columns->group && !column->field.key;
+
+	if (column->made && may_same && !grouped && source.name == column->source.name &&
 	    source.number == column->source.number)
 		return true;
 	tally_buf_clear(&column->text);
-	tally_report_field_text(&column->field, row, columns->total, &column->text);
+	if (grouped)
+		tally_report_group_text(columns->group, &column->field, columns->at, &column->text);
+	else
+		tally_report_field_text(&column->field, row, columns->total, &column->text);
 	column->columns = tally_cell_columns((char *)column->text.data, column->text.size);
 	column->source = source;
 	column->made = true;
@@ -115,12 +135,12 @@ static size_t make_room(struct report_columns *columns, size_t wanted, size_t le
 
 /* On a narrow terminal the last column and the widest other ones become narrower, and longer text
  * is cut. */
-void tally_report_columns_fit(struct report_columns *columns)
+static void fit_to_terminal(struct report_columns *columns)
 {
 	struct report_column *last = &columns->list[columns->count - 1];
 	size_t room;
 
-	if (!columns->options->width || !last->field.key)
+	if (!columns->options->width || !last->field.key || columns->options->whole_names)
 		return;
 	make_room(columns, last->width < LAST_WANTED ? last->width : LAST_WANTED, NAME_WANTED);
 	room = make_room(columns, LAST_LEAST, NAME_LEAST);
@@ -142,16 +162,135 @@ static size_t offset_size(const char *text, size_t size)
 
 /* An address within a binary is not cut, as it identifies the function: the binary's name is cut
  * instead. */
-static void put_cut(const struct report_column *column, struct tally_buf *to)
+static void put_cut(const struct report_columns *columns, const struct report_column *column,
+		    struct tally_buf *to)
 {
 	const char *text = (const char *)column->text.data;
-	size_t tail = offset_size(text, column->text.size), room = column->width - 3;
+	size_t size = column->text.size, width = column->width, room,
+	       tail = offset_size(text, size);
+	const uint64_t *clash;
 
+	if (width <= 3) {
+		tally_buf_add(to, text, tally_cell_cut(text, size, width));
+		return;
+	}
+	if (!tail && is_function(column) && width > LEVEL + 3) {
+		clash = columns->clashes
+			    ? tally_map_find(columns->clashes, tally_hash_bytes(text, size))
+			    : NULL;
+		tally_buf_add(to, text, LEVEL);
+		if (clash)
+			tally_shorten_around(to, text + LEVEL, size - LEVEL, width - LEVEL,
+					     (size_t)*clash - LEVEL);
+		else
+			tally_shorten(to, text + LEVEL, size - LEVEL, width - LEVEL);
+		return;
+	}
+	room = width - 3;
 	if (tail > room)
 		tail = 0;
-	tally_buf_add(to, text, tally_cell_cut(text, column->text.size, room - tail));
+	tally_buf_add(to, text, tally_cell_cut(text, size, room - tail));
 	tally_buf_add(to, "...", 3);
 	tally_buf_add(to, text + column->text.size - tail, tail);
+}
+
+/* Widths that were given stay, whatever the terminal. */
+static void give_widths(struct report_columns *columns)
+{
+	const struct tally_report_options *options = columns->options;
+
+	for (size_t i = 0; i < columns->count && i < options->column_width_count; i++)
+		if (options->column_widths[i])
+			columns->list[i].width = options->column_widths[i];
+}
+
+void tally_report_columns_fit(struct report_columns *columns)
+{
+	fit_to_terminal(columns);
+	give_widths(columns);
+}
+
+/* Where two names begin to differ. */
+static size_t common(const struct tally_buf *a, const struct tally_buf *b)
+{
+	size_t at = 0;
+
+	while (at < a->size && at < b->size && a->data[at] == b->data[at])
+		at++;
+	while (at && (a->data[at] & 0xc0) == 0x80) /* the start of a character */
+		at--;
+	return at;
+}
+
+static int note_clash(struct tally_map *clashes, const struct tally_buf *name, size_t at)
+{
+	bool added;
+	uint64_t *place = tally_map_put(clashes, tally_hash_bytes(name->data, name->size), &added);
+
+	if (!place)
+		return -ENOMEM;
+	if (added || *place < at)
+		*place = at;
+	return 0;
+}
+
+/* Looks at the short form of a row's name; `seen` has the row of each form. */
+static int look_for_clash(struct report_columns *columns, const struct report_table *table,
+			  struct report_column *column, uint64_t at, struct tally_map *seen,
+			  struct tally_map *ret)
+{
+	struct tally_profile_row row = report_table_row(table, at);
+	struct tally_buf form = {0}, other = {0};
+	uint64_t *place;
+	bool added;
+	int result = 0;
+
+	make_cell(columns, column, &row);
+	if (column->columns <= column->width)
+		return column->text.failed;
+	put_cut(columns, column, &form);
+	place = tally_map_put(seen, tally_hash_bytes(form.data, form.size), &added);
+	if (form.failed || !place)
+		result = -ENOMEM;
+	if (!result && added)
+		*place = at;
+	if (!result && !added) {
+		row = report_table_row(table, *place);
+		tally_report_field_text(&column->field, &row, columns->total, &other);
+		result = other.failed;
+	}
+	if (!result && other.size &&
+	    (other.size != column->text.size ||
+	     memcmp(other.data, column->text.data, other.size) != 0)) {
+		size_t from = common(&other, &column->text);
+
+		result = note_clash(ret, &other, from);
+		if (!result)
+			result = note_clash(ret, &column->text, from);
+	}
+	tally_buf_done(&form);
+	tally_buf_done(&other);
+	return result;
+}
+
+int tally_report_columns_clashes(struct report_columns *columns, const struct report_table *table,
+				 struct tally_map *ret)
+{
+	uint64_t count = table->row_count < CLASH_ROWS ? table->row_count : CLASH_ROWS;
+	int result = 0;
+
+	columns->clashes = NULL;
+	for (size_t k = 0; k < columns->count && !result; k++) {
+		struct report_column *column = &columns->list[k];
+		struct tally_map seen = {0};
+
+		for (uint64_t i = 0; i < count && is_function(column) && !result; i++)
+			result = look_for_clash(columns, table, column, i, &seen, ret);
+		tally_map_done(&seen);
+		column->made = false;
+	}
+	columns->clashes = ret;
+	return result;
 }
 
 /* The share decides the colour. */
@@ -167,7 +306,7 @@ static void put_cell(const struct report_columns *columns, struct tally_buf *to,
 	if (column->field.share)
 		tinted = tally_cell_tint(to, hundredths, columns->options->colour);
 	if (column->columns > column->width)
-		put_cut(column, to);
+		put_cut(columns, column, to);
 	else
 		tally_buf_add(to, text, column->text.size);
 	tally_cell_plain(to, tinted);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/buf.h"
+#include "base/map.h"
 #include "report/report_table.h"
 
 struct report_column {
@@ -22,7 +23,12 @@ struct report_column {
 /* Each thread has one of its own, as the columns remember their last cells. */
 struct report_columns {
 	const struct tally_report_options *options;
-	uint64_t total; /* that is 100 % */
+	const struct report_group *group; /* NULL: rows are of one event */
+	uint64_t at;                      /* with it: the row that is written */
+	uint64_t total;                   /* that is 100 % */
+	/* By hash of a cell: the byte from which on it differs from another of the same short form;
+	 * NULL: none is known. */
+	const struct tally_map *clashes;
 	struct report_column list[TALLY_REPORT_COLUMNS_MOST];
 	size_t count;
 };
@@ -32,10 +38,16 @@ void tally_report_columns_init(struct report_columns *columns, const struct repo
 /* The same columns for another thread: widths, no cells. */
 void tally_report_columns_copy(struct report_columns *columns, const struct report_columns *from);
 void tally_report_columns_done(struct report_columns *columns);
-/* Makes the columns wide enough for the row's cells; 0 or -ENOMEM. */
+/* With a group the row is found by columns->at.
+ *
+ * Makes the columns wide enough for the row's cells; 0 or -ENOMEM. */
 int tally_report_columns_hold(struct report_columns *columns, const struct tally_profile_row *row);
 /* To be called when they are wide enough for all rows: fits them to a narrow terminal. */
 void tally_report_columns_fit(struct report_columns *columns);
+/* Then: finds names of functions whose short forms are equal.  *ret, which is empty, must live as
+ * long as the columns are used.  0 or -ENOMEM. */
+int tally_report_columns_clashes(struct report_columns *columns, const struct report_table *table,
+				 struct tally_map *ret);
 void tally_report_columns_titles(const struct report_columns *columns, struct tally_buf *to);
 /* Adds the row's line; 0 or -ENOMEM. */
 int tally_report_columns_row(struct report_columns *columns, const struct tally_profile_row *row,

@@ -33,6 +33,7 @@ static int make_share(void *context, unsigned worker, size_t number)
 	for (; at < end && !result; at++) {
 		struct tally_profile_row row = report_table_row(rows->table, at);
 
+		columns->at = at;
 		result = work->lines ? tally_report_columns_row(columns, &row, &text)
 				     : tally_report_columns_hold(columns, &row);
 	}

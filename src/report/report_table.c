@@ -10,6 +10,8 @@ static int add(struct report_table *table, const char *name)
 	if (table->field_count == TALLY_REPORT_COLUMNS_MOST ||
 	    !tally_report_field_init(&table->fields[table->field_count], table->profile, name))
 		return -EINVAL;
+	if (table->options->ns)
+		table->fields[table->field_count].unit = 1;
 	table->field_count++;
 	return 0;
 }
@@ -115,6 +117,23 @@ int tally_report_table_rows(struct report_table *table, size_t event)
 							       (double)table->facts.total / 100);
 	free(table->order);
 	table->order = NULL;
+	tally_report_group_done(&table->group);
+	if (table->options->group) {
+		uint32_t first, count;
+		int result;
+
+		tally_report_group_of(table->profile, event, &first, &count);
+		if (!count)
+			return 1;
+		result = count > 1
+			     ? tally_report_group_make(table->profile, first, count,
+						       table->options->group_sort, &table->group)
+			     : 0;
+		if (result || count > 1) {
+			table->row_count = table->group.row_count;
+			return result;
+		}
+	}
 	return table->options->order_by_count ? make_order(table) : 0;
 }
 
@@ -122,4 +141,5 @@ void tally_report_table_done(struct report_table *table)
 {
 	free(table->order);
 	table->order = NULL;
+	tally_report_group_done(&table->group);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <tally/report.h>
 #include "report/report_field.h"
+#include "report/report_group.h"
 
 struct report_table {
 	const struct tally_profile *profile;
@@ -13,15 +14,18 @@ struct report_table {
 	struct tally_profile_event facts;
 	struct report_field fields[TALLY_REPORT_COLUMNS_MOST];
 	size_t field_count;
-	uint64_t row_count; /* shown */
-	uint64_t *order;    /* the rows in order; NULL: the profile's order */
+	uint64_t row_count;        /* shown */
+	uint64_t *order;           /* the rows in order; NULL: the profile's order */
+	struct report_group group; /* count is 0: the rows are of one event */
 };
 
 /* Finds the fields that the options ask for; by default overhead, sample and period if the options
  * show them, and the keys.  Fills `fields` of the table, which is zero except for profile and
  * options. 0, or -EINVAL: a name is not a field, or not a key of the profile. */
 int tally_report_table_fields(struct report_table *table);
-/* Chooses the event's rows and sorts them.  0, -ENOMEM, -EINVAL. */
+/* Chooses the event's rows and sorts them, or those of the group that it leads, with the option
+ * `group`.  1: the event is a member of another's group, and has no rows of its own.  0, -ENOMEM,
+ * -EINVAL. */
 int tally_report_table_rows(struct report_table *table, size_t event);
 void tally_report_table_done(struct report_table *table);
 
@@ -33,6 +37,8 @@ static inline struct tally_profile_row report_table_row(const struct report_tabl
 {
 	struct tally_profile_row row = {.size = sizeof(row)};
 
+	if (table->group.count)
+		return tally_report_group_row(&table->group, at);
 	tally_profile_row(table->profile, table->event, table->order ? table->order[at] : at, &row);
 	return row;
 }

@@ -13,6 +13,7 @@
 #include "report/report_table.h"
 #include "report/report_tree.h"
 #include "base/wrap.h"
+#include "profile/profile.h"
 
 #define TREE_BATCH  32
 #define FLUSH_SIZE  ((size_t)1 << 16)
@@ -27,10 +28,13 @@ struct text_table {
 	bool by_symbol; /* the first key of rows is the symbol */
 };
 
-/* The smallest period of a branch that is shown; an integer, as in perf. */
+/* The smallest period of a branch that is shown; an integer, as in perf.  Where it is a share of
+ * the branch above, it does not depend on the row. */
 static uint64_t tree_least(const struct report_table *table)
 {
-	double least = (double)table->facts.total * (table->options->tree_least / 100.0);
+	bool fractal = table->options->tree_style == TALLY_TREE_FRACTAL;
+	double least =
+	    fractal ? 0 : (double)table->facts.total * (table->options->tree_least / 100.0);
 
 	return least <= 0 ? 0 : least >= 0x1p64 ? UINT64_MAX : (uint64_t)least;
 }
@@ -49,12 +53,19 @@ static int make_tree(void *context, unsigned thread, size_t index)
 	wanted.least = tree_least(table);
 	if (table->order && row.children < wanted.least)
 		return 0;
+	if (options->tree_style != TALLY_TREE_GRAPH)
+		wanted.least = 0;
 	result = tally_profile_tree(table->profile, table->event, &row, &wanted, &tree);
 	if (result)
 		return result;
-	tally_report_tree(&text->trees[index], &tree, table->facts.total, options, text->by_symbol);
+	if (options->tree_style == TALLY_TREE_FLAT || options->tree_style == TALLY_TREE_FOLDED)
+		result =
+		    tally_report_paths(&text->trees[index], &tree, table->facts.total, options);
+	else
+		tally_report_tree(&text->trees[index], &tree, table->facts.total, options,
+				  text->by_symbol);
 	tally_tree_done(&tree);
-	return text->trees[index].failed;
+	return result ? result : text->trees[index].failed;
 }
 
 /* Counts the rows with trees: a row below the smallest branch has none. */
@@ -95,8 +106,11 @@ static int put_rows(struct text_table *text, struct tally_buf *to, FILE *file)
 
 	for (uint64_t i = 0; i < text->tree_count; i++) {
 		struct tally_profile_row row = report_table_row(&text->table, i);
-		int result = tally_report_columns_row(&text->columns, &row, to);
 		const struct tally_buf *tree;
+		int result;
+
+		text->columns.at = i;
+		result = tally_report_columns_row(&text->columns, &row, to);
 
 		if (!result && i % TREE_BATCH == 0)
 			result = make_trees(text, i);
@@ -145,20 +159,44 @@ static int put_first(struct text_table *text, struct tally_buf *to, FILE *file)
 	return result;
 }
 
+/* What was measured: the event, or the events of a group together. */
+static void put_measured(const struct text_table *text, struct tally_buf *to)
+{
+	const struct report_group *group = &text->table.group;
+	const struct tally_profile *profile = text->table.profile;
+	uint32_t count = group->count ? group->count : 1;
+	uint64_t samples = 0, total = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct tally_profile_event facts =
+		    report_event(profile, (uint32_t)text->table.event + i);
+
+		samples += tally_profile_is_relative(profile) ? facts.samples : facts.all_samples;
+		total += facts.total;
+	}
+	tally_buf_text(to, "# Samples: ");
+	tally_cell_count(to, samples);
+	tally_buf_text(to, count > 1 ? " of events 'anon group { " : " of event '");
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			tally_buf_text(to, ", ");
+		tally_cell_name(to, report_event(profile, (uint32_t)text->table.event + i).name);
+	}
+	tally_buf_text(to, count > 1 ? " }'\n" : "'\n");
+	tally_buf_text(to, profile->kind == TALLY_PROFILE_MEMORY ? "# Total weight: "
+								 : "# Event count (approx.): ");
+	tally_cell_u64(to, total);
+	tally_buf_byte(to, '\n');
+	if (profile->kind == TALLY_PROFILE_BRANCHES)
+		tally_buf_text(to, "# Rows are of branches (--no-branch-stack: of samples)\n");
+}
+
 static int put_header(const struct text_table *text, struct tally_buf *to)
 {
 	size_t from = to->size;
 	int result;
 
-	tally_buf_text(to, "# Samples: ");
-	tally_cell_count(to, tally_profile_is_relative(text->table.profile)
-				 ? text->table.facts.samples
-				 : text->table.facts.all_samples);
-	tally_buf_text(to, " of event '");
-	tally_cell_name(to, text->table.facts.name);
-	tally_buf_text(to, "'\n# Event count (approx.): ");
-	tally_cell_u64(to, text->table.facts.total);
-	tally_buf_byte(to, '\n');
+	put_measured(text, to);
 	if (text->table.facts.samples != text->table.facts.all_samples) {
 		tally_buf_text(to, "# Shown: ");
 		tally_cell_u64(to, text->table.facts.samples);
@@ -178,11 +216,22 @@ static int put_header(const struct text_table *text, struct tally_buf *to)
 	return result;
 }
 
+/* Whether cells may be cut. */
+static bool is_cut(const struct tally_report_options *options)
+{
+	return !options->separator && !options->whole_names &&
+	       (options->width || options->column_width_count);
+}
+
 static int put_event(struct text_table *text, size_t event, struct tally_buf *to, FILE *file)
 {
 	const struct tally_report_options *options = text->table.options;
 	int result = tally_report_table_rows(&text->table, event);
 	struct report_rows rows = {&text->table, 0, text->table.row_count};
+	struct tally_map clashes = {0};
+
+	if (result == 1)
+		return 0;
 
 	text->tree_count = 0;
 	tally_report_columns_init(&text->columns, &text->table);
@@ -191,8 +240,11 @@ static int put_event(struct text_table *text, size_t event, struct tally_buf *to
 		result = tally_report_rows_hold(&rows, &text->columns);
 	if (!result) {
 		tally_report_columns_fit(&text->columns);
+		if (is_cut(options))
+			result =
+			    tally_report_columns_clashes(&text->columns, &text->table, &clashes);
 		count_trees(text);
-		if (!options->quiet)
+		if (!options->quiet && !result)
 			result = put_header(text, to);
 		if (!result && options->height && text->tree_count)
 			result = put_first(text, to, file);
@@ -200,6 +252,7 @@ static int put_event(struct text_table *text, size_t event, struct tally_buf *to
 			result = put_rows(text, to, file);
 	}
 	tally_report_columns_done(&text->columns);
+	tally_map_done(&clashes);
 	return result;
 }
 
@@ -255,6 +308,20 @@ static bool is_by_symbol(const struct tally_profile *profile)
 	return count && !strcmp(keys[0], "symbol");
 }
 
+/* Whether an event, or the group that it leads, has samples. */
+static bool has_rows(const struct tally_profile *profile,
+		     const struct tally_report_options *options, size_t event)
+{
+	uint32_t first = (uint32_t)event, count = 1;
+
+	if (options->group)
+		tally_report_group_of(profile, event, &first, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (report_event(profile, first + i).all_samples)
+			return true;
+	return false;
+}
+
 static int write_text(const struct tally_profile *profile,
 		      const struct tally_report_options *options, FILE *to)
 {
@@ -268,7 +335,7 @@ static int write_text(const struct tally_profile *profile,
 		put_losses(tally_session_counts(tally_profile_session(profile)), &text);
 	tally_report_wrap(&text, 0, options->width);
 	for (size_t i = 0; i < events && !result; i++) {
-		if (!report_event(profile, i).all_samples)
+		if (!has_rows(profile, options, i))
 			continue;
 		if (shown++)
 			tally_buf_text(&text, "\n\n");

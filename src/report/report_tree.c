@@ -13,6 +13,7 @@
 #include "report/report_tree.h"
 
 #include "base/cell.h"
+#include "base/shorten.h"
 #include "report/report_frame.h"
 
 #define MARGIN 12
@@ -35,24 +36,64 @@ struct drawing {
 	struct tally_buf line;
 };
 
+/* What the shares of a node's branches are of. */
+static uint64_t base_of(const struct drawing *drawing, const struct tally_tree_node *node)
+{
+	if (drawing->options->tree_style != TALLY_TREE_FRACTAL)
+		return drawing->whole;
+	return node == drawing->tree->nodes ? node->total : node->total - node->self;
+}
+
+/* How many branches of a node are shown: the largest come first. */
+static uint32_t branches_of(const struct drawing *drawing, const struct tally_tree_node *node)
+{
+	const struct tally_tree_node *children = &drawing->tree->nodes[node->first_child];
+	uint64_t limit = drawing->options->tree_limit;
+	uint32_t count = node->child_count;
+	double least = 0;
+
+	if (limit && count > limit)
+		count = (uint32_t)limit;
+	if (drawing->options->tree_style == TALLY_TREE_FRACTAL)
+		least = (double)base_of(drawing, node) * (drawing->options->tree_least / 100);
+	while (count && (double)children[count - 1].total < least)
+		count--;
+	return count;
+}
+
+/* A branch's share, or its period. */
+static void put_value(const struct drawing *drawing, uint64_t period, uint64_t base)
+{
+	tally_report_tree_value(drawing->to, period, base, drawing->options);
+}
+
+void tally_report_tree_value(struct tally_buf *to, uint64_t period, uint64_t base,
+			     const struct tally_report_options *options)
+{
+	uint64_t share = tally_cell_share(period, base);
+	bool tinted = tally_cell_tint(to, share, options->colour);
+
+	if (options->tree_value == TALLY_TREE_PERIOD)
+		tally_cell_u64(to, period);
+	else
+		tally_cell_percent(to, share);
+	tally_cell_plain(to, tinted);
+}
+
 static void put_frame(struct drawing *drawing, const struct tally_frame *frame, size_t used)
 {
 	struct tally_buf *line = &drawing->line;
-	size_t width = drawing->options->width, columns, bytes;
+	size_t width = drawing->options->width, bytes;
 
 	tally_buf_clear(line);
 	tally_report_frame(line, frame);
 	bytes = line->size;
-	if (width) {
+	if (width && !drawing->options->whole_names) {
 		size_t room = width > used + CUT_LEAST ? width - used : CUT_LEAST;
 
-		columns = tally_cell_columns((const char *)line->data, bytes);
-		if (columns > room) {
-			bytes = tally_cell_cut((const char *)line->data, bytes, room - 3);
-			tally_buf_add(drawing->to, line->data, bytes);
-			tally_buf_text(drawing->to, "...\n");
-			return;
-		}
+		tally_shorten(drawing->to, (const char *)line->data, bytes, room);
+		tally_buf_byte(drawing->to, '\n');
+		return;
 	}
 	tally_buf_add(drawing->to, line->data, bytes);
 	tally_buf_byte(drawing->to, '\n');
@@ -78,7 +119,7 @@ static const struct tally_tree_node *only_child(const struct drawing *drawing,
 	const struct tally_tree_node *child;
 	bool same;
 
-	if (node->child_count != 1)
+	if (branches_of(drawing, node) != 1)
 		return NULL;
 	child = &drawing->tree->nodes[node->first_child];
 	same = child->total == node->total;
@@ -133,42 +174,61 @@ static bool is_too_deep(const struct drawing *drawing, unsigned forks)
 	       (forks && width && drawing->lead.size + STEP + 2 + CUT_LEAST > width);
 }
 
+/* In a fractal tree, what is in the branches of a node that are not shown, if others are. */
+static uint64_t rest_of(const struct drawing *drawing, const struct tally_tree_node *node)
+{
+	uint64_t base = base_of(drawing, node), rest = base;
+	uint32_t count = branches_of(drawing, node);
+
+	if (drawing->options->tree_style != TALLY_TREE_FRACTAL)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		rest -= drawing->tree->nodes[node->first_child + i].total;
+	return rest == base ? 0 : rest;
+}
+
 /* Writes the part of the tree below a node, after its own line. */
 static void put_below(struct drawing *drawing, const struct tally_tree_node *node, unsigned forks)
 {
 	const struct tally_tree_node *child;
 	size_t lead = drawing->lead.size;
+	uint64_t base, rest;
 
 	while ((child = only_child(drawing, node))) {
 		put_lead(drawing);
 		put_frame(drawing, &child->frame, lead);
 		node = child;
 	}
-	if (node->child_count && is_too_deep(drawing, forks)) {
+	base = base_of(drawing, node);
+	rest = rest_of(drawing, node);
+	if (branches_of(drawing, node) && is_too_deep(drawing, forks)) {
 		put_lead(drawing);
 		tally_buf_text(drawing->to, "...\n");
 		return;
 	}
-	for (uint32_t i = 0; i < node->child_count; i++) {
-		uint64_t share;
-		bool last = i + 1 == node->child_count, tinted;
+	for (uint32_t i = 0, count = branches_of(drawing, node); i < count; i++) {
+		bool last = i + 1 == count && !rest;
 		size_t before;
 
 		child = &drawing->tree->nodes[node->first_child + i];
-		share = tally_cell_share(child->total, drawing->whole);
 		put_bar(drawing);
 		put_lead(drawing);
 		tally_buf_text(drawing->to, last ? " --" : "|--");
-		tinted = tally_cell_tint(drawing->to, share, drawing->options->colour);
 		before = drawing->to->size;
-		tally_cell_percent(drawing->to, share);
-		before = drawing->to->size - before;
-		tally_cell_plain(drawing->to, tinted);
+		put_value(drawing, child->total, base);
+		/* Colours take bytes and no columns. */
+		before = drawing->options->colour ? 5 : drawing->to->size - before;
 		tally_buf_text(drawing->to, "--");
 		put_frame(drawing, &child->frame, lead + 5 + before);
 		put_step(drawing, last);
 		put_below(drawing, child, forks + 1);
 		drawing->lead.size = lead;
+	}
+	if (rest) {
+		put_lead(drawing);
+		tally_buf_text(drawing->to, " --");
+		put_value(drawing, rest, base);
+		tally_buf_text(drawing->to, "--[...]\n");
 	}
 }
 

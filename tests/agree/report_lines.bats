@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 }
 END
 	gcc -O1 -g -o prog prog.c || return 0
-	for kind in memory branches modes; do
+	for kind in memory branches group modes; do
 		python3 "$BATS_TEST_DIRNAME/special.py" "$kind" "$PWD/prog" "$kind.data" || return 0
 	done
 }

@@ -36,6 +36,7 @@ def rows_of(command, env, by_event=False):
 
 def plain(cell):
     """perf writes an address 0 without 0x; the letter of a place that no mapping holds differs."""
+    cell = re.sub(r"\s+", " ", cell)
     cell = re.sub(r"(?<![0-9a-fx])0{16}(?![0-9a-f])", "0x0000000000000000", cell)
     return re.sub(r"^\[[Hkug]\] (0x[0-9a-f]{16})$", r"[?] \1", cell)
 

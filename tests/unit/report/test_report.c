@@ -242,9 +242,9 @@ static void narrow_and_coloured(void **state)
 		"    \x1b[31m60.00%\x1b[m  app      libc.so.6    [.] copy\n"
 		"    \x1b[31m20.00%\x1b[m  app      [kernel....  [k] clear_page\n"
 		"    \x1b[31m15.00%\x1b[m  app      app          [.] work\n"
-		"     \x1b[32m3.00%\x1b[m  sh       libx.so      [.] 0x0000000...\n"
-		"     \x1b[32m1.60%\x1b[m  sh       [unknown]    [.] 0x0000007...\n"
-		"     0.40%  app      app          [.] evil\\x1b[...\n");
+		"     \x1b[32m3.00%\x1b[m  sh       libx.so      [.] 0x0...012345\n"
+		"     \x1b[32m1.60%\x1b[m  sh       [unknown]    [.] 0x0...001234\n"
+		"     0.40%  app      app          [.] evi...0aname\n");
 }
 
 /* Shares that read the same make no fork on a terminal, but in a file, where perf has it. */
