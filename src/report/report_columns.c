@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/cell.h"
-#include "base/shorten.h"
+#include "report/shorten.h"
 
 #define LAST_LEAST 16 /* columns that the last column keeps on any terminal */
 #define LAST_WANTED \

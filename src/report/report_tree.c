@@ -13,7 +13,7 @@
 #include "report/report_tree.h"
 
 #include "base/cell.h"
-#include "base/shorten.h"
+#include "report/shorten.h"
 #include "report/report_frame.h"
 
 #define MARGIN 12

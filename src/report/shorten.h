@@ -3,8 +3,8 @@
  * C++ and Rust names are long for their arguments: first the parameters, then template arguments
  * are replaced by "...", the innermost first and only as many as needed.  What is still too long is
  * cut in the middle: the end of a name says more than its start. */
-#ifndef TALLY_BASE_SHORTEN_H
-#define TALLY_BASE_SHORTEN_H
+#ifndef TALLY_REPORT_SHORTEN_H
+#define TALLY_REPORT_SHORTEN_H
 
 #include <stddef.h>
 #include "base/buf.h"

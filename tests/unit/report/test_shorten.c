@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "base/shorten.h"
+#include "report/shorten.h"
 
 static void is(const char *name, size_t columns, const char *wanted)
 {

@@ -1,4 +1,4 @@
-#include "base/shorten.h"
+#include "report/shorten.h"
 
 #include <string.h>
 #include "base/cell.h"
