@@ -22,8 +22,11 @@ setup() {
 	"$TALLY" inject -i run.data | "$TALLY" script >got
 	cmp wanted got
 	command -v perf >/dev/null || skip "perf is not installed: the stream was read by tally only"
+	# perf's own text of the file: it names some entries of libc's PLT by other functions (COMPATIBILITY.md)
+	perf script -i run.data >wanted 2>err
+	[ -s wanted ]
 	"$TALLY" inject -b -i run.data | perf script -i - >got 2>err
-	cmp wanted got
+	diff wanted got
 	"$TALLY" inject -i run.data | perf report -i - --header-only >header 2>&1
 	grep -q "^# cmdline : " header
 }
