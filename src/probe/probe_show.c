@@ -93,7 +93,7 @@ static int add_program(const struct tally_probe_event_options *options, struct n
 {
 	struct tally_symbol_list list = {0};
 	uint64_t left;
-	char *path;
+	char *path = NULL;
 	int result = debug_path(options, &path, error);
 
 	if (result)
@@ -268,7 +268,7 @@ static int print_variables(const struct probe_spec *spec, struct shown *shown,
 					.kernel = !shown->options->program};
 	struct tally_buf place = {0};
 	struct debug_info info;
-	char *path;
+	char *path = NULL;
 	int result = debug_path(shown->options, &path, error);
 
 	if (result)
