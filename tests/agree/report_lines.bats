@@ -20,19 +20,41 @@ int main(int argc, char **argv)
 }
 END
 	gcc -O1 -g -o prog prog.c || return 0
-	for kind in memory branches group modes; do
+	for kind in memory branches group modes switches wide; do
 		python3 "$BATS_TEST_DIRNAME/special.py" "$kind" "$PWD/prog" "$kind.data" || return 0
 	done
 }
 
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
-	perf version 2>/dev/null | grep -q 'perf version 6\.1\.' ||
-		skip "perf 6.1 is not installed: rows are not compared; tests/unit/profile has known values"
-	[ -s modes.data ] || skip "gcc, nm or readelf is not installed: no recordings of special samples are made"
+	[ -s wide.data ] || skip "gcc, nm or readelf is not installed: no recordings of special samples are made"
 }
 
 @test "rows and numbers of perf report, command line by command line" {
+	perf version 2>/dev/null | grep -q 'perf version 6\.1\.' ||
+		skip "perf 6.1 is not installed: rows are not compared; the next tests and tests/unit/profile have known values"
 	python3 "$BATS_TEST_DIRNAME/report_lines.py" "$TALLY" "$BATS_TEST_DIRNAME/report_lines.txt" \
 		. ${TALLY_CORPUS:+"$TALLY_CORPUS/files"}
+}
+
+@test "latency: a sample counts for its part of the threads that ran, of a process and of the whole system" {
+	for file in switches wide; do
+		run -0 --separate-stderr "$TALLY" report -q --csv -i "$file.data" -s tid --latency -F latency,overhead,tid
+		[ "$output" = $'cpu-clock:HG,75,66.6667,7\ncpu-clock:HG,25,33.3333,8' ]
+		run -0 --separate-stderr "$TALLY" report -q --csv -i "$file.data" -s parallelism
+		[ "$output" = $'cpu-clock:HG,66.6667,100,100000,2\ncpu-clock:HG,33.3333,50,50000,1' ]
+	done
+	run -1 --separate-stderr "$TALLY" report -i memory.data --latency
+	[[ "$stderr" = *"has no context switches"*"--switch-events"* ]]
+}
+
+@test "paths of trees: a line each, and the keys of memory or branches choose their rows" {
+	run -0 --separate-stderr "$TALLY" report -i memory.data -s locked
+	[[ "$output" = *'# Total weight: '* ]]
+	run -0 --separate-stderr "$TALLY" report -i branches.data -s mispredict
+	[[ "$output" = *'# Rows are of branches'* ]]
+	run -2 "$TALLY" report -i branches.data -s mispredict,mem
+	[[ "$output" = *'rows are of branches (-b) or of memory accesses (--mem-mode), not of both'* ]]
+	run -2 "$TALLY" report -i branches.data -s no_such_key
+	[[ "$output" = *"unknown key 'no_such_key'"* ]]
 }

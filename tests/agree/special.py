@@ -7,6 +7,8 @@
     branches    branch stacks with flags and cycles
     group       three events, two of them a group that is read with each sample's event apart
     modes       samples of the kernel, of user space and of guests
+    switches    thread 7 runs for 100 ms, thread 8 for the second half of them, each with a sample a ms
+    wide        the same by the switches of two CPUs
 """
 
 import random
@@ -167,6 +169,34 @@ def modes(path):
     return file_of([(types, 0, 0, [])], records)
 
 
+def switches(path, wide=False):
+    code, _ = symbols_of(path)
+    types = IP | TID | TIME | CPU | PERIOD
+    records = side_band(path, types)
+    start, half, end = 1000000000, 1050000000, 1100000000
+
+    def switch(at, tid, cpu, out, other=0):
+        body = struct.pack("<II", other, other) if wide else b""
+        tail = struct.pack("<IIQII", tid, tid, at, cpu, 0)
+        return record(15 if wide else 14, 1 << 13 if out else 0, body + tail)
+
+    records += switch(start, 7, 0, False)
+    if wide:
+        records += switch(start, 0, 1, False, 3)
+        records += switch(half - 1, 0, 1, True, 8)
+    records += switch(half, 8, 1, False)
+    for tid, cpu, first in ((7, 0, start), (8, 1, half)):
+        for at in range(first + 500000, end, 1000000):
+            records += record(SAMPLE, USER, struct.pack("<QIIQIIQ", BASE + code[tid % 2], tid, tid, at, cpu, 0, 1000))
+    records += switch(end, 7, 0, True) + switch(end, 8, 1, True)
+    return file_of([(types, 0, 0, [])], records)
+
+
+def wide(path):
+    return switches(path, True)
+
+
 if __name__ == "__main__":
     with open(sys.argv[3], "wb") as output:
-        output.write({"memory": memory, "branches": branches, "group": group, "modes": modes}[sys.argv[1]](sys.argv[2]))
+        output.write({"memory": memory, "branches": branches, "group": group, "modes": modes,
+                      "switches": switches, "wide": wide}[sys.argv[1]](sys.argv[2]))
