@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/data.h>
+#include <tally/info.h>
 #include <tally/report.h>
 #include "base/buf.h"
 #include "base/pool.h"
@@ -15,9 +17,10 @@
 #include "base/wrap.h"
 #include "profile/profile.h"
 
-#define TREE_BATCH  32
-#define FLUSH_SIZE  ((size_t)1 << 16)
-#define FIRST_LEAST 10 /* rows before trees on a terminal */
+#define TREE_BATCH   32
+#define FLUSH_SIZE   ((size_t)1 << 16)
+#define COMMAND_MOST 120 /* columns of a command line */
+#define FIRST_LEAST  10  /* rows before trees on a terminal */
 
 struct text_table {
 	struct report_table table;
@@ -191,12 +194,50 @@ static void put_measured(const struct text_table *text, struct tally_buf *to)
 		tally_buf_text(to, "# Rows are of branches (--no-branch-stack: of samples)\n");
 }
 
+/* The command line that recorded, and how long samples were taken. */
+static void put_recorded(const struct tally_profile *profile, struct tally_buf *to)
+{
+	const struct tally_session *session = tally_profile_session(profile);
+	const struct tally_data_info *info = tally_data_info(tally_session_data(session));
+	const struct tally_session_counts *counts = tally_session_counts(session);
+	size_t start = to->size;
+
+	if (!info->cmdline_count)
+		return;
+	tally_buf_text(to, "# Recorded: ");
+	for (size_t i = 0; i < info->cmdline_count && to->size - start < COMMAND_MOST; i++) {
+		const char *path = strrchr(info->cmdline[i], '/');
+
+		if (i)
+			tally_buf_byte(to, ' ');
+		tally_cell_name(to, !i && path ? path + 1 : info->cmdline[i]);
+	}
+	if (!to->failed && to->size - start > COMMAND_MOST) {
+		to->size = start + tally_cell_cut((const char *)to->data + start, to->size - start,
+						  COMMAND_MOST);
+		tally_buf_text(to, "...");
+	}
+	if (counts->last_time > counts->first_time) {
+		uint64_t ms = (counts->last_time - counts->first_time + 500000) / 1000000;
+
+		tally_buf_text(to, "; samples of ");
+		tally_cell_u64(to, ms / 1000);
+		tally_buf_byte(to, '.');
+		tally_cell_padded(to, ms % 1000, 3);
+		tally_buf_text(to, " s");
+	}
+	tally_buf_byte(to, '\n');
+}
+
 static int put_header(const struct text_table *text, struct tally_buf *to)
 {
 	size_t from = to->size;
 	int result;
 
 	put_measured(text, to);
+	/* A person reads the first screen without knowing the file. */
+	if (text->table.options->height)
+		put_recorded(text->table.profile, to);
 	if (text->table.facts.samples != text->table.facts.all_samples) {
 		tally_buf_text(to, "# Shown: ");
 		tally_cell_u64(to, text->table.facts.samples);

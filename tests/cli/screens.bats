@@ -70,7 +70,8 @@ screen() { # columns, options
 	screen 80 -i chains.data >shown
 	[[ $(head -1 shown) =~ ^"# Samples: "[0-9]+K?" of event 'cpu-clock'"$ ]]
 	[ "$(grep -n -m1 '^ *[0-9.]*%' shown | cut -d: -f1)" -lt "$(grep -n -m1 '^# Call trees' shown | cut -d: -f1)" ]
-	sed '/^# Call trees/,$d' shown >rows
+	grep -q '^# Recorded: ' shown # the command that recorded, and for how long
+	sed -e '/^# Call trees/,$d' -e '/^#/d' shown >rows
 	run -1 grep -e '--' rows
 }
 
