@@ -259,3 +259,62 @@ assert frames[1] == ["0x401000", "0x407300"], frames
 assert frames[2][-2:] == ["0x408000", "0x408100"], frames
 END
 }
+
+@test "15.4: of real programs both recordings have the same chains, and perf reads both without a warning" {
+	"$TALLY" record -N -q -e cpu-clock -F 2000 -g -o real.data --stacks-output real-copies.data -- sh -c '
+		command -v python3 >/dev/null && python3 -c "import json; json.loads(json.dumps([str(k) for k in range(100000)]))"
+		command -v git >/dev/null && git -C "$0" log --stat -n 20 >/dev/null 2>&1
+		bash -c "for ((i = 0; i < 20000; i++)); do x=\$((x + i)); done"' "$TALLY_SOURCE"
+	chains real.data >now
+	chains real-copies.data >later
+	[ "$(grep -c '^[^[:space:]]\|^ *[^ ]* *[0-9]* *[0-9.]*:' now)" -gt 50 ]
+	cmp now later
+	command -v perf >/dev/null || skip "perf is not installed: the chains are the same, but it did not read them"
+	for file in real real-copies; do
+		perf script --no-inline -i $file.data -F ip,sym >/dev/null 2>said
+		[ ! -s said ]
+	done
+}
+
+@test "15.1: where stacks cannot be copied, auto is fp, and dwarf is refused" {
+	case $(uname -m) in x86_64) ;; *) skip "the library that refuses is for x86-64" ;; esac
+	# A kernel that copies no stacks.
+	cat >refuse.c <<'END'
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+long syscall(long number, ...)
+{
+	long arguments[6], result;
+	va_list list;
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		arguments[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_perf_event_open &&
+	    ((const struct perf_event_attr *)arguments[0])->sample_type & PERF_SAMPLE_STACK_USER) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	register long r10 __asm__("r10") = arguments[3], r8 __asm__("r8") = arguments[4], r9 __asm__("r9") = arguments[5];
+	__asm__ volatile("syscall" : "=a"(result)
+			 : "a"(number), "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	if (result < 0) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+END
+	"${CC:-cc}" -O1 -fno-builtin -shared -fPIC -o librefuse.so refuse.c
+	LD_PRELOAD=./librefuse.so "$TALLY" record -N -e cpu-clock:u -F 2000 -g -o fallback.data -- ./program ./libpart.so 0.2 3 2>said
+	run -1 grep 'stacks are whole' said
+	"$TALLY" info fallback.data | grep 'call chains by frame pointers'
+	[ "$("$TALLY" script -i fallback.data -F ip,sym | awk 'BEGIN { RS = "" } / work\n.* leaf\n/ && / main\n/' | wc -l)" -gt 20 ]
+	LD_PRELOAD=./librefuse.so "$TALLY" record -N -e cpu-clock:u --call-graph auto -o fallback.data -- true 2>said
+	grep 'the kernel copies no stacks of this event: call chains are by frame pointers' said
+	LD_PRELOAD=./librefuse.so run "$TALLY" record -N -e cpu-clock:u --call-graph dwarf -o fallback.data -- true
+	[ "$status" != 0 ]
+}
