@@ -192,6 +192,8 @@ static const struct cli_rule rules[] = {
     {"--kernel-callchains,--user-callchains", CLI_ONE_OF, NULL,
      "together they leave out all call chains"},
     {"-b,-j", CLI_ONE_OF, NULL, "-b is -j any"},
+    {"--latency", CLI_EXCLUDES, "-a,-C", "parallelism is that of one program"},
+    {"--off-cpu-thresh", CLI_NEEDS, "--off-cpu", "it is the threshold of its samples"},
     {"--per-thread", CLI_EXCLUDES, "-a,-C", "rings are of threads or of CPUs"},
     {"-G,--for-each-cgroup", CLI_ONE_OF, NULL,
      "-G gives each event its cgroup, --for-each-cgroup records all events in each"},

@@ -57,6 +57,36 @@ static int take_event(void *to, const char *value, bool on, struct tally_error *
 	return result;
 }
 
+/* "{A,B},C" -> "{pfm:A,pfm:B},pfm:C" */
+static int take_pfm_events(void *to, const char *value, bool on, struct tally_error *error)
+{
+	static const char prefix[] = "pfm:";
+	size_t names = 1, at = 0;
+	bool begins = true;
+	char *text;
+	int result;
+
+	if (!on)
+		return take_event(to, NULL, false, error);
+	for (const char *comma = value; (comma = strchr(comma, ',')); comma++)
+		names++;
+	text = malloc(strlen(value) + names * sizeof(prefix) + 1);
+	if (!text)
+		return -ENOMEM;
+	for (; *value; value++) {
+		if (begins && !strchr("{},", *value)) {
+			memcpy(text + at, prefix, sizeof(prefix) - 1);
+			at += sizeof(prefix) - 1;
+		}
+		begins = strchr("{},", *value);
+		text[at++] = *value;
+	}
+	text[at] = 0;
+	result = take_event(to, text, true, error);
+	free(text);
+	return result;
+}
+
 static int take_filter(void *to, const char *value, bool on, struct tally_error *error)
 {
 	struct record *record = to;
@@ -141,6 +171,8 @@ size_t record_event_rows(struct record *record, struct cli_option *to)
 	    {CLI_GROUP, .help = "What to sample"},
 	    {CLI_CALL, 'e', "event", "EVENT", "events, by perf's names (default: cycles)", record,
 	     .call = take_event},
+	    {CLI_CALL, 0, "pfm-events", "EVENTS", "events, by libpfm4's names", record,
+	     .call = take_pfm_events},
 	    {CLI_CALL, 0, "filter", "FILTER",
 	     "only those occurrences of the tracepoint before it that the expression is true for",
 	     record, .call = take_filter},

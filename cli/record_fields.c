@@ -185,6 +185,8 @@ size_t record_field_rows(struct record *record, struct cli_option *to)
 	     &record->thread_counts},
 	    {CLI_FLAG, 0, "switch-events", NULL, "when threads leave a CPU and come back",
 	     &record->context_switches},
+	    {CLI_FLAG, 0, "latency", NULL, "the same, for shares of time in reports (perf 6.15)",
+	     &record->context_switches},
 	    {CLI_FLAG, 0, "namespaces", NULL, "namespaces of threads", &record->namespaces},
 	    {CLI_FLAG, 0, "all-cgroups", NULL, "cgroups, and that of each sample",
 	     &record->cgroup_records},

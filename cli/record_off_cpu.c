@@ -19,6 +19,17 @@ static int take_off_cpu(void *to, const char *value, bool on, struct tally_error
 	return 0;
 }
 
+/* perf's way to give the number, beside --off-cpu. */
+static int take_threshold(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct record *record = to;
+	bool off_cpu = record->off_cpu;
+	int result = take_off_cpu(to, value, on, error);
+
+	record->off_cpu = off_cpu;
+	return result;
+}
+
 size_t record_off_cpu_rows(struct record *record, struct cli_option *to)
 {
 	const struct cli_option rows[] = {
@@ -27,6 +38,8 @@ size_t record_off_cpu_rows(struct record *record, struct cli_option *to)
 	     "time in ns; with MS without "
 	     "times that are shorter",
 	     record, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = take_off_cpu},
+	    {CLI_CALL, 0, "off-cpu-thresh", "MS",
+	     "with --off-cpu: leave out times that are shorter", record, .call = take_threshold},
 	};
 
 	memcpy(to, rows, sizeof(rows));

@@ -1,5 +1,5 @@
-/* Preloaded into a program, appends to $OPENS_LOG a line for each perf_event_open(2): the attr in hex, 144 bytes, then pid,
- * cpu, group descriptor, flags, and 0 or the error. */
+/* Preloaded into a program, appends to $OPENS_LOG a line for each perf_event_open(2): the attr in
+ * hex, 144 bytes, then pid, cpu, group descriptor, flags, and 0 or the error. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
