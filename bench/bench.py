@@ -88,14 +88,27 @@ SCRIPTS = [
 SQL = "sqlite3 :memory: < {here}/work.sql"
 SYSCALLS = "dd if=/dev/zero of=/dev/null bs=1 count=1500000 status=none"
 
+# As many system calls as each CPU makes.
+STORM = "for i in $(seq $(nproc)); do " + SYSCALLS + " & done; wait"
+SHORT = "for i in $(seq 10000); do /bin/true; done"
+THREADS = "{dir}/many_threads"
+
 # name, options of both, command
 RECORDS = [
+    ("record 1 kHz", "-e cpu-clock -F 1000", SQL),
     ("record 1 kHz, chains", "-e cpu-clock -F 1000 -g", SQL),
     ("record 10 kHz, chains", "-e cpu-clock -F 10000 -g", SQL),
     ("record 10 kHz", "-e cpu-clock -F 10000", SQL),
+    ("record 50 kHz", "-e cpu-clock -F 50000", SQL),
+    ("record 10 kHz, fp chains", "-e cpu-clock -F 10000 --call-graph fp", SQL),
     ("record 50 kHz, chains", "-e cpu-clock -F 50000 -g", SQL),
     ("record max, chains", "-e cpu-clock -F max -g", SQL),
     ("record syscall storm", "-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -a", SYSCALLS),
+    ("record storm on all CPUs", "-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -a", STORM),
+    ("record storm, --threads", "-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -a --threads", STORM),
+    ("record storm, --aio", "-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -a --aio", STORM),
+    ("record 500 threads", "-e cpu-clock -F 1000 --call-graph fp", THREADS),
+    ("record 10,000 processes", "-e cpu-clock -F 1000 --call-graph fp", SHORT),
     ("record -- true", "", "true"),
 ]
 
@@ -153,6 +166,7 @@ class Usage:
 
     def __init__(self, wall, cpu, anon, status, text):
         self.wall, self.cpu, self.anon, self.status, self.text = wall, cpu, anon, status, text
+        self.command = None  # seconds that the command alone took, as bash says
 
 
 def peak_anon(pid, stop, result):
@@ -389,20 +403,54 @@ def recorder_cpu(argv, timeout, folder):
                 spent += float(word[1])
             except ValueError:
                 pass
+        if len(word) == 2 and word[0] == "real":
+            usage.command = float(word[1])
     usage.cpu = max(usage.cpu - spent, 0.001)
     return usage
+
+
+def make_threads(folder):
+    """The program of the row about many threads."""
+    program = os.path.join(folder, "many_threads")
+    if not os.path.exists(program):
+        subprocess.run(["cc", "-O2", "-pthread", "-o", program, os.path.join(HERE, "many_threads.c")], check=False)
+
+
+def remove_output(path):
+    """A recording: a file, or a folder of files."""
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def show_slower(alone, runs, name, log):
+    """How much longer the command took while it was recorded, of the shortest runs."""
+    slower = {who: min(usage.command for usage in usages if usage and usage.command) / alone
+              for who, usages in runs.items() if any(usage and usage.command for usage in usages)}
+    if slower:
+        print("    the command alone takes {:.2f} s; recorded by {}".format(
+            alone, ", ".join(f"{who} {times:.2f}x" for who, times in slower.items())))
+        log.write(json.dumps({"row": name, "alone": alone, "slower": slower}) + "\n")
 
 
 def bench_records(args, folder, log):
     for name, options, command in RECORDS:
         if args.rows and args.rows not in name:
             continue
+        make_threads(folder)
         command = command.format(dir=folder, here=HERE)
-        tail = ["true"] if command == "true" else ["bash", "-c", f"TIMEFORMAT=$'user %U\\nsys %S'; time {command}"]
+        timed = f"TIMEFORMAT=$'real %R\\nuser %U\\nsys %S'; time {{ {command}; }}"
+        tail = ["true"] if command == "true" else ["bash", "-c", timed]
         runs = {"perf": [], "tally": []}
+        alone = []
         for _ in range(args.times):
+            if command != "true":
+                alone.append(recorder_cpu(tail, args.timeout, folder).command)
             for who, tool in (("perf", "perf"), ("tally", args.tally)):
                 path = os.path.join(folder, f"out-{who}.data")
+                remove_output(path)
+                remove_output(path + ".old")
                 runs[who].append(recorder_cpu(
                     [tool, "record", "-o", path, *options.split(), "--", *tail],
                     args.timeout, folder))
@@ -411,11 +459,11 @@ def bench_records(args, folder, log):
         for who, best in (("perf", perf), ("tally", tally)):
             if best:
                 print(f"    {who}: {closing_lines(best.text)}")
+        if any(alone):
+            show_slower(min(filter(None, alone)), runs, name, log)
     for who in ("perf", "tally"):
         for old in ("", ".old"):
-            path = os.path.join(folder, f"out-{who}.data{old}")
-            if os.path.exists(path):
-                os.unlink(path)
+            remove_output(os.path.join(folder, f"out-{who}.data{old}"))
 
 
 def make_machine(folder):
