@@ -36,6 +36,13 @@ int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 	return status;
 }
 
+void cli_binaries_fit(const struct cli_binaries *binaries, const struct tally_data *data,
+		      struct tally_session_options *to)
+{
+	if (binaries->inlines == CLI_INLINE_USUAL && tally_data_info(data)->stacks.count)
+		to->inlines = true;
+}
+
 void cli_binaries_done(struct cli_binaries *binaries)
 {
 	cli_list_done(&binaries->debug_dirs);

@@ -4,6 +4,7 @@
 #define TALLY_CLI_BINARIES_H
 
 #include <stdbool.h>
+#include <tally/data.h>
 #include <tally/session.h>
 #include "debuginfod.h"
 #include "options.h"
@@ -77,6 +78,10 @@ struct cli_binaries {
  * cannot be read. */
 int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 		       struct tally_session_options *to);
+/* Once the recording is open: chains that were unwound while recording show inlined functions as
+ * chains that are unwound for the report do, unless an option says otherwise. */
+void cli_binaries_fit(const struct cli_binaries *binaries, const struct tally_data *data,
+		      struct tally_session_options *to);
 void cli_binaries_done(struct cli_binaries *binaries);
 
 #endif

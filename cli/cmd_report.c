@@ -221,6 +221,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 	if (!cli_data_open(report->input, report->max_expand, &data, &error)) {
 		if (report_keys_finish(report, data, &options, &wrong))
 			status = cli_usage_error(usage, "--sort: %s", wrong.text);
+		cli_binaries_fit(&report->binaries, data, &session_options);
 		options.callchains &= has_callchains(data);
 		if ((!options.callchains || !options.children) && !report->dlfilters.filters)
 			session_options.columns = TALLY_COLUMN_COUNT;

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "export/script_json.h"
+#include "session/session.h"
 #include "script/script_state.h"
 
 static int take_options(struct script *script, const struct tally_script_options *options,
@@ -74,15 +75,20 @@ int tally_script_check(const struct tally_script_options *options, struct tally_
 
 static int kind_of(struct script *script, enum script_shape shape, uint64_t fields)
 {
+	bool inlines;
+
 	for (unsigned i = 0; i < script->kind_count; i++)
 		if (script->kinds[i].shape == shape && script->kinds[i].fields == fields)
 			return (int)i;
 	if (script->kind_count == SCRIPT_KINDS_MOST)
 		return -ENOMEM; /* 8 types of events, 4 shapes each */
+	/* a symbol's places differ by what was inlined there */
+	inlines = shape == SCRIPT_SHAPE_UNWOUND ||
+		  (shape == SCRIPT_SHAPE_CHAIN && script->session->options.inlines);
 	script->kinds[script->kind_count] = (struct script_kind){
 	    .fields = fields,
 	    .shape = shape,
-	    .by_symbol = shape <= SCRIPT_SHAPE_SINGLE && shape != SCRIPT_SHAPE_UNWOUND &&
+	    .by_symbol = shape <= SCRIPT_SHAPE_SINGLE && !inlines &&
 			 !(fields & (SCRIPT_FIELD(DSOFF) | SCRIPT_FIELD(SRCLINE))),
 	    .symbols = fields & SCRIPT_FIELD(SYM) || script->options.stop_count,
 	};

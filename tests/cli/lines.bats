@@ -163,3 +163,16 @@ rows() {
 	run -1 grep -q 'mix (inlined)' <("$TALLY" report -i framed.data --stdio -G)
 	run -1 grep -q 'mix (inlined)' <("$TALLY" report -i framed.data --stdio -G --no-inline)
 }
+
+@test "15.2: a report shows inlined functions in chains that were unwound while recording, as in those that it unwinds" {
+	"$TALLY" record -q -e cpu-clock:u -F 1000 --call-graph dwarf -o unwound.data ./work 2>/dev/null || skip "recording is not permitted here"
+	"$TALLY" record -q -e cpu-clock:u -F 1000 --call-graph dwarf --keep-stacks -o copies.data ./work 2>/dev/null
+	for recording in unwound.data copies.data; do
+		"$TALLY" report -i $recording --stdio -G >out
+		grep -q 'mix (inlined)' out
+		"$TALLY" script -i $recording -F ip,sym --inline >out
+		grep -q 'mix (inlined)' out
+		"$TALLY" report -i $recording --stdio -G --no-inline >out
+		run -1 grep -q 'mix (inlined)' out
+	done
+}
