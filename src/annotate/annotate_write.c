@@ -150,19 +150,24 @@ int tally_annotation_write(const struct tally_annotation *annotation,
 {
 	struct tally_annotation_text wanted = {.size = sizeof(wanted)};
 	struct writing writing = {.annotation = annotation, .options = &wanted, .to = to};
+	const char *symfs = annotation->session->options.symfs;
 	int result = tally_options_take(&wanted, sizeof(wanted), options);
 
 	if (result)
 		return tally_fail(error, result, -1, "an option is not known to this libtally");
 	writing.json.to = &writing.text;
-	writing.sources = (struct source_lines){.symfs = annotation->session->options.symfs,
-						.prefix = wanted.prefix,
-						.prefix_strip = wanted.prefix_strip};
+	writing.sources = (struct source_lines){
+	    .files.before = annotation->session->options.symfs,
+	    .prefix = wanted.prefix,
+	    .prefix_strip = wanted.prefix_strip,
+	    .none = annotation->session->tables.debug_dirs.places.recording && !wanted.prefix &&
+		    !(symfs && *symfs),
+	};
 	result = tally_annotate_views_make(annotation, &wanted, &writing.views);
 	if (!result)
 		result = write_all(&writing, error);
 	tally_annotate_views_done(&writing.views);
-	tally_source_lines_free(&writing.sources);
+	tally_source_files_done(&writing.sources.files);
 	tally_buf_done(&writing.text);
 	if (result == -ENOMEM)
 		return tally_fail(error, result, -1, "not enough memory for the listing");

@@ -55,7 +55,7 @@ static void expect(struct source_lines *texts, const char *path, uint32_t line, 
 static void lines_of_a_file_with_and_without_a_last_end(void **state)
 {
 	char path[] = "/tmp/tally-source-XXXXXX";
-	struct source_lines texts = {.symfs = ""};
+	struct source_lines texts = {.prefix = NULL};
 
 	(void)state;
 	close(mkstemp(path));
@@ -66,24 +66,24 @@ static void lines_of_a_file_with_and_without_a_last_end(void **state)
 	expect(&texts, path, 4, NULL);
 	expect(&texts, path, 0, NULL);
 	expect(&texts, "/nowhere/at/all.c", 1, NULL);
-	tally_source_lines_free(&texts);
+	tally_source_files_done(&texts.files);
 	write_file(path, "");
 	expect(&texts, path, 1, NULL);
-	tally_source_lines_free(&texts);
+	tally_source_files_done(&texts.files);
 	unlink(path);
 }
 
 static void a_prefix_takes_the_place_of_folders(void **state)
 {
 	char path[] = "/tmp/tally-source-XXXXXX", asked[64];
-	struct source_lines texts = {.symfs = "", .prefix = "/tmp", .prefix_strip = 2};
+	struct source_lines texts = {.prefix = "/tmp", .prefix_strip = 2};
 
 	(void)state;
 	close(mkstemp(path));
 	write_file(path, "here\n");
 	snprintf(asked, sizeof(asked), "/build/dir%s", path + 4);
 	expect(&texts, asked, 1, "here");
-	tally_source_lines_free(&texts);
+	tally_source_files_done(&texts.files);
 	unlink(path);
 }
 
