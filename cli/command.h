@@ -36,7 +36,7 @@ extern const size_t cli_command_count;
 
 extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[],
     cmd_script_settings[], cmd_buildid_cache_settings[], cmd_archive_settings[],
-    cmd_annotate_settings[];
+    cmd_annotate_settings[], cmd_diff_settings[];
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
@@ -51,6 +51,7 @@ int cmd_buildid_cache(int argc, char **argv);
 int cmd_buildid_list(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
 int cmd_config(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);

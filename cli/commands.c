@@ -16,6 +16,8 @@ const struct cli_command cli_commands[] = {
     {"annotate", "show which instructions and source lines of a function have the samples",
      cmd_annotate, cmd_annotate_settings},
     {"top", "show where the system, or running processes, spend their time now", cmd_top},
+    {"diff", "show what changed between recordings, and which changes are more than chance",
+     cmd_diff, cmd_diff_settings},
     {"archive", "pack a recording and what is needed to read it elsewhere into one file",
      cmd_archive, cmd_archive_settings},
     {"probe", "define events at functions, lines and variables of programs, and remove them",

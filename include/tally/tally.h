@@ -31,6 +31,7 @@
 #include <tally/data.h>
 #include <tally/debuginfod.h>
 #include <tally/descendants.h>
+#include <tally/diff.h>
 #include <tally/dlfilter.h>
 #include <tally/doctor.h>
 #include <tally/error.h>

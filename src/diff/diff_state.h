@@ -1,0 +1,71 @@
+/* A difference inside: rows that were matched. */
+#ifndef TALLY_DIFF_DIFF_STATE_H
+#define TALLY_DIFF_DIFF_STATE_H
+
+#include <tally/diff.h>
+#include "base/arena.h"
+#include "report/report_field.h"
+
+/* A row of one recording. */
+struct diff_side {
+	bool present;
+	struct tally_profile_row row;
+	/* Samples and periods of this row that are of functions that were inlined into it in this
+	 * recording, and were not in the baseline: not part of its own change. */
+	uint64_t absorbed;
+	const char *name; /* of the symbol, if it is another one than the row's */
+	enum tally_diff_status status;
+	uint64_t inlined; /* samples of the function's code in callers */
+	bool significant, more;
+	double p, change;
+};
+
+struct diff_row {
+	const char **texts;      /* by key, as for programs */
+	struct diff_side *sides; /* by recording; [0]: the baseline */
+	double order;
+};
+
+struct diff_event {
+	const char *name;
+	uint32_t *events; /* by recording: its number there; UINT32_MAX: it does not have it */
+	struct diff_row *rows;
+	size_t count, room;
+};
+
+struct tally_diff {
+	struct tally_profile *const *profiles;
+	size_t recordings;
+	struct tally_diff_options options;
+	char *normalize;
+	const char *const *keys;
+	size_t key_count;
+	struct diff_event *events;
+	size_t event_count;
+	struct tally_arena arena;
+};
+
+/* The sessions are read and run again for it. */
+static inline struct tally_session *diff_session(const struct tally_diff *diff, size_t recording)
+{
+	return (struct tally_session *)tally_profile_session(diff->profiles[recording]);
+}
+
+/* matched_rows.c: fills the rows of an event.  0 or -ENOMEM. */
+int tally_diff_match(struct tally_diff *diff, struct diff_event *event);
+/* renamed.c: joins rows of one recording alone whose functions have the same code.  0 or -ENOMEM.
+ */
+int tally_diff_find_renamed(struct tally_diff *diff, struct diff_event *event, size_t recording);
+/* inlined_away.c: finds functions that only the baseline has in their callers.  0, -ENOMEM, or an error
+ * of reading. */
+int tally_diff_find_inlined(struct tally_diff *diff, struct diff_event *event, size_t recording,
+			    struct tally_error *error);
+/* change.c: tests and computes the changes, and sorts the rows.  0, -EINVAL, -ENOMEM. */
+int tally_diff_test(struct tally_diff *diff, struct diff_event *event, struct tally_error *error);
+int tally_diff_sort(struct tally_diff *diff, struct diff_event *event);
+
+/* What 100 % is in a recording; 0: it does not have the event. */
+struct tally_profile_event tally_diff_facts(const struct tally_diff *diff,
+					    const struct diff_event *event, size_t recording);
+
+#endif
