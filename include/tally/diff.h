@@ -83,7 +83,8 @@ struct tally_diff_cell {
 	const char *name;         /* the symbol in this recording, if RENAMED; borrowed */
 	/* Of INLINED: samples of its code where it was inlined. */
 	uint64_t inlined_samples;
-	/* Of a caller: its samples that are of such functions.  The test is about the others. */
+	/* Of a caller: its samples that are of such functions.  What these had in the baseline is
+	 * added to the caller's samples there for the test. */
 	uint64_t absorbed_samples;
 };
 /* 0; -EINVAL: there is no such event, row or recording (the first is 1), or ret->size is not set.

@@ -62,13 +62,11 @@ static int test_recording(struct tally_diff *diff, struct diff_event *event, siz
 	for (size_t i = 0; i < event->count && !result; i++) {
 		const struct diff_row *row = &event->rows[i];
 		const struct diff_side *side = &row->sides[recording];
-		uint64_t own =
-		    side->row.samples -
-		    (side->absorbed < side->row.samples ? side->absorbed : side->row.samples);
+		uint64_t before = row->sides[0].row.samples + side->moved;
 
 		event->rows[i].sides[recording].more =
-		    (double)own * of_base > (double)row->sides[0].row.samples * of;
-		p[i] = tally_significance(row->sides[0].row.samples, own, of_base, of,
+		    (double)side->row.samples * of_base > (double)before * of;
+		p[i] = tally_significance(before, side->row.samples, of_base, of,
 					  diff->options.noise / 100);
 	}
 	if (!result)

@@ -10,9 +10,9 @@
 struct diff_side {
 	bool present;
 	struct tally_profile_row row;
-	/* Samples and periods of this row that are of functions that were inlined into it in this
-	 * recording, and were not in the baseline: not part of its own change. */
-	uint64_t absorbed;
+	/* Of a caller, samples that are of functions that were inlined into it, but not in the
+	 * baseline; and how many these functions had there, which belong to it in a comparison. */
+	uint64_t absorbed, moved;
 	const char *name; /* of the symbol, if it is another one than the row's */
 	enum tally_diff_status status;
 	uint64_t inlined; /* samples of the function's code in callers */
@@ -56,8 +56,8 @@ int tally_diff_match(struct tally_diff *diff, struct diff_event *event);
 /* renamed.c: joins rows of one recording alone whose functions have the same code.  0 or -ENOMEM.
  */
 int tally_diff_find_renamed(struct tally_diff *diff, struct diff_event *event, size_t recording);
-/* inlined_away.c: finds functions that only the baseline has in their callers.  0, -ENOMEM, or an error
- * of reading. */
+/* inlined_away.c: finds functions that only the baseline has in their callers.  0, -ENOMEM, or an
+ * error of reading. */
 int tally_diff_find_inlined(struct tally_diff *diff, struct diff_event *event, size_t recording,
 			    struct tally_error *error);
 /* change.c: tests and computes the changes, and sorts the rows.  0, -EINVAL, -ENOMEM. */

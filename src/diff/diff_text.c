@@ -59,7 +59,7 @@ void tally_diff_verdict(const struct tally_diff_cell *cell, double of_all, struc
 	}
 	tally_buf_text(to, !cell->significant ? "within the noise" : cell->more ? "more" : "less");
 	if (cell->absorbed_samples)
-		tally_buf_text(to, ", but for inlined functions");
+		tally_buf_text(to, " with inlined functions");
 }
 
 /* All cells are made first, as their columns are as wide as the widest. */

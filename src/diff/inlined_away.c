@@ -24,8 +24,8 @@ struct counting {
 	size_t recording;
 	struct tally_map wanted;  /* hash of image and name -> row + 1 */
 	struct tally_map callers; /* number of a frame -> row + 1 */
+	struct tally_map pairs;   /* row << 32 | row of the caller -> samples in the recording */
 	uint64_t *before, *now; /* by row: samples in the baseline's callers, and the recording's */
-	uint64_t *absorbed;     /* by row, of callers: the same as `now` */
 };
 
 static uint64_t hash_of(const char *image_name, const char *name)
@@ -79,6 +79,31 @@ static int find_callers(struct counting *counting)
 	return 0;
 }
 
+static int add_pair(struct counting *counting, uint64_t row, uint64_t caller, uint64_t samples)
+{
+	bool added;
+	uint64_t *slot = tally_map_put(&counting->pairs, row << 32 | caller, &added);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot += samples;
+	return 0;
+}
+
+/* A caller has the samples of a function now that the function had before. */
+static void take_pair(struct counting *counting, uint64_t pair, uint64_t samples)
+{
+	const struct diff_row *row = &counting->event->rows[pair >> 32];
+	struct diff_side *caller =
+	    &counting->event->rows[(uint32_t)pair].sides[counting->recording];
+
+	if (row->sides[counting->recording].status != TALLY_DIFF_INLINED)
+		return;
+	caller->absorbed += samples;
+	caller->moved += (uint64_t)((double)row->sides[0].row.samples * (double)samples /
+				    (double)counting->now[pair >> 32]);
+}
+
 /* Adds the samples of a place to the functions that were inlined there. */
 static int count_place(struct counting *counting, size_t recording, const struct place_sum *sum)
 {
@@ -107,9 +132,7 @@ static int count_place(struct counting *counting, size_t recording, const struct
 		counting->now[*row - 1] += sum->samples;
 		caller =
 		    tally_map_find(&counting->callers, hash_of(frame.image_name, frame.symbol));
-		if (caller)
-			counting->absorbed[*caller - 1] += sum->samples;
-		return 0;
+		return caller ? add_pair(counting, *row - 1, *caller - 1, sum->samples) : 0;
 	}
 	return 0;
 }
@@ -138,7 +161,6 @@ static void take(struct counting *counting)
 	struct diff_event *event = counting->event;
 	double of_before = (double)tally_diff_facts(diff, event, 0).samples,
 	       of_now = (double)tally_diff_facts(diff, event, counting->recording).samples;
-	bool any = false;
 
 	for (size_t i = 0; i < event->count; i++) {
 		struct diff_side *side = &event->rows[i].sides[counting->recording];
@@ -150,10 +172,13 @@ static void take(struct counting *counting)
 			continue;
 		side->status = TALLY_DIFF_INLINED;
 		side->inlined = counting->now[i];
-		any = true;
 	}
-	for (size_t i = 0; i < event->count && any; i++)
-		event->rows[i].sides[counting->recording].absorbed = counting->absorbed[i];
+	for (size_t i = 0; i < counting->pairs.room; i++)
+		if (counting->pairs.slots[i].key)
+			take_pair(counting, counting->pairs.slots[i].key,
+				  counting->pairs.slots[i].value);
+	if (counting->pairs.has_zero)
+		take_pair(counting, 0, counting->pairs.zero_value);
 }
 
 int tally_diff_find_inlined(struct tally_diff *diff, struct diff_event *event, size_t recording,
@@ -165,9 +190,8 @@ int tally_diff_find_inlined(struct tally_diff *diff, struct diff_event *event, s
 	    .recording = recording,
 	    .before = calloc(event->count + 1, sizeof(uint64_t)),
 	    .now = calloc(event->count + 1, sizeof(uint64_t)),
-	    .absorbed = calloc(event->count + 1, sizeof(uint64_t)),
 	};
-	int result = counting.before && counting.now && counting.absorbed ? 0 : -ENOMEM;
+	int result = counting.before && counting.now ? 0 : -ENOMEM;
 
 	if (!result)
 		result = find_wanted(&counting);
@@ -184,6 +208,6 @@ int tally_diff_find_inlined(struct tally_diff *diff, struct diff_event *event, s
 	tally_map_done(&counting.callers);
 	free(counting.before);
 	free(counting.now);
-	free(counting.absorbed);
+	tally_map_done(&counting.pairs);
 	return result;
 }

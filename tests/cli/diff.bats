@@ -14,11 +14,11 @@ volatile unsigned sink;
 static unsigned table[1024];
 #define PLAIN __attribute__((noinline))
 #ifdef NEW
-#define SLOWER 130
+#define SLOWER 65
 #define CHECKSUM checksum_table
 #define HELPER static inline __attribute__((always_inline))
 #else
-#define SLOWER 100
+#define SLOWER 50
 #define CHECKSUM sum_of_table
 #define HELPER static __attribute__((noinline))
 #endif
@@ -71,9 +71,9 @@ int main(int argc, char **argv)
 EOF
 	gcc -O2 -g -o old/prog prog.c || return 0
 	gcc -O2 -g -DNEW -o new/prog prog.c || return 0
-	perf record -q -e cpu-clock:u -F 8000 -o old.data -- old/prog 250 2>/dev/null || return 0
-	perf record -q -e cpu-clock:u -F 8000 -o again.data -- old/prog 250 2>/dev/null || return 0
-	perf record -q -e cpu-clock:u -F 8000 -o new.data -- new/prog 250 2>/dev/null || return 0
+	perf record -q -e cpu-clock:u -F 8000 -o old.data -- old/prog 400 2>/dev/null || return 0
+	perf record -q -e cpu-clock:u -F 8000 -o again.data -- old/prog 400 2>/dev/null || return 0
+	perf record -q -e cpu-clock:u -F 8000 -o new.data -- new/prog 400 2>/dev/null || return 0
 }
 
 setup() {
@@ -101,14 +101,15 @@ assert rows["helper"]["inlined_samples"] > 100'
 	"$TALLY" diff old.data new.data >text
 	grep -q 'gone: inlined, [0-9.]*% in its callers .* helper$' text
 	grep -q 'renamed to checksum_table, within the noise .* sum_of_table$' text
-	grep -q 'within the noise, but for inlined functions .* caller$' text
+	grep -q 'within the noise with inlined functions .* caller$' text
 	grep -q ' more .* slow$' text
 }
 
 @test "of equal runs nothing is claimed" {
-	"$TALLY" diff old.data again.data >text
+	# other tests run beside it: more noise than on a quiet machine
+	"$TALLY" diff --noise 6 old.data again.data >text
 	grep -q '^# Changes: 0;' text
-	[ "$("$TALLY" diff -q --changed old.data again.data | wc -l)" -eq 0 ]
+	[ "$("$TALLY" diff --noise 6 -q --changed old.data again.data | wc -l)" -eq 0 ]
 	grep -q 'within the noise .* slow$' text
 }
 
@@ -132,7 +133,7 @@ assert rows["helper"]["inlined_samples"] > 100'
 
 @test "other ways to compare" {
 	"$TALLY" diff --normalize none old.data again.data | grep -q '^# Changes: [0-9]'
-	"$TALLY" diff --normalize cpu-clock:u old.data again.data | grep -q '^# Changes: 0;'
+	"$TALLY" diff --noise 6 --normalize cpu-clock:u old.data again.data | grep -q '^# Changes: 0;'
 	"$TALLY" diff --normalize time old.data again.data | grep -q '^# Changes: [0-9]'
 	run -1 "$TALLY" diff --normalize requests old.data again.data
 	[[ "$output" == *"cannot compare by 'requests'"* ]]
