@@ -183,15 +183,18 @@ static int fit_masks(const uint32_t *cpus, size_t count, struct tally_thread_spe
 static int parse_masks(const char *text, const uint32_t *cpus, size_t count,
 		       struct tally_thread_spec *spec, struct tally_error *error)
 {
-	char *copy = strdup(text), *save = NULL;
-	int result = copy ? 0 : tally_fail(error, -ENOMEM, -1, "out of memory");
+	const char *at = text;
+	int result;
 
-	for (char *part = copy ? strtok_r(copy, ":", &save) : NULL; part && !result;
-	     part = strtok_r(NULL, ":", &save))
-		result = take_masks(part, spec, error);
-	if (!result && !spec->count)
-		result = take_masks(copy, spec, error);
-	free(copy);
+	do {
+		size_t length = strcspn(at, ":");
+		char *part = strndup(at, length);
+
+		result = part ? take_masks(part, spec, error)
+			      : tally_fail(error, -ENOMEM, -1, "out of memory");
+		free(part);
+		at += length;
+	} while (!result && *at++);
 	return result ? result : fit_masks(cpus, count, spec, error);
 }
 
