@@ -34,8 +34,7 @@ struct symbol {
 };
 
 struct tail { /* beyond the outermost call of the list */
-	uint64_t return_address, frames[TAIL_MOST];
-	unsigned count;
+	uint64_t return_address, frames[TAIL_MOST], count;
 };
 
 static struct state {
@@ -72,8 +71,10 @@ static void read_symbols(const char *path)
 	while (fgets(line, sizeof(line), file) && all.symbol_count < SYMBOLS_MOST) {
 		struct symbol *symbol = &all.symbols[all.symbol_count];
 
-		if (sscanf(line, "%" SCNx64 " %c %511s", &at, &type, name) != 3 ||
-		    !strchr("tTwWi", type))
+		char *end;
+
+		at = strtoul(line, &end, 16);
+		if (sscanf(end, " %c %511s", &type, name) != 2 || !strchr("tTwWi", type))
 			continue;
 		name[strcspn(name, ".")] = 0;
 		*symbol = (struct symbol){.at = at, .scene = !strncmp(name, "s_", 2)};
@@ -141,7 +142,7 @@ static bool is_between(const struct shadow *list, const uint64_t *frames, uint64
 
 static bool is_known_tail(uint64_t return_address, const uint64_t *frames, uint64_t count)
 {
-	struct tail made = {.return_address = return_address, .count = (unsigned)count};
+	struct tail made = {.return_address = return_address, .count = count};
 
 	if (count > TAIL_MOST)
 		return false;
