@@ -67,8 +67,9 @@ times() {
 	[ "$(perf script -i f.data 2>/dev/null | grep -c 'NR 1 ')" -ge 300 ]
 	[ "$(perf script -i f.data 2>/dev/null | grep -vc 'NR 1 ')" = 0 ]
 	# the recorder itself is left out
-	"$TALLY" record -q -B -a -e raw_syscalls:sys_enter --exclude-perf -o e.data -- true
-	[ "$(perf script -F comm -i e.data 2>/dev/null | grep -c '^ *tally *$')" = 0 ]
+	"$TALLY" record -q -B -a -e raw_syscalls:sys_enter --exclude-perf -o e.data -- true &
+	wait $!
+	[ "$(perf script -F tid -i e.data 2>/dev/null | grep -cx " *$! *")" = 0 ]
 }
 
 @test "a mistake in a filter names the nearest field" {
