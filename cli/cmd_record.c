@@ -17,6 +17,7 @@
 #include "ids.h"
 #include "keep_binaries.h"
 #include "options.h"
+#include "record_control.h"
 #include "record_options.h"
 #include "say.h"
 
@@ -68,6 +69,18 @@ static void on_signal(int signal)
 		tally_recorder_stop(recorder, signal);
 }
 
+/* The next file, and what overwritten rings and AUX areas hold; where there is neither, nothing. */
+static void on_switch(int signal)
+{
+	struct tally_recorder *recorder = stoppable;
+
+	(void)signal;
+	if (!recorder)
+		return;
+	tally_recorder_snapshot(recorder);
+	tally_recorder_switch(recorder);
+}
+
 /* A shell without job control makes background commands ignore SIGINT. SIGINT ends a recording all
  * the same. Signals that nohup ignores stay ignored. */
 static void catch_signals(void)
@@ -79,22 +92,11 @@ static void catch_signals(void)
 		if (i < 2 ||
 		    (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN))
 			sigaction(signals[i], &action, NULL);
-}
-
-static void on_snapshot(int signal)
-{
-	struct tally_recorder *recorder = stoppable;
-
-	(void)signal;
-	if (recorder)
-		tally_recorder_snapshot(recorder);
-}
-
-static void catch_snapshots(void)
-{
-	const struct sigaction action = {.sa_handler = on_snapshot, .sa_flags = SA_RESTART};
-
+	action.sa_handler = on_switch;
 	sigaction(SIGUSR2, &action, NULL);
+	/* A write beyond the limit of file sizes then fails, and the recording ends as on a full
+	 * disk. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static void say_notice(void *context, const char *text)
@@ -132,8 +134,10 @@ static void keep_binaries(const struct record *record, const char *output,
 	cli_keep_binaries(output, &keep);
 }
 
-static int run(struct record *record, struct tally_recorder_options *options)
+static int run(struct record *record, const struct cli_usage *usage,
+	       struct tally_recorder_options *options)
 {
+	struct record_control control;
 	const char *output = options->output;
 	int own_failure = options->command ? CLI_OWN_FAILURE : CLI_FAILED, status;
 	struct tally_recorder *recorder;
@@ -141,8 +145,12 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	struct tally_error error;
 	bool complete = false;
 
+	status = record_control_open(&control, usage, record->control);
+	if (status)
+		return status;
 	status = tally_recorder_new(options, &recorder, &error);
 	if (status) {
+		record_control_close(&control);
 		cli_say_error("record", &error);
 		return status == -EACCES || status == -EPERM ? CLI_NOT_PERMITTED : own_failure;
 	}
@@ -154,12 +162,13 @@ static int run(struct record *record, struct tally_recorder_options *options)
 	if (!strcmp(output, "-"))
 		signal(SIGPIPE, SIG_IGN);
 	catch_signals();
-	if (record->rings.aux_snapshot)
-		catch_snapshots();
 	if (!options->command && !record->quiet && isatty(STDERR_FILENO))
 		cli_say(NULL, "recording%s; Ctrl-C ends it",
 			record->system_wide ? " the whole system" : "");
-	if (tally_recorder_run(recorder, &result, &error)) {
+	record_control_start(&control, recorder, output);
+	status = tally_recorder_run(recorder, &result, &error);
+	record_control_close(&control);
+	if (status) {
 		int exec_error = tally_recorder_exec_error(recorder);
 
 		cli_say_error("record", &error);
@@ -170,15 +179,17 @@ static int run(struct record *record, struct tally_recorder_options *options)
 		/* The terminal shows ^C on this line: begin a new one. */
 		if (result.ended_by == SIGINT && !record->quiet && isatty(STDERR_FILENO))
 			fputc('\n', stderr);
-		record_say_result(record, output, &result);
+		record_say_result(record, result.path, &result);
 		record_say_traces(record, &result);
 		complete = result.samples || result.aux_bytes;
 		status = cli_ending_status("record", options->command ? options->command[0] : NULL,
 					   result.wait_status, result.ended_by);
 	}
 	stoppable = NULL;
-	if (complete)
-		keep_binaries(record, output, &result);
+	/* Of several files, those of all of them would be too many: `tally buildid-cache` keeps
+	 * them. */
+	if (complete && !record->files.switches)
+		keep_binaries(record, result.path, &result);
 	tally_recorder_free(recorder);
 	return status;
 }
@@ -209,7 +220,7 @@ static const struct {
     {record_target_rows, record_targets_take},  {record_event_rows, record_events_take},
     {record_field_rows, record_fields_take},    {record_stack_rows, record_stacks_take},
     {record_off_cpu_rows, record_off_cpu_take}, {record_output_rows, record_output_take},
-    {record_ring_rows, record_rings_take},
+    {record_ring_rows, record_rings_take},      {record_files_rows, record_files_take},
 };
 
 #define THEMES (sizeof(themes) / sizeof(*themes))
@@ -281,7 +292,7 @@ static int parse_and_run(struct record *record, int argc, char **argv)
 		cmdline[i + 1] = argv[i];
 	wanted.cmdline = cmdline;
 	wanted.cmdline_count = (size_t)argc + 1;
-	status = run(record, &wanted);
+	status = run(record, &usage, &wanted);
 	free(cmdline);
 	return status;
 }
@@ -320,6 +331,7 @@ int cmd_record(int argc, char **argv)
 		status = parse_and_run(&record, argc, argv);
 
 	record_events_done(&record);
+	record_files_done(&record);
 	record_targets_done(&record);
 	return status;
 }

@@ -145,26 +145,6 @@ static bool copy_for_cgroups(struct record *record)
 	return true;
 }
 
-static int take_delay(void *to, const char *value, bool on, struct tally_error *error)
-{
-	uint64_t number = 0;
-	int64_t *delay = to;
-
-	if (!on) {
-		*delay = 0;
-		return 0;
-	}
-	if (!strcmp(value, "-1")) {
-		*delay = -1;
-		return 0;
-	}
-	if (tally_text_u64(value, &number) || number > INT_MAX)
-		return cli_refuse(
-		    error, "'%s' is not a delay: give a number of milliseconds, or -1", value);
-	*delay = (int64_t)number;
-	return 0;
-}
-
 size_t record_event_rows(struct record *record, struct cli_option *to)
 {
 	const struct cli_option rows[] = {
@@ -190,8 +170,9 @@ size_t record_event_rows(struct record *record, struct cli_option *to)
 	    {CLI_FLAG, 0, "strict-freq", NULL,
 	     "fail where the machine does not allow the frequency", &record->strict_frequency},
 	    {CLI_CALL, 'D', "delay", "MS",
-	     "start this many milliseconds after the command; -1: do not start", &record->delay_ms,
-	     .call = take_delay},
+	     "start this many milliseconds after the command; -1: do not start; 10-20,30-40: in "
+	     "these ranges alone",
+	     record, .call = record_take_delay},
 	};
 
 	memcpy(to, rows, sizeof(rows));

@@ -30,6 +30,14 @@ struct record {
 	const char *build_id_folder;
 	char usual_folder[4096]; /* from a configuration file */
 	bool no_build_ids, no_cache, all_binaries;
+	/* Long recordings (record_files.c). */
+	struct tally_recorder_files files;
+	struct tally_event_list switch_events;
+	uint64_t switch_keep, most_bytes;
+	bool overwrite;
+	struct tally_recorder_range *ranges;
+	size_t range_count;
+	const char *control;
 	bool off_cpu;
 	double off_cpu_ms;
 	/* What samples hold, and which other records there are (record_fields.c). */
@@ -64,6 +72,7 @@ size_t record_event_rows(struct record *record, struct cli_option *to);
 size_t record_field_rows(struct record *record, struct cli_option *to);
 size_t record_stack_rows(struct record *record, struct cli_option *to);
 size_t record_output_rows(struct record *record, struct cli_option *to);
+size_t record_files_rows(struct record *record, struct cli_option *to);
 size_t record_off_cpu_rows(struct record *record, struct cli_option *to);
 size_t record_ring_rows(struct record *record, struct cli_option *to);
 
@@ -74,12 +83,17 @@ bool record_events_take(struct record *record, struct tally_recorder_options *to
 bool record_fields_take(struct record *record, struct tally_recorder_options *to);
 bool record_stacks_take(struct record *record, struct tally_recorder_options *to);
 bool record_output_take(struct record *record, struct tally_recorder_options *to);
+bool record_files_take(struct record *record, struct tally_recorder_options *to);
 bool record_off_cpu_take(struct record *record, struct tally_recorder_options *to);
 bool record_rings_take(struct record *record, struct tally_recorder_options *to);
 
 /* Frees what the options hold. */
 void record_targets_done(struct record *record);
 void record_events_done(struct record *record);
+void record_files_done(struct record *record);
+
+/* The value of -D; `to` is the record. */
+int record_take_delay(void *to, const char *value, bool on, struct tally_error *error);
 
 /* Whether a word is a value of --call-graph. */
 bool record_is_call_graph(const char *word);

@@ -136,6 +136,8 @@ void record_say_result(const struct record *record, const char *output,
 			grouped(result->samples, samples), result->samples == 1 ? "" : "s",
 			to_stdout ? "standard output" : output, size,
 			result->lost ? grouped(result->lost, lost) : "none", throttled);
+	if (result->limit_reached)
+		cli_say(NULL, "the recording ended: its file is as large as --max-size allows");
 	if (!record->quiet)
 		say_stacks(&result->stacks);
 	if (result->lost)

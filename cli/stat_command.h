@@ -155,25 +155,6 @@ void stat_count_say_unpermitted(const struct stat_count *count);
 /* Prints how many threads of the system could not be counted, and why. */
 void stat_count_say_threads(const struct stat_count *count);
 
-/* --- stat_control.c: --control --- */
-
-struct stat_control {
-	int command_fd, answer_fd; /* -1: none */
-	bool close_command, close_answer;
-	char line[64];
-	size_t length;
-};
-
-enum stat_order { STAT_ORDER_NONE, STAT_ORDER_ENABLE, STAT_ORDER_DISABLE, STAT_ORDER_STOP };
-
-/* "fd:N[,M]" or "fifo:PATH[,PATH]".  0, or CLI_USAGE after having printed what is wrong. */
-int stat_control_open(struct stat_control *control, const struct stat_ask *ask);
-void stat_control_close(struct stat_control *control);
-/* Reads one order; STAT_ORDER_NONE when there is none (any more). */
-enum stat_order stat_control_next(struct stat_control *control);
-/* Acknowledges the last order. */
-void stat_control_answer(struct stat_control *control);
-
 /* --- stat_record.c: counts into a perf.data file --- */
 
 struct stat_record {

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "control_channel.h"
 #include "ending.h"
 #include "say.h"
 #include "stat_command.h"
@@ -38,7 +39,7 @@ bool stat_interrupted(void)
 struct run {
 	const struct stat_ask *ask;
 	struct stat_output *output;
-	struct stat_control control;
+	struct cli_control control;
 	struct stat_count count;
 	struct stat_run_times times;
 	struct stat_record record;
@@ -108,16 +109,16 @@ static void enable(struct run *run, bool on)
 
 static void follow_orders(struct run *run)
 {
-	enum stat_order order;
+	enum cli_order order;
 
-	while (run->control.command_fd >= 0 && (order = stat_control_next(&run->control))) {
-		if (order == STAT_ORDER_STOP)
+	while (run->control.command_fd >= 0 && (order = cli_control_next(&run->control))) {
+		if (order == CLI_ORDER_STOP)
 			run->stopped = true;
 		else
-			enable(run, order == STAT_ORDER_ENABLE);
-		if (run->ask->interval_ms && order != STAT_ORDER_STOP)
+			enable(run, order == CLI_ORDER_ENABLE);
+		if (run->ask->interval_ms && order != CLI_ORDER_STOP)
 			print_interval(run);
-		stat_control_answer(&run->control);
+		cli_control_answer(&run->control);
 	}
 }
 
@@ -360,7 +361,8 @@ int stat_run(const struct stat_ask *ask, struct stat_output *output)
 	struct run run = {.ask = ask, .output = output};
 	sigset_t blocked;
 	bool over = false;
-	int status = stat_control_open(&run.control, ask);
+	int status = cli_control_open(&run.control, ask->usage, ask->control,
+				      CLI_ORDER_ENABLE | CLI_ORDER_DISABLE | CLI_ORDER_STOP);
 
 	if (status)
 		return status;
@@ -383,7 +385,7 @@ int stat_run(const struct stat_ask *ask, struct stat_output *output)
 	if (stat_record_close(&run.record))
 		status = CLI_FAILED;
 	stat_count_done(&run.count);
-	stat_control_close(&run.control);
+	cli_control_close(&run.control);
 	free(run.times.ns);
 	return status;
 }

@@ -41,6 +41,27 @@ struct tally_recorder_rings {
 			       * for the disk before the rings do; 0: who drains writes */
 };
 
+/* A range of time, in ms from the start of the recording. */
+struct tally_recorder_range {
+	uint64_t begin_ms, end_ms;
+};
+#define TALLY_RECORDER_RANGE_OPEN (1ULL << 32) /* end_ms: it has no end; 49 days */
+
+/* A recording in several files, which are each whole and can be read alone. The file that is
+ * written has the name of the output; when it is complete, the time is appended:
+ * perf.data.2026112306254512. */
+struct tally_recorder_files {
+	size_t size;         /* sizeof of this struct */
+	bool timestamp;      /* the last file, or the only one, is renamed, too */
+	bool switches;       /* the next file begins when one of the following says so, and at
+				tally_recorder_switch() */
+	uint64_t most_bytes; /* the file has so many bytes; 0: any number */
+	uint64_t most_ns;    /* so much time has passed; 0: any time */
+	const struct tally_event_list
+	    *events; /* one of these events happens for a target; NULL: none */
+	size_t keep; /* the newest files; older ones are removed; 0: all are kept */
+};
+
 struct tally_recorder_options {
 	size_t size;        /* sizeof of this struct */
 	const char *output; /* NULL: "perf.data"; "-": a stream to standard output */
@@ -118,6 +139,14 @@ struct tally_recorder_options {
 	bool describe_last;        /* they are made when the recording ends */
 	unsigned describe_threads; /* how many threads make them; 0: as many as are of use */
 	uint64_t maps_timeout_ms;  /* for the maps of one process; 0: no limit */
+	const struct tally_recorder_files *files; /* NULL: one file, with the name of the output */
+	uint64_t most_bytes; /* the recording ends when a file has so many bytes; 0: any number */
+	/* When samples are taken, in place of delay_ms: ascending. */
+	const struct tally_recorder_range *ranges;
+	size_t range_count;
+	/* Samples of all events go to rings whose oldest samples are overwritten: they are read at
+	 * tally_recorder_snapshot(), tally_recorder_switch() and the end. */
+	bool overwrite;
 };
 
 /* Bits of tally_recorder_options.sample_type. */
@@ -156,6 +185,9 @@ struct tally_recorder_result {
 	uint64_t aux_bytes; /* of traces */
 	uint64_t aux_cut;   /* how often a trace had no room, so that some of it is lost */
 	uint64_t aux_gaps;  /* how often hardware left a part out or another user took it */
+	const char *path;   /* of the last file; borrowed until tally_recorder_free() */
+	size_t file_count;  /* files that were completed */
+	bool limit_reached; /* the recording ended because of options.most_bytes */
 };
 
 /* Opens everything; nothing counts yet.  What options point to is borrowed until free.  Errors name
@@ -181,9 +213,16 @@ int tally_recorder_finish(struct tally_recorder *recorder, struct tally_recorder
 int tally_recorder_exec_error(const struct tally_recorder *recorder);
 /* Ends the recording.  Async-signal-safe. */
 void tally_recorder_stop(struct tally_recorder *recorder, int signal);
-/* Takes a snapshot of the AUX areas, with rings->aux_snapshot; without it nothing.
- * Async-signal-safe. */
+/* Asks for the next file (options.files), for a snapshot of the rings and AUX areas that are
+ * overwritten (options.overwrite, rings->aux_snapshot), or to go on or to stop taking samples, of a
+ * recording that runs; one that begins does it then. Async-signal-safe. */
+void tally_recorder_switch(struct tally_recorder *recorder);
 void tally_recorder_snapshot(struct tally_recorder *recorder);
+void tally_recorder_enable(struct tally_recorder *recorder);
+void tally_recorder_disable(struct tally_recorder *recorder);
+/* Waits, in another thread than the recording's, until all that was asked before is done. 0;
+ * -ECANCELED: the recording ended before. */
+int tally_recorder_sync(struct tally_recorder *recorder);
 /* Ends a command that still runs. */
 void tally_recorder_free(struct tally_recorder *recorder);
 

@@ -194,8 +194,15 @@ static bool is_probe(const struct tally_event *event)
 static int complete_terms(const struct making *making, const struct tally_event *from,
 			  struct tally_planned *to, struct tally_error *error)
 {
+	struct tally_event event = *from;
 	struct tally_chain_plan chain;
-	int result = tally_plan_terms(from, &making->chain, &to->attr, &chain, error);
+	int result;
+
+	if (making->options->overwrite && !(event.terms.given & TALLY_TERM_OVERWRITE)) {
+		event.terms.given |= TALLY_TERM_OVERWRITE;
+		event.terms.overwrite = true;
+	}
+	result = tally_plan_terms(&event, &making->chain, &to->attr, &chain, error);
 
 	if (result)
 		return result;
@@ -265,6 +272,7 @@ static int add_off_cpu(const struct making *making, const struct tally_limits *l
 	result = complete_terms(&own, &(struct tally_event){.name = to->name}, to, error);
 	if (result)
 		return result;
+	to->attr.write_backward = 0; /* its rings are read all the time */
 	tally_off_cpu_attr(sees, making->frequency, &to->attr);
 	to->attr.use_clockid = plan->events[0].attr.use_clockid;
 	to->attr.clockid = plan->events[0].attr.clockid;

@@ -359,6 +359,15 @@ uint64_t tally_openset_lost(const struct tally_openset *set)
 	return sum;
 }
 
+bool tally_openset_overwrites(const struct tally_openset *set)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < tally_openset_places(set); i++)
+		any |= set->kept[i] != NULL;
+	return any;
+}
+
 int tally_openset_alive(const struct tally_openset *set, size_t place, enum tally_ring_kind kind)
 {
 	bool threads = set->targets->per_thread;

@@ -86,6 +86,8 @@ int tally_openset_attach_aux(struct tally_openset *set, size_t place, int fd,
 /* Enables or disables the trace's event in a place's descriptors. */
 void tally_openset_trace(const struct tally_openset *set, size_t place, bool on);
 
+/* Whether rings have samples that are overwritten. */
+bool tally_openset_overwrites(const struct tally_openset *set);
 /* A descriptor for the ring's CPU and kind whose thread still runs, or -1: the ring gets no
  * more. */
 int tally_openset_alive(const struct tally_openset *set, size_t place, enum tally_ring_kind kind);

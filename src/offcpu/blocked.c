@@ -66,6 +66,11 @@ const struct tally_blocked_counts *tally_blocked_counts(const struct tally_block
 	return &blocked->counts;
 }
 
+void tally_blocked_forget_times(struct tally_blocked *blocked)
+{
+	blocked->counts.first_time = blocked->counts.last_time = 0;
+}
+
 /* --- threads --- */
 
 static int take_place(struct tally_blocked *blocked, uint32_t *ret)

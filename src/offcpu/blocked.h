@@ -52,6 +52,8 @@ void tally_blocked_forget(struct tally_blocked *blocked);
 int tally_blocked_end(struct tally_blocked *blocked, uint64_t time, bool (*lives)(uint32_t tid),
 		      struct tally_buf *to);
 
+/* Counts the times of the samples from here on. */
+void tally_blocked_forget_times(struct tally_blocked *blocked);
 const struct tally_blocked_counts *tally_blocked_counts(const struct tally_blocked *blocked);
 
 #endif

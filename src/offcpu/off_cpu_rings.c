@@ -157,6 +157,7 @@ int tally_off_cpu_pass(struct tally_off_cpu *off_cpu)
 	int result = bytes ? 0 : -ENOMEM;
 
 	off_cpu->count = off_cpu->fullest = 0;
+	tally_blocked_forget_times(off_cpu->blocked);
 	tally_buf_clear(&off_cpu->samples);
 	/* All rings at about one time: a thread's return on one CPU is seldom seen before its
 	 * leaving of another. */
@@ -203,6 +204,7 @@ int tally_off_cpu_end(struct tally_off_cpu *off_cpu)
 	int result = tally_perf_clock_now(&event->attr, &now);
 
 	tally_buf_clear(&off_cpu->samples);
+	tally_blocked_forget_times(off_cpu->blocked);
 	if (result)
 		return result == -ENOMEM ? result
 					 : 0; /* no time: what is still blocked is left out */

@@ -39,6 +39,17 @@ void tally_drain_done(struct tally_drain *drain)
 	tally_walk_done(&drain->walk);
 }
 
+void tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer)
+{
+	tally_drain_workers_free(drain->workers);
+	drain->workers = NULL;
+	drain->writer = writer;
+	drain->appended = drain->waits = false;
+	drain->since_mark = 0;
+	/* The file has the times of its own samples. */
+	drain->walk.counts.first_time = drain->walk.counts.last_time = 0;
+}
+
 int tally_drain_flush(struct tally_drain *drain, struct tally_error *error)
 {
 	int result = 0;
@@ -88,6 +99,18 @@ static int append_bytes(struct tally_drain *drain, struct tally_ring *ring,
 	return 0;
 }
 
+static void copy_bytes(struct tally_buf *to, const struct tally_ring_bytes *bytes, size_t from,
+		       size_t end)
+{
+	size_t first = bytes->first_size;
+
+	if (from < first)
+		tally_buf_add(to, bytes->first + from, MIN(end, first) - from);
+	if (end > first)
+		tally_buf_add(to, bytes->second + (MAX(from, first) - first),
+			      end - MAX(from, first));
+}
+
 static int drain_ring(struct tally_drain *drain, size_t index, struct tally_error *error)
 {
 	struct tally_ring *ring = drain->set->rings[index];
@@ -119,6 +142,8 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 			drain->walk.counts.bad_bytes += total - at;
 			return result;
 		}
+		if (drain->side_copy && index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND)
+			copy_bytes(drain->side_copy, &bytes, at, to);
 		result = append_bytes(drain, ring, &bytes, at, to, error);
 		if (result)
 			return result;
@@ -155,7 +180,7 @@ static bool want_workers(struct tally_drain *drain)
 	unsigned threads = drain->workers_forced ? drain->workers_forced : drain->workers_most;
 
 	if ((!drain->workers_on && !drain->workers_forced) || drain->sideband_only ||
-	    drain->flush_least)
+	    drain->flush_least || drain->side_copy)
 		return false;
 	if (!drain->workers &&
 	    tally_drain_workers_new(threads, drain->set, drain->writer, &drain->workers)) {

@@ -38,6 +38,7 @@ struct tally_drain {
 	bool waits;          /* a stream: of the last round some may wait for a pass to end */
 	size_t fullest;      /* of the last pass: bytes in the fullest ring, in 1/256 */
 	struct tally_off_cpu *off_cpu; /* NULL: offcpu-time is not recorded */
+	struct tally_buf *side_copy;   /* gets the side-band of a pass, too; NULL: nothing does */
 	/* When the recorder unwinds: passes fill a block, instead of the file. */
 	struct tally_unwinder *unwinder;
 	struct tally_stack_block *block; /* the next, which is empty; NULL: none yet */
@@ -62,6 +63,9 @@ int tally_drain_init(struct tally_drain *drain, struct tally_openset *set,
 		     struct tally_writer *writer, struct tally_build_ids *build_ids);
 void tally_drain_done(struct tally_drain *drain);
 
+/* What comes next goes to another file. Between two passes. */
+void tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer);
+
 /* Appends what is pending and gives its room in the rings back. 0 or -errno with words. */
 int tally_drain_flush(struct tally_drain *drain, struct tally_error *error);
 /* Appends what all rings hold now. 0 or -errno with words. */
@@ -76,9 +80,13 @@ int tally_drain_blocked(struct tally_drain *drain, struct tally_error *error);
 int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error);
 /* The same for what tally_off_cpu_end() made. */
 int tally_drain_blocked_stacks(struct tally_drain *drain, struct tally_error *error);
+/* One record of a ring, which tally_drain_put_stacks() passes on. */
+int tally_drain_stack_record(struct tally_drain *drain, const struct tally_ring_bytes *bytes,
+			     size_t from, size_t to, struct tally_error *error);
+void tally_drain_put_stacks(struct tally_drain *drain);
 
-/* Appends the samples of overwritten rings (drain_kept.c), oldest first. Their events must be
- * disabled. 0 or -errno with words. */
-int tally_drain_kept(struct tally_drain *drain, struct tally_error *error);
+/* Appends the samples of overwritten rings (drain_kept.c), oldest first, each once. `last`: the
+ * rings get no more. 0 or -errno with words. */
+int tally_drain_kept(struct tally_drain *drain, bool last, struct tally_error *error);
 
 #endif

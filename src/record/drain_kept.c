@@ -1,4 +1,4 @@
-/* Overwritten rings (attr.write_backward): read once, at the end.
+/* Overwritten rings (attr.write_backward): read at snapshots and at the end.
  *
  * Their newest record comes first, but the samples of a CPU must be in order of time in the file:
  * so records are appended from the last to the first. */
@@ -22,6 +22,8 @@ static int append(struct tally_drain *drain, const struct tally_ring_bytes *byte
 {
 	size_t first = bytes->first_size;
 
+	if (drain->unwinder)
+		return tally_drain_stack_record(drain, bytes, from, to, error);
 	if (drain->iovec_count + 2 > TALLY_DRAIN_IOVECS) {
 		int result = tally_drain_flush(drain, error);
 
@@ -64,7 +66,8 @@ static size_t find_ends(struct tally_drain *drain, const struct tally_ring_bytes
 	return count;
 }
 
-static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, struct tally_error *error)
+static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool last,
+		      struct tally_error *error)
 {
 	struct tally_ring_bytes bytes;
 	size_t *ends, count, total;
@@ -81,15 +84,19 @@ static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, struct
 		result = tally_drain_flush(drain, error);
 	free(ends);
 	tally_ring_consume(ring, total);
+	if (!last)
+		tally_fd_pause_output(tally_ring_fd(ring), false);
 	return result;
 }
 
-int tally_drain_kept(struct tally_drain *drain, struct tally_error *error)
+int tally_drain_kept(struct tally_drain *drain, bool last, struct tally_error *error)
 {
 	int result = 0;
 
 	for (size_t i = 0; i < tally_openset_places(drain->set) && !result; i++)
 		if (drain->set->kept[i])
-			result = drain_ring(drain, drain->set->kept[i], error);
+			result = drain_ring(drain, drain->set->kept[i], last, error);
+	if (!result && drain->unwinder)
+		tally_drain_put_stacks(drain);
 	return result ? result : tally_drain_round(drain, false, error);
 }

@@ -51,6 +51,11 @@ static int take_sideband(struct tally_drain *drain, struct tally_ring *ring)
 	to = tally_walk_sideband(&drain->walk, &bytes, 0, total);
 	drain->walk.counts.bad_bytes += total - to;
 	result = tally_stack_block_add_side(drain->block, &bytes, 0, to);
+	if (drain->side_copy) {
+		size_t from = drain->block->side.size - to;
+
+		tally_buf_add(drain->side_copy, drain->block->side.data + from, to);
+	}
 	tally_ring_consume(ring, total);
 	return result;
 }
@@ -73,6 +78,25 @@ static int take_blocked(struct tally_drain *drain, struct tally_stack_copies *co
 				     0, samples->size, copies, drain->walk.joined);
 }
 
+int tally_drain_stack_record(struct tally_drain *drain, const struct tally_ring_bytes *bytes,
+			     size_t from, size_t to, struct tally_error *error)
+{
+	int result = need_block(drain);
+
+	if (!result)
+		result = tally_stack_block_add(
+		    drain->block, tally_unwinder_events(drain->unwinder), bytes, from, to,
+		    tally_unwinder_copies(drain->unwinder), drain->walk.joined);
+	return result ? tally_fail(error, result, -1, "out of memory") : 0;
+}
+
+void tally_drain_put_stacks(struct tally_drain *drain)
+{
+	if (drain->block)
+		tally_unwinder_put(drain->unwinder, drain->block);
+	drain->block = NULL;
+}
+
 int tally_drain_blocked_stacks(struct tally_drain *drain, struct tally_error *error)
 {
 	int result = need_block(drain);
@@ -81,8 +105,7 @@ int tally_drain_blocked_stacks(struct tally_drain *drain, struct tally_error *er
 		result = take_blocked(drain, tally_unwinder_copies(drain->unwinder));
 	if (result)
 		return tally_fail(error, result, -1, "out of memory");
-	tally_unwinder_put(drain->unwinder, drain->block);
-	drain->block = NULL;
+	tally_drain_put_stacks(drain);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <tally/record.h>
 #include <tally/ring.h>
 #include "synth/build_ids.h"
-#include "record/left_running.h"
+#include "synth/left_running.h"
 
 #define TALLY_WALK_TYPES 32 /* the kernel's records; Linux 7.0 has 22 */
 

@@ -63,7 +63,7 @@ struct tally_unwinder {
 
 /* --- samples to chains --- */
 
-static void counts_add(struct tally_stack_counts *to, const struct tally_stack_counts *more)
+void tally_stack_counts_add(struct tally_stack_counts *to, const struct tally_stack_counts *more)
 {
 	uint64_t *sums = (uint64_t *)to;
 	const uint64_t *values = (const uint64_t *)more;
@@ -390,7 +390,7 @@ int tally_unwinder_finish(struct tally_unwinder *unwinder, struct tally_stack_co
 	join(unwinder);
 	sum = unwinder->joined;
 	for (unsigned i = 0; i < unwinder->width; i++)
-		counts_add(&sum, &unwinder->workers[i].counts);
+		tally_stack_counts_add(&sum, &unwinder->workers[i].counts);
 	sum.cut_copies = unwinder->copies.cut;
 	sum.dropped = unwinder->copies.dropped;
 	sum.spilled_bytes = unwinder->queue.spilled;

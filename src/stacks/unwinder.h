@@ -26,6 +26,7 @@ struct tally_unwinder_options {
  * describe what already runs. 0 or -errno with words. */
 int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8_t *records,
 		       size_t size, struct tally_unwinder **ret, struct tally_error *error);
+void tally_stack_counts_add(struct tally_stack_counts *to, const struct tally_stack_counts *more);
 /* Ends the thread, if it still runs. NULL does nothing. */
 void tally_unwinder_free(struct tally_unwinder *unwinder);
 

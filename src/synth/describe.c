@@ -1,5 +1,7 @@
 #include "synth/describe.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tally/abi.h>
 #include "base/fail.h"
@@ -20,12 +22,39 @@ static bool samples_kernel(const struct tally_plan *plan)
 	return kernel;
 }
 
+/* The targets, and all that they started. */
+static int describe_again(const struct tally_describe *describe, const struct tally_synth *synth,
+			  struct tally_buf *to)
+{
+	const struct tally_targets *targets = describe->targets;
+	size_t own = targets->command ? describe->command != 0 : targets->pid_count, count = 0;
+	pid_t *started = NULL, *all;
+	int result = tally_left_running_find(describe->left_running, synth->root, &started, &count);
+
+	if (result)
+		return result;
+	all = reallocarray(started, own + count + 1, sizeof(*all));
+	if (!all) {
+		free(started);
+		return -ENOMEM;
+	}
+	if (targets->command)
+		all[count] = describe->command;
+	else if (own)
+		memcpy(all + count, targets->pids, own * sizeof(*all));
+	result = tally_synth_processes(synth, all, count + own, to);
+	free(all);
+	return result;
+}
+
 static int describe_targets(const struct tally_describe *describe, const struct tally_synth *synth,
 			    struct tally_buf *to)
 {
 	const struct tally_targets *targets = describe->targets;
 
-	if (targets->command)
+	if (describe->left_running && !synth->no_threads && !targets->system_wide)
+		return describe_again(describe, synth, to);
+	if (targets->command && !describe->left_running)
 		return describe->command
 			   ? tally_synth_comm(synth, describe->command, describe->command,
 					      TALLY_WORKLOAD_NAME, to)

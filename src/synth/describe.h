@@ -1,6 +1,6 @@
 /* The records at the start of a recording, which describe what runs already. */
-#ifndef TALLY_RECORD_DESCRIBE_H
-#define TALLY_RECORD_DESCRIBE_H
+#ifndef TALLY_RECORDER_DESCRIBE_H
+#define TALLY_RECORDER_DESCRIBE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -10,12 +10,16 @@
 #include "collect/event_plan.h"
 #include "collect/targets.h"
 #include "synth/build_ids.h"
+#include "synth/left_running.h"
 
 struct tally_describe {
 	const struct tally_recorder_options *options;
 	const struct tally_plan *plan;
 	const struct tally_targets *targets;
 	pid_t command; /* the held child, or 0 */
+	/* Not the first file: the command runs, and these processes were started since; NULL: the
+	 * first file. */
+	const struct tally_left_running *left_running;
 	struct tally_build_ids *build_ids;
 };
 

@@ -485,7 +485,7 @@ int tally_writer_round_now(struct tally_writer *writer, bool checkpoint, struct 
 	int code = 0;
 
 	/* After two rounds with nothing between them, perf would deliver records too early. */
-	if (writer->dirty && !writer->folder)
+	if (writer->dirty && !writer->folder && !writer->no_rounds)
 		code = write_round(writer);
 	writer->dirty &= !writer->folder;
 	if (!code && checkpoint && writer->unmarked && !writer->stream) {
@@ -510,6 +510,11 @@ int tally_writer_empty_round_now(struct tally_writer *writer, struct tally_error
 		return 0;
 	writer->failed = true;
 	return fail_write(writer, code, error);
+}
+
+void tally_writer_without_rounds(struct tally_writer *writer)
+{
+	writer->no_rounds = true;
 }
 
 /* --- the end --- */

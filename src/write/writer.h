@@ -23,8 +23,9 @@ struct tally_writer {
 	uint64_t end;     /* after the last complete record */
 	bool dirty;       /* records since the last round */
 	bool unmarked;    /* records or rounds since the last checkpoint */
-	bool failed;      /* an append failed: there may be bytes after `end` */
-	uint64_t marked;  /* where the last checkpoint ends: records follow one another from here */
+	bool no_rounds;
+	bool failed;     /* an append failed: there may be bytes after `end` */
+	uint64_t marked; /* where the last checkpoint ends: records follow one another from here */
 	struct file_entry early[FEATURE_COUNT]; /* sections before the data, ascending */
 	size_t early_count;
 	struct tally_buf build_ids; /* section 2 as it will be written */
@@ -48,6 +49,8 @@ int tally_writer_open_stream(int fd, const char *name, const struct tally_writer
 /* Ends a round of a stream although nothing was appended: all rings were read. */
 int tally_writer_empty_round(struct tally_writer *writer, struct tally_error *error);
 
+/* The file gets no ends of rounds: its records are in no order at all. */
+void tally_writer_without_rounds(struct tally_writer *writer);
 /* Adds to what is written when a file is closed: what call chains were made. A stream has no place
  * for it that perf skips. */
 void tally_writer_set_stacks(struct tally_writer *writer, const struct tally_stack_counts *stacks);

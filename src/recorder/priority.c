@@ -1,4 +1,4 @@
-#include "record/priority.h"
+#include "recorder/priority.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,14 +1,15 @@
-/* --control: another program says when to count, by perf's words, one per line. */
+/* Source of the words: perf-record(1) and perf-stat(1), --control. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tally/text.h>
 #include <unistd.h>
 #include "command.h"
+#include "control_channel.h"
 #include "say.h"
-#include "stat_command.h"
 
 /* 0, or -errno. */
 static int open_fifo(const char *path, int *ret)
@@ -35,23 +36,24 @@ static int take_number(const char *text, int *ret)
 	return 0;
 }
 
-int stat_control_open(struct stat_control *control, const struct stat_ask *ask)
+int cli_control_open(struct cli_control *control, const struct cli_usage *usage, const char *where,
+		     unsigned orders)
 {
-	bool fifo = ask->control && !strncmp(ask->control, "fifo:", 5);
-	bool fd = ask->control && !strncmp(ask->control, "fd:", 3);
+	bool fifo = where && !strncmp(where, "fifo:", 5);
+	bool fd = where && !strncmp(where, "fd:", 3);
 	char *text, *answer;
 	int result;
 
-	*control = (struct stat_control){.command_fd = -1, .answer_fd = -1};
-	if (!ask->control)
+	*control = (struct cli_control){
+	    .usage = usage, .orders = orders, .command_fd = -1, .answer_fd = -1};
+	if (!where)
 		return CLI_OK;
 	if (!fifo && !fd)
-		return cli_usage_error(ask->usage,
-				       "--control: expected fd:N[,M] or fifo:PATH[,PATH], not '%s'",
-				       ask->control);
-	text = strdup(ask->control + (fifo ? 5 : 3));
+		return cli_usage_error(
+		    usage, "--control: expected fd:N[,M] or fifo:PATH[,PATH], not '%s'", where);
+	text = strdup(where + (fifo ? 5 : 3));
 	if (!text) {
-		cli_say("stat", "out of memory");
+		cli_say(usage->command, "out of memory");
 		return CLI_FAILED;
 	}
 	answer = strchr(text, ',');
@@ -69,15 +71,15 @@ int stat_control_open(struct stat_control *control, const struct stat_ask *ask)
 		fcntl(control->command_fd, F_SETFL,
 		      fcntl(control->command_fd, F_GETFL) | O_NONBLOCK);
 	if (result)
-		cli_say("stat", "--control: '%s': %s", control->command_fd < 0 ? text : answer,
-			strerror(-result));
+		cli_say(usage->command, "--control: '%s': %s",
+			control->command_fd < 0 ? text : answer, strerror(-result));
 	free(text);
 	if (result)
-		stat_control_close(control);
+		cli_control_close(control);
 	return result ? CLI_USAGE : CLI_OK;
 }
 
-void stat_control_close(struct stat_control *control)
+void cli_control_close(struct cli_control *control)
 {
 	if (control->close_command && control->command_fd >= 0)
 		close(control->command_fd);
@@ -86,44 +88,61 @@ void stat_control_close(struct stat_control *control)
 	control->command_fd = control->answer_fd = -1;
 }
 
-static enum stat_order order_of(struct stat_control *control)
-{
-	static const struct {
-		const char *word;
-		enum stat_order order;
-	} words[] = {
-	    {"enable", STAT_ORDER_ENABLE},
-	    {"disable", STAT_ORDER_DISABLE},
-	    {"stop", STAT_ORDER_STOP},
-	};
+static const struct {
+	const char *word;
+	enum cli_order order;
+} words[] = {
+    {"enable", CLI_ORDER_ENABLE}, {"disable", CLI_ORDER_DISABLE},   {"stop", CLI_ORDER_STOP},
+    {"evlist", CLI_ORDER_EVLIST}, {"snapshot", CLI_ORDER_SNAPSHOT},
+};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(control->line, words[i].word))
-			return words[i].order;
-	if (!strcmp(control->line, "ping"))
-		stat_control_answer(control);
-	else if (control->length)
-		cli_say("stat",
-			"--control: unknown order '%s'; valid are enable, disable, ping and stop",
-			control->line);
-	return STAT_ORDER_NONE;
+#define WORDS (sizeof(words) / sizeof(*words))
+
+static void refuse(const struct cli_control *control)
+{
+	const char *command = control->usage->command;
+	char valid[96] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < WORDS; i++)
+		if (control->orders & words[i].order)
+			length += (size_t)snprintf(valid + length, sizeof(valid) - length, "%s, ",
+						   words[i].word);
+	cli_say(command, "--control: unknown order '%s'; valid are %sand ping", control->line,
+		valid);
 }
 
-enum stat_order stat_control_next(struct stat_control *control)
+static enum cli_order order_of(struct cli_control *control)
+{
+	size_t length = strcspn(control->line, " ");
+
+	control->rest = control->line + length + strspn(control->line + length, " ");
+	for (size_t i = 0; i < WORDS; i++)
+		if (control->orders & words[i].order && strlen(words[i].word) == length &&
+		    !strncmp(control->line, words[i].word, length))
+			return words[i].order;
+	if (!strcmp(control->line, "ping"))
+		cli_control_answer(control);
+	else if (control->length)
+		refuse(control);
+	return CLI_ORDER_NONE;
+}
+
+enum cli_order cli_control_next(struct cli_control *control)
 {
 	char byte;
 
 	for (;;) {
 		ssize_t got = read(control->command_fd, &byte, 1);
-		enum stat_order order;
+		enum cli_order order;
 
 		if (got < 0)
-			return STAT_ORDER_NONE;
+			return CLI_ORDER_NONE;
 		if (!got) { /* the other side has closed it */
 			if (control->close_command)
 				close(control->command_fd);
 			control->command_fd = -1;
-			return STAT_ORDER_NONE;
+			return CLI_ORDER_NONE;
 		}
 		if (byte && byte != '\n') {
 			if (control->length < sizeof(control->line) - 1)
@@ -138,7 +157,7 @@ enum stat_order stat_control_next(struct stat_control *control)
 	}
 }
 
-void stat_control_answer(struct stat_control *control)
+void cli_control_answer(struct cli_control *control)
 {
 	/* When nobody reads the answers, they are dropped. */
 	if (control->answer_fd >= 0 && write(control->answer_fd, "ack\n", 5) < 0 && errno == EPIPE)

@@ -1,6 +1,6 @@
 /* The end of a command that still runs when its recording is complete. */
-#ifndef TALLY_RECORD_FINISH_COMMAND_H
-#define TALLY_RECORD_FINISH_COMMAND_H
+#ifndef TALLY_RECORDER_FINISH_COMMAND_H
+#define TALLY_RECORDER_FINISH_COMMAND_H
 
 #include "collect/workload.h"
 

@@ -1,6 +1,6 @@
 /* How soon the recorder gets a CPU. */
-#ifndef TALLY_RECORD_PRIORITY_H
-#define TALLY_RECORD_PRIORITY_H
+#ifndef TALLY_RECORDER_PRIORITY_H
+#define TALLY_RECORDER_PRIORITY_H
 
 #include <stdbool.h>
 

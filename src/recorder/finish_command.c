@@ -1,4 +1,4 @@
-#include "record/finish_command.h"
+#include "recorder/finish_command.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* Processes that a recorded command started and that still run when it has ended. */
-#ifndef TALLY_RECORD_LEFT_RUNNING_H
-#define TALLY_RECORD_LEFT_RUNNING_H
+#ifndef TALLY_SYNTH_LEFT_RUNNING_H
+#define TALLY_SYNTH_LEFT_RUNNING_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "record/left_running.h"
+#include "synth/left_running.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,34 +1,40 @@
-#include "record/waiting.h"
+#include "recorder/waiting.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define ASKED   0
+#define STOP    0
 #define COMMAND 1
-#define RINGS   2
+#define ORDERS  2
+#define RINGS   3
 
 static int fd_of(const struct tally_ring *ring)
 {
 	return ring ? tally_ring_fd(ring) : -1;
 }
 
-int tally_waiting_init(struct tally_waiting *waiting, const struct tally_openset *set, int asked_fd,
-		       int command_fd)
+int tally_waiting_init(struct tally_waiting *waiting, const struct tally_openset *set,
+		       const struct tally_openset *trigger, const struct tally_waiting_fds *fds)
 {
-	size_t cpus = tally_openset_places(set), count = RINGS + set->ring_count + cpus;
+	size_t cpus = tally_openset_places(set), at = RINGS + set->ring_count + cpus;
+	size_t count = at + (trigger ? cpus : 0);
 	struct pollfd *polls = calloc(count, sizeof(*polls));
 
 	if (!polls)
 		return -ENOMEM;
-	polls[ASKED].fd = asked_fd;
-	polls[COMMAND].fd = command_fd;
+	polls[STOP].fd = fds->stop;
+	polls[COMMAND].fd = fds->command;
+	polls[ORDERS].fd = fds->orders;
 	for (size_t i = 0; i < set->ring_count; i++)
 		polls[RINGS + i].fd = fd_of(set->rings[i]);
 	for (size_t i = 0; i < cpus; i++)
 		polls[RINGS + set->ring_count + i].fd = fd_of(set->off_cpu[i]);
+	for (size_t i = 0; trigger && i < cpus; i++)
+		polls[at + i].fd = fd_of(trigger->rings[i * TALLY_RING_KINDS + TALLY_RING_SAMPLES]);
 	for (size_t i = 0; i < count; i++)
 		polls[i].events = POLLIN;
-	*waiting = (struct tally_waiting){.set = set, .polls = polls, .count = count};
+	*waiting =
+	    (struct tally_waiting){.set = set, .polls = polls, .count = count, .trigger_at = at};
 	return 0;
 }
 
@@ -54,9 +60,9 @@ int tally_waiting_poll(struct tally_waiting *waiting, int timeout_ms)
 	return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
-bool tally_waiting_asked(const struct tally_waiting *waiting)
+bool tally_waiting_stopped(const struct tally_waiting *waiting)
 {
-	return waiting->polls[ASKED].revents;
+	return waiting->polls[STOP].revents;
 }
 
 bool tally_waiting_living(struct tally_waiting *waiting)
@@ -64,7 +70,10 @@ bool tally_waiting_living(struct tally_waiting *waiting)
 	const struct tally_openset *set = waiting->set;
 	bool any = set->targets->system_wide;
 
-	for (size_t i = 0; i + RINGS < waiting->count; i++) {
+	for (size_t i = waiting->trigger_at; i < waiting->count; i++)
+		if (waiting->polls[i].revents & (POLLHUP | POLLERR))
+			waiting->polls[i].fd = -1;
+	for (size_t i = 0; i + RINGS < waiting->trigger_at; i++) {
 		struct pollfd *item = &waiting->polls[RINGS + i];
 		bool off_cpu = i >= set->ring_count;
 		size_t cpu = off_cpu ? i - set->ring_count : i / TALLY_RING_KINDS;

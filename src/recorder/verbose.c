@@ -1,4 +1,4 @@
-#include "record/verbose.h"
+#include "recorder/verbose.h"
 
 #include <limits.h>
 #include <string.h>

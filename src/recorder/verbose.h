@@ -1,7 +1,7 @@
 /* What `record --verbose` prints: how events were opened, what already ran, and how the rings were
  * read. */
-#ifndef TALLY_RECORD_VERBOSE_H
-#define TALLY_RECORD_VERBOSE_H
+#ifndef TALLY_RECORDER_VERBOSE_H
+#define TALLY_RECORDER_VERBOSE_H
 
 #include "base/buf.h"
 #include "record/drain.h"

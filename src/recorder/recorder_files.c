@@ -1,0 +1,325 @@
+/* The files of a recording: opened, filled, completed, and followed by the next one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "base/fail.h"
+#include "stacks/monotonic.h"
+#include "record/tracing_data.h"
+#include "synth/describe.h"
+#include "recorder/recorder_state.h"
+#include "recorder/verbose.h"
+
+#define CHECKPOINT_NS    1000000000LL
+#define CHECKPOINT_BYTES (64ULL << 20)
+
+/* `stacks`: for samples as the rings have them. */
+static int open_writer(struct tally_recorder *recorder, const char *output, bool stacks,
+		       struct tally_writer **ret, struct tally_error *error)
+{
+	struct tally_writer_event *events;
+	struct tally_writer_options options = {
+	    .size = sizeof(options),
+	    .cmdline = recorder->options.cmdline,
+	    .cmdline_count = recorder->options.cmdline_count,
+	    .compress_level = recorder->options.compress_level,
+	    .folder = recorder->rings.threads && !stacks,
+	};
+	struct tally_buf tracing = {0};
+	int result;
+
+	events = calloc(recorder->plan.count, sizeof(*events));
+	if (!events)
+		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	for (size_t i = 0; i < recorder->plan.count; i++) {
+		const struct tally_planned *from = &recorder->plan.events[i];
+
+		events[i] = (struct tally_writer_event){
+		    .attr = stacks ? tally_plan_stacks_attr(from) : tally_plan_file_attr(from),
+		    .name = from->name,
+		    .ids = from->ids,
+		    .id_count = from->id_count,
+		    .leader = from->leader,
+		};
+		options.has_clockid |= from->attr.use_clockid;
+		if (from->points) /* a pointer of this process means nothing in a file */
+			events[i].attr.config1 = 0;
+	}
+	result = tally_tracing_data_make(&recorder->plan, NULL, "", &tracing, error);
+	if (!result) {
+		options.tracing_data = tracing.data;
+		options.tracing_data_size = tracing.size;
+		result = output ? tally_writer_open(output, events, recorder->plan.count, &options,
+						    ret, error)
+				: tally_writer_open_stream(recorder->stream_fd, "the live stream",
+							   events, recorder->plan.count, &options,
+							   ret, error);
+	}
+	tally_buf_done(&tracing);
+	free(events);
+	return result;
+}
+
+int tally_recorder_open_files(struct tally_recorder *recorder, struct tally_error *error)
+{
+	const char *stacks = recorder->options.stacks_output;
+	int result = open_writer(recorder, recorder->streams ? NULL : recorder->output, false,
+				 &recorder->writer, error);
+
+	if (result)
+		return result;
+	recorder->stream_fd = -1;
+	recorder->switch_at =
+	    recorder->files.most_ns ? monotonic_ns() + (int64_t)recorder->files.most_ns : 0;
+	/* Samples of overwritten rings come last, and are older than what rounds would end. */
+	if (tally_openset_overwrites(&recorder->set))
+		tally_writer_without_rounds(recorder->writer);
+	return stacks && tally_plan_unwinds(&recorder->plan)
+		   ? open_writer(recorder, stacks, true, &recorder->stacks_writer, error)
+		   : 0;
+}
+
+static int start_unwinder(struct tally_recorder *recorder, const struct tally_buf *records,
+			  struct tally_error *error)
+{
+	const struct tally_unwinder_options options = {
+	    .plan = &recorder->plan,
+	    .writer = recorder->writer,
+	    .stacks = recorder->stacks_writer,
+	    .checkpoint_ns = CHECKPOINT_NS,
+	    .checkpoint_bytes = CHECKPOINT_BYTES,
+	};
+	int result;
+
+	if (!tally_plan_unwinds(&recorder->plan))
+		return 0;
+	result =
+	    tally_unwinder_new(&options, records->data, records->size, &recorder->unwinder, error);
+	if (!result)
+		recorder->drain.unwinder = recorder->unwinder;
+	return result;
+}
+
+int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct tally_error *error)
+{
+	const struct tally_describe describe = {
+	    .options = &recorder->options,
+	    .plan = &recorder->plan,
+	    .targets = &recorder->targets,
+	    .command = late ? 0 : recorder->workload.pid,
+	    .build_ids = &recorder->build_ids,
+	};
+	bool write = late == recorder->options.describe_last || (!late && describe.command);
+	struct tally_buf records = {0};
+	struct iovec iovec;
+	int result = late ? 0 : tally_drain_aux_describe(&recorder->set, &records);
+
+	result = result
+		     ? tally_fail(error, result, -1, "the trace cannot be described: %s",
+				  strerror(-result))
+		     : tally_describe_running(&describe, &records, &recorder->kernel_hidden, error);
+	if (result >= 0 && recorder->options.verbose && write)
+		tally_verbose_described(&recorder->notice, &records);
+	iovec = (struct iovec){records.data, records.size};
+	if (!result && write)
+		result = tally_writer_append(recorder->writer, &iovec, 1, error);
+	if (result >= 0 && write && recorder->stacks_writer)
+		result = tally_writer_append(recorder->stacks_writer, &iovec, 1, error);
+	if (result >= 0 && !late)
+		result = start_unwinder(recorder, &records, error);
+	tally_buf_done(&records);
+	return result < 0 ? result : 0;
+}
+
+int tally_recorder_pass(struct tally_recorder *recorder, struct tally_error *error)
+{
+	struct tally_drain *drain = &recorder->drain;
+	int result = tally_drain_pass(drain, error);
+	int64_t now = monotonic_ns();
+	bool checkpoint;
+
+	if (!result)
+		result = tally_drain_aux_pass(&recorder->aux, error);
+	if (!result)
+		result = tally_writing_check(&recorder->writing, error);
+	if (result)
+		return result;
+	checkpoint =
+	    now - recorder->checkpoint_at >= CHECKPOINT_NS || drain->since_mark >= CHECKPOINT_BYTES;
+	if (checkpoint)
+		recorder->checkpoint_at = now;
+	return tally_drain_round(drain, checkpoint, error);
+}
+
+static int close_writer(struct tally_recorder *recorder, struct tally_writer **which,
+			struct tally_error *error)
+{
+	const struct tally_walk_counts *counts = &recorder->drain.walk.counts;
+	struct tally_writer *writer = *which;
+	int result = recorder->options.no_build_ids
+			 ? 0
+			 : tally_build_ids_write(&recorder->build_ids, writer);
+
+	if (result)
+		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));
+	if (counts->samples)
+		tally_writer_set_sample_time(writer, counts->first_time, counts->last_time);
+	tally_writer_set_stacks(writer, &recorder->stacks);
+	*which = NULL;
+	return tally_writer_close(writer, error);
+}
+
+int tally_recorder_finish_chains(struct tally_recorder *recorder, struct tally_error *error)
+{
+	int result;
+
+	if (!recorder->drain.unwinder)
+		return 0;
+	result = tally_unwinder_finish(recorder->unwinder, &recorder->stacks, error);
+	tally_stack_counts_add(&recorder->all_stacks, &recorder->stacks);
+	recorder->drain.unwinder = NULL;
+	return result;
+}
+
+int tally_recorder_finish_file(struct tally_recorder *recorder, struct tally_error *error)
+{
+	int result = 0;
+
+	if (recorder->stacks_writer)
+		result = close_writer(recorder, &recorder->stacks_writer, error);
+	if (result)
+		return result;
+	recorder->wrote = tally_writer_size(recorder->writer);
+	return close_writer(recorder, &recorder->writer, error);
+}
+
+/* --- from one file to the next --- */
+
+/* Appends the records at the start of the next file: what runs now, and what began in between. */
+static int begin_next(struct tally_recorder *recorder, const struct tally_buf *running,
+		      struct tally_error *error)
+{
+	struct iovec iovec = {running->data, running->size};
+	int result = tally_recorder_open_files(recorder, error);
+
+	if (result)
+		return result;
+	tally_drain_turn(&recorder->drain, recorder->writer);
+	recorder->aux.writer = recorder->writer;
+	result = tally_writer_append(recorder->writer, &iovec, 1, error);
+	if (result >= 0 && recorder->stacks_writer)
+		result = tally_writer_append(recorder->stacks_writer, &iovec, 1, error);
+	if (result >= 0)
+		result = start_unwinder(recorder, running, error);
+	return result < 0 ? result : 0;
+}
+
+/* Maps of processes that began while the others were described. */
+static void note_maps(struct tally_recorder *recorder, const uint8_t *records, size_t size)
+{
+	const struct tally_walk_counts counts = recorder->drain.walk.counts;
+	const struct tally_ring_bytes bytes = {.first = records, .first_size = size};
+	struct tally_left_running *left_running = recorder->drain.walk.left_running;
+
+	recorder->drain.walk.left_running = NULL; /* it has noted them */
+	tally_walk_sideband(&recorder->drain.walk, &bytes, 0, size);
+	recorder->drain.walk.left_running = left_running;
+	recorder->drain.walk.counts = counts;
+}
+
+int tally_recorder_name_file(struct tally_recorder *recorder, struct tally_error *error)
+{
+	const struct tally_recorder_files *files = &recorder->files;
+
+	recorder->file_count++;
+	return files->timestamp || files->switches
+		   ? tally_file_series_add(&recorder->series, &recorder->path, error)
+		   : 0;
+}
+
+static int end_file(struct tally_recorder *recorder, struct tally_error *error)
+{
+	uint64_t samples = recorder->drain.walk.counts.samples - recorder->samples_before;
+	int result = tally_recorder_finish_chains(recorder, error);
+
+	if (!result && recorder->options.describe_last && !recorder->file_count)
+		result = tally_recorder_describe(recorder, true, error);
+	if (!result)
+		result = tally_recorder_finish_file(recorder, error);
+	if (!result)
+		result = tally_recorder_name_file(recorder, error);
+	if (result)
+		return result;
+	recorder->samples_before += samples;
+	tally_unwinder_free(recorder->unwinder);
+	recorder->unwinder = NULL;
+	tally_notice_send(&recorder->notice, "%s: %llu samples", recorder->path,
+			  (unsigned long long)samples);
+	return 0;
+}
+
+/* What the rings hold goes to the old file; `running` gets a copy of the side-band. */
+static int last_pass(struct tally_recorder *recorder, struct tally_buf *running,
+		     struct tally_error *error)
+{
+	int result;
+
+	recorder->drain.side_copy = running;
+	result = tally_recorder_pass(recorder, error);
+	recorder->drain.side_copy = NULL;
+	if (!result)
+		result = tally_drain_kept(&recorder->drain, false, error);
+	return result;
+}
+
+/* What runs is described first, and then the old file gets what the rings have: so no process is
+ * missing in the new one.  It gets the side-band of that time, too. */
+int tally_recorder_next_file(struct tally_recorder *recorder, struct tally_error *error)
+{
+	struct tally_build_ids ids;
+	const struct tally_describe describe = {
+	    .options = &recorder->options,
+	    .plan = &recorder->plan,
+	    .targets = &recorder->targets,
+	    .command = recorder->workload.pid,
+	    .left_running = &recorder->left_running,
+	    .build_ids = &ids,
+	};
+	struct tally_buf running = {0};
+	size_t described;
+	bool hidden;
+	int result;
+
+	tally_build_ids_init(&ids);
+	result = tally_drain_aux_describe(&recorder->set, &running);
+	if (result)
+		tally_fail(error, result, -1, "the trace cannot be described: %s",
+			   strerror(-result));
+	else
+		result = tally_describe_running(&describe, &running, &hidden, error);
+	described = running.size;
+	if (!result)
+		result = last_pass(recorder, &running, error);
+	if (!result)
+		result = end_file(recorder, error);
+	if (result) {
+		tally_build_ids_done(&ids);
+		tally_buf_done(&running);
+		return result;
+	}
+	tally_build_ids_done(&recorder->build_ids);
+	recorder->build_ids = ids;
+	note_maps(recorder, running.data + described, running.size - described);
+	result = begin_next(recorder, &running, error);
+	tally_buf_done(&running);
+	return result;
+}
+
+bool tally_recorder_next_due(struct tally_recorder *recorder)
+{
+	const struct tally_recorder_files *files = &recorder->files;
+
+	return (files->most_bytes && tally_writer_size(recorder->writer) >= files->most_bytes) ||
+	       (recorder->switch_at && monotonic_ns() >= recorder->switch_at) ||
+	       (recorder->trigger.plan.count && tally_trigger_hit(&recorder->trigger));
+}

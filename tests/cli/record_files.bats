@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# Long recordings: several files, limits, overwritten rings, ranges of time, orders from another program.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export HOME="$BATS_FILE_TMPDIR"
+}
+
+setup() {
+	mkdir -p "$BATS_TEST_TMPDIR/work"
+	cd "$BATS_TEST_TMPDIR/work" || return 1
+	"$TALLY" record -q -N -e dummy -o probe.data -- true 2>/dev/null || skip "events cannot be opened here"
+	rm -f probe.data
+}
+
+# A program that uses a CPU for a time, in two processes that begin and end.
+busy() {
+	echo 'i=0; while [ $i -lt '"$1"' ]; do timeout 0.3 sh -c "while :; do :; done"; i=$((i + 1)); '"$2"' done'
+}
+
+# Each file is whole: no damage, names of all processes, maps, build-ids; and perf has the same samples, without a warning.
+whole() {
+	local file=$1
+	"$TALLY" script -i "$file" -F comm,ip,dso,event -G >"$file.txt" 2>"$file.err"
+	[ ! -s "$file.err" ] || { cat "$file.err"; return 1; }
+	run -1 grep -E '^ *:[0-9]+|\(\[unknown\]\)' "$file.txt"
+	"$TALLY" info -i "$file" >"$file.info" 2>&1
+	run -1 grep -i damage "$file.info"
+	command -v perf >/dev/null || return 0
+	perf script -i "$file" -F comm,event >"$file.perf" 2>"$file.err"
+	[ ! -s "$file.err" ] || { cat "$file.err"; return 1; }
+	[ "$(grep -c . "$file.perf")" = "$("$TALLY" script -i "$file" -F comm,event | grep -c .)" ]
+}
+
+@test "--switch-output=TIME writes files that are each whole, and --switch-max-files keeps the newest" {
+	"$TALLY" record -e cpu-clock -F 499 --switch-output=1s --switch-max-files=2 -- sh -c "$(busy 10)" 2>said
+	grep -Eq '^tally: perf\.data\.[0-9]{16}: [0-9]+ samples$' said
+	[ "$(ls | grep -c '^perf\.data\.[0-9]*$')" = 2 ]
+	[ ! -e perf.data ]
+	for file in perf.data.*; do
+		case $file in *.txt | *.err | *.info | *.perf) continue ;; esac
+		whole "$file"
+	done
+}
+
+@test "SIGUSR2 begins the next file" {
+	# shellcheck disable=SC2016
+	"$TALLY" record -q -e cpu-clock -F 499 --switch-output -o s.data -- sh -c "$(busy 3 'kill -USR2 $PPID; sleep 0.2;')"
+	local files=(s.data.*)
+	[ "${#files[@]}" -ge 3 ]
+	for file in "${files[@]}"; do whole "$file"; done
+}
+
+@test "a size begins the next file" {
+	"$TALLY" record -q -e cpu-clock -F 4000 --switch-output=20K -o b.data -- sh -c "$(busy 8)"
+	local files=(b.data.*)
+	[ "${#files[@]}" -ge 2 ]
+	for file in "${files[@]}"; do whole "$file"; done
+}
+
+@test "an event begins the next file" {
+	[ -r /sys/kernel/tracing/events/sched/sched_process_exec/id ] || skip "tracepoints cannot be read by this user: \
+size, time and signal are checked above"
+	"$TALLY" record -q -e cpu-clock -F 499 --switch-output-event sched:sched_process_exec -o e.data -- \
+		sh -c 'sleep 0.3; /bin/true; sleep 0.3; /bin/true; sleep 0.3'
+	local files=(e.data.*)
+	[ "${#files[@]}" -ge 3 ]
+}
+
+@test "a process that runs from before is described in each file" {
+	sh -c 'while :; do :; done' &
+	local pid=$!
+	timeout -s INT 3 "$TALLY" record -q -e cpu-clock -F 199 -p "$pid" --switch-output=1s -o p.data || true
+	kill "$pid"
+	local files=(p.data.*)
+	[ "${#files[@]}" -ge 2 ]
+	for file in "${files[@]}"; do
+		whole "$file"
+		"$TALLY" script -i "$file" -F comm | grep -qx ' *sh *'
+	done
+}
+
+@test "with whole stacks each file has whole stacks" {
+	"$TALLY" record -q -g -e cpu-clock -F 199 --switch-output=1s -o g.data -- sh -c "$(busy 7)"
+	for file in g.data.*; do
+		whole "$file"
+		"$TALLY" info -i "$file" | grep -qi 'stacks'
+	done
+}
+
+@test "--timestamp-filename gives the one file a name with the time" {
+	"$TALLY" record -e cpu-clock --timestamp-filename -o t.data -- true 2>said
+	local files=(t.data.*)
+	[ "${#files[@]}" = 1 ]
+	[[ $(cat said) == *"in ${files[0]} ("* ]]
+}
+
+@test "--max-size ends the recording, and says so" {
+	"$TALLY" record -e cpu-clock -F 4000 --max-size 20K -o m.data -- timeout 20 sh -c 'while :; do :; done' 2>said || true
+	grep -q 'as large as --max-size allows' said
+	[ "$(stat -c %s m.data)" -ge 20480 ]
+	whole m.data
+}
+
+@test "kill -9 leaves a file with all but the last second" {
+	for wait in 1.6 2.1 2.4; do
+		"$TALLY" record -q -e cpu-clock -F 499 -o k.data -- timeout 10 sh -c 'while :; do :; done' &
+		local pid=$! started
+		started=$(date +%s%N)
+		sleep "$wait"
+		kill -9 "$pid"
+		wait "$pid" || true
+		"$TALLY" script -i k.data -F time >times
+		[ -s times ]
+		awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(last - first > '"$wait"' - 1.6) }' times
+
+	done
+}
+
+@test "--overwrite keeps the newest samples, and SIGUSR2 writes them" {
+	# shellcheck disable=SC2016
+	"$TALLY" record -q --overwrite -m 1 -e cpu-clock -F 999 -o o.data -- sh -c "$(busy 3 'kill -USR2 $PPID; sleep 0.1;')"
+	whole o.data
+	"$TALLY" script -i o.data -F time | tr -d : >times
+	[ "$(wc -l <times)" -ge 20 ]
+	sort -n times | cmp - times
+	"$TALLY" record -q --overwrite --switch-output -m 1 -e cpu-clock -F 999 -o w.data -- sh -c "$(busy 2 'kill -USR2 $PPID; sleep 0.2;')"
+	local files=(w.data.*)
+	[ "${#files[@]}" -ge 2 ]
+	whole "${files[0]}"
+	[ "$("$TALLY" script -i "${files[0]}" -F event | grep -c cpu-clock)" -ge 20 ]
+}
+
+@test "-D with ranges takes samples in them alone" {
+	"$TALLY" record -q -D 200-500,900-1100 -e cpu-clock -F 999 -o r.data -- timeout 1.5 sh -c 'while :; do :; done' || true
+	"$TALLY" script -i r.data -F time | tr -d : >times
+	# one pause, of 400 ms; and nothing but the two ranges
+	awk 'NR > 1 && $1 - last > 0.3 { pauses++ } NR == 1 { first = $1 } { last = $1 }
+		END { print NR, pauses, last - first; exit !(pauses == 1 && last - first > 0.5 && last - first < 1.1) }' times
+	run "$TALLY" record -D 30-20 -e cpu-clock -o r.data -- true
+	[ "$status" -ne 0 ]
+	[[ $output == *"not ranges of milliseconds"* ]]
+}
+
+@test "--control follows orders and answers when they are done" {
+	mkfifo orders answers
+	(
+		exec 5<>orders 6<>answers
+		ask() {
+			echo "$1" >&5
+			read -r -t 10 answer <&6
+			echo "$1: $answer"
+		}
+		ask ping
+		sleep 0.3
+		ask enable
+		sleep 0.4
+		ask disable
+		sleep 0.4
+		ask 'evlist -v'
+		ask snapshot
+		ask stop
+	) >log &
+	"$TALLY" record --control fifo:orders,answers -D -1 -e cpu-clock -F 999 -o c.data -- timeout 9 sh -c 'while :; do :; done' \
+		2>said || true
+	wait
+	[ "$(grep -c ': ack$' log)" = 6 ]
+	grep -q '^cpu-clock: type: 1' said
+	"$TALLY" script -i c.data -F time | tr -d : >times
+	[ -s times ]
+	awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(last - first < 1.5) }' times
+}
+
+@test "options that do not go together are refused" {
+	run -2 "$TALLY" record --switch-output -e cpu-clock -o - -- true
+	[[ $output == *"one file"* ]]
+	run -2 "$TALLY" record --switch-max-files 3 -e cpu-clock -- true
+	[[ $output == *"--switch-output"* ]]
+	run -2 "$TALLY" record --switch-output=5x -e cpu-clock -- true
+	[[ $output == *"'5x' is not when the next file begins"* ]]
+	run -2 "$TALLY" record --max-size 5 -e cpu-clock -- true
+	run -2 "$TALLY" record --control nothing -e cpu-clock -- true
+	[[ $output == *"fifo:PATH"* ]]
+}
