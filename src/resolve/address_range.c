@@ -10,6 +10,8 @@ static void in_gap(const struct resolver_range *last, uint64_t addr,
 	ret->frame = TALLY_FRAME_NAMELESS;
 	ret->place.image = last->extent.image;
 	ret->place.place = addr - last->extent.less;
+	ret->less = last->extent.less;
+	ret->placed = true;
 }
 
 /* Remembers that no symbol covers what comes from the address on. */
@@ -65,6 +67,8 @@ static void in_extent(struct tally_resolver *resolver, const struct tally_resolv
 		ret->frame = tally_resolver_frame(resolver, sample, last->cpumode, addr);
 		return;
 	}
+	ret->less = extent->less;
+	ret->placed = true;
 	symbol = tally_image_find_symbol(extent->symbols, place);
 	if (symbol >= 0 && symbol < INT32_MAX) {
 		symbol_span(extent, symbol, addr, ret);

@@ -60,6 +60,9 @@ struct tally_address_range {
 	uint32_t era;   /* the sample's, or of addresses of the kernel its kernel_era */
 	uint8_t cpumode;
 	struct tally_image_place place; /* to be asked for together with others */
+	/* The place of an address in its image is the address less this, if `placed`. */
+	uint64_t less;
+	bool placed;
 };
 
 /* As tally_resolver_frame(), faster for addresses that are asked for in their order. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/table.h"
+#include "resolve/locate.h"
 #include "session/row_maker.h"
 
 #define SAMPLES_MOST (16u << 10)
@@ -171,6 +172,20 @@ static struct by_address_row *begin_row(struct rows *rows, const struct tally_ad
 	return row;
 }
 
+/* The address in its image. */
+static int find_place(struct row_maker *maker, const struct looking *looking, uint64_t addr,
+		      struct by_address_row *row)
+{
+	struct tally_located located = {.place = addr - looking->span.less};
+	int result = 0;
+
+	if (!looking->span.placed)
+		result = tally_resolver_locate(maker->resolver, &looking->seen,
+					       looking->view->cpumode, addr, &located);
+	row->place = located.place;
+	return result;
+}
+
 static bool belongs(const struct by_address_row *row, const struct by_address_view *view)
 {
 	return row->thread == view->thread && row->event == view->event && row->cpu == view->cpu;
@@ -181,7 +196,7 @@ static int make_rows(struct row_maker *maker, struct rows *rows)
 	const struct tally_by_address *waiting = &maker->by_address;
 	struct looking looking = {.view = NULL};
 	const struct tally_address_range *span = &looking.span;
-	bool each = maker->ip; /* a row is one address */
+	bool each = maker->ip || maker->place; /* a row is one address */
 
 	for (uint32_t i = 0; i < waiting->count; i++) {
 		const struct by_address_sample *sample = &waiting->samples[i];
@@ -202,6 +217,8 @@ static int make_rows(struct row_maker *maker, struct rows *rows)
 			if (result)
 				return result;
 			row = begin_row(rows, span, view, addr);
+			if (maker->place && find_place(maker, &looking, addr, row))
+				return -ENOMEM;
 		}
 		row->period += sample->amount & PERIOD_MASK;
 		row->samples += (uint32_t)(sample->amount >> PERIOD_BITS & COUNT_MASK);
@@ -298,11 +315,18 @@ static uint32_t cpu_of(const struct row_maker *maker, const struct tally_resolve
 static int put_alone(struct row_maker *maker, const struct tally_resolved *sample,
 		     struct by_address_row *row)
 {
+	struct tally_located located = {0};
+
 	row->event = sample->event;
 	row->thread = sample->thread;
 	row->cpu = cpu_of(maker, sample);
 	row->frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode, row->addr);
-	return row->frame ? row_maker_put(maker, row) : -ENOMEM;
+	if (!row->frame ||
+	    (maker->place &&
+	     tally_resolver_locate(maker->resolver, sample, sample->cpumode, row->addr, &located)))
+		return -ENOMEM;
+	row->place = located.place;
+	return row_maker_put(maker, row);
 }
 
 static inline bool is_full(const struct tally_by_address *waiting)

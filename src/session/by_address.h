@@ -23,7 +23,7 @@ struct tally_by_address {
 
 /* Samples at one address, or in one function when addresses are not asked for. */
 struct by_address_row {
-	uint64_t period, addr;
+	uint64_t period, addr, place;
 	uint32_t samples, event, thread, cpu, frame;
 	uint32_t nameless; /* which of the places, while the frame is TALLY_FRAME_NAMELESS */
 };

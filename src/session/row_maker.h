@@ -94,6 +94,8 @@ static inline int row_maker_put(struct row_maker *maker, const struct by_address
 		maker->ip[at] = row->addr;
 	if (maker->frame)
 		maker->frame[at] = row->frame;
+	if (maker->place)
+		maker->place[at] = row->place;
 	if (maker->period)
 		maker->period[at] = row->period;
 	maker->samples[at] = row->samples;

@@ -24,7 +24,7 @@
 /* Where only these are asked for, samples may be looked up in the order of their addresses. */
 #define COLUMNS_BY_ADDRESS                                                               \
 	(TALLY_COLUMN_CPU | TALLY_COLUMN_THREAD | TALLY_COLUMN_IP | TALLY_COLUMN_FRAME | \
-	 TALLY_COLUMN_PERIOD | TALLY_COLUMN_COUNT)
+	 TALLY_COLUMN_PERIOD | TALLY_COLUMN_COUNT | TALLY_COLUMN_PLACE)
 
 /* Pieces that give their memory back together. */
 #define PIECES_TOGETHER (SOURCE_FORGET_SIZE / SOURCE_PIECE_SIZE)
