@@ -139,8 +139,10 @@ static int by_share(const void *left, const void *right)
 
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	return a->frame != b->frame ? (a->frame < b->frame ? -1 : 1)
-				    : (a->start < b->start ? -1 : a->start > b->start);
+	/* Numbers of frames depend on which thread was first. */
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->frame < b->frame ? -1 : a->frame > b->frame;
 }
 
 static int add_numbers(struct tally_annotation *annotation)
