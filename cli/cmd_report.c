@@ -220,7 +220,9 @@ static int run(struct report *report, const struct cli_usage *usage)
 	session_options.progress_context = &progress;
 	if (!cli_data_open(report->input, report->max_expand, &data, &error)) {
 		if (report_keys_finish(report, data, &options, &wrong))
-			status = cli_usage_error(usage, "--sort: %s", wrong.text);
+			status = cli_usage_error(usage, "%s: %s",
+						 report->typed_column ? "--fields" : "--sort",
+						 wrong.text);
 		cli_binaries_fit(&report->binaries, data, &session_options);
 		options.callchains &= has_callchains(data);
 		if ((!options.callchains || !options.children) && !report->dlfilters.filters)
@@ -228,7 +230,8 @@ static int run(struct report *report, const struct cli_usage *usage)
 	}
 	/* Without a recording it is certain that it has no such field. */
 	if (!data && report->typed.count && report_keys_finish(report, NULL, &options, &wrong))
-		status = cli_usage_error(usage, "--sort: %s", wrong.text);
+		status = cli_usage_error(usage, "%s: %s",
+					 report->typed_column ? "--fields" : "--sort", wrong.text);
 	if (data && !status)
 		status = cli_choice_fit("report", &report->choice, data);
 	if (status) {

@@ -73,6 +73,8 @@ static int choose(struct report *report, struct name_list *to, const char *text,
 		return add_name(to, name, error);
 	if (!length)
 		return cli_refuse_word(error, text, length, what, sort_word);
+	if (!report->typed.count)
+		report->typed_column = !strcmp(what, "column");
 	return add_typed(report, to, text, length, error);
 }
 
@@ -362,7 +364,8 @@ int report_keys_finish(struct report *report, const struct tally_data *data,
 
 	if (!result && report->typed.count && !(data && has_tracepoints(data)))
 		return cli_refuse_word(error, report->typed.names[0],
-				       strlen(report->typed.names[0]), "key", sort_word);
+				       strlen(report->typed.names[0]),
+				       report->typed_column ? "column" : "key", sort_word);
 	if (!result)
 		result = complete_keys(report, kind, error);
 	if (!result)

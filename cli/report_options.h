@@ -66,6 +66,7 @@ struct report {
 	struct field_choice fields;
 	struct tree_choice trees;
 	struct name_list typed; /* names that are not the library's, to be freed */
+	bool typed_column;      /* the first of them by -F */
 	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, screen,
 	    relative;
 	bool show_modes;

@@ -30,10 +30,10 @@ offered() { # words of the line, the last one unfinished
 		done
 		[[ "$all" != *a-file* ]]
 	done
-	offered tally report -s comm,d
-	[ "$all" = " comm,dso " ]
-	offered tally report --sort = sy
-	[ "$all" = " symbol " ]
+	offered tally report -s comm,pi
+	[ "$all" = " comm,pid " ]
+	offered tally report --sort = ti
+	[ "$all" = " tid time " ]
 	offered tally report -F samp
 	[ "$all" = " sample " ]
 }

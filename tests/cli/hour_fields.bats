@@ -47,7 +47,7 @@ all_rows() { # options
 @test "13.S: report -F +sample is a column more, and a wrong name is refused with those that there are" {
 	[ "$(rows -s comm --no-children -F +sample -c the-prog)" = "4.15%|1|the-prog" ]
 	[ "$(rows --no-children -F +sample)" = "$(rows --no-children -n)" ]
-	run "$TALLY" report -i all.data -F comm,weight
+	run "$TALLY" report -i all.data -F comm,wight
 	[ "$status" = 2 ]
-	[[ "$output" = *"unknown column 'weight'; valid are overhead,"*"sample, period, comm"* ]]
+	[[ "$output" = *"--fields: unknown column 'wight'; valid are comm,"*"overhead,"*"sample, period"* ]]
 }
