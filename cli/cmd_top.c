@@ -148,6 +148,7 @@ static int begin(struct top *top, struct tally_error *error)
 static void finish(struct top *top)
 {
 	struct tally_recorder_result result = {.size = sizeof(result)};
+	struct tally_profile *shown = top->browser.profile;
 	struct tally_error error;
 
 	if (top->recorder)
@@ -156,6 +157,7 @@ static void finish(struct top *top)
 		pthread_join(top->runner, NULL);
 	top->running = false;
 	browser_take(&top->browser, NULL);
+	tally_profile_free(shown);
 	tally_profile_free(top->next);
 	top->next = NULL;
 	tally_session_free(top->session);
