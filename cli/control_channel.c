@@ -36,31 +36,31 @@ static int take_number(const char *text, int *ret)
 	return 0;
 }
 
-int cli_control_open(struct cli_control *control, const struct cli_usage *usage, const char *where,
+int cli_control_open(struct cli_control *control, const struct cli_usage *usage, const char *text,
 		     unsigned orders)
 {
-	bool fifo = where && !strncmp(where, "fifo:", 5);
-	bool fd = where && !strncmp(where, "fd:", 3);
-	char *text, *answer;
+	bool fifo = text && !strncmp(text, "fifo:", 5);
+	bool fd = text && !strncmp(text, "fd:", 3);
+	char *first, *answer;
 	int result;
 
 	*control = (struct cli_control){
 	    .usage = usage, .orders = orders, .command_fd = -1, .answer_fd = -1};
-	if (!where)
+	if (!text)
 		return CLI_OK;
 	if (!fifo && !fd)
 		return cli_usage_error(
-		    usage, "--control: expected fd:N[,M] or fifo:PATH[,PATH], not '%s'", where);
-	text = strdup(where + (fifo ? 5 : 3));
-	if (!text) {
+		    usage, "--control: expected fd:N[,M] or fifo:PATH[,PATH], not '%s'", text);
+	first = strdup(text + (fifo ? 5 : 3));
+	if (!first) {
 		cli_say(usage->command, "out of memory");
 		return CLI_FAILED;
 	}
-	answer = strchr(text, ',');
+	answer = strchr(first, ',');
 	if (answer)
 		*answer++ = 0;
-	result =
-	    fifo ? open_fifo(text, &control->command_fd) : take_number(text, &control->command_fd);
+	result = fifo ? open_fifo(first, &control->command_fd)
+		      : take_number(first, &control->command_fd);
 	control->close_command = fifo;
 	if (!result && answer) {
 		result = fifo ? open_fifo(answer, &control->answer_fd)
@@ -72,8 +72,8 @@ int cli_control_open(struct cli_control *control, const struct cli_usage *usage,
 		      fcntl(control->command_fd, F_GETFL) | O_NONBLOCK);
 	if (result)
 		cli_say(usage->command, "--control: '%s': %s",
-			control->command_fd < 0 ? text : answer, strerror(-result));
-	free(text);
+			control->command_fd < 0 ? first : answer, strerror(-result));
+	free(first);
 	if (result)
 		cli_control_close(control);
 	return result ? CLI_USAGE : CLI_OK;

@@ -68,7 +68,7 @@ static int take_cgroups(struct profile_keys *keys, struct tally_session *session
 	struct tally_data *data = tally_session_data(session);
 	struct tally_record record;
 	struct tally_body body;
-	int more, result = 0;
+	int result = 0;
 
 	if (keys->cgroups)
 		return 0;
@@ -77,7 +77,7 @@ static int take_cgroups(struct profile_keys *keys, struct tally_session *session
 		return -ENOMEM;
 	body.size = sizeof(body);
 	tally_data_rewind(data);
-	while (!result && (more = tally_data_next_record(data, &record, NULL)) > 0)
+	while (!result && tally_data_next_record(data, &record, NULL) > 0)
 		if ((record.type == PERF_RECORD_CGROUP || record.type == PERF_RECORD_NAMESPACES) &&
 		    tally_record_decode(&tally_data_event(data, 0)->layout, &record, &body, NULL) >=
 			0)

@@ -1,5 +1,6 @@
 /* Keys of what a sample cost: weight, latencies of its instruction, pipeline stages, transaction.
  */
+#include <inttypes.h>
 #include "dump/value_text.h"
 #include "key/key_tables.h"
 
@@ -32,7 +33,7 @@ static void times_text(const struct profile_keys *keys, uint64_t value, uint64_t
 		       struct tally_buf *to)
 {
 	(void)keys;
-	tally_buf_printf(to, "%llu", (unsigned long long)(value * samples));
+	tally_buf_printf(to, "%" PRIu64, value * samples);
 }
 
 static uint64_t transaction_of(const struct profile_keys *keys, const struct key_row *row)

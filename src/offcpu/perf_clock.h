@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <tally/attr.h>
 
-/* ns, of the clock of an event (attr.use_clockid, attr.clockid); needs no rights. Returns 0 or
+/* ns, of the clock of an event like that one (use_clockid, clockid); needs no rights. Returns 0 or
  * -errno. */
-int tally_perf_clock_now(const struct tally_attr *attr, uint64_t *ret);
+int tally_perf_clock_now(const struct tally_attr *like, uint64_t *ret);
 
 #endif

@@ -149,7 +149,7 @@ void tally_report_group_done(struct report_group *group)
 struct tally_profile_row tally_report_group_row(const struct report_group *group, uint64_t at)
 {
 	const uint64_t *rows = &group->rows[at * group->count];
-	struct tally_profile_row row = {.size = sizeof(row)};
+	struct tally_profile_row row;
 	uint32_t event = 0;
 
 	while (event + 1 < group->count && rows[event] == REPORT_GROUP_NONE)

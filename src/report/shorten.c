@@ -87,8 +87,9 @@ static void drop_arguments(char *text, size_t *length, size_t columns, char open
 
 	while (tally_cell_columns(text, *length) > columns &&
 	       find_pair(text, *length, open, &from, &until)) {
-		memcpy(text + from, DOTS, DOTS_SIZE);
 		memmove(text + from + DOTS_SIZE, text + until, *length - until);
+		for (size_t i = 0; i < DOTS_SIZE; i++)
+			text[from + i] = DOTS[i];
 		*length -= until - from - DOTS_SIZE;
 	}
 }
