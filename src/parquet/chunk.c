@@ -1,0 +1,270 @@
+#include "parquet/chunk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/table.h"
+#include "parquet/encodings.h"
+#include "parquet/thrift.h"
+#include "parquet/zstd_page.h"
+
+/* Source of these numbers: parquet.thrift. */
+enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
+enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
+
+int tally_parquet_chunk_add(struct parquet_chunk *chunk, uint64_t value)
+{
+	if (chunk->count == chunk->room) {
+		uint32_t room = array_room(chunk->room, chunk->count + 1, 1024);
+
+		if (!array_resize(&chunk->values, room, sizeof(*chunk->values)))
+			return -ENOMEM;
+		chunk->room = room;
+	}
+	chunk->values[chunk->count++] = value;
+	return 0;
+}
+
+static bool is_narrow(const struct parquet_chunk *chunk)
+{
+	return chunk->type == PARQUET_I32;
+}
+
+/* --- the least and the greatest value --- */
+
+static int compare(const struct parquet_chunk *chunk, const struct tally_strings *texts,
+		   uint64_t left, uint64_t right)
+{
+	uint32_t size, other;
+	int order;
+
+	if (chunk->type == PARQUET_U64)
+		return left < right ? -1 : left > right;
+	if (chunk->type != PARQUET_TEXT)
+		return (int64_t)left < (int64_t)right ? -1 : (int64_t)left > (int64_t)right;
+	if (left == right)
+		return 0;
+	size = texts->length[left];
+	other = texts->length[right];
+	order = memcmp(texts->text[left], texts->text[right], size < other ? size : other);
+	return order ? order : size < other ? -1 : size > other;
+}
+
+/* A value's bytes in a dictionary and in the bounds; of a text without its length. */
+static void put_value(const struct parquet_chunk *chunk, const struct tally_strings *texts,
+		      uint64_t value, struct tally_buf *to)
+{
+	if (chunk->type == PARQUET_TEXT)
+		tally_buf_add(to, texts->text[value], texts->length[value]);
+	else if (is_narrow(chunk))
+		tally_buf_u32(to, (uint32_t)value);
+	else
+		tally_buf_u64(to, value);
+}
+
+static void put_bounds(const struct parquet_chunk *chunk, const struct tally_strings *texts,
+		       const uint64_t *distinct, uint32_t count, struct tally_buf *bounds,
+		       struct parquet_written *ret)
+{
+	uint64_t least, most;
+
+	if (!count)
+		return;
+	least = most = distinct[0];
+	for (uint32_t i = 1; i < count; i++) {
+		if (compare(chunk, texts, distinct[i], least) < 0)
+			least = distinct[i];
+		if (compare(chunk, texts, distinct[i], most) > 0)
+			most = distinct[i];
+	}
+	ret->bounded = true;
+	ret->least = (uint32_t)bounds->size;
+	put_value(chunk, texts, least, bounds);
+	ret->most = (uint32_t)bounds->size;
+	ret->least_size = ret->most - ret->least;
+	put_value(chunk, texts, most, bounds);
+	ret->most_size = (uint32_t)bounds->size - ret->most;
+}
+
+/* --- pages --- */
+
+/* A page with its header: the bytes are compressed into `to`.  `values`: as the header has them. */
+static int put_page(const struct tally_buf *bytes, int kind, uint64_t values, int encoding,
+		    struct tally_buf *to, struct parquet_written *ret)
+{
+	struct tally_buf packed = {0};
+	int result = bytes->failed;
+	size_t begin = to->size;
+
+	if (!result)
+		result = tally_parquet_compress(bytes->data ? bytes->data : (const uint8_t *)"",
+						bytes->size, &packed);
+	if (!result) {
+		struct thrift header = {.to = to};
+
+		thrift_i32(&header, 1, kind);
+		thrift_i32(&header, 2, (int32_t)bytes->size);
+		thrift_i32(&header, 3, (int32_t)packed.size);
+		thrift_struct(&header, kind == PAGE_DATA ? 5 : 7);
+		thrift_i32(&header, 1, (int32_t)values);
+		thrift_i32(&header, 2, encoding);
+		if (kind == PAGE_DATA) {
+			thrift_i32(&header, 3, RLE); /* of the two kinds of levels */
+			thrift_i32(&header, 4, RLE);
+		}
+		thrift_end(&header);
+		thrift_stop(&header);
+		ret->plain_size += to->size - begin + bytes->size;
+		tally_buf_add(to, packed.data, packed.size);
+		ret->size += to->size - begin;
+		result = to->failed;
+	}
+	tally_buf_done(&packed);
+	return result;
+}
+
+/* Levels with their length in front. */
+static void put_levels(const uint32_t *levels, uint32_t count, struct tally_buf *to)
+{
+	size_t at = to->size;
+
+	tally_buf_u32(to, 0);
+	tally_parquet_runs(levels, count, 1, to);
+	if (!to->failed)
+		store_u32(to->data + at, (uint32_t)(to->size - at - 4));
+}
+
+/* Where rows begin (repetition 0), and which of them have elements (definition 1). */
+static int put_list_levels(const struct parquet_lengths *lengths, struct tally_buf *to,
+			   uint64_t *ret_values)
+{
+	uint32_t count = 0, *repetition, *definition;
+
+	for (uint32_t row = 0; row < lengths->rows; row++)
+		count += lengths->elements[row] ? lengths->elements[row] : 1;
+	repetition = calloc(count + 1, sizeof(*repetition));
+	definition = calloc(count + 1, sizeof(*definition));
+	if (repetition && definition) {
+		uint32_t at = 0;
+
+		for (uint32_t row = 0; row < lengths->rows; row++) {
+			uint32_t elements = lengths->elements[row];
+
+			for (uint32_t i = 0; i < elements; i++, at++) {
+				repetition[at] = i > 0;
+				definition[at] = 1;
+			}
+			at += !elements;
+		}
+		put_levels(repetition, count, to);
+		put_levels(definition, count, to);
+	}
+	*ret_values = count;
+	free(definition);
+	free(repetition);
+	return repetition && definition ? to->failed : -ENOMEM;
+}
+
+/* --- values by a dictionary --- */
+
+/* Values that occur, in the order in which they come, and for each value of the chunk its place
+ * among them. */
+struct dictionary {
+	uint64_t *distinct;
+	uint32_t *places, count;
+};
+
+static int make_dictionary(const struct parquet_chunk *chunk, struct dictionary *ret)
+{
+	struct tally_map known = {0};
+	uint32_t room = 0;
+	int result = 0;
+
+	*ret = (struct dictionary){.places = calloc(chunk->count + 1U, sizeof(*ret->places))};
+	if (!ret->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < chunk->count && !result; i++) {
+		bool added;
+		uint64_t *place = tally_map_put(&known, chunk->values[i], &added);
+		uint32_t more = array_room(room, ret->count + 1, 256);
+
+		if (!place ||
+		    (more != room && !array_resize(&ret->distinct, more, sizeof(*ret->distinct)))) {
+			result = -ENOMEM;
+			break;
+		}
+		room = more;
+		if (added) {
+			*place = ret->count;
+			ret->distinct[ret->count++] = chunk->values[i];
+		}
+		ret->places[i] = (uint32_t)*place;
+	}
+	tally_map_done(&known);
+	return result;
+}
+
+static void dictionary_done(struct dictionary *dictionary)
+{
+	free(dictionary->distinct);
+	free(dictionary->places);
+}
+
+static int put_dictionary_page(const struct parquet_chunk *chunk, const struct tally_strings *texts,
+			       const struct dictionary *dictionary, struct tally_buf *to,
+			       struct parquet_written *ret)
+{
+	struct tally_buf page = {0};
+	int result;
+
+	for (uint32_t i = 0; i < dictionary->count; i++) {
+		if (chunk->type == PARQUET_TEXT)
+			tally_buf_u32(&page, texts->length[dictionary->distinct[i]]);
+		put_value(chunk, texts, dictionary->distinct[i], &page);
+	}
+	result = put_page(&page, PAGE_DICTIONARY, dictionary->count, PLAIN, to, ret);
+	tally_buf_done(&page);
+	return result;
+}
+
+int tally_parquet_chunk_write(const struct parquet_chunk *chunk,
+			      const struct parquet_lengths *lengths,
+			      const struct tally_strings *texts, uint64_t offset,
+			      struct tally_buf *to, struct tally_buf *bounds,
+			      struct parquet_written *ret)
+{
+	struct tally_buf page = {0}, deltas = {0};
+	struct dictionary dictionary;
+	int result = make_dictionary(chunk, &dictionary);
+	unsigned bits = tally_parquet_bits(dictionary.count ? dictionary.count - 1 : 0);
+	size_t begin = to->size, value_size = is_narrow(chunk) ? 4 : 8;
+	bool by_deltas = false;
+
+	*ret = (struct parquet_written){.values = chunk->count};
+	if (!result && chunk->in_list)
+		result = put_list_levels(lengths, &page, &ret->values);
+	if (!result && chunk->type != PARQUET_TEXT) {
+		tally_parquet_deltas(chunk->values, chunk->count, is_narrow(chunk), &deltas);
+		by_deltas =
+		    deltas.size < dictionary.count * value_size + (size_t)chunk->count * bits / 8;
+	}
+	if (!result)
+		put_bounds(chunk, texts, dictionary.distinct, dictionary.count, bounds, ret);
+	if (!result && !by_deltas) {
+		ret->dictionary = offset;
+		result = put_dictionary_page(chunk, texts, &dictionary, to, ret);
+		tally_buf_byte(&page, (uint8_t)bits);
+		tally_parquet_runs(dictionary.places, chunk->count, bits, &page);
+	} else if (!result) {
+		tally_buf_add(&page, deltas.data, deltas.size);
+		result = deltas.failed;
+	}
+	ret->offset = offset + (to->size - begin);
+	if (!result)
+		result = put_page(&page, PAGE_DATA, ret->values,
+				  by_deltas ? DELTA_BINARY_PACKED : RLE_DICTIONARY, to, ret);
+	dictionary_done(&dictionary);
+	tally_buf_done(&deltas);
+	tally_buf_done(&page);
+	return result ? result : bounds->failed;
+}

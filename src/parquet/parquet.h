@@ -1,0 +1,53 @@
+/* A Parquet file, written row by row.  Rows are kept until a group of them is full, so memory is
+ * bounded; the file is written from its start to its end, and may be a pipe.
+ *
+ * All columns are required.  One list of structs is possible beside the plain columns: each row has
+ * any number of its elements.  Pages are compressed with zstd, where libzstd was built in; values
+ * have dictionaries, or are differences where these are smaller; each column of a group has its
+ * least and greatest value.  Source: parquet-format (README.md, LogicalTypes.md, parquet.thrift).
+ */
+#ifndef TALLY_PARQUET_PARQUET_H
+#define TALLY_PARQUET_PARQUET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum parquet_type {
+	PARQUET_TEXT, /* UTF-8; a value is the number of tally_parquet_text() */
+	PARQUET_I32,
+	PARQUET_I64,
+	PARQUET_U64,
+	PARQUET_TIME, /* ns since 1970, UTC */
+};
+
+struct parquet_column {
+	const char *name;
+	enum parquet_type type;
+};
+
+/* What a file has; the arrays are the caller's and stay as long as the writer. */
+struct parquet_table {
+	const struct parquet_column *columns; /* plain ones */
+	size_t column_count;
+	const char *list;                    /* the name of the list; NULL: there is none */
+	const struct parquet_column *fields; /* of its elements */
+	size_t field_count;
+};
+
+struct parquet_writer;
+
+/* The stream stays the caller's.  0 or -ENOMEM. */
+int tally_parquet_new(FILE *out, const struct parquet_table *table, struct parquet_writer **ret);
+void tally_parquet_free(struct parquet_writer *writer);
+/* The number of a text, for this file: equal texts have equal ones.  Bytes that are not UTF-8
+ * become U+FFFD.  Below 0: -ENOMEM. */
+int64_t tally_parquet_text(struct parquet_writer *writer, const char *text, size_t length);
+/* A row: a value for each plain column, and `count` elements of the list with a value for each
+ * field.  0, -ENOMEM, or -errno of writing. */
+int tally_parquet_row(struct parquet_writer *writer, const uint64_t *values,
+		      const uint64_t *elements, uint32_t count);
+/* Writes what is left, and the end of the file.  0, -ENOMEM, or -errno of writing. */
+int tally_parquet_end(struct parquet_writer *writer);
+
+#endif

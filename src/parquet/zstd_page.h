@@ -1,0 +1,14 @@
+/* Compressing a page; zstd_page_none.c stands in without libzstd. */
+#ifndef TALLY_PARQUET_ZSTD_PAGE_H
+#define TALLY_PARQUET_ZSTD_PAGE_H
+
+#include <stddef.h>
+#include "base/buf.h"
+
+/* Parquet's number of the codec. */
+extern const int tally_parquet_codec;
+
+/* Appends the compressed bytes; 0, -ENOMEM or -EIO. */
+int tally_parquet_compress(const void *bytes, size_t size, struct tally_buf *to);
+
+#endif
