@@ -1,0 +1,282 @@
+// Answers for a state: which samples are meant, their sums by node, function, image and thread. Each answer is kept until
+// what it depends on changes, so that a gesture costs one pass over samples and one over nodes.
+(function () {
+
+function create(recording) {
+	const { sample, thread, event } = recording;
+	const kept = {};
+	const base = tally.tree.recorded(recording);
+	const room = {}; // arrays that are used again
+
+	function keep(name, key, make) {
+		if (!kept[name] || kept[name].key !== key) kept[name] = { key, value: make() };
+		return kept[name].value;
+	}
+
+	function array(name, size, type = Float64Array) {
+		if (!room[name] || room[name].length !== size) return room[name] = new type(size);
+		return room[name].fill(0);
+	}
+
+	// What an answer was for a state is the same as long as the state is.
+	function remember(answer) {
+		let state = null, value = null;
+		return (now) => {
+			if (now !== state) {
+				value = answer(now);
+				state = now;
+			}
+			return value;
+		};
+	}
+
+	// The first sample at or after a time.
+	function first(time) {
+		let low = 0, high = sample.count;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (sample.time[middle] < time) low = middle + 1;
+			else high = middle;
+		}
+		return low;
+	}
+
+	// The events that are added up: one, or all whose unit is time ("all").
+	function events(state) {
+		return keep("events", state.event, () => {
+			const list = [];
+			if (state.event === "all") for (let i = 0; i < event.count; i++) if (isTime(i)) list.push(i);
+			if (!list.length) list.push(state.event !== "" && Number(state.event) < event.count ? Number(state.event) : usual());
+			const mask = new Uint8Array(event.count);
+			for (const one of list) if (one < event.count) mask[one] = 1;
+			const named = list.filter((one) => one < event.count);
+			return {
+				list: named, mask,
+				unit: named.length ? recording.text(event.unit[named[0]]) : "samples",
+				name: named.map((one) => recording.text(event.name[one])).join(" + ") || "samples",
+			};
+		});
+	}
+	function isTime(index) {
+		return event.kind[index] < 2 && recording.text(event.unit[index]) === "ns";
+	}
+	// The event with the most samples on a CPU.
+	function usual() {
+		const stats = recording.summary.events || [];
+		let best = 0;
+		const rank = (i) => (event.kind[i] === 0 ? 1e18 : event.kind[i] === 2 ? 1e17 : 0) + ((stats[i] || {}).samples || 0);
+		for (let i = 1; i < event.count; i++) if (rank(i) > rank(best)) best = i;
+		return best;
+	}
+
+	// By thread: 0 left out, 1 counted, 2 counted as the base of a difference.
+	function threads(state) {
+		return keep("threads", `${state.who}|${state.recordings}`, () => {
+			const mask = new Uint8Array(thread.count), out = new Set(tally.state.read.labels(state.recordings));
+			const kind = state.who[0], index = Number(state.who.slice(1));
+			for (let i = 0; i < thread.count; i++) {
+				if (out.has(thread.recording[i])) continue;
+				if (kind === "t" && i !== index || kind === "p" && recording.processOf[i] !== index) continue;
+				mask[i] = recording.diff && thread.recording[i] === 0 ? 2 : 1;
+			}
+			return mask;
+		});
+	}
+
+	function tree(state) {
+		return keep("tree", `${state.ops}|${state.recursion}`, () => state.ops || state.recursion
+			? tally.transform.transformed(recording, base, tally.state.read.operations(state.ops), state.recursion === "1")
+			: base);
+	}
+
+	function matches(state) {
+		return keep("matches", state.search, () => tally.search.labels(recording, state.search));
+	}
+	function matching(state) { // by node of the shown tree
+		return keep("matching", `${state.search}|${state.ops}|${state.recursion}`, () => tally.search.nodes(tree(state), matches(state)));
+	}
+
+	const selection = (state) => `${state.event}|${state.who}|${state.recordings}|${state.ops}|${state.recursion}|` +
+		(state.filter && state.search ? state.search : "");
+	const sides = (state) => recording.diff ? `|${state.compare}|${state.width}` : "";
+
+	// The samples that count, whatever span is chosen: their numbers, nodes of the shown tree and weights, in order of time.
+	const picked = remember((state) => keep("picked", selection(state), () => {
+		const mask = events(state).mask, allowed = threads(state), of = tree(state).of;
+		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1;
+		const only = state.filter && state.search ? matching(state) : null;
+		const { event: e, thread: t, node: n, weight: w, cpu: c } = sample;
+		if (!room.index) {
+			room.index = new Uint32Array(sample.count);
+			room.node = new Uint32Array(sample.count);
+			room.weight = new Float64Array(sample.count);
+		}
+		const { index, node: nodes, weight } = room;
+		let count = 0;
+		for (let i = 0; i < sample.count; i++) {
+			if (mask[e[i]] === 0 || allowed[t[i]] === 0 || cpu >= 0 && c[i] !== cpu) continue;
+			const node = of === null ? n[i] : of[n[i]];
+			if (node === tally.NONE || only !== null && only[node] === 0) continue;
+			index[count] = i;
+			nodes[count] = node;
+			weight[count++] = w[i];
+		}
+		return { count, index, node: nodes, weight };
+	}));
+
+	// Where a span begins and ends in what is picked.
+	function within(state, chosen) {
+		const span = tally.state.read.range(state.span);
+		if (!span) return [0, chosen.count];
+		return span.map((time) => {
+			const wanted = first(time);
+			let low = 0, high = chosen.count;
+			while (low < high) {
+				const middle = (low + high) >> 1;
+				if (chosen.index[middle] < wanted) low = middle + 1;
+				else high = middle;
+			}
+			return low;
+		});
+	}
+
+	// Sums of the selection by node. While only the span changes, what comes and goes is added and taken away: weights are
+	// whole numbers, so that is exact.
+	const sums = remember((state) => keep("sums", `${selection(state)}|${state.span}${sides(state)}`, () => {
+		const shown = tree(state), chosen = picked(state), [from, to] = within(state, chosen);
+		const last = room.last;
+		const again = last && last.key === selection(state) && last.shown === shown && Math.abs(from - last.from) + Math.abs(to - last.to) < to - from &&
+			from < last.to && last.from < to;
+		const into = again ? last : room.last = {
+			key: selection(state), shown, from, to: from, samples: 0, self: array("self", shown.size),
+			before: recording.diff ? array("before", shown.size) : null,
+			countBefore: recording.diff ? array("countBefore", shown.size) : null, countAfter: recording.diff ? array("countAfter", shown.size) : null,
+		};
+		const change = recording.diff ? addSides : add;
+		if (into.from < from) change(into, chosen, into.from, from, -1);
+		else change(into, chosen, from, into.from, 1);
+		if (into.to > to) change(into, chosen, to, into.to, -1);
+		else change(into, chosen, into.to, to, 1);
+		into.from = from;
+		into.to = to;
+		const result = { self: into.self, samples: into.samples, before: null, after: null };
+		if (recording.diff) {
+			tally.difference.join(result, shown, state, { before: into.before, after: into.self, countBefore: into.countBefore, countAfter: into.countAfter }, array);
+		}
+		result.total = tally.tree.inclusive(shown, result.self, array("total", shown.size));
+		result.whole = result.total[0];
+		return result;
+	}));
+	function add(into, { index, node, weight }, from, to, sign) {
+		const { self } = into, count = sample.samples;
+		let samples = 0;
+		for (let i = from; i < to; i++) {
+			self[node[i]] += sign * weight[i];
+			samples += count[index[i]];
+		}
+		into.samples += sign * samples;
+	}
+	function addSides(into, { index, node, weight }, from, to, sign) {
+		const side = thread.recording;
+		for (let i = from; i < to; i++) {
+			const at = index[i], base_ = side[sample.thread[at]] === 0;
+			(base_ ? into.before : into.self)[node[i]] += sign * weight[i];
+			(base_ ? into.countBefore : into.countAfter)[node[i]] += sign * sample.samples[at];
+			into.samples += sign * sample.samples[at];
+		}
+	}
+
+	// Sums of the span by thread, also of threads that were not chosen.
+	const byThread = remember((state) => keep("byThread", `${selection({ ...state, who: "" })}|${state.span}`, () => {
+		const span = tally.state.read.range(state.span), from = span ? first(span[0]) : 0, to = span ? first(span[1]) : sample.count;
+		const mask = events(state).mask, of = tree(state).of, only = state.filter && state.search ? matching(state) : null;
+		const { event: e, thread: t, node: n, weight: w } = sample, result = array("byThread", thread.count);
+		for (let i = from; i < to; i++) {
+			if (mask[e[i]] === 0) continue;
+			const node = of === null ? n[i] : of[n[i]];
+			if (node !== tally.NONE && (only === null || only[node] !== 0)) result[t[i]] += w[i];
+		}
+		const out = new Set(tally.state.read.labels(state.recordings));
+		for (let i = 0; i < thread.count; i++) if (out.has(thread.recording[i])) result[i] = 0;
+		return result;
+	}));
+
+	// Sums by label, each function once in a stack: {self, total}, and both sides of a difference.
+	const functions = remember((state) => keep("functions", `${selection(state)}|${state.span}${sides(state)}`, () => {
+			const shown = tree(state), by = sums(state);
+			const of = (self, total, name) => {
+				const result = { self: array(`${name}Self`, recording.labels), total: array(`${name}Total`, recording.labels) };
+				for (let i = 1; i < shown.size; i++) {
+					if (total[i] === 0) continue;
+					const label = shown.label[i];
+					result.self[label] += self[i];
+					if (shown.outer[i] & 1) result.total[label] += total[i];
+				}
+				return result;
+			};
+			if (!by.before) return of(by.self, by.total, "label");
+			const counts = (self, name) => of(self, tally.tree.inclusive(shown, self, array(`${name}Sum`, shown.size)), name);
+			return {
+				...of(by.self, by.total, "label"), before: of(by.selfBefore, by.before, "labelBefore"), after: of(by.selfAfter, by.after, "labelAfter"),
+				countBefore: counts(by.countBefore, "countsBefore"), countAfter: counts(by.countAfter, "countsAfter"),
+			};
+		}));
+
+	// Sums by image, the last row for code of no known image.
+	const images = remember((state) => keep("images", `${selection(state)}|${state.span}${sides(state)}`, () => {
+			const shown = tree(state), { self, total } = sums(state), count = recording.image.count;
+			const result = { self: array("imageSelf", count + 1), total: array("imageTotal", count + 1) };
+			for (let i = 1; i < shown.size; i++) {
+				if (total[i] === 0) continue;
+				const image = Math.min(recording.imageOf(shown.label[i]), count);
+				result.self[image] += self[i];
+				if (shown.outer[i] & 2) result.total[image] += total[i];
+			}
+			return result;
+		}));
+
+	// The share of the selection that is in stacks with a match.
+	function found(state) {
+		if (!state.search) return null;
+		return keep("found", `${selection(state)}|${state.span}|${state.search}${sides(state)}`, () => {
+			const { self, whole } = sums(state), has = matching(state), match = matches(state);
+			let sum = 0, names = 0;
+			for (let i = 0; i < self.length; i++) if (has[i]) sum += self[i];
+			for (let i = 0; i < recording.function.count; i++) names += match[i];
+			return { sum, whole, names };
+		});
+	}
+
+	// Weights by column of the time line, of all samples that count but for the span: {all, match}.
+	function timeline(state, columns, begin, end) {
+		const chosen = picked(state), scale = columns / Math.max(1, end - begin), { time } = sample;
+		const column = (i) => Math.min(columns - 1, Math.floor((time[chosen.index[i]] - begin) * scale));
+		const all = keep("timeline", `${selection(state)}|${columns}`, () => {
+			const result = new Float64Array(columns);
+			for (let i = 0; i < chosen.count; i++) result[column(i)] += chosen.weight[i];
+			return result;
+		});
+		const match = state.search ? keep("matchline", `${selection(state)}|${columns}|${state.search}`, () => {
+			const has = matching(state), result = new Float64Array(columns);
+			for (let i = 0; i < chosen.count; i++) if (has[chosen.node[i]] !== 0) result[column(i)] += chosen.weight[i];
+			return result;
+		}) : all;
+		return { all, match };
+	}
+
+	// Places of labels when sorted by name.
+	function names() {
+		return keep("names", "", () => {
+			const order = Array.from({ length: recording.labels }, (_, i) => i).sort((a, b) => compare(recording.name(a), recording.name(b)));
+			const at = new Uint32Array(recording.labels);
+			order.forEach((label, place) => at[label] = place);
+			return at;
+		});
+	}
+	const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+
+	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, picked, within, sums, byThread, functions, images, found, timeline, names, keep, array };
+}
+
+tally.analysis = { create };
+})();

@@ -1,0 +1,183 @@
+// A graph of stacks that one can point at, move in by keys, and zoom: canvas, tooltip, and the line that describes the
+// current box. What is laid out, and what zooming means, is the view's.
+(function () {
+
+const { make, fit, say } = tally.dom;
+const { ROW } = tally.graphPaint;
+
+// options: label; layout(boxes, least, width): fills the boxes; zoom(boxes, at); act(action, boxes, at);
+// describe(boxes, at) -> {name, image, lines}; up(); page: the shared parts; inner: grows with its content.
+function create(page, options) {
+	const boxes = tally.boxes.create();
+	const canvas = make("canvas", { "aria-hidden": "true" });
+	const space = make("div", { class: "graph-space" }, canvas);
+	const empty = make("p", { class: "empty", hidden: true });
+	const element = make("div", {
+		class: `graph ${options.class || ""}`, tabindex: "0", role: "application", "aria-roledescription": "graph of stacks",
+		"aria-label": `${options.label}. Arrow keys move from frame to frame, Enter zooms, M opens the menu of a frame.`,
+	}, space, empty);
+	let hover = -1, current = -1, state = null, height = 0, asked = false, upBefore = null, currentPath = null;
+
+	function draw() {
+		asked = false;
+		if (!element.isConnected || !state) return;
+		const width = space.clientWidth || element.clientWidth, seen = element.clientHeight;
+		height = boxes.rows * ROW;
+		const up = options.up();
+		const shown = options.inner ? height : Math.min(seen, Math.max(height, 1));
+		// A small graph that grows upwards stands on the floor.
+		const offset = up && !options.inner && height < seen ? seen - height : 0;
+		canvas.style.width = `${width}px`;
+		canvas.style.height = `${shown}px`;
+		canvas.style.marginTop = `${offset}px`;
+		space.style.height = `${height + offset}px`;
+		const top = options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - shown));
+		const context = fit(canvas, width, shown), theme = tally.palette.theme(state);
+		tally.graphPaint.paint(context, boxes, {
+			width, height, top, bottom: top + shown, up, theme, current, hover, text: page.text,
+			colour: tally.graphPaint.colours(page.analysis, state, theme, page.hues), faded: options.faded ? (at) => options.faded(boxes, at) : () => false,
+		});
+	}
+	function ask() {
+		if (!asked) requestAnimationFrame(draw);
+		asked = true;
+	}
+
+	function update(now) {
+		state = now;
+		const width = space.clientWidth || element.clientWidth || 1;
+		options.layout(boxes, 1 / width, width);
+		const nothing = !(boxes.count > 1);
+		empty.hidden = !nothing;
+		space.hidden = nothing;
+		if (nothing) empty.textContent = options.empty ? options.empty() : "No samples here.";
+		hover = -1;
+		page.tip.hide();
+		current = currentPath ? place(currentPath) : -1;
+		const up = options.up();
+		draw();
+		if (up !== upBefore) {
+			element.scrollTop = up ? element.scrollHeight : 0;
+			upBefore = up;
+			draw();
+		}
+	}
+
+	// The box of a path of labels, or -1.
+	function place(labels) {
+		let at = boxes.count ? 0 : -1;
+		for (const label of labels) {
+			let next = -1;
+			for (let i = at + 1; i < boxes.count && next < 0; i++) if (boxes.parent[i] === at && boxes.label[i] === label) next = i;
+			if (next < 0) return -1;
+			at = next;
+		}
+		return at;
+	}
+
+	function under(event) {
+		const place_ = canvas.getBoundingClientRect();
+		if (!place_.width) return -1;
+		const y = event.clientY - place_.top + (options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - place_.height)));
+		const row = Math.floor((options.up() ? height - y : y) / ROW);
+		return boxes.at((event.clientX - place_.left) / place_.width, row);
+	}
+
+	function choose(at, speak) {
+		current = at;
+		currentPath = at >= 0 ? boxes.path(at) : null;
+		if (at >= 0) {
+			page.frame.show(options.describe(boxes, at), { boxes, at, act: options.act, graph: element });
+			if (speak) {
+				const what = options.describe(boxes, at);
+				say(`${what.name}, ${what.lines.join(", ")}`);
+				reveal(at);
+			}
+		}
+		ask();
+	}
+	function reveal(at) {
+		if (options.inner) return;
+		const y = options.up() ? height - (boxes.depth[at] + 1) * ROW : boxes.depth[at] * ROW;
+		if (y < element.scrollTop) element.scrollTop = y;
+		else if (y + ROW > element.scrollTop + element.clientHeight) element.scrollTop = y + ROW - element.clientHeight;
+	}
+
+	element.addEventListener("scroll", ask, { passive: true });
+	element.addEventListener("pointermove", (event) => {
+		const at = under(event);
+		if (at !== hover) {
+			hover = at;
+			ask();
+		}
+		if (at >= 0 && event.pointerType === "mouse") page.tip.show(options.describe(boxes, at), event.clientX, event.clientY);
+		else page.tip.hide();
+	});
+	element.addEventListener("pointerleave", () => {
+		hover = -1;
+		page.tip.hide();
+		ask();
+	});
+	element.addEventListener("click", (event) => {
+		const at = under(event);
+		if (at < 0) return;
+		choose(at);
+		options.zoom(boxes, at);
+	});
+	element.addEventListener("contextmenu", (event) => {
+		const at = under(event);
+		if (at < 0) return;
+		event.preventDefault();
+		choose(at);
+		page.frame.menu(event.clientX, event.clientY);
+	});
+	element.addEventListener("focus", () => {
+		if (current < 0 && boxes.count > 1) choose(options.start ? options.start(boxes) : 0, true);
+	});
+
+	const neighbour = (at, step) => {
+		for (let i = at + step; i >= 0 && i < boxes.count; i += step) {
+			if (boxes.depth[i] === boxes.depth[at]) return i;
+		}
+		return -1;
+	};
+	const child = (at) => {
+		for (let i = at + 1; i < boxes.count; i++) if (boxes.parent[i] === at) return i;
+		return -1;
+	};
+	element.addEventListener("keydown", (event) => {
+		if (event.ctrlKey || event.altKey || event.metaKey || !boxes.count) return;
+		const at = current < 0 ? 0 : current;
+		const deeper = options.up() ? "ArrowUp" : "ArrowDown", back = options.up() ? "ArrowDown" : "ArrowUp";
+		let to = -1;
+		switch (event.key) {
+		case deeper: to = child(at); break;
+		case back: to = boxes.parent[at]; break;
+		case "ArrowLeft": to = neighbour(at, -1); break;
+		case "ArrowRight": to = neighbour(at, 1); break;
+		case "Home": to = 0; break;
+		case "Enter": case " ": if (current >= 0) options.zoom(boxes, current); event.preventDefault(); return;
+		case "m": case "ContextMenu": {
+			if (current < 0) return;
+			const where = canvas.getBoundingClientRect();
+			page.frame.menu(where.left + boxes.left[current] * where.width + 10, where.top + 30);
+			event.preventDefault();
+			return;
+		}
+		default:
+			if (current > 0 && page.frame.key(event.key)) event.preventDefault();
+			return;
+		}
+		event.preventDefault();
+		if (to >= 0) choose(to, true);
+	});
+
+	new ResizeObserver(() => {
+		if (state && element.isConnected && element.clientWidth) update(state);
+	}).observe(element);
+
+	return { element, boxes, update, place, choose: (at) => choose(at, true) };
+}
+
+tally.graph = { create };
+})();

@@ -1,0 +1,119 @@
+// The heat map: a column is a part of the time (a second, where that fits), a row a fiftieth of it. A drag chooses a span.
+(function () {
+
+const { make, fit } = tally.dom;
+const ROWS = 50, CELL = 6;
+
+function create(page) {
+	const { analysis, store } = page, { recording } = analysis;
+	const canvas = make("canvas", { "aria-hidden": "true" }), facts = make("p", { class: "facts" });
+	const element = make("div", {
+		class: "heat", tabindex: "0", role: "application", "aria-roledescription": "heat map",
+		"aria-label": "Heat map. Arrow keys move the chosen span, plus and minus change its size, Escape clears it.",
+	}, canvas);
+	let shape = { columns: 1, column: 1, cell: 1 }, values = null, from = null;
+
+	// The seconds of a column: so many that all fit.
+	function measure(width) {
+		const most = Math.max(1, Math.floor(width / 3)), whole = recording.end * recording.unit;
+		const usual = whole < 2e9 ? whole / 60 : whole < 60e9 ? 0.1e9 : 1e9;
+		const column = tally.timeAxis.round(Math.max(usual, whole / most)) / recording.unit;
+		const columns = Math.max(1, Math.ceil(recording.end / column));
+		shape = { columns, column, cell: Math.max(1, Math.min(12, Math.floor(width / columns))) };
+	}
+
+	function compute(state) {
+		const key = [state.event, state.who, state.recordings, state.ops, state.recursion, state.filter, state.filter && state.search, shape.column].join("|");
+		return analysis.keep("heat", key, () => {
+			const { time } = recording.sample, { count, index, weight } = analysis.picked(state);
+			const cells = new Float64Array(shape.columns * ROWS), step = shape.column / ROWS;
+			for (let i = 0; i < count; i++) cells[Math.min(cells.length - 1, Math.floor(time[index[i]] / step))] += weight[i];
+			return cells;
+		});
+	}
+
+	function update(state) {
+		const room = element.clientWidth;
+		if (!room) return;
+		measure(room);
+		values = compute(state);
+		const width = shape.columns * shape.cell, height = ROWS * CELL, theme = tally.palette.theme(state);
+		canvas.style.width = `${width}px`;
+		canvas.style.height = `${height + 16}px`;
+		const context = fit(canvas, width, height + 16);
+		let most = 0;
+		for (let i = 0; i < values.length; i++) if (values[i] > most) most = values[i];
+		const span = tally.state.read.range(state.span), step = shape.column / ROWS, colours = theme.heat;
+		let last = "";
+		for (let i = 0; i < values.length; i++) {
+			const begin = i * step;
+			if (begin > recording.end) break;
+			const colour = colours[values[i] > 0 ? Math.min(7, 1 + Math.floor(Math.sqrt(values[i] / most) * 6.999)) : 0];
+			if (colour !== last) context.fillStyle = last = colour;
+			const x = Math.floor(i / ROWS) * shape.cell, y = (ROWS - 1 - i % ROWS) * CELL, gap = shape.cell > 4 ? 1 : 0;
+			context.globalAlpha = span && (begin + step <= span[0] || begin >= span[1]) ? 0.3 : 1;
+			context.fillRect(x, y, shape.cell - gap, CELL - 1);
+		}
+		context.globalAlpha = 1;
+		if (span) outline(context, span, step, theme);
+		tally.timeAxis.draw(context, { begin: 0, end: shape.columns * shape.column * recording.unit, left: 0, width, top: height, height: 16, theme });
+		const unit = page.unit(state);
+		facts.textContent = `A column is ${tally.format.time(shape.column * recording.unit)}, a cell ${tally.format.time(step * recording.unit)} (the lowest is the first); ` +
+			`the darkest has ${page.amount(most, unit, true)}. Drag from cell to cell to choose a span.`.replace("darkest", theme.name === "dark" ? "brightest" : "darkest");
+	}
+	function outline(context, [begin, end], step, theme) {
+		context.strokeStyle = theme.span;
+		context.lineWidth = 2;
+		const first = Math.floor(begin / shape.column), last = Math.floor(Math.max(begin, end - 1) / shape.column);
+		for (let column = first; column <= last; column++) {
+			const low = column === first ? Math.floor((begin - column * shape.column) / step) : 0;
+			const high = column === last ? Math.min(ROWS, Math.ceil((end - column * shape.column) / step)) : ROWS;
+			context.strokeRect(column * shape.cell, (ROWS - high) * CELL, Math.max(2, shape.cell - 1), Math.max(2, (high - low) * CELL - 1));
+			if (last - first > 6 && column === first) column = last - 1;
+		}
+	}
+
+	// The begin of the cell at the pointer.
+	function cell(event) {
+		const place = canvas.getBoundingClientRect();
+		const column = Math.max(0, Math.min(shape.columns - 1, Math.floor((event.clientX - place.left) / shape.cell)));
+		const row = Math.max(0, Math.min(ROWS - 1, ROWS - 1 - Math.floor((event.clientY - place.top) / CELL)));
+		return column * ROWS + row;
+	}
+	function set(a, b, small) {
+		const step = shape.column / ROWS, low = Math.floor(Math.min(a, b) * step), high = Math.min(recording.end, Math.ceil((Math.max(a, b) + 1) * step));
+		if (high > low) store.set({ span: `${low}-${high}` }, small);
+	}
+	element.addEventListener("pointerdown", (event) => {
+		if (event.button !== 0) return;
+		from = { cell: cell(event), moved: false };
+		element.setPointerCapture(event.pointerId);
+	});
+	element.addEventListener("pointermove", (event) => {
+		const at = cell(event), step = shape.column / ROWS;
+		if (from) {
+			if (at !== from.cell) from.moved = true;
+			if (from.moved) set(from.cell, at, true);
+		}
+		if (values && at < values.length) {
+			page.tip.show({ name: page.when(Math.floor(at * step)), image: "", lines: [page.amount(values[at], page.unit(store.now), true)] }, event.clientX, event.clientY);
+		}
+	});
+	element.addEventListener("pointerup", () => {
+		if (from && !from.moved) store.set({ span: "" });
+		else if (from) store.set({ span: store.now.span });
+		from = null;
+	});
+	element.addEventListener("pointerleave", () => page.tip.hide());
+	element.addEventListener("keydown", (event) => {
+		if (event.ctrlKey || event.altKey || event.metaKey) return;
+		if (tally.spanDrag.key(page, event.key, event.shiftKey, [0, recording.end])) {
+			event.preventDefault();
+			event.stopPropagation();
+		}
+	});
+	return { element: make("div", null, facts, element), update, set };
+}
+
+tally.heatMap = { create };
+})();

@@ -1,0 +1,115 @@
+// Lays out the callers of places in a tree: the inverted graph, and the callers of one function. Only what is wide enough
+// to be drawn is ever looked at, so that it answers at once however large the tree is.
+(function () {
+
+let room = { size: 0 };
+
+function reserve(count, labels) {
+	if (room.size < count) {
+		room = { size: count, sumOf: null };
+		for (const name of ["place", "placeB"]) room[name] = new Uint32Array(count);
+		for (const name of ["weight", "weightB", "before", "beforeB", "after", "afterB"]) room[name] = new Float64Array(count);
+	}
+	if (!room.sumOf || room.sumOf.length <= labels) {
+		room.sumOf = new Float64Array(labels + 1);
+		room.countOf = new Uint32Array(labels + 1);
+		room.beginOf = new Uint32Array(labels + 1);
+	}
+	return room;
+}
+
+// Starts at the nodes with `weights`; `from` 0: the first row below the root has these nodes' own labels, 1: their callers.
+// `path`: labels that take the whole width. Rows begin at `row`; the root's label is `root`.
+function lay(boxes, tree, weights, { labels, before = null, after = null, from = 0, path = [], least, root = 0xffffffff, row = 0, inlined = 0 }) {
+	const { parent, label } = tree, count = tree.size;
+	const { place, placeB, weight, weightB, before: wb, beforeB, after: wa, afterB, sumOf, countOf, beginOf } = reserve(count, labels);
+	let entries = 0, sum = 0, sumBefore = 0, sumAfter = 0;
+	for (let i = 0; i < count; i++) {
+		if (!(weights[i] > 0)) continue;
+		place[entries] = from ? parent[i] : i;
+		weight[entries] = weights[i];
+		sum += weights[i];
+		if (before) {
+			sumBefore += wb[entries] = before[i];
+			sumAfter += wa[entries] = after[i];
+		}
+		entries++;
+	}
+	boxes.reset();
+	boxes.total = sum;
+	if (!(sum > 0)) return boxes;
+	const begins = [0], ends = [entries];
+	boxes.add(0, 1, row, root, 0, -1, sum, 0, inlined);
+	boxes.before[0] = sumBefore;
+	boxes.after[0] = sumAfter;
+	let scale = path.length ? 0 : 1 / sum, smallest = sum * least;
+
+	for (let at = 0; at < boxes.count; at++) {
+		const begin = begins[at], end = ends[at], depth = boxes.depth[at], level = depth - row;
+		if (begin === end) continue;
+		const found = [];
+		for (let i = begin; i < end; i++) {
+			if (place[i] === 0) continue; // the stack begins here
+			const name = label[place[i]];
+			if (countOf[name]++ === 0) found.push(name);
+			sumOf[name] += weight[i];
+		}
+		found.sort((a, b) => sumOf[b] - sumOf[a] || a - b);
+		let ended = begin;
+		for (const name of found) {
+			beginOf[name] = ended;
+			ended += countOf[name];
+		}
+		const last = ended;
+		for (let i = begin; i < end; i++) {
+			const to = place[i] === 0 ? ended++ : beginOf[label[place[i]]]++;
+			placeB[to] = place[i];
+			weightB[to] = weight[i];
+			if (before) {
+				beforeB[to] = wb[i];
+				afterB[to] = wa[i];
+			}
+		}
+		place.set(placeB.subarray(begin, end), begin);
+		weight.set(weightB.subarray(begin, end), begin);
+		if (before) {
+			wb.set(beforeB.subarray(begin, end), begin);
+			wa.set(afterB.subarray(begin, end), begin);
+		}
+		let left = boxes.left[at], start = begin;
+		const zoomed = level < path.length;
+		for (const name of found) {
+			const stop = start + countOf[name], value = sumOf[name];
+			countOf[name] = sumOf[name] = 0;
+			const wanted = zoomed ? name === path[level] : value >= smallest && value > 0;
+			if (wanted) {
+				if (zoomed && level === path.length - 1) {
+					scale = 1 / value;
+					smallest = value * least;
+				}
+				const width = zoomed ? 1 : value * scale;
+				const into = boxes.add(left, left + width, depth + 1, name, place[start], at, value, 0, tree.inlined[place[start]]);
+				let b = 0, a = 0;
+				for (let i = start; i < stop; i++) {
+					if (before) {
+						b += wb[i];
+						a += wa[i];
+					}
+					place[i] = parent[place[i]];
+				}
+				boxes.before[into] = b;
+				boxes.after[into] = a;
+				begins[into] = start;
+				ends[into] = stop;
+				left += width;
+			}
+			start = stop;
+		}
+		boxes.own[at] = boxes.value[at];
+		for (let i = begin; i < last; i++) boxes.own[at] -= weight[i];
+	}
+	return boxes;
+}
+
+tally.layCallers = lay;
+})();

@@ -1,0 +1,71 @@
+// Lays stacks out in the order of time: a column a pixel shows the stack that had the most of it, and equal frames of
+// neighbours are one box.
+(function () {
+
+// A sample stands for the time since the one before it of its thread, but for no more than this: twice the usual distance.
+function longest({ sample, thread, end }, { index, count }) {
+	const begin = new Float64Array(thread.count).fill(-1), last = new Float64Array(thread.count);
+	for (let i = 0; i < count; i++) {
+		const of = sample.thread[index[i]];
+		if (begin[of] < 0) begin[of] = sample.time[index[i]];
+		last[of] = sample.time[index[i]];
+	}
+	let sum = 0, threads = 0;
+	for (let of = 0; of < begin.length; of++) {
+		if (begin[of] < 0) continue;
+		sum += last[of] - begin[of];
+		threads++;
+	}
+	return count > threads ? 2 * sum / (count - threads) : end / 200;
+}
+
+// picked: of analysis.js, from..to of it; the span is [begin, end) in units of time.
+function lay(boxes, recording, tree, picked, limit, [first, stop], begin, end, width) {
+	const { sample } = recording, { index } = picked;
+	const columns = Math.max(1, Math.floor(width)), scale = columns / Math.max(1, end - begin);
+	const node = new Int32Array(columns).fill(-1), most = new Float64Array(columns);
+	const last = new Float64Array(recording.thread.count).fill(-Infinity), { time: times, thread: threads } = sample;
+	boxes.reset();
+	for (let i = first; i < stop; i++) {
+		const row = index[i], thread = threads[row], time = times[row];
+		let from = last[thread] > time - limit ? last[thread] : time - limit;
+		if (from < begin) from = begin;
+		last[thread] = time;
+		const a = (from - begin) * scale | 0;
+		let b = (time - begin) * scale | 0;
+		if (b >= columns) b = columns - 1;
+		for (let column = a; column <= b; column++) {
+			const part = Math.min(time, begin + (column + 1) / scale) - Math.max(from, begin + column / scale);
+			if (node[column] < 0 || part >= most[column]) {
+				node[column] = picked.node[i];
+				most[column] = part;
+			}
+		}
+	}
+	const perColumn = (end - begin) / columns;
+	const root = boxes.add(0, 1, 0, 0xffffffff, 0, -1, 0, 0, 0);
+	let open = [], way = [];
+	for (let column = 0; column <= columns; column++) {
+		way.length = 0;
+		if (column < columns && node[column] >= 0) for (let at = node[column]; at > 0; at = tree.parent[at]) way.push(at);
+		way.reverse();
+		let same = 0;
+		while (same < way.length && same < open.length && boxes.node[open[same]] === way[same]) same++;
+		open.length = same;
+		for (let depth = same; depth < way.length; depth++) {
+			open.push(boxes.add(column / columns, column / columns, depth + 1, tree.label[way[depth]], way[depth],
+				depth ? open[depth - 1] : root, 0, 0, tree.inlined[way[depth]]));
+		}
+		if (way.length) boxes.value[root] += perColumn;
+		for (let depth = 0; depth < way.length; depth++) {
+			boxes.right[open[depth]] = (column + 1) / columns;
+			boxes.value[open[depth]] += perColumn;
+			if (depth === way.length - 1) boxes.own[open[depth]] += perColumn;
+		}
+	}
+	boxes.total = end - begin;
+	return boxes;
+}
+
+tally.layTime = { lay, longest };
+})();

@@ -1,0 +1,112 @@
+// The sandwich: one function with all its places summed, its callers above and its callees below.
+(function () {
+
+const { make, clear } = tally.dom;
+
+function create(page) {
+	const { analysis, store } = page, { recording } = analysis;
+	const title = make("h2", { class: "sandwich-name" }), facts = make("p", { class: "facts" });
+	const label = () => {
+		const state = store.now;
+		if (state.fn !== "" && Number(state.fn) < recording.labels) return Number(state.fn);
+		const { self } = analysis.functions(state);
+		let best = -1;
+		for (let i = 0; i < self.length; i++) if (self[i] > 0 && (best < 0 || self[i] > self[best])) best = i;
+		return best;
+	};
+	let of = -1, least = 0;
+
+	// The outermost places of the function with their sums.
+	function places(state, tree, total, name) {
+		const weights = analysis.array(name, tree.size);
+		if (of < 0) return weights;
+		for (let i = 1; i < tree.size; i++) if (tree.label[i] === of && tree.outer[i] & 1) weights[i] = total[i];
+		return weights;
+	}
+	function callers(boxes, part) {
+		least = part;
+		const state = store.now, tree = analysis.tree(state), sums = analysis.sums(state);
+		const both = sums.before ? { before: places(state, tree, sums.before, "placesBefore"), after: places(state, tree, sums.after, "placesAfter") } : {};
+		tally.layCallers(boxes, tree, places(state, tree, sums.total, "places"), { labels: recording.labels, from: 1, least, root: of, ...both });
+	}
+	// Its callees: the tree of what begins at it.
+	function callees(boxes, part) {
+		const state = { ...store.now, ops: store.now.ops };
+		const tree = analysis.tree(state), below = analysis.keep("below", `${of}|${state.ops}|${state.recursion}`,
+			() => of < 0 ? null : tally.transform.transformed(recording, tree, [["f", of]], false));
+		boxes.reset();
+		if (!below) return;
+		const sums = analysis.sums(state);
+		const into = (name, self) => {
+			const sum = analysis.array(name, below.size);
+			for (let i = 0; i < tree.size; i++) if (below.of[i] !== tally.NONE) sum[below.of[i]] += self[i];
+			return sum;
+		};
+		const self = into("belowSelf", sums.self), total = tally.tree.inclusive(below, self, analysis.array("belowTotal", below.size));
+		const result = { self, total, before: null, after: null };
+		if (sums.before) {
+			for (const side of ["before", "after"]) {
+				const own = into(`below-${side}`, side === "before" ? sums.selfBefore : sums.selfAfter);
+				result[side] = tally.tree.inclusive(below, own, analysis.array(`below-${side}-total`, below.size));
+			}
+		}
+		tally.layTree(boxes, below, result, { zoom: below.first[0] > 0 ? below.first[0] : 0, least: part, callers: false });
+	}
+	const go = (boxes, at) => {
+		if (boxes.label[at] !== tally.NONE) store.set({ fn: String(boxes.label[at]) });
+	};
+	const describe = (boxes, at) => page.describe(boxes, at, false);
+	const above = tally.graph.create(page, {
+		label: "Callers", class: "graph-callers", up: () => true, layout: callers, zoom: go, describe, inner: true, empty: () => "No callers in this selection.",
+	});
+	const beneath = tally.graph.create(page, {
+		label: "Callees", class: "graph-callees", up: () => false, layout: callees, zoom: go, describe, inner: true, empty: () => of < 0 ? page.nothing() : "It calls nothing in this selection.",
+	});
+	const find = make("input", { type: "search", list: "sandwich-names", placeholder: "Function…", "aria-label": "Function of the sandwich", spellcheck: "false", autocomplete: "off" });
+	const names = make("datalist", { id: "sandwich-names" });
+	let asked = 0;
+	find.addEventListener("input", () => {
+		clearTimeout(asked);
+		asked = setTimeout(offer, 60);
+	});
+	find.addEventListener("change", () => {
+		const { total } = analysis.functions(store.now);
+		for (let i = 0; i < recording.labels; i++) {
+			if (total[i] > 0 && recording.name(i) === find.value) {
+				store.set({ fn: String(i) });
+				return;
+			}
+		}
+		const best = offer();
+		if (best.length) store.set({ fn: String(best[0]) });
+	});
+	function offer() {
+		const match = tally.search.labels(recording, find.value), { total } = analysis.functions(store.now), found = [];
+		for (let i = 0; i < recording.labels; i++) if (total[i] > 0 && match[i]) found.push(i);
+		found.sort((a, b) => total[b] - total[a]);
+		clear(names, found.slice(0, 20).map((one) => make("option", { value: recording.name(one) })));
+		return found;
+	}
+	const element = make("section", { class: "view view-sandwich", "aria-label": "Callers and callees" },
+		make("div", { class: "controls" }, find, names, make("span", { class: "hint" }, "Click a caller or callee to go there.")),
+		title, facts, make("h3", { class: "part" }, "Callers"), above.element, make("h3", { class: "part" }, "Callees"), beneath.element);
+
+	return {
+		element,
+		graph: { get boxes() { return beneath.boxes; } },
+		update(state) {
+			of = label();
+			title.textContent = of < 0 ? "No function" : recording.name(of);
+			const sums = analysis.sums(state), { self, total } = analysis.functions(state), unit = page.unit(state);
+			facts.textContent = of < 0 ? page.nothing() : [recording.imageName(recording.imageOf(of)),
+				`total ${page.amount(total[of], unit)} (${tally.format.share(total[of], sums.whole)})`,
+				`self ${page.amount(self[of], unit)} (${tally.format.share(self[of], sums.whole)})`].join("  ·  ");
+			if (document.activeElement !== find) find.value = of < 0 ? "" : tally.format.head(recording.name(of), 300);
+			above.update(state);
+			beneath.update(state);
+		},
+	};
+}
+
+tally.views.sandwich = create;
+})();

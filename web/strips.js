@@ -1,0 +1,108 @@
+// What processes, threads or CPUs do over time, by column: the part of it on a CPU, off it, and runs by switch records.
+(function () {
+
+// Adds the interval [from, to] (columns, not whole ones) with a height to a row: differences, added up at the end.
+function cover(values, base, columns, from, to, height) {
+	if (to <= 0 || from >= columns) return;
+	const a = Math.max(0, from), b = Math.min(columns, to);
+	const first = Math.floor(a), last = Math.floor(b);
+	if (first === last) {
+		values[base + first] += (b - a) * height;
+		return;
+	}
+	values[base + first] += (first + 1 - a) * height;
+	for (let i = first + 1; i < last; i++) values[base + i] += height;
+	if (last < columns) values[base + last] += (b - last) * height;
+}
+
+// by: "process", "thread", "cpu". Gives {rows: [{id, who, weight}], on, off, run, most}: values by row and column.
+function compute(analysis, state, run, columns, begin, end, by, limit) {
+	const { recording } = analysis, { sample, event, thread } = recording;
+	const chosen = analysis.events(state), out = analysis.threads({ ...state, who: "" });
+	const isOff = new Uint8Array(event.count), isOn = new Uint8Array(event.count);
+	let any = false;
+	for (let i = 0; i < event.count; i++) {
+		if (event.kind[i] === 1) isOff[i] = 1;
+		else if (chosen.mask[i]) any = isOn[i] = 1;
+	}
+	if (!any) for (let i = 0; i < event.count; i++) isOn[i] = event.kind[i] === 0 ? 1 : 0;
+	const ids = by === "cpu" ? recording.cpus : by === "thread" ? thread.count : recording.processes.length;
+	const idOf = by === "thread" ? (t) => t : (t) => recording.processOf[t];
+	const weight = new Float64Array(ids);
+	const from = analysis.first(begin), to = analysis.first(end);
+	// Waits that end behind what is shown began in it, perhaps.
+	for (let i = 0; i < sample.count; i++) {
+		const e = sample.event[i];
+		if (out[sample.thread[i]] === 0) continue;
+		const id = by === "cpu" ? sample.cpu[i] : idOf(sample.thread[i]);
+		if (id < ids) weight[id] += isOn[e] ? sample.weight[i] : isOff[e] ? sample.weight[i] * 1e-9 : 0;
+	}
+	if (run && by !== "cpu") for (let i = 0; i < run.count; i++) if (out[run.thread[i]]) weight[idOf(run.thread[i])] += 1e-9 * (run.end[i] - run.start[i]);
+	const order = Array.from(weight.keys()).filter((id) => weight[id] > 0).sort(by === "cpu" ? (a, b) => a - b : (a, b) => weight[b] - weight[a] || a - b);
+	const rowOf = new Int32Array(ids).fill(-1), shown = order.slice(0, limit);
+	shown.forEach((id, row) => rowOf[id] = row);
+	const cells = () => new Float64Array(shown.length * columns);
+	const on = cells(), off = cells(), runs = run ? cells() : null;
+	const scale = columns / Math.max(1, end - begin), inTime = new Uint8Array(event.count);
+	for (let i = 0; i < event.count; i++) inTime[i] = recording.text(event.unit[i]) === "ns" ? 1 : 0;
+	let most = 0;
+	for (let i = from; i < sample.count; i++) {
+		const e = sample.event[i];
+		if (i >= to && !isOff[e] || !isOn[e] && !isOff[e] || out[sample.thread[i]] === 0) continue;
+		const id = by === "cpu" ? sample.cpu[i] : idOf(sample.thread[i]), row = id < ids ? rowOf[id] : -1;
+		if (row < 0 || by === "cpu" && isOff[e]) continue;
+		const x = (sample.time[i] - begin) * scale;
+		if (inTime[e]) {
+			cover(isOff[e] ? off : on, row * columns, columns, x - sample.weight[i] / recording.unit * scale, x, 1);
+		} else {
+			const at = row * columns + Math.min(columns - 1, Math.floor(x));
+			on[at] += sample.weight[i];
+			if (on[at] > most) most = on[at];
+		}
+	}
+	if (most > 0) for (let i = 0; i < on.length; i++) on[i] /= most;
+	if (run) {
+		for (let i = 0; i < run.count; i++) {
+			const id = by === "cpu" ? run.cpu[i] : idOf(run.thread[i]), row = id < ids && out[run.thread[i]] ? rowOf[id] : -1;
+			if (row >= 0) cover(runs, row * columns, columns, (run.start[i] - begin) * scale, (run.end[i] - begin) * scale, 1);
+		}
+	}
+	// A process of several threads may do more than one at once: its own most is its whole height.
+	for (const values of [on, off, runs]) {
+		if (!values) continue;
+		for (let row = 0; row < shown.length; row++) {
+			let top = 1;
+			for (let i = 0; i < columns; i++) top = Math.max(top, values[row * columns + i]);
+			if (by !== "process") top = 1;
+			for (let i = 0; i < columns; i++) values[row * columns + i] = Math.min(1, values[row * columns + i] / top);
+		}
+	}
+	let sum = 0;
+	for (const one of weight) sum += one;
+	return { rows: shown.map((id) => ({ id, who: by[0] + id, share: weight[id] / sum })), all: order.length, on, off, run: runs, columns };
+}
+
+const HEIGHT = 26;
+
+// One row: on-CPU above the line, off-CPU below it, runs as a band between.
+function draw(context, strips, row, { width, theme }) {
+	const { on, off, run, columns } = strips, base = row * columns, wide = width / columns;
+	const up = 16, low = HEIGHT - up - 4;
+	const fill = (values, colour, y, height, down) => {
+		context.fillStyle = colour;
+		context.beginPath();
+		for (let i = 0; i < columns; i++) {
+			const value = values[base + i];
+			if (!(value > 0)) continue;
+			const tall = Math.max(0.75, value * height);
+			context.rect(i * wide, down ? y : y - tall, wide, tall);
+		}
+		context.fill();
+	};
+	fill(on, theme.on, up, up - 2, false);
+	if (run) fill(run, theme.bar, up + 3, 3, false);
+	fill(off, theme.off, up + 4, low, true);
+}
+
+tally.strips = { compute, draw, HEIGHT };
+})();

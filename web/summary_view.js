@@ -1,0 +1,97 @@
+// The summary: what ran, where, how long, what was measured and lost, and what is hot.
+(function () {
+
+const { make, clear } = tally.dom;
+const TOP = 10;
+
+function create(page) {
+	const { analysis, store } = page, { recording } = analysis, { summary } = recording;
+	const facts = make("dl", { class: "fact-list" });
+	const add = (name, text) => {
+		if (text !== null && text !== undefined && text !== "") facts.append(make("div", null, make("dt", null, name), make("dd", null, make("bdi", null, tally.format.plain(String(text))))));
+	};
+	const several = summary.recordings.length > 1;
+	for (const [at, one] of summary.recordings.entries()) {
+		if (several) add(recording.diff ? at ? "After" : "Before" : `Recording ${at + 1}`, one.name);
+		add("Command", one.command);
+		add("Host", [one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
+		add("CPU", [one.cpu, one.cpus && `${one.cpus} CPUs`].filter(Boolean).join(", "));
+	}
+	add("Duration", tally.format.time((summary.duration || 0) * 1e9));
+	if (summary.start) add("Started", new Date(summary.start * 1000).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"));
+	add("Threads", `${tally.format.count(recording.thread.count)} in ${recording.processes.length === 1 ? "one process" : `${tally.format.count(recording.processes.length)} processes`}`);
+
+	const events = make("table", { class: "events" }, make("caption", null, "Events"),
+		make("thead", null, make("tr", null, ["Event", "Samples", "Amount", "Unknown", "Lost", "Throttled"].map((text, at) => make("th", { scope: "col", class: at ? "number" : null }, text)))),
+		make("tbody", null, Array.from({ length: recording.event.count }, (_, i) => {
+			const of = (summary.events || [])[i] || {}, unit = recording.text(recording.event.unit[i]);
+			const warn = (part, whole) => part > 0 && part / whole > 0.01 ? "number warn" : "number";
+			return make("tr", null, make("th", { scope: "row" }, make("bdi", null, recording.text(recording.event.name[i]))),
+				make("td", { class: "number" }, tally.format.count(of.samples || 0)),
+				make("td", { class: "number" }, tally.format.weight(of.weight || 0, unit)),
+				make("td", { class: warn(of.unknown, of.weight) }, tally.format.share(of.unknown || 0, of.weight || 0)),
+				make("td", { class: of.lost ? "number warn" : "number" }, tally.format.count(of.lost || 0)),
+				make("td", { class: of.throttled ? "number warn" : "number" }, tally.format.count(of.throttled || 0)));
+		})));
+	const notes = (summary.notes || []).map((note) => make("li", null, make("bdi", null, tally.format.plain(note.text || "")),
+		note.remedy ? make("span", { class: "remedy" }, "Remedy: ", make("bdi", null, tally.format.plain(note.remedy))) : null));
+
+	const top = (name, caption, columns, rows, usual = "self-") => tally.table.create(page, { name, caption, columns, rows, usual, most: TOP, filter: false, className: "top" });
+	const largest = (rows, values) => rows.filter((row) => values[row] > 0).sort((a, b) => values[b] - values[a]).slice(0, TOP);
+	const threads = tally.lists.threadColumns(page);
+	const few = (columns, keys) => keys.map((key) => columns.find((column) => column.key === key)).filter(Boolean);
+	const tables = [
+		top("hot-functions", "Hottest functions", few(tally.lists.functionColumns(page), ["self", "total", "function", "image"]),
+			() => largest(tally.lists.functionRows(page), analysis.functions(store.now).self)),
+		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", "process"]),
+			() => largest(threads.rows(), analysis.byThread(store.now))),
+	];
+	const hotLines = lines(page, top);
+	const sentence = summary.sentence ? make("p", { class: "sentence" }, make("bdi", null, tally.format.plain(summary.sentence))) : null;
+	const element = make("section", { class: "view view-summary", "aria-label": "Summary" },
+		sentence,
+		make("div", { class: "cards" },
+			make("div", { class: "card" }, make("h2", null, "Recording"), facts),
+			make("div", { class: "card card-wide" }, recording.event.count ? make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Events" }, events) : make("p", { class: "empty" }, "The recording has no events."),
+				notes.length ? make("div", { class: "notes" }, make("h3", null, "To know"), make("ul", null, notes)) : null),
+			make("div", { class: "card card-wide" }, tables[0].element),
+			make("div", { class: "card" }, tables[1].element),
+			hotLines ? make("div", { class: "card card-all" }, hotLines.element) : null));
+
+	return {
+		element,
+		update() {
+			for (const one of tables) one.update();
+			if (hotLines) hotLines.update();
+		},
+	};
+}
+
+// The hottest source lines; they are known for the whole recording only.
+function lines(page, top) {
+	const { analysis, store } = page, { recording } = analysis;
+	if (!recording.has("line")) return null;
+	let line = null, whole = 0;
+	const text = (row) => `${tally.format.baseName(recording.text(line.file[row]))}:${line.number[row]}`;
+	const table = top("hot-lines", "Hottest lines (whole recording)", [
+		{ key: "self", title: "Self", number: true, value: (row) => line.self[row], text: (row) => tally.format.share(line.self[row], whole), share: (row) => line.self[row] / whole },
+		{ key: "line", title: "Line", head: true, text, hint: (row) => `${recording.text(line.file[row])}:${line.number[row]}`,
+			press: (row) => store.set({ view: "code", fn: String(line.function[row]), sort: "", rows: "" }) },
+		{ key: "function", title: "Function", grow: true, text: (row) => recording.name(line.function[row]), hint: (row) => tally.format.head(recording.name(line.function[row]), 2500) },
+	], () => {
+		if (!line) return [];
+		const mask = analysis.events(store.now).mask, rows = [];
+		whole = 0;
+		for (const [i, one] of (recording.summary.events || []).entries()) if (mask[i]) whole += one.weight || 0;
+		for (let i = 0; i < line.count; i++) if (mask[line.event[i]] && line.self[i] > 0) rows.push(i);
+		return rows.sort((a, b) => line.self[b] - line.self[a]).slice(0, TOP);
+	});
+	recording.later("line").then((got) => {
+		line = got;
+		if (table.element.isConnected) table.update();
+	}, page.fail);
+	return table;
+}
+
+tally.views.summary = create;
+})();

@@ -1,0 +1,122 @@
+// A table of rows that can be sorted, filtered, and copied as TSV. Rows are numbers; columns say what they show.
+(function () {
+
+const { make, clear, button } = tally.dom;
+const PAGE = 100; // rows at first, and with each "Show more"
+
+// columns: [{key, title, number, value(row), text(row), share(row), press(row), grow, narrow, title(row)}]
+// options: name, caption, usual (sort), rows(): array of row numbers, filter: whether there is a field to filter by.
+function create(page, { name, caption, columns, usual, rows, filter = true, most = 0, empty, className }) {
+	const { store } = page;
+	const field = filter ? make("input", { type: "search", placeholder: "Filter…", "aria-label": `Filter ${caption}`, spellcheck: "false", autocomplete: "off" }) : null;
+	const facts = make("span", { class: "table-facts", role: "status" });
+	const copy = most ? null : button("Copy as TSV", () => page.copy(tsv(), "The table is copied"), { class: "small", title: "Copy all rows of this table, with tabs between columns" });
+	const heads = columns.map((column) => {
+		const press = most || column.fixed ? make("span", null, column.title) : button(column.title, () => sortBy(column), { class: "sort" });
+		return make("th", { scope: "col", class: classes(column) }, press);
+	});
+	const body = make("tbody");
+	const none = make("p", { class: "empty", hidden: true });
+	const more = button("", () => {
+		shown += PAGE * 5;
+		draw();
+	}, { class: "more" });
+	const table = make("table", { class: className || null }, make("caption", { class: most ? null : "hidden" }, caption), make("thead", null, make("tr", null, heads)), body);
+	const element = make("div", { class: "table" }, most ? null : make("div", { class: "controls" }, field, facts, copy),
+		make("div", { class: "table-scroll", tabindex: most ? null : "0", role: most ? null : "region", "aria-label": most ? null : caption }, table, none), more);
+	const lines = []; // elements that are used again
+	let list = [], shown = PAGE, before = "";
+
+	if (field) field.addEventListener("input", () => store.set({ rows: field.value }, true));
+
+	function classes(column) {
+		return [column.number ? "number" : "", column.grow ? "grow" : "", column.narrow ? "wide-only" : "", column.share ? "bars" : ""].filter(Boolean).join(" ") || null;
+	}
+	function sortBy(column) {
+		const [key, down] = sorting();
+		store.set({ sort: column.key + (key === column.key ? down ? "+" : "-" : column.number ? "-" : "+") });
+	}
+	function sorting() {
+		const text = !most && store.now.sort && columns.some((column) => column.key === store.now.sort.slice(0, -1)) ? store.now.sort : usual;
+		return [text.slice(0, -1), text.endsWith("-")];
+	}
+
+	function update() {
+		const state = store.now, [key, down] = sorting(), by = columns.find((column) => column.key === key);
+		list = Array.from(rows());
+		const all = list.length;
+		if (field) {
+			if (document.activeElement !== field) field.value = state.rows;
+			const found = tally.search.pattern(state.rows);
+			if (found) list = list.filter((row) => columns.some((column) => !column.number && found.test.test(column.text(row).slice(0, 4096))));
+		}
+		sort(by, down);
+		facts.textContent = list.length === all ? `${tally.format.count(all)} rows` : `${tally.format.count(list.length)} of ${tally.format.count(all)} rows`;
+		none.hidden = list.length > 0;
+		none.textContent = all ? "No row has this text." : empty ? empty() : page.nothing();
+		table.hidden = list.length === 0;
+		columns.forEach((column, at) => {
+			if (!most) heads[at].setAttribute("aria-sort", column.key === key ? down ? "descending" : "ascending" : "none");
+		});
+		const what = `${state.view}|${state.sort}|${state.rows}`;
+		if (what !== before) shown = PAGE;
+		before = what;
+		draw();
+	}
+
+	function sort(by, down) {
+		const rows = list, places = Uint32Array.from(rows, (_, at) => at), sign = down ? -1 : 1;
+		if (by.number) {
+			const values = Float64Array.from(rows, by.value);
+			places.sort((a, b) => sign * (values[a] - values[b]) || a - b);
+		} else {
+			const values = rows.map((row) => by.text(row).toLowerCase());
+			places.sort((a, b) => values[a] === values[b] ? a - b : values[a] < values[b] ? -sign : sign);
+		}
+		list = Array.from(places, (at) => rows[at]);
+	}
+
+	function line(at) {
+		if (lines[at]) return lines[at];
+		const cells = columns.map((column) => {
+			const text = make("span", { class: "cell-text" });
+			const cell = make(column.head ? "th" : "td", { class: classes(column), scope: column.head ? "row" : null });
+			const bar = column.share ? make("span", { class: "bar", "aria-hidden": "true" }, make("span")) : null;
+			const press = column.press ? button("", () => column.press(list[at]), { class: "link" }) : null;
+			if (press) press.append(text);
+			cell.append(...[bar, press || text].filter(Boolean));
+			return { cell, text, bar: bar && bar.firstChild, press };
+		});
+		return lines[at] = { row: make("tr", null, cells.map((one) => one.cell)), cells };
+	}
+
+	function draw() {
+		const count = Math.min(list.length, most || shown);
+		while (body.childElementCount > count) body.lastChild.remove();
+		for (let at = 0; at < count; at++) {
+			const { row, cells } = line(at), of = list[at];
+			columns.forEach((column, c) => {
+				const { text, bar, press, cell } = cells[c], value = column.text(of);
+				if (text.textContent !== value) text.textContent = value;
+				if (bar) bar.style.width = `${Math.min(100, Math.max(0, column.share(of) * 100)).toFixed(2)}%`;
+				if (column.paint) column.paint(cell, of);
+				if (column.hint) (press || cell).title = column.hint(of);
+			});
+			if (row.parentNode !== body) body.append(row);
+		}
+		more.hidden = Boolean(most) || count >= list.length;
+		more.textContent = `Show ${tally.format.count(Math.min(PAGE * 5, list.length - count))} more of ${tally.format.count(list.length)}`;
+	}
+
+	function tsv() {
+		// A name must not begin a formula where it is pasted.
+		const safe = (text) => (/^[=+@-]/.test(text) ? `'${text}` : text).replace(/[\t\r\n]/g, " ");
+		return [columns.map((column) => column.title).join("\t"),
+			...list.map((row) => columns.map((column) => column.number ? String(column.value(row)) : safe((column.full || column.text)(row))).join("\t"))].join("\n") + "\n";
+	}
+
+	return { element, update, tsv, clear: () => clear(body), name };
+}
+
+tally.table = { create };
+})();

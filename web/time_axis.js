@@ -1,0 +1,42 @@
+// Marks of a time axis at round numbers, and the parts of a drawing that are the same in all of them.
+(function () {
+
+// A round distance of at least `least` ns: 1, 2 or 5 times a power of ten; above a minute as clocks divide.
+function round(least) {
+	const clock = [60e9, 120e9, 300e9, 600e9, 1800e9, 3600e9, 7200e9, 21600e9, 43200e9, 86400e9];
+	if (least > 50e9) return clock.find((one) => one >= least) || Math.ceil(least / 86400e9) * 86400e9;
+	const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+	return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= least);
+}
+
+// Draws marks from begin to end (ns) over `width` pixels at `left`.
+function draw(context, { begin, end, left, width, top, height, theme, lines }) {
+	const step = round((end - begin) / Math.max(1, width / 90)), scale = width / (end - begin);
+	context.font = "11px system-ui, sans-serif";
+	context.textBaseline = "top";
+	for (let at = Math.ceil(begin / step) * step; at <= end; at += step) {
+		const x = Math.round(left + (at - begin) * scale) + 0.5;
+		context.fillStyle = theme.line;
+		context.fillRect(x - 0.5, top, 1, lines || 4);
+		const text = tally.format.at(at, step), wide = context.measureText(text).width;
+		context.fillStyle = theme.faint;
+		if (x + wide + 4 <= left + width) context.fillText(text, x + 3, top + height - 13);
+	}
+}
+
+// Fades what is outside the span and draws its edges.
+function span(context, { begin, end, left, width, top, height, theme, chosen }) {
+	if (!chosen) return;
+	const scale = width / (end - begin), a = left + Math.max(0, Math.min(width, (chosen[0] - begin) * scale)), b = left + Math.max(0, Math.min(width, (chosen[1] - begin) * scale));
+	context.globalAlpha = 0.72;
+	context.fillStyle = theme.ground;
+	context.fillRect(left, top, a - left, height);
+	context.fillRect(b, top, left + width - b, height);
+	context.globalAlpha = 1;
+	context.fillStyle = theme.span;
+	context.fillRect(Math.floor(a), top, 1, height);
+	context.fillRect(Math.ceil(b) - 1, top, 1, height);
+}
+
+tally.timeAxis = { round, draw, span };
+})();

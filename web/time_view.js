@@ -1,0 +1,113 @@
+// The time view: strips of processes, threads or CPUs, or the heat map; below them the markers.
+(function () {
+
+const { make, clear, choice, button, fit } = tally.dom;
+const LIMIT = 60;
+
+function create(page) {
+	const { analysis, store } = page, { recording } = analysis;
+	const kind = choice("Rows", [["process", "Processes"], ["thread", "Threads"], ["cpu", "CPUs"], ["heat", "Heat map"]], () => store.now.strips, (strips) => store.set({ strips }));
+	const zoomIn = button("Zoom to span", () => store.set({ lens: store.now.span }), { title: "Strips show only the chosen span (z)" });
+	const zoomOut = button("Whole time", () => store.set({ lens: "" }));
+	const key = make("div", { class: "legend", role: "list", "aria-label": "Colours" });
+	const axis = make("canvas", { class: "strip-axis", "aria-hidden": "true" });
+	const body = make("div", { class: "strip-rows", role: "list", "aria-label": "Strips" });
+	const more = button("", () => {
+		limit += LIMIT * 2;
+		update(store.now);
+	}, { class: "more" });
+	const none = make("p", { class: "empty", hidden: true });
+	const plots = make("div", { class: "strips" }, axis, body);
+	const heat = tally.heatMap.create(page);
+	const markers = tally.markers.table(page);
+	const list = make("section", { class: "markers", "aria-label": "Markers", hidden: !recording.has("marker") }, make("h2", null, "Markers"), markers.element);
+	const element = make("section", { class: "view view-time", "aria-label": "Time" },
+		make("div", { class: "controls" }, kind.element, zoomIn, zoomOut), key, none, plots, more, heat.element, list);
+	let limit = LIMIT, run = null, marker = null;
+	const lines = [];
+	for (const name of ["run", "marker"]) {
+		if (!recording.has(name)) continue;
+		recording.later(name).then((table) => {
+			if (name === "run") run = table;
+			else markers.set(marker = table);
+			if (element.isConnected) update(store.now);
+		}, page.fail);
+	}
+	const lens = () => tally.state.read.range(store.now.lens) || [0, recording.end];
+	const labelWide = () => innerWidth < 640 ? 96 : 200;
+	tally.spanDrag.attach(page, plots, { range: lens, left: labelWide, width: () => plots.clientWidth - labelWide() });
+
+	function line(at) {
+		if (lines[at]) return lines[at];
+		const name = make("bdi"), share = make("span", { class: "strip-share" }), canvas = make("canvas", { "aria-hidden": "true" });
+		const press = button("", () => {
+			const who = lines[at].who;
+			store.set({ who: store.now.who === who ? "" : who });
+		}, { class: "strip-name", title: "Show only this, or all again" });
+		press.append(name, share);
+		return lines[at] = { row: make("div", { class: "strip", role: "listitem" }, press, canvas), name, share, canvas, press, who: "" };
+	}
+
+	function update(state) {
+		kind.update();
+		const isHeat = state.strips === "heat", [begin, end] = lens(), theme = tally.palette.theme(state);
+		heat.element.hidden = !isHeat;
+		plots.hidden = key.hidden = isHeat;
+		zoomIn.hidden = isHeat || !state.span || state.span === state.lens;
+		zoomOut.hidden = isHeat || !state.lens;
+		none.hidden = recording.sample.count > 0;
+		none.textContent = page.nothing();
+		if (isHeat) {
+			more.hidden = true;
+			heat.update(state);
+		} else {
+			strips(state, begin, end, theme);
+		}
+		if (marker) markers.update();
+	}
+
+	function strips(state, begin, end, theme) {
+		const width = Math.max(40, plots.clientWidth - labelWide()), columns = Math.floor(width);
+		const all = analysis.keep("strips", [state.strips, state.event, state.recordings, columns, begin, end, limit, Boolean(run)].join("|"),
+			() => tally.strips.compute(analysis, state, run, columns, begin, end, state.strips, limit));
+		const chosen = tally.state.read.range(state.span), units = recording.unit;
+		axis.style.width = `${width}px`;
+		axis.style.height = "26px";
+		axis.style.marginLeft = `${labelWide()}px`;
+		const context = fit(axis, width, 26), where = { begin: begin * units, end: end * units, left: 0, width, theme };
+		tally.timeAxis.draw(context, { ...where, top: 0, height: 15 });
+		if (marker) tally.markers.draw(context, marker, recording, { begin, end, left: 0, width, top: 18, height: 7, theme });
+		while (body.childElementCount > all.rows.length) body.lastChild.remove();
+		all.rows.forEach((row, at) => {
+			const one = line(at);
+			one.who = row.who;
+			one.name.textContent = state.strips === "cpu" ? `CPU ${row.id}` : state.strips === "thread" ? recording.threadName(row.id) : recording.processName(row.id);
+			one.share.textContent = tally.format.percent(row.share);
+			one.press.setAttribute("aria-pressed", String(state.who === row.who));
+			one.press.style.width = `${labelWide() - 8}px`;
+			if (one.row.parentNode !== body) body.append(one.row);
+			one.canvas.style.width = `${width}px`;
+			one.canvas.style.height = `${tally.strips.HEIGHT}px`;
+			const drawing = fit(one.canvas, width, tally.strips.HEIGHT);
+			tally.strips.draw(drawing, all, at, { width, theme });
+			tally.timeAxis.span(drawing, { begin, end, left: 0, width, top: 0, height: tally.strips.HEIGHT, theme, chosen });
+			one.row.classList.toggle("faded", Boolean(state.who) && state.who[0] === row.who[0] && state.who !== row.who);
+		});
+		more.hidden = all.all <= all.rows.length;
+		more.textContent = `Show ${Math.min(LIMIT * 2, all.all - all.rows.length)} more of ${tally.format.count(all.all)}`;
+		const rows = [[theme.on, "on a CPU"]];
+		if (all.run) rows.push([theme.bar, "runs by switches"]);
+		if (all.off.some((value) => value > 0)) rows.push([theme.off, "off the CPUs"]);
+		if (marker) rows.push([theme.span, "markers"]);
+		clear(key, rows.map(([colour, text]) => {
+			const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
+			swatch.style.backgroundColor = colour;
+			return make("span", { role: "listitem", class: "legend-row" }, swatch, text);
+		}));
+	}
+
+	return { element, update, table: markers };
+}
+
+tally.views.time = create;
+})();

@@ -1,0 +1,105 @@
+// The tree of stacks with functions or images focused on, hidden or collapsed, and recursion merged.
+//
+// One pass over the recorded tree, parents first, gives each node its node in the new tree, or none.
+(function () {
+
+const NONE = 0xffffffff;
+
+// Children by (parent, label): open addressing.
+function children(capacity) {
+	let bits = 4;
+	while ((1 << bits) < capacity * 2) bits++;
+	const mask = (1 << bits) - 1, slots = new Int32Array(1 << bits).fill(-1);
+	return (parent, label, size, parents, labels) => {
+		let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(label + 1, 0x85ebca6b)) >>> 0;
+		for (at = (at ^ (at >>> 15)) & mask; slots[at] >= 0; at = (at + 1) & mask) {
+			if (parents[slots[at]] === parent && labels[slots[at]] === label) return slots[at];
+		}
+		slots[at] = size;
+		return -1;
+	};
+}
+
+const HIDE = 1, CLOSE = 2, FOCUS = 4, JOIN = 8;
+
+// What happens to each label. operations: [[kind, index]]; capital letters are images'.
+function actions(recording, operations) {
+	const { labels } = recording, functions = recording.function.count;
+	const of = new Uint8Array(labels);
+	let focused = false;
+	const each = (image, action) => {
+		for (let label = 0; label < labels; label++) if (recording.imageOf(label) === image) of[label] |= action;
+	};
+	for (const [kind, index] of operations) {
+		const isImage = kind === kind.toUpperCase();
+		if (index >= (isImage ? recording.image.count : labels)) continue;
+		switch (kind) {
+		case "f": of[index] |= FOCUS; focused = true; break;
+		case "h": of[index] |= HIDE; break;
+		case "c": of[index] |= CLOSE; break;
+		case "F": each(index, FOCUS); focused = true; break;
+		case "H": each(index, HIDE); break;
+		case "C": each(index, JOIN); break;
+		}
+	}
+	return { of, focused, functions };
+}
+
+// `recursion`: a function that is called again below itself is where it was first.
+function transformed(recording, base, operations, recursion) {
+	const { of, focused, functions } = actions(recording, operations);
+	const count = base.size;
+	const parent = new Uint32Array(count), label = new Uint32Array(count), inlined = new Uint8Array(count);
+	const closed = new Uint8Array(count), to = new Uint32Array(count);
+	const child = children(count);
+	let size = 1;
+	parent[0] = label[0] = NONE;
+	to[0] = focused ? NONE : 0;
+	for (let i = 1; i < count; i++) {
+		let at = to[base.parent[i]], name = base.label[i];
+		const action = of[name];
+		if (at === NONE) {
+			if (!(action & FOCUS)) {
+				to[i] = NONE;
+				continue;
+			}
+			at = 0;
+		}
+		if (closed[at] || action & HIDE) {
+			to[i] = at;
+			continue;
+		}
+		if (action & JOIN) {
+			const image = recording.imageOf(name);
+			if (image !== NONE) name = functions + image;
+			if (at !== 0 && label[at] === name) {
+				to[i] = at;
+				continue;
+			}
+		}
+		if (recursion) {
+			let above = at;
+			while (above !== 0 && label[above] !== name) above = parent[above];
+			if (above !== 0) {
+				to[i] = above;
+				continue;
+			}
+		}
+		const known = child(at, name, size, parent, label);
+		if (known >= 0) {
+			to[i] = known;
+			continue;
+		}
+		parent[size] = at;
+		label[size] = name;
+		inlined[size] = base.inlined[i];
+		closed[size] = action & CLOSE ? 1 : 0;
+		to[i] = size++;
+	}
+	return tally.tree.complete({
+		size, parent: parent.subarray(0, size), label: label.subarray(0, size), inlined: inlined.subarray(0, size), of: to,
+	}, recording.labels, recording.imageOf);
+}
+
+tally.transform = { transformed };
+})();
