@@ -30,6 +30,7 @@ run:
 # Installs what is missing; every test and check; the last line is "N passed, N failed, N skipped".
 check:
 	@tools/install-dependencies
+	@tools/install-axe $(BUILD)
 	@tools/check $(BUILD) $(SAN) $(TSAN)
 
 # Counting and sampling on an emulated processor with a PMU, exact to the instruction; not part of check.

@@ -32,7 +32,7 @@ function erfc(x) { // Abramowitz and Stegun, Handbook of Mathematical Functions,
 function logGamma(x) { // Stirling's series; exact enough from 10 on, and recurrence below
 	let shift = 0;
 	for (; x < 10; x++) shift -= Math.log(x);
-	return shift + (x - 0.5) * Math.log(x) - x + 0.9189385332046727 + 1 / (12 * x) - 1 / (360 * x ** 3);
+	return shift + (x - 0.5) * Math.log(x) - x + 0.9189385332046727 + 1 / (12 * x) - 1 / (360 * x ** 3) + 1 / (1260 * x ** 5);
 }
 
 function atMost(most, count, success) {

@@ -28,13 +28,14 @@ function time(ns) {
 	return `${sign}${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// A point on the time line. `step` (ns) says how many digits are needed to tell neighbours apart.
-function at(ns, step) {
-	const seconds = ns / 1e9;
-	const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(Math.max(step, 1) / 1e9))));
-	if (seconds < 120) return `${seconds.toFixed(digits)} s`;
-	const rest = seconds % 60, minutes = Math.floor(seconds / 60) % 60, hours = Math.floor(seconds / 3600);
-	const end = rest.toFixed(digits).padStart(digits ? digits + 3 : 2, "0");
+// A point on a time line that ends at `whole`. `step` says how many digits are needed to tell neighbours apart. All in ns.
+function at(ns, step, whole) {
+	const unit = whole < 1e6 ? [1e3, "µs"] : whole < 1e9 ? [1e6, "ms"] : [1e9, "s"];
+	const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(Math.max(step, 1) / unit[0]) - 1e-9)));
+	if (whole < 120e9) return `${(ns / unit[0]).toFixed(digits)} ${unit[1]}`;
+	const seconds = Math.round(ns / 1e9 * 10 ** digits) / 10 ** digits;
+	const minutes = Math.floor(seconds / 60) % 60, hours = Math.floor(seconds / 3600);
+	const end = (seconds % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0");
 	return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${end}` : `${minutes}:${end}`;
 }
 

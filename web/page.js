@@ -16,7 +16,7 @@ function shared(analysis, fail) {
 			return tally.format.weight(value, unit);
 		},
 		span: (state) => tally.state.read.range(state.span) || [0, recording.end],
-		when: (time) => tally.format.at(time * recording.unit, recording.end * recording.unit / 2000),
+		when: (time) => tally.format.at(time * recording.unit, recording.end * recording.unit / 2000, recording.end * recording.unit),
 		recordingName: (index) => tally.format.plain((recording.summary.recordings[index] || {}).name || `recording ${index + 1}`),
 		whoName(who) {
 			const index = Number(who.slice(1));
@@ -195,6 +195,7 @@ async function start() {
 		const summary = JSON.parse(document.getElementById("summary").textContent);
 		if (summary.version !== 1) throw new Error(`its data has version ${summary.version}, the page reads 1`);
 		summary.recordings = summary.recordings || [];
+		document.title = tally.format.plain(summary.title || "Tally");
 		if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old (it lacks DecompressionStream)");
 		const data = document.getElementById("data");
 		const container = tally.container.open(data.textContent);

@@ -7,7 +7,7 @@ const THEMES = {
 		hues: ["#f4c27a", "#a3d3ea", "#94d5b9", "#f1e08a", "#b0c1ea", "#f2b294", "#e6bcd8"],
 		grey: "#d3d6dc", root: "#e3e6eb", text: "#1b1f27", textOn: "#ffffff", match: "#8f1d6f", ground: "#ffffff",
 		line: "#c9ced6", faint: "#646c7a", bar: "#3a74a8", barMatch: "#a8327f", off: "#c46a2b", on: "#2f7f66", span: "#1d63b8",
-		change: ["#1f5fa6", "#4b8bc8", "#93bfe2", "#c9ddee", "#e4e6ea", "#f6cfc2", "#ee9f89", "#d4573f", "#b0261d"],
+		change: ["#1f5fa6", "#4b8bc8", "#93bfe2", "#c9ddee", "#e4e6ea", "#f6cfc2", "#ee9f89", "#de6e59", "#b0261d"],
 		heat: ["#f3f5f8", "#d6e4ef", "#aecbe2", "#7caed0", "#4a8dba", "#2a6c9f", "#144b7c", "#08305a"],
 	},
 	dark: {

@@ -67,15 +67,13 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 			if (row >= 0) cover(runs, row * columns, columns, (run.start[i] - begin) * scale, (run.end[i] - begin) * scale, 1);
 		}
 	}
-	// A process of several threads may do more than one at once: its own most is its whole height.
+	// The busiest is the whole height; a process of several threads may do more than one thing at once.
 	for (const values of [on, off, runs]) {
 		if (!values) continue;
-		for (let row = 0; row < shown.length; row++) {
-			let top = 1;
-			for (let i = 0; i < columns; i++) top = Math.max(top, values[row * columns + i]);
-			if (by !== "process") top = 1;
-			for (let i = 0; i < columns; i++) values[row * columns + i] = Math.min(1, values[row * columns + i] / top);
-		}
+		let top = 0;
+		for (let i = 0; i < values.length; i++) if (values[i] > top) top = values[i];
+		if (by !== "process" && top > 1) top = 1;
+		for (let i = 0; i < values.length; i++) values[i] = Math.min(1, values[i] / top);
 	}
 	let sum = 0;
 	for (const one of weight) sum += one;

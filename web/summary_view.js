@@ -12,14 +12,17 @@ function create(page) {
 	};
 	const several = summary.recordings.length > 1;
 	for (const [at, one] of summary.recordings.entries()) {
-		if (several) add(recording.diff ? at ? "After" : "Before" : `Recording ${at + 1}`, one.name);
+		if (several) {
+			add(recording.diff ? at ? "After" : "Before" : `Recording ${at + 1}`, [one.name, one.command, one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
+			continue;
+		}
 		add("Command", one.command);
 		add("Host", [one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
 		add("CPU", [one.cpu, one.cpus && `${one.cpus} CPUs`].filter(Boolean).join(", "));
 	}
 	add("Duration", tally.format.time((summary.duration || 0) * 1e9));
 	if (summary.start) add("Started", new Date(summary.start * 1000).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"));
-	add("Threads", `${tally.format.count(recording.thread.count)} in ${recording.processes.length === 1 ? "one process" : `${tally.format.count(recording.processes.length)} processes`}`);
+	if (recording.thread.count) add("Threads", `${tally.format.count(recording.thread.count)} in ${recording.processes.length === 1 ? "one process" : `${tally.format.count(recording.processes.length)} processes`}`);
 
 	const events = make("table", { class: "events" }, make("caption", null, "Events"),
 		make("thead", null, make("tr", null, ["Event", "Samples", "Amount", "Unknown", "Lost", "Throttled"].map((text, at) => make("th", { scope: "col", class: at ? "number" : null }, text)))),
@@ -54,8 +57,7 @@ function create(page) {
 			make("div", { class: "card" }, make("h2", null, "Recording"), facts),
 			make("div", { class: "card card-wide" }, recording.event.count ? make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Events" }, events) : make("p", { class: "empty" }, "The recording has no events."),
 				notes.length ? make("div", { class: "notes" }, make("h3", null, "To know"), make("ul", null, notes)) : null),
-			make("div", { class: "card card-wide" }, tables[0].element),
-			make("div", { class: "card" }, tables[1].element),
+			recording.sample.count ? [make("div", { class: "card card-wide" }, tables[0].element), make("div", { class: "card" }, tables[1].element)] : null,
 			hotLines ? make("div", { class: "card card-all" }, hotLines.element) : null));
 
 	return {

@@ -10,7 +10,7 @@ function round(least) {
 }
 
 // Draws marks from begin to end (ns) over `width` pixels at `left`.
-function draw(context, { begin, end, left, width, top, height, theme, lines }) {
+function draw(context, { begin, end, whole, left, width, top, height, theme, lines }) {
 	const step = round((end - begin) / Math.max(1, width / 90)), scale = width / (end - begin);
 	context.font = "11px system-ui, sans-serif";
 	context.textBaseline = "top";
@@ -18,7 +18,7 @@ function draw(context, { begin, end, left, width, top, height, theme, lines }) {
 		const x = Math.round(left + (at - begin) * scale) + 0.5;
 		context.fillStyle = theme.line;
 		context.fillRect(x - 0.5, top, 1, lines || 4);
-		const text = tally.format.at(at, step), wide = context.measureText(text).width;
+		const text = tally.format.at(at, step, whole || end), wide = context.measureText(text).width;
 		context.fillStyle = theme.faint;
 		if (x + wide + 4 <= left + width) context.fillText(text, x + 3, top + height - 13);
 	}

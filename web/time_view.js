@@ -52,7 +52,7 @@ function create(page) {
 		kind.update();
 		const isHeat = state.strips === "heat", [begin, end] = lens(), theme = tally.palette.theme(state);
 		heat.element.hidden = !isHeat;
-		plots.hidden = key.hidden = isHeat;
+		plots.hidden = key.hidden = isHeat || recording.sample.count === 0;
 		zoomIn.hidden = isHeat || !state.span || state.span === state.lens;
 		zoomOut.hidden = isHeat || !state.lens;
 		none.hidden = recording.sample.count > 0;
@@ -67,14 +67,14 @@ function create(page) {
 	}
 
 	function strips(state, begin, end, theme) {
-		const width = Math.max(40, plots.clientWidth - labelWide()), columns = Math.floor(width);
+		const width = Math.max(40, plots.clientWidth - labelWide()), columns = Math.floor(width / 2);
 		const all = analysis.keep("strips", [state.strips, state.event, state.recordings, columns, begin, end, limit, Boolean(run)].join("|"),
 			() => tally.strips.compute(analysis, state, run, columns, begin, end, state.strips, limit));
 		const chosen = tally.state.read.range(state.span), units = recording.unit;
 		axis.style.width = `${width}px`;
 		axis.style.height = "26px";
 		axis.style.marginLeft = `${labelWide()}px`;
-		const context = fit(axis, width, 26), where = { begin: begin * units, end: end * units, left: 0, width, theme };
+		const context = fit(axis, width, 26), where = { begin: begin * units, end: end * units, whole: recording.end * units, left: 0, width, theme };
 		tally.timeAxis.draw(context, { ...where, top: 0, height: 15 });
 		if (marker) tally.markers.draw(context, marker, recording, { begin, end, left: 0, width, top: 18, height: 7, theme });
 		while (body.childElementCount > all.rows.length) body.lastChild.remove();

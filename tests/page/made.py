@@ -7,7 +7,7 @@ import sys
 from page_file import NONE, Recording, page
 
 HOSTILE = ["</script><script>document.title='broken'</script>", "<img src=x onerror=\"document.title='broken'\">", "javascript:alert(1)",
-           "a\"b'c`d&amp;&lt;", "\u202eesrever\u202c", "tab\there\nline", "=HYPERLINK(\"http://x\")", "${1+1}{{7*7}}", "@SCRIPT@", "constructor", "__proto__"]
+           "a\"b'c`d&amp;&lt;", "\u202eesrever\u202c", "tab\there\nline", "=HYPERLINK(\"http://x\")", "${1+1}{{7*7}}", "@SCRIPT@ <!-- data -->", "constructor", "__proto__"]
 WORLD = ["函数_计算(数据&)", "דוגמה::פונקציה", "مثال::دالة(int)", "関数テンプレート<整数>", "함수", "naïve_größe", "🙂_emoji", "Ελληνικά"]
 
 

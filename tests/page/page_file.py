@@ -2,9 +2,9 @@
 
 import base64
 import hashlib
-import html
 import json
 import os
+import re
 import struct
 import zlib
 
@@ -87,37 +87,30 @@ class Recording:
 
 
 def parts():
-    """The page's script and style, joined in the order of web/FILES."""
+    """The page's script and style, joined in the order of web/FILES as tools/embed-page does it."""
     script, style = [], []
-    with open(os.path.join(TOP, "web", "FILES")) as files:
-        for name in files.read().split("\n"):
-            if name and not name.startswith("#"):
-                with open(os.path.join(TOP, "web", name)) as file:
-                    (style if name.endswith(".css") else script).append(file.read())
+    with open(os.path.join(TOP, "web", "FILES"), encoding="utf-8") as files:
+        for line in files:
+            name = line.split("#")[0].strip()
+            if name:
+                with open(os.path.join(TOP, "web", name), encoding="utf-8") as file:
+                    (style if name.endswith(".css") else script).append(file.read().rstrip("\n") + "\n")
     return "".join(script), "".join(style)
 
 
 def page(recording, coding="best"):
+    """The whole file."""
     script, style = parts()
     digest = lambda text: "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-    with open(os.path.join(TOP, "web", "page.html")) as file:
-        text = file.read()
     summary = json.dumps(recording.summary, ensure_ascii=False)
     for one in "<>&":
         summary = summary.replace(one, f"\\u{ord(one):04x}")
-    values = {
-        "POLICY": f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; base-uri 'none'; form-action 'none'",
-        "TITLE": html.escape(recording.summary["title"]), "STYLE": style, "SCRIPT": script, "SUMMARY": summary,
-        "DATA": base64.b64encode(recording.container(coding)).decode(),
+    policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:; base-uri 'none'; form-action 'none'"
+    put = {
+        "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">', "style": f"<style>{style}</style>",
+        "data": f'<script type="application/json" id="summary">{summary}</script>\n'
+                f'<script type="text/plain" id="data">{base64.b64encode(recording.container(coding)).decode()}</script>',
+        "script": f"<script>{script}</script>",
     }
-    out, rest = [], text
-    while "@" in rest:  # in one pass, so that nothing is replaced in what was put in
-        before, at, after = rest.partition("@")
-        word, end, later = after.partition("@")
-        if end and word in values:
-            out += [before, values[word]]
-            rest = later
-        else:
-            out += [before, at]
-            rest = after
-    return "".join(out) + rest
+    with open(os.path.join(TOP, "web", "index.html"), encoding="utf-8") as file:
+        return re.sub("<!-- (policy|style|data|script) -->", lambda mark: put[mark[1]], file.read())

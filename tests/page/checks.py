@@ -1,0 +1,95 @@
+"""Runs the cases of a file in one browser and prints TAP; skips all of them where Chromium is missing."""
+
+import os
+import sys
+import tempfile
+import traceback
+
+import browser
+import made
+from page_file import page
+
+cases = []
+
+
+def case(function):
+    """Marks a case: its doc string is its name, and it gets a Bench."""
+    cases.append(function)
+    return function
+
+
+class Skip(Exception):
+    pass
+
+
+def same(found, wanted, what=""):
+    if found != wanted:
+        raise AssertionError(f"{what}: found {found!r}, wanted {wanted!r}")
+
+
+def true(found, what):
+    if not found:
+        raise AssertionError(what)
+
+
+class Bench:
+    """What cases share: a browser, and pages that are made once."""
+
+    def __init__(self, folder):
+        self.folder, self.browser, self.pages, self.tabs = folder, browser.Browser(), {}, []
+
+    def file(self, name, recording=None, **more):
+        if name not in self.pages:
+            path = os.path.join(self.folder, f"{name}.html")
+            with open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
+                file.write(page(recording or made.CASES[name](), **more))
+            self.pages[name] = path
+        return self.pages[name]
+
+    def open(self, name, state="", **more):
+        tab = self.browser.tab(**more)
+        self.tabs.append(tab)
+        tab.open(self.file(name), state)
+        return tab
+
+    def done(self):
+        """Closes what a case opened; what these pages complained about."""
+        complaints = [text for tab in self.tabs for text in tab.complaints()]
+        for tab in self.tabs:
+            tab.close()
+        self.tabs, self.browser.events = [], []
+        return complaints
+
+
+def main():
+    print(f"1..{len(cases)}")
+    if not browser.program():
+        for at, one in enumerate(cases, 1):
+            print(f"ok {at} {one.__doc__} # SKIP Chromium is not installed: the page is not tried in a browser")
+        return 0
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="tally-pages-") as folder:
+        bench = Bench(folder)
+        try:
+            for at, one in enumerate(cases, 1):
+                try:
+                    one(bench)
+                    complaints = bench.done()
+                    same(complaints, [], "the console")
+                    print(f"ok {at} {one.__doc__}", flush=True)
+                except Skip as why:
+                    bench.done()
+                    print(f"ok {at} {one.__doc__} # SKIP {why}", flush=True)
+                except Exception:  # pylint: disable=broad-except
+                    failed += 1
+                    print(f"not ok {at} {one.__doc__}", flush=True)
+                    for line in traceback.format_exc().splitlines():
+                        print(f"# {line[:400]}", flush=True)
+                    bench.done()
+        finally:
+            bench.browser.close()
+    return 1 if failed else 0
+
+
+def run():
+    sys.exit(main())

@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""What people do in the page: click, drag, type, press keys, follow links; and recordings that are hard to show."""
+
+import glob
+import json
+import os
+
+import made
+from checks import Bench, Skip, case, run, same, true
+from page_file import TOP
+
+STATE = "tally.page.store.now"
+VIEWS = ["summary", "flame", "sandwich", "functions", "images", "threads", "time", "code"]
+LABELS = "(() => { const { boxes } = tally.page.view.graph; return [...new Set(Array.from(boxes.label.slice(0, boxes.count), tally.page.analysis.recording.name))].join(); })()"
+
+
+def place(tab, selector):
+    """The middle and the size of an element: x, y, width, height."""
+    return tab.run(f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2, box.width, box.height]; }})()")
+
+
+def frame(tab, name, graph=".view-graph .graph canvas"):
+    """The middle of the first box of a function."""
+    return tab.run(f"""(() => {{ const {{ boxes }} = tally.page.view.graph, {{ recording }} = tally.page.analysis, box = document.querySelector({json.dumps(graph)}).getBoundingClientRect();
+        for (let i = 0; i < boxes.count; i++) if (recording.name(boxes.label[i]) === {json.dumps(name)})
+            return [box.left + (boxes.left[i] + boxes.right[i]) / 2 * box.width, box.top + boxes.depth[i] * 20 + 10]; }})()""")
+
+
+def state(tab, name):
+    return tab.run(f"{STATE}[{json.dumps(name)}]")
+
+
+@case
+def parses(bench: Bench):
+    """each script parses by itself"""
+    tab = bench.browser.tab()
+    scripts = sorted(glob.glob(os.path.join(TOP, "web", "*.js")))
+    true(len(scripts) > 30, "scripts are there")
+    for path in scripts:
+        with open(path, encoding="utf-8") as file:
+            result = tab.do("Runtime.compileScript", expression=file.read(), sourceURL=path, persistScript=False)
+        true("exceptionDetails" not in result, f"{path}: {result}")
+    tab.close()
+
+
+@case
+def listed(bench: Bench):
+    """web/FILES names each script and style once"""
+    with open(os.path.join(TOP, "web", "FILES"), encoding="utf-8") as file:
+        names = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    same(sorted(names), sorted(name for name in os.listdir(os.path.join(TOP, "web")) if name.endswith((".js", ".css"))))
+
+
+@case
+def loads(bench: Bench):
+    """the summary says what ran, and what is hot"""
+    tab = bench.open("known")
+    same(tab.run("document.title"), "perf.data: ./app --threads 2", "title")
+    text = tab.run("document.querySelector('.panel').innerText")
+    for part in ("Two threads do the work", "build-7", "libfoo.so has no symbols", "apt install", "work", "60.0 %", "app.c:73", "worker"):
+        true(part in text, part)
+
+
+@case
+def zooms(bench: Bench):
+    """a click zooms, Backspace and the browser's Back zoom out, and the address follows"""
+    tab = bench.open("known", "#view=flame")
+    tab.click(*frame(tab, "loop"))
+    same(tab.run(LABELS), "all,main,loop,work,walk,small_inline", "zoomed")
+    tab.wait("location.hash.includes('zoom=')")
+    tab.click(*frame(tab, "small_inline"))
+    tab.wait("location.hash.split('zoom=')[1].split('.').length === 3")
+    tab.key("Backspace")
+    same(state(tab, "zoom"), "0.1", "one step back")
+    tab.wait("location.hash.includes('zoom=0.1')")
+    tab.run("history.back()")
+    tab.wait(f"{STATE}.zoom.split('.').length === 3")
+    tab.run("tally.page.reset()")
+    tab.next_frame()
+    true("JS:render" in tab.run(LABELS), "everything")
+
+
+@case
+def frame_menu(bench: Bench):
+    """the menu of a frame focuses, hides and collapses; chips take that off again"""
+    tab = bench.open("known", "#view=flame")
+    for item, wanted in (("Focus", "all,walk,work"), ("Hide", "all,main,loop,work,write,JS:render app.js:12,[unknown],small_inline,ksys_write,clear_page_erms"),
+                         ("Collapse image", "all,[app],write,JS:render app.js:12,[unknown],ksys_write,clear_page_erms")):
+        tab.click(*frame(tab, "walk"), button="right")
+        tab.wait("!document.querySelector('.menu').hidden")
+        tab.run(f"[...document.querySelectorAll('.menu button')].find((one) => one.firstChild.textContent === {json.dumps(item)}).click()")
+        tab.next_frame()
+        same(sorted(tab.run(LABELS).split(",")), sorted(wanted.split(",")), item)
+        tab.run("document.querySelector('.chip').click()")
+        tab.next_frame()
+        same(state(tab, "ops"), "", "chip")
+
+
+@case
+def searches(bench: Bench):
+    """a search is typed, shows its share, and filters"""
+    tab = bench.open("known", "#view=functions")
+    tab.key("/")
+    tab.type("^wa")
+    same(tab.run("document.querySelector('.found').textContent"), "20.0 %", "share")
+    same(tab.run("[...document.querySelectorAll('.view-table tbody tr')].map((row) => row.querySelector('.grow').textContent).join()"), "walk", "rows")
+    tab.run("document.querySelector('.search-box .toggle').click()")
+    tab.next_frame()
+    same(tab.run(f"tally.page.analysis.sums({STATE}).whole / 1e8"), 20, "filtered")
+    tab.key("Escape")
+    same([state(tab, "search"), tab.run("document.querySelector('.search-box .toggle').hidden")], ["", True], "Escape clears")
+
+
+@case
+def spans(bench: Bench):
+    """a drag on the time line chooses a span, an edge changes it, everything follows, a click clears it"""
+    tab = bench.open("known", "#view=functions")
+    x, y, width, _ = place(tab, ".overview")
+    left = x - width / 2
+    tab.drag(left + width * 0.2, y, left + width * 0.6, y)
+    low, high = map(int, state(tab, "span").split("-"))
+    true(abs(low - 2e6) < 2e4 and abs(high - 6e6) < 2e4, f"span {low}-{high}")
+    whole = tab.run(f"tally.page.analysis.sums({STATE}).whole")
+    true(3.9e9 < whole < 4.1e9, f"sums {whole}")
+    same(tab.run("document.querySelector('.chip bdi').textContent.includes('4.00 s')"), True, "chip")
+    tab.drag(left + width * 0.6, y, left + width * 0.8, y)
+    true(abs(int(state(tab, "span").split("-")[1]) - 8e6) < 2e4, "edge")
+    tab.click(left + width * 0.05, y)
+    same(state(tab, "span"), "", "a click clears")
+
+
+@case
+def time_view(bench: Bench):
+    """strips choose threads and spans; the heat map chooses spans; markers are listed"""
+    tab = bench.open("known", "#view=time&strips=thread")
+    same(tab.run("[...document.querySelectorAll('.strip-name bdi')].map((one) => one.textContent).join()"), "app 100,worker 101", "strips")
+    tab.run("document.querySelectorAll('.strip-name')[1].click()")
+    tab.next_frame()
+    same([state(tab, "who"), tab.run(f"tally.page.analysis.sums({STATE}).whole / 1e8")], ["t1", 25], "thread")
+    tab.run("document.querySelectorAll('.strip-name')[1].click()")
+    x, y, width, _ = place(tab, ".strip canvas")
+    tab.drag(x - width * 0.2, y, x + width * 0.2, y)
+    low, high = map(int, state(tab, "span").split("-"))
+    true(abs(low - 3e6) < 3e4 and abs(high - 7e6) < 3e4, f"span {low}-{high}")
+    tab.wait("document.querySelectorAll('.markers tbody tr').length === 2")
+    tab.run("tally.page.store.set({ strips: 'heat', span: '' })")
+    tab.next_frame()
+    x, y, width, height = place(tab, ".heat canvas")
+    tab.drag(x - width / 4, y, x, y - height / 4)
+    low, high = map(int, state(tab, "span").split("-"))
+    true(0 < low < high <= 10_000_000 and 2e6 < high - low < 3e6, f"heat span {low}-{high}")
+
+
+@case
+def tables(bench: Bench):
+    """tables are sorted by their heads, filtered, and copied with tabs"""
+    tab = bench.open("known", "#view=functions")
+    names = "[...document.querySelectorAll('.view-table tbody tr')].map((row) => row.querySelector('.grow').textContent).join()"
+    same(tab.run(names).split(",")[:3], ["work", "walk", "small_inline"], "by self")
+    head = lambda text: tab.run(f"[...document.querySelectorAll('th .sort')].find((one) => one.textContent === '{text}').click()")
+    head("Total")
+    tab.next_frame()
+    same(tab.run(names).split(",")[:3], ["main", "work", "loop"], "by total")
+    same(tab.run("document.querySelector('th[aria-sort=descending]').textContent"), "Total", "aria-sort")
+    head("Function")
+    tab.next_frame()
+    same(tab.run(names).split(",")[:2], ["[unknown]", "clear_page_erms"], "by name")
+    tab.run("(() => { const field = document.querySelector('.view-table input'); field.value = 'wr'; field.dispatchEvent(new Event('input')); })()")
+    tab.next_frame()
+    same([tab.run(names), tab.run("document.querySelector('.table-facts').textContent")], ["ksys_write,write", "2 of 10 rows"], "filter")
+    lines = tab.run("tally.page.view.table.tsv()").splitlines()
+    same(lines[0].split("\t")[:4], ["Self", "Total", "Self amount", "Function"], "TSV")
+    same(lines[2].split("\t")[1:4], ["1000000000", "0", "write"], "TSV's row")
+
+
+@case
+def code(bench: Bench):
+    """source and assembly show samples by line and instruction"""
+    tab = bench.open("known", "#view=code")
+    tab.wait("document.querySelectorAll('.code').length === 2")
+    text = tab.run("document.querySelector('.code-parts').innerText")
+    for part in ("return sum + offset(item, count);", "58.3 %", "add    (%rdi),%eax"):
+        true(part in text, part)
+    tab.run("tally.page.store.set({ fn: '0' })")
+    tab.next_frame()
+    true("No lines are known" in tab.run("document.querySelector('.code-parts').innerText"), "a function without lines")
+
+
+@case
+def links(bench: Bench):
+    """a link shows the same again: view, span, thread, search, operations, order, theme"""
+    link = "#view=flame&event=0&span=1000000-6000000&who=t0&search=wa&filter=1&order=name&up=1&recursion=1&colour=kind&ops=h1.c9&zoom=0&theme=dark"
+    tab = bench.open("known", link)
+    same(tab.run(f"tally.state.format({STATE})").split("&")[0:3], ["#view=flame", "event=0", "span=1000000-6000000"], "state")
+    first = [tab.run(LABELS), tab.run(f"tally.page.analysis.sums({STATE}).whole"), tab.run("document.documentElement.dataset.theme")]
+    again = bench.open("known", tab.run(f"tally.state.format({STATE})"))
+    same([again.run(LABELS), again.run(f"tally.page.analysis.sums({STATE}).whole"), again.run("document.documentElement.dataset.theme")], first, "restored")
+    same(first[2], "dark", "theme")
+
+
+@case
+def hostile_links(bench: Bench):
+    """no address breaks the page"""
+    for link in ("#view=%3Cscript%3E&zoom=99999999.5", "#view=flame&ops=f99999999.H88888&who=t999999&fn=999999999", "#span=9-1&lens=5-5&event=77&recordings=9.8.7",
+                 "#view=sandwich&fn=999999999", "#view=flame&zoom=4294967295.1&order=time", "#view=time&lens=9000000-9999999999&strips=cpu", "#view=code&fn=999999",
+                 "#search=(a%2B)%2Bb&filter=1&view=functions", "#__proto__=1&constructor=2&view=difference", "#%E0%A4%A"):
+        tab = bench.open("known", link)
+        true(tab.run("tally.failed === undefined && document.querySelector('.panel').childElementCount === 1"), link)
+
+
+@case
+def keyboard(bench: Bench):
+    """everything is reached with keys alone"""
+    tab = bench.open("known")
+    for number, view in enumerate(VIEWS, 1):
+        tab.key(str(number))
+        same(state(tab, "view"), view, "digit")
+    tab.key("2")
+    tab.run("document.activeElement.blur()")
+    for _ in range(40):
+        tab.key("Tab")
+        if tab.run("document.activeElement.classList.contains('graph')"):
+            break
+    else:
+        raise AssertionError("Tab never reaches the graph")
+    same(tab.run("document.querySelector('.frame-name').textContent"), "all", "a frame is chosen")
+    for key, name in (("ArrowDown", "main"), ("ArrowDown", "loop"), ("ArrowRight", "work"), ("ArrowLeft", "loop"), ("ArrowDown", "work"), ("ArrowRight", "walk")):
+        tab.key(key)
+        same(tab.run("document.querySelector('.frame-name').textContent"), name, key)
+    true("walk" in tab.run("document.getElementById('live').textContent"), "said aloud")
+    tab.key("m")
+    true(tab.run("document.activeElement.getAttribute('role') === 'menuitem'"), "menu has the focus")
+    tab.key("Escape")
+    true(tab.run("document.activeElement.classList.contains('graph')"), "focus comes back")
+    tab.key("Enter")
+    same(state(tab, "zoom"), "0.1.3", "Enter zooms")
+    tab.key("Escape")
+    same(state(tab, "zoom"), "", "Escape")
+    for key, name, value in (("i", "inverted", "1"), ("i", "inverted", ""), ("r", "recursion", "1"), ("r", "recursion", ""), ("u", "up", "1"), ("o", "order", "name"), ("k", "colour", "kind"), ("l", "theme", "light")):
+        tab.key(key)
+        same(state(tab, name), value, key)
+    tab.key("]")
+    true(state(tab, "span"), "a span by key")
+    before = state(tab, "span")
+    tab.key("]")
+    true(state(tab, "span") != before, "moves")
+    tab.key("0")
+    same(state(tab, "span"), "", "everything")
+    tab.key("?", shift=True)
+    true(tab.run("document.querySelector('dialog').open"), "help")
+    tab.key("Escape")
+    true(not tab.run("document.querySelector('dialog').open"), "help closes")
+    tab.key("e")
+    same(state(tab, "event"), "1", "next event")
+    tab.key("x")
+    same(tab.run("document.activeElement.textContent"), "Folded stacks", "export")
+
+
+@case
+def hostile_names(bench: Bench):
+    """names never become markup, script or a request, in any view"""
+    for view in VIEWS:
+        tab = bench.open("names", f"#view={view}")
+        tab.wait("document.querySelectorAll('.panel *').length > 5")
+        true("broken" not in tab.run("document.title.replace(\"document.title='broken'\", '')"), "title")
+        same(tab.run("document.querySelectorAll('img, iframe, object, embed, link[rel=stylesheet]').length"), 0, view)
+        same(tab.run("[...document.scripts].filter((one) => one.type === '' || one.type === 'text/javascript').length"), 1, "scripts")
+        true("\u202e" not in tab.run("document.body.innerText"), "direction marks are shown by number")
+    same(tab.run("Object.prototype.toString.call(({}).constructor)"), "[object Function]", "prototypes")
+
+
+@case
+def policy(bench: Bench):
+    """the policy stops scripts and requests that are not the page's own"""
+    tab = bench.open("one")
+    tab.run("(() => { const script = document.createElement('script'); script.textContent = 'window.ran = 1'; document.body.append(script); })()")
+    tab.run("fetch('http://127.0.0.1:9/').catch(() => 0)")
+    same(tab.run("typeof window.ran"), "undefined", "an added script")
+    true(any("Content Security Policy" in text for text in tab.complaints()), "stopped by the policy")
+    bench.browser.events = []
+
+
+@case
+def hard_recordings(bench: Bench):
+    """one sample, none, no event, 100 threads and hard names are shown in every view, also as wide as a phone"""
+    for name in ("one", "none", "empty", "threads", "names", "diff"):
+        for width, height in ((390, 844), (1280, 720)):
+            tab = bench.open(name, width=width, height=height, phone=width < 500)
+            wide = tab.run(f"""(() => {{ const {{ store, update }} = tally.page, wide = [];
+                for (const view of {json.dumps(VIEWS + (["difference"] if name == "diff" else []))}) for (const more of [{{ strips: "heat", order: "time" }}, {{ strips: "thread" }}, {{ strips: "cpu", inverted: "1" }}]) {{
+                    update(store.now = {{ ...tally.state.parse(""), view, ...more }});
+                    if (document.documentElement.scrollWidth > innerWidth) wide.push(view);
+                }} return wide.join(); }})()""")
+            same([wide, tab.run("tally.failed || ''")], ["", ""], f"{name}: views wider than {width}, and failures")
+            if name in ("none", "empty"):
+                true("The recording has no samples" in tab.run("(tally.page.store.set({ view: 'flame' }), new Promise((done) => setTimeout(() => done(document.querySelector('.panel').innerText), 60)))"), name)
+
+
+@case
+def damaged(bench: Bench):
+    """data that is damaged, or of another version, is an error that one can read"""
+    for number, (harm, words) in enumerate([
+            (lambda one: one.tables["node"]["parent"].__setitem__(1, 5), "node.parent is not in order"), (lambda one: one.tables["sample"]["node"].__setitem__(3, 99999), "sample.node points to no row"),
+            (lambda one: one.tables["thread"]["pid"].pop(), "thread.tid has the wrong length"), (lambda one: one.summary.update(version=2), "its data has version 2")]):
+        one = made.known()
+        harm(one)
+        bench.file(f"damaged{number}", one)
+        tab = bench.open(f"damaged{number}")
+        true(words in tab.run("document.body.innerText"), f"{words}: {tab.run('document.body.innerText')[:200]}")
+
+
+@case
+def prints(bench: Bench):
+    """on paper the page is light and has no controls"""
+    tab = bench.open("known", "#view=functions&theme=dark")
+    tab.do("Emulation.setEmulatedMedia", media="print")
+    tab.next_frame()
+    same(tab.run("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)", "ground")
+    same(tab.run("getComputedStyle(document.querySelector('.tabs')).display"), "none", "tabs")
+    true(len(tab.do("Page.printToPDF")["data"]) > 5000, "PDF")
+
+
+@case
+def contrast(bench: Bench):
+    """text in boxes of every colour has a contrast of 4.5 or more"""
+    tab = bench.open("one")
+    same(tab.run("""(() => { const { THEMES, ink, tint } = tally.palette, bad = [];
+        const part = (colour, at) => { const value = parseInt(colour.slice(at, at + 2), 16) / 255; return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4; };
+        const light = (colour) => 0.2126 * part(colour, 1) + 0.7152 * part(colour, 3) + 0.0722 * part(colour, 5);
+        for (const theme of Object.values(THEMES)) for (const colour of [...theme.hues, theme.grey, theme.root, theme.match, ...theme.change]) for (let label = 0; label < 9; label++) {
+            const ground = theme.change.includes(colour) ? colour : tint(colour, label, theme.ground), a = light(ground), b = light(ink(ground));
+            if ((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5) bad.push(ground); }
+        return [...new Set(bad)].join(); })()"""), "")
+
+
+@case
+def accessible(bench: Bench):
+    """axe-core finds nothing serious in any view, light and dark"""
+    path = os.path.join(os.environ.get("TALLY_NPM", os.path.join(TOP, "build", "npm")), "node_modules", "axe-core", "axe.min.js")
+    if not os.path.exists(path):
+        raise Skip("axe-core is not installed (tools/install-axe): contrast and keys are still checked, roles and names of elements are not")
+    with open(path, encoding="utf-8") as file:
+        axe = file.read()
+    for dark in (False, True):
+        tab = bench.open("known", dark=dark)
+        tab.run(axe + "; 0")
+        for view in VIEWS if not dark else ("summary", "flame", "functions", "time", "code"):
+            tab.run(f"tally.page.store.set({{ view: '{view}', search: 'wa', span: '1000000-9000000' }})")
+            tab.next_frame()
+            found = tab.run("""axe.run(document, { resultTypes: ['violations'] }).then((all) => all.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical')
+                .map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ') + ' ' + (node.any[0] || {}).message).join('; ')).join('\\n'))""")
+            true(not found, f"{found} in {view}, {'dark' if dark else 'light'}")
+
+
+run()
