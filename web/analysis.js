@@ -251,7 +251,9 @@ function create(recording) {
 	function timeline(state, columns, begin, end) {
 		const chosen = picked(state), scale = columns / Math.max(1, end - begin), { time } = sample;
 		const column = (i) => Math.min(columns - 1, Math.floor((time[chosen.index[i]] - begin) * scale));
-		const all = keep("timeline", `${selection(state)}|${columns}`, () => {
+		// Hiding and collapsing move samples to other nodes, but leave none out.
+		const those = selection({ ...state, ops: /[fF]/.test(state.ops) || state.filter ? state.ops : "", recursion: state.filter ? state.recursion : "" });
+		const all = keep("timeline", `${those}|${columns}`, () => {
 			const result = new Float64Array(columns);
 			for (let i = 0; i < chosen.count; i++) result[column(i)] += chosen.weight[i];
 			return result;

@@ -9,8 +9,9 @@ function create(page) {
 	const title = make("h2", { class: "sandwich-name" }), facts = make("p", { class: "facts" });
 	const body = make("div", { class: "code-parts" });
 	const pick = make("select", { "aria-label": "Function with source or assembly", onchange: () => store.set({ fn: pick.value }) });
+	const controls = make("div", { class: "controls" }, pick, button("Callers and callees", () => store.set({ view: "sandwich" })));
 	const element = make("section", { class: "view view-code", "aria-label": "Source and assembly" },
-		make("div", { class: "controls" }, pick, button("Callers and callees", () => store.set({ view: "sandwich" }))), title, facts, body);
+		controls, title, facts, body);
 	let tables = null, failed = false, drawn = "", offered = false;
 	const names = ["line", "source", "code", "code_sample"].filter((name) => recording.has(name));
 
@@ -18,7 +19,7 @@ function create(page) {
 		if (!names.length) {
 			title.textContent = "No source or assembly";
 			facts.textContent = "The page was written without them, or no source was found on the machine that wrote it.";
-			pick.hidden = true;
+			controls.hidden = true;
 			return;
 		}
 		if (!tables) {

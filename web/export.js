@@ -14,7 +14,13 @@ function fileName(page) {
 
 // A line a stack: names from the root with ";" between, and the weight.
 function folded(page) {
-	const { analysis, store } = page, { recording } = analysis, tree = analysis.tree(store.now), { self } = analysis.sums(store.now), out = [];
+	const { analysis, store } = page, { recording } = analysis, tree = analysis.tree(store.now), out = [];
+	const self = Float64Array.from(analysis.sums(store.now).self);
+	for (let i = 1; i < tree.size; i++) {
+		if (!tree.hidden[i]) continue;
+		self[tree.parent[i]] += self[i];
+		self[i] = 0;
+	}
 	for (let i = 0; i < tree.size; i++) {
 		if (!(self[i] > 0)) continue;
 		const names = tally.tree.path(tree, i).map((label) => recording.name(label).replace(/;/g, ":"));

@@ -6,9 +6,10 @@ const THEMES = ["", "light", "dark"], THEME_NAMES = { "": "system", light: "ligh
 
 function eventChoice(page) {
 	const { analysis, store } = page, { recording } = analysis, { event } = recording;
-	const names = Array.from({ length: event.count }, (_, i) => [String(i), recording.text(event.name[i])]);
-	const times = names.filter((_, i) => analysis.isTime(i));
-	if (times.length > 1 && names.some((_, i) => event.kind[i] === 1)) names.push(["all", times.map(([, name]) => name).join(" + ")]);
+	const stats = recording.summary.events || [], sampled = (i) => !stats[i] || stats[i].samples > 0 || recording.sample.count === 0;
+	const names = Array.from({ length: event.count }, (_, i) => [String(i), recording.text(event.name[i])]).filter(([i]) => sampled(i));
+	const times = names.filter(([i]) => analysis.isTime(i));
+	if (times.length > 1 && times.some(([i]) => event.kind[i] === 1)) names.push(["all", times.map(([, name]) => name).join(" + ")]);
 	const select = make("select", { "aria-label": "Event", onchange: () => store.set({ event: select.value }) }, names.map(([value, text]) => make("option", { value }, tally.format.head(text, 60))));
 	return {
 		element: select,

@@ -26,7 +26,7 @@ function lay(boxes, tree, weights, { labels, before = null, after = null, from =
 	let entries = 0, sum = 0, sumBefore = 0, sumAfter = 0;
 	for (let i = 0; i < count; i++) {
 		if (!(weights[i] > 0)) continue;
-		place[entries] = from ? parent[i] : i;
+		place[entries] = from ? parent[i] : tally.tree.drawn(tree, i);
 		weight[entries] = weights[i];
 		sum += weights[i];
 		if (before) {

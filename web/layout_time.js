@@ -47,7 +47,7 @@ function lay(boxes, recording, tree, picked, limit, [first, stop], begin, end, w
 	let open = [], way = [];
 	for (let column = 0; column <= columns; column++) {
 		way.length = 0;
-		if (column < columns && node[column] >= 0) for (let at = node[column]; at > 0; at = tree.parent[at]) way.push(at);
+		if (column < columns && node[column] >= 0) for (let at = tally.tree.drawn(tree, node[column]); at > 0; at = tree.parent[at]) way.push(at);
 		way.reverse();
 		let same = 0;
 		while (same < way.length && same < open.length && boxes.node[open[same]] === way[same]) same++;

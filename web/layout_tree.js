@@ -23,7 +23,8 @@ function lay(boxes, tree, sums, { zoom = 0, byName = null, least, callers = true
 	for (let at = above; at < boxes.count; at++) {
 		found.length = 0;
 		for (let child = tree.first[boxes.node[at]]; child >= 0; child = tree.next[child]) {
-			if (total[child] >= smallest && total[child] > 0) found.push(child);
+			if (tree.hidden[child]) boxes.own[at] += total[child];
+			else if (total[child] >= smallest && total[child] > 0) found.push(child);
 		}
 		if (found.length > 1) found.sort(order);
 		let left = boxes.left[at];

@@ -4,8 +4,8 @@
 const NONE = 0xffffffff;
 const FIRST = {
 	image: ["name", "path", "build_id", "kind"],
-	function: ["name", "image", "kind", "file", "line"],
-	node: ["parent", "function", "inlined"],
+	function: ["name", "image", "kind", "inlined", "file", "line"],
+	node: ["parent", "function", "inlined", "hidden"],
 	thread: ["pid", "tid", "comm", "recording", "first", "last"],
 	event: ["name", "unit", "kind"],
 	sample: ["time", "thread", "cpu", "event", "node", "weight", "count"],
@@ -61,10 +61,12 @@ function checkTree(node) {
 		node.parent = Uint32Array.of(NONE);
 		node.function = Uint32Array.of(NONE);
 		node.inlined = new Uint8Array(1);
+		node.hidden = new Uint8Array(1);
 	}
 	for (let i = 1; i < node.count; i++) {
 		if (node.parent[i] >= i) throw new Error("node.parent is not in order");
 		if (node.function[i] === NONE) throw new Error("node.function has none");
+		if (node.hidden[node.parent[i]]) throw new Error("a hidden node has children");
 	}
 }
 
@@ -75,11 +77,14 @@ function processes(thread, strings) {
 		const key = `${thread.recording[i]}:${thread.pid[i]}`;
 		if (!known.has(key)) {
 			known.set(key, list.length);
-			list.push({ recording: thread.recording[i], pid: thread.pid[i], name: "", threads: [] });
+			list.push({ recording: thread.recording[i], pid: thread.pid[i], name: "", since: -1, threads: [] });
 		}
 		const process = list[of[i] = known.get(key)];
 		process.threads.push(i);
-		if (!process.name || thread.tid[i] === thread.pid[i]) process.name = strings[thread.comm[i]];
+		// The name that its first thread had last: programs are renamed when they start another one.
+		const main = thread.tid[i] === thread.pid[i];
+		if (!process.name || main && thread.first[i] >= process.since) process.name = strings[thread.comm[i]];
+		if (main && thread.first[i] >= process.since) process.since = thread.first[i];
 	}
 	return { list, of };
 }
@@ -117,7 +122,7 @@ async function read(container, summary) {
 		name(label) {
 			if (label === NONE) return "all";
 			if (label >= functions) return `[${text(image.name[label - functions]) || "unknown"}]`;
-			return text(tables.function.name[label]) || "[unknown]";
+			return (text(tables.function.name[label]) || "[unknown]") + (tables.function.inlined[label] ? " (inlined)" : "");
 		},
 		imageOf(label) {
 			return label === NONE ? NONE : label >= functions ? label - functions : tables.function.image[label];

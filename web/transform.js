@@ -5,15 +5,15 @@
 
 const NONE = 0xffffffff;
 
-// Children by (parent, label): open addressing.
+// Children by (parent, label, hidden): open addressing.
 function children(capacity) {
 	let bits = 4;
 	while ((1 << bits) < capacity * 2) bits++;
 	const mask = (1 << bits) - 1, slots = new Int32Array(1 << bits).fill(-1);
-	return (parent, label, size, parents, labels) => {
-		let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(label + 1, 0x85ebca6b)) >>> 0;
+	return (parent, label, hide, size, parents, labels, hidden) => {
+		let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(label + 1 + hide, 0x85ebca6b)) >>> 0;
 		for (at = (at ^ (at >>> 15)) & mask; slots[at] >= 0; at = (at + 1) & mask) {
-			if (parents[slots[at]] === parent && labels[slots[at]] === label) return slots[at];
+			if (parents[slots[at]] === parent && labels[slots[at]] === label && hidden[slots[at]] === hide) return slots[at];
 		}
 		slots[at] = size;
 		return -1;
@@ -49,7 +49,7 @@ function actions(recording, operations) {
 function transformed(recording, base, operations, recursion) {
 	const { of, focused, functions } = actions(recording, operations);
 	const count = base.size;
-	const parent = new Uint32Array(count), label = new Uint32Array(count), inlined = new Uint8Array(count);
+	const parent = new Uint32Array(count), label = new Uint32Array(count), inlined = new Uint8Array(count), hidden = new Uint8Array(count);
 	const closed = new Uint8Array(count), to = new Uint32Array(count);
 	const child = children(count);
 	let size = 1;
@@ -85,7 +85,9 @@ function transformed(recording, base, operations, recursion) {
 				continue;
 			}
 		}
-		const known = child(at, name, size, parent, label);
+		// Below the root there is no frame that a node could be hidden in.
+		const hide = at === 0 ? 0 : base.hidden[i];
+		const known = child(at, name, hide, size, parent, label, hidden);
 		if (known >= 0) {
 			to[i] = known;
 			continue;
@@ -93,11 +95,13 @@ function transformed(recording, base, operations, recursion) {
 		parent[size] = at;
 		label[size] = name;
 		inlined[size] = base.inlined[i];
+		hidden[size] = hide;
 		closed[size] = action & CLOSE ? 1 : 0;
 		to[i] = size++;
 	}
 	return tally.tree.complete({
-		size, parent: parent.subarray(0, size), label: label.subarray(0, size), inlined: inlined.subarray(0, size), of: to,
+		size, parent: parent.subarray(0, size), label: label.subarray(0, size), inlined: inlined.subarray(0, size),
+		hidden: hidden.subarray(0, size), of: to,
 	}, recording.labels, recording.imageOf);
 }
 

@@ -3,47 +3,48 @@
 
 const NONE = 0xffffffff;
 
-// Completes {size, parent, label, inlined}: parents come before children, node 0 is the root.
+// Completes {size, parent, label, inlined, hidden}: parents come before children, node 0 is the root.
 function complete(tree, labels, imageOf) {
-	const { size, parent, label } = tree;
+	const { size, parent } = tree;
 	const first = tree.first = new Int32Array(size).fill(-1), next = tree.next = new Int32Array(size).fill(-1);
 	for (let i = size - 1; i > 0; i--) {
 		next[i] = first[parent[i]];
 		first[parent[i]] = i;
 	}
-	// Walks down once; a label (or image) that is on the way already was counted by its outermost place.
-	const outer = tree.outer = new Uint8Array(size); // 1: of its label, 2: of its image
-	const onWay = new Uint32Array(labels), imageOnWay = new Uint32Array(labels + 1);
-	const place = (name) => Math.min(imageOf(name), labels);
-	tree.depth = 0;
-	for (let node = first[0], depth = 1; node > 0;) {
+	let outer = null; // made when it is asked for: graphs do without
+	Object.defineProperty(tree, "outer", { get: () => outer || (outer = outermost(tree, labels, imageOf)) });
+	return tree;
+}
+
+// By node: 1 where its label is not on the way to it already, 2 where its image is not. One walk down.
+function outermost({ size, parent, label, first, next }, labels, imageOf) {
+	const outer = new Uint8Array(size), onWay = new Uint32Array(labels), imageOnWay = new Uint32Array(labels + 1);
+	const place = new Uint32Array(labels);
+	for (let i = 0; i < labels; i++) place[i] = Math.min(imageOf(i), labels);
+	for (let node = first[0]; node > 0;) {
 		const at = label[node];
-		outer[node] = (onWay[at]++ === 0 ? 1 : 0) | (imageOnWay[place(at)]++ === 0 ? 2 : 0);
-		if (depth > tree.depth) tree.depth = depth;
+		outer[node] = (onWay[at]++ === 0 ? 1 : 0) | (imageOnWay[place[at]]++ === 0 ? 2 : 0);
 		if (first[node] >= 0) {
 			node = first[node];
-			depth++;
 			continue;
 		}
 		while (node > 0) {
-			const left = label[node];
-			onWay[left]--;
-			imageOnWay[place(left)]--;
+			onWay[label[node]]--;
+			imageOnWay[place[label[node]]]--;
 			if (next[node] >= 0) {
 				node = next[node];
 				break;
 			}
 			node = parent[node];
-			depth--;
 		}
 	}
-	return tree;
+	return outer;
 }
 
 // What was recorded, as a tree.
 function recorded(recording) {
 	const { node } = recording;
-	return complete({ size: node.count, parent: node.parent, label: node.function, inlined: node.inlined, of: null },
+	return complete({ size: node.count, parent: node.parent, label: node.function, inlined: node.inlined, hidden: node.hidden, of: null },
 		recording.labels, recording.imageOf);
 }
 
@@ -69,12 +70,17 @@ function find(tree, labels) {
 	let node = 0;
 	for (const label of labels) {
 		let child = tree.first[node];
-		while (child >= 0 && tree.label[child] !== label) child = tree.next[child];
+		while (child >= 0 && (tree.label[child] !== label || tree.hidden[child])) child = tree.next[child];
 		if (child < 0) break;
 		node = child;
 	}
 	return node;
 }
 
-tally.tree = { NONE, complete, recorded, inclusive, path, find };
+// The node that is drawn: a hidden one has samples of its caller's frame that count for another function.
+function drawn(tree, node) {
+	return tree.hidden[node] ? tree.parent[node] : node;
+}
+
+tally.tree = { NONE, complete, recorded, inclusive, path, find, drawn };
 })();

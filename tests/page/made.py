@@ -27,7 +27,7 @@ class Made(Recording):
         for name, unit, kind in events:
             self.add("event", name=name, unit=unit, kind=kind)
             head["events"].append({"samples": 0, "weight": 0, "unknown": 0, "lost": 0, "throttled": 0})
-        self.add("node", parent=NONE, function=NONE, inlined=0)
+        self.add("node", parent=NONE, function=NONE, inlined=0, hidden=0)
 
     def image(self, name, kind=0):
         if name not in self.images:
@@ -36,7 +36,7 @@ class Made(Recording):
 
     def function(self, name, image="app", kind=0, file="", line=0):
         if (name, image) not in self.functions:
-            self.functions[name, image] = self.add("function", name=name, image=self.image(image, kind), kind=kind, file=file, line=line)
+            self.functions[name, image] = self.add("function", name=name, image=self.image(image, kind), kind=kind, inlined=0, file=file, line=line)
         return self.functions[name, image]
 
     def stack(self, functions, inlined=()):
@@ -44,9 +44,13 @@ class Made(Recording):
         for function in functions:
             key = node, function
             if key not in self.children:
-                self.children[key] = self.add("node", parent=node, function=function, inlined=int(function in inlined))
+                self.children[key] = self.add("node", parent=node, function=function, inlined=int(function in inlined), hidden=0)
             node = self.children[key]
         return node
+
+    def hidden(self, node, function):
+        """A node that is not drawn: its samples count for this function."""
+        return self.add("node", parent=node, function=function, inlined=0, hidden=1)
 
     def thread(self, pid, tid, comm, recording=0):
         return self.add("thread", pid=pid, tid=tid, comm=comm, recording=recording, first=0, last=int(self.summary["duration"] * 1e6))
@@ -199,7 +203,7 @@ def large(nodes=100_000, samples=1_000_000, hours=0.05):
         of.append(function)
         inlined.append(int(random.random() < 0.1))
         deep.append(deep[parent] + 1)
-    made.tables["node"] = {"parent": parents, "function": of, "inlined": inlined}
+    made.tables["node"] = {"parent": parents, "function": of, "inlined": inlined, "hidden": [0] * nodes}
     all_ = [made.thread(10 + i // 8, 100 + i, f"worker-{i}") for i in range(64)]
     step = int(hours * 3600e6 / samples)
     rows = made.tables["sample"] = {name: [] for name in ("time", "thread", "cpu", "event", "node", "weight", "count")}

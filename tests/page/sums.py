@@ -183,6 +183,30 @@ def sandwich(bench: Bench):
 
 
 @case
+def hidden(bench: Bench):
+    """samples of hidden nodes count for their function, and are their caller's own in graphs and stacks"""
+    one = made.Made(made.summary("hidden", 1))
+    main, work, inner = one.function("main"), one.function("work"), one.function("inner")
+    one.tables["function"]["inlined"][inner] = 1
+    thread, node = one.thread(1, 1, "t"), one.stack([main, work, inner], [inner])
+    for at, (leaf, weight) in enumerate([(node, 5), (one.hidden(node, work), 30), (one.stack([main, work]), 7)]):
+        one.sample(at * 1000, thread, leaf, weight)
+    bench.file("hidden", one)
+    tab = bench.open("hidden", "#view=flame")
+    same(functions(tab), {"main": [0, 42], "work": [37, 42], "inner (inlined)": [5, 35]}, "functions")
+    graph = """(() => { const { boxes } = tally.page.view.graph, { recording } = tally.page.analysis, out = {};
+        for (let i = 0; i < boxes.count; i++) out[boxes.path(i).map(recording.name).join(';')] = [boxes.own[i], boxes.value[i]];
+        return JSON.stringify(out); })()"""
+    same(json.loads(tab.run(graph)), {"": [0, 42], "main": [0, 42], "main;work": [7, 42], "main;work;inner (inlined)": [35, 35]}, "graph")
+    same(tab.run("tally.export.folded(tally.page)"), "main;work 7\nmain;work;inner (inlined) 35\n", "folded")
+    tab.run("tally.page.store.set({ inverted: '1' })")
+    tab.next_frame()
+    same({path: value for path, (_, value) in json.loads(tab.run(graph)).items() if ";" not in path}, {"": 42, "inner (inlined)": 35, "work": 7}, "inverted")
+    same(functions(tab, ops="h2", inverted=""), {"main": [0, 42], "work": [42, 42]}, "inner is hidden")
+    same(functions(tab, ops="f1", inverted=""), {"work": [37, 42], "inner (inlined)": [5, 35]}, "focus on work")
+
+
+@case
 def search(bench: Bench):
     """a search has the share of stacks with a match; a filter leaves the others out; what is no pattern is text"""
     tab = bench.open("known", "#view=functions")
