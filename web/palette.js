@@ -58,7 +58,7 @@ function hues(recording) {
 	return { hue, order };
 }
 
-// Three tints of each colour, so that neighbours of one image can be told apart.
+// Three tints of each colour, so that neighbours of one image can be distinguished.
 const tints = new Map();
 function tint(colour, label, ground) {
 	const key = colour + ground;

@@ -83,8 +83,8 @@ function processes(thread, strings) {
 		process.threads.push(i);
 		// The name that its first thread had last: programs are renamed when they start another one.
 		const main = thread.tid[i] === thread.pid[i];
-		if (!process.name || main && thread.first[i] >= process.since) process.name = strings[thread.comm[i]];
-		if (main && thread.first[i] >= process.since) process.since = thread.first[i];
+		if (!process.name || main && thread.last[i] >= process.since) process.name = strings[thread.comm[i]];
+		if (main && thread.last[i] >= process.since) process.since = thread.last[i];
 	}
 	return { list, of };
 }

@@ -108,6 +108,7 @@ function create(page) {
 				`self ${page.amount(self[of], unit)} (${tally.format.share(self[of], sums.whole)})`].join("  ·  ");
 			if (document.activeElement !== find) find.value = of < 0 ? "" : tally.format.head(recording.name(of), 300);
 			above.update(state);
+			above.element.scrollTop = above.element.scrollHeight; // where the function is
 			beneath.update(state);
 		},
 	};
