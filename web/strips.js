@@ -43,6 +43,7 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	shown.forEach((id, row) => rowOf[id] = row);
 	const cells = () => new Float64Array(shown.length * columns);
 	const on = cells(), off = cells(), runs = run ? cells() : null;
+	const taken = new Uint8Array(run ? shown.length * columns : 0); // 1 where a run ended because another thread took the CPU
 	const scale = columns / Math.max(1, end - begin), inTime = new Uint8Array(event.count);
 	for (let i = 0; i < event.count; i++) inTime[i] = recording.text(event.unit[i]) === "ns" ? 1 : 0;
 	let most = 0;
@@ -64,7 +65,10 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	if (run) {
 		for (let i = 0; i < run.count; i++) {
 			const id = by === "cpu" ? run.cpu[i] : idOf(run.thread[i]), row = id < ids && out[run.thread[i]] ? rowOf[id] : -1;
-			if (row >= 0) cover(runs, row * columns, columns, (run.start[i] - begin) * scale, (run.end[i] - begin) * scale, 1);
+			if (row < 0) continue;
+			const x = (run.end[i] - begin) * scale;
+			cover(runs, row * columns, columns, (run.start[i] - begin) * scale, x, 1);
+			if (run.preempted[i] && x >= 0 && x < columns) taken[row * columns + Math.floor(x)] = 1;
 		}
 	}
 	// The busiest is the whole height; a process of several threads may do more than one thing at once.
@@ -77,7 +81,7 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	}
 	let sum = 0;
 	for (const one of weight) sum += one;
-	return { rows: shown.map((id) => ({ id, who: by[0] + id, share: weight[id] / sum })), all: order.length, on, off, run: runs, columns };
+	return { rows: shown.map((id) => ({ id, who: by[0] + id, share: weight[id] / sum })), all: order.length, on, off, run: runs, taken, columns };
 }
 
 const HEIGHT = 26;
@@ -100,6 +104,8 @@ function draw(context, strips, row, { width, theme }) {
 	fill(on, theme.on, up, up - 2, false);
 	if (run) fill(run, theme.bar, up + 3, 3, false);
 	fill(off, theme.off, up + 4, low, true);
+	context.fillStyle = theme.match;
+	for (let i = 0; run && i < columns; i++) if (strips.taken[base + i]) context.fillRect(i * wide, up, 1, 3);
 }
 
 tally.strips = { compute, draw, HEIGHT };

@@ -97,6 +97,7 @@ function create(page) {
 		more.textContent = `Show ${Math.min(LIMIT * 2, all.all - all.rows.length)} more of ${tally.format.count(all.all)}`;
 		const rows = [[theme.on, "on a CPU"]];
 		if (all.run) rows.push([theme.bar, "runs by switches"]);
+		if (all.taken.some(Boolean)) rows.push([theme.match, "CPU taken by another thread"]);
 		if (all.off.some((value) => value > 0)) rows.push([theme.off, "off the CPUs"]);
 		if (marker) rows.push([theme.span, "markers"]);
 		clear(key, rows.map(([colour, text]) => {

@@ -93,7 +93,7 @@ KEYS = {"Enter": 13, "Escape": 27, "Backspace": 8, "Tab": 9, "ArrowLeft": 37, "A
 
 class Tab:
     def __init__(self, browser, width, height, dark, phone):
-        self.browser = browser
+        self.browser, self.used = browser, False
         self.target = browser.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.send("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -111,7 +111,9 @@ class Tab:
         self.browser.send("Target.closeTarget", targetId=self.target)
 
     def open(self, path, state=""):
-        self.do("Page.navigate", url="about:blank")
+        if self.used:  # another state of the same file would be no new load
+            self.do("Page.navigate", url="about:blank")
+        self.used = True
         self.do("Page.navigate", url=f"file://{path}{state}")
         self.wait("document.readyState === 'complete' && (typeof tally !== 'undefined') && (tally.page !== undefined || tally.failed !== undefined)")
         self.next_frame()

@@ -179,9 +179,9 @@ def threads():
     random.seed(3)
     functions = [made.function(f"compile_{i}", f"lib{i % 9}.so") for i in range(60)]
     all_ = [made.thread(1000 + i % 12, 2000 + i, f"{['cc1plus', 'ld', 'make', 'as'][i % 4]}") for i in range(100)]
-    for i in range(20000):
+    for i in range(5000):
         path = [functions[0], *(functions[random.randrange(60)] for _ in range(random.randrange(2, 12)))]
-        made.sample(i * 1499, all_[min(99, int(random.expovariate(1 / 25)))], made.stack(path), 4_000_000, cpu=i % 16)
+        made.sample(i * 5996, all_[min(99, int(random.expovariate(1 / 25)))], made.stack(path), 4_000_000, cpu=i % 16)
     return made
 
 
