@@ -166,10 +166,16 @@ int tally_event_list_append(struct tally_event_list *list, const char *text,
 			    const struct tally_event_options *options, struct tally_error *error);
 /* Releases the events of a list. */
 void tally_event_list_done(struct tally_event_list *list);
-/* Adds a filter to an event, for tally_recorder_new(): both must hold, when it has one.  For a
- * tracepoint an expression of its fields, "prev_pid == 12 && prev_comm ~ \"sh*\""
- * (Documentation/trace/events.rst of Linux).  -EOPNOTSUPP: events of this kind have no filters;
- * -ENOMEM. */
+/* Adds a filter to an event, for tally_recorder_new(): both must hold, when it has one.
+ * - A tracepoint, and a place in code: an expression of its fields, "prev_pid == 12 && prev_comm ~
+ *   \"sh*\"" (Documentation/trace/events.rst of Linux).  The recorder finds mistakes.
+ * - Any other event: tests of its samples, "period > 1000 && (comm == \"sh\" || cpu == 1)", of ip,
+ *   addr, period, pid, tid, uid, gid, cpu, cgroup (a number) and comm, by == != > >= < <= &,
+ *   joined by && || ! and commas, which bind least.  The kernel runs it as a BPF program, so that
+ *   the recorder needs CAP_BPF and CAP_PERFMON.
+ * - A hardware trace: ranges of code, "filter main @ /bin/ls, tracestop 0x1000/0x20 @ /bin/ls"
+ *   (perf-record(1)); several add up; tally_probe_resolve() finds the functions.
+ * -EINVAL with the column; -EOPNOTSUPP: events of this kind have no such filters; -ENOMEM. */
 int tally_event_set_filter(struct tally_event *event, const char *filter,
 			   struct tally_error *error);
 /* Whether the event is not in a group, or is the only one of its group. */

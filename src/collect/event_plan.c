@@ -9,6 +9,7 @@
 #include "collect/plan_aux.h"
 #include "collect/plan_fields.h"
 #include "collect/plan_off_cpu.h"
+#include "collect/plan_target.h"
 #include "collect/plan_terms.h"
 
 #define DEFAULT_FREQUENCY 4000        /* Hz, perf's */
@@ -235,13 +236,14 @@ static int copy_events(const struct making *making, struct tally_plan *plan,
 		to->privilege_given = from->privilege_given;
 		to->each_hit = is_probe(from);
 		to->points = from->probe;
-		to->filter = from->filter;
 		to->cgroup = from->cgroup;
 		to->name = strdup(from->name);
 		if (!to->name)
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
 		complete_sampling(making, to);
 		result = complete_terms(making, from, to, error);
+		if (!result && from->filter)
+			result = tally_plan_filter(from, to, error);
 		if (result)
 			return result;
 	}
@@ -331,7 +333,7 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	making.frequency = choose_frequency(options, limits, notice);
 	for (size_t i = 0; i < plan.count; i++)
-		plan.events[i].cgroup_fd = -1;
+		plan.events[i].cgroup_fd = plan.events[i].filter_fd = -1;
 	if (options->call_graph)
 		result = tally_chain_parse(options->call_graph, &making.chain, error);
 	tally_plan_aux_chain(options, &making.chain);
@@ -397,6 +399,8 @@ void tally_plan_done(struct tally_plan *plan)
 	for (size_t i = 0; i < plan->count; i++) {
 		if (plan->events[i].cgroup_fd >= 0)
 			close(plan->events[i].cgroup_fd);
+		if (plan->events[i].filter_fd >= 0)
+			close(plan->events[i].filter_fd);
 		free(plan->events[i].name);
 		free(plan->events[i].ids);
 	}

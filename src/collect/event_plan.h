@@ -12,6 +12,7 @@
 #include "aux/aux_kind.h"
 #include "collect/notice.h"
 #include "collect/targets.h"
+#include "event/filter_kind.h"
 
 struct tally_planned {
 	struct tally_attr attr;
@@ -29,8 +30,10 @@ struct tally_planned {
 	bool off_cpu;         /* offcpu-time: its records become samples of blocked threads */
 	uint32_t kept;        /* TALLY_RELAXED_* that a person asked for: they are not given up */
 	const char *filter;   /* borrowed; NULL: none */
-	const char *cgroup;   /* borrowed; NULL: everywhere */
-	int cgroup_fd;        /* below 0: not open */
+	enum tally_filter_kind filter_kind;
+	int filter_fd;          /* of its BPF program; below 0: not loaded */
+	const char *cgroup;     /* borrowed; NULL: everywhere */
+	int cgroup_fd;          /* below 0: not open */
 	unsigned precise_asked; /* precise_ip before the opening */
 	uint32_t given_up;      /* when it was opened: TALLY_RELAXED_* */
 	uint64_t *ids;

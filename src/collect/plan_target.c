@@ -11,6 +11,8 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "collect/cgroup.h"
+#include "filter/filter_program.h"
+#include "kernel/bpf_load.h"
 
 #define FIELDS_MOST 64
 
@@ -141,13 +143,59 @@ static int explain(const struct tally_planned *event, struct tally_error *error)
 	return result;
 }
 
-int tally_plan_apply_filter(const struct tally_planned *event, int fd, struct tally_error *error)
+int tally_plan_filter(const struct tally_event *from, struct tally_planned *to,
+		      struct tally_error *error)
 {
-	int result = tally_fd_set_filter(fd, event->filter);
+	struct tally_filter_program *program;
+	int result;
 
+	to->filter = from->filter;
+	to->filter_kind = tally_filter_kind_of(from, from->filter);
+	if (to->filter_kind != TALLY_FILTER_PROGRAM)
+		return 0;
+	program = malloc(sizeof(*program));
+	result = program ? tally_filter_compile(from->filter, program, error)
+			 : tally_fail(error, -ENOMEM, -1, "out of memory");
+	if (!result)
+		to->attr.sample_type |= program->sample_type;
+	free(program);
+	return result;
+}
+
+/* The program is loaded once and serves all descriptors of the event. */
+static int apply_program(struct tally_planned *event, int fd, struct tally_error *error)
+{
+	int result;
+
+	if (event->filter_fd < 0) {
+		struct tally_filter_program *program = malloc(sizeof(*program));
+
+		result = program ? tally_filter_compile(event->filter, program, error)
+				 : tally_fail(error, -ENOMEM, -1, "out of memory");
+		if (!result)
+			result = tally_bpf_load(program->insns, program->count, error);
+		free(program);
+		if (result < 0)
+			return result;
+		event->filter_fd = result;
+	}
+	result = tally_fd_set_bpf(fd, event->filter_fd);
+	return result ? tally_fail(error, result, -1,
+				   "%s: the kernel takes no filter for this event: %s", event->name,
+				   strerror(-result))
+		      : 0;
+}
+
+int tally_plan_apply_filter(struct tally_planned *event, int fd, struct tally_error *error)
+{
+	int result;
+
+	if (event->filter_kind == TALLY_FILTER_PROGRAM)
+		return apply_program(event, fd, error);
+	result = tally_fd_set_filter(fd, event->filter);
 	if (!result)
 		return 0;
-	if (result == -EINVAL || result == -ENOENT)
+	if (event->filter_kind == TALLY_FILTER_FIELDS && (result == -EINVAL || result == -ENOENT))
 		return explain(event, error);
 	return tally_fail(error, result, -1, "%s: the filter '%s' cannot be set: %s", event->name,
 			  event->filter, strerror(-result));

@@ -12,7 +12,9 @@
 #include <tally/text.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "probe/code_filter.h"
 #include "probe/find_program.h"
+#include "event/filter_kind.h"
 #include "event/term.h"
 #include "elf/place.h"
 
@@ -282,6 +284,21 @@ static int64_t resolve(struct resolver *resolver, struct tally_event_list *list,
 	return result ? result : (int64_t)resolver->count;
 }
 
+static int resolve_filter(struct tally_event *event, struct tally_error *error)
+{
+	char *text;
+	int result;
+
+	if (!event->filter || tally_filter_kind_of(event, event->filter) != TALLY_FILTER_CODE)
+		return 0;
+	result = tally_code_filter_resolve(event->filter, "/proc", &text, error);
+	if (result)
+		return result;
+	free(event->filter);
+	event->filter = text;
+	return 0;
+}
+
 int tally_probe_resolve(struct tally_event_list *list, const struct tally_probe_options *options,
 			struct tally_error *error)
 {
@@ -291,6 +308,8 @@ int tally_probe_resolve(struct tally_event_list *list, const struct tally_probe_
 
 	if (result)
 		return tally_fail(error, (int)result, -1, "unknown options");
+	for (size_t i = 0; i < list->count && result >= 0; i++)
+		result = resolve_filter(&list->events[i], error);
 	for (size_t i = 0; i < list->count && result >= 0; i += (size_t)result) {
 		const struct tally_event_probe *probe = list->events[i].probe;
 

@@ -20,8 +20,9 @@ int tally_drain_aux_describe(const struct tally_openset *set, struct tally_buf *
 		return 0;
 	for (size_t i = 0; i < set->ring_count && !known; i++)
 		known = set->rings[i] && !tally_ring_time_conv(set->rings[i], &conv);
-	result = tally_aux_add_info(plan, &set->plan->events[plan->event].attr, NULL,
-				    known ? &conv : NULL, to);
+	result =
+	    tally_aux_add_info(plan, &set->plan->events[plan->event].attr,
+			       set->plan->events[plan->event].filter, known ? &conv : NULL, to);
 	if (!result && known)
 		result = tally_aux_add_time_conv(&conv, to);
 	return result;
