@@ -118,6 +118,8 @@ static void keep_binaries(const struct record *record, const char *output,
 	    .all = record->all_binaries || result->aux_bytes,
 	    .quiet = record->quiet,
 	    .verbose = record->verbose > 0,
+	    .fetch = record->debuginfod == CLI_DEBUGINFOD_ASKED,
+	    .no_copies = record->no_cache || record->no_build_ids,
 	    .held = result->held,
 	    .held_count = result->held_count,
 	};
@@ -125,8 +127,8 @@ static void keep_binaries(const struct record *record, const char *output,
 	struct stat status;
 
 	/* a pipe or /dev/null cannot be read again */
-	if (record->no_cache || record->no_build_ids || !strcmp(output, "-") ||
-	    stat(output, &status) || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+	if ((keep.no_copies && !keep.fetch) || !strcmp(output, "-") || stat(output, &status) ||
+	    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
 		return;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (!sigaction(signals[i], NULL, &now) && now.sa_handler == on_signal)

@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <tally/build_id_cache.h>
+#include "debuginfod.h"
 #include "say.h"
 
 static void say_kept(const struct cli_keep *keep, const char *folder,
 		     const struct tally_build_id_cache_result *result)
 {
+	if (keep->no_copies)
+		return;
 	if (keep->verbose)
 		cli_say(NULL,
 			"binaries in %s: %u new, %u already there, %u changed or deleted, %u too "
@@ -35,9 +38,15 @@ void cli_keep_binaries(const char *recording, const struct cli_keep *keep)
 	struct tally_data *data = NULL;
 	struct tally_error error;
 
-	if (!tally_data_open(recording, NULL, &data, &error) &&
-	    !tally_session_new(data, &options, &session, &error) &&
-	    !tally_build_id_cache_keep(session, &how, &result, &error))
+	int code = tally_data_open(recording, NULL, &data, &error);
+
+	if (!code)
+		code = tally_session_new(data, &options, &session, &error);
+	if (!code && keep->fetch)
+		cli_debuginfod_fetch("record", CLI_DEBUGINFOD_ASKED, session, true);
+	if (!code && !keep->no_copies)
+		code = tally_build_id_cache_keep(session, &how, &result, &error);
+	if (!code)
 		say_kept(keep, keep->folder ? keep->folder : "~/.debug", &result);
 	/* A home that cannot be written is common (services, nobody), one of another user is not.
 	 */

@@ -11,6 +11,8 @@ struct cli_keep {
 	const char *folder; /* NULL: ~/.debug */
 	bool all;           /* also binaries without samples */
 	bool quiet, verbose;
+	bool fetch; /* debug files from servers, too (--debuginfod) */
+	bool no_copies;
 	const struct tally_held_binary *held; /* of the recorder */
 	size_t held_count;
 };

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <tally/event.h>
 #include <tally/recorder.h>
+#include "debuginfod.h"
 #include "options.h"
 
 struct record {
@@ -29,7 +30,8 @@ struct record {
 	unsigned verbose;
 	const char *build_id_folder;
 	char usual_folder[4096]; /* from a configuration file */
-	bool no_build_ids, no_cache, all_binaries;
+	bool no_build_ids, no_cache, all_binaries, kernel_copy;
+	enum cli_debuginfod debuginfod;
 	/* Long recordings (record_files.c). */
 	struct tally_recorder_files files;
 	struct tally_event_list switch_events;

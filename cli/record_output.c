@@ -45,6 +45,10 @@ size_t record_output_rows(struct record *record, struct cli_option *to)
 	     &record->all_binaries},
 	    {CLI_STRING, 0, "buildid-dir", "DIR",
 	     "where copies of binaries are kept (default: ~/.debug)", &record->build_id_folder},
+	    {CLI_FLAG, 0, "kcore", NULL,
+	     "make a folder, with copies of the kernel's code and symbols beside the recording",
+	     &record->kernel_copy},
+	    CLI_DEBUGINFOD(record->debuginfod),
 	    {CLI_FLAG, 0, "no-buffering", NULL, "write each sample at once", &record->unbuffered},
 	    {CLI_U64, 'r', "realtime", "PRIORITY",
 	     "the recorder runs with this real-time priority (SCHED_FIFO), 1 to 99",
@@ -75,6 +79,7 @@ bool record_output_take(struct record *record, struct tally_recorder_options *to
 	to->wake_each = record->unbuffered;
 	to->realtime = (unsigned)record->realtime;
 	to->no_build_ids = record->no_build_ids;
+	to->kernel_copy = record->kernel_copy;
 	to->verbose = record->verbose > 0;
 	return true;
 }

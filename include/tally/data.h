@@ -219,6 +219,7 @@ struct tally_writer_options {
 	bool has_stat;      /* the records are counts, not samples (feature 19) */
 	bool folder; /* the path is a folder, which is made, and the writer's file is "data" in
 		      * it; others may write data.0, data.1, ... there.  No record ends a round */
+	bool alone;  /* with `folder`: nobody else writes records there; rounds end as in a file */
 };
 
 /* Creates the file and writes the header, ids, attrs and the features that are known at the start.

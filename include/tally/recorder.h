@@ -147,6 +147,9 @@ struct tally_recorder_options {
 	/* Samples of all events go to rings whose oldest samples are overwritten: they are read at
 	 * tally_recorder_snapshot(), tally_recorder_switch() and the end. */
 	bool overwrite;
+	/* The recording is a folder, with the kernel's code and symbols beside the records
+	 * (kcore_dir), for reports on other machines; needs CAP_SYS_RAWIO. */
+	bool kernel_copy;
 };
 
 /* Bits of tally_recorder_options.sample_type. */

@@ -23,6 +23,7 @@ struct tally_image_options {
 	const char *root;       /* of proc and sys; NULL: "/" */
 	const char *kallsyms;   /* NULL: root/proc/kallsyms */
 	const char *vmlinux;    /* NULL: none but kallsyms */
+	const char *kcore;      /* a copy of the recorded kernel's memory; NULL: none */
 	bool no_demangle;
 	bool no_symbols; /* files are read for their code and call frame information only */
 	/* Where the running kernel's symbols are kept between runs, as reading them from the kernel

@@ -1,5 +1,6 @@
 /* The kernel's code: in the vmlinux of an option, in one by its build-id or its release below
- * /usr/lib/debug, in perf's cache, and in the running kernel's memory. */
+ * /usr/lib/debug, in perf's cache, in the recording's copy of it (record --kcore), and in the
+ * running kernel's memory. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "base/regular.h"
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "image/image_state.h"
@@ -97,6 +99,18 @@ static int64_t read_kcore(struct tally_image *image, uint64_t address, void *to,
 	return got;
 }
 
+/* The recording's own copy: its addresses are the recorded ones. */
+static int64_t read_copy(const struct tally_image_store *store, uint64_t address, void *to,
+			 size_t size)
+{
+	int fd = store->options.kcore ? tally_regular_open(store->options.kcore, NULL) : -ENOENT;
+	int64_t got = fd < 0 ? fd : read_segment(fd, address, to, size);
+
+	if (fd >= 0)
+		close(fd);
+	return got;
+}
+
 typedef int (*path_fn)(const struct tally_image_store *store, const char *id, char **ret);
 
 static int by_cache(const struct tally_image_store *store, const char *id, char **ret)
@@ -163,5 +177,7 @@ int64_t tally_image_read_kernel(struct tally_image *image, uint64_t address, voi
 		got = read_vmlinux(image, path, address, to, size);
 		free(path);
 	}
+	if (got <= 0)
+		got = read_copy(store, address, to, size);
 	return got > 0 ? got : read_kcore(image, address, to, size);
 }

@@ -51,6 +51,11 @@ static int take_options(struct tally_image_store *store, const struct tally_imag
 		if (!options.vmlinux)
 			return -ENOMEM;
 	}
+	if (options.kcore) {
+		options.kcore = copy(&store->arena, options.kcore, NULL);
+		if (!options.kcore)
+			return -ENOMEM;
+	}
 	store->options = options;
 	if (options.build_id_dir) {
 		store->cache = strdup(options.build_id_dir);

@@ -64,7 +64,7 @@ static void add_file(struct tally_buf *to, const struct tally_data *data,
 		     const struct tally_data_info *info)
 {
 	static const char *const kinds[] = {"perf.data file", "stream of perf record -o -",
-					    "directory of perf record --threads"};
+					    "directory"};
 	time_t modified = (time_t)info->modified;
 	char date[64] = "";
 	struct tm local;

@@ -17,6 +17,7 @@
 #include "base/pages.h"
 #include "offcpu/off_cpu_rings.h"
 #include "stacks/monotonic.h"
+#include "write/kernel_copy.h"
 #include "recorder/finish_command.h"
 #include "recorder/priority.h"
 #include "recorder/recorder_state.h"
@@ -43,6 +44,11 @@ static int check_options(const struct tally_recorder_options *options, struct ta
 	if (options->files && !strcmp(options->output ? options->output : "", "-"))
 		return tally_fail(error, -EINVAL, -1,
 				  "a stream is one file: name a file to switch");
+	if (options->kernel_copy &&
+	    (options->files || !strcmp(options->output ? options->output : "", "-")))
+		return tally_fail(error, -EINVAL, -1,
+				  "a copy of the kernel (--kcore) is in the folder of one "
+				  "recording, not of a stream or of several files");
 	if (options->delay_ms < -1)
 		return tally_fail(error, -EINVAL, -1,
 				  "a delay is some milliseconds, or -1 to never start, not %lld",
@@ -284,7 +290,7 @@ static int start_command(struct tally_recorder *recorder, struct tally_error *er
 static int start(struct tally_recorder *recorder, struct tally_error *error)
 {
 	int64_t delay = recorder->options.delay_ms;
-	int result;
+	int result = 0;
 
 	/* A command that does not exist is reported before an old recording is renamed. */
 	if (recorder->options.command) {
@@ -294,7 +300,10 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 			return tally_workload_explain(recorder->options.command[0], result, error);
 		}
 	}
-	result = tally_recorder_open_files(recorder, error);
+	if (recorder->options.kernel_copy)
+		result = tally_kernel_copy_check("", error);
+	if (!result)
+		result = tally_recorder_open_files(recorder, error);
 	if (result)
 		return result;
 	if (tally_drain_init(&recorder->drain, &recorder->set, recorder->writer,
@@ -451,8 +460,8 @@ static void fill_result(struct tally_recorder *recorder, uint64_t lost,
 		ret->running_count = recorder->running_count;
 	}
 	ret->bytes = recorder->wrote + recorder->writing.part_bytes;
-	if (!recorder->to_stdout && !recorder->rings.threads && !recorder->streams &&
-	    !stat(ret->path, &status))
+	if (!recorder->to_stdout && !recorder->rings.threads && !recorder->options.kernel_copy &&
+	    !recorder->streams && !stat(ret->path, &status))
 		ret->bytes = (uint64_t)status.st_size;
 }
 

@@ -7,6 +7,7 @@
 #include "stacks/monotonic.h"
 #include "record/tracing_data.h"
 #include "synth/describe.h"
+#include "write/kernel_copy.h"
 #include "recorder/recorder_state.h"
 #include "recorder/verbose.h"
 
@@ -23,7 +24,8 @@ static int open_writer(struct tally_recorder *recorder, const char *output, bool
 	    .cmdline = recorder->options.cmdline,
 	    .cmdline_count = recorder->options.cmdline_count,
 	    .compress_level = recorder->options.compress_level,
-	    .folder = recorder->rings.threads && !stacks,
+	    .folder = (recorder->rings.threads || recorder->options.kernel_copy) && !stacks,
+	    .alone = !recorder->rings.threads,
 	};
 	struct tally_buf tracing = {0};
 	int result;
@@ -69,6 +71,11 @@ int tally_recorder_open_files(struct tally_recorder *recorder, struct tally_erro
 	if (result)
 		return result;
 	recorder->stream_fd = -1;
+	if (recorder->options.kernel_copy) {
+		result = tally_kernel_copy_make("", recorder->output, error);
+		if (result)
+			return result;
+	}
 	recorder->switch_at =
 	    recorder->files.most_ns ? monotonic_ns() + (int64_t)recorder->files.most_ns : 0;
 	/* Samples of overwritten rings come last, and are older than what rounds would end. */

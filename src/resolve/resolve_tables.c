@@ -1,9 +1,14 @@
 #include "resolve/resolve_tables.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
+#include "base/regular.h"
 #include "callchain/chain_images.h"
+#include "file/data_file.h"
 
 /* Frames of a chain: perf's PERF_MAX_STACK_DEPTH. */
 #define UNWIND_USUAL 127U
@@ -57,15 +62,37 @@ static void find_kernel(struct tally_resolve_tables *tables)
 	}
 }
 
+/* A file of the recording's copy of the kernel (record --kcore), which the caller frees; NULL: the
+ * recording has none. */
+static char *kernel_copy_file(const struct tally_source *source, const char *name)
+{
+	char *path;
+	int fd;
+
+	if (source->data->kind != TALLY_DATA_DIRECTORY || source->data->archive ||
+	    asprintf(&path, "%s/kcore_dir/%s", tally_data_path(source->data), name) < 0)
+		return NULL;
+	fd = tally_regular_open(path, NULL);
+	if (fd >= 0) {
+		close(fd);
+		return path;
+	}
+	free(path);
+	return NULL;
+}
+
 int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 			      const struct tally_source *source,
 			      const struct tally_session_options *options,
 			      struct tally_error *error)
 {
+	char *kallsyms = kernel_copy_file(source, "kallsyms"),
+	     *kcore = kernel_copy_file(source, "kcore");
 	const struct tally_image_options images = {
 	    .size = sizeof(images),
 	    .symfs = options->symfs,
-	    .kallsyms = options->kallsyms,
+	    .kallsyms = options->kallsyms ? options->kallsyms : kallsyms,
+	    .kcore = kcore,
 	    .vmlinux = options->vmlinux,
 	    .no_demangle = options->no_demangle,
 	    .build_id_dir = options->build_id_dir,
@@ -86,6 +113,8 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 		result = tally_debug_dirs_open(source->data, options, &tables->debug_dirs, error);
 	if (!result)
 		result = tally_image_store_new(&images, &tables->images);
+	free(kallsyms);
+	free(kcore);
 	if (!result)
 		result = tally_chain_images_new(&tables->chain_images);
 	if (!result)

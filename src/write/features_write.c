@@ -193,7 +193,7 @@ static void write_compressed(const struct file_facts *facts, struct tally_buf *t
 
 static void write_dir_format(const struct file_facts *facts, struct tally_buf *to)
 {
-	if (facts->options->folder)
+	if (facts->options->folder && !facts->options->alone)
 		tally_buf_u64(to, 1); /* its version */
 }
 

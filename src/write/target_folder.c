@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/buf.h"
 #include "base/fail.h"
+#include "write/kernel_copy.h"
 
 /* "data", "data.0", ...: what this writes. */
 static bool is_part(const char *name)
@@ -36,6 +37,21 @@ bool tally_file_folder_is_recording(const char *path)
 	return is;
 }
 
+/* The copy of the kernel: write/kernel_copy.h. */
+static int remove_kernel_copy(int folder)
+{
+	static const char *const names[] = {"kallsyms", "modules", "kcore"};
+	int copy = openat(folder, TALLY_KERNEL_COPY_FOLDER,
+			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (copy < 0)
+		return errno == ENOENT ? 0 : -errno;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		(void)unlinkat(copy, names[i], 0);
+	close(copy);
+	return unlinkat(folder, TALLY_KERNEL_COPY_FOLDER, AT_REMOVEDIR) ? -errno : 0;
+}
+
 int tally_file_folder_remove(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -47,6 +63,8 @@ int tally_file_folder_remove(const char *path)
 	while ((entry = readdir(folder)) && !code)
 		if (is_part(entry->d_name) && unlinkat(dirfd(folder), entry->d_name, 0))
 			code = -errno;
+	if (!code)
+		code = remove_kernel_copy(dirfd(folder));
 	closedir(folder);
 	return !code && rmdir(path) ? -errno : code;
 }

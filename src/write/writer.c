@@ -289,6 +289,7 @@ static int open_writer(const char *path, int stream, const struct tally_writer_e
 		writer->fd = stream;
 		writer->stream = stream >= 0 || to_stdout;
 		writer->folder = own.folder && !writer->stream;
+		writer->parts = writer->folder && !own.alone;
 		writer->path = strdup(to_stdout ? "standard output" : path);
 		root = strdup(own.root ? own.root : "");
 	}
@@ -485,9 +486,9 @@ int tally_writer_round_now(struct tally_writer *writer, bool checkpoint, struct 
 	int code = 0;
 
 	/* After two rounds with nothing between them, perf would deliver records too early. */
-	if (writer->dirty && !writer->folder && !writer->no_rounds)
+	if (writer->dirty && !writer->parts && !writer->no_rounds)
 		code = write_round(writer);
-	writer->dirty &= !writer->folder;
+	writer->dirty &= !writer->parts;
 	if (!code && checkpoint && writer->unmarked && !writer->stream) {
 		code = write_checkpoint(writer, writer->end, &size);
 		if (!code) {

@@ -33,7 +33,8 @@ struct tally_writer {
 	uint64_t sample_time_first, sample_time_last;
 	struct tally_stack_counts stacks; /* count 0: they are not written */
 	struct tally_buf aux_index;       /* {u64 offset, u64 size} of each AUXTRACE record */
-	bool folder;                      /* records of other files belong to it: no rounds */
+	bool folder;                      /* the file is in one of its own */
+	bool parts;                       /* records of other files belong to it: no rounds */
 	bool stream;                      /* written bytes cannot be changed later */
 	struct file_pack *pack;           /* NULL: records are written unchanged */
 	struct tally_buf packed;          /* of one append */

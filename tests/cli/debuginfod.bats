@@ -158,3 +158,13 @@ made() {
 	run -2 --separate-stderr "$TALLY" report --debuginfod
 	[[ "$stderr" == *"no server is known"* ]]
 }
+
+@test "record --debuginfod fetches when the recording is complete, and only when it is asked" {
+	served
+	printf 'int main(void) { for (volatile int i = 0; i < 100000000; i++); return 0; }' | cc -O1 -x c - -o spin || return 1
+	"$TALLY" record -q -N -e cpu-clock -o spin.data -- ./spin 2>/dev/null || skip "events cannot be opened here"
+	run -0 env DEBUGINFOD_URLS="$url" "$TALLY" record -q -N -e cpu-clock -o none.data -- "$BATS_FILE_TMPDIR/work"
+	[ ! -e cache/debuginfod_client ]
+	"$TALLY" record -q -N --debuginfod="$url" -e cpu-clock -o with.data -- ./spin
+	[ -d cache/debuginfod_client ]
+}

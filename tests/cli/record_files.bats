@@ -183,3 +183,22 @@ size, time and signal are checked above"
 	run -2 "$TALLY" record --control nothing -e cpu-clock -- true
 	[[ $output == *"fifo:PATH"* ]]
 }
+
+@test "--kcore copies the kernel beside the recording, or says why not and leaves the old one" {
+	"$TALLY" record -q -N -e cpu-clock -o k.data -- true
+	if [ ! -r /proc/kcore ]; then
+		before=$(cksum <k.data)
+		run -125 "$TALLY" record -N --kcore -e cpu-clock -o k.data -- true
+		[[ "$output" == *"/proc/kcore cannot be read"*"CONFIG_PROC_KCORE"* ]]
+		[ "$(cksum <k.data)" = "$before" ]
+		[ ! -e k.data.old ]
+		skip "this kernel has no /proc/kcore: tests/unit/image copies a made-up one"
+	fi
+	"$TALLY" record -q -N --kcore -e cpu-clock -F 999 -o k.data -- sh -c "$(busy 1)"
+	[ -f k.data.old ]
+	cmp /proc/modules k.data/kcore_dir/modules
+	readelf -lW k.data/kcore_dir/kcore | grep -q LOAD
+	[ "$("$TALLY" script -i k.data -F comm | grep -c .)" -gt 10 ]
+	"$TALLY" record -q -N --kcore -e cpu-clock -o k.data -- true
+	[ -d k.data.old/kcore_dir ]
+}
