@@ -266,6 +266,17 @@ static void explain_rights(const struct refusal *refusal)
 		     "requires CAP_PERFMON: " GIVE_PERFMON);
 }
 
+/* Source: PERF_REG_EXTENDED_MASK of arch/x86/include/uapi/asm/perf_regs.h. */
+static bool has_extended_registers(const struct tally_attr *attr)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return attr->sample_type & PERF_SAMPLE_REGS_INTR && attr->sample_regs_intr >> 32;
+#else
+	(void)attr;
+	return false;
+#endif
+}
+
 static void explain_absent(const struct refusal *refusal)
 {
 	const struct tally_attr *attr = refusal->attr;
@@ -288,6 +299,10 @@ static void explain_absent(const struct refusal *refusal)
 		    "write fewer p modifiers, or P for the most that works; a machine without a "
 		    "PMU (a virtual machine) has none of them, there use cpu-clock",
 		    (unsigned)attr->precise_ip);
+	else if (refusal->errnum == EOPNOTSUPP && has_extended_registers(attr))
+		say(refusal,
+		    "its PMU cannot sample registers XMM0 to XMM15 (attr.sample_regs_intr): "
+		    "events of a PMU with PEBS can (Intel, since Ice Lake)");
 	else if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK && refusal->errnum != ENOENT)
 		say(refusal,
 		    "this machine has no branch stack of that kind (attr.branch_sample_type) for "

@@ -119,8 +119,10 @@ static int find_modules(struct copying *copying)
 		char *end = strchr(line, '\n'), *address = strstr(line, " 0x");
 		unsigned long long size = 0, start = 0;
 
-		if (sscanf(line, "%*s %llu", &size) == 1 && address && (!end || address < end))
+		if (address && (!end || address < end)) {
+			size = strtoull(line + strcspn(line, " "), NULL, 10);
 			start = strtoull(address + 1, NULL, 16);
+		}
 		if (start && size && size < UINT64_MAX - start)
 			result = add_range(copying, start, start + size);
 		line = end ? end + 1 : NULL;

@@ -81,6 +81,14 @@ times() {
 	[ ! -e x.data ]
 }
 
+@test "registers that only some PMUs have are named, and refused with the reason" {
+	[ "$(uname -m)" = x86_64 ] || skip "XMM registers are those of x86: others are above"
+	"$TALLY" record '-I?' | grep -q 'XMM0 .*XMM15'
+	run "$TALLY" record -N -e cpu-clock -Ixmm3,ax -o x.data -- true
+	[ "$status" != 0 ]
+	[[ "$output" == *"cannot sample registers XMM0 to XMM15"* ]]
+}
+
 @test "words that are not known are answered by the nearest" {
 	run -2 "$TALLY" record -j any_cal -o x.data -- true
 	[[ "$output" == *"did you mean any_call?"* ]]
