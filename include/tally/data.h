@@ -242,7 +242,8 @@ int tally_writer_add_build_id(struct tally_writer *writer,
 void tally_writer_set_sample_time(struct tally_writer *writer, uint64_t first, uint64_t last);
 uint64_t tally_writer_size(const struct tally_writer *writer); /* bytes of the file so far */
 /* Writes the last features and the final header, closes the file, and frees the writer.  Call it
- * also after a failed append: what was written before stays readable. */
+ * also after a failed append: what was written before stays readable.  -ENOENT: the file has been
+ * removed meanwhile. */
 int tally_writer_close(struct tally_writer *writer, struct tally_error *error);
 
 #pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/bits.h"
@@ -737,6 +738,19 @@ static int squeeze_end(struct tally_writer *writer, int code, struct tally_error
 			  (unsigned long long)cut);
 }
 
+/* Nobody can find a file that has lost its name. */
+static int check_name(const struct tally_writer *writer, struct tally_error *error)
+{
+	struct stat about;
+
+	if (writer->stream || fstat(writer->fd, &about) || !S_ISREG(about.st_mode) ||
+	    about.st_nlink)
+		return 0;
+	return tally_fail(error, -ENOENT, -1,
+			  "%s: it was removed while it was written, and what was written is gone",
+			  writer->path);
+}
+
 int tally_writer_close(struct tally_writer *writer, struct tally_error *error)
 {
 	int code, late;
@@ -754,6 +768,8 @@ int tally_writer_close(struct tally_writer *writer, struct tally_error *error)
 		code = squeeze_end(writer, code, error);
 	else if (code)
 		code = fail_write(writer, code, error);
+	if (!code)
+		code = check_name(writer, error);
 	/* Network file systems report a full disk only now. */
 	if (close(writer->fd) && !code)
 		code = fail_write(writer, -errno, error);

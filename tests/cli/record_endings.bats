@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2016 # small programs for sh stand in single quotes
+bats_require_minimum_version 1.5.0
+# tally record: whatever ends it, or comes in between, leaves a recording that can be read.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export HOME="$BATS_FILE_TMPDIR" LC_ALL=C
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	"$TALLY" record -q -N -e dummy -o probe.data -- true 2>/dev/null || skip "events cannot be opened here"
+	rm -f probe.data
+}
+
+# A file without damage, with at least so many samples.
+whole() {
+	run -0 "$TALLY" info -i "$1" --strict
+	[ "$("$TALLY" script -i "$1" -F event | grep -c .)" -ge "$2" ]
+}
+
+# A program that uses a CPU as long as its parent lives.
+while_recorded='while kill -0 $PPID 2>/dev/null; do :; done'
+
+# Waits until a command succeeds.
+wait_for() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# A file that a checkpoint has made readable.
+has_samples() {
+	[ -s "$1" ] && [ "$("$TALLY" script -i "$1" -F event 2>/dev/null | grep -c .)" -ge "$2" ]
+}
+
+@test "a target that is killed ends the recording, and the file is whole" {
+	sh -c "$while_recorded" &
+	local target=$!
+	"$TALLY" record -q -N -e cpu-clock -F 499 -o k.data -p "$target" &
+	local recorder=$!
+	wait_for has_samples k.data 20
+	kill -9 "$target"
+	wait "$target" || true
+	wait "$recorder"
+	whole k.data 20
+	run -137 "$TALLY" record -N -e cpu-clock -F 499 -o c.data -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; kill -9 $$'
+	[[ "$output" == *"ended by a signal: Killed"* ]]
+	whole c.data 1
+}
+
+@test "a recorder that is stopped and continued says what it lost, and goes on" {
+	"$TALLY" record -N -e cpu-clock -F 4999 -m 1 -o s.data -- sh -c "$while_recorded" 2>said &
+	local recorder=$!
+	wait_for has_samples s.data 50
+	kill -STOP "$recorder"
+	sleep 0.7
+	local before
+	before=$(stat -c %s s.data)
+	kill -CONT "$recorder"
+	wait_for eval '[ "$(stat -c %s s.data)" -gt $((before + 4000)) ]'
+	kill -INT "$recorder"
+	wait "$recorder" || true
+	run -0 "$TALLY" info -i s.data --strict
+	local lost samples
+	lost=$(sed -n 's/^tally: [0-9,]* samples in s.data ([^)]*), \([0-9,]*\) lost$/\1/p' said | tr -d ,)
+	samples=$(sed -n 's/^tally: \([0-9,]*\) samples in s.data.*/\1/p' said | tr -d ,)
+	[ "$lost" -gt 0 ]
+	[ "$samples" = "$("$TALLY" script -i s.data -F event | grep -c .)" ]
+	# 0.7 s without a reader are one pause
+	"$TALLY" script -i s.data -F time | tr -d : | awk 'NR > 1 && $1 - last > 0.3 { pauses++ } { last = $1 } END { exit !(pauses >= 1) }'
+}
+
+@test "an output that is removed while it is written is reported" {
+	run -125 "$TALLY" record -N -e cpu-clock -o r.data -- sh -c 'rm r.data; exit 0'
+	[[ "$output" == *"r.data: it was removed while it was written"* ]]
+	mkdir d
+	run -125 "$TALLY" record -N -e cpu-clock -o d/r.data -- sh -c 'rm -r d'
+	[[ "$output" == *"d/r.data: it was removed"* ]]
+	# another file of that name stays what it is
+	run -125 "$TALLY" record -N -e cpu-clock -o r.data -- sh -c 'rm r.data; echo mine >r.data'
+	[ "$(cat r.data)" = mine ]
+	# one that was only renamed is whole
+	"$TALLY" record -q -N -e cpu-clock -F 999 -o m.data -- sh -c 'mv m.data moved.data; i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done'
+	whole moved.data 1
+}
+
+@test "an old recording is kept until the new one has begun" {
+	"$TALLY" record -q -N -e cpu-clock -o o.data -- true
+	cp o.data first
+	# what fails before it begins leaves it in its place
+	for how in "-e no-such-event" "-e cpu-clock -p 99999999" "-e cpu-clock -F 0" "-e cpu-clock -C 9999" \
+		"-e cpu-clock --threads=9999/0 -a"; do
+		# shellcheck disable=SC2086
+		run "$TALLY" record -N $how -o o.data -- true
+		[ "$status" != 0 ] || { echo "accepted: $how"; return 1; }
+		cmp o.data first
+		[ ! -e o.data.old ]
+	done
+	run -127 "$TALLY" record -N -e cpu-clock -o o.data -- no-such-program-anywhere
+	cmp o.data first
+	"$TALLY" record -q -N -e cpu-clock -o o.data -- true
+	cmp o.data.old first
+	cp o.data second
+	# one of them is kept
+	"$TALLY" record -q -N -e cpu-clock -o o.data -- true
+	cmp o.data.old second
+	# a recorder that is killed when it has begun has renamed it
+	cp o.data third
+	"$TALLY" record -q -N -e cpu-clock -o o.data -- sh -c "$while_recorded" &
+	local recorder=$!
+	wait_for has_samples o.data 1
+	kill -9 "$recorder"
+	wait "$recorder" || true
+	cmp o.data.old third
+}
+
+@test "a limit of file sizes ends it as a full disk does" {
+	run -125 bash -c 'ulimit -f 64; exec "$1" record -N -e cpu-clock -F 9000 -g -o f.data -- sh -c "$2"' - "$TALLY" "$while_recorded"
+	[[ "$output" == *"f.data"*"ulimit -f"* || "$output" == *"f.data"*"no room"* ]]
+	[ "$("$TALLY" script -i f.data -F event 2>/dev/null | grep -c .)" -gt 10 ]
+	[ "$(stat -c %s f.data)" -le 65536 ]
+}
+
+@test "a disk that becomes full ends it, with all that fits" {
+	[ "$(id -u)" = 0 ] || skip "needs root, to mount a small disk: a limit of file sizes is tested above"
+	mkdir small
+	mount -t tmpfs -o size=96k none small || skip "tmpfs cannot be mounted: a limit of file sizes is tested above"
+	run "$TALLY" record -N -e cpu-clock -F 9000 -g -o small/f.data -- sh -c "$while_recorded"
+	cp small/f.data f.data
+	umount small
+	[ "$status" = 125 ]
+	[[ "$output" == *"small/f.data"* ]]
+	[ "$("$TALLY" script -i f.data -F event 2>/dev/null | grep -c .)" -gt 10 ]
+}
+
+@test "a quota that is used up ends it as a full disk does" {
+	command -v cc >/dev/null || skip "no compiler: a disk with a quota cannot be simulated; a full one is tested above"
+	# Most test machines cannot mount a disk with quotas: here write calls fail as on one, once a file has 40,000 bytes.
+	cat >quota.c <<-'EOF'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <sys/stat.h>
+		#include <sys/uio.h>
+		static int full(int fd, const struct iovec *iov, int count) {
+			struct stat about;
+			size_t size = 0;
+			for (int i = 0; i < count; i++)
+				size += iov[i].iov_len;
+			if (fstat(fd, &about) || !S_ISREG(about.st_mode) || about.st_size + size <= 40000)
+				return 0;
+			errno = EDQUOT;
+			return 1;
+		}
+		ssize_t writev(int fd, const struct iovec *iov, int count) {
+			ssize_t (*next)(int, const struct iovec *, int) = dlsym(RTLD_NEXT, "writev");
+			return full(fd, iov, count) ? -1 : next(fd, iov, count);
+		}
+		ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t at) {
+			ssize_t (*next)(int, const struct iovec *, int, off_t) = dlsym(RTLD_NEXT, "pwritev");
+			return full(fd, iov, count) ? -1 : next(fd, iov, count, at);
+		}
+		ssize_t pwritev64(int fd, const struct iovec *iov, int count, off_t at) { return pwritev(fd, iov, count, at); }
+	EOF
+	cc -shared -fPIC -o quota.so quota.c -ldl
+	run -125 env LD_PRELOAD="$PWD/quota.so" "$TALLY" record -N -e cpu-clock -F 9000 -g -o q.data -- sh -c "$while_recorded"
+	[[ "$output" == *"q.data"*"quota"* || "$output" == *"q.data"*"Disk quota"* ]]
+	[ "$("$TALLY" script -i q.data -F event 2>/dev/null | grep -c .)" -gt 10 ]
+}
+
+@test "kill -9 at ten moments loses no more than what came after the last checkpoint" {
+	local i recorder killed last
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		# the clock of the samples is that of /proc/uptime, since the machine was started
+		rm -f k.data k.data.old
+		"$TALLY" record -q -N -k boottime -e cpu-clock -F 499 -o k.data -- sh -c "$while_recorded" &
+		recorder=$!
+		wait_for has_samples k.data 1
+		sleep "0.$((RANDOM % 10))$((RANDOM % 10))"
+		killed=$(cut -d' ' -f1 /proc/uptime)
+		kill -9 "$recorder"
+		wait "$recorder" || true
+		last=$("$TALLY" script -i k.data -F time | tr -d : | tail -1)
+		# A checkpoint each second; the machine may be busy with other tests.
+		echo "killed at $killed, the last sample is of $last" >>moments
+		awk -v killed="$killed" -v last="$last" 'BEGIN { exit !(killed - last < 3) }' || { cat moments; return 1; }
+	done
+}
