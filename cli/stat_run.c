@@ -107,6 +107,17 @@ static void enable(struct run *run, bool on)
 	run->enabled = on;
 }
 
+static void list_events(const struct run *run)
+{
+	const struct tally_event_list *list = &run->ask->events;
+
+	if (*run->control.rest)
+		cli_say("stat", "--control: evlist takes no '%s' here: -v prints the attrs",
+			run->control.rest);
+	for (size_t i = 0; i < list->count; i++)
+		fprintf(stderr, "%s\n", list->events[i].name);
+}
+
 static void follow_orders(struct run *run)
 {
 	enum cli_order order;
@@ -114,9 +125,11 @@ static void follow_orders(struct run *run)
 	while (run->control.command_fd >= 0 && (order = cli_control_next(&run->control))) {
 		if (order == CLI_ORDER_STOP)
 			run->stopped = true;
+		else if (order == CLI_ORDER_EVLIST)
+			list_events(run);
 		else
 			enable(run, order == CLI_ORDER_ENABLE);
-		if (run->ask->interval_ms && order != CLI_ORDER_STOP)
+		if (run->ask->interval_ms && order & (CLI_ORDER_ENABLE | CLI_ORDER_DISABLE))
 			print_interval(run);
 		cli_control_answer(&run->control);
 	}
@@ -362,7 +375,8 @@ int stat_run(const struct stat_ask *ask, struct stat_output *output)
 	sigset_t blocked;
 	bool over = false;
 	int status = cli_control_open(&run.control, ask->usage, ask->control,
-				      CLI_ORDER_ENABLE | CLI_ORDER_DISABLE | CLI_ORDER_STOP);
+				      CLI_ORDER_ENABLE | CLI_ORDER_DISABLE | CLI_ORDER_STOP |
+					  CLI_ORDER_EVLIST);
 
 	if (status)
 		return status;

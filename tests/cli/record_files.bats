@@ -172,6 +172,40 @@ size, time and signal are checked above"
 	awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(last - first < 1.5) }' times
 }
 
+@test "--control by descriptors: each order is answered, and an unknown one is refused" {
+	mkfifo orders answers
+	exec 8<>orders 9<>answers
+	ask() {
+		echo "$1" >&8
+		read -r -t 20 -u 9 answer
+		echo "$1: $answer" >>log
+	}
+	"$TALLY" record -N --control fd:8,9 -D -1 -e cpu-clock -F 999 -o c.data -- timeout 9 sh -c 'while :; do :; done' 2>said &
+	local recorder=$!
+	for order in ping enable ping disable evlist snapshot enable; do ask "$order"; done
+	echo nonsense >&8
+	ask ping
+	echo stop >&8
+	wait "$recorder" || true
+	[ "$(grep -c ': ack$' log)" = 8 ]
+	grep -qx cpu-clock said
+	grep -q "unknown order 'nonsense'; valid are enable, disable, stop, evlist, snapshot, and ping" said
+	run -0 "$TALLY" info -i c.data --strict
+}
+
+@test "the unit of examples records as it says, and systemd takes it" {
+	local unit="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}/examples/tally-record.service" options
+	options=$(sed -n 's|^ExecStart=/usr/bin/tally record ||p' "$unit")
+	[ -n "$options" ]
+	# shellcheck disable=SC2086
+	"$TALLY" record --dry-run $options
+	command -v systemd-analyze >/dev/null || skip "systemd-analyze is not installed: what systemd makes of the unit is \
+not checked; its command line was"
+	sed "s|^ExecStart=/usr/bin/tally|ExecStart=$TALLY|" "$unit" >tally-record.service
+	run -0 systemd-analyze verify --man=no ./tally-record.service
+	[ -z "$output" ]
+}
+
 @test "options that do not go together are refused" {
 	run -2 "$TALLY" record --switch-output -e cpu-clock -o - -- true
 	[[ $output == *"one file"* ]]

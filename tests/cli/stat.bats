@@ -214,6 +214,23 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[[ $output = *"expected fd:N"* ]]
 }
 
+@test "another program says when to count, by descriptors" {
+	mkfifo orders answers
+	exec 8<>orders 9<>answers
+	ask() {
+		echo "$1" >&8
+		read -r -t 20 -u 9 answer
+		echo "$1: $answer" >>log
+	}
+	timeout 30 "$TALLY" stat -x, -D -1 --control fd:8,9 -e page-faults -e dummy sh -c 'sleep 0.1; exec sleep 100' 2>out &
+	for order in ping enable disable evlist enable ping; do ask "$order"; done
+	echo stop >&8
+	wait $! || true
+	[ "$(grep -c ': ack$' log)" = 6 ]
+	[ "$(grep -cx -e page-faults -e dummy out)" = 2 ]
+	grep -q '^[0-9<].*page-faults' out
+}
+
 @test "shell lines before and after each run" {
 	"$TALLY" stat -r 2 --pre 'echo before >>log' --post 'echo after >>log' -e task-clock sh -c 'echo run >>log' 2>/dev/null
 	[ "$(tr '\n' ' ' <log)" = "before run after before run after " ]
