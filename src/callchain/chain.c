@@ -19,6 +19,15 @@ struct known_code {
 };
 #define KNOWN_CODE_BITS 14
 
+/* What was found at a place of an image: another process that maps it has it elsewhere. */
+struct known_place {
+	const struct tally_chain_image *image; /* NULL: free */
+	uint64_t place;
+	const struct cfi_rules *rules;
+	bool joined;
+};
+#define KNOWN_PLACE_BITS 13
+
 struct tally_chain_maker {
 	struct tally_chain_images *images;
 	uint32_t most;
@@ -29,6 +38,7 @@ struct tally_chain_maker {
 	uint8_t *frames;
 	uint64_t *stack;
 	struct known_code known[1U << KNOWN_CODE_BITS];
+	struct known_place places[1U << KNOWN_PLACE_BITS];
 };
 
 int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_most,
@@ -100,22 +110,40 @@ static bool is_behind_system_call(const struct tally_chain_image *image, uint64_
 	       !memcmp(bytes, is_arm64 ? arm64 : x86, size);
 }
 
-static void look_up(const struct tally_chain_maker *maker, uint64_t address,
-		    struct known_code *known)
+static const struct cfi_rules *rules_of(const struct tally_chain_maker *maker,
+					const struct tally_chain_image *image, uint64_t place)
+{
+	const struct cfi_rules *rules, *before;
+	uint64_t in_file;
+
+	if (!image->facts || tally_frame_info_address(&image->info, place, &in_file))
+		return maker->joined ? &tally_cfi_none : NULL;
+	if (maker->joined && is_thread_start(image, place))
+		return &tally_cfi_outermost;
+	rules = tally_cfi_find(image->cfi, in_file);
+	before = maker->joined && in_file ? tally_cfi_find(image->cfi, in_file - 1) : rules;
+	/* Within a function they are mostly the same, and the code need not be read. */
+	return before != rules && is_behind_system_call(image, place) ? before : rules;
+}
+
+static void look_up(struct tally_chain_maker *maker, uint64_t address, struct known_code *known)
 {
 	const struct tally_chain_image *image;
-	uint64_t place, in_file;
+	struct known_place *at;
+	uint64_t place;
 	int result = image_at(maker, address, &image, &place);
 
-	if (result || !image->facts || tally_frame_info_address(&image->info, place, &in_file)) {
+	if (result) {
 		if (maker->joined && result != -ENOENT)
 			known->rules = &tally_cfi_none;
-	} else if (maker->joined && is_thread_start(image, place)) {
-		known->rules = &tally_cfi_outermost;
-	} else {
-		in_file -= maker->joined && is_behind_system_call(image, place);
-		known->rules = tally_cfi_find(image->cfi, in_file);
+		return;
 	}
+	at =
+	    &maker->places[hash_u64(place ^ hash_u64((uintptr_t)image)) >> (64 - KNOWN_PLACE_BITS)];
+	if (at->image != image || at->place != place || at->joined != maker->joined)
+		*at = (struct known_place){image, place, rules_of(maker, image, place),
+					   maker->joined};
+	known->rules = at->rules;
 }
 
 static const struct cfi_rules *find_code(void *context, uint64_t address)
