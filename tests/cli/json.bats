@@ -127,7 +127,7 @@ described() { # SECTION...: of the JSON on standard input
 		    events: ["src/info/facts.c", "src/info/evlist_json.c"],
 		    "INFO": ["src/info/info_json.c", "src/info/info_machine_json.c"], "EVLIST": ["src/info/evlist_json.c"],
 		    "REPORT": ["src/report/report_json.c", "src/report/report_field.c"],
-		    "STAT": ["src/report/stat_json.c"], "STAT --COMPARE": ["src/report/stat_compare.c"],
+		    "STAT": ["src/stat/stat_json.c"], "STAT --COMPARE": ["src/stat/stat_compare.c"],
 		    "DOCTOR": ["src/doctor/doctor_json.c"], "LIST": ["src/metric/catalog_json.c"],
 		    "ENCODE": ["cli/cmd_encode.c"], "SCRIPT": ["src/export/script_json.c"],
 		}

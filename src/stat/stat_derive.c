@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/option_struct.h"
-#include "profile/stat.h"
+#include "stat/stat.h"
 
 struct derive {
 	const struct tally_stat *stat;

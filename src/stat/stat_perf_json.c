@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/option_struct.h"
 #include "base/json.h"
-#include "report/stat_lines.h"
+#include "stat/stat_lines.h"
 
 struct lines {
 	const struct tally_stat *stat;

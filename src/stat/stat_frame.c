@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "base/cell.h"
 #include "base/fold.h"
-#include "report/stat_table.h"
+#include "stat/stat_table.h"
 
 #define SECOND 1e9
 

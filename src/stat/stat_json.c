@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/option_struct.h"
 #include "base/json.h"
-#include "report/stat_lines.h"
+#include "stat/stat_lines.h"
 
 #define VERSION 2 /* of what is written; see tally-json(7) */
 

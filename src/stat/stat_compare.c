@@ -14,7 +14,7 @@
 #include "base/cell.h"
 #include "base/fold.h"
 #include "base/json.h"
-#include "report/stat_table.h"
+#include "stat/stat_table.h"
 
 #define VERSION 2 /* of the JSON */
 

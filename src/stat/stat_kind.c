@@ -2,7 +2,7 @@
  * of transactions, slots and SMIs by them. */
 #include <linux/perf_event.h>
 #include <string.h>
-#include "profile/stat.h"
+#include "stat/stat.h"
 
 #define CACHE(cache, result) \
 	(PERF_COUNT_HW_CACHE_##cache | (uint32_t)PERF_COUNT_HW_CACHE_RESULT_##result << 16)

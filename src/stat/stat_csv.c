@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/option_struct.h"
 #include "base/text.h"
-#include "report/stat_lines.h"
+#include "stat/stat_lines.h"
 
 struct csv {
 	const struct tally_stat *stat;

@@ -1,4 +1,4 @@
-#include "report/stat_lines.h"
+#include "stat/stat_lines.h"
 
 #include <errno.h>
 #include <stdlib.h>

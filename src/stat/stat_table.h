@@ -3,7 +3,7 @@
 #define TALLY_REPORT_STAT_TABLE_H
 
 #include "base/buf.h"
-#include "report/stat_lines.h"
+#include "stat/stat_lines.h"
 
 enum stat_column_id {
 	STAT_TIME,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
-#include "profile/stat.h"
+#include "stat/stat.h"
 
 static const struct tally_stat_place nowhere = {-1, -1, -1, -1, -1, -1, -1, -1, NULL};
 

@@ -8,7 +8,7 @@
  *
  * Cells are made first, then columns get the width of their widest cell; names are cut where the
  * terminal is narrow. */
-#include "report/stat_table.h"
+#include "stat/stat_table.h"
 
 #include <errno.h>
 #include <math.h>
