@@ -93,6 +93,7 @@ static int show(const struct report *report, struct tally_profile *profile)
 	    .tree_limit = report->trees.limit,
 	    .show_modes = report->show_modes,
 	    .group = report->group,
+	    .blocks = report->blocks,
 	    .whole_names = report->whole_names,
 	    .column_widths = report->widths,
 	    .column_width_count = report->width_count,
@@ -143,7 +144,7 @@ static void say_unmatched(const struct report *report, struct tally_session *ses
 	for (size_t i = 0; !tally_profile_event(profile, i, &event); i++)
 		if (event.samples)
 			return;
-	if (samples)
+	if (samples && !report->blocks)
 		cli_unmatched_say("report", session, samples, &report->filter, &report->choice);
 }
 
@@ -323,6 +324,8 @@ int cmd_report(int argc, char **argv)
 	    {formats, CLI_EXCLUDES, "--group", "programs get each event's rows"},
 	    {"--group-sort-idx", CLI_NEEDS, "--group", "it is a number within a group"},
 	    {formats, CLI_EXCLUDES, "-g,-G", "only text has call trees"},
+	    {formats, CLI_EXCLUDES, "--total-cycles", "only text has blocks"},
+	    {"--total-cycles", CLI_EXCLUDES, "-s,-F,--mem-mode", "blocks are not made of keys"},
 	    {NULL},
 	};
 	const struct cli_usage usage = {

@@ -234,7 +234,7 @@ static bool has_branches(const struct tally_data *data)
 static int choose_kind(const struct report *report, const struct tally_data *data,
 		       enum tally_profile_kind *ret, struct tally_error *error)
 {
-	bool branches = report->branches > 0 || any_name(report, is_branch_key);
+	bool branches = report->branches > 0 || report->blocks || any_name(report, is_branch_key);
 	bool memory = report->memory || any_name(report, is_memory_key);
 
 	if (branches && memory)
@@ -356,6 +356,16 @@ static void leave_out(struct report *report)
 	*keys = left;
 }
 
+/* Instructions per cycle are a column of functions that were asked for, as in perf, or by its
+ * name. */
+static bool shows_ipc(const struct report *report)
+{
+	const struct name_list *columns = &report->fields.columns, *keys = &report->keys.list;
+
+	return has_name(columns, "ipc") || has_name(columns, "ipc_coverage") ||
+	       (report->keys.chosen && (has_name(keys, "symbol") || has_name(keys, "symbol_to")));
+}
+
 int report_keys_finish(struct report *report, const struct tally_data *data,
 		       struct tally_profile_options *ret, struct tally_error *error)
 {
@@ -384,6 +394,7 @@ int report_keys_finish(struct report *report, const struct tally_data *data,
 	ret->raw_trace = report->raw_trace;
 	ret->parent = report->parent;
 	ret->ignore_callees = report->ignore_callees;
+	ret->cycles = kind == TALLY_PROFILE_BRANCHES && (report->blocks || shows_ipc(report));
 	ret->only_socket = report->socket != NULL;
 	ret->socket = report->socket_number;
 	ret->by_mode = report->show_modes;
@@ -440,6 +451,9 @@ size_t report_key_rows(struct report *report, struct cli_option *to)
 	    {CLI_FLAG, 0, "mem-mode", NULL,
 	     "rows of memory accesses, by what they cost (tally record -e of memory events)",
 	     .to = &report->memory},
+	    {CLI_FLAG, 0, "total-cycles", NULL,
+	     "blocks of code instead of rows, by the cycles that branch stacks have of them",
+	     .to = &report->blocks},
 	    {CLI_FLAG, 0, "latency", NULL,
 	     "shares of the time that passed: each sample counts for as much as there were "
 	     "threads that ran at its time; needs record --switch-events",

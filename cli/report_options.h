@@ -75,6 +75,7 @@ struct report {
 	unsigned widths[REPORT_NAMES_MOST]; /* -w */
 	size_t width_count;
 	uint64_t group_sort;
+	bool blocks; /* --total-cycles */
 	bool memory, latency, hide_unresolved, other, raw_trace;
 	int branches; /* -1: where the recording has them */
 	const char *parent, *ignore_callees, *socket;

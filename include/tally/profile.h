@@ -76,6 +76,9 @@ struct tally_profile_options {
 	/* Extended regular expressions (regex(7)): of the key "parent"; of functions that count
 	 * what they call as their own.  NULL: perf's, none. */
 	const char *parent, *ignore_callees;
+	/* Cycles of branch stacks are added up, too, where the recording has them: what the column
+	 * "ipc" and tally_report_options.blocks need. */
+	bool cycles;
 };
 
 struct tally_profile;

@@ -78,6 +78,8 @@ struct tally_report_options {
 	const unsigned *column_widths;
 	size_t column_width_count;
 	bool ns; /* times have nine digits behind the point */
+	/* Text: instead of rows, blocks of code by their cycles; of a profile made with cycles. */
+	bool blocks;
 };
 
 /* Writes the rows of every event that has samples to `to`, as text with header lines ("# Samples:

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/pool.h"
+#include "cycles/cycles.h"
 #include "profile/side_sums.h"
 #include "profile/sink.h"
 #include "profile/tree_rows.h"
@@ -139,8 +140,8 @@ static bool rows_come_first(const struct tally_profile *profile, const struct pr
 	uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
 
 	if (!profile->callchains || profile->children || !(profile->tree_least > 0) ||
-	    plan->special || !(profile->keys.symbol || profile->keys.image) || plan->span_count ||
-	    plan->options->cpu_count)
+	    plan->special || plan->blocks || !(profile->keys.symbol || profile->keys.image) ||
+	    plan->span_count || plan->options->cpu_count)
 		return false;
 	for (uint32_t i = 0; i < profile->event_count; i++) {
 		uint64_t type =
@@ -315,6 +316,33 @@ static int read_samples(struct tally_profile *profile, const struct profile_plan
 	return result == 1 ? make_at_once(profile, plan, error) : result;
 }
 
+/* The same, and cycles of branches in one reading. */
+static int read_with_cycles(struct tally_profile *profile, struct profile_plan *plan,
+			    struct tally_error *error)
+{
+	const struct tally_profile_options *options = plan->options;
+	const struct block_choice choice = {.spans = plan->spans,
+					    .span_count = plan->span_count,
+					    .cpus = options->cpus,
+					    .cpu_count = options->cpu_count};
+	struct block_sums *blocks = NULL;
+	int result = tally_block_sums_new(profile->session, &choice, &blocks);
+
+	if (result)
+		return result;
+	plan->blocks = blocks;
+	result = read_samples(profile, plan, error);
+	plan->blocks = NULL;
+	if (!result)
+		result = tally_cycles_new(profile->session, blocks, &profile->cycles);
+	tally_block_sums_free(blocks);
+	if (!result && !profile->cycles->cycles) {
+		tally_cycles_free(profile->cycles);
+		profile->cycles = NULL;
+	}
+	return result;
+}
+
 static void take_chains(struct tally_profile *profile, struct tally_profile_options *options)
 {
 	bool any = false;
@@ -401,7 +429,8 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		result = tally_profile_prepare(session, &taken, &plan, &profile, error);
 	if (result || !profile)
 		return result;
-	result = read_samples(profile, &plan, error);
+	result = taken.cycles ? read_with_cycles(profile, &plan, error)
+			      : read_samples(profile, &plan, error);
 	tally_profile_plan_done(&plan);
 	if (result) {
 		tally_profile_free(profile);
@@ -418,6 +447,7 @@ void tally_profile_free(struct tally_profile *profile)
 	forget(profile);
 	tally_profile_keys_done(&profile->keys);
 	tally_key_parallel_free(profile->parallel);
+	tally_cycles_free(profile->cycles);
 	free(profile);
 }
 

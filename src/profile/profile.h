@@ -21,6 +21,7 @@ struct tally_profile {
 	uint64_t (*sides)[SIDES]; /* by row; NULL: not asked for */
 	bool has_guests;          /* some of them are of guests */
 	struct key_parallel *parallel;
+	struct tally_cycles *cycles; /* NULL: not asked for, or there are none */
 };
 
 /* Fills in the defaults of options.  0, -E2BIG or -EINVAL. */

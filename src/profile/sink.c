@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/pool.h"
+#include "cycles/block_sums.h"
 #include "session/run.h"
 
 struct profile_sink {
@@ -115,8 +116,9 @@ int tally_profile_sink_run(struct tally_session *session, const struct profile_p
 	    .begin = begin,
 	    .batch = take,
 	};
-	int result = tally_session_run_wanted(session, (const struct tally_sink *const[]){&taking},
-					      1, wanted, error);
+	const struct tally_sink *const sinks[] = {
+	    &taking, plan->blocks ? tally_block_sums_sink(plan->blocks) : NULL};
+	int result = tally_session_run_wanted(session, sinks, plan->blocks ? 2 : 1, wanted, error);
 
 	if (!result)
 		result = merge(&sink);

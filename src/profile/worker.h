@@ -14,6 +14,8 @@
 #include "profile/sample_filter.h"
 #include "session/time_spans.h"
 
+struct block_sums;
+
 /* What all workers share while samples are read; read only. */
 struct profile_plan {
 	const struct tally_session *session;
@@ -27,6 +29,7 @@ struct profile_plan {
 	regex_t *ignored;                    /* of options->ignore_callees; NULL: none */
 	bool special;                        /* special_rows.c takes the rows */
 	bool samples;                        /* it needs TALLY_COLUMN_SAMPLE */
+	const struct block_sums *blocks;     /* take all samples, too; NULL: no */
 };
 
 /* Sums beside the rows' own: profile_worker.sides, by their "stack". */

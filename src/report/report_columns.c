@@ -21,12 +21,14 @@ void tally_report_columns_init(struct report_columns *columns, const struct repo
 		columns->group = &table->group;
 	for (size_t i = 0; i < table->field_count; i++) {
 		const struct report_field *field = &table->fields[i];
-		size_t events = field->key || !columns->group ? 1 : columns->group->count;
+		size_t events =
+		    columns->group && report_field_is_sum(field) ? columns->group->count : 1;
 
 		columns->list[columns->count++] = (struct report_column){
 		    .field = *field,
 		    .width = field->width * events,
-		    .right = !field->key || (field->key->type == KEY_NUMBER && !field->key->left),
+		    .right = report_field_is_sum(field) ||
+			     (field->key && field->key->type == KEY_NUMBER && !field->key->left),
 		};
 	}
 }
@@ -52,7 +54,7 @@ static bool make_cell(const struct report_columns *columns, struct report_column
 	/* Without a symbol, the level of equal addresses may differ. */
 	bool may_same = source.name || !is_symbol(column);
 
-	bool grouped = columns->group && !column->field.key;
+	bool grouped = columns->group && report_field_is_sum(&column->field);
 
 	if (column->made && may_same && !grouped && source.name == column->source.name &&
 	    source.number == column->source.number)

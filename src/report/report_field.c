@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/report.h>
 #include "base/cell.h"
+#include "cycles/cycles.h"
 #include "profile/profile.h"
 #include "report/report_frame.h"
 
@@ -27,6 +28,11 @@ static const struct report_field sums[] = {
      .share = true},
     {"sample", "Samples", "number of samples", SUM(samples), 12},
     {"period", "Period", "sum of their periods", SUM(self), 12},
+    {"ipc", "IPC   [IPC Coverage]",
+     "instructions per cycle of the function, and how much of its code they are of", 0, 20,
+     .made = REPORT_IPC},
+    {"ipc_coverage", "IPC Coverage", "how much of the function's code its ipc is of", 0, 12,
+     .made = REPORT_COVERAGE},
 };
 #define SUMS (sizeof(sums) / sizeof(*sums))
 
@@ -72,6 +78,11 @@ bool tally_report_field_init(struct report_field *ret, const struct tally_profil
 				key = keys->names[i];
 	if (sum) {
 		*ret = *sum;
+		ret->session = keys->session;
+		ret->cycles = profile->cycles;
+		for (size_t i = 0; sum->made && !keys->symbol && i < keys->count; i++)
+			if (!strcmp(keys->names[i], "symbol_to"))
+				ret->index = i + 1;
 		if (profile->latency && !strcmp(sum->name, "overhead"))
 			ret->offset = SUM(undivided);
 		return profile->latency || strcmp(sum->name, "latency") != 0;
@@ -155,6 +166,42 @@ static void put_made(const struct report_field *field, const struct tally_profil
 	}
 }
 
+/* False: the row has no function with a symbol. */
+static bool find_ipc(const struct report_field *field, const struct tally_profile_row *row,
+		     double *ret_ipc, double *ret_coverage)
+{
+	struct tally_frame frame = report_field_function(field, row);
+	const struct cycle_function *function =
+	    field->cycles ? tally_cycles_function(field->cycles, &frame) : NULL;
+
+	*ret_ipc = function ? function->ipc : 0;
+	*ret_coverage = function ? 100 * function->coverage : 0;
+	return field->cycles && frame.symbol;
+}
+
+static void put_ipc(const struct report_field *field, const struct tally_profile_row *row,
+		    struct tally_buf *to)
+{
+	double ipc, coverage;
+
+	if (!find_ipc(field, row, &ipc, &coverage))
+		tally_buf_byte(to, '-');
+	else if (field->made == REPORT_IPC)
+		tally_buf_printf(to, "%-5.2f [%5.1f%%]", ipc, coverage);
+	else
+		tally_buf_printf(to, "%5.1f%%", coverage);
+}
+
+/* Two digits after the point are what the text has; these are for programs. */
+static void put_plain_ipc(const struct report_field *field, const struct tally_profile_row *row,
+			  struct json *json)
+{
+	double ipc, coverage;
+
+	if (find_ipc(field, row, &ipc, &coverage))
+		json_double(json, round(1e4 * (field->made == REPORT_IPC ? ipc : coverage)) / 1e4);
+}
+
 void tally_report_field_text(const struct report_field *field, const struct tally_profile_row *row,
 			     uint64_t whole, struct tally_buf *to)
 {
@@ -163,8 +210,12 @@ void tally_report_field_text(const struct report_field *field, const struct tall
 							report_field_whole(field, whole)));
 		return;
 	}
-	if (!field->key) {
+	if (report_field_is_sum(field)) {
 		tally_cell_u64(to, report_field_sum(field, row));
+		return;
+	}
+	if (!field->key) {
+		put_ipc(field, row, to);
 		return;
 	}
 	switch (field->key->type) {
@@ -216,6 +267,10 @@ void tally_report_field_plain(const struct report_field *field, const struct tal
 	if (field->share) {
 		json_double(
 		    &json, percent(report_field_sum(field, row), report_field_whole(field, whole)));
+		return;
+	}
+	if (!field->key && field->made) {
+		put_plain_ipc(field, row, &json);
 		return;
 	}
 	if (!field->key || field->key->type == KEY_NAME || field->key->type == KEY_IMAGE ||
@@ -283,6 +338,14 @@ static int compare_texts(const char *a, const char *b)
 int tally_report_field_compare(const struct report_field *field, const struct tally_profile_row *a,
 			       const struct tally_profile_row *b)
 {
+	if (!field->key && field->made) {
+		double first[2] = {0}, second[2] = {0};
+		unsigned at = field->made == REPORT_COVERAGE;
+
+		find_ipc(field, a, &first[0], &first[1]);
+		find_ipc(field, b, &second[0], &second[1]);
+		return first[at] > second[at] ? -1 : first[at] < second[at];
+	}
 	if (!field->key)
 		return compare_numbers(report_field_sum(field, b), report_field_sum(field, a));
 	switch (field->key->type) {

@@ -10,18 +10,28 @@
 #include "base/json.h"
 #include "key/keys.h"
 
+/* What a field without a key shows. */
+enum report_made {
+	REPORT_SUM,      /* a sum of the row */
+	REPORT_IPC,      /* instructions per cycle of its function */
+	REPORT_COVERAGE, /* and how much of the function that is known of */
+};
+
 struct report_field {
 	const char *name, *title, *help;
 	/* Of a sum: where it is in struct tally_profile_row, and whether its share is shown. */
 	size_t offset, width;
 	bool share;
-	/* NULL: a sum.  The key's index among the profile's. */
+	/* NULL: what `made` says.  The key's index among the profile's. */
 	const struct profile_key *key;
-	size_t index;
+	enum report_made made;
+	size_t
+	    index; /* of other fields than sums: the key with their function, + 1; 0: the row's */
 	const struct profile_keys *keys; /* of a key */
 	uint64_t unit;                   /* of a time: values are multiples of so many ns */
 	uint64_t whole; /* what is 100 % of a share, if it is not what the event's others are of */
 	const struct tally_session *session;
+	const struct tally_cycles *cycles; /* NULL: none are known */
 };
 
 /* Finds a field by its name.  A key that the profile does not have is not found. */
@@ -34,6 +44,20 @@ struct report_field_source {
 	uint64_t number;
 };
 
+static inline bool report_field_is_sum(const struct report_field *field)
+{
+	return !field->key && field->made == REPORT_SUM;
+}
+
+/* The function that a row is of; with keys of branches alone, that which the branch went to. */
+static inline struct tally_frame report_field_function(const struct report_field *field,
+						       const struct tally_profile_row *row)
+{
+	return field->index
+		   ? tally_session_frame(field->session, (uint32_t)row->values[field->index - 1])
+		   : row->frame;
+}
+
 static inline uint64_t report_field_sum(const struct report_field *field,
 					const struct tally_profile_row *row)
 {
@@ -45,6 +69,10 @@ static inline struct report_field_source report_field_source(const struct report
 {
 	const struct tally_frame *frame = &row->frame;
 
+	if (!field->key && field->made)
+		return (struct report_field_source){
+		    .name = row->frame.symbol,
+		    .number = field->index ? row->values[field->index - 1] : row->frame.place};
 	if (!field->key)
 		return (struct report_field_source){.number = report_field_sum(field, row)};
 	switch (field->key->type) {

@@ -16,6 +16,18 @@ static int add(struct report_table *table, const char *name)
 	return 0;
 }
 
+/* Whether cycles of branches were added up, and rows have functions. */
+static bool has_functions(const struct tally_profile *profile)
+{
+	size_t count;
+	const char *const *keys = tally_profile_keys(profile, &count);
+
+	for (size_t i = 0; i < count && profile->cycles; i++)
+		if (!strcmp(keys[i], "symbol") || !strcmp(keys[i], "symbol_to"))
+			return true;
+	return false;
+}
+
 int tally_report_table_fields(struct report_table *table)
 {
 	const struct tally_report_options *options = table->options;
@@ -46,6 +58,11 @@ int tally_report_table_fields(struct report_table *table)
 		add(table, "period");
 	for (size_t i = 0; i < count && !result; i++)
 		result = add(table, keys[i]);
+	if (has_functions(table->profile)) {
+		add(table, "ipc");
+		if (options->format && strcmp(options->format, "text") != 0)
+			add(table, "ipc_coverage");
+	}
 	return result;
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "base/cell.h"
+#include "report/report_blocks.h"
 #include "report/report_columns.h"
 #include "report/report_format.h"
 #include "report/report_notes.h"
@@ -375,6 +376,13 @@ static int write_text(const struct tally_profile *profile,
 	if (!options->quiet)
 		put_losses(tally_session_counts(tally_profile_session(profile)), &text);
 	tally_report_wrap(&text, 0, options->width);
+	if (options->blocks) {
+		result = tally_report_blocks(profile, options, &text);
+		if (!result)
+			result = tally_report_write_out(&text, to);
+		events = 0;
+		shown = 1;
+	}
 	for (size_t i = 0; i < events && !result; i++) {
 		if (!has_rows(profile, options, i))
 			continue;

@@ -82,6 +82,13 @@ int tally_batch_location(const struct tally_batch *batch, uint32_t row, uint8_t 
 				       cpumode, addr, ret);
 }
 
+int tally_batch_locate(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+		       uint64_t addr, struct tally_located *ret)
+{
+	return tally_resolver_locate(batch->rows->resolver, &batch->rows->rows[row].sample, cpumode,
+				     addr, ret);
+}
+
 int tally_batch_sample(const struct tally_batch *batch, uint32_t row, struct tally_sample *ret)
 {
 	const struct batch_row *found = find_row(batch, row);

@@ -6,6 +6,7 @@
 #include <tally/batch.h>
 #include <tally/data.h>
 
+struct tally_located;
 struct tally_location;
 struct tally_resolved;
 struct tally_resolver;
@@ -33,5 +34,8 @@ int tally_batch_line(const struct tally_batch *batch, uint32_t row, uint8_t cpum
 /* The same address with its mapping and symbol.  0 or -ENOMEM. */
 int tally_batch_location(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
 			 uint64_t addr, struct tally_location *ret);
+/* The same with its frame, and without names.  0 or -ENOMEM. */
+int tally_batch_locate(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+		       uint64_t addr, struct tally_located *ret);
 
 #endif

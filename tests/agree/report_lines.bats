@@ -58,3 +58,20 @@ setup() {
 	run -2 "$TALLY" report -i branches.data -s no_such_key
 	[[ "$output" = *"unknown key 'no_such_key'"* ]]
 }
+
+@test "13.31: instructions per cycle and blocks of code have the values that branch stacks give one after another" {
+	command -v objdump >/dev/null || skip "objdump is not installed: instructions per cycle are not compared"
+	python3 "$BATS_TEST_DIRNAME/special.py" cycles "$PWD/prog" cycles.data
+	python3 "$BATS_TEST_DIRNAME/block_cycles.py" "$TALLY" prog cycles.data >expected
+	[ "$(grep -c '^[a-z]' expected)" = 4 ]
+	run -0 --separate-stderr "$TALLY" report -q --csv -i cycles.data -b -F symbol,ipc,ipc_coverage
+	[ "$(cut -d, -f2- <<<"$output" | sort)" = "$(awk '/^[a-z]/ {print $1 "," $2 + 0 "," $3 + 0}' expected)" ]
+	run -0 --separate-stderr "$TALLY" report -q -t , -i cycles.data --total-cycles
+	[ "$(cut -d, -f1,4 <<<"$output" | sort)" = "$(awk '/^ / {print $1 "," $4}' expected | sort)" ]
+	run -0 --separate-stderr "$TALLY" report -i cycles.data -b -s comm,symbol
+	[[ "$output" = *'Symbol'*'IPC   [IPC Coverage]'*'[.] alpha'*'0.74  [100.0%]'* ]]
+	run -0 --separate-stderr "$TALLY" report -i branches.data -b -s comm,dso
+	[[ "$output" != *IPC* ]]
+	run -0 --separate-stderr "$TALLY" report -i memory.data --total-cycles
+	[[ "$output" = *'# No cycles: '* ]]
+}

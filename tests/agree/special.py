@@ -5,6 +5,7 @@
 
     memory      addresses of data, data sources, weights, page sizes, physical addresses, transactions, cgroups
     branches    branch stacks with flags and cycles
+    cycles      branch stacks of calls and returns that the binary has (main, gamma_one, beta, alpha), with cycles
     group       three events, two of them a group that is read with each sample's event apart
     modes       samples of the kernel, of user space and of guests
     switches    thread 7 runs for 100 ms, thread 8 for the second half of them, each with a sample a ms
@@ -142,6 +143,46 @@ def branches(path):
     return file_of([(types, 0, 8, [])], records)
 
 
+def calls_of(path):
+    """(from, to) of the branches of one turn of main's loop, in their order."""
+    code, name = {}, None
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        head, row = re.match(r"[0-9a-f]+ <(\w+)>:", line), re.match(r"\s+([0-9a-f]+):\s+(\w+)\s*(.*)", line)
+        if head:
+            name = head[1]
+            code[name] = []
+        elif row and name:
+            code[name].append((int(row[1], 16), row[2], row[3]))
+
+    def call(caller, callee):
+        at = next(i for i, row in enumerate(code[caller]) if row[1] == "call" and f"<{callee}>" in row[2])
+        return code[caller][at][0], code[caller][at + 1][0]
+
+    chain = ("main", "gamma_one", "beta", "alpha")
+    found = [(call(one, other)[0], code[other][0][0]) for one, other in zip(chain, chain[1:])]
+    for one, other in reversed(list(zip(chain, chain[1:]))):
+        found.append((next(row[0] for row in code[other] if row[1] == "ret"), call(one, other)[1]))
+    jumps = [(row[0], int(row[2].split()[0], 16)) for row in code["main"] if row[1].startswith("j")]
+    return found + [jump for jump in jumps if jump[1] < jump[0]][:1]
+
+
+def cycles(path):
+    turn = calls_of(path)
+    pick = random.Random(9)
+    types = IP | TID | TIME | PERIOD | BRANCHES
+    records = side_band(path, types)
+    for at in range(300):
+        first, count = pick.randrange(len(turn)), pick.choice((1, 5, 16))
+        taken = [turn[(first + i) % len(turn)] for i in range(count)]
+        stack = b"".join(struct.pack("<QQQ", BASE + one, BASE + to, 2 | pick.choice((0, 1, 1, 2, 7, 30)) << 4)
+                         for one, to in reversed(taken))
+        pid = pick.choice((7, 7, 8))
+        body = struct.pack("<QIIQQQ", BASE + taken[-1][1], pid, pid, 1000000000 + at * 100000, 1000, count)
+        records += record(SAMPLE, USER, body + stack)
+    return file_of([(types, 0, 8, [])], records)
+
+
 def group(path):
     code, _ = symbols_of(path)
     pick = random.Random(7)
@@ -198,5 +239,5 @@ def wide(path):
 
 if __name__ == "__main__":
     with open(sys.argv[3], "wb") as output:
-        output.write({"memory": memory, "branches": branches, "group": group, "modes": modes,
+        output.write({"memory": memory, "branches": branches, "cycles": cycles, "group": group, "modes": modes,
                       "switches": switches, "wide": wide}[sys.argv[1]](sys.argv[2]))

@@ -298,6 +298,23 @@ int tally_batch_location(const struct tally_batch *batch, uint32_t row, uint8_t 
 	return -ENOMEM;
 }
 
+int tally_batch_locate(const struct tally_batch *batch, uint32_t row, uint8_t cpumode,
+		       uint64_t addr, struct tally_located *ret)
+{
+	(void)batch;
+	(void)row;
+	(void)cpumode;
+	(void)addr;
+	(void)ret;
+	return -ENOMEM;
+}
+
+struct tally_resolve_tables *tally_session_tables(struct tally_session *session)
+{
+	(void)session;
+	return NULL;
+}
+
 int tally_session_stack(const struct tally_session *session, uint32_t number,
 			struct tally_stack *ret)
 {
