@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tally/data.h>
 #include <tally/header.h>
+#include <tally/info.h>
 #include <tally/profile.h>
 #include <tally/report.h>
 #include <tally/session.h>
@@ -57,8 +58,11 @@ static int show_counts(const struct report *report, struct tally_session *sessio
 	if (report->header)
 		result = show_header(report, tally_session_data(session));
 	if (!result && report->stats)
-		result = tally_report_stats(session, stdout);
-	if (!result && report->tasks)
+		result = report->no_empty ? tally_report_stats(session, stdout)
+					  : tally_report_all_stats(session, stdout);
+	if (!result && report->mmaps)
+		result = tally_report_mmaps(session, stdout, &error);
+	else if (!result && report->tasks)
 		result = tally_report_tasks(session, stdout, &error);
 	cli_pager_finish(&pager);
 	return written(result, &error);
@@ -80,8 +84,18 @@ static const char *format_name(const struct report *report)
 	return tally_report_format_name((size_t)report->format, NULL);
 }
 
-static int show(const struct report *report, struct tally_profile *profile)
+/* As perf: recorded groups are side by side, and all events if that is asked for. */
+static bool shows_groups(const struct report *report, const struct tally_data *data)
 {
+	return report->format      ? false
+	       : report->group < 0 ? tally_data_info(data)->group_count > 0
+				   : report->group;
+}
+
+static int show(const struct report *report, struct tally_session *session,
+		struct tally_profile *profile)
+{
+	struct tally_error error = {0};
 	struct tally_report_options options = {
 	    .size = sizeof(options),
 	    .percent_limit = report->percent_limit,
@@ -92,7 +106,10 @@ static int show(const struct report *report, struct tally_profile *profile)
 	    .tree_value = report->trees.value,
 	    .tree_limit = report->trees.limit,
 	    .show_modes = report->show_modes,
-	    .group = report->group,
+	    .group = shows_groups(report, tally_session_data(session)),
+	    .hierarchy = report->hierarchy,
+	    .joined_keys = report->keys.joined,
+	    .show_empty = !report->no_empty,
 	    .blocks = report->blocks,
 	    .whole_names = report->whole_names,
 	    .column_widths = report->widths,
@@ -117,7 +134,7 @@ static int show(const struct report *report, struct tally_profile *profile)
 		options.order = tally_profile_has_children(profile) ? TALLY_CALLER : TALLY_CALLEE;
 	if (report->dlfilters.verbose)
 		tally_report_nameless(profile, stderr);
-	tally_report_left_out(tally_profile_session(profile), stderr);
+	tally_report_left_out(session, stderr);
 	if (report->screen)
 		result = cli_report_screen(profile, options.percent_limit, options.order);
 	if (result == -ENOSYS)
@@ -125,13 +142,15 @@ static int show(const struct report *report, struct tally_profile *profile)
 	if (result != -ENOTTY && result != -ENOSYS)
 		return written(result, NULL);
 	cli_pager_start(&pager);
-	result = report->header
-		     ? show_header(report, tally_session_data(tally_profile_session(profile)))
-		     : 0;
+	result = report->header ? show_header(report, tally_session_data(session)) : 0;
 	if (!result)
 		result = tally_report_write(profile, &options, stdout);
+	if (!result && report->threads) {
+		putc('\n', stdout);
+		result = tally_report_threads(session, report->raw_counts, stdout, &error);
+	}
 	cli_pager_finish(&pager);
-	return written(result, NULL);
+	return written(result, &error);
 }
 
 /* When there are samples, but the filters drop all. */
@@ -202,6 +221,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 	    CLI_FILTER_FIELDS(report->filter),
 	    .tree_least = report->trees.style == TALLY_TREE_FRACTAL ? 0 : report->trees.least,
 	    .relative = report->relative,
+	    .tree_samples = report->trees.value == TALLY_TREE_SAMPLES,
 	    .time_quantum = report->time_quantum,
 	    .time = report->time,
 	    .cpus = report->cpu_numbers,
@@ -243,7 +263,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 	} else if (!data || tally_session_new(data, &session_options, &session, &error)) {
 		cli_progress_done(&progress);
 		status = cli_say_error("report", &error);
-	} else if (report->stats || report->tasks) {
+	} else if (report->stats || report->tasks || report->mmaps) {
 		cli_progress_done(&progress);
 		status = report->strict && cli_refuse_damage("report", data)
 			     ? CLI_FAILED
@@ -258,7 +278,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 		status = CLI_FAILED;
 	} else if (profile) {
 		int damage = cli_report_damage("report", data);
-		int shown = show(report, profile);
+		int shown = show(report, session, profile);
 
 		say_unmatched(report, session, profile);
 		/* The status of a filter comes first. */
@@ -273,6 +293,9 @@ static int run(struct report *report, const struct cli_usage *usage)
 
 const struct cli_setting cmd_report_settings[] = {
     {"report.children", "--children", CLI_SETTING_BOOL, offsetof(struct report, children)},
+    {"report.group", "--group", CLI_SETTING_CALL, offsetof(struct report, group),
+     .call = report_take_group},
+    {"report.skip-empty", "--skip-empty", CLI_SETTING_BOOL, offsetof(struct report, no_empty)},
     {"report.percent-limit", "--percent-limit", CLI_SETTING_DOUBLE,
      offsetof(struct report, percent_limit)},
     {"hist.percentage", "--percentage", CLI_SETTING_CALL, offsetof(struct report, relative),
@@ -317,13 +340,17 @@ int cmd_report(int argc, char **argv)
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
 	char formats[128] = "";
 	const struct cli_rule rules[] = {
-	    {"--header-only", CLI_EXCLUDES, "--stats,--tasks",
+	    {"--pretty", CLI_NEEDS, "--threads", "it is about its counts"},
+	    {"--stats", CLI_EXCLUDES, "--tasks,--mmaps", "these are other answers"},
+	    {"--header-only", CLI_EXCLUDES, "--stats,--tasks,--mmaps,--threads",
 	     "it prints the header and nothing else"},
 	    {"-I", CLI_NEEDS, "--header,--header-only", "it adds lines to the header"},
-	    {formats, CLI_EXCLUDES, "--header,--header-only,--stats,--tasks", "these are text"},
+	    {formats, CLI_EXCLUDES, "--header,--header-only,--stats,--tasks,--mmaps,--threads",
+	     "these are text"},
 	    {formats, CLI_EXCLUDES, "--group", "programs get each event's rows"},
-	    {"--group-sort-idx", CLI_NEEDS, "--group", "it is a number within a group"},
+	    {"--hierarchy", CLI_EXCLUDES, "-F,--total-cycles,--tui", "its columns are the keys"},
 	    {formats, CLI_EXCLUDES, "-g,-G", "only text has call trees"},
+	    {formats, CLI_EXCLUDES, "--hierarchy", "only text has a hierarchy"},
 	    {formats, CLI_EXCLUDES, "--total-cycles", "only text has blocks"},
 	    {"--total-cycles", CLI_EXCLUDES, "-s,-F,--mem-mode", "blocks are not made of keys"},
 	    {NULL},
@@ -340,6 +367,8 @@ int cmd_report(int argc, char **argv)
 	    .trees = {.least = REPORT_BRANCH_USUAL},
 	    .children = true,
 	    .branches = -1,
+	    .group = -1,
+	    .no_empty = true,
 	    .binaries.inlines = CLI_INLINE_USUAL,
 	};
 	struct cli_option options[CLI_OPTIONS_MOST];
@@ -361,6 +390,14 @@ int cmd_report(int argc, char **argv)
 		status = CLI_OK;
 		cli_dlfilters_list(&report.dlfilters);
 		goto done;
+	}
+	if (report.hierarchy) {
+		/* As perf: a line's share is that of the rows below it, and trees stay as they
+		 * would have been. */
+		if (report.children && !report.trees.has_order)
+			report.trees.order = TALLY_CALLER;
+		report.trees.has_order |= report.children;
+		report.children = false;
 	}
 	if (report.max_stack > UINT32_MAX)
 		report.max_stack = 0; /* no chain can be that long */

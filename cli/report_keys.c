@@ -80,15 +80,22 @@ static int choose(struct report *report, struct name_list *to, const char *text,
 
 /* A list of names with commas between; "+" or "-" before the first one, or before each. */
 static int choose_all(struct report *report, const char *value, struct name_list *list,
-		      struct name_list *more, struct name_list *less, const char *what,
-		      struct tally_error *error)
+		      struct name_list *more, struct name_list *less, uint64_t *joins,
+		      const char *what, struct tally_error *error)
 {
 	struct name_list *to = list;
+	bool open = false;
 
 	for (;; value++) {
-		size_t length = strcspn(value, ",");
+		size_t length, before = list->count;
+		bool joined = open;
 		int result;
 
+		if (*value == '{' && joins) {
+			open = true;
+			value++;
+		}
+		length = strcspn(value, open ? ",}" : ",");
 		if (*value == '+' || *value == '-') {
 			to = *value == '+' ? more : less;
 			value++;
@@ -97,9 +104,15 @@ static int choose_all(struct report *report, const char *value, struct name_list
 		result = choose(report, to, value, length, what, error);
 		if (result)
 			return result;
+		if (joined && list->count > before && before < 64)
+			*joins |= 1ULL << before;
 		value += length;
+		if (*value == '}' && open) {
+			open = false;
+			value++;
+		}
 		if (!*value)
-			return 0;
+			return open ? cli_refuse(error, "'{' has no '}'") : 0;
 	}
 }
 
@@ -110,8 +123,8 @@ int report_take_keys(void *to, const char *value, bool on, struct tally_error *e
 	int result = 0;
 
 	if (on && value)
-		result =
-		    choose_all(report, value, &keys.list, &keys.more, &keys.less, "key", error);
+		result = choose_all(report, value, &keys.list, &keys.more, &keys.less, &keys.joined,
+				    "key", error);
 	/* --no-sort: the default keys; as are those that +KEY and -KEY change. */
 	if (!result && (keys.list.count || keys.more.count || keys.less.count))
 		report->keys = keys;
@@ -129,7 +142,7 @@ static int take_fields(void *to, const char *value, bool on, struct tally_error 
 
 	if (on)
 		result = choose_all(report, value, &fields.columns, &fields.more, &fields.less,
-				    "column", error);
+				    NULL, "column", error);
 	if (!result)
 		report->fields = fields;
 	return result;

@@ -43,6 +43,7 @@ struct key_choice {
 	struct name_list list; /* keys and sums in the order of -s */
 	struct name_list more; /* +KEY */
 	struct name_list less; /* -KEY */
+	uint64_t joined;       /* bits of keys in brackets with the key before them */
 	bool chosen;           /* by -s or report.sort_order */
 	bool first_overhead;
 };
@@ -70,8 +71,9 @@ struct report {
 	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, screen,
 	    relative;
 	bool show_modes;
-	bool header, header_only, full, stats, tasks;
-	bool group, whole_names, ns;
+	bool header, header_only, full, stats, tasks, mmaps, threads, raw_counts;
+	bool hierarchy, no_empty, whole_names, ns;
+	int group;                          /* -1: where groups were recorded */
 	unsigned widths[REPORT_NAMES_MOST]; /* -w */
 	size_t width_count;
 	uint64_t group_sort;
@@ -106,6 +108,7 @@ int report_take_tree_word(void *to, const char *value, bool on, struct tally_err
 
 /* report_filters.c: numbers of -C and --socket-filter.  0, or an exit status after a message. */
 int report_filters_finish(struct report *report, const struct cli_usage *usage);
+int report_take_group(void *to, const char *value, bool on, struct tally_error *error);
 int report_take_percentage(void *to, const char *value, bool on, struct tally_error *error);
 
 #endif

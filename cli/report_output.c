@@ -3,6 +3,7 @@
 #include <string.h>
 #include <tally/report.h>
 #include <tally/text.h>
+#include "config.h"
 #include "damage_notice.h"
 #include "recording.h"
 #include "report_options.h"
@@ -15,6 +16,26 @@ static int refuse_screen(void *to, const char *value, bool on, struct tally_erro
 	return on ? cli_refuse(error, "tally has no such screen: the report is text, on a terminal "
 				      "through $PAGER")
 		  : 0;
+}
+
+int report_take_group(void *to, const char *value, bool on, struct tally_error *error)
+{
+	bool group = on;
+
+	if (value && cli_config_bool(value, &group)) /* of a configuration file */
+		return cli_refuse(error, "'%s' is not true or false", value);
+	*(int *)to = group;
+	return 0;
+}
+
+static int take_pretty(void *to, const char *value, bool on, struct tally_error *error)
+{
+	bool raw = on && !strcmp(value, "raw");
+
+	if (on && !raw && strcmp(value, "normal") != 0)
+		return cli_refuse(error, "'%s' is invalid; valid are normal and raw", value);
+	*(bool *)to = raw;
+	return 0;
 }
 
 static int take_widths(void *to, const char *value, bool on, struct tally_error *error)
@@ -60,6 +81,13 @@ size_t report_input_rows(struct report *report, struct cli_option *to)
 	     "count the records of each type, and the samples of each event", .to = &report->stats},
 	    {CLI_FLAG, 0, "tasks", NULL, "the threads, each below its parent",
 	     .to = &report->tasks},
+	    {CLI_FLAG, 0, "mmaps", NULL, "the same with what their processes have mapped",
+	     .to = &report->mmaps},
+	    {CLI_FLAG, 'T', "threads", NULL,
+	     "behind the rows, what each thread counted (record -s)", .to = &report->threads},
+	    {CLI_CALL, 0, "pretty", "HOW",
+	     "with --threads: normal, a column for each event (default), or raw, a line",
+	     .to = &report->raw_counts, .call = take_pretty},
 	};
 
 	memcpy(to, rows, sizeof(rows));
@@ -75,11 +103,18 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	    {CLI_FLAG, 0, "tui", NULL, "on a terminal, a screen to walk in: ? shows its keys",
 	     .to = &report->screen},
 	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
-	    {CLI_FLAG, 0, "group", NULL,
-	     "the events of a group side by side; of all events, where no group was recorded",
-	     .to = &report->group},
-	    {CLI_U64, 0, "group-sort-idx", "N",
-	     "with --group: sort by the event of this number, from 0", .to = &report->group_sort},
+	    {CLI_CALL, 0, "group", NULL,
+	     "all events side by side, where no group was recorded; the events of a recorded "
+	     "group are without this",
+	     .to = &report->group, .flags = CLI_BARE, .call = report_take_group},
+	    {CLI_U64, 0, "group-sort-idx", "N", "sort a group by its event of this number, from 0",
+	     .to = &report->group_sort},
+	    {CLI_FLAG, 0, "hierarchy", NULL,
+	     "rows with the same first key below a line of their sum, and so on; keys in "
+	     "{brackets} share a line",
+	     .to = &report->hierarchy},
+	    {CLI_FLAG, 0, "skip-empty", NULL, "leave out events without samples (default)",
+	     .to = &report->no_empty},
 	    {CLI_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 	     .to = &report->show_samples},
 	    {CLI_FLAG, 0, "show-total-period", NULL, "a column with the sum of periods",

@@ -24,7 +24,8 @@ static int take_number(struct tree_choice *trees, const char *text, size_t lengt
 		return cli_refuse(
 		    error,
 		    "'%.*s' is invalid; valid are none, graph, fractal, flat, folded, caller, "
-		    "callee, function, percent, period, the smallest percentage of a branch, and "
+		    "callee, function, percent, period, count, the smallest percentage of a "
+		    "branch, and "
 		    "behind it the greatest number of branches",
 		    (int)length, text);
 	if (trees->has_least)
@@ -63,6 +64,8 @@ static int choose_tree(struct tree_choice *trees, const char *text, size_t lengt
 		trees->value = TALLY_TREE_PERCENT;
 	} else if (is_word(text, length, "period")) {
 		trees->value = TALLY_TREE_PERIOD;
+	} else if (is_word(text, length, "count")) {
+		trees->value = TALLY_TREE_SAMPLES;
 	} else if (!is_word(text, length, "function")) {
 		/* The last one is what the report does in any case. */
 		return take_number(trees, text, length, error);
@@ -114,7 +117,8 @@ size_t report_tree_rows(struct report *report, struct cli_option *to)
 	    {CLI_GROUP, .help = "Call trees"},
 	    {CLI_CALL, 'g', "call-graph", "HOW",
 	     "none, or graph, fractal (shares of the branch above), flat or folded (a line or "
-	     "block for each path), caller, callee, percent, period and the smallest percentage of "
+	     "block for each path), caller, callee, percent, period, count (samples) and the "
+	     "smallest percentage of "
 	     "a branch (default: graph,0.5, caller with --children, else callee)",
 	     .to = &report->trees, .flags = CLI_OPTIONAL, .call = take_trees},
 	    {CLI_CALL, 'G', "inverted", "HOW", "the same as -g caller", .to = &report->trees,

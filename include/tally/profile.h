@@ -79,6 +79,7 @@ struct tally_profile_options {
 	/* Cycles of branch stacks are added up, too, where the recording has them: what the column
 	 * "ipc" and tally_report_options.blocks need. */
 	bool cycles;
+	bool tree_samples; /* nodes of trees have their numbers of samples, too */
 };
 
 struct tally_profile;
@@ -173,6 +174,8 @@ struct tally_tree_node {
 	uint64_t self, total; /* periods; self: the part that is in no child */
 	uint32_t child_count;
 	uint32_t first_child; /* index in the nodes; children are side by side, largest first */
+	/* With tree_samples: how many samples `self` and `total` are of. */
+	uint64_t self_samples, total_samples;
 };
 struct tally_tree {
 	struct tally_tree_node *nodes; /* node 0 is the row itself */

@@ -37,6 +37,7 @@ enum tally_tree_style {
 enum tally_tree_value {
 	TALLY_TREE_PERCENT,
 	TALLY_TREE_PERIOD,
+	TALLY_TREE_SAMPLES, /* of a profile made with tree_samples */
 };
 
 struct tally_report_options {
@@ -78,6 +79,12 @@ struct tally_report_options {
 	const unsigned *column_widths;
 	size_t column_width_count;
 	bool ns; /* times have nine digits behind the point */
+	/* Text: rows in a hierarchy: those with the same first key are below one line with their
+	 * sum, and so on.  Without columns of one's own.  Bits of keys that share a line with the
+	 * key before them, from bit 1. */
+	bool hierarchy;
+	uint64_t joined_keys;
+	bool show_empty; /* also events without samples */
 	/* Text: instead of rows, blocks of code by their cycles; of a profile made with cycles. */
 	bool blocks;
 };
@@ -101,9 +108,20 @@ int tally_report_missing(const struct tally_session *session, FILE *to);
 /* Writes how many records of each type there are, and how many samples of each event, as `perf
  * report --stats` lists them.  0, -ENOMEM, or -errno of writing. */
 int tally_report_stats(const struct tally_session *session, FILE *to);
+/* The same with those that there are none of. */
+int tally_report_all_stats(const struct tally_session *session, FILE *to);
 /* Writes the threads of the recording, each below the one that created it, as `perf report --tasks`
  * lists them.  0, -ENOMEM, -errno of writing, or an error of reading. */
 int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error);
+/* The same, and below each thread what its process has mapped when the recording ends, as `perf
+ * report --mmaps` lists it.  -E2BIG: that would take too much memory. */
+int tally_report_mmaps(struct tally_session *session, FILE *to, struct tally_error *error);
+
+/* Writes what each thread counted of each event, as `perf report --threads` lists it: of recordings
+ * whose events have inherit_stat (record --stat).  `raw`: a line for each thread and event, instead
+ * of columns.  0, -ENOMEM, -errno of writing, or an error of reading. */
+int tally_report_threads(struct tally_session *session, bool raw, FILE *to,
+			 struct tally_error *error);
 
 /* Writes a line for each binary of which symbols or source lines were left out so far, because they
  * would take too much memory for a file of that size.  Returns the number of lines, or -errno. */

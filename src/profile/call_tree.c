@@ -184,10 +184,11 @@ static int place_nodes(struct making *making, unsigned threads)
 }
 
 int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_session *session,
-			 uint32_t contexts, struct tally_call_tree *ret)
+			 uint32_t contexts, bool samples, struct tally_call_tree *ret)
 {
 	struct making making = {.stacks = tally_session_stacks(session)};
 	uint32_t *order = NULL;
+	uint64_t *counts = NULL;
 	int result = tally_call_sums_order(sums, contexts, &order);
 
 	making.known = calloc((size_t)stacks_count(making.stacks) + 1, sizeof(*making.known));
@@ -211,10 +212,17 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	}
 	free(making.node_of);
 	tally_call_sums_done(sums);
+	if (!result && samples) {
+		counts = calloc(making.count, 2 * sizeof(*counts));
+		for (uint32_t i = 0; counts && i < making.count; i++)
+			counts[2 * (size_t)i] = making.placed[i].samples;
+		result = counts ? 0 : -ENOMEM;
+	}
 	if (result)
 		free(making.placed);
 	else
-		*ret = (struct tally_call_tree){.nodes = making.placed, .count = making.count};
+		*ret = (struct tally_call_tree){
+		    .nodes = making.placed, .samples = counts, .count = making.count};
 	free(making.nodes);
 	return result;
 }
@@ -227,10 +235,17 @@ void tally_call_tree_sum(struct tally_call_tree *tree)
 		nodes[i].total = nodes[i].self;
 	for (uint32_t i = tree->count; i-- > 1;)
 		nodes[nodes[i].parent].total += nodes[i].total;
+	if (!tree->samples)
+		return;
+	for (uint32_t i = 0; i < tree->count; i++)
+		tree->samples[2 * (size_t)i + 1] = tree->samples[2 * (size_t)i];
+	for (uint32_t i = tree->count; i-- > 1;)
+		tree->samples[2 * (size_t)nodes[i].parent + 1] += tree->samples[2 * (size_t)i + 1];
 }
 
 void tally_call_tree_done(struct tally_call_tree *tree)
 {
 	free(tree->nodes);
+	free(tree->samples);
 	*tree = (struct tally_call_tree){0};
 }

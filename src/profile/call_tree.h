@@ -6,6 +6,7 @@
 #ifndef TALLY_PROFILE_CALL_TREE_H
 #define TALLY_PROFILE_CALL_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "profile/call_sums.h"
 
@@ -32,12 +33,15 @@ struct tally_call_node {
 
 struct tally_call_tree { /* all zero is empty and valid */
 	struct tally_call_node *nodes;
+	/* Samples of each node, if they were asked for: its own at twice its number, and behind
+	 * that those with all below.  NULL: not asked for. */
+	uint64_t *samples;
 	uint32_t count;
 };
 
-/* The tree of the sums, which are empty then.  0 or -ENOMEM. */
+/* The tree of the sums, which are empty then; `samples`: with numbers of samples.  0 or -ENOMEM. */
 int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_session *session,
-			 uint32_t contexts, struct tally_call_tree *ret);
+			 uint32_t contexts, bool samples, struct tally_call_tree *ret);
 void tally_call_tree_sum(struct tally_call_tree *tree);
 void tally_call_tree_done(struct tally_call_tree *tree);
 

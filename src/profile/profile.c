@@ -58,7 +58,7 @@ static int take_calls(struct making *making)
 	worker->sums = NULL;
 	return making->plan->options->callchains
 		   ? tally_call_tree_make(&worker->calls, profile->session, profile->contexts.count,
-					  &profile->tree)
+					  profile->tree_samples, &profile->tree)
 		   : 0;
 }
 
@@ -388,6 +388,7 @@ int tally_profile_prepare(struct tally_session *session, struct tally_profile_op
 	profile->max_stack = options->max_stack;
 	profile->kind = options->kind;
 	profile->latency = options->latency;
+	profile->tree_samples = options->tree_samples;
 	take_chains(profile, options);
 	result = take_keys(profile, options, error);
 	*plan = (struct profile_plan){.session = session,

@@ -8,7 +8,7 @@
 struct tally_profile {
 	struct tally_session *session;
 	struct profile_keys keys;
-	bool callchains, children, relative, latency;
+	bool callchains, children, relative, latency, tree_samples;
 	enum tally_profile_kind kind;
 	uint32_t max_stack; /* struct tally_profile_options */
 	double tree_least;  /* % of what shares are of: smaller rows have no trees; 0: all have */

@@ -22,13 +22,13 @@ struct entry {
 	uint32_t node;
 	uint32_t first, end; /* the row's ends in its run, indexes in the list of ends */
 	bool path;           /* goes down to those ends; else to all but those */
-	uint64_t weight;
+	uint64_t weight, samples;
 };
 
 struct group {
 	uint32_t frame, count;
 	uint32_t at; /* where its entries go */
-	uint64_t total, self;
+	uint64_t total, self, samples, own_samples;
 };
 
 struct waiting {
@@ -65,6 +65,7 @@ struct walk {
 	struct slot *slots;
 	uint32_t slot_room, stamp;
 	uint64_t unshown; /* weight of nodes that are not shown, below what is opened */
+	uint64_t unshown_samples;
 };
 
 static int reserve(void **at, uint32_t *room, uint32_t count, uint32_t more, size_t size)
@@ -94,17 +95,41 @@ static bool is_context(const struct walk *walk, uint32_t node)
 	return !walk->nodes[node].parent;
 }
 
-/* What of an entry's weight goes no further. */
+/* Samples that end in a node, and those with all below; 0 where they are not asked for. */
+static uint64_t samples_in(const struct walk *walk, uint32_t node)
+{
+	const uint64_t *samples = walk->profile->tree.samples;
+
+	return samples ? samples[2 * (size_t)node] : 0;
+}
+
+static uint64_t samples_of(const struct walk *walk, uint32_t node)
+{
+	const uint64_t *samples = walk->profile->tree.samples;
+
+	return samples ? samples[2 * (size_t)node + 1] : 0;
+}
+
+/* Whether an entry's weight, or that of its node itself, goes no further. */
+static bool goes_on(const struct walk *walk, const struct entry *entry)
+{
+	bool ends = entry->first < entry->end && walk->ends[entry->first] == entry->node;
+
+	return walk->up ? !is_context(walk, walk->nodes[entry->node].parent) : ends != entry->path;
+}
+
 static uint64_t own_weight(const struct walk *walk, const struct entry *entry)
 {
-	const struct tally_call_node *node = &walk->nodes[entry->node];
+	if (goes_on(walk, entry))
+		return 0;
+	return walk->up ? entry->weight : walk->nodes[entry->node].self;
+}
 
-	bool ends;
-
-	if (walk->up)
-		return is_context(walk, node->parent) ? entry->weight : 0;
-	ends = entry->first < entry->end && walk->ends[entry->first] == entry->node;
-	return ends == entry->path ? node->self : 0;
+static uint64_t own_samples(const struct walk *walk, const struct entry *entry)
+{
+	if (goes_on(walk, entry))
+		return 0;
+	return walk->up ? entry->samples : samples_in(walk, entry->node);
 }
 
 static int find_group(struct walk *walk, uint32_t frame, uint32_t *ret)
@@ -161,6 +186,7 @@ static int take(struct walk *walk, const struct entry *entry)
 
 	if (walk->nodes[entry->node].unshown) { /* a leaf that only its row knows */
 		walk->unshown += entry->weight;
+		walk->unshown_samples += entry->samples;
 		return 0;
 	}
 	if (RESERVE(walk->raw, 1) || RESERVE(walk->raw_group, 1) ||
@@ -173,6 +199,8 @@ static int take(struct walk *walk, const struct entry *entry)
 	group->count++;
 	group->total += entry->weight;
 	group->self += own_weight(walk, entry);
+	group->samples += entry->samples;
+	group->own_samples += own_samples(walk, entry);
 	return 0;
 }
 
@@ -205,8 +233,10 @@ static int take_path(struct walk *walk, const struct entry *entry)
 
 		next.node = child = child_with(walk, entry->node, child, walk->ends[at]);
 		child += nodes[child].size;
-		for (; at < entry->end && walk->ends[at] < child; at++)
+		for (; at < entry->end && walk->ends[at] < child; at++) {
 			next.weight += nodes[walk->ends[at]].self;
+			next.samples += samples_in(walk, walk->ends[at]);
+		}
 		next.end = at;
 		if (take(walk, &next))
 			return -ENOMEM;
@@ -223,10 +253,15 @@ static int take_below(struct walk *walk, const struct entry *entry)
 	if (at < entry->end && walk->ends[at] == entry->node)
 		at++;
 	for (uint32_t child = entry->node + 1; child < end; child += nodes[child].size) {
-		struct entry next = {.node = child, .first = at, .weight = nodes[child].total};
+		struct entry next = {.node = child,
+				     .first = at,
+				     .weight = nodes[child].total,
+				     .samples = samples_of(walk, child)};
 
-		for (; at < entry->end && walk->ends[at] < child + nodes[child].size; at++)
+		for (; at < entry->end && walk->ends[at] < child + nodes[child].size; at++) {
 			next.weight -= nodes[walk->ends[at]].self;
+			next.samples -= samples_in(walk, walk->ends[at]);
+		}
 		next.end = at;
 		if ((next.weight || next.first == next.end) && take(walk, &next))
 			return -ENOMEM;
@@ -242,7 +277,8 @@ static int take_next(struct walk *walk, const struct entry *entry)
 		return entry->path ? take_path(walk, entry) : take_below(walk, entry);
 	if (is_context(walk, parent))
 		return 0;
-	return take(walk, &(struct entry){.node = parent, .weight = entry->weight});
+	return take(walk, &(struct entry){
+			      .node = parent, .weight = entry->weight, .samples = entry->samples});
 }
 
 static int compare_groups(const void *left, const void *right, void *context)
@@ -303,6 +339,8 @@ static int make_children(struct walk *walk, uint32_t parent)
 		    .frame = tally_session_frame(walk->profile->session, group->frame),
 		    .self = group->self,
 		    .total = group->total,
+		    .self_samples = group->own_samples,
+		    .total_samples = group->samples,
 		};
 	}
 	for (uint32_t i = 0; i < walk->raw.count; i++) {
@@ -329,7 +367,8 @@ static int open_all(struct walk *walk)
 				return -ENOMEM;
 		}
 		walk->tree.at[item.tree_node].self += walk->unshown;
-		walk->unshown = 0;
+		walk->tree.at[item.tree_node].self_samples += walk->unshown_samples;
+		walk->unshown = walk->unshown_samples = 0;
 		if (make_children(walk, item.tree_node))
 			return -ENOMEM;
 	}
@@ -344,13 +383,18 @@ static int start_down(struct walk *walk, const uint32_t *list, uint32_t count)
 	uint32_t at = 0, open = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct entry entry = {.node = list[i], .first = at, .weight = nodes[list[i]].total};
+		struct entry entry = {.node = list[i],
+				      .first = at,
+				      .weight = nodes[list[i]].total,
+				      .samples = samples_of(walk, list[i])};
 
 		if (list[i] < open) /* below another one of the row */
 			continue;
 		open = list[i] + nodes[list[i]].size;
-		for (; at < walk->end_count && walk->ends[at] < open; at++)
+		for (; at < walk->end_count && walk->ends[at] < open; at++) {
 			entry.weight -= nodes[walk->ends[at]].self;
+			entry.samples -= samples_in(walk, walk->ends[at]);
+		}
 		entry.end = at;
 		if (entry.first < entry.end && !entry.weight)
 			continue;
@@ -377,10 +421,13 @@ static void make_innermost(struct walk *walk, const uint32_t *list, uint32_t cou
 
 		while (around && list[i] >= list[around - 1] + nodes[list[around - 1]].size)
 			around = entries[around - 1].first;
-		entries[i] = (struct entry){
-		    .node = list[i], .first = around, .weight = nodes[list[i]].total};
+		entries[i] = (struct entry){.node = list[i],
+					    .first = around,
+					    .weight = nodes[list[i]].total,
+					    .samples = samples_of(walk, list[i])};
 		if (around) {
 			entries[around - 1].weight -= entries[i].weight;
+			entries[around - 1].samples -= entries[i].samples;
 			entries[around - 1].path = true; /* something is taken further in */
 		}
 	}
@@ -399,18 +446,23 @@ static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, boo
 	else
 		for (uint32_t i = 0; i < count; i++)
 			walk->entries.at[walk->entries.count++] =
-			    (struct entry){.node = list[i], .weight = walk->nodes[list[i]].self};
+			    (struct entry){.node = list[i],
+					   .weight = walk->nodes[list[i]].self,
+					   .samples = samples_in(walk, list[i])};
 	for (uint32_t i = 0; i < walk->entries.count; i++) {
 		struct entry *entry = &walk->entries.at[i];
 
 		if (walk->nodes[entry->node].unshown)
 			entry->node = walk->nodes[entry->node].parent;
-		if (is_context(walk, entry->node)) /* there was no chain */
+		if (is_context(walk, entry->node)) { /* there was no chain */
 			walk->unshown += entry->weight;
-		else if (row_is_frame)
+			walk->unshown_samples += entry->samples;
+		} else if (row_is_frame) {
 			walk->tree.at[0].self += own_weight(walk, entry);
-		else if (take(walk, entry))
+			walk->tree.at[0].self_samples += own_samples(walk, entry);
+		} else if (take(walk, entry)) {
 			return -ENOMEM;
+		}
 	}
 	if (!row_is_frame) {
 		walk->entries.count = 0;
@@ -501,7 +553,8 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 	result = start(&walk, facts, row_is_frame);
 	if (!result) {
 		walk.tree.at[0].self += walk.unshown;
-		walk.unshown = 0;
+		walk.tree.at[0].self_samples += walk.unshown_samples;
+		walk.unshown = walk.unshown_samples = 0;
 		result = open_all(&walk);
 	}
 	free(walk.entries.at);

@@ -153,8 +153,9 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 			contexts[i] = (uint32_t)number;
 	}
 	if (!result)
-		result = tally_call_tree_make(&worker->calls, profile->session,
-					      worker->contexts.count, &profile->tree);
+		result =
+		    tally_call_tree_make(&worker->calls, profile->session, worker->contexts.count,
+					 profile->tree_samples, &profile->tree);
 	if (!result)
 		result = tally_places_grow(&profile->places);
 	if (!result)

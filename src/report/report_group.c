@@ -160,16 +160,23 @@ struct tally_profile_row tally_report_group_row(const struct report_group *group
 	return row;
 }
 
+struct tally_profile_row tally_report_group_event_row(const struct report_group *group, uint64_t at,
+						      uint32_t event)
+{
+	uint64_t index = group->rows[at * group->count + event];
+
+	return index == REPORT_GROUP_NONE
+		   ? (struct tally_profile_row){.size = sizeof(struct tally_profile_row)}
+		   : row_of(group, event, index);
+}
+
 void tally_report_group_text(const struct report_group *group, const struct report_field *field,
 			     uint64_t at, struct tally_buf *to)
 {
 	for (uint32_t i = 0; i < group->count; i++) {
-		uint64_t index = group->rows[at * group->count + i];
-		struct tally_profile_row row = {.size = sizeof(row)};
+		struct tally_profile_row row = tally_report_group_event_row(group, at, i);
 		size_t before;
 
-		if (index != REPORT_GROUP_NONE)
-			row = row_of(group, i, index);
 		if (i)
 			tally_buf_byte(to, ' ');
 		before = to->size;

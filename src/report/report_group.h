@@ -29,6 +29,9 @@ int tally_report_group_make(const struct tally_profile *profile, uint32_t first,
 void tally_report_group_done(struct report_group *group);
 /* What all events of a row have in common; sums are those of the first event. */
 struct tally_profile_row tally_report_group_row(const struct report_group *group, uint64_t at);
+/* The row of one of the group's events; all of its sums are 0 where the event has no such row. */
+struct tally_profile_row tally_report_group_event_row(const struct report_group *group, uint64_t at,
+						      uint32_t event);
 /* A sum of all events of the row, as a cell. */
 void tally_report_group_text(const struct report_group *group, const struct report_field *field,
 			     uint64_t at, struct tally_buf *to);

@@ -73,7 +73,8 @@ int tally_report_paths(struct tally_buf *to, const struct tally_tree *tree, uint
 	for (uint32_t i = 0; i < paths.count && !result; i++) {
 		if (!folded)
 			tally_cell_spaces(to, BLOCK_LEAD);
-		tally_report_tree_value(to, tree->nodes[paths.ends[i]].self, whole, options);
+		tally_report_tree_value(to, tree->nodes[paths.ends[i]].self,
+					tree->nodes[paths.ends[i]].self_samples, whole, options);
 		tally_buf_byte(to, folded ? ' ' : '\n');
 		put_path(&paths, paths.ends[i], folded, to);
 		tally_buf_byte(to, '\n');

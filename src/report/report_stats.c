@@ -13,7 +13,7 @@ static void put_line(struct tally_buf *to, const char *name, uint64_t count)
 	tally_buf_printf(to, "%16s events: %10llu", name, (unsigned long long)count);
 }
 
-static void put_types(struct tally_buf *to, const struct tally_session_counts *counts)
+static void put_types(struct tally_buf *to, const struct tally_session_counts *counts, bool empty)
 {
 	uint64_t total = 0;
 
@@ -29,7 +29,7 @@ static void put_types(struct tally_buf *to, const struct tally_session_counts *c
 	for (uint32_t type = 1; type <= TYPES; type++) {
 		const char *name = type == TYPES ? "others" : tally_script_record_name(type);
 
-		if (!counts->by_type[type])
+		if (!counts->by_type[type] && (!empty || !tally_record_type_name(type)))
 			continue;
 		put_line(to, name, counts->by_type[type]);
 		tally_buf_printf(to, "  (%4.1f%%)\n",
@@ -37,17 +37,17 @@ static void put_types(struct tally_buf *to, const struct tally_session_counts *c
 	}
 }
 
-int tally_report_stats(const struct tally_session *session, FILE *to)
+static int write_stats(const struct tally_session *session, bool empty, FILE *to)
 {
 	const struct tally_data *data = tally_session_data(session);
 	struct tally_buf text = {0};
 	int result;
 
-	put_types(&text, tally_session_counts(session));
+	put_types(&text, tally_session_counts(session), empty);
 	for (size_t i = 0; i < tally_data_event_count(data); i++) {
 		uint64_t samples = tally_session_event_samples(session, i);
 
-		if (!samples)
+		if (!samples && !empty)
 			continue;
 		tally_cell_name(&text, tally_data_event(data, i)->name);
 		tally_buf_text(&text, " stats:\n");
@@ -57,4 +57,14 @@ int tally_report_stats(const struct tally_session *session, FILE *to)
 	result = tally_report_write_out(&text, to);
 	tally_buf_done(&text);
 	return result;
+}
+
+int tally_report_stats(const struct tally_session *session, FILE *to)
+{
+	return write_stats(session, false, to);
+}
+
+int tally_report_all_stats(const struct tally_session *session, FILE *to)
+{
+	return write_stats(session, true, to);
 }

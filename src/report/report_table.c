@@ -58,7 +58,7 @@ int tally_report_table_fields(struct report_table *table)
 		add(table, "period");
 	for (size_t i = 0; i < count && !result; i++)
 		result = add(table, keys[i]);
-	if (has_functions(table->profile)) {
+	if (has_functions(table->profile) && !options->hierarchy) {
 		add(table, "ipc");
 		if (options->format && strcmp(options->format, "text") != 0)
 			add(table, "ipc_coverage");
@@ -130,8 +130,10 @@ int tally_report_table_rows(struct report_table *table, size_t event)
 		if (table->profile->latency && !table->fields[i].key &&
 		    !strcmp(table->fields[i].name, "overhead"))
 			table->fields[i].whole = table->facts.undivided;
-	table->row_count = tally_report_table_count(table, table->options->percent_limit *
-							       (double)table->facts.total / 100);
+	table->row_count = tally_report_table_count(
+	    table, table->options->hierarchy
+		       ? 0
+		       : table->options->percent_limit * (double)table->facts.total / 100);
 	free(table->order);
 	table->order = NULL;
 	tally_report_group_done(&table->group);

@@ -7,15 +7,18 @@
 #include <tally/report.h>
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/map.h"
 #include "base/table.h"
 #include "base/cell.h"
 #include "report/report_rows.h"
+#include "report/task_maps.h"
 #include "session/record_sink.h"
 
 #define LISTS       256U
 #define INDENT_MOST 100U
 #define NONE        UINT32_MAX
+#define MAPS_INDENT 32U /* perf's: behind the columns of numbers */
 
 struct task {
 	uint32_t pid, tid;
@@ -32,6 +35,7 @@ struct tasks {
 	struct tally_map by_tid; /* index */
 	struct task *list;
 	size_t count, room;
+	struct task_maps *maps; /* NULL: mappings are not shown */
 };
 
 static int find(const struct tasks *tasks, uint32_t tid, uint32_t *ret)
@@ -114,6 +118,11 @@ static int take_fork(struct tasks *tasks, const struct tally_record_task *fork)
 	return result;
 }
 
+static bool is_map(uint32_t type)
+{
+	return type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2;
+}
+
 static int take(struct tasks *tasks, const struct tally_entry *entry)
 {
 	const struct tally_record *record = &entry->record;
@@ -122,10 +131,16 @@ static int take(struct tasks *tasks, const struct tally_entry *entry)
 	int result;
 
 	body.size = sizeof(body);
-	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK) ||
+	if ((record->type != PERF_RECORD_COMM && record->type != PERF_RECORD_FORK &&
+	     !(tasks->maps && is_map(record->type))) ||
 	    tally_record_decode(&tally_data_event(tasks->data, entry->at->event)->layout, record,
 				&body, NULL) < 0)
 		return 0;
+	result = tasks->maps ? tally_task_maps_take(tasks->maps, &body) : 0;
+	if (!result && is_map(record->type))
+		return find_or_add(tasks, body.mmap.pid, body.mmap.tid, &index);
+	if (result)
+		return result;
 	if (record->type == PERF_RECORD_FORK)
 		return take_fork(tasks, &body.task);
 	result = find_or_add(tasks, body.comm.pid, body.comm.tid, &index);
@@ -176,16 +191,20 @@ static void list(struct tasks *tasks, uint32_t index, struct task *root)
 	}
 }
 
-static void put(struct tally_buf *to, const struct task *task)
+static void put(const struct tasks *tasks, struct tally_buf *to, const struct task *task)
 {
+	unsigned level = task->level < INDENT_MOST ? task->level : INDENT_MOST;
+
 	tally_buf_printf(to, "  %8d %8d %8d |", (int)task->pid, (int)task->tid,
 			 task->maker == NONE ? -1 : (int)task->maker);
-	tally_cell_spaces(to, task->level < INDENT_MOST ? task->level : INDENT_MOST);
+	tally_cell_spaces(to, level);
 	if (task->comm)
 		tally_cell_name(to, task->comm);
 	else
 		tally_buf_printf(to, ":%d", (int)task->tid);
 	tally_buf_byte(to, '\n');
+	if (tasks->maps)
+		tally_task_maps_put(tasks->maps, task->pid, MAPS_INDENT + level, to);
 }
 
 static int put_all(struct tasks *tasks, struct tally_buf *to)
@@ -208,7 +227,7 @@ static int put_all(struct tasks *tasks, struct tally_buf *to)
 		struct task *task = &tasks->list[at];
 
 		task->level = task->above == NONE ? 0 : tasks->list[task->above].level + 1;
-		put(to, task);
+		put(tasks, to, task);
 		if (task->first != NONE) {
 			at = task->first;
 			continue;
@@ -221,9 +240,10 @@ static int put_all(struct tasks *tasks, struct tally_buf *to)
 	return 0;
 }
 
-int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error)
+static int write_tasks(struct tally_session *session, struct task_maps *maps, FILE *to,
+		       struct tally_error *error)
 {
-	struct tasks tasks = {.data = tally_session_data(session)};
+	struct tasks tasks = {.data = tally_session_data(session), .maps = maps};
 	const struct tally_record_sink sink = {
 	    .context = &tasks, .records = true, .batch = take_batch};
 	struct tally_buf text = {0};
@@ -243,4 +263,21 @@ int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_err
 	tally_arena_done(&tasks.arena);
 	free(tasks.list);
 	return result;
+}
+
+int tally_report_tasks(struct tally_session *session, FILE *to, struct tally_error *error)
+{
+	return write_tasks(session, NULL, to, error);
+}
+
+int tally_report_mmaps(struct tally_session *session, FILE *to, struct tally_error *error)
+{
+	struct task_maps maps = {0};
+	int result = write_tasks(session, &maps, to, error);
+
+	tally_task_maps_done(&maps);
+	return result == -E2BIG ? tally_fail(error, result, -1,
+					     "the recording's processes have too many mappings to "
+					     "list: use script --show-mmap-events")
+				: result;
 }

@@ -11,6 +11,7 @@
 #include "report/report_blocks.h"
 #include "report/report_columns.h"
 #include "report/report_format.h"
+#include "report/report_hierarchy.h"
 #include "report/report_notes.h"
 #include "report/report_rows.h"
 #include "report/report_table.h"
@@ -43,19 +44,20 @@ static uint64_t tree_least(const struct report_table *table)
 	return least <= 0 ? 0 : least >= 0x1p64 ? UINT64_MAX : (uint64_t)least;
 }
 
-static int make_tree(void *context, unsigned thread, size_t index)
+/* Adds the tree of a row. */
+static int add_tree(const struct text_table *text, uint64_t at, struct tally_buf *to)
 {
-	struct text_table *text = context;
 	const struct report_table *table = &text->table;
 	const struct tally_report_options *options = table->options;
-	struct tally_profile_row row = report_table_row(table, text->tree_first + index);
+	struct tally_profile_row row = report_table_row(table, at);
 	struct tally_tree_options wanted = {.size = sizeof(wanted), .order = options->order};
 	struct tally_tree tree;
 	int result;
 
-	(void)thread;
 	wanted.least = tree_least(table);
-	if (table->order && row.children < wanted.least)
+	/* Rows with trees may be anywhere, and a group's row may be of another event. */
+	if ((table->order || options->hierarchy || table->group.count) &&
+	    (row.children < wanted.least || !row.children))
 		return 0;
 	if (options->tree_style != TALLY_TREE_GRAPH)
 		wanted.least = 0;
@@ -63,13 +65,24 @@ static int make_tree(void *context, unsigned thread, size_t index)
 	if (result)
 		return result;
 	if (options->tree_style == TALLY_TREE_FLAT || options->tree_style == TALLY_TREE_FOLDED)
-		result =
-		    tally_report_paths(&text->trees[index], &tree, table->facts.total, options);
+		result = tally_report_paths(to, &tree, table->facts.total, options);
 	else
-		tally_report_tree(&text->trees[index], &tree, table->facts.total, options,
-				  text->by_symbol);
+		tally_report_tree(to, &tree, table->facts.total, options, text->by_symbol);
 	tally_tree_done(&tree);
-	return result ? result : text->trees[index].failed;
+	return result ? result : to->failed;
+}
+
+static int make_tree(void *context, unsigned thread, size_t index)
+{
+	struct text_table *text = context;
+
+	(void)thread;
+	return add_tree(text, text->tree_first + index, &text->trees[index]);
+}
+
+static int add_line_tree(void *context, uint64_t row, struct tally_buf *to)
+{
+	return add_tree(context, row, to);
 }
 
 /* Counts the rows with trees: a row below the smallest branch has none. */
@@ -82,7 +95,7 @@ static void count_trees(struct text_table *text)
 		return;
 	count = tally_report_table_count(&text->table, (double)tree_least(&text->table));
 	text->tree_count = count < text->table.row_count ? count : text->table.row_count;
-	if (text->table.order && count) /* rows with trees may be anywhere */
+	if ((text->table.order || text->table.group.count) && count)
 		text->tree_count = text->table.row_count;
 }
 
@@ -254,7 +267,8 @@ static int put_header(const struct text_table *text, struct tally_buf *to)
 	result = tally_report_notes(text->table.profile, text->table.event, to);
 	tally_buf_text(to, "#\n");
 	tally_report_wrap(to, from, text->table.options->width);
-	tally_report_columns_titles(&text->columns, to);
+	if (!text->table.options->hierarchy)
+		tally_report_columns_titles(&text->columns, to);
 	return result;
 }
 
@@ -263,6 +277,18 @@ static bool is_cut(const struct tally_report_options *options)
 {
 	return !options->separator && !options->whole_names &&
 	       (options->width || options->column_width_count);
+}
+
+/* The rows of an event, or a group, below the lines of what they have in common. */
+static int put_hierarchy(struct text_table *text, struct tally_buf *to, FILE *file)
+{
+	const struct tally_report_options *options = text->table.options;
+	bool trees = options->trees && !options->separator && text->table.facts.has_callchains;
+	int result = options->quiet ? 0 : put_header(text, to);
+
+	return result ? result
+		      : tally_report_hierarchy(&text->table, trees ? add_line_tree : NULL, text, to,
+					       file);
 }
 
 static int put_event(struct text_table *text, size_t event, struct tally_buf *to, FILE *file)
@@ -275,6 +301,8 @@ static int put_event(struct text_table *text, size_t event, struct tally_buf *to
 	if (result == 1)
 		return 0;
 
+	if (!result && options->hierarchy)
+		return put_hierarchy(text, to, file);
 	text->tree_count = 0;
 	tally_report_columns_init(&text->columns, &text->table);
 	/* Columns that are not padded need no widths. */
@@ -359,7 +387,7 @@ static bool has_rows(const struct tally_profile *profile,
 	if (options->group)
 		tally_report_group_of(profile, event, &first, &count);
 	for (uint32_t i = 0; i < count; i++)
-		if (report_event(profile, first + i).all_samples)
+		if (options->show_empty || report_event(profile, first + i).all_samples)
 			return true;
 	return false;
 }

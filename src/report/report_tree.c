@@ -44,16 +44,13 @@ static uint64_t base_of(const struct drawing *drawing, const struct tally_tree_n
 	return node == drawing->tree->nodes ? node->total : node->total - node->self;
 }
 
-/* How many branches of a node are shown: the largest come first. */
-static uint32_t branches_of(const struct drawing *drawing, const struct tally_tree_node *node)
+/* How many branches of a node are large enough: the largest come first. */
+static uint32_t large_branches(const struct drawing *drawing, const struct tally_tree_node *node)
 {
 	const struct tally_tree_node *children = &drawing->tree->nodes[node->first_child];
-	uint64_t limit = drawing->options->tree_limit;
 	uint32_t count = node->child_count;
 	double least = 0;
 
-	if (limit && count > limit)
-		count = (uint32_t)limit;
 	if (drawing->options->tree_style == TALLY_TREE_FRACTAL)
 		least = (double)base_of(drawing, node) * (drawing->options->tree_least / 100);
 	while (count && (double)children[count - 1].total < least)
@@ -61,13 +58,23 @@ static uint32_t branches_of(const struct drawing *drawing, const struct tally_tr
 	return count;
 }
 
-/* A branch's share, or its period. */
-static void put_value(const struct drawing *drawing, uint64_t period, uint64_t base)
+/* How many of these are shown. */
+static uint32_t branches_of(const struct drawing *drawing, const struct tally_tree_node *node)
 {
-	tally_report_tree_value(drawing->to, period, base, drawing->options);
+	uint64_t limit = drawing->options->tree_limit;
+	uint32_t count = large_branches(drawing, node);
+
+	return limit && count > limit ? (uint32_t)limit : count;
 }
 
-void tally_report_tree_value(struct tally_buf *to, uint64_t period, uint64_t base,
+/* A branch's share, or its period. */
+static void put_value(const struct drawing *drawing, uint64_t period, uint64_t samples,
+		      uint64_t base)
+{
+	tally_report_tree_value(drawing->to, period, samples, base, drawing->options);
+}
+
+void tally_report_tree_value(struct tally_buf *to, uint64_t period, uint64_t samples, uint64_t base,
 			     const struct tally_report_options *options)
 {
 	uint64_t share = tally_cell_share(period, base);
@@ -75,6 +82,8 @@ void tally_report_tree_value(struct tally_buf *to, uint64_t period, uint64_t bas
 
 	if (options->tree_value == TALLY_TREE_PERIOD)
 		tally_cell_u64(to, period);
+	else if (options->tree_value == TALLY_TREE_SAMPLES)
+		tally_cell_u64(to, samples);
 	else
 		tally_cell_percent(to, share);
 	tally_cell_plain(to, tinted);
@@ -175,9 +184,10 @@ static bool is_too_deep(const struct drawing *drawing, unsigned forks)
 }
 
 /* In a fractal tree, what is in the branches of a node that are not shown, if others are. */
-static uint64_t rest_of(const struct drawing *drawing, const struct tally_tree_node *node)
+static uint64_t rest_of(const struct drawing *drawing, const struct tally_tree_node *node,
+			uint64_t base)
 {
-	uint64_t base = base_of(drawing, node), rest = base;
+	uint64_t rest = base;
 	uint32_t count = branches_of(drawing, node);
 
 	if (drawing->options->tree_style != TALLY_TREE_FRACTAL)
@@ -185,6 +195,16 @@ static uint64_t rest_of(const struct drawing *drawing, const struct tally_tree_n
 	for (uint32_t i = 0; i < count; i++)
 		rest -= drawing->tree->nodes[node->first_child + i].total;
 	return rest == base ? 0 : rest;
+}
+
+/* And how many samples that is; perf does not count those of the function itself. */
+static uint64_t rest_samples(const struct drawing *drawing, const struct tally_tree_node *node)
+{
+	uint64_t rest = 0;
+
+	for (uint32_t i = branches_of(drawing, node); i < node->child_count; i++)
+		rest += drawing->tree->nodes[node->first_child + i].total_samples;
+	return rest;
 }
 
 /* Writes the part of the tree below a node, after its own line. */
@@ -199,15 +219,18 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 		put_frame(drawing, &child->frame, lead);
 		node = child;
 	}
-	base = base_of(drawing, node);
-	rest = rest_of(drawing, node);
+	/* As in perf, the first fork shows shares of all of the row, also where its function has
+	 * samples of its own. */
+	base = base_of(drawing, forks ? node : drawing->tree->nodes);
+	rest = rest_of(drawing, node, base);
 	if (branches_of(drawing, node) && is_too_deep(drawing, forks)) {
 		put_lead(drawing);
 		tally_buf_text(drawing->to, "...\n");
 		return;
 	}
 	for (uint32_t i = 0, count = branches_of(drawing, node); i < count; i++) {
-		bool last = i + 1 == count && !rest;
+		/* As perf, which draws on where a limit cuts branches off. */
+		bool last = i + 1 == large_branches(drawing, node) && !rest;
 		size_t before;
 
 		child = &drawing->tree->nodes[node->first_child + i];
@@ -215,7 +238,7 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 		put_lead(drawing);
 		tally_buf_text(drawing->to, last ? " --" : "|--");
 		before = drawing->to->size;
-		put_value(drawing, child->total, base);
+		put_value(drawing, child->total, child->total_samples, base);
 		/* Colours take bytes and no columns. */
 		before = drawing->options->colour ? 5 : drawing->to->size - before;
 		tally_buf_text(drawing->to, "--");
@@ -224,10 +247,11 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 		put_below(drawing, child, forks + 1);
 		drawing->lead.size = lead;
 	}
-	if (rest) {
+	if (rest &&
+	    (drawing->options->tree_value != TALLY_TREE_SAMPLES || rest_samples(drawing, node))) {
 		put_lead(drawing);
 		tally_buf_text(drawing->to, " --");
-		put_value(drawing, rest, base);
+		put_value(drawing, rest, rest_samples(drawing, node), base);
 		tally_buf_text(drawing->to, "--[...]\n");
 	}
 }

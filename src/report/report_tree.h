@@ -12,8 +12,8 @@
 void tally_report_tree(struct tally_buf *to, const struct tally_tree *tree, uint64_t whole,
 		       const struct tally_report_options *options, bool by_symbol);
 
-/* A share of `base`, or the period. */
-void tally_report_tree_value(struct tally_buf *to, uint64_t period, uint64_t base,
+/* A share of `base`, the period, or the number of samples. */
+void tally_report_tree_value(struct tally_buf *to, uint64_t period, uint64_t samples, uint64_t base,
 			     const struct tally_report_options *options);
 /* report_paths.c: the same tree as paths, the largest first: a line each (TALLY_TREE_FOLDED), or a
  * block each (TALLY_TREE_FLAT).  The tree must have been made without a smallest branch. */

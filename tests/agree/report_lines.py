@@ -24,6 +24,8 @@ def rows_of(command, env, by_event=False):
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
         if line.startswith("#"):
+            if not cells[0].strip("# ."):  # dots below titles
+                continue
             if len(cells) > 1 or line.startswith("# Overhead"):
                 cells[0] = cells[0].lstrip("# ")
                 titles = cells

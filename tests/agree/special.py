@@ -6,6 +6,7 @@
     memory      addresses of data, data sources, weights, page sizes, physical addresses, transactions, cgroups
     branches    branch stacks with flags and cycles
     cycles      branch stacks of calls and returns that the binary has (main, gamma_one, beta, alpha), with cycles
+    chains      call chains of main, gamma_one, beta and alpha; no two sums of periods are equal
     group       three events, two of them a group that is read with each sample's event apart
     modes       samples of the kernel, of user space and of guests
     switches    thread 7 runs for 100 ms, thread 8 for the second half of them, each with a sample a ms
@@ -20,7 +21,7 @@ import sys
 
 BASE = 0x555500000000
 IP, TID, TIME, ADDR, ID, CPU, PERIOD = 1, 2, 4, 8, 0x40, 0x80, 0x100
-BRANCHES, WEIGHT, DATA_SRC, TRANSACTION = 0x800, 0x4000, 0x8000, 0x20000
+CALLCHAIN, BRANCHES, WEIGHT, DATA_SRC, TRANSACTION = 0x20, 0x800, 0x4000, 0x8000, 0x20000
 PHYS, CGROUP, DATA_PAGE, CODE_PAGE, WEIGHT_STRUCT = 0x80000, 0x200000, 0x400000, 0x800000, 0x1000000
 MMAP, COMM, SAMPLE, MMAP2, NAMESPACES, CGROUP_RECORD = 1, 3, 9, 10, 16, 19
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5
@@ -183,6 +184,22 @@ def cycles(path):
     return file_of([(types, 0, 8, [])], records)
 
 
+def chains(path):
+    text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    at = {words[2]: int(words[0], 16) for words in map(str.split, text.splitlines()) if len(words) == 3}
+    types = IP | TID | TIME | PERIOD | CALLCHAIN
+    records = side_band(path, types)
+    paths = ("main", "main gamma_one", "main beta", "main alpha", "main gamma_one beta", "main gamma_one beta alpha",
+             "main beta alpha", "main gamma_one alpha", "main gamma_one beta beta alpha", "main alpha beta")
+    for number, names in enumerate(paths):
+        frames = [BASE + at[name] + 4 for name in reversed(names.split())]
+        for pid, more in ((7, 0), (8, 1)):
+            chain = struct.pack(f"<{len(frames) + 2}Q", len(frames) + 1, 2 ** 64 - 512, *frames)
+            body = struct.pack("<QIIQQ", frames[0], pid, pid, 1000000000 + number, 1000 + (1 << 2 * number + more))
+            records += record(SAMPLE, USER, body + chain)
+    return file_of([(types, 0, 0, [])], records)
+
+
 def group(path):
     code, _ = symbols_of(path)
     pick = random.Random(7)
@@ -239,5 +256,6 @@ def wide(path):
 
 if __name__ == "__main__":
     with open(sys.argv[3], "wb") as output:
-        output.write({"memory": memory, "branches": branches, "cycles": cycles, "group": group, "modes": modes,
+        output.write({"memory": memory, "branches": branches, "chains": chains, "cycles": cycles,
+                      "group": group, "modes": modes,
                       "switches": switches, "wide": wide}[sys.argv[1]](sys.argv[2]))
