@@ -85,7 +85,7 @@ size_t report_input_rows(struct report *report, struct cli_option *to)
 	     .to = &report->mmaps},
 	    {CLI_FLAG, 'T', "threads", NULL,
 	     "behind the rows, what each thread counted (record -s)", .to = &report->threads},
-	    {CLI_CALL, 0, "pretty", "HOW",
+	    {CLI_CALL, 0, "pretty", "STYLE",
 	     "with --threads: normal, a column for each event (default), or raw, a line",
 	     .to = &report->raw_counts, .call = take_pretty},
 	};

@@ -58,11 +58,11 @@ END
 		skip "perf cannot record this here"
 	for sort in comm dso,comm; do
 		lines_of_report perf report --stdio --no-group --no-children -g none -s $sort -i read.data >perf.txt
-		lines_of_report "$TALLY" report --no-children -g none -s $sort -i read.data >tally.txt
+		lines_of_report "$TALLY" report --no-group --no-children -g none -s $sort -i read.data >tally.txt
 		cmp perf.txt tally.txt || { diff perf.txt tally.txt; return 1; }
 	done
-	[ "$("$TALLY" report -i read.data -s comm -g none | grep -c '^# Samples')" = 4 ]
+	[ "$("$TALLY" report --no-group -i read.data -s comm -g none | grep -c '^# Samples')" = 4 ]
 	perf report --stdio --no-group -i read.data 2>/dev/null </dev/null | grep '^# Event count' >perf.txt
-	"$TALLY" report -i read.data -g none | grep '^# Event count' >tally.txt
+	"$TALLY" report --no-group -i read.data -g none | grep '^# Event count' >tally.txt
 	cmp perf.txt tally.txt
 }

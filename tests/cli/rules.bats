@@ -26,6 +26,7 @@ typed() { # COMMAND NAME: what to type for it, with a value that is valid
 	N | MS | FD | PID* | TID* | CPU* | HZ | PERCENT | LIST | FRAMES | BYTES) echo "$2 7" ;;
 	FIELDS) echo "$2 comm" ;;
 	METRIC) echo "$2 IPC" ;;
+	STYLE) echo "$2 raw" ;;
 	KIND) echo "$2 core" ;;
 	KINDS) echo "$2 any" ;;
 	*) echo "$2 text" ;;
