@@ -93,7 +93,12 @@ STORM = "for i in $(seq $(nproc)); do " + SYSCALLS + " & done; wait"
 SHORT = "for i in $(seq 10000); do /bin/true; done"
 THREADS = "{dir}/many_threads"
 
-# name, options of both, command
+BUILD = "mkdir -p {dir}/built; make -s -j2 -f {here}/many.mk OUT={dir}/built $(seq -f {dir}/built/%g.o 60)"
+
+# Times of blocked threads with their stacks: by perf (of Debian, without BPF) from each switch, by tally as samples.
+OFF_CPU = ("-e sched:sched_switch -c 1 --call-graph fp", "-e dummy --off-cpu --call-graph fp")
+
+# name, options of both (or of perf, and of tally), command
 RECORDS = [
     ("record 1 kHz", "-e cpu-clock -F 1000", SQL),
     ("record 1 kHz, chains", "-e cpu-clock -F 1000 -g", SQL),
@@ -109,6 +114,8 @@ RECORDS = [
     ("record storm, --aio", "-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -a --aio", STORM),
     ("record 500 threads", "-e cpu-clock -F 1000 --call-graph fp", THREADS),
     ("record 10,000 processes", "-e cpu-clock -F 1000 --call-graph fp", SHORT),
+    ("record off-CPU, lock", OFF_CPU, "{dir}/lock_pingpong"),
+    ("record off-CPU, build", OFF_CPU, BUILD),
     ("record -- true", "", "true"),
 ]
 
@@ -410,10 +417,11 @@ def recorder_cpu(argv, timeout, folder):
 
 
 def make_threads(folder):
-    """The program of the row about many threads."""
-    program = os.path.join(folder, "many_threads")
-    if not os.path.exists(program):
-        subprocess.run(["cc", "-O2", "-pthread", "-o", program, os.path.join(HERE, "many_threads.c")], check=False)
+    """The programs of the rows about many threads and a lock."""
+    for name in ("many_threads", "lock_pingpong"):
+        program = os.path.join(folder, name)
+        if not os.path.exists(program):
+            subprocess.run(["cc", "-O2", "-pthread", "-o", program, os.path.join(HERE, name + ".c")], check=False)
 
 
 def remove_output(path):
@@ -448,11 +456,12 @@ def bench_records(args, folder, log):
             if command != "true":
                 alone.append(recorder_cpu(tail, args.timeout, folder).command)
             for who, tool in (("perf", "perf"), ("tally", args.tally)):
+                own = options if isinstance(options, str) else options[who == "tally"]
                 path = os.path.join(folder, f"out-{who}.data")
                 remove_output(path)
                 remove_output(path + ".old")
                 runs[who].append(recorder_cpu(
-                    [tool, "record", "-o", path, *options.split(), "--", *tail],
+                    [tool, "record", "-o", path, *own.split(), "--", *tail],
                     args.timeout, folder))
         perf, tally = least(runs["perf"]), least(runs["tally"])
         show(name, "", perf, tally, log)
