@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "callchain/memory_code.h"
 
 #define ABI_32 1 /* Source: enum perf_sample_regs_abi of perf_event.h */
 #define ABI_64 2
@@ -34,6 +35,7 @@ struct tally_chain_maker {
 	/* Of the sample at hand. */
 	const struct tally_chain_space *space;
 	bool joined;
+	enum tally_unwind_arch arch;
 	uint64_t *words; /* RECORDED_MOST, and the unwound frames */
 	uint8_t *frames;
 	uint64_t *stack;
@@ -135,7 +137,7 @@ static void look_up(struct tally_chain_maker *maker, uint64_t address, struct kn
 
 	if (result) {
 		if (maker->joined && result != -ENOENT)
-			known->rules = &tally_cfi_none;
+			known->rules = tally_memory_code_rules(maker->space, maker->arch, address);
 		return;
 	}
 	at =
@@ -170,6 +172,16 @@ static int read_image(void *context, uint64_t address, void *ret, size_t size)
 		return result;
 	memset(ret, 0, size);
 	return result || tally_frame_info_read(&image->info, place, ret, size) ? 1 : 0;
+}
+
+static int read_code(void *context, uint64_t address, void *ret, size_t size)
+{
+	const struct tally_chain_maker *maker = context;
+	int result = read_image(context, address, ret, size);
+
+	if (result <= 0 || !maker->space->read_code)
+		return result;
+	return maker->space->read_code(maker->space->context, address, ret, size) ? 1 : 0;
 }
 
 enum tally_unwind_arch tally_chain_arch(const char *machine, uint64_t abi)
@@ -318,7 +330,7 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 		     bool joined, struct tally_chain *ret)
 {
 	const struct tally_unwind_world world = {
-	    .context = maker, .code = find_code, .read = read_image};
+	    .context = maker, .code = find_code, .read = read_image, .read_code = read_code};
 	struct tally_unwind_start start = {
 	    .arch = arch,
 	    .mask = sample->user_regs_mask,
@@ -340,6 +352,7 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 		start.stack_size = sample->user_stack_size;
 	maker->space = space;
 	maker->joined = joined;
+	maker->arch = arch;
 	chain.count = recorded_count(maker, sample);
 	memcpy(maker->words, sample->callchain, chain.count * sizeof(*maker->words));
 	for (uint64_t i = 0; i < chain.count; i++)

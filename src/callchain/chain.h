@@ -41,6 +41,10 @@ struct tally_chain_space {
 	 * -ENODATA: one that is no file, or cannot be read. */
 	int (*image_at)(void *context, uint64_t address, struct tally_image **ret,
 			uint64_t *ret_place);
+	/* Reads machine code that is in memory and in no file, where image_at() gives -ENODATA. 0;
+	 * below 0: it is not there any more, or is no code. NULL: nobody can, as the process is
+	 * gone. */
+	int (*read_code)(void *context, uint64_t address, void *ret, size_t size);
 };
 
 /* Borrowed until the next one of its maker. */

@@ -26,7 +26,7 @@ struct writing {
 };
 
 /* The names of codes that have the number of a newer one end in their own. */
-static int name_file(const struct writing *writing, const struct source_jit_view *view,
+static int name_file(const struct writing *writing, const struct tally_jit_view *view,
 		     uint32_t code, char *ret)
 {
 	const struct tally_jit_code *about = &view->dump->codes[code];
@@ -70,7 +70,7 @@ static uint64_t mapped_size(const struct tally_jit_code *code, const struct tall
 		   : load->size;
 }
 
-static int add_record(struct writing *writing, const struct source_jit_view *view, size_t dump,
+static int add_record(struct writing *writing, const struct tally_jit_view *view, size_t dump,
 		      size_t load_number, const char *path, const struct stat *about)
 {
 	const struct tally_source *source = &writing->session->source;
@@ -110,7 +110,7 @@ static int add_record(struct writing *writing, const struct source_jit_view *vie
 	return 0;
 }
 
-static int write_code(struct writing *writing, const struct source_jit_view *view, uint32_t code,
+static int write_code(struct writing *writing, const struct tally_jit_view *view, uint32_t code,
 		      const char *path, struct stat *about)
 {
 	int result;
@@ -121,7 +121,7 @@ static int write_code(struct writing *writing, const struct source_jit_view *vie
 }
 
 /* A code's file is written at its first load, and found again at its moves. */
-static int write_dump(struct writing *writing, size_t number, const struct source_jit_view *view)
+static int write_dump(struct writing *writing, size_t number, const struct tally_jit_view *view)
 {
 	struct stat about = {0};
 	char path[NAME_ROOM];
@@ -162,7 +162,7 @@ static int by_place(const void *one, const void *other)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static int take_left_out(const struct source_jit_loads *loads, struct tally_jit_files *files)
+static int take_left_out(const struct tally_jit_loads *loads, struct tally_jit_files *files)
 {
 	if (!loads->hidden_count)
 		return 0;
@@ -178,9 +178,9 @@ static int take_left_out(const struct source_jit_loads *loads, struct tally_jit_
 int tally_session_jit_files(const struct tally_session *session, const char *folder,
 			    struct tally_jit_files *ret, struct tally_error *error)
 {
-	const struct source_jit_loads *loads = &session->source.jit_loads;
+	const struct tally_jit_loads *loads = &session->source.jit_loads;
 	struct writing writing = {.session = session, .folder = folder, .error = error};
-	struct source_jit_view view;
+	struct tally_jit_view view;
 	int result = tally_result_is_sized(ret) ? 0 : -EINVAL;
 
 	if (result)

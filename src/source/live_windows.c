@@ -40,7 +40,7 @@ int tally_source_window(struct tally_source *source, struct source_window *ret,
 	result = tally_source_scan(source, error);
 	if (result < 0)
 		return result;
-	result = tally_jit_loads_read_on(source, window.passed);
+	result = tally_jit_loads_read_on(&source->jit_loads, window.passed);
 	renewed = source->side_count > 0 || result > 0;
 	if (!renewed)
 		tally_source_free_side_bytes(source);

@@ -1,6 +1,7 @@
 #include "source/source.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include "base/pool.h"
 #include "file/live.h"
 
@@ -47,19 +48,6 @@ void tally_source_free_side_bytes(struct tally_source *source)
 	source->side_bytes = NULL;
 }
 
-/* What was compiled before a record comes before it. */
-static int feed_side(struct tally_source *source, const struct tally_body *body,
-		     const struct source_side *side)
-{
-	int result = tally_jit_loads_feed(source, side->time);
-
-	if (!result)
-		result = tally_jit_loads_note(source, body, side->time, side->offset);
-	if (result)
-		return result == 1 ? 0 : result;
-	return tally_process_feed(source->processes, body, side->time);
-}
-
 /* Side-band records in time order go to the processes. */
 int tally_source_feed_sides(struct tally_source *source, uint64_t until)
 {
@@ -82,10 +70,11 @@ int tally_source_feed_sides(struct tally_source *source, uint64_t until)
 		if (!tally_record_decode(
 			&tally_data_event(source->data, event < 0 ? 0 : (size_t)event)->layout,
 			&record, &body, NULL))
-			result = feed_side(source, &body, side);
+			result = tally_jit_loads_record(&source->jit_loads, source->processes,
+							&body, side->time, side->offset);
 	}
 	if (!result)
-		result = tally_jit_loads_feed(source, until);
+		result = tally_jit_loads_feed(&source->jit_loads, source->processes, until);
 	free(source->sides);
 	tally_source_free_side_bytes(source);
 	source->sides = NULL;
@@ -101,6 +90,55 @@ static int build_processes(struct tally_source *source)
 		tally_process_will_renew(source->processes);
 	return result ? result : tally_source_feed_sides(source, UINT64_MAX);
 }
+
+/* --- code that was made at run time --- */
+
+static enum tally_jit_times times_of(void *context)
+{
+	const struct tally_source *source = context;
+
+	if (source->by_offset)
+		return TALLY_JIT_NONE;
+	for (size_t i = 0; i < source->event_count; i++) {
+		const struct tally_attr *attr = &tally_data_event(source->data, i)->attr;
+
+		if (!attr->use_clockid || attr->clockid != CLOCK_MONOTONIC)
+			return TALLY_JIT_OTHER;
+	}
+	return TALLY_JIT_MONOTONIC;
+}
+
+static uint8_t file_id(void *context, const char *path, uint8_t ret[20])
+{
+	const struct tally_source *source = context;
+	const struct tally_data_info *info = tally_data_info(source->data);
+
+	for (size_t i = 0; i < info->build_id_count; i++) {
+		const struct tally_data_build_id *id = &info->build_ids[i];
+
+		if (id->filename && !strcmp(id->filename, path)) {
+			memcpy(ret, id->id, sizeof(id->id));
+			return id->size;
+		}
+	}
+	return 0;
+}
+
+static int init_loads(struct tally_source *source, const struct tally_session_options *options)
+{
+	const struct tally_jit_search search = {
+	    .places = &source->places,
+	    .root = "",
+	    .symfs = options->symfs ? options->symfs : "",
+	    .cache = options->build_id_dir,
+	};
+	const struct tally_jit_recording recording = {
+	    .context = source, .times = times_of, .file_id = file_id};
+
+	return tally_jit_loads_init(&source->jit_loads, &search, &recording);
+}
+
+/* --- from outside --- */
 
 int tally_source_init(struct tally_source *source, struct tally_data *data,
 		      const struct tally_session_options *options, struct tally_error *error)
@@ -118,7 +156,8 @@ int tally_source_init(struct tally_source *source, struct tally_data *data,
 	    .total_bytes = tally_data_file_size(data),
 	    .sums_early = options->columns & TALLY_COLUMN_COUNT,
 	};
-	result = tally_jit_loads_init(&source->jit_loads, tally_data_archive(data), options);
+	source->places.recording = tally_data_archive(data);
+	result = init_loads(source, options);
 	if (!result)
 		result = look_at_events(source);
 	if (!result && !source->live)

@@ -9,11 +9,11 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "compiled/jit_loads.h"
 #include "process/process.h"
 #include "source/ascending_runs.h"
 #include "source/deferred.h"
 #include "source/early_sums.h"
-#include "source/jit_loads.h"
 
 /* Bytes of records that one thread takes at a time: so many that taking one costs nothing, so few
  * that the last ones are divided evenly. */
@@ -78,7 +78,8 @@ struct tally_source {
 	bool sums_early; /* equal samples may be counted together */
 	size_t early_part_count;
 
-	struct source_jit_loads jit_loads;
+	struct tally_debug_places places; /* the recording's archive */
+	struct tally_jit_loads jit_loads;
 	struct tally_process_table *processes;
 };
 

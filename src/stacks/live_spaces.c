@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <tally/abi.h>
+#include "compiled/jit_loads.h"
 #include "image/image.h"
 #include "process/process.h"
 
@@ -15,6 +17,8 @@ struct side_record {
 };
 
 struct tally_live_spaces {
+	bool monotonic;
+	struct tally_jit_loads loads;
 	struct tally_process_table *processes;
 	struct tally_image_store *images;
 	/* By the number of a mapping; NULL: not looked up yet. */
@@ -25,17 +29,31 @@ struct tally_live_spaces {
 	uint64_t passed[3];  /* the latest time of the last feedings, the newest first */
 };
 
-int tally_live_spaces_new(struct tally_live_spaces **ret)
+static enum tally_jit_times times_of(void *context)
+{
+	const struct tally_live_spaces *spaces = context;
+
+	return spaces->monotonic ? TALLY_JIT_MONOTONIC : TALLY_JIT_OTHER;
+}
+
+int tally_live_spaces_new(bool monotonic, struct tally_live_spaces **ret)
 {
 	/* Only call frame information is read: no names. */
 	const struct tally_image_options options = {
 	    .size = sizeof(options), .no_symbols = true, .cache_dir = ""};
+	/* A dump is read as the process writes it: no copy of another time. */
+	const struct tally_jit_search search = {.root = "", .symfs = "", .cache = ""};
 	struct tally_live_spaces *spaces = calloc(1, sizeof(*spaces));
+	struct tally_jit_recording recording = {.context = spaces, .times = times_of};
 	int result;
 
 	if (!spaces)
 		return -ENOMEM;
-	result = tally_process_table_new(&spaces->processes);
+	spaces->monotonic = monotonic;
+	spaces->loads.behind = true;
+	result = tally_jit_loads_init(&spaces->loads, &search, &recording);
+	if (!result)
+		result = tally_process_table_new(&spaces->processes);
 	if (!result)
 		result = tally_image_store_new(&options, &spaces->images);
 	if (!result) {
@@ -57,6 +75,7 @@ void tally_live_spaces_free(struct tally_live_spaces *spaces)
 	tally_process_table_free(spaces->processes);
 	if (spaces->images)
 		tally_image_store_free(spaces->images);
+	tally_jit_loads_done(&spaces->loads);
 	free(spaces->by_mapping);
 	free(spaces->order);
 	free(spaces);
@@ -116,28 +135,42 @@ static int64_t sort_records(struct tally_live_spaces *spaces, const struct tally
 	return (int64_t)count;
 }
 
-int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
-			   const uint8_t *records, size_t size)
+static int feed_all(struct tally_live_spaces *spaces, const struct tally_layout *layout,
+		    const uint8_t *records, int64_t count)
 {
-	int64_t count = sort_records(spaces, layout, records, size);
-	size_t mappings;
-	int result;
+	int result = 0;
 
-	if (count <= 0)
-		return (int)count;
-	/* What ended two feedings ago has no more samples. */
-	result = tally_process_renew(spaces->processes, spaces->passed[1]);
 	for (int64_t i = 0; i < count && !result; i++) {
 		const struct tally_record record = view(records + spaces->order[i].at);
 		struct tally_body body;
 
 		body.size = sizeof(body);
 		if (!tally_record_decode(layout, &record, &body, NULL))
-			result =
-			    tally_process_feed(spaces->processes, &body, spaces->order[i].time);
+			result = tally_jit_loads_record(&spaces->loads, spaces->processes, &body,
+							spaces->order[i].time, 0);
 	}
 	if (!result)
-		result = tally_process_freeze(spaces->processes);
+		result = tally_jit_loads_feed(&spaces->loads, spaces->processes,
+					      tally_jit_loads_latest(&spaces->loads));
+	if (!result && spaces->loads.count)
+		result = tally_image_store_read_on(spaces->images);
+	return result ? result : tally_process_freeze(spaces->processes);
+}
+
+int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
+			   const uint8_t *records, size_t size)
+{
+	int64_t count = sort_records(spaces, layout, records, size);
+	int more = count < 0 ? (int)count : tally_jit_loads_read_on(&spaces->loads, UINT64_MAX);
+	size_t mappings;
+	int result;
+
+	if (more < 0 || (!count && !more))
+		return more;
+	/* What ended two feedings ago has no more samples. */
+	result = tally_process_renew(spaces->processes, spaces->passed[1]);
+	if (!result)
+		result = feed_all(spaces, layout, records, count);
 	if (result)
 		return result;
 	mappings = tally_process_mapping_count(spaces->processes);
@@ -148,7 +181,7 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 	spaces->generation++;
 	spaces->passed[2] = spaces->passed[1];
 	spaces->passed[1] = spaces->passed[0];
-	if (spaces->order[count - 1].time > spaces->passed[0])
+	if (count && spaces->order[count - 1].time > spaces->passed[0])
 		spaces->passed[0] = spaces->order[count - 1].time;
 	return 0;
 }
@@ -162,6 +195,7 @@ void tally_live_space_of(const struct tally_live_spaces *spaces, uint32_t pid, u
 	*ret = (struct tally_live_space){
 	    .spaces = spaces,
 	    .space = view.space,
+	    .pid = pid,
 	    .time = time,
 	    .number = view.era ? spaces->generation << 32 | view.era : 0,
 	};
@@ -206,4 +240,17 @@ int tally_live_space_image(void *context, uint64_t address, struct tally_image *
 	*ret = image;
 	*ret_place = address - mapping->start + mapping->pgoff;
 	return 0;
+}
+
+int tally_live_space_read_code(void *context, uint64_t address, void *ret, size_t size)
+{
+	const struct tally_live_space *space = context;
+	const struct tally_mapping *mapping =
+	    space->space ? tally_space_find(space->space, address, space->time) : NULL;
+	const struct iovec to = {ret, size}, from = {(void *)(uintptr_t)address, size};
+
+	if (!mapping || !(mapping->prot & PROT_EXEC) || !space->pid)
+		return -ENODATA;
+	return process_vm_readv((pid_t)space->pid, &to, 1, &from, 1, 0) == (ssize_t)size ? 0
+											 : -ENODATA;
 }

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 #include <tally/abi.h>
 #include "base/pages.h"
@@ -81,7 +82,9 @@ static int make_sample(struct tally_unwinder *unwinder, struct worker *worker, s
 	struct tally_sample *sample = &body.sample, stack;
 	const struct tally_layout *files = &unwinder->events.files[event];
 	struct tally_live_space live;
-	struct tally_chain_space space = {.context = &live, .image_at = tally_live_space_image};
+	struct tally_chain_space space = {.context = &live,
+					  .image_at = tally_live_space_image,
+					  .read_code = tally_live_space_read_code};
 	struct tally_chain chain;
 	int result;
 
@@ -286,6 +289,13 @@ static int start_thread(struct tally_unwinder *unwinder)
 	return result;
 }
 
+static bool is_monotonic(const struct tally_plan *plan)
+{
+	const struct tally_attr *attr = &plan->events[tally_plan_sideband(plan)].attr;
+
+	return attr->use_clockid && attr->clockid == CLOCK_MONOTONIC;
+}
+
 int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8_t *records,
 		       size_t size, struct tally_unwinder **ret, struct tally_error *error)
 {
@@ -307,7 +317,7 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	if (!result)
 		result = tally_stack_joins_new(&unwinder->joins);
 	if (!result)
-		result = tally_live_spaces_new(&unwinder->spaces);
+		result = tally_live_spaces_new(is_monotonic(plan), &unwinder->spaces);
 	if (!result)
 		result = tally_live_spaces_feed(unwinder->spaces, &unwinder->events.rings[0],
 						records, size);

@@ -96,12 +96,20 @@ static enum prologue prologue_arm64(const uint8_t *before)
 		   : FRAME_MADE;
 }
 
+static int read_code(const struct unwind_state *state, uint64_t address, void *ret, size_t size)
+{
+	const struct tally_unwind_world *world = state->world;
+
+	return world->read_code ? world->read_code(world->context, address, ret, size)
+				: world->read(world->context, address, ret, size);
+}
+
 static enum prologue prologue_at(const struct unwind_state *state)
 {
 	uint8_t bytes[8];
 
 	if (state->is_call || state->pc < 4 ||
-	    state->world->read(state->world->context, state->pc - 4, bytes, sizeof(bytes)))
+	    read_code(state, state->pc - 4, bytes, sizeof(bytes)))
 		return FRAME_MADE;
 	return state->machine->pc == 32 ? prologue_arm64(bytes) : prologue_x86(bytes);
 }
@@ -115,8 +123,7 @@ static bool is_crt_section(const struct unwind_state *state)
 	uint8_t bytes[27]; /* up to there; nothing before it may be mapped */
 
 	return state->machine->pc == 16 && state->is_call && state->pc >= sizeof(bytes) &&
-	       !state->world->read(state->world->context, state->pc - sizeof(bytes), bytes,
-				   sizeof(bytes)) &&
+	       !read_code(state, state->pc - sizeof(bytes), bytes, sizeof(bytes)) &&
 	       !memcmp(bytes, start, sizeof(start));
 }
 

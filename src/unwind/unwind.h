@@ -37,6 +37,9 @@ struct tally_unwind_world {
 	/* Reads bytes of an image that is mapped at an address. 0; 1: a mapping is there, but its
 	 * bytes are unknown; -ENOENT: there is none. */
 	int (*read)(void *context, uint64_t address, void *ret, size_t size);
+	/* The same for machine code, which may be in memory alone; NULL: `read`. What is data there
+	 * has changed since, so this is not for it. */
+	int (*read_code)(void *context, uint64_t address, void *ret, size_t size);
 };
 
 /* The frames, innermost first: the address of each, less 1 for callers, so that it is in the call.
