@@ -5,6 +5,7 @@
  *   unwind       the dump has call frame information of `second`
  *   v8           the addresses of lines are as V8 has them, and the header has the time of day
  *   wait=FILE    creates FILE when all has run, and ends when it is removed
+ *   arena        only calls functions through trampolines as Python's, named by a map
  * Each function runs for a while: `first` at one address, then `second` at the same address, then
  * `moved` at another address and, once moved, at the address of `second`.
  * Prints its process id.  Exit status 77: this machine is none that it has code for. */
@@ -165,6 +166,54 @@ void run_code(const uint8_t *at)
 	}
 }
 
+/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret: as Python/asm_trampoline.S of CPython 3.12. */
+static const uint8_t trampoline[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd1,
+				     0x48, 0x83, 0xc4, 0x08, 0xc3};
+
+struct arena {
+	const uint8_t *inner;
+	uint64_t end;
+};
+typedef long (*evaluator)(struct arena *arena, long inside);
+typedef long (*through)(struct arena *arena, long inside, long unused, evaluator call);
+
+__attribute__((noinline)) long evaluate(struct arena *arena, long inside);
+long evaluate(struct arena *arena, long inside)
+{
+	volatile long sum = inside;
+
+	if (!inside)
+		sum += ((through)(uintptr_t)arena->inner)(arena, 1, 0, evaluate);
+	while (inside && now(CLOCK_PROCESS_CPUTIME_ID) < arena->end) {
+		for (long i = 0; i < 1000000; i++)
+			sum += i;
+	}
+	return sum;
+}
+
+/* Copies fill memory before it may be run, the first of them is in use, too. */
+__attribute__((noinline)) int run_arena(void);
+int run_arena(void)
+{
+	size_t size = (size_t)PAGE * 16;
+	uint8_t *memory =
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct arena arena = {.end = now(CLOCK_PROCESS_CPUTIME_ID) + 300000000};
+
+	if (memory == MAP_FAILED)
+		return 1;
+	for (size_t at = 0; at + sizeof(trampoline) <= size; at += sizeof(trampoline))
+		memcpy(memory + at, trampoline, sizeof(trampoline));
+	if (mprotect(memory, size, PROT_READ | PROT_EXEC))
+		return 1;
+	arena.inner = memory + 300 * sizeof(trampoline);
+	say(memory, "outer", trampoline, sizeof(trampoline), 0);
+	say(arena.inner, "inner", trampoline, sizeof(trampoline), 0);
+	sink += (uint64_t)((through)(uintptr_t)memory)(&arena, 0, 0, evaluate);
+	sink++;
+	return 0;
+}
+
 static void wait_for(const char *file)
 {
 	int fd = open(file, O_WRONLY | O_CREAT, 0644);
@@ -177,7 +226,7 @@ static void wait_for(const char *file)
 int main(int argc, char **argv)
 {
 	const char *file = NULL;
-	bool unwind = false, has_dump = false;
+	bool unwind = false, has_dump = false, has_arena = false;
 	uint8_t *memory, *other;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -191,12 +240,15 @@ int main(int argc, char **argv)
 		v8 |= !strcmp(argv[i], "v8");
 		unwind |= !strcmp(argv[i], "unwind");
 		has_dump |= !strcmp(argv[i], "dump");
+		has_arena |= !strcmp(argv[i], "arena");
 		if (!strncmp(argv[i], "wait=", 5))
 			file = argv[i] + 5;
 		snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)getpid());
-		if (!strcmp(argv[i], "map"))
+		if (!strcmp(argv[i], "map") || has_arena)
 			map = fopen(name, "w");
 	}
+	if (has_arena)
+		return run_arena();
 	if (has_dump)
 		open_dump();
 	memory =

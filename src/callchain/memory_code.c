@@ -36,18 +36,21 @@ struct around {
 	uint8_t bytes[RET + TAKEN + sizeof(trampoline)];
 };
 
+/* The memory may begin or end in between. */
 static void read_around(const struct tally_chain_space *space, uint64_t address, struct around *ret)
 {
+	uint8_t *at = ret->bytes + RET;
 	size_t behind = sizeof(ret->bytes) - RET;
 
 	memset(ret, 0, sizeof(*ret));
-	if (space->read_code(space->context, address, ret->bytes + RET, behind) &&
-	    space->read_code(space->context, address, ret->bytes + RET, sizeof(trampoline)))
-		/* Up to the end of the memory. */
-		for (size_t i = 0; i < sizeof(trampoline); i++)
-			if (space->read_code(space->context, address + i, ret->bytes + RET + i, 1))
+	if (space->read_code(space->context, address, at, behind))
+		for (size_t i = 0; i < behind; i++)
+			if (space->read_code(space->context, address + i, at + i, 1))
 				break;
-	(void)space->read_code(space->context, address - RET, ret->bytes, RET);
+	if (space->read_code(space->context, address - RET, ret->bytes, RET))
+		for (size_t i = 1; i <= RET; i++)
+			if (space->read_code(space->context, address - i, at - i, 1))
+				break;
 }
 
 const struct cfi_rules *tally_memory_code_rules(const struct tally_chain_space *space,

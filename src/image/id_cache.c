@@ -432,6 +432,7 @@ int tally_id_cache_add_open(struct tally_id_cache *cache, int fd, const char *pa
 	struct source source = {.fd = fd};
 	char text[TALLY_BUILD_ID_TEXT];
 	struct stat status;
+	uint32_t pid;
 
 	if (id_size < 2 || id_size > 20 || path[0] != '/')
 		return -ENOENT;
@@ -439,7 +440,10 @@ int tally_id_cache_add_open(struct tally_id_cache *cache, int fd, const char *pa
 		return -errno;
 	source.size = (uint64_t)status.st_size;
 	source.mode = status.st_mode & 0755;
-	if (!is_build(fd, id, id_size))
+	if (id_size == 20 && (tally_jit_is_map(path, &pid) || tally_jit_is_dump(path, &pid)))
+		source = (struct source){
+		    .fd = fd, .size = tally_jit_id_size(id), .mode = 0644, .compiled = true};
+	if (!(source.compiled ? is_compiled(fd, id) : is_build(fd, id, id_size)))
 		return -ESTALE;
 	tally_build_id_format(id, id_size, text);
 	return add(cache, path, &source, id, id_size, text);

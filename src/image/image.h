@@ -36,6 +36,10 @@ struct tally_image_options {
 	 * recording in an archive nothing of this machine is used that no build-id proves to be
 	 * the recorded one. */
 	const struct tally_debug_places *places;
+	/* Opens a binary by its build-id which is at its path no more, or for nobody but a process
+	 * that has ended: a descriptor, or -ENOENT. Any thread calls it. NULL: nobody has such. */
+	int (*open_held)(void *context, const uint8_t *id, uint8_t id_size);
+	void *held;
 };
 
 int tally_image_store_new(const struct tally_image_options *options,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/buf.h"
 #include "elf/build_id.h"
 #include "elf/debug_file.h"
@@ -130,6 +131,20 @@ static void try_path(const struct tally_image *image, struct opened *opened, con
 	opened->path = path;
 }
 
+/* One that somebody holds open; and no more after that, as its path is none that others can open.
+ */
+static void try_held(const struct tally_image *image, struct opened *opened)
+{
+	const struct tally_image_options *options = &image->store->options;
+	int fd = options->open_held(options->held, image->build_id, image->build_id_size);
+
+	if (fd < 0)
+		return;
+	opened->changed = false;
+	try_path(image, opened, "/proc/self/fd/%d", fd);
+	close(fd);
+}
+
 static void open_binary(const struct tally_image *image, struct opened *opened)
 {
 	const struct tally_image_options *options = &image->store->options;
@@ -144,6 +159,8 @@ static void open_binary(const struct tally_image *image, struct opened *opened)
 	    !*options->symfs)
 		try_path(image, opened, "%s/proc/%u/root%s", options->root, image->pid,
 			 image->path);
+	if (opened->error && options->open_held && image->build_id_size)
+		try_held(image, opened);
 }
 
 /* Opens the binary, wherever a copy of it is, and fills in where its debug file is looked for. The

@@ -104,29 +104,45 @@ int tally_jit_open(const char *root, uint32_t pid, const char *path, struct stat
 }
 
 /* Links on the way lead to files of the same container; the file itself must be none. */
-int tally_jit_open_inside(const char *root, uint32_t pid, const char *path, struct stat *ret)
+static int open_below(int folder, const char *path, struct stat *ret)
 {
 	const struct open_how how = {
 	    .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 	    .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
+	int at = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how)), fd;
+	char name[64];
+
+	if (at < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
+	fd = fstat(at, ret) || S_ISLNK(ret->st_mode) ? -ENOENT : tally_regular_open(name, ret);
+	close(at);
+	return fd;
+}
+
+int tally_jit_open_below(int folder, uid_t owner, const char *path, struct stat *ret)
+{
+	int fd = open_below(folder, path, ret);
+
+	if (fd < 0 || tally_regular_is_owned(ret) || ret->st_uid == owner)
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+int tally_jit_open_inside(const char *root, uint32_t pid, const char *path, struct stat *ret)
+{
 	char name[PATH_ROOM];
-	int folder, at, fd;
+	int folder, fd;
 
 	if (!pid || snprintf(name, sizeof(name), "%s/proc/%u/root", root, pid) >= (int)sizeof(name))
 		return -ENOENT;
 	folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return -errno;
-	at = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-	if (at < 0)
-		at = -errno;
+	fd = open_below(folder, path, ret);
 	close(folder);
-	if (at < 0)
-		return at;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
-	fd = fstat(at, ret) || S_ISLNK(ret->st_mode) ? -ENOENT : tally_regular_open(name, ret);
-	close(at);
 	if (fd < 0 || is_trusted(root, pid, ret))
 		return fd;
 	close(fd);

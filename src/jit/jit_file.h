@@ -21,6 +21,8 @@ uint32_t tally_jit_inner_pid(const char *root, uint32_t pid);
 /* Opens a path as process `pid` sees it, where the process still runs.  A descriptor; -EPERM: the
  * owner in *ret may not name code of that process; -ENODEV: it is no regular file; -errno. */
 int tally_jit_open_inside(const char *root, uint32_t pid, const char *path, struct stat *ret);
+/* The same in a folder that is the root of a process, which may have ended; its user is `owner`. */
+int tally_jit_open_below(int folder, uid_t owner, const char *path, struct stat *ret);
 /* The same for a path of this machine. `pid` 0: no process is known. */
 int tally_jit_open(const char *root, uint32_t pid, const char *path, struct stat *ret);
 

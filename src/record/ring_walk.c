@@ -191,8 +191,12 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 	else
 		tally_build_ids_add(walk->build_ids, mode, body.mmap2.filename, body.mmap2.build_id,
 				    size);
-	if (body.type == PERF_RECORD_MMAP2 && body.mmap2.prot & PROT_EXEC)
-		tally_build_ids_add_memory(walk->build_ids, body.mmap2.pid, body.mmap2.filename);
+	if (body.type != PERF_RECORD_MMAP2 || !(body.mmap2.prot & PROT_EXEC))
+		return;
+	tally_build_ids_add_memory(walk->build_ids, body.mmap2.pid, body.mmap2.filename);
+	if (walk->see_code && mode == PERF_RECORD_MISC_USER && !body.mmap2.ino)
+		walk->see_code(walk->see_code_context, body.mmap2.pid, body.mmap2.addr,
+			       body.mmap2.len);
 }
 
 size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
@@ -216,4 +220,19 @@ size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_byte
 		at += header.size;
 	}
 	return at;
+}
+
+void tally_walk_mappings(struct tally_walk *walk, const struct tally_ring_bytes *bytes, size_t from)
+{
+	size_t total = bytes->first_size + bytes->second_size;
+
+	for (size_t at = from; at < total;) {
+		struct header header = header_at(bytes, at);
+
+		if (!header.size)
+			break;
+		if (header.type == PERF_RECORD_MMAP2)
+			note_mapping(walk, whole(walk, bytes, at, header.size), &header);
+		at += header.size;
+	}
 }

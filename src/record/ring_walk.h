@@ -28,6 +28,9 @@ struct tally_walk {
 	size_t time_at;
 	struct tally_layout sideband_layout; /* of the side-band's event */
 	struct tally_build_ids *build_ids;
+	/* Is called for memory that a process maps to run code in it; NULL: nobody asks. */
+	void (*see_code)(void *context, uint32_t pid, uint64_t start, uint64_t size);
+	void *see_code_context;
 	struct tally_left_running *left_running; /* NULL: forks and exits are not noted */
 	struct tally_walk_counts counts;
 	uint8_t *joined; /* copy of a side-band record that wraps */
@@ -47,5 +50,9 @@ size_t tally_walk_samples(struct tally_walk *walk, const struct tally_ring_bytes
 /* The same for the side-band; notes its maps. */
 size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
 			   size_t from, size_t most);
+/* Notes the side-band's maps from `from` on, and counts nothing: for records that are walked again
+ * later. */
+void tally_walk_mappings(struct tally_walk *walk, const struct tally_ring_bytes *bytes,
+			 size_t from);
 
 #endif

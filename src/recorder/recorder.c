@@ -213,6 +213,7 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	tally_workload_done(&recorder->workload);
 	tally_writing_done(&recorder->writing);
 	tally_drain_done(&recorder->drain);
+	tally_look_done(&recorder->look);
 	tally_unwinder_free(recorder->unwinder);
 	if (recorder->writer)
 		tally_writer_close(recorder->writer, NULL);
@@ -401,10 +402,26 @@ static int follow(struct tally_recorder *recorder, struct tally_error *error)
 	return result;
 }
 
+/* As tally_waiting_poll(), with looks in between. */
+static int wait_for_pass(struct tally_recorder *recorder)
+{
+	int left = poll_timeout(recorder), ready;
+
+	do {
+		int wait = MIN(left, TALLY_LOOK_MS);
+
+		ready = tally_waiting_poll(&recorder->waiting, wait);
+		left -= wait;
+		if (!ready)
+			tally_look(&recorder->look, &recorder->drain);
+	} while (!ready && left > 0);
+	return ready;
+}
+
 static int record(struct tally_recorder *recorder, struct tally_error *error)
 {
 	for (;;) {
-		int ready = tally_waiting_poll(&recorder->waiting, poll_timeout(recorder));
+		int ready = wait_for_pass(recorder);
 		bool living, ended;
 		int result, turn;
 

@@ -86,6 +86,11 @@ int tally_recorder_open_files(struct tally_recorder *recorder, struct tally_erro
 		   : 0;
 }
 
+static int open_held(void *context, const uint8_t *id, uint8_t id_size)
+{
+	return tally_build_ids_open_held(context, id, id_size);
+}
+
 static int start_unwinder(struct tally_recorder *recorder, const struct tally_buf *records,
 			  struct tally_error *error)
 {
@@ -95,6 +100,8 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 	    .stacks = recorder->stacks_writer,
 	    .checkpoint_ns = CHECKPOINT_NS,
 	    .checkpoint_bytes = CHECKPOINT_BYTES,
+	    .open_held = open_held,
+	    .held = &recorder->build_ids,
 	};
 	int result;
 
@@ -102,9 +109,12 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 		return 0;
 	result =
 	    tally_unwinder_new(&options, records->data, records->size, &recorder->unwinder, error);
-	if (!result)
-		recorder->drain.unwinder = recorder->unwinder;
-	return result;
+	if (result)
+		return result;
+	recorder->drain.unwinder = recorder->unwinder;
+	recorder->drain.walk.see_code = tally_unwinder_see_code;
+	recorder->drain.walk.see_code_context = recorder->unwinder;
+	return 0;
 }
 
 int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct tally_error *error)
@@ -185,6 +195,7 @@ int tally_recorder_finish_chains(struct tally_recorder *recorder, struct tally_e
 	result = tally_unwinder_finish(recorder->unwinder, &recorder->stacks, error);
 	tally_stack_counts_add(&recorder->all_stacks, &recorder->stacks);
 	recorder->drain.unwinder = NULL;
+	recorder->drain.walk.see_code = NULL;
 	return result;
 }
 

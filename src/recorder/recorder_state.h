@@ -15,6 +15,7 @@
 #include "synth/build_ids.h"
 #include "record/drain.h"
 #include "record/drain_aux.h"
+#include "record/look.h"
 #include "synth/left_running.h"
 #include "stacks/unwinder.h"
 #include "record/writing.h"
@@ -40,6 +41,7 @@ struct tally_recorder {
 	struct tally_unwinder *unwinder;              /* NULL: no chains are made here */
 	struct tally_stack_counts stacks, all_stacks; /* of this file, and of all */
 	struct tally_drain drain;
+	struct tally_look look;
 	struct tally_drain_aux aux;
 	struct tally_recorder_rings rings;
 	struct tally_writing writing;

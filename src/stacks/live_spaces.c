@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <tally/abi.h>
 #include "compiled/jit_loads.h"
 #include "image/image.h"
 #include "process/process.h"
+#include "stacks/code_arenas.h"
 
 struct side_record {
 	uint64_t time;
@@ -19,6 +19,7 @@ struct side_record {
 struct tally_live_spaces {
 	bool monotonic;
 	struct tally_jit_loads loads;
+	struct tally_code_arenas arenas;
 	struct tally_process_table *processes;
 	struct tally_image_store *images;
 	/* By the number of a mapping; NULL: not looked up yet. */
@@ -36,11 +37,15 @@ static enum tally_jit_times times_of(void *context)
 	return spaces->monotonic ? TALLY_JIT_MONOTONIC : TALLY_JIT_OTHER;
 }
 
-int tally_live_spaces_new(bool monotonic, struct tally_live_spaces **ret)
+int tally_live_spaces_new(const struct tally_live_spaces_options *use,
+			  struct tally_live_spaces **ret)
 {
 	/* Only call frame information is read: no names. */
-	const struct tally_image_options options = {
-	    .size = sizeof(options), .no_symbols = true, .cache_dir = ""};
+	const struct tally_image_options options = {.size = sizeof(options),
+						    .no_symbols = true,
+						    .cache_dir = "",
+						    .open_held = use->open_held,
+						    .held = use->held};
 	/* A dump is read as the process writes it: no copy of another time. */
 	const struct tally_jit_search search = {.root = "", .symfs = "", .cache = ""};
 	struct tally_live_spaces *spaces = calloc(1, sizeof(*spaces));
@@ -49,7 +54,8 @@ int tally_live_spaces_new(bool monotonic, struct tally_live_spaces **ret)
 
 	if (!spaces)
 		return -ENOMEM;
-	spaces->monotonic = monotonic;
+	spaces->monotonic = use->monotonic;
+	tally_code_arenas_init(&spaces->arenas);
 	spaces->loads.behind = true;
 	result = tally_jit_loads_init(&spaces->loads, &search, &recording);
 	if (!result)
@@ -76,6 +82,7 @@ void tally_live_spaces_free(struct tally_live_spaces *spaces)
 	if (spaces->images)
 		tally_image_store_free(spaces->images);
 	tally_jit_loads_done(&spaces->loads);
+	tally_code_arenas_done(&spaces->arenas);
 	free(spaces->by_mapping);
 	free(spaces->order);
 	free(spaces);
@@ -186,7 +193,7 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 	return 0;
 }
 
-void tally_live_space_of(const struct tally_live_spaces *spaces, uint32_t pid, uint32_t tid,
+void tally_live_space_of(struct tally_live_spaces *spaces, uint32_t pid, uint32_t tid,
 			 uint64_t time, struct tally_live_space *ret)
 {
 	struct tally_task_view view;
@@ -242,15 +249,19 @@ int tally_live_space_image(void *context, uint64_t address, struct tally_image *
 	return 0;
 }
 
+void tally_live_spaces_see_code(struct tally_live_spaces *spaces, uint32_t pid, uint64_t start,
+				uint64_t size)
+{
+	tally_code_arenas_see(&spaces->arenas, pid, start, size);
+}
+
 int tally_live_space_read_code(void *context, uint64_t address, void *ret, size_t size)
 {
 	const struct tally_live_space *space = context;
 	const struct tally_mapping *mapping =
 	    space->space ? tally_space_find(space->space, address, space->time) : NULL;
-	const struct iovec to = {ret, size}, from = {(void *)(uintptr_t)address, size};
 
 	if (!mapping || !(mapping->prot & PROT_EXEC) || !space->pid)
 		return -ENODATA;
-	return process_vm_readv((pid_t)space->pid, &to, 1, &from, 1, 0) == (ssize_t)size ? 0
-											 : -ENODATA;
+	return tally_code_arenas_read(&space->spaces->arenas, space->pid, address, ret, size);
 }

@@ -10,8 +10,16 @@
 struct tally_image;
 struct tally_live_spaces;
 
-/* `monotonic`: records have times of CLOCK_MONOTONIC. 0 or -ENOMEM. */
-int tally_live_spaces_new(bool monotonic, struct tally_live_spaces **ret);
+struct tally_live_spaces_options {
+	bool monotonic; /* records have times of CLOCK_MONOTONIC */
+	/* See struct tally_image_options. */
+	int (*open_held)(void *context, const uint8_t *id, uint8_t id_size);
+	void *held;
+};
+
+/* 0 or -ENOMEM. */
+int tally_live_spaces_new(const struct tally_live_spaces_options *use,
+			  struct tally_live_spaces **ret);
 void tally_live_spaces_free(struct tally_live_spaces *spaces);
 
 /* Takes records of the side-band, laid out that way, in any order, that are older than what comes
@@ -22,19 +30,22 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 
 /* The space of a thread at a time. */
 struct tally_live_space {
-	const struct tally_live_spaces *spaces;
+	struct tally_live_spaces *spaces;
 	const struct tally_space *space; /* NULL: unknown */
 	uint32_t pid;
 	uint64_t time;
 	uint64_t number; /* as struct tally_chain_space has it */
 };
-void tally_live_space_of(const struct tally_live_spaces *spaces, uint32_t pid, uint32_t tid,
+void tally_live_space_of(struct tally_live_spaces *spaces, uint32_t pid, uint32_t tid,
 			 uint64_t time, struct tally_live_space *ret);
 /* As struct tally_chain_space has it; `context` is a struct tally_live_space. */
 int tally_live_space_image(void *context, uint64_t address, struct tally_image **ret,
 			   uint64_t *ret_place);
 
-/* The same, of code that is in the memory of a process which still runs. */
+/* A process has mapped memory to run code in it: what may be of use later is read. Thread safe. */
+void tally_live_spaces_see_code(struct tally_live_spaces *spaces, uint32_t pid, uint64_t start,
+				uint64_t size);
+/* As struct tally_chain_space has it, too. */
 int tally_live_space_read_code(void *context, uint64_t address, void *ret, size_t size);
 
 #endif

@@ -301,6 +301,9 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 {
 	struct tally_unwinder *unwinder = calloc(1, sizeof(*unwinder));
 	const struct tally_plan *plan = options->plan;
+	const struct tally_live_spaces_options spaces = {.monotonic = is_monotonic(plan),
+							 .open_held = options->open_held,
+							 .held = options->held};
 	struct utsname here = {0};
 	int result;
 
@@ -317,7 +320,7 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	if (!result)
 		result = tally_stack_joins_new(&unwinder->joins);
 	if (!result)
-		result = tally_live_spaces_new(is_monotonic(plan), &unwinder->spaces);
+		result = tally_live_spaces_new(&spaces, &unwinder->spaces);
 	if (!result)
 		result = tally_live_spaces_feed(unwinder->spaces, &unwinder->events.rings[0],
 						records, size);
@@ -360,6 +363,13 @@ void tally_unwinder_free(struct tally_unwinder *unwinder)
 	tally_live_spaces_free(unwinder->spaces);
 	tally_stack_events_done(&unwinder->events);
 	free(unwinder);
+}
+
+void tally_unwinder_see_code(void *context, uint32_t pid, uint64_t start, uint64_t size)
+{
+	struct tally_unwinder *unwinder = context;
+
+	tally_live_spaces_see_code(unwinder->spaces, pid, start, size);
 }
 
 struct tally_stack_block *tally_unwinder_take_empty(struct tally_unwinder *unwinder)

@@ -20,6 +20,9 @@ struct tally_unwinder_options {
 	/* What is written between two checkpoints: time in ns, and bytes. */
 	int64_t checkpoint_ns;
 	uint64_t checkpoint_bytes;
+	/* Binaries that the recorder holds open: see struct tally_image_options. */
+	int (*open_held)(void *context, const uint8_t *id, uint8_t id_size);
+	void *held;
 };
 
 /* Borrows all of the options. `records`, laid out as of the first event,
@@ -29,6 +32,9 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 void tally_stack_counts_add(struct tally_stack_counts *to, const struct tally_stack_counts *more);
 /* Ends the thread, if it still runs. NULL does nothing. */
 void tally_unwinder_free(struct tally_unwinder *unwinder);
+
+/* A process has mapped memory to run code in it; `context` is the unwinder. Any thread. */
+void tally_unwinder_see_code(void *context, uint32_t pid, uint64_t start, uint64_t size);
 
 /* An empty block to fill, and one that was filled: by the thread that empties the rings. */
 struct tally_stack_block *tally_unwinder_take_empty(struct tally_unwinder *unwinder);

@@ -1,6 +1,7 @@
 #include "synth/build_ids.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ void tally_build_ids_done(struct tally_build_ids *ids)
 	free(ids->entries);
 	free(ids->read);
 	tally_held_binaries_done(&ids->held);
+	tally_held_roots_done(&ids->roots);
 	pthread_mutex_destroy(&ids->lock);
 }
 
@@ -94,16 +96,40 @@ int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *
 	return result;
 }
 
+/* Under the lock: a process that makes code at run time. */
+static void see_root(struct tally_build_ids *ids, pid_t pid)
+{
+	if (pid != ids->roots.last)
+		tally_held_roots_see(&ids->roots, pid,
+				     tally_held_binaries_elsewhere(&ids->held, pid));
+}
+
+int tally_build_ids_open_held(struct tally_build_ids *ids, const uint8_t *id, uint8_t size)
+{
+	int fd;
+
+	pthread_mutex_lock(&ids->lock);
+	fd = tally_held_binaries_find(&ids->held, id, size);
+	if (fd >= 0)
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&ids->lock);
+	return fd < 0 ? -ENOENT : fd;
+}
+
 int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, const uint8_t *id,
 			uint8_t size)
 {
 	uint8_t known[20] = {0};
+	uint32_t number;
 
 	if (size > sizeof(known))
 		return 0;
 	memcpy(known, id, size);
 	pthread_mutex_lock(&ids->lock);
-	tally_held_binaries_see(&ids->held, pid, path, known, &size);
+	if (tally_jit_is_dump(path, &number))
+		see_root(ids, pid);
+	else
+		tally_held_binaries_see(&ids->held, pid, path, known, &size);
 	pthread_mutex_unlock(&ids->lock);
 	return tally_build_ids_add(ids, PERF_RECORD_MISC_USER, path, known, size);
 }
@@ -116,6 +142,9 @@ int tally_build_ids_add_memory(struct tally_build_ids *ids, uint32_t pid, const 
 	    strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/dev/zero", 9) != 0 &&
 	    strcmp(path, "[heap]") != 0)
 		return 0;
+	pthread_mutex_lock(&ids->lock);
+	see_root(ids, (pid_t)pid);
+	pthread_mutex_unlock(&ids->lock);
 	snprintf(name, sizeof(name), "/tmp/perf-%u.map", pid);
 	return tally_build_ids_add(ids, PERF_RECORD_MISC_USER, name, NULL, 0);
 }
@@ -205,17 +234,24 @@ int tally_build_ids_read(struct tally_build_ids *ids, const struct tally_mapped_
 	return 0;
 }
 
-/* Of what a process says of the code that it made at run time; the size of its id, 0: none. */
-static uint8_t read_code(const char *name, uint8_t ret[20])
+/* Of what a process says of the code that it made at run time; the size of its id, 0: none. What
+ * was found through a root that is held is held open itself: its name leads elsewhere. */
+static uint8_t read_code(struct tally_build_ids *ids, const char *name, uint8_t ret[20])
 {
 	struct stat status;
-	int fd = tally_jit_open_named("", name, &status), result = -EFBIG;
+	int fd = tally_held_roots_open(&ids->roots, name, &status), result = -EFBIG;
+	bool held = fd >= 0;
 
+	if (!held)
+		fd = tally_jit_open_named("", name, &status);
 	if (fd < 0)
 		return 0;
 	if (status.st_size > 0 && (uint64_t)status.st_size <= CODE_FILE_MOST)
 		result = tally_jit_file_id(fd, (uint32_t)status.st_size, ret);
-	close(fd);
+	if (held && !result)
+		result = tally_held_binaries_add(&ids->held, fd, ret, 20);
+	else
+		close(fd);
 	return result ? 0 : 20;
 }
 
@@ -235,7 +271,7 @@ int tally_build_ids_write(struct tally_build_ids *ids, struct tally_writer *writ
 		memcpy(build_id.id, entry->id, sizeof(build_id.id));
 		if (!entry->size &&
 		    tally_image_read_build_id(build_id.filename, build_id.id, &build_id.size))
-			build_id.size = read_code(build_id.filename, build_id.id);
+			build_id.size = read_code(ids, build_id.filename, build_id.id);
 		if (build_id.size)
 			result = tally_writer_add_build_id(writer, &build_id);
 	}

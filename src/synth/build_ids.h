@@ -11,6 +11,7 @@
 #include <tally/error.h>
 #include "base/map.h"
 #include "synth/held_binaries.h"
+#include "synth/held_roots.h"
 
 struct tally_build_id_entry;
 
@@ -25,6 +26,7 @@ struct tally_build_ids {
 	struct tally_build_id_read *read;
 	size_t read_count, read_room;
 	struct tally_held_binaries held;
+	struct tally_held_roots roots;
 };
 
 void tally_build_ids_init(struct tally_build_ids *ids);
@@ -38,6 +40,9 @@ int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *
 /* The same for a process's mapping, whose binary may be held open (held_binaries.h). */
 int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, const uint8_t *id,
 			uint8_t size);
+
+/* A descriptor, the caller's, of a binary that is held open; -ENOENT. */
+int tally_build_ids_open_held(struct tally_build_ids *ids, const uint8_t *id, uint8_t size);
 
 /* Adds the perf map of a process that mapped memory without a file, `path` as the kernel calls it,
  * to run code in it: the map is read when the table is written.  0 or -ENOMEM. */

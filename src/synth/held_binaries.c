@@ -1,7 +1,7 @@
 #include "synth/held_binaries.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,30 +55,58 @@ static bool is_new(struct tally_held_binaries *held, uint64_t key)
 	return tally_map_put(&held->seen, key, &added) && added;
 }
 
-static void hold(struct tally_held_binaries *held, pid_t pid, const char *path, uint8_t id[20],
-		 uint8_t *id_size)
+int tally_held_binaries_add(struct tally_held_binaries *held, int fd, const uint8_t id[20],
+			    uint8_t id_size)
 {
-	struct tally_held_binary binary = {.id_size = 0};
-	char whole[PATH_MAX + 32];
+	struct tally_held_binary binary = {.fd = fd, .id_size = id_size};
 
 	if (!held->list)
 		held->list = calloc(HELD_MOST, sizeof(*held->list));
-	if (!held->list ||
-	    snprintf(whole, sizeof(whole), "/proc/%d/root%s", pid, path) >= (int)sizeof(whole))
+	if (!held->list || held->count == HELD_MOST) {
+		close(fd);
+		return -ENFILE;
+	}
+	memcpy(binary.id, id, sizeof(binary.id));
+	held->list[held->count++] = binary;
+	return 0;
+}
+
+int tally_held_binaries_find(const struct tally_held_binaries *held, const uint8_t *id,
+			     uint8_t id_size)
+{
+	for (size_t i = 0; i < held->count; i++)
+		if (tally_build_id_equal(held->list[i].id, held->list[i].id_size, id, id_size))
+			return held->list[i].fd;
+	return -ENOENT;
+}
+
+bool tally_held_binaries_elsewhere(struct tally_held_binaries *held, pid_t pid)
+{
+	return other_space(held, pid) != 0;
+}
+
+static void hold(struct tally_held_binaries *held, pid_t pid, const char *path, uint8_t id[20],
+		 uint8_t *id_size)
+{
+	uint8_t found[20], found_size = 0;
+	char whole[PATH_MAX + 32];
+	int fd;
+
+	if (snprintf(whole, sizeof(whole), "/proc/%d/root%s", pid, path) >= (int)sizeof(whole))
 		return;
-	binary.fd = tally_regular_open(whole, NULL);
-	if (binary.fd < 0)
+	fd = tally_regular_open(whole, NULL);
+	if (fd < 0)
 		return;
-	if (tally_image_read_build_id_fd(binary.fd, binary.id, &binary.id_size) ||
-	    (*id_size && !tally_build_id_equal(binary.id, binary.id_size, id, *id_size))) {
-		close(binary.fd);
+	if (tally_image_read_build_id_fd(fd, found, &found_size) ||
+	    (*id_size && !tally_build_id_equal(found, found_size, id, *id_size))) {
+		close(fd);
 		return;
 	}
 	if (!*id_size) {
-		memcpy(id, binary.id, sizeof(binary.id));
-		*id_size = binary.id_size;
+		memcpy(id, found, sizeof(found));
+		*id_size = found_size;
 	}
-	held->list[held->count++] = binary;
+	(void)tally_held_binaries_add(held, fd, found, found_size);
 }
 
 void tally_held_binaries_see(struct tally_held_binaries *held, pid_t pid, const char *path,

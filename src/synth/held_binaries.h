@@ -3,6 +3,7 @@
 #ifndef TALLY_RECORD_HELD_BINARIES_H
 #define TALLY_RECORD_HELD_BINARIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,5 +26,17 @@ void tally_held_binaries_done(struct tally_held_binaries *held);
  * ended, and a file that cannot be opened, are passed over. */
 void tally_held_binaries_see(struct tally_held_binaries *held, pid_t pid, const char *path,
 			     uint8_t id[20], uint8_t *id_size);
+
+/* Whether a process is in another mount namespace, and still runs. */
+bool tally_held_binaries_elsewhere(struct tally_held_binaries *held, pid_t pid);
+
+/* The descriptor of a binary of that build; -ENOENT. */
+int tally_held_binaries_find(const struct tally_held_binaries *held, const uint8_t *id,
+			     uint8_t id_size);
+
+/* Takes over an open file with the number that is recorded for it.  -ENFILE: there are too many;
+ * it is closed then. */
+int tally_held_binaries_add(struct tally_held_binaries *held, int fd, const uint8_t id[20],
+			    uint8_t id_size);
 
 #endif

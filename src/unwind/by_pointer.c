@@ -74,7 +74,8 @@ static enum prologue prologue_x86(const uint8_t *before)
 	static const uint8_t branch_target[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
 	const uint8_t *at = before + 4;
 
-	if (at[0] == 0x55 || at[0] == 0xc3 || at[0] == 0xc2 || /* push %rbp; ret */
+	if (!memcmp(before, branch_target, sizeof(branch_target)) || at[0] == 0x55 ||
+	    at[0] == 0xc3 || at[0] == 0xc2 || /* push %rbp; ret */
 	    !memcmp(at, branch_target, sizeof(branch_target)) ||
 	    (at[0] == 0xff && at[1] == 0x25)) /* jmp *...(%rip), of a stub */
 		return FRAME_NOT_MADE;
@@ -96,20 +97,12 @@ static enum prologue prologue_arm64(const uint8_t *before)
 		   : FRAME_MADE;
 }
 
-static int read_code(const struct unwind_state *state, uint64_t address, void *ret, size_t size)
-{
-	const struct tally_unwind_world *world = state->world;
-
-	return world->read_code ? world->read_code(world->context, address, ret, size)
-				: world->read(world->context, address, ret, size);
-}
-
 static enum prologue prologue_at(const struct unwind_state *state)
 {
 	uint8_t bytes[8];
 
 	if (state->is_call || state->pc < 4 ||
-	    read_code(state, state->pc - 4, bytes, sizeof(bytes)))
+	    tally_unwind_read_code(state, state->pc - 4, bytes, sizeof(bytes)))
 		return FRAME_MADE;
 	return state->machine->pc == 32 ? prologue_arm64(bytes) : prologue_x86(bytes);
 }
@@ -123,7 +116,7 @@ static bool is_crt_section(const struct unwind_state *state)
 	uint8_t bytes[27]; /* up to there; nothing before it may be mapped */
 
 	return state->machine->pc == 16 && state->is_call && state->pc >= sizeof(bytes) &&
-	       !read_code(state, state->pc - sizeof(bytes), bytes, sizeof(bytes)) &&
+	       !tally_unwind_read_code(state, state->pc - sizeof(bytes), bytes, sizeof(bytes)) &&
 	       !memcmp(bytes, start, sizeof(start));
 }
 

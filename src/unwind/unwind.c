@@ -67,6 +67,15 @@ int tally_unwind_read(const struct unwind_state *state, uint64_t address, uint64
 	return result < 0 && address >= state->stack_from ? -ERANGE : result;
 }
 
+int tally_unwind_read_code(const struct unwind_state *state, uint64_t address, void *ret,
+			   size_t size)
+{
+	const struct tally_unwind_world *world = state->world;
+
+	return world->read_code ? world->read_code(world->context, address, ret, size)
+				: world->read(world->context, address, ret, size);
+}
+
 static int start_register(const struct unwind_state *state, unsigned column, uint64_t *ret)
 {
 	const struct tally_unwind_start *start = state->start;
@@ -214,6 +223,14 @@ static void find_plain_places(struct unwind_state *state, const struct cfi_rules
 	}
 }
 
+static bool is_own_counter(const struct unwind_state *state, unsigned column)
+{
+	const struct unwind_place *place = &state->places[column];
+
+	return column == state->machine->pc && place->where == WHERE_START &&
+	       place->value == column && !state->start->as_perf;
+}
+
 /* By the rules: 1; 0: there is no caller; below 0: unknown. */
 static int step_by_rules(struct unwind_state *state, const struct cfi_rules *rules)
 {
@@ -230,6 +247,10 @@ static int step_by_rules(struct unwind_state *state, const struct cfi_rules *rul
 	state->cfa = cfa;
 	if (state->places[rules->return_column].where == WHERE_LOST)
 		return 0;
+	/* The caller's program counter cannot be this one's: where a stack is exchanged for another
+	 * one, rules lack the caller's. */
+	if (is_own_counter(state, rules->return_column))
+		return -ENODATA;
 	result = tally_unwind_place(state, &state->places[rules->return_column], &pc);
 	if (result < 0)
 		return result;
@@ -244,9 +265,62 @@ static int step_by_rules(struct unwind_state *state, const struct cfi_rules *rul
 	       state->places[state->machine->frame_pointer].where != WHERE_LOST;
 }
 
+/* --- registers that the kernel was about to change --- */
+
+/* What it writes to the stack for a signal, on x86-64: a return address, then struct ucontext,
+ * whose registers are at 40. Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h. */
+#define SIGNAL_REGISTERS 40U
+#define SIGNAL_PC        (SIGNAL_REGISTERS + 16 * 8)
+#define SIGNAL_CS        (SIGNAL_REGISTERS + 18 * 8)
+#define USER_CS          0x33 /* of 64-bit code: arch/x86/include/asm/segment.h */
+
+/* Whether saved registers of interrupted 64-bit code are at an address of the copied stack. */
+static bool are_saved(const struct unwind_state *state, uint64_t context)
+{
+	uint64_t cs;
+
+	return context >= state->stack_from && context < state->stack_until &&
+	       state->stack_until - context >= SIGNAL_CS + 8 &&
+	       !tally_unwind_read(state, context + SIGNAL_CS, &cs) && (cs & 0xffff) == USER_CS;
+}
+
+/* To run a handler it sets the stack pointer first. In a sample of that moment the code is still
+ * the interrupted one, and its registers are those on the handler's stack. */
+static void take_saved_registers(struct unwind_state *state)
+{
+	/* By DWARF's numbers. */
+	static const uint8_t saved[] = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16};
+	uint64_t context = state->cfa + 8, pc, sp;
+
+	if (state->start->arch != TALLY_UNWIND_X86_64 || state->start->as_perf ||
+	    !are_saved(state, context) || tally_unwind_read(state, context + SIGNAL_PC, &pc) ||
+	    pc != state->pc || tally_unwind_read(state, context + SIGNAL_REGISTERS + 15 * 8, &sp))
+		return;
+	for (size_t i = 0; i < sizeof(saved); i++)
+		state->places[i] =
+		    (struct unwind_place){WHERE_MEMORY, context + SIGNAL_REGISTERS + saved[i] * 8U};
+	state->cfa = sp;
+}
+
+/* When a handler returns, it sets the stack pointer before the program counter, too: what is on the
+ * stack is then no context, and where the interrupted code was is unknown. */
+static bool is_half_returned(const struct unwind_state *state, const struct cfi_rules *rules)
+{
+	static const uint8_t system_call[] = {0x0f, 0x05};
+	uint8_t before[sizeof(system_call)];
+
+	return rules->signal && state->start->arch == TALLY_UNWIND_X86_64 &&
+	       state->stack_until - state->cfa >= SIGNAL_CS + 8 && !state->start->as_perf &&
+	       !are_saved(state, state->cfa) &&
+	       !tally_unwind_read_code(state, state->pc - sizeof(before), before, sizeof(before)) &&
+	       !memcmp(before, system_call, sizeof(before));
+}
+
 static int step(struct unwind_state *state, const struct cfi_rules *rules, uint8_t *ret_how)
 {
-	state->is_exact = false;
+	bool is_first = state->is_first;
+
+	state->is_exact = state->is_first = false;
 	if (!rules || (rules == &tally_cfi_damaged && state->start->as_perf))
 		return -ENOEXEC;
 	if (rules == &tally_cfi_outermost)
@@ -256,6 +330,8 @@ static int step(struct unwind_state *state, const struct cfi_rules *rules, uint8
 		return tally_unwind_by_pointer(state);
 	}
 	*ret_how = TALLY_UNWIND_RULES;
+	if (is_first && is_half_returned(state, rules))
+		return -ENODATA;
 	return step_by_rules(state, rules);
 }
 
@@ -264,8 +340,11 @@ static int begin(struct unwind_state *state, const struct tally_unwind_start *st
 {
 	if (start->arch == TALLY_UNWIND_NONE || start->arch > TALLY_UNWIND_ARM64)
 		return -EINVAL;
-	*state = (struct unwind_state){
-	    .machine = &machines[start->arch], .start = start, .world = world, .is_exact = true};
+	*state = (struct unwind_state){.machine = &machines[start->arch],
+				       .start = start,
+				       .world = world,
+				       .is_exact = true,
+				       .is_first = true};
 	for (unsigned i = 0; i < state->machine->columns; i++)
 		state->places[i] = (struct unwind_place){WHERE_START, i};
 	if (start_register(state, state->machine->pc, &state->pc))
@@ -275,6 +354,7 @@ static int begin(struct unwind_state *state, const struct tally_unwind_start *st
 	state->stack_from = state->cfa;
 	if (__builtin_add_overflow(state->cfa, start->stack_size, &state->stack_until))
 		state->stack_until = state->stack_from;
+	take_saved_registers(state);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct unwind_state {
 	uint64_t pc, cfa; /* cfa: of the frame before, which was this one's stack pointer */
 	bool is_call;     /* pc is a return address: the call is before it */
 	bool is_exact;    /* pc is shown as it is, not as a call before it */
+	bool is_first;    /* registers are the sample's own */
 	bool pc_unknown;  /* it is 0, as its place is in memory of unknown bytes (as perf) */
 	struct unwind_place places[CFI_COLUMNS];
 };
@@ -50,6 +51,9 @@ int tally_unwind_place(const struct unwind_state *state, const struct unwind_pla
 		       uint64_t *ret);
 /* An address without the signature of arm64's pointer authentication. */
 uint64_t tally_unwind_plain(const struct unwind_state *state, uint64_t address);
+/* Bytes of machine code: 0; else not all are known. */
+int tally_unwind_read_code(const struct unwind_state *state, uint64_t address, void *ret,
+			   size_t size);
 /* To the caller of code without rules, by the frame pointer: 1; 0: there is no caller; below 0:
  * unknown, -ERANGE: it is beyond the copy of the stack. */
 int tally_unwind_by_pointer(struct unwind_state *state);

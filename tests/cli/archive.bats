@@ -276,6 +276,55 @@ in_root() {
 	grep -q 'hidden .*hidden_leaf' out
 }
 
+@test "15: binaries, maps and stacks of containers that end before the recorder's next pass have names" {
+	[ "$(id -u)" = 0 ] || skip "mount namespaces are for root"
+	unshare -mpf true 2>/dev/null || skip "no namespaces"
+	[ "$(uname -m)" = x86_64 ] || skip "the program has machine code for x86-64 alone"
+	cat >hidden.c <<-'EOF'
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <time.h>
+		#include <unistd.h>
+		static unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf9, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0x5d, 0xc3 };
+		__attribute__((noinline)) unsigned hidden_leaf(unsigned n)
+		{
+			volatile unsigned s = n;
+			for (unsigned i = 0; i < 20000; i++)
+				s += i;
+			return s;
+		}
+		__attribute__((noinline)) unsigned hidden_caller(unsigned n) { return hidden_leaf(n) + 1; }
+		int main(void)
+		{
+			void *at = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char name[64];
+			FILE *map;
+			snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
+			map = fopen(name, "w");
+			fprintf(map, "%lx %zx made_here\n", (unsigned long)at, sizeof(code));
+			fclose(map);
+			memcpy(at, code, sizeof(code));
+			while (clock() < CLOCKS_PER_SEC / 20)
+				hidden_caller(1);
+			while (clock() < CLOCKS_PER_SEC / 10)
+				((void (*)(long))at)(200000);
+			return 0;
+		}
+	EOF
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -static -o hidden hidden.c 2>err || skip "no static programs: $(head -n 1 err)"
+	mkdir -p private
+	cat >container <<-'EOF'
+		mount -t tmpfs none private && mkdir private/bin private/tmp && cp hidden private/bin/hid && chroot private /bin/hid
+		umount -l private
+	EOF
+	"$TALLY" record -N -q -F 2000 -e cpu-clock:u -g -o perf.data -- unshare -mpf sh container 2>said || skip "no recording: $(cat said)"
+	# Kept by its build-id, the map by a number of its own.
+	"$TALLY" record -q -F 2000 -e cpu-clock:u -g -o perf.data -- unshare -mpf sh container 2>said
+	"$TALLY" script --no-inline -F comm,ip,sym -i perf.data | awk 'BEGIN { RS = "" } /^hid/ { all++; leaf += /hidden_leaf\n.*hidden_caller\n.*main\n.*_start$/; made += /made_here\n.*main\n.*_start$/ }
+		END { print all + 0, leaf + 0, made + 0; exit !(all > 20 && leaf > 5 && made > 5 && leaf + made >= all * 0.8) }'
+}
+
 @test "15.7: an archive that is cut or hostile is read as far as it goes, and writes no file" {
 	made perf.data
 	"$TALLY" archive -o a perf.data 2>said

@@ -146,3 +146,102 @@ perf_record() {
 	"$TALLY" report --buildid-dir cache --no-children -g none -s symbol >report
 	grep -q ' second$' report
 }
+
+# Stacks of a recording, as lines of names, those of the functions in question alone.
+chains_of() { # recording, name of the innermost function
+	"$TALLY" script --no-inline -i "$1" -F ip,sym | awk -v inner="$2" 'BEGIN { RS = ""; FS = "\n" }
+		{ chain = ""; for (i = 1; i <= NF; i++) { sub(/^[ \t]*[0-9a-f]+ /, "", $i); chain = chain " " $i }
+		  if (index(chain, " " inner " ") == 1) print chain }'
+}
+
+@test "15.1: while it is recorded, code is unwound by the rules of its dump, and where code was replaced by the new ones" {
+	cd "$BATS_FILE_TMPDIR"
+	for extra in "" v8; do
+		# shellcheck disable=SC2086 # none or one
+		"$TALLY" record -N -q -F 1000 -e cpu-clock:u -g -o rules.data "$COMPILED" dump unwind $extra >pid
+		"$TALLY" evlist -v -i rules.data >events
+		run -1 grep STACK_USER events
+		# `first` keeps a frame pointer; `second` has none, and its 72 bytes are in the dump alone.
+		for function in first second moved; do
+			chains_of rules.data $function >chains
+			all=$(wc -l <chains) right=$(grep -cE "^ $function run_code main .*_start\$" chains)
+			echo "$function $all $right"
+			[ "$all" -gt 20 ]
+			[ "$right" -ge $((all * 98 / 100)) ]
+		done
+	done
+}
+
+@test "15.1: while it is recorded, stacks lead through Python's trampolines, of a process that has ended, too" {
+	case $(uname -m) in x86_64) ;; *) skip "the program has trampolines of x86-64 alone" ;; esac
+	cd "$BATS_FILE_TMPDIR"
+	"$TALLY" record -N -q -F 1000 -e cpu-clock:u -g -o arena.data "$COMPILED" arena >pid
+	[ "$("$TALLY" info --json arena.data | python3 -c 'import json, sys; s = json.load(sys.stdin)["stacks"]; print(s["count"] - s["whole"])')" -le 3 ]
+	chains_of arena.data evaluate >chains
+	[ "$(wc -l <chains)" -gt 50 ]
+	run -1 grep -vE '^ evaluate py::inner:/srv/app.py evaluate py::outer:/srv/app.py run_arena (main )?.*_start$' chains
+}
+
+@test "15.1: Python's own trampolines are shown as its functions" {
+	python=
+	for name in python3.12 python3.13 python3; do
+		"$name" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' 2>/dev/null && python=$name && break
+	done
+	[ -n "$python" ] || skip "there is no Python with -X perf (3.12 or later): made trampolines were tested"
+	cd "$BATS_TEST_TMPDIR"
+	cat >work.py <<-'END'
+		import time
+		def leaf(n):
+		    s = 0
+		    for i in range(n):
+		        s = (s * 31 + i) & 0xffff
+		    return s
+		def outer(n):
+		    return leaf(n) + leaf(n)
+		end = time.process_time() + 0.4
+		while time.process_time() < end:
+		    outer(500)
+	END
+	"$TALLY" record -N -q -F 1000 -e cpu-clock:u -g -o python.data "$python" -X perf work.py
+	"$TALLY" script --no-inline -i python.data -F ip,sym | awk 'BEGIN { RS = "" } /py::leaf:/ { all++; right += /py::leaf:.*py::outer:.*py::<module>:.*_start$/ }
+		END { print all + 0, right + 0; exit !(all > 30 && right >= all * 0.98) }'
+}
+
+@test "15.1: node's code is unwound by its frame pointers, with a dump that it writes late, too" {
+	command -v node >/dev/null || skip "node is not installed: code with frame pointers of a made dump was tested"
+	cd "$BATS_TEST_TMPDIR"
+	cat >work.js <<-'END'
+		function leaf(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s }
+		function outer(n) { let s = 0; for (let i = 0; i < 50; i++) s += leaf(n + i); return s }
+		const end = process.cpuUsage().user + 800000
+		let x = 0
+		while (process.cpuUsage().user < end) x += outer(3000)
+	END
+	for option in --perf-basic-prof --perf-prof; do
+		"$TALLY" record -N -q -F 1000 -e cpu-clock:u -g -o node.data node $option work.js
+		"$TALLY" script --no-inline -i node.data -F ip,sym | awk 'BEGIN { RS = "" } / JS:.(leaf|outer)/ { all++; right += /_start$/ }
+			END { print all + 0, right + 0; exit !(all > 50 && right >= all * 0.98) }'
+	done
+}
+
+@test "15.1: Java's code is unwound by its frame pointers" {
+	command -v java >/dev/null && command -v javac >/dev/null || skip "there is no JDK: code with frame pointers of a made dump was tested"
+	cd "$BATS_TEST_TMPDIR"
+	cat >Work.java <<-'END'
+		public class Work {
+			static int leaf(int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }
+			static int depth(int d, int n) { return d == 0 ? leaf(n) : depth(d - 1, n) + 1; }
+			public static void main(String[] a) {
+				long end = System.nanoTime() + 1000000000L;
+				int x = 0;
+				while (System.nanoTime() < end) x += depth(20, 3000);
+				System.out.println(x);
+			}
+		}
+	END
+	javac Work.java || skip "javac does not work here"
+	"$TALLY" record -N -q -F 1000 -e cpu-clock:u -g -o java.data java -XX:+PreserveFramePointer \
+		-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Work
+	"$TALLY" script --no-inline -i java.data -F ip,sym | awk 'BEGIN { RS = "" } /Work\.(leaf|depth)/ { all++; right += /JavaMain.*(clone3|clone)$/ }
+		END { print all + 0, right + 0; exit !(all > 50 && right >= all * 0.98) }'
+}

@@ -2,7 +2,8 @@
  * program, shadow.cc, itself keeps in its memory: a copy of the stack that was taken with a sample
  * holds the list of calls of the same moment.
  *
- * Usage: truth_record CHAINS COPIES SYMBOLS
+ * Usage: truth_record [-v] CHAINS COPIES SYMBOLS
+ * -v: prints the time of each wrong chain, too, as `tally script` prints it.
  * CHAINS and COPIES are what `tally record -g -o CHAINS --stacks-output COPIES` wrote; SYMBOLS is
  * what nm printed of the binary that has the functions "s_...".  Prints how many chains were
  * compared, equal, and wrong, and where the wrong ones were.
@@ -49,6 +50,8 @@ static struct state {
 	} misses[MISSES_MOST];
 	size_t miss_count;
 	unsigned long equal, apart, wrong, thrown, without;
+	bool verbose;
+	uint64_t time; /* of the sample at hand */
 } all;
 
 static int by_address(const void *left, const void *right)
@@ -140,6 +143,14 @@ static bool is_between(const struct shadow *list, const uint64_t *frames, uint64
 	return outermost && !strcmp(outermost, expected) && others <= 1;
 }
 
+/* A stub that leads to another function is called by a function that has the same return address as
+ * its own caller, when it calls itself. */
+static bool is_stub_only(const struct shadow *list, const uint64_t *frames, uint64_t from,
+			 uint64_t to)
+{
+	return to == from + 1 && !from && !scene_of(list, frames[from]);
+}
+
 static bool is_known_tail(uint64_t return_address, const uint64_t *frames, uint64_t count)
 {
 	struct tail made = {.return_address = return_address, .count = count};
@@ -188,6 +199,9 @@ static void miss(const struct shadow *list, const uint64_t *frames, uint64_t cou
 		return;
 	}
 	all.wrong++;
+	if (all.verbose)
+		printf("at %" PRIu64 ".%09" PRIu64 ": %s\n", all.time / 1000000000,
+		       all.time % 1000000000, text);
 	for (size_t i = 0; i < all.miss_count; i++)
 		if (!strcmp(all.misses[i].text, text)) {
 			all.misses[i].count++;
@@ -223,7 +237,8 @@ static void compare(const struct tally_sample *chain, const struct tally_sample 
 		return;
 	}
 	for (uint64_t i = list.depth; i-- > least;) {
-		while (at < count && frames[at] + 1 != list.calls[i].return_address)
+		while (at < count && (frames[at] + 1 != list.calls[i].return_address ||
+				      is_stub_only(&list, frames, from, at)))
 			at++;
 		if (at == count) {
 			miss(&list, frames, count, "a call is missing");
@@ -272,6 +287,11 @@ int main(int argc, char **argv)
 	struct tally_sample chain, copy;
 	unsigned long judged;
 
+	if (argc > 1 && !strcmp(argv[1], "-v")) {
+		all.verbose = true;
+		argv++;
+		argc--;
+	}
 	if (argc != 4)
 		return 2;
 	read_symbols(argv[3]);
@@ -285,6 +305,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "the recordings differ in their samples\n");
 			return 2;
 		}
+		all.time = chain.time;
 		compare(&chain, &copy);
 	}
 	judged = all.equal + all.apart + all.wrong;

@@ -139,6 +139,76 @@ static void who_was_interrupted_is_not_looked_up_before_its_address(void **state
 	EXPECT(&scene, 0x1000, 0x1040, 0x1100);
 }
 
+/* What the kernel writes for a signal: a return address, struct ucontext from there on. */
+static void add_signal(struct scene *scene, size_t at, uint64_t pc, uint64_t sp)
+{
+	uint64_t *registers = &scene->stack[at + 1 + 5];
+
+	registers[10] = 0x1234; /* rbp */
+	registers[15] = sp;
+	registers[16] = pc;
+	registers[18] = 0x2b000000000033; /* cs, gs, fs, ss */
+}
+
+static void registers_are_the_saved_ones_when_a_signal_is_about_to_be_handled(void **state)
+{
+	static const uint8_t offset[] = {0x0e, 24};
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene, 0x1010);
+	made_function(&scene.made, 0x1000, 0x40, offset, sizeof(offset));
+	add_outermost(&scene);
+	scene.stack[2] = 0x1050; /* as if it were its frame */
+	add_signal(&scene, 0, 0x1010, STACK_AT + 0x130);
+	scene.stack[0x130 / 8 + 2] = 0x1105;
+	EXPECT(&scene, 0x1010, 0x1104);
+	/* perf takes what it gets. */
+	scene.start.as_perf = true;
+	made_function(&scene.made, 0x1040, 0x20, NULL, 0);
+	scene.stack[3] = 0x1101;
+	EXPECT(&scene, 0x1010, 0x104f, 0x1100);
+	/* The context of other code is not used. */
+	scene.start.as_perf = false;
+	add_signal(&scene, 0, 0x1011, STACK_AT + 0x130);
+	EXPECT(&scene, 0x1010, 0x104f, 0x1100);
+}
+
+static void a_handler_that_has_half_returned_has_no_caller(void **state)
+{
+	/* CFA is the rsp of the context, and all of it is relative to that. */
+	static const uint8_t frame[] = {0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 0x10, 3, 0x77, 0xa8, 1};
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene, IMAGE_AT + 9);
+	memcpy(scene.code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
+	scene.made.size = 0;
+	made_common(&scene.made, "zRS");
+	made_function(&scene.made, IMAGE_AT, 0x10, frame, sizeof(frame));
+	made_common(&scene.made, "zR");
+	add_outermost(&scene);
+	scene.stack[0xa0 / 8] = STACK_AT + 0x130;
+	scene.stack[0xa8 / 8] = 0x1105;
+	scene.stack[0xb8 / 8] = 0x1234;
+	EXPECT(&scene, IMAGE_AT + 9);
+	scene.stack[0xb8 / 8] = 0x33;
+	EXPECT(&scene, IMAGE_AT + 9, 0x1105);
+}
+
+static void rules_without_a_return_address_end_the_chain(void **state)
+{
+	/* CFA is rdx; where the return address is, is not said. */
+	static const uint8_t exchanged[] = {0x0c, 1, 0, 0x08, 0x10};
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene, 0x1004);
+	made_function(&scene.made, 0x1000, 0x10, exchanged, sizeof(exchanged));
+	scene.values[DX] = STACK_AT + 0x80;
+	EXPECT(&scene, 0x1004);
+}
+
 static void the_chain_ends_where_the_stack_that_was_kept_does(void **state)
 {
 	static const uint8_t offset[] = {0x0e, 0x40};
@@ -520,6 +590,9 @@ int main(void)
 	    cmocka_unit_test(callers_are_found_by_the_stack_pointer),
 	    cmocka_unit_test(callers_are_found_by_saved_registers),
 	    cmocka_unit_test(who_was_interrupted_is_not_looked_up_before_its_address),
+	    cmocka_unit_test(registers_are_the_saved_ones_when_a_signal_is_about_to_be_handled),
+	    cmocka_unit_test(a_handler_that_has_half_returned_has_no_caller),
+	    cmocka_unit_test(rules_without_a_return_address_end_the_chain),
 	    cmocka_unit_test(the_chain_ends_where_the_stack_that_was_kept_does),
 	    cmocka_unit_test(code_of_no_image_ends_the_chain),
 	    cmocka_unit_test(without_information_the_frame_pointer_is_tried),
