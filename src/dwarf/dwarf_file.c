@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dwarf/lines_alt.h"
+#include "dwarf/object_file.h"
 
 static const char *const names[DWARF_SECTIONS] = {
     [DWARF_INFO] = "info",         [DWARF_ABBREV] = "abbrev",
@@ -61,10 +62,36 @@ static struct dwarf_bytes bytes_of(const struct tally_elf_section *section)
 				   : (struct dwarf_bytes){0};
 }
 
+/* The addresses in an object's debug information are put into a copy of it. */
+static int relocate(struct dwarf_file *file, enum dwarf_section which, const struct tally_elf *elf,
+		    const struct tally_elf_section *section, uint64_t *left)
+{
+	struct dwarf_bytes *bytes = &file->sections[which];
+	uint8_t *copy = file->own[which];
+
+	if (!bytes->data || !tally_object_is_relocated(elf, section))
+		return 0;
+	if (!copy) {
+		if (bytes->size > *left)
+			return -EFBIG;
+		*left -= bytes->size;
+		copy = malloc(bytes->size);
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, bytes->data, bytes->size);
+		file->own[which] = copy;
+		bytes->data = copy;
+	}
+	tally_object_relocate(elf, section, copy, bytes->size);
+	return 0;
+}
+
 int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, bool split)
 {
 	const uint16_t one = 1;
 	bool little = *(const uint8_t *)&one == 1;
+	uint64_t left = elf->allowed;
+	int error = 0;
 
 	*file =
 	    (struct dwarf_file){.swap = (elf->header.e_ident[EI_DATA] == ELFDATA2LSB) != little};
@@ -72,7 +99,7 @@ int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, 
 		return -ENOENT;
 	if (!tally_lines_fit(elf))
 		return -EFBIG;
-	for (enum dwarf_section i = 0; i < DWARF_SECTIONS; i++) {
+	for (enum dwarf_section i = 0; i < DWARF_SECTIONS && !error; i++) {
 		const struct tally_elf_section *section = find(elf, i, split);
 
 		if (!section)
@@ -81,7 +108,11 @@ int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, 
 			file->sections[i] = bytes_of(section);
 		else if (!tally_elf_read_zstd(elf, section, &file->own[i], &file->sections[i].size))
 			file->sections[i].data = file->own[i];
+		if (elf_is_object(elf))
+			error = relocate(file, i, elf, section, &left);
 	}
+	if (error)
+		return error;
 	return file->sections[DWARF_INFO].data && file->sections[DWARF_ABBREV].data ? 0 : -ENOENT;
 }
 

@@ -21,7 +21,7 @@ enum dwarf_section {
 
 struct dwarf_file {
 	struct dwarf_bytes sections[DWARF_SECTIONS]; /* borrowed from the ELF file, or from `own` */
-	void *own[DWARF_SECTIONS];                   /* sections that were expanded here */
+	void *own[DWARF_SECTIONS]; /* sections that were expanded or relocated here */
 	bool swap;
 };
 
@@ -29,7 +29,8 @@ struct dwarf_file {
 bool tally_dwarf_file_exists(const struct tally_elf *elf);
 /* `split`: the sections of .dwo and .dwp files, whose names end in ".dwo".  The file stays open as
  * long as this is used.  0; -ENOENT: it has none; -EFBIG: what is compressed expands to more than
- * is allowed.  `file` is for tally_dwarf_file_done() in any case. */
+ * is allowed, or copies would be more; -ENOMEM. An object was laid out before.  `file` is for
+ * tally_dwarf_file_done() in any case. */
 int tally_dwarf_file_read(struct dwarf_file *file, const struct tally_elf *elf, bool split);
 void tally_dwarf_file_done(struct dwarf_file *file);
 

@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "dwarf/lines_alt.h"
 #include "dwarf/split_unit.h"
+#include "dwarf/object_file.h"
 
 /* A unit's head and first entry are not smaller. */
 #define UNIT_LEAST 12
@@ -81,7 +82,7 @@ static int open_units(struct line_program *program, const struct tally_elf *elf)
 
 	if (error) {
 		program->left_out = error == -EFBIG;
-		return 0;
+		return error == -ENOMEM ? error : 0;
 	}
 	program->has_units = true;
 	error = list_units(&program->file, &program->units);
@@ -113,9 +114,13 @@ int tally_line_program_open(struct line_program *program, const struct tally_elf
 	    .debug = *debug,
 	    .alternate_elf.fd = -1,
 	    .package_elf.fd = -1,
-	    .base = base_of(elf),
 	    .allowed = elf->allowed,
 	};
+	if (elf_is_object(&program->binary))
+		tally_object_lay_out(&program->binary);
+	if (elf_is_object(&program->debug))
+		tally_object_lay_out(&program->debug);
+	program->base = base_of(elf);
 	program->symbol_file = debug->elf ? &program->debug : &program->binary;
 	error = tally_line_symbols_read(&program->symbols, program->symbol_file);
 	if (!error)

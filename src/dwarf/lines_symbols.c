@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "dwarf/object_file.h"
 
 /* Which symbols name functions is what binutils 2.40 makes of them (measured against its
  * addr2line): all but sections, files, data and thread-local ones, so that labels of assembly do
@@ -85,6 +86,8 @@ static int read_table(struct tally_line_symbols *symbols, const struct tally_elf
 		if (!one.name)
 			continue;
 		one.address = symbol.st_value;
+		if (elf_is_object(elf))
+			one.address += elf->sections[symbol.st_shndx].header.sh_addr;
 		one.size = symbol.st_size ? symbol.st_size : 1;
 		one.section = symbol.st_shndx;
 		one.file = local || !several ? file : NULL;

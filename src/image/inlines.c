@@ -6,6 +6,7 @@
 #include "elf/demangle.h"
 #include "dwarf/line_index.h"
 #include "image/image_state.h"
+#include "image/module_lines.h"
 
 /* More callers than this is a damaged file.  Source: perf's limit. */
 #define NEST_LIMIT 1024U
@@ -23,10 +24,11 @@ struct answer {
 struct tally_lines {
 	bool has_index;
 	struct line_index index;
-	char *folder;               /* of the cache, or NULL */
-	struct tally_map by_place;  /* struct answer * */
-	struct tally_strings names; /* as shown */
-	struct tally_map shown;     /* where a name is in the file -> where it is shown */
+	struct tally_module_places module; /* where its places are in the index */
+	char *folder;                      /* of the cache, or NULL */
+	struct tally_map by_place;         /* struct answer * */
+	struct tally_strings names;        /* as shown */
+	struct tally_map shown;            /* where a name is in the file -> where it is shown */
 	struct tally_arena arena;
 	struct tally_budget budget; /* of answers and names */
 	uint64_t allowed;
@@ -39,6 +41,7 @@ void tally_lines_free(struct tally_lines *lines)
 		return;
 	if (lines->has_index)
 		tally_line_index_close(&lines->index);
+	tally_module_places_done(&lines->module);
 	tally_map_done(&lines->by_place);
 	tally_strings_done(&lines->names);
 	tally_map_done(&lines->shown);
@@ -57,9 +60,11 @@ static int open_files(void *context, struct tally_elf *ret_binary, struct tally_
 {
 	const struct tally_image *image = context;
 
-	return image->kind == TALLY_IMAGE_KERNEL
-		   ? tally_image_open_vmlinux(image, ret_binary, ret_debug)
-		   : tally_image_open_files(image, ret_binary, ret_debug);
+	if (image->kind == TALLY_IMAGE_KERNEL)
+		return tally_image_open_vmlinux(image, ret_binary, ret_debug);
+	if (image->kind == TALLY_IMAGE_MODULE)
+		return tally_image_open_module(image, ret_binary, ret_debug);
+	return tally_image_open_files(image, ret_binary, ret_debug);
 }
 
 static int open_lines(struct tally_image *image, struct tally_lines *lines)
@@ -75,8 +80,13 @@ static int open_lines(struct tally_image *image, struct tally_lines *lines)
 	};
 	int error;
 
+	if (image->kind == TALLY_IMAGE_MODULE) {
+		error = tally_module_places_read(image, &lines->module);
+		if (error)
+			return error == -ENOENT ? 0 : error;
+	}
 	/* of what has no file nothing is known */
-	if (image->kind != TALLY_IMAGE_FILE &&
+	if (image->kind != TALLY_IMAGE_FILE && image->kind != TALLY_IMAGE_MODULE &&
 	    !(kernel && image->store->options.vmlinux && image->own.count))
 		return 0;
 	memcpy(options.id, recorded ? image->build_id : image->found_id, sizeof(options.id));
@@ -226,12 +236,12 @@ static int fill_inlines(struct tally_image *image, struct tally_lines *lines,
 
 /* `result`: of look_up(). */
 static int make_answer(struct tally_image *image, struct tally_lines *lines, uint64_t place,
-		       int result, const struct known *known, struct answer *answer)
+		       uint64_t address, int result, const struct known *known,
+		       struct answer *answer)
 {
 	int64_t symbol = tally_image_find_symbol(image, place);
 
-	answer->line = (struct tally_line){
-	    .file = unknown, .address = place + (lines->has_index ? lines->index.shift : 0)};
+	answer->line = (struct tally_line){.file = unknown, .address = address};
 	answer->error = result;
 	if (result)
 		return result == -ENOENT ? 0 : result;
@@ -242,26 +252,40 @@ static int make_answer(struct tally_image *image, struct tally_lines *lines, uin
 	return fill_inlines(image, lines, known, tally_image_symbol(image, symbol)->name, answer);
 }
 
+/* The address of a place in the debug information. 0 or -ENOENT. */
+static int address_of(const struct tally_image *image, const struct tally_lines *lines,
+		      uint64_t place, uint64_t *ret)
+{
+	*ret = place;
+	if (image->kind == TALLY_IMAGE_MODULE)
+		return tally_module_address(&lines->module, place, ret);
+	*ret += lines->has_index ? lines->index.shift : 0;
+	return 0;
+}
+
 /* The lock is held, and released while units are read. */
 static const struct answer *find_answer(struct tally_image *image, uint64_t place)
 {
 	struct tally_lines *lines = need_lines(image);
 	uint64_t *known = lines ? tally_map_find(&lines->by_place, place) : NULL;
 	struct answer *answer;
-	struct known found;
+	struct known found = {.name = NULL};
+	uint64_t address;
 	bool added;
 	int result;
 
 	if (!lines || known)
 		return known ? (const struct answer *)(uintptr_t)*known : NULL;
 	pthread_mutex_unlock(&image->lines_lock);
-	result = look_up(lines, place + (lines->has_index ? lines->index.shift : 0), &found);
+	result = address_of(image, lines, place, &address);
+	if (!result)
+		result = look_up(lines, address, &found);
 	pthread_mutex_lock(&image->lines_lock);
 	known = tally_map_find(&lines->by_place, place); /* another thread may have been faster */
 	if (known)
 		return (const struct answer *)(uintptr_t)*known;
 	answer = tally_arena_alloc(&lines->arena, sizeof(*answer));
-	if (!answer || make_answer(image, lines, place, result, &found, answer))
+	if (!answer || make_answer(image, lines, place, address, result, &found, answer))
 		return NULL;
 	if (lines->budget.spent || (lines->has_index && tally_line_index_is_short(&lines->index)))
 		tally_image_leave_out(image, &lines->left_out, "source lines or inlined functions",

@@ -145,27 +145,25 @@ static void try_held(const struct tally_image *image, struct opened *opened)
 	close(fd);
 }
 
-static void open_binary(const struct tally_image *image, struct opened *opened)
+static void open_binary(const struct tally_image *image, const char *file, struct opened *opened)
 {
 	const struct tally_image_options *options = &image->store->options;
 
 	/* of an archived recording only what a build-id proves to be the same */
-	if (image->path[0] != '/' ||
-	    (!image->build_id_size && tally_image_is_archived(image->store)))
+	if (file[0] != '/' || (!image->build_id_size && tally_image_is_archived(image->store)))
 		return;
-	try_path(image, opened, "%s%s", options->symfs, image->path);
+	try_path(image, opened, "%s%s", options->symfs, file);
 	/* a container's file: seen through the process, while it lives */
 	if ((opened->error == -ENOENT || opened->error == -ESTALE) && image->pid &&
 	    !*options->symfs)
-		try_path(image, opened, "%s/proc/%u/root%s", options->root, image->pid,
-			 image->path);
+		try_path(image, opened, "%s/proc/%u/root%s", options->root, image->pid, file);
 	if (opened->error && options->open_held && image->build_id_size)
 		try_held(image, opened);
 }
 
-/* Opens the binary, wherever a copy of it is, and fills in where its debug file is looked for. The
- * image's reasons are those of the file at its path. */
-static void open_any(const struct tally_image *image, struct opened *opened,
+/* Opens the binary, named `file`, wherever a copy of it is, and fills in where its debug file is
+ * looked for. The image's reasons are those of the file at its path. */
+static void open_any(const struct tally_image *image, const char *file, struct opened *opened,
 		     struct tally_debug_search *search)
 {
 	const struct tally_image_store *store = image->store;
@@ -174,13 +172,13 @@ static void open_any(const struct tally_image *image, struct opened *opened,
 					      .debug_root = store->options.debug_root,
 					      .cache = store->cache,
 					      .places = store->options.places,
-					      .path = image->path,
+					      .path = file,
 					      .build_id_size = image->build_id_size};
 	memcpy(search->build_id, image->build_id, 20);
 	*opened = (struct opened){.elf = {.fd = -1}, .error = -ENOENT};
 	opened->copied = !tally_debug_file_archived(search, &opened->elf);
 	if (!opened->copied)
-		open_binary(image, opened);
+		open_binary(image, file, opened);
 	if (!opened->copied && !opened->error && !image->build_id_size) {
 		search->build_id_size = opened->id_size;
 		memcpy(search->build_id, opened->id, 20);
@@ -295,7 +293,7 @@ int tally_image_load_file(struct tally_image *image)
 	struct opened opened;
 	int64_t count;
 
-	open_any(image, &opened, &search);
+	open_any(image, image->path, &opened, &search);
 	if (opened.error && !(opened.copied && tally_image_is_archived(image->store)))
 		explain_missing(image, &opened);
 	if (search.binary) {
@@ -312,11 +310,17 @@ int tally_image_load_file(struct tally_image *image)
 int tally_image_open_files(const struct tally_image *image, struct tally_elf *ret_binary,
 			   struct tally_elf *ret_debug)
 {
+	return tally_image_open_files_at(image, image->path, ret_binary, ret_debug);
+}
+
+int tally_image_open_files_at(const struct tally_image *image, const char *path,
+			      struct tally_elf *ret_binary, struct tally_elf *ret_debug)
+{
 	struct tally_debug_search search;
 	struct opened opened;
 
 	*ret_binary = *ret_debug = (struct tally_elf){.fd = -1};
-	open_any(image, &opened, &search);
+	open_any(image, path, &opened, &search);
 	if (search.binary)
 		*ret_binary = opened.elf;
 	if (!search.binary || !tally_elf_find(ret_binary, ".debug_info", SHT_PROGBITS))

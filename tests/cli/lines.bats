@@ -128,6 +128,66 @@ rows() {
 	run -1 grep kernel.c all
 }
 
+@test "15: lines of a kernel module come from its file, wherever the kernel put its sections" {
+	cat >module.c <<-'END'
+		static inline unsigned mix(unsigned x)
+		{
+			return x ^ x >> 13;
+		}
+		unsigned module_work(unsigned n)
+		{
+			unsigned sum = 0;
+			for (unsigned i = 0; i < n; i++)
+				sum += mix(sum + i);
+			return sum;
+		}
+		static __attribute__((used, noinline)) int twice(int x) { return 2 * x; }
+	END
+	cat >other.c <<-'END'
+		static __attribute__((used, noinline)) int twice(int x) { return x + x + 1; }
+		__attribute__((noinline, section(".init.text"))) int module_init(int x)
+		{
+			return x * 3 +
+			       twice(x);
+		}
+		__attribute__((cold, noinline, section(".text.unlikely"))) int module_rare(int x) { return x / 3; }
+	END
+	tried=0
+	for with in "gcc -gdwarf-5" "gcc -gdwarf-4 -gz" "clang -gdwarf-5"; do
+		command -v "${with%% *}" >/dev/null || continue
+		tried=$((tried + 1))
+		# shellcheck disable=SC2086 # options
+		for part in module other; do
+			$with -O1 -ffreestanding -fno-pic -mcmodel=kernel -c -o $part.o $part.c 2>said || skip "no such object is made here: $(tail -1 said)"
+		done
+		ld -r -o mod.ko module.o other.o
+		# Sections somewhere, not in their order; a name that two functions have decides nothing.
+		for place in .text:c0201000 .init.text:c0100000 .text.unlikely:c0300000; do
+			section=${place%:*} at=$((16#${place#*:}))
+			objdump -t mod.ko | awk -v s="$section" '$4 == s && ($2 ~ /F/ || $3 == "F") { print $1, $NF }' >symbols
+			while read -r offset name; do
+				printf 'ffffffff%x t %s\t[mod]\n' $((at + 16#$offset)) "$name" >&3
+			done <symbols
+			size=$((16#$(objdump -h mod.ko | awk -v s="$section" '$2 == s { print $3 }')))
+			for ((i = 0; i < size; i++)); do
+				printf 'sample 77 ffffffff%x kernel ffffffff%x\n' $((at + i)) $((at + i)) >&4
+				printf '0x%x\n' $i
+			done | addr2line -e mod.ko -j "$section" | sed 's/.*\///; s/ (.*//; s/:?$/:0/' >&5
+		done 3>kallsyms 4>samples 5>theirs
+		sed -i '1i ffffffff81000000 T _text' kallsyms
+		sed -i "1i comm 77 work\nkernel ffffffff81000000 100000\nmodule ffffffffc0100000 300000 $PWD/mod.ko" samples
+		python3 "$BATS_TEST_DIRNAME/recording.py" module.data <samples
+		for again in 1 2; do
+			"$TALLY" script -i module.data --kallsyms kallsyms -G -F ip,sym,srcline | sed -n 's/^  //p' >ours
+			diff theirs ours
+		done
+		grep -q 'module.c:3' ours
+		grep -q 'other.c:[57]' ours
+		run -1 grep -E '^\?\?' ours
+	done
+	[ "$tried" -gt 0 ]
+}
+
 @test "15.2: script -F srccode prints the lines of the source as perf does" {
 	for fields in ip,srccode comm,ip,sym,srcline,srccode; do
 		perf script -i work.data -F $fields 2>/dev/null >all

@@ -6,6 +6,7 @@
     comm PID NAME
     map PID START LENGTH OFFSET PATH     of code in a file; numbers in hex, but pids
     kernel START LENGTH                  the kernel's text
+    module START LENGTH NAME             a module's: [NAME], or a path
     sample PID IP [CHAIN ...]            in hex; IP in the upper half of the addresses is the kernel's.
                                          The chain's words are written as they are; "user" and "kernel"
                                          are the marks before addresses of each.
@@ -75,6 +76,10 @@ class Writer:
         elif kind == "kernel":
             start, length = (int(word, 16) for word in rest)
             body = struct.pack("<IIQQQ", 0xffffffff, 0, start, length, start) + text("[kernel.kallsyms]_text")
+            self.other(MMAP, KERNEL, -1, body)
+        elif kind == "module":
+            start, length = (int(word, 16) for word in rest[:2])
+            body = struct.pack("<IIQQQ", 0xffffffff, 0, start, length, 0) + text(rest[2])
             self.other(MMAP, KERNEL, -1, body)
         elif kind == "sample":
             self.sample(*rest)
