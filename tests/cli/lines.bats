@@ -168,6 +168,7 @@ rows() {
 			while read -r offset name; do
 				printf 'ffffffff%x t %s\t[mod]\n' $((at + 16#$offset)) "$name" >&3
 			done <symbols
+			[ -s symbols ]
 			size=$((16#$(objdump -h mod.ko | awk -v s="$section" '$2 == s { print $3 }')))
 			for ((i = 0; i < size; i++)); do
 				printf 'sample 77 ffffffff%x kernel ffffffff%x\n' $((at + i)) $((at + i)) >&4
