@@ -36,7 +36,7 @@ extern const size_t cli_command_count;
 
 extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[],
     cmd_script_settings[], cmd_buildid_cache_settings[], cmd_archive_settings[],
-    cmd_annotate_settings[], cmd_diff_settings[];
+    cmd_annotate_settings[], cmd_diff_settings[], cmd_export_settings[];
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
@@ -55,6 +55,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_inject(int argc, char **argv);

@@ -18,6 +18,8 @@ const struct cli_command cli_commands[] = {
     {"top", "show where the system, or running processes, spend their time now", cmd_top},
     {"diff", "show what changed between recordings, and which changes are more than chance",
      cmd_diff, cmd_diff_settings},
+    {"export", "write a recording's samples in a format of other programs", cmd_export,
+     cmd_export_settings},
     {"archive", "pack a recording and what is needed to read it elsewhere into one file",
      cmd_archive, cmd_archive_settings},
     {"probe", "define events at functions, lines and variables of programs, and remove them",

@@ -55,6 +55,9 @@ struct tally_session_options {
 	size_t debug_dir_count;
 	/* Recorded chains of user space get frames of inlined functions, too. */
 	bool inlines;
+	/* Each address is a frame of its own: what would be one frame without this is one for each
+	 * place in the image.  struct tally_frame does not show the place. */
+	bool places;
 };
 
 struct tally_session_counts {

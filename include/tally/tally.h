@@ -37,6 +37,7 @@
 #include <tally/error.h>
 #include <tally/event.h>
 #include <tally/evlist.h>
+#include <tally/export.h>
 #include <tally/fd.h>
 #include <tally/header.h>
 #include <tally/info.h>

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tally/sql.h>
 #include <tally/version.h>
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -12,6 +11,7 @@
 #include "base/text.h"
 #include "resolve/payload_symbols.h"
 #include "export/script_json.h"
+#include "export/script_sql.h"
 #include "export/sql_file.h"
 #include "export/sql_keys.h"
 #include "export/sql_schema.h"
@@ -21,7 +21,6 @@
 #include "session/record_sink.h"
 #include "session/run.h"
 
-/* Addresses from here up are marks.  Source: PERF_CONTEXT_MAX of perf_event.h. */
 /* Records from here up are perf's own, not the kernel's. */
 #define FIRST_OF_TOOL 64U
 /* Longer details of a record (of features, that is) are left out. */
@@ -44,10 +43,11 @@ struct sql {
 	uint64_t number;                    /* of records so far */
 	struct tally_trace_text *trace;     /* NULL: no tracepoints */
 	struct tally_buf text, other;
+	tally_sql_choose_fn choose; /* NULL: all samples */
+	void *context;
 };
 
-/* Keys of `known`: an image's number, a frame's. */
-#define KNOWN_IMAGE (1ULL << 32)
+#define KNOWN_IMAGE (1ULL << 32) /* a key of `known`: an image's number; others: a frame's */
 
 static int set_name(struct tally_sql_insert *insert, unsigned column, struct tally_buf *scratch,
 		    const char *name)
@@ -565,10 +565,14 @@ static int take_batch(void *context, struct tally_record_batch *batch)
 	int result;
 
 	while ((result = tally_record_batch_next(batch, &entry)) > 0) {
-		if (entry.kind == TALLY_ENTRY_SAMPLE)
-			result = take_sample(sql, batch->resolver, entry.at);
-		else
+		if (entry.kind == TALLY_ENTRY_SAMPLE) {
+			result =
+			    sql->choose ? sql->choose(sql->context, batch->resolver, entry.at) : 1;
+			if (result > 0)
+				result = take_sample(sql, batch->resolver, entry.at);
+		} else {
 			result = take_record(sql, entry.at, &entry.record);
+		}
 		if (result)
 			break;
 	}
@@ -763,10 +767,15 @@ static void done(struct sql *sql)
 	tally_buf_done(&sql->other);
 }
 
-int tally_sql_write(struct tally_session *session, const char *path,
-		    const struct tally_sql_options *options, struct tally_error *error)
+int tally_sql_write_chosen(struct tally_session *session, const char *path,
+			   const struct tally_sql_options *options, tally_sql_choose_fn choose,
+			   void *context, struct tally_error *error)
 {
-	struct sql sql = {.session = session, .data = tally_session_data(session), .error = error};
+	struct sql sql = {.session = session,
+			  .data = tally_session_data(session),
+			  .error = error,
+			  .choose = choose,
+			  .context = context};
 	struct tally_error none = {0};
 	int result = tally_options_take(&sql.options, sizeof(sql.options), options);
 

@@ -14,6 +14,9 @@
 #define FUNCTION  (-2) /* no symbol either; the place is where the function starts */
 /* Of a function that was inlined into a symbol, and back. */
 #define INLINED_IN(symbol) (-3 - (symbol))
+/* No symbol has this number: `image` is a frame's, and the row is that frame at one place of its
+ * image. */
+#define AT_PLACE INT32_MAX
 
 /* As perf marks them: user, kernel, guest kernel, guest user, hypervisor. */
 static const char levels[] = {'.', 'k', 'g', 'u', 'H'};
@@ -36,6 +39,15 @@ static struct tally_frame_image *image_at(const struct tally_frames *frames, uin
 static struct frame_row *row_at(const struct tally_frames *frames, uint32_t number)
 {
 	return chunks_at(&frames->list, number, sizeof(struct frame_row));
+}
+
+/* The row of what is at a frame, whatever its place. */
+static const struct frame_row *plain_row(const struct tally_frames *frames, uint32_t frame)
+{
+	const struct frame_row *row =
+	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+
+	return row->symbol == AT_PLACE ? row_at(frames, row->image) : row;
 }
 
 /* Adds an image; the lock is held.  NULL: out of memory. */
@@ -493,8 +505,7 @@ bool tally_frames_function(struct tally_frames *frames, uint32_t number, uint64_
 int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
 			     struct tally_function *ret)
 {
-	const struct frame_row *row =
-	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	const struct frame_row *row = plain_row(frames, frame);
 
 	return (row->symbol == NO_SYMBOL || row->symbol == FUNCTION) &&
 		       tally_frames_function_around(frames, row->image, row->place, ret)
@@ -541,6 +552,29 @@ uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint
 		return tally_frames_find(frames, number, place, false);
 	row.symbol = INLINED_IN((int32_t)symbol);
 	return row_intern(frames, &row);
+}
+
+uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place)
+{
+	const struct frame_row row = {.place = place, .image = frame, .symbol = AT_PLACE};
+
+	return row_intern(frames, &row);
+}
+
+void tally_frames_placed(const struct tally_frames *frames, uint32_t frame,
+			 struct tally_frame_place *ret)
+{
+	const struct frame_row *row =
+	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	bool placed = row->symbol == AT_PLACE;
+	const struct frame_row *plain = placed ? row_at(frames, row->image) : row;
+
+	*ret =
+	    (struct tally_frame_place){.frame = placed ? row->image : frame, .image = plain->image};
+	if (placed)
+		ret->place = row->place;
+	else
+		ret->place = tally_frames_get(frames, frame).place;
 }
 
 int tally_frames_place(struct tally_frames *frames, const struct tally_frame_source *source,
@@ -603,8 +637,7 @@ uint32_t tally_frames_find_kernel(struct tally_frames *frames,
 
 struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32_t frame)
 {
-	const struct frame_row *row =
-	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	const struct frame_row *row = plain_row(frames, frame);
 
 	return image_at(frames, row->image)->image;
 }
@@ -631,8 +664,7 @@ static const struct tally_symbol *symbol_of(const struct tally_frame_image *imag
 
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame)
 {
-	const struct frame_row *row =
-	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	const struct frame_row *row = plain_row(frames, frame);
 	const struct tally_frame_image *image = image_at(frames, row->image);
 	struct tally_frame result = {
 	    .image_name = image->name,
@@ -660,8 +692,7 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 bool tally_frames_symbol(const struct tally_frames *frames, uint32_t frame, uint64_t *ret_start,
 			 uint64_t *ret_end)
 {
-	const struct frame_row *row =
-	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	const struct frame_row *row = plain_row(frames, frame);
 	const struct tally_frame_image *image = image_at(frames, row->image);
 	const struct tally_symbol *symbol;
 

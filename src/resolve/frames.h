@@ -101,6 +101,16 @@ int tally_frames_function_at(const struct tally_frames *frames, uint32_t frame,
  * its name belongs: one pointer for all that are equal.  0: out of memory. */
 uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint64_t place,
 			      const char *name);
+/* The frame that is another one at a place of its image; 0: out of memory. */
+uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place);
+/* What a frame is made of: the number of its image, its place there, and the frame without the
+ * place.  Of a frame of no certain place, that of its symbol's start, and the frame itself. */
+struct tally_frame_place {
+	uint64_t place;
+	uint32_t image, frame;
+};
+void tally_frames_placed(const struct tally_frames *frames, uint32_t frame,
+			 struct tally_frame_place *ret);
 /* The same as tally_frames_find() for a kernel address that no mapping holds: `kernel` is the
  * mapping of the kernel's text, or NULL when the file has none and the running kernel is guessed.
  * Only a symbol makes it a place in the kernel. */

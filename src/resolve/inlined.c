@@ -54,9 +54,12 @@ static int64_t make_run(struct tally_resolver *resolver, uint32_t image, uint64_
 	words[0] = inlines->inlined ? plain : 0;
 	words[1] = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
-		words[2 + i] = inlines[i].inlined
-				   ? tally_frames_inlined(frames, image, place, inlines[i].name)
-				   : plain;
+		words[2 + i] =
+		    inlines[i].inlined
+			? resolver_at_place(
+			      resolver, tally_frames_inlined(frames, image, place, inlines[i].name),
+			      place)
+			: plain;
 		if (!words[2 + i])
 			return -ENOMEM;
 	}

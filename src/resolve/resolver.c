@@ -128,8 +128,10 @@ uint32_t tally_resolver_place(struct tally_resolver *resolver, uint32_t image, u
 		*known = (struct resolver_place){
 		    .place = place,
 		    .image = image,
-		    .frame = tally_frames_find(&resolver->tables->frames, image, place,
-					       resolver->names_only),
+		    .frame = resolver_at_place(resolver,
+					       tally_frames_find(&resolver->tables->frames, image,
+								 place, resolver->names_only),
+					       place),
 		};
 	return known->frame;
 }
@@ -172,8 +174,11 @@ uint32_t tally_resolver_miss(struct tally_resolver *resolver, const struct tally
 	mapping = tally_resolver_mapping(resolver, sample, cpumode, addr, &level);
 	/* Records describe the text of the kernel; its code from booting is beyond. */
 	if (!mapping && level == 'k' && (tables->kernel || tables->kernel_guessed))
-		frame = tally_frames_find_kernel(&tables->frames, &resolver->source, tables->kernel,
-						 addr);
+		frame =
+		    resolver_at_place(resolver,
+				      tally_frames_find_kernel(&tables->frames, &resolver->source,
+							       tables->kernel, addr),
+				      addr);
 	if (!frame) {
 		uint32_t image;
 		uint64_t place;

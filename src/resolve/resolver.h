@@ -124,6 +124,15 @@ const struct tally_mapping *tally_resolver_mapping(const struct tally_resolver *
 						   const struct tally_resolved *sample,
 						   uint8_t cpumode, uint64_t addr, char *ret_level);
 
+/* The frame that stands for another one (0: out of memory) at a place. */
+static inline uint32_t resolver_at_place(const struct tally_resolver *resolver, uint32_t frame,
+					 uint64_t place)
+{
+	return frame && resolver->tables->places && !resolver->names_only
+		   ? tally_frames_at_place(&resolver->tables->frames, frame, place)
+		   : frame;
+}
+
 /* Keeps what an address led to under an era. */
 void tally_resolver_keep(struct tally_resolver *resolver, uint32_t era, uint64_t addr,
 			 uint32_t frame);

@@ -325,7 +325,8 @@ static int take_ordered(void *context, struct tally_record_batch *batch)
 		if (result)
 			return result;
 	}
-	return result;
+	/* What rows ask of a sample's addresses is asked of the batch's resolver. */
+	return result || !maker->rows ? result : tally_row_maker_flush(maker);
 }
 
 static int visit_ordered(struct run *run, bool serial, struct tally_error *error)
@@ -442,7 +443,8 @@ static int take_sinks(struct run *run, const struct tally_sink *const *sinks, si
 	}
 	/* Rows stand for several samples where every sink knows what that is. */
 	rows->combined &= !(rows->columns & ~COLUMNS_BY_ADDRESS);
-	rows->by_address = rows->combined && rows->columns & TALLY_COLUMN_FRAME;
+	rows->by_address =
+	    rows->combined && rows->columns & TALLY_COLUMN_FRAME && !run->session->options.places;
 	return 0;
 }
 

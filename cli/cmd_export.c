@@ -1,0 +1,378 @@
+/* `tally export`: a recording in the formats of other programs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/export.h>
+#include <tally/text.h>
+#include <unistd.h>
+#include "binaries.h"
+#include "command.h"
+#include "damage_notice.h"
+#include "dlfilter_option.h"
+#include "filter_expression.h"
+#include "filter_lists.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "recording.h"
+#include "say.h"
+#include "unmatched.h"
+
+#define NAME "export"
+
+/* What --with asks for. */
+struct additions {
+	bool pid, tid, kernel, jit;
+};
+
+struct export
+{
+	const char *input, *output, *format, *time, *cpus;
+	uint32_t *cpu_numbers; /* of `cpus` */
+	size_t cpu_count;
+	struct cli_binaries binaries;
+	struct cli_filter filter;
+	struct cli_list events;
+	struct cli_choice choice;
+	struct cli_dlfilters dlfilters;
+	struct additions with;
+	uint64_t max_stack, max_expand;
+	bool force, strict, evented, no_lines;
+};
+
+const struct cli_setting cmd_export_settings[] = {
+    {"buildid.dir", "--buildid-dir", CLI_SETTING_TEXT, offsetof(struct export, binaries.usual_dir),
+     .room = CLI_BUILD_ID_DIR},
+    {.key = NULL},
+};
+
+static int take_format(void *to, const char *value, bool on, struct tally_error *error)
+{
+	const char *name;
+
+	*(const char **)to = NULL;
+	for (size_t i = 0; on && (name = tally_export_format_name(i, NULL)); i++)
+		if (!strcmp(name, value))
+			*(const char **)to = name;
+	return !on || *(const char **)to ? 0
+					 : cli_refuse_word(error, value, strlen(value), "format",
+							   tally_export_format_name);
+}
+
+static const char *addition_word(size_t index, const char **ret_help)
+{
+	static const struct {
+		const char *name, *help;
+	} words[] = {
+	    {"pid", "the pid behind the names of processes"},
+	    {"tid", "the pid and tid behind them"},
+	    {"kernel", "a mark, [k], behind the names of the kernel's functions"},
+	    {"jit", "a mark, [j], behind the names of functions that were made at run time"},
+	    {"all", "kernel and jit"},
+	};
+
+	if (index >= sizeof(words) / sizeof(*words))
+		return NULL;
+	if (ret_help)
+		*ret_help = words[index].help;
+	return words[index].name;
+}
+
+static int take_additions(void *to, const char *value, bool on, struct tally_error *error)
+{
+	struct additions with = {.pid = false};
+
+	while (on && *value) {
+		size_t length = strcspn(value, ","), found = 0;
+		const char *name;
+
+		while ((name = addition_word(found, NULL)) &&
+		       (strlen(name) != length || memcmp(name, value, length) != 0))
+			found++;
+		if (!name)
+			return cli_refuse_word(error, value, length, "addition", addition_word);
+		with.pid |= found == 0;
+		with.tid |= found == 1;
+		with.kernel |= found == 2 || found == 4;
+		with.jit |= found == 3 || found == 4;
+		value += length + (value[length] == ',');
+	}
+	*(struct additions *)to = with;
+	return 0;
+}
+
+/* --- where it is written --- */
+
+struct target {
+	FILE *to;
+	char *path; /* while it is incomplete; NULL: standard output */
+};
+
+static int refuse_path(const char *path, int error)
+{
+	cli_say(NAME, "%s: %s%s", path, strerror(error), error == EEXIST ? "; -f replaces it" : "");
+	return CLI_FAILED;
+}
+
+/* A file is written under another name and gets its own when it is complete. */
+static int open_target(const struct export *export, struct target *ret)
+{
+	int fd;
+
+	*ret = (struct target){.to = stdout};
+	if (!export->output || !strcmp(export->output, "-")) {
+		if (!tally_export_format_is_binary(export->format) || !isatty(STDOUT_FILENO))
+			return 0;
+		cli_say(NAME, "%s is not text, and standard output is a terminal: use -o FILE",
+			export->format);
+		return CLI_USAGE;
+	}
+	if (!export->force && !access(export->output, F_OK))
+		return refuse_path(export->output, EEXIST);
+	if (asprintf(&ret->path, "%s.tmp", export->output) < 0) {
+		ret->path = NULL;
+		return refuse_path(export->output, ENOMEM);
+	}
+	fd = open(ret->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	ret->to = fd < 0 ? NULL : fdopen(fd, "w");
+	if (ret->to)
+		return 0;
+	fd = errno;
+	if (fd == EEXIST)
+		cli_say(NAME, "%s exists: another export writes it, or one was killed; remove it",
+			ret->path);
+	else
+		refuse_path(ret->path, fd);
+	free(ret->path);
+	ret->path = NULL;
+	return CLI_FAILED;
+}
+
+static int close_target(const struct export *export, struct target *target, int status)
+{
+	int error = 0;
+
+	if (!target->path)
+		return status;
+	if (fclose(target->to))
+		error = errno;
+	if (!status && !error && rename(target->path, export->output))
+		error = errno;
+	if (status || error)
+		unlink(target->path);
+	free(target->path);
+	return status ? status : error ? refuse_path(export->output, error) : CLI_OK;
+}
+
+/* --- the export --- */
+
+static int update_progress(void *context, uint64_t done, uint64_t total)
+{
+	return cli_interrupted() || cli_dlfilters_interrupted()
+		   ? 1
+		   : cli_progress_update(context, done, total);
+}
+
+static int write_samples(struct export *export, struct tally_session *session, FILE *to)
+{
+	const struct tally_export_options options = {
+	    .size = sizeof(options),
+	    .format = export->format,
+	    .events = (const char *const *)export->events.items,
+	    .event_count = export->events.count,
+	    CLI_FILTER_FIELDS(export->filter),
+	    .time = export->time,
+	    .cpus = export->cpu_numbers,
+	    .cpu_count = export->cpu_count,
+	    .max_stack = export->max_stack > UINT32_MAX ? 0 : (uint32_t) export->max_stack,
+	    .no_lines = export->no_lines,
+	    .with_pid = export->with.pid,
+	    .with_tid = export->with.tid,
+	    .mark_kernel = export->with.kernel,
+	    .mark_jit = export->with.jit,
+	    .evented = export->evented,
+	};
+	struct tally_export_result made = {.size = sizeof(made)};
+	struct tally_error error = {0};
+	uint64_t samples;
+	int result = tally_export_write(session, &options, to, &made, &error);
+
+	if (result == -EPIPE) /* the reader of the pipe has ended */
+		return CLI_OK;
+	if (result == -ECANCELED && (cli_interrupted() || cli_dlfilters_interrupted()))
+		return CLI_FAILED;
+	if (result && error.code)
+		return cli_say_error(NAME, &error);
+	if (result) {
+		cli_say(NAME, "%s cannot be written: %s",
+			export->output ? export->output : "standard output", strerror(-result));
+		return CLI_FAILED;
+	}
+	samples = tally_session_counts(session)->samples;
+	if (!made.samples && samples)
+		cli_unmatched_say(NAME, session, samples, &export->filter, &export->choice);
+	if (made.image && !export->filter.dsos.count)
+		cli_say(NAME, "the branches are those of %s, which has most; -d chooses another",
+			made.image);
+	return CLI_OK;
+}
+
+static int convert(struct export *export, struct tally_session *session,
+		   struct cli_progress *progress)
+{
+	struct target target;
+	int status = cli_choice_use(NAME, &export->choice, session);
+
+	if (!status)
+		status = open_target(export, &target);
+	if (status)
+		return status;
+	status = cli_dlfilters_start(&export->dlfilters, session, false);
+	if (!status)
+		status = write_samples(export, session, target.to);
+	status = cli_dlfilters_stop(&export->dlfilters, status);
+	cli_progress_done(progress);
+	return close_target(export, &target, status);
+}
+
+static int run(struct export *export)
+{
+	struct cli_progress progress;
+	struct tally_session_options options = {
+	    .size = sizeof(options), .progress = update_progress, .progress_context = &progress};
+	int status = cli_binaries_apply(NAME, &export->binaries, &options);
+	struct tally_session *session = NULL;
+	struct tally_data *data = NULL;
+	struct tally_error error = {0};
+	sigset_t before;
+
+	if (status)
+		return status;
+	tally_export_session_options(export->format, &options);
+	cli_progress_start(&progress, "Reading the recording");
+	/* Ctrl-C removes the incomplete file; with filters, their handlers do it. */
+	if (!export->dlfilters.filters)
+		cli_interrupt_hold(&before);
+	if (cli_data_open(export->input, export->max_expand, &data, &error)) {
+		status = cli_say_error(NAME, &error);
+	} else {
+		cli_binaries_fit(&export->binaries, data, &options);
+		status = cli_choice_fit(NAME, &export->choice, data);
+	}
+	if (!status && tally_session_new(data, &options, &session, &error))
+		status = cli_interrupted() ? CLI_FAILED : cli_say_error(NAME, &error);
+	else if (!status && export->strict && cli_refuse_damage(NAME, data))
+		status = CLI_FAILED;
+	else if (!status) {
+		cli_debuginfod_fetch(NAME, export->binaries.debuginfod, session, options.places);
+		status = convert(export, session, &progress);
+		if (!status)
+			status = cli_report_damage(NAME, data);
+	}
+	cli_progress_done(&progress);
+	tally_session_free(session);
+	if (data)
+		tally_data_close(data);
+	if (!export->dlfilters.filters)
+		cli_interrupt_release(&before);
+	return status;
+}
+
+/* What the table of options cannot say.  0, or CLI_USAGE after having printed it. */
+static int check(struct export *export, const struct cli_usage *usage)
+{
+	const struct additions *with = &export->with;
+
+	if (!export->format)
+		return cli_usage_error(usage, "--to FORMAT is missing: which format?");
+	if ((with->pid || with->tid || with->kernel || with->jit) &&
+	    strcmp(export->format, "folded") != 0)
+		return cli_usage_error(usage, "--with is for --to folded");
+	if (export->evented && strcmp(export->format, "speedscope") != 0)
+		return cli_usage_error(usage, "--evented is for --to speedscope");
+	if (export->cpus &&
+	    (tally_text_cpu_list(export->cpus, &export->cpu_numbers, &export->cpu_count) ||
+	     !export->cpu_count))
+		return cli_usage_error(usage, "--cpu '%s' is not a list of CPUs; write it as 0-3,7",
+				       export->cpus);
+	return cli_filter_numbers(usage, &export->filter);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const char *const forms[] = {"--to FORMAT [OPTIONS] [FILE]", NULL};
+	const struct cli_usage usage = {
+	    .command = NAME,
+	    .forms = forms,
+	    .about = "Writes a recording's samples in a format of other programs: flame graphs, "
+		     "profilers, trace viewers, databases, compilers.",
+	    .mixed = true,
+	};
+	struct export export = {.binaries.inlines = CLI_INLINE_USUAL};
+	const struct cli_option options[] = {
+	    {CLI_GROUP, .help = "Output"},
+	    {CLI_CALL, 0, "to", "FORMAT", "the format: {}", .to = &export.format,
+	     .call = take_format, .word = tally_export_format_name},
+	    {CLI_STRING, 'o', "output", "FILE", "the file to write (default: standard output)",
+	     .to = &export.output},
+	    {CLI_FLAG, 'f', "force", NULL, "replace the file if it exists", .to = &export.force},
+	    {CLI_CALL, 0, "with", "WORDS", "folded: what names get: {}", .to = &export.with,
+	     .call = take_additions, .word = addition_word},
+	    {CLI_FLAG, 0, "evented", NULL, "speedscope: each sample at its time, instead of sums",
+	     .to = &export.evented},
+	    {CLI_FLAG, 0, "no-lines", NULL, "do not look up source lines", .to = &export.no_lines},
+	    CLI_INLINE(export.binaries),
+	    {CLI_U64, 0, "max-stack", "N", "frames that are kept of a call chain, the innermost",
+	     .to = &export.max_stack},
+	    {CLI_GROUP, .help = "Input"},
+	    CLI_INPUT(export.input),
+	    CLI_BINARIES(export.binaries),
+	    CLI_NO_DEMANGLE(export.binaries),
+	    CLI_STRICT(export.strict),
+	    CLI_MAX_EXPAND(export.max_expand),
+	    {CLI_GROUP, .help = "Samples that are exported"},
+	    {CLI_LIST, 'e', "event", "NAMES", "only these events", .to = &export.events},
+	    {CLI_STRING, 0, "time", "SPANS",
+	     "only from START,STOP in seconds, or parts of the time as 10%/2 or 0%-10%,30%-40%",
+	     .to = &export.time},
+	    {CLI_STRING, 'C', "cpu", "CPUS", "only these CPUs", .to = &export.cpus},
+	    {CLI_LIST, 'c', "comms", "NAMES", "only these commands", .to = &export.filter.comms},
+	    {CLI_LIST, 'd', "dsos", "NAMES", "only samples in these binaries",
+	     .to = &export.filter.dsos},
+	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions",
+	     .to = &export.filter.symbols},
+	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &export.filter.pids},
+	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &export.filter.tids},
+	    CLI_CHOICE(export.choice),
+	    CLI_DLFILTERS(export.dlfilters),
+	    {CLI_COUNT, 'v', "verbose", NULL, "more about filters with --list-dlfilters",
+	     .to = &export.dlfilters.verbose},
+	    {.kind = CLI_END},
+	};
+	int status = cli_settings_apply(NAME, cmd_export_settings, &export);
+	int at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
+
+	if (at >= 0 && export.dlfilters.list) {
+		cli_dlfilters_list(&export.dlfilters);
+		at = -1;
+	}
+	if (at >= 0)
+		status = check(&export, &usage);
+	if (at >= 0 && !status)
+		status = cli_recording_take(&usage, argc, argv, at, &export.input);
+	if (at >= 0 && !status)
+		status = cli_choice_parse(NAME, &export.choice);
+	if (at >= 0 && !status)
+		status = cli_dlfilters_load(NAME, &export.dlfilters);
+	if (at >= 0 && !status)
+		status = run(&export);
+	cli_dlfilters_done(&export.dlfilters);
+	cli_choice_done(&export.choice);
+	cli_filter_done(&export.filter);
+	cli_list_done(&export.events);
+	free(export.cpu_numbers);
+	cli_binaries_done(&export.binaries);
+	return status;
+}

@@ -1,0 +1,204 @@
+#include "convert/code_places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/pool.h"
+#include "base/table.h"
+#include "image/inlines.h"
+#include "resolve/frames.h"
+#include "resolve/resolve_tables.h"
+#include "session/numbers.h"
+#include "session/run.h"
+
+/* Places that a thread looks up at a time. */
+#define SHARE 256U
+
+int tally_code_places_init(struct code_places *places, struct convert *convert,
+			   const struct stack_table *stacks)
+{
+	*places = (struct code_places){.convert = convert, .stacks = stacks, .count = 1};
+	places->steps = calloc(stacks->node_count * 2ULL, sizeof(*places->steps));
+	if (!places->steps || !array_resize(&places->list, 1024, sizeof(*places->list)))
+		return -ENOMEM;
+	places->room = 1024;
+	places->list[0] = (struct code_place){0};
+	return 0;
+}
+
+void tally_code_places_done(struct code_places *places)
+{
+	free(places->list);
+	free(places->lines);
+	free(places->steps);
+	tally_map_done(&places->known);
+	*places = (struct code_places){0};
+}
+
+static const struct tally_frames *frames_of(const struct code_places *places)
+{
+	return &tally_session_tables(places->convert->session)->frames;
+}
+
+static uint32_t frame_at(const struct code_places *places, uint32_t node)
+{
+	return places->stacks->frames[places->stacks->nodes[node].frame];
+}
+
+static bool add_line(struct code_places *places, uint32_t frame)
+{
+	uint32_t room = array_room(places->line_room, places->line_count + 1, 1024);
+
+	if (room != places->line_room &&
+	    !array_resize(&places->lines, room, sizeof(*places->lines)))
+		return false;
+	places->line_room = room;
+	places->lines[places->line_count++] = (struct code_line){.frame = frame};
+	return true;
+}
+
+/* A new place of `count` nodes, from the innermost one.  0: out of memory. */
+static uint32_t add_place(struct code_places *places, uint32_t node, uint32_t count,
+			  const struct tally_frame_place *at, bool call)
+{
+	uint32_t room = array_room(places->room, places->count + 1, 1024);
+
+	if (room != places->room && !array_resize(&places->list, room, sizeof(*places->list)))
+		return 0;
+	places->room = room;
+	places->list[places->count] = (struct code_place){
+	    .place = call ? at->place - 1 : at->place,
+	    .address = call ? at->place - 1 : at->place,
+	    .image = at->image,
+	    .first_line = places->line_count,
+	    .line_count = count,
+	    .call = call,
+	};
+	for (; count; count--, node = places->stacks->nodes[node].caller)
+		if (!add_line(places, places->stacks->nodes[node].frame))
+			return 0;
+	return places->count++;
+}
+
+/* The place that begins at a node.  0: out of memory. */
+static uint32_t find_place(struct code_places *places, uint32_t node, bool call, uint32_t *ret_next)
+{
+	const struct tally_frames *frames = frames_of(places);
+	uint32_t count = 1, at = node, next = places->stacks->nodes[node].caller;
+	struct tally_frame_place here, there;
+	uint64_t key, start, end, *known;
+	bool added;
+
+	tally_frames_placed(frames, frame_at(places, node), &here);
+	while (next && tally_frames_get(frames, frame_at(places, at)).inlined) {
+		tally_frames_placed(frames, frame_at(places, next), &there);
+		if (there.image != here.image || there.place != here.place)
+			break;
+		count++;
+		at = next;
+		next = places->stacks->nodes[at].caller;
+	}
+	*ret_next = next;
+	/* A call is within its function. */
+	if (call && (!here.place || (tally_frames_symbol(frames, here.frame, &start, &end) &&
+				     here.place <= start)))
+		call = false;
+	key = (uint64_t)places->stacks->nodes[node].frame << 32 |
+	      (uint64_t)(count & INT32_MAX) << 1 | call;
+	known = tally_map_put(&places->known, key, &added);
+	if (!known)
+		return 0;
+	if (added)
+		*known = add_place(places, node, count, &here, call);
+	return (uint32_t)*known;
+}
+
+uint32_t tally_code_places_walk(struct code_places *places, struct code_position *at)
+{
+	struct code_step *step = &places->steps[at->node * 2ULL + at->call];
+	uint32_t caller;
+
+	if (!step->place)
+		step->place = find_place(places, at->node, at->call, &step->next);
+	caller = step->next;
+	/* What the kernel interrupted was not calling. */
+	if (caller)
+		at->call =
+		    tally_session_frame(places->convert->session, frame_at(places, at->node))
+			.level ==
+		    tally_session_frame(places->convert->session, frame_at(places, caller)).level;
+	at->node = caller;
+	return step->place;
+}
+
+/* --- lines --- */
+
+static const char *known_file(const char *file)
+{
+	return file && strcmp(file, "??") != 0 ? file : NULL;
+}
+
+/* Of inlined functions the innermost is where the address is, others are where they call the one
+ * before. */
+static void take_inlines(struct code_places *places, const struct code_place *place,
+			 const struct tally_inline *inlines, size_t count)
+{
+	struct code_line *lines = &places->lines[place->first_line];
+
+	/* A chain without its inlined functions is in the one that is not. */
+	for (uint32_t i = 0; i < place->line_count; i++) {
+		size_t from_end = place->line_count - i;
+
+		if (from_end > count)
+			continue;
+		lines[i].line = inlines[count - from_end].line;
+		lines[i].file = known_file(inlines[count - from_end].file);
+	}
+}
+
+static int find_lines(struct code_places *places, struct code_place *place)
+{
+	struct tally_image *image = tally_frames_image_at(frames_of(places), place->image)->image;
+	struct code_line *lines = &places->lines[place->first_line];
+	const struct tally_inline *inlines;
+	struct tally_line line;
+	size_t count;
+	int result;
+
+	if (!image)
+		return 0;
+	result = tally_image_line(image, place->place, &line);
+	if (result && result != -ENOENT)
+		return result;
+	place->address = line.address;
+	if (result)
+		return 0;
+	lines[place->line_count - 1].line = line.line;
+	lines[place->line_count - 1].file = known_file(line.file);
+	result = tally_image_inlines(image, place->place, &inlines, &count);
+	if (!result && count)
+		take_inlines(places, place, inlines, count);
+	return result;
+}
+
+static int find_share(void *context, unsigned worker, size_t share)
+{
+	struct code_places *places = context;
+	uint32_t at = (uint32_t)share * SHARE, end = at + SHARE;
+	int result = 0;
+
+	if (!worker && tally_session_interrupted(places->convert->session))
+		return -ECANCELED;
+	for (; at < end && at < places->count && !result; at++)
+		if (places->list[at].line_count)
+			result = find_lines(places, &places->list[at]);
+	return result;
+}
+
+int tally_code_places_find(struct code_places *places)
+{
+	if (places->convert->options.no_lines)
+		return 0;
+	return tally_pool_run(tally_session_threads(places->convert->session),
+			      (places->count + SHARE - 1) / SHARE, find_share, places);
+}

@@ -1,0 +1,61 @@
+/* The code of an export's stacks: its addresses, with the functions that were inlined there and
+ * their source lines.
+ *
+ * A place is some nodes of a stack beside each other that are at one address: a function, and those
+ * that were inlined into it.  The address of a call is that behind it, as the processor keeps it;
+ * its line is looked up one byte before. */
+#ifndef TALLY_CONVERT_CODE_PLACES_H
+#define TALLY_CONVERT_CODE_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/map.h"
+#include "convert/convert.h"
+#include "convert/stack_table.h"
+
+/* A function at a place. */
+struct code_line {
+	uint32_t frame;   /* index in the stacks' frames */
+	uint32_t line;    /* 0: unknown */
+	const char *file; /* the whole path as the compiler had it; NULL: unknown */
+};
+
+struct code_place {
+	uint64_t place;                  /* of struct tally_frame_place; of a call one less */
+	uint64_t address;                /* of the file, as objdump shows it; of a call one less */
+	uint32_t image;                  /* of the session */
+	uint32_t first_line, line_count; /* innermost first */
+	bool call;
+};
+
+/* A node of the stacks as samples have it: at its end, or as a caller. */
+struct code_position {
+	uint32_t node;
+	bool call;
+};
+
+struct code_places {
+	struct convert *convert;
+	const struct stack_table *stacks;
+	struct code_place *list; /* list[0] is none */
+	struct code_line *lines;
+	uint32_t count, room, line_count, line_room;
+	struct tally_map known;
+	/* By node, while it is walked: the place that it begins as the innermost, and the first
+	 * node behind that; twice, of samples and of calls. */
+	struct code_step {
+		uint32_t place, next;
+	} * steps;
+};
+
+/* Of stacks that are made and stay.  0 or -ENOMEM. */
+int tally_code_places_init(struct code_places *places, struct convert *convert,
+			   const struct stack_table *stacks);
+void tally_code_places_done(struct code_places *places);
+/* The place of a position, from 1 in the order of their first use; the position becomes its
+ * caller's, with node 0 for none.  0: out of memory. */
+uint32_t tally_code_places_walk(struct code_places *places, struct code_position *at);
+/* Finds the addresses and lines of all places, by several threads.  0, -ECANCELED or -ENOMEM. */
+int tally_code_places_find(struct code_places *places);
+
+#endif
