@@ -191,8 +191,9 @@ def comma_separated(data):
     rows = csv.DictReader(data.decode().splitlines())
     for row in rows:
         stack = row["stack"].split(";")[::-1] if row["stack"] else []
-        if stack[:1] != [row["symbol"]] and row["symbol"]:
-            stack.insert(0, row["symbol"])
+        symbol = row["symbol"].replace(";", ":")  # as in the stack, where semicolons separate
+        if stack[:1] != [symbol] and symbol:
+            stack.insert(0, symbol)
         yield stack, int(row["period"])
 
 
@@ -281,6 +282,7 @@ def compare(form, path, report):
     known = {}
     for row in rows:
         name = tidied(row["symbol"]) if form == "folded" else row["symbol"]
+        name = name.replace(";", ":") if form == "csv" else name
         entry = known.setdefault(name, [0, 0.0])
         entry[0] += row["period"]
         entry[1] += row.get("overhead_children", 0)

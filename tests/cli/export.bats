@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# tally export: sums of functions are the report's in every format, as readers that are not ours have them; names from
+# outside are only names; folded stacks are those of stackcollapse-perf.pl.
+
+FORMATS="folded pprof speedscope callgrind csv chrome firefox perfetto otlp sqlite"
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export HOME="$BATS_FILE_TMPDIR/home"
+	export READ="$BATS_TEST_DIRNAME/export.py"
+	mkdir -p "$HOME"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	# A binary whose functions are at known places, one with another one inlined, one with a hostile name.
+	cat >prog.c <<'EOF'
+volatile int sink;
+static inline __attribute__((always_inline)) void inner(int n) { sink += n; }
+__attribute__((noinline)) void leaf(int n) { inner(n); sink *= 3; }
+__attribute__((noinline)) void middle(int n) { leaf(n); sink++; }
+__attribute__((noinline)) void hostile(void) { middle(2); sink--; }
+int main(void) { hostile(); middle(1); return 0; }
+EOF
+	gcc -g -O1 -o prog prog.c || return 0
+	objcopy --redefine-sym hostile='a"<b>\x;y&'"'"'z(),' prog || return 0
+	made prog >prog.txt
+	python3 "$BATS_TEST_DIRNAME/recording.py" made.data chains <prog.txt
+	printf 'comm 1 none\n' | python3 "$BATS_TEST_DIRNAME/recording.py" empty.data chains
+}
+
+# Lines for recording.py: samples in the program's functions, called by each other, and some elsewhere.
+made() {
+	local start size offset main middle leaf hostile
+	read -r offset start size < <(readelf -lW "$1" | awk '$1 == "LOAD" && / R E / {print $2, $3, $5}')
+	place() { printf '%x' $((0x$(nm "$1" | awk -v name="$2" '$3 == name {print $1}') - start + offset + 0x400000)); }
+	main=$(place "$1" main) middle=$(place "$1" middle) leaf=$(place "$1" leaf)
+	hostile=$(printf '%x' $((0x$(nm "$1" | awk '/<b>/ {print $1}') - start + offset + 0x400000)))
+	later() { printf '%x' $((0x$1 + 4)); }
+	echo "comm 10 prog"
+	echo "map 10 $(printf '%x' $((0x400000 + offset))) $(printf '%x' $((size))) $(printf '%x' $((offset))) $PWD/$1"
+	echo 'comm 11 evil";<b>'
+	echo "map 11 $(printf '%x' $((0x400000 + offset))) $(printf '%x' $((size))) $(printf '%x' $((offset))) $PWD/$1"
+	echo "sample 10 $leaf user $leaf $(later "$middle") $(later "$main")"
+	echo "times 6"
+	echo "sample 10 $(later "$leaf") user $(later "$leaf") $(later "$middle") $(later "$hostile") $(later "$main")"
+	echo "times 3"
+	echo "sample 10 $middle user $middle $(later "$hostile") $(later "$main")"
+	echo "sample 11 $hostile user $hostile $(later "$main")"
+	echo "times 4"
+	echo "sample 11 123456 user 123456 $(later "$main")"
+	echo "sample 10 $main user $main"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	[ -s made.data ] || skip "gcc, nm or readelf is missing: nothing to export"
+}
+
+# Exports to each format and compares with the report; arguments: recording, options.
+agree() {
+	local file="$1" format
+	shift
+	"$TALLY" report -s symbol --json --no-inline --percentage relative "$@" "$file" >"$file.json"
+	for format in $FORMATS; do
+		"$TALLY" export --to "$format" --no-inline -f -o "$file.$format" "$@" "$file"
+		run python3 "$READ" compare "$format" "$file.$format" "$file.json"
+		echo "$format: $output"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "each format has the report's sums of functions, hostile names among them" {
+	agree made.data
+	run -0 python3 "$READ" sums speedscope made.data.speedscope
+	[[ $output = *'"a\"<b>\\x;y&'"'"'z(),": [5000, 10000]'* ]]
+}
+
+@test "options choose the same samples as in a report" {
+	agree made.data -c prog
+	agree made.data -S leaf,middle
+	agree made.data --time 20%-60%
+	agree made.data --filter 'pid == 10 and stack has middle'
+}
+
+@test "folded stacks are known lines, with the names that options ask for" {
+	run -0 --separate-stderr "$TALLY" export --to folded --with tid,all made.data
+	[ "${lines[0]}" = 'evil":<b>-11/11;main;[unknown] 1000' ]
+	[ "${lines[1]}" = 'evil":<b>-11/11;main;a<b>\x:y&z 5000' ]
+	[ "${lines[2]}" = "prog-10/10;main 1000" ]
+	[ "${lines[3]}" = 'prog-10/10;main;a<b>\x:y&z;middle 1000' ]
+	[ "${lines[4]}" = 'prog-10/10;main;a<b>\x:y&z;middle;leaf 4000' ]
+	[ "${lines[5]}" = "prog-10/10;main;middle;leaf 7000" ]
+	[ "${#lines[@]}" -eq 6 ]
+}
+
+@test "the same recording gives the same bytes, from a stream, compressed, or archived" {
+	for format in $FORMATS; do
+		[ "$format" != sqlite ] || continue # which names the file
+		"$TALLY" export --to "$format" made.data >once
+		"$TALLY" export --to "$format" made.data >twice
+		cmp once twice
+	done
+	"$TALLY" export --to folded made.data >once
+	"$TALLY" export --to folded - <made.data >twice
+	cmp once twice
+}
+
+@test "pprof has build-ids, addresses, lines and inlined functions, labels and what was lost" {
+	"$TALLY" export --to pprof --inline made.data >made.pb.gz
+	run -0 python3 "$READ" values pprof made.pb.gz
+	[[ $output = *"type samples count"*"type cpu-clock"*" nanoseconds"* ]]
+	[[ $output = *"mapping $PWD/prog $(readelf -n prog | awk '/Build ID/ {print $3}')"* ]]
+	[[ $output = *"label comm prog"*"label pid 10"* ]]
+	[[ $output = *"inner $PWD/prog.c:2 <- leaf $PWD/prog.c:3"* ]]
+	address=$(printf '0x%x' $((0x$(nm prog | awk '$3 == "middle" {print $1}') + 3)))
+	[[ $output = *"location $address middle $PWD/prog.c:4"* ]]
+	command -v go >/dev/null || return 0 # the reader above is what checks it then
+	run -0 go tool pprof -top made.pb.gz
+	[[ $output = *"leaf"* ]]
+}
+
+@test "callgrind_annotate shows the functions" {
+	command -v callgrind_annotate >/dev/null || skip "callgrind_annotate is not installed: the reader in Python has checked it"
+	"$TALLY" export --to callgrind made.data >made.cg
+	run callgrind_annotate made.cg
+	[ "$status" -eq 0 ]
+	[[ $output = *"11 (57.89%)"*"prog.c:leaf"* ]]
+}
+
+@test "speedscope's events are balanced and in order; the Firefox Profiler's tables are whole" {
+	"$TALLY" export --to speedscope --evented made.data >made.json
+	run python3 "$READ" values evented made.json
+	[ "$status" -eq 0 ]
+	[[ $output = *"profile prog 10/10, cpu-clock"* ]]
+	"$TALLY" export --to firefox made.data >made.json
+	run -0 python3 "$READ" values firefox made.json
+	[[ $output = "version 61"*"thread 10 10 prog 13 0"* ]]
+}
+
+@test "a recording without samples, and a damaged one, are exported" {
+	for format in $FORMATS; do
+		"$TALLY" export --to "$format" -f -o "empty.$format" empty.data
+		python3 "$READ" sums "$format" "empty.$format" >sums
+		[ "$(cat sums)" = "{}" ]
+	done
+	cp made.data cut.data
+	head -c 64 /dev/zero | tr '\0' '\377' | dd of=cut.data bs=1 seek=$(($(stat -c %s cut.data) - 600)) conv=notrunc status=none
+	for format in $FORMATS; do
+		run -1 "$TALLY" export --to "$format" -f -o "cut.$format" cut.data
+		python3 "$READ" sums "$format" "cut.$format" >sums
+		run -1 "$TALLY" export --to "$format" --strict -o "strict.$format" cut.data
+		[ ! -e "strict.$format" ]
+	done
+}
+
+@test "a file is not replaced without -f, and none is left when writing fails" {
+	echo mine >mine
+	run -1 "$TALLY" export --to csv -o mine made.data
+	[[ $output = *"File exists; -f replaces it" ]]
+	[ "$(cat mine)" = mine ]
+	"$TALLY" export --to csv -f -o mine made.data
+	[ "$(head -n 1 mine)" = "time_ns,event,period,comm,pid,tid,cpu,weight,symbol,dso,stack" ]
+	[ ! -e mine.tmp ]
+	run -1 "$TALLY" export --to bolt -o none made.data
+	[[ $output = *"no branch stacks"* ]]
+	[ ! -e none ] && [ ! -e none.tmp ]
+}
+
+@test "what is missing or invalid is said" {
+	run -2 "$TALLY" export made.data
+	[[ $output = *"--to FORMAT is missing"* ]]
+	run -2 "$TALLY" export --to nothing made.data
+	[[ $output = *"unknown format 'nothing'; valid are folded, pprof"* ]]
+	run -2 "$TALLY" export --to pprof --with pid made.data
+	[[ $output = *"--with is for --to folded"* ]]
+	run -1 "$TALLY" export --to folded -e cycles made.data
+	[[ $output = *"event 'cycles' is not in the recording"* ]]
+	run -0 "$TALLY" export --to folded -c nobody made.data
+	[[ $output = *"0 of 19 samples match"* ]]
+}
