@@ -87,8 +87,8 @@ struct tally_sink {
 	/* `worker` is below that number; no two threads call with the same one at a time. */
 	int (*batch)(void *context, unsigned worker, const struct tally_batch *batch);
 	/* A live source has passed this time (ns of the event clock): all samples before it were
-	 * given.  Called between batches, in the caller's thread.  A file has passed all times when
-	 * it ends. */
+	 * given.  Called between batches, in the caller's thread, and while no samples come some
+	 * ten times a second with the same time.  A file has passed all times when it ends. */
 	int (*passed)(void *context, uint64_t time);
 	/* Called once after the last batch, in the caller's thread; not after a failure. */
 	int (*end)(void *context);

@@ -70,6 +70,9 @@ struct tally_data_options {
 	 * which takes its records in the order of the data; tally_data_next() gives none then.  Its
 	 * events are known when the first record of a ring has come.  Files are read as usual. */
 	bool live;
+	/* With live: keeps the newest records, of samples so many bytes, for tally_data_save(); 0:
+	 * none. */
+	size_t keep;
 };
 
 /* Opens a recording of any kind: a file, a stream that was written to a pipe, or a directory.  "-"
@@ -79,6 +82,11 @@ struct tally_data_options {
 int tally_data_open(const char *path, const struct tally_data_options *options,
 		    struct tally_data **ret, struct tally_error *error);
 void tally_data_close(struct tally_data *data);
+/* Writes the newest samples of a live recording, as many as options.keep holds, and the records
+ * that describe their processes, as a stream of records, which perf and this library read as a
+ * file.  A file of that name is replaced when all is written.  Any thread may call it.  0; -EINVAL:
+ * the data is not live, or keeps none; -ENOMEM; -errno of writing. */
+int tally_data_save(const struct tally_data *data, const char *path, struct tally_error *error);
 const char *tally_data_path(const struct tally_data *data);
 enum tally_data_kind {
 	TALLY_DATA_FILE,      /* with a header that says where everything is */

@@ -92,6 +92,20 @@ int tally_profile_new(struct tally_session *session, const struct tally_profile_
 		      struct tally_profile **ret, struct tally_error *error);
 void tally_profile_free(struct tally_profile *profile);
 
+/* What one of the profiles of a live session shows. */
+struct tally_profile_shown {
+	size_t size; /* sizeof of this struct, set by the library */
+	/* Keys of the options, in any order; set to all of them before.  Borrowed until the profile
+	 * is made. */
+	const char *const *keys;
+	size_t key_count;
+	/* Only samples that have this value of a key of the options; NULL: all.  Shares are of all
+	 * samples in both cases. */
+	const char *only_key;
+	uint64_t only_value;
+	unsigned keep; /* as in struct tally_profile_live, which it is set to before */
+};
+
 /* A profile of a live session, made again and again while samples come. */
 struct tally_profile_live {
 	size_t size;       /* sizeof of this struct */
@@ -104,6 +118,12 @@ struct tally_profile_live {
 	 * the run. */
 	int (*take)(void *context, struct tally_profile *profile);
 	void *context;
+	/* Changes what the next profile shows; called before each one is made, in the thread of the
+	 * caller.  NULL: all of the options. */
+	void (*choose)(void *context, struct tally_profile_shown *shown);
+	/* Whether a profile is wanted before the interval has passed; asked some ten times a
+	 * second. Such a profile lets no sum fade.  NULL: never. */
+	bool (*wanted)(void *context);
 };
 /* Runs a live session until it ends, and gives a profile each interval in which there are samples,
  * and one at the end.  Options are as for tally_profile_new(), but `time`, `latency` and the key

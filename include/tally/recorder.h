@@ -150,6 +150,8 @@ struct tally_recorder_options {
 	/* The recording is a folder, with the kernel's code and symbols beside the records
 	 * (kcore_dir), for reports on other machines; needs CAP_SYS_RAWIO. */
 	bool kernel_copy;
+	/* Of tally_recorder_start(): struct tally_data_options' `keep`. */
+	size_t keep;
 };
 
 /* Bits of tally_recorder_options.sample_type. */

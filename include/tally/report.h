@@ -96,6 +96,20 @@ struct tally_report_options {
 int tally_report_write(const struct tally_profile *profile,
 		       const struct tally_report_options *options, FILE *to);
 
+/* The text of a field of a row, as in the table: shares with a percent sign, functions with the
+ * letter of their level; control characters are escaped.  `field` is a name as
+ * tally_report_field_find() gives it, or one of the profile's keys; `whole` is 100 %.  Writes at
+ * most `room` bytes with the NUL; returns the full length, as snprintf(3) does; -EINVAL: the
+ * profile does not have this field; -ENOMEM. */
+int tally_report_cell(const struct tally_profile *profile, const struct tally_profile_row *row,
+		      const char *field, uint64_t whole, char *to, size_t room);
+/* The title of the column of a field; NULL: the profile does not have it. */
+const char *tally_report_title(const struct tally_profile *profile, const char *field);
+/* Shortens the name of a function, which is escaped already, to so many columns of a terminal:
+ * parameters and template arguments become "...", then the middle is cut.  Returns as
+ * tally_report_cell(). */
+int tally_report_shorten(const char *name, size_t columns, char *to, size_t room);
+
 /* Writes a line for each binary that has functions without symbols in the profile, the one with the
  * largest share of an event first: the share, its path, the reason, and the Debian package that has
  * its symbols.  Returns the number of lines, or -errno. */

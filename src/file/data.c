@@ -78,10 +78,11 @@ int tally_data_open(const char *path, const struct tally_data_options *options,
 	return code ? code : open_data(path, -1, &own, ret, error);
 }
 
-int tally_data_open_live(int fd, const char *name, struct tally_data **ret,
+int tally_data_open_live(int fd, const char *name, size_t keep, struct tally_data **ret,
 			 struct tally_error *error)
 {
-	return open_data(name, fd, &(struct tally_data_options){.live = true}, ret, error);
+	return open_data(name, fd, &(struct tally_data_options){.live = true, .keep = keep}, ret,
+			 error);
 }
 
 void tally_data_close(struct tally_data *data)

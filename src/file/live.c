@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "file/extent.h"
+#include "recent/recent_records.h"
 #include "tar/inflate.h"
 #include "file/spool.h"
 
@@ -44,6 +45,7 @@ struct file_live {
 	struct tally_buf queue; /* whole records of the kernel, and FINISHED_ROUND */
 	uint64_t rounds;        /* ends of rounds among them */
 	uint64_t dropped;
+	struct recent_records recent;
 	uint64_t bad; /* places without a valid record; at most 1, which ends the stream */
 	int failed;   /* the read, or memory */
 	bool ended;
@@ -184,6 +186,7 @@ static int new_live(struct tally_data *data)
 	if (live->stop_fd < 0)
 		return -errno;
 	tally_live_set_bounds(data, LIVE_QUEUE_MOST, LIVE_WINDOW_BYTES, LIVE_WINDOW_NS);
+	live->recent.most = data->options.keep;
 	live->outer.room = malloc(ROOM);
 	live->inner.room = malloc(ROOM);
 	return live->outer.room && live->inner.room ? 0 : -ENOMEM;
@@ -228,6 +231,8 @@ static void take_in(struct file_live *live, const struct perf_event_header *head
 {
 	size_t held = live->queue.size;
 
+	if (header->type < PERF_RECORD_HEADER_ATTR || header->type == PERF_RECORD_FINISHED_ROUND)
+		tally_recent_add(&live->recent, header);
 	if (header->type == PERF_RECORD_FINISHED_ROUND) {
 		live->rounds++;
 	} else if (header->type >= PERF_RECORD_HEADER_ATTR &&
@@ -403,6 +408,7 @@ void tally_live_free(struct file_live *live)
 	tally_inflate_free(live->inflate);
 	free(live->outer.room);
 	free(live->inner.room);
+	tally_recent_done(&live->recent);
 	tally_buf_done(&live->queue);
 	tally_buf_done(&live->taken);
 	tally_buf_done(&live->due);
@@ -591,4 +597,15 @@ struct tally_block tally_live_block(const struct tally_data *data)
 	    .size = live->due.size,
 	    .offset = live->base,
 	};
+}
+
+int tally_live_kept(const struct tally_data *data, struct tally_buf *to)
+{
+	struct file_live *live = data->live;
+	int code;
+
+	pthread_mutex_lock(&live->lock);
+	code = live->recent.most ? tally_recent_copy(&live->recent, to) : -EINVAL;
+	pthread_mutex_unlock(&live->lock);
+	return code;
 }

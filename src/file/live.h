@@ -32,9 +32,9 @@ struct file_live_window {
 /* Reads the start of the stream, from which its events follow, into data->stream, and begins
  * data->live.  Takes over the descriptor data->fd.  0 or -errno with words; -EBADMSG: no stream. */
 int tally_live_open(struct tally_data *data, struct tally_error *error);
-/* Opens a live stream from a descriptor, which it takes over. `name` is for messages. 0 or -errno
- * with words. */
-int tally_data_open_live(int fd, const char *name, struct tally_data **ret,
+/* Opens a live stream from a descriptor, which it takes over. `name` is for messages; `keep` as in
+ * struct tally_data_options. 0 or -errno with words. */
+int tally_data_open_live(int fd, const char *name, size_t keep, struct tally_data **ret,
 			 struct tally_error *error);
 /* Begins to read the records; to be called when the events are known. */
 int tally_live_start(struct tally_data *data, struct tally_error *error);
@@ -44,6 +44,9 @@ void tally_live_free(struct file_live *live);
 /* For tests: other bounds than those above. */
 void tally_live_set_bounds(struct tally_data *data, size_t queue_most, size_t window_bytes,
 			   int64_t window_ns);
+
+/* Adds what is kept (struct tally_data_options) to `to`.  0; -EINVAL: nothing is; -ENOMEM. */
+int tally_live_kept(const struct tally_data *data, struct tally_buf *to);
 
 bool tally_data_is_live(const struct tally_data *data);
 /* Takes the next window, whose records the next tally_data_next() gives in one block; those of the

@@ -78,7 +78,7 @@ static uint32_t *slot_of(const struct tally_call_sum *list, uint32_t *slots, uin
 	return &slots[at];
 }
 
-int tally_call_sums_fade(struct tally_call_sums *sums, unsigned keep)
+int tally_call_sums_join_equal(struct tally_call_sums *sums)
 {
 	uint32_t room = array_room(0, sums->count + sums->count / 2 + 1, 1024), count = 0;
 	uint32_t *slots = table_new(room, sizeof(*slots));
@@ -87,13 +87,8 @@ int tally_call_sums_fade(struct tally_call_sums *sums, unsigned keep)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < sums->count; i++) {
 		struct tally_call_sum sum = sums->list[i];
-		uint32_t *slot;
+		uint32_t *slot = slot_of(sums->list, slots, room - 1, &sum);
 
-		sum.self = faded(sum.self, keep);
-		sum.samples = (uint32_t)faded(sum.samples, keep);
-		if (!sum.self)
-			continue;
-		slot = slot_of(sums->list, slots, room - 1, &sum);
 		if (*slot) {
 			sums->list[*slot - 1].self += sum.self;
 			sums->list[*slot - 1].samples += sum.samples;

@@ -29,8 +29,8 @@ int tally_call_sums_reserve(struct tally_call_sums *sums, uint32_t more);
 /* Adds all of `from`; contexts[n] is the number here of its context n.  0 or -ENOMEM. */
 int tally_call_sums_join(struct tally_call_sums *sums, const struct tally_call_sums *from,
 			 const uint32_t *contexts);
-/* Leaves `keep` 128ths of each sum, and one sum where several are of the same.  0 or -ENOMEM. */
-int tally_call_sums_fade(struct tally_call_sums *sums, unsigned keep);
+/* Leaves one sum where several are of the same.  0 or -ENOMEM. */
+int tally_call_sums_join_equal(struct tally_call_sums *sums);
 /* The numbers of the sums in the order of their contexts, for free().  0 or -ENOMEM. */
 int tally_call_sums_order(const struct tally_call_sums *sums, uint32_t contexts, uint32_t **ret);
 

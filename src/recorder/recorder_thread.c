@@ -46,7 +46,7 @@ int tally_recorder_start(struct tally_recorder *recorder, struct tally_data **re
 		close(fds[0]);
 		return tally_fail(error, code, -1, "no thread to record in: %s", strerror(-code));
 	}
-	code = tally_data_open_live(fds[0], "the live stream", ret, error);
+	code = tally_data_open_live(fds[0], "the live stream", recorder->options.keep, ret, error);
 	if (!code)
 		return 0;
 	/* Without a stream the recording failed, and its own words say why. */

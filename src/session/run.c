@@ -379,10 +379,27 @@ static int pass_time(const struct run *run, uint64_t passed)
 	return result < 0 ? result : 0;
 }
 
+/* For sinks that do something now and then. */
+struct waiting {
+	const struct run *run;
+	uint64_t passed;
+	int result;
+};
+
+static int wait_on(void *context)
+{
+	struct waiting *waiting = context;
+
+	waiting->result = pass_time(waiting->run, waiting->passed);
+	return waiting->result;
+}
+
 /* Window by window.  The last one has passed all times, as a file has, and so is not reported. */
 static int run_live(struct run *run, bool ordered, bool serial, struct tally_error *error)
 {
 	uint64_t passed = 0, before = 0;
+	struct waiting waiting = {.run = run};
+	struct tally_source *source = &run->session->source;
 	size_t none = 0;
 	int result = ordered ? 0 : plan_unordered(run, &none), more = 1;
 
@@ -390,6 +407,8 @@ static int run_live(struct run *run, bool ordered, bool serial, struct tally_err
 		result = make_workers(run, serial ? 1 : run->session->source.threads);
 	if (!result)
 		result = begin_sinks(run);
+	source->waiting = wait_on;
+	source->waiting_context = &waiting;
 	while (!result && (more = tally_session_window(run->session, &passed, error)) > 0) {
 		result = renew_workers(run);
 		if (!result)
@@ -397,8 +416,10 @@ static int run_live(struct run *run, bool ordered, bool serial, struct tally_err
 					 : visit_unordered(run, run->session->source.piece_count);
 		if (!result && passed > before && passed < UINT64_MAX)
 			result = pass_time(run, passed);
-		before = passed;
+		before = waiting.passed = passed;
 	}
+	source->waiting = NULL;
+	result = result ? result : waiting.result;
 	return result ? result : more;
 }
 

@@ -3,6 +3,13 @@
 #include <stdlib.h>
 #include "file/live.h"
 
+/* Nothing came for a moment; true: that was all. */
+static bool wait_on(const struct tally_source *source)
+{
+	return source_progress(source, 0) ||
+	       (source->waiting && source->waiting(source->waiting_context));
+}
+
 /* The next window of the stream; 0 at the end. */
 static int take_window(struct tally_source *source, struct file_live_window *window)
 {
@@ -10,7 +17,7 @@ static int take_window(struct tally_source *source, struct file_live_window *win
 
 	do {
 		result = tally_live_next(source->data, window);
-	} while (result == -EAGAIN && !source_progress(source, 0));
+	} while (result == -EAGAIN && !wait_on(source));
 	return result == -EAGAIN ? -ECANCELED : result;
 }
 

@@ -52,6 +52,10 @@ struct tally_source {
 	unsigned threads;
 	int (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
+	/* Called while a live source waits for records, some ten times a second; a result that is
+	 * not 0 ends it: -ECANCELED.  NULL: nothing. */
+	int (*waiting)(void *context);
+	void *waiting_context;
 	/* Not every event records the time: the order in the file replaces it, for all records. */
 	bool by_offset;
 	int id_at; /* offset of the id in samples of all events; below 0: see source_event_of() */

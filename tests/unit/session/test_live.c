@@ -45,7 +45,7 @@ static void open_live(struct live_scene *live, size_t queue_most, size_t window_
 	const struct tally_session_options options = {.size = sizeof(options), .threads = 2};
 	struct tally_error error = {0};
 
-	assert_int_equal(tally_data_open_live(live->fds[0], "a pipe", &live->data, &error), 0);
+	assert_int_equal(tally_data_open_live(live->fds[0], "a pipe", 0, &live->data, &error), 0);
 	tally_live_set_bounds(live->data, queue_most, window_bytes, 0);
 	assert_int_equal(tally_session_new(live->data, &options, &live->session, &error), 0);
 }
@@ -474,7 +474,8 @@ static void what_is_no_stream_is_refused(void **state)
 		assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 		assert_int_equal(write(fds[1], texts[i], strlen(texts[i])), strlen(texts[i]));
 		close(fds[1]);
-		assert_int_equal(tally_data_open_live(fds[0], "a pipe", &data, &error), -EBADMSG);
+		assert_int_equal(tally_data_open_live(fds[0], "a pipe", 0, &data, &error),
+				 -EBADMSG);
 		assert_true(strlen(error.text) > 0);
 	}
 }

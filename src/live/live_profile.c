@@ -9,6 +9,8 @@
 #include <time.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "live/live_fade.h"
+#include "live/live_shown.h"
 #include "profile/profile.h"
 #include "profile/sink.h"
 #include "session/run.h"
@@ -20,7 +22,9 @@ struct live {
 	struct profile_plan plan;
 	struct profile_worker *workers, total;
 	unsigned worker_count;
-	uint64_t next; /* when a profile is due, ns */
+	uint64_t next;           /* when a profile is due, ns */
+	uint64_t time;           /* that the source has passed */
+	uint32_t contexts_least; /* see tally_live_clear() */
 	struct tally_error *error;
 };
 
@@ -70,50 +74,37 @@ static int collect(struct live *live)
 	return result;
 }
 
-/* A worker with the same sums. */
-static int copy_total(struct live *live, struct profile_worker *ret)
+/* Gives a profile; what was added up fades if its time was over (`due`). */
+static int give(struct live *live, bool due)
 {
-	int result = tally_profile_worker_init(ret, &live->plan);
-
-	return result ? result : tally_profile_worker_merge(ret, &live->total);
-}
-
-static int fade(struct live *live)
-{
-	int result;
-
-	if (live->taker.keep == 128)
-		return 0;
-	for (uint32_t i = 0; i < live->plan.event_count; i++) {
-		struct profile_sum *sum = &live->total.sums[i];
-
-		*sum = (struct profile_sum){
-		    .samples = faded(sum->samples, live->taker.keep),
-		    .total = faded(sum->total, live->taker.keep),
-		    .passed = faded(sum->passed, live->taker.keep),
-		    .passed_total = faded(sum->passed_total, live->taker.keep),
-		};
-	}
-	result = tally_call_sums_fade(&live->total.calls, live->taker.keep);
-	return result ? result : tally_call_sums_fade(&live->total.sides, live->taker.keep);
-}
-
-static int give(struct live *live)
-{
+	struct tally_profile_shown shown = {
+	    .size = sizeof(shown),
+	    .keys = live->options.keys,
+	    .key_count = live->options.key_count,
+	    .keep = live->taker.keep,
+	};
+	struct tally_profile_options options = live->options;
 	struct tally_profile *profile;
 	struct profile_plan plan;
 	struct profile_worker copy = {0};
 	int result = collect(live);
 
+	if (live->taker.choose)
+		live->taker.choose(live->taker.context, &shown);
+	options.keys = shown.keys;
+	options.key_count = shown.key_count;
+
 	/* What is of the same becomes one sum before it is copied. */
 	if (!result)
-		result = tally_call_sums_fade(&live->total.calls, 128);
+		result = tally_call_sums_join_equal(&live->total.calls);
 	if (!result)
-		result = tally_profile_prepare(live->first->session, &live->options, &plan,
-					       &profile, live->error);
+		result = tally_call_sums_join_equal(&live->total.sides);
+	if (!result)
+		result = tally_profile_prepare(live->first->session, &options, &plan, &profile,
+					       live->error);
 	if (result)
 		return result;
-	result = copy_total(live, &copy);
+	result = tally_live_shown(&live->total, &shown, &plan, &copy);
 	if (!result)
 		result = tally_profile_make(profile, &plan, &copy);
 	tally_profile_worker_done(&copy);
@@ -122,7 +113,9 @@ static int give(struct live *live)
 		tally_profile_free(profile);
 		return result;
 	}
-	result = fade(live);
+	result = due ? tally_live_fade(&live->total, shown.keep) : 0;
+	if (!result)
+		result = tally_live_clear(&live->total, &live->contexts_least);
 	return result ? result : live->taker.take(live->taker.context, profile);
 }
 
@@ -132,17 +125,22 @@ static int passed(void *context, uint64_t time)
 	uint64_t at = now();
 	int result;
 
-	(void)time;
-	if (at < live->next)
-		return 0;
-	result = give(live);
+	bool waits = time == live->time;
+
+	live->time = time;
+	/* Without samples a profile would be as the one before. */
+	if (at < live->next || waits)
+		return live->taker.wanted && live->taker.wanted(live->taker.context)
+			   ? give(live, false)
+			   : 0;
+	result = give(live, true);
 	live->next = at + live->taker.interval;
 	return result;
 }
 
 static int end(void *context)
 {
-	return give(context);
+	return give(context, true);
 }
 
 /* What is known only when all records were read. */
