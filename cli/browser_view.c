@@ -1,4 +1,5 @@
-/* The lines of a browser on a screen. */
+/* What a browser shows, on a screen: the heading, titles of columns, lines, and the keys of the
+ * moment. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,128 +7,15 @@
 #include "browser.h"
 #include "screen.h"
 
-/* Narrower terminals show no column of binaries. */
-#define WIDTH_OF_DSO 70
-
-void browser_frame_text(const struct tally_frame *frame, char *text, size_t size)
-{
-	if (frame->symbol) {
-		size_t length = tally_text_escape(frame->symbol, text, size);
-
-		if (frame->inlined && length < size)
-			snprintf(text + length, size - length, " (inlined)");
-	} else if (frame->function || (frame->image_name && frame->image_name[0] != '[')) {
-		size_t length = tally_text_escape(frame->image_name, text, size);
-
-		if (length < size)
-			snprintf(text + length, size - length, "+0x%" PRIx64,
-				 frame->function ? frame->address : frame->place);
-	} else {
-		snprintf(text, size, "0x%" PRIx64, frame->place);
-	}
-}
-
-/* Adds a cell of so many columns: one that is too long keeps its end, where names differ. */
-static size_t add_cell(char *to, size_t size, const char *text, unsigned width)
-{
-	char escaped[256];
-	size_t length;
-
-	tally_text_escape(text ? text : "", escaped, sizeof(escaped));
-	length = strlen(escaped);
-	if (length > width)
-		return (size_t)snprintf(to, size, "..%-*.*s  ", (int)width - 2, (int)width - 2,
-					escaped + length - (width - 2));
-	return (size_t)snprintf(to, size, "%-*s  ", (int)width, escaped);
-}
-
-static bool has_key(const struct browser *browser, const char *name)
-{
-	const char *const *keys;
-	size_t count;
-
-	keys = tally_profile_keys(browser->profile, &count);
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(keys[i], name))
-			return true;
-	return false;
-}
-
-static void row_text(const struct browser *browser, const struct browser_line *line, unsigned width,
-		     char *text, size_t size)
-{
-	struct tally_profile_row row = {.size = sizeof(row)};
-	const char *const *keys;
-	size_t count, used = 0;
-
-	*text = 0;
-	if (tally_profile_row(browser->profile, browser->event, line->row, &row))
-		return;
-	keys = tally_profile_keys(browser->profile, &count);
-	for (size_t i = 0; i < count && used + 64 < size; i++) {
-		char number[32];
-
-		if (!strcmp(keys[i], "comm")) {
-			used += add_cell(text + used, size - used, row.comm, browser->comm_width);
-		} else if (!strcmp(keys[i], "dso")) {
-			if (width >= WIDTH_OF_DSO || !has_key(browser, "symbol"))
-				used += add_cell(text + used, size - used, row.frame.image_name,
-						 browser->dso_width);
-		} else if (strcmp(keys[i], "symbol") != 0) {
-			snprintf(number, sizeof(number), "%" PRId64, (int64_t)row.values[i]);
-			used += add_cell(text + used, size - used, number, 8);
-		}
-	}
-	if (has_key(browser, "symbol") && used + 16 < size) {
-		used += (size_t)snprintf(text + used, size - used, "[%c] ",
-					 row.frame.level > ' ' ? row.frame.level : '.');
-		browser_frame_text(&row.frame, text + used, size - used);
-	}
-}
-
-void browser_text(const struct browser *browser, const struct browser_line *line, unsigned width,
-		  char *text, size_t size)
-{
-	if (line->tree == BROWSER_NO_TREE)
-		row_text(browser, line, width, text, size);
-	else
-		browser_frame_text(&browser->trees[line->tree].tree.nodes[line->node].frame, text,
-				   size);
-}
+/* Narrower terminals indent trees less. */
+#define INDENT_MOST 40U
 
 static enum cli_style style_of(double share)
 {
 	return share >= 5 ? CLI_HOT : share >= 0.5 ? CLI_WARM : CLI_PLAIN;
 }
 
-static void draw_line(const struct browser *browser, struct cli_screen *screen, unsigned at,
-		      const struct browser_line *line, bool chosen)
-{
-	unsigned width = cli_screen_width(screen), column = 0;
-	bool children = tally_profile_has_children(browser->profile);
-	enum cli_style style = chosen ? CLI_CURSOR : CLI_PLAIN;
-	char text[2048], shares[64];
-	char mark = line->opens ? line->open ? '-' : '+' : ' ';
-
-	if (line->tree == BROWSER_NO_TREE) {
-		snprintf(shares, sizeof(shares), children ? "%c %6.2f%% %6.2f%%  " : "%c %6.2f%%  ",
-			 mark, line->share, line->self);
-	} else {
-		unsigned indent = line->depth * 2 < width / 2 ? line->depth * 2 : width / 2;
-
-		snprintf(shares, sizeof(shares), "%*s%c %6.2f%%  ",
-			 (int)(indent < 40 ? indent : 40), "", mark, line->share);
-	}
-	column = cli_screen_put(screen, at, 0,
-				chosen                          ? style
-				: line->tree == BROWSER_NO_TREE ? style_of(line->share)
-								: CLI_DIM,
-				shares, width);
-	browser_text(browser, line, width, text, sizeof(text));
-	column += cli_screen_put(screen, at, column, style, text, width - column);
-	if (chosen)
-		cli_screen_fill(screen, at, column, style);
-}
+/* --- the heading: parts, what is chosen of them, samples --- */
 
 static size_t events_with_samples(const struct tally_profile *profile)
 {
@@ -139,52 +27,275 @@ static size_t events_with_samples(const struct tally_profile *profile)
 	return count;
 }
 
-static void draw_heading(const struct browser *browser, struct cli_screen *screen, unsigned at)
+static unsigned put_parts(const struct browser *browser, struct cli_screen *screen, unsigned line)
+{
+	static const char *const names[BROWSER_PARTS] = {"1 Functions", "2 Threads", "3 Binaries",
+							 "4 Stacks"};
+	unsigned column = 0, width = cli_screen_width(screen);
+
+	for (unsigned i = 0; i < BROWSER_PARTS; i++) {
+		bool here = browser->place.view == BROWSER_LIST && browser->place.want.part == i;
+
+		char text[32];
+
+		snprintf(text, sizeof(text), here ? "[%s] " : " %s  ", names[i]);
+		column += cli_screen_put(screen, line, column, here ? CLI_BOLD : CLI_PLAIN, text,
+					 width - column);
+	}
+	return column;
+}
+
+/* Where the reader is, from the last step inwards. */
+static void place_text(const struct browser *browser, char *text, size_t size)
+{
+	const struct browser_place *place = &browser->place;
+	char name[256];
+	size_t used = 0;
+	const struct {
+		const char *what, *name;
+	} parts[] = {
+	    {"function ", place->view == BROWSER_FUNCTION ? place->function : ""},
+	    {"", place->view == BROWSER_FLAME ? "flame view" : ""},
+	    {"thread ", place->want.one_thread ? place->thread : ""},
+	    {"program ", place->comm},
+	    {"binary ", place->dso},
+	    {"filter ", place->filter},
+	    {"by ", browser->sort == BROWSER_BY_SELF   ? "self"
+		    : browser->sort == BROWSER_BY_NAME ? "name"
+						       : ""},
+	    {"without ", browser->hide_kernel && browser->hide_user ? "kernel and user space"
+			 : browser->hide_kernel                     ? "kernel"
+			 : browser->hide_user                       ? "user space"
+								    : ""},
+	};
+
+	*text = 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && used < size; i++) {
+		if (!parts[i].name[0])
+			continue;
+		tally_text_escape(parts[i].name, name, sizeof(name));
+		used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "",
+					 parts[i].what, name);
+	}
+}
+
+static void put_samples(const struct browser *browser, struct cli_screen *screen, unsigned line,
+			unsigned column)
 {
 	struct tally_profile_event event = {.size = sizeof(event)};
-	unsigned width = cli_screen_width(screen), column = 0;
+	unsigned width = cli_screen_width(screen);
 	size_t count = events_with_samples(browser->profile);
-	char name[128], text[512];
+	char name[128], texts[3][256];
+	size_t text = 0;
 
 	if (tally_profile_event(browser->profile, browser->event, &event))
 		return;
 	tally_text_escape(event.name, name, sizeof(name));
-	snprintf(text, sizeof(text), "%" PRIu64 " samples of %s", event.samples, name);
-	column = cli_screen_put(screen, at, 0, CLI_BOLD, text, width);
-	if (count > 1) {
-		snprintf(text, sizeof(text), " (one of %zu events)", count);
-		column += cli_screen_put(screen, at, column, CLI_PLAIN, text, width - column);
-	}
-	snprintf(text, sizeof(text), "%s%s%s%s%s%s", browser->comm[0] ? "; program " : "",
-		 browser->comm, browser->dso[0] ? "; binary " : "", browser->dso,
-		 browser->filter[0] ? "; filter " : "", browser->filter);
-	cli_screen_put(screen, at, column, CLI_PLAIN, text, width - column);
+	/* The longest that there is room for. */
+	snprintf(texts[0], sizeof(texts[0]),
+		 count > 1 ? "%" PRIu64 " samples of %s (Tab: %zu events)"
+			   : "%" PRIu64 " samples of %s",
+		 event.samples, name, count);
+	snprintf(texts[1], sizeof(texts[1]),
+		 count > 1 ? "%" PRIu64 " of %s (Tab)" : "%" PRIu64 " of %s", event.samples, name);
+	snprintf(texts[2], sizeof(texts[2]), "%s", name);
+	while (text < 2 && column + strlen(texts[text]) > width)
+		text++;
+	if (column + strlen(texts[text]) < width)
+		column = width - (unsigned)strlen(texts[text]);
+	cli_screen_put(screen, line, column, CLI_PLAIN, texts[text], width - column);
 }
 
-void browser_draw(struct browser *browser, struct cli_screen *screen, unsigned top, unsigned height)
+/* --- lines --- */
+
+static bool has_children(const struct browser *browser)
 {
-	unsigned rows = height > 2 ? height - 2 : 0, width = cli_screen_width(screen);
+	return tally_profile_has_children(browser->profile);
+}
+
+/* Titles of the shares: of rows, and of branches, which have one share. */
+static const char *share_titles(const struct browser *browser)
+{
+	if (browser->place.want.part == BROWSER_STACKS)
+		return "     Share";
+	return has_children(browser) ? "  Children    Self" : "  Overhead";
+}
+
+static void put_titles(const struct browser *browser, struct cli_screen *screen, unsigned line)
+{
+	const char *shares = share_titles(browser);
+	unsigned width = cli_screen_width(screen), column = (unsigned)strlen(shares) + 1;
+	unsigned widths[BROWSER_COLUMNS_MOST];
+	char place[600];
+
+	column += has_children(browser); /* as put_line() has it */
+	place_text(browser, place, sizeof(place));
+	cli_screen_put(screen, line, 0, CLI_BAR, shares, width);
+	cli_screen_fill(screen, line, (unsigned)strlen(shares), CLI_BAR);
+	browser_widths(browser, width > column ? width - column : 0, widths);
+	for (size_t i = 0; i < browser->column_count && column < width; i++) {
+		cli_screen_put(screen, line, column, CLI_BAR, browser->columns[i].title,
+			       width - column < widths[i] ? width - column : widths[i]);
+		column += widths[i] + 2;
+	}
+	if (place[0]) { /* at the right, over titles that are of less interest */
+		unsigned length = (unsigned)strlen(place) + 2;
+
+		column = length < width ? width - length : 0;
+		cli_screen_put(screen, line, column, CLI_BAR_KEY, " ", width - column);
+		cli_screen_put(screen, line, column + 1, CLI_BAR_KEY, place, width - column - 1);
+	}
+}
+
+static void put_line(const struct browser *browser, struct cli_screen *screen, unsigned at,
+		     const struct browser_line *line, bool chosen)
+{
+	unsigned width = cli_screen_width(screen), column = 0;
+	enum cli_style style = chosen ? CLI_CURSOR : CLI_PLAIN;
+	char text[2048], shares[64];
+	char mark = line->opens ? line->open ? '-' : '+' : ' ';
+
+	if (line->title) {
+		cli_screen_put(screen, at, 2, CLI_BOLD, line->title, width > 2 ? width - 2 : 0);
+		return;
+	}
+	if (line->tree == BROWSER_NO_TREE) {
+		snprintf(shares, sizeof(shares),
+			 has_children(browser) ? "%c %6.2f%% %6.2f%%  " : "%c %6.2f%%  ", mark,
+			 line->share, line->self);
+	} else {
+		unsigned most = width / 2 < INDENT_MOST ? width / 2 : INDENT_MOST;
+		unsigned indent = line->depth * 2 < most ? line->depth * 2 : most;
+
+		snprintf(shares, sizeof(shares), "%*s%c %6.2f%%  ", (int)indent, "", mark,
+			 line->share);
+	}
+	column = cli_screen_put(screen, at, 0,
+				chosen                          ? style
+				: line->tree == BROWSER_NO_TREE ? style_of(line->share)
+								: CLI_DIM,
+				shares, width);
+	browser_text(browser, line, width - column, text, sizeof(text));
+	if (!chosen && browser->search[0] && strcasestr(text, browser->search))
+		style = CLI_FOUND;
+	column += cli_screen_put(screen, at, column, style, text, width - column);
+	if (chosen)
+		cli_screen_fill(screen, at, column, style);
+}
+
+unsigned browser_top(const struct browser *browser)
+{
+	return (browser->status ? 1 : 0) + 2;
+}
+
+unsigned browser_page(const struct browser *browser, const struct cli_screen *screen)
+{
+	unsigned height = cli_screen_height(screen), top = browser_top(browser) + 1;
+
+	return height > top ? height - top : 1;
+}
+
+static void put_lines(struct browser *browser, struct cli_screen *screen)
+{
+	struct browser_place *place = &browser->place;
+	unsigned rows = browser_page(browser, screen), top = browser_top(browser);
+	unsigned width = cli_screen_width(screen);
 	const char *empty = "no rows";
 
-	if (!browser->profile)
-		return;
-	draw_heading(browser, screen, top);
-	cli_screen_put(screen, top + 1, 0, CLI_BAR,
-		       tally_profile_has_children(browser->profile) ? "  Children    Self  "
-								    : "     Self  ",
-		       width);
-	cli_screen_fill(screen, top + 1, 0, CLI_BAR);
-	if (browser->cursor < browser->first)
-		browser->first = browser->cursor;
-	if (rows && browser->cursor >= browser->first + rows)
-		browser->first = browser->cursor - rows + 1;
-	if (browser->first && browser->first + rows > browser->line_count)
-		browser->first = browser->line_count > rows ? browser->line_count - rows : 0;
-	for (unsigned i = 0; i < rows && browser->first + i < browser->line_count; i++)
-		draw_line(browser, screen, top + 2 + i, &browser->lines[browser->first + i],
-			  browser->first + i == browser->cursor);
-	if (browser->filter[0] || browser->comm[0] || browser->dso[0])
-		empty = "no row matches; Esc shows all";
+	if (place->cursor < place->first)
+		place->first = place->cursor;
+	/* What is above the first line of a function's screen is seen, too. */
+	if (place->cursor == 1 && place->first == 1)
+		place->first = 0;
+	if (place->cursor >= place->first + rows)
+		place->first = place->cursor - rows + 1;
+	if (place->first && place->first + rows > browser->line_count)
+		place->first = browser->line_count > rows ? browser->line_count - rows : 0;
+	for (unsigned i = 0; i < rows && place->first + i < browser->line_count; i++)
+		put_line(browser, screen, top + i, &browser->lines[place->first + i],
+			 place->first + i == place->cursor);
+	if (place->view == BROWSER_FUNCTION)
+		empty = "this function has no samples now; Esc goes back";
+	else if (place->filter[0] || place->comm[0] || place->dso[0] || place->want.one_thread)
+		empty = "no row matches; Esc goes back";
+	else if (browser->hide_kernel || browser->hide_user)
+		empty = "no rows; K and U show those of the kernel and of user space";
 	if (!browser->line_count)
-		cli_screen_put(screen, top + 2, 2, CLI_PLAIN, empty, width - 2);
+		cli_screen_put(screen, top, 2, CLI_PLAIN, empty, width > 2 ? width - 2 : 0);
+}
+
+/* --- the keys of the moment --- */
+
+static void put_footer(struct browser *browser, struct cli_screen *screen)
+{
+	const struct browser_line *line = browser_chosen(browser);
+	struct browser_hint hints[BROWSER_HINTS_MOST];
+	struct tally_frame frame;
+	size_t count = 0;
+	bool function = line && browser_line_frame(browser, line, &frame);
+
+	if (browser->step_count)
+		hints[count++] = (struct browser_hint){CLI_KEY_ESCAPE, "Esc", "back"};
+	if (line && line->opens)
+		hints[count++] =
+		    (struct browser_hint){CLI_KEY_ENTER, "Enter", line->open ? "close" : "open"};
+	if (browser->place.want.part == BROWSER_THREADS && line)
+		hints[count++] = (struct browser_hint){'t', "t", "its functions"};
+	else if (browser->place.want.part == BROWSER_IMAGES && line)
+		hints[count++] = (struct browser_hint){'d', "d", "its functions"};
+	if (function) {
+		hints[count++] = (struct browser_hint){'c', "c", "callers"};
+		hints[count++] = (struct browser_hint){'a', "a", "code"};
+	}
+	hints[count++] = (struct browser_hint){'f', "f", "flame"};
+	for (size_t i = 0; browser->own && browser->own[i].name && i < 3; i++)
+		hints[count++] = browser->own[i];
+	hints[count++] = (struct browser_hint){'/', "/", "filter"};
+	hints[count++] = (struct browser_hint){'s', "s", "search"};
+	hints[count] = (struct browser_hint){0};
+	browser_draw_footer(browser, screen, hints);
+}
+
+static void put_flame_footer(struct browser *browser, struct cli_screen *screen)
+{
+	static const struct browser_hint hints[] = {{CLI_KEY_ESCAPE, "Esc", "back"},
+						    {CLI_KEY_ENTER, "Enter", "zoom"},
+						    {'c', "c", "callers"},
+						    {'a', "a", "code"},
+						    {'s', "s", "search"},
+						    {0}};
+
+	browser_draw_footer(browser, screen, hints);
+}
+
+void browser_draw(struct browser *browser, struct cli_screen *screen)
+{
+	unsigned width = cli_screen_width(screen), line = browser->status ? 1 : 0;
+	char place[600];
+
+	browser->screen = screen;
+	cli_screen_clear(screen);
+	if (browser->status)
+		cli_screen_put(screen, 0, 0, CLI_BOLD, browser->status, width);
+	if (browser->profile) {
+		put_samples(browser, screen, line, put_parts(browser, screen, line));
+		if (browser->place.view == BROWSER_FLAME) {
+			place_text(browser, place, sizeof(place));
+			cli_screen_put(screen, line + 1, 0, CLI_BAR_KEY, place, width);
+			cli_screen_fill(screen, line + 1, 0, CLI_BAR);
+			browser_flame_draw(browser, screen, line + 2,
+					   browser_page(browser, screen));
+		} else {
+			put_titles(browser, screen, line + 1);
+			put_lines(browser, screen);
+		}
+	} else {
+		cli_screen_put(screen, line + 2, 2, CLI_PLAIN, "waiting for samples",
+			       width > 2 ? width - 2 : 0);
+	}
+	if (browser->place.view == BROWSER_FLAME && browser->profile)
+		put_flame_footer(browser, screen);
+	else
+		put_footer(browser, screen);
+	cli_screen_show(screen);
 }

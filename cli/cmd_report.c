@@ -84,6 +84,45 @@ static const char *format_name(const struct report *report)
 	return tally_report_format_name((size_t)report->format, NULL);
 }
 
+static bool shows_screen(const struct report *report)
+{
+	const char *pager = getenv("TALLY_PAGER");
+
+	if (report->screen >= 0)
+		return report->screen > 0;
+	/* What asks for text, or for what only text has. */
+	return !(report->no_screen || report->stdio || report->quiet || report->header ||
+		 report->group > 0 || report->hierarchy || report->threads || report->separator ||
+		 report->width_count || report->whole_names || report->ns || report->show_modes ||
+		 report->format || report->dlfilters.verbose || report->fields.columns.count ||
+		 report->fields.more.count || report->fields.less.count ||
+		 report->trees.style != TALLY_TREE_GRAPH ||
+		 report->trees.value != TALLY_TREE_PERCENT || report->trees.limit ||
+		 (pager && !*pager));
+}
+
+/* -ENOTTY, -ENOSYS: there is no screen here; else the exit status. */
+static int show_screen(const struct report *report, struct tally_session *session,
+		       struct tally_profile *profile, const struct tally_profile_options *made_with,
+		       const struct tally_report_options *options)
+{
+	const struct report_screen screen = {
+	    .session = session,
+	    .profile = profile,
+	    .options = made_with,
+	    .percent_limit = options->percent_limit,
+	    .order = options->order,
+	    .show_samples = options->show_samples,
+	    .show_period = options->show_total_period,
+	};
+	struct tally_error error = {0};
+	int result = cli_report_screen(&screen, &error);
+
+	if (result == -ENOSYS && report->screen > 0)
+		cli_say("report", "built without libncursesw: text instead of the screen");
+	return result == -ENOSYS || result == -ENOTTY ? result : written(result, &error);
+}
+
 /* As perf: recorded groups are side by side, and all events if that is asked for. */
 static bool shows_groups(const struct report *report, const struct tally_data *data)
 {
@@ -93,7 +132,7 @@ static bool shows_groups(const struct report *report, const struct tally_data *d
 }
 
 static int show(const struct report *report, struct tally_session *session,
-		struct tally_profile *profile)
+		struct tally_profile *profile, const struct tally_profile_options *made_with)
 {
 	struct tally_error error = {0};
 	struct tally_report_options options = {
@@ -135,12 +174,10 @@ static int show(const struct report *report, struct tally_session *session,
 	if (report->dlfilters.verbose)
 		tally_report_nameless(profile, stderr);
 	tally_report_left_out(session, stderr);
-	if (report->screen)
-		result = cli_report_screen(profile, options.percent_limit, options.order);
-	if (result == -ENOSYS)
-		cli_say("report", "built without libncursesw: text instead of the screen");
+	if (shows_screen(report))
+		result = show_screen(report, session, profile, made_with, &options);
 	if (result != -ENOTTY && result != -ENOSYS)
-		return written(result, NULL);
+		return result;
 	cli_pager_start(&pager);
 	result = report->header ? show_header(report, tally_session_data(session)) : 0;
 	if (!result)
@@ -278,7 +315,10 @@ static int run(struct report *report, const struct cli_usage *usage)
 		status = CLI_FAILED;
 	} else if (profile) {
 		int damage = cli_report_damage("report", data);
-		int shown = show(report, session, profile);
+		int shown;
+
+		progress.terminal = false; /* a screen has words of its own */
+		shown = show(report, session, profile, &options);
 
 		say_unmatched(report, session, profile);
 		/* The status of a filter comes first. */
@@ -309,6 +349,8 @@ const struct cli_setting cmd_report_settings[] = {
      .call = report_take_tree_word},
     {"buildid.dir", "--buildid-dir", CLI_SETTING_TEXT, offsetof(struct report, binaries.usual_dir),
      .room = CLI_BUILD_ID_DIR},
+    {"tui.report", "--tui", CLI_SETTING_CALL, offsetof(struct report, no_screen),
+     .call = report_take_tui},
     {.key = NULL},
 };
 
@@ -369,6 +411,7 @@ int cmd_report(int argc, char **argv)
 	    .branches = -1,
 	    .group = -1,
 	    .no_empty = true,
+	    .screen = -1,
 	    .binaries.inlines = CLI_INLINE_USUAL,
 	};
 	struct cli_option options[CLI_OPTIONS_MOST];

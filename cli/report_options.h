@@ -68,8 +68,9 @@ struct report {
 	struct tree_choice trees;
 	struct name_list typed; /* names that are not the library's, to be freed */
 	bool typed_column;      /* the first of them by -F */
-	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, screen,
-	    relative;
+	bool strict, children, addresses, show_samples, show_total_period, quiet, stdio, relative;
+	int screen;     /* --tui: 1, --no-tui: 0; -1: where there is a terminal */
+	bool no_screen; /* unless --tui asks for it */
 	bool show_modes;
 	bool header, header_only, full, stats, tasks, mmaps, threads, raw_counts;
 	bool hierarchy, no_empty, whole_names, ns;
@@ -109,6 +110,8 @@ int report_take_tree_word(void *to, const char *value, bool on, struct tally_err
 /* report_filters.c: numbers of -C and --socket-filter.  0, or an exit status after a message. */
 int report_filters_finish(struct report *report, const struct cli_usage *usage);
 int report_take_group(void *to, const char *value, bool on, struct tally_error *error);
+/* report_output.c: tui.report of a configuration file. */
+int report_take_tui(void *to, const char *value, bool on, struct tally_error *error);
 int report_take_percentage(void *to, const char *value, bool on, struct tally_error *error);
 
 #endif

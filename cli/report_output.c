@@ -18,6 +18,16 @@ static int refuse_screen(void *to, const char *value, bool on, struct tally_erro
 		  : 0;
 }
 
+int report_take_tui(void *to, const char *value, bool on, struct tally_error *error)
+{
+	bool wanted = false;
+
+	if (on && cli_config_bool(value, &wanted))
+		return cli_refuse(error, "'%s' is not true or false", value);
+	*(bool *)to = !wanted;
+	return 0;
+}
+
 int report_take_group(void *to, const char *value, bool on, struct tally_error *error)
 {
 	bool group = on;
@@ -100,8 +110,9 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	    {CLI_GROUP, .help = "Output"},
 	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
 	     .to = &report->stdio},
-	    {CLI_FLAG, 0, "tui", NULL, "on a terminal, a screen to walk in: ? shows its keys",
-	     .to = &report->screen},
+	    {CLI_SET, 0, "tui", NULL,
+	     "on a terminal, a screen to walk in: ? shows its keys (default); --no-tui: text",
+	     .to = &report->screen, .number = 1},
 	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
 	    {CLI_CALL, 0, "group", NULL,
 	     "all events side by side, where no group was recorded; the events of a recorded "

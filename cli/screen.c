@@ -4,6 +4,7 @@
 #include "screen.h"
 
 #include <errno.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
 #include <stdint.h>
@@ -17,11 +18,20 @@
 struct cli_screen {
 	SCREEN *terminal;
 	WINDOW *window;
-	bool colours;
-	unsigned click;
+	bool colours, utf8;
+	unsigned click, click_column;
 };
 
-enum { PAIR_BAR = 1, PAIR_CURSOR, PAIR_HOT, PAIR_WARM };
+enum {
+	PAIR_BAR = 1,
+	PAIR_CURSOR,
+	PAIR_HOT,
+	PAIR_WARM,
+	PAIR_FOUND,
+	PAIR_OTHER,
+	PAIR_KERNEL,
+	PAIR_CHOSEN
+};
 
 static bool can_show(void)
 {
@@ -43,6 +53,10 @@ static void set_colours(struct cli_screen *screen)
 	init_pair(PAIR_CURSOR, COLOR_BLACK, COLOR_YELLOW);
 	init_pair(PAIR_HOT, COLOR_RED, -1);
 	init_pair(PAIR_WARM, COLOR_GREEN, -1);
+	init_pair(PAIR_FOUND, COLOR_BLACK, COLOR_GREEN);
+	init_pair(PAIR_OTHER, COLOR_BLACK, COLOR_RED);
+	init_pair(PAIR_KERNEL, COLOR_WHITE, COLOR_BLUE);
+	init_pair(PAIR_CHOSEN, COLOR_BLACK, COLOR_WHITE);
 }
 
 int cli_screen_open(struct cli_screen **ret)
@@ -69,8 +83,9 @@ int cli_screen_open(struct cli_screen **ret)
 	curs_set(0);
 	set_escdelay(50);
 	keypad(screen->window, true);
-	mousemask(BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
-		  NULL);
+	mouseinterval(0); /* a press is a click, at once */
+	cli_screen_mouse(screen, true);
+	screen->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	*ret = screen;
 	return 0;
 }
@@ -108,49 +123,80 @@ static attr_t attribute(const struct cli_screen *screen, enum cli_style style, s
 	static const struct {
 		attr_t plain, coloured;
 		short pair;
-	} styles[] = {
+	} styles[CLI_STYLES] = {
 	    [CLI_BOLD] = {A_BOLD, A_BOLD, 0},
 	    [CLI_DIM] = {A_DIM, A_DIM, 0},
 	    [CLI_BAR] = {A_REVERSE, A_NORMAL, PAIR_BAR},
 	    [CLI_CURSOR] = {A_REVERSE, A_NORMAL, PAIR_CURSOR},
 	    [CLI_HOT] = {A_BOLD, A_NORMAL, PAIR_HOT},
 	    [CLI_WARM] = {A_NORMAL, A_NORMAL, PAIR_WARM},
+	    [CLI_BAR_KEY] = {A_REVERSE | A_BOLD, A_BOLD | A_UNDERLINE, PAIR_BAR},
+	    [CLI_FOUND] = {A_BOLD, A_NORMAL, PAIR_FOUND},
+	    [CLI_BLOCK] = {A_REVERSE, A_NORMAL, PAIR_CURSOR},
+	    [CLI_BLOCK_OTHER] = {A_REVERSE, A_NORMAL, PAIR_OTHER},
+	    [CLI_BLOCK_KERNEL] = {A_REVERSE | A_DIM, A_NORMAL, PAIR_KERNEL},
+	    [CLI_BLOCK_CHOSEN] = {A_BOLD | A_UNDERLINE, A_BOLD, PAIR_CHOSEN},
 	};
 
 	*ret_pair = screen->colours ? styles[style].pair : 0;
 	return screen->colours ? styles[style].coloured : styles[style].plain;
 }
 
+/* The next character of UTF-8 text, and its bytes; 0 of text that is none. */
+static wchar_t decode(const char *text, size_t *ret_bytes)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	unsigned count = *bytes < 0x80 ? 1 : *bytes < 0xe0 ? 2 : *bytes < 0xf0 ? 3 : 4;
+	uint32_t code = count == 1 ? *bytes : *bytes & (0x7fU >> count);
+
+	*ret_bytes = 1;
+	if (*bytes >= 0x80 && *bytes < 0xc0)
+		return 0;
+	for (unsigned i = 1; i < count; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (bytes[i] & 0x3f);
+	}
+	*ret_bytes = count;
+	return (wchar_t)code;
+}
+
+/* The columns of a character; 0: the terminal does not have it. */
+static unsigned columns_of(const struct cli_screen *screen, wchar_t character)
+{
+	int columns = character < 0x80 || screen->utf8 ? wcwidth(character) : 0;
+
+	return columns > 0 ? (unsigned)columns : 0;
+}
+
 unsigned cli_screen_put(struct cli_screen *screen, unsigned line, unsigned column,
 			enum cli_style style, const char *text, unsigned width)
 {
-	mbstate_t state = {0};
-	size_t left = strlen(text), bytes = 0;
+	wchar_t characters[1024];
+	size_t count = 0;
 	unsigned columns = 0;
 	short pair;
 	attr_t attributes = attribute(screen, style, &pair);
 
-	while (bytes < left) {
-		wchar_t character;
-		size_t taken = mbrtowc(&character, text + bytes, left - bytes, &state);
-		int wide;
+	while (*text && count < sizeof(characters) / sizeof(*characters)) {
+		size_t bytes;
+		wchar_t character = decode(text, &bytes);
+		unsigned wide = columns_of(screen, character);
 
-		if (taken == 0 || taken > left - bytes) {
-			state = (mbstate_t){0};
-			taken = 1;
+		if (!wide) {
+			character = L'?';
 			wide = 1;
-		} else {
-			wide = wcwidth(character);
 		}
-		if (wide < 0 || columns + (unsigned)wide > width)
+		if (columns + wide > width)
 			break;
-		columns += (unsigned)wide;
-		bytes += taken;
+		columns += wide;
+		text += bytes;
+		characters[count++] = character;
 	}
-	if (!bytes || bytes > INT32_MAX)
+	if (!count)
 		return 0;
 	(void)wattr_set(screen->window, attributes, pair, NULL);
-	mvwaddnstr(screen->window, (int)line, (int)column, text, (int)bytes);
+	mvwaddnwstr(screen->window, (int)line, (int)column, characters, (int)count);
 	(void)wattr_set(screen->window, A_NORMAL, 0, NULL);
 	return columns;
 }
@@ -167,6 +213,13 @@ void cli_screen_fill(struct cli_screen *screen, unsigned line, unsigned column,
 			 pair, NULL);
 }
 
+void cli_screen_blank(struct cli_screen *screen, unsigned line, unsigned column)
+{
+	if (column < cli_screen_width(screen) &&
+	    wmove(screen->window, (int)line, (int)column) == OK)
+		wclrtoeol(screen->window);
+}
+
 void cli_screen_show(struct cli_screen *screen)
 {
 	wrefresh(screen->window);
@@ -179,10 +232,11 @@ static int take_click(struct cli_screen *screen)
 	if (getmouse(&event) != OK)
 		return CLI_KEY_NONE;
 	if (event.bstate & BUTTON4_PRESSED)
-		return CLI_KEY_UP;
+		return CLI_KEY_WHEEL_UP;
 	if (event.bstate & BUTTON5_PRESSED)
-		return CLI_KEY_DOWN;
+		return CLI_KEY_WHEEL_DOWN;
 	screen->click = (unsigned)event.y;
+	screen->click_column = (unsigned)event.x;
 	return CLI_KEY_CLICK;
 }
 
@@ -203,6 +257,7 @@ static int key_of(struct cli_screen *screen, wint_t key)
 	    {KEY_END, CLI_KEY_END},
 	    {KEY_BACKSPACE, CLI_KEY_BACKSPACE},
 	    {KEY_ENTER, CLI_KEY_ENTER},
+	    {KEY_BTAB, CLI_KEY_BACK_TAB},
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -235,7 +290,19 @@ int cli_screen_key(struct cli_screen *screen, int milliseconds)
 	return key == '\r' ? CLI_KEY_ENTER : (int)key;
 }
 
-unsigned cli_screen_click(const struct cli_screen *screen)
+unsigned cli_screen_click(const struct cli_screen *screen, unsigned *ret_column)
 {
+	*ret_column = screen->click_column;
 	return screen->click;
+}
+
+void cli_screen_mouse(struct cli_screen *screen, bool on)
+{
+	(void)screen;
+	mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+}
+
+void cli_screen_redraw(struct cli_screen *screen)
+{
+	clearok(screen->window, true);
 }

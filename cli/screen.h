@@ -15,6 +15,14 @@ enum cli_style {
 	CLI_CURSOR, /* the chosen line */
 	CLI_HOT,    /* large shares, as in the text report */
 	CLI_WARM,
+	CLI_BAR_KEY, /* the name of a key in a bar */
+	CLI_FOUND,   /* what was searched for */
+	/* Blocks of a flame view: of user space, two so that neighbours differ; of the kernel. */
+	CLI_BLOCK,
+	CLI_BLOCK_OTHER,
+	CLI_BLOCK_KERNEL,
+	CLI_BLOCK_CHOSEN,
+	CLI_STYLES,
 };
 
 /* Keys beyond characters, which are Unicode code points. */
@@ -32,9 +40,14 @@ enum cli_key {
 	CLI_KEY_PAGE_DOWN,
 	CLI_KEY_HOME,
 	CLI_KEY_END,
+	CLI_KEY_BACK_TAB,
 	CLI_KEY_RESIZED,
-	CLI_KEY_CLICK, /* cli_screen_click() has its line */
+	CLI_KEY_CLICK, /* cli_screen_click() says where */
+	CLI_KEY_WHEEL_UP,
+	CLI_KEY_WHEEL_DOWN,
 };
+/* A letter with Ctrl. */
+#define CLI_CTRL(letter) ((letter)&31)
 
 /* Takes the terminal; signals that end or stop the program give it back.  0; -ENOTTY: standard
  * input or output is not a terminal that can do it; -ENOSYS: built without libncursesw. */
@@ -47,18 +60,25 @@ unsigned cli_screen_height(const struct cli_screen *screen);
 
 void cli_screen_clear(struct cli_screen *screen);
 /* Puts text, UTF-8 without control characters, at a line and a column, cut where it would be wider
- * than `width` columns.  Returns the columns that it took. */
+ * than `width` columns.  A character that the terminal does not have becomes a question mark.
+ * Returns the columns that it took. */
 unsigned cli_screen_put(struct cli_screen *screen, unsigned line, unsigned column,
 			enum cli_style style, const char *text, unsigned width);
 /* Gives the rest of a line the style. */
 void cli_screen_fill(struct cli_screen *screen, unsigned line, unsigned column,
 		     enum cli_style style);
+/* Empties the rest of a line. */
+void cli_screen_blank(struct cli_screen *screen, unsigned line, unsigned column);
 /* Shows what was put. */
 void cli_screen_show(struct cli_screen *screen);
 
 /* Waits so long for a key; below 0: for ever. */
 int cli_screen_key(struct cli_screen *screen, int milliseconds);
-/* The line of the last click. */
-unsigned cli_screen_click(const struct cli_screen *screen);
+/* The line of the last click, and its column. */
+unsigned cli_screen_click(const struct cli_screen *screen, unsigned *ret_column);
+/* Whether clicks are keys; else the terminal selects text with them. */
+void cli_screen_mouse(struct cli_screen *screen, bool on);
+/* Draws all anew, after something else wrote to the terminal. */
+void cli_screen_redraw(struct cli_screen *screen);
 
 #endif

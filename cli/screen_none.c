@@ -51,6 +51,13 @@ void cli_screen_fill(struct cli_screen *screen, unsigned line, unsigned column,
 	(void)style;
 }
 
+void cli_screen_blank(struct cli_screen *screen, unsigned line, unsigned column)
+{
+	(void)screen;
+	(void)line;
+	(void)column;
+}
+
 void cli_screen_show(struct cli_screen *screen)
 {
 	(void)screen;
@@ -63,8 +70,20 @@ int cli_screen_key(struct cli_screen *screen, int milliseconds)
 	return CLI_KEY_END_OF_INPUT;
 }
 
-unsigned cli_screen_click(const struct cli_screen *screen)
+unsigned cli_screen_click(const struct cli_screen *screen, unsigned *ret_column)
 {
 	(void)screen;
+	*ret_column = 0;
 	return 0;
+}
+
+void cli_screen_mouse(struct cli_screen *screen, bool on)
+{
+	(void)screen;
+	(void)on;
+}
+
+void cli_screen_redraw(struct cli_screen *screen)
+{
+	(void)screen;
 }

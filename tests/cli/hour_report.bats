@@ -134,13 +134,13 @@ on_terminal() { # rows, columns, command
 	END
 }
 
-@test "13.21: --no-pager stands behind the command too, and a dumb terminal has no pager" {
+@test "13.21: --no-pager stands behind the command too, a dumb terminal has no pager, and text has one" {
 	unset TALLY_PAGER
 	paged() {
 		on_terminal 24 80 env -u COLUMNS -u TALLY_PAGER TERM="${term:-vt100}" PAGER='echo went to the pager; cat' \
 			"$TALLY" "$@" | grep -c "went to the pager" || true
 	}
-	[ "$(paged report -i all.data)" = 1 ]
+	[ "$(paged report --no-tui -i all.data)" = 1 ]
 	[ "$(paged report -i all.data --no-pager)" = 0 ]
 	[ "$(paged --no-pager report -i all.data)" = 0 ]
 	[ "$(term=dumb paged report -i all.data)" = 0 ]
