@@ -80,7 +80,7 @@ screen() { # keys, command
 	screen $'p\n?\nx\nq' "$TALLY" top -e cpu-clock -g -p "$WORK" -d 0.3 >seen
 	grep -q 'own CPU' seen
 	grep -q 'large' seen
-	grep -q 'go on' seen
+	grep -q 'goes on' seen
 	grep -q 'the next event' seen
 	grep -aq 'status 0' seen
 }
@@ -89,10 +89,10 @@ screen() { # keys, command
 	screen $'j\n\\r\nq' "$TALLY" report --tui -i chains.data >seen
 	grep -aq 'status 0' seen
 	grep -q 'samples of cpu-clock' seen
-	grep -q 'what it called' seen
+	grep -q 'Enter' seen
 	grep -Eq -- '- +[0-9.]+%' seen
 	screen $'/nothing has this name\\r\nq' "$TALLY" report --tui -i chains.data >seen
-	grep -q 'no row matches; Esc shows all' seen
+	grep -q 'no row matches; Esc goes back' seen
 }
 
 @test "17: report --tui without a terminal prints the text" {
