@@ -92,11 +92,11 @@ static bool shows_screen(const struct report *report)
 		return report->screen > 0;
 	/* What asks for text, or for what only text has. */
 	return !(report->no_screen || report->stdio || report->quiet || report->header ||
-		 report->group > 0 || report->hierarchy || report->threads || report->separator ||
-		 report->width_count || report->whole_names || report->ns || report->show_modes ||
-		 report->format || report->dlfilters.verbose || report->fields.columns.count ||
-		 report->fields.more.count || report->fields.less.count ||
-		 report->trees.style != TALLY_TREE_GRAPH ||
+		 report->group > 0 || report->hierarchy || report->threads || report->blocks ||
+		 report->separator || report->width_count || report->whole_names || report->ns ||
+		 report->show_modes || report->format || report->dlfilters.verbose ||
+		 report->fields.columns.count || report->fields.more.count ||
+		 report->fields.less.count || report->trees.style != TALLY_TREE_GRAPH ||
 		 report->trees.value != TALLY_TREE_PERCENT || report->trees.limit ||
 		 (pager && !*pager));
 }
