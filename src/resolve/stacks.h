@@ -70,7 +70,8 @@ static inline void stacks_fetch(const struct tally_stacks *stacks, uint32_t numb
 	_Atomic uint64_t *chunk = atomic_load_explicit(&stacks->chunks[number >> STACKS_CHUNK_BITS],
 						       memory_order_relaxed);
 
-	__builtin_prefetch((const void *)&chunk[number & (STACKS_CHUNK - 1)]);
+	if (chunk)
+		__builtin_prefetch((const void *)&chunk[number & (STACKS_CHUNK - 1)]);
 }
 
 static inline uint32_t stacks_caller(const struct tally_stacks *stacks, uint32_t number)
