@@ -243,6 +243,21 @@ static int make_profile(struct report *report, struct tally_session *session,
 	return result && !cli_dlfilters_interrupted() ? cli_say_error("report", &error) : status;
 }
 
+/* The same as a page. */
+static int make_page(struct report *report, struct tally_session *session,
+		     struct tally_profile_options *options, struct cli_progress *progress)
+{
+	int status = cli_choice_use("report", &report->choice, session);
+
+	if (!status)
+		status = cli_dlfilters_start(&report->dlfilters, session, false);
+	if (!status)
+		status = report_page_write(report, session, options, progress);
+	status = cli_dlfilters_stop(&report->dlfilters, status);
+	cli_progress_done(progress);
+	return status ? status : cli_report_damage("report", tally_session_data(session));
+}
+
 static int run(struct report *report, const struct cli_usage *usage)
 {
 	struct tally_session_options session_options = {
@@ -283,7 +298,8 @@ static int run(struct report *report, const struct cli_usage *usage)
 						 wrong.text);
 		cli_binaries_fit(&report->binaries, data, &session_options);
 		options.callchains &= has_callchains(data);
-		if ((!options.callchains || !options.children) && !report->dlfilters.filters)
+		if ((!options.callchains || !options.children) && !report->dlfilters.filters &&
+		    !report->page)
 			session_options.columns = TALLY_COLUMN_COUNT;
 	}
 	/* Without a recording it is certain that it has no such field. */
@@ -309,7 +325,10 @@ static int run(struct report *report, const struct cli_usage *usage)
 	} else {
 		cli_debuginfod_fetch("report", report->binaries.debuginfod, session,
 				     shows_lines(report));
-		status = make_profile(report, session, &options, &progress, &profile);
+		if (report->page)
+			status = make_page(report, session, &options, &progress);
+		else
+			status = make_profile(report, session, &options, &progress, &profile);
 	}
 	if (profile && report->strict && cli_refuse_damage("report", data)) {
 		status = CLI_FAILED;
@@ -395,6 +414,9 @@ int cmd_report(int argc, char **argv)
 	    {formats, CLI_EXCLUDES, "--hierarchy", "only text has a hierarchy"},
 	    {formats, CLI_EXCLUDES, "--total-cycles", "only text has blocks"},
 	    {"--total-cycles", CLI_EXCLUDES, "-s,-F,--mem-mode", "blocks are not made of keys"},
+	    {formats, CLI_EXCLUDES, "--html", "a report has one format"},
+	    {"--html", CLI_EXCLUDES, "--header,--header-only,--stats,--tasks,--tui,--group",
+	     "these are of the text"},
 	    {NULL},
 	};
 	const struct cli_usage usage = {

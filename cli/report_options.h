@@ -83,7 +83,8 @@ struct report {
 	int branches; /* -1: where the recording has them */
 	const char *parent, *ignore_callees, *socket;
 	uint32_t socket_number;
-	int format; /* number of it: tally_report_format_name() */
+	const char *page; /* --html: its file; "": beside the recording; NULL: text */
+	int format;       /* number of it: tally_report_format_name() */
 	double percent_limit;
 	uint64_t max_stack, max_expand, time_quantum;
 };
@@ -106,6 +107,12 @@ void report_keys_done(struct report *report);
 
 /* report_trees.c: one word of -g, from a configuration file; it is added to the words so far. */
 int report_take_tree_word(void *to, const char *value, bool on, struct tally_error *error);
+
+/* report_page.c: --html.  Writes the page of the samples that the filters keep, and prints where.
+ * 0, or an exit status after a message. */
+int report_take_page(void *to, const char *value, bool on, struct tally_error *error);
+int report_page_write(const struct report *report, struct tally_session *session,
+		      struct tally_profile_options *options, struct cli_progress *progress);
 
 /* report_filters.c: numbers of -C and --socket-filter.  0, or an exit status after a message. */
 int report_filters_finish(struct report *report, const struct cli_usage *usage);

@@ -46,6 +46,7 @@
 #include <tally/names.h>
 #include <tally/open.h>
 #include <tally/overflow.h>
+#include <tally/page.h>
 #include <tally/pfm.h>
 #include <tally/probe.h>
 #include <tally/probe_event.h>

@@ -48,7 +48,7 @@ class Writer:
         self.deferred = deferred
         self.time = 1_000_000_000
         self.last = None
-        self.data = b""
+        self.data = bytearray()
 
     def other(self, kind, misc, pid, body):
         body += bytes(-len(body) % 8)

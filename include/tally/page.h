@@ -1,0 +1,42 @@
+/* A page: recordings as one HTML file that any browser opens, without a network or a server. */
+#ifndef TALLY_PAGE_H
+#define TALLY_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <tally/profile.h>
+#include <tally/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+struct tally_page_options {
+	size_t size; /* sizeof of this struct */
+	/* NULL: the file's name and the recorded command. */
+	const char *title;
+	FILE *to; /* the page goes there, and `path` is not used; NULL: to `path` */
+};
+
+/* Reads all samples of the session once, and writes the page.  The profile's options choose the
+ * samples as they do for a report; keys, trees and `children` are ignored.  Sums of the page are
+ * those of a report with the same options.
+ *
+ * An existing file of that name is replaced when the page is complete; a failure leaves it as it
+ * was.  *ret_size, which may be NULL, becomes the bytes written.  0,
+ * -EINVAL, -E2BIG, -ENOMEM, -errno of writing, or an error of reading. */
+int tally_page_write(struct tally_session *session, const struct tally_profile_options *options,
+		     const struct tally_page_options *page, const char *path, uint64_t *ret_size,
+		     struct tally_error *error);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

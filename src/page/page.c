@@ -1,0 +1,144 @@
+/* A recording as one HTML file: samples are summed by one sink, become tables, and these the page.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tally/page.h>
+#include "base/fail.h"
+#include "base/option_struct.h"
+#include "page/page_facts.h"
+#include "page/page_file.h"
+#include "page/page_frame.h"
+#include "page/page_tables.h"
+#include "profile/profile.h"
+#include "profile/sink.h"
+#include "session/run.h"
+
+static int no_memory(struct tally_error *error)
+{
+	return tally_fail(error, -ENOMEM, -1, "not enough memory for the page");
+}
+
+/* The samples as sums by thread, CPU, step of time and stack: a profile that is never made to
+ * rows. */
+static int read_sums(struct tally_session *session, const struct tally_profile_options *options,
+		     struct profile_worker *ret, struct profile_plan *plan,
+		     struct tally_profile **ret_profile, struct tally_error *error)
+{
+	int result = tally_profile_prepare(session, (struct tally_profile_options *)options, plan,
+					   ret_profile, error);
+
+	if (result)
+		return result;
+	if (options->max_stack)
+		tally_session_unwind_most(session, options->max_stack);
+	tally_session_stack_most(session, options->max_stack);
+	return tally_profile_sink_run(session, plan, NULL, ret, error);
+}
+
+static int make_tables(struct tally_session *session, const struct profile_worker *worker,
+		       struct page_tables *tables)
+{
+	struct page_functions functions;
+	struct page_stacks stacks = {0};
+	int result = tally_page_functions_init(&functions, tables, session);
+
+	if (!result)
+		result = tally_page_stacks_init(&stacks, &functions);
+	if (!result)
+		result = tally_page_events_make(tables, session);
+	if (!result)
+		result =
+		    tally_page_samples_make(tables, &stacks, &worker->contexts, &worker->calls);
+	tally_page_stacks_done(&stacks);
+	tally_page_functions_done(&functions);
+	return result;
+}
+
+static int write_page(const struct tally_profile *profile, const struct page_tables *tables,
+		      const struct tally_page_options *page, FILE *to)
+{
+	struct page_columns columns = {.count = 0};
+	struct tally_buf summary = {0}, data = {0};
+	int result = tally_page_summary(profile, tables, page->title, &summary);
+
+	tally_page_tables_columns(tables, &columns);
+	if (!result)
+		result = tally_page_columns_write(&columns, &data);
+	tally_page_columns_done(&columns);
+	if (!result) {
+		errno = 0;
+		fwrite(tally_page_before, 1, tally_page_before_size, to);
+		fputs("<script type=\"application/json\" id=\"summary\">", to);
+		tally_page_put_json(&summary, to);
+		fputs("</script>\n<script type=\"text/plain\" id=\"data\">\n", to);
+		tally_page_put_base64(&data, to);
+		fputs("</script>", to);
+		fwrite(tally_page_after, 1, tally_page_after_size, to);
+	}
+	tally_buf_done(&summary);
+	tally_buf_done(&data);
+	return result;
+}
+
+/* What the page needs of the profile's options, whatever the caller had in mind. */
+static void choose(struct tally_profile_options *options, const struct page_tables *tables,
+		   const char **keys)
+{
+	memcpy(keys, tally_page_keys, sizeof(tally_page_keys));
+	options->keys = keys;
+	options->key_count = PAGE_KEYS;
+	/* Samples without a matching caller are found by what this key makes. */
+	if (options->exclude_other)
+		keys[options->key_count++] = "parent";
+	options->callchains = options->children = true;
+	options->tree_least = 0;
+	options->time_quantum = tables->step;
+	options->by_mode = false;
+}
+
+int tally_page_write(struct tally_session *session, const struct tally_profile_options *options,
+		     const struct tally_page_options *page, const char *path, uint64_t *ret_size,
+		     struct tally_error *error)
+{
+	struct tally_page_options own = {.size = sizeof(own)};
+	struct tally_profile_options taken;
+	const char *keys[PAGE_KEYS + 1];
+	struct profile_worker worker = {0};
+	struct profile_plan plan = {0};
+	struct tally_profile *sums = NULL, *flat = NULL;
+	struct page_tables tables;
+	struct page_file file;
+	int result = tally_options_take(&own, sizeof(own), page);
+
+	if (result)
+		return tally_fail(error, result, -1,
+				  "page options of another libtally than this "
+				  "one: use the library that the program was "
+				  "built for");
+	result = tally_profile_options_take(&taken, options, error);
+	if (result)
+		return result;
+	result = tally_page_tables_init(&tables);
+	tally_page_samples_plan(&tables, session);
+	choose(&taken, &tables, keys);
+	if (!result)
+		result = read_sums(session, &taken, &worker, &plan, &sums, error);
+	if (!result)
+		result = make_tables(session, &worker, &tables);
+	if (!result)
+		result = tally_page_flat(session, &taken, &worker, &flat, error);
+	tally_profile_worker_done(&worker);
+	if (sums)
+		tally_profile_plan_done(&plan);
+	if (!result)
+		result = tally_page_file_open(&file, path, own.to, error);
+	if (!result) {
+		result = write_page(flat, &tables, &own, file.to);
+		result = tally_page_file_close(&file, result, ret_size, error);
+	}
+	tally_profile_free(flat);
+	tally_profile_free(sums);
+	tally_page_tables_done(&tables);
+	return result == -ENOMEM ? no_memory(error) : result;
+}

@@ -1,0 +1,64 @@
+/* Columns of the page's tables, and the container that holds them (doc/PAGE-DATA.md). */
+#ifndef TALLY_PAGE_PAGE_COLUMNS_H
+#define TALLY_PAGE_PAGE_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/map.h"
+
+/* What the reader makes of a column. */
+enum page_type {
+	PAGE_U8,
+	PAGE_U16,
+	PAGE_U32,
+	PAGE_F64, /* whole numbers that may pass 2^32 */
+	PAGE_TEXT,
+};
+
+/* How values are best written. */
+enum page_order {
+	PAGE_ANY,
+	PAGE_RISING, /* values are close to those before them */
+};
+
+/* Values side by side in an array of structs.  Borrowed until the columns are done. */
+struct page_values {
+	const void *first;
+	size_t stride, count;
+	unsigned width; /* bytes of a value: 1, 2, 4 or 8 */
+};
+
+#define PAGE_VALUES(list, member, number)                                            \
+	(struct page_values)                                                         \
+	{                                                                            \
+		.first = (list) ? &(list)->member : NULL, .stride = sizeof(*(list)), \
+		.count = (size_t)(number), .width = sizeof((list)->member),          \
+	}
+
+#define PAGE_COLUMNS_MOST 96
+
+struct page_column {
+	const char *name, *coding;
+	enum page_type type;
+	enum page_order order;
+	struct page_values values;
+	const struct tally_strings *texts; /* PAGE_TEXT */
+	struct tally_buf packed;
+};
+
+struct page_columns { /* all zero is empty and valid */
+	struct page_column list[PAGE_COLUMNS_MOST];
+	size_t count;
+};
+
+/* Adds a column; one without values is left out.  `name` is borrowed. */
+void tally_page_columns_add(struct page_columns *columns, const char *name, enum page_type type,
+			    enum page_order order, struct page_values values);
+void tally_page_columns_texts(struct page_columns *columns, const char *name,
+			      const struct tally_strings *texts);
+/* Writes the container: the index, and each column as a zlib stream.  0 or -ENOMEM. */
+int tally_page_columns_write(struct page_columns *columns, struct tally_buf *to);
+void tally_page_columns_done(struct page_columns *columns);
+
+#endif

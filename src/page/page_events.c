@@ -1,0 +1,59 @@
+/* The table of events: their names, and what their weights are. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/data.h>
+#include "page/page_tables.h"
+
+/* As the recorder and perf call it; its attr is that of a BPF program's output. */
+#define OFF_CPU "offcpu-time"
+
+struct facts {
+	const char *unit;
+	enum page_event_kind kind;
+};
+
+/* Source of types and numbers: include/uapi/linux/perf_event.h. */
+static struct facts facts_of(const struct tally_data_event *event)
+{
+	const struct tally_attr *attr = &event->attr;
+	uint64_t config =
+	    attr->type == PERF_TYPE_HARDWARE ? attr->config & 0xffffffff : attr->config;
+
+	if (!strncmp(event->name, OFF_CPU, strlen(OFF_CPU)))
+		return (struct facts){"ns", PAGE_EVENT_OFF_CPU};
+	if (attr->type == PERF_TYPE_SOFTWARE &&
+	    (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
+		return (struct facts){"ns", PAGE_EVENT_ON_CPU};
+	if (attr->type == PERF_TYPE_HARDWARE &&
+	    (config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_REF_CPU_CYCLES))
+		return (struct facts){"cycles", PAGE_EVENT_ON_CPU};
+	if (attr->type == PERF_TYPE_HARDWARE && config == PERF_COUNT_HW_INSTRUCTIONS)
+		return (struct facts){"instructions", PAGE_EVENT_ON_CPU};
+	/* PMUs of hybrid machines, and names such as cycles:ppp of raw codes. */
+	if (attr->type != PERF_TYPE_SOFTWARE && strstr(event->name, "cycles"))
+		return (struct facts){"cycles", PAGE_EVENT_ON_CPU};
+	return (struct facts){"events", PAGE_EVENT_OTHER};
+}
+
+int tally_page_events_make(struct page_tables *tables, const struct tally_session *session)
+{
+	const struct tally_data *data = tally_session_data(session);
+	size_t count = tally_data_event_count(data);
+
+	tables->events = calloc(count + 1, sizeof(*tables->events));
+	if (!tables->events)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct tally_data_event *event = tally_data_event(data, i);
+		struct facts facts = facts_of(event);
+		int64_t name = tally_page_string(tables, event->name);
+		int64_t unit = tally_page_string(tables, facts.unit);
+
+		if (name < 0 || unit < 0)
+			return -ENOMEM;
+		tables->events[tables->event_count++] = (struct page_event){
+		    .name = (uint32_t)name, .unit = (uint32_t)unit, .kind = (uint8_t)facts.kind};
+	}
+	return 0;
+}

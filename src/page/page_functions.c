@@ -1,0 +1,134 @@
+/* The tables of functions and images.  A function is what a row of a report is: frames of one place
+ * (profile/places.h) are one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/table.h"
+#include "page/page_tables.h"
+#include "report/report_frame.h"
+#include "session/numbers.h"
+
+int tally_page_functions_init(struct page_functions *functions, struct page_tables *tables,
+			      const struct tally_session *session)
+{
+	int result;
+
+	*functions = (struct page_functions){.tables = tables, .session = session};
+	result = tally_places_init(&functions->places, session);
+	if (result)
+		return result;
+	functions->of_frame =
+	    table_new((size_t)functions->places.frame_count + 1, sizeof(*functions->of_frame));
+	functions->of_dso = table_new(functions->places.dsos.count + 1, sizeof(*functions->of_dso));
+	return functions->of_frame && functions->of_dso ? 0 : -ENOMEM;
+}
+
+void tally_page_functions_done(struct page_functions *functions)
+{
+	tally_places_done(&functions->places);
+	free(functions->of_frame);
+	free(functions->of_dso);
+	*functions = (struct page_functions){0};
+}
+
+/* How names of code that was made at run time begin and end: image/image_kind.h. */
+static bool is_made(const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(name, "[JIT]", 5) || !strncmp(name, "jitted-", 7) ||
+	       (!strncmp(name, "perf-", 5) && length > 4 && !strcmp(name + length - 4, ".map")) ||
+	       (!strncmp(name, "jit-", 4) && length > 5 && !strcmp(name + length - 5, ".dump"));
+}
+
+static enum page_kind kind_of(const struct tally_frame *frame)
+{
+	if (frame->level == 'k' || frame->level == 'g')
+		return PAGE_KIND_KERNEL;
+	if (frame->image == UINT32_MAX)
+		return PAGE_KIND_UNKNOWN;
+	return is_made(frame->image_name) ? PAGE_KIND_MADE : PAGE_KIND_USER;
+}
+
+static int64_t build_id_of(const struct page_functions *functions, uint32_t image)
+{
+	struct tally_image_facts facts = {0};
+	char text[2 * UINT8_MAX + 1] = "";
+
+	if (!tally_session_image_facts(functions->session, image, &facts))
+		return 0;
+	for (unsigned i = 0; i < facts.build_id_size; i++) {
+		text[2 * i] = "0123456789abcdef"[facts.build_id[i] >> 4];
+		text[2 * i + 1] = "0123456789abcdef"[facts.build_id[i] & 15];
+	}
+	return tally_page_string(functions->tables, text);
+}
+
+static int64_t image_of(struct page_functions *functions, const struct tally_frame *frame,
+			uint32_t dso)
+{
+	struct page_tables *tables = functions->tables;
+	int64_t name, path, build_id;
+	uint32_t room;
+
+	if (functions->of_dso[dso])
+		return functions->of_dso[dso] - 1;
+	name = tally_page_string(tables, functions->places.dsos.text[dso]);
+	path = tally_page_string(tables, frame->image_path);
+	build_id = build_id_of(functions, frame->image);
+	room = array_room(tables->image_room, tables->image_count + 1, 64);
+	if (name < 0 || path < 0 || build_id < 0 ||
+	    (room != tables->image_room &&
+	     !array_resize(&tables->images, room, sizeof(*tables->images))))
+		return -ENOMEM;
+	tables->image_room = room;
+	tables->images[tables->image_count] = (struct page_image){
+	    (uint32_t)name, (uint32_t)path, (uint32_t)build_id, (uint8_t)kind_of(frame)};
+	functions->of_dso[dso] = ++tables->image_count;
+	return tables->image_count - 1;
+}
+
+/* As trees of reports call it: its symbol, or the binary and the place. */
+static int64_t name_of(struct page_tables *tables, const struct tally_frame *frame)
+{
+	struct tally_buf text = {0};
+	int64_t name = -ENOMEM;
+
+	if (frame->symbol)
+		return tally_page_string(tables, frame->symbol);
+	tally_report_frame(&text, frame);
+	if (!text.failed)
+		name = tally_page_string(tables, tally_buf_str(&text));
+	tally_buf_done(&text);
+	return name;
+}
+
+int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
+{
+	struct page_tables *tables = functions->tables;
+	uint32_t place = places_find(&functions->places, frame), room;
+	struct tally_frame facts;
+	int64_t image, name;
+
+	if (!place)
+		return -ENOMEM;
+	if (functions->of_frame[place])
+		return functions->of_frame[place] - 1;
+	facts = tally_session_frame(functions->session, place);
+	image = image_of(functions, &facts, functions->places.dso_of[place]);
+	name = name_of(tables, &facts);
+	room = array_room(tables->function_room, tables->function_count + 1, 1024);
+	if (image < 0 || name < 0 ||
+	    (room != tables->function_room &&
+	     !array_resize(&tables->functions, room, sizeof(*tables->functions))))
+		return -ENOMEM;
+	tables->function_room = room;
+	tables->functions[tables->function_count] = (struct page_function){
+	    .name = (uint32_t)name,
+	    .image = (uint32_t)image,
+	    .kind = (uint8_t)kind_of(&facts),
+	    .inlined = facts.inlined,
+	};
+	functions->of_frame[place] = ++tables->function_count;
+	return tables->function_count - 1;
+}

@@ -1,0 +1,171 @@
+/* What a reader must know before he believes the page: what is missing, why, and what to do. */
+#include <stdio.h>
+#include <string.h>
+#include "base/cell.h"
+#include "page/page_facts.h"
+#include "profile/chain_ends.h"
+#include "report/nameless.h"
+
+/* Shares that matter, in hundredths of a percent; the report's (report/report_notes.c). */
+#define KERNEL_LEAST  100U
+#define BINARY_LEAST  500U
+#define CHAINS_LEAST  1000U
+#define BINARIES_MOST 3U
+
+struct note {
+	struct tally_buf text, remedy;
+};
+
+static int put(struct note *note, struct json *json)
+{
+	int result = note->text.failed ? note->text.failed : note->remedy.failed;
+
+	if (!result) {
+		json_object(json);
+		json_key_string(json, "text", tally_buf_str(&note->text));
+		json_key_string(json, "remedy", tally_buf_str(&note->remedy));
+		json_object_end(json);
+	}
+	tally_buf_done(&note->text);
+	tally_buf_done(&note->remedy);
+	*note = (struct note){0};
+	return result ? result : json->to->failed;
+}
+
+static void put_share(struct tally_buf *to, uint64_t part, uint64_t whole)
+{
+	uint64_t share = tally_cell_share(part, whole);
+
+	tally_buf_printf(to, "%llu.%llu %%", (unsigned long long)(share / 100),
+			 (unsigned long long)(share % 100 / 10));
+}
+
+static int put_image(const struct tally_profile *profile, size_t event,
+		     const struct nameless_image *image, uint64_t total, struct json *json)
+{
+	struct tally_profile_event facts = {.size = sizeof(facts)};
+	struct note note = {0};
+
+	tally_profile_event(profile, event, &facts);
+	put_share(&note.text, image->period, total);
+	if (image->image == UINT32_MAX) {
+		tally_buf_printf(&note.text,
+				 " of %s is in the kernel, whose functions have no names",
+				 facts.name);
+		tally_buf_text(&note.remedy, image->facts.why ? image->facts.why : "");
+		return put(&note, json);
+	}
+	tally_buf_printf(&note.text, " of %s is in %s, whose functions have no names", facts.name,
+			 image->facts.name);
+	if (image->package)
+		tally_buf_printf(&note.remedy, "install the Debian package %s", image->package);
+	else if (!strncmp(image->facts.name, "[JIT]", 5))
+		tally_buf_text(&note.remedy, "code made at run time; programs can name it: node "
+					     "--perf-basic-prof, java -XX:+PreserveFramePointer "
+					     "with perf-map-agent");
+	else
+		tally_buf_text(&note.remedy, image->facts.why);
+	return put(&note, json);
+}
+
+static int put_nameless(const struct tally_profile *profile, size_t event, struct json *json)
+{
+	struct nameless nameless;
+	unsigned binaries = 0;
+	int result = tally_nameless_find(profile, event, KERNEL_LEAST, &nameless);
+
+	for (size_t i = 0; i < nameless.count && !result; i++) {
+		const struct nameless_image *image = &nameless.images[i];
+
+		if (image->image != UINT32_MAX &&
+		    (tally_cell_share(image->period, nameless.total) < BINARY_LEAST ||
+		     ++binaries > BINARIES_MOST))
+			continue;
+		result = put_image(profile, event, image, nameless.total, json);
+	}
+	tally_nameless_done(&nameless);
+	return result;
+}
+
+static int put_chains(const struct tally_profile *profile, size_t event, struct json *json)
+{
+	const struct tally_session *session = tally_profile_session(profile);
+	const struct tally_attr *attr = &tally_data_event(tally_session_data(session), event)->attr;
+	bool unwound = attr->sample_type & PERF_SAMPLE_STACK_USER ||
+		       tally_data_info(tally_session_data(session))->stacks.count;
+	struct tally_chain_ends ends;
+	struct note note = {0};
+
+	/* The calls that a processor keeps are only a part of each chain anyway. */
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return 0;
+	tally_profile_chain_ends(profile, event, &ends);
+	if (tally_cell_share(ends.cut, ends.all) < CHAINS_LEAST)
+		return 0;
+	put_share(&note.text, ends.cut, ends.all);
+	tally_buf_text(&note.text, " of the call chains end before the start of their thread");
+	tally_buf_text(&note.remedy,
+		       unwound ? "record larger stacks: tally record --call-graph dwarf,65528"
+			       : "the code keeps no frame pointers: tally record -g");
+	return put(&note, json);
+}
+
+static int put_losses(const struct tally_session_counts *counts, struct json *json)
+{
+	struct note note = {0};
+	int result = 0;
+
+	if (counts->lost) {
+		put_share(&note.text, counts->lost, counts->lost + counts->samples);
+		tally_buf_printf(&note.text, " of what was sampled was lost: %llu",
+				 (unsigned long long)counts->lost);
+		tally_cell_noun(&note.text, counts->lost, "record");
+		tally_buf_text(&note.remedy,
+			       "record with larger rings (-m) or a lower frequency (-F)");
+		result = put(&note, json);
+	}
+	if (counts->throttled && !result) {
+		tally_buf_printf(&note.text, "The kernel throttled sampling %llu",
+				 (unsigned long long)counts->throttled);
+		tally_cell_noun(&note.text, counts->throttled, "time");
+		tally_buf_text(&note.remedy, "record with a lower frequency (-F), or raise "
+					     "kernel.perf_event_max_sample_rate");
+		result = put(&note, json);
+	}
+	return result;
+}
+
+static int put_filtered(const struct tally_profile *profile, struct json *json)
+{
+	struct note note = {0};
+	uint64_t passed = 0, all = 0;
+
+	for (size_t i = 0; i < tally_profile_event_count(profile); i++) {
+		struct tally_profile_event facts = {.size = sizeof(facts)};
+
+		tally_profile_event(profile, i, &facts);
+		passed += facts.samples;
+		all += facts.all_samples;
+	}
+	if (passed == all)
+		return 0;
+	tally_buf_printf(&note.text, "Filters chose %llu of %llu", (unsigned long long)passed,
+			 (unsigned long long)all);
+	tally_cell_noun(&note.text, all, "sample");
+	return put(&note, json);
+}
+
+int tally_page_notes(const struct tally_profile *profile, const struct page_tables *tables,
+		     struct json *json)
+{
+	int result = put_losses(tally_session_counts(tally_profile_session(profile)), json);
+
+	if (!result)
+		result = put_filtered(profile, json);
+	for (size_t event = 0; event < tables->event_count && !result; event++) {
+		result = put_nameless(profile, event, json);
+		if (!result)
+			result = put_chains(profile, event, json);
+	}
+	return result;
+}

@@ -1,0 +1,260 @@
+/* One or two sentences about what limits: how busy threads and CPUs are, what part of that is the
+ * kernel's, and what threads wait for. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tally/data.h>
+#include <tally/info.h>
+#include "page/page_facts.h"
+#include "page/page_waits.h"
+
+#define NS 1000000000.0
+
+/* Parts of the time, or of the CPU time, that are worth a word. */
+#define BUSY       0.85
+#define LITTLE     0.3
+#define KERNEL     0.4
+#define WAITS      0.5
+#define WORTH_TIME 0.05
+
+struct usage {
+	const struct page_tables *tables;
+	double length;   /* s */
+	double *threads; /* by thread: s on a CPU */
+	double *own;     /* by function: the same */
+	double all, kernel, blocked;
+	double waits[PAGE_WAITS]; /* s off CPU */
+	uint32_t cpus;
+	bool known; /* CPU time is known */
+};
+
+/* Seconds that a sample stands for; below 0: unknown. */
+static double seconds_of(const struct usage *usage, const struct tally_session *session,
+			 const struct page_sample *sample)
+{
+	const struct page_event *event = &usage->tables->events[sample->event];
+	const struct tally_attr *attr =
+	    &tally_data_event(tally_session_data(session), sample->event)->attr;
+
+	if (!strcmp(usage->tables->strings.text[event->unit], "ns"))
+		return (double)sample->weight / NS;
+	return attr->freq && attr->sample_freq ? (double)sample->count / (double)attr->sample_freq
+					       : -1;
+}
+
+/* The first event of that kind that has samples; PAGE_NONE: none has. */
+static uint32_t event_of(const struct page_tables *tables, enum page_event_kind kind)
+{
+	for (uint32_t i = 0; i < tables->event_count; i++)
+		if (tables->events[i].kind == kind && tables->events[i].samples)
+			return i;
+	return PAGE_NONE;
+}
+
+static enum page_wait wait_of(const struct page_tables *tables, uint32_t node)
+{
+	for (; node; node = tables->nodes[node].parent) {
+		const struct page_function *function =
+		    &tables->functions[tables->nodes[node].function];
+		enum page_wait wait = tally_page_wait_of(tables->strings.text[function->name]);
+
+		if (wait != PAGE_WAIT_UNKNOWN)
+			return wait;
+	}
+	return PAGE_WAIT_UNKNOWN;
+}
+
+static void add_up(struct usage *usage, const struct tally_session *session)
+{
+	const struct page_tables *tables = usage->tables;
+	uint32_t on = event_of(tables, PAGE_EVENT_ON_CPU),
+		 off = event_of(tables, PAGE_EVENT_OFF_CPU);
+
+	usage->known = on != PAGE_NONE;
+	for (uint32_t i = 0; i < tables->sample_count; i++) {
+		const struct page_sample *sample = &tables->samples[i];
+		const struct page_thread *thread = &tables->threads[sample->thread];
+		uint32_t function = tables->nodes[sample->node].function;
+		double seconds;
+
+		/* Thread 0 of each CPU is the idle one. */
+		if (function == PAGE_NONE || !thread->tid ||
+		    (sample->event != on && sample->event != off))
+			continue;
+		seconds = seconds_of(usage, session, sample);
+		if (seconds < 0) {
+			usage->known = false;
+		} else if (sample->event == off) {
+			usage->waits[wait_of(tables, sample->node)] += seconds;
+			usage->blocked += seconds;
+		} else {
+			usage->all += seconds;
+			usage->threads[sample->thread] += seconds;
+			usage->own[function] += seconds;
+			if (tables->functions[function].kind == PAGE_KIND_KERNEL)
+				usage->kernel += seconds;
+		}
+	}
+}
+
+static uint32_t largest(const double *list, uint32_t count)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 1; i < count; i++)
+		if (list[i] > list[most])
+			most = i;
+	return most;
+}
+
+static void put_percent(struct tally_buf *to, double part)
+{
+	tally_buf_printf(to, part < 0.1 ? "%.1f %%" : "%.0f %%", part * 100);
+}
+
+static const char *thread_name(const struct usage *usage, uint32_t thread)
+{
+	return usage->tables->strings.text[usage->tables->threads[thread].comm];
+}
+
+/* How many threads have a part of the CPU time that is worth a word. */
+static uint32_t count_busy(const struct usage *usage)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < usage->tables->thread_count; i++)
+		count += usage->threads[i] > usage->all * WORTH_TIME;
+	return count;
+}
+
+/* The name with the largest share of the CPU time, and that share. */
+static const char *busiest_name(const struct usage *usage, double *ret)
+{
+	const struct page_tables *tables = usage->tables;
+	double *sums = calloc(tables->strings.count, sizeof(*sums));
+	uint32_t most;
+
+	*ret = 0;
+	if (!sums)
+		return "";
+	for (uint32_t i = 0; i < tables->thread_count; i++)
+		sums[tables->threads[i].comm] += usage->threads[i];
+	most = largest(sums, (uint32_t)tables->strings.count);
+	*ret = usage->all > 0 ? sums[most] / usage->all : 0;
+	free(sums);
+	return tables->strings.text[most];
+}
+
+static void put_busy(const struct usage *usage, struct tally_buf *to)
+{
+	double used = usage->all / usage->length, share;
+	uint32_t most = largest(usage->threads, usage->tables->thread_count);
+	double first = usage->threads[most] / usage->length;
+	uint32_t busy = count_busy(usage);
+
+	if (usage->cpus > 1 && used > BUSY * usage->cpus) {
+		const char *name = busiest_name(usage, &share);
+
+		tally_buf_printf(to, "All %u CPUs are busy, most with %s (", usage->cpus, name);
+		put_percent(to, share);
+		tally_buf_text(to, "): more threads cannot help, less work can.");
+	} else if (first > BUSY) {
+		tally_buf_printf(to, "One thread is busy all the time (%s, %u)",
+				 thread_name(usage, most), usage->tables->threads[most].tid);
+		if (used > first + LITTLE)
+			tally_buf_printf(to, ", all together use %.1f of %u CPUs", used,
+					 usage->cpus);
+		tally_buf_text(to, ": what it does limits the whole.");
+	} else if (used > BUSY && used < 2 - BUSY && busy > 1) {
+		const char *name = busiest_name(usage, &share);
+
+		tally_buf_printf(to,
+				 "About one CPU is busy, with %u threads in turn, most with %s (",
+				 usage->tables->thread_count, name);
+		put_percent(to, share);
+		tally_buf_text(to, "): they do not run at the same time.");
+	} else if (used > LITTLE) {
+		const char *name = busiest_name(usage, &share);
+
+		tally_buf_printf(to, "%.1f of %u CPU%s are busy on average, most with %s (", used,
+				 usage->cpus, usage->cpus == 1 ? "" : "s", name);
+		put_percent(to, share);
+		tally_buf_text(to, ").");
+	} else {
+		tally_buf_text(to, "The CPUs are little used: ");
+		put_percent(to, used);
+		tally_buf_text(to, " of one CPU.");
+	}
+}
+
+/* Waiting for children is what a shell does; the children are recorded, too. */
+static void put_waits(const struct usage *usage, struct tally_buf *to)
+{
+	double waits[PAGE_WAITS], all = usage->blocked - usage->waits[PAGE_WAIT_CHILD];
+	uint32_t most;
+
+	if (usage->all > usage->length * BUSY && usage->cpus <= 1)
+		return;
+	memcpy(waits, usage->waits, sizeof(waits));
+	waits[PAGE_WAIT_CHILD] = 0;
+	most = largest(waits, PAGE_WAITS);
+	if (all < usage->length * WORTH_TIME || waits[most] < all * WAITS ||
+	    usage->all > usage->length * BUSY * usage->cpus)
+		return;
+	tally_buf_text(to, " Threads that are blocked wait for ");
+	tally_buf_text(to, tally_page_wait_names[most]);
+	tally_buf_text(to, " (");
+	put_percent(to, waits[most] / all);
+	tally_buf_text(to, " of the time off CPU).");
+}
+
+static void put_kernel(const struct usage *usage, struct tally_buf *to)
+{
+	const struct page_tables *tables = usage->tables;
+	uint32_t most = PAGE_NONE;
+
+	if (usage->kernel < usage->all * KERNEL || usage->all <= 0)
+		return;
+	for (uint32_t i = 0; i < tables->function_count; i++)
+		if (tables->functions[i].kind == PAGE_KIND_KERNEL &&
+		    (most == PAGE_NONE || usage->own[i] > usage->own[most]))
+			most = i;
+	tally_buf_byte(to, ' ');
+	put_percent(to, usage->kernel / usage->all);
+	tally_buf_text(to, " of the CPU time is the kernel's");
+	if (most != PAGE_NONE)
+		tally_buf_printf(to, ", most in %s",
+				 tables->strings.text[tables->functions[most].name]);
+	tally_buf_byte(to, '.');
+}
+
+int tally_page_sentence(const struct tally_session *session, const struct page_tables *tables,
+			struct tally_buf *to)
+{
+	const struct tally_data_info *info = tally_data_info(tally_session_data(session));
+	struct usage usage = {
+	    .tables = tables,
+	    .length = (double)(tables->end - tables->start) / NS,
+	    .threads = calloc((size_t)tables->thread_count + 1, sizeof(*usage.threads)),
+	    .own = calloc((size_t)tables->function_count + 1, sizeof(*usage.own)),
+	    .cpus = info->cpus_online ? info->cpus_online : 1,
+	};
+	int result = usage.threads && usage.own ? 0 : -ENOMEM;
+
+	if (!result) {
+		add_up(&usage, session);
+		if (!tables->sample_count)
+			tally_buf_text(to, "There are no samples: the program used too little CPU "
+					   "time, or none that the event counts.");
+		else if (usage.known && usage.length > 0 && usage.all > 0)
+			put_busy(&usage, to);
+		if (tables->sample_count && !usage.known && usage.blocked > 0)
+			tally_buf_text(to, "Almost no CPU time was used.");
+		if (usage.length > 0)
+			put_waits(&usage, to);
+		put_kernel(&usage, to);
+	}
+	free(usage.threads);
+	free(usage.own);
+	return result ? result : to->failed;
+}

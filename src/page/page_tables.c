@@ -1,0 +1,74 @@
+#include "page/page_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/table.h"
+
+int64_t tally_page_string(struct page_tables *tables, const char *text)
+{
+	return text ? tally_strings_intern(&tables->strings, text, strlen(text)) : 0;
+}
+
+int tally_page_tables_init(struct page_tables *tables)
+{
+	*tables = (struct page_tables){0};
+	if (tally_page_string(tables, "") < 0 ||
+	    !array_resize(&tables->nodes, 1024, sizeof(*tables->nodes)))
+		return -ENOMEM;
+	tables->node_room = 1024;
+	tables->nodes[tables->node_count++] =
+	    (struct page_node){.parent = PAGE_NONE, .function = PAGE_NONE};
+	return 0;
+}
+
+void tally_page_tables_done(struct page_tables *tables)
+{
+	tally_strings_done(&tables->strings);
+	free(tables->images);
+	free(tables->functions);
+	free(tables->nodes);
+	free(tables->events);
+	free(tables->threads);
+	free(tables->samples);
+	*tables = (struct page_tables){0};
+}
+
+void tally_page_tables_columns(const struct page_tables *tables, struct page_columns *ret)
+{
+#define COLUMN(table, member, type, order)                           \
+	tally_page_columns_add(ret, #table "." #member, type, order, \
+			       PAGE_VALUES(tables->table##s, member, tables->table##_count))
+	tally_page_columns_texts(ret, "string.text", &tables->strings);
+	COLUMN(image, name, PAGE_U32, PAGE_RISING);
+	COLUMN(image, path, PAGE_U32, PAGE_RISING);
+	COLUMN(image, build_id, PAGE_U32, PAGE_ANY);
+	COLUMN(image, kind, PAGE_U8, PAGE_ANY);
+	COLUMN(function, name, PAGE_U32, PAGE_RISING);
+	COLUMN(function, image, PAGE_U32, PAGE_ANY);
+	COLUMN(function, kind, PAGE_U8, PAGE_ANY);
+	COLUMN(function, inlined, PAGE_U8, PAGE_ANY);
+	COLUMN(function, file, PAGE_U32, PAGE_ANY);
+	COLUMN(function, line, PAGE_U32, PAGE_ANY);
+	COLUMN(node, parent, PAGE_U32, PAGE_RISING);
+	COLUMN(node, function, PAGE_U32, PAGE_ANY);
+	COLUMN(node, inlined, PAGE_U8, PAGE_ANY);
+	COLUMN(node, hidden, PAGE_U8, PAGE_ANY);
+	COLUMN(thread, pid, PAGE_U32, PAGE_RISING);
+	COLUMN(thread, tid, PAGE_U32, PAGE_RISING);
+	COLUMN(thread, comm, PAGE_U32, PAGE_ANY);
+	COLUMN(thread, recording, PAGE_U32, PAGE_ANY);
+	COLUMN(thread, first, PAGE_F64, PAGE_RISING);
+	COLUMN(thread, last, PAGE_F64, PAGE_RISING);
+	COLUMN(event, name, PAGE_U32, PAGE_ANY);
+	COLUMN(event, unit, PAGE_U32, PAGE_ANY);
+	COLUMN(event, kind, PAGE_U8, PAGE_ANY);
+	COLUMN(sample, time, PAGE_F64, PAGE_RISING);
+	COLUMN(sample, thread, PAGE_U32, PAGE_ANY);
+	COLUMN(sample, cpu, PAGE_U32, PAGE_ANY);
+	COLUMN(sample, event, PAGE_U32, PAGE_ANY);
+	COLUMN(sample, node, PAGE_U32, PAGE_ANY);
+	COLUMN(sample, weight, PAGE_F64, PAGE_ANY);
+	COLUMN(sample, count, PAGE_U32, PAGE_ANY);
+#undef COLUMN
+}

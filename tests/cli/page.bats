@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# `tally report --html`: the data of the page, read by a reader of its own (page_reader.py).  What a browser makes of it is
+# tested in tests/page.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
+	command -v python3 >/dev/null || skip "python3 is not installed: no page is read; tests/unit/page has known columns"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+page() { # COMMAND PAGE ...
+	python3 "$TALLY_SOURCE/tests/cli/page_reader.py" "$@"
+}
+
+make_recording() { # FILE [chains]: of lines on standard input
+	python3 "$TALLY_SOURCE/tests/cli/recording.py" "$@"
+}
+
+# Two threads with the same functions, one of them recursive.
+small() {
+	make_recording small.data chains <<-END
+		comm 10 first
+		comm 20 second
+		map 10 1000 1000 0 /nowhere/liba.so
+		map 20 1000 1000 0 /nowhere/liba.so
+		map 20 5000 1000 0 /nowhere/libb.so
+		sample 10 1010 user 1010 1020 1030
+		sample 10 1010 user 1010 1020 1030
+		sample 20 1010 user 1010 1010 5020
+		sample 20 5020 user 5020
+		sample 10 1020 user 1020 1030
+		sample 20 9999 user 9999 5020
+	END
+}
+
+@test "18: a small recording has the functions, stacks and times that were put into it" {
+	small
+	"$TALLY" report --html=small.html -i small.data
+	page check small.html
+	# Every sample has the period 1000.
+	page functions small.html >sums
+	diff - sums <<-END
+		cpu-clock:HG [unknown] 0x9999 1000 1000 1
+		cpu-clock:HG liba.so liba.so+0x10 3000 3000 3
+		cpu-clock:HG liba.so liba.so+0x20 1000 3000 1
+		cpu-clock:HG liba.so liba.so+0x30 0 3000 0
+		cpu-clock:HG libb.so libb.so+0x20 1000 3000 1
+	END
+	# The first sample is at 1.001 s, and the others come 1 ms apart: units of 1 us from the first.
+	[ "$(page column small.html sample.time | tr '\n' ' ')" = "0 1000 2000 3000 4000 5000 " ]
+	page column small.html thread.pid thread.tid | sort | uniq -c | tr -s ' ' | diff - <(printf ' 2 10\n 2 20\n')
+	[ "$(page column small.html node.parent | head -n 1)" = 4294967295 ]
+}
+
+@test "18: equal samples within a step are one, and no sum changes" {
+	{ # 400,000 samples of 400 s: steps of more than a unit
+		echo comm 10 busy
+		echo map 10 1000 1000 0 /nowhere/liba.so
+		echo sample 10 1010
+		echo times 399999
+	} | make_recording many.data
+	"$TALLY" report --html=many.html -i many.data
+	page check many.html
+	[ "$(page functions many.html)" = "cpu-clock:HG liba.so liba.so+0x10 400000000 400000000 400000" ]
+	[ "$(page column many.html sample.time | wc -l)" -lt 50000 ]
+	[ "$(stat -c %s many.html)" -lt 2000000 ]
+	step=$(page summary many.html | python3 -c 'import json, sys; print(json.load(sys.stdin)["time_step"])')
+	[ "$step" -gt 1 ]
+	# Spans that begin and end with steps.
+	for span in 100:200 300:301 10.5:11; do
+		times=$(page summary many.html | python3 -c '
+import json, sys
+page = json.load(sys.stdin)
+step = page["time_unit"] * page["time_step"]
+clock = round(page["clock"] * 1e9)
+first, last = (clock + int(float(at) * 1e9) // step * step for at in sys.argv[1].split(":"))
+print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 10**9:09}")' "$span")
+		"$TALLY" report --json -s dso,sym -i many.data --time "$times" >span.json
+		page agree many.html span.json "${times%,*}" "${times#*,}"
+	done
+}
+
+@test "18: sums of every function are the report's, with each filter" {
+	"$TALLY" record -q -e cpu-clock -F 2000 -g -o it.data -- sh -c 'for i in 1 2 3; do ls -R /usr/share/doc >/dev/null; done' 2>err ||
+		skip "events cannot be opened here: $(head -n 1 err)"
+	for filter in "" "--time 25%-75%" "--comm ls" "--cpu 0" "--dso libc.so.6" "--max-stack 3" "--no-inline" "--hide-unresolved" "--filter cpu==0"; do
+		# shellcheck disable=SC2086 # words
+		if ! "$TALLY" report --html=it.html -i it.data $filter 2>err || ! "$TALLY" report --json -s dso,sym -i it.data $filter >it.json; then
+			echo "with '$filter': $(cat err)"
+			return 1
+		fi
+		page check it.html
+		grep -q '"rows":\[{' it.json || continue # nothing ran on CPU 0
+		page agree it.html it.json
+	done
+}
+
+@test "18: sums of the corpus are the report's" {
+	[ -d "${TALLY_CORPUS:-/nonexistent}/files" ] || skip "no corpus (TALLY_CORPUS): the recordings made here have known sums"
+	agreed=0
+	for name in perf.data.branch_stack_hw_index perf.data.group_desc-4.14 perf_with_interpreter_frames.data perf_with_trace_offcpu.data; do
+		file=$(find "$TALLY_CORPUS/files" -name "*__$name")
+		[ -n "$file" ] || continue
+		"$TALLY" report --html=c.html -i "$file" 2>err
+		"$TALLY" report --no-branch-stack --json -s dso,sym -i "$file" >c.json 2>err
+		page check c.html
+		page agree c.html c.json
+		agreed=$((agreed + 1))
+	done
+	[ "$agreed" -ge 1 ]
+}
+
+@test "18: names of a recording never become markup" {
+	long=$(printf 'n%.0s' $(seq 2000))
+	make_recording hostile.data chains <<-END
+		comm 10 </script><script>alert(1)
+		comm 20 <!--<script>
+		comm 30 漢字かな
+		map 10 1000 1000 0 /nowhere/</script><script>document.title='x'</script>
+		map 20 1000 1000 0 /nowhere/]]>&quot;"'<img/src=x/onerror=alert(1)>
+		map 30 1000 1000 0 /nowhere/مكتبة.so
+		map 30 5000 1000 0 /nowhere/$long
+		sample 10 1010 user 1010 1020
+		sample 20 1010 user 1010 1020
+		sample 30 1010 user 1010 5020
+	END
+	"$TALLY" report --html=hostile.html -i hostile.data
+	page check hostile.html
+	page column hostile.html string.text >texts
+	grep -qxF "</script><script>alert(1)" texts
+	grep -qxF "<!--<script>" texts
+	grep -qxF "漢字かな" texts
+	grep -qxF "مكتبة.so" texts
+	grep -qxF "$long" texts
+	# Outside of the base64, only in escapes.
+	[ "$(grep -c '<script>alert' hostile.html)" = 0 ]
+	cp hostile.data "</script><script>alert(2)<!--&.data" 2>/dev/null || cp hostile.data 'a<script>alert(2)<!--&.data'
+	"$TALLY" report --html=named.html -i 'a<script>alert(2)<!--&.data'
+	page check named.html
+	page summary named.html | grep -qF '"title": "a<script>alert(2)<!--&.data"'
+}
+
+@test "18: a recording without samples has a page" {
+	make_recording none.data </dev/null
+	"$TALLY" report --html=none.html -i none.data
+	page check none.html
+	page summary none.html | grep -q '"sentence": "There are no samples'
+}
+
+@test "18: the page is beside the recording, replaced as a whole, or on standard output" {
+	small
+	mkdir sub
+	mv small.data sub/perf.data
+	echo before >sub/profile.html
+	chmod 600 sub/profile.html
+	run --separate-stderr "$TALLY" report --html -i sub/perf.data
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ $stderr == *"sub/profile.html"* ]]
+	page check sub/profile.html
+	[ "$(find sub -type f | wc -l)" -eq 2 ]
+	"$TALLY" report --html=- -i sub/perf.data >out.html
+	cmp sub/profile.html out.html
+	run "$TALLY" report --html=missing/it.html -i sub/perf.data
+	[ "$status" -eq 1 ]
+	[[ $output == *"cannot write missing/it.html: No such file or directory"* ]]
+	if [ -e /dev/full ]; then
+		run "$TALLY" report --html=/dev/full -i sub/perf.data
+		[ "$status" -eq 1 ]
+		[[ $output == *"No space left"* ]]
+	fi
+	run "$TALLY" report --html --json -i sub/perf.data
+	[ "$status" -eq 2 ]
+}
