@@ -55,12 +55,13 @@ static int make_tables(struct tally_session *session, const struct profile_worke
 	return result;
 }
 
-static int write_page(const struct tally_profile *profile, const struct page_tables *tables,
-		      const struct tally_page_options *page, FILE *to)
+static int write_page(const struct page_facts *facts, const struct tally_page_options *page,
+		      FILE *to)
 {
+	const struct page_tables *tables = facts->tables;
 	struct page_columns columns = {.count = 0};
 	struct tally_buf summary = {0}, data = {0};
-	int result = tally_page_summary(profile, tables, page->title, &summary);
+	int result = tally_page_summary(facts, page->title, &summary);
 
 	tally_page_tables_columns(tables, &columns);
 	if (!result)
@@ -106,7 +107,7 @@ int tally_page_write(struct tally_session *session, const struct tally_profile_o
 	const char *keys[PAGE_KEYS + 1];
 	struct profile_worker worker = {0};
 	struct profile_plan plan = {0};
-	struct tally_profile *sums = NULL, *flat = NULL;
+	struct tally_profile *sums = NULL;
 	struct page_tables tables;
 	struct page_file file;
 	int result = tally_options_take(&own, sizeof(own), page);
@@ -126,18 +127,20 @@ int tally_page_write(struct tally_session *session, const struct tally_profile_o
 		result = read_sums(session, &taken, &worker, &plan, &sums, error);
 	if (!result)
 		result = make_tables(session, &worker, &tables);
-	if (!result)
-		result = tally_page_flat(session, &taken, &worker, &flat, error);
-	tally_profile_worker_done(&worker);
-	if (sums)
-		tally_profile_plan_done(&plan);
+	/* What follows needs little of them, and the columns need memory. */
+	tally_call_sums_done(&worker.calls);
+	tally_contexts_done(&worker.contexts);
 	if (!result)
 		result = tally_page_file_open(&file, path, own.to, error);
 	if (!result) {
-		result = write_page(flat, &tables, &own, file.to);
+		const struct page_facts facts = {session, &taken, &tables, worker.sums};
+
+		result = write_page(&facts, &own, file.to);
 		result = tally_page_file_close(&file, result, ret_size, error);
 	}
-	tally_profile_free(flat);
+	tally_profile_worker_done(&worker);
+	if (sums)
+		tally_profile_plan_done(&plan);
 	tally_profile_free(sums);
 	tally_page_tables_done(&tables);
 	return result == -ENOMEM ? no_memory(error) : result;

@@ -8,25 +8,31 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "page/page_tables.h"
+#include "profile/chain_ends.h"
+#include "profile/worker.h"
 
-/* page_notes.c: adds objects {"text", "remedy"}: losses, functions without names, cut call chains.
- * `profile` has the keys dso and symbol.  0 or -ENOMEM. */
-int tally_page_notes(const struct tally_profile *profile, const struct page_tables *tables,
-		     struct json *json);
+/* What the sums were made of. */
+struct page_facts {
+	const struct tally_session *session;
+	const struct tally_profile_options *options;
+	const struct page_tables *tables;
+	const struct profile_sum *sums; /* by event */
+};
+
+/* page_notes.c: adds objects {"text", "remedy"}: losses, what filters chose, functions without
+ * names, cut call chains.  0 or -ENOMEM. */
+int tally_page_notes(const struct page_facts *facts, struct json *json);
 
 /* page_sentence.c: adds the sentence about what limits.  `tables` are complete. 0 or -ENOMEM. */
 int tally_page_sentence(const struct tally_session *session, const struct page_tables *tables,
 			struct tally_buf *to);
 
-/* page_summary.c: the whole summary.  0 or -ENOMEM. */
-int tally_page_summary(const struct tally_profile *profile, const struct page_tables *tables,
-		       const char *title, struct tally_buf *to);
+/* page_cut.c: how much of an event's call chains does not reach the start of its thread, as
+ * profile/chain_ends.h has it.  0 or -ENOMEM. */
+int tally_page_cut_chains(const struct page_facts *facts, uint32_t event,
+			  struct tally_chain_ends *ret);
 
-/* page_flat.c: a profile by function alone of sums that have other keys, which stay as they are. 0,
- * -ENOMEM, or an error with words. */
-struct profile_worker;
-int tally_page_flat(struct tally_session *session, const struct tally_profile_options *options,
-		    const struct profile_worker *worker, struct tally_profile **ret,
-		    struct tally_error *error);
+/* page_summary.c: the whole summary.  0 or -ENOMEM. */
+int tally_page_summary(const struct page_facts *facts, const char *title, struct tally_buf *to);
 
 #endif

@@ -20,7 +20,14 @@ int tally_page_functions_init(struct page_functions *functions, struct page_tabl
 	functions->of_frame =
 	    table_new((size_t)functions->places.frame_count + 1, sizeof(*functions->of_frame));
 	functions->of_dso = table_new(functions->places.dsos.count + 1, sizeof(*functions->of_dso));
-	return functions->of_frame && functions->of_dso ? 0 : -ENOMEM;
+	functions->shared =
+	    table_new((size_t)functions->places.frame_count + 1, sizeof(*functions->shared));
+	if (!functions->of_frame || !functions->of_dso || !functions->shared)
+		return -ENOMEM;
+	for (uint32_t frame = 1; frame < functions->places.frame_count; frame++)
+		if (functions->places.place_of[frame] != frame)
+			functions->shared[functions->places.place_of[frame]] = true;
+	return 0;
 }
 
 void tally_page_functions_done(struct page_functions *functions)
@@ -28,6 +35,7 @@ void tally_page_functions_done(struct page_functions *functions)
 	tally_places_done(&functions->places);
 	free(functions->of_frame);
 	free(functions->of_dso);
+	free(functions->shared);
 	*functions = (struct page_functions){0};
 }
 
@@ -126,6 +134,7 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 	tables->functions[tables->function_count] = (struct page_function){
 	    .name = (uint32_t)name,
 	    .image = (uint32_t)image,
+	    .frame = place,
 	    .kind = (uint8_t)kind_of(&facts),
 	    .inlined = facts.inlined,
 	};

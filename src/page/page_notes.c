@@ -1,9 +1,9 @@
 /* What a reader must know before he believes the page: what is missing, why, and what to do. */
-#include <stdio.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/cell.h"
 #include "page/page_facts.h"
-#include "profile/chain_ends.h"
 #include "report/nameless.h"
 
 /* Shares that matter, in hundredths of a percent; the report's (report/report_notes.c). */
@@ -40,40 +40,56 @@ static void put_share(struct tally_buf *to, uint64_t part, uint64_t whole)
 			 (unsigned long long)(share % 100 / 10));
 }
 
-static int put_image(const struct tally_profile *profile, size_t event,
-		     const struct nameless_image *image, uint64_t total, struct json *json)
+static int put_image(const char *event, const struct nameless_image *image, uint64_t total,
+		     struct json *json)
 {
-	struct tally_profile_event facts = {.size = sizeof(facts)};
 	struct note note = {0};
 
-	tally_profile_event(profile, event, &facts);
 	put_share(&note.text, image->period, total);
 	if (image->image == UINT32_MAX) {
 		tally_buf_printf(&note.text,
-				 " of %s is in the kernel, whose functions have no names",
-				 facts.name);
+				 " of %s is in the kernel, whose functions have no names", event);
 		tally_buf_text(&note.remedy, image->facts.why ? image->facts.why : "");
 		return put(&note, json);
 	}
-	tally_buf_printf(&note.text, " of %s is in %s, whose functions have no names", facts.name,
+	tally_buf_printf(&note.text, " of %s is in %s, whose functions have no names", event,
 			 image->facts.name);
 	if (image->package)
 		tally_buf_printf(&note.remedy, "install the Debian package %s", image->package);
 	else if (!strncmp(image->facts.name, "[JIT]", 5))
 		tally_buf_text(&note.remedy, "code made at run time; programs can name it: node "
-					     "--perf-basic-prof, java -XX:+PreserveFramePointer "
-					     "with perf-map-agent");
+					     "--perf-basic-prof");
 	else
 		tally_buf_text(&note.remedy, image->facts.why);
 	return put(&note, json);
 }
 
-static int put_nameless(const struct tally_profile *profile, size_t event, struct json *json)
+/* What the functions without names spent themselves, by binary. */
+static int put_nameless(const struct page_facts *facts, uint32_t event, struct json *json)
 {
-	struct nameless nameless;
+	const struct page_tables *tables = facts->tables;
+	const char *name = tables->strings.text[tables->events[event].name];
+	uint64_t *own = calloc((size_t)tables->function_count + 1, sizeof(*own));
+	struct nameless nameless = {
+	    .total = profile_whole(&facts->sums[event], facts->options->relative)};
 	unsigned binaries = 0;
-	int result = tally_nameless_find(profile, event, KERNEL_LEAST, &nameless);
+	int result;
 
+	if (!own)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tables->sample_count; i++)
+		if (tables->samples[i].event == event && tables->samples[i].node)
+			own[tables->nodes[tables->samples[i].node].function] +=
+			    tables->samples[i].weight;
+	for (uint32_t i = 0; i < tables->function_count; i++)
+		if (own[i]) {
+			struct tally_frame frame =
+			    tally_session_frame(facts->session, tables->functions[i].frame);
+
+			tally_nameless_add(&nameless, &frame, own[i]);
+		}
+	free(own);
+	result = tally_nameless_choose(facts->session, KERNEL_LEAST, &nameless);
 	for (size_t i = 0; i < nameless.count && !result; i++) {
 		const struct nameless_image *image = &nameless.images[i];
 
@@ -81,27 +97,29 @@ static int put_nameless(const struct tally_profile *profile, size_t event, struc
 		    (tally_cell_share(image->period, nameless.total) < BINARY_LEAST ||
 		     ++binaries > BINARIES_MOST))
 			continue;
-		result = put_image(profile, event, image, nameless.total, json);
+		result = put_image(name, image, nameless.total, json);
 	}
 	tally_nameless_done(&nameless);
 	return result;
 }
 
-static int put_chains(const struct tally_profile *profile, size_t event, struct json *json)
+static int put_chains(const struct page_facts *facts, uint32_t event, struct json *json)
 {
-	const struct tally_session *session = tally_profile_session(profile);
-	const struct tally_attr *attr = &tally_data_event(tally_session_data(session), event)->attr;
-	bool unwound = attr->sample_type & PERF_SAMPLE_STACK_USER ||
-		       tally_data_info(tally_session_data(session))->stacks.count;
+	const struct tally_data *data = tally_session_data(facts->session);
+	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
+	bool unwound =
+	    attr->sample_type & PERF_SAMPLE_STACK_USER || tally_data_info(data)->stacks.count;
 	struct tally_chain_ends ends;
 	struct note note = {0};
+	int result;
 
 	/* The calls that a processor keeps are only a part of each chain anyway. */
-	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN) ||
+	    attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK || facts->options->max_stack)
 		return 0;
-	tally_profile_chain_ends(profile, event, &ends);
-	if (tally_cell_share(ends.cut, ends.all) < CHAINS_LEAST)
-		return 0;
+	result = tally_page_cut_chains(facts, event, &ends);
+	if (result || tally_cell_share(ends.cut, ends.all) < CHAINS_LEAST)
+		return result;
 	put_share(&note.text, ends.cut, ends.all);
 	tally_buf_text(&note.text, " of the call chains end before the start of their thread");
 	tally_buf_text(&note.remedy,
@@ -135,17 +153,14 @@ static int put_losses(const struct tally_session_counts *counts, struct json *js
 	return result;
 }
 
-static int put_filtered(const struct tally_profile *profile, struct json *json)
+static int put_filtered(const struct page_facts *facts, struct json *json)
 {
 	struct note note = {0};
 	uint64_t passed = 0, all = 0;
 
-	for (size_t i = 0; i < tally_profile_event_count(profile); i++) {
-		struct tally_profile_event facts = {.size = sizeof(facts)};
-
-		tally_profile_event(profile, i, &facts);
-		passed += facts.samples;
-		all += facts.all_samples;
+	for (uint32_t i = 0; i < facts->tables->event_count; i++) {
+		passed += facts->sums[i].passed;
+		all += facts->sums[i].samples;
 	}
 	if (passed == all)
 		return 0;
@@ -155,17 +170,16 @@ static int put_filtered(const struct tally_profile *profile, struct json *json)
 	return put(&note, json);
 }
 
-int tally_page_notes(const struct tally_profile *profile, const struct page_tables *tables,
-		     struct json *json)
+int tally_page_notes(const struct page_facts *facts, struct json *json)
 {
-	int result = put_losses(tally_session_counts(tally_profile_session(profile)), json);
+	int result = put_losses(tally_session_counts(facts->session), json);
 
 	if (!result)
-		result = put_filtered(profile, json);
-	for (size_t event = 0; event < tables->event_count && !result; event++) {
-		result = put_nameless(profile, event, json);
+		result = put_filtered(facts, json);
+	for (uint32_t event = 0; event < facts->tables->event_count && !result; event++) {
+		result = put_nameless(facts, event, json);
 		if (!result)
-			result = put_chains(profile, event, json);
+			result = put_chains(facts, event, json);
 	}
 	return result;
 }

@@ -20,7 +20,10 @@ const char *const tally_page_keys[PAGE_KEYS] = {"comm", "pid", "tid", "cpu", "ti
 /* Steps when there are more samples than that, and the fewest that there may be: a few for each
  * column of a large screen. */
 #define STEPS_FIRST 32768U
-#define STEPS_LEAST 4096U
+#define STEPS_LEAST 2048U
+
+/* Sums are all over the memory: what is soon read was fetched before. */
+#define AHEAD 16U
 
 /* The next of 1, 2, 5, 10, ... units that is not smaller. */
 static uint64_t rounded(uint64_t step)
@@ -42,14 +45,17 @@ void tally_page_samples_plan(struct page_tables *tables, const struct tally_sess
 	tables->end = counts->last_time;
 }
 
+/* What is joined has the same number in the upper half of a key, for which it has the place in the
+ * order of contexts, and its node in the lower one. */
 struct making {
 	struct page_tables *tables;
 	const struct tally_session *session;
 	const struct tally_contexts *contexts;
-	struct tally_map known;  /* hash of a thread -> its number */
-	uint32_t *threads;       /* by context */
-	struct page_sample *all; /* before they are joined */
-	uint32_t count;
+	const struct tally_call_sums *sums;
+	struct tally_map known;    /* hash of a thread -> its number */
+	struct page_sample *facts; /* by context: time, thread, cpu and event */
+	uint32_t *ranks;           /* by context: its place in the order */
+	uint32_t *nodes;           /* by sum */
 	struct tally_row_item *items, *spare;
 };
 
@@ -112,33 +118,33 @@ static bool is_named(const struct tally_session *session, uint32_t frame)
 	return facts.symbol || facts.function;
 }
 
-static int take_sum(struct making *making, struct page_stacks *stacks,
-		    const struct tally_call_sum *sum, struct page_sample *ret)
+static int take_context(struct making *making, uint32_t number)
 {
-	struct page_tables *tables = making->tables;
-	const struct tally_context *context = &making->contexts->list[sum->context];
-	const uint64_t *values = contexts_values(making->contexts, sum->context);
-	uint32_t *thread = &making->threads[sum->context];
-	struct page_event *event = &tables->events[context->event];
-	int64_t node = tally_page_stack(stacks, sum->stack, sum->frame), number;
+	const uint64_t *values = contexts_values(making->contexts, number);
+	int64_t thread = thread_of(making, values);
+	uint64_t cpu = values[PAGE_KEY_CPU];
+
+	if (thread < 0)
+		return -ENOMEM;
+	making->facts[number] = (struct page_sample){
+	    .time = time_of(making->tables, values[PAGE_KEY_TIME]),
+	    .thread = (uint32_t)thread,
+	    .cpu = cpu == KEY_UNKNOWN ? PAGE_NONE : (uint32_t)cpu,
+	    .event = making->contexts->list[number].event,
+	};
+	return 0;
+}
+
+static int take_sum(struct making *making, struct page_stacks *stacks, uint32_t number)
+{
+	const struct tally_call_sum *sum = &making->sums->list[number];
+	struct page_event *event =
+	    &making->tables->events[making->contexts->list[sum->context].event];
+	int64_t node = tally_page_stack(stacks, sum->stack, sum->frame);
 
 	if (node < 0)
 		return -ENOMEM;
-	if (!*thread) {
-		number = thread_of(making, values);
-		if (number < 0)
-			return -ENOMEM;
-		*thread = (uint32_t)number + 1;
-	}
-	*ret = (struct page_sample){
-	    .time = time_of(tables, values[PAGE_KEY_TIME]),
-	    .weight = sum->self,
-	    .thread = *thread - 1,
-	    .cpu = values[PAGE_KEY_CPU] == KEY_UNKNOWN ? PAGE_NONE : (uint32_t)values[PAGE_KEY_CPU],
-	    .event = context->event,
-	    .node = (uint32_t)node,
-	    .count = sum->samples,
-	};
+	making->nodes[number] = (uint32_t)node;
 	event->samples += sum->samples;
 	event->weight += sum->self;
 	if (!is_named(making->session, sum->frame))
@@ -146,64 +152,70 @@ static int take_sum(struct making *making, struct page_stacks *stacks,
 	return 0;
 }
 
-/* Sorts by two numbers of 64 bits in turn: what is equal stays as it was. */
-static void sort(struct making *making, uint64_t (*key)(const struct page_sample *sample))
+static void sort(const struct making *making, uint32_t count)
 {
 	struct tally_row_item *items = making->items;
 	uint64_t varying = 0;
 
-	for (uint32_t i = 0; i < making->count; i++) {
-		items[i].key = key(&making->all[items[i].row]);
+	for (uint32_t i = 0; i < count; i++)
 		varying |= items[i].key ^ items[0].key;
-	}
-	tally_row_sort(items, making->spare, making->count, varying,
+	tally_row_sort(items, making->spare, count, varying,
 		       tally_session_threads(making->session));
-}
-
-static uint64_t place_key(const struct page_sample *sample)
-{
-	return (uint64_t)(sample->cpu & 0xffff) << 48 | (uint64_t)(sample->event & 0xffff) << 32 |
-	       sample->node;
-}
-
-static uint64_t time_key(const struct page_sample *sample)
-{
-	return sample->time << 20 | (sample->thread & 0xfffff);
 }
 
 static bool is_same(const struct page_sample *a, const struct page_sample *b)
 {
 	return a->time == b->time && a->thread == b->thread && a->cpu == b->cpu &&
-	       a->event == b->event && a->node == b->node && a->count <= UINT32_MAX - b->count;
+	       a->event == b->event;
 }
 
-/* How many are left when equal ones are one; they go to `to`, if that is not NULL. */
-static uint32_t join(const struct making *making, struct page_sample *to)
+/* Puts contexts in order: by time, thread, CPU and event; equal ones get one number. */
+static void rank_contexts(const struct making *making)
 {
-	const struct page_sample *last = NULL;
-	struct page_sample sum = {0};
-	uint32_t count = 0;
+	const struct page_sample *facts = making->facts, *last = NULL;
+	struct tally_row_item *items = making->items;
+	uint32_t count = making->contexts->count, rank = 0;
 
-	for (uint32_t i = 0; i < making->count; i++) {
-		const struct page_sample *next = &making->all[making->items[i].row];
+	for (uint32_t i = 0; i < count; i++) {
+		items[i].row = i;
+		items[i].key = (uint64_t)facts[i].cpu << 32 | facts[i].event;
+	}
+	sort(making, count);
+	for (uint32_t i = 0; i < count; i++)
+		items[i].key = facts[items[i].row].thread;
+	sort(making, count);
+	for (uint32_t i = 0; i < count; i++)
+		items[i].key = facts[items[i].row].time;
+	sort(making, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct page_sample *next = &facts[items[i].row];
 
-		if (last && is_same(&sum, next)) {
-			sum.weight += next->weight;
-			sum.count += next->count;
-		} else {
-			if (last && to)
-				to[count - 1] = sum;
-			sum = *next;
-			count++;
-		}
+		rank += last && !is_same(last, next);
+		making->ranks[items[i].row] = rank;
 		last = next;
 	}
-	if (last && to)
-		to[count - 1] = sum;
+}
+
+/* Puts the sums in the order of contexts and nodes; returns how many samples they become. */
+static uint32_t order_sums(const struct making *making)
+{
+	const struct tally_call_sums *sums = making->sums;
+	struct tally_row_item *items = making->items;
+	uint32_t count = 0;
+
+	rank_contexts(making);
+	for (uint32_t i = 0; i < sums->count; i++) {
+		items[i].row = i;
+		items[i].key =
+		    (uint64_t)making->ranks[sums->list[i].context] << 32 | making->nodes[i];
+	}
+	sort(making, sums->count);
+	for (uint32_t i = 0; i < sums->count; i++)
+		count += !i || items[i].key != items[i - 1].key;
 	return count;
 }
 
-static void coarsen(struct making *making)
+static void coarsen(const struct making *making)
 {
 	struct page_tables *tables = making->tables;
 	uint64_t step, shift;
@@ -213,9 +225,9 @@ static void coarsen(struct making *making)
 	/* Steps begin at multiples of their length of the recording's clock. */
 	shift = tables->start % tables->step / PAGE_UNIT;
 	tables->start -= tables->start % tables->step;
-	for (uint32_t i = 0; i < making->count; i++) {
-		making->all[i].time += shift;
-		making->all[i].time -= making->all[i].time % step;
+	for (uint32_t i = 0; i < making->contexts->count; i++) {
+		making->facts[i].time += shift;
+		making->facts[i].time -= making->facts[i].time % step;
 	}
 }
 
@@ -231,6 +243,31 @@ static void note_threads(struct page_tables *tables)
 	}
 }
 
+/* Writes the samples, for which there is room. */
+static void join(const struct making *making)
+{
+	struct page_tables *tables = making->tables;
+	struct page_sample *sample = NULL;
+
+	for (uint32_t i = 0; i < making->sums->count; i++) {
+		const struct tally_row_item *item = &making->items[i];
+		const struct tally_call_sum *sum = &making->sums->list[item->row];
+
+		if (i + AHEAD < making->sums->count)
+			__builtin_prefetch(&making->sums->list[item[AHEAD].row]);
+		if (!i || item->key != item[-1].key) {
+			sample = &tables->samples[tables->sample_count++];
+			*sample = making->facts[sum->context];
+			sample->node = (uint32_t)item->key;
+		}
+		sample->weight += sum->self;
+		/* The number of samples of a recording is less than 2^32 in all but theory. */
+		sample->count = sum->samples > UINT32_MAX - sample->count
+				    ? UINT32_MAX
+				    : sample->count + sum->samples;
+	}
+}
+
 /* Sorts and joins, with larger steps while there are too many. */
 static int reduce(struct making *making)
 {
@@ -239,9 +276,7 @@ static int reduce(struct making *making)
 	uint32_t count;
 
 	for (;;) {
-		sort(making, place_key);
-		sort(making, time_key);
-		count = join(making, NULL);
+		count = order_sums(making);
 		if (count <= SAMPLES_MOST || length / rounded(tables->step + 1) < STEPS_LEAST)
 			break;
 		coarsen(making);
@@ -249,7 +284,7 @@ static int reduce(struct making *making)
 	tables->samples = malloc(((size_t)count + 1) * sizeof(*tables->samples));
 	if (!tables->samples)
 		return -ENOMEM;
-	tables->sample_count = join(making, tables->samples);
+	join(making);
 	note_threads(tables);
 	return 0;
 }
@@ -258,28 +293,33 @@ int tally_page_samples_make(struct page_tables *tables, struct page_stacks *stac
 			    const struct tally_contexts *contexts,
 			    const struct tally_call_sums *sums)
 {
-	size_t room = (size_t)sums->count + 1;
+	uint32_t most = sums->count > contexts->count ? sums->count : contexts->count;
 	struct making making = {
 	    .tables = tables,
 	    .session = stacks->functions->session,
 	    .contexts = contexts,
-	    .threads = table_new((size_t)contexts->count + 1, sizeof(*making.threads)),
-	    .all = malloc(room * sizeof(*making.all)),
-	    .items = malloc(room * sizeof(*making.items)),
-	    .spare = malloc(room * sizeof(*making.spare)),
+	    .sums = sums,
+	    .facts = malloc(((size_t)contexts->count + 1) * sizeof(*making.facts)),
+	    .ranks = malloc(((size_t)contexts->count + 1) * sizeof(*making.ranks)),
+	    .nodes = malloc(((size_t)sums->count + 1) * sizeof(*making.nodes)),
+	    .items = malloc(((size_t)most + 1) * sizeof(*making.items)),
+	    .spare = malloc(((size_t)most + 1) * sizeof(*making.spare)),
 	};
-	int result = making.threads && making.all && making.items && making.spare ? 0 : -ENOMEM;
+	bool ready = making.facts && making.ranks && making.nodes && making.items && making.spare;
+	int result = ready ? 0 : -ENOMEM;
 
-	for (; making.count < sums->count && !result; making.count++) {
-		result =
-		    take_sum(&making, stacks, &sums->list[making.count], &making.all[making.count]);
-		making.items[making.count].row = making.count;
-	}
+	for (uint32_t i = 0; i < contexts->count && !result; i++)
+		result = take_context(&making, i);
+	for (uint32_t i = 0; i < sums->count && !result; i++)
+		result = take_sum(&making, stacks, i);
+	if (!result)
+		result = tally_page_stacks_order(stacks, making.nodes, sums->count);
 	if (!result)
 		result = reduce(&making);
 	tally_map_done(&making.known);
-	free(making.threads);
-	free(making.all);
+	free(making.facts);
+	free(making.ranks);
+	free(making.nodes);
 	free(making.items);
 	free(making.spare);
 	return result;

@@ -82,10 +82,10 @@ static void put_events(const struct page_tables *tables, struct json *json)
 	json_array_end(json);
 }
 
-int tally_page_summary(const struct tally_profile *profile, const struct page_tables *tables,
-		       const char *title, struct tally_buf *to)
+int tally_page_summary(const struct page_facts *facts, const char *title, struct tally_buf *to)
 {
-	const struct tally_session *session = tally_profile_session(profile);
+	const struct tally_session *session = facts->session;
+	const struct page_tables *tables = facts->tables;
 	const struct tally_data *data = tally_session_data(session);
 	const struct tally_data_info *info = tally_data_info(data);
 	struct tally_buf command = {0}, own = {0}, sentence = {0};
@@ -109,7 +109,7 @@ int tally_page_summary(const struct tally_profile *profile, const struct page_ta
 	json_key(&json, "notes");
 	json_array(&json);
 	if (!result)
-		result = tally_page_notes(profile, tables, &json);
+		result = tally_page_notes(facts, &json);
 	json_array_end(&json);
 	json_key_string(&json, "sentence", tally_buf_str(&sentence));
 	json_key(&json, "totals");

@@ -67,7 +67,7 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(sample, thread, PAGE_U32, PAGE_ANY);
 	COLUMN(sample, cpu, PAGE_U32, PAGE_ANY);
 	COLUMN(sample, event, PAGE_U32, PAGE_ANY);
-	COLUMN(sample, node, PAGE_U32, PAGE_ANY);
+	COLUMN(sample, node, PAGE_U32, PAGE_RISING);
 	COLUMN(sample, weight, PAGE_F64, PAGE_ANY);
 	COLUMN(sample, count, PAGE_U32, PAGE_ANY);
 #undef COLUMN

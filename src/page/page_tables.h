@@ -25,12 +25,14 @@ struct page_image {
 
 struct page_function {
 	uint32_t name, image, file, line;
+	uint32_t frame; /* the session's; not in the page */
 	uint8_t kind, inlined;
 };
 
 struct page_node {
 	uint32_t parent, function;
 	uint8_t inlined, hidden;
+	uint8_t shared; /* several stacks of the session may lead here */
 };
 
 enum page_event_kind { PAGE_EVENT_ON_CPU, PAGE_EVENT_OFF_CPU, PAGE_EVENT_OTHER };
@@ -84,6 +86,7 @@ struct page_functions {
 	const struct tally_session *session;
 	struct tally_places places;
 	uint32_t *of_frame; /* by frame: function + 1; 0: not made yet */
+	uint8_t *shared;    /* by frame that stands for a place: others do, too */
 	uint32_t *of_dso;   /* by number of a short name: image + 1 */
 };
 
@@ -98,7 +101,7 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame);
  * case. */
 struct page_stacks {
 	struct page_functions *functions;
-	struct tally_map known; /* parent, function and hidden -> node */
+	struct tally_map known; /* parent, function and hidden -> node, of those that are shared */
 	uint32_t *of_stack;     /* by stack of the session: node; 0: not made yet */
 	uint32_t *path;
 	uint32_t path_room;
@@ -107,6 +110,10 @@ int tally_page_stacks_init(struct page_stacks *stacks, struct page_functions *fu
 void tally_page_stacks_done(struct page_stacks *stacks);
 /* The node of a sample, which is its leaf; -ENOMEM. */
 int64_t tally_page_stack(struct page_stacks *stacks, uint32_t stack, uint32_t frame);
+
+/* When all nodes are made: gives them better numbers, and the same to those in `nodes`.  0 or
+ * -ENOMEM. */
+int tally_page_stacks_order(struct page_stacks *stacks, uint32_t *nodes, uint32_t count);
 
 /* The keys of the sums, in this order.  The last has no values: sums have frames because of it,
  * also where there are no call chains. */

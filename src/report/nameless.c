@@ -8,12 +8,14 @@
 /* Rows come largest first; rows after so many add little. */
 #define ROWS_MOST 16384U
 
-static void add(struct nameless *nameless, const struct tally_frame *frame, uint64_t period)
+void tally_nameless_add(struct nameless *nameless, const struct tally_frame *frame, uint64_t period)
 {
 	/* The kernel is one entry, with its modules: if its symbols are missing, theirs are too. */
 	uint32_t image = frame->level == 'k' ? UINT32_MAX : frame->image;
 	size_t i = 0;
 
+	if (frame->symbol || !period || (frame->image == UINT32_MAX && frame->level != 'k'))
+		return;
 	while (i < nameless->count && nameless->images[i].image != image)
 		i++;
 	if (i == NAMELESS_MOST)
@@ -66,6 +68,14 @@ static int find_packages(const struct tally_session *session, struct nameless *n
 	return result;
 }
 
+int tally_nameless_choose(const struct tally_session *session, uint64_t least,
+			  struct nameless *nameless)
+{
+	choose(session, least, nameless);
+	qsort(nameless->images, nameless->count, sizeof(*nameless->images), larger_first);
+	return nameless->count ? find_packages(session, nameless) : 0;
+}
+
 int tally_nameless_find(const struct tally_profile *profile, size_t event, uint64_t least,
 			struct nameless *ret)
 {
@@ -86,13 +96,9 @@ int tally_nameless_find(const struct tally_profile *profile, size_t event, uint6
 		struct tally_profile_row row = {.size = sizeof(row)};
 
 		tally_profile_row(profile, event, i, &row);
-		if (!row.frame.symbol && row.self &&
-		    (row.frame.image != UINT32_MAX || row.frame.level == 'k'))
-			add(ret, &row.frame, row.self);
+		tally_nameless_add(ret, &row.frame, row.self);
 	}
-	choose(session, least, ret);
-	qsort(ret->images, ret->count, sizeof(*ret->images), larger_first);
-	return ret->count ? find_packages(session, ret) : 0;
+	return tally_nameless_choose(session, least, ret);
 }
 
 void tally_nameless_done(struct nameless *nameless)

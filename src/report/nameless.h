@@ -29,6 +29,13 @@ int tally_nameless_find(const struct tally_profile *profile, size_t event, uint6
 			struct nameless *ret);
 void tally_nameless_done(struct nameless *nameless);
 
+/* The same of other sums than a profile's rows: adds what was spent in a frame, the largest first
+ * (it is left out if it has a name); then, with `total` set, chooses those with such a share. */
+void tally_nameless_add(struct nameless *nameless, const struct tally_frame *frame,
+			uint64_t period);
+int tally_nameless_choose(const struct tally_session *session, uint64_t least,
+			  struct nameless *nameless);
+
 /* Where its symbols are: "Debian package x-dbgsym" or "build-id y"; nothing when neither is known.
  */
 void tally_nameless_where(const struct nameless_image *image, struct tally_buf *to);
