@@ -61,6 +61,7 @@ int cmd_info(int argc, char **argv);
 int cmd_inject(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_report(int argc, char **argv);

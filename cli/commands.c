@@ -10,6 +10,8 @@ const struct cli_command cli_commands[] = {
     {"list", "list the events and metrics of this machine", cmd_list},
     {"record", "run a command, or watch processes or the system, and write samples to a file",
      cmd_record, cmd_record_settings},
+    {"profile", "record a command, print what limits it and what is hottest, and write a page",
+     cmd_profile},
     {"stat", "count events of a command, a process or the system, and compute metrics", cmd_stat,
      cmd_stat_settings},
     {"report", "show where a recorded program spent its time", cmd_report, cmd_report_settings},

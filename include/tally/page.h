@@ -19,6 +19,9 @@ struct tally_page_options {
 	size_t size; /* sizeof of this struct */
 	/* NULL: the file's name and the recorded command. */
 	const char *title;
+	/* What the page says in words goes there, too: a line about what limits, then a line for
+	 * each thing that is missing and what to do.  NULL: nowhere. */
+	FILE *words;
 	FILE *to; /* the page goes there, and `path` is not used; NULL: to `path` */
 };
 

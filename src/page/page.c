@@ -6,6 +6,7 @@
 #include <tally/page.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/put.h"
 #include "page/page_facts.h"
 #include "page/page_file.h"
 #include "page/page_frame.h"
@@ -61,7 +62,8 @@ static int write_page(const struct page_facts *facts, const struct tally_page_op
 	const struct page_tables *tables = facts->tables;
 	struct page_columns columns = {.count = 0};
 	struct tally_buf summary = {0}, data = {0};
-	int result = tally_page_summary(facts, page->title, &summary);
+	struct page_words words = {.json.to = &summary};
+	int result = tally_page_summary(facts, page->title, &words);
 
 	tally_page_tables_columns(tables, &columns);
 	if (!result)
@@ -77,6 +79,9 @@ static int write_page(const struct page_facts *facts, const struct tally_page_op
 		fputs("</script>", to);
 		fwrite(tally_page_after, 1, tally_page_after_size, to);
 	}
+	if (!result && page->words)
+		result = tally_buf_put_escaped(&words.lines, page->words);
+	tally_buf_done(&words.lines);
 	tally_buf_done(&summary);
 	tally_buf_done(&data);
 	return result;

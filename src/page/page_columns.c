@@ -30,7 +30,7 @@ void tally_page_columns_texts(struct page_columns *columns, const char *name,
 
 static uint64_t value_at(const struct page_values *values, size_t at)
 {
-	const uint8_t *place = (const uint8_t *)values->first + at * values->stride;
+	const uint8_t *place = (const uint8_t *)values->list + at * values->stride + values->offset;
 	uint16_t u16;
 	uint32_t u32;
 	uint64_t u64;

@@ -24,16 +24,17 @@ enum page_order {
 
 /* Values side by side in an array of structs.  Borrowed until the columns are done. */
 struct page_values {
-	const void *first;
-	size_t stride, count;
+	const void *list;
+	size_t offset, stride, count;
 	unsigned width; /* bytes of a value: 1, 2, 4 or 8 */
 };
 
-#define PAGE_VALUES(list, member, number)                                            \
-	(struct page_values)                                                         \
-	{                                                                            \
-		.first = (list) ? &(list)->member : NULL, .stride = sizeof(*(list)), \
-		.count = (size_t)(number), .width = sizeof((list)->member),          \
+#define PAGE_VALUES(rows, member, number)                                        \
+	(struct page_values)                                                     \
+	{                                                                        \
+		.list = (rows), .offset = offsetof(__typeof__(*(rows)), member), \
+		.stride = sizeof(*(rows)), .count = (size_t)(number),            \
+		.width = sizeof((rows)->member),                                 \
 	}
 
 #define PAGE_COLUMNS_MOST 96

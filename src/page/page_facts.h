@@ -19,9 +19,15 @@ struct page_facts {
 	const struct profile_sum *sums; /* by event */
 };
 
-/* page_notes.c: adds objects {"text", "remedy"}: losses, what filters chose, functions without
- * names, cut call chains.  0 or -ENOMEM. */
-int tally_page_notes(const struct page_facts *facts, struct json *json);
+/* What is written in the summary, and as lines for people. */
+struct page_words {
+	struct json json;
+	struct tally_buf lines;
+};
+
+/* page_notes.c: adds objects {"text", "remedy"}, and lines "TEXT: REMEDY": losses, what filters
+ * chose, functions without names, cut call chains.  0 or -ENOMEM. */
+int tally_page_notes(const struct page_facts *facts, struct page_words *words);
 
 /* page_sentence.c: adds the sentence about what limits.  `tables` are complete. 0 or -ENOMEM. */
 int tally_page_sentence(const struct tally_session *session, const struct page_tables *tables,
@@ -32,7 +38,7 @@ int tally_page_sentence(const struct tally_session *session, const struct page_t
 int tally_page_cut_chains(const struct page_facts *facts, uint32_t event,
 			  struct tally_chain_ends *ret);
 
-/* page_summary.c: the whole summary.  0 or -ENOMEM. */
-int tally_page_summary(const struct page_facts *facts, const char *title, struct tally_buf *to);
+/* page_summary.c: the whole summary; of the lines, the first is the sentence.  0 or -ENOMEM. */
+int tally_page_summary(const struct page_facts *facts, const char *title, struct page_words *words);
 
 #endif

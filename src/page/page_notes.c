@@ -16,8 +16,9 @@ struct note {
 	struct tally_buf text, remedy;
 };
 
-static int put(struct note *note, struct json *json)
+static int put(struct note *note, struct page_words *words)
 {
+	struct json *json = &words->json;
 	int result = note->text.failed ? note->text.failed : note->remedy.failed;
 
 	if (!result) {
@@ -25,11 +26,15 @@ static int put(struct note *note, struct json *json)
 		json_key_string(json, "text", tally_buf_str(&note->text));
 		json_key_string(json, "remedy", tally_buf_str(&note->remedy));
 		json_object_end(json);
+		tally_buf_add(&words->lines, note->text.data, note->text.size);
+		tally_buf_text(&words->lines, note->remedy.size ? ": " : "");
+		tally_buf_add(&words->lines, note->remedy.data, note->remedy.size);
+		tally_buf_byte(&words->lines, '\n');
 	}
 	tally_buf_done(&note->text);
 	tally_buf_done(&note->remedy);
 	*note = (struct note){0};
-	return result ? result : json->to->failed;
+	return result ? result : json->to->failed ? json->to->failed : words->lines.failed;
 }
 
 static void put_share(struct tally_buf *to, uint64_t part, uint64_t whole)
@@ -41,7 +46,7 @@ static void put_share(struct tally_buf *to, uint64_t part, uint64_t whole)
 }
 
 static int put_image(const char *event, const struct nameless_image *image, uint64_t total,
-		     struct json *json)
+		     struct page_words *words)
 {
 	struct note note = {0};
 
@@ -50,22 +55,23 @@ static int put_image(const char *event, const struct nameless_image *image, uint
 		tally_buf_printf(&note.text,
 				 " of %s is in the kernel, whose functions have no names", event);
 		tally_buf_text(&note.remedy, image->facts.why ? image->facts.why : "");
-		return put(&note, json);
+		return put(&note, words);
 	}
-	tally_buf_printf(&note.text, " of %s is in %s, whose functions have no names", event,
-			 image->facts.name);
+	tally_buf_printf(&note.text, " of %s is in ", event);
+	tally_cell_name(&note.text, image->facts.name);
+	tally_buf_text(&note.text, ", whose functions have no names");
 	if (image->package)
 		tally_buf_printf(&note.remedy, "install the Debian package %s", image->package);
 	else if (!strncmp(image->facts.name, "[JIT]", 5))
 		tally_buf_text(&note.remedy, "code made at run time; programs can name it: node "
 					     "--perf-basic-prof");
 	else
-		tally_buf_text(&note.remedy, image->facts.why);
-	return put(&note, json);
+		tally_cell_name(&note.remedy, image->facts.why);
+	return put(&note, words);
 }
 
 /* What the functions without names spent themselves, by binary. */
-static int put_nameless(const struct page_facts *facts, uint32_t event, struct json *json)
+static int put_nameless(const struct page_facts *facts, uint32_t event, struct page_words *words)
 {
 	const struct page_tables *tables = facts->tables;
 	const char *name = tables->strings.text[tables->events[event].name];
@@ -97,13 +103,13 @@ static int put_nameless(const struct page_facts *facts, uint32_t event, struct j
 		    (tally_cell_share(image->period, nameless.total) < BINARY_LEAST ||
 		     ++binaries > BINARIES_MOST))
 			continue;
-		result = put_image(name, image, nameless.total, json);
+		result = put_image(name, image, nameless.total, words);
 	}
 	tally_nameless_done(&nameless);
 	return result;
 }
 
-static int put_chains(const struct page_facts *facts, uint32_t event, struct json *json)
+static int put_chains(const struct page_facts *facts, uint32_t event, struct page_words *words)
 {
 	const struct tally_data *data = tally_session_data(facts->session);
 	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
@@ -121,14 +127,16 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct jso
 	if (result || tally_cell_share(ends.cut, ends.all) < CHAINS_LEAST)
 		return result;
 	put_share(&note.text, ends.cut, ends.all);
-	tally_buf_text(&note.text, " of the call chains end before the start of their thread");
+	tally_buf_printf(&note.text,
+			 " of the call chains of %s end before the start of their thread",
+			 facts->tables->strings.text[facts->tables->events[event].name]);
 	tally_buf_text(&note.remedy,
 		       unwound ? "record larger stacks: tally record --call-graph dwarf,65528"
 			       : "the code keeps no frame pointers: tally record -g");
-	return put(&note, json);
+	return put(&note, words);
 }
 
-static int put_losses(const struct tally_session_counts *counts, struct json *json)
+static int put_losses(const struct tally_session_counts *counts, struct page_words *words)
 {
 	struct note note = {0};
 	int result = 0;
@@ -140,7 +148,7 @@ static int put_losses(const struct tally_session_counts *counts, struct json *js
 		tally_cell_noun(&note.text, counts->lost, "record");
 		tally_buf_text(&note.remedy,
 			       "record with larger rings (-m) or a lower frequency (-F)");
-		result = put(&note, json);
+		result = put(&note, words);
 	}
 	if (counts->throttled && !result) {
 		tally_buf_printf(&note.text, "The kernel throttled sampling %llu",
@@ -148,12 +156,12 @@ static int put_losses(const struct tally_session_counts *counts, struct json *js
 		tally_cell_noun(&note.text, counts->throttled, "time");
 		tally_buf_text(&note.remedy, "record with a lower frequency (-F), or raise "
 					     "kernel.perf_event_max_sample_rate");
-		result = put(&note, json);
+		result = put(&note, words);
 	}
 	return result;
 }
 
-static int put_filtered(const struct page_facts *facts, struct json *json)
+static int put_filtered(const struct page_facts *facts, struct page_words *words)
 {
 	struct note note = {0};
 	uint64_t passed = 0, all = 0;
@@ -167,19 +175,19 @@ static int put_filtered(const struct page_facts *facts, struct json *json)
 	tally_buf_printf(&note.text, "Filters chose %llu of %llu", (unsigned long long)passed,
 			 (unsigned long long)all);
 	tally_cell_noun(&note.text, all, "sample");
-	return put(&note, json);
+	return put(&note, words);
 }
 
-int tally_page_notes(const struct page_facts *facts, struct json *json)
+int tally_page_notes(const struct page_facts *facts, struct page_words *words)
 {
-	int result = put_losses(tally_session_counts(facts->session), json);
+	int result = put_losses(tally_session_counts(facts->session), words);
 
 	if (!result)
-		result = put_filtered(facts, json);
+		result = put_filtered(facts, words);
 	for (uint32_t event = 0; event < facts->tables->event_count && !result; event++) {
-		result = put_nameless(facts, event, json);
+		result = put_nameless(facts, event, words);
 		if (!result)
-			result = put_chains(facts, event, json);
+			result = put_chains(facts, event, words);
 	}
 	return result;
 }

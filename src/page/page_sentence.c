@@ -5,27 +5,32 @@
 #include <string.h>
 #include <tally/data.h>
 #include <tally/info.h>
+#include "base/cell.h"
 #include "page/page_facts.h"
 #include "page/page_waits.h"
 
 #define NS 1000000000.0
 
 /* Parts of the time, or of the CPU time, that are worth a word. */
-#define BUSY       0.85
-#define LITTLE     0.3
-#define KERNEL     0.4
-#define WAITS      0.5
-#define WORTH_TIME 0.05
+#define BUSY        0.85
+#define LITTLE      0.3
+#define KERNEL      0.4
+#define WAITS       0.5
+#define WORTH_TIME  0.05
+#define SAMPLES_FEW 20
 
 struct usage {
 	const struct page_tables *tables;
 	double length;   /* s */
 	double *threads; /* by thread: s on a CPU */
-	double *own;     /* by function: the same */
+	double *off;     /* by thread: s blocked */
+	double *own;     /* by function: s on a CPU */
 	double all, kernel, blocked;
+	double ready;             /* s that threads could have run, but did not; 0: not known */
 	double waits[PAGE_WAITS]; /* s off CPU */
 	uint32_t cpus;
 	bool known; /* CPU time is known */
+	uint64_t samples;
 };
 
 /* Seconds that a sample stands for; below 0: unknown. */
@@ -86,14 +91,35 @@ static void add_up(struct usage *usage, const struct tally_session *session)
 			usage->known = false;
 		} else if (sample->event == off) {
 			usage->waits[wait_of(tables, sample->node)] += seconds;
+			usage->off[sample->thread] += seconds;
 			usage->blocked += seconds;
 		} else {
 			usage->all += seconds;
+			usage->samples += sample->count;
 			usage->threads[sample->thread] += seconds;
 			usage->own[function] += seconds;
 			if (tables->functions[function].kind == PAGE_KIND_KERNEL)
 				usage->kernel += seconds;
 		}
+	}
+}
+
+/* A thread that was neither on a CPU nor blocked waited for a CPU.  Of threads that slept from
+ * before their first sample, that is not known, and little enough. */
+static void add_ready(struct usage *usage)
+{
+	const struct page_tables *tables = usage->tables;
+	bool recorded = false;
+
+	for (uint32_t i = 0; i < tables->event_count; i++)
+		recorded |= tables->events[i].kind == PAGE_EVENT_OFF_CPU;
+	for (uint32_t i = 0; i < tables->thread_count && recorded && usage->known; i++) {
+		const struct page_thread *thread = &tables->threads[i];
+		double life = (double)(thread->last - thread->first) * PAGE_UNIT / NS;
+		double ready = life - usage->threads[i] - usage->off[i];
+
+		if (thread->tid && thread->last > thread->first && ready > 0)
+			usage->ready += ready;
 	}
 }
 
@@ -128,58 +154,64 @@ static uint32_t count_busy(const struct usage *usage)
 }
 
 /* The name with the largest share of the CPU time, and that share. */
-static const char *busiest_name(const struct usage *usage, double *ret)
+static void put_most(const struct usage *usage, struct tally_buf *to)
 {
 	const struct page_tables *tables = usage->tables;
 	double *sums = calloc(tables->strings.count, sizeof(*sums));
 	uint32_t most;
 
-	*ret = 0;
-	if (!sums)
-		return "";
+	if (!sums) {
+		to->failed = -ENOMEM;
+		return;
+	}
 	for (uint32_t i = 0; i < tables->thread_count; i++)
 		sums[tables->threads[i].comm] += usage->threads[i];
 	most = largest(sums, (uint32_t)tables->strings.count);
-	*ret = usage->all > 0 ? sums[most] / usage->all : 0;
+	tally_cell_name(to, tables->strings.text[most]);
+	tally_buf_text(to, " (");
+	put_percent(to, usage->all > 0 ? sums[most] / usage->all : 0);
+	tally_buf_byte(to, ')');
 	free(sums);
-	return tables->strings.text[most];
 }
 
 static void put_busy(const struct usage *usage, struct tally_buf *to)
 {
-	double used = usage->all / usage->length, share;
+	double used = usage->all / usage->length;
 	uint32_t most = largest(usage->threads, usage->tables->thread_count);
 	double first = usage->threads[most] / usage->length;
 	uint32_t busy = count_busy(usage);
 
-	if (usage->cpus > 1 && used > BUSY * usage->cpus) {
-		const char *name = busiest_name(usage, &share);
-
-		tally_buf_printf(to, "All %u CPUs are busy, most with %s (", usage->cpus, name);
-		put_percent(to, share);
-		tally_buf_text(to, "): more threads cannot help, less work can.");
+	if (used > LITTLE && usage->samples < SAMPLES_FEW) {
+		tally_buf_printf(to, "Only %llu samples", (unsigned long long)usage->samples);
+		tally_buf_text(to,
+			       ": too few to say what limits; a higher frequency (-F) gives more.");
+	} else if (usage->cpus > 1 && used > BUSY * usage->cpus) {
+		tally_buf_printf(to, "All %u CPUs are busy, most with ", usage->cpus);
+		put_most(usage, to);
+		tally_buf_text(to, ": more threads cannot help, less work can.");
+	} else if (usage->ready > usage->all && usage->ready > usage->length * WORTH_TIME) {
+		tally_buf_printf(to,
+				 "Others take the CPUs: threads ran for %.1f s, and waited %.1f s "
+				 "for a CPU though they could run.",
+				 usage->all, usage->ready);
 	} else if (first > BUSY) {
-		tally_buf_printf(to, "One thread is busy all the time (%s, %u)",
-				 thread_name(usage, most), usage->tables->threads[most].tid);
+		tally_buf_text(to, "One thread is busy all the time (");
+		tally_cell_name(to, thread_name(usage, most));
+		tally_buf_printf(to, ", %u)", usage->tables->threads[most].tid);
 		if (used > first + LITTLE)
 			tally_buf_printf(to, ", all together use %.1f of %u CPUs", used,
 					 usage->cpus);
 		tally_buf_text(to, ": what it does limits the whole.");
 	} else if (used > BUSY && used < 2 - BUSY && busy > 1) {
-		const char *name = busiest_name(usage, &share);
-
-		tally_buf_printf(to,
-				 "About one CPU is busy, with %u threads in turn, most with %s (",
-				 usage->tables->thread_count, name);
-		put_percent(to, share);
-		tally_buf_text(to, "): they do not run at the same time.");
+		tally_buf_printf(to, "About one CPU is busy, with %u threads in turn, most with ",
+				 usage->tables->thread_count);
+		put_most(usage, to);
+		tally_buf_text(to, ": they do not run at the same time.");
 	} else if (used > LITTLE) {
-		const char *name = busiest_name(usage, &share);
-
-		tally_buf_printf(to, "%.1f of %u CPU%s are busy on average, most with %s (", used,
-				 usage->cpus, usage->cpus == 1 ? "" : "s", name);
-		put_percent(to, share);
-		tally_buf_text(to, ").");
+		tally_buf_printf(to, "%.1f of %u CPUs are busy on average, most with ", used,
+				 usage->cpus);
+		put_most(usage, to);
+		tally_buf_byte(to, '.');
 	} else {
 		tally_buf_text(to, "The CPUs are little used: ");
 		put_percent(to, used);
@@ -198,7 +230,10 @@ static void put_waits(const struct usage *usage, struct tally_buf *to)
 	memcpy(waits, usage->waits, sizeof(waits));
 	waits[PAGE_WAIT_CHILD] = 0;
 	most = largest(waits, PAGE_WAITS);
-	if (all < usage->length * WORTH_TIME || waits[most] < all * WAITS ||
+	/* Who waits for threads that are busy is not what limits. */
+	if (most == PAGE_WAIT_CONDITION && usage->all + usage->ready > usage->length * WAITS)
+		return;
+	if (all < usage->length * LITTLE || all < usage->ready || waits[most] < all * WAITS ||
 	    usage->all > usage->length * BUSY * usage->cpus)
 		return;
 	tally_buf_text(to, " Threads that are blocked wait for ");
@@ -222,9 +257,10 @@ static void put_kernel(const struct usage *usage, struct tally_buf *to)
 	tally_buf_byte(to, ' ');
 	put_percent(to, usage->kernel / usage->all);
 	tally_buf_text(to, " of the CPU time is the kernel's");
-	if (most != PAGE_NONE)
-		tally_buf_printf(to, ", most in %s",
-				 tables->strings.text[tables->functions[most].name]);
+	if (most != PAGE_NONE) {
+		tally_buf_text(to, ", most in ");
+		tally_cell_name(to, tables->strings.text[tables->functions[most].name]);
+	}
 	tally_buf_byte(to, '.');
 }
 
@@ -236,13 +272,15 @@ int tally_page_sentence(const struct tally_session *session, const struct page_t
 	    .tables = tables,
 	    .length = (double)(tables->end - tables->start) / NS,
 	    .threads = calloc((size_t)tables->thread_count + 1, sizeof(*usage.threads)),
+	    .off = calloc((size_t)tables->thread_count + 1, sizeof(*usage.off)),
 	    .own = calloc((size_t)tables->function_count + 1, sizeof(*usage.own)),
 	    .cpus = info->cpus_online ? info->cpus_online : 1,
 	};
-	int result = usage.threads && usage.own ? 0 : -ENOMEM;
+	int result = usage.threads && usage.off && usage.own ? 0 : -ENOMEM;
 
 	if (!result) {
 		add_up(&usage, session);
+		add_ready(&usage);
 		if (!tables->sample_count)
 			tally_buf_text(to, "There are no samples: the program used too little CPU "
 					   "time, or none that the event counts.");
@@ -255,6 +293,7 @@ int tally_page_sentence(const struct tally_session *session, const struct page_t
 		put_kernel(&usage, to);
 	}
 	free(usage.threads);
+	free(usage.off);
 	free(usage.own);
 	return result ? result : to->failed;
 }

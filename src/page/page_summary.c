@@ -82,43 +82,45 @@ static void put_events(const struct page_tables *tables, struct json *json)
 	json_array_end(json);
 }
 
-int tally_page_summary(const struct page_facts *facts, const char *title, struct tally_buf *to)
+int tally_page_summary(const struct page_facts *facts, const char *title, struct page_words *words)
 {
 	const struct tally_session *session = facts->session;
 	const struct page_tables *tables = facts->tables;
 	const struct tally_data *data = tally_session_data(session);
 	const struct tally_data_info *info = tally_data_info(data);
 	struct tally_buf command = {0}, own = {0}, sentence = {0};
-	struct json json = {.to = to};
+	struct json *json = &words->json;
 	int result;
 
 	put_command(info, &command);
 	tally_buf_printf(&own, "%s: %s", base_name(tally_data_path(data)), tally_buf_str(&command));
 	result = tally_page_sentence(session, tables, &sentence);
-	json_object(&json);
-	json_key_u64(&json, "version", 1);
-	json_key_string(&json, "title",
+	tally_buf_text(&words->lines, tally_buf_str(&sentence));
+	tally_buf_byte(&words->lines, '\n');
+	json_object(json);
+	json_key_u64(json, "version", 1);
+	json_key_string(json, "title",
 			title          ? title
 			: command.size ? tally_buf_str(&own)
 				       : base_name(tally_data_path(data)));
-	json_key_string(&json, "tally", TALLY_VERSION);
-	put_times(info, tables, &json);
-	put_recordings(data, tally_buf_str(&command), &json);
-	json_key_string(&json, "mode", "report");
-	put_events(tables, &json);
-	json_key(&json, "notes");
-	json_array(&json);
+	json_key_string(json, "tally", TALLY_VERSION);
+	put_times(info, tables, json);
+	put_recordings(data, tally_buf_str(&command), json);
+	json_key_string(json, "mode", "report");
+	put_events(tables, json);
+	json_key(json, "notes");
+	json_array(json);
 	if (!result)
-		result = tally_page_notes(facts, &json);
-	json_array_end(&json);
-	json_key_string(&json, "sentence", tally_buf_str(&sentence));
-	json_key(&json, "totals");
-	json_object(&json);
-	json_key_u64(&json, "nodes", tables->node_count);
-	json_key_u64(&json, "samples", tables->sample_count);
-	json_object_end(&json);
-	json_object_end(&json);
-	result = result ? result : command.failed | own.failed | sentence.failed | to->failed;
+		result = tally_page_notes(facts, words);
+	json_array_end(json);
+	json_key_string(json, "sentence", tally_buf_str(&sentence));
+	json_key(json, "totals");
+	json_object(json);
+	json_key_u64(json, "nodes", tables->node_count);
+	json_key_u64(json, "samples", tables->sample_count);
+	json_object_end(json);
+	json_object_end(json);
+	result = result ? result : command.failed | own.failed | sentence.failed | json->to->failed;
 	tally_buf_done(&command);
 	tally_buf_done(&own);
 	tally_buf_done(&sentence);

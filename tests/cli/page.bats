@@ -177,3 +177,65 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 	run "$TALLY" report --html --json -i sub/perf.data
 	[ "$status" -eq 2 ]
 }
+
+# What the sentence says of such a recording; samples come 1 ms apart, from a machine of one CPU.
+sentence() {
+	make_recording said.data chains
+	"$TALLY" report --html=said.html -i said.data
+	page summary said.html | python3 -c 'import json, sys; print(json.load(sys.stdin)["sentence"])'
+}
+
+@test "18: the sentence says what limits" {
+	busy=$(sentence <<-END
+		comm 10 worker
+		map 10 1000 1000 0 /nowhere/liba.so
+		period 1000000
+		sample 10 1010 user 1010
+		times 99
+	END
+	)
+	[ "$busy" = "One thread is busy all the time (worker, 10): what it does limits the whole." ]
+	kernel=$(sentence <<-END
+		comm 10 worker
+		map 10 1000 1000 0 /nowhere/liba.so
+		kernel ffffffff81000000 1000000
+		period 1000000
+		sample 10 1010 user 1010
+		times 39
+		sample 10 ffffffff81000010 kernel ffffffff81000010 user 1010
+		times 59
+	END
+	)
+	[[ $kernel == *"60 % of the CPU time is the kernel's, most in "* ]]
+	turns=$(sentence <<-END
+		comm 10 first
+		comm 20 second
+		map 10 1000 1000 0 /nowhere/liba.so
+		map 20 1000 1000 0 /nowhere/liba.so
+		period 1000000
+		sample 10 1010 user 1010
+		times 74
+		sample 20 1010 user 1010
+		times 24
+	END
+	)
+	[ "$turns" = "About one CPU is busy, with 2 threads in turn, most with first (75 %): they do not run at the same time." ]
+	little=$(sentence <<-END
+		comm 10 idle
+		map 10 1000 1000 0 /nowhere/liba.so
+		period 10000
+		sample 10 1010 user 1010
+		times 99
+	END
+	)
+	[ "$little" = "The CPUs are little used: 1.0 % of one CPU." ]
+	few=$(sentence <<-END
+		comm 10 short
+		map 10 1000 1000 0 /nowhere/liba.so
+		period 1000000
+		sample 10 1010 user 1010
+		times 4
+	END
+	)
+	[[ $few == "Only 5 samples: "* ]]
+}

@@ -13,8 +13,9 @@
     later PID COOKIE [CHAIN ...]         with "deferred": the chain of user space of samples whose own ends with
                                          "deferred" and the cookie (PERF_RECORD_CALLCHAIN_DEFERRED)
     times COUNT                          the last sample, so many times more
+    period NS                            of the samples that follow, instead of 1000
 
-Every sample has the period 1000, and comes 1 ms after the one before.
+Every sample comes 1 ms after the one before.
 """
 
 import struct
@@ -48,6 +49,7 @@ class Writer:
         self.deferred = deferred
         self.time = 1_000_000_000
         self.last = None
+        self.period = 1000
         self.data = bytearray()
 
     def other(self, kind, misc, pid, body):
@@ -60,7 +62,7 @@ class Writer:
         self.last = (pid, place, *chain)
         self.time += 1_000_000
         address = int(place, 16)
-        body = struct.pack("<QIIQQ", address, int(pid), int(pid), self.time, 1000)
+        body = struct.pack("<QIIQQ", address, int(pid), int(pid), self.time, self.period)
         if self.chains:
             words = numbers_of(chain)
             body += struct.pack(f"<{1 + len(words)}Q", len(words), *words)
@@ -81,6 +83,8 @@ class Writer:
             start, length = (int(word, 16) for word in rest[:2])
             body = struct.pack("<IIQQQ", 0xffffffff, 0, start, length, 0) + text(rest[2])
             self.other(MMAP, KERNEL, -1, body)
+        elif kind == "period":
+            self.period = int(rest[0])
         elif kind == "sample":
             self.sample(*rest)
         elif kind == "later":

@@ -1,0 +1,363 @@
+/* `tally profile`: one command from a program to a picture: records it, says what limits it, prints
+ * what is hottest, and writes the page.  Its text goes to stderr: stdout is the recorded command's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tally/data.h>
+#include <tally/page.h>
+#include <tally/profile.h>
+#include <tally/session.h>
+#include <tally/text.h>
+#include <unistd.h>
+#include "binaries.h"
+#include "command.h"
+#include "ending.h"
+#include "options.h"
+#include "progress.h"
+#include "say.h"
+#include "terminal.h"
+
+#define HOTTEST      10
+#define NAME_COLUMNS 40
+#define ARGUMENTS    24 /* of record's, at most, before the command's */
+
+struct profile {
+	const char *output, *page, *pids, *frequency;
+	bool system_wide, open, quiet, no_off_cpu;
+	struct cli_binaries binaries;
+};
+
+extern char **environ;
+
+/* --- recording --- */
+
+/* The command line for `tally record`.  For free(). */
+static char **record_arguments(const struct profile *profile, int argc, char **argv, int at,
+			       int *ret_count)
+{
+	char **list = calloc((size_t)(argc - at) + ARGUMENTS, sizeof(*list));
+	int count = 0;
+
+	if (!list)
+		return NULL;
+	list[count++] = "record";
+	list[count++] = "-g";
+	list[count++] = "--switch-events";
+	if (!profile->no_off_cpu)
+		list[count++] = "--off-cpu";
+	if (profile->quiet)
+		list[count++] = "-q";
+	list[count++] = "-o";
+	list[count++] = (char *)profile->output;
+	if (profile->frequency) {
+		list[count++] = "-F";
+		list[count++] = (char *)profile->frequency;
+	}
+	if (profile->system_wide)
+		list[count++] = "-a";
+	if (profile->pids) {
+		list[count++] = "-p";
+		list[count++] = (char *)profile->pids;
+	}
+	if (at < argc)
+		list[count++] = "--";
+	while (at < argc)
+		list[count++] = argv[at++];
+	*ret_count = count;
+	return list;
+}
+
+/* The time of the file's last change; 0: there is none. */
+static struct timespec changed(const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) ? (struct timespec){0} : facts.st_mtim;
+}
+
+/* 0 if there is a new recording; *ret_status is that of the recorded command. */
+static int record_it(const struct profile *profile, int argc, char **argv, int at, int *ret_status)
+{
+	struct timespec before = changed(profile->output), after;
+	int count = 0;
+	char **list = record_arguments(profile, argc, argv, at, &count);
+
+	if (!list) {
+		cli_say("profile", "not enough memory for the command line");
+		*ret_status = CLI_FAILED;
+		return -ENOMEM;
+	}
+	*ret_status = cmd_record(count, list);
+	free(list);
+	/* The recording is complete: from here on a signal ends us. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	after = changed(profile->output);
+	return after.tv_sec == before.tv_sec && after.tv_nsec == before.tv_nsec ? -ENOENT : 0;
+}
+
+/* --- what is hottest --- */
+
+static void print_name(const char *name)
+{
+	char text[1024];
+
+	tally_text_escape(name ? name : "[unknown]", text, sizeof(text));
+	fputs(text, stderr);
+}
+
+static void print_function(const struct tally_profile_row *row)
+{
+	const struct tally_frame *frame = &row->frame;
+
+	if (frame->symbol) {
+		print_name(frame->symbol);
+		if (frame->inlined)
+			fputs(" (inlined)", stderr);
+	} else {
+		print_name(frame->image_name);
+		fprintf(stderr, "+0x%llx",
+			(unsigned long long)(frame->function ? frame->address : frame->place));
+		return;
+	}
+	fputs("  ", stderr);
+	print_name(frame->image_name);
+}
+
+/* A line as "qsort.c:81", not as the place in a binary without debug information. */
+static bool is_line(const char *text)
+{
+	return strchr(text, ':') && strncmp(text, "??", 2) != 0;
+}
+
+/* The rows of the first event that has samples, largest own share first. */
+struct hottest {
+	struct tally_profile_row rows[HOTTEST];
+	size_t count;
+	uint64_t total;
+};
+
+static void find_hottest(const struct tally_profile *profile, bool lines, struct hottest *ret)
+{
+	const struct tally_session *session = tally_profile_session(profile);
+	struct tally_profile_event facts = {.size = sizeof(facts)};
+	size_t event = 0;
+
+	*ret = (struct hottest){.count = 0};
+	while (!tally_profile_event(profile, event, &facts) && !facts.samples)
+		event++;
+	if (!facts.samples)
+		return;
+	ret->total = facts.total;
+	for (uint64_t i = 0; i < facts.row_count && ret->count < HOTTEST; i++) {
+		struct tally_profile_row *row = &ret->rows[ret->count];
+
+		row->size = sizeof(*row);
+		if (tally_profile_row(profile, event, i, row) || !row->self)
+			break;
+		if (!lines || is_line(tally_session_source(session, (uint32_t)row->values[0])))
+			ret->count++;
+	}
+}
+
+static int print_hottest(struct tally_session *session, const char *title, const char *const *keys,
+			 size_t key_count, struct tally_error *error)
+{
+	const struct tally_profile_options options = {
+	    .size = sizeof(options), .keys = keys, .key_count = key_count};
+	struct tally_profile *profile;
+	struct hottest hottest;
+	int result = tally_profile_new(session, &options, &profile, error);
+
+	if (result)
+		return result;
+	find_hottest(profile, key_count == 1, &hottest);
+	if (hottest.count)
+		fprintf(stderr, "\n%s\n", title);
+	for (size_t i = 0; i < hottest.count; i++) {
+		const struct tally_profile_row *row = &hottest.rows[i];
+
+		fprintf(stderr, "%6.2f %%  ", (double)row->self / (double)hottest.total * 100);
+		if (key_count > 1)
+			print_function(row);
+		else
+			print_name(tally_session_source(session, (uint32_t)row->values[0]));
+		fputc('\n', stderr);
+	}
+	tally_profile_free(profile);
+	return 0;
+}
+
+/* --- the page --- */
+
+/* In the recording's folder.  For free(). */
+static char *page_path(const struct profile *profile)
+{
+	const char *slash = strrchr(profile->output, '/');
+	int length = slash ? (int)(slash + 1 - profile->output) : 0;
+	char *path = NULL;
+
+	if (profile->page)
+		return strdup(profile->page);
+	return asprintf(&path, "%.*sprofile.html", length, profile->output) < 0 ? NULL : path;
+}
+
+/* Starts the desktop's program for pages, and does not wait for it. */
+static void open_page(const char *path)
+{
+	char *arguments[] = {"xdg-open", (char *)path, NULL};
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int code;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	code = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (code)
+		cli_say("profile", "cannot start xdg-open: %s; open %s in a browser",
+			strerror(code), path);
+}
+
+/* The lines behind the first one. */
+static void print_notes(const char *words)
+{
+	const char *notes = strchr(words, '\n');
+
+	if (notes && notes[1])
+		fprintf(stderr, "\n%s", notes + 1);
+}
+
+static int show(const struct profile *profile, struct tally_session *session, const char *path,
+		struct tally_error *error)
+{
+	static const char *const by_function[] = {"dso", "symbol"}, *const by_line[] = {"srcline"};
+	struct tally_profile_options all = {.size = sizeof(all)};
+	struct tally_page_options page = {.size = sizeof(page)};
+	char *words = NULL;
+	size_t size = 0;
+	uint64_t bytes = 0;
+	int result;
+
+	page.words = open_memstream(&words, &size);
+	if (!page.words)
+		return -ENOMEM;
+	result = tally_page_write(session, &all, &page, path, &bytes, error);
+	fclose(page.words);
+	if (!result && !profile->quiet) {
+		fprintf(stderr, "%.*s\n", (int)strcspn(words, "\n"), words);
+		result = print_hottest(session, "Hottest functions", by_function, 2, error);
+		if (!result)
+			result = print_hottest(session, "Hottest source lines", by_line, 1, error);
+		print_notes(words);
+		if (!result)
+			fputc('\n', stderr);
+	}
+	if (!result)
+		fprintf(stderr, "%s (%.1f MB): open it in a browser\n", path, (double)bytes / 1e6);
+	free(words);
+	return result;
+}
+
+static int analyse(struct profile *profile, const char *path)
+{
+	struct tally_session_options options = {.size = sizeof(options),
+						.progress = cli_progress_update};
+	struct tally_session *session = NULL;
+	struct tally_data *data = NULL;
+	struct tally_error error = {0};
+	struct cli_progress progress;
+	int status = cli_binaries_apply("profile", &profile->binaries, &options);
+
+	if (status)
+		return status;
+	options.functions = true;
+	cli_progress_start(&progress, "Reading the recording");
+	options.progress_context = &progress;
+	if (!cli_data_open(profile->output, 0, &data, &error)) {
+		cli_binaries_fit(&profile->binaries, data, &options);
+		if (tally_session_new(data, &options, &session, &error))
+			session = NULL;
+	}
+	if (!session || show(profile, session, path, &error))
+		status = CLI_FAILED;
+	cli_progress_done(&progress);
+	if (status)
+		cli_say_error("profile", &error);
+	else if (profile->open)
+		open_page(path);
+	tally_session_free(session);
+	if (data)
+		tally_data_close(data);
+	return status;
+}
+
+static int run(struct profile *profile, int argc, char **argv, int at)
+{
+	char *path = page_path(profile);
+	int status, recorded, own;
+
+	if (!path) {
+		cli_say("profile", "not enough memory for the page");
+		return CLI_FAILED;
+	}
+	recorded = record_it(profile, argc, argv, at, &status);
+	own = recorded ? 0 : analyse(profile, path);
+	free(path);
+	/* Ctrl-C ended the recording, as it should: that is no failure. */
+	if (!recorded && status == CLI_DIE_OF + SIGINT)
+		status = CLI_OK;
+	return own && status == CLI_OK ? own : status;
+}
+
+int cmd_profile(int argc, char **argv)
+{
+	static const char *const forms[] = {"[OPTIONS] [--] COMMAND [ARGUMENTS]",
+					    "[OPTIONS] -p PID,...", "[OPTIONS] -a", NULL};
+	struct profile profile = {.output = "perf.data", .binaries.inlines = CLI_INLINE_USUAL};
+	const struct cli_option options[] = {
+	    {CLI_GROUP, .help = "What is recorded"},
+	    {CLI_FLAG, 'a', "all-cpus", NULL, "the whole system", .to = &profile.system_wide},
+	    {CLI_STRING, 'p', "pid", "PIDS", "these running processes", .to = &profile.pids},
+	    {CLI_STRING, 'F', "freq", "HZ",
+	     "samples a second; max: as many as the kernel allows (default: 4000)",
+	     .to = &profile.frequency},
+	    {CLI_FLAG, 0, "no-off-cpu", NULL, "do not sample where threads are blocked",
+	     .to = &profile.no_off_cpu},
+	    {CLI_GROUP, .help = "Output"},
+	    {CLI_STRING, 'o', "output", "FILE", "the recording (default: perf.data)",
+	     .to = &profile.output},
+	    {CLI_STRING, 0, "html", "FILE", "the page (default: profile.html beside the recording)",
+	     .to = &profile.page},
+	    {CLI_FLAG, 0, "open", NULL, "show the page in the desktop's browser",
+	     .to = &profile.open},
+	    {CLI_FLAG, 'q', "quiet", NULL, "print only where the page is", .to = &profile.quiet},
+	    {.kind = CLI_END},
+	};
+	static const struct cli_rule rules[] = {
+	    {"-a", CLI_EXCLUDES, "-p", "-a records the whole system, -p a part of it"},
+	    {NULL},
+	};
+	const struct cli_usage usage = {
+	    .command = "profile",
+	    .forms = forms,
+	    .about = "Records a command, processes or the whole system, prints what limits it and "
+		     "the hottest functions and lines, and writes a page for a browser.",
+	    .rules = rules,
+	};
+	int status, at = cli_parse(&usage, options, argc, argv, &status);
+
+	if (at < 0)
+		return status;
+	if (at >= argc && !profile.pids && !profile.system_wide)
+		return cli_usage_error(&usage, "nothing to profile: give a command, or -p or -a");
+	return run(&profile, argc, argv, at);
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# `tally profile`: a program recorded, what it says, and the page.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export TALLY_SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
+	command -v python3 >/dev/null || skip "python3 is not installed: no page is read; page.bats says what is not checked then"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	"$TALLY" record -q -o try.data true 2>err || skip "events cannot be opened here: $(head -n 1 err)"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+page() { # COMMAND PAGE ...
+	python3 "$TALLY_SOURCE/tests/cli/page_reader.py" "$@"
+}
+
+# The page beside perf.data is complete, and has the sums of the report.
+page_is_right() {
+	page check profile.html
+	"$TALLY" report --json -s dso,sym >report.json
+	if grep -q '"rows":\[{' report.json; then page agree profile.html report.json; fi
+}
+
+@test "18: a compiled program: its function and line come first, its output stays its own" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program with a known hottest line; the other programs here are profiled"
+	cat >hot.c <<-END
+		#include <stdio.h>
+		int spin(volatile unsigned *sum)
+		{
+			for (unsigned i = 0; i < 400000000u; i++)
+				*sum += i; /* line 5 */
+			return 0;
+		}
+		int main(void)
+		{
+			unsigned sum = 0;
+			spin(&sum);
+			puts("the program's own line");
+			return 3;
+		}
+	END
+	gcc -O1 -g -fno-inline -o hot hot.c
+	run -3 --separate-stderr "$TALLY" profile -- ./hot
+	[ "$output" = "the program's own line" ]
+	echo "$stderr"
+	sed -n '/^Hottest functions/{n;p}' <<<"$stderr" | grep -qE '^ *[0-9.]+ %  spin  hot$'
+	sed -n '/^Hottest source lines/{n;p}' <<<"$stderr" | grep -qE '^ *[0-9.]+ %  hot\.c:[45]$'
+	grep -qE '^profile\.html \([0-9.]+ MB\)' <<<"$stderr"
+	page_is_right
+	[ -f perf.data ]
+}
+
+@test "18: a compile, python, a compressor with threads, a shell script" {
+	declare -A commands=(
+		[gcc]="gcc -O2 -S -o /dev/null some.c"
+		[python3]="python3 -c sum(range(2000000))"
+		[xz]="xz -T2 -k -c some"
+		[node]="node -e for(let\ i=0;i<2e7;i++)Math.sqrt(i)"
+	)
+	seq 200000 >some
+	for i in $(seq 200); do echo "int f$i(int x) { return x * $i + x / ($i + 1); }"; done >some.c
+	for program in "${!commands[@]}"; do
+		command -v "$program" >/dev/null || continue
+		eval "set -- ${commands[$program]//[()<;]/\\&}"
+		run -0 --separate-stderr "$TALLY" profile -- "$@"
+		grep -q '^Hottest functions' <<<"$stderr" || { echo "$program: $stderr"; return 1; }
+		page_is_right
+	done
+	run -0 --separate-stderr "$TALLY" profile -- sh -c 'for i in 1 2 3; do ls / >/dev/null; done; echo done'
+	[ "$output" = "done" ]
+	page_is_right
+}
+
+@test "18: a program that sleeps waits for timers" {
+	run -0 --separate-stderr "$TALLY" profile -- sleep 0.5
+	echo "$stderr"
+	grep -q 'Threads that are blocked wait for timers (sleep)' <<<"$stderr"
+	page_is_right
+}
+
+@test "18: a crash, and a command that does not exist" {
+	run -139 --separate-stderr "$TALLY" profile -- sh -c 'kill -SEGV $$'
+	grep -q 'ended by a signal: Segmentation fault' <<<"$stderr"
+	page_is_right
+	rm -f profile.html
+	run -127 "$TALLY" profile -- no-such-program-here
+	[ ! -e profile.html ] # the recording before is not shown as this one
+	run -2 "$TALLY" profile
+	[[ $output == *"nothing to profile"* ]]
+}
+
+@test "18: Ctrl-C ends the recording, and the page follows" {
+	"$TALLY" profile -- sleep 60 2>err &
+	profile=$!
+	for _ in $(seq 100); do
+		grep -qa sleep "/proc/$(cat "/proc/$profile/task/$profile/children" 2>/dev/null | cut -d ' ' -f 1)/comm" 2>/dev/null && break
+		sleep 0.1
+	done
+	kill -INT "$profile"
+	wait "$profile"
+	page_is_right
+}
+
+@test "18: the page and the recording go where options say" {
+	mkdir sub
+	run -0 --separate-stderr "$TALLY" profile -q -o sub/it.data true
+	[ -f sub/it.data ]
+	page check sub/profile.html
+	[[ $stderr == "sub/profile.html ("* ]]
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	run -0 "$TALLY" profile -q --no-off-cpu --html other.html true
+	page check other.html
+	"$TALLY" evlist >events
+	run -1 grep offcpu-time events
+}
