@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <zlib.h>
 #include "base/json.h"
 #include "base/pool.h"
+#include "page/page_deflate.h"
 
 static const char *const type_names[] = {[PAGE_U8] = "u8",
 					 [PAGE_U16] = "u16",
@@ -104,24 +104,15 @@ static const char *encode_texts(const struct page_column *column, struct tally_b
 	return "text";
 }
 
-/* 6 is zlib's default level; 9 takes three times as long for a hundredth of the size. */
-#define LEVEL 6
-
 static int pack(void *context, unsigned worker, size_t at)
 {
 	struct page_column *column = &((struct page_columns *)context)->list[at];
 	struct tally_buf plain = {0};
-	uLongf size;
 
 	(void)worker;
 	column->coding =
 	    column->texts ? encode_texts(column, &plain) : encode_numbers(column, &plain);
-	size = compressBound(plain.size);
-	if (!plain.failed && !tally_buf_reserve(&column->packed, size) &&
-	    compress2(column->packed.data, &size, plain.data, plain.size, LEVEL) == Z_OK)
-		column->packed.size = size;
-	else
-		column->packed.failed = -ENOMEM;
+	tally_page_deflate(&plain, &column->packed);
 	tally_buf_done(&plain);
 	return column->packed.failed;
 }
