@@ -91,14 +91,14 @@ static bool shows_screen(const struct report *report)
 	if (report->screen >= 0)
 		return report->screen > 0;
 	/* What asks for text, or for what only text has. */
-	return !(report->no_screen || report->stdio || report->quiet || report->header ||
-		 report->group > 0 || report->hierarchy || report->threads || report->blocks ||
-		 report->separator || report->width_count || report->whole_names || report->ns ||
-		 report->show_modes || report->format || report->dlfilters.verbose ||
-		 report->fields.columns.count || report->fields.more.count ||
-		 report->fields.less.count || report->trees.style != TALLY_TREE_GRAPH ||
-		 report->trees.value != TALLY_TREE_PERCENT || report->trees.limit ||
-		 (pager && !*pager));
+	return !(
+	    report->no_screen || report->stdio || report->quiet || report->header ||
+	    report->group > 0 || report->hierarchy || report->threads || report->blocks ||
+	    report->separator || report->colour || report->width_count || report->whole_names ||
+	    report->ns || report->show_modes || report->format || report->dlfilters.verbose ||
+	    report->fields.columns.count || report->fields.more.count ||
+	    report->fields.less.count || report->trees.style != TALLY_TREE_GRAPH ||
+	    report->trees.value != TALLY_TREE_PERCENT || report->trees.limit || (pager && !*pager));
 }
 
 /* -ENOTTY, -ENOSYS: there is no screen here; else the exit status. */
@@ -121,6 +121,13 @@ static int show_screen(const struct report *report, struct tally_session *sessio
 	if (result == -ENOSYS && report->screen > 0)
 		cli_say("report", "built without libncursesw: text instead of the screen");
 	return result == -ENOSYS || result == -ENOTTY ? result : written(result, &error);
+}
+
+static bool has_colour(const struct report *report)
+{
+	if (!report->colour || !strcmp(report->colour, "auto"))
+		return cli_term_colour();
+	return !strcmp(report->colour, "always");
 }
 
 /* As perf: recorded groups are side by side, and all events if that is asked for. */
@@ -155,7 +162,7 @@ static int show(const struct report *report, struct tally_session *session,
 	    .column_width_count = report->width_count,
 	    .ns = report->ns,
 	    .group_sort = report->group_sort > UINT32_MAX ? 0 : (uint32_t)report->group_sort,
-	    .colour = cli_term_colour(),
+	    .colour = has_colour(report),
 	    .width = cli_term_width(),
 	    .show_samples = report->show_samples,
 	    .show_total_period = report->show_total_period,

@@ -48,6 +48,8 @@ size_t report_filter_rows(struct report *report, struct cli_option *to)
 	     .to = &report->filter.dsos},
 	    {CLI_LIST, 'S', "symbols", "NAMES", "only samples in these functions",
 	     .to = &report->filter.symbols},
+	    {CLI_STRING, 0, "symbol-filter", "TEXT",
+	     "only samples in functions whose names contain this", .to = &report->symbol_part},
 	    {CLI_LIST, 0, "pid", "PIDS", "only these processes", .to = &report->filter.pids},
 	    {CLI_LIST, 0, "tid", "TIDS", "only these threads", .to = &report->filter.tids},
 	    {CLI_FLAG, 'U', "hide-unresolved", NULL, "only samples in functions with a name",

@@ -407,6 +407,7 @@ int report_keys_finish(struct report *report, const struct tally_data *data,
 	ret->raw_trace = report->raw_trace;
 	ret->parent = report->parent;
 	ret->ignore_callees = report->ignore_callees;
+	ret->symbol_part = report->symbol_part;
 	ret->cycles = kind == TALLY_PROFILE_BRANCHES && (report->blocks || shows_ipc(report));
 	ret->only_socket = report->socket != NULL;
 	ret->socket = report->socket_number;

@@ -81,7 +81,7 @@ struct report {
 	bool blocks; /* --total-cycles */
 	bool memory, latency, hide_unresolved, other, raw_trace;
 	int branches; /* -1: where the recording has them */
-	const char *parent, *ignore_callees, *socket;
+	const char *parent, *ignore_callees, *socket, *symbol_part, *colour;
 	uint32_t socket_number;
 	const char *page; /* --html: its file; "": beside the recording; NULL: text */
 	int format;       /* number of it: tally_report_format_name() */

@@ -38,6 +38,16 @@ int report_take_group(void *to, const char *value, bool on, struct tally_error *
 	return 0;
 }
 
+static int take_colour(void *to, const char *value, bool on, struct tally_error *error)
+{
+	if (on && strcmp(value, "always") != 0 && strcmp(value, "never") != 0 &&
+	    strcmp(value, "auto") != 0)
+		return cli_refuse(error, "'%s' is invalid; valid are always, never and auto",
+				  value);
+	*(const char **)to = on ? value : NULL;
+	return 0;
+}
+
 static int take_pretty(void *to, const char *value, bool on, struct tally_error *error)
 {
 	bool raw = on && !strcmp(value, "raw");
@@ -110,6 +120,9 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	    {CLI_GROUP, .help = "Output"},
 	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
 	     .to = &report->stdio},
+	    {CLI_CALL, 0, "stdio-color", "WHEN",
+	     "colours always, never, or auto: on a terminal (default)", .to = &report->colour,
+	     .call = take_colour},
 	    {CLI_SET, 0, "tui", NULL,
 	     "on a terminal, a screen to walk in: ? shows its keys (default); --no-tui: text",
 	     .to = &report->screen, .number = 1},

@@ -79,7 +79,8 @@ struct tally_profile_options {
 	/* Cycles of branch stacks are added up, too, where the recording has them: what the column
 	 * "ipc" and tally_report_options.blocks need. */
 	bool cycles;
-	bool tree_samples; /* nodes of trees have their numbers of samples, too */
+	bool tree_samples;       /* nodes of trees have their numbers of samples, too */
+	const char *symbol_part; /* only functions whose names contain this; NULL: all */
 };
 
 struct tally_profile;

@@ -105,7 +105,7 @@ int tally_filter_frame(struct tally_filter *filter, uint32_t frame)
 	const struct tally_profile_options *options = filter->options;
 	uint8_t *verdict;
 
-	if (!options->dso_count && !options->symbol_count)
+	if (!options->dso_count && !options->symbol_count && !options->symbol_part)
 		return 1;
 	verdict = verdict_at(&filter->frames, &filter->frame_room, frame);
 	if (!verdict)
@@ -122,6 +122,8 @@ int tally_filter_frame(struct tally_filter *filter, uint32_t frame)
 				holds_name(options->dsos, options->dso_count, facts.image_path));
 		if (pass && options->symbol_count)
 			pass = holds_function(options, &facts);
+		if (pass && options->symbol_part)
+			pass = facts.symbol && strstr(facts.symbol, options->symbol_part);
 		*verdict = pass ? TALLY_VERDICT_PASS : TALLY_VERDICT_FAIL;
 	}
 	return *verdict == TALLY_VERDICT_PASS;

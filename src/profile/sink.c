@@ -83,7 +83,7 @@ uint64_t tally_profile_columns(const struct profile_plan *plan)
 	uint64_t columns = profile_keys_columns(plan->keys) | TALLY_COLUMN_PERIOD;
 
 	if (options->callchains || options->dso_count || options->symbol_count ||
-	    options->hide_unresolved)
+	    options->symbol_part || options->hide_unresolved)
 		columns |= TALLY_COLUMN_FRAME;
 	if (options->callchains)
 		columns |= TALLY_COLUMN_STACK;

@@ -14,7 +14,7 @@ int tally_profile_worker_init(struct profile_worker *worker, const struct profil
 	*worker = (struct profile_worker){
 	    .plan = plan,
 	    .filters_threads = options->comm_count || options->pid_count || options->tid_count,
-	    .filters_frames = options->dso_count || options->symbol_count,
+	    .filters_frames = options->dso_count || options->symbol_count || options->symbol_part,
 	    .contexts.width = (uint32_t)plan->keys->count,
 	};
 	tally_filter_init(&worker->filter, plan->session, options);

@@ -75,3 +75,16 @@ setup() {
 	run -0 --separate-stderr "$TALLY" report -i memory.data --total-cycles
 	[[ "$output" = *'# No cycles: '* ]]
 }
+
+@test "doc/REPORT-OPTIONS.md lists every option and key of perf report, as the command has them" {
+	run -0 "$BATS_TEST_DIRNAME/../../tools/report-options" "$(dirname "$TALLY")" --check
+}
+
+@test "--symbol-filter keeps functions whose names contain a text, and --stdio-color colours shares" {
+	run -0 --separate-stderr "$TALLY" report -q --csv -i memory.data -s sym -F sym --symbol-filter eta
+	[ "$output" = 'cpu-clock:HG,beta' ]
+	run -0 --separate-stderr "$TALLY" report -q -i memory.data -s comm --stdio-color always
+	[[ "${lines[0]}" = *$'\e[31m'*'67.59%'*'worker' ]]
+	run -0 --separate-stderr "$TALLY" report -q -i memory.data -s comm --stdio-color never
+	[[ "$output" != *$'\e'* ]]
+}

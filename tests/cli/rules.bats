@@ -27,6 +27,7 @@ typed() { # COMMAND NAME: what to type for it, with a value that is valid
 	FIELDS) echo "$2 comm" ;;
 	METRIC) echo "$2 IPC" ;;
 	STYLE) echo "$2 raw" ;;
+	WHEN) echo "$2 auto" ;;
 	KIND) echo "$2 core" ;;
 	KINDS) echo "$2 any" ;;
 	*) echo "$2 text" ;;
