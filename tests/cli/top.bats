@@ -100,3 +100,7 @@ screen() { # keys, command
 	"$TALLY" report -i chains.data >without
 	diff with without
 }
+
+@test "17: doc/TOP-OPTIONS.md says which of perf top's options there are" {
+	run -0 "$BATS_TEST_DIRNAME/../../tools/top-options" "$(realpath --relative-to="$BATS_TEST_DIRNAME/../.." "$(dirname "$TALLY")")" --check
+}

@@ -113,7 +113,8 @@ teardown() {
 	[ "$(grep -n '^main *$' all | cut -d: -f1)" = "$(($(grep -n '^both *$' all | cut -d: -f1) - 1))" ]
 	# three quarters of the line below
 	column=$(grep '^large ' all | sed 's/small.*//' | wc -c)
-	[ "$column" -gt 80 ] && [ "$column" -lt 100 ]
+	[ "$column" -gt 80 ]
+	[ "$column" -lt 100 ]
 	keys Down Down Down Down Down Down
 	sees 'itself'
 	keys s s m a l l Enter Enter
