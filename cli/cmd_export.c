@@ -205,9 +205,9 @@ static int write_samples(struct export *export, struct tally_session *session, F
 		return CLI_FAILED;
 	if (result && error.code)
 		return cli_say_error(NAME, &error);
-	if (result) {
-		cli_say(NAME, "%s cannot be written: %s",
-			export->output ? export->output : "standard output", strerror(-result));
+	if (result) { /* errors of standard output are reported where it is closed */
+		if (to != stdout)
+			refuse_path(export->output, -result);
 		return CLI_FAILED;
 	}
 	samples = tally_session_counts(session)->samples;

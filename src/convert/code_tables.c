@@ -15,9 +15,12 @@ int tally_code_tables_init(struct code_tables *tables, struct convert *convert,
 
 	*tables = (struct code_tables){.function_count = 1, .mapping_count = 1};
 	result = tally_code_places_init(&tables->places, convert, stacks);
-	if (!result && tally_strings_intern(&tables->strings, "", 0) < 0)
-		result = -ENOMEM;
-	return result;
+	if (result)
+		return result;
+	tables->functions = calloc(1, sizeof(*tables->functions)); /* none */
+	tables->function_room = 1;
+	return tables->functions && tally_strings_intern(&tables->strings, "", 0) >= 0 ? 0
+										       : -ENOMEM;
 }
 
 void tally_code_tables_done(struct code_tables *tables)

@@ -157,7 +157,6 @@ static int put_meta(struct firefox *file)
 {
 	const struct tally_data_info *info = tally_data_info(file->convert->data);
 	struct json *json = &file->json;
-	const char *command = info->cmdline_count ? info->cmdline[info->cmdline_count - 1] : NULL;
 	int result;
 
 	json_key(json, "meta");
@@ -166,7 +165,7 @@ static int put_meta(struct firefox *file)
 	put_ms(json, interval_of(file));
 	put_start(file);
 	json_key_u64(json, "processType", 0);
-	json_key_string(json, "product", command ? command : "tally");
+	json_key_string(json, "product", info->hostname ? info->hostname : "tally");
 	json_key_string(json, "importedFrom", "tally");
 	json_key_u64(json, "stackwalk", 1);
 	json_key_u64(json, "version", GECKO_VERSION);

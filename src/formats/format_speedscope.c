@@ -159,6 +159,7 @@ static int write_sampled(struct speedscope *file)
 		result = put_sampled(file, &sums, &at);
 	json_array_end(&file->json);
 	tally_sample_sums_done(&sums);
+	file->stacks = NULL;
 	return result;
 }
 
@@ -236,6 +237,7 @@ static int write_evented(struct speedscope *file)
 		result = put_evented(file, &threads, &threads.tracks[i]);
 	json_array_end(&file->json);
 	tally_thread_samples_done(&threads);
+	file->stacks = NULL;
 	return result;
 }
 
