@@ -60,6 +60,7 @@ int cmd_help(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_inject(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_record(int argc, char **argv);

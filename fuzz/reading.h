@@ -108,7 +108,7 @@ static void walk_strictly(struct tally_data *data)
 }
 
 /* Opens the bytes as a file. */
-static void read_recording(const uint8_t *bytes, size_t size)
+__attribute__((unused)) static void read_recording(const uint8_t *bytes, size_t size)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);
 	struct tally_error error = {0};

@@ -68,6 +68,21 @@ enum tally_feature {
 	/* Tally's own; perf skips it: u32 count, u32 0, then as many words of
 	 * struct tally_stack_counts, which may get more at its end. */
 	TALLY_FEATURE_STACKS = 192,
+	/* Of merged recordings, which perf skips, too: u32 count, u32 0; for each recording u32
+	 * size of what follows, four strings (name, host, release of its kernel, command line), u64
+	 * that was added to its times, u64 samples, and what later versions add. */
+	TALLY_FEATURE_RECORDINGS,
+};
+
+/* One of the recordings that were merged to a file, by its number n.
+ *
+ * Of the numbers of its processes and threads (but not of -1, which is none) n * 2^22 was added,
+ * and the upper 32 bits of the ids of its events are n. */
+struct tally_data_recording {
+	const char *name;
+	const char *hostname, *os_release, *cmdline; /* "" where it was not recorded */
+	uint64_t shift; /* ns that were added to its times; of an earlier time 2^64 less */
+	uint64_t samples;
 };
 
 /* "NRCPUS"; NULL for a bit that has no name. */
@@ -259,6 +274,10 @@ struct tally_data_info {
 
 	/* Call chains that the recorder made; count 0: none, or it does not say. */
 	struct tally_stack_counts stacks;
+
+	/* Of a merged file; a count of 0: it is not one. */
+	const struct tally_data_recording *recordings;
+	size_t recording_count;
 
 	/* simpleperf. */
 	struct tally_data_pairs meta_info;

@@ -42,6 +42,7 @@
 #include <tally/header.h>
 #include <tally/info.h>
 #include <tally/limits.h>
+#include <tally/merge.h>
 #include <tally/metric.h>
 #include <tally/names.h>
 #include <tally/open.h>

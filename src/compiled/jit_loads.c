@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <tally/abi.h>
+#include "base/own_pid.h"
 #include "jit/jit_file.h"
 #include "jit/jitdump.h"
 #include "process/process.h"
@@ -113,7 +114,7 @@ static void find_next(struct tally_jit_loads *loads)
 static bool is_own(const struct tally_jit_loads *loads, const char *path, uint32_t number,
 		   uint32_t pid)
 {
-	if (number == pid || tally_jit_inner_pid("", pid) == number)
+	if (number == own_pid(pid) || tally_jit_inner_pid("", pid) == number)
 		return true;
 	for (size_t i = 0; i < loads->count; i++)
 		if (!strcmp(loads->dumps[i].path, path))

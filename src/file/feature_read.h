@@ -50,6 +50,8 @@ int tally_feature_cpu_domain_info(struct tally_data *data, struct file_cursor *c
 /* feature_bpf.c: types first, the programs' functions have their names from them. */
 int tally_feature_bpf_btf(struct tally_data *data, struct file_cursor *cursor);
 int tally_feature_bpf_prog_info(struct tally_data *data, struct file_cursor *cursor);
+/* feature_recordings.c */
+int tally_feature_recordings(struct tally_data *data, struct file_cursor *cursor);
 /* feature_simpleperf.c */
 int tally_feature_simpleperf_file(struct tally_data *data, struct file_cursor *cursor);
 int tally_feature_simpleperf_file2(struct tally_data *data, struct file_cursor *cursor);

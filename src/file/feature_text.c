@@ -100,6 +100,8 @@ const char *tally_feature_name(unsigned feature)
 
 	if (feature == TALLY_FEATURE_STACKS)
 		return "STACKS";
+	if (feature == TALLY_FEATURE_RECORDINGS)
+		return "RECORDINGS";
 	if (feature < TALLY_FEATURES_OF_PERF)
 		return perf[feature];
 	if (feature >= TALLY_FEATURE_SIMPLEPERF_FILE &&

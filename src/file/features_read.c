@@ -193,6 +193,8 @@ static int read_feature(struct tally_data *data, unsigned feature, struct file_c
 		return tally_feature_pmu_caps(data, cursor);
 	case FEATURE_CPU_DOMAIN_INFO:
 		return tally_feature_cpu_domain_info(data, cursor);
+	case FEATURE_RECORDINGS:
+		return tally_feature_recordings(data, cursor);
 	case TALLY_FEATURE_SIMPLEPERF_FILE:
 		return tally_feature_simpleperf_file(data, cursor);
 	case TALLY_FEATURE_SIMPLEPERF_META_INFO:

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/buf.h"
+#include "base/own_pid.h"
 #include "elf/build_id.h"
 #include "elf/debug_file.h"
 #include "elf/debugdata.h"
@@ -156,7 +157,8 @@ static void open_binary(const struct tally_image *image, const char *file, struc
 	/* a container's file: seen through the process, while it lives */
 	if ((opened->error == -ENOENT || opened->error == -ESTALE) && image->pid &&
 	    !*options->symfs)
-		try_path(image, opened, "%s/proc/%u/root%s", options->root, image->pid, file);
+		try_path(image, opened, "%s/proc/%u/root%s", options->root, own_pid(image->pid),
+			 file);
 	if (opened->error && options->open_held && image->build_id_size)
 		try_held(image, opened);
 }

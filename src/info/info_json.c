@@ -63,6 +63,29 @@ static void add_recorder(struct json *json, const struct tally_data_info *info)
 	json_object_end(json);
 }
 
+/* Those that were merged. */
+static void add_recordings(struct json *json, const struct tally_data_info *info)
+{
+	if (!info->recording_count)
+		return;
+	json_key(json, "recordings");
+	json_array(json);
+	for (size_t i = 0; i < info->recording_count; i++) {
+		const struct tally_data_recording *recording = &info->recordings[i];
+
+		json_object(json);
+		json_key_string(json, "name", recording->name);
+		json_key_string(json, "hostname", recording->hostname);
+		json_key_string(json, "os_release", recording->os_release);
+		json_key_string(json, "command", recording->cmdline);
+		json_key(json, "time_shift");
+		json_i64(json, (int64_t)recording->shift);
+		json_key_u64(json, "samples", recording->samples);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
 static void add_time(struct json *json, const struct tally_data_info *info,
 		     const struct tally_summary *summary)
 {
@@ -206,6 +229,7 @@ int tally_info_json(const struct tally_data *data, const struct tally_summary *s
 	json_object_end(&json);
 	add_time(&json, info, summary);
 	add_stacks(&json, &info->stacks);
+	add_recordings(&json, info);
 	json_key(&json, "events");
 	json_array(&json);
 	for (size_t i = 0; i < tally_data_event_count(data); i++)

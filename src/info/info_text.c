@@ -104,6 +104,29 @@ static void add_command(struct tally_buf *to, const struct tally_data_info *info
 	}
 }
 
+/* Those that were merged. */
+static void add_recordings(struct tally_buf *to, const struct tally_data_info *info)
+{
+	for (size_t i = 0; i < info->recording_count; i++) {
+		const struct tally_data_recording *recording = &info->recordings[i];
+
+		label(to, i ? "" : "Recordings");
+		add_text(to, recording->name);
+		tally_buf_text(to, ": ");
+		add_count(to, recording->samples);
+		tally_cell_noun(to, recording->samples, "sample");
+		if (*recording->hostname) {
+			tally_buf_text(to, ", on ");
+			add_text(to, recording->hostname);
+		}
+		if (*recording->cmdline) {
+			tally_buf_text(to, ", by ");
+			add_text(to, recording->cmdline);
+		}
+		tally_buf_byte(to, '\n');
+	}
+}
+
 static void add_machine(struct tally_buf *to, const struct tally_data_info *info)
 {
 	text_line(to, "Host", info->hostname);
@@ -378,6 +401,7 @@ int tally_info_text(const struct tally_data *data, const struct tally_summary *s
 
 	add_file(&text, data, info);
 	add_command(&text, info);
+	add_recordings(&text, info);
 	add_machine(&text, info);
 	add_time(&text, data, info, summary);
 	add_events(&text, data, summary);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/fs.h"
+#include "base/own_pid.h"
 #include "base/regular.h"
 
 #define STATUS_MOST 65536
@@ -48,8 +49,10 @@ bool tally_jit_is_map(const char *path, uint32_t *ret_pid)
 uint32_t tally_jit_inner_pid(const char *root, uint32_t pid)
 {
 	char *status, *line;
-	unsigned long inner = pid;
+	unsigned long inner;
 
+	pid = own_pid(pid);
+	inner = pid;
 	if (!pid || tally_fs_readf(STATUS_MOST, &status, NULL, "%s/proc/%u/status", root, pid))
 		return pid;
 	line = strstr(status, "\nNStgid:");
@@ -78,6 +81,7 @@ static bool is_trusted(const char *root, uint32_t pid, const struct stat *about)
 
 	if (tally_regular_is_owned(about))
 		return true;
+	pid = own_pid(pid);
 	return pid && snprintf(path, sizeof(path), "%s/proc/%u", root, pid) < (int)sizeof(path) &&
 	       !stat(path, &process) && process.st_uid == about->st_uid;
 }
@@ -136,6 +140,7 @@ int tally_jit_open_inside(const char *root, uint32_t pid, const char *path, stru
 	char name[PATH_ROOM];
 	int folder, fd;
 
+	pid = own_pid(pid);
 	if (!pid || snprintf(name, sizeof(name), "%s/proc/%u/root", root, pid) >= (int)sizeof(name))
 		return -ENOENT;
 	folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);

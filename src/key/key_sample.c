@@ -6,6 +6,7 @@
 #include <tally/data.h>
 #include <tally/info.h>
 #include <tally/text.h>
+#include "base/own_pid.h"
 #include "dump/value_text.h"
 #include "key/key_parallel.h"
 #include "key/key_tables.h"
@@ -95,6 +96,25 @@ static uint64_t parallelism_of(const struct profile_keys *keys, const struct key
 {
 	return keys->parallel ? tally_key_parallel_at(keys->parallel, row->batch->time[row->at])
 			      : KEY_UNKNOWN;
+}
+
+static uint64_t recording_of(const struct profile_keys *keys, const struct key_row *row)
+{
+	(void)keys;
+	return recording_of_pid(row->thread.pid);
+}
+
+static void recording_text(const struct profile_keys *keys, uint64_t value, uint64_t samples,
+			   struct tally_buf *to)
+{
+	const struct tally_data *data = tally_session_data(keys->session);
+	const struct tally_data_info *info = tally_data_info(data);
+
+	(void)samples;
+	if (value < info->recording_count)
+		tally_buf_text(to, info->recordings[value].name);
+	else
+		tally_buf_text(to, tally_data_path(data));
 }
 
 static uint64_t address_of(const struct profile_keys *keys, const struct key_row *row)
@@ -396,5 +416,12 @@ static const struct profile_key rows[] = {
      .columns = TALLY_COLUMN_SAMPLE,
      .value = dso_size_of,
      .text = size_text},
+    {.name = "recording",
+     .title = "Recording",
+     .help = "recording that the sample is of, in a file of tally merge",
+     .type = KEY_CODE,
+     .columns = TALLY_COLUMN_THREAD,
+     .value = recording_of,
+     .text = recording_text},
 };
 const struct key_table tally_keys_sample = KEY_TABLE(rows);

@@ -96,6 +96,7 @@ static int build_processes(struct tally_source *source)
 static enum tally_jit_times times_of(void *context)
 {
 	const struct tally_source *source = context;
+	const struct tally_data_info *info = tally_data_info(source->data);
 
 	if (source->by_offset)
 		return TALLY_JIT_NONE;
@@ -105,6 +106,10 @@ static enum tally_jit_times times_of(void *context)
 		if (!attr->use_clockid || attr->clockid != CLOCK_MONOTONIC)
 			return TALLY_JIT_OTHER;
 	}
+	/* Times of merged recordings were moved. */
+	for (size_t i = 0; i < info->recording_count; i++)
+		if (info->recordings[i].shift)
+			return TALLY_JIT_OTHER;
 	return TALLY_JIT_MONOTONIC;
 }
 

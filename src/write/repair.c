@@ -75,7 +75,7 @@ static bool is_same_file(const struct tally_data *data, const char *path)
 
 /* The old file of this name becomes NAME.old, so that must not be the recording either; and the new
  * file must not replace one of the files of a directory. */
-static bool is_in_place(const struct tally_data *data, const char *path)
+bool tally_repair_is_in_place(const struct tally_data *data, const char *path)
 {
 	struct tally_buf other = {0};
 	bool same = is_same_file(data, path);
@@ -136,24 +136,25 @@ static int make_attrs(struct file_repair *repair)
 static int write_front(struct file_repair *repair)
 {
 	const struct tally_data *data = repair->data;
-	uint64_t ids_at = FILE_HEADER_SIZE;
+	struct plain_file_event *events = calloc(data->event_count, sizeof(*events));
 	struct tally_buf front = {0};
 	int code;
 
-	tally_buf_zero(&front, FILE_HEADER_SIZE);
+	if (!events)
+		return -ENOMEM;
 	for (size_t i = 0; i < data->event_count; i++)
-		tally_buf_add(&front, data->events[i].ids, data->events[i].id_count * 8);
-	repair->attrs_at = front.size;
-	for (size_t i = 0; i < data->event_count; i++) {
-		tally_buf_add(&front, &repair->attrs[i], repair->result.attr_size);
-		tally_buf_u64(&front, ids_at);
-		tally_buf_u64(&front, data->events[i].id_count * 8);
-		ids_at += data->events[i].id_count * 8;
-	}
+		events[i] = (struct plain_file_event){
+		    .attr = &repair->attrs[i],
+		    .ids = data->events[i].ids,
+		    .id_count = data->events[i].id_count,
+		};
+	repair->file.attr_size = repair->result.attr_size;
+	tally_plain_file_front(&repair->file, events, data->event_count, &front);
+	free(events);
 	code = front.failed;
 	if (!code)
 		code = tally_fs_write_at(repair->out.fd, front.data, front.size, 0);
-	repair->out.at = repair->data_at = front.size;
+	repair->out.at = front.size;
 	tally_buf_done(&front);
 	return code;
 }
@@ -352,22 +353,18 @@ static int write_records(struct file_repair *repair, struct tally_error *error)
 
 static int write_end(struct file_repair *repair)
 {
-	struct tally_data *data = repair->data;
-	uint64_t attr_size = repair->result.attr_size + 16U, bitmap[4] = {0};
-	uint64_t words[FILE_HEADER_SIZE / 8] = {
-	    0x32454c4946524550ULL, /* "PERFILE2" in native order */
-	    FILE_HEADER_SIZE,      attr_size,
-	    repair->attrs_at,      attr_size * data->event_count,
-	    repair->data_at,       repair->data_end - repair->data_at,
-	};
+	uint64_t header[FILE_HEADER_SIZE / 8];
 	struct tally_buf tail = {0};
-	int code = tally_repair_features(repair, bitmap, &tail);
+	int code = tally_repair_features(repair);
 
-	memcpy(words + 9, bitmap, sizeof(bitmap));
+	if (!code) {
+		tally_plain_file_end(&repair->file, &tail, header);
+		code = tail.failed;
+	}
 	if (!code)
 		code = tally_fs_write_at(repair->out.fd, tail.data, tail.size, repair->out.at);
 	if (!code)
-		code = tally_fs_write_at(repair->out.fd, words, sizeof(words), 0);
+		code = tally_fs_write_at(repair->out.fd, header, sizeof(header), 0);
 	repair->result.bytes = repair->out.at + tail.size;
 	tally_buf_done(&tail);
 	return code;
@@ -394,7 +391,7 @@ static int write_all(struct file_repair *repair, const char *path, struct tally_
 	}
 	if (!code)
 		code = flush(&repair->out);
-	repair->data_end = repair->result.bytes = repair->out.at;
+	repair->file.data_end = repair->result.bytes = repair->out.at;
 	if (!code && !repair->out.stream)
 		code = write_end(repair);
 	return code
@@ -415,7 +412,7 @@ int tally_data_repair(struct tally_data *data, const char *path,
 	if (!code && !tally_result_is_sized(ret))
 		code = tally_fail(&own, -EINVAL, -1, "the size of the result is not set");
 	repair.out.stream = !strcmp(path, "-");
-	if (!code && !repair.out.stream && is_in_place(data, path))
+	if (!code && !repair.out.stream && tally_repair_is_in_place(data, path))
 		code = tally_fail(
 		    &own, -EEXIST, -1,
 		    "%s: this is the recording itself, or would replace it; name another file",
@@ -434,6 +431,7 @@ int tally_data_repair(struct tally_data *data, const char *path,
 		code = tally_fail(&own, -errno, -1, "%s: cannot be written: %s", path,
 				  strerror(errno));
 	tally_buf_done(&repair.aux);
+	tally_plain_file_done(&repair.file);
 	free(repair.attrs);
 	if (code) {
 		if (is_file)

@@ -94,7 +94,7 @@ void tally_repair_build_ids(const struct file_repair *repair, struct tally_buf *
 		tally_file_add_build_id(to, &options->build_ids[i]);
 }
 
-static bool add_kept(const struct tally_data *data, unsigned feature, struct tally_buf *to)
+bool tally_repair_kept(const struct tally_data *data, unsigned feature, struct tally_buf *to)
 {
 	const struct file_payload *payload = &data->sections[feature];
 	const char *shape = tally_file_shape(feature);
@@ -135,7 +135,7 @@ bool tally_repair_feature(const struct file_repair *repair, unsigned feature, st
 		tally_buf_add(to, repair->aux.data, repair->aux.size);
 		return true;
 	default:
-		return add_kept(data, feature, to);
+		return tally_repair_kept(data, feature, to);
 	}
 }
 
@@ -167,48 +167,26 @@ static bool has_tracepoints(const struct tally_data *data)
 	return false;
 }
 
-static int add_payloads(struct file_repair *repair, uint64_t sizes[FILE_FEATURES],
-			uint64_t bitmap[4], struct tally_buf *to)
+int tally_repair_features(struct file_repair *repair)
 {
 	struct tally_repair_result *result = &repair->result;
+	struct tally_buf *payloads = &repair->file.payloads;
 
 	for (unsigned feature = 0; feature < FILE_FEATURES; feature++) {
-		size_t before = to->size;
+		size_t before = payloads->size;
 
 		if (!tally_repair_wants(repair, feature))
 			continue;
-		if (!tally_repair_feature(repair, feature, to)) {
-			to->size = before;
+		if (!tally_repair_feature(repair, feature, payloads)) {
+			payloads->size = before;
 			if (!result->features_lost++)
 				result->first_feature_lost = feature;
 			continue;
 		}
-		sizes[feature] = to->size - before;
-		tally_buf_zero(to, align_up(to->size, 8) - to->size);
-		bits_add(bitmap, feature);
+		tally_plain_file_feature(&repair->file, feature);
 		result->features++;
 	}
 	result->formats_missing =
-	    has_tracepoints(repair->data) && !(bitmap[0] >> FEATURE_TRACING_DATA & 1);
-	return to->failed;
-}
-
-int tally_repair_features(struct file_repair *repair, uint64_t bitmap[4], struct tally_buf *to)
-{
-	uint64_t sizes[FILE_FEATURES] = {0}, at;
-	struct tally_buf payloads = {0};
-	int code = add_payloads(repair, sizes, bitmap, &payloads);
-
-	at = repair->out.at + repair->result.features * 16;
-	for (unsigned feature = 0; feature < FILE_FEATURES && !code; feature++) {
-		if (!bits_has(bitmap, feature))
-			continue;
-		tally_buf_u64(to, at);
-		tally_buf_u64(to, sizes[feature]);
-		at += align_up(sizes[feature], 8);
-	}
-	if (!code)
-		tally_buf_add(to, payloads.data, payloads.size);
-	tally_buf_done(&payloads);
-	return code ? code : to->failed;
+	    has_tracepoints(repair->data) && !bits_has(repair->file.features, FEATURE_TRACING_DATA);
+	return payloads->failed;
 }

@@ -20,6 +20,7 @@
 #include <tally/data.h>
 #include <tally/evlist.h>
 #include <tally/header.h>
+#include <tally/merge.h>
 #include <tally/profile.h>
 #include <tally/repair.h>
 #include <tally/report.h>
@@ -169,6 +170,21 @@ static void read_session(struct tally_data *data, unsigned round)
 	tally_session_free(session);
 }
 
+/* With itself. */
+static void merge(struct tally_data *data, const char *path)
+{
+	const struct tally_merge_options options = {.size = sizeof(options)};
+	struct tally_merge_result result = {.size = sizeof(result)};
+	struct tally_data *both[2] = {data, NULL};
+	struct tally_error error = {0};
+
+	if (tally_data_open(path, NULL, &both[1], NULL))
+		return;
+	if (tally_data_merge(both, 2, "/dev/null", &options, &result, &error) && !error.text[0])
+		complain("not merged without a word");
+	tally_data_close(both[1]);
+}
+
 static struct outcome read_all(const char *path, unsigned round)
 {
 	const struct tally_repair_options repair = {.size = sizeof(repair)};
@@ -189,6 +205,7 @@ static struct outcome read_all(const char *path, unsigned round)
 		complain("a second pass gives other records");
 	read_session(data, round);
 	tally_data_repair(data, "/dev/null", &repair, &repaired, NULL);
+	merge(data, path);
 	tally_data_close(data);
 	return outcome;
 }

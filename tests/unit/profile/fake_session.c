@@ -40,6 +40,12 @@ const struct tally_data_info *tally_data_info(const struct tally_data *data)
 	return &data->info;
 }
 
+const char *tally_data_path(const struct tally_data *data)
+{
+	(void)data;
+	return "fake.data";
+}
+
 struct tally_data *tally_session_data(const struct tally_session *session)
 {
 	return (struct tally_data *)&session->data;
