@@ -9,6 +9,7 @@
 #include <tally/data.h>
 #include <tally/diff.h>
 #include <tally/profile.h>
+#include <tally/report.h>
 #include <tally/session.h>
 #include <tally/text.h>
 #include "binaries.h"
@@ -57,6 +58,7 @@ struct diff {
 	struct compute compute;
 	double noise;
 	uint64_t order, max_expand;
+	unsigned verbose;
 	bool baseline_only, period, formula, relative, quiet, json, changed, stdio, strict;
 };
 
@@ -181,6 +183,8 @@ static int open_one(const struct diff *diff, const char *path, struct opened *re
 	if (!result)
 		result = tally_profile_new(ret->session, &rows, &ret->profile, &error);
 	cli_progress_done(&ret->progress);
+	if (!result && diff->verbose)
+		(void)tally_report_missing(ret->session, stderr);
 	return result ? cli_say_error(NAME, &error) : 0;
 }
 
@@ -373,6 +377,7 @@ int cmd_diff(int argc, char **argv)
 	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
 	     .to = &diff.stdio},
 	    {CLI_FLAG, 0, "json", NULL, "JSON for other programs", .to = &diff.json},
+	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing", .to = &diff.verbose},
 	    {CLI_CALL, 0, "stream", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_stream},
 	    {.kind = CLI_END},
 	};

@@ -94,11 +94,6 @@ static int end_cell(struct table *table, size_t from, size_t column)
 	return table->text.failed;
 }
 
-static bool has_ratio(const struct tally_diff *diff)
-{
-	return diff->options.compute == TALLY_DIFF_RATIO;
-}
-
 static const char *change_title(const struct tally_diff *diff)
 {
 	static const char *const titles[] = {
@@ -139,12 +134,17 @@ static void put_formula(const struct table *table, const struct tally_diff_cell 
 static void put_change(const struct tally_diff *diff, const struct tally_diff_cell *cell,
 		       struct tally_buf *to)
 {
-	if (diff->options.compute == TALLY_DIFF_WDIFF)
-		tally_buf_printf(to, "%.0f", cell->change);
-	else if (has_ratio(diff) && cell->base_period)
-		tally_buf_printf(to, "%.6f", cell->change);
-	else if (!has_ratio(diff))
+	bool is_delta = diff->options.compute == TALLY_DIFF_DELTA ||
+			diff->options.compute == TALLY_DIFF_DELTA_ABS;
+
+	if (is_delta)
 		tally_buf_printf(to, "%+.2f%%", cell->change);
+	else if (!cell->base_samples)
+		tally_buf_text(to, "N/A"); /* perf's word */
+	else if (diff->options.compute == TALLY_DIFF_WDIFF)
+		tally_buf_printf(to, "%.0f", cell->change);
+	else
+		tally_buf_printf(to, "%.6f", cell->change);
 }
 
 /* Ends the cells of one line; `row` SIZE_MAX: the titles. */

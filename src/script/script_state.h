@@ -159,8 +159,8 @@ bool tally_script_cpu_passes(const struct script_filter *filter, uint32_t cpu);
 /* script_sample.c */
 /* 0; 1: the filter ended the visit; -errno. */
 int tally_script_sample_put(const struct script_out *out);
-/* What the session's filter makes of a sample; what it prints is appended.  An enum tally_verdict,
- * or -errno. */
+/* What the session's filter makes of a sample; what it prints is appended.  An enum
+ * tally_filter_answer, or -errno. */
 int tally_script_ask(const struct script_out *out);
 /* A tracepoint's payload. */
 void tally_script_trace_put(const struct script_out *out, const struct script_event *event,

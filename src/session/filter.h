@@ -30,7 +30,7 @@ struct tally_filter_call {
 	size_t early_text;
 };
 
-enum tally_verdict {
+enum tally_filter_answer {
 	TALLY_FILTER_KEEP,
 	TALLY_FILTER_DROP,
 	TALLY_FILTER_END, /* the run ends without an error; what came before is shown */
@@ -72,7 +72,8 @@ static inline int filter_call_join(struct tally_filter_call *call)
 	return result;
 }
 
-/* Asks the filter and the sink's own filter about a sample: an enum tally_verdict or -errno. */
+/* Asks the filter and the sink's own filter about a sample: an enum tally_filter_answer or -errno.
+ */
 int tally_filter_ask(const struct tally_sample_filter *filter, struct tally_filter_call *call);
 
 /* --- tests --- */

@@ -115,7 +115,7 @@ assert rows["helper"]["inlined_samples"] > 100'
 
 @test "baseline and changes are perf's" {
 	for compute in delta delta-abs ratio wdiff:1,2; do
-		perf diff -q -c $compute -t ';' old.data again.data 2>/dev/null | grep prog | grep -v ';;' | tr -d ' ' >theirs
+		perf diff -q -c $compute -t ';' old.data again.data 2>/dev/null | grep prog | tr -d ' ' | grep -v ';;' >theirs
 		"$TALLY" diff -q -c $compute -t ';' old.data again.data | grep prog | awk -F ';' -v OFS=';' '{ print $1, $2, $4, $5 }' | tr -d ' ' >ours
 		[ "$(wc -l <theirs)" -ge 4 ]
 		# perf has nothing in place of a change to no samples at all

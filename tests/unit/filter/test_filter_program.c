@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/buf.h"
 #include "filter/filter_program.h"
 
 struct moment {
@@ -314,17 +315,20 @@ static void the_largest_filter_fits(void **state)
 {
 	struct tally_filter_program program;
 	struct tally_error error;
-	char text[4096] = "!(comm == a)";
+	struct tally_buf to = {0};
+	char text[101];
 	const struct moment moment = usual();
 
 	(void)state;
+	tally_buf_text(&to, "!(comm == a)");
 	for (int i = 1; i < TALLY_FILTER_TESTS_MOST; i++)
-		strcat(text, i % 2 ? " && !(comm == b)" : " && !(period & 0x1)");
-	assert_int_equal(tally_filter_compile(text, &program, &error), 0);
+		tally_buf_text(&to, i % 2 ? " && !(comm == b)" : " && !(period & 0x1)");
+	assert_int_equal(tally_filter_compile(tally_buf_str(&to), &program, &error), 0);
 	assert_int_equal(run(&program, &moment), 1);
-	strcat(text, " || cpu == 1");
-	assert_int_equal(tally_filter_compile(text, &program, &error), -EINVAL);
+	tally_buf_text(&to, " || cpu == 1");
+	assert_int_equal(tally_filter_compile(tally_buf_str(&to), &program, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "at most 64 tests"));
+	tally_buf_done(&to);
 	memset(text, '(', 100);
 	text[100] = 0;
 	assert_int_equal(tally_filter_compile(text, &program, &error), -EINVAL);

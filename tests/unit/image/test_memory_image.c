@@ -22,8 +22,8 @@ static const char *name_at(struct tally_image *image, uint64_t place)
 	return index < 0 ? "-" : tally_image_symbol(image, index)->name;
 }
 
-/* Beyond any PID of Linux (4194304), so that no process is looked at. */
-#define NOBODY 4200001
+/* The highest PIDs of Linux: no process of this machine has one. */
+#define NOBODY 4194302
 
 static void names_code_by_the_perf_map(void **state)
 {
@@ -33,7 +33,7 @@ static void names_code_by_the_perf_map(void **state)
 	struct tally_image *image, *other;
 
 	assert_int_equal(workdir_run(workdir, "mkdir tmp"), 0);
-	workdir_write(workdir, "tmp/perf-4200001.map",
+	workdir_write(workdir, "tmp/perf-4194302.map",
 		      "7f0000001000 20 py::main:/a b.py\n"
 		      "0x7f0000002000 0x10 with_prefix\n"
 		      "junk\n\n"
@@ -43,7 +43,7 @@ static void names_code_by_the_perf_map(void **state)
 		      "7f0000004000 8 last");
 	image = tally_image_get(store, &key);
 	assert_int_equal(tally_image_kind(image), TALLY_IMAGE_ANON);
-	assert_string_equal(tally_image_name(image), "[JIT] tid 4200001");
+	assert_string_equal(tally_image_name(image), "[JIT] tid 4194302");
 	assert_true(tally_image_places_are_addresses(image));
 	assert_int_equal(tally_image_symbol_count(image), 4);
 	assert_string_equal(name_at(image, 0x7f0000001000), "again"); /* the newer code */
@@ -58,7 +58,7 @@ static void names_code_by_the_perf_map(void **state)
 	other = tally_image_get(store, &key);
 	assert_ptr_not_equal(other, image);
 	assert_int_equal(tally_image_symbol_count(other), 0);
-	assert_non_null(strstr(tally_image_why_no_symbols(other), "perf-4200002.map"));
+	assert_non_null(strstr(tally_image_why_no_symbols(other), "perf-4194303.map"));
 	key.pid = NOBODY;
 	key.data = true;
 	other = tally_image_get(store, &key);
@@ -79,8 +79,8 @@ static void a_map_of_another_user_is_not_used(void **state)
 		skip();
 	}
 	assert_int_equal(workdir_run(workdir, "mkdir tmp"), 0);
-	workdir_write(workdir, "tmp/perf-4200001.map", "1000 20 lie\n");
-	assert_int_equal(workdir_run(workdir, "chown 12345 tmp/perf-4200001.map"), 0);
+	workdir_write(workdir, "tmp/perf-4194302.map", "1000 20 lie\n");
+	assert_int_equal(workdir_run(workdir, "chown 12345 tmp/perf-4194302.map"), 0);
 	image = tally_image_get(store, &key);
 	assert_int_equal(tally_image_symbol_count(image), 0);
 	assert_non_null(strstr(tally_image_why_no_symbols(image), "12345"));
@@ -103,7 +103,7 @@ static void a_link_to_a_map_of_another_user_is_not_used(void **state)
 	assert_int_equal(workdir_run(workdir, "mkdir tmp"), 0);
 	workdir_write(workdir, "lie", "1000 20 lie\n");
 	assert_int_equal(
-	    workdir_run(workdir, "chown 12345 lie && ln -s ../lie tmp/perf-4200001.map"), 0);
+	    workdir_run(workdir, "chown 12345 lie && ln -s ../lie tmp/perf-4194302.map"), 0);
 	image = tally_image_get(store, &key);
 	assert_int_equal(tally_image_symbol_count(image), 0);
 	assert_non_null(strstr(tally_image_why_no_symbols(image), "12345"));
@@ -119,7 +119,7 @@ static void a_map_that_is_a_fifo_is_not_opened(void **state)
 	struct tally_image *image;
 
 	assert_int_equal(
-	    workdir_run(workdir, "mkdir tmp && mkfifo f && ln -s ../f tmp/perf-4200001.map"), 0);
+	    workdir_run(workdir, "mkdir tmp && mkfifo f && ln -s ../f tmp/perf-4194302.map"), 0);
 	alarm(60);
 	image = tally_image_get(store, &key);
 	assert_int_equal(tally_image_symbol_count(image), 0);
@@ -140,8 +140,8 @@ static void names_are_those_of_perf(void **state)
 	    {"/memfd:jit (deleted)", "memfd:jit (deleted)", TALLY_IMAGE_ANON, false},
 	    {"[vdso]", "[vdso]", TALLY_IMAGE_VDSO, false},
 	    {"[vsyscall]", "[vsyscall]", TALLY_IMAGE_ANON, false},
-	    {"/dev/zero (deleted)", "[JIT] tid 4200001", TALLY_IMAGE_ANON, false},
-	    {"[stack]", "[JIT] tid 4200001", TALLY_IMAGE_ANON, false},
+	    {"/dev/zero (deleted)", "[JIT] tid 4194302", TALLY_IMAGE_ANON, false},
+	    {"[stack]", "[JIT] tid 4194302", TALLY_IMAGE_ANON, false},
 	    {"[kernel.kallsyms]_stext", "[kernel.kallsyms]", TALLY_IMAGE_KERNEL, true},
 	    {"/lib/modules/x/snd-hda.ko", "[snd_hda]", TALLY_IMAGE_MODULE, true},
 	    {"bpf_prog_12ab_name", "bpf_prog_12ab_name", TALLY_IMAGE_MODULE, true},
