@@ -440,9 +440,9 @@ void browser_move(struct browser *browser, int64_t lines)
 
 const struct browser_line *browser_chosen(const struct browser *browser)
 {
-	const struct browser_line *line = &browser->lines[browser->place.cursor];
+	size_t at = browser->place.cursor;
 
-	return browser->place.cursor < browser->line_count && !line->title ? line : NULL;
+	return at < browser->line_count && !browser->lines[at].title ? &browser->lines[at] : NULL;
 }
 
 bool browser_line_frame(const struct browser *browser, const struct browser_line *line,

@@ -10,8 +10,10 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
-uint64_t browser_text_id(uint64_t hash, const char *text)
+uint64_t browser_text_id(uint64_t seed, const char *text)
 {
+	uint64_t hash = seed;
+
 	for (; text && *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3U;
 	return mix(hash, 1);

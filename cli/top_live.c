@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,11 +34,14 @@ static size_t memory_now(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
 	unsigned long pages = 0;
+	char line[128], *second;
 
 	if (!file)
 		return 0;
-	if (fscanf(file, "%*u %lu", &pages) != 1)
-		pages = 0;
+	if (fgets(line, sizeof(line), file)) { /* pages in all, pages in memory, ... */
+		second = strchr(line, ' ');
+		pages = second ? strtoul(second, NULL, 10) : 0;
+	}
 	fclose(file);
 	return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }

@@ -91,7 +91,7 @@ int tally_live_shown(struct profile_worker *total, const struct tally_profile_sh
 		     const struct profile_plan *plan, struct profile_worker *ret)
 {
 	const struct profile_keys *keys = plan->keys;
-	size_t indices[PROFILE_KEYS_MOST], only = PROFILE_KEYS_MOST;
+	size_t indices[PROFILE_KEYS_MOST] = {0}, only = PROFILE_KEYS_MOST;
 	uint32_t *now = NULL;
 	int result = 0;
 

@@ -281,7 +281,7 @@ static int reduce(struct making *making)
 			break;
 		coarsen(making);
 	}
-	tables->samples = malloc(((size_t)count + 1) * sizeof(*tables->samples));
+	tables->samples = calloc((size_t)count + 1, sizeof(*tables->samples));
 	if (!tables->samples)
 		return -ENOMEM;
 	join(making);

@@ -22,22 +22,22 @@ static int give(struct tally_buf *text, char *to, size_t room)
 }
 
 int tally_report_cell(const struct tally_profile *profile, const struct tally_profile_row *row,
-		      const char *name, uint64_t whole, char *to, size_t room)
+		      const char *field, uint64_t whole, char *to, size_t room)
 {
-	struct report_field field;
+	struct report_field found;
 	struct tally_buf text = {0};
 
-	if (!tally_report_field_init(&field, profile, name))
+	if (!tally_report_field_init(&found, profile, field))
 		return -EINVAL;
-	tally_report_field_text(&field, row, whole, &text);
+	tally_report_field_text(&found, row, whole, &text);
 	return give(&text, to, room);
 }
 
-const char *tally_report_title(const struct tally_profile *profile, const char *name)
+const char *tally_report_title(const struct tally_profile *profile, const char *field)
 {
-	struct report_field field;
+	struct report_field found;
 
-	return tally_report_field_init(&field, profile, name) ? field.title : NULL;
+	return tally_report_field_init(&found, profile, field) ? found.title : NULL;
 }
 
 int tally_report_shorten(const char *name, size_t columns, char *to, size_t room)

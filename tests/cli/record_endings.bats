@@ -71,8 +71,8 @@ has_samples() {
 	samples=$(sed -n 's/^tally: \([0-9,]*\) samples in s.data.*/\1/p' said | tr -d ,)
 	[ "$lost" -gt 0 ]
 	[ "$samples" = "$("$TALLY" script -i s.data -F event | grep -c .)" ]
-	# 0.7 s without a reader are one pause
-	"$TALLY" script -i s.data -F time | tr -d : | awk 'NR > 1 && $1 - last > 0.3 { pauses++ } { last = $1 } END { exit !(pauses >= 1) }'
+	# 0.7 s without a reader: the ring of one CPU is full, then perhaps that of another
+	"$TALLY" script -i s.data -F time | tr -d : | awk 'NR > 1 && $1 - last > most { most = $1 - last } { last = $1 } END { print "longest pause: " most " s"; exit most < 0.2 }'
 }
 
 @test "an output that is removed while it is written is reported" {

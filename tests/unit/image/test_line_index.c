@@ -29,7 +29,7 @@ static const char program[] =
     "}\n";
 
 static char folder[300], binary[300];
-static unsigned opened; /* how often the program was */
+static _Atomic unsigned opened; /* how often the program was */
 
 static int open_binary(void *context, struct tally_elf *ret_binary, struct tally_elf *ret_debug)
 {

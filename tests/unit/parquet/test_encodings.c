@@ -41,6 +41,10 @@ static void read_runs(const struct tally_buf *from, unsigned bits, uint32_t *ret
 	const uint8_t *at = from->data;
 	size_t made = 0;
 
+	if (!from->size) {
+		assert_int_equal(count, 0);
+		return;
+	}
 	while (made < count) {
 		uint64_t header = varint(&at),
 			 numbers = header & 1 ? (header >> 1) * 8 : header >> 1;
