@@ -190,6 +190,7 @@ static void end_by_time(struct run *run)
 static int watch(struct run *run)
 {
 	bool has_command = run->ask->command != NULL;
+	sigset_t blocked;
 	int signal = 0;
 
 	while (!run->stopped) {
@@ -222,7 +223,10 @@ static int watch(struct run *run)
 			}
 		}
 	}
-	return signal;
+	/* The terminal's signal may have ended the command before we were waiting for it. */
+	sigprocmask(SIG_SETMASK, &run->open, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	return signal ? signal : caught;
 }
 
 static int begin(struct run *run)

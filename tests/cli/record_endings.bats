@@ -53,12 +53,20 @@ has_samples() {
 	whole c.data 1
 }
 
+cpu_time() { # hundredths of a second that a process ran
+	awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+
 @test "a recorder that is stopped and continued says what it lost, and goes on" {
 	"$TALLY" record -N -e cpu-clock -F 4999 -m 1 -o s.data -- sh -c "$while_recorded" 2>said &
 	local recorder=$!
 	wait_for has_samples s.data 50
+	local command before_stop
+	command=$(pgrep -P "$recorder" -x sh)
 	kill -STOP "$recorder"
-	sleep 0.7
+	# until the command has run for so long that the rings of all CPUs are full: 0.7 s, also on a busy machine
+	before_stop=$(cpu_time "$command")
+	wait_for eval '[ "$(cpu_time "$command")" -ge $((before_stop + 70)) ]'
 	local before
 	before=$(stat -c %s s.data)
 	kill -CONT "$recorder"
@@ -71,7 +79,7 @@ has_samples() {
 	samples=$(sed -n 's/^tally: \([0-9,]*\) samples in s.data.*/\1/p' said | tr -d ,)
 	[ "$lost" -gt 0 ]
 	[ "$samples" = "$("$TALLY" script -i s.data -F event | grep -c .)" ]
-	# 0.7 s without a reader: the ring of one CPU is full, then perhaps that of another
+	# the ring of one CPU is full, then perhaps that of another
 	"$TALLY" script -i s.data -F time | tr -d : | awk 'NR > 1 && $1 - last > most { most = $1 - last } { last = $1 } END { print "longest pause: " most " s"; exit most < 0.2 }'
 }
 
