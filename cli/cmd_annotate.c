@@ -11,6 +11,7 @@
 #include <tally/session.h>
 #include <tally/text.h>
 #include "binaries.h"
+#include "colour_option.h"
 #include "command.h"
 #include "damage_notice.h"
 #include "filter_expression.h"
@@ -89,16 +90,6 @@ static int take_style(void *to, const char *value, bool on, struct tally_error *
 	return 0;
 }
 
-static int take_colour(void *to, const char *value, bool on, struct tally_error *error)
-{
-	if (on && strcmp(value, "always") != 0 && strcmp(value, "never") != 0 &&
-	    strcmp(value, "auto") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are always, never and auto",
-				  value);
-	*(const char **)to = on ? value : NULL;
-	return 0;
-}
-
 /* Without these rows the messages would suggest similar options. */
 static int refuse_screen(void *to, const char *value, bool on, struct tally_error *error)
 {
@@ -114,13 +105,6 @@ static int refuse_objdump(void *to, const char *value, bool on, struct tally_err
 	(void)to;
 	(void)value;
 	return on ? cli_refuse(error, "tally disassembles by itself and runs no other program") : 0;
-}
-
-static bool has_colour(const struct annotate *annotate)
-{
-	if (!annotate->colour || !strcmp(annotate->colour, "auto"))
-		return !annotate->stdio && cli_term_colour();
-	return !strcmp(annotate->colour, "always");
 }
 
 static int show(const struct annotate *annotate, const struct tally_annotation *annotation)
@@ -142,7 +126,7 @@ static int show(const struct annotate *annotate, const struct tally_annotation *
 	    .separate = annotate->together != ALL_TOGETHER,
 	    .group = annotate->together == GROUPS_TOGETHER,
 	    .intel = annotate->intel,
-	    .colour = has_colour(annotate),
+	    .colour = cli_colour_wanted(annotate->colour, !annotate->stdio && cli_term_colour()),
 	    .utf8 = width && cli_term_utf8(),
 	    .width = width,
 	    .prefix = annotate->prefix,
@@ -398,7 +382,7 @@ int cmd_annotate(int argc, char **argv)
 	    {CLI_CALL, 0, "gtk", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_screen},
 	    {CLI_CALL, 0, "objdump", "FILE", NULL, NULL, CLI_HIDDEN, refuse_objdump},
 	    {CLI_CALL, 0, "stdio-color", "WHEN", "always, never, or auto: on a terminal (default)",
-	     .to = &annotate.colour, .call = take_colour},
+	     .to = &annotate.colour, .call = cli_take_colour},
 	    {CLI_FLAG, 0, "json", NULL, "JSON for other programs", .to = &annotate.json},
 	    {CLI_FLAG, 'q', "quiet", NULL, "listings only, without lines about the functions",
 	     .to = &annotate.quiet},

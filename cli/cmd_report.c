@@ -14,6 +14,7 @@
 #include <tally/session.h>
 #include <tally/text.h>
 #include <unistd.h>
+#include "colour_option.h"
 #include "command.h"
 #include "damage_notice.h"
 #include "pager.h"
@@ -123,13 +124,6 @@ static int show_screen(const struct report *report, struct tally_session *sessio
 	return result == -ENOSYS || result == -ENOTTY ? result : written(result, &error);
 }
 
-static bool has_colour(const struct report *report)
-{
-	if (!report->colour || !strcmp(report->colour, "auto"))
-		return cli_term_colour();
-	return !strcmp(report->colour, "always");
-}
-
 /* As perf: recorded groups are side by side, and all events if that is asked for. */
 static bool shows_groups(const struct report *report, const struct tally_data *data)
 {
@@ -162,7 +156,7 @@ static int show(const struct report *report, struct tally_session *session,
 	    .column_width_count = report->width_count,
 	    .ns = report->ns,
 	    .group_sort = report->group_sort > UINT32_MAX ? 0 : (uint32_t)report->group_sort,
-	    .colour = has_colour(report),
+	    .colour = cli_colour_wanted(report->colour, cli_term_colour()),
 	    .width = cli_term_width(),
 	    .show_samples = report->show_samples,
 	    .show_total_period = report->show_total_period,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <tally/report.h>
 #include <tally/text.h>
+#include "colour_option.h"
 #include "config.h"
 #include "damage_notice.h"
 #include "recording.h"
@@ -35,16 +36,6 @@ int report_take_group(void *to, const char *value, bool on, struct tally_error *
 	if (value && cli_config_bool(value, &group)) /* of a configuration file */
 		return cli_refuse(error, "'%s' is not true or false", value);
 	*(int *)to = group;
-	return 0;
-}
-
-static int take_colour(void *to, const char *value, bool on, struct tally_error *error)
-{
-	if (on && strcmp(value, "always") != 0 && strcmp(value, "never") != 0 &&
-	    strcmp(value, "auto") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are always, never and auto",
-				  value);
-	*(const char **)to = on ? value : NULL;
 	return 0;
 }
 
@@ -122,7 +113,7 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	     .to = &report->stdio},
 	    {CLI_CALL, 0, "stdio-color", "WHEN",
 	     "colours always, never, or auto: on a terminal (default)", .to = &report->colour,
-	     .call = take_colour},
+	     .call = cli_take_colour},
 	    {CLI_SET, 0, "tui", NULL,
 	     "on a terminal, a screen to walk in: ? shows its keys (default); --no-tui: text",
 	     .to = &report->screen, .number = 1},

@@ -32,13 +32,18 @@ shown() {
 	on_tmux capture-pane -p -t screen
 }
 
-# Waits until the terminal shows a text, 20 s at most.
-sees() { # text
-	local turns=0
-	until shown | grep -qF -- "$1"; do
+shows() { # text
+	shown | grep -qF -- "$1"
+}
+
+# Waits until a command succeeds, 20 s at most.
+turns_into() { # what was not seen, command
+	local turns=0 what=$1
+	shift
+	until "$@"; do
 		turns=$((turns + 1))
 		[ $turns -lt 400 ] || {
-			echo "not seen: $1"
+			echo "not seen: $what"
 			shown
 			return 1
 		}
@@ -46,18 +51,18 @@ sees() { # text
 	done
 }
 
+# Waits until the terminal shows a text.
+sees() { # text
+	turns_into "$1" shows "$1"
+}
+
 # The same until it does not.
 sees_no() { # text
-	local turns=0
-	while shown | grep -qF -- "$1"; do
-		turns=$((turns + 1))
-		[ $turns -lt 400 ] || {
-			echo "still seen: $1"
-			shown
-			return 1
-		}
-		sleep 0.05
-	done
+	turns_into "no $1" not_shows "$1"
+}
+
+not_shows() { # text
+	[ "$(shown | grep -cF -- "$1")" -eq 0 ]
 }
 
 # Keys as tmux names them: Enter, Down, C-d, x.

@@ -2,26 +2,13 @@
 bats_require_minimum_version 1.5.0
 # `tally top`, and the screen that `report --tui` shares with it.
 
+load work
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}" LC_ALL=C
 	cd "$BATS_FILE_TMPDIR" || return 1
 	export HOME="$PWD"
-	command -v cc >/dev/null || return 0
-	# Of four turns one function has three; its caller has no time of its own.
-	cat >work.c <<'END'
-#include <stdlib.h>
-__attribute__((noinline)) unsigned large(unsigned n) { for (unsigned i = 0; i < 3000000; i++) n = n * 69069 + 1; return n; }
-__attribute__((noinline)) unsigned small(unsigned n) { for (unsigned i = 0; i < 1000000; i++) n = n * 69069 + 1; return n; }
-__attribute__((noinline)) unsigned both(unsigned n) { n = large(n); n = small(n); __asm__ volatile("" : "+r"(n)); return n; }
-int main(int argc, char **argv)
-{
-	unsigned n = (unsigned)argc;
-	for (unsigned turns = (unsigned)atoi(argv[1]); turns; turns--)
-		n = both(n);
-	return n == 7;
-}
-END
-	cc -O1 -o work work.c 2>/dev/null || return 0
+	make_work -O1 || return 0
 	"$TALLY" record -q -g -e cpu-clock -o chains.data -- ./work 50 2>/dev/null || return 0
 }
 
