@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tally/data.h>
 #include <tally/diff.h>
+#include <tally/page.h>
 #include <tally/profile.h>
 #include <tally/report.h>
 #include <tally/session.h>
@@ -49,7 +50,7 @@ struct opened {
 struct diff {
 	const char *files[RECORDINGS_MOST];
 	size_t file_count;
-	const char *separator, *time, *cpus, *normalize;
+	const char *separator, *time, *cpus, *normalize, *page;
 	uint32_t *cpu_numbers; /* of `cpus` */
 	size_t cpu_count;
 	struct cli_binaries binaries;
@@ -153,16 +154,10 @@ static int refuse_stream(void *to, const char *value, bool on, struct tally_erro
 		  : 0;
 }
 
-/* Reads one recording.  0, or the exit status after having printed why. */
-static int open_one(const struct diff *diff, const char *path, struct opened *ret)
+static struct tally_profile_options rows_of(const struct diff *diff)
 {
-	struct tally_session_options options = {.size = sizeof(options),
-						.progress = cli_progress_update,
-						.progress_context = &ret->progress,
-						.functions = true,
-						.columns = TALLY_COLUMN_COUNT};
-	const struct tally_profile_options rows = {
-	    .size = sizeof(rows),
+	return (struct tally_profile_options){
+	    .size = sizeof(struct tally_profile_options),
 	    .keys = diff->keys.names,
 	    .key_count = diff->keys.count,
 	    CLI_FILTER_FIELDS(diff->filter),
@@ -171,6 +166,18 @@ static int open_one(const struct diff *diff, const char *path, struct opened *re
 	    .cpus = diff->cpu_numbers,
 	    .cpu_count = diff->cpu_count,
 	};
+}
+
+/* Reads one recording.  0, or the exit status after having printed why. */
+static int open_one(const struct diff *diff, const char *path, struct opened *ret)
+{
+	struct tally_session_options options = {.size = sizeof(options),
+						.progress = cli_progress_update,
+						.progress_context = &ret->progress,
+						.functions = true,
+						/* A table needs no call chains; a page does. */
+						.columns = diff->page ? 0 : TALLY_COLUMN_COUNT};
+	const struct tally_profile_options rows = rows_of(diff);
 	struct tally_error error = {0};
 	int status = cli_binaries_apply(NAME, &diff->binaries, &options), result;
 
@@ -212,6 +219,27 @@ static int show(const struct diff *diff, const struct tally_diff *made)
 	return !result || result == -EPIPE ? CLI_OK : CLI_FAILED;
 }
 
+/* The same as a page, on standard output for "-". */
+static int write_page(const struct diff *diff, struct opened *opened, const struct tally_diff *made)
+{
+	const struct tally_profile_options options = rows_of(diff);
+	struct tally_page_options page = {.size = sizeof(page)};
+	bool stream = !strcmp(diff->page, "-");
+	struct tally_error error = {0};
+	uint64_t size = 0;
+	int result;
+
+	page.to = stream ? stdout : NULL;
+	cli_progress_start(&opened[0].progress, "Reading the recordings");
+	cli_progress_start(&opened[1].progress, "Reading the recordings");
+	result = tally_page_write_diff(made, &options, &page, diff->page, &size, &error);
+	cli_progress_done(&opened[0].progress);
+	cli_progress_done(&opened[1].progress);
+	if (!result && !stream)
+		cli_say(NAME, "%s: %.1f MB, for a browser", diff->page, (double)size / 1e6);
+	return !result || (result == -EPIPE && stream) ? CLI_OK : cli_say_error(NAME, &error);
+}
+
 static int compare(const struct diff *diff, struct opened *opened)
 {
 	const struct tally_diff_options options = {
@@ -239,7 +267,7 @@ static int compare(const struct diff *diff, struct opened *opened)
 		cli_progress_done(&opened[i].progress);
 	if (status)
 		return cli_say_error(NAME, &error);
-	status = show(diff, made);
+	status = diff->page ? write_page(diff, opened, made) : show(diff, made);
 	tally_diff_free(made);
 	return status;
 }
@@ -293,6 +321,8 @@ static int take_files(const struct cli_usage *usage, struct diff *diff, int argc
 	diff->files[0] = "perf.data.old";
 	diff->files[1] = "perf.data";
 	diff->file_count = count < 2 ? 2 : (size_t)count;
+	if (diff->page && diff->file_count > 2)
+		return cli_usage_error(usage, "--html: a page compares two recordings");
 	for (int i = 0; i < count; i++)
 		diff->files[count == 1 ? 1 : i] = argv[at + i];
 	if (diff->order >= diff->file_count)
@@ -308,6 +338,8 @@ int cmd_diff(int argc, char **argv)
 	static const char *const forms[] = {"[OPTIONS] [OLD NEW [NEW...]]", NULL};
 	static const struct cli_rule rules[] = {
 	    {"--json", CLI_EXCLUDES, "-t,-F,-p,-q", "it has all numbers"},
+	    {"--html", CLI_EXCLUDES, "--json,-t,-F,-p,-q,-s,-b,-c,-o,--changed,--stdio",
+	     "the page has all numbers of all functions, sorted as its reader likes"},
 	    {NULL},
 	};
 	const struct cli_usage usage = {
@@ -377,6 +409,9 @@ int cmd_diff(int argc, char **argv)
 	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
 	     .to = &diff.stdio},
 	    {CLI_FLAG, 0, "json", NULL, "JSON for other programs", .to = &diff.json},
+	    {CLI_STRING, 0, "html", "FILE",
+	     "a page for a browser, with both as graphs over time; - is standard output",
+	     .to = &diff.page},
 	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing", .to = &diff.verbose},
 	    {CLI_CALL, 0, "stream", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_stream},
 	    {.kind = CLI_END},

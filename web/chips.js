@@ -11,7 +11,7 @@ function chips(element, page, state) {
 	const span = tally.state.read.range(state.span);
 	if (span) add(`${page.when(span[0])} – ${page.when(span[1])} (${tally.format.time((span[1] - span[0]) * recording.unit)})`, { span: "" });
 	if (state.who) add(page.whoName(state.who), { who: "" });
-	for (const out of tally.state.read.labels(state.recordings)) {
+	for (const out of recording.both ? [] : tally.state.read.labels(state.recordings)) { // a difference has a switch
 		add(`without ${page.recordingName(out)}`, { recordings: state.recordings.split(".").filter((one) => Number(one) !== out).join(".") });
 	}
 	const operations = state.ops ? state.ops.split(".") : [];

@@ -83,13 +83,41 @@ function rows(analysis, state) {
 				p: significance(of.countBefore.self[label], of.countAfter.self[label], ofA, ofB, noise),
 			});
 		}
-		const chosen = choose(list.map((row) => row.p));
-		list.forEach((row, at) => {
-			row.significant = chosen[at] === 1;
+		// As in `tally diff`, rows are functions with samples of their own.
+		const tested = list.filter((row) => row.before > 0 || row.after > 0), chosen = choose(tested.map((row) => row.p));
+		tested.forEach((row, at) => row.significant = chosen[at] === 1);
+		list.forEach((row) => {
+			row.significant = row.significant === true;
 			row.state = !(row.totalBefore > 0) ? "new" : !(row.totalAfter > 0) ? "gone" : "";
+			row.name = "";
 		});
+		if (isWhole(state)) asWritten(analysis, state, list);
 		return list;
 	});
+}
+
+// Whether the rows are those of `tally diff`: of all samples and of the functions as they were called.
+function isWhole(state) {
+	return !(state.span || state.who || state.ops || state.recursion || state.filter && state.search);
+}
+
+const STATES = ["", "renamed", "new", "gone", "inlined in its callers"];
+
+// What `tally diff` knows of whole recordings: names that changed, functions that were inlined, and tests that heed both.
+// Functions without samples of their own are not in it.
+function asWritten({ recording, events }, state, list) {
+	const { difference } = recording, mask = events(state).mask, of = new Map();
+	for (let i = 0; i < difference.count; i++) if (mask[difference.event[i]]) of.set(difference.function[i], i);
+	for (const row of list) {
+		const at = of.get(row.label);
+		if (at === undefined) continue;
+		row.p = difference.p[at] / 1e9;
+		row.significant = difference.significant[at] === 1;
+		// One that has no samples of its own any more may still have callees.
+		const text = STATES[difference.status[at]];
+		if (text === "renamed" || text === "inlined in its callers" || row.state) row.state = text;
+		if (text === "renamed") row.name = recording.text(difference.name[at]);
+	}
 }
 
 function sum(values) {

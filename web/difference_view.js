@@ -13,7 +13,7 @@ function create(page) {
 		if (store.now.compare === "share") return `${tally.format.points(difference)} pp`;
 		return (difference > 0 ? "+" : "") + page.amount(difference, page.unit(store.now), true);
 	};
-	const say = (row) => rows[row].state || (rows[row].significant ? rows[row].difference > 0 ? "more" : "less" : "within chance");
+	const say = (row) => rows[row].name ? `renamed to ${rows[row].name}` : rows[row].state || (rows[row].significant ? rows[row].difference > 0 ? "more" : "less" : "within chance");
 	const table = tally.table.create(page, {
 		name: "difference", caption: "Differences", usual: "size-",
 		columns: [

@@ -49,7 +49,7 @@ function whoChoice(page) {
 // Recordings of a merge, switched on and off.
 function recordingChoice(page) {
 	const { store, analysis } = page, list = analysis.recording.summary.recordings;
-	if (list.length < 2 || analysis.recording.diff) return null;
+	if (list.length < 2 || analysis.recording.both) return null;
 	const out = () => new Set(tally.state.read.labels(store.now.recordings));
 	const boxes = list.map((one, at) => make("input", { type: "checkbox", onchange: () => {
 		const set = out();
@@ -64,6 +64,14 @@ function recordingChoice(page) {
 			boxes.forEach((box, at) => box.checked = !set.has(at));
 		},
 	};
+}
+
+// A difference, or one of its recordings alone: the other one is left out.
+function sideChoice(page) {
+	const { store, analysis } = page;
+	if (!analysis.recording.both) return null;
+	return tally.dom.choice("Recordings that are shown", [["", "Difference", "Both recordings, and what changed (d)"], ["1", "Before", page.recordingName(0)], ["0", "After", page.recordingName(1)]],
+		() => store.now.recordings, (recordings) => store.set({ recordings, colour: "" }));
 }
 
 function searchField(page) {
@@ -87,7 +95,7 @@ function searchField(page) {
 
 function create(page, helpDialog) {
 	const { store, analysis } = page;
-	const event = eventChoice(page), who = whoChoice(page), recordings = recordingChoice(page), search = searchField(page);
+	const event = eventChoice(page), who = whoChoice(page), recordings = recordingChoice(page) || sideChoice(page), search = searchField(page);
 	const themeName = make("span", { class: "wide-only" }), theme = button("Theme", () => page.nextTheme(), { title: "Light, dark, or as the system (l)", class: "quiet" });
 	theme.append(themeName);
 	const exporter = button("Export", () => openExport(), { title: "Save what is selected (x)", "aria-haspopup": "menu", class: "quiet" });

@@ -4,7 +4,7 @@
 const { make, button } = tally.dom;
 
 const HELP = [
-	["Everywhere", [["1 … 9", "the views, from left to right"], ["/", "search"], ["e", "the next event"], ["[  ]", "move the span of time"], ["+  −", "make it smaller, wider"],
+	["Everywhere", [["1 … 9", "the views, from left to right"], ["/", "search"], ["e", "the next event"], ["d", "of a difference: both, before, after"], ["[  ]", "move the span of time"], ["+  −", "make it smaller, wider"],
 		["z", "strips show only the span, or the whole time"], ["0", "show everything again"], ["l", "light, dark, or as the system"], ["x", "export"], ["Esc", "close, zoom out, clear"], ["?", "this help"]]],
 	["In a graph", [["arrows", "move from frame to frame"], ["Enter", "zoom"], ["Backspace", "zoom out one step"], ["m", "the menu of a frame"], ["f", "focus on the function"], ["h", "hide it"],
 		["c", "collapse it"], ["s", "its callers and callees"], ["a", "its source and assembly"], ["y", "copy its name"]]],
@@ -34,6 +34,7 @@ function attach(page, { search, tabs, helpDialog, exporter }) {
 		"/": () => search.select(),
 		"?": () => helpDialog.open(),
 		e: () => page.nextEvent(),
+		d: () => page.analysis.recording.both ? store.set({ recordings: next(["", "1", "0"], store.now.recordings), colour: "" }) : false,
 		"[": () => tally.spanDrag.key(page, "ArrowLeft", false, [0, page.analysis.recording.end]),
 		"]": () => tally.spanDrag.key(page, "ArrowRight", false, [0, page.analysis.recording.end]),
 		"+": () => tally.spanDrag.key(page, "+", false, [0, page.analysis.recording.end]),

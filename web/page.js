@@ -139,10 +139,10 @@ function tabs(page, names) {
 
 function show(recording, root) {
 	const analysis = tally.analysis.create(recording), page = shared(analysis, fail);
-	const views = {};
+	let views = {};
 	page.store = tally.state.create(update);
 	actions(page);
-	const names = tally.state.VIEWS.filter((name) => name !== "difference" || recording.diff);
+	const names = tally.state.VIEWS.filter((name) => name !== "difference" || recording.both);
 	const helpDialog = tally.keys.help(), head = tally.header.create(page, helpDialog), overview = tally.overview.create(page);
 	page.nextEvent = head.nextEvent;
 	const bar = tabs(page, names), chips = make("div", { class: "chips", role: "group", "aria-label": "Selection", hidden: true });
@@ -153,6 +153,7 @@ function show(recording, root) {
 
 	function update(state) {
 		if (!names.includes(state.view)) state = page.store.now = { ...state, view: "summary" };
+		if (recording.both) state = chooseSides(state);
 		document.documentElement.dataset.theme = state.theme || "system";
 		document.documentElement.dataset.view = state.view;
 		head.update(state);
@@ -170,6 +171,16 @@ function show(recording, root) {
 		page.frame.element.hidden = state.view !== "flame" && state.view !== "sandwich";
 		view.update(state);
 		overview.update(state);
+	}
+	// Views are other ones when one recording of a difference is shown alone.
+	function chooseSides(state) {
+		if (state.recordings !== "" && (state.view === "difference" || !/^[01]$/.test(state.recordings))) state = page.store.now = { ...state, recordings: "" };
+		if (recording.diff !== (state.recordings === "")) {
+			recording.diff = !recording.diff;
+			views = {};
+			before = "";
+		}
+		return state;
 	}
 	tally.palette.system.addEventListener("change", () => update(page.store.now));
 	for (const when of ["beforeprint", "afterprint"]) addEventListener(when, () => update(page.store.now));

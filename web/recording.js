@@ -8,6 +8,7 @@ const FIRST = {
 	node: ["parent", "function", "inlined", "hidden"],
 	thread: ["pid", "tid", "comm", "recording", "first", "last"],
 	event: ["name", "unit", "kind"],
+	difference: ["event", "function", "status", "significant", "p", "name"],
 	sample: ["time", "thread", "cpu", "event", "node", "weight", "count"],
 };
 // Tables that only some views need.
@@ -25,6 +26,7 @@ const POINTS = {
 	"function.name": "string", "function.image": "image*", "function.file": "string",
 	"node.parent": "node*", "node.function": "function*",
 	"thread.comm": "string", "event.name": "string", "event.unit": "string",
+	"difference.event": "event", "difference.function": "function", "difference.name": "string",
 	"sample.thread": "thread", "sample.event": "event", "sample.node": "node",
 	"run.thread": "thread", "marker.thread": "thread*", "marker.name": "string", "marker.text": "string",
 	"line.function": "function", "line.file": "string", "line.event": "event",
@@ -116,7 +118,8 @@ async function read(container, summary) {
 		processes: grouped.list, processOf: grouped.of,
 		labels: functions + image.count,
 		end: Math.max(last, Math.ceil((summary.duration || 0) * 1e9 / unit)), // of the time line
-		diff: summary.mode === "diff" && summary.recordings.length > 1,
+		both: summary.mode === "diff" && summary.recordings.length > 1, // a difference
+		diff: false, // both are shown, not one of them; page.js sets it
 		has: (name) => container.has(`${name}.${LATER[name][0]}`),
 		// A label is a function, or functions.count + an image.
 		name(label) {

@@ -2,7 +2,7 @@
 (function () {
 
 const { make, clear } = tally.dom;
-const TOP = 10;
+const TOP = 10, NEVER = 3; // the kind of events that only carry records beside samples
 
 function create(page) {
 	const { analysis, store } = page, { recording } = analysis, { summary } = recording;
@@ -13,7 +13,7 @@ function create(page) {
 	const several = summary.recordings.length > 1;
 	for (const [at, one] of summary.recordings.entries()) {
 		if (several) {
-			add(recording.diff ? at ? "After" : "Before" : `Recording ${at + 1}`, [one.name, one.command, one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
+			add(recording.both ? at ? "After" : "Before" : `Recording ${at + 1}`, [one.name, one.command, one.host, one.kernel && `Linux ${one.kernel}`].filter(Boolean).join(", "));
 			continue;
 		}
 		add("Command", one.command);
@@ -26,7 +26,8 @@ function create(page) {
 
 	const events = make("table", { class: "events" }, make("caption", null, "Events"),
 		make("thead", null, make("tr", null, ["Event", "Samples", "Amount", "Unknown", "Lost", "Throttled"].map((text, at) => make("th", { scope: "col", class: at ? "number" : null }, text)))),
-		make("tbody", null, Array.from({ length: recording.event.count }, (_, i) => {
+		make("tbody", null, Array.from(recording.event.kind, (kind, i) => {
+			if (kind === NEVER && !((summary.events || [])[i] || {}).samples) return null;
 			const of = (summary.events || [])[i] || {}, unit = recording.text(recording.event.unit[i]);
 			const warn = (part, whole) => part > 0 && part / whole > 0.01 ? "number warn" : "number";
 			return make("tr", null, make("th", { scope: "row" }, make("bdi", null, recording.text(recording.event.name[i]))),

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tally/diff.h>
 #include <tally/profile.h>
 #include <tally/session.h>
 
@@ -35,6 +36,14 @@ struct tally_page_options {
 int tally_page_write(struct tally_session *session, const struct tally_profile_options *options,
 		     const struct tally_page_options *page, const char *path, uint64_t *ret_size,
 		     struct tally_error *error);
+
+/* The same of a difference of two recordings, by the keys "dso" and "symbol": graphs and tables
+ * show both, what is gone and new, and which changes are more than chance.  `options` are those
+ * that the difference's profiles were made with.  Also -EINVAL: it is another difference. */
+int tally_page_write_diff(const struct tally_diff *diff,
+			  const struct tally_profile_options *options,
+			  const struct tally_page_options *page, const char *path,
+			  uint64_t *ret_size, struct tally_error *error);
 
 #pragma GCC visibility pop
 

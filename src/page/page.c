@@ -2,11 +2,14 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tally/page.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/put.h"
+#include "diff/diff_state.h"
+#include "page/page_difference.h"
 #include "page/page_facts.h"
 #include "page/page_file.h"
 #include "page/page_frame.h"
@@ -22,37 +25,54 @@ static int no_memory(struct tally_error *error)
 
 /* The samples as sums by thread, CPU, step of time and stack: a profile that is never made to
  * rows. */
-static int read_sums(struct tally_session *session, const struct tally_profile_options *options,
-		     struct profile_worker *ret, struct profile_plan *plan,
-		     struct tally_profile **ret_profile, struct tally_error *error)
+static int read_sums(struct page_source *source, const struct tally_profile_options *options,
+		     struct tally_error *error)
 {
-	int result = tally_profile_prepare(session, (struct tally_profile_options *)options, plan,
-					   ret_profile, error);
+	struct tally_session *session = source->session;
+	int result = tally_profile_prepare(session, (struct tally_profile_options *)options,
+					   &source->plan, &source->sums, error);
 
 	if (result)
 		return result;
 	if (options->max_stack)
 		tally_session_unwind_most(session, options->max_stack);
 	tally_session_stack_most(session, options->max_stack);
-	return tally_profile_sink_run(session, plan, NULL, ret, error);
+	return tally_profile_sink_run(session, &source->plan, NULL, &source->worker, error);
 }
 
-static int make_tables(struct tally_session *session, const struct profile_worker *worker,
-		       struct page_tables *tables)
+static int take_source(struct page_tables *tables, struct page_source *source,
+		       struct page_samples_taken *taken)
 {
 	struct page_functions functions;
 	struct page_stacks stacks = {0};
-	int result = tally_page_functions_init(&functions, tables, session);
+	int result = tally_page_functions_init(&functions, tables, source);
 
 	if (!result)
 		result = tally_page_stacks_init(&stacks, &functions);
 	if (!result)
-		result = tally_page_events_make(tables, session);
+		result = tally_page_events_make(tables, source);
 	if (!result)
-		result =
-		    tally_page_samples_make(tables, &stacks, &worker->contexts, &worker->calls);
+		result = tally_page_samples_take(taken, &stacks, source);
 	tally_page_stacks_done(&stacks);
 	tally_page_functions_done(&functions);
+	return result;
+}
+
+static int make_tables(struct page_tables *tables, struct page_source *sources, size_t count,
+		       const struct tally_diff *diff)
+{
+	struct page_samples_taken *taken = NULL;
+	int result = tally_page_samples_new(tables, sources, count, &taken);
+
+	if (!result && diff)
+		result = tally_page_difference_names(tables, diff);
+	for (size_t i = 0; i < count && !result; i++)
+		result = take_source(tables, &sources[i], taken);
+	if (!result)
+		result = tally_page_samples_make(taken);
+	if (!result && diff)
+		result = tally_page_difference_rows(tables, diff, sources);
+	tally_page_samples_free(taken);
 	return result;
 }
 
@@ -87,6 +107,13 @@ static int write_page(const struct page_facts *facts, const struct tally_page_op
 	return result;
 }
 
+/* Whether the difference is of functions. */
+static bool is_by_function(const struct tally_diff *diff)
+{
+	return diff->key_count == 2 && !strcmp(diff->keys[0], "dso") &&
+	       !strcmp(diff->keys[1], "symbol");
+}
+
 /* What the page needs of the profile's options, whatever the caller had in mind. */
 static void choose(struct tally_profile_options *options, const struct page_tables *tables,
 		   const char **keys)
@@ -103,16 +130,23 @@ static void choose(struct tally_profile_options *options, const struct page_tabl
 	options->by_mode = false;
 }
 
-int tally_page_write(struct tally_session *session, const struct tally_profile_options *options,
-		     const struct tally_page_options *page, const char *path, uint64_t *ret_size,
-		     struct tally_error *error)
+static void source_done(struct page_source *source)
+{
+	tally_profile_worker_done(&source->worker);
+	if (source->sums)
+		tally_profile_plan_done(&source->plan);
+	tally_profile_free(source->sums);
+	free(source->events);
+}
+
+static int write_sources(struct page_source *sources, size_t count, const struct tally_diff *diff,
+			 const struct tally_profile_options *options,
+			 const struct tally_page_options *page, const char *path,
+			 uint64_t *ret_size, struct tally_error *error)
 {
 	struct tally_page_options own = {.size = sizeof(own)};
-	struct tally_profile_options taken;
+	struct tally_profile_options taken[PAGE_SOURCES_MOST];
 	const char *keys[PAGE_KEYS + 1];
-	struct profile_worker worker = {0};
-	struct profile_plan plan = {0};
-	struct tally_profile *sums = NULL;
 	struct page_tables tables;
 	struct page_file file;
 	int result = tally_options_take(&own, sizeof(own), page);
@@ -122,31 +156,60 @@ int tally_page_write(struct tally_session *session, const struct tally_profile_o
 				  "page options of another libtally than this "
 				  "one: use the library that the program was "
 				  "built for");
-	result = tally_profile_options_take(&taken, options, error);
+	for (size_t i = 0; i < count && !result; i++)
+		result = tally_profile_options_take(&taken[i], options, error);
 	if (result)
 		return result;
 	result = tally_page_tables_init(&tables);
-	tally_page_samples_plan(&tables, session);
-	choose(&taken, &tables, keys);
+	tables.several = count > 1;
+	tally_page_samples_plan(&tables, sources, count);
+	for (size_t i = 0; i < count && !result; i++) {
+		sources[i].number = (uint32_t)i;
+		choose(&taken[i], &tables, keys);
+		result = read_sums(&sources[i], &taken[i], error);
+	}
 	if (!result)
-		result = read_sums(session, &taken, &worker, &plan, &sums, error);
-	if (!result)
-		result = make_tables(session, &worker, &tables);
+		result = make_tables(&tables, sources, count, diff);
 	/* What follows needs little of them, and the columns need memory. */
-	tally_call_sums_done(&worker.calls);
-	tally_contexts_done(&worker.contexts);
+	for (size_t i = 0; i < count; i++) {
+		tally_call_sums_done(&sources[i].worker.calls);
+		tally_contexts_done(&sources[i].worker.contexts);
+	}
 	if (!result)
 		result = tally_page_file_open(&file, path, own.to, error);
 	if (!result) {
-		const struct page_facts facts = {session, &taken, &tables, worker.sums};
+		const struct page_facts facts = {sources, count, sources, &taken[0], &tables, diff};
 
 		result = write_page(&facts, &own, file.to);
 		result = tally_page_file_close(&file, result, ret_size, error);
 	}
-	tally_profile_worker_done(&worker);
-	if (sums)
-		tally_profile_plan_done(&plan);
-	tally_profile_free(sums);
+	for (size_t i = 0; i < count; i++)
+		source_done(&sources[i]);
 	tally_page_tables_done(&tables);
 	return result == -ENOMEM ? no_memory(error) : result;
+}
+
+int tally_page_write(struct tally_session *session, const struct tally_profile_options *options,
+		     const struct tally_page_options *page, const char *path, uint64_t *ret_size,
+		     struct tally_error *error)
+{
+	struct page_source source = {.session = session};
+
+	return write_sources(&source, 1, NULL, options, page, path, ret_size, error);
+}
+
+int tally_page_write_diff(const struct tally_diff *diff,
+			  const struct tally_profile_options *options,
+			  const struct tally_page_options *page, const char *path,
+			  uint64_t *ret_size, struct tally_error *error)
+{
+	struct page_source sources[PAGE_SOURCES_MOST] = {{.number = 0}};
+
+	if (diff->recordings != PAGE_SOURCES_MOST || !is_by_function(diff))
+		return tally_fail(error, -EINVAL, -1,
+				  "a page compares two recordings, by the keys dso and symbol");
+	for (size_t i = 0; i < PAGE_SOURCES_MOST; i++)
+		sources[i].session = diff_session(diff, i);
+	return write_sources(sources, PAGE_SOURCES_MOST, diff, options, page, path, ret_size,
+			     error);
 }

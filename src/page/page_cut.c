@@ -16,11 +16,12 @@ static bool is_cut(const struct cutting *cutting, uint32_t node)
 	uint8_t *known = &cutting->starts[function];
 
 	if (!*known)
-		*known =
-		    tally_session_thread_start(cutting->facts->session,
-					       tables->functions[function].frame) == TALLY_START_NO
-			? 2
-			: 1;
+		*known = tally_session_thread_start(
+			     cutting->facts->source->session,
+			     tables->functions[function].frames[cutting->facts->source->number]) ==
+				 TALLY_START_NO
+			     ? 2
+			     : 1;
 	return *known == 2;
 }
 
@@ -38,7 +39,7 @@ int tally_page_cut_chains(const struct page_facts *facts, uint32_t event,
 
 	*ret = (struct tally_chain_ends){0};
 	for (uint32_t i = 0; i < tables->sample_count && !result; i++)
-		if (tables->samples[i].event == event)
+		if (page_facts_have(facts, event, &tables->samples[i]))
 			totals[tables->samples[i].node] += tables->samples[i].weight;
 	for (uint32_t i = tables->node_count; i-- > 1 && !result;) {
 		const struct page_node *node = &tables->nodes[i];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/data.h>
+#include "base/table.h"
 #include "page/page_tables.h"
 
 /* As the recorder and perf call it; its attr is that of a BPF program's output. */
@@ -22,6 +23,8 @@ static struct facts facts_of(const struct tally_data_event *event)
 
 	if (!strncmp(event->name, OFF_CPU, strlen(OFF_CPU)))
 		return (struct facts){"ns", PAGE_EVENT_OFF_CPU};
+	if (attr->type == PERF_TYPE_SOFTWARE && config == PERF_COUNT_SW_DUMMY)
+		return (struct facts){"events", PAGE_EVENT_DUMMY};
 	if (attr->type == PERF_TYPE_SOFTWARE &&
 	    (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
 		return (struct facts){"ns", PAGE_EVENT_ON_CPU};
@@ -36,13 +39,25 @@ static struct facts facts_of(const struct tally_data_event *event)
 	return (struct facts){"events", PAGE_EVENT_OTHER};
 }
 
-int tally_page_events_make(struct page_tables *tables, const struct tally_session *session)
+/* As in a difference's rows: events of one name, or the only ones of their recordings. */
+static uint32_t known_event(const struct page_tables *tables, uint32_t earlier, uint32_t name,
+			    size_t count)
 {
-	const struct tally_data *data = tally_session_data(session);
-	size_t count = tally_data_event_count(data);
+	for (uint32_t i = 0; i < earlier; i++)
+		if (tables->events[i].name == name)
+			return i;
+	return earlier == 1 && count == 1 ? 0 : PAGE_NONE;
+}
 
-	tables->events = calloc(count + 1, sizeof(*tables->events));
-	if (!tables->events)
+int tally_page_events_make(struct page_tables *tables, struct page_source *source)
+{
+	const struct tally_data *data = tally_session_data(source->session);
+	size_t count = tally_data_event_count(data);
+	uint32_t earlier = tables->event_count;
+
+	source->events = calloc(count + 1, sizeof(*source->events));
+	if (!source->events ||
+	    !array_resize(&tables->events, earlier + count + 1, sizeof(*tables->events)))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		const struct tally_data_event *event = tally_data_event(data, i);
@@ -52,6 +67,10 @@ int tally_page_events_make(struct page_tables *tables, const struct tally_sessio
 
 		if (name < 0 || unit < 0)
 			return -ENOMEM;
+		source->events[i] = known_event(tables, earlier, (uint32_t)name, count);
+		if (source->events[i] != PAGE_NONE)
+			continue;
+		source->events[i] = tables->event_count;
 		tables->events[tables->event_count++] = (struct page_event){
 		    .name = (uint32_t)name, .unit = (uint32_t)unit, .kind = (uint8_t)facts.kind};
 	}

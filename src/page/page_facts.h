@@ -11,13 +11,26 @@
 #include "profile/chain_ends.h"
 #include "profile/worker.h"
 
-/* What the sums were made of. */
+struct tally_diff;
+
+/* What the page is made of. */
 struct page_facts {
-	const struct tally_session *session;
+	const struct page_source *sources;
+	size_t source_count;
+	const struct page_source *source; /* the one that words are about */
 	const struct tally_profile_options *options;
 	const struct page_tables *tables;
-	const struct profile_sum *sums; /* by event */
+	const struct tally_diff *diff; /* NULL: the page is of one recording */
 };
+
+/* Whether a sample of the page is of this event of the recording that words are about. */
+static inline bool page_facts_have(const struct page_facts *facts, uint32_t event,
+				   const struct page_sample *sample)
+{
+	return sample->event == facts->source->events[event] &&
+	       (facts->source_count == 1 ||
+		facts->tables->threads[sample->thread].recording == facts->source->number);
+}
 
 /* What is written in the summary, and as lines for people. */
 struct page_words {
@@ -32,6 +45,10 @@ int tally_page_notes(const struct page_facts *facts, struct page_words *words);
 /* page_sentence.c: adds the sentence about what limits.  `tables` are complete. 0 or -ENOMEM. */
 int tally_page_sentence(const struct tally_session *session, const struct page_tables *tables,
 			struct tally_buf *to);
+
+/* page_difference.c: the same of a difference: how much more or less there is, and which functions
+ * changed most.  0 or -ENOMEM. */
+int tally_page_difference_sentence(const struct page_facts *facts, struct tally_buf *to);
 
 /* page_cut.c: how much of an event's call chains does not reach the start of its thread, as
  * profile/chain_ends.h has it.  0 or -ENOMEM. */

@@ -9,12 +9,13 @@
 #include "session/numbers.h"
 
 int tally_page_functions_init(struct page_functions *functions, struct page_tables *tables,
-			      const struct tally_session *session)
+			      const struct page_source *source)
 {
 	int result;
 
-	*functions = (struct page_functions){.tables = tables, .session = session};
-	result = tally_places_init(&functions->places, session);
+	*functions = (struct page_functions){
+	    .tables = tables, .session = source->session, .source = source->number};
+	result = tally_places_init(&functions->places, source->session);
 	if (result)
 		return result;
 	functions->of_frame =
@@ -77,11 +78,22 @@ static int64_t image_of(struct page_functions *functions, const struct tally_fra
 {
 	struct page_tables *tables = functions->tables;
 	int64_t name, path, build_id;
+	uint64_t *known = NULL;
 	uint32_t room;
+	bool added;
 
 	if (functions->of_dso[dso])
 		return functions->of_dso[dso] - 1;
 	name = tally_page_string(tables, functions->places.dsos.text[dso]);
+	if (tables->several && name >= 0) {
+		known = tally_map_put(&tables->known_images, (uint64_t)name, &added);
+		if (!known)
+			return -ENOMEM;
+		if (*known) {
+			functions->of_dso[dso] = (uint32_t)*known;
+			return functions->of_dso[dso] - 1;
+		}
+	}
 	path = tally_page_string(tables, frame->image_path);
 	build_id = build_id_of(functions, frame->image);
 	room = array_room(tables->image_room, tables->image_count + 1, 64);
@@ -93,11 +105,12 @@ static int64_t image_of(struct page_functions *functions, const struct tally_fra
 	tables->images[tables->image_count] = (struct page_image){
 	    (uint32_t)name, (uint32_t)path, (uint32_t)build_id, (uint8_t)kind_of(frame)};
 	functions->of_dso[dso] = ++tables->image_count;
+	if (known)
+		*known = tables->image_count;
 	return tables->image_count - 1;
 }
 
-/* As trees of reports call it: its symbol, or the binary and the place. */
-static int64_t name_of(struct page_tables *tables, const struct tally_frame *frame)
+int64_t tally_page_frame_name(struct page_tables *tables, const struct tally_frame *frame)
 {
 	struct tally_buf text = {0};
 	int64_t name = -ENOMEM;
@@ -111,11 +124,42 @@ static int64_t name_of(struct page_tables *tables, const struct tally_frame *fra
 	return name;
 }
 
+static uint64_t texts_of(uint32_t name, uint32_t image, bool inlined)
+{
+	return page_two(name, image << 1 | inlined);
+}
+
+uint32_t tally_page_function_find(const struct page_tables *tables, uint32_t name, uint32_t image,
+				  bool inlined)
+{
+	const uint64_t *found =
+	    tally_map_find(&tables->known_functions, texts_of(name, image, inlined));
+
+	return found && *found ? (uint32_t)*found - 1 : PAGE_NONE;
+}
+
+/* The place of the function with the same texts, which another recording may have made.  A renamed
+ * one has those that it had. NULL: out of memory. */
+static uint64_t *known_function(struct page_functions *functions, uint32_t name, uint32_t image,
+				bool inlined)
+{
+	struct page_tables *tables = functions->tables;
+	const uint64_t *renamed =
+	    functions->source && !inlined
+		? tally_map_find(&tables->renamed, page_two(tables->images[image].name, name))
+		: NULL;
+	bool added;
+
+	return tally_map_put(&tables->known_functions,
+			     texts_of(renamed ? (uint32_t)*renamed : name, image, inlined), &added);
+}
+
 int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 {
 	struct page_tables *tables = functions->tables;
 	uint32_t place = places_find(&functions->places, frame), room;
 	struct tally_frame facts;
+	uint64_t *known = NULL;
 	int64_t image, name;
 
 	if (!place)
@@ -124,7 +168,17 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 		return functions->of_frame[place] - 1;
 	facts = tally_session_frame(functions->session, place);
 	image = image_of(functions, &facts, functions->places.dso_of[place]);
-	name = name_of(tables, &facts);
+	name = tally_page_frame_name(tables, &facts);
+	if (tables->several && image >= 0 && name >= 0) {
+		known = known_function(functions, (uint32_t)name, (uint32_t)image, facts.inlined);
+		if (!known)
+			return -ENOMEM;
+		if (*known) {
+			tables->functions[*known - 1].frames[functions->source] = place;
+			functions->of_frame[place] = (uint32_t)*known;
+			return functions->of_frame[place] - 1;
+		}
+	}
 	room = array_room(tables->function_room, tables->function_count + 1, 1024);
 	if (image < 0 || name < 0 ||
 	    (room != tables->function_room &&
@@ -134,10 +188,12 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 	tables->functions[tables->function_count] = (struct page_function){
 	    .name = (uint32_t)name,
 	    .image = (uint32_t)image,
-	    .frame = place,
 	    .kind = (uint8_t)kind_of(&facts),
 	    .inlined = facts.inlined,
 	};
+	tables->functions[tables->function_count].frames[functions->source] = place;
 	functions->of_frame[place] = ++tables->function_count;
+	if (known)
+		*known = tables->function_count;
 	return tables->function_count - 1;
 }

@@ -74,28 +74,29 @@ static int put_image(const char *event, const struct nameless_image *image, uint
 static int put_nameless(const struct page_facts *facts, uint32_t event, struct page_words *words)
 {
 	const struct page_tables *tables = facts->tables;
-	const char *name = tables->strings.text[tables->events[event].name];
+	const struct page_source *source = facts->source;
+	const char *name = tables->strings.text[tables->events[source->events[event]].name];
 	uint64_t *own = calloc((size_t)tables->function_count + 1, sizeof(*own));
 	struct nameless nameless = {
-	    .total = profile_whole(&facts->sums[event], facts->options->relative)};
+	    .total = profile_whole(&source->worker.sums[event], facts->options->relative)};
 	unsigned binaries = 0;
 	int result;
 
 	if (!own)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tables->sample_count; i++)
-		if (tables->samples[i].event == event && tables->samples[i].node)
+		if (page_facts_have(facts, event, &tables->samples[i]) && tables->samples[i].node)
 			own[tables->nodes[tables->samples[i].node].function] +=
 			    tables->samples[i].weight;
 	for (uint32_t i = 0; i < tables->function_count; i++)
 		if (own[i]) {
-			struct tally_frame frame =
-			    tally_session_frame(facts->session, tables->functions[i].frame);
+			struct tally_frame frame = tally_session_frame(
+			    source->session, tables->functions[i].frames[source->number]);
 
 			tally_nameless_add(&nameless, &frame, own[i]);
 		}
 	free(own);
-	result = tally_nameless_choose(facts->session, KERNEL_LEAST, &nameless);
+	result = tally_nameless_choose(source->session, KERNEL_LEAST, &nameless);
 	for (size_t i = 0; i < nameless.count && !result; i++) {
 		const struct nameless_image *image = &nameless.images[i];
 
@@ -111,7 +112,8 @@ static int put_nameless(const struct page_facts *facts, uint32_t event, struct p
 
 static int put_chains(const struct page_facts *facts, uint32_t event, struct page_words *words)
 {
-	const struct tally_data *data = tally_session_data(facts->session);
+	const struct page_tables *tables = facts->tables;
+	const struct tally_data *data = tally_session_data(facts->source->session);
 	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
 	bool unwound =
 	    attr->sample_type & PERF_SAMPLE_STACK_USER || tally_data_info(data)->stacks.count;
@@ -129,7 +131,7 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	put_share(&note.text, ends.cut, ends.all);
 	tally_buf_printf(&note.text,
 			 " of the call chains of %s end before the start of their thread",
-			 facts->tables->strings.text[facts->tables->events[event].name]);
+			 tables->strings.text[tables->events[facts->source->events[event]].name]);
 	tally_buf_text(&note.remedy,
 		       unwound ? "record larger stacks: tally record --call-graph dwarf,65528"
 			       : "the code keeps no frame pointers: tally record -g");
@@ -166,9 +168,9 @@ static int put_filtered(const struct page_facts *facts, struct page_words *words
 	struct note note = {0};
 	uint64_t passed = 0, all = 0;
 
-	for (uint32_t i = 0; i < facts->tables->event_count; i++) {
-		passed += facts->sums[i].passed;
-		all += facts->sums[i].samples;
+	for (uint32_t i = 0; i < facts->source->plan.event_count; i++) {
+		passed += facts->source->worker.sums[i].passed;
+		all += facts->source->worker.sums[i].samples;
 	}
 	if (passed == all)
 		return 0;
@@ -180,11 +182,11 @@ static int put_filtered(const struct page_facts *facts, struct page_words *words
 
 int tally_page_notes(const struct page_facts *facts, struct page_words *words)
 {
-	int result = put_losses(tally_session_counts(facts->session), words);
+	int result = put_losses(tally_session_counts(facts->source->session), words);
 
 	if (!result)
 		result = put_filtered(facts, words);
-	for (uint32_t event = 0; event < facts->tables->event_count && !result; event++) {
+	for (uint32_t event = 0; event < facts->source->plan.event_count && !result; event++) {
 		result = put_nameless(facts, event, words);
 		if (!result)
 			result = put_chains(facts, event, words);

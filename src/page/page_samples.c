@@ -13,7 +13,8 @@
 #include "session/numbers.h"
 #include "session/run.h"
 
-const char *const tally_page_keys[PAGE_KEYS] = {"comm", "pid", "tid", "cpu", "time", "symbol"};
+const char *const tally_page_keys[PAGE_KEYS] = {"comm", "pid",       "tid",   "cpu",
+						"time", "recording", "symbol"};
 
 /* A sample takes some 6 to 10 bytes of the page. */
 #define SAMPLES_MOST 300000U
@@ -35,44 +36,93 @@ static uint64_t rounded(uint64_t step)
 	return step <= ten ? ten : step <= ten * 2 ? ten * 2 : step <= ten * 5 ? ten * 5 : ten * 10;
 }
 
-void tally_page_samples_plan(struct page_tables *tables, const struct tally_session *session)
+static void begin_at_step(struct page_source *source, uint64_t step)
 {
-	const struct tally_session_counts *counts = tally_session_counts(session);
-	uint64_t length = counts->last_time - counts->first_time;
-
-	tables->step = counts->samples > SAMPLES_MOST ? rounded(length / STEPS_FIRST) : PAGE_UNIT;
-	tables->start = counts->first_time - counts->first_time % tables->step;
-	tables->end = counts->last_time;
+	source->start -= source->start % step;
 }
+
+void tally_page_samples_plan(struct page_tables *tables, struct page_source *sources, size_t count)
+{
+	uint64_t length = 0, samples = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tally_session_counts *counts =
+		    tally_session_counts(sources[i].session);
+
+		sources[i].start = counts->first_time;
+		sources[i].end = counts->last_time;
+		samples += counts->samples;
+		if (counts->last_time - counts->first_time > length)
+			length = counts->last_time - counts->first_time;
+	}
+	tables->step = samples > SAMPLES_MOST ? rounded(length / STEPS_FIRST) : PAGE_UNIT;
+	for (size_t i = 0; i < count; i++)
+		begin_at_step(&sources[i], tables->step);
+}
+
+/* The contexts and sums of a recording, and where they begin among those of all. */
+struct part {
+	const struct tally_contexts *contexts;
+	const struct tally_call_sums *sums;
+	uint32_t first_context, first_sum;
+	uint64_t start; /* ns, as page_source.start */
+};
 
 /* What is joined has the same number in the upper half of a key, for which it has the place in the
  * order of contexts, and its node in the lower one. */
-struct making {
+struct page_samples_taken {
 	struct page_tables *tables;
-	const struct tally_session *session;
-	const struct tally_contexts *contexts;
-	const struct tally_call_sums *sums;
+	const struct tally_session *session; /* whose sums are being taken */
+	uint32_t recording;                  /* its number, if there are several */
+	struct part parts[PAGE_SOURCES_MOST];
+	uint32_t part_count, context_count, sum_count;
 	struct tally_map known;    /* hash of a thread -> its number */
 	struct page_sample *facts; /* by context: time, thread, cpu and event */
 	uint32_t *ranks;           /* by context: its place in the order */
 	uint32_t *nodes;           /* by sum */
 	struct tally_row_item *items, *spare;
+	unsigned workers;
 };
 
-static bool is_thread(const struct page_thread *thread, const uint64_t *values, uint32_t comm)
+static const struct part *part_of(const struct page_samples_taken *taken, uint32_t sum)
+{
+	return &taken->parts[taken->part_count > 1 && sum >= taken->parts[1].first_sum];
+}
+
+static const struct tally_call_sum *sum_at(const struct page_samples_taken *taken, uint32_t sum)
+{
+	const struct part *part = part_of(taken, sum);
+
+	return &part->sums->list[sum - part->first_sum];
+}
+
+static uint32_t context_of(const struct page_samples_taken *taken, uint32_t sum)
+{
+	const struct part *part = part_of(taken, sum);
+
+	return part->first_context + part->sums->list[sum - part->first_sum].context;
+}
+
+static bool is_thread(const struct page_thread *thread, const uint64_t *values, uint32_t comm,
+		      uint32_t recording)
 {
 	return thread->pid == (uint32_t)values[PAGE_KEY_PID] &&
-	       thread->tid == (uint32_t)values[PAGE_KEY_TID] && thread->comm == comm;
+	       thread->tid == (uint32_t)values[PAGE_KEY_TID] && thread->comm == comm &&
+	       thread->recording == recording;
 }
 
 /* The number of the thread of a context's values, or -ENOMEM. */
-static int64_t thread_of(struct making *making, const uint64_t *values)
+static int64_t thread_of(struct page_samples_taken *making, const uint64_t *values)
 {
 	struct page_tables *tables = making->tables;
 	int64_t comm = tally_page_string(
 	    tables, tally_session_string(making->session, (uint32_t)values[PAGE_KEY_COMM]));
-	uint64_t hash =
-	    hash_mix(values[PAGE_KEY_PID] << 32 | (uint32_t)values[PAGE_KEY_TID], (uint64_t)comm);
+	uint32_t recording =
+	    tables->several ? making->recording : (uint32_t)values[PAGE_KEY_RECORDING];
+	uint64_t hash = hash_mix(
+	    hash_mix(page_two((uint32_t)values[PAGE_KEY_PID], (uint32_t)values[PAGE_KEY_TID]),
+		     (uint64_t)comm),
+	    recording);
 	uint32_t room;
 
 	if (comm < 0)
@@ -84,7 +134,7 @@ static int64_t thread_of(struct making *making, const uint64_t *values)
 		if (!number)
 			return -ENOMEM;
 		if (!added) {
-			if (is_thread(&tables->threads[*number], values, (uint32_t)comm))
+			if (is_thread(&tables->threads[*number], values, (uint32_t)comm, recording))
 				return (int64_t)*number;
 			continue;
 		}
@@ -100,15 +150,16 @@ static int64_t thread_of(struct making *making, const uint64_t *values)
 	    .pid = (uint32_t)values[PAGE_KEY_PID],
 	    .tid = (uint32_t)values[PAGE_KEY_TID],
 	    .comm = (uint32_t)comm,
+	    .recording = recording,
 	    .first = UINT64_MAX,
 	};
 	return tables->thread_count++;
 }
 
 /* In units since the start. */
-static uint64_t time_of(const struct page_tables *tables, uint64_t time)
+static uint64_t time_of(uint64_t start, uint64_t time)
 {
-	return time == KEY_UNKNOWN || time < tables->start ? 0 : (time - tables->start) / PAGE_UNIT;
+	return time == KEY_UNKNOWN || time < start ? 0 : (time - start) / PAGE_UNIT;
 }
 
 static bool is_named(const struct tally_session *session, uint32_t frame)
@@ -118,33 +169,36 @@ static bool is_named(const struct tally_session *session, uint32_t frame)
 	return facts.symbol || facts.function;
 }
 
-static int take_context(struct making *making, uint32_t number)
+static int take_context(struct page_samples_taken *making, const struct page_source *source,
+			uint32_t number)
 {
-	const uint64_t *values = contexts_values(making->contexts, number);
+	const struct part *part = &making->parts[making->part_count - 1];
+	const uint64_t *values = contexts_values(part->contexts, number);
 	int64_t thread = thread_of(making, values);
 	uint64_t cpu = values[PAGE_KEY_CPU];
 
 	if (thread < 0)
 		return -ENOMEM;
-	making->facts[number] = (struct page_sample){
-	    .time = time_of(making->tables, values[PAGE_KEY_TIME]),
+	making->facts[part->first_context + number] = (struct page_sample){
+	    .time = time_of(source->start, values[PAGE_KEY_TIME]),
 	    .thread = (uint32_t)thread,
 	    .cpu = cpu == KEY_UNKNOWN ? PAGE_NONE : (uint32_t)cpu,
-	    .event = making->contexts->list[number].event,
+	    .event = source->events[part->contexts->list[number].event],
 	};
 	return 0;
 }
 
-static int take_sum(struct making *making, struct page_stacks *stacks, uint32_t number)
+static int take_sum(struct page_samples_taken *making, struct page_stacks *stacks, uint32_t number)
 {
-	const struct tally_call_sum *sum = &making->sums->list[number];
+	const struct part *part = &making->parts[making->part_count - 1];
+	const struct tally_call_sum *sum = &part->sums->list[number];
 	struct page_event *event =
-	    &making->tables->events[making->contexts->list[sum->context].event];
+	    &making->tables->events[making->facts[part->first_context + sum->context].event];
 	int64_t node = tally_page_stack(stacks, sum->stack, sum->frame);
 
 	if (node < 0)
 		return -ENOMEM;
-	making->nodes[number] = (uint32_t)node;
+	making->nodes[part->first_sum + number] = (uint32_t)node;
 	event->samples += sum->samples;
 	event->weight += sum->self;
 	if (!is_named(making->session, sum->frame))
@@ -152,15 +206,14 @@ static int take_sum(struct making *making, struct page_stacks *stacks, uint32_t 
 	return 0;
 }
 
-static void sort(const struct making *making, uint32_t count)
+static void sort(const struct page_samples_taken *making, uint32_t count)
 {
 	struct tally_row_item *items = making->items;
 	uint64_t varying = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		varying |= items[i].key ^ items[0].key;
-	tally_row_sort(items, making->spare, count, varying,
-		       tally_session_threads(making->session));
+	tally_row_sort(items, making->spare, count, varying, making->workers);
 }
 
 static bool is_same(const struct page_sample *a, const struct page_sample *b)
@@ -170,11 +223,11 @@ static bool is_same(const struct page_sample *a, const struct page_sample *b)
 }
 
 /* Puts contexts in order: by time, thread, CPU and event; equal ones get one number. */
-static void rank_contexts(const struct making *making)
+static void rank_contexts(const struct page_samples_taken *making)
 {
 	const struct page_sample *facts = making->facts, *last = NULL;
 	struct tally_row_item *items = making->items;
-	uint32_t count = making->contexts->count, rank = 0;
+	uint32_t count = making->context_count, rank = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		items[i].row = i;
@@ -197,37 +250,41 @@ static void rank_contexts(const struct making *making)
 }
 
 /* Puts the sums in the order of contexts and nodes; returns how many samples they become. */
-static uint32_t order_sums(const struct making *making)
+static uint32_t order_sums(const struct page_samples_taken *making)
 {
-	const struct tally_call_sums *sums = making->sums;
 	struct tally_row_item *items = making->items;
 	uint32_t count = 0;
 
 	rank_contexts(making);
-	for (uint32_t i = 0; i < sums->count; i++) {
+	for (uint32_t i = 0; i < making->sum_count; i++) {
 		items[i].row = i;
-		items[i].key =
-		    (uint64_t)making->ranks[sums->list[i].context] << 32 | making->nodes[i];
+		items[i].key = page_two(making->ranks[context_of(making, i)], making->nodes[i]);
 	}
-	sort(making, sums->count);
-	for (uint32_t i = 0; i < sums->count; i++)
+	sort(making, making->sum_count);
+	for (uint32_t i = 0; i < making->sum_count; i++)
 		count += !i || items[i].key != items[i - 1].key;
 	return count;
 }
 
-static void coarsen(const struct making *making)
+static void coarsen(struct page_samples_taken *making)
 {
 	struct page_tables *tables = making->tables;
-	uint64_t step, shift;
+	uint64_t step;
 
 	tables->step = rounded(tables->step + 1);
 	step = tables->step / PAGE_UNIT;
-	/* Steps begin at multiples of their length of the recording's clock. */
-	shift = tables->start % tables->step / PAGE_UNIT;
-	tables->start -= tables->start % tables->step;
-	for (uint32_t i = 0; i < making->contexts->count; i++) {
-		making->facts[i].time += shift;
-		making->facts[i].time -= making->facts[i].time % step;
+	for (uint32_t at = 0; at < making->part_count; at++) {
+		struct part *part = &making->parts[at];
+		/* Steps begin at multiples of their length of the recording's clock. */
+		uint64_t shift = part->start % tables->step / PAGE_UNIT;
+
+		part->start -= part->start % tables->step;
+		for (uint32_t i = 0; i < part->contexts->count; i++) {
+			struct page_sample *facts = &making->facts[part->first_context + i];
+
+			facts->time += shift;
+			facts->time -= facts->time % step;
+		}
 	}
 }
 
@@ -244,20 +301,20 @@ static void note_threads(struct page_tables *tables)
 }
 
 /* Writes the samples, for which there is room. */
-static void join(const struct making *making)
+static void join(const struct page_samples_taken *making)
 {
 	struct page_tables *tables = making->tables;
 	struct page_sample *sample = NULL;
 
-	for (uint32_t i = 0; i < making->sums->count; i++) {
+	for (uint32_t i = 0; i < making->sum_count; i++) {
 		const struct tally_row_item *item = &making->items[i];
-		const struct tally_call_sum *sum = &making->sums->list[item->row];
+		const struct tally_call_sum *sum = sum_at(making, item->row);
 
-		if (i + AHEAD < making->sums->count)
-			__builtin_prefetch(&making->sums->list[item[AHEAD].row]);
+		if (i + AHEAD < making->sum_count)
+			__builtin_prefetch(sum_at(making, item[AHEAD].row));
 		if (!i || item->key != item[-1].key) {
 			sample = &tables->samples[tables->sample_count++];
-			*sample = making->facts[sum->context];
+			*sample = making->facts[context_of(making, item->row)];
 			sample->node = (uint32_t)item->key;
 		}
 		sample->weight += sum->self;
@@ -268,59 +325,96 @@ static void join(const struct making *making)
 	}
 }
 
-/* Sorts and joins, with larger steps while there are too many. */
-static int reduce(struct making *making)
+int tally_page_samples_new(struct page_tables *tables, const struct page_source *sources,
+			   size_t count, struct page_samples_taken **ret)
 {
-	struct page_tables *tables = making->tables;
+	struct page_samples_taken *taken = calloc(1, sizeof(*taken));
+	size_t contexts = 1, sums = 1, most;
+
+	if (!taken)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		contexts += sources[i].worker.contexts.count;
+		sums += sources[i].worker.calls.count;
+	}
+	most = sums > contexts ? sums : contexts;
+	taken->tables = tables;
+	taken->workers = tally_session_threads(sources[0].session);
+	taken->facts = malloc(contexts * sizeof(*taken->facts));
+	taken->ranks = malloc(contexts * sizeof(*taken->ranks));
+	taken->nodes = malloc(sums * sizeof(*taken->nodes));
+	taken->items = malloc(most * sizeof(*taken->items));
+	taken->spare = malloc(most * sizeof(*taken->spare));
+	*ret = taken;
+	/* Numbers of sums are 32 bits wide. */
+	return taken->facts && taken->ranks && taken->nodes && taken->items && taken->spare &&
+		       most < UINT32_MAX
+		   ? 0
+		   : -ENOMEM;
+}
+
+void tally_page_samples_free(struct page_samples_taken *taken)
+{
+	if (!taken)
+		return;
+	tally_map_done(&taken->known);
+	free(taken->facts);
+	free(taken->ranks);
+	free(taken->nodes);
+	free(taken->items);
+	free(taken->spare);
+	free(taken);
+}
+
+int tally_page_samples_take(struct page_samples_taken *taken, struct page_stacks *stacks,
+			    const struct page_source *source)
+{
+	struct part *part = &taken->parts[taken->part_count++];
+	struct page_tables *tables = taken->tables;
+	uint64_t length = source->end - source->start;
+	int result = 0;
+
+	*part = (struct part){.contexts = &source->worker.contexts,
+			      .sums = &source->worker.calls,
+			      .first_context = taken->context_count,
+			      .first_sum = taken->sum_count,
+			      .start = source->start};
+	taken->session = source->session;
+	taken->recording = source->number;
+	taken->context_count += part->contexts->count;
+	taken->sum_count += part->sums->count;
+	if (!source->number)
+		tables->start = source->start;
+	if (tables->end < tables->start + length)
+		tables->end = tables->start + length;
+	for (uint32_t i = 0; i < part->contexts->count && !result; i++)
+		result = take_context(taken, source, i);
+	for (uint32_t i = 0; i < part->sums->count && !result; i++)
+		result = take_sum(taken, stacks, i);
+	return result;
+}
+
+/* Sorts and joins, with larger steps while there are too many. */
+int tally_page_samples_make(struct page_samples_taken *taken)
+{
+	struct page_tables *tables = taken->tables;
 	uint64_t length = tables->end - tables->start;
 	uint32_t count;
+	int result = tally_page_stacks_order(tables, taken->nodes, taken->sum_count);
 
+	if (result)
+		return result;
 	for (;;) {
-		count = order_sums(making);
+		count = order_sums(taken);
 		if (count <= SAMPLES_MOST || length / rounded(tables->step + 1) < STEPS_LEAST)
 			break;
-		coarsen(making);
+		coarsen(taken);
 	}
+	tables->start = taken->parts[0].start;
 	tables->samples = calloc((size_t)count + 1, sizeof(*tables->samples));
 	if (!tables->samples)
 		return -ENOMEM;
-	join(making);
+	join(taken);
 	note_threads(tables);
 	return 0;
-}
-
-int tally_page_samples_make(struct page_tables *tables, struct page_stacks *stacks,
-			    const struct tally_contexts *contexts,
-			    const struct tally_call_sums *sums)
-{
-	uint32_t most = sums->count > contexts->count ? sums->count : contexts->count;
-	struct making making = {
-	    .tables = tables,
-	    .session = stacks->functions->session,
-	    .contexts = contexts,
-	    .sums = sums,
-	    .facts = malloc(((size_t)contexts->count + 1) * sizeof(*making.facts)),
-	    .ranks = malloc(((size_t)contexts->count + 1) * sizeof(*making.ranks)),
-	    .nodes = malloc(((size_t)sums->count + 1) * sizeof(*making.nodes)),
-	    .items = malloc(((size_t)most + 1) * sizeof(*making.items)),
-	    .spare = malloc(((size_t)most + 1) * sizeof(*making.spare)),
-	};
-	bool ready = making.facts && making.ranks && making.nodes && making.items && making.spare;
-	int result = ready ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < contexts->count && !result; i++)
-		result = take_context(&making, i);
-	for (uint32_t i = 0; i < sums->count && !result; i++)
-		result = take_sum(&making, stacks, i);
-	if (!result)
-		result = tally_page_stacks_order(stacks, making.nodes, sums->count);
-	if (!result)
-		result = reduce(&making);
-	tally_map_done(&making.known);
-	free(making.facts);
-	free(making.ranks);
-	free(making.nodes);
-	free(making.items);
-	free(making.spare);
-	return result;
 }

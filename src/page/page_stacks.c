@@ -18,7 +18,6 @@ int tally_page_stacks_init(struct page_stacks *stacks, struct page_functions *fu
 
 void tally_page_stacks_done(struct page_stacks *stacks)
 {
-	tally_map_done(&stacks->known);
 	free(stacks->of_stack);
 	free(stacks->path);
 	*stacks = (struct page_stacks){0};
@@ -61,10 +60,10 @@ static int64_t node_below(struct page_stacks *stacks, uint32_t parent, uint32_t 
 	    tables->node_count >> NUMBERS_BITS)
 		return -ENOMEM;
 	node.inlined = tables->functions[function].inlined;
-	if (!node.shared && !may_be_there)
+	if (!node.shared && !may_be_there && !tables->several)
 		return add_node(tables, &node);
 	known = tally_map_put(
-	    &stacks->known,
+	    &tables->known_nodes,
 	    (uint64_t)parent << (NUMBERS_BITS + 1) | (uint64_t)function << 1 | hidden, &added);
 	if (!known)
 		return -ENOMEM;
@@ -110,9 +109,8 @@ int64_t tally_page_stack(struct page_stacks *stacks, uint32_t stack, uint32_t fr
 
 /* Numbers the nodes in preorder, so that a node's number is close to its parent's: such columns
  * pack well. */
-int tally_page_stacks_order(struct page_stacks *stacks, uint32_t *nodes, uint32_t count)
+int tally_page_stacks_order(struct page_tables *tables, uint32_t *nodes, uint32_t count)
 {
-	struct page_tables *tables = stacks->functions->tables;
 	struct page_node *old = tables->nodes;
 	uint32_t *size = table_new(tables->node_count, sizeof(*size));
 	uint32_t *next = table_new(tables->node_count, sizeof(*next));

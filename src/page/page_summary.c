@@ -3,6 +3,7 @@
 #include <tally/data.h>
 #include <tally/info.h>
 #include <tally/version.h>
+#include "diff/diff_state.h"
 #include "page/page_facts.h"
 
 #define NS 1000000000.0
@@ -29,21 +30,92 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void put_recordings(const struct tally_data *data, const char *command, struct json *json)
+/* Two recordings of a difference are mostly called the same: then by their paths. */
+static const char *recording_name(const struct page_facts *facts, const struct tally_data *data)
+{
+	const char *path = tally_data_path(data), *name = base_name(path);
+	size_t equal = 0;
+
+	for (size_t i = 0; i < facts->source_count; i++)
+		equal += !strcmp(name, base_name(tally_data_path(
+					   tally_session_data(facts->sources[i].session))));
+	return equal > 1 ? path : name;
+}
+
+static void put_machine(const struct tally_data_info *info, struct json *json)
+{
+	json_key_string(json, "cpu", info->cpu_desc);
+	json_key_u64(json, "cpus", info->cpus_online);
+}
+
+static void put_recording(const struct page_facts *facts, const struct tally_data *data,
+			  struct json *json)
 {
 	const struct tally_data_info *info = tally_data_info(data);
+	struct tally_buf command = {0};
+
+	put_command(info, &command);
+	json_object(json);
+	json_key_string(json, "name", recording_name(facts, data));
+	json_key_string(json, "command", tally_buf_str(&command));
+	json_key_string(json, "host", info->hostname);
+	json_key_string(json, "kernel", info->os_release);
+	put_machine(info, json);
+	json_object_end(json);
+	tally_buf_done(&command);
+}
+
+static void put_recordings(const struct page_facts *facts, struct json *json)
+{
+	const struct tally_data *data = tally_session_data(facts->sources->session);
+	const struct tally_data_info *info = tally_data_info(data);
+	bool merged = facts->source_count == 1 && info->recording_count > 1;
 
 	json_key(json, "recordings");
 	json_array(json);
-	json_object(json);
-	json_key_string(json, "name", base_name(tally_data_path(data)));
-	json_key_string(json, "command", command);
-	json_key_string(json, "host", info->hostname);
-	json_key_string(json, "kernel", info->os_release);
-	json_key_string(json, "cpu", info->cpu_desc);
-	json_key_u64(json, "cpus", info->cpus_online);
-	json_object_end(json);
+	for (size_t i = 0; merged && i < info->recording_count; i++) {
+		const struct tally_data_recording *one = &info->recordings[i];
+
+		json_object(json);
+		json_key_string(json, "name", one->name);
+		json_key_string(json, "command", one->cmdline);
+		json_key_string(json, "host", one->hostname);
+		json_key_string(json, "kernel", one->os_release);
+		put_machine(info, json);
+		json_object_end(json);
+	}
+	for (size_t i = 0; !merged && i < facts->source_count; i++)
+		put_recording(facts, tally_session_data(facts->sources[i].session), json);
 	json_array_end(json);
+}
+
+static const char *mode_of(const struct page_facts *facts)
+{
+	const struct tally_data *data = tally_session_data(facts->sources->session);
+
+	return facts->diff                                  ? "diff"
+	       : tally_data_info(data)->recording_count > 1 ? "merge"
+							    : "report";
+}
+
+static void put_title(const struct page_facts *facts, struct tally_buf *to)
+{
+	const struct tally_data *data = tally_session_data(facts->sources->session);
+	size_t before;
+
+	if (facts->diff) {
+		const struct tally_data *other = tally_session_data(facts->sources[1].session);
+
+		tally_buf_printf(to, "%s and %s", recording_name(facts, data),
+				 recording_name(facts, other));
+		return;
+	}
+	tally_buf_text(to, base_name(tally_data_path(data)));
+	before = to->size;
+	tally_buf_text(to, ": ");
+	put_command(tally_data_info(data), to);
+	if (to->size == before + 2)
+		to->size = before;
 }
 
 static void put_times(const struct tally_data_info *info, const struct page_tables *tables,
@@ -84,34 +156,38 @@ static void put_events(const struct page_tables *tables, struct json *json)
 
 int tally_page_summary(const struct page_facts *facts, const char *title, struct page_words *words)
 {
-	const struct tally_session *session = facts->session;
+	const struct tally_session *session = facts->sources->session;
 	const struct page_tables *tables = facts->tables;
-	const struct tally_data *data = tally_session_data(session);
-	const struct tally_data_info *info = tally_data_info(data);
-	struct tally_buf command = {0}, own = {0}, sentence = {0};
+	const struct tally_data_info *info = tally_data_info(tally_session_data(session));
+	struct tally_buf own = {0}, sentence = {0};
 	struct json *json = &words->json;
 	int result;
 
-	put_command(info, &command);
-	tally_buf_printf(&own, "%s: %s", base_name(tally_data_path(data)), tally_buf_str(&command));
-	result = tally_page_sentence(session, tables, &sentence);
+	put_title(facts, &own);
+	result = facts->diff ? tally_page_difference_sentence(facts, &sentence)
+			     : tally_page_sentence(session, tables, &sentence);
 	tally_buf_text(&words->lines, tally_buf_str(&sentence));
 	tally_buf_byte(&words->lines, '\n');
 	json_object(json);
 	json_key_u64(json, "version", 1);
-	json_key_string(json, "title",
-			title          ? title
-			: command.size ? tally_buf_str(&own)
-				       : base_name(tally_data_path(data)));
+	json_key_string(json, "title", title ? title : tally_buf_str(&own));
 	json_key_string(json, "tally", TALLY_VERSION);
 	put_times(info, tables, json);
-	put_recordings(data, tally_buf_str(&command), json);
-	json_key_string(json, "mode", "report");
+	put_recordings(facts, json);
+	json_key_string(json, "mode", mode_of(facts));
+	if (facts->diff) {
+		json_key(json, "noise");
+		json_double(json, facts->diff->options.noise);
+	}
 	put_events(tables, json);
 	json_key(json, "notes");
 	json_array(json);
-	if (!result)
-		result = tally_page_notes(facts, words);
+	for (size_t i = 0; i < facts->source_count && !result; i++) {
+		struct page_facts of = *facts;
+
+		of.source = &facts->sources[i];
+		result = tally_page_notes(&of, words);
+	}
 	json_array_end(json);
 	json_key_string(json, "sentence", tally_buf_str(&sentence));
 	json_key(json, "totals");
@@ -120,8 +196,7 @@ int tally_page_summary(const struct page_facts *facts, const char *title, struct
 	json_key_u64(json, "samples", tables->sample_count);
 	json_object_end(json);
 	json_object_end(json);
-	result = result ? result : command.failed | own.failed | sentence.failed | json->to->failed;
-	tally_buf_done(&command);
+	result = result ? result : own.failed | sentence.failed | json->to->failed;
 	tally_buf_done(&own);
 	tally_buf_done(&sentence);
 	return result;

@@ -31,6 +31,11 @@ void tally_page_tables_done(struct page_tables *tables)
 	free(tables->events);
 	free(tables->threads);
 	free(tables->samples);
+	free(tables->differences);
+	tally_map_done(&tables->known_images);
+	tally_map_done(&tables->known_functions);
+	tally_map_done(&tables->known_nodes);
+	tally_map_done(&tables->renamed);
 	*tables = (struct page_tables){0};
 }
 
@@ -70,5 +75,11 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(sample, node, PAGE_U32, PAGE_RISING);
 	COLUMN(sample, weight, PAGE_F64, PAGE_ANY);
 	COLUMN(sample, count, PAGE_U32, PAGE_ANY);
+	COLUMN(difference, event, PAGE_U32, PAGE_ANY);
+	COLUMN(difference, function, PAGE_U32, PAGE_ANY);
+	COLUMN(difference, status, PAGE_U8, PAGE_ANY);
+	COLUMN(difference, significant, PAGE_U8, PAGE_ANY);
+	COLUMN(difference, p, PAGE_U32, PAGE_ANY);
+	COLUMN(difference, name, PAGE_U32, PAGE_ANY);
 #undef COLUMN
 }

@@ -11,9 +11,22 @@
 #include "profile/call_sums.h"
 #include "profile/contexts.h"
 #include "profile/places.h"
+#include "profile/worker.h"
 
-#define PAGE_NONE UINT32_MAX
-#define PAGE_UNIT 1000U /* ns of a unit of time */
+#define PAGE_NONE         UINT32_MAX
+#define PAGE_UNIT         1000U /* ns of a unit of time */
+#define PAGE_SOURCES_MOST 2U
+
+/* One of the recordings that a page is made of: a report is of one, a difference of two. */
+struct page_source {
+	struct tally_session *session;
+	struct profile_worker worker; /* the sums of its samples */
+	struct profile_plan plan;
+	struct tally_profile *sums;
+	uint32_t number;     /* from 0 */
+	uint32_t *events;    /* by its number of an event: that of the page */
+	uint64_t start, end; /* ns of its clock; the start is that of a step */
+};
 
 /* Of an image, and of a function. */
 enum page_kind { PAGE_KIND_USER, PAGE_KIND_KERNEL, PAGE_KIND_MADE, PAGE_KIND_UNKNOWN };
@@ -25,7 +38,7 @@ struct page_image {
 
 struct page_function {
 	uint32_t name, image, file, line;
-	uint32_t frame; /* the session's; not in the page */
+	uint32_t frames[PAGE_SOURCES_MOST]; /* by recording; 0: not met; not in the page */
 	uint8_t kind, inlined;
 };
 
@@ -35,7 +48,8 @@ struct page_node {
 	uint8_t shared; /* several stacks of the session may lead here */
 };
 
-enum page_event_kind { PAGE_EVENT_ON_CPU, PAGE_EVENT_OFF_CPU, PAGE_EVENT_OTHER };
+/* The last: it never has samples, but carries records of what else happened. */
+enum page_event_kind { PAGE_EVENT_ON_CPU, PAGE_EVENT_OFF_CPU, PAGE_EVENT_OTHER, PAGE_EVENT_DUMMY };
 
 struct page_event {
 	uint32_t name, unit;
@@ -54,6 +68,13 @@ struct page_sample {
 	uint32_t thread, cpu, event, node, count;
 };
 
+/* A function's change between two recordings: enum tally_diff_status; p in parts of 10^9. */
+struct page_difference {
+	uint32_t event, function, p;
+	uint32_t name; /* in the second recording, if it was renamed */
+	uint8_t status, significant;
+};
+
 struct page_tables { /* all zero is empty and valid */
 	struct tally_strings strings;
 	struct page_image *images;
@@ -62,11 +83,21 @@ struct page_tables { /* all zero is empty and valid */
 	struct page_event *events;
 	struct page_thread *threads;
 	struct page_sample *samples;
+	struct page_difference *differences;
 	uint32_t image_count, image_room, function_count, function_room, node_count, node_room,
 	    thread_count, thread_room;
-	uint32_t event_count, sample_count, sample_room;
-	uint64_t step;       /* ns within which equal samples are one */
-	uint64_t start, end; /* ns of the recording's clock; both 0: times are unknown */
+	uint32_t event_count, sample_count, difference_count, difference_room;
+	uint64_t step; /* ns within which equal samples are one */
+	/* ns of the first recording's clock; both 0: times are unknown.  Other recordings begin at
+	 * the same place. */
+	uint64_t start, end;
+	/* Of several recordings, what is the same in them is one: string of an image -> image + 1;
+	 * hash of a function's texts -> function + 1; parent, function and hidden -> node. */
+	bool several;
+	struct tally_map known_images, known_functions, known_nodes;
+	/* By the strings of an image and a function of the second recording: the first's string for
+	 * the same function, which was renamed. */
+	struct tally_map renamed;
 };
 
 /* Makes the tables' first rows.  0 or -ENOMEM. */
@@ -77,13 +108,14 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 /* The number of a string; NULL: the empty one.  -ENOMEM. */
 int64_t tally_page_string(struct page_tables *tables, const char *text);
 
-/* page_events.c: the events of the session's data.  0 or -ENOMEM. */
-int tally_page_events_make(struct page_tables *tables, const struct tally_session *session);
+/* page_events.c: the events of a recording; those of one name are one.  0 or -ENOMEM. */
+int tally_page_events_make(struct page_tables *tables, struct page_source *source);
 
 /* Functions by the place of a frame (profile/places.h). */
 struct page_functions {
 	struct page_tables *tables;
 	const struct tally_session *session;
+	uint32_t source; /* the recording's number */
 	struct tally_places places;
 	uint32_t *of_frame; /* by frame: function + 1; 0: not made yet */
 	uint8_t *shared;    /* by frame that stands for a place: others do, too */
@@ -92,17 +124,26 @@ struct page_functions {
 
 /* page_functions.c.  0 or -ENOMEM; to be given back in either case. */
 int tally_page_functions_init(struct page_functions *functions, struct page_tables *tables,
-			      const struct tally_session *session);
+			      const struct page_source *source);
 void tally_page_functions_done(struct page_functions *functions);
 /* The number of the function of a frame, or -ENOMEM. */
 int64_t tally_page_function(struct page_functions *functions, uint32_t frame);
+/* What a function is called: its symbol, or the binary and the place.  The string, or -ENOMEM. */
+int64_t tally_page_frame_name(struct page_tables *tables, const struct tally_frame *frame);
+/* The function of these strings; PAGE_NONE: there is none, or the page is of one recording. */
+uint32_t tally_page_function_find(const struct page_tables *tables, uint32_t name, uint32_t image,
+				  bool inlined);
+
+static inline uint64_t page_two(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
 
 /* page_stacks.c: the nodes of the tree of stacks.  0 or -ENOMEM; to be given back in either
  * case. */
 struct page_stacks {
 	struct page_functions *functions;
-	struct tally_map known; /* parent, function and hidden -> node, of those that are shared */
-	uint32_t *of_stack;     /* by stack of the session: node; 0: not made yet */
+	uint32_t *of_stack; /* by stack of the session: node; 0: not made yet */
 	uint32_t *path;
 	uint32_t path_room;
 };
@@ -113,7 +154,7 @@ int64_t tally_page_stack(struct page_stacks *stacks, uint32_t stack, uint32_t fr
 
 /* When all nodes are made: gives them better numbers, and the same to those in `nodes`.  0 or
  * -ENOMEM. */
-int tally_page_stacks_order(struct page_stacks *stacks, uint32_t *nodes, uint32_t count);
+int tally_page_stacks_order(struct page_tables *tables, uint32_t *nodes, uint32_t count);
 
 /* The keys of the sums, in this order.  The last has no values: sums have frames because of it,
  * also where there are no call chains. */
@@ -123,17 +164,26 @@ enum page_key {
 	PAGE_KEY_TID,
 	PAGE_KEY_CPU,
 	PAGE_KEY_TIME,
+	PAGE_KEY_RECORDING,
 	PAGE_KEY_SYMBOL,
 	PAGE_KEYS,
 };
 extern const char *const tally_page_keys[PAGE_KEYS];
 
 /* page_samples.c: chooses the steps of time before the samples are read. */
-void tally_page_samples_plan(struct page_tables *tables, const struct tally_session *session);
-/* Makes samples and threads of the sums, whose contexts have values of tally_page_keys.  Steps
- * become larger if there are too many samples.  0 or -ENOMEM. */
-int tally_page_samples_make(struct page_tables *tables, struct page_stacks *stacks,
-			    const struct tally_contexts *contexts,
-			    const struct tally_call_sums *sums);
+void tally_page_samples_plan(struct page_tables *tables, struct page_source *sources, size_t count);
+
+/* Samples while they are made: sums of one recording after the other are taken, with the threads
+ * that they are of, and at the end joined.  All zero but for `tables` and `threads` is empty. */
+struct page_samples_taken;
+int tally_page_samples_new(struct page_tables *tables, const struct page_source *sources,
+			   size_t count, struct page_samples_taken **ret);
+void tally_page_samples_free(struct page_samples_taken *taken);
+/* Takes the sums of a recording, in the order of recordings.  0 or -ENOMEM. */
+int tally_page_samples_take(struct page_samples_taken *taken, struct page_stacks *stacks,
+			    const struct page_source *source);
+/* When all are taken: makes the samples.  Steps become larger if there are too many.  0 or
+ * -ENOMEM. */
+int tally_page_samples_make(struct page_samples_taken *taken);
 
 #endif

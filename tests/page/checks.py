@@ -1,13 +1,14 @@
 """Runs the cases of a file in one browser and prints TAP; skips all of them where Chromium is missing."""
 
 import os
+import subprocess
 import sys
 import tempfile
 import traceback
 
 import browser
 import made
-from page_file import page
+from page_file import TOP, page
 
 cases = []
 
@@ -32,6 +33,14 @@ def true(found, what):
         raise AssertionError(what)
 
 
+def tally(*arguments):
+    """What the program prints."""
+    done = subprocess.run([os.environ.get("TALLY", os.path.join(TOP, "build", "tally")), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f"tally {' '.join(arguments)}: {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
 class Bench:
     """What cases share: a browser, and pages that are made once."""
 
@@ -45,6 +54,18 @@ class Bench:
                 file.write(page(recording or made.CASES[name](), **more))
             self.pages[name] = path
         return self.pages[name]
+
+    def written(self, name, *arguments):
+        """A page that the program writes; in `arguments` "PAGE" is its path."""
+        self.pages[name] = os.path.join(self.folder, f"{name}.html")
+        tally(*(one.replace("PAGE", self.pages[name]) for one in arguments))
+
+    def recorded(self, name, lines):
+        """A recording of these lines, with call chains (tests/cli/recording.py); its path."""
+        path = os.path.join(self.folder, name)
+        script = os.path.join(TOP, "tests", "cli", "recording.py")
+        subprocess.run([sys.executable, script, path, "chains"], input=lines, text=True, check=True)
+        return path
 
     def open(self, name, state="", **more):
         tab = self.browser.tab(**more)
