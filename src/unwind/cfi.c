@@ -99,11 +99,14 @@ static int take_row(void *context, uint64_t from, uint64_t until, const struct c
 	const struct taking *taking = context;
 	int64_t set =
 	    tally_cfi_sets_add(&taking->cfi->sets, taking->section, taking->common, state);
+	int result;
 
 	(void)until;
 	if (set == -ENOMEM)
 		return -ENOMEM;
-	return add_row(taking->cfi, from, set < 0 ? ROW_DAMAGED : (uint32_t)set);
+	result = add_row(taking->cfi, from, set < 0 ? ROW_DAMAGED : (uint32_t)set);
+	/* Without room the rest of the function has no rules either. */
+	return !result && set == -ENOSPC ? -EINVAL : result;
 }
 
 /* The rules at the start of all functions of a common part. */

@@ -334,11 +334,11 @@ int tally_cfi_program_run(const struct cfi_run *run, struct cfi_span program, ui
 	running.remembered_count = 0;
 	while (!result && cfi_more(&running.bytes) && running.at < end)
 		result = step(&running);
-	if (result)
-		return result;
-	if (running.bytes.failed) {
+	if (running.bytes.failed)
+		result = -EINVAL;
+	if (result) {
 		*ret_from = running.at;
-		return -EINVAL;
+		return result;
 	}
 	return running.at < end ? advance(&running, end) : 0;
 }

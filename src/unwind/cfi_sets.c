@@ -34,7 +34,7 @@ const struct cfi_rules *tally_cfi_sets_at(const struct cfi_sets *sets, uint32_t 
 	return (const void *)(sets->blocks[block] + (offset - block_start(block)));
 }
 
-/* Room for a set in one block: its offset, or below 0. */
+/* Room for a set in one block: its offset; -ENOSPC: no more may be taken; -ENOMEM. */
 static int64_t take_room(struct cfi_sets *sets, size_t size)
 {
 	size_t at = sets->used;
@@ -43,7 +43,7 @@ static int64_t take_room(struct cfi_sets *sets, size_t size)
 	while (at + size > block_start(block + 1))
 		at = block_start(++block);
 	if (at + size > sets->most || block >= CFI_SET_BLOCKS)
-		return -EINVAL;
+		return -ENOSPC;
 	if (!sets->blocks[block]) {
 		size_t room = block_start(block + 1) - block_start(block);
 
@@ -106,6 +106,7 @@ int64_t tally_cfi_sets_add(struct cfi_sets *sets, const struct cfi_section *sect
 			   const struct cfi_common *common, const struct cfi_state *state)
 {
 	struct made_set made;
+	const struct cfi_rules *other;
 	uint64_t hash, *known;
 	int64_t offset;
 	bool added;
@@ -113,18 +114,16 @@ int64_t tally_cfi_sets_add(struct cfi_sets *sets, const struct cfi_section *sect
 	if (!make(&made, section, common, state))
 		return -EINVAL;
 	hash = tally_hash_bytes(made.bytes, made.size);
-	known = tally_map_put(&sets->known, hash, &added);
-	if (!known)
-		return -ENOMEM;
-	if (*known) {
-		const struct cfi_rules *other = tally_cfi_sets_at(sets, (uint32_t)(*known - 1));
-
-		if (other->size == made.size && !memcmp(other, made.bytes, made.size))
-			return (int64_t)(*known - 1);
-	}
+	known = tally_map_find(&sets->known, hash);
+	other = known ? tally_cfi_sets_at(sets, (uint32_t)(*known - 1)) : NULL;
+	if (other && other->size == made.size && !memcmp(other, made.bytes, made.size))
+		return (int64_t)(*known - 1);
 	offset = take_room(sets, made.size);
 	if (offset < 0)
 		return offset;
+	known = tally_map_put(&sets->known, hash, &added);
+	if (!known)
+		return -ENOMEM;
 	memcpy(sets->blocks[block_of((size_t)offset)] +
 		   ((size_t)offset - block_start(block_of((size_t)offset))),
 	       made.bytes, made.size);

@@ -16,7 +16,8 @@ struct cfi_sets {
 	struct tally_map known;          /* hash -> offset + 1 */
 };
 
-/* The offset of a set; -EINVAL: it cannot be kept; -ENOMEM. `section`: where expressions are. */
+/* The offset of a set; -EINVAL: it cannot be kept; -ENOSPC: nor any other new one; -ENOMEM.
+ * `section`: where expressions are. */
 int64_t tally_cfi_sets_add(struct cfi_sets *sets, const struct cfi_section *section,
 			   const struct cfi_common *common, const struct cfi_state *state);
 const struct cfi_rules *tally_cfi_sets_at(const struct cfi_sets *sets, uint32_t offset);

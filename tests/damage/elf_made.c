@@ -55,7 +55,7 @@ uint32_t elf_made_add_packed(struct elf_made *elf, const char *name, const void 
 	uint8_t *bytes = malloc(sizeof(chdr) + packed);
 	uint32_t index;
 
-	if (!bytes || compress2(bytes + sizeof(chdr), &packed, data, size, 6) != Z_OK)
+	if (!bytes || compress2(bytes + sizeof(chdr), &packed, data, size, Z_BEST_SPEED) != Z_OK)
 		exit(2);
 	memcpy(bytes, &chdr, sizeof(chdr));
 	index = elf_made_add(elf, name,
