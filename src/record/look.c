@@ -2,12 +2,35 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include "stacks/unwinder.h"
+
+#define SAMPLES  40 /* of a thread, between two looks */
+#define LEAST_MS 10
+#define MOST_MS  100
+#define MS_PER_S 1000
 
 void tally_look_done(struct tally_look *look)
 {
 	free(look->seen);
 	*look = (struct tally_look){0};
+}
+
+int tally_look_interval(const struct tally_plan *plan)
+{
+	uint64_t highest = 0;
+
+	for (size_t i = 0; i < tally_plan_sideband(plan); i++) {
+		const struct tally_attr *attr = &plan->events[i].attr;
+
+		if (!attr->freq && attr->sample_period)
+			return LEAST_MS; /* nobody knows how often */
+		if (attr->freq)
+			highest = MAX(highest, attr->sample_freq);
+	}
+	if (!highest)
+		return LEAST_MS;
+	return (int)MIN(MAX(SAMPLES * MS_PER_S / highest, LEAST_MS), MOST_MS);
 }
 
 static void look_at(struct tally_look *look, struct tally_drain *drain, size_t index)

@@ -167,6 +167,14 @@ static const uint8_t *whole(struct tally_walk *walk, const struct tally_ring_byt
 	return walk->joined;
 }
 
+/* 0: the record has a build-id instead, or no file. */
+static uint64_t file_number(const struct tally_body *body)
+{
+	return body->mmap2.ino
+		   ? hash_mix(hash_mix(body->mmap2.ino, body->mmap2.maj), body->mmap2.min)
+		   : 0;
+}
+
 static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const struct header *header)
 {
 	struct tally_record record = {
@@ -187,14 +195,15 @@ static void note_mapping(struct tally_walk *walk, const uint8_t *bytes, const st
 	/* Out of memory costs one entry of a table, not the recording. */
 	if (mode == PERF_RECORD_MISC_USER)
 		tally_build_ids_map(walk->build_ids, (pid_t)body.mmap2.pid, body.mmap2.filename,
-				    body.mmap2.build_id, size);
+				    file_number(&body), body.mmap2.build_id, size);
 	else
 		tally_build_ids_add(walk->build_ids, mode, body.mmap2.filename, body.mmap2.build_id,
 				    size);
 	if (body.type != PERF_RECORD_MMAP2 || !(body.mmap2.prot & PROT_EXEC))
 		return;
 	tally_build_ids_add_memory(walk->build_ids, body.mmap2.pid, body.mmap2.filename);
-	if (walk->see_code && mode == PERF_RECORD_MISC_USER && !body.mmap2.ino)
+	if (walk->see_code && mode == PERF_RECORD_MISC_USER && !body.mmap2.ino &&
+	    body.mmap2.filename[0] != '[') /* not the vdso of each process */
 		walk->see_code(walk->see_code_context, body.mmap2.pid, body.mmap2.addr,
 			       body.mmap2.len);
 }

@@ -405,10 +405,10 @@ static int follow(struct tally_recorder *recorder, struct tally_error *error)
 /* As tally_waiting_poll(), with looks in between. */
 static int wait_for_pass(struct tally_recorder *recorder)
 {
-	int left = poll_timeout(recorder), ready;
+	int left = poll_timeout(recorder), most = tally_look_interval(&recorder->plan), ready;
 
 	do {
-		int wait = MIN(left, TALLY_LOOK_MS);
+		int wait = MIN(left, most);
 
 		ready = tally_waiting_poll(&recorder->waiting, wait);
 		left -= wait;

@@ -91,6 +91,13 @@ static int open_held(void *context, const uint8_t *id, uint8_t id_size)
 	return tally_build_ids_open_held(context, id, id_size);
 }
 
+static void use_unwinder(struct tally_recorder *recorder)
+{
+	recorder->drain.unwinder = recorder->unwinder;
+	recorder->drain.walk.see_code = tally_unwinder_see_code;
+	recorder->drain.walk.see_code_context = recorder->unwinder;
+}
+
 static int start_unwinder(struct tally_recorder *recorder, const struct tally_buf *records,
 			  struct tally_error *error)
 {
@@ -109,12 +116,9 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 		return 0;
 	result =
 	    tally_unwinder_new(&options, records->data, records->size, &recorder->unwinder, error);
-	if (result)
-		return result;
-	recorder->drain.unwinder = recorder->unwinder;
-	recorder->drain.walk.see_code = tally_unwinder_see_code;
-	recorder->drain.walk.see_code_context = recorder->unwinder;
-	return 0;
+	if (!result)
+		use_unwinder(recorder);
+	return result;
 }
 
 int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct tally_error *error)
@@ -125,6 +129,7 @@ int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct t
 	    .targets = &recorder->targets,
 	    .command = late ? 0 : recorder->workload.pid,
 	    .build_ids = &recorder->build_ids,
+	    .text = &recorder->kernel_text,
 	};
 	bool write = late == recorder->options.describe_last || (!late && describe.command);
 	struct tally_buf records = {0};
@@ -213,6 +218,28 @@ int tally_recorder_finish_file(struct tally_recorder *recorder, struct tally_err
 
 /* --- from one file to the next --- */
 
+/* The binaries' call frame information is read once, not for each file; nor are processes
+ * described again, unless records of them were lost. */
+static int go_on_unwinding(struct tally_recorder *recorder, const struct tally_buf *running,
+			   struct tally_error *error)
+{
+	struct tally_unwinder *unwinder = recorder->unwinder;
+	uint64_t lost = recorder->drain.walk.counts.sideband_lost;
+	int result;
+
+	if (unwinder && lost == recorder->sideband_lost && !tally_unwinder_is_large(unwinder)) {
+		result =
+		    tally_unwinder_turn(unwinder, recorder->writer, recorder->stacks_writer, error);
+		if (!result)
+			use_unwinder(recorder);
+		return result;
+	}
+	tally_unwinder_free(unwinder);
+	recorder->unwinder = NULL;
+	recorder->sideband_lost = lost;
+	return start_unwinder(recorder, running, error);
+}
+
 /* Appends the records at the start of the next file: what runs now, and what began in between. */
 static int begin_next(struct tally_recorder *recorder, const struct tally_buf *running,
 		      struct tally_error *error)
@@ -228,7 +255,7 @@ static int begin_next(struct tally_recorder *recorder, const struct tally_buf *r
 	if (result >= 0 && recorder->stacks_writer)
 		result = tally_writer_append(recorder->stacks_writer, &iovec, 1, error);
 	if (result >= 0)
-		result = start_unwinder(recorder, running, error);
+		result = go_on_unwinding(recorder, running, error);
 	return result < 0 ? result : 0;
 }
 
@@ -269,8 +296,6 @@ static int end_file(struct tally_recorder *recorder, struct tally_error *error)
 	if (result)
 		return result;
 	recorder->samples_before += samples;
-	tally_unwinder_free(recorder->unwinder);
-	recorder->unwinder = NULL;
 	tally_notice_send(&recorder->notice, "%s: %llu samples", recorder->path,
 			  (unsigned long long)samples);
 	return 0;
@@ -302,6 +327,7 @@ int tally_recorder_next_file(struct tally_recorder *recorder, struct tally_error
 	    .command = recorder->workload.pid,
 	    .left_running = &recorder->left_running,
 	    .build_ids = &ids,
+	    .text = &recorder->kernel_text,
 	};
 	struct tally_buf running = {0};
 	size_t described;

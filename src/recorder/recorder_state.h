@@ -17,6 +17,7 @@
 #include "record/drain_aux.h"
 #include "record/look.h"
 #include "synth/left_running.h"
+#include "synth/synth.h"
 #include "stacks/unwinder.h"
 #include "record/writing.h"
 #include "recorder/orders.h"
@@ -59,10 +60,12 @@ struct tally_recorder {
 	const char *path;  /* of the last complete file */
 	size_t file_count;
 	uint64_t samples_before; /* in earlier files */
+	uint64_t sideband_lost;  /* when what runs was described to the unwinder */
 	bool limit_reached;
 	int stop_fd; /* an eventfd: written to by tally_recorder_stop() */
 	atomic_int stop_signal;
 	bool to_stdout;
+	struct tally_kernel_text kernel_text;
 	uint64_t wrote; /* bytes of the recording */
 	int exec_error;
 	bool kernel_hidden;    /* struct tally_recorder_result */

@@ -182,6 +182,14 @@ void tally_block_queue_end(struct tally_block_queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 }
 
+void tally_block_queue_begin(struct tally_block_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->ended = false;
+	queue->spilled = 0;
+	pthread_mutex_unlock(&queue->lock);
+}
+
 static int read_back(struct tally_block_queue *queue, struct tally_stack_block *block)
 {
 	int result = tally_buf_reserve(&block->samples, block->spilled_size);

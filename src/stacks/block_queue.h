@@ -36,6 +36,8 @@ void tally_block_queue_put(struct tally_block_queue *queue, struct tally_stack_b
 			   struct tally_stack_copies *copies);
 /* No more come. */
 void tally_block_queue_end(struct tally_block_queue *queue);
+/* After the end, when all were taken: more come, and counts begin at 0. */
+void tally_block_queue_begin(struct tally_block_queue *queue);
 
 /* --- the thread that unwinds --- */
 

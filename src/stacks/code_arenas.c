@@ -58,7 +58,10 @@ static void keep(struct tally_code_arenas *arenas, const struct code_arena *aren
 	for (size_t i = 0; arenas->list && i < arenas->count && !at; i++)
 		if (arenas->list[i].pid == arena->pid && arenas->list[i].start == arena->start)
 			at = &arenas->list[i];
-	if (!at && arenas->list && arenas->count < ARENAS_MOST)
+	/* The oldest one makes room: its process has probably ended. */
+	if (!at && arenas->list && arenas->count == ARENAS_MOST)
+		at = &arenas->list[arenas->oldest++ % ARENAS_MOST];
+	else if (!at && arenas->list)
 		at = &arenas->list[arenas->count++];
 	if (at)
 		*at = *arena;

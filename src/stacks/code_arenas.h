@@ -13,7 +13,7 @@ struct code_arena;
 struct tally_code_arenas { /* thread safe */
 	pthread_mutex_t lock;
 	struct code_arena *list;
-	size_t count;
+	size_t count, oldest;
 };
 
 void tally_code_arenas_init(struct tally_code_arenas *arenas);

@@ -88,6 +88,11 @@ void tally_live_spaces_free(struct tally_live_spaces *spaces)
 	free(spaces);
 }
 
+size_t tally_live_spaces_size(const struct tally_live_spaces *spaces)
+{
+	return tally_image_store_count(spaces->images) + spaces->loads.count;
+}
+
 static int by_time(const void *left, const void *right)
 {
 	const struct side_record *a = left, *b = right;

@@ -21,6 +21,8 @@ struct tally_live_spaces_options {
 int tally_live_spaces_new(const struct tally_live_spaces_options *use,
 			  struct tally_live_spaces **ret);
 void tally_live_spaces_free(struct tally_live_spaces *spaces);
+/* How much it holds that it never forgets: images, and dumps. Nobody may look up meanwhile. */
+size_t tally_live_spaces_size(const struct tally_live_spaces *spaces);
 
 /* Takes records of the side-band, laid out that way, in any order, that are older than what comes
  * later but for those that come at about the same time; and what compilers have added to their

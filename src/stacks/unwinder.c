@@ -27,6 +27,8 @@
 #define QUEUE_SHARE 16
 #define QUEUE_MOST  (256ULL << 20)
 #define SPILL_MOST  (16ULL << 30)
+/* Each has its call frame information in memory; a machine runs a few hundred in a day. */
+#define IMAGES_MOST 4096
 /* Behind the recorded programs, unless much waits. Only who may raise a priority lowers it. */
 #define NICE_USUAL  5
 #define NICE_BEHIND (-10)
@@ -363,6 +365,32 @@ void tally_unwinder_free(struct tally_unwinder *unwinder)
 	tally_live_spaces_free(unwinder->spaces);
 	tally_stack_events_done(&unwinder->events);
 	free(unwinder);
+}
+
+int tally_unwinder_turn(struct tally_unwinder *unwinder, struct tally_writer *writer,
+			struct tally_writer *stacks, struct tally_error *error)
+{
+	int result;
+
+	unwinder->options.writer = writer;
+	unwinder->options.stacks = stacks;
+	unwinder->joined = (struct tally_stack_counts){0};
+	for (unsigned i = 0; i < unwinder->width; i++)
+		unwinder->workers[i].counts = (struct tally_stack_counts){0};
+	unwinder->copies = (struct tally_stack_copies){0};
+	unwinder->waits = false;
+	unwinder->since_mark = 0;
+	unwinder->checkpoint_at = monotonic_ns();
+	tally_block_queue_begin(&unwinder->queue);
+	result = start_thread(unwinder);
+	return result ? tally_fail(error, result, -1, "call chains cannot be unwound: %s",
+				   strerror(-result))
+		      : 0;
+}
+
+bool tally_unwinder_is_large(const struct tally_unwinder *unwinder)
+{
+	return tally_live_spaces_size(unwinder->spaces) > IMAGES_MOST;
 }
 
 void tally_unwinder_see_code(void *context, uint32_t pid, uint64_t start, uint64_t size)

@@ -33,6 +33,14 @@ void tally_stack_counts_add(struct tally_stack_counts *to, const struct tally_st
 /* Ends the thread, if it still runs. NULL does nothing. */
 void tally_unwinder_free(struct tally_unwinder *unwinder);
 
+/* After tally_unwinder_finish(): what comes next goes to another file; what is known of processes
+ * and binaries stays. 0 or -errno with words. */
+int tally_unwinder_turn(struct tally_unwinder *unwinder, struct tally_writer *writer,
+			struct tally_writer *stacks, struct tally_error *error);
+/* Whether it has seen so many binaries, in days, that a new one is better. After
+ * tally_unwinder_finish(). */
+bool tally_unwinder_is_large(const struct tally_unwinder *unwinder);
+
 /* A process has mapped memory to run code in it; `context` is the unwinder. Any thread. */
 void tally_unwinder_see_code(void *context, uint32_t pid, uint64_t start, uint64_t size);
 

@@ -116,8 +116,8 @@ int tally_build_ids_open_held(struct tally_build_ids *ids, const uint8_t *id, ui
 	return fd < 0 ? -ENOENT : fd;
 }
 
-int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, const uint8_t *id,
-			uint8_t size)
+int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, uint64_t file,
+			const uint8_t *id, uint8_t size)
 {
 	uint8_t known[20] = {0};
 	uint32_t number;
@@ -129,7 +129,7 @@ int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path
 	if (tally_jit_is_dump(path, &number))
 		see_root(ids, pid);
 	else
-		tally_held_binaries_see(&ids->held, pid, path, known, &size);
+		tally_held_binaries_see(&ids->held, pid, path, file, known, &size);
 	pthread_mutex_unlock(&ids->lock);
 	return tally_build_ids_add(ids, PERF_RECORD_MISC_USER, path, known, size);
 }

@@ -37,9 +37,10 @@ void tally_build_ids_done(struct tally_build_ids *ids);
 int tally_build_ids_add(struct tally_build_ids *ids, uint16_t misc, const char *path,
 			const uint8_t *id, uint8_t size);
 
-/* The same for a process's mapping, whose binary may be held open (held_binaries.h). */
-int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, const uint8_t *id,
-			uint8_t size);
+/* The same for a process's mapping, whose binary may be held open (held_binaries.h), with its
+ * number there. */
+int tally_build_ids_map(struct tally_build_ids *ids, pid_t pid, const char *path, uint64_t file,
+			const uint8_t *id, uint8_t size);
 
 /* A descriptor, the caller's, of a binary that is held open; -ENOENT. */
 int tally_build_ids_open_held(struct tally_build_ids *ids, const uint8_t *id, uint8_t size);

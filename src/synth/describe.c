@@ -83,6 +83,7 @@ int tally_describe_running(const struct tally_describe *describe, struct tally_b
 	    .cgroups = options->cgroups && !(without & TALLY_DESCRIBE_CGROUPS),
 	    .threads = options->describe_threads,
 	    .maps_timeout_ms = options->maps_timeout_ms,
+	    .text = describe->text,
 	};
 	size_t before;
 	int result;

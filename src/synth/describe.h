@@ -11,6 +11,7 @@
 #include "collect/targets.h"
 #include "synth/build_ids.h"
 #include "synth/left_running.h"
+#include "synth/synth.h"
 
 struct tally_describe {
 	const struct tally_recorder_options *options;
@@ -21,6 +22,7 @@ struct tally_describe {
 	 * first file. */
 	const struct tally_left_running *left_running;
 	struct tally_build_ids *build_ids;
+	struct tally_kernel_text *text; /* as struct tally_synth has it */
 };
 
 /* Appends them to `to`.  *ret_hidden: the kernel is sampled, and this user may not see where its

@@ -20,6 +20,7 @@ void tally_held_binaries_done(struct tally_held_binaries *held)
 		close(held->list[i].fd);
 	free(held->list);
 	tally_map_done(&held->seen);
+	tally_map_done(&held->ours);
 	*held = (struct tally_held_binaries){.list = NULL};
 }
 
@@ -110,16 +111,24 @@ static void hold(struct tally_held_binaries *held, pid_t pid, const char *path, 
 }
 
 void tally_held_binaries_see(struct tally_held_binaries *held, pid_t pid, const char *path,
-			     uint8_t id[20], uint8_t *id_size)
+			     uint64_t file, uint8_t id[20], uint8_t *id_size)
 {
-	uint64_t space;
+	uint64_t space, known;
+	bool added;
 
 	if (path[0] != '/' || path[1] == '/' || pid <= 0 || held->count == HELD_MOST)
 		return;
 	/* One build is enough, wherever it is: usually it was seen before. */
 	if (*id_size && tally_map_find(&held->seen, tally_hash_bytes(id, *id_size)))
 		return;
+	known = file || *id_size ? hash_mix(tally_hash_bytes(path, strlen(path)),
+					    file ? file : tally_hash_bytes(id, *id_size))
+				 : 0;
+	if (known && tally_map_find(&held->ours, known))
+		return;
 	space = other_space(held, pid);
+	if (known && !space && held->last_space)
+		tally_map_put(&held->ours, known, &added);
 	if (!space ||
 	    !is_new(held, *id_size ? tally_hash_bytes(id, *id_size)
 				   : hash_mix(tally_hash_bytes(path, strlen(path)), space)))

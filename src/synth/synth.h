@@ -10,15 +10,23 @@
 #include "base/buf.h"
 #include "synth/build_ids.h"
 
+/* Where the kernel's text is; all zero: not looked up yet. */
+struct tally_kernel_text {
+	uint64_t start; /* _text, else _stext */
+	uint64_t end;   /* _etext */
+	const char *symbol;
+};
+
 struct tally_synth {
 	const char *root;                  /* the folder that holds proc and sys; "" for / */
 	const struct tally_layout *layout; /* of the recording's first event, for trailers */
 	struct tally_build_ids *build_ids;
 	bool no_threads, no_maps;
-	bool data_maps;           /* maps of data too */
-	bool namespaces, cgroups; /* NAMESPACES of each thread, CGROUP of each cgroup */
-	unsigned threads;         /* that read procfs; 0: as many as are of use */
-	uint64_t maps_timeout_ms; /* for the maps of one process; 0: no limit */
+	bool data_maps;                 /* maps of data too */
+	bool namespaces, cgroups;       /* NAMESPACES of each thread, CGROUP of each cgroup */
+	unsigned threads;               /* that read procfs; 0: as many as are of use */
+	uint64_t maps_timeout_ms;       /* for the maps of one process; 0: no limit */
+	struct tally_kernel_text *text; /* kept for the next time; NULL: it is not */
 };
 
 /* MMAP records of the kernel's text and modules, if this user may see their addresses. */

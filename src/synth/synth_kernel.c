@@ -16,12 +16,6 @@
 #define KERNEL_PID  ((uint32_t)-1) /* of the kernel's maps in perf's files */
 #define KERNEL_NAME "[kernel.kallsyms]"
 
-struct kernel_text {
-	uint64_t start; /* _text, else _stext */
-	uint64_t end;   /* _etext */
-	const char *symbol;
-};
-
 /* One line of /proc/kallsyms: "address type name[\t[module]]"; false: it is not one. */
 static bool parse_symbol(const char *line, size_t size, uint64_t *ret_address,
 			 const char **ret_name, size_t *ret_length)
@@ -51,7 +45,7 @@ static bool is_name(const char *name, size_t length, const char *wanted)
 	return length == strlen(wanted) && !memcmp(name, wanted, length);
 }
 
-static void note_symbol(struct kernel_text *text, const char *line, size_t size)
+static void note_symbol(struct tally_kernel_text *text, const char *line, size_t size)
 {
 	const char *name;
 	uint64_t address;
@@ -72,7 +66,7 @@ static void note_symbol(struct kernel_text *text, const char *line, size_t size)
 
 /* Reads kallsyms only until the three symbols are found: it is about 10 MB, which the kernel makes
  * line by line. */
-static int find_text(const char *root, struct kernel_text *ret)
+static int find_text(const char *root, struct tally_kernel_text *ret)
 {
 	char path[PATH_MAX], *chunk;
 	size_t held = 0, room = 1 << 16;
@@ -196,13 +190,18 @@ static int add_modules(const struct tally_synth *synth, struct tally_buf *to)
 
 int tally_synth_kernel(const struct tally_synth *synth, struct tally_buf *to)
 {
-	struct kernel_text text = {0};
+	struct tally_kernel_text text = {0};
 	char name[64];
 	uint8_t id[20], size;
-	int result = find_text(synth->root, &text);
+	int result;
 
-	if (result == -ENOMEM)
-		return result;
+	/* It does not move while the machine runs. */
+	if (synth->text && synth->text->symbol)
+		text = *synth->text;
+	else if (find_text(synth->root, &text) == -ENOMEM)
+		return -ENOMEM;
+	if (synth->text)
+		*synth->text = text;
 	if (!tally_image_kernel_build_id(synth->root[0] ? synth->root : NULL, id, &size)) {
 		result = tally_build_ids_add(synth->build_ids, PERF_RECORD_MISC_KERNEL, KERNEL_NAME,
 					     id, size);

@@ -123,7 +123,7 @@ static int add_map(const struct tally_synth *synth, pid_t pid, const struct map_
 			return result;
 		if (body.mmap2.build_id_size) {
 			body.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-			result = tally_build_ids_map(synth->build_ids, pid, map->path,
+			result = tally_build_ids_map(synth->build_ids, pid, map->path, 0,
 						     body.mmap2.build_id, body.mmap2.build_id_size);
 			if (result)
 				return result;
