@@ -19,6 +19,11 @@ busy() {
 	echo 'i=0; while [ $i -lt '"$1"' ]; do timeout 0.3 sh -c "while :; do :; done"; i=$((i + 1)); '"$2"' done'
 }
 
+# The same, with as much work however busy the machine is: some 100 ms of a CPU each time.
+work() {
+	echo 'i=0; while [ $i -lt '"$1"' ]; do sh -c "k=0; while [ \$k -lt 200000 ]; do k=\$((k + 1)); done"; i=$((i + 1)); '"$2"' done'
+}
+
 # Each file is whole: no damage, names of all processes, maps, build-ids; and perf has the same samples, without a warning.
 whole() {
 	local file=$1
@@ -124,12 +129,12 @@ size, time and signal are checked above"
 
 @test "--overwrite keeps the newest samples, and SIGUSR2 writes them" {
 	# shellcheck disable=SC2016
-	"$TALLY" record -q --overwrite -m 1 -e cpu-clock -F 999 -o o.data -- sh -c "$(busy 3 'kill -USR2 $PPID; sleep 0.1;')"
+	"$TALLY" record -q --overwrite -m 1 -e cpu-clock -F 999 -o o.data -- sh -c "$(work 3 'kill -USR2 $PPID; sleep 0.1;')"
 	whole o.data
 	"$TALLY" script -i o.data -F time | tr -d : >times
 	[ "$(wc -l <times)" -ge 20 ]
 	sort -n times | cmp - times
-	"$TALLY" record -q --overwrite --switch-output -m 1 -e cpu-clock -F 999 -o w.data -- sh -c "$(busy 2 'kill -USR2 $PPID; sleep 0.2;')"
+	"$TALLY" record -q --overwrite --switch-output -m 1 -e cpu-clock -F 999 -o w.data -- sh -c "$(work 2 'kill -USR2 $PPID; sleep 0.2;')"
 	local files=(w.data.*)
 	[ "${#files[@]}" -ge 2 ]
 	whole "${files[0]}"
