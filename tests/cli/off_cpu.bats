@@ -142,7 +142,7 @@ blocked() {
 	blocked lock 3 -g
 }
 @test "the same of a process that runs already" {
-	./blocks sleep 2 >late.said &
+	sh -c 'until [ -s late.data ]; do sleep 0.1; done; exec ./blocks sleep 2' >late.said &
 	local pid=$!
 	"$TALLY" record -q -N -e cpu-clock -o late.data --off-cpu -p "$pid" || true
 	wait "$pid"
