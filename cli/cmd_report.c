@@ -99,7 +99,8 @@ static bool shows_screen(const struct report *report)
 	    report->ns || report->show_modes || report->format || report->dlfilters.verbose ||
 	    report->fields.columns.count || report->fields.more.count ||
 	    report->fields.less.count || report->trees.style != TALLY_TREE_GRAPH ||
-	    report->trees.value != TALLY_TREE_PERCENT || report->trees.limit || (pager && !*pager));
+	    report->trees.value != TALLY_TREE_PERCENT || report->trees.key || report->history ||
+	    report->trees.branches || report->trees.limit || (pager && !*pager));
 }
 
 /* -ENOTTY, -ENOSYS: there is no screen here; else the exit status. */
@@ -145,6 +146,7 @@ static int show(const struct report *report, struct tally_session *session,
 	    .tree_style = report->trees.style,
 	    .tree_value = report->trees.value,
 	    .tree_limit = report->trees.limit,
+	    .branches = made_with->branch_history,
 	    .show_modes = report->show_modes,
 	    .group = shows_groups(report, tally_session_data(session)),
 	    .hierarchy = report->hierarchy,
@@ -205,10 +207,14 @@ static void say_unmatched(const struct report *report, struct tally_session *ses
 		cli_unmatched_say("report", session, samples, &report->filter, &report->choice);
 }
 
-static bool has_callchains(const struct tally_data *data)
+/* With --branch-history branches make chains, too. */
+static bool has_callchains(const struct tally_data *data, bool branches)
 {
+	uint64_t kinds =
+	    PERF_SAMPLE_CALLCHAIN | (branches ? (uint64_t)PERF_SAMPLE_BRANCH_STACK : 0);
+
 	for (size_t i = 0; i < tally_data_event_count(data); i++)
-		if (tally_data_event(data, i)->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+		if (tally_data_event(data, i)->attr.sample_type & kinds)
 			return true;
 	return false;
 }
@@ -275,6 +281,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 	    .tree_least = report->trees.style == TALLY_TREE_FRACTAL ? 0 : report->trees.least,
 	    .relative = report->relative,
 	    .tree_samples = report->trees.value == TALLY_TREE_SAMPLES,
+	    .tree_key = report->trees.key,
 	    .time_quantum = report->time_quantum,
 	    .time = report->time,
 	    .cpus = report->cpu_numbers,
@@ -298,7 +305,11 @@ static int run(struct report *report, const struct cli_usage *usage)
 						 report->typed_column ? "--fields" : "--sort",
 						 wrong.text);
 		cli_binaries_fit(&report->binaries, data, &session_options);
-		options.callchains &= has_callchains(data);
+		options.callchains &= has_callchains(data, options.branch_history);
+		options.children &= has_callchains(data, false);
+		session_options.branch_history = options.branch_history && options.callchains;
+		session_options.places =
+		    options.callchains && (options.tree_key || options.branch_history);
 		if ((!options.callchains || !options.children) && !report->dlfilters.filters &&
 		    !report->page)
 			session_options.columns = TALLY_COLUMN_COUNT;
@@ -416,6 +427,8 @@ int cmd_report(int argc, char **argv)
 	    {formats, CLI_EXCLUDES, "--total-cycles", "only text has blocks"},
 	    {"--total-cycles", CLI_EXCLUDES, "-s,-F,--mem-mode", "blocks are not made of keys"},
 	    {formats, CLI_EXCLUDES, "--html", "a report has one format"},
+	    {"--branch-history", CLI_EXCLUDES, "-b,--mem-mode,--html,--tui",
+	     "its rows are of samples, as text"},
 	    {"--html", CLI_EXCLUDES, "--header,--header-only,--stats,--tasks,--tui,--group",
 	     "these are of the text"},
 	    {NULL},

@@ -191,6 +191,7 @@ static const char *const memory_keys[] = {"local_weight", "mem",       "symbol",
 					  "symbol_daddr", "dso_daddr", "snoop",         "tlb",
 					  "locked",       "blocked",   "local_ins_lat", NULL};
 static const char *const sample_keys[] = {"comm", "dso", "symbol", NULL};
+static const char *const history_keys[] = {"srcline", "symbol", "dso", NULL};
 
 static bool is_of(const char *name, const char *const *list)
 {
@@ -247,6 +248,7 @@ static bool has_branches(const struct tally_data *data)
 static int choose_kind(const struct report *report, const struct tally_data *data,
 		       enum tally_profile_kind *ret, struct tally_error *error)
 {
+	bool history = report->history || report->trees.branches;
 	bool branches = report->branches > 0 || report->blocks || any_name(report, is_branch_key);
 	bool memory = report->memory || any_name(report, is_memory_key);
 
@@ -254,10 +256,11 @@ static int choose_kind(const struct report *report, const struct tally_data *dat
 		return cli_refuse(error,
 				  "rows are of branches (-b) or of memory accesses (--mem-mode), "
 				  "not of both");
-	*ret = branches                                             ? TALLY_PROFILE_BRANCHES
-	       : memory                                             ? TALLY_PROFILE_MEMORY
-	       : report->branches < 0 && data && has_branches(data) ? TALLY_PROFILE_BRANCHES
-								    : TALLY_PROFILE_SAMPLES;
+	*ret = branches ? TALLY_PROFILE_BRANCHES
+	       : memory ? TALLY_PROFILE_MEMORY
+	       : report->branches < 0 && !history && data && has_branches(data)
+		   ? TALLY_PROFILE_BRANCHES
+		   : TALLY_PROFILE_SAMPLES;
 	return 0;
 }
 
@@ -276,6 +279,7 @@ static int complete_keys(struct report *report, enum tally_profile_kind kind,
 {
 	const char *const *usual = kind == TALLY_PROFILE_BRANCHES ? branch_keys
 				   : kind == TALLY_PROFILE_MEMORY ? memory_keys
+				   : report->history              ? history_keys
 								  : sample_keys;
 	struct key_choice *keys = &report->keys;
 	struct name_list list = {.count = 0};
@@ -399,6 +403,8 @@ int report_keys_finish(struct report *report, const struct tally_data *data,
 		return result;
 	leave_out(report);
 	ret->kind = kind;
+	ret->branch_history =
+	    kind == TALLY_PROFILE_SAMPLES && (report->history || report->trees.branches);
 	ret->keys = report->keys.list.names;
 	ret->key_count = report->keys.list.count;
 	ret->latency = report->latency;

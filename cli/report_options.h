@@ -28,6 +28,8 @@ struct tree_choice {
 	enum tally_call_order order;
 	enum tally_tree_style style;
 	enum tally_tree_value value;
+	enum tally_tree_key key;
+	bool branches; /* -g branch: the same as --branch-history, but for the keys */
 	double least;
 	uint64_t limit;
 	bool has_least;
@@ -80,6 +82,7 @@ struct report {
 	uint64_t group_sort;
 	bool blocks; /* --total-cycles */
 	bool memory, latency, hide_unresolved, other, raw_trace;
+	bool history; /* --branch-history */
 	int branches; /* -1: where the recording has them */
 	const char *parent, *ignore_callees, *socket, *symbol_part, *colour;
 	uint32_t socket_number;

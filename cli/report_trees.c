@@ -24,7 +24,8 @@ static int take_number(struct tree_choice *trees, const char *text, size_t lengt
 		return cli_refuse(
 		    error,
 		    "'%.*s' is invalid; valid are none, graph, fractal, flat, folded, caller, "
-		    "callee, function, percent, period, count, the smallest percentage of a "
+		    "callee, function, address, srcline, branch, percent, period, count, the "
+		    "smallest percentage of a "
 		    "branch, and "
 		    "behind it the greatest number of branches",
 		    (int)length, text);
@@ -66,8 +67,15 @@ static int choose_tree(struct tree_choice *trees, const char *text, size_t lengt
 		trees->value = TALLY_TREE_PERIOD;
 	} else if (is_word(text, length, "count")) {
 		trees->value = TALLY_TREE_SAMPLES;
-	} else if (!is_word(text, length, "function")) {
-		/* The last one is what the report does in any case. */
+	} else if (is_word(text, length, "function")) {
+		trees->key = TALLY_TREE_FUNCTION;
+	} else if (is_word(text, length, "address")) {
+		trees->key = TALLY_TREE_ADDRESS;
+	} else if (is_word(text, length, "srcline")) {
+		trees->key = TALLY_TREE_LINE;
+	} else if (is_word(text, length, "branch")) {
+		trees->branches = true;
+	} else {
 		return take_number(trees, text, length, error);
 	}
 	return 0;
@@ -117,12 +125,16 @@ size_t report_tree_rows(struct report *report, struct cli_option *to)
 	    {CLI_GROUP, .help = "Call trees"},
 	    {CLI_CALL, 'g', "call-graph", "HOW",
 	     "none, or graph, fractal (shares of the branch above), flat or folded (a line or "
-	     "block for each path), caller, callee, percent, period, count (samples) and the "
+	     "block for each path), caller, callee, function, address, srcline (what a node is), "
+	     "branch (as --branch-history), percent, period, count (samples) and the "
 	     "smallest percentage of "
 	     "a branch (default: graph,0.5, caller with --children, else callee)",
 	     .to = &report->trees, .flags = CLI_OPTIONAL, .call = take_trees},
 	    {CLI_CALL, 'G', "inverted", "HOW", "the same as -g caller", .to = &report->trees,
 	     .flags = CLI_OPTIONAL, .call = take_inverted},
+	    {CLI_SET, .name = "branch-history",
+	     .help = "put the branches of branch stacks in front of call chains, by address",
+	     .to = &report->history, .number = 1},
 	    {CLI_U64, 0, "max-stack", "FRAMES", "use only this many innermost frames of a chain",
 	     .to = &report->max_stack},
 	};

@@ -22,6 +22,14 @@ const char *tally_key_name(size_t index, const char **ret_help);
  * "sched:sched_switch.prev_comm", "sched_switch.*", "trace_fields". */
 const char *tally_key_find(const char *name, size_t length);
 
+/* What a node of a tree is. */
+enum tally_tree_key {
+	TALLY_TREE_FUNCTION,
+	/* An address, or a source line of a function: of sessions with `places`. */
+	TALLY_TREE_ADDRESS,
+	TALLY_TREE_LINE,
+};
+
 enum tally_call_order {
 	TALLY_CALLER, /* from the outermost frame: callees below their callers */
 	TALLY_CALLEE, /* from the sampled frame: callers below */
@@ -81,6 +89,10 @@ struct tally_profile_options {
 	bool cycles;
 	bool tree_samples;       /* nodes of trees have their numbers of samples, too */
 	const char *symbol_part; /* only functions whose names contain this; NULL: all */
+	enum tally_tree_key tree_key;
+	/* Chains have the branches of branch stacks (session option `branch_history`): events with
+	 * branch stacks have trees, too, and these the counts of struct tally_branch_counts. */
+	bool branch_history;
 };
 
 struct tally_profile;
@@ -184,6 +196,19 @@ struct tally_profile_row {
 int tally_profile_row(const struct tally_profile *profile, size_t event, uint64_t index,
 		      struct tally_profile_row *ret);
 
+/* What the branches were that end in a node of a tree. */
+struct tally_branch_counts {
+	uint64_t to, from;           /* how many led there, and came from there */
+	uint64_t predicted, aborts;  /* of those that led there */
+	uint64_t cycles;             /* since the branch before, of those that came from there */
+	uint64_t loops, loop_cycles; /* turns that were left out behind `from`, and their cycles */
+	/* Of those that led there, where their types were recorded: bits PERF_BR_* of perf_event.h
+	 * (later types from bit 16 on), but conditional ones in `forward` and `backward`; and those
+	 * that led into another area of 4 KiB, and of 2 MiB. */
+	uint64_t types;
+	bool forward, backward, crosses_4k, crosses_2m;
+};
+
 /* The call tree below a row, made when it is asked for, without small branches. */
 struct tally_tree_options {
 	size_t size;
@@ -197,6 +222,8 @@ struct tally_tree_node {
 	uint32_t first_child; /* index in the nodes; children are side by side, largest first */
 	/* With tree_samples: how many samples `self` and `total` are of. */
 	uint64_t self_samples, total_samples;
+	const char *line; /* of trees that are not of functions: "qsort.c:81", "+4", or "" */
+	struct tally_branch_counts branches; /* with branch_history */
 };
 struct tally_tree {
 	struct tally_tree_node *nodes; /* node 0 is the row itself */

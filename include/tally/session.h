@@ -58,6 +58,10 @@ struct tally_session_options {
 	/* Each address is a frame of its own: what would be one frame without this is one for each
 	 * place in the image.  struct tally_frame does not show the place. */
 	bool places;
+	/* Call chains begin with the branches of the sample's branch stack, the newest first: where
+	 * each led, then where it came from.  Each end is a frame of its own.  Turns of a loop are
+	 * one.  As `perf report --branch-history`. */
+	bool branch_history;
 };
 
 struct tally_session_counts {

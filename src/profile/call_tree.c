@@ -227,6 +227,14 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	return result;
 }
 
+int tally_call_tree_keep_frames(struct tally_call_tree *tree)
+{
+	tree->frames = calloc((size_t)tree->count + 1, sizeof(*tree->frames));
+	for (uint32_t i = 0; tree->frames && i < tree->count; i++)
+		tree->frames[i] = tree->nodes[i].frame;
+	return tree->frames ? 0 : -ENOMEM;
+}
+
 void tally_call_tree_sum(struct tally_call_tree *tree)
 {
 	struct tally_call_node *nodes = tree->nodes;
@@ -247,5 +255,6 @@ void tally_call_tree_done(struct tally_call_tree *tree)
 {
 	free(tree->nodes);
 	free(tree->samples);
+	free(tree->frames);
 	*tree = (struct tally_call_tree){0};
 }

@@ -36,12 +36,16 @@ struct tally_call_tree { /* all zero is empty and valid */
 	/* Samples of each node, if they were asked for: its own at twice its number, and behind
 	 * that those with all below.  NULL: not asked for. */
 	uint64_t *samples;
+	/* Of each node the frame as stacks have it, where trees are not of functions; else NULL. */
+	uint32_t *frames;
 	uint32_t count;
 };
 
 /* The tree of the sums, which are empty then; `samples`: with numbers of samples.  0 or -ENOMEM. */
 int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_session *session,
 			 uint32_t contexts, bool samples, struct tally_call_tree *ret);
+/* Keeps the frames of stacks: nodes will have places instead.  0 or -ENOMEM. */
+int tally_call_tree_keep_frames(struct tally_call_tree *tree);
 void tally_call_tree_sum(struct tally_call_tree *tree);
 void tally_call_tree_done(struct tally_call_tree *tree);
 

@@ -9,6 +9,7 @@
 #include "cycles/cycles.h"
 #include "profile/side_sums.h"
 #include "profile/sink.h"
+#include "profile/tree_lines.h"
 #include "profile/tree_rows.h"
 #include "session/numbers.h"
 #include "session/run.h"
@@ -23,7 +24,7 @@ static int no_memory(struct tally_error *error)
 static bool has_chains(const struct tally_profile *profile, size_t event)
 {
 	return tally_data_event(tally_session_data(profile->session), event)->attr.sample_type &
-	       PERF_SAMPLE_CALLCHAIN;
+	       (PERF_SAMPLE_CALLCHAIN | (profile->branch_history ? PERF_SAMPLE_BRANCH_STACK : 0));
 }
 
 /* All that was made of samples. */
@@ -32,6 +33,8 @@ static void forget(struct tally_profile *profile)
 	tally_rows_done(&profile->rows);
 	tally_places_done(&profile->places);
 	tally_call_tree_done(&profile->tree);
+	tally_tree_lines_free(profile->lines);
+	profile->lines = NULL;
 	tally_contexts_done(&profile->contexts);
 	free(profile->sums);
 	profile->sums = NULL;
@@ -51,15 +54,20 @@ static int take_calls(struct making *making)
 {
 	struct tally_profile *profile = making->profile;
 	struct profile_worker *worker = &making->worker;
+	int result = 0;
 
 	profile->contexts = worker->contexts;
 	worker->contexts = (struct tally_contexts){0};
 	profile->sums = worker->sums;
 	worker->sums = NULL;
-	return making->plan->options->callchains
-		   ? tally_call_tree_make(&worker->calls, profile->session, profile->contexts.count,
-					  profile->tree_samples, &profile->tree)
-		   : 0;
+	if (making->plan->options->callchains)
+		result =
+		    tally_call_tree_make(&worker->calls, profile->session, profile->contexts.count,
+					 profile->tree_samples, &profile->tree);
+	if (!result && making->plan->options->callchains &&
+	    profile->tree_key != TALLY_TREE_FUNCTION)
+		result = tally_call_tree_keep_frames(&profile->tree);
+	return result;
 }
 
 static int take_places(struct making *making)
@@ -113,6 +121,8 @@ static int make(struct making *making)
 			: tally_rows_make_flat(&plan, &making->worker.calls, &profile->contexts,
 					       &profile->places, &profile->rows);
 	tally_place_ranks_done(&making->ranks);
+	if (!result && profile->tree.frames)
+		result = tally_tree_lines_new(profile, &profile->lines);
 	if (!result && (making->plan->options->by_mode || making->plan->options->latency))
 		result = tally_side_sums_make(profile, &making->worker.sides, &profile->sides);
 	for (uint32_t i = 0; profile->sides && i < profile->rows.count; i++)
@@ -139,9 +149,10 @@ static bool rows_come_first(const struct tally_profile *profile, const struct pr
 {
 	uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
 
-	if (!profile->callchains || profile->children || !(profile->tree_least > 0) ||
-	    plan->special || plan->blocks || !(profile->keys.symbol || profile->keys.image) ||
-	    plan->span_count || plan->options->cpu_count)
+	if (!profile->callchains || profile->children || profile->tree_key ||
+	    !(profile->tree_least > 0) || plan->special || plan->blocks ||
+	    !(profile->keys.symbol || profile->keys.image) || plan->span_count ||
+	    plan->options->cpu_count)
 		return false;
 	for (uint32_t i = 0; i < profile->event_count; i++) {
 		uint64_t type =
@@ -388,7 +399,10 @@ int tally_profile_prepare(struct tally_session *session, struct tally_profile_op
 	profile->max_stack = options->max_stack;
 	profile->kind = options->kind;
 	profile->latency = options->latency;
-	profile->tree_samples = options->tree_samples;
+	profile->tree_samples = options->tree_samples || options->branch_history;
+	profile->tree_key =
+	    options->branch_history && !options->tree_key ? TALLY_TREE_ADDRESS : options->tree_key;
+	profile->branch_history = options->branch_history;
 	take_chains(profile, options);
 	result = take_keys(profile, options, error);
 	*plan = (struct profile_plan){.session = session,

@@ -15,6 +15,9 @@ struct tally_profile {
 	struct tally_contexts contexts;
 	struct tally_places places;
 	struct tally_call_tree tree;
+	enum tally_tree_key tree_key;
+	bool branch_history;
+	struct tree_lines *lines; /* NULL: trees are of functions */
 	struct tally_rows rows;
 	struct profile_sum *sums; /* by event */
 	uint32_t event_count;

@@ -11,6 +11,8 @@
 #include "base/bytes.h"
 #include "base/option_struct.h"
 #include "profile/profile.h"
+#include "profile/tree_lines.h"
+#include "resolve/frames.h"
 
 #define SIBLINGS_TRIED 16
 
@@ -59,7 +61,8 @@ struct walk {
 	LIST(struct entry) raw;
 	LIST(uint32_t) raw_group; /* of each raw entry */
 	LIST(struct group) groups;
-	LIST(uint32_t) order; /* of the groups that are kept */
+	LIST(struct tally_branch_counts) branches; /* of each group, if they are asked for */
+	LIST(uint32_t) order;                      /* of the groups that are kept */
 	LIST(struct waiting) waiting;
 	LIST(struct tally_tree_node) tree;
 	struct slot *slots;
@@ -163,6 +166,11 @@ static int find_group(struct walk *walk, uint32_t frame, uint32_t *ret)
 	if (RESERVE(walk->groups, 1))
 		return -ENOMEM;
 	*ret = walk->groups.count;
+	if (walk->profile->branch_history) {
+		if (RESERVE(walk->branches, 1))
+			return -ENOMEM;
+		walk->branches.at[walk->branches.count++] = (struct tally_branch_counts){0};
+	}
 	walk->groups.at[walk->groups.count++] = (struct group){.frame = frame};
 	walk->slots[at] = (struct slot){.frame = frame, .group = *ret, .stamp = walk->stamp};
 	return 0;
@@ -170,12 +178,19 @@ static int find_group(struct walk *walk, uint32_t frame, uint32_t *ret)
 
 static void clear_groups(struct walk *walk)
 {
-	walk->raw.count = walk->raw_group.count = walk->groups.count = 0;
+	walk->raw.count = walk->raw_group.count = walk->groups.count = walk->branches.count = 0;
 	if (walk->stamp == UINT32_MAX) { /* stamps begin anew */
 		memset(walk->slots, 0, walk->slot_room * sizeof(*walk->slots));
 		walk->stamp = 0;
 	}
 	walk->stamp++;
+}
+
+/* What a node is in this tree. */
+static uint32_t frame_of(const struct walk *walk, uint32_t node)
+{
+	return walk->profile->lines ? tally_tree_lines_frame(walk->profile, node)
+				    : places_call(&walk->profile->places, walk->nodes[node].frame);
 }
 
 /* Puts an entry into the group of its node's frame. */
@@ -190,8 +205,7 @@ static int take(struct walk *walk, const struct entry *entry)
 		return 0;
 	}
 	if (RESERVE(walk->raw, 1) || RESERVE(walk->raw_group, 1) ||
-	    find_group(walk, places_call(&walk->profile->places, walk->nodes[entry->node].frame),
-		       &number))
+	    find_group(walk, frame_of(walk, entry->node), &number))
 		return -ENOMEM;
 	walk->raw.at[walk->raw.count++] = *entry;
 	walk->raw_group.at[walk->raw_group.count++] = number;
@@ -201,6 +215,9 @@ static int take(struct walk *walk, const struct entry *entry)
 	group->self += own_weight(walk, entry);
 	group->samples += entry->samples;
 	group->own_samples += own_samples(walk, entry);
+	if (walk->profile->branch_history)
+		tally_tree_branches_add(walk->profile, entry->node, entry->samples,
+					&walk->branches.at[number]);
 	return 0;
 }
 
@@ -281,6 +298,16 @@ static int take_next(struct walk *walk, const struct entry *entry)
 			      .node = parent, .weight = entry->weight, .samples = entry->samples});
 }
 
+/* Two addresses of one function. */
+static int compare_places(const struct walk *walk, uint32_t a, uint32_t b)
+{
+	struct tally_frame_place one, other;
+
+	tally_session_frame_placed(walk->profile->session, a, &one);
+	tally_session_frame_placed(walk->profile->session, b, &other);
+	return (one.place > other.place) - (one.place < other.place);
+}
+
 static int compare_groups(const void *left, const void *right, void *context)
 {
 	const struct walk *walk = context;
@@ -302,7 +329,7 @@ static int compare_groups(const void *left, const void *right, void *context)
 		result = strcmp(one.image_name, other.image_name);
 	if (!result && one.place != other.place)
 		result = one.place < other.place ? -1 : 1;
-	return result;
+	return result || !walk->profile->lines ? result : compare_places(walk, a->frame, b->frame);
 }
 
 /* The groups that are large enough become children of a node of the tree. */
@@ -342,6 +369,12 @@ static int make_children(struct walk *walk, uint32_t parent)
 		    .self_samples = group->own_samples,
 		    .total_samples = group->samples,
 		};
+		if (walk->profile->lines)
+			walk->tree.at[walk->tree.count - 1].line =
+			    tally_tree_lines_text(walk->profile, group->frame);
+		if (walk->profile->branch_history)
+			walk->tree.at[walk->tree.count - 1].branches =
+			    walk->branches.at[walk->order.at[i]];
 	}
 	for (uint32_t i = 0; i < walk->raw.count; i++) {
 		struct group *group = &walk->groups.at[walk->raw_group.at[i]];
@@ -436,8 +469,8 @@ static void make_innermost(struct walk *walk, const uint32_t *list, uint32_t cou
 			entries[walk->entries.count++] = entries[i];
 }
 
-/* The same for trees of callers; when the row is a frame, it is what all of them start with. */
-static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, bool row_is_frame)
+/* Entries of the nodes that trees of callers start with. */
+static int start_entries(struct walk *walk, const uint32_t *list, uint32_t count)
 {
 	if (RESERVE(walk->entries, count))
 		return -ENOMEM;
@@ -449,6 +482,14 @@ static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, boo
 			    (struct entry){.node = list[i],
 					   .weight = walk->nodes[list[i]].self,
 					   .samples = samples_in(walk, list[i])};
+	return 0;
+}
+
+/* The same for trees of callers; when the row is a frame, it is what all of them start with. */
+static int start_up(struct walk *walk, const uint32_t *list, uint32_t count, bool row_is_frame)
+{
+	if (start_entries(walk, list, count))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < walk->entries.count; i++) {
 		struct entry *entry = &walk->entries.at[i];
 
@@ -549,7 +590,8 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 		return -EINVAL;
 	walk.up = taken.order == TALLY_CALLEE;
 	walk.least = taken.least;
-	row_is_frame = profile->keys.symbol && walk.up && starts_with_row(profile, facts);
+	row_is_frame =
+	    profile->keys.symbol && walk.up && !profile->lines && starts_with_row(profile, facts);
 	result = start(&walk, facts, row_is_frame);
 	if (!result) {
 		walk.tree.at[0].self += walk.unshown;
@@ -561,6 +603,7 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 	free(walk.raw.at);
 	free(walk.raw_group.at);
 	free(walk.groups.at);
+	free(walk.branches.at);
 	free(walk.order.at);
 	free(walk.waiting.at);
 	free(walk.slots);
@@ -577,4 +620,30 @@ void tally_tree_done(struct tally_tree *tree)
 {
 	free(tree->nodes);
 	*tree = (struct tally_tree){0};
+}
+
+int tally_profile_branches(const struct tally_profile *profile, const struct tally_profile_row *row,
+			   struct tally_branch_counts *ret)
+{
+	const struct tally_rows *rows = &profile->rows;
+	struct walk walk = {.profile = profile, .nodes = profile->tree.nodes, .up = true};
+	struct tally_branch_counts counts = {0};
+	const uint32_t *list;
+	uint32_t count;
+	int result;
+
+	if (!profile->branch_history || !rows->ends.list || row->handle >= rows->count)
+		return -EINVAL;
+	list = upward_starts(profile, &rows->list[row->handle], &count);
+	result = start_entries(&walk, list, count);
+	for (uint32_t i = 0; i < walk.entries.count && !result; i++)
+		for (uint32_t node = walk.entries.at[i].node; !is_context(&walk, node);
+		     node = walk.nodes[node].parent)
+			if (!walk.nodes[node].unshown)
+				tally_tree_branches_add(profile, node, walk.entries.at[i].samples,
+							&counts);
+	free(walk.entries.at);
+	if (!result)
+		*ret = counts;
+	return result;
 }

@@ -7,6 +7,7 @@
 #include "base/cell.h"
 #include "cycles/cycles.h"
 #include "profile/profile.h"
+#include "profile/tree_lines.h"
 #include "report/report_frame.h"
 
 #define TASK_WIDTH 7 /* a pid's digits */
@@ -33,6 +34,13 @@ static const struct report_field sums[] = {
      .made = REPORT_IPC},
     {"ipc_coverage", "IPC Coverage", "how much of the function's code its ipc is of", 0, 12,
      .made = REPORT_COVERAGE},
+    {"callchain_branch_predicted", "Predicted",
+     "with --branch-history: how many of the branches in its call chains were predicted, %", 0, 9,
+     .made = REPORT_PREDICTED},
+    {"callchain_branch_abort", "Abort", "how many of them were transactions that were aborted", 0,
+     5, .made = REPORT_ABORT},
+    {"callchain_branch_cycles", "Cycles", "average cycles from one of them to the next", 0, 6,
+     .made = REPORT_CYCLES},
 };
 #define SUMS (sizeof(sums) / sizeof(*sums))
 
@@ -80,6 +88,7 @@ bool tally_report_field_init(struct report_field *ret, const struct tally_profil
 		*ret = *sum;
 		ret->session = keys->session;
 		ret->cycles = profile->cycles;
+		ret->profile = profile;
 		for (size_t i = 0; sum->made && !keys->symbol && i < keys->count; i++)
 			if (!strcmp(keys->names[i], "symbol_to"))
 				ret->index = i + 1;
@@ -179,6 +188,36 @@ static bool find_ipc(const struct report_field *field, const struct tally_profil
 	return field->cycles && frame.symbol;
 }
 
+/* False: the row's call chains have no branches. */
+static bool find_branches(const struct report_field *field, const struct tally_profile_row *row,
+			  double *ret)
+{
+	struct tally_branch_counts counts;
+
+	if (tally_profile_branches(field->profile, row, &counts) || !(counts.to + counts.from))
+		return false;
+	if (field->made == REPORT_PREDICTED)
+		*ret = counts.to ? (double)counts.predicted * 100 / (double)counts.to : 0;
+	else if (field->made == REPORT_ABORT)
+		*ret = (double)counts.aborts;
+	else
+		*ret = counts.from ? (double)(counts.cycles / counts.from) : 0;
+	return true;
+}
+
+static void put_branches(const struct report_field *field, const struct tally_profile_row *row,
+			 struct tally_buf *to)
+{
+	double value;
+
+	if (!find_branches(field, row, &value))
+		tally_buf_byte(to, '-');
+	else if (field->made == REPORT_PREDICTED)
+		tally_buf_printf(to, "%.1f%%", value);
+	else
+		tally_cell_u64(to, (uint64_t)value);
+}
+
 static void put_ipc(const struct report_field *field, const struct tally_profile_row *row,
 		    struct tally_buf *to)
 {
@@ -212,6 +251,10 @@ void tally_report_field_text(const struct report_field *field, const struct tall
 	}
 	if (report_field_is_sum(field)) {
 		tally_cell_u64(to, report_field_sum(field, row));
+		return;
+	}
+	if (!field->key && field->made >= REPORT_PREDICTED) {
+		put_branches(field, row, to);
 		return;
 	}
 	if (!field->key) {
@@ -267,6 +310,13 @@ void tally_report_field_plain(const struct report_field *field, const struct tal
 	if (field->share) {
 		json_double(
 		    &json, percent(report_field_sum(field, row), report_field_whole(field, whole)));
+		return;
+	}
+	if (!field->key && field->made >= REPORT_PREDICTED) {
+		double branches;
+
+		if (find_branches(field, row, &branches))
+			json_double(&json, round(1e4 * branches) / 1e4);
 		return;
 	}
 	if (!field->key && field->made) {
@@ -338,6 +388,13 @@ static int compare_texts(const char *a, const char *b)
 int tally_report_field_compare(const struct report_field *field, const struct tally_profile_row *a,
 			       const struct tally_profile_row *b)
 {
+	if (!field->key && field->made >= REPORT_PREDICTED) {
+		double first = -1, second = -1;
+
+		find_branches(field, a, &first);
+		find_branches(field, b, &second);
+		return first > second ? -1 : first < second;
+	}
 	if (!field->key && field->made) {
 		double first[2] = {0}, second[2] = {0};
 		unsigned at = field->made == REPORT_COVERAGE;

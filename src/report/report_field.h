@@ -12,9 +12,12 @@
 
 /* What a field without a key shows. */
 enum report_made {
-	REPORT_SUM,      /* a sum of the row */
-	REPORT_IPC,      /* instructions per cycle of its function */
-	REPORT_COVERAGE, /* and how much of the function that is known of */
+	REPORT_SUM,       /* a sum of the row */
+	REPORT_IPC,       /* instructions per cycle of its function */
+	REPORT_COVERAGE,  /* and how much of the function that is known of */
+	REPORT_PREDICTED, /* of the branches in its call chains */
+	REPORT_ABORT,
+	REPORT_CYCLES,
 };
 
 struct report_field {
@@ -32,6 +35,7 @@ struct report_field {
 	uint64_t whole; /* what is 100 % of a share, if it is not what the event's others are of */
 	const struct tally_session *session;
 	const struct tally_cycles *cycles; /* NULL: none are known */
+	const struct tally_profile *profile;
 };
 
 /* Finds a field by its name.  A key that the profile does not have is not found. */
@@ -69,6 +73,8 @@ static inline struct report_field_source report_field_source(const struct report
 {
 	const struct tally_frame *frame = &row->frame;
 
+	if (!field->key && field->made >= REPORT_PREDICTED)
+		return (struct report_field_source){.number = row->handle};
 	if (!field->key && field->made)
 		return (struct report_field_source){
 		    .name = row->frame.symbol,

@@ -7,6 +7,7 @@
 #include "base/cell.h"
 #include "report/nameless.h"
 #include "profile/chain_ends.h"
+#include "profile/profile.h"
 
 /* Shares that matter, in hundredths of a percent. */
 #define KERNEL_LEAST 100U
@@ -77,7 +78,7 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 	uint64_t share;
 
 	/* The calls that a processor keeps are only a part of each chain anyway. */
-	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+	if (profile->branch_history || attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
 		return;
 	tally_profile_chain_ends(profile, event, &ends);
 	share = tally_cell_share(ends.cut, ends.all);

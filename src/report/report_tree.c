@@ -89,13 +89,13 @@ void tally_report_tree_value(struct tally_buf *to, uint64_t period, uint64_t sam
 	tally_cell_plain(to, tinted);
 }
 
-static void put_frame(struct drawing *drawing, const struct tally_frame *frame, size_t used)
+static void put_frame(struct drawing *drawing, const struct tally_tree_node *node, size_t used)
 {
 	struct tally_buf *line = &drawing->line;
 	size_t width = drawing->options->width, bytes;
 
 	tally_buf_clear(line);
-	tally_report_frame(line, frame);
+	tally_report_node(line, node, drawing->options->branches);
 	bytes = line->size;
 	if (width && !drawing->options->whole_names) {
 		size_t room = width > used + CUT_LEAST ? width - used : CUT_LEAST;
@@ -216,7 +216,7 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 
 	while ((child = only_child(drawing, node))) {
 		put_lead(drawing);
-		put_frame(drawing, &child->frame, lead);
+		put_frame(drawing, child, lead);
 		node = child;
 	}
 	/* As in perf, the first fork shows shares of all of the row, also where its function has
@@ -242,7 +242,7 @@ static void put_below(struct drawing *drawing, const struct tally_tree_node *nod
 		/* Colours take bytes and no columns. */
 		before = drawing->options->colour ? 5 : drawing->to->size - before;
 		tally_buf_text(drawing->to, "--");
-		put_frame(drawing, &child->frame, lead + 5 + before);
+		put_frame(drawing, child, lead + 5 + before);
 		put_step(drawing, last);
 		put_below(drawing, child, forks + 1);
 		drawing->lead.size = lead;
@@ -291,7 +291,7 @@ void tally_report_tree(struct tally_buf *to, const struct tally_tree *tree, uint
 	put_bar(&drawing);
 	put_lead(&drawing);
 	tally_buf_text(to, "---");
-	put_frame(&drawing, &node->frame, MARGIN + 3);
+	put_frame(&drawing, node, MARGIN + 3);
 	tally_cell_spaces(&drawing.lead, 3);
 	put_below(&drawing, node, 0);
 done:

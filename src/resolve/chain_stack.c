@@ -26,7 +26,7 @@ static bool is_frame(uint64_t word, uint8_t mode)
 }
 
 /* The mode of the words behind one. */
-static uint8_t mode_behind(uint64_t word, uint8_t mode)
+uint8_t tally_resolver_mode_behind(uint64_t word, uint8_t mode)
 {
 	if (mode == MODE_COOKIE)
 		return PERF_RECORD_MISC_USER;
@@ -75,7 +75,7 @@ static bool chain_room(struct tally_resolver *resolver, uint32_t count)
 	return true;
 }
 
-static bool frame_room(struct tally_resolver *resolver, uint32_t count)
+bool tally_resolver_frame_room(struct tally_resolver *resolver, uint32_t count)
 {
 	uint32_t room = array_room(resolver->frame_room, count, 256);
 
@@ -128,7 +128,7 @@ static int64_t take_words(struct tally_resolver *resolver, const struct tally_re
 			mode = MODE_UNWOUND;
 		resolver->words[at] = chain[i];
 		resolver->modes[at] = mode_kept(resolver, chain[i], mode);
-		mode = mode_behind(chain[i], mode);
+		mode = tally_resolver_mode_behind(chain[i], mode);
 	}
 	if (equal && resolver->modes[equal - 1] == mode_kept(resolver, chain[count - equal], mode))
 		return equal;
@@ -136,7 +136,7 @@ static int64_t take_words(struct tally_resolver *resolver, const struct tally_re
 		if (i == sample->unwound && i)
 			mode = MODE_UNWOUND;
 		resolver->modes[count - 1 - i] = mode_kept(resolver, chain[i], mode);
-		mode = mode_behind(chain[i], mode);
+		mode = tally_resolver_mode_behind(chain[i], mode);
 	}
 	return mode == MODE_BROKEN ? -1 : 0;
 }
@@ -216,7 +216,7 @@ static int64_t find_frames(struct tally_resolver *resolver, const struct tally_r
 {
 	uint32_t found = 0;
 
-	if (!frame_room(resolver, count - from))
+	if (!tally_resolver_frame_room(resolver, count - from))
 		return -ENOMEM;
 	/* Several slots on their way at once: each is a miss of the caches of its own. */
 	for (uint32_t at = from; at < count; at++)
@@ -234,7 +234,8 @@ static int64_t find_frames(struct tally_resolver *resolver, const struct tally_r
 			if (mode != MODE_UNWOUND)
 				frame = resolver_frame(resolver, sample, mode, word);
 			else if (!resolver_run(resolver, sample, word, &frame, &run) ||
-				 !frame_room(resolver, found + run.count + count - at))
+				 !tally_resolver_frame_room(resolver,
+							    found + run.count + count - at))
 				frame = 0;
 			if (!frame)
 				return -ENOMEM;

@@ -13,8 +13,9 @@ struct event_fields {
 	enum plan_chain chain; /* how a chain is completed, when that is wanted */
 };
 
-/* One for each event, for the fields of `want` (PERF_SAMPLE_*); for free().  NULL: out of memory.
- */
-struct event_fields *tally_event_fields_new(const struct tally_source *source, uint64_t want);
+/* One for each event, for the fields of `want` (PERF_SAMPLE_*); for free().  `branches`: branch
+ * stacks belong to call chains.  NULL: out of memory. */
+struct event_fields *tally_event_fields_new(const struct tally_source *source, uint64_t want,
+					    bool branches);
 
 #endif

@@ -17,6 +17,8 @@
 /* No symbol has this number: `image` is a frame's, and the row is that frame at one place of its
  * image. */
 #define AT_PLACE INT32_MAX
+/* The same as an end of a branch: `place` has its facts (pack_end()). */
+#define AT_BRANCH (INT32_MAX - 1)
 
 /* As perf marks them: user, kernel, guest kernel, guest user, hypervisor. */
 static const char levels[] = {'.', 'k', 'g', 'u', 'H'};
@@ -47,6 +49,8 @@ static const struct frame_row *plain_row(const struct tally_frames *frames, uint
 	const struct frame_row *row =
 	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
 
+	if (row->symbol == AT_BRANCH)
+		row = row_at(frames, row->image);
 	return row->symbol == AT_PLACE ? row_at(frames, row->image) : row;
 }
 
@@ -561,13 +565,68 @@ uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint
 	return row_intern(frames, &row);
 }
 
-void tally_frames_placed(const struct tally_frames *frames, uint32_t frame,
-			 struct tally_frame_place *ret)
+#define END_TO        (1ULL << 63)
+#define END_PREDICTED (1ULL << 62)
+#define END_ABORT     (1ULL << 61)
+#define END_FORWARD   (1ULL << 60)
+#define END_CROSSES   8 /* shifts of what `to` has */
+#define END_LOOPS     16
+#define END_LOOP      32
+#define END_LOOP_MASK 0xffffff
+
+static uint64_t pack_end(const struct tally_branch_end *end)
+{
+	if (end->to)
+		return END_TO | (end->predicted ? END_PREDICTED : 0) |
+		       (end->abort ? END_ABORT : 0) | (end->forward ? END_FORWARD : 0) |
+		       (uint64_t)end->crosses << END_CROSSES | end->type;
+	return end->cycles | (uint64_t)end->loops << END_LOOPS |
+	       (uint64_t)(end->loop_cycles & END_LOOP_MASK) << END_LOOP;
+}
+
+uint32_t tally_frames_branch(struct tally_frames *frames, uint32_t frame,
+			     const struct tally_branch_end *end)
+{
+	const struct frame_row row = {.place = pack_end(end), .image = frame, .symbol = AT_BRANCH};
+
+	return row_intern(frames, &row);
+}
+
+bool tally_frames_branch_end(const struct tally_frames *frames, uint32_t frame,
+			     struct tally_branch_end *ret, uint32_t *ret_frame)
 {
 	const struct frame_row *row =
 	    row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
-	bool placed = row->symbol == AT_PLACE;
-	const struct frame_row *plain = placed ? row_at(frames, row->image) : row;
+	uint64_t word = row->place;
+
+	*ret_frame = frame;
+	if (row->symbol != AT_BRANCH)
+		return false;
+	*ret_frame = row->image;
+	*ret = word & END_TO
+		   ? (struct tally_branch_end){.to = true,
+					       .predicted = word & END_PREDICTED,
+					       .abort = word & END_ABORT,
+					       .forward = word & END_FORWARD,
+					       .crosses = word >> END_CROSSES & 3,
+					       .type = (uint8_t)word}
+		   : (struct tally_branch_end){.cycles = (uint16_t)word,
+					       .loops = (uint8_t)(word >> END_LOOPS),
+					       .loop_cycles = word >> END_LOOP & END_LOOP_MASK};
+	return true;
+}
+
+void tally_frames_placed(const struct tally_frames *frames, uint32_t frame,
+			 struct tally_frame_place *ret)
+{
+	struct tally_branch_end end;
+	const struct frame_row *row, *plain;
+	bool placed;
+
+	tally_frames_branch_end(frames, frame, &end, &frame);
+	row = row_at(frames, frame < chunks_count(&frames->list) ? frame : 0);
+	placed = row->symbol == AT_PLACE;
+	plain = placed ? row_at(frames, row->image) : row;
 
 	*ret =
 	    (struct tally_frame_place){.frame = placed ? row->image : frame, .image = plain->image};

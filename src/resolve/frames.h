@@ -103,6 +103,23 @@ uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint
 			      const char *name);
 /* The frame that is another one at a place of its image; 0: out of memory. */
 uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place);
+/* One end of a branch of a branch stack. */
+struct tally_branch_end {
+	bool to;               /* where it led; else where it came from */
+	bool predicted, abort; /* of `to` */
+	uint8_t type;          /* of `to`: PERF_BR_*; 0: not recorded */
+	bool forward;          /* of `to`: to a higher address */
+	uint8_t crosses;       /* of `to`: bit 0: into another area of 4 KiB, bit 1: of 2 MiB */
+	uint16_t cycles;       /* of `from`: since the branch before it */
+	uint8_t loops;         /* of `from`: turns that were left out behind it */
+	uint32_t loop_cycles;  /* and the cycles of the last of them; 24 bits */
+};
+/* The frame that is another one as an end of a branch; 0: out of memory. */
+uint32_t tally_frames_branch(struct tally_frames *frames, uint32_t frame,
+			     const struct tally_branch_end *end);
+/* What that was made of; false: the frame is no end of a branch, and *ret_frame is itself. */
+bool tally_frames_branch_end(const struct tally_frames *frames, uint32_t frame,
+			     struct tally_branch_end *ret, uint32_t *ret_frame);
 /* What a frame is made of: the number of its image, its place there, and the frame without the
  * place.  Of a frame of no certain place, that of its symbol's start, and the frame itself. */
 struct tally_frame_place {

@@ -78,6 +78,12 @@ int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_
 int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			 uint32_t *ret);
 
+/* The same with the sample's branch stack before it (session option `branch_history`): where the
+ * newest branch led, where it came from, those of the branch before it, ..., then the calls that
+ * were not among them.  Frames of branches are those of tally_frames_branch().  0 or -ENOMEM. */
+int tally_resolver_branch_stack(struct tally_resolver *resolver,
+				const struct tally_resolved *sample, uint32_t *ret);
+
 /* The frames of an address that was unwound, innermost first, the functions that were inlined there
  * among them.  Borrowed until the next call.  Their count; 0: out of memory. */
 uint32_t tally_resolver_unwound(struct tally_resolver *resolver,

@@ -105,6 +105,7 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	tables->no_inlines = options->no_inlines;
 	tables->inlines = options->inlines;
 	tables->places = options->places;
+	tables->branch_history = options->branch_history;
 	tally_source_texts_init(&tables->source_texts);
 	tables->kernel_guessed = same_kernel(source);
 	tally_thread_numbers_init(&tables->threads_met);

@@ -21,9 +21,10 @@ struct tally_resolve_tables {
 	struct tally_stacks stacks;
 	struct tally_source_texts source_texts;
 	struct tally_thread_numbers threads_met;
-	uint32_t unwind_most;             /* frames of a chain that is unwound */
-	bool no_inlines, inlines, places; /* struct tally_session_options */
-	struct tally_map build_ids;       /* hash of a filename -> index in the data's info, + 1 */
+	uint32_t unwind_most; /* frames of a chain that is unwound */
+	/* struct tally_session_options */
+	bool no_inlines, inlines, places, branch_history;
+	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record has it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
 };

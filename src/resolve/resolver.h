@@ -133,6 +133,10 @@ static inline uint32_t resolver_at_place(const struct tally_resolver *resolver, 
 		   : frame;
 }
 
+/* chain_stack.c: room for so many frames of a walk; false: out of memory. */
+bool tally_resolver_frame_room(struct tally_resolver *resolver, uint32_t count);
+/* The mode of the words behind one of a call chain. */
+uint8_t tally_resolver_mode_behind(uint64_t word, uint8_t mode);
 /* Keeps what an address led to under an era. */
 void tally_resolver_keep(struct tally_resolver *resolver, uint32_t era, uint64_t addr,
 			 uint32_t frame);

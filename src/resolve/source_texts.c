@@ -111,3 +111,29 @@ int tally_resolver_source(struct tally_resolver *resolver, const struct tally_re
 	*ret = numbers;
 	return 0;
 }
+
+int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, uint32_t *ret)
+{
+	struct tally_image *image = tally_frames_image(&tables->frames, frame);
+	struct tally_line line = {.file = ""};
+	struct tally_frame_place placed;
+	struct tally_buf text = {0};
+	uint64_t start, end;
+	int error = -ENOENT;
+
+	tally_frames_placed(&tables->frames, frame, &placed);
+	if (image)
+		error = tally_image_line(image, placed.place, &line);
+	if (!error) {
+		const char *base = strrchr(line.file, '/');
+
+		tally_buf_printf(&text, "%s:%u", base ? base + 1 : line.file, line.line);
+	} else if (tally_frames_symbol(&tables->frames, frame, &start, &end)) {
+		tally_buf_printf(&text, "+%llu", (unsigned long long)(placed.place - start));
+	}
+	error = text.failed || error == -ENOMEM
+		    ? -ENOMEM
+		    : number_of(&tables->source_texts, tally_buf_str(&text), ret);
+	tally_buf_done(&text);
+	return error;
+}

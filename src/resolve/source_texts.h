@@ -29,4 +29,10 @@ struct source_numbers {
 int tally_resolver_source(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			  struct source_numbers *ret);
 
+struct tally_resolve_tables;
+/* The line of a frame that is at a place (session options `places`), as perf adds it to functions
+ * in call chains by address: "qsort.c:81", "+4" where no line is known, "" without a symbol; as a
+ * number.  0 or -ENOMEM. */
+int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, uint32_t *ret);
+
 #endif

@@ -51,6 +51,23 @@ const char *tally_session_source(const struct tally_session *session, uint32_t n
 	return tally_source_texts_get(&of->tables.source_texts, number);
 }
 
+bool tally_session_branch_end(const struct tally_session *session, uint32_t frame,
+			      struct tally_branch_end *ret, uint32_t *ret_frame)
+{
+	return tally_frames_branch_end(&session->tables.frames, frame, ret, ret_frame);
+}
+
+void tally_session_frame_placed(const struct tally_session *session, uint32_t frame,
+				struct tally_frame_place *ret)
+{
+	tally_frames_placed(&session->tables.frames, frame, ret);
+}
+
+int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint32_t *ret)
+{
+	return tally_source_of_frame(&session->tables, frame, ret);
+}
+
 bool tally_session_has_time(const struct tally_session *session, size_t event)
 {
 	return tally_data_event(session->source.data, event)->attr.sample_type & PERF_SAMPLE_TIME;

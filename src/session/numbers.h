@@ -20,6 +20,16 @@ enum tally_thread_start tally_session_thread_start(const struct tally_session *s
 struct tally_stacks;
 const struct tally_stacks *tally_session_stacks(const struct tally_session *session);
 
+/* What a frame of a branch's end was made of (resolve/frames.h). */
+struct tally_branch_end;
+bool tally_session_branch_end(const struct tally_session *session, uint32_t frame,
+			      struct tally_branch_end *ret, uint32_t *ret_frame);
+/* What a frame is made of (resolve/frames.h). */
+struct tally_frame_place;
+void tally_session_frame_placed(const struct tally_session *session, uint32_t frame,
+				struct tally_frame_place *ret);
+/* The line of a frame that is at a place: a number of tally_session_source().  0 or -ENOMEM. */
+int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint32_t *ret);
 /* Whether samples of an event have their times. */
 bool tally_session_has_time(const struct tally_session *session, size_t event);
 /* Number of the string that is the thread's name. */

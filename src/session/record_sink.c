@@ -384,8 +384,8 @@ int tally_session_run_in_order(struct tally_session *session, const struct tally
 	struct record_run run = {
 	    .session = session,
 	    .sink = sink,
-	    .events =
-		tally_event_fields_new(&session->source, sink->want | (test ? test->want : 0)),
+	    .events = tally_event_fields_new(&session->source, sink->want | (test ? test->want : 0),
+					     session->tables.branch_history),
 	    .slots = tally_session_slots(session),
 	    .threads = serial ? 1 : session->source.threads,
 	};

@@ -151,7 +151,9 @@ static uint64_t period_of(const struct row_plan *plan, const struct tally_resolv
 static uint64_t chain_hash(const struct tally_resolved *sample)
 {
 	const uint64_t *chain = sample->sample.callchain;
-	uint64_t nr = sample->sample.callchain_nr, at = 0;
+	uint64_t nr =
+	    sample->sample.present & PERF_SAMPLE_CALLCHAIN ? sample->sample.callchain_nr : 0;
+	uint64_t at = 0;
 	uint64_t a = hash_u64((uint64_t)sample->kernel_era << 32 | sample->era);
 	uint64_t b = hash_u64(sample->sample.ip ^ (uint64_t)sample->cpumode << 56);
 
@@ -163,6 +165,18 @@ static uint64_t chain_hash(const struct tally_resolved *sample)
 		a = hash_mix(a, chain[at]);
 	a = hash_mix(a + nr, b);
 	return a ? a : 1;
+}
+
+static uint64_t branches_hash(const struct tally_sample *fields)
+{
+	uint64_t hash = fields->branch_nr;
+
+	for (uint64_t i = 0; i < fields->branch_nr; i++) {
+		hash = hash_mix(hash, fields->branches[i].from);
+		hash = hash_mix(hash, fields->branches[i].to);
+		hash = hash_mix(hash, fields->branches[i].flags);
+	}
+	return hash;
 }
 
 static struct row_seen *seen_slot(const struct row_maker *maker, uint64_t hash)
@@ -212,6 +226,7 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 	struct row_seen *seen = seen_slot(maker, hash);
 	const struct tally_session *session = maker->plan->session;
 	uint32_t most = session->stack_most, innermost;
+	bool history = session->tables.branch_history;
 
 	if (seen->hash == hash) {
 		*ret = *seen;
@@ -220,8 +235,9 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 	ret->hash = hash;
 	/* perf's --max-stack keeps the innermost; what was unwound is no longer, and other stacks
 	 * have no more frames than their chain has words. */
-	if (tally_resolver_stack(maker->resolver, sample, &ret->stack) ||
-	    (most && most < sample->sample.callchain_nr && !sample->unwound &&
+	if ((history ? tally_resolver_branch_stack(maker->resolver, sample, &ret->stack)
+		     : tally_resolver_stack(maker->resolver, sample, &ret->stack)) ||
+	    (most && (history || (most < sample->sample.callchain_nr && !sample->unwound)) &&
 	     cut_stack(maker, &ret->stack)))
 		return -ENOMEM;
 	innermost = ret->stack ? stacks_frame(&session->tables.stacks, ret->stack) : 0;
@@ -323,10 +339,15 @@ static int put_sample(struct row_maker *maker, const struct tally_resolved *samp
 
 static uint64_t hash_of(const struct row_maker *maker, const struct tally_resolved *sample)
 {
-	return maker->stack && sample->sample.present & PERF_SAMPLE_CALLCHAIN &&
-		       sample->sample.callchain_nr
-		   ? chain_hash(sample)
-		   : 0;
+	const struct tally_sample *fields = &sample->sample;
+
+	if (!maker->stack)
+		return 0;
+	if (maker->resolver->tables->branch_history && fields->present & PERF_SAMPLE_BRANCH_STACK &&
+	    fields->branch_nr)
+		return hash_mix(chain_hash(sample), branches_hash(fields)) | 1;
+	return fields->present & PERF_SAMPLE_CALLCHAIN && fields->callchain_nr ? chain_hash(sample)
+									       : 0;
 }
 
 static int put_pending(struct row_maker *maker)

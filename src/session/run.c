@@ -256,7 +256,8 @@ static int plan_unordered(struct run *run, size_t *shares)
 	uint64_t tested = session->test ? session->test->want : 0;
 	int result;
 
-	run->events = tally_event_fields_new(&session->source, run->rows.want | tested);
+	run->events = tally_event_fields_new(&session->source, run->rows.want | tested,
+					     session->tables.branch_history);
 	result = run->events ? look_at_early_sums(run, shares) : -ENOMEM;
 	return result;
 }

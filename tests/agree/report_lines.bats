@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 }
 END
 	gcc -O1 -g -o prog prog.c || return 0
-	for kind in memory branches group modes switches wide; do
+	for kind in memory branches group modes switches history chains wide; do
 		python3 "$BATS_TEST_DIRNAME/special.py" "$kind" "$PWD/prog" "$kind.data" || return 0
 	done
 }
@@ -35,6 +35,36 @@ setup() {
 		skip "perf 6.1 is not installed: rows are not compared; the next tests and tests/unit/profile have known values"
 	python3 "$BATS_TEST_DIRNAME/report_lines.py" "$TALLY" "$BATS_TEST_DIRNAME/report_lines.txt" \
 		. ${TALLY_CORPUS:+"$TALLY_CORPUS/files"}
+}
+
+@test "branch history: trees of branches by address are those of perf, and columns have their sums" {
+	run -0 --separate-stderr "$TALLY" report -q --csv -i history.data --branch-history -F sample,sym,srcline,callchain_branch_predicted,callchain_branch_abort
+	[ "$(grep -cE '^cpu-clock:HG,[0-9]+,(main|gamma_one|beta|alpha),prog.c:[0-9]+,100,0$' <<<"$output")" = "${#lines[@]}" ]
+	run -0 --separate-stderr "$TALLY" report -q -i history.data --branch-history -g callee
+	[[ "$output" = *'main prog.c:'*'gamma_one prog.c:4 (cycles:'* ]]
+	grep -v '^$' <<<"$output" | tr -d ' |' | grep . | sort >tally.txt
+	perf version 2>/dev/null | grep -q 'perf version 6\.1\.' ||
+		skip "perf 6.1 is not installed: trees of branches are not compared"
+	PERF_CONFIG=/dev/null perf report --stdio -i history.data --branch-history -g callee 2>/dev/null |
+		sed '/^#/d; s/ - *- *$//' | tr -d ' |' | grep . | sort >perf.txt
+	[ "$(grep -c cycles: perf.txt)" -gt 30 ]
+	diff perf.txt tally.txt
+}
+
+@test "trees of addresses and of source lines are those of perf" {
+	local key order
+	perf version 2>/dev/null | grep -q 'perf version 6\.1\.' ||
+		skip "perf 6.1 is not installed: trees of addresses are not compared"
+	for key in address srcline; do
+		for order in caller callee; do
+			"$TALLY" report -i chains.data --no-children -s comm -g "$order,$key" |
+				sed '/^#/d' | tr -d ' |' | grep . | sort >tally.txt
+			PERF_CONFIG=/dev/null perf report --stdio -i chains.data --no-children -s comm \
+				-g "$order,$key" 2>/dev/null | sed '/^#/d' | tr -d ' |' | grep . | sort >perf.txt
+			grep -q '[0-9]%--alphaprog.c:2' perf.txt
+			diff perf.txt tally.txt
+		done
+	done
 }
 
 @test "latency: a sample counts for its part of the threads that ran, of a process and of the whole system" {

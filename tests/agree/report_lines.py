@@ -30,7 +30,7 @@ def rows_of(command, env, by_event=False):
                 cells[0] = cells[0].lstrip("# ")
                 titles = cells
             continue
-        if "%" not in cells[0]:
+        if not re.match(r"[0-9.]+%", cells[0]):  # a line of a tree, for one
             continue
         rows[tuple(plain(cell) for cell, title in zip(cells, titles) if "IPC" not in title)] += 1
     return rows, [title for title in titles if "IPC" not in title], done

@@ -6,6 +6,7 @@
     memory      addresses of data, data sources, weights, page sizes, physical addresses, transactions, cgroups
     branches    branch stacks with flags and cycles
     cycles      branch stacks of calls and returns that the binary has (main, gamma_one, beta, alpha), with cycles
+    history     the same, and its header says that there are branch stacks
     chains      call chains of main, gamma_one, beta and alpha; no two sums of periods are equal
     group       three events, two of them a group that is read with each sample's event apart
     modes       samples of the kernel, of user space and of guests
@@ -70,7 +71,7 @@ def side_band(path, types):
     return data
 
 
-def file_of(attrs, records):
+def file_of(attrs, records, features=0):
     """attrs: [(sample_type, config, more of the attr, ids)]"""
     ids, entries, at = b"", b"", 104
     for _, _, _, numbers in attrs:
@@ -82,7 +83,8 @@ def file_of(attrs, records):
         at += 8 * len(numbers)
     data_at = 104 + len(ids) + len(entries)
     head = struct.pack("<8sQQQQQQQQ", b"PERFILE2", 104, 144, 104 + len(ids), len(entries), data_at, len(records), 0, 0)
-    return head + bytes(32) + ids + entries + records
+    ends = struct.pack("<QQ", data_at + len(records) + 16, 0) if features else b""
+    return head + struct.pack("<QQQQ", features, 0, 0, 0) + ids + entries + records + ends
 
 
 def memory(path):
@@ -168,7 +170,7 @@ def calls_of(path):
     return found + [jump for jump in jumps if jump[1] < jump[0]][:1]
 
 
-def cycles(path):
+def cycles(path, features=0):
     turn = calls_of(path)
     pick = random.Random(9)
     types = IP | TID | TIME | PERIOD | BRANCHES
@@ -181,7 +183,11 @@ def cycles(path):
         pid = pick.choice((7, 7, 8))
         body = struct.pack("<QIIQQQ", BASE + taken[-1][1], pid, pid, 1000000000 + at * 100000, 1000, count)
         records += record(SAMPLE, USER, body + stack)
-    return file_of([(types, 0, 8, [])], records)
+    return file_of([(types, 0, 8, [])], records, features)
+
+
+def history(path):
+    return cycles(path, 1 << 15)
 
 
 def chains(path):
@@ -256,6 +262,6 @@ def wide(path):
 
 if __name__ == "__main__":
     with open(sys.argv[3], "wb") as output:
-        output.write({"memory": memory, "branches": branches, "chains": chains, "cycles": cycles,
+        output.write({"memory": memory, "branches": branches, "chains": chains, "cycles": cycles, "history": history,
                       "group": group, "modes": modes,
                       "switches": switches, "wide": wide}[sys.argv[1]](sys.argv[2]))
