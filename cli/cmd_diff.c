@@ -185,6 +185,8 @@ static int open_one(const struct diff *diff, const char *path, struct opened *re
 		return status;
 	cli_progress_start(&ret->progress, "Reading the recordings");
 	result = cli_data_open(path, diff->max_expand, &ret->data, &error);
+	if (!result && diff->page)
+		cli_binaries_fit(&diff->binaries, ret->data, &options);
 	if (!result)
 		result = tally_session_new(ret->data, &options, &ret->session, &error);
 	if (!result)

@@ -250,16 +250,22 @@ static int make_profile(struct report *report, struct tally_session *session,
 	return result && !cli_dlfilters_interrupted() ? cli_say_error("report", &error) : status;
 }
 
-/* The same as a page. */
-static int make_page(struct report *report, struct tally_session *session,
-		     struct tally_profile_options *options, struct cli_progress *progress)
+static bool shows_picture(const struct report *report)
+{
+	return report->page || report->svg || report->flame;
+}
+
+/* The same as a page, or a flame graph. */
+static int make_picture(struct report *report, struct tally_session *session,
+			struct tally_profile_options *options, struct cli_progress *progress)
 {
 	int status = cli_choice_use("report", &report->choice, session);
 
 	if (!status)
 		status = cli_dlfilters_start(&report->dlfilters, session, false);
 	if (!status)
-		status = report_page_write(report, session, options, progress);
+		status = report->page ? report_page_write(report, session, options, progress)
+				      : report_flame_write(report, session, options, progress);
 	status = cli_dlfilters_stop(&report->dlfilters, status);
 	cli_progress_done(progress);
 	return status ? status : cli_report_damage("report", tally_session_data(session));
@@ -281,7 +287,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 	    .tree_least = report->trees.style == TALLY_TREE_FRACTAL ? 0 : report->trees.least,
 	    .relative = report->relative,
 	    .tree_samples = report->trees.value == TALLY_TREE_SAMPLES,
-	    .tree_key = report->trees.key,
+	    .tree_key = shows_picture(report) ? TALLY_TREE_FUNCTION : report->trees.key,
 	    .time_quantum = report->time_quantum,
 	    .time = report->time,
 	    .cpus = report->cpu_numbers,
@@ -311,7 +317,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 		session_options.places =
 		    options.callchains && (options.tree_key || options.branch_history);
 		if ((!options.callchains || !options.children) && !report->dlfilters.filters &&
-		    !report->page)
+		    !shows_picture(report))
 			session_options.columns = TALLY_COLUMN_COUNT;
 	}
 	/* Without a recording it is certain that it has no such field. */
@@ -337,8 +343,8 @@ static int run(struct report *report, const struct cli_usage *usage)
 	} else {
 		cli_debuginfod_fetch("report", report->binaries.debuginfod, session,
 				     shows_lines(report));
-		if (report->page)
-			status = make_page(report, session, &options, &progress);
+		if (shows_picture(report))
+			status = make_picture(report, session, &options, &progress);
 		else
 			status = make_profile(report, session, &options, &progress, &profile);
 	}
@@ -426,9 +432,15 @@ int cmd_report(int argc, char **argv)
 	    {formats, CLI_EXCLUDES, "--hierarchy", "only text has a hierarchy"},
 	    {formats, CLI_EXCLUDES, "--total-cycles", "only text has blocks"},
 	    {"--total-cycles", CLI_EXCLUDES, "-s,-F,--mem-mode", "blocks are not made of keys"},
-	    {formats, CLI_EXCLUDES, "--html", "a report has one format"},
-	    {"--branch-history", CLI_EXCLUDES, "-b,--mem-mode,--html,--tui",
+	    {"--branch-history", CLI_EXCLUDES, "-b,--mem-mode,--html,--svg,--flame,--tui",
 	     "its rows are of samples, as text"},
+	    {formats, CLI_EXCLUDES, "--html,--svg,--flame", "a report has one format"},
+	    {"--html", CLI_EXCLUDES, "--svg,--flame", "a report has one format"},
+	    {"--svg", CLI_EXCLUDES, "--flame", "a report has one format"},
+	    {"--svg,--flame", CLI_EXCLUDES,
+	     "--header,--header-only,--stats,--tasks,--tui,--group,--hierarchy,-s,-F,"
+	     "--total-cycles",
+	     "a flame graph is of stacks alone"},
 	    {"--html", CLI_EXCLUDES, "--header,--header-only,--stats,--tasks,--tui,--group",
 	     "these are of the text"},
 	    {NULL},

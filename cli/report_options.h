@@ -87,6 +87,8 @@ struct report {
 	const char *parent, *ignore_callees, *socket, *symbol_part, *colour;
 	uint32_t socket_number;
 	const char *page; /* --html: its file; "": beside the recording; NULL: text */
+	const char *svg;  /* --svg: the same */
+	bool flame;       /* --flame */
 	int format;       /* number of it: tally_report_format_name() */
 	double percent_limit;
 	uint64_t max_stack, max_expand, time_quantum;
@@ -116,6 +118,11 @@ int report_take_tree_word(void *to, const char *value, bool on, struct tally_err
 int report_take_page(void *to, const char *value, bool on, struct tally_error *error);
 int report_page_write(const struct report *report, struct tally_session *session,
 		      struct tally_profile_options *options, struct cli_progress *progress);
+
+/* report_flame.c: --flame and --svg.  The same. */
+int report_take_svg(void *to, const char *value, bool on, struct tally_error *error);
+int report_flame_write(const struct report *report, struct tally_session *session,
+		       struct tally_profile_options *options, struct cli_progress *progress);
 
 /* report_filters.c: numbers of -C and --socket-filter.  0, or an exit status after a message. */
 int report_filters_finish(struct report *report, const struct cli_usage *usage);

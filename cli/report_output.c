@@ -149,11 +149,17 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	    {CLI_FLAG, 'q', "quiet", NULL, "rows only, without header lines", .to = &report->quiet},
 	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing",
 	     .to = &report->dlfilters.verbose},
-	    {CLI_GROUP, .help = "A page for a browser"},
+	    {CLI_GROUP, .help = "Pictures"},
 	    {CLI_CALL, 0, "html", "FILE",
 	     "write one file that any browser opens: a summary, flame graphs, callers and callees, "
 	     "a time line (default: profile.html beside the recording; -: standard output)",
 	     .to = report, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = report_take_page},
+	    {CLI_CALL, 0, "svg", "FILE",
+	     "write the flame graph as one SVG, in which a browser zooms and searches (default: "
+	     "flame.svg beside the recording; -: standard output)",
+	     .to = &report->svg, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = report_take_svg},
+	    {CLI_FLAG, 0, "flame", NULL, "print the flame graph in characters",
+	     .to = &report->flame},
 	    {CLI_GROUP, .help = "Formats for other programs"},
 	};
 

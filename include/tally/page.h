@@ -45,6 +45,13 @@ int tally_page_write_diff(const struct tally_diff *diff,
 			  const struct tally_page_options *page, const char *path,
 			  uint64_t *ret_size, struct tally_error *error);
 
+/* The call trees of a profile as a flame graph, one SVG that needs nothing else: a graph for each
+ * event that has samples.  The profile must have no keys, and `callchains` without `children`.  Of
+ * `page`, `words` is not used.  0, or as tally_page_write(); -ENODATA: no event has call stacks
+ * with samples. */
+int tally_page_write_svg(const struct tally_profile *profile, const struct tally_page_options *page,
+			 const char *path, uint64_t *ret_size, struct tally_error *error);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

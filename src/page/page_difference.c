@@ -96,21 +96,6 @@ int tally_page_difference_rows(struct page_tables *tables, const struct tally_di
 
 /* --- the sentence --- */
 
-static void put_amount(struct tally_buf *to, double value, bool time)
-{
-	static const struct {
-		double scale;
-		const char *unit;
-	} large[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}},
-	  times[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}, {1, " ns"}};
-	size_t at = 0;
-
-	while (at < 4 && value < (time ? times : large)[at].scale)
-		at++;
-	tally_buf_printf(to, "%.3g%s", value / (time ? times : large)[at].scale,
-			 (time ? times : large)[at].unit);
-}
-
 /* How much there is of an event in both recordings. */
 static void put_totals(const struct page_facts *facts, uint32_t event, struct tally_buf *to)
 {
@@ -122,11 +107,11 @@ static void put_totals(const struct page_facts *facts, uint32_t event, struct ta
 	bool time = !strcmp(tables->strings.text[named->unit], "ns");
 
 	tally_buf_text(to, "The second recording has ");
-	put_amount(to, now, time);
+	tally_page_put_amount(to, now, time);
 	tally_buf_text(to, " of ");
 	tally_cell_name(to, tables->strings.text[named->name]);
 	tally_buf_text(to, ", the first ");
-	put_amount(to, before, time);
+	tally_page_put_amount(to, before, time);
 	if (before > 0 && fabs(now / before - 1) < SHARE_EQUAL)
 		tally_buf_text(to, ": as much");
 	else if (before > 0 && now < before * 10)

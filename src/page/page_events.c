@@ -39,6 +39,11 @@ static struct facts facts_of(const struct tally_data_event *event)
 	return (struct facts){"events", PAGE_EVENT_OTHER};
 }
 
+bool tally_page_event_is_time(const struct tally_data_event *event)
+{
+	return !strcmp(facts_of(event).unit, "ns");
+}
+
 /* As in a difference's rows: events of one name, or the only ones of their recordings. */
 static uint32_t known_event(const struct page_tables *tables, uint32_t earlier, uint32_t name,
 			    size_t count)
@@ -47,6 +52,21 @@ static uint32_t known_event(const struct page_tables *tables, uint32_t earlier, 
 		if (tables->events[i].name == name)
 			return i;
 	return earlier == 1 && count == 1 ? 0 : PAGE_NONE;
+}
+
+void tally_page_put_amount(struct tally_buf *to, double value, bool time)
+{
+	static const struct {
+		double scale;
+		const char *unit;
+	} large[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}},
+	  times[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}, {1, " ns"}};
+	size_t at = 0;
+
+	while (at < 4 && value < (time ? times : large)[at].scale)
+		at++;
+	tally_buf_printf(to, "%.3g%s", value / (time ? times : large)[at].scale,
+			 (time ? times : large)[at].unit);
 }
 
 int tally_page_events_make(struct page_tables *tables, struct page_source *source)

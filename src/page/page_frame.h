@@ -7,5 +7,8 @@
 
 extern const char tally_page_before[], tally_page_after[];
 extern const size_t tally_page_before_size, tally_page_after_size;
+/* The style and script of flame graphs that stand alone. */
+extern const char tally_page_svg_style[], tally_page_svg_script[];
+extern const size_t tally_page_svg_style_size, tally_page_svg_script_size;
 
 #endif

@@ -111,6 +111,12 @@ int64_t tally_page_string(struct page_tables *tables, const char *text);
 /* page_events.c: the events of a recording; those of one name are one.  0 or -ENOMEM. */
 int tally_page_events_make(struct page_tables *tables, struct page_source *source);
 
+struct tally_data_event;
+/* Whether the weights of an event are times, in ns. */
+bool tally_page_event_is_time(const struct tally_data_event *event);
+/* "1.23 s" of a time, "1.23 M" of another weight. */
+void tally_page_put_amount(struct tally_buf *to, double value, bool time);
+
 /* Functions by the place of a frame (profile/places.h). */
 struct page_functions {
 	struct page_tables *tables;

@@ -2,6 +2,7 @@
 """Pages that the program itself writes: their numbers in the browser are those of its text."""
 
 import json
+import xml.etree.ElementTree
 
 from checks import Bench, case, run, same, tally, true
 
@@ -83,6 +84,66 @@ def merged(bench: Bench):
     tab.run(f"{boxes}[0].click(); {boxes}[1].click()")
     tab.next_frame()
     same(weight(), 906_000, "without the second")
+
+
+HOSTILE = "</text><script>alert(1)</script>"
+
+
+def svg(bench, name, *arguments):
+    path = f"{bench.folder}/{name}.svg"
+    tally("report", f"--svg={path}", *arguments)
+    return path
+
+
+def frames(path):
+    """[(depth, name, total, self)] of a flame graph, callers first."""
+    names = {"s": "http://www.w3.org/2000/svg"}
+    found = []
+    for group in xml.etree.ElementTree.parse(path).getroot().iterfind(".//s:g[@class='f']", names):
+        found.append((int(group.get("data-d")), group.find("s:title", names).text.split("\n")[0], int(group.get("data-w")), int(group.get("data-s"))))
+    return found
+
+
+@case
+def svg_sums(bench: Bench):
+    """a flame graph as SVG has each stack once, and the sums of a report"""
+    before, _ = two(bench)
+    found = frames(svg(bench, "sums", "-i", before))
+    same(found, [(0, "all", 906_000, 0), (1, "app+0x30", 906_000, 0), (2, "app+0x20", 500_000, 300_000), (3, "libx.so+0x10", 200_000, 200_000),
+                 (2, "app+0x10", 400_000, 400_000), (2, "libx.so+0x20", 6_000, 6_000)])
+    flame = tally("report", "--flame", "-i", before).splitlines()
+    same(flame[0], "# Event 'cpu-clock:HG': 906 samples; the width is 906000")
+    # 120 columns: 500 of 906 are 66.2 of them, 400 are 53.
+    same([line.count("[") + line.count("|") for line in flame[1:]], [1, 3, 1], "blocks of each line")
+    same(["app+0x30" in flame[1] and " 100.00%]" in flame[1], flame[2].index("app+0x10"), flame[2].index("55.19%]") + 7], [True, 67, 66], flame)
+    same([line for line in tally("report", "--flame", "-q", "--percent-limit", "0", "-i", before).splitlines()], flame[1:], "-q: no header")
+
+
+@case
+def svg_gestures(bench: Bench):
+    """in the SVG a click zooms, Escape shows all, and what is typed behind / is searched for; names are harmless"""
+    lines = "\n".join(["comm 10 app", f"map 10 1000 1000 0 /nowhere/{HOSTILE.replace('/', '')}", "map 10 5000 1000 0 /nowhere/שלום世界.so",
+                       "sample 10 1010 user 1010 5030", "times 3", "sample 10 5010 user 5010 5030", "times 5"])
+    path = svg(bench, "gestures", "-i", bench.recorded("svg.data", lines + "\n"))
+    tab = bench.browser.tab(width=1000, height=400)
+    bench.tabs.append(tab)
+    tab.do("Page.navigate", url=f"file://{path}")
+    tab.wait("document.readyState === 'complete' && document.querySelector('svg').getAttribute('width') === '1000'")
+    same(tab.run("document.querySelectorAll('script').length"), 1, "scripts")
+    shown = "[...document.querySelectorAll('.f')].filter((one) => one.style.display !== 'none').map((one) => one.querySelector('title').textContent.split('\\n')[0]).join('|')"
+    same(tab.run(shown), "all|שלום世界.so+0x30|שלום世界.so+0x10|<text><script>alert(1)<script>+0x10")
+    x, y = tab.run("(() => { const box = document.querySelectorAll('.f')[2].querySelector('rect').getBoundingClientRect(); return [box.left + box.width / 2, box.top + 8]; })()")
+    tab.click(x, y)
+    same(tab.run(shown), "all|שלום世界.so+0x30|שלום世界.so+0x10", "zoomed")
+    same(tab.run("document.querySelectorAll('.f')[2].querySelector('rect').getAttribute('width')"), "979.4", "it has the whole width")
+    true("60.00%, 6 us" in tab.run("document.getElementById('facts').textContent"), "what a frame is")
+    tab.key("Escape")
+    for letter in "/script":
+        tab.key(letter)
+    same(tab.run("document.getElementById('found').textContent"), "found: 40.00 %")
+    same(tab.run("document.querySelectorAll('.m').length"), 1)
+    tab.key("Escape")
+    same(tab.run("document.querySelectorAll('.m').length"), 0)
 
 
 run()
