@@ -70,16 +70,19 @@ static uint8_t *verdict_at(struct choice_known *known, uint32_t number)
 	return &known->verdicts[number];
 }
 
+/* Kept by thread, which has one name: names themselves have numbers of any size. */
 static int comm_holds(const struct tally_choice *choice, const struct choice_test *test,
-		      struct choice_known *known, uint32_t comm)
+		      struct choice_known *known, const struct tally_resolved *resolved)
 {
-	uint8_t *verdict = verdict_at(known, comm);
+	uint8_t *verdict = verdict_at(known, resolved->thread);
 
 	if (!verdict)
 		return -ENOMEM;
 	if (*verdict == UNKNOWN)
 		*verdict =
-		    string_holds(test, tally_session_string(choice->session, comm)) ? HOLDS : FAILS;
+		    string_holds(test, tally_session_string(choice->session, resolved->comm))
+			? HOLDS
+			: FAILS;
 	return *verdict == HOLDS;
 }
 
@@ -253,7 +256,7 @@ static int holds(struct tally_choice *choice, struct choice_worker *worker, uint
 
 	switch (test->field) {
 	case CHOICE_COMM:
-		return comm_holds(choice, test, &worker->known[at], resolved->comm);
+		return comm_holds(choice, test, &worker->known[at], resolved);
 	case CHOICE_PID:
 		return has & PERF_SAMPLE_TID &&
 		       compare_signed(test->op, (int32_t)sample->pid, (int64_t)test->number);

@@ -63,6 +63,12 @@ is() { # expression, periods
 	is "event =~ ^br and period < 102" "100 101"
 }
 
+@test "threads without a name take no memory for it" {
+	nm "$TALLY" | grep __asan_init >/dev/null && skip "sanitizers reserve memory"
+	ulimit -v 2000000
+	is "comm == the-prog" "101"
+}
+
 @test "and, or, not, brackets: each binds as it should" {
 	is "period == 100 or period == 101 and tid == 777" "100 101"
 	is "(period == 100 or period == 101) and tid == 777" "101"
