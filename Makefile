@@ -31,6 +31,7 @@ run:
 check:
 	@tools/install-dependencies
 	@tools/install-axe $(BUILD)
+	@tools/install-parquet-readers $(BUILD)
 	@tools/check $(BUILD) $(SAN) $(TSAN)
 
 # Counting and sampling on an emulated processor with a PMU, exact to the instruction; not part of check.

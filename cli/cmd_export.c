@@ -29,7 +29,7 @@ struct additions {
 
 struct export
 {
-	const char *input, *output, *format, *time, *cpus;
+	const char *input, *output, *format, *time, *cpus, *service, *release, *host;
 	uint32_t *cpu_numbers; /* of `cpus` */
 	size_t cpu_count;
 	struct cli_binaries binaries;
@@ -122,6 +122,10 @@ static int open_target(const struct export *export, struct target *ret)
 	int fd;
 
 	*ret = (struct target){.to = stdout};
+	if (tally_export_format_is_folder(export->format)) {
+		ret->to = NULL;
+		return 0;
+	}
 	if (!export->output || !strcmp(export->output, "-")) {
 		if (!tally_export_format_is_binary(export->format) || !isatty(STDOUT_FILENO))
 			return 0;
@@ -193,6 +197,10 @@ static int write_samples(struct export *export, struct tally_session *session, F
 	    .mark_kernel = export->with.kernel,
 	    .mark_jit = export->with.jit,
 	    .evented = export->evented,
+	    .folder = to ? NULL : export->output,
+	    .service = export->service,
+	    .version = export->release,
+	    .host = export->host,
 	};
 	struct tally_export_result made = {.size = sizeof(made)};
 	struct tally_error error = {0};
@@ -290,6 +298,10 @@ static int check(struct export *export, const struct cli_usage *usage)
 	if ((with->pid || with->tid || with->kernel || with->jit) &&
 	    strcmp(export->format, "folded") != 0)
 		return cli_usage_error(usage, "--with is for --to folded");
+	if (!tally_export_format_is_folder(export->format) &&
+	    (export->service || export->release || export->host))
+		return cli_usage_error(usage,
+				       "--service, --release and --host are for --to parquet");
 	if (export->evented && strcmp(export->format, "speedscope") != 0)
 		return cli_usage_error(usage, "--evented is for --to speedscope");
 	if (export->cpus &&
@@ -298,6 +310,17 @@ static int check(struct export *export, const struct cli_usage *usage)
 		return cli_usage_error(usage, "--cpu '%s' is not a list of CPUs; write it as 0-3,7",
 				       export->cpus);
 	return cli_filter_numbers(usage, &export->filter);
+}
+
+/* The folder of a format that has one, if it stands where the recording does for others. */
+static int take_folder(struct export *export, const struct cli_usage *usage, int argc, char **argv,
+		       int *at)
+{
+	if (!export->output && *at < argc)
+		export->output = argv[(*at)++];
+	return export->output ? 0
+			      : cli_usage_error(usage, "--to %s needs a folder: DIR, or -o DIR",
+						export->format);
 }
 
 int cmd_export(int argc, char **argv)
@@ -315,13 +338,19 @@ int cmd_export(int argc, char **argv)
 	    {CLI_GROUP, .help = "Output"},
 	    {CLI_CALL, 0, "to", "FORMAT", "the format: {}", .to = &export.format,
 	     .call = take_format, .word = tally_export_format_name},
-	    {CLI_STRING, 'o', "output", "FILE", "the file to write (default: standard output)",
-	     .to = &export.output},
+	    {CLI_STRING, 'o', "output", "FILE",
+	     "the file to write (default: standard output), or the folder", .to = &export.output},
 	    {CLI_FLAG, 'f', "force", NULL, "replace the file if it exists", .to = &export.force},
 	    {CLI_CALL, 0, "with", "WORDS", "folded: what names get: {}", .to = &export.with,
 	     .call = take_additions, .word = addition_word},
 	    {CLI_FLAG, 0, "evented", NULL, "speedscope: each sample at its time, instead of sums",
 	     .to = &export.evented},
+	    {CLI_STRING, 0, "service", "NAME", "parquet: the service that was recorded",
+	     .to = &export.service},
+	    {CLI_STRING, 0, "release", "NAME", "parquet: the version of the service",
+	     .to = &export.release},
+	    {CLI_STRING, 0, "host", "NAME", "parquet: the host (default: the recording's)",
+	     .to = &export.host},
 	    {CLI_FLAG, 0, "no-lines", NULL, "do not look up source lines", .to = &export.no_lines},
 	    CLI_INLINE(export.binaries),
 	    {CLI_U64, 0, "max-stack", "N", "frames that are kept of a call chain, the innermost",
@@ -360,6 +389,8 @@ int cmd_export(int argc, char **argv)
 	}
 	if (at >= 0)
 		status = check(&export, &usage);
+	if (at >= 0 && !status && tally_export_format_is_folder(export.format))
+		status = take_folder(&export, &usage, argc, argv, &at);
 	if (at >= 0 && !status)
 		status = cli_recording_take(&usage, argc, argv, at, &export.input);
 	if (at >= 0 && !status)

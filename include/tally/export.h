@@ -22,6 +22,8 @@ const char *tally_export_format_name(size_t index, const char **ret_help);
 /* Whether the format has bytes that a terminal cannot show.  False, too, if there is no such
  * format. */
 bool tally_export_format_is_binary(const char *name);
+/* Whether the format is files in a folder, instead of one file. */
+bool tally_export_format_is_folder(const char *name);
 
 struct tally_export_options {
 	size_t size;        /* sizeof of this struct */
@@ -44,6 +46,11 @@ struct tally_export_options {
 	bool with_pid, with_tid, mark_kernel, mark_jit;
 	/* speedscope: each sample at its time, instead of sums. */
 	bool evented;
+	/* A format that is files in a folder: the folder, which is made if it does not exist. */
+	const char *folder;
+	/* parquet: what was recorded; NULL: "unknown" and, for the host, the recording's.  These
+	 * are columns, and service and version are folders, too. */
+	const char *service, *version, *host;
 };
 
 struct tally_export_result {
@@ -58,7 +65,8 @@ struct tally_export_result {
  * -EINVAL: there is no such format. */
 int tally_export_session_options(const char *format, struct tally_session_options *to);
 /* Writes the samples of the session, which was made with the options above, in a format.  The
- * caller flushes and closes the stream.  Text from outside is escaped by the rules of the format.
+ * caller flushes and closes the stream, which is NULL for a format that is a folder.  Text from
+ * outside is escaped by the rules of the format.
  * 0; -EINVAL with words: an option is invalid, or the recording lacks what the format needs;
  * -ENOTSUP: built without a library that the format needs; -E2BIG, -ECANCELED, -ENOMEM, -errno of
  * reading or writing.  `ret` may be NULL. */

@@ -12,6 +12,7 @@ struct tally_session_options;
 struct export_format {
 	const char *name, *help; /* help: of the name, starts small, no full stop */
 	bool binary;             /* not for a terminal */
+	bool folder;             /* files in options.folder; `to` is NULL */
 	bool places;             /* frames are addresses, with their lines */
 	bool as_recorded; /* frames are those of `tally script`, not those of `tally report` */
 	uint64_t columns; /* TALLY_COLUMN_* that its samples need */

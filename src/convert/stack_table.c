@@ -305,7 +305,6 @@ int tally_stack_table_make(struct stack_table *table)
 	};
 	int result = make_nodes(&making);
 
-	tally_map_done(&table->known);
 	if (!result)
 		result = make_frames(&making);
 	if (!result)
@@ -321,4 +320,11 @@ int tally_stack_table_make(struct stack_table *table)
 uint32_t tally_stack_table_node(const struct stack_table *table, int64_t pair)
 {
 	return table->leaves[pair].node;
+}
+
+uint32_t tally_stack_table_find(const struct stack_table *table, uint32_t stack, uint32_t frame)
+{
+	const uint64_t *pair = tally_map_find(&table->known, (uint64_t)stack << 32 | frame);
+
+	return pair ? table->leaves[*pair].node : 0;
 }

@@ -37,5 +37,7 @@ int64_t tally_stack_table_add(struct stack_table *table, uint32_t stack, uint32_
 int tally_stack_table_make(struct stack_table *table);
 /* The node of a pair, once the table is made; 0: there is no frame at all. */
 uint32_t tally_stack_table_node(const struct stack_table *table, int64_t pair);
+/* The same by the pair itself; 0, too, if it was not added. */
+uint32_t tally_stack_table_find(const struct stack_table *table, uint32_t stack, uint32_t frame);
 
 #endif

@@ -35,6 +35,13 @@ bool tally_export_format_is_binary(const char *name)
 	return format && format->binary;
 }
 
+bool tally_export_format_is_folder(const char *name)
+{
+	const struct export_format *format = find(name);
+
+	return format && format->folder;
+}
+
 int tally_export_session_options(const char *format, struct tally_session_options *to)
 {
 	const struct export_format *found = find(format);
@@ -113,11 +120,15 @@ int tally_export_write(struct tally_session *session, const struct tally_export_
 	if (!convert.format)
 		return tally_fail(error, -EINVAL, -1, "'%s' is not a format of exports",
 				  convert.options.format ? convert.options.format : "");
+	if (convert.format->folder != (to == NULL) ||
+	    convert.format->folder != (convert.options.folder != NULL))
+		return tally_fail(error, -EINVAL, -1, "%s is written to %s", convert.format->name,
+				  convert.format->folder ? "a folder" : "a stream");
 	convert.filter = filter_of(&convert.options);
 	result = check_events(&convert);
 	if (!result)
 		result = convert.format->write(&convert);
-	if (!result)
+	if (!result && to)
 		result = tally_convert_flush(&convert);
 	tally_buf_done(&convert.text);
 	made.samples = convert.samples;

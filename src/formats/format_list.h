@@ -17,6 +17,7 @@
 	FORMAT(perfetto)       \
 	FORMAT(otlp)           \
 	FORMAT(sqlite)         \
+	FORMAT(parquet)        \
 	FORMAT(autofdo)        \
 	FORMAT(profgen)        \
 	FORMAT(bolt)

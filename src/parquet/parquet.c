@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "parquet/chunk.h"
+#include "parquet/sorted_rows.h"
 #include "parquet/thrift.h"
 #include "parquet/zstd_page.h"
 
@@ -139,6 +140,9 @@ static int end_group(struct parquet_writer *writer)
 		return result;
 	if (!group_room(writer))
 		return -ENOMEM;
+	if (writer->table->order_count)
+		result = tally_parquet_sort_rows(writer->chunks, writer->chunk_count,
+						 writer->table->order, writer->table->order_count);
 	writer->groups[writer->group_count] = (struct group){
 	    .rows = writer->lengths.rows,
 	    .offset = writer->offset,
@@ -239,11 +243,12 @@ static void put_column(struct thrift *to, const struct parquet_column *column)
 		thrift_end(to);
 		thrift_end(to);
 	} else if (column->type == PARQUET_TIME) {
+		thrift_i32(to, 6, 10); /* TIMESTAMP_MICROS */
 		thrift_struct(to, 10);
 		thrift_struct(to, 8);
 		thrift_bool(to, 1, true);
 		thrift_struct(to, 2);
-		thrift_empty(to, 3); /* ns */
+		thrift_empty(to, 2); /* microseconds */
 		thrift_end(to);
 		thrift_end(to);
 		thrift_end(to);

@@ -18,7 +18,7 @@ enum parquet_type {
 	PARQUET_I32,
 	PARQUET_I64,
 	PARQUET_U64,
-	PARQUET_TIME, /* ns since 1970, UTC */
+	PARQUET_TIME, /* microseconds since 1970, UTC */
 };
 
 struct parquet_column {
@@ -33,6 +33,10 @@ struct parquet_table {
 	const char *list;                    /* the name of the list; NULL: there is none */
 	const struct parquet_column *fields; /* of its elements */
 	size_t field_count;
+	/* Without a list: columns that the rows of each group are sorted by (texts: by their
+	 * numbers), so that equal values are beside each other. */
+	const uint8_t *order;
+	size_t order_count;
 };
 
 struct parquet_writer;

@@ -241,7 +241,13 @@ def callgrind(data):
     return {name: [own.get(name, 0), own.get(name, 0) + total.get(name, 0)] for name in {**own, **total}}
 
 
-FORMATS = {"folded": folded, "pprof": pprof, "otlp": otlp, "perfetto": perfetto, "speedscope": speedscope, "chrome": chrome,
+def rows(data):
+    """What other readers made: a line of JSON for each stack, its names from the innermost one and its period."""
+    for line in data.decode().splitlines():
+        yield json.loads(line)
+
+
+FORMATS = {"rows": rows, "folded": folded, "pprof": pprof, "otlp": otlp, "perfetto": perfetto, "speedscope": speedscope, "chrome": chrome,
            "firefox": firefox, "csv": comma_separated}
 
 

@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# tally export --to parquet: four readers that are not ours read the same rows; sums of functions are the report's; stacks
+# have the same numbers wherever binaries were loaded.
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export HOME="$BATS_FILE_TMPDIR/home"
+	export READ="$BATS_TEST_DIRNAME/parquet.mjs" SUMS="$BATS_TEST_DIRNAME/export.py"
+	export PACKAGES="${TALLY_PARQUET_READERS:-$(dirname "$TALLY")/npm-parquet}"
+	mkdir -p "$HOME"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	cat >prog.c <<'END'
+volatile int sink;
+static inline __attribute__((always_inline)) void inner(int n) { sink += n; }
+__attribute__((noinline)) void leaf(int n) { inner(n); sink *= 3; }
+__attribute__((noinline)) void middle(int n) { leaf(n); sink++; }
+__attribute__((noinline)) void hostile(void) { middle(2); sink--; }
+int main(void) { hostile(); middle(1); return 0; }
+END
+	gcc -g -O1 -pie -fPIE -o prog prog.c || return 0
+	objcopy --redefine-sym hostile='a"<b>\x;y&'"'"'z(),' prog || return 0
+	made 400000 1000 | python3 "$BATS_TEST_DIRNAME/recording.py" made.data chains
+	made 7f0000600000 2000 | python3 "$BATS_TEST_DIRNAME/recording.py" moved.data chains
+	printf 'comm 1 none\n' | python3 "$BATS_TEST_DIRNAME/recording.py" empty.data chains
+}
+
+# Lines for recording.py: the program loaded at an address, its samples of a period, and some elsewhere.
+made() {
+	local start size offset base=$((0x$1)) name
+	read -r offset start size < <(readelf -lW prog | awk '$1 == "LOAD" && / R E / {print $2, $3, $5}')
+	declare -A at
+	while read -r name; do
+		at[${name#* }]=$(printf '%x' $((0x${name%% *} - start + offset + base)))
+	done < <(nm prog | awk '$2 == "T" {print $1, $3 ~ /<b>/ ? "hostile" : $3}')
+	later() { printf '%x' $((0x${at[$1]} + 4)); }
+	echo "comm 10 prog"
+	printf 'map 10 %x %x %x %s\n' $((base + offset)) $((size)) $((offset)) "$PWD/prog"
+	echo 'comm 11 evil";<b>'
+	printf 'map 11 %x %x %x %s\n' $((base + offset)) $((size)) $((offset)) "$PWD/prog"
+	echo "period $2"
+	echo "sample 10 ${at[leaf]} user ${at[leaf]} $(later middle) $(later main)"
+	echo "times 6"
+	echo "sample 11 $(later leaf) user $(later leaf) $(later middle) $(later hostile) $(later main)"
+	echo "times 3"
+	echo "sample 10 ${at[middle]} user ${at[middle]} $(later hostile) $(later main)"
+	echo "sample 11 ${at[hostile]} user ${at[hostile]} $(later main)"
+	echo "times 4"
+	echo "sample 11 123456 user 123456 $(later main)"
+	echo "sample 10 ${at[main]} user ${at[main]}"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	[ -s made.data ] || skip "gcc, nm or readelf is missing: nothing to export"
+}
+
+# The readers are installed.
+readers() {
+	[ -e "$PACKAGES/complete" ] || skip "readers of Parquet are not installed (tools/install-parquet-readers): rows are not read back by others; tests/unit/parquet has the encodings"
+}
+
+read_rows() { node "$READ" "$PACKAGES" rows "$@"; }
+
+# Rows of a table, without columns that differ by recording or host: fields of JSON by name.
+columns() {
+	python3 -c '
+import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    print(*(row[name] for name in sys.argv[1:]))' "$@"
+}
+
+@test "the files are below folders of date, service and version, whose names may be anything" {
+	rm -rf out
+	"$TALLY" export --to parquet --service 'a/b =%' --release 1.2-3 --host h out made.data
+	run -0 find out -type f
+	[ "${#lines[@]}" -eq 3 ]
+	[[ ${lines[0]} =~ ^out/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/service=a%2Fb%20%3D%25/version=1.2-3/[a-z]+-[0-9a-f]{16}\.parquet$ ]]
+	"$TALLY" export --to parquet --service 'a/b =%' --release 1.2-3 --host h out made.data
+	run -0 find out -type f
+	[ "${#lines[@]}" -eq 3 ] # the same recording replaces itself
+	"$TALLY" export --to parquet --service 'a/b =%' --release 1.2-3 --host other out made.data
+	run -0 find out -type f
+	[ "${#lines[@]}" -eq 6 ]
+	rm -rf out
+	"$TALLY" export --to parquet -o out made.data
+	run -0 find out -type d -name 'version=*'
+	[[ $output = out/date=*/service=unknown/version=unknown ]]
+}
+
+@test "four readers that are not ours read the same rows" {
+	readers
+	rm -rf out
+	"$TALLY" export --to parquet --service web --release 2 --host h out made.data
+	for table in samples stacks recordings; do
+		for reader in hyparquet wasm duckdb chdb; do
+			read_rows "$reader" out/*/*/*/$table-*.parquet >"$reader.$table"
+			[ -s "$reader.$table" ]
+			cmp "$reader.$table" "hyparquet.$table"
+		done
+	done
+	run -0 columns host service version event pid tid comm cgroup cpu count period weight lost <hyparquet.samples
+	[ "${#lines[@]}" -eq 19 ]
+	[ "${lines[0]}" = "h web 2 cpu-clock:HG 10 10 prog  -1 1 1000 0 0" ]
+	[ "${lines[18]}" = 'h web 2 cpu-clock:HG 11 11 evil";<b>  -1 1 1000 0 0' ]
+	run -0 columns recording host service version cpus events samples lost throttled damage <hyparquet.recordings
+	[[ $output = *" h web 2 0 cpu-clock:HG 19 0 0 " ]]
+	grep -qF '"symbol":"a\"<b>\\x;y&'"'"'z(),"' hyparquet.stacks
+	head -n 1 hyparquet.samples >row
+	grep -q '"recording":"[0-9a-f]*","host":"h",.*"time":"2.*Z",.*"stack_id":"[0-9]*"' row
+}
+
+@test "frames have build-ids, places in the file, symbols and lines" {
+	readers
+	rm -rf out
+	"$TALLY" export --to parquet --inline out made.data
+	id=$(readelf -n prog | awk '/Build ID/ {print $3}')
+	read_rows duckdb out/*/*/*/stacks-*.parquet >stacks
+	grep -qF "{\"build_id\":\"$id\",\"image\":\"$PWD/prog\",\"offset\":\"$((0x$(nm prog | awk '$3 == "middle" {print $1}')))\",\"symbol\":\"middle\",\"file\":\"$PWD/prog.c\",\"line\":4}" stacks
+	grep -qF '"symbol":"inner"' stacks # it was inlined into leaf
+}
+
+@test "sums of functions are the report's, of the chosen samples" {
+	readers
+	for options in "" "-c prog" "--time 20%-60%"; do
+		rm -rf out
+		# shellcheck disable=SC2086 # words
+		"$TALLY" report -s symbol --json --no-inline --percentage relative $options made.data >report.json
+		# shellcheck disable=SC2086
+		"$TALLY" export --to parquet --no-inline $options out made.data
+		for reader in hyparquet duckdb; do
+			node "$READ" "$PACKAGES" stacks "$reader" out >stacks
+			run -0 python3 "$SUMS" compare rows stacks report.json
+			[[ $output = *" functions are equal" ]]
+		done
+	done
+}
+
+@test "stacks of the same code have the same numbers wherever it was loaded" {
+	readers
+	rm -rf out moved
+	"$TALLY" export --to parquet --host a out made.data
+	"$TALLY" export --to parquet --host b moved moved.data
+	read_rows hyparquet out/*/*/*/samples-*.parquet | columns stack_id count | sort >here
+	read_rows hyparquet moved/*/*/*/samples-*.parquet | columns stack_id count | sort >there
+	cmp here there
+	[ "$(uniq here | wc -l)" -eq 6 ]
+	read_rows hyparquet out/*/*/*/stacks-*.parquet | columns stack_id | sort >stacks
+	awk '{print $1}' here | uniq | cmp - stacks
+}
+
+@test "the same recording gives the same bytes; one without samples gives empty tables" {
+	rm -rf out twice empty
+	"$TALLY" export --to parquet out made.data
+	"$TALLY" export --to parquet twice - <made.data
+	cmp out/*/*/*/stacks-*.parquet twice/*/*/*/stacks-*.parquet
+	"$TALLY" export --to parquet empty empty.data
+	readers
+	for reader in hyparquet wasm duckdb chdb; do
+		[ -z "$(read_rows "$reader" empty/*/*/*/samples-*.parquet)" ]
+	done
+	read_rows hyparquet empty/*/*/*/recordings-*.parquet >row
+	grep -qF '"samples":"0"' row
+}
+
+@test "what is missing or invalid is said, and nothing is left of a failed export" {
+	run -2 "$TALLY" export --to parquet
+	[[ $output = *"--to parquet needs a folder"* ]]
+	run -2 "$TALLY" export --to folded --service web made.data
+	[[ $output = *"--service, --release and --host are for --to parquet"* ]]
+	echo mine >mine
+	run -1 "$TALLY" export --to parquet mine made.data
+	[[ $output = *"mine"*"Not a directory"* ]]
+	[ "$(cat mine)" = mine ]
+	rm -rf out
+	run -1 "$TALLY" export --to parquet out none.data
+	[ ! -e out ]
+	cp made.data cut.data
+	head -c 64 /dev/zero | tr '\0' '\377' | dd of=cut.data bs=1 seek=$(($(stat -c %s cut.data) - 600)) conv=notrunc status=none
+	run -1 "$TALLY" export --to parquet --strict out cut.data
+	run -0 find . -name '*.tmp'
+	[ -z "$output" ]
+}
