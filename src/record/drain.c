@@ -144,6 +144,12 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 		}
 		if (drain->side_copy && index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND)
 			copy_bytes(drain->side_copy, &bytes, at, to);
+		if (drain->side_kept && index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND) {
+			copy_bytes(&drain->side_kept->newer, &bytes, at, to);
+			tally_ring_consume(ring, to - at);
+			at = to;
+			continue;
+		}
 		result = append_bytes(drain, ring, &bytes, at, to, error);
 		if (result)
 			return result;
@@ -180,7 +186,7 @@ static bool want_workers(struct tally_drain *drain)
 	unsigned threads = drain->workers_forced ? drain->workers_forced : drain->workers_most;
 
 	if ((!drain->workers_on && !drain->workers_forced) || drain->sideband_only ||
-	    drain->flush_least || drain->side_copy)
+	    drain->flush_least || drain->side_copy || drain->side_kept)
 		return false;
 	if (!drain->workers &&
 	    tally_drain_workers_new(threads, drain->set, drain->writer, &drain->workers)) {

@@ -15,6 +15,7 @@
 #include "collect/openset.h"
 #include "record/placement.h"
 #include "record/ring_walk.h"
+#include "record/side_kept.h"
 
 struct tally_off_cpu;
 struct tally_stack_block;
@@ -39,6 +40,7 @@ struct tally_drain {
 	size_t fullest;      /* of the last pass: bytes in the fullest ring, in 1/256 */
 	struct tally_off_cpu *off_cpu; /* NULL: offcpu-time is not recorded */
 	struct tally_buf *side_copy;   /* gets the side-band of a pass, too; NULL: nothing does */
+	struct tally_side_kept *side_kept; /* gets it instead of the file; NULL: the file does */
 	/* When the recorder unwinds: passes fill a block, instead of the file. */
 	struct tally_unwinder *unwinder;
 	struct tally_stack_block *block; /* the next, which is empty; NULL: none yet */

@@ -89,9 +89,21 @@ static int drain_ring(struct tally_drain *drain, struct tally_ring *ring, bool l
 	return result;
 }
 
+/* The processes that the samples are of. */
+static int write_side(struct tally_drain *drain, struct tally_error *error)
+{
+	int64_t bytes = tally_side_kept_write(drain->side_kept, drain->writer, error);
+
+	if (bytes < 0)
+		return (int)bytes;
+	drain->appended |= bytes != 0;
+	drain->since_mark += (uint64_t)bytes;
+	return 0;
+}
+
 int tally_drain_kept(struct tally_drain *drain, bool last, struct tally_error *error)
 {
-	int result = 0;
+	int result = drain->side_kept ? write_side(drain, error) : 0;
 
 	for (size_t i = 0; i < tally_openset_places(drain->set) && !result; i++)
 		if (drain->set->kept[i])

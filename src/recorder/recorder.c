@@ -213,6 +213,7 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	tally_workload_done(&recorder->workload);
 	tally_writing_done(&recorder->writing);
 	tally_drain_done(&recorder->drain);
+	tally_side_kept_done(&recorder->side_kept);
 	tally_look_done(&recorder->look);
 	tally_unwinder_free(recorder->unwinder);
 	if (recorder->writer)
@@ -288,6 +289,20 @@ static int start_command(struct tally_recorder *recorder, struct tally_error *er
 	return tally_workload_explain(name, result, error);
 }
 
+/* Whether all samples are in overwritten rings, and the records of processes need not be in the
+ * file before these are. */
+static bool keeps_side(const struct tally_recorder *recorder)
+{
+	const struct tally_openset *set = &recorder->set;
+	bool kept = tally_openset_overwrites(set) && !recorder->drain.off_cpu &&
+		    !recorder->plan.aux.kind && !recorder->rings.threads && !recorder->to_stdout &&
+		    !recorder->streams;
+
+	for (size_t i = 0; i < set->ring_count; i++)
+		kept &= i % TALLY_RING_KINDS != TALLY_RING_SAMPLES || !set->rings[i];
+	return kept;
+}
+
 static int start(struct tally_recorder *recorder, struct tally_error *error)
 {
 	int64_t delay = recorder->options.delay_ms;
@@ -313,9 +328,13 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	if (tally_off_cpu_new(&recorder->set, recorder->options.off_cpu_least_ns,
 			      &recorder->drain.off_cpu))
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
+	if (keeps_side(recorder)) {
+		recorder->drain.side_kept = &recorder->side_kept;
+		recorder->side_kept.most = tally_side_kept_most(&recorder->set);
+	}
 	recorder->aux = (struct tally_drain_aux){.set = &recorder->set, .writer = recorder->writer};
-	if (recorder->targets.command ||
-	    (recorder->files.switches && !recorder->targets.system_wide)) {
+	if (recorder->targets.command || ((recorder->files.switches || recorder->drain.side_kept) &&
+					  !recorder->targets.system_wide)) {
 		if (tally_left_running_init(&recorder->left_running))
 			return tally_fail(error, -ENOMEM, -1, "out of memory");
 		recorder->drain.walk.left_running = &recorder->left_running;
@@ -341,7 +360,7 @@ static int start(struct tally_recorder *recorder, struct tally_error *error)
 	recorder->aux.running = !delay;
 	tally_schedule_init(&recorder->schedule, recorder->options.ranges,
 			    recorder->options.range_count, delay, monotonic_ns());
-	recorder->checkpoint_at = monotonic_ns();
+	recorder->checkpoint_at = monotonic_ns() - TALLY_CHECKPOINT_NS;
 	return result;
 }
 

@@ -11,7 +11,6 @@
 #include "recorder/recorder_state.h"
 #include "recorder/verbose.h"
 
-#define CHECKPOINT_NS    1000000000LL
 #define CHECKPOINT_BYTES (64ULL << 20)
 
 /* `stacks`: for samples as the rings have them. */
@@ -105,7 +104,7 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 	    .plan = &recorder->plan,
 	    .writer = recorder->writer,
 	    .stacks = recorder->stacks_writer,
-	    .checkpoint_ns = CHECKPOINT_NS,
+	    .checkpoint_ns = TALLY_CHECKPOINT_NS,
 	    .checkpoint_bytes = CHECKPOINT_BYTES,
 	    .open_held = open_held,
 	    .held = &recorder->build_ids,
@@ -153,6 +152,30 @@ int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct t
 	return result < 0 ? result : 0;
 }
 
+/* The older part of a flight recorder's side-band goes. */
+static int turn_side(struct tally_recorder *recorder, struct tally_error *error)
+{
+	struct tally_side_kept *kept = &recorder->side_kept;
+	const struct tally_describe describe = {
+	    .options = &recorder->options,
+	    .plan = &recorder->plan,
+	    .targets = &recorder->targets,
+	    .command = recorder->workload.pid,
+	    .left_running = &recorder->left_running,
+	    .build_ids = &recorder->build_ids,
+	    .text = &recorder->kernel_text,
+	    .time = tally_side_kept_latest(kept, &recorder->drain.walk.sideband_layout),
+	};
+	struct tally_buf running = {0};
+	bool hidden;
+	int result = tally_describe_running(&describe, &running, &hidden, error);
+
+	if (!result)
+		tally_side_kept_turn(kept, &running);
+	tally_buf_done(&running);
+	return result;
+}
+
 int tally_recorder_pass(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_drain *drain = &recorder->drain;
@@ -164,10 +187,12 @@ int tally_recorder_pass(struct tally_recorder *recorder, struct tally_error *err
 		result = tally_drain_aux_pass(&recorder->aux, error);
 	if (!result)
 		result = tally_writing_check(&recorder->writing, error);
+	if (!result && drain->side_kept && tally_side_kept_is_full(drain->side_kept))
+		result = turn_side(recorder, error);
 	if (result)
 		return result;
-	checkpoint =
-	    now - recorder->checkpoint_at >= CHECKPOINT_NS || drain->since_mark >= CHECKPOINT_BYTES;
+	checkpoint = now - recorder->checkpoint_at >= TALLY_CHECKPOINT_NS ||
+		     drain->since_mark >= CHECKPOINT_BYTES;
 	if (checkpoint)
 		recorder->checkpoint_at = now;
 	return tally_drain_round(drain, checkpoint, error);

@@ -27,6 +27,9 @@
 #include "write/file_series.h"
 #include "write/writer.h"
 
+/* Between two checkpoints. The first pass makes the first one, as if one had been so long ago. */
+#define TALLY_CHECKPOINT_NS 1000000000LL
+
 struct tally_recorder {
 	struct tally_recorder_options options;
 	const char *output;
@@ -42,6 +45,7 @@ struct tally_recorder {
 	struct tally_unwinder *unwinder;              /* NULL: no chains are made here */
 	struct tally_stack_counts stacks, all_stacks; /* of this file, and of all */
 	struct tally_drain drain;
+	struct tally_side_kept side_kept;
 	struct tally_look look;
 	struct tally_drain_aux aux;
 	struct tally_recorder_rings rings;

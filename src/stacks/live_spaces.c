@@ -8,6 +8,7 @@
 #include <tally/abi.h>
 #include "compiled/jit_loads.h"
 #include "image/image.h"
+#include "image/image_files.h"
 #include "process/process.h"
 #include "stacks/code_arenas.h"
 

@@ -28,7 +28,7 @@
 #define QUEUE_MOST  (256ULL << 20)
 #define SPILL_MOST  (16ULL << 30)
 /* Each has its call frame information in memory; a machine runs a few hundred in a day. */
-#define IMAGES_MOST 4096
+#define IMAGES_MOST 512
 /* Behind the recorded programs, unless much waits. Only who may raise a priority lowers it. */
 #define NICE_USUAL  5
 #define NICE_BEHIND (-10)
@@ -312,7 +312,7 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	if (!unwinder)
 		return tally_fail(error, -ENOMEM, -1, "out of memory");
 	unwinder->options = *options;
-	unwinder->checkpoint_at = monotonic_ns();
+	unwinder->checkpoint_at = monotonic_ns() - unwinder->options.checkpoint_ns;
 	uname(&here);
 	memcpy(unwinder->machine, here.machine, sizeof(unwinder->machine));
 	tally_block_queue_init(&unwinder->queue, queue_bytes(), SPILL_MOST);
@@ -380,7 +380,7 @@ int tally_unwinder_turn(struct tally_unwinder *unwinder, struct tally_writer *wr
 	unwinder->copies = (struct tally_stack_copies){0};
 	unwinder->waits = false;
 	unwinder->since_mark = 0;
-	unwinder->checkpoint_at = monotonic_ns();
+	unwinder->checkpoint_at = monotonic_ns() - unwinder->options.checkpoint_ns;
 	tally_block_queue_begin(&unwinder->queue);
 	result = start_thread(unwinder);
 	return result ? tally_fail(error, result, -1, "call chains cannot be unwound: %s",

@@ -84,6 +84,7 @@ int tally_describe_running(const struct tally_describe *describe, struct tally_b
 	    .threads = options->describe_threads,
 	    .maps_timeout_ms = options->maps_timeout_ms,
 	    .text = describe->text,
+	    .time = describe->time,
 	};
 	size_t before;
 	int result;
@@ -96,7 +97,8 @@ int tally_describe_running(const struct tally_describe *describe, struct tally_b
 		result = tally_synth_cgroups(&synth, to);
 	if (!result)
 		result = describe_targets(describe, &synth, to);
-	tally_synth_end(to);
+	if (!describe->time)
+		tally_synth_end(to);
 	if (!result)
 		result = to->failed;
 	return result

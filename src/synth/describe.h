@@ -23,6 +23,7 @@ struct tally_describe {
 	const struct tally_left_running *left_running;
 	struct tally_build_ids *build_ids;
 	struct tally_kernel_text *text; /* as struct tally_synth has it */
+	uint64_t time;                  /* not 0: of records in the middle of a file */
 };
 
 /* Appends them to `to`.  *ret_hidden: the kernel is sampled, and this user may not see where its

@@ -1,7 +1,7 @@
 /* Records of processes that already run, from procfs.
  *
- * Their times and ids are 0, as in perf's files: readers take them as valid from the start and as
- * of the first event. */
+ * Their ids are 0, and mostly their times, as in perf's files: readers take them as valid from the
+ * start and as of the first event. */
 #include "synth/synth.h"
 
 #include <errno.h>
@@ -21,7 +21,13 @@ int tally_synth_add(const struct tally_synth *synth, const struct tally_body *bo
 		    struct tally_buf *to)
 {
 	int size = tally_record_size(synth->layout, body);
+	struct tally_body timed;
 
+	if (synth->time) {
+		timed = *body;
+		timed.id.time = synth->time;
+		body = &timed;
+	}
 	if (size < 0)
 		return size == -EOVERFLOW ? 0 : size;
 	if (tally_buf_reserve(to, (size_t)size))

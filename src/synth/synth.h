@@ -26,6 +26,7 @@ struct tally_synth {
 	bool namespaces, cgroups;       /* NAMESPACES of each thread, CGROUP of each cgroup */
 	unsigned threads;               /* that read procfs; 0: as many as are of use */
 	uint64_t maps_timeout_ms;       /* for the maps of one process; 0: no limit */
+	uint64_t time;                  /* of the records; 0: they are valid from the start */
 	struct tally_kernel_text *text; /* kept for the next time; NULL: it is not */
 };
 
