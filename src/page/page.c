@@ -13,6 +13,7 @@
 #include "page/page_facts.h"
 #include "page/page_file.h"
 #include "page/page_frame.h"
+#include "page/page_moments.h"
 #include "page/page_tables.h"
 #include "profile/profile.h"
 #include "profile/sink.h"
@@ -59,7 +60,7 @@ static int take_source(struct page_tables *tables, struct page_source *source,
 }
 
 static int make_tables(struct page_tables *tables, struct page_source *sources, size_t count,
-		       const struct tally_diff *diff)
+		       const struct tally_diff *diff, struct tally_error *error)
 {
 	struct page_samples_taken *taken = NULL;
 	int result = tally_page_samples_new(tables, sources, count, &taken);
@@ -72,6 +73,8 @@ static int make_tables(struct page_tables *tables, struct page_source *sources, 
 		result = tally_page_samples_make(taken);
 	if (!result && diff)
 		result = tally_page_difference_rows(tables, diff, sources);
+	for (size_t i = 0; i < count && !result; i++)
+		result = tally_page_moments_make(tables, &sources[i], error);
 	tally_page_samples_free(taken);
 	return result;
 }
@@ -169,7 +172,7 @@ static int write_sources(struct page_source *sources, size_t count, const struct
 		result = read_sums(&sources[i], &taken[i], error);
 	}
 	if (!result)
-		result = make_tables(&tables, sources, count, diff);
+		result = make_tables(&tables, sources, count, diff, error);
 	/* What follows needs little of them, and the columns need memory. */
 	for (size_t i = 0; i < count; i++) {
 		tally_call_sums_done(&sources[i].worker.calls);

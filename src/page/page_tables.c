@@ -32,6 +32,8 @@ void tally_page_tables_done(struct page_tables *tables)
 	free(tables->threads);
 	free(tables->samples);
 	free(tables->differences);
+	free(tables->runs);
+	free(tables->markers);
 	tally_map_done(&tables->known_images);
 	tally_map_done(&tables->known_functions);
 	tally_map_done(&tables->known_nodes);
@@ -75,6 +77,16 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(sample, node, PAGE_U32, PAGE_RISING);
 	COLUMN(sample, weight, PAGE_F64, PAGE_ANY);
 	COLUMN(sample, count, PAGE_U32, PAGE_ANY);
+	COLUMN(run, thread, PAGE_U32, PAGE_ANY);
+	COLUMN(run, cpu, PAGE_U32, PAGE_ANY);
+	COLUMN(run, start, PAGE_F64, PAGE_RISING);
+	COLUMN(run, end, PAGE_F64, PAGE_RISING);
+	COLUMN(run, preempted, PAGE_U8, PAGE_ANY);
+	COLUMN(marker, time, PAGE_F64, PAGE_RISING);
+	COLUMN(marker, thread, PAGE_U32, PAGE_ANY);
+	COLUMN(marker, name, PAGE_U32, PAGE_ANY);
+	COLUMN(marker, text, PAGE_U32, PAGE_RISING);
+	COLUMN(marker, kind, PAGE_U8, PAGE_ANY);
 	COLUMN(difference, event, PAGE_U32, PAGE_ANY);
 	COLUMN(difference, function, PAGE_U32, PAGE_ANY);
 	COLUMN(difference, status, PAGE_U8, PAGE_ANY);

@@ -68,6 +68,27 @@ struct page_sample {
 	uint32_t thread, cpu, event, node, count;
 };
 
+/* A thread on a CPU, from one switch record to the next. */
+struct page_run {
+	uint64_t start, end;
+	uint32_t thread, cpu;
+	uint8_t preempted;
+};
+
+enum page_marker_kind {
+	PAGE_MARKER_TRACEPOINT,
+	PAGE_MARKER_START,
+	PAGE_MARKER_END,
+	PAGE_MARKER_LOSS,
+	PAGE_MARKER_THROTTLE,
+};
+
+struct page_marker {
+	uint64_t time;
+	uint32_t thread, name, text;
+	uint8_t kind;
+};
+
 /* A function's change between two recordings: enum tally_diff_status; p in parts of 10^9. */
 struct page_difference {
 	uint32_t event, function, p;
@@ -84,6 +105,9 @@ struct page_tables { /* all zero is empty and valid */
 	struct page_thread *threads;
 	struct page_sample *samples;
 	struct page_difference *differences;
+	struct page_run *runs;
+	struct page_marker *markers;
+	uint32_t run_count, run_room, marker_count, marker_room;
 	uint32_t image_count, image_room, function_count, function_room, node_count, node_room,
 	    thread_count, thread_room;
 	uint32_t event_count, sample_count, difference_count, difference_room;

@@ -239,3 +239,31 @@ sentence() {
 	)
 	[[ $few == "Only 5 samples: "* ]]
 }
+
+@test "18: runs of threads are those of the switches, and processes that start and end are markers" {
+	run "$TALLY" record -q --switch-events -o live.data -- sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; sleep 0.05; while [ $i -lt 120000 ]; do i=$((i + 1)); done'
+	[ "$status" -eq 0 ] || skip "this machine does not record switches: $output"
+	"$TALLY" report --html=live.html -i live.data
+	page check live.html
+	"$TALLY" script --show-switch-events -i live.data >live.txt
+	# Switches of the shell, which has samples, after its first one.
+	python3 - "$TALLY_SOURCE/tests/cli" live.html live.txt <<-'END'
+		import re, sys
+		sys.path.insert(0, sys.argv[1])
+		import page_reader
+		page = page_reader.Page(sys.argv[2])
+		threads = page.table("thread", "tid")
+		runs = page.table("run", "thread", "start", "end")
+		assert runs and all(start <= end for _, start, end in runs)
+		begin, end = page.summary["clock"], page.summary["clock"] + page.summary["duration"]
+		with open(sys.argv[3], encoding="utf-8", errors="replace") as file:
+		    lines = [re.search(r" (\d+) +(?:\[\d+\] +)?(\d+\.\d+): PERF_RECORD_SWITCH\w* +IN", line) for line in file]
+		# Times of the text are cut to microseconds.
+		ins = [float(line[2]) for line in lines if line and (int(line[1]),) in threads]
+		wanted = sum(begin <= time <= end for time in ins)
+		assert abs(len(runs) - wanted) <= 1, (len(runs), wanted)
+		texts = page.column("string.text")
+		markers = {(texts[name], kind) for name, kind in page.table("marker", "name", "kind")}
+		assert ("fork", 1) in markers and ("sleep", 1) in markers and ("exit", 2) in markers, markers
+	END
+}
