@@ -235,6 +235,8 @@ int tally_recorder_finish_file(struct tally_recorder *recorder, struct tally_err
 
 	if (recorder->stacks_writer)
 		result = close_writer(recorder, &recorder->stacks_writer, error);
+	if (!result) /* what a thread has yet to write counts, too */
+		result = tally_writer_catch_up(recorder->writer, error);
 	if (result)
 		return result;
 	recorder->wrote = tally_writer_size(recorder->writer);

@@ -202,7 +202,8 @@ static int write_start(struct tally_writer *writer, const struct file_facts *fac
 	build_features(writer, facts, &start);
 	code = start.failed;
 	if (!code) {
-		writer->data_at = writer->end = start.size;
+		writer->data_at = start.size;
+		writer->end = start.size;
 		/* The header is zero until the checkpoint writes it. */
 		code = tally_fs_write_at(writer->fd, start.data, start.size, 0);
 	}
@@ -494,7 +495,8 @@ int tally_writer_round_now(struct tally_writer *writer, bool checkpoint, struct 
 		code = write_checkpoint(writer, writer->end, &size);
 		if (!code) {
 			writer->unmarked = false;
-			writer->marked = writer->end += size;
+			writer->end += size;
+			writer->marked = writer->end;
 		}
 	}
 	if (code) {

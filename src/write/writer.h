@@ -20,9 +20,11 @@ struct tally_writer {
 	uint64_t attr_size; /* of an entry: attr and its section of ids */
 	uint64_t attrs_at, attrs_size;
 	uint64_t data_at; /* where records start, 8-byte aligned */
-	uint64_t end;     /* after the last complete record */
-	bool dirty;       /* records since the last round */
-	bool unmarked;    /* records or rounds since the last checkpoint */
+	/* After the last complete record. One thread at a time writes, and others may ask for the
+	 * size meanwhile. */
+	_Atomic uint64_t end;
+	bool dirty;    /* records since the last round */
+	bool unmarked; /* records or rounds since the last checkpoint */
 	bool no_rounds;
 	bool failed;     /* an append failed: there may be bytes after `end` */
 	uint64_t marked; /* where the last checkpoint ends: records follow one another from here */
