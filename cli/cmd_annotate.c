@@ -222,6 +222,9 @@ static int run(struct annotate *annotate)
 		cli_progress_done(&progress);
 		return cli_say_error(NAME, &error);
 	}
+	/* As perf: --group makes one group of all events where none was recorded. */
+	if (annotate->together == GROUPS_TOGETHER && !tally_data_info(data)->group_count)
+		annotate->together = ALL_TOGETHER;
 	status = cli_choice_fit(NAME, &annotate->choice, data);
 	if (status) {
 		cli_progress_done(&progress);

@@ -67,10 +67,11 @@ static int test_recording(struct tally_diff *diff, struct diff_event *event, siz
 		event->rows[i].sides[recording].more =
 		    (double)side->row.samples * of_base > (double)before * of;
 		p[i] = tally_significance(before, side->row.samples, of_base, of,
-					  diff->options.noise / 100);
+					  diff->options.noise / 100, side->dispersion);
 	}
 	if (!result)
-		result = tally_significance_choose(p, event->count, significant);
+		result = tally_significance_choose(
+		    p, event->count, diff->event_count * (diff->recordings - 1), significant);
 	for (size_t i = 0; i < event->count && !result; i++) {
 		event->rows[i].sides[recording].p = p[i];
 		event->rows[i].sides[recording].significant = significant[i];

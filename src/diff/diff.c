@@ -56,6 +56,8 @@ static int make_event(struct tally_diff *diff, size_t number, struct tally_error
 			result = tally_diff_find_inlined(diff, event, i, error);
 	}
 	if (!result)
+		result = tally_diff_disperse(diff, event, error);
+	if (!result)
 		result = tally_diff_test(diff, event, error);
 	return result ? result : tally_diff_sort(diff, event);
 }

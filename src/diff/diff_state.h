@@ -18,6 +18,7 @@ struct diff_side {
 	uint64_t inlined; /* samples of the function's code in callers */
 	bool significant, more;
 	double p, change;
+	double dispersion; /* at least 1: tally_diff_disperse() */
 };
 
 struct diff_row {
@@ -60,6 +61,10 @@ int tally_diff_find_renamed(struct tally_diff *diff, struct diff_event *event, s
  * error of reading. */
 int tally_diff_find_inlined(struct tally_diff *diff, struct diff_event *event, size_t recording,
 			    struct tally_error *error);
+/* dispersion.c: measures how much more than by chance the samples of each row vary.  0, -ENOMEM, or
+ * an error of reading. */
+int tally_diff_disperse(struct tally_diff *diff, struct diff_event *event,
+			struct tally_error *error);
 /* change.c: tests and computes the changes, and sorts the rows.  0, -EINVAL, -ENOMEM. */
 int tally_diff_test(struct tally_diff *diff, struct diff_event *event, struct tally_error *error);
 int tally_diff_sort(struct tally_diff *diff, struct diff_event *event);

@@ -168,7 +168,7 @@ static void take(struct counting *counting)
 		if (side->status != TALLY_DIFF_GONE || !counting->now[i] ||
 		    (double)counting->now[i] / of_now < (double)counting->before[i] / of_before ||
 		    tally_significance(counting->before[i], counting->now[i], of_before, of_now,
-				       diff->options.noise / 100) > P_MOST)
+				       diff->options.noise / 100, 1) > P_MOST)
 			continue;
 		side->status = TALLY_DIFF_INLINED;
 		side->inlined = counting->now[i];

@@ -37,10 +37,21 @@ static double few_samples(uint64_t few, uint64_t sum, double part, double noise)
 	return below < 1 ? below : 1;
 }
 
-double tally_significance(uint64_t a, uint64_t b, double of_a, double of_b, double noise)
+/* So many independent samples say as much. */
+static uint64_t independent(uint64_t samples, double dispersion)
+{
+	return (uint64_t)llround((double)samples / dispersion);
+}
+
+double tally_significance(uint64_t a, uint64_t b, double of_a, double of_b, double noise,
+			  double dispersion)
 {
 	double variance, ratio;
 
+	if (dispersion > 1) {
+		a = independent(a, dispersion);
+		b = independent(b, dispersion);
+	}
 	if (!(of_a > 0) || !(of_b > 0) || a + b == 0)
 		return 1;
 	if (a < FEW || b < FEW)
@@ -63,7 +74,7 @@ static int by_p(const void *left, const void *right)
 	return a->p < b->p ? -1 : a->p > b->p;
 }
 
-int tally_significance_choose(const double *p, size_t count, bool *ret)
+int tally_significance_choose(const double *p, size_t count, size_t tables, bool *ret)
 {
 	struct ranked *ranked = malloc((count + 1) * sizeof(*ranked));
 	bool chosen = true;
@@ -75,7 +86,7 @@ int tally_significance_choose(const double *p, size_t count, bool *ret)
 	if (count)
 		qsort(ranked, count, sizeof(*ranked), by_p);
 	for (size_t i = 0; i < count; i++) {
-		chosen &= ranked[i].p <= ALPHA / (double)(count - i);
+		chosen &= ranked[i].p <= ALPHA / (double)tables / (double)(count - i);
 		ret[ranked[i].index] = chosen;
 	}
 	free(ranked);

@@ -11,11 +11,13 @@
  *
  * Numbers of samples are Poisson distributed, so that, given their sum, one of them is binomial.
  * Equal runs differ by more than that, as caches, addresses and other processes do: `noise` is the
- * relative standard deviation that is added. */
-double tally_significance(uint64_t a, uint64_t b, double of_a, double of_b, double noise);
+ * relative standard deviation that is added.  `dispersion` is what the variance of the numbers is
+ * larger by than that of independent samples, at least 1. */
+double tally_significance(uint64_t a, uint64_t b, double of_a, double of_b, double noise,
+			  double dispersion);
 
-/* Which of several tests are significant, so that the probability of any wrong one is below 1 %:
- * Holm's method.  0 or -ENOMEM. */
-int tally_significance_choose(const double *p, size_t count, bool *ret);
+/* Which of several tests are significant, so that the probability of any wrong one, in all of so
+ * many tables, is below 1 %: Holm's method.  0 or -ENOMEM. */
+int tally_significance_choose(const double *p, size_t count, size_t tables, bool *ret);
 
 #endif

@@ -118,3 +118,11 @@ setup() {
 	run -0 --separate-stderr "$TALLY" report -q -i memory.data -s comm --stdio-color never
 	[[ "$output" != *$'\e'* ]]
 }
+
+@test "numbers of perf annotate and perf diff, command line by command line" {
+	perf version 2>/dev/null | grep -q 'perf version 6\.1\.' ||
+		skip "perf 6.1 is not installed: tests/cli/annotate.bats, tests/cli/diff.bats and tests/unit have known values"
+	command -v objdump >/dev/null || skip "objdump is not installed, which perf annotate needs"
+	"$TALLY" annotate -i chains.data -q alpha >code.txt 2>&1 || skip "built without libcapstone"
+	python3 "$BATS_TEST_DIRNAME/code_lines.py" "$TALLY" "$BATS_TEST_DIRNAME/code_lines.txt" .
+}

@@ -88,6 +88,6 @@ screen() { # keys, command
 	diff with without
 }
 
-@test "17: doc/TOP-OPTIONS.md says which of perf top's options there are" {
-	run -0 "$BATS_TEST_DIRNAME/../../tools/top-options" "$(realpath --relative-to="$BATS_TEST_DIRNAME/../.." "$(dirname "$TALLY")")" --check
+@test "17: doc/TOP-OPTIONS.md, ANNOTATE-OPTIONS.md and DIFF-OPTIONS.md say which of perf's options there are" {
+	run -0 "$BATS_TEST_DIRNAME/../../tools/command-options" "$(realpath --relative-to="$BATS_TEST_DIRNAME/../.." "$(dirname "$TALLY")")" --check
 }
