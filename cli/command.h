@@ -19,6 +19,7 @@ enum cli_status {
 	CLI_OK = 0,
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
+	CLI_LATER = 75, /* push: nothing is lost, but not all is done; EX_TEMPFAIL of sysexits.h */
 	CLI_OWN_FAILURE = 125, /* ours, before the command could be run */
 	CLI_CANNOT_RUN = 126,  /* it was found but cannot be executed */
 	CLI_NOT_FOUND = 127,
@@ -36,7 +37,8 @@ extern const size_t cli_command_count;
 
 extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[],
     cmd_script_settings[], cmd_buildid_cache_settings[], cmd_archive_settings[],
-    cmd_annotate_settings[], cmd_diff_settings[], cmd_export_settings[], cmd_top_settings[];
+    cmd_annotate_settings[], cmd_diff_settings[], cmd_export_settings[], cmd_push_settings[],
+    cmd_top_settings[];
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
@@ -63,6 +65,7 @@ int cmd_list(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
+int cmd_push(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -52,6 +52,7 @@
 #include <tally/probe.h>
 #include <tally/probe_event.h>
 #include <tally/profile.h>
+#include <tally/push.h>
 #include <tally/raw.h>
 #include <tally/rdpmc.h>
 #include <tally/record.h>

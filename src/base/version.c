@@ -16,6 +16,7 @@ static const struct tally_version_part parts[] = {
     {"libpython", "HAVE_LIBPYTHON_SUPPORT", false},
     {"libslang", "HAVE_SLANG_SUPPORT", false},
     {"debuginfod", "HAVE_DEBUGINFOD_SUPPORT", TALLY_WITH_DEBUGINFOD},
+    {"libcurl", "HAVE_LIBCURL_SUPPORT", TALLY_WITH_CURL},
     {"bpf", "HAVE_LIBBPF_SUPPORT", false},
 };
 

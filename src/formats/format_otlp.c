@@ -11,7 +11,7 @@
 #include "convert/code_tables.h"
 #include "convert/sample_sums.h"
 #include "formats/format_list.h"
-#include "formats/protobuf.h"
+#include "base/protobuf.h"
 
 enum data_field { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY };
 enum dictionary_field {

@@ -12,7 +12,7 @@
 #include "convert/code_tables.h"
 #include "convert/thread_samples.h"
 #include "formats/format_list.h"
-#include "formats/protobuf.h"
+#include "base/protobuf.h"
 
 enum trace_field { TRACE_PACKET = 1 };
 enum packet_field {

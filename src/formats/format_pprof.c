@@ -10,7 +10,7 @@
 #include "convert/sample_sums.h"
 #include "formats/format_list.h"
 #include "formats/gzip.h"
-#include "formats/protobuf.h"
+#include "base/protobuf.h"
 #include "session/numbers.h"
 
 enum profile_field {

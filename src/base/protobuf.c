@@ -1,4 +1,4 @@
-#include "formats/protobuf.h"
+#include "base/protobuf.h"
 
 #include "base/text.h"
 

@@ -2,8 +2,8 @@
  *
  * Source: the encoding as protobuf.dev describes it: a field is a key (its number, and a wire type
  * in the low three bits) and a value; fields whose value is 0 are left out. */
-#ifndef TALLY_FORMATS_PROTOBUF_H
-#define TALLY_FORMATS_PROTOBUF_H
+#ifndef TALLY_BASE_PROTOBUF_H
+#define TALLY_BASE_PROTOBUF_H
 
 #include <stddef.h>
 #include <stdint.h>
