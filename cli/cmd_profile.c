@@ -30,7 +30,7 @@
 
 struct profile {
 	const char *output, *page, *pids, *frequency;
-	bool system_wide, open, quiet, no_off_cpu;
+	bool system_wide, open, quiet, no_off_cpu, no_source;
 	struct cli_binaries binaries;
 };
 
@@ -247,6 +247,7 @@ static int show(const struct profile *profile, struct tally_session *session, co
 	uint64_t bytes = 0;
 	int result;
 
+	page.no_source = profile->no_source;
 	page.words = open_memstream(&words, &size);
 	if (!page.words)
 		return -ENOMEM;
@@ -337,6 +338,9 @@ int cmd_profile(int argc, char **argv)
 	     .to = &profile.output},
 	    {CLI_STRING, 0, "html", "FILE", "the page (default: profile.html beside the recording)",
 	     .to = &profile.page},
+	    {CLI_FLAG, 0, "no-source", NULL,
+	     "a page without the source and assembly of the hottest functions",
+	     .to = &profile.no_source},
 	    {CLI_FLAG, 0, "open", NULL, "show the page in the desktop's browser",
 	     .to = &profile.open},
 	    {CLI_FLAG, 'q', "quiet", NULL, "print only where the page is", .to = &profile.quiet},

@@ -435,6 +435,7 @@ int cmd_report(int argc, char **argv)
 	    {"--branch-history", CLI_EXCLUDES, "-b,--mem-mode,--html,--svg,--flame,--tui",
 	     "its rows are of samples, as text"},
 	    {formats, CLI_EXCLUDES, "--html,--svg,--flame", "a report has one format"},
+	    {"--no-source", CLI_NEEDS, "--html", "only the page has source"},
 	    {"--html", CLI_EXCLUDES, "--svg,--flame", "a report has one format"},
 	    {"--svg", CLI_EXCLUDES, "--flame", "a report has one format"},
 	    {"--svg,--flame", CLI_EXCLUDES,

@@ -89,6 +89,7 @@ struct report {
 	const char *page; /* --html: its file; "": beside the recording; NULL: text */
 	const char *svg;  /* --svg: the same */
 	bool flame;       /* --flame */
+	bool no_source;   /* --no-source */
 	int format;       /* number of it: tally_report_format_name() */
 	double percent_limit;
 	uint64_t max_stack, max_expand, time_quantum;

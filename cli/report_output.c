@@ -154,6 +154,9 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	     "write one file that any browser opens: a summary, flame graphs, callers and callees, "
 	     "a time line (default: profile.html beside the recording; -: standard output)",
 	     .to = report, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = report_take_page},
+	    {CLI_FLAG, 0, "no-source", NULL,
+	     "with --html: without the source and assembly of the hottest functions",
+	     .to = &report->no_source},
 	    {CLI_CALL, 0, "svg", "FILE",
 	     "write the flame graph as one SVG, in which a browser zooms and searches (default: "
 	     "flame.svg beside the recording; -: standard output)",

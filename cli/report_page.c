@@ -50,6 +50,7 @@ int report_page_write(const struct report *report, struct tally_session *session
 	if (options->kind == TALLY_PROFILE_BRANCHES && report->branches < 1)
 		options->kind = TALLY_PROFILE_SAMPLES;
 	page.to = stream ? stdout : NULL;
+	page.no_source = report->no_source;
 	result = tally_page_write(session, options, &page, path, &size, &error);
 	cli_progress_done(progress);
 	if (!result && !stream)

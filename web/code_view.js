@@ -89,8 +89,8 @@ function create(page) {
 		for (let i = 0; i < line.count; i++) {
 			if (line.function[i] !== of || !mask[line.event[i]]) continue;
 			if (!files.has(line.file[i])) files.set(line.file[i], new Map());
-			const numbers = files.get(line.file[i]), had = numbers.get(line.number[i]) || [0, 0];
-			numbers.set(line.number[i], [had[0] + line.self[i], had[1] + line.total[i]]);
+			const numbers = files.get(line.file[i]), had = numbers.get(line.number[i]) || 0;
+			numbers.set(line.number[i], had + line.self[i]);
 			whole += line.self[i];
 		}
 		if (!files.size) return null;
@@ -105,18 +105,18 @@ function create(page) {
 			for (let i = 0; source && i < source.count; i++) {
 				if (source.file[i] === file && source.number[i] >= first - AROUND && source.number[i] <= last + AROUND) text.set(source.number[i], recording.text(source.text[i]));
 			}
-			if (files.size > 1) rows.push(make("tr", { class: "file" }, make("th", { colspan: "4", scope: "rowgroup" }, recording.text(file))));
+			if (files.size > 1) rows.push(make("tr", { class: "file" }, make("th", { colspan: "3", scope: "rowgroup" }, recording.text(file))));
 			const all = [...new Set([...text.keys(), ...numbers.keys()])].sort((a, b) => a - b);
 			let before = null;
 			for (const number of all) {
-				if (before !== null && number > before + 1 && !text.size) rows.push(make("tr", { class: "gap" }, make("td", { colspan: "4" }, "⋯")));
+				if (before !== null && number > before + 1) rows.push(make("tr", { class: "gap" }, make("td", { colspan: "3" }, "⋯")));
 				before = number;
-				const [self, total] = numbers.get(number) || [0, 0];
-				rows.push(make("tr", { class: self > whole * 0.1 ? "hot" : null }, cell(self, whole || 1), cell(total, Math.max(whole, total) || 1), make("td", { class: "number place" }, String(number)),
+				const self = numbers.get(number) || 0;
+				rows.push(make("tr", { class: self > whole * 0.1 ? "hot" : null }, cell(self, whole || 1), make("td", { class: "number place" }, String(number)),
 					make("td", { class: "text" }, make("code", null, shown(text.get(number), recording.text(file), number)))));
 			}
 		}
-		return part("Source", ["Self", "Total", "Line", "Source"], rows);
+		return part("Source", ["Self", "Line", "Source"], rows);
 	}
 	const shown = (text, file, number) => text === undefined ? `${tally.format.baseName(file)}:${number}` : text.replace(/\\u\{9\}/g, "    ");
 

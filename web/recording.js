@@ -15,7 +15,7 @@ const FIRST = {
 const LATER = {
 	run: ["thread", "cpu", "start", "end", "preempted"],
 	marker: ["time", "thread", "name", "text", "kind"],
-	line: ["function", "file", "number", "event", "self", "total"],
+	line: ["function", "file", "number", "event", "self"],
 	source: ["file", "number", "text"],
 	code: ["function", "offset", "text", "file", "number"],
 	code_sample: ["code", "event", "self"],

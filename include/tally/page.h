@@ -23,7 +23,8 @@ struct tally_page_options {
 	/* What the page says in words goes there, too: a line about what limits, then a line for
 	 * each thing that is missing and what to do.  NULL: nowhere. */
 	FILE *words;
-	FILE *to; /* the page goes there, and `path` is not used; NULL: to `path` */
+	FILE *to;       /* the page goes there, and `path` is not used; NULL: to `path` */
+	bool no_source; /* source and assembly of the hottest functions are left out */
 };
 
 /* Reads all samples of the session once, and writes the page.  The profile's options choose the

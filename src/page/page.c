@@ -9,6 +9,7 @@
 #include "base/option_struct.h"
 #include "base/put.h"
 #include "diff/diff_state.h"
+#include "page/page_code.h"
 #include "page/page_difference.h"
 #include "page/page_facts.h"
 #include "page/page_file.h"
@@ -178,6 +179,9 @@ static int write_sources(struct page_source *sources, size_t count, const struct
 		tally_call_sums_done(&sources[i].worker.calls);
 		tally_contexts_done(&sources[i].worker.contexts);
 	}
+	/* A function of two recordings may have two codes. */
+	if (!result && !own.no_source && count == 1)
+		result = tally_page_code_make(&tables, sources, &taken[0], error);
 	if (!result)
 		result = tally_page_file_open(&file, path, own.to, error);
 	if (!result) {

@@ -89,6 +89,25 @@ struct page_marker {
 	uint8_t kind;
 };
 
+/* Samples by source line, text of source, instructions, and the samples of these. */
+struct page_line {
+	uint64_t self;
+	uint32_t function, file, number, event;
+};
+
+struct page_text_line {
+	uint32_t file, number, text;
+};
+
+struct page_code {
+	uint32_t function, offset, text, file, number;
+};
+
+struct page_code_sample {
+	uint64_t self;
+	uint32_t code, event;
+};
+
 /* A function's change between two recordings: enum tally_diff_status; p in parts of 10^9. */
 struct page_difference {
 	uint32_t event, function, p;
@@ -107,6 +126,12 @@ struct page_tables { /* all zero is empty and valid */
 	struct page_difference *differences;
 	struct page_run *runs;
 	struct page_marker *markers;
+	struct page_line *lines;
+	struct page_text_line *sources;
+	struct page_code *codes;
+	struct page_code_sample *code_samples;
+	uint32_t line_count, line_room, source_count, source_room;
+	uint32_t code_count, code_room, code_sample_count, code_sample_room;
 	uint32_t run_count, run_room, marker_count, marker_room;
 	uint32_t image_count, image_room, function_count, function_room, node_count, node_room,
 	    thread_count, thread_room;

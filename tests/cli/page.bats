@@ -267,3 +267,44 @@ sentence() {
 		assert ("fork", 1) in markers and ("sleep", 1) in markers and ("exit", 2) in markers, markers
 	END
 }
+
+@test "18: source and assembly have a function's samples, and are left out with --no-source" {
+	command -v gcc >/dev/null || skip "gcc is not installed: tests/page has known source and assembly"
+	cat >busy.c <<-'END'
+		volatile long sum;
+		#include "secret.txt"
+		__attribute__((noinline)) void busy(long n) { for (long i = 0; i < n; i++) sum += i * i; }
+		int main(void) { for (int i = 0; i < 200; i++) { busy(100000); hidden(100000); } return 0; }
+	END
+	echo '__attribute__((noinline)) void hidden(long n) { for (long i = 0; i < n; i++) sum ^= i; }' >secret.txt
+	gcc -g -O1 -o busy busy.c
+	"$TALLY" record -q -F 5000 -e cpu-clock:u -o busy.data ./busy
+	"$TALLY" report --html=busy.html -i busy.data
+	page check busy.html
+	python3 - "$TALLY_SOURCE/tests/cli" busy.html <<-'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		import page_reader
+		page = page_reader.Page(sys.argv[2])
+		texts = page.column("string.text")
+		names = [texts[name] for name in page.column("function.name")]
+		own = {key[2]: row[0] for key, row in page.functions().items()}
+		code = page.table("code", "function", "text", "file", "number")
+		sums, lines = {}, {}
+		for row, value in page.table("code_sample", "code", "self"):
+		    name = names[code[row][0]]
+		    sums[name] = sums.get(name, 0) + value
+		for function, value in page.table("line", "function", "self"):
+		    lines[names[function]] = lines.get(names[function], 0) + value
+		for name in ("busy", "hidden"):
+		    assert sums[name] == lines[name] == own[name], (name, sums, lines, own)
+		assert any("imul" in texts[row[1]] for row in code), "assembly of busy()"
+		source = [(texts[file].rsplit("/")[-1], number, texts[text]) for file, number, text in page.table("source", "file", "number", "text")]
+		assert ("busy.c", 1, "volatile long sum;") in source, source
+		assert {row[0] for row in source} == {"busy.c"}, "no file that is not source code"
+	END
+	"$TALLY" report --html=plain.html --no-source -i busy.data
+	[ -z "$(page column plain.html code.text source.text line.number)" ]
+	"$TALLY" report --html=one.html --comm busy -i busy.data
+	[ -z "$(page column one.html code.text)" ]
+}

@@ -95,8 +95,8 @@ def known():
                                             ("syscalls:sys_enter_openat", 0, "/etc/ld.so.cache"), ("process end", 2, "status 0")]):
         made.add("marker", time=500000 + i * 2000000, thread=one, name=name, text=text, kind=kind)
     for number, own, total in [(71, 2_000_000_000, 2_000_000_000), (73, 3_500_000_000, 3_500_000_000), (74, 500_000_000, 900_000_000)]:
-        made.add("line", function=work, file="app.c", number=number, event=0, self=own, total=total)
-    made.add("line", function=walk, file="tree.c", number=9, event=0, self=1_000_000_000, total=2_000_000_000)
+        made.add("line", function=work, file="app.c", number=number, event=0, self=own)
+    made.add("line", function=walk, file="tree.c", number=9, event=0, self=1_000_000_000)
     for number, text in enumerate(["static int", "work(struct item *item, size_t count)", "{", "\tint sum = 0;", "\tfor (size_t i = 0; i < count; i++)",
                                    "\t\tsum += item[i].value;", "\treturn sum + offset(item, count);", "}"], 67):
         made.add("source", file="app.c", number=number, text=text)
@@ -165,7 +165,7 @@ def names():
             for _ in range(6):
                 made.sample(time, threads[i], made.stack([made.function("main")] + [function] * (depth + 1)), 3_000_000)
                 time += 9001
-        made.add("line", function=function, file=HOSTILE[i % len(HOSTILE)], number=i + 1, event=0, self=3_000_000, total=3_000_000)
+        made.add("line", function=function, file=HOSTILE[i % len(HOSTILE)], number=i + 1, event=0, self=3_000_000)
         made.add("source", file=HOSTILE[i % len(HOSTILE)], number=i + 1, text=name)
         made.add("code", function=function, offset=0, text=name, file=HOSTILE[0], number=1)
         made.add("marker", time=i * 100000, thread=threads[i], name=name, text=HOSTILE[i % len(HOSTILE)], kind=i % 5)
