@@ -2,11 +2,10 @@
 //
 //     node parquet.mjs PACKAGES rows READER FILE      rows as JSON, a line each: an object by column, the columns in order
 //     node parquet.mjs PACKAGES stacks READER DIR     each stack and its sum of periods: [[symbol, ...], period], innermost first
-//     node parquet.mjs PACKAGES sql READER FILE ...   runs files of SQL, in one session; prints the rows of the last statement
+//     node parquet.mjs PACKAGES sql READER FILE ...   runs files of SQL, in one session; prints the rows of the last statement as words
 //     node parquet.mjs PACKAGES sizes FILE ...        bytes of each column by DuckDB
 //
-// PACKAGES: the folder with node_modules (tools/install-parquet-readers).  READER: hyparquet, wasm, duckdb, chdb.  A word after sql
-// that has the form :name=value replaces :name in the SQL.  Numbers of 64 bits are strings.
+// PACKAGES: the folder with node_modules (tools/install-parquet-readers).  READER: hyparquet, wasm, duckdb, chdb.   Numbers of 64 bits are strings.
 import { createRequire } from 'node:module'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -101,16 +100,17 @@ async function stacks(reader, folder) {
 	}
 }
 
-async function sql(reader, words) {
-	const names = words.filter((word) => word.startsWith(':')).map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)])
+// Engines write truth and whole numbers in ways of their own.
+const same = (value) => typeof value === 'boolean' ? Number(value) : value
+
+async function sql(reader, paths) {
 	const query = await engines[reader]()
 	let rows = []
-	for (const file of words.filter((word) => !word.startsWith(':'))) {
-		let text = readFileSync(file, 'utf8').replace(/^\s*--.*$/gm, '')
-		for (const [name, value] of names) text = text.replaceAll(name, value)
+	for (const path of paths) {
+		const text = readFileSync(path, 'utf8').replace(/^\s*--.*$/gm, '')
 		for (const statement of text.split(/;\s*$/m)) if (statement.trim()) rows = await query(statement)
 	}
-	for (const row of rows) console.log(JSON.stringify(plain(row)))
+	for (const row of rows) console.log(Object.values(plain(row)).map(same).join(' '))
 }
 
 async function sizes(paths) {

@@ -1,0 +1,134 @@
+-- Views of a fleet for ClickHouse, the same as in duckdb.sql; doc/FLEETS.md says what each answers.  FLEET_DIR is the folder of
+-- `tally export --to parquet`; for tables elsewhere write s3(...) or a table's name instead of the three calls of file():
+--
+--	sed 's|FLEET_DIR|/srv/fleet|g' clickhouse.sql | clickhouse-local --path /srv/fleet-views
+
+CREATE OR REPLACE VIEW samples AS
+SELECT *, toDate(time, 'UTC') AS date FROM file('FLEET_DIR/**/samples*.parquet', Parquet,
+	'recording String, host String, service String, version String, time DateTime64(6, \'UTC\'), event String, pid Int32, tid Int32,
+	comm String, cgroup String, cpu Int32, stack_id UInt64, count Int64, period Int64, weight Int64, lost Int64')
+SETTINGS use_hive_partitioning = 0;
+
+CREATE OR REPLACE VIEW recordings AS
+SELECT * FROM file('FLEET_DIR/**/recordings*.parquet', Parquet,
+	'recording String, host String, service String, version String, start DateTime64(6, \'UTC\'), nanoseconds Int64, kernel String,
+	arch String, cpu String, cpus Int32, command String, events String, samples Int64, lost Int64, throttled Int64, damage String')
+SETTINGS use_hive_partitioning = 0;
+
+-- Recordings have many stacks in common, with the same numbers.
+CREATE OR REPLACE VIEW stacks AS
+SELECT stack_id, any(stack) AS frames FROM (SELECT stack_id, frames AS stack FROM file('FLEET_DIR/**/stacks*.parquet', Parquet,
+	'stack_id UInt64, frames Array(Tuple(build_id String, image String, offset UInt64, symbol String, file String, line Int32))'))
+GROUP BY stack_id SETTINGS use_hive_partitioning = 0;
+
+-- A frame's name: the symbol, else the binary in brackets.
+CREATE OR REPLACE FUNCTION frame_name AS (symbol, image) ->
+	multiIf(symbol != '', symbol, startsWith(image, '['), image, concat('[', image, ']'));
+
+-- Of each stack: the function that ran, and its binary.
+CREATE OR REPLACE VIEW leaves AS
+SELECT stack_id, frame_name(frames.symbol[1], frames.image[1]) AS symbol, frames.image[1] AS image, frames.build_id[1] AS build_id
+FROM stacks;
+
+-- Each stack's functions, once each.
+CREATE OR REPLACE VIEW stack_functions AS
+SELECT stack_id, arrayJoin(arrayDistinct(arrayMap((symbol, image) -> frame_name(symbol, image), frames.symbol, frames.image))) AS symbol FROM stacks;
+
+-- Hottest functions by service and version: shares in percent, of the function itself and with what it calls.
+CREATE OR REPLACE VIEW hottest AS
+WITH sums AS (SELECT service, version, event, stack_id, sum(count) AS number, sum(period) AS total FROM samples
+		GROUP BY service, version, event, stack_id),
+	totals AS (SELECT service, version, event, sum(total) AS everything FROM sums GROUP BY service, version, event),
+	self AS (SELECT service, version, event, symbol, sum(number) AS samples, sum(total) AS period
+		FROM sums JOIN leaves USING (stack_id) GROUP BY service, version, event, symbol),
+	children AS (SELECT service, version, event, symbol, sum(total) AS inclusive
+		FROM sums JOIN stack_functions USING (stack_id) GROUP BY service, version, event, symbol)
+SELECT service, version, event, symbol, samples, period, 100 * period / everything AS self_percent,
+	100 * inclusive / everything AS total_percent
+FROM children JOIN totals USING (service, version, event) LEFT JOIN self USING (service, version, event, symbol)
+WHERE everything > 0;
+
+-- Folded stacks by day, for a flame graph of any days: SELECT folded, sum(period) ... WHERE date BETWEEN ... GROUP BY folded.
+CREATE OR REPLACE VIEW folded AS
+WITH sums AS (SELECT date, service, version, event, stack_id, sum(period) AS total FROM samples WHERE count > 0
+		GROUP BY date, service, version, event, stack_id),
+	texts AS (SELECT stack_id, arrayStringConcat(arrayReverse(arrayMap(
+		(symbol, image) -> replaceAll(frame_name(symbol, image), ';', ':'), frames.symbol, frames.image)), ';') AS folded FROM stacks)
+SELECT date, service, version, event, folded, sum(total) AS period FROM sums JOIN texts USING (stack_id)
+GROUP BY date, service, version, event, folded;
+
+-- A function's share of each recording.
+CREATE OR REPLACE VIEW recording_shares AS
+WITH sums AS (SELECT service, version, host, recording, event, symbol, sum(period) AS total, sum(count) AS number
+		FROM samples JOIN leaves USING (stack_id) GROUP BY service, version, host, recording, event, symbol)
+SELECT service, version, host, recording, event, symbol, total AS period, number AS samples,
+	total / nullIf(sum(total) OVER (PARTITION BY service, version, recording, event), 0) AS share,
+	sum(number) OVER (PARTITION BY service, version, recording, event) AS recording_samples FROM sums;
+
+-- Each version of a service against the one that began before it: what a function's share of time changed by (percent of all),
+-- the change in standard errors (Welch's test over recordings, as samples of one recording depend on each other), and whether it is
+-- more than chance, all functions of the two versions together (Bonferroni, 1 %).
+CREATE OR REPLACE VIEW regressions AS
+WITH counted AS (SELECT service, version, event, uniqExact(recording) AS n FROM recording_shares GROUP BY service, version, event),
+	firsts AS (SELECT service, version, min(start) AS began FROM recordings GROUP BY service, version),
+	followed AS (SELECT service, version, lagInFrame(version) OVER (PARTITION BY service ORDER BY began
+		ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS older FROM firsts),
+	moments AS (SELECT service, version, event, symbol, sum(ifNull(share, 0)) AS s, sum(ifNull(share * share, 0)) AS q
+		FROM recording_shares GROUP BY service, version, event, symbol),
+	both_sides AS (SELECT DISTINCT f.service AS service, f.version AS version, f.older AS older, m.event AS event, m.symbol AS symbol
+		FROM followed AS f JOIN moments AS m ON m.service = f.service WHERE f.older != '' AND m.version IN (f.version, f.older)),
+	compared AS (SELECT b.service AS service, b.older AS older, b.version AS version, b.event AS event, b.symbol AS symbol,
+			toFloat64(n.n) AS n, toFloat64(o.n) AS older_n, mn.s / n AS share, mo.s / older_n AS older_share,
+			greatest(0, mn.q - mn.s * mn.s / n) / (n - 1) / n AS e,
+			greatest(0, mo.q - mo.s * mo.s / older_n) / (older_n - 1) / older_n AS older_e
+		FROM both_sides AS b
+		JOIN counted AS n ON n.service = b.service AND n.version = b.version AND n.event = b.event
+		JOIN counted AS o ON o.service = b.service AND o.version = b.older AND o.event = b.event
+		LEFT JOIN moments AS mn ON mn.service = b.service AND mn.version = b.version AND mn.event = b.event AND mn.symbol = b.symbol
+		LEFT JOIN moments AS mo ON mo.service = b.service AND mo.version = b.older AND mo.event = b.event AND mo.symbol = b.symbol
+		WHERE n.n > 1 AND o.n > 1),
+	tested AS (SELECT *, (share - older_share) / sqrt(e + older_e + 1e-18) AS t,
+		greatest(1, pow(e + older_e, 2) / (e * e / (n - 1) + older_e * older_e / (older_n - 1) + 1e-36)) AS freedom FROM compared),
+	-- Student's t as a normal deviate (Wallace's approximation), and a bound of its probability (Mills' ratio).
+	normal AS (SELECT *, sqrt(freedom * log(1 + t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3) AS z,
+		count() OVER (PARTITION BY service, version, event) AS tests FROM tested)
+SELECT service, older, version, event, symbol, 100 * older_share AS older_percent, 100 * share AS percent,
+	100 * (share - older_share) AS change, t AS standard_errors, older_n AS older_recordings, n AS recordings,
+	z > 1 AND tests * 2 * exp(-z * z / 2) / (z * sqrt(2 * pi())) < 0.01 AS significant
+FROM normal;
+
+-- Hosts against the others that run the same version: a function's share on the host, the median of all hosts, and how far off it is
+-- in robust standard deviations (of hosts, and at least those of as many samples by chance).  Functions with 0.5 % somewhere.
+CREATE OR REPLACE VIEW odd_hosts AS
+WITH by_host AS (SELECT service, version, event, host, symbol, sum(period) AS part FROM recording_shares
+		GROUP BY service, version, event, host, symbol),
+	hosts AS (SELECT service, version, event, host, toFloat64(sum(period)) AS everything, toFloat64(sum(samples)) AS number
+		FROM recording_shares GROUP BY service, version, event, host HAVING everything > 0),
+	large AS (SELECT DISTINCT service, version, event, symbol FROM by_host JOIN hosts USING (service, version, event, host)
+		WHERE part > 0.005 * everything),
+	shares AS (SELECT h.service AS service, h.version AS version, h.event AS event, h.host AS host, h.symbol AS symbol,
+			h.number AS number, b.part / h.everything AS share
+		FROM (SELECT * FROM hosts JOIN large USING (service, version, event)) AS h
+		LEFT JOIN by_host AS b ON b.service = h.service AND b.version = h.version AND b.event = h.event AND b.host = h.host
+			AND b.symbol = h.symbol),
+	middles AS (SELECT service, version, event, symbol, medianExact(share) AS middle, count() AS peers
+		FROM shares GROUP BY service, version, event, symbol),
+	medians AS (SELECT service, version, event, symbol, middle, peers, medianExact(abs(share - middle)) AS spread
+		FROM shares JOIN middles USING (service, version, event, symbol) GROUP BY service, version, event, symbol, middle, peers)
+SELECT service, version, event, host, symbol, 100 * share AS percent, 100 * middle AS median_percent,
+	(share - middle) / greatest(1.4826 * spread, sqrt(greatest(middle, 1 / number) * (1 - middle) / number), 1e-9) AS deviations
+FROM shares JOIN medians USING (service, version, event, symbol) WHERE peers > 2;
+
+-- What part of the time a binary runs itself, and what part it or what it calls, by service and version; '' is the whole fleet.
+CREATE OR REPLACE VIEW library_shares AS
+WITH sums AS (SELECT service, version, event, stack_id, sum(period) AS total FROM samples GROUP BY service, version, event, stack_id),
+	totals AS (SELECT service, version, event, sum(total) AS everything FROM sums
+		GROUP BY GROUPING SETS ((event, service, version), (event))),
+	within AS (SELECT stack_id, arrayJoin(arrayDistinct(frames.image)) AS image FROM stacks),
+	self AS (SELECT service, version, event, image, sum(total) AS own FROM sums JOIN leaves USING (stack_id)
+		GROUP BY GROUPING SETS ((event, image, service, version), (event, image))),
+	children AS (SELECT service, version, event, image, sum(total) AS inclusive FROM sums JOIN within USING (stack_id)
+		GROUP BY GROUPING SETS ((event, image, service, version), (event, image)))
+SELECT service, version, event, image, 100 * own / everything AS self_percent, 100 * inclusive / everything AS total_percent
+FROM children JOIN totals USING (service, version, event) LEFT JOIN self USING (service, version, event, image)
+WHERE everything > 0;
