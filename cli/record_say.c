@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 #include <tally/limits.h>
 #include "record_options.h"
@@ -102,14 +103,21 @@ static void say_stacks(const struct tally_stack_counts *stacks)
 			   "where the copy of the stack ends");
 	length = add_count(line, sizeof(line), length, stacks->unknown_code,
 			   "in code without a readable file");
-	length = add_count(line, sizeof(line), length, stacks->lost,
+	length = add_count(line, sizeof(line), length,
+			   stacks->lost - MIN(stacks->lost, stacks->lost_made),
 			   "at a frame without a valid caller");
+	length = add_count(line, sizeof(line), length, stacks->lost_made,
+			   "in code made at run time without frame pointers");
 	(void)add_count(line, sizeof(line), length, stacks->too_deep, "with too many frames");
 	if (stacks->whole == stacks->count)
 		cli_say(NULL, "all %s stacks are whole%s", grouped(stacks->count, number), joined);
 	else
 		cli_say(NULL, "%s of %s stacks are whole%s; cut: %s", grouped(stacks->whole, whole),
 			grouped(stacks->count, number), joined, line);
+	if (stacks->lost_made >= stacks->count / 100 + 1)
+		cli_say(NULL, "compilers that work at run time leave frame pointers out, where no "
+			      "option says otherwise: java keeps them with "
+			      "-XX:+PreserveFramePointer");
 	line[0] = 0;
 	length = add_count(line, sizeof(line), 0, stacks->cut_copies,
 			   "copies of stacks were made smaller");

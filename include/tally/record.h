@@ -140,6 +140,9 @@ struct tally_stack_counts {
 	/* Chains that end with their copy, and go on with the callers that another sample of the
 	 * thread has: how many, and such frames. */
 	uint64_t joined, joined_frames;
+	/* Of `lost`: in code without a file, which was made at run time and keeps no frame
+	 * pointers. */
+	uint64_t lost_made;
 };
 
 /* The trailer of records other than samples, with attr.sample_id_all. */

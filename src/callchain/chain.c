@@ -325,6 +325,15 @@ static uint32_t join(struct tally_chain_maker *maker, const struct tally_sample 
 	return count;
 }
 
+/* Whether an address is in memory that is mapped from no file. */
+static bool is_made(const struct tally_chain_space *space, uint64_t address)
+{
+	struct tally_image *image;
+	uint64_t place;
+
+	return space->image_at(space->context, address, &image, &place) == -ENODATA;
+}
+
 int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample *sample,
 		     enum tally_unwind_arch arch, const struct tally_chain_space *space,
 		     bool joined, struct tally_chain *ret)
@@ -372,6 +381,7 @@ int tally_chain_make(struct tally_chain_maker *maker, const struct tally_sample 
 	/* perf shows nothing of other machines' code, and where it was alone is no chain. */
 	else if (arch != TALLY_UNWIND_X86_64 && count < 2)
 		return 0;
+	chain.made = chain.end == TALLY_CHAIN_LOST && count && is_made(space, frames[count - 1]);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!frames[i])
 			continue;

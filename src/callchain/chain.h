@@ -56,6 +56,7 @@ struct tally_chain {
 	const uint64_t *stack;              /* and its stack pointer; 0: unknown */
 	uint32_t found[TALLY_CHAIN_FRAMES]; /* how many of each there are */
 	enum tally_chain_end end;
+	bool made; /* lost in code that is in no file: it was made at run time */
 };
 
 /* One a thread; holds what was found at addresses. */

@@ -117,6 +117,7 @@ static void add_stacks(struct json *json, const struct tally_stack_counts *stack
 	json_key_u64(json, "copy_ended", stacks->copy_ended);
 	json_key_u64(json, "unknown_code", stacks->unknown_code);
 	json_key_u64(json, "lost", stacks->lost);
+	json_key_u64(json, "lost_in_made_code", stacks->lost_made);
 	json_key_u64(json, "too_deep", stacks->too_deep);
 	json_key(json, "frames");
 	json_object(json);

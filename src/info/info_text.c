@@ -1,5 +1,6 @@
 /* The facts about a recording as text for people. */
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 #include "base/digits.h"
 #include "base/text.h"
@@ -194,7 +195,9 @@ static void add_stacks(struct tally_buf *to, const struct tally_stack_counts *st
 	} parts[] = {
 	    {stacks->copy_ended, "end with the copy of the stack"},
 	    {stacks->unknown_code, "in code without a readable file"},
-	    {stacks->lost, "at a frame without a valid caller"},
+	    {stacks->lost - MIN(stacks->lost, stacks->lost_made),
+	     "at a frame without a valid caller"},
+	    {stacks->lost_made, "in code made at run time without frame pointers"},
 	    {stacks->too_deep, "with too many frames"},
 	    {stacks->cut_copies, "copies made smaller"},
 	    {stacks->dropped, "copies given up"},

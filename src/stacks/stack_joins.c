@@ -93,6 +93,7 @@ static void count_chain(struct tally_stack_counts *counts, const struct tally_ch
 
 	counts->count++;
 	++*ends[chain->end];
+	counts->lost_made += chain->end == TALLY_CHAIN_LOST && chain->made;
 	counts->kernel_frames += chain->found[TALLY_CHAIN_KERNEL];
 	counts->leaf_frames += chain->found[TALLY_CHAIN_LEAF];
 	counts->cfi_frames += chain->found[TALLY_CHAIN_CFI];

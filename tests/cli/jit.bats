@@ -244,4 +244,12 @@ chains_of() { # recording, name of the innermost function
 		-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Work
 	"$TALLY" script --no-inline -i java.data -F ip,sym | awk 'BEGIN { RS = "" } /Work\.(leaf|depth)/ { all++; right += /JavaMain.*(clone3|clone)$/ }
 		END { print all + 0, right + 0; exit !(all > 50 && right >= all * 0.98) }'
+	# without them its stacks end there, which is said; interpreted code has them
+	"$TALLY" record -N -F 1000 -e cpu-clock:u -g -o lost.data java Work 2>said
+	"$TALLY" info --json -i lost.data >lost.json
+	local lost
+	lost=$(grep -o '"lost_in_made_code": *[0-9]*' lost.json | grep -o '[0-9]*$')
+	[ "$lost" = 0 ] || grep -q 'in code made at run time without frame pointers' said
+	[ "$lost" -lt 50 ] || grep -q 'java keeps them with -XX:+PreserveFramePointer' said
+	[ "$("$TALLY" info --json -i java.data | grep -o '"lost_in_made_code": *[0-9]*' | grep -o '[0-9]*$')" -lt 10 ]
 }
