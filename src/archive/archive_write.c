@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <tally/abi.h>
 #include <tally/archive.h>
 #include "archive/archive_file.h"
 #include "base/fail.h"
 #include "base/map.h"
 #include "base/option_struct.h"
+#include "base/regular.h"
 #include "elf/debug_places.h"
 #include "elf/reduced.h"
 #include "file/data_file.h"
@@ -106,6 +109,47 @@ static int add_recording(struct archive *archive)
 	return result;
 }
 
+static int add_kernel_file(struct archive *archive, const char *name)
+{
+	const struct tally_data *data = archive->session->source.data;
+	const struct tally_tar_member *member;
+	struct stat about;
+	char *path;
+	int fd, result;
+
+	if (data->archive) {
+		member = tally_tar_find(data->archive, name);
+		return member && !member->holes
+			   ? tally_tar_add_bytes(archive->file.tar, name, member->bytes,
+						 (size_t)member->stored)
+			   : 0;
+	}
+	if (asprintf(&path, "%s%s", tally_data_path(data), name + strlen(IN_ARCHIVE)) < 0)
+		return -ENOMEM;
+	fd = tally_regular_open(path, &about);
+	free(path);
+	if (fd < 0)
+		return 0; /* the recording has no such copy */
+	result = tally_tar_add_file(archive->file.tar, name, fd, (uint64_t)about.st_size, NULL, 0);
+	close(fd);
+	return result;
+}
+
+/* The kernel's symbols and code that were copied beside a recording (record --kcore). */
+static int add_kernel_copy(struct archive *archive)
+{
+	static const char *const names[] = {IN_ARCHIVE "/kcore_dir/kallsyms",
+					    IN_ARCHIVE "/kcore_dir/modules",
+					    IN_ARCHIVE "/kcore_dir/kcore"};
+	int result = 0;
+
+	if (archive->session->source.data->kind != TALLY_DATA_DIRECTORY)
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !result; i++)
+		result = add_kernel_file(archive, names[i]);
+	return result;
+}
+
 static int add_elf(struct archive *archive, const char *name, const struct tally_elf *elf,
 		   bool binary)
 {
@@ -191,6 +235,8 @@ static int write_all(struct archive *archive, const char *path, struct tally_err
 	if (result)
 		return result;
 	result = add_recording(archive);
+	if (!result)
+		result = add_kernel_copy(archive);
 	if (!result)
 		result = add_images(archive);
 	if (result)

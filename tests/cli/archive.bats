@@ -174,6 +174,24 @@ in_root() {
 	cmp here there
 }
 
+@test "16: the copy of the kernel beside a recording goes along, and from there into another archive" {
+	command -v zstd >/dev/null || skip "there is no zstd to unpack an archive: what it has is read above"
+	"$TALLY" record -q -N --threads -F 500 -e cpu-clock:u -o folder -- ./work 2>said || skip "no recording: $(cat said)"
+	mkdir folder/kcore_dir
+	head -c 100000 /dev/urandom >folder/kcore_dir/kcore
+	echo module >folder/kcore_dir/modules
+	"$TALLY" archive -i folder -o a 2>said
+	"$TALLY" archive -i a -o b 2>said
+	for archive in a b; do
+		mkdir "$archive.unpacked"
+		zstd -qdc "$archive" | tar -xf - -C "$archive.unpacked"
+		diff -r folder/kcore_dir "$archive.unpacked/perf.data/kcore_dir"
+	done
+	"$TALLY" report -s sym -i folder >here
+	"$TALLY" report -s sym -i b >there
+	cmp here there
+}
+
 @test "15: --debug-dir takes names from folders of both layouts, and from archives of them" {
 	made perf.data
 	objcopy --only-keep-debug work work.debug
