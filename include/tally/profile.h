@@ -223,7 +223,6 @@ struct tally_tree_node {
 	/* With tree_samples: how many samples `self` and `total` are of. */
 	uint64_t self_samples, total_samples;
 	const char *line; /* of trees that are not of functions: "qsort.c:81", "+4", or "" */
-	struct tally_branch_counts branches; /* with branch_history */
 };
 struct tally_tree {
 	struct tally_tree_node *nodes; /* node 0 is the row itself */
@@ -232,6 +231,7 @@ struct tally_tree {
 	 * samples whose chain does not have the sampled frame): trees start with node 0's
 	 * children. */
 	bool row_is_frame;
+	struct tally_branch_counts *branches; /* of each node, with branch_history; else NULL */
 };
 /* CALLEE gives the callers of the row.  CALLER gives two things: what the row's function called,
  * for the samples in its callees, and the whole paths from the outermost frame to it, for its own

@@ -85,7 +85,6 @@ struct tally_report_options {
 	bool hierarchy;
 	uint64_t joined_keys;
 	bool show_empty; /* also events without samples */
-	bool branches;   /* nodes of trees are followed by the counts of their branches */
 	/* Text: instead of rows, blocks of code by their cycles; of a profile made with cycles. */
 	bool blocks;
 };

@@ -411,6 +411,10 @@ int tally_profile_prepare(struct tally_session *session, struct tally_profile_op
 				      .event_count = profile->event_count};
 	if (!result)
 		result = take_span(profile, plan, error);
+	if (!result && profile->tree_samples && tally_session_counts(session)->samples > UINT32_MAX)
+		result = tally_fail(
+		    error, -E2BIG, -1,
+		    "more than %u samples: trees count periods or shares, not samples", UINT32_MAX);
 	if (!result)
 		result = take_special(profile, plan, options, error);
 	if (!result) {

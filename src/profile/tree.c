@@ -22,15 +22,19 @@
  * the outermost frame down to it. */
 struct entry {
 	uint32_t node;
-	uint32_t first, end; /* the row's ends in its run, indexes in the list of ends */
-	bool path;           /* goes down to those ends; else to all but those */
-	uint64_t weight, samples;
+	uint32_t first;    /* the row's ends in its run, indexes in the list of ends */
+	uint32_t end : 31; /* as nodes, there are fewer (call_tree.c) */
+	uint32_t path : 1; /* goes down to those ends; else to all but those */
+	uint32_t samples;  /* tally_profile_prepare() refuses more */
+	uint64_t weight;
 };
+#define ENDS_MASK 0x7fffffffU
 
 struct group {
 	uint32_t frame, count;
 	uint32_t at; /* where its entries go */
-	uint64_t total, self, samples, own_samples;
+	uint32_t samples, own_samples;
+	uint64_t total, self;
 };
 
 struct waiting {
@@ -65,6 +69,7 @@ struct walk {
 	LIST(uint32_t) order;                      /* of the groups that are kept */
 	LIST(struct waiting) waiting;
 	LIST(struct tally_tree_node) tree;
+	LIST(struct tally_branch_counts) tree_branches; /* of each of its nodes */
 	struct slot *slots;
 	uint32_t slot_room, stamp;
 	uint64_t unshown; /* weight of nodes that are not shown, below what is opened */
@@ -99,18 +104,18 @@ static bool is_context(const struct walk *walk, uint32_t node)
 }
 
 /* Samples that end in a node, and those with all below; 0 where they are not asked for. */
-static uint64_t samples_in(const struct walk *walk, uint32_t node)
+static uint32_t samples_in(const struct walk *walk, uint32_t node)
 {
 	const uint64_t *samples = walk->profile->tree.samples;
 
-	return samples ? samples[2 * (size_t)node] : 0;
+	return samples ? (uint32_t)samples[2 * (size_t)node] : 0;
 }
 
-static uint64_t samples_of(const struct walk *walk, uint32_t node)
+static uint32_t samples_of(const struct walk *walk, uint32_t node)
 {
 	const uint64_t *samples = walk->profile->tree.samples;
 
-	return samples ? samples[2 * (size_t)node + 1] : 0;
+	return samples ? (uint32_t)samples[2 * (size_t)node + 1] : 0;
 }
 
 /* Whether an entry's weight, or that of its node itself, goes no further. */
@@ -128,7 +133,7 @@ static uint64_t own_weight(const struct walk *walk, const struct entry *entry)
 	return walk->up ? entry->weight : walk->nodes[entry->node].self;
 }
 
-static uint64_t own_samples(const struct walk *walk, const struct entry *entry)
+static uint32_t own_samples(const struct walk *walk, const struct entry *entry)
 {
 	if (goes_on(walk, entry))
 		return 0;
@@ -254,7 +259,7 @@ static int take_path(struct walk *walk, const struct entry *entry)
 			next.weight += nodes[walk->ends[at]].self;
 			next.samples += samples_in(walk, walk->ends[at]);
 		}
-		next.end = at;
+		next.end = at & ENDS_MASK;
 		if (take(walk, &next))
 			return -ENOMEM;
 	}
@@ -279,7 +284,7 @@ static int take_below(struct walk *walk, const struct entry *entry)
 			next.weight -= nodes[walk->ends[at]].self;
 			next.samples -= samples_in(walk, walk->ends[at]);
 		}
-		next.end = at;
+		next.end = at & ENDS_MASK;
 		if ((next.weight || next.first == next.end) && take(walk, &next))
 			return -ENOMEM;
 	}
@@ -372,9 +377,12 @@ static int make_children(struct walk *walk, uint32_t parent)
 		if (walk->profile->lines)
 			walk->tree.at[walk->tree.count - 1].line =
 			    tally_tree_lines_text(walk->profile, group->frame);
-		if (walk->profile->branch_history)
-			walk->tree.at[walk->tree.count - 1].branches =
+		if (walk->profile->branch_history) {
+			if (RESERVE(walk->tree_branches, 1))
+				return -ENOMEM;
+			walk->tree_branches.at[walk->tree_branches.count++] =
 			    walk->branches.at[walk->order.at[i]];
+		}
 	}
 	for (uint32_t i = 0; i < walk->raw.count; i++) {
 		struct group *group = &walk->groups.at[walk->raw_group.at[i]];
@@ -412,7 +420,7 @@ static int open_all(struct walk *walk)
 static int start_down(struct walk *walk, const uint32_t *list, uint32_t count)
 {
 	const struct tally_call_node *nodes = walk->nodes;
-	struct entry whole = {.end = walk->end_count, .path = true};
+	struct entry whole = {.end = walk->end_count & ENDS_MASK, .path = true};
 	uint32_t at = 0, open = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -428,7 +436,7 @@ static int start_down(struct walk *walk, const uint32_t *list, uint32_t count)
 			entry.weight -= nodes[walk->ends[at]].self;
 			entry.samples -= samples_in(walk, walk->ends[at]);
 		}
-		entry.end = at;
+		entry.end = at & ENDS_MASK;
 		if (entry.first < entry.end && !entry.weight)
 			continue;
 		if (take(walk, &entry))
@@ -559,6 +567,12 @@ static int start(struct walk *walk, const struct tally_row *row, bool row_is_fra
 	if (walk->profile->keys.symbol)
 		top.frame = tally_session_frame(walk->profile->session, row->key);
 	walk->tree.at[walk->tree.count++] = top;
+	if (walk->profile->branch_history) {
+		if (RESERVE(walk->tree_branches, 1))
+			return -ENOMEM;
+		walk->tree_branches.at[walk->tree_branches.count++] =
+		    (struct tally_branch_counts){0};
+	}
 	clear_groups(walk);
 	if (walk->up) {
 		list = upward_starts(walk->profile, row, &count);
@@ -609,16 +623,22 @@ int tally_profile_tree(const struct tally_profile *profile, size_t event,
 	free(walk.slots);
 	if (result) {
 		free(walk.tree.at);
+		free(walk.tree_branches.at);
 		return result;
 	}
 	*ret = (struct tally_tree){
-	    .nodes = walk.tree.at, .count = walk.tree.count, .row_is_frame = row_is_frame};
+	    .nodes = walk.tree.at,
+	    .count = walk.tree.count,
+	    .row_is_frame = row_is_frame,
+	    .branches = walk.tree_branches.at,
+	};
 	return 0;
 }
 
 void tally_tree_done(struct tally_tree *tree)
 {
 	free(tree->nodes);
+	free(tree->branches);
 	*tree = (struct tally_tree){0};
 }
 

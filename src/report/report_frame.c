@@ -148,13 +148,15 @@ static void put_branches(struct tally_buf *to, const struct tally_branch_counts 
 		tally_buf_byte(to, ')');
 }
 
-void tally_report_node(struct tally_buf *to, const struct tally_tree_node *node, bool branches)
+void tally_report_node(struct tally_buf *to, const struct tally_tree *tree, uint32_t number)
 {
+	const struct tally_tree_node *node = &tree->nodes[number];
+
 	tally_report_frame(to, &node->frame);
 	if (node->frame.symbol && node->line && *node->line) {
 		tally_buf_byte(to, ' ');
 		tally_cell_name(to, node->line);
 	}
-	if (branches)
-		put_branches(to, &node->branches);
+	if (tree->branches)
+		put_branches(to, &tree->branches[number]);
 }

@@ -56,7 +56,7 @@ static void put_path(const struct paths *paths, uint32_t node, bool folded, stru
 		tally_cell_spaces(to, FRAME_LEAD);
 	else if (!first)
 		tally_buf_byte(to, ';');
-	tally_report_node(to, &paths->tree->nodes[node], false);
+	tally_report_node(to, paths->tree, node);
 	if (!folded)
 		tally_buf_byte(to, '\n');
 }

@@ -95,7 +95,7 @@ static void put_frame(struct drawing *drawing, const struct tally_tree_node *nod
 	size_t width = drawing->options->width, bytes;
 
 	tally_buf_clear(line);
-	tally_report_node(line, node, drawing->options->branches);
+	tally_report_node(line, drawing->tree, (uint32_t)(node - drawing->tree->nodes));
 	bytes = line->size;
 	if (width && !drawing->options->whole_names) {
 		size_t room = width > used + CUT_LEAST ? width - used : CUT_LEAST;
