@@ -19,7 +19,12 @@ int tally_code_places_init(struct code_places *places, struct convert *convert,
 {
 	*places = (struct code_places){.convert = convert, .stacks = stacks, .count = 1};
 	places->steps = calloc(stacks->node_count * 2ULL, sizeof(*places->steps));
-	if (!places->steps || !array_resize(&places->list, 1024, sizeof(*places->list)))
+	places->plain = calloc(stacks->frame_count * 2ULL + 2, sizeof(*places->plain));
+	places->levels = calloc(stacks->frame_count + 1ULL, 1);
+	if (stacks->node_count > (uint32_t)INT32_MAX)
+		return -ENOMEM;
+	if (!places->steps || !places->plain || !places->levels ||
+	    !array_resize(&places->list, 1024, sizeof(*places->list)))
 		return -ENOMEM;
 	places->room = 1024;
 	places->list[0] = (struct code_place){0};
@@ -31,6 +36,8 @@ void tally_code_places_done(struct code_places *places)
 	free(places->list);
 	free(places->lines);
 	free(places->steps);
+	free(places->plain);
+	free(places->levels);
 	tally_map_done(&places->known);
 	*places = (struct code_places){0};
 }
@@ -85,10 +92,15 @@ static uint32_t find_place(struct code_places *places, uint32_t node, bool call,
 {
 	const struct tally_frames *frames = frames_of(places);
 	uint32_t count = 1, at = node, next = places->stacks->nodes[node].caller;
+	uint32_t *plain = &places->plain[places->stacks->nodes[node].frame * 2ULL + call];
 	struct tally_frame_place here, there;
 	uint64_t key, start, end, *known;
-	bool added;
+	bool added, inlined;
 
+	*ret_next = next;
+	if (*plain)
+		return *plain;
+	inlined = tally_frames_get(frames, frame_at(places, node)).inlined;
 	tally_frames_placed(frames, frame_at(places, node), &here);
 	while (next && tally_frames_get(frames, frame_at(places, at)).inlined) {
 		tally_frames_placed(frames, frame_at(places, next), &there);
@@ -110,24 +122,36 @@ static uint32_t find_place(struct code_places *places, uint32_t node, bool call,
 		return 0;
 	if (added)
 		*known = add_place(places, node, count, &here, call);
+	if (!inlined)
+		*plain = (uint32_t)*known;
 	return (uint32_t)*known;
+}
+
+static char level_at(const struct code_places *places, uint32_t node)
+{
+	char *level = &places->levels[places->stacks->nodes[node].frame];
+
+	if (!*level)
+		*level =
+		    tally_session_frame(places->convert->session, frame_at(places, node)).level;
+	return *level;
 }
 
 uint32_t tally_code_places_walk(struct code_places *places, struct code_position *at)
 {
 	struct code_step *step = &places->steps[at->node * 2ULL + at->call];
-	uint32_t caller;
 
-	if (!step->place)
-		step->place = find_place(places, at->node, at->call, &step->next);
-	caller = step->next;
-	/* What the kernel interrupted was not calling. */
-	if (caller)
-		at->call =
-		    tally_session_frame(places->convert->session, frame_at(places, at->node))
-			.level ==
-		    tally_session_frame(places->convert->session, frame_at(places, caller)).level;
-	at->node = caller;
+	if (!step->place) {
+		uint32_t next = 0;
+
+		step->place = find_place(places, at->node, at->call, &next);
+		step->next = next & INT32_MAX;
+		/* What the kernel interrupted was not calling. */
+		step->calls =
+		    next ? level_at(places, at->node) == level_at(places, next) : at->call;
+	}
+	at->node = step->next;
+	at->call = step->calls;
 	return step->place;
 }
 

@@ -41,11 +41,16 @@ struct code_places {
 	struct code_line *lines;
 	uint32_t count, room, line_count, line_room;
 	struct tally_map known;
-	/* By node, while it is walked: the place that it begins as the innermost, and the first
-	 * node behind that; twice, of samples and of calls. */
+	/* By node, while it is walked: the place that it begins as the innermost, the first node
+	 * behind that, and whether that one calls; twice, of samples and of calls. */
 	struct code_step {
-		uint32_t place, next;
+		uint32_t place;
+		uint32_t next : 31, calls : 1;
 	} * steps;
+	/* By frame of the stacks, twice as well: its place where nothing is inlined; 0: not met,
+	 * or something is. */
+	uint32_t *plain;
+	char *levels; /* by frame of the stacks; 0: not looked up */
 };
 
 /* Of stacks that are made and stay.  0 or -ENOMEM. */

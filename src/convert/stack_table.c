@@ -157,11 +157,18 @@ static int make_nodes(struct making *making)
 
 /* --- frames --- */
 
-/* A frame by what its order is made of. */
+/* A frame by what its order is made of: first the rank of its image's path and its level, then its
+ * place; texts only where these are equal. */
 struct sorted_frame {
-	struct tally_frame facts;
-	uint64_t place;
+	uint64_t image, place;
 	uint32_t number;
+};
+
+/* The paths of images, of which there are few, by their order. */
+struct path_ranks {
+	const char **paths;
+	uint32_t count, room;
+	struct tally_map rank_of; /* by the address of the text */
 };
 
 static int by_text(const char *left, const char *right)
@@ -173,30 +180,101 @@ static int by_text(const char *left, const char *right)
 	return strcmp(left, right);
 }
 
-static int by_frame(const void *left, const void *right)
+static int by_path(const void *left, const void *right)
+{
+	return by_text(*(const char *const *)left, *(const char *const *)right);
+}
+
+static int by_frame(const void *left, const void *right, void *context)
 {
 	const struct sorted_frame *a = left, *b = right;
-	int order = by_text(a->facts.image_path, b->facts.image_path);
+	struct tally_frame one, other;
+	int order;
 
-	if (!order && a->facts.level != b->facts.level)
-		order = a->facts.level < b->facts.level ? -1 : 1;
-	if (!order && a->place != b->place)
-		order = a->place < b->place ? -1 : 1;
-	if (!order)
-		order = by_text(a->facts.symbol, b->facts.symbol);
-	if (!order && a->facts.inlined != b->facts.inlined)
-		order = a->facts.inlined ? 1 : -1;
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
+	one = tally_frames_get(context, a->number);
+	other = tally_frames_get(context, b->number);
+	order = by_text(one.symbol, other.symbol);
+	if (!order && one.inlined != other.inlined)
+		order = one.inlined ? 1 : -1;
 	return order ? order : a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void take_frame(const struct making *making, uint32_t number, struct sorted_frame *ret)
+static int note_path(struct path_ranks *ranks, const char *path)
 {
-	struct tally_frame_place placed;
+	bool added;
+	uint64_t *rank = tally_map_put(&ranks->rank_of, (uintptr_t)path, &added);
+	uint32_t room;
 
-	tally_frames_placed(making->frames, number, &placed);
-	*ret = (struct sorted_frame){.facts = tally_frames_get(making->frames, number),
-				     .place = placed.place,
-				     .number = number};
+	if (!rank)
+		return -ENOMEM;
+	if (!added)
+		return 0;
+	room = array_room(ranks->room, ranks->count + 1, 64);
+	if (room != ranks->room && !array_resize(&ranks->paths, room, sizeof(*ranks->paths)))
+		return -ENOMEM;
+	ranks->room = room;
+	ranks->paths[ranks->count++] = path;
+	return 0;
+}
+
+/* Equal texts have one rank. */
+static int rank_paths(struct path_ranks *ranks)
+{
+	uint32_t rank = 0;
+
+	if (ranks->count)
+		qsort(ranks->paths, ranks->count, sizeof(*ranks->paths), by_path);
+	for (uint32_t i = 0; i < ranks->count; i++) {
+		bool added;
+		uint64_t *of = tally_map_put(&ranks->rank_of, (uintptr_t)ranks->paths[i], &added);
+
+		if (!of)
+			return -ENOMEM;
+		if (i && by_text(ranks->paths[i - 1], ranks->paths[i]))
+			rank++;
+		*of = rank;
+	}
+	return 0;
+}
+
+/* What the order of the used frames is made of; rank_of[] says which are used. */
+static int take_frames(const struct making *making, const uint32_t *rank_of, uint32_t total,
+		       struct sorted_frame *list)
+{
+	struct path_ranks ranks = {.paths = NULL};
+	int result = 0;
+
+	for (uint32_t i = 0; i < total && !result; i++)
+		if (rank_of[i])
+			result = note_path(&ranks, tally_frames_get(making->frames, i).image_path);
+	if (!result)
+		result = rank_paths(&ranks);
+	for (uint32_t i = 0; i < total && !result; i++) {
+		struct tally_frame_place placed;
+		struct tally_frame facts;
+		uint64_t *rank;
+		bool added;
+
+		if (!rank_of[i])
+			continue;
+		facts = tally_frames_get(making->frames, i);
+		tally_frames_placed(making->frames, i, &placed);
+		rank = tally_map_put(&ranks.rank_of, (uintptr_t)facts.image_path, &added);
+		if (rank)
+			list[rank_of[i] - 1] =
+			    (struct sorted_frame){.image = *rank << 8 | (unsigned char)facts.level,
+						  .place = placed.place,
+						  .number = i};
+		else
+			result = -ENOMEM;
+	}
+	tally_map_done(&ranks.rank_of);
+	free(ranks.paths);
+	return result;
 }
 
 /* The frames of the nodes, sorted; nodes get their ranks. */
@@ -214,11 +292,10 @@ static int make_frames(struct making *making)
 			rank_of[making->nodes[i].frame] = ++used;
 	list = calloc(used + 1ULL, sizeof(*list));
 	making->table->frames = calloc(used + 1ULL, sizeof(*making->table->frames));
-	if (list && making->table->frames) {
-		for (uint32_t i = 0; i < total; i++)
-			if (rank_of[i])
-				take_frame(making, i, &list[rank_of[i] - 1]);
-		qsort(list, used, sizeof(*list), by_frame);
+	if (list && making->table->frames)
+		result = take_frames(making, rank_of, total, list);
+	if (!result) {
+		qsort_r(list, used, sizeof(*list), by_frame, (void *)making->frames);
 		for (uint32_t i = 0; i < used; i++) {
 			rank_of[list[i].number] = i + 1;
 			making->table->frames[i + 1] = list[i].number;
@@ -226,7 +303,6 @@ static int make_frames(struct making *making)
 		for (uint32_t i = 1; i < making->count; i++)
 			making->nodes[i].frame = rank_of[making->nodes[i].frame];
 		making->table->frame_count = used + 1;
-		result = 0;
 	}
 	free(list);
 	free(rank_of);
@@ -235,43 +311,66 @@ static int make_frames(struct making *making)
 
 /* --- their order --- */
 
-struct sorted_node {
-	uint64_t key; /* the caller's rank, the frame's */
-	uint32_t node;
-};
-
-static int by_key(const void *left, const void *right)
+/* Nodes in the order of their depth, and of one depth in that of their frames: two counting sorts,
+ * each of which keeps the order of the one before.  starts[] becomes where each depth ends. */
+static bool sort_nodes(const struct making *making, uint32_t *starts, uint32_t depths,
+		       uint32_t *sorted)
 {
-	const struct sorted_node *a = left, *b = right;
+	uint32_t frames = making->table->frame_count, *by_frames = calloc(making->count, 4);
+	uint32_t *counts = calloc(frames + 1ULL, sizeof(*counts));
 
-	return a->key < b->key ? -1 : a->key > b->key;
+	for (uint32_t i = 1; counts && i < making->count; i++) {
+		counts[making->nodes[i].frame]++;
+		starts[making->nodes[i].depth]++;
+	}
+	if (counts && by_frames) {
+		counts_to_starts(counts, frames + 1);
+		counts_to_starts(starts, depths);
+		for (uint32_t i = 1; i < making->count; i++)
+			by_frames[counts[making->nodes[i].frame]++] = i;
+		for (uint32_t i = 0; i + 1 < making->count; i++)
+			sorted[starts[making->nodes[by_frames[i]].depth]++] = by_frames[i];
+	}
+	free(by_frames);
+	free(counts);
+	return counts && by_frames;
 }
 
-/* Ranks of the nodes of one depth; the callers have theirs.  Equal ones become one. */
-static void rank_level(struct making *making, struct sorted_node *level, uint32_t count)
+/* Ranks of the nodes of one depth, which are in the order of their frames; the callers have theirs,
+ * from `first` on, before `end`.  They are sorted by callers into `to`; then equal ones, which are
+ * beside each other, become one. */
+static void rank_level(struct making *making, const uint32_t *level, uint32_t count, uint32_t first,
+		       uint32_t end, uint32_t *counts, uint32_t *to)
 {
 	struct stack_table *table = making->table;
+	const struct raw_node *nodes = making->nodes;
 
+	memset(counts, 0, (end - first + 1ULL) * sizeof(*counts));
+	for (uint32_t i = 0; i < count; i++)
+		counts[nodes[nodes[level[i]].caller].rank - first]++;
+	counts_to_starts(counts, end - first + 1);
+	for (uint32_t i = 0; i < count; i++)
+		to[counts[nodes[nodes[level[i]].caller].rank - first]++] = level[i];
 	for (uint32_t i = 0; i < count; i++) {
-		const struct raw_node *node = &making->nodes[level[i].node];
+		struct raw_node *node = &making->nodes[to[i]];
+		uint32_t caller = nodes[node->caller].rank;
+		const struct stack_node *last = &table->nodes[table->node_count - 1];
 
-		level[i].key = (uint64_t)making->nodes[node->caller].rank << 32 | node->frame;
-	}
-	qsort(level, count, sizeof(*level), by_key);
-	for (uint32_t i = 0; i < count; i++) {
-		if (!i || level[i].key != level[i - 1].key)
+		if (!i || last->caller != caller || last->frame != node->frame)
 			table->nodes[table->node_count++] =
-			    (struct stack_node){.caller = (uint32_t)(level[i].key >> 32),
-						.frame = (uint32_t)level[i].key};
-		making->nodes[level[i].node].rank = table->node_count - 1;
+			    (struct stack_node){.caller = caller, .frame = node->frame};
+		node->rank = table->node_count - 1;
 	}
 }
 
 static int order_nodes(struct making *making)
 {
 	struct stack_table *table = making->table;
-	uint32_t depth = 0, at = 0, *starts;
-	struct sorted_node *sorted = calloc(making->count, sizeof(*sorted));
+	uint32_t depth = 0, at = 0, first = 0, end = 1, *starts;
+	uint32_t *sorted = calloc(making->count, sizeof(*sorted));
+	uint32_t *to = calloc(making->count, sizeof(*to));
+	uint32_t *counts = calloc(making->count + 1ULL, sizeof(*counts));
+	int result = -ENOMEM;
 
 	for (uint32_t i = 1; i < making->count; i++)
 		if (making->nodes[i].depth > depth)
@@ -279,21 +378,20 @@ static int order_nodes(struct making *making)
 	starts = calloc(depth + 2ULL, sizeof(*starts));
 	table->nodes = calloc(making->count, sizeof(*table->nodes));
 	table->node_count = 1;
-	if (!sorted || !starts || !table->nodes) {
-		free(sorted);
-		free(starts);
-		return -ENOMEM;
+	if (sorted && to && counts && starts && table->nodes &&
+	    sort_nodes(making, starts, depth + 2, sorted)) {
+		for (uint32_t i = 1; i <= depth; at = starts[i], i++) {
+			rank_level(making, sorted + at, starts[i] - at, first, end, counts, to);
+			first = end;
+			end = table->node_count;
+		}
+		result = 0;
 	}
-	for (uint32_t i = 1; i < making->count; i++)
-		starts[making->nodes[i].depth]++;
-	counts_to_starts(starts, depth + 2);
-	for (uint32_t i = 1; i < making->count; i++)
-		sorted[starts[making->nodes[i].depth]++].node = i;
-	for (uint32_t i = 1; i <= depth; at = starts[i], i++)
-		rank_level(making, sorted + at, starts[i] - at);
 	free(sorted);
+	free(to);
+	free(counts);
 	free(starts);
-	return 0;
+	return result;
 }
 
 int tally_stack_table_make(struct stack_table *table)
