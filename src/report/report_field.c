@@ -201,7 +201,7 @@ static bool find_branches(const struct report_field *field, const struct tally_p
 	else if (field->made == REPORT_ABORT)
 		*ret = (double)counts.aborts;
 	else
-		*ret = counts.from ? (double)(counts.cycles / counts.from) : 0;
+		*ret = (double)(counts.from ? counts.cycles / counts.from : 0);
 	return true;
 }
 
