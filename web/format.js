@@ -65,6 +65,7 @@ function points(difference) {
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu;
 
 function plain(text) {
+	if (!/[^ -~]/.test(text)) return text; // most names are ASCII
 	return text.replace(CONTROLS, (one) => `\\u{${one.codePointAt(0).toString(16)}}`);
 }
 

@@ -100,12 +100,9 @@ async function read(container, summary) {
 	checkTree(tables.node);
 	tables.sample = await table(container, tables, "sample", FIRST.sample);
 	const grouped = processes(tables.thread, tables.strings);
-	const plain = new Map();
-	const text = (index) => {
-		let found = plain.get(index);
-		if (found === undefined) plain.set(index, found = tally.format.plain(tables.strings[index]));
-		return found;
-	};
+	// Made when they are asked for, and kept: a search asks for all.
+	const plain = new Array(tables.strings.length).fill(null), shown = new Array(tables.function.count).fill(null);
+	const text = (index) => plain[index] !== null ? plain[index] : plain[index] = tally.format.plain(tables.strings[index]);
 	const functions = tables.function.count, image = tables.image;
 	const later = new Map();
 	let cpus = 0;
@@ -125,7 +122,8 @@ async function read(container, summary) {
 		name(label) {
 			if (label === NONE) return "all";
 			if (label >= functions) return `[${text(image.name[label - functions]) || "unknown"}]`;
-			return (text(tables.function.name[label]) || "[unknown]") + (tables.function.inlined[label] ? " (inlined)" : "");
+			if (shown[label] === null) shown[label] = (text(tables.function.name[label]) || "[unknown]") + (tables.function.inlined[label] ? " (inlined)" : "");
+			return shown[label];
 		},
 		imageOf(label) {
 			return label === NONE ? NONE : label >= functions ? label - functions : tables.function.image[label];

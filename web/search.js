@@ -19,7 +19,11 @@ const LONGEST = 4096;
 function labels(recording, text) {
 	const found = pattern(text), match = new Uint8Array(recording.labels);
 	if (!found) return match;
-	for (let i = 0; i < match.length; i++) match[i] = found.test.test(recording.name(i).slice(0, LONGEST)) ? 1 : 0;
+	const { test } = found;
+	for (let i = 0; i < match.length; i++) {
+		const name = recording.name(i);
+		match[i] = test.test(name.length > LONGEST ? name.slice(0, LONGEST) : name) ? 1 : 0;
+	}
 	return match;
 }
 
