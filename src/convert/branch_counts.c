@@ -1,6 +1,7 @@
 #include "convert/branch_counts.h"
 
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -8,6 +9,8 @@
 #include "base/map.h"
 #include "base/table.h"
 #include "convert/sample_rows.h"
+#include "elf/elf_file.h"
+#include "image/image_state.h"
 #include "image/inlines.h"
 #include "resolve/frames.h"
 #include "resolve/resolve_tables.h"
@@ -258,6 +261,40 @@ static int take_list(const struct reading *reading, const struct raw_list *list,
 	return result;
 }
 
+/* Pages have 4096 bytes here whatever the machine has.  Source: llvm-profgen, which takes addresses
+ * from there on (ProfiledBinary.cpp of LLVM). */
+static uint64_t code_base(const struct tally_elf *elf)
+{
+	size_t count;
+	GElf_Phdr segment;
+
+	if (!elf->elf || elf_getphdrnum(elf->elf, &count))
+		return 0;
+	for (size_t i = 0; i < count && i <= INT32_MAX; i++)
+		if (gelf_getphdr(elf->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_flags & PF_X)
+			return segment.p_vaddr & ~(uint64_t)4095;
+	return 0;
+}
+
+static uint64_t find_code_base(const struct convert *convert, uint32_t number)
+{
+	struct tally_image *image =
+	    tally_frames_image_at(&tally_session_tables(convert->session)->frames, number)->image;
+	struct tally_elf binary = {.fd = -1}, debug = {.fd = -1};
+	uint64_t base;
+
+	if (!image || image->kind != TALLY_IMAGE_FILE ||
+	    tally_image_open_files(image, &binary, &debug))
+		return 0;
+	base = code_base(&binary);
+	if (!base)
+		base = code_base(&debug);
+	tally_elf_close(&binary);
+	tally_elf_close(&debug);
+	return base;
+}
+
 static int take(struct reading *reading, struct branch_counts *ret)
 {
 	struct convert *convert = reading->convert;
@@ -274,6 +311,7 @@ static int take(struct reading *reading, struct branch_counts *ret)
 				  convert->options.dso_count ? "a binary of --dsos"
 							     : "a binary that is known");
 	convert->image = facts.path;
+	ret->code_base = find_code_base(convert, image);
 	result = take_list(reading, &reading->branches, image, false, &ret->branches,
 			   &ret->branch_count);
 	if (!result)

@@ -19,6 +19,9 @@ struct branch_count {
 struct branch_counts {
 	struct branch_count *branches, *ranges;
 	uint32_t branch_count, range_count;
+	/* The address of the page in which the binary's first segment with code begins; 0: the
+	 * binary is not there. */
+	uint64_t code_base;
 };
 
 /* Reads the branch stacks of the samples that the options choose, and gives those of the binary

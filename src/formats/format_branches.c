@@ -4,7 +4,8 @@
  * github.com/google/autofdo: three lists, of ranges, addresses and branches, each behind its
  * length); profgen, what llvm-profgen takes as --unsymbolized-profile (two of these lists); bolt,
  * the pre-aggregated profile of perf2bolt -pa (DataAggregator.h of LLVM: B, F and f lines).
- * Addresses are in hex, and those of the file. */
+ * Addresses are in hex, and those of the file; llvm-profgen takes them from the first page of code
+ * on. */
 #include "convert/branch_counts.h"
 #include "formats/format_list.h"
 
@@ -20,7 +21,7 @@ static void put_number(struct tally_buf *to, uint64_t number)
 }
 
 static int put_list(struct convert *convert, const struct branch_count *list, uint32_t count,
-		    const char *between)
+		    uint64_t base, const char *between)
 {
 	int result = 0;
 
@@ -28,40 +29,42 @@ static int put_list(struct convert *convert, const struct branch_count *list, ui
 		if (between[1] && !is_inside(&list[i]))
 			continue;
 		tally_buf_printf(&convert->text, "%llx%s%llx:%llu\n",
-				 (unsigned long long)list[i].from, between,
-				 (unsigned long long)list[i].to, (unsigned long long)list[i].count);
+				 (unsigned long long)(list[i].from - base), between,
+				 (unsigned long long)(list[i].to - base),
+				 (unsigned long long)list[i].count);
 		result = convert_pour(convert);
 	}
 	return result;
 }
 
-static int put_ranges(struct convert *convert, const struct branch_counts *counts)
+static int put_ranges(struct convert *convert, const struct branch_counts *counts, uint64_t base)
 {
 	put_number(&convert->text, counts->range_count);
-	return put_list(convert, counts->ranges, counts->range_count, "-");
+	return put_list(convert, counts->ranges, counts->range_count, base, "-");
 }
 
-static int put_branches(struct convert *convert, const struct branch_counts *counts)
+static int put_branches(struct convert *convert, const struct branch_counts *counts, uint64_t base)
 {
 	uint64_t inside = 0;
 
 	for (uint32_t i = 0; i < counts->branch_count; i++)
 		inside += is_inside(&counts->branches[i]);
 	put_number(&convert->text, inside);
-	return put_list(convert, counts->branches, counts->branch_count, "->");
+	return put_list(convert, counts->branches, counts->branch_count, base, "->");
 }
 
 static int write_lists(struct convert *convert, bool addresses)
 {
 	struct branch_counts counts;
 	int result = tally_branch_counts_make(convert, &counts);
+	uint64_t base = addresses ? 0 : counts.code_base;
 
 	if (!result)
-		result = put_ranges(convert, &counts);
+		result = put_ranges(convert, &counts, base);
 	if (addresses)
 		put_number(&convert->text, 0);
 	if (!result)
-		result = put_branches(convert, &counts);
+		result = put_branches(convert, &counts, base);
 	tally_branch_counts_done(&counts);
 	return result;
 }

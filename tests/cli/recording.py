@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a recording with one event, cpu-clock, from lines on standard input.
 
-    recording.py FILE [chains | deferred]
+    recording.py FILE [chains | deferred | branches]
 
     comm PID NAME
     map PID START LENGTH OFFSET PATH     of code in a file; numbers in hex, but pids
@@ -12,6 +12,7 @@
                                          are the marks before addresses of each.
     later PID COOKIE [CHAIN ...]         with "deferred": the chain of user space of samples whose own ends with
                                          "deferred" and the cookie (PERF_RECORD_CALLCHAIN_DEFERRED)
+    sample PID IP [FROM TO ...]          with "branches": the branches before it, the newest first
     times COUNT                          the last sample, so many times more
     period NS                            of the samples that follow, instead of 1000
 
@@ -25,7 +26,7 @@ MARKS = {"user": (1 << 64) - 512, "kernel": (1 << 64) - 128, "deferred": (1 << 6
 MMAP, COMM, SAMPLE, CALLCHAIN_DEFERRED = 1, 3, 9, 22
 SAMPLE_ID_ALL, DEFER_CALLCHAIN = 1 << 18, 1 << 38
 KERNEL, USER = 1, 2
-IP, TID, TIME, CALLCHAIN, PERIOD = 1, 2, 4, 0x20, 0x100
+IP, TID, TIME, CALLCHAIN, PERIOD, BRANCHES = 1, 2, 4, 0x20, 0x100, 0x800
 
 
 def record(kind, misc, body):
@@ -44,8 +45,9 @@ def numbers_of(chain):
 class Writer:
     """Records, one after another."""
 
-    def __init__(self, chains, deferred=False):
+    def __init__(self, chains, deferred=False, branches=False):
         self.chains = chains
+        self.branches = branches
         self.deferred = deferred
         self.time = 1_000_000_000
         self.last = None
@@ -66,6 +68,11 @@ class Writer:
         if self.chains:
             words = numbers_of(chain)
             body += struct.pack(f"<{1 + len(words)}Q", len(words), *words)
+        if self.branches:
+            pairs = [int(word, 16) for word in chain]
+            body += struct.pack("<Q", len(pairs) // 2)
+            for i in range(0, len(pairs), 2):
+                body += struct.pack("<QQQ", pairs[i], pairs[i + 1], 0)
         self.data += record(SAMPLE, KERNEL if address >> 63 else USER, body)
 
     def line(self, kind, *rest):
@@ -102,14 +109,17 @@ class Writer:
 def main():
     path, deferred = sys.argv[1], sys.argv[2:] == ["deferred"]
     chains = deferred or sys.argv[2:] == ["chains"]
-    writer = Writer(chains, deferred)
+    branches = sys.argv[2:] == ["branches"]
+    writer = Writer(chains, deferred, branches)
     for line in sys.stdin:
         if line.strip():
             writer.line(*line.split())
-    kinds = IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0)
+    kinds = IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0) | (BRANCHES if branches else 0)
     # A software event, cpu-clock, each 1000 ns; attr.size is 128.
     flags = SAMPLE_ID_ALL | DEFER_CALLCHAIN if deferred else 0
     attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, kinds, 0, flags) + bytes(128 - 48)
+    if branches:  # branch_sample_type, at 72: any, of user space
+        attr = attr[:72] + struct.pack("<Q", 1 << 3 | 1) + attr[80:]
     head = 104
     at = head + 128 + 16
     with open(path, "wb") as file:
