@@ -189,11 +189,12 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 		tally_buf_printf(to, "All %u CPUs are busy, most with ", usage->cpus);
 		put_most(usage, to);
 		tally_buf_text(to, ": more threads cannot help, less work can.");
-	} else if (usage->ready > usage->all && usage->ready > usage->length * WORTH_TIME) {
-		tally_buf_printf(to,
-				 "Others take the CPUs: threads ran for %.1f s, and waited %.1f s "
-				 "for a CPU though they could run.",
-				 usage->all, usage->ready);
+	} else if (usage->ready > usage->all && usage->ready > usage->length * LITTLE) {
+		tally_buf_text(to, "Others take the CPUs: threads ran for ");
+		tally_page_put_amount(to, usage->all * NS, true);
+		tally_buf_text(to, ", and waited ");
+		tally_page_put_amount(to, usage->ready * NS, true);
+		tally_buf_text(to, " for a CPU though they could run.");
 	} else if (first > BUSY) {
 		tally_buf_text(to, "One thread is busy all the time (");
 		tally_cell_name(to, thread_name(usage, most));
@@ -248,7 +249,8 @@ static void put_kernel(const struct usage *usage, struct tally_buf *to)
 	const struct page_tables *tables = usage->tables;
 	uint32_t most = PAGE_NONE;
 
-	if (usage->kernel < usage->all * KERNEL || usage->all <= 0)
+	/* Of a program that waits nearly all the time, that is no limit. */
+	if (usage->kernel < usage->all * KERNEL || usage->all <= usage->length * WORTH_TIME)
 		return;
 	for (uint32_t i = 0; i < tables->function_count; i++)
 		if (tables->functions[i].kind == PAGE_KIND_KERNEL &&
