@@ -14,7 +14,7 @@ int main(void) { work(); sink++; work(); return 0; }
 EOF2
 	gcc -gdwarf-4 -O1 -fcf-protection=none -fno-reorder-functions -o prog prog.c || return 0
 	nm prog >/dev/null || return 0
-	local start offset size main work first second end
+	local start offset size work first second end
 	read -r offset start size < <(readelf -lW prog | awk '$1 == "LOAD" && / R E / {print $2, $3, $5}')
 	# Where the calls and the return are, as objdump prints them.
 	work=$(nm prog | awk '$3 == "work" {print $1}')

@@ -175,6 +175,28 @@ assert info["machine"]["hostname"] == "web1, mail2"'
 	done
 }
 
+@test "a tree of merges by make, or by the ranks of MPI, is merging all" {
+	command -v make >/dev/null || skip "make is not installed: merging merged files is tested"
+	mkdir rack1 rack2 bin
+	ln -s "$TALLY" bin/tally
+	for file in rack1/a rack1/b rack2/a rack2/b rack2/c; do
+		printf 'comm %d p%d\nmap %d 400000 1000 0 /none\nsample %d 400100\ntimes %d\n' $((++i)) $i $i $i $i |
+			python3 "$BATS_TEST_DIRNAME/recording.py" $file.data
+	done
+	rows() { "$TALLY" report -i "$1" --csv -q -F sample,recording,comm,symbol 2>/dev/null | sort; }
+	"$TALLY" merge -q -o flat.data rack?/*.data 2>/dev/null
+	rows flat.data >known
+	[ "$(wc -l <known)" -ge 5 ]
+	PATH=$PWD/bin:$PATH make -s -j2 -f "${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}/examples/merge.mk"
+	rows all.data | diff known -
+	command -v mpirun >/dev/null || skip "mpirun is not installed: the tree is made by make only"
+	# shellcheck disable=SC2016 # the shells of the ranks expand it
+	PATH=$PWD/bin:$PATH mpirun --allow-run-as-root --oversubscribe -n 2 sh -c 'tally merge -q -o part$OMPI_COMM_WORLD_RANK.data $(ls rack?/*.data |
+		awk -v n=$OMPI_COMM_WORLD_SIZE -v r=$OMPI_COMM_WORLD_RANK "NR % n == r")' 3>&-
+	"$TALLY" merge -q -o mpi.data part?.data 2>/dev/null
+	rows mpi.data | diff known -
+}
+
 @test "equal events are one, different ones stay apart" {
 	host one.data web1 $KERNEL_ONE ffffffff81000000 $WORK_ONE 0 1
 	host two.data web2 $KERNEL_ONE ffffffff81000000 $WORK_ONE 0 3

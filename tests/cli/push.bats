@@ -226,15 +226,15 @@ profiles() { # in the spool
 
 @test "a full spool drops the oldest profiles, and says so" {
 	url="http://127.0.0.1:$(closed_port)"
-	head -c 400000 /dev/urandom >tail
+	head -c 400000 /dev/urandom >more
 	for i in 1 2 3; do
-		cat "$DATA/$i.pb.gz" tail >large$i
+		cat "$DATA/$i.pb.gz" more >large$i
 		run -75 push --spool-size 1 --retry -1 large$i || true
 	done
 	[ "$status" -eq 1 ] || [[ $output = *"dropped"* ]]
 	[[ $output = *"the spool $SPOOL is full (1.0 MB): dropped the oldest profile, of 20"*", 400"*" bytes"* ]]
 	[ "$(profiles)" -eq 2 ]
-	cat tail tail tail | cat "$DATA/1.pb.gz" - >larger
+	cat more more more | cat "$DATA/1.pb.gz" - >larger
 	run -1 push --spool-size 1 --retry -1 larger
 	[[ $output = *"larger: a profile of 1.2 MB is larger than the whole spool"* ]]
 	[ "$(profiles)" -eq 2 ]
@@ -246,8 +246,8 @@ profiles() { # in the spool
 
 @test "memory does not grow with what is sent" {
 	[ -x /usr/bin/time ] || skip "time is not installed: memory is not measured"
-	head -c 2000000 /dev/urandom >tail
-	cat "$DATA/1.pb.gz" tail >large
+	head -c 2000000 /dev/urandom >more
+	cat "$DATA/1.pb.gz" more >large
 	serve
 	/usr/bin/time -f %M -o one "$TALLY" push -q --url "$url" --spool "$SPOOL" --service web "$DATA/1.pb.gz"
 	# shellcheck disable=SC2046 # a word each
