@@ -74,6 +74,43 @@ agree() {
 	[[ $output = *'"a\"<b>\\x;y&'"'"'z(),": [5000, 10000]'* ]]
 }
 
+@test "with inlined functions the sums with callees are the report's, too, and from an archive the same" {
+	"$TALLY" report -s symbol --json --inline --percentage relative made.data >inline.json
+	"$TALLY" archive -f -o made.tar.zst made.data
+	for format in pprof speedscope; do
+		"$TALLY" export --to "$format" --inline -f -o inline.out made.data
+		python3 "$READ" sums "$format" inline.out >sums
+		"$TALLY" export --to "$format" --inline made.tar.zst >archived
+		python3 "$READ" sums "$format" archived | diff sums -
+		# A sample is the inlined function's here, and that of the function around it in a report.
+		run -0 python3 - sums inline.json <<-'EOF2'
+			import json, sys
+			sums = {name.replace(" (inlined)", ""): of for name, of in json.load(open(sys.argv[1])).items()}
+			event = json.load(open(sys.argv[2]))["events"][0]
+			rows = {row["symbol"].replace(" (inlined)", ""): row["overhead_children"] for row in event["rows"]}
+			assert "inner" in rows and rows["inner"] > 0
+			for name in ("inner", "leaf", "middle", "main"):
+			    assert abs(100 * sums[name][1] / event["period"] - rows[name]) < 0.01, (name, sums[name], rows[name])
+		EOF2
+	done
+}
+
+@test "a compressed recording gives what the plain one gives" {
+	"$TALLY" version --build-options | grep -q 'zstd: \[ on' || skip "built without libzstd: nothing is compressed"
+	"$TALLY" record -q -N -z -e cpu-clock -F 4000 -g -o packed.data -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+	"$TALLY" inject -i packed.data -o plain.data
+	for format in folded csv; do
+		"$TALLY" export --to "$format" plain.data >plain
+		"$TALLY" export --to "$format" packed.data | cmp - plain
+		[ "$(wc -l <plain)" -ge 2 ]
+	done
+	"$TALLY" report -s symbol --json --no-inline --percentage relative packed.data >packed.json
+	for format in pprof speedscope; do
+		"$TALLY" export --to "$format" --no-inline -f -o packed.out packed.data
+		run -0 python3 "$READ" compare "$format" packed.out packed.json
+	done
+}
+
 @test "options choose the same samples as in a report" {
 	agree made.data -c prog
 	agree made.data -S leaf,middle
