@@ -5,7 +5,8 @@
  *   browser_rows.c     which rows of the profile are shown, and in which order
  *   browser_lines.c    rows and open trees as lines
  *   browser_columns.c  the text of a row's cells
- *   browser_view.c     lines on the screen; browser_footer.c: the keys of the moment below them
+ *   browser_view.c     lines on the screen; browser_footer.c: the keys of the moment below them;
+ *                      browser_notes.c: what is lost or unknown, above them
  *   browser_keys.c     what keys do; browser_prompt.c, browser_find.c: text that is typed, searched
  *   browser_flame.c    call trees as blocks; browser_flame_view.c: on the screen
  *   browser_code.c     a function's instructions; browser_page.c: whole names, help
@@ -149,6 +150,7 @@ struct browser {
 	double percent_limit, tree_least; /* %: smaller rows are not shown, have no tree */
 	/* Of whoever shows the browser. */
 	const char *status;                /* a line above all; NULL: none */
+	const char *notes;                 /* lines above the first list; NULL: none */
 	const struct browser_hint *own;    /* keys of his own, `name` NULL at the end; NULL: none */
 	const volatile sig_atomic_t *stop; /* set by a signal that ends the program; NULL: none */
 	struct {
@@ -157,6 +159,11 @@ struct browser {
 	} hints[BROWSER_HINTS_MOST]; /* of the last line, as it was drawn */
 	size_t hint_count;
 };
+
+/* --- browser_notes.c --- */
+/* How many lines the notes take on a screen, at most a sixth of it; `draw`: puts them there. */
+unsigned browser_notes(const struct browser *browser, struct cli_screen *screen, unsigned line,
+		       bool draw);
 
 /* --- browser_place.c --- */
 /* Shows the first place.  0 or -errno with words. */

@@ -185,7 +185,9 @@ static void put_line(const struct browser *browser, struct cli_screen *screen, u
 
 unsigned browser_top(const struct browser *browser)
 {
-	return (browser->status ? 1 : 0) + 2;
+	unsigned above = browser->status ? 1 : 0;
+
+	return above + browser_notes(browser, browser->screen, above, false) + 2;
 }
 
 unsigned browser_page(const struct browser *browser, const struct cli_screen *screen)
@@ -278,6 +280,7 @@ void browser_draw(struct browser *browser, struct cli_screen *screen)
 	if (browser->status)
 		cli_screen_put(screen, 0, 0, CLI_BOLD, browser->status, width);
 	if (browser->profile) {
+		line += browser_notes(browser, screen, line, true);
 		put_samples(browser, screen, line, put_parts(browser, screen, line));
 		if (browser->place.view == BROWSER_FLAME) {
 			place_text(browser, place, sizeof(place));

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <tally/report.h>
 #include "browser.h"
 #include "screen.h"
 
@@ -136,10 +138,19 @@ int cli_report_screen(const struct report_screen *report, struct tally_error *er
 	    .show_period = report->show_period,
 	};
 	struct cli_screen *screen;
+	char *notes = NULL;
+	size_t size = 0;
+	FILE *to;
 	int result = cli_screen_open(&screen);
 
 	if (result)
 		return result;
+	to = open_memstream(&notes, &size);
+	if (to) {
+		tally_report_remarks(report->profile, browser.event, to);
+		fclose(to);
+		browser.notes = notes;
+	}
 	result = browser_start(&browser, error);
 	while (result >= 0 && result != BROWSER_QUIT) {
 		browser_draw(&browser, screen);
@@ -147,6 +158,7 @@ int cli_report_screen(const struct report_screen *report, struct tally_error *er
 	}
 	cli_screen_close(screen);
 	browser_done(&browser);
+	free(notes);
 	for (size_t i = 0; i < KEPT; i++)
 		tally_profile_free(own.kept[i].profile);
 	return result < 0 ? result : 0;

@@ -115,6 +115,11 @@ int tally_report_shorten(const char *name, size_t columns, char *to, size_t room
  * its symbols.  Returns the number of lines, or -errno. */
 int tally_report_nameless(const struct tally_profile *profile, FILE *to);
 
+/* Writes what a report says of an event above its rows, a line each, as far as there is such:
+ * records that were lost, throttling, how much has no symbols or no whole call chains, and what to
+ * do.  0, -ENOMEM, or -errno of writing. */
+int tally_report_remarks(const struct tally_profile *profile, size_t event, FILE *to);
+
 /* Writes a line for each binary that has samples but no symbols: its path and the reason.  Returns
  * the number of lines, or -errno. */
 int tally_report_missing(const struct tally_session *session, FILE *to);

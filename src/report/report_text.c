@@ -437,3 +437,24 @@ const struct report_format tally_report_format_text = {
     .trees = true,
     .write = write_text,
 };
+
+int tally_report_remarks(const struct tally_profile *profile, size_t event, FILE *to)
+{
+	struct tally_buf text = {0};
+	const char *line, *end;
+	int result;
+
+	put_losses(tally_session_counts(tally_profile_session(profile)), &text);
+	result = tally_report_notes(profile, event, &text);
+	line = result ? "" : tally_buf_str(&text);
+	errno = 0;
+	for (; !result && *line; line = end + (*end != 0)) {
+		size_t bytes = strcspn(line, "\n"), mark = strspn(line, "# ");
+
+		end = line + bytes;
+		if (mark < bytes && fprintf(to, "%.*s\n", (int)(bytes - mark), line + mark) < 0)
+			result = errno ? -errno : -EIO;
+	}
+	tally_buf_done(&text);
+	return result;
+}

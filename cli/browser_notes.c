@@ -1,0 +1,52 @@
+/* What a reader must know of the recording before the rows: losses, and how much has no names, with
+ * what to do about it.  A few lines above the first list. */
+#include <string.h>
+#include "browser.h"
+#include "screen.h"
+
+/* So much of a screen may be notes. */
+#define PART 6
+
+/* The bytes of a text that fit into so many columns, up to the end of a word if there is one. */
+static size_t fitting(const char *text, size_t length, unsigned width)
+{
+	size_t end = 0, word = 0;
+	unsigned columns = 0;
+
+	while (end < length && columns < width) {
+		if (text[end] == ' ')
+			word = end;
+		do
+			end++;
+		while (end < length && ((unsigned char)text[end] & 0xc0) == 0x80);
+		columns++;
+	}
+	return end == length || !word || text[end] == ' ' ? end : word;
+}
+
+unsigned browser_notes(const struct browser *browser, struct cli_screen *screen, unsigned line,
+		       bool draw)
+{
+	unsigned width = screen ? cli_screen_width(screen) : 0, count = 0, most;
+	const char *at = browser->notes;
+
+	if (!at || !width || browser->step_count || browser->place.view != BROWSER_LIST)
+		return 0;
+	most = cli_screen_height(screen) / PART;
+	while (*at && count < most) {
+		size_t length = strcspn(at, "\n"), used = fitting(at, length, width);
+		char text[1024];
+
+		if (draw) {
+			size_t bytes = used < sizeof(text) ? used : sizeof(text) - 1;
+
+			memcpy(text, at, bytes);
+			text[bytes] = 0;
+			cli_screen_put(screen, line + count, 0, CLI_WARM, text, width);
+		}
+		count++;
+		at += used;
+		at += strspn(at, " \n");
+	}
+	return count;
+}
