@@ -9,8 +9,7 @@ SELECT * FROM read_parquet('FLEET_DIR/**/samples*.parquet', hive_partitioning = 
 	hive_types = {'date': DATE, 'service': VARCHAR, 'version': VARCHAR});
 
 CREATE OR REPLACE VIEW recordings AS
-SELECT * FROM read_parquet('FLEET_DIR/**/recordings*.parquet', hive_partitioning = true,
-	hive_types = {'date': DATE, 'service': VARCHAR, 'version': VARCHAR});
+SELECT * FROM read_parquet('FLEET_DIR/**/recordings*.parquet', hive_partitioning = false);
 
 -- Recordings have many stacks in common, with the same numbers.
 CREATE OR REPLACE VIEW stacks AS

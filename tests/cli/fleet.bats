@@ -127,3 +127,18 @@ query() {
 	run -0 query "SELECT count(*) AS rows FROM library_shares WHERE image = '[unknown]'"
 	[ "$output" = 5 ]
 }
+
+@test "files that were put together give the same rows" {
+	mkdir -p whole
+	# The statements of the page, with this folder.
+	sed -n '/^COPY/,/;$/p' "$SOURCE/doc/FLEETS.md" | sed "s|/srv/whole|$PWD/whole|; s| WHERE date = '[0-9-]*'||" >copy.sql
+	[ "$(grep -c '^COPY' copy.sql)" -eq 3 ]
+	node "$READ" "$PACKAGES" sql duckdb duckdb.sql copy.sql
+	echo "SELECT * FROM regressions ORDER BY service, symbol" >query.sql
+	node "$READ" "$PACKAGES" sql duckdb duckdb.sql query.sql | sed 's/\(\.[0-9]\{6\}\)[0-9]*/\1/g' >before
+	[ "$(wc -l <before)" -gt 4 ]
+	for engine in duckdb clickhouse; do sed -i "s|$PWD/fleet|$PWD/whole|g" $engine.sql; done
+	node "$READ" "$PACKAGES" sql duckdb duckdb.sql query.sql | sed 's/\(\.[0-9]\{6\}\)[0-9]*/\1/g' >after
+	for engine in duckdb clickhouse; do sed -i "s|$PWD/whole|$PWD/fleet|g" $engine.sql; done
+	cmp before after
+}
