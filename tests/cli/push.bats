@@ -392,3 +392,11 @@ not checked; their command line was"
 	run -0 systemd-analyze verify --man=no ./tally-push.service ./tally-push.path
 	[ -z "$output" ]
 }
+
+@test "the library's example leaves the profile in its spool while there is no server" {
+	example="$(dirname "$TALLY")/examples/api-push"
+	[ -x "$example" ] || skip "the examples are not built"
+	run "$example" "$DATA/1.data" "http://127.0.0.1:$(closed_port)" "$SPOOL"
+	[[ $output = *"0 sent, 1 left"* ]]
+	[ "$(profiles)" -eq 1 ]
+}
