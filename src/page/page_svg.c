@@ -279,12 +279,13 @@ int tally_page_write_svg(const struct tally_profile *profile, const struct tally
 	if (result)
 		return tally_fail(error, result, -1, "an option is not known to this libtally");
 	/* Times first: they are what most want to see. */
-	for (size_t i = 0; i < 2 * count && (!result || result == -ENODATA); i++) {
-		if (is_time(profile, i % count) != (i < count))
-			continue;
-		result = draw_event(profile, i % count, &graphs, &top);
-		drawn += !result;
-	}
+	for (int times = 1; times >= 0; times--)
+		for (size_t i = 0; i < count && (!result || result == -ENODATA); i++) {
+			if (is_time(profile, i) != times)
+				continue;
+			result = draw_event(profile, i, &graphs, &top);
+			drawn += !result;
+		}
 	if (result == -ENODATA && drawn)
 		result = 0;
 	if (!result)
