@@ -95,7 +95,8 @@ struct parquet {
 	const char *host, *service, *version;
 	uint64_t id;
 	char name[20]; /* the id */
-	char *folder;
+	struct tally_buf path;
+	char *folder;        /* the path's text */
 	int64_t wall_offset; /* ns to be added to the times of samples */
 	struct sample_sums sums;
 	struct parquet_stacks stacks;
@@ -154,7 +155,7 @@ static int make_folders(const struct parquet *parquet)
 static int find_folder(struct parquet *parquet)
 {
 	const struct convert *convert = parquet->convert;
-	struct tally_buf path = {0};
+	struct tally_buf *path = &parquet->path;
 	time_t seconds = (time_t)(((int64_t)tally_session_counts(convert->session)->first_time +
 				   parquet->wall_offset) /
 				  1000000000);
@@ -164,16 +165,16 @@ static int find_folder(struct parquet *parquet)
 
 	if (gmtime_r(&seconds, &day))
 		strftime(date, sizeof(date), "%Y-%m-%d", &day);
-	tally_buf_text(&path, convert->options.folder);
-	add_part(&path, "date", date);
-	add_part(&path, "service", parquet->service);
-	add_part(&path, "version", parquet->version);
-	result = path.failed;
+	tally_buf_text(path, convert->options.folder);
+	add_part(path, "date", date);
+	add_part(path, "service", parquet->service);
+	add_part(path, "version", parquet->version);
+	tally_buf_byte(path, 0);
+	result = path->failed;
 	if (!result) {
-		parquet->folder = strdup(tally_buf_str(&path));
-		result = parquet->folder ? make_folders(parquet) : -ENOMEM;
+		parquet->folder = (char *)path->data;
+		result = make_folders(parquet);
 	}
-	tally_buf_done(&path);
 	return result;
 }
 
@@ -441,7 +442,7 @@ static int write_parquet(struct convert *convert)
 	tally_sample_sums_done(&parquet.sums);
 	tally_map_done(&parquet.cgroups);
 	tally_strings_done(&parquet.paths);
-	free(parquet.folder);
+	tally_buf_done(&parquet.path);
 	return result;
 }
 
