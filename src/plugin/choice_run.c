@@ -79,10 +79,9 @@ static int comm_holds(const struct tally_choice *choice, const struct choice_tes
 	if (!verdict)
 		return -ENOMEM;
 	if (*verdict == UNKNOWN)
-		*verdict =
-		    string_holds(test, tally_session_string(choice->session, resolved->comm))
-			? HOLDS
-			: FAILS;
+		*verdict = string_holds(test, tally_session_string(choice->session, resolved->comm))
+			       ? HOLDS
+			       : FAILS;
 	return *verdict == HOLDS;
 }
 
