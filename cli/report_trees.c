@@ -132,9 +132,9 @@ size_t report_tree_rows(struct report *report, struct cli_option *to)
 	     .to = &report->trees, .flags = CLI_OPTIONAL, .call = take_trees},
 	    {CLI_CALL, 'G', "inverted", "HOW", "the same as -g caller", .to = &report->trees,
 	     .flags = CLI_OPTIONAL, .call = take_inverted},
-	    {CLI_SET, .name = "branch-history",
-	     .help = "put the branches of branch stacks in front of call chains, by address",
-	     .to = &report->history, .number = 1},
+	    {CLI_FLAG, 0, "branch-history", NULL,
+	     "put the branches of branch stacks in front of call chains, by address",
+	     .to = &report->history},
 	    {CLI_U64, 0, "max-stack", "FRAMES", "use only this many innermost frames of a chain",
 	     .to = &report->max_stack},
 	};

@@ -146,8 +146,8 @@ static void *kernel_main(void *context)
 		random = random * 1103515245 + 12345;
 		wrote = pmu_write(pmu, size, flags[random >> 16 & 3]);
 		pmu->made += size;
-		if (wrote < size)
-			sched_yield();
+		if (wrote < size) /* what reads is slow, or does not run at all */
+			usleep(100);
 	}
 	return NULL;
 }
@@ -190,7 +190,7 @@ static void every_byte_arrives_while_it_is_written(void **state)
 	}
 	assert_int_equal(read, said);
 	assert_int_equal(read, pmu->head);
-	assert_true(read > 4 * AREA);
+	assert_true(read > AREA);
 	assert_true(pmu->made == read || truncated);
 	tally_aux_area_done(&area);
 	free(pmu);
