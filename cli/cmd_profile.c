@@ -21,6 +21,7 @@
 #include "ending.h"
 #include "options.h"
 #include "progress.h"
+#include "recording.h"
 #include "say.h"
 #include "terminal.h"
 
@@ -197,18 +198,6 @@ static int print_hottest(struct tally_session *session, const char *title, const
 
 /* --- the page --- */
 
-/* In the recording's folder.  For free(). */
-static char *page_path(const struct profile *profile)
-{
-	const char *slash = strrchr(profile->output, '/');
-	int length = slash ? (int)(slash + 1 - profile->output) : 0;
-	char *path = NULL;
-
-	if (profile->page)
-		return strdup(profile->page);
-	return asprintf(&path, "%.*sprofile.html", length, profile->output) < 0 ? NULL : path;
-}
-
 /* Starts the desktop's program for pages, and does not wait for it. */
 static void open_page(const char *path)
 {
@@ -303,7 +292,7 @@ static int analyse(struct profile *profile, const char *path)
 
 static int run(struct profile *profile, int argc, char **argv, int at)
 {
-	char *path = page_path(profile);
+	char *path = cli_recording_beside(profile->page, profile->output, "profile.html");
 	int status, recorded, own;
 
 	if (!path) {

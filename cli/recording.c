@@ -1,5 +1,7 @@
 #include "recording.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +15,17 @@ static bool is_pipe(int fd)
 const char *cli_recording_output(const char *output)
 {
 	return output ? output : is_pipe(STDOUT_FILENO) ? "-" : "perf.data";
+}
+
+char *cli_recording_beside(const char *given, const char *recording, const char *name)
+{
+	const char *slash = strrchr(recording, '/');
+	int length = slash ? (int)(slash + 1 - recording) : 0;
+	char *path = NULL;
+
+	if (given)
+		return strdup(given);
+	return asprintf(&path, "%.*s%s", length, recording, name) < 0 ? NULL : path;
 }
 
 int cli_recording_take(const struct cli_usage *usage, int argc, char **argv, int at,

@@ -32,6 +32,10 @@
  * "perf.data". */
 const char *cli_recording_output(const char *output);
 
+/* Where a command writes what it makes of a recording: `given`, or, if that is NULL,
+ * `name` in the recording's folder; for a stream, in this one.  For free(); NULL: out of memory. */
+char *cli_recording_beside(const char *given, const char *recording, const char *name);
+
 /* To be called after cli_parse(), which returned `at`. A recording given as an argument wins over
  * --input. With none given, *input (NULL) becomes "-" when standard input is a pipe, as in `tally
  * record -o - ... | tally report`, else "perf.data". 0, or CLI_USAGE after having printed that

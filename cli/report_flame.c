@@ -12,6 +12,7 @@
 #include "colour_option.h"
 #include "command.h"
 #include "pager.h"
+#include "recording.h"
 #include "report_options.h"
 #include "terminal.h"
 
@@ -164,23 +165,12 @@ static int print_flame(const struct report *report, struct tally_profile *profil
 
 /* --- as an SVG --- */
 
-/* In the recording's folder; of a stream in this one.  For free(). */
-static char *svg_path(const struct report *report)
-{
-	const char *slash = strrchr(report->input, '/');
-	int length = slash ? (int)(slash + 1 - report->input) : 0;
-	char *path = NULL;
-
-	if (*report->svg)
-		return strdup(report->svg);
-	return asprintf(&path, "%.*s" SVG_NAME, length, report->input) < 0 ? NULL : path;
-}
-
 static int write_svg(const struct report *report, const struct tally_profile *profile,
 		     struct tally_error *error)
 {
 	struct tally_page_options page = {.size = sizeof(page)};
-	char *path = svg_path(report);
+	char *path =
+	    cli_recording_beside(*report->svg ? report->svg : NULL, report->input, SVG_NAME);
 	bool stream = path && !strcmp(path, "-");
 	uint64_t size = 0;
 	int result;

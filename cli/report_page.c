@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <tally/page.h>
 #include "command.h"
+#include "recording.h"
 #include "report_options.h"
 
 #define PAGE_NAME "profile.html"
@@ -20,23 +21,12 @@ int report_take_page(void *to, const char *value, bool on, struct tally_error *e
 	return 0;
 }
 
-/* In the recording's folder; of a stream in this one.  For free(). */
-static char *page_path(const char *input)
-{
-	const char *slash = strrchr(input, '/');
-	char *path = NULL;
-	int length = slash ? (int)(slash + 1 - input) : 0;
-
-	if (asprintf(&path, "%.*s%s", length, input, PAGE_NAME) < 0)
-		return NULL;
-	return path;
-}
-
 int report_page_write(const struct report *report, struct tally_session *session,
 		      struct tally_profile_options *options, struct cli_progress *progress)
 {
 	struct tally_page_options page = {.size = sizeof(page)};
-	char *path = *report->page ? strdup(report->page) : page_path(report->input);
+	char *path =
+	    cli_recording_beside(*report->page ? report->page : NULL, report->input, PAGE_NAME);
 	struct tally_error error = {0};
 	uint64_t size = 0;
 	bool stream = path && !strcmp(path, "-");

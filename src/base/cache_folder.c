@@ -82,19 +82,8 @@ static int open_folder(const char *folder)
 static int make_folders(const char *folder)
 {
 	char *path = strdup(folder);
-	int error = path ? 0 : -ENOMEM;
+	int error = path ? tally_fs_make_folders(path, 0700) : -ENOMEM;
 
-	for (char *at = path; path && at && *at;) {
-		at = strchr(at + 1, '/');
-		if (at)
-			*at = 0;
-		if (mkdir(path, 0700) && errno != EEXIST)
-			error = -errno; /* that of the last one counts */
-		else
-			error = 0;
-		if (at)
-			*at = '/';
-	}
 	free(path);
 	return error;
 }

@@ -130,6 +130,31 @@ void tally_fs_unmap(struct tally_mapped *mapped)
 	*mapped = (struct tally_mapped){0};
 }
 
+int tally_fs_make_folders(char *path, mode_t mode)
+{
+	char *end = path, *failed = NULL;
+	int error = 0, last;
+
+	if (!*path)
+		return -ENOENT;
+	do {
+		char before;
+
+		end += 1 + strcspn(end + 1, "/");
+		before = *end;
+		*end = 0;
+		last = mkdir(path, mode) && errno != EEXIST ? -errno : 0;
+		*end = before;
+		if (last && !failed) {
+			error = last;
+			failed = end;
+		}
+	} while (*end);
+	if (last)
+		*failed = 0;
+	return last ? error : 0;
+}
+
 int tally_fs_write(int fd, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Reads a file to its end; -EFBIG if it has more than `limit` bytes.  The result has a NUL after
  * its last byte and is the caller's to free().  Returns 0 or -errno. */
@@ -27,6 +28,10 @@ struct tally_mapped {
 int tally_fs_map(int fd, struct tally_mapped *ret);
 int tally_fs_map_path(const char *path, struct tally_mapped *ret);
 void tally_fs_unmap(struct tally_mapped *mapped);
+
+/* Makes a folder and those above it.  Only whether the last one is there counts; if it is not, the
+ * path ends where the first one failed.  0 or -errno, of that one. */
+int tally_fs_make_folders(char *path, mode_t mode);
 
 /* Writes all bytes, also after short writes and EINTR. 0 or -errno. */
 int tally_fs_write(int fd, const void *bytes, size_t size);

@@ -222,23 +222,17 @@ static int note_path(struct path_ranks *ranks, const char *path)
 }
 
 /* Equal texts have one rank. */
-static int rank_paths(struct path_ranks *ranks)
+static void rank_paths(struct path_ranks *ranks)
 {
 	uint32_t rank = 0;
 
 	if (ranks->count)
 		qsort(ranks->paths, ranks->count, sizeof(*ranks->paths), by_path);
 	for (uint32_t i = 0; i < ranks->count; i++) {
-		bool added;
-		uint64_t *of = tally_map_put(&ranks->rank_of, (uintptr_t)ranks->paths[i], &added);
-
-		if (!of)
-			return -ENOMEM;
 		if (i && by_text(ranks->paths[i - 1], ranks->paths[i]))
 			rank++;
-		*of = rank;
+		*tally_map_find(&ranks->rank_of, (uintptr_t)ranks->paths[i]) = rank;
 	}
-	return 0;
 }
 
 /* What the order of the used frames is made of; rank_of[] says which are used. */
@@ -252,25 +246,20 @@ static int take_frames(const struct making *making, const uint32_t *rank_of, uin
 		if (rank_of[i])
 			result = note_path(&ranks, tally_frames_get(making->frames, i).image_path);
 	if (!result)
-		result = rank_paths(&ranks);
+		rank_paths(&ranks);
 	for (uint32_t i = 0; i < total && !result; i++) {
 		struct tally_frame_place placed;
 		struct tally_frame facts;
-		uint64_t *rank;
-		bool added;
 
 		if (!rank_of[i])
 			continue;
 		facts = tally_frames_get(making->frames, i);
 		tally_frames_placed(making->frames, i, &placed);
-		rank = tally_map_put(&ranks.rank_of, (uintptr_t)facts.image_path, &added);
-		if (rank)
-			list[rank_of[i] - 1] =
-			    (struct sorted_frame){.image = *rank << 8 | (unsigned char)facts.level,
-						  .place = placed.place,
-						  .number = i};
-		else
-			result = -ENOMEM;
+		list[rank_of[i] - 1] = (struct sorted_frame){
+		    .image = *tally_map_find(&ranks.rank_of, (uintptr_t)facts.image_path) << 8 |
+			     (unsigned char)facts.level,
+		    .place = placed.place,
+		    .number = i};
 	}
 	tally_map_done(&ranks.rank_of);
 	free(ranks.paths);

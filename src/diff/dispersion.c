@@ -193,14 +193,18 @@ static void measure(const struct cutting *a, const struct cutting *b, size_t rec
 	unsigned own;
 
 	for (size_t i = 0; i < event->count; i++) {
-		sum += scatter(a, b, i, &own);
+		double x2 = scatter(a, b, i, &own);
+
+		event->rows[i].sides[recording].dispersion = own ? x2 / own : burst(a, b, i);
+		sum += x2;
 		freedom += own;
 	}
 	all = freedom && sum > (double)freedom ? sum / (double)freedom : 1;
 	for (size_t i = 0; i < event->count; i++) {
-		double x2 = scatter(a, b, i, &own), more = own ? x2 / own : burst(a, b, i);
+		double *dispersion = &event->rows[i].sides[recording].dispersion;
 
-		event->rows[i].sides[recording].dispersion = more > all ? more : all;
+		if (*dispersion < all)
+			*dispersion = all;
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "convert/sample_rows.h"
 #include "convert/sample_sums.h"
 #include "formats/format_list.h"
@@ -135,23 +136,6 @@ static void add_part(struct tally_buf *to, const char *key, const char *text)
 			tally_buf_printf(to, "%%%02X", (unsigned char)*text);
 }
 
-static int make_folders(const struct parquet *parquet)
-{
-	for (char *end = parquet->folder + 1;; end++) {
-		char before = *end;
-
-		if (before && before != '/')
-			continue;
-		*end = 0;
-		if (mkdir(parquet->folder, 0777) && errno != EEXIST)
-			return tally_fail(parquet->convert->error, -errno, -1, "%s: %s",
-					  parquet->folder, strerror(errno));
-		*end = before;
-		if (!before)
-			return 0;
-	}
-}
-
 static int find_folder(struct parquet *parquet)
 {
 	const struct convert *convert = parquet->convert;
@@ -170,12 +154,13 @@ static int find_folder(struct parquet *parquet)
 	add_part(path, "service", parquet->service);
 	add_part(path, "version", parquet->version);
 	tally_buf_byte(path, 0);
-	result = path->failed;
-	if (!result) {
-		parquet->folder = (char *)path->data;
-		result = make_folders(parquet);
-	}
-	return result;
+	if (path->failed)
+		return path->failed;
+	parquet->folder = (char *)path->data;
+	result = tally_fs_make_folders(parquet->folder, 0777);
+	return result ? tally_fail(convert->error, result, -1, "%s: %s", parquet->folder,
+				   strerror(-result))
+		      : 0;
 }
 
 static uint64_t mix_text(uint64_t hash, const char *text)

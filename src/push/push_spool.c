@@ -24,23 +24,11 @@
 
 /* --- the folder --- */
 
-/* The folders above it are created, too. */
 static int make_folder(const char *path)
 {
 	char *copy = strdup(path);
-	int result;
+	int result = copy ? tally_fs_make_folders(copy, 0700) : -ENOMEM;
 
-	if (!copy)
-		return -ENOMEM;
-	for (char *at = copy + 1; *at; at++) {
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		/* If this fails, so does what follows. */
-		(void)mkdir(copy, 0700);
-		*at = '/';
-	}
-	result = mkdir(copy, 0700) && errno != EEXIST ? -errno : 0;
 	free(copy);
 	return result;
 }

@@ -120,21 +120,29 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 	return result;
 }
 
-int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct tally_error *error)
+/* What runs now. */
+static struct tally_describe describing(struct tally_recorder *recorder)
 {
-	const struct tally_describe describe = {
+	return (struct tally_describe){
 	    .options = &recorder->options,
 	    .plan = &recorder->plan,
 	    .targets = &recorder->targets,
-	    .command = late ? 0 : recorder->workload.pid,
+	    .command = recorder->workload.pid,
 	    .build_ids = &recorder->build_ids,
 	    .text = &recorder->kernel_text,
 	};
+}
+
+int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct tally_error *error)
+{
+	struct tally_describe describe = describing(recorder);
 	bool write = late == recorder->options.describe_last || (!late && describe.command);
 	struct tally_buf records = {0};
 	struct iovec iovec;
 	int result = late ? 0 : tally_drain_aux_describe(&recorder->set, &records);
 
+	if (late)
+		describe.command = 0;
 	result = result
 		     ? tally_fail(error, result, -1, "the trace cannot be described: %s",
 				  strerror(-result))
@@ -156,20 +164,14 @@ int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct t
 static int turn_side(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_side_kept *kept = &recorder->side_kept;
-	const struct tally_describe describe = {
-	    .options = &recorder->options,
-	    .plan = &recorder->plan,
-	    .targets = &recorder->targets,
-	    .command = recorder->workload.pid,
-	    .left_running = &recorder->left_running,
-	    .build_ids = &recorder->build_ids,
-	    .text = &recorder->kernel_text,
-	    .time = tally_side_kept_latest(kept, &recorder->drain.walk.sideband_layout),
-	};
+	struct tally_describe describe = describing(recorder);
 	struct tally_buf running = {0};
 	bool hidden;
-	int result = tally_describe_running(&describe, &running, &hidden, error);
+	int result;
 
+	describe.left_running = &recorder->left_running;
+	describe.time = tally_side_kept_latest(kept, &recorder->drain.walk.sideband_layout);
+	result = tally_describe_running(&describe, &running, &hidden, error);
 	if (!result)
 		tally_side_kept_turn(kept, &running);
 	tally_buf_done(&running);
@@ -347,20 +349,14 @@ static int last_pass(struct tally_recorder *recorder, struct tally_buf *running,
 int tally_recorder_next_file(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_build_ids ids;
-	const struct tally_describe describe = {
-	    .options = &recorder->options,
-	    .plan = &recorder->plan,
-	    .targets = &recorder->targets,
-	    .command = recorder->workload.pid,
-	    .left_running = &recorder->left_running,
-	    .build_ids = &ids,
-	    .text = &recorder->kernel_text,
-	};
+	struct tally_describe describe = describing(recorder);
 	struct tally_buf running = {0};
 	size_t described;
 	bool hidden;
 	int result;
 
+	describe.left_running = &recorder->left_running;
+	describe.build_ids = &ids;
 	tally_build_ids_init(&ids);
 	result = tally_drain_aux_describe(&recorder->set, &running);
 	if (result)

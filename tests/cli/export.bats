@@ -3,6 +3,8 @@ bats_require_minimum_version 1.5.0
 # tally export: sums of functions are the report's in every format, as readers that are not ours have them; names from
 # outside are only names; folded stacks are those of stackcollapse-perf.pl.
 
+load hostile_program
+
 FORMATS="folded pprof speedscope callgrind csv chrome firefox perfetto otlp sqlite"
 
 setup_file() {
@@ -11,17 +13,7 @@ setup_file() {
 	export READ="$BATS_TEST_DIRNAME/export.py"
 	mkdir -p "$HOME"
 	cd "$BATS_FILE_TMPDIR" || return 1
-	# A binary whose functions are at known places, one with another one inlined, one with a hostile name.
-	cat >prog.c <<'EOF'
-volatile int sink;
-static inline __attribute__((always_inline)) void inner(int n) { sink += n; }
-__attribute__((noinline)) void leaf(int n) { inner(n); sink *= 3; }
-__attribute__((noinline)) void middle(int n) { leaf(n); sink++; }
-__attribute__((noinline)) void hostile(void) { middle(2); sink--; }
-int main(void) { hostile(); middle(1); return 0; }
-EOF
-	gcc -g -O1 -o prog prog.c || return 0
-	objcopy --redefine-sym hostile='a"<b>\x;y&'"'"'z(),' prog || return 0
+	make_hostile_program || return 0
 	made prog >prog.txt
 	python3 "$BATS_TEST_DIRNAME/recording.py" made.data chains <prog.txt
 	printf 'comm 1 none\n' | python3 "$BATS_TEST_DIRNAME/recording.py" empty.data chains

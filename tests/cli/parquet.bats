@@ -3,6 +3,8 @@ bats_require_minimum_version 1.5.0
 # tally export --to parquet: four readers that are not ours read the same rows; sums of functions are the report's; stacks
 # have the same numbers wherever binaries were loaded.
 
+load hostile_program
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR/home"
@@ -10,16 +12,7 @@ setup_file() {
 	export PACKAGES="${TALLY_PARQUET_READERS:-$(dirname "$TALLY")/npm-parquet}"
 	mkdir -p "$HOME"
 	cd "$BATS_FILE_TMPDIR" || return 1
-	cat >prog.c <<'END'
-volatile int sink;
-static inline __attribute__((always_inline)) void inner(int n) { sink += n; }
-__attribute__((noinline)) void leaf(int n) { inner(n); sink *= 3; }
-__attribute__((noinline)) void middle(int n) { leaf(n); sink++; }
-__attribute__((noinline)) void hostile(void) { middle(2); sink--; }
-int main(void) { hostile(); middle(1); return 0; }
-END
-	gcc -g -O1 -pie -fPIE -o prog prog.c || return 0
-	objcopy --redefine-sym hostile='a"<b>\x;y&'"'"'z(),' prog || return 0
+	make_hostile_program -pie -fPIE || return 0
 	made 400000 1000 | python3 "$BATS_TEST_DIRNAME/recording.py" made.data chains
 	made 7f0000600000 2000 | python3 "$BATS_TEST_DIRNAME/recording.py" moved.data chains
 	printf 'comm 1 none\n' | python3 "$BATS_TEST_DIRNAME/recording.py" empty.data chains

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/fs.h"
@@ -180,6 +181,34 @@ static void writes_over_short_writes(void **state)
 	assert_memory_equal(got, sent, sizeof(sent));
 }
 
+static void folders_with_those_above_them(void **state)
+{
+	static const char *const made[] = {"a/b/c", "a/b", "a"};
+	char path[240], file[200];
+	struct stat about;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/a/b/c", (const char *)*state);
+	for (int again = 0; again < 2; again++)
+		assert_int_equal(tally_fs_make_folders(path, 0700), 0);
+	assert_int_equal(stat(path, &about), 0);
+	assert_true(S_ISDIR(about.st_mode));
+	/* Below a file there are none: the path says where it ended. */
+	snprintf(file, sizeof(file), "%s/a/file", (const char *)*state);
+	fd = open(file, O_CREAT | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(path, sizeof(path), "%s/d/e", file);
+	assert_int_equal(tally_fs_make_folders(path, 0700), -ENOTDIR);
+	assert_int_equal(strlen(path), strlen(file) + strlen("/d"));
+	assert_int_equal(unlink(file), 0);
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
+		snprintf(path, sizeof(path), "%s/%s", (const char *)*state, made[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+	assert_int_equal(tally_fs_make_folders((char[]){""}, 0700), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +218,7 @@ int main(void)
 	    cmocka_unit_test(mapped_files),
 	    cmocka_unit_test(writes_at_an_offset),
 	    cmocka_unit_test(writes_over_short_writes),
+	    cmocka_unit_test(folders_with_those_above_them),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
