@@ -98,4 +98,22 @@ static inline bool array_resize(void *array, size_t count, size_t size)
 	return new != NULL;
 }
 
+/* Room for the element `index` of such an array, whose new elements are zero; false: out of memory,
+ * and the array is unchanged. */
+static inline bool array_reach(void *array, uint32_t *room, uint32_t index, uint32_t least,
+			       size_t size)
+{
+	uint32_t more = array_room(*room, index + 1, least);
+	uint8_t *bytes;
+
+	if (more == *room)
+		return true;
+	if (!array_resize(array, more, size))
+		return false;
+	memcpy(&bytes, array, sizeof(bytes));
+	memset(bytes + *room * size, 0, (more - *room) * size);
+	*room = more;
+	return true;
+}
+
 #endif

@@ -81,15 +81,10 @@ static uint32_t image_of(const struct reading *reading, uint32_t frame)
 static int count_image(struct reading *reading, uint32_t frame)
 {
 	uint32_t image = image_of(reading, frame);
-	uint32_t room = array_room(reading->total_room, image + 1, 64);
 
-	if (room != reading->total_room) {
-		if (!array_resize(&reading->totals, room, sizeof(*reading->totals)))
-			return -ENOMEM;
-		memset(reading->totals + reading->total_room, 0,
-		       (room - reading->total_room) * sizeof(*reading->totals));
-		reading->total_room = room;
-	}
+	if (!array_reach(&reading->totals, &reading->total_room, image, 64,
+			 sizeof(*reading->totals)))
+		return -ENOMEM;
 	if (image >= reading->total_count)
 		reading->total_count = image + 1;
 	reading->totals[image]++;

@@ -79,16 +79,10 @@ static int make_name(struct csv *csv, uint32_t number)
 
 static int add_frame(struct csv *csv, uint32_t number)
 {
-	uint32_t room = array_room(csv->name_room, number + 1, 1024);
 	int result = 0;
 
-	if (room != csv->name_room) {
-		if (!array_resize(&csv->name_of, room, sizeof(*csv->name_of)))
-			return -ENOMEM;
-		memset(csv->name_of + csv->name_room, 0,
-		       (room - csv->name_room) * sizeof(*csv->name_of));
-		csv->name_room = room;
-	}
+	if (!array_reach(&csv->name_of, &csv->name_room, number, 1024, sizeof(*csv->name_of)))
+		return -ENOMEM;
 	if (!csv->name_of[number])
 		result = make_name(csv, number);
 	if (!result)

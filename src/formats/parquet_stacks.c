@@ -75,15 +75,9 @@ static uint64_t make_image_id(const struct parquet_stacks *parquet, uint32_t ima
 
 static int image_id(struct parquet_stacks *parquet, uint32_t image, uint64_t *ret)
 {
-	uint32_t room = array_room(parquet->image_room, image + 1, 64);
-
-	if (room != parquet->image_room) {
-		if (!array_resize(&parquet->image_ids, room, sizeof(*parquet->image_ids)))
-			return -ENOMEM;
-		memset(parquet->image_ids + parquet->image_room, 0,
-		       (room - parquet->image_room) * sizeof(*parquet->image_ids));
-		parquet->image_room = room;
-	}
+	if (!array_reach(&parquet->image_ids, &parquet->image_room, image, 64,
+			 sizeof(*parquet->image_ids)))
+		return -ENOMEM;
 	if (!parquet->image_ids[image])
 		parquet->image_ids[image] = make_image_id(parquet, image);
 	*ret = parquet->image_ids[image];
@@ -207,17 +201,12 @@ static uint64_t text_of(struct rows *rows, const char *text)
 
 static uint64_t build_id_of(struct rows *rows, uint32_t image)
 {
-	uint32_t room = array_room(rows->build_id_room, image + 1, 64);
 	struct tally_image_facts facts;
 
-	if (room != rows->build_id_room) {
-		if (!array_resize(&rows->build_ids, room, sizeof(*rows->build_ids))) {
-			rows->failed = -ENOMEM;
-			return 0;
-		}
-		memset(rows->build_ids + rows->build_id_room, 0,
-		       (room - rows->build_id_room) * sizeof(*rows->build_ids));
-		rows->build_id_room = room;
+	if (!array_reach(&rows->build_ids, &rows->build_id_room, image, 64,
+			 sizeof(*rows->build_ids))) {
+		rows->failed = -ENOMEM;
+		return 0;
 	}
 	if (rows->build_ids[image])
 		return rows->build_ids[image] - 1;

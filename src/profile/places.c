@@ -39,16 +39,9 @@ static int64_t dso_number(struct tally_places *places, uint32_t frame, const cha
 
 	if (dso < 0)
 		return dso;
-	if ((uint64_t)dso >= places->dso_room) {
-		uint32_t room = places->dso_room ? places->dso_room * 2 : 64;
-		uint32_t *more = reallocarray(places->dso_frame, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		memset(more + places->dso_room, 0, (room - places->dso_room) * sizeof(*more));
-		places->dso_frame = more;
-		places->dso_room = room;
-	}
+	if (!array_reach(&places->dso_frame, &places->dso_room, (uint32_t)dso, 64,
+			 sizeof(*places->dso_frame)))
+		return -ENOMEM;
 	if (!places->dso_frame[dso])
 		places->dso_frame[dso] = frame;
 	return dso;
