@@ -5,26 +5,26 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	cd "$BATS_FILE_TMPDIR" || return 1
-	# main calls outer, which calls inner (three quarters of the work) and works itself.
+	# main calls outer, which calls inner (three quarters of the work) and works itself.  Each turn waits for the one before in a
+	# register, so a turn takes the same time in both loops, whatever the caches, the alignment of the code and others do.
 	cat >busy.c <<'END'
-#include <stdlib.h>
-volatile unsigned long sink;
-__attribute__((noinline)) void inner(unsigned long n) { while (n--) sink += n; }
-__attribute__((noinline)) void outer(unsigned long n)
+#define TURNS(n, count) for (register unsigned i = 0; i < (count); i++) n = n * 69069 + 1
+unsigned inner(register unsigned n) { TURNS(n, 3000000); return n; }
+unsigned outer(register unsigned n)
 {
-	inner(n / 4 * 3);
-	for (n /= 4; n--;)
-		sink += n;
-	sink++;
+	n = inner(n);
+	TURNS(n, 1000000);
+	return n;
 }
-int main(void)
+int main(int argc, char **argv)
 {
-	for (int i = 0; i < 40; i++)
-		outer(12000000);
-	return 0;
+	unsigned n = (unsigned)argc;
+	for (int i = 0; i < 200; i++)
+		n = outer(n);
+	return n == 7 && argv[0][0] == 7;
 }
 END
-	gcc -O0 -g -o busy busy.c || return 0
+	gcc -O0 -g -o busy busy.c || return 0 # -O0 has what is "register" in registers
 	# On one CPU, so that one ring holds all and a cut leaves the maps that stand at its start.
 	cpu=$(taskset -cp $$ | grep -o '[0-9]*' | sed -n 2p)
 	perf_record() { taskset -c "$cpu" perf record -q -e cpu-clock:u -F 5000 "$@" -- ./busy 2>/dev/null; }
