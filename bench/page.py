@@ -70,7 +70,8 @@ def measure(chromium, tally, path, more, folder):
     tab.wait(READY, 300)
     drawn = tab.run("performance.getEntriesByName('tally-drawn')[0].startTime")
     found = json.loads(tab.run(GESTURES))
-    heap = {one["name"]: one["value"] for one in tab.do("Performance.getMetrics")["metrics"]}["JSHeapUsedSize"]
+    used = tab.do("Runtime.getHeapUsage")
+    heap = used["usedSize"] + used.get("backingStorageSize", 0)  # typed arrays are in the latter
     print(f"  {found.pop('nodes')} nodes, {found.pop('samples')} samples; drawn after {drawn:.0f} ms; heap {heap / 1e6:.0f} MB")
     print("  " + "; ".join(f"{name} {middle:.0f} ms ({longest:.0f})" for name, (middle, longest) in found.items()), flush=True)
     tab.close()

@@ -100,12 +100,23 @@ function create(recording) {
 		(state.filter && state.search ? state.search : "");
 	const sides = (state) => recording.diff ? `|${state.compare}|${state.width}` : "";
 
+	// The numbers of all samples.
+	function every() {
+		return keep("every", "", () => {
+			const index = new Uint32Array(sample.count);
+			for (let i = 0; i < index.length; i++) index[i] = i;
+			return index;
+		});
+	}
+
 	// The samples that count, whatever span is chosen: their numbers, nodes of the shown tree and weights, in order of time.
 	const picked = remember((state) => keep("picked", selection(state), () => {
 		const mask = events(state).mask, allowed = threads(state), of = tree(state).of;
 		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1;
 		const only = state.filter && state.search ? matching(state) : null;
 		const { event: e, thread: t, node: n, weight: w, cpu: c } = sample;
+		// Where all are meant, the columns themselves are the answer.
+		if (of === null && cpu < 0 && only === null && !mask.includes(0) && !allowed.includes(0)) return { count: sample.count, index: every(), node: n, weight: w };
 		if (!room.index) {
 			room.index = new Uint32Array(sample.count);
 			room.node = new Uint32Array(sample.count);

@@ -16,15 +16,33 @@ async function inflate(bytes) {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// LEB128 numbers; with `delta`, zigzag differences to the one before.
+// The difference of a zigzag number; nearly all fit into 31 bits.
+const part = (value) => value < 0x80000000 ? value >>> 1 ^ -(value & 1) : value % 2 ? -(value + 1) / 2 : value / 2;
+
+// LEB128 numbers, read one by one.
+function numbers(bytes) {
+	let at = 0;
+	const next = () => {
+		if (at >= bytes.length) throw new Error("a column ends too early");
+		let byte = bytes[at++], value = byte & 127;
+		for (let scale = 128; byte > 127; scale *= 128) {
+			byte = bytes[at++];
+			value += (byte & 127) * scale;
+		}
+		return value;
+	};
+	return next;
+}
+
+// LEB128 numbers; with `delta`, zigzag differences to the one before. Millions of them, so the short ones come first.
 function variable(bytes, values, delta) {
 	const count = values.length;
 	let at = 0, last = 0;
 	for (let i = 0; i < count; i++) {
-		let byte = bytes[at++], value = byte & 127;
+		let byte = bytes[at++], value = byte;
 		if (byte > 127) {
 			byte = bytes[at++];
-			value |= (byte & 127) << 7;
+			value = value & 127 | (byte & 127) << 7;
 			if (byte > 127) {
 				byte = bytes[at++];
 				value |= (byte & 127) << 14;
@@ -34,13 +52,22 @@ function variable(bytes, values, delta) {
 				}
 			}
 		}
-		if (delta) {
-			last += value % 2 ? -(value + 1) / 2 : value / 2;
-			value = last;
-		}
+		if (delta) value = last += part(value);
 		values[i] = value;
 	}
 	if (at > bytes.length) throw new Error("a column ends too early");
+	return values;
+}
+
+// Pairs: a difference to the value before, and how many rows have it.
+function runs(bytes, values) {
+	const next = numbers(bytes), count = values.length;
+	for (let at = 0, value = 0; at < count;) {
+		value += part(next());
+		const rows = next();
+		if (!(rows > 0 && rows <= count - at)) throw new Error("a column has an invalid number of rows");
+		values.fill(value, at, at += rows);
+	}
 	return values;
 }
 
@@ -66,12 +93,15 @@ function expand(bytes, row) {
 	if (!(row.count >= 0 && row.count <= MOST)) throw new Error("a column has an invalid count");
 	if (row.coding === "text") return text(bytes, row.count);
 	if (!ARRAYS[row.type]) throw new Error(`a column has the unknown type ${row.type}`);
-	const values = new ARRAYS[row.type](row.count);
+	const type = ARRAYS[row.type], values = new type(row.count);
+	// Loops over one kind of array are quick, over four they are not: bytes and short numbers are made of words.
+	const wide = (delta) => type.BYTES_PER_ELEMENT > 2 ? variable(bytes, values, delta) : new type(variable(bytes, new Uint32Array(row.count), delta));
 	switch (row.coding) {
 	case "raw": return raw(bytes, values);
-	case "varint": return variable(bytes, values, false);
-	case "delta": return variable(bytes, values, true);
-	case "constant": return values.fill(variable(bytes, new Float64Array(1), false)[0]);
+	case "varint": return wide(false);
+	case "delta": return wide(true);
+	case "runs": return runs(bytes, values);
+	case "constant": return values.fill(numbers(bytes)());
 	default: throw new Error(`a column has the unknown coding ${row.coding}`);
 	}
 }

@@ -47,10 +47,9 @@ function theme(state) {
 // Hues of images: the kernel has its own, others by their weights, the largest first.
 function hues(recording) {
 	const { image, sample, node } = recording, weight = new Float64Array(image.count + 1);
-	for (let i = 0; i < sample.count; i++) {
-		const label = node.function[sample.node[i]];
-		weight[label === tally.NONE ? image.count : Math.min(recording.imageOf(label), image.count)] += sample.weight[i];
-	}
+	const own = new Float64Array(node.count);
+	for (let i = 0; i < sample.count; i++) own[sample.node[i]] += sample.weight[i];
+	for (let i = 1; i < node.count; i++) weight[Math.min(recording.imageOf(node.function[i]), image.count)] += own[i];
 	const order = Array.from({ length: image.count }, (_, i) => i).sort((a, b) => weight[b] - weight[a] || a - b);
 	const use = [1, 0, 2, 4, 6, 3], hue = new Int8Array(image.count + 1).fill(-1);
 	let next = 0;

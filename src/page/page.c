@@ -66,6 +66,7 @@ static int make_tables(struct page_tables *tables, struct page_source *sources, 
 	struct page_samples_taken *taken = NULL;
 	int result = tally_page_samples_new(tables, sources, count, &taken);
 
+	tally_page_functions_plan(tables, sources, count);
 	if (!result && diff)
 		result = tally_page_difference_names(tables, diff);
 	for (size_t i = 0; i < count && !result; i++)

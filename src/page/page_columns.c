@@ -74,6 +74,23 @@ static uint64_t zigzag(uint64_t value, uint64_t before)
 	return difference << 1 ^ (0 - (difference >> 63));
 }
 
+/* Each value that differs from the one before, as its zigzag difference, and how often it is there.
+ */
+static void encode_runs(const struct page_values *values, struct tally_buf *to)
+{
+	uint64_t before = 0;
+
+	for (size_t i = 0, next; i < values->count; i = next) {
+		uint64_t value = value_at(values, i);
+
+		for (next = i + 1; next < values->count && value_at(values, next) == value;)
+			next++;
+		put_leb(to, zigzag(value, before));
+		put_leb(to, next - i);
+		before = value;
+	}
+}
+
 static const char *encode_numbers(const struct page_column *column, struct tally_buf *to)
 {
 	const struct page_values *values = &column->values;
@@ -85,6 +102,10 @@ static const char *encode_numbers(const struct page_column *column, struct tally
 	if (same == values->count) {
 		put_leb(to, first);
 		return "constant";
+	}
+	if (column->order == PAGE_RUNS) {
+		encode_runs(values, to);
+		return "runs";
 	}
 	for (size_t i = 0; i < values->count; i++) {
 		uint64_t value = value_at(values, i);

@@ -20,6 +20,7 @@ enum page_type {
 enum page_order {
 	PAGE_ANY,
 	PAGE_RISING, /* values are close to those before them */
+	PAGE_RUNS,   /* most are equal to the one before */
 };
 
 /* Values side by side in an array of structs.  Borrowed until the columns are done. */

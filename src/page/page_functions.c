@@ -8,6 +8,43 @@
 #include "report/report_frame.h"
 #include "session/numbers.h"
 
+/* Chains that were followed where there are no frame pointers have any number of addresses that are
+ * no code.  A list of so many helps nobody, and nearly each of them makes a stack of its own. */
+#define NAMELESS_MOST 16384U
+
+static bool is_nameless(const struct tally_frame *frame)
+{
+	return !frame->symbol && !frame->function;
+}
+
+void tally_page_functions_plan(struct page_tables *tables, const struct page_source *sources,
+			       size_t count)
+{
+	uint32_t nameless = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t frames = tally_session_frame_count(sources[i].session);
+
+		for (uint32_t frame = 1; frame < frames; frame++) {
+			struct tally_frame facts = tally_session_frame(sources[i].session, frame);
+
+			nameless += is_nameless(&facts);
+		}
+	}
+	tables->nameless_count = nameless > NAMELESS_MOST ? nameless : 0;
+}
+
+/* Whether all such addresses of an image are one function. */
+static bool is_one_of_many(const struct page_functions *functions, uint32_t place)
+{
+	struct tally_frame facts;
+
+	if (!functions->tables->nameless_count)
+		return false;
+	facts = tally_session_frame(functions->session, place);
+	return is_nameless(&facts);
+}
+
 int tally_page_functions_init(struct page_functions *functions, struct page_tables *tables,
 			      const struct page_source *source)
 {
@@ -25,9 +62,12 @@ int tally_page_functions_init(struct page_functions *functions, struct page_tabl
 	    table_new((size_t)functions->places.frame_count + 1, sizeof(*functions->shared));
 	if (!functions->of_frame || !functions->of_dso || !functions->shared)
 		return -ENOMEM;
-	for (uint32_t frame = 1; frame < functions->places.frame_count; frame++)
-		if (functions->places.place_of[frame] != frame)
-			functions->shared[functions->places.place_of[frame]] = true;
+	for (uint32_t frame = 1; frame < functions->places.frame_count; frame++) {
+		uint32_t place = functions->places.place_of[frame];
+
+		if (place != frame || is_one_of_many(functions, place))
+			functions->shared[place] = true;
+	}
 	return 0;
 }
 
@@ -161,6 +201,7 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 	struct tally_frame facts;
 	uint64_t *known = NULL;
 	int64_t image, name;
+	bool many;
 
 	if (!place)
 		return -ENOMEM;
@@ -168,8 +209,10 @@ int64_t tally_page_function(struct page_functions *functions, uint32_t frame)
 		return functions->of_frame[place] - 1;
 	facts = tally_session_frame(functions->session, place);
 	image = image_of(functions, &facts, functions->places.dso_of[place]);
-	name = tally_page_frame_name(tables, &facts);
-	if (tables->several && image >= 0 && name >= 0) {
+	many = is_one_of_many(functions, place);
+	name =
+	    many ? tally_page_string(tables, "[unknown]") : tally_page_frame_name(tables, &facts);
+	if ((tables->several || many) && image >= 0 && name >= 0) {
 		known = known_function(functions, (uint32_t)name, (uint32_t)image, facts.inlined);
 		if (!known)
 			return -ENOMEM;

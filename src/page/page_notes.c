@@ -180,12 +180,29 @@ static int put_filtered(const struct page_facts *facts, struct page_words *words
 	return put(&note, words);
 }
 
+static int put_many_nameless(const struct page_facts *facts, struct page_words *words)
+{
+	uint32_t count = facts->tables->nameless_count;
+	struct note note = {0};
+
+	if (!count)
+		return 0;
+	tally_buf_printf(&note.text,
+			 "%u addresses have no function name; here those of a binary are one "
+			 "function, [unknown]",
+			 count);
+	tally_buf_text(&note.remedy, "a report lists each address");
+	return put(&note, words);
+}
+
 int tally_page_notes(const struct page_facts *facts, struct page_words *words)
 {
 	int result = put_losses(tally_session_counts(facts->source->session), words);
 
 	if (!result)
 		result = put_filtered(facts, words);
+	if (!result)
+		result = put_many_nameless(facts, words);
 	for (uint32_t event = 0; event < facts->source->plan.event_count && !result; event++) {
 		result = put_nameless(facts, event, words);
 		if (!result)

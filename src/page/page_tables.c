@@ -74,10 +74,10 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(event, name, PAGE_U32, PAGE_ANY);
 	COLUMN(event, unit, PAGE_U32, PAGE_ANY);
 	COLUMN(event, kind, PAGE_U8, PAGE_ANY);
-	COLUMN(sample, time, PAGE_F64, PAGE_RISING);
-	COLUMN(sample, thread, PAGE_U32, PAGE_ANY);
-	COLUMN(sample, cpu, PAGE_U32, PAGE_ANY);
-	COLUMN(sample, event, PAGE_U32, PAGE_ANY);
+	COLUMN(sample, time, PAGE_F64, PAGE_RUNS);
+	COLUMN(sample, thread, PAGE_U32, PAGE_RUNS);
+	COLUMN(sample, cpu, PAGE_U32, PAGE_RUNS);
+	COLUMN(sample, event, PAGE_U32, PAGE_RUNS);
 	COLUMN(sample, node, PAGE_U32, PAGE_RISING);
 	COLUMN(sample, weight, PAGE_F64, PAGE_ANY);
 	COLUMN(sample, count, PAGE_U32, PAGE_ANY);

@@ -137,6 +137,8 @@ struct page_tables { /* all zero is empty and valid */
 	    thread_count, thread_room;
 	uint32_t event_count, sample_count, difference_count, difference_room;
 	uint64_t step; /* ns within which equal samples are one */
+	/* Addresses without a function, if they are one function of each image here; else 0. */
+	uint32_t nameless_count;
 	/* ns of the first recording's clock; both 0: times are unknown.  Other recordings begin at
 	 * the same place. */
 	uint64_t start, end;
@@ -176,6 +178,11 @@ struct page_functions {
 	uint8_t *shared;    /* by frame that stands for a place: others do, too */
 	uint32_t *of_dso;   /* by number of a short name: image + 1 */
 };
+
+/* Sees whether the recordings have so many addresses without a function that these are not worth a
+ * row each. */
+void tally_page_functions_plan(struct page_tables *tables, const struct page_source *sources,
+			       size_t count);
 
 /* page_functions.c.  0 or -ENOMEM; to be given back in either case. */
 int tally_page_functions_init(struct page_functions *functions, struct page_tables *tables,

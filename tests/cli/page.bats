@@ -85,6 +85,23 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 	done
 }
 
+@test "18: more addresses without a name than anybody reads are one function of each binary, and a note says so" {
+	{ # each chain goes through an address of its own
+		echo comm 10 lost
+		echo map 10 1000 1000 0 /nowhere/liba.so
+		seq -f 'sample 10 1010 user 1010 %.0f 1020' 100000 1 116399
+	} | make_recording lost.data chains
+	"$TALLY" report --html=lost.html -i lost.data
+	page check lost.html
+	page functions lost.html >sums
+	diff - sums <<-END
+		cpu-clock:HG [unknown] [unknown] 0 16400000 0
+		cpu-clock:HG liba.so [unknown] 16400000 16400000 16400
+	END
+	[ "$(page column lost.html node.function | wc -l)" -eq 4 ]
+	page summary lost.html | grep -q "16402 addresses have no function name; here those of a binary are one function"
+}
+
 @test "18: sums of every function are the report's, with each filter" {
 	"$TALLY" record -q -e cpu-clock -F 2000 -g -o it.data -- sh -c 'for i in 1 2 3; do ls -R /usr/share/doc >/dev/null; done' 2>err ||
 		skip "events cannot be opened here: $(head -n 1 err)"

@@ -57,12 +57,15 @@ class Page:
             values = list(lebs(plain))
             if facts["coding"] == "constant":
                 values *= facts["count"]
-            if facts["coding"] == "delta":
+            runs = [1] * len(values)
+            if facts["coding"] == "runs":
+                values, runs = values[::2], values[1::2]
+            if facts["coding"] in ("delta", "runs"):
                 before, deltas = 0, values
                 values = []
-                for delta in deltas:
+                for delta, run in zip(deltas, runs):
                     before += -(delta + 1) // 2 if delta % 2 else delta // 2
-                    values.append(before)
+                    values += [before] * run
         assert len(values) == facts["count"], f"{name}: {len(values)} values, {facts['count']} expected"
         return values
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -19,6 +20,7 @@ TYPES = {
 }
 STRINGS = {"image.name", "image.path", "image.build_id", "function.name", "function.file", "thread.comm", "event.name", "event.unit",
            "marker.name", "marker.text", "line.file", "source.file", "source.text", "code.text", "code.file"}
+RUNS = {"sample.time", "sample.thread", "sample.cpu", "sample.event"}
 DELTA = {"time", "start", "end", "first", "last", "parent", "number"}
 
 
@@ -37,6 +39,15 @@ def zigzag(values):
     for value in values:
         step, last = value - last, value
         yield step * 2 if step >= 0 else -step * 2 - 1
+
+
+def runs(values):
+    """Differences, each with how many rows have the value."""
+    last = 0
+    for value, rows in itertools.groupby(values):
+        yield from zigzag([value - last])
+        yield len(list(rows))
+        last = value
 
 
 class Recording:
@@ -74,6 +85,8 @@ class Recording:
                 how, raw = "raw", struct.pack(f"<{len(values)}{letter}", *values)
             elif all(value == values[0] for value in values):
                 how, raw = "constant", leb(values[:1])
+            elif name in RUNS:
+                how, raw = "runs", leb(runs(values))
             elif name.split(".")[1] in DELTA:
                 how, raw = "delta", leb(zigzag(values))
             else:
