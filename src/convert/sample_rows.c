@@ -1,5 +1,7 @@
 #include "convert/sample_rows.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include "profile/profile.h"
 #include "session/run.h"
 
@@ -7,44 +9,72 @@
 	(TALLY_COLUMN_TIME | TALLY_COLUMN_CPU | TALLY_COLUMN_THREAD | TALLY_COLUMN_FRAME | \
 	 TALLY_COLUMN_STACK | TALLY_COLUMN_PERIOD)
 
+struct rows_worker {
+	struct profile_worker profile; /* for its filters */
+	uint64_t samples;
+} __attribute__((aligned(TABLE_APART)));
+
 struct rows {
 	struct convert *convert;
 	const struct profile_plan *plan;
-	struct profile_worker worker; /* for its filters */
+	struct rows_worker *workers;
+	unsigned worker_count;
+	char *chosen; /* by event */
+	int (*begin)(void *context, unsigned workers);
 	tally_sample_row_fn take;
 	void *context;
 };
 
-/* 1: the row passes the filters, 0: not, -ENOMEM. */
-static int passes(struct rows *rows, const struct tally_batch *batch, uint32_t at)
-{
-	int passed = tally_profile_worker_within(rows->plan, batch, at) &&
-		     tally_convert_has_event(rows->convert, batch->event[at]);
-
-	if (passed && rows->worker.filters_threads)
-		passed = tally_filter_thread(&rows->worker.filter, batch->thread[at]);
-	if (passed > 0 && rows->worker.filters_frames)
-		passed = tally_filter_frame(&rows->worker.filter, batch->frame[at]);
-	return passed;
-}
-
-static int take_batch(void *context, unsigned worker, const struct tally_batch *batch)
+static int begin(void *context, unsigned workers)
 {
 	struct rows *rows = context;
 	int result = 0;
 
-	(void)worker;
+	rows->workers = table_apart(workers, sizeof(*rows->workers));
+	if (!rows->workers)
+		return -ENOMEM;
+	for (rows->worker_count = 0; rows->worker_count < workers && !result; rows->worker_count++)
+		result = tally_profile_worker_init(&rows->workers[rows->worker_count].profile,
+						   rows->plan);
+	return result || !rows->begin ? result : rows->begin(rows->context, workers);
+}
+
+/* 1: the row passes the filters, 0: not, -ENOMEM. */
+static int passes(const struct rows *rows, struct profile_worker *worker,
+		  const struct tally_batch *batch, uint32_t at)
+{
+	int passed =
+	    rows->chosen[batch->event[at]] && tally_profile_worker_within(rows->plan, batch, at);
+
+	if (passed && worker->filters_threads)
+		passed = tally_filter_thread(&worker->filter, batch->thread[at]);
+	if (passed > 0 && worker->filters_frames)
+		passed = tally_filter_frame(&worker->filter, batch->frame[at]);
+	return passed;
+}
+
+static int take_batch(void *context, unsigned number, const struct tally_batch *batch)
+{
+	struct rows *rows = context;
+	struct rows_worker *worker = &rows->workers[number];
+	struct tally_thread thread = {.size = sizeof(thread)};
+	uint32_t thread_number = UINT32_MAX;
+	int result = 0;
+
 	for (uint32_t at = 0; at < batch->count && result >= 0; at++) {
-		struct tally_thread thread = {.size = sizeof(thread), .pid = UINT32_MAX};
 		struct sample_row row;
 
 		if (batch->event[at] >= rows->plan->event_count)
 			continue;
-		result = passes(rows, batch, at);
+		result = passes(rows, &worker->profile, batch, at);
 		if (result <= 0)
 			continue;
-		thread.tid = UINT32_MAX;
-		tally_session_thread(rows->convert->session, batch->thread[at], &thread);
+		if (batch->thread[at] != thread_number) {
+			thread = (struct tally_thread){
+			    .size = sizeof(thread), .pid = UINT32_MAX, .tid = UINT32_MAX};
+			thread_number = batch->thread[at];
+			tally_session_thread(rows->convert->session, thread_number, &thread);
+		}
 		row = (struct sample_row){
 		    .batch = batch,
 		    .at = at,
@@ -58,25 +88,34 @@ static int take_batch(void *context, unsigned worker, const struct tally_batch *
 		    .pid = thread.pid,
 		    .tid = thread.tid,
 		    .comm = thread.comm ? thread.comm : "",
+		    .worker = number,
 		};
-		rows->convert->samples++;
+		worker->samples++;
 		result = rows->take(rows->context, &row);
 	}
 	return result < 0 ? result : 0;
 }
 
-int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sample_row_fn take,
-			  void *context)
+static int choose_events(struct rows *rows)
 {
+	rows->chosen = calloc(rows->plan->event_count + 1ULL, 1);
+	for (uint32_t i = 0; rows->chosen && i < rows->plan->event_count; i++)
+		rows->chosen[i] = tally_convert_has_event(rows->convert, i);
+	return rows->chosen ? 0 : -ENOMEM;
+}
+
+static int run(struct rows *rows, uint64_t columns, bool in_order)
+{
+	struct convert *convert = rows->convert;
 	struct tally_profile_options options = convert->filter;
 	struct tally_profile *profile = NULL;
 	struct profile_plan plan;
-	struct rows rows = {.convert = convert, .plan = &plan, .take = take, .context = context};
 	const struct tally_sink sink = {
 	    .size = sizeof(sink),
 	    .columns = COLUMNS | columns,
-	    .in_order = true,
-	    .context = &rows,
+	    .in_order = in_order,
+	    .context = rows,
+	    .begin = begin,
 	    .batch = take_batch,
 	};
 	int result;
@@ -86,15 +125,39 @@ int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sampl
 	result = tally_profile_prepare(convert->session, &options, &plan, &profile, convert->error);
 	if (result)
 		return result;
-	result = tally_profile_worker_init(&rows.worker, &plan);
+	rows->plan = &plan;
+	result = choose_events(rows);
 	if (options.max_stack)
 		tally_session_unwind_most(convert->session, options.max_stack);
 	tally_session_stack_most(convert->session, options.max_stack);
 	if (!result)
 		result = tally_session_run(
 		    convert->session, (const struct tally_sink *const[]){&sink}, 1, convert->error);
-	tally_profile_worker_done(&rows.worker);
+	for (unsigned i = 0; i < rows->worker_count; i++) {
+		convert->samples += rows->workers[i].samples;
+		tally_profile_worker_done(&rows->workers[i].profile);
+	}
+	free(rows->workers);
+	free(rows->chosen);
 	tally_profile_plan_done(&plan);
 	tally_profile_free(profile);
 	return result;
+}
+
+int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sample_row_fn take,
+			  void *context)
+{
+	struct rows rows = {.convert = convert, .take = take, .context = context};
+
+	return run(&rows, columns, true);
+}
+
+int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
+				int (*begin_rows)(void *context, unsigned workers),
+				tally_sample_row_fn take, void *context)
+{
+	struct rows rows = {
+	    .convert = convert, .begin = begin_rows, .take = take, .context = context};
+
+	return run(&rows, columns, false);
 }

@@ -1,5 +1,5 @@
-/* The samples of an export one by one, in the order of time.  For formats that show time, or more
- * of a sample than its stack. */
+/* The samples of an export one by one.  For formats that show time, or more of a sample than its
+ * stack. */
 #ifndef TALLY_CONVERT_SAMPLE_ROWS_H
 #define TALLY_CONVERT_SAMPLE_ROWS_H
 
@@ -15,14 +15,21 @@ struct sample_row {
 	uint64_t time, period;
 	uint32_t pid, tid; /* UINT32_MAX if they were not recorded */
 	const char *comm;
+	unsigned worker; /* the thread that gives it, from 0 */
 };
 
 /* 0, or below it to end. */
 typedef int (*tally_sample_row_fn)(void *context, const struct sample_row *row);
 
-/* Gives the samples that the options choose; `columns` (TALLY_COLUMN_*) are those beside the ones
- * above.  0 or -errno with words. */
+/* Gives the samples that the options choose in the order of time; `columns` (TALLY_COLUMN_*) are
+ * those beside the ones above.  0 or -errno with words. */
 int tally_sample_rows_run(struct convert *convert, uint64_t columns, tally_sample_row_fn take,
 			  void *context);
+
+/* The same in any order, by several threads at once: `begin` is called before, with the number of
+ * workers. */
+int tally_sample_rows_run_apart(struct convert *convert, uint64_t columns,
+				int (*begin)(void *context, unsigned workers),
+				tally_sample_row_fn take, void *context);
 
 #endif

@@ -174,20 +174,29 @@ struct dictionary {
 	uint32_t *places, count;
 };
 
-static int make_dictionary(const struct parquet_chunk *chunk, struct dictionary *ret)
+/* Gives up with `full` when the values of the dictionary alone take more than `most` bytes. */
+static int make_dictionary(const struct parquet_chunk *chunk, size_t most, bool *full,
+			   struct dictionary *ret)
 {
 	struct tally_map known = {0};
-	uint32_t room = 0;
+	size_t value_size = is_narrow(chunk) ? 4 : 8;
+	uint32_t room = 0, place_of_last = 0;
 	int result = 0;
 
 	*ret = (struct dictionary){.places = calloc(chunk->count + 1U, sizeof(*ret->places))};
 	if (!ret->places)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < chunk->count && !result; i++) {
+	for (uint32_t i = 0; i < chunk->count && !*full; i++) {
+		uint32_t more;
+		uint64_t *place;
 		bool added;
-		uint64_t *place = tally_map_put(&known, chunk->values[i], &added);
-		uint32_t more = array_room(room, ret->count + 1, 256);
 
+		if (i && chunk->values[i] == chunk->values[i - 1]) {
+			ret->places[i] = place_of_last;
+			continue;
+		}
+		place = tally_map_put(&known, chunk->values[i], &added);
+		more = array_room(room, ret->count + 1, 256);
 		if (!place ||
 		    (more != room && !array_resize(&ret->distinct, more, sizeof(*ret->distinct)))) {
 			result = -ENOMEM;
@@ -197,8 +206,9 @@ static int make_dictionary(const struct parquet_chunk *chunk, struct dictionary 
 		if (added) {
 			*place = ret->count;
 			ret->distinct[ret->count++] = chunk->values[i];
+			*full = ret->count * value_size > most;
 		}
-		ret->places[i] = (uint32_t)*place;
+		ret->places[i] = place_of_last = (uint32_t)*place;
 	}
 	tally_map_done(&known);
 	return result;
@@ -229,42 +239,47 @@ static int put_dictionary_page(const struct parquet_chunk *chunk, const struct t
 
 int tally_parquet_chunk_write(const struct parquet_chunk *chunk,
 			      const struct parquet_lengths *lengths,
-			      const struct tally_strings *texts, uint64_t offset,
-			      struct tally_buf *to, struct tally_buf *bounds,
-			      struct parquet_written *ret)
+			      const struct tally_strings *texts, struct parquet_pages *ret)
 {
 	struct tally_buf page = {0}, deltas = {0};
-	struct dictionary dictionary;
-	int result = make_dictionary(chunk, &dictionary);
-	unsigned bits = tally_parquet_bits(dictionary.count ? dictionary.count - 1 : 0);
-	size_t begin = to->size, value_size = is_narrow(chunk) ? 4 : 8;
+	struct parquet_written *written = &ret->written;
+	struct dictionary dictionary = {.count = 0};
 	bool by_deltas = false;
+	unsigned bits;
+	int result = 0;
 
-	*ret = (struct parquet_written){.values = chunk->count};
-	if (!result && chunk->in_list)
-		result = put_list_levels(lengths, &page, &ret->values);
-	if (!result && chunk->type != PARQUET_TEXT) {
+	*written = (struct parquet_written){.values = chunk->count};
+	if (chunk->in_list)
+		result = put_list_levels(lengths, &page, &written->values);
+	if (!result && chunk->type != PARQUET_TEXT)
 		tally_parquet_deltas(chunk->values, chunk->count, is_narrow(chunk), &deltas);
-		by_deltas =
-		    deltas.size < dictionary.count * value_size + (size_t)chunk->count * bits / 8;
-	}
 	if (!result)
-		put_bounds(chunk, texts, dictionary.distinct, dictionary.count, bounds, ret);
+		result =
+		    make_dictionary(chunk, chunk->type == PARQUET_TEXT ? SIZE_MAX : deltas.size,
+				    &by_deltas, &dictionary);
+	bits = tally_parquet_bits(dictionary.count ? dictionary.count - 1 : 0);
+	if (chunk->type != PARQUET_TEXT && !by_deltas)
+		by_deltas = deltas.size < dictionary.count * (is_narrow(chunk) ? 4ULL : 8ULL) +
+					      (size_t)chunk->count * bits / 8;
+	if (!result)
+		put_bounds(chunk, texts, by_deltas ? chunk->values : dictionary.distinct,
+			   by_deltas ? chunk->count : dictionary.count, &ret->bounds, written);
 	if (!result && !by_deltas) {
-		ret->dictionary = offset;
-		result = put_dictionary_page(chunk, texts, &dictionary, to, ret);
+		written->has_dictionary = true;
+		result = put_dictionary_page(chunk, texts, &dictionary, &ret->bytes, written);
 		tally_buf_byte(&page, (uint8_t)bits);
 		tally_parquet_runs(dictionary.places, chunk->count, bits, &page);
 	} else if (!result) {
 		tally_buf_add(&page, deltas.data, deltas.size);
 		result = deltas.failed;
 	}
-	ret->offset = offset + (to->size - begin);
+	written->offset = ret->bytes.size;
 	if (!result)
-		result = put_page(&page, PAGE_DATA, ret->values,
-				  by_deltas ? DELTA_BINARY_PACKED : RLE_DICTIONARY, to, ret);
+		result = put_page(&page, PAGE_DATA, written->values,
+				  by_deltas ? DELTA_BINARY_PACKED : RLE_DICTIONARY, &ret->bytes,
+				  written);
 	dictionary_done(&dictionary);
 	tally_buf_done(&deltas);
 	tally_buf_done(&page);
-	return result ? result : bounds->failed;
+	return result ? result : ret->bounds.failed;
 }

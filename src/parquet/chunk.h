@@ -21,21 +21,29 @@ struct parquet_lengths {
 
 /* What the end of the file says about a chunk that was written. */
 struct parquet_written {
-	uint64_t offset, dictionary; /* of the first page of data, and of the dictionary; 0: none */
+	uint64_t offset, dictionary; /* of the first page of data, and of the dictionary */
 	uint64_t size, plain_size;   /* bytes, with the headers of pages; before compression */
 	uint64_t values;             /* and places of empty lists */
 	uint32_t least, most, least_size, most_size; /* places of bytes in the writer's `bounds` */
-	bool bounded;
+	bool bounded, has_dictionary;
+};
+
+/* The pages of a chunk; places in the file and of bounds are counted from the start of each. */
+struct parquet_pages {
+	struct tally_buf bytes, bounds;
+	struct parquet_written written;
 };
 
 /* 0 or -ENOMEM. */
 int tally_parquet_chunk_add(struct parquet_chunk *chunk, uint64_t value);
-/* Appends the chunk's pages, which begin at `offset` of the file, and what bounds its values.
- * `lengths` counts for columns of the list alone.  0, -ENOMEM or -EIO. */
+/* Makes the chunk's pages, in buffers that are empty, and what bounds its values.  `lengths` counts
+ * for columns of the list alone.  0, -ENOMEM or -EIO. */
 int tally_parquet_chunk_write(const struct parquet_chunk *chunk,
 			      const struct parquet_lengths *lengths,
-			      const struct tally_strings *texts, uint64_t offset,
-			      struct tally_buf *to, struct tally_buf *bounds,
-			      struct parquet_written *ret);
+			      const struct tally_strings *texts, struct parquet_pages *ret);
+/* A group of so many rows, with the pages of each chunk; by any thread.  0, -ENOMEM, or -errno of
+ * writing. */
+int tally_parquet_put_group(struct parquet_writer *writer, uint32_t rows,
+			    const struct parquet_pages *pages);
 
 #endif

@@ -1,17 +1,12 @@
 #include "parquet/parquet.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include "base/table.h"
-#include "base/text.h"
 #include "parquet/chunk.h"
-#include "parquet/sorted_rows.h"
 #include "parquet/thrift.h"
 #include "parquet/zstd_page.h"
-
-/* A group ends with so many rows, or values in all its columns: some 64 MB. */
-#define GROUP_ROWS   (1U << 18)
-#define GROUP_VALUES (1U << 23)
 
 #define MAGIC "PAR1"
 
@@ -22,10 +17,8 @@ struct group {
 struct parquet_writer {
 	FILE *out;
 	const struct parquet_table *table;
-	struct parquet_chunk *chunks; /* plain columns, then fields */
-	uint32_t chunk_count, values; /* values: in the group so far */
-	struct parquet_lengths lengths;
-	struct tally_strings texts;
+	uint32_t chunk_count;
+	pthread_mutex_t lock;  /* of all below */
 	uint64_t offset, rows; /* written */
 	struct group *groups;
 	struct parquet_written *written; /* by group, then by chunk */
@@ -50,15 +43,7 @@ int tally_parquet_new(FILE *out, const struct parquet_table *table, struct parqu
 	writer->out = out;
 	writer->table = table;
 	writer->chunk_count = (uint32_t)(table->column_count + table->field_count);
-	writer->chunks = calloc(writer->chunk_count, sizeof(*writer->chunks));
-	if (!writer->chunks) {
-		free(writer);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < writer->chunk_count; i++) {
-		writer->chunks[i].type = column_of(writer, i)->type;
-		writer->chunks[i].in_list = i >= table->column_count;
-	}
+	pthread_mutex_init(&writer->lock, NULL);
 	*ret = writer;
 	return 0;
 }
@@ -67,42 +52,16 @@ void tally_parquet_free(struct parquet_writer *writer)
 {
 	if (!writer)
 		return;
-	for (uint32_t i = 0; i < writer->chunk_count; i++)
-		free(writer->chunks[i].values);
-	free(writer->chunks);
-	free(writer->lengths.elements);
-	tally_strings_done(&writer->texts);
 	free(writer->groups);
 	free(writer->written);
 	tally_buf_done(&writer->bounds);
+	pthread_mutex_destroy(&writer->lock);
 	free(writer);
 }
 
-int64_t tally_parquet_text(struct parquet_writer *writer, const char *text, size_t length)
+const struct parquet_table *tally_parquet_table(const struct parquet_writer *writer)
 {
-	const uint8_t *bytes = (const uint8_t *)text;
-	struct tally_buf valid = {0};
-	size_t at = 0, from = 0;
-	int64_t number;
-
-	while (at < length) {
-		size_t size = bytes[at] < 0x80 ? 1 : tally_text_utf8(bytes + at, length - at);
-
-		if (!size) {
-			tally_buf_add(&valid, bytes + from, at - from);
-			tally_buf_text(&valid, "\xef\xbf\xbd");
-			from = at + 1;
-		}
-		at += size ? size : 1;
-	}
-	if (!from)
-		return tally_strings_intern(&writer->texts, text, length);
-	tally_buf_add(&valid, bytes + from, length - from);
-	number = valid.failed
-		     ? -ENOMEM
-		     : tally_strings_intern(&writer->texts, (const char *)valid.data, valid.size);
-	tally_buf_done(&valid);
-	return number;
+	return writer->table;
 }
 
 /* --- groups of rows --- */
@@ -114,6 +73,11 @@ static int put_bytes(struct parquet_writer *writer, const void *bytes, size_t si
 		return errno ? -errno : -EIO;
 	writer->offset += size;
 	return 0;
+}
+
+static int begin_file(struct parquet_writer *writer)
+{
+	return writer->offset ? 0 : put_bytes(writer, MAGIC, 4);
 }
 
 /* Room for one more group's facts. */
@@ -131,67 +95,42 @@ static bool group_room(struct parquet_writer *writer)
 	return true;
 }
 
-static int end_group(struct parquet_writer *writer)
+/* The pages of one column; places in the file and in the bounds are counted from theirs. */
+static int put_pages(struct parquet_writer *writer, const struct parquet_pages *pages,
+		     struct parquet_written *ret)
 {
-	struct tally_buf pages = {0};
-	int result = writer->offset ? 0 : put_bytes(writer, MAGIC, 4);
+	uint32_t bounds = (uint32_t)writer->bounds.size;
 
-	if (!writer->lengths.rows || result)
-		return result;
-	if (!group_room(writer))
-		return -ENOMEM;
-	if (writer->table->order_count)
-		result = tally_parquet_sort_rows(writer->chunks, writer->chunk_count,
-						 writer->table->order, writer->table->order_count);
-	writer->groups[writer->group_count] = (struct group){
-	    .rows = writer->lengths.rows,
-	    .offset = writer->offset,
-	};
-	for (uint32_t i = 0; i < writer->chunk_count && !result; i++) {
-		struct parquet_written *written =
-		    &writer->written[(size_t)writer->group_count * writer->chunk_count + i];
-
-		tally_buf_clear(&pages);
-		result =
-		    tally_parquet_chunk_write(&writer->chunks[i], &writer->lengths, &writer->texts,
-					      writer->offset, &pages, &writer->bounds, written);
-		if (!result)
-			result = put_bytes(writer, pages.data, pages.size);
-		writer->chunks[i].count = 0;
-	}
-	tally_buf_done(&pages);
-	writer->rows += writer->lengths.rows;
-	writer->group_count++;
-	writer->lengths.rows = 0;
-	writer->values = 0;
-	return result;
+	*ret = pages->written;
+	ret->offset += writer->offset;
+	ret->dictionary += ret->has_dictionary ? writer->offset : 0;
+	ret->least += bounds;
+	ret->most += bounds;
+	tally_buf_add(&writer->bounds, pages->bounds.data, pages->bounds.size);
+	return writer->bounds.failed ? -ENOMEM
+				     : put_bytes(writer, pages->bytes.data, pages->bytes.size);
 }
 
-int tally_parquet_row(struct parquet_writer *writer, const uint64_t *values,
-		      const uint64_t *elements, uint32_t count)
+int tally_parquet_put_group(struct parquet_writer *writer, uint32_t rows,
+			    const struct parquet_pages *pages)
 {
-	const struct parquet_table *table = writer->table;
-	struct parquet_lengths *lengths = &writer->lengths;
-	uint32_t room = array_room(lengths->room, lengths->rows + 1, 1024);
-	int result = 0;
+	int result;
 
-	if (room != lengths->room) {
-		if (!array_resize(&lengths->elements, room, sizeof(*lengths->elements)))
-			return -ENOMEM;
-		lengths->room = room;
-	}
-	for (size_t i = 0; i < table->column_count && !result; i++)
-		result = tally_parquet_chunk_add(&writer->chunks[i], values[i]);
-	for (uint32_t element = 0; element < count; element++)
-		for (size_t i = 0; i < table->field_count && !result; i++)
-			result =
-			    tally_parquet_chunk_add(&writer->chunks[table->column_count + i],
-						    elements[element * table->field_count + i]);
-	if (result)
-		return result;
-	lengths->elements[lengths->rows++] = count;
-	writer->values += (uint32_t)(table->column_count + count * table->field_count);
-	return lengths->rows < GROUP_ROWS && writer->values < GROUP_VALUES ? 0 : end_group(writer);
+	pthread_mutex_lock(&writer->lock);
+	result = begin_file(writer);
+	if (!result && !group_room(writer))
+		result = -ENOMEM;
+	if (!result)
+		writer->groups[writer->group_count] =
+		    (struct group){.rows = rows, .offset = writer->offset};
+	for (uint32_t i = 0; i < writer->chunk_count && !result; i++)
+		result = put_pages(
+		    writer, &pages[i],
+		    &writer->written[(size_t)writer->group_count * writer->chunk_count + i]);
+	writer->rows += rows;
+	writer->group_count++;
+	pthread_mutex_unlock(&writer->lock);
+	return result;
 }
 
 /* --- the end of the file: parquet.thrift, FileMetaData --- */
@@ -277,7 +216,7 @@ static void put_path(const struct parquet_writer *writer, uint32_t chunk, struct
 {
 	const char *name = column_of(writer, chunk)->name, *list = writer->table->list;
 	const char *path[] = {list, "list", "element", name};
-	uint32_t from = writer->chunks[chunk].in_list ? 0 : 3;
+	uint32_t from = chunk >= writer->table->column_count ? 0 : 3;
 
 	thrift_list(to, 3, THRIFT_BINARY, 4 - from);
 	for (uint32_t i = from; i < 4; i++)
@@ -288,13 +227,13 @@ static void put_chunk(const struct parquet_writer *writer, uint32_t chunk,
 		      const struct parquet_written *written, struct thrift *to)
 {
 	/* RLE of levels, and dictionaries or differences. */
-	int encodings[] = {3, written->dictionary ? 8 : 5, 0};
-	uint32_t count = written->dictionary ? 3 : 2;
+	int encodings[] = {3, written->has_dictionary ? 8 : 5, 0};
+	uint32_t count = written->has_dictionary ? 3 : 2;
 
 	thrift_element(to);
 	thrift_i64(to, 2, 0);
 	thrift_struct(to, 3);
-	thrift_i32(to, 1, stored_type(writer->chunks[chunk].type));
+	thrift_i32(to, 1, stored_type(column_of(writer, chunk)->type));
 	thrift_list(to, 2, THRIFT_I32, count);
 	for (uint32_t i = 0; i < count; i++)
 		thrift_varint(to->to, thrift_zigzag(encodings[i]));
@@ -304,7 +243,7 @@ static void put_chunk(const struct parquet_writer *writer, uint32_t chunk,
 	thrift_i64(to, 6, (int64_t)written->plain_size);
 	thrift_i64(to, 7, (int64_t)written->size);
 	thrift_i64(to, 9, (int64_t)written->offset);
-	if (written->dictionary)
+	if (written->has_dictionary)
 		thrift_i64(to, 11, (int64_t)written->dictionary);
 	if (written->bounded) {
 		thrift_struct(to, 12);
@@ -342,7 +281,7 @@ int tally_parquet_end(struct parquet_writer *writer)
 	static const char by[] = "tally";
 	struct tally_buf end = {0};
 	struct thrift to = {.to = &end};
-	int result = end_group(writer);
+	int result = begin_file(writer);
 
 	thrift_i32(&to, 1, 2);
 	put_schema(writer->table, &to);

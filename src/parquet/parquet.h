@@ -1,5 +1,6 @@
 /* A Parquet file, written row by row.  Rows are kept until a group of them is full, so memory is
- * bounded; the file is written from its start to its end, and may be a pipe.
+ * bounded; the file is written from its start to its end, and may be a pipe.  Each thread has rows
+ * of its own; which thread's groups come first is chance.
  *
  * All columns are required.  One list of structs is possible beside the plain columns: each row has
  * any number of its elements.  Pages are compressed with zstd, where libzstd was built in; values
@@ -39,19 +40,32 @@ struct parquet_table {
 	size_t order_count;
 };
 
+/* The file.  Groups of rows are added to it by several threads at once. */
 struct parquet_writer;
+/* Rows that one thread collects for a file, until there are enough of them for a group. */
+struct parquet_rows;
 
 /* The stream stays the caller's.  0 or -ENOMEM. */
 int tally_parquet_new(FILE *out, const struct parquet_table *table, struct parquet_writer **ret);
 void tally_parquet_free(struct parquet_writer *writer);
-/* The number of a text, for this file: equal texts have equal ones.  Bytes that are not UTF-8
+const struct parquet_table *tally_parquet_table(const struct parquet_writer *writer);
+
+/* `most`: rows of a group, 0 for the usual.  0 or -ENOMEM. */
+int tally_parquet_rows_new(struct parquet_writer *writer, uint32_t most, struct parquet_rows **ret);
+void tally_parquet_rows_free(struct parquet_rows *rows);
+/* The number of a text, for these rows: equal texts have equal ones.  Bytes that are not UTF-8
  * become U+FFFD.  Below 0: -ENOMEM. */
-int64_t tally_parquet_text(struct parquet_writer *writer, const char *text, size_t length);
+int64_t tally_parquet_text(struct parquet_rows *rows, const char *text, size_t length);
 /* A row: a value for each plain column, and `count` elements of the list with a value for each
  * field.  0, -ENOMEM, or -errno of writing. */
-int tally_parquet_row(struct parquet_writer *writer, const uint64_t *values,
-		      const uint64_t *elements, uint32_t count);
-/* Writes what is left, and the end of the file.  0, -ENOMEM, or -errno of writing. */
+int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint64_t *elements,
+		      uint32_t count);
+/* Moves the rows of another thread, of a table without a list, behind these.  0 or -ENOMEM. */
+int tally_parquet_rows_take(struct parquet_rows *rows, struct parquet_rows *from);
+/* Writes the rows as a group, by so many threads; there may be none.  0, -ENOMEM, or -errno of
+ * writing. */
+int tally_parquet_rows_write(struct parquet_rows *rows, unsigned threads);
+/* Writes the end of the file, behind all groups.  0, -ENOMEM, or -errno of writing. */
 int tally_parquet_end(struct parquet_writer *writer);
 
 #endif

@@ -148,6 +148,7 @@ for line in sys.stdin:
 	"$TALLY" export --to parquet out made.data
 	"$TALLY" export --to parquet twice - <made.data
 	cmp out/*/*/*/stacks-*.parquet twice/*/*/*/stacks-*.parquet
+	cmp out/*/*/*/samples-*.parquet twice/*/*/*/samples-*.parquet
 	"$TALLY" export --to parquet empty empty.data
 	readers
 	for reader in hyparquet wasm duckdb chdb; do

@@ -1,6 +1,6 @@
 /* A table of a fleet: a Parquet file that gets its name when it is complete. */
-#ifndef TALLY_FORMATS_PARQUET_FILE_H
-#define TALLY_FORMATS_PARQUET_FILE_H
+#ifndef TALLY_FLEET_PARQUET_FILE_H
+#define TALLY_FLEET_PARQUET_FILE_H
 
 #include <stdio.h>
 #include "convert/convert.h"
@@ -8,6 +8,7 @@
 
 struct parquet_file { /* all zero is none */
 	struct parquet_writer *writer;
+	struct parquet_rows *rows;
 	FILE *to;
 	char *path, *incomplete;
 };
@@ -17,9 +18,9 @@ struct parquet_file { /* all zero is none */
 int tally_parquet_file_new(const struct convert *convert, const char *folder, const char *name,
 			   uint64_t number, const struct parquet_table *table,
 			   struct parquet_file *ret);
-/* A text's number.  After a failure, which is kept in *failed, 0. */
-uint64_t tally_parquet_file_text(struct parquet_file *file, const char *text, int *failed);
-/* Writes the rest.  0, -ENOMEM, or -errno with words. */
+/* The number of a text of some rows.  After a failure, which is kept in *failed, 0. */
+uint64_t tally_parquet_file_text(struct parquet_rows *rows, const char *text, int *failed);
+/* Writes the rest of its rows, and the end.  0, -ENOMEM, or -errno with words. */
 int tally_parquet_file_end(const struct convert *convert, struct parquet_file *file);
 /* Gives the complete file its name; an older one of that name is replaced.  0, or -errno with
  * words. */

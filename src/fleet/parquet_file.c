@@ -1,4 +1,4 @@
-#include "formats/parquet_file.h"
+#include "fleet/parquet_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "session/run.h"
 
 static int refuse(const struct convert *convert, const char *path, int error)
 {
@@ -37,12 +38,13 @@ int tally_parquet_file_new(const struct convert *convert, const char *folder, co
 		close(fd);
 		return -ENOMEM;
 	}
-	return tally_parquet_new(ret->to, table, &ret->writer);
+	fd = tally_parquet_new(ret->to, table, &ret->writer);
+	return fd ? fd : tally_parquet_rows_new(ret->writer, 0, &ret->rows);
 }
 
-uint64_t tally_parquet_file_text(struct parquet_file *file, const char *text, int *failed)
+uint64_t tally_parquet_file_text(struct parquet_rows *rows, const char *text, int *failed)
 {
-	int64_t number = tally_parquet_text(file->writer, text, strlen(text));
+	int64_t number = tally_parquet_text(rows, text, strlen(text));
 
 	if (number >= 0)
 		return (uint64_t)number;
@@ -52,7 +54,10 @@ uint64_t tally_parquet_file_text(struct parquet_file *file, const char *text, in
 
 int tally_parquet_file_end(const struct convert *convert, struct parquet_file *file)
 {
-	int result = tally_parquet_end(file->writer);
+	int result = tally_parquet_rows_write(file->rows, tally_session_threads(convert->session));
+
+	if (!result)
+		result = tally_parquet_end(file->writer);
 
 	if (fclose(file->to) && !result)
 		result = -errno;
@@ -75,6 +80,7 @@ void tally_parquet_file_drop(struct parquet_file *file)
 		fclose(file->to);
 	if (file->incomplete)
 		unlink(file->incomplete);
+	tally_parquet_rows_free(file->rows);
 	tally_parquet_free(file->writer);
 	free(file->incomplete);
 	free(file->path);

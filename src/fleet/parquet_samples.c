@@ -1,0 +1,334 @@
+#include "fleet/parquet_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/table.h"
+#include "convert/sample_rows.h"
+#include "resolve/stacks.h"
+#include "session/numbers.h"
+#include "session/run.h"
+
+enum sample_column {
+	SAMPLE_RECORDING,
+	SAMPLE_HOST,
+	SAMPLE_SERVICE,
+	SAMPLE_VERSION,
+	SAMPLE_TIME,
+	SAMPLE_EVENT,
+	SAMPLE_PID,
+	SAMPLE_TID,
+	SAMPLE_COMM,
+	SAMPLE_CGROUP,
+	SAMPLE_CPU,
+	SAMPLE_STACK,
+	SAMPLE_COUNT,
+	SAMPLE_PERIOD,
+	SAMPLE_WEIGHT,
+	SAMPLE_LOST,
+	SAMPLE_COLUMNS,
+};
+static const struct parquet_column columns[SAMPLE_COLUMNS] = {
+    {"recording", PARQUET_TEXT}, {"host", PARQUET_TEXT},  {"service", PARQUET_TEXT},
+    {"version", PARQUET_TEXT},   {"time", PARQUET_TIME},  {"event", PARQUET_TEXT},
+    {"pid", PARQUET_I32},        {"tid", PARQUET_I32},    {"comm", PARQUET_TEXT},
+    {"cgroup", PARQUET_TEXT},    {"cpu", PARQUET_I32},    {"stack_id", PARQUET_U64},
+    {"count", PARQUET_I64},      {"period", PARQUET_I64}, {"weight", PARQUET_I64},
+    {"lost", PARQUET_I64},
+};
+/* Samples of a thread beside each other: in files of many threads that is a fifth of their size. */
+static const uint8_t order[] = {SAMPLE_EVENT, SAMPLE_PID, SAMPLE_TID, SAMPLE_TIME};
+const struct parquet_table tally_parquet_samples_table = {
+    .columns = columns,
+    .column_count = SAMPLE_COLUMNS,
+    .order = order,
+    .order_count = sizeof(order),
+};
+
+/* All workers' groups together have so many rows, and each of them a part that is not too small. */
+#define ROWS_MOST  (1U << 19)
+#define ROWS_LEAST (1U << 15)
+
+/* A text, and its number in the rows of a worker. */
+struct last_text {
+	const char *text;
+	uint64_t number;
+};
+
+struct samples_worker {
+	struct parquet_rows *rows;
+	struct parquet_path path;
+	uint64_t *sampled; /* a bit for each stack of the session that is a sample's */
+	uint32_t sampled_room;
+	struct tally_map pairs; /* others: those of stacks that begin elsewhere */
+	struct last_text event, comm, cgroup;
+	uint64_t row[SAMPLE_COLUMNS];
+	int failed;
+} __attribute__((aligned(TABLE_APART)));
+
+uint64_t tally_parquet_time(const struct parquet_recording *recording, uint64_t time)
+{
+	int64_t nanoseconds = (int64_t)(time + (uint64_t)recording->wall_offset);
+
+	return (uint64_t)((nanoseconds - (nanoseconds < 0 ? 999 : 0)) / 1000);
+}
+
+/* What is needed while samples are read. */
+static void reading_done(struct parquet_samples *samples)
+{
+	for (unsigned i = 0; i < samples->worker_count; i++) {
+		struct samples_worker *worker = &samples->workers[i];
+
+		tally_parquet_rows_free(worker->rows);
+		tally_parquet_path_done(&worker->path);
+		free(worker->sampled);
+		tally_map_done(&worker->pairs);
+	}
+	free(samples->workers);
+	samples->workers = NULL;
+	samples->worker_count = 0;
+	tally_parquet_ids_done(&samples->ids);
+	tally_map_done(&samples->cgroups);
+	tally_strings_done(&samples->paths);
+}
+
+void tally_parquet_samples_done(struct parquet_samples *samples)
+{
+	reading_done(samples);
+	tally_stack_table_done(&samples->stacks);
+	free(samples->stack_ids);
+	samples->stack_ids = NULL;
+}
+
+static uint64_t text_of(struct samples_worker *worker, const char *text)
+{
+	return tally_parquet_file_text(worker->rows, text, &worker->failed);
+}
+
+/* The same of the session's texts, which stay where they are: mostly it is that of the last row. */
+static uint64_t same_text(struct samples_worker *worker, struct last_text *last, const char *text)
+{
+	if (last->text != text)
+		*last = (struct last_text){text, text_of(worker, text)};
+	return last->number;
+}
+
+static int worker_init(const struct parquet_samples *samples, struct samples_worker *worker)
+{
+	const struct parquet_recording *recording = samples->recording;
+	uint32_t most = ROWS_MOST / tally_session_threads(samples->convert->session);
+	int result = tally_parquet_rows_new(samples->file->writer,
+					    most < ROWS_LEAST ? ROWS_LEAST : most, &worker->rows);
+
+	if (result)
+		return result;
+	worker->row[SAMPLE_RECORDING] = text_of(worker, recording->name);
+	worker->row[SAMPLE_HOST] = text_of(worker, recording->host);
+	worker->row[SAMPLE_SERVICE] = text_of(worker, recording->service);
+	worker->row[SAMPLE_VERSION] = text_of(worker, recording->version);
+	/* Rows are sorted by these numbers, which are the same in all workers. */
+	for (size_t i = 0; i < tally_data_event_count(samples->convert->data); i++)
+		text_of(worker, tally_data_event(samples->convert->data, i)->name);
+	return worker->failed;
+}
+
+static int begin(void *context, unsigned workers)
+{
+	struct parquet_samples *samples = context;
+	int result = 0;
+
+	samples->workers = table_apart(workers, sizeof(*samples->workers));
+	if (!samples->workers)
+		return -ENOMEM;
+	for (; samples->worker_count < workers && !result; samples->worker_count++)
+		result = worker_init(samples, &samples->workers[samples->worker_count]);
+	return result;
+}
+
+/* --- cgroups --- */
+
+/* One walk over the headers of all records, where samples name their cgroups. */
+static int take_cgroups(struct parquet_samples *samples)
+{
+	struct tally_data *data = samples->convert->data;
+	struct tally_record record;
+	struct tally_body body = {.size = sizeof(body)};
+	bool named = false;
+
+	for (size_t i = 0; i < tally_data_event_count(data); i++)
+		named |= tally_data_event(data, i)->attr.sample_type & PERF_SAMPLE_CGROUP;
+	if (!named)
+		return 0;
+	tally_data_rewind(data);
+	while (tally_data_next_record(data, &record, NULL) > 0) {
+		int64_t path;
+		uint64_t *place;
+		bool added;
+
+		if (record.type != PERF_RECORD_CGROUP ||
+		    tally_record_decode(&tally_data_event(data, 0)->layout, &record, &body, NULL) <
+			0)
+			continue;
+		path = tally_strings_intern(&samples->paths, body.cgroup.path,
+					    strlen(body.cgroup.path));
+		place = tally_map_put(&samples->cgroups, body.cgroup.id, &added);
+		if (path < 0 || !place)
+			return -ENOMEM;
+		*place = (uint64_t)path;
+	}
+	return 0;
+}
+
+static const char *cgroup_of(const struct parquet_samples *samples, const struct sample_row *row)
+{
+	struct tally_sample sample = {.size = sizeof(sample)};
+	const uint64_t *path;
+
+	if (!samples->cgroups.count || tally_batch_sample(row->batch, row->at, &sample) ||
+	    !(sample.present & PERF_SAMPLE_CGROUP))
+		return "";
+	path = tally_map_find(&samples->cgroups, sample.cgroup);
+	return path ? samples->paths.text[*path] : "";
+}
+
+/* --- rows --- */
+
+/* Keeps the stack of a row, whose number is `id`. */
+static int note_stack(const struct parquet_samples *samples, struct samples_worker *worker,
+		      const struct sample_row *row, uint64_t id)
+{
+	uint64_t *number;
+	bool added;
+
+	if (!id)
+		return 0;
+	if (row->stack && stacks_frame(samples->ids.stacks, row->stack) == row->frame) {
+		if (!array_reach(&worker->sampled, &worker->sampled_room, row->stack / 64, 1024,
+				 sizeof(*worker->sampled)))
+			return -ENOMEM;
+		worker->sampled[row->stack / 64] |= 1ULL << row->stack % 64;
+		return 0;
+	}
+	number = tally_map_put(&worker->pairs, (uint64_t)row->stack << 32 | row->frame, &added);
+	return number ? 0 : -ENOMEM;
+}
+
+static int take_sample(void *context, const struct sample_row *row)
+{
+	struct parquet_samples *samples = context;
+	struct samples_worker *worker = &samples->workers[row->worker];
+	uint64_t *to = worker->row;
+	int result = tally_parquet_id(&samples->ids, &worker->path, row->stack, row->frame,
+				      &to[SAMPLE_STACK]);
+
+	if (!result)
+		result = note_stack(samples, worker, row, to[SAMPLE_STACK]);
+	if (result)
+		return result;
+	to[SAMPLE_TIME] = tally_parquet_time(samples->recording, row->time);
+	to[SAMPLE_EVENT] = same_text(worker, &worker->event,
+				     tally_data_event(samples->convert->data, row->event)->name);
+	to[SAMPLE_PID] = row->pid;
+	to[SAMPLE_TID] = row->tid;
+	to[SAMPLE_COMM] = same_text(worker, &worker->comm, row->comm);
+	to[SAMPLE_CGROUP] = same_text(worker, &worker->cgroup, cgroup_of(samples, row));
+	to[SAMPLE_CPU] = row->cpu;
+	to[SAMPLE_COUNT] = 1;
+	to[SAMPLE_PERIOD] = row->period;
+	to[SAMPLE_WEIGHT] = row->batch->weight[row->at];
+	to[SAMPLE_LOST] = 0;
+	return worker->failed ? worker->failed : tally_parquet_row(worker->rows, to, NULL, 0);
+}
+
+/* What was lost is a row without a sample, so that sums over any rows have it. */
+static int put_lost(struct parquet_samples *samples)
+{
+	const struct tally_session_counts *counts = tally_session_counts(samples->convert->session);
+	struct samples_worker *worker = &samples->workers[0];
+	uint64_t *to = worker->row;
+
+	if (!counts->lost)
+		return 0;
+	to[SAMPLE_TIME] = tally_parquet_time(samples->recording, counts->last_time);
+	to[SAMPLE_EVENT] = to[SAMPLE_COMM] = to[SAMPLE_CGROUP] = text_of(worker, "");
+	to[SAMPLE_PID] = to[SAMPLE_TID] = to[SAMPLE_CPU] = UINT32_MAX;
+	to[SAMPLE_STACK] = to[SAMPLE_COUNT] = to[SAMPLE_PERIOD] = to[SAMPLE_WEIGHT] = 0;
+	to[SAMPLE_LOST] = counts->lost;
+	return worker->failed ? worker->failed : tally_parquet_row(worker->rows, to, NULL, 0);
+}
+
+/* The last rows of all workers are one group: recordings of a fleet are small. */
+static int put_rest(struct parquet_samples *samples)
+{
+	int result = put_lost(samples);
+
+	for (unsigned i = 1; i < samples->worker_count && !result; i++)
+		result =
+		    tally_parquet_rows_take(samples->workers[0].rows, samples->workers[i].rows);
+	return result ? result
+		      : tally_parquet_rows_write(samples->workers[0].rows,
+						 tally_session_threads(samples->convert->session));
+}
+
+/* --- stacks --- */
+
+static int add_pair(struct parquet_samples *samples, uint32_t stack, uint32_t frame)
+{
+	int64_t pair = tally_stack_table_add(&samples->stacks, stack, frame);
+
+	if (pair < 0)
+		return (int)pair;
+	if (!array_reach(&samples->stack_ids, &samples->stack_id_room, (uint32_t)pair, 1024,
+			 sizeof(*samples->stack_ids)))
+		return -ENOMEM;
+	return tally_parquet_id(&samples->ids, &samples->workers[0].path, stack, frame,
+				&samples->stack_ids[pair]);
+}
+
+static int add_stacks(struct parquet_samples *samples, const struct samples_worker *worker)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < worker->sampled_room && !result; i++)
+		for (uint64_t bits = worker->sampled[i]; bits && !result; bits &= bits - 1) {
+			uint32_t stack = i * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			result = add_pair(samples, stack, stacks_frame(samples->ids.stacks, stack));
+		}
+	for (size_t i = 0; i < worker->pairs.room && !result; i++)
+		if (worker->pairs.slots[i].key)
+			result = add_pair(samples, (uint32_t)(worker->pairs.slots[i].key >> 32),
+					  (uint32_t)worker->pairs.slots[i].key);
+	return result;
+}
+
+static int make_stacks(struct parquet_samples *samples)
+{
+	int result = 0;
+
+	samples->stacks.session = samples->convert->session;
+	for (unsigned i = 0; i < samples->worker_count && !result; i++)
+		result = add_stacks(samples, &samples->workers[i]);
+	reading_done(samples);
+	return result ? result : tally_stack_table_make(&samples->stacks);
+}
+
+int tally_parquet_samples_write(struct parquet_samples *samples)
+{
+	int result = tally_parquet_ids_init(&samples->ids, samples->convert->session);
+
+	if (!result)
+		result = take_cgroups(samples);
+	if (!result)
+		result = tally_sample_rows_run_apart(
+		    samples->convert,
+		    TALLY_COLUMN_WEIGHT | (samples->cgroups.count ? TALLY_COLUMN_SAMPLE : 0), begin,
+		    take_sample, samples);
+	if (!result && samples->worker_count)
+		result = put_rest(samples);
+	for (unsigned i = 0; i < samples->worker_count; i++) {
+		tally_parquet_rows_free(samples->workers[i].rows);
+		samples->workers[i].rows = NULL;
+	}
+	return result ? result : make_stacks(samples);
+}

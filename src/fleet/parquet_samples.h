@@ -1,0 +1,41 @@
+/* The table of samples of a fleet, written while the recording is read, by several threads. */
+#ifndef TALLY_FLEET_PARQUET_SAMPLES_H
+#define TALLY_FLEET_PARQUET_SAMPLES_H
+
+#include "convert/stack_table.h"
+#include "fleet/parquet_file.h"
+#include "fleet/parquet_ids.h"
+
+struct samples_worker;
+
+/* What all rows of a recording have in common. */
+struct parquet_recording {
+	const char *name, *host, *service, *version;
+	int64_t wall_offset; /* ns to be added to the times of samples */
+};
+
+struct parquet_samples {
+	struct convert *convert;
+	struct parquet_file *file; /* of tally_parquet_samples_table */
+	const struct parquet_recording *recording;
+	struct parquet_ids ids;
+	struct samples_worker *workers;
+	unsigned worker_count;
+	struct tally_map cgroups; /* id -> number of the path */
+	struct tally_strings paths;
+	/* Stacks that samples have, once they are written, and the number of each of its pairs. */
+	struct stack_table stacks;
+	uint64_t *stack_ids;
+	uint32_t stack_id_room;
+};
+
+extern const struct parquet_table tally_parquet_samples_table;
+
+/* Microseconds since 1970: readers know these best, and a byte of each sample is saved. */
+uint64_t tally_parquet_time(const struct parquet_recording *recording, uint64_t time);
+/* Writes the samples that were chosen.  The members up to `recording` are set, all others zero.  0
+ * or -errno; to be released in any case. */
+int tally_parquet_samples_write(struct parquet_samples *samples);
+void tally_parquet_samples_done(struct parquet_samples *samples);
+
+#endif

@@ -1,0 +1,196 @@
+#include "parquet/parquet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "base/pool.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "parquet/chunk.h"
+#include "parquet/sorted_rows.h"
+
+/* A group ends with so many rows, or values in all its columns: some 64 MB. */
+#define GROUP_ROWS   (1U << 18)
+#define GROUP_VALUES (1U << 23)
+
+struct parquet_rows {
+	struct parquet_writer *writer;
+	const struct parquet_table *table;
+	struct parquet_chunk *chunks;       /* plain columns, then fields */
+	struct parquet_pages *pages;        /* by chunk, while a group is written */
+	uint32_t chunk_count, most, values; /* values: in the group so far */
+	struct parquet_lengths lengths;
+	struct tally_strings texts;
+};
+
+int tally_parquet_rows_new(struct parquet_writer *writer, uint32_t most, struct parquet_rows **ret)
+{
+	const struct parquet_table *table = tally_parquet_table(writer);
+	struct parquet_rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	rows->writer = writer;
+	rows->table = table;
+	rows->most = most ? most : GROUP_ROWS;
+	rows->chunk_count = (uint32_t)(table->column_count + table->field_count);
+	rows->chunks = calloc(rows->chunk_count, sizeof(*rows->chunks));
+	rows->pages = calloc(rows->chunk_count, sizeof(*rows->pages));
+	if (!rows->chunks || !rows->pages) {
+		tally_parquet_rows_free(rows);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < rows->chunk_count; i++) {
+		bool in_list = i >= table->column_count;
+
+		rows->chunks[i].type =
+		    in_list ? table->fields[i - table->column_count].type : table->columns[i].type;
+		rows->chunks[i].in_list = in_list;
+	}
+	*ret = rows;
+	return 0;
+}
+
+void tally_parquet_rows_free(struct parquet_rows *rows)
+{
+	if (!rows)
+		return;
+	for (uint32_t i = 0; i < rows->chunk_count && rows->chunks && rows->pages; i++) {
+		free(rows->chunks[i].values);
+		tally_buf_done(&rows->pages[i].bytes);
+		tally_buf_done(&rows->pages[i].bounds);
+	}
+	free(rows->chunks);
+	free(rows->pages);
+	free(rows->lengths.elements);
+	tally_strings_done(&rows->texts);
+	free(rows);
+}
+
+int64_t tally_parquet_text(struct parquet_rows *rows, const char *text, size_t length)
+{
+	const uint8_t *bytes = (const uint8_t *)text;
+	struct tally_buf valid = {0};
+	size_t at = 0, from = 0;
+	int64_t number;
+
+	while (at < length) {
+		size_t size = bytes[at] < 0x80 ? 1 : tally_text_utf8(bytes + at, length - at);
+
+		if (!size) {
+			tally_buf_add(&valid, bytes + from, at - from);
+			tally_buf_text(&valid, "\xef\xbf\xbd");
+			from = at + 1;
+		}
+		at += size ? size : 1;
+	}
+	if (!from)
+		return tally_strings_intern(&rows->texts, text, length);
+	tally_buf_add(&valid, bytes + from, length - from);
+	number = valid.failed
+		     ? -ENOMEM
+		     : tally_strings_intern(&rows->texts, (const char *)valid.data, valid.size);
+	tally_buf_done(&valid);
+	return number;
+}
+
+/* --- groups --- */
+
+static int encode_chunk(void *context, unsigned worker, size_t number)
+{
+	const struct parquet_rows *rows = context;
+	struct parquet_pages *pages = &rows->pages[number];
+
+	(void)worker;
+	tally_buf_clear(&pages->bytes);
+	tally_buf_clear(&pages->bounds);
+	return tally_parquet_chunk_write(&rows->chunks[number], &rows->lengths, &rows->texts,
+					 pages);
+}
+
+int tally_parquet_rows_write(struct parquet_rows *rows, unsigned threads)
+{
+	int result = 0;
+
+	if (!rows->lengths.rows)
+		return 0;
+	if (rows->table->order_count)
+		result = tally_parquet_sort_rows(rows->chunks, rows->chunk_count,
+						 rows->table->order, rows->table->order_count);
+	if (!result)
+		result = tally_pool_run(threads, rows->chunk_count, encode_chunk, rows);
+	if (!result)
+		result = tally_parquet_put_group(rows->writer, rows->lengths.rows, rows->pages);
+	for (uint32_t i = 0; i < rows->chunk_count; i++)
+		rows->chunks[i].count = 0;
+	rows->lengths.rows = 0;
+	rows->values = 0;
+	return result;
+}
+
+static int add_length(struct parquet_lengths *lengths, uint32_t count)
+{
+	uint32_t room = array_room(lengths->room, lengths->rows + 1, 1024);
+
+	if (room != lengths->room) {
+		if (!array_resize(&lengths->elements, room, sizeof(*lengths->elements)))
+			return -ENOMEM;
+		lengths->room = room;
+	}
+	lengths->elements[lengths->rows++] = count;
+	return 0;
+}
+
+int tally_parquet_row(struct parquet_rows *rows, const uint64_t *values, const uint64_t *elements,
+		      uint32_t count)
+{
+	const struct parquet_table *table = rows->table;
+	int result = 0;
+
+	for (size_t i = 0; i < table->column_count && !result; i++)
+		result = tally_parquet_chunk_add(&rows->chunks[i], values[i]);
+	for (uint32_t element = 0; element < count; element++)
+		for (size_t i = 0; i < table->field_count && !result; i++)
+			result =
+			    tally_parquet_chunk_add(&rows->chunks[table->column_count + i],
+						    elements[element * table->field_count + i]);
+	if (!result)
+		result = add_length(&rows->lengths, count);
+	if (result)
+		return result;
+	rows->values += (uint32_t)(table->column_count + count * table->field_count);
+	return rows->lengths.rows < rows->most && rows->values < GROUP_VALUES
+		   ? 0
+		   : tally_parquet_rows_write(rows, 1);
+}
+
+int tally_parquet_rows_take(struct parquet_rows *rows, struct parquet_rows *from)
+{
+	uint64_t *texts = calloc(from->texts.count + 1, sizeof(*texts));
+	uint32_t count = from->lengths.rows;
+	int result = texts ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < from->texts.count && !result; i++) {
+		int64_t number =
+		    tally_strings_intern(&rows->texts, from->texts.text[i], from->texts.length[i]);
+
+		texts[i] = (uint64_t)number;
+		result = number < 0 ? (int)number : 0;
+	}
+	for (uint32_t i = 0; i < rows->chunk_count; i++) {
+		struct parquet_chunk *to = &rows->chunks[i];
+		bool is_text = to->type == PARQUET_TEXT;
+
+		for (uint32_t row = 0; row < count && !result; row++) {
+			uint64_t value = from->chunks[i].values[row];
+
+			result = tally_parquet_chunk_add(to, is_text ? texts[value] : value);
+		}
+		from->chunks[i].count = 0;
+	}
+	for (uint32_t row = 0; row < count && !result; row++)
+		result = add_length(&rows->lengths, 0);
+	from->lengths.rows = 0;
+	from->values = 0;
+	free(texts);
+	return result;
+}
