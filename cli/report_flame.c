@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/data.h>
 #include <tally/page.h>
 #include <tally/profile.h>
 #include <tally/text.h>
@@ -115,13 +116,14 @@ static void print_blocks(const struct browser *browser, bool colour, FILE *to)
 static int print_events(const struct report *report, struct tally_profile *profile, bool colour,
 			unsigned width, FILE *to)
 {
+	const struct tally_data *data = tally_session_data(tally_profile_session(profile));
 	struct tally_profile_event event = {.size = sizeof(event)};
 	size_t printed = 0;
 	int result = 0;
 
 	for (size_t i = 0; !result && !tally_profile_event(profile, i, &event); i++) {
 		struct browser browser = {.profile = profile, .event = i};
-		char name[512];
+		char name[512], width_is[32];
 
 		if (!event.samples)
 			continue;
@@ -130,12 +132,13 @@ static int print_events(const struct report *report, struct tally_profile *profi
 			result = browser_flame_place(&browser, width);
 		if (!result && browser.flame.block_count) {
 			tally_text_escape(event.name, name, sizeof(name));
+			tally_page_amount(tally_data_event(data, i),
+					  browser.flame.tree.nodes[0].total, width_is,
+					  sizeof(width_is));
 			if (!report->quiet)
 				fprintf(to,
-					"%s# Event '%s': %" PRIu64 " samples; the width is %" PRIu64
-					"\n",
-					printed ? "\n" : "", name, event.samples,
-					browser.flame.tree.nodes[0].total);
+					"%s# Event '%s': %" PRIu64 " samples; the width is %s\n",
+					printed ? "\n" : "", name, event.samples, width_is);
 			print_blocks(&browser, colour, to);
 			printed++;
 		}

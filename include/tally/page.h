@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tally/data.h>
 #include <tally/diff.h>
 #include <tally/profile.h>
 #include <tally/session.h>
@@ -52,6 +53,11 @@ int tally_page_write_diff(const struct tally_diff *diff,
  * with samples. */
 int tally_page_write_svg(const struct tally_profile *profile, const struct tally_page_options *page,
 			 const char *path, uint64_t *ret_size, struct tally_error *error);
+
+/* Writes a sum of an event's weights as pages and flame graphs have it, "9.64 s" of a time and
+ * "1.23 M" of another event, to `to`, cut at its `room` bytes.  Returns the whole length. */
+size_t tally_page_amount(const struct tally_data_event *event, uint64_t weight, char *to,
+			 size_t room);
 
 #pragma GCC visibility pop
 

@@ -1,8 +1,10 @@
 /* The table of events: their names, and what their weights are. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tally/data.h>
+#include <tally/page.h>
 #include "base/table.h"
 #include "page/page_tables.h"
 
@@ -65,8 +67,21 @@ void tally_page_put_amount(struct tally_buf *to, double value, bool time)
 
 	while (at < 4 && value < (time ? times : large)[at].scale)
 		at++;
-	tally_buf_printf(to, "%.3g%s", value / (time ? times : large)[at].scale,
+	value /= (time ? times : large)[at].scale;
+	tally_buf_printf(to, value < 999.5 ? "%.3g%s" : "%.0f%s", value,
 			 (time ? times : large)[at].unit);
+}
+
+size_t tally_page_amount(const struct tally_data_event *event, uint64_t weight, char *to,
+			 size_t room)
+{
+	struct tally_buf text = {0};
+	size_t length;
+
+	tally_page_put_amount(&text, (double)weight, tally_page_event_is_time(event));
+	length = (size_t)snprintf(to, room, "%s", tally_buf_str(&text));
+	tally_buf_done(&text);
+	return length;
 }
 
 int tally_page_events_make(struct page_tables *tables, struct page_source *source)

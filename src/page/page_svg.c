@@ -30,6 +30,7 @@ struct drawing {
 	struct tally_buf *to;
 	struct tally_buf name;
 	uint64_t total;
+	uint64_t narrow; /* of it, in frames that are left out */
 	unsigned bottom; /* px: where the root's row begins */
 	unsigned rows;
 	bool time;
@@ -118,7 +119,8 @@ static void put_title(struct drawing *drawing, const struct tally_tree_node *nod
 	tally_buf_text(to, "</title>");
 }
 
-static void put_label(struct drawing *drawing, double wide)
+/* Where some letters fit; the script adds the element where it is missing. */
+static void put_label(struct drawing *drawing, double left, unsigned y, double wide)
 {
 	const char *name = (const char *)drawing->name.data;
 	size_t room = wide > 6 ? (size_t)((wide - 6) / LETTER) : 0;
@@ -126,12 +128,14 @@ static void put_label(struct drawing *drawing, double wide)
 
 	if (room < 3)
 		return;
+	tally_buf_printf(drawing->to, "<text x=\"%.1f\" y=\"%u\">", left + 3, y + 12);
 	if (tally_cell_columns(name, length) <= room) {
 		put_text(drawing->to, name, length);
-		return;
+	} else {
+		put_text(drawing->to, name, tally_cell_cut(name, length, room - 1));
+		tally_buf_text(drawing->to, "\xe2\x80\xa6");
 	}
-	put_text(drawing->to, name, tally_cell_cut(name, length, room - 1));
-	tally_buf_text(drawing->to, "\xe2\x80\xa6");
+	tally_buf_text(drawing->to, "</text>");
 }
 
 /* A frame and what is below it, callers first; `from` is in units of weight. */
@@ -142,17 +146,15 @@ static void draw(struct drawing *drawing, uint32_t number, unsigned depth, uint6
 	double scale = (WIDTH - 2 * PAD) / (double)drawing->total;
 	double left = PAD + (double)from * scale, wide = (double)node->total * scale;
 	unsigned y = drawing->bottom - depth * ROW;
+	uint64_t drawn = 0;
 
-	if (wide < NARROW || depth >= DEPTH_MOST)
-		return;
 	if (depth)
 		name_of(&drawing->name, &node->frame);
-	tally_buf_printf(to,
-			 "<g class=\"f\" data-f=\"%llu\" data-w=\"%llu\" data-s=\"%llu\" "
-			 "data-d=\"%u\"%s>",
-			 (unsigned long long)from, (unsigned long long)node->total,
-			 (unsigned long long)node->self, depth,
-			 wide > LETTER ? " tabindex=\"0\"" : "");
+	tally_buf_printf(to, "<g class=\"f\" data-f=\"%llu\" data-w=\"%llu\" data-d=\"%u\"",
+			 (unsigned long long)from, (unsigned long long)node->total, depth);
+	if (node->self)
+		tally_buf_printf(to, " data-s=\"%llu\"", (unsigned long long)node->self);
+	tally_buf_text(to, wide > LETTER ? " tabindex=\"0\">" : ">");
 	put_title(drawing, node, depth ? node->frame.image_name : NULL);
 	tally_buf_printf(to, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\" fill=\"%s\"/>",
 			 left, y,
@@ -160,13 +162,19 @@ static void draw(struct drawing *drawing, uint32_t number, unsigned depth, uint6
 			 : wide < 0.3 ? 0.3
 				      : wide,
 			 ROW - 1, depth ? colour_of(&node->frame, &drawing->name) : "#e3e6eb");
-	tally_buf_printf(to, "<text x=\"%.1f\" y=\"%u\">", left + 3, y + 12);
-	put_label(drawing, wide);
-	tally_buf_text(to, "</text></g>\n");
+	put_label(drawing, left, y, wide);
+	tally_buf_text(to, "</g>\n");
 	for (uint32_t i = 0; i < node->child_count; i++) {
-		draw(drawing, node->first_child + i, depth + 1, from);
-		from += drawing->tree->nodes[node->first_child + i].total;
+		uint64_t part = drawing->tree->nodes[node->first_child + i].total;
+
+		if ((double)part * scale >= NARROW && depth + 1 < DEPTH_MOST) {
+			draw(drawing, node->first_child + i, depth + 1, from);
+			drawn += part;
+		}
+		from += part;
 	}
+	/* The tree has no branches that are too small, either. */
+	drawing->narrow += node->total - node->self - drawn;
 }
 
 static unsigned rows_of(const struct tally_tree *tree, uint32_t number, unsigned depth,
@@ -214,18 +222,23 @@ static int draw_event(const struct tally_profile *profile, size_t event, struct 
 	drawing.total = tree.nodes[0].total;
 	drawing.rows = rows_of(&tree, 0, 0, options.least);
 	drawing.bottom = *top + SPACE + (drawing.rows - 1) * ROW;
+	tally_buf_text(to, "<g class=\"g\">");
+	tally_buf_text(&drawing.name, "all");
+	draw(&drawing, 0, 0, 0);
 	name_of(&drawing.name, &(struct tally_frame){.symbol = facts.name});
-	tally_buf_printf(to, "<g class=\"g\"><text x=\"%.0f\" y=\"%u\">", PAD, *top + SPACE - 12);
+	tally_buf_printf(to, "<text x=\"%.0f\" y=\"%u\">", PAD, *top + SPACE - 12);
 	put_text(to, (const char *)drawing.name.data, drawing.name.size);
 	tally_buf_printf(to, ": %llu", (unsigned long long)facts.samples);
 	tally_cell_noun(to, facts.samples, "sample");
 	tally_buf_text(to, ", ");
 	tally_page_put_amount(to, (double)drawing.total, drawing.time);
-	tally_buf_text(to, "</text>\n");
-	tally_buf_clear(&drawing.name);
-	tally_buf_text(&drawing.name, "all");
-	draw(&drawing, 0, 0, 0);
-	tally_buf_text(to, "</g>\n");
+	if (drawing.narrow) {
+		tally_buf_text(to, "; ");
+		tally_cell_percent(to, tally_cell_share(drawing.narrow, drawing.total));
+		tally_buf_text(to, " of it ends in frames narrower than a tenth of a pixel, which "
+				   "are left out");
+	}
+	tally_buf_text(to, "</text></g>\n");
 	*top = drawing.bottom + ROW;
 	tally_buf_done(&drawing.name);
 	tally_tree_done(&tree);
@@ -289,7 +302,7 @@ int tally_page_write_svg(const struct tally_profile *profile, const struct tally
 	if (result == -ENODATA && drawn)
 		result = 0;
 	if (!result)
-		result = graphs.failed;
+		result = graphs.failed ? graphs.failed : drawn ? 0 : -ENODATA;
 	if (!result)
 		result = tally_page_file_open(&file, path, own.to, error);
 	else if (result == -ENODATA)

@@ -325,3 +325,28 @@ sentence() {
 	"$TALLY" report --html=one.html --comm busy -i busy.data
 	[ -z "$(page column one.html code.text)" ]
 }
+
+@test "18: a flame graph says how much is too narrow to be drawn, and without stacks none is written" {
+	make_recording wide.data chains <<-END
+		comm 10 app
+		map 10 1000 1000 0 /nowhere/liba.so
+		sample 10 1010 user 1010 1020
+		times 19998
+		sample 10 1030 user 1030 1020
+	END
+	"$TALLY" report --svg=wide.svg -i wide.data
+	grep -qF '20000 samples, 20 ms; 0.01% of it ends in frames narrower than a tenth of a pixel, which are left out</text>' wide.svg
+	[ "$(grep -c 'class="f"' wide.svg)" -eq 3 ]
+	"$TALLY" report --flame -i wide.data >wide.txt
+	[ "$(head -n 1 wide.txt)" = "# Event 'cpu-clock:HG': 20000 samples; the width is 20 ms" ]
+	make_recording none.data </dev/null
+	printf 'comm 10 app\nsample 10 1010\n' | make_recording flat.data
+	for name in none flat; do
+		for format in --svg=$name.svg --flame; do
+			run -1 --separate-stderr "$TALLY" report "$format" -i $name.data
+			[ -z "$output" ]
+			[[ $stderr == *"no samples with call stacks"* ]]
+			[ ! -e $name.svg ]
+		done
+	done
+}

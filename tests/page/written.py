@@ -100,7 +100,7 @@ def frames(path):
     names = {"s": "http://www.w3.org/2000/svg"}
     found = []
     for group in xml.etree.ElementTree.parse(path).getroot().iterfind(".//s:g[@class='f']", names):
-        found.append((int(group.get("data-d")), group.find("s:title", names).text.split("\n")[0], int(group.get("data-w")), int(group.get("data-s"))))
+        found.append((int(group.get("data-d")), group.find("s:title", names).text.split("\n")[0], int(group.get("data-w")), int(group.get("data-s", 0))))
     return found
 
 
@@ -112,7 +112,7 @@ def svg_sums(bench: Bench):
     same(found, [(0, "all", 906_000, 0), (1, "app+0x30", 906_000, 0), (2, "app+0x20", 500_000, 300_000), (3, "libx.so+0x10", 200_000, 200_000),
                  (2, "app+0x10", 400_000, 400_000), (2, "libx.so+0x20", 6_000, 6_000)])
     flame = tally("report", "--flame", "-i", before).splitlines()
-    same(flame[0], "# Event 'cpu-clock:HG': 906 samples; the width is 906000")
+    same(flame[0], "# Event 'cpu-clock:HG': 906 samples; the width is 906 us")
     # 120 columns: 500 of 906 are 66.2 of them, 400 are 53.
     same([line.count("[") + line.count("|") for line in flame[1:]], [1, 3, 1], "blocks of each line")
     same(["app+0x30" in flame[1] and " 100.00%]" in flame[1], flame[2].index("app+0x10"), flame[2].index("55.19%]") + 7], [True, 67, 66], flame)

@@ -7,7 +7,7 @@ const svg = document.currentScript.ownerSVGElement, PAD = 10, LETTER = 7.3;
 const facts = svg.getElementById("facts"), found = svg.getElementById("found");
 // Frames of a graph, callers first: where each begins, and how wide it is, of `whole`.
 const graphs = Array.from(svg.querySelectorAll(".g"), (group) => Array.from(group.querySelectorAll(".f"), (element) => {
-	const number = (name) => Number(element.dataset[name]), [title, rect, text] = element.children;
+	const number = (name) => Number(element.dataset[name]), [title, rect, text = null] = element.children;
 	return { element, rect, text, name: title.textContent.split("\n")[0], title: title.textContent, from: number("f"), wide: number("w"), depth: number("d") };
 }));
 let width = 1200, typed = null, pattern = "";
@@ -40,8 +40,14 @@ function lay(frames, zoom) {
 		if (!shown) continue;
 		frame.rect.setAttribute("x", (PAD + left).toFixed(1));
 		frame.rect.setAttribute("width", Math.max(0.3, size - (size > 3 ? 0.6 : 0)).toFixed(1));
+		const letters = label(frame.name, size);
+		if (frame.text === null && letters) {
+			frame.element.append(frame.text = document.createElementNS(svg.namespaceURI, "text"));
+			frame.text.setAttribute("y", Number(frame.rect.getAttribute("y")) + 12);
+		}
+		if (frame.text === null) continue;
 		frame.text.setAttribute("x", (PAD + left + 3).toFixed(1));
-		frame.text.textContent = label(frame.name, size);
+		frame.text.textContent = letters;
 	}
 }
 
