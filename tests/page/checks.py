@@ -82,6 +82,22 @@ class Bench:
         return complaints
 
 
+def axe():
+    """The script of axe-core."""
+    path = os.path.join(os.environ.get("TALLY_NPM", os.path.join(TOP, "build", "npm")), "node_modules", "axe-core", "axe.min.js")
+    if not os.path.exists(path):
+        raise Skip("axe-core is not installed (tools/install-axe): contrast and keys are still checked, roles and names of elements are not")
+    with open(path, encoding="utf-8") as file:
+        return file.read() + "; 0"
+
+
+def serious(tab, what):
+    """Fails if axe-core, which the tab has run, finds something serious in what is shown."""
+    found = tab.run("""axe.run(document, { resultTypes: ['violations'] }).then((all) => all.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical')
+        .map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ') + ' ' + (node.any[0] || {}).message).join('; ')).join('\\n'))""")
+    true(not found, f"{found} in {what}")
+
+
 def main():
     print(f"1..{len(cases)}")
     if not browser.program():

@@ -6,7 +6,7 @@ import json
 import os
 
 import made
-from checks import Bench, Skip, case, run, same, true
+from checks import Bench, axe, case, run, same, serious, true
 from page_file import TOP
 
 STATE = "tally.page.store.now"
@@ -336,20 +336,14 @@ def contrast(bench: Bench):
 @case
 def accessible(bench: Bench):
     """axe-core finds nothing serious in any view, light and dark"""
-    path = os.path.join(os.environ.get("TALLY_NPM", os.path.join(TOP, "build", "npm")), "node_modules", "axe-core", "axe.min.js")
-    if not os.path.exists(path):
-        raise Skip("axe-core is not installed (tools/install-axe): contrast and keys are still checked, roles and names of elements are not")
-    with open(path, encoding="utf-8") as file:
-        axe = file.read()
+    script = axe()
     for dark in (False, True):
         tab = bench.open("known", dark=dark)
-        tab.run(axe + "; 0")
+        tab.run(script)
         for view in VIEWS if not dark else ("summary", "flame", "functions", "time", "code"):
             tab.run(f"tally.page.store.set({{ view: '{view}', search: 'wa', span: '1000000-9000000' }})")
             tab.next_frame()
-            found = tab.run("""axe.run(document, { resultTypes: ['violations'] }).then((all) => all.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical')
-                .map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ') + ' ' + (node.any[0] || {}).message).join('; ')).join('\\n'))""")
-            true(not found, f"{found} in {view}, {'dark' if dark else 'light'}")
+            serious(tab, f"{view}, {'dark' if dark else 'light'}")
 
 
 run()

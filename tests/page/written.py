@@ -4,7 +4,7 @@
 import json
 import xml.etree.ElementTree
 
-from checks import Bench, case, run, same, tally, true
+from checks import Bench, axe, case, run, same, serious, tally, true
 
 STATE = "tally.page.store.now"
 
@@ -144,6 +144,27 @@ def svg_gestures(bench: Bench):
     same(tab.run("document.querySelectorAll('.m').length"), 1)
     tab.key("Escape")
     same(tab.run("document.querySelectorAll('.m').length"), 0)
+
+
+@case
+def accessible(bench: Bench):
+    """axe-core finds nothing serious in a difference and in a flame graph as SVG"""
+    script = axe()
+    before, after = two(bench)
+    bench.written("sides", "diff", "--html=PAGE", before, after)
+    for dark in (False, True):
+        tab = bench.open("sides", "#view=difference", dark=dark)
+        tab.run(script)
+        for view in ("summary", "difference", "flame"):
+            tab.run(f"tally.page.store.set({{ view: '{view}', search: 'lib' }})")
+            tab.next_frame()
+            serious(tab, f"{view} of a difference, {'dark' if dark else 'light'}")
+    tab = bench.browser.tab(width=1000, height=400)
+    bench.tabs.append(tab)
+    tab.do("Page.navigate", url=f"file://{svg(bench, 'axe', '-i', before)}")
+    tab.wait("document.readyState === 'complete' && document.querySelector('svg').getAttribute('width') === '1000'")
+    tab.run(script)
+    serious(tab, "a flame graph as SVG")
 
 
 run()
