@@ -17,6 +17,7 @@
 #include "colour_option.h"
 #include "command.h"
 #include "damage_notice.h"
+#include "lbr_chains.h"
 #include "pager.h"
 #include "recording.h"
 #include "report_options.h"
@@ -313,6 +314,8 @@ static int run(struct report *report, const struct cli_usage *usage)
 		options.callchains &= has_callchains(data, options.branch_history);
 		options.children &= has_callchains(data, false);
 		session_options.branch_history = options.branch_history && options.callchains;
+		session_options.stitch_lbr =
+		    report->stitch && options.callchains && cli_stitch_lbr("report", data);
 		session_options.places =
 		    options.callchains && (options.tree_key || options.branch_history);
 		if ((!options.callchains || !options.children) && !report->dlfilters.filters &&

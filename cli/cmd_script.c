@@ -23,6 +23,7 @@
 #include "dlfilter_option.h"
 #include "filter_lists.h"
 #include "interrupt.h"
+#include "lbr_chains.h"
 #include "options.h"
 #include "pager.h"
 #include "progress.h"
@@ -43,6 +44,7 @@ struct script {
 	uint64_t max_stack, max_expand, addr_range;
 	bool hide_call_graph, nanoseconds, relative, delta, per_event_dump, kernel_path;
 	bool dump, json, header, header_only, full_header, source_path, force, strict;
+	bool stitch;     /* --stitch-lbr */
 	bool any_sample; /* some passed the filters */
 	bool chooses;    /* samples or their text: some option of CHOICES */
 	bool task, mmap, switches, namespaces, cgroups, lost, rounds, bpf, text_poke;
@@ -265,6 +267,7 @@ static int run(struct script *script, struct tally_script_options *options)
 		return cli_say_error("script", &error);
 	}
 	status = cli_choice_fit("script", &script->choice, data);
+	session_options.stitch_lbr = script->stitch && cli_stitch_lbr("script", data);
 	if (status) {
 		cli_progress_done(&progress.line);
 	} else if (script->header_only) {
@@ -409,6 +412,10 @@ int cmd_script(int argc, char **argv)
 	     .to = &script.fields, .flags = CLI_WHOLE},
 	    {CLI_FLAG, 'G', "hide-call-graph", NULL, "no call chains",
 	     .to = &script.hide_call_graph},
+	    {CLI_FLAG, 0, "stitch-lbr", NULL,
+	     "end chains of --call-graph lbr with the callers that an earlier sample of the thread "
+	     "had",
+	     .to = &script.stitch},
 	    {CLI_U64, 0, "max-stack", "FRAMES",
 	     "use only this many innermost frames of a chain (default: 127)",
 	     .to = &script.max_stack},

@@ -83,6 +83,7 @@ struct report {
 	bool blocks; /* --total-cycles */
 	bool memory, latency, hide_unresolved, other, raw_trace;
 	bool history; /* --branch-history */
+	bool stitch;  /* --stitch-lbr */
 	int branches; /* -1: where the recording has them */
 	const char *parent, *ignore_callees, *socket, *symbol_part, *colour;
 	uint32_t socket_number;

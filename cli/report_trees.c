@@ -135,6 +135,10 @@ size_t report_tree_rows(struct report *report, struct cli_option *to)
 	    {CLI_FLAG, 0, "branch-history", NULL,
 	     "put the branches of branch stacks in front of call chains, by address",
 	     .to = &report->history},
+	    {CLI_FLAG, 0, "stitch-lbr", NULL,
+	     "end chains of --call-graph lbr with the callers that an earlier sample of the thread "
+	     "had",
+	     .to = &report->stitch},
 	    {CLI_U64, 0, "max-stack", "FRAMES", "use only this many innermost frames of a chain",
 	     .to = &report->max_stack},
 	};

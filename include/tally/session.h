@@ -62,6 +62,12 @@ struct tally_session_options {
 	 * each led, then where it came from.  Each end is a frame of its own.  Turns of a loop are
 	 * one.  As `perf report --branch-history`. */
 	bool branch_history;
+	/* Call chains of branch stacks (--call-graph lbr) go on with the calls that an earlier
+	 * sample of the thread had beyond the oldest branch that both have.  Samples are then read
+	 * in the order of time by one thread.  As `perf report --stitch-lbr`; without effect where
+	 * the recording does not say how many branches its processor keeps, or in which registers.
+	 */
+	bool stitch_lbr;
 };
 
 struct tally_session_counts {

@@ -81,6 +81,26 @@ static char *kernel_copy_file(const struct tally_source *source, const char *nam
 	return NULL;
 }
 
+/* Source: intel_pmu_init() of arch/x86/events/intel/core.c names the capability; perf writes it to
+ * the features CPU_PMU_CAPS and PMU_CAPS. */
+static uint64_t registers_in(const struct tally_data_pmu_caps *pmu)
+{
+	for (size_t i = 0; i < pmu->caps.count; i++)
+		if (!strcmp(pmu->caps.pair[i].key, "branches"))
+			return strtoull(pmu->caps.pair[i].value, NULL, 10);
+	return 0;
+}
+
+/* The registers for calls that the recording says its processor has; 0: it does not say. */
+static uint64_t lbr_registers(const struct tally_data_info *info)
+{
+	uint64_t found = registers_in(&info->cpu_pmu_caps);
+
+	for (size_t i = 0; i < info->pmu_caps_count && !found; i++)
+		found = registers_in(&info->pmu_caps[i]);
+	return found <= UINT16_MAX ? found : 0;
+}
+
 int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 			      const struct tally_source *source,
 			      const struct tally_session_options *options,
@@ -117,6 +137,9 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 		result = tally_image_store_new(&images, &tables->images);
 	free(kallsyms);
 	free(kcore);
+	if (!result && options->stitch_lbr)
+		result = tally_lbr_stitches_new(lbr_registers(tally_data_info(source->data)),
+						&tables->stitches);
 	if (!result)
 		result = tally_chain_images_new(&tables->chain_images);
 	if (!result)
@@ -135,6 +158,7 @@ void tally_resolve_tables_done(struct tally_resolve_tables *tables)
 	tally_stacks_done(&tables->stacks);
 	tally_source_texts_done(&tables->source_texts);
 	tally_thread_numbers_done(&tables->threads_met);
+	tally_lbr_stitches_free(tables->stitches);
 	tally_chain_images_free(tables->chain_images);
 	tally_image_store_free(tables->images);
 	tally_debug_dirs_done(&tables->debug_dirs);

@@ -4,6 +4,7 @@
 #define TALLY_RESOLVE_RESOLVE_TABLES_H
 
 #include "base/map.h"
+#include "callchain/lbr_stitch.h"
 #include "image/image.h"
 #include "resolve/debug_dirs.h"
 #include "resolve/frames.h"
@@ -24,6 +25,7 @@ struct tally_resolve_tables {
 	uint32_t unwind_most; /* frames of a chain that is unwound */
 	/* struct tally_session_options */
 	bool no_inlines, inlines, places, branch_history;
+	struct tally_lbr_stitches *stitches; /* NULL: chains are not stitched */
 	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record has it */
 	bool kernel_guessed; /* none does, and the recording may be of the running kernel */

@@ -159,19 +159,27 @@ static int unwind(struct unwinding *unwinding, struct tally_resolved *sample, bo
 static int by_branches(struct unwinding *unwinding, struct tally_resolved *sample)
 {
 	const struct tally_sample *from = &sample->sample;
+	struct tally_lbr_stitches *stitches = unwinding->resolver->tables->stitches;
 	struct tally_buf *chain = &unwinding->chain;
+	const uint64_t *calls = NULL;
+	int64_t beyond = 0;
 	uint64_t kernel = 0;
 
 	while (kernel < from->callchain_nr && from->callchain[kernel] != PERF_CONTEXT_USER)
 		kernel++;
-	if (kernel == from->callchain_nr || !(from->present & PERF_SAMPLE_BRANCH_STACK) ||
-	    !from->branch_nr)
+	if (kernel == from->callchain_nr || !(from->present & PERF_SAMPLE_BRANCH_STACK))
 		return 0;
+	if (stitches)
+		beyond = tally_lbr_stitch(stitches, from->pid, from->tid, from, &calls);
+	if (beyond < 0 || !from->branch_nr)
+		return (int)beyond;
 	tally_buf_clear(chain);
 	tally_buf_add(chain, from->callchain, (kernel + 1) * sizeof(*from->callchain));
 	tally_buf_u64(chain, from->branches[0].to);
 	for (uint64_t i = 0; i < from->branch_nr; i++)
 		tally_buf_u64(chain, from->branches[i].from);
+	for (int64_t i = beyond; i-- > 0;)
+		tally_buf_u64(chain, calls[i]);
 	if (chain->failed)
 		return -ENOMEM;
 	sample->sample.callchain = (const void *)chain->data;

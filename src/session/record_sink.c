@@ -380,6 +380,7 @@ static int run_threads(struct record_run *run)
 int tally_session_run_in_order(struct tally_session *session, const struct tally_record_sink *sink,
 			       bool serial, struct tally_error *error)
 {
+	bool alone = serial || session->tables.stitches;
 	const struct tally_sample_test *test = sink->samples ? session->test : NULL;
 	struct record_run run = {
 	    .session = session,
@@ -387,11 +388,14 @@ int tally_session_run_in_order(struct tally_session *session, const struct tally
 	    .events = tally_event_fields_new(&session->source, sink->want | (test ? test->want : 0),
 					     session->tables.branch_history),
 	    .slots = tally_session_slots(session),
-	    .threads = serial ? 1 : session->source.threads,
+	    .threads = alone ? 1 : session->source.threads,
 	};
 	unsigned ready = 0;
 	int result;
 
+	/* Windows of a live source go on where the last one ended. */
+	if (session->tables.stitches && !session->source.live)
+		tally_lbr_stitches_forget(session->tables.stitches);
 	/* No more than will have anything to do. */
 	if (run.threads > session->source.piece_count)
 		run.threads =

@@ -519,8 +519,9 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	}
 	result = take_events(&run);
 	run.rows.want = fields_of(&run);
-	/* What a counter moved by is known in the order of time alone. */
-	in_order |= run.rows.reads;
+	/* What a counter moved by, and which calls a sample has of the one before it, is known in
+	 * the order of time alone. */
+	in_order |= run.rows.reads || session->tables.stitches;
 	run.rows.combined &= !session->filter && !in_order;
 	run.rows.by_address &= run.rows.combined;
 	ordered = in_order || session->filter;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a recording with one event, cpu-clock, from lines on standard input.
 
-    recording.py FILE [chains | deferred | branches]
+    recording.py FILE [chains | deferred | branches | lbr]
 
     comm PID NAME
     map PID START LENGTH OFFSET PATH     of code in a file; numbers in hex, but pids
@@ -13,6 +13,8 @@
     later PID COOKIE [CHAIN ...]         with "deferred": the chain of user space of samples whose own ends with
                                          "deferred" and the cookie (PERF_RECORD_CALLCHAIN_DEFERRED)
     sample PID IP [FROM TO ...]          with "branches": the branches before it, the newest first
+    sample PID IP INDEX [FROM TO ...]    with "lbr": as --call-graph lbr of a processor with 8 registers; INDEX is the
+                                         register of the newest call
     times COUNT                          the last sample, so many times more
     period NS                            of the samples that follow, instead of 1000
 
@@ -26,6 +28,7 @@ MARKS = {"user": (1 << 64) - 512, "kernel": (1 << 64) - 128, "deferred": (1 << 6
 MMAP, COMM, SAMPLE, CALLCHAIN_DEFERRED = 1, 3, 9, 22
 SAMPLE_ID_ALL, DEFER_CALLCHAIN = 1 << 18, 1 << 38
 KERNEL, USER = 1, 2
+CPU_PMU_CAPS = 28
 IP, TID, TIME, CALLCHAIN, PERIOD, BRANCHES = 1, 2, 4, 0x20, 0x100, 0x800
 
 
@@ -38,6 +41,11 @@ def text(name):
     return name.encode() + b"\0"
 
 
+def string(text):
+    """As in features: its room, then the text."""
+    return struct.pack("<I", 64) + text.encode().ljust(64, b"\0")
+
+
 def numbers_of(chain):
     return [MARKS[word] if word in MARKS else int(word, 16) for word in chain]
 
@@ -45,7 +53,8 @@ def numbers_of(chain):
 class Writer:
     """Records, one after another."""
 
-    def __init__(self, chains, deferred=False, branches=False):
+    def __init__(self, chains, deferred=False, branches=False, lbr=False):
+        self.lbr = lbr
         self.chains = chains
         self.branches = branches
         self.deferred = deferred
@@ -68,6 +77,12 @@ class Writer:
         if self.chains:
             words = numbers_of(chain)
             body += struct.pack(f"<{1 + len(words)}Q", len(words), *words)
+        if self.lbr:
+            numbers = [int(word, 16) for word in chain]
+            body += struct.pack("<3Q", 2, MARKS["user"], address)
+            body += struct.pack("<2Q", len(numbers) // 2, numbers[0])
+            for i in range(1, len(numbers), 2):
+                body += struct.pack("<3Q", numbers[i], numbers[i + 1], 0)
         if self.branches:
             pairs = [int(word, 16) for word in chain]
             body += struct.pack("<Q", len(pairs) // 2)
@@ -107,24 +122,29 @@ class Writer:
 
 
 def main():
-    path, deferred = sys.argv[1], sys.argv[2:] == ["deferred"]
-    chains = deferred or sys.argv[2:] == ["chains"]
-    branches = sys.argv[2:] == ["branches"]
-    writer = Writer(chains, deferred, branches)
+    path, mode = sys.argv[1], "".join(sys.argv[2:])
+    deferred, branches, lbr = mode == "deferred", mode == "branches", mode == "lbr"
+    chains = deferred or mode == "chains"
+    writer = Writer(chains, deferred, branches, lbr)
     for line in sys.stdin:
         if line.strip():
             writer.line(*line.split())
-    kinds = IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0) | (BRANCHES if branches else 0)
+    kinds = IP | TID | TIME | PERIOD | (CALLCHAIN if chains or lbr else 0) | (BRANCHES if branches or lbr else 0)
     # A software event, cpu-clock, each 1000 ns; attr.size is 128.
     flags = SAMPLE_ID_ALL | DEFER_CALLCHAIN if deferred else 0
     attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, kinds, 0, flags) + bytes(128 - 48)
-    if branches:  # branch_sample_type, at 72: any, of user space
-        attr = attr[:72] + struct.pack("<Q", 1 << 3 | 1) + attr[80:]
+    if branches or lbr:  # branch_sample_type, at 72: any, of user space; or its calls, with the register
+        attr = attr[:72] + struct.pack("<Q", 1 << 17 | 1 << 11 | 1 if lbr else 1 << 3 | 1) + attr[80:]
     head = 104
     at = head + 128 + 16
+    features, end = 0, b""
+    if lbr:
+        features = 1 << CPU_PMU_CAPS
+        caps = struct.pack("<I", 1) + string("branches") + string("8")
+        end = struct.pack("<QQ", at + len(writer.data) + 16, len(caps)) + caps
     with open(path, "wb") as file:
-        file.write(b"PERFILE2" + struct.pack("<QQQQQQQQ", head, 144, head, 144, at, len(writer.data), 0, 0) + bytes(32))
-        file.write(attr + bytes(16) + writer.data)
+        file.write(b"PERFILE2" + struct.pack("<QQQQQQQQQ", head, 144, head, 144, at, len(writer.data), 0, 0, features))
+        file.write(bytes(24) + attr + bytes(16) + writer.data + end)
 
 
 if __name__ == "__main__":
