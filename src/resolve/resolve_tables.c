@@ -176,3 +176,10 @@ int tally_resolve_tables_renew(struct tally_resolve_tables *tables)
 	find_kernel(tables);
 	return result;
 }
+
+void tally_resolve_tables_begin(struct tally_resolve_tables *tables)
+{
+	/* Windows go on where the last one ended. */
+	if (tables->stitches && !tables->source->live)
+		tally_lbr_stitches_forget(tables->stitches);
+}

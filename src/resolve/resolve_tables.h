@@ -42,4 +42,7 @@ void tally_resolve_tables_done(struct tally_resolve_tables *tables);
 /* To be called when the source's mappings have changed; numbers do not change.  0 or -ENOMEM. */
 int tally_resolve_tables_renew(struct tally_resolve_tables *tables);
 
+/* Samples are read in order from the first one on, or those of the next window of a live source. */
+void tally_resolve_tables_begin(struct tally_resolve_tables *tables);
+
 #endif

@@ -393,9 +393,7 @@ int tally_session_run_in_order(struct tally_session *session, const struct tally
 	unsigned ready = 0;
 	int result;
 
-	/* Windows of a live source go on where the last one ended. */
-	if (session->tables.stitches && !session->source.live)
-		tally_lbr_stitches_forget(session->tables.stitches);
+	tally_resolve_tables_begin(&session->tables);
 	/* No more than will have anything to do. */
 	if (run.threads > session->source.piece_count)
 		run.threads =
