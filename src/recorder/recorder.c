@@ -571,7 +571,7 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 }
 
 /* After a failure: saves what can be saved. An error of that is appended to the line of the first
- * one. */
+ * one, if it has another reason. */
 static void save(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_error second = {0};
@@ -582,7 +582,7 @@ static void save(struct tally_recorder *recorder, struct tally_error *error)
 	if (!recorder->writer || !recorder->drain.walk.joined ||
 	    !tally_recorder_finish_file(recorder, &second))
 		return;
-	if (!error)
+	if (!error || second.code == error->code)
 		return;
 	length = strlen(error->text);
 	snprintf(error->text + length, sizeof(error->text) - length, "; %s", second.text);
