@@ -70,11 +70,19 @@ static inline uint64_t hash_u64(uint64_t value)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Goes on with a hash: `seed` is one, not a number as it is, for numbers whose differences are the
+ * same in both would collide. */
 static inline uint64_t hash_mix(uint64_t seed, uint64_t value)
 {
 	__uint128_t product = (__uint128_t)(seed ^ value) * 0x9fb21c651e98df25ULL;
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Of two numbers, to be a key where a collision of 64 bits may be taken for the same. */
+static inline uint64_t hash_pair(uint64_t one, uint64_t other)
+{
+	return hash_mix(hash_u64(one), other);
 }
 
 uint64_t tally_hash_bytes(const void *bytes, size_t size);

@@ -82,7 +82,7 @@ static uint64_t line_of(const struct profile_keys *keys, const struct key_row *r
 		return KEY_UNKNOWN;
 	line = (location.mapped ? location.place : data_address(row)) & ~(uint64_t)(CACHE_LINE - 1);
 	own = !location.mapped || !location.image;
-	apart = hash_mix(hash_mix(line, (uintptr_t)location.image_name),
+	apart = hash_mix(hash_pair(line, (uintptr_t)location.image_name),
 			 own && location.mapped ? row->thread.pid : mode_of(row));
 	return put_place(keys, &location, location.mapped ? location.level : 'X', line, apart);
 }

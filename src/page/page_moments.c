@@ -31,7 +31,7 @@ struct reading {
 
 static uint64_t thread_hash(uint32_t recording, uint32_t pid, uint32_t tid, uint32_t comm)
 {
-	return hash_mix(hash_mix(page_two(pid, tid), comm), recording);
+	return hash_mix(hash_pair(page_two(pid, tid), comm), recording);
 }
 
 static int note_threads(struct reading *reading)

@@ -95,7 +95,7 @@ int tally_resolver_source(struct tally_resolver *resolver, const struct tally_re
 	if (error)
 		return error;
 	/* A frame is a function of one image, or a place in it. */
-	key = hash_mix((uint64_t)located.frame << 1 | located.mapped, located.place);
+	key = hash_pair((uint64_t)located.frame << 1 | located.mapped, located.place);
 	known = tally_map_find(&resolver->sources, key);
 	if (known) {
 		*ret = (struct source_numbers){(uint32_t)(*known >> 32), (uint32_t)*known};

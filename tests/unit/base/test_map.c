@@ -109,6 +109,23 @@ static void hashes_spread(void **state)
 		    tally_hash_bytes("12345678abcdefgh", 16));
 }
 
+/* Small numbers, as of frames, places and threads. */
+static void pairs_have_hashes_of_their_own(void **state)
+{
+	struct tally_map seen = {0};
+	bool added;
+
+	(void)state;
+	for (uint64_t one = 0; one < 300; one++)
+		for (uint64_t other = 0; other < 300; other++) {
+			assert_non_null(tally_map_put(&seen, hash_pair(one << 4, other), &added));
+			assert_true(added);
+			assert_non_null(tally_map_put(&seen, hash_pair(~one, other << 6), &added));
+			assert_true(added);
+		}
+	tally_map_done(&seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +133,7 @@ int main(void)
 	    cmocka_unit_test(strings_have_one_number_each),
 	    cmocka_unit_test(strings_are_bytes),
 	    cmocka_unit_test(hashes_spread),
+	    cmocka_unit_test(pairs_have_hashes_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
