@@ -47,10 +47,10 @@ static int take_program(struct line_index *index)
 	}
 	index->program_open = true;
 	index->budget.left = index->allowed = index->program.allowed;
-	index->budget.spent = index->program.left_out;
 	return 0;
 }
 
+/* For its symbols. */
 static int open_program(struct line_index *index)
 {
 	uint64_t start = time_spent();
@@ -61,6 +61,20 @@ static int open_program(struct line_index *index)
 	if (!index->options.open)
 		return -ENOENT;
 	error = take_program(index);
+	index->spent += time_spent() - start;
+	return error;
+}
+
+/* For its units, too. */
+static int open_units(struct line_index *index)
+{
+	int error = open_program(index);
+	uint64_t start = time_spent();
+
+	if (error || index->program.units_open)
+		return error ? error : index->program.units_error;
+	error = tally_line_program_open_units(&index->program);
+	index->budget.spent |= index->program.left_out;
 	index->spent += time_spent() - start;
 	return error;
 }
@@ -164,7 +178,7 @@ static int read_units(struct line_index *index)
 
 static int make(struct line_index *index)
 {
-	int error = open_program(index);
+	int error = open_units(index);
 	uint64_t start = time_spent();
 
 	if (error)
@@ -269,7 +283,7 @@ static int need_unit(struct line_index *index, struct line_unit *unit)
 	}
 	if (unit->state != LINE_UNIT_UNREAD)
 		return 0;
-	error = open_program(index);
+	error = open_units(index);
 	if (error) {
 		unit->state = LINE_UNIT_USELESS;
 		return error == -ENOMEM ? error : 0;

@@ -123,13 +123,19 @@ int tally_line_program_open(struct line_program *program, const struct tally_elf
 	program->base = base_of(elf);
 	program->symbol_file = debug->elf ? &program->debug : &program->binary;
 	error = tally_line_symbols_read(&program->symbols, program->symbol_file);
-	if (!error)
-		error = open_units(program, program->symbol_file);
 	if (error) {
 		program->binary = program->debug = (struct tally_elf){.fd = -1};
 		tally_line_program_close(program);
 	}
 	return error;
+}
+
+int tally_line_program_open_units(struct line_program *program)
+{
+	if (!program->units_open)
+		program->units_error = open_units(program, program->symbol_file);
+	program->units_open = true;
+	return program->units_error;
 }
 
 void tally_line_program_close(struct line_program *program)

@@ -1,6 +1,7 @@
-/* A program's debug information, open for reading lines and functions of its units.
+/* A program's debug information, open for reading its symbols, then lines and functions of its
+ * units.
  *
- * Once it is open nothing in it changes, so that any number of threads may read units. */
+ * Once its units are open nothing in it changes, so that any number of threads may read units. */
 #ifndef TALLY_DWARF_LINE_PROGRAM_H
 #define TALLY_DWARF_LINE_PROGRAM_H
 
@@ -20,6 +21,9 @@ struct line_program {
 	struct tally_elf binary, debug; /* elf is NULL: there is none */
 	const struct tally_elf *symbol_file;
 	struct tally_line_symbols symbols;
+	bool units_open;
+	int units_error;
+	/* Of the units, when they are open. */
 	bool has_units;
 	struct dwarf_file file;
 	struct dwarf_unit_list units;
@@ -36,9 +40,13 @@ struct line_program {
 	bool left_out;     /* something is too much for a file of its size */
 };
 
-/* Takes both files, which are closed with it.  0 or -ENOMEM: then nothing was taken. */
+/* Takes both files, which are closed with it, and reads their symbols.  0 or -ENOMEM: then nothing
+ * was taken. */
 int tally_line_program_open(struct line_program *program, const struct tally_elf *binary,
 			    const struct tally_elf *debug);
+/* Lists the units, unless that was done; sections that are compressed are expanded for it.  0 or
+ * -ENOMEM. */
+int tally_line_program_open_units(struct line_program *program);
 void tally_line_program_close(struct line_program *program);
 
 /* Whether code at the address is part of the program; a line_code_fn. */
