@@ -98,8 +98,22 @@ BUILD = "mkdir -p {dir}/built; make -s -j2 -f {here}/many.mk OUT={dir}/built $(s
 # Times of blocked threads with their stacks: by perf (of Debian, without BPF) from each switch, by tally as samples.
 OFF_CPU = ("-e sched:sched_switch -c 1 --call-graph fp", "-e dummy --off-cpu --call-graph fp")
 
+# Two compilers at once: all CPUs are busy, and stacks are deep.
+COMPILERS = "for i in $(seq $(nproc)); do g++ -std=c++17 -O1 -DTYPES=1 -c -o /dev/null {here}/large.cc & done; wait"
+
+
+def whole_stacks(rate, size):
+    """Whole stacks: perf keeps copies, tally unwinds them while it records; the same sizes of copies."""
+    how = "-e cpu-clock -F %d --call-graph dwarf,%d" % (rate, size)
+    return how, how
+
+
 # name, options of both (or of perf, and of tally), command
 RECORDS = [
+    ("record stacks 1 kHz, 16 KB", whole_stacks(1000, 16384), COMPILERS),
+    ("record stacks 1 kHz, 64 KB", whole_stacks(1000, 65528), COMPILERS),
+    ("record stacks 5 kHz, 16 KB", whole_stacks(5000, 16384), COMPILERS),
+    ("record stacks 5 kHz, 64 KB", whole_stacks(5000, 65528), COMPILERS),
     ("record 1 kHz", "-e cpu-clock -F 1000", SQL),
     ("record 1 kHz, chains", "-e cpu-clock -F 1000 -g", SQL),
     ("record 10 kHz, chains", "-e cpu-clock -F 10000 -g", SQL),
@@ -174,6 +188,7 @@ class Usage:
     def __init__(self, wall, cpu, anon, status, text):
         self.wall, self.cpu, self.anon, self.status, self.text = wall, cpu, anon, status, text
         self.command = None  # seconds that the command alone took, as bash says
+        self.command_cpu = None  # and of CPU
 
 
 def peak_anon(pid, stop, result):
@@ -305,6 +320,86 @@ def bench_reports(args, folder, log):
         show(name, f"{recording.split('_')[0]} {size:.0f} MB", perf, tally, log)
 
 
+# A program of some 50 MB of debug information: parts of large.cc, whose types are their own.
+PARTS = 4
+PART_TYPES = 20
+PARTS_MAIN = """
+{declared}
+int main()
+{{
+	char text[] = "the quick brown fox jumps over the lazy dog and runs away from it again";
+	char *words[] = {{text, text}};
+	int sum = 0;
+
+	for (int i = 0; i < 5000; i++)
+		sum += {called};
+	return sum == 7;
+}}
+"""
+
+# name, options of both
+LINES = [
+    ("report -s srcline", "-s srcline --no-children -g none"),
+    ("report --inline", "-s sym --no-children --inline -g caller"),
+]
+
+
+def make_debugged(folder):
+    """The program and a recording of it; None where it cannot be built."""
+    program, path = os.path.join(folder, "debugged"), os.path.join(folder, "debugged.data")
+    if os.path.exists(path):
+        return program, path
+    print(f"# making debugged: {PARTS} parts with debug information, some minutes", flush=True)
+    names = [f"part_{part}" for part in range(PARTS)]
+    source = program + ".cc"
+    with open(source, "w") as file:
+        file.write(PARTS_MAIN.format(declared="".join(f"int {name}(int, char **);\n" for name in names),
+                                     called=" + ".join(f"{name}(2, words)" for name in names)))
+    common = ["g++", "-std=c++17", "-O2", "-g", "-fno-omit-frame-pointer"]
+    for at in range(0, PARTS, os.cpu_count()):
+        running = [subprocess.Popen([*common, f"-DTYPES={PART_TYPES}", f"-DFIRST={part * PART_TYPES}",
+                                     f"-Dmain=part_{part}", "-c", "-o", f"{program}_{part}.o",
+                                     os.path.join(HERE, "large.cc")])
+                   for part in range(at, min(at + os.cpu_count(), PARTS))]
+        if any([child.wait() for child in running]):
+            return None
+    objects = [f"{program}_{part}.o" for part in range(PARTS)]
+    if subprocess.run([*common, "-o", program, source, *objects], check=False).returncode:
+        return None
+    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "-g", "-o", path, program],
+                   cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    for name in objects:
+        os.unlink(name)
+    return program, path
+
+
+def debug_megabytes(program):
+    text = subprocess.run(["size", "-A", program], stdout=subprocess.PIPE, text=True, check=False).stdout
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(".debug")) / 1e6
+
+
+def bench_lines(args, folder, log):
+    """Source lines of a program with much debug information: perf once, tally without and with its index."""
+    for name, options in LINES:
+        if args.rows and args.rows not in name:
+            continue
+        made = make_debugged(folder)
+        if not made:
+            print(f"{name:26} skipped: the program cannot be built")
+            continue
+        cache = os.path.join(folder, "lines-cache")
+        shutil.rmtree(cache, ignore_errors=True)
+        words = ["report", "--stdio", *options.split(), "-i", made[1]]
+        perf = run(["perf", *words], args.timeout, folder)
+        tally = ["env", "XDG_CACHE_HOME=" + cache, args.tally, *words]
+        subject = f"{debug_megabytes(made[0]):.0f} MB of DWARF"
+        show(name, subject, least([perf]), least([run(tally, args.timeout, folder)]), log)
+        show(name + ", again", subject, least([perf]),
+             least([run(tally, args.timeout, folder) for _ in range(args.times)]), log)
+        if perf.status:
+            print(f"    perf did not end within {args.timeout:.0f} s: its times are more than that")
+
+
 def copy_seconds(path, times):
     """The bound of writing a text: its bytes written again from memory to a new file."""
     with open(path, "rb") as text:
@@ -412,6 +507,7 @@ def recorder_cpu(argv, timeout, folder):
                 pass
         if len(word) == 2 and word[0] == "real":
             usage.command = float(word[1])
+    usage.command_cpu = spent or None
     usage.cpu = max(usage.cpu - spent, 0.001)
     return usage
 
@@ -424,6 +520,21 @@ def make_threads(folder):
             subprocess.run(["cc", "-O2", "-pthread", "-o", program, os.path.join(HERE, name + ".c")], check=False)
 
 
+def bytes_of(path):
+    """Of a recording: a file, or a folder of files."""
+    if os.path.isdir(path):
+        return sum(os.path.getsize(os.path.join(path, name)) for name in os.listdir(path))
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def show_sizes(folder, name, log):
+    """Of the recordings of the last turn."""
+    perf, tally = (bytes_of(os.path.join(folder, f"out-{who}.data")) for who in ("perf", "tally"))
+    if perf and tally:
+        print(f"    perf's recording has {perf / 1e6:.1f} MB, tally's {tally / 1e6:.1f} MB: 1/{perf / tally:.1f}")
+        log.write(json.dumps({"row": name, "perf_bytes": perf, "tally_bytes": tally}) + "\n")
+
+
 def remove_output(path):
     """A recording: a file, or a folder of files."""
     if os.path.isdir(path):
@@ -433,13 +544,15 @@ def remove_output(path):
 
 
 def show_slower(alone, runs, name, log):
-    """How much longer the command took while it was recorded, of the shortest runs."""
-    slower = {who: min(usage.command for usage in usages if usage and usage.command) / alone
-              for who, usages in runs.items() if any(usage and usage.command for usage in usages)}
-    if slower:
-        print("    the command alone takes {:.2f} s; recorded by {}".format(
-            alone, ", ".join(f"{who} {times:.2f}x" for who, times in slower.items())))
-        log.write(json.dumps({"row": name, "alone": alone, "slower": slower}) + "\n")
+    """How much longer the command took while it was recorded, of the shortest runs: from start to end, and of CPU."""
+    for what, unit in (("command", "s"), ("command_cpu", "s of CPU")):
+        least_alone = min((getattr(usage, what) for usage in alone if getattr(usage, what)), default=None)
+        slower = {who: min(getattr(usage, what) for usage in usages if usage and getattr(usage, what)) / least_alone
+                  for who, usages in runs.items() if least_alone and any(usage and getattr(usage, what) for usage in usages)}
+        if slower:
+            print("    the command alone takes {:.2f} {}; recorded by {}".format(
+                least_alone, unit, ", ".join(f"{who} {times:.2f}x" for who, times in slower.items())))
+            log.write(json.dumps({"row": name, "what": what, "alone": least_alone, "slower": slower}) + "\n")
 
 
 def bench_records(args, folder, log):
@@ -454,7 +567,7 @@ def bench_records(args, folder, log):
         alone = []
         for _ in range(args.times):
             if command != "true":
-                alone.append(recorder_cpu(tail, args.timeout, folder).command)
+                alone.append(recorder_cpu(tail, args.timeout, folder))
             for who, tool in (("perf", "perf"), ("tally", args.tally)):
                 own = options if isinstance(options, str) else options[who == "tally"]
                 path = os.path.join(folder, f"out-{who}.data")
@@ -468,8 +581,9 @@ def bench_records(args, folder, log):
         for who, best in (("perf", perf), ("tally", tally)):
             if best:
                 print(f"    {who}: {closing_lines(best.text)}")
-        if any(alone):
-            show_slower(min(filter(None, alone)), runs, name, log)
+        show_sizes(folder, name, log)
+        if alone:
+            show_slower(alone, runs, name, log)
     for who in ("perf", "tally"):
         for old in ("", ".old"):
             remove_output(os.path.join(folder, f"out-{who}.data{old}"))
@@ -594,6 +708,7 @@ def main():
     with open(os.path.join(args.folder, "results.jsonl"), "w") as log:
         bench_reports(args, args.folder, log)
         bench_scripts(args, args.folder, log)
+        bench_lines(args, args.folder, log)
         bench_records(args, args.folder, log)
         bench_names(args, args.folder, log)
         bench_regions(args, args.folder, log)
