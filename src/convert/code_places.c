@@ -115,16 +115,19 @@ static uint32_t find_place(struct code_places *places, uint32_t node, bool call,
 	if (call && (!here.place || (tally_frames_symbol(frames, here.frame, &start, &end) &&
 				     here.place <= start)))
 		call = false;
+	if (!inlined) {
+		uint32_t *exact = &places->plain[places->stacks->nodes[node].frame * 2ULL + call];
+
+		if (!*exact)
+			*exact = add_place(places, node, count, &here, call);
+		return *plain = *exact;
+	}
 	key = (uint64_t)places->stacks->nodes[node].frame << 32 |
 	      (uint64_t)(count & INT32_MAX) << 1 | call;
 	known = tally_map_put(&places->known, key, &added);
-	if (!known)
-		return 0;
-	if (added)
+	if (known && added)
 		*known = add_place(places, node, count, &here, call);
-	if (!inlined)
-		*plain = (uint32_t)*known;
-	return (uint32_t)*known;
+	return known ? (uint32_t)*known : 0;
 }
 
 static char level_at(const struct code_places *places, uint32_t node)
@@ -153,6 +156,17 @@ uint32_t tally_code_places_walk(struct code_places *places, struct code_position
 	at->node = step->next;
 	at->call = step->calls;
 	return step->place;
+}
+
+int tally_code_places_add(struct code_places *places, uint32_t node)
+{
+	struct code_position at = {.node = node};
+
+	/* What is behind a position that was walked before was walked then, too. */
+	while (at.node && !places->steps[at.node * 2ULL + at.call].place)
+		if (!tally_code_places_walk(places, &at))
+			return -ENOMEM;
+	return 0;
 }
 
 /* --- lines --- */

@@ -40,7 +40,7 @@ struct code_places {
 	struct code_place *list; /* list[0] is none */
 	struct code_line *lines;
 	uint32_t count, room, line_count, line_room;
-	struct tally_map known;
+	struct tally_map known; /* of those with inlined functions */
 	/* By node, while it is walked: the place that it begins as the innermost, the first node
 	 * behind that, and whether that one calls; twice, of samples and of calls. */
 	struct code_step {
@@ -60,6 +60,16 @@ void tally_code_places_done(struct code_places *places);
 /* The place of a position, from 1 in the order of their first use; the position becomes its
  * caller's, with node 0 for none.  0: out of memory. */
 uint32_t tally_code_places_walk(struct code_places *places, struct code_position *at);
+/* Walks a sample's stack to its end.  0 or -ENOMEM. */
+int tally_code_places_add(struct code_places *places, uint32_t node);
+/* As tally_code_places_walk() of a position that was walked before; on any thread. */
+static inline uint32_t code_places_next(const struct code_places *places, struct code_position *at)
+{
+	const struct code_step *step = &places->steps[at->node * 2ULL + at->call];
+
+	*at = (struct code_position){.node = step->next, .call = step->calls};
+	return step->place;
+}
 /* Finds the addresses and lines of all places, by several threads.  0, -ECANCELED or -ENOMEM. */
 int tally_code_places_find(struct code_places *places);
 

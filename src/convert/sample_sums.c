@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
 #include "profile/profile.h"
 #include "profile/sink.h"
 #include "session/numbers.h"
@@ -116,12 +117,32 @@ static int make_contexts(struct sample_sums *sums, const struct tally_session *s
 	return 0;
 }
 
-static int by_stack(const void *left, const void *right)
+/* Sorts by context, then by node, as two counting sorts, each of which keeps the order of the one
+ * before. */
+static int sort_sums(struct sample_sums *sums)
 {
-	const struct sample_sum *a = left, *b = right;
-	int order = by_number(a->context, b->context);
+	uint32_t nodes = sums->stacks.node_count + 1, contexts = sums->context_count + 1;
+	struct sample_sum *by_node = malloc((sums->count + 1ULL) * sizeof(*by_node));
+	uint32_t *counts = table_new(nodes, sizeof(*counts));
+	uint32_t *starts = table_new(contexts, sizeof(*starts));
+	bool complete = by_node && counts && starts;
 
-	return order ? order : by_number(a->node, b->node);
+	for (uint32_t i = 0; complete && i < sums->count; i++) {
+		counts[sums->list[i].node]++;
+		starts[sums->list[i].context]++;
+	}
+	if (complete) {
+		counts_to_starts(counts, nodes);
+		counts_to_starts(starts, contexts);
+		for (uint32_t i = 0; i < sums->count; i++)
+			by_node[counts[sums->list[i].node]++] = sums->list[i];
+		for (uint32_t i = 0; i < sums->count; i++)
+			sums->list[starts[by_node[i].context]++] = by_node[i];
+	}
+	free(by_node);
+	free(counts);
+	free(starts);
+	return complete ? 0 : -ENOMEM;
 }
 
 /* Equal ones, which are beside each other, become one. */
@@ -132,7 +153,8 @@ static void join_equal(struct sample_sums *sums)
 	for (uint32_t i = 0; i < sums->count; i++) {
 		struct sample_sum *last = to ? &sums->list[to - 1] : NULL;
 
-		if (last && !by_stack(last, &sums->list[i])) {
+		if (last && last->context == sums->list[i].context &&
+		    last->node == sums->list[i].node) {
 			last->period += sums->list[i].period;
 			last->samples += sums->list[i].samples;
 		} else {
@@ -185,10 +207,11 @@ static int take_calls(struct convert *convert, struct sample_sums *sums, const u
 	result = tally_stack_table_make(&sums->stacks);
 	for (uint32_t i = 0; i < sums->count && !result; i++)
 		sums->list[i].node = tally_stack_table_node(&sums->stacks, sums->list[i].node);
-	if (!result) {
-		qsort(sums->list, sums->count, sizeof(*sums->list), by_stack);
+	tally_stack_table_drop_pairs(&sums->stacks);
+	if (!result)
+		result = sort_sums(sums);
+	if (!result)
 		join_equal(sums);
-	}
 	return result;
 }
 

@@ -31,34 +31,71 @@ struct making {
 	uint32_t path_room;
 };
 
+void tally_stack_table_drop_pairs(struct stack_table *table)
+{
+	free(table->leaves);
+	free(table->first);
+	tally_map_done(&table->known);
+	table->leaves = NULL;
+	table->first = NULL;
+	table->leaf_count = table->leaf_room = table->first_room = 0;
+}
+
 void tally_stack_table_done(struct stack_table *table)
 {
+	tally_stack_table_drop_pairs(table);
 	free(table->frames);
 	free(table->nodes);
-	free(table->leaves);
-	tally_map_done(&table->known);
 	table->frames = NULL;
 	table->nodes = NULL;
-	table->leaves = NULL;
+}
+
+/* The first pair of a stack, if it is with this frame; else NULL. */
+static struct stack_leaf *first_pair(const struct stack_table *table, uint32_t stack,
+				     uint32_t frame)
+{
+	uint32_t first = stack < table->first_room ? table->first[stack] : 0;
+
+	return first && table->leaves[first - 1].frame == frame ? &table->leaves[first - 1] : NULL;
+}
+
+/* Its number; -ENOMEM. */
+static int64_t add_pair(struct stack_table *table, uint32_t stack, uint32_t frame)
+{
+	uint32_t room = array_room(table->leaf_room, table->leaf_count + 1, 1024);
+
+	if (room != table->leaf_room && !array_resize(&table->leaves, room, sizeof(*table->leaves)))
+		return -ENOMEM;
+	table->leaf_room = room;
+	table->leaves[table->leaf_count] = (struct stack_leaf){.stack = stack, .frame = frame};
+	return table->leaf_count++;
 }
 
 int64_t tally_stack_table_add(struct stack_table *table, uint32_t stack, uint32_t frame)
 {
+	const struct stack_leaf *first = first_pair(table, stack, frame);
+	uint64_t *number;
+	int64_t pair;
 	bool added;
-	uint64_t *number = tally_map_put(&table->known, (uint64_t)stack << 32 | frame, &added);
 
+	if (first)
+		return first - table->leaves;
+	if (!array_reach(&table->first, &table->first_room, stack, 1024, sizeof(*table->first)))
+		return -ENOMEM;
+	if (!table->first[stack]) {
+		pair = add_pair(table, stack, frame);
+		if (pair >= 0)
+			table->first[stack] = (uint32_t)pair + 1;
+		return pair;
+	}
+	number = tally_map_put(&table->known, (uint64_t)stack << 32 | frame, &added);
 	if (!number)
 		return -ENOMEM;
 	if (added) {
-		uint32_t room = array_room(table->leaf_room, table->leaf_count + 1, 1024);
-
-		if (room != table->leaf_room &&
-		    !array_resize(&table->leaves, room, sizeof(*table->leaves)))
-			return -ENOMEM;
-		table->leaf_room = room;
-		table->leaves[table->leaf_count] =
-		    (struct stack_leaf){.stack = stack, .frame = frame};
-		*number = table->leaf_count++;
+		pair = add_pair(table, stack, frame);
+		if (pair < 0)
+			return pair;
+		*number = (uint64_t)pair;
 	}
 	return (int64_t)*number;
 }
@@ -407,11 +444,4 @@ int tally_stack_table_make(struct stack_table *table)
 uint32_t tally_stack_table_node(const struct stack_table *table, int64_t pair)
 {
 	return table->leaves[pair].node;
-}
-
-uint32_t tally_stack_table_find(const struct stack_table *table, uint32_t stack, uint32_t frame)
-{
-	const uint64_t *pair = tally_map_find(&table->known, (uint64_t)stack << 32 | frame);
-
-	return pair ? table->leaves[*pair].node : 0;
 }

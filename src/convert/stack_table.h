@@ -25,19 +25,23 @@ struct stack_table { /* all zero but for the first two is empty */
 	uint32_t *frames; /* frame_count numbers of the session's frames; frames[0] is none */
 	struct stack_node *nodes; /* node_count of them; nodes[0] is none */
 	uint32_t frame_count, node_count;
-	struct tally_map known; /* of pairs */
-	struct stack_leaf *leaves;
+	struct stack_leaf *leaves; /* the pairs */
 	uint32_t leaf_count, leaf_room;
+	/* Most stacks are of one pair: + 1, by stack of the session; 0: none.  Others are in the
+	 * map. */
+	uint32_t *first;
+	uint32_t first_room;
+	struct tally_map known;
 };
 
 void tally_stack_table_done(struct stack_table *table);
+/* Frees what is known of pairs, once nobody asks for the nodes of more. */
+void tally_stack_table_drop_pairs(struct stack_table *table);
 /* The number of a pair, from 0; -ENOMEM. */
 int64_t tally_stack_table_add(struct stack_table *table, uint32_t stack, uint32_t frame);
 /* 0 or -ENOMEM. */
 int tally_stack_table_make(struct stack_table *table);
 /* The node of a pair, once the table is made; 0: there is no frame at all. */
 uint32_t tally_stack_table_node(const struct stack_table *table, int64_t pair);
-/* The same by the pair itself; 0, too, if it was not added. */
-uint32_t tally_stack_table_find(const struct stack_table *table, uint32_t stack, uint32_t frame);
 
 #endif

@@ -118,6 +118,7 @@ int tally_thread_samples_make(struct convert *convert, struct thread_samples *re
 
 			sample->node = tally_stack_table_node(&ret->stacks, sample->node);
 		}
+	tally_stack_table_drop_pairs(&ret->stacks);
 	if (ret->count)
 		qsort(ret->tracks, ret->count, sizeof(*ret->tracks), by_track);
 	return 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/bytes.h"
+#include "base/deflate_blocks.h"
 #include "base/fs.h"
 #include "elf/build_id.h"
 
@@ -42,21 +43,6 @@ static int read_link(const struct tally_elf *elf, struct link *ret)
 	return 0;
 }
 
-/* The CRC-32 of zlib and Ethernet (polynomial edb88320, reflected), bit tables made here. */
-static uint32_t crc32_of(const uint8_t *data, size_t size)
-{
-	uint32_t table[256], crc = ~0U;
-
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320U : 0);
-	}
-	for (size_t i = 0; i < size; i++)
-		crc = table[(crc ^ data[i]) & 255] ^ crc >> 8;
-	return ~crc;
-}
-
 static bool crc_fits(const struct tally_elf *elf, uint32_t crc)
 {
 	struct tally_mapped mapped;
@@ -64,7 +50,7 @@ static bool crc_fits(const struct tally_elf *elf, uint32_t crc)
 
 	if (elf->size > CRC_MOST || tally_fs_map(elf->fd, &mapped))
 		return false;
-	fits = crc32_of(mapped.data, mapped.size) == crc;
+	fits = tally_crc32(0, mapped.data, mapped.size) == crc;
 	tally_fs_unmap(&mapped);
 	return fits;
 }

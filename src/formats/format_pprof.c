@@ -12,6 +12,7 @@
 #include "formats/gzip.h"
 #include "base/protobuf.h"
 #include "session/numbers.h"
+#include "session/run.h"
 
 enum profile_field {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -46,18 +47,29 @@ enum location_field { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LO
 enum line_field { LINE_FUNCTION_ID = 1, LINE_LINE };
 enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME };
 
+/* Samples or locations that a thread writes at a time: some 100 KB. */
+#define SHARE 4096U
+
+/* What a thread works with. */
+struct pprof_worker {
+	uint64_t *values;    /* of a sample */
+	uint64_t *locations; /* of a sample */
+	uint32_t location_room;
+};
+
 struct pprof {
 	struct convert *convert;
 	struct sample_sums sums;
 	struct code_tables code;
 	struct tally_gzip *gzip;
 	struct tally_buf *text;
-	uint32_t *column_of; /* by event: of the values; 0: it has no samples */
-	uint32_t *name_of;   /* by event: string */
-	uint32_t columns;    /* of values, with that of samples */
-	uint64_t *values;    /* of a sample */
-	uint64_t *locations; /* of a sample */
-	uint32_t location_room;
+	uint32_t *column_of;     /* by event: of the values; 0: it has no samples */
+	uint32_t *name_of;       /* by event: string */
+	uint32_t columns;        /* of values, with that of samples */
+	struct tally_buf labels; /* of the contexts, one after the other */
+	size_t *labels_at;       /* by context, where they start; and the end */
+	struct pprof_worker *workers;
+	unsigned worker_count;
 	uint32_t comm, pid, tid, cpu, event; /* strings of labels */
 	int failed;
 };
@@ -123,9 +135,6 @@ static int put_columns(struct pprof *pprof)
 		put_value_type(pprof, PROFILE_SAMPLE_TYPE, event->name,
 			       tally_convert_unit(convert, i));
 	}
-	pprof->values = calloc(pprof->columns, sizeof(*pprof->values));
-	if (!pprof->values)
-		return -ENOMEM;
 	if (first == UINT32_MAX)
 		return 0;
 	event = tally_data_event(convert->data, first);
@@ -138,13 +147,13 @@ static int put_columns(struct pprof *pprof)
 
 static void put_label(struct pprof *pprof, uint32_t key, unsigned field, uint64_t value)
 {
-	size_t place = tally_protobuf_begin(pprof->text, SAMPLE_LABEL);
+	size_t place = tally_protobuf_begin(&pprof->labels, SAMPLE_LABEL);
 
-	tally_protobuf_u64(pprof->text, LABEL_KEY, key);
+	tally_protobuf_u64(&pprof->labels, LABEL_KEY, key);
 	/* A number 0 is there although it is the default. */
-	tally_protobuf_varint(pprof->text, field << 3);
-	tally_protobuf_varint(pprof->text, value);
-	tally_protobuf_end(pprof->text, place);
+	tally_protobuf_varint(&pprof->labels, field << 3);
+	tally_protobuf_varint(&pprof->labels, value);
+	tally_protobuf_end(&pprof->labels, place);
 }
 
 static void put_labels(struct pprof *pprof, const struct sum_context *context)
@@ -160,46 +169,94 @@ static void put_labels(struct pprof *pprof, const struct sum_context *context)
 	put_label(pprof, pprof->event, LABEL_STR, pprof->name_of[context->event]);
 }
 
-static int put_sample(struct pprof *pprof, const struct sample_sum *sum)
+/* The labels of each context, once for all of its samples. */
+static int make_labels(struct pprof *pprof)
 {
-	const struct sum_context *context = &pprof->sums.contexts[sum->context];
-	struct code_position at = {.node = sum->node};
-	uint32_t count = 0, column = pprof->column_of[context->event];
-	size_t place = tally_protobuf_begin(pprof->text, PROFILE_SAMPLE);
-
-	while (at.node) {
-		uint32_t room = array_room(pprof->location_room, count + 1, 256);
-
-		if (room != pprof->location_room &&
-		    !array_resize(&pprof->locations, room, sizeof(*pprof->locations)))
-			return -ENOMEM;
-		pprof->location_room = room;
-		pprof->locations[count] = tally_code_places_walk(&pprof->code.places, &at);
-		if (!pprof->locations[count++])
-			return -ENOMEM;
-	}
-	tally_protobuf_packed(pprof->text, SAMPLE_LOCATION_ID, pprof->locations, count);
-	pprof->values[0] = sum->samples;
-	pprof->values[column] = sum->period;
-	tally_protobuf_packed(pprof->text, SAMPLE_VALUE, pprof->values, pprof->columns);
-	pprof->values[column] = 0;
-	put_labels(pprof, context);
-	tally_protobuf_end(pprof->text, place);
-	return pour(pprof, CONVERT_WRITE_SIZE);
-}
-
-static int put_samples(struct pprof *pprof)
-{
-	int result = 0;
+	const struct sample_sums *sums = &pprof->sums;
 
 	pprof->comm = string_of(pprof, "comm");
 	pprof->pid = string_of(pprof, "pid");
 	pprof->tid = string_of(pprof, "tid");
 	pprof->cpu = string_of(pprof, "cpu");
 	pprof->event = string_of(pprof, "event");
-	for (uint32_t i = 0; i < pprof->sums.count && !result; i++)
-		result = put_sample(pprof, &pprof->sums.list[i]);
-	return result ? result : pprof->failed;
+	pprof->labels_at = calloc(sums->context_count + 1ULL, sizeof(*pprof->labels_at));
+	if (!pprof->labels_at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sums->context_count; i++) {
+		put_labels(pprof, &sums->contexts[i]);
+		pprof->labels_at[i + 1] = pprof->labels.size;
+	}
+	return pprof->labels.failed ? pprof->labels.failed : pprof->failed;
+}
+
+static int put_sample(const struct pprof *pprof, struct pprof_worker *worker,
+		      const struct sample_sum *sum, struct tally_buf *to)
+{
+	uint32_t column = pprof->column_of[pprof->sums.contexts[sum->context].event];
+	size_t place = tally_protobuf_begin(to, PROFILE_SAMPLE);
+	struct code_position at = {.node = sum->node};
+	size_t labels = pprof->labels_at[sum->context];
+	uint32_t count = 0;
+
+	while (at.node) {
+		uint32_t room = array_room(worker->location_room, count + 1, 256);
+
+		if (room != worker->location_room &&
+		    !array_resize(&worker->locations, room, sizeof(*worker->locations)))
+			return -ENOMEM;
+		worker->location_room = room;
+		worker->locations[count++] = code_places_next(&pprof->code.places, &at);
+	}
+	tally_protobuf_packed(to, SAMPLE_LOCATION_ID, worker->locations, count);
+	worker->values[0] = sum->samples;
+	worker->values[column] = sum->period;
+	tally_protobuf_packed(to, SAMPLE_VALUE, worker->values, pprof->columns);
+	worker->values[column] = 0;
+	tally_buf_add(to, pprof->labels.data + labels, pprof->labels_at[sum->context + 1] - labels);
+	tally_protobuf_end(to, place);
+	return to->failed;
+}
+
+static int put_sample_share(void *context, unsigned number, size_t share, struct tally_buf *to)
+{
+	const struct pprof *pprof = context;
+	uint32_t at = (uint32_t)share * SHARE, end = at + SHARE;
+	int result = 0;
+
+	if (!number && tally_session_interrupted(pprof->convert->session))
+		return -ECANCELED;
+	for (; at < end && at < pprof->sums.count && !result; at++)
+		result = put_sample(pprof, &pprof->workers[number], &pprof->sums.list[at], to);
+	return result;
+}
+
+/* Writes the numbers below `count` by several threads. */
+static int put_shares(struct pprof *pprof, uint32_t count, tally_gzip_make_fn make)
+{
+	int result = pour(pprof, 0);
+
+	return result ? result
+		      : tally_gzip_run(pprof->gzip, pprof->worker_count,
+				       (count + SHARE - 1ULL) / SHARE, make, pprof);
+}
+
+static int put_samples(struct pprof *pprof)
+{
+	const struct sample_sums *sums = &pprof->sums;
+	int result = make_labels(pprof);
+
+	pprof->worker_count = tally_session_threads(pprof->convert->session);
+	pprof->workers = calloc(pprof->worker_count, sizeof(*pprof->workers));
+	if (!pprof->workers)
+		return -ENOMEM;
+	for (unsigned i = 0; i < pprof->worker_count; i++) {
+		pprof->workers[i].values = calloc(pprof->columns, sizeof(uint64_t));
+		if (!pprof->workers[i].values)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < sums->count && !result; i++)
+		result = tally_code_places_add(&pprof->code.places, sums->list[i].node);
+	return result ? result : put_shares(pprof, sums->count, put_sample_share);
 }
 
 static int put_mappings(struct pprof *pprof)
@@ -225,31 +282,41 @@ static int put_mappings(struct pprof *pprof)
 	return pour(pprof, CONVERT_WRITE_SIZE);
 }
 
-static int put_locations(struct pprof *pprof)
+static void put_location(const struct pprof *pprof, uint32_t number, struct tally_buf *to)
 {
 	const struct code_places *places = &pprof->code.places;
-	struct tally_buf *text = pprof->text;
-	int result = 0;
+	const struct code_place *of = &places->list[number];
+	size_t place = tally_protobuf_begin(to, PROFILE_LOCATION), line;
 
-	for (uint32_t i = 1; i < places->count && !result; i++) {
-		const struct code_place *of = &places->list[i];
-		size_t place = tally_protobuf_begin(text, PROFILE_LOCATION), line;
-
-		tally_protobuf_u64(text, LOCATION_ID, i);
-		tally_protobuf_u64(text, LOCATION_MAPPING_ID, pprof->code.mapping_of[of->image]);
-		tally_protobuf_u64(text, LOCATION_ADDRESS, of->address);
-		for (uint32_t at = of->first_line; at < of->first_line + of->line_count; at++) {
-			if (!pprof->code.function_of[at])
-				continue;
-			line = tally_protobuf_begin(text, LOCATION_LINE);
-			tally_protobuf_u64(text, LINE_FUNCTION_ID, pprof->code.function_of[at]);
-			tally_protobuf_u64(text, LINE_LINE, places->lines[at].line);
-			tally_protobuf_end(text, line);
-		}
-		tally_protobuf_end(text, place);
-		result = pour(pprof, CONVERT_WRITE_SIZE);
+	tally_protobuf_u64(to, LOCATION_ID, number);
+	tally_protobuf_u64(to, LOCATION_MAPPING_ID, pprof->code.mapping_of[of->image]);
+	tally_protobuf_u64(to, LOCATION_ADDRESS, of->address);
+	for (uint32_t at = of->first_line; at < of->first_line + of->line_count; at++) {
+		if (!pprof->code.function_of[at])
+			continue;
+		line = tally_protobuf_begin(to, LOCATION_LINE);
+		tally_protobuf_u64(to, LINE_FUNCTION_ID, pprof->code.function_of[at]);
+		tally_protobuf_u64(to, LINE_LINE, places->lines[at].line);
+		tally_protobuf_end(to, line);
 	}
-	return result;
+	tally_protobuf_end(to, place);
+}
+
+static int put_location_share(void *context, unsigned number, size_t share, struct tally_buf *to)
+{
+	const struct pprof *pprof = context;
+	uint32_t at = (uint32_t)share * SHARE, end = at + SHARE;
+
+	(void)number;
+	for (; at < end && at < pprof->code.places.count; at++)
+		if (at) /* the first one is none */
+			put_location(pprof, at, to);
+	return to->failed;
+}
+
+static int put_locations(struct pprof *pprof)
+{
+	return put_shares(pprof, pprof->code.places.count, put_location_share);
 }
 
 static int put_functions(struct pprof *pprof)
@@ -350,8 +417,13 @@ static int write_pprof(struct convert *convert)
 	tally_sample_sums_done(&pprof.sums);
 	free(pprof.column_of);
 	free(pprof.name_of);
-	free(pprof.values);
-	free(pprof.locations);
+	for (unsigned i = 0; pprof.workers && i < pprof.worker_count; i++) {
+		free(pprof.workers[i].values);
+		free(pprof.workers[i].locations);
+	}
+	free(pprof.workers);
+	free(pprof.labels_at);
+	tally_buf_done(&pprof.labels);
 	return result;
 }
 

@@ -1,21 +1,19 @@
+/* Source: RFC 1950. */
 #include "page/page_deflate.h"
 
-#include <errno.h>
-#include <zlib.h>
+#include "base/deflate_blocks.h"
 
 /* 6 is zlib's default level; 9 takes three times as long for a hundredth of the size. */
 #define LEVEL 6
 
 void tally_page_deflate(const struct tally_buf *bytes, struct tally_buf *to)
 {
-	uLongf size = compressBound(bytes->size);
+	uint32_t check = tally_adler32(bytes->data, bytes->size);
 
 	if (bytes->failed)
 		to->failed = bytes->failed;
-	if (tally_buf_reserve(to, size))
-		return;
-	if (compress2(to->data + to->size, &size, bytes->data, bytes->size, LEVEL) == Z_OK)
-		to->size += size;
-	else
-		to->failed = -ENOMEM;
+	tally_buf_add(to, "\x78\x01", 2);
+	tally_deflate_blocks(bytes->data, bytes->size, LEVEL, true, to);
+	for (unsigned shift = 32; shift; shift -= 8)
+		tally_buf_byte(to, (uint8_t)(check >> (shift - 8)));
 }
