@@ -14,29 +14,37 @@
 #include "base/bytes.h"
 
 #define TABLE_HUGE ((uintptr_t)2 << 20)
+#define TABLE_PAGE ((uintptr_t)4096) /* or a part of a page: then nothing is advised */
 
 /* Asks for huge pages where a new block can have some: a table is read at random places, and each
- * small page would be a miss of the processor's page table cache.  Failure does not matter. */
+ * small page would be a miss of the processor's page table cache.  All pages of the block are named:
+ * mremap(2), with which realloc() moves large blocks, fails where only a part has that advice, and
+ * the block is copied then.  Failure does not matter. */
 static inline void table_huge(void *block, size_t bytes)
 {
-	uintptr_t start = align_up((uintptr_t)block, TABLE_HUGE);
-	uintptr_t end = ((uintptr_t)block + bytes) & ~(TABLE_HUGE - 1);
+	uintptr_t start = (uintptr_t)block & ~(TABLE_PAGE - 1);
 
-	if (bytes >= TABLE_HUGE && end > start)
-		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+	if (bytes >= TABLE_HUGE)
+		(void)madvise((void *)start, (uintptr_t)block + bytes - start, MADV_HUGEPAGE);
+}
+
+/* `count` elements, which are still to be written; NULL: out of memory.  For free(). */
+static inline void *array_new(size_t count, size_t size)
+{
+	void *array = reallocarray(NULL, count, size);
+
+	if (array)
+		table_huge(array, count * size);
+	return array;
 }
 
 /* `count` zeroed elements; NULL: out of memory.  For free(). */
 static inline void *table_new(size_t count, size_t size)
 {
-	void *table;
+	void *table = array_new(count, size);
 
-	if (size && count > PTRDIFF_MAX / size)
-		return NULL;
-	table = malloc(count * size);
 	if (!table)
 		return NULL;
-	table_huge(table, count * size);
 	/* The compiler must not join the two calls into calloc(). */
 	__asm__ volatile("" : : "r"(table) : "memory");
 	memset(table, 0, count * size);

@@ -109,7 +109,7 @@ int tally_call_sums_join_equal(struct tally_call_sums *sums)
 int tally_call_sums_order(const struct tally_call_sums *sums, uint32_t contexts, uint32_t **ret)
 {
 	uint32_t *starts = calloc((size_t)contexts + 1, sizeof(*starts));
-	uint32_t *order = malloc(((size_t)sums->count + 1) * sizeof(*order));
+	uint32_t *order = array_new((size_t)sums->count + 1, sizeof(*order));
 
 	if (!starts || !order) {
 		free(starts);

@@ -168,7 +168,7 @@ static int place_nodes(struct making *making, unsigned threads)
 	struct raw_node *nodes = making->nodes;
 	uint32_t count = making->count;
 
-	making->placed = malloc(count * sizeof(*making->placed));
+	making->placed = array_new(count, sizeof(*making->placed));
 	if (!making->placed)
 		return -ENOMEM;
 	for (uint32_t i = count - 1; i > 0; i--)
@@ -191,8 +191,8 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	uint64_t *counts = NULL;
 	int result = tally_call_sums_order(sums, contexts, &order);
 
-	making.known = calloc((size_t)stacks_count(making.stacks) + 1, sizeof(*making.known));
-	making.node_of = malloc(((size_t)sums->count + 1) * sizeof(*making.node_of));
+	making.known = table_new((size_t)stacks_count(making.stacks) + 1, sizeof(*making.known));
+	making.node_of = array_new((size_t)sums->count + 1, sizeof(*making.node_of));
 	if (!making.known || !making.node_of)
 		result = -ENOMEM;
 	if (!result)

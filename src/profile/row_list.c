@@ -156,7 +156,7 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 static int sum_children(const struct tally_call_tree *tree, struct tally_rows *rows)
 {
 	const struct tally_call_node *nodes = tree->nodes;
-	uint32_t *open = calloc((size_t)rows->count + 1, sizeof(*open));
+	uint32_t *open = table_new((size_t)rows->count + 1, sizeof(*open));
 
 	if (!open)
 		return -ENOMEM;
@@ -229,7 +229,7 @@ static int list_nodes(const struct tally_call_tree *tree, uint32_t row_count, bo
 			break;
 		for (uint32_t row = 2; row < row_count + 2; row++)
 			first[row] += first[row - 1];
-		ret->list = malloc(((size_t)first[row_count + 1] + 1) * sizeof(*ret->list));
+		ret->list = array_new((size_t)first[row_count + 1] + 1, sizeof(*ret->list));
 		if (!ret->list)
 			break;
 	}

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/pool.h"
+#include "base/table.h"
 #include "profile/row_sort.h"
 #include "session/run.h"
 
@@ -223,7 +224,7 @@ static int copy_in_order(struct tally_rows *rows, const struct ordering *by)
 {
 	struct copying copying = {.from = rows->list, .items = by->items, .count = rows->count};
 
-	copying.to = malloc(((size_t)rows->count + 1) * sizeof(*copying.to));
+	copying.to = array_new((size_t)rows->count + 1, sizeof(*copying.to));
 	if (!copying.to)
 		return -ENOMEM;
 	tally_pool_run(by->threads, (rows->count + PIECE - 1) / PIECE, copy_piece, &copying);
@@ -247,8 +248,8 @@ int tally_row_order_make(const struct tally_rows_plan *plan, const struct tally_
 	};
 	int result = count_events(plan, contexts, rows);
 
-	by.items = malloc(room * sizeof(*by.items));
-	by.spare = malloc(room * sizeof(*by.spare));
+	by.items = array_new(room, sizeof(*by.items));
+	by.spare = array_new(room, sizeof(*by.spare));
 	if (!by.items || !by.spare)
 		result = -ENOMEM;
 	if (!result)
