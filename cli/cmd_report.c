@@ -317,7 +317,8 @@ static int run(struct report *report, const struct cli_usage *usage)
 		session_options.stitch_lbr =
 		    report->stitch && options.callchains && cli_stitch_lbr("report", data);
 		session_options.places =
-		    options.callchains && (options.tree_key || options.branch_history);
+		    options.callchains && (options.tree_key || options.branch_history ||
+					   (options.children && report_keys_have_lines(&options)));
 		if ((!options.callchains || !options.children) && !report->dlfilters.filters &&
 		    !shows_picture(report))
 			session_options.columns = TALLY_COLUMN_COUNT;

@@ -496,3 +496,11 @@ size_t report_key_rows(struct report *report, struct cli_option *to)
 	memcpy(to, rows, sizeof(rows));
 	return sizeof(rows) / sizeof(*rows);
 }
+
+bool report_keys_have_lines(const struct tally_profile_options *options)
+{
+	for (size_t i = 0; i < options->key_count; i++)
+		if (!strcmp(options->keys[i], "srcline") || !strcmp(options->keys[i], "srcfile"))
+			return true;
+	return false;
+}

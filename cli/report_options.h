@@ -105,6 +105,8 @@ size_t report_output_rows(struct report *report, struct cli_option *to);
 
 /* report_keys.c: calls for -s, which are settings too. */
 int report_take_keys(void *to, const char *value, bool on, struct tally_error *error);
+/* Whether rows are by source lines or files. */
+bool report_keys_have_lines(const struct tally_profile_options *options);
 /* Decides what rows are of and which columns there are, once the recording is known.  0; -EINVAL
  * with words: a name is not a key; -ENOMEM. */
 int report_keys_finish(struct report *report, const struct tally_data *data,

@@ -13,6 +13,7 @@
 #include "profile/tree_rows.h"
 #include "session/numbers.h"
 #include "session/run.h"
+#include "profile/caller_lines.h"
 
 #define AHEAD 8
 
@@ -65,7 +66,7 @@ static int take_calls(struct making *making)
 		    tally_call_tree_make(&worker->calls, profile->session, profile->contexts.count,
 					 profile->tree_samples, &profile->tree);
 	if (!result && making->plan->options->callchains &&
-	    profile->tree_key != TALLY_TREE_FUNCTION)
+	    (profile->tree_key != TALLY_TREE_FUNCTION || tally_caller_lines_wanted(profile)))
 		result = tally_call_tree_keep_frames(&profile->tree);
 	return result;
 }
@@ -110,9 +111,13 @@ static int make(struct making *making)
 	    .ranks = &making->ranks,
 	    .event_count = profile->event_count,
 	};
+	uint32_t *node_contexts = NULL;
 	int result = tally_pool_run(making_threads(making), 2, make_part, making);
 
 	plan.sums = profile->sums;
+	if (!result && profile->tree.frames && tally_caller_lines_wanted(profile))
+		result = tally_caller_lines_contexts(profile, &node_contexts);
+	plan.node_contexts = node_contexts;
 	if (!result)
 		result =
 		    making->plan->options->callchains
@@ -120,8 +125,9 @@ static int make(struct making *making)
 					  &profile->places, &profile->rows)
 			: tally_rows_make_flat(&plan, &making->worker.calls, &profile->contexts,
 					       &profile->places, &profile->rows);
+	free(node_contexts);
 	tally_place_ranks_done(&making->ranks);
-	if (!result && profile->tree.frames)
+	if (!result && profile->tree.frames && profile->tree_key != TALLY_TREE_FUNCTION)
 		result = tally_tree_lines_new(profile, &profile->lines);
 	if (!result && (making->plan->options->by_mode || making->plan->options->latency))
 		result = tally_side_sums_make(profile, &making->worker.sides, &profile->sides);

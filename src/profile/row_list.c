@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/pool.h"
 #include "base/table.h"
 #include "profile/row_order.h"
@@ -65,6 +66,20 @@ static inline void fetch_row(const struct tally_rows *rows, uint32_t number)
 		__builtin_prefetch(&rows->list[number], 1);
 }
 
+/* The same where contexts come in any order: `known` has a row's number by its context and key. */
+static uint32_t row_find(struct tally_rows *rows, struct tally_map *known, uint32_t context,
+			 uint32_t key)
+{
+	bool added;
+	uint64_t last = 0, *number = tally_map_put(known, (uint64_t)context << 32 | key, &added);
+
+	if (!number)
+		return TALLY_NO_ROW;
+	if (added)
+		*number = row_put(rows, &last, context, key);
+	return (uint32_t)*number;
+}
+
 /* First walk: each node's place and row, and what rows spent themselves. */
 static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tree *tree,
 		       struct tally_places *places, struct tally_rows *rows)
@@ -72,6 +87,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 	struct tally_call_node *nodes = tree->nodes;
 	/* By key: a frame, or a binary's number + 1; there are no more of these. */
 	uint64_t *last = table_new((size_t)places->frame_count + 1, sizeof(*last));
+	struct tally_map known = {0};
 	uint32_t context = 0;
 	int result = last ? 0 : -ENOMEM;
 
@@ -98,7 +114,9 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 		if (!plan->children && !node->samples)
 			continue;
 		key = rows_key(plan->keys, places, node->frame);
-		node->row = row_put(rows, &last[key], context, key);
+		node->row = plan->node_contexts
+				? row_find(rows, &known, plan->node_contexts[i], key)
+				: row_put(rows, &last[key], context, key);
 		if (node->row == TALLY_NO_ROW) {
 			result = -ENOMEM;
 			break;
@@ -109,6 +127,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 		}
 	}
 	free(last);
+	tally_map_done(&known);
 	return result;
 }
 

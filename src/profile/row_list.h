@@ -32,10 +32,11 @@ struct tally_rows {
 
 struct tally_rows_plan {
 	const struct profile_keys *keys;
-	bool children;                   /* rows count what is below them */
-	bool relative;                   /* shares are of what passed the filters */
-	double tree_least;               /* % of what shares are of */
-	const struct profile_sum *sums;  /* by event */
+	bool children;                  /* rows count what is below them */
+	bool relative;                  /* shares are of what passed the filters */
+	double tree_least;              /* % of what shares are of */
+	const struct profile_sum *sums; /* by event */
+	const uint32_t *node_contexts; /* by node: its row's (caller_lines.h); NULL: its samples' */
 	struct tally_place_ranks *ranks; /* empty: made when rows are put in order */
 	uint32_t event_count;
 };

@@ -137,3 +137,46 @@ int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, u
 	tally_buf_done(&text);
 	return error;
 }
+
+/* A return address may be the first one of the next line: the byte before it is the call's. */
+int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bool returned_to,
+			 struct source_numbers *ret)
+{
+	const struct tally_frame facts = tally_frames_get(&tables->frames, frame);
+	struct tally_image *image = tally_frames_image(&tables->frames, frame);
+	struct tally_frame_place placed;
+	struct tally_buf text = {0};
+	struct tally_line line = {0};
+	struct source_numbers numbers;
+	uint64_t start, end;
+	const char *file = "";
+	int error = -ENOENT;
+
+	tally_frames_placed(&tables->frames, frame, &placed);
+	if (image)
+		error =
+		    tally_image_line(image, placed.place - (returned_to && placed.place), &line);
+	if (!error) {
+		const char *base = strrchr(line.file, '/');
+
+		file = base ? base + 1 : line.file;
+		tally_buf_printf(&text, "%s:%u", file, line.line);
+	} else if (facts.symbol && tally_frames_symbol(&tables->frames, frame, &start, &end)) {
+		tally_buf_printf(&text, "%s+%llu", facts.symbol,
+				 (unsigned long long)(placed.place - start));
+	} else if (facts.image_name) {
+		tally_buf_printf(&text, "%s[%llx]", facts.image_name,
+				 (unsigned long long)placed.place);
+	} else {
+		tally_buf_text(&text, "??:0");
+	}
+	error = text.failed || error == -ENOMEM ? -ENOMEM : 0;
+	if (!error)
+		error = number_of(&tables->source_texts, tally_buf_str(&text), &numbers.line);
+	if (!error)
+		error = number_of(&tables->source_texts, file, &numbers.file);
+	tally_buf_done(&text);
+	if (!error)
+		*ret = numbers;
+	return error;
+}

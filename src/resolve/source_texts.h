@@ -3,6 +3,7 @@
 #define TALLY_RESOLVE_SOURCE_TEXTS_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include "base/map.h"
 
 struct tally_resolver;
@@ -34,5 +35,9 @@ struct tally_resolve_tables;
  * in call chains by address: "qsort.c:81", "+4" where no line is known, "" without a symbol; as a
  * number.  0 or -ENOMEM. */
 int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, uint32_t *ret);
+/* The line and the file of a frame that is at a place, in the words of tally_resolver_source(); of
+ * one that a call returns to, those of the call.  0 or -ENOMEM. */
+int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bool returned_to,
+			 struct source_numbers *ret);
 
 #endif

@@ -68,6 +68,24 @@ int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint
 	return tally_source_of_frame(&session->tables, frame, ret);
 }
 
+int tally_session_call_source(struct tally_session *session, uint32_t frame, uint32_t *ret_line,
+			      uint32_t *ret_file)
+{
+	struct source_numbers numbers;
+	int result = tally_source_of_call(&session->tables, frame, true, &numbers);
+
+	if (!result) {
+		*ret_line = numbers.line;
+		*ret_file = numbers.file;
+	}
+	return result;
+}
+
+bool tally_session_places(const struct tally_session *session)
+{
+	return session->tables.places;
+}
+
 bool tally_session_has_time(const struct tally_session *session, size_t event)
 {
 	return tally_data_event(session->source.data, event)->attr.sample_type & PERF_SAMPLE_TIME;

@@ -103,6 +103,18 @@ between() { # least, value, most
 	[[ "$output" =~ --[67][0-9]\.[0-9][0-9]%--inner ]]
 }
 
+@test "17: with children the rows of callers have the lines of their calls" {
+	need_recording
+	run -0 "$TALLY" report -i chains.data --children -g none -s sym,srcline -t '|' -q
+	# outer works itself, too, in other lines
+	while read -r name callee least most; do
+		at=$(grep -n -F "n = $callee(n);" busy.c | cut -d: -f 1)
+		between "$least" "$(tr -s ' ' <<<"$output" | sed 's/ *|/|/g' |
+			awk -F'|' -v line="busy.c:$at" -v name="$name" '$3 ~ " " name "$" && $4 == line {print $1 + 0}')" "$most"
+	done <<<"main outer 95 100
+outer inner 65 85"
+}
+
 @test "callers without children" {
 	need_recording
 	run -0 "$TALLY" report -i chains.data --no-children

@@ -275,6 +275,21 @@ int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint
 	return 0;
 }
 
+int tally_session_call_source(struct tally_session *session, uint32_t frame, uint32_t *ret_line,
+			      uint32_t *ret_file)
+{
+	(void)session;
+	(void)frame;
+	*ret_line = *ret_file = 0;
+	return 0;
+}
+
+bool tally_session_places(const struct tally_session *session)
+{
+	(void)session;
+	return false;
+}
+
 const char *tally_session_source(const struct tally_session *session, uint32_t number)
 {
 	(void)session;

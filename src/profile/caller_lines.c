@@ -1,0 +1,84 @@
+#include "profile/caller_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/map.h"
+#include "profile/profile.h"
+
+#define SOURCE_COLUMNS (TALLY_COLUMN_LINE | TALLY_COLUMN_FILE)
+
+bool tally_caller_lines_wanted(const struct tally_profile *profile)
+{
+	return profile->callchains && profile->children && !profile->branch_history &&
+	       profile->keys.columns & SOURCE_COLUMNS && tally_session_places(profile->session);
+}
+
+/* The context that has the lines of a frame in place of its own.  Its number, or -ENOMEM. */
+static int64_t context_at(struct tally_profile *profile, uint32_t context, uint32_t frame)
+{
+	struct tally_contexts *contexts = &profile->contexts;
+	const struct tally_context from = contexts->list[context];
+	uint64_t values[PROFILE_KEYS_MOST];
+	uint32_t line, file, count = contexts->count;
+	int64_t number;
+
+	if (tally_session_call_source(profile->session, frame, &line, &file))
+		return -ENOMEM;
+	memcpy(values, contexts_values(contexts, context), contexts->width * sizeof(*values));
+	for (size_t i = 0; i < profile->keys.count; i++) {
+		uint64_t columns = profile->keys.list[i]->columns & SOURCE_COLUMNS;
+
+		if (columns)
+			values[i] = columns & TALLY_COLUMN_LINE ? line : file;
+	}
+	number = tally_contexts_put(contexts, from.event, values);
+	if (number >= 0 &&
+	    (number >= count || contexts->list[number].last_offset < from.last_offset)) {
+		contexts->list[number].last_comm = from.last_comm;
+		contexts->list[number].last_offset = from.last_offset;
+	}
+	return number;
+}
+
+/* The same, remembered. */
+static int64_t caller_context(struct tally_profile *profile, struct tally_map *known,
+			      uint32_t context, uint32_t frame)
+{
+	bool added;
+	uint64_t *number = tally_map_put(known, (uint64_t)context << 32 | frame, &added);
+	int64_t found;
+
+	if (!number)
+		return -ENOMEM;
+	if (!added)
+		return (int64_t)*number;
+	found = context_at(profile, context, frame);
+	*number = (uint64_t)found;
+	return found;
+}
+
+int tally_caller_lines_contexts(struct tally_profile *profile, uint32_t **ret)
+{
+	const struct tally_call_tree *tree = &profile->tree;
+	uint32_t *contexts = calloc((size_t)tree->count + 1, sizeof(*contexts)), context = 0;
+	struct tally_map known = {0};
+	int64_t number = contexts ? 0 : -ENOMEM;
+
+	for (uint32_t i = 1; i < tree->count && number >= 0; i++) {
+		const struct tally_call_node *node = &tree->nodes[i];
+
+		if (!node->parent)
+			context = node->frame;
+		number = context;
+		if (node->parent && !node->samples)
+			number = caller_context(profile, &known, context, tree->frames[i]);
+		contexts[i] = (uint32_t)number;
+	}
+	tally_map_done(&known);
+	if (number < 0)
+		free(contexts);
+	else
+		*ret = contexts;
+	return number < 0 ? (int)number : 0;
+}
