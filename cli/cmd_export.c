@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include "binaries.h"
 #include "command.h"
-#include "damage_notice.h"
 #include "dlfilter_option.h"
+#include "export_session.h"
 #include "filter_expression.h"
 #include "filter_lists.h"
 #include "interrupt.h"
@@ -227,12 +227,14 @@ static int write_samples(struct export *export, struct tally_session *session, F
 	return CLI_OK;
 }
 
-static int convert(struct export *export, struct tally_session *session,
+static int convert(void *context, struct tally_data *data, struct tally_session *session,
 		   struct cli_progress *progress)
 {
+	struct export *export = context;
 	struct target target;
 	int status = cli_choice_use(NAME, &export->choice, session);
 
+	(void)data;
 	if (!status)
 		status = open_target(export, &target);
 	if (status)
@@ -247,42 +249,21 @@ static int convert(struct export *export, struct tally_session *session,
 
 static int run(struct export *export)
 {
-	struct cli_progress progress;
-	struct tally_session_options options = {
-	    .size = sizeof(options), .progress = update_progress, .progress_context = &progress};
-	int status = cli_binaries_apply(NAME, &export->binaries, &options);
-	struct tally_session *session = NULL;
-	struct tally_data *data = NULL;
-	struct tally_error error = {0};
+	const struct cli_export_session session = {.command = NAME,
+						   .format = export->format,
+						   .input = export->input,
+						   .max_expand = export->max_expand,
+						   .strict = export->strict,
+						   .binaries = &export->binaries,
+						   .choice = &export->choice,
+						   .progress = update_progress};
 	sigset_t before;
+	int status;
 
-	if (status)
-		return status;
-	tally_export_session_options(export->format, &options);
-	cli_progress_start(&progress, "Reading the recording");
 	/* Ctrl-C removes the incomplete file; with filters, their handlers do it. */
 	if (!export->dlfilters.filters)
 		cli_interrupt_hold(&before);
-	if (cli_data_open(export->input, export->max_expand, &data, &error)) {
-		status = cli_say_error(NAME, &error);
-	} else {
-		cli_binaries_fit(&export->binaries, data, &options);
-		status = cli_choice_fit(NAME, &export->choice, data);
-	}
-	if (!status && tally_session_new(data, &options, &session, &error))
-		status = cli_interrupted() ? CLI_FAILED : cli_say_error(NAME, &error);
-	else if (!status && export->strict && cli_refuse_damage(NAME, data))
-		status = CLI_FAILED;
-	else if (!status) {
-		cli_debuginfod_fetch(NAME, export->binaries.debuginfod, session, options.places);
-		status = convert(export, session, &progress);
-		if (!status)
-			status = cli_report_damage(NAME, data);
-	}
-	cli_progress_done(&progress);
-	tally_session_free(session);
-	if (data)
-		tally_data_close(data);
+	status = cli_export_session(&session, convert, export);
 	if (!export->dlfilters.filters)
 		cli_interrupt_release(&before);
 	return status;

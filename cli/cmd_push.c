@@ -8,7 +8,7 @@
 #include <tally/push.h>
 #include "binaries.h"
 #include "command.h"
-#include "damage_notice.h"
+#include "export_session.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "pushed_list.h"
@@ -137,23 +137,32 @@ static int export_session(struct push *push, struct tally_session *session, FILE
 	return code;
 }
 
-static int push_session(struct push *push, struct tally_data *data, struct tally_session *session,
-			const char *path)
+/* A recording that is pushed. */
+struct pushing {
+	struct push *push;
+	const char *path;
+};
+
+static int push_session(void *context, struct tally_data *data, struct tally_session *session,
+			struct cli_progress *progress)
 {
+	const struct pushing *pushing = context;
 	struct tally_error error = {0};
 	FILE *profile = tmpfile();
 	int status;
 
+	(void)progress;
 	if (!profile) {
 		cli_say(NAME, "a temporary file: %s", strerror(errno));
 		return CLI_FAILED;
 	}
-	if (export_session(push, session, profile, &error)) {
+	if (export_session(pushing->push, session, profile, &error)) {
 		if (!cli_interrupted())
-			cli_say(NAME, "%s: %s", path, error.text);
+			cli_say(NAME, "%s: %s", pushing->path, error.text);
 		status = CLI_FAILED;
 	} else {
-		status = add_profile(push, profile, tally_data_info(data)->hostname, path);
+		status = add_profile(pushing->push, profile, tally_data_info(data)->hostname,
+				     pushing->path);
 	}
 	fclose(profile);
 	return status;
@@ -161,39 +170,16 @@ static int push_session(struct push *push, struct tally_data *data, struct tally
 
 static int push_recording(struct push *push, const char *path)
 {
-	struct cli_progress progress;
-	struct tally_session_options options = {.size = sizeof(options),
-						.progress = cli_progress_update,
-						.progress_context = &progress};
-	int status = cli_binaries_apply(NAME, &push->binaries, &options);
-	struct tally_session *session = NULL;
-	struct tally_data *data = NULL;
-	struct tally_error error = {0};
+	const struct cli_export_session session = {.command = NAME,
+						   .format = FORMAT,
+						   .input = path,
+						   .max_expand = push->max_expand,
+						   .strict = push->strict,
+						   .binaries = &push->binaries,
+						   .progress = cli_progress_update};
+	struct pushing pushing = {.push = push, .path = path};
 
-	if (status)
-		return status;
-	tally_export_session_options(FORMAT, &options);
-	cli_progress_start(&progress, "Reading the recording");
-	if (cli_data_open(path, push->max_expand, &data, &error)) {
-		status = cli_say_error(NAME, &error);
-	} else {
-		cli_binaries_fit(&push->binaries, data, &options);
-		if (tally_session_new(data, &options, &session, &error))
-			status = cli_interrupted() ? CLI_FAILED : cli_say_error(NAME, &error);
-		else if (push->strict && cli_refuse_damage(NAME, data))
-			status = CLI_FAILED;
-	}
-	if (!status) {
-		cli_debuginfod_fetch(NAME, push->binaries.debuginfod, session, options.places);
-		status = push_session(push, data, session, path);
-	}
-	if (!status)
-		status = cli_report_damage(NAME, data);
-	cli_progress_done(&progress);
-	tally_session_free(session);
-	if (data)
-		tally_data_close(data);
-	return status;
+	return cli_export_session(&session, push_session, &pushing);
 }
 
 /* A profile that is one already begins as gzip does.  Source: RFC 1952, 2.3.1. */

@@ -23,14 +23,6 @@
 #define SHARE_ROOM  9U /* a name and a share with less room would both be unreadable */
 #define NAME_LEAST  3U
 
-int report_take_svg(void *to, const char *value, bool on, struct tally_error *error)
-{
-	if (value && !*value)
-		return cli_refuse(error, "a file name is missing behind --svg=");
-	*(const char **)to = on ? (value ? value : "") : NULL;
-	return 0;
-}
-
 /* All stacks as the tree of one row. */
 static int make_stacks(struct tally_session *session, struct tally_profile_options *options,
 		       struct tally_profile **ret, struct tally_error *error)

@@ -117,14 +117,15 @@ void report_keys_done(struct report *report);
 /* report_trees.c: one word of -g, from a configuration file; it is added to the words so far. */
 int report_take_tree_word(void *to, const char *value, bool on, struct tally_error *error);
 
-/* report_page.c: --html.  Writes the page of the samples that the filters keep, and prints where.
+/* report_page.c: the file of --html or --svg; "": the usual one. */
+int report_take_file(void *to, const char *value, bool on, struct tally_error *error);
+
+/* --html.  Writes the page of the samples that the filters keep, and prints where.
  * 0, or an exit status after a message. */
-int report_take_page(void *to, const char *value, bool on, struct tally_error *error);
 int report_page_write(const struct report *report, struct tally_session *session,
 		      struct tally_profile_options *options, struct cli_progress *progress);
 
 /* report_flame.c: --flame and --svg.  The same. */
-int report_take_svg(void *to, const char *value, bool on, struct tally_error *error);
 int report_flame_write(const struct report *report, struct tally_session *session,
 		       struct tally_profile_options *options, struct cli_progress *progress);
 

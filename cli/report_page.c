@@ -11,13 +11,11 @@
 
 #define PAGE_NAME "profile.html"
 
-int report_take_page(void *to, const char *value, bool on, struct tally_error *error)
+int report_take_file(void *to, const char *value, bool on, struct tally_error *error)
 {
-	struct report *report = to;
-
 	if (value && !*value)
-		return cli_refuse(error, "a file name is missing behind --html=");
-	report->page = on ? (value ? value : "") : NULL;
+		return cli_refuse(error, "a file name is missing behind the =");
+	*(const char **)to = on ? (value ? value : "") : NULL;
 	return 0;
 }
 

@@ -2,11 +2,16 @@
 #include <stdio.h>
 #include <tally/export.h>
 #include <tally/push.h>
+#include <tally/text.h>
 
+/* Texts have names and answers from outside: on a terminal they are escaped. */
 static void say(void *context, const char *text)
 {
+	char escaped[1024];
+
 	(void)context;
-	fprintf(stderr, "%s\n", text);
+	tally_text_escape(text, escaped, sizeof(escaped));
+	fprintf(stderr, "%s\n", escaped);
 }
 
 static int send_recording(const char *path, struct tally_push *push, struct tally_error *error)
@@ -55,7 +60,7 @@ int main(int argc, char **argv)
 	if (!code)
 		code = send_recording(argc > 1 ? argv[1] : "perf.data", push, &error);
 	if (code)
-		fprintf(stderr, "%s\n", error.text);
+		say(NULL, error.text);
 	tally_push_close(push);
-	return 0;
+	return code ? 1 : 0;
 }

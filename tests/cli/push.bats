@@ -396,7 +396,7 @@ not checked; their command line was"
 @test "the library's example leaves the profile in its spool while there is no server" {
 	example="$(dirname "$TALLY")/examples/api-push"
 	[ -x "$example" ] || skip "the examples are not built"
-	run -0 "$example" "$DATA/1.data" "http://127.0.0.1:$(closed_port)" "$SPOOL"
+	run -1 "$example" "$DATA/1.data" "http://127.0.0.1:$(closed_port)" "$SPOOL"
 	[[ $output = *"0 sent, 1 left"* ]]
 	[ "$(profiles)" -eq 1 ]
 }
