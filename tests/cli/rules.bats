@@ -18,8 +18,10 @@ typed() { # COMMAND NAME: what to type for it, with a value that is valid
 	-?) letter=${2#-} ;;
 	*) echo "$2" && return ;;
 	esac
-	value=$("$TALLY" "$1" --list-options | awk -F '\t' -v l="$letter" -v n="$name" \
-		'(l != "-" && $1 == l) || (n != "-" && $2 == n) {print $3; found = 1} END {if (!found) print "missing"}')
+	[ -e "$1.options" ] || "$TALLY" "$1" --list-options >"$1.options"
+	value=$(awk -F '\t' -v l="$letter" -v n="$name" \
+		'(l != "-" && $1 == l) || (n != "-" && $2 == n) {print $3; found = 1} END {if (!found) print "missing"}' \
+		"$1.options")
 	case $value in
 	missing) echo "no-option-$2" ;;
 	- | *\?) echo "$2" ;;
