@@ -60,7 +60,8 @@ struct diff {
 	double noise;
 	uint64_t order, max_expand;
 	unsigned verbose;
-	bool baseline_only, period, formula, relative, quiet, json, changed, stdio, strict;
+	bool baseline_only, period, formula, relative, quiet, json, changed, stdio, strict,
+	    no_source;
 };
 
 static int take_keys(void *to, const char *value, bool on, struct tally_error *error)
@@ -232,6 +233,7 @@ static int write_page(const struct diff *diff, struct opened *opened, const stru
 	int result;
 
 	page.to = stream ? stdout : NULL;
+	page.no_source = diff->no_source;
 	cli_progress_start(&opened[0].progress, "Reading the recordings");
 	cli_progress_start(&opened[1].progress, "Reading the recordings");
 	result = tally_page_write_diff(made, &options, &page, diff->page, &size, &error);
@@ -342,6 +344,7 @@ int cmd_diff(int argc, char **argv)
 	    {"--json", CLI_EXCLUDES, "-t,-F,-p,-q", "it has all numbers"},
 	    {"--html", CLI_EXCLUDES, "--json,-t,-F,-p,-q,-s,-b,-c,-o,--changed,--stdio",
 	     "the page has all numbers of all functions, sorted as its reader likes"},
+	    {"--no-source", CLI_NEEDS, "--html", "only the page has source"},
 	    {NULL},
 	};
 	const struct cli_usage usage = {
@@ -414,6 +417,9 @@ int cmd_diff(int argc, char **argv)
 	    {CLI_STRING, 0, "html", "FILE",
 	     "a page for a browser, with both as graphs over time; - is standard output",
 	     .to = &diff.page},
+	    {CLI_FLAG, 0, "no-source", NULL,
+	     "with --html: without the source and assembly of the hottest functions",
+	     .to = &diff.no_source},
 	    {CLI_COUNT, 'v', "verbose", NULL, "print why symbols are missing", .to = &diff.verbose},
 	    {CLI_CALL, 0, "stream", NULL, NULL, NULL, CLI_BARE | CLI_HIDDEN, refuse_stream},
 	    {.kind = CLI_END},

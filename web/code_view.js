@@ -63,10 +63,13 @@ function create(page) {
 			return;
 		}
 		title.textContent = recording.name(of);
-		const source = sourceOf(of, events.mask), code = codeOf(of, events.mask);
+		// Of a difference, the recordings have their own code.
+		const sides = recording.diff ? [[0, ", before"], [1, ", after"]] : [[recording.both && store.now.recordings === "0" ? 1 : 0, ""]];
+		const parts = sides.map(([side, suffix]) => sourceOf(of, events.mask, side, `Source${suffix}`) || empty(`Source${suffix}`, "No lines are known for this function."));
+		for (const [side, suffix] of sides) parts.push(codeOf(of, events.mask, side, `Assembly${suffix}`) || empty(`Assembly${suffix}`, "The page has no assembly of this function: only that of the hottest is kept."));
 		const file = recording.text(recording.function.file[of]), line = recording.function.line[of];
 		facts.textContent = [recording.imageName(recording.imageOf(of)), file && (line ? `${file}:${line}` : file), `samples of ${events.name}, whole recording`].filter(Boolean).join("  ·  ");
-		clear(body, source || empty("Source", "No lines are known for this function."), code || empty("Assembly", "The page has no assembly of this function: only that of the hottest is kept."));
+		clear(body, parts);
 	}
 	const empty = (name, text) => make("section", { class: "code-part" }, make("h3", null, name), make("p", { class: "empty" }, text));
 
@@ -81,13 +84,13 @@ function create(page) {
 		return make("td", { class: "number bars" }, value > 0 ? make("span", { class: "bar", "aria-hidden": "true" }, bar) : null, make("span", { class: "cell-text" }, value > 0 ? tally.format.share(value, whole) : ""));
 	}
 
-	function sourceOf(of, mask) {
+	function sourceOf(of, mask, side, name) {
 		const { line, source } = tables;
 		if (!line) return null;
 		const files = new Map();
 		let whole = 0;
 		for (let i = 0; i < line.count; i++) {
-			if (line.function[i] !== of || !mask[line.event[i]]) continue;
+			if (line.function[i] !== of || line.recording[i] !== side || !mask[line.event[i]]) continue;
 			if (!files.has(line.file[i])) files.set(line.file[i], new Map());
 			const numbers = files.get(line.file[i]), had = numbers.get(line.number[i]) || 0;
 			numbers.set(line.number[i], had + line.self[i]);
@@ -116,27 +119,27 @@ function create(page) {
 					make("td", { class: "text" }, make("code", null, shown(text.get(number), recording.text(file), number)))));
 			}
 		}
-		return part("Source", ["Self", "Line", "Source"], rows);
+		return part(name, ["Self", "Line", "Source"], rows);
 	}
 	const shown = (text, file, number) => text === undefined ? `${tally.format.baseName(file)}:${number}` : text.replace(/\\u\{9\}/g, "    ");
 
-	function codeOf(of, mask) {
+	function codeOf(of, mask, side, name) {
 		const { code, code_sample: samples } = tables;
 		if (!code) return null;
 		const self = new Map(), rows = [];
 		let whole = 0;
 		for (let i = 0; samples && i < samples.count; i++) {
-			if (code.function[samples.code[i]] !== of || !mask[samples.event[i]]) continue;
+			if (code.function[samples.code[i]] !== of || code.recording[samples.code[i]] !== side || !mask[samples.event[i]]) continue;
 			self.set(samples.code[i], (self.get(samples.code[i]) || 0) + samples.self[i]);
 			whole += samples.self[i];
 		}
 		for (let i = 0; i < code.count; i++) {
-			if (code.function[i] !== of) continue;
+			if (code.function[i] !== of || code.recording[i] !== side) continue;
 			const value = self.get(i) || 0;
 			rows.push(make("tr", { class: value > whole * 0.1 ? "hot" : null }, cell(value, whole || 1), make("td", { class: "number place" }, code.number[i] ? String(code.number[i]) : ""),
 				make("td", { class: "number place" }, code.offset[i].toString(16)), make("td", { class: "text" }, make("code", null, recording.text(code.text[i]).replace(/\\u\{9\}/g, "  ")))));
 		}
-		return rows.length ? part("Assembly", ["Self", "Line", "Offset", "Instruction"], rows) : null;
+		return rows.length ? part(name, ["Self", "Line", "Offset", "Instruction"], rows) : null;
 	}
 
 	return { element, update };

@@ -15,9 +15,9 @@ const FIRST = {
 const LATER = {
 	run: ["thread", "cpu", "start", "end", "preempted"],
 	marker: ["time", "thread", "name", "text", "kind"],
-	line: ["function", "file", "number", "event", "self"],
+	line: ["recording", "function", "file", "number", "event", "self"],
 	source: ["file", "number", "text"],
-	code: ["function", "offset", "text", "file", "number"],
+	code: ["recording", "function", "offset", "text", "file", "number"],
 	code_sample: ["code", "event", "self"],
 };
 // Which table a column points into; a star allows "none".

@@ -76,7 +76,7 @@ function create(page) {
 // The hottest source lines; they are known for the whole recording only.
 function lines(page, top) {
 	const { analysis, store } = page, { recording } = analysis;
-	if (!recording.has("line")) return null;
+	if (!recording.has("line") || recording.both) return null;
 	let line = null, whole = 0;
 	const text = (row) => `${tally.format.baseName(recording.text(line.file[row]))}:${line.number[row]}`;
 	const table = top("hot-lines", "Hottest lines (whole recording)", [

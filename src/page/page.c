@@ -180,9 +180,8 @@ static int write_sources(struct page_source *sources, size_t count, const struct
 		tally_call_sums_done(&sources[i].worker.calls);
 		tally_contexts_done(&sources[i].worker.contexts);
 	}
-	/* A function of two recordings may have two codes. */
-	if (!result && !own.no_source && count == 1)
-		result = tally_page_code_make(&tables, sources, &taken[0], error);
+	for (size_t i = 0; i < count && !result && !own.no_source; i++)
+		result = tally_page_code_make(&tables, &sources[i], &taken[i], error);
 	if (!result)
 		result = tally_page_file_open(&file, path, own.to, error);
 	if (!result) {

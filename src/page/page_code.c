@@ -32,6 +32,19 @@ static uint64_t place_key(const struct tally_frame *frame)
 	return hash_mix(hash_u64(frame->image), frame->place);
 }
 
+/* Lines of source that another recording brought are not added again. */
+static int note_lines(struct making *making)
+{
+	for (uint32_t i = 0; i < making->tables->source_count; i++) {
+		const struct page_text_line *line = &making->tables->sources[i];
+		bool added;
+
+		if (!tally_map_put(&making->known, page_two(line->file, line->number), &added))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int note_functions(struct making *making)
 {
 	const struct page_tables *tables = making->tables;
@@ -163,7 +176,8 @@ static int add_line_sum(struct making *making, uint32_t function, uint32_t file,
 			return -ENOMEM;
 		tables->line_room = room;
 		tables->lines[tables->line_count++] =
-		    (struct page_line){.function = function,
+		    (struct page_line){.recording = making->source->number,
+				       .function = function,
 				       .file = file,
 				       .number = line->line,
 				       .event = making->source->events[event],
@@ -215,11 +229,13 @@ static int add_row(struct making *making, const struct listing_row *row, uint32_
 	     !array_resize(&tables->codes, room, sizeof(*tables->codes))))
 		return -ENOMEM;
 	tables->code_room = room;
-	tables->codes[tables->code_count++] = (struct page_code){.function = function,
-								 .offset = row->offset,
-								 .text = (uint32_t)number,
-								 .file = (uint32_t)file,
-								 .number = row->line};
+	tables->codes[tables->code_count++] =
+	    (struct page_code){.recording = making->source->number,
+			       .function = function,
+			       .offset = row->offset,
+			       .text = (uint32_t)number,
+			       .file = (uint32_t)file,
+			       .number = row->line};
 	for (uint32_t event = 0; row->periods && event < making->source->plan.event_count;
 	     event++) {
 		room = array_room(tables->code_sample_room, tables->code_sample_count + 1, 256);
@@ -315,6 +331,8 @@ int tally_page_code_make(struct page_tables *tables, const struct page_source *s
 	making->tables = tables;
 	making->source = source;
 	result = note_functions(making);
+	if (!result)
+		result = note_lines(making);
 	if (!result)
 		result = tally_annotation_new(source->session, &wanted, &annotation, error);
 	for (size_t i = 0; !result && i < annotation->function_count && i < FUNCTIONS_MOST; i++)

@@ -91,6 +91,7 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(marker, name, PAGE_U32, PAGE_ANY);
 	COLUMN(marker, text, PAGE_U32, PAGE_RISING);
 	COLUMN(marker, kind, PAGE_U8, PAGE_ANY);
+	COLUMN(line, recording, PAGE_U32, PAGE_ANY);
 	COLUMN(line, function, PAGE_U32, PAGE_RISING);
 	COLUMN(line, file, PAGE_U32, PAGE_ANY);
 	COLUMN(line, number, PAGE_U32, PAGE_RISING);
@@ -99,6 +100,7 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(source, file, PAGE_U32, PAGE_ANY);
 	COLUMN(source, number, PAGE_U32, PAGE_RISING);
 	COLUMN(source, text, PAGE_U32, PAGE_RISING);
+	COLUMN(code, recording, PAGE_U32, PAGE_ANY);
 	COLUMN(code, function, PAGE_U32, PAGE_RISING);
 	COLUMN(code, offset, PAGE_U32, PAGE_RISING);
 	COLUMN(code, text, PAGE_U32, PAGE_RISING);

@@ -92,7 +92,7 @@ struct page_marker {
 /* Samples by source line, text of source, instructions, and the samples of these. */
 struct page_line {
 	uint64_t self;
-	uint32_t function, file, number, event;
+	uint32_t recording, function, file, number, event;
 };
 
 struct page_text_line {
@@ -100,7 +100,7 @@ struct page_text_line {
 };
 
 struct page_code {
-	uint32_t function, offset, text, file, number;
+	uint32_t recording, function, offset, text, file, number;
 };
 
 struct page_code_sample {

@@ -350,3 +350,36 @@ sentence() {
 		done
 	done
 }
+
+@test "18: a difference has the source and assembly of each recording, with its samples" {
+	command -v gcc >/dev/null || skip "gcc is not installed: tests/page has known source and assembly"
+	echo 'volatile long sum; __attribute__((noinline)) void busy(long n) { for (long i = 0; i < n; i++) sum STEP i; } int main(void) { busy(60000000); return 0; }' >busy.c
+	for side in '^=' '+='; do
+		mkdir -p "$side"
+		gcc -g -O1 "-DSTEP=$side" -o "$side/busy" busy.c
+		"$TALLY" record -q -F 5000 -e cpu-clock:u -o "$side/it.data" "$side/busy"
+	done
+	"$TALLY" diff --html=busy.html '^=/it.data' '+=/it.data'
+	page check busy.html
+	python3 - "$TALLY_SOURCE/tests/cli" busy.html <<-'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		import page_reader
+		page = page_reader.Page(sys.argv[2])
+		texts = page.column("string.text")
+		names = [texts[name] for name in page.column("function.name")]
+		leaf = [names[at] if at < len(names) else "" for at in page.column("node.function")]
+		side = page.column("thread.recording")
+		code = page.table("code", "recording", "function", "text")
+		for number, word in enumerate(("xor", "add")):
+		    own = sum(weight for thread, node, weight in page.table("sample", "thread", "node", "weight") if side[thread] == number and leaf[node] == "busy")
+		    assembly = sum(value for row, value in page.table("code_sample", "code", "self") if code[row][0] == number and names[code[row][1]] == "busy")
+		    lines = sum(value for recording, function, value in page.table("line", "recording", "function", "self") if recording == number and names[function] == "busy")
+		    assert own == assembly == lines > 0, (number, own, assembly, lines)
+		    found = [texts[text] for recording, function, text in code if recording == number and names[function] == "busy"]
+		    assert any(text.startswith(word) and "%rip" not in text for text in found), found
+		assert len(page.column("source.number")) == len(set(page.table("source", "file", "number"))) > 0
+	END
+	"$TALLY" diff --html=plain.html --no-source '^=/it.data' '+=/it.data'
+	[ -z "$(page column plain.html code.text source.text line.number)" ]
+}

@@ -95,14 +95,14 @@ def known():
                                             ("syscalls:sys_enter_openat", 0, "/etc/ld.so.cache"), ("process end", 2, "status 0")]):
         made.add("marker", time=500000 + i * 2000000, thread=one, name=name, text=text, kind=kind)
     for number, own, total in [(71, 2_000_000_000, 2_000_000_000), (73, 3_500_000_000, 3_500_000_000), (74, 500_000_000, 900_000_000)]:
-        made.add("line", function=work, file="app.c", number=number, event=0, self=own)
-    made.add("line", function=walk, file="tree.c", number=9, event=0, self=1_000_000_000)
+        made.add("line", recording=0, function=work, file="app.c", number=number, event=0, self=own)
+    made.add("line", recording=0, function=walk, file="tree.c", number=9, event=0, self=1_000_000_000)
     for number, text in enumerate(["static int", "work(struct item *item, size_t count)", "{", "\tint sum = 0;", "\tfor (size_t i = 0; i < count; i++)",
                                    "\t\tsum += item[i].value;", "\treturn sum + offset(item, count);", "}"], 67):
         made.add("source", file="app.c", number=number, text=text)
     for offset, text, number, own in [(0, "push   %rbp", 67, 0), (1, "mov    %rsp,%rbp", 67, 0), (4, "xor    %eax,%eax", 70, 500_000_000), (6, "add    (%rdi),%eax", 73, 3_500_000_000),
                                       (8, "add    $0x10,%rdi", 71, 2_000_000_000), (12, "cmp    %rsi,%rdi", 71, 0), (15, "jne    6 <work+0x6>", 71, 0), (17, "ret", 74, 0)]:
-        row = made.add("code", function=work, offset=offset, text=text, file="app.c", number=number)
+        row = made.add("code", recording=0, function=work, offset=offset, text=text, file="app.c", number=number)
         if own:
             made.add("code_sample", code=row, event=0, self=own)
     return made
@@ -165,9 +165,9 @@ def names():
             for _ in range(6):
                 made.sample(time, threads[i], made.stack([made.function("main")] + [function] * (depth + 1)), 3_000_000)
                 time += 9001
-        made.add("line", function=function, file=HOSTILE[i % len(HOSTILE)], number=i + 1, event=0, self=3_000_000)
+        made.add("line", recording=0, function=function, file=HOSTILE[i % len(HOSTILE)], number=i + 1, event=0, self=3_000_000)
         made.add("source", file=HOSTILE[i % len(HOSTILE)], number=i + 1, text=name)
-        made.add("code", function=function, offset=0, text=name, file=HOSTILE[0], number=1)
+        made.add("code", recording=0, function=function, offset=0, text=name, file=HOSTILE[0], number=1)
         made.add("marker", time=i * 100000, thread=threads[i], name=name, text=HOSTILE[i % len(HOSTILE)], kind=i % 5)
     made.summary["duration"] = time / 1e6
     return made
