@@ -17,6 +17,8 @@
 struct known_code {
 	uint64_t address, space; /* space 0: free */
 	const struct cfi_rules *rules;
+	bool memory; /* from the bytes of memory, at this moment */
+	uint32_t moment;
 };
 #define KNOWN_CODE_BITS 14
 
@@ -136,6 +138,8 @@ static void look_up(struct tally_chain_maker *maker, uint64_t address, struct kn
 	int result = image_at(maker, address, &image, &place);
 
 	if (result) {
+		/* What is there may change without a new mapping: a file's code does not. */
+		known->memory = true;
 		if (maker->joined && result != -ENOENT)
 			known->rules = tally_memory_code_rules(maker->space, maker->arch, address);
 		return;
@@ -155,8 +159,10 @@ static const struct cfi_rules *find_code(void *context, uint64_t address)
 	uint64_t hash = hash_u64(address ^ hash_u64(space));
 	struct known_code *known = &maker->known[hash >> (64 - KNOWN_CODE_BITS)];
 
-	if (known->address != address || known->space != space || !space) {
-		*known = (struct known_code){.address = address, .space = space};
+	if (known->address != address || known->space != space || !space ||
+	    (known->memory && known->moment != maker->space->moment)) {
+		*known = (struct known_code){
+		    .address = address, .space = space, .moment = maker->space->moment};
 		look_up(maker, address, known);
 	}
 	return known->rules;

@@ -37,6 +37,7 @@ enum tally_chain_end {
 struct tally_chain_space {
 	void *context;
 	uint64_t number; /* equal ones have the same images at all addresses; 0: unknown */
+	uint32_t moment; /* while it is equal, their memory is taken for the same, too */
 	/* The image that is mapped at an address, and the place in it. 0; -ENOENT: none is;
 	 * -ENODATA: one that is no file, or cannot be read. */
 	int (*image_at)(void *context, uint64_t address, struct tally_image **ret,

@@ -224,8 +224,10 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 		table->row_room = room;
 	}
 	mapping->number = (uint32_t)table->row_count;
+	mapping->before = UINT32_MAX;
 	table->rows[table->row_count++] = *row;
 	table->space_list[row->space].own_count++;
+	table->space_list[row->space].version++;
 	return 0;
 }
 
@@ -572,6 +574,11 @@ const struct tally_space *tally_process_space(const struct tally_process_table *
 uint32_t tally_space_id(const struct tally_space *space)
 {
 	return space ? space->id : 0;
+}
+
+uint64_t tally_space_state(const struct tally_space *space)
+{
+	return space && !space->change_count ? (uint64_t)space->id << 32 | space->version : 0;
 }
 
 const struct tally_space *tally_process_kernel_space(const struct tally_process_table *table)

@@ -26,6 +26,7 @@ struct tally_mapping {
 	const struct tally_mapped_file *file;
 	uint32_t prot, pid;
 	uint32_t number; /* 0.. in order of arrival: an index for data that others keep */
+	uint32_t before; /* its number before the table was renewed; UINT32_MAX: it is new */
 	uint8_t cpumode; /* PERF_RECORD_MISC_{KERNEL,USER,...} */
 	bool ksymbol;    /* from a KSYMBOL record: all of it is one symbol with the file's name */
 };
@@ -71,6 +72,9 @@ const struct tally_space *tally_process_kernel_space(const struct tally_process_
 
 /* A number for the space, from 1, which it keeps when the table is renewed; 0 for NULL. */
 uint32_t tally_space_id(const struct tally_space *space);
+/* A number for the space with all that it maps, which it keeps when the table is renewed; 0: that
+ * changes over the time between two renewals, or NULL. */
+uint64_t tally_space_state(const struct tally_space *space);
 
 /* A number for (space, set of mappings valid at `time`), the same for all times between two changes
  * that replace a mapping: results cached under it stay valid. 0 is never used. */

@@ -48,7 +48,8 @@ static int by_number(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* The rows of one space that hold something at `time`, in the order of their arrival. */
+/* The rows of one space that hold something at `time`, in the order of their arrival, or in that of
+ * their addresses where no two overlap. */
 static int visible_rows(const struct tally_space *space, uint64_t time, struct row_list *found)
 {
 	const struct tally_space_history *history = space->history;
@@ -69,7 +70,7 @@ static int visible_rows(const struct tally_space *space, uint64_t time, struct r
 				result = add_number(found, row);
 		}
 	}
-	if (!found->count)
+	if (!found->count || space->apart)
 		return result;
 	qsort(found->list, found->count, sizeof(*found->list), by_number);
 	for (size_t i = 0; i < found->count; i++)
@@ -115,6 +116,7 @@ static int add_rows(struct renewal *renewal, size_t first)
 		}
 		row.time = 0;
 		row.space = (uint32_t)space;
+		row.mapping.before = row.mapping.number;
 		row.mapping.number = (uint32_t)to->row_count;
 		to->rows[to->row_count++] = row;
 		to->space_list[space].own_count++;
@@ -178,6 +180,7 @@ static int renew_space(struct renewal *renewal, const struct tally_space *space,
 		}
 	}
 	made.id = space->id;
+	made.version = space->version;
 	if (tally_process_space_add(to, &made) < 0)
 		return -ENOMEM;
 	*ret = (uint32_t)to->space_count - 1;

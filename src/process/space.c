@@ -114,6 +114,7 @@ static bool sort_without_overlap(struct tally_space *space, const uint32_t *own)
 		if (space->rows[own[i]].hole)
 			return false;
 	space->segment_count = space->own_count;
+	space->apart = true;
 	return true;
 }
 

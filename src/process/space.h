@@ -40,11 +40,13 @@ struct tally_space {
 	const struct tally_space *above;      /* set by freezing: the parent */
 	uint32_t parent; /* number of the space that it was forked from, or SPACE_NONE */
 	uint32_t own_count;
+	uint32_t version; /* how many mappings it was fed, not counting renewals */
 	uint64_t fork_time;
 	bool exec; /* made by exec: the parent is the process's space before, see space_up() */
 	/* Made by freezing. */
 	struct tally_space_segment *segments;
 	uint32_t segment_count;
+	bool apart; /* no two of its mappings overlap: a segment is a mapping */
 	uint32_t first_era, change_count;
 	uint64_t *changes; /* ascending times at which a mapping replaced another */
 	struct tally_space_history *history; /* NULL when nothing changed */

@@ -37,6 +37,17 @@ void tally_drain_done(struct tally_drain *drain)
 	tally_stack_block_free(drain->block);
 	drain->block = NULL;
 	tally_walk_done(&drain->walk);
+	free(drain->looked);
+	drain->looked = NULL;
+}
+
+size_t tally_drain_looked(struct tally_drain *drain, size_t index)
+{
+	size_t looked = drain->looked ? drain->looked[index] : 0;
+
+	if (drain->looked)
+		drain->looked[index] = 0;
+	return looked;
 }
 
 void tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer)
@@ -126,6 +137,7 @@ static int drain_ring(struct tally_drain *drain, size_t index, struct tally_erro
 		drain->skipped |= total != 0;
 		return 0;
 	}
+	drain->walk.noted = tally_drain_looked(drain, index);
 	capacity = tally_ring_pages(ring) * (size_t)sysconf(_SC_PAGESIZE);
 	drain->fullest = MAX(drain->fullest, total * 256 / capacity);
 	while (at < total) {
@@ -203,6 +215,8 @@ static int pass_by_workers(struct tally_drain *drain, struct tally_error *error)
 	struct tally_drain_workers_pass pass = {0};
 	int result = tally_drain_workers_pass(drain->workers, &drain->walk, &pass, error);
 
+	for (size_t i = 0; i < drain->set->ring_count; i++)
+		(void)tally_drain_looked(drain, i);
 	drain->fullest = pass.fullest;
 	drain->since_mark += pass.bytes;
 	drain->appended |= pass.bytes != 0;

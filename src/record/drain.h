@@ -40,6 +40,7 @@ struct tally_drain {
 	size_t fullest;      /* of the last pass: bytes in the fullest ring, in 1/256 */
 	struct tally_off_cpu *off_cpu; /* NULL: offcpu-time is not recorded */
 	struct tally_buf *side_copy;   /* gets the side-band of a pass, too; NULL: nothing does */
+	size_t *looked; /* of each ring, bytes whose mappings are known already; NULL: none */
 	struct tally_side_kept *side_kept; /* gets it instead of the file; NULL: the file does */
 	/* When the recorder unwinds: passes fill a block, instead of the file. */
 	struct tally_unwinder *unwinder;
@@ -67,6 +68,9 @@ void tally_drain_done(struct tally_drain *drain);
 
 /* What comes next goes to another file. Between two passes. */
 void tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer);
+
+/* Of a ring: what comes first was looked at before this pass. Then that is forgotten. */
+size_t tally_drain_looked(struct tally_drain *drain, size_t index);
 
 /* Appends what is pending and gives its room in the rings back. 0 or -errno with words. */
 int tally_drain_flush(struct tally_drain *drain, struct tally_error *error);

@@ -40,14 +40,16 @@ static int take_samples(struct tally_drain *drain, struct tally_ring *ring,
 	return 0;
 }
 
-static int take_sideband(struct tally_drain *drain, struct tally_ring *ring)
+static int take_sideband(struct tally_drain *drain, size_t index)
 {
+	struct tally_ring *ring = drain->set->rings[index];
 	struct tally_ring_bytes bytes;
 	size_t total = tally_ring_peek(ring, &bytes), to;
 	int result;
 
 	if (!total)
 		return 0;
+	drain->walk.noted = tally_drain_looked(drain, index);
 	to = tally_walk_sideband(&drain->walk, &bytes, 0, total);
 	drain->walk.counts.bad_bytes += total - to;
 	result = tally_stack_block_add_side(drain->block, &bytes, 0, to);
@@ -130,7 +132,7 @@ int tally_drain_pass_stacks(struct tally_drain *drain, struct tally_error *error
 
 		if (ring)
 			result = index % TALLY_RING_KINDS == TALLY_RING_SIDEBAND
-				     ? take_sideband(drain, ring)
+				     ? take_sideband(drain, index)
 				     : take_samples(drain, ring, copies);
 	}
 	if (result)

@@ -8,17 +8,11 @@
 
 struct tally_plan;
 
-struct tally_look {        /* all zero: nothing was seen yet */
-	size_t *seen;      /* bytes that each ring held at the last look */
-	uint64_t at_least; /* passes that there were before it */
-};
-
-void tally_look_done(struct tally_look *look);
 /* How long a mapping waits to be looked at, ms, at most. A process that lives for less time than
  * between two samples is rarely in one, so this grows as the frequency falls: what waits is woken
  * for little else in a recording of days. */
 int tally_look_interval(const struct tally_plan *plan);
-/* Between two passes. */
-void tally_look(struct tally_look *look, struct tally_drain *drain);
+/* Between two passes. The next one knows what was seen. */
+void tally_look(struct tally_drain *drain);
 
 #endif

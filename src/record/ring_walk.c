@@ -171,7 +171,7 @@ static const uint8_t *whole(struct tally_walk *walk, const struct tally_ring_byt
 static uint64_t file_number(const struct tally_body *body)
 {
 	return body->mmap2.ino
-		   ? hash_mix(hash_mix(body->mmap2.ino, body->mmap2.maj), body->mmap2.min)
+		   ? hash_mix(hash_pair(body->mmap2.ino, body->mmap2.maj), body->mmap2.min)
 		   : 0;
 }
 
@@ -218,7 +218,7 @@ size_t tally_walk_sideband(struct tally_walk *walk, const struct tally_ring_byte
 
 		if (!header.size)
 			break;
-		if (header.type == PERF_RECORD_MMAP2)
+		if (header.type == PERF_RECORD_MMAP2 && at >= walk->noted)
 			note_mapping(walk, whole(walk, bytes, at, header.size), &header);
 		else if (walk->left_running &&
 			 (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT))

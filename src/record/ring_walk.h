@@ -31,6 +31,7 @@ struct tally_walk {
 	/* Is called for memory that a process maps to run code in it; NULL: nobody asks. */
 	void (*see_code)(void *context, uint32_t pid, uint64_t start, uint64_t size);
 	void *see_code_context;
+	size_t noted; /* of the side-band: mappings before this place are known already */
 	struct tally_left_running *left_running; /* NULL: forks and exits are not noted */
 	struct tally_walk_counts counts;
 	uint8_t *joined; /* copy of a side-band record that wraps */

@@ -214,7 +214,6 @@ void tally_recorder_free(struct tally_recorder *recorder)
 	tally_writing_done(&recorder->writing);
 	tally_drain_done(&recorder->drain);
 	tally_side_kept_done(&recorder->side_kept);
-	tally_look_done(&recorder->look);
 	tally_unwinder_free(recorder->unwinder);
 	if (recorder->writer)
 		tally_writer_close(recorder->writer, NULL);
@@ -432,7 +431,7 @@ static int wait_for_pass(struct tally_recorder *recorder)
 		ready = tally_waiting_poll(&recorder->waiting, wait);
 		left -= wait;
 		if (!ready)
-			tally_look(&recorder->look, &recorder->drain);
+			tally_look(&recorder->drain);
 	} while (!ready && left > 0);
 	return ready;
 }

@@ -291,14 +291,9 @@ static int begin_next(struct tally_recorder *recorder, const struct tally_buf *r
 /* Maps of processes that began while the others were described. */
 static void note_maps(struct tally_recorder *recorder, const uint8_t *records, size_t size)
 {
-	const struct tally_walk_counts counts = recorder->drain.walk.counts;
 	const struct tally_ring_bytes bytes = {.first = records, .first_size = size};
-	struct tally_left_running *left_running = recorder->drain.walk.left_running;
 
-	recorder->drain.walk.left_running = NULL; /* it has noted them */
-	tally_walk_sideband(&recorder->drain.walk, &bytes, 0, size);
-	recorder->drain.walk.left_running = left_running;
-	recorder->drain.walk.counts = counts;
+	tally_walk_mappings(&recorder->drain.walk, &bytes, 0);
 }
 
 int tally_recorder_name_file(struct tally_recorder *recorder, struct tally_error *error)

@@ -46,7 +46,6 @@ struct tally_recorder {
 	struct tally_stack_counts stacks, all_stacks; /* of this file, and of all */
 	struct tally_drain drain;
 	struct tally_side_kept side_kept;
-	struct tally_look look;
 	struct tally_drain_aux aux;
 	struct tally_recorder_rings rings;
 	struct tally_writing writing;

@@ -12,6 +12,10 @@
 #include "process/process.h"
 #include "stacks/code_arenas.h"
 
+/* Of a space's number: it holds until the next feeding. Numbers of processes do not reach this bit.
+ */
+#define OF_AN_ERA (1ULL << 63)
+
 struct side_record {
 	uint64_t time;
 	size_t at; /* offset, which keeps the order of equal times */
@@ -25,9 +29,10 @@ struct tally_live_spaces {
 	struct tally_image_store *images;
 	/* By the number of a mapping; NULL: not looked up yet. */
 	struct tally_image *_Atomic *by_mapping;
+	size_t mapping_count;
 	struct side_record *order;
 	size_t order_room;
-	uint64_t generation; /* how often it was fed: eras are new then */
+	uint32_t generation; /* how often it was fed: eras are new then */
 	uint64_t passed[3];  /* the latest time of the last feedings, the newest first */
 };
 
@@ -170,12 +175,31 @@ static int feed_all(struct tally_live_spaces *spaces, const struct tally_layout 
 	return result ? result : tally_process_freeze(spaces->processes);
 }
 
+/* After a feeding: numbers of mappings are new. */
+static int renew_images(struct tally_live_spaces *spaces)
+{
+	size_t count = tally_process_mapping_count(spaces->processes);
+	struct tally_image *_Atomic *renewed = calloc(count + 1, sizeof(*renewed));
+
+	if (!renewed)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t before = tally_process_mapping(spaces->processes, (uint32_t)i)->before;
+
+		if (before < spaces->mapping_count)
+			renewed[i] = spaces->by_mapping[before];
+	}
+	free(spaces->by_mapping);
+	spaces->by_mapping = renewed;
+	spaces->mapping_count = count;
+	return 0;
+}
+
 int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
 			   const uint8_t *records, size_t size)
 {
 	int64_t count = sort_records(spaces, layout, records, size);
 	int more = count < 0 ? (int)count : tally_jit_loads_read_on(&spaces->loads, UINT64_MAX);
-	size_t mappings;
 	int result;
 
 	if (more < 0 || (!count && !more))
@@ -186,11 +210,9 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 		result = feed_all(spaces, layout, records, count);
 	if (result)
 		return result;
-	mappings = tally_process_mapping_count(spaces->processes);
-	free(spaces->by_mapping);
-	spaces->by_mapping = calloc(mappings + 1, sizeof(*spaces->by_mapping));
-	if (!spaces->by_mapping)
-		return -ENOMEM;
+	result = renew_images(spaces);
+	if (result)
+		return result;
 	spaces->generation++;
 	spaces->passed[2] = spaces->passed[1];
 	spaces->passed[1] = spaces->passed[0];
@@ -203,14 +225,19 @@ void tally_live_space_of(struct tally_live_spaces *spaces, uint32_t pid, uint32_
 			 uint64_t time, struct tally_live_space *ret)
 {
 	struct tally_task_view view;
+	uint64_t state;
 
 	tally_process_view(spaces->processes, pid, tid, time, &view);
+	state = tally_space_state(view.space);
+	if (!state && view.era)
+		state = OF_AN_ERA | (uint64_t)spaces->generation << 32 | view.era;
 	*ret = (struct tally_live_space){
 	    .spaces = spaces,
 	    .space = view.space,
 	    .pid = pid,
 	    .time = time,
-	    .number = view.era ? spaces->generation << 32 | view.era : 0,
+	    .number = state,
+	    .moment = spaces->generation,
 	};
 }
 

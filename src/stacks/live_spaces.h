@@ -36,7 +36,8 @@ struct tally_live_space {
 	const struct tally_space *space; /* NULL: unknown */
 	uint32_t pid;
 	uint64_t time;
-	uint64_t number; /* as struct tally_chain_space has it */
+	uint64_t number; /* as struct tally_chain_space has it, and `moment` */
+	uint32_t moment;
 };
 void tally_live_space_of(struct tally_live_spaces *spaces, uint32_t pid, uint32_t tid,
 			 uint64_t time, struct tally_live_space *ret);

@@ -96,6 +96,7 @@ static int make_sample(struct tally_unwinder *unwinder, struct worker *worker, s
 		return 0; /* the kernel writes none like this */
 	tally_live_space_of(unwinder->spaces, sample->pid, sample->tid, sample->time, &live);
 	space.number = live.number;
+	space.moment = live.moment;
 	result = tally_chain_make(worker->maker, sample,
 				  tally_chain_arch(unwinder->machine, sample->user_abi), &space,
 				  true, &chain);

@@ -36,6 +36,52 @@ static void renew(struct tally_process_table *table, uint64_t before)
 	assert_int_equal(tally_process_renew(table, before), 0);
 }
 
+static uint64_t state_of(const struct tally_process_table *table, uint32_t pid, uint64_t time)
+{
+	return tally_space_state(tally_process_space(table, pid, time));
+}
+
+static void a_space_keeps_its_number_until_it_maps_more(void **state)
+{
+	struct tally_process_table *table = new_table();
+	uint64_t five, six;
+
+	(void)state;
+	map(table, 11, 5, 0x8000, 0x9000, 0, "/bin/five");
+	map(table, 12, 5, 0x2000, 0x3000, 0, "/lib/a");
+	fork_of(table, 13, 5, 5, 6, 6);
+	freeze(table);
+	five = state_of(table, 5, 20);
+	six = state_of(table, 6, 20);
+	assert_int_not_equal(five, 0);
+	assert_int_not_equal(six, 0);
+	assert_int_not_equal(five, six);
+	assert_int_equal(tally_process_mapping(table, 0)->before, UINT32_MAX);
+
+	renew(table, 20);
+	map(table, 30, 6, 0xa000, 0xb000, 0, "/lib/b");
+	freeze(table);
+	assert_int_equal(state_of(table, 5, 31), five);
+	assert_int_not_equal(state_of(table, 6, 31), six);
+	six = state_of(table, 6, 31);
+	assert_int_equal(tally_process_mapping_count(table), 5);
+	for (uint32_t i = 0; i < 4; i++) /* a process and its child had the same two */
+		assert_true(tally_process_mapping(table, i)->before < 2);
+	assert_int_equal(tally_process_mapping(table, 4)->before, UINT32_MAX);
+
+	renew(table, 40);
+	map(table, 50, 5, 0x2000, 0x2800, 0, "/lib/c"); /* in place of another */
+	freeze(table);
+	assert_int_equal(state_of(table, 6, 51), six);
+	assert_int_equal(state_of(table, 5, 51), 0);
+	renew(table, 60);
+	freeze(table);
+	assert_int_not_equal(state_of(table, 5, 61), 0);
+	assert_int_not_equal(state_of(table, 5, 61), five);
+	assert_int_equal(tally_space_state(NULL), 0);
+	tally_process_table_free(table);
+}
+
 static void what_held_at_the_end_holds(void **state)
 {
 	struct tally_process_table *table = new_table();
@@ -224,6 +270,7 @@ static void it_finds_what_was_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_space_keeps_its_number_until_it_maps_more),
 	    cmocka_unit_test(what_held_at_the_end_holds),
 	    cmocka_unit_test(what_ended_is_forgotten),
 	    cmocka_unit_test(it_finds_what_was_there),
