@@ -101,7 +101,7 @@ BUILD = "mkdir -p {dir}/built; make -s -j2 -f {here}/many.mk OUT={dir}/built $(s
 OFF_CPU = ("-e sched:sched_switch -c 1 --call-graph fp", "-e dummy --off-cpu --call-graph fp")
 
 # Two compilers at once: all CPUs are busy, and stacks are deep.
-COMPILERS = "for i in $(seq $(nproc)); do g++ -std=c++17 -O1 -DTYPES=1 -c -o /dev/null {here}/large.cc & done; wait"
+COMPILERS = "for i in $(seq $(nproc)); do g++ -std=c++17 -fsyntax-only -DTYPES=4 {here}/large.cc & done; wait"
 
 
 def whole_stacks(rate, size):
