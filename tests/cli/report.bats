@@ -107,12 +107,15 @@ between() { # least, value, most
 	need_recording
 	run -0 "$TALLY" report -i chains.data --children -g none -s sym,srcline -t '|' -q
 	# outer works itself, too, in other lines
+	checked=0
 	while read -r name callee least most; do
+		checked=$((checked + 1))
 		at=$(grep -n -F "n = $callee(n);" busy.c | cut -d: -f 1)
 		between "$least" "$(tr -s ' ' <<<"$output" | sed 's/ *|/|/g' |
 			awk -F'|' -v line="busy.c:$at" -v name="$name" '$3 ~ " " name "$" && $4 == line {print $1 + 0}')" "$most"
 	done <<<"main outer 95 100
 outer inner 65 85"
+	[ "$checked" = 2 ]
 }
 
 @test "callers without children" {
