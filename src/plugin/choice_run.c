@@ -6,7 +6,7 @@
 #include "base/table.h"
 #include "plugin/choice.h"
 
-enum { UNKNOWN, HOLDS, FAILS };
+enum { UNKNOWN, HOLDS, FAILS }; /* UNKNOWN is 0, as what an array grows by */
 
 static bool compare(enum choice_op op, uint64_t value, uint64_t with)
 {
@@ -57,17 +57,9 @@ static bool string_holds(const struct choice_test *test, const char *text)
 /* The place of a verdict; NULL: out of memory. */
 static uint8_t *verdict_at(struct choice_known *known, uint32_t number)
 {
-	if (number >= known->room) {
-		uint64_t room = known->room ? known->room : 1024;
-
-		while (room <= number)
-			room *= 2;
-		if (!array_resize(&known->verdicts, room, 1))
-			return NULL;
-		memset(known->verdicts + known->room, UNKNOWN, room - known->room);
-		known->room = (uint32_t)(room > UINT32_MAX ? UINT32_MAX : room);
-	}
-	return &known->verdicts[number];
+	return array_reach(&known->verdicts, &known->room, number, 1024, 1)
+		   ? &known->verdicts[number]
+		   : NULL;
 }
 
 /* Kept by thread, which has one name: names themselves have numbers of any size. */

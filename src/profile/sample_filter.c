@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
 
 void tally_filter_init(struct tally_filter *filter, const struct tally_session *session,
 		       const struct tally_profile_options *options)
@@ -33,23 +34,10 @@ bool tally_filter_holds(const uint32_t *numbers, size_t count, uint32_t number)
 	return false;
 }
 
-/* The place of a verdict, the array grown to hold it. */
+/* The place of a verdict, the array grown to hold it; NULL: out of memory. */
 static uint8_t *verdict_at(uint8_t **verdicts, uint32_t *room, uint32_t number)
 {
-	if (number >= *room) {
-		uint64_t more = *room ? *room : 1024;
-		uint8_t *grown;
-
-		while (more <= number)
-			more *= 2;
-		grown = realloc(*verdicts, more);
-		if (!grown)
-			return NULL;
-		memset(grown + *room, TALLY_VERDICT_UNKNOWN, more - *room);
-		*verdicts = grown;
-		*room = more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
-	}
-	return &(*verdicts)[number];
+	return array_reach(verdicts, room, number, 1024, 1) ? &(*verdicts)[number] : NULL;
 }
 
 static bool holds_thread(const struct tally_filter *filter, uint32_t number)

@@ -7,6 +7,7 @@
 #include <tally/profile.h>
 #include <tally/session.h>
 
+/* Unknown is 0, as what an array grows by. */
 enum tally_verdict { TALLY_VERDICT_UNKNOWN, TALLY_VERDICT_PASS, TALLY_VERDICT_FAIL };
 
 /* One a thread: it remembers the answers by string and frame number. */

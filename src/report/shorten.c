@@ -4,6 +4,7 @@
 #include "base/cell.h"
 
 #define DOTS       "..."
+#define INLINED    "(inlined)" /* behind a name: no arguments */
 #define DOTS_SIZE  3
 #define DEPTH_MOST 64   /* brackets within each other */
 #define NAMES_MOST 4096 /* a longer name is only cut */
@@ -37,7 +38,7 @@ static void put_ends(struct tally_buf *to, const char *text, size_t length, size
 static bool opens(const char *text, size_t at)
 {
 	if (text[at] == '(')
-		return at != 0;
+		return at != 0 && strncmp(text + at, INLINED, sizeof(INLINED) - 1) != 0;
 	if (text[at] != '<' || !at)
 		return false;
 	return !(at >= 8 && !memcmp(text + at - 8, "operator", 8)) && text[at - 1] != '<' &&

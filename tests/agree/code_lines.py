@@ -8,11 +8,12 @@ the numbers of each instruction of each event are compared, of diff the rows, as
 """
 
 import collections
-import os
 import re
 import shlex
 import subprocess
 import sys
+
+from command_lines import Difference, compare_all
 
 
 def run(command, env):
@@ -49,54 +50,34 @@ def rows(lines):
 
 
 
+def compare(tally, parts, paths, env):
+    kind, options = parts[0].split()[0], shlex.split(parts[1])
+    if kind == "annotate":
+        command = ["annotate", "--stdio", "-i", paths[0], *options]
+    else:
+        command = ["diff", "-t", "\x02", *options, *paths]
+    (perf, why), (ours, our_why) = run(["perf", *command], env), run([tally, *command], env)
+    titles = our_titles = None
+    if kind == "annotate":
+        theirs, mine = instructions(perf), instructions(ours)
+    else:
+        (theirs, titles), (mine, our_titles) = rows(perf), rows(ours)
+        # Of what a recording lacks perf leaves some cells empty.
+        partly = {row[-1] for row in theirs if "" in row}
+        theirs = collections.Counter({row: n for row, n in theirs.items() if row[-1] not in partly})
+        mine = collections.Counter({row: n for row, n in mine.items() if row[-1] not in partly})
+    missing, added = theirs - mine, mine - theirs
+    if not missing and not added and theirs and titles == our_titles:
+        return None
+    said = [("perf", why)] * (not theirs) + [("tally", our_why)] * (not mine)
+    return Difference(missing, added, (titles, our_titles) if titles != our_titles else None, said)
+
 
 def main():
     tally, lines, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
-    env = dict(os.environ, LC_ALL="C", PAGER="cat", PERF_CONFIG="/dev/null")
-    failed = compared = skipped = 0
-    for line in open(lines):
-        line = line.split("#")[0].strip()
-        if not line:
-            continue
-        first, options = [shlex.split(part) for part in line.split("|")]
-        paths = [next((os.path.join(folder, name) for folder in folders if os.path.exists(os.path.join(folder, name))), None)
-                 for name in first[1:]]
-        if None in paths:
-            print(f"not here: {line}")
-            skipped += 1
-            continue
-        compared += 1
-        if first[0] == "annotate":
-            command = ["annotate", "--stdio", "-i", paths[0], *options]
-            perf, why = run(["perf", *command], env)
-            ours, our_why = run([tally, *command], env)
-            theirs, mine, same_titles = instructions(perf), instructions(ours), True
-        else:
-            command = ["diff", "-t", "\x02", *options, *paths]
-            perf, why = run(["perf", *command], env)
-            ours, our_why = run([tally, *command], env)
-            (theirs, titles), (mine, our_titles) = rows(perf), rows(ours)
-            same_titles = titles == our_titles
-            # Of what a recording lacks perf leaves some cells empty.
-            partly = {row[-1] for row in theirs if "" in row}
-            theirs = collections.Counter({row: n for row, n in theirs.items() if row[-1] not in partly})
-            mine = collections.Counter({row: n for row, n in mine.items() if row[-1] not in partly})
-        missing, added = theirs - mine, mine - theirs
-        if missing or added or not theirs or not same_titles:
-            failed += 1
-            print(f"FAILED {line}")
-            if not same_titles:
-                print(f"  titles: {titles} and {our_titles}")
-            for what, some in (("perf alone", missing), ("tally alone", added)):
-                for row, count in list(some.items())[:4]:
-                    print(f"  {what}: {count} x {row}")
-            if not theirs:
-                print(f"  perf: {why[-200:]}")
-            if not mine:
-                print(f"  tally: {our_why[-200:]}")
-    print(f"{compared} compared, {failed} differ, {skipped} without their recording")
-    return 1 if failed else 0
+    compare_all(lines, folders, lambda parts: shlex.split(parts[0])[1:],
+                lambda parts, paths, env: compare(tally, parts, paths, env))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

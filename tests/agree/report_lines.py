@@ -8,11 +8,12 @@ LINES is a file of lines: a recording, found in the folders, "|" and the options
 """
 
 import collections
-import os
 import re
 import shlex
 import subprocess
 import sys
+
+from command_lines import Difference, compare_all
 
 SEPARATOR = "\x02"
 
@@ -74,45 +75,26 @@ def differences(perf, tally):
     return +only_perf, +only_tally
 
 
+def compare(tally, parts, path, env):
+    options, own = [shlex.split(part) for part in (parts[1:] + ["", ""])[:2]]
+    common = ["report", "-i", path, "--stdio", "-t", SEPARATOR]
+    perf, perf_titles, done = rows_of(["perf", *common, *options], env)
+    ours, our_titles, ran = rows_of([tally, *common, "--addresses", *options, *own], env)
+    if any(option in options for option in ("-c", "-d", "-S")):
+        ours, our_titles = without(ours, our_titles, perf_titles)
+    missing, added = differences(perf, ours)
+    if perf_titles == our_titles and not missing and not added and perf and not ran.returncode:
+        return None
+    said = [(who, program.stderr.decode(errors="replace").strip())
+            for who, program, failed in (("perf", done, not perf), ("tally", ran, ran.returncode)) if failed]
+    return Difference(missing, added, (perf_titles, our_titles) if perf_titles != our_titles else None, said)
+
+
 def main():
     tally, lines, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
-    env = dict(os.environ, LC_ALL="C", PAGER="cat", PERF_CONFIG="/dev/null")
-    failed = compared = skipped = 0
-    for line in open(lines):
-        line = line.split("#")[0].strip()
-        if not line:
-            continue
-        name, options, own = ([part.strip() for part in line.split("|")] + [""])[:3]
-        path = next((os.path.join(folder, name) for folder in folders if os.path.exists(os.path.join(folder, name))), None)
-        if not path:
-            print(f"not here: {name}")
-            skipped += 1
-            continue
-        options = shlex.split(options)
-        common = ["report", "-i", path, "--stdio", "-t", SEPARATOR]
-        perf, perf_titles, done = rows_of(["perf", *common, *options], env)
-        ours, our_titles, ran = rows_of([tally, *common, "--addresses", *options, *shlex.split(own)], env)
-        compared += 1
-        if any(option in options for option in ("-c", "-d", "-S")):
-            ours, our_titles = without(ours, our_titles, perf_titles)
-        missing, added = differences(perf, ours)
-        if perf_titles != our_titles or missing or added or not perf or ran.returncode:
-            failed += 1
-            print(f"FAILED {line}")
-            if perf_titles != our_titles:
-                print(f"  titles: {perf_titles} and {our_titles}")
-            for what, rows in (("perf alone", missing), ("tally alone", added)):
-                for row, count in list(rows.items())[:4]:
-                    print(f"  {what}: {count} x {row}")
-                if len(rows) > 4:
-                    print(f"  {what}: {len(rows) - 4} more")
-            if not perf:
-                print("  perf: " + done.stderr.decode(errors="replace").strip()[-200:])
-            if ran.returncode:
-                print("  tally: " + ran.stderr.decode(errors="replace").strip()[-300:])
-    print(f"{compared} compared, {failed} differ, {skipped} without their recording")
-    return 1 if failed else 0
+    compare_all(lines, folders, lambda parts: parts[:1],
+                lambda parts, paths, env: compare(tally, parts, paths[0], env))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -31,6 +31,7 @@ static void arguments_go_first(void **state)
 	is("std::map<std::map<short, long>, std::vector<long> >::find", 30, "std::map<...>::find");
 	is("core::ops::function::FnOnce::call_once<alloc::vec::Vec<u8>>", 48,
 	   "core::ops::function::FnOnce::call_once<...>");
+	is("__libc_start_main_impl (inlined)", 28, "__libc_s...in_impl (inlined)");
 	is("stream::operator<<(char const*, unsigned long)", 30, "stream::operator<<(...)");
 }
 
