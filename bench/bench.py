@@ -63,6 +63,7 @@ REPORTS = [
     ("report flat", "cxx_fp", "--no-children -g none"),
     ("report callers", "cxx_fp", "--no-children"),
     ("report trees, children", "cxx_fp", "--children"),
+    ("report --stats", "cxx_fp", "--stats"),
     ("report flat", "node_deep", "--no-children -g none"),
     ("report callers", "node_deep", "--no-children"),
     ("report trees, children", "node_deep", "--children"),
@@ -557,6 +558,65 @@ def show_slower(alone, runs, name, log):
             log.write(json.dumps({"row": name, "what": what, "alone": least_alone, "slower": slower}) + "\n")
 
 
+# Seconds that the annotated recording takes of a CPU, some 300 MB.
+ANNOTATED_SECONDS = 75
+
+
+def make_annotated(folder):
+    """Many samples with frame pointers of the program with debug information; None where it cannot be built."""
+    made, path = make_debugged(folder), os.path.join(folder, "annotated.data")
+    if made and not os.path.exists(path):
+        once = least([run([made[0]], 600, folder)]).cpu
+        turns = max(1, round(ANNOTATED_SECONDS / max(once, 0.01)))
+        print("# making annotated: the program with debug information, again and again", flush=True)
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "45000", "-g", "-m", "4096", "-o", path, "--",
+                        "sh", "-c", f"for i in $(seq {turns}); do {made[0]}; done"],
+                       cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return made and path
+
+
+def bench_annotate(args, folder, log):
+    """Code of the hottest function: by its name, and without, when perf lists all functions and tally the hottest."""
+    if args.rows not in "annotate hottest" and args.rows not in "annotate by name":
+        return
+    path = make_annotated(folder)
+    if not path:
+        print(f"{'annotate':26} skipped: the program cannot be built")
+        return
+    words = ["annotate", "--stdio", "-i", path]
+    tally = ["env", "XDG_CACHE_HOME=" + os.path.join(folder, "lines-cache"), args.tally, *words]
+    said = subprocess.run(tally, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    name = said.split("\n", 1)[0].removeprefix("# ").rpartition(": ")[0]
+    subject = f"{os.path.getsize(path) / 1e6:.0f} MB"
+    if args.rows in "annotate by name":
+        perf, ours = compare(["perf", *words, name], [*tally, name], args.timeout, args.times, folder)
+        show("annotate by name", subject, perf, ours, log)
+    if args.rows in "annotate hottest":
+        perf, ours = compare(["perf", *words], tally, args.timeout, args.times, folder)
+        show("annotate hottest", subject, perf, ours, log)
+        if not perf:
+            print(f"    perf did not end within {args.timeout:.0f} s")
+
+
+TOP_SECONDS = 15
+
+
+def bench_top(args, folder, log):
+    """CPU of a live table while all CPUs are busy, on terminals of their own."""
+    if args.rows not in "top" or not shutil.which("script"):
+        return
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
+    try:
+        perf, tally = (
+            least([run(["script", "-qc", f"timeout -s INT {TOP_SECONDS} {top} top --stdio -e cpu-clock", "/dev/null"],
+                       args.timeout, folder)]) for top in ("perf", args.tally))
+    finally:
+        for child in busy:
+            child.kill()
+            child.wait()
+    show("top", f"{TOP_SECONDS} s, CPUs busy", perf, tally, log)
+
+
 def bench_records(args, folder, log):
     for name, options, command in RECORDS:
         if args.rows and args.rows not in name:
@@ -724,6 +784,8 @@ def main():
         bench_reports(args, args.folder, log)
         bench_scripts(args, args.folder, log)
         bench_lines(args, args.folder, log)
+        bench_annotate(args, args.folder, log)
+        bench_top(args, args.folder, log)
         bench_records(args, args.folder, log)
         bench_names(args, args.folder, log)
         bench_regions(args, args.folder, log)
