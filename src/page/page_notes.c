@@ -188,10 +188,9 @@ static int put_many_nameless(const struct page_facts *facts, struct page_words *
 	if (!count)
 		return 0;
 	tally_buf_printf(&note.text,
-			 "%u addresses have no function name; here those of a binary are one "
-			 "function, [unknown]",
+			 "%u addresses have no function name: those of a binary are one function "
+			 "here, [unknown]; tally report lists each",
 			 count);
-	tally_buf_text(&note.remedy, "a report lists each address");
 	return put(&note, words);
 }
 

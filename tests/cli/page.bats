@@ -99,7 +99,7 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 		cpu-clock:HG liba.so [unknown] 16400000 16400000 16400
 	END
 	[ "$(page column lost.html node.function | wc -l)" -eq 4 ]
-	page summary lost.html | grep -q "16402 addresses have no function name; here those of a binary are one function"
+	page summary lost.html | grep -q "16402 addresses have no function name: those of a binary are one function here"
 }
 
 @test "18: sums of every function are the report's, with each filter" {

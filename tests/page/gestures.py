@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import zlib
 
 import made
 from checks import Bench, axe, case, run, same, serious, true
@@ -307,6 +308,10 @@ def damaged(bench: Bench):
         bench.file(f"damaged{number}", one)
         tab = bench.open(f"damaged{number}")
         true(words in tab.run("document.body.innerText"), f"{words}: {tab.run('document.body.innerText')[:200]}")
+    for harm, words in (([14, 3, 3], "ends too early"), ([14, 0, 3, 9], "an invalid number of rows"), ([14, 200, 200, 200, 1], "an invalid number of rows")):
+        packed = list(zlib.compress(bytes(harm)))
+        index = list(json.dumps({"columns": {"a.b": {"type": "u32", "count": 6, "coding": "runs", "offset": 0, "size": len(packed)}}}).encode())
+        same(tab.run(f"""tally.container.open(btoa(String.fromCharCode(...{[len(index), 0, 0, 0] + index + packed}))).column("a.b").then(() => "read", (error) => error.message)""").replace("a column ", "").replace("has ", ""), words)
 
 
 @case

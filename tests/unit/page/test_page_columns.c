@@ -70,6 +70,27 @@ static void numbers_have_the_coding_that_fits_them(void **state)
 	tally_buf_done(&buf);
 }
 
+static void equal_values_in_a_row_are_a_run(void **state)
+{
+	static const uint32_t values[] = {7, 7, 7, 5, 300, 300};
+	struct page_columns columns = {.count = 0};
+	struct page_values list = {
+	    .list = values, .stride = sizeof(*values), .count = 6, .width = sizeof(*values)};
+	struct tally_buf buf = {0};
+	const char *index;
+	uint32_t size;
+
+	(void)state;
+	tally_page_columns_add(&columns, "a.b", PAGE_U32, PAGE_RUNS, list);
+	assert_int_equal(tally_page_columns_write(&columns, &buf), 0);
+	index = index_of(&buf, &size);
+	assert_non_null(memmem(index, size, "\"count\":6,\"coding\":\"runs\"", 25));
+	/* Three of 7, one that is 2 less, two that are 295 more. */
+	expect_bytes(&buf, 0, columns.list[0].packed.size, "\x0e\x03\x03\x01\xce\x04\x02", 7);
+	tally_page_columns_done(&columns);
+	tally_buf_done(&buf);
+}
+
 static void differences_wrap_like_the_numbers(void **state)
 {
 	static const uint64_t values[] = {UINT64_MAX, 0, UINT64_MAX};
@@ -122,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(numbers_have_the_coding_that_fits_them),
+	    cmocka_unit_test(equal_values_in_a_row_are_a_run),
 	    cmocka_unit_test(differences_wrap_like_the_numbers),
 	    cmocka_unit_test(texts_end_with_a_nul_each),
 	    cmocka_unit_test(nothing_is_a_container_too),
