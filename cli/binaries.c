@@ -18,15 +18,16 @@ static int check(const char *command, const char *option, const char *path)
 int cli_binaries_apply(const char *command, const struct cli_binaries *binaries,
 		       struct tally_session_options *to)
 {
+	const char *vmlinux = binaries->ignore_vmlinux ? NULL : binaries->vmlinux;
 	int status = check(command, "--symfs", binaries->symfs);
 
 	if (!status)
 		status = check(command, "--kallsyms", binaries->kallsyms);
 	if (!status)
-		status = check(command, "--vmlinux", binaries->vmlinux);
+		status = check(command, "--vmlinux", vmlinux);
 	to->symfs = binaries->symfs;
 	to->kallsyms = binaries->kallsyms;
-	to->vmlinux = binaries->vmlinux;
+	to->vmlinux = vmlinux;
 	to->build_id_dir = cli_build_id_folder(binaries->build_id_dir, binaries->usual_dir);
 	to->debug_dirs = (const char *const *)binaries->debug_dirs.items;
 	to->debug_dir_count = binaries->debug_dirs.count;

@@ -21,6 +21,7 @@ struct cli_binaries {
 	const char *symfs, *kallsyms, *vmlinux, *build_id_dir;
 	char usual_dir[CLI_BUILD_ID_DIR]; /* buildid.dir of a configuration file */
 	struct cli_list debug_dirs; /* borrowed by the session's options: for cli_binaries_done() */
+	bool ignore_vmlinux;        /* --vmlinux is as if it were not there */
 	bool no_demangle;
 	enum cli_debuginfod debuginfod;
 	enum cli_inline inlines;

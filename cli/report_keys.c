@@ -389,6 +389,8 @@ int report_keys_finish(struct report *report, const struct tally_data *data,
 	enum tally_profile_kind kind = TALLY_PROFILE_SAMPLES;
 	int result = choose_kind(report, data, &kind, error);
 
+	report->latency |= has_name(&report->fields.columns, "latency") ||
+			   has_name(&report->fields.more, "latency");
 	if (!result && report->typed.count && !(data && has_tracepoints(data)))
 		return cli_refuse_word(error, report->typed.names[0],
 				       strlen(report->typed.names[0]),

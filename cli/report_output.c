@@ -80,6 +80,8 @@ size_t report_input_rows(struct report *report, struct cli_option *to)
 	    {CLI_GROUP, .help = "Input"},
 	    CLI_INPUT(report->input),
 	    CLI_BINARIES(report->binaries),
+	    {CLI_FLAG, 0, "ignore-vmlinux", NULL, "do not read the image of --vmlinux",
+	     .to = &report->binaries.ignore_vmlinux},
 	    CLI_STRICT(report->strict),
 	    CLI_MAX_EXPAND(report->max_expand),
 	    {CLI_GROUP, .help = "Other output, instead of rows or before them"},

@@ -118,6 +118,16 @@ outer inner 65 85"
 	[ "$checked" = 2 ]
 }
 
+@test "17: the column latency needs what --latency needs, and --ignore-vmlinux leaves --vmlinux unread" {
+	need_recording
+	run -1 --separate-stderr "$TALLY" report -i chains.data -F overhead,latency,sym
+	[[ "$stderr" = *"record with --switch-events"* ]]
+	"$TALLY" report -i chains.data --vmlinux busy.c --ignore-vmlinux >without
+	"$TALLY" report -i chains.data | diff - without
+	run -1 "$TALLY" report -i chains.data --vmlinux no-such-file
+	run -0 "$TALLY" report -i chains.data --vmlinux no-such-file --ignore-vmlinux
+}
+
 @test "callers without children" {
 	need_recording
 	run -0 "$TALLY" report -i chains.data --no-children
