@@ -42,7 +42,7 @@ struct callgrind {
 	uint32_t *column_of;   /* by event; 0: it has no samples */
 	uint32_t *path;        /* lines of the places, innermost first */
 	uint32_t *function_of; /* by line of the places */
-	bool *written;         /* by text: its name was */
+	uint8_t *written;      /* by text: the kinds of names it was written as */
 	uint64_t *totals;
 	uint32_t function_count, function_room, cost_count, cost_room, columns, path_room;
 };
@@ -268,13 +268,17 @@ static int put_header(struct callgrind *file)
 	return result;
 }
 
+/* Each kind has numbers of its own.  Source: "Name Compression" in the format's description, in the
+ * manual of Valgrind. */
+enum name_kind { NAME_OBJECT = 1, NAME_FILE = 2, NAME_FUNCTION = 4 };
+
 /* "fn=(3) name", and "fn=(3)" from then on. */
-static void put_name(struct callgrind *file, const char *what, uint32_t text)
+static void put_name(struct callgrind *file, const char *what, enum name_kind kind, uint32_t text)
 {
 	tally_buf_printf(&file->convert->text, "%s=(%u)", what, text + 1);
-	if (!file->written[text])
+	if (!(file->written[text] & kind))
 		tally_buf_printf(&file->convert->text, " %s", file->texts.text[text]);
-	file->written[text] = true;
+	file->written[text] |= (uint8_t)kind;
 	tally_buf_byte(&file->convert->text, '\n');
 }
 
@@ -308,18 +312,18 @@ static int by_place(const void *left, const void *right, void *context)
 static void put_function(struct callgrind *file, const struct function *function)
 {
 	tally_buf_byte(&file->convert->text, '\n');
-	put_name(file, "ob", function->object);
-	put_name(file, "fl", function->file);
-	put_name(file, "fn", function->name);
+	put_name(file, "ob", NAME_OBJECT, function->object);
+	put_name(file, "fl", NAME_FILE, function->file);
+	put_name(file, "fn", NAME_FUNCTION, function->name);
 }
 
 static void put_call(struct callgrind *file, const struct cost *cost)
 {
 	const struct function *callee = &file->functions[cost->callee - 1];
 
-	put_name(file, "cob", callee->object);
-	put_name(file, "cfi", callee->file);
-	put_name(file, "cfn", callee->name);
+	put_name(file, "cob", NAME_OBJECT, callee->object);
+	put_name(file, "cfi", NAME_FILE, callee->file);
+	put_name(file, "cfn", NAME_FUNCTION, callee->name);
 	tally_buf_printf(&file->convert->text, "calls=%llu %u\n", (unsigned long long)cost->calls,
 			 cost->callee_line);
 }

@@ -6,6 +6,9 @@ bats_require_minimum_version 1.5.0
 load hostile_program
 
 FORMATS="folded pprof speedscope callgrind csv chrome firefox perfetto otlp sqlite"
+TEN="__single-event-single-process.perf.data __single-event-multi-process.perf.data __perf.data.callgraph-3.4
+	__perf.data.singleprocess-3.8 __perf.data.forkexit-3.8 __perf.data.remmap-3.2 __perf.data.systemwide.0-3.4
+	__perf_with_callchain_record.data __perf.data.piped.ctx_switch_namespaces-4.14 __perf_no_unwind.data"
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
@@ -64,6 +67,47 @@ agree() {
 	agree made.data
 	run -0 python3 "$READ" sums speedscope made.data.speedscope
 	[[ $output = *'"a\"<b>\\x;y&'"'"'z(),": [5000, 10000]'* ]]
+}
+
+# The same for a recording with one event and no branches: a report's rows are branches where there are some, and folded stacks are
+# those of the first event. Also what go's pprof and callgrind_annotate make of it, where they are installed.
+agree_with_others() { # recording
+	local format
+	rm -f each.*
+	"$TALLY" report -s symbol --json --no-inline --percentage relative -i "$1" >each.json 2>/dev/null
+	for format in $FORMATS; do
+		"$TALLY" export --to "$format" --no-inline --no-lines -o "each.$format" "$1"
+	done
+	if command -v go >/dev/null; then
+		go tool pprof -raw each.pprof >each.go-pprof 2>/dev/null
+	fi
+	if command -v callgrind_annotate >/dev/null; then
+		callgrind_annotate --threshold=100 each.callgrind >each.callgrind-annotate
+	fi
+	run python3 "$READ" compare-all each each.json
+	echo "$1: $output"
+	[ "$status" -eq 0 ]
+}
+
+@test "go's pprof and callgrind_annotate have the report's sums, too, of a recording with names" {
+	"$TALLY" record -q -N -e cpu-clock -F 4000 -g -o own.data -- python3 -c 'import json; [json.loads(json.dumps(list(range(20000)))) for _ in range(20)]'
+	agree_with_others own.data
+	"$TALLY" record -q -N -e cpu-clock -F 4000 -g -o own2.data -- "$TALLY" report -s symbol,pid own.data >text
+	agree_with_others own2.data
+	agree_with_others made.data
+}
+
+@test "ten recordings of others have the report's sums in every format" {
+	[ -d "${TALLY_CORPUS:-}/files" ] || skip "TALLY_CORPUS is not set: only recordings of this machine are compared"
+	local name file count=0
+	for name in $TEN; do
+		for file in "$TALLY_CORPUS"/files/*"$name"; do
+			[ -e "$file" ] || continue
+			agree_with_others "$file"
+			count=$((count + 1))
+		done
+	done
+	[ "$count" -ge 10 ]
 }
 
 @test "with inlined functions the sums with callees are the report's, too, and from an archive the same" {

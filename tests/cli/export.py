@@ -4,12 +4,14 @@
     export.py sums FORMAT FILE                 {"function": [self, with what it calls]} as JSON, of all events
     export.py compare FORMAT FILE REPORT       REPORT: of `report --json -s symbol`, with one event; prints what differs in the
                                                hundred largest functions, and fails then
+    export.py compare-all PREFIX REPORT        the same of PREFIX.FORMAT for each format that is there
     export.py values FORMAT FILE               what else the format says, a line each
 """
 
 import csv
 import gzip
 import json
+import os
 import re
 import sqlite3
 import struct
@@ -194,7 +196,7 @@ def comma_separated(data):
         symbol = row["symbol"].replace(";", ":")  # as in the stack, where semicolons separate
         if stack[:1] != [symbol] and symbol:
             stack.insert(0, symbol)
-        yield stack, int(row["period"])
+        yield stack or ["?"], int(row["period"])
 
 
 def sqlite(path):
@@ -220,12 +222,15 @@ def callgrind(data):
     for line in data.decode().splitlines():
         named = re.match(r"(c?)(fn|ob|fl|fi)=\((\d+)\)(?: (.*))?$", line)
         if named:
+            key = named[2].replace("fi", "fl"), named[3]  # each kind has numbers of its own
             if named[4] is not None:
-                names[named[3]] = named[4]
+                names[key] = named[4]
             if named[2] == "fn" and named[1]:
-                called = names[named[3]]
+                called = names[key]
             elif named[2] == "fn":
-                current = names[named[3]]
+                current = names[key]
+            else:
+                assert key in names, line
         elif line.startswith("events: "):
             columns = len(line.split()) - 1
         elif line.startswith("calls="):
@@ -241,6 +246,34 @@ def callgrind(data):
     return {name: [own.get(name, 0), own.get(name, 0) + total.get(name, 0)] for name in {**own, **total}}
 
 
+def go_pprof(data):
+    """The text of `go tool pprof -raw`, of a profile without source lines and with one event."""
+    part, samples, names = "", [], {}
+
+    def name(text):
+        found = re.match(r"(.*?) :0(?::0)? s=0(?:\((.*)\))?$", text)  # a name that pprof shortens is behind it as it is
+        return (found[2] or found[1]) if found else text
+
+    for line in data.decode().splitlines():
+        if re.match(r"(Samples|Locations|Mappings)(:)?$", line):
+            part = line.rstrip(":")
+        elif part == "Samples" and (found := re.match(r" *\d+ +(\d+): ([\d ]*)$", line)):
+            samples.append((int(found[1]), found[2].split()))
+        elif part == "Locations" and (found := re.match(r" *(\d+): 0x[0-9a-f]+ (?:M=\d+ )?(.*)$", line)):
+            names[found[1]] = [name(found[2])] if found[2] else ["?"]
+        elif part == "Locations" and line.strip() and names:
+            names[list(names)[-1]].append(name(line.strip()))
+    for period, stack in samples:
+        yield [name for number in stack for name in names[number]], period
+
+
+def callgrind_annotate(data):
+    """The text of `callgrind_annotate --threshold=100`, of a profile without source lines."""
+    for line in data.decode().splitlines():
+        if found := re.match(r" *[\d,]+ \( *[\d.]+%\) +([\d,]+) \( *[\d.]+%\)  \?\?\?:(.+?)(?: \[(?:[^][]|\[[^]]*\])*\])?$", line):
+            yield [found[2]], int(found[1].replace(",", ""))
+
+
 def rows(data):
     """What other readers made: a line of JSON for each stack, its names from the innermost one and its period."""
     for line in data.decode().splitlines():
@@ -248,7 +281,7 @@ def rows(data):
 
 
 FORMATS = {"rows": rows, "folded": folded, "pprof": pprof, "otlp": otlp, "perfetto": perfetto, "speedscope": speedscope, "chrome": chrome,
-           "firefox": firefox, "csv": comma_separated}
+           "firefox": firefox, "csv": comma_separated, "go-pprof": go_pprof, "callgrind-annotate": callgrind_annotate}
 
 
 def sums(form, path):
@@ -277,12 +310,10 @@ def tidied(name):
 
 
 def compare(form, path, report):
-    """Rows without a symbol have no name that all formats share: their sum is compared."""
+    """Rows without a symbol have no name that all formats share: their own sum is compared."""
     events = json.load(open(report))["events"]
     made = sums(form, path)
     wrong = []
-    if form == "folded":
-        made = {name: value for name, value in made.items() if not name.startswith("[")}
     rows = [row for event in events for row in event["rows"] if not re.search(r"(^|\+)0x[0-9a-f]+$", row["symbol"])]
     chains = len(events) == 1 and any("overhead_children" in row for row in rows)
     known = {}
@@ -293,16 +324,30 @@ def compare(form, path, report):
         entry[0] += row["period"]
         entry[1] += row.get("overhead_children", 0)
     total = sum(event["period_passed"] for event in events)
+    nameless = total - sum(own for own, _ in known.values())
+    others = sum(value[0] for name, value in made.items() if name not in known)
+    if nameless != others:
+        wrong.append(f"without a name: {others}, in the report {nameless}")
     order = sorted(known, key=lambda name: (-known[name][0], -known[name][1]))[:100]
     for name in order:
         own, all_of_it = made.get(name, [0, 0])
         if own != known[name][0]:
             wrong.append(f"{name}: {own}, in the report {known[name][0]}")
         share = 100 * all_of_it / total if total else 0
-        if chains and form != "callgrind" and abs(share - known[name][1]) > 0.01:
+        if chains and not form.startswith("callgrind") and abs(share - known[name][1]) > 0.01:
             wrong.append(f"{name}: {share:.4f} % with callees, in the report {known[name][1]} %")
-    print("\n".join(wrong) if wrong else f"{len(order)} functions are equal")
-    return 1 if wrong or not order else 0
+    print("\n".join(wrong) if wrong else f"{len(order)} functions are equal, and {nameless} without a name")
+    return 1 if wrong or not total else 0
+
+
+def compare_all(prefix, report):
+    """Each format in PREFIX.FORMAT."""
+    result = 0
+    for form in [*FORMATS, "callgrind", "sqlite"]:
+        if os.path.exists(f"{prefix}.{form}"):
+            print(form, end=": ", flush=True)
+            result |= compare(form, f"{prefix}.{form}", report)
+    return result
 
 
 # --- what else there is -------------------------------------------------------------------------------------------------
@@ -357,6 +402,8 @@ def values(form, path):
 if __name__ == "__main__":
     if sys.argv[1] == "sums":
         json.dump(sums(*sys.argv[2:4]), sys.stdout)
+    elif sys.argv[1] == "compare-all":
+        sys.exit(compare_all(*sys.argv[2:4]))
     elif sys.argv[1] == "compare":
         sys.exit(compare(*sys.argv[2:5]))
     else:
