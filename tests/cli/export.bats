@@ -7,7 +7,7 @@ load hostile_program
 
 FORMATS="folded pprof speedscope callgrind csv chrome firefox perfetto otlp sqlite"
 TEN="__single-event-single-process.perf.data __single-event-multi-process.perf.data __perf.data.callgraph-3.4
-	__perf.data.singleprocess-3.8 __perf.data.forkexit-3.8 __perf.data.remmap-3.2 __perf.data.systemwide.0-3.4
+	__perf.data.singleprocess-3.8 __perf.data.forkexit-3.8 __perf.data.remmap-3.2 __perf_with_generic_git_symbols.data __perf_with_ip_zero_in_callchain.data
 	__perf_with_callchain_record.data __perf.data.piped.ctx_switch_namespaces-4.14 __perf_no_unwind.data"
 
 setup_file() {
