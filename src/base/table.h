@@ -17,9 +17,9 @@
 #define TABLE_PAGE ((uintptr_t)4096) /* or a part of a page: then nothing is advised */
 
 /* Asks for huge pages where a new block can have some: a table is read at random places, and each
- * small page would be a miss of the processor's page table cache.  All pages of the block are named:
- * mremap(2), with which realloc() moves large blocks, fails where only a part has that advice, and
- * the block is copied then.  Failure does not matter. */
+ * small page would be a miss of the processor's page table cache.  All pages of the block are
+ * named: mremap(2), with which realloc() moves large blocks, fails where only a part has that
+ * advice, and the block is copied then.  Failure does not matter. */
 static inline void table_huge(void *block, size_t bytes)
 {
 	uintptr_t start = (uintptr_t)block & ~(TABLE_PAGE - 1);
