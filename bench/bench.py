@@ -599,6 +599,52 @@ def bench_annotate(args, folder, log):
             print(f"    perf did not end within {args.timeout:.0f} s")
 
 
+# Source of the script that people fold stacks with; it is not part of this project.
+COLLAPSE_URL = "https://raw.githubusercontent.com/brendangregg/FlameGraph/41fee1f99f9276008b7cd112fca19dc3ea84ac32/stackcollapse-perf.pl"
+EXPORTS = ["folded", "pprof", "speedscope", "firefox", "chrome", "perfetto", "callgrind", "otlp", "csv", "sqlite"]
+
+
+def find_collapse(folder):
+    """stackcollapse-perf.pl: of the folder that FLAMEGRAPH names, or fetched once; or why there is none."""
+    if not shutil.which("perl"):
+        return None, "perl is not installed"
+    path = os.path.join(os.environ.get("FLAMEGRAPH", folder), "stackcollapse-perf.pl")
+    if not os.path.exists(path) and "FLAMEGRAPH" not in os.environ and shutil.which("curl"):
+        subprocess.run(["curl", "-fsSL", "-m", "30", "-o", path, COLLAPSE_URL], check=False, stderr=subprocess.DEVNULL)
+    return (path, None) if os.path.exists(path) else (None, "stackcollapse-perf.pl cannot be fetched; FLAMEGRAPH=DIR names its folder")
+
+
+def bench_exports(args, folder, log):
+    """Folded stacks beside FlameGraph's script, whose memory is not measured, and each format beside the text report."""
+    names = [name for name in EXPORTS if args.rows in f"export {name}"]
+    path = make_recording("cxx_fp", folder) if names else None
+    if not path:
+        return
+    subject = f"cxx {os.path.getsize(path) / 1e6:.0f} MB"
+    if "folded" in names:
+        script, why = find_collapse(folder)
+        if script:
+            perf, tally = compare(["sh", "-c", 'perf script -i "$1" | perl "$2"', "sh", path, script],
+                                  [args.tally, "export", "--to", "folded", path], args.timeout, args.times, folder, os.devnull)
+            show("export folded, perf script", subject, perf, tally, log)
+        else:
+            print(f"{'export folded':26} {subject:18} perf script | stackcollapse-perf.pl skipped: {why}")
+    runs = {name: [] for name in ["report", *names]}
+    for _ in range(args.times):
+        for name, made in runs.items():
+            command = ["report", "-i", path] if name == "report" else ["export", "--to", name, path]
+            made.append(run([args.tally, *command], args.timeout, folder, os.devnull))
+    best = {name: least(made) for name, made in runs.items()}
+    for name in names:
+        if not best[name] or not best["report"]:
+            print(f"{'export ' + name:26} {subject:18} tally failed")
+            continue
+        ratios = [getattr(best[name], what) / max(getattr(best["report"], what), 1e-6) for what in ("cpu", "wall", "anon")]
+        print(f"{'export ' + name:26} {subject:18} {seconds(best[name].cpu)} s CPU, {seconds(best[name].wall)} s, {megabytes(best[name].anon)} MB: "
+              f"the text report's {ratios[0]:.2f}, {ratios[1]:.2f} and {ratios[2]:.2f} times (under 3 are wanted)", flush=True)
+        log.write(json.dumps({"row": "export " + name, "subject": subject, "of_report": ratios}) + "\n")
+
+
 TOP_SECONDS = 15
 
 
@@ -787,6 +833,7 @@ def main():
         bench_lines(args, args.folder, log)
         bench_annotate(args, args.folder, log)
         bench_top(args, args.folder, log)
+        bench_exports(args, args.folder, log)
         bench_records(args, args.folder, log)
         bench_names(args, args.folder, log)
         bench_regions(args, args.folder, log)
