@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/data.h>
+#include <tally/fleet.h>
 #include <tally/header.h>
 #include <tally/info.h>
 #include <tally/profile.h>
@@ -271,6 +272,37 @@ static int make_picture(struct report *report, struct tally_session *session,
 	return status ? status : cli_report_damage("report", tally_session_data(session));
 }
 
+/* A folder of tables is one of a fleet, anything else a recording. */
+static int open_input(struct report *report, struct tally_fleet **ret_fleet,
+		      struct tally_data **ret_data, struct tally_error *error)
+{
+	int result;
+
+	if (!tally_fleet_is_folder(report->input))
+		return cli_data_open(report->input, report->max_expand, ret_data, error);
+	result = tally_fleet_open(report->input, ret_fleet, error);
+	if (!result) {
+		*ret_data = tally_fleet_data(*ret_fleet);
+		report->no_source = true; /* there are no binaries */
+	}
+	return result;
+}
+
+/* What a fleet's tables do not have. */
+static int check_fleet(const struct report *report, const struct cli_usage *usage)
+{
+	const char *option = report->stats         ? "--stats"
+			     : report->tasks       ? "--tasks"
+			     : report->mmaps       ? "--mmaps"
+			     : report->header_only ? "--header-only"
+			     : report->threads     ? "--threads"
+						   : NULL;
+
+	return option ? cli_usage_error(usage, "%s needs a recording, and %s is a folder of tables",
+					option, report->input)
+		      : 0;
+}
+
 static int run(struct report *report, const struct cli_usage *usage)
 {
 	struct tally_session_options session_options = {
@@ -296,6 +328,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 	struct tally_session *session = NULL;
 	struct tally_profile *profile = NULL;
 	struct tally_data *data = NULL;
+	struct tally_fleet *fleet = NULL;
 	struct tally_error error = {0}, wrong = {0};
 	struct cli_progress progress;
 	int status = cli_binaries_apply("report", &report->binaries, &session_options);
@@ -305,7 +338,7 @@ static int run(struct report *report, const struct cli_usage *usage)
 	session_options.functions = !report->addresses;
 	cli_progress_start(&progress, "Reading the recording");
 	session_options.progress_context = &progress;
-	if (!cli_data_open(report->input, report->max_expand, &data, &error)) {
+	if (!open_input(report, &fleet, &data, &error)) {
 		if (report_keys_finish(report, data, &options, &wrong))
 			status = cli_usage_error(usage, "%s: %s",
 						 report->typed_column ? "--fields" : "--sort",
@@ -329,12 +362,15 @@ static int run(struct report *report, const struct cli_usage *usage)
 					 report->typed_column ? "--fields" : "--sort", wrong.text);
 	if (data && !status)
 		status = cli_choice_fit("report", &report->choice, data);
+	if (fleet && !status)
+		status = check_fleet(report, usage);
 	if (status) {
 		cli_progress_done(&progress);
 	} else if (data && report->header_only) {
 		cli_progress_done(&progress);
 		status = show_header_only(report, data);
-	} else if (!data || tally_session_new(data, &session_options, &session, &error)) {
+	} else if (!data || tally_session_new(data, &session_options, &session, &error) ||
+		   (fleet && tally_fleet_attach(fleet, session, &error))) {
 		cli_progress_done(&progress);
 		status = cli_say_error("report", &error);
 	} else if (report->stats || report->tasks || report->mmaps) {
@@ -366,7 +402,9 @@ static int run(struct report *report, const struct cli_usage *usage)
 	}
 	tally_profile_free(profile);
 	tally_session_free(session);
-	if (data)
+	if (fleet)
+		tally_fleet_close(fleet);
+	else if (data)
 		tally_data_close(data);
 	return status;
 }

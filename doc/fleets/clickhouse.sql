@@ -12,12 +12,12 @@ SETTINGS use_hive_partitioning = 0;
 CREATE OR REPLACE VIEW recordings AS
 SELECT * FROM file('FLEET_DIR/**/recordings*.parquet', Parquet,
 	'recording String, host String, service String, version String, start DateTime64(6, \'UTC\'), nanoseconds Int64, kernel String,
-	arch String, cpu String, cpus Int32, command String, events String, samples Int64, lost Int64, throttled Int64, damage String')
+	arch String, cpu String, cpus Int32, command String, events String, samples Int64, lost Int64, throttled Int64, damage String, options String')
 SETTINGS use_hive_partitioning = 0;
 
--- Recordings have many stacks in common, with the same numbers.
+-- Recordings have many stacks in common, with the same numbers; that with most names is taken.
 CREATE OR REPLACE VIEW stacks AS
-SELECT stack_id, any(stack) AS frames FROM (SELECT stack_id, frames AS stack FROM file('FLEET_DIR/**/stacks*.parquet', Parquet,
+SELECT stack_id, argMax(stack, arrayCount(symbol -> symbol != '', stack.symbol)) AS frames FROM (SELECT stack_id, frames AS stack FROM file('FLEET_DIR/**/stacks*.parquet', Parquet,
 	'stack_id UInt64, frames Array(Tuple(build_id String, image String, offset UInt64, symbol String, file String, line Int32))'))
 GROUP BY stack_id SETTINGS use_hive_partitioning = 0;
 
@@ -68,25 +68,22 @@ SELECT service, version, host, recording, event, symbol, total AS period, number
 -- Each version of a service against the one that began before it: what a function's share of time changed by (percent of all),
 -- the change in standard errors (Welch's test over recordings, as samples of one recording depend on each other), and whether it is
 -- more than chance, all functions of the two versions together (Bonferroni, 1 %).
+-- Samples are read once: the versions of a function are beside each other in an array.
 CREATE OR REPLACE VIEW regressions AS
-WITH counted AS (SELECT service, version, event, uniqExact(recording) AS n FROM recording_shares GROUP BY service, version, event),
-	firsts AS (SELECT service, version, min(start) AS began FROM recordings GROUP BY service, version),
-	followed AS (SELECT service, version, lagInFrame(version) OVER (PARTITION BY service ORDER BY began
-		ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS older FROM firsts),
+WITH firsts AS (SELECT service, version, min(start) AS began, toFloat64(uniqExact(recording)) AS n FROM recordings GROUP BY service, version),
+	followed AS (SELECT service, version, n, lagInFrame(version) OVER w AS older, lagInFrame(n) OVER w AS older_n FROM firsts
+		WINDOW w AS (PARTITION BY service ORDER BY began ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)),
 	moments AS (SELECT service, version, event, symbol, sum(ifNull(share, 0)) AS s, sum(ifNull(share * share, 0)) AS q
 		FROM recording_shares GROUP BY service, version, event, symbol),
-	both_sides AS (SELECT DISTINCT f.service AS service, f.version AS version, f.older AS older, m.event AS event, m.symbol AS symbol
-		FROM followed AS f JOIN moments AS m ON m.service = f.service WHERE f.older != '' AND m.version IN (f.version, f.older)),
-	compared AS (SELECT b.service AS service, b.older AS older, b.version AS version, b.event AS event, b.symbol AS symbol,
-			toFloat64(n.n) AS n, toFloat64(o.n) AS older_n, mn.s / n AS share, mo.s / older_n AS older_share,
-			greatest(0, mn.q - mn.s * mn.s / n) / (n - 1) / n AS e,
-			greatest(0, mo.q - mo.s * mo.s / older_n) / (older_n - 1) / older_n AS older_e
-		FROM both_sides AS b
-		JOIN counted AS n ON n.service = b.service AND n.version = b.version AND n.event = b.event
-		JOIN counted AS o ON o.service = b.service AND o.version = b.older AND o.event = b.event
-		LEFT JOIN moments AS mn ON mn.service = b.service AND mn.version = b.version AND mn.event = b.event AND mn.symbol = b.symbol
-		LEFT JOIN moments AS mo ON mo.service = b.service AND mo.version = b.older AND mo.event = b.event AND mo.symbol = b.symbol
-		WHERE n.n > 1 AND o.n > 1),
+	beside AS (SELECT service, event, symbol, groupArray((version, s, q)) AS versions FROM moments GROUP BY service, event, symbol),
+	both_sides AS (SELECT f.service AS service, f.version AS version, f.older AS older, event, symbol, f.n AS n, f.older_n AS older_n,
+			arrayFirst(of -> of.1 = f.version, versions) AS mn, arrayFirst(of -> of.1 = f.older, versions) AS mo
+		FROM beside AS b JOIN followed AS f ON f.service = b.service
+		WHERE f.older != '' AND f.n > 1 AND f.older_n > 1),
+	compared AS (SELECT service, older, version, event, symbol, n, older_n, mn.2 / n AS share, mo.2 / older_n AS older_share,
+			greatest(0, mn.3 - mn.2 * mn.2 / n) / (n - 1) / n AS e,
+			greatest(0, mo.3 - mo.2 * mo.2 / older_n) / (older_n - 1) / older_n AS older_e
+		FROM both_sides WHERE mn.2 > 0 OR mo.2 > 0),
 	tested AS (SELECT *, (share - older_share) / sqrt(e + older_e + 1e-18) AS t,
 		greatest(1, pow(e + older_e, 2) / (e * e / (n - 1) + older_e * older_e / (older_n - 1) + 1e-36)) AS freedom FROM compared),
 	-- Student's t as a normal deviate (Wallace's approximation), and a bound of its probability (Mills' ratio).
@@ -100,24 +97,25 @@ FROM normal;
 -- Hosts against the others that run the same version: a function's share on the host, the median of all hosts, and how far off it is
 -- in robust standard deviations (of hosts, and at least those of as many samples by chance).  Functions with 0.5 % somewhere.
 CREATE OR REPLACE VIEW odd_hosts AS
-WITH by_host AS (SELECT service, version, event, host, symbol, sum(period) AS part FROM recording_shares
+WITH by_host AS (SELECT service, version, event, host, symbol, sum(period) AS part, toFloat64(sum(samples)) AS few FROM recording_shares
 		GROUP BY service, version, event, host, symbol),
-	hosts AS (SELECT service, version, event, host, toFloat64(sum(period)) AS everything, toFloat64(sum(samples)) AS number
-		FROM recording_shares GROUP BY service, version, event, host HAVING everything > 0),
-	large AS (SELECT DISTINCT service, version, event, symbol FROM by_host JOIN hosts USING (service, version, event, host)
-		WHERE part > 0.005 * everything),
-	shares AS (SELECT h.service AS service, h.version AS version, h.event AS event, h.host AS host, h.symbol AS symbol,
-			h.number AS number, b.part / h.everything AS share
-		FROM (SELECT * FROM hosts JOIN large USING (service, version, event)) AS h
-		LEFT JOIN by_host AS b ON b.service = h.service AND b.version = h.version AND b.event = h.event AND b.host = h.host
-			AND b.symbol = h.symbol),
-	middles AS (SELECT service, version, event, symbol, medianExact(share) AS middle, count() AS peers
-		FROM shares GROUP BY service, version, event, symbol),
-	medians AS (SELECT service, version, event, symbol, middle, peers, medianExact(abs(share - middle)) AS spread
-		FROM shares JOIN middles USING (service, version, event, symbol) GROUP BY service, version, event, symbol, middle, peers)
-SELECT service, version, event, host, symbol, 100 * share AS percent, 100 * middle AS median_percent,
-	(share - middle) / greatest(1.4826 * spread, sqrt(greatest(middle, 1 / number) * (1 - middle) / number), 1e-9) AS deviations
-FROM shares JOIN medians USING (service, version, event, symbol) WHERE peers > 2;
+	parts AS (SELECT *, toFloat64(sum(part) OVER w) AS everything, sum(few) OVER w AS number FROM by_host
+		WINDOW w AS (PARTITION BY service, version, event, host)),
+	-- The hosts of a function beside each other; a host that does not have it has the share 0.
+	beside AS (SELECT service, version, event, symbol, median(number) AS usual,
+			mapFromArrays(groupArray(host) AS names, groupArray(part / everything)) AS part_of,
+			mapFromArrays(names, groupArray(number)) AS number_of
+		FROM parts WHERE everything > 0 GROUP BY service, version, event, symbol HAVING max(part / everything) > 0.005),
+	peers AS (SELECT service, version, groupUniqArray(host) AS hosts FROM recordings GROUP BY service, version),
+	shares AS (SELECT service, version, event, symbol, usual, part_of, number_of, hosts,
+			arrayMap(host -> part_of[host], hosts) AS list, arrayReduce('medianExact', list) AS middle,
+			arrayReduce('medianExact', arrayMap(share -> abs(share - middle), list)) AS spread
+		FROM beside JOIN peers USING (service, version) WHERE length(hosts) > 2)
+SELECT service, version, event, arrayJoin(hosts) AS host, symbol, 100 * part_of[host] AS percent, 100 * middle AS median_percent,
+	(part_of[host] - middle) / greatest(1.4826 * spread,
+		sqrt(greatest(middle, 1 / if(number_of[host] > 0, number_of[host], usual)) * (1 - middle) /
+			if(number_of[host] > 0, number_of[host], usual)), 1e-9) AS deviations
+FROM shares;
 
 -- What part of the time a binary runs itself, and what part it or what it calls, by service and version; '' is the whole fleet.
 CREATE OR REPLACE VIEW library_shares AS

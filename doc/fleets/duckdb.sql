@@ -11,9 +11,9 @@ SELECT * FROM read_parquet('FLEET_DIR/**/samples*.parquet', hive_partitioning = 
 CREATE OR REPLACE VIEW recordings AS
 SELECT * FROM read_parquet('FLEET_DIR/**/recordings*.parquet', hive_partitioning = false);
 
--- Recordings have many stacks in common, with the same numbers.
+-- Recordings have many stacks in common, with the same numbers; that with most names is taken.
 CREATE OR REPLACE VIEW stacks AS
-SELECT stack_id, any_value(frames) AS frames
+SELECT stack_id, arg_max(frames, len(list_filter(frames, lambda frame: frame.symbol <> ''))) AS frames
 FROM read_parquet('FLEET_DIR/**/stacks*.parquet', hive_partitioning = false) GROUP BY stack_id;
 
 -- A frame's name: the symbol, else the binary in brackets.

@@ -39,6 +39,7 @@
 #include <tally/evlist.h>
 #include <tally/export.h>
 #include <tally/fd.h>
+#include <tally/fleet.h>
 #include <tally/header.h>
 #include <tally/info.h>
 #include <tally/limits.h>

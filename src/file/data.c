@@ -27,7 +27,9 @@ static int find_parts(struct tally_data *data, struct tally_error *error)
 
 static int read_parts(struct tally_data *data, struct tally_error *error)
 {
-	int code = data->fd < 0 ? tally_file_input_open(data, error) : tally_live_open(data, error);
+	int code = data->fd < 0         ? tally_file_input_open(data, error)
+		   : data->options.live ? tally_live_open(data, error)
+					: tally_file_input_map(data, error);
 
 	if (!code)
 		code = find_parts(data, error);
@@ -42,7 +44,7 @@ static int read_parts(struct tally_data *data, struct tally_error *error)
 	return !code && data->live ? tally_live_start(data, error) : code;
 }
 
-/* `live`: the descriptor of a stream; below 0: `path` says what to open. */
+/* `live`: the descriptor of a stream or of a file; below 0: `path` says what to open. */
 static int open_data(const char *path, int live, const struct tally_data_options *options,
 		     struct tally_data **ret, struct tally_error *error)
 {
@@ -83,6 +85,12 @@ int tally_data_open_live(int fd, const char *name, size_t keep, struct tally_dat
 {
 	return open_data(name, fd, &(struct tally_data_options){.live = true, .keep = keep}, ret,
 			 error);
+}
+
+int tally_data_open_file(int fd, const char *name, struct tally_data **ret,
+			 struct tally_error *error)
+{
+	return open_data(name, fd, &(struct tally_data_options){.size = 0}, ret, error);
 }
 
 void tally_data_close(struct tally_data *data)

@@ -142,6 +142,12 @@ uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region
 void tally_file_lose_tail(struct tally_data *data, const struct file_region *region, uint64_t at);
 /* input.c: opens what data->path names and maps it; a stream is kept in a file first. */
 int tally_file_input_open(struct tally_data *data, struct tally_error *error);
+/* Maps the file that data->fd has. */
+int tally_file_input_map(struct tally_data *data, struct tally_error *error);
+/* The same as tally_data_open() of a file that was made here; the descriptor belongs to the data
+ * then, in any case.  `name` is what messages call it. */
+int tally_data_open_file(int fd, const char *name, struct tally_data **ret,
+			 struct tally_error *error);
 void tally_file_input_close(struct tally_data *data);
 /* stream.c: events and features of a stream, from its records. */
 int tally_file_stream_read(struct tally_data *data, struct tally_error *error);

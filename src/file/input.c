@@ -246,6 +246,11 @@ static int refuse_open(const char *path, int code, struct tally_error *error)
 			  path, strerror(-code), user ? user->pw_name : number, command, path);
 }
 
+int tally_file_input_map(struct tally_data *data, struct tally_error *error)
+{
+	return map_file(data, data->fd, error);
+}
+
 int tally_file_input_open(struct tally_data *data, struct tally_error *error)
 {
 	bool standard = !strcmp(data->path, "-");

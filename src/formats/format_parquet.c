@@ -35,6 +35,7 @@ enum recording_column {
 	RECORDING_LOST,
 	RECORDING_THROTTLED,
 	RECORDING_DAMAGE,
+	RECORDING_OPTIONS,
 	RECORDING_COLUMNS,
 };
 static const struct parquet_column recording_columns[RECORDING_COLUMNS] = {
@@ -43,7 +44,7 @@ static const struct parquet_column recording_columns[RECORDING_COLUMNS] = {
     {"kernel", PARQUET_TEXT},    {"arch", PARQUET_TEXT},    {"cpu", PARQUET_TEXT},
     {"cpus", PARQUET_I32},       {"command", PARQUET_TEXT}, {"events", PARQUET_TEXT},
     {"samples", PARQUET_I64},    {"lost", PARQUET_I64},     {"throttled", PARQUET_I64},
-    {"damage", PARQUET_TEXT},
+    {"damage", PARQUET_TEXT},    {"options", PARQUET_TEXT},
 };
 static const struct parquet_table recordings_table = {.columns = recording_columns,
 						      .column_count = RECORDING_COLUMNS};
@@ -196,6 +197,38 @@ static const char *event_at(const struct convert *convert, size_t index)
 	return tally_data_event(convert->data, index)->name;
 }
 
+/* How the events were recorded, in the options of perf record, an event each. */
+static uint64_t options_of(struct parquet *parquet)
+{
+	const struct tally_data *data = parquet->convert->data;
+	struct tally_buf text = {0};
+	uint64_t number;
+
+	for (size_t i = 0; i < tally_data_event_count(data); i++) {
+		const struct tally_data_event *event = tally_data_event(data, i);
+		uint64_t kinds = event->attr.sample_type;
+
+		tally_buf_printf(&text, "%s-e %s %s %llu", i ? " " : "", event->name,
+				 event->attr.freq ? "-F" : "-c",
+				 (unsigned long long)event->attr.sample_period);
+		if (kinds & PERF_SAMPLE_STACK_USER)
+			tally_buf_text(&text, " --call-graph dwarf");
+		else if (kinds & PERF_SAMPLE_CALLCHAIN)
+			tally_buf_text(&text, " -g");
+		if (kinds & PERF_SAMPLE_BRANCH_STACK)
+			tally_buf_text(&text, " -b");
+		if (kinds & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+			tally_buf_text(&text, " -W");
+		if (!event->attr.inherit)
+			tally_buf_text(&text, " -i");
+	}
+	if (text.failed)
+		parquet->failed = text.failed;
+	number = text_of(parquet, tally_buf_str(&text));
+	tally_buf_done(&text);
+	return number;
+}
+
 static int put_recording(struct parquet *parquet)
 {
 	struct convert *convert = parquet->convert;
@@ -225,6 +258,7 @@ static int put_recording(struct parquet *parquet)
 	row[RECORDING_SAMPLES] = convert->samples;
 	row[RECORDING_LOST] = counts->lost;
 	row[RECORDING_THROTTLED] = counts->throttled;
+	row[RECORDING_OPTIONS] = options_of(parquet);
 	row[RECORDING_DAMAGE] = text_of(parquet, damage->count ? damage->text : "");
 	result = parquet->failed ? parquet->failed : tally_parquet_row(file->rows, row, NULL, 0);
 	return result ? result : tally_parquet_file_end(convert, file);

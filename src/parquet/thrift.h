@@ -36,8 +36,10 @@ enum thrift_type {
 	THRIFT_I16 = 4,
 	THRIFT_I32 = 5,
 	THRIFT_I64 = 6,
+	THRIFT_DOUBLE = 7,
 	THRIFT_BINARY = 8,
 	THRIFT_LIST = 9,
+	THRIFT_SET = 10,
 	THRIFT_STRUCT = 12,
 };
 

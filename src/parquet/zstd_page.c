@@ -18,3 +18,8 @@ int tally_parquet_compress(const void *bytes, size_t size, struct tally_buf *to)
 	to->size += made;
 	return 0;
 }
+
+int tally_parquet_expand(const void *bytes, size_t size, void *ret, size_t ret_size)
+{
+	return ZSTD_decompress(ret, ret_size, bytes, size) == ret_size ? 0 : -EBADMSG;
+}

@@ -558,6 +558,33 @@ uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint
 	return row_intern(frames, &row);
 }
 
+int tally_frames_given_image(struct tally_frames *frames, const char *name, const char *path,
+			     char level, uint32_t *ret)
+{
+	struct tally_frame_image *image;
+
+	pthread_mutex_lock(&frames->lock);
+	image = image_add(frames, NULL, name, path, level);
+	if (image) {
+		image->given = true;
+		*ret = image->number;
+	}
+	pthread_mutex_unlock(&frames->lock);
+	return image ? 0 : -ENOMEM;
+}
+
+uint32_t tally_frames_given(struct tally_frames *frames, uint32_t image, const char *symbol,
+			    uint64_t place, bool inlined)
+{
+	const struct frame_row row = {.place = symbol ? (uintptr_t)symbol : place,
+				      .image = image,
+				      .symbol = !symbol   ? NO_SYMBOL
+						: inlined ? INLINED_IN(0)
+							  : 0};
+
+	return row_intern(frames, &row);
+}
+
 uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place)
 {
 	const struct frame_row row = {.place = place, .image = frame, .symbol = AT_PLACE};
@@ -731,7 +758,7 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 	    .symbol = image->symbol,
 	    .place = row->place,
 	    .level = image->level,
-	    .image = image->image || image->symbol ? image->number : UINT32_MAX,
+	    .image = image->image || image->symbol || image->given ? image->number : UINT32_MAX,
 	};
 
 	if (row->symbol == FUNCTION) {
@@ -744,6 +771,10 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 		result.inlined = row->symbol < FUNCTION;
 		result.symbol = row->place ? (const char *)(uintptr_t)row->place : symbol->name;
 		result.place = symbol->start;
+	} else if (row->symbol != NO_SYMBOL && image->given) {
+		result.inlined = row->symbol < FUNCTION;
+		result.symbol = (const char *)(uintptr_t)row->place;
+		result.place = 0;
 	}
 	return result;
 }

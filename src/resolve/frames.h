@@ -23,6 +23,7 @@ struct tally_frame_image {
 	const char *symbol; /* of a KSYMBOL: all of it */
 	char level;
 	bool places_are_addresses;
+	bool given; /* it has no file here: its frames say their names */
 	uint32_t number;
 	_Atomic uint32_t symbol_count;
 	_Atomic uint32_t *_Atomic frames; /* by symbol; 0: not met yet */
@@ -103,6 +104,13 @@ uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint
 			      const char *name);
 /* The frame that is another one at a place of its image; 0: out of memory. */
 uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place);
+/* An image that is known by its path alone, and a frame in it: of a function by its name (NULL: of
+ * a place).  Texts are borrowed as long as the table lives, and equal ones must be one pointer. The
+ * frame is 0: out of memory. */
+int tally_frames_given_image(struct tally_frames *frames, const char *name, const char *path,
+			     char level, uint32_t *ret);
+uint32_t tally_frames_given(struct tally_frames *frames, uint32_t image, const char *symbol,
+			    uint64_t place, bool inlined);
 /* One end of a branch of a branch stack. */
 struct tally_branch_end {
 	bool to;               /* where it led; else where it came from */

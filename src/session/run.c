@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "file/in_place.h"
 #include "session/early_visit.h"
+#include "session/given.h"
 #include "resolve/event_fields.h"
 #include "source/live_windows.h"
 #include "session/record_sink.h"
@@ -502,6 +503,28 @@ static void done(struct run *run)
 	free(run->rows.sinks);
 }
 
+/* What is resolved already comes from where it is kept. */
+static int finish_given(struct run *run, size_t count, bool in_order, struct tally_error *error)
+{
+	struct tally_session *session = run->session;
+	int result;
+
+	run->workers = session->source.threads;
+	result = begin_sinks(run);
+	run->workers = 0; /* there are no makers */
+	if (!result)
+		result = tally_given_run(session, &run->rows, in_order, error);
+	if (!result)
+		result = sum_left_out(run);
+	for (size_t i = 0; !result && i < count; i++)
+		if (run->rows.sinks[i].end)
+			result = run->rows.sinks[i].end(run->rows.sinks[i].context);
+	done(run);
+	return result < 0 && !(error && error->code)
+		   ? source_failed(&session->source, result, error)
+		   : result;
+}
+
 int tally_session_run_wanted(struct tally_session *session, const struct tally_sink *const *sinks,
 			     size_t count, const struct tally_rows_wanted *wanted,
 			     struct tally_error *error)
@@ -525,6 +548,8 @@ int tally_session_run_wanted(struct tally_session *session, const struct tally_s
 	run.rows.combined &= !session->filter && !in_order;
 	run.rows.by_address &= run.rows.combined;
 	ordered = in_order || session->filter;
+	if (!result && session->given)
+		return finish_given(&run, count, in_order, error);
 	if (!result && session->source.live)
 		result = run_live(&run, ordered, in_order, error);
 	else if (!result)

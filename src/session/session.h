@@ -21,6 +21,7 @@ struct tally_session {
 	uint32_t stack_most;                      /* frames of a stack; 0: all */
 	const struct tally_sample_filter *filter; /* NULL: none */
 	const struct tally_sample_test *test;     /* NULL: none */
+	const struct tally_given *given;          /* NULL: samples are the records of the data */
 };
 
 /* Waits for the next window of a live source and makes it what the session holds.  What is

@@ -1,0 +1,165 @@
+/* The tables below a folder. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/fail.h"
+#include "base/regular.h"
+#include "base/table.h"
+#include "fleet/fleet_read.h"
+
+static bool named(const char *name, const char *begin)
+{
+	size_t length = strlen(name), end = strlen(".parquet");
+
+	return !strncmp(name, begin, strlen(begin)) && length > end &&
+	       !strcmp(name + length - end, ".parquet");
+}
+
+/* Called with each file that may be a table. */
+typedef int (*file_fn)(void *context, const char *path, const char *name);
+
+struct walk {
+	file_fn take;
+	void *context;
+	char path[4096];
+};
+
+/* Symbolic links to folders are not followed: there may be circles. */
+static int walk_folder(struct walk *walk, unsigned depth)
+{
+	struct dirent **list = NULL;
+	size_t length = strlen(walk->path);
+	int count = scandir(walk->path, &list, NULL, alphasort), result = 0;
+
+	if (count < 0)
+		return depth ? 0 : -errno;
+	for (int i = 0; i < count; i++) {
+		const char *name = list[i]->d_name;
+		struct stat about;
+
+		if (!result && name[0] != '.' && length + 1 + strlen(name) < sizeof(walk->path)) {
+			snprintf(walk->path + length, sizeof(walk->path) - length, "/%s", name);
+			if (lstat(walk->path, &about))
+				result = 0;
+			else if (S_ISDIR(about.st_mode) && depth < FLEET_DEPTH_MOST)
+				result = walk_folder(walk, depth + 1);
+			else if (!S_ISDIR(about.st_mode))
+				result = walk->take(walk->context, walk->path, name);
+			walk->path[length] = 0;
+		}
+		free(list[i]);
+	}
+	free(list);
+	return result;
+}
+
+static int walk_all(const char *folder, file_fn take, void *context)
+{
+	struct walk walk = {.take = take, .context = context};
+	size_t length = strlen(folder);
+
+	if (length >= sizeof(walk.path))
+		return -ENAMETOOLONG;
+	memcpy(walk.path, folder, length + 1);
+	return walk_folder(&walk, 0);
+}
+
+static int is_table(void *context, const char *path, const char *name)
+{
+	(void)context;
+	(void)path;
+	return named(name, "samples") ? 1 : 0;
+}
+
+bool tally_fleet_is_folder(const char *path)
+{
+	struct stat about;
+	char *data = NULL;
+	bool recording;
+
+	if (!path || stat(path, &about) || !S_ISDIR(about.st_mode))
+		return false;
+	recording = asprintf(&data, "%s/data", path) > 0 && !access(data, F_OK);
+	free(data);
+	return !recording && walk_all(path, is_table, NULL) > 0;
+}
+
+int tally_fleet_fail(struct tally_fleet *fleet, const struct fleet_file *file, int result,
+		     const char *why)
+{
+	pthread_mutex_lock(&fleet->lock);
+	if (!fleet->failure.code)
+		tally_fail(&fleet->failure, result, -1, "%s: %s", file->path, why);
+	pthread_mutex_unlock(&fleet->lock);
+	return result;
+}
+
+static int open_file(struct tally_fleet *fleet, struct fleet_file *file)
+{
+	const char *why = "out of memory";
+	int fd = tally_regular_open(file->path, NULL), result;
+
+	if (fd < 0)
+		return tally_fleet_fail(fleet, file, fd, strerror(-fd));
+	result = tally_fs_map(fd, &file->map);
+	close(fd);
+	if (result)
+		return tally_fleet_fail(fleet, file, result, strerror(-result));
+	result = tally_parquet_open(&file->reader, file->map.data, file->map.size, &why);
+	return result ? tally_fleet_fail(fleet, file, result, why) : 0;
+}
+
+static int take_file(void *context, const char *path, const char *name)
+{
+	struct tally_fleet *fleet = context;
+	bool samples = named(name, "samples");
+	struct fleet_file *file;
+	uint32_t room;
+
+	if (!samples && !named(name, "stacks"))
+		return 0;
+	room = array_room(fleet->file_room, fleet->file_count + 1, 16);
+	if (fleet->file_count == FLEET_FILES_MOST)
+		return -EFBIG;
+	if (room != fleet->file_room && !array_resize(&fleet->files, room, sizeof(*fleet->files)))
+		return -ENOMEM;
+	fleet->file_room = room;
+	file = &fleet->files[fleet->file_count];
+	*file = (struct fleet_file){.path = strdup(path),
+				    .kind = samples ? FLEET_SAMPLES : FLEET_STACKS};
+	if (!file->path)
+		return -ENOMEM;
+	fleet->file_count++;
+	return open_file(fleet, file);
+}
+
+int tally_fleet_find(struct tally_fleet *fleet, struct tally_error *error)
+{
+	int result = walk_all(fleet->folder, take_file, fleet);
+
+	if (result && fleet->failure.code)
+		return tally_fail(error, result, -1, "%s", fleet->failure.text);
+	if (result)
+		return tally_fail(error, result, -1, "%s: %s", fleet->folder, strerror(-result));
+	for (uint32_t i = 0; i < fleet->file_count; i++)
+		if (fleet->files[i].kind == FLEET_SAMPLES)
+			return 0;
+	return tally_fail(error, -ENOENT, -1,
+			  "%s: there is no table of samples (samples*.parquet) in this folder",
+			  fleet->folder);
+}
+
+void tally_fleet_close_files(struct tally_fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->file_count; i++) {
+		tally_parquet_close(&fleet->files[i].reader);
+		tally_fs_unmap(&fleet->files[i].map);
+		free(fleet->files[i].path);
+	}
+	free(fleet->files);
+}

@@ -1,0 +1,74 @@
+/* Tables of a fleet that are read: what the parts of tally/fleet.h share. */
+#ifndef TALLY_FLEET_FLEET_READ_H
+#define TALLY_FLEET_FLEET_READ_H
+
+#include <pthread.h>
+#include <tally/fleet.h>
+#include "base/fs.h"
+#include "base/map.h"
+#include "parquet/parquet_read.h"
+#include "session/given.h"
+
+/* Bounds of what a folder may be. */
+#define FLEET_FILES_MOST  (1U << 20)
+#define FLEET_DEPTH_MOST  16U
+#define FLEET_EVENTS_MOST 256U
+#define FLEET_NAMES_MOST  (1U << 20) /* of threads */
+#define FLEET_NAME_SIZE   4096U
+#define FLEET_STACK_MOST  65536U /* frames */
+
+enum fleet_kind { FLEET_SAMPLES, FLEET_STACKS };
+
+struct fleet_file {
+	char *path;
+	enum fleet_kind kind;
+	struct tally_mapped map;
+	struct parquet_reader reader;
+};
+
+/* A group of rows of a table of samples. */
+struct fleet_piece {
+	uint32_t file, group;
+};
+
+struct tally_fleet {
+	char *folder;
+	struct fleet_file *files;
+	uint32_t file_count, file_room;
+	struct fleet_piece *pieces;
+	uint32_t piece_count, piece_room;
+	struct tally_strings events, comms;
+	uint64_t *event_samples;
+	uint32_t event_room;
+	struct tally_session_counts counts;
+	uint64_t columns; /* of tally/batch.h, that all tables of samples have */
+	bool has_chains;
+	struct tally_data *data;
+	struct tally_session *session;
+	uint32_t *comm_ids; /* strings of the session, by comm */
+	/* What stacks are made of; texts stay as long as the fleet does. */
+	struct tally_strings texts;
+	struct tally_map images; /* text -> image of the session, + 1 */
+	struct tally_map stacks; /* stack_id -> stack of the session, and its innermost frame */
+	uint32_t unknown;        /* the frame of samples without a stack */
+	struct tally_given given;
+	pthread_mutex_t lock; /* of the failure */
+	struct tally_error failure;
+};
+
+/* A failure of reading a file, in the words of `why`; several threads may fail. */
+int tally_fleet_fail(struct tally_fleet *fleet, const struct fleet_file *file, int result,
+		     const char *why);
+/* Finds and opens the files below the folder.  0, or -errno with words. */
+int tally_fleet_find(struct tally_fleet *fleet, struct tally_error *error);
+void tally_fleet_close_files(struct tally_fleet *fleet);
+/* Which events, names and losses the samples have.  0, or -errno; see `failure`. */
+int tally_fleet_survey(struct tally_fleet *fleet);
+/* The data of a session, without samples.  0, or -errno with words. */
+int tally_fleet_make_data(struct tally_fleet *fleet, struct tally_error *error);
+/* Reads all stacks into the session.  0, or -errno; see `failure`. */
+int tally_fleet_read_stacks(struct tally_fleet *fleet);
+/* struct tally_given. */
+int tally_fleet_read_piece(void *context, size_t piece, tally_given_put put, void *to);
+
+#endif

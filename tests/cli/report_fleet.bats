@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+bats_require_minimum_version 1.5.0
+# tally report DIR: the tables of `tally export --to parquet`, and what a query made of them, are reported as the recording is.
+
+load hostile_program
+
+setup_file() {
+	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
+	export HOME="$BATS_FILE_TMPDIR/home"
+	export READ="$BATS_TEST_DIRNAME/parquet.mjs"
+	export PACKAGES="${TALLY_PARQUET_READERS:-$(dirname "$TALLY")/npm-parquet}"
+	mkdir -p "$HOME"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	make_hostile_program -pie -fPIE || return 0
+	made 10 prog 7000 | python3 "$BATS_TEST_DIRNAME/recording.py" web.data chains
+	made 20 'evil";<b>' 3000 | python3 "$BATS_TEST_DIRNAME/recording.py" db.data chains
+	"$TALLY" export --to parquet --no-inline --service web --host a fleet web.data
+	"$TALLY" export --to parquet --no-inline --service db --host b fleet db.data
+	"$TALLY" export --to parquet --no-inline --service web --host a web web.data
+	"$TALLY" export --to parquet --inline --service web --host a inlined web.data
+}
+
+# Lines for recording.py: a process with the program, its name, and the period of its samples.
+made() {
+	local start size offset base=$((0x400000)) name
+	read -r offset start size < <(readelf -lW prog | awk '$1 == "LOAD" && / R E / {print $2, $3, $5}')
+	declare -A at
+	while read -r name; do
+		at[${name#* }]=$(printf '%x' $((0x${name%% *} - start + offset + base)))
+	done < <(nm prog | awk '$2 == "T" {print $1, $3 ~ /<b>/ ? "hostile" : $3}')
+	later() { printf '%x' $((0x${at[$1]} + 4)); }
+	echo "comm $1 $2"
+	printf 'map %d %x %x %x %s\n' "$1" $((base + offset)) $((size)) $((offset)) "$PWD/prog"
+	echo "period $3"
+	echo "sample $1 ${at[leaf]} user ${at[leaf]} $(later middle) $(later main)"
+	echo "times 12"
+	echo "sample $1 ${at[middle]} user ${at[middle]} $(later hostile) $(later main)"
+	echo "times 5"
+	echo "sample $1 ${at[hostile]} user ${at[hostile]} $(later middle) $(later middle) $(later main)"
+	echo "times 3"
+	echo "sample $1 123456 user 123456 $(later main)"
+	echo "sample $1 ${at[main]} user ${at[main]}"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	[ -d fleet ] || skip "gcc, nm or readelf is missing: nothing to export"
+}
+
+readers() {
+	[ -e "$PACKAGES/complete" ] || skip "readers of Parquet are not installed (tools/install-parquet-readers): results of queries are not read"
+}
+
+# The rows of a report: rows of equal shares may be in another order.
+rows() { "$TALLY" report --stdio "$@" 2>rows.err | grep -v '^#' | sort; }
+
+@test "the report of a folder is the recording's" {
+	for options in "" "--no-children" "-g none -s symbol" "-g none -s comm,pid,tid,dso,symbol" "--no-children -g none -s dso" \
+		"-g caller --no-children" "-g none -c prog" "-g none -S leaf" "-g none --time 10%-50%"; do
+		# shellcheck disable=SC2086 # words
+		rows --no-inline $options web.data >expected
+		# shellcheck disable=SC2086
+		rows $options web >actual
+		[ -s expected ]
+		cmp expected actual
+	done
+	"$TALLY" report --stdio web | grep -qF "# Samples: 25 of event 'cpu-clock:HG'"
+}
+
+@test "inlined functions are marked" {
+	rows --inline --children -g none -s symbol inlined >actual
+	grep -qE '\] inner \(inlined\)$' actual
+	run -1 grep -E '\] leaf \(inlined\)$' actual
+}
+
+@test "a folder of several hosts is one report" {
+	"$TALLY" report --stdio --no-children -g none -s comm --percentage relative fleet >report
+	grep -qE '^ +70\.00% +prog *$' report
+	grep -qE '^ +30\.00% +evil";<b> *$' report
+	"$TALLY" report --json -s comm,symbol fleet | python3 -m json.tool >/dev/null
+	"$TALLY" report --csv -s symbol fleet | grep -q leaf
+}
+
+@test "a page and a picture of a folder" {
+	"$TALLY" report --html=page.html fleet 2>said
+	grep -q 'page.html: .* MB, for a browser' said
+	[ "$(wc -c <page.html)" -gt 100000 ]
+	run -1 grep -F '"evil";<b>' page.html
+	"$TALLY" report --svg=picture.svg fleet
+	grep -q leaf picture.svg
+}
+
+@test "what tables do not have is refused in one line" {
+	run -1 "$TALLY" report --stdio -s srcline web
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output = "tally report: web: tables of a fleet have no "* ]]
+	run -2 "$TALLY" report --stats web
+	[[ $output = "tally report: --stats needs a recording, and web is a folder of tables"* ]]
+	run -1 "$TALLY" report --stdio -s mem web
+	[ "${#lines[@]}" -eq 1 ]
+	mkdir -p none
+	run -1 "$TALLY" report --stdio none
+	[[ $output = *"none: a directory whose file \"data\" cannot be opened"* ]]
+}
+
+@test "the result of a query is reported: one service of two, in all encodings, and sums of rows" {
+	readers
+	rm -rf query
+	mkdir query
+	rows --no-inline -g none -s comm,symbol web.data >expected
+	for options in "COMPRESSION snappy" "COMPRESSION zstd, PARQUET_VERSION V1" "COMPRESSION uncompressed, PARQUET_VERSION V2"; do
+		cat >query.sql <<-END
+			COPY (SELECT * FROM read_parquet('$PWD/fleet/**/samples*.parquet') WHERE service = 'web')
+			TO '$PWD/query/samples.parquet' (FORMAT parquet, $options);
+			COPY (SELECT * FROM read_parquet('$PWD/fleet/**/stacks*.parquet', hive_partitioning = false))
+			TO '$PWD/query/stacks.parquet' (FORMAT parquet, $options);
+			SELECT 1;
+		END
+		node "$READ" "$PACKAGES" sql duckdb query.sql >/dev/null
+		rows -g none -s comm,symbol query >actual
+		cmp expected actual
+	done
+	# Sums instead of samples, with few columns.
+	rows --no-inline -g none -s symbol web.data >expected
+	cat >query.sql <<-END
+		COPY (SELECT stack_id, event, sum(period) AS period, sum(count)::BIGINT AS count FROM read_parquet('$PWD/fleet/**/samples*.parquet')
+			WHERE service = 'web' GROUP BY ALL) TO '$PWD/query/samples.parquet';
+		SELECT 1;
+	END
+	node "$READ" "$PACKAGES" sql duckdb query.sql >/dev/null
+	rows -g none -s symbol query >actual
+	cmp expected actual
+	run -1 "$TALLY" report --stdio -s cpu query
+	[[ $output = *"query: tables of a fleet have no CPUs, which a key or an option asks for"* ]]
+}
+
+@test "samples whose stacks are missing are of unknown code" {
+	rm -rf lone
+	mkdir lone
+	cp web/*/*/*/samples-*.parquet lone
+	"$TALLY" report --stdio --no-children -g none -s dso,symbol lone >report
+	grep -qE '^ +100\.00% +\[unknown\] ' report
+}
+
+@test "damaged files are refused in one line, or read; nothing breaks" {
+	python3 - "$TALLY" <<-'END'
+		import glob, os, random, shutil, subprocess, sys
+		random.seed(19)
+		files = glob.glob("web/**/*.parquet", recursive=True)
+		for number in range(60):
+		    shutil.rmtree("damaged", ignore_errors=True)
+		    os.mkdir("damaged")
+		    for path in files:
+		        data = bytearray(open(path, "rb").read())
+		        if number % 3 == 2:
+		            del data[random.randrange(len(data)):]
+		        else:
+		            # the end of the file is where most is said
+		            first = len(data) - 8 - int.from_bytes(data[-8:-4], "little") if number % 3 else 4
+		            for _ in range(random.choice((1, 4))):
+		                data[random.randrange(first, len(data))] = random.randrange(256)
+		        open("damaged/" + os.path.basename(path), "wb").write(data)
+		    made = subprocess.run([sys.argv[1], "report", "--stdio", "damaged"], capture_output=True, timeout=60)
+		    assert made.returncode in (0, 1), (number, made)
+		    if made.returncode:
+		        assert made.stderr.startswith(b"tally report: damaged"), (number, made)
+		        assert made.stderr.count(b"\n") == 1, (number, made)
+	END
+}
