@@ -43,7 +43,8 @@ void tally_deflate_blocks(const void *bytes, size_t size, int level, bool last,
 
 		stream.next_in = (uint8_t *)from;
 		stream.avail_in = (uInt)step;
-		from += step;
+		if (step) /* `from` may be NULL when there is nothing */
+			from += step;
 		size -= step;
 		result = run(&stream, size ? Z_NO_FLUSH : last ? Z_FINISH : Z_SYNC_FLUSH, to);
 	} while (size && !result);

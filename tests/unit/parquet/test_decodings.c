@@ -11,7 +11,7 @@
 
 static void runs_are_read_back(void **state)
 {
-	uint32_t values[1000], read[1000];
+	uint32_t values[1000], read[2000];
 
 	(void)state;
 	for (unsigned bits = 1; bits <= 20; bits++) {
