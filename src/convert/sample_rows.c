@@ -139,6 +139,7 @@ static int run(struct rows *rows, uint64_t columns, bool in_order)
 	}
 	free(rows->workers);
 	free(rows->chosen);
+	rows->plan = NULL;
 	tally_profile_plan_done(&plan);
 	tally_profile_free(profile);
 	return result;

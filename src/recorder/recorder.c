@@ -569,8 +569,23 @@ static int run(struct tally_recorder *recorder, struct tally_recorder_result *re
 	return 0;
 }
 
+/* Whether two sentences differ by numbers at most, as the sizes that a file could grow to. */
+static bool same_words(const char *a, const char *b)
+{
+	const char *digits = "0123456789";
+
+	for (;; a++, b++) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
 /* After a failure: saves what can be saved. An error of that is appended to the line of the first
- * one, if it has another reason. */
+ * one, if it says something else. */
 static void save(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_error second = {0};
@@ -581,7 +596,7 @@ static void save(struct tally_recorder *recorder, struct tally_error *error)
 	if (!recorder->writer || !recorder->drain.walk.joined ||
 	    !tally_recorder_finish_file(recorder, &second))
 		return;
-	if (!error || second.code == error->code)
+	if (!error || same_words(second.text, error->text))
 		return;
 	length = strlen(error->text);
 	snprintf(error->text + length, sizeof(error->text) - length, "; %s", second.text);
