@@ -208,7 +208,9 @@ static int read_group(struct parquet_reader *reader, struct thrift_from *from,
 
 		if (of->at > reader->size || of->size > reader->size - of->at)
 			return damaged(ret_why, "it is cut short");
-		if (of->values > PARQUET_VALUES_MOST || group->rows > PARQUET_VALUES_MOST)
+		if (group->rows > PARQUET_ROWS_MOST ||
+		    of->values > (reader->leaves[i].repetition_most ? PARQUET_VALUES_MOST
+								    : PARQUET_ROWS_MOST))
 			return damaged(ret_why, "a group of rows is too large");
 	}
 	return 0;

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include "base/arena.h"
 
-/* Most values of a column in a group, and most bytes of a page. */
+/* Most rows of a group, values of a column in it (lists have several a row), and bytes of a page:
+ * a few bytes may claim millions of equal values. */
+#define PARQUET_ROWS_MOST   (1U << 22)
 #define PARQUET_VALUES_MOST (1U << 25)
 #define PARQUET_PAGE_MOST   ((size_t)1 << 28)
 
