@@ -34,7 +34,7 @@ sums() {
 	local key=$1 file
 	shift
 	for file; do
-		"$TALLY" report -i "$file" --no-children --csv -q -F "sample,$key" 2>/dev/null
+		"$TALLY" report -i "$file" --no-children --csv -q -F "sample,$key" ${only:+-c "$only"} 2>/dev/null
 	done | python3 -c '
 import collections, csv, sys
 sums = collections.Counter()
@@ -57,12 +57,15 @@ perf_sums() {
 	record c.data -a -- sh -c 'i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done'
 	"$TALLY" merge -o all.data a.data b.data c.data 2>said
 	grep -q '^tally: 3 recordings in all.data: ' said
+	# not what other tests run, whose maps of code made at run time may be gone any moment
+	local only=sh,swapper
 	for key in symbol dso comm; do
 		sums "$key" a.data b.data c.data >parts
 		sums "$key" all.data >whole
 		[ "$(wc -l <parts)" -gt 1 ]
 		diff parts whole
 	done
+	only=
 	for file in a b c all; do
 		perf_sums "$file.data" >"$file.sums"
 	done
