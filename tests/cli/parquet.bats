@@ -176,3 +176,27 @@ for line in sys.stdin:
 	run -0 find . -name '*.tmp'
 	[ -z "$output" ]
 }
+
+@test "cgroups, losses and options have their columns" {
+	readers
+	rm -rf out
+	"$TALLY" record -q --all-cgroups -e cpu-clock -F 2000 -g -o groups.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' ||
+		skip "cgroups cannot be recorded here"
+	"$TALLY" export --to parquet -o out groups.data
+	read_rows hyparquet out/*/*/*/samples-*.parquet | columns cgroup | sort | uniq -c >ours
+	"$TALLY" script -i groups.data -F cgroup | sort | uniq -c >script
+	diff -w script ours
+	run -0 columns options < <(read_rows hyparquet out/*/*/*/recordings-*.parquet)
+	[[ $output = "-e cpu-clock -F 2000 -g"* ]]
+	# as a row of its own, so that a sum over the rows has it
+	lossy=$(find "${TALLY_CORPUS:-.}" -name '*simpleperf__testdata__has_embedded_native_libs_apk_perf.data')
+	[ -n "$lossy" ] || skip "TALLY_CORPUS has no recording with losses"
+	rm -rf out
+	"$TALLY" export --to parquet -f -o out "$lossy"
+	lost=$("$TALLY" info --json -i "$lossy" | python3 -c 'import json, sys; print(json.load(sys.stdin)["loss"]["records"])')
+	[ "$lost" -gt 0 ]
+	run -0 columns lost count < <(read_rows hyparquet out/*/*/*/samples-*.parquet)
+	[ "$(awk '{lost += $1} END {print lost}' <<<"$output")" = "$lost" ]
+	run -0 columns lost < <(read_rows hyparquet out/*/*/*/recordings-*.parquet)
+	[ "$output" = "$lost" ]
+}
