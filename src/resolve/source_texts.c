@@ -41,6 +41,29 @@ static int number_of(struct tally_source_texts *texts, const char *text, uint32_
 	return 0;
 }
 
+/* "FILE:LINE", without folders; the file's name. */
+static const char *put_line(const struct tally_line *line, struct tally_buf *to)
+{
+	const char *slash = strrchr(line->file, '/'), *file = slash ? slash + 1 : line->file;
+
+	tally_buf_printf(to, "%s:%u", file, line->line);
+	return file;
+}
+
+/* The numbers of a text, which ends here, and of a file.  `error` of looking up the line: where
+ * there is none the text says something else.  0 or -ENOMEM. */
+static int take_text(struct tally_source_texts *texts, struct tally_buf *text, const char *file,
+		     int error, struct source_numbers *ret)
+{
+	error = text->failed || error == -ENOMEM ? -ENOMEM : 0;
+	if (!error)
+		error = number_of(texts, tally_buf_str(text), &ret->line);
+	if (!error)
+		error = number_of(texts, file, &ret->file);
+	tally_buf_done(text);
+	return error;
+}
+
 /* Where no line is known: the symbol and the offset in it, or the image and the address. */
 static void put_place(struct tally_resolver *resolver, const struct tally_located *located,
 		      uint64_t address, struct tally_buf *to)
@@ -60,26 +83,16 @@ static void put_place(struct tally_resolver *resolver, const struct tally_locate
 static int make(struct tally_resolver *resolver, const struct tally_located *located,
 		struct source_numbers *ret)
 {
-	struct tally_source_texts *texts = &resolver->tables->source_texts;
 	struct tally_line line = {.file = "", .address = located->place};
 	struct tally_buf text = {0};
-	const char *base, *file = "";
+	const char *file = "";
 	int error = tally_resolver_line(resolver, located, &line);
 
-	if (error == -ENOENT) {
+	if (error == -ENOENT)
 		put_place(resolver, located, line.address, &text);
-	} else if (!error) {
-		base = strrchr(line.file, '/');
-		file = base ? base + 1 : line.file;
-		tally_buf_printf(&text, "%s:%u", file, line.line);
-	}
-	error = text.failed || error == -ENOMEM ? -ENOMEM : 0;
-	if (!error)
-		error = number_of(texts, tally_buf_str(&text), &ret->line);
-	if (!error)
-		error = number_of(texts, file, &ret->file);
-	tally_buf_done(&text);
-	return error;
+	else if (!error)
+		file = put_line(&line, &text);
+	return take_text(&resolver->tables->source_texts, &text, file, error, ret);
 }
 
 int tally_resolver_source(struct tally_resolver *resolver, const struct tally_resolved *sample,
@@ -124,13 +137,10 @@ int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, u
 	tally_frames_placed(&tables->frames, frame, &placed);
 	if (image)
 		error = tally_image_line(image, placed.place, &line);
-	if (!error) {
-		const char *base = strrchr(line.file, '/');
-
-		tally_buf_printf(&text, "%s:%u", base ? base + 1 : line.file, line.line);
-	} else if (tally_frames_symbol(&tables->frames, frame, &start, &end)) {
+	if (!error)
+		put_line(&line, &text);
+	else if (tally_frames_symbol(&tables->frames, frame, &start, &end))
 		tally_buf_printf(&text, "+%llu", (unsigned long long)(placed.place - start));
-	}
 	error = text.failed || error == -ENOMEM
 		    ? -ENOMEM
 		    : number_of(&tables->source_texts, tally_buf_str(&text), ret);
@@ -147,7 +157,6 @@ int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bo
 	struct tally_frame_place placed;
 	struct tally_buf text = {0};
 	struct tally_line line = {0};
-	struct source_numbers numbers;
 	uint64_t start, end;
 	const char *file = "";
 	int error = -ENOENT;
@@ -157,10 +166,7 @@ int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bo
 		error =
 		    tally_image_line(image, placed.place - (returned_to && placed.place), &line);
 	if (!error) {
-		const char *base = strrchr(line.file, '/');
-
-		file = base ? base + 1 : line.file;
-		tally_buf_printf(&text, "%s:%u", file, line.line);
+		file = put_line(&line, &text);
 	} else if (facts.symbol && tally_frames_symbol(&tables->frames, frame, &start, &end)) {
 		tally_buf_printf(&text, "%s+%llu", facts.symbol,
 				 (unsigned long long)(placed.place - start));
@@ -170,13 +176,5 @@ int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bo
 	} else {
 		tally_buf_text(&text, "??:0");
 	}
-	error = text.failed || error == -ENOMEM ? -ENOMEM : 0;
-	if (!error)
-		error = number_of(&tables->source_texts, tally_buf_str(&text), &numbers.line);
-	if (!error)
-		error = number_of(&tables->source_texts, file, &numbers.file);
-	tally_buf_done(&text);
-	if (!error)
-		*ret = numbers;
-	return error;
+	return take_text(&tables->source_texts, &text, file, error, ret);
 }
