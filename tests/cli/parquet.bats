@@ -20,17 +20,11 @@ setup_file() {
 
 # Lines for recording.py: the program loaded at an address, its samples of a period, and some elsewhere.
 made() {
-	local start size offset base=$((0x$1)) name
-	read -r offset start size < <(readelf -lW prog | awk '$1 == "LOAD" && / R E / {print $2, $3, $5}')
-	declare -A at
-	while read -r name; do
-		at[${name#* }]=$(printf '%x' $((0x${name%% *} - start + offset + base)))
-	done < <(nm prog | awk '$2 == "T" {print $1, $3 ~ /<b>/ ? "hostile" : $3}')
-	later() { printf '%x' $((0x${at[$1]} + 4)); }
+	place_functions "$1"
 	echo "comm 10 prog"
-	printf 'map 10 %x %x %x %s\n' $((base + offset)) $((size)) $((offset)) "$PWD/prog"
+	echo "map 10 $map"
 	echo 'comm 11 evil";<b>'
-	printf 'map 11 %x %x %x %s\n' $((base + offset)) $((size)) $((offset)) "$PWD/prog"
+	echo "map 11 $map"
 	echo "period $2"
 	echo "sample 10 ${at[leaf]} user ${at[leaf]} $(later middle) $(later main)"
 	echo "times 6"

@@ -22,15 +22,9 @@ setup_file() {
 
 # Lines for recording.py: a process with the program, its name, and the period of its samples.
 made() {
-	local start size offset base=$((0x400000)) name
-	read -r offset start size < <(readelf -lW prog | awk '$1 == "LOAD" && / R E / {print $2, $3, $5}')
-	declare -A at
-	while read -r name; do
-		at[${name#* }]=$(printf '%x' $((0x${name%% *} - start + offset + base)))
-	done < <(nm prog | awk '$2 == "T" {print $1, $3 ~ /<b>/ ? "hostile" : $3}')
-	later() { printf '%x' $((0x${at[$1]} + 4)); }
+	place_functions 400000
 	echo "comm $1 $2"
-	printf 'map %d %x %x %x %s\n' "$1" $((base + offset)) $((size)) $((offset)) "$PWD/prog"
+	echo "map $1 $map"
 	echo "period $3"
 	echo "sample $1 ${at[leaf]} user ${at[leaf]} $(later middle) $(later main)"
 	echo "times 12"
