@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include "base/bits.h"
 #include "base/fail.h"
 #include "base/pool.h"
 #include "session/row_maker.h"
@@ -51,8 +50,7 @@ static void choose(const struct tally_rows_wanted *wanted, struct given_rows *ro
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < rows->count; i++)
-		if (rows->frame[i] < wanted->frame_count &&
-		    bits_has(wanted->frames, rows->frame[i]))
+		if (rows_want_frame(wanted, rows->frame[i]))
 			move_row(rows, kept++, i);
 	rows->count = kept;
 }

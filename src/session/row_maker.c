@@ -371,7 +371,7 @@ static inline bool is_wanted(struct row_maker *maker, const struct tally_resolve
 		return false;
 	frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode, sample->sample.ip);
 	/* 0, out of memory, is found again when the row is made. */
-	return !frame || (frame < wanted->frame_count && bits_has(wanted->frames, frame));
+	return !frame || rows_want_frame(wanted, frame);
 }
 
 /* A sample that read counters, while it is taken once for each that has moved. */

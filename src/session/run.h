@@ -3,6 +3,7 @@
 #define TALLY_SESSION_RUN_H
 
 #include <tally/batch.h>
+#include "base/bits.h"
 #include "base/bytes.h"
 
 /* How many frames of a chain are unwound at most, and how many frames a stack has at most (0: all);
@@ -25,6 +26,11 @@ struct tally_rows_wanted {
 static inline uint32_t rows_address_hash(uint64_t addr)
 {
 	return (uint32_t)(hash_u64(addr) >> (64 - ROWS_ADDRESS_BITS));
+}
+
+static inline bool rows_want_frame(const struct tally_rows_wanted *wanted, uint32_t frame)
+{
+	return frame < wanted->frame_count && bits_has(wanted->frames, frame);
 }
 
 /* tally_session_run() over some samples; NULL: all. */
