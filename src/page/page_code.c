@@ -7,11 +7,14 @@
 #include <tally/annotate.h>
 #include "annotate/line_sums.h"
 #include "annotate/listing.h"
+#include "base/pool.h"
 #include "base/table.h"
 #include "resolve/source_files.h"
+#include "session/run.h"
 
 #define FUNCTIONS_MOST 50U
-#define SHARE_LEAST    0.002 /* of an event's samples: smaller functions are left out */
+#define ROUND          10U   /* functions that are listed at a time */
+#define SHARE_LEAST    0.005 /* of an event's samples: smaller functions are left out */
 #define ROWS_MOST      2000U /* instructions of a function: of longer ones what is around samples */
 #define ROWS_AROUND    12U
 #define LINES_AROUND   4U
@@ -280,25 +283,71 @@ static int take_code(struct making *making, const struct tally_listing *listing,
 	return result;
 }
 
-static int take_function(struct making *making, const struct tally_annotation *annotation,
-			 size_t number)
+/* The function of the tables that an annotated one is; NULL: none. */
+static const uint64_t *function_of(const struct making *making, const struct annotated *annotated)
 {
-	const struct annotated *of = &annotation->functions[number];
-	struct tally_frame frame = tally_session_frame(making->source->session, of->frame);
-	const uint64_t *function = tally_map_find(&making->functions, place_key(&frame));
-	struct tally_listing *listing = NULL;
-	struct tally_error ignored = {0};
-	int result;
+	struct tally_frame frame = tally_session_frame(making->source->session, annotated->frame);
 
-	if (!function)
+	return tally_map_find(&making->functions, place_key(&frame));
+}
+
+static int take_listing(struct making *making, const struct tally_listing *listing)
+{
+	uint32_t function = (uint32_t)*function_of(making, listing->function) - 1;
+	int result = take_lines(making, listing, function);
+
+	return result ? result : take_code(making, listing, function);
+}
+
+/* Functions whose listings are made at the same time: as their lines and instructions take most of
+ * the time, and share nothing but what has locks. */
+struct round {
+	const struct making *making;
+	const struct tally_annotation *annotation;
+	size_t first;
+	struct tally_listing *listings[ROUND]; /* NULL: none */
+};
+
+static int make_listing(void *context, unsigned worker, size_t piece)
+{
+	struct round *listed = context;
+	const struct annotated *function = &listed->annotation->functions[listed->first + piece];
+	struct tally_error ignored = {0};
+
+	(void)worker;
+	if (!function_of(listed->making, function))
 		return 0;
-	result = tally_listing_new(annotation, number, false, &listing, &ignored);
-	if (result)
-		return result == -ENOMEM ? result : 0;
-	result = take_lines(making, listing, (uint32_t)*function - 1);
-	if (!result)
-		result = take_code(making, listing, (uint32_t)*function - 1);
-	tally_listing_free(listing);
+	return tally_listing_make(listed->annotation, function, false, &listed->listings[piece],
+				  &ignored) == -ENOMEM
+		   ? -ENOMEM
+		   : 0;
+}
+
+static int take_round(struct making *making, const struct tally_annotation *annotation,
+		      size_t first, size_t count)
+{
+	struct round listed = {.making = making, .annotation = annotation, .first = first};
+	int result = tally_pool_run(tally_session_threads(making->source->session), count,
+				    make_listing, &listed);
+
+	for (size_t i = 0; i < count; i++) {
+		if (listed.listings[i] && !result)
+			result = take_listing(making, listed.listings[i]);
+		tally_listing_free(listed.listings[i]);
+	}
+	return result;
+}
+
+static int take_functions(struct making *making, const struct tally_annotation *annotation)
+{
+	size_t count = 0;
+	int result = 0;
+
+	while (count < annotation->function_count && count < FUNCTIONS_MOST &&
+	       annotation->functions[count].share >= SHARE_LEAST)
+		count++;
+	for (size_t i = 0; i < count && !result; i += ROUND)
+		result = take_round(making, annotation, i, count - i < ROUND ? count - i : ROUND);
 	return result;
 }
 
@@ -335,9 +384,8 @@ int tally_page_code_make(struct page_tables *tables, const struct page_source *s
 		result = note_lines(making);
 	if (!result)
 		result = tally_annotation_new(source->session, &wanted, &annotation, error);
-	for (size_t i = 0; !result && i < annotation->function_count && i < FUNCTIONS_MOST; i++)
-		if (annotation->functions[i].share >= SHARE_LEAST)
-			result = take_function(making, annotation, i);
+	if (!result)
+		result = take_functions(making, annotation);
 	tally_annotation_free(annotation);
 	tally_source_files_done(&making->files);
 	tally_map_done(&making->functions);

@@ -25,6 +25,15 @@ static bool is_cut(const struct cutting *cutting, uint32_t node)
 	return *known == 2;
 }
 
+static bool has_name(const struct cutting *cutting, uint32_t node)
+{
+	const struct page_source *source = cutting->facts->source;
+	const struct page_tables *tables = cutting->facts->tables;
+	uint32_t frame = tables->functions[tables->nodes[node].function].frames[source->number];
+
+	return tally_session_frame(source->session, frame).symbol;
+}
+
 /* Nodes are in preorder, so that parents come before their children. */
 int tally_page_cut_chains(const struct page_facts *facts, uint32_t event,
 			  struct tally_chain_ends *ret)
@@ -54,9 +63,9 @@ int tally_page_cut_chains(const struct page_facts *facts, uint32_t event,
 				ret->cut += is_cut(&cutting, i) ? totals[i] : 0;
 			}
 		} else if (!above->parent && !node->hidden && is_cut(&cutting, node->parent) &&
-			   tables->functions[above->function].kind == PAGE_KIND_UNKNOWN &&
-			   !is_cut(&cutting, i)) {
-			/* A frame pointer's word above the start, which is no code. */
+			   !has_name(&cutting, node->parent) && !is_cut(&cutting, i)) {
+			/* A frame pointer's word above the start, which is no code, or _start of a
+			 * stripped program. */
 			ret->cut -= totals[i];
 		}
 	}

@@ -162,13 +162,6 @@ static uint64_t time_of(uint64_t start, uint64_t time)
 	return time == KEY_UNKNOWN || time < start ? 0 : (time - start) / PAGE_UNIT;
 }
 
-static bool is_named(const struct tally_session *session, uint32_t frame)
-{
-	struct tally_frame facts = tally_session_frame(session, frame);
-
-	return facts.symbol || facts.function;
-}
-
 static int take_context(struct page_samples_taken *making, const struct page_source *source,
 			uint32_t number)
 {
@@ -201,7 +194,7 @@ static int take_sum(struct page_samples_taken *making, struct page_stacks *stack
 	making->nodes[part->first_sum + number] = (uint32_t)node;
 	event->samples += sum->samples;
 	event->weight += sum->self;
-	if (!is_named(making->session, sum->frame))
+	if (!tally_session_frame(making->session, sum->frame).symbol)
 		event->unknown += sum->self;
 	return 0;
 }

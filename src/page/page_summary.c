@@ -1,4 +1,5 @@
 /* The summary as JSON: doc/PAGE-DATA.md. */
+#include <stdlib.h>
 #include <string.h>
 #include <tally/data.h>
 #include <tally/info.h>
@@ -6,13 +7,19 @@
 #include "diff/diff_state.h"
 #include "page/page_facts.h"
 
-#define NS 1000000000.0
+#define NS        1000000000.0
+#define COMM_MOST 15U /* bytes of a name, of a thread (TASK_COMM_LEN of linux/sched.h) */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
 
 /* The recorded command line: without the recorder, if "--" is between them. */
-static void put_command(const struct tally_data_info *info, struct tally_buf *to)
+static void put_command(const struct tally_data_info *info, size_t from, struct tally_buf *to)
 {
-	size_t from = 0;
-
 	for (size_t i = 1; i < info->cmdline_count && !from; i++)
 		if (!strcmp(info->cmdline[i], "--"))
 			from = i + 1;
@@ -23,11 +30,80 @@ static void put_command(const struct tally_data_info *info, struct tally_buf *to
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
+/* --- the title: what ran, in a few words --- */
 
-	return slash && slash[1] ? slash + 1 : path;
+/* The value of an option: of the argument itself ("-p5", "--pid=5") or the next one; NULL: it is
+ * not this option. */
+static const char *option_value(const struct tally_data_info *info, size_t at, const char *letter,
+				const char *name)
+{
+	const char *text = info->cmdline[at], *next = NULL;
+	size_t length = strlen(name);
+
+	if (at + 1 < info->cmdline_count)
+		next = info->cmdline[at + 1];
+	if (!strcmp(text, letter) || !strcmp(text, name))
+		return next;
+	if (!strncmp(text, name, length) && text[length] == '=')
+		return text + length + 1;
+	return !strncmp(text, letter, 2) && text[2] >= '0' && text[2] <= '9' ? text + 2 : NULL;
+}
+
+/* The name of a process that was recorded; NULL: it has no samples. */
+static const char *process_name(const struct page_tables *tables, const char *pid)
+{
+	char *end;
+	unsigned long wanted = strtoul(pid, &end, 10);
+	const char *name = NULL;
+
+	for (uint32_t i = 0; i < tables->thread_count && !*end; i++) {
+		const struct page_thread *thread = &tables->threads[i];
+
+		if (thread->pid == wanted && (!name || thread->tid == wanted))
+			name = tables->strings.text[thread->comm];
+	}
+	return name;
+}
+
+/* Where the recorder's options end, and the command begins: at the first argument that is called as
+ * a thread of the recording.  0: there is none. */
+static size_t command_start(const struct page_tables *tables, const struct tally_data_info *info)
+{
+	for (size_t i = 2; i < info->cmdline_count; i++) {
+		const char *name = base_name(info->cmdline[i]);
+
+		for (uint32_t j = 0; j < tables->thread_count; j++)
+			if (*name && !strncmp(tables->strings.text[tables->threads[j].comm], name,
+					      COMM_MOST))
+				return i;
+	}
+	return 0;
+}
+
+static void put_what_ran(const struct page_tables *tables, const struct tally_data_info *info,
+			 struct tally_buf *to)
+{
+	size_t end = command_start(tables, info);
+	bool all = false;
+
+	for (size_t i = 1; i < info->cmdline_count && (!end || i < end); i++) {
+		const char *pids = option_value(info, i, "-p", "--pid");
+		const char *name = pids ? process_name(tables, pids) : NULL;
+
+		if (pids) {
+			if (name)
+				tally_buf_printf(to, "%s, ", name);
+			tally_buf_printf(to, "process %s", pids);
+			return;
+		}
+		all |= !strcmp(info->cmdline[i], "-a") || !strcmp(info->cmdline[i], "--all-cpus");
+		if (!strcmp(info->cmdline[i], "--"))
+			end = i + 1;
+	}
+	if (all)
+		tally_buf_text(to, end ? "the whole system during " : "the whole system");
+	if (end || !all)
+		put_command(info, end, to);
 }
 
 /* Two recordings of a difference are mostly called the same: then by their paths. */
@@ -54,7 +130,7 @@ static void put_recording(const struct page_facts *facts, const struct tally_dat
 	const struct tally_data_info *info = tally_data_info(data);
 	struct tally_buf command = {0};
 
-	put_command(info, &command);
+	put_command(info, 0, &command);
 	json_object(json);
 	json_key_string(json, "name", recording_name(facts, data));
 	json_key_string(json, "command", tally_buf_str(&command));
@@ -101,7 +177,8 @@ static const char *mode_of(const struct page_facts *facts)
 static void put_title(const struct page_facts *facts, struct tally_buf *to)
 {
 	const struct tally_data *data = tally_session_data(facts->sources->session);
-	size_t before;
+	const char *name = base_name(tally_data_path(data));
+	struct tally_buf what = {0};
 
 	if (facts->diff) {
 		const struct tally_data *other = tally_session_data(facts->sources[1].session);
@@ -110,12 +187,13 @@ static void put_title(const struct page_facts *facts, struct tally_buf *to)
 				 recording_name(facts, other));
 		return;
 	}
-	tally_buf_text(to, base_name(tally_data_path(data)));
-	before = to->size;
-	tally_buf_text(to, ": ");
-	put_command(tally_data_info(data), to);
-	if (to->size == before + 2)
-		to->size = before;
+	put_what_ran(facts->tables, tally_data_info(data), &what);
+	/* A recording that has the usual name is known by what ran. */
+	if (strcmp(name, "perf.data") != 0 || !what.size)
+		tally_buf_printf(to, what.size ? "%s: " : "%s", name);
+	tally_buf_text(to, tally_buf_str(&what));
+	to->failed |= what.failed;
+	tally_buf_done(&what);
 }
 
 static void put_times(const struct tally_data_info *info, const struct page_tables *tables,

@@ -24,7 +24,8 @@ static bool is_cut(const struct ends *ends, const struct tally_call_node *node)
 }
 
 /* How much below an outermost frame was cut off.  Where a thread starts, its frame pointer may be
- * anything, so that one word which is no code stands above the start: then what is below counts. */
+ * anything, so that one word which is no code stands above the start; and _start of a stripped
+ * program has no name.  So of an outermost frame without a name, what it calls counts. */
 static uint64_t cut_below(const struct ends *ends, uint32_t number)
 {
 	const struct tally_profile *profile = ends->profile;
@@ -35,7 +36,7 @@ static uint64_t cut_below(const struct ends *ends, uint32_t number)
 
 	if (!is_cut(ends, node))
 		return 0;
-	if (tally_session_frame(profile->session, node->frame).image != UINT32_MAX)
+	if (tally_session_frame(profile->session, node->frame).symbol)
 		return cut;
 	for (uint32_t i = number + 1; i < end && i < profile->tree.count;
 	     i += nodes[i].size ? nodes[i].size : 1)

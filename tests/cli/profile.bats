@@ -105,6 +105,38 @@ page_is_right() {
 	page_is_right
 }
 
+@test "18: the title says which process, or what ran, without the recorder" {
+	sleep 60 &
+	sleeper=$!
+	run -0 "$TALLY" record -q -g --off-cpu -p "$sleeper" -o running.data -- sleep 0.2
+	run -0 "$TALLY" record -q -a -o all.data -- sleep 0.2
+	kill "$sleeper"
+	for recording in running all; do "$TALLY" report --html=$recording.html -i $recording.data; done
+	page summary running.html | grep -qE "\"title\": \"running.data: (sleep, )?process $sleeper\""
+	page summary all.html | grep -qF '"title": "all.data: the whole system during sleep 0.2"'
+	"$TALLY" profile -q -- sh -c 'exec true'
+	page summary profile.html | grep -qF '"title": "sh -c exec true"'
+}
+
+@test "18: call chains of a program without symbols are not said to be cut: _start has no name there" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program without symbols; tests/agree has some"
+	cat >spin.c <<-END
+		int main(int count, char **names)
+		{
+			volatile unsigned sum = 0;
+			for (unsigned i = 0; i < 200000000u; i++)
+				sum += i;
+			return names[count] != 0;
+		}
+	END
+	gcc -O1 -s -o spin spin.c
+	run -0 --separate-stderr "$TALLY" profile -- ./spin
+	grep -q 'whose functions have no names' <<<"$stderr"
+	run -1 grep 'end before the start of their thread' <<<"$stderr"
+	"$TALLY" report >report.txt
+	run -1 grep 'Cut call chains' report.txt
+}
+
 @test "18: the page and the recording go where options say" {
 	mkdir sub
 	run -0 --separate-stderr "$TALLY" profile -q -o sub/it.data true
