@@ -1,26 +1,14 @@
 #include "lbr_chains.h"
 
-#include <string.h>
 #include <tally/abi.h>
 #include <tally/data.h>
 #include <tally/info.h>
 #include "say.h"
 
-static bool says_registers(const struct tally_data_pmu_caps *pmu)
-{
-	for (size_t i = 0; i < pmu->caps.count; i++)
-		if (!strcmp(pmu->caps.pair[i].key, "branches"))
-			return true;
-	return false;
-}
-
 bool cli_stitch_lbr(const char *command, const struct tally_data *data)
 {
-	const struct tally_data_info *info = tally_data_info(data);
-	bool known = says_registers(&info->cpu_pmu_caps), calls = false;
+	bool known = tally_data_lbr_registers(tally_data_info(data)) > 0, calls = false;
 
-	for (size_t i = 0; i < info->pmu_caps_count; i++)
-		known = known || says_registers(&info->pmu_caps[i]);
 	for (size_t i = 0; i < tally_data_event_count(data); i++) {
 		uint64_t kinds = tally_data_event(data, i)->attr.branch_sample_type;
 

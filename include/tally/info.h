@@ -285,6 +285,12 @@ struct tally_data_info {
 	size_t file_count;
 };
 
+/* How many calls the processor of the recording keeps in its registers (LBR), as its PMU's
+ * capability "branches" says; 0: the recording does not say.  Source: intel_pmu_init() of
+ * arch/x86/events/intel/core.c names the capability; perf writes it to the features CPU_PMU_CAPS
+ * and PMU_CAPS. */
+uint32_t tally_data_lbr_registers(const struct tally_data_info *info);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -2,6 +2,9 @@
  * Source of the layouts: the perf.data format as perf 2.6.32 to 7.0 writes it. */
 #include "file/feature_read.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Names of a scheduling domain are written from this version of schedstat on. */
 #define SCHEDSTAT_WITH_NAMES 17
 
@@ -262,4 +265,21 @@ int tally_feature_cpu_domain_info(struct tally_data *data, struct file_cursor *c
 		}
 	}
 	return 0;
+}
+
+static uint64_t branches_of(const struct tally_data_pmu_caps *pmu)
+{
+	for (size_t i = 0; i < pmu->caps.count; i++)
+		if (!strcmp(pmu->caps.pair[i].key, "branches"))
+			return strtoull(pmu->caps.pair[i].value, NULL, 10);
+	return 0;
+}
+
+uint32_t tally_data_lbr_registers(const struct tally_data_info *info)
+{
+	uint64_t found = branches_of(&info->cpu_pmu_caps);
+
+	for (size_t i = 0; i < info->pmu_caps_count && !found; i++)
+		found = branches_of(&info->pmu_caps[i]);
+	return found <= UINT16_MAX ? (uint32_t)found : 0;
 }

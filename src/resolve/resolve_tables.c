@@ -81,26 +81,6 @@ static char *kernel_copy_file(const struct tally_source *source, const char *nam
 	return NULL;
 }
 
-/* Source: intel_pmu_init() of arch/x86/events/intel/core.c names the capability; perf writes it to
- * the features CPU_PMU_CAPS and PMU_CAPS. */
-static uint64_t registers_in(const struct tally_data_pmu_caps *pmu)
-{
-	for (size_t i = 0; i < pmu->caps.count; i++)
-		if (!strcmp(pmu->caps.pair[i].key, "branches"))
-			return strtoull(pmu->caps.pair[i].value, NULL, 10);
-	return 0;
-}
-
-/* The registers for calls that the recording says its processor has; 0: it does not say. */
-static uint64_t lbr_registers(const struct tally_data_info *info)
-{
-	uint64_t found = registers_in(&info->cpu_pmu_caps);
-
-	for (size_t i = 0; i < info->pmu_caps_count && !found; i++)
-		found = registers_in(&info->pmu_caps[i]);
-	return found <= UINT16_MAX ? found : 0;
-}
-
 int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 			      const struct tally_source *source,
 			      const struct tally_session_options *options,
@@ -138,8 +118,8 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	free(kallsyms);
 	free(kcore);
 	if (!result && options->stitch_lbr)
-		result = tally_lbr_stitches_new(lbr_registers(tally_data_info(source->data)),
-						&tables->stitches);
+		result = tally_lbr_stitches_new(
+		    tally_data_lbr_registers(tally_data_info(source->data)), &tables->stitches);
 	if (!result)
 		result = tally_chain_images_new(&tables->chain_images);
 	if (!result)
