@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "callchain/memory_code.h"
+#include "image/image.h"
 
 #define ABI_32 1 /* Source: enum perf_sample_regs_abi of perf_event.h */
 #define ABI_64 2
@@ -29,7 +30,14 @@ struct known_place {
 	const struct cfi_rules *rules;
 	bool joined;
 };
-#define KNOWN_PLACE_BITS 13
+#define KNOWN_PLACE_BITS 15
+
+/* What tally_chain_images_get() gave, which takes a lock. */
+struct known_image {
+	const struct tally_image *image; /* NULL: free */
+	const struct tally_chain_image *chain_image;
+};
+#define KNOWN_IMAGE_BITS 8
 
 struct tally_chain_maker {
 	struct tally_chain_images *images;
@@ -43,6 +51,7 @@ struct tally_chain_maker {
 	uint64_t *stack;
 	struct known_code known[1U << KNOWN_CODE_BITS];
 	struct known_place places[1U << KNOWN_PLACE_BITS];
+	struct known_image files[1U << KNOWN_IMAGE_BITS];
 };
 
 int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_most,
@@ -75,8 +84,24 @@ void tally_chain_maker_free(struct tally_chain_maker *maker)
 	free(maker);
 }
 
+static const struct tally_chain_image *chain_image(struct tally_chain_maker *maker,
+						   struct tally_image *image, uint64_t place)
+{
+	struct known_image *known =
+	    &maker->files[hash_u64((uintptr_t)image) >> (64 - KNOWN_IMAGE_BITS)];
+	const struct tally_chain_image *found;
+
+	if (known->image == image)
+		return known->chain_image;
+	found = tally_chain_images_get(maker->images, image, place);
+	/* A dump has one for each function. */
+	if (found && tally_image_kind(image) != TALLY_IMAGE_DUMP)
+		*known = (struct known_image){image, found};
+	return found;
+}
+
 /* 0; -ENOENT: nothing is mapped there; -ENODATA: what is cannot be read. */
-static int image_at(const struct tally_chain_maker *maker, uint64_t address,
+static int image_at(struct tally_chain_maker *maker, uint64_t address,
 		    const struct tally_chain_image **ret, uint64_t *ret_place)
 {
 	struct tally_image *image;
@@ -84,7 +109,7 @@ static int image_at(const struct tally_chain_maker *maker, uint64_t address,
 
 	if (result)
 		return result;
-	*ret = tally_chain_images_get(maker->images, image, *ret_place);
+	*ret = chain_image(maker, image, *ret_place);
 	return *ret && (*ret)->arch != TALLY_UNWIND_NONE ? 0 : -ENODATA;
 }
 
@@ -119,14 +144,16 @@ static const struct cfi_rules *rules_of(const struct tally_chain_maker *maker,
 {
 	const struct cfi_rules *rules, *before;
 	uint64_t in_file;
+	bool begins;
 
 	if (!image->facts || tally_frame_info_address(&image->info, place, &in_file))
 		return maker->joined ? &tally_cfi_none : NULL;
 	if (maker->joined && is_thread_start(image, place))
 		return &tally_cfi_outermost;
-	rules = tally_cfi_find(image->cfi, in_file);
-	before = maker->joined && in_file ? tally_cfi_find(image->cfi, in_file - 1) : rules;
+	rules = tally_cfi_find_start(image->cfi, in_file, &begins);
 	/* Within a function they are mostly the same, and the code need not be read. */
+	before =
+	    maker->joined && begins && in_file ? tally_cfi_find(image->cfi, in_file - 1) : rules;
 	return before != rules && is_behind_system_call(image, place) ? before : rules;
 }
 

@@ -59,6 +59,7 @@ static int space_begin(struct tally_process_table *table, uint32_t pid, uint64_t
 		if (!above->own_count && above->parent != SPACE_NONE) {
 			made.parent = above->parent;
 			made.fork_time = above->fork_time;
+			made.exec_time = exec ? time : above->exec_time;
 			made.exec |= above->exec;
 		}
 	}

@@ -41,8 +41,8 @@ void tally_process_table_free(struct tally_process_table *table);
 void tally_process_will_renew(struct tally_process_table *table);
 /* Makes a frozen table one that takes records again.  What held at its end is kept, and holds from
  * the start; what held before is forgotten, and so are threads whose EXIT was fed and is older than
- * `before`, with their processes.  Numbers of strings stay; mappings, spaces and eras are new.
- * 0, or -ENOMEM: then it can only be freed. */
+ * `before`, with their processes, and what processes mapped before an exec that is.  Numbers of
+ * strings stay; mappings, spaces and eras are new. 0, or -ENOMEM: then it can only be freed. */
 int tally_process_renew(struct tally_process_table *table, uint64_t before);
 
 /* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL, and EXIT for renewing, and ignores others (after EXIT a

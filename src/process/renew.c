@@ -1,7 +1,8 @@
 /* A table that goes on over time: what its end held becomes the start of the next part.
  *
  * A process's space becomes at most two: what it maps now, with what it has from those it was
- * forked from, in one; and what it had before its last exec, through which look-ups still go once.
+ * forked from, in one; and what it had before its last exec, through which look-ups still go once,
+ * until that is old. What has mapped nothing since the last time is only moved.
  * Rows that nothing can find any more are left out, so the table is as large as what lives. */
 #include "process/process_table.h"
 
@@ -20,6 +21,7 @@ struct row_list {
 
 struct renewal {
 	const struct tally_process_table *from;
+	uint64_t before;
 	struct tally_process_table to; /* comms, spaces, space_list, rows, pids, exits */
 	struct tally_map gone, ended;  /* tids, and pids, of threads that are forgotten */
 	struct tally_map living;       /* pids that have a thread */
@@ -91,45 +93,90 @@ static bool overlaps(const struct tally_process_table *table, size_t first,
 	return false;
 }
 
+static int need_rows(struct tally_process_table *to, size_t count)
+{
+	size_t room = to->row_room ? to->row_room : 256;
+	void *rows;
+
+	if (to->row_room - to->row_count >= count)
+		return 0;
+	while (room < to->row_count + count)
+		room *= 2;
+	rows = room < UINT32_MAX ? reallocarray(to->rows, room, sizeof(*to->rows)) : NULL;
+	if (!rows)
+		return -ENOMEM;
+	to->rows = rows;
+	to->row_room = room;
+	return 0;
+}
+
+/* To the newest space, when there is room. */
+static void add_row(struct tally_process_table *to, const struct tally_mapping_row *from)
+{
+	struct tally_mapping_row *row = &to->rows[to->row_count];
+
+	*row = *from;
+	row->time = 0;
+	row->space = (uint32_t)to->space_count - 1;
+	row->mapping.before = from->mapping.number;
+	row->mapping.number = (uint32_t)to->row_count++;
+	to->space_list[row->space].own_count++;
+}
+
 /* Adds rows to the newest space, whose rows start at `first`. */
 static int add_rows(struct renewal *renewal, size_t first)
 {
 	struct tally_process_table *to = &renewal->to;
-	size_t space = to->space_count - 1;
 
+	if (need_rows(to, renewal->found.count))
+		return -ENOMEM;
 	for (size_t i = 0; i < renewal->found.count; i++) {
-		struct tally_mapping_row row = renewal->from->rows[renewal->found.list[i]];
+		const struct tally_mapping_row *row = &renewal->from->rows[renewal->found.list[i]];
 
 		/* What ends nothing is not needed. */
-		if (row.hole && !overlaps(to, first, &row.mapping))
-			continue;
-		if (to->row_count == to->row_room) {
-			size_t room = to->row_room ? to->row_room * 2 : 256;
-			void *rows = room < UINT32_MAX
-					 ? reallocarray(to->rows, room, sizeof(*to->rows))
-					 : NULL;
-
-			if (!rows)
-				return -ENOMEM;
-			to->rows = rows;
-			to->row_room = room;
-		}
-		row.time = 0;
-		row.space = (uint32_t)space;
-		row.mapping.before = row.mapping.number;
-		row.mapping.number = (uint32_t)to->row_count;
-		to->rows[to->row_count++] = row;
-		to->space_list[space].own_count++;
+		if (!row->hole || overlaps(to, first, &row->mapping))
+			add_row(to, row);
 	}
 	return 0;
 }
 
-/* What a space was exec'ed from, and in *time when; NULL: nothing. */
-static const struct tally_space *before_exec(const struct tally_space *space, uint64_t *time)
+/* Whether a space is what the last renewal made of it, and has no other behind it. */
+static bool is_unchanged(const struct tally_space *space)
+{
+	return space->segments && space->own_count == space->renewed_count && !space->above &&
+	       !space->change_count;
+}
+
+/* The rows and segments of a space that is_unchanged() for the newest one. */
+static int take_space(struct renewal *renewal, const struct tally_space *from)
+{
+	struct tally_process_table *to = &renewal->to;
+	struct tally_space *made = &to->space_list[to->space_count - 1];
+	uint32_t moved = (uint32_t)to->row_count - from->first_row;
+
+	made->segments = malloc(from->segment_count * sizeof(*made->segments) + 1);
+	if (!made->segments || need_rows(to, from->own_count))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < from->own_count; i++)
+		add_row(to, &renewal->from->rows[from->first_row + i]);
+	made->segment_count = from->segment_count;
+	made->apart = from->apart;
+	for (uint32_t i = 0; i < made->segment_count; i++) {
+		made->segments[i] = from->segments[i];
+		made->segments[i].row += moved;
+	}
+	return 0;
+}
+
+/* What a space was exec'ed from, and when; NULL: nothing. *ret_seen: at which time of the old
+ * space. */
+static const struct tally_space *before_exec(const struct tally_space *space, uint64_t *ret_seen,
+					     uint64_t *ret_exec)
 {
 	for (unsigned levels = 1; space->above && !space->exec && levels < LEVELS_MOST; levels++)
 		space = space->above;
-	*time = space->fork_time;
+	*ret_seen = space->fork_time;
+	*ret_exec = space->exec_time ? space->exec_time : space->fork_time;
 	return space->exec ? space->above : NULL;
 }
 
@@ -155,36 +202,50 @@ static int flatten_space(struct renewal *renewal, const struct tally_space *spac
 	return result;
 }
 
+/* Adds the space from which one was exec'ed, as its parent, unless no sample comes any more that
+ * may need it. */
+static int renew_old_program(struct renewal *renewal, const struct tally_space *space,
+			     struct tally_space *made)
+{
+	struct tally_process_table *to = &renewal->to;
+	struct tally_space old = {.parent = SPACE_NONE};
+	size_t row_count = to->row_count;
+	uint64_t seen, exec;
+	const struct tally_space *before = before_exec(space, &seen, &exec);
+	int result;
+
+	if (!before || exec < renewal->before)
+		return 0;
+	old.id = before->id;
+	if (tally_process_space_add(to, &old) < 0)
+		return -ENOMEM;
+	result = flatten_space(renewal, before, seen);
+	if (to->row_count == row_count) {
+		to->space_count--;
+	} else {
+		made->parent = (uint32_t)to->space_count - 1;
+		made->exec = true;
+		made->exec_time = exec;
+	}
+	return result;
+}
+
 /* A space as a new one, behind what it was exec'ed from. */
 static int renew_space(struct renewal *renewal, const struct tally_space *space, uint32_t *ret)
 {
 	struct tally_process_table *to = &renewal->to;
-	struct tally_space made = {.parent = SPACE_NONE};
-	size_t row_count = to->row_count;
-	uint64_t time;
-	const struct tally_space *before = before_exec(space, &time);
-	int result;
+	struct tally_space made = {
+	    .parent = SPACE_NONE, .id = space->id, .version = space->version};
+	int result = renew_old_program(renewal, space, &made);
 
-	if (before) {
-		made.id = before->id;
-		if (tally_process_space_add(to, &made) < 0)
-			return -ENOMEM;
-		result = flatten_space(renewal, before, time);
-		if (result)
-			return result;
-		if (to->row_count == row_count) {
-			to->space_count--;
-		} else {
-			made.parent = (uint32_t)to->space_count - 1;
-			made.exec = true;
-		}
-	}
-	made.id = space->id;
-	made.version = space->version;
-	if (tally_process_space_add(to, &made) < 0)
-		return -ENOMEM;
+	made.first_row = (uint32_t)to->row_count;
+	if (result || tally_process_space_add(to, &made) < 0)
+		return result ? result : -ENOMEM;
 	*ret = (uint32_t)to->space_count - 1;
-	return flatten_space(renewal, space, UINT64_MAX);
+	result = is_unchanged(space) ? take_space(renewal, space)
+				     : flatten_space(renewal, space, UINT64_MAX);
+	to->space_list[*ret].renewed_count = to->space_list[*ret].own_count;
+	return result;
 }
 
 static bool has(const struct tally_map *map, uint64_t key)
@@ -330,7 +391,7 @@ void tally_process_will_renew(struct tally_process_table *table)
 
 int tally_process_renew(struct tally_process_table *table, uint64_t before)
 {
-	struct renewal renewal = {.from = table};
+	struct renewal renewal = {.from = table, .before = before};
 	int result = sort_exits(&renewal, before);
 
 	if (!result)

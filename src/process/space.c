@@ -124,8 +124,11 @@ int tally_space_freeze(struct tally_space *space, const uint32_t *own)
 	uint64_t *changes, *cut;
 	int result = 0;
 
-	if (!space->own_count)
+	if (!space->own_count || (space->segments && space->own_count == space->renewed_count))
 		return 0;
+	free(space->segments);
+	space->apart = false;
+	space->segment_count = 0;
 	space->segments = calloc(space->own_count, sizeof(*space->segments));
 	/* Each mapping may replace those of its own space and of its parent. */
 	changes = calloc((size_t)space->own_count * 2, sizeof(*changes));

@@ -43,6 +43,9 @@ struct tally_space {
 	uint32_t version; /* how many mappings it was fed, not counting renewals */
 	uint64_t fork_time;
 	bool exec; /* made by exec: the parent is the process's space before, see space_up() */
+	uint64_t exec_time; /* when that was, if not at fork_time; 0: it was */
+	/* Of a renewed space: its rows, one behind the other, while none is added. */
+	uint32_t first_row, renewed_count;
 	/* Made by freezing. */
 	struct tally_space_segment *segments;
 	uint32_t segment_count;
@@ -53,7 +56,8 @@ struct tally_space {
 };
 
 /* Makes the final segments and the changes from the space's own mappings (row numbers, in order of
- * arrival); `above` is already frozen. 0 or -ENOMEM. */
+ * arrival); `above` is already frozen. Segments that a renewal took over stay, if no mapping came.
+ * 0 or -ENOMEM. */
 int tally_space_freeze(struct tally_space *space, const uint32_t *own);
 void tally_space_done(struct tally_space *space);
 

@@ -75,6 +75,16 @@ uint32_t tally_block_queue_copy_most(struct tally_block_queue *queue)
 								  : COPY_LEAST;
 }
 
+bool tally_block_queue_waits(struct tally_block_queue *queue)
+{
+	bool waits;
+
+	pthread_mutex_lock(&queue->lock);
+	waits = queue->first;
+	pthread_mutex_unlock(&queue->lock);
+	return waits;
+}
+
 bool tally_block_queue_is_long(struct tally_block_queue *queue)
 {
 	return bytes_that_wait(queue) > queue->bytes_most / 16;

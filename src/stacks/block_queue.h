@@ -44,6 +44,7 @@ void tally_block_queue_begin(struct tally_block_queue *queue);
 /* Waits for the next block, and reads it back into memory if it was spilled. *ret NULL: the end. 0
  * or -errno. */
 int tally_block_queue_next(struct tally_block_queue *queue, struct tally_stack_block **ret);
+bool tally_block_queue_waits(struct tally_block_queue *queue); /* whether any block does */
 /* Whether so much waits that the next ones should be taken sooner. */
 bool tally_block_queue_is_long(struct tally_block_queue *queue);
 /* Gives a block back. */

@@ -27,6 +27,9 @@
 #define QUEUE_SHARE 16
 #define QUEUE_MOST  (256ULL << 20)
 #define SPILL_MOST  (16ULL << 30)
+/* With less for each, threads cost more than they save: that they start, and that each has the
+ * tables in its own processor's cache. */
+#define BYTES_OF_WORKER (4ULL << 20)
 /* Each has its call frame information in memory; a machine runs a few hundred in a day. */
 #define IMAGES_MOST 512
 /* Behind the recorded programs, unless much waits. Only who may raise a priority lowers it. */
@@ -213,6 +216,16 @@ static int need_made(struct tally_unwinder *unwinder, size_t count)
 	return 0;
 }
 
+/* How many threads take the block at hand: when others wait, all. */
+static unsigned width_of(struct tally_unwinder *unwinder)
+{
+	size_t wanted = 1 + unwinder->block->samples.size / BYTES_OF_WORKER;
+
+	return tally_block_queue_waits(&unwinder->queue) || wanted > unwinder->width
+		   ? unwinder->width
+		   : (unsigned)wanted;
+}
+
 static int take_block(struct tally_unwinder *unwinder)
 {
 	struct tally_stack_block *block = unwinder->block;
@@ -224,7 +237,7 @@ static int take_block(struct tally_unwinder *unwinder)
 		    &unwinder->events.rings[tally_plan_sideband(unwinder->options.plan)],
 		    block->side.data, block->side.size);
 	if (!result)
-		result = tally_pool_run(unwinder->width, block->part_count, make_part, unwinder);
+		result = tally_pool_run(width_of(unwinder), block->part_count, make_part, unwinder);
 	if (!result)
 		result = tally_stack_joins_run(unwinder->joins, unwinder->made, block->part_count,
 					       &unwinder->joined);

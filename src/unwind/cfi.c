@@ -249,10 +249,10 @@ int tally_cfi_new(const struct cfi_section *eh_frame, const struct cfi_section *
 	for (int i = 0; i < 2 && !result; i++)
 		if (cfi->sections[i].bytes)
 			result = tally_cfi_entries_read(&cfi->commons, &cfi->sections[i], i, word);
-	if (!result) {
-		tally_cfi_entries_sort(&cfi->commons);
+	if (!result)
+		result = tally_cfi_entries_sort(&cfi->commons);
+	if (!result)
 		result = take_functions(cfi);
-	}
 	if (result)
 		tally_cfi_free(cfi);
 	else
@@ -304,7 +304,8 @@ static const struct cfi_rules *rules_of(const struct tally_cfi *cfi, const struc
 				       : tally_cfi_sets_at(&cfi->sets, row->set);
 }
 
-const struct cfi_rules *tally_cfi_find(struct tally_cfi *cfi, uint64_t address)
+const struct cfi_rules *tally_cfi_find_start(struct tally_cfi *cfi, uint64_t address,
+					     bool *ret_begins)
 {
 	const uint32_t *starts = cfi->starts;
 	const struct cfi_group *group;
@@ -312,6 +313,7 @@ const struct cfi_rules *tally_cfi_find(struct tally_cfi *cfi, uint64_t address)
 	size_t count = cfi->count;
 	uint64_t from = address - cfi->base;
 
+	*ret_begins = true;
 	if (!count || address < cfi->base || from > UINT32_MAX)
 		return &tally_cfi_none;
 	while (count > 1) {
@@ -330,7 +332,15 @@ const struct cfi_rules *tally_cfi_find(struct tally_cfi *cfi, uint64_t address)
 		rows += rows[half].from <= from ? half : 0;
 		count -= half;
 	}
+	*ret_begins = rows->from == from;
 	return rules_of(cfi, rows);
+}
+
+const struct cfi_rules *tally_cfi_find(struct tally_cfi *cfi, uint64_t address)
+{
+	bool begins;
+
+	return tally_cfi_find_start(cfi, address, &begins);
 }
 
 int tally_cfi_each(struct tally_cfi *cfi,

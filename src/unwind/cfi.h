@@ -74,6 +74,9 @@ size_t tally_cfi_memory(struct tally_cfi *cfi);
 /* The rules at an address of the image, or one of the two above; equal ones are one. Thread safe;
  * valid up to tally_cfi_free(). */
 const struct cfi_rules *tally_cfi_find(struct tally_cfi *cfi, uint64_t address);
+/* The same; *ret_begins: the address before it may have others. */
+const struct cfi_rules *tally_cfi_find_start(struct tally_cfi *cfi, uint64_t address,
+					     bool *ret_begins);
 
 /* Calls `row` for each address at which the rules change, in ascending order, until it returns
  * other than 0: compiles all. 0, what row() returned, or -ENOMEM. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/table.h"
+#include "elf/symbol_order.h"
 #include "unwind/cfi_bytes.h"
 
 /* Source: LSB 5.0, 10.5.1 "DWARF Exception Header Encoding". */
@@ -313,29 +314,44 @@ int tally_cfi_entries_one(struct cfi_entries *entries, const struct cfi_section 
 	return result > 0 ? 0 : result < 0 ? result : -ENOENT;
 }
 
-static int compare(const void *one, const void *other)
+/* In the order of their starts; of equal ones as they were added. 0 or -ENOMEM. */
+static int put_in_order(struct cfi_entries *entries)
 {
-	const struct cfi_function *a = one, *b = other;
+	size_t count = entries->function_count;
+	uint64_t *starts = malloc(count * sizeof(*starts) + 1);
+	struct cfi_function *ordered;
+	uint32_t *order = NULL;
+	int result = -ENOMEM;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->debug != b->debug)
-		return a->debug ? 1 : -1;
-	/* By offset in the section, so that the order does not depend on the sort. */
-	return a->program.from < b->program.from ? -1 : a->program.from > b->program.from;
+	for (size_t i = 0; starts && i < count; i++)
+		starts[i] = entries->functions[i].start;
+	if (starts)
+		result = tally_symbol_order(starts, count, &order);
+	free(starts);
+	if (result || !order)
+		return result;
+	ordered = malloc(count * sizeof(*ordered));
+	for (size_t i = 0; ordered && i < count; i++)
+		ordered[i] = entries->functions[order[i]];
+	free(order);
+	if (!ordered)
+		return -ENOMEM;
+	free(entries->functions);
+	entries->functions = ordered;
+	entries->function_room = count;
+	return 0;
 }
 
-void tally_cfi_entries_sort(struct cfi_entries *entries)
+int tally_cfi_entries_sort(struct cfi_entries *entries)
 {
-	struct cfi_function *list = entries->functions;
 	size_t count = entries->function_count, kept = 0;
 	uint64_t covered = 0; /* by .eh_frame, up to here */
-	bool sorted = true;
+	struct cfi_function *list;
+	int result = put_in_order(entries);
 
-	for (size_t i = 1; i < count && sorted; i++)
-		sorted = compare(&list[i - 1], &list[i]) <= 0;
-	if (!sorted)
-		qsort(list, count, sizeof(*list), compare);
+	if (result)
+		return result;
+	list = entries->functions;
 	for (size_t i = 0; i < count; i++) {
 		if ((kept && list[kept - 1].start == list[i].start) ||
 		    (list[i].debug && list[i].start < covered))
@@ -345,6 +361,7 @@ void tally_cfi_entries_sort(struct cfi_entries *entries)
 		list[kept++] = list[i];
 	}
 	entries->function_count = kept;
+	return 0;
 }
 
 void tally_cfi_entries_done(struct cfi_entries *entries)

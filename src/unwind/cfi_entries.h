@@ -49,8 +49,8 @@ int tally_cfi_entries_read(struct cfi_entries *entries, const struct cfi_section
 int tally_cfi_entries_one(struct cfi_entries *entries, const struct cfi_section *section,
 			  bool debug, unsigned word, size_t at, struct cfi_function *ret);
 /* Sorts them by start and removes those that others cover: each start is there once, .eh_frame's
- * before .debug_frame's. An end may be behind the next start. */
-void tally_cfi_entries_sort(struct cfi_entries *entries);
+ * if that was read before .debug_frame. An end may be behind the next start. 0 or -ENOMEM. */
+int tally_cfi_entries_sort(struct cfi_entries *entries);
 void tally_cfi_entries_done(struct cfi_entries *entries);
 
 struct cfi_bytes;

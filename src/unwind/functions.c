@@ -193,10 +193,10 @@ static int read_entries(struct tally_functions *functions)
 	    (struct cfi_section){info.eh_frame.bytes, info.eh_frame.size, info.eh_frame.address};
 	if (section.bytes && section.size <= SECTION_MOST)
 		result = tally_cfi_entries_read(&entries, &section, false, functions->map.word);
-	if (!result) {
-		tally_cfi_entries_sort(&entries);
+	if (!result)
+		result = tally_cfi_entries_sort(&entries);
+	if (!result)
 		result = take_entries(functions, &entries);
-	}
 	tally_cfi_entries_done(&entries);
 	tally_frame_info_done(&info);
 	if (result)

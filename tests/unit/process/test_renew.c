@@ -97,7 +97,7 @@ static void what_held_at_the_end_holds(void **state)
 	freeze(table);
 	name = tally_process_comm(table, 6, 6, 20);
 	late = tally_process_comm(table, 77, 77, 20);
-	renew(table, 20);
+	renew(table, 14);
 	fork_of(table, 30, 6, 6, 7, 7);
 	map(table, 40, 5, 0x2000, 0x3000, 0, "/lib/other");
 	freeze(table);
@@ -109,8 +109,17 @@ static void what_held_at_the_end_holds(void **state)
 	assert_string_equal(file_at(table, 5, 0x2500, 41), "/lib/other");
 	assert_string_equal(file_at(table, 6, 0x1500, 21), "/bin/child");
 	assert_string_equal(file_at(table, 7, 0x1500, 31), "/bin/child");
-	/* Through the exec, once. */
+	/* Through the exec, once, while that is not old. */
 	assert_string_equal(file_at(table, 6, 0x2500, 21), "/lib/inside");
+	renew(table, 14);
+	freeze(table);
+	assert_string_equal(file_at(table, 6, 0x2500, 51), "/lib/inside");
+	assert_string_equal(file_at(table, 7, 0x2500, 51), "/lib/inside");
+	renew(table, 15);
+	freeze(table);
+	assert_string_equal(file_at(table, 6, 0x2500, 61), "-");
+	assert_string_equal(file_at(table, 7, 0x2500, 61), "-");
+	assert_string_equal(file_at(table, 6, 0x1500, 61), "/bin/child");
 	/* Numbers of names stay. */
 	assert_int_equal(tally_process_comm(table, 6, 6, 50), name);
 	assert_int_equal(tally_process_comm(table, 77, 77, 50), late);
@@ -259,7 +268,10 @@ static void it_finds_what_was_there(void **state)
 					compared++;
 				}
 			}
-			renew(table, UINT64_MAX);
+			/* In turn with what was before an exec, and without it. */
+			renew(table, to % 2 ? UINT64_MAX : 0);
+			for (uint32_t pid = 0; to % 2 && pid < PIDS; pid++)
+				memset(models[to][pid].before, 0, sizeof(models[to][pid].before));
 			from = to;
 		}
 		assert_true(compared > 1000);
