@@ -68,6 +68,14 @@ struct browser_place {
 	size_t cursor, first; /* lines: the chosen one, and the first that is shown */
 };
 
+/* A row that is shown, and what its line needs, so that lines are made without a look at the row.
+ */
+struct browser_row {
+	uint64_t id; /* does not depend on the profile */
+	uint64_t children, self;
+	uint32_t number; /* in the profile */
+};
+
 struct browser_line {
 	uint64_t id;   /* equal for the same thing in each profile of a session */
 	uint32_t row;  /* of the event */
@@ -129,8 +137,8 @@ struct browser {
 	struct browser_place place, steps[32];
 	size_t step_count;
 	size_t event;
-	bool waiting;    /* for the profile of this place */
-	uint32_t *shown; /* rows */
+	bool waiting; /* for the profile of this place */
+	struct browser_row *shown;
 	size_t shown_count, shown_room;
 	struct browser_line *lines;
 	size_t line_count, line_room;
@@ -192,7 +200,8 @@ void browser_say(struct browser *browser, const char *format, ...)
 int browser_choose_rows(struct browser *browser);
 uint64_t browser_frame_id(uint64_t seed, const struct tally_frame *frame);
 uint64_t browser_text_id(uint64_t seed, const char *text);
-uint64_t browser_row_id(const struct browser *browser, const struct tally_profile_row *row);
+struct browser_row browser_row(const struct browser *browser, uint32_t number,
+			       const struct tally_profile_row *row);
 /* The largest row of the function of a place; UINT32_MAX: it has none. */
 uint32_t browser_find_function(const struct browser *browser, const struct browser_place *place);
 

@@ -159,7 +159,7 @@ static uint32_t first_parent(const struct tally_tree *tree)
 		   : 0;
 }
 
-static int row_line(struct browser *browser, uint32_t number, const struct tally_profile_row *row,
+static int row_line(struct browser *browser, const struct browser_row *row,
 		    const struct tally_profile_event *event, struct browser_line **ret)
 {
 	double total = event->total ? (double)event->total : 1;
@@ -167,8 +167,8 @@ static int row_line(struct browser *browser, uint32_t number, const struct tally
 
 	if (!line)
 		return -ENOMEM;
-	line->id = browser_row_id(browser, row);
-	line->row = number;
+	line->id = row->id;
+	line->row = row->number;
 	line->share = 100.0 * (double)row->children / total;
 	line->self = 100.0 * (double)row->self / total;
 	line->opens = event->has_callchains && line->share >= browser->tree_least;
@@ -176,25 +176,25 @@ static int row_line(struct browser *browser, uint32_t number, const struct tally
 	return 0;
 }
 
-static int add_row(struct browser *browser, uint32_t number, const struct tally_profile_row *row,
+static int add_row(struct browser *browser, const struct browser_row *shown,
 		   const struct tally_profile_event *event)
 {
-	struct walk walk = {
-	    .browser = browser, .row = number, .total = event->total ? (double)event->total : 1};
+	struct walk walk = {.browser = browser,
+			    .row = shown->number,
+			    .total = event->total ? (double)event->total : 1};
+	struct tally_profile_row row = {.size = sizeof(row)};
 	struct browser_line *line;
-	uint64_t id;
-	int result = row_line(browser, number, row, event, &line);
+	int result = row_line(browser, shown, event, &line);
 
 	if (result)
 		return result;
-	id = line->id;
-	line->open = line->opens && is_opened(browser, id);
-	if (!line->open)
+	line->open = line->opens && is_opened(browser, shown->id);
+	if (!line->open || tally_profile_row(browser->profile, browser->event, shown->number, &row))
 		return 0;
-	walk.tree = tree_of(browser, row, id, browser->order, &result);
+	walk.tree = tree_of(browser, &row, shown->id, browser->order, &result);
 	if (walk.tree == BROWSER_NO_TREE)
 		return result;
-	return add_nodes(&walk, first_parent(&browser->trees[walk.tree].tree), id, 1);
+	return add_nodes(&walk, first_parent(&browser->trees[walk.tree].tree), shown->id, 1);
 }
 
 /* --- all call stacks: the tree of the one row --- */
@@ -275,39 +275,35 @@ static int add_function(struct browser *browser, const struct tally_profile_even
 	struct walk walk = {.browser = browser,
 			    .row = browser_find_function(browser, &browser->place),
 			    .total = event->total ? (double)event->total : 1};
+	struct browser_row shown;
 	struct browser_line *line;
-	uint64_t id;
 	int result;
 
 	if (walk.row == UINT32_MAX ||
 	    tally_profile_row(browser->profile, browser->event, walk.row, &row))
 		return 0;
-	id = browser_row_id(browser, &row);
-	result = add_callers(&walk, &row, id);
+	shown = browser_row(browser, walk.row, &row);
+	result = add_callers(&walk, &row, shown.id);
 	if (!result)
-		result = row_line(browser, walk.row, &row, event, &line);
+		result = row_line(browser, &shown, event, &line);
 	if (result)
 		return result;
 	line->opens = false;
-	return add_callees(&walk, &row, id);
+	return add_callees(&walk, &row, shown.id);
 }
 
 /* --- all --- */
 
 static int make_lines(struct browser *browser, const struct tally_profile_event *event)
 {
-	struct tally_profile_row row = {.size = sizeof(row)};
 	int result = 0;
 
 	if (browser->place.view == BROWSER_FUNCTION)
 		return add_function(browser, event);
 	if (browser->place.want.part == BROWSER_STACKS)
 		return add_stacks(browser, event);
-	for (size_t i = 0; i < browser->shown_count && !result; i++) {
-		if (tally_profile_row(browser->profile, browser->event, browser->shown[i], &row))
-			break;
-		result = add_row(browser, browser->shown[i], &row, event);
-	}
+	for (size_t i = 0; i < browser->shown_count && !result; i++)
+		result = add_row(browser, &browser->shown[i], event);
 	return result;
 }
 

@@ -30,7 +30,7 @@ static bool is_of_place(const char *key)
 	return !strcmp(key, "comm") || !strcmp(key, "dso") || !strcmp(key, "symbol");
 }
 
-uint64_t browser_row_id(const struct browser *browser, const struct tally_profile_row *row)
+static uint64_t id_of(const struct browser *browser, const struct tally_profile_row *row)
 {
 	/* Of a session, equal names are one text, which is faster to compare by its place. */
 	uint64_t hash = mix(mix(row->frame.image, (uintptr_t)row->frame.symbol), row->frame.place);
@@ -44,6 +44,17 @@ uint64_t browser_row_id(const struct browser *browser, const struct tally_profil
 		if (!is_of_place(keys[i]))
 			hash = mix(hash, row->values[i]);
 	return hash;
+}
+
+struct browser_row browser_row(const struct browser *browser, uint32_t number,
+			       const struct tally_profile_row *row)
+{
+	return (struct browser_row){
+	    .id = id_of(browser, row),
+	    .children = row->children,
+	    .self = row->self,
+	    .number = number,
+	};
 }
 
 static bool contains(const char *text, const char *part)
@@ -87,8 +98,7 @@ static bool shows(const struct browser *browser, const struct tally_profile_row 
 }
 
 struct sorting {
-	uint32_t row;
-	uint64_t self;
+	struct browser_row row;
 	const char *name;
 };
 
@@ -96,9 +106,9 @@ static int by_self(const void *left, const void *right)
 {
 	const struct sorting *a = left, *b = right;
 
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	if (a->row.self != b->row.self)
+		return a->row.self > b->row.self ? -1 : 1;
+	return a->row.number < b->row.number ? -1 : a->row.number > b->row.number;
 }
 
 static int by_name(const void *left, const void *right)
@@ -108,7 +118,7 @@ static int by_name(const void *left, const void *right)
 
 	if (result)
 		return result;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return a->row.number < b->row.number ? -1 : a->row.number > b->row.number;
 }
 
 static const char *name_of(const struct tally_profile_row *row)
@@ -131,8 +141,11 @@ static int sort(struct browser *browser)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < browser->shown_count; i++) {
-		tally_profile_row(browser->profile, browser->event, browser->shown[i], &row);
-		list[i] = (struct sorting){browser->shown[i], row.self, name_of(&row)};
+		list[i].row = browser->shown[i];
+		if (browser->sort == BROWSER_BY_SELF)
+			continue;
+		tally_profile_row(browser->profile, browser->event, list[i].row.number, &row);
+		list[i].name = name_of(&row);
 	}
 	qsort(list, browser->shown_count, sizeof(*list),
 	      browser->sort == BROWSER_BY_SELF ? by_self : by_name);
@@ -159,7 +172,7 @@ int browser_choose_rows(struct browser *browser)
 		if (!browser_room(&browser->shown, browser->shown_count, &browser->shown_room,
 				  sizeof(*browser->shown)))
 			return -ENOMEM;
-		browser->shown[browser->shown_count++] = (uint32_t)i;
+		browser->shown[browser->shown_count++] = browser_row(browser, (uint32_t)i, &row);
 	}
 	return sort(browser);
 }

@@ -8,15 +8,28 @@
 
 #define AHEAD 16
 
+/* Most texts differ in their first bytes, which are compared without a look at the texts. */
 struct ranked {
+	uint64_t head;
 	const char *text;
 	uint32_t number;
 };
+
+static struct ranked ranked_text(const char *text, uint32_t number)
+{
+	struct ranked made = {.text = text, .number = number};
+
+	for (unsigned i = 0; i < sizeof(made.head) && text[i]; i++)
+		made.head |= (uint64_t)(unsigned char)text[i] << (56 - 8 * i);
+	return made;
+}
 
 static int compare_texts(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
 
+	if (a->head != b->head)
+		return a->head < b->head ? -1 : 1;
 	return a->text == b->text ? 0 : strcmp(a->text, b->text);
 }
 
@@ -54,7 +67,7 @@ static int rank_symbols(const struct tally_places *places, uint32_t *ranks)
 				return -ENOMEM;
 			}
 		}
-		texts[known++] = (struct ranked){.text = symbol, .number = frame};
+		texts[known++] = ranked_text(symbol, frame);
 	}
 	if (known)
 		rank_texts(texts, known, ranks);
@@ -70,7 +83,7 @@ static int rank_dsos(const struct tally_places *places, uint32_t *ranks)
 	if (!texts)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		texts[i] = (struct ranked){.text = places->dsos.text[i], .number = i};
+		texts[i] = ranked_text(places->dsos.text[i], i);
 	rank_texts(texts, count, ranks);
 	free(texts);
 	return 0;

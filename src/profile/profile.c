@@ -82,15 +82,11 @@ static int take_places(struct making *making)
 	return result;
 }
 
-/* Without trees the time is short, and memory is what counts when there are many sums: one thing
- * after the other then. */
-#define SUMS_MANY (1U << 18)
-
+/* Without call chains there is nothing to do beside the places. */
 static unsigned making_threads(const struct making *making)
 {
-	return making->plan->options->callchains || making->worker.calls.count < SUMS_MANY
-		   ? tally_session_threads(making->profile->session)
-		   : 1;
+	return making->plan->options->callchains ? tally_session_threads(making->profile->session)
+						 : 1;
 }
 
 static int make_part(void *context, unsigned thread, size_t part)
