@@ -25,9 +25,10 @@
 #include "say.h"
 #include "terminal.h"
 
-#define HOTTEST      10
-#define NAME_COLUMNS 40
-#define ARGUMENTS    24 /* of record's, at most, before the command's */
+#define HOTTEST   10
+#define WAITS     5 /* functions that threads wait in */
+#define OFF_CPU   "offcpu-time"
+#define ARGUMENTS 24 /* of record's, at most, before the command's */
 
 struct profile {
 	const char *output, *page, *pids, *frequency;
@@ -138,23 +139,31 @@ static bool is_line(const char *text)
 	return strchr(text, ':') && strncmp(text, "??", 2) != 0;
 }
 
-/* The rows of the first event that has samples, largest own share first. */
+/* The rows of the first event that has samples and is for time off CPU or not, largest own share
+ * first. */
 struct hottest {
 	struct tally_profile_row rows[HOTTEST];
 	size_t count;
 	uint64_t total;
 };
 
-static void find_hottest(const struct tally_profile *profile, bool lines, struct hottest *ret)
+static bool is_wanted(const struct tally_profile_event *facts, bool waits)
+{
+	return facts->samples && (!strncmp(facts->name, OFF_CPU, sizeof(OFF_CPU) - 1)) == waits;
+}
+
+/* lines: the key is a source line.  waits: of the time off CPU. */
+static void find_hottest(const struct tally_profile *profile, bool lines, bool waits,
+			 struct hottest *ret)
 {
 	const struct tally_session *session = tally_profile_session(profile);
 	struct tally_profile_event facts = {.size = sizeof(facts)};
 	size_t event = 0;
 
 	*ret = (struct hottest){.count = 0};
-	while (!tally_profile_event(profile, event, &facts) && !facts.samples)
+	while (!tally_profile_event(profile, event, &facts) && !is_wanted(&facts, waits))
 		event++;
-	if (!facts.samples)
+	if (event == tally_profile_event_count(profile))
 		return;
 	ret->total = facts.total;
 	for (uint64_t i = 0; i < facts.row_count && ret->count < HOTTEST; i++) {
@@ -168,30 +177,41 @@ static void find_hottest(const struct tally_profile *profile, bool lines, struct
 	}
 }
 
-static int print_hottest(struct tally_session *session, const char *title, const char *const *keys,
-			 size_t key_count, struct tally_error *error)
+static void print_rows(const struct tally_profile *profile, const char *title, bool lines,
+		       bool waits)
+{
+	const struct tally_session *session = tally_profile_session(profile);
+	struct hottest hottest;
+
+	find_hottest(profile, lines, waits, &hottest);
+	if (hottest.count)
+		fprintf(stderr, "\n%s\n", title);
+	for (size_t i = 0; i < hottest.count && (!waits || i < WAITS); i++) {
+		const struct tally_profile_row *row = &hottest.rows[i];
+
+		fprintf(stderr, "%6.2f %%  ", (double)row->self / (double)hottest.total * 100);
+		if (lines)
+			print_name(tally_session_source(session, (uint32_t)row->values[0]));
+		else
+			print_function(row);
+		fputc('\n', stderr);
+	}
+}
+
+static int print_hottest(struct tally_session *session, const char *const *keys, size_t key_count,
+			 struct tally_error *error)
 {
 	const struct tally_profile_options options = {
 	    .size = sizeof(options), .keys = keys, .key_count = key_count};
+	bool lines = key_count == 1;
 	struct tally_profile *profile;
-	struct hottest hottest;
 	int result = tally_profile_new(session, &options, &profile, error);
 
 	if (result)
 		return result;
-	find_hottest(profile, key_count == 1, &hottest);
-	if (hottest.count)
-		fprintf(stderr, "\n%s\n", title);
-	for (size_t i = 0; i < hottest.count; i++) {
-		const struct tally_profile_row *row = &hottest.rows[i];
-
-		fprintf(stderr, "%6.2f %%  ", (double)row->self / (double)hottest.total * 100);
-		if (key_count > 1)
-			print_function(row);
-		else
-			print_name(tally_session_source(session, (uint32_t)row->values[0]));
-		fputc('\n', stderr);
-	}
+	print_rows(profile, lines ? "Hottest source lines" : "Hottest functions", lines, false);
+	if (!lines)
+		print_rows(profile, "Longest waits (of the time off CPU)", false, true);
 	tally_profile_free(profile);
 	return 0;
 }
@@ -244,9 +264,9 @@ static int show(const struct profile *profile, struct tally_session *session, co
 	fclose(page.words);
 	if (!result && !profile->quiet) {
 		fprintf(stderr, "%.*s\n", (int)strcspn(words, "\n"), words);
-		result = print_hottest(session, "Hottest functions", by_function, 2, error);
+		result = print_hottest(session, by_function, 2, error);
 		if (!result)
-			result = print_hottest(session, "Hottest source lines", by_line, 1, error);
+			result = print_hottest(session, by_line, 1, error);
 		print_notes(words);
 		if (!result)
 			fputc('\n', stderr);

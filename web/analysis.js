@@ -197,6 +197,18 @@ function create(recording) {
 		}
 	}
 
+	// The same with those of the whole time as what was before, both to be scaled to shares.
+	const against = remember((state) => {
+		const now = sums(state), shown = tree(state);
+		const all = keep("whole", selection(state), () => {
+			const { count, node, weight } = picked(state), self = array("wholeSelf", shown.size);
+			for (let i = 0; i < count; i++) self[node[i]] += weight[i];
+			return { self, total: tally.tree.inclusive(shown, self, array("wholeTotal", shown.size)) };
+		});
+		const part = (whole) => whole > 0 ? 1 / whole : 0;
+		return { ...now, before: all.total, after: now.total, selfBefore: all.self, selfAfter: now.self, scaleBefore: part(all.total[0]), scaleAfter: part(now.whole) };
+	});
+
 	// Sums of the span by thread, also of threads that were not chosen.
 	const byThread = remember((state) => keep("byThread", `${selection({ ...state, who: "" })}|${state.span}`, () => {
 		const span = tally.state.read.range(state.span), from = span ? first(span[0]) : 0, to = span ? first(span[1]) : sample.count;
@@ -288,7 +300,7 @@ function create(recording) {
 	}
 	const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, picked, within, sums, byThread, functions, images, found, timeline, names, keep, array };
+	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, picked, within, sums, against, byThread, functions, images, found, timeline, names, keep, array };
 }
 
 tally.analysis = { create };

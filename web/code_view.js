@@ -98,6 +98,7 @@ function create(page) {
 		}
 		if (!files.size) return null;
 		const rows = [];
+		let without = false;
 		for (const [file, numbers] of files) {
 			let first = Infinity, last = 0;
 			for (const number of numbers.keys()) {
@@ -109,17 +110,18 @@ function create(page) {
 				if (source.file[i] === file && source.number[i] >= first - AROUND && source.number[i] <= last + AROUND) text.set(source.number[i], recording.text(source.text[i]));
 			}
 			if (files.size > 1) rows.push(make("tr", { class: "file" }, make("th", { colspan: "3", scope: "rowgroup" }, recording.text(file))));
+			without = without || !text.size;
 			const all = [...new Set([...text.keys(), ...numbers.keys()])].sort((a, b) => a - b);
 			let before = null;
 			for (const number of all) {
-				if (before !== null && number > before + 1) rows.push(make("tr", { class: "gap" }, make("td", { colspan: "3" }, "⋯")));
+				if (text.size && before !== null && number > before + 1) rows.push(make("tr", { class: "gap" }, make("td", { colspan: "3" }, "⋯")));
 				before = number;
 				const self = numbers.get(number) || 0;
 				rows.push(make("tr", { class: self > whole * 0.1 ? "hot" : null }, cell(self, whole || 1), make("td", { class: "number place" }, String(number)),
 					make("td", { class: "text" }, make("code", null, shown(text.get(number), recording.text(file), number)))));
 			}
 		}
-		return part(name, ["Self", "Line", "Source"], rows);
+		return part(name, ["Self", "Line", "Source"], rows, without ? make("p", { class: "hint" }, "The text of lines is missing where the source file was not found when the page was written.") : null);
 	}
 	const shown = (text, file, number) => text === undefined ? `${tally.format.baseName(file)}:${number}` : text.replace(/\\u\{9\}/g, "    ");
 

@@ -66,11 +66,14 @@ function svg(page, boxes, { width, up, state }) {
 
 function graphSvg(page) {
 	const boxes = tally.boxes.create(), { analysis, store } = page, state = store.now, width = 1600;
-	tally.layTree(boxes, analysis.tree(state), analysis.sums(state), {
+	const sums = state.colour === "span" && !analysis.recording.diff ? analysis.against(state) : analysis.sums(state);
+	tally.layTree(boxes, analysis.tree(state), sums, {
 		zoom: tally.tree.find(analysis.tree(state), tally.state.read.labels(state.inverted ? "" : state.zoom)),
 		byName: state.order === "name" ? analysis.names() : null, least: 0.5 / width,
 	});
-	if (state.inverted === "1") tally.layCallers(boxes, analysis.tree(state), analysis.sums(state).self, { labels: analysis.recording.labels, path: tally.state.read.labels(state.zoom), least: 0.5 / width });
+	if (state.inverted === "1") tally.layCallers(boxes, analysis.tree(state), sums.self, {
+		labels: analysis.recording.labels, path: tally.state.read.labels(state.zoom), least: 0.5 / width, ...(sums.before ? { before: sums.selfBefore, after: sums.selfAfter } : {}),
+	});
 	return svg(page, boxes, { width, up: state.up === "1", state });
 }
 

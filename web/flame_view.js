@@ -13,7 +13,7 @@ function create(page) {
 		choice("Direction", [["", "Icicle", "The root is at the top"], ["1", "Flame", "The root is at the bottom"]], () => now().up, set("up")),
 		toggle("Inverted", "From the functions where samples were taken to their callers (i)", () => now().inverted === "1", flip("inverted")),
 		toggle("Merge recursion", "A function that calls itself again is one frame (r)", () => now().recursion === "1", flip("recursion")),
-		list("Colours", [...(recording.diff ? [["", "Colours: change"]] : []), [recording.diff ? "image" : "", "Colours: image"], ["kind", "Colours: kind"], ["plain", "Colours: plain"]],
+		list("Colours", [...(recording.diff ? [["", "Colours: change"]] : []), [recording.diff ? "image" : "", "Colours: image"], ["kind", "Colours: kind"], ["plain", "Colours: plain"], ...(recording.diff ? [] : [["span", "Colours: span against whole"]])],
 			() => now().colour, set("colour")),
 		...(recording.diff ? [
 			list("Widths", [["both", "Widths: mean of both"], ["before", "Widths: before"], ["after", "Widths: after"]], () => now().width, set("width")),
@@ -34,7 +34,7 @@ function create(page) {
 				tally.layTime.lay(boxes, recording, tree, picked, limit, analysis.within(state, picked), begin, end, width);
 				return;
 			}
-			const sums = analysis.sums(state), path = tally.state.read.labels(state.zoom);
+			const sums = state.colour === "span" && !recording.diff ? analysis.against(state) : analysis.sums(state), path = tally.state.read.labels(state.zoom);
 			if (state.inverted === "1") {
 				const both = sums.before ? { before: sums.selfBefore, after: sums.selfAfter } : {};
 				tally.layCallers(boxes, tree, sums.self, { labels: recording.labels, path, least, ...both });

@@ -3,18 +3,18 @@
 
 const ROW = 20;
 
-// The colour of each box. colour: "image", "kind", "plain" or "change".
+// The colour of each box. colour: "image", "kind", "plain", "change" or "span".
 function colours(analysis, state, theme, hues) {
 	const { recording } = analysis, by = recording.diff && !state.colour ? "change" : state.colour || "image";
 	const kinds = tally.palette.KINDS, ofHue = (hue) => hue < 0 ? theme.grey : theme.hues[hue];
 	const tint = (label, hue) => tally.palette.tint(ofHue(hue), label, theme.ground);
 	const match = state.search ? analysis.matches(state) : null;
-	const sums = by === "change" ? analysis.sums(state) : null;
+	const sums = by === "change" ? analysis.sums(state) : by === "span" && !recording.diff ? analysis.against(state) : null;
 	return (boxes, at) => {
 		const label = boxes.label[at];
 		if (label === tally.NONE) return theme.root;
 		if (match !== null && match[label]) return theme.match;
-		if (by === "change") {
+		if (sums !== null && (by === "change" || boxes.before[at] > 0)) { // not every graph compares
 			return theme.change[tally.palette.step(tally.difference.change(boxes.before[at] * sums.scaleBefore, boxes.after[at] * sums.scaleAfter))];
 		}
 		if (by === "kind") return tint(label, boxes.inlined[at] ? kinds[4][0] : (kinds[recording.kindOf(label)] || kinds[3])[0]);

@@ -47,7 +47,7 @@ function attach(page, { search, tabs, helpDialog, exporter }) {
 		r: graphOnly(() => flip("recursion")),
 		u: graphOnly(() => flip("up")),
 		o: graphOnly(() => store.set({ order: next(["large", "name", "time"], store.now.order) })),
-		k: graphOnly(() => store.set({ colour: next(page.analysis.recording.diff ? ["", "image", "kind", "plain"] : ["", "kind", "plain"], store.now.colour) })),
+		k: graphOnly(() => store.set({ colour: next(page.analysis.recording.diff ? ["", "image", "kind", "plain"] : ["", "kind", "plain", "span"], store.now.colour) })),
 		Backspace: () => page.zoomOut(),
 		Escape: () => page.escape(),
 	};

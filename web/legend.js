@@ -9,6 +9,9 @@ function legend(element, page, state) {
 	let rows = [];
 	if (by === "change") {
 		rows = [[0, "gone"], [2, "less"], [4, "equal"], [6, "more"], [8, "new"]].map(([at, text]) => [theme.change[at], text]);
+	} else if (by === "span" && !recording.diff) {
+		rows = [[2, "less than in the whole time"], [4, "as much"], [6, "more"], [8, "far more"]].map(([at, text]) => [theme.change[at], text]);
+		if (!state.span) rows.push([null, "drag on the time line to choose a span"]);
 	} else if (by === "kind") {
 		const seen = new Set(recording.image.kind);
 		rows = tally.palette.KINDS.filter((_, kind) => kind === 0 || kind > 2 || seen.has(kind)).map(([hue, text]) => [of(hue), text]);

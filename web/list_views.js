@@ -4,10 +4,10 @@
 const { make } = tally.dom;
 const { share } = tally.format;
 
-function amounts(page, self, total, whole) {
+function amounts(page, self, total, whole, name = "Self") {
 	const unit = () => page.unit(page.store.now);
 	return [
-		{ key: "self", title: "Self", number: true, value: self, text: (row) => share(self(row), whole()), share: (row) => self(row) / whole(),
+		{ key: "self", title: name, number: true, value: self, text: (row) => share(self(row), whole()), share: (row) => self(row) / whole(),
 			hint: (row) => page.amount(self(row), unit()) },
 		...(total ? [{ key: "total", title: "Total", number: true, value: total, text: (row) => share(total(row), whole()), share: (row) => total(row) / whole(),
 			hint: (row) => page.amount(total(row), unit()) }] : []),
@@ -68,10 +68,16 @@ function threadColumns(page) {
 		for (const one of of()) sum += one;
 		return sum;
 	};
+	const busy = (row) => {
+		const [begin, end] = page.span(store.now);
+		return of()[row] / ((end - begin) * recording.unit);
+	};
 	let kept = 0;
 	return {
 		columns: [
-			...amounts(page, (row) => of()[row], null, () => kept),
+			...amounts(page, (row) => of()[row], null, () => kept, "Share"),
+			{ key: "busy", title: "Of the time", number: true, narrow: true, value: busy, text: (row) => page.unit(store.now) === "ns" ? tally.format.percent(busy(row)) : "–",
+				hint: () => "How much of the chosen span of time this thread has of the event" },
 			{ key: "thread", title: "Thread", grow: true, head: true, text: (row) => recording.text(thread.comm[row]) || "?",
 				press: (row) => store.set({ who: store.now.who === `t${row}` ? "" : `t${row}` }), hint: () => "Show only this thread, or all again",
 				paint: (cell, row) => cell.parentNode.classList.toggle("chosen", store.now.who === `t${row}`) },

@@ -43,6 +43,10 @@ function describe(page, boxes, at, inTime) {
 		lines.push(`before ${page.amount(a, unit)}`, `after ${page.amount(b, unit)}`, a > 0 && b > 0 ? `${b >= a ? "+" : "−"}${tally.format.percent(Math.abs(b / a - 1))} of before` : a > 0 ? "gone" : "new");
 	} else {
 		lines.push(`${share(boxes.value[at], analysis.sums(store.now).whole)}`, `total ${page.amount(boxes.value[at], unit)}`);
+		if (store.now.colour === "span" && boxes.before[at] > 0) {
+			const { scaleBefore } = analysis.against(store.now);
+			lines.push(`${tally.format.percent(boxes.before[at] * scaleBefore)} of the whole time`);
+		}
 		if (store.now.inverted !== "1" || store.now.view !== "flame") lines.push(`self ${page.amount(boxes.own[at], unit)}`);
 	}
 	return { name: recording.name(label), image, lines };
@@ -113,7 +117,7 @@ function note(text) {
 }
 
 function tabs(page, names) {
-	const all = names.map((name) => make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view", "data-view": name,
+	const all = names.map((name) => make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view", "data-view": name, "data-title": TITLES[name],
 		onclick: () => page.store.set({ view: name, sort: "", rows: "" }) }, TITLES[name]));
 	const element = make("div", { class: "tabs", role: "tablist", "aria-label": "Views" }, all);
 	element.addEventListener("keydown", (event) => {

@@ -16,7 +16,7 @@ const FIELDS = {
 	up: ["", ["", "1"]],
 	inverted: ["", ["", "1"]],
 	recursion: ["", ["", "1"]],
-	colour: ["", ["", "image", "kind", "plain"]], // "": by image, of a difference by change
+	colour: ["", ["", "image", "kind", "plain", "span"]], // "": by image, of a difference by change; span: against the whole time
 	ops: ["", /^([fhcFHC]\d{1,9}(\.[fhcFHC]\d{1,9})*)?$/],
 	zoom: ["", /^(\d{1,9}(\.\d{1,9})*)?$/], // a path of labels
 	fn: ["", /^(\d{1,9})?$/],

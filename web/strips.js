@@ -15,6 +15,19 @@ function cover(values, base, columns, from, to, height) {
 	if (last < columns) values[base + last] += (b - last) * height;
 }
 
+// How much each process, thread or CPU has of the whole recording; it orders the rows. `part`: by event, what counts of it.
+function weights(analysis, out, run, by, ids, idOf, part) {
+	const { sample } = analysis.recording, { event, thread, weight, cpu } = sample, result = new Float64Array(ids);
+	for (let i = 0; i < sample.count; i++) {
+		const of = thread[i];
+		if (out[of] === 0) continue;
+		const id = by === "cpu" ? cpu[i] : idOf[of];
+		if (id < ids) result[id] += weight[i] * part[event[i]];
+	}
+	if (run && by !== "cpu") for (let i = 0; i < run.count; i++) if (out[run.thread[i]]) result[idOf[run.thread[i]]] += 1e-9 * (run.end[i] - run.start[i]);
+	return result;
+}
+
 // by: "process", "thread", "cpu". Gives {rows: [{id, who, weight}], on, off, run, most}: values by row and column.
 function compute(analysis, state, run, columns, begin, end, by, limit) {
 	const { recording } = analysis, { sample, event, thread } = recording;
@@ -27,17 +40,10 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	}
 	if (!any) for (let i = 0; i < event.count; i++) isOn[i] = event.kind[i] === 0 ? 1 : 0;
 	const ids = by === "cpu" ? recording.cpus : by === "thread" ? thread.count : recording.processes.length;
-	const idOf = by === "thread" ? (t) => t : (t) => recording.processOf[t];
-	const weight = new Float64Array(ids);
+	const idOf = by === "thread" ? Uint32Array.from({ length: thread.count }, (_, i) => i) : recording.processOf;
+	const weight = analysis.keep("strip-weights", [by, state.event, state.recordings, Boolean(run)].join("|"),
+		() => weights(analysis, out, run, by, ids, idOf, Float64Array.from(isOn, (one, i) => one ? 1 : isOff[i] ? 1e-9 : 0)));
 	const from = analysis.first(begin), to = analysis.first(end);
-	// Waits that end behind what is shown began in it, perhaps.
-	for (let i = 0; i < sample.count; i++) {
-		const e = sample.event[i];
-		if (out[sample.thread[i]] === 0) continue;
-		const id = by === "cpu" ? sample.cpu[i] : idOf(sample.thread[i]);
-		if (id < ids) weight[id] += isOn[e] ? sample.weight[i] : isOff[e] ? sample.weight[i] * 1e-9 : 0;
-	}
-	if (run && by !== "cpu") for (let i = 0; i < run.count; i++) if (out[run.thread[i]]) weight[idOf(run.thread[i])] += 1e-9 * (run.end[i] - run.start[i]);
 	const order = Array.from(weight.keys()).filter((id) => weight[id] > 0).sort(by === "cpu" ? (a, b) => a - b : (a, b) => weight[b] - weight[a] || a - b);
 	const rowOf = new Int32Array(ids).fill(-1), shown = order.slice(0, limit);
 	shown.forEach((id, row) => rowOf[id] = row);
@@ -46,25 +52,27 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	const taken = new Uint8Array(run ? shown.length * columns : 0); // 1 where a run ended because another thread took the CPU
 	const scale = columns / Math.max(1, end - begin), inTime = new Uint8Array(event.count);
 	for (let i = 0; i < event.count; i++) inTime[i] = recording.text(event.unit[i]) === "ns" ? 1 : 0;
+	const { event: events, thread: threads, cpu: cpus, time: times, weight: values } = sample, { unit } = recording;
 	let most = 0;
-	for (let i = from; i < sample.count; i++) {
-		const e = sample.event[i];
-		if (i >= to && !isOff[e] || !isOn[e] && !isOff[e] || out[sample.thread[i]] === 0) continue;
-		const id = by === "cpu" ? sample.cpu[i] : idOf(sample.thread[i]), row = id < ids ? rowOf[id] : -1;
-		if (row < 0 || by === "cpu" && isOff[e]) continue;
-		const x = (sample.time[i] - begin) * scale;
+	// Waits that end behind what is shown began in it, perhaps.
+	for (let i = from, last = isOff.includes(1) ? sample.count : to; i < last; i++) {
+		const e = events[i], isWait = isOff[e] !== 0;
+		if (i >= to && !isWait || !isWait && isOn[e] === 0 || out[threads[i]] === 0) continue;
+		const id = by === "cpu" ? cpus[i] : idOf[threads[i]], row = id < ids ? rowOf[id] : -1;
+		if (row < 0 || by === "cpu" && isWait) continue;
+		const x = (times[i] - begin) * scale;
 		if (inTime[e]) {
-			cover(isOff[e] ? off : on, row * columns, columns, x - sample.weight[i] / recording.unit * scale, x, 1);
+			cover(isWait ? off : on, row * columns, columns, x - values[i] / unit * scale, x, 1);
 		} else {
 			const at = row * columns + Math.min(columns - 1, Math.floor(x));
-			on[at] += sample.weight[i];
+			on[at] += values[i];
 			if (on[at] > most) most = on[at];
 		}
 	}
 	if (most > 0) for (let i = 0; i < on.length; i++) on[i] /= most;
 	if (run) {
 		for (let i = 0; i < run.count; i++) {
-			const id = by === "cpu" ? run.cpu[i] : idOf(run.thread[i]), row = id < ids && out[run.thread[i]] ? rowOf[id] : -1;
+			const id = by === "cpu" ? run.cpu[i] : idOf[run.thread[i]], row = id < ids && out[run.thread[i]] ? rowOf[id] : -1;
 			if (row < 0) continue;
 			const x = (run.end[i] - begin) * scale;
 			cover(runs, row * columns, columns, (run.start[i] - begin) * scale, x, 1);

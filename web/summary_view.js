@@ -43,7 +43,7 @@ function create(page) {
 	const notes = (summary.notes || []).map((note) => make("li", null, make("bdi", null, tally.format.plain(note.text || "")),
 		note.remedy ? make("span", { class: "remedy" }, "Remedy: ", make("bdi", null, tally.format.plain(note.remedy))) : null));
 
-	const top = (name, caption, columns, rows, usual = "self-") => tally.table.create(page, { name, caption, columns, rows, usual, most: TOP, filter: false, className: "top" });
+	const top = (name, caption, columns, rows, empty) => tally.table.create(page, { name, caption, columns, rows, usual: "self-", most: TOP, filter: false, className: "top", empty });
 	const largest = (rows, values) => rows.filter((row) => values[row] > 0).sort((a, b) => values[b] - values[a]).slice(0, TOP);
 	const threads = tally.lists.threadColumns(page);
 	const few = (columns, keys) => keys.map((key) => columns.find((column) => column.key === key)).filter(Boolean);
@@ -53,7 +53,7 @@ function create(page) {
 		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", "process"]),
 			() => largest(threads.rows(), analysis.byThread(store.now))),
 	];
-	const hotLines = lines(page, top);
+	const hotLines = lines(page, top), waits = tally.waits.table(page, top);
 	const sentence = summary.sentence ? make("p", { class: "sentence" }, make("bdi", null, tally.format.plain(summary.sentence))) : null;
 	const element = make("section", { class: "view view-summary", "aria-label": "Summary" },
 		sentence,
@@ -62,13 +62,15 @@ function create(page) {
 			make("div", { class: "card card-wide" }, recording.event.count ? make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Events" }, events) : make("p", { class: "empty" }, "The recording has no events."),
 				notes.length ? make("div", { class: "notes" }, make("h3", null, "To know"), make("ul", null, notes)) : null),
 			recording.sample.count ? [make("div", { class: "card card-wide" }, tables[0].element), make("div", { class: "card" }, tables[1].element)] : null,
-			hotLines ? make("div", { class: "card card-all" }, hotLines.element) : null));
+			hotLines ? make("div", { class: waits ? "card card-half" : "card card-all" }, hotLines.element) : null,
+			waits ? make("div", { class: hotLines ? "card card-half" : "card card-all" }, waits.element) : null));
 
 	return {
 		element,
 		update() {
 			for (const one of tables) one.update();
 			if (hotLines) hotLines.update();
+			if (waits) waits.update();
 		},
 	};
 }
@@ -89,9 +91,9 @@ function lines(page, top) {
 		const mask = analysis.events(store.now).mask, rows = [];
 		whole = 0;
 		for (const [i, one] of (recording.summary.events || []).entries()) if (mask[i]) whole += one.weight || 0;
-		for (let i = 0; i < line.count; i++) if (mask[line.event[i]] && line.self[i] > 0) rows.push(i);
+		for (let i = 0; i < line.count; i++) if (mask[line.event[i]] && line.self[i] >= whole / 1000) rows.push(i);
 		return rows.sort((a, b) => line.self[b] - line.self[a]).slice(0, TOP);
-	});
+	}, () => "The hottest functions have no known lines: they were built without debug information (-g).");
 	recording.later("line").then((got) => {
 		line = got;
 		if (table.element.isConnected) table.update();

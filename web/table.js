@@ -51,7 +51,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			if (found) list = list.filter((row) => columns.some((column) => !column.number && found.test.test(column.text(row).slice(0, 4096))));
 		}
 		sort(by, down);
-		facts.textContent = list.length === all ? `${tally.format.count(all)} rows` : `${tally.format.count(list.length)} of ${tally.format.count(all)} rows`;
+		facts.textContent = list.length === all ? `${tally.format.count(all)} ${all === 1 ? "row" : "rows"}` : `${tally.format.count(list.length)} of ${tally.format.count(all)} rows`;
 		none.hidden = list.length > 0;
 		none.textContent = all ? "No row has this text." : empty ? empty() : page.nothing();
 		table.hidden = list.length === 0;

@@ -23,7 +23,7 @@ function create(page) {
 	const list = make("section", { class: "markers", "aria-label": "Markers", hidden: !recording.has("marker") }, make("h2", null, "Markers"), markers.element);
 	const element = make("section", { class: "view view-time", "aria-label": "Time" },
 		make("div", { class: "controls" }, kind.element, zoomIn, zoomOut), key, none, plots, more, heat.element, list);
-	let limit = LIMIT, run = null, marker = null;
+	let limit = LIMIT, run = null, marker = null, later = 0;
 	const lines = [];
 	for (const name of ["run", "marker"]) {
 		if (!recording.has(name)) continue;
@@ -88,11 +88,20 @@ function create(page) {
 			if (one.row.parentNode !== body) body.append(one.row);
 			one.canvas.style.width = `${width}px`;
 			one.canvas.style.height = `${tally.strips.HEIGHT}px`;
-			const drawing = fit(one.canvas, width, tally.strips.HEIGHT);
-			tally.strips.draw(drawing, all, at, { width, theme });
-			tally.timeAxis.span(drawing, { begin, end, left: 0, width, top: 0, height: tally.strips.HEIGHT, theme, chosen });
 			one.row.classList.toggle("faded", Boolean(state.who) && state.who[0] === row.who[0] && state.who !== row.who);
 		});
+		const draw = (_, at) => {
+			const drawing = fit(lines[at].canvas, width, tally.strips.HEIGHT);
+			tally.strips.draw(drawing, all, at, { width, theme });
+			tally.timeAxis.span(drawing, { begin, end, left: 0, width, top: 0, height: tally.strips.HEIGHT, theme, chosen });
+		};
+		// What is seen first; the rows further down a moment later.
+		const top = body.getBoundingClientRect().top, seen = matchMedia("print").matches ? all.rows.length : Math.ceil(Math.max(1, innerHeight - top) / tally.strips.HEIGHT);
+		all.rows.slice(0, seen).forEach(draw);
+		clearTimeout(later);
+		later = setTimeout(() => {
+			for (let at = seen; at < all.rows.length; at++) draw(null, at);
+		}, 30);
 		more.hidden = all.all <= all.rows.length;
 		more.textContent = `Show ${Math.min(LIMIT * 2, all.all - all.rows.length)} more of ${tally.format.count(all.all)}`;
 		const rows = [[theme.on, "on a CPU"]];

@@ -51,7 +51,7 @@ function transformed(recording, base, operations, recursion) {
 	const count = base.size;
 	const parent = new Uint32Array(count), label = new Uint32Array(count), inlined = new Uint8Array(count), hidden = new Uint8Array(count);
 	const closed = new Uint8Array(count), to = new Uint32Array(count);
-	const child = children(count);
+	const child = children(count), outer = recursion ? base.outer : null;
 	let size = 1;
 	parent[0] = label[0] = NONE;
 	to[0] = focused ? NONE : 0;
@@ -77,7 +77,8 @@ function transformed(recording, base, operations, recursion) {
 				continue;
 			}
 		}
-		if (recursion) {
+		// What is above a node was above it before, so the outermost place of a function stays that.
+		if (recursion && !(outer[i] & 1 && name === base.label[i])) {
 			let above = at;
 			while (above !== 0 && label[above] !== name) above = parent[above];
 			if (above !== 0) {

@@ -135,7 +135,10 @@ static uint32_t largest(const double *list, uint32_t count)
 
 static void put_percent(struct tally_buf *to, double part)
 {
-	tally_buf_printf(to, part < 0.1 ? "%.1f %%" : "%.0f %%", part * 100);
+	if (part < 0.0005)
+		tally_buf_text(to, "less than 0.1 %");
+	else
+		tally_buf_printf(to, part < 0.1 ? "%.1f %%" : "%.0f %%", part * 100);
 }
 
 static const char *thread_name(const struct usage *usage, uint32_t thread)

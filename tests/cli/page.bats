@@ -119,10 +119,8 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 
 @test "18: sums of the corpus are the report's, also of the middle half of its time" {
 	[ -d "${TALLY_CORPUS:-/nonexistent}/files" ] || skip "no corpus (TALLY_CORPUS): the recordings made here have known sums"
-	python3 - "$TALLY_SOURCE/tests/cli" "$TALLY_CORPUS/files" <<-'END'
-		import glob, json, os, subprocess, sys
-		sys.path.insert(0, sys.argv[1])
-		import page_reader
+	page run - "$TALLY_CORPUS/files" <<-'END'
+		import glob, json, os, subprocess
 		tally, agreed, spans = os.environ["TALLY"], 0, 0
 		def report(path, *more):
 		    with open("c.json", "wb") as to: # damaged recordings are reported and end with 1
@@ -130,16 +128,16 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 		    with open("c.json", encoding="utf-8") as file:
 		        text = file.read()
 		    return text and any(event["rows"] for event in json.loads(text)["events"])
-		for path in sorted(glob.glob(sys.argv[2] + "/*")):
+		for path in sorted(glob.glob(arguments[0] + "/*")):
 		    if os.path.getsize(path) > 3_000_000 or not report(path):
 		        continue
 		    print(path)
 		    if os.path.exists("c.html"):
 		        os.unlink("c.html")
 		    subprocess.run([tally, "report", "--html=c.html", "-i", path], stderr=subprocess.DEVNULL, check=False)
-		    page = page_reader.Page("c.html")
-		    page_reader.check(page)
-		    page_reader.agree(page, "c.json", None)
+		    page = Page("c.html")
+		    check(page)
+		    agree(page, "c.json", None)
 		    agreed += 1
 		    if page.summary["clock"] is None or not page.summary["duration"]:
 		        continue
@@ -148,7 +146,7 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 		    first, last = clock + length // 4 // step * step, clock + length * 3 // 4 // step * step - 1
 		    times = ",".join(f"{at // 10**9}.{at % 10**9:09}" for at in (first, last))
 		    if first < last and report(path, "--time", times):
-		        page_reader.agree(page, "c.json", (first, last))
+		        agree(page, "c.json", (first, last))
 		        spans += 1
 		print(agreed, spans)
 		assert agreed >= 1 and spans >= 1
@@ -287,16 +285,13 @@ sentence() {
 	page check live.html
 	"$TALLY" script --show-switch-events -i live.data >live.txt
 	# Switches of the shell, which has samples, after its first one.
-	python3 - "$TALLY_SOURCE/tests/cli" live.html live.txt <<-'END'
-		import re, sys
-		sys.path.insert(0, sys.argv[1])
-		import page_reader
-		page = page_reader.Page(sys.argv[2])
+	page run live.html live.txt <<-'END'
+		import re
 		threads = page.table("thread", "tid")
 		runs = page.table("run", "thread", "start", "end")
 		assert runs and all(start <= end for _, start, end in runs)
 		begin, end = page.summary["clock"], page.summary["clock"] + page.summary["duration"]
-		with open(sys.argv[3], encoding="utf-8", errors="replace") as file:
+		with open(arguments[0], encoding="utf-8", errors="replace") as file:
 		    lines = [re.search(r" (\d+) +(?:\[\d+\] +)?(\d+\.\d+): PERF_RECORD_SWITCH\w* +IN", line) for line in file]
 		# Times of the text are cut to microseconds.
 		ins = [float(line[2]) for line in lines if line and (int(line[1]),) in threads]
@@ -321,11 +316,7 @@ sentence() {
 	"$TALLY" record -q -F 5000 -e cpu-clock:u -o busy.data ./busy
 	"$TALLY" report --html=busy.html -i busy.data
 	page check busy.html
-	python3 - "$TALLY_SOURCE/tests/cli" busy.html <<-'END'
-		import sys
-		sys.path.insert(0, sys.argv[1])
-		import page_reader
-		page = page_reader.Page(sys.argv[2])
+	page run busy.html <<-'END'
 		texts = page.column("string.text")
 		names = [texts[name] for name in page.column("function.name")]
 		own = {key[2]: row[0] for key, row in page.functions().items()}
@@ -384,11 +375,7 @@ sentence() {
 	done
 	"$TALLY" diff --html=busy.html '^=/it.data' '+=/it.data'
 	page check busy.html
-	python3 - "$TALLY_SOURCE/tests/cli" busy.html <<-'END'
-		import sys
-		sys.path.insert(0, sys.argv[1])
-		import page_reader
-		page = page_reader.Page(sys.argv[2])
+	page run busy.html <<-'END'
 		texts = page.column("string.text")
 		names = [texts[name] for name in page.column("function.name")]
 		leaf = [names[at] if at < len(names) else "" for at in page.column("node.function")]

@@ -5,6 +5,7 @@ page_reader.py column PAGE NAME...     columns, a line each
 page_reader.py functions PAGE [FROM TO]  "EVENT IMAGE FUNCTION SELF TOTAL SAMPLES" of samples within these times (s)
 page_reader.py agree PAGE REPORT [FROM TO]  fails unless the sums are those of REPORT, made with
                                        report --json -s dso,sym
+page_reader.py run PAGE [ARGUMENT...]  Python of standard input, with `page`, `arguments` and the names here; -: no page
 page_reader.py check PAGE              fails unless the tables are consistent, and nothing in the page is markup
 """
 
@@ -191,8 +192,10 @@ def check(page):
 
 
 def main(command, path, *rest):
-    page = Page(path)
-    if command == "summary":
+    page = Page(path) if path != "-" else None
+    if command == "run":
+        exec(compile(sys.stdin.read(), "standard input", "exec"), {**globals(), "page": page, "arguments": rest})  # pylint: disable=exec-used
+    elif command == "summary":
         print(json.dumps(page.summary, ensure_ascii=False))
     elif command == "column":
         for name in rest:

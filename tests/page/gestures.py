@@ -200,6 +200,38 @@ def links(bench: Bench):
 
 
 @case
+def view_links(bench: Bench):
+    """each view is the same again by its link"""
+    states = ["summary&span=0-5000000", "flame&inverted=1&order=name&up=1&colour=span&span=0-5000000", "flame&order=time&who=p0", "sandwich&fn=3&search=lo", "functions&sort=total-&rows=w&event=1",
+              "images&sort=name%2B&ops=h1", "threads&sort=tid%2B", "time&strips=cpu&lens=0-5000000", "time&strips=heat&event=2", "code&fn=2"]
+    shown = "document.querySelector('.panel').innerText + document.querySelector('.chips').innerText + [...document.querySelectorAll('.panel input, .panel select, .head select')].map((one) => one.value)"
+    for text in states:
+        tab = bench.open("known", f"#view={text}")
+        tab.wait("document.querySelectorAll('.panel *').length > 5")
+        tab.run("new Promise((done) => setTimeout(done, 100))")
+        again = bench.open("known", tab.run(f"tally.state.format({STATE})"))
+        again.wait("document.querySelectorAll('.panel *').length > 5")
+        again.run("new Promise((done) => setTimeout(done, 100))")
+        true(len(tab.run(shown)) > 60, f"{text}: {tab.run(shown)}")
+        same(again.run(shown), tab.run(shown), text)
+        same(again.run(LABELS) if "flame" in text else "", tab.run(LABELS) if "flame" in text else "", text)
+
+
+@case
+def tab_order(bench: Bench):
+    """in each view Tab alone reaches every control, and leaves the page again"""
+    seen = "[...document.querySelectorAll('button, select, input, summary, [tabindex=\"0\"]')].filter((one) => one.tabIndex >= 0 && one.offsetParent !== null)"
+    for view in VIEWS:
+        tab = bench.open("known", f"#view={view}")
+        tab.wait("document.querySelectorAll('.panel *').length > 5")
+        tab.run("(() => { window.met = new Set(); document.addEventListener('focusin', (event) => met.add(event.target)); })()")
+        for _ in range(tab.run(f"{seen}.length") + 2):
+            tab.do("Input.dispatchKeyEvent", type="keyDown", key="Tab", windowsVirtualKeyCode=9)
+            tab.do("Input.dispatchKeyEvent", type="keyUp", key="Tab", windowsVirtualKeyCode=9)
+        same(tab.run(f"{seen}.filter((one) => !met.has(one)).map((one) => one.outerHTML.slice(0, 80)).join()"), "", view)
+
+
+@case
 def hostile_links(bench: Bench):
     """no address breaks the page"""
     for link in ("#view=%3Cscript%3E&zoom=99999999.5", "#view=flame&ops=f99999999.H88888&who=t999999&fn=999999999", "#span=9-1&lens=5-5&event=77&recordings=9.8.7",
@@ -345,10 +377,22 @@ def accessible(bench: Bench):
     for dark in (False, True):
         tab = bench.open("known", dark=dark)
         tab.run(script)
-        for view in VIEWS if not dark else ("summary", "flame", "functions", "time", "code"):
+        theme = "dark" if dark else "light"
+        for view in VIEWS:
             tab.run(f"tally.page.store.set({{ view: '{view}', search: 'wa', span: '1000000-9000000' }})")
             tab.next_frame()
-            serious(tab, f"{view}, {'dark' if dark else 'light'}")
+            serious(tab, f"{view}, {theme}")
+        tab.run("tally.page.store.set({ view: 'time', strips: 'heat', who: 't0' })")
+        tab.next_frame()
+        serious(tab, f"heat map, {theme}")
+        tab.key("x")
+        serious(tab, f"the menu of exports, {theme}")
+        tab.key("Escape")
+        tab.key("?", shift=True)
+        serious(tab, f"help, {theme}")
+    tab = bench.open("none", "#view=flame")
+    tab.run(script)
+    serious(tab, "a recording without samples")
 
 
 run()

@@ -33,6 +33,58 @@ def known_sums(bench: Bench):
 
 
 @case
+def known_waits(bench: Bench):
+    """waits have the known sums, whatever event is shown, also of a span and a thread"""
+    tab = bench.open("known")
+    waits = lambda **state: json.loads(tab.run(f"""(() => {{ const {{ analysis, store }} = tally.page, of = tally.waits.compute(analysis, {{ ...store.now, ...{json.dumps(state)} }});
+        return JSON.stringify([of.whole / 6e7, Object.fromEntries([...of.self.keys()].filter((at) => of.self[at] > 0).map((at) => [analysis.recording.name(at), of.self[at] / 6e7]))]); }})()"""))
+    same(waits(), [60, {"futex_wait": 60}], "all")
+    same(waits(span="0-5000000", event="2"), [33, {"futex_wait": 33}], "of the first half")
+    same(waits(who="t0"), [0, {}], "of a thread that never waits")
+    row = tab.run("[...document.querySelectorAll('.cards table')].at(-1).querySelector('tbody tr').innerText").split("\t")
+    same([cell.strip() for cell in row], ["100.0 %", "3.60 s", "futex_wait", "[kernel.kallsyms]"])
+
+
+@case
+def busy(bench: Bench):
+    """a thread's part of the time is that of the chosen span"""
+    tab = bench.open("known", "#view=threads")
+    column = lambda: tab.run("[...document.querySelectorAll('.view-table tbody tr')].map((row) => row.cells[2].innerText).join()")
+    same(column(), "75.0 %,25.0 %")
+    tab.run("tally.page.store.set({ span: '0-5000000' })")
+    tab.next_frame()
+    same(column(), "75.0 %,25.0 %", "of the first half")
+    tab.run("tally.page.store.set({ event: '2', span: '' })")
+    tab.next_frame()
+    same(column(), "–", "faults are no time")
+
+
+@case
+def against(bench: Bench):
+    """a span's flame graph is compared with that of the whole time, also inverted, by its shares"""
+    one = made.Made(made.summary("phases", 1))
+    thread, main = one.thread(1, 1, "t"), one.function("main")
+    early, late, always = (one.stack([main, one.function(name)]) for name in ("early", "late", "always"))
+    for i in range(100):
+        one.sample(i * 10_000, thread, always if i % 2 else early if i < 50 else late, 1_000_000)
+    bench.file("phases", one)
+    tab = bench.open("phases", "#view=flame&colour=span&span=0-500000")
+    for inverted in ("", "1"):
+        tab.run(f"tally.page.store.set({{ inverted: '{inverted}' }})")
+        tab.next_frame()
+        found = json.loads(tab.run("""(() => { const { analysis, store, view } = tally.page, { boxes } = view.graph, theme = tally.palette.theme(store.now);
+            const colour = tally.graphPaint.colours(analysis, store.now, theme, tally.page.hues), of = analysis.against(store.now), out = {};
+            for (let i = 1; i < boxes.count; i++) if (boxes.depth[i] === (store.now.inverted ? 1 : 2))
+                out[analysis.recording.name(boxes.label[i])] = [boxes.before[i] * of.scaleBefore * 100, boxes.after[i] * of.scaleAfter * 100, theme.change.indexOf(colour(boxes, i))];
+            return JSON.stringify(out); })()"""))
+        same({name: [round(a), round(b), at] for name, (a, b, at) in found.items()}, {"early": [25, 50, 6], "always": [50, 50, 4]}, f"inverted {inverted}")
+    same(tab.run("document.querySelector('.legend').innerText.split('\\n').length"), 4, "colours")
+    tab.run("tally.page.store.set({ span: '', inverted: '' })")
+    tab.next_frame()
+    true("choose a span" in tab.run("document.querySelector('.legend').innerText"), "what to do without a span")
+
+
+@case
 def codings(bench: Bench):
     """columns of every coding read the same, also numbers above 2^32"""
     def recording():

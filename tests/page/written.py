@@ -95,6 +95,14 @@ def svg(bench, name, *arguments):
     return path
 
 
+def open_svg(bench, path):
+    tab = bench.browser.tab(width=1000, height=400)
+    bench.tabs.append(tab)
+    tab.do("Page.navigate", url=f"file://{path}")
+    tab.wait("document.readyState === 'complete' && document.querySelector('svg').getAttribute('width') === '1000'")
+    return tab
+
+
 def frames(path):
     """[(depth, name, total, self)] of a flame graph, callers first."""
     names = {"s": "http://www.w3.org/2000/svg"}
@@ -125,10 +133,7 @@ def svg_gestures(bench: Bench):
     lines = "\n".join(["comm 10 app", f"map 10 1000 1000 0 /nowhere/{HOSTILE.replace('/', '')}", "map 10 5000 1000 0 /nowhere/שלום世界.so",
                        "sample 10 1010 user 1010 5030", "times 3", "sample 10 5010 user 5010 5030", "times 5"])
     path = svg(bench, "gestures", "-i", bench.recorded("svg.data", lines + "\n"))
-    tab = bench.browser.tab(width=1000, height=400)
-    bench.tabs.append(tab)
-    tab.do("Page.navigate", url=f"file://{path}")
-    tab.wait("document.readyState === 'complete' && document.querySelector('svg').getAttribute('width') === '1000'")
+    tab = open_svg(bench, path)
     same(tab.run("document.querySelectorAll('script').length"), 1, "scripts")
     shown = "[...document.querySelectorAll('.f')].filter((one) => one.style.display !== 'none').map((one) => one.querySelector('title').textContent.split('\\n')[0]).join('|')"
     same(tab.run(shown), "all|שלום世界.so+0x30|שלום世界.so+0x10|<text><script>alert(1)<script>+0x10")
@@ -159,10 +164,7 @@ def accessible(bench: Bench):
             tab.run(f"tally.page.store.set({{ view: '{view}', search: 'lib' }})")
             tab.next_frame()
             serious(tab, f"{view} of a difference, {'dark' if dark else 'light'}")
-    tab = bench.browser.tab(width=1000, height=400)
-    bench.tabs.append(tab)
-    tab.do("Page.navigate", url=f"file://{svg(bench, 'axe', '-i', before)}")
-    tab.wait("document.readyState === 'complete' && document.querySelector('svg').getAttribute('width') === '1000'")
+    tab = open_svg(bench, svg(bench, "axe", "-i", before))
     tab.run(script)
     serious(tab, "a flame graph as SVG")
 
