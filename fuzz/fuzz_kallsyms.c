@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "image/kallsyms.h"
-#include "image/perf_map.h"
+#include "jit/perf_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

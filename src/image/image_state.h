@@ -10,6 +10,7 @@
 #include "elf/debug_places.h"
 #include "elf/elf_file.h"
 #include "image/dump_image.h"
+#include "image/grown_map.h"
 #include "image/image.h"
 #include "image/inlines.h"
 #include "image/kallsyms.h"
@@ -82,6 +83,7 @@ struct tally_image {
 	char *code; /* the vdso's bytes, once loaded; NULL: none */
 	size_t code_size;
 
+	struct tally_grown_map grown;    /* of code made at run time, by a perf map */
 	struct tally_jitdump *dump;      /* NULL: it is none, or cannot be read */
 	struct tally_strings dump_files; /* of its lines; under lines_lock */
 };
@@ -90,6 +92,9 @@ struct tally_image {
 int tally_image_load_file(struct tally_image *image);
 int tally_image_load_vdso(struct tally_image *image);
 int tally_image_load_anon(struct tally_image *image);
+/* Reads its map again, if that is another one or has more than before. Nobody may look up
+ * meanwhile. 0 or -ENOMEM. */
+int tally_image_read_map_on(struct tally_image *image);
 int tally_image_load_kernel(struct tally_image *image); /* and modules */
 int tally_image_load_dump(struct tally_image *image);
 

@@ -104,7 +104,7 @@ static int read_on(struct tally_image *image)
 		return error;
 	error = make_table(image);
 	if (!error)
-		error = tally_shown_grow(&image->shown, before, image->own.count);
+		error = tally_shown_grow(&image->shown, image->own.count);
 	if (error)
 		return error;
 	tally_symbol_steps_done(&image->steps);
@@ -116,9 +116,14 @@ int tally_image_store_read_on(struct tally_image_store *store)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < store->count && error != -ENOMEM; i++)
-		if (store->images[i]->dump)
-			error = read_on(store->images[i]);
+	for (size_t i = 0; i < store->count && error != -ENOMEM; i++) {
+		struct tally_image *image = store->images[i];
+
+		if (image->dump)
+			error = read_on(image);
+		else if (image->kind == TALLY_IMAGE_ANON && atomic_load(&image->loaded))
+			error = tally_image_read_map_on(image);
+	}
 	return error == -ENOMEM ? error : 0;
 }
 

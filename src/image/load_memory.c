@@ -10,7 +10,7 @@
 #include "base/regular.h"
 #include "elf/build_id.h"
 #include "image/image_state.h"
-#include "image/perf_map.h"
+#include "jit/perf_map.h"
 #include "jit/jit_file.h"
 
 /* The vdso is a few pages; JIT maps of large Java programs reach some 100 MB. */
@@ -164,19 +164,31 @@ int tally_image_load_vdso(struct tally_image *image)
 }
 
 /* Takes the open map over. */
-static int parse_map(struct tally_image *image, int fd, const char *path)
+static int read_map(struct tally_image *image, int fd, struct tally_symbol_table *ret)
 {
+	struct stat about;
 	char *text;
 	size_t size;
-	int error = tally_fs_read_open(fd, PERF_MAP_LIMIT, &text, &size);
+	int error;
 
-	close(fd);
-	if (error) {
-		tally_image_explain(image, "%s: %s", path, strerror(-error));
-		return error;
+	if (!fstat(fd, &about)) {
+		image->grown.ino = about.st_ino;
+		image->grown.size = about.st_size;
 	}
-	error = tally_perf_map_parse(text, size, &image->own);
-	if (!error && !image->own.count)
+	error = tally_fs_read_open(fd, PERF_MAP_LIMIT, &text, &size);
+	close(fd);
+	if (error)
+		return error;
+	return tally_perf_map_parse(text, size, ret);
+}
+
+static int parse_map(struct tally_image *image, int fd, const char *path)
+{
+	int error = read_map(image, fd, &image->own);
+
+	if (error)
+		tally_image_explain(image, "%s: %s", path, strerror(-error));
+	else if (!image->own.count)
 		tally_image_explain(image, "%s holds no symbols", path);
 	return error;
 }
@@ -267,4 +279,53 @@ int tally_image_load_anon(struct tally_image *image)
 		    inner);
 	free(path);
 	return error == -ENOMEM || fd == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* What is known of the map that open_map() would open, without opening it. */
+static bool map_changed(const struct tally_image *image)
+{
+	const struct tally_image_store *store = image->store;
+	uint32_t inner = tally_jit_inner_pid(store->options.root, image->pid);
+	struct stat about;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/proc/%u/root/tmp/perf-%u.map", store->options.root,
+		 image->pid, inner);
+	if (stat(path, &about)) {
+		snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", store->options.symfs, inner);
+		if (stat(path, &about))
+			return false;
+	}
+	return about.st_ino != image->grown.ino || about.st_size != image->grown.size;
+}
+
+int tally_image_read_map_on(struct tally_image *image)
+{
+	const struct tally_grown_map before = image->grown;
+	uint32_t inner = tally_jit_inner_pid(image->store->options.root, image->pid);
+	struct tally_symbol_table table = {0};
+	struct stat about = {0};
+	char *path;
+	int fd, error;
+
+	/* Of what was kept with a recording nothing changes. */
+	if (image->data || !image->pid || image->build_id_size ||
+	    tally_image_is_archived(image->store) || !map_changed(image))
+		return 0;
+	fd = open_map(image, inner, &path, &about);
+	free(path);
+	if (fd < 0)
+		return fd == -ENOMEM ? fd : 0;
+	error = read_map(image, fd, &table);
+	if (error)
+		return error == -ENOMEM ? error : 0;
+	pthread_mutex_lock(&image->lock);
+	error = tally_grown_take(image, &table,
+				 image->grown.ino != before.ino || image->grown.size < before.size);
+	if (!error && image->own.count) {
+		free(image->why);
+		image->why = NULL;
+	}
+	pthread_mutex_unlock(&image->lock);
+	return error;
 }

@@ -9,29 +9,41 @@
 /* What is left of names that are too long for any use. */
 #define CUT_SIZE 1024
 
-int tally_shown_init(struct tally_shown *shown, size_t count)
+int tally_shown_grow(struct tally_shown *shown, size_t count)
 {
-	shown->pieces = calloc(count / TALLY_SHOWN_PIECE + 1, sizeof(*shown->pieces));
-	return shown->pieces ? 0 : -ENOMEM;
-}
+	struct tally_shown_room *before = atomic_load_explicit(&shown->room, memory_order_relaxed);
+	struct tally_shown_room *grown;
 
-int tally_shown_grow(struct tally_shown *shown, size_t before, size_t count)
-{
-	struct tally_shown grown;
-
-	if (tally_shown_init(&grown, count))
+	if (before && before->count >= count)
+		return 0;
+	/* Tables that grew once grow on. */
+	if (before && count < before->count * 2)
+		count = before->count * 2;
+	grown =
+	    calloc(1, sizeof(*grown) + (count / TALLY_SHOWN_PIECE + 1) * sizeof(grown->pieces[0]));
+	if (!grown)
 		return -ENOMEM;
-	memcpy(grown.pieces, shown->pieces,
-	       (before / TALLY_SHOWN_PIECE + 1) * sizeof(*grown.pieces));
-	free(shown->pieces);
-	*shown = grown;
+	grown->count = count;
+	grown->before = before;
+	for (size_t i = 0; before && i < before->count / TALLY_SHOWN_PIECE + 1; i++)
+		atomic_init(&grown->pieces[i],
+			    atomic_load_explicit(&before->pieces[i], memory_order_relaxed));
+	atomic_store_explicit(&shown->room, grown, memory_order_release);
 	return 0;
 }
 
 void tally_shown_done(struct tally_shown *shown)
 {
-	free(shown->pieces); /* the pieces are of the image's arena */
-	shown->pieces = NULL;
+	struct tally_shown_room *room = atomic_load_explicit(&shown->room, memory_order_relaxed);
+
+	/* the pieces are of the image's arena */
+	while (room) {
+		struct tally_shown_room *before = room->before;
+
+		free(room);
+		room = before;
+	}
+	atomic_init(&shown->room, NULL);
 }
 
 static const struct tally_symbol *make(struct tally_image *image, size_t index)
@@ -41,9 +53,15 @@ static const struct tally_symbol *make(struct tally_image *image, size_t index)
 
 	if (!made)
 		return NULL;
-	*made = tally_symbol_table_get(image->table, index);
+	*made = tally_symbol_table_get(image->table, (size_t)tally_grown_row(image, index));
 	if (image->dump)
 		made->name = image->dump->codes[index].name;
+	/* A map's text goes when it is read again. */
+	if (image->kind == TALLY_IMAGE_ANON)
+		made->name = tally_arena_strndup(&image->arena, made->name,
+						 strnlen(made->name, TALLY_NAME_MOST));
+	if (!made->name)
+		return NULL;
 	name = image->demangle && tally_demangle_wanted(made->name)
 		   ? tally_demangle(made->name, &image->budget.left)
 		   : NULL;
@@ -65,14 +83,21 @@ static const struct tally_symbol *make(struct tally_image *image, size_t index)
 	return made;
 }
 
+static _Atomic(struct tally_shown_piece *) *piece_at(struct tally_image *image, size_t index)
+{
+	struct tally_shown_room *room =
+	    atomic_load_explicit(&image->shown.room, memory_order_acquire);
+
+	return room && index < room->count ? &room->pieces[index / TALLY_SHOWN_PIECE] : NULL;
+}
+
 /* Makes it once; it is published whole, so readers need no lock. */
 static const struct tally_symbol *show(struct tally_image *image, size_t index)
 {
-	_Atomic(struct tally_shown_piece *) *at = &image->shown.pieces[index / TALLY_SHOWN_PIECE];
+	_Atomic(struct tally_shown_piece *) *at = piece_at(image, index);
 	const struct tally_symbol *symbol = NULL;
 	struct tally_shown_piece *piece;
 
-	pthread_mutex_lock(&image->lock);
 	piece = atomic_load_explicit(at, memory_order_relaxed);
 	if (!piece) {
 		piece = tally_arena_alloc(&image->arena, sizeof(*piece));
@@ -87,8 +112,12 @@ static const struct tally_symbol *show(struct tally_image *image, size_t index)
 					      memory_order_release);
 		}
 	}
-	pthread_mutex_unlock(&image->lock);
 	return symbol;
+}
+
+int tally_shown_keep(struct tally_image *image, size_t index)
+{
+	return show(image, index) ? 0 : -ENOMEM;
 }
 
 const struct tally_symbol *tally_image_symbol(const struct tally_image *image, int64_t index)
@@ -96,17 +125,23 @@ const struct tally_symbol *tally_image_symbol(const struct tally_image *image, i
 	static const struct tally_symbol unknown = {.name = "[out of memory]"};
 	struct tally_image *state = (struct tally_image *)image;
 	const struct tally_symbol *symbol = NULL;
+	_Atomic(struct tally_shown_piece *) *at;
 	struct tally_shown_piece *piece;
+	bool known;
 
-	if (!atomic_load_explicit(&state->loaded, memory_order_acquire) || index < 0 ||
-	    (size_t)index >= image->table->count)
+	if (!atomic_load_explicit(&state->loaded, memory_order_acquire) || index < 0)
 		return NULL;
-	piece = atomic_load_explicit(&state->shown.pieces[index / TALLY_SHOWN_PIECE],
-				     memory_order_acquire);
+	at = piece_at(state, (size_t)index);
+	piece = at ? atomic_load_explicit(at, memory_order_acquire) : NULL;
 	if (piece)
 		symbol = atomic_load_explicit(&piece->symbols[index % TALLY_SHOWN_PIECE],
 					      memory_order_acquire);
-	if (!symbol)
+	if (symbol)
+		return symbol;
+	pthread_mutex_lock(&state->lock);
+	known = (size_t)index < tally_grown_count(state);
+	if (known)
 		symbol = show(state, (size_t)index);
-	return symbol ? symbol : &unknown;
+	pthread_mutex_unlock(&state->lock);
+	return symbol || !known ? symbol : &unknown;
 }

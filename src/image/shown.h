@@ -14,14 +14,22 @@ struct tally_shown_piece {
 	_Atomic(const struct tally_symbol *) symbols[TALLY_SHOWN_PIECE];
 };
 
-struct tally_shown { /* all zero is valid, for a table without symbols */
-	_Atomic(struct tally_shown_piece *) *pieces;
+/* Room for symbols; of a table that grew, with the smaller ones that threads may still read. */
+struct tally_shown_room {
+	size_t count;
+	struct tally_shown_room *before;
+	_Atomic(struct tally_shown_piece *) pieces[];
 };
 
-/* Room for a table of `count` symbols.  0 or -ENOMEM. */
-int tally_shown_init(struct tally_shown *shown, size_t count);
-/* Room for more, of a table of `before`; what was made stays. */
-int tally_shown_grow(struct tally_shown *shown, size_t before, size_t count);
+struct tally_shown { /* all zero is valid, for a table without symbols */
+	_Atomic(struct tally_shown_room *) room;
+};
+
+/* Room for a table of `count` symbols, as many as before or more; what was made stays. While a
+ * thread does this none may show symbols, but others may ask for those that were. 0 or -ENOMEM. */
+int tally_shown_grow(struct tally_shown *shown, size_t count);
+/* Makes a symbol now, under the image's lock: its table will be replaced. 0 or -ENOMEM. */
+int tally_shown_keep(struct tally_image *image, size_t index);
 void tally_shown_done(struct tally_shown *shown);
 
 #endif

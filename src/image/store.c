@@ -97,6 +97,7 @@ static void free_image(struct tally_image *image)
 	pthread_mutex_destroy(&image->lines_lock);
 	tally_symbol_table_done(&image->own);
 	tally_shown_done(&image->shown);
+	tally_grown_done(&image->grown);
 	tally_symbol_steps_done(&image->steps);
 	tally_arena_done(&image->arena);
 	free(image->why);
@@ -363,7 +364,7 @@ static void load(struct tally_image *image)
 	image->demangle = !image->store->options.no_demangle && image->table == &image->own &&
 			  image->kind != TALLY_IMAGE_ANON && image->kind != TALLY_IMAGE_DUMP;
 	if (!error && image->table->count)
-		error = tally_shown_init(&image->shown, image->table->count);
+		error = tally_shown_grow(&image->shown, image->table->count);
 	if (error == -ENOMEM) {
 		tally_symbol_table_done(&image->own);
 		image->table = &image->own;
@@ -392,14 +393,14 @@ static void need(struct tally_image *image)
 int64_t tally_image_find_symbol(struct tally_image *image, uint64_t place)
 {
 	need(image);
-	return symbol_steps_find(&image->steps, image->table, place);
+	return tally_grown_number(image, symbol_steps_find(&image->steps, image->table, place));
 }
 
 void tally_image_symbol_span(const struct tally_image *image, int64_t index, uint64_t *ret_from,
 			     uint64_t *ret_until)
 {
 	const struct tally_symbol_table *table = image->table;
-	size_t at = (size_t)index;
+	size_t at = (size_t)tally_grown_row(image, (size_t)index);
 	uint64_t until = table->ends[at];
 
 	if (at + 1 < table->count && table->starts[at + 1] < until)
@@ -419,7 +420,7 @@ uint64_t tally_image_gap_end(const struct tally_image *image, uint64_t place)
 size_t tally_image_symbol_count(struct tally_image *image)
 {
 	need(image);
-	return image->table->count;
+	return tally_grown_count(image);
 }
 
 char *tally_image_cache_folder(const struct tally_image_store *store)

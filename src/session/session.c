@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/table.h"
+#include "image/image.h"
 #include "session/run.h"
 #include "source/live_windows.h"
 
@@ -85,11 +86,11 @@ int tally_session_window(struct tally_session *session, uint64_t *ret_passed,
 
 	if (result <= 0)
 		return result;
-	if (window.renewed) {
-		result = tally_resolve_tables_renew(&session->tables);
-		if (result)
-			return source_failed(&session->source, result, error);
-	}
+	/* Compilers that work at run time add to their maps without mapping anything. */
+	result = window.renewed ? tally_resolve_tables_renew(&session->tables)
+				: tally_image_store_read_on(session->tables.images);
+	if (result)
+		return source_failed(&session->source, result, error);
 	*ret_passed = window.passed;
 	return 1;
 }

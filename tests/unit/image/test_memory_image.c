@@ -66,6 +66,56 @@ static void names_code_by_the_perf_map(void **state)
 	tally_image_store_free(store);
 }
 
+/* 15.40: a compiler goes on while somebody watches. */
+static void symbols_of_a_map_that_grows_keep_their_numbers(void **state)
+{
+	const struct workdir *workdir = *state;
+	struct tally_image_key key = {.path = "//anon", .pid = NOBODY};
+	struct tally_image_store *store = open_store(workdir->path);
+	struct tally_image *image = tally_image_get(store, &key);
+	int64_t first, second;
+
+	assert_int_equal(workdir_run(workdir, "mkdir tmp"), 0);
+	assert_string_equal(name_at(image, 0x2000), "-");
+	assert_non_null(tally_image_why_no_symbols(image));
+	assert_int_equal(tally_image_store_read_on(store), 0);
+	assert_string_equal(name_at(image, 0x2000), "-");
+	workdir_write(workdir, "tmp/perf-4194302.map", "2000 10 first\n3000 10 second\n");
+	assert_int_equal(tally_image_store_read_on(store), 0);
+	assert_null(tally_image_why_no_symbols(image));
+	first = tally_image_find_symbol(image, 0x2000);
+	second = tally_image_find_symbol(image, 0x3000);
+	/* In front of those that are known, and in place of one of them that was never shown. */
+	for (int i = 0; i < 100; i++) {
+		char line[96];
+
+		snprintf(line, sizeof(line),
+			 "printf '%x 8 more%d\\n3000 10 third%d\\n' >> tmp/perf-4194302.map",
+			 0x1000 + 8 * i, i, i);
+		assert_int_equal(workdir_run(workdir, line), 0);
+		if (i % 10)
+			continue;
+		assert_int_equal(tally_image_store_read_on(store), 0);
+		assert_int_equal(tally_image_find_symbol(image, 0x2000), first);
+		snprintf(line, sizeof(line), "third%d", i);
+		assert_string_equal(name_at(image, 0x3000), line);
+		snprintf(line, sizeof(line), "more%d", i);
+		assert_string_equal(name_at(image, 0x1000 + 8 * (uint64_t)i), line);
+	}
+	assert_int_not_equal(tally_image_find_symbol(image, 0x3000), second);
+	assert_string_equal(tally_image_symbol(image, first)->name, "first");
+	assert_string_equal(tally_image_symbol(image, second)->name, "second");
+	/* Another one, as of another program with the same number. */
+	workdir_write(workdir, "tmp/perf-4194302.map", "2000 10 other\n");
+	assert_int_equal(tally_image_store_read_on(store), 0);
+	assert_string_equal(name_at(image, 0x2000), "other");
+	assert_string_equal(name_at(image, 0x1000), "-");
+	assert_string_equal(tally_image_symbol(image, first)->name, "first");
+	assert_string_equal(tally_image_symbol(image, second)->name, "second");
+	assert_null(tally_image_symbol(image, 100000));
+	tally_image_store_free(store);
+}
+
 static void a_map_of_another_user_is_not_used(void **state)
 {
 	const struct workdir *workdir = *state;
@@ -229,6 +279,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(names_code_by_the_perf_map, workdir_make,
 					    workdir_remove),
+	    cmocka_unit_test_setup_teardown(symbols_of_a_map_that_grows_keep_their_numbers,
+					    workdir_make, workdir_remove),
 	    cmocka_unit_test_setup_teardown(a_map_of_another_user_is_not_used, workdir_make,
 					    workdir_remove),
 	    cmocka_unit_test_setup_teardown(a_link_to_a_map_of_another_user_is_not_used,

@@ -1,4 +1,4 @@
-#include "image/perf_map.h"
+#include "jit/perf_map.h"
 
 #include <elf.h>
 #include <errno.h>

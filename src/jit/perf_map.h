@@ -1,6 +1,6 @@
 /* Symbols of code made at run time, from the text files that JIT compilers write for perf. */
-#ifndef TALLY_IMAGE_PERF_MAP_H
-#define TALLY_IMAGE_PERF_MAP_H
+#ifndef TALLY_JIT_PERF_MAP_H
+#define TALLY_JIT_PERF_MAP_H
 
 #include <stddef.h>
 #include "elf/symbol_table.h"
