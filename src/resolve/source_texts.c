@@ -125,8 +125,33 @@ int tally_resolver_source(struct tally_resolver *resolver, const struct tally_re
 	return 0;
 }
 
+/* The line of a function at a place: where its code is the address', that of the address; where a
+ * function was inlined into it, that of its call.  As tally_image_line(). */
+static int line_in_function(const struct tally_frame *function, struct tally_image *image,
+			    uint64_t place, bool calls_inlined, struct tally_line *ret)
+{
+	const struct tally_inline *inlines;
+	size_t count = 0, at;
+	int error;
+
+	if (!function->inlined && !calls_inlined)
+		return tally_image_line(image, place, ret);
+	error = tally_image_inlines(image, place, &inlines, &count);
+	if (error)
+		return error;
+	at = function->inlined || !count ? 0 : count - 1;
+	while (function->inlined && at < count && strcmp(inlines[at].name, function->symbol) != 0)
+		at++;
+	if (at >= count)
+		return tally_image_line(image, place, ret);
+	*ret = (struct tally_line){
+	    .file = inlines[at].file, .line = inlines[at].line, .address = place};
+	return 0;
+}
+
 int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, uint32_t *ret)
 {
+	const struct tally_frame facts = tally_frames_get(&tables->frames, frame);
 	struct tally_image *image = tally_frames_image(&tables->frames, frame);
 	struct tally_line line = {.file = ""};
 	struct tally_frame_place placed;
@@ -136,7 +161,7 @@ int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, u
 
 	tally_frames_placed(&tables->frames, frame, &placed);
 	if (image)
-		error = tally_image_line(image, placed.place, &line);
+		error = line_in_function(&facts, image, placed.place, tables->inlines, &line);
 	if (!error)
 		put_line(&line, &text);
 	else if (tally_frames_symbol(&tables->frames, frame, &start, &end))
@@ -150,7 +175,7 @@ int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, u
 
 /* A return address may be the first one of the next line: the byte before it is the call's. */
 int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bool returned_to,
-			 struct source_numbers *ret)
+			 bool calls_inlined, struct source_numbers *ret)
 {
 	const struct tally_frame facts = tally_frames_get(&tables->frames, frame);
 	struct tally_image *image = tally_frames_image(&tables->frames, frame);
@@ -164,7 +189,8 @@ int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bo
 	tally_frames_placed(&tables->frames, frame, &placed);
 	if (image)
 		error =
-		    tally_image_line(image, placed.place - (returned_to && placed.place), &line);
+		    line_in_function(&facts, image, placed.place - (returned_to && placed.place),
+				     calls_inlined, &line);
 	if (!error) {
 		file = put_line(&line, &text);
 	} else if (facts.symbol && tally_frames_symbol(&tables->frames, frame, &start, &end)) {

@@ -36,8 +36,9 @@ struct tally_resolve_tables;
  * number.  0 or -ENOMEM. */
 int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, uint32_t *ret);
 /* The line and the file of a frame that is at a place, in the words of tally_resolver_source(); of
- * one that a call returns to, those of the call.  0 or -ENOMEM. */
+ * one that a call returns to, those of the call; where what it calls was inlined, those of that
+ * call.  0 or -ENOMEM. */
 int tally_source_of_call(struct tally_resolve_tables *tables, uint32_t frame, bool returned_to,
-			 struct source_numbers *ret);
+			 bool calls_inlined, struct source_numbers *ret);
 
 #endif

@@ -68,11 +68,12 @@ int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint
 	return tally_source_of_frame(&session->tables, frame, ret);
 }
 
-int tally_session_call_source(struct tally_session *session, uint32_t frame, uint32_t *ret_line,
-			      uint32_t *ret_file)
+int tally_session_call_source(struct tally_session *session, uint32_t frame, bool returned_to,
+			      bool calls_inlined, uint32_t *ret_line, uint32_t *ret_file)
 {
 	struct source_numbers numbers;
-	int result = tally_source_of_call(&session->tables, frame, true, &numbers);
+	int result =
+	    tally_source_of_call(&session->tables, frame, returned_to, calls_inlined, &numbers);
 
 	if (!result) {
 		*ret_line = numbers.line;

@@ -30,10 +30,11 @@ void tally_session_frame_placed(const struct tally_session *session, uint32_t fr
 				struct tally_frame_place *ret);
 /* The line of a frame that is at a place: a number of tally_session_source().  0 or -ENOMEM. */
 int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint32_t *ret);
-/* The line and file of the call that returns to a frame at a place: numbers of
- * tally_session_source(), as TALLY_COLUMN_LINE and _FILE have them.  0 or -ENOMEM. */
-int tally_session_call_source(struct tally_session *session, uint32_t frame, uint32_t *ret_line,
-			      uint32_t *ret_file);
+/* The line and file of the call in a frame at a place, which a call returns to, or where what it
+ * calls was inlined: numbers of tally_session_source(), as TALLY_COLUMN_LINE and _FILE have them.
+ * 0 or -ENOMEM. */
+int tally_session_call_source(struct tally_session *session, uint32_t frame, bool returned_to,
+			      bool calls_inlined, uint32_t *ret_line, uint32_t *ret_file);
 /* Whether frames are at places (session option `places`). */
 bool tally_session_places(const struct tally_session *session);
 /* Whether samples of an event have their times. */

@@ -225,6 +225,20 @@ rows() {
 	run -1 grep -q 'mix (inlined)' <("$TALLY" report -i framed.data --stdio -G --no-inline)
 }
 
+@test "17: a function around an inlined one has the line of that call in rows and trees" {
+	gcc -O2 -g -fno-omit-frame-pointer -o framed work.c
+	"$TALLY" record -q -e cpu-clock:u -F 4000 --call-graph fp -o framed.data ./framed 2>/dev/null || skip "recording is not permitted here"
+	# line 11 calls mix(), whose lines are 4 and 5; some compilers call work() a part of work.constprop.0
+	"$TALLY" report -i framed.data --children --inline -s sym,srcline --csv -q >out
+	grep -qE ',work( .inlined.)?,work.c:11$' out
+	grep -qE ',mix .inlined.,work.c:[45]$' out
+	run -1 grep -E ',mix .inlined.,work.c:(10|11|12)$' out
+	"$TALLY" report -i framed.data --no-children --inline -g caller,address --stdio >tree
+	run -0 grep -A1 -E 'work( .inlined.)? work.c:11' tree
+	[[ "$output" = *'mix (inlined) work.c:'[45]* ]]
+	run -1 grep -E 'work( .inlined.)? work.c:[45]$' tree
+}
+
 @test "15.2: a report shows inlined functions in chains that were unwound while recording, as in those that it unwinds" {
 	"$TALLY" record -q -e cpu-clock:u -F 1000 --call-graph dwarf -o unwound.data ./work 2>/dev/null || skip "recording is not permitted here"
 	"$TALLY" record -q -e cpu-clock:u -F 1000 --call-graph dwarf --keep-stacks -o copies.data ./work 2>/dev/null

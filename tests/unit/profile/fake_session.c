@@ -275,9 +275,11 @@ int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint
 	return 0;
 }
 
-int tally_session_call_source(struct tally_session *session, uint32_t frame, uint32_t *ret_line,
-			      uint32_t *ret_file)
+int tally_session_call_source(struct tally_session *session, uint32_t frame, bool returned_to,
+			      bool calls_inlined, uint32_t *ret_line, uint32_t *ret_file)
 {
+	(void)returned_to;
+	(void)calls_inlined;
 	(void)session;
 	(void)frame;
 	*ret_line = *ret_file = 0;
