@@ -28,7 +28,7 @@ struct cli_binaries {
 };
 
 /* Rows of an option table. */
-#define CLI_BINARIES_FILES(to_binaries)                                          \
+#define CLI_BINARIES_FOLDERS(to_binaries)                                        \
 	{CLI_STRING,                                                             \
 	 0,                                                                      \
 	 "symfs",                                                                \
@@ -48,11 +48,14 @@ struct cli_binaries {
 	     "look for binaries and debug files in this folder or archive, too", \
 	     .to = &(to_binaries).debug_dirs,                                    \
 	     .flags = CLI_WHOLE},                                                \
-	    CLI_DEBUGINFOD((to_binaries).debuginfod),                            \
-	{                                                                        \
-		CLI_STRING, 0, "kallsyms", "FILE",                               \
-		    "the kernel's symbols, instead of /proc/kallsyms",           \
-		    .to = &(to_binaries).kallsyms                                \
+	    CLI_DEBUGINFOD((to_binaries).debuginfod)
+
+#define CLI_BINARIES_FILES(to_binaries)                                \
+	CLI_BINARIES_FOLDERS(to_binaries),                             \
+	{                                                              \
+		CLI_STRING, 0, "kallsyms", "FILE",                     \
+		    "the kernel's symbols, instead of /proc/kallsyms", \
+		    .to = &(to_binaries).kallsyms                      \
 	}
 
 #define CLI_BINARIES(to_binaries)                                                          \

@@ -39,7 +39,7 @@ struct export
 	struct cli_dlfilters dlfilters;
 	struct additions with;
 	uint64_t max_stack, max_expand;
-	bool force, strict, evented, no_lines;
+	bool force, strict, evented, no_lines, no_symbols;
 };
 
 const struct cli_setting cmd_export_settings[] = {
@@ -192,6 +192,7 @@ static int write_samples(struct export *export, struct tally_session *session, F
 	    .cpu_count = export->cpu_count,
 	    .max_stack = export->max_stack > UINT32_MAX ? 0 : (uint32_t) export->max_stack,
 	    .no_lines = export->no_lines,
+	    .no_symbols = export->no_symbols,
 	    .with_pid = export->with.pid,
 	    .with_tid = export->with.tid,
 	    .mark_kernel = export->with.kernel,
@@ -283,6 +284,11 @@ static int check(struct export *export, const struct cli_usage *usage)
 	    (export->service || export->release || export->host))
 		return cli_usage_error(usage,
 				       "--service, --release and --host are for --to parquet");
+	if (export->no_symbols && !tally_export_format_is_folder(export->format))
+		return cli_usage_error(usage, "--no-symbols is for --to parquet");
+	/* Inlined functions of binaries are left out; those of the kernel need its image. */
+	if (export->no_symbols && !export->binaries.vmlinux)
+		export->binaries.inlines = CLI_INLINE_NONE;
 	if (export->evented && strcmp(export->format, "speedscope") != 0)
 		return cli_usage_error(usage, "--evented is for --to speedscope");
 	if (export->cpus &&
@@ -332,6 +338,9 @@ int cmd_export(int argc, char **argv)
 	     .to = &export.release},
 	    {CLI_STRING, 0, "host", "NAME", "parquet: the host (default: the recording's)",
 	     .to = &export.host},
+	    {CLI_FLAG, 0, "no-symbols", NULL,
+	     "parquet: leave out functions and lines of binaries, for tally symbolize",
+	     .to = &export.no_symbols},
 	    {CLI_FLAG, 0, "no-lines", NULL, "do not look up source lines", .to = &export.no_lines},
 	    CLI_INLINE(export.binaries),
 	    {CLI_U64, 0, "max-stack", "N", "frames that are kept of a call chain, the innermost",

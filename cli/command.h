@@ -37,8 +37,8 @@ extern const size_t cli_command_count;
 
 extern const struct cli_setting cmd_record_settings[], cmd_report_settings[], cmd_stat_settings[],
     cmd_script_settings[], cmd_buildid_cache_settings[], cmd_archive_settings[],
-    cmd_annotate_settings[], cmd_diff_settings[], cmd_export_settings[], cmd_push_settings[],
-    cmd_top_settings[];
+    cmd_symbolize_settings[], cmd_annotate_settings[], cmd_diff_settings[], cmd_export_settings[],
+    cmd_push_settings[], cmd_top_settings[];
 
 /* NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
@@ -49,6 +49,7 @@ void cli_commands_print(void);
 
 int cmd_annotate(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
+int cmd_symbolize(int argc, char **argv);
 int cmd_buildid_cache(int argc, char **argv);
 int cmd_buildid_list(int argc, char **argv);
 int cmd_cache(int argc, char **argv);

@@ -23,6 +23,8 @@ const struct cli_command cli_commands[] = {
      cmd_diff, cmd_diff_settings},
     {"export", "write a recording's samples in a format of other programs", cmd_export,
      cmd_export_settings},
+    {"symbolize", "add functions and lines to tables that were exported without them",
+     cmd_symbolize, cmd_symbolize_settings},
     {"push", "send recordings as profiles to a Pyroscope server", cmd_push, cmd_push_settings},
     {"merge", "write the recordings of several runs or hosts to one file", cmd_merge},
     {"archive", "pack a recording and what is needed to read it elsewhere into one file",

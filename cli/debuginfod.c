@@ -48,11 +48,12 @@ static int update(void *context, const char *binary, uint64_t done, uint64_t tot
 	return cli_progress_update(&fetching->progress, done, total);
 }
 
-void cli_debuginfod_fetch(const char *command, enum cli_debuginfod kind,
-			  struct tally_session *session, bool lines)
+static void fetch(const char *command, enum cli_debuginfod kind, struct tally_session *session,
+		  bool lines, double least)
 {
 	struct fetching fetching = {.binary = NULL};
 	const struct tally_debuginfod_options options = {.size = sizeof(options),
+							 .least = least,
 							 .lines = lines,
 							 .progress = update,
 							 .progress_context = &fetching};
@@ -68,4 +69,16 @@ void cli_debuginfod_fetch(const char *command, enum cli_debuginfod kind,
 	cli_progress_done(&fetching.progress);
 	if (code && code != -ECANCELED)
 		cli_say(command, "%s; going on without the rest", error.text);
+}
+
+void cli_debuginfod_fetch(const char *command, enum cli_debuginfod kind,
+			  struct tally_session *session, bool lines)
+{
+	fetch(command, kind, session, lines, 0);
+}
+
+void cli_debuginfod_fetch_all(const char *command, enum cli_debuginfod kind,
+			      struct tally_session *session, bool lines)
+{
+	fetch(command, kind, session, lines, 1e-9);
 }

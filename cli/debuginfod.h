@@ -27,5 +27,8 @@ int cli_debuginfod_take(void *to, const char *value, bool on, struct tally_error
  * asked for.  Call it when the session is new. */
 void cli_debuginfod_fetch(const char *command, enum cli_debuginfod kind,
 			  struct tally_session *session, bool lines);
+/* The same of all binaries with samples. */
+void cli_debuginfod_fetch_all(const char *command, enum cli_debuginfod kind,
+			      struct tally_session *session, bool lines);
 
 #endif

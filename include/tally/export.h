@@ -51,6 +51,10 @@ struct tally_export_options {
 	/* parquet: what was recorded; NULL: "unknown" and, for the host, the recording's.  These
 	 * are columns, and service and version are folders, too. */
 	const char *service, *version, *host;
+	/* parquet: functions and lines of binaries that have a build-id are left out, for
+	 * tally/symbolize.h.  The kernel's, and those of code without a file, are there: nobody
+	 * finds them later. */
+	bool no_symbols;
 };
 
 struct tally_export_result {

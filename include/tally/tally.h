@@ -68,6 +68,7 @@
 #include <tally/sql.h>
 #include <tally/stat.h>
 #include <tally/summary.h>
+#include <tally/symbolize.h>
 #include <tally/text.h>
 #include <tally/topology.h>
 #include <tally/version.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/pool.h"
 #include "base/table.h"
+#include "image/code.h"
 #include "image/inlines.h"
 #include "resolve/frames.h"
 #include "resolve/resolve_tables.h"
@@ -219,6 +220,20 @@ static int find_lines(struct code_places *places, struct code_place *place)
 	return result;
 }
 
+bool tally_code_places_nameless(const struct code_places *places, const struct code_place *place)
+{
+	const struct tally_frame_image *image;
+	uint8_t size = 0;
+
+	if (!places->convert->options.no_symbols)
+		return false;
+	image = tally_frames_image_at(frames_of(places), place->image);
+	if (image->image && tally_image_kind(image->image) == TALLY_IMAGE_FILE &&
+	    !image->places_are_addresses)
+		tally_image_build_id(image->image, &size);
+	return size;
+}
+
 static int find_share(void *context, unsigned worker, size_t share)
 {
 	struct code_places *places = context;
@@ -228,7 +243,8 @@ static int find_share(void *context, unsigned worker, size_t share)
 	if (!worker && tally_session_interrupted(places->convert->session))
 		return -ECANCELED;
 	for (; at < end && at < places->count && !result; at++)
-		if (places->list[at].line_count)
+		if (places->list[at].line_count &&
+		    !tally_code_places_nameless(places, &places->list[at]))
 			result = find_lines(places, &places->list[at]);
 	return result;
 }

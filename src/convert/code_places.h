@@ -70,6 +70,8 @@ static inline uint32_t code_places_next(const struct code_places *places, struct
 	*at = (struct code_position){.node = step->next, .call = step->calls};
 	return step->place;
 }
+/* Whether a place's names are left out (struct tally_export_options, no_symbols). */
+bool tally_code_places_nameless(const struct code_places *places, const struct code_place *place);
 /* Finds the addresses and lines of all places, by several threads.  0, -ECANCELED or -ENOMEM. */
 int tally_code_places_find(struct code_places *places);
 

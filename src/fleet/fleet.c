@@ -68,6 +68,21 @@ static int make_file(const struct tally_fleet *fleet, const struct plain_file_ev
 	return to->failed;
 }
 
+int tally_fleet_open_bytes(struct tally_buf *bytes, const char *name, struct tally_data **ret,
+			   struct tally_error *error)
+{
+	int fd = tally_unlinked_open();
+	int result = fd < 0 ? fd : tally_fs_write_at(fd, bytes->data, bytes->size, 0);
+
+	tally_buf_done(bytes);
+	if (!result)
+		return tally_data_open_file(fd, name, ret, error);
+	if (fd >= 0)
+		close(fd);
+	return tally_fail(error, result, -1, "%s: a temporary file in %s: %s", name,
+			  tally_unlinked_folder(), strerror(-result));
+}
+
 int tally_fleet_make_data(struct tally_fleet *fleet, struct tally_error *error)
 {
 	const struct tally_attr attr = {
@@ -85,7 +100,7 @@ int tally_fleet_make_data(struct tally_fleet *fleet, struct tally_error *error)
 	struct plain_file_event *events = calloc(count + 1, sizeof(*events));
 	uint64_t *ids = calloc(count + 1, sizeof(*ids));
 	struct tally_buf file = {0};
-	int result = events && ids ? 0 : -ENOMEM, fd = -1;
+	int result = events && ids ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !result; i++) {
 		ids[i] = i + 1;
@@ -93,27 +108,12 @@ int tally_fleet_make_data(struct tally_fleet *fleet, struct tally_error *error)
 	}
 	if (!result)
 		result = make_file(fleet, events, &attr, &file);
-	if (!result) {
-		fd = tally_unlinked_open();
-		result = fd < 0 ? fd : 0;
-	}
-	for (size_t at = 0; at < file.size && !result;) {
-		ssize_t wrote = pwrite(fd, file.data + at, file.size - at, (off_t)at);
-
-		if (wrote <= 0)
-			result = wrote ? -errno : -EIO;
-		else
-			at += (size_t)wrote;
-	}
-	tally_buf_done(&file);
 	free(events);
 	free(ids);
 	if (!result)
-		return tally_data_open_file(fd, fleet->folder, &fleet->data, error);
-	if (fd >= 0)
-		close(fd);
-	return tally_fail(error, result, -1, "%s: a temporary file in %s: %s", fleet->folder,
-			  tally_unlinked_folder(), strerror(-result));
+		return tally_fleet_open_bytes(&file, fleet->folder, &fleet->data, error);
+	tally_buf_done(&file);
+	return tally_fail(error, result, -1, "%s: %s", fleet->folder, strerror(-result));
 }
 
 /* Whether a stack has a caller: more places of frames than rows. */

@@ -12,7 +12,7 @@
 #include "base/table.h"
 #include "fleet/fleet_read.h"
 
-static bool named(const char *name, const char *begin)
+bool tally_fleet_named(const char *name, const char *begin)
 {
 	size_t length = strlen(name), end = strlen(".parquet");
 
@@ -20,11 +20,8 @@ static bool named(const char *name, const char *begin)
 	       !strcmp(name + length - end, ".parquet");
 }
 
-/* Called with each file that may be a table. */
-typedef int (*file_fn)(void *context, const char *path, const char *name);
-
 struct walk {
-	file_fn take;
+	tally_fleet_file_fn take;
 	void *context;
 	char path[4096];
 };
@@ -58,7 +55,7 @@ static int walk_folder(struct walk *walk, unsigned depth)
 	return result;
 }
 
-static int walk_all(const char *folder, file_fn take, void *context)
+int tally_fleet_walk(const char *folder, tally_fleet_file_fn take, void *context)
 {
 	struct walk walk = {.take = take, .context = context};
 	size_t length = strlen(folder);
@@ -73,7 +70,7 @@ static int is_table(void *context, const char *path, const char *name)
 {
 	(void)context;
 	(void)path;
-	return named(name, "samples") ? 1 : 0;
+	return tally_fleet_named(name, "samples") ? 1 : 0;
 }
 
 bool tally_fleet_is_folder(const char *path)
@@ -86,7 +83,7 @@ bool tally_fleet_is_folder(const char *path)
 		return false;
 	recording = asprintf(&data, "%s/data", path) > 0 && !access(data, F_OK);
 	free(data);
-	return !recording && walk_all(path, is_table, NULL) > 0;
+	return !recording && tally_fleet_walk(path, is_table, NULL) > 0;
 }
 
 int tally_fleet_fail(struct tally_fleet *fleet, const struct fleet_file *file, int result,
@@ -117,11 +114,11 @@ static int open_file(struct tally_fleet *fleet, struct fleet_file *file)
 static int take_file(void *context, const char *path, const char *name)
 {
 	struct tally_fleet *fleet = context;
-	bool samples = named(name, "samples");
+	bool samples = tally_fleet_named(name, "samples");
 	struct fleet_file *file;
 	uint32_t room;
 
-	if (!samples && !named(name, "stacks"))
+	if (!samples && !tally_fleet_named(name, "stacks"))
 		return 0;
 	room = array_room(fleet->file_room, fleet->file_count + 1, 16);
 	if (fleet->file_count == FLEET_FILES_MOST)
@@ -140,7 +137,7 @@ static int take_file(void *context, const char *path, const char *name)
 
 int tally_fleet_find(struct tally_fleet *fleet, struct tally_error *error)
 {
-	int result = walk_all(fleet->folder, take_file, fleet);
+	int result = tally_fleet_walk(fleet->folder, take_file, fleet);
 
 	if (result && fleet->failure.code)
 		return tally_fail(error, result, -1, "%s", fleet->failure.text);

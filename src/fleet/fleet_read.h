@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <tally/fleet.h>
+#include "base/buf.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "parquet/parquet_read.h"
@@ -59,6 +60,16 @@ struct tally_fleet {
 /* A failure of reading a file, in the words of `why`; several threads may fail. */
 int tally_fleet_fail(struct tally_fleet *fleet, const struct fleet_file *file, int result,
 		     const char *why);
+/* Called with each file below a folder, in the order of their names.  Not 0 ends it, and is
+ * returned. */
+typedef int (*tally_fleet_file_fn)(void *context, const char *path, const char *name);
+int tally_fleet_walk(const char *folder, tally_fleet_file_fn take, void *context);
+/* Whether a file is named as a table: BEGIN*.parquet. */
+bool tally_fleet_named(const char *name, const char *begin);
+/* Opens what is in the buffer, which is emptied, as a recording that is called `name`.  0, or
+ * -errno with words. */
+int tally_fleet_open_bytes(struct tally_buf *bytes, const char *name, struct tally_data **ret,
+			   struct tally_error *error);
 /* Finds and opens the files below the folder.  0, or -errno with words. */
 int tally_fleet_find(struct tally_fleet *fleet, struct tally_error *error);
 void tally_fleet_close_files(struct tally_fleet *fleet);

@@ -6,21 +6,18 @@
 #include "base/bytes.h"
 #include "base/table.h"
 #include "fleet/fleet_read.h"
+#include "fleet/stack_rows.h"
 #include "resolve/frames.h"
 #include "resolve/resolve_tables.h"
 #include "resolve/stacks.h"
 #include "session/numbers.h"
 
-enum field { FIELD_IMAGE, FIELD_SYMBOL, FIELD_OFFSET, FIELDS };
-static const char *const names[FIELDS] = {"image", "symbol", "offset"};
-
 /* The stacks of a group. */
 struct group {
 	struct tally_fleet *fleet;
 	const struct fleet_file *file;
-	struct parquet_values ids, of[FIELDS];
-	uint8_t definition_most[FIELDS];
-	uint32_t *texts[FIELDS]; /* numbers of the fleet's texts */
+	struct stack_rows rows;
+	uint32_t *texts[STACK_FIELDS]; /* numbers of the fleet's texts */
 	struct stacks_numbers numbers;
 	uint32_t *frames, *nodes; /* of a stack; FLEET_STACK_MOST */
 };
@@ -31,9 +28,9 @@ static int fail(const struct group *group, int result, const char *why)
 }
 
 /* Texts get numbers; they end at a zero byte. */
-static int intern(struct group *group, enum field field)
+static int intern(struct group *group, enum stack_field field)
 {
-	const struct parquet_values *values = &group->of[field];
+	const struct parquet_values *values = &group->rows.of[field];
 
 	group->texts[field] = calloc(values->text_count + 1ULL, sizeof(**group->texts));
 	if (!group->texts[field])
@@ -50,38 +47,6 @@ static int intern(struct group *group, enum field field)
 		group->texts[field][i] = (uint32_t)number;
 	}
 	return 0;
-}
-
-static int read_column(struct group *group, uint32_t number, int leaf, struct parquet_values *ret)
-{
-	const char *why = "out of memory";
-	int result = tally_parquet_column(&group->file->reader, number, leaf, ret, &why);
-
-	return result ? fail(group, result, why) : 0;
-}
-
-static int read_fields(struct group *group, uint32_t number)
-{
-	const struct parquet_reader *reader = &group->file->reader;
-	int result = 0;
-
-	for (unsigned i = 0; i < FIELDS && !result; i++) {
-		int leaf = tally_parquet_find(reader, "frames", names[i]);
-
-		if (leaf < 0 && i == FIELD_OFFSET)
-			continue;
-		if (leaf < 0 || reader->leaves[leaf].repetition_most != 1 ||
-		    (i != FIELD_OFFSET) != (reader->leaves[leaf].stored == PARQUET_STORED_BYTES))
-			return fail(group, -ENOTSUP,
-				    "frames are not a list of structures with image and symbol");
-		group->definition_most[i] = reader->leaves[leaf].definition_most;
-		result = read_column(group, number, leaf, &group->of[i]);
-		if (!result && group->of[i].count != group->of[0].count)
-			result = fail(group, -EBADMSG, "its frames are damaged");
-		if (!result && i != FIELD_OFFSET)
-			result = intern(group, (enum field)i);
-	}
-	return result;
 }
 
 /* --- frames --- */
@@ -145,34 +110,33 @@ static int image_of(struct tally_fleet *fleet, uint32_t path, uint32_t *ret)
 }
 
 /* Null is the empty text. */
-static uint32_t text_at(const struct group *group, enum field field, uint32_t at)
+static uint32_t text_at(const struct group *group, enum stack_field field, uint32_t at)
 {
-	return group->of[field].definition &&
-		       group->of[field].definition[at] < group->definition_most[field]
-		   ? 0
-		   : group->texts[field][group->of[field].values[at]];
+	uint64_t text = stack_rows_value(&group->rows, field, at);
+
+	return text == UINT64_MAX ? 0 : group->texts[field][text];
 }
 
 static uint64_t offset_at(const struct group *group, uint32_t at)
 {
-	return group->of[FIELD_OFFSET].count ? group->of[FIELD_OFFSET].values[at] : 0;
+	return stack_rows_value(&group->rows, STACK_OFFSET, at);
 }
 
 /* Whether the function at a place was inlined into that of the next one: they have one address.  A
  * function that calls itself has one, too, but the same name. */
 static bool is_inlined(const struct group *group, uint32_t at, uint32_t end)
 {
-	return at + 1 < end && group->of[FIELD_OFFSET].count &&
+	return at + 1 < end && group->rows.of[STACK_OFFSET].count &&
 	       offset_at(group, at) == offset_at(group, at + 1) &&
-	       text_at(group, FIELD_IMAGE, at) == text_at(group, FIELD_IMAGE, at + 1) &&
-	       text_at(group, FIELD_SYMBOL, at) != text_at(group, FIELD_SYMBOL, at + 1);
+	       text_at(group, STACK_IMAGE, at) == text_at(group, STACK_IMAGE, at + 1) &&
+	       text_at(group, STACK_SYMBOL, at) != text_at(group, STACK_SYMBOL, at + 1);
 }
 
 static int frame_at(const struct group *group, uint32_t at, uint32_t end, uint32_t *ret)
 {
 	struct tally_fleet *fleet = group->fleet;
 	struct tally_frames *frames = &tally_session_tables(fleet->session)->frames;
-	uint32_t path = text_at(group, FIELD_IMAGE, at), symbol = text_at(group, FIELD_SYMBOL, at);
+	uint32_t path = text_at(group, STACK_IMAGE, at), symbol = text_at(group, STACK_SYMBOL, at);
 	uint64_t offset = offset_at(group, at);
 	uint32_t image;
 	int result = 0;
@@ -191,17 +155,6 @@ static int frame_at(const struct group *group, uint32_t at, uint32_t end, uint32
 
 /* --- stacks --- */
 
-/* A list without elements has a place, too. */
-static bool is_element(const struct group *group, uint32_t at)
-{
-	for (unsigned i = 0; i < FIELDS; i++)
-		if (group->of[i].count &&
-		    (!group->of[i].definition ||
-		     group->of[i].definition[at] >= group->definition_most[i]))
-			return true;
-	return false;
-}
-
 /* The places [at, end) are a stack, innermost first. */
 static int add_stack(struct group *group, uint64_t id, uint32_t at, uint32_t end)
 {
@@ -212,7 +165,7 @@ static int add_stack(struct group *group, uint64_t id, uint32_t at, uint32_t end
 	bool added;
 	int result = 0;
 
-	if (!is_element(group, at))
+	if (!tally_stack_rows_is_frame(&group->rows, at))
 		return 0;
 	if (count > FLEET_STACK_MOST)
 		return fail(group, -EBADMSG, "a stack has more than 65,536 frames");
@@ -233,16 +186,12 @@ static int add_stack(struct group *group, uint64_t id, uint32_t at, uint32_t end
 
 static int add_stacks(struct group *group)
 {
-	const struct parquet_values *places = &group->of[0];
 	uint32_t row = 0;
 	int result = 0;
 
-	for (uint32_t at = 0, end; at < places->count && !result; at = end, row++) {
-		for (end = at + 1; end < places->count && places->repetition[end]; end++)
-			;
-		result = row < group->ids.count
-			     ? add_stack(group, group->ids.values[row], at, end)
-			     : fail(group, -EBADMSG, "it has more lists than rows");
+	for (uint32_t at = 0, end; at < group->rows.places && !result; at = end, row++) {
+		end = tally_stack_rows_end(&group->rows, at);
+		result = add_stack(group, group->rows.ids.values[row], at, end);
 	}
 	return result;
 }
@@ -250,26 +199,29 @@ static int add_stacks(struct group *group)
 static int read_group(struct tally_fleet *fleet, const struct fleet_file *file, uint32_t number)
 {
 	struct group group = {.fleet = fleet, .file = file};
-	int leaf = tally_parquet_find(&file->reader, "stack_id", "stack_id"), result;
+	const char *why;
+	int result = tally_stack_rows_read(
+	    &file->reader, number, 1U << STACK_IMAGE | 1U << STACK_SYMBOL | 1U << STACK_OFFSET,
+	    1U << STACK_OFFSET, &group.rows, &why);
 
+	if (result) {
+		fail(&group, result, why);
+		tally_stack_rows_done(&group.rows);
+		return result;
+	}
 	group.frames = malloc(FLEET_STACK_MOST * sizeof(*group.frames));
 	group.nodes = malloc(FLEET_STACK_MOST * sizeof(*group.nodes));
 	if (!group.frames || !group.nodes)
 		result = -ENOMEM;
-	else if (leaf < 0 || file->reader.leaves[leaf].stored == PARQUET_STORED_BYTES ||
-		 file->reader.leaves[leaf].repetition_most)
-		result = fail(&group, -ENOTSUP, "it has no column stack_id of numbers");
-	else
-		result = read_column(&group, number, leaf, &group.ids);
 	if (!result)
-		result = read_fields(&group, number);
+		result = intern(&group, STACK_IMAGE);
+	if (!result)
+		result = intern(&group, STACK_SYMBOL);
 	if (!result)
 		result = add_stacks(&group);
-	tally_parquet_values_done(&group.ids);
-	for (unsigned i = 0; i < FIELDS; i++) {
-		tally_parquet_values_done(&group.of[i]);
-		free(group.texts[i]);
-	}
+	tally_stack_rows_done(&group.rows);
+	free(group.texts[STACK_IMAGE]);
+	free(group.texts[STACK_SYMBOL]);
 	free(group.frames);
 	free(group.nodes);
 	return result;

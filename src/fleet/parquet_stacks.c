@@ -68,6 +68,21 @@ static uint64_t build_id_of(struct rows *rows, uint32_t image)
 	return rows->build_ids[image] - 1;
 }
 
+/* The values of a place whose functions are left out: one frame. */
+static void find_nameless(struct rows *rows, const struct code_place *place)
+{
+	const struct code_line *line = &rows->places.lines[place->first_line];
+	const struct tally_frame frame =
+	    tally_session_frame(rows->places.convert->session, rows->stacks->frames[line->frame]);
+	uint64_t *to = &rows->values[(size_t)place->first_line * FRAME_FIELDS];
+
+	to[FRAME_BUILD_ID] = build_id_of(rows, place->image);
+	to[FRAME_IMAGE] = text_of(rows, frame.image_path ? frame.image_path : "");
+	to[FRAME_OFFSET] = place->place;
+	to[FRAME_SYMBOL] = to[FRAME_FILE] = text_of(rows, "");
+	to[FRAME_LINE] = 0;
+}
+
 /* The values of a place's lines. */
 static void find_values(struct rows *rows, const struct code_place *place)
 {
@@ -93,19 +108,23 @@ static void find_values(struct rows *rows, const struct code_place *place)
 static int add_place(struct rows *rows, uint32_t number)
 {
 	const struct code_place *place = &rows->places.list[number];
-	uint32_t room = array_room(rows->room, rows->count + place->line_count, 256);
+	bool nameless = tally_code_places_nameless(&rows->places, place);
+	uint32_t count = nameless ? 1 : place->line_count;
+	uint32_t room = array_room(rows->room, rows->count + count, 256);
 
 	if (room != rows->room &&
 	    !array_resize(&rows->frames, room, FRAME_FIELDS * sizeof(*rows->frames)))
 		return -ENOMEM;
 	rows->room = room;
-	if (!rows->known[number])
+	if (!rows->known[number] && nameless)
+		find_nameless(rows, place);
+	else if (!rows->known[number])
 		find_values(rows, place);
 	rows->known[number] = 1;
 	memcpy(&rows->frames[(size_t)rows->count * FRAME_FIELDS],
 	       &rows->values[(size_t)place->first_line * FRAME_FIELDS],
-	       place->line_count * FRAME_FIELDS * sizeof(*rows->frames));
-	rows->count += place->line_count;
+	       count * FRAME_FIELDS * sizeof(*rows->frames));
+	rows->count += count;
 	return rows->text.failed ? rows->text.failed : rows->failed;
 }
 

@@ -54,8 +54,12 @@ static int64_t make_run(struct tally_resolver *resolver, uint32_t image, uint64_
 	words[0] = inlines->inlined ? plain : 0;
 	words[1] = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
+		/* perf does not mark what has the name of the symbol.  At places it is marked: two
+		 * plain frames at one address are a function that calls itself. */
+		bool inlined = inlines[i].inlined || (resolver->tables->places && i + 1 < count);
+
 		words[2 + i] =
-		    inlines[i].inlined
+		    inlined
 			? resolver_at_place(
 			      resolver, tally_frames_inlined(frames, image, place, inlines[i].name),
 			      place)
