@@ -83,6 +83,7 @@ struct browser_line {
 	uint32_t node;
 	unsigned depth; /* 0: a row */
 	bool opens, open;
+	bool with_image;    /* another line beside it has the same name, of another binary */
 	double share, self; /* % */
 	const char
 	    *title; /* a line above a tree, which is nothing else; NULL: it is a row or node */

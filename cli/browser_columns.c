@@ -195,6 +195,22 @@ static size_t row_text(const struct browser *browser, const struct tally_profile
 	return used;
 }
 
+/* "_start (cc1plus)": the name is what gives way. */
+static void frame_with_image(const struct tally_frame *frame, unsigned width, char *text,
+			     size_t size)
+{
+	char image[256];
+	unsigned columns;
+	size_t used;
+
+	tally_text_escape(frame->image_name, image, sizeof(image));
+	keep_end(image, width / 3);
+	columns = columns_of(image) + 3;
+	browser_frame_text(frame, width > columns ? width - columns : 0, text, size);
+	used = strlen(text);
+	snprintf(text + used, size - used, " (%s)", image);
+}
+
 void browser_text(const struct browser *browser, const struct browser_line *line, unsigned width,
 		  char *text, size_t size)
 {
@@ -205,7 +221,8 @@ void browser_text(const struct browser *browser, const struct browser_line *line
 	if (line->title)
 		snprintf(text, size, "%s", line->title);
 	else if (line->tree != BROWSER_NO_TREE && browser_line_frame(browser, line, &frame))
-		browser_frame_text(&frame, width, text, size);
+		(line->with_image ? frame_with_image : browser_frame_text)(&frame, width, text,
+									   size);
 	else if (!tally_profile_row(browser->profile, browser->event, line->row, &row))
 		row_text(browser, &row, width, text, size);
 }

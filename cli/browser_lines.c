@@ -106,6 +106,26 @@ static uint64_t node_id(uint64_t parent, const struct tally_tree_node *node)
 	return browser_frame_id(parent * 3 + 1, &node->frame);
 }
 
+/* Siblings that are compared with each other, at most. */
+#define ALIKE_MOST 256U
+
+/* Whether a sibling has the name of a node, but is of another binary. */
+static bool has_namesake(const struct tally_tree_node *nodes, const struct tally_tree_node *above,
+			 const struct tally_tree_node *node)
+{
+	uint32_t count = above->child_count < ALIKE_MOST ? above->child_count : ALIKE_MOST;
+
+	for (uint32_t i = 0; node->frame.symbol && node->frame.image_name && i < count; i++) {
+		const struct tally_frame *other = &nodes[above->first_child + i].frame;
+
+		if (other->symbol && other->image_name &&
+		    !strcmp(other->symbol, node->frame.symbol) &&
+		    strcmp(other->image_name, node->frame.image_name) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* The nodes below one.  0 or -ENOMEM. */
 static int add_nodes(const struct walk *walk, uint32_t parent, uint64_t parent_id, unsigned depth)
 {
@@ -131,6 +151,7 @@ static int add_nodes(const struct walk *walk, uint32_t parent, uint64_t parent_i
 		    .depth = depth,
 		    .opens = node->child_count > 0,
 		    .open = open,
+		    .with_image = has_namesake(nodes, above, node),
 		    .share = 100.0 * (double)node->total / walk->total,
 		    .self = 100.0 * (double)node->self / walk->total,
 		};
