@@ -69,11 +69,12 @@ static int fill(struct tally_diff *diff, struct tally_error *error)
 	diff->keys = tally_profile_keys(diff->profiles[0], &diff->key_count);
 	diff->event_count = tally_profile_event_count(diff->profiles[0]);
 	diff->events = calloc(diff->event_count + 1, sizeof(*diff->events));
+	diff->readings = calloc(diff->recordings, sizeof(*diff->readings));
 	diff->normalize = diff->options.normalize
 			      ? tally_arena_strndup(&diff->arena, diff->options.normalize,
 						    strlen(diff->options.normalize))
 			      : NULL;
-	if (!diff->events || (diff->options.normalize && !diff->normalize))
+	if (!diff->events || !diff->readings || (diff->options.normalize && !diff->normalize))
 		return -ENOMEM;
 	for (size_t i = 0; i < diff->event_count && !result; i++)
 		result = make_event(diff, i, error);
@@ -117,6 +118,11 @@ void tally_diff_free(struct tally_diff *diff)
 	for (size_t i = 0; diff->events && i < diff->event_count; i++)
 		free(diff->events[i].rows);
 	free(diff->events);
+	for (size_t i = 0; diff->readings && i < diff->recordings; i++) {
+		tally_profile_free(diff->readings[i].slices);
+		tally_place_sums_done(&diff->readings[i].places);
+	}
+	free(diff->readings);
 	tally_arena_done(&diff->arena);
 	free(diff);
 }

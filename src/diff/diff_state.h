@@ -3,6 +3,7 @@
 #define TALLY_DIFF_DIFF_STATE_H
 
 #include <tally/diff.h>
+#include "annotate/place_sums.h"
 #include "base/arena.h"
 #include "report/report_field.h"
 
@@ -34,6 +35,13 @@ struct diff_event {
 	size_t count, room;
 };
 
+/* What is read of a recording for all its events, when the first of them needs it. */
+struct diff_reading {
+	struct tally_profile *slices; /* rows by time: dispersion.c */
+	struct place_sums places;
+	bool has_places;
+};
+
 struct tally_diff {
 	struct tally_profile *const *profiles;
 	size_t recordings;
@@ -44,6 +52,7 @@ struct tally_diff {
 	struct diff_event *events;
 	size_t event_count;
 	struct tally_arena arena;
+	struct diff_reading *readings; /* by recording */
 };
 
 /* The sessions are read and run again for it. */

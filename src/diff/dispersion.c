@@ -88,36 +88,54 @@ static bool has_key(const struct tally_diff *diff, const char *name)
 	return false;
 }
 
-/* Rows by slice of one recording.  0, -ENOMEM, or an error of reading. */
-static int cut(struct cutting *cutting, size_t recording, struct tally_error *error)
+/* The length of the parts of time that rows are known by, ns. */
+static uint64_t unit_of(const struct tally_session_counts *counts)
 {
-	const struct tally_diff *diff = cutting->diff;
+	return (counts->last_time - counts->first_time) / (SLICES * FINER) + 1;
+}
+
+/* Rows by parts of time, of all events: a recording is read once for them.  0, -ENOMEM, or an error
+ * of reading. */
+static int read_slices(struct tally_diff *diff, size_t recording, struct tally_error *error)
+{
 	struct tally_session *session = diff_session(diff, recording);
-	const struct tally_session_counts *counts = tally_session_counts(session);
-	uint64_t unit = (counts->last_time - counts->first_time) / (SLICES * FINER) + 1;
-	uint64_t first = counts->first_time / unit;
 	const char **keys = malloc((diff->key_count + 1) * sizeof(*keys));
 	struct tally_profile_options options = {
 	    .size = sizeof(options),
 	    .keys = keys,
 	    .key_count = diff->key_count + 1,
-	    .time_quantum = unit,
+	    .time_quantum = unit_of(tally_session_counts(session)),
 	    .time = diff->options.time,
 	    .cpus = diff->options.cpus,
 	    .cpu_count = diff->options.cpu_count,
 	};
-	struct tally_profile_row row = {.size = sizeof(row)};
-	struct tally_profile *profile = NULL;
-	int result = keys ? 0 : -ENOMEM;
+	int result;
 
-	if (keys) {
-		memcpy(keys, diff->keys, diff->key_count * sizeof(*keys));
-		keys[diff->key_count] = "time";
-		result = tally_profile_new(session, &options, &profile, error);
-	}
+	if (!keys)
+		return -ENOMEM;
+	memcpy(keys, diff->keys, diff->key_count * sizeof(*keys));
+	keys[diff->key_count] = "time";
+	result = tally_profile_new(session, &options, &diff->readings[recording].slices, error);
+	free(keys);
+	return result;
+}
+
+/* Rows by slice of one recording.  0, -ENOMEM, or an error of reading. */
+static int cut(struct cutting *cutting, size_t recording, struct tally_error *error)
+{
+	struct tally_diff *diff = cutting->diff;
+	const struct tally_session_counts *counts =
+	    tally_session_counts(diff_session(diff, recording));
+	uint64_t unit = unit_of(counts), first = counts->first_time / unit;
+	struct tally_profile_row row = {.size = sizeof(row)};
+	const struct tally_profile *profile;
+	int result = diff->readings[recording].slices ? 0 : read_slices(diff, recording, error);
+
+	if (result)
+		return result;
+	profile = diff->readings[recording].slices;
 	for (uint64_t i = 0;
-	     !result && !tally_profile_row(profile, cutting->event->events[recording], i, &row);
-	     i++) {
+	     !tally_profile_row(profile, cutting->event->events[recording], i, &row); i++) {
 		uint64_t at = (row.values[diff->key_count] / unit - first) / FINER;
 		struct slices *slices = row_of(cutting, profile, &row);
 
@@ -126,11 +144,7 @@ static int cut(struct cutting *cutting, size_t recording, struct tally_error *er
 		if (slices)
 			slices->counts[at] += (uint32_t)row.samples;
 	}
-	if (cutting->text.failed)
-		result = -ENOMEM;
-	tally_profile_free(profile);
-	free(keys);
-	return result;
+	return cutting->text.failed ? -ENOMEM : 0;
 }
 
 /* Pearson's X2 of a row's slices against one ratio in all of them, that of Mantel and Haenszel, and

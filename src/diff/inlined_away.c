@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "annotate/place_sums.h"
 #include "base/bytes.h"
 #include "base/map.h"
 #include "diff/diff_state.h"
@@ -144,14 +143,17 @@ static int count_recording(struct counting *counting, size_t recording, struct t
 						     .time = options->time,
 						     .cpus = options->cpus,
 						     .cpu_count = options->cpu_count};
-	struct place_sums sums = {0};
-	int result =
-	    tally_place_sums_make(diff_session(counting->diff, recording), &all, &sums, error);
+	struct diff_reading *reading = &counting->diff->readings[recording];
+	const struct place_sums *sums = &reading->places;
+	int result = 0;
 
-	for (size_t i = 0; i < sums.count && !result; i++)
-		if (sums.sums[i].event == counting->event->events[recording])
-			result = count_place(counting, recording, &sums.sums[i]);
-	tally_place_sums_done(&sums);
+	if (!reading->has_places)
+		result = tally_place_sums_make(diff_session(counting->diff, recording), &all,
+					       &reading->places, error);
+	reading->has_places |= !result;
+	for (size_t i = 0; i < sums->count && !result; i++)
+		if (sums->sums[i].event == counting->event->events[recording])
+			result = count_place(counting, recording, &sums->sums[i]);
 	return result;
 }
 
