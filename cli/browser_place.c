@@ -183,6 +183,8 @@ int browser_go_flame(struct browser *browser)
 
 	if (!has_chains(browser))
 		return say_chains(browser);
+	if (browser->place.view == BROWSER_FLAME)
+		return 0;
 	place.view = BROWSER_FLAME;
 	place.want.part = BROWSER_STACKS;
 	return browser_go(browser, &place);
