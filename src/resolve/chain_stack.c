@@ -16,6 +16,8 @@ struct chain_prefix {
 	uint64_t hash;
 	uint32_t node; /* NODE_UNKNOWN: nothing yet */
 };
+/* Frames that are looked up together. */
+#define NOWHERE_MOST 32U
 /* Words that a prefix passed over have no stack at hand. */
 #define NODE_UNKNOWN UINT32_MAX
 
@@ -209,17 +211,95 @@ static void keep_prefixes(struct tally_resolver *resolver, uint32_t from, uint32
 	}
 }
 
-/* The frames that the words from `from` on lead to; of each word how many there are up to it
- * replaces its stack.  Their count; -ENOMEM. */
-static int64_t find_frames(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			   uint32_t from, uint32_t count)
-{
-	uint32_t found = 0;
+/* Chains that are on their way to their stacks, all in the resolver's frames.  Only the last one's
+ * words are known. */
+struct chains {
+	struct stacks_walk walks[STACKS_WALKS];
+	uint32_t *rets[STACKS_WALKS];
+	uint32_t count, frame_count;
+	/* Of the last: its first new word and frame, and the stack there. */
+	uint32_t from, first, above;
+	/* Frames that are looked up together: of addresses of which nothing else is known. */
+	uint32_t nowhere_count;
+	struct tally_image_place nowhere[NOWHERE_MOST];
+	struct nowhere_word {
+		uint32_t frame, era; /* where the frame belongs */
+	} words[NOWHERE_MOST];
+};
 
-	if (!tally_resolver_frame_room(resolver, count - from))
+/* Chains are short where each is another one; long ones have much in common with the last. */
+static bool is_short(uint64_t words)
+{
+	return words < (uint64_t)2 * STEP;
+}
+
+/* Fetches what frames of a short chain's words are found by. */
+static void fetch_frames(const struct tally_resolver *resolver, const struct tally_resolved *sample)
+{
+	uint8_t mode = sample->cpumode;
+	uint32_t era = resolver_era(sample, mode);
+
+	for (uint64_t i = 0; i < sample->sample.callchain_nr; i++) {
+		uint64_t word = sample->sample.callchain[i];
+
+		if (word < FIRST_MARK) {
+			__builtin_prefetch(resolver_pair(resolver, era, word));
+		} else {
+			mode = tally_resolver_mode_behind(word, mode);
+			era = resolver_era(sample, mode);
+		}
+	}
+}
+
+/* Looks up the frames that wait for it. */
+static int find_nowhere(struct tally_resolver *resolver, struct chains *chains)
+{
+	uint32_t found[NOWHERE_MOST];
+
+	if (chains->nowhere_count &&
+	    tally_frames_nameless(&resolver->tables->frames, chains->nowhere, chains->nowhere_count,
+				  found))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < chains->nowhere_count; i++) {
+		uint32_t era = chains->words[i].era;
+		uint64_t addr = chains->nowhere[i].place;
+
+		resolver->frames[chains->words[i].frame] = found[i];
+		if (!resolver_kept(resolver, era, addr)) /* it may be among them twice */
+			tally_resolver_keep(resolver, era, addr, found[i]);
+	}
+	chains->nowhere_count = 0;
+	return 0;
+}
+
+/* The frame of a word, which may wait to be looked up; 0: out of memory. */
+static uint32_t find_frame(struct tally_resolver *resolver, struct chains *chains,
+			   const struct tally_resolved *sample, uint8_t mode, uint64_t word)
+{
+	uint8_t cpumode = resolver_cpumode(mode, word);
+	uint32_t era = resolver_era(sample, cpumode), frame = resolver_kept(resolver, era, word);
+
+	if (frame)
+		return frame;
+	if (chains->nowhere_count == NOWHERE_MOST && find_nowhere(resolver, chains))
+		return 0;
+	frame = tally_resolver_miss(resolver, sample, cpumode, era, word,
+				    &chains->nowhere[chains->nowhere_count]);
+	if (frame == TALLY_FRAME_NAMELESS)
+		chains->words[chains->nowhere_count++] =
+		    (struct nowhere_word){chains->frame_count, era};
+	return frame;
+}
+
+/* The frames that the words from `from` on lead to; of each word how many there are up to it
+ * replaces its stack.  0 or -ENOMEM. */
+static int find_frames(struct tally_resolver *resolver, struct chains *chains,
+		       const struct tally_resolved *sample, uint32_t from, uint32_t count)
+{
+	if (!tally_resolver_frame_room(resolver, chains->frame_count + count - from))
 		return -ENOMEM;
 	/* Several slots on their way at once: each is a miss of the caches of its own. */
-	for (uint32_t at = from; at < count; at++)
+	for (uint32_t at = from; at < count && !is_short(count); at++)
 		if (is_frame(resolver->words[at], resolver->modes[at]))
 			__builtin_prefetch(resolver_pair(resolver,
 							 resolver_era(sample, resolver->modes[at]),
@@ -232,38 +312,41 @@ static int64_t find_frames(struct tally_resolver *resolver, const struct tally_r
 
 		if (is_frame(word, mode)) {
 			if (mode != MODE_UNWOUND)
-				frame = resolver_frame(resolver, sample, mode, word);
+				frame = find_frame(resolver, chains, sample, mode, word);
 			else if (!resolver_run(resolver, sample, word, &frame, &run) ||
-				 !tally_resolver_frame_room(resolver,
-							    found + run.count + count - at))
+				 !tally_resolver_frame_room(resolver, chains->frame_count +
+									  run.count + count - at))
 				frame = 0;
 			if (!frame)
 				return -ENOMEM;
 			for (uint32_t i = run.count; i-- > 0;)
-				resolver->frames[found++] = run.frames[i];
+				resolver->frames[chains->frame_count++] = run.frames[i];
 		}
-		resolver->nodes[at] = found;
+		resolver->nodes[at] = chains->frame_count;
 	}
-	return found;
-}
-
-static int walk(struct tally_resolver *resolver, const struct tally_resolved *sample, uint32_t from,
-		uint32_t count)
-{
-	uint32_t above = from ? resolver->nodes[from - 1] : 0;
-	int64_t found = find_frames(resolver, sample, from, count);
-
-	if (found < 0 || tally_stacks_walk(&resolver->tables->stacks, &resolver->numbers, above,
-					   resolver->frames, (uint32_t)found, resolver->path))
-		return -ENOMEM;
-	for (uint32_t at = from; at < count; at++)
-		resolver->nodes[at] =
-		    resolver->nodes[at] ? resolver->path[resolver->nodes[at] - 1] : above;
 	return 0;
 }
 
-int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			 uint32_t *ret)
+/* Walks all chains to their stacks; the last one's words have theirs then. */
+static int walk(struct tally_resolver *resolver, struct chains *chains)
+{
+	if (find_nowhere(resolver, chains) ||
+	    tally_stacks_walk_all(&resolver->tables->stacks, &resolver->numbers, resolver->frames,
+				  resolver->path, chains->walks, chains->count))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < chains->count; i++)
+		*chains->rets[i] = chains->walks[i].caller;
+	for (uint32_t at = chains->from; chains->count && at < resolver->word_count; at++)
+		resolver->nodes[at] = resolver->nodes[at] > chains->first
+					  ? resolver->path[resolver->nodes[at] - 1]
+					  : chains->above;
+	chains->count = chains->frame_count = 0;
+	return 0;
+}
+
+/* Sends a sample's chain on its way. */
+static int add_chain(struct tally_resolver *resolver, struct chains *chains,
+		     const struct tally_resolved *sample, uint32_t *ret)
 {
 	uint32_t count, equal, from;
 	int64_t taken;
@@ -275,8 +358,15 @@ int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_res
 		return 0;
 	count = (uint32_t)sample->sample.callchain_nr;
 	if (!chain_room(resolver, count))
-		return forget(resolver);
-	taken = take_words(resolver, sample, count, equal_words(resolver, sample, count));
+		return -ENOMEM;
+	equal = equal_words(resolver, sample, count);
+	if (equal && chains->count) { /* where the last one leads is needed, or not worth waiting */
+		if (is_short(count))
+			equal = 0;
+		else if (walk(resolver, chains))
+			return -ENOMEM;
+	}
+	taken = take_words(resolver, sample, count, equal);
 	if (taken < 0) { /* as in perf, nothing of it is worth showing */
 		forget(resolver);
 		return 0;
@@ -290,15 +380,48 @@ int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_res
 	while (equal && resolver->nodes[equal - 1] == NODE_UNKNOWN)
 		equal--;
 	from = equal;
-	remembers = count - equal >= 2 * STEP && prefix_room(resolver);
+	remembers = !is_short(count - equal) && prefix_room(resolver);
 	if (remembers) {
 		hash_words(resolver, count);
 		from = find_prefix(resolver, equal, count);
 	}
-	if (walk(resolver, sample, from, count))
-		return forget(resolver);
-	if (remembers)
-		keep_prefixes(resolver, from, count);
-	*ret = resolver->nodes[count - 1];
+	chains->from = from;
+	chains->first = chains->frame_count;
+	chains->above = from ? resolver->nodes[from - 1] : 0;
+	if (find_frames(resolver, chains, sample, from, count))
+		return -ENOMEM;
+	chains->rets[chains->count] = ret;
+	chains->walks[chains->count++] = (struct stacks_walk){
+	    .at = chains->first, .end = chains->frame_count, .caller = chains->above};
+	if (!remembers)
+		return 0;
+	if (walk(resolver, chains))
+		return -ENOMEM;
+	keep_prefixes(resolver, from, count);
 	return 0;
+}
+
+int tally_resolver_stacks(struct tally_resolver *resolver,
+			  const struct tally_resolved *const *samples, uint32_t count,
+			  uint32_t *ret)
+{
+	struct chains chains;
+	int result = 0;
+
+	chains.count = chains.frame_count = chains.nowhere_count = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (samples[i]->sample.present & PERF_SAMPLE_CALLCHAIN &&
+		    is_short(samples[i]->sample.callchain_nr))
+			fetch_frames(resolver, samples[i]);
+	for (uint32_t i = 0; i < count && !result; i++)
+		result = add_chain(resolver, &chains, samples[i], &ret[i]);
+	if (!result)
+		result = walk(resolver, &chains);
+	return result ? forget(resolver) : 0;
+}
+
+int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			 uint32_t *ret)
+{
+	return tally_resolver_stacks(resolver, &sample, 1, ret);
 }

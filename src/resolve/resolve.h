@@ -78,6 +78,12 @@ int tally_resolver_nameless(struct tally_resolver *resolver, const struct tally_
 int tally_resolver_stack(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			 uint32_t *ret);
 
+/* The same for several samples at once, at most STACKS_WALKS, whose misses of the caches overlap.
+ */
+int tally_resolver_stacks(struct tally_resolver *resolver,
+			  const struct tally_resolved *const *samples, uint32_t count,
+			  uint32_t *ret);
+
 /* The same with the sample's branch stack before it (session option `branch_history`): where the
  * newest branch led, where it came from, those of the branch before it, ..., then the calls that
  * were not among them.  Frames of branches are those of tally_frames_branch().  0 or -ENOMEM. */

@@ -164,7 +164,8 @@ const struct tally_mapping *tally_resolver_mapping(const struct tally_resolver *
 }
 
 uint32_t tally_resolver_miss(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			     uint8_t cpumode, uint32_t era, uint64_t addr)
+			     uint8_t cpumode, uint32_t era, uint64_t addr,
+			     struct tally_image_place *ret_nowhere)
 {
 	struct tally_resolve_tables *tables = resolver->tables;
 	const struct tally_mapping *mapping;
@@ -189,6 +190,10 @@ uint32_t tally_resolver_miss(struct tally_resolver *resolver, const struct tally
 		/* Not remembered: such words hardly come again, and would drive out others. */
 		if (!mapping && resolver->names_only)
 			return tally_resolver_place(resolver, image, 0);
+		if (!mapping && ret_nowhere && !tables->places) {
+			*ret_nowhere = (struct tally_image_place){.place = place, .image = image};
+			return TALLY_FRAME_NAMELESS;
+		}
 		frame = tally_resolver_place(resolver, image, place);
 	}
 	if (!frame)

@@ -92,7 +92,7 @@ struct tally_resolver {
 	uint32_t *nodes;
 	uint32_t word_room, word_count, hash_count;
 	uint32_t chain_era, chain_kernel_era;
-	uint32_t *frames, *path; /* of a walk, and the stacks at them */
+	uint32_t *frames, *path; /* of walks, and the stacks at them */
 	struct stacks_numbers numbers;
 	uint32_t frame_room;
 	struct chain_prefix *prefixes; /* that were met lately */
@@ -195,9 +195,12 @@ static inline struct resolver_slot *resolver_pair(const struct tally_resolver *r
 	return &resolver->slots[(hash & (resolver->pairs - 1)) * 2];
 }
 
-/* Looks up an address and keeps what it leads to under an era.  0: out of memory. */
+/* Looks up an address and keeps what it leads to under an era.  0: out of memory.  Where nothing is
+ * known of the address but itself it may be TALLY_FRAME_NAMELESS, and the place in *ret_nowhere, to
+ * be looked up with others and kept by the caller; unless that is NULL. */
 uint32_t tally_resolver_miss(struct tally_resolver *resolver, const struct tally_resolved *sample,
-			     uint8_t cpumode, uint32_t era, uint64_t addr);
+			     uint8_t cpumode, uint32_t era, uint64_t addr,
+			     struct tally_image_place *ret_nowhere);
 
 /* The era under which addresses of a mode are remembered. */
 static inline uint32_t resolver_era(const struct tally_resolved *sample, uint8_t cpumode)
@@ -237,7 +240,7 @@ static inline uint32_t resolver_frame(struct tally_resolver *resolver,
 	cpumode = resolver_cpumode(cpumode, addr);
 	era = resolver_era(sample, cpumode);
 	frame = resolver_kept(resolver, era, addr);
-	return frame ? frame : tally_resolver_miss(resolver, sample, cpumode, era, addr);
+	return frame ? frame : tally_resolver_miss(resolver, sample, cpumode, era, addr, NULL);
 }
 
 /* Frames that one word leads to, innermost first. */

@@ -247,27 +247,87 @@ static uint32_t add_run(struct tally_stacks *stacks, struct stacks_numbers *numb
 	return first;
 }
 
+/* Goes on as far as frames are of one run; whether the next one must be looked up, which is fetched
+ * then. */
+static bool follow(const struct tally_stacks *stacks, const uint32_t *frames, uint32_t *nodes,
+		   struct stacks_walk *walk)
+{
+	const struct stacks_table *table;
+	uint64_t node;
+
+	for (; walk->at < walk->end; nodes[walk->at++] = ++walk->caller) {
+		node = node_of(walk->caller, frames[walk->at]);
+		if (walk->caller && stacks_node(stacks, walk->caller + 1) == node)
+			continue;
+		walk->hash = hash_u64(node);
+		table = table_of(stacks, walk->hash);
+		__builtin_prefetch(
+		    (const void *)&table->slots[(walk->hash >> 32) & (table->room - 1)]);
+		return true;
+	}
+	return false;
+}
+
+/* Fetches the node that is most likely found. */
+static void fetch_found(const struct tally_stacks *stacks, uint64_t hash)
+{
+	const struct stacks_table *table = table_of(stacks, hash);
+	uint32_t tag = (uint32_t)(hash >> 32);
+	uint64_t slot =
+	    atomic_load_explicit(&table->slots[tag & (table->room - 1)], memory_order_relaxed);
+
+	if (slot >> 32 == tag && slot != SLOT_MOVED)
+		stacks_fetch(stacks, (uint32_t)slot);
+}
+
+/* Looks up or adds the next frame; false: out of memory. */
+static bool step(struct tally_stacks *stacks, struct stacks_numbers *numbers,
+		 const uint32_t *frames, uint32_t *nodes, struct stacks_walk *walk)
+{
+	uint64_t node = node_of(walk->caller, frames[walk->at]);
+	bool added = false;
+	uint32_t at;
+
+	walk->caller = find(stacks, table_of(stacks, walk->hash), walk->hash, node, &at);
+	if (!walk->caller)
+		walk->caller = add_run(stacks, numbers, walk->hash, (uint32_t)(node >> 32),
+				       frames + walk->at, walk->end - walk->at, &added);
+	if (!walk->caller)
+		return false;
+	nodes[walk->at++] = walk->caller;
+	/* All behind what was added is of the same run. */
+	while (added && walk->at < walk->end)
+		nodes[walk->at++] = ++walk->caller;
+	return true;
+}
+
+int tally_stacks_walk_all(struct tally_stacks *stacks, struct stacks_numbers *numbers,
+			  const uint32_t *frames, uint32_t *nodes, struct stacks_walk *walks,
+			  uint32_t count)
+{
+	struct stacks_walk *left[STACKS_WALKS];
+	uint32_t more = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		left[i] = &walks[i];
+	for (; count; count = more) {
+		more = 0;
+		for (uint32_t i = 0; i < count; i++)
+			if (follow(stacks, frames, nodes, left[i]))
+				left[more++] = left[i];
+		for (uint32_t i = 0; i < more; i++)
+			fetch_found(stacks, left[i]->hash);
+		for (uint32_t i = 0; i < more; i++)
+			if (!step(stacks, numbers, frames, nodes, left[i]))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
 int tally_stacks_walk(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint32_t caller,
 		      const uint32_t *frames, uint32_t count, uint32_t *nodes)
 {
-	bool added = false;
+	struct stacks_walk walk = {.end = count, .caller = caller};
 
-	for (uint32_t i = 0; i < count; i++, caller = nodes[i - 1]) {
-		uint64_t node = node_of(caller, frames[i]), hash;
-		uint32_t at;
-
-		/* All behind what was added is of the same run. */
-		if (added || (caller && stacks_node(stacks, caller + 1) == node)) {
-			nodes[i] = caller + 1;
-			continue;
-		}
-		hash = hash_u64(node);
-		nodes[i] = find(stacks, table_of(stacks, hash), hash, node, &at);
-		if (!nodes[i])
-			nodes[i] =
-			    add_run(stacks, numbers, hash, caller, frames + i, count - i, &added);
-		if (!nodes[i])
-			return -ENOMEM;
-	}
-	return 0;
+	return tally_stacks_walk_all(stacks, numbers, frames, nodes, &walk, 1);
 }

@@ -53,6 +53,19 @@ void tally_stacks_trim(struct tally_stacks *stacks);
 int tally_stacks_walk(struct tally_stacks *stacks, struct stacks_numbers *numbers, uint32_t caller,
 		      const uint32_t *frames, uint32_t count, uint32_t *nodes);
 
+/* One of several walks whose misses of the caches overlap. */
+struct stacks_walk {
+	uint32_t at, end; /* places of its frames and nodes */
+	uint32_t caller;  /* the stack so far */
+	uint64_t hash;
+};
+#define STACKS_WALKS 16U /* at most */
+
+/* The same for several at once. */
+int tally_stacks_walk_all(struct tally_stacks *stacks, struct stacks_numbers *numbers,
+			  const uint32_t *frames, uint32_t *nodes, struct stacks_walk *walks,
+			  uint32_t count);
+
 /* A node as one word; 0: there is none. */
 static inline uint64_t stacks_node(const struct tally_stacks *stacks, uint32_t number)
 {

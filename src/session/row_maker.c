@@ -219,26 +219,32 @@ static int cut_stack(struct row_maker *maker, uint32_t *stack)
 	return 0;
 }
 
-/* The sample's stack and frame; `hash` is of its chain.  0 or -ENOMEM. */
-static int find_stack(struct row_maker *maker, const struct tally_resolved *sample, uint64_t hash,
-		      struct row_seen *ret)
+/* The stacks of samples that were not seen.  0 or -ENOMEM. */
+static int make_stacks(struct row_maker *maker, const struct tally_resolved *const *samples,
+		       uint32_t count, uint32_t *ret)
 {
-	struct row_seen *seen = seen_slot(maker, hash);
+	int result = 0;
+
+	if (!maker->plan->session->tables.branch_history)
+		return tally_resolver_stacks(maker->resolver, samples, count, ret);
+	for (uint32_t i = 0; i < count && !result; i++)
+		result = tally_resolver_branch_stack(maker->resolver, samples[i], &ret[i]);
+	return result;
+}
+
+/* The frame of a sample with that stack, which may be cut; all that is kept.  0 or -ENOMEM. */
+static int keep_seen(struct row_maker *maker, const struct tally_resolved *sample,
+		     struct row_seen *ret)
+{
 	const struct tally_session *session = maker->plan->session;
 	uint32_t most = session->stack_most, innermost;
-	bool history = session->tables.branch_history;
 
-	if (seen->hash == hash) {
-		*ret = *seen;
-		return 0;
-	}
-	ret->hash = hash;
 	/* perf's --max-stack keeps the innermost; what was unwound is no longer, and other stacks
 	 * have no more frames than their chain has words. */
-	if ((history ? tally_resolver_branch_stack(maker->resolver, sample, &ret->stack)
-		     : tally_resolver_stack(maker->resolver, sample, &ret->stack)) ||
-	    (most && (history || (most < sample->sample.callchain_nr && !sample->unwound)) &&
-	     cut_stack(maker, &ret->stack)))
+	if (most &&
+	    (session->tables.branch_history ||
+	     (most < sample->sample.callchain_nr && !sample->unwound)) &&
+	    cut_stack(maker, &ret->stack))
 		return -ENOMEM;
 	innermost = ret->stack ? stacks_frame(&session->tables.stacks, ret->stack) : 0;
 	/* Without an address the chain alone says where a sample was. */
@@ -249,8 +255,34 @@ static int find_stack(struct row_maker *maker, const struct tally_resolved *samp
 	if (!ret->frame)
 		return -ENOMEM;
 	grow_seen(maker);
-	*seen_slot(maker, hash) = *ret;
+	*seen_slot(maker, ret->hash) = *ret;
 	return 0;
+}
+
+/* The stacks and frames of samples; the hashes are of their chains, 0 of one without.  0 or
+ * -ENOMEM. */
+static int find_stacks(struct row_maker *maker, const struct tally_resolved *samples,
+		       const uint64_t *hashes, unsigned count, struct row_seen *ret)
+{
+	const struct tally_resolved *unseen[ROWS_PENDING];
+	uint32_t stacks[ROWS_PENDING], unseen_count = 0;
+	int result = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		ret[i] = hashes[i] ? *seen_slot(maker, hashes[i]) : (struct row_seen){.hash = 0};
+		if (ret[i].hash != hashes[i])
+			unseen[unseen_count++] = &samples[i];
+	}
+	/* With none the resolver may be gone: in the order of time it is the last batch's. */
+	if (unseen_count)
+		result = make_stacks(maker, unseen, unseen_count, stacks);
+	for (unsigned i = unseen_count; i-- > 0 && !result;) {
+		unsigned at = (unsigned)(unseen[i] - samples);
+
+		ret[at] = (struct row_seen){.hash = hashes[at], .stack = stacks[i]};
+		result = keep_seen(maker, unseen[i], &ret[at]);
+	}
+	return result;
 }
 
 /* All of a row but its stack and frame. */
@@ -309,20 +341,16 @@ static int put_place(struct row_maker *maker, const struct tally_resolved *sampl
 	return error;
 }
 
-/* `hash` is of the chain, 0 without one. */
+/* `found` is of the chain, without hash where there is none. */
 static int put_sample(struct row_maker *maker, const struct tally_resolved *sample,
-		      const struct tally_record *record, uint64_t hash)
+		      const struct tally_record *record, const struct row_seen *found)
 {
-	struct row_seen found = {.stack = 0};
-	uint32_t at = maker->batch.count;
+	uint32_t at = maker->batch.count, frame = found->frame;
 
-	if (hash) {
-		if (find_stack(maker, sample, hash, &found))
-			return -ENOMEM;
-	} else if (maker->frame) {
-		found.frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode,
-						   sample->sample.ip);
-		if (!found.frame)
+	if (!found->hash && maker->frame) {
+		frame = tally_resolver_frame(maker->resolver, sample, sample->cpumode,
+					     sample->sample.ip);
+		if (!frame)
 			return -ENOMEM;
 	}
 	put_plain(maker, sample, record);
@@ -331,9 +359,9 @@ static int put_sample(struct row_maker *maker, const struct tally_resolved *samp
 	if (maker->place && put_place(maker, sample))
 		return -ENOMEM;
 	if (maker->frame)
-		maker->frame[at] = found.frame;
+		maker->frame[at] = frame;
 	if (maker->stack)
-		maker->stack[at] = found.stack;
+		maker->stack[at] = found->stack;
 	return ++maker->batch.count == ROWS_MOST ? tally_row_maker_emit(maker) : 0;
 }
 
@@ -353,11 +381,12 @@ static uint64_t hash_of(const struct row_maker *maker, const struct tally_resolv
 static int put_pending(struct row_maker *maker)
 {
 	unsigned count = maker->pending_count;
-	int result = 0;
+	struct row_seen found[ROWS_PENDING];
+	int result = find_stacks(maker, maker->pending, maker->hashes, count, found);
 
 	maker->pending_count = 0;
 	for (unsigned i = 0; i < count && !result; i++)
-		result = put_sample(maker, &maker->pending[i], NULL, maker->hashes[i]);
+		result = put_sample(maker, &maker->pending[i], NULL, &found[i]);
 	return result;
 }
 
@@ -398,7 +427,12 @@ static int take_move(void *context, uint32_t event, uint64_t id, uint64_t by)
 static int put_now(struct row_maker *maker, const struct tally_resolved *sample,
 		   const struct tally_record *record)
 {
-	return put_sample(maker, sample, record, hash_of(maker, sample));
+	uint64_t hash = hash_of(maker, sample);
+	struct row_seen found;
+
+	return find_stacks(maker, sample, &hash, 1, &found)
+		   ? -ENOMEM
+		   : put_sample(maker, sample, record, &found);
 }
 
 /* By each counter that has moved, where the sample read some. */

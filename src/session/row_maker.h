@@ -17,7 +17,7 @@
 /* Rows of a batch at most. */
 #define ROWS_MOST 2048U
 /* Samples with chains that wait so that their misses of the caches overlap. */
-#define ROWS_PENDING 16U
+#define ROWS_PENDING STACKS_WALKS
 
 /* What the makers of a run have in common; read only. */
 struct row_plan {

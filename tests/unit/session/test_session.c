@@ -221,16 +221,14 @@ static int add_up(void *context, unsigned worker, const struct tally_batch *batc
 	return 0;
 }
 
-static struct sums sum_with(const char *path, unsigned threads)
+static struct sums sum_with(const char *path, unsigned threads, uint64_t columns)
 {
 	const struct tally_session_options options = {.size = sizeof(options), .threads = threads};
 	struct tally_session *session;
 	struct tally_data *data;
 	struct sums sums = {0};
-	const struct tally_sink sink = {.size = sizeof(sink),
-					.columns = TALLY_COLUMN_FRAME | TALLY_COLUMN_STACK,
-					.context = &sums,
-					.batch = add_up};
+	const struct tally_sink sink = {
+	    .size = sizeof(sink), .columns = columns, .context = &sums, .batch = add_up};
 	const struct tally_sink *const sinks[] = {&sink};
 
 	assert_int_equal(tally_data_open(path, NULL, &data, NULL), 0);
@@ -276,13 +274,62 @@ static void threads_agree(void **state)
 		scene_sample(&scene, i % 2, i, pid, pid, chain[1], chain, 6);
 	}
 	scene_open(&scene, 1);
-	one = sum_with(scene.path, 1);
-	four = sum_with(scene.path, THREADS);
+	one = sum_with(scene.path, 1, TALLY_COLUMN_FRAME | TALLY_COLUMN_STACK);
+	four = sum_with(scene.path, THREADS, TALLY_COLUMN_FRAME | TALLY_COLUMN_STACK);
 	assert_int_equal(one.by_worker[0].samples, SAMPLES);
 	assert_int_equal(one.by_worker[0].frames, SAMPLES * 5);
 	assert_int_equal(four.by_worker[0].samples, SAMPLES);
 	assert_int_equal(four.by_worker[0].frames, SAMPLES * 5);
 	assert_true(one.by_worker[0].hash == four.by_worker[0].hash);
+	scene_end(&scene);
+}
+
+/* Chains of all kinds, short and long, that have much, little and nothing in common. */
+static uint64_t make_chain(uint64_t *seed, uint64_t *chain)
+{
+	static const uint64_t marks[] = {PERF_CONTEXT_KERNEL,        PERF_CONTEXT_USER,
+					 PERF_CONTEXT_USER,          PERF_CONTEXT_GUEST_USER,
+					 PERF_CONTEXT_USER_DEFERRED, (uint64_t)-4000,
+					 PERF_CONTEXT_GUEST_KERNEL};
+	uint64_t count, common;
+
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	count = *seed >> 60 ? (*seed >> 40) % 12 : (*seed >> 40) % 60;
+	common = (*seed >> 50) % (count + 1);
+	for (uint64_t i = 0; i < count; i++) {
+		*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		chain[i] = i >= common       ? 0x1000 + (count - i) * 8
+			   : *seed >> 32 & 7 ? 0x1000 + (*seed >> 40) % 0x5000
+					     : marks[(*seed >> 40) % 7];
+	}
+	return count;
+}
+
+static void chains_together_are_as_alone(void **state)
+{
+	const uint64_t columns = TALLY_COLUMN_FRAME | TALLY_COLUMN_STACK;
+	struct sums together, alone;
+	struct scene scene;
+	uint64_t seed = 3, chain[64];
+
+	(void)state;
+	scene_begin(&scene, TYPE_CHAIN);
+	scene_comm(&scene, 0, 1, 1, "x", false);
+	scene_map(&scene, 0, 1, 0x1000, 0x4000, 0x1000, "/none/such");
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint64_t count = make_chain(&seed, chain);
+
+		scene_sample(&scene, 0, 1 + i, 1 + i / 5000, 1 + i / 5000, 0x1001, chain, count);
+	}
+	scene_open(&scene, 1);
+	/* With the samples themselves each is resolved by itself. */
+	together = sum_with(scene.path, 1, columns);
+	alone = sum_with(scene.path, 1, columns | TALLY_COLUMN_SAMPLE);
+	assert_int_equal(together.by_worker[0].samples, 20000);
+	assert_int_equal(alone.by_worker[0].samples, 20000);
+	assert_true(together.by_worker[0].frames > 50000);
+	assert_int_equal(together.by_worker[0].frames, alone.by_worker[0].frames);
+	assert_true(together.by_worker[0].hash == alone.by_worker[0].hash);
 	scene_end(&scene);
 }
 
@@ -500,6 +547,7 @@ int main(void)
 	    cmocka_unit_test(without_times_the_file_is_the_order),
 	    cmocka_unit_test(chains_and_what_they_share),
 	    cmocka_unit_test(threads_agree),
+	    cmocka_unit_test(chains_together_are_as_alone),
 	    cmocka_unit_test(a_sink_stops_it),
 	    cmocka_unit_test(sinks_take_batches),
 	    cmocka_unit_test(damage_is_survived),
