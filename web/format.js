@@ -87,7 +87,7 @@ function without(name, open, close, mark) {
 
 // Shorter forms of a name, the longest first: without parameters, without template arguments, its last part.
 function shorter(name) {
-	if (name.length > 400) name = head(name, 400);
+	if (name.length > 4000) name = head(name, 4000);
 	if (!/[(<:]/.test(name)) return [];
 	const forms = [without(name, "(", ")", "").replace(/ (const|volatile|&+)$/, "").trim()];
 	forms.push(without(forms[0], "<", ">", "<…>").trim());

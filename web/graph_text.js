@@ -10,8 +10,8 @@ function create(recording) {
 	function forms(context, label) {
 		let found = kept.get(label);
 		if (!found) {
-			const name = tally.format.head(recording.name(label), 400);
-			const texts = [name, ...tally.format.shorter(name)];
+			const name = recording.name(label);
+			const texts = [name, ...tally.format.shorter(name)].map((text) => tally.format.head(text, 400));
 			kept.set(label, found = { texts, widths: texts.map(() => -1) });
 		}
 		return found;

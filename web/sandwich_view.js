@@ -62,7 +62,7 @@ function create(page) {
 	const beneath = tally.graph.create(page, {
 		label: "Callees", class: "graph-callees", up: () => false, layout: callees, zoom: go, describe, inner: true, empty: () => of < 0 ? page.nothing() : "It calls nothing in this selection.",
 	});
-	const find = make("input", { type: "search", list: "sandwich-names", placeholder: "Function…", "aria-label": "Function of the sandwich", spellcheck: "false", autocomplete: "off" });
+	const find = make("input", { type: "search", class: "search", list: "sandwich-names", placeholder: "Function…", "aria-label": "Function of the sandwich", spellcheck: "false", autocomplete: "off" });
 	const names = make("datalist", { id: "sandwich-names" });
 	let asked = 0;
 	find.addEventListener("input", () => {

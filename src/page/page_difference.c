@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "diff/diff_state.h"
 #include "page/page_facts.h"
+#include "report/report_frame.h"
 
 #define NS          1e9
 #define PARTS       1e9 /* of a probability: columns have whole numbers */
@@ -126,8 +127,12 @@ static void put_change(const struct diff_row *row, double before, double now, st
 	const struct tally_frame *frame = &row->sides[!row->sides[0].present].row.frame;
 	double change = (now > 0 ? (double)new->row.self / now : 0) -
 			(before > 0 ? (double)row->sides[0].row.self / before : 0);
+	struct tally_buf name = {0};
 
-	tally_cell_name(to, frame->symbol ? frame->symbol : frame->image_name);
+	tally_report_frame(&name, frame);
+	tally_cell_name(to, tally_buf_str(&name));
+	to->failed |= name.failed;
+	tally_buf_done(&name);
 	if (new->status == TALLY_DIFF_NEW)
 		tally_buf_text(to, " (new, ");
 	else if (new->status == TALLY_DIFF_GONE)

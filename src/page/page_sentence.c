@@ -247,6 +247,17 @@ static void put_waits(const struct usage *usage, struct tally_buf *to)
 	tally_buf_text(to, " of the time off CPU).");
 }
 
+/* A clock's sample comes when the kernel lets interrupts in again, which it does there.  Source:
+ * kernel/sched/core.c. */
+static void put_kernel_function(const char *name, struct tally_buf *to)
+{
+	static const char switches[] = "finish_task_switch";
+
+	tally_cell_name(to, name);
+	if (!strncmp(name, switches, sizeof(switches) - 1))
+		tally_buf_text(to, ", where it has just switched to another thread");
+}
+
 static void put_kernel(const struct usage *usage, struct tally_buf *to)
 {
 	const struct page_tables *tables = usage->tables;
@@ -264,7 +275,7 @@ static void put_kernel(const struct usage *usage, struct tally_buf *to)
 	tally_buf_text(to, " of the CPU time is the kernel's");
 	if (most != PAGE_NONE) {
 		tally_buf_text(to, ", most in ");
-		tally_cell_name(to, tables->strings.text[tables->functions[most].name]);
+		put_kernel_function(tables->strings.text[tables->functions[most].name], to);
 	}
 	tally_buf_byte(to, '.');
 }

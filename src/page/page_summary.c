@@ -49,14 +49,14 @@ static const char *option_value(const struct tally_data_info *info, size_t at, c
 	return !strncmp(text, letter, 2) && text[2] >= '0' && text[2] <= '9' ? text + 2 : NULL;
 }
 
-/* The name of a process that was recorded; NULL: it has no samples. */
+/* The name of the first of these processes ("5,6,7"); NULL: it has no samples. */
 static const char *process_name(const struct page_tables *tables, const char *pid)
 {
 	char *end;
 	unsigned long wanted = strtoul(pid, &end, 10);
 	const char *name = NULL;
 
-	for (uint32_t i = 0; i < tables->thread_count && !*end; i++) {
+	for (uint32_t i = 0; i < tables->thread_count && (!*end || *end == ','); i++) {
 		const struct page_thread *thread = &tables->threads[i];
 
 		if (thread->pid == wanted && (!name || thread->tid == wanted))
@@ -80,6 +80,20 @@ static size_t command_start(const struct page_tables *tables, const struct tally
 	return 0;
 }
 
+static void put_processes(const char *name, const char *pids, struct tally_buf *to)
+{
+	size_t count = 1;
+
+	for (const char *at = pids; *at; at++)
+		count += *at == ',';
+	if (name)
+		tally_buf_printf(to, "%s, ", name);
+	if (count == 1)
+		tally_buf_printf(to, "process %s", pids);
+	else
+		tally_buf_printf(to, "%zu processes", count);
+}
+
 static void put_what_ran(const struct page_tables *tables, const struct tally_data_info *info,
 			 struct tally_buf *to)
 {
@@ -91,9 +105,7 @@ static void put_what_ran(const struct page_tables *tables, const struct tally_da
 		const char *name = pids ? process_name(tables, pids) : NULL;
 
 		if (pids) {
-			if (name)
-				tally_buf_printf(to, "%s, ", name);
-			tally_buf_printf(to, "process %s", pids);
+			put_processes(name, pids, to);
 			return;
 		}
 		all |= !strcmp(info->cmdline[i], "-a") || !strcmp(info->cmdline[i], "--all-cpus");

@@ -330,6 +330,16 @@ def hard_recordings(bench: Bench):
 
 
 @case
+def floor(bench: Bench):
+    """a small graph with the root at the bottom stands on the floor, and long names are cut between their parts"""
+    tab = bench.open("known", "#view=flame&up=1")
+    bottoms = "['.view-graph .graph', '.view-graph canvas'].map((one) => Math.round(document.querySelector(one).getBoundingClientRect().bottom))"
+    same(len(set(tab.run(bottoms))), 1, f"bottoms {tab.run(bottoms)}")
+    name = "std::map<" + ", ".join(f"std::pair<int, Item{i}>" for i in range(60)) + ">::operator[](int const&)"
+    same(tab.run(f"tally.format.shorter({json.dumps(name)}).slice(1)"), ["std::map<…>::operator[]", "map<…>::operator[]", "operator[]"], "shorter")
+
+
+@case
 def damaged(bench: Bench):
     """data that is damaged, or of another version, is an error that one can read"""
     for number, (harm, words) in enumerate([
