@@ -108,6 +108,10 @@ static int open_file(struct tally_fleet *fleet, struct fleet_file *file)
 	if (result)
 		return tally_fleet_fail(fleet, file, result, strerror(-result));
 	result = tally_parquet_open(&file->reader, file->map.data, file->map.size, &why);
+	if (!result && fleet_claims_too_much(&fleet->claim, &file->reader)) {
+		result = -EBADMSG;
+		why = FLEET_CLAIM_WHY;
+	}
 	return result ? tally_fleet_fail(fleet, file, result, why) : 0;
 }
 

@@ -18,6 +18,25 @@
 #define FLEET_NAME_SIZE   4096U
 #define FLEET_STACK_MOST  65536U /* frames */
 
+/* Equal values take no room, so a small file can claim any number of them: tables have at most so
+ * many values, and so many more for each of their bytes.  Tables of real recordings have up to 50
+ * a byte. */
+#define FLEET_VALUES_FREE (1ULL << 26)
+#define FLEET_VALUES_BYTE 1024ULL
+
+/* What tables claim to have, all together. */
+struct fleet_claim {
+	uint64_t values, bytes;
+};
+static inline bool fleet_claims_too_much(struct fleet_claim *claim,
+					 const struct parquet_reader *reader)
+{
+	claim->values += reader->values;
+	claim->bytes += reader->size;
+	return claim->values > FLEET_VALUES_FREE + claim->bytes * FLEET_VALUES_BYTE;
+}
+#define FLEET_CLAIM_WHY "it claims more values than a table of its size has (1,024 a byte)"
+
 enum fleet_kind { FLEET_SAMPLES, FLEET_STACKS };
 
 struct fleet_file {
@@ -36,6 +55,7 @@ struct tally_fleet {
 	char *folder;
 	struct fleet_file *files;
 	uint32_t file_count, file_room;
+	struct fleet_claim claim;
 	struct fleet_piece *pieces;
 	uint32_t piece_count, piece_room;
 	struct tally_strings events, comms;

@@ -241,6 +241,8 @@ static int take_file(void *context, const char *path, const char *name)
 		return 0;
 	symbolizer->result.tables++;
 	result = tally_symbolizer_open_table(path, &table, opening->error);
+	if (!result && fleet_claims_too_much(&symbolizer->claim, &table.reader))
+		result = tally_fail(opening->error, -EBADMSG, -1, "%s: %s", path, FLEET_CLAIM_WHY);
 	for (uint32_t group = 0; group < table.reader.group_count && !result; group++)
 		result = add_group(opening, &table, path, group);
 	tally_symbolizer_close_table(&table);

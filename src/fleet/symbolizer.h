@@ -30,6 +30,7 @@ struct tally_symbolizer {
 	char *folder;
 	char **files; /* tables of stacks with frames that lack names */
 	uint32_t file_count, file_room;
+	struct fleet_claim claim;
 	struct tally_strings texts; /* build-ids, paths, names: as long as the symbolizer */
 	struct tally_map builds;    /* number of the id's text -> number of the build */
 	struct symbolizer_build *list;

@@ -212,6 +212,7 @@ static int read_group(struct parquet_reader *reader, struct thrift_from *from,
 		    of->values > (reader->leaves[i].repetition_most ? PARQUET_VALUES_MOST
 								    : PARQUET_ROWS_MOST))
 			return damaged(ret_why, "a group of rows is too large");
+		reader->values += of->values + 1;
 	}
 	return 0;
 }

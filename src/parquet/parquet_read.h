@@ -52,6 +52,7 @@ struct parquet_reader {
 	uint32_t leaf_count;
 	struct parquet_group_read *groups;
 	uint32_t group_count;
+	uint64_t values; /* of all columns of all groups, as it claims */
 };
 
 struct parquet_text {

@@ -3,11 +3,12 @@
 //     node parquet.mjs PACKAGES rows READER FILE      rows as JSON, a line each: an object by column, the columns in order
 //     node parquet.mjs PACKAGES stacks READER DIR     each stack and its sum of periods: [[symbol, ...], period], innermost first
 //     node parquet.mjs PACKAGES sql READER FILE ...   runs files of SQL, in one session; prints the rows of the last statement as words
+//     node parquet.mjs PACKAGES second FROM TO        writes a file anew with data pages of version 2, by parquet-wasm
 //     node parquet.mjs PACKAGES sizes FILE ...        bytes of each column by DuckDB
 //
 // PACKAGES: the folder with node_modules (tools/install-parquet-readers).  READER: hyparquet, wasm, duckdb, chdb.   Numbers of 64 bits are strings.
 import { createRequire } from 'node:module'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -122,8 +123,16 @@ async function sizes(paths) {
 	console.log(`file ${paths.reduce((sum, path) => sum + statSync(path).size, 0)}`)
 }
 
+async function second(from, to) {
+	const { Compression, readParquet, writeParquet, WriterPropertiesBuilder, WriterVersion } = await load('parquet-wasm')
+	const properties = new WriterPropertiesBuilder().setWriterVersion(WriterVersion.V2).setCompression(Compression.ZSTD).build()
+	const bytes = writeParquet(readParquet(new Uint8Array(readFileSync(from))), properties)
+	writeFileSync(to, bytes)
+}
+
 if (what === 'rows') for (const row of await readers[rest[0]](rest[1])) console.log(JSON.stringify(plain(row)))
 else if (what === 'stacks') await stacks(rest[0], rest[1])
 else if (what === 'sql') await sql(rest[0], rest.slice(1))
+else if (what === 'second') await second(...rest)
 else if (what === 'sizes') await sizes(rest)
 else throw new Error(`unknown: ${what}`)
