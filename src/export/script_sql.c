@@ -15,6 +15,7 @@
 #include "export/sql_file.h"
 #include "export/sql_keys.h"
 #include "export/sql_schema.h"
+#include "export/sql_state.h"
 #include "trace/trace_text.h"
 #include "resolve/lines.h"
 #include "session/numbers.h"
@@ -25,27 +26,6 @@
 #define FIRST_OF_TOOL 64U
 /* Longer details of a record (of features, that is) are left out. */
 #define DETAIL_LIMIT ((size_t)65536)
-
-struct sql {
-	struct tally_session *session;
-	struct tally_data *data;
-	struct tally_sql_options options;
-	struct tally_error *error;
-	struct tally_sql_file *file;
-	struct tally_sql_insert *meta, *events, *threads, *images, *symbols, *frames, *chains,
-	    *samples, *branches, *lost, *records;
-	struct tally_sql_keys thread_keys;  /* pid and tid, comm */
-	struct tally_sql_keys address_keys; /* address, frame of the session */
-	struct tally_buf rows;              /* by number of these: the frame's row, a word each */
-	struct tally_sql_keys frame_keys;   /* place, frame of the session */
-	struct tally_sql_keys chain_keys;   /* caller, frame */
-	struct tally_map known;             /* images and symbols that have their row */
-	uint64_t number;                    /* of records so far */
-	struct tally_trace_text *trace;     /* NULL: no tracepoints */
-	struct tally_buf text, other;
-	tally_sql_choose_fn choose; /* NULL: all samples */
-	void *context;
-};
 
 #define KNOWN_IMAGE (1ULL << 32) /* a key of `known`: an image's number; others: a frame's */
 
@@ -197,10 +177,9 @@ static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 	return add_frame(sql, resolver, &located, nameless ? &function : NULL, of, nth, *ret);
 }
 
-/* *ret: the number of the row of an address and a frame there. */
-static int row_of(struct sql *sql, struct tally_resolver *resolver,
-		  const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		  uint32_t frame, uint32_t nth, uint64_t *ret)
+int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
+		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		     uint32_t frame, uint32_t nth, uint64_t *ret)
 {
 	uint64_t number, row;
 	bool added;
@@ -222,120 +201,13 @@ static int row_of(struct sql *sql, struct tally_resolver *resolver,
 	return 0;
 }
 
-static int frame_of(struct sql *sql, struct tally_resolver *resolver,
-		    const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		    uint64_t *ret)
+int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
+		       const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		       uint64_t *ret)
 {
 	uint32_t frame = tally_resolver_frame(resolver, sample, mode, address);
 
-	return row_of(sql, resolver, sample, mode, address, frame, 0, ret);
-}
-
-static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint64_t frame,
-			  uint64_t depth)
-{
-	tally_sql_set(sql->chains, SQL_CHAIN_ID, number);
-	if (caller)
-		tally_sql_set(sql->chains, SQL_CHAIN_CALLER, caller);
-	tally_sql_set(sql->chains, SQL_CHAIN_FRAME, frame);
-	tally_sql_set(sql->chains, SQL_CHAIN_DEPTH, depth);
-	return tally_sql_add(sql->chains, sql->error);
-}
-
-/* The mode of the words that follow a mark; 0: of a guest, whose addresses lead nowhere. */
-static uint8_t mode_behind(uint64_t mark)
-{
-	switch (mark) {
-	case (uint64_t)PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case (uint64_t)PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
-	case (uint64_t)PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	default:
-		return 0;
-	}
-}
-
-/* Where a chain got to, from the outermost in. */
-struct chain_end {
-	uint64_t node, depth;
-};
-
-static int step_to(struct sql *sql, uint64_t frame, struct chain_end *at)
-{
-	bool added;
-	uint64_t number = tally_sql_keys_number(&sql->chain_keys, at->node, frame, &added);
-	int result;
-
-	if (!number)
-		return -ENOMEM;
-	result = added ? add_chain_node(sql, number, at->node, frame, at->depth) : 0;
-	at->node = number;
-	at->depth++;
-	return result;
-}
-
-static int step(struct sql *sql, struct tally_resolver *resolver,
-		const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		struct chain_end *at)
-{
-	uint64_t frame;
-	int result = frame_of(sql, resolver, sample, mode, address, &frame);
-
-	return result ? result : step_to(sql, frame, at);
-}
-
-/* Functions that were inlined there are steps of their own. */
-static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
-			const struct tally_resolved *sample, uint64_t address, struct chain_end *at)
-{
-	const uint32_t *frames;
-	uint32_t count = tally_resolver_unwound(resolver, sample, address, &frames);
-	int result = count ? 0 : -ENOMEM;
-
-	for (uint32_t i = count; !result && i-- > 0;) {
-		uint64_t row;
-
-		result = row_of(sql, resolver, sample, PERF_RECORD_MISC_USER, address, frames[i], i,
-				&row);
-		if (!result)
-			result = step_to(sql, row, at);
-	}
-	return result;
-}
-
-/* A chain is a leaf of a tree whose roots are outermost: equal starts of chains are stored once.
- * *ret: the leaf, 0: there is no chain. */
-static int chain_of(struct sql *sql, struct tally_resolver *resolver,
-		    const struct tally_resolved *sample, uint64_t *ret)
-{
-	const uint64_t *words = sample->sample.callchain;
-	uint64_t count = sample->sample.callchain_nr, until = count;
-	struct chain_end at = {0};
-
-	*ret = 0;
-	/* Outermost first: each run of addresses has its mark before it, the first one none. */
-	while (until) {
-		uint64_t from = until;
-		uint8_t mode = sample->cpumode;
-
-		while (from && !resolved_is_mark(sample, from - 1))
-			from--;
-		if (from)
-			mode = mode_behind(words[from - 1]);
-		for (uint64_t i = until; mode && i-- > from;) {
-			int result = sample->unwound && i >= sample->unwound
-					 ? step_unwound(sql, resolver, sample, words[i], &at)
-					 : step(sql, resolver, sample, mode, words[i], &at);
-
-			if (result)
-				return result;
-		}
-		until = from ? from - 1 : 0;
-	}
-	*ret = at.node;
-	return 0;
+	return tally_sql_row_of(sql, resolver, sample, mode, address, frame, 0, ret);
 }
 
 /* --- samples --- */
@@ -439,12 +311,14 @@ static int take_sample(struct sql *sql, struct tally_resolver *resolver,
 
 	sql->number++;
 	if (!result && sample->present & PERF_SAMPLE_IP)
-		result = frame_of(sql, resolver, resolved, resolved->cpumode, sample->ip, &frame);
+		result = tally_sql_frame_of(sql, resolver, resolved, resolved->cpumode, sample->ip,
+					    &frame);
 	if (!result && sample->present & PERF_SAMPLE_CALLCHAIN)
-		result = chain_of(sql, resolver, resolved, &chain);
+		result = tally_sql_chain_of(sql, resolver, resolved, &chain);
 	if (!result && sample->present & PERF_SAMPLE_ADDR && sample->addr)
-		result = frame_of(sql, resolver, resolved, PERF_RECORD_MISC_CPUMODE_UNKNOWN,
-				  sample->addr, &addr_frame);
+		result =
+		    tally_sql_frame_of(sql, resolver, resolved, PERF_RECORD_MISC_CPUMODE_UNKNOWN,
+				       sample->addr, &addr_frame);
 	if (result)
 		return result;
 	tally_sql_set(sql->samples, SQL_SAMPLE_ID, sql->number);
@@ -763,6 +637,7 @@ static void done(struct sql *sql)
 	tally_sql_keys_done(&sql->frame_keys);
 	tally_sql_keys_done(&sql->chain_keys);
 	tally_map_done(&sql->known);
+	free(sql->last);
 	tally_buf_done(&sql->text);
 	tally_buf_done(&sql->other);
 }

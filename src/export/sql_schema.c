@@ -27,9 +27,10 @@ const char tally_sql_tables[] =
     "CREATE TABLE records(id INTEGER PRIMARY KEY, time INTEGER, type TEXT, pid INTEGER,"
     " tid INTEGER, cpu INTEGER, event INTEGER REFERENCES events, detail TEXT);";
 
+/* Each index of samples is a tenth of the time and of the file.  These two lead from code to
+ * samples; samples of a time are beside each other without one, and threads have many samples each.
+ */
 const char tally_sql_views[] =
-    "CREATE INDEX samples_time ON samples(time);"
-    "CREATE INDEX samples_thread ON samples(thread);"
     "CREATE INDEX samples_frame ON samples(frame);"
     "CREATE INDEX samples_callchain ON samples(callchain);"
     "CREATE INDEX callchains_frame ON callchains(frame);"

@@ -1,0 +1,164 @@
+/* Call chains of a database: a chain is a leaf of a tree whose roots are outermost, so equal starts
+ * of chains are stored once. */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/table.h"
+#include "export/sql_schema.h"
+#include "export/sql_state.h"
+
+static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint64_t frame,
+			  uint64_t depth)
+{
+	tally_sql_set(sql->chains, SQL_CHAIN_ID, number);
+	if (caller)
+		tally_sql_set(sql->chains, SQL_CHAIN_CALLER, caller);
+	tally_sql_set(sql->chains, SQL_CHAIN_FRAME, frame);
+	tally_sql_set(sql->chains, SQL_CHAIN_DEPTH, depth);
+	return tally_sql_add(sql->chains, sql->error);
+}
+
+/* The mode of the words that follow a mark; 0: of a guest, whose addresses lead nowhere. */
+static uint8_t mode_behind(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	default:
+		return 0;
+	}
+}
+
+/* Where a chain got to, from the outermost in. */
+struct chain_end {
+	uint64_t node, depth;
+};
+
+static int step_to(struct sql *sql, uint64_t frame, struct chain_end *at)
+{
+	bool added;
+	uint64_t number = tally_sql_keys_number(&sql->chain_keys, at->node, frame, &added);
+	int result;
+
+	if (!number)
+		return -ENOMEM;
+	result = added ? add_chain_node(sql, number, at->node, frame, at->depth) : 0;
+	at->node = number;
+	at->depth++;
+	return result;
+}
+
+static int step(struct sql *sql, struct tally_resolver *resolver,
+		const struct tally_resolved *sample, uint8_t mode, uint64_t address,
+		struct chain_end *at)
+{
+	uint64_t frame;
+	int result = tally_sql_frame_of(sql, resolver, sample, mode, address, &frame);
+
+	return result ? result : step_to(sql, frame, at);
+}
+
+/* Functions that were inlined there are steps of their own. */
+static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
+			const struct tally_resolved *sample, uint64_t address, struct chain_end *at)
+{
+	const uint32_t *frames;
+	uint32_t count = tally_resolver_unwound(resolver, sample, address, &frames);
+	int result = count ? 0 : -ENOMEM;
+
+	for (uint32_t i = count; !result && i-- > 0;) {
+		uint64_t row;
+
+		result = tally_sql_row_of(sql, resolver, sample, PERF_RECORD_MISC_USER, address,
+					  frames[i], i, &row);
+		if (!result)
+			result = step_to(sql, row, at);
+	}
+	return result;
+}
+
+/* Whether the word behind those that were walked is that of the last chain, which led to *at. */
+static bool is_as_before(const struct sql *sql, uint32_t walked, uint64_t word, uint8_t mode,
+			 struct chain_end *at)
+{
+	const struct chain_word *last = &sql->last[walked];
+
+	if (walked >= sql->last_count || last->word != word || last->mode != mode)
+		return false;
+	*at = (struct chain_end){last->node, last->depth};
+	return true;
+}
+
+static int keep_word(struct sql *sql, uint32_t walked, uint64_t word, uint8_t mode,
+		     const struct chain_end *at)
+{
+	uint32_t room = array_room(sql->last_room, walked + 1, 256);
+
+	if (room != sql->last_room && !array_resize(&sql->last, room, sizeof(*sql->last)))
+		return -ENOMEM;
+	sql->last_room = room;
+	sql->last[walked] = (struct chain_word){word, at->node, at->depth, mode};
+	sql->last_count = walked + 1;
+	return 0;
+}
+
+/* A mode of our own: an address that was unwound. */
+#define MODE_UNWOUND 0xff
+
+/* The words [from, until) of a chain, which have one mode; the last one is outermost. */
+static int walk_run(struct sql *sql, struct tally_resolver *resolver,
+		    const struct tally_resolved *sample, uint8_t mode, uint64_t from,
+		    uint64_t until, uint32_t *walked, struct chain_end *at)
+{
+	const uint64_t *words = sample->sample.callchain;
+
+	for (uint64_t i = until; i-- > from; ++*walked) {
+		bool unwound = sample->unwound && i >= sample->unwound;
+		uint8_t kind = unwound ? MODE_UNWOUND : mode;
+		int result;
+
+		if (is_as_before(sql, *walked, words[i], kind, at))
+			continue;
+		result = unwound ? step_unwound(sql, resolver, sample, words[i], at)
+				 : step(sql, resolver, sample, mode, words[i], at);
+		if (!result)
+			result = keep_word(sql, *walked, words[i], kind, at);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
+		       const struct tally_resolved *sample, uint64_t *ret)
+{
+	uint64_t until = sample->sample.callchain_nr;
+	struct chain_end at = {0};
+	uint32_t walked = 0;
+	int result = 0;
+
+	if (sample->space != sql->last_space || sample->era != sql->last_era ||
+	    sample->kernel_era != sql->last_kernel_era)
+		sql->last_count = 0;
+	sql->last_space = sample->space;
+	sql->last_era = sample->era;
+	sql->last_kernel_era = sample->kernel_era;
+	/* Outermost first: each run of addresses has its mark before it, the first one none. */
+	while (until && !result) {
+		uint64_t from = until;
+		uint8_t mode = sample->cpumode;
+
+		while (from && !resolved_is_mark(sample, from - 1))
+			from--;
+		if (from)
+			mode = mode_behind(sample->sample.callchain[from - 1]);
+		if (mode)
+			result = walk_run(sql, resolver, sample, mode, from, until, &walked, &at);
+		until = from ? from - 1 : 0;
+	}
+	*ret = at.node;
+	return result;
+}
