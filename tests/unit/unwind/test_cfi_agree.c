@@ -191,6 +191,21 @@ static void rules_of_a_cpp_library_are_libdws(void **state)
 	compare(path, 4000);
 }
 
+/* Debian's libc6-arm64-cross: another machine's registers and ways of writing rules. */
+static void rules_of_arm64_are_libdws(void **state)
+{
+	static const char path[] = "/usr/aarch64-linux-gnu/lib/libc.so.6";
+	struct tally_elf elf;
+
+	(void)state;
+	if (tally_elf_open(path, &elf)) {
+		print_message("skipped: libc6-arm64-cross is not installed\n");
+		skip();
+	}
+	tally_elf_close(&elf);
+	compare(path, 2000);
+}
+
 static void rules_of_this_program_are_libdws(void **state)
 {
 	(void)state;
@@ -202,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(rules_of_the_c_library_are_libdws),
 	    cmocka_unit_test(rules_of_a_cpp_library_are_libdws),
+	    cmocka_unit_test(rules_of_arm64_are_libdws),
 	    cmocka_unit_test(rules_of_this_program_are_libdws),
 	};
 
