@@ -132,9 +132,11 @@ outer inner 65 85"
 	need_recording
 	run -0 "$TALLY" report -i chains.data --no-children
 	[[ "$output" == *"# Overhead  Command"* ]]
-	[[ "$output" =~ ---inner$'\n'\ +outer$'\n'\ +main ]]
+	# a sample at the very start of a function has another caller
+	local split='[ |'$'\n'']+(--[0-9.]+%--)?'
+	[[ "$output" =~ ---inner${split}outer${split}main ]]
 	run -0 "$TALLY" report -i chains.data --no-children -g caller
-	[[ "$output" =~ main$'\n'\ +outer$'\n'\ +inner ]]
+	[[ "$output" =~ main${split}outer${split}inner ]]
 	run -0 "$TALLY" report -i chains.data --no-children -g none
 	[[ "$output" != *"---"* ]]
 	run -0 "$TALLY" report -i chains.data --children --no-call-graph
