@@ -318,17 +318,20 @@ int tally_cfi_entries_one(struct cfi_entries *entries, const struct cfi_section 
 static int put_in_order(struct cfi_entries *entries)
 {
 	size_t count = entries->function_count;
-	uint64_t *starts = malloc(count * sizeof(*starts) + 1);
+	uint64_t *starts;
 	struct cfi_function *ordered;
 	uint32_t *order = NULL;
 	int result = -ENOMEM;
 
+	if (!count)
+		return 0;
+	starts = malloc(count * sizeof(*starts));
 	for (size_t i = 0; starts && i < count; i++)
 		starts[i] = entries->functions[i].start;
 	if (starts)
 		result = tally_symbol_order(starts, count, &order);
 	free(starts);
-	if (result || !order)
+	if (result || !order) /* NULL: they are in order */
 		return result;
 	ordered = malloc(count * sizeof(*ordered));
 	for (size_t i = 0; ordered && i < count; i++)

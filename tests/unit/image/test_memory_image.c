@@ -87,20 +87,21 @@ static void symbols_of_a_map_that_grows_keep_their_numbers(void **state)
 	second = tally_image_find_symbol(image, 0x3000);
 	/* In front of those that are known, and in place of one of them that was never shown. */
 	for (int i = 0; i < 100; i++) {
-		char line[96];
+		char name[16];
 
-		snprintf(line, sizeof(line),
-			 "printf '%x 8 more%d\\n3000 10 third%d\\n' >> tmp/perf-4194302.map",
-			 0x1000 + 8 * i, i, i);
-		assert_int_equal(workdir_run(workdir, line), 0);
+		assert_int_equal(workdir_run(workdir,
+					     "printf '%x 8 more%d\\n3000 10 third%d\\n' "
+					     ">> tmp/perf-4194302.map",
+					     0x1000 + 8 * i, i, i),
+				 0);
 		if (i % 10)
 			continue;
 		assert_int_equal(tally_image_store_read_on(store), 0);
 		assert_int_equal(tally_image_find_symbol(image, 0x2000), first);
-		snprintf(line, sizeof(line), "third%d", i);
-		assert_string_equal(name_at(image, 0x3000), line);
-		snprintf(line, sizeof(line), "more%d", i);
-		assert_string_equal(name_at(image, 0x1000 + 8 * (uint64_t)i), line);
+		snprintf(name, sizeof(name), "third%d", i);
+		assert_string_equal(name_at(image, 0x3000), name);
+		snprintf(name, sizeof(name), "more%d", i);
+		assert_string_equal(name_at(image, 0x1000 + 8 * (uint64_t)i), name);
 	}
 	assert_int_not_equal(tally_image_find_symbol(image, 0x3000), second);
 	assert_string_equal(tally_image_symbol(image, first)->name, "first");
