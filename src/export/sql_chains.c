@@ -84,9 +84,12 @@ static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
 static bool is_as_before(const struct sql *sql, uint32_t walked, uint64_t word, uint8_t mode,
 			 struct chain_end *at)
 {
-	const struct chain_word *last = &sql->last[walked];
+	const struct chain_word *last;
 
-	if (walked >= sql->last_count || last->word != word || last->mode != mode)
+	if (walked >= sql->last_count)
+		return false;
+	last = &sql->last[walked];
+	if (last->word != word || last->mode != mode)
 		return false;
 	*at = (struct chain_end){last->node, last->depth};
 	return true;
