@@ -177,16 +177,15 @@ static void find_hottest(const struct tally_profile *profile, bool lines, bool w
 	}
 }
 
-static void print_rows(const struct tally_profile *profile, const char *title, bool lines,
-		       bool waits)
+static void print_rows(const struct tally_profile *profile, const char *title, bool lines)
 {
 	const struct tally_session *session = tally_profile_session(profile);
 	struct hottest hottest;
 
-	find_hottest(profile, lines, waits, &hottest);
+	find_hottest(profile, lines, false, &hottest);
 	if (hottest.count)
 		fprintf(stderr, "\n%s\n", title);
-	for (size_t i = 0; i < hottest.count && (!waits || i < WAITS); i++) {
+	for (size_t i = 0; i < hottest.count; i++) {
 		const struct tally_profile_row *row = &hottest.rows[i];
 
 		fprintf(stderr, "%6.2f %%  ", (double)row->self / (double)hottest.total * 100);
@@ -194,6 +193,24 @@ static void print_rows(const struct tally_profile *profile, const char *title, b
 			print_name(tally_session_source(session, (uint32_t)row->values[0]));
 		else
 			print_function(row);
+		fputc('\n', stderr);
+	}
+}
+
+/* Functions that were blocked for at least a hundredth of the recording's time. */
+static void print_waits(const struct tally_profile *profile)
+{
+	const struct tally_session_counts *counts =
+	    tally_session_counts(tally_profile_session(profile));
+	uint64_t least = (counts->last_time - counts->first_time) / 100;
+	struct hottest hottest;
+
+	find_hottest(profile, false, true, &hottest);
+	for (size_t i = 0; i < hottest.count && i < WAITS && hottest.rows[i].self >= least; i++) {
+		if (!i)
+			fputs("\nLongest waits\n", stderr);
+		fprintf(stderr, "%6.2f s  ", (double)hottest.rows[i].self / 1e9);
+		print_function(&hottest.rows[i]);
 		fputc('\n', stderr);
 	}
 }
@@ -209,9 +226,9 @@ static int print_hottest(struct tally_session *session, const char *const *keys,
 
 	if (result)
 		return result;
-	print_rows(profile, lines ? "Hottest source lines" : "Hottest functions", lines, false);
+	print_rows(profile, lines ? "Hottest source lines" : "Hottest functions", lines);
 	if (!lines)
-		print_rows(profile, "Longest waits (of the time off CPU)", false, true);
+		print_waits(profile);
 	tally_profile_free(profile);
 	return 0;
 }

@@ -79,6 +79,7 @@ page_is_right() {
 	run -0 --separate-stderr "$TALLY" profile -- sleep 0.5
 	echo "$stderr"
 	grep -q 'Threads that are blocked wait for timers (sleep)' <<<"$stderr"
+	grep -A1 '^Longest waits$' <<<"$stderr" | grep -qE '^  0\.[5-9][0-9] s  .*nanosleep'
 	page_is_right
 }
 
