@@ -425,7 +425,7 @@ static void fetch_slot(const struct tally_frame_share *share, uint64_t hash)
 	uint64_t *slots = atomic_load_explicit(&share->slots, memory_order_relaxed);
 	uint32_t room = atomic_load_explicit(&share->room, memory_order_relaxed);
 
-	if (room)
+	if (slots && room)
 		__builtin_prefetch(slots + ((hash >> 32) & (room - 1)));
 }
 
