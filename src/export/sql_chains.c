@@ -17,21 +17,6 @@ static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uin
 	return tally_sql_add(sql->chains, sql->error);
 }
 
-/* The mode of the words that follow a mark; 0: of a guest, whose addresses lead nowhere. */
-static uint8_t mode_behind(uint64_t mark)
-{
-	switch (mark) {
-	case (uint64_t)PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case (uint64_t)PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
-	case (uint64_t)PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	default:
-		return 0;
-	}
-}
-
 /* Where a chain got to, from the outermost in. */
 struct chain_end {
 	uint64_t node, depth;
@@ -157,7 +142,7 @@ int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
 		while (from && !resolved_is_mark(sample, from - 1))
 			from--;
 		if (from)
-			mode = mode_behind(sample->sample.callchain[from - 1]);
+			mode = resolved_mode_behind(sample->sample.callchain[from - 1]);
 		if (mode)
 			result = walk_run(sql, resolver, sample, mode, from, until, &walked, &at);
 		until = from ? from - 1 : 0;

@@ -35,12 +35,6 @@ uint8_t tally_resolver_mode_behind(uint64_t word, uint8_t mode)
 	if (word < FIRST_MARK || mode == MODE_UNWOUND || mode == MODE_BROKEN)
 		return mode;
 	switch (word) {
-	case (uint64_t)PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	case (uint64_t)PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case (uint64_t)PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
 	case PERF_CONTEXT_USER_DEFERRED:
 		return MODE_COOKIE;
 	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL:
@@ -50,7 +44,8 @@ uint8_t tally_resolver_mode_behind(uint64_t word, uint8_t mode)
 	case (uint64_t)PERF_CONTEXT_GUEST: /* stands alone only before its two */
 		return mode;
 	default:
-		return MODE_BROKEN;
+		mode = resolved_mode_behind(word);
+		return mode ? mode : MODE_BROKEN;
 	}
 }
 

@@ -41,6 +41,21 @@ static inline bool resolved_is_mark(const struct tally_resolved *sample, uint64_
 	       !(sample->unwound && word >= sample->unwound);
 }
 
+/* The mode behind such a mark; 0: one that perf does not know, or of a guest. */
+static inline uint8_t resolved_mode_behind(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	default:
+		return 0;
+	}
+}
+
 /* The frame of an address as seen from a sample (its space, time and the given cpumode).  Memoised
  * for the thread.  0 only when out of memory. */
 uint32_t tally_resolver_frame(struct tally_resolver *resolver, const struct tally_resolved *sample,

@@ -40,21 +40,6 @@ static uint32_t cut_chain(const struct script *script, const struct tally_resolv
 	return (uint32_t)count;
 }
 
-/* The mode behind a mark; 0: perf knows no such mark, and shows nothing of the chain. */
-static inline uint8_t mode_behind(uint64_t mark)
-{
-	switch (mark) {
-	case (uint64_t)PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	case (uint64_t)PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case (uint64_t)PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
-	default:
-		return 0;
-	}
-}
-
 /* Words that are equal to the last chain's from the outermost in, and so have the same text, when
  * they are read under the same modes. */
 static uint32_t count_equal(const struct script_lines *lines, const struct tally_resolved *sample,
@@ -107,7 +92,7 @@ static int put_short(const struct script_out *out, uint32_t count, unsigned kind
 		int result;
 
 		if (chain[i] >= FIRST_MARK) {
-			mode = mode_behind(chain[i]);
+			mode = resolved_mode_behind(chain[i]);
 			if (mode)
 				continue;
 			to->size = start;
@@ -152,7 +137,7 @@ static int put_long(const struct script_out *out, uint32_t count, unsigned kind)
 		lines->modes[at] = mode;
 		lines->back[at] = (uint32_t)(to->size - start);
 		if (word >= FIRST_MARK && mode != UNWOUND) {
-			mode = mode_behind(word);
+			mode = resolved_mode_behind(word);
 			if (mode)
 				continue;
 			to->size = start;
