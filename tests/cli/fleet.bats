@@ -3,12 +3,13 @@ bats_require_minimum_version 1.5.0
 # doc/FLEETS.md: the views in DuckDB and in ClickHouse find what was planted in a small fleet: a function that takes more time in
 # a service's second version, and a host that is unlike its peers.
 
+load parquet_readers
+
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export SOURCE="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}"
 	export HOME="$BATS_FILE_TMPDIR/home"
-	export READ="$BATS_TEST_DIRNAME/parquet.mjs"
-	export PACKAGES="${TALLY_PARQUET_READERS:-$(dirname "$TALLY")/npm-parquet}"
+	find_readers
 	mkdir -p "$HOME"
 	[ -e "$PACKAGES/complete" ] || return 0
 	cd "$BATS_FILE_TMPDIR" || return 1

@@ -3,13 +3,14 @@ bats_require_minimum_version 1.5.0
 # tally export --to parquet: four readers that are not ours read the same rows; sums of functions are the report's; stacks
 # have the same numbers wherever binaries were loaded.
 
+load parquet_readers
 load hostile_program
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR/home"
-	export READ="$BATS_TEST_DIRNAME/parquet.mjs" SUMS="$BATS_TEST_DIRNAME/export.py"
-	export PACKAGES="${TALLY_PARQUET_READERS:-$(dirname "$TALLY")/npm-parquet}"
+	find_readers
+	export SUMS="$BATS_TEST_DIRNAME/export.py"
 	mkdir -p "$HOME"
 	cd "$BATS_FILE_TMPDIR" || return 1
 	make_hostile_program -pie -fPIE || return 0
@@ -44,7 +45,7 @@ setup() {
 
 # The readers are installed.
 readers() {
-	[ -e "$PACKAGES/complete" ] || skip "readers of Parquet are not installed (tools/install-parquet-readers): rows are not read back by others; tests/unit/parquet has the encodings"
+	need_readers "rows are not read back by others; tests/unit/parquet has the encodings"
 }
 
 read_rows() { node "$READ" "$PACKAGES" rows "$@"; }

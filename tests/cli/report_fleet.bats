@@ -2,13 +2,13 @@
 bats_require_minimum_version 1.5.0
 # tally report DIR: the tables of `tally export --to parquet`, and what a query made of them, are reported as the recording is.
 
+load parquet_readers
 load hostile_program
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR/home"
-	export READ="$BATS_TEST_DIRNAME/parquet.mjs"
-	export PACKAGES="${TALLY_PARQUET_READERS:-$(dirname "$TALLY")/npm-parquet}"
+	find_readers
 	mkdir -p "$HOME"
 	cd "$BATS_FILE_TMPDIR" || return 1
 	make_hostile_program -pie -fPIE || return 0
@@ -42,7 +42,7 @@ setup() {
 }
 
 readers() {
-	[ -e "$PACKAGES/complete" ] || skip "readers of Parquet are not installed (tools/install-parquet-readers): results of queries are not read"
+	need_readers "results of queries are not read"
 }
 
 # The rows of a report: rows of equal shares may be in another order.

@@ -2,13 +2,13 @@
 bats_require_minimum_version 1.5.0
 # tally symbolize: tables that were exported without symbols get those of an export with them, row for row.
 
+load parquet_readers
 load hostile_program
 
 setup_file() {
 	export TALLY="${TALLY:-$BATS_TEST_DIRNAME/../../build/tally}"
 	export HOME="$BATS_FILE_TMPDIR/home"
-	export READ="$BATS_TEST_DIRNAME/parquet.mjs"
-	export PACKAGES="${TALLY_PARQUET_READERS:-$(dirname "$TALLY")/npm-parquet}"
+	find_readers
 	mkdir -p "$HOME"
 	cd "$BATS_FILE_TMPDIR" || return 1
 	make_hostile_program -pie -fPIE || return 0
@@ -44,7 +44,7 @@ setup() {
 }
 
 readers() {
-	[ -e "$PACKAGES/complete" ] || skip "readers of Parquet are not installed (tools/install-parquet-readers): rows are not compared; the reports of both folders are"
+	need_readers "rows are not compared; the reports of both folders are"
 }
 
 rows() { for file in "$1"/*/*/*/stacks*.parquet; do node "$READ" "$PACKAGES" rows hyparquet "$file"; done | sort; }
