@@ -209,6 +209,9 @@ function create(recording) {
 		return { ...now, before: all.total, after: now.total, selfBefore: all.self, selfAfter: now.self, scaleBefore: part(all.total[0]), scaleAfter: part(now.whole) };
 	});
 
+	// The sums of a flame graph: with those of the whole time where its colours compare them.
+	const graph = (state) => state.colour === "span" && !recording.diff ? against(state) : sums(state);
+
 	// Sums of the span by thread, also of threads that were not chosen.
 	const byThread = remember((state) => keep("byThread", `${selection({ ...state, who: "" })}|${state.span}`, () => {
 		const span = tally.state.read.range(state.span), from = span ? first(span[0]) : 0, to = span ? first(span[1]) : sample.count;
@@ -300,7 +303,7 @@ function create(recording) {
 	}
 	const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, picked, within, sums, against, byThread, functions, images, found, timeline, names, keep, array };
+	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, picked, within, sums, against, graph, byThread, functions, images, found, timeline, names, keep, array };
 }
 
 tally.analysis = { create };

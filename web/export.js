@@ -66,7 +66,7 @@ function svg(page, boxes, { width, up, state }) {
 
 function graphSvg(page) {
 	const boxes = tally.boxes.create(), { analysis, store } = page, state = store.now, width = 1600;
-	const sums = state.colour === "span" && !analysis.recording.diff ? analysis.against(state) : analysis.sums(state);
+	const sums = analysis.graph(state);
 	tally.layTree(boxes, analysis.tree(state), sums, {
 		zoom: tally.tree.find(analysis.tree(state), tally.state.read.labels(state.inverted ? "" : state.zoom)),
 		byName: state.order === "name" ? analysis.names() : null, least: 0.5 / width,

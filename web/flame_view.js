@@ -34,7 +34,7 @@ function create(page) {
 				tally.layTime.lay(boxes, recording, tree, picked, limit, analysis.within(state, picked), begin, end, width);
 				return;
 			}
-			const sums = state.colour === "span" && !recording.diff ? analysis.against(state) : analysis.sums(state), path = tally.state.read.labels(state.zoom);
+			const sums = analysis.graph(state), path = tally.state.read.labels(state.zoom);
 			if (state.inverted === "1") {
 				const both = sums.before ? { before: sums.selfBefore, after: sums.selfAfter } : {};
 				tally.layCallers(boxes, tree, sums.self, { labels: recording.labels, path, least, ...both });
