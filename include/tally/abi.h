@@ -7,6 +7,7 @@
 #define TALLY_ABI_H
 
 #include <linux/perf_event.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,9 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <tally/abi.h>
+#include <time.h>
 #include "base/option_struct.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "kernel/attr_rules.h"
 #include "kernel/explain.h"
 #include "kernel/setcap.h"
 
@@ -344,6 +346,10 @@ static void explain_not_supported(const struct refusal *refusal)
 		    (unsigned)attr->precise_ip);
 	else if (!is_hardware(attr) && attr->aux_output)
 		say(refusal, "attr.aux_output needs a group leader with an AUX area (intel_pt)");
+	else if (attr->aux_start_paused)
+		say(refusal,
+		    "attr.aux_start_paused is for events of an AUX area that can be paused "
+		    "(intel_pt, Linux 6.13): leave it out");
 	else
 		explain_absent(refusal);
 }
@@ -441,11 +447,18 @@ static void explain_invalid_breakpoint(const struct refusal *refusal)
 		    attr->bp_type);
 }
 
+/* Source: perf_event_set_clock() of kernel/events/core.c. */
+static bool is_clock_of_events(int32_t clockid)
+{
+	return clockid == CLOCK_MONOTONIC || clockid == CLOCK_MONOTONIC_RAW;
+}
+
 static void explain_invalid(const struct refusal *refusal)
 {
 	const struct tally_attr *attr = refusal->attr;
 	const struct tally_open_target *target = refusal->target;
 	const struct tally_limits *limits = refusal->limits;
+	char rule[256];
 
 	if (explain_invalid_target(refusal))
 		return;
@@ -468,8 +481,8 @@ static void explain_invalid(const struct refusal *refusal)
 		    "attr.sample_period %llu has its highest bit set: the greatest is "
 		    "9223372036854775807",
 		    (unsigned long long)attr->sample_period);
-	else if (attr->reserved_1 || attr->reserved_2 || attr->reserved_3)
-		say(refusal, "a reserved field of the attr is not 0: this program must not set it");
+	else if (tally_attr_breaks_rule(attr, target, rule, sizeof(rule)))
+		say(refusal, "%s", rule);
 	else if (attr->inherit && attr->sample_type & PERF_SAMPLE_READ)
 		say(refusal,
 		    "reading counters with each sample (the modifier S, PERF_SAMPLE_READ) together "
@@ -477,20 +490,6 @@ static void explain_invalid(const struct refusal *refusal)
 	else if (attr->inherit && attr->read_format & PERF_FORMAT_GROUP)
 		say(refusal, "PERF_FORMAT_GROUP in attr.read_format and attr.inherit exclude each "
 			     "other on old kernels: use --no-inherit, or read each event alone");
-	else if (attr->inherit_thread && !attr->inherit)
-		say(refusal, "attr.inherit_thread needs attr.inherit");
-	else if (attr->sigtrap && !attr->remove_on_exec)
-		say(refusal, "attr.sigtrap needs attr.remove_on_exec");
-	else if (attr->remove_on_exec && attr->enable_on_exec)
-		say(refusal, "attr.remove_on_exec and attr.enable_on_exec exclude each other");
-	else if (attr->sample_type & PERF_SAMPLE_STACK_USER && attr->sample_stack_user % 8)
-		say(refusal, "attr.sample_stack_user is %u bytes: it must be a multiple of 8",
-		    attr->sample_stack_user);
-	else if (attr->sample_type & PERF_SAMPLE_STACK_USER && attr->sample_stack_user >= 65528)
-		say(refusal,
-		    "attr.sample_stack_user is %u bytes, more than a record holds: use at most "
-		    "65520",
-		    attr->sample_stack_user);
 	else if (attr->sample_type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR))
 		say(refusal,
 		    "this architecture lacks a register of attr.sample_regs_user 0x%llx or "
@@ -498,7 +497,7 @@ static void explain_invalid(const struct refusal *refusal)
 		    "the attr",
 		    (unsigned long long)attr->sample_regs_user,
 		    (unsigned long long)attr->sample_regs_intr);
-	else if (attr->use_clockid)
+	else if (attr->use_clockid && !is_clock_of_events(attr->clockid))
 		say(refusal,
 		    "attr.clockid %d is not a clock for events: CLOCK_MONOTONIC (1), "
 		    "CLOCK_MONOTONIC_RAW (4), and, where samples come from no NMI, CLOCK_REALTIME "
@@ -530,6 +529,10 @@ static void explain_invalid(const struct refusal *refusal)
 		    "shows them). Else the kernel does not know sample_type 0x%llx or flags 0x%llx",
 		    (unsigned long long)attr->config, (unsigned long long)attr->sample_type,
 		    (unsigned long long)attr->flags);
+	else if (attr->defer_callchain || attr->defer_output)
+		say(refusal,
+		    "attr.defer_callchain and attr.defer_output need Linux 6.19: leave them "
+		    "out");
 	else
 		say(refusal,
 		    "the kernel has the event, but does not support all fields: config 0x%llx, "

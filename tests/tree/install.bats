@@ -32,6 +32,17 @@ teardown() {
 	[[ $output == *"Installed in $to;"* ]]
 	[ "$("$to/bin/tally" version)" = "$("$TALLY" version)" ]
 	[ -f "$to/include/tally/tally.h" ]
+	# A program can be linked to either library by what pkg-config says.
+	if command -v pkg-config >/dev/null; then
+		PKG_CONFIG_PATH=$(dirname "$(find "$to" -name tally.pc)")
+		export PKG_CONFIG_PATH
+		# shellcheck disable=SC2046
+		gcc "$TALLY_SOURCE/examples/samples.c" -o "$BATS_TEST_TMPDIR/samples" $(pkg-config --cflags --libs tally)
+		# shellcheck disable=SC2046
+		gcc "$TALLY_SOURCE/examples/samples.c" -o "$BATS_TEST_TMPDIR/static" \
+			$(pkg-config --cflags --static --libs tally | sed 's/-ltally/-l:libtally.a/')
+		[ "$(ldd "$BATS_TEST_TMPDIR/static" | grep -c libtally)" = 0 ]
+	fi
 	# Filters are looked for below the same prefix.
 	grep -q "$to/lib" "$to/bin/tally"
 
