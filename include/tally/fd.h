@@ -20,13 +20,14 @@ extern "C" {
 int tally_fd_enable(int fd, bool group);
 int tally_fd_disable(int fd, bool group);
 int tally_fd_reset(int fd, bool group); /* the count; not the times */
-/* Enables it for `count` more overflows, at least one; the last one disables it.  -EINVAL: the event
- * takes no samples. */
+/* Enables it for `count` more overflows, at least one; the last one disables it.  -EINVAL: the
+ * event takes no samples. */
 int tally_fd_refresh(int fd, int count);
 /* The period from the next overflow on, or with attr.freq the frequency in Hz. */
 int tally_fd_set_period(int fd, uint64_t period);
 int tally_fd_set_output(int fd, int to_fd); /* -1: back to its own */
-/* The filter of a tracepoint or of an AUX area.  A tracepoint takes one only: -EEXIST: it has one. */
+/* The filter of a tracepoint or of an AUX area.  A tracepoint takes one only: -EEXIST: it has one.
+ */
 int tally_fd_set_filter(int fd, const char *filter);
 int tally_fd_id(int fd, uint64_t *ret);
 int tally_fd_set_bpf(int fd, int program_fd);
