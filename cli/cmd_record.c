@@ -94,9 +94,6 @@ static void catch_signals(void)
 			sigaction(signals[i], &action, NULL);
 	action.sa_handler = on_switch;
 	sigaction(SIGUSR2, &action, NULL);
-	/* A write beyond the limit of file sizes then fails, and the recording ends as on a full
-	 * disk. */
-	signal(SIGXFSZ, SIG_IGN);
 }
 
 static void say_notice(void *context, const char *text)

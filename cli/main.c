@@ -1,4 +1,5 @@
 /* The command `tally`: finds the command and runs it. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,21 @@ static int unknown_option(const char *option)
 	return CLI_USAGE;
 }
 
+static void on_file_limit(int number)
+{
+	(void)number;
+}
+
+/* A write beyond the limit of file sizes (ulimit -f) then fails, as on a full disk, and does not
+ * end the process without a word.  A handler, unlike an ignored signal, does not last in programs
+ * that are started. */
+static void catch_file_limit(void)
+{
+	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART};
+
+	sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cli_command *command;
@@ -75,6 +91,7 @@ int main(int argc, char **argv)
 		cli_command_suggest(argv[at]);
 		return CLI_USAGE;
 	}
+	catch_file_limit();
 	cli_settings_pager(command->name);
 	cli_mapped_guard(command->name);
 	return cli_ending_leave(

@@ -1,4 +1,5 @@
 /* How a recording ended: its counts, and what is missing, each in a line. */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,9 @@ static void say_hidden_kernel(void)
 			"kernel functions have no names: kernel.kptr_restrict=%d hides them even "
 			"from root; set it to 1",
 			limits.kptr_restrict);
+	else if (limits.paranoid == INT_MIN)
+		cli_say(NULL, "kernel functions have no names: /proc/kallsyms cannot be read; "
+			      "record where /proc is mounted");
 	else
 		cli_say(NULL,
 			"kernel functions have no names for this user: %s=%d hides them; report as "

@@ -152,12 +152,14 @@ int stat_output_close(struct stat_output *output)
 	if (output->to) {
 		bool lost = ferror(output->to);
 
+		errno = 0;
 		lost |= fflush(output->to) != 0;
 		if (output->own)
 			lost |= fclose(output->to) != 0;
 		if (lost) {
-			cli_say("stat", "%s could not be written",
-				output->ask->output ? output->ask->output : "the output");
+			cli_say("stat", "%s could not be written: %s",
+				output->ask->output ? output->ask->output : "the output",
+				errno ? strerror(errno) : "it was cut short");
 			status = CLI_FAILED;
 		}
 	}

@@ -1,6 +1,7 @@
 #include "collect/openset.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,20 +225,22 @@ static uint64_t needed_kb(const struct tally_ring_sizes *sizes)
 /* One line for all events that gave up the kernel's side. */
 static void notice_user_only(const struct opening *opening, const struct tally_plan *plan)
 {
-	char names[512] = "", setcap[SETCAP_TEXT];
+	char names[512] = "", setcap[SETCAP_TEXT], why[64] = "this user may not sample the kernel";
 	size_t length = 0;
 
 	for (size_t i = 0; i < plan->count && length < sizeof(names); i++)
 		if (plan->events[i].given_up & TALLY_RELAXED_KERNEL)
 			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
 						   length ? ", " : "", plan->events[i].name);
+	if (opening->limits->paranoid != INT_MIN) /* it is not known without /proc */
+		snprintf(why, sizeof(why), "kernel.perf_event_paranoid is %d",
+			 opening->limits->paranoid);
 	if (length)
 		tally_notice_send(
 		    opening->notice,
-		    "%s: user space only, as kernel.perf_event_paranoid is %d; to sample the "
-		    "kernel too: `sudo sysctl kernel.perf_event_paranoid=1`, or %s",
-		    names, opening->limits->paranoid,
-		    tally_setcap_command(opening->limits, SETCAP_BIT(PERFMON), setcap));
+		    "%s: user space only, as %s; to sample the kernel too: `sudo sysctl "
+		    "kernel.perf_event_paranoid=1`, or %s",
+		    names, why, tally_setcap_command(opening->limits, SETCAP_BIT(PERFMON), setcap));
 }
 
 int tally_openset_open(struct tally_openset *set, const struct tally_targets *targets,

@@ -173,6 +173,13 @@ static void explain_rights(const struct refusal *refusal)
 		say_container(refusal);
 		return;
 	}
+	if (paranoid == INT_MIN) {
+		say(refusal, "/proc/sys/kernel/perf_event_paranoid cannot be read (is /proc "
+			     "mounted?), so what is allowed is not known; CAP_PERFMON allows it: "
+			     "give it with " GIVE_PERFMON
+			     ", or measure user space of your own programs (the modifier :u)");
+		return;
+	}
 	if (target->flags & PERF_FLAG_PID_CGROUP || target->pid == -1) {
 		if (paranoid > 0) {
 			say(refusal,

@@ -121,3 +121,17 @@ setup_file() {
 	[[ "$output" != *paged* ]]
 	[[ "$output" != *$'\e'* ]]
 }
+
+@test "a limit of file sizes is an error in words, and leaves nothing behind" {
+	cd "$BATS_TEST_TMPDIR"
+	"$TALLY" record -q -g -e cpu-clock -o limit.data -- perl -e '$x .= $_ for 1 .. 300000' 2>/dev/null ||
+		skip "events cannot be opened here"
+	run -1 bash -c 'ulimit -f 1; exec "$1" export --to speedscope -i limit.data -o limit.out' - "$TALLY"
+	[[ $output == *"limit.out: "*"File too large"* ]]
+	[ ! -e limit.out ]
+	run -1 bash -c 'ulimit -f 1; exec "$1" script -i limit.data >limit.txt' - "$TALLY"
+	[[ $output == *"could not be written: File too large"* ]]
+	# What is started has the signal's usual effect again.
+	run bash -c 'ulimit -f 8; "$1" stat -o counts -- dd if=/dev/zero of=big bs=1k count=64' - "$TALLY"
+	[ "$status" = $((128 + $(kill -l XFSZ))) ]
+}

@@ -40,3 +40,23 @@ said_at() { # COLUMNS ARGUMENT...: standard error on a terminal of that width, w
 	run -255 "${as[@]}" "$TALLY" record -e cpu-clock -a -o x.data -- true
 	run -255 "${as[@]}" "$TALLY" stat -e cpu-clock -a -- true
 }
+
+@test "without /proc nothing is said of settings that cannot be read" {
+	[ "$(id -u)" = 0 ] || skip "needs root, to make a mount namespace"
+	unshare -m mount -t tmpfs none /proc 2>/dev/null || skip "no mount namespace can be made here"
+	"$TALLY" record -q -e cpu-clock -o probe.data -- true 2>/dev/null || skip "events cannot be opened here"
+	without() {
+		run unshare -m bash -c 'mount -t tmpfs none /proc; exec "$@"' - "$@"
+		[[ $output != *2147483648* ]] || { echo "said: $output"; return 1; }
+	}
+	without "$TALLY" record -e cpu-clock:k -o kernel.data -- true
+	[ "$status" = 0 ]
+	[[ $output == *"/proc/kallsyms cannot be read"* ]] || [[ $output != *"no names"* ]]
+	# Capabilities are asked of the kernel then.
+	without "$TALLY" doctor
+	[[ $output != *"no capability"* ]]
+	if command -v setpriv >/dev/null; then
+		without setpriv --reuid nobody --regid nogroup --clear-groups "$TALLY" stat -e cpu-clock:k -- true
+		[[ $output == *"is /proc mounted?"* ]]
+	fi
+}
