@@ -12,8 +12,9 @@
 /* A node while the tree is made, parents before children.  The frame's highest bit: unshown. */
 struct raw_node {
 	uint32_t parent, frame;
-	uint32_t size; /* of its run */
-	uint32_t next; /* where its next child will be; behind its run at the end */
+	/* The size of its run, then the end of what is free of it: its last child goes there.  When
+	 * all children have their places, that is right behind the node itself. */
+	uint32_t end;
 };
 #define UNSHOWN    (1U << 31)
 #define NODES_MOST (UINT32_MAX >> 2)
@@ -27,7 +28,6 @@ struct making {
 	struct raw_node *nodes;
 	uint32_t count, room;
 	uint32_t *known;   /* by stack: its node + 1 in the last context that has it */
-	uint32_t *node_of; /* by sum: where it ends */
 	struct new_stack { /* those without a node so far, innermost first */
 		uint32_t number, frame;
 	} * path;
@@ -64,7 +64,7 @@ static bool path_room(struct making *making, uint32_t depth)
 static uint32_t add(struct making *making, uint32_t parent, uint32_t frame)
 {
 	making->nodes[making->count] =
-	    (struct raw_node){.parent = parent, .frame = frame, .size = 1};
+	    (struct raw_node){.parent = parent, .frame = frame, .end = 1};
 	return making->count++;
 }
 
@@ -109,9 +109,9 @@ static void fetch(const struct making *making, const struct tally_call_sums *sum
 	}
 }
 
-/* All nodes of the sums, which are taken in the order of their contexts. */
-static int make_nodes(struct making *making, const struct tally_call_sums *sums,
-		      const uint32_t *order)
+/* All nodes of the sums, which are taken in the order of their contexts.  Their stacks are nodes
+ * then. */
+static int make_nodes(struct making *making, struct tally_call_sums *sums, const uint32_t *order)
 {
 	uint32_t context = 0, last = UINT32_MAX;
 
@@ -119,7 +119,7 @@ static int make_nodes(struct making *making, const struct tally_call_sums *sums,
 		return -ENOMEM;
 	add(making, 0, 0);
 	for (uint32_t i = 0; i < sums->count; i++) {
-		const struct tally_call_sum *sum = &sums->list[order[i]];
+		struct tally_call_sum *sum = &sums->list[order[i]];
 		uint32_t node;
 
 		fetch(making, sums, order, i);
@@ -131,15 +131,15 @@ static int make_nodes(struct making *making, const struct tally_call_sums *sums,
 			return -ENOMEM;
 		if (!sum->stack || stacks_frame(making->stacks, sum->stack) != sum->frame)
 			node = add(making, node, sum->frame | UNSHOWN);
-		making->node_of[order[i]] = node;
+		sum->stack = node;
 	}
 	return 0;
 }
 
-/* Where a node is in preorder, once all are behind their runs. */
+/* Where a node is in preorder, once all have their places. */
 static uint32_t place_of(const struct raw_node *node)
 {
-	return node->next - node->size;
+	return node->end - 1;
 }
 
 static int place_share(void *context, unsigned thread, size_t share)
@@ -154,33 +154,84 @@ static int place_share(void *context, unsigned thread, size_t share)
 		making->placed[place_of(node)] = (struct tally_call_node){
 		    .parent = place_of(&making->nodes[node->parent]),
 		    .frame = node->frame & ~UNSHOWN,
-		    .row = TALLY_NO_ROW,
-		    .size = node->size & NODES_MOST,
+		    .size = 1,
 		    .unshown = (node->frame & UNSHOWN) != 0,
 		};
 	}
 	return 0;
 }
 
-/* Gives each node its place in preorder, and so the tree. */
+/* Gives each node its place in preorder. */
 static int place_nodes(struct making *making, unsigned threads)
 {
 	struct raw_node *nodes = making->nodes;
 	uint32_t count = making->count;
 
-	making->placed = array_new(count, sizeof(*making->placed));
+	making->placed = array_new((size_t)count + 1, sizeof(*making->placed));
 	if (!making->placed)
 		return -ENOMEM;
+	making->placed[count] = (struct tally_call_node){0};
 	for (uint32_t i = count - 1; i > 0; i--)
-		nodes[nodes[i].parent].size += nodes[i].size;
-	nodes[0].next = 1;
+		nodes[nodes[i].parent].end += nodes[i].end;
 	for (uint32_t i = 1; i < count; i++) {
-		struct raw_node *parent = &nodes[nodes[i].parent];
+		uint32_t size = nodes[i].end, *end = &nodes[nodes[i].parent].end;
 
-		nodes[i].next = parent->next + 1;
-		parent->next += nodes[i].size;
+		nodes[i].end = *end;
+		*end -= size;
 	}
 	return tally_pool_run(threads, (count + SHARE - 1) / SHARE, place_share, making);
+}
+
+/* What ends in each node.  `counts`, if any, have the samples of each at twice its number. */
+static void put_sums(const struct making *making, const struct tally_call_sums *sums,
+		     uint64_t *counts)
+{
+	for (uint32_t i = 0; i < sums->count; i++) {
+		const struct tally_call_sum *sum = &sums->list[i];
+		uint32_t place = place_of(&making->nodes[sum->stack]);
+		struct tally_call_node *node = &making->placed[place];
+
+		if (i + AHEAD < sums->count)
+			__builtin_prefetch(&making->nodes[sum[AHEAD].stack]);
+		if (i + AHEAD / 2 < sums->count)
+			__builtin_prefetch(
+			    &making->placed[place_of(&making->nodes[sum[AHEAD / 2].stack])], 1);
+		node->from_here += sum->self;
+		node->ends = true;
+		if (counts)
+			counts[2 * (size_t)place] += sum->samples;
+		else
+			node->samples += sum->samples;
+	}
+}
+
+/* Sizes of runs, and sums of all from each node on. */
+static void sum_up(struct tally_call_tree *tree)
+{
+	struct tally_call_node *nodes = tree->nodes;
+	uint64_t sum = 0;
+
+	for (uint32_t i = tree->count; i-- > 0;) {
+		sum += nodes[i].from_here;
+		nodes[i].from_here = sum;
+		if (i)
+			nodes[nodes[i].parent].size += nodes[i].size & NODES_MOST;
+	}
+	if (!tree->samples)
+		return;
+	for (uint32_t i = 0; i < tree->count; i++)
+		tree->samples[2 * (size_t)i + 1] = tree->samples[2 * (size_t)i];
+	for (uint32_t i = tree->count; i-- > 1;)
+		tree->samples[2 * (size_t)nodes[i].parent + 1] += tree->samples[2 * (size_t)i + 1];
+}
+
+static bool fit_nodes(const struct tally_call_sums *sums)
+{
+	uint64_t samples = 0;
+
+	for (uint32_t i = 0; i < sums->count; i++)
+		samples += sums->list[i].samples;
+	return samples <= UINT32_MAX;
 }
 
 int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_session *session,
@@ -192,8 +243,7 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	int result = tally_call_sums_order(sums, contexts, &order);
 
 	making.known = table_new((size_t)stacks_count(making.stacks) + 1, sizeof(*making.known));
-	making.node_of = array_new((size_t)sums->count + 1, sizeof(*making.node_of));
-	if (!making.known || !making.node_of)
+	if (!making.known)
 		result = -ENOMEM;
 	if (!result)
 		result = make_nodes(&making, sums, order);
@@ -202,29 +252,22 @@ int tally_call_tree_make(struct tally_call_sums *sums, const struct tally_sessio
 	free(making.path);
 	if (!result)
 		result = place_nodes(&making, tally_session_threads(session));
-	for (uint32_t i = 0; !result && i < sums->count; i++) {
-		const struct raw_node *raw = &making.nodes[making.node_of[i]];
-		struct tally_call_node *node = &making.placed[place_of(raw)];
-
-		node->self += sums->list[i].self;
-		node->samples += sums->list[i].samples;
-		node->ends = true;
-	}
-	free(making.node_of);
-	tally_call_sums_done(sums);
-	if (!result && samples) {
+	if (!result && (samples || !fit_nodes(sums))) {
 		counts = calloc(making.count, 2 * sizeof(*counts));
-		for (uint32_t i = 0; counts && i < making.count; i++)
-			counts[2 * (size_t)i] = making.placed[i].samples;
 		result = counts ? 0 : -ENOMEM;
 	}
-	if (result)
-		free(making.placed);
-	else
-		*ret = (struct tally_call_tree){
-		    .nodes = making.placed, .samples = counts, .count = making.count};
+	if (!result)
+		put_sums(&making, sums, counts);
+	tally_call_sums_done(sums);
 	free(making.nodes);
-	return result;
+	if (result) {
+		free(making.placed);
+		return result;
+	}
+	*ret = (struct tally_call_tree){
+	    .nodes = making.placed, .samples = counts, .count = making.count};
+	sum_up(ret);
+	return 0;
 }
 
 int tally_call_tree_keep_frames(struct tally_call_tree *tree)
@@ -233,22 +276,6 @@ int tally_call_tree_keep_frames(struct tally_call_tree *tree)
 	for (uint32_t i = 0; tree->frames && i < tree->count; i++)
 		tree->frames[i] = tree->nodes[i].frame;
 	return tree->frames ? 0 : -ENOMEM;
-}
-
-void tally_call_tree_sum(struct tally_call_tree *tree)
-{
-	struct tally_call_node *nodes = tree->nodes;
-
-	for (uint32_t i = 0; i < tree->count; i++)
-		nodes[i].total = nodes[i].self;
-	for (uint32_t i = tree->count; i-- > 1;)
-		nodes[nodes[i].parent].total += nodes[i].total;
-	if (!tree->samples)
-		return;
-	for (uint32_t i = 0; i < tree->count; i++)
-		tree->samples[2 * (size_t)i + 1] = tree->samples[2 * (size_t)i];
-	for (uint32_t i = tree->count; i-- > 1;)
-		tree->samples[2 * (size_t)nodes[i].parent + 1] += tree->samples[2 * (size_t)i + 1];
 }
 
 void tally_call_tree_done(struct tally_call_tree *tree)

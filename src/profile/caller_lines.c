@@ -86,7 +86,7 @@ static uint8_t *flags_of_nodes(const struct tally_profile *profile)
 		const struct tally_call_node *node = &tree->nodes[i];
 		uint32_t parent = node->parent;
 
-		if (node->samples)
+		if (call_node_samples(tree, i))
 			flags[i] |= SAMPLED;
 		if (!parent || !tree->nodes[parent].parent ||
 		    !(node->unshown ||
@@ -114,7 +114,7 @@ int tally_caller_lines_contexts(struct tally_profile *profile, uint32_t **ret)
 		if (!node->parent)
 			context = node->frame;
 		number = context;
-		if (node->parent && !node->samples)
+		if (node->parent && !call_node_samples(tree, i))
 			number =
 			    caller_context(profile, &known, context, tree->frames[i], flags[i]);
 		contexts[i] = (uint32_t)number;

@@ -32,7 +32,7 @@ static uint64_t cut_below(const struct ends *ends, uint32_t number)
 	const struct tally_call_node *nodes = profile->tree.nodes;
 	const struct tally_call_node *node = &nodes[number];
 	uint32_t end = number + node->size;
-	uint64_t cut = node->total;
+	uint64_t cut = call_node_total(node);
 
 	if (!is_cut(ends, node))
 		return 0;
@@ -41,7 +41,7 @@ static uint64_t cut_below(const struct ends *ends, uint32_t number)
 	for (uint32_t i = number + 1; i < end && i < profile->tree.count;
 	     i += nodes[i].size ? nodes[i].size : 1)
 		if (!nodes[i].unshown && !is_cut(ends, &nodes[i]))
-			cut -= nodes[i].total;
+			cut -= call_node_total(&nodes[i]);
 	return cut;
 }
 
@@ -67,7 +67,7 @@ void tally_profile_chain_ends(const struct tally_profile *profile, size_t event,
 			const struct tally_call_node *node = &tree->nodes[i];
 
 			if (!node->unshown) { /* else a sample without a chain */
-				ret->all += node->total;
+				ret->all += call_node_total(node);
 				ret->cut += cut_below(&ends, i);
 			}
 			i += node->size ? node->size : 1;

@@ -45,8 +45,7 @@ static uint32_t row_put(struct tally_rows *rows, uint64_t *last, uint32_t contex
 		return (uint32_t)*last - 1;
 	if (rows->count == rows->room && grow_list(rows))
 		return TALLY_NO_ROW;
-	rows->list[rows->count] =
-	    (struct tally_row){.context = context, .key = key, .number = rows->count};
+	rows->list[rows->count] = (struct tally_row){.context = context, .key = key};
 	*last = row_of(context, rows->count);
 	return rows->count++;
 }
@@ -80,7 +79,22 @@ static uint32_t row_find(struct tally_rows *rows, struct tally_map *known, uint3
 	return (uint32_t)*number;
 }
 
-/* First walk: each node's place and row, and what rows spent themselves. */
+/* Adds a node to its row.  A row counts once what is below its outermost node on each path: until
+ * rows are made, their numbers are the ends of the last runs that they cover. */
+static void add_node(const struct tally_call_node *node, uint32_t number, uint64_t samples,
+		     bool children, struct tally_row *row)
+{
+	if (samples) {
+		row->self += call_node_self(node);
+		row->samples += samples;
+	}
+	if (children && number >= row->number) {
+		row->number = number + node->size;
+		row->children += call_node_total(node);
+	}
+}
+
+/* Each node's place and row, and what rows sum up. */
 static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tree *tree,
 		       struct tally_places *places, struct tally_rows *rows)
 {
@@ -93,13 +107,19 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 
 	for (uint32_t i = 1; !result && i < tree->count; i++) {
 		struct tally_call_node *node = &nodes[i];
+		uint64_t samples = call_node_samples(tree, i);
 		uint32_t key;
 
+		node->row = TALLY_NO_ROW;
 		if (i + AHEAD < tree->count) {
 			fetch_place(places, node[AHEAD].frame);
-			if (plan->keys->symbol)
+			if (plan->keys->symbol) {
 				__builtin_prefetch(
 				    &last[places_find(places, node[AHEAD / 2].frame)]);
+				fetch_row(
+				    rows,
+				    (uint32_t)last[places_find(places, node[AHEAD / 4].frame)] - 1);
+			}
 		}
 		if (!node->parent) {
 			context = node->frame;
@@ -111,7 +131,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 			break;
 		}
 		/* Without children only places where samples end have rows. */
-		if (!plan->children && !node->samples)
+		if (!plan->children && !samples)
 			continue;
 		key = rows_key(plan->keys, places, node->frame);
 		node->row = plan->node_contexts
@@ -121,10 +141,7 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 			result = -ENOMEM;
 			break;
 		}
-		if (node->samples) {
-			rows->list[node->row].self += node->self;
-			rows->list[node->row].samples += node->samples;
-		}
+		add_node(node, i, samples, plan->children, &rows->list[node->row]);
 	}
 	free(last);
 	tally_map_done(&known);
@@ -168,31 +185,6 @@ static int assign_places(const struct tally_rows_plan *plan, const struct tally_
 	}
 	free(last);
 	return result;
-}
-
-/* A row counts once what is below its outermost node on each path.  `open` is by row the end of the
- * last run that the row covers: a node of the row within it stands below another one of the row. */
-static int sum_children(const struct tally_call_tree *tree, struct tally_rows *rows)
-{
-	const struct tally_call_node *nodes = tree->nodes;
-	uint32_t *open = table_new((size_t)rows->count + 1, sizeof(*open));
-
-	if (!open)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < tree->count; i++) {
-		uint32_t row = nodes[i].row;
-
-		if (i + AHEAD < tree->count && nodes[i + AHEAD].row != TALLY_NO_ROW) {
-			__builtin_prefetch(&open[nodes[i + AHEAD].row], 1);
-			fetch_row(rows, nodes[i + AHEAD].row);
-		}
-		if (row == TALLY_NO_ROW || i < open[row])
-			continue;
-		open[row] = i + nodes[i].size;
-		rows->list[row].children += nodes[i].total;
-	}
-	free(open);
-	return 0;
 }
 
 /* Numbers those rows that have trees; all others are alike. */
@@ -312,10 +304,6 @@ int tally_rows_make(const struct tally_rows_plan *plan, struct tally_call_tree *
 
 	if (!result) {
 		close_list(plan, &rows);
-		tally_call_tree_sum(tree);
-		result = plan->children ? sum_children(tree, &rows) : 0;
-	}
-	if (!result) {
 		finishing.numbered = number_rows(plan, contexts, &rows);
 		renumber_nodes(tree, &rows);
 		result = tally_pool_run(tally_session_threads(places->session),

@@ -106,16 +106,16 @@ static bool is_context(const struct walk *walk, uint32_t node)
 /* Samples that end in a node, and those with all below; 0 where they are not asked for. */
 static uint32_t samples_in(const struct walk *walk, uint32_t node)
 {
-	const uint64_t *samples = walk->profile->tree.samples;
+	const struct tally_profile *profile = walk->profile;
 
-	return samples ? (uint32_t)samples[2 * (size_t)node] : 0;
+	return profile->tree_samples ? (uint32_t)profile->tree.samples[2 * (size_t)node] : 0;
 }
 
 static uint32_t samples_of(const struct walk *walk, uint32_t node)
 {
-	const uint64_t *samples = walk->profile->tree.samples;
+	const struct tally_profile *profile = walk->profile;
 
-	return samples ? (uint32_t)samples[2 * (size_t)node + 1] : 0;
+	return profile->tree_samples ? (uint32_t)profile->tree.samples[2 * (size_t)node + 1] : 0;
 }
 
 /* Whether an entry's weight, or that of its node itself, goes no further. */
@@ -130,7 +130,7 @@ static uint64_t own_weight(const struct walk *walk, const struct entry *entry)
 {
 	if (goes_on(walk, entry))
 		return 0;
-	return walk->up ? entry->weight : walk->nodes[entry->node].self;
+	return walk->up ? entry->weight : call_node_self(&walk->nodes[entry->node]);
 }
 
 static uint32_t own_samples(const struct walk *walk, const struct entry *entry)
@@ -256,7 +256,7 @@ static int take_path(struct walk *walk, const struct entry *entry)
 		next.node = child = child_with(walk, entry->node, child, walk->ends[at]);
 		child += nodes[child].size;
 		for (; at < entry->end && walk->ends[at] < child; at++) {
-			next.weight += nodes[walk->ends[at]].self;
+			next.weight += call_node_self(&nodes[walk->ends[at]]);
 			next.samples += samples_in(walk, walk->ends[at]);
 		}
 		next.end = at & ENDS_MASK;
@@ -277,11 +277,11 @@ static int take_below(struct walk *walk, const struct entry *entry)
 	for (uint32_t child = entry->node + 1; child < end; child += nodes[child].size) {
 		struct entry next = {.node = child,
 				     .first = at,
-				     .weight = nodes[child].total,
+				     .weight = call_node_total(&nodes[child]),
 				     .samples = samples_of(walk, child)};
 
 		for (; at < entry->end && walk->ends[at] < child + nodes[child].size; at++) {
-			next.weight -= nodes[walk->ends[at]].self;
+			next.weight -= call_node_self(&nodes[walk->ends[at]]);
 			next.samples -= samples_in(walk, walk->ends[at]);
 		}
 		next.end = at & ENDS_MASK;
@@ -426,14 +426,14 @@ static int start_down(struct walk *walk, const uint32_t *list, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		struct entry entry = {.node = list[i],
 				      .first = at,
-				      .weight = nodes[list[i]].total,
+				      .weight = call_node_total(&nodes[list[i]]),
 				      .samples = samples_of(walk, list[i])};
 
 		if (list[i] < open) /* below another one of the row */
 			continue;
 		open = list[i] + nodes[list[i]].size;
 		for (; at < walk->end_count && walk->ends[at] < open; at++) {
-			entry.weight -= nodes[walk->ends[at]].self;
+			entry.weight -= call_node_self(&nodes[walk->ends[at]]);
 			entry.samples -= samples_in(walk, walk->ends[at]);
 		}
 		entry.end = at & ENDS_MASK;
@@ -464,7 +464,7 @@ static void make_innermost(struct walk *walk, const uint32_t *list, uint32_t cou
 			around = entries[around - 1].first;
 		entries[i] = (struct entry){.node = list[i],
 					    .first = around,
-					    .weight = nodes[list[i]].total,
+					    .weight = call_node_total(&nodes[list[i]]),
 					    .samples = samples_of(walk, list[i])};
 		if (around) {
 			entries[around - 1].weight -= entries[i].weight;
@@ -488,7 +488,7 @@ static int start_entries(struct walk *walk, const uint32_t *list, uint32_t count
 		for (uint32_t i = 0; i < count; i++)
 			walk->entries.at[walk->entries.count++] =
 			    (struct entry){.node = list[i],
-					   .weight = walk->nodes[list[i]].self,
+					   .weight = call_node_self(&walk->nodes[list[i]]),
 					   .samples = samples_in(walk, list[i])};
 	return 0;
 }

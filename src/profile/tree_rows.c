@@ -117,6 +117,7 @@ static int assign_rows(struct tally_profile *profile, const struct tally_tree_ro
 		struct tally_call_node *node = &nodes[i];
 		uint32_t row;
 
+		node->row = TALLY_NO_ROW;
 		if (!node->parent) {
 			context = node->frame = contexts[node->frame];
 			continue;
@@ -162,8 +163,6 @@ int tally_tree_rows_take(struct tally_profile *profile, const struct tally_tree_
 		result = assign_rows(profile, chosen, contexts);
 	if (!result)
 		result = tally_rows_list_ends(&profile->tree, chosen->count, &profile->rows.ends);
-	if (!result)
-		tally_call_tree_sum(&profile->tree);
 	free(contexts);
 	return result;
 }
