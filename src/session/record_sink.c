@@ -348,7 +348,7 @@ static int prepare(struct record_run *run)
 	struct tally_session *session = run->session;
 	int result = 0;
 
-	tally_order_init(&run->order, &session->source, sink->records);
+	tally_order_init(&run->order, &session->source, sink->samples, sink->records);
 	run->filters = session->filter && sink->samples && !sink->asks;
 	if (run->filters)
 		return tally_filter_stage_init(&run->stage, session, sink, run->slots);

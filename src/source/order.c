@@ -37,10 +37,12 @@ bool tally_order_same_places(const struct tally_source *source, int *ret_sample_
 	return true;
 }
 
-void tally_order_init(struct order *order, const struct tally_source *source, bool others)
+void tally_order_init(struct order *order, const struct tally_source *source, bool samples,
+		      bool others)
 {
 	*order = (struct order){
 	    .source = source,
+	    .samples = samples,
 	    .others = others,
 	    .rounds = !tally_data_total_order(source->data),
 	    .next_try = SIZE_MAX,
@@ -56,6 +58,12 @@ void tally_order_done(struct order *order)
 	tally_time_queue_done(&order->queue);
 	free(order->least);
 	order->least = NULL;
+}
+
+/* Whether nothing of a piece is asked for. */
+static bool is_idle(const struct order *order, const struct source_piece *piece)
+{
+	return !order->samples && !piece->others;
 }
 
 /* A record as the walk sees it. */
@@ -236,9 +244,13 @@ static void look(struct order *order, struct order_batch *batch)
 		struct sight sight;
 		size_t extent;
 
-		for (; see(piece, ahead, &sight, &extent); ahead->at += extent) {
-			uint64_t time = time_of(order, &sight);
+		for (; !is_idle(order, piece) && see(piece, ahead, &sight, &extent);
+		     ahead->at += extent) {
+			uint64_t time;
 
+			if (sight.type == PERF_RECORD_SAMPLE && !order->samples)
+				continue;
+			time = time_of(order, &sight);
 			if (time) {
 				*least = time < *least ? time : *least;
 				continue;
@@ -320,10 +332,14 @@ static int walk(struct order *order, struct order_batch *batch)
 	struct sight sight;
 	size_t extent;
 
+	if (is_idle(order, piece))
+		return end_piece(order);
 	for (; see(piece, at, &sight, &extent); at->at += extent) {
 		uint64_t time;
 
 		source_prefetch(sight.bytes, sight.size);
+		if (sight.type == PERF_RECORD_SAMPLE && !order->samples)
+			continue;
 		time = time_of(order, &sight);
 		if (__builtin_expect(time != 0, 1)) {
 			if (time_queue_put(&order->queue, time, place_of(at, sight.size)))

@@ -51,9 +51,9 @@ enum order_state {
 
 struct order {
 	const struct tally_source *source;
-	bool others;     /* records other than samples are asked for */
-	bool file_order; /* all keep their place */
-	bool rounds;     /* FINISHED_ROUND is obeyed */
+	bool samples, others; /* whether samples are asked for, and other records */
+	bool file_order;      /* all keep their place */
+	bool rounds;          /* FINISHED_ROUND is obeyed */
 	/* Where samples and trailers have their time when all events have it at the same place; 0:
 	 * by event. */
 	int sample_at, trailer_back;
@@ -82,8 +82,9 @@ bool tally_order_in_file(const struct tally_source *source);
  * gives those of the first event. */
 bool tally_order_same_places(const struct tally_source *source, int *ret_sample_at,
 			     int *ret_trailer_back);
-/* `others`: records other than samples are asked for. */
-void tally_order_init(struct order *order, const struct tally_source *source, bool others);
+/* Of samples, of other records, or of both. */
+void tally_order_init(struct order *order, const struct tally_source *source, bool samples,
+		      bool others);
 void tally_order_done(struct order *order);
 /* Fills an empty batch with the next records; it stays empty at the end.  0 or -ENOMEM. */
 int tally_order_next(struct order *order, struct order_batch *batch);

@@ -56,8 +56,10 @@ int tally_scan_add_piece(struct scan *scan, size_t end)
 	    .bytes = scan->block.bytes + scan->piece_at,
 	    .size = end - scan->piece_at,
 	    .offset = scan->block.offset + scan->piece_at,
+	    .others = scan->others,
 	};
 	scan->piece_at = end;
+	scan->others = false;
 	return 0;
 }
 
@@ -154,6 +156,7 @@ int tally_scan_other(struct scan *scan, const struct tally_record *record)
 	if (!tally_file_trusts_other(scan->source->data, record))
 		return SCAN_REFUSED;
 	scan->counts.by_type[record->type < 127 ? record->type : 127]++;
+	scan->others = true;
 	switch (record->type) {
 	case PERF_RECORD_COMM: /* header, pid, tid */
 		if (record->size >= 16)

@@ -24,6 +24,7 @@ struct source_piece {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t offset; /* in the file */
+	bool others;     /* not all records are samples */
 };
 
 /* A record about processes. */

@@ -501,7 +501,7 @@ static size_t long_round(size_t count, uint64_t jitter, bool reversed)
 			scene_sample(&scene, i % 2, time, 5, 5, i, NULL, 0);
 	}
 	scene_open(&scene, 2);
-	tally_order_init(&order, &scene.session->source, true);
+	tally_order_init(&order, &scene.session->source, true, true);
 	order.rounds = false; /* the writer's */
 	batch.places = calloc(ORDER_BATCH_RECORDS, sizeof(*batch.places));
 	assert_non_null(batch.places);
