@@ -94,6 +94,7 @@ static int add(struct profile_keys *keys, const struct profile_key *key,
 	keys->image |= key->type == KEY_IMAGE;
 	keys->symbol |= key->type == KEY_SYMBOL;
 	keys->tasks |= key->type == KEY_TASK;
+	keys->moment |= key->columns & TALLY_COLUMN_TIME && key->type != KEY_TIME;
 	keys->columns |= key->columns;
 	return key->prepare ? key->prepare(keys, session) : 0;
 }

@@ -85,6 +85,7 @@ struct profile_keys {
 	unsigned by_rank[PROFILE_KEYS_MOST]; /* their indices in the order of the tables */
 	size_t count;
 	bool symbol, image, tasks; /* one of that type is among them */
+	bool moment;               /* one differs within an interval of `time_quantum` */
 	uint64_t columns;          /* of all of them */
 	uint64_t time_quantum;
 	const struct tally_session *session;
@@ -131,11 +132,16 @@ static inline uint64_t profile_keys_columns(const struct profile_keys *keys)
 	       (apart ? TALLY_COLUMN_TIME : TALLY_COLUMN_COUNT);
 }
 
-/* Whether rows of one event, thread and CPU have the same values. */
-static inline bool profile_keys_are_of_threads(const struct profile_keys *keys)
+/* Whether rows of one event, thread and CPU have the same values, in each interval of so many
+ * nanoseconds of their own where *ret_interval is not 0. */
+static inline bool profile_keys_are_of_threads(const struct profile_keys *keys,
+					       uint64_t *ret_interval)
 {
-	return !(keys->columns &
-		 ~(uint64_t)(TALLY_COLUMN_THREAD | TALLY_COLUMN_CPU | TALLY_COLUMN_FRAME));
+	uint64_t others = keys->columns &
+			  ~(uint64_t)(TALLY_COLUMN_THREAD | TALLY_COLUMN_CPU | TALLY_COLUMN_FRAME);
+
+	*ret_interval = others == TALLY_COLUMN_TIME && !keys->moment ? keys->time_quantum : 0;
+	return !others || *ret_interval;
 }
 
 /* The row's value of each key, in the order of keys->list. */

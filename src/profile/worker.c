@@ -10,17 +10,21 @@
 int tally_profile_worker_init(struct profile_worker *worker, const struct profile_plan *plan)
 {
 	const struct tally_profile_options *options = plan->options;
+	uint64_t interval;
+	bool of_threads = profile_keys_are_of_threads(plan->keys, &interval);
 
 	*worker = (struct profile_worker){
 	    .plan = plan,
 	    .filters_threads = options->comm_count || options->pid_count || options->tid_count,
 	    .filters_frames = options->dso_count || options->symbol_count || options->symbol_part,
 	    .contexts.width = (uint32_t)plan->keys->count,
+	    .interval = interval,
 	};
 	tally_filter_init(&worker->filter, plan->session, options);
 	worker->sums = calloc((size_t)plan->event_count + 1, sizeof(*worker->sums));
-	worker->lately = calloc(WORKER_CONTEXTS, sizeof(*worker->lately));
-	if (!worker->sums || !worker->lately) {
+	if (of_threads)
+		worker->lately = calloc(WORKER_CONTEXTS, sizeof(*worker->lately));
+	if (!worker->sums || (of_threads && !worker->lately)) {
 		tally_profile_worker_done(worker);
 		return -ENOMEM;
 	}
@@ -73,14 +77,15 @@ static inline int64_t find_context(struct profile_worker *worker, const struct t
 	const struct profile_keys *keys = worker->plan->keys;
 	uint32_t event = batch->event[row], thread = batch->thread[row];
 	uint32_t cpu = keys->columns & TALLY_COLUMN_CPU ? batch->cpu[row] : 0;
-	struct worker_context *lately =
-	    &worker->lately[(thread + event * 31 + cpu * 17) % WORKER_CONTEXTS];
+	uint64_t time = worker->interval ? batch->time[row] : 0;
+	struct worker_context *lately;
 	int64_t context;
 
-	if (!profile_keys_are_of_threads(keys))
+	if (!worker->lately)
 		return context_of(worker, batch, row);
+	lately = &worker->lately[(thread + event * 31 + cpu * 17) % WORKER_CONTEXTS];
 	if (lately->context && lately->thread == thread && lately->event == event &&
-	    lately->cpu == cpu) {
+	    lately->cpu == cpu && time - lately->from <= worker->interval - 1) {
 		if (batch->offset)
 			context_named(&worker->contexts.list[lately->context - 1],
 				      tally_session_thread_comm(worker->plan->session, thread),
@@ -89,7 +94,9 @@ static inline int64_t find_context(struct profile_worker *worker, const struct t
 	}
 	context = context_of(worker, batch, row);
 	if (context >= 0)
-		*lately = (struct worker_context){event, thread, cpu, (uint32_t)context + 1};
+		*lately =
+		    (struct worker_context){event, thread, cpu, (uint32_t)context + 1,
+					    worker->interval ? time - time % worker->interval : 0};
 	return context;
 }
 

@@ -30,6 +30,7 @@ struct profile_plan {
 	bool special;                        /* special_rows.c takes the rows */
 	bool samples;                        /* it needs TALLY_COLUMN_SAMPLE */
 	const struct block_sums *blocks;     /* take all samples, too; NULL: no */
+	const struct tally_sink *beside;     /* likewise */
 };
 
 /* Sums beside the rows' own: profile_worker.sides, by their "stack". */
@@ -59,6 +60,7 @@ struct profile_address {
 struct worker_context {
 	uint32_t event, thread, cpu;
 	uint32_t context; /* + 1; 0: nothing yet */
+	uint64_t from;    /* its interval; 0: keys have none */
 };
 
 struct profile_worker {
@@ -69,7 +71,8 @@ struct profile_worker {
 	struct profile_sum *sums;          /* by event */
 	struct profile_address *addresses; /* an address may be there many times */
 	uint32_t address_count, address_room;
-	struct worker_context *lately; /* WORKER_CONTEXTS */
+	struct worker_context *lately; /* WORKER_CONTEXTS; NULL: contexts are of samples */
+	uint64_t interval;             /* as profile_keys_are_of_threads() */
 	bool filters_threads, filters_frames;
 } __attribute__((aligned(TABLE_APART)));
 
