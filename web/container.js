@@ -118,7 +118,12 @@ function open(base64) {
 		async column(name) {
 			if (!Object.hasOwn(index, name)) return new Uint32Array(0);
 			const row = index[name], from = begin + row.offset;
-			return expand(await inflate(bytes.subarray(from, from + row.size)), row);
+			const values = expand(await inflate(bytes.subarray(from, from + row.size)), row);
+			if (row.times) {
+				const factors = await this.column(row.times);
+				for (let i = 0; i < values.length; i++) values[i] *= factors[i];
+			}
+			return values;
 		},
 	};
 }

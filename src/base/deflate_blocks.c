@@ -33,8 +33,8 @@ void tally_deflate_blocks(const void *bytes, size_t size, int level, bool last,
 	const uint8_t *from = bytes;
 	int result = 0;
 
-	if (deflateInit2(&stream, level, Z_DEFLATED, WINDOW_RAW, MEMORY, Z_DEFAULT_STRATEGY) !=
-	    Z_OK) {
+	if (deflateInit2(&stream, level ? level : 1, Z_DEFLATED, WINDOW_RAW, MEMORY,
+			 level ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY) != Z_OK) {
 		to->failed = -ENOMEM;
 		return;
 	}

@@ -10,8 +10,9 @@
 #include "base/buf.h"
 
 /* Appends the blocks of some bytes.  With `last` the stream ends there; else it ends at a whole
- * byte, and the blocks of another piece may follow.  `level` is zlib's: 1 is fast, 9 is small;
- * built without zlib the bytes are stored unchanged.  `to->failed` says whether memory was enough.
+ * byte, and the blocks of another piece may follow.  `level` is zlib's: 1 is fast, 9 is small; 0:
+ * codes by the frequency of each byte alone, for numbers that do not repeat in sequences.  Built
+ * without zlib the bytes are stored unchanged.  `to->failed` says whether memory was enough.
  */
 void tally_deflate_blocks(const void *bytes, size_t size, int level, bool last,
 			  struct tally_buf *to);

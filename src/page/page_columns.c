@@ -28,6 +28,18 @@ void tally_page_columns_texts(struct page_columns *columns, const char *name,
 		    .name = name, .type = PAGE_TEXT, .values.count = texts->count, .texts = texts};
 }
 
+void tally_page_columns_product(struct page_columns *columns, const char *name, enum page_type type,
+				struct page_values values, const char *times,
+				struct page_values factors)
+{
+	if (values.count && columns->count < PAGE_COLUMNS_MOST)
+		columns->list[columns->count++] = (struct page_column){.name = name,
+								       .type = type,
+								       .values = values,
+								       .times = times,
+								       .factors = factors};
+}
+
 static uint64_t value_at(const struct page_values *values, size_t at)
 {
 	const uint8_t *place = (const uint8_t *)values->list + at * values->stride + values->offset;
@@ -91,12 +103,30 @@ static void encode_runs(const struct page_values *values, struct tally_buf *to)
 	}
 }
 
-static const char *encode_numbers(const struct page_column *column, struct tally_buf *to)
+/* Whether all values are the other column's, times the first one's constant. */
+static bool is_product(const struct page_column *column, uint64_t *ret_constant)
+{
+	uint64_t factor = value_at(&column->factors, 0), constant;
+
+	constant = factor ? value_at(&column->values, 0) / factor : 0;
+	for (size_t i = 0; i < column->values.count; i++)
+		if (value_at(&column->values, i) != value_at(&column->factors, i) * constant)
+			return false;
+	*ret_constant = constant;
+	return true;
+}
+
+static const char *encode_numbers(struct page_column *column, struct tally_buf *to)
 {
 	const struct page_values *values = &column->values;
 	uint64_t first = value_at(values, 0), before = 0;
 	size_t same = 1;
 
+	if (column->times && is_product(column, &first)) {
+		put_leb(to, first);
+		return "constant";
+	}
+	column->times = NULL;
 	while (same < values->count && value_at(values, same) == first)
 		same++;
 	if (same == values->count) {
@@ -133,7 +163,7 @@ static int pack(void *context, unsigned worker, size_t at)
 	(void)worker;
 	column->coding =
 	    column->texts ? encode_texts(column, &plain) : encode_numbers(column, &plain);
-	tally_page_deflate(&plain, &column->packed);
+	tally_page_deflate(&plain, column->order == PAGE_COUNTS, &column->packed);
 	tally_buf_done(&plain);
 	return column->packed.failed;
 }
@@ -156,6 +186,8 @@ int tally_page_columns_write(struct page_columns *columns, struct tally_buf *to)
 		json_key_string(&json, "type", type_names[column->type]);
 		json_key_u64(&json, "count", column->values.count);
 		json_key_string(&json, "coding", column->coding);
+		if (column->times)
+			json_key_string(&json, "times", column->times);
 		json_key_u64(&json, "offset", offset);
 		json_key_u64(&json, "size", column->packed.size);
 		json_object_end(&json);

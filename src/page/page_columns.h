@@ -21,6 +21,7 @@ enum page_order {
 	PAGE_ANY,
 	PAGE_RISING, /* values are close to those before them */
 	PAGE_RUNS,   /* most are equal to the one before */
+	PAGE_COUNTS, /* most are small, and do not depend on those before */
 };
 
 /* Values side by side in an array of structs.  Borrowed until the columns are done. */
@@ -46,6 +47,8 @@ struct page_column {
 	enum page_order order;
 	struct page_values values;
 	const struct tally_strings *texts; /* PAGE_TEXT */
+	const char *times;                 /* the column below; NULL: none */
+	struct page_values factors;
 	struct tally_buf packed;
 };
 
@@ -59,6 +62,10 @@ void tally_page_columns_add(struct page_columns *columns, const char *name, enum
 			    enum page_order order, struct page_values values);
 void tally_page_columns_texts(struct page_columns *columns, const char *name,
 			      const struct tally_strings *texts);
+/* A column whose values may be those of another one, times a constant. */
+void tally_page_columns_product(struct page_columns *columns, const char *name, enum page_type type,
+				struct page_values values, const char *times,
+				struct page_values factors);
 /* Writes the container: the index, and each column as a zlib stream.  0 or -ENOMEM. */
 int tally_page_columns_write(struct page_columns *columns, struct tally_buf *to);
 void tally_page_columns_done(struct page_columns *columns);

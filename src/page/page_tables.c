@@ -79,8 +79,11 @@ void tally_page_tables_columns(const struct page_tables *tables, struct page_col
 	COLUMN(sample, cpu, PAGE_U32, PAGE_RUNS);
 	COLUMN(sample, event, PAGE_U32, PAGE_RUNS);
 	COLUMN(sample, node, PAGE_U32, PAGE_RISING);
-	COLUMN(sample, weight, PAGE_F64, PAGE_ANY);
-	COLUMN(sample, count, PAGE_U32, PAGE_ANY);
+	tally_page_columns_product(ret, "sample.weight", PAGE_F64,
+				   PAGE_VALUES(tables->samples, weight, tables->sample_count),
+				   "sample.count",
+				   PAGE_VALUES(tables->samples, count, tables->sample_count));
+	COLUMN(sample, count, PAGE_U32, PAGE_COUNTS);
 	COLUMN(run, thread, PAGE_U32, PAGE_ANY);
 	COLUMN(run, cpu, PAGE_U32, PAGE_ANY);
 	COLUMN(run, start, PAGE_F64, PAGE_RISING);

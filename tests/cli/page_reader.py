@@ -67,6 +67,8 @@ class Page:
                 for delta, run in zip(deltas, runs):
                     before += -(delta + 1) // 2 if delta % 2 else delta // 2
                     values += [before] * run
+        if "times" in facts:
+            values = [value * factor for value, factor in zip(values, self.column(facts["times"]))]
         assert len(values) == facts["count"], f"{name}: {len(values)} values, {facts['count']} expected"
         return values
 

@@ -69,6 +69,12 @@ class Recording:
             columns[name].append(self.string(value) if f"{table}.{name}" in STRINGS else value)
         return len(next(iter(columns.values()))) - 1
 
+    def is_product(self):
+        """Whether all samples' weights are their counts, times one number."""
+        rows = self.tables["sample"]
+        return all(weight * rows["count"][0] == count * rows["weight"][0] and weight % count == 0
+                   for weight, count in zip(rows["weight"], rows["count"]))
+
     def container(self, coding="best"):
         index, data, place = {}, [], 0
         columns = {"string.text": ("text", self.strings)}
@@ -78,11 +84,14 @@ class Recording:
         for name, (kind, values) in columns.items():
             if not values:
                 continue
+            times = {}
             if kind == "text":
                 how, raw = "text", b"".join(text.encode("utf-8", "surrogatepass") + b"\0" for text in values)
             elif coding == "raw":
                 letter = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}[kind]
                 how, raw = "raw", struct.pack(f"<{len(values)}{letter}", *values)
+            elif name == "sample.weight" and self.is_product():
+                how, raw, times = "constant", leb([values[0] // columns["sample.count"][1][0]]), {"times": "sample.count"}
             elif all(value == values[0] for value in values):
                 how, raw = "constant", leb(values[:1])
             elif name in RUNS:
@@ -92,7 +101,7 @@ class Recording:
             else:
                 how, raw = "varint", leb(values)
             packed = zlib.compress(raw, 6)
-            index[name] = {"type": kind, "count": len(values), "coding": how, "offset": place, "size": len(packed)}
+            index[name] = {"type": kind, "count": len(values), "coding": how, "offset": place, "size": len(packed), **times}
             data.append(packed)
             place += len(packed)
         head = json.dumps({"columns": index}).encode()

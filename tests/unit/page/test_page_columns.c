@@ -108,6 +108,37 @@ static void differences_wrap_like_the_numbers(void **state)
 	tally_buf_done(&buf);
 }
 
+static void products_of_another_column_are_its_constant(void **state)
+{
+	static const struct row products[] = {{600, 2, 0}, {300, 1, 0}, {0, 0, 0}};
+	static const struct row others[] = {{600, 2, 0}, {301, 1, 0}, {0, 0, 0}};
+	static const char *const expected[] = {"\"coding\":\"constant\",\"times\":\"a.node\"",
+					       "\"coding\":\"varint\",\"offset\""};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct row *rows = i ? others : products;
+		struct page_columns columns = {.count = 0};
+		struct tally_buf buf = {0};
+		const char *index;
+		uint32_t size;
+
+		tally_page_columns_product(&columns, "a.time", PAGE_F64, PAGE_VALUES(rows, time, 3),
+					   "a.node", PAGE_VALUES(rows, node, 3));
+		tally_page_columns_add(&columns, "a.node", PAGE_U32, PAGE_COUNTS,
+				       PAGE_VALUES(rows, node, 3));
+		assert_int_equal(tally_page_columns_write(&columns, &buf), 0);
+		index = index_of(&buf, &size);
+		assert_non_null(memmem(index, size, expected[i], strlen(expected[i])));
+		expect_bytes(&buf, 0, columns.list[0].packed.size,
+			     i ? "\xd8\x04\xad\x02\0" : "\xac\x02", i ? 5 : 2);
+		expect_bytes(&buf, columns.list[0].packed.size, columns.list[1].packed.size,
+			     "\x02\x01\0", 3);
+		tally_page_columns_done(&columns);
+		tally_buf_done(&buf);
+	}
+}
+
 static void texts_end_with_a_nul_each(void **state)
 {
 	struct page_columns columns = {.count = 0};
@@ -145,6 +176,7 @@ int main(void)
 	    cmocka_unit_test(numbers_have_the_coding_that_fits_them),
 	    cmocka_unit_test(equal_values_in_a_row_are_a_run),
 	    cmocka_unit_test(differences_wrap_like_the_numbers),
+	    cmocka_unit_test(products_of_another_column_are_its_constant),
 	    cmocka_unit_test(texts_end_with_a_nul_each),
 	    cmocka_unit_test(nothing_is_a_container_too),
 	};
