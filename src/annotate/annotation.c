@@ -165,29 +165,40 @@ static int add_numbers(struct tally_annotation *annotation)
 	return 0;
 }
 
+int tally_annotation_of_sums(struct tally_session *session,
+			     const struct tally_annotation_options *options,
+			     struct place_sums *sums, struct tally_annotation **ret,
+			     struct tally_error *error)
+{
+	struct tally_annotation *made = calloc(1, sizeof(*made));
+
+	if (!made) {
+		tally_place_sums_done(sums);
+		return tally_fail(error, -ENOMEM, -1, "not enough memory");
+	}
+	made->session = session;
+	made->event_count = tally_data_event_count(tally_session_data(session));
+	made->sums = *sums;
+	if (find_functions(made, options) || add_numbers(made)) {
+		tally_annotation_free(made);
+		return tally_fail(error, -ENOMEM, -1, "not enough memory for the functions");
+	}
+	*ret = made;
+	return 0;
+}
+
 int tally_annotation_new(struct tally_session *session,
 			 const struct tally_annotation_options *options,
 			 struct tally_annotation **ret, struct tally_error *error)
 {
 	struct tally_annotation_options wanted = {.size = sizeof(wanted)};
-	struct tally_annotation *made;
+	struct place_sums sums;
 	int result = tally_options_take(&wanted, sizeof(wanted), options);
 
 	if (result)
 		return tally_fail(error, result, -1, "an option is not known to this libtally");
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return tally_fail(error, -ENOMEM, -1, "not enough memory");
-	made->session = session;
-	made->event_count = tally_data_event_count(tally_session_data(session));
-	result = tally_place_sums_make(session, &wanted, &made->sums, error);
-	if (!result && (find_functions(made, &wanted) || add_numbers(made)))
-		result = tally_fail(error, -ENOMEM, -1, "not enough memory for the functions");
-	if (result)
-		tally_annotation_free(made);
-	else
-		*ret = made;
-	return result;
+	result = tally_place_sums_make(session, &wanted, &sums, error);
+	return result ? result : tally_annotation_of_sums(session, &wanted, &sums, ret, error);
 }
 
 void tally_annotation_free(struct tally_annotation *annotation)

@@ -24,6 +24,12 @@ struct tally_annotation {
 	uint64_t *numbers; /* that the functions' samples and periods are in */
 };
 
+/* tally_annotation_new() of sums that are there, which are taken in any case. */
+int tally_annotation_of_sums(struct tally_session *session,
+			     const struct tally_annotation_options *options,
+			     struct place_sums *sums, struct tally_annotation **ret,
+			     struct tally_error *error);
+
 /* The share of a hundred that so many samples or periods of an event are.  `function` NULL: of all
  * of the event. */
 double tally_annotation_percent(const struct tally_annotation *annotation,

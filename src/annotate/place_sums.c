@@ -18,6 +18,7 @@ struct place_worker {
 } __attribute__((aligned(TABLE_APART)));
 
 struct place_sink {
+	struct tally_sink taking;
 	struct tally_session *session;
 	const struct tally_annotation_options *options;
 	struct tally_time_span *spans;
@@ -25,6 +26,11 @@ struct place_sink {
 	struct place_worker *workers;
 	unsigned worker_count;
 };
+
+static int no_memory(struct tally_error *error)
+{
+	return tally_fail(error, -ENOMEM, -1, "not enough memory for the samples");
+}
 
 static struct place_sum *slot_of(struct place_sum *slots, size_t room, uint32_t frame,
 				 uint32_t event, uint64_t place)
@@ -81,7 +87,7 @@ static bool holds_cpu(const struct tally_annotation_options *options, uint32_t c
 	for (size_t i = 0; i < options->cpu_count; i++)
 		if (options->cpus[i] == cpu)
 			return true;
-	return !options->cpu_count;
+	return false;
 }
 
 static int begin(void *context, unsigned workers)
@@ -115,8 +121,8 @@ static int take(void *context, unsigned number, const struct tally_batch *batch)
 		    .samples = batch->samples[i],
 		};
 
-		if ((batch->cpu && !holds_cpu(sink->options, batch->cpu[i])) ||
-		    (batch->time &&
+		if ((sink->options->cpu_count && !holds_cpu(sink->options, batch->cpu[i])) ||
+		    (sink->span_count &&
 		     !time_spans_hold(sink->spans, sink->span_count, batch->time[i])))
 			continue;
 		worker->totals[sum.event].samples += sum.samples;
@@ -139,7 +145,7 @@ static int by_place(const void *left, const void *right)
 }
 
 /* All workers' sums in the first one's table, and then in a row. */
-static int merge(struct place_sink *sink, struct place_sums *ret)
+static int merge(const struct place_sink *sink, struct place_sums *ret)
 {
 	struct place_worker *first = &sink->workers[0];
 	size_t count = 0;
@@ -177,22 +183,61 @@ static void add_left_out(const struct place_sink *sink, struct place_sums *sums)
 	}
 }
 
-static int run(struct place_sink *sink, struct place_sums *ret, struct tally_error *error)
+void tally_place_sink_free(struct place_sink *sink)
 {
-	const struct tally_sink taking = {
-	    .size = sizeof(taking),
+	if (!sink)
+		return;
+	for (unsigned i = 0; i < sink->worker_count; i++) {
+		free(sink->workers[i].slots);
+		free(sink->workers[i].totals);
+	}
+	free(sink->workers);
+	free(sink->spans);
+	free(sink);
+}
+
+int tally_place_sink_new(struct tally_session *session,
+			 const struct tally_annotation_options *options, struct place_sink **ret,
+			 struct tally_error *error)
+{
+	struct place_sink *sink = calloc(1, sizeof(*sink));
+	int result = 0;
+
+	if (!sink)
+		return no_memory(error);
+	sink->session = session;
+	sink->options = options;
+	sink->events = tally_data_event_count(tally_session_data(session));
+	if (options->time)
+		result = tally_time_spans_of(session, options->time, false, &sink->spans,
+					     &sink->span_count, error);
+	sink->taking = (struct tally_sink){
+	    .size = sizeof(sink->taking),
 	    .columns = TALLY_COLUMN_FRAME | TALLY_COLUMN_PLACE | TALLY_COLUMN_PERIOD |
-		       TALLY_COLUMN_COUNT | (sink->options->cpu_count ? TALLY_COLUMN_CPU : 0) |
+		       TALLY_COLUMN_COUNT | (options->cpu_count ? TALLY_COLUMN_CPU : 0) |
 		       (sink->span_count ? TALLY_COLUMN_TIME : 0),
 	    .context = sink,
 	    .begin = begin,
 	    .batch = take,
 	};
-	const struct tally_sink *const sinks[] = {&taking};
-	int result = tally_session_run(sink->session, sinks, 1, error);
+	if (result)
+		tally_place_sink_free(sink);
+	else
+		*ret = sink;
+	return result;
+}
 
-	if (!result && merge(sink, ret))
-		result = tally_fail(error, -ENOMEM, -1, "not enough memory for the samples");
+const struct tally_sink *tally_place_sink(const struct place_sink *sink)
+{
+	return &sink->taking;
+}
+
+int tally_place_sink_sums(const struct place_sink *sink, struct place_sums *ret)
+{
+	int result = merge(sink, ret);
+
+	if (!result)
+		add_left_out(sink, ret);
 	return result;
 }
 
@@ -200,25 +245,15 @@ int tally_place_sums_make(struct tally_session *session,
 			  const struct tally_annotation_options *options, struct place_sums *ret,
 			  struct tally_error *error)
 {
-	struct place_sink sink = {
-	    .session = session,
-	    .options = options,
-	    .events = tally_data_event_count(tally_session_data(session)),
-	};
-	int result = options->time ? tally_time_spans_of(session, options->time, false, &sink.spans,
-							 &sink.span_count, error)
-				   : 0;
+	struct place_sink *sink = NULL;
+	int result = tally_place_sink_new(session, options, &sink, error);
 
-	if (!result)
-		result = run(&sink, ret, error);
-	if (!result)
-		add_left_out(&sink, ret);
-	for (unsigned i = 0; i < sink.worker_count; i++) {
-		free(sink.workers[i].slots);
-		free(sink.workers[i].totals);
-	}
-	free(sink.workers);
-	free(sink.spans);
+	if (result)
+		return result;
+	result = tally_session_run(session, (const struct tally_sink *[]){&sink->taking}, 1, error);
+	if (!result && tally_place_sink_sums(sink, ret))
+		result = no_memory(error);
+	tally_place_sink_free(sink);
 	return result;
 }
 

@@ -24,6 +24,15 @@ struct place_sums {
 int tally_place_sums_make(struct tally_session *session,
 			  const struct tally_annotation_options *options, struct place_sums *ret,
 			  struct tally_error *error);
+/* The same beside other sinks: make it, run the session with tally_place_sink() among its sinks,
+ * and take the sums, once: 0 or -ENOMEM.  `options` is borrowed. */
+struct place_sink;
+int tally_place_sink_new(struct tally_session *session,
+			 const struct tally_annotation_options *options, struct place_sink **ret,
+			 struct tally_error *error);
+const struct tally_sink *tally_place_sink(const struct place_sink *sink);
+int tally_place_sink_sums(const struct place_sink *sink, struct place_sums *ret);
+void tally_place_sink_free(struct place_sink *sink);
 void tally_place_sums_done(struct place_sums *sums);
 
 #endif

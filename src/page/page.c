@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tally/page.h>
+#include "annotate/place_sums.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
 #include "base/put.h"
 #include "diff/diff_state.h"
+#include "annotate/place_sums.h"
 #include "page/page_code.h"
 #include "page/page_difference.h"
 #include "page/page_facts.h"
@@ -28,12 +30,14 @@ static int no_memory(struct tally_error *error)
 /* The samples as sums by thread, CPU, step of time and stack: a profile that is never made to
  * rows. */
 static int read_sums(struct page_source *source, const struct tally_profile_options *options,
-		     struct tally_error *error)
+		     bool code, struct tally_error *error)
 {
 	struct tally_session *session = source->session;
 	int result = tally_profile_prepare(session, (struct tally_profile_options *)options,
 					   &source->plan, &source->sums, error);
 
+	if (!result && code)
+		result = tally_page_code_plan(source, options, error);
 	if (result)
 		return result;
 	if (options->max_stack)
@@ -141,6 +145,7 @@ static void source_done(struct page_source *source)
 	if (source->sums)
 		tally_profile_plan_done(&source->plan);
 	tally_profile_free(source->sums);
+	tally_place_sink_free(source->places);
 	free(source->events);
 }
 
@@ -171,7 +176,7 @@ static int write_sources(struct page_source *sources, size_t count, const struct
 	for (size_t i = 0; i < count && !result; i++) {
 		sources[i].number = (uint32_t)i;
 		choose(&taken[i], &tables, keys);
-		result = read_sums(&sources[i], &taken[i], error);
+		result = read_sums(&sources[i], &taken[i], !own.no_source, error);
 	}
 	if (!result)
 		result = make_tables(&tables, sources, count, diff, error);
@@ -180,8 +185,8 @@ static int write_sources(struct page_source *sources, size_t count, const struct
 		tally_call_sums_done(&sources[i].worker.calls);
 		tally_contexts_done(&sources[i].worker.contexts);
 	}
-	for (size_t i = 0; i < count && !result && !own.no_source; i++)
-		result = tally_page_code_make(&tables, &sources[i], &taken[i], error);
+	for (size_t i = 0; i < count && !result; i++)
+		result = tally_page_code_make(&tables, &sources[i], error);
 	if (!result)
 		result = tally_page_file_open(&file, path, own.to, error);
 	if (!result) {

@@ -7,6 +7,7 @@
 #include <tally/annotate.h>
 #include "annotate/line_sums.h"
 #include "annotate/listing.h"
+#include "annotate/place_sums.h"
 #include "base/pool.h"
 #include "base/table.h"
 #include "resolve/source_files.h"
@@ -359,20 +360,34 @@ static bool is_filtered(const struct tally_profile_options *options)
 	       options->latency || options->kind != TALLY_PROFILE_SAMPLES;
 }
 
-int tally_page_code_make(struct page_tables *tables, const struct page_source *source,
-			 const struct tally_profile_options *options, struct tally_error *error)
+int tally_page_code_plan(struct page_source *source, const struct tally_profile_options *options,
+			 struct tally_error *error)
 {
-	const struct tally_annotation_options wanted = {
-	    .size = sizeof(wanted),
+	int result;
+
+	if (is_filtered(options))
+		return 0;
+	source->annotates = (struct tally_annotation_options){
+	    .size = sizeof(source->annotates),
 	    .time = options->time,
 	    .cpus = options->cpus,
 	    .cpu_count = options->cpu_count,
 	};
+	result = tally_place_sink_new(source->session, &source->annotates, &source->places, error);
+	if (!result)
+		source->plan.beside = tally_place_sink(source->places);
+	return result;
+}
+
+int tally_page_code_make(struct page_tables *tables, const struct page_source *source,
+			 struct tally_error *error)
+{
 	struct making *making;
 	struct tally_annotation *annotation = NULL;
+	struct place_sums sums;
 	int result;
 
-	if (is_filtered(options) || !tables->sample_count)
+	if (!source->places || !tables->sample_count)
 		return 0;
 	making = calloc(1, sizeof(*making));
 	if (!making)
@@ -383,7 +398,10 @@ int tally_page_code_make(struct page_tables *tables, const struct page_source *s
 	if (!result)
 		result = note_lines(making);
 	if (!result)
-		result = tally_annotation_new(source->session, &wanted, &annotation, error);
+		result = tally_place_sink_sums(source->places, &sums);
+	if (!result)
+		result = tally_annotation_of_sums(source->session, &source->annotates, &sums,
+						  &annotation, error);
 	if (!result)
 		result = take_functions(making, annotation);
 	tally_annotation_free(annotation);

@@ -23,6 +23,10 @@ const char *const tally_page_keys[PAGE_KEYS] = {"comm", "pid",       "tid",   "c
 #define STEPS_FIRST 32768U
 #define STEPS_LEAST 2048U
 
+/* How many samples there will be is estimated from each n-th of so many blocks of time. */
+#define BLOCKS 256U
+#define PART   8U
+
 /* Sums are all over the memory: what is soon read was fetched before. */
 #define AHEAD 16U
 
@@ -242,21 +246,36 @@ static void rank_contexts(const struct page_samples_taken *making)
 	}
 }
 
-/* Puts the sums in the order of contexts and nodes; returns how many samples they become. */
-static uint32_t order_sums(const struct page_samples_taken *making)
+/* Puts the sums in the order of contexts and nodes; returns how many samples they become.  `part`:
+ * only those of one of so many blocks of time, 1 for all. */
+static uint32_t order_sums(const struct page_samples_taken *making, uint64_t part)
 {
+	const struct page_tables *tables = making->tables;
+	uint64_t block = (tables->end - tables->start) / PAGE_UNIT / BLOCKS + 1;
 	struct tally_row_item *items = making->items;
-	uint32_t count = 0;
+	uint32_t sums = 0, count = 0;
 
 	rank_contexts(making);
 	for (uint32_t i = 0; i < making->sum_count; i++) {
-		items[i].row = i;
-		items[i].key = page_two(making->ranks[context_of(making, i)], making->nodes[i]);
+		uint32_t context = context_of(making, i);
+
+		if (part > 1 && making->facts[context].time / block % part)
+			continue;
+		items[sums].row = i;
+		items[sums++].key = page_two(making->ranks[context], making->nodes[i]);
 	}
-	sort(making, making->sum_count);
-	for (uint32_t i = 0; i < making->sum_count; i++)
+	if (sums)
+		sort(making, sums);
+	for (uint32_t i = 0; i < sums; i++)
 		count += !i || items[i].key != items[i - 1].key;
 	return count;
+}
+
+/* Whether there are clearly too many samples, by a part of them. */
+static bool are_too_many(const struct page_samples_taken *making)
+{
+	return making->sum_count > SAMPLES_MOST &&
+	       order_sums(making, PART) > SAMPLES_MOST / PART / 5 * 6;
 }
 
 static void coarsen(struct page_samples_taken *making)
@@ -398,9 +417,13 @@ int tally_page_samples_make(struct page_samples_taken *taken)
 	if (result)
 		return result;
 	for (;;) {
-		count = order_sums(taken);
-		if (count <= SAMPLES_MOST || length / rounded(tables->step + 1) < STEPS_LEAST)
-			break;
+		bool last = length / rounded(tables->step + 1) < STEPS_LEAST;
+
+		if (last || !are_too_many(taken)) {
+			count = order_sums(taken, 1);
+			if (last || count <= SAMPLES_MOST)
+				break;
+		}
 		coarsen(taken);
 	}
 	tables->start = taken->parts[0].start;

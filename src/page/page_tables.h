@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tally/annotate.h>
 #include <tally/session.h>
 #include "base/map.h"
 #include "page/page_columns.h"
@@ -17,12 +18,16 @@
 #define PAGE_UNIT         1000U /* ns of a unit of time */
 #define PAGE_SOURCES_MOST 2U
 
+struct place_sink;
+
 /* One of the recordings that a page is made of: a report is of one, a difference of two. */
 struct page_source {
 	struct tally_session *session;
 	struct profile_worker worker; /* the sums of its samples */
 	struct profile_plan plan;
 	struct tally_profile *sums;
+	struct place_sink *places; /* the sums of its places; NULL: code is left out */
+	struct tally_annotation_options annotates;
 	uint32_t number;     /* from 0 */
 	uint32_t *events;    /* by its number of an event: that of the page */
 	uint64_t start, end; /* ns of its clock; the start is that of a step */

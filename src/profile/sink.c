@@ -116,9 +116,15 @@ int tally_profile_sink_run(struct tally_session *session, const struct profile_p
 	    .begin = begin,
 	    .batch = take,
 	};
-	const struct tally_sink *const sinks[] = {
-	    &taking, plan->blocks ? tally_block_sums_sink(plan->blocks) : NULL};
-	int result = tally_session_run_wanted(session, sinks, plan->blocks ? 2 : 1, wanted, error);
+	const struct tally_sink *sinks[3] = {&taking};
+	size_t count = 1;
+	int result;
+
+	if (plan->blocks)
+		sinks[count++] = tally_block_sums_sink(plan->blocks);
+	if (plan->beside)
+		sinks[count++] = plan->beside;
+	result = tally_session_run_wanted(session, sinks, count, wanted, error);
 
 	if (!result)
 		result = merge(&sink);

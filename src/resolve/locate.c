@@ -45,6 +45,21 @@ int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_re
 	return 0;
 }
 
+int tally_resolver_place_of(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			    uint8_t cpumode, uint64_t addr, uint64_t *ret)
+{
+	uint32_t image;
+	char level;
+	const struct tally_mapping *mapping =
+	    tally_resolver_mapping(resolver, sample, resolver_cpumode(cpumode, addr), addr, &level);
+
+	*ret = addr;
+	return mapping && !mapping->ksymbol
+		   ? tally_frames_place(&resolver->tables->frames, &resolver->source, mapping,
+					level, addr, &image, ret)
+		   : 0;
+}
+
 /* Code of the kernel beyond the text that records describe. */
 static int kernel_location(struct tally_resolver *resolver, uint64_t addr,
 			   struct tally_location *ret)

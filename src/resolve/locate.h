@@ -24,6 +24,10 @@ struct tally_located {
 int tally_resolver_locate(struct tally_resolver *resolver, const struct tally_resolved *sample,
 			  uint8_t cpumode, uint64_t addr, struct tally_located *ret);
 
+/* The place alone, for many addresses. */
+int tally_resolver_place_of(struct tally_resolver *resolver, const struct tally_resolved *sample,
+			    uint8_t cpumode, uint64_t addr, uint64_t *ret);
+
 /* The same by names and without a number, for text: nothing that other threads share is written. */
 struct tally_location {
 	bool mapped;

@@ -17,6 +17,14 @@ struct row_seen {
 #define SEEN_LEAST (1u << 14)
 #define SEEN_MOST  (1u << 20)
 
+/* Places that were looked up lately, of addresses under their eras. */
+struct row_place {
+	uint64_t addr, place;
+	uint32_t era; /* + 1; 0: nothing yet */
+};
+#define PLACES_BITS 12
+#define PLACES      (1u << PLACES_BITS)
+
 /* The array of a column, when it is asked for; false: out of memory. */
 static bool column(const struct row_plan *plan, uint64_t which, size_t size, void *column)
 {
@@ -43,6 +51,10 @@ static bool make_columns(struct row_maker *maker)
 	made &= column(plan, TALLY_COLUMN_LINE, sizeof(*maker->line), &maker->line);
 	made &= column(plan, TALLY_COLUMN_FILE, sizeof(*maker->file), &maker->file);
 	made &= column(plan, TALLY_COLUMN_PLACE, sizeof(*maker->place), &maker->place);
+	if (plan->columns & TALLY_COLUMN_PLACE) {
+		maker->places = table_new(PLACES, sizeof(*maker->places));
+		made &= maker->places != NULL;
+	}
 	return made;
 }
 
@@ -109,6 +121,7 @@ void tally_row_maker_done(struct row_maker *maker)
 	free(maker->line);
 	free(maker->file);
 	free(maker->place);
+	free(maker->places);
 	tally_batch_rows_free(maker->rows);
 	tally_by_address_done(&maker->by_address);
 	free(maker->seen);
@@ -122,6 +135,8 @@ void tally_row_maker_forget(struct row_maker *maker)
 {
 	if (maker->seen)
 		memset(maker->seen, 0, maker->seen_room * sizeof(*maker->seen));
+	if (maker->places)
+		memset(maker->places, 0, PLACES * sizeof(*maker->places));
 }
 
 int tally_row_maker_emit(struct row_maker *maker)
@@ -332,13 +347,19 @@ static int put_source(struct row_maker *maker, const struct tally_resolved *samp
 
 static int put_place(struct row_maker *maker, const struct tally_resolved *sample)
 {
-	struct tally_located located;
-	int error = tally_resolver_locate(maker->resolver, sample, sample->cpumode,
-					  sample->sample.ip, &located);
+	uint64_t addr = sample->sample.ip;
+	uint32_t era = resolver_era(sample, resolver_cpumode(sample->cpumode, addr)) + 1;
+	struct row_place *known =
+	    &maker->places[hash_u64(addr ^ (uint64_t)era << 44) >> (64 - PLACES_BITS)];
+	uint64_t place;
 
-	if (!error)
-		maker->place[maker->batch.count] = located.place;
-	return error;
+	if (known->addr != addr || known->era != era || !era) {
+		if (tally_resolver_place_of(maker->resolver, sample, sample->cpumode, addr, &place))
+			return -ENOMEM;
+		*known = (struct row_place){addr, place, era};
+	}
+	maker->place[maker->batch.count] = known->place;
+	return 0;
 }
 
 /* `found` is of the chain, without hash where there is none. */

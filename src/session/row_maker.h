@@ -33,7 +33,8 @@ struct row_plan {
 	bool reads; /* samples that read counters become a row for each that moved */
 };
 
-struct row_seen; /* a chain that was seen, and where it led */
+struct row_seen;  /* a chain that was seen, and where it led */
+struct row_place; /* where an address was */
 
 struct row_maker {
 	const struct row_plan *plan;
@@ -46,6 +47,7 @@ struct row_maker {
 	struct tally_batch_rows *rows;
 	struct tally_by_address by_address;
 	struct row_seen *seen;
+	struct row_place *places;        /* with TALLY_COLUMN_PLACE */
 	uint32_t seen_room, seen_misses; /* room: a power of two */
 	uint32_t *path; /* of a stack that is cut: its frames, and the stacks at them */
 	unsigned pending_count;
