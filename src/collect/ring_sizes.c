@@ -9,6 +9,8 @@
 
 #define MOST_BYTES     (16ULL << 20) /* 100 ms of very many system calls */
 #define MOST_OF_STACKS (32ULL << 20) /* 500 copies of the greatest size */
+#define MOST_AT_RATES  (128ULL << 20)
+#define FULL_AFTER     25 /* of a second: rings with copies hold as much, where these are many */
 #define LEAST_BYTES    (512ULL << 10)
 #define SIDEBAND_BYTES (2ULL << 20) /* with a sample ring of the greatest size */
 #define MEMORY_SHARE   64           /* all rings use at most this part of the memory */
@@ -23,6 +25,12 @@ static uint64_t power_above(uint64_t value)
 	uint64_t below = power_below(value);
 
 	return below == value ? below : below << 1;
+}
+
+/* At high rates the recorder is woken less often, and what it copies meanwhile has more room. */
+static uint64_t most_of_stacks(uint64_t rate)
+{
+	return MIN(MAX(power_above(rate / FULL_AFTER), MOST_OF_STACKS), MOST_AT_RATES);
 }
 
 /* What a ring gets of what is left beside the side-band's. Each ring has one page more, for the
@@ -47,7 +55,7 @@ struct tally_ring_sizes tally_ring_sizes_choose(const struct tally_limits *limit
 
 	for (size_t i = 0; i < plan->count; i++) {
 		if (plan->events[i].unwinds)
-			bytes = MOST_OF_STACKS;
+			bytes = most_of_stacks(rate);
 		off_cpu |= plan->events[i].off_cpu;
 	}
 	most = bytes;

@@ -46,6 +46,29 @@ static void test_privileged(void **state)
 	assert_int_equal(bytes_of(&sizes, TALLY_RING_SAMPLES), 512 << 10);
 }
 
+/* With copies of stacks: what comes in a 25th of a second, from 32 to 128 MiB, and still a 64th of
+ * the memory at most. */
+static void test_stacks(void **state)
+{
+	static const struct {
+		uint64_t frequency, memory, mib;
+	} rows[] = {{4000, 24ULL << 30, 32},   {10000, 24ULL << 30, 32},   {20000, 24ULL << 30, 64},
+		    {50000, 24ULL << 30, 128}, {100000, 24ULL << 30, 128}, {50000, 4ULL << 30, 32}};
+	struct tally_limits limits = {.paranoid = 2, .ipc_lock = true};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tally_planned events[2] = {
+		    {.attr = {.freq = 1, .sample_stack_user = 65528}, .unwinds = true}};
+		struct tally_plan plan = {.events = events, .count = 2};
+		struct tally_ring_sizes sizes;
+
+		events[0].attr.sample_freq = rows[i].frequency;
+		sizes = tally_ring_sizes_choose(&limits, &plan, 2, 0, rows[i].memory);
+		assert_int_equal(bytes_of(&sizes, TALLY_RING_SAMPLES), rows[i].mib << 20);
+	}
+}
+
 static void test_asked(void **state)
 {
 	struct tally_limits limits = {.paranoid = 2, .ipc_lock = true};
@@ -79,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_privileged),
+	    cmocka_unit_test(test_stacks),
 	    cmocka_unit_test(test_asked),
 	    cmocka_unit_test(test_unprivileged),
 	};
