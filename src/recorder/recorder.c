@@ -24,6 +24,7 @@
 #include "recorder/verbose.h"
 
 #define NS_PER_MS      1000000LL
+#define UNSEEN_NS      300000000LL
 #define PASS_MS        1000 /* between two passes, at most */
 #define PASS_STREAM_MS 100  /* the same for a stream, which may be read while it grows */
 #define PASS_POLLING_MS \
@@ -436,8 +437,33 @@ static int wait_for_pass(struct tally_recorder *recorder)
 	return ready;
 }
 
+/* The kernel ends all events of a thread that execs a program with other rights: begin_new_exec()
+ * of fs/exec.c, for users without a right to it.  Then the command runs on, and is not ended by us.
+ */
+static bool command_runs_unseen(struct tally_recorder *recorder, int64_t *since)
+{
+	int64_t now = monotonic_ns();
+
+	if (!recorder->targets.command || !recorder->workload.pid)
+		return false;
+	if (!*since) /* usually it is about to end */
+		*since = now;
+	if (*since > 0 && now - *since > UNSEEN_NS) {
+		tally_notice_send(
+		    &recorder->notice,
+		    "%s is not recorded any more: it, or a program that it started in "
+		    "its place, has other rights (set-uid), and the kernel does not show "
+		    "such programs to this user; waiting for its end (record it as root)",
+		    recorder->options.command[0]);
+		*since = -1;
+	}
+	return true;
+}
+
 static int record(struct tally_recorder *recorder, struct tally_error *error)
 {
+	int64_t unseen = 0;
+
 	for (;;) {
 		int ready = wait_for_pass(recorder);
 		bool living, ended;
@@ -450,7 +476,8 @@ static int record(struct tally_recorder *recorder, struct tally_error *error)
 			take_samples(recorder, turn > 0);
 		/* Checked before the pass, so that the pass reads the last records of what has
 		 * ended. */
-		living = ready <= 0 || tally_waiting_living(&recorder->waiting);
+		living = (ready <= 0 && !unseen) || tally_waiting_living(&recorder->waiting) ||
+			 command_runs_unseen(recorder, &unseen);
 		ended = tally_workload_check(&recorder->workload);
 		if (tally_waiting_stopped(&recorder->waiting) || ended || !living)
 			return 0;

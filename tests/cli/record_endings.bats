@@ -213,3 +213,20 @@ cpu_time() { # hundredths of a second that a process ran
 	run -0 "$TALLY_SOURCE/tests/damage/kill-moments" -n 6 -j 6 -s 6 "$TALLY"
 	[[ "$output" == *"6 files whole to the last checkpoint, 0 not"* ]]
 }
+
+@test "a command that becomes set-uid runs to its end, and it is said that it is not recorded" {
+	[ "$(id -u)" = 0 ] || skip "needs root, to make a set-uid program and to run as another user"
+	command -v setpriv >/dev/null || skip "setpriv is not installed: no test runs as another user"
+	folder=$(mktemp -d /var/tmp/tally-setuid-XXXXXX)
+	cp /bin/sleep "$folder/sleep"
+	chmod 4755 "$folder" "$folder/sleep"
+	chmod 0777 "$folder"
+	cd "$folder"
+	run setpriv --reuid nobody --regid nogroup --clear-groups --no-new-privs "$TALLY" record -e cpu-clock:u -o any.data -- true
+	said=$output code=$status
+	run setpriv --reuid nobody --regid nogroup --clear-groups "$TALLY" record -e cpu-clock:u -o setuid.data -- ./sleep 0.8
+	rm -rf "$folder"
+	[ "$code" = 0 ] || skip "events cannot be opened here: $said"
+	[ "$status" = 0 ]
+	[[ $output == *"./sleep is not recorded any more"*"set-uid"* ]]
+}
