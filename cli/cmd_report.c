@@ -339,13 +339,13 @@ static int run(struct report *report, const struct cli_usage *usage)
 	cli_progress_start(&progress, "Reading the recording");
 	session_options.progress_context = &progress;
 	if (!open_input(report, &fleet, &data, &error)) {
+		options.children &= has_callchains(data, false);
 		if (report_keys_finish(report, data, &options, &wrong))
 			status = cli_usage_error(usage, "%s: %s",
 						 report->typed_column ? "--fields" : "--sort",
 						 wrong.text);
 		cli_binaries_fit(&report->binaries, data, &session_options);
 		options.callchains &= has_callchains(data, options.branch_history);
-		options.children &= has_callchains(data, false);
 		session_options.branch_history = options.branch_history && options.callchains;
 		session_options.stitch_lbr =
 		    report->stitch && options.callchains && cli_stitch_lbr("report", data);

@@ -191,6 +191,8 @@ static const char *const memory_keys[] = {"local_weight", "mem",       "symbol",
 					  "symbol_daddr", "dso_daddr", "snoop",         "tlb",
 					  "locked",       "blocked",   "local_ins_lat", NULL};
 static const char *const sample_keys[] = {"comm", "dso", "symbol", NULL};
+static const char *const trace_keys[] = {"trace", NULL};
+static const char *const field_keys[] = {"trace_fields", NULL};
 static const char *const history_keys[] = {"srcline", "symbol", "dso", NULL};
 
 static bool is_of(const char *name, const char *const *list)
@@ -264,23 +266,38 @@ static int choose_kind(const struct report *report, const struct tally_data *dat
 	return 0;
 }
 
+static size_t count_tracepoints(const struct tally_data *data)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tally_data_event_count(data); i++)
+		count += tally_data_event(data, i)->attr.type == PERF_TYPE_TRACEPOINT;
+	return count;
+}
+
 static bool has_tracepoints(const struct tally_data *data)
 {
-	for (size_t i = 0; i < tally_data_event_count(data); i++)
-		if (tally_data_event(data, i)->attr.type == PERF_TYPE_TRACEPOINT)
-			return true;
-	return false;
+	return count_tracepoints(data) > 0;
+}
+
+/* perf's rule: rows of tracepoints alone are of what they say, where their formats are known. */
+static bool has_only_tracepoints(const struct tally_data *data)
+{
+	return has_tracepoints(data) && count_tracepoints(data) == tally_data_event_count(data) &&
+	       tally_data_feature(data, TALLY_FEATURE_TRACING_DATA).bytes;
 }
 
 /* The keys of -s, or the usual ones with what is added and left out.  `overhead` and other sums
  * stay among them. */
-static int complete_keys(struct report *report, enum tally_profile_kind kind,
-			 struct tally_error *error)
+static int complete_keys(struct report *report, const struct tally_data *data,
+			 enum tally_profile_kind kind, struct tally_error *error)
 {
-	const char *const *usual = kind == TALLY_PROFILE_BRANCHES ? branch_keys
-				   : kind == TALLY_PROFILE_MEMORY ? memory_keys
-				   : report->history              ? history_keys
-								  : sample_keys;
+	const char *const *traced = report->raw_trace ? field_keys : trace_keys;
+	const char *const *usual = kind == TALLY_PROFILE_BRANCHES       ? branch_keys
+				   : kind == TALLY_PROFILE_MEMORY       ? memory_keys
+				   : report->history                    ? history_keys
+				   : data && has_only_tracepoints(data) ? traced
+									: sample_keys;
 	struct key_choice *keys = &report->keys;
 	struct name_list list = {.count = 0};
 	int result = 0;
@@ -306,9 +323,9 @@ static bool is_sum(const char *name)
 
 /* Overhead is what rows are sorted by, and the first column, wherever it stands, as in perf.  With
  * other sums among the keys of -s the columns are given, as with -F. */
-static int spread_sums(struct report *report, struct tally_error *error)
+static int spread_sums(struct report *report, bool children, struct tally_error *error)
 {
-	struct name_list *keys = &report->keys.list, columns = {.names = {"overhead"}, .count = 1};
+	struct name_list *keys = &report->keys.list, columns = {.count = 0};
 	struct name_list left = {.count = 0};
 	bool sums = false;
 	int result = 0;
@@ -322,6 +339,18 @@ static int spread_sums(struct report *report, struct tally_error *error)
 	*keys = left;
 	if (!sums || report->fields.columns.count)
 		return 0;
+	if (children)
+		columns.names[columns.count++] = "overhead_children";
+	columns.names[columns.count++] = "overhead";
+	report->self = children;
+	if (report->show_modes) {
+		columns.names[columns.count++] = "overhead_sys";
+		columns.names[columns.count++] = "overhead_us";
+	}
+	if (report->show_samples)
+		columns.names[columns.count++] = "sample";
+	if (report->show_total_period)
+		columns.names[columns.count++] = "period";
 	for (size_t i = 0; i < keys->count && !result; i++)
 		result = add_name(&columns, keys->names[i], error);
 	report->fields.columns = columns;
@@ -396,9 +425,9 @@ int report_keys_finish(struct report *report, const struct tally_data *data,
 				       strlen(report->typed.names[0]),
 				       report->typed_column ? "column" : "key", sort_word);
 	if (!result)
-		result = complete_keys(report, kind, error);
+		result = complete_keys(report, data, kind, error);
 	if (!result)
-		result = spread_sums(report, error);
+		result = spread_sums(report, ret->children, error);
 	if (!result)
 		result = complete_fields(report, error);
 	if (result)
@@ -434,6 +463,7 @@ void report_keys_columns(const struct report *report, struct tally_report_option
 	ret->column_count = report->fields.columns.count;
 	ret->order_by = report->fields.order;
 	ret->order_by_count = report->fields.order_count;
+	ret->self = report->self;
 }
 
 void report_keys_done(struct report *report)

@@ -37,7 +37,7 @@ static struct keys choose_keys(unsigned apart_by)
 	struct keys keys = {.count = 0};
 
 	keys.comm = add_key(&keys, apart_by & SUMS_BY_COMM, "comm");
-	keys.pid = add_key(&keys, apart_by & SUMS_BY_THREAD, "pid");
+	keys.pid = add_key(&keys, apart_by & SUMS_BY_THREAD, "tgid");
 	keys.tid = add_key(&keys, apart_by & SUMS_BY_THREAD, "tid");
 	keys.cpu = add_key(&keys, apart_by & SUMS_BY_CPU, "cpu");
 	add_key(&keys, true, "symbol");

@@ -23,7 +23,7 @@ static uint64_t comm_of(const struct profile_keys *keys, const struct key_row *r
 	return row->comm;
 }
 
-static uint64_t pid_of(const struct profile_keys *keys, const struct key_row *row)
+static uint64_t tgid_of(const struct profile_keys *keys, const struct key_row *row)
 {
 	(void)keys;
 	return row->thread.pid;
@@ -308,16 +308,22 @@ static const struct profile_key rows[] = {
      .columns = TALLY_COLUMN_FRAME},
     {.name = "pid",
      .title = "    Pid:Command",
-     .help = "process, with the last name that it had",
+     .help = "thread, with the last name that it had; the word is perf's",
      .type = KEY_TASK,
      .columns = TALLY_COLUMN_THREAD,
-     .value = pid_of},
+     .value = tid_of},
     {.name = "tid",
      .title = "    Tid:Command",
      .help = "thread, with the last name that it had",
      .type = KEY_TASK,
      .columns = TALLY_COLUMN_THREAD,
      .value = tid_of},
+    {.name = "tgid",
+     .title = "   Tgid:Command",
+     .help = "process, with the last name that a thread of it had",
+     .type = KEY_TASK,
+     .columns = TALLY_COLUMN_THREAD,
+     .value = tgid_of},
     {.name = "cpu",
      .title = "CPU",
      .help = "CPU that the sample was taken on",
@@ -408,6 +414,7 @@ static const struct profile_key rows[] = {
      .type = KEY_CODE,
      .columns = TALLY_COLUMN_SAMPLE,
      .value = symbol_size_of,
+     .of_caller = tally_session_frame_size,
      .text = size_text},
     {.name = "dso_size",
      .title = "DSO size",
@@ -415,6 +422,7 @@ static const struct profile_key rows[] = {
      .type = KEY_CODE,
      .columns = TALLY_COLUMN_SAMPLE,
      .value = dso_size_of,
+     .of_caller = tally_session_frame_map_size,
      .text = size_text},
     {.name = "recording",
      .title = "Recording",

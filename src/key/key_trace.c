@@ -153,16 +153,21 @@ void tally_key_trace_done(struct profile_keys *keys)
 
 static uint64_t field_of(const struct profile_keys *keys, const struct key_row *row)
 {
-	return has_payload(keys, row) ? text_of(keys, row, row->key->field) : put(keys, "N/A", 3);
+	return has_payload(keys, row) && profile_key_is_of(row->key, row->batch->event[row->at])
+		   ? text_of(keys, row, row->key->field)
+		   : put(keys, "N/A", 3);
 }
 
 /* Adds one field as a key; one that was named before is the same key. */
-static int make_key(struct profile_keys *keys, const char *field, const struct profile_key **ret)
+static int make_key(struct profile_keys *keys, const char *field, size_t event,
+		    const struct profile_key **ret)
 {
+	uint64_t bit = event < 64 ? 1ULL << event : 0;
 	struct profile_key *key;
 
 	for (size_t i = 0; i < keys->made_count; i++)
 		if (!strcmp(keys->made[i]->field, field)) {
+			keys->made[i]->events |= bit;
 			*ret = keys->made[i];
 			return 0;
 		}
@@ -178,6 +183,7 @@ static int make_key(struct profile_keys *keys, const char *field, const struct p
 	    .columns = TALLY_COLUMN_SAMPLE,
 	    .value = field_of,
 	    .field = strdup(field),
+	    .events = bit,
 	};
 	key->title = key->name;
 	if (!key->name || !key->field) {
@@ -197,6 +203,7 @@ struct field_search {
 	int (*add)(struct profile_keys *keys, const struct profile_key *key,
 		   struct tally_session *session);
 	const char *field; /* NULL: all */
+	size_t event;
 	bool found;
 };
 
@@ -208,7 +215,7 @@ static int look_at_field(void *context, const struct tally_trace_field *field)
 
 	if (search->field ? strcmp(search->field, field->name) != 0 : field->common)
 		return 0;
-	result = make_key(search->keys, field->name, &key);
+	result = make_key(search->keys, field->name, search->event, &key);
 	if (!result)
 		result = search->add(search->keys, key, search->session);
 	search->found = true;
@@ -244,6 +251,7 @@ int tally_key_fields_find(struct profile_keys *keys, struct tally_session *sessi
 
 		if (!event || (dot && !is_event(event, name, (size_t)(dot - name))))
 			continue;
+		search.event = i;
 		result = tally_trace_text_each_field(keys->trace, attr->config, (const uint8_t *)"",
 						     0, look_at_field, &search);
 		if (result == -ENOENT)

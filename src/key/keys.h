@@ -67,13 +67,23 @@ struct profile_key {
 	uint64_t columns; /* TALLY_COLUMN_* that the key is made of */
 	/* NULL: the key is of the place, not of the sample. */
 	uint64_t (*value)(const struct profile_keys *keys, const struct key_row *row);
+	/* KEY_CODE: the value of a caller's row, by its frame; KEY_UNKNOWN: none.  NULL: that of
+	 * the sample. */
+	uint64_t (*of_caller)(const struct tally_session *session, uint32_t frame);
 	/* Makes what `value` needs of the recording.  0 or -ENOMEM.  NULL: nothing. */
 	int (*prepare)(struct profile_keys *keys, struct tally_session *session);
 	/* KEY_CODE: the value as text; of a row that so many samples are in. */
 	void (*text)(const struct profile_keys *keys, uint64_t value, uint64_t samples,
 		     struct tally_buf *to);
 	const char *field; /* KEY_TEXT: of a tracepoint's payload; NULL: another key */
+	uint64_t events;   /* of a field: bits of the events that it is asked of; see below */
 };
+
+/* Whether an event's samples have the key; those behind the 64th are taken to have all. */
+static inline bool profile_key_is_of(const struct profile_key *key, size_t event)
+{
+	return !key->field || event >= 64 || key->events >> event & 1;
+}
 
 #define PROFILE_KEYS_MOST 24
 

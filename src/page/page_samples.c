@@ -13,7 +13,7 @@
 #include "session/numbers.h"
 #include "session/run.h"
 
-const char *const tally_page_keys[PAGE_KEYS] = {"comm", "pid",       "tid",   "cpu",
+const char *const tally_page_keys[PAGE_KEYS] = {"comm", "tgid",      "tid",   "cpu",
 						"time", "recording", "symbol"};
 
 /* A sample takes some 6 to 10 bytes of the page. */

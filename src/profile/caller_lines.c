@@ -9,35 +9,47 @@
 
 #define SOURCE_COLUMNS (TALLY_COLUMN_LINE | TALLY_COLUMN_FILE)
 
+static bool has_lines(const struct tally_profile *profile)
+{
+	return profile->keys.columns & SOURCE_COLUMNS && tally_session_places(profile->session);
+}
+
 bool tally_caller_lines_wanted(const struct tally_profile *profile)
 {
-	return profile->callchains && profile->children && !profile->branch_history &&
-	       profile->keys.columns & SOURCE_COLUMNS && tally_session_places(profile->session);
+	bool own = has_lines(profile);
+
+	for (size_t i = 0; i < profile->keys.count; i++)
+		own |= profile->keys.list[i]->of_caller != NULL;
+	return own && profile->callchains && profile->children && !profile->branch_history;
 }
 
 /* Where the place of a node is from. */
 #define SAMPLED  1U /* it is the sample's, not one that a call returns to */
 #define ENCLOSES 2U /* a function that was inlined there is below it */
 
-/* The context that has the lines of a frame in place of its own.  Its number, or -ENOMEM. */
+/* The context that has the lines and sizes of a frame in place of its own.  Its number, or -ENOMEM.
+ */
 static int64_t context_at(struct tally_profile *profile, uint32_t context, uint32_t frame,
 			  unsigned flags)
 {
 	struct tally_contexts *contexts = &profile->contexts;
 	const struct tally_context from = contexts->list[context];
 	uint64_t values[PROFILE_KEYS_MOST];
-	uint32_t line, file, count = contexts->count;
+	uint32_t line = 0, file = 0, count = contexts->count;
+	bool lines = has_lines(profile);
 	int64_t number;
 
-	if (tally_session_call_source(profile->session, frame, !(flags & SAMPLED), flags & ENCLOSES,
-				      &line, &file))
+	if (lines && tally_session_call_source(profile->session, frame, !(flags & SAMPLED),
+					       flags & ENCLOSES, &line, &file))
 		return -ENOMEM;
 	memcpy(values, contexts_values(contexts, context), contexts->width * sizeof(*values));
 	for (size_t i = 0; i < profile->keys.count; i++) {
-		uint64_t columns = profile->keys.list[i]->columns & SOURCE_COLUMNS;
+		const struct profile_key *key = profile->keys.list[i];
 
-		if (columns)
-			values[i] = columns & TALLY_COLUMN_LINE ? line : file;
+		if (lines && key->columns & SOURCE_COLUMNS)
+			values[i] = key->columns & TALLY_COLUMN_LINE ? line : file;
+		if (key->of_caller)
+			values[i] = key->of_caller(profile->session, frame);
 	}
 	number = tally_contexts_put(contexts, from.event, values);
 	if (number >= 0 &&

@@ -1,7 +1,7 @@
-/* Rows of callers by their own lines: with the keys srcline and srcfile a caller's row has the line
- * of its call, where samples have the line of their address.  Nodes of the call tree then differ by
- * places (session option `places`), and each belongs to a row of another context than its samples.
- */
+/* Rows of callers by what is their own: with the keys srcline and srcfile a caller's row has the
+ * line of its call, where samples have the line of their address (nodes of the call tree then
+ * differ by places: session option `places`), and with symbol_size and dso_size the size of its own
+ * function and mapping.  Each node belongs to a row of another context than its samples. */
 #ifndef TALLY_PROFILE_CALLER_LINES_H
 #define TALLY_PROFILE_CALLER_LINES_H
 

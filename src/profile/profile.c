@@ -102,6 +102,7 @@ static int make(struct making *making)
 	struct tally_rows_plan plan = {
 	    .keys = &profile->keys,
 	    .children = profile->children,
+	    .resolved = making->plan->options->hide_unresolved,
 	    .relative = profile->relative,
 	    .tree_least = profile->tree_least,
 	    .ranks = &making->ranks,

@@ -133,6 +133,9 @@ static int assign_rows(const struct tally_rows_plan *plan, struct tally_call_tre
 		/* Without children only places where samples end have rows. */
 		if (!plan->children && !samples)
 			continue;
+		if (plan->resolved && !node->samples &&
+		    !tally_session_frame(places->session, node->frame).symbol)
+			continue;
 		key = rows_key(plan->keys, places, node->frame);
 		node->row = plan->node_contexts
 				? row_find(rows, &known, plan->node_contexts[i], key)

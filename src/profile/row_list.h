@@ -33,6 +33,7 @@ struct tally_rows {
 struct tally_rows_plan {
 	const struct profile_keys *keys;
 	bool children;                  /* rows count what is below them */
+	bool resolved;                  /* callers without a symbol have no rows */
 	bool relative;                  /* shares are of what passed the filters */
 	double tree_least;              /* % of what shares are of */
 	const struct profile_sum *sums; /* by event */

@@ -21,8 +21,12 @@ void tally_report_columns_init(struct report_columns *columns, const struct repo
 		columns->group = &table->group;
 	for (size_t i = 0; i < table->field_count; i++) {
 		const struct report_field *field = &table->fields[i];
-		size_t events =
-		    columns->group && report_field_is_sum(field) ? columns->group->count : 1;
+		size_t events;
+
+		/* As in perf, an event has columns of its own fields alone. */
+		if (field->key && !columns->group && !profile_key_is_of(field->key, table->event))
+			continue;
+		events = columns->group && report_field_is_sum(field) ? columns->group->count : 1;
 
 		columns->list[columns->count++] = (struct report_column){
 		    .field = *field,

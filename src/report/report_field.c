@@ -78,12 +78,14 @@ bool tally_report_field_init(struct report_field *ret, const struct tally_profil
 {
 	const struct report_field *sum = find_sum(name, strlen(name));
 	const struct profile_keys *keys = &profile->keys;
-	const char *key = tally_key_find(name, strlen(name));
+	const char *key = NULL;
 
-	if (!key) /* a field of a tracepoint */
-		for (size_t i = 0; i < keys->count; i++)
-			if (!strcmp(keys->names[i], name))
-				key = keys->names[i];
+	/* A field of a tracepoint may have the name of a key, or its beginning. */
+	for (size_t i = 0; i < keys->count && !key; i++)
+		if (!strcmp(keys->names[i], name))
+			key = keys->names[i];
+	if (!key)
+		key = tally_key_find(name, strlen(name));
 	if (sum) {
 		*ret = *sum;
 		ret->session = keys->session;

@@ -237,3 +237,24 @@ bool tally_resolver_function(struct tally_resolver *resolver, const struct tally
 					  .offset = place - function.start};
 	return true;
 }
+
+const struct tally_mapping *tally_mapping_of_frame(const struct tally_frames *frames,
+						   const struct tally_process_table *processes,
+						   uint32_t frame)
+{
+	struct tally_frame_place at;
+	bool addresses;
+
+	tally_frames_placed(frames, frame, &at);
+	addresses = tally_frames_image_at(frames, at.image)->places_are_addresses;
+	for (uint32_t i = (uint32_t)tally_process_mapping_count(processes); i-- > 0;) {
+		const struct tally_mapping *mapping = tally_process_mapping(processes, i);
+		uint64_t from = addresses ? mapping->start : mapping->pgoff;
+
+		if (atomic_load_explicit(&frames->by_mapping[mapping->number],
+					 memory_order_relaxed) == at.image + 1 &&
+		    at.place >= from && at.place - from < mapping->end - mapping->start)
+			return mapping;
+	}
+	return NULL;
+}

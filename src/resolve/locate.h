@@ -75,6 +75,14 @@ int tally_resolver_perf_location(struct tally_resolver *resolver,
  * searches all mappings, so a caller that needs it for each sample should keep the answer. */
 bool tally_resolver_pid_readable(const struct tally_resolver *resolver, uint32_t pid, bool vdso);
 
+struct tally_frames;
+struct tally_mapping;
+struct tally_process_table;
+/* The newest mapping that holds a frame's place; NULL: none is known.  It looks at all of them. */
+const struct tally_mapping *tally_mapping_of_frame(const struct tally_frames *frames,
+						   const struct tally_process_table *processes,
+						   uint32_t frame);
+
 /* A range of addresses in all of which a process, or the kernel, has nothing, or one mapping. */
 enum tally_extent_kind {
 	TALLY_EXTENT_NOTHING,

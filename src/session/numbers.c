@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "base/option_struct.h"
 #include "image/code.h"
+#include "resolve/locate.h"
 #include "session/session.h"
 
 struct tally_resolve_tables *tally_session_tables(struct tally_session *session)
@@ -80,6 +81,23 @@ int tally_session_call_source(struct tally_session *session, uint32_t frame, boo
 		*ret_file = numbers.file;
 	}
 	return result;
+}
+
+uint64_t tally_session_frame_size(const struct tally_session *session, uint32_t frame)
+{
+	uint64_t start, end;
+
+	return tally_frames_symbol(&session->tables.frames, frame, &start, &end) && end > start
+		   ? end - start
+		   : UINT64_MAX;
+}
+
+uint64_t tally_session_frame_map_size(const struct tally_session *session, uint32_t frame)
+{
+	const struct tally_mapping *mapping =
+	    tally_mapping_of_frame(&session->tables.frames, session->source.processes, frame);
+
+	return mapping ? mapping->end - mapping->start : UINT64_MAX;
 }
 
 bool tally_session_places(const struct tally_session *session)

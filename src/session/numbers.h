@@ -35,6 +35,9 @@ int tally_session_frame_line(struct tally_session *session, uint32_t frame, uint
  * 0 or -ENOMEM. */
 int tally_session_call_source(struct tally_session *session, uint32_t frame, bool returned_to,
 			      bool calls_inlined, uint32_t *ret_line, uint32_t *ret_file);
+/* Bytes of a frame's symbol, and of the mapping that its place is in; UINT64_MAX: unknown. */
+uint64_t tally_session_frame_size(const struct tally_session *session, uint32_t frame);
+uint64_t tally_session_frame_map_size(const struct tally_session *session, uint32_t frame);
 /* Whether frames are at places (session option `places`). */
 bool tally_session_places(const struct tally_session *session);
 /* Whether samples of an event have their times. */

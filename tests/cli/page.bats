@@ -113,7 +113,11 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 		fi
 		page check it.html
 		grep -q '"rows":\[{' it.json || continue # nothing ran on CPU 0
-		page agree it.html it.json
+		if [ "$filter" = --hide-unresolved ]; then
+			page agree-named it.html it.json
+		else
+			page agree it.html it.json
+		fi
 	done
 }
 

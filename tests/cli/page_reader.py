@@ -127,8 +127,11 @@ def reported(path):
     return sums
 
 
-def agree(page, report, times):
+def agree(page, report, times, named=False):
+    """`named`: the report has no rows of callers without a symbol, which the page's stacks have."""
     page, report = page.functions(times), reported(report)
+    if named:
+        page = {key: sums for key, sums in page.items() if sums[2] or key in report}
     assert report, "the report is empty"
     assert page.keys() == report.keys(), f"functions differ: {sorted(page.keys() ^ report.keys())[:10]}"
     for key, (own, total, samples) in report.items():
@@ -208,6 +211,8 @@ def main(command, path, *rest):
     elif command == "agree":
         times = [round(float(time) * 1e9) for time in rest[1:]] or None
         agree(page, rest[0], times)
+    elif command == "agree-named":
+        agree(page, rest[0], None, True)
     elif command == "check":
         check(page)
     else:

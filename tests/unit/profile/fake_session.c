@@ -286,6 +286,20 @@ int tally_session_call_source(struct tally_session *session, uint32_t frame, boo
 	return 0;
 }
 
+uint64_t tally_session_frame_size(const struct tally_session *session, uint32_t frame)
+{
+	(void)session;
+	(void)frame;
+	return UINT64_MAX;
+}
+
+uint64_t tally_session_frame_map_size(const struct tally_session *session, uint32_t frame)
+{
+	(void)session;
+	(void)frame;
+	return UINT64_MAX;
+}
+
 bool tally_session_places(const struct tally_session *session)
 {
 	(void)session;
