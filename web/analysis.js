@@ -96,9 +96,24 @@ function create(recording) {
 		return keep("matching", `${state.search}|${state.ops}|${state.recursion}`, () => tally.search.nodes(tree(state), matches(state)));
 	}
 
-	const selection = (state) => `${state.event}|${state.who}|${state.recordings}|${state.ops}|${state.recursion}|` +
-		(state.filter && state.search ? state.search : "");
+	// Which samples are meant, and what is shown of them.
+	const samples = (state) => `${state.event}|${state.who}|${state.recordings}`;
+	const filtered = (state) => state.filter && state.search ? state.search : "";
+	const selection = (state) => `${samples(state)}|${state.ops}|${state.recursion}|${filtered(state)}`;
 	const sides = (state) => recording.diff ? `|${state.compare}|${state.width}` : "";
+
+	// By recorded node its node of the shown tree, or none; null: each is itself.
+	function places(state) {
+		const { of } = tree(state);
+		return !filtered(state) ? of : keep("places", `${state.ops}|${state.recursion}|${state.search}`, () => {
+			const only = matching(state), result = new Uint32Array(base.size);
+			for (let i = 0; i < base.size; i++) {
+				const node = of === null ? i : of[i];
+				result[i] = node !== tally.NONE && only[node] !== 0 ? node : tally.NONE;
+			}
+			return result;
+		});
+	}
 
 	// The numbers of all samples.
 	function every() {
@@ -109,30 +124,28 @@ function create(recording) {
 		});
 	}
 
-	// The samples that count, whatever span is chosen: their numbers, nodes of the shown tree and weights, in order of time.
-	const picked = remember((state) => keep("picked", selection(state), () => {
-		const mask = events(state).mask, allowed = threads(state), of = tree(state).of;
+	// The samples that count, whatever span is chosen and whatever is done with functions: their numbers, recorded nodes and
+	// weights, in order of time.
+	const picked = remember((state) => keep("picked", samples(state), () => {
+		const mask = events(state).mask, allowed = threads(state);
 		const cpu = state.who[0] === "c" ? Number(state.who.slice(1)) : -1;
-		const only = state.filter && state.search ? matching(state) : null;
 		const { event: e, thread: t, node: n, weight: w, cpu: c } = sample;
 		// Where all are meant, the columns themselves are the answer.
-		if (of === null && cpu < 0 && only === null && !mask.includes(0) && !allowed.includes(0)) return { count: sample.count, index: every(), node: n, weight: w };
+		if (cpu < 0 && !mask.includes(0) && !allowed.includes(0)) return { count: sample.count, index: every(), node: n, weight: w };
 		if (!room.index) {
 			room.index = new Uint32Array(sample.count);
 			room.node = new Uint32Array(sample.count);
 			room.weight = new Float64Array(sample.count);
 		}
-		const { index, node: nodes, weight } = room;
+		const { index, node, weight } = room;
 		let count = 0;
 		for (let i = 0; i < sample.count; i++) {
 			if (mask[e[i]] === 0 || allowed[t[i]] === 0 || cpu >= 0 && c[i] !== cpu) continue;
-			const node = of === null ? n[i] : of[n[i]];
-			if (node === tally.NONE || only !== null && only[node] === 0) continue;
 			index[count] = i;
-			nodes[count] = node;
+			node[count] = n[i];
 			weight[count++] = w[i];
 		}
-		return { count, index, node: nodes, weight };
+		return { count, index, node, weight };
 	}));
 
 	// Where a span begins and ends in what is picked.
@@ -151,17 +164,14 @@ function create(recording) {
 		});
 	}
 
-	// Sums of the selection by node. While only the span changes, what comes and goes is added and taken away: weights are
-	// whole numbers, so that is exact.
-	const sums = remember((state) => keep("sums", `${selection(state)}|${state.span}${sides(state)}`, () => {
-		const shown = tree(state), chosen = picked(state), [from, to] = within(state, chosen);
-		const last = room.last;
-		const again = last && last.key === selection(state) && last.shown === shown && Math.abs(from - last.from) + Math.abs(to - last.to) < to - from &&
-			from < last.to && last.from < to;
+	// Sums by recorded node. While only the span changes, what comes and goes is added and taken away: weights are whole
+	// numbers, so that is exact.
+	function recorded(state) {
+		const chosen = picked(state), [from, to] = within(state, chosen), last = room.last, key = `${samples(state)}|${recording.diff}`;
+		const again = last && last.key === key && Math.abs(from - last.from) + Math.abs(to - last.to) < to - from && from < last.to && last.from < to;
+		const some = (name) => array(`${name}Recorded`, base.size);
 		const into = again ? last : room.last = {
-			key: selection(state), shown, from, to: from, samples: 0, self: array("self", shown.size),
-			before: recording.diff ? array("before", shown.size) : null,
-			countBefore: recording.diff ? array("countBefore", shown.size) : null, countAfter: recording.diff ? array("countAfter", shown.size) : null,
+			key, from, to: from, self: some("self"), ...(recording.diff ? { before: some("before"), countBefore: some("countBefore"), countAfter: some("countAfter") } : null),
 		};
 		const change = recording.diff ? addSides : add;
 		if (into.from < from) change(into, chosen, into.from, from, -1);
@@ -170,22 +180,10 @@ function create(recording) {
 		else change(into, chosen, into.to, to, 1);
 		into.from = from;
 		into.to = to;
-		const result = { self: into.self, samples: into.samples, before: null, after: null };
-		if (recording.diff) {
-			tally.difference.join(result, shown, state, { before: into.before, after: into.self, countBefore: into.countBefore, countAfter: into.countAfter }, array);
-		}
-		result.total = tally.tree.inclusive(shown, result.self, array("total", shown.size));
-		result.whole = result.total[0];
-		return result;
-	}));
-	function add(into, { index, node, weight }, from, to, sign) {
-		const { self } = into, count = sample.samples;
-		let samples = 0;
-		for (let i = from; i < to; i++) {
-			self[node[i]] += sign * weight[i];
-			samples += count[index[i]];
-		}
-		into.samples += sign * samples;
+		return into;
+	}
+	function add({ self }, { node, weight }, from, to, sign) {
+		for (let i = from; i < to; i++) self[node[i]] += sign * weight[i];
 	}
 	function addSides(into, { index, node, weight }, from, to, sign) {
 		const side = thread.recording;
@@ -193,16 +191,46 @@ function create(recording) {
 			const at = index[i], base_ = side[sample.thread[at]] === 0;
 			(base_ ? into.before : into.self)[node[i]] += sign * weight[i];
 			(base_ ? into.countBefore : into.countAfter)[node[i]] += sign * sample.samples[at];
-			into.samples += sign * sample.samples[at];
 		}
+	}
+	// Sums by recorded node as those by node of the shown tree.
+	function placed(values, state, name) {
+		const of = places(state);
+		if (of === null) return values;
+		const result = array(name, tree(state).size);
+		for (let i = 0; i < of.length; i++) if (values[i] !== 0 && of[i] !== tally.NONE) result[of[i]] += values[i];
+		return result;
+	}
+
+	// Sums of the selection by node.
+	const sums = remember((state) => keep("sums", `${selection(state)}|${state.span}${sides(state)}`, () => {
+		const shown = tree(state), by = recorded(state), of = (name) => placed(by[name], state, name), result = { self: of("self"), before: null, after: null };
+		if (recording.diff) {
+			tally.difference.join(result, shown, state, { before: of("before"), after: result.self, countBefore: of("countBefore"), countAfter: of("countAfter") }, array);
+		}
+		result.total = tally.tree.inclusive(shown, result.self, array("total", shown.size));
+		result.whole = result.total[0];
+		return result;
+	}));
+
+	// How many samples these are.
+	function count(state) {
+		const of = places(state), chosen = picked(state), [from, to] = within(state, chosen);
+		let all = 0;
+		for (let i = from; i < to; i++) if (of === null || of[chosen.node[i]] !== tally.NONE) all += sample.samples[chosen.index[i]];
+		return all;
 	}
 
 	// The same with those of the whole time as what was before, both to be scaled to shares.
 	const against = remember((state) => {
 		const now = sums(state), shown = tree(state);
 		const all = keep("whole", selection(state), () => {
-			const { count, node, weight } = picked(state), self = array("wholeSelf", shown.size);
-			for (let i = 0; i < count; i++) self[node[i]] += weight[i];
+			const all = keep("wholeRecorded", samples(state), () => {
+				const chosen = picked(state), into = { self: array("wholeRecorded", base.size) };
+				add(into, chosen, 0, chosen.count, 1);
+				return into.self;
+			});
+			const self = placed(all, state, "wholeSelf");
 			return { self, total: tally.tree.inclusive(shown, self, array("wholeTotal", shown.size)) };
 		});
 		const part = (whole) => whole > 0 ? 1 / whole : 0;
@@ -215,13 +243,9 @@ function create(recording) {
 	// Sums of the span by thread, also of threads that were not chosen.
 	const byThread = remember((state) => keep("byThread", `${selection({ ...state, who: "" })}|${state.span}`, () => {
 		const span = tally.state.read.range(state.span), from = span ? first(span[0]) : 0, to = span ? first(span[1]) : sample.count;
-		const mask = events(state).mask, of = tree(state).of, only = state.filter && state.search ? matching(state) : null;
+		const mask = events(state).mask, of = places(state);
 		const { event: e, thread: t, node: n, weight: w } = sample, result = array("byThread", thread.count);
-		for (let i = from; i < to; i++) {
-			if (mask[e[i]] === 0) continue;
-			const node = of === null ? n[i] : of[n[i]];
-			if (node !== tally.NONE && (only === null || only[node] !== 0)) result[t[i]] += w[i];
-		}
+		for (let i = from; i < to; i++) if (mask[e[i]] !== 0 && (of === null || of[n[i]] !== tally.NONE)) result[t[i]] += w[i];
 		const out = new Set(tally.state.read.labels(state.recordings));
 		for (let i = 0; i < thread.count; i++) if (out.has(thread.recording[i])) result[i] = 0;
 		return result;
@@ -275,19 +299,20 @@ function create(recording) {
 
 	// Weights by column of the time line, of all samples that count but for the span: {all, match}.
 	function timeline(state, columns, begin, end) {
-		const chosen = picked(state), scale = columns / Math.max(1, end - begin), { time } = sample;
-		const column = (i) => Math.min(columns - 1, Math.floor((time[chosen.index[i]] - begin) * scale));
+		const chosen = picked(state), of = places(state), scale = columns / Math.max(1, end - begin), { time } = sample;
+		const line = (counts) => {
+			const result = new Float64Array(columns), { count, index, node, weight } = chosen;
+			for (let i = 0; i < count; i++) {
+				if (counts === null || counts[node[i]] !== 0) result[Math.min(columns - 1, Math.floor((time[index[i]] - begin) * scale))] += weight[i];
+			}
+			return result;
+		};
 		// Hiding and collapsing move samples to other nodes, but leave none out.
-		const those = selection({ ...state, ops: /[fF]/.test(state.ops) || state.filter ? state.ops : "", recursion: state.filter ? state.recursion : "" });
-		const all = keep("timeline", `${those}|${columns}`, () => {
-			const result = new Float64Array(columns);
-			for (let i = 0; i < chosen.count; i++) result[column(i)] += chosen.weight[i];
-			return result;
-		});
+		const all = /[fF]/.test(state.ops) || filtered(state) ? keep("timeline", `${selection(state)}|${columns}`, () => line(of.map((at) => at === tally.NONE ? 0 : 1))) :
+			keep("timeline", `${samples(state)}|${columns}`, () => line(null));
 		const match = state.search ? keep("matchline", `${selection(state)}|${columns}|${state.search}`, () => {
-			const has = matching(state), result = new Float64Array(columns);
-			for (let i = 0; i < chosen.count; i++) if (has[chosen.node[i]] !== 0) result[column(i)] += chosen.weight[i];
-			return result;
+			const has = matching(state);
+			return line(of === null ? has : of.map((at) => at === tally.NONE ? 0 : has[at]));
 		}) : all;
 		return { all, match };
 	}
@@ -303,7 +328,7 @@ function create(recording) {
 	}
 	const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, picked, within, sums, against, graph, byThread, functions, images, found, timeline, names, keep, array };
+	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, names, keep, array };
 }
 
 tally.analysis = { create };

@@ -40,7 +40,7 @@ function json(page) {
 	return JSON.stringify({
 		title: recording.summary.title, event: events.name, unit: events.unit,
 		selection: tally.state.format(state), from: span ? span[0] * recording.unit : 0, to: (span ? span[1] : recording.end) * recording.unit,
-		samples: sums.samples, total: sums.whole,
+		samples: analysis.count(state), total: sums.whole,
 		functions: rows(total, (row) => ({ name: recording.name(row), image: recording.imageName(recording.imageOf(row)), self: self[row], total: total[row] })),
 		images: rows(images.total, (row) => ({ name: recording.imageName(row < recording.image.count ? row : tally.NONE), self: images.self[row], total: images.total[row] })),
 		threads: rows(analysis.byThread(state), (row) => ({ name: recording.text(thread.comm[row]), pid: thread.pid[row], tid: thread.tid[row], weight: analysis.byThread(state)[row] })),

@@ -29,9 +29,9 @@ function create(page) {
 			layoutTime = state.order === "time" && state.inverted !== "1";
 			if (layoutTime) {
 				const [begin, end] = page.span(state);
-				const picked = analysis.picked(state);
-				const limit = analysis.keep("longest", analysis.selection(state), () => tally.layTime.longest(recording, picked));
-				tally.layTime.lay(boxes, recording, tree, picked, limit, analysis.within(state, picked), begin, end, width);
+				const picked = analysis.picked(state), places = analysis.places(state);
+				const limit = analysis.keep("longest", analysis.selection(state), () => tally.layTime.longest(recording, picked, places));
+				tally.layTime.lay(boxes, recording, tree, picked, places, limit, analysis.within(state, picked), begin, end, width);
 				return;
 			}
 			const sums = analysis.graph(state), path = tally.state.read.labels(state.zoom);

@@ -25,9 +25,9 @@ function create(page) {
 	function compute(state) {
 		const key = [state.event, state.who, state.recordings, state.ops, state.recursion, state.filter, state.filter && state.search, shape.column].join("|");
 		return analysis.keep("heat", key, () => {
-			const { time } = recording.sample, { count, index, weight } = analysis.picked(state);
+			const { time } = recording.sample, { count, index, node, weight } = analysis.picked(state), of = analysis.places(state);
 			const cells = new Float64Array(shape.columns * ROWS), step = shape.column / ROWS;
-			for (let i = 0; i < count; i++) cells[Math.min(cells.length - 1, Math.floor(time[index[i]] / step))] += weight[i];
+			for (let i = 0; i < count; i++) if (of === null || of[node[i]] !== tally.NONE) cells[Math.min(cells.length - 1, Math.floor(time[index[i]] / step))] += weight[i];
 			return cells;
 		});
 	}

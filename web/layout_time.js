@@ -2,11 +2,16 @@
 // neighbours are one box.
 (function () {
 
+const NONE = 0xffffffff;
+
 // A sample stands for the time since the one before it of its thread, but for no more than this: twice the usual distance.
-function longest({ sample, thread, end }, { index, count }) {
+function longest({ sample, thread, end }, { index, node, count: all }, places) {
 	const begin = new Float64Array(thread.count).fill(-1), last = new Float64Array(thread.count);
-	for (let i = 0; i < count; i++) {
+	let count = 0;
+	for (let i = 0; i < all; i++) {
+		if (places !== null && places[node[i]] === NONE) continue;
 		const of = sample.thread[index[i]];
+		count++;
 		if (begin[of] < 0) begin[of] = sample.time[index[i]];
 		last[of] = sample.time[index[i]];
 	}
@@ -19,14 +24,16 @@ function longest({ sample, thread, end }, { index, count }) {
 	return count > threads ? 2 * sum / (count - threads) : end / 200;
 }
 
-// picked: of analysis.js, from..to of it; the span is [begin, end) in units of time.
-function lay(boxes, recording, tree, picked, limit, [first, stop], begin, end, width) {
+// picked and places: of analysis.js, first..stop of what is picked; the span is [begin, end) in units of time.
+function lay(boxes, recording, tree, picked, places, limit, [first, stop], begin, end, width) {
 	const { sample } = recording, { index } = picked;
 	const columns = Math.max(1, Math.floor(width)), scale = columns / Math.max(1, end - begin);
 	const node = new Int32Array(columns).fill(-1), most = new Float64Array(columns);
 	const last = new Float64Array(recording.thread.count).fill(-Infinity), { time: times, thread: threads } = sample;
 	boxes.reset();
 	for (let i = first; i < stop; i++) {
+		const at = places === null ? picked.node[i] : places[picked.node[i]];
+		if (at === NONE) continue;
 		const row = index[i], thread = threads[row], time = times[row];
 		let from = last[thread] > time - limit ? last[thread] : time - limit;
 		if (from < begin) from = begin;
@@ -37,13 +44,13 @@ function lay(boxes, recording, tree, picked, limit, [first, stop], begin, end, w
 		for (let column = a; column <= b; column++) {
 			const part = Math.min(time, begin + (column + 1) / scale) - Math.max(from, begin + column / scale);
 			if (node[column] < 0 || part >= most[column]) {
-				node[column] = picked.node[i];
+				node[column] = at;
 				most[column] = part;
 			}
 		}
 	}
 	const perColumn = (end - begin) / columns;
-	const root = boxes.add(0, 1, 0, 0xffffffff, 0, -1, 0, 0, 0);
+	const root = boxes.add(0, 1, 0, NONE, 0, -1, 0, 0, 0);
 	let open = [], way = [];
 	for (let column = 0; column <= columns; column++) {
 		way.length = 0;

@@ -41,7 +41,7 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	if (!any) for (let i = 0; i < event.count; i++) isOn[i] = event.kind[i] === 0 ? 1 : 0;
 	const ids = by === "cpu" ? recording.cpus : by === "thread" ? thread.count : recording.processes.length;
 	const idOf = by === "thread" ? Uint32Array.from({ length: thread.count }, (_, i) => i) : recording.processOf;
-	const weight = analysis.keep("strip-weights", [by, state.event, state.recordings, Boolean(run)].join("|"),
+	const weight = analysis.keep(`weights of ${by}`, [state.event, state.recordings, Boolean(run)].join("|"),
 		() => weights(analysis, out, run, by, ids, idOf, Float64Array.from(isOn, (one, i) => one ? 1 : isOff[i] ? 1e-9 : 0)));
 	const from = analysis.first(begin), to = analysis.first(end);
 	const order = Array.from(weight.keys()).filter((id) => weight[id] > 0).sort(by === "cpu" ? (a, b) => a - b : (a, b) => weight[b] - weight[a] || a - b);

@@ -68,7 +68,7 @@ function create(page) {
 
 	function strips(state, begin, end, theme) {
 		const width = Math.max(40, plots.clientWidth - labelWide()), columns = Math.floor(width / 2);
-		const all = analysis.keep("strips", [state.strips, state.event, state.recordings, columns, begin, end, limit, Boolean(run)].join("|"),
+		const all = analysis.keep(`strips of ${state.strips}`, [state.event, state.recordings, columns, begin, end, limit, Boolean(run)].join("|"),
 			() => tally.strips.compute(analysis, state, run, columns, begin, end, state.strips, limit));
 		const chosen = tally.state.read.range(state.span), units = recording.unit;
 		axis.style.width = `${width}px`;
