@@ -524,44 +524,51 @@ int tally_profile_event(const struct tally_profile *profile, size_t event,
 	return tally_result_copy(ret, sizeof(own), &own);
 }
 
+void tally_profile_row_fill(const struct tally_profile *profile, uint32_t handle,
+			    struct tally_profile_row *ret)
+{
+	const struct tally_rows *rows = &profile->rows;
+	const struct tally_row *row = &rows->list[handle];
+	const struct tally_context *context = &profile->contexts.list[row->context];
+	const struct profile_keys *keys = &profile->keys;
+
+	/* Rows are read one after another; where their frames stand is all over the memory. */
+	if (keys->symbol && handle + AHEAD < rows->count)
+		tally_session_frame_ahead(profile->session, row[AHEAD].key);
+	ret->handle = handle;
+	ret->self = row->self;
+	ret->children = row->children;
+	ret->samples = row->samples;
+	ret->values = contexts_values(&profile->contexts, row->context);
+	if (keys->tasks)
+		ret->comm = tally_session_string(profile->session, context->last_comm);
+	if (profile->sides) {
+		memcpy(ret->modes, profile->sides[handle], sizeof(ret->modes));
+		ret->undivided = profile->sides[handle][SIDE_PLAIN];
+	}
+	for (size_t i = 0; i < keys->count; i++)
+		if (keys->list[i]->type == KEY_NAME)
+			ret->comm =
+			    tally_session_string(profile->session, (uint32_t)ret->values[i]);
+	if (keys->symbol) {
+		ret->frame = tally_session_frame(profile->session, row->key);
+	} else if (keys->image) {
+		ret->frame =
+		    tally_session_frame(profile->session, profile->places.dso_frame[row->key - 1]);
+		ret->frame.symbol = NULL;
+		ret->frame.place = 0;
+	}
+}
+
 int tally_profile_row(const struct tally_profile *profile, size_t event, uint64_t index,
 		      struct tally_profile_row *ret)
 {
 	const struct tally_rows *rows = &profile->rows;
 	struct tally_profile_row own = {0};
-	const struct tally_context *context;
-	const struct tally_row *row;
-	const struct profile_keys *keys = &profile->keys;
 
 	if (event >= profile->event_count ||
 	    index >= rows->event_first[event + 1] - rows->event_first[event])
 		return -EINVAL;
-	own.handle = rows->event_first[event] + (uint32_t)index;
-	row = &rows->list[own.handle];
-	/* Rows are read one after another; where their frames stand is all over the memory. */
-	if (keys->symbol && own.handle + AHEAD < rows->count)
-		tally_session_frame_ahead(profile->session, row[AHEAD].key);
-	context = &profile->contexts.list[row->context];
-	own.self = row->self;
-	own.children = row->children;
-	own.samples = row->samples;
-	own.values = contexts_values(&profile->contexts, row->context);
-	if (keys->tasks)
-		own.comm = tally_session_string(profile->session, context->last_comm);
-	if (profile->sides) {
-		memcpy(own.modes, profile->sides[own.handle], sizeof(own.modes));
-		own.undivided = profile->sides[own.handle][SIDE_PLAIN];
-	}
-	for (size_t i = 0; i < keys->count; i++)
-		if (keys->list[i]->type == KEY_NAME)
-			own.comm = tally_session_string(profile->session, (uint32_t)own.values[i]);
-	if (keys->symbol) {
-		own.frame = tally_session_frame(profile->session, row->key);
-	} else if (keys->image) {
-		own.frame =
-		    tally_session_frame(profile->session, profile->places.dso_frame[row->key - 1]);
-		own.frame.symbol = NULL;
-		own.frame.place = 0;
-	}
+	tally_profile_row_fill(profile, rows->event_first[event] + (uint32_t)index, &own);
 	return tally_result_copy(ret, sizeof(own), &own);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "report/report_table.h"
 
 struct report_column {
@@ -31,7 +32,7 @@ struct report_columns {
 	const struct tally_map *clashes;
 	struct report_column list[TALLY_REPORT_COLUMNS_MOST];
 	size_t count;
-};
+} __attribute__((aligned(TABLE_APART)));
 
 /* Those of the table's fields. */
 void tally_report_columns_init(struct report_columns *columns, const struct report_table *table);

@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/pool.h"
+#include "base/table.h"
 
 /* Rows that a thread takes at a time, and how many such parts are kept before they are written. */
 #define SHARE      1024U
-#define ROUND_MOST 64U
+#define ROUND_MOST 256U
 /* With fewer rows more threads are not faster. */
 #define WORTH 8192U
 
@@ -46,12 +47,12 @@ static unsigned width_for(const struct report_rows *rows)
 {
 	unsigned width = rows->end - rows->first < WORTH ? 1 : tally_pool_width();
 
-	return width < ROUND_MOST / 4 ? width : ROUND_MOST / 4;
+	return width < ROUND_MOST / 16 ? width : ROUND_MOST / 16;
 }
 
 static struct report_columns *copies_of(const struct report_columns *columns, unsigned count)
 {
-	struct report_columns *copies = calloc(count, sizeof(*copies));
+	struct report_columns *copies = table_apart(count, sizeof(*copies));
 
 	for (unsigned i = 0; copies && i < count; i++)
 		tally_report_columns_copy(&copies[i], columns);
@@ -98,7 +99,7 @@ int tally_report_write_out(struct tally_buf *text, FILE *to)
 int tally_report_rows_write(const struct report_rows *rows, struct report_columns *columns,
 			    struct tally_buf *text, FILE *to)
 {
-	unsigned width = width_for(rows), round = width * 4;
+	unsigned width = width_for(rows), round = width * 16;
 	struct tally_buf texts[ROUND_MOST] = {0};
 	struct work work = {.rows = rows, .first = rows->first, .texts = texts, .lines = true};
 	int result = tally_report_write_out(text, to);

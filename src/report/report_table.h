@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <tally/report.h>
+#include "profile/profile.h"
 #include "report/report_field.h"
 #include "report/report_group.h"
 
@@ -39,7 +40,10 @@ static inline struct tally_profile_row report_table_row(const struct report_tabl
 
 	if (table->group.count)
 		return tally_report_group_row(&table->group, at);
-	tally_profile_row(table->profile, table->event, table->order ? table->order[at] : at, &row);
+	tally_profile_row_fill(table->profile,
+			       table->profile->rows.event_first[table->event] +
+				   (uint32_t)(table->order ? table->order[at] : at),
+			       &row);
 	return row;
 }
 
