@@ -85,7 +85,7 @@ static void read_of_kind(struct thrift_from *from, struct page_head *ret)
 		else if (second && place.field == 7) {
 			ret->packed = place.type == THRIFT_TRUE;
 		} else {
-			thrift_skip(from, place.type, 0);
+			tally_thrift_skip(from, place.type, 0);
 		}
 	}
 }
@@ -104,7 +104,7 @@ static bool read_head(struct thrift_from *from, struct page_head *ret)
 			 (place.field == 5 || place.field == 7 || place.field == 8))
 			read_of_kind(from, ret);
 		else
-			thrift_skip(from, place.type, 0);
+			tally_thrift_skip(from, place.type, 0);
 	}
 	return !from->failed && ret->size <= PARQUET_PAGE_MOST &&
 	       ret->stored <= (uint64_t)(from->end - from->at);

@@ -33,17 +33,17 @@ static int read_unit(struct thrift_from *from)
 
 	for (struct thrift_place kind = {0}; thrift_next(from, &kind);) {
 		if (kind.field != 8 || kind.type != THRIFT_STRUCT) {
-			thrift_skip(from, kind.type, 0);
+			tally_thrift_skip(from, kind.type, 0);
 			continue;
 		}
 		for (struct thrift_place place = {0}; thrift_next(from, &place);) {
 			if (place.field != 2 || place.type != THRIFT_STRUCT) {
-				thrift_skip(from, place.type, 0);
+				tally_thrift_skip(from, place.type, 0);
 				continue;
 			}
 			for (struct thrift_place which = {0}; thrift_next(from, &which);) {
 				unit = which.field * 3;
-				thrift_skip(from, which.type, 0);
+				tally_thrift_skip(from, which.type, 0);
 			}
 		}
 	}
@@ -67,7 +67,7 @@ static void read_element(struct thrift_from *from, struct element *ret)
 		else if (place.field == 10 && place.type == THRIFT_STRUCT)
 			ret->unit = read_unit(from);
 		else
-			thrift_skip(from, place.type, 0);
+			tally_thrift_skip(from, place.type, 0);
 	}
 	if (!ret->unit) /* TIMESTAMP_MILLIS, TIMESTAMP_MICROS */
 		ret->unit = ret->converted == 9 ? 3 : ret->converted == 10 ? 6 : 0;
@@ -159,7 +159,7 @@ static void read_chunk(struct thrift_from *from, struct parquet_place *ret)
 
 	for (struct thrift_place place = {0}; thrift_next(from, &place);) {
 		if (place.field != 3 || place.type != THRIFT_STRUCT) {
-			thrift_skip(from, place.type, 0);
+			tally_thrift_skip(from, place.type, 0);
 			continue;
 		}
 		for (struct thrift_place of = {0}; thrift_next(from, &of);) {
@@ -174,7 +174,7 @@ static void read_chunk(struct thrift_from *from, struct parquet_place *ret)
 			else if (of.field == 11)
 				dictionary = thrift_number(from, &of);
 			else
-				thrift_skip(from, of.type, 0);
+				tally_thrift_skip(from, of.type, 0);
 		}
 	}
 	ret->at = (uint64_t)(dictionary > 0 && dictionary < first ? dictionary : first);
@@ -200,7 +200,7 @@ static int read_group(struct parquet_reader *reader, struct thrift_from *from,
 		} else if (place.field == 3) {
 			group->rows = (uint64_t)thrift_number(from, &place);
 		} else {
-			thrift_skip(from, place.type, 0);
+			tally_thrift_skip(from, place.type, 0);
 		}
 	}
 	for (uint32_t i = 0; i < reader->leaf_count; i++) {
@@ -254,7 +254,7 @@ int tally_parquet_open(struct parquet_reader *reader, const uint8_t *bytes, size
 		else if (place.field == 4 && place.type == THRIFT_LIST)
 			result = read_groups(reader, &from, ret_why);
 		else
-			thrift_skip(&from, place.type, 0);
+			tally_thrift_skip(&from, place.type, 0);
 	}
 	if (!result && (from.failed || !reader->groups))
 		result = damaged(ret_why, "its end is damaged");

@@ -7,7 +7,7 @@
  *		if (place.field == 3)
  *			rows = thrift_number(&from, &place);
  *		else
- *			thrift_skip(&from, place.type, 0);
+ *			tally_thrift_skip(&from, place.type, 0);
  *
  * Damage sets `failed`, after which all ends.  Source: Thrift's thrift-compact-protocol.md. */
 #ifndef TALLY_PARQUET_THRIFT_READ_H
@@ -17,8 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "parquet/thrift.h"
-
-#define THRIFT_NESTED 16U /* structs within each other, at most */
 
 struct thrift_from {
 	const uint8_t *at, *end;
@@ -104,57 +102,15 @@ static inline const uint8_t *thrift_read_bytes(struct thrift_from *from, size_t 
 	return bytes;
 }
 
-static inline void thrift_skip(struct thrift_from *from, unsigned type, unsigned depth)
-{
-	unsigned of;
-	uint32_t count;
-	size_t size;
-
-	if (depth > THRIFT_NESTED) {
-		from->failed = true;
-		return;
-	}
-	switch (type) {
-	case THRIFT_TRUE:
-	case THRIFT_FALSE:
-		break;
-	case THRIFT_I8:
-		thrift_byte(from);
-		break;
-	case THRIFT_I16:
-	case THRIFT_I32:
-	case THRIFT_I64:
-		thrift_read_varint(from);
-		break;
-	case THRIFT_DOUBLE:
-		for (unsigned i = 0; i < 8; i++)
-			thrift_byte(from);
-		break;
-	case THRIFT_BINARY:
-		thrift_read_bytes(from, &size);
-		break;
-	case THRIFT_LIST:
-	case THRIFT_SET:
-		count = thrift_read_list(from, &of);
-		for (uint32_t i = 0; i < count && !from->failed; i++)
-			/* A truth value is a byte in a list. */
-			thrift_skip(from, of <= THRIFT_FALSE ? THRIFT_I8 : of, depth + 1);
-		break;
-	case THRIFT_STRUCT:
-		for (struct thrift_place place = {0}; thrift_next(from, &place);)
-			thrift_skip(from, place.type, depth + 1);
-		break;
-	default:
-		from->failed = true;
-	}
-}
+/* Over a value of a type, and all within it. */
+void tally_thrift_skip(struct thrift_from *from, unsigned type, unsigned depth);
 
 /* A field that is a whole number; 0, if it is something else. */
 static inline int64_t thrift_number(struct thrift_from *from, const struct thrift_place *place)
 {
 	if (place->type == THRIFT_I16 || place->type == THRIFT_I32 || place->type == THRIFT_I64)
 		return thrift_read_signed(from);
-	thrift_skip(from, place->type, 0);
+	tally_thrift_skip(from, place->type, 0);
 	return 0;
 }
 
