@@ -82,12 +82,12 @@ static int take_percent_type(void *to, const char *value, bool on, struct tally_
 
 static int take_style(void *to, const char *value, bool on, struct tally_error *error)
 {
-	bool intel = on && !strcmp(value, "intel");
+	static const char *const words[] = {"att", "intel", NULL};
+	int chosen = on ? cli_choose(error, value, "syntax", words) : 0;
 
-	if (on && !intel && strcmp(value, "att") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are att and intel", value);
-	*(bool *)to = intel;
-	return 0;
+	if (chosen >= 0)
+		*(bool *)to = chosen;
+	return chosen < 0 ? chosen : 0;
 }
 
 /* Without these rows the messages would suggest similar options. */

@@ -138,12 +138,12 @@ static int take_compute(void *to, const char *value, bool on, struct tally_error
 
 static int take_percentage(void *to, const char *value, bool on, struct tally_error *error)
 {
-	bool relative = on && !strcmp(value, "relative");
+	static const char *const words[] = {"absolute", "relative", NULL};
+	int chosen = on ? cli_choose(error, value, "percentage", words) : 0;
 
-	if (on && !relative && strcmp(value, "absolute") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are absolute and relative", value);
-	*(bool *)to = relative;
-	return 0;
+	if (chosen >= 0)
+		*(bool *)to = chosen;
+	return chosen < 0 ? chosen : 0;
 }
 
 static int refuse_stream(void *to, const char *value, bool on, struct tally_error *error)

@@ -5,10 +5,11 @@
 
 int cli_take_colour(void *to, const char *value, bool on, struct tally_error *error)
 {
-	if (on && strcmp(value, "always") != 0 && strcmp(value, "never") != 0 &&
-	    strcmp(value, "auto") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are always, never and auto",
-				  value);
+	static const char *const words[] = {"always", "never", "auto", NULL};
+	int chosen = on ? cli_choose(error, value, "time for colours", words) : 0;
+
+	if (chosen < 0)
+		return chosen;
 	*(const char **)to = on ? value : NULL;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tally/debuginfod.h>
 #include <tally/text.h>
 #include "progress.h"
@@ -21,6 +22,18 @@ int cli_debuginfod_take(void *to, const char *value, bool on, struct tally_error
 {
 	enum cli_debuginfod *kind = to;
 
+	/* What has no scheme is no server. */
+	for (const char *at = on && value ? value + strspn(value, " ") : NULL; at && *at;) {
+		size_t length = strcspn(at, " ");
+
+		if (!memmem(at, length, "://", 3) && strncmp(at, "ima:", 4) != 0)
+			return cli_refuse(error,
+					  "'%.*s' is not a server: give its URL, as "
+					  "https://debuginfod.debian.net",
+					  (int)length, at);
+		at += length;
+		at += strspn(at, " ");
+	}
 	*kind = on ? CLI_DEBUGINFOD_ASKED : CLI_DEBUGINFOD_NEVER;
 	if (on && value && setenv("DEBUGINFOD_URLS", value, 1))
 		return cli_refuse(error, "out of memory");

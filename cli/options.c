@@ -32,13 +32,45 @@ int cli_refuse(struct tally_error *error, const char *format, ...)
 	return -EINVAL;
 }
 
+#define WORDS_MOST 160
+
+int cli_refuse_listed(struct tally_error *error, const char *text, size_t length, const char *what,
+		      const char *const *words)
+{
+	char valid[TALLY_ERROR_TEXT] = "", typed[64];
+	const char *nearest;
+	size_t count = 0, at = 0;
+
+	for (; words[count]; count++)
+		if (at < sizeof(valid))
+			at += (size_t)snprintf(valid + at, sizeof(valid) - at, "%s%s",
+					       count ? ", " : "", words[count]);
+	snprintf(typed, sizeof(typed), "%.*s", (int)length, text);
+	nearest = length < sizeof(typed) ? tally_text_nearest(typed, words, count) : NULL;
+	if (nearest)
+		return cli_refuse(error, "unknown %s '%s'; did you mean %s?", what, typed, nearest);
+	return cli_refuse(error, "unknown %s '%.*s'; valid are %s", what, (int)length, text, valid);
+}
+
+int cli_choose(struct tally_error *error, const char *value, const char *what,
+	       const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], value))
+			return i;
+	return cli_refuse_listed(error, value, strlen(value), what, words);
+}
+
 int cli_refuse_word(struct tally_error *error, const char *text, size_t length, const char *what,
 		    cli_word word)
 {
-	char words[TALLY_ERROR_TEXT];
+	const char *words[WORDS_MOST + 1];
+	size_t count = 0;
 
-	return cli_refuse(error, "unknown %s '%.*s'; valid are %s", what, (int)length, text,
-			  cli_help_words(word, words, sizeof(words)));
+	while (count < WORDS_MOST && (words[count] = word(count, NULL)))
+		count++;
+	words[count] = NULL;
+	return cli_refuse_listed(error, text, length, what, words);
 }
 
 int cli_usage_error(const struct cli_usage *usage, const char *format, ...)
@@ -123,6 +155,11 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 	char name[64];
 	int result = 0;
 
+	if (on && value && !*value)
+		return cli_usage_error(
+		    parser->usage,
+		    "%s: the value is empty: did the command in $(...) print nothing?",
+		    written(option, letter, name, sizeof(name)));
 	if (on && !value &&
 	    (option->kind == CLI_U64 || option->kind == CLI_DOUBLE || option->kind == CLI_LIST))
 		return 0; /* CLI_OPTIONAL without a value: `to` keeps its value */
@@ -146,11 +183,6 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 		break;
 	case CLI_LIST:
 		expected = "names or numbers with commas between them";
-		if (on && !*value)
-			return cli_usage_error(
-			    parser->usage,
-			    "%s: the value is empty: did the command in $(...) print nothing?",
-			    written(option, letter, name, sizeof(name)));
 		if (on)
 			result = list_split(option->to, value, option->flags & CLI_WHOLE);
 		else

@@ -56,9 +56,16 @@ typedef int (*cli_call)(void *to, const char *value, bool on, struct tally_error
 
 typedef const char *(*cli_word)(size_t index, const char **ret_help);
 
-/* For a cli_call: "unknown WHAT 'TEXT'; valid are ..."; returns -EINVAL. */
+/* For a cli_call: "unknown WHAT 'TEXT'; did you mean ...?", or "...; valid are ..." where no word
+ * is similar; returns -EINVAL. */
 int cli_refuse_word(struct tally_error *error, const char *text, size_t length, const char *what,
 		    cli_word word);
+/* The same of words that end with NULL. */
+int cli_refuse_listed(struct tally_error *error, const char *text, size_t length, const char *what,
+		      const char *const *words);
+/* The place of the value among such words, or what cli_refuse_listed() returns. */
+int cli_choose(struct tally_error *error, const char *value, const char *what,
+	       const char *const *words);
 
 /* For a cli_call: puts what was expected into the error; returns -EINVAL. */
 int cli_refuse(struct tally_error *error, const char *format, ...)

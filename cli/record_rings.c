@@ -54,13 +54,13 @@ static int take_threads(void *to, const char *value, bool on, struct tally_error
 
 static int take_affinity(void *to, const char *value, bool on, struct tally_error *error)
 {
+	static const char *const places[] = {"cpu", "node", "sys", NULL};
 	struct tally_recorder_rings *rings = to;
 
 	rings->affinity = on && strcmp(value, "sys") != 0 ? value : NULL;
 	if (!rings->affinity || !strcmp(value, "cpu") || !strcmp(value, "node"))
 		return 0;
-	return cli_refuse(error, "'%s' is not where a ring is read; valid are cpu, node, sys",
-			  value);
+	return cli_refuse_listed(error, value, strlen(value), "place to read rings", places);
 }
 
 static int take_behind(void *to, const char *value, bool on, struct tally_error *error)

@@ -3,25 +3,25 @@
 #include <string.h>
 #include "record_options.h"
 
+static const char *const ways[] = {"auto", "fp", "dwarf", "lbr", "no", NULL};
+
 bool record_is_call_graph(const char *value)
 {
-	static const char *const ways[] = {"auto", "fp", "dwarf", "lbr", "no"};
 	size_t length = strcspn(value, ",");
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+	for (size_t i = 0; ways[i]; i++)
 		if (strlen(ways[i]) == length && !strncmp(ways[i], value, length))
 			return true;
 	return false;
 }
 
-static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
+int record_take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
 {
 	*(const char **)to = on ? value : NULL;
 	if (!on || record_is_call_graph(value))
 		return 0;
-	return cli_refuse(
-	    error, "'%s' is not a way to record call chains; valid are auto, fp, dwarf[,SIZE], lbr",
-	    value);
+	return cli_refuse_listed(error, value, strcspn(value, ","), "way to record call chains",
+				 ways);
 }
 
 /* The mode from the command line, else from a configuration file. */
@@ -47,7 +47,7 @@ size_t record_stack_rows(struct record *record, struct cli_option *to)
 	    {CLI_CALL, 0, "call-graph", "HOW",
 	     "record call chains by auto (unwound while recording, else fp), fp (frame pointers), "
 	     "dwarf[,SIZE] (unwound; copies of the stack of SIZE bytes) or lbr",
-	     &record->call_graph, .call = take_call_graph},
+	     &record->call_graph, .call = record_take_call_graph},
 	    {CLI_FLAG, 0, "kernel-callchains", NULL, "call chains of the kernel alone",
 	     &record->kernel_chains},
 	    {CLI_FLAG, 0, "user-callchains", NULL, "call chains of user space alone",

@@ -427,7 +427,7 @@ int report_keys_finish(struct report *report, const struct tally_data *data,
 	if (!result)
 		result = complete_keys(report, data, kind, error);
 	if (!result)
-		result = spread_sums(report, ret->children, error);
+		result = spread_sums(report, ret->children && kind == TALLY_PROFILE_SAMPLES, error);
 	if (!result)
 		result = complete_fields(report, error);
 	if (result)

@@ -41,10 +41,11 @@ int report_take_group(void *to, const char *value, bool on, struct tally_error *
 
 static int take_pretty(void *to, const char *value, bool on, struct tally_error *error)
 {
-	bool raw = on && !strcmp(value, "raw");
+	static const char *const words[] = {"normal", "raw", NULL};
+	int raw = on ? cli_choose(error, value, "form", words) : 0;
 
-	if (on && !raw && strcmp(value, "normal") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are normal and raw", value);
+	if (raw < 0)
+		return raw;
 	*(bool *)to = raw;
 	return 0;
 }

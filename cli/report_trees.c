@@ -17,16 +17,20 @@ static int take_number(struct tree_choice *trees, const char *text, size_t lengt
 	char number[32], *end;
 	double value;
 
+	/* Neither a number nor one of the words below. */
+	static const char *const words[] = {"none",   "graph",   "fractal",  "flat",    "folded",
+					    "caller", "callee",  "function", "address", "srcline",
+					    "branch", "percent", "period",   "count",   NULL};
+
+	if (!length || !strchr("0123456789.+-", *text))
+		return cli_refuse_listed(error, text, length, "word for trees", words);
 	snprintf(number, sizeof(number), "%.*s", (int)length, text);
 	value = strtod(number, &end);
 	if (length >= sizeof(number) || end == number || *end || !isfinite(value) || value < 0 ||
 	    (!trees->has_least && value > 100))
 		return cli_refuse(
 		    error,
-		    "'%.*s' is invalid; valid are none, graph, fractal, flat, folded, caller, "
-		    "callee, function, address, srcline, branch, percent, period, count, the "
-		    "smallest percentage of a "
-		    "branch, and "
+		    "'%.*s' is invalid; a number is the smallest percentage of a branch, and "
 		    "behind it the greatest number of branches",
 		    (int)length, text);
 	if (trees->has_least)

@@ -24,35 +24,24 @@ static int take_keys(void *to, const char *value, bool on, struct tally_error *e
 	return 0;
 }
 
-static int take_call_graph(void *to, const char *value, bool on, struct tally_error *error)
-{
-	*(const char **)to = on ? value : NULL;
-	if (!on || record_is_call_graph(value))
-		return 0;
-	return cli_refuse(error,
-			  "'%s' is not a way to record call chains; valid are auto, fp, "
-			  "dwarf[,SIZE], lbr",
-			  value);
-}
-
 static int take_style(void *to, const char *value, bool on, struct tally_error *error)
 {
-	bool intel = on && !strcmp(value, "intel");
+	static const char *const words[] = {"att", "intel", NULL};
+	int chosen = on ? cli_choose(error, value, "syntax", words) : 0;
 
-	if (on && !intel && strcmp(value, "att") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are att and intel", value);
-	*(bool *)to = intel;
-	return 0;
+	if (chosen >= 0)
+		*(bool *)to = chosen;
+	return chosen < 0 ? chosen : 0;
 }
 
 static int take_percentage(void *to, const char *value, bool on, struct tally_error *error)
 {
-	bool relative = on && !strcmp(value, "relative");
+	static const char *const words[] = {"absolute", "relative", NULL};
+	int chosen = on ? cli_choose(error, value, "percentage", words) : 0;
 
-	if (on && !relative && strcmp(value, "absolute") != 0)
-		return cli_refuse(error, "'%s' is invalid; valid are absolute and relative", value);
-	*(bool *)to = relative;
-	return 0;
+	if (chosen >= 0)
+		*(bool *)to = chosen;
+	return chosen < 0 ? chosen : 0;
 }
 
 static int take_tui(void *to, const char *value, bool on, struct tally_error *error)
@@ -97,7 +86,7 @@ static size_t record_rows(struct top_options *options, struct cli_option *to)
 	    {CLI_CALL, 0, "call-graph", "HOW",
 	     "record call chains by auto (unwound, else fp), fp (frame pointers), dwarf[,SIZE] "
 	     "or lbr",
-	     &record->call_graph, .call = take_call_graph},
+	     &record->call_graph, .call = record_take_call_graph},
 	    {CLI_U64, 0, "max-stack", "FRAMES", "use only so many frames of each chain",
 	     &options->max_stack},
 	    {CLI_FLAG, 0, "children", NULL,

@@ -124,7 +124,7 @@ wrong() { # expression, column, text
 @test "mistakes are reported before anything is read, with a caret" {
 	run "$TALLY" script -i all.data --filter ""
 	[ "$status" = 2 ]
-	[[ "$output" = *"an expression is missing"* ]]
+	[[ "$output" = *"the value is empty"* ]]
 	wrong "pid" 3 "expected a comparison"
 	wrong "pid ==" 6 "expected a value"
 	wrong "pid == x" 7 "'x' is not a number"

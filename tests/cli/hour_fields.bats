@@ -49,5 +49,5 @@ all_rows() { # options
 	[ "$(rows --no-children -F +sample)" = "$(rows --no-children -n)" ]
 	run "$TALLY" report -i all.data -F comm,wight
 	[ "$status" = 2 ]
-	[[ "$output" = *"--fields: unknown column 'wight'; valid are comm,"*"overhead,"*"sample, period"* ]]
+	[[ "$output" = *"--fields: unknown column 'wight'; did you mean weight?"* ]]
 }

@@ -50,7 +50,7 @@ shares() { # options
 	[ -z "$(shares -c the-prog --percent-limit 50)" ]
 	run "$TALLY" report -i all.data --percentage half
 	[ "$status" = 2 ]
-	[[ "$output" = *"'half' is invalid; valid are absolute and relative"* ]]
+	[[ "$output" = *"unknown percentage 'half'; valid are absolute, relative"* ]]
 }
 
 @test "13.2: --dlfilter leaves shares as they are, too" {

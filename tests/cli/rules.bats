@@ -108,3 +108,39 @@ each_rule() { # COMMAND
 	[[ "$output" == *"-a or -C"* ]]
 	[[ "$output" != *"--per-thread"* ]]
 }
+
+@test "a word that is like a valid one is named, in each list of words; an empty value is refused" {
+	local line
+	while IFS='|' read -r line expected; do
+		# shellcheck disable=SC2086 # words
+		run -2 "$TALLY" $line </dev/null
+		if [[ "$output" != *"did you mean $expected?"* ]]; then
+			echo "$line: $output"
+			return 1
+		fi
+	done <<-END
+		record --call-graph dwraf true|dwarf
+		record --synth tsk true|task
+		record --affinity nod true|node
+		top --call-graph dwrf|dwarf
+		report -g calle|caller
+		report --percentage relativ|relative
+		report --stdio-color alwys|always
+		report -s comn --no-tui|comm
+		export --to folde|folded
+		diff -c delt a b|delta
+		annotate -M itel|intel
+	END
+	while read -r line; do
+		# shellcheck disable=SC2086 # words
+		run -2 "$TALLY" $line </dev/null
+		[[ "$output" = *"the value is empty"* ]]
+	done <<-END
+		record --synth= true
+		record --stacks-output= true
+		report --buildid-dir=
+		annotate --symfs=
+	END
+	run -2 "$TALLY" report --debuginfod=bogus
+	[[ "$output" = *"'bogus' is not a server"* ]]
+}
