@@ -48,7 +48,7 @@ function create(page) {
 	const threads = tally.lists.threadColumns(page);
 	const few = (columns, keys) => keys.map((key) => columns.find((column) => column.key === key)).filter(Boolean);
 	const tables = [
-		top("hot-functions", "Hottest functions", few(tally.lists.functionColumns(page), ["self", "total", "function", "image"]),
+		recording.diff ? largestChanges(page, top) : top("hot-functions", "Hottest functions", few(tally.lists.functionColumns(page), ["self", "total", "function", "image"]),
 			() => largest(tally.lists.functionRows(page), analysis.functions(store.now).self)),
 		top("hot-threads", "Hottest threads", few(threads.columns, ["self", "thread", "tid", "process"]),
 			() => largest(threads.rows(), analysis.byThread(store.now))),
@@ -73,6 +73,12 @@ function create(page) {
 			if (waits) waits.update();
 		},
 	};
+}
+
+function largestChanges(page, top) {
+	const { columns, rows } = tally.changes(page), of = (name) => columns.find(({ key }) => key === name);
+	const shown = [{ ...of("difference"), key: "self", value: of("size").value }, of("before"), of("after"), of("function"), of("verdict")];
+	return top("changes", "Largest changes", shown, () => rows().sort((a, b) => of("size").value(b) - of("size").value(a)).slice(0, TOP));
 }
 
 // The hottest source lines; they are known for the whole recording only.
