@@ -106,8 +106,11 @@ int tally_page_events_make(struct page_tables *tables, struct page_source *sourc
 		if (source->events[i] != PAGE_NONE)
 			continue;
 		source->events[i] = tables->event_count;
-		tables->events[tables->event_count++] = (struct page_event){
-		    .name = (uint32_t)name, .unit = (uint32_t)unit, .kind = (uint8_t)facts.kind};
+		tables->events[tables->event_count++] =
+		    (struct page_event){.name = (uint32_t)name,
+					.unit = (uint32_t)unit,
+					.kind = (uint8_t)facts.kind,
+					.rate = event->attr.freq ? event->attr.sample_freq : 0};
 	}
 	return 0;
 }

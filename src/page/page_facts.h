@@ -42,9 +42,9 @@ struct page_words {
  * chose, functions without names, cut call chains.  0 or -ENOMEM. */
 int tally_page_notes(const struct page_facts *facts, struct page_words *words);
 
-/* page_sentence.c: adds the sentence about what limits.  `tables` are complete. 0 or -ENOMEM. */
-int tally_page_sentence(const struct tally_session *session, const struct page_tables *tables,
-			struct tally_buf *to);
+/* page_sentence.c: adds the sentence about what limits, on a machine of so many CPUs (0: unknown).
+ * `tables` are complete.  0 or -ENOMEM. */
+int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct tally_buf *to);
 
 /* page_difference.c: the same of a difference: how much more or less there is, and which functions
  * changed most.  0 or -ENOMEM. */

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tally/data.h>
-#include <tally/info.h>
 #include "base/cell.h"
 #include "page/page_facts.h"
 #include "page/page_waits.h"
@@ -34,17 +32,13 @@ struct usage {
 };
 
 /* Seconds that a sample stands for; below 0: unknown. */
-static double seconds_of(const struct usage *usage, const struct tally_session *session,
-			 const struct page_sample *sample)
+static double seconds_of(const struct usage *usage, const struct page_sample *sample)
 {
 	const struct page_event *event = &usage->tables->events[sample->event];
-	const struct tally_attr *attr =
-	    &tally_data_event(tally_session_data(session), sample->event)->attr;
 
 	if (!strcmp(usage->tables->strings.text[event->unit], "ns"))
 		return (double)sample->weight / NS;
-	return attr->freq && attr->sample_freq ? (double)sample->count / (double)attr->sample_freq
-					       : -1;
+	return event->rate ? (double)sample->count / (double)event->rate : -1;
 }
 
 /* The first event of that kind that has samples; PAGE_NONE: none has. */
@@ -69,7 +63,7 @@ static enum page_wait wait_of(const struct page_tables *tables, uint32_t node)
 	return PAGE_WAIT_UNKNOWN;
 }
 
-static void add_up(struct usage *usage, const struct tally_session *session)
+static void add_up(struct usage *usage)
 {
 	const struct page_tables *tables = usage->tables;
 	uint32_t on = event_of(tables, PAGE_EVENT_ON_CPU),
@@ -86,7 +80,7 @@ static void add_up(struct usage *usage, const struct tally_session *session)
 		if (function == PAGE_NONE || !thread->tid ||
 		    (sample->event != on && sample->event != off))
 			continue;
-		seconds = seconds_of(usage, session, sample);
+		seconds = seconds_of(usage, sample);
 		if (seconds < 0) {
 			usage->known = false;
 		} else if (sample->event == off) {
@@ -280,22 +274,20 @@ static void put_kernel(const struct usage *usage, struct tally_buf *to)
 	tally_buf_byte(to, '.');
 }
 
-int tally_page_sentence(const struct tally_session *session, const struct page_tables *tables,
-			struct tally_buf *to)
+int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct tally_buf *to)
 {
-	const struct tally_data_info *info = tally_data_info(tally_session_data(session));
 	struct usage usage = {
 	    .tables = tables,
 	    .length = (double)(tables->end - tables->start) / NS,
 	    .threads = calloc((size_t)tables->thread_count + 1, sizeof(*usage.threads)),
 	    .off = calloc((size_t)tables->thread_count + 1, sizeof(*usage.off)),
 	    .own = calloc((size_t)tables->function_count + 1, sizeof(*usage.own)),
-	    .cpus = info->cpus_online ? info->cpus_online : 1,
+	    .cpus = cpus ? cpus : 1,
 	};
 	int result = usage.threads && usage.off && usage.own ? 0 : -ENOMEM;
 
 	if (!result) {
-		add_up(&usage, session);
+		add_up(&usage);
 		add_ready(&usage);
 		if (!tables->sample_count)
 			tally_buf_text(to, "There are no samples: the program used too little CPU "

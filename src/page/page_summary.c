@@ -255,7 +255,7 @@ int tally_page_summary(const struct page_facts *facts, const char *title, struct
 
 	put_title(facts, &own);
 	result = facts->diff ? tally_page_difference_sentence(facts, &sentence)
-			     : tally_page_sentence(session, tables, &sentence);
+			     : tally_page_sentence(tables, info->cpus_online, &sentence);
 	tally_buf_text(&words->lines, tally_buf_str(&sentence));
 	tally_buf_byte(&words->lines, '\n');
 	json_object(json);

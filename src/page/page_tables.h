@@ -59,6 +59,7 @@ enum page_event_kind { PAGE_EVENT_ON_CPU, PAGE_EVENT_OFF_CPU, PAGE_EVENT_OTHER, 
 struct page_event {
 	uint32_t name, unit;
 	uint8_t kind;
+	uint64_t rate; /* samples of a second of CPU time that were asked for; 0: unknown */
 	/* Of the summary. */
 	uint64_t samples, weight, unknown, lost, throttled;
 };
