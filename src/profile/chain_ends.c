@@ -13,47 +13,6 @@ struct ends {
 	uint8_t *known; /* enum end by frame; NULL: out of memory */
 };
 
-/* Siblings lead to frames all over the memory: those that are soon asked for are fetched before. */
-#define AHEAD 8U
-
-struct siblings {
-	uint32_t at, ahead, end; /* nodes; that many further on */
-};
-
-static uint32_t node_behind(const struct tally_profile *profile, uint32_t number)
-{
-	return number + profile->tree.nodes[number].size;
-}
-
-static struct siblings below(const struct tally_profile *profile, uint32_t number)
-{
-	return (struct siblings){number + 1, number + 1, node_behind(profile, number)};
-}
-
-static void fetch(const struct ends *ends, struct siblings *siblings)
-{
-	const struct tally_profile *profile = ends->profile;
-
-	if (siblings->ahead >= siblings->end)
-		return;
-	tally_session_frame_ahead(profile->session, profile->tree.nodes[siblings->ahead].frame);
-	siblings->ahead = node_behind(profile, siblings->ahead);
-}
-
-/* The next one; 0: there is none. */
-static uint32_t next(const struct ends *ends, struct siblings *siblings)
-{
-	uint32_t at = siblings->at;
-
-	if (at >= siblings->end)
-		return 0;
-	for (unsigned i = 0; at == siblings->ahead && i < AHEAD; i++)
-		fetch(ends, siblings);
-	fetch(ends, siblings);
-	siblings->at = node_behind(ends->profile, at);
-	return at;
-}
-
 static enum end look(const struct ends *ends, const struct tally_call_node *node)
 {
 	const struct tally_profile *profile = ends->profile;
@@ -76,13 +35,13 @@ static enum end look(const struct ends *ends, const struct tally_call_node *node
 static uint64_t cut_below(const struct ends *ends, uint32_t number)
 {
 	const struct tally_call_node *nodes = ends->profile->tree.nodes;
-	struct siblings siblings = below(ends->profile, number);
+	uint32_t behind = number + nodes[number].size;
 	enum end end = look(ends, &nodes[number]);
 	uint64_t cut = end == WHOLE ? 0 : call_node_total(&nodes[number]);
 
 	if (end != CUT_NAMELESS)
 		return cut;
-	for (uint32_t i; (i = next(ends, &siblings));)
+	for (uint32_t i = number + 1; i < behind; i += nodes[i].size)
 		if (!nodes[i].unshown && look(ends, &nodes[i]) == WHOLE)
 			cut -= call_node_total(&nodes[i]);
 	return cut;
@@ -99,12 +58,11 @@ void tally_profile_chain_ends(const struct tally_profile *profile, size_t event,
 		return;
 	ends.known = calloc((size_t)profile->places.frame_count + 1, sizeof(*ends.known));
 	/* Below node 0 are contexts; below these the outermost frames. */
-	for (uint32_t context = 1; context < tree->count; context = node_behind(profile, context)) {
-		struct siblings siblings = below(profile, context);
-
+	for (uint32_t context = 1, behind; context < tree->count; context = behind) {
+		behind = context + tree->nodes[context].size;
 		if (profile->contexts.list[tree->nodes[context].frame].event != event)
 			continue;
-		for (uint32_t i; (i = next(&ends, &siblings));) {
+		for (uint32_t i = context + 1; i < behind; i += tree->nodes[i].size) {
 			if (tree->nodes[i].unshown) /* a sample without a chain */
 				continue;
 			ret->all += call_node_total(&tree->nodes[i]);

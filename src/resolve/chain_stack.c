@@ -18,6 +18,8 @@ struct chain_prefix {
 };
 /* Frames that are looked up together. */
 #define NOWHERE_MOST 32U
+/* Words of a long chain that are fetched before. */
+#define INNERMOST 8U
 /* Words that a prefix passed over have no stack at hand. */
 #define NODE_UNKNOWN UINT32_MAX
 
@@ -228,13 +230,17 @@ static bool is_short(uint64_t words)
 	return words < (uint64_t)2 * STEP;
 }
 
-/* Fetches what frames of a short chain's words are found by. */
+/* Fetches what frames of a chain's words are found by; of a long one those that are innermost, as
+ * the others are mostly those of the last one. */
 static void fetch_frames(const struct tally_resolver *resolver, const struct tally_resolved *sample)
 {
+	uint64_t count = sample->sample.callchain_nr;
 	uint8_t mode = sample->cpumode;
 	uint32_t era = resolver_era(sample, mode);
 
-	for (uint64_t i = 0; i < sample->sample.callchain_nr; i++) {
+	if (!is_short(count))
+		count = INNERMOST;
+	for (uint64_t i = 0; i < count; i++) {
 		uint64_t word = sample->sample.callchain[i];
 
 		if (word < FIRST_MARK) {
@@ -405,8 +411,7 @@ int tally_resolver_stacks(struct tally_resolver *resolver,
 
 	chains.count = chains.frame_count = chains.nowhere_count = 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (samples[i]->sample.present & PERF_SAMPLE_CALLCHAIN &&
-		    is_short(samples[i]->sample.callchain_nr))
+		if (samples[i]->sample.present & PERF_SAMPLE_CALLCHAIN)
 			fetch_frames(resolver, samples[i]);
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = add_chain(resolver, &chains, samples[i], &ret[i]);

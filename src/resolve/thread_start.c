@@ -24,7 +24,7 @@ static bool is_before_start(struct tally_image *image, const struct tally_functi
 enum tally_thread_start tally_thread_start_of(const struct tally_frames *frames, uint32_t frame)
 {
 	const struct tally_frame facts = tally_frames_get(frames, frame);
-	struct tally_image *image = tally_frames_image(frames, frame);
+	struct tally_image *image;
 	struct tally_function function;
 
 	/* The kernel follows its own stacks to their end. */
@@ -32,6 +32,9 @@ enum tally_thread_start tally_thread_start_of(const struct tally_frames *frames,
 		return TALLY_START_YES;
 	if (facts.symbol)
 		return tally_thread_start_name(facts.symbol) ? TALLY_START_YES : TALLY_START_NO;
+	if (facts.image == UINT32_MAX) /* no code at all: of chains that go astray most are */
+		return TALLY_START_NO;
+	image = tally_frames_image(frames, frame);
 	if (!image || tally_image_places_are_addresses(image))
 		return TALLY_START_NO;
 	if (!tally_image_symbol_count(image))

@@ -1,6 +1,4 @@
-/* Rows and trees of made-up samples: known answers, and a plain model on random chains.
- *
- * Long because the made-up samples and the model serve all cases. */
+/* Rows and trees of made-up samples: known answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,85 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <tally/profile.h>
-#include "fake_session.h"
-
-enum { MAIN = 1, A, B, C, KERNEL, NOWHERE, A_AGAIN, LEAF, FRAMES };
-
-static struct tally_profile_event event_at(const struct tally_profile *profile, size_t index)
-{
-	struct tally_profile_event event = {.size = sizeof(event)};
-
-	tally_profile_event(profile, index, &event);
-	return event;
-}
-
-static struct tally_profile_row row_at(const struct tally_profile *profile, size_t event,
-				       uint64_t index)
-{
-	struct tally_profile_row row = {.size = sizeof(row)};
-
-	tally_profile_row(profile, event, index, &row);
-	return row;
-}
-
-static const struct tally_frame frames[FRAMES] = {
-    [MAIN] = {"app", "/usr/bin/app", "main", 0x100, '.', 0},
-    [A] = {"app", "/usr/bin/app", "a", 0x200, '.', 0},
-    [B] = {"app", "/usr/bin/app", "b", 0x300, '.', 0},
-    [C] = {"libc.so.6", "/lib/libc.so.6", "c", 0x400, '.', 1},
-    [KERNEL] = {"[kernel.kallsyms]", "[kernel.kallsyms]", "k", 0x500, 'k', 2},
-    [NOWHERE] = {"[unknown]", "[unknown]", NULL, 0x1234, '.', UINT32_MAX},
-    /* The same symbol of a binary with the same short name, elsewhere. */
-    [A_AGAIN] = {"app", "/container/app", "a", 0x200, '.', 3},
-    [LEAF] = {"app", "/usr/bin/app", "leaf", 0x600, '.', 0},
-};
-static const char *const strings[] = {"app", "other"};
-static const char *const usual[] = {"comm", "dso", "symbol"};
-
-static struct tally_session session_of(const struct fake_sample *samples, size_t count)
-{
-	static struct tally_session session;
-
-	fake_session_init(&session);
-	session.frames = frames;
-	session.frame_count = FRAMES;
-	session.strings = strings;
-	session.samples = samples;
-	session.sample_count = count;
-	return session;
-}
-
-static struct tally_profile *profile_of(struct tally_session *session, const char *const *keys,
-					size_t key_count, bool callchains, bool children)
-{
-	struct tally_profile_options options = {.size = sizeof(options),
-						.keys = keys,
-						.key_count = key_count,
-						.callchains = callchains,
-						.children = children};
-	struct tally_profile *profile = NULL;
-	struct tally_error error = {0};
-
-	assert_int_equal(tally_profile_new(session, &options, &profile, &error), 0);
-	return profile;
-}
-
-/* The row of a symbol (or binary); fails the test when there is none. */
-static struct tally_profile_row row_of(const struct tally_profile *profile, const char *comm,
-				       const char *symbol)
-{
-	struct tally_profile_event event = event_at(profile, 0);
-
-	for (uint64_t i = 0; i < event.row_count; i++) {
-		struct tally_profile_row row = row_at(profile, 0, i);
-
-		if ((!comm || !strcmp(row.comm, comm)) && row.frame.symbol &&
-		    !strcmp(row.frame.symbol, symbol))
-			return row;
-	}
-	fail_msg("no row %s", symbol);
-	return (struct tally_profile_row){0};
-}
+#include "made_profile.h"
 
 static const struct fake_sample few[] = {
     {.period = 10, .depth = 3, .chain = {B, A, MAIN}},
@@ -106,7 +26,7 @@ static const struct fake_sample few[] = {
 static void flat_rows(void **state)
 {
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
-	struct tally_profile *profile = profile_of(&session, usual, 3, false, false);
+	struct tally_profile *profile = profile_of(&session, usual_keys, 3, false, false);
 	struct tally_profile_event event = event_at(profile, 0);
 	struct tally_profile_row row;
 
@@ -139,7 +59,7 @@ static void flat_rows(void **state)
 static void children_count_once(void **state)
 {
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
-	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
+	struct tally_profile *profile = profile_of(&session, usual_keys, 3, true, true);
 	struct tally_profile_row row = row_at(profile, 0, 0);
 
 	(void)state;
@@ -152,36 +72,6 @@ static void children_count_once(void **state)
 	assert_int_equal(row_of(profile, "app", "c").children, 120);
 	assert_int_equal(row_of(profile, "app", "k").children, 30);
 	tally_profile_free(profile);
-}
-
-static struct tally_tree tree_of(const struct tally_profile *profile, struct tally_profile_row row,
-				 enum tally_call_order order, uint64_t least)
-{
-	struct tally_tree_options options = {
-	    .size = sizeof(options), .order = order, .least = least};
-	struct tally_tree tree;
-
-	assert_int_equal(tally_profile_tree(profile, 0, &row, &options, &tree), 0);
-	return tree;
-}
-
-/* "a(172,12){b(110,10){...}...}" */
-static void spell(const struct tally_tree *tree, uint32_t at, char *to, size_t room)
-{
-	const struct tally_tree_node *node = &tree->nodes[at];
-	size_t used = strlen(to);
-
-	snprintf(to + used, room - used, "%s(%llu,%llu)",
-		 node->frame.symbol ? node->frame.symbol : "-", (unsigned long long)node->total,
-		 (unsigned long long)node->self);
-	for (uint32_t i = 0; i < node->child_count; i++) {
-		used = strlen(to);
-		snprintf(to + used, room - used, i ? " " : "{");
-		spell(tree, node->first_child + i, to, room);
-	}
-	used = strlen(to);
-	if (node->child_count)
-		snprintf(to + used, room - used, "}");
 }
 
 static void tree_is(const struct tally_profile *profile, struct tally_profile_row row,
@@ -198,7 +88,7 @@ static void tree_is(const struct tally_profile *profile, struct tally_profile_ro
 static void trees_with_children(void **state)
 {
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
-	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
+	struct tally_profile *profile = profile_of(&session, usual_keys, 3, true, true);
 	struct tally_profile_row bad = row_of(profile, "app", "a");
 	struct tally_tree_options options = {.size = sizeof(options)};
 	struct tally_tree tree = {.count = 77};
@@ -225,7 +115,7 @@ static void trees_with_children(void **state)
 static void trees_without_children(void **state)
 {
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
-	struct tally_profile *profile = profile_of(&session, usual, 3, true, false);
+	struct tally_profile *profile = profile_of(&session, usual_keys, 3, true, false);
 	struct tally_tree tree;
 
 	(void)state;
@@ -239,19 +129,6 @@ static void trees_without_children(void **state)
 	assert_false(tree.row_is_frame);
 	tally_tree_done(&tree);
 	tally_profile_free(profile);
-}
-
-static struct tally_profile *large_rows_of(struct tally_session *session, double least)
-{
-	struct tally_profile_options options = {.size = sizeof(options),
-						.keys = usual,
-						.key_count = 3,
-						.callchains = true,
-						.tree_least = least};
-	struct tally_profile *profile = NULL;
-
-	assert_int_equal(tally_profile_new(session, &options, &profile, NULL), 0);
-	return profile;
 }
 
 static void only_large_rows_have_trees(void **state)
@@ -316,7 +193,7 @@ static void filters_keep_the_total(void **state)
 				 *const dsos[] = {"/lib/libc.so.6"};
 	struct tally_session session = session_of(few, sizeof(few) / sizeof(*few));
 	struct tally_profile_options options = {
-	    .size = sizeof(options), .keys = usual, .key_count = 3};
+	    .size = sizeof(options), .keys = usual_keys, .key_count = 3};
 	struct tally_profile *profile;
 
 	(void)state;
@@ -361,11 +238,11 @@ static void inlined_functions(void **state)
 	struct tally_tree tree;
 
 	(void)state;
-	memcpy(named, frames, sizeof(named));
+	memcpy(named, made_frames, sizeof(named));
 	named[LEAF].inlined = named[B].inlined = true;
 	named[LEAF].place = named[B].place = named[A].place;
 	session.frames = named;
-	profile = profile_of(&session, usual, 3, true, true);
+	profile = profile_of(&session, usual_keys, 3, true, true);
 	row = row_of(profile, "app", "a");
 	assert_int_equal(row.self, 230);
 	assert_int_equal(row.children, 310);
@@ -377,7 +254,7 @@ static void inlined_functions(void **state)
 	assert_int_equal(row.children, 260);
 	tally_profile_free(profile);
 
-	profile = profile_of(&session, usual, 3, true, false);
+	profile = profile_of(&session, usual_keys, 3, true, false);
 	row = row_of(profile, "app", "a");
 	assert_int_equal(row.self, 230);
 	assert_int_equal(tally_profile_tree(profile, 0, &row, &options, &tree), 0);
@@ -424,11 +301,11 @@ static void inlined_and_not(void **state)
 	struct tally_tree tree;
 
 	(void)state;
-	memcpy(named, frames, sizeof(named));
+	memcpy(named, made_frames, sizeof(named));
 	named[LEAF].inlined = named[B].inlined = true;
 	named[LEAF].symbol = named[B].symbol = "a";
 	session.frames = named;
-	profile = profile_of(&session, usual, 3, true, true);
+	profile = profile_of(&session, usual_keys, 3, true, true);
 	row = row_of(profile, "app", "c");
 	assert_int_equal(tally_profile_tree(profile, 0, &row, &options, &tree), 0);
 	assert_true(tree.row_is_frame);
@@ -554,244 +431,12 @@ static void options_are_checked(void **state)
 static void nothing_sampled(void **state)
 {
 	struct tally_session session = session_of(few, 0);
-	struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
+	struct tally_profile *profile = profile_of(&session, usual_keys, 3, true, true);
 
 	(void)state;
 	assert_int_equal(event_at(profile, 0).samples, 0);
 	assert_int_equal(event_at(profile, 0).row_count, 0);
 	tally_profile_free(profile);
-}
-
-#define RANDOM_SAMPLES 6000
-#define RANDOM_FRAMES  40
-
-static uint32_t next_random(uint32_t *seed)
-{
-	*seed = *seed * 1664525u + 1013904223u;
-	return *seed >> 8;
-}
-
-static bool in_chain(const struct fake_sample *sample, uint32_t frame)
-{
-	for (uint32_t i = 0; i < sample->depth; i++)
-		if (sample->chain[i] == frame)
-			return true;
-	return false;
-}
-
-/* What the samples say of a path below the row of a frame: of samples that end in it the path
- * starts at the outermost frame, of others at the row's outermost frame. */
-static uint64_t model_below(const struct fake_sample *samples, uint32_t row, const uint32_t *path,
-			    uint32_t length)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < RANDOM_SAMPLES; i++) {
-		const struct fake_sample *sample = &samples[i];
-		uint32_t at = sample->depth, k = 0;
-
-		if (sample->comm || !in_chain(sample, row))
-			continue;
-		while (sample->chain[0] != row && sample->chain[at - 1] != row)
-			at--;
-		for (; at && k < length && sample->chain[at - 1] == path[k]; at--)
-			k++;
-		sum += k == length ? sample->period : 0;
-	}
-	return sum;
-}
-
-/* The same of who called the row: all samples start at its innermost frame. */
-static uint64_t model_above(const struct fake_sample *samples, uint32_t row, const uint32_t *path,
-			    uint32_t length)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < RANDOM_SAMPLES; i++) {
-		const struct fake_sample *sample = &samples[i];
-		uint32_t at = 0, k = 0;
-
-		if (sample->comm || !in_chain(sample, row))
-			continue;
-		while (sample->chain[at] != row)
-			at++;
-		while (k < length && ++at < sample->depth && sample->chain[at] == path[k])
-			k++;
-		sum += k == length ? sample->period : 0;
-	}
-	return sum;
-}
-
-typedef uint64_t model(const struct fake_sample *samples, uint32_t row, const uint32_t *path,
-		       uint32_t length);
-
-/* Node 0 is the row; the paths start with its children. */
-static void tree_follows_model(model *sum, const struct tally_tree *tree, uint32_t at,
-			       const struct fake_sample *samples, uint32_t row, uint32_t *path,
-			       uint32_t length)
-{
-	const struct tally_tree_node *node = &tree->nodes[at];
-	uint64_t below = node->self;
-
-	assert_int_equal(node->total, sum(samples, row, path, length));
-	for (uint32_t i = 0; i < node->child_count; i++) {
-		const struct tally_tree_node *child = &tree->nodes[node->first_child + i];
-
-		below += child->total;
-		if (i)
-			assert_true(child->total <= child[-1].total);
-		path[length] = (uint32_t)child->frame.place;
-		if (length < 4)
-			tree_follows_model(sum, tree, node->first_child + i, samples, row, path,
-					   length + 1);
-	}
-	assert_int_equal(below, node->total);
-}
-
-static void make_random(struct fake_sample *samples, struct tally_frame *all, char (*names)[8])
-{
-	uint32_t seed = 7;
-
-	for (uint32_t i = 1; i < RANDOM_FRAMES; i++) {
-		snprintf(names[i], sizeof(*names), "f%u", i);
-		all[i] = (struct tally_frame){"app", "/app", names[i], i, '.', 0};
-	}
-	for (uint32_t i = 0; i < RANDOM_SAMPLES; i++) {
-		struct fake_sample *sample = &samples[i];
-
-		if (i && next_random(&seed) % 3 == 0) { /* repeats, and chains alike in part */
-			*sample = samples[next_random(&seed) % i];
-			if (next_random(&seed) % 2)
-				sample->chain[0] = 1 + next_random(&seed) % (RANDOM_FRAMES - 1);
-			continue;
-		}
-		sample->comm = next_random(&seed) % 4 == 0;
-		sample->period = next_random(&seed) % 50;
-		sample->depth = 1 + next_random(&seed) % 12;
-		for (uint32_t k = 0; k < sample->depth; k++)
-			sample->chain[k] = 1 + next_random(&seed) %
-						   (k + 3 > sample->depth ? 4 : RANDOM_FRAMES - 1);
-	}
-}
-
-static void random_chains_follow_the_model(void **state)
-{
-	static struct fake_sample samples[RANDOM_SAMPLES];
-	static struct tally_frame all[RANDOM_FRAMES];
-	static char names[RANDOM_FRAMES][8];
-	struct tally_session session = session_of(samples, RANDOM_SAMPLES);
-
-	(void)state;
-	make_random(samples, all, names);
-	session.frames = all;
-	session.frame_count = RANDOM_FRAMES;
-	for (session.threads = 1; session.threads <= 5; session.threads++) {
-		struct tally_profile *profile = profile_of(&session, usual, 3, true, true);
-		struct tally_profile_event event = event_at(profile, 0);
-		uint64_t selves = 0;
-
-		assert_int_equal(event.samples, RANDOM_SAMPLES);
-		for (uint64_t i = 0; i < event.row_count; i++) {
-			struct tally_profile_row row = row_at(profile, 0, i);
-			uint32_t frame = (uint32_t)row.frame.place;
-			uint64_t self = 0, children = 0, count = 0;
-
-			for (uint32_t k = 0; k < RANDOM_SAMPLES; k++) {
-				if (strcmp(strings[samples[k].comm], row.comm) != 0)
-					continue;
-				if (samples[k].chain[0] == frame) {
-					self += samples[k].period;
-					count++;
-				}
-				if (in_chain(&samples[k], frame))
-					children += samples[k].period;
-			}
-			assert_int_equal(row.self, self);
-			assert_int_equal(row.samples, count);
-			assert_int_equal(row.children, children);
-			selves += self;
-			if (i % 7 == 0 && !strcmp(row.comm, "app")) {
-				struct tally_tree tree = tree_of(profile, row, TALLY_CALLER, 0);
-				uint32_t path[8];
-
-				tree_follows_model(model_below, &tree, 0, samples, frame, path, 0);
-				tally_tree_done(&tree);
-				tree = tree_of(profile, row, TALLY_CALLEE, 0);
-				if (session.threads == 2)
-					tree_follows_model(model_above, &tree, 0, samples, frame,
-							   path, 0);
-				tally_tree_done(&tree);
-			}
-		}
-		assert_int_equal(selves, event.total);
-		tally_profile_free(profile);
-		/* Whole paths down to a row hold what the row holds. */
-		profile = profile_of(&session, usual, 3, true, false);
-		for (uint64_t i = 0; i < event_at(profile, 0).row_count; i += 5) {
-			struct tally_profile_row row = row_at(profile, 0, i);
-			struct tally_tree tree = tree_of(profile, row, TALLY_CALLER, 0);
-			uint64_t ends = 0, sum = 0;
-
-			for (uint32_t k = 1; k < tree.count; k++)
-				ends += tree.nodes[k].self;
-			for (uint32_t k = 0; k < tree.nodes[0].child_count; k++)
-				sum += tree.nodes[tree.nodes[0].first_child + k].total;
-			assert_int_equal(ends, row.self);
-			assert_int_equal(sum, row.self);
-			tally_tree_done(&tree);
-		}
-		tally_profile_free(profile);
-	}
-}
-
-/* Chains of large rows alone lead to the trees that all chains lead to. */
-static void few_chains_are_enough(void **state)
-{
-	static struct fake_sample samples[RANDOM_SAMPLES];
-	static struct tally_frame all[RANDOM_FRAMES];
-	static char names[RANDOM_FRAMES][8], whole[1 << 20], part[1 << 20];
-	struct tally_session session = session_of(samples, RANDOM_SAMPLES);
-
-	(void)state;
-	make_random(samples, all, names);
-	session.frames = all;
-	session.frame_count = RANDOM_FRAMES;
-	for (session.threads = 1; session.threads <= 5; session.threads += 2) {
-		struct tally_profile *profile = profile_of(&session, usual, 3, true, false), *lean;
-		struct tally_profile_event event = event_at(profile, 0);
-		unsigned large = 0;
-
-		session.sums_early = true;
-		lean = large_rows_of(&session, 2);
-		session.sums_early = false;
-		assert_int_equal(event_at(lean, 0).row_count, event.row_count);
-		for (uint64_t i = 0; i < event.row_count; i++) {
-			struct tally_profile_row row = row_at(profile, 0, i);
-			struct tally_profile_row same = row_at(lean, 0, i);
-
-			assert_string_equal(row.comm, same.comm);
-			assert_int_equal(row.frame.place, same.frame.place);
-			assert_int_equal(row.self, same.self);
-			assert_int_equal(row.samples, same.samples);
-			if (100 * row.self < 2 * event.total)
-				continue;
-			large++;
-			for (unsigned order = TALLY_CALLER; order <= TALLY_CALLEE; order++) {
-				struct tally_tree one = tree_of(profile, row, order, 7);
-				struct tally_tree other = tree_of(lean, same, order, 7);
-
-				*whole = *part = 0;
-				spell(&one, 0, whole, sizeof(whole));
-				spell(&other, 0, part, sizeof(part));
-				assert_string_equal(whole, part);
-				tally_tree_done(&one);
-				tally_tree_done(&other);
-			}
-		}
-		assert_true(large > 3 && large < event.row_count);
-		tally_profile_free(profile);
-		tally_profile_free(lean);
-	}
 }
 
 int main(void)
@@ -809,9 +454,7 @@ int main(void)
 	    cmocka_unit_test(sockets_periods_and_intervals),
 	    cmocka_unit_test(options_are_checked),
 	    cmocka_unit_test(nothing_sampled),
-	    cmocka_unit_test(random_chains_follow_the_model),
 	    cmocka_unit_test(only_large_rows_have_trees),
-	    cmocka_unit_test(few_chains_are_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
