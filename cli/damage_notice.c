@@ -7,7 +7,10 @@
 static void say(const char *command, const struct tally_data *data, const char *outcome)
 {
 	const struct tally_data_damage *damage = tally_data_damage(data);
-	const char *end = damage->no_end ? "not ended properly (killed, or the disk was full)" : "";
+	const char *end =
+	    damage->no_end
+		? "not ended properly (killed, still being written, or the disk was full)"
+		: "";
 
 	if (!damage->count) {
 		cli_say(command, "%s: %s, with nothing lost before its end; %s",

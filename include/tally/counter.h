@@ -146,8 +146,11 @@ int tally_counters_set_output(struct tally_counters *set, size_t event, size_t t
 			      struct tally_error *error);
 
 /* Reads all counts into counts[event * tally_counters_place_count() + place], with one read(2) for
- * each group and place.  Nothing is allocated.  A count that cannot be read has a quality that says
- * so.  0; -errno: the kernel refused for another reason; the other counts are read all the same. */
+ * each group and place.  Groups of software events and tracepoints never take turns on hardware:
+ * their time_enabled is their time_running, and they are never scaled.  (The kernel's goes on while
+ * a thread is not on the event's CPU.)  Nothing is allocated.  A count that cannot be read has a
+ * quality that says so.  0; -errno: the kernel refused for another reason; the other counts are
+ * read all the same. */
 int tally_counters_read(struct tally_counters *set, struct tally_count *counts);
 
 #pragma GCC visibility pop

@@ -98,6 +98,22 @@ static int set_group(const struct reading *reading, uint32_t leader, const struc
 	return left ? -EBADMSG : 0;
 }
 
+/* Software events and tracepoints need no hardware, so they never wait for it: a group of them
+ * counts whenever its target runs at its place. */
+static bool never_waits(const struct tally_counters *set, uint32_t leader)
+{
+	uint32_t event = leader;
+
+	do {
+		uint32_t type = set->events[event].attr.type;
+
+		if (type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT)
+			return false;
+		event = set->events[event].next;
+	} while (event);
+	return true;
+}
+
 static int read_group(const struct reading *reading, uint32_t leader)
 {
 	struct tally_counters *set = reading->set;
@@ -114,6 +130,10 @@ static int read_group(const struct reading *reading, uint32_t leader)
 	}
 	result = tally_fd_read(fd, set->events[leader].attr.read_format, set->words, set->word_room,
 			       &read);
+	/* The kernel's time_enabled goes on while the thread is on another CPU, and is wrong for
+	 * some cgroups. */
+	if (!result && read.time_running < read.time_enabled && never_waits(set, leader))
+		read.time_enabled = read.time_running;
 	if (!result && read.group)
 		result = set_group(reading, leader, &read);
 	else if (!result)

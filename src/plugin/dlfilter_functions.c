@@ -53,12 +53,22 @@ static const struct tally_location *ip_location(struct dlfilter_moment *now)
 	return &now->ip_location;
 }
 
+/* What is subtracted of a place and of its symbol: perf counts in a kernel module from its start.
+ */
+static uint64_t base_of(const struct tally_location *location)
+{
+	bool module = location->mapped && location->image &&
+		      tally_image_kind(location->image) == TALLY_IMAGE_MODULE;
+
+	return module && location->place >= location->map_start ? location->map_start : 0;
+}
+
 /* A place in a memfd is given as in a file, though its symbols are found by addresses. */
 static uint64_t place_of(const struct tally_location *location, uint64_t address)
 {
 	if (location->mapped && !strncmp(location->image_path, "/memfd:", 7))
 		return address - location->map_start + location->map_pgoff;
-	return location->place;
+	return location->place - base_of(location);
 }
 
 static void fill_al(struct tally_dlfilters *host, const struct tally_location *location,
@@ -83,8 +93,8 @@ static void fill_al(struct tally_dlfilters *host, const struct tally_location *l
 	if (!location->symbol)
 		return;
 	to->sym = location->symbol;
-	to->sym_start = location->symbol_start;
-	to->sym_end = location->symbol_end;
+	to->sym_start = location->symbol_start - base_of(location);
+	to->sym_end = location->symbol_end - base_of(location);
 	to->symoff =
 	    (uint32_t)(location->place < location->symbol_end
 			   ? location->place - location->symbol_start

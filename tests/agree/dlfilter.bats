@@ -74,7 +74,7 @@ same() { # options
 }
 
 @test "every field and every function, both callbacks, both generations of the interface" {
-	for data in simple all events; do
+	for data in simple all modules events; do
 		for when in early late; do
 			same -i $data.data --dlfilter ./dump.so --dlarg $when --dlarg at=401130
 			cp tally.txt old.txt

@@ -28,7 +28,7 @@ make_program() {
 
 make_streams() {
 	make_program
-	for kind in simple all events; do
+	for kind in simple all modules events; do
 		"$parts/make-stream" $kind "$PWD/fb" $kind.data
 	done
 }

@@ -332,6 +332,39 @@ static void cpus(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
+/* While the thread is on another CPU nothing is counted, and nothing is made up for that time. */
+static void a_thread_that_leaves_its_cpu(void **state)
+{
+	uint32_t first = 0;
+	pid_t thread = (pid_t)syscall(SYS_gettid);
+	struct tally_counters_options options = {
+	    .cpus = &first, .cpu_count = 1, .tids = &thread, .tid_count = 1};
+	struct scene scene;
+	cpu_set_t before, one;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	if (!CPU_ISSET(0, &before) || !CPU_ISSET(1, &before)) {
+		print_message("skipped: CPUs 0 and 1 are needed\n");
+		skip();
+	}
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	open_scene(&scene, "page-faults:u", options);
+	assert_int_equal(tally_counters_enable(scene.set), 0);
+	touch_pages(100);
+	CPU_ZERO(&one);
+	CPU_SET(1, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	touch_pages(3000);
+	assert_int_equal(tally_counters_disable(scene.set), 0);
+	read_scene(&scene);
+	assert_in_range(exact(&scene, 0, 0), 100, 150);
+	close_scene(&scene);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
 static bool write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "we");
@@ -436,8 +469,10 @@ static int count_threads(void)
 		return 3;
 	places = tally_counters_place_count(set);
 	counts = calloc(places * events.count, sizeof(*counts));
-	if (places != THREADS + 1 || !counts)
+	if (places != THREADS + 1 || !counts) {
+		free(counts);
 		return 4;
+	}
 	for (size_t i = 0; i < events.count; i++)
 		if (event_at(set, i).opened != places)
 			status = event_at(set, i).opened ? 5 : IMPOSSIBLE;
@@ -510,6 +545,7 @@ int main(void)
 	    cmocka_unit_test(a_command_from_its_exec_on),
 	    cmocka_unit_test(a_command_delayed),
 	    cmocka_unit_test(cpus),
+	    cmocka_unit_test(a_thread_that_leaves_its_cpu),
 	    cmocka_unit_test(a_cgroup),
 	    cmocka_unit_test(many_threads),
 	};
