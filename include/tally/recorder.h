@@ -66,7 +66,8 @@ struct tally_recorder_options {
 	size_t size;        /* sizeof of this struct */
 	const char *output; /* NULL: "perf.data"; "-": a stream to standard output */
 	const struct tally_event_list *events; /* NULL or empty: cycles, else cpu-clock */
-	/* Targets: a command, or pids, tids, or system-wide; cpus narrow it. */
+	/* Targets: a command, or pids, tids, or system-wide; cpus narrow it. Of tids without pids,
+	 * no threads and children that they start. */
 	char *const
 	    *command; /* argv, NULL-terminated; started by tally_recorder_new(), held at exec */
 	const pid_t *pids, *tids;

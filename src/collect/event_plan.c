@@ -309,10 +309,11 @@ int tally_plan_make(const struct tally_recorder_options *options, const struct t
 {
 	const struct tally_event_list *list = options->events;
 	bool given = list && list->count;
+	bool threads_alone = options->tid_count && !options->pid_count; /* as perf record -t */
 	struct making making = {
 	    .options = options,
 	    .targets = targets,
-	    .inherit = !options->no_inherit && !options->per_thread,
+	    .inherit = !options->no_inherit && !options->per_thread && !threads_alone,
 	    .chain = {.how = options->callchain ? TALLY_CHAIN_AUTO : TALLY_CHAIN_NONE,
 		      .keep = options->keep_stacks},
 	};

@@ -71,6 +71,20 @@ is "instructions between samples are cycles by the cost" \
 /tally record -q -a -e cycles -c $((1000000 * cost)) -o /tmp/all /pmu-work 10000000
 between "of all CPUs, the user and the kernel" "$(samples /tmp/all cycles)" 20 60
 
+if [ "$cost" = 1 ]; then
+	echo "# call chains, unwound while recording, and those that the program keeps itself"
+	echo 1 >/proc/sys/kernel/perf_event_paranoid # its copies have the kernel's part, too
+	for build in O0 O2 signed; do
+		/tally record -q -N -e cycles:u -c 100003 -g -o /tmp/chains --stacks-output /tmp/copies -- "/truth-$build" 0.25 >/dev/null
+		/pmu-truth /tmp/chains /tmp/copies "/truth-$build.symbols" >/tmp/truth
+		between "$build: chains are compared" "$(sed -n '1s/ chains.*//p' /tmp/truth)" 1000 10000
+		# glibc's own functions that exchange registers keep what called them where their call frame information does not say
+		is "$build: each chain is the true one" "$(sed '1d; /: \(__\)*\(set\|swap\)context+/d' /tmp/truth)" ""
+		between "$build: few are in these functions" "$(sed 1d /tmp/truth | grep -c context)" 0 15
+	done
+	echo 2 >/proc/sys/kernel/perf_event_paranoid
+fi
+
 echo "# tally stat"
 /tally stat -x, -o /tmp/stat -e instructions:u,cycles:u,instructions:k /pmu-work 10000000
 between "instructions of the user" "$(grep instructions:u /tmp/stat | cut -d, -f1)" 20000000 20100000
