@@ -328,7 +328,7 @@ function create(recording) {
 	}
 	const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-	return { recording, base, first, events, isTime, threads, tree, matches, matching, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, names, keep, array };
+	return { recording, base, first, events, isTime, threads, tree, matches, selection, places, picked, within, sums, count, against, graph, byThread, functions, images, found, timeline, names, keep, array };
 }
 
 tally.analysis = { create };

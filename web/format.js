@@ -109,5 +109,5 @@ function baseName(path) {
 	return slash >= 0 && slash < path.length - 1 ? path.slice(slash + 1) : path;
 }
 
-tally.format = { count, short, time, at, weight, share, percent, points, plain, shorter, head, baseName };
+tally.format = { count, time, at, weight, share, percent, points, plain, shorter, head, baseName };
 })();

@@ -123,5 +123,5 @@ function tip() {
 	};
 }
 
-tally.frame = { frame, menu, tip, ACTIONS };
+tally.frame = { frame, menu, tip };
 })();

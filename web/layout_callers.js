@@ -20,7 +20,7 @@ function reserve(count, labels) {
 
 // Starts at the nodes with `weights`; `from` 0: the first row below the root has these nodes' own labels, 1: their callers.
 // `path`: labels that take the whole width. Rows begin at `row`; the root's label is `root`.
-function lay(boxes, tree, weights, { labels, before = null, after = null, from = 0, path = [], least, root = 0xffffffff, row = 0, inlined = 0 }) {
+function lay(boxes, tree, weights, { labels, before = null, after = null, from = 0, path = [], least, root = tally.NONE, row = 0, inlined = 0 }) {
 	const { parent, label } = tree, count = tree.size;
 	const { place, placeB, weight, weightB, before: wb, beforeB, after: wa, afterB, sumOf, countOf, beginOf } = reserve(count, labels);
 	let entries = 0, sum = 0, sumBefore = 0, sumAfter = 0;

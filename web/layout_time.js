@@ -2,7 +2,7 @@
 // neighbours are one box.
 (function () {
 
-const NONE = 0xffffffff;
+const { NONE } = tally;
 
 // A sample stands for the time since the one before it of its thread, but for no more than this: twice the usual distance.
 function longest({ sample, thread, end }, { index, node, count: all }, places) {

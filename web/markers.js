@@ -45,5 +45,5 @@ function table(page) {
 	return { ...made, set(table_) { marker = table_; } };
 }
 
-tally.markers = { draw, table, KINDS };
+tally.markers = { draw, table };
 })();

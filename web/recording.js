@@ -1,7 +1,7 @@
 // What was recorded, as tables of columns, checked once so that nothing else needs to check indexes.
 (function () {
 
-const NONE = 0xffffffff;
+const { NONE } = tally;
 const FIRST = {
 	image: ["name", "path", "build_id", "kind"],
 	function: ["name", "image", "kind", "inlined", "file", "line"],
@@ -152,6 +152,5 @@ async function read(container, summary) {
 	};
 }
 
-tally.NONE = NONE;
 tally.recording = { read };
 })();

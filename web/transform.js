@@ -3,7 +3,7 @@
 // One pass over the recorded tree, parents first, gives each node its node in the new tree, or none.
 (function () {
 
-const NONE = 0xffffffff;
+const { NONE } = tally;
 
 // Children by (parent, label, hidden): open addressing.
 function children(capacity) {

@@ -1,7 +1,7 @@
 // A tree of stacks in columns: who is whose child, which place of a function is the outermost, and sums.
 (function () {
 
-const NONE = 0xffffffff;
+const { NONE } = tally;
 
 // Completes {size, parent, label, inlined, hidden}: parents come before children, node 0 is the root.
 function complete(tree, labels, imageOf) {
@@ -82,5 +82,5 @@ function drawn(tree, node) {
 	return tree.hidden[node] ? tree.parent[node] : node;
 }
 
-tally.tree = { NONE, complete, recorded, inclusive, path, find, drawn };
+tally.tree = { complete, recorded, inclusive, path, find, drawn };
 })();
