@@ -97,6 +97,27 @@ static enum prologue prologue_arm64(const uint8_t *before)
 		   : FRAME_MADE;
 }
 
+/* A stub that jumps to a function of another file: adrp x16; ldr x17, [x16, ...]; add x16, x16,
+ * ...; br x17, with bti c before them or autia1716 between. Source: what GNU ld and lld write to
+ * .plt, which has no call frame information; Arm's ELF for AArch64 leaves it to them. */
+static bool is_stub_arm64(const struct unwind_state *state)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		uint8_t bytes[4];
+		uint32_t at;
+
+		if (tally_unwind_read_code(state, state->pc + i * 4, bytes, sizeof(bytes)))
+			return false;
+		at = load_u32(bytes);
+		if (at == 0xd61f0220)
+			return true;
+		if ((at & 0x9f00001f) != 0x90000010 && (at & 0xffc003ff) != 0xf9400211 &&
+		    (at & 0xff8003ff) != 0x91000210 && at != 0xd503245f && at != 0xd503219f)
+			return false;
+	}
+	return false;
+}
+
 static enum prologue prologue_at(const struct unwind_state *state)
 {
 	uint8_t bytes[8];
@@ -104,7 +125,9 @@ static enum prologue prologue_at(const struct unwind_state *state)
 	if (state->is_call || state->pc < 4 ||
 	    tally_unwind_read_code(state, state->pc - 4, bytes, sizeof(bytes)))
 		return FRAME_MADE;
-	return state->machine->pc == 32 ? prologue_arm64(bytes) : prologue_x86(bytes);
+	if (state->machine->pc != 32)
+		return prologue_x86(bytes);
+	return is_stub_arm64(state) ? FRAME_NOT_MADE : prologue_arm64(bytes);
 }
 
 /* _init and _fini of crti.o call what an object put between their parts: endbr64; sub $8,%rsp; a

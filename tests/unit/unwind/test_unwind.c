@@ -488,6 +488,36 @@ static void arm64_is_unwound_by_its_link_register(void **state)
 	EXPECT(&scene, 0x1004, 0x104f, 0x1107);
 }
 
+/* 15.2: its caller is not the one whose frame the frame pointer points to. */
+static void arm64_stub_leaves_the_link_register(void **state)
+{
+	static const uint32_t stub[] = {0x90000110, 0xf947fe11, 0x913fe210, 0xd61f0220};
+	static const uint8_t frame[] = {0x0c, 31, 32, 0x9d, 4, 0x9e, 3};
+	static const uint8_t undefined[] = {0x07, 30};
+	uint64_t values[33] = {0};
+	struct scene scene;
+
+	(void)state;
+	for (uint64_t at = 0; at < 4; at++) {
+		set_up(&scene, 0);
+		scene.made.bytes[scene.made.common + 14] = 30;
+		scene.made.bytes[scene.made.common + 20] = 0;
+		scene.made.bytes[scene.made.common + 21] = 0;
+		made_function(&scene.made, 0x1040, 0x20, frame, sizeof(frame));
+		made_function(&scene.made, 0x1100, 0x20, undefined, sizeof(undefined));
+		memcpy(scene.code + 8, stub, sizeof(stub));
+		scene.start.arch = TALLY_UNWIND_ARM64;
+		scene.start.mask = (1ULL << 33) - 1;
+		scene.start.values = values;
+		values[32] = IMAGE_AT + 8 + 4 * at;
+		values[31] = STACK_AT;
+		values[30] = 0x1050;
+		values[29] = STACK_AT + 32;
+		scene.stack[1] = 0x1108;
+		EXPECT(&scene, IMAGE_AT + 8 + 4 * at, 0x104f, 0x1107);
+	}
+}
+
 /* --- expressions --- */
 
 static int evaluate(const uint8_t *bytes, size_t size, uint64_t initial, uint64_t *ret,
@@ -607,6 +637,7 @@ int main(void)
 	    cmocka_unit_test(damaged_rules_end_the_chain),
 	    cmocka_unit_test(so_many_frames_and_no_more),
 	    cmocka_unit_test(arm64_is_unwound_by_its_link_register),
+	    cmocka_unit_test(arm64_stub_leaves_the_link_register),
 	    cmocka_unit_test(expressions_are_evaluated),
 	    cmocka_unit_test(invalid_expressions_are_refused),
 	};
