@@ -113,12 +113,14 @@ void cli_say_raw(const char *text)
 
 int cli_finish_output(const char *command, int status)
 {
-	bool lost = ferror(stdout);
+	bool lost = ferror(stdout), closed;
 
 	errno = 0;
 	lost |= fflush(stdout) != 0;
-	/* A failure to close is reported only if nothing else failed. */
-	if ((fclose(stdout) && !status) || lost) {
+	/* A failure to close is reported only if nothing else failed, and not where a program is
+	 * started without a standard output, to which nothing was written. */
+	closed = !fclose(stdout) || errno == EBADF;
+	if ((!closed && !status) || lost) {
 		cli_say(command, "output could not be written: %s",
 			errno ? strerror(errno) : "it was cut short");
 		return status ? status : CLI_FAILED;

@@ -90,6 +90,19 @@ setup_file() {
 	[[ "$output" == *"No space left"* ]]
 }
 
+@test "a closed standard output is a failure of what is written there only" {
+	cd "$BATS_TEST_TMPDIR"
+	"$TALLY" record -q -e cpu-clock -o closed.data -- true 2>/dev/null || skip "events cannot be opened here"
+	run bash -c '"$TALLY" record -e cpu-clock -o closed.data -- true >&-'
+	[ "$status" = 0 ]
+	[[ "$output" != *"could not be written"* ]]
+	run bash -c '"$TALLY" stat -e task-clock -- true >&-'
+	[ "$status" = 0 ]
+	run bash -c '"$TALLY" info -i closed.data >&-'
+	[ "$status" = 1 ]
+	[[ "$output" == *"Bad file descriptor"* ]]
+}
+
 @test "bash completes commands and every option of each" {
 	shopt -u nullglob
 	# shellcheck disable=SC1091
