@@ -224,6 +224,9 @@ static int read_file(struct cli_config *config, const char *path, bool anybodys,
 	got = pread(fd, text, (size_t)about.st_size, 0);
 	reader.at = text;
 	reader.end = text + (got > 0 ? got : 0);
+	/* Editors of other systems begin a file with a byte order mark, which perf skips, too. */
+	if (got >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		reader.at += 3;
 	code = read_text(&reader, error);
 out:
 	free(text);

@@ -85,6 +85,12 @@ need_recording() {
 	[[ $output = *"$PERF_CONFIG:1: no ']' at the end of the section's name" ]]
 }
 
+@test "a byte order mark and ends of lines of other systems are skipped, as in perf" {
+	printf '\xef\xbb\xbf[report]\r\n\tpercent-limit = 5\r\n' >"$PERF_CONFIG"
+	run -0 "$TALLY" config report.percent-limit
+	[ "$output" = 5 ] || [ "$output" = report.percent-limit=5 ]
+}
+
 @test "13.31: a file of another user is left out" {
 	[ "$(id -u)" = 0 ] || skip "only root can make one"
 	unset PERF_CONFIG
