@@ -240,7 +240,7 @@ def measure(command, names, ends):
 
 def ways_of(args):
     tally, perf = args.tally, args.perf
-    most = ["--max-stack", "2000"]
+    most = ["--max-stack", "20000"] # joined chains are deeper than a copy of the stack
     fields = ["-F", "comm,ip,sym,dso"]
     read_tally = [tally, "script", "--no-inline", *most, *fields, "-i"]
     read_perf = [perf, "script", "--no-inline", *most, *fields, "-i"]
