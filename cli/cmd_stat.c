@@ -9,6 +9,7 @@
 #include "ids.h"
 #include "recording.h"
 #include "say.h"
+#include "set_uid.h"
 #include "stat_command.h"
 
 /* --- options that need a function --- */
@@ -296,6 +297,20 @@ static void prepare_record(struct stat_ask *ask)
 	ask->quiet |= !strcmp(ask->recording, "-");
 }
 
+/* What the counts of the command itself will lack. */
+static void say_set_uid(const struct stat_ask *ask)
+{
+	/* Formats for programs use the same descriptor. */
+	if (!ask->command || ask->system_wide || ask->cpus || ask->pids.count || ask->tids.count ||
+	    ask->parents.count || ask->quiet || ask->separator || ask->perf_json || ask->json)
+		return;
+	if (cli_gains_rights(ask->command[0]))
+		cli_say("stat",
+			"%s is a set-uid program: the kernel does not show such programs to this "
+			"user, so its counts end where it starts; run tally as root to count it",
+			ask->command[0]);
+}
+
 static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 {
 	const struct cli_option options[] = {
@@ -443,6 +458,7 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 	/* Formats for programs use the same descriptor. */
 	if (!ask->no_inherit && !ask->quiet && !ask->separator && !ask->perf_json && !ask->json)
 		cli_ids_report_children(ask->pid_numbers, ask->pids.count, "counted");
+	say_set_uid(ask);
 	status = stat_output_open(&output, ask);
 	if (!status)
 		status = stat_smi_freeze(ask);

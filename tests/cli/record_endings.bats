@@ -225,8 +225,10 @@ cpu_time() { # hundredths of a second that a process ran
 	run setpriv --reuid nobody --regid nogroup --clear-groups --no-new-privs "$TALLY" record -e cpu-clock:u -o any.data -- true
 	said=$output code=$status
 	run setpriv --reuid nobody --regid nogroup --clear-groups "$TALLY" record -e cpu-clock:u -o setuid.data -- ./sleep 0.8
+	stat_said=$(setpriv --reuid nobody --regid nogroup --clear-groups "$TALLY" stat -e task-clock:u -- ./sleep 0 2>&1)
 	rm -rf "$folder"
 	[ "$code" = 0 ] || skip "events cannot be opened here: $said"
+	[[ $stat_said == *"./sleep is a set-uid program"*"counts end where it starts"* ]]
 	[ "$status" = 0 ]
 	[[ $output == *"./sleep is not recorded any more"*"set-uid"* ]]
 }
