@@ -93,7 +93,7 @@ function create(page) {
 		return [recording.imageName(recording.imageOf(of)), both("total", "total"), both("self", "self")].join("  ·  ");
 	}
 	const element = make("section", { class: "view view-sandwich", "aria-label": "Callers and callees" },
-		make("div", { class: "controls" }, find, names, make("span", { class: "hint" }, "Click a caller or callee to go there.")),
+		make("div", { class: "controls" }, find, names, make("span", { class: "hint wide-only" }, "Click a caller or callee to go there.")),
 		title, facts, make("h3", { class: "part" }, "Callers"), above.element, make("h3", { class: "part" }, "Callees"), beneath.element);
 
 	return {
