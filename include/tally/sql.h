@@ -26,7 +26,7 @@ struct tally_sql_options {
 
 /* Writes the database.  It is written as PATH.tmp and renamed when it is complete, so that PATH is
  * never an incomplete one; after a failure neither exists. 0; -EEXIST: PATH or PATH.tmp exists;
- * -ECANCELED: the session's progress function cancelled; -ENOMEM;
+ * -ENOTSUP: built without SQLite; -ECANCELED: the session's progress function cancelled; -ENOMEM;
  * -errno of writing. */
 int tally_sql_write(struct tally_session *session, const char *path,
 		    const struct tally_sql_options *options, struct tally_error *error);

@@ -11,7 +11,7 @@ static const struct tally_version_part parts[] = {
     {"lzma", "HAVE_LZMA_SUPPORT", TALLY_WITH_LZMA},
     {"libbz2", "HAVE_LIBBZ2_SUPPORT", TALLY_WITH_BZIP2},
     {"libcapstone", "HAVE_LIBCAPSTONE_SUPPORT", TALLY_WITH_CAPSTONE},
-    {"sqlite3", "HAVE_SQLITE3_SUPPORT", true},
+    {"sqlite3", "HAVE_SQLITE3_SUPPORT", TALLY_WITH_SQLITE},
     {"libperl", "HAVE_LIBPERL_SUPPORT", false},
     {"libpython", "HAVE_LIBPYTHON_SUPPORT", false},
     {"libslang", "HAVE_SLANG_SUPPORT", false},

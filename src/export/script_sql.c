@@ -27,7 +27,9 @@
 /* Longer details of a record (of features, that is) are left out. */
 #define DETAIL_LIMIT ((size_t)65536)
 
-static int set_name(struct sqlite_table *insert, unsigned column, struct tally_buf *scratch,
+#define KNOWN_IMAGE (1ULL << 32) /* a key of `known`: an image's number; others: a frame's */
+
+static int set_name(struct tally_sql_insert *insert, unsigned column, struct tally_buf *scratch,
 		    const char *name)
 {
 	if (!name)
@@ -36,57 +38,45 @@ static int set_name(struct sqlite_table *insert, unsigned column, struct tally_b
 	tally_text_add_escaped(scratch, name, strlen(name));
 	if (scratch->failed)
 		return scratch->failed;
-	tally_sqlite_set_text(insert, column, tally_buf_str(scratch), scratch->size);
+	tally_sql_set_text(insert, column, tally_buf_str(scratch), scratch->size);
 	return 0;
 }
 
 /* --- the code at addresses --- */
 
-/* The number of its row, from 1 in order of arrival; 0: out of memory. */
-static uint64_t row_number(struct tally_map *known, uint64_t key, bool *ret_added)
+/* 1: the row is to be made; 0: it exists; -ENOMEM. */
+static int is_new(struct sql *sql, uint64_t key)
 {
-	uint64_t *number = tally_map_put(known, key, ret_added);
+	bool added;
 
-	if (!number)
-		return 0;
-	if (*ret_added)
-		*number = known->count + known->has_zero;
-	return *number;
+	return tally_map_put(&sql->known, key, &added) ? added : -ENOMEM;
 }
 
-static int add_image(struct sql *sql, const struct tally_frame *frame, uint64_t *ret)
+static int add_image(struct sql *sql, const struct tally_frame *frame)
 {
-	struct sqlite_table *images = sql->tables[SQL_IMAGES];
-	bool added;
-	int result;
+	int result = is_new(sql, KNOWN_IMAGE | frame->image);
 
-	*ret = row_number(&sql->known_images, frame->image, &added);
-	if (!*ret || !added)
-		return *ret ? 0 : -ENOMEM;
-	tally_sqlite_set(images, SQL_IMAGE_ID, *ret);
-	tally_sqlite_set_text(images, SQL_IMAGE_LEVEL, &frame->level, 1);
-	result = set_name(images, SQL_IMAGE_NAME, &sql->text, frame->image_name);
+	if (result <= 0)
+		return result;
+	tally_sql_set(sql->images, SQL_IMAGE_ID, frame->image + 1ULL);
+	tally_sql_set_text(sql->images, SQL_IMAGE_LEVEL, &frame->level, 1);
+	result = set_name(sql->images, SQL_IMAGE_NAME, &sql->text, frame->image_name);
 	if (!result)
-		result = set_name(images, SQL_IMAGE_PATH, &sql->other, frame->image_path);
-	return result ? result : tally_sqlite_add_row(images);
+		result = set_name(sql->images, SQL_IMAGE_PATH, &sql->other, frame->image_path);
+	return result ? result : tally_sql_add(sql->images, sql->error);
 }
 
-/* image: that of its row; 0: none. */
-static int add_symbol(struct sql *sql, uint32_t number, const struct tally_frame *frame,
-		      uint64_t image, uint64_t *ret)
+static int add_symbol(struct sql *sql, uint32_t number, const struct tally_frame *frame)
 {
-	struct sqlite_table *symbols = sql->tables[SQL_SYMBOLS];
-	bool added;
-	int result;
+	int result = is_new(sql, number);
 
-	*ret = row_number(&sql->known_symbols, number, &added);
-	if (!*ret || !added)
-		return *ret ? 0 : -ENOMEM;
-	tally_sqlite_set(symbols, SQL_SYMBOL_ID, *ret);
-	if (image)
-		tally_sqlite_set(symbols, SQL_SYMBOL_IMAGE, image);
-	result = set_name(symbols, SQL_SYMBOL_NAME, &sql->text, frame->symbol);
-	return result ? result : tally_sqlite_add_row(symbols);
+	if (result <= 0)
+		return result;
+	tally_sql_set(sql->symbols, SQL_SYMBOL_ID, number);
+	if (frame->image != UINT32_MAX)
+		tally_sql_set(sql->symbols, SQL_SYMBOL_IMAGE, frame->image + 1ULL);
+	result = set_name(sql->symbols, SQL_SYMBOL_NAME, &sql->text, frame->symbol);
+	return result ? result : tally_sql_add(sql->symbols, sql->error);
 }
 
 static int add_line(struct sql *sql, struct tally_resolver *resolver,
@@ -101,8 +91,7 @@ static int add_line(struct sql *sql, struct tally_resolver *resolver,
 		return result;
 	tally_buf_clear(&sql->other);
 	tally_buf_printf(&sql->other, "%s:%u", line.file, line.line);
-	return set_name(sql->tables[SQL_FRAMES], SQL_FRAME_LINE, &sql->text,
-			tally_buf_str(&sql->other));
+	return set_name(sql->frames, SQL_FRAME_LINE, &sql->text, tally_buf_str(&sql->other));
 }
 
 /* Of the function that is the n-th of those that were inlined there. */
@@ -117,8 +106,7 @@ static int add_inlined_line(struct sql *sql, struct tally_resolver *resolver,
 		return result;
 	tally_buf_clear(&sql->other);
 	tally_buf_printf(&sql->other, "%s:%u", inlines[nth].file, inlines[nth].line);
-	return set_name(sql->tables[SQL_FRAMES], SQL_FRAME_LINE, &sql->text,
-			tally_buf_str(&sql->other));
+	return set_name(sql->frames, SQL_FRAME_LINE, &sql->text, tally_buf_str(&sql->other));
 }
 
 /* A function without a symbol, by the name that reports give it. */
@@ -127,9 +115,8 @@ static int add_function(struct sql *sql, const struct tally_function_place *func
 	tally_buf_clear(&sql->other);
 	tally_buf_printf(&sql->other, "%s+0x%llx", function->image_name,
 			 (unsigned long long)function->address);
-	tally_sqlite_set(sql->tables[SQL_FRAMES], SQL_FRAME_OFFSET, function->offset);
-	return set_name(sql->tables[SQL_FRAMES], SQL_FRAME_FUNCTION, &sql->text,
-			tally_buf_str(&sql->other));
+	tally_sql_set(sql->frames, SQL_FRAME_OFFSET, function->offset);
+	return set_name(sql->frames, SQL_FRAME_FUNCTION, &sql->text, tally_buf_str(&sql->other));
 }
 
 /* `of`: the frame at the place, or that of the n-th function that was inlined there. */
@@ -139,40 +126,39 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
 		     uint64_t number)
 {
 	struct tally_frame frame = tally_session_frame(sql->session, of);
-	uint64_t image = 0, symbol = 0;
 	int result = 0;
 
 	if (frame.image != UINT32_MAX)
-		result = add_image(sql, &frame, &image);
+		result = add_image(sql, &frame);
 	if (!result && frame.symbol)
-		result = add_symbol(sql, of, &frame, image, &symbol);
+		result = add_symbol(sql, of, &frame);
 	if (!result && sql->options.lines)
 		result = frame.inlined ? add_inlined_line(sql, resolver, located, nth)
 				       : add_line(sql, resolver, located);
 	if (result)
 		return result;
-	tally_sqlite_set(sql->tables[SQL_FRAMES], SQL_FRAME_ID, number);
-	if (image)
-		tally_sqlite_set(sql->tables[SQL_FRAMES], SQL_FRAME_IMAGE, image);
-	tally_sqlite_set(sql->tables[SQL_FRAMES], SQL_FRAME_PLACE, located->place);
+	tally_sql_set(sql->frames, SQL_FRAME_ID, number);
+	if (frame.image != UINT32_MAX)
+		tally_sql_set(sql->frames, SQL_FRAME_IMAGE, frame.image + 1ULL);
+	tally_sql_set(sql->frames, SQL_FRAME_PLACE, located->place);
 	if (frame.symbol) {
-		tally_sqlite_set(sql->tables[SQL_FRAMES], SQL_FRAME_SYMBOL, symbol);
+		tally_sql_set(sql->frames, SQL_FRAME_SYMBOL, of);
 		if (frame.inlined)
-			tally_sqlite_set(sql->tables[SQL_FRAMES], SQL_FRAME_INLINED, 1);
+			tally_sql_set(sql->frames, SQL_FRAME_INLINED, 1);
 		else
-			tally_sqlite_set(sql->tables[SQL_FRAMES], SQL_FRAME_OFFSET,
-					 located->place - located->symbol_start);
+			tally_sql_set(sql->frames, SQL_FRAME_OFFSET,
+				      located->place - located->symbol_start);
 	} else if (function) {
 		result = add_function(sql, function);
 	}
-	return result ? result : tally_sqlite_add_row(sql->tables[SQL_FRAMES]);
+	return result ? result : tally_sql_add(sql->frames, sql->error);
 }
 
 /* The row of the place that an address leads to, which processes at addresses of their own share.
  */
 static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint32_t of, uint32_t nth, uint32_t *ret)
+		     uint32_t of, uint32_t nth, uint64_t *ret)
 {
 	struct tally_function_place function;
 	struct tally_located located;
@@ -193,9 +179,9 @@ static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 
 int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint32_t frame, uint32_t nth, uint32_t *ret)
+		     uint32_t frame, uint32_t nth, uint64_t *ret)
 {
-	uint32_t number, row;
+	uint64_t number, row;
 	bool added;
 	int result;
 
@@ -205,19 +191,19 @@ int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 	if (added) {
 		result = frame_row(sql, resolver, sample, mode, address, frame, nth, &row);
 		if (!result) {
-			tally_buf_u32(&sql->rows, row);
+			tally_buf_u64(&sql->rows, row);
 			result = sql->rows.failed;
 		}
 		if (result)
 			return result;
 	}
-	*ret = load_u32(sql->rows.data + (size_t)(number - 1) * sizeof(row));
+	*ret = load_u64(sql->rows.data + (number - 1) * sizeof(row));
 	return 0;
 }
 
 int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		       uint32_t *ret)
+		       uint64_t *ret)
 {
 	uint32_t frame = tally_resolver_frame(resolver, sample, mode, address);
 
@@ -238,12 +224,12 @@ static int thread_of(struct sql *sql, const struct tally_resolved *at, uint64_t 
 		return -ENOMEM;
 	if (!added)
 		return 0;
-	tally_sqlite_set(sql->tables[SQL_THREADS], SQL_THREAD_ID, *ret);
-	tally_sqlite_set(sql->tables[SQL_THREADS], SQL_THREAD_PID, (uint64_t)(int32_t)pid);
-	tally_sqlite_set(sql->tables[SQL_THREADS], SQL_THREAD_TID, (uint64_t)(int32_t)tid);
-	result = set_name(sql->tables[SQL_THREADS], SQL_THREAD_COMM, &sql->text,
+	tally_sql_set(sql->threads, SQL_THREAD_ID, *ret);
+	tally_sql_set(sql->threads, SQL_THREAD_PID, (uint64_t)(int32_t)pid);
+	tally_sql_set(sql->threads, SQL_THREAD_TID, (uint64_t)(int32_t)tid);
+	result = set_name(sql->threads, SQL_THREAD_COMM, &sql->text,
 			  tally_session_string(sql->session, at->comm));
-	return result ? result : tally_sqlite_add_row(sql->tables[SQL_THREADS]);
+	return result ? result : tally_sql_add(sql->threads, sql->error);
 }
 
 static int add_branches(struct sql *sql, const struct tally_sample *sample)
@@ -252,12 +238,12 @@ static int add_branches(struct sql *sql, const struct tally_sample *sample)
 		const struct tally_branch *branch = &sample->branches[i];
 		int result;
 
-		tally_sqlite_set(sql->tables[SQL_BRANCHES], SQL_BRANCH_SAMPLE, sql->number);
-		tally_sqlite_set(sql->tables[SQL_BRANCHES], SQL_BRANCH_POSITION, i);
-		tally_sqlite_set(sql->tables[SQL_BRANCHES], SQL_BRANCH_FROM, branch->from);
-		tally_sqlite_set(sql->tables[SQL_BRANCHES], SQL_BRANCH_TO, branch->to);
-		tally_sqlite_set(sql->tables[SQL_BRANCHES], SQL_BRANCH_FLAGS, branch->flags);
-		result = tally_sqlite_add_row(sql->tables[SQL_BRANCHES]);
+		tally_sql_set(sql->branches, SQL_BRANCH_SAMPLE, sql->number);
+		tally_sql_set(sql->branches, SQL_BRANCH_POSITION, i);
+		tally_sql_set(sql->branches, SQL_BRANCH_FROM, branch->from);
+		tally_sql_set(sql->branches, SQL_BRANCH_TO, branch->to);
+		tally_sql_set(sql->branches, SQL_BRANCH_FLAGS, branch->flags);
+		result = tally_sql_add(sql->branches, sql->error);
 		if (result)
 			return result;
 	}
@@ -287,8 +273,7 @@ static void set_numbers(struct sql *sql, const struct tally_sample *sample)
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (sample->present & fields[i].bit)
-			tally_sqlite_set(sql->tables[SQL_SAMPLES], fields[i].column,
-					 fields[i].value);
+			tally_sql_set(sql->samples, fields[i].column, fields[i].value);
 }
 
 /* A tracepoint's text, or the bytes of other raw data. */
@@ -308,13 +293,12 @@ static void set_raw(struct sql *sql, const struct tally_attr *attr, struct tally
 					  sample->raw_size, &symbols)) {
 			tally_text_add_escaped(&sql->text, tally_buf_str(&sql->other),
 					       sql->other.size);
-			tally_sqlite_set_text(sql->tables[SQL_SAMPLES], SQL_SAMPLE_TRACE,
-					      tally_buf_str(&sql->text), sql->text.size);
+			tally_sql_set_text(sql->samples, SQL_SAMPLE_TRACE,
+					   tally_buf_str(&sql->text), sql->text.size);
 			return;
 		}
 	}
-	tally_sqlite_set_bytes(sql->tables[SQL_SAMPLES], SQL_SAMPLE_RAW, sample->raw,
-			       sample->raw_size);
+	tally_sql_set_bytes(sql->samples, SQL_SAMPLE_RAW, sample->raw, sample->raw_size);
 }
 
 static int take_sample(struct sql *sql, struct tally_resolver *resolver,
@@ -322,8 +306,7 @@ static int take_sample(struct sql *sql, struct tally_resolver *resolver,
 {
 	const struct tally_sample *sample = &resolved->sample;
 	const struct tally_attr *attr = &tally_data_event(sql->data, resolved->event)->attr;
-	uint64_t thread, chain = 0;
-	uint32_t frame = 0, addr_frame = 0;
+	uint64_t thread, frame = 0, chain = 0, addr_frame = 0;
 	int result = thread_of(sql, resolved, &thread);
 
 	sql->number++;
@@ -338,22 +321,21 @@ static int take_sample(struct sql *sql, struct tally_resolver *resolver,
 				       sample->addr, &addr_frame);
 	if (result)
 		return result;
-	tally_sqlite_set(sql->tables[SQL_SAMPLES], SQL_SAMPLE_ID, sql->number);
-	tally_sqlite_set(sql->tables[SQL_SAMPLES], SQL_SAMPLE_EVENT, resolved->event + 1ULL);
-	tally_sqlite_set(sql->tables[SQL_SAMPLES], SQL_SAMPLE_THREAD, thread);
+	tally_sql_set(sql->samples, SQL_SAMPLE_ID, sql->number);
+	tally_sql_set(sql->samples, SQL_SAMPLE_EVENT, resolved->event + 1ULL);
+	tally_sql_set(sql->samples, SQL_SAMPLE_THREAD, thread);
 	/* What perf counts a sample for that does not say. */
-	tally_sqlite_set(sql->tables[SQL_SAMPLES], SQL_SAMPLE_PERIOD,
-			 sample->present & PERF_SAMPLE_PERIOD ? sample->period
-							      : attr->sample_period);
+	tally_sql_set(sql->samples, SQL_SAMPLE_PERIOD,
+		      sample->present & PERF_SAMPLE_PERIOD ? sample->period : attr->sample_period);
 	if (frame)
-		tally_sqlite_set(sql->tables[SQL_SAMPLES], SQL_SAMPLE_FRAME, frame);
+		tally_sql_set(sql->samples, SQL_SAMPLE_FRAME, frame);
 	if (chain)
-		tally_sqlite_set(sql->tables[SQL_SAMPLES], SQL_SAMPLE_CALLCHAIN, chain);
+		tally_sql_set(sql->samples, SQL_SAMPLE_CALLCHAIN, chain);
 	if (addr_frame)
-		tally_sqlite_set(sql->tables[SQL_SAMPLES], SQL_SAMPLE_ADDR_FRAME, addr_frame);
+		tally_sql_set(sql->samples, SQL_SAMPLE_ADDR_FRAME, addr_frame);
 	set_numbers(sql, sample);
 	set_raw(sql, attr, resolver, resolved);
-	result = tally_sqlite_add_row(sql->tables[SQL_SAMPLES]);
+	result = tally_sql_add(sql->samples, sql->error);
 	if (!result && sample->present & PERF_SAMPLE_BRANCH_STACK)
 		result = add_branches(sql, sample);
 	return result;
@@ -366,16 +348,15 @@ static int take_lost(struct sql *sql, const struct tally_resolved *at, uint64_t 
 {
 	const struct tally_sample *sample = &at->sample;
 
-	tally_sqlite_set(sql->tables[SQL_LOST], SQL_LOST_ID, sql->number);
+	tally_sql_set(sql->lost, SQL_LOST_ID, sql->number);
 	if (sample->present & PERF_SAMPLE_TIME)
-		tally_sqlite_set(sql->tables[SQL_LOST], SQL_LOST_TIME, sample->time);
-	tally_sqlite_set(sql->tables[SQL_LOST], SQL_LOST_EVENT, at->event + 1ULL);
+		tally_sql_set(sql->lost, SQL_LOST_TIME, sample->time);
+	tally_sql_set(sql->lost, SQL_LOST_EVENT, at->event + 1ULL);
 	if (sample->present & PERF_SAMPLE_CPU)
-		tally_sqlite_set(sql->tables[SQL_LOST], SQL_LOST_CPU,
-				 (uint64_t)(int32_t)sample->cpu);
-	tally_sqlite_set(sql->tables[SQL_LOST], SQL_LOST_COUNT, count);
-	tally_sqlite_set_text(sql->tables[SQL_LOST], SQL_LOST_KIND, kind, strlen(kind));
-	return tally_sqlite_add_row(sql->tables[SQL_LOST]);
+		tally_sql_set(sql->lost, SQL_LOST_CPU, (uint64_t)(int32_t)sample->cpu);
+	tally_sql_set(sql->lost, SQL_LOST_COUNT, count);
+	tally_sql_set_text(sql->lost, SQL_LOST_KIND, kind, strlen(kind));
+	return tally_sql_add(sql->lost, sql->error);
 }
 
 /* The "fields" of `tally script --json`, with the rest of the object around them. */
@@ -399,8 +380,8 @@ static void set_detail(struct sql *sql, const struct tally_record *record,
 	if (sql->text.size && sql->text.data[sql->text.size - 1] == '\n')
 		sql->text.size--;
 	if (sql->text.size <= DETAIL_LIMIT)
-		tally_sqlite_set_text(sql->tables[SQL_RECORDS], SQL_RECORD_DETAIL,
-				      (const char *)sql->text.data, sql->text.size);
+		tally_sql_set_text(sql->records, SQL_RECORD_DETAIL, (const char *)sql->text.data,
+				   sql->text.size);
 }
 
 static int add_record(struct sql *sql, const struct tally_resolved *at,
@@ -414,24 +395,21 @@ static int add_record(struct sql *sql, const struct tally_resolved *at,
 		snprintf(number, sizeof(number), "%u", record->type);
 		type = number;
 	}
-	tally_sqlite_set(sql->tables[SQL_RECORDS], SQL_RECORD_ID, sql->number);
-	tally_sqlite_set_text(sql->tables[SQL_RECORDS], SQL_RECORD_TYPE, type, strlen(type));
+	tally_sql_set(sql->records, SQL_RECORD_ID, sql->number);
+	tally_sql_set_text(sql->records, SQL_RECORD_TYPE, type, strlen(type));
 	if (sample->present & PERF_SAMPLE_TIME)
-		tally_sqlite_set(sql->tables[SQL_RECORDS], SQL_RECORD_TIME, sample->time);
+		tally_sql_set(sql->records, SQL_RECORD_TIME, sample->time);
 	if (sample->present & PERF_SAMPLE_TID) {
-		tally_sqlite_set(sql->tables[SQL_RECORDS], SQL_RECORD_PID,
-				 (uint64_t)(int32_t)sample->pid);
-		tally_sqlite_set(sql->tables[SQL_RECORDS], SQL_RECORD_TID,
-				 (uint64_t)(int32_t)sample->tid);
+		tally_sql_set(sql->records, SQL_RECORD_PID, (uint64_t)(int32_t)sample->pid);
+		tally_sql_set(sql->records, SQL_RECORD_TID, (uint64_t)(int32_t)sample->tid);
 	}
 	if (sample->present & PERF_SAMPLE_CPU)
-		tally_sqlite_set(sql->tables[SQL_RECORDS], SQL_RECORD_CPU,
-				 (uint64_t)(int32_t)sample->cpu);
+		tally_sql_set(sql->records, SQL_RECORD_CPU, (uint64_t)(int32_t)sample->cpu);
 	if (record->type < FIRST_OF_TOOL)
-		tally_sqlite_set(sql->tables[SQL_RECORDS], SQL_RECORD_EVENT, at->event + 1ULL);
+		tally_sql_set(sql->records, SQL_RECORD_EVENT, at->event + 1ULL);
 	if (body)
 		set_detail(sql, record, &tally_data_event(sql->data, at->event)->layout, body);
-	return tally_sqlite_add_row(sql->tables[SQL_RECORDS]);
+	return tally_sql_add(sql->records, sql->error);
 }
 
 static int take_record(struct sql *sql, const struct tally_resolved *at,
@@ -477,58 +455,68 @@ static int take_batch(void *context, struct tally_record_batch *batch)
 
 /* --- the frame around it --- */
 
-static const char *command_line(struct sql *sql, const struct tally_data_info *info)
+static int put_text(struct sql *sql, const char *key, const char *value)
+{
+	int result;
+
+	if (!value)
+		return 0;
+	tally_sql_set_text(sql->meta, 0, key, strlen(key));
+	result = set_name(sql->meta, 1, &sql->text, value);
+	return result ? result : tally_sql_add(sql->meta, sql->error);
+}
+
+static int put_number(struct sql *sql, const char *key, uint64_t value)
+{
+	tally_sql_set_text(sql->meta, 0, key, strlen(key));
+	tally_sql_set(sql->meta, 1, value);
+	return tally_sql_add(sql->meta, sql->error);
+}
+
+static int put_command(struct sql *sql, const struct tally_data_info *info)
 {
 	tally_buf_clear(&sql->other);
 	for (size_t i = 0; i < info->cmdline_count; i++)
 		tally_buf_printf(&sql->other, "%s%s", i ? " " : "", info->cmdline[i]);
-	return info->cmdline_count ? tally_buf_str(&sql->other) : NULL;
+	return info->cmdline_count ? put_text(sql, "cmdline", tally_buf_str(&sql->other)) : 0;
 }
 
-/* In the order of the keys. */
 static int put_meta(struct sql *sql)
 {
 	const struct tally_data_info *info = tally_data_info(sql->data);
 	const struct tally_session_counts *counts = tally_session_counts(sql->session);
 	const struct tally_data_damage *damage = tally_data_damage(sql->data);
 	const struct {
-		const char *key;
-		bool is_text;
-		const char *text; /* NULL: not known */
-		uint64_t number;
-	} facts[] = {
-	    {"arch", true, info->arch, 0},
-	    {"cmdline", true, command_line(sql, info), 0},
-	    {"damage", true, damage->count ? damage->text : NULL, 0},
-	    {"damaged_bytes", false, NULL, damage->lost_bytes},
-	    {"damaged_places", false, NULL, damage->count},
-	    {"first_time", false, NULL, counts->first_time},
-	    {"hostname", true, info->hostname, 0},
-	    {"last_time", false, NULL, counts->last_time},
-	    {"lost", false, NULL, counts->lost},
-	    {"os_release", true, info->os_release, 0},
-	    {"path", true, tally_data_path(sql->data), 0},
-	    {"records", false, NULL, counts->records},
-	    {"samples", false, NULL, counts->samples},
-	    {"schema_version", false, NULL, TALLY_SQL_VERSION},
-	    {"tally_version", true, tally_version(), 0},
-	    {"throttled", false, NULL, counts->throttled},
-	    {"unusable", false, NULL, counts->unusable + counts->undecoded},
+		const char *key, *text;
+	} texts[] = {
+	    {"tally_version", tally_version()},
+	    {"path", tally_data_path(sql->data)},
+	    {"hostname", info->hostname},
+	    {"os_release", info->os_release},
+	    {"arch", info->arch},
+	    {"damage", damage->count ? damage->text : NULL},
 	};
-	struct sqlite_table *meta = sql->tables[SQL_META];
-	int result = sql->other.failed;
+	const struct {
+		const char *key;
+		uint64_t number;
+	} numbers[] = {
+	    {"schema_version", TALLY_SQL_VERSION},
+	    {"records", counts->records},
+	    {"samples", counts->samples},
+	    {"lost", counts->lost},
+	    {"throttled", counts->throttled},
+	    {"first_time", counts->first_time},
+	    {"last_time", counts->last_time},
+	    {"unusable", counts->unusable + counts->undecoded},
+	    {"damaged_places", damage->count},
+	    {"damaged_bytes", damage->lost_bytes},
+	};
+	int result = put_command(sql, info);
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !result; i++) {
-		if (facts[i].is_text && !facts[i].text)
-			continue;
-		tally_sqlite_set_text(meta, SQL_META_KEY, facts[i].key, strlen(facts[i].key));
-		if (facts[i].is_text)
-			result = set_name(meta, SQL_META_VALUE, &sql->text, facts[i].text);
-		else
-			tally_sqlite_set(meta, SQL_META_VALUE, facts[i].number);
-		if (!result)
-			result = tally_sqlite_add_row(meta);
-	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !result; i++)
+		result = put_text(sql, texts[i].key, texts[i].text);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !result; i++)
+		result = put_number(sql, numbers[i].key, numbers[i].number);
 	return result;
 }
 
@@ -538,24 +526,50 @@ static int put_events(struct sql *sql)
 		const struct tally_data_event *event = tally_data_event(sql->data, i);
 		int result;
 
-		tally_sqlite_set(sql->tables[SQL_EVENTS], SQL_EVENT_ID, i + 1);
-		tally_sqlite_set(sql->tables[SQL_EVENTS], SQL_EVENT_TYPE, event->attr.type);
-		tally_sqlite_set(sql->tables[SQL_EVENTS], SQL_EVENT_CONFIG, event->attr.config);
-		tally_sqlite_set(sql->tables[SQL_EVENTS], SQL_EVENT_SAMPLE_TYPE,
-				 event->attr.sample_type);
-		tally_sqlite_set(sql->tables[SQL_EVENTS],
-				 event->attr.freq ? SQL_EVENT_SAMPLE_FREQ : SQL_EVENT_SAMPLE_PERIOD,
-				 event->attr.sample_period);
-		tally_sqlite_set(sql->tables[SQL_EVENTS], SQL_EVENT_LEADER, event->leader + 1ULL);
-		tally_sqlite_set(sql->tables[SQL_EVENTS], SQL_EVENT_SAMPLES,
-				 tally_session_event_samples(sql->session, i));
-		result = set_name(sql->tables[SQL_EVENTS], SQL_EVENT_NAME, &sql->text, event->name);
+		tally_sql_set(sql->events, SQL_EVENT_ID, i + 1);
+		tally_sql_set(sql->events, SQL_EVENT_TYPE, event->attr.type);
+		tally_sql_set(sql->events, SQL_EVENT_CONFIG, event->attr.config);
+		tally_sql_set(sql->events, SQL_EVENT_SAMPLE_TYPE, event->attr.sample_type);
+		tally_sql_set(sql->events,
+			      event->attr.freq ? SQL_EVENT_SAMPLE_FREQ : SQL_EVENT_SAMPLE_PERIOD,
+			      event->attr.sample_period);
+		tally_sql_set(sql->events, SQL_EVENT_LEADER, event->leader + 1ULL);
+		tally_sql_set(sql->events, SQL_EVENT_SAMPLES,
+			      tally_session_event_samples(sql->session, i));
+		result = set_name(sql->events, SQL_EVENT_NAME, &sql->text, event->name);
 		if (!result)
-			result = tally_sqlite_add_row(sql->tables[SQL_EVENTS]);
+			result = tally_sql_add(sql->events, sql->error);
 		if (result)
 			return result;
 	}
 	return 0;
+}
+
+static int prepare(struct sql *sql)
+{
+	const struct {
+		struct tally_sql_insert **insert;
+		const char *table;
+		unsigned columns;
+	} tables[] = {
+	    {&sql->meta, "meta", 2},
+	    {&sql->events, "events", SQL_EVENT_COLUMNS},
+	    {&sql->threads, "threads", SQL_THREAD_COLUMNS},
+	    {&sql->images, "images", SQL_IMAGE_COLUMNS},
+	    {&sql->symbols, "symbols", SQL_SYMBOL_COLUMNS},
+	    {&sql->frames, "frames", SQL_FRAME_COLUMNS},
+	    {&sql->chains, "callchains", SQL_CHAIN_COLUMNS},
+	    {&sql->samples, "samples", SQL_SAMPLE_COLUMNS},
+	    {&sql->branches, "branches", SQL_BRANCH_COLUMNS},
+	    {&sql->lost, "lost", SQL_LOST_COLUMNS},
+	    {&sql->records, "records", SQL_RECORD_COLUMNS},
+	};
+	int result = tally_sql_file_run(sql->file, tally_sql_tables, sql->error);
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !result; i++)
+		result = tally_sql_file_prepare(sql->file, tables[i].table, tables[i].columns,
+						tables[i].insert, sql->error);
+	return result;
 }
 
 /* Formats of tracepoints; without them payloads stay bytes. */
@@ -585,18 +599,7 @@ static int ask(void *context)
 	return tally_session_interrupted(sql->session);
 }
 
-static void free_keys(struct sql *sql)
-{
-	tally_sql_keys_done(&sql->thread_keys);
-	tally_sql_keys_done(&sql->address_keys);
-	tally_buf_done(&sql->rows);
-	tally_sql_keys_done(&sql->frame_keys);
-	tally_sql_keys_done(&sql->chain_keys);
-	tally_map_done(&sql->known_images);
-	tally_map_done(&sql->known_symbols);
-}
-
-static int fill(struct sql *sql, struct sqlite_writer *writer)
+static int fill(struct sql *sql)
 {
 	const struct tally_record_sink sink = {
 	    .context = sql,
@@ -609,8 +612,9 @@ static int fill(struct sql *sql, struct sqlite_writer *writer)
 	    .records = true,
 	    .batch = take_batch,
 	};
-	int result = tally_sql_define(writer, sql->tables);
+	int result = prepare(sql);
 
+	tally_sql_file_watch(sql->file, ask, sql);
 	if (!result)
 		result = read_formats(sql);
 	if (!result)
@@ -619,64 +623,52 @@ static int fill(struct sql *sql, struct sqlite_writer *writer)
 		result = take_all(sql, &sink);
 	if (!result) /* after the samples, because damage is found while they are read */
 		result = put_meta(sql);
-	free_keys(sql); /* the indexes need memory now */
-	return result ? result : tally_sqlite_end(writer, ask, sql);
+	if (!result)
+		result = tally_sql_file_run(sql->file, tally_sql_views, sql->error);
+	return result;
 }
 
 static void done(struct sql *sql)
 {
-	free_keys(sql);
 	tally_trace_text_free(sql->trace);
+	tally_sql_keys_done(&sql->thread_keys);
+	tally_sql_keys_done(&sql->address_keys);
+	tally_buf_done(&sql->rows);
+	tally_sql_keys_done(&sql->frame_keys);
+	tally_sql_keys_done(&sql->chain_keys);
+	tally_map_done(&sql->known);
 	free(sql->last);
 	tally_buf_done(&sql->text);
 	tally_buf_done(&sql->other);
-}
-
-int tally_sql_write_to(struct tally_session *session, int fd, const char *path,
-		       const struct tally_sql_options *options, tally_sql_choose_fn choose,
-		       void *context, struct tally_error *error)
-{
-	struct sql sql = {.session = session,
-			  .data = tally_session_data(session),
-			  .error = error,
-			  .choose = choose,
-			  .context = context};
-	struct sqlite_writer *writer = NULL;
-	int result = tally_options_take(&sql.options, sizeof(sql.options), options);
-
-	if (!result)
-		result = tally_sqlite_new(fd, path, &writer, error);
-	if (!result)
-		result = fill(&sql, writer);
-	tally_sqlite_free(writer);
-	done(&sql);
-	return result < 0 ? result : 0;
 }
 
 int tally_sql_write_chosen(struct tally_session *session, const char *path,
 			   const struct tally_sql_options *options, tally_sql_choose_fn choose,
 			   void *context, struct tally_error *error)
 {
-	struct tally_sql_options known = {0};
-	struct tally_sql_file *file = NULL;
+	struct sql sql = {.session = session,
+			  .data = tally_session_data(session),
+			  .error = error,
+			  .choose = choose,
+			  .context = context};
 	struct tally_error none = {0};
-	int result = tally_options_take(&known, sizeof(known), options);
+	int result = tally_options_take(&sql.options, sizeof(sql.options), options);
 
 	if (!error)
-		error = &none;
+		sql.error = error = &none;
 	error->code = 0;
 	if (!result)
-		result = tally_sql_file_open(path, known.replace, &file, error);
+		result = tally_sql_file_open(path, sql.options.replace, &sql.file, error);
 	if (!result) {
-		result =
-		    tally_sql_write_to(session, tally_sql_file_fd(file), tally_sql_file_path(file),
-				       options, choose, context, error);
-		if (result)
-			tally_sql_file_abandon(file);
-		else
-			result = tally_sql_file_finish(file, error);
+		result = fill(&sql);
+		if (result) {
+			tally_sql_file_abandon(sql.file);
+		} else {
+			result = tally_sql_file_finish(sql.file, error);
+		}
 	}
+	done(&sql);
 	if (result < 0 && !error->code)
 		tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
-	return result;
+	return result < 0 ? result : 0;
 }

@@ -16,9 +16,4 @@ int tally_sql_write_chosen(struct tally_session *session, const char *path,
 			   const struct tally_sql_options *options, tally_sql_choose_fn choose,
 			   void *context, struct tally_error *error);
 
-/* The same into an empty regular file, all of it; the path is for messages. */
-int tally_sql_write_to(struct tally_session *session, int fd, const char *path,
-		       const struct tally_sql_options *options, tally_sql_choose_fn choose,
-		       void *context, struct tally_error *error);
-
 #endif

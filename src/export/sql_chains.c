@@ -6,15 +6,15 @@
 #include "export/sql_schema.h"
 #include "export/sql_state.h"
 
-static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint32_t frame,
+static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint64_t frame,
 			  uint64_t depth)
 {
-	tally_sqlite_set(sql->tables[SQL_CHAINS], SQL_CHAIN_ID, number);
+	tally_sql_set(sql->chains, SQL_CHAIN_ID, number);
 	if (caller)
-		tally_sqlite_set(sql->tables[SQL_CHAINS], SQL_CHAIN_CALLER, caller);
-	tally_sqlite_set(sql->tables[SQL_CHAINS], SQL_CHAIN_FRAME, frame);
-	tally_sqlite_set(sql->tables[SQL_CHAINS], SQL_CHAIN_DEPTH, depth);
-	return tally_sqlite_add_row(sql->tables[SQL_CHAINS]);
+		tally_sql_set(sql->chains, SQL_CHAIN_CALLER, caller);
+	tally_sql_set(sql->chains, SQL_CHAIN_FRAME, frame);
+	tally_sql_set(sql->chains, SQL_CHAIN_DEPTH, depth);
+	return tally_sql_add(sql->chains, sql->error);
 }
 
 /* Where a chain got to, from the outermost in. */
@@ -22,7 +22,7 @@ struct chain_end {
 	uint64_t node, depth;
 };
 
-static int step_to(struct sql *sql, uint32_t frame, struct chain_end *at)
+static int step_to(struct sql *sql, uint64_t frame, struct chain_end *at)
 {
 	bool added;
 	uint64_t number = tally_sql_keys_number(&sql->chain_keys, at->node, frame, &added);
@@ -40,7 +40,7 @@ static int step(struct sql *sql, struct tally_resolver *resolver,
 		const struct tally_resolved *sample, uint8_t mode, uint64_t address,
 		struct chain_end *at)
 {
-	uint32_t frame;
+	uint64_t frame;
 	int result = tally_sql_frame_of(sql, resolver, sample, mode, address, &frame);
 
 	return result ? result : step_to(sql, frame, at);
@@ -55,7 +55,7 @@ static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
 	int result = count ? 0 : -ENOMEM;
 
 	for (uint32_t i = count; !result && i-- > 0;) {
-		uint32_t row;
+		uint64_t row;
 
 		result = tally_sql_row_of(sql, resolver, sample, PERF_RECORD_MISC_USER, address,
 					  frames[i], i, &row);

@@ -1,21 +1,40 @@
-/* The file of a database, which has its name when it is complete. */
+/* An SQLite file that is written once, from start to end. Only this file uses SQLite. */
 #ifndef TALLY_EXPORT_SQL_FILE_H
 #define TALLY_EXPORT_SQL_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <tally/error.h>
 
 struct tally_sql_file;
+struct tally_sql_insert; /* a prepared statement */
 
 /* Creates PATH.tmp.  -EEXIST, -errno. */
 int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **ret,
 			struct tally_error *error);
-/* Of PATH.tmp; borrowed from the file. */
-int tally_sql_file_fd(const struct tally_sql_file *file);
-const char *tally_sql_file_path(const struct tally_sql_file *file);
+/* Asks now and then, also within a long statement, whether to end: not 0, and that fails with
+ * -ECANCELED. */
+void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void *context);
 /* Renames it to its final name and closes it. The struct is freed, also after a failure. */
 int tally_sql_file_finish(struct tally_sql_file *file, struct tally_error *error);
 /* Removes the file, and frees the struct; NULL is fine. */
 void tally_sql_file_abandon(struct tally_sql_file *file);
+
+int tally_sql_file_run(struct tally_sql_file *file, const char *statements,
+		       struct tally_error *error);
+/* "INSERT INTO `table` VALUES(?,...)" with so many columns; lives as long as the file. */
+int tally_sql_file_prepare(struct tally_sql_file *file, const char *table, unsigned columns,
+			   struct tally_sql_insert **ret, struct tally_error *error);
+
+/* Columns count from 0; those that are not set are NULL.  Text and bytes are borrowed until the
+ * row is added.  Numbers from 2^63 up are stored as SQLite's integers are, negative. */
+void tally_sql_set(struct tally_sql_insert *insert, unsigned column, uint64_t value);
+void tally_sql_set_text(struct tally_sql_insert *insert, unsigned column, const char *text,
+			size_t length);
+void tally_sql_set_bytes(struct tally_sql_insert *insert, unsigned column, const void *bytes,
+			 size_t size);
+/* 0 or -errno; the columns are NULL again. */
+int tally_sql_add(struct tally_sql_insert *insert, struct tally_error *error);
 
 #endif

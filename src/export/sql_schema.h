@@ -2,26 +2,7 @@
 #ifndef TALLY_EXPORT_SQL_SCHEMA_H
 #define TALLY_EXPORT_SQL_SCHEMA_H
 
-struct sqlite_table;
-struct sqlite_writer;
-
-enum sql_table {
-	SQL_META,
-	SQL_EVENTS,
-	SQL_THREADS,
-	SQL_IMAGES,
-	SQL_SYMBOLS,
-	SQL_FRAMES,
-	SQL_CHAINS,
-	SQL_SAMPLES,
-	SQL_BRANCHES,
-	SQL_LOST,
-	SQL_RECORDS,
-	SQL_TABLES
-};
-
 /* Columns by number, in the order of the tables' definitions. */
-enum sql_meta { SQL_META_KEY, SQL_META_VALUE, SQL_META_COLUMNS };
 enum sql_event {
 	SQL_EVENT_ID,
 	SQL_EVENT_NAME,
@@ -113,7 +94,7 @@ enum sql_record {
 	SQL_RECORD_COLUMNS
 };
 
-/* Defines all tables, indexes and views.  0 or -ENOMEM. */
-int tally_sql_define(struct sqlite_writer *writer, struct sqlite_table *ret[SQL_TABLES]);
+extern const char tally_sql_tables[]; /* to be made before the rows */
+extern const char tally_sql_views[];  /* and indexes: behind the rows, which is faster */
 
 #endif

@@ -5,10 +5,9 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "export/script_sql.h"
+#include "export/sql_file.h"
 #include "export/sql_keys.h"
-#include "export/sql_schema.h"
 #include "resolve/resolve.h"
-#include "sqlite/sqlite_writer.h"
 
 struct tally_trace_text;
 
@@ -23,10 +22,12 @@ struct sql {
 	struct tally_data *data;
 	struct tally_sql_options options;
 	struct tally_error *error;
-	struct sqlite_table *tables[SQL_TABLES];
+	struct tally_sql_file *file;
+	struct tally_sql_insert *meta, *events, *threads, *images, *symbols, *frames, *chains,
+	    *samples, *branches, *lost, *records;
 	struct tally_sql_keys thread_keys;  /* pid and tid, comm */
 	struct tally_sql_keys address_keys; /* address, frame of the session */
-	struct tally_buf rows;              /* by number of these: the frame's row, 4 bytes each */
+	struct tally_buf rows;              /* by number of these: the frame's row, a word each */
 	struct tally_sql_keys frame_keys;   /* place, frame of the session */
 	struct tally_sql_keys chain_keys;   /* caller, frame */
 	/* The last chain, outermost first: most begin as the one before did.  Its words mean the
@@ -34,9 +35,9 @@ struct sql {
 	struct chain_word *last;
 	uint32_t last_count, last_room, last_era, last_kernel_era;
 	const struct tally_space *last_space;
-	struct tally_map known_images, known_symbols; /* of the session -> row */
-	uint64_t number;                              /* of records so far */
-	struct tally_trace_text *trace;               /* NULL: no tracepoints */
+	struct tally_map known;         /* images and symbols that have their row */
+	uint64_t number;                /* of records so far */
+	struct tally_trace_text *trace; /* NULL: no tracepoints */
 	struct tally_buf text, other;
 	tally_sql_choose_fn choose; /* NULL: all samples */
 	void *context;
@@ -46,11 +47,11 @@ struct sql {
  * is new.  0 or -errno. */
 int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		       uint32_t *ret);
+		       uint64_t *ret);
 /* The same of a frame there, the n-th of those that one address leads to. */
 int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint32_t frame, uint32_t nth, uint32_t *ret);
+		     uint32_t frame, uint32_t nth, uint64_t *ret);
 /* The number of the innermost row of a sample's call chain; 0: it has none.  0 or -errno. */
 int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint64_t *ret);

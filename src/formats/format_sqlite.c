@@ -1,10 +1,7 @@
 /* The database of tally-sql(5), with the samples that were chosen. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
 #include "convert/convert.h"
@@ -68,9 +65,11 @@ static int copy(struct convert *convert, const char *path)
 	return result;
 }
 
-static int write_temporary(struct sqlite *file, const struct tally_sql_options *options)
+static int write_database(struct sqlite *file)
 {
 	struct convert *convert = file->convert;
+	const struct tally_sql_options options = {.size = sizeof(options),
+						  .lines = !convert->options.no_lines};
 	const char *temporary = getenv("TMPDIR");
 	char *folder = NULL, *path = NULL;
 	int result;
@@ -87,7 +86,7 @@ static int write_temporary(struct sqlite *file, const struct tally_sql_options *
 	}
 	result = asprintf(&path, "%s/samples.db", folder) < 0 ? -ENOMEM : 0;
 	if (!result)
-		result = tally_sql_write_chosen(convert->session, path, options, choose, file,
+		result = tally_sql_write_chosen(convert->session, path, &options, choose, file,
 						convert->error);
 	if (!result)
 		result = copy(convert, path);
@@ -96,32 +95,6 @@ static int write_temporary(struct sqlite *file, const struct tally_sql_options *
 	rmdir(folder);
 	free(path);
 	free(folder);
-	return result;
-}
-
-/* Whether the database can be written in place: its first page comes last. */
-static bool is_empty_file(FILE *to)
-{
-	struct stat status;
-
-	return !fflush(to) && !fstat(fileno(to), &status) && S_ISREG(status.st_mode) &&
-	       !status.st_size && !(fcntl(fileno(to), F_GETFL) & O_APPEND);
-}
-
-static int write_database(struct sqlite *file)
-{
-	struct convert *convert = file->convert;
-	const struct tally_sql_options options = {.size = sizeof(options),
-						  .lines = !convert->options.no_lines};
-	int result;
-
-	if (!is_empty_file(convert->to))
-		return write_temporary(file, &options);
-	result = tally_sql_write_to(convert->session, fileno(convert->to), "the database", &options,
-				    choose, file, convert->error);
-	/* What others write to the stream comes behind it. */
-	if (!result && fseeko(convert->to, 0, SEEK_END))
-		result = -errno;
 	return result;
 }
 

@@ -27,6 +27,9 @@ setup() {
 	command -v sqlite3 >/dev/null ||
 		skip "sqlite3 is not installed: no database is queried; tests/agree/unwind.bats needs it, too"
 	[ -s chains.data ] && [ -s two.data ] || skip "perf cannot record here"
+	"$TALLY" script -i chains.data --sql probe.db 2>said || ! grep -q 'without SQLite' said ||
+		skip "built without SQLite"
+	rm -f probe.db
 }
 
 ask() { # database, query
