@@ -158,7 +158,7 @@ static int add_frame(struct sql *sql, struct tally_resolver *resolver,
  */
 static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint32_t of, uint32_t nth, uint64_t *ret)
+		     uint32_t of, uint32_t nth, uint32_t *ret)
 {
 	struct tally_function_place function;
 	struct tally_located located;
@@ -179,9 +179,9 @@ static int frame_row(struct sql *sql, struct tally_resolver *resolver,
 
 int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint32_t frame, uint32_t nth, uint64_t *ret)
+		     uint32_t frame, uint32_t nth, uint32_t *ret)
 {
-	uint64_t number, row;
+	uint32_t number, row;
 	bool added;
 	int result;
 
@@ -191,19 +191,19 @@ int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 	if (added) {
 		result = frame_row(sql, resolver, sample, mode, address, frame, nth, &row);
 		if (!result) {
-			tally_buf_u64(&sql->rows, row);
+			tally_buf_u32(&sql->rows, row);
 			result = sql->rows.failed;
 		}
 		if (result)
 			return result;
 	}
-	*ret = load_u64(sql->rows.data + (number - 1) * sizeof(row));
+	*ret = load_u32(sql->rows.data + (size_t)(number - 1) * sizeof(row));
 	return 0;
 }
 
 int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		       uint64_t *ret)
+		       uint32_t *ret)
 {
 	uint32_t frame = tally_resolver_frame(resolver, sample, mode, address);
 
@@ -212,7 +212,7 @@ int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
 
 /* --- samples --- */
 
-static int thread_of(struct sql *sql, const struct tally_resolved *at, uint64_t *ret)
+static int thread_of(struct sql *sql, const struct tally_resolved *at, uint32_t *ret)
 {
 	uint32_t pid = at->sample.pid, tid = at->sample.tid;
 	bool added;
@@ -306,7 +306,8 @@ static int take_sample(struct sql *sql, struct tally_resolver *resolver,
 {
 	const struct tally_sample *sample = &resolved->sample;
 	const struct tally_attr *attr = &tally_data_event(sql->data, resolved->event)->attr;
-	uint64_t thread, frame = 0, chain = 0, addr_frame = 0;
+	uint32_t thread, frame = 0, addr_frame = 0;
+	uint64_t chain = 0;
 	int result = thread_of(sql, resolved, &thread);
 
 	sql->number++;

@@ -6,7 +6,7 @@
 #include "export/sql_schema.h"
 #include "export/sql_state.h"
 
-static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint64_t frame,
+static int add_chain_node(struct sql *sql, uint64_t number, uint64_t caller, uint32_t frame,
 			  uint64_t depth)
 {
 	tally_sql_set(sql->chains, SQL_CHAIN_ID, number);
@@ -22,7 +22,7 @@ struct chain_end {
 	uint64_t node, depth;
 };
 
-static int step_to(struct sql *sql, uint64_t frame, struct chain_end *at)
+static int step_to(struct sql *sql, uint32_t frame, struct chain_end *at)
 {
 	bool added;
 	uint64_t number = tally_sql_keys_number(&sql->chain_keys, at->node, frame, &added);
@@ -40,7 +40,7 @@ static int step(struct sql *sql, struct tally_resolver *resolver,
 		const struct tally_resolved *sample, uint8_t mode, uint64_t address,
 		struct chain_end *at)
 {
-	uint64_t frame;
+	uint32_t frame;
 	int result = tally_sql_frame_of(sql, resolver, sample, mode, address, &frame);
 
 	return result ? result : step_to(sql, frame, at);
@@ -55,7 +55,7 @@ static int step_unwound(struct sql *sql, struct tally_resolver *resolver,
 	int result = count ? 0 : -ENOMEM;
 
 	for (uint32_t i = count; !result && i-- > 0;) {
-		uint64_t row;
+		uint32_t row;
 
 		result = tally_sql_row_of(sql, resolver, sample, PERF_RECORD_MISC_USER, address,
 					  frames[i], i, &row);

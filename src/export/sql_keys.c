@@ -9,7 +9,7 @@ void tally_sql_keys_done(struct tally_sql_keys *keys)
 	*keys = (struct tally_sql_keys){0};
 }
 
-static struct tally_sql_key *place(const struct tally_sql_keys *keys, uint64_t a, uint64_t b)
+static struct tally_sql_key *place(const struct tally_sql_keys *keys, uint64_t a, uint32_t b)
 {
 	size_t mask = keys->room - 1, at = hash_mix(hash_u64(a), b) & mask;
 
@@ -34,15 +34,15 @@ static bool grow(struct tally_sql_keys *keys)
 	return true;
 }
 
-uint64_t tally_sql_keys_number(struct tally_sql_keys *keys, uint64_t a, uint64_t b, bool *ret_added)
+uint32_t tally_sql_keys_number(struct tally_sql_keys *keys, uint64_t a, uint32_t b, bool *ret_added)
 {
 	struct tally_sql_key *key;
 
-	if (keys->count * 2 >= keys->room && !grow(keys))
+	if (keys->count >= UINT32_MAX - 1 || (keys->count * 3 >= keys->room * 2 && !grow(keys)))
 		return 0;
 	key = place(keys, a, b);
 	*ret_added = !key->number;
 	if (!key->number)
-		*key = (struct tally_sql_key){.a = a, .b = b, .number = ++keys->count};
+		*key = (struct tally_sql_key){.a = a, .b = b, .number = (uint32_t)++keys->count};
 	return key->number;
 }

@@ -1,4 +1,4 @@
-/* Numbers for pairs of words: equal pairs have equal numbers, from 1 in order of arrival. */
+/* Numbers for pairs of numbers: equal pairs have equal numbers, from 1 in order of arrival. */
 #ifndef TALLY_EXPORT_SQL_KEYS_H
 #define TALLY_EXPORT_SQL_KEYS_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct tally_sql_key {
-	uint64_t a, b;
-	uint64_t number; /* 0: free */
+	uint64_t a;
+	uint32_t b, number; /* 0: free */
 };
 
 struct tally_sql_keys { /* all zero is empty and valid */
@@ -17,8 +17,8 @@ struct tally_sql_keys { /* all zero is empty and valid */
 };
 
 void tally_sql_keys_done(struct tally_sql_keys *keys);
-/* The pair's number; *ret_added says whether it is new.  0: out of memory. */
-uint64_t tally_sql_keys_number(struct tally_sql_keys *keys, uint64_t a, uint64_t b,
+/* The pair's number; *ret_added says whether it is new.  0: out of memory, or of numbers. */
+uint32_t tally_sql_keys_number(struct tally_sql_keys *keys, uint64_t a, uint32_t b,
 			       bool *ret_added);
 
 #endif

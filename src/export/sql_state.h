@@ -47,11 +47,11 @@ struct sql {
  * is new.  0 or -errno. */
 int tally_sql_frame_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		       uint64_t *ret);
+		       uint32_t *ret);
 /* The same of a frame there, the n-th of those that one address leads to. */
 int tally_sql_row_of(struct sql *sql, struct tally_resolver *resolver,
 		     const struct tally_resolved *sample, uint8_t mode, uint64_t address,
-		     uint32_t frame, uint32_t nth, uint64_t *ret);
+		     uint32_t frame, uint32_t nth, uint32_t *ret);
 /* The number of the innermost row of a sample's call chain; 0: it has none.  0 or -errno. */
 int tally_sql_chain_of(struct sql *sql, struct tally_resolver *resolver,
 		       const struct tally_resolved *sample, uint64_t *ret);
