@@ -310,7 +310,8 @@ function create(recording) {
 		// Hiding and collapsing move samples to other nodes, but leave none out.
 		const all = /[fF]/.test(state.ops) || filtered(state) ? keep("timeline", `${selection(state)}|${columns}`, () => line(of.map((at) => at === tally.NONE ? 0 : 1))) :
 			keep("timeline", `${samples(state)}|${columns}`, () => line(null));
-		const match = state.search ? keep("matchline", `${selection(state)}|${columns}|${state.search}`, () => {
+		// With a filter there is nothing else.
+		const match = state.search && !filtered(state) ? keep("matchline", `${selection(state)}|${columns}|${state.search}`, () => {
 			const has = matching(state);
 			return line(of === null ? has : of.map((at) => at === tally.NONE ? 0 : has[at]));
 		}) : all;
