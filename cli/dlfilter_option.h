@@ -29,6 +29,7 @@ struct cli_dlfilters { /* all zero: no filters */
 	 "FILE",                                                                            \
 	 "only samples that this shared object keeps; several are called in order",         \
 	 .to = &(to_filters),                                                               \
+	 .flags = CLI_EMPTY,                                                                \
 	 .call = cli_dlfilters_take},                                                       \
 	    {CLI_CALL,                                                                      \
 	     0,                                                                             \
@@ -36,6 +37,7 @@ struct cli_dlfilters { /* all zero: no filters */
 	     "TEXT",                                                                        \
 	     "an argument for the --dlfilter before it",                                    \
 	     .to = &(to_filters),                                                           \
+	     .flags = CLI_EMPTY,                                                            \
 	     .call = cli_dlfilters_take_arg},                                               \
 	{                                                                                   \
 		CLI_CALL, 0, "list-dlfilters", NULL,                                        \

@@ -155,7 +155,7 @@ static int store(const struct parser *parser, const struct cli_option *option, b
 	char name[64];
 	int result = 0;
 
-	if (on && value && !*value)
+	if (on && value && !*value && !(option->flags & CLI_EMPTY))
 		return cli_usage_error(
 		    parser->usage,
 		    "%s: the value is empty: did the command in $(...) print nothing?",

@@ -48,7 +48,8 @@ enum cli_kind {
 #define CLI_ATTACHED                                                                               \
 	16u /* with CLI_OPTIONAL: the next argument is never its value, only -zVALUE, --name=VALUE \
 	     */
-#define CLI_WHOLE 8u /* CLI_LIST: each option gives one item, commas are part of it */
+#define CLI_EMPTY 32u /* the value may be "", which is refused otherwise */
+#define CLI_WHOLE 8u  /* CLI_LIST: each option gives one item, commas are part of it */
 
 /* `value` is NULL when none was given; `on` is false for --no-NAME. Returns 0, or -errno with what
  * was expected in error->text. */
