@@ -114,9 +114,10 @@ static int image_id(const struct parquet_ids *ids, uint32_t image, uint64_t *ret
 	return 0;
 }
 
-/* The part of a place, by its innermost and its outermost function; convert/code_places.c has the
- * same rules for what calls.  Places that are addresses differ by host and process; a symbol and
- * the place within it do not. */
+/* The part of a place, by its innermost and its outermost function.  Of a binary it is where the
+ * place is in its file, whether or not its symbols are there: what calls is one byte before, also
+ * where a symbol starts behind it (convert/code_places.c shows that symbol then).  Places that are
+ * addresses differ by host and process; a symbol and the place within it do not. */
 static int make_part(const struct parquet_ids *ids, uint32_t frame, uint32_t outer, bool call,
 		     uint64_t *ret)
 {
@@ -125,9 +126,7 @@ static int make_part(const struct parquet_ids *ids, uint32_t frame, uint32_t out
 	int result;
 
 	tally_frames_placed(ids->frames, frame, &here);
-	if (call && (!here.place || (tally_frames_symbol(ids->frames, here.frame, &start, &end) &&
-				     here.place <= start)))
-		call = false; /* a call is within its function */
+	call = call && here.place;
 	where = here.place - call;
 	result = image_id(ids, here.image, ret);
 	if (result)

@@ -110,6 +110,33 @@ made() {
 	"$TALLY" report -s srcline -i archive | grep -q 'work.c:2'
 }
 
+@test "19: tally symbolize takes names and lines from the server, and only when it is asked to" {
+	served
+	"$TALLY" export --to parquet --no-symbols --host h raw perf.data
+	cp -r raw plain
+	run -0 "$TALLY" symbolize plain
+	[ ! -e cache/debuginfod_client ]
+	"$TALLY" report -s sym plain | run -1 grep -E 'hidden_leaf|other_leaf'
+	rm -rf plain
+	cp -r raw named
+	run -0 "$TALLY" symbolize --debuginfod="$url" named
+	[[ ${lines[0]} =~ ^([0-9]+)\ of\ ([0-9]+)\ frames\ named,\ in\ 1\ of\ 1\ table\ of\ stacks$ ]]
+	[ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+	[ -s "cache/debuginfod_client/$id/debuginfo" ]
+	"$TALLY" report -s dso,sym named | grep -v '^#' >actual
+	"$TALLY" report -s dso,sym --debuginfod="$url" | grep -v '^#' >expected
+	grep -q hidden_leaf actual
+	# All binaries of tables are asked for; a report asks for those with many samples.
+	grep -q other_leaf actual
+	grep -v other actual >rest
+	grep -v other expected | diff rest -
+	# The server's name in the environment does, too.
+	rm -r cache
+	cp -r raw again
+	DEBUGINFOD_URLS=$url "$TALLY" symbolize -q again
+	"$TALLY" report -s dso,sym again | grep -v '^#' | diff actual -
+}
+
 @test "15.2: a build that no server has is asked for once, and the report is the usual one" {
 	served
 	printf 'int main(void) { return 0; }' | cc -x c -Wl,--build-id=0x0102030405060708 - -o lone

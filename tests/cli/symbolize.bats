@@ -59,6 +59,22 @@ report() { "$TALLY" report --stdio -g caller -s dso,symbol "$1" | grep -v '^#'; 
 	done
 }
 
+@test "numbers of stacks are the same without symbols, also where a function starts at what a call returns to" {
+	{
+		made 10
+		echo "sample 10 ${at[leaf]} user ${at[leaf]} ${at[middle]} $(later main)"
+		echo "sample 10 ${at[leaf]} user ${at[leaf]} $(later middle) ${at[hostile]}"
+	} | python3 "$BATS_TEST_DIRNAME/recording.py" starts.data chains
+	"$TALLY" export --to parquet --host h with starts.data
+	mv prog whole
+	strip -o prog whole
+	"$TALLY" export --to parquet --host h without starts.data
+	mv whole prog
+	report with | grep -q leaf
+	run -1 grep -q leaf <<<"$(report without)"
+	for file in with/*/*/*/samples*.parquet; do cmp "$file" "without/${file#*/}"; done
+}
+
 @test "symbols that are added later are those of an export with them" {
 	run -0 "$TALLY" symbolize fleet
 	[[ $output =~ ^([0-9]+)\ of\ ([0-9]+)\ frames\ named,\ in\ 2\ of\ 2\ tables\ of\ stacks$ ]]
