@@ -56,11 +56,11 @@ static bool break_value(const struct tally_attr *attr, char *to, size_t room)
 	else if (attr->sample_type & PERF_SAMPLE_STACK_USER && attr->sample_stack_user % 8)
 		snprintf(to, room, "attr.sample_stack_user is %u bytes: it must be a multiple of 8",
 			 attr->sample_stack_user);
-	else if (attr->sample_type & PERF_SAMPLE_STACK_USER && attr->sample_stack_user >= 65528)
+	else if (attr->sample_type & PERF_SAMPLE_STACK_USER && attr->sample_stack_user > 65528)
 		snprintf(
 		    to, room,
 		    "attr.sample_stack_user is %u bytes, more than a record holds: use at most "
-		    "65520",
+		    "65528",
 		    attr->sample_stack_user);
 	else
 		return false;
