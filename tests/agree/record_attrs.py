@@ -14,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 TALLY, LOGGER = sys.argv[1:3]
 
@@ -270,17 +271,16 @@ def main():
         print(f"{name}: not compared")
         failures += 1
     for options, reasons in CASES:
-        changes = {}
-        for tool in ("perf", TALLY):
-            remove_recordings()
-            now, done = opens(tool, options)
-            if not now:
-                print(f"{options}: {tool} opened nothing: {done.stderr.strip()[:200]}")
-                failures += 1
-                break
-            changes[tool] = change(bases[tool], now)
-        if len(changes) < 2:
+        remove_recordings()
+        with ThreadPoolExecutor(2) as both: # which wait for the kernel most of the time
+            answers = dict(zip(bases, both.map(lambda tool: opens(tool, options), bases)))
+        silent = [(tool, done) for tool, (now, done) in answers.items() if not now]
+        if silent:
+            tool, done = silent[0]
+            print(f"{options}: {tool} opened nothing: {done.stderr.strip()[:200]}")
+            failures += 1
             continue
+        changes = {tool: change(bases[tool], now) for tool, (now, _) in answers.items()}
         theirs, mine = changes["perf"], changes[TALLY]
         differs = {name for name in theirs.keys() | mine.keys() if theirs.get(name) != mine.get(name)}
         differs = {name for name in differs if not any(name.startswith(reason) for reason in reasons)}

@@ -28,7 +28,8 @@ need_root() {
 	logger=$(dirname "$TALLY")/tests/liblog_opens.so
 	[ -e "$logger" ] || skip "the logger was not built: clang's sanitizers cannot be loaded before it"
 	run -0 "$BATS_TEST_DIRNAME/record_attrs.py" "$TALLY" "$logger"
-	[[ "$output" == *"85 options compared, 0 differ"* ]]
+	[[ "$output" =~ ([0-9]+)" options compared, 0 differ" ]]
+	[ "${BASH_REMATCH[1]}" -ge 85 ]
 }
 
 # Times of all records of type $1 (perf's name), in ns.
@@ -95,7 +96,7 @@ times() {
 	run -2 "$TALLY" record -k monotonik -o x.data -- true
 	[[ "$output" == *"did you mean monotonic?"* ]]
 	run -2 "$TALLY" record --synth=tsk -o x.data -- true
-	[[ "$output" == *"valid are all, task, mmap, cgroup, no"* ]]
+	[[ "$output" == *"did you mean task?"* ]]
 	if [ "$(uname -m)" = x86_64 ]; then
 		run -2 "$TALLY" record -Ir88 -o x.data -- true
 		[[ "$output" == *"unknown register 'r88'"* ]]
