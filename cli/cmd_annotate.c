@@ -22,6 +22,7 @@
 #include "recording.h"
 #include "say.h"
 #include "terminal.h"
+#include "two_words.h"
 #include "unmatched.h"
 
 #define NAME            "annotate"
@@ -78,16 +79,6 @@ static int take_percent_type(void *to, const char *value, bool on, struct tally_
 			return 0;
 		}
 	return cli_refuse_word(error, value, strlen(value), "percent type", percent_word);
-}
-
-static int take_style(void *to, const char *value, bool on, struct tally_error *error)
-{
-	static const char *const words[] = {"att", "intel", NULL};
-	int chosen = on ? cli_choose(error, value, "syntax", words) : 0;
-
-	if (chosen >= 0)
-		*(bool *)to = chosen;
-	return chosen < 0 ? chosen : 0;
 }
 
 /* Without these rows the messages would suggest similar options. */
@@ -241,7 +232,7 @@ static int run(struct annotate *annotate)
 
 const struct cli_setting cmd_annotate_settings[] = {
     {"annotate.disassembler_style", "--disassembler-style", CLI_SETTING_CALL,
-     offsetof(struct annotate, intel), .call = take_style},
+     offsetof(struct annotate, intel), .call = cli_take_syntax},
     {"annotate.hide_src_code", "--source", CLI_SETTING_BOOL,
      offsetof(struct annotate, hide_source)},
     {"annotate.show_nr_samples", "--show-nr-samples", CLI_SETTING_BOOL,
@@ -376,7 +367,7 @@ int cmd_annotate(int argc, char **argv)
 	    {CLI_FLAG, 0, "asm-raw", NULL, "print the bytes of instructions",
 	     .to = &annotate.encoding},
 	    {CLI_CALL, 'M', "disassembler-style", "STYLE", "of x86: att (default) or intel",
-	     .to = &annotate.intel, .call = take_style},
+	     .to = &annotate.intel, .call = cli_take_syntax},
 	    CLI_NO_DEMANGLE(annotate.binaries),
 	    {CLI_FLAG, 0, "stdio", NULL, "print the same text on a terminal as into a file",
 	     .to = &annotate.stdio},

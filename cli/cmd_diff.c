@@ -23,6 +23,7 @@
 #include "recording.h"
 #include "say.h"
 #include "terminal.h"
+#include "two_words.h"
 
 #define NAME            "diff"
 #define KEYS_MOST       16
@@ -134,16 +135,6 @@ static int take_compute(void *to, const char *value, bool on, struct tally_error
 			return 0;
 		}
 	return cli_refuse_word(error, value, strlen(value), "way to compare", compute_word);
-}
-
-static int take_percentage(void *to, const char *value, bool on, struct tally_error *error)
-{
-	static const char *const words[] = {"absolute", "relative", NULL};
-	int chosen = on ? cli_choose(error, value, "percentage", words) : 0;
-
-	if (chosen >= 0)
-		*(bool *)to = chosen;
-	return chosen < 0 ? chosen : 0;
 }
 
 static int refuse_stream(void *to, const char *value, bool on, struct tally_error *error)
@@ -308,7 +299,7 @@ const struct cli_setting cmd_diff_settings[] = {
     {"diff.compute", "--compute", CLI_SETTING_CALL, offsetof(struct diff, compute),
      .call = take_compute},
     {"hist.percentage", "--percentage", CLI_SETTING_CALL, offsetof(struct diff, relative),
-     .call = take_percentage},
+     .call = cli_take_percentage},
     {"buildid.dir", "--buildid-dir", CLI_SETTING_TEXT, offsetof(struct diff, binaries.usual_dir),
      .room = CLI_BUILD_ID_DIR},
     {.key = NULL},
@@ -387,7 +378,7 @@ int cmd_diff(int argc, char **argv)
 	    {CLI_CALL, 0, "percentage", "OF",
 	     "with a filter, what 100 % is: absolute, all samples of the event (default), or "
 	     "relative, the samples that pass",
-	     .to = &diff.relative, .call = take_percentage},
+	     .to = &diff.relative, .call = cli_take_percentage},
 	    {CLI_FLAG, 'b', "baseline-only", NULL, "only rows that the first recording has",
 	     .to = &diff.baseline_only},
 	    {CLI_FLAG, 0, "changed", NULL, "only rows that changed by more than chance and noise",

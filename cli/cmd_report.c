@@ -25,6 +25,7 @@
 #include "report_screen.h"
 #include "say.h"
 #include "terminal.h"
+#include "two_words.h"
 #include "unmatched.h"
 
 #define LARGE_TABLE (128 * 1024)
@@ -417,7 +418,7 @@ const struct cli_setting cmd_report_settings[] = {
     {"report.percent-limit", "--percent-limit", CLI_SETTING_DOUBLE,
      offsetof(struct report, percent_limit)},
     {"hist.percentage", "--percentage", CLI_SETTING_CALL, offsetof(struct report, relative),
-     .call = report_take_percentage},
+     .call = cli_take_percentage},
     {"report.sort_order", "--sort", CLI_SETTING_CALL, 0, .call = report_take_keys},
     {"call-graph.print-type", "--call-graph", CLI_SETTING_CALL, offsetof(struct report, trees),
      .call = report_take_tree_word},

@@ -3,16 +3,7 @@
 #include <tally/text.h>
 #include "command.h"
 #include "report_options.h"
-
-int report_take_percentage(void *to, const char *value, bool on, struct tally_error *error)
-{
-	static const char *const words[] = {"absolute", "relative", NULL};
-	int chosen = on ? cli_choose(error, value, "percentage", words) : 0;
-
-	if (chosen >= 0)
-		*(bool *)to = chosen;
-	return chosen < 0 ? chosen : 0;
-}
+#include "two_words.h"
 
 int report_filters_finish(struct report *report, const struct cli_usage *usage)
 {
@@ -61,7 +52,7 @@ size_t report_filter_rows(struct report *report, struct cli_option *to)
 	    {CLI_CALL, 0, "percentage", "OF",
 	     "with a filter, what 100 % is: absolute, all samples of the event (default), or "
 	     "relative, the samples that pass",
-	     .to = &report->relative, .call = report_take_percentage},
+	     .to = &report->relative, .call = cli_take_percentage},
 	};
 
 	memcpy(to, rows, sizeof(rows));

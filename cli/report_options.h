@@ -135,6 +135,5 @@ int report_filters_finish(struct report *report, const struct cli_usage *usage);
 int report_take_group(void *to, const char *value, bool on, struct tally_error *error);
 /* report_output.c: tui.report of a configuration file. */
 int report_take_tui(void *to, const char *value, bool on, struct tally_error *error);
-int report_take_percentage(void *to, const char *value, bool on, struct tally_error *error);
 
 #endif

@@ -8,6 +8,7 @@
 #include "damage_notice.h"
 #include "recording.h"
 #include "report_options.h"
+#include "two_words.h"
 
 /* perf has windows; without this row the message would suggest a similar option. */
 static int refuse_screen(void *to, const char *value, bool on, struct tally_error *error)
@@ -42,12 +43,8 @@ int report_take_group(void *to, const char *value, bool on, struct tally_error *
 static int take_pretty(void *to, const char *value, bool on, struct tally_error *error)
 {
 	static const char *const words[] = {"normal", "raw", NULL};
-	int raw = on ? cli_choose(error, value, "form", words) : 0;
 
-	if (raw < 0)
-		return raw;
-	*(bool *)to = raw;
-	return 0;
+	return cli_take_second(to, value, on, error, "form", words);
 }
 
 static int take_widths(void *to, const char *value, bool on, struct tally_error *error)

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "config.h"
 #include "say.h"
+#include "two_words.h"
 
 static int take_keys(void *to, const char *value, bool on, struct tally_error *error)
 {
@@ -22,26 +23,6 @@ static int take_keys(void *to, const char *value, bool on, struct tally_error *e
 		value += length + (value[length] == ',');
 	}
 	return 0;
-}
-
-static int take_style(void *to, const char *value, bool on, struct tally_error *error)
-{
-	static const char *const words[] = {"att", "intel", NULL};
-	int chosen = on ? cli_choose(error, value, "syntax", words) : 0;
-
-	if (chosen >= 0)
-		*(bool *)to = chosen;
-	return chosen < 0 ? chosen : 0;
-}
-
-static int take_percentage(void *to, const char *value, bool on, struct tally_error *error)
-{
-	static const char *const words[] = {"absolute", "relative", NULL};
-	int chosen = on ? cli_choose(error, value, "percentage", words) : 0;
-
-	if (chosen >= 0)
-		*(bool *)to = chosen;
-	return chosen < 0 ? chosen : 0;
 }
 
 static int take_tui(void *to, const char *value, bool on, struct tally_error *error)
@@ -126,7 +107,7 @@ static void show_rows(struct top_options *options, struct cli_option *to)
 	    {CLI_CALL, 0, "percentage", "OF",
 	     "with a filter, what 100 % is: absolute, all samples of the event (default), or "
 	     "relative, the samples that pass",
-	     &options->relative, .call = take_percentage},
+	     &options->relative, .call = cli_take_percentage},
 	    {CLI_DOUBLE, 0, "percent-limit", "PERCENT", "leave out rows below this share",
 	     &options->percent_limit},
 	    {CLI_U64, 'f', "count-filter", "N", "leave out rows with fewer samples",
@@ -141,7 +122,7 @@ static void show_rows(struct top_options *options, struct cli_option *to)
 	     &options->vmlinux},
 	    {CLI_FLAG, 0, "no-demangle", NULL, "do not demangle symbols", &options->no_demangle},
 	    {CLI_CALL, 'M', "disassembler-style", "STYLE", "of code on x86: att (default) or intel",
-	     &options->intel, .call = take_style},
+	     &options->intel, .call = cli_take_syntax},
 	    {CLI_FLAG, 0, "source", NULL, "source lines among the instructions of code (default)",
 	     &options->source},
 	    {CLI_GROUP, .help = "Output"},
