@@ -189,3 +189,41 @@ int tally_fs_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
 	}
 	return 0;
 }
+
+int tally_fs_is_file(const char *path, bool runs)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EACCES;
+	return runs && access(path, X_OK) ? -errno : 0;
+}
+
+int tally_fs_search(const char *folders, const char *name, bool runs, char ret[PATH_MAX])
+{
+	int best = -ENOENT;
+
+	while (folders) {
+		size_t length = strcspn(folders, ":");
+		int made = snprintf(ret, PATH_MAX, "%.*s%s%s", (int)length, folders,
+				    length ? "/" : "./", name);
+		int result = made < PATH_MAX ? tally_fs_is_file(ret, runs) : -ENAMETOOLONG;
+
+		if (!result)
+			return 0;
+		/* As in execvp(3), the search goes on after a file that may not be run. */
+		if (result == -EACCES)
+			best = result;
+		folders = folders[length] ? folders + length + 1 : NULL;
+	}
+	return best;
+}
+
+int tally_fs_search_program(const char *name, char ret[PATH_MAX])
+{
+	const char *folders = getenv("PATH");
+
+	return tally_fs_search(folders ? folders : "/bin:/usr/bin", name, true, ret);
+}

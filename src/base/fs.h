@@ -2,6 +2,8 @@
 #ifndef TALLY_BASE_FS_H
 #define TALLY_BASE_FS_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -28,6 +30,17 @@ struct tally_mapped {
 int tally_fs_map(int fd, struct tally_mapped *ret);
 int tally_fs_map_path(const char *path, struct tally_mapped *ret);
 void tally_fs_unmap(struct tally_mapped *mapped);
+
+/* Whether this is a regular file that may be run, or, without `runs`, any regular file: 0, -EACCES
+ * or the -errno of stat(2). */
+int tally_fs_is_file(const char *path, bool runs);
+
+/* The first such file of that name in folders between colons; an empty one is the current folder.
+ * Returns 0; -EACCES when there are only files that may not be run; -ENOENT. */
+int tally_fs_search(const char *folders, const char *name, bool runs, char ret[PATH_MAX]);
+
+/* A program of that name in $PATH, which is execvp(3)'s default where it is not set. */
+int tally_fs_search_program(const char *name, char ret[PATH_MAX]);
 
 /* Makes a folder and those above it.  Only whether the last one is there counts; if it is not, the
  * path ends where the first one failed.  0 or -errno, of that one. */

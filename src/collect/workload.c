@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "base/fs.h"
 
 int tally_workload_hold(char *const *command, bool to_stderr, struct tally_workload *ret,
 			struct tally_error *error)
@@ -52,46 +53,14 @@ int tally_workload_hold(char *const *command, bool to_stderr, struct tally_workl
 	return 0;
 }
 
-/* 0, or why this file cannot be run. */
-static int try_file(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status))
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EACCES;
-	return access(path, X_OK) ? -errno : 0;
-}
-
 int tally_workload_find(const char *name)
 {
-	const char *at = getenv("PATH"), *end;
 	char path[PATH_MAX];
-	int result, best = -ENOENT;
 
 	if (!*name)
 		return -ENOENT;
-	if (strchr(name, '/'))
-		return try_file(name);
-	if (!at)
-		at = "/bin:/usr/bin"; /* the default of execvp(3) */
-	for (;; at = end + 1) {
-		end = strchrnul(at, ':');
-		/* An empty entry of PATH is the current folder. */
-		result = snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - at), at,
-				  end == at ? "" : "/", name);
-		if (result < (int)sizeof(path)) {
-			result = try_file(path);
-			if (!result)
-				return 0;
-			/* As in execvp(3), the search goes on after a file that may not be run. */
-			if (result == -EACCES)
-				best = result;
-		}
-		if (!*end)
-			return best;
-	}
+	return strchr(name, '/') ? tally_fs_is_file(name, true)
+				 : tally_fs_search_program(name, path);
 }
 
 /* The interpreter in the file's first line, without arguments; false: it is not a script. */
@@ -129,7 +98,7 @@ static int explain_missing(const char *name, struct tally_error *error)
 	if (strchr(name, '/'))
 		return tally_fail(error, -ENOENT, -1, "cannot run '%s': no such file", name);
 	snprintf(here, sizeof(here), "./%s", name);
-	if (!try_file(here))
+	if (!tally_fs_is_file(here, true))
 		return tally_fail(error, -ENOENT, -1,
 				  "cannot run '%s': no such program in PATH, but there is one in "
 				  "this folder: write ./%s",

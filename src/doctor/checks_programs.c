@@ -1,11 +1,13 @@
 /* Whether stacks and names of programs are complete: frame pointers and debug files, checked for
  * the C library of this process, which is in most stacks. */
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/fs.h"
 #include "doctor/checkup.h"
 #include "elf/elf_file.h"
 #include "elf/build_id.h"
@@ -130,31 +132,14 @@ static void check_debug_files(struct tally_checkup *checkup, const char *libc)
 	tally_checkup_add(checkup, &finding, "no debug file of %s (%s)", libc, path);
 }
 
-static bool in_path(const char *program)
-{
-	const char *at = getenv("PATH");
-
-	while (at && *at) {
-		size_t length = strcspn(at, ":");
-		char path[4096];
-
-		if (length &&
-		    snprintf(path, sizeof(path), "%.*s/%s", (int)length, at, program) <
-			(int)sizeof(path) &&
-		    !access(path, X_OK))
-			return true;
-		at += length + (at[length] == ':');
-	}
-	return false;
-}
-
 /* Servers that give debug files by build-id, and the program that asks them. No server is asked
  * here: that takes time, and would show others what runs. */
 static void check_debuginfod(struct tally_checkup *checkup)
 {
 	struct tally_finding finding = {.id = "debuginfod", .group = TALLY_FINDING_PROGRAMS};
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	bool named = urls && *urls, installed = in_path("debuginfod-find");
+	char path[PATH_MAX];
+	bool named = urls && *urls, installed = !tally_fs_search_program("debuginfod-find", path);
 
 	if (named && installed) {
 		tally_checkup_add(checkup, &finding, "debuginfod-find fetches debug files from %s",

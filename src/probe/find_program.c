@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/fs.h"
 #include "base/option_struct.h"
 #include "elf/needed.h"
@@ -29,29 +27,7 @@ static const char *const library_folders[] = {
 };
 #define LIBRARY_FOLDERS (sizeof(library_folders) / sizeof(library_folders[0]))
 
-static bool is_file(const char *path, bool runs)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && (!runs || !access(path, X_OK));
-}
-
 /* --- by name --- */
-
-/* In folders between colons; an empty one is the current. */
-static bool in_path(const char *folders, const char *name, bool runs, char to[PATH_MAX])
-{
-	while (folders) {
-		size_t length = strcspn(folders, ":");
-		int made = snprintf(to, PATH_MAX, "%.*s%s%s", (int)length, folders,
-				    length ? "/" : "./", name);
-
-		if (made > 0 && made < PATH_MAX && is_file(to, runs))
-			return true;
-		folders = folders[length] ? folders + length + 1 : NULL;
-	}
-	return false;
-}
 
 /* libc.so of developers' packages is a text for the linker. */
 static bool is_elf(const char *folder, const char *file)
@@ -100,13 +76,12 @@ static bool in_folder(const char *folder, const char *name, char to[PATH_MAX])
 	if (open)
 		closedir(open);
 	made = snprintf(to, PATH_MAX, "%s/%s", folder, *best ? best : name);
-	return made > 0 && made < PATH_MAX && is_file(to, false);
+	return made > 0 && made < PATH_MAX && !tally_fs_is_file(to, false);
 }
 
 /* A path is used unchanged: opening it shows whether it exists. */
 int tally_program_find(const char *name, char **ret)
 {
-	const char *path = getenv("PATH");
 	char found[PATH_MAX];
 	bool there;
 
@@ -114,8 +89,8 @@ int tally_program_find(const char *name, char **ret)
 		*ret = strdup(name);
 		return *ret ? 0 : -ENOMEM;
 	}
-	there = in_path(path ? path : "/bin:/usr/bin", name, true, found) ||
-		in_path(getenv("LD_LIBRARY_PATH"), name, false, found);
+	there = !tally_fs_search_program(name, found) ||
+		!tally_fs_search(getenv("LD_LIBRARY_PATH"), name, false, found);
 	for (size_t i = 0; i < LIBRARY_FOLDERS && !there; i++)
 		there = in_folder(library_folders[i], name, found);
 	if (!there)
@@ -137,18 +112,18 @@ static int add_library(const char *name, const struct tally_strings *folders,
 	char path[PATH_MAX];
 
 	if (strchr(name, '/'))
-		return is_file(name, false) ? add(to, name) : 0;
+		return !tally_fs_is_file(name, false) ? add(to, name) : 0;
 	for (size_t i = 0; i < folders->count; i++) {
 		int made = snprintf(path, sizeof(path), "%s/%s", folders->text[i], name);
 
-		if (made > 0 && (size_t)made < sizeof(path) && is_file(path, false))
+		if (made > 0 && (size_t)made < sizeof(path) && !tally_fs_is_file(path, false))
 			return add(to, path);
 	}
-	if (in_path(getenv("LD_LIBRARY_PATH"), name, false, path))
+	if (!tally_fs_search(getenv("LD_LIBRARY_PATH"), name, false, path))
 		return add(to, path);
 	for (size_t i = 0; i < LIBRARY_FOLDERS; i++) {
 		snprintf(path, sizeof(path), "%s/%s", library_folders[i], name);
-		if (is_file(path, false))
+		if (!tally_fs_is_file(path, false))
 			return add(to, path);
 	}
 	return 0;
