@@ -148,8 +148,9 @@ struct tally_frame {
 	uint64_t address;
 };
 
-/* What a frame number stands for.  For 0 and for unknown numbers all members are 0 or NULL.
- * Callable while samples are read.  Neither struct tally_frame nor struct tally_stack will grow. */
+/* What a frame number stands for.  For 0 and for unknown numbers it is that of an address
+ * in no mapping: the image "[unknown]" without a number, no symbol, place 0.  Callable while
+ * samples are read.  Neither struct tally_frame nor struct tally_stack will grow. */
 struct tally_frame tally_session_frame(const struct tally_session *session, uint32_t number);
 
 #pragma GCC visibility pop

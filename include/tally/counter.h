@@ -94,12 +94,13 @@ int tally_counters_event(const struct tally_counters *set, size_t event,
 			 struct tally_counters_event *ret);
 
 /* Says why an event has no count at a place, and what to do; for one that has, the code is 0 and
- * the text is empty.  It tries to open the event again, which takes time. */
+ * the text is empty.  It tries to open the event again, which takes time.  -EINVAL: there is no
+ * such event or place. */
 int tally_counters_why(const struct tally_counters *set, size_t event, size_t place,
 		       struct tally_error *ret);
 
 /* The descriptor of an event at a place, for tally_fd(3), poll(2) and fcntl(2).  It is the set's:
- * do not close it.  -EBADF: it is not open. */
+ * do not close it.  -EBADF: it is not open; -EINVAL: there is no such event or place. */
 int tally_counters_fd(const struct tally_counters *set, size_t event, size_t place);
 
 /* Lets the held command run.  Unless `delayed` is set, counting starts at its exec (for CPUs, now).
@@ -131,7 +132,8 @@ int tally_counters_disable(struct tally_counters *set);
 int tally_counters_reset(struct tally_counters *set);
 
 /* Change one event at all places: its number of overflows, its period, its filter.  0 or the first
- * -errno; the error says what the kernel refused. */
+ * -errno; the error says what the kernel refused.  -EBADF: the event is open nowhere; -EINVAL:
+ * there is no such event, or the kernel refused. */
 int tally_counters_refresh(struct tally_counters *set, size_t event, int overflows);
 int tally_counters_set_period(struct tally_counters *set, size_t event, uint64_t period);
 int tally_counters_set_filter(struct tally_counters *set, size_t event, const char *filter,

@@ -110,11 +110,12 @@ int tally_counters_place(const struct tally_counters *set, size_t place,
 int tally_counters_event(const struct tally_counters *set, size_t event,
 			 struct tally_counters_event *ret)
 {
-	const struct tally_counted *from = &set->events[event];
 	struct tally_counters_event own = {.size = sizeof(own)};
+	const struct tally_counted *from;
 
 	if (event >= set->event_count)
 		return -EINVAL;
+	from = &set->events[event];
 	own.name = from->name;
 	own.attr = from->attr;
 	own.given_up = from->given_up;
@@ -129,8 +130,11 @@ int tally_counters_event(const struct tally_counters *set, size_t event,
 
 int tally_counters_fd(const struct tally_counters *set, size_t event, size_t place)
 {
-	int slot = *tally_counters_slot(set, event, place);
+	int slot;
 
+	if (event >= set->event_count || place >= set->place_count)
+		return -EINVAL;
+	slot = *tally_counters_slot(set, event, place);
 	return slot >= 0 ? slot : -EBADF;
 }
 
@@ -197,13 +201,18 @@ static int why_member(const struct tally_counters *set, size_t event, size_t pla
 int tally_counters_why(const struct tally_counters *set, size_t event, size_t place,
 		       struct tally_error *ret)
 {
-	const struct tally_counted *counted = &set->events[event];
-	int slot = *tally_counters_slot(set, event, place);
-	struct tally_open_target target = tally_counters_target(set, event, place);
+	const struct tally_counted *counted;
+	struct tally_open_target target;
 	struct tally_error why;
 	struct tally_read read;
-	int result;
+	int result, slot;
 
+	if (event >= set->event_count || place >= set->place_count)
+		return tally_fail(ret, -EINVAL, -1, "the set has no event %zu at place %zu", event,
+				  place);
+	counted = &set->events[event];
+	slot = *tally_counters_slot(set, event, place);
+	target = tally_counters_target(set, event, place);
 	switch (slot) {
 	case TALLY_FD_ELSEWHERE:
 		return why_elsewhere(counted, set->places[place].cpu, ret);

@@ -50,6 +50,8 @@ static int each_place(struct tally_counters *set, size_t event, const struct ask
 {
 	int result = -EBADF; /* none is open */
 
+	if (event >= set->event_count)
+		return -EINVAL;
 	for (size_t place = 0; place < set->place_count; place++) {
 		int fd = *tally_counters_slot(set, event, place), failed;
 
@@ -83,6 +85,11 @@ static int attach_bpf(int fd, const struct ask *ask)
 	return tally_fd_set_bpf(fd, ask->fd);
 }
 
+static int no_event(size_t event, struct tally_error *error)
+{
+	return tally_fail(error, -EINVAL, -1, "the set has no event %zu", event);
+}
+
 int tally_counters_refresh(struct tally_counters *set, size_t event, int overflows)
 {
 	struct ask ask = {.act = refresh, .number = (uint64_t)overflows};
@@ -101,9 +108,13 @@ int tally_counters_set_filter(struct tally_counters *set, size_t event, const ch
 			      struct tally_error *error)
 {
 	struct ask ask = {.act = set_filter, .text = filter};
-	const char *name = set->events[event].name;
-	int result = each_place(set, event, &ask);
+	const char *name;
+	int result;
 
+	if (event >= set->event_count)
+		return no_event(event, error);
+	name = set->events[event].name;
+	result = each_place(set, event, &ask);
 	switch (result) {
 	case 0:
 		return 0;
@@ -129,9 +140,13 @@ int tally_counters_attach_bpf(struct tally_counters *set, size_t event, int prog
 			      struct tally_error *error)
 {
 	struct ask ask = {.act = attach_bpf, .fd = program_fd};
-	const char *name = set->events[event].name;
-	int result = each_place(set, event, &ask);
+	const char *name;
+	int result;
 
+	if (event >= set->event_count)
+		return no_event(event, error);
+	name = set->events[event].name;
+	result = each_place(set, event, &ask);
 	switch (result) {
 	case 0:
 		return 0;
@@ -157,6 +172,10 @@ int tally_counters_attach_bpf(struct tally_counters *set, size_t event, int prog
 int tally_counters_set_output(struct tally_counters *set, size_t event, size_t to_event,
 			      struct tally_error *error)
 {
+	if (event >= set->event_count)
+		return no_event(event, error);
+	if (to_event >= set->event_count && to_event != SIZE_MAX)
+		return no_event(to_event, error);
 	for (size_t place = 0; place < set->place_count; place++) {
 		int fd = *tally_counters_slot(set, event, place), to = -1, result;
 

@@ -4,6 +4,7 @@
  * Documentation/trace/events.rst. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ int tally_catalog_read_pmus(struct tally_catalog *catalog, const char *sysfs, bo
 
 static int add_tracepoints_of(struct tally_catalog *catalog, const char *events, const char *system)
 {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], id[NAME_MAX + 4];
 	struct dirent *entry;
 	char *kept = NULL;
 	int result = 0;
@@ -154,6 +155,10 @@ static int add_tracepoints_of(struct tally_catalog *catalog, const char *events,
 		    .kind = TALLY_CATALOG_TRACEPOINT, .supported = true, .scale = 1};
 
 		if (entry->d_name[0] == '.' || entry->d_type != DT_DIR)
+			continue;
+		/* What has only a format (most of the system ftrace) cannot be opened. */
+		if (snprintf(id, sizeof(id), "%s/id", entry->d_name) >= (int)sizeof(id) ||
+		    faccessat(dirfd(dir), id, F_OK, 0))
 			continue;
 		if (!kept)
 			kept = tally_catalog_keep(catalog, "%s", system);

@@ -7,7 +7,8 @@ setup_file() {
 	export TABLES="$BATS_TEST_DIRNAME/../unit/vendor/tables"
 	unset TALLY_EVENTS PERF_CPUID
 	cd "$BATS_FILE_TMPDIR" || return 1
-	mkdir -p sys/bus/event_source/devices/{cpu,uncore_imc_0,software}/events trace/events/sched/sched_{switch,waking}
+	mkdir -p sys/bus/event_source/devices/{cpu,uncore_imc_0,software}/events trace/events/sched/sched_{switch,waking,without_id}
+	touch trace/events/sched/sched_{switch,waking}/id
 	printf 'event=0x3c\n' >sys/bus/event_source/devices/cpu/events/cpu-cycles
 	printf '0.5\n' >sys/bus/event_source/devices/cpu/events/cpu-cycles.scale
 	printf 'Joules\n' >sys/bus/event_source/devices/cpu/events/cpu-cycles.unit

@@ -51,6 +51,29 @@ static void this_thread(void **state)
 	close_scene(&scene);
 }
 
+/* Neither another descriptor nor memory beyond the set is used. */
+static void no_such_event_or_place(void **state)
+{
+	struct tally_error error = {0};
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene, "page-faults:u,task-clock:u", self);
+	assert_int_equal(tally_counters_fd(scene.set, 2, 0), -EINVAL);
+	assert_int_equal(tally_counters_fd(scene.set, 0, 1), -EINVAL);
+	assert_int_equal(tally_counters_fd(scene.set, SIZE_MAX, 0), -EINVAL);
+	assert_int_equal(tally_counters_why(scene.set, 2, 0, &error), -EINVAL);
+	assert_int_equal(tally_counters_why(scene.set, 0, 1, &error), -EINVAL);
+	assert_int_equal(tally_counters_refresh(scene.set, 2, 1), -EINVAL);
+	assert_int_equal(tally_counters_set_period(scene.set, 2, 1), -EINVAL);
+	assert_int_equal(tally_counters_set_filter(scene.set, 2, "1", &error), -EINVAL);
+	assert_string_equal(error.text, "the set has no event 2");
+	assert_int_equal(tally_counters_attach_bpf(scene.set, 2, 0, &error), -EINVAL);
+	assert_int_equal(tally_counters_set_output(scene.set, 2, 0, &error), -EINVAL);
+	assert_int_equal(tally_counters_set_output(scene.set, 0, 2, &error), -EINVAL);
+	close_scene(&scene);
+}
+
 /* From a reset on, all is as if it had begun there. */
 static void reset_begins_anew(void **state)
 {
@@ -539,6 +562,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(this_thread),
+	    cmocka_unit_test(no_such_event_or_place),
 	    cmocka_unit_test(reset_begins_anew),
 	    cmocka_unit_test(threads_by_tid),
 	    cmocka_unit_test(a_process_with_and_without_children),

@@ -83,6 +83,7 @@ static void samples_meet_their_process(void **state)
 	struct scene scene;
 	uint64_t place = (uint64_t)(uintptr_t)scene_begin;
 	const struct tally_session_counts *counts;
+	struct tally_frame none;
 	struct tally_body lost = {.size = sizeof(lost), .type = PERF_RECORD_LOST};
 	struct tally_body throttle = {.size = sizeof(throttle), .type = PERF_RECORD_THROTTLE};
 
@@ -119,6 +120,14 @@ static void samples_meet_their_process(void **state)
 	assert_int_equal(counts->by_type[PERF_RECORD_SAMPLE], 4);
 	assert_int_equal(tally_session_event_samples(scene.session, 0), 3);
 	assert_int_equal(tally_session_event_samples(scene.session, 1), 1);
+	for (uint32_t number = 0; number < 2; number++) {
+		none = tally_session_frame(scene.session, number ? UINT32_MAX : 0);
+		assert_string_equal(none.image_name, "[unknown]");
+		assert_string_equal(none.image_path, "[unknown]");
+		assert_null(none.symbol);
+		assert_int_equal(none.place, 0);
+		assert_true(none.image == UINT32_MAX);
+	}
 	scene_end(&scene);
 }
 
