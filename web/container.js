@@ -11,18 +11,37 @@ function fromBase64(text) {
 	return bytes;
 }
 
+// Bytes go in and come out by hand: a Blob or a Response takes a way through other processes of the browser.
 async function inflate(bytes) {
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	const { writable, readable } = new DecompressionStream("deflate"), writer = writable.getWriter(), reader = readable.getReader();
+	const failed = () => {}; // reading fails, too
+	writer.write(bytes).catch(failed);
+	writer.close().catch(failed);
+	const parts = [];
+	let size = 0;
+	for (;;) {
+		const { done, value } = await reader.read();
+		if (done) break;
+		parts.push(value);
+		size += value.length;
+	}
+	if (parts.length === 1) return parts[0];
+	const all = new Uint8Array(size);
+	let at = 0;
+	for (const one of parts) {
+		all.set(one, at);
+		at += one.length;
+	}
+	return all;
 }
 
 // The difference of a zigzag number; nearly all fit into 31 bits.
 const part = (value) => value < 0x80000000 ? value >>> 1 ^ -(value & 1) : value % 2 ? -(value + 1) / 2 : value / 2;
 
-// LEB128 numbers, read one by one.
+// LEB128 numbers of any size, read one by one.
 function numbers(bytes) {
 	let at = 0;
-	const next = () => {
+	return () => {
 		if (at >= bytes.length) throw new Error("a column ends too early");
 		let byte = bytes[at++], value = byte & 127;
 		for (let scale = 128; byte > 127; scale *= 128) {
@@ -31,11 +50,11 @@ function numbers(bytes) {
 		}
 		return value;
 	};
-	return next;
 }
 
-// LEB128 numbers; with `delta`, zigzag differences to the one before. Millions of them, so the short ones come first.
-function variable(bytes, values, delta) {
+// Millions of numbers are expanded before anything is drawn, so these loops are for one kind of array each: words are
+// made with 32-bit arithmetic alone, which wraps, and the shortest numbers come first.
+function words(bytes, values, delta) {
 	const count = values.length;
 	let at = 0, last = 0;
 	for (let i = 0; i < count; i++) {
@@ -46,27 +65,57 @@ function variable(bytes, values, delta) {
 			if (byte > 127) {
 				byte = bytes[at++];
 				value |= (byte & 127) << 14;
-				for (let scale = 2097152; byte > 127; scale *= 128) {
+				if (byte > 127) {
 					byte = bytes[at++];
-					value += (byte & 127) * scale;
+					value |= (byte & 127) << 21;
+					if (byte > 127) { // a difference has 33 bits
+						let large = value;
+						for (let scale = 268435456; byte > 127; scale *= 128) {
+							byte = bytes[at++];
+							large += (byte & 127) * scale;
+						}
+						values[i] = last = delta ? last + part(large) | 0 : large | 0;
+						continue;
+					}
 				}
 			}
 		}
-		if (delta) value = last += part(value);
+		if (delta) value = last = last + (value >>> 1 ^ -(value & 1)) | 0;
 		values[i] = value;
 	}
 	if (at > bytes.length) throw new Error("a column ends too early");
 	return values;
 }
 
+function large(bytes, values, delta) {
+	const next = numbers(bytes), count = values.length;
+	for (let i = 0, last = 0; i < count; i++) values[i] = delta ? last += part(next()) : next();
+	return values;
+}
+
 // Pairs: a difference to the value before, and how many rows have it.
 function runs(bytes, values) {
-	const next = numbers(bytes), count = values.length;
-	for (let at = 0, value = 0; at < count;) {
-		value += part(next());
-		const rows = next();
+	const count = values.length;
+	let from = 0, value = 0;
+	for (let at = 0; at < count;) {
+		let byte = bytes[from++], step = byte & 127;
+		for (let scale = 128; byte > 127; scale *= 128) {
+			byte = bytes[from++];
+			step += (byte & 127) * scale;
+		}
+		value += part(step);
+		let rows = byte = bytes[from++];
+		if (byte > 127) {
+			rows &= 127;
+			for (let scale = 128; byte > 127; scale *= 128) {
+				byte = bytes[from++];
+				rows += (byte & 127) * scale;
+			}
+		}
+		if (from > bytes.length) throw new Error("a column ends too early");
 		if (!(rows > 0 && rows <= count - at)) throw new Error("a column has an invalid number of rows");
-		values.fill(value, at, at += rows);
+		if (rows < 8) for (const end = at + rows; at < end;) values[at++] = value; // fill() is slow to begin
+		else values.fill(value, at, at += rows);
 	}
 	return values;
 }
@@ -94,14 +143,17 @@ function expand(bytes, row) {
 	if (row.coding === "text") return text(bytes, row.count);
 	if (!ARRAYS[row.type]) throw new Error(`a column has the unknown type ${row.type}`);
 	const type = ARRAYS[row.type], values = new type(row.count);
-	// Loops over one kind of array are quick, over four they are not: bytes and short numbers are made of words.
-	const wide = (delta) => type.BYTES_PER_ELEMENT > 2 ? variable(bytes, values, delta) : new type(variable(bytes, new Uint32Array(row.count), delta));
+	// Bytes and short numbers are made of words.
+	const wide = (delta) => type === Float64Array ? large(bytes, values, delta) : type === Uint32Array ? words(bytes, values, delta) : new type(words(bytes, new Uint32Array(row.count), delta));
 	switch (row.coding) {
 	case "raw": return raw(bytes, values);
 	case "varint": return wide(false);
 	case "delta": return wide(true);
 	case "runs": return runs(bytes, values);
-	case "constant": return values.fill(numbers(bytes)());
+	case "constant": {
+		const value = numbers(bytes)();
+		return value ? values.fill(value) : values; // they are 0
+	}
 	default: throw new Error(`a column has the unknown coding ${row.coding}`);
 	}
 }
@@ -113,19 +165,22 @@ function open(base64) {
 	const length = new DataView(bytes.buffer).getUint32(0, true);
 	const index = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))).columns;
 	const begin = 4 + length;
-	return {
-		has: (name) => Object.hasOwn(index, name),
-		async column(name) {
-			if (!Object.hasOwn(index, name)) return new Uint32Array(0);
-			const row = index[name], from = begin + row.offset;
-			const values = expand(await inflate(bytes.subarray(from, from + row.size)), row);
-			if (row.times) {
-				const factors = await this.column(row.times);
-				for (let i = 0; i < values.length; i++) values[i] *= factors[i];
-			}
-			return values;
-		},
-	};
+	const has = (name) => Object.hasOwn(index, name), kept = new Map();
+	async function read(name) {
+		const row = index[name], from = begin + row.offset;
+		const packed = await inflate(bytes.subarray(from, from + row.size));
+		if (!row.times) return expand(packed, row);
+		if (row.coding !== "constant" || row.type !== "f64" || !has(row.times) || index[row.times].times) throw new Error("a column has an invalid factor");
+		const factors = await column(row.times), factor = numbers(packed)(), values = new Float64Array(factors.length);
+		for (let i = 0; i < values.length; i++) values[i] = factors[i] * factor;
+		return values;
+	}
+	async function column(name) {
+		if (!has(name)) return new Uint32Array(0);
+		if (!kept.has(name)) kept.set(name, read(name));
+		return kept.get(name);
+	}
+	return { has, column };
 }
 
 tally.container = { open };

@@ -15,15 +15,21 @@ function cover(values, base, columns, from, to, height) {
 	if (last < columns) values[base + last] += (b - last) * height;
 }
 
-// How much each process, thread or CPU has of the whole recording; it orders the rows. `part`: by event, what counts of it.
-function weights(analysis, out, run, by, ids, idOf, part) {
-	const { sample } = analysis.recording, { event, thread, weight, cpu } = sample, result = new Float64Array(ids);
+// How much each process, thread or CPU has of each event in the whole recording, by event and id.
+function sums(analysis, out, by, ids, idOf) {
+	const { sample, event: events } = analysis.recording, { event, thread, weight, cpu } = sample, result = new Float64Array(events.count * ids);
 	for (let i = 0; i < sample.count; i++) {
 		const of = thread[i];
 		if (out[of] === 0) continue;
 		const id = by === "cpu" ? cpu[i] : idOf[of];
-		if (id < ids) result[id] += weight[i] * part[event[i]];
+		if (id < ids) result[event[i] * ids + id] += weight[i];
 	}
+	return result;
+}
+// The same of what is shown; it orders the rows. `part`: by event, what counts of it.
+function weights(all, out, run, by, ids, idOf, part) {
+	const result = new Float64Array(ids);
+	for (let e = 0; e < part.length; e++) if (part[e] > 0) for (let id = 0; id < ids; id++) result[id] += all[e * ids + id] * part[e];
 	if (run && by !== "cpu") for (let i = 0; i < run.count; i++) if (out[run.thread[i]]) result[idOf[run.thread[i]]] += 1e-9 * (run.end[i] - run.start[i]);
 	return result;
 }
@@ -41,8 +47,8 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 	if (!any) for (let i = 0; i < event.count; i++) isOn[i] = event.kind[i] === 0 ? 1 : 0;
 	const ids = by === "cpu" ? recording.cpus : by === "thread" ? thread.count : recording.processes.length;
 	const idOf = by === "thread" ? Uint32Array.from({ length: thread.count }, (_, i) => i) : recording.processOf;
-	const weight = analysis.keep(`weights of ${by}`, [state.event, state.recordings, Boolean(run)].join("|"),
-		() => weights(analysis, out, run, by, ids, idOf, Float64Array.from(isOn, (one, i) => one ? 1 : isOff[i] ? 1e-9 : 0)));
+	const all = analysis.keep(`sums of ${by}`, state.recordings, () => sums(analysis, out, by, ids, idOf));
+	const weight = weights(all, out, run, by, ids, idOf, Float64Array.from(isOn, (one, i) => one ? 1 : isOff[i] ? 1e-9 : 0));
 	const from = analysis.first(begin), to = analysis.first(end);
 	const order = Array.from(weight.keys()).filter((id) => weight[id] > 0).sort(by === "cpu" ? (a, b) => a - b : (a, b) => weight[b] - weight[a] || a - b);
 	const rowOf = new Int32Array(ids).fill(-1), shown = order.slice(0, limit);
@@ -62,7 +68,9 @@ function compute(analysis, state, run, columns, begin, end, by, limit) {
 		if (row < 0 || by === "cpu" && isWait) continue;
 		const x = (times[i] - begin) * scale;
 		if (inTime[e]) {
-			cover(isWait ? off : on, row * columns, columns, x - values[i] / unit * scale, x, 1);
+			const before = x - values[i] / unit * scale, into = isWait ? off : on, first = before | 0;
+			if (before >= 0 && x < columns && first === (x | 0)) into[row * columns + first] += x - before; // most are this short
+			else cover(into, row * columns, columns, before, x, 1);
 		} else {
 			const at = row * columns + Math.min(columns - 1, Math.floor(x));
 			on[at] += values[i];

@@ -3,6 +3,7 @@
 
 const { make, clear, button } = tally.dom;
 const PAGE = 100; // rows at first, and with each "Show more"
+const LEAST = 24; // pixels of a row
 
 // columns: [{key, title, number, value(row), text(row), share(row), press(row), grow, narrow, title(row)}]
 // options: name, caption, usual (sort), rows(): array of row numbers, filter: whether there is a field to filter by.
@@ -25,7 +26,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 	const element = make("div", { class: "table" }, most ? null : make("div", { class: "controls" }, field, facts, copy),
 		make("div", { class: "table-scroll", tabindex: most ? null : "0", role: most ? null : "region", "aria-label": most ? null : caption }, table, none), more);
 	const lines = []; // elements that are used again
-	let list = [], shown = PAGE, before = "";
+	let list = [], shown = PAGE, before = "", later = 0;
 
 	if (field) field.addEventListener("input", () => store.set({ rows: field.value }, true));
 
@@ -90,10 +91,19 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 		return lines[at] = { row: make("tr", null, cells.map((one) => one.cell)), cells };
 	}
 
+	// Rows that are seen first; those further down a moment later.
 	function draw() {
-		const count = Math.min(list.length, most || shown);
+		const count = Math.min(list.length, most || shown), top = body.getBoundingClientRect().top;
+		const seen = most || matchMedia("print").matches ? count : Math.min(count, Math.ceil(Math.max(1, innerHeight - top) / LEAST) + 1);
 		while (body.childElementCount > count) body.lastChild.remove();
-		for (let at = 0; at < count; at++) {
+		put(0, seen);
+		clearTimeout(later);
+		if (seen < count) later = setTimeout(() => put(seen, count), 30);
+		more.hidden = Boolean(most) || count >= list.length;
+		more.textContent = `Show ${tally.format.count(Math.min(PAGE * 5, list.length - count))} more of ${tally.format.count(list.length)}`;
+	}
+	function put(from, to) {
+		for (let at = from; at < to; at++) {
 			const { row, cells } = line(at), of = list[at];
 			columns.forEach((column, c) => {
 				const { text, bar, press, cell } = cells[c], value = column.text(of);
@@ -104,8 +114,6 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 			});
 			if (row.parentNode !== body) body.append(row);
 		}
-		more.hidden = Boolean(most) || count >= list.length;
-		more.textContent = `Show ${tally.format.count(Math.min(PAGE * 5, list.length - count))} more of ${tally.format.count(list.length)}`;
 	}
 
 	function tsv() {
