@@ -84,6 +84,13 @@ void tally_chain_maker_free(struct tally_chain_maker *maker)
 	free(maker);
 }
 
+void tally_chain_maker_forget(struct tally_chain_maker *maker)
+{
+	memset(maker->known, 0, sizeof(maker->known));
+	memset(maker->places, 0, sizeof(maker->places));
+	memset(maker->files, 0, sizeof(maker->files));
+}
+
 static const struct tally_chain_image *chain_image(struct tally_chain_maker *maker,
 						   struct tally_image *image, uint64_t place)
 {

@@ -67,6 +67,8 @@ struct tally_chain_maker;
 int tally_chain_maker_new(struct tally_chain_images *images, uint32_t frames_most,
 			  struct tally_chain_maker **ret);
 void tally_chain_maker_free(struct tally_chain_maker *maker);
+/* Forgets what was found at addresses: some of the images are gone. */
+void tally_chain_maker_forget(struct tally_chain_maker *maker);
 
 /* `arch`: of the sample's registers. `joined`: the sample's chain has a user part, by the kernel's
  * frame pointers, that continues the unwound one where this ends early; and code of no file is

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "base/map.h"
 #include "image/image.h"
+#include "image/image_files.h"
 
 struct known_image {
 	pthread_mutex_t lock; /* of reading it */
@@ -104,6 +105,49 @@ static void read_image(struct tally_image *from, uint32_t part, struct tally_cha
 	if (image->arch != TALLY_UNWIND_NONE &&
 	    !tally_cfi_new(&eh_frame, &debug_frame, info->word, &image->cfi))
 		image->facts = tally_cfi_function_count(image->cfi) || info->frame_pointers;
+}
+
+static bool is_forgotten(const struct tally_image_store *store, uint64_t number)
+{
+	return !tally_image_store_at(store, (uint32_t)number);
+}
+
+int tally_chain_images_forget(struct tally_chain_images *images,
+			      const struct tally_image_store *store)
+{
+	struct tally_map *before = &images->by_number, kept = {0};
+
+	for (size_t i = 0; i < before->room; i++) {
+		const struct tally_map_slot *slot = &before->slots[i];
+		uint64_t *value;
+		bool added;
+
+		if (!slot->key || is_forgotten(store, slot->key))
+			continue;
+		value = tally_map_put(&kept, slot->key, &added);
+		if (!value) {
+			tally_map_done(&kept);
+			return -ENOMEM;
+		}
+		*value = slot->value;
+	}
+	for (size_t i = 0; i < before->room; i++)
+		if (before->slots[i].key && is_forgotten(store, before->slots[i].key))
+			known_free(before->slots[i].value);
+	kept.has_zero = before->has_zero;
+	kept.zero_value = before->zero_value;
+	if (kept.has_zero && is_forgotten(store, 0)) {
+		known_free(kept.zero_value);
+		kept.zero_value = 0;
+	}
+	tally_map_done(before);
+	*before = kept;
+	return 0;
+}
+
+size_t tally_chain_images_count(const struct tally_chain_images *images)
+{
+	return images->by_number.count + (images->by_number.zero_value != 0);
 }
 
 const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,

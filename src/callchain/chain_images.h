@@ -6,6 +6,7 @@
 #include "unwind/unwind.h"
 
 struct tally_image;
+struct tally_image_store;
 struct tally_chain_images;
 
 struct tally_chain_image {
@@ -23,5 +24,13 @@ void tally_chain_images_free(struct tally_chain_images *images);
  * safe; NULL: out of memory. */
 const struct tally_chain_image *tally_chain_images_get(struct tally_chain_images *images,
 						       struct tally_image *image, uint64_t place);
+
+/* Frees what is known of images that the store has forgotten (tally_image_store_forget()). Nobody
+ * may use these meanwhile; makers of chains refer to it: tally_chain_maker_forget(). 0 or -ENOMEM,
+ * and then all is as it was. */
+int tally_chain_images_forget(struct tally_chain_images *images,
+			      const struct tally_image_store *store);
+/* How many are known: images, and functions of dumps. */
+size_t tally_chain_images_count(const struct tally_chain_images *images);
 
 #endif

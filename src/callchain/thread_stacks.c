@@ -7,6 +7,11 @@
 #include "base/bytes.h"
 
 #define THREADS_BITS 10
+#define THREADS      (1U << THREADS_BITS)
+/* Room for so many frames of all threads, 6 MiB: of deep stacks the last hundred or two. Threads
+ * come and go for days, so without a limit every place of the table would have room for the
+ * deepest stack that it ever had. */
+#define ROOM_MOST (256U << 10)
 /* A caller more than this makes a stack no more known than it was. */
 #define FRAMES_MOST 16384
 /* Of frames that both chains have, so many are compared, from the outermost inwards. A function
@@ -20,10 +25,13 @@ struct known_stack {
 	struct tally_stack_frame *frames;
 	uint32_t count, room;
 	bool whole;
+	bool used; /* since the last one was dropped */
 };
 
 struct tally_thread_stacks {
-	struct known_stack known[1U << THREADS_BITS];
+	struct known_stack known[THREADS];
+	size_t room;   /* of all */
+	uint32_t hand; /* the next to be dropped, if it was not used */
 };
 
 static uint64_t hash_words(const uint8_t *bytes, uint64_t size)
@@ -68,14 +76,14 @@ void tally_thread_stacks_free(struct tally_thread_stacks *stacks)
 {
 	if (!stacks)
 		return;
-	for (size_t i = 0; i < 1U << THREADS_BITS; i++)
+	for (size_t i = 0; i < THREADS; i++)
 		free(stacks->known[i].frames);
 	free(stacks);
 }
 
 void tally_thread_stacks_clear(struct tally_thread_stacks *stacks)
 {
-	for (size_t i = 0; i < 1U << THREADS_BITS; i++)
+	for (size_t i = 0; i < THREADS; i++)
 		stacks->known[i].count = 0;
 }
 
@@ -123,19 +131,41 @@ static uint32_t find_callers(const struct known_stack *known,
 	return equal >= COMPARED_LEAST && same && same * 2 >= compared ? at + 1 : known->count;
 }
 
+/* Drops stacks of threads that had no sample for the longest time, until there is room for so many
+ * more frames of one that stays. */
+static void make_room(struct tally_thread_stacks *stacks, const struct known_stack *stays,
+		      uint32_t more)
+{
+	while (stacks->room + more > ROOM_MOST) {
+		struct known_stack *known = &stacks->known[stacks->hand++ % THREADS];
+		bool used = known->used;
+
+		known->used = false;
+		if (used || known == stays)
+			continue;
+		free(known->frames);
+		stacks->room -= known->room;
+		*known = (struct known_stack){0};
+	}
+}
+
 /* The frames, and behind them what is known from `from` on. */
-static int set(struct known_stack *known, const struct tally_stack_frames *frames, uint32_t from)
+static int set(struct tally_thread_stacks *stacks, struct known_stack *known,
+	       const struct tally_stack_frames *frames, uint32_t from)
 {
 	uint32_t callers = MIN(known->count - from, FRAMES_MOST - MIN(frames->count, FRAMES_MOST));
 	uint32_t own = MIN(frames->count, FRAMES_MOST);
 
 	if (own + callers > known->room) {
 		uint32_t room = MAX(MIN((own + callers) * 2, FRAMES_MOST), 64);
-		void *more = reallocarray(known->frames, room, sizeof(*known->frames));
+		void *more;
 
+		make_room(stacks, known, room - known->room);
+		more = reallocarray(known->frames, room, sizeof(*known->frames));
 		if (!more)
 			return -ENOMEM;
 		known->frames = more;
+		stacks->room += room - known->room;
 		known->room = room;
 	}
 	memmove(known->frames + own, known->frames + from, callers * sizeof(*known->frames));
@@ -143,6 +173,11 @@ static int set(struct known_stack *known, const struct tally_stack_frames *frame
 	known->whole = callers ? known->whole : frames->whole;
 	known->count = own + callers;
 	return 0;
+}
+
+size_t tally_thread_stacks_room(const struct tally_thread_stacks *stacks)
+{
+	return stacks->room;
 }
 
 int64_t tally_thread_stacks_next(struct tally_thread_stacks *stacks, uint32_t pid, uint32_t tid,
@@ -158,8 +193,9 @@ int64_t tally_thread_stacks_next(struct tally_thread_stacks *stacks, uint32_t pi
 		known->pid = pid;
 		known->tid = tid;
 	}
+	known->used = true;
 	from = frames->cut ? find_callers(known, frames) : known->count;
-	result = set(known, frames, from);
+	result = set(stacks, known, frames, from);
 	if (result)
 		return result;
 	*ret = known->frames + frames->count;

@@ -31,7 +31,8 @@ struct tally_stack_frames {
 uint32_t tally_stack_frames_of(const struct tally_sample *sample, const struct tally_chain *chain,
 			       struct tally_stack_frame *ret);
 
-/* Threads share places of a table of fixed size; of two at one place the later one is known. */
+/* Threads share places of a table of fixed size; of two at one place the later one is known. All
+ * have room for a fixed number of frames; threads without samples make room for others. */
 struct tally_thread_stacks;
 
 /* 0 or -ENOMEM. */
@@ -39,6 +40,9 @@ int tally_thread_stacks_new(struct tally_thread_stacks **ret);
 void tally_thread_stacks_free(struct tally_thread_stacks *stacks);
 /* Forgets all, but keeps the memory. */
 void tally_thread_stacks_clear(struct tally_thread_stacks *stacks);
+
+/* For how many frames of all threads there is room. */
+size_t tally_thread_stacks_room(const struct tally_thread_stacks *stacks);
 
 /* Takes the frames of a thread's next sample, in either direction of time, and if they are cut
  * finds their callers: *ret, borrowed until the next call, and *ret_whole: the last one has no

@@ -379,6 +379,34 @@ int tally_jit_loads_read_on(struct tally_jit_loads *loads, uint64_t until)
 	return loads->next <= until && loads->next != UINT64_MAX;
 }
 
+static bool is_known(const struct tally_process_table *processes, uint32_t pid)
+{
+	return tally_process_space(processes, pid, UINT64_MAX) != NULL;
+}
+
+void tally_jit_loads_forget(struct tally_jit_loads *loads,
+			    const struct tally_process_table *processes)
+{
+	size_t kept = 0, ranges = 0;
+
+	for (size_t i = 0; i < loads->count; i++) {
+		struct loaded_dump *dump = &loads->dumps[i];
+
+		if (is_known(processes, dump->pid)) {
+			loads->dumps[kept++] = *dump;
+			continue;
+		}
+		tally_jitdump_free(dump->dump);
+		free(dump->path);
+	}
+	loads->count = kept;
+	for (size_t i = 0; i < loads->fed_range_count; i++)
+		if (is_known(processes, loads->fed_ranges[i].pid))
+			loads->fed_ranges[ranges++] = loads->fed_ranges[i];
+	loads->fed_range_count = ranges;
+	find_next(loads);
+}
+
 uint64_t tally_jit_loads_latest(const struct tally_jit_loads *loads)
 {
 	uint64_t latest = loads->fed;

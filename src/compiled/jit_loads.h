@@ -67,6 +67,11 @@ int tally_jit_loads_feed(struct tally_jit_loads *loads, struct tally_process_tab
  * time; -ENOMEM. */
 int tally_jit_loads_read_on(struct tally_jit_loads *loads, uint64_t until);
 
+/* Forgets the dumps and the memory of processes that a frozen table, which is renewed, has
+ * forgotten. */
+void tally_jit_loads_forget(struct tally_jit_loads *loads,
+			    const struct tally_process_table *processes);
+
 /* When the last of what was read happened, on the recording's clock; 0: nothing was read. */
 uint64_t tally_jit_loads_latest(const struct tally_jit_loads *loads);
 

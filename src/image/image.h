@@ -78,6 +78,13 @@ struct tally_image_key {
 struct tally_image *tally_image_get(struct tally_image_store *store,
 				    const struct tally_image_key *key);
 
+/* Frees the images that are not kept, for a store that is used for days. Their numbers are given
+ * again; others keep theirs. `keep` is asked twice about each. Nobody may use the store meanwhile,
+ * nor a forgotten image after that. 0 or -ENOMEM, and then all are kept. */
+typedef bool (*tally_image_keep_fn)(void *context, const struct tally_image *image);
+int tally_image_store_forget(struct tally_image_store *store, tally_image_keep_fn keep,
+			     void *context);
+
 uint32_t tally_image_number(const struct tally_image *image); /* 0.. in order of arrival */
 enum tally_image_kind tally_image_kind(const struct tally_image *image);
 const char *tally_image_path(const struct tally_image *image);

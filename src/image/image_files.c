@@ -21,6 +21,11 @@ struct tally_image *tally_image_store_at(const struct tally_image_store *store, 
 	return store->images[index];
 }
 
+size_t tally_image_store_held(const struct tally_image_store *store)
+{
+	return store->count - store->forgotten;
+}
+
 static void name_file(const struct tally_image *image, const char *leaf,
 		      struct tally_image_file *file)
 {

@@ -37,8 +37,10 @@ struct tally_image_lacks {
  */
 bool tally_image_find_lacks(const struct tally_image *image, struct tally_image_lacks *ret);
 
-/* All images, in order of arrival. */
+/* All images, in order of arrival; NULL: one that was forgotten. */
 size_t tally_image_store_count(const struct tally_image_store *store);
 struct tally_image *tally_image_store_at(const struct tally_image_store *store, size_t index);
+/* How many there are without the forgotten ones. */
+size_t tally_image_store_held(const struct tally_image_store *store);
 
 #endif

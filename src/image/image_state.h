@@ -33,8 +33,8 @@ struct tally_image_store {
 	pthread_mutex_t lock; /* of what follows, up to the kernel */
 	struct tally_arena arena;
 	struct tally_map by_path; /* hash of path -> number + 1 of the newest image of that hash */
-	struct tally_image **images;
-	size_t count, room;
+	struct tally_image **images; /* NULL: forgotten */
+	size_t count, room, forgotten;
 
 	pthread_mutex_t kernel_lock; /* kallsyms is parsed once */
 	bool kernel_loaded;
@@ -51,8 +51,9 @@ struct tally_image {
 	struct tally_image_store *store;
 	uint32_t number;
 	uint32_t next; /* number + 1 of the next image of the same path hash */
+	uint64_t hash; /* of by_path */
 	enum tally_image_kind kind;
-	const char *path, *name;
+	char *path, *name;
 	uint32_t pid;
 	bool data;
 	uint64_t ino;

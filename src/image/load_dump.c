@@ -119,6 +119,8 @@ int tally_image_store_read_on(struct tally_image_store *store)
 	for (size_t i = 0; i < store->count && error != -ENOMEM; i++) {
 		struct tally_image *image = store->images[i];
 
+		if (!image)
+			continue;
 		if (image->dump)
 			error = read_on(image);
 		else if (image->kind == TALLY_IMAGE_ANON && atomic_load(&image->loaded))

@@ -102,6 +102,8 @@ static void free_image(struct tally_image *image)
 	tally_arena_done(&image->arena);
 	free(image->why);
 	free(image->left_out);
+	free(image->path);
+	free(image->name);
 	pthread_mutex_destroy(&image->lock);
 	free(image);
 }
@@ -111,7 +113,8 @@ void tally_image_store_free(struct tally_image_store *store)
 	if (!store)
 		return;
 	for (size_t i = 0; i < store->count; i++)
-		free_image(store->images[i]);
+		if (store->images[i])
+			free_image(store->images[i]);
 	free(store->images);
 	tally_map_done(&store->by_path);
 	tally_kallsyms_done(&store->kallsyms);
@@ -156,15 +159,48 @@ static int name_image(struct tally_image_store *store, struct tally_image *image
 		inner = tally_jit_inner_pid(store->options.root, key->pid);
 	tally_image_kind_name(image->kind, path, key->data ? 0 : key->pid, inner,
 			      store->options.vmlinux, &name);
-	image->path = copy(&store->arena, path, NULL);
-	image->name = copy(&store->arena, tally_buf_str(&name), NULL);
+	image->path = strdup(path);
+	image->name = strdup(tally_buf_str(&name));
 	tally_buf_done(&name);
 	return image->path && image->name ? 0 : -ENOMEM;
+}
+
+/* The number of the next image: of one that was forgotten, or a new one. -ENOMEM. */
+static int64_t next_number(struct tally_image_store *store)
+{
+	size_t number = 0;
+
+	if (store->forgotten) {
+		while (store->images[number])
+			number++;
+		return (int64_t)number;
+	}
+	if (store->count == store->room) {
+		size_t room = store->room ? store->room * 2 : 64;
+		void *grown = reallocarray(store->images, room, sizeof(*store->images));
+
+		if (!grown)
+			return -ENOMEM;
+		store->images = grown;
+		store->room = room;
+	}
+	return (int64_t)store->count;
+}
+
+static void put_image(struct tally_image_store *store, struct tally_image *image, size_t number)
+{
+	image->number = (uint32_t)number;
+	store->images[number] = image;
+	if (number == store->count)
+		store->count++;
+	else
+		store->forgotten--;
 }
 
 static struct tally_image *add(struct tally_image_store *store, const struct tally_image_key *key,
 			       enum tally_image_kind kind, const char *path)
 {
+	int64_t number = next_number(store);
 	struct tally_image *image = calloc(1, sizeof(*image));
 
 	if (!image)
@@ -180,23 +216,11 @@ static struct tally_image *add(struct tally_image_store *store, const struct tal
 	}
 	pthread_mutex_init(&image->lock, NULL);
 	pthread_mutex_init(&image->lines_lock, NULL);
-	if (store->count == store->room) {
-		size_t room = store->room ? store->room * 2 : 64;
-		void *grown = reallocarray(store->images, room, sizeof(*store->images));
-
-		if (!grown) {
-			free_image(image);
-			return NULL;
-		}
-		store->images = grown;
-		store->room = room;
-	}
-	if (name_image(store, image, key, path)) {
+	if (number < 0 || name_image(store, image, key, path)) {
 		free_image(image);
 		return NULL;
 	}
-	image->number = (uint32_t)store->count;
-	store->images[store->count++] = image;
+	put_image(store, image, (size_t)number);
 	return image;
 }
 
@@ -255,6 +279,7 @@ static struct tally_image *find_or_add(struct tally_image_store *store,
 	}
 	image = add(store, key, kind, path);
 	if (image) {
+		image->hash = hash;
 		image->next = (uint32_t)*slot;
 		*slot = image->number + 1;
 	}
@@ -275,6 +300,42 @@ struct tally_image *tally_image_get(struct tally_image_store *store,
 		learn(image, key);
 	pthread_mutex_unlock(&store->lock);
 	return image;
+}
+
+int tally_image_store_forget(struct tally_image_store *store, tally_image_keep_fn keep,
+			     void *context)
+{
+	struct tally_map by_path = {0};
+	bool added;
+
+	for (size_t i = 0; i < store->count; i++) {
+		struct tally_image *image = store->images[i];
+
+		if (image && keep(context, image) &&
+		    !tally_map_put(&by_path, image->hash, &added)) {
+			tally_map_done(&by_path);
+			return -ENOMEM;
+		}
+	}
+	for (size_t i = 0; i < store->count; i++) {
+		struct tally_image *image = store->images[i];
+		uint64_t *slot;
+
+		if (!image)
+			continue;
+		slot = keep(context, image) ? tally_map_find(&by_path, image->hash) : NULL;
+		if (slot) {
+			image->next = (uint32_t)*slot;
+			*slot = i + 1;
+			continue;
+		}
+		free_image(image);
+		store->images[i] = NULL;
+		store->forgotten++;
+	}
+	tally_map_done(&store->by_path);
+	store->by_path = by_path;
+	return 0;
 }
 
 uint32_t tally_image_number(const struct tally_image *image)

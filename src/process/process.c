@@ -170,10 +170,8 @@ static bool file_same(const struct tally_mapped_file *a, const struct tally_mapp
 	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id));
 }
 
-/* The equal one; NULL: out of memory. If two have the same hash, the later one is stored each time.
- */
-static const struct tally_mapped_file *file_intern(struct tally_process_table *table,
-						   const struct tally_mapped_file *file)
+const struct tally_mapped_file *tally_process_file_intern(struct tally_process_table *table,
+							  const struct tally_mapped_file *file)
 {
 	uint64_t hash = hash_mix(hash_u64(file->ino), (uint64_t)file->filename << 32 | file->min);
 	struct tally_mapped_file *made;
@@ -210,7 +208,7 @@ static int row_add(struct tally_process_table *table, struct tally_mapping_row *
 	if (name < 0)
 		return -ENOMEM;
 	file->filename = (uint32_t)name;
-	mapping->file = file_intern(table, file);
+	mapping->file = tally_process_file_intern(table, file);
 	if (!mapping->file)
 		return -ENOMEM;
 	if (table->row_count == table->row_room) {

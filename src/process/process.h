@@ -12,8 +12,8 @@
 
 struct tally_process_table;
 
-/* What mappings say of their file; equal ones share one. These and mappings live as long as the
- * table. */
+/* What mappings say of their file; equal ones share one. Mappings live as long as the table, or
+ * until it is renewed, and these until their names are forgotten. */
 struct tally_mapped_file {
 	uint32_t filename; /* id in the table's strings */
 	uint32_t maj, min;
@@ -44,6 +44,11 @@ void tally_process_will_renew(struct tally_process_table *table);
  * `before`, with their processes, and what processes mapped before an exec that is.  Numbers of
  * strings stay; mappings, spaces and eras are new. 0, or -ENOMEM: then it can only be freed. */
 int tally_process_renew(struct tally_process_table *table, uint64_t before);
+/* After renewing, before the next record: forgets the strings and files that no thread and no
+ * mapping has any more; ids of strings are new. 0 or -ENOMEM, and then all are kept. */
+int tally_process_forget_names(struct tally_process_table *table);
+/* How many strings it holds. */
+size_t tally_process_name_count(const struct tally_process_table *table);
 
 /* Takes COMM, FORK, MMAP, MMAP2, KSYMBOL, and EXIT for renewing, and ignores others (after EXIT a
  * thread keeps its name, until a new thread has its number). Times ascend; 0 for synthesized

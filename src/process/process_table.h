@@ -48,4 +48,9 @@ struct tally_process_table {
 /* Adds a space; its number, or -ENOMEM. */
 int64_t tally_process_space_add(struct tally_process_table *table, const struct tally_space *space);
 
+/* The file of the table that is equal to one; NULL: out of memory. If two have the same hash, the
+ * later one is stored each time. */
+const struct tally_mapped_file *tally_process_file_intern(struct tally_process_table *table,
+							  const struct tally_mapped_file *file);
+
 #endif

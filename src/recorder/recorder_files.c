@@ -256,7 +256,7 @@ static int go_on_unwinding(struct tally_recorder *recorder, const struct tally_b
 	uint64_t lost = recorder->drain.walk.counts.sideband_lost;
 	int result;
 
-	if (unwinder && lost == recorder->sideband_lost && !tally_unwinder_is_large(unwinder)) {
+	if (unwinder && lost == recorder->sideband_lost) {
 		result =
 		    tally_unwinder_turn(unwinder, recorder->writer, recorder->stacks_writer, error);
 		if (!result)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #define SPARE_MOST 4
+/* Of an empty block; one that was nearly empty keeps no more. */
+#define SPARE_BYTES (1U << 20)
 /* Most stacks are not deeper: a smaller copy cuts more of them than it saves. */
 #define COPY_LEAST 16384
 
@@ -237,8 +239,17 @@ int tally_block_queue_next(struct tally_block_queue *queue, struct tally_stack_b
 	return result;
 }
 
+/* What a burst needed is not kept for days. */
+static void shrink(struct tally_buf *buf)
+{
+	if (buf->room > SPARE_BYTES && buf->size < buf->room / 4)
+		tally_buf_done(buf);
+}
+
 void tally_block_queue_give(struct tally_block_queue *queue, struct tally_stack_block *block)
 {
+	shrink(&block->side);
+	shrink(&block->samples);
 	tally_stack_block_clear(block);
 	pthread_mutex_lock(&queue->lock);
 	if (queue->spare_count < SPARE_MOST) {

@@ -16,6 +16,14 @@
  */
 #define OF_AN_ERA (1ULL << 63)
 
+/* How often what ended is looked for, and how long an image stays that no process maps: programs
+ * are started again and again. Of such images no more than some stay. */
+#define FORGET_NS     5000000000ULL
+#define KEEP_NS       10000000000ULL
+#define UNMAPPED_MOST 64U
+/* With fewer names than this in all none is forgotten. */
+#define NAMES_LEAST 1024U
+
 struct side_record {
 	uint64_t time;
 	size_t at; /* offset, which keeps the order of equal times */
@@ -34,6 +42,12 @@ struct tally_live_spaces {
 	size_t order_room;
 	uint32_t generation; /* how often it was fed: eras are new then */
 	uint64_t passed[3];  /* the latest time of the last feedings, the newest first */
+	uint64_t forgot_at;  /* when it was looked for what ended */
+	size_t names_kept;   /* how many names there were after some were forgotten */
+	/* By the number of an image: the last time at which it was seen to be mapped. */
+	uint64_t *seen;
+	size_t seen_room;
+	bool crowded; /* while images are forgotten: too many are not mapped */
 };
 
 static enum tally_jit_times times_of(void *context)
@@ -91,12 +105,18 @@ void tally_live_spaces_free(struct tally_live_spaces *spaces)
 	tally_code_arenas_done(&spaces->arenas);
 	free(spaces->by_mapping);
 	free(spaces->order);
+	free(spaces->seen);
 	free(spaces);
 }
 
-size_t tally_live_spaces_size(const struct tally_live_spaces *spaces)
+void tally_live_spaces_held(const struct tally_live_spaces *spaces, struct tally_live_held *ret)
 {
-	return tally_image_store_count(spaces->images) + spaces->loads.count;
+	*ret = (struct tally_live_held){
+	    .mappings = tally_process_mapping_count(spaces->processes),
+	    .names = tally_process_name_count(spaces->processes),
+	    .images = tally_image_store_held(spaces->images),
+	    .dumps = spaces->loads.count,
+	};
 }
 
 static int by_time(const void *left, const void *right)
@@ -195,6 +215,19 @@ static int renew_images(struct tally_live_spaces *spaces)
 	return 0;
 }
 
+/* Between two renewals and feedings: names that nothing has any more go when there are as many of
+ * them as of others. */
+static int forget_names(struct tally_live_spaces *spaces)
+{
+	int result;
+
+	if (tally_process_name_count(spaces->processes) < spaces->names_kept * 2 + NAMES_LEAST)
+		return 0;
+	result = tally_process_forget_names(spaces->processes);
+	spaces->names_kept = tally_process_name_count(spaces->processes);
+	return result;
+}
+
 int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
 			   const uint8_t *records, size_t size)
 {
@@ -206,6 +239,8 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 		return more;
 	/* What ended two feedings ago has no more samples. */
 	result = tally_process_renew(spaces->processes, spaces->passed[1]);
+	if (!result)
+		result = forget_names(spaces);
 	if (!result)
 		result = feed_all(spaces, layout, records, count);
 	if (result)
@@ -219,6 +254,83 @@ int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_
 	if (count && spaces->order[count - 1].time > spaces->passed[0])
 		spaces->passed[0] = spaces->order[count - 1].time;
 	return 0;
+}
+
+static int need_seen(struct tally_live_spaces *spaces)
+{
+	size_t count = tally_image_store_count(spaces->images);
+	uint64_t *more;
+
+	if (count <= spaces->seen_room)
+		return 0;
+	more = reallocarray(spaces->seen, count * 2, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	memset(more + spaces->seen_room, 0, (count * 2 - spaces->seen_room) * sizeof(*more));
+	spaces->seen = more;
+	spaces->seen_room = count * 2;
+	return 0;
+}
+
+/* Notes which images are mapped. Returns how many are not. */
+static size_t see_images(struct tally_live_spaces *spaces)
+{
+	uint64_t now = spaces->passed[0];
+	size_t unmapped = 0;
+
+	for (size_t i = 0; i < spaces->mapping_count; i++) {
+		const struct tally_image *image = spaces->by_mapping[i];
+
+		if (image)
+			spaces->seen[tally_image_number(image)] = now;
+	}
+	for (size_t i = 0; i < tally_image_store_count(spaces->images); i++) {
+		if (!tally_image_store_at(spaces->images, i))
+			continue;
+		if (!spaces->seen[i])
+			spaces->seen[i] = now - 1;
+		unmapped += spaces->seen[i] != now;
+	}
+	return unmapped;
+}
+
+/* The numbers of images that were forgotten are given to others. */
+static void forget_seen(struct tally_live_spaces *spaces)
+{
+	for (size_t i = 0; i < tally_image_store_count(spaces->images); i++)
+		if (!tally_image_store_at(spaces->images, i))
+			spaces->seen[i] = 0;
+}
+
+static bool is_kept(void *context, const struct tally_image *image)
+{
+	const struct tally_live_spaces *spaces = context;
+	uint64_t seen = spaces->seen[tally_image_number(image)], now = spaces->passed[0];
+
+	return seen == now || (!spaces->crowded && now - seen < KEEP_NS);
+}
+
+int tally_live_spaces_forget(struct tally_live_spaces *spaces)
+{
+	size_t before = tally_image_store_held(spaces->images);
+	int result;
+
+	if (spaces->passed[0] < spaces->forgot_at + FORGET_NS)
+		return 0;
+	spaces->forgot_at = spaces->passed[0];
+	tally_jit_loads_forget(&spaces->loads, spaces->processes);
+	result = need_seen(spaces);
+	if (result)
+		return result;
+	spaces->crowded = see_images(spaces) > UNMAPPED_MOST;
+	result = tally_image_store_forget(spaces->images, is_kept, spaces);
+	forget_seen(spaces);
+	return result ? result : tally_image_store_held(spaces->images) < before;
+}
+
+const struct tally_image_store *tally_live_spaces_images(const struct tally_live_spaces *spaces)
+{
+	return spaces->images;
 }
 
 void tally_live_space_of(struct tally_live_spaces *spaces, uint32_t pid, uint32_t tid,

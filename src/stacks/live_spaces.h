@@ -8,6 +8,7 @@
 #include <tally/record.h>
 
 struct tally_image;
+struct tally_image_store;
 struct tally_live_spaces;
 
 struct tally_live_spaces_options {
@@ -21,14 +22,23 @@ struct tally_live_spaces_options {
 int tally_live_spaces_new(const struct tally_live_spaces_options *use,
 			  struct tally_live_spaces **ret);
 void tally_live_spaces_free(struct tally_live_spaces *spaces);
-/* How much it holds that it never forgets: images, and dumps. Nobody may look up meanwhile. */
-size_t tally_live_spaces_size(const struct tally_live_spaces *spaces);
+/* How much it holds. Nobody may look up meanwhile. */
+struct tally_live_held {
+	size_t mappings, names, images, dumps;
+};
+void tally_live_spaces_held(const struct tally_live_spaces *spaces, struct tally_live_held *ret);
 
 /* Takes records of the side-band, laid out that way, in any order, that are older than what comes
  * later but for those that come at about the same time; and what compilers have added to their
  * dumps. Nobody may look up meanwhile. 0 or -ENOMEM. */
 int tally_live_spaces_feed(struct tally_live_spaces *spaces, const struct tally_layout *layout,
 			   const uint8_t *records, size_t size);
+
+/* After feeding, now and then: forgets the dumps of processes that ended, and images that no
+ * process has mapped for a while. Nobody may look up meanwhile. 1: what is known of images that the
+ * store does not have any more must be forgotten; 0: they are the same; -ENOMEM. */
+int tally_live_spaces_forget(struct tally_live_spaces *spaces);
+const struct tally_image_store *tally_live_spaces_images(const struct tally_live_spaces *spaces);
 
 /* The space of a thread at a time. */
 struct tally_live_space {

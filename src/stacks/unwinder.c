@@ -30,8 +30,6 @@
 /* With less for each, threads cost more than they save: that they start, and that each has the
  * tables in its own processor's cache. */
 #define BYTES_OF_WORKER (4ULL << 20)
-/* Each has its call frame information in memory; a machine runs a few hundred in a day. */
-#define IMAGES_MOST 512
 /* Behind the recorded programs, unless much waits. Only who may raise a priority lowers it. */
 #define NICE_USUAL  5
 #define NICE_BEHIND (-10)
@@ -216,6 +214,13 @@ static int need_made(struct tally_unwinder *unwinder, size_t count)
 	return 0;
 }
 
+/* What larger blocks before this one needed is given back. */
+static void need_no_more(struct tally_unwinder *unwinder, size_t count)
+{
+	for (size_t i = count; i < unwinder->made_room; i++)
+		tally_made_part_done(&unwinder->made[i]);
+}
+
 /* How many threads take the block at hand: when others wait, all. */
 static unsigned width_of(struct tally_unwinder *unwinder)
 {
@@ -226,16 +231,32 @@ static unsigned width_of(struct tally_unwinder *unwinder)
 		   : (unsigned)wanted;
 }
 
+/* What processes had that ended. */
+static int forget(struct tally_unwinder *unwinder)
+{
+	int result = tally_live_spaces_forget(unwinder->spaces);
+
+	if (result <= 0)
+		return result;
+	for (unsigned i = 0; i < unwinder->width; i++)
+		tally_chain_maker_forget(unwinder->workers[i].maker);
+	return tally_chain_images_forget(unwinder->images,
+					 tally_live_spaces_images(unwinder->spaces));
+}
+
 static int take_block(struct tally_unwinder *unwinder)
 {
 	struct tally_stack_block *block = unwinder->block;
 	int result = need_made(unwinder, block->part_count);
 
+	need_no_more(unwinder, block->part_count);
 	if (!result)
 		result = tally_live_spaces_feed(
 		    unwinder->spaces,
 		    &unwinder->events.rings[tally_plan_sideband(unwinder->options.plan)],
 		    block->side.data, block->side.size);
+	if (!result)
+		result = forget(unwinder);
 	if (!result)
 		result = tally_pool_run(width_of(unwinder), block->part_count, make_part, unwinder);
 	if (!result)
@@ -400,11 +421,6 @@ int tally_unwinder_turn(struct tally_unwinder *unwinder, struct tally_writer *wr
 	return result ? tally_fail(error, result, -1, "call chains cannot be unwound: %s",
 				   strerror(-result))
 		      : 0;
-}
-
-bool tally_unwinder_is_large(const struct tally_unwinder *unwinder)
-{
-	return tally_live_spaces_size(unwinder->spaces) > IMAGES_MOST;
 }
 
 void tally_unwinder_see_code(void *context, uint32_t pid, uint64_t start, uint64_t size)

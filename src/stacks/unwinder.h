@@ -37,10 +37,6 @@ void tally_unwinder_free(struct tally_unwinder *unwinder);
  * and binaries stays. 0 or -errno with words. */
 int tally_unwinder_turn(struct tally_unwinder *unwinder, struct tally_writer *writer,
 			struct tally_writer *stacks, struct tally_error *error);
-/* Whether it has seen so many binaries, in days, that a new one is better. After
- * tally_unwinder_finish(). */
-bool tally_unwinder_is_large(const struct tally_unwinder *unwinder);
-
 /* A process has mapped memory to run code in it; `context` is the unwinder. Any thread. */
 void tally_unwinder_see_code(void *context, uint32_t pid, uint64_t start, uint64_t size);
 

@@ -113,6 +113,31 @@ static void the_frames_of_a_chain_are_those_in_its_copy(void **state)
 	assert_int_equal(frames[2].contents, 0);
 }
 
+static void threads_of_days_take_no_more_room_than_some(void **state)
+{
+	static struct tally_stack_frame frames[2000];
+	struct tally_stack_frames chain = {.frames = frames, .count = 2000, .whole = true};
+	struct tally_thread_stacks *stacks;
+	const struct tally_stack_frame *callers;
+	bool whole = false;
+
+	(void)state;
+	assert_int_equal(tally_thread_stacks_new(&stacks), 0);
+	for (uint32_t i = 0; i < 2000; i++)
+		frames[i] = (struct tally_stack_frame){
+		    .stack = 0x7000 + i * 48UL, .address = 0x400000 + i, .contents = i + 1};
+	for (uint32_t tid = 1; tid <= 5000; tid++)
+		assert_int_equal(
+		    tally_thread_stacks_next(stacks, tid, tid, &chain, &callers, &whole), 0);
+	assert_in_range(tally_thread_stacks_room(stacks), 2000, 256 << 10);
+	/* The last one is known still. */
+	chain = (struct tally_stack_frames){.frames = frames, .count = 500, .cut = true};
+	assert_int_equal(tally_thread_stacks_next(stacks, 5000, 5000, &chain, &callers, &whole),
+			 1500);
+	assert_true(whole);
+	tally_thread_stacks_free(stacks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +145,7 @@ int main(void)
 	    cmocka_unit_test(calls_that_were_made_anew_are_not_taken_for_the_old_ones),
 	    cmocka_unit_test(a_stack_is_that_of_its_thread_alone),
 	    cmocka_unit_test(the_frames_of_a_chain_are_those_in_its_copy),
+	    cmocka_unit_test(threads_of_days_take_no_more_room_than_some),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -279,6 +279,37 @@ static void it_finds_what_was_there(void **state)
 	}
 }
 
+static void names_that_nothing_has_are_forgotten(void **state)
+{
+	struct tally_process_table *table = new_table();
+	char path[32];
+
+	(void)state;
+	comm(table, 10, 5, 5, "five", false);
+	map(table, 11, 5, 0x8000, 0x9000, 0, "/bin/five");
+	freeze(table);
+	for (uint32_t i = 0; i < 1000; i++) {
+		renew(table, 100 + i);
+		snprintf(path, sizeof(path), "/tmp/%u", i);
+		fork_of(table, 100 + i, 5, 5, 6, 6);
+		map(table, 100 + i, 6, 0x10000, 0x11000, 0, path);
+		exit_of(table, 100 + i, 6, 6);
+		freeze(table);
+	}
+	assert_true(tally_process_name_count(table) > 1000);
+	renew(table, 2000);
+	assert_int_equal(tally_process_forget_names(table), 0);
+	/* The idle tasks have one. */
+	assert_int_equal(tally_process_name_count(table), 3);
+	map(table, 2001, 5, 0xa000, 0xb000, 0, "/lib/a");
+	freeze(table);
+	assert_string_equal(file_at(table, 5, 0x8000, 2002), "/bin/five");
+	assert_string_equal(file_at(table, 5, 0xa000, 2002), "/lib/a");
+	assert_string_equal(comm_at(table, 5, 2002), "five");
+	assert_string_equal(comm_at(table, 0, 2002), "swapper");
+	tally_process_table_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +317,7 @@ int main(void)
 	    cmocka_unit_test(what_held_at_the_end_holds),
 	    cmocka_unit_test(what_ended_is_forgotten),
 	    cmocka_unit_test(it_finds_what_was_there),
+	    cmocka_unit_test(names_that_nothing_has_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
