@@ -15,7 +15,8 @@
 #include "recording.h"
 #include "say.h"
 
-#define NAME "buildid-list"
+#define NAME     "buildid-list"
+#define ID_WIDTH 40 /* most ids are SHA-1 */
 
 struct list {
 	const char *input;
@@ -36,36 +37,69 @@ static int print_loaded(void *context, const struct tally_build_id_loaded *loade
 	return 0;
 }
 
-static void print_id(const struct tally_data_build_id *build_id)
+static int print_id(void *context, const struct tally_build_id_cache_entry *entry)
 {
 	char path[4096];
 
-	for (unsigned i = 0; i < build_id->size; i++)
-		printf("%02x", build_id->id[i]);
-	tally_text_escape(build_id->filename, path, sizeof(path));
-	printf(" %s\n", path);
+	(void)context;
+	tally_text_escape(entry->path, path, sizeof(path));
+	printf("%*s %s\n", ID_WIDTH, entry->id, path);
+	return 0;
 }
 
-/* The build-ids of the recording's table; with `hits` only of binaries that have samples. */
-static int show_table(const struct list *list, struct tally_data *data)
+/* A binary of which an earlier entry has the same: perf lists it once, too. */
+static bool is_again(const struct tally_data_info *info, size_t index)
+{
+	const struct tally_data_build_id *build_id = &info->build_ids[index];
+
+	for (size_t i = 0; i < index; i++)
+		if (info->build_ids[i].filename &&
+		    !strcmp(info->build_ids[i].filename, build_id->filename) &&
+		    info->build_ids[i].size == build_id->size &&
+		    !memcmp(info->build_ids[i].id, build_id->id, build_id->size))
+			return true;
+	return false;
+}
+
+static void show_table(const struct tally_data_info *info)
+{
+	for (size_t i = 0; i < info->build_id_count; i++) {
+		const struct tally_data_build_id *build_id = &info->build_ids[i];
+		char id[2 * sizeof(build_id->id) + 1] = "";
+		const struct tally_build_id_cache_entry entry = {.id = id,
+								 .path = build_id->filename};
+
+		if (!build_id->filename || is_again(info, i))
+			continue;
+		for (unsigned at = 0; at < build_id->size; at++)
+			snprintf(id + 2 * (size_t)at, 3, "%02x", build_id->id[at]);
+		print_id(NULL, &entry);
+	}
+}
+
+static int show_sampled(struct tally_data *data)
 {
 	const struct tally_session_options options = {.size = sizeof(options)};
-	const struct tally_data_info *info = tally_data_info(data);
-	bool *hits = calloc(info->build_id_count + 1, sizeof(*hits));
 	struct tally_session *session = NULL;
-	struct tally_error error = {.text = "out of memory"};
-	int result = hits ? 0 : -ENOMEM;
+	struct tally_error error;
+	int result = tally_session_new(data, &options, &session, &error);
 
-	if (!result && list->hits)
-		result = tally_session_new(data, &options, &session, &error);
-	if (!result && list->hits)
-		result = tally_build_id_hits(session, hits, &error);
-	for (size_t i = 0; !result && i < info->build_id_count; i++)
-		if (info->build_ids[i].filename && (!list->hits || hits[i]))
-			print_id(&info->build_ids[i]);
+	if (!result)
+		result = tally_build_id_sampled(session, print_id, NULL, &error);
 	tally_session_free(session);
-	free(hits);
 	return result ? cli_say_error(NAME, &error) : CLI_OK;
+}
+
+/* As perf: of a recording without a table, those with samples; of one with traces all, as only a
+ * decoder knows which code they lead through. */
+static int show_data(const struct list *list, struct tally_data *data)
+{
+	const struct tally_data_info *info = tally_data_info(data);
+
+	if (!info->build_id_count || (list->hits && !info->aux_part_count))
+		return show_sampled(data);
+	show_table(info);
+	return CLI_OK;
 }
 
 static int show_recording(const struct list *list)
@@ -76,7 +110,7 @@ static int show_recording(const struct list *list)
 
 	if (cli_data_open(list->input, list->max_expand, &data, &error))
 		return cli_say_error(NAME, &error);
-	status = show_table(list, data);
+	status = show_data(list, data);
 	tally_data_close(data);
 	return status;
 }

@@ -367,6 +367,16 @@ static int run(struct encode *encode, char **events)
 	return status;
 }
 
+static int take_command(void *to, const char *value, bool on, struct tally_error *error)
+{
+	static const char *const words[] = {"stat", "record", NULL};
+	int which = on ? cli_choose(error, value, "command", words) : 0;
+
+	if (which >= 0)
+		*(const char **)to = on ? words[which] : NULL;
+	return which < 0 ? which : 0;
+}
+
 int cmd_encode(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS] EVENT...", NULL};
@@ -383,8 +393,9 @@ int cmd_encode(int argc, char **argv)
 	     .to = &encode.json},
 	    {CLI_FLAG, 'v', "verbose", NULL, "print how each name was parsed",
 	     .to = &encode.verbose},
-	    {CLI_STRING, 0, "for", "COMMAND",
-	     "refuse terms that this command does not use: stat or record", .to = &encode.command},
+	    {CLI_CALL, 0, "for", "COMMAND",
+	     "refuse terms that this command does not use: stat or record", .to = &encode.command,
+	     .call = take_command},
 	    {CLI_FLAG, 0, "pfm-strict", NULL,
 	     "libpfm4's encoding where a vendor table has a different one", .to = &encode.strict},
 	    {CLI_GROUP, .help = "Another machine"},
@@ -406,8 +417,5 @@ int cmd_encode(int argc, char **argv)
 	if (at == argc)
 		return cli_usage_error(&usage,
 				       "expected an event, such as cycles:u or cpu/event=0xc0/");
-	if (encode.command && strcmp(encode.command, "stat") && strcmp(encode.command, "record"))
-		return cli_usage_error(&usage, "--for: '%s' is invalid; valid are stat and record",
-				       encode.command);
 	return run(&encode, argv + at);
 }

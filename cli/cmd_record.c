@@ -171,6 +171,8 @@ static int run(struct record *record, const struct cli_usage *usage,
 		int exec_error = tally_recorder_exec_error(recorder);
 
 		cli_say_error("record", &error);
+		if (exec_error == ENOENT && record->callchain)
+			record_say_similar_call_graph(options->command[0]);
 		status = exec_error == ENOENT ? CLI_NOT_FOUND
 			 : exec_error         ? CLI_CANNOT_RUN
 					      : own_failure;

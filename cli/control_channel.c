@@ -36,6 +36,19 @@ static int take_number(const char *text, int *ret)
 	return 0;
 }
 
+static int refuse_channel(const struct cli_usage *usage, const char *text)
+{
+	static const char *const kinds[] = {"fd", "fifo", NULL};
+	size_t length = strcspn(text, ":");
+	struct tally_error error;
+
+	if (!text[length])
+		return cli_usage_error(
+		    usage, "--control: expected fd:N[,M] or fifo:PATH[,PATH], not '%s'", text);
+	cli_refuse_listed(&error, text, length, "channel", kinds);
+	return cli_usage_error(usage, "--control: %s", error.text);
+}
+
 int cli_control_open(struct cli_control *control, const struct cli_usage *usage, const char *text,
 		     unsigned orders)
 {
@@ -49,8 +62,7 @@ int cli_control_open(struct cli_control *control, const struct cli_usage *usage,
 	if (!text)
 		return CLI_OK;
 	if (!fifo && !fd)
-		return cli_usage_error(
-		    usage, "--control: expected fd:N[,M] or fifo:PATH[,PATH], not '%s'", text);
+		return refuse_channel(usage, text);
 	first = strdup(text + (fifo ? 5 : 3));
 	if (!first) {
 		cli_say(usage->command, "out of memory");
@@ -100,16 +112,17 @@ static const struct {
 
 static void refuse(const struct cli_control *control)
 {
-	const char *command = control->usage->command;
-	char valid[96] = "";
-	size_t length = 0;
+	const char *valid[WORDS + 2];
+	struct tally_error error;
+	size_t count = 0;
 
 	for (size_t i = 0; i < WORDS; i++)
 		if (control->orders & words[i].order)
-			length += (size_t)snprintf(valid + length, sizeof(valid) - length, "%s, ",
-						   words[i].word);
-	cli_say(command, "--control: unknown order '%s'; valid are %sand ping", control->line,
-		valid);
+			valid[count++] = words[i].word;
+	valid[count++] = "ping";
+	valid[count] = NULL;
+	cli_refuse_listed(&error, control->line, strlen(control->line), "order", valid);
+	cli_say(control->usage->command, "--control: %s", error.text);
 }
 
 static enum cli_order order_of(struct cli_control *control)

@@ -43,6 +43,8 @@ static bool take_time(const char *text, uint64_t *ret)
 
 static int take_switch(void *to, const char *value, bool on, struct tally_error *error)
 {
+	static const char *const moments[] = {"signal", "a size (100M)", "a time (30s, 5m, 2h, 1d)",
+					      NULL};
 	struct tally_recorder_files *files = to;
 
 	files->switches = on;
@@ -50,11 +52,7 @@ static int take_switch(void *to, const char *value, bool on, struct tally_error 
 	if (!on || !value || !strcmp(value, "signal") || take_size(value, &files->most_bytes) ||
 	    take_time(value, &files->most_ns))
 		return 0;
-	return cli_refuse(error,
-			  "'%s' is not when the next file begins: give signal (SIGUSR2), a size as "
-			  "100M, or a time as "
-			  "30s, 5m, 2h or 1d",
-			  value);
+	return cli_refuse_listed(error, value, strlen(value), "moment", moments);
 }
 
 static int take_switch_event(void *to, const char *value, bool on, struct tally_error *error)

@@ -1,7 +1,9 @@
 /* How `tally record` takes call stacks. */
 #include <stdio.h>
 #include <string.h>
+#include <tally/text.h>
 #include "record_options.h"
+#include "say.h"
 
 static const char *const ways[] = {"auto", "fp", "dwarf", "lbr", "no", NULL};
 
@@ -13,6 +15,14 @@ bool record_is_call_graph(const char *value)
 		if (strlen(ways[i]) == length && !strncmp(ways[i], value, length))
 			return true;
 	return false;
+}
+
+void record_say_similar_call_graph(const char *word)
+{
+	const char *way = tally_text_nearest(word, ways, sizeof(ways) / sizeof(*ways) - 1);
+
+	if (way)
+		cli_say("record", "-g takes no value; did you mean --call-graph %s?", way);
 }
 
 int record_take_call_graph(void *to, const char *value, bool on, struct tally_error *error)

@@ -342,7 +342,7 @@ static int spread_sums(struct report *report, bool children, struct tally_error 
 	if (children)
 		columns.names[columns.count++] = "overhead_children";
 	columns.names[columns.count++] = "overhead";
-	report->self = children;
+	report->title_self = children;
 	if (report->show_modes) {
 		columns.names[columns.count++] = "overhead_sys";
 		columns.names[columns.count++] = "overhead_us";
@@ -463,7 +463,7 @@ void report_keys_columns(const struct report *report, struct tally_report_option
 	ret->column_count = report->fields.columns.count;
 	ret->order_by = report->fields.order;
 	ret->order_by_count = report->fields.order_count;
-	ret->self = report->self;
+	ret->title_self = report->title_self;
 }
 
 void report_keys_done(struct report *report)

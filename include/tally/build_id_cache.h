@@ -79,9 +79,13 @@ int tally_build_id_cache_missing(const struct tally_data *data,
 				 tally_build_id_cache_visit visit, void *context,
 				 struct tally_error *error);
 
-/* Whether the binary has samples, for each build-id of the recording (tally_data_info()).  `ret` is
- * an array with room for all of them.  0 or -errno. */
-int tally_build_id_hits(struct tally_session *session, bool *ret, struct tally_error *error);
+/* Visits each binary of a recording that has samples once: those of its table of build-ids
+ * (tally_data_info()), in that order, then others in the order in which they were mapped.  The id
+ * is that of the table, else that of the mapping, "" where neither has one.  Memory without a file
+ * is
+ * "/tmp/perf-PID.map", as perf calls it.  0, the result of `visit`, or -errno. */
+int tally_build_id_sampled(struct tally_session *session, tally_build_id_cache_visit visit,
+			   void *context, struct tally_error *error);
 
 /* The running kernel or one of its modules.  The kernel hides the addresses from most users: they
  * are 0 then. */

@@ -87,7 +87,8 @@ struct tally_report_options {
 	bool show_empty; /* also events without samples */
 	/* Text: instead of rows, blocks of code by their cycles; of a profile made with cycles. */
 	bool blocks;
-	bool self; /* the column "overhead" is called Self, as it is by default with children */
+	bool title_self; /* the column "overhead" is called Self, as it is by default with children
+			  */
 };
 
 /* Writes the rows of every event that has samples to `to`, as text with header lines ("# Samples:

@@ -2,19 +2,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include "annotate/wanted.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/table.h"
 #include "session/run.h"
 #include "session/time_spans.h"
 
-#define ROOM_LEAST 4096U /* a power of two */
+#define ROOM_LEAST   4096U /* a power of two */
+#define FRAMES_LEAST 4096U
+
+enum wanted { WANTED_UNKNOWN, WANTED, NOT_WANTED };
 
 /* Of one thread: a table by hash.  A slot without samples is free. */
 struct place_worker {
 	struct place_sum *slots;
 	size_t room, count;
 	struct event_total *totals;
+	uint8_t *frames; /* by number: enum wanted */
+	size_t frame_room;
 } __attribute__((aligned(TABLE_APART)));
 
 struct place_sink {
@@ -90,6 +97,29 @@ static bool holds_cpu(const struct tally_annotation_options *options, uint32_t c
 	return false;
 }
 
+/* What no listing shows is not kept: a recording has a million places.  1, 0, or -ENOMEM. */
+static int wants(const struct place_sink *sink, struct place_worker *worker, uint32_t number)
+{
+	if (number >= worker->frame_room) {
+		size_t room = worker->frame_room ? worker->frame_room : FRAMES_LEAST;
+
+		while (room <= number)
+			room *= 2;
+		if (!array_resize(&worker->frames, room, sizeof(*worker->frames)))
+			return -ENOMEM;
+		memset(worker->frames + worker->frame_room, WANTED_UNKNOWN,
+		       room - worker->frame_room);
+		worker->frame_room = room;
+	}
+	if (worker->frames[number] == WANTED_UNKNOWN) {
+		struct tally_frame frame = tally_session_frame(sink->session, number);
+
+		worker->frames[number] =
+		    tally_annotation_wants(sink->options, &frame) ? WANTED : NOT_WANTED;
+	}
+	return worker->frames[number] == WANTED;
+}
+
 static int begin(void *context, unsigned workers)
 {
 	struct place_sink *sink = context;
@@ -111,6 +141,7 @@ static int take(void *context, unsigned number, const struct tally_batch *batch)
 {
 	const struct place_sink *sink = context;
 	struct place_worker *worker = &sink->workers[number];
+	bool some = sink->options->symbol_count || sink->options->dso_count;
 
 	for (uint32_t i = 0; i < batch->count; i++) {
 		const struct place_sum sum = {
@@ -120,6 +151,7 @@ static int take(void *context, unsigned number, const struct tally_batch *batch)
 		    .period = batch->period[i],
 		    .samples = batch->samples[i],
 		};
+		int wanted;
 
 		if ((sink->options->cpu_count && !holds_cpu(sink->options, batch->cpu[i])) ||
 		    (sink->span_count &&
@@ -127,7 +159,8 @@ static int take(void *context, unsigned number, const struct tally_batch *batch)
 			continue;
 		worker->totals[sum.event].samples += sum.samples;
 		worker->totals[sum.event].period += sum.period;
-		if (sum.samples && add(worker, &sum))
+		wanted = !some ? 1 : wants(sink, worker, sum.frame);
+		if (wanted < 0 || (wanted && sum.samples && add(worker, &sum)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -189,6 +222,7 @@ void tally_place_sink_free(struct place_sink *sink)
 		return;
 	for (unsigned i = 0; i < sink->worker_count; i++) {
 		free(sink->workers[i].slots);
+		free(sink->workers[i].frames);
 		free(sink->workers[i].totals);
 	}
 	free(sink->workers);

@@ -1,12 +1,16 @@
 /* Which binaries of a recording have samples, and their way into the build-id cache. */
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tally/build_id_cache.h>
+#include "base/bytes.h"
+#include "base/map.h"
 #include "base/option_struct.h"
 #include "elf/build_id.h"
 #include "image/id_cache.h"
+#include "image/image_kind.h"
 #include "jit/jit_file.h"
 #include "resolve/resolver.h"
 #include "session/record_sink.h"
@@ -39,32 +43,35 @@ static int mark(void *context, struct tally_record_batch *batch)
 	return more;
 }
 
-/* Whether a mapping with samples is of this file and, as far as it says, of this build. */
-static bool was_hit(const struct tally_session *session, struct hits *hits,
+/* Whether a mapping is of this file and, as far as it says, of this build. */
+static bool is_of(const struct tally_session *session, const struct tally_mapping *mapping,
+		  const struct tally_data_build_id *build_id)
+{
+	const struct tally_mapped_file *file = mapping->file;
+	const char *name = tally_process_string(session->source.processes, file->filename);
+	uint32_t pid;
+
+	if (!strncmp(build_id->filename, "[kernel.kallsyms]", 17))
+		return !strncmp(name, "[kernel.kallsyms]", 17);
+	if (tally_jit_is_map(build_id->filename, &pid) && mapping->pid == pid && !file->ino)
+		return true;
+	return !strcmp(name, build_id->filename) &&
+	       (!file->build_id_size || (file->build_id_size == build_id->size &&
+					 !memcmp(file->build_id, build_id->id, build_id->size)));
+}
+
+static bool was_hit(const struct tally_session *session, const struct hits *hits,
 		    const struct tally_data_build_id *build_id)
 {
 	const struct tally_process_table *processes = session->source.processes;
-	bool kernel = !strncmp(build_id->filename, "[kernel.kallsyms]", 17), map;
-	uint32_t pid;
 
-	if (kernel && atomic_load(&hits->kernel))
+	if (atomic_load(&hits->kernel) && !strncmp(build_id->filename, "[kernel.kallsyms]", 17))
 		return true;
-	map = tally_jit_is_map(build_id->filename, &pid);
 	for (size_t i = 0; i < tally_process_mapping_count(processes); i++) {
 		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
-		const struct tally_mapped_file *file = mapping->file;
-		const char *name;
 
-		if (!atomic_load_explicit(&hits->mappings[mapping->number], memory_order_relaxed))
-			continue;
-		name = tally_process_string(processes, file->filename);
-		if (map && mapping->pid == pid && !file->ino)
-			return true;
-		if (kernel ? !strncmp(name, "[kernel.kallsyms]", 17)
-			   : !strcmp(name, build_id->filename) &&
-				 (!file->build_id_size ||
-				  (file->build_id_size == build_id->size &&
-				   !memcmp(file->build_id, build_id->id, build_id->size))))
+		if (atomic_load_explicit(&hits->mappings[mapping->number], memory_order_relaxed) &&
+		    is_of(session, mapping, build_id))
 			return true;
 	}
 	return false;
@@ -143,15 +150,90 @@ int tally_build_id_cache_keep(struct tally_session *session,
 	return result ? result : tally_result_copy(ret, sizeof(sum), &sum);
 }
 
-int tally_build_id_hits(struct tally_session *session, bool *ret, struct tally_error *error)
+/* --- binaries with samples, by name --- */
+
+struct sampled {
+	tally_build_id_cache_visit visit;
+	void *context;
+	struct tally_map seen; /* hashes of names and ids */
+};
+
+static int give_once(struct sampled *sampled, const char *path, const uint8_t *id, uint8_t size)
+{
+	char text[TALLY_BUILD_ID_TEXT] = "";
+	const struct tally_build_id_cache_entry entry = {.id = text, .path = path};
+	uint64_t hash = hash_mix(tally_hash_bytes(path, strlen(path)), tally_hash_bytes(id, size));
+	bool added;
+
+	if (!tally_map_put(&sampled->seen, hash, &added))
+		return -ENOMEM;
+	if (!added)
+		return 0;
+	if (size)
+		tally_build_id_format(id, size, text);
+	return sampled->visit(sampled->context, &entry);
+}
+
+static int give_mapping(struct sampled *sampled, const struct tally_session *session,
+			const struct tally_mapping *mapping)
+{
+	const struct tally_mapped_file *file = mapping->file;
+	const char *name = tally_process_string(session->source.processes, file->filename);
+	enum tally_image_kind kind =
+	    tally_image_kind_of(name, mapping->cpumode == PERF_RECORD_MISC_KERNEL);
+	char map[32];
+
+	snprintf(map, sizeof(map), "/tmp/perf-%u.map", mapping->pid);
+	if (kind == TALLY_IMAGE_ANON)
+		name = map;
+	else if (kind == TALLY_IMAGE_KERNEL)
+		name = tally_image_kernel_path(name);
+	return give_once(sampled, name, file->build_id, file->build_id_size);
+}
+
+/* Those of the table, then others. */
+static int give_all(struct sampled *sampled, const struct tally_session *session,
+		    const struct hits *hits)
 {
 	const struct tally_data_info *info = tally_data_info(session->source.data);
+	const struct tally_process_table *processes = session->source.processes;
+	int result = 0;
+
+	for (size_t i = 0; !result && i < info->build_id_count; i++) {
+		const struct tally_data_build_id *build_id = &info->build_ids[i];
+
+		if (build_id->filename && was_hit(session, hits, build_id))
+			result =
+			    give_once(sampled, build_id->filename, build_id->id, build_id->size);
+	}
+	for (size_t i = 0; !result && i < tally_process_mapping_count(processes); i++) {
+		const struct tally_mapping *mapping = tally_process_mapping(processes, (uint32_t)i);
+		bool known =
+		    mapping->ksymbol ||
+		    !atomic_load_explicit(&hits->mappings[mapping->number], memory_order_relaxed);
+
+		for (size_t at = 0; !known && at < info->build_id_count; at++)
+			known = info->build_ids[at].filename &&
+				is_of(session, mapping, &info->build_ids[at]);
+		if (!known)
+			result = give_mapping(sampled, session, mapping);
+	}
+	return result;
+}
+
+int tally_build_id_sampled(struct tally_session *session, tally_build_id_cache_visit visit,
+			   void *context, struct tally_error *error)
+{
+	struct sampled sampled = {.visit = visit, .context = context};
 	struct hits hits = {0};
 	int result = find_hits(session, &hits, error);
 
-	for (size_t i = 0; !result && i < info->build_id_count; i++)
-		ret[i] =
-		    info->build_ids[i].filename && was_hit(session, &hits, &info->build_ids[i]);
+	if (!result) {
+		result = give_all(&sampled, session, &hits);
+		if (result == -ENOMEM)
+			tally_fail(error, result, -1, "out of memory");
+	}
+	tally_map_done(&sampled.seen);
 	free(hits.mappings);
 	return result;
 }

@@ -41,7 +41,7 @@ int tally_report_table_fields(struct report_table *table)
 	table->field_count = 0;
 	for (size_t i = 0; i < options->column_count && !result; i++) {
 		result = add(table, options->columns[i]);
-		if (!result && options->self && !strcmp(table->fields[i].name, "overhead"))
+		if (!result && options->title_self && !strcmp(table->fields[i].name, "overhead"))
 			table->fields[i].title = "Self";
 	}
 	if (options->column_count)

@@ -25,6 +25,13 @@ static void put_string(const struct lines *lines, const char *key, const char *t
 	tally_buf_text(lines->to, ", ");
 }
 
+static void put_interval(const struct lines *lines)
+{
+	tally_buf_printf(lines->to, "\"interval\" : %llu.%09llu",
+			 (unsigned long long)(lines->options.time / 1000000000),
+			 (unsigned long long)(lines->options.time % 1000000000));
+}
+
 static void begin(const struct lines *lines, const struct stat_line *line)
 {
 	static const char *const keys[] = {
@@ -37,10 +44,10 @@ static void begin(const struct lines *lines, const struct stat_line *line)
 	struct tally_buf name = {0};
 
 	tally_buf_byte(lines->to, '{');
-	if (lines->options.intervals)
-		tally_buf_printf(lines->to, "\"interval\" : %llu.%09llu, ",
-				 (unsigned long long)(lines->options.time / 1000000000),
-				 (unsigned long long)(lines->options.time % 1000000000));
+	if (lines->options.intervals) {
+		put_interval(lines);
+		tally_buf_text(lines->to, ", ");
+	}
 	if (lines->of->by == TALLY_STAT_GLOBAL)
 		return;
 	tally_stat_line_name(lines->stat, line->event, line->part, &name);
@@ -115,11 +122,13 @@ static void put_line(const struct lines *lines, const struct stat_line *line, bo
 	}
 }
 
-static void put_metrics(const struct lines *lines, const struct stat_line *line)
+/* Whether there were any. */
+static bool put_metrics(const struct lines *lines, const struct stat_line *line)
 {
 	struct tally_stat_derived derived[TALLY_STAT_DERIVED_MOST] = {{.size = sizeof(*derived)}};
 	size_t count = tally_stat_derive(lines->stat, line->event, line->part, derived,
 					 TALLY_STAT_DERIVED_MOST);
+	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
 		struct tally_buf name = {0};
@@ -130,7 +139,18 @@ static void put_metrics(const struct lines *lines, const struct stat_line *line)
 		begin(lines, line);
 		put_derived(lines, derived[i].value, NULL, tally_buf_str(&name));
 		tally_buf_done(&name);
+		any = true;
 	}
+	return any;
+}
+
+/* perf's line when no metric has a value. */
+static void put_nothing(const struct lines *lines)
+{
+	tally_buf_byte(lines->to, '{');
+	if (lines->options.intervals)
+		put_interval(lines);
+	tally_buf_text(lines->to, "}\n");
 }
 
 int tally_stat_perf_json(const struct tally_stat *stat,
@@ -140,7 +160,7 @@ int tally_stat_perf_json(const struct tally_stat *stat,
 	struct lines lines = {.stat = stat, .of = tally_stat_options(stat), .to = &buf};
 	struct stat_line *list = NULL;
 	size_t count = 0;
-	bool cgroups = false;
+	bool cgroups = false, any = false;
 	int result = tally_options_take(&lines.options, sizeof(lines.options), options);
 
 	if (!result)
@@ -149,10 +169,12 @@ int tally_stat_perf_json(const struct tally_stat *stat,
 		cgroups |= lines.of->events[i].cgroup != NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (lines.options.metric_only)
-			put_metrics(&lines, &list[i]);
+			any |= put_metrics(&lines, &list[i]);
 		else
 			put_line(&lines, &list[i], cgroups);
 	}
+	if (!result && lines.options.metric_only && !any)
+		put_nothing(&lines);
 	if (!result)
 		result = tally_stat_flush(&buf, to);
 	free(list);

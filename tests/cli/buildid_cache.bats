@@ -159,6 +159,28 @@ of_cache() {
 	fi
 }
 
+@test "buildid-list names binaries with samples and memory of compilers also where the recording has no build-ids" {
+	python3 - <<-'END'
+		import struct
+		attr = struct.pack("<IIQQQQQ", 1, 64, 0, 1000, 1 | 2, 0, 0) + bytes(16)
+		def record(kind, misc, body):
+		    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+		def mmap(pid, start, name):
+		    name = name.encode() + b"\0"
+		    return record(1, 2, struct.pack("<IIQQQ", pid, pid, start, 0x1000, 0) + name + bytes(-len(name) % 8))
+		data = mmap(7, 0x1000, "/bin/one") + mmap(7, 0x3000, "/bin/two") + mmap(7, 0x5000, "//anon") + mmap(8, 0x5000, "//anon")
+		for ip in (0x1010, 0x5010, 0x1020):
+		    data += record(9, 2, struct.pack("<QII", ip, 7, 7))
+		head = struct.pack("<8s12Q", b"PERFILE2", 104, 80, 104, 80, 184, len(data), *[0] * 6)
+		open("plain.data", "wb").write(head + attr + struct.pack("<QQ", 0, 0) + data)
+	END
+	run -0 "$TALLY" buildid-list -i plain.data
+	[ "$output" = "$(printf '%41s/bin/one\n%41s/tmp/perf-7.map')" ]
+	if command -v perf >/dev/null; then
+		[ "$output" = "$(perf buildid-list -i plain.data)" ]
+	fi
+}
+
 @test "13.S: version --build-options has a line for each library, in perf's form" {
 	"$TALLY" version --build-options >all
 	[ "$(sed -n 1p all)" = "$("$TALLY" version)" ]

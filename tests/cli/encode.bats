@@ -131,6 +131,14 @@ encode() {
 	done
 }
 
+@test "--for has two words, and a similar one is named" {
+	run -0 encode --for record faults
+	run -2 encode --for rcord faults
+	[[ "$output" == *"--for: unknown command 'rcord'; did you mean record?"* ]]
+	run -2 encode --for list faults
+	[[ "$output" == *"--for: unknown command 'list'; valid are stat, record"* ]]
+}
+
 @test "libpfm4's language: a PMU by name, its code where it refuses" {
 	run encode --pmu skl --cpuid GenuineIntel-6-5E-3 INST_RETIRED:ANY_P:c=1:u
 	[[ "$output" != *PFM_ERR_NOINIT* ]] ||

@@ -127,6 +127,8 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	[ "$(json "[(d['value'], d['unit']) for d in it['events'][0]['counts'][0]['derived'] if d['name'] == 'share']" <out)" = "[(50, '%')]" ]
 	run -0 "$TALLY" stat --metric-only -x, -M twice true
 	[[ $output =~ ^twice,$'\n'[0-9]+.00,$ ]]
+	run -0 "$TALLY" stat --metric-only -j -e faults true
+	[ "$output" = '{}' ]
 	run "$TALLY" stat -M twoce true
 	[ "$status" = 1 ]
 	[[ $output = *twice* ]]
