@@ -11,6 +11,10 @@
  * a cycle every 0.2 ns.  A larger sample_period is valid if the attr asks for it. */
 #define PERIOD_MOST ((uint64_t)1 << 48)
 
+/* Tracepoints count 1, or what their __perf_count() says: in Linux these are times in ns, as of
+ * sched:sched_stat_sleep.  This is two years. */
+#define TRACE_MOST ((uint64_t)1 << 56)
+
 /* Newer kernels and tools may define record types up to here; today there are 23 of the kernel and
  * 22 of perf. */
 #define LAST_TYPE 1024
@@ -18,13 +22,14 @@
 /* A record with the longest path that Linux has (PATH_MAX), its other fields and its trailer. */
 #define NAME_MOST (4096 + 256)
 
-/* Tracepoints and programs in the kernel can count anything. */
 static uint64_t period_most(const struct tally_attr *attr)
 {
-	if (attr->type == PERF_TYPE_TRACEPOINT ||
-	    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT))
+	uint64_t most = attr->type == PERF_TYPE_TRACEPOINT ? TRACE_MOST : PERIOD_MOST;
+
+	/* Programs in the kernel can count anything. */
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT)
 		return UINT64_MAX;
-	return !attr->freq && attr->sample_period > PERIOD_MOST ? attr->sample_period : PERIOD_MOST;
+	return !attr->freq && attr->sample_period > most ? attr->sample_period : most;
 }
 
 int tally_file_trust_init(struct tally_data *data)

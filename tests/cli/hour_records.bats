@@ -57,6 +57,14 @@ events() {
 	run -0 "$TALLY" report -i out.data --stdio
 }
 
+@test "13.1: a tracepoint may count days in ns in a sample, but not centuries" {
+	make trace-period f.data
+	[ "$(samples f.data)" = 101 ]
+	[ "$(events f.data)" = $((100000 + (1 << 50))) ]
+	run -1 --separate-stderr "$TALLY" report -i f.data --stdio
+	[[ "$stderr" == *"damaged at 1 place, the first at offset 2272 (the record at byte 2272 (SAMPLE, 40 bytes) is invalid)"* ]]
+}
+
 @test "13.27: build-ids of odd sizes, as perf inject -b writes them, cost no sample" {
 	make build-ids f.data
 	run -0 "$TALLY" script -i f.data
