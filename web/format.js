@@ -69,6 +69,11 @@ function plain(text) {
 	return text.replace(CONTROLS, (one) => `\\u{${one.codePointAt(0).toString(16)}}`);
 }
 
+// A name that is read from the right, isolated: a number behind it stays there.
+function apart(name) {
+	return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
+}
+
 // Without what is in brackets of the given kind, but not within "operator<" or "operator()".
 function without(name, open, close, mark) {
 	let out = "", depth = 0;
@@ -109,5 +114,5 @@ function baseName(path) {
 	return slash >= 0 && slash < path.length - 1 ? path.slice(slash + 1) : path;
 }
 
-tally.format = { count, time, at, weight, share, percent, points, plain, shorter, head, baseName };
+tally.format = { count, time, at, weight, share, percent, points, plain, apart, shorter, head, baseName };
 })();

@@ -32,6 +32,8 @@ function create(page, options) {
 		canvas.style.marginTop = `${offset}px`;
 		space.style.height = `${height + offset}px`;
 		const top = options.inner ? 0 : Math.min(element.scrollTop, Math.max(0, height - shown));
+		if (shown < height) element.dataset.cut = `${Math.floor(shown / ROW)} of ${boxes.rows} rows`; // for paper
+		else delete element.dataset.cut;
 		const context = fit(canvas, width, shown), theme = tally.palette.theme(state);
 		tally.graphPaint.paint(context, boxes, {
 			width, height, top, bottom: top + shown, up, theme, current, hover, text: page.text,

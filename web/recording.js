@@ -1,7 +1,7 @@
 // What was recorded, as tables of columns, checked once so that nothing else needs to check indexes.
 (function () {
 
-const { NONE } = tally;
+const { NONE } = tally, { apart } = tally.format;
 const FIRST = {
 	image: ["name", "path", "build_id", "kind"],
 	function: ["name", "image", "kind", "inlined", "file", "line"],
@@ -136,10 +136,10 @@ async function read(container, summary) {
 		},
 		threadName(index) {
 			const { comm, tid } = tables.thread;
-			return `${text(comm[index]) || "?"} ${tid[index]}`;
+			return `${apart(text(comm[index])) || "?"} ${tid[index]}`;
 		},
 		processName(index) {
-			return `${tally.format.plain(grouped.list[index].name) || "?"} ${grouped.list[index].pid}`;
+			return `${apart(tally.format.plain(grouped.list[index].name)) || "?"} ${grouped.list[index].pid}`;
 		},
 		// A table that was not read at first; a promise.
 		later(name) {

@@ -118,7 +118,7 @@ function create(page, { name, caption, columns, usual, rows, filter = true, most
 
 	function tsv() {
 		// A name must not begin a formula where it is pasted.
-		const safe = (text) => (/^[=+@-]/.test(text) ? `'${text}` : text).replace(/[\t\r\n]/g, " ");
+		const safe = (text) => (/^[=+@-]/.test(text) ? `'${text}` : text).replace(/[\t\r\n]/g, " ").replace(/[\u2068\u2069]/g, "");
 		return [columns.map((column) => column.title).join("\t"),
 			...list.map((row) => columns.map((column) => column.number ? String(column.value(row)) : safe((column.full || column.text)(row))).join("\t"))].join("\n") + "\n";
 	}

@@ -39,7 +39,7 @@ function create(page) {
 
 	function line(at) {
 		if (lines[at]) return lines[at];
-		const name = make("bdi"), share = make("span", { class: "strip-share" }), canvas = make("canvas", { "aria-hidden": "true" });
+		const name = make("bdi", { dir: "ltr" }), share = make("span", { class: "strip-share" }), canvas = make("canvas", { "aria-hidden": "true" });
 		const press = button("", () => {
 			const who = lines[at].who;
 			store.set({ who: store.now.who === who ? "" : who });

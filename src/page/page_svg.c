@@ -260,10 +260,10 @@ static void put_frame(const struct tally_session *session, const char *title, un
 		"<style><![CDATA[\n",
 		WIDTH, height, WIDTH, height);
 	fwrite(tally_page_svg_style, 1, tally_page_svg_style_size, to);
-	fputs("]]></style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", to);
+	fputs("]]></style>\n<rect class=\"w\" width=\"100%\" height=\"100%\"/>\n", to);
 	fwrite(graphs->data, 1, graphs->size, to);
 	fprintf(to,
-		"<g id=\"head\"><rect width=\"100%%\" height=\"%u\" fill=\"#ffffff\"/>\n"
+		"<g id=\"head\"><rect class=\"w\" width=\"100%%\" height=\"%u\"/>\n"
 		"<text class=\"t\" x=\"%.0f\" y=\"22\">%s</text>\n"
 		"<text class=\"b\" id=\"search\" data-right=\"90\" x=\"%.0f\" y=\"22\" "
 		"tabindex=\"0\" role=\"button\">Search (/)</text>\n"
