@@ -113,7 +113,9 @@ static void say_stacks(const struct tally_stack_counts *stacks)
 	length = add_count(line, sizeof(line), length, stacks->lost_made,
 			   "in code made at run time without frame pointers");
 	(void)add_count(line, sizeof(line), length, stacks->too_deep, "with too many frames");
-	if (stacks->whole == stacks->count)
+	if (stacks->count == 1 && stacks->whole)
+		cli_say(NULL, "its stack is whole%s", joined);
+	else if (stacks->whole == stacks->count)
 		cli_say(NULL, "all %s stacks are whole%s", grouped(stacks->count, number), joined);
 	else
 		cli_say(NULL, "%s of %s stacks are whole%s; cut: %s", grouped(stacks->whole, whole),

@@ -225,18 +225,58 @@ static int choose_any_cpu(struct tally_targets *targets, const struct tally_targ
 	return 0;
 }
 
+/* The lines "cpu0 ..." of /proc/stat are the CPUs that are online: proc(5). */
+static int cpus_of_stat(const char *root, uint32_t **ret, size_t *ret_count)
+{
+	char *text, *list = NULL, path[PATH_MAX];
+	size_t size = 0;
+	FILE *numbers;
+	int result;
+
+	snprintf(path, sizeof(path), "%s/proc/stat", root);
+	result = tally_fs_read(path, 16 << 20, &text, NULL);
+	if (result)
+		return result;
+	numbers = open_memstream(&list, &size);
+	if (!numbers) {
+		free(text);
+		return -ENOMEM;
+	}
+	for (const char *at = text; at; at = strchr(at, '\n'), at += at ? 1 : 0)
+		if (!strncmp(at, "cpu", 3) && at[3] >= '0' && at[3] <= '9')
+			fprintf(numbers, "%s%lu", ftell(numbers) ? "," : "",
+				strtoul(at + 3, NULL, 10));
+	free(text);
+	if (fclose(numbers))
+		result = -ENOMEM;
+	else
+		result = tally_text_cpu_list(list, ret, ret_count);
+	free(list);
+	return result;
+}
+
+/* The CPUs that are online: sysfs' list, or where it is not mounted, as in some chroots, that of
+ * /proc. */
+static int online_cpus(const char *root, const char *path, uint32_t **ret, size_t *ret_count)
+{
+	char *text;
+	int result = tally_fs_read(path, 65536, &text, NULL);
+
+	if (result)
+		return cpus_of_stat(root, ret, ret_count) ? result : 0;
+	result = tally_text_cpu_list(text, ret, ret_count);
+	free(text);
+	return result;
+}
+
 static int choose_cpus(struct tally_targets *targets, const struct tally_targets_asked *asked,
 		       struct tally_error *error)
 {
-	char *text, path[PATH_MAX];
+	char path[PATH_MAX];
 	int result;
 
 	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", asked->root);
-	result = tally_fs_read(path, 65536, &text, NULL);
-	if (!result) {
-		result = tally_text_cpu_list(text, &targets->cpus, &targets->cpu_count);
-		free(text);
-	}
+	result = online_cpus(asked->root, path, &targets->cpus, &targets->cpu_count);
 	if (result || !targets->cpu_count)
 		return tally_fail(error, result ? result : -ENOENT, -1,
 				  "%s: the list of CPUs cannot be read (is /sys mounted?): %s",

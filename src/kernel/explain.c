@@ -248,6 +248,13 @@ static void explain_rights(const struct refusal *refusal)
 		    paranoid);
 		return;
 	}
+	/* Of a process that may not be traced the kernel says EACCES. */
+	if (refusal->errnum == EPERM) {
+		say(refusal, "a filter on system calls forbids perf_event_open, as in containers "
+			     "(seccomp): start the container with `--cap-add PERFMON`, or with "
+			     "`--security-opt seccomp=unconfined`");
+		return;
+	}
 	if (target->pid > 0) {
 		say(refusal,
 		    "this user may not trace process %d (it is another user's, set-uid, or not "
@@ -257,12 +264,6 @@ static void explain_rights(const struct refusal *refusal)
 		    refusal->limits->sys_ptrace
 			? ""
 			: " (older kernels: cap_perfmon,cap_sys_ptrace+ep)");
-		return;
-	}
-	if (refusal->errnum == EPERM) {
-		say(refusal, "a filter on system calls forbids perf_event_open, as in containers "
-			     "(seccomp): start the container with `--cap-add PERFMON`, or with "
-			     "`--security-opt seccomp=unconfined`");
 		return;
 	}
 	if (attr->type >= PERF_TYPE_MAX) {

@@ -179,7 +179,8 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 	uint32_t busy = count_busy(usage);
 
 	if (used > LITTLE && usage->samples < SAMPLES_FEW) {
-		tally_buf_printf(to, "Only %llu samples", (unsigned long long)usage->samples);
+		tally_buf_printf(to, "Only %llu sample%s", (unsigned long long)usage->samples,
+				 usage->samples == 1 ? "" : "s");
 		tally_buf_text(to,
 			       ": too few to say what limits; a higher frequency (-F) gives more.");
 	} else if (usage->cpus > 1 && used > BUSY * usage->cpus) {

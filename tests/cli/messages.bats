@@ -41,6 +41,16 @@ said_at() { # COLUMNS ARGUMENT...: standard error on a terminal of that width, w
 	run -255 "${as[@]}" "$TALLY" stat -e cpu-clock -a -- true
 }
 
+@test "without /sys the CPUs are those of /proc/stat" {
+	[ "$(id -u)" = 0 ] || skip "needs root, to make a mount namespace"
+	unshare -m mount -t tmpfs none /sys 2>/dev/null || skip "no mount namespace can be made here"
+	"$TALLY" record -q -e cpu-clock -o probe.data -- true 2>/dev/null || skip "events cannot be opened here"
+	run -0 unshare -m sh -c 'mount -t tmpfs none /sys; exec "$@"' - "$TALLY" record -a -e cpu-clock -o x.data -- sleep 0.1
+	[ "$("$TALLY" evlist -v -i x.data | wc -l)" = 2 ]
+	run -0 unshare -m sh -c 'mount -t tmpfs none /sys; exec "$@"' - "$TALLY" stat -A -a -x, -e cpu-clock -- true
+	[ "${#lines[@]}" = "$(grep -c '^cpu[0-9]' /proc/stat)" ]
+}
+
 @test "without /proc nothing is said of settings that cannot be read" {
 	[ "$(id -u)" = 0 ] || skip "needs root, to make a mount namespace"
 	nm "$TALLY" | grep __asan_init >/dev/null && skip "sanitizers read /proc: the usual build runs this test"

@@ -196,6 +196,15 @@ static void few_samples_say_little(void **state)
 	    tally_buf_str(&text),
 	    "Only 5 samples: too few to say what limits; a higher frequency (-F) gives more.");
 	tally_buf_done(&text);
+	sample.count = 1;
+	event.samples = 1;
+	assert_int_equal(tally_page_sentence(&tables, 4, &text), 0);
+	assert_string_equal(
+	    tally_buf_str(&text),
+	    "Only 1 sample: too few to say what limits; a higher frequency (-F) gives more.");
+	tally_buf_done(&text);
+	sample.count = 5;
+	event.samples = 5;
 
 	/* Cycles are no time, but so many samples were asked for in a second of CPU time. */
 	text = (struct tally_buf){0};
