@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include "base/fs.h"
 #include "base/regular.h"
 #include "elf/build_id.h"
@@ -15,6 +16,7 @@
 
 /* /proc/kallsyms of a large kernel with many modules is some 20 MB. */
 #define KALLSYMS_LIMIT ((size_t)1 << 30)
+#define RELEASE_ROOM   256
 
 static void explain(struct tally_image_store *store, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -157,13 +159,36 @@ static int read_cached(struct tally_image_store *store, const struct tally_kerne
 	return error;
 }
 
+/* Whether the recorded kernel has another release than the running one; fills in the latter's. */
+static bool other_release(const struct tally_image_store *store, char running[RELEASE_ROOM])
+{
+	struct utsname here;
+	size_t size;
+	char *text;
+
+	if (!store->options.kernel_release)
+		return false;
+	if (!tally_fs_readf(RELEASE_ROOM - 1, &text, &size, "%s/proc/sys/kernel/osrelease",
+			    store->options.root)) {
+		snprintf(running, RELEASE_ROOM, "%.*s", (int)strcspn(text, "\n"), text);
+		free(text);
+	} else if (!uname(&here)) {
+		snprintf(running, RELEASE_ROOM, "%s", here.release);
+	} else {
+		return false;
+	}
+	return strcmp(running, store->options.kernel_release) != 0;
+}
+
 static bool other_kernel(const struct tally_image_store *store,
 			 const struct tally_kernel_facts *facts, uint8_t running[20], uint8_t *size)
 {
+	char release[RELEASE_ROOM];
+
 	*size = 0;
 	if (!facts->recorded_size ||
 	    tally_image_kernel_build_id(store->options.root, running, size))
-		return false;
+		return other_release(store, release);
 	return !tally_build_id_equal(running, *size, facts->recorded, facts->recorded_size);
 }
 
@@ -192,10 +217,30 @@ static bool is_proven(const struct tally_image_store *store, const struct tally_
 	       tally_build_id_equal(running, size, facts->recorded, facts->recorded_size);
 }
 
+static void explain_other(struct tally_image_store *store, const struct tally_kernel_facts *facts,
+			  const uint8_t *running, uint8_t size)
+{
+	char recorded[TALLY_BUILD_ID_TEXT], now[TALLY_BUILD_ID_TEXT], release[RELEASE_ROOM];
+
+	if (other_release(store, release)) {
+		explain(store,
+			"another kernel runs now: its release is %s, recorded was %s; give that "
+			"kernel's table with --kallsyms or its file with --vmlinux",
+			release, store->options.kernel_release);
+		return;
+	}
+	tally_build_id_format(facts->recorded, facts->recorded_size, recorded);
+	tally_build_id_format(running, size, now);
+	explain(store,
+		"another kernel runs now: its build-id is %s, recorded was %s; give that kernel's "
+		"table with --kallsyms or its file with --vmlinux",
+		now, recorded);
+}
+
 static int choose_kallsyms(struct tally_image_store *store, const struct tally_kernel_facts *facts)
 {
-	char recorded[TALLY_BUILD_ID_TEXT], now[TALLY_BUILD_ID_TEXT], *path;
 	uint8_t running[20], size;
+	char *path;
 	int error;
 
 	if (store->options.kallsyms)
@@ -212,12 +257,7 @@ static int choose_kallsyms(struct tally_image_store *store, const struct tally_k
 		error = read_cached(store, facts);
 		if (!error || error == -ENOMEM)
 			return error;
-		tally_build_id_format(facts->recorded, facts->recorded_size, recorded);
-		tally_build_id_format(running, size, now);
-		explain(store,
-			"another kernel runs now: its build-id is %s, recorded was %s; give that "
-			"kernel's table with --kallsyms or its file with --vmlinux",
-			now, recorded);
+		explain_other(store, facts, running, size);
 		return -ESTALE;
 	}
 	if (asprintf(&path, "%s/proc/kallsyms", store->options.root) < 0)

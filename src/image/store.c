@@ -51,6 +51,11 @@ static int take_options(struct tally_image_store *store, const struct tally_imag
 		if (!options.vmlinux)
 			return -ENOMEM;
 	}
+	if (options.kernel_release) {
+		options.kernel_release = copy(&store->arena, options.kernel_release, NULL);
+		if (!options.kernel_release)
+			return -ENOMEM;
+	}
 	if (options.kcore) {
 		options.kcore = copy(&store->arena, options.kcore, NULL);
 		if (!options.kcore)

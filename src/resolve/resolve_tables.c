@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/regular.h"
 #include "callchain/chain_images.h"
@@ -34,13 +35,20 @@ static int index_build_ids(struct tally_resolve_tables *tables)
 	return 0;
 }
 
-/* Whether the recording may be of the running kernel, as far as the file says. */
+/* Whether a recording that does not say where the kernel was is of the running one: of this host
+ * and release, and of this boot as far as its times say. */
 static bool same_kernel(const struct tally_source *source)
 {
-	const char *release = tally_data_info(source->data)->os_release;
+	const struct tally_data_info *info = tally_data_info(source->data);
+	struct timespec now = {0};
 	struct utsname here;
 
-	return !release || (!uname(&here) && !strcmp(release, here.release));
+	if (source->live)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return info->os_release && info->hostname && !uname(&here) &&
+	       !strcmp(info->os_release, here.release) && !strcmp(info->hostname, here.nodename) &&
+	       source->counts.last_time / 1000000000 <= (uint64_t)now.tv_sec;
 }
 
 /* Which mapping is the kernel's text. */
@@ -96,6 +104,7 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	    .vmlinux = options->vmlinux,
 	    .no_demangle = options->no_demangle,
 	    .build_id_dir = options->build_id_dir,
+	    .kernel_release = source->live ? NULL : tally_data_info(source->data)->os_release,
 	    .places = &tables->debug_dirs.places,
 	};
 	int result;
@@ -107,7 +116,8 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	tables->places = options->places;
 	tables->branch_history = options->branch_history;
 	tally_source_texts_init(&tables->source_texts);
-	tables->kernel_guessed = same_kernel(source);
+	tables->kernel_guessed =
+	    images.kallsyms || images.vmlinux || images.kcore || same_kernel(source);
 	tally_thread_numbers_init(&tables->threads_met);
 	find_kernel(tables);
 	result = index_build_ids(tables);

@@ -28,7 +28,7 @@ struct tally_resolve_tables {
 	struct tally_lbr_stitches *stitches; /* NULL: chains are not stitched */
 	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record has it */
-	bool kernel_guessed; /* none does, and the recording may be of the running kernel */
+	bool kernel_guessed; /* none does, and it is the running kernel, or the options name it */
 };
 
 /* Of a source that was opened, which is borrowed; the memory is all zero.  0, -ENOMEM, or -errno of

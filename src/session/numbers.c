@@ -172,7 +172,8 @@ const char *tally_session_why_no_kernel(const struct tally_session *session)
 	const char *why = NULL;
 
 	if (!session->tables.kernel && !session->tables.kernel_guessed)
-		return "the recording does not say where the kernel was, and another one runs here";
+		return "the recording does not say where the kernel was, nor that it is the one "
+		       "that runs here; give its table with --kallsyms or its file with --vmlinux";
 	for (uint32_t i = 0; i < chunks_count(&session->tables.frames.images) && !why; i++) {
 		const struct tally_frame_image *image =
 		    tally_frames_image_at(&session->tables.frames, i);

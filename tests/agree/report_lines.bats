@@ -78,6 +78,12 @@ setup() {
 	[[ "$stderr" = *"has no context switches"*"--switch-events"* ]]
 }
 
+@test "a kernel that a recording does not describe is not named by the running one" {
+	run -0 --separate-stderr "$TALLY" report -q --csv -i modes.data -F dso,sym
+	[[ "$output" = *'0xffffffff81000001'* ]]
+	[[ "$output" != *kallsyms* ]]
+}
+
 @test "paths of trees: a line each, and the keys of memory or branches choose their rows" {
 	run -0 --separate-stderr "$TALLY" report -i memory.data -s locked
 	[[ "$output" = *'# Total weight: '* ]]

@@ -117,6 +117,31 @@ static void says_that_addresses_are_hidden(void **state)
 	tally_image_store_free(store);
 }
 
+static void another_release_is_not_used_without_a_build_id(void **state)
+{
+	const struct workdir *workdir = *state;
+	struct tally_image_options options = {
+	    .size = sizeof(options), .root = workdir->path, .cache_dir = ""};
+	struct tally_image_key key = {.path = "[kernel.kallsyms]", .kernel = true};
+
+	make_root(workdir, table);
+	workdir_write(workdir, "proc/sys/kernel/osrelease", "6.1.0-here\n");
+	for (int other = 0; other < 2; other++) {
+		struct tally_image_store *store;
+		struct tally_image *kernel;
+
+		options.kernel_release = other ? "5.15.0-other" : "6.1.0-here";
+		assert_int_equal(tally_image_store_new(&options, &store), 0);
+		kernel = tally_image_get(store, &key);
+		assert_int_equal(tally_image_symbol_count(kernel) > 0, !other);
+		if (other)
+			assert_non_null(strstr(tally_image_why_no_symbols(kernel),
+					       "its release is 6.1.0-here, recorded was "
+					       "5.15.0-other"));
+		tally_image_store_free(store);
+	}
+}
+
 static void another_kernel_is_not_used(void **state)
 {
 	const struct workdir *workdir = *state;
@@ -276,6 +301,8 @@ int main(void)
 					    workdir_remove),
 	    cmocka_unit_test_setup_teardown(says_that_addresses_are_hidden, workdir_make,
 					    workdir_remove),
+	    cmocka_unit_test_setup_teardown(another_release_is_not_used_without_a_build_id,
+					    workdir_make, workdir_remove),
 	    cmocka_unit_test_setup_teardown(another_kernel_is_not_used, workdir_make,
 					    workdir_remove),
 	    cmocka_unit_test_setup_teardown(shifts_to_where_the_kernel_was, workdir_make,
