@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,12 @@ pid_t tally_targets_of_status(const char *root, pid_t tid, const char *key)
 	return pid;
 }
 
+/* It exists, but belongs to another user. */
+static bool is_hidden(pid_t pid)
+{
+	return pid > 0 && kill(pid, 0) && errno == EPERM;
+}
+
 static int add_pids(struct tally_targets *targets, const struct tally_targets_asked *asked,
 		    const pid_t *pids, size_t count, struct tally_error *error)
 {
@@ -125,6 +132,12 @@ static int add_pids(struct tally_targets *targets, const struct tally_targets_as
 
 		if (result)
 			return tally_fail(error, result, -1, "out of memory");
+		if (targets->tid_count == before && is_hidden(pids[i]))
+			return tally_fail(
+			    error, -ESRCH, -1,
+			    "/proc hides process %d from this user, as it is another user's "
+			    "(mount option hidepid): run it with sudo",
+			    (int)pids[i]);
 		if (targets->tid_count == before)
 			return tally_fail(error, -ESRCH, -1,
 					  "no process %d: it has ended or was never there "

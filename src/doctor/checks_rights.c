@@ -252,8 +252,8 @@ static void check_capabilities(struct tally_checkup *checkup)
 		    "no_new_privs is set for this session (a container, a sandbox, or systemd's "
 		    "NoNewPrivileges=), so that neither sudo nor setcap works in it: give the "
 		    "capabilities where it is started";
-	tally_checkup_add(checkup, &finding, "this process has %s, not %s",
-			  *have ? have : "no capability", missing);
+	tally_checkup_add(checkup, &finding, "this process has %s%s%s", have,
+			  *have ? ", not " : "none of ", missing);
 }
 
 /* Events that need more than CAP_PERFMON. Source: perf_uprobe_event_init() of kernel/events/core.c.
