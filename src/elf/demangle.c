@@ -6,6 +6,7 @@
 #include <string.h>
 #include <libiberty/demangle.h>
 #include "base/buf.h"
+#include "base/hex.h"
 #include "elf/elf_file.h"
 
 /* OCaml's native compiler writes Module.name as camlModule__name_123, and bytes that assemblers
@@ -20,15 +21,6 @@ bool tally_demangle_wanted(const char *name)
 	if (name[0] == '_')
 		return name[1] == 'Z' || name[1] == 'R' || !strncmp(name, "_GLOBAL_", 8);
 	return name[0] == 'c' && is_ocaml(name);
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
 }
 
 /* The length without the compiler's running number, "_" and digits at the end. */

@@ -116,20 +116,6 @@ int tally_fleet_make_data(struct tally_fleet *fleet, struct tally_error *error)
 	return tally_fail(error, result, -1, "%s: %s", fleet->folder, strerror(-result));
 }
 
-/* Whether a stack has a caller: more places of frames than rows. */
-static bool has_chains(const struct tally_fleet *fleet)
-{
-	for (uint32_t i = 0; i < fleet->file_count; i++) {
-		const struct parquet_reader *reader = &fleet->files[i].reader;
-		int leaf = tally_parquet_find(reader, "frames", "symbol");
-
-		for (uint32_t group = 0; leaf >= 0 && group < reader->group_count; group++)
-			if (reader->groups[group].places[leaf].values > reader->groups[group].rows)
-				return true;
-	}
-	return false;
-}
-
 static int explain(void *context, int result, struct tally_error *error)
 {
 	const struct tally_fleet *fleet = context;
@@ -158,10 +144,8 @@ int tally_fleet_open(const char *folder, struct tally_fleet **ret, struct tally_
 			 tally_strings_intern(&fleet->events, "samples", 7) < 0)
 			result = -ENOMEM;
 	}
-	if (!result) {
-		fleet->has_chains = has_chains(fleet);
+	if (!result)
 		result = tally_fleet_make_data(fleet, error);
-	}
 	if (result) {
 		tally_fleet_close(fleet);
 		return result;
@@ -176,7 +160,7 @@ void tally_fleet_close(struct tally_fleet *fleet)
 		return;
 	if (fleet->data)
 		tally_data_close(fleet->data);
-	tally_fleet_close_files(fleet);
+	tally_fleet_forget_files(fleet);
 	free(fleet->pieces);
 	free(fleet->event_samples);
 	free(fleet->comm_ids);
@@ -184,6 +168,8 @@ void tally_fleet_close(struct tally_fleet *fleet)
 	tally_strings_done(&fleet->comms);
 	tally_strings_done(&fleet->texts);
 	tally_map_done(&fleet->images);
+	tally_map_done(&fleet->names);
+	tally_fleet_functions_done(&fleet->functions);
 	tally_map_done(&fleet->stacks);
 	pthread_mutex_destroy(&fleet->lock);
 	free(fleet->folder);

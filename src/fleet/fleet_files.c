@@ -1,14 +1,12 @@
 /* The tables below a folder. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
-#include "base/regular.h"
 #include "base/table.h"
 #include "fleet/fleet_read.h"
 
@@ -18,6 +16,25 @@ bool tally_fleet_named(const char *name, const char *begin)
 
 	return !strncmp(name, begin, strlen(begin)) && length > end &&
 	       !strcmp(name + length - end, ".parquet");
+}
+
+static bool begins_with(const char *text, size_t length, const char *begin)
+{
+	size_t size = strlen(begin);
+
+	return length >= size && !memcmp(text, begin, size);
+}
+
+bool tally_fleet_is_kernel(const char *path, size_t length)
+{
+	const char *slash = memrchr(path, '/', length), *name = slash ? slash + 1 : path;
+	const char *module = memmem(path, length, ".ko", 3);
+	const char *end = path + length;
+
+	return begins_with(path, length, "[kernel") || begins_with(path, length, "[guest.kernel") ||
+	       begins_with(path, length, "bpf_prog_") ||
+	       (module && (module + 3 == end || module[3] == '.')) ||
+	       begins_with(name, (size_t)(end - name), "vmlinux");
 }
 
 struct walk {
@@ -96,22 +113,45 @@ int tally_fleet_fail(struct tally_fleet *fleet, const struct fleet_file *file, i
 	return result;
 }
 
-static int open_file(struct tally_fleet *fleet, struct fleet_file *file)
+int tally_fleet_open_file(struct tally_fleet *fleet, const struct fleet_file *file,
+			  struct fleet_table *ret)
 {
-	const char *why = "out of memory";
-	int fd = tally_regular_open(file->path, NULL), result;
+	struct fleet_state state;
+	const char *why;
+	int result = tally_fleet_table_open(file->path, ret, &state, &why);
 
-	if (fd < 0)
-		return tally_fleet_fail(fleet, file, fd, strerror(-fd));
-	result = tally_fs_map(fd, &file->map);
-	close(fd);
-	if (result)
-		return tally_fleet_fail(fleet, file, result, strerror(-result));
-	result = tally_parquet_open(&file->reader, file->map.data, file->map.size, &why);
-	if (!result && fleet_claims_too_much(&fleet->claim, &file->reader)) {
+	if (!result && !tally_fleet_state_is(&state, &file->state)) {
+		result = -ESTALE;
+		why = "it was changed while it was read";
+	}
+	return result ? tally_fleet_fail(fleet, file, result, why) : 0;
+}
+
+/* Whether a stack has a caller: more places of frames than rows. */
+static bool has_chains(const struct parquet_reader *reader)
+{
+	int leaf = tally_parquet_find(reader, "frames", "symbol");
+
+	for (uint32_t group = 0; leaf >= 0 && group < reader->group_count; group++)
+		if (reader->groups[group].places[leaf].values > reader->groups[group].rows)
+			return true;
+	return false;
+}
+
+/* What must be known of all files before they are read. */
+static int look_at(struct tally_fleet *fleet, struct fleet_file *file)
+{
+	struct fleet_table table;
+	const char *why;
+	int result = tally_fleet_table_open(file->path, &table, &file->state, &why);
+
+	if (!result && fleet_claims_too_much(&fleet->claim, &table.reader)) {
 		result = -EBADMSG;
 		why = FLEET_CLAIM_WHY;
 	}
+	if (!result)
+		fleet->has_chains |= has_chains(&table.reader);
+	tally_fleet_table_close(&table);
 	return result ? tally_fleet_fail(fleet, file, result, why) : 0;
 }
 
@@ -136,7 +176,7 @@ static int take_file(void *context, const char *path, const char *name)
 	if (!file->path)
 		return -ENOMEM;
 	fleet->file_count++;
-	return open_file(fleet, file);
+	return look_at(fleet, file);
 }
 
 int tally_fleet_find(struct tally_fleet *fleet, struct tally_error *error)
@@ -155,12 +195,9 @@ int tally_fleet_find(struct tally_fleet *fleet, struct tally_error *error)
 			  fleet->folder);
 }
 
-void tally_fleet_close_files(struct tally_fleet *fleet)
+void tally_fleet_forget_files(struct tally_fleet *fleet)
 {
-	for (uint32_t i = 0; i < fleet->file_count; i++) {
-		tally_parquet_close(&fleet->files[i].reader);
-		tally_fs_unmap(&fleet->files[i].map);
+	for (uint32_t i = 0; i < fleet->file_count; i++)
 		free(fleet->files[i].path);
-	}
 	free(fleet->files);
 }

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <tally/fleet.h>
 #include "base/buf.h"
-#include "base/fs.h"
 #include "base/map.h"
-#include "parquet/parquet_read.h"
+#include "fleet/fleet_functions.h"
+#include "fleet/fleet_table.h"
 #include "session/given.h"
 
 /* Bounds of what a folder may be. */
@@ -39,11 +39,11 @@ static inline bool fleet_claims_too_much(struct fleet_claim *claim,
 
 enum fleet_kind { FLEET_SAMPLES, FLEET_STACKS };
 
+/* Files are opened while they are read, and are what they were when they were found. */
 struct fleet_file {
 	char *path;
 	enum fleet_kind kind;
-	struct tally_mapped map;
-	struct parquet_reader reader;
+	struct fleet_state state;
 };
 
 /* A group of rows of a table of samples. */
@@ -69,9 +69,13 @@ struct tally_fleet {
 	uint32_t *comm_ids; /* strings of the session, by comm */
 	/* What stacks are made of; texts stay as long as the fleet does. */
 	struct tally_strings texts;
-	struct tally_map images; /* text -> image of the session, + 1 */
-	struct tally_map stacks; /* stack_id -> stack of the session, and its innermost frame */
-	uint32_t unknown;        /* the frame of samples without a stack */
+	struct tally_map images; /* path -> image of the session */
+	struct tally_map names;  /* path -> text of the image's short name, + 1 */
+	struct fleet_functions functions;
+	/* stack_id -> stack of the session, and its innermost frame; until it is made how many of
+	 * its frames are named where most are. */
+	struct tally_map stacks;
+	uint32_t unknown; /* the frame of samples without a stack */
 	struct tally_given given;
 	pthread_mutex_t lock; /* of the failure */
 	struct tally_error failure;
@@ -86,13 +90,18 @@ typedef int (*tally_fleet_file_fn)(void *context, const char *path, const char *
 int tally_fleet_walk(const char *folder, tally_fleet_file_fn take, void *context);
 /* Whether a file is named as a table: BEGIN*.parquet. */
 bool tally_fleet_named(const char *name, const char *begin);
+/* Whether an image is the kernel, or a part of it, by its path. */
+bool tally_fleet_is_kernel(const char *path, size_t length);
 /* Opens what is in the buffer, which is emptied, as a recording that is called `name`.  0, or
  * -errno with words. */
 int tally_fleet_open_bytes(struct tally_buf *bytes, const char *name, struct tally_data **ret,
 			   struct tally_error *error);
-/* Finds and opens the files below the folder.  0, or -errno with words. */
+/* Finds the files below the folder.  0, or -errno with words. */
 int tally_fleet_find(struct tally_fleet *fleet, struct tally_error *error);
-void tally_fleet_close_files(struct tally_fleet *fleet);
+void tally_fleet_forget_files(struct tally_fleet *fleet);
+/* By any thread.  0, or -errno; see `failure`; to be closed in any case. */
+int tally_fleet_open_file(struct tally_fleet *fleet, const struct fleet_file *file,
+			  struct fleet_table *ret);
 /* Which events, names and losses the samples have.  0, or -errno; see `failure`. */
 int tally_fleet_survey(struct tally_fleet *fleet);
 /* The data of a session, without samples.  0, or -errno with words. */

@@ -41,30 +41,30 @@ static void columns_done(struct columns *columns)
 		tally_parquet_values_done(&columns->of[i]);
 }
 
-static int read_columns(struct tally_fleet *fleet, const struct fleet_piece *piece, unsigned wanted,
-			struct columns *ret)
+static int read_columns(struct tally_fleet *fleet, const struct fleet_piece *piece,
+			const struct parquet_reader *reader, unsigned wanted, struct columns *ret)
 {
 	const struct fleet_file *file = &fleet->files[piece->file];
-	uint64_t rows = file->reader.groups[piece->group].rows;
+	uint64_t rows = reader->groups[piece->group].rows;
 	int result = 0;
 
 	*ret = (struct columns){.unit = 0};
 	for (unsigned i = 0; i < COLUMNS && !result; i++) {
-		int leaf = tally_parquet_find(&file->reader, names[i], names[i]);
+		int leaf = tally_parquet_find(reader, names[i], names[i]);
 		const char *why = "out of memory";
 		bool text = i == COLUMN_EVENT || i == COLUMN_COMM;
 
 		if (leaf < 0 || !(wanted >> i & 1))
 			continue;
-		if (file->reader.leaves[leaf].repetition_most ||
-		    text != (file->reader.leaves[leaf].stored == PARQUET_STORED_BYTES))
+		if (reader->leaves[leaf].repetition_most ||
+		    text != (reader->leaves[leaf].stored == PARQUET_STORED_BYTES))
 			result = tally_fleet_fail(fleet, file, -ENOTSUP,
 						  "a column is not of the expected type");
 		else if (i == COLUMN_TIME)
-			ret->unit = file->reader.leaves[leaf].unit;
+			ret->unit = reader->leaves[leaf].unit;
 		if (!result)
-			result = tally_parquet_column(&file->reader, piece->group, leaf,
-						      &ret->of[i], &why);
+			result =
+			    tally_parquet_column(reader, piece->group, leaf, &ret->of[i], &why);
 		if (result && !fleet->failure.code)
 			tally_fleet_fail(fleet, file, result, why);
 		if (!result && ret->of[i].count != rows)
@@ -140,12 +140,13 @@ static void note_row(struct tally_fleet *fleet, const struct columns *columns, u
 		fleet->counts.last_time = time;
 }
 
-static int survey_piece(struct tally_fleet *fleet, const struct fleet_piece *piece)
+static int survey_piece(struct tally_fleet *fleet, const struct fleet_piece *piece,
+			const struct parquet_reader *reader)
 {
 	struct columns columns;
 	uint32_t *events = NULL, *comms = NULL;
-	uint32_t rows = (uint32_t)fleet->files[piece->file].reader.groups[piece->group].rows;
-	int result = read_columns(fleet, piece,
+	uint32_t rows = (uint32_t)reader->groups[piece->group].rows;
+	int result = read_columns(fleet, piece, reader,
 				  1U << COLUMN_EVENT | 1U << COLUMN_COMM | 1U << COLUMN_COUNT |
 				      1U << COLUMN_LOST | 1U << COLUMN_TIME,
 				  &columns);
@@ -169,7 +170,8 @@ static int survey_piece(struct tally_fleet *fleet, const struct fleet_piece *pie
 }
 
 /* Which columns all tables have. */
-static int survey_columns(struct tally_fleet *fleet, const struct fleet_file *file)
+static int survey_columns(struct tally_fleet *fleet, const struct fleet_file *file,
+			  const struct parquet_reader *reader)
 {
 	static const struct {
 		enum column column;
@@ -177,7 +179,6 @@ static int survey_columns(struct tally_fleet *fleet, const struct fleet_file *fi
 	} optional[] = {{COLUMN_TIME, TALLY_COLUMN_TIME},
 			{COLUMN_CPU, TALLY_COLUMN_CPU},
 			{COLUMN_WEIGHT, TALLY_COLUMN_WEIGHT}};
-	const struct parquet_reader *reader = &file->reader;
 
 	if (tally_parquet_find(reader, "stack_id", "stack_id") < 0)
 		return tally_fleet_fail(fleet, file, -ENOTSUP, "it has no column stack_id");
@@ -194,6 +195,29 @@ static int survey_columns(struct tally_fleet *fleet, const struct fleet_file *fi
 	return 0;
 }
 
+static int survey_file(struct tally_fleet *fleet, uint32_t number,
+		       const struct parquet_reader *reader)
+{
+	int result = survey_columns(fleet, &fleet->files[number], reader);
+
+	/* Tables without the column have one event. */
+	if (!result && tally_parquet_find(reader, "event", "event") < 0 &&
+	    tally_strings_intern(&fleet->events, "samples", 7) < 0)
+		result = -ENOMEM;
+	for (uint32_t group = 0; group < reader->group_count && !result; group++) {
+		const struct fleet_piece piece = {number, group};
+		uint32_t room = array_room(fleet->piece_room, fleet->piece_count + 1, 64);
+
+		if (room != fleet->piece_room &&
+		    !array_resize(&fleet->pieces, room, sizeof(*fleet->pieces)))
+			return -ENOMEM;
+		fleet->piece_room = room;
+		fleet->pieces[fleet->piece_count++] = piece;
+		result = survey_piece(fleet, &piece, reader);
+	}
+	return result;
+}
+
 int tally_fleet_survey(struct tally_fleet *fleet)
 {
 	int result = 0;
@@ -205,26 +229,14 @@ int tally_fleet_survey(struct tally_fleet *fleet)
 	if (tally_strings_intern(&fleet->comms, "", 0) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < fleet->file_count && !result; i++) {
-		const struct fleet_file *file = &fleet->files[i];
+		struct fleet_table table;
 
-		if (file->kind != FLEET_SAMPLES)
+		if (fleet->files[i].kind != FLEET_SAMPLES)
 			continue;
-		result = survey_columns(fleet, file);
-		/* Tables without the column have one event. */
-		if (!result && tally_parquet_find(&file->reader, "event", "event") < 0 &&
-		    tally_strings_intern(&fleet->events, "samples", 7) < 0)
-			result = -ENOMEM;
-		for (uint32_t group = 0; group < file->reader.group_count && !result; group++) {
-			const struct fleet_piece piece = {i, group};
-			uint32_t room = array_room(fleet->piece_room, fleet->piece_count + 1, 64);
-
-			if (room != fleet->piece_room &&
-			    !array_resize(&fleet->pieces, room, sizeof(*fleet->pieces)))
-				return -ENOMEM;
-			fleet->piece_room = room;
-			fleet->pieces[fleet->piece_count++] = piece;
-			result = survey_piece(fleet, &piece);
-		}
+		result = tally_fleet_open_file(fleet, &fleet->files[i], &table);
+		if (!result)
+			result = survey_file(fleet, i, &table.reader);
+		tally_fleet_table_close(&table);
 	}
 	return result;
 }
@@ -297,6 +309,8 @@ static bool add_row(struct reading *reading, struct given_rows *rows, uint32_t r
 	if (!samples)
 		return true;
 	stack = tally_map_find(&reading->fleet->stacks, columns->of[COLUMN_STACK].values[row]);
+	if (stack && !(*stack >> 32)) /* it was not made: its table was changed */
+		stack = NULL;
 	rows->event[at] = text_of(&columns->of[COLUMN_EVENT], reading->events, row);
 	rows->cpu[at] = (uint32_t)value_of(columns, COLUMN_CPU, row, UINT32_MAX);
 	rows->thread[at] = thread_of(reading, row);
@@ -346,10 +360,17 @@ int tally_fleet_read_piece(void *context, size_t piece, tally_given_put put, voi
 	struct tally_fleet *fleet = context;
 	const struct fleet_piece *of = &fleet->pieces[piece];
 	struct reading reading = {.fleet = fleet, .last_number = UINT32_MAX};
-	uint32_t rows = (uint32_t)fleet->files[of->file].reader.groups[of->group].rows;
 	uint32_t events = (uint32_t)fleet->events.count, comms = (uint32_t)fleet->comms.count;
-	int result = read_columns(fleet, of, ~(1U << COLUMN_LOST), &reading.columns);
+	struct fleet_table table;
+	int result = tally_fleet_open_file(fleet, &fleet->files[of->file], &table);
 
+	/* The file may have been changed in a way that does not show. */
+	if (!result && of->group >= table.reader.group_count)
+		result = tally_fleet_fail(fleet, &fleet->files[of->file], -ESTALE,
+					  "it was changed while it was read");
+	if (!result)
+		result =
+		    read_columns(fleet, of, &table.reader, ~(1U << COLUMN_LOST), &reading.columns);
 	if (!result) {
 		reading.events =
 		    find_texts(&reading.columns.of[COLUMN_EVENT], &fleet->events, &fleet->lock);
@@ -362,9 +383,11 @@ int tally_fleet_read_piece(void *context, size_t piece, tally_given_put put, voi
 						  "it was changed while it was read");
 	}
 	if (!result)
-		result = give_rows(&reading, rows, put, to);
+		result =
+		    give_rows(&reading, (uint32_t)table.reader.groups[of->group].rows, put, to);
 	free(reading.events);
 	free(reading.comms);
 	columns_done(&reading.columns);
+	tally_fleet_table_close(&table);
 	return result;
 }

@@ -12,6 +12,12 @@
 #include "resolve/stacks.h"
 #include "session/numbers.h"
 
+/* What is read of the tables: functions differ by their names, builds, and where they begin. */
+#define FIELDS                                                                                \
+	(1U << STACK_BUILD_ID | 1U << STACK_IMAGE | 1U << STACK_OFFSET | 1U << STACK_SYMBOL | \
+	 1U << STACK_START)
+#define OPTIONAL (1U << STACK_BUILD_ID | 1U << STACK_OFFSET | 1U << STACK_START)
+
 /* The stacks of a group. */
 struct group {
 	struct tally_fleet *fleet;
@@ -51,20 +57,6 @@ static int intern(struct group *group, enum stack_field field)
 
 /* --- frames --- */
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), size = strlen(end);
-
-	return length >= size && !strcmp(text + length - size, end);
-}
-
-static bool is_kernel(const char *path)
-{
-	return !strncmp(path, "[kernel", 7) || !strncmp(path, "[guest.kernel", 13) ||
-	       !strncmp(path, "bpf_prog_", 9) || ends_with(path, ".ko") || strstr(path, ".ko.") ||
-	       !strncmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, "vmlinux", 7);
-}
-
 /* "[name]" of a kernel module, without what is behind its name, else what is behind the last
  * slash.  NULL: out of memory. */
 static const char *short_name(struct tally_fleet *fleet, const char *path)
@@ -97,8 +89,9 @@ static int image_of(struct tally_fleet *fleet, uint32_t path, uint32_t *ret)
 	if (added) {
 		*image = 0;
 		name = short_name(fleet, text);
-		result = name ? tally_frames_given_image(frames, name, text,
-							 is_kernel(text) ? 'k' : '.', ret)
+		result = name ? tally_frames_given_image(
+				    frames, name, text,
+				    tally_fleet_is_kernel(text, strlen(text)) ? 'k' : '.', ret)
 			      : -ENOMEM;
 		if (result)
 			return result;
@@ -107,6 +100,26 @@ static int image_of(struct tally_fleet *fleet, uint32_t path, uint32_t *ret)
 	}
 	*ret = (uint32_t)*image;
 	return 0;
+}
+
+/* The number of the short name of an image's path; UINT32_MAX: out of memory. */
+static uint32_t name_of(struct tally_fleet *fleet, uint32_t path)
+{
+	bool added;
+	uint64_t *known = tally_map_put(&fleet->names, path, &added);
+	const char *name;
+	int64_t number;
+
+	if (!known)
+		return UINT32_MAX;
+	if (!*known) {
+		name = short_name(fleet, fleet->texts.text[path]);
+		number = name ? tally_strings_intern(&fleet->texts, name, strlen(name)) : -ENOMEM;
+		if (number < 0)
+			return UINT32_MAX;
+		*known = (uint64_t)number + 1;
+	}
+	return (uint32_t)(*known - 1);
 }
 
 /* Null is the empty text. */
@@ -122,13 +135,31 @@ static uint64_t offset_at(const struct group *group, uint32_t at)
 	return stack_rows_value(&group->rows, STACK_OFFSET, at);
 }
 
-/* Whether the function at a place was inlined into that of the next one: they have one address.  A
- * function that calls itself has one, too, but the same name. */
+static uint64_t start_at(const struct group *group, uint32_t at)
+{
+	return stack_rows_value(&group->rows, STACK_START, at);
+}
+
+/* Whether the function at a place was inlined into that of the next one: they have one address, and
+ * it does not begin anywhere, as the one around it does, or as all others of a build do.  Where no
+ * function is known to begin somewhere, their names say it: a function that calls itself has one
+ * address and one name. */
 static bool is_inlined(const struct group *group, uint32_t at, uint32_t end)
 {
-	return at + 1 < end && group->rows.of[STACK_OFFSET].count &&
-	       offset_at(group, at) == offset_at(group, at + 1) &&
-	       text_at(group, STACK_IMAGE, at) == text_at(group, STACK_IMAGE, at + 1) &&
+	uint32_t next = at + 1;
+
+	if (!group->rows.of[STACK_OFFSET].count || start_at(group, at))
+		return false;
+	if (group->rows.of[STACK_START].count && text_at(group, STACK_BUILD_ID, at) &&
+	    text_at(group, STACK_SYMBOL, at) &&
+	    group->fleet->texts.text[text_at(group, STACK_IMAGE, at)][0] == '/')
+		return true;
+	for (; next < end && offset_at(group, at) == offset_at(group, next) &&
+	       text_at(group, STACK_IMAGE, at) == text_at(group, STACK_IMAGE, next);
+	     next++)
+		if (start_at(group, next))
+			return true;
+	return next > at + 1 &&
 	       text_at(group, STACK_SYMBOL, at) != text_at(group, STACK_SYMBOL, at + 1);
 }
 
@@ -138,6 +169,7 @@ static int frame_at(const struct group *group, uint32_t at, uint32_t end, uint32
 	struct tally_frames *frames = &tally_session_tables(fleet->session)->frames;
 	uint32_t path = text_at(group, STACK_IMAGE, at), symbol = text_at(group, STACK_SYMBOL, at);
 	uint64_t offset = offset_at(group, at);
+	const struct tally_given_function *function = NULL;
 	uint32_t image;
 	int result = 0;
 
@@ -146,63 +178,113 @@ static int frame_at(const struct group *group, uint32_t at, uint32_t end, uint32
 		image = frames->unknown[offset >> 63 ? 1 : 0];
 	else
 		result = image_of(fleet, path, &image);
+	if (!result && symbol) {
+		const struct fleet_name name = {name_of(fleet, path), symbol};
+
+		function =
+		    name.image == UINT32_MAX
+			? NULL
+			: tally_fleet_function(&fleet->functions, name, fleet->texts.text[symbol],
+					       start_at(group, at));
+		result = function ? 0 : -ENOMEM;
+	}
 	if (result)
 		return result;
-	*ret = tally_frames_given(frames, image, symbol ? fleet->texts.text[symbol] : NULL, offset,
-				  is_inlined(group, at, end));
+	*ret = tally_frames_given(frames, image, function, offset, is_inlined(group, at, end));
 	return *ret ? 0 : -ENOMEM;
 }
 
 /* --- stacks --- */
 
 /* The places [at, end) are a stack, innermost first. */
-static int add_stack(struct group *group, uint64_t id, uint32_t at, uint32_t end)
+static int add_stack(struct group *group, uint64_t *known, uint32_t at, uint32_t end)
 {
-	struct tally_fleet *fleet = group->fleet;
-	struct tally_stacks *stacks = &tally_session_tables(fleet->session)->stacks;
+	struct tally_stacks *stacks = &tally_session_tables(group->fleet->session)->stacks;
 	uint32_t count = end - at;
-	uint64_t *place;
-	bool added;
 	int result = 0;
 
-	if (!tally_stack_rows_is_frame(&group->rows, at))
-		return 0;
-	if (count > FLEET_STACK_MOST)
-		return fail(group, -EBADMSG, "a stack has more than 65,536 frames");
-	place = tally_map_put(&fleet->stacks, id, &added);
-	if (!place)
-		return -ENOMEM;
-	if (!added)
-		return 0;
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = frame_at(group, at + i, end, &group->frames[count - 1 - i]);
 	if (!result)
 		result = tally_stacks_walk(stacks, &group->numbers, 0, group->frames, count,
 					   group->nodes);
 	if (!result)
-		*place = (uint64_t)group->nodes[count - 1] << 32 | group->frames[count - 1];
+		*known = (uint64_t)group->nodes[count - 1] << 32 | group->frames[count - 1];
 	return result;
 }
 
-static int add_stacks(struct group *group)
+static uint32_t named_frames(const struct group *group, uint32_t at, uint32_t end)
+{
+	uint32_t named = 0;
+
+	for (; at < end; at++)
+		named += text_at(group, STACK_SYMBOL, at) != 0;
+	return named;
+}
+
+/* Of tables that have a stack in common, that with most names counts. */
+static int note_stack(struct group *group, uint64_t id, uint32_t at, uint32_t end)
+{
+	struct tally_fleet *fleet = group->fleet;
+	uint32_t named = named_frames(group, at, end);
+	bool added;
+	uint64_t *most = tally_map_put(&fleet->stacks, id, &added);
+	int result = most ? 0 : -ENOMEM;
+
+	if (result || (!added && *most >= named))
+		return result;
+	*most = named;
+	for (; at < end && !result; at++) {
+		const struct fleet_name name = {
+		    name_of(fleet, text_at(group, STACK_IMAGE, at)),
+		    text_at(group, STACK_SYMBOL, at),
+		};
+
+		if (name.image == UINT32_MAX)
+			result = -ENOMEM;
+		else if (name.symbol)
+			result = tally_fleet_functions_note(&fleet->functions, name,
+							    text_at(group, STACK_BUILD_ID, at),
+							    start_at(group, at));
+	}
+	return result;
+}
+
+/* Makes a stack that is not made, if this one has its names. */
+static int make_stack(struct group *group, uint64_t id, uint32_t at, uint32_t end)
+{
+	uint64_t *known = tally_map_find(&group->fleet->stacks, id);
+
+	return known && *known <= FLEET_STACK_MOST && *known == named_frames(group, at, end)
+		   ? add_stack(group, known, at, end)
+		   : 0;
+}
+
+typedef int (*stack_fn)(struct group *group, uint64_t id, uint32_t at, uint32_t end);
+
+static int each_stack(struct group *group, stack_fn take)
 {
 	uint32_t row = 0;
 	int result = 0;
 
 	for (uint32_t at = 0, end; at < group->rows.places && !result; at = end, row++) {
 		end = tally_stack_rows_end(&group->rows, at);
-		result = add_stack(group, group->rows.ids.values[row], at, end);
+		if (!tally_stack_rows_is_frame(&group->rows, at))
+			continue;
+		result = end - at > FLEET_STACK_MOST
+			     ? fail(group, -EBADMSG, "a stack has more than 65,536 frames")
+			     : take(group, group->rows.ids.values[row], at, end);
 	}
 	return result;
 }
 
-static int read_group(struct tally_fleet *fleet, const struct fleet_file *file, uint32_t number)
+static int read_group(struct tally_fleet *fleet, const struct fleet_file *file,
+		      const struct parquet_reader *reader, uint32_t number, stack_fn take)
 {
+	static const enum stack_field texts[] = {STACK_BUILD_ID, STACK_IMAGE, STACK_SYMBOL};
 	struct group group = {.fleet = fleet, .file = file};
 	const char *why;
-	int result = tally_stack_rows_read(
-	    &file->reader, number, 1U << STACK_IMAGE | 1U << STACK_SYMBOL | 1U << STACK_OFFSET,
-	    1U << STACK_OFFSET, &group.rows, &why);
+	int result = tally_stack_rows_read(reader, number, FIELDS, OPTIONAL, &group.rows, &why);
 
 	if (result) {
 		fail(&group, result, why);
@@ -213,20 +295,30 @@ static int read_group(struct tally_fleet *fleet, const struct fleet_file *file, 
 	group.nodes = malloc(FLEET_STACK_MOST * sizeof(*group.nodes));
 	if (!group.frames || !group.nodes)
 		result = -ENOMEM;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !result; i++)
+		result = intern(&group, texts[i]);
 	if (!result)
-		result = intern(&group, STACK_IMAGE);
-	if (!result)
-		result = intern(&group, STACK_SYMBOL);
-	if (!result)
-		result = add_stacks(&group);
+		result = each_stack(&group, take);
 	tally_stack_rows_done(&group.rows);
-	free(group.texts[STACK_IMAGE]);
-	free(group.texts[STACK_SYMBOL]);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		free(group.texts[texts[i]]);
 	free(group.frames);
 	free(group.nodes);
 	return result;
 }
 
+static int read_file(struct tally_fleet *fleet, const struct fleet_file *file, stack_fn take)
+{
+	struct fleet_table table;
+	int result = tally_fleet_open_file(fleet, file, &table);
+
+	for (uint32_t group = 0; !result && group < table.reader.group_count; group++)
+		result = read_group(fleet, file, &table.reader, group, take);
+	tally_fleet_table_close(&table);
+	return result;
+}
+
+/* Twice: which names are those of several functions is known when all tables were read. */
 int tally_fleet_read_stacks(struct tally_fleet *fleet)
 {
 	struct tally_frames *frames = &tally_session_tables(fleet->session)->frames;
@@ -235,13 +327,12 @@ int tally_fleet_read_stacks(struct tally_fleet *fleet)
 	fleet->unknown = tally_frames_given(frames, frames->unknown[0], NULL, 0, false);
 	if (!fleet->unknown)
 		result = -ENOMEM;
-	for (uint32_t i = 0; i < fleet->file_count && !result; i++) {
-		const struct fleet_file *file = &fleet->files[i];
+	for (uint32_t i = 0; i < 2 * fleet->file_count && !result; i++) {
+		const struct fleet_file *file = &fleet->files[i % fleet->file_count];
 
-		for (uint32_t group = 0;
-		     file->kind == FLEET_STACKS && group < file->reader.group_count && !result;
-		     group++)
-			result = read_group(fleet, file, group);
+		if (file->kind == FLEET_STACKS)
+			result =
+			    read_file(fleet, file, i < fleet->file_count ? note_stack : make_stack);
 	}
 	return result;
 }

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/table.h"
+#include "fleet/fleet_base.h"
 #include "resolve/frames.h"
 #include "resolve/resolve_tables.h"
 #include "resolve/stacks.h"
@@ -86,10 +87,14 @@ void tally_parquet_path_done(struct parquet_path *path)
 
 /* --- places --- */
 
-/* What an image is known by: its build-id, else its name. */
-static uint64_t make_image_id(const struct parquet_ids *ids, uint32_t image)
+#define NO_BASE UINT64_MAX
+
+/* What an image is known by: its build-id, else its name.  `known`: of its struct fleet_base. */
+static uint64_t make_image_id(const struct parquet_ids *ids, uint32_t image, bool known)
 {
-	const char *name = tally_frames_image_at(ids->frames, image)->name;
+	const struct tally_frame_image *of = tally_frames_image_at(ids->frames, image);
+	/* Dumps of compiled code have the number of their process. */
+	const char *name = !of->places_are_addresses && !known ? "[JIT]" : of->name;
 	struct tally_image_facts facts;
 	uint64_t id;
 
@@ -100,38 +105,50 @@ static uint64_t make_image_id(const struct parquet_ids *ids, uint32_t image)
 	return id ? id : 1;
 }
 
-static int image_id(const struct parquet_ids *ids, uint32_t image, uint64_t *ret)
+/* The two words of an image; the second one was set if the first is not 0. */
+static int image_id(const struct parquet_ids *ids, uint32_t image, uint64_t *ret,
+		    struct fleet_base *ret_base)
 {
-	_Atomic uint64_t *word = word_at(&ids->by_image, image);
+	_Atomic uint64_t *word = word_at(&ids->by_image, image * 2ULL);
+	_Atomic uint64_t *base = word_at(&ids->by_image, image * 2ULL + 1);
 
-	if (!word)
+	if (!word || !base)
 		return -ENOMEM;
-	*ret = get(word);
-	if (!*ret) {
-		*ret = make_image_id(ids, image);
-		set(word, *ret);
+	*ret = atomic_load_explicit(word, memory_order_acquire);
+	if (*ret) {
+		ret_base->known = get(base) != NO_BASE;
+		ret_base->base = ret_base->known ? get(base) : 0;
+		return 0;
 	}
+	*ret_base = tally_fleet_base(ids->session, image);
+	*ret = make_image_id(ids, image, ret_base->known);
+	set(base, ret_base->known ? ret_base->base : NO_BASE);
+	atomic_store_explicit(word, *ret, memory_order_release);
 	return 0;
 }
 
 /* The part of a place, by its innermost and its outermost function.  Of a binary it is where the
- * place is in its file, whether or not its symbols are there: what calls is one byte before, also
- * where a symbol starts behind it (convert/code_places.c shows that symbol then).  Places that are
- * addresses differ by host and process; a symbol and the place within it do not. */
+ * place is in its file, of the kernel how far it is from where the kernel was loaded, whether or
+ * not their symbols are there: what calls is one byte before, also where a symbol starts behind it
+ * (convert/code_places.c shows that symbol then).  Other places are addresses, which differ by host
+ * and process; a symbol and the place within it do not. */
 static int make_part(const struct parquet_ids *ids, uint32_t frame, uint32_t outer, bool call,
 		     uint64_t *ret)
 {
 	struct tally_frame_place here;
 	uint64_t start, end, where;
+	struct fleet_base base;
 	int result;
 
 	tally_frames_placed(ids->frames, frame, &here);
 	call = call && here.place;
 	where = here.place - call;
-	result = image_id(ids, here.image, ret);
+	result = image_id(ids, here.image, ret, &base);
 	if (result)
 		return result;
-	if (tally_frames_image_at(ids->frames, here.image)->places_are_addresses) {
+	if (base.known) {
+		where -= base.base;
+	} else {
 		const char *symbol = tally_frames_get(ids->frames, outer).symbol;
 
 		if (symbol)

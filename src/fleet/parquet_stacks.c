@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/table.h"
 #include "convert/code_places.h"
+#include "fleet/fleet_base.h"
 #include "session/numbers.h"
 
 static const struct parquet_column columns[] = {{"stack_id", PARQUET_U64}};
@@ -16,11 +17,13 @@ enum {
 	FRAME_SYMBOL,
 	FRAME_FILE,
 	FRAME_LINE,
+	FRAME_START,
 	FRAME_FIELDS
 };
 static const struct parquet_column fields[FRAME_FIELDS] = {
     {"build_id", PARQUET_TEXT}, {"image", PARQUET_TEXT}, {"offset", PARQUET_U64},
     {"symbol", PARQUET_TEXT},   {"file", PARQUET_TEXT},  {"line", PARQUET_I32},
+    {"start", PARQUET_U64},
 };
 const struct parquet_table tally_parquet_stacks_table = {
     .columns = columns,
@@ -81,27 +84,31 @@ static void find_nameless(struct rows *rows, const struct code_place *place)
 	to[FRAME_OFFSET] = place->place;
 	to[FRAME_SYMBOL] = to[FRAME_FILE] = text_of(rows, "");
 	to[FRAME_LINE] = 0;
+	to[FRAME_START] = 0;
 }
 
 /* The values of a place's lines. */
 static void find_values(struct rows *rows, const struct code_place *place)
 {
+	struct tally_session *session = rows->places.convert->session;
 	uint64_t build_id = build_id_of(rows, place->image);
+	struct fleet_base base = tally_fleet_base(session, place->image);
 
 	for (uint32_t i = 0; i < place->line_count; i++) {
 		const struct code_line *line = &rows->places.lines[place->first_line + i];
-		const struct tally_frame frame = tally_session_frame(
-		    rows->places.convert->session, rows->stacks->frames[line->frame]);
+		const uint32_t number = rows->stacks->frames[line->frame];
+		const struct tally_frame frame = tally_session_frame(session, number);
 		uint64_t *to = &rows->values[(place->first_line + (size_t)i) * FRAME_FIELDS];
 
 		tally_buf_clear(&rows->text);
 		tally_convert_frame_name(&frame, &rows->text);
 		to[FRAME_BUILD_ID] = build_id;
 		to[FRAME_IMAGE] = text_of(rows, frame.image_path ? frame.image_path : "");
-		to[FRAME_OFFSET] = place->place;
+		to[FRAME_OFFSET] = place->place - base.base;
 		to[FRAME_SYMBOL] = text_of(rows, tally_buf_str(&rows->text));
 		to[FRAME_FILE] = text_of(rows, line->file ? line->file : "");
 		to[FRAME_LINE] = line->line;
+		to[FRAME_START] = tally_fleet_start(session, number);
 	}
 }
 

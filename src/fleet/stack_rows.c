@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-static const char *const names[STACK_FIELDS] = {"build_id", "image", "offset",
-						"symbol",   "file",  "line"};
+static const char *const names[STACK_FIELDS] = {"build_id", "image", "offset", "symbol",
+						"file",     "line",  "start"};
 
 void tally_stack_rows_done(struct stack_rows *rows)
 {

@@ -12,6 +12,7 @@ enum stack_field {
 	STACK_SYMBOL,
 	STACK_FILE,
 	STACK_LINE,
+	STACK_START, /* tables of older editions lack it */
 	STACK_FIELDS,
 };
 
@@ -31,7 +32,7 @@ void tally_stack_rows_done(struct stack_rows *rows);
 
 static inline bool stack_rows_text_field(enum stack_field field)
 {
-	return field != STACK_OFFSET && field != STACK_LINE;
+	return field != STACK_OFFSET && field != STACK_LINE && field != STACK_START;
 }
 
 /* Whether a place has a value of a field. */

@@ -6,29 +6,23 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "base/hex.h"
 #include "base/option_struct.h"
-#include "base/regular.h"
 #include "base/table.h"
 #include "fleet/symbolizer.h"
 
 /* --- a table --- */
 
-int tally_symbolizer_open_table(const char *path, struct symbolizer_table *ret,
+int tally_symbolizer_open_table(const char *path, struct fleet_table *ret,
 				struct tally_error *error)
 {
-	const char *why = "out of memory";
-	int fd = tally_regular_open(path, NULL), result;
+	const char *why;
+	int result = tally_fleet_table_open(path, ret, NULL, &why);
 
-	*ret = (struct symbolizer_table){.map = {NULL, 0}};
-	if (fd < 0)
-		return tally_fail(error, fd, -1, "%s: %s", path, strerror(-fd));
-	result = tally_fs_map(fd, &ret->map);
-	close(fd);
-	if (result)
-		return tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
-	result = tally_parquet_open(&ret->reader, ret->map.data, ret->map.size, &why);
 	/* One more is stack_id. */
-	if (!result && ret->reader.leaf_count != STACK_FIELDS + 1) {
+	if (!result &&
+	    ret->reader.leaf_count !=
+		STACK_FIELDS + (tally_parquet_find(&ret->reader, "frames", "start") >= 0)) {
 		result = -ENOTSUP;
 		why = "it does not have the columns of a table of stacks (tally-export(1)), and "
 		      "others would be lost";
@@ -36,30 +30,17 @@ int tally_symbolizer_open_table(const char *path, struct symbolizer_table *ret,
 	return result ? tally_fail(error, result, -1, "%s: %s", path, why) : 0;
 }
 
-void tally_symbolizer_close_table(struct symbolizer_table *table)
-{
-	tally_parquet_close(&table->reader);
-	tally_fs_unmap(&table->map);
-}
-
-int tally_symbolizer_read(const struct symbolizer_table *table, const char *path, uint32_t group,
+int tally_symbolizer_read(const struct fleet_table *table, const char *path, uint32_t group,
 			  struct stack_rows *ret, struct tally_error *error)
 {
 	const char *why;
-	int result =
-	    tally_stack_rows_read(&table->reader, group, (1U << STACK_FIELDS) - 1, 0, ret, &why);
+	int result = tally_stack_rows_read(&table->reader, group, (1U << STACK_FIELDS) - 1,
+					   1U << STACK_START, ret, &why);
 
 	return result ? tally_fail(error, result, -1, "%s: %s", path, why) : 0;
 }
 
 /* --- builds and places --- */
-
-static int digit(uint8_t byte)
-{
-	return byte >= '0' && byte <= '9'   ? byte - '0'
-	       : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
-					    : -1;
-}
 
 /* The bytes of a build-id; 0: it is none. */
 static uint8_t read_id(const struct parquet_text *text, uint8_t ret[20])
@@ -67,7 +48,8 @@ static uint8_t read_id(const struct parquet_text *text, uint8_t ret[20])
 	if (text->size % 2 || text->size > 40)
 		return 0;
 	for (uint32_t i = 0; i < text->size; i += 2) {
-		int high = digit(text->bytes[i]), low = digit(text->bytes[i + 1]);
+		int high = hex_digit((char)text->bytes[i]);
+		int low = hex_digit((char)text->bytes[i + 1]);
 
 		if (high < 0 || low < 0)
 			return 0;
@@ -148,10 +130,11 @@ bool tally_symbolizer_place(const struct stack_rows *rows, const uint32_t *build
 	if (id == UINT64_MAX || !builds[id] || offset >> SYMBOLIZER_OFFSET_BITS ||
 	    text_at(rows, STACK_SYMBOL, place).size)
 		return false;
-	/* Of "[vdso]" and the kernel, whose places are addresses, there is no file to look in. */
+	/* Of "[vdso]" there is no file to look in; places of the kernel are not those of a file. */
 	image = text_at(rows, STACK_IMAGE, place);
 	if (!image.size || image.bytes[0] != '/' || memchr(image.bytes, 0, image.size) ||
-	    image.size >= FLEET_NAME_SIZE)
+	    image.size >= FLEET_NAME_SIZE ||
+	    tally_fleet_is_kernel((const char *)image.bytes, image.size))
 		return false;
 	*ret = (uint64_t)(builds[id] - 1) << SYMBOLIZER_OFFSET_BITS | offset;
 	return true;
@@ -186,7 +169,7 @@ static int add_place(struct tally_symbolizer *symbolizer, const struct stack_row
 	return symbolizer->places.count > SYMBOLIZER_PLACES_MOST ? -E2BIG : 0;
 }
 
-static int add_group(const struct opening *opening, const struct symbolizer_table *table,
+static int add_group(const struct opening *opening, const struct fleet_table *table,
 		     const char *path, uint32_t group)
 {
 	struct tally_symbolizer *symbolizer = opening->symbolizer;
@@ -234,7 +217,7 @@ static int take_file(void *context, const char *path, const char *name)
 	const struct opening *opening = context;
 	struct tally_symbolizer *symbolizer = opening->symbolizer;
 	uint64_t before = symbolizer->result.nameless;
-	struct symbolizer_table table;
+	struct fleet_table table;
 	int result;
 
 	if (!tally_fleet_named(name, "stacks"))
@@ -245,7 +228,7 @@ static int take_file(void *context, const char *path, const char *name)
 		result = tally_fail(opening->error, -EBADMSG, -1, "%s: %s", path, FLEET_CLAIM_WHY);
 	for (uint32_t group = 0; group < table.reader.group_count && !result; group++)
 		result = add_group(opening, &table, path, group);
-	tally_symbolizer_close_table(&table);
+	tally_fleet_table_close(&table);
 	if (!result && symbolizer->result.nameless != before)
 		result = add_file(symbolizer, path);
 	return result;

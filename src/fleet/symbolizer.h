@@ -22,6 +22,7 @@ struct symbolizer_build {
 /* A function at a place; those of one place are beside each other, innermost first. */
 struct symbolizer_line {
 	const char *symbol, *file; /* not NULL */
+	uint64_t start;
 	uint32_t line;
 	bool last; /* of its place */
 };
@@ -44,17 +45,11 @@ struct tally_symbolizer {
 	struct tally_symbolizer_result result;
 };
 
-/* A table that is read; all zero is none. */
-struct symbolizer_table {
-	struct tally_mapped map;
-	struct parquet_reader reader;
-};
-/* 0, or -errno with words; to be closed in any case. */
-int tally_symbolizer_open_table(const char *path, struct symbolizer_table *ret,
+/* The table may be written anew.  0, or -errno with words; to be closed in any case. */
+int tally_symbolizer_open_table(const char *path, struct fleet_table *ret,
 				struct tally_error *error);
-void tally_symbolizer_close_table(struct symbolizer_table *table);
 /* Reads a group of its rows.  0, or -errno with words; to be released in any case. */
-int tally_symbolizer_read(const struct symbolizer_table *table, const char *path, uint32_t group,
+int tally_symbolizer_read(const struct fleet_table *table, const char *path, uint32_t group,
 			  struct stack_rows *ret, struct tally_error *error);
 
 /* The builds of a group's texts: + 1, 0 for what is no build-id; `add` adds those that are not

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "convert/code_places.h"
 #include "convert/sample_sums.h"
+#include "fleet/fleet_base.h"
 #include "fleet/symbolizer.h"
 #include "resolve/frames.h"
 #include "session/numbers.h"
@@ -155,9 +156,11 @@ static int add_line(struct looking *looking, const struct code_line *line, bool 
 {
 	struct tally_symbolizer *symbolizer = looking->symbolizer;
 	uint32_t room = array_room(symbolizer->line_room, symbolizer->line_count + 1, 1024);
-	const struct tally_frame frame = tally_session_frame(
-	    looking->places.convert->session, looking->places.stacks->frames[line->frame]);
-	struct symbolizer_line made = {.line = line->line, .last = last};
+	struct tally_session *session = looking->places.convert->session;
+	const uint32_t number = looking->places.stacks->frames[line->frame];
+	const struct tally_frame frame = tally_session_frame(session, number);
+	struct symbolizer_line made = {
+	    .line = line->line, .start = tally_fleet_start(session, number), .last = last};
 
 	if (room != symbolizer->line_room &&
 	    !array_resize(&symbolizer->lines, room, sizeof(*symbolizer->lines)))

@@ -89,6 +89,7 @@ static int name_frame(struct copying *copying, uint32_t place, uint32_t line)
 		to[STACK_SYMBOL] = text_of(copying, at->symbol, strlen(at->symbol));
 		to[STACK_FILE] = text_of(copying, at->file, strlen(at->file));
 		to[STACK_LINE] = at->line;
+		to[STACK_START] = at->start;
 	} while (!at->last);
 	return 0;
 }
@@ -129,7 +130,7 @@ static int put_rows(struct copying *copying)
 	return result;
 }
 
-static int copy_group(struct tally_symbolizer *symbolizer, const struct symbolizer_table *table,
+static int copy_group(struct tally_symbolizer *symbolizer, const struct fleet_table *table,
 		      const char *path, uint32_t group, struct parquet_rows *to,
 		      struct tally_error *error)
 {
@@ -173,7 +174,7 @@ static bool gets_names(struct tally_symbolizer *symbolizer, const struct stack_r
 }
 
 /* The same of all its groups: 1 or 0, or -errno. */
-static int is_changed(struct tally_symbolizer *symbolizer, const struct symbolizer_table *table,
+static int is_changed(struct tally_symbolizer *symbolizer, const struct fleet_table *table,
 		      const char *path, struct tally_error *error)
 {
 	int result = 0;
@@ -194,7 +195,7 @@ static int is_changed(struct tally_symbolizer *symbolizer, const struct symboliz
 }
 
 static int write_table(struct tally_symbolizer *symbolizer, struct tally_session *session,
-		       const struct symbolizer_table *table, const char *path, FILE *out,
+		       const struct fleet_table *table, const char *path, FILE *out,
 		       struct tally_error *error)
 {
 	struct parquet_writer *writer = NULL;
@@ -234,8 +235,7 @@ static FILE *create(const char *path, const char *incomplete)
 }
 
 static int replace(struct tally_symbolizer *symbolizer, struct tally_session *session,
-		   const struct symbolizer_table *table, const char *path,
-		   struct tally_error *error)
+		   const struct fleet_table *table, const char *path, struct tally_error *error)
 {
 	char *incomplete;
 	FILE *out;
@@ -267,14 +267,14 @@ int tally_symbolizer_rewrite(struct tally_symbolizer *symbolizer, struct tally_s
 	error->code = 0;
 	for (uint32_t i = 0; i < symbolizer->file_count && !result; i++) {
 		const char *path = symbolizer->files[i];
-		struct symbolizer_table table;
+		struct fleet_table table;
 
 		result = tally_symbolizer_open_table(path, &table, error);
 		if (!result)
 			result = is_changed(symbolizer, &table, path, error);
 		if (result > 0)
 			result = replace(symbolizer, session, &table, path, error);
-		tally_symbolizer_close_table(&table);
+		tally_fleet_table_close(&table);
 		if (result && result != -ECANCELED && !error->code)
 			tally_fail(error, result, -1, "%s: %s", path, strerror(-result));
 	}

@@ -96,6 +96,11 @@ tally_image_name(const struct tally_image *image); /* short: base name, as perf 
 /* Whether places are the sampled addresses themselves (kernel, modules, anonymous memory) and not
  * file offsets (binaries, the vdso). */
 bool tally_image_places_are_addresses(const struct tally_image *image);
+/* Of the kernel or a module: where it was loaded, by the start and the offset of its mapping; the
+ * offset of the kernel's is the address of the symbol that it is named by ("_text").  Of a dump of
+ * compiled code, which is another one in each process, TALLY_IMAGE_NO_BASE; else 0. */
+#define TALLY_IMAGE_NO_BASE UINT64_MAX
+uint64_t tally_image_base(const struct tally_image *image, uint64_t start, uint64_t offset);
 
 /* Index of the symbol that covers `place`, or -ENOENT.  Loads the table at the first call. */
 int64_t tally_image_find_symbol(struct tally_image *image, uint64_t place);

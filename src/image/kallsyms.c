@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "elf/hex.h"
+#include "base/hex.h"
 
 #define MODULE_LIMIT 4096
 

@@ -380,6 +380,20 @@ bool tally_image_places_are_addresses(const struct tally_image *image)
 	       image->kind != TALLY_IMAGE_DUMP;
 }
 
+uint64_t tally_image_base(const struct tally_image *image, uint64_t start, uint64_t offset)
+{
+	switch (image->kind) {
+	case TALLY_IMAGE_KERNEL:
+		return offset;
+	case TALLY_IMAGE_MODULE:
+		return start - offset;
+	case TALLY_IMAGE_DUMP:
+		return TALLY_IMAGE_NO_BASE;
+	default:
+		return 0;
+	}
+}
+
 void tally_image_explain(struct tally_image *image, const char *format, ...)
 {
 	va_list args;

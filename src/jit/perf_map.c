@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "elf/hex.h"
+#include "base/hex.h"
 
 /* A number in hex with or without 0x, and one space behind it. */
 static char *parse_hex(char *at, char *end, uint64_t *ret)

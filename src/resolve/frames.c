@@ -321,6 +321,8 @@ static uint32_t image_number(struct tally_frames *frames, const struct tally_fra
 			      : image_add(frames, NULL, filename, filename, level);
 		if (found) {
 			found->symbol = image ? NULL : filename;
+			found->base =
+			    image ? tally_image_base(image, mapping->start, mapping->pgoff) : 0;
 			*id = found->number + 1;
 		}
 	}
@@ -573,12 +575,13 @@ int tally_frames_given_image(struct tally_frames *frames, const char *name, cons
 	return image ? 0 : -ENOMEM;
 }
 
-uint32_t tally_frames_given(struct tally_frames *frames, uint32_t image, const char *symbol,
-			    uint64_t place, bool inlined)
+uint32_t tally_frames_given(struct tally_frames *frames, uint32_t image,
+			    const struct tally_given_function *function, uint64_t place,
+			    bool inlined)
 {
-	const struct frame_row row = {.place = symbol ? (uintptr_t)symbol : place,
+	const struct frame_row row = {.place = function ? (uintptr_t)function : place,
 				      .image = image,
-				      .symbol = !symbol   ? NO_SYMBOL
+				      .symbol = !function ? NO_SYMBOL
 						: inlined ? INLINED_IN(0)
 							  : 0};
 
@@ -772,9 +775,11 @@ struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t 
 		result.symbol = row->place ? (const char *)(uintptr_t)row->place : symbol->name;
 		result.place = symbol->start;
 	} else if (row->symbol != NO_SYMBOL && image->given) {
+		const struct tally_given_function *of = (const void *)(uintptr_t)row->place;
+
 		result.inlined = row->symbol < FUNCTION;
-		result.symbol = (const char *)(uintptr_t)row->place;
-		result.place = 0;
+		result.symbol = of->symbol;
+		result.place = of->place;
 	}
 	return result;
 }

@@ -23,7 +23,8 @@ struct tally_frame_image {
 	const char *symbol; /* of a KSYMBOL: all of it */
 	char level;
 	bool places_are_addresses;
-	bool given; /* it has no file here: its frames say their names */
+	bool given;    /* it has no file here: its frames are struct tally_given_function */
+	uint64_t base; /* tally_image_base() of its first mapping */
 	uint32_t number;
 	_Atomic uint32_t symbol_count;
 	_Atomic uint32_t *_Atomic frames; /* by symbol; 0: not met yet */
@@ -104,13 +105,19 @@ uint32_t tally_frames_inlined(struct tally_frames *frames, uint32_t number, uint
 			      const char *name);
 /* The frame that is another one at a place of its image; 0: out of memory. */
 uint32_t tally_frames_at_place(struct tally_frames *frames, uint32_t frame, uint64_t place);
-/* An image that is known by its path alone, and a frame in it: of a function by its name (NULL: of
- * a place).  Texts are borrowed as long as the table lives, and equal ones must be one pointer. The
- * frame is 0: out of memory. */
+/* A function of an image that is known by its path alone. */
+struct tally_given_function {
+	const char *symbol;
+	uint64_t place; /* where it begins: functions of equal names are different ones by it */
+};
+/* Such an image, and a frame in it: of a function (NULL: of a place).  Texts and functions are
+ * borrowed as long as the table lives, and equal ones must be one pointer.  The frame is 0: out of
+ * memory. */
 int tally_frames_given_image(struct tally_frames *frames, const char *name, const char *path,
 			     char level, uint32_t *ret);
-uint32_t tally_frames_given(struct tally_frames *frames, uint32_t image, const char *symbol,
-			    uint64_t place, bool inlined);
+uint32_t tally_frames_given(struct tally_frames *frames, uint32_t image,
+			    const struct tally_given_function *function, uint64_t place,
+			    bool inlined);
 /* One end of a branch of a branch stack. */
 struct tally_branch_end {
 	bool to;               /* where it led; else where it came from */
@@ -151,8 +158,18 @@ struct tally_image *tally_frames_image(const struct tally_frames *frames, uint32
 /* What an image number stands for. */
 const struct tally_frame_image *tally_frames_image_at(const struct tally_frames *frames,
 						      uint32_t number);
-/* Prefetches the memory that the function above reads. */
+/* Prefetches the memory that tally_frames_get() reads first. */
 void tally_frames_ahead(const struct tally_frames *frames, uint32_t frame);
 struct tally_frame tally_frames_get(const struct tally_frames *frames, uint32_t frame);
+
+/* What to take off places in an image to get those that are the same in every process and boot: 0
+ * of a file.  False: there is none, as of code that was compiled at run time. */
+static inline bool frames_base(const struct tally_frames *frames, uint32_t number, uint64_t *ret)
+{
+	const struct tally_frame_image *image = tally_frames_image_at(frames, number);
+
+	*ret = image->base;
+	return image->base != TALLY_IMAGE_NO_BASE && (image->base || !image->places_are_addresses);
+}
 
 #endif

@@ -105,8 +105,9 @@ for line in sys.stdin:
 	"$TALLY" export --to parquet --inline out made.data
 	id=$(readelf -n prog | awk '/Build ID/ {print $3}')
 	read_rows duckdb out/*/*/*/stacks-*.parquet >stacks
-	grep -qF "{\"build_id\":\"$id\",\"image\":\"$PWD/prog\",\"offset\":\"$((0x$(nm prog | awk '$3 == "middle" {print $1}')))\",\"symbol\":\"middle\",\"file\":\"$PWD/prog.c\",\"line\":4}" stacks
-	grep -qF '"symbol":"inner"' stacks # it was inlined into leaf
+	place=$((0x$(nm prog | awk '$3 == "middle" {print $1}')))
+	grep -qF "{\"build_id\":\"$id\",\"image\":\"$PWD/prog\",\"offset\":\"$place\",\"symbol\":\"middle\",\"file\":\"$PWD/prog.c\",\"line\":4,\"start\":\"$place\"}" stacks
+	grep -qE '"symbol":"inner","file":"[^"]*","line":[0-9]+,"start":"0"' stacks # it was inlined into leaf
 }
 
 @test "sums of functions are the report's, of the chosen samples" {
@@ -136,6 +137,41 @@ for line in sys.stdin:
 	[ "$(uniq here | wc -l)" -eq 6 ]
 	read_rows hyparquet out/*/*/*/stacks-*.parquet | columns stack_id | sort >stacks
 	awk '{print $1}' here | uniq | cmp - stacks
+}
+
+# Lines for recording.py: the kernel and a module, each loaded at an address.
+made_kernel() {
+	echo "comm 10 prog"
+	echo "kernel $1 1000000"
+	echo "build-id 0123456789abcdef0123456789abcdef01234567 [kernel.kallsyms]"
+	echo "module $2 8000 [made]"
+	echo "build-id 89abcdef0123456789abcdef0123456789abcdef [made]"
+	in_kernel() { printf '%x' $((0x$1 + $2)); }
+	echo "sample 10 $(in_kernel "$1" 0x1234) kernel $(in_kernel "$1" 0x1234) $(in_kernel "$1" 0x2345)"
+	echo "sample 10 $(in_kernel "$2" 0x123) kernel $(in_kernel "$2" 0x123) $(in_kernel "$1" 0x2345)"
+}
+
+@test "stacks of the same kernel have the same numbers wherever it was loaded, with its symbols and without" {
+	readers
+	rm -rf kernel
+	mkdir kernel
+	made_kernel ffffffff81000000 ffffffffc0400000 | python3 "$BATS_TEST_DIRNAME/recording.py" here.data chains
+	made_kernel ffffffff9a000000 ffffffffc0777000 | python3 "$BATS_TEST_DIRNAME/recording.py" there.data chains
+	printf '%s T _text\n' ffffffff81000000 >kallsyms
+	printf '%s T inner_one\n%s T outer_one\n' ffffffff81001200 ffffffff81002300 >>kallsyms
+	printf '%s t made_one\t[made]\n%s t made_end\t[made]\n' ffffffffc0400100 ffffffffc0400200 >>kallsyms
+	for kind in named nameless; do
+		for data in here there; do
+			[ $kind = named ] && with=(--kallsyms kallsyms) || with=(--kallsyms /dev/null)
+			"$TALLY" export --to parquet --host h "${with[@]}" kernel/$data-$kind $data.data
+			read_rows hyparquet kernel/$data-$kind/*/*/*/samples-*.parquet | columns stack_id >kernel/$data-$kind.ids
+			cmp kernel/here-named.ids kernel/$data-$kind.ids
+		done
+	done
+	[ "$(sort -u kernel/here-named.ids | wc -l)" -eq 2 ]
+	read_rows duckdb kernel/there-named/*/*/*/stacks-*.parquet >stacks
+	grep -qF "\"offset\":\"$((0x1234))\",\"symbol\":\"inner_one\",\"file\":\"\",\"line\":0,\"start\":\"$((0x1200))\"" stacks
+	grep -qF '"symbol":"outer_one"' stacks
 }
 
 @test "the same recording gives the same bytes; one without samples gives empty tables" {

@@ -7,6 +7,7 @@
     map PID START LENGTH OFFSET PATH     of code in a file; numbers in hex, but pids
     kernel START LENGTH                  the kernel's text
     module START LENGTH NAME             a module's: [NAME], or a path
+    build-id ID NAME                     of the kernel or a module
     sample PID IP [CHAIN ...]            in hex; IP in the upper half of the addresses is the kernel's.
                                          The chain's words are written as they are; "user" and "kernel"
                                          are the marks before addresses of each.
@@ -28,7 +29,8 @@ MARKS = {"user": (1 << 64) - 512, "kernel": (1 << 64) - 128, "deferred": (1 << 6
 MMAP, COMM, SAMPLE, CALLCHAIN_DEFERRED = 1, 3, 9, 22
 SAMPLE_ID_ALL, DEFER_CALLCHAIN = 1 << 18, 1 << 38
 KERNEL, USER = 1, 2
-CPU_PMU_CAPS = 28
+HAS_SIZE = 1 << 15
+BUILD_ID, CPU_PMU_CAPS = 2, 28
 IP, TID, TIME, CALLCHAIN, PERIOD, BRANCHES = 1, 2, 4, 0x20, 0x100, 0x800
 
 
@@ -62,6 +64,7 @@ class Writer:
         self.last = None
         self.period = 1000
         self.data = bytearray()
+        self.build_ids = b""
 
     def other(self, kind, misc, pid, body):
         body += bytes(-len(body) % 8)
@@ -105,6 +108,10 @@ class Writer:
             start, length = (int(word, 16) for word in rest[:2])
             body = struct.pack("<IIQQQ", 0xffffffff, 0, start, length, 0) + text(rest[2])
             self.other(MMAP, KERNEL, -1, body)
+        elif kind == "build-id":
+            identity = bytes.fromhex(rest[0])
+            self.build_ids += record(0, KERNEL | HAS_SIZE, struct.pack("<i", -1) + identity.ljust(20, b"\0") + bytes([len(identity), 0, 0, 0])
+                                     + text(rest[1]).ljust(64, b"\0"))
         elif kind == "period":
             self.period = int(rest[0])
         elif kind == "sample":
@@ -137,13 +144,19 @@ def main():
         attr = attr[:72] + struct.pack("<Q", 1 << 17 | 1 << 11 | 1 if lbr else 1 << 3 | 1) + attr[80:]
     head = 104
     at = head + 128 + 16
-    features, end = 0, b""
+    features = {}
+    if writer.build_ids:
+        features[BUILD_ID] = writer.build_ids
     if lbr:
-        features = 1 << CPU_PMU_CAPS
-        caps = struct.pack("<I", 1) + string("branches") + string("8")
-        end = struct.pack("<QQ", at + len(writer.data) + 16, len(caps)) + caps
+        features[CPU_PMU_CAPS] = struct.pack("<I", 1) + string("branches") + string("8")
+    place, end = at + len(writer.data) + 16 * len(features), b""
+    for number in sorted(features):
+        end += struct.pack("<QQ", place, len(features[number]))
+        place += len(features[number])
+    end += b"".join(features[number] for number in sorted(features))
+    bits = sum(1 << number for number in features)
     with open(path, "wb") as file:
-        file.write(b"PERFILE2" + struct.pack("<QQQQQQQQQ", head, 144, head, 144, at, len(writer.data), 0, 0, features))
+        file.write(b"PERFILE2" + struct.pack("<QQQQQQQQQ", head, 144, head, 144, at, len(writer.data), 0, 0, bits))
         file.write(bytes(24) + attr + bytes(16) + writer.data + end)
 
 

@@ -67,6 +67,78 @@ rows() { "$TALLY" report --stdio "$@" 2>rows.err | grep -v '^#' | sort; }
 	run -1 grep -E '\] leaf \(inlined\)$' actual
 }
 
+# Two builds of a program with two static functions of one name, and their places as place_functions() has them: work1, work2.
+make_twins() { # folder, what is before them
+	mkdir -p "$1"
+	printf '%s\nvolatile int sink;\nstatic __attribute__((noinline)) void work(void) { sink += 3; }\nvoid one(void) { work(); sink++; }\n' "$2" >"$1/a.c"
+	printf 'extern volatile int sink; void one(void);\nstatic __attribute__((noinline)) void work(void) { sink *= 3; }
+		int main(void) { one(); work(); sink++; return 0; }\n' >"$1/b.c"
+	gcc -O1 -o "$1/prog" "$1/a.c" "$1/b.c"
+}
+
+twins() { # folder, period; lines for recording.py
+	local start size offset places
+	read -r offset start size < <(readelf -lW "$1/prog" | awk '$1 == "LOAD" && / R E / {print $2, $3, $5}')
+	mapfile -t places < <(nm "$1/prog" | sort | awk '$3 == "work" || $3 == "main" {print $1}')
+	[ "${#places[@]}" -eq 3 ]
+	echo "comm 10 prog"
+	printf 'map 10 %x %x %x %s\n' $((0x400000 + offset)) $((size)) $((offset)) "$PWD/$1/prog"
+	echo "period $2"
+	for number in 0 1 2; do
+		printf -v ip '%x' $((0x${places[number]} - start + offset + 0x400000))
+		echo "sample 10 $ip user $ip"
+		echo "times $((number + 1))"
+	done
+}
+
+@test "functions of equal names are rows of their own, those of two builds one by their names" {
+	make_twins old ''
+	make_twins new 'int more[9]; int another(void) { return more[3]; } int another_one(int a) { return more[a & 7] * a; }'
+	for version in old new; do
+		twins $version 1000 | python3 "$BATS_TEST_DIRNAME/recording.py" $version.data chains
+		"$TALLY" export --to parquet --release $version twins $version.data
+		"$TALLY" export --to parquet $version.tables $version.data
+		rows --no-children -g none -s symbol $version.data >expected
+		[ "$(grep -c '\] work$' expected)" -eq 2 ]
+		rows --no-children -g none -s symbol $version.tables >actual
+		cmp expected actual
+	done
+	# The place of main differs; a name that each build has once is one row. The second work is at another place in the new build.
+	rows --no-children -g none -s symbol twins >actual
+	[ "$(grep -c '\] main$' actual)" -eq 1 ]
+	[ "$(grep -c '\] work$' actual)" -eq 3 ]
+	[ "$("$TALLY" report --json -s symbol twins | python3 -c 'import json, sys; print(sum(row["period"] for row in json.load(sys.stdin)["events"][0]["rows"]))')" = 18000 ]
+}
+
+@test "tables of stacks without the field start are read: functions are one by their names" {
+	readers
+	rm -rf older
+	cp -r old.tables older
+	stacks=$(find "$PWD/older" -name 'stacks*')
+	cat >query.sql <<-END
+		COPY (SELECT stack_id, list_transform(frames, lambda f: {'build_id': f.build_id, 'image': f.image, 'offset': f.offset, 'symbol': f.symbol,
+			'file': f.file, 'line': f.line}) AS frames FROM read_parquet('$stacks', hive_partitioning = false)) TO '$stacks';
+		SELECT 1;
+	END
+	node "$READ" "$PACKAGES" sql duckdb query.sql
+	rows --no-children -g none -s symbol older >actual
+	run -0 cat actual
+	[[ ${lines[0]} = *"44.44%"*main ]]
+	[[ ${lines[1]} = *"55.56%"*work ]]
+	run -0 "$TALLY" symbolize older
+	[ "$output" = "1 table of stacks: no frame of a binary lacks a name" ]
+}
+
+@test "of hosts that have a stack in common, with names and without, the names are shown" {
+	rm -rf both
+	"$TALLY" export --to parquet --no-inline --host b both web.data
+	"$TALLY" export --to parquet --no-symbols --host a both web.data
+	"$TALLY" export --to parquet --no-symbols --host c both web.data
+	rows --no-inline -g none -s symbol web.data >expected
+	rows -g none -s symbol both >actual
+	cmp expected actual
+}
+
 @test "a folder of several hosts is one report" {
 	"$TALLY" report --stdio --no-children -g none -s comm --percentage relative fleet >report
 	grep -qE '^ +70\.00% +prog *$' report
@@ -183,6 +255,33 @@ rows() { "$TALLY" report --stdio "$@" 2>rows.err | grep -v '^#' | sort; }
 	grep -qF "# Samples: 4M of event 'samples'" report
 	run -1 timeout 20 "$TALLY" report --stdio claims
 	[ "$output" = "tally report: claims/samples.parquet: it claims more values than a table of its size has (1,024 a byte)" ]
+}
+
+@test "a folder of a thousand files is read with few of them open and mapped" {
+	rm -rf many
+	mkdir many
+	# Links to the two files of a host: so many hosts.
+	samples=$(find "$PWD/web" -name 'samples*')
+	stacks=$(find "$PWD/web" -name 'stacks*')
+	python3 - "$samples" "$stacks" <<-'END'
+		import os, sys
+		for number in range(500):
+		    for path, kind in zip(sys.argv[1:], ("samples", "stacks")):
+		        os.link(path, f"many/{kind}-{number:04}.parquet")
+	END
+	[ "$(find many -type f | wc -l)" = 1000 ]
+	# A thread has one of them.
+	(ulimit -n 64 && exec "$TALLY" report --json -s symbol many >report.json) &
+	pid=$! most=0
+	while [ -d /proc/$pid ]; do
+		mapped=$(grep -c 'many/' /proc/$pid/maps 2>/dev/null) || true
+		[ "${mapped:-0}" -le "$most" ] || most=$mapped
+		sleep 0.02
+	done
+	wait $pid
+	[ "$most" -le 32 ]
+	run -0 python3 -c 'import json; event = json.load(open("report.json"))["events"][0]; print(event["period_passed"])'
+	[ "$output" = $((500 * 25 * 7000)) ]
 }
 
 @test "samples whose stacks are missing are of unknown code" {
