@@ -3,6 +3,7 @@
 #ifndef TALLY_BASE_PAGES_H
 #define TALLY_BASE_PAGES_H
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -28,6 +29,14 @@ static inline uint64_t memory_size(void)
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 
 	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
+/* Gives memory back to the system that malloc() keeps between what is used. */
+static inline void memory_give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 #endif

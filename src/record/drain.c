@@ -57,8 +57,6 @@ void tally_drain_turn(struct tally_drain *drain, struct tally_writer *writer)
 	drain->writer = writer;
 	drain->appended = drain->waits = false;
 	drain->since_mark = 0;
-	/* The file has the times of its own samples. */
-	drain->walk.counts.first_time = drain->walk.counts.last_time = 0;
 }
 
 int tally_drain_flush(struct tally_drain *drain, struct tally_error *error)

@@ -1,4 +1,4 @@
-/* The files of a recording: opened, filled, completed, and followed by the next one. */
+/* The files of a recording: opened, filled and completed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +70,7 @@ int tally_recorder_open_files(struct tally_recorder *recorder, struct tally_erro
 	if (result)
 		return result;
 	recorder->stream_fd = -1;
+	recorder->taken.ended = false;
 	if (recorder->options.kernel_copy) {
 		result = tally_kernel_copy_make("", recorder->output, error);
 		if (result)
@@ -90,7 +91,7 @@ static int open_held(void *context, const uint8_t *id, uint8_t id_size)
 	return tally_build_ids_open_held(context, id, id_size);
 }
 
-static void use_unwinder(struct tally_recorder *recorder)
+void tally_recorder_use_unwinder(struct tally_recorder *recorder)
 {
 	recorder->drain.unwinder = recorder->unwinder;
 	recorder->drain.walk.see_code = tally_unwinder_see_code;
@@ -116,12 +117,11 @@ static int start_unwinder(struct tally_recorder *recorder, const struct tally_bu
 	result =
 	    tally_unwinder_new(&options, records->data, records->size, &recorder->unwinder, error);
 	if (!result)
-		use_unwinder(recorder);
+		tally_recorder_use_unwinder(recorder);
 	return result;
 }
 
-/* What runs now. */
-static struct tally_describe describing(struct tally_recorder *recorder)
+struct tally_describe tally_recorder_describing(struct tally_recorder *recorder)
 {
 	return (struct tally_describe){
 	    .options = &recorder->options,
@@ -135,7 +135,7 @@ static struct tally_describe describing(struct tally_recorder *recorder)
 
 int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct tally_error *error)
 {
-	struct tally_describe describe = describing(recorder);
+	struct tally_describe describe = tally_recorder_describing(recorder);
 	bool write = late == recorder->options.describe_last || (!late && describe.command);
 	struct tally_buf records = {0};
 	struct iovec iovec;
@@ -164,7 +164,7 @@ int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct t
 static int turn_side(struct tally_recorder *recorder, struct tally_error *error)
 {
 	struct tally_side_kept *kept = &recorder->side_kept;
-	struct tally_describe describe = describing(recorder);
+	struct tally_describe describe = tally_recorder_describing(recorder);
 	struct tally_buf running = {0};
 	bool hidden;
 	int result;
@@ -203,7 +203,6 @@ int tally_recorder_pass(struct tally_recorder *recorder, struct tally_error *err
 static int close_writer(struct tally_recorder *recorder, struct tally_writer **which,
 			struct tally_error *error)
 {
-	const struct tally_walk_counts *counts = &recorder->drain.walk.counts;
 	struct tally_writer *writer = *which;
 	int result = recorder->options.no_build_ids
 			 ? 0
@@ -211,8 +210,9 @@ static int close_writer(struct tally_recorder *recorder, struct tally_writer **w
 
 	if (result)
 		return tally_fail(error, result, -1, "build-ids: %s", strerror(-result));
-	if (counts->samples)
-		tally_writer_set_sample_time(writer, counts->first_time, counts->last_time);
+	if (recorder->taken.samples)
+		tally_writer_set_sample_time(writer, recorder->taken.first_time,
+					     recorder->taken.last_time);
 	tally_writer_set_stacks(writer, &recorder->stacks);
 	*which = NULL;
 	return tally_writer_close(writer, error);
@@ -231,10 +231,25 @@ int tally_recorder_finish_chains(struct tally_recorder *recorder, struct tally_e
 	return result;
 }
 
+void tally_recorder_end_samples(struct tally_recorder *recorder)
+{
+	struct tally_walk_counts *counts = &recorder->drain.walk.counts;
+
+	recorder->taken = (struct tally_recorder_taken){
+	    .ended = true,
+	    .samples = counts->samples,
+	    .first_time = counts->first_time,
+	    .last_time = counts->last_time,
+	};
+	counts->first_time = counts->last_time = 0;
+}
+
 int tally_recorder_finish_file(struct tally_recorder *recorder, struct tally_error *error)
 {
 	int result = 0;
 
+	if (!recorder->taken.ended)
+		tally_recorder_end_samples(recorder);
 	if (recorder->stacks_writer)
 		result = close_writer(recorder, &recorder->stacks_writer, error);
 	if (!result) /* what a thread has yet to write counts, too */
@@ -243,145 +258,4 @@ int tally_recorder_finish_file(struct tally_recorder *recorder, struct tally_err
 		return result;
 	recorder->wrote = tally_writer_size(recorder->writer);
 	return close_writer(recorder, &recorder->writer, error);
-}
-
-/* --- from one file to the next --- */
-
-/* The binaries' call frame information is read once, not for each file; nor are processes
- * described again, unless records of them were lost. */
-static int go_on_unwinding(struct tally_recorder *recorder, const struct tally_buf *running,
-			   struct tally_error *error)
-{
-	struct tally_unwinder *unwinder = recorder->unwinder;
-	uint64_t lost = recorder->drain.walk.counts.sideband_lost;
-	int result;
-
-	if (unwinder && lost == recorder->sideband_lost) {
-		result =
-		    tally_unwinder_turn(unwinder, recorder->writer, recorder->stacks_writer, error);
-		if (!result)
-			use_unwinder(recorder);
-		return result;
-	}
-	tally_unwinder_free(unwinder);
-	recorder->unwinder = NULL;
-	recorder->sideband_lost = lost;
-	return start_unwinder(recorder, running, error);
-}
-
-/* Appends the records at the start of the next file: what runs now, and what began in between. */
-static int begin_next(struct tally_recorder *recorder, const struct tally_buf *running,
-		      struct tally_error *error)
-{
-	struct iovec iovec = {running->data, running->size};
-	int result = tally_recorder_open_files(recorder, error);
-
-	if (result)
-		return result;
-	tally_drain_turn(&recorder->drain, recorder->writer);
-	recorder->aux.writer = recorder->writer;
-	result = tally_writer_append(recorder->writer, &iovec, 1, error);
-	if (result >= 0 && recorder->stacks_writer)
-		result = tally_writer_append(recorder->stacks_writer, &iovec, 1, error);
-	if (result >= 0)
-		result = go_on_unwinding(recorder, running, error);
-	return result < 0 ? result : 0;
-}
-
-/* Maps of processes that began while the others were described. */
-static void note_maps(struct tally_recorder *recorder, const uint8_t *records, size_t size)
-{
-	const struct tally_ring_bytes bytes = {.first = records, .first_size = size};
-
-	tally_walk_mappings(&recorder->drain.walk, &bytes, 0);
-}
-
-int tally_recorder_name_file(struct tally_recorder *recorder, struct tally_error *error)
-{
-	const struct tally_recorder_files *files = &recorder->files;
-
-	recorder->file_count++;
-	return files->timestamp || files->switches
-		   ? tally_file_series_add(&recorder->series, &recorder->path, error)
-		   : 0;
-}
-
-static int end_file(struct tally_recorder *recorder, struct tally_error *error)
-{
-	uint64_t samples = recorder->drain.walk.counts.samples - recorder->samples_before;
-	int result = tally_recorder_finish_chains(recorder, error);
-
-	if (!result && recorder->options.describe_last && !recorder->file_count)
-		result = tally_recorder_describe(recorder, true, error);
-	if (!result)
-		result = tally_recorder_finish_file(recorder, error);
-	if (!result)
-		result = tally_recorder_name_file(recorder, error);
-	if (result)
-		return result;
-	recorder->samples_before += samples;
-	tally_notice_send(&recorder->notice, "%s: %llu samples", recorder->path,
-			  (unsigned long long)samples);
-	return 0;
-}
-
-/* What the rings hold goes to the old file; `running` gets a copy of the side-band. */
-static int last_pass(struct tally_recorder *recorder, struct tally_buf *running,
-		     struct tally_error *error)
-{
-	int result;
-
-	recorder->drain.side_copy = running;
-	result = tally_recorder_pass(recorder, error);
-	recorder->drain.side_copy = NULL;
-	if (!result)
-		result = tally_drain_kept(&recorder->drain, false, error);
-	return result;
-}
-
-/* What runs is described first, and then the old file gets what the rings have: so no process is
- * missing in the new one.  It gets the side-band of that time, too. */
-int tally_recorder_next_file(struct tally_recorder *recorder, struct tally_error *error)
-{
-	struct tally_build_ids ids;
-	struct tally_describe describe = describing(recorder);
-	struct tally_buf running = {0};
-	size_t described;
-	bool hidden;
-	int result;
-
-	describe.left_running = &recorder->left_running;
-	describe.build_ids = &ids;
-	tally_build_ids_init(&ids);
-	result = tally_drain_aux_describe(&recorder->set, &running);
-	if (result)
-		tally_fail(error, result, -1, "the trace cannot be described: %s",
-			   strerror(-result));
-	else
-		result = tally_describe_running(&describe, &running, &hidden, error);
-	described = running.size;
-	if (!result)
-		result = last_pass(recorder, &running, error);
-	if (!result)
-		result = end_file(recorder, error);
-	if (result) {
-		tally_build_ids_done(&ids);
-		tally_buf_done(&running);
-		return result;
-	}
-	tally_build_ids_done(&recorder->build_ids);
-	recorder->build_ids = ids;
-	note_maps(recorder, running.data + described, running.size - described);
-	result = begin_next(recorder, &running, error);
-	tally_buf_done(&running);
-	return result;
-}
-
-bool tally_recorder_next_due(struct tally_recorder *recorder)
-{
-	const struct tally_recorder_files *files = &recorder->files;
-
-	return (files->most_bytes && tally_writer_size(recorder->writer) >= files->most_bytes) ||
-	       (recorder->switch_at && monotonic_ns() >= recorder->switch_at) ||
-	       (recorder->trigger.plan.count && tally_trigger_hit(&recorder->trigger));
 }

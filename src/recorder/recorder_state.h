@@ -13,6 +13,7 @@
 #include "collect/targets.h"
 #include "collect/workload.h"
 #include "synth/build_ids.h"
+#include "synth/describe.h"
 #include "record/drain.h"
 #include "record/drain_aux.h"
 #include "record/look.h"
@@ -29,6 +30,13 @@
 
 /* Between two checkpoints. The first pass makes the first one, as if one had been so long ago. */
 #define TALLY_CHECKPOINT_NS 1000000000LL
+
+/* What samples a file has, once no more of them are taken. */
+struct tally_recorder_taken {
+	bool ended;
+	uint64_t samples; /* in all files up to this one */
+	uint64_t first_time, last_time;
+};
 
 struct tally_recorder {
 	struct tally_recorder_options options;
@@ -63,7 +71,8 @@ struct tally_recorder {
 	const char *path;  /* of the last complete file */
 	size_t file_count;
 	uint64_t samples_before; /* in earlier files */
-	uint64_t sideband_lost;  /* when what runs was described to the unwinder */
+	struct tally_recorder_taken taken;
+	uint64_t sideband_lost; /* when what runs was described to the unwinder */
 	bool limit_reached;
 	int stop_fd; /* an eventfd: written to by tally_recorder_stop() */
 	atomic_int stop_signal;
@@ -88,11 +97,19 @@ struct tally_recorder {
 int tally_recorder_open_files(struct tally_recorder *recorder, struct tally_error *error);
 /* Appends records that describe what runs already; `late`: those that were left for the end. */
 int tally_recorder_describe(struct tally_recorder *recorder, bool late, struct tally_error *error);
+/* What runs now, for tally_describe_running(). */
+struct tally_describe tally_recorder_describing(struct tally_recorder *recorder);
+void tally_recorder_use_unwinder(struct tally_recorder *recorder);
+/* Samples that are taken from now on are the next file's. */
+void tally_recorder_end_samples(struct tally_recorder *recorder);
 /* Appends what all rings hold now. */
 int tally_recorder_pass(struct tally_recorder *recorder, struct tally_error *error);
 /* Until the last chain is in the file. */
 int tally_recorder_finish_chains(struct tally_recorder *recorder, struct tally_error *error);
 int tally_recorder_finish_file(struct tally_recorder *recorder, struct tally_error *error);
+
+/* --- next_file.c: the same --- */
+
 /* Completes the file and begins the next one. */
 int tally_recorder_next_file(struct tally_recorder *recorder, struct tally_error *error);
 /* Whether the file is as large or as old as it may be, or an event happened that ends it. */

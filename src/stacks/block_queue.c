@@ -18,6 +18,7 @@ void tally_block_queue_init(struct tally_block_queue *queue, size_t bytes_most, 
 	*queue = (struct tally_block_queue){
 	    .bytes_most = bytes_most, .file_most = file_most, .file = -1};
 	queue->last = &queue->first;
+	queue->later_last = &queue->later;
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->more, NULL);
 }
@@ -37,6 +38,7 @@ void tally_block_queue_done(struct tally_block_queue *queue)
 	if (!queue->last)
 		return;
 	free_list(queue->first);
+	free_list(queue->later);
 	free_list(queue->spare);
 	if (queue->file >= 0)
 		close(queue->file);
@@ -171,14 +173,20 @@ void tally_block_queue_put(struct tally_block_queue *queue, struct tally_stack_b
 	bool full;
 
 	pthread_mutex_lock(&queue->lock);
-	full = queue->first && queue->bytes + block->samples.size > queue->bytes_most;
+	full = (queue->first || queue->later) &&
+	       queue->bytes + block->samples.size > queue->bytes_most;
 	pthread_mutex_unlock(&queue->lock);
 	if (full && !spill(queue, block))
 		tally_stack_block_drop(block, events, copies);
 	block->next = NULL;
 	pthread_mutex_lock(&queue->lock);
-	*queue->last = block;
-	queue->last = &block->next;
+	if (queue->ended) {
+		*queue->later_last = block;
+		queue->later_last = &block->next;
+	} else {
+		*queue->last = block;
+		queue->last = &block->next;
+	}
 	queue->bytes += block->side.size + block->samples.size;
 	if (block->spilled)
 		queue->waiting_in_file += block->spilled_size;
@@ -199,6 +207,10 @@ void tally_block_queue_begin(struct tally_block_queue *queue)
 	pthread_mutex_lock(&queue->lock);
 	queue->ended = false;
 	queue->spilled = 0;
+	queue->first = queue->later;
+	queue->last = queue->later ? queue->later_last : &queue->first;
+	queue->later = NULL;
+	queue->later_last = &queue->later;
 	pthread_mutex_unlock(&queue->lock);
 }
 

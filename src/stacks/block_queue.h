@@ -10,8 +10,9 @@
 struct tally_block_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	struct tally_stack_block *first, **last; /* that wait */
-	struct tally_stack_block *spare;         /* empty ones, to be used again */
+	struct tally_stack_block *first, **last;       /* that wait */
+	struct tally_stack_block *later, **later_last; /* that came after the end */
+	struct tally_stack_block *spare;               /* empty ones, to be used again */
 	unsigned spare_count;
 	size_t bytes, bytes_most; /* in memory */
 	bool ended;
@@ -34,9 +35,9 @@ uint32_t tally_block_queue_copy_most(struct tally_block_queue *queue);
 void tally_block_queue_put(struct tally_block_queue *queue, struct tally_stack_block *block,
 			   const struct tally_stack_events *events,
 			   struct tally_stack_copies *copies);
-/* No more come. */
+/* What comes after this waits until the queue begins again. */
 void tally_block_queue_end(struct tally_block_queue *queue);
-/* After the end, when all were taken: more come, and counts begin at 0. */
+/* After the end, when all were taken: what came since then is next, and counts begin at 0. */
 void tally_block_queue_begin(struct tally_block_queue *queue);
 
 /* --- the thread that unwinds --- */

@@ -52,6 +52,7 @@ struct tally_unwinder {
 	unsigned width;
 	pthread_t thread;
 	bool started;
+	atomic_bool done; /* the thread has no more to do */
 	/* Of the block at hand. */
 	struct tally_stack_block *block;
 	struct tally_made_part *made;
@@ -294,6 +295,7 @@ static void *unwinder_main(void *context)
 			atomic_store(&unwinder->failed, result);
 		tally_block_queue_give(&unwinder->queue, unwinder->block);
 	}
+	atomic_store(&unwinder->done, true);
 	return NULL;
 }
 
@@ -320,8 +322,10 @@ static int make_workers(struct tally_unwinder *unwinder)
 
 static int start_thread(struct tally_unwinder *unwinder)
 {
-	int result = tally_thread_start_quiet(&unwinder->thread, unwinder_main, unwinder);
+	int result;
 
+	atomic_store(&unwinder->done, false);
+	result = tally_thread_start_quiet(&unwinder->thread, unwinder_main, unwinder);
 	unwinder->started = !result;
 	return result;
 }
@@ -333,14 +337,39 @@ static bool is_monotonic(const struct tally_plan *plan)
 	return attr->use_clockid && attr->clockid == CLOCK_MONOTONIC;
 }
 
+/* What is known of processes and binaries, and those who use it. */
+static int make_known(struct tally_unwinder *unwinder, const uint8_t *records, size_t size)
+{
+	const struct tally_live_spaces_options spaces = {.monotonic =
+							     is_monotonic(unwinder->options.plan),
+							 .open_held = unwinder->options.open_held,
+							 .held = unwinder->options.held};
+	int result = tally_chain_images_new(&unwinder->images);
+
+	if (!result)
+		result = tally_live_spaces_new(&spaces, &unwinder->spaces);
+	if (!result)
+		result = tally_live_spaces_feed(unwinder->spaces, &unwinder->events.rings[0],
+						records, size);
+	return result ? result : make_workers(unwinder);
+}
+
+static void free_known(struct tally_unwinder *unwinder)
+{
+	for (unsigned i = 0; unwinder->workers && i < unwinder->width; i++)
+		tally_chain_maker_free(unwinder->workers[i].maker);
+	free(unwinder->workers);
+	tally_chain_images_free(unwinder->images);
+	tally_live_spaces_free(unwinder->spaces);
+	unwinder->workers = NULL;
+	unwinder->images = NULL;
+	unwinder->spaces = NULL;
+}
+
 int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8_t *records,
 		       size_t size, struct tally_unwinder **ret, struct tally_error *error)
 {
 	struct tally_unwinder *unwinder = calloc(1, sizeof(*unwinder));
-	const struct tally_plan *plan = options->plan;
-	const struct tally_live_spaces_options spaces = {.monotonic = is_monotonic(plan),
-							 .open_held = options->open_held,
-							 .held = options->held};
 	struct utsname here = {0};
 	int result;
 
@@ -351,18 +380,11 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	uname(&here);
 	memcpy(unwinder->machine, here.machine, sizeof(unwinder->machine));
 	tally_block_queue_init(&unwinder->queue, queue_bytes(), SPILL_MOST);
-	result = tally_stack_events_init(&unwinder->events, plan);
-	if (!result)
-		result = tally_chain_images_new(&unwinder->images);
+	result = tally_stack_events_init(&unwinder->events, options->plan);
 	if (!result)
 		result = tally_stack_joins_new(&unwinder->joins);
 	if (!result)
-		result = tally_live_spaces_new(&spaces, &unwinder->spaces);
-	if (!result)
-		result = tally_live_spaces_feed(unwinder->spaces, &unwinder->events.rings[0],
-						records, size);
-	if (!result)
-		result = make_workers(unwinder);
+		result = make_known(unwinder, records, size);
 	if (!result)
 		result = start_thread(unwinder);
 	if (result) {
@@ -372,6 +394,16 @@ int tally_unwinder_new(const struct tally_unwinder_options *options, const uint8
 	}
 	*ret = unwinder;
 	return 0;
+}
+
+void tally_unwinder_end(struct tally_unwinder *unwinder)
+{
+	tally_block_queue_end(&unwinder->queue);
+}
+
+bool tally_unwinder_is_done(const struct tally_unwinder *unwinder)
+{
+	return !unwinder->started || atomic_load(&unwinder->done);
 }
 
 static void join(struct tally_unwinder *unwinder)
@@ -388,36 +420,38 @@ void tally_unwinder_free(struct tally_unwinder *unwinder)
 	if (!unwinder)
 		return;
 	join(unwinder);
-	for (unsigned i = 0; unwinder->workers && i < unwinder->width; i++)
-		tally_chain_maker_free(unwinder->workers[i].maker);
-	free(unwinder->workers);
+	free_known(unwinder);
 	for (size_t i = 0; i < unwinder->made_room; i++)
 		tally_made_part_done(&unwinder->made[i]);
 	free(unwinder->made);
 	tally_block_queue_done(&unwinder->queue);
 	tally_stack_joins_free(unwinder->joins);
-	tally_chain_images_free(unwinder->images);
-	tally_live_spaces_free(unwinder->spaces);
 	tally_stack_events_done(&unwinder->events);
 	free(unwinder);
 }
 
 int tally_unwinder_turn(struct tally_unwinder *unwinder, struct tally_writer *writer,
-			struct tally_writer *stacks, struct tally_error *error)
+			struct tally_writer *stacks, const struct tally_buf *anew,
+			struct tally_error *error)
 {
-	int result;
+	int result = 0;
 
 	unwinder->options.writer = writer;
 	unwinder->options.stacks = stacks;
 	unwinder->joined = (struct tally_stack_counts){0};
-	for (unsigned i = 0; i < unwinder->width; i++)
+	if (anew) {
+		free_known(unwinder);
+		result = make_known(unwinder, anew->data, anew->size);
+	}
+	for (unsigned i = 0; !result && i < unwinder->width; i++)
 		unwinder->workers[i].counts = (struct tally_stack_counts){0};
 	unwinder->copies = (struct tally_stack_copies){0};
 	unwinder->waits = false;
 	unwinder->since_mark = 0;
 	unwinder->checkpoint_at = monotonic_ns() - unwinder->options.checkpoint_ns;
 	tally_block_queue_begin(&unwinder->queue);
-	result = start_thread(unwinder);
+	if (!result)
+		result = start_thread(unwinder);
 	return result ? tally_fail(error, result, -1, "call chains cannot be unwound: %s",
 				   strerror(-result))
 		      : 0;

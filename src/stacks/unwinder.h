@@ -33,10 +33,17 @@ void tally_stack_counts_add(struct tally_stack_counts *to, const struct tally_st
 /* Ends the thread, if it still runs. NULL does nothing. */
 void tally_unwinder_free(struct tally_unwinder *unwinder);
 
-/* After tally_unwinder_finish(): what comes next goes to another file; what is known of processes
- * and binaries stays. 0 or -errno with words. */
+/* Blocks that are put after this are for the next file. */
+void tally_unwinder_end(struct tally_unwinder *unwinder);
+/* Whether all before are written, so that tally_unwinder_finish() does not wait. */
+bool tally_unwinder_is_done(const struct tally_unwinder *unwinder);
+/* After tally_unwinder_finish(): what comes next goes to another file. What is known of processes
+ * and binaries stays; or, where these records are given that describe what runs, as those of
+ * tally_unwinder_new(), it is replaced by them. 0 or -errno with words. */
 int tally_unwinder_turn(struct tally_unwinder *unwinder, struct tally_writer *writer,
-			struct tally_writer *stacks, struct tally_error *error);
+			struct tally_writer *stacks, const struct tally_buf *anew,
+			struct tally_error *error);
+
 /* A process has mapped memory to run code in it; `context` is the unwinder. Any thread. */
 void tally_unwinder_see_code(void *context, uint32_t pid, uint64_t start, uint64_t size);
 

@@ -41,7 +41,8 @@ void tally_left_running_note(struct tally_left_running *left_running, const uint
 	 * of theirs. */
 	if (pid >= PID_LIMIT || (began ? pid == parent : pid != tid))
 		return;
-	left_running->begun[pid / 64] ^= 1ULL << pid % 64;
+	/* Another thread may look for what runs. */
+	__atomic_fetch_xor(&left_running->begun[pid / 64], 1ULL << pid % 64, __ATOMIC_RELAXED);
 }
 
 /* Source: State in proc(5)'s /proc/PID/status. */
@@ -65,12 +66,13 @@ int tally_left_running_find(const struct tally_left_running *left_running, const
 	size_t count = 0, room = 0;
 
 	for (uint32_t pid = 0; left_running->begun && pid < PID_LIMIT; pid++) {
-		if (!(pid % 64) && !left_running->begun[pid / 64]) {
+		uint64_t begun = __atomic_load_n(&left_running->begun[pid / 64], __ATOMIC_RELAXED);
+
+		if (!(pid % 64) && !begun) {
 			pid += 63;
 			continue;
 		}
-		if (!(left_running->begun[pid / 64] >> pid % 64 & 1) ||
-		    !is_running(root, (pid_t)pid))
+		if (!(begun >> pid % 64 & 1) || !is_running(root, (pid_t)pid))
 			continue;
 		if (count == room) {
 			pid_t *more = reallocarray(list, room ? room * 2 : 16, sizeof(*list));

@@ -216,6 +216,43 @@ static void blocks_wait_in_a_file_and_then_lose_their_copies_in_their_order(void
 	end(&scene);
 }
 
+/* As when a file ends while the rings are still emptied. */
+static void blocks_that_come_after_the_end_wait_for_the_next_file(void **state)
+{
+	static const uint64_t valid[] = {1000};
+	struct tally_block_queue queue;
+	struct tally_stack_block *block;
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	tally_block_queue_init(&queue, SIZE_MAX, 0);
+	for (uint64_t i = 0; i < 5; i++) {
+		if (i == 2)
+			tally_block_queue_end(&queue);
+		add_sample(&scene, 10 + i, 1000);
+		tally_block_queue_put(&queue, take(&scene, &queue, 0), &scene.events,
+				      &scene.copies);
+	}
+	for (uint64_t i = 0; i < 5; i++) {
+		if (i == 2) {
+			assert_int_equal(tally_block_queue_next(&queue, &block), 0);
+			assert_null(block);
+			tally_block_queue_begin(&queue);
+			tally_block_queue_end(&queue);
+		}
+		assert_int_equal(tally_block_queue_next(&queue, &block), 0);
+		assert_non_null(block);
+		expect(&scene, block, 10 + i, valid, 1);
+		tally_block_queue_give(&queue, block);
+	}
+	assert_int_equal(tally_block_queue_next(&queue, &block), 0);
+	assert_null(block);
+	assert_int_equal(queue.bytes, 0);
+	tally_block_queue_done(&queue);
+	end(&scene);
+}
+
 static void less_is_copied_when_much_waits(void **state)
 {
 	struct tally_block_queue queue;
@@ -236,6 +273,7 @@ int main(void)
 	    cmocka_unit_test(copies_are_as_long_as_what_is_valid_wherever_the_ring_wraps),
 	    cmocka_unit_test(copies_are_cut_at_a_limit_and_counted),
 	    cmocka_unit_test(blocks_wait_in_a_file_and_then_lose_their_copies_in_their_order),
+	    cmocka_unit_test(blocks_that_come_after_the_end_wait_for_the_next_file),
 	    cmocka_unit_test(less_is_copied_when_much_waits),
 	};
 
