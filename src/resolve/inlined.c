@@ -50,6 +50,7 @@ static int64_t make_run(struct tally_resolver *resolver, uint32_t image, uint64_
 		return 0;
 	if (!has_room(runs, count + 2))
 		return -ENOMEM;
+	atomic_store_explicit(&resolver->tables->inlines_met, true, memory_order_relaxed);
 	words = runs->words + start;
 	words[0] = inlines->inlined ? plain : 0;
 	words[1] = (uint32_t)count;

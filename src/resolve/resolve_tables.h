@@ -3,6 +3,7 @@
 #ifndef TALLY_RESOLVE_RESOLVE_TABLES_H
 #define TALLY_RESOLVE_RESOLVE_TABLES_H
 
+#include <stdatomic.h>
 #include "base/map.h"
 #include "callchain/lbr_stitch.h"
 #include "image/image.h"
@@ -25,6 +26,8 @@ struct tally_resolve_tables {
 	uint32_t unwind_most; /* frames of a chain that is unwound */
 	/* struct tally_session_options */
 	bool no_inlines, inlines, places, branch_history;
+	atomic_bool
+	    inlines_met; /* an unwound address had inlined functions, so it is many frames */
 	struct tally_lbr_stitches *stitches; /* NULL: chains are not stitched */
 	struct tally_map build_ids; /* hash of a filename -> index in the data's info, + 1 */
 	const struct tally_mapping *kernel; /* of the kernel's text; NULL: no record has it */

@@ -161,7 +161,9 @@ int tally_source_of_frame(struct tally_resolve_tables *tables, uint32_t frame, u
 
 	tally_frames_placed(&tables->frames, frame, &placed);
 	if (image)
-		error = line_in_function(&facts, image, placed.place, tables->inlines, &line);
+		error =
+		    line_in_function(&facts, image, placed.place,
+				     tables->inlines || atomic_load(&tables->inlines_met), &line);
 	if (!error)
 		put_line(&line, &text);
 	else if (tally_frames_symbol(&tables->frames, frame, &start, &end))

@@ -213,6 +213,44 @@ END
 	[ "$("$TALLY" script -i kept.data -F ip,sym | grep -c ' main$')" -gt 50 ]
 }
 
+@test "15.6: each function of an address has its own line: the innermost that of the code, others that of the call" {
+	command -v "${CC:-cc}" >/dev/null || skip "no compiler: the program cannot be made"
+	cat >lines.c <<'END'
+volatile unsigned long x;
+static inline __attribute__((always_inline)) void inner(int n)
+{
+	for (int i = 0; i < n; i++)
+		x += i;
+}
+static inline __attribute__((always_inline)) void middle(int n)
+{
+	inner(n);
+	x--;
+}
+__attribute__((noinline)) void outer(int n)
+{
+	middle(n);
+	x -= 2;
+}
+int main(void)
+{
+	for (int i = 0; i < 1500; i++)
+		outer(100000);
+	return 0;
+}
+END
+	"${CC:-cc}" -O2 -g -o lines lines.c
+	"$TALLY" record -q -e cpu-clock:u --keep-stacks --call-graph dwarf -o kept.data ./lines
+	"$TALLY" report -i kept.data -g caller,address --no-children >text 2>errors
+	grep -q 'outer lines.c:14$' text
+	grep -q 'middle (inlined) lines.c:9$' text
+	grep -Eq 'inner \(inlined\) lines.c:[45]$' text
+	run -1 grep -E 'outer lines.c:[45]$' text
+	# Where inlined functions are left out, the line is that of the code.
+	"$TALLY" report -i kept.data -g caller,address --no-children --no-inline >text 2>errors
+	grep -Eq 'outer lines.c:[45]$' text
+}
+
 @test "15.1: ways to take chains that do not exist are refused with those that do" {
 	run -2 "$TALLY" record --call-graph odd -- true
 	[[ $output = *"auto, fp, dwarf, lbr"* ]]
