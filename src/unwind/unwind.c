@@ -284,22 +284,61 @@ static bool are_saved(const struct unwind_state *state, uint64_t context)
 	       !tally_unwind_read(state, context + SIGNAL_CS, &cs) && (cs & 0xffff) == USER_CS;
 }
 
-/* To run a handler it sets the stack pointer first. In a sample of that moment the code is still
- * the interrupted one, and its registers are those on the handler's stack. */
-static void take_saved_registers(struct unwind_state *state)
+/* The registers are those of a context. 0, or below 0: it is not whole. */
+static int take_context(struct unwind_state *state, uint64_t context)
 {
 	/* By DWARF's numbers. */
 	static const uint8_t saved[] = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16};
-	uint64_t context = state->cfa + 8, pc, sp;
+	uint64_t sp;
+	int result = tally_unwind_read(state, context + SIGNAL_REGISTERS + 15 * 8, &sp);
 
-	if (state->start->arch != TALLY_UNWIND_X86_64 || state->start->as_perf ||
-	    !are_saved(state, context) || tally_unwind_read(state, context + SIGNAL_PC, &pc) ||
-	    pc != state->pc || tally_unwind_read(state, context + SIGNAL_REGISTERS + 15 * 8, &sp))
-		return;
+	if (result)
+		return -ENODATA;
 	for (size_t i = 0; i < sizeof(saved); i++)
 		state->places[i] =
 		    (struct unwind_place){WHERE_MEMORY, context + SIGNAL_REGISTERS + saved[i] * 8U};
 	state->cfa = sp;
+	return 0;
+}
+
+/* To run a handler it sets the stack pointer first. In a sample of that moment the code is still
+ * the interrupted one, and its registers are those on the handler's stack. */
+static void take_saved_registers(struct unwind_state *state)
+{
+	uint64_t context = state->cfa + 8, pc;
+
+	if (state->start->arch == TALLY_UNWIND_X86_64 && !state->start->as_perf &&
+	    are_saved(state, context) && !tally_unwind_read(state, context + SIGNAL_PC, &pc) &&
+	    pc == state->pc)
+		(void)take_context(state, context);
+}
+
+/* In place of rules: code that a handler returns to, which has none that say so. glibc's has; those
+ * of Go's runtime and of musl are the call of rt_sigreturn(2) alone. */
+static const struct cfi_rules handler_end = {.cfa = {.how = CFI_UNDEFINED}};
+
+/* Source: arch/x86/entry/syscalls/syscall_64.tbl, rt_sigreturn; Intel's manual of the instructions.
+ */
+static bool is_handler_end(const struct unwind_state *state)
+{
+	static const uint8_t narrow[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
+	static const uint8_t wide[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+	uint8_t code[sizeof(wide)];
+
+	return state->start->arch == TALLY_UNWIND_X86_64 && are_saved(state, state->cfa) &&
+	       !tally_unwind_read_code(state, state->pc, code, sizeof(code)) &&
+	       (!memcmp(code, wide, sizeof(wide)) || !memcmp(code, narrow, sizeof(narrow)));
+}
+
+static int step_to_interrupted(struct unwind_state *state)
+{
+	uint64_t context = state->cfa;
+
+	if (tally_unwind_read(state, context + SIGNAL_PC, &state->pc))
+		return -ENODATA;
+	state->is_call = false;
+	state->is_exact = true;
+	return take_context(state, context) ? -ENODATA : 1;
 }
 
 /* When a handler returns, it sets the stack pointer before the program counter, too: what is on the
@@ -325,11 +364,13 @@ static int step(struct unwind_state *state, const struct cfi_rules *rules, uint8
 		return -ENOEXEC;
 	if (rules == &tally_cfi_outermost)
 		return 0;
+	*ret_how = TALLY_UNWIND_RULES;
+	if (rules == &handler_end)
+		return step_to_interrupted(state);
 	if (rules == &tally_cfi_none || rules == &tally_cfi_damaged) {
 		*ret_how = TALLY_UNWIND_FRAME_POINTER;
 		return tally_unwind_by_pointer(state);
 	}
-	*ret_how = TALLY_UNWIND_RULES;
 	if (is_first && is_half_returned(state, rules))
 		return -ENODATA;
 	return step_by_rules(state, rules);
@@ -385,12 +426,13 @@ static const struct cfi_rules *rules_at(const struct unwind_state *state)
 	if (!world->code)
 		return NULL;
 	rules = world->code(world->context, state->pc - state->is_call);
+	if (!state->is_call || state->start->as_perf || is_usable(rules))
+		return rules;
+	if (is_handler_end(state))
+		return &handler_end;
 	/* No call is in front of a function's start: the address was put there, for code that
 	 * begins a stack, as makecontext(3) does with __start_context. */
-	if (state->is_call && !state->start->as_perf && !is_usable(rules) &&
-	    is_usable(world->code(world->context, state->pc)))
-		return &tally_cfi_outermost;
-	return rules;
+	return is_usable(world->code(world->context, state->pc)) ? &tally_cfi_outermost : rules;
 }
 
 uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
@@ -413,6 +455,7 @@ uint32_t tally_unwind_traced(const struct tally_unwind_start *start,
 			trace->end = state.pc ? TALLY_UNWIND_LOST : TALLY_UNWIND_ZERO;
 			return count;
 		}
+		state.is_exact |= rules == &handler_end;
 		if (trace->how)
 			trace->how[count] = how;
 		if (trace->stack)

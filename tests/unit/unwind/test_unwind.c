@@ -174,6 +174,33 @@ static void registers_are_the_saved_ones_when_a_signal_is_about_to_be_handled(vo
 	EXPECT(&scene, 0x1010, 0x104f, 0x1100);
 }
 
+static void a_handler_returns_to_code_without_rules_that_restores_the_registers(void **state)
+{
+	/* As Go's runtime and musl have it; Go's rules say that it is a function like any other. */
+	static const char *const codes[] = {"\xb8\x0f\0\0\0\x0f\x05",
+					    "\x48\xc7\xc0\x0f\0\0\0\x0f\x05"};
+	static const uint8_t offset[] = {0x0e, 24};
+	struct scene scene;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		set_up(&scene, 0x1010);
+		memcpy(scene.code, codes[i % 2], i % 2 ? 9 : 7);
+		made_function(&scene.made, 0x1000, 0x40, offset, sizeof(offset));
+		if (i / 2)
+			made_function(&scene.made, IMAGE_AT, 0x10, NULL, 0);
+		add_outermost(&scene);
+		scene.stack[2] = IMAGE_AT;
+		/* Interrupted at its first instruction. */
+		add_signal(&scene, 2, 0x1100, STACK_AT + 0x130);
+		EXPECT(&scene, 0x1010, IMAGE_AT, 0x1100);
+		/* Nothing that a signal saved is there. */
+		scene.stack[2 + 1 + 5 + 18] = 0;
+		if (i / 2)
+			EXPECT(&scene, 0x1010, IMAGE_AT - 1);
+	}
+}
+
 static void a_handler_that_has_half_returned_has_no_caller(void **state)
 {
 	/* CFA is the rsp of the context, and all of it is relative to that. */
@@ -621,6 +648,7 @@ int main(void)
 	    cmocka_unit_test(callers_are_found_by_saved_registers),
 	    cmocka_unit_test(who_was_interrupted_is_not_looked_up_before_its_address),
 	    cmocka_unit_test(registers_are_the_saved_ones_when_a_signal_is_about_to_be_handled),
+	    cmocka_unit_test(a_handler_returns_to_code_without_rules_that_restores_the_registers),
 	    cmocka_unit_test(a_handler_that_has_half_returned_has_no_caller),
 	    cmocka_unit_test(rules_without_a_return_address_end_the_chain),
 	    cmocka_unit_test(the_chain_ends_where_the_stack_that_was_kept_does),
