@@ -12,8 +12,9 @@
 #define PERIOD_MOST ((uint64_t)1 << 48)
 
 /* Tracepoints count 1, or what their __perf_count() says: in Linux these are times in ns, as of
- * sched:sched_stat_sleep.  This is two years. */
-#define TRACE_MOST ((uint64_t)1 << 56)
+ * sched:sched_stat_sleep.  Samples of off-CPU time, which are of bpf-output events, count such
+ * times, too.  This is two years. */
+#define TIME_MOST ((uint64_t)1 << 56)
 
 /* Newer kernels and tools may define record types up to here; today there are 23 of the kernel and
  * 22 of perf. */
@@ -24,11 +25,10 @@
 
 static uint64_t period_most(const struct tally_attr *attr)
 {
-	uint64_t most = attr->type == PERF_TYPE_TRACEPOINT ? TRACE_MOST : PERIOD_MOST;
+	bool time = attr->type == PERF_TYPE_TRACEPOINT ||
+		    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT);
+	uint64_t most = time ? TIME_MOST : PERIOD_MOST;
 
-	/* Programs in the kernel can count anything. */
-	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT)
-		return UINT64_MAX;
 	return !attr->freq && attr->sample_period > most ? attr->sample_period : most;
 }
 

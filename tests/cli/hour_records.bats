@@ -57,12 +57,15 @@ events() {
 	run -0 "$TALLY" report -i out.data --stdio
 }
 
-@test "13.1: a tracepoint may count days in ns in a sample, but not centuries" {
-	make trace-period f.data
-	[ "$(samples f.data)" = 101 ]
-	[ "$(events f.data)" = 1125899906942624 ] # 100 of 1000, and 2^50
-	run -1 --separate-stderr "$TALLY" report -i f.data --stdio
-	[[ "$stderr" == *"damaged at 1 place, the first at offset 2272 (the record at byte 2272 (SAMPLE, 40 bytes) is invalid)"* ]]
+@test "13.1: a sample of a tracepoint or of off-CPU time may count days in ns, but not centuries" {
+	local kind
+	for kind in trace-period off-cpu-period; do
+		make "$kind" f.data
+		[ "$(samples f.data)" = 101 ]
+		[ "$(events f.data)" = 1125899906942624 ] # 100 of 1000, and 2^50
+		run -1 --separate-stderr "$TALLY" report -i f.data --stdio
+		[[ "$stderr" == *"damaged at 1 place, the first at offset 2272 (the record at byte 2272 (SAMPLE, 40 bytes) is invalid)"* ]]
+	done
 }
 
 @test "13.27: build-ids of odd sizes, as perf inject -b writes them, cost no sample" {

@@ -35,9 +35,9 @@ def compressed(whole):
     return [record(81, packed[at : at + 60000]) for at in range(0, len(packed), 60000)]
 
 
-def made(records, feature=None, cut=0, attr_type=1):
-    """A file of one cpu-clock event, or with attr_type 2 one tracepoint; `feature`: a number, and its section's bytes; `cut`: bytes missing at the end."""
-    attr = struct.pack("<IIQQQQQ", attr_type, 112, 0, 1000, IP | TID | TIME | PERIOD, 0, 0).ljust(112, b"\0") + bytes(16)
+def made(records, feature=None, cut=0, attr_type=1, config=0):
+    """A file of one cpu-clock event, or of another type and config; `feature`: a number, and its section's bytes; `cut`: bytes missing at the end."""
+    attr = struct.pack("<IIQQQQQ", attr_type, 112, config, 1000, IP | TID | TIME | PERIOD, 0, 0).ljust(112, b"\0") + bytes(16)
     data = b"".join(records)
     at = 104 + len(attr)
     bitmap, tail = 0, b""
@@ -62,10 +62,12 @@ def spoilt(count, size, seed):
 if __name__ == "__main__":
     kind, path = sys.argv[1:3]
     some = [sample(i) for i in range(50)]
+    timed = some + [sample(50, 1 << 50), sample(51, 18446463698227691520)] + some
     files = {
         "spoilt": lambda: spoilt(2000, 4500, int(sys.argv[3])),
         "period": lambda: made(some + [sample(50, 6771489758615117247)] + some),
-        "trace-period": lambda: made(some + [sample(50, 1 << 50), sample(51, 18446463698227691520)] + some, attr_type=2),
+        "trace-period": lambda: made(timed, attr_type=2),
+        "off-cpu-period": lambda: made(timed, attr_type=1, config=10),
         "build-ids": lambda: made([build_id("/bin/a"), build_id("/bin/" + "b" * 70)] + some + [build_id("/c")] + some),
         "odd": lambda: made(some + [record(10, bytes(101))] + some),
         "names": lambda: made(some + [mapping("/" + "x" * 60000), mapping("/" + "x" * 4000)] + some),
