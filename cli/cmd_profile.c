@@ -123,6 +123,8 @@ static void print_function(const struct tally_profile_row *row)
 		print_name(frame->symbol);
 		if (frame->inlined)
 			fputs(" (inlined)", stderr);
+	} else if (!frame->function) { /* of all such addresses of the image */
+		fputs("code without names", stderr);
 	} else {
 		print_name(frame->image_name);
 		fprintf(stderr, "+0x%llx",
@@ -152,37 +154,101 @@ static bool is_wanted(const struct tally_profile_event *facts, bool waits)
 	return facts->samples && (!strncmp(facts->name, OFF_CPU, sizeof(OFF_CPU) - 1)) == waits;
 }
 
+/* Whether nothing is known of the row's code but its image: each address has a row of its own. */
+static bool is_nameless(const struct tally_profile_row *row)
+{
+	return !row->frame.symbol && !row->frame.function;
+}
+
+/* The rows of code without names, one of an image. */
+struct nameless_rows {
+	struct tally_profile_row *rows;
+	size_t count, room, last;
+};
+
+static int add_nameless(struct nameless_rows *list, const struct tally_profile_row *row)
+{
+	size_t at = list->last;
+
+	if (at >= list->count || list->rows[at].frame.image != row->frame.image)
+		for (at = 0; at < list->count; at++)
+			if (list->rows[at].frame.image == row->frame.image)
+				break;
+	list->last = at;
+	if (at < list->count) {
+		list->rows[at].self += row->self;
+		return 0;
+	}
+	if (list->count == list->room) {
+		size_t room = list->room * 2 + 8;
+		struct tally_profile_row *rows =
+		    reallocarray(list->rows, room, sizeof(*list->rows));
+
+		if (!rows)
+			return -ENOMEM;
+		list->rows = rows;
+		list->room = room;
+	}
+	list->rows[list->count++] = *row;
+	return 0;
+}
+
+/* Keeps the largest rows in order. */
+static void add_row(struct hottest *hottest, const struct tally_profile_row *row)
+{
+	size_t at = hottest->count;
+
+	while (at && hottest->rows[at - 1].self < row->self)
+		at--;
+	if (at == HOTTEST)
+		return;
+	if (hottest->count == HOTTEST)
+		hottest->count--;
+	memmove(&hottest->rows[at + 1], &hottest->rows[at], (hottest->count - at) * sizeof(*row));
+	hottest->rows[at] = *row;
+	hottest->count++;
+}
+
 /* lines: the key is a source line.  waits: of the time off CPU. */
-static void find_hottest(const struct tally_profile *profile, bool lines, bool waits,
-			 struct hottest *ret)
+static int find_hottest(const struct tally_profile *profile, bool lines, bool waits,
+			struct hottest *ret)
 {
 	const struct tally_session *session = tally_profile_session(profile);
 	struct tally_profile_event facts = {.size = sizeof(facts)};
+	struct tally_profile_row row = {.size = sizeof(row)};
+	struct nameless_rows nameless = {0};
 	size_t event = 0;
+	int result = 0;
 
 	*ret = (struct hottest){.count = 0};
 	while (!tally_profile_event(profile, event, &facts) && !is_wanted(&facts, waits))
 		event++;
 	if (event == tally_profile_event_count(profile))
-		return;
+		return 0;
 	ret->total = facts.total;
-	for (uint64_t i = 0; i < facts.row_count && ret->count < HOTTEST; i++) {
-		struct tally_profile_row *row = &ret->rows[ret->count];
-
-		row->size = sizeof(*row);
-		if (tally_profile_row(profile, event, i, row) || !row->self)
+	for (uint64_t i = 0; i < facts.row_count && !result; i++) {
+		if (tally_profile_row(profile, event, i, &row) || !row.self)
 			break;
-		if (!lines || is_line(tally_session_source(session, (uint32_t)row->values[0])))
-			ret->count++;
+		if (!lines && is_nameless(&row))
+			result = add_nameless(&nameless, &row);
+		else if (!lines)
+			add_row(ret, &row);
+		else if (is_line(tally_session_source(session, (uint32_t)row.values[0])) &&
+			 ret->count < HOTTEST)
+			ret->rows[ret->count++] = row;
 	}
+	for (size_t i = 0; i < nameless.count; i++)
+		add_row(ret, &nameless.rows[i]);
+	free(nameless.rows);
+	return result;
 }
 
-static void print_rows(const struct tally_profile *profile, const char *title, bool lines)
+static int print_rows(const struct tally_profile *profile, const char *title, bool lines)
 {
 	const struct tally_session *session = tally_profile_session(profile);
 	struct hottest hottest;
+	int result = find_hottest(profile, lines, false, &hottest);
 
-	find_hottest(profile, lines, false, &hottest);
 	if (hottest.count)
 		fprintf(stderr, "\n%s\n", title);
 	for (size_t i = 0; i < hottest.count; i++) {
@@ -195,17 +261,18 @@ static void print_rows(const struct tally_profile *profile, const char *title, b
 			print_function(row);
 		fputc('\n', stderr);
 	}
+	return result;
 }
 
 /* Functions that were blocked for at least a hundredth of the recording's time. */
-static void print_waits(const struct tally_profile *profile)
+static int print_waits(const struct tally_profile *profile)
 {
 	const struct tally_session_counts *counts =
 	    tally_session_counts(tally_profile_session(profile));
 	uint64_t least = (counts->last_time - counts->first_time) / 100;
 	struct hottest hottest;
+	int result = find_hottest(profile, false, true, &hottest);
 
-	find_hottest(profile, false, true, &hottest);
 	for (size_t i = 0; i < hottest.count && i < WAITS && hottest.rows[i].self >= least; i++) {
 		if (!i)
 			fputs("\nLongest waits\n", stderr);
@@ -213,6 +280,7 @@ static void print_waits(const struct tally_profile *profile)
 		print_function(&hottest.rows[i]);
 		fputc('\n', stderr);
 	}
+	return result;
 }
 
 static int print_hottest(struct tally_session *session, const char *const *keys, size_t key_count,
@@ -226,11 +294,11 @@ static int print_hottest(struct tally_session *session, const char *const *keys,
 
 	if (result)
 		return result;
-	print_rows(profile, lines ? "Hottest source lines" : "Hottest functions", lines);
-	if (!lines)
-		print_waits(profile);
+	result = print_rows(profile, lines ? "Hottest source lines" : "Hottest functions", lines);
+	if (!lines && !result)
+		result = print_waits(profile);
 	tally_profile_free(profile);
-	return 0;
+	return result ? cli_refuse(error, "not enough memory for the hottest functions") : 0;
 }
 
 /* --- the page --- */
@@ -280,7 +348,7 @@ static int show(const struct profile *profile, struct tally_session *session, co
 	result = tally_page_write(session, &all, &page, path, &bytes, error);
 	fclose(page.words);
 	if (!result && !profile->quiet) {
-		fprintf(stderr, "%.*s\n", (int)strcspn(words, "\n"), words);
+		fprintf(stderr, "\n%.*s\n", (int)strcspn(words, "\n"), words);
 		result = print_hottest(session, by_function, 2, error);
 		if (!result)
 			result = print_hottest(session, by_line, 1, error);

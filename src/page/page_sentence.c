@@ -1,9 +1,10 @@
 /* One or two sentences about what limits: how busy threads and CPUs are, what part of that is the
- * kernel's, and what threads wait for. */
+ * kernel's and what for, what threads wait for, and where. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/cell.h"
+#include "page/page_entries.h"
 #include "page/page_facts.h"
 #include "page/page_waits.h"
 
@@ -16,13 +17,17 @@
 #define WAITS       0.5
 #define WORTH_TIME  0.05
 #define SAMPLES_FEW 20
+#define ENTRY       0.2  /* of the kernel's time, that it was entered for */
+#define IDLE        0.02 /* of the busiest thread's time: who has less only stands by */
 
 struct usage {
 	const struct page_tables *tables;
 	double length;   /* s */
 	double *threads; /* by thread: s on a CPU */
 	double *off;     /* by thread: s blocked */
-	double *own;     /* by function: s on a CPU */
+	double *entries; /* by function that the kernel is entered by: s on a CPU */
+	/* By node: the innermost function from it to the root that is one of these, or none. */
+	uint32_t *entry_of, *program_of;
 	double all, kernel, blocked;
 	double ready;             /* s that threads could have run, but did not; 0: not known */
 	double waits[PAGE_WAITS]; /* s off CPU */
@@ -63,6 +68,43 @@ static enum page_wait wait_of(const struct page_tables *tables, uint32_t node)
 	return PAGE_WAIT_UNKNOWN;
 }
 
+static bool is_library(const struct page_tables *tables, const struct page_function *function)
+{
+	static const char *const names[] = {"libc.so",   "libc-",      "libpthread", "ld-linux",
+					    "libstdc++", "linux-vdso", "[vdso]",     "librt"};
+	const char *name = "";
+
+	if (function->image != PAGE_NONE && tables->image_count)
+		name = tables->strings.text[tables->images[function->image].name];
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* Callers come before callees. */
+static void find_places(struct usage *usage)
+{
+	const struct page_tables *tables = usage->tables;
+
+	usage->entry_of[0] = usage->program_of[0] = PAGE_NONE;
+	for (uint32_t i = 1; i < tables->node_count; i++) {
+		uint32_t number = tables->nodes[i].function, parent = tables->nodes[i].parent;
+		const struct page_function *function = &tables->functions[number];
+		const char *name = tables->strings.text[function->name];
+
+		usage->entry_of[i] = usage->entry_of[parent];
+		usage->program_of[i] = usage->program_of[parent];
+		if (function->kind == PAGE_KIND_KERNEL) {
+			if (*tally_page_entry_of(name))
+				usage->entry_of[i] = number;
+		} else if (*name && !strstr(name, "+0x") && !is_library(tables, function) &&
+			   tally_page_wait_of(name) == PAGE_WAIT_UNKNOWN) {
+			usage->program_of[i] = number;
+		}
+	}
+}
+
 static void add_up(struct usage *usage)
 {
 	const struct page_tables *tables = usage->tables;
@@ -84,17 +126,40 @@ static void add_up(struct usage *usage)
 		if (seconds < 0) {
 			usage->known = false;
 		} else if (sample->event == off) {
-			usage->waits[wait_of(tables, sample->node)] += seconds;
 			usage->off[sample->thread] += seconds;
-			usage->blocked += seconds;
 		} else {
 			usage->all += seconds;
 			usage->samples += sample->count;
 			usage->threads[sample->thread] += seconds;
-			usage->own[function] += seconds;
-			if (tables->functions[function].kind == PAGE_KIND_KERNEL)
-				usage->kernel += seconds;
+			if (tables->functions[function].kind != PAGE_KIND_KERNEL)
+				continue;
+			usage->kernel += seconds;
+			if (usage->entry_of[sample->node] != PAGE_NONE)
+				usage->entries[usage->entry_of[sample->node]] += seconds;
 		}
+	}
+}
+
+/* What threads wait for.  Those of a pool that stand by all the time do not count, as long as
+ * others work. */
+static void add_waits(struct usage *usage)
+{
+	const struct page_tables *tables = usage->tables;
+	uint32_t off = event_of(tables, PAGE_EVENT_OFF_CPU);
+	double most = 0;
+
+	for (uint32_t i = 0; i < tables->thread_count; i++)
+		most = usage->threads[i] > most ? usage->threads[i] : most;
+	for (uint32_t i = 0; i < tables->sample_count && off != PAGE_NONE; i++) {
+		const struct page_sample *sample = &tables->samples[i];
+		double seconds = seconds_of(usage, sample);
+
+		if (sample->event != off || seconds < 0 || !tables->threads[sample->thread].tid ||
+		    tables->nodes[sample->node].function == PAGE_NONE ||
+		    usage->threads[sample->thread] < most * IDLE)
+			continue;
+		usage->waits[wait_of(tables, sample->node)] += seconds;
+		usage->blocked += seconds;
 	}
 }
 
@@ -184,7 +249,10 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 		tally_buf_text(to,
 			       ": too few to say what limits; a higher frequency (-F) gives more.");
 	} else if (usage->cpus > 1 && used > BUSY * usage->cpus) {
-		tally_buf_printf(to, "All %u CPUs are busy, most with ", usage->cpus);
+		if (usage->cpus == 2)
+			tally_buf_text(to, "Both CPUs are busy, most with ");
+		else
+			tally_buf_printf(to, "All %u CPUs are busy, most with ", usage->cpus);
 		put_most(usage, to);
 		tally_buf_text(to, ": more threads cannot help, less work can.");
 	} else if (usage->ready > usage->all && usage->ready > usage->length * LITTLE) {
@@ -218,6 +286,33 @@ static void put_busy(const struct usage *usage, struct tally_buf *to)
 	}
 }
 
+/* The program's function that has most of these waits, if it has half of them. */
+static void put_waiting(const struct usage *usage, enum page_wait wait, struct tally_buf *to)
+{
+	const struct page_tables *tables = usage->tables;
+	uint32_t off = event_of(tables, PAGE_EVENT_OFF_CPU), most;
+	double *sums = calloc((size_t)tables->function_count + 1, sizeof(*sums));
+
+	if (!sums) {
+		to->failed = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < tables->sample_count; i++) {
+		const struct page_sample *sample = &tables->samples[i];
+		uint32_t function = usage->program_of[sample->node];
+
+		if (sample->event == off && function != PAGE_NONE &&
+		    wait_of(tables, sample->node) == wait)
+			sums[function] += seconds_of(usage, sample);
+	}
+	most = largest(sums, tables->function_count);
+	if (sums[most] > usage->waits[wait] * WAITS) {
+		tally_buf_text(to, ", most in ");
+		tally_cell_name(to, tables->strings.text[tables->functions[most].name]);
+	}
+	free(sums);
+}
+
 /* Waiting for children is what a shell does; the children are recorded, too. */
 static void put_waits(const struct usage *usage, struct tally_buf *to)
 {
@@ -239,39 +334,60 @@ static void put_waits(const struct usage *usage, struct tally_buf *to)
 	tally_buf_text(to, tally_page_wait_names[most]);
 	tally_buf_text(to, " (");
 	put_percent(to, waits[most] / all);
-	tally_buf_text(to, " of the time off CPU).");
+	tally_buf_text(to, " of the time off CPU)");
+	if (most != PAGE_WAIT_UNKNOWN)
+		put_waiting(usage, most, to);
+	tally_buf_byte(to, '.');
 }
 
-/* A clock's sample comes when the kernel lets interrupts in again, which it does there.  Source:
- * kernel/sched/core.c. */
-static void put_kernel_function(const char *name, struct tally_buf *to)
+/* System calls, page faults or interrupts that have most of the kernel's time. */
+static void put_entry(const struct usage *usage, struct tally_buf *to)
 {
-	static const char switches[] = "finish_task_switch";
+	const struct page_tables *tables = usage->tables;
+	double *sums = calloc((size_t)tables->function_count + 1, sizeof(*sums));
+	uint32_t most;
 
-	tally_cell_name(to, name);
-	if (!strncmp(name, switches, sizeof(switches) - 1))
-		tally_buf_text(to, ", where it has just switched to another thread");
+	if (!sums) {
+		to->failed = -ENOMEM;
+		return;
+	}
+	/* Several functions may be one entry; the first of them has the sum. */
+	for (uint32_t i = 0; i < tables->function_count; i++) {
+		const char *name = tables->strings.text[tables->functions[i].name];
+		uint32_t first = 0;
+
+		if (usage->entries[i] <= 0)
+			continue;
+		while (first < i &&
+		       (sums[first] <= 0 ||
+			strcmp(tally_page_entry_of(
+				   tables->strings.text[tables->functions[first].name]),
+			       tally_page_entry_of(name)) != 0))
+			first++;
+		sums[first] += usage->entries[i];
+	}
+	most = largest(sums, tables->function_count);
+	if (sums[most] > usage->kernel * ENTRY) {
+		tally_buf_text(to, ", most for ");
+		tally_cell_name(
+		    to, tally_page_entry_of(tables->strings.text[tables->functions[most].name]));
+		tally_buf_text(to, " (");
+		put_percent(to, sums[most] / usage->kernel);
+		tally_buf_byte(to, ')');
+	}
+	free(sums);
 }
 
 static void put_kernel(const struct usage *usage, struct tally_buf *to)
 {
-	const struct page_tables *tables = usage->tables;
-	uint32_t most = PAGE_NONE;
-
 	/* Of a program that waits nearly all the time, that is no limit. */
-	if (usage->kernel < usage->all * KERNEL || usage->all <= usage->length * WORTH_TIME)
+	if (usage->kernel < usage->all * KERNEL || usage->all <= usage->length * WORTH_TIME ||
+	    usage->samples < SAMPLES_FEW)
 		return;
-	for (uint32_t i = 0; i < tables->function_count; i++)
-		if (tables->functions[i].kind == PAGE_KIND_KERNEL &&
-		    (most == PAGE_NONE || usage->own[i] > usage->own[most]))
-			most = i;
 	tally_buf_byte(to, ' ');
 	put_percent(to, usage->kernel / usage->all);
 	tally_buf_text(to, " of the CPU time is the kernel's");
-	if (most != PAGE_NONE) {
-		tally_buf_text(to, ", most in ");
-		put_kernel_function(tables->strings.text[tables->functions[most].name], to);
-	}
+	put_entry(usage, to);
 	tally_buf_byte(to, '.');
 }
 
@@ -282,13 +398,20 @@ int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct 
 	    .length = (double)(tables->end - tables->start) / NS,
 	    .threads = calloc((size_t)tables->thread_count + 1, sizeof(*usage.threads)),
 	    .off = calloc((size_t)tables->thread_count + 1, sizeof(*usage.off)),
-	    .own = calloc((size_t)tables->function_count + 1, sizeof(*usage.own)),
+	    .entries = calloc((size_t)tables->function_count + 1, sizeof(*usage.entries)),
+	    .entry_of = calloc((size_t)tables->node_count + 1, sizeof(*usage.entry_of)),
+	    .program_of = calloc((size_t)tables->node_count + 1, sizeof(*usage.program_of)),
 	    .cpus = cpus ? cpus : 1,
 	};
-	int result = usage.threads && usage.off && usage.own ? 0 : -ENOMEM;
+	int result =
+	    usage.threads && usage.off && usage.entries && usage.entry_of && usage.program_of
+		? 0
+		: -ENOMEM;
 
 	if (!result) {
+		find_places(&usage);
 		add_up(&usage);
+		add_waits(&usage);
 		add_ready(&usage);
 		if (!tables->sample_count)
 			tally_buf_text(to, "There are no samples: the program used too little CPU "
@@ -303,6 +426,8 @@ int tally_page_sentence(const struct page_tables *tables, uint32_t cpus, struct 
 	}
 	free(usage.threads);
 	free(usage.off);
-	free(usage.own);
+	free(usage.entries);
+	free(usage.entry_of);
+	free(usage.program_of);
 	return result ? result : to->failed;
 }

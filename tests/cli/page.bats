@@ -248,7 +248,7 @@ sentence() {
 		times 59
 	END
 	)
-	[[ $kernel == *"60 % of the CPU time is the kernel's, most in "* ]]
+	[[ $kernel == *"60 % of the CPU time is the kernel's."* ]]
 	turns=$(sentence <<-END
 		comm 10 first
 		comm 20 second

@@ -122,7 +122,7 @@ static void each_rule_has_its_sentence(void **state)
 	     "2.0 of 8 CPUs are busy on average, most with t1 (35 %)."},
 	    {2,
 	     {{1, ON, 950, "f"}, {2, ON, 900, "f"}},
-	     "All 2 CPUs are busy, most with t1 (51 %): more threads cannot help, less work can."},
+	     "Both CPUs are busy, most with t1 (51 %): more threads cannot help, less work can."},
 	    /* Neither on a CPU nor blocked. */
 	    {2,
 	     {{1, ON, 350, "f"}, {1, OFF, 10, "f"}},
@@ -152,20 +152,73 @@ static void each_rule_has_its_sentence(void **state)
 	     "One thread is busy all the time (t2, 2): what it does limits the whole."},
 	    /* The kernel's part, and not of a program that waits nearly all the time. */
 	    {1,
-	     {{1, ON, 300, "f"}, {1, ON, 600, "k:clear_page"}, {1, ON, 90, "k:do_fault"}},
+	     {{1, ON, 300, "f"}, {1, ON, 600, "k:__x64_sys_write"}, {1, ON, 90, "k:clear_page"}},
 	     "One thread is busy all the time (t1, 1): what it does limits the whole. 70 % of the "
-	     "CPU time is the kernel's, most in clear_page."},
+	     "CPU time is the kernel's, most for write (87 %)."},
 	    {4,
-	     {{1, ON, 100, "f"}, {1, ON, 100, "k:finish_task_switch.isra.0"}},
-	     "The CPUs are little used: 20 % of one CPU. 50 % of the CPU time is the kernel's, "
-	     "most in finish_task_switch.isra.0, "
-	     "where it has just switched to another thread."},
+	     {{1, ON, 100, "f"},
+	      {1, ON, 90, "k:finish_task_switch.isra.0"},
+	      {1, ON, 10, "k:exc_page_fault"}},
+	     "The CPUs are little used: 20 % of one CPU. 50 % of the CPU time is the kernel's."},
+	    /* Threads that stand by do not count, and few samples say nothing of the kernel. */
+	    {4,
+	     {{1, ON, 100, "f"}, {1, OFF, 900, "epoll_wait"}, {2, OFF, 1000, "pthread_cond_wait"}},
+	     "The CPUs are little used: 10 % of one CPU. Threads that are blocked wait for input "
+	     "or "
+	     "events (100 % of the time off CPU)."},
+	    {4, {{1, ON, 19, "k:__x64_sys_write"}}, "The CPUs are little used: 1.9 % of one CPU."},
 	    {4, {{1, ON, 30, "k:clear_page"}}, "The CPUs are little used: 3.0 % of one CPU."},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		expect(&known[i]);
+}
+
+/* A thread that waits in a library is in the program's function that called it. */
+static void waits_are_the_programs(void **state)
+{
+	struct page_function functions[3] = {{.image = 0}, {.image = 1}, {.image = 1}};
+	struct page_image images[2] = {{0}, {0}};
+	struct page_node nodes[] = {{.parent = PAGE_NONE, .function = PAGE_NONE},
+				    {.parent = 0, .function = 0},
+				    {.parent = 1, .function = 1},
+				    {.parent = 2, .function = 2}};
+	struct page_thread thread = {.pid = 1, .tid = 1, .last = SECOND / PAGE_UNIT};
+	struct page_sample samples[] = {
+	    {.node = 1, .event = ON, .weight = SECOND / 10, .count = 100},
+	    {.node = 3, .event = OFF, .weight = SECOND / 10 * 9, .count = 1}};
+	struct page_event events[2] = {[ON] = {.kind = PAGE_EVENT_ON_CPU, .samples = 100},
+				       [OFF] = {.kind = PAGE_EVENT_OFF_CPU, .samples = 1}};
+	struct page_tables tables = {.functions = functions,
+				     .images = images,
+				     .nodes = nodes,
+				     .threads = &thread,
+				     .samples = samples,
+				     .events = events,
+				     .image_count = 2,
+				     .function_count = 3,
+				     .node_count = 4,
+				     .thread_count = 1,
+				     .sample_count = 2,
+				     .event_count = 2,
+				     .end = SECOND};
+	struct tally_buf text = {0};
+
+	(void)state;
+	assert_int_equal(tally_page_string(&tables, ""), 0);
+	events[ON].unit = events[OFF].unit = (uint32_t)tally_page_string(&tables, "ns");
+	images[0].name = (uint32_t)tally_page_string(&tables, "app");
+	images[1].name = (uint32_t)tally_page_string(&tables, "libc.so.6");
+	functions[0].name = (uint32_t)tally_page_string(&tables, "handle");
+	functions[1].name = (uint32_t)tally_page_string(&tables, "outer");
+	functions[2].name = (uint32_t)tally_page_string(&tables, "__lll_lock_wait");
+	assert_int_equal(tally_page_sentence(&tables, 4, &text), 0);
+	assert_string_equal(tally_buf_str(&text),
+			    "The CPUs are little used: 10 % of one CPU. Threads that are blocked "
+			    "wait for locks (100 % of the time off CPU), most in handle.");
+	tally_buf_done(&text);
+	tally_strings_done(&tables.strings);
 }
 
 static void few_samples_say_little(void **state)
@@ -230,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_rule_has_its_sentence),
 	    cmocka_unit_test(few_samples_say_little),
+	    cmocka_unit_test(waits_are_the_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
