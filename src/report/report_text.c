@@ -348,6 +348,19 @@ static void put_losses(const struct tally_session_counts *counts, struct tally_b
 		tally_buf_text(to, "#\n");
 }
 
+/* Of events besides the dummy, which is there for the records of processes. */
+static bool takes_samples(const struct tally_data *data)
+{
+	for (size_t i = 0; i < tally_data_event_count(data); i++) {
+		const struct tally_attr *attr = &tally_data_event(data, i)->attr;
+
+		if (attr->sample_period &&
+		    !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY))
+			return true;
+	}
+	return false;
+}
+
 static void put_nothing(const struct tally_profile *profile, struct tally_buf *to)
 {
 	const struct tally_session_counts *counts =
@@ -363,6 +376,10 @@ static void put_nothing(const struct tally_profile *profile, struct tally_buf *t
 	else if (!counts->records)
 		tally_buf_text(
 		    to, ": the file has no records, so the recording ended before it began\n");
+	else if (counts->by_type[PERF_RECORD_STAT])
+		tally_buf_text(to, ": these are counts; `tally stat report` prints them\n");
+	else if (!takes_samples(tally_session_data(tally_profile_session(profile))))
+		tally_buf_text(to, ": its events were recorded without them (record -n)\n");
 	else
 		tally_buf_text(to, ": the recorded program may have ended before the first one (a "
 				   "higher -F helps), slept all the time, or run only where the "

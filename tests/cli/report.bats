@@ -218,6 +218,12 @@ outer inner 65 85"
 	run "$TALLY" report -i none.data
 	[ "$status" = 0 ]
 	[[ "$output" == "# No samples: "* ]]
+	"$TALLY" record -q -n -e cpu-clock:u -o none.data -- true 2>/dev/null
+	run -0 "$TALLY" report -i none.data
+	[ "$output" = "# No samples: its events were recorded without them (record -n)" ]
+	"$TALLY" stat record -e task-clock:u -o none.data -- true 2>/dev/null
+	run -0 "$TALLY" report -i none.data
+	[ "$output" = "# No samples: these are counts; \`tally stat report\` prints them" ]
 }
 
 @test "a full disk is reported" {
