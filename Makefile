@@ -32,6 +32,7 @@ check:
 	@tools/install-dependencies
 	@tools/install-axe $(BUILD)
 	@tools/install-parquet-readers $(BUILD)
+	@tools/install-export-readers $(BUILD)
 	@tools/check $(BUILD) $(SAN) $(TSAN)
 
 # Counting and sampling on an emulated processor with a PMU, exact to the instruction; not part of check.

@@ -600,6 +600,19 @@ static int ask(void *context)
 	return tally_session_interrupted(sql->session);
 }
 
+/* What rows are known by; it may be more memory than all else. */
+static void free_keys(struct sql *sql)
+{
+	tally_sql_keys_done(&sql->thread_keys);
+	tally_sql_keys_done(&sql->address_keys);
+	tally_buf_done(&sql->rows);
+	tally_sql_keys_done(&sql->frame_keys);
+	tally_sql_keys_done(&sql->chain_keys);
+	tally_map_done(&sql->known);
+	free(sql->last);
+	sql->last = NULL;
+}
+
 static int fill(struct sql *sql)
 {
 	const struct tally_record_sink sink = {
@@ -622,6 +635,7 @@ static int fill(struct sql *sql)
 		result = put_events(sql);
 	if (!result)
 		result = take_all(sql, &sink);
+	free_keys(sql);
 	if (!result) /* after the samples, because damage is found while they are read */
 		result = put_meta(sql);
 	if (!result)
@@ -632,18 +646,12 @@ static int fill(struct sql *sql)
 static void done(struct sql *sql)
 {
 	tally_trace_text_free(sql->trace);
-	tally_sql_keys_done(&sql->thread_keys);
-	tally_sql_keys_done(&sql->address_keys);
-	tally_buf_done(&sql->rows);
-	tally_sql_keys_done(&sql->frame_keys);
-	tally_sql_keys_done(&sql->chain_keys);
-	tally_map_done(&sql->known);
-	free(sql->last);
+	free_keys(sql);
 	tally_buf_done(&sql->text);
 	tally_buf_done(&sql->other);
 }
 
-int tally_sql_write_chosen(struct tally_session *session, const char *path,
+int tally_sql_write_chosen(struct tally_session *session, const char *path, bool fill_it,
 			   const struct tally_sql_options *options, tally_sql_choose_fn choose,
 			   void *context, struct tally_error *error)
 {
@@ -659,7 +667,8 @@ int tally_sql_write_chosen(struct tally_session *session, const char *path,
 		sql.error = error = &none;
 	error->code = 0;
 	if (!result)
-		result = tally_sql_file_open(path, sql.options.replace, &sql.file, error);
+		result = fill_it ? tally_sql_file_fill(path, &sql.file, error)
+				 : tally_sql_file_open(path, sql.options.replace, &sql.file, error);
 	if (!result) {
 		result = fill(&sql);
 		if (result) {

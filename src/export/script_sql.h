@@ -11,8 +11,9 @@ struct tally_resolver;
 typedef int (*tally_sql_choose_fn)(void *context, struct tally_resolver *resolver,
 				   const struct tally_resolved *sample);
 
-/* The same with the samples that `choose` (NULL: all) wants; all other records are in it. */
-int tally_sql_write_chosen(struct tally_session *session, const char *path,
+/* The same with the samples that `choose` (NULL: all) wants; all other records are in it.  `fill`:
+ * the path is an empty file that is the caller's. */
+int tally_sql_write_chosen(struct tally_session *session, const char *path, bool fill,
 			   const struct tally_sql_options *options, tally_sql_choose_fn choose,
 			   void *context, struct tally_error *error);
 

@@ -21,7 +21,7 @@ struct tally_sql_insert {
 
 struct tally_sql_file {
 	sqlite3 *db;
-	char *path, *made;
+	char *path, *made; /* `path` is NULL: it was there, and stays */
 	bool replace, created;
 	struct tally_sql_insert inserts[INSERTS];
 	unsigned insert_count;
@@ -92,6 +92,22 @@ static int create(struct tally_sql_file *file, struct tally_error *error)
 	return 0;
 }
 
+static int open_database(struct tally_sql_file *file, struct tally_error *error)
+{
+	int sqlite = sqlite3_open_v2(file->made, &file->db,
+				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (sqlite)
+		return fail(file, sqlite, error);
+	/* Nobody reads it before it is complete, and it is removed if that fails.  Rows are added
+	 * behind those of their tables, so few pages are used at a time. */
+	return tally_sql_file_run(file,
+				  "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"
+				  "PRAGMA synchronous = OFF; PRAGMA cache_size = -8192;"
+				  "PRAGMA locking_mode = EXCLUSIVE; BEGIN",
+				  error);
+}
+
 int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **ret,
 			struct tally_error *error)
 {
@@ -105,20 +121,24 @@ int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **
 	if (asprintf(&file->made, "%s.tmp", path) < 0)
 		file->made = NULL;
 	result = file->path && file->made ? create(file, error) : -ENOMEM;
-	if (!result) {
-		int sqlite = sqlite3_open_v2(file->made, &file->db,
-					     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-
-		if (sqlite)
-			result = fail(file, sqlite, error);
-	}
-	/* Nobody reads it before it is complete, and it is removed if that fails. */
 	if (!result)
-		result = tally_sql_file_run(file,
-					    "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"
-					    "PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;"
-					    "PRAGMA locking_mode = EXCLUSIVE; BEGIN",
-					    error);
+		result = open_database(file, error);
+	if (result)
+		tally_sql_file_abandon(file);
+	else
+		*ret = file;
+	return result;
+}
+
+int tally_sql_file_fill(const char *path, struct tally_sql_file **ret, struct tally_error *error)
+{
+	struct tally_sql_file *file = calloc(1, sizeof(*file));
+	int result;
+
+	if (!file)
+		return -ENOMEM;
+	file->made = strdup(path);
+	result = file->made ? open_database(file, error) : -ENOMEM;
 	if (result)
 		tally_sql_file_abandon(file);
 	else
@@ -213,7 +233,7 @@ int tally_sql_file_finish(struct tally_sql_file *file, struct tally_error *error
 	int result = tally_sql_file_run(file, "COMMIT", error);
 
 	close_file(file);
-	if (!result)
+	if (!result && file->path)
 		result = give_name(file, error);
 	if (!result)
 		file->created = false;

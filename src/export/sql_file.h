@@ -13,10 +13,13 @@ struct tally_sql_insert; /* a prepared statement */
 /* Creates PATH.tmp.  -EEXIST, -errno. */
 int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **ret,
 			struct tally_error *error);
+/* Writes into an empty file that exists, which stays where it is, also after a failure.  -errno. */
+int tally_sql_file_fill(const char *path, struct tally_sql_file **ret, struct tally_error *error);
 /* Asks now and then, also within a long statement, whether to end: not 0, and that fails with
  * -ECANCELED. */
 void tally_sql_file_watch(struct tally_sql_file *file, int (*ask)(void *), void *context);
-/* Renames it to its final name and closes it. The struct is freed, also after a failure. */
+/* Gives it its final name, if it has another one, and closes it. The struct is freed, also after a
+ * failure. */
 int tally_sql_file_finish(struct tally_sql_file *file, struct tally_error *error);
 /* Removes the file, and frees the struct; NULL is fine. */
 void tally_sql_file_abandon(struct tally_sql_file *file);

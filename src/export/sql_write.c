@@ -4,5 +4,5 @@
 int tally_sql_write(struct tally_session *session, const char *path,
 		    const struct tally_sql_options *options, struct tally_error *error)
 {
-	return tally_sql_write_chosen(session, path, options, NULL, NULL, error);
+	return tally_sql_write_chosen(session, path, false, options, NULL, NULL, error);
 }

@@ -149,8 +149,9 @@ static void put_start(struct firefox *file)
 	put_ms(json, start < 0 ? 0 : (uint64_t)start);
 	json_key(json, "profilingStartTime");
 	put_ms(json, 0);
+	/* What is at the end itself is not shown. */
 	json_key(json, "profilingEndTime");
-	put_ms(json, file->threads.last_time - file->start);
+	put_ms(json, file->threads.last_time - file->start + interval_of(file));
 }
 
 static int put_meta(struct firefox *file)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/fail.h"
 #include "convert/convert.h"
@@ -42,7 +43,38 @@ static int choose(void *context, struct tally_resolver *resolver,
 	return passed;
 }
 
-/* A database is made where it can be read again, and copied. */
+/* The path of the stream's file, if it is an empty one; else NULL. */
+static char *path_of(FILE *to)
+{
+	int fd = fileno(to);
+	struct stat about, there;
+	char name[32], path[4096];
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &about) || !S_ISREG(about.st_mode) || about.st_size || fflush(to) ||
+	    lseek(fd, 0, SEEK_CUR))
+		return NULL;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	length = readlink(name, path, sizeof(path) - 1);
+	if (length <= 0 || length == sizeof(path) - 1)
+		return NULL;
+	path[length] = 0;
+	return !stat(path, &there) && there.st_dev == about.st_dev && there.st_ino == about.st_ino
+		   ? strdup(path)
+		   : NULL;
+}
+
+static int write_at(struct sqlite *file, const char *path, bool fill)
+{
+	const struct convert *convert = file->convert;
+	const struct tally_sql_options options = {.size = sizeof(options),
+						  .lines = !convert->options.no_lines};
+
+	return tally_sql_write_chosen(convert->session, path, fill, &options, choose, file,
+				      convert->error);
+}
+
+/* What cannot be read again, as a pipe, gets a copy. */
 static int copy(struct convert *convert, const char *path)
 {
 	FILE *from = fopen(path, "re");
@@ -65,11 +97,9 @@ static int copy(struct convert *convert, const char *path)
 	return result;
 }
 
-static int write_database(struct sqlite *file)
+static int write_copy(struct sqlite *file)
 {
 	struct convert *convert = file->convert;
-	const struct tally_sql_options options = {.size = sizeof(options),
-						  .lines = !convert->options.no_lines};
 	const char *temporary = getenv("TMPDIR");
 	char *folder = NULL, *path = NULL;
 	int result;
@@ -79,15 +109,15 @@ static int write_database(struct sqlite *file)
 		return -ENOMEM;
 	if (!mkdtemp(folder)) {
 		result = tally_fail(convert->error, -errno, -1,
-				    "%s: %s; set TMPDIR to a folder for the database", folder,
-				    strerror(errno));
+				    "%s: %s; set TMPDIR to a folder for the database, or write it "
+				    "to a file",
+				    folder, strerror(errno));
 		free(folder);
 		return result;
 	}
 	result = asprintf(&path, "%s/samples.db", folder) < 0 ? -ENOMEM : 0;
 	if (!result)
-		result = tally_sql_write_chosen(convert->session, path, &options, choose, file,
-						convert->error);
+		result = write_at(file, path, false);
 	if (!result)
 		result = copy(convert, path);
 	if (path)
@@ -95,6 +125,15 @@ static int write_database(struct sqlite *file)
 	rmdir(folder);
 	free(path);
 	free(folder);
+	return result;
+}
+
+static int write_database(struct sqlite *file)
+{
+	char *path = path_of(file->convert->to);
+	int result = path ? write_at(file, path, true) : write_copy(file);
+
+	free(path);
 	return result;
 }
 

@@ -225,6 +225,15 @@ agree_with_others() { # recording
 	done
 }
 
+@test "a database is made in its file, and a pipe gets the same" {
+	TMPDIR=/no/such/folder "$TALLY" export --to sqlite -f -o whole.db made.data
+	"$TALLY" export --to sqlite made.data | cmp - whole.db
+	TMPDIR=/no/such/folder "$TALLY" export --to sqlite made.data >redirected.db
+	cmp whole.db redirected.db
+	run -1 bash -c 'set -o pipefail; TMPDIR=/no/such/folder "$TALLY" export --to sqlite made.data | cat'
+	[[ $output = *"set TMPDIR to a folder for the database, or write it to a file" ]]
+}
+
 @test "a file is not replaced without -f, and none is left when writing fails" {
 	echo mine >mine
 	run -1 "$TALLY" export --to csv -o mine made.data
