@@ -200,7 +200,7 @@ function show(recording, root) {
 }
 
 function fail(error) {
-	const text = `This page cannot be shown: ${error.message || error}. Write it again with tally report --html.`;
+	const text = `This page cannot be shown: ${error.message || error}${error.old ? "" : ". Write it again with tally report --html"}.`;
 	document.getElementById("page").replaceChildren(make("p", { class: "failure", role: "alert" }, text));
 	tally.failed = text;
 }
@@ -211,7 +211,9 @@ async function start() {
 		if (summary.version !== 1) throw new Error(`its data has version ${summary.version}, the page reads 1`);
 		summary.recordings = summary.recordings || [];
 		document.title = tally.format.plain(summary.title || "Tally");
-		if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old (it lacks DecompressionStream)");
+		if (typeof DecompressionStream === "undefined") {
+			throw Object.assign(new Error("this browser lacks DecompressionStream; Chromium 93, Firefox 113, Safari 16.4 and newer ones have it"), { old: true });
+		}
 		const data = document.getElementById("data");
 		const container = tally.container.open(data.textContent);
 		data.remove(); // its text is not needed again

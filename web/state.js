@@ -45,7 +45,7 @@ function parse(hash) {
 function format(state) {
 	const out = new URLSearchParams();
 	for (const [name, [usual]] of Object.entries(FIELDS)) if (state[name] !== usual) out.set(name, state[name]);
-	return out.size ? `#${out}` : "#";
+	return `#${out}`;
 }
 
 // `changed` is called once a frame after changes.

@@ -357,6 +357,26 @@ def damaged(bench: Bench):
 
 
 @case
+def old_browser(bench: Bench):
+    """a browser that cannot expand the data says so in one sentence"""
+    tab = bench.browser.tab()
+    bench.tabs.append(tab)
+    tab.do("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")
+    tab.open(bench.file("one"))
+    same(tab.run("document.body.innerText.trim()"), "This page cannot be shown: this browser lacks DecompressionStream; Chromium 93, Firefox 113, Safari 16.4 and newer ones have it.")
+
+
+@case
+def beside_right_to_left(bench: Bench):
+    """a number stays behind a name that is read from the right, and is copied without marks"""
+    tab = bench.open("names", "#view=time&strips=thread")
+    true(tab.run("[...document.querySelectorAll('.strip-name bdi')].some((one) => one.dir === 'ltr' && /^\\u2068.*\\u2069 [0-9]+$/.test(one.textContent))"), "isolated")
+    tab.run("tally.page.store.set({ view: 'threads' })")
+    tab.next_frame()
+    true(not tab.run("/[\\u2068\\u2069]/.test(tally.page.view.table.tsv())"), "copied")
+
+
+@case
 def prints(bench: Bench):
     """on paper the page is light and has no controls"""
     tab = bench.open("known", "#view=functions&theme=dark")
