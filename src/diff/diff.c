@@ -24,15 +24,32 @@ static bool has_same_keys(struct tally_profile *const *profiles, size_t count)
 	return true;
 }
 
-/* The number of the event of a name; the only one of a recording has any name. */
-static uint32_t event_of(const struct tally_profile *profile, const char *name, size_t events)
+static const struct tally_attr *attr_of(const struct tally_diff *diff, size_t recording,
+					size_t event)
 {
+	return &tally_data_event(tally_session_data(diff_session(diff, recording)), event)->attr;
+}
+
+/* The event of a recording that is compared with one of the first: that of its name, else one that
+ * counts the same with other modifiers; the only one of a recording has any name. */
+static uint32_t event_of(const struct tally_diff *diff, size_t recording, size_t number,
+			 const char *name)
+{
+	const struct tally_profile *profile = diff->profiles[recording];
+	const struct tally_attr *attr = attr_of(diff, 0, number);
 	struct tally_profile_event facts = {.size = sizeof(facts)};
+	uint32_t count = (uint32_t)tally_profile_event_count(profile);
 
 	for (uint32_t i = 0; !tally_profile_event(profile, i, &facts); i++)
 		if (!strcmp(facts.name, name))
 			return i;
-	return events == 1 && tally_profile_event_count(profile) == 1 ? 0 : UINT32_MAX;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tally_attr *other = attr_of(diff, recording, i);
+
+		if (other->type == attr->type && other->config == attr->config)
+			return i;
+	}
+	return diff->event_count == 1 && count == 1 ? 0 : UINT32_MAX;
 }
 
 static int make_event(struct tally_diff *diff, size_t number, struct tally_error *error)
@@ -48,7 +65,7 @@ static int make_event(struct tally_diff *diff, size_t number, struct tally_error
 		return -ENOMEM;
 	event->events[0] = (uint32_t)number;
 	for (size_t i = 1; i < diff->recordings; i++)
-		event->events[i] = event_of(diff->profiles[i], facts.name, diff->event_count);
+		event->events[i] = event_of(diff, i, number, facts.name);
 	result = tally_diff_match(diff, event);
 	for (size_t i = 1; i < diff->recordings && !result; i++) {
 		result = tally_diff_find_renamed(diff, event, i);

@@ -147,6 +147,15 @@ static void put_change(const struct tally_diff *diff, const struct tally_diff_ce
 		tally_buf_printf(to, "%.6f", cell->change);
 }
 
+/* Of several recordings, with the number of the one that it is about. */
+static void put_title(const struct tally_diff *diff, const char *title, size_t recording,
+		      struct tally_buf *to)
+{
+	tally_buf_text(to, title);
+	if (diff->recordings > 2)
+		tally_buf_printf(to, "/%zu", recording);
+}
+
 /* Ends the cells of one line; `row` SIZE_MAX: the titles. */
 static int put_recording(struct table *table, size_t row, size_t recording, size_t *column)
 {
@@ -161,10 +170,8 @@ static int put_recording(struct table *table, size_t row, size_t recording, size
 
 	if (!title)
 		cell = tally_diff_cell_of(diff, table->event, row, recording);
-	if (title && diff->recordings > 2)
-		tally_buf_printf(to, "%s/%zu", change_title(diff), recording);
-	else if (title)
-		tally_buf_text(to, change_title(diff));
+	if (title)
+		put_title(diff, change_title(diff), recording, to);
 	else
 		put_change(diff, &cell, to);
 	table->right[*column] = true;
@@ -172,7 +179,7 @@ static int put_recording(struct table *table, size_t row, size_t recording, size
 	if (!result && table->options->show_formula) {
 		from = to->size;
 		if (title)
-			tally_buf_text(to, "Formula");
+			put_title(diff, "Formula", recording, to);
 		else
 			put_formula(table, &cell, recording, to);
 		table->right[*column] = true;
@@ -181,7 +188,7 @@ static int put_recording(struct table *table, size_t row, size_t recording, size
 	if (!result && table->options->show_period) {
 		from = to->size;
 		if (title)
-			tally_buf_text(to, "Period");
+			put_title(diff, "Period", recording, to);
 		else if (cell.samples)
 			tally_cell_u64(to, cell.period);
 		table->right[*column] = true;
@@ -189,7 +196,7 @@ static int put_recording(struct table *table, size_t row, size_t recording, size
 	}
 	from = to->size;
 	if (title)
-		tally_buf_text(to, "Change");
+		put_title(diff, "Change", recording, to);
 	else
 		tally_diff_verdict(
 		    &cell, samples > 0 ? 100 * (double)cell.inlined_samples / samples : 0, to);

@@ -18,14 +18,15 @@ struct tally_image;
 
 struct tally_image_options {
 	size_t size;
-	const char *symfs;          /* prefix of every binary's path; NULL: "" */
-	const char *debug_root;     /* NULL: /usr/lib/debug */
-	const char *root;           /* of proc and sys; NULL: "/" */
-	const char *kallsyms;       /* NULL: root/proc/kallsyms */
-	const char *vmlinux;        /* NULL: none but kallsyms */
-	const char *kernel_release; /* that was recorded; NULL: unknown.  Without a build-id of it,
-				     * names of a kernel of another release are not used */
-	const char *kcore;          /* a copy of the recorded kernel's memory; NULL: none */
+	const char *symfs;      /* prefix of every binary's path; NULL: "" */
+	const char *debug_root; /* NULL: /usr/lib/debug */
+	const char *root;       /* of proc and sys; NULL: "/" */
+	const char *kallsyms;   /* NULL: root/proc/kallsyms */
+	const char *vmlinux;    /* NULL: none but kallsyms */
+	/* That was recorded, "": none was; NULL: it is the running one.  Without a build-id of it,
+	 * names of a kernel of another release are not used. */
+	const char *kernel_release;
+	const char *kcore; /* a copy of the recorded kernel's memory; NULL: none */
 	bool no_demangle;
 	bool no_symbols; /* files are read for their code and call frame information only */
 	/* Where the running kernel's symbols are kept between runs, as reading them from the kernel

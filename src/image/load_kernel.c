@@ -222,19 +222,23 @@ static void explain_other(struct tally_image_store *store, const struct tally_ke
 {
 	char recorded[TALLY_BUILD_ID_TEXT], now[TALLY_BUILD_ID_TEXT], release[RELEASE_ROOM];
 
-	if (other_release(store, release)) {
+	if (facts->recorded_size && size) {
+		tally_build_id_format(facts->recorded, facts->recorded_size, recorded);
+		tally_build_id_format(running, size, now);
+		explain(store,
+			"another kernel runs now: its build-id is %s, recorded was %s; give that "
+			"kernel's table with --kallsyms or its file with --vmlinux",
+			now, recorded);
+	} else if (other_release(store, release) && *store->options.kernel_release) {
 		explain(store,
 			"another kernel runs now: its release is %s, recorded was %s; give that "
 			"kernel's table with --kallsyms or its file with --vmlinux",
 			release, store->options.kernel_release);
-		return;
+	} else {
+		explain(store,
+			"the recording does not say of which kernel it is; give that kernel's "
+			"table with --kallsyms or its file with --vmlinux");
 	}
-	tally_build_id_format(facts->recorded, facts->recorded_size, recorded);
-	tally_build_id_format(running, size, now);
-	explain(store,
-		"another kernel runs now: its build-id is %s, recorded was %s; give that kernel's "
-		"table with --kallsyms or its file with --vmlinux",
-		now, recorded);
 }
 
 static int choose_kallsyms(struct tally_image_store *store, const struct tally_kernel_facts *facts)

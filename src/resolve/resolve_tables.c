@@ -51,6 +51,14 @@ static bool same_kernel(const struct tally_source *source)
 	       source->counts.last_time / 1000000000 <= (uint64_t)now.tv_sec;
 }
 
+/* "": the recording does not say; NULL: it is being made here. */
+static const char *recorded_release(const struct tally_source *source)
+{
+	const char *release = tally_data_info(source->data)->os_release;
+
+	return source->live ? NULL : release ? release : "";
+}
+
 /* Which mapping is the kernel's text. */
 static void find_kernel(struct tally_resolve_tables *tables)
 {
@@ -104,7 +112,7 @@ int tally_resolve_tables_init(struct tally_resolve_tables *tables,
 	    .vmlinux = options->vmlinux,
 	    .no_demangle = options->no_demangle,
 	    .build_id_dir = options->build_id_dir,
-	    .kernel_release = source->live ? NULL : tally_data_info(source->data)->os_release,
+	    .kernel_release = recorded_release(source),
 	    .places = &tables->debug_dirs.places,
 	};
 	int result;

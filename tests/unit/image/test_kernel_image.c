@@ -126,18 +126,19 @@ static void another_release_is_not_used_without_a_build_id(void **state)
 
 	make_root(workdir, table);
 	workdir_write(workdir, "proc/sys/kernel/osrelease", "6.1.0-here\n");
-	for (int other = 0; other < 2; other++) {
+	for (int other = 0; other < 3; other++) {
 		struct tally_image_store *store;
 		struct tally_image *kernel;
 
-		options.kernel_release = other ? "5.15.0-other" : "6.1.0-here";
+		options.kernel_release = other == 2 ? "" : other ? "5.15.0-other" : "6.1.0-here";
 		assert_int_equal(tally_image_store_new(&options, &store), 0);
 		kernel = tally_image_get(store, &key);
 		assert_int_equal(tally_image_symbol_count(kernel) > 0, !other);
 		if (other)
 			assert_non_null(strstr(tally_image_why_no_symbols(kernel),
-					       "its release is 6.1.0-here, recorded was "
-					       "5.15.0-other"));
+					       other == 2 ? "does not say of which kernel it is"
+							  : "its release is 6.1.0-here, recorded "
+							    "was 5.15.0-other"));
 		tally_image_store_free(store);
 	}
 }
