@@ -461,6 +461,8 @@ static int parse_and_run(struct stat_ask *ask, int argc, char **argv)
 		cli_ids_report_children(ask->pid_numbers, ask->pids.count, "counted");
 	say_set_uid(ask);
 	status = stat_output_open(&output, ask);
+	if (status && ask->command)
+		status = CLI_OWN_FAILURE;
 	if (!status)
 		status = stat_smi_freeze(ask);
 	if (!status)

@@ -340,6 +340,8 @@ static int run_once(struct run *run, const sigset_t *blocked, bool *ret_over)
 	sigprocmask(SIG_BLOCK, blocked, &run->open);
 	if (!status && ask->record)
 		status = stat_record_open(&run->record, &run->count);
+	if (status == CLI_FAILED && ask->record && ask->command)
+		status = CLI_OWN_FAILURE;
 	if (!status)
 		status = begin(run);
 	if (!status) {
