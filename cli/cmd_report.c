@@ -456,6 +456,24 @@ static size_t (*const themes[])(struct report *report, struct cli_option *to) = 
 };
 #define THEMES (sizeof(themes) / sizeof(*themes))
 
+/* Reads the command line.  The options are a large table, which what follows has no use for: a
+ * stack may be small.  As cli_parse(). */
+static __attribute__((noinline)) int take_options(struct report *report,
+						  const struct cli_usage *usage, char *formats,
+						  size_t room, int argc, char **argv,
+						  int *ret_status)
+{
+	struct cli_option options[CLI_OPTIONS_MOST];
+	size_t rows = 0;
+
+	for (size_t i = 0; i < THEMES; i++)
+		rows += themes[i](report, options + rows);
+	memset(options + rows, 0, (CLI_OPTIONS_MOST - rows) * sizeof(*options));
+	add_formats(options, &report->format, formats, room);
+	*ret_status = cli_settings_apply("report", cmd_report_settings, report);
+	return *ret_status ? -1 : cli_parse(usage, options, argc, argv, ret_status);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	static const char *const forms[] = {"[OPTIONS]", "[OPTIONS] FILE", NULL};
@@ -505,19 +523,12 @@ int cmd_report(int argc, char **argv)
 	    .screen = -1,
 	    .binaries.inlines = CLI_INLINE_USUAL,
 	};
-	struct cli_option options[CLI_OPTIONS_MOST];
-	size_t rows = 0;
 	int status, at;
 
 	/* Large tables are built one after another: free() gives each back to the system, whatever
 	 * sizes malloc() has seen. */
 	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
-	for (size_t i = 0; i < THEMES; i++)
-		rows += themes[i](&report, options + rows);
-	memset(options + rows, 0, (CLI_OPTIONS_MOST - rows) * sizeof(*options));
-	add_formats(options, &report.format, formats, sizeof(formats));
-	status = cli_settings_apply("report", cmd_report_settings, &report);
-	at = status ? -1 : cli_parse(&usage, options, argc, argv, &status);
+	at = take_options(&report, &usage, formats, sizeof(formats), argc, argv, &status);
 	if (at < 0)
 		goto done;
 	if (report.dlfilters.list) {

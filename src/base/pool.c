@@ -39,6 +39,25 @@ static void *work(void *argument)
 	return NULL;
 }
 
+/* A thread with at least that stack: by default it is what a program's first thread may have,
+ * `ulimit -s`, which may be very little.  An errno. */
+#define STACK_LEAST ((size_t)256 << 10)
+
+static int start_thread(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+	pthread_attr_t attr;
+	size_t size;
+	int result = pthread_attr_init(&attr);
+
+	if (result)
+		return result;
+	if (!pthread_attr_getstacksize(&attr, &size) && size < STACK_LEAST)
+		(void)pthread_attr_setstacksize(&attr, STACK_LEAST);
+	result = pthread_create(thread, &attr, run, context);
+	pthread_attr_destroy(&attr);
+	return result;
+}
+
 int tally_pool_run(unsigned workers, size_t pieces, tally_pool_fn run, void *context)
 {
 	struct pool pool = {.run = run, .context = context, .pieces = pieces};
@@ -55,7 +74,7 @@ int tally_pool_run(unsigned workers, size_t pieces, tally_pool_fn run, void *con
 	/* Fewer threads than asked for still do all the work. */
 	while (others && started < workers - 1) {
 		others[started] = (struct worker){.pool = &pool, .number = started + 1};
-		if (pthread_create(&others[started].thread, NULL, work, &others[started]))
+		if (start_thread(&others[started].thread, work, &others[started]))
 			break;
 		started++;
 	}
@@ -84,7 +103,7 @@ int tally_thread_start_quiet(pthread_t *thread, void *(*run)(void *context), voi
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = -pthread_create(thread, NULL, run, context);
+	result = -start_thread(thread, run, context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result;
 }

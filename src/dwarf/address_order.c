@@ -1,6 +1,7 @@
 #include "dwarf/address_order.h"
 
 #include <string.h>
+#include "base/table.h"
 
 #define DIGIT  11U
 #define DIGITS 3U /* of 32 bits */
@@ -26,30 +27,24 @@ static unsigned digit_of(uint64_t one, unsigned digit)
 
 void tally_address_sort(uint64_t *list, uint64_t *spare, size_t count)
 {
-	size_t starts[DIGITS][VALUES] = {0};
+	uint32_t starts[VALUES]; /* the lower halves number the list, so there are not more */
 	uint64_t *from = list, *to = spare;
 
 	if (count <= FEW) {
 		insert_each(list, count);
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		for (unsigned digit = 0; digit < DIGITS; digit++)
-			starts[digit][digit_of(list[i], digit)]++;
 	for (unsigned digit = 0; digit < DIGITS; digit++) {
 		uint64_t *other = from;
-		size_t sum = 0;
 
-		if (starts[digit][digit_of(from[0], digit)] == count)
-			continue; /* all have the same */
-		for (unsigned value = 0; value < VALUES; value++) {
-			size_t more = starts[digit][value];
-
-			starts[digit][value] = sum;
-			sum += more;
-		}
+		memset(starts, 0, sizeof(starts));
 		for (size_t i = 0; i < count; i++)
-			to[starts[digit][digit_of(from[i], digit)]++] = from[i];
+			starts[digit_of(from[i], digit)]++;
+		if (starts[digit_of(from[0], digit)] == count)
+			continue; /* all have the same */
+		counts_to_starts(starts, VALUES);
+		for (size_t i = 0; i < count; i++)
+			to[starts[digit_of(from[i], digit)]++] = from[i];
 		from = to;
 		to = other;
 	}

@@ -32,6 +32,7 @@ struct source {
 	uint64_t at;
 	struct tally_inflate *inflate;
 	struct tally_buf carry; /* decoded, not yet a whole record */
+	struct tally_buf copy;  /* of one record; stacks may be small */
 	bool broken;            /* its stream was damaged, which was reported */
 	/* Compressed records, and ends of rounds among them, that nobody will read again. */
 	uint64_t done_from, done_to;
@@ -86,7 +87,7 @@ static int copy_record(struct source *source, const struct file_region *region, 
 	struct tally_data *data = source->data;
 	const uint8_t *bytes = region->bytes + at;
 	uint64_t padded = align_up(header->size, 8);
-	uint8_t copy[65536];
+	uint8_t *copy;
 	int code;
 
 	if (padded == header->size && !data->swapped) {
@@ -97,6 +98,9 @@ static int copy_record(struct source *source, const struct file_region *region, 
 		data->damage.passed_over++;
 		return 0;
 	}
+	if (tally_buf_reserve(&source->copy, UINT16_MAX + 1))
+		return -ENOMEM;
+	copy = source->copy.data;
 	memcpy(copy, bytes, header->size);
 	memset(copy + header->size, 0, (size_t)padded - header->size);
 	if (data->swapped && to_native(data, copy, header->type, header->size)) {
@@ -322,6 +326,7 @@ static void end_source(struct source *source)
 				  "bytes of it",
 				  source->region.name, source->carry.size);
 	tally_buf_done(&source->carry);
+	tally_buf_done(&source->copy);
 	tally_inflate_free(source->inflate);
 }
 

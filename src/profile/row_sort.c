@@ -41,9 +41,11 @@ static void move(const struct tally_row_item *from, struct tally_row_item *to, u
 		to[starts[from[i].key >> shift & (digits - 1)]++] = from[i];
 }
 
-/* From the lowest digit up. */
-static void sort_digits(struct tally_row_item *items, struct tally_row_item *spare, uint32_t count,
-			uint64_t varying)
+/* From the lowest digit up.  Not a part of its caller, which is called by itself: stacks may be
+ * small. */
+static __attribute__((noinline)) void sort_digits(struct tally_row_item *items,
+						  struct tally_row_item *spare, uint32_t count,
+						  uint64_t varying)
 {
 	unsigned bits = count < MIDDLE_RUN ? 8 : DIGIT_BITS;
 	struct tally_row_item *from = items, *to = spare, *swapped;

@@ -36,6 +36,7 @@ void tally_by_address_done(struct tally_by_address *waiting)
 {
 	free(waiting->samples);
 	free(waiting->spare);
+	free(waiting->counts);
 	free(waiting->views);
 	*waiting = (struct tally_by_address){0};
 }
@@ -79,8 +80,10 @@ static inline void sort_digit(struct tally_by_address *waiting, uint32_t *counts
 
 static void sort(struct tally_by_address *waiting)
 {
-	uint32_t counts[3][DIGITS] = {{0}};
+	uint32_t *counts[] = {waiting->counts, waiting->counts + DIGITS,
+			      waiting->counts + 2 * (size_t)DIGITS};
 
+	memset(waiting->counts, 0, 3 * DIGITS * sizeof(*waiting->counts));
 	for (uint32_t i = 0; i < waiting->count; i++) {
 		counts[0][digit_of(&waiting->samples[i], 0)]++;
 		counts[1][digit_of(&waiting->samples[i], 1)]++;
@@ -245,8 +248,9 @@ static int make_room(struct tally_by_address *waiting)
 	if (!waiting->samples) {
 		waiting->samples = malloc(SAMPLES_MOST * sizeof(*waiting->samples));
 		waiting->spare = malloc(SAMPLES_MOST * sizeof(*waiting->spare));
+		waiting->counts = malloc(3 * DIGITS * sizeof(*waiting->counts));
 	}
-	if (!waiting->samples || !waiting->spare)
+	if (!waiting->samples || !waiting->spare || !waiting->counts)
 		return -ENOMEM;
 	if (waiting->view_count == waiting->view_room) {
 		uint32_t room = waiting->view_room ? waiting->view_room * 2 : 64;

@@ -16,6 +16,7 @@ struct row_maker;
 /* All zero is empty and valid. */
 struct tally_by_address {
 	struct by_address_sample *samples, *spare;
+	uint32_t *counts;              /* while they are sorted; stacks may be small */
 	struct by_address_view *views; /* what was known of their threads, each time it changed */
 	uint32_t count, view_count, view_room;
 	uint32_t last[BY_ADDRESS_MODES]; /* by cpumode: the number of the last view */
