@@ -6,6 +6,7 @@
 
 /* So much of a screen may be notes. */
 #define PART 6
+#define MORE 4 /* columns of what says that there is more */
 
 /* The bytes of a text that fit into so many columns, up to the end of a word if there is one. */
 static size_t fitting(const char *text, size_t length, unsigned width)
@@ -35,13 +36,17 @@ unsigned browser_notes(const struct browser *browser, struct cli_screen *screen,
 	most = cli_screen_height(screen) / PART;
 	while (*at && count < most) {
 		size_t length = strcspn(at, "\n"), used = fitting(at, length, width);
+		bool cut = count + 1 == most && at[used + strspn(at + used, " \n")];
 		char text[1024];
 
+		if (cut && width > MORE)
+			used = fitting(at, length, width - MORE);
 		if (draw) {
-			size_t bytes = used < sizeof(text) ? used : sizeof(text) - 1;
+			size_t bytes = used < sizeof(text) - MORE ? used : sizeof(text) - MORE - 1;
 
 			memcpy(text, at, bytes);
-			text[bytes] = 0;
+			memcpy(text + bytes, " ...", MORE + 1);
+			text[cut ? bytes + MORE : bytes] = 0;
 			cli_screen_put(screen, line + count, 0, CLI_WARM, text, width);
 		}
 		count++;
