@@ -51,7 +51,8 @@ void tally_file_lose_tail(struct tally_data *data, const struct file_region *reg
 uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region, uint64_t at)
 {
 	struct file_record_header header;
-	uint64_t next;
+	char holes[64] = "";
+	uint64_t next, unstored;
 
 	tally_file_fit(region, data->swapped, at, &header);
 	if (region->end - at < 8) {
@@ -71,10 +72,14 @@ uint64_t tally_file_pass_bad(struct tally_data *data, struct file_region *region
 		tally_file_lose_tail(data, region, at);
 		return next;
 	}
+	unstored = tally_file_holes(data, region, at, next);
+	if (unstored)
+		snprintf(holes, sizeof(holes), ", of which %llu were never written (a hole)",
+			 (unsigned long long)unstored);
 	tally_file_damage(data, at, next - at,
-			  "%sinvalid record at byte %llu (type %u, size %u): %llu bytes skipped",
+			  "%sinvalid record at byte %llu (type %u, size %u): %llu bytes skipped%s",
 			  region->name, file_region_place(region, at), header.type, header.size,
-			  (unsigned long long)(next - at));
+			  (unsigned long long)(next - at), holes);
 	return next;
 }
 

@@ -132,6 +132,9 @@ int tally_file_event_of(const struct tally_data *data, const uint8_t *bytes, uin
 /* resync.c: the next offset from `from` on where records seem to begin, or the region's end. */
 uint64_t tally_file_resync(const struct tally_data *data, const struct file_region *region,
 			   uint64_t from);
+/* Bytes of a part of the region that the file does not store, and which are read as zeros. */
+uint64_t tally_file_holes(const struct tally_data *data, const struct file_region *region,
+			  uint64_t from, uint64_t end);
 /* Whether the size of an invalid record at `at` seems valid: at `end` the region ends or a record
  * seems to begin, and no records seem to begin before that. */
 bool tally_file_ends_at(const struct tally_data *data, const struct file_region *region,

@@ -162,3 +162,14 @@ perf_lines() {
 	[ "$status" = 1 ]
 	[ -c /dev/full ]
 }
+
+@test "a hole of a file is not searched for records, and its size is said" {
+	"$TALLY" record -q -e cpu-clock -F 2000 -g -o - -- taskset -c 0 sh -c ':' >in.pipe 2>/dev/null ||
+		skip "events cannot be opened here"
+	cp in.pipe holes.pipe
+	truncate -s 16G holes.pipe || skip "files of 16 GiB are not possible here: tests/unit has damage"
+	[ "$(stat -c %b holes.pipe)" -lt 100000 ] || skip "holes are stored here: nothing is there to pass over"
+	run -1 --separate-stderr "$TALLY" script -i holes.pipe
+	[[ "$stderr" == *" bytes skipped, of which 1717"*" were never written (a hole)"* ]]
+	[ "$output" = "$("$TALLY" script -i in.pipe)" ]
+}
