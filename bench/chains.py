@@ -28,6 +28,8 @@ ENTRIES = {"_start", "__libc_start_call_main", "start_thread", "_dl_start_user",
            "runtime.clone.abi0"}
 # A binary without symbols has no name for _start; what it calls has one.
 CALLED_BY_ENTRY = {"__libc_start_main", "__libc_start_main_impl"}
+# In the midst of this call the old program's stack is gone and the new one's is not there yet.
+EXEC = {"execve", "__execve", "__GI___execve"}
 KERNEL = 0x8000000000000000
 
 PYTHON = """
@@ -226,7 +228,7 @@ def is_whole(frames):
 def measure(command, names, ends):
     whole = total = kernel = 0
     for frames in chains(command, names):
-        if not frames:
+        if not frames or (len(frames) == 1 and plain(frames[0][1]) in EXEC):
             kernel += 1
             continue
         total += 1
