@@ -33,6 +33,8 @@ int cli_refuse(struct tally_error *error, const char *format, ...)
 }
 
 #define WORDS_MOST 160
+/* Of a list of valid words so many bytes are shown: the rest is in the help. */
+#define LISTED_MOST 200
 
 int cli_refuse_listed(struct tally_error *error, const char *text, size_t length, const char *what,
 		      const char *const *words)
@@ -42,9 +44,10 @@ int cli_refuse_listed(struct tally_error *error, const char *text, size_t length
 	size_t count = 0, at = 0;
 
 	for (; words[count]; count++)
-		if (at < sizeof(valid))
-			at += (size_t)snprintf(valid + at, sizeof(valid) - at, "%s%s",
-					       count ? ", " : "", words[count]);
+		if (at < LISTED_MOST)
+			at += (size_t)snprintf(
+			    valid + at, sizeof(valid) - at, "%s%s", count ? ", " : "",
+			    at + strlen(words[count]) < LISTED_MOST ? words[count] : "...");
 	snprintf(typed, sizeof(typed), "%.*s", (int)length, text);
 	nearest = length < sizeof(typed) ? tally_text_nearest(typed, words, count) : NULL;
 	if (nearest)

@@ -237,8 +237,13 @@ static int start_stream(struct tally_writer *writer, const struct file_facts *fa
 
 static int start_packing(struct tally_writer *writer, int level, struct tally_error *error)
 {
-	int code = level ? tally_pack_new(level, &writer->pack) : 0;
+	int code;
 
+	if (level < 0 || level > 22)
+		return tally_fail(error, -EINVAL, -1,
+				  "invalid compress_level %d: valid are 1 to 22, and 0 for none",
+				  level);
+	code = level ? tally_pack_new(level, &writer->pack) : 0;
 	if (code == -ENOTSUP)
 		return tally_fail(error, code, -1,
 				  "compressing needs libzstd, which this tally was built without");

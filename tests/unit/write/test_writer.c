@@ -487,6 +487,7 @@ static void keeps_the_old_file(void **state)
 static void refuses_what_is_no_file(void **state)
 {
 	struct tally_writer_event event = {.name = "cycles"};
+	const struct tally_writer_options hard = {.size = sizeof(hard), .compress_level = 23};
 	struct tally_writer *writer = NULL;
 	struct tally_error error = {0};
 	char *fifo = path_in(state, "fifo");
@@ -499,6 +500,8 @@ static void refuses_what_is_no_file(void **state)
 			 -ENOENT);
 	assert_int_equal(tally_writer_open("", &event, 1, NULL, &writer, &error), -ENOENT);
 	assert_int_equal(tally_writer_open(fifo, &event, 0, NULL, &writer, &error), -EINVAL);
+	assert_int_equal(tally_writer_open(fifo, &event, 1, &hard, &writer, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "compress_level 23"));
 	assert_null(writer);
 	assert_int_equal(tally_writer_open("/dev/null", &event, 1, NULL, &writer, &error), 0);
 	close_writer(writer);
