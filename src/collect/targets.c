@@ -255,10 +255,12 @@ static int cpus_of_stat(const char *root, uint32_t **ret, size_t *ret_count)
 		free(text);
 		return -ENOMEM;
 	}
-	for (const char *at = text; at; at = strchr(at, '\n'), at += at ? 1 : 0)
+	for (const char *at = text; *at; at += *at != '\0') {
 		if (!strncmp(at, "cpu", 3) && at[3] >= '0' && at[3] <= '9')
 			fprintf(numbers, "%s%lu", ftell(numbers) ? "," : "",
 				strtoul(at + 3, NULL, 10));
+		at += strcspn(at, "\n");
+	}
 	free(text);
 	if (fclose(numbers))
 		result = -ENOMEM;

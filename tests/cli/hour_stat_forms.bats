@@ -32,7 +32,7 @@ need_perf() {
 	[ "$(tail -1 counts)" = last ]
 	for fd in 77 7777777777; do
 		run "$TALLY" stat --log-fd "$fd" -e task-clock true
-		[ "$status" = 1 ]
+		[ "$status" = 125 ]
 		[[ $output = "tally stat: --log-fd $fd: Bad file descriptor" ]]
 	done
 }

@@ -291,14 +291,15 @@ sentence() {
 	# Switches of the shell, which has samples, after its first one.
 	page run live.html live.txt <<-'END'
 		import re
-		threads = page.table("thread", "tid")
+		# One that nothing but switches knows by that name, as before an exec, is not shown.
+		threads = {(tid, page.column("string.text")[comm]) for tid, comm in page.table("thread", "tid", "comm")}
 		runs = page.table("run", "thread", "start", "end")
 		assert runs and all(start <= end for _, start, end in runs)
 		begin, end = page.summary["clock"], page.summary["clock"] + page.summary["duration"]
 		with open(arguments[0], encoding="utf-8", errors="replace") as file:
-		    lines = [re.search(r" (\d+) +(?:\[\d+\] +)?(\d+\.\d+): PERF_RECORD_SWITCH\w* +IN", line) for line in file]
+		    lines = [re.search(r"(\S+) +(\d+) +(?:\[\d+\] +)?(\d+\.\d+): PERF_RECORD_SWITCH\w* +IN", line) for line in file]
 		# Times of the text are cut to microseconds.
-		ins = [float(line[2]) for line in lines if line and (int(line[1]),) in threads]
+		ins = [float(line[3]) for line in lines if line and (int(line[2]), line[1]) in threads]
 		wanted = sum(begin <= time <= end for time in ins)
 		assert abs(len(runs) - wanted) <= 1, (len(runs), wanted)
 		texts = page.column("string.text")

@@ -22,6 +22,7 @@ void fake_session_init(struct tally_session *session)
 	assert(!tally_stacks_init(&stacks));
 	session->data.event_count = 1;
 	session->data.events[0].name = "cpu-clock";
+	session->data.events[0].attr.sample_period = 1;
 	session->data.events[0].attr.sample_type =
 	    PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
 }
