@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/table.h"
 
 #define CHUNKS_FIRST_BITS 10
 #define CHUNKS_COUNT      (32 - CHUNKS_FIRST_BITS + 1)
@@ -38,17 +37,6 @@ static inline void *chunks_at(const struct tally_chunks *chunks, uint32_t number
 	return chunk + (number - first) * size;
 }
 
-/* The memory of a chunk; elements of large ones are read at random places. */
-static inline void *chunks_new(unsigned which, size_t size)
-{
-	size_t count = (size_t)1 << (which + CHUNKS_FIRST_BITS);
-	void *chunk = calloc(count, size);
-
-	if (chunk)
-		table_huge(chunk, count * size);
-	return chunk;
-}
-
 /* Makes room for the next element, zeroed; its number is the count.  The caller fills it and then
  * calls chunks_added().  NULL: out of memory, or there are too many. */
 static inline void *chunks_next(struct tally_chunks *chunks, size_t size)
@@ -59,7 +47,7 @@ static inline void *chunks_next(struct tally_chunks *chunks, size_t size)
 	if (number == UINT32_MAX - 1)
 		return NULL;
 	if (!atomic_load_explicit(&chunks->chunk[which], memory_order_relaxed)) {
-		void *chunk = chunks_new(which, size);
+		void *chunk = calloc((size_t)1 << (which + CHUNKS_FIRST_BITS), size);
 
 		if (!chunk)
 			return NULL;
@@ -86,7 +74,7 @@ static inline void *chunks_add(struct tally_chunks *chunks, size_t size, uint32_
 		return NULL;
 	}
 	if (!atomic_load_explicit(&chunks->chunk[which], memory_order_acquire)) {
-		chunk = chunks_new(which, size);
+		chunk = calloc((size_t)1 << (which + CHUNKS_FIRST_BITS), size);
 		if (!chunk)
 			return NULL;
 		if (!atomic_compare_exchange_strong_explicit(&chunks->chunk[which], &none, chunk,

@@ -4,8 +4,6 @@
 #include "profile/profile.h"
 #include "session/numbers.h"
 
-#define TOGETHER 32U
-
 /* What an outermost frame says of its chain. */
 enum end { NOT_KNOWN, WHOLE, CUT, CUT_NAMELESS };
 
@@ -13,9 +11,6 @@ enum end { NOT_KNOWN, WHOLE, CUT, CUT_NAMELESS };
 struct ends {
 	const struct tally_profile *profile;
 	uint8_t *known; /* enum end by frame; NULL: out of memory */
-	/* Nodes whose misses of the caches overlap. */
-	uint32_t waiting[TOGETHER];
-	uint32_t waiting_count;
 };
 
 static enum end look(const struct ends *ends, const struct tally_call_node *node)
@@ -52,20 +47,6 @@ static uint64_t cut_below(const struct ends *ends, uint32_t number)
 	return cut;
 }
 
-/* Takes the outermost frames that wait. */
-static void take_waiting(struct ends *ends, struct tally_chain_ends *ret)
-{
-	const struct tally_call_node *nodes = ends->profile->tree.nodes;
-
-	for (uint32_t i = 0; i < ends->waiting_count; i++)
-		tally_session_frame_ahead(ends->profile->session, nodes[ends->waiting[i]].frame);
-	for (uint32_t i = 0; i < ends->waiting_count; i++) {
-		ret->all += call_node_total(&nodes[ends->waiting[i]]);
-		ret->cut += cut_below(ends, ends->waiting[i]);
-	}
-	ends->waiting_count = 0;
-}
-
 void tally_profile_chain_ends(const struct tally_profile *profile, size_t event,
 			      struct tally_chain_ends *ret)
 {
@@ -84,11 +65,9 @@ void tally_profile_chain_ends(const struct tally_profile *profile, size_t event,
 		for (uint32_t i = context + 1; i < behind; i += tree->nodes[i].size) {
 			if (tree->nodes[i].unshown) /* a sample without a chain */
 				continue;
-			ends.waiting[ends.waiting_count++] = i;
-			if (ends.waiting_count == TOGETHER)
-				take_waiting(&ends, ret);
+			ret->all += call_node_total(&tree->nodes[i]);
+			ret->cut += cut_below(&ends, i);
 		}
 	}
-	take_waiting(&ends, ret);
 	free(ends.known);
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/option_struct.h"
-#include "base/table.h"
 #include "profile/profile.h"
 #include "profile/tree_lines.h"
 #include "resolve/frames.h"
@@ -82,13 +81,18 @@ struct walk {
 static int reserve(void **at, uint32_t *room, uint32_t count, uint32_t more, size_t size)
 {
 	uint64_t need = (uint64_t)count + more, next = *room ? *room : 64;
+	void *grown;
 
 	if (need <= *room)
 		return 0;
 	while (next < need)
 		next *= 2;
-	if (next > UINT32_MAX || !array_resize(at, next, size))
+	if (next > UINT32_MAX)
 		return -ENOMEM;
+	grown = reallocarray(*at, next, size);
+	if (!grown)
+		return -ENOMEM;
+	*at = grown;
 	*room = (uint32_t)next;
 	return 0;
 }

@@ -17,12 +17,12 @@
 #define STACKS_CHUNK_BITS 18
 #define STACKS_CHUNK      (1U << STACKS_CHUNK_BITS) /* nodes */
 #define STACKS_CHUNKS     (1U << 12)                /* at most: a thousand million nodes */
-#define STACKS_SHARES     16U
+#define STACKS_SHARES     64U
 
 /* Nodes that begin a run, found by their hash, in shares so that one grows at a time.  Slots: the
  * hash's upper half, then the node; 0: free.  A thread takes a free slot for a node, and then
  * writes the node.  In a table that is replaced no slot is free; it stays for those who still
- * search it.  With few shares tables are large enough for huge pages. */
+ * search it. */
 struct stacks_table {
 	struct stacks_table *before;
 	uint32_t room; /* a power of two */
