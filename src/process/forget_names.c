@@ -42,16 +42,6 @@ static int take_files(const struct tally_process_table *from, struct tally_proce
 	return 0;
 }
 
-static void free_names(struct tally_process_table *table)
-{
-	tally_strings_done(&table->strings);
-	tally_map_done(&table->files);
-	tally_arena_done(&table->file_arena);
-	chunks_done(&table->late);
-	tally_map_done(&table->late_ids);
-	tally_arena_done(&table->late_arena);
-}
-
 int tally_process_forget_names(struct tally_process_table *table)
 {
 	struct tally_process_table made = {.row_count = 0};
@@ -62,13 +52,13 @@ int tally_process_forget_names(struct tally_process_table *table)
 	if (!result)
 		result = take_files(table, &made, files);
 	if (result) {
-		free_names(&made);
+		tally_process_names_done(&made);
 	} else {
 		for (size_t i = 0; i < table->comms.count; i++)
 			table->comms.entries[i].value = ids[i];
 		for (size_t i = 0; i < table->row_count; i++)
 			table->rows[i].mapping.file = files[i];
-		free_names(table);
+		tally_process_names_done(table);
 		table->strings = made.strings;
 		table->files = made.files;
 		table->file_arena = made.file_arena;

@@ -87,6 +87,16 @@ int tally_process_table_new(struct tally_process_table **ret)
 	return 0;
 }
 
+void tally_process_names_done(struct tally_process_table *table)
+{
+	tally_strings_done(&table->strings);
+	tally_map_done(&table->files);
+	tally_arena_done(&table->file_arena);
+	chunks_done(&table->late);
+	tally_map_done(&table->late_ids);
+	tally_arena_done(&table->late_arena);
+}
+
 void tally_process_table_free(struct tally_process_table *table)
 {
 	if (!table)
@@ -98,12 +108,7 @@ void tally_process_table_free(struct tally_process_table *table)
 	free(table->own);
 	tally_timeline_done(&table->comms);
 	tally_timeline_done(&table->spaces);
-	tally_strings_done(&table->strings);
-	tally_map_done(&table->files);
-	tally_arena_done(&table->file_arena);
-	chunks_done(&table->late);
-	tally_map_done(&table->late_ids);
-	tally_arena_done(&table->late_arena);
+	tally_process_names_done(table);
 	tally_map_done(&table->pids);
 	free(table->exits);
 	pthread_mutex_destroy(&table->late_lock);

@@ -53,4 +53,7 @@ int64_t tally_process_space_add(struct tally_process_table *table, const struct 
 const struct tally_mapped_file *tally_process_file_intern(struct tally_process_table *table,
 							  const struct tally_mapped_file *file);
 
+/* Frees the table's strings and files. */
+void tally_process_names_done(struct tally_process_table *table);
+
 #endif
