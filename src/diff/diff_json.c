@@ -1,5 +1,5 @@
 /* A difference as JSON; tally-json(7) describes the keys. */
-#include "base/put.h"
+#include "base/text.h"
 #include "diff/diff_output.h"
 
 static const char *const statuses[] = {

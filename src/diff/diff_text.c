@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/cell.h"
 #include "base/option_struct.h"
-#include "base/put.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "diff/diff_output.h"

@@ -1,7 +1,7 @@
 /* The findings of a doctor as JSON; tally-doctor(1) describes it. */
 #include <tally/doctor.h>
 
-#include "base/put.h"
+#include "base/text.h"
 #include "base/json.h"
 
 int tally_doctor_json(const struct tally_doctor *doctor, FILE *to)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/option_struct.h"
 #include "base/text.h"
-#include "base/put.h"
 #include "base/fold.h"
 
 #define INDENT      2

@@ -1,7 +1,7 @@
 /* The events of a recording as JSON; tally-json(7) describes the keys. */
 #include <tally/evlist.h>
 
-#include "base/put.h"
+#include "base/text.h"
 #include "info/facts.h"
 
 int tally_evlist_json(const struct tally_data *data, FILE *out)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/digits.h"
-#include "base/put.h"
+#include "base/text.h"
 #include "base/option_struct.h"
 #include "info/attr_text.h"
 #include "info/facts.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include <time.h>
-#include "base/put.h"
+#include "base/text.h"
 #include "base/digits.h"
 #include "info/attr_text.h"
 #include "info/facts.h"

@@ -1,5 +1,5 @@
 /* The facts about a recording as JSON; tally-json(7) describes the keys. */
-#include "base/put.h"
+#include "base/text.h"
 #include "info/info_json.h"
 
 #include <tally/record.h>

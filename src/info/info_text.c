@@ -4,7 +4,6 @@
 #include <time.h>
 #include "base/digits.h"
 #include "base/text.h"
-#include "base/put.h"
 #include "base/cell.h"
 #include "info/facts.h"
 

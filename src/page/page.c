@@ -8,7 +8,7 @@
 #include "annotate/place_sums.h"
 #include "base/fail.h"
 #include "base/option_struct.h"
-#include "base/put.h"
+#include "base/text.h"
 #include "diff/diff_state.h"
 #include "annotate/place_sums.h"
 #include "page/page_code.h"
