@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tally/text.h>
+#include "elsewhere.h"
 #include "say.h"
 
 const struct cli_command cli_commands[] = {
@@ -61,11 +62,14 @@ const struct cli_command *cli_command_find(const char *name)
 void cli_command_suggest(const char *name)
 {
 	const char *names[sizeof(cli_commands) / sizeof(*cli_commands)], *nearest;
+	const char *instead = cli_elsewhere_find(name);
 
 	for (size_t i = 0; i < cli_command_count; i++)
 		names[i] = cli_commands[i].name;
 	nearest = tally_text_nearest(name, names, cli_command_count);
-	if (nearest)
+	if (instead)
+		cli_say(NULL, "no command '%s'; %s", name, instead);
+	else if (nearest)
 		cli_say(NULL, "no command '%s'; did you mean `tally %s`?", name, nearest);
 	else
 		cli_say(NULL, "no command '%s'; `tally --help` lists them", name);

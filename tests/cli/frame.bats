@@ -58,6 +58,18 @@ setup_file() {
 	[[ "$output" != *"did you mean"* ]]
 }
 
+@test "a command of perf that tally does not have is answered with what does its work here" {
+	run "$TALLY" sched
+	[ "$status" = 2 ]
+	[[ "$output" = "tally: no command 'sched'; "*"--off-cpu"* ]]
+	local name
+	for name in $(perf --list-cmds 2>/dev/null) c2c kwork mem sched trace; do
+		"$TALLY" --list-cmds | cut -f1 | grep -qFx -- "$name" && continue
+		run "$TALLY" "$name"
+		[[ "$output" = "tally: no command '$name'; "* && "$output" != *"tally --help"* ]]
+	done
+}
+
 @test "an unknown option is reported with the most similar one" {
 	run "$TALLY" help --hlep
 	[ "$status" = 2 ]
