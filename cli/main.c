@@ -9,6 +9,7 @@
 #include "ending.h"
 #include "mapped.h"
 #include "say.h"
+#include "stack_room.h"
 
 static int usage(void)
 {
@@ -94,6 +95,6 @@ int main(int argc, char **argv)
 	catch_file_limit();
 	cli_settings_pager(command->name);
 	cli_mapped_guard(command->name);
-	return cli_ending_leave(
-	    cli_finish_output(command->name, command->run(argc - at, argv + at)));
+	return cli_ending_leave(cli_finish_output(
+	    command->name, cli_run_with_room(command, argc - at, argv + at)));
 }

@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "record_control.h"
 #include "say.h"
+#include "stack_room.h"
 
 int record_control_open(struct record_control *control, const struct cli_usage *usage,
 			const char *where)
@@ -114,7 +115,7 @@ void record_control_start(struct record_control *control, struct tally_recorder 
 	/* Signals are for the thread that records. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = pthread_create(&control->thread, NULL, control_main, control);
+	code = cli_thread_start(&control->thread, control_main, control);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	control->started = !code;
 	if (code)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "stack_room.h"
 
 /* More call stacks than this, some 64 MB, or so much more memory than at the start, and the session
  * begins anew. */
@@ -174,7 +175,7 @@ int top_live_begin(struct top_live *live, struct tally_error *error)
 	live->result = 0;
 	live->memory = 0;
 	add_keys(live);
-	if (!result && pthread_create(&live->thread, NULL, follow, live)) {
+	if (!result && cli_thread_start(&live->thread, follow, live)) {
 		error->code = result = -EAGAIN;
 		snprintf(error->text, sizeof(error->text), "cannot start a thread");
 	}

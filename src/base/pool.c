@@ -39,20 +39,19 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* A thread with at least that stack: by default it is what a program's first thread may have,
- * `ulimit -s`, which may be very little.  An errno. */
-#define STACK_LEAST ((size_t)256 << 10)
+/* Of a thread.  By default it is what a program's first thread may have, `ulimit -s`, which may be
+ * less than demangling a long name takes.  Pages that are not touched take no memory. */
+#define STACK_SIZE ((size_t)8 << 20)
 
+/* An errno. */
 static int start_thread(pthread_t *thread, void *(*run)(void *context), void *context)
 {
 	pthread_attr_t attr;
-	size_t size;
 	int result = pthread_attr_init(&attr);
 
 	if (result)
 		return result;
-	if (!pthread_attr_getstacksize(&attr, &size) && size < STACK_LEAST)
-		(void)pthread_attr_setstacksize(&attr, STACK_LEAST);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	result = pthread_create(thread, &attr, run, context);
 	pthread_attr_destroy(&attr);
 	return result;

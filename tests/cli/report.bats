@@ -311,3 +311,36 @@ some = list(csv.DictReader(open("some.csv"), delimiter=";"))
 assert list(some[0]) == ["event", "symbol", "overhead_children", "period", "pid"], some[0]
 END
 }
+
+@test "14: a small stack is enough for long names: the command and its threads have room of their own" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no function with a long name; others are reported in all tests"
+	cat >long.c <<'END'
+#define TEN(x) x x x x x x x x x x
+__attribute__((noinline)) int work(int n) __asm__("_Z4workI" TEN(TEN("1gI")) TEN(TEN("1gI")) "i" TEN(TEN("E")) TEN(TEN("E")) "EiT_");
+int work(int n) { volatile int sum = n; for (int i = 0; i < 100000000; i++) sum += i; return sum; }
+int main(void) { return work(3) == 7; }
+END
+	gcc -O1 -o long long.c
+	"$TALLY" record -q -e cpu-clock:u -o long.data -- ./long 2>err || skip "events cannot be opened here: $(head -n 1 err)"
+	"$TALLY" report --stdio -i long.data >usual
+	grep -q 'work<g<g<g<g' usual
+	for size in 64 512; do
+		(
+			ulimit -s $size
+			"$TALLY" report --stdio -i long.data
+		) | cmp - usual
+	done
+	# Signals come to the thread that records.
+	(
+		ulimit -s 64
+		exec "$TALLY" record -e cpu-clock:u -o stopped.data -- sleep 60 2>err
+	) &
+	recorder=$!
+	for _ in $(seq 100); do
+		pgrep -P "$recorder" sleep >/dev/null && break
+		sleep 0.1
+	done
+	kill -INT "$recorder"
+	run -130 wait "$recorder"
+	grep -q 'in stopped.data' err
+}
