@@ -2,11 +2,12 @@
  * registers and stack at each with the true one: every call, return and signal was seen. x86-64
  * alone.
  *
- * Usage: truth_steps [-f] [-n N] [-s N] PROGRAM [ARGUMENT]...
+ * Usage: truth_steps [-f] [-l N] [-n N] [-s N] PROGRAM [ARGUMENT]...
  * The program raises SIGSTOP where it is to be followed from; with -f it is followed from its first
  * instruction. Of instructions outside of the program's own file each Nth is compared (default:
  * 16). Prints how many chains were compared, equal, shorter than the truth, and wrong, and where
- * the unequal ones were.
+ * the unequal ones were; -l: at most N such places. With -s the first N unequal chains are printed,
+ * and the true ones.
  *
  * The true chain: a call pushes a return address, which is gone once the stack pointer is above it;
  * a signal's handler stands on what it interrupted. Each stack is a mapping of its own. While
@@ -487,13 +488,15 @@ int main(int argc, char **argv)
 	struct tally_chain_images *images;
 	static char program[4096];
 	int option, status;
-	unsigned long judged;
+	unsigned long judged, listed = MISSES_MOST;
 	bool from_start = false;
 
 	all.every = 16;
-	while ((option = getopt(argc, argv, "+fn:s:")) > 0) {
+	while ((option = getopt(argc, argv, "+fl:n:s:")) > 0) {
 		if (option == 'n')
 			all.every = strtoul(optarg, NULL, 10);
+		else if (option == 'l')
+			listed = strtoul(optarg, NULL, 10);
 		else if (option == 's')
 			all.shown = strtoul(optarg, NULL, 10);
 		else if (option == 'f')
@@ -526,7 +529,7 @@ int main(int argc, char **argv)
 	       all.counts[UNKNOWN],
 	       judged ? 100.0 * (double)all.counts[EQUAL] / (double)judged : 0.0);
 	qsort(all.misses, all.miss_count, sizeof(*all.misses), by_count);
-	for (size_t i = 0; i < all.miss_count && i < 25; i++)
+	for (size_t i = 0; i < all.miss_count && i < listed; i++)
 		printf("  %lu %s in %s\n", all.misses[i].count, names[all.misses[i].outcome],
 		       all.misses[i].where);
 	tally_chain_maker_free(all.maker);
