@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/cell.h"
 #include "page/page_facts.h"
+#include "report/cut_chains.h"
 #include "report/nameless.h"
 
 /* Shares that matter, in hundredths of a percent; the report's (report/report_notes.c). */
@@ -115,9 +116,8 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	const struct page_tables *tables = facts->tables;
 	const struct tally_data *data = tally_session_data(facts->source->session);
 	const struct tally_attr *attr = &tally_data_event(data, event)->attr;
-	bool unwound =
-	    attr->sample_type & PERF_SAMPLE_STACK_USER || tally_data_info(data)->stacks.count;
 	struct tally_chain_ends ends;
+	struct cut_chains cut;
 	struct note note = {0};
 	int result;
 
@@ -129,12 +129,12 @@ static int put_chains(const struct page_facts *facts, uint32_t event, struct pag
 	if (result || tally_cell_share(ends.cut, ends.all) < CHAINS_LEAST)
 		return result;
 	put_share(&note.text, ends.cut, ends.all);
+	cut = tally_cut_chains(data, event);
 	tally_buf_printf(&note.text,
-			 " of the call chains of %s end before the start of their thread",
-			 tables->strings.text[tables->events[facts->source->events[event]].name]);
-	tally_buf_text(&note.remedy,
-		       unwound ? "record larger stacks: tally record --call-graph dwarf,65528"
-			       : "the code keeps no frame pointers: tally record -g");
+			 " of the call chains of %s end before the start of their thread%s%s",
+			 tables->strings.text[tables->events[facts->source->events[event]].name],
+			 cut.where ? ", " : "", cut.where ? cut.where : "");
+	tally_buf_text(&note.remedy, cut.remedy);
 	return put(&note, words);
 }
 

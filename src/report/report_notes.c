@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tally/report.h>
 #include "base/cell.h"
+#include "report/cut_chains.h"
 #include "report/nameless.h"
 #include "profile/chain_ends.h"
 #include "profile/profile.h"
@@ -18,9 +19,6 @@
 
 /* How the name of a thread's anonymous code begins. */
 #define JIT_NAME "[JIT]"
-
-/* The largest stack that a sample can hold is a little less than 64 KiB: --call-graph's limit. */
-#define STACK_MOST "65528"
 
 static void put_image(const struct nameless *nameless, const struct nameless_image *image,
 		      struct tally_buf *to)
@@ -72,9 +70,8 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 {
 	const struct tally_session *session = tally_profile_session(profile);
 	const struct tally_attr *attr = &tally_data_event(tally_session_data(session), event)->attr;
-	bool unwound = attr->sample_type & PERF_SAMPLE_STACK_USER ||
-		       tally_data_info(tally_session_data(session))->stacks.count;
 	struct tally_chain_ends ends;
+	struct cut_chains cut;
 	uint64_t share;
 
 	/* The calls that a processor keeps are only a part of each chain anyway. */
@@ -86,10 +83,9 @@ static void put_chains(const struct tally_profile *profile, size_t event, struct
 		return;
 	tally_buf_text(to, "# Cut call chains, ");
 	tally_cell_percent(to, share);
-	tally_buf_text(to, ": they end before the start of their thread");
-	tally_buf_text(to, unwound ? "; record larger stacks: --call-graph dwarf," STACK_MOST "\n"
-				   : ", where code keeps no frame pointers; record with "
-				     "tally record -g\n");
+	cut = tally_cut_chains(tally_session_data(session), event);
+	tally_buf_printf(to, ": they end before the start of their thread%s%s; %s\n",
+			 cut.where ? ", " : "", cut.where ? cut.where : "", cut.remedy);
 }
 
 int tally_report_notes(const struct tally_profile *profile, size_t event, struct tally_buf *to)

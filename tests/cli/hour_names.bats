@@ -303,6 +303,41 @@ chains() {
 	run -1 grep -q 'Cut call chains' got
 }
 
+@test "18: the advice for cut call chains follows why the recorder ended them" {
+	command -v gcc >/dev/null || skip "gcc is not installed: no program whose stacks end early"
+	"$TALLY" record -q -o try.data true 2>err || skip "events cannot be opened here: $(head -n 1 err)"
+	cat >deep.c <<'END'
+__attribute__((noinline)) unsigned work(unsigned n)
+{
+	volatile unsigned sum = n;
+	for (unsigned i = 0; i < 200000000; i++)
+		sum += i;
+	return sum;
+}
+__attribute__((noinline)) unsigned deep(unsigned n)
+{
+	volatile char room[1000];
+	room[n] = (char)n;
+	unsigned x = n ? deep(n - 1) : work(n);
+	return x + (unsigned)room[n];
+}
+int main(void) { return deep(20) == 7; }
+END
+	gcc -O1 -o deep deep.c
+	gcc -O1 -fno-asynchronous-unwind-tables -o bare deep.c
+	"$TALLY" record -q -e cpu-clock:u --call-graph dwarf,512 -o copies.data -- ./deep
+	"$TALLY" record -q -e cpu-clock:u -g -o rules.data -- ./bare
+	"$TALLY" record -q -e cpu-clock:u --call-graph dwarf,512 --keep-stacks -o kept.data -- ./deep
+	"$TALLY" record -q -e cpu-clock:u --call-graph fp -o pointers.data -- ./deep
+	advice() { "$TALLY" report --stdio -i "$1" | grep '^# Cut call chains' || :; }
+	[[ $(advice copies.data) == *"with the copy of the stack; record larger stacks (--call-graph dwarf,65528 is"* ]]
+	[[ $(advice rules.data) == *"in code without call frame information and frame pointers; build it with -fno-omit-frame-pointer" ]]
+	[[ $(advice kept.data) == *"with the copy of the stack; record larger stacks: tally record --call-graph dwarf,65528" ]]
+	[[ $(advice pointers.data) == *"where code keeps no frame pointers; record with tally record -g" ]]
+	"$TALLY" report --html=rules.html -i rules.data 2>/dev/null
+	python3 "$HERE/page_reader.py" summary rules.html | grep -q 'in code without call frame information'
+}
+
 @test "13.14: a word above the start of a thread, which is no code, cuts nothing off" {
 	{
 		echo "sample 5 $(start_of first 3) user $(start_of first 3) $(start_of _start 5) be552274c0854800"
