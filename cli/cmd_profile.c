@@ -21,6 +21,7 @@
 #include "ending.h"
 #include "options.h"
 #include "progress.h"
+#include "record_options.h"
 #include "recording.h"
 #include "say.h"
 #include "terminal.h"
@@ -31,7 +32,7 @@
 #define ARGUMENTS 24 /* of record's, at most, before the command's */
 
 struct profile {
-	const char *output, *page, *pids, *frequency;
+	const char *output, *page, *pids, *frequency, *call_graph;
 	bool system_wide, open, quiet, no_off_cpu, no_source;
 	struct cli_binaries binaries;
 };
@@ -50,7 +51,9 @@ static char **record_arguments(const struct profile *profile, int argc, char **a
 	if (!list)
 		return NULL;
 	list[count++] = "record";
-	list[count++] = "-g";
+	list[count++] = profile->call_graph ? "--call-graph" : "-g";
+	if (profile->call_graph)
+		list[count++] = (char *)profile->call_graph;
 	list[count++] = "--switch-events";
 	if (!profile->no_off_cpu)
 		list[count++] = "--off-cpu";
@@ -425,6 +428,11 @@ int cmd_profile(int argc, char **argv)
 	    {CLI_STRING, 'F', "freq", "HZ",
 	     "samples a second; max: as many as the kernel allows (default: 4000)",
 	     .to = &profile.frequency},
+	    {CLI_CALL, 0, "call-graph", "HOW",
+	     "record call chains by auto (unwound while recording, else fp; the default), fp (frame "
+	     "pointers), dwarf[,SIZE] (unwound) or lbr",
+	     .to = &profile.call_graph, .call = record_take_call_graph,
+	     .word = record_call_graph_word},
 	    {CLI_FLAG, 0, "no-off-cpu", NULL, "do not sample where threads are blocked",
 	     .to = &profile.no_off_cpu},
 	    {CLI_GROUP, .help = "Output"},

@@ -232,6 +232,19 @@ static void note_given(struct parser *parser, const struct cli_option *option, b
 	}
 }
 
+/* Whether the next argument is the option's value. */
+static bool is_value(const struct cli_option *option, const char *argument)
+{
+	size_t length = strlen(argument), end = option->ending ? strlen(option->ending) : 0;
+
+	if (!(option->flags & CLI_OPTIONAL))
+		return true;
+	if (argument[0] == '-')
+		return false;
+	return !(option->flags & CLI_ATTACHED) ||
+	       (end && length > end && !strcmp(argument + length - end, option->ending));
+}
+
 /* Takes the option's value (`attached`, or the next argument) and stores it. */
 static int take(struct parser *parser, const struct cli_option *option, bool letter,
 		const char *attached, bool on)
@@ -245,9 +258,7 @@ static int take(struct parser *parser, const struct cli_option *option, bool let
 					       written(option, letter, name, sizeof(name)));
 		return store(parser, option, letter, NULL, on);
 	}
-	if (!attached && parser->at < parser->argc &&
-	    !(option->flags & CLI_OPTIONAL &&
-	      (option->flags & CLI_ATTACHED || parser->argv[parser->at][0] == '-')))
+	if (!attached && parser->at < parser->argc && is_value(option, parser->argv[parser->at]))
 		attached = parser->argv[parser->at++];
 	if (!attached && !(option->flags & CLI_OPTIONAL))
 		return cli_usage_error(parser->usage, "%s needs a value: %s",

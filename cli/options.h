@@ -46,8 +46,8 @@ enum cli_kind {
 	4u /* not in --help, completion and man page: accepted because perf has it \
 	    */
 #define CLI_ATTACHED                                                                               \
-	16u /* with CLI_OPTIONAL: the next argument is never its value, only -zVALUE, --name=VALUE \
-	     */
+	16u /* with CLI_OPTIONAL: the next argument is not its value (but see `ending`), only \
+	     * -zVALUE, --name=VALUE */
 #define CLI_EMPTY 32u /* the value may be "", which is refused otherwise */
 #define CLI_WHOLE 8u  /* CLI_LIST: each option gives one item, commas are part of it */
 
@@ -84,6 +84,7 @@ struct cli_option {
 	const char *with_value; /* CLI_FLAG: the long option that takes the value that people write
 				   after this one by mistake */
 	int number;             /* CLI_SET */
+	const char *ending; /* with CLI_ATTACHED: a next argument that ends with it is the value */
 	/* The words that a value is made of: word number `index`, and what it is; NULL behind the
 	 * last one.  "{}" in `help` stands for the list of them; --list-words prints them for
 	 * completion and manual pages.  NULL: any value. */

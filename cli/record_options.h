@@ -101,6 +101,7 @@ int record_take_delay(void *to, const char *value, bool on, struct tally_error *
 bool record_is_call_graph(const char *word);
 /* The same as an option: `to` is a const char *. */
 int record_take_call_graph(void *to, const char *value, bool on, struct tally_error *error);
+const char *record_call_graph_word(size_t index, const char **ret_help);
 /* For `-g dwraf prog`: says which of these values the word is like, if any. */
 void record_say_similar_call_graph(const char *word);
 

@@ -7,6 +7,20 @@
 
 static const char *const ways[] = {"auto", "fp", "dwarf", "lbr", "no", NULL};
 
+const char *record_call_graph_word(size_t index, const char **ret_help)
+{
+	static const char *const help[] = {
+	    "unwound while recording, else fp", "frame pointers, by the kernel",
+	    "unwound, of copies of the stack; dwarf,SIZE: of so many bytes",
+	    "the processor's own record of calls", "none"};
+
+	if (index >= sizeof(help) / sizeof(*help))
+		return NULL;
+	if (ret_help)
+		*ret_help = help[index];
+	return ways[index];
+}
+
 bool record_is_call_graph(const char *value)
 {
 	size_t length = strcspn(value, ",");
@@ -57,7 +71,7 @@ size_t record_stack_rows(struct record *record, struct cli_option *to)
 	    {CLI_CALL, 0, "call-graph", "HOW",
 	     "record call chains by auto (unwound while recording, else fp), fp (frame pointers), "
 	     "dwarf[,SIZE] (unwound; copies of the stack of SIZE bytes) or lbr",
-	     &record->call_graph, .call = record_take_call_graph},
+	     &record->call_graph, .call = record_take_call_graph, .word = record_call_graph_word},
 	    {CLI_FLAG, 0, "kernel-callchains", NULL, "call chains of the kernel alone",
 	     &record->kernel_chains},
 	    {CLI_FLAG, 0, "user-callchains", NULL, "call chains of user space alone",

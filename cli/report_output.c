@@ -153,14 +153,16 @@ size_t report_output_rows(struct report *report, struct cli_option *to)
 	    {CLI_CALL, 0, "html", "FILE",
 	     "write one file that any browser opens: a summary, flame graphs, callers and callees, "
 	     "a time line (default: profile.html beside the recording; -: standard output)",
-	     .to = &report->page, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = report_take_file},
+	     .to = &report->page, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = report_take_file,
+	     .ending = ".html"},
 	    {CLI_FLAG, 0, "no-source", NULL,
 	     "with --html: without the source and assembly of the hottest functions",
 	     .to = &report->no_source},
 	    {CLI_CALL, 0, "svg", "FILE",
 	     "write the flame graph as one SVG, in which a browser zooms and searches (default: "
 	     "flame.svg beside the recording; -: standard output)",
-	     .to = &report->svg, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = report_take_file},
+	     .to = &report->svg, .flags = CLI_OPTIONAL | CLI_ATTACHED, .call = report_take_file,
+	     .ending = ".svg"},
 	    {CLI_FLAG, 0, "flame", NULL, "print the flame graph in characters",
 	     .to = &report->flame},
 	    {CLI_GROUP, .help = "Formats for other programs"},

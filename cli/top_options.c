@@ -67,7 +67,7 @@ static size_t record_rows(struct top_options *options, struct cli_option *to)
 	    {CLI_CALL, 0, "call-graph", "HOW",
 	     "record call chains by auto (unwound, else fp), fp (frame pointers), dwarf[,SIZE] "
 	     "or lbr",
-	     &record->call_graph, .call = record_take_call_graph},
+	     &record->call_graph, .call = record_take_call_graph, .word = record_call_graph_word},
 	    {CLI_U64, 0, "max-stack", "FRAMES", "use only so many frames of each chain",
 	     &options->max_stack},
 	    {CLI_FLAG, 0, "children", NULL,

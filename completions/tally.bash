@@ -9,17 +9,11 @@ _tally_value() { # tally, command, option
 
 # Words for such a value; status 1: it is a file or anything else.
 _tally_words() { # tally, command, value
-	case $3 in
-	EVENT | EVENTS) "$1" list --names 2>/dev/null ;;
-	PID | PIDS | TID | TIDS) (cd /proc && printf '%s\n' [0-9]*) ;;
-	HOW)
-		case $2 in
-		record) printf '%s\n' fp dwarf lbr ;;
-		report) printf '%s\n' none graph caller callee ;;
-		*) return 1 ;;
-		esac
-		;;
-	NAME | NAMES) ;;
+	case $2:$3 in
+	*:EVENT | *:EVENTS) "$1" list --names 2>/dev/null ;;
+	*:PID | *:PIDS | *:TID | *:TIDS) (cd /proc && printf '%s\n' [0-9]*) ;;
+	report:HOW) printf '%s\n' none graph caller callee ;;
+	*:NAME | *:NAMES) ;;
 	*) "$1" "$2" --list-words "$3" 2>/dev/null | awk -F '\t' '{print $1; words++} END {exit !words}' ;;
 	esac
 }

@@ -75,8 +75,10 @@ offered() { # words of the line, the last one unfinished
 	[[ "$all" != *a-file* ]]
 	offered tally report --pid ''
 	[[ "$all" == *" $$ "* ]]
-	offered tally record --call-graph ''
-	[ "$all" = " fp dwarf lbr " ]
+	for command in record top profile; do
+		offered tally "$command" --call-graph ''
+		[ "$all" = " auto fp dwarf lbr no " ]
+	done
 	offered tally report -d ''
 	[ "${#COMPREPLY[@]}" = 0 ]
 	offered tally report -i a-f

@@ -208,6 +208,14 @@ print(f"{first // 10**9}.{first % 10**9:09},{(last - 1) // 10**9}.{(last - 1) % 
 	[ "$(find sub -type f | wc -l)" -eq 2 ]
 	"$TALLY" report --html=- -i sub/perf.data >out.html
 	cmp sub/profile.html out.html
+	# A next word that is called as a page is its name; others are operands.
+	"$TALLY" report --html next.html -i sub/perf.data
+	cmp next.html out.html
+	"$TALLY" report --svg next.svg -i sub/perf.data
+	[ -s next.svg ]
+	rm sub/profile.html
+	"$TALLY" report --html sub/perf.data
+	cmp sub/profile.html out.html
 	run "$TALLY" report --html=missing/it.html -i sub/perf.data
 	[ "$status" -eq 1 ]
 	[[ $output == *"cannot write missing/it.html: No such file or directory"* ]]

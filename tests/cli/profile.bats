@@ -138,6 +138,20 @@ page_is_right() {
 	run -1 grep 'Cut call chains' report.txt
 }
 
+@test "18: --call-graph chooses how chains are recorded, in the words of record" {
+	run -0 "$TALLY" profile -q --call-graph fp -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+	"$TALLY" evlist -v | grep -q CALLCHAIN
+	"$TALLY" info >info
+	run -1 grep '^Stacks' info
+	run -0 "$TALLY" profile -q --call-graph dwarf,4096 -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+	"$TALLY" info | grep '^Stacks'
+	run -0 "$TALLY" profile -q --no-off-cpu --call-graph no true
+	"$TALLY" evlist -v >events
+	run -1 grep CALLCHAIN events
+	run -2 "$TALLY" profile --call-graph dwraf true
+	[[ $output == *"did you mean dwarf?"* ]]
+}
+
 @test "18: the page and the recording go where options say" {
 	mkdir sub
 	run -0 --separate-stderr "$TALLY" profile -q -o sub/it.data true
