@@ -116,6 +116,9 @@ int tally_image_open_files(const struct tally_image *image, struct tally_elf *re
 int tally_image_open_files_at(const struct tally_image *image, const char *path,
 			      struct tally_elf *ret_binary, struct tally_elf *ret_debug);
 
+/* Whether the recorded kernel is of another release than the running one. */
+bool tally_image_other_release(const struct tally_image_store *store);
+
 /* Opens the [vdso] that an image is of: our own, or that of its build-id in perf's cache. *ret_data
  * (and its size) is what it stands on, the caller's to free() once it is closed.  0; -ENOENT: of
  * this kind there is none; -ENOEXEC; -ESTALE: it is of another build than the recorded; -ENOMEM. */

@@ -180,6 +180,13 @@ static bool other_release(const struct tally_image_store *store, char running[RE
 	return strcmp(running, store->options.kernel_release) != 0;
 }
 
+bool tally_image_other_release(const struct tally_image_store *store)
+{
+	char running[RELEASE_ROOM];
+
+	return other_release(store, running);
+}
+
 static bool other_kernel(const struct tally_image_store *store,
 			 const struct tally_kernel_facts *facts, uint8_t running[20], uint8_t *size)
 {

@@ -74,7 +74,8 @@ static int open_archived(const struct tally_image *image, struct tally_elf *ret,
 	return error ? error : open_bytes(image, data, size, ret, ret_data, ret_size);
 }
 
-/* Every process of one kernel has the same vdso, so ours will do when the build is the same. */
+/* Every process of one kernel has the same vdso, so ours will do when the build is the same; of one
+ * without a build-id, when the recorded kernel has this release. */
 static int open_own(const struct tally_image *image, struct tally_elf *ret, char **ret_data,
 		    size_t *ret_size)
 {
@@ -84,6 +85,8 @@ static int open_own(const struct tally_image *image, struct tally_elf *ret, char
 
 	if (strcmp(image->path, "[vdso]") != 0 || !size || size > VDSO_LIMIT)
 		return -ENOENT;
+	if (!image->build_id_size && tally_image_other_release(image->store))
+		return -ESTALE;
 	data = malloc(size);
 	if (!data)
 		return -ENOMEM;

@@ -140,3 +140,29 @@ id_of() {
 	[[ "$output" == *"belongs to another user"* ]]
 	[ -z "$(ls -A theirs)" ]
 }
+
+@test "17: the vDSO of another kernel has no names of the running one's" {
+	local release
+	release=$(uname -r)
+	command -v cc >/dev/null || skip "there is no C compiler: no program asks the vDSO for the time"
+	cat >clock.c <<-'END'
+		#include <time.h>
+		int main(void)
+		{
+			struct timespec now;
+			for (long i = 0; i < 5000000; i++)
+				clock_gettime(CLOCK_MONOTONIC, &now);
+			return now.tv_nsec < 0;
+		}
+	END
+	cc -O1 -o clock clock.c
+	# Without its build-id, as kernels before 3.8 and other writers leave it.
+	"$TALLY" record -q -N -e cpu-clock:u -o here.data ./clock
+	"$TALLY" report --stdio --no-children -i here.data -d '[vdso]' >got
+	grep -q 'clock_gettime$' got || skip "the time is not asked of the vDSO here"
+	LC_ALL=C sed "s/${release//./\\.}/9${release#?}/g" here.data >other.data
+	"$TALLY" report --stdio --no-children -v -i other.data -d '[vdso]' >got 2>&1
+	cat got
+	run -1 grep -q clock_gettime got
+	grep -qF '[vdso] is of another kernel than the one that runs now' got
+}
