@@ -154,6 +154,7 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 	struct file_record_header header;
 	size_t i = 0;
 	uint64_t next, end;
+	bool last;
 	int code;
 
 	while (i < data->block_count && offset >= data->blocks[i].file_end)
@@ -166,15 +167,15 @@ int tally_data_block_bad(struct tally_data *data, uint64_t offset, struct tally_
 	data->blocks[i].block.size = (size_t)(offset - data->blocks[i].block.offset);
 	data->blocks[i].file_end = offset;
 	data->block_next = i + 1;
+	last = i + 1 == data->block_count && end == data->records.end;
 	/* A record whose only fault is an odd size is valid, but the records after it are not
-	 * aligned. */
+	 * aligned.  Before another block it can only be skipped. */
 	next = offset;
-	if (tally_file_fit(&data->records, data->swapped, offset, &header) != FILE_FIT_ODD)
+	if (!last || tally_file_fit(&data->records, data->swapped, offset, &header) != FILE_FIT_ODD)
 		next = tally_file_pass_bad(data, &data->records, offset);
 	if (next >= end)
 		return tally_data_next(data, ret, error);
-	if (i + 1 == data->block_count && end == data->records.end &&
-	    (next == offset || next % 8)) {
+	if (last && (next == offset || next % 8)) {
 		code = add_flat(data, next, error);
 		return code < 0 ? code : tally_data_next(data, ret, error);
 	}

@@ -362,6 +362,41 @@ static void pads_odd_sizes(void **state)
 	free(path);
 }
 
+/* A reader that refuses what the first pass took looks for records in a trace, and finds one of an
+ * odd size there, in a block that is not the last. */
+static void strict_reader_advances(void **state)
+{
+	char *path = path_in(state, "strict.data");
+	struct tally_buf data = {0};
+	uint64_t counts[128], trace_size, trace_at = 104 + 80 + 16 + 6 * 24;
+	struct tally_block block;
+	struct tally_data *file;
+
+	add_samples(&data, 6, 100);
+	trace_size = 32 + 8 + 5 + 6 * 24 + 3;
+	add_record(&data, PERF_RECORD_AUXTRACE, 48, (uint64_t[5]){trace_size});
+	tally_buf_zero(&data, 32);
+	add_record(&data, 32769, 8 + 5, NULL);
+	add_samples(&data, 6, 100);
+	tally_buf_zero(&data, 3);
+	add_samples(&data, 3, 100);
+	tally_buf_zero(&data, 24); /* no record: the next block begins behind it */
+	add_samples(&data, 8, 100);
+	make(path, &plain, &data, NULL);
+	file = open_data(path);
+	count_records(file, counts);
+	assert_int_equal(counts[PERF_RECORD_SAMPLE], 17);
+	assert_int_equal(tally_data_damage(file)->count, 1);
+	tally_data_rewind(file);
+	assert_int_equal(tally_data_block_bad(file, trace_at, &block, NULL), 1);
+	assert_int_equal(block.offset, trace_at + 48 + 32);
+	assert_int_equal(tally_data_block_bad(file, block.offset, &block, NULL), 1);
+	assert_true(block.offset > trace_at + 48 + 32);
+	tally_data_close(file);
+	tally_buf_done(&data);
+	free(path);
+}
+
 static void copies_unaligned_data(void **state)
 {
 	char *path = path_in(state, "unaligned.data");
@@ -574,6 +609,7 @@ int main(void)
 	    cmocka_unit_test(finds_the_records_again),
 	    cmocka_unit_test(passes_unknown_types),
 	    cmocka_unit_test(pads_odd_sizes),
+	    cmocka_unit_test(strict_reader_advances),
 	    cmocka_unit_test(copies_unaligned_data),
 	    cmocka_unit_test(steps_over_aux_data),
 	    cmocka_unit_test(bounds_every_feature),
