@@ -1,6 +1,5 @@
 /* `tally export`: a recording in the formats of other programs. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,71 +102,22 @@ static int take_additions(void *to, const char *value, bool on, struct tally_err
 	return 0;
 }
 
-/* --- where it is written --- */
-
-struct target {
-	FILE *to;
-	char *path; /* while it is incomplete; NULL: standard output */
-};
-
-static int refuse_path(const char *path, int error)
+/* A file that is named; NULL: standard output. */
+static const char *file_of(const struct export *export)
 {
-	cli_say(NAME, "%s: %s%s", path, strerror(error), error == EEXIST ? "; -f replaces it" : "");
-	return CLI_FAILED;
+	bool named = export->output && strcmp(export->output, "-") != 0;
+
+	return named && !tally_export_format_is_folder(export->format) ? export->output : NULL;
 }
 
-/* A file is written under another name and gets its own when it is complete. */
-static int open_target(const struct export *export, struct target *ret)
+static int check_terminal(const struct export *export)
 {
-	int fd;
-
-	*ret = (struct target){.to = stdout};
-	if (tally_export_format_is_folder(export->format)) {
-		ret->to = NULL;
+	if (tally_export_format_is_folder(export->format) || file_of(export) ||
+	    !tally_export_format_is_binary(export->format) || !isatty(STDOUT_FILENO))
 		return 0;
-	}
-	if (!export->output || !strcmp(export->output, "-")) {
-		if (!tally_export_format_is_binary(export->format) || !isatty(STDOUT_FILENO))
-			return 0;
-		cli_say(NAME, "%s is not text, and standard output is a terminal: use -o FILE",
-			export->format);
-		return CLI_USAGE;
-	}
-	if (!export->force && !access(export->output, F_OK))
-		return refuse_path(export->output, EEXIST);
-	if (asprintf(&ret->path, "%s.tmp", export->output) < 0) {
-		ret->path = NULL;
-		return refuse_path(export->output, ENOMEM);
-	}
-	fd = open(ret->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	ret->to = fd < 0 ? NULL : fdopen(fd, "w");
-	if (ret->to)
-		return 0;
-	fd = errno;
-	if (fd == EEXIST)
-		cli_say(NAME, "%s exists: another export writes it, or one was killed; remove it",
-			ret->path);
-	else
-		refuse_path(ret->path, fd);
-	free(ret->path);
-	ret->path = NULL;
-	return CLI_FAILED;
-}
-
-static int close_target(const struct export *export, struct target *target, int status)
-{
-	int error = 0;
-
-	if (!target->path)
-		return status;
-	if (fclose(target->to))
-		error = errno;
-	if (!status && !error && rename(target->path, export->output))
-		error = errno;
-	if (status || error)
-		unlink(target->path);
-	free(target->path);
-	return status ? status : error ? refuse_path(export->output, error) : CLI_OK;
+	cli_say(NAME, "%s is not text, and standard output is a terminal: use -o FILE",
+		export->format);
+	return CLI_USAGE;
 }
 
 /* --- the export --- */
@@ -179,8 +129,10 @@ static int update_progress(void *context, uint64_t done, uint64_t total)
 		   : cli_progress_update(context, done, total);
 }
 
-static int write_samples(struct export *export, struct tally_session *session, FILE *to)
+static int write_samples(struct export *export, struct tally_session *session)
 {
+	bool folder = tally_export_format_is_folder(export->format);
+	const char *path = file_of(export);
 	const struct tally_export_options options = {
 	    .size = sizeof(options),
 	    .format = export->format,
@@ -198,7 +150,9 @@ static int write_samples(struct export *export, struct tally_session *session, F
 	    .mark_kernel = export->with.kernel,
 	    .mark_jit = export->with.jit,
 	    .evented = export->evented,
-	    .folder = to ? NULL : export->output,
+	    .folder = folder ? export->output : NULL,
+	    .path = path,
+	    .replace = export->force,
 	    .service = export->service,
 	    .version = export->release,
 	    .host = export->host,
@@ -206,7 +160,8 @@ static int write_samples(struct export *export, struct tally_session *session, F
 	struct tally_export_result made = {.size = sizeof(made)};
 	struct tally_error error = {0};
 	uint64_t samples;
-	int result = tally_export_write(session, &options, to, &made, &error);
+	int result =
+	    tally_export_write(session, &options, folder || path ? NULL : stdout, &made, &error);
 
 	if (result == -EPIPE) /* the reader of the pipe has ended */
 		return CLI_OK;
@@ -215,8 +170,8 @@ static int write_samples(struct export *export, struct tally_session *session, F
 	if (result && error.code)
 		return cli_say_error(NAME, &error);
 	if (result) { /* errors of standard output are reported where it is closed */
-		if (to != stdout)
-			refuse_path(export->output, -result);
+		if (folder || path)
+			cli_say(NAME, "%s: %s", export->output, strerror(-result));
 		return CLI_FAILED;
 	}
 	samples = tally_session_counts(session)->samples;
@@ -232,20 +187,19 @@ static int convert(void *context, struct tally_data *data, struct tally_session 
 		   struct cli_progress *progress)
 {
 	struct export *export = context;
-	struct target target;
 	int status = cli_choice_use(NAME, &export->choice, session);
 
 	(void)data;
 	if (!status)
-		status = open_target(export, &target);
+		status = check_terminal(export);
 	if (status)
 		return status;
 	status = cli_dlfilters_start(&export->dlfilters, session, false);
 	if (!status)
-		status = write_samples(export, session, target.to);
+		status = write_samples(export, session);
 	status = cli_dlfilters_stop(&export->dlfilters, status);
 	cli_progress_done(progress);
-	return close_target(export, &target, status);
+	return status;
 }
 
 static int run(struct export *export)

@@ -5,15 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int top_save(const struct tally_data *data, const char *path, struct tally_error *error)
 {
+	struct stat about;
 	char *old = NULL;
 	bool moved = false;
 	int result;
 
-	if (!access(path, F_OK) && asprintf(&old, "%s.old", path) >= 0)
+	if (!stat(path, &about) && S_ISREG(about.st_mode) && asprintf(&old, "%s.old", path) >= 0)
 		moved = !rename(path, old);
 	result = tally_data_save(data, path, error);
 	if (result && moved)

@@ -55,6 +55,11 @@ struct tally_export_options {
 	 * tally/symbolize.h.  The kernel's, and those of code without a file, are there: nobody
 	 * finds them later. */
 	bool no_symbols;
+	/* A format that is one file, instead of a stream: the file.  It gets its name when it is
+	 * complete; if it exists, only with `replace`.  Devices, pipes and the file of standard
+	 * output are written to as they are. */
+	const char *path;
+	bool replace;
 };
 
 struct tally_export_result {
@@ -69,10 +74,10 @@ struct tally_export_result {
  * -EINVAL: there is no such format. */
 int tally_export_session_options(const char *format, struct tally_session_options *to);
 /* Writes the samples of the session, which was made with the options above, in a format.  The
- * caller flushes and closes the stream, which is NULL for a format that is a folder.  Text from
+ * caller flushes and closes the stream, which is NULL with `folder` or `path`.  Text from
  * outside is escaped by the rules of the format.
  * 0; -EINVAL with words: an option is invalid, or the recording lacks what the format needs;
- * -ENOTSUP: built without a library that the format needs; -E2BIG, -ECANCELED, -ENOMEM, -errno of
+ * -EEXIST: the file exists, and must not be replaced; -ENOTSUP: built without a library that the format needs; -E2BIG, -ECANCELED, -ENOMEM, -errno of
  * reading or writing.  `ret` may be NULL. */
 int tally_export_write(struct tally_session *session, const struct tally_export_options *options,
 		       FILE *to, struct tally_export_result *ret, struct tally_error *error);

@@ -5,12 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tally/error.h>
+#include "base/whole_file.h"
 #include "tar/tar.h"
 
 struct tally_archive_file {
-	char *path, *made; /* made: until it is complete */
-	bool replace;
-	int fd;
+	struct whole_file file;
 	struct tally_tar_writer *tar;
 };
 

@@ -1,14 +1,13 @@
 #include "export/sql_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/whole_file.h"
 
 #define INSERTS 16U
 #define STEPS   100000 /* of SQLite's machine between two looks at whether to end */
@@ -21,8 +20,8 @@ struct tally_sql_insert {
 
 struct tally_sql_file {
 	sqlite3 *db;
-	char *path, *made; /* `path` is NULL: it was there, and stays */
-	bool replace, created;
+	struct whole_file file; /* its path is NULL: the file was there, and stays */
+	char *made;             /* what is written to; borrowed from `file`, or owned */
 	struct tally_sql_insert inserts[INSERTS];
 	unsigned insert_count;
 };
@@ -63,33 +62,10 @@ void tally_sql_file_abandon(struct tally_sql_file *file)
 	if (!file)
 		return;
 	close_file(file);
-	if (file->created)
-		unlink(file->made);
-	free(file->path);
-	free(file->made);
+	if (!file->file.path)
+		free(file->made);
+	tally_whole_file_drop(&file->file);
 	free(file);
-}
-
-static int create(struct tally_sql_file *file, struct tally_error *error)
-{
-	int fd;
-
-	if (!file->replace && !access(file->path, F_OK))
-		return tally_fail(error, -EEXIST, -1,
-				  "%s exists; --force replaces it, or name another file",
-				  file->path);
-	fd = open(file->made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0 && errno == EEXIST)
-		return tally_fail(
-		    error, -EEXIST, -1,
-		    "%s exists: another command is writing it, or was killed; remove it",
-		    file->made);
-	if (fd < 0)
-		return tally_fail(error, -errno, -1, "%s: cannot be created: %s", file->made,
-				  strerror(errno));
-	close(fd);
-	file->created = true;
-	return 0;
 }
 
 static int open_database(struct tally_sql_file *file, struct tally_error *error)
@@ -116,13 +92,13 @@ int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **
 
 	if (!file)
 		return -ENOMEM;
-	file->replace = replace;
-	file->path = strdup(path);
-	if (asprintf(&file->made, "%s.tmp", path) < 0)
-		file->made = NULL;
-	result = file->path && file->made ? create(file, error) : -ENOMEM;
-	if (!result)
+	file->file.fd = -1;
+	result =
+	    tally_whole_file_open(path, replace ? WHOLE_FILE_REPLACE : 0, 0666, &file->file, error);
+	if (!result) {
+		file->made = file->file.incomplete;
 		result = open_database(file, error);
+	}
 	if (result)
 		tally_sql_file_abandon(file);
 	else
@@ -137,6 +113,7 @@ int tally_sql_file_fill(const char *path, struct tally_sql_file **ret, struct ta
 
 	if (!file)
 		return -ENOMEM;
+	file->file.fd = -1;
 	file->made = strdup(path);
 	result = file->made ? open_database(file, error) : -ENOMEM;
 	if (result)
@@ -214,29 +191,13 @@ int tally_sql_add(struct tally_sql_insert *insert, struct tally_error *error)
 	return result;
 }
 
-/* A file that came to be in the meantime is not overwritten unasked. */
-static int give_name(const struct tally_sql_file *file, struct tally_error *error)
-{
-	int result = renameat2(AT_FDCWD, file->made, AT_FDCWD, file->path,
-			       file->replace ? 0 : RENAME_NOREPLACE);
-
-	if (result && errno == EINVAL && !file->replace) /* the file system cannot */
-		result = access(file->path, F_OK) ? rename(file->made, file->path)
-						  : (errno = EEXIST, -1);
-	return result ? tally_fail(error, -errno, -1, "%s: cannot become %s: %s", file->made,
-				   file->path, strerror(errno))
-		      : 0;
-}
-
 int tally_sql_file_finish(struct tally_sql_file *file, struct tally_error *error)
 {
 	int result = tally_sql_file_run(file, "COMMIT", error);
 
 	close_file(file);
-	if (!result && file->path)
-		result = give_name(file, error);
-	if (!result)
-		file->created = false;
+	if (!result && file->file.path)
+		result = tally_whole_file_name(&file->file, error);
 	tally_sql_file_abandon(file);
 	return result;
 }

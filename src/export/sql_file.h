@@ -10,7 +10,7 @@
 struct tally_sql_file;
 struct tally_sql_insert; /* a prepared statement */
 
-/* Creates PATH.tmp.  -EEXIST, -errno. */
+/* Writes beside the path (base/whole_file.h).  -EEXIST, -ENODEV, -errno. */
 int tally_sql_file_open(const char *path, bool replace, struct tally_sql_file **ret,
 			struct tally_error *error);
 /* Writes into an empty file that exists, which stays where it is, also after a failure.  -errno. */

@@ -1,11 +1,9 @@
 /* What a live recording keeps, as a file. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/fail.h"
+#include "base/whole_file.h"
 #include "file/live.h"
 
 static int write_all(int fd, const uint8_t *bytes, size_t size)
@@ -23,35 +21,10 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-/* Beside the file, so that it can take its place. */
-static int write_beside(const char *path, const struct tally_buf *records)
-{
-	char *beside = NULL;
-	int fd, code = 0;
-
-	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd < 0) {
-		code = -errno;
-		free(beside);
-		return code;
-	}
-	/* As any recording: others may not read it (mkstemp(3)). */
-	code = write_all(fd, records->data, records->size);
-	if (close(fd) && !code)
-		code = -errno;
-	if (!code && rename(beside, path))
-		code = -errno;
-	if (code)
-		unlink(beside);
-	free(beside);
-	return code;
-}
-
 int tally_data_save(const struct tally_data *data, const char *path, struct tally_error *error)
 {
 	struct tally_buf records = {0};
+	struct whole_file file;
 	int code = -EINVAL;
 
 	if (data->live) {
@@ -63,10 +36,18 @@ int tally_data_save(const struct tally_data *data, const char *path, struct tall
 		code = tally_fail(error, code, -1, "%s: it keeps no samples that could be saved",
 				  data->path);
 	} else {
+		/* As any recording: others may not read it. */
 		if (!code)
-			code = write_beside(path, &records);
-		if (code)
+			code = tally_whole_file_open(path, WHOLE_FILE_REPLACE | WHOLE_FILE_DIRECT,
+						     0600, &file, error);
+		else
 			tally_fail(error, code, -1, "%s: %s", path, strerror(-code));
+		if (!code) {
+			code = write_all(file.fd, records.data, records.size);
+			code = code ? tally_fail(error, code, -1, "%s: %s", path, strerror(-code))
+				    : tally_whole_file_name(&file, error);
+			tally_whole_file_drop(&file);
+		}
 	}
 	tally_buf_done(&records);
 	return code;

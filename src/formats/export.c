@@ -2,6 +2,7 @@
 #include <string.h>
 #include "base/fail.h"
 #include "base/option_struct.h"
+#include "base/whole_file.h"
 #include "convert/convert.h"
 #include "formats/format_list.h"
 #include "profile/profile.h"
@@ -98,6 +99,54 @@ static int check_events(const struct convert *convert)
 	return 0;
 }
 
+/* Exactly one of them is given, and a folder only for a format that is one. */
+static int check_target(const struct convert *convert)
+{
+	const struct tally_export_options *options = &convert->options;
+	bool folder = convert->format->folder;
+
+	if (folder == (options->folder != NULL) &&
+	    (convert->to != NULL) + (options->path != NULL) == !folder)
+		return 0;
+	return tally_fail(convert->error, -EINVAL, -1, "%s is written to %s", convert->format->name,
+			  folder ? "a folder" : "a stream or a file");
+}
+
+static int write_to(struct convert *convert)
+{
+	int result = convert->format->write(convert);
+
+	return !result && convert->to ? tally_convert_flush(convert) : result;
+}
+
+static int write_file(struct convert *convert)
+{
+	const char *path = convert->options.path;
+	struct whole_file file;
+	int result = tally_whole_file_open(
+	    path, WHOLE_FILE_DIRECT | (convert->options.replace ? WHOLE_FILE_REPLACE : 0), 0666,
+	    &file, convert->error);
+
+	if (result)
+		return result;
+	convert->to = fdopen(file.fd, "w");
+	if (convert->to) {
+		file.fd = -1;
+		result = write_to(convert);
+		if (fclose(convert->to) && !result)
+			result = -errno;
+		convert->to = NULL;
+	} else {
+		result = -ENOMEM;
+	}
+	if (!result)
+		result = tally_whole_file_name(&file, convert->error);
+	else if (result != -ENOMEM && !convert->error->code)
+		tally_fail(convert->error, result, -1, "%s: %s", path, strerror(-result));
+	tally_whole_file_drop(&file);
+	return result;
+}
+
 int tally_export_write(struct tally_session *session, const struct tally_export_options *options,
 		       FILE *to, struct tally_export_result *ret, struct tally_error *error)
 {
@@ -120,16 +169,13 @@ int tally_export_write(struct tally_session *session, const struct tally_export_
 	if (!convert.format)
 		return tally_fail(error, -EINVAL, -1, "'%s' is not a format of exports",
 				  convert.options.format ? convert.options.format : "");
-	if (convert.format->folder != (to == NULL) ||
-	    convert.format->folder != (convert.options.folder != NULL))
-		return tally_fail(error, -EINVAL, -1, "%s is written to %s", convert.format->name,
-				  convert.format->folder ? "a folder" : "a stream");
+	result = check_target(&convert);
+	if (result)
+		return result;
 	convert.filter = filter_of(&convert.options);
 	result = check_events(&convert);
 	if (!result)
-		result = convert.format->write(&convert);
-	if (!result && to)
-		result = tally_convert_flush(&convert);
+		result = convert.options.path ? write_file(&convert) : write_to(&convert);
 	tally_buf_done(&convert.text);
 	made.samples = convert.samples;
 	made.image = convert.image;

@@ -1,12 +1,8 @@
 #include "page/page_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/fail.h"
 
 static int cannot(struct tally_error *error, const char *path)
@@ -16,43 +12,25 @@ static int cannot(struct tally_error *error, const char *path)
 	return tally_fail(error, code, -1, "cannot write %s: %s", path, strerror(-code));
 }
 
-/* The usual rights of a new file; mkstemp() gives fewer. */
-static void give_rights(int fd)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	(void)fchmod(fd, 0666 & ~mask);
-}
-
 int tally_page_file_open(struct page_file *file, const char *path, FILE *to,
 			 struct tally_error *error)
 {
-	struct stat facts;
-	int fd;
+	int result;
 
-	*file = (struct page_file){.path = path, .to = to, .borrowed = to};
+	*file = (struct page_file){.path = path, .to = to, .borrowed = to, .file = {.fd = -1}};
 	if (to)
 		return 0;
-	if (!stat(path, &facts) && !S_ISREG(facts.st_mode)) {
-		file->to = fopen(path, "we");
-		return file->to ? 0 : cannot(error, path);
-	}
-	if (asprintf(&file->temporary, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	fd = mkostemp(file->temporary, O_CLOEXEC);
-	if (fd >= 0)
-		give_rights(fd);
-	file->to = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (file->to)
+	result = tally_whole_file_open(path, WHOLE_FILE_REPLACE | WHOLE_FILE_DIRECT, 0666,
+				       &file->file, error);
+	if (result)
+		return result;
+	file->to = fdopen(file->file.fd, "w");
+	if (file->to) {
+		file->file.fd = -1;
 		return 0;
-	cannot(error, path);
-	if (fd >= 0) {
-		close(fd);
-		unlink(file->temporary);
 	}
-	free(file->temporary);
-	return error ? error->code : -EIO;
+	tally_whole_file_drop(&file->file);
+	return -ENOMEM;
 }
 
 int tally_page_file_close(struct page_file *file, int result, uint64_t *ret_size,
@@ -72,11 +50,9 @@ int tally_page_file_close(struct page_file *file, int result, uint64_t *ret_size
 		result = cannot(error, file->borrowed ? "the page" : file->path);
 	if (!file->borrowed && fclose(file->to) && !result)
 		result = cannot(error, file->path);
-	if (!result && file->temporary && rename(file->temporary, file->path))
-		result = cannot(error, file->path);
-	if (result && file->temporary)
-		unlink(file->temporary);
-	free(file->temporary);
+	if (!result)
+		result = tally_whole_file_name(&file->file, error);
+	tally_whole_file_drop(&file->file);
 	if (!result && ret_size)
 		*ret_size = at > 0 ? (uint64_t)at : 0;
 	return result;

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <tally/error.h>
 #include "base/buf.h"
+#include "base/whole_file.h"
 
 struct page_file {
 	const char *path;
-	char *temporary; /* NULL: `path` itself, which is no regular file */
+	struct whole_file file;
 	FILE *to;
 	bool borrowed; /* `to` is the caller's */
 };

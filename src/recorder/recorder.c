@@ -170,6 +170,11 @@ int tally_recorder_new(const struct tally_recorder_options *options, struct tall
 	}
 	recorder->series =
 	    (struct tally_file_series){.path = recorder->output, .keep = recorder->files.keep};
+	if (recorder->files.switches || recorder->files.timestamp) {
+		result = tally_file_series_check(&recorder->series, error);
+		if (result)
+			goto failed;
+	}
 	if (recorder->options.range_count)
 		recorder->options.delay_ms = -1; /* until the first one begins */
 	recorder->limits.size = sizeof(recorder->limits);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/fail.h"
@@ -71,6 +72,18 @@ static int remember(struct tally_file_series *series, char *name)
 	}
 	series->names[series->count++] = name;
 	return 0;
+}
+
+int tally_file_series_check(const struct tally_file_series *series, struct tally_error *error)
+{
+	struct stat about;
+
+	if (stat(series->path, &about) || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+		return 0;
+	return tally_fail(error, -ENODEV, -1,
+			  "%s is not a regular file, and cannot get a name with the time; name "
+			  "another file with -o",
+			  series->path);
 }
 
 int tally_file_series_add(struct tally_file_series *series, const char **ret,

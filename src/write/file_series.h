@@ -13,6 +13,8 @@ struct tally_file_series {
 	size_t count, room;
 };
 
+/* -ENODEV with words: the path is a device or a pipe, which must not be renamed. */
+int tally_file_series_check(const struct tally_file_series *series, struct tally_error *error);
 /* Renames the complete file to PATH.TIME, the local time in hundredths of a second as in perf
  * (perf.data.2026112306254512), and removes the oldest of its files when there are too many. *ret:
  * the new name, borrowed until the file is removed. 0 or -errno with words. */

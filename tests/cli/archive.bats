@@ -119,7 +119,7 @@ in_root() {
 	[[ "$output" == *" .text "*NOBITS* ]]
 	# With --binaries it is there; an existing archive is not replaced unasked.
 	run -1 "$TALLY" archive --binaries
-	[ "$output" = "tally archive: perf.data.tar.zst exists already; --force replaces it, or name another file with -o" ]
+	[ "$output" = "tally archive: perf.data.tar.zst exists; --force replaces it, or name another file" ]
 	"$TALLY" archive --binaries --force 2>said
 	zstd -qdc perf.data.tar.zst | tar -xf - -C all
 	cmp work "$elf"
@@ -392,4 +392,13 @@ in_root() {
 	run -1 "$TALLY" report -i bomb
 	[[ "$output" == *"expands to more than "*"--max-expand allows more" ]]
 	"$TALLY" report --max-expand 400 -i bomb >out
+}
+
+@test "13: an archive is a file: a device or a pipe is refused, and stays" {
+	"$TALLY" record -q -e cpu-clock -- ./work 2>/dev/null
+	mkfifo pipe
+	run -1 "$TALLY" archive -f -o pipe
+	[ "$output" = "tally archive: pipe is not a regular file, which is needed here; name another file" ]
+	[ -p pipe ]
+	[ -z "$(ls ./*.tmp 2>/dev/null)" ]
 }

@@ -237,14 +237,39 @@ agree_with_others() { # recording
 @test "a file is not replaced without -f, and none is left when writing fails" {
 	echo mine >mine
 	run -1 "$TALLY" export --to csv -o mine made.data
-	[[ $output = *"File exists; -f replaces it" ]]
+	[[ $output = *"mine exists; --force replaces it, or name another file" ]]
 	[ "$(cat mine)" = mine ]
 	"$TALLY" export --to csv -f -o mine made.data
 	[ "$(head -n 1 mine)" = "time_ns,event,period,comm,pid,tid,cpu,weight,symbol,dso,stack" ]
-	[ ! -e mine.tmp ]
+	! compgen -G "mine.*.tmp"
 	run -1 "$TALLY" export --to bolt -o none made.data
 	[[ $output = *"no branch stacks"* ]]
-	[ ! -e none ] && [ ! -e none.tmp ]
+	[ ! -e none ] && ! compgen -G "none.*.tmp"
+}
+
+@test "13: what is not a regular file is written to, and never replaced" {
+	"$TALLY" export --to folded made.data >expected
+	mkfifo pipe
+	cat pipe >got &
+	"$TALLY" export --to folded -f -o pipe made.data
+	wait $!
+	[ -p pipe ]
+	cmp got expected
+	{ echo before; "$TALLY" export --to folded -f -o /dev/stdout made.data; echo after; } >got
+	{ echo before; cat expected; echo after; } | cmp - got
+	[ -L /dev/stdout ]
+	# A link stays a link.
+	echo old >real
+	ln -s real link
+	"$TALLY" export --to folded -f -o link made.data
+	[ -L link ]
+	cmp real expected
+	[ -z "$(find . -name '*.tmp')" ]
+	mknod null c 1 3 2>/dev/null && : >null || skip "devices cannot be made here"
+	"$TALLY" export --to folded -f -o null made.data
+	"$TALLY" export --to sqlite -o null made.data
+	"$TALLY" report --html=null -i made.data
+	[ -c null ]
 }
 
 @test "what is missing or invalid is said" {

@@ -138,13 +138,13 @@ events() {
 	for signal in ALRM USR1 TERM; do
 		"$TALLY" script -i f.data --max-expand 100 --sql out.db 2>/dev/null &
 		for ((i = 0; i < 3000; i++)); do
-			[ ! -e out.db.tmp ] || break
+			! compgen -G "out.db.*" >/dev/null || break
 			sleep 0.01
 		done
-		[ -e out.db.tmp ]
+		compgen -G "out.db.*" >/dev/null
 		kill -s "$signal" $!
 		wait $! || true
-		[ ! -e out.db.tmp ]
+		! compgen -G "out.db.*"
 		[ ! -e out.db ]
 	done
 }

@@ -245,3 +245,13 @@ not checked; its command line was"
 	"$TALLY" record -q -N --kcore -e cpu-clock -o k.data -- true
 	[ -d k.data.old/kcore_dir ]
 }
+
+@test "13: several files are not named beside a device or a pipe, which stays" {
+	mkfifo pipe
+	run -125 "$TALLY" record -q -e cpu-clock --switch-output -o pipe -- true
+	[ "$output" = "tally record: pipe is not a regular file, and cannot get a name with the time; name another file with -o" ]
+	[ -p pipe ]
+	mknod null c 1 3 2>/dev/null || skip "devices cannot be made here"
+	run -125 "$TALLY" record -q -e cpu-clock --timestamp-filename -o null -- true
+	[ -c null ]
+}
