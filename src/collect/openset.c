@@ -17,6 +17,7 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "collect/plan_target.h"
+#include "kernel/map_policy.h"
 #include "kernel/setcap.h"
 
 /* The arguments of opening. */
@@ -84,7 +85,9 @@ static int attach_ring(struct opening *opening, size_t place, enum tally_ring_ki
 			      : 0;
 	}
 	result = tally_ring_open(fd, &options, opening->limits, ring, opening->error);
-	opening->ring_refused = result == -EPERM || result == -ENOMEM;
+	opening->ring_refused =
+	    (result == -EPERM && !tally_map_policy_refused(EPERM, opening->limits)) ||
+	    result == -ENOMEM;
 	return result;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "base/fail.h"
 #include "kernel/barrier.h"
+#include "kernel/map_policy.h"
 #include "kernel/ring_page.h"
 #include "kernel/setcap.h"
 
@@ -37,6 +38,8 @@ static int map_refused(int errnum, size_t pages, size_t page_size,
 	size_t kb = pages * page_size / 1024;
 	char setcap[SETCAP_TEXT];
 
+	if (tally_map_policy_refused(errnum, limits))
+		return tally_map_policy_explain(errnum, "an AUX area", kb, error);
 	switch (errnum) {
 	case EPERM:
 		return tally_fail(

@@ -17,6 +17,7 @@
 #include "base/option_struct.h"
 #include "kernel/barrier.h"
 #include "kernel/ring_page.h"
+#include "kernel/map_policy.h"
 #include "kernel/setcap.h"
 
 struct tally_ring {
@@ -40,6 +41,8 @@ static int map_refused(int errnum, const struct tally_ring_options *options,
 	size_t kb = (options->least_pages + 1) * page_size / 1024;
 	char setcap[SETCAP_TEXT];
 
+	if (tally_map_policy_refused(errnum, limits))
+		return tally_map_policy_explain(errnum, "a ring", kb, error);
 	switch (errnum) {
 	case EPERM:
 		return tally_fail(

@@ -1,8 +1,11 @@
 /* Rings: records that wrap, loss that adds up, overwriting, and limits. */
 #include "kernel_test.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <tally/limits.h>
 #include <tally/open.h>
 #include <tally/fd.h>
@@ -479,6 +482,65 @@ static void halves(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* mmap() of this descriptor is refused. */
+static void forbid_mapping(int fd)
+{
+	struct sock_filter program[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)fd, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {.len = 6, .filter = program};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		_exit(77);
+}
+
+static int forbidden(void)
+{
+	struct tally_ring_options options = {.size = sizeof(options), .pages = 1};
+	struct tally_limits limits = {.size = sizeof(limits)};
+	struct tally_attr attr = every_fault();
+	struct tally_open_target target = this_thread();
+	struct tally_error error;
+	struct tally_ring *ring;
+	int fd = tally_open(&attr, &target, NULL, NULL);
+
+	if (fd < 0)
+		return 77;
+	tally_limits_read(NULL, &limits);
+	limits.paranoid = 2;
+	limits.memlock = 0;
+	limits.ipc_lock = true;
+	limits.user_namespace = false;
+	forbid_mapping(fd);
+	if (tally_ring_open(fd, &options, &limits, &ring, &error) != -EPERM ||
+	    !strstr(error.text, "this process runs under a seccomp filter"))
+		return 1;
+	/* Where locked memory may be the reason, it is named. */
+	limits.user_namespace = true;
+	if (tally_ring_open(fd, &options, &limits, &ring, &error) != -EPERM ||
+	    !strstr(error.text, "perf_event_mlock_kb"))
+		return 2;
+	return 0;
+}
+
+static void names_a_policy(void **state)
+{
+	int status = as_nobody(forbidden);
+
+	(void)state;
+	if (status == 77) {
+		print_message("skipped: no events or no seccomp filters here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +553,7 @@ int main(void)
 	    cmocka_unit_test(options_checked),
 	    cmocka_unit_test(sent_elsewhere),
 	    cmocka_unit_test(halves),
+	    cmocka_unit_test(names_a_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
