@@ -170,6 +170,48 @@ enum cli_order cli_control_next(struct cli_control *control)
 	}
 }
 
+static void refuse_event(const struct cli_control *control, const struct cli_control_events *events)
+{
+	struct tally_error error;
+	const char **names;
+	size_t count = 0;
+
+	while (events->name(events->context, count))
+		count++;
+	names = calloc(count + 1, sizeof(*names));
+	if (!names)
+		return;
+	for (size_t i = 0; i < count; i++)
+		names[i] = events->name(events->context, i);
+	cli_refuse_listed(&error, control->rest, strlen(control->rest), "event", names);
+	cli_say(control->usage->command, "--control: %s", error.text);
+	free(names);
+}
+
+bool cli_control_one_event(const struct cli_control *control, enum cli_order order,
+			   const struct cli_control_events *events)
+{
+	const char *name;
+	bool known = false;
+
+	if (!*control->rest)
+		return false;
+	for (size_t i = 0; (name = events->name(events->context, i)); i++) {
+		int result;
+
+		if (strcmp(name, control->rest) != 0)
+			continue;
+		known = true;
+		result = events->enable(events->context, i, order == CLI_ORDER_ENABLE);
+		if (result)
+			cli_say(control->usage->command, "--control: %s: %s", name,
+				result == -EBADF ? "it is open nowhere" : strerror(-result));
+	}
+	if (!known)
+		refuse_event(control, events);
+	return true;
+}
+
 void cli_control_answer(struct cli_control *control)
 {
 	/* When nobody reads the answers, they are dropped. */

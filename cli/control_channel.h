@@ -20,7 +20,7 @@ struct cli_control {
 	unsigned orders;               /* that it follows, besides ping */
 	int command_fd, answer_fd;     /* -1: none */
 	bool close_command, close_answer;
-	char line[64];
+	char line[256];
 	size_t length;
 	const char
 	    *rest; /* of the last order: what is behind its word; borrowed until the next one */
@@ -33,6 +33,16 @@ int cli_control_open(struct cli_control *control, const struct cli_usage *usage,
 void cli_control_close(struct cli_control *control);
 /* Reads one order; CLI_ORDER_NONE when there is none (any more). */
 enum cli_order cli_control_next(struct cli_control *control);
+/* The events of a command, for orders about one of them. */
+struct cli_control_events {
+	void *context;
+	const char *(*name)(void *context, size_t event);    /* NULL after the last one */
+	int (*enable)(void *context, size_t event, bool on); /* 0 or -errno */
+};
+/* Whether `enable` or `disable` names an event; then all events of that name follow, or a message
+ * says why not. */
+bool cli_control_one_event(const struct cli_control *control, enum cli_order order,
+			   const struct cli_control_events *events);
 /* Acknowledges the last order. */
 void cli_control_answer(struct cli_control *control);
 

@@ -53,10 +53,26 @@ static void list_events(const struct record_control *control)
 	tally_data_close(data);
 }
 
+static const char *event_name(void *recorder, size_t event)
+{
+	return tally_recorder_event_name(recorder, event);
+}
+
+static int enable_event(void *recorder, size_t event, bool on)
+{
+	return tally_recorder_enable_event(recorder, event, on);
+}
+
 static void follow(struct record_control *control, enum cli_order order)
 {
 	struct tally_recorder *recorder = control->recorder;
+	const struct cli_control_events events = {recorder, event_name, enable_event};
 
+	if (order & (CLI_ORDER_ENABLE | CLI_ORDER_DISABLE) &&
+	    cli_control_one_event(&control->control, order, &events)) {
+		cli_control_answer(&control->control);
+		return;
+	}
 	switch (order) {
 	case CLI_ORDER_ENABLE:
 		tally_recorder_enable(recorder);

@@ -118,8 +118,23 @@ static void list_events(const struct run *run)
 		fprintf(stderr, "%s\n", list->events[i].name);
 }
 
+static const char *event_name(void *context, size_t event)
+{
+	const struct tally_event_list *list = &((struct run *)context)->ask->events;
+
+	return event < list->count ? list->events[event].name : NULL;
+}
+
+static int enable_event(void *context, size_t event, bool on)
+{
+	struct run *run = context;
+
+	return tally_counters_enable_event(run->count.set, event, on);
+}
+
 static void follow_orders(struct run *run)
 {
+	const struct cli_control_events events = {run, event_name, enable_event};
 	enum cli_order order;
 
 	while (run->control.command_fd >= 0 && (order = cli_control_next(&run->control))) {
@@ -127,7 +142,7 @@ static void follow_orders(struct run *run)
 			run->stopped = true;
 		else if (order == CLI_ORDER_EVLIST)
 			list_events(run);
-		else
+		else if (!cli_control_one_event(&run->control, order, &events))
 			enable(run, order == CLI_ORDER_ENABLE);
 		if (run->ask->interval_ms && order & (CLI_ORDER_ENABLE | CLI_ORDER_DISABLE))
 			print_interval(run);

@@ -127,6 +127,9 @@ bool tally_counters_alive(const struct tally_counters *set);
 /* Start and stop all events of the set at all places, a group at once.  0 or the first -errno. */
 int tally_counters_enable(struct tally_counters *set);
 int tally_counters_disable(struct tally_counters *set);
+/* The same of one event alone, at all places: of a leader, its group.  -EBADF: it is open nowhere;
+ * -EINVAL: there is no such event. */
+int tally_counters_enable_event(struct tally_counters *set, size_t event, bool on);
 /* Sets counts, times and losses to 0.  (The kernel's own reset, tally_fd_reset(), keeps the times
  * and the counts of children that have ended.) */
 int tally_counters_reset(struct tally_counters *set);

@@ -226,6 +226,12 @@ void tally_recorder_switch(struct tally_recorder *recorder);
 void tally_recorder_snapshot(struct tally_recorder *recorder);
 void tally_recorder_enable(struct tally_recorder *recorder);
 void tally_recorder_disable(struct tally_recorder *recorder);
+/* The name of an event that is recorded, by its index from 0; NULL after the last one.  Borrowed
+ * until the recorder is freed. */
+const char *tally_recorder_event_name(const struct tally_recorder *recorder, size_t event);
+/* Goes on or stops taking samples of one event alone: of a leader, its group.  At once, from any
+ * thread.  0; -EINVAL: there is no such event; -EBADF: its threads have ended; -errno. */
+int tally_recorder_enable_event(struct tally_recorder *recorder, size_t event, bool on);
 /* Waits, in another thread than the recording's, until all that was asked before is done. 0;
  * -ECANCELED: the recording ended before. */
 int tally_recorder_sync(struct tally_recorder *recorder);

@@ -348,6 +348,21 @@ void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind
 		each_leader(set, TALLY_RING_OFF_CPU, tally_fd_disable);
 }
 
+int tally_openset_enable_event(const struct tally_openset *set, size_t event, bool on)
+{
+	int result = -EBADF;
+
+	for (size_t i = event; i < tally_openset_fd_count(set); i += set->plan->count) {
+		if (set->fds[i] < 0)
+			continue;
+		result =
+		    on ? tally_fd_enable(set->fds[i], false) : tally_fd_disable(set->fds[i], false);
+		if (result)
+			break;
+	}
+	return result;
+}
+
 uint64_t tally_openset_lost(const struct tally_openset *set)
 {
 	uint64_t sum = 0, words[16];

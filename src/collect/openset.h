@@ -77,6 +77,8 @@ static inline size_t tally_openset_sideband_first(const struct tally_openset *se
 /* Events of one kind; groups by their leaders. offcpu-time goes with the samples. */
 void tally_openset_enable(const struct tally_openset *set, enum tally_ring_kind kind);
 void tally_openset_disable(const struct tally_openset *set, enum tally_ring_kind kind);
+/* One event of the plan, by itself.  0; -EBADF: it is open nowhere; -errno. */
+int tally_openset_enable_event(const struct tally_openset *set, size_t event, bool on);
 /* Records that the kernel could not store, as the events count them (Linux 6.0; else 0). */
 uint64_t tally_openset_lost(const struct tally_openset *set);
 /* openset_aux.c: maps the AUX area of a place, by the first descriptor of the trace's event that

@@ -85,6 +85,25 @@ static int attach_bpf(int fd, const struct ask *ask)
 	return tally_fd_set_bpf(fd, ask->fd);
 }
 
+static int enable(int fd, const struct ask *ask)
+{
+	(void)ask;
+	return tally_fd_enable(fd, false);
+}
+
+static int disable(int fd, const struct ask *ask)
+{
+	(void)ask;
+	return tally_fd_disable(fd, false);
+}
+
+int tally_counters_enable_event(struct tally_counters *set, size_t event, bool on)
+{
+	struct ask ask = {.act = on ? enable : disable};
+
+	return each_place(set, event, &ask);
+}
+
 static int no_event(size_t event, struct tally_error *error)
 {
 	return tally_fail(error, -EINVAL, -1, "the set has no event %zu", event);

@@ -271,6 +271,20 @@ void tally_recorder_disable(struct tally_recorder *recorder)
 	tally_orders_ask(&recorder->orders, TALLY_ORDER_DISABLE);
 }
 
+const char *tally_recorder_event_name(const struct tally_recorder *recorder, size_t event)
+{
+	const struct tally_plan *plan = &recorder->plan;
+
+	return event < tally_plan_sideband(plan) ? plan->events[event].name : NULL;
+}
+
+int tally_recorder_enable_event(struct tally_recorder *recorder, size_t event, bool on)
+{
+	return event < tally_plan_sideband(&recorder->plan)
+		   ? tally_openset_enable_event(&recorder->set, event, on)
+		   : -EINVAL;
+}
+
 int tally_recorder_sync(struct tally_recorder *recorder)
 {
 	return tally_orders_wait(&recorder->orders);

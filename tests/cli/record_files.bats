@@ -202,6 +202,30 @@ size, time and signal are checked above"
 	run -0 "$TALLY" info -i c.data --strict
 }
 
+@test "16: --control enables and disables one event by its name" {
+	mkfifo orders answers
+	exec 8<>orders 9<>answers
+	ask() {
+		echo "$1" >&8
+		read -r -t 20 -u 9 answer
+	}
+	"$TALLY" record -N --control fd:8,9 -D -1 -e cpu-clock,task-clock -F 999 -o c.data -- timeout 9 sh -c 'while :; do :; done' 2>said &
+	local recorder=$!
+	ask 'enable task-clock'
+	sleep 0.5
+	ask 'disable task-clock'
+	ask 'enable cpu-cloc'
+	ask enable
+	ask 'disable cpu-clock'
+	sleep 0.5
+	echo stop >&8
+	wait "$recorder" || true
+	grep -q "unknown event 'cpu-cloc'; did you mean cpu-clock" said
+	"$TALLY" script -i c.data -F event >events
+	[ "$(grep -c task-clock events)" -gt 100 ]
+	[ "$(grep -c cpu-clock events)" -lt 50 ]
+}
+
 @test "the unit of examples records as it says, and systemd takes it" {
 	local unit="${TALLY_SOURCE:-$BATS_TEST_DIRNAME/../..}/examples/tally-record.service" options
 	options=$(sed -n 's|^ExecStart=/usr/bin/tally record ||p' "$unit")

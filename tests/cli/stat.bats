@@ -233,6 +233,25 @@ for _ in range(1000): os.getppid()' 2>&1 | field syscalls:sys_enter_getppid 1)
 	grep -q '^[0-9<].*page-faults' out
 }
 
+@test "16: another program says which event counts" {
+	mkfifo orders answers
+	exec 8<>orders 9<>answers
+	ask() {
+		echo "$1" >&8
+		read -r -t 20 -u 9 answer
+		[ "$answer" = ack ]
+	}
+	timeout 30 "$TALLY" stat -x, -D -1 --control fd:8,9 -e task-clock,cpu-clock,page-faults sh -c 'while :; do :; done' 2>out &
+	ask 'enable cpu-clock'
+	ask 'enable duration_time'
+	sleep 0.3
+	ask 'disable cpu-clock'
+	echo stop >&8
+	wait $! || true
+	grep -q "unknown event 'duration_time'; valid are task-clock, cpu-clock, page-faults" out
+	awk -F, '$3 == "cpu-clock" { on = $1 > 100 } $3 == "task-clock" { off = $1 == "<not counted>" } END { exit !(on && off) }' out
+}
+
 @test "shell lines before and after each run" {
 	"$TALLY" stat -r 2 --pre 'echo before >>log' --post 'echo after >>log' -e task-clock sh -c 'echo run >>log' 2>/dev/null
 	[ "$(tr '\n' ' ' <log)" = "before run after before run after " ]
