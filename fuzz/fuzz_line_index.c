@@ -38,6 +38,18 @@ static void look_up(struct line_index *index, uint64_t address)
 	}
 }
 
+static void look_up_names(struct line_names *names)
+{
+	struct tally_buf list = {0}, text = {0};
+	const char *shown = tally_line_names_find(names, "_Z4workv");
+
+	sink += shown ? strlen(shown) : 0;
+	if (!tally_line_names_join(names, &list, &text))
+		sink += list.size + text.size;
+	tally_buf_done(&list);
+	tally_buf_done(&text);
+}
+
 static void read_index(const uint8_t *bytes, size_t size)
 {
 	struct line_index index = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -48,13 +60,14 @@ static void read_index(const uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < index.unit_count; i++)
 		if (index.units[i].block)
 			index.units[i].hash =
-			    tally_hash_bytes(index.units[i].block, index.units[i].size);
+			    tally_hash_block(index.units[i].block, index.units[i].size);
 	for (size_t i = 0; i < index.spans.count && i < 64; i++) {
 		look_up(&index, index.spans.list[i].low);
 		look_up(&index, index.spans.list[i].high - 1);
 	}
 	for (uint64_t i = 0; i < 256; i++)
 		look_up(&index, index.base + i * 16);
+	look_up_names(&index.names);
 	look_up(&index, 0);
 	look_up(&index, UINT64_MAX);
 	tally_line_index_close(&index);
@@ -74,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	store_u64(bytes + SIZE_AT, size);
 	tables = load_u64(bytes + TABLES_AT);
 	if (tables >= SIZE_AT && tables <= size)
-		store_u64(bytes + HASH_AT, tally_hash_bytes(bytes + SIZE_AT, tables - SIZE_AT));
+		store_u64(bytes + HASH_AT, tally_hash_block(bytes + SIZE_AT, tables - SIZE_AT));
 	read_index(bytes, size);
 	free(bytes);
 	return 0;

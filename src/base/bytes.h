@@ -86,5 +86,8 @@ static inline uint64_t hash_pair(uint64_t one, uint64_t other)
 }
 
 uint64_t tally_hash_bytes(const void *bytes, size_t size);
+/* Another one, three times as fast on many bytes: a processor computes four of its parts at once.
+ */
+uint64_t tally_hash_block(const void *bytes, size_t size);
 
 #endif

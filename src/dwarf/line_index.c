@@ -199,7 +199,8 @@ int tally_line_index_open(struct line_index *index, const struct line_index_opti
 
 	*index = (struct line_index){.options = *options,
 				     .lock = PTHREAD_MUTEX_INITIALIZER,
-				     .ready = PTHREAD_COND_INITIALIZER};
+				     .ready = PTHREAD_COND_INITIALIZER,
+				     .names = LINE_NAMES_INITIALIZER};
 	error = tally_line_index_load(index);
 	if (error && error != -ENOMEM)
 		error = make(index);
@@ -209,11 +210,13 @@ int tally_line_index_open(struct line_index *index, const struct line_index_opti
 }
 
 /* What lacks a file that may be installed later is not kept. */
-static bool is_worth_keeping(const struct line_index *index)
+static bool is_worth_keeping(struct line_index *index)
 {
-	return index->changed && index->options.folder && index->options.id_size &&
-	       index->spent >= index->options.least && !index->budget.spent &&
-	       !index->program.lacks;
+	bool took_long = (index->changed && index->spent >= index->options.least) ||
+			 tally_line_names_added(&index->names) >= LINE_INDEX_NAMES;
+
+	return took_long && index->options.folder && index->options.id_size &&
+	       !index->budget.spent && !index->program.lacks;
 }
 
 void tally_line_index_close(struct line_index *index)
@@ -227,6 +230,7 @@ void tally_line_index_close(struct line_index *index)
 	tally_spans_done(&index->spans);
 	if (index->program_open)
 		tally_line_program_close(&index->program);
+	tally_line_names_done(&index->names);
 	tally_fs_unmap(&index->file);
 	pthread_cond_destroy(&index->ready);
 	pthread_mutex_destroy(&index->lock);

@@ -2,20 +2,24 @@
  * that was asked for a block that is searched in place (unit_lines.h).
  *
  * Blocks come from a file of the cache, or are made from debug information at the first question,
- * several at once when several threads ask.  What was made is written back when it took long.
+ * several at once when several threads ask.  What was made is written back when it took long, with
+ * the names that were made for showing them.
  * Functions and lines are chosen as binutils 2.40 does for addr2line -f -i. */
 #ifndef TALLY_DWARF_LINE_INDEX_H
 #define TALLY_DWARF_LINE_INDEX_H
 
 #include <pthread.h>
 #include "base/fs.h"
+#include "dwarf/line_names.h"
 #include "dwarf/line_program.h"
 #include "dwarf/lines_spans.h"
 #include "dwarf/unit_lines.h"
 #include "elf/budget.h"
 
-/* An index is written when making its blocks took so many ns of a processor. */
+/* An index is written when making its blocks took so many ns of a processor, or when so many names
+ * were made, which take about as long. */
 #define LINE_INDEX_LEAST 5000000U
+#define LINE_INDEX_NAMES 500U
 
 struct line_index_options {
 	const char *folder; /* of the cache; NULL: nothing is read or written */
@@ -67,8 +71,9 @@ struct line_index {
 	bool program_open;
 	struct tally_budget budget;
 	uint64_t allowed;
-	uint64_t spent; /* ns */
-	bool changed;   /* there are blocks that the file lacks */
+	uint64_t spent;          /* ns */
+	bool changed;            /* there are blocks that the file lacks */
+	struct line_names names; /* as shown; whoever shows names adds them */
 };
 
 /* 0; -ENOENT: the program cannot be opened; -ENOMEM. */

@@ -7,8 +7,8 @@
 #include "base/cache_folder.h"
 #include "elf/build_id.h"
 
-/* Changes with the layout, and with the rules by which blocks are made. */
-#define VERSION 1
+/* Changes with the layout, and with the rules by which blocks and names are made. */
+#define VERSION 2
 #define ORDER   0x01020304U
 
 static const char magic[8] = "TALLYLN";
@@ -24,6 +24,8 @@ struct head {
 	uint64_t ranges, range_count; /* array of struct line_range */
 	uint64_t units, unit_count;   /* of struct row */
 	uint64_t spans, span_count;   /* of struct tally_span */
+	uint64_t names, name_count;   /* of struct line_name, */
+	uint64_t text, text_size;     /* and their text */
 };
 #define HASHED_FROM offsetof(struct head, size)
 
@@ -62,7 +64,7 @@ static int check_head(const struct line_index_options *options, const uint8_t *b
 	    head->path[sizeof(head->path) - 1] ||
 	    (options->id_size && (head->id_size != options->id_size ||
 				  memcmp(head->id, options->id, options->id_size) != 0)) ||
-	    head->hash != tally_hash_bytes(bytes + HASHED_FROM, head->tables - HASHED_FROM))
+	    head->hash != tally_hash_block(bytes + HASHED_FROM, head->tables - HASHED_FROM))
 		return -EBADMSG;
 	*ret = head;
 	return 0;
@@ -136,6 +138,17 @@ static int take_ranges(struct line_index *index, const uint8_t *bytes, const str
 	return 0;
 }
 
+static int take_names(struct line_index *index, const uint8_t *bytes, const struct head *head)
+{
+	const struct line_name *names =
+	    array_at(bytes, head->tables, head->names, head->name_count, sizeof(*names));
+	const char *text = array_at(bytes, head->tables, head->text, head->text_size, 1);
+
+	if (!names || !text)
+		return -EBADMSG;
+	return tally_line_names_take(&index->names, names, head->name_count, text, head->text_size);
+}
+
 static void drop(struct line_index *index)
 {
 	free(index->units);
@@ -144,6 +157,7 @@ static void drop(struct line_index *index)
 	index->units = NULL;
 	index->ranges = NULL;
 	index->unit_count = index->range_count = 0;
+	index->names.count = index->names.text_size = 0;
 }
 
 int tally_line_index_take(struct line_index *index, const uint8_t *bytes, size_t size)
@@ -160,6 +174,8 @@ int tally_line_index_take(struct line_index *index, const uint8_t *bytes, size_t
 		error = take_spans(index, bytes, head);
 	if (!error)
 		error = take_ranges(index, bytes, head);
+	if (!error)
+		error = take_names(index, bytes, head);
 	if (error)
 		drop(index);
 	return error;
@@ -184,14 +200,14 @@ int tally_line_index_load(struct line_index *index)
 
 int tally_line_index_check(struct line_unit *unit)
 {
-	if (tally_hash_bytes(unit->block, unit->size) != unit->hash)
+	if (tally_hash_block(unit->block, unit->size) != unit->hash)
 		return -EBADMSG;
 	return tally_unit_lines_take(unit->block, unit->size, &unit->lines);
 }
 
 static int check_all(const struct tally_mapped *file)
 {
-	struct line_index index = {.options.folder = NULL};
+	struct line_index index = {.options.folder = NULL}; /* its names are of the file alone */
 	int error = tally_line_index_take(&index, file->data, file->size);
 
 	for (size_t i = 0; i < index.unit_count && !error; i++)
@@ -246,12 +262,19 @@ static void put_blocks(struct line_index *index, struct tally_cache_writer *writ
 		if (unit->state != LINE_UNIT_READY)
 			continue;
 		row->size = unit->size;
-		row->hash = unit->made ? tally_hash_bytes(unit->block, unit->size) : unit->hash;
+		row->hash = unit->made ? tally_hash_block(unit->block, unit->size) : unit->hash;
 		row->block = tally_cache_put(writer, unit->block, unit->size);
 	}
 }
 
-static void *join(const struct head *head, const struct line_index *index, const struct row *rows)
+static void copy(uint8_t *to, const struct tally_buf *from)
+{
+	if (from->size)
+		memcpy(to, from->data, from->size);
+}
+
+static void *join(const struct head *head, const struct line_index *index, const struct row *rows,
+		  const struct tally_buf *names, const struct tally_buf *text)
 {
 	uint8_t *bytes = calloc(1, head->tables);
 
@@ -268,8 +291,10 @@ static void *join(const struct head *head, const struct line_index *index, const
 
 		memcpy(bytes + head->spans + i * sizeof(*span), span, sizeof(*span));
 	}
+	copy(bytes + head->names, names);
+	copy(bytes + head->text, text);
 	((struct head *)bytes)->hash =
-	    tally_hash_bytes(bytes + HASHED_FROM, head->tables - HASHED_FROM);
+	    tally_hash_block(bytes + HASHED_FROM, head->tables - HASHED_FROM);
 	return bytes;
 }
 
@@ -285,8 +310,9 @@ static int write_index(struct line_index *index, struct tally_cache_writer *writ
 			    .unit_count = index->unit_count,
 			    .span_count = index->spans.count};
 	struct row *rows = calloc(index->unit_count + 1, sizeof(*rows));
+	struct tally_buf names = {0}, text = {0};
 	void *tables = NULL;
-	int error;
+	int error = tally_line_names_join(&index->names, &names, &text);
 
 	memcpy(head.magic, magic, sizeof(magic));
 	memcpy(head.id, options->id, sizeof(head.id));
@@ -294,16 +320,22 @@ static int write_index(struct line_index *index, struct tally_cache_writer *writ
 	head.ranges = align_up(sizeof(head), 8);
 	head.units = head.ranges + head.range_count * sizeof(*index->ranges);
 	head.spans = head.units + head.unit_count * sizeof(*rows);
-	head.tables = align_up(head.spans + head.span_count * sizeof(struct tally_span), 8);
+	head.names = align_up(head.spans + head.span_count * sizeof(struct tally_span), 8);
+	head.name_count = names.size / sizeof(struct line_name);
+	head.text = head.names + names.size;
+	head.text_size = text.size;
+	head.tables = align_up(head.text + text.size, 8);
 	writer->at = head.tables;
 	if (rows)
 		put_blocks(index, writer, rows);
 	head.size = writer->at;
-	if (rows)
-		tables = join(&head, index, rows);
+	if (rows && !error)
+		tables = join(&head, index, rows, &names, &text);
 	if (!tables)
 		writer->error = -ENOMEM;
 	error = tally_cache_end(writer, tables, head.tables);
+	tally_buf_done(&names);
+	tally_buf_done(&text);
 	free(tables);
 	free(rows);
 	return error;

@@ -76,7 +76,7 @@ struct tally_image {
 	char *left_out;             /* of its symbols: in a line; NULL: nothing was */
 
 	pthread_mutex_t lines_lock;          /* taken before `lock`, when both are */
-	struct tally_lines *lines;           /* NULL: not asked for yet */
+	struct tally_lines *_Atomic lines;   /* NULL: not asked for yet */
 	bool code_asked;                     /* whether code_fd is known */
 	int code_fd;                         /* of the binary; below 0: there is none */
 	struct tally_tar_run *left_out_code; /* an archive's binary lacks these */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include "elf/demangle.h"
 #include "dwarf/line_index.h"
 #include "image/image_state.h"
@@ -119,11 +120,41 @@ static struct tally_lines *need_lines(struct tally_image *image)
 	return image->lines;
 }
 
+const char *tally_lines_kept_name(struct tally_image *image, const char *name)
+{
+	const struct tally_lines *lines = image->lines;
+
+	return lines && lines->has_index ? tally_line_names_find(&lines->index.names, name) : NULL;
+}
+
+void tally_lines_keep_name(struct tally_image *image, const char *name, const char *shown)
+{
+	struct tally_lines *lines = image->lines;
+
+	if (lines && lines->has_index && lines->folder)
+		tally_line_names_add(&lines->index.names, name, shown);
+}
+
+/* The lock is held, and released meanwhile. */
+static char *demangle(struct tally_image *image, struct tally_lines *lines, const char *name)
+{
+	uint64_t before = lines->budget.left, left = before;
+	char *demangled;
+
+	pthread_mutex_unlock(&image->lines_lock);
+	demangled = tally_demangle(name, &left);
+	if (demangled)
+		tally_lines_keep_name(image, name, demangled);
+	pthread_mutex_lock(&image->lines_lock);
+	lines->budget.left -= MIN(before - left, lines->budget.left);
+	return demangled;
+}
+
 /* Equal names are one pointer.  NULL: out of memory. */
-static const char *shown_name(const struct tally_image *image, struct tally_lines *lines,
+static const char *shown_name(struct tally_image *image, struct tally_lines *lines,
 			      const char *name)
 {
-	const char *of = name;
+	const char *of = name, *kept;
 	char *demangled = NULL;
 	uint64_t *known = tally_map_find(&lines->shown, (uintptr_t)name);
 	size_t length;
@@ -132,12 +163,13 @@ static const char *shown_name(const struct tally_image *image, struct tally_line
 
 	if (known)
 		return (const char *)(uintptr_t)*known;
-	if (!name)
+	if (!name) {
 		name = unknown;
-	else if (!image->store->options.no_demangle)
-		demangled = tally_demangle(name, &lines->budget.left);
-	if (demangled)
-		name = demangled;
+	} else if (!image->store->options.no_demangle && tally_demangle_wanted(name)) {
+		kept = tally_lines_kept_name(image, name);
+		demangled = kept ? NULL : demangle(image, lines, name);
+		name = kept ? kept : demangled ? demangled : name;
+	}
 	length = strnlen(name, TALLY_NAME_MOST);
 	if (!budget_take(&lines->budget, length)) {
 		name = unknown;
@@ -263,7 +295,7 @@ static int address_of(const struct tally_image *image, const struct tally_lines 
 	return 0;
 }
 
-/* The lock is held, and released while units are read. */
+/* The lock is held, and released while units are read and names are made. */
 static const struct answer *find_answer(struct tally_image *image, uint64_t place)
 {
 	struct tally_lines *lines = need_lines(image);
@@ -287,6 +319,9 @@ static const struct answer *find_answer(struct tally_image *image, uint64_t plac
 	answer = tally_arena_alloc(&lines->arena, sizeof(*answer));
 	if (!answer || make_answer(image, lines, place, address, result, &found, answer))
 		return NULL;
+	known = tally_map_find(&lines->by_place, place);
+	if (known)
+		return (const struct answer *)(uintptr_t)*known;
 	if (lines->budget.spent || (lines->has_index && tally_line_index_is_short(&lines->index)))
 		tally_image_leave_out(image, &lines->left_out, "source lines or inlined functions",
 				      lines->allowed);

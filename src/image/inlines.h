@@ -41,6 +41,12 @@ int tally_image_line(struct tally_image *image, uint64_t place, struct tally_lin
 int tally_image_inlines(struct tally_image *image, uint64_t place, const struct tally_inline **ret,
 			size_t *ret_count);
 
+/* For shown.c: a linker's name as an earlier run showed it, which lives as long as the image; NULL:
+ * that is unknown, or no index of lines is open. */
+const char *tally_lines_kept_name(struct tally_image *image, const char *name);
+/* Keeps it for later runs. */
+void tally_lines_keep_name(struct tally_image *image, const char *name, const char *shown);
+
 /* For store.c.  What is left out, in a line, or NULL; `lines` may be NULL. */
 const char *tally_lines_left_out(const struct tally_lines *lines);
 void tally_lines_free(struct tally_lines *lines);

@@ -49,7 +49,7 @@ void tally_shown_done(struct tally_shown *shown)
 static const struct tally_symbol *make(struct tally_image *image, size_t index)
 {
 	struct tally_symbol *made = tally_arena_alloc(&image->arena, sizeof(*made));
-	char *name;
+	char *name = NULL;
 
 	if (!made)
 		return NULL;
@@ -62,9 +62,17 @@ static const struct tally_symbol *make(struct tally_image *image, size_t index)
 						 strnlen(made->name, TALLY_NAME_MOST));
 	if (!made->name)
 		return NULL;
-	name = image->demangle && tally_demangle_wanted(made->name)
-		   ? tally_demangle(made->name, &image->budget.left)
-		   : NULL;
+	if (image->demangle && tally_demangle_wanted(made->name)) {
+		const char *kept = tally_lines_kept_name(image, made->name);
+
+		if (kept) {
+			made->name = kept;
+			return made;
+		}
+		name = tally_demangle(made->name, &image->budget.left);
+		if (name)
+			tally_lines_keep_name(image, made->name, name);
+	}
 	if (strnlen(made->name, TALLY_NAME_MOST) == TALLY_NAME_MOST) {
 		char *cut = tally_arena_strndup(&image->arena, made->name, CUT_SIZE + 3);
 

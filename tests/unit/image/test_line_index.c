@@ -10,6 +10,7 @@
 #include "base/cache_folder.h"
 #include "dwarf/line_index.h"
 #include "dwarf/line_index_file.h"
+#include "elf/elf_file.h"
 
 static const char program[] =
     "volatile unsigned sink;\n"
@@ -218,6 +219,24 @@ static void a_damaged_file_is_noticed_and_made_again(void **state)
 	free(good);
 }
 
+/* An index with so many names, and its file. */
+static void keep_names(const struct line_index_options *options, unsigned from, unsigned until)
+{
+	struct line_index index;
+
+	assert_int_equal(tally_line_index_open(&index, options), 0);
+	free(answers(&index));
+	for (unsigned i = from; i < until; i++) {
+		char name[32], shown[32];
+
+		snprintf(name, sizeof(name), "_Z4name%u", i);
+		snprintf(shown, sizeof(shown), "name %u", i);
+		tally_line_names_add(&index.names, name, shown);
+		tally_line_names_add(&index.names, name, "another");
+	}
+	tally_line_index_close(&index);
+}
+
 /* Hashes that fit do not make it trusted. */
 static void hostile_files_do_no_harm(void **state)
 {
@@ -227,7 +246,7 @@ static void hostile_files_do_no_harm(void **state)
 	char path[400], *bytes;
 
 	make(*state);
-	free(answers_of(&options));
+	keep_names(&options, 0, 3);
 	file_path(path);
 	bytes = read_file(path, &size);
 	for (size_t at = 32; at + 8 <= size; at += 4) {
@@ -242,7 +261,7 @@ static void hostile_files_do_no_harm(void **state)
 			memcpy(bytes + at, &values[i], 8);
 			tables = load_u64(bytes + 32);
 			if (tables >= 24 && tables <= size)
-				store_u64(bytes + 16, tally_hash_bytes(bytes + 24, tables - 24));
+				store_u64(bytes + 16, tally_hash_block(bytes + 24, tables - 24));
 			if (tally_line_index_take(&index, (const uint8_t *)bytes, size)) {
 				refused++;
 				continue;
@@ -250,16 +269,62 @@ static void hostile_files_do_no_harm(void **state)
 			used++;
 			for (size_t k = 0; k < index.unit_count; k++)
 				index.units[k].hash = index.units[k].block
-							  ? tally_hash_bytes(index.units[k].block,
+							  ? tally_hash_block(index.units[k].block,
 									     index.units[k].size)
 							  : 0;
 			free(answers(&index));
+			(void)tally_line_names_find(&index.names, "_Z4name1");
 			tally_line_index_close(&index);
 		}
 		memcpy(bytes + at, kept, 8);
 	}
 	assert_true(used > 0 && refused > 0);
 	free(bytes);
+}
+
+static void names_that_were_shown_are_kept(void **state)
+{
+	struct line_index_options options = options_of();
+	struct line_index index;
+
+	make(*state);
+	keep_names(&options, 0, 3);
+	options.least = UINT64_MAX;
+	keep_names(&options, 3, 10); /* too few to be written */
+	keep_names(&options, 10, 10 + LINE_INDEX_NAMES);
+	options.open = refuse;
+	assert_int_equal(tally_line_index_open(&index, &options), 0);
+	assert_string_equal(tally_line_names_find(&index.names, "_Z4name0"), "name 0");
+	assert_string_equal(tally_line_names_find(&index.names, "_Z4name2"), "name 2");
+	assert_null(tally_line_names_find(&index.names, "_Z4name3"));
+	assert_string_equal(tally_line_names_find(&index.names, "_Z4name10"), "name 10");
+	assert_string_equal(tally_line_names_find(&index.names, "_Z4name509"), "name 509");
+	assert_null(tally_line_names_find(&index.names, "_Z4name510"));
+	tally_line_names_add(&index.names, "_Z4name10", "name 10");
+	assert_int_equal(tally_line_names_added(&index.names), 0);
+	tally_line_index_close(&index);
+}
+
+static void hostile_names_are_not_read(void **state)
+{
+	static char text[TALLY_NAME_MOST + 8];
+	static const struct line_name list[] = {{0, 0}, {5, 1}, {7, 900}, {9, UINT64_MAX}};
+	struct line_names names = LINE_NAMES_INITIALIZER;
+	struct tally_buf joined = {0}, joined_text = {0};
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(tally_line_names_take(&names, list, 4, text, sizeof(text)), -EBADMSG);
+	text[sizeof(text) - 1] = 0;
+	assert_int_equal(tally_line_names_take(&names, list, 4, text, sizeof(text)), 0);
+	assert_null(tally_line_names_find(&names, "_Z4name"));
+	/* Two begin too far from the text's end, one is behind it. */
+	assert_int_equal(tally_line_names_join(&names, &joined, &joined_text), 0);
+	assert_int_equal(joined.size, sizeof(list[0]));
+	assert_int_equal(joined_text.size, sizeof(text) - 900);
+	tally_buf_done(&joined);
+	tally_buf_done(&joined_text);
+	tally_line_names_done(&names);
 }
 
 static void files_of_others_are_not_read(void **state)
@@ -353,6 +418,8 @@ int main(void)
 	    cmocka_unit_test(an_index_of_another_program_is_not_read),
 	    cmocka_unit_test(a_damaged_file_is_noticed_and_made_again),
 	    cmocka_unit_test(hostile_files_do_no_harm),
+	    cmocka_unit_test(names_that_were_shown_are_kept),
+	    cmocka_unit_test(hostile_names_are_not_read),
 	    cmocka_unit_test(files_of_others_are_not_read),
 	    cmocka_unit_test(writers_and_readers_at_once_never_meet_half_a_file),
 	    cmocka_unit_test(threads_share_an_index),
