@@ -95,6 +95,24 @@ static int put_function(struct writing *writing, const struct annotated *functio
 	return result;
 }
 
+/* Whether the function has the least share of some event; if functions were named, of these
+ * functions' part of it, so that the limit does not hide the one that was asked for. */
+static bool is_large(const struct tally_annotation *annotation, const struct annotated *function,
+		     double limit)
+{
+	bool large = !annotation->named && function->share * 100 >= limit;
+
+	for (size_t event = 0; annotation->named && event < annotation->event_count && !large;
+	     event++) {
+		uint64_t total = 0;
+
+		for (size_t i = 0; i < annotation->function_count; i++)
+			total += annotation->functions[i].periods[event];
+		large = total && (double)function->periods[event] * 100 >= limit * (double)total;
+	}
+	return large;
+}
+
 static int put_functions(struct writing *writing, struct tally_error *error)
 {
 	const struct tally_annotation *annotation = writing->annotation;
@@ -105,8 +123,11 @@ static int put_functions(struct writing *writing, struct tally_error *error)
 	for (; shown < annotation->function_count && shown < most && !result; shown++) {
 		const struct annotated *function = &annotation->functions[shown];
 
-		if (function->share * 100 < options->percent_limit)
+		if (!is_large(annotation, function, options->percent_limit)) {
+			if (annotation->named)
+				continue; /* they are sorted by their share of all samples */
 			break;
+		}
 		result = put_function(writing, function, error);
 	}
 	if (!result && !options->json && !options->quiet && shown < annotation->function_count &&

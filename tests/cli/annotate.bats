@@ -71,6 +71,16 @@ numbers() {
 	diff theirs ours
 }
 
+@test "--percent-limit does not hide a function that was named, as in perf" {
+	"$TALLY" annotate -i work.data -q mix >text
+	[ -s text ] || skip "no sample is in the small function"
+	"$TALLY" annotate -i work.data -q --percent-limit 60 mix | cmp - text
+	[ -z "$("$TALLY" annotate -i work.data -q --percent-limit 101 mix)" ]
+	# Without a name shares are of all samples.
+	run -0 "$TALLY" annotate -i work.data -q --percent-limit 60
+	[[ "$output" != *'<mix>:'* ]]
+}
+
 @test "groups, numbers of samples and sums of periods are those of perf" {
 	command -v objdump >/dev/null || skip "objdump is not installed, which perf annotate needs"
 	[ -s group.data ] || skip "perf cannot record a group here"
